@@ -1,0 +1,208 @@
+!> Small helpers for sentences and for reading text: numbers to words and back, lists, nearest names.
+module text_m
+  use kinds_m, only: sp, dp, i8
+  implicit none
+  private
+  public :: Str, Lower, Join, NearestName, ToInt, ToReal, CString, FString
+
+  !> A number as short text: Str(12), Str(0.5_dp) = "0.5", Str(2.5_dp, 3) = 3 significant digits.
+  interface Str
+    module procedure StrInt, StrLong, StrReal, StrSingle, StrLogical
+  end interface Str
+
+contains
+
+  pure function StrInt(i) result(s)
+    integer, intent(in) :: i
+    character(:), allocatable :: s
+    s = StrLong(int(i, i8))
+  end function StrInt
+
+  pure function StrLong(i) result(s)
+    integer(i8), intent(in) :: i
+    character(:), allocatable :: s
+    character(24) :: buffer
+    write (buffer, '(i0)') i
+    s = trim(buffer)
+  end function StrLong
+
+  pure function StrLogical(l) result(s)
+    logical, intent(in) :: l
+    character(:), allocatable :: s
+    s = merge('yes', 'no ', l)
+    s = trim(s)
+  end function StrLogical
+
+  pure function StrSingle(x, digits) result(s)
+    real(sp), intent(in) :: x
+    integer, intent(in), optional :: digits
+    character(:), allocatable :: s
+    if (present(digits)) then
+      s = StrReal(real(x, dp), digits)
+    else
+      s = StrReal(real(x, dp), 7)
+    end if
+  end function StrSingle
+
+  !> Shortest text with `digits` significant digits (default 6); exponent form outside 1e-4 .. 1e7.
+  pure function StrReal(x, digits) result(s)
+    real(dp), intent(in) :: x
+    integer, intent(in), optional :: digits
+    character(:), allocatable :: s
+    character(40) :: buffer, form
+    integer :: n, e, p
+    n = 6
+    if (present(digits)) n = min(max(digits, 1), 17)
+    if (x /= x) then
+      s = 'NaN'
+      return
+    else if (abs(x) > huge(x)) then
+      s = merge('-Infinity', ' Infinity', x < 0)
+      s = trim(adjustl(s))
+      return
+    else if (x == 0) then
+      s = '0'
+      return
+    end if
+    e = floor(log10(abs(x)) + 1e-12_dp)
+    if (e >= -4 .and. e < max(7, n)) then
+      write (form, '(a,i0,a)') '(f40.', max(0, n - 1 - e), ')'
+      write (buffer, form) x
+      s = trim(adjustl(buffer))
+      if (index(s, '.') > 0) then
+        p = verify(s, '0', back=.true.)
+        if (s(p:p) == '.') p = p - 1
+        s = s(:p)
+      end if
+      if (s(1:1) == '.') s = '0'//s
+      if (len(s) > 1) then
+        if (s(1:2) == '-.') s = '-0'//s(2:)
+      end if
+    else
+      write (form, '(a,i0,a)') '(es40.', n - 1, 'e3)'
+      write (buffer, form) x
+      s = trim(adjustl(buffer))
+      s = TrimExponent(s)
+    end if
+  end function StrReal
+
+  !> "1.500000E+007" -> "1.5e7"
+  pure function TrimExponent(s) result(t)
+    character(*), intent(in) :: s
+    character(:), allocatable :: t
+    integer :: p, q, e
+    p = scan(s, 'Ee')
+    read (s(p + 1:), *) e
+    q = verify(s(:p - 1), '0', back=.true.)
+    if (s(q:q) == '.') q = q - 1
+    t = s(:q)//'e'//StrInt(e)
+  end function TrimExponent
+
+  pure function Lower(s) result(t)
+    character(*), intent(in) :: s
+    character(len(s)) :: t
+    integer :: i, c
+    t = s
+    do i = 1, len(s)
+      c = iachar(s(i:i))
+      if (c >= iachar('A') .and. c <= iachar('Z')) t(i:i) = achar(c + 32)
+    end do
+  end function Lower
+
+  !> Names of a list joined with ", ".
+  pure function Join(names) result(s)
+    character(*), intent(in) :: names(:)
+    character(:), allocatable :: s
+    integer :: i
+    s = ''
+    do i = 1, size(names)
+      if (i > 1) s = s//', '
+      s = s//trim(names(i))
+    end do
+  end function Join
+
+  !> The name of `names` nearest to `word` by edit distance; '' if none is near.
+  pure function NearestName(word, names) result(nearest)
+    character(*), intent(in) :: word, names(:)
+    character(:), allocatable :: nearest
+    integer :: i, d, best
+    nearest = ''
+    best = max(2, len_trim(word)/3) + 1
+    do i = 1, size(names)
+      d = EditDistance(Lower(trim(word)), Lower(trim(names(i))))
+      if (d < best) then
+        best = d
+        nearest = trim(names(i))
+      end if
+    end do
+  end function NearestName
+
+  !> Optimal string alignment distance: insert, delete, change, swap of neighbours.
+  pure integer function EditDistance(a, b) result(d)
+    character(*), intent(in) :: a, b
+    integer :: m(0:len(a), 0:len(b)), i, j, cost
+    do i = 0, len(a)
+      m(i, 0) = i
+    end do
+    do j = 0, len(b)
+      m(0, j) = j
+    end do
+    do j = 1, len(b)
+      do i = 1, len(a)
+        cost = merge(0, 1, a(i:i) == b(j:j))
+        m(i, j) = min(m(i - 1, j) + 1, m(i, j - 1) + 1, m(i - 1, j - 1) + cost)
+        if (i > 1 .and. j > 1) then
+          if (a(i:i) == b(j - 1:j - 1) .and. a(i - 1:i - 1) == b(j:j)) m(i, j) = min(m(i, j), m(i - 2, j - 2) + 1)
+        end if
+      end do
+    end do
+    d = m(len(a), len(b))
+  end function EditDistance
+
+  !> Whole text to integer; `ok` is false for anything but one plain integer in range.
+  pure subroutine ToInt(s, value, ok)
+    character(*), intent(in) :: s
+    integer, intent(out) :: value
+    logical, intent(out) :: ok
+    integer :: io
+    value = 0
+    ok = len_trim(s) > 0 .and. verify(trim(s), '+-0123456789') == 0
+    if (.not. ok) return
+    read (s, *, iostat=io) value
+    ok = io == 0
+  end subroutine ToInt
+
+  !> Whole text to a finite real; `ok` is false for anything else (list-directed oddities such as "2*3" too).
+  pure subroutine ToReal(s, value, ok)
+    character(*), intent(in) :: s
+    real(dp), intent(out) :: value
+    logical, intent(out) :: ok
+    integer :: io
+    value = 0
+    ok = len_trim(s) > 0 .and. verify(trim(s), '+-0123456789.eEdD') == 0 .and. scan(s, '0123456789') > 0
+    if (.not. ok) return
+    read (s, *, iostat=io) value
+    ok = io == 0
+    if (ok) ok = abs(value) <= huge(value)
+  end subroutine ToReal
+
+  !> Text with the ending null that C expects.
+  pure function CString(s) result(c)
+    use iso_c_binding, only: c_char, c_null_char
+    character(*), intent(in) :: s
+    character(kind=c_char, len=:), allocatable :: c
+    c = s//c_null_char
+  end function CString
+
+  !> Text up to the first null.
+  pure function FString(c) result(s)
+    use iso_c_binding, only: c_char, c_null_char
+    character(kind=c_char, len=*), intent(in) :: c
+    character(:), allocatable :: s
+    integer :: n
+    n = index(c, c_null_char) - 1
+    if (n < 0) n = len_trim(c)
+    s = c(:n)
+  end function FString
+
+end module text_m

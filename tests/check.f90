@@ -1,0 +1,56 @@
+!> What every Fortran test uses: one line a claim, "ok - ..." or "FAIL - ...", and an exit status.
+module check_m
+  use, intrinsic :: iso_fortran_env, only: output_unit
+  use error_m, only: error_t
+  implicit none
+  private
+  public :: Claim, ClaimFine, ClaimFails, Skip, Done
+
+  integer :: failed = 0
+
+contains
+
+  !> Prints the claim and remembers a failure. Put the measured number and the bound in the sentence.
+  subroutine Claim(ok, sentence)
+    logical, intent(in) :: ok
+    character(*), intent(in) :: sentence
+    if (.not. ok) failed = failed + 1
+    write (output_unit, '(a)') trim(merge('ok   - ', 'FAIL - ', ok))//' '//sentence
+    flush (output_unit)
+  end subroutine Claim
+
+  !> Claims that no error came back.
+  subroutine ClaimFine(error, sentence)
+    type(error_t), allocatable, intent(inout) :: error
+    character(*), intent(in) :: sentence
+    if (allocated(error)) then
+      call Claim(.false., sentence//': '//error%message)
+      deallocate (error)
+    else
+      call Claim(.true., sentence)
+    end if
+  end subroutine ClaimFine
+
+  !> Claims that an error came back and that its sentence contains `words`.
+  subroutine ClaimFails(error, words, sentence)
+    type(error_t), allocatable, intent(inout) :: error
+    character(*), intent(in) :: words, sentence
+    if (.not. allocated(error)) then
+      call Claim(.false., sentence//': no error')
+    else
+      call Claim(index(error%message, words) > 0, sentence//': '//error%message)
+      deallocate (error)
+    end if
+  end subroutine ClaimFails
+
+  subroutine Skip(why)
+    character(*), intent(in) :: why
+    write (output_unit, '(a)') 'SKIP - '//why
+  end subroutine Skip
+
+  !> Last call of a test: exit status 1 if any claim failed.
+  subroutine Done()
+    if (failed > 0) error stop 1
+  end subroutine Done
+
+end module check_m
