@@ -1,0 +1,25 @@
+!> What a shot leaves behind: traces, the positions used, and how it was computed.
+module gather_m
+  use kinds_m, only: dp, sp
+  implicit none
+  private
+  public :: gather_t
+
+  type :: gather_t
+    integer :: record = 0                     !< shot record number
+    integer :: slot = 0                       !< place in the output, 1..n
+    integer :: nt = 0, nrec = 0, ncomp = 0
+    real(sp), allocatable :: traces(:, :, :)  !< (nt, nrec, ncomp): p [Pa], vx, vz [m/s], in the order of the job's components
+    real(dp) :: sx = 0, sz = 0                !< source position used [m]
+    real(dp), allocatable :: rx(:), rz(:)     !< receiver positions used [m], (nrec)
+    real(dp) :: seconds = 0                   !< wall time of the time loop [s]
+    integer :: steps = 0                      !< time steps done
+    real(dp) :: cells = 0                     !< cells of the grid, layers included
+    character(:), allocatable :: variant      !< kernel variant that computed it
+    character(:), allocatable :: device       !< processor that computed it
+    integer :: nxs = 0, nzs = 0, nsnap = 0    !< shape of the snapshots, 0 = none taken
+    real(dp) :: xs0 = 0, zs0 = 0, dxs = 0, dzs = 0, dts = 0   !< first node and spacings of the snapshots [m, s]
+    real(sp), allocatable :: snapshots(:, :, :)  !< pressure [Pa], (nxs, nzs, nsnap); snapshot j is at time (j-1)*dts
+  end type gather_t
+
+end module gather_m

@@ -1,0 +1,17 @@
+!> The piece of earth a shot sees, on the modelling grid, without absorbing layers.
+module window_m
+  use kinds_m, only: dp, sp
+  implicit none
+  private
+  public :: window_t
+
+  !> Node (1, 1) is at (x0, z0); x runs fastest.
+  type :: window_t
+    integer :: nx = 0, nz = 0
+    real(dp) :: x0 = 0, z0 = 0                !< [m]
+    real(dp) :: dx = 0, dz = 0                !< [m]
+    real(sp), allocatable :: vp(:, :)         !< [m/s], (nx, nz)
+    real(sp), allocatable :: rho(:, :)        !< [kg/m3], (nx, nz)
+  end type window_t
+
+end module window_m
