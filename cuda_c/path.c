@@ -12,7 +12,7 @@ int path_input(const char *path) {
     struct stat s;
     if (stat(path, &s)) {
         if (errno == ENOENT) FAIL("there is no such file");
-        FAIL("it cannot be looked up (%s)", strerror(errno));
+        FAIL("the system says %s", strerror(errno));
     }
     REQUIRE(!S_ISDIR(s.st_mode), "this is a directory, not a file");
     REQUIRE(S_ISREG(s.st_mode), "this is a pipe or a device, not a file on disk");

@@ -311,21 +311,31 @@ contains
       c = start
       call FaultAdd(deck%faults, Shown(text(c%at:LineEnd(text, c%at)))//' ('//At(deck, c%line)// &
                     ') is not name = value; a parameter has one value, a list is one quoted text')
-      c%at = LineEnd(text, c%at) + 1
+      call SkipLine(text, c)
       return
     end if
     c%at = c%at + 1
     call SkipBlank(text, c)
-    start = c
     call TakeValue(text, c, value, problem)
     if (allocated(problem)) then
-      call FaultAdd(deck%faults, name//' ('//At(deck, start%line)//') '//problem)
+      call FaultAdd(deck%faults, name//value//' ('//At(deck, start%line)//') '//problem)
     else
       call PutFromFile(deck, name, value, start%line)
     end if
   end subroutine ReadPair
 
-  !> The value at the cursor, up to a comma, a blank, a comment or the closing slash.
+  !> Moves behind the line, but not behind a slash at its end, which may well close the namelist.
+  subroutine SkipLine(text, c)
+    character(*), intent(in) :: text
+    type(cursor_t), intent(inout) :: c
+    integer :: last, end
+    end = LineEnd(text, c%at)
+    last = c%at - 1 + verify(text(c%at:end), blanks, back=.true.)
+    c%at = end + 1
+    if (last > 0) c%at = merge(last, end + 1, text(last:last) == '/')
+  end subroutine SkipLine
+
+  !> The value at the cursor, up to a comma, a blank, a comment or the closing slash. With a problem: what to show of it.
   subroutine TakeValue(text, c, value, problem)
     character(*), intent(in) :: text
     type(cursor_t), intent(inout) :: c
@@ -336,7 +346,8 @@ contains
       call QuoteEnd(text(:LineEnd(text, c%at)), c%at, last)
       if (last == 0) then
         problem = 'has no closing quote in its line: end the text with '//Here(text, c)
-        c%at = LineEnd(text, c%at) + 1
+        value = ' = '//Shown(text(c%at:LineEnd(text, c%at)))
+        call SkipLine(text, c)
       else
         value = Unquoted(text(c%at:last))
         c%at = last + 1
@@ -347,7 +358,8 @@ contains
     call TakeToken(text, next, value)
     p = index(value, '/')
     if (p > 0 .and. p < len(value)) then
-      problem = '= '//Shown(value)//' holds a /, which ends a namelist: quote the value'
+      problem = 'holds a /, which ends a namelist: quote the value'
+      value = ' = '//Shown(value)
       c = next
       return
     end if
@@ -359,6 +371,7 @@ contains
     call SkipBlank(text, next)
     if (value == '' .or. Here(text, next) == '=') then
       problem = 'has no value: write one, or '''' for an empty text'
+      value = ''
     else
       c%at = last
     end if

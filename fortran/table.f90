@@ -411,7 +411,7 @@ contains
   ! --- pieces ---------------------------------------------------------------------------------------------------------
 
   !> The shortest decimal text that reads back to the same bits.
-  function RealText(x) result(s)
+  pure function RealText(x) result(s)
     real(dp), intent(in) :: x
     character(:), allocatable :: s
     character(32) :: buffer
@@ -425,6 +425,7 @@ contains
     end do
     write (buffer, '(es25.16e3)') x
     s = trim(adjustl(buffer))
+    if (x == 0) s = '-0'
   end function RealText
 
   !> A text in quotes as a parameter file has it; a quote inside is written twice.

@@ -32,7 +32,7 @@ contains
     type(table_t), intent(in) :: t
     character(:), allocatable :: text
     integer :: i
-    text = '# Every parameter with its default. Take away the # before a name to set it; values are SI, texts may be quoted.'//nl// &
+    text = '# Every parameter with its default. Take away the # before a name to set it. SI units; texts may be quoted.'//nl// &
            '# The command line (name=value) wins over this file (par=FILE), the file over the default.'//nl
     do i = 1, t%n
       associate (r => t%row(i))
