@@ -11,6 +11,7 @@
 module der_m
   use kinds_m, only: dp, sp
   use error_m, only: error_t, Fail
+  use linear_m, only: SolveSmall
   use text_m, only: Str
   implicit none
   private
@@ -206,27 +207,6 @@ contains
     end function ZeroOfSlope
 
   end subroutine FindExtrema
-
-  !> Solves a x = b (b in x) by Gaussian elimination with row exchange; a is small, square and not singular.
-  pure subroutine SolveSmall(a, x)
-    real(dp), intent(inout) :: a(:, :), x(:)
-    real(dp) :: row(size(x)), f
-    integer :: i, j, p, n
-    n = size(x)
-    do i = 1, n
-      p = i - 1 + maxloc(abs(a(i:, i)), dim=1)
-      row = a(i, :); a(i, :) = a(p, :); a(p, :) = row
-      f = x(i); x(i) = x(p); x(p) = f
-      do j = i + 1, n
-        f = a(j, i)/a(i, i)
-        a(j, i:) = a(j, i:) - f*a(i, i:)
-        x(j) = x(j) - f*x(i)
-      end do
-    end do
-    do i = n, 1, -1
-      x(i) = (x(i) - dot_product(a(i, i + 1:), x(i + 1:)))/a(i, i)
-    end do
-  end subroutine SolveSmall
 
   !> Relative phase-velocity error K/k - 1 of weights w(:) at kh [radians per cell].
   pure real(dp) function DerPhaseError(w, kh) result(e)
