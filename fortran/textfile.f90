@@ -11,6 +11,7 @@ module textfile_m
   public :: textfile_t, TextOpen, TextLine, TextWord, NumberOf, IntegerOf, Shown
 
   integer, parameter :: tab = 9, lf = 10, ff = 12, cr = 13
+  integer, parameter :: byte_order_mark(3) = [239, 187, 191]
   integer, parameter :: bytes_max = 2000000000      !< positions in the text are default integers
   real(dp), parameter :: ten(0:22) = [1e0_dp, 1e1_dp, 1e2_dp, 1e3_dp, 1e4_dp, 1e5_dp, 1e6_dp, 1e7_dp, 1e8_dp, 1e9_dp, 1e10_dp, &
                                       1e11_dp, 1e12_dp, 1e13_dp, 1e14_dp, 1e15_dp, 1e16_dp, 1e17_dp, 1e18_dp, 1e19_dp, 1e20_dp, &
@@ -34,7 +35,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(200) :: reason
     integer(i8) :: bytes
-    integer :: unit, io
+    integer :: unit, io, i
     logical :: is_folder
     file%path = trim(path)
     if (file%path == '') then
@@ -65,7 +66,7 @@ contains
     if (allocated(error)) return
     call CheckText(file, what, error)
     if (len(file%text) >= 3) then
-      if (file%text(1:3) == achar(239)//achar(187)//achar(191)) file%next = 4
+      if (all([(ichar(file%text(i:i)), i=1, 3)] == byte_order_mark)) file%next = 4
     end if
   end subroutine TextOpen
 
@@ -153,6 +154,9 @@ contains
       file%unclosed = last < first - 1
       if (file%unclosed) last = file%last
       file%at = last + 2
+    else if (c == '=') then                   ! an '=' without a key stands for itself
+      file%at = file%at + 1
+      last = first
     else
       do while (file%at <= file%last)
         c = file%text(file%at:file%at)
