@@ -19,7 +19,7 @@ module keymap_m
   private
   public :: keymap_t, KeymapRead, KeymapShot, KeymapFind, KeymapReceivers
 
-  integer, parameter :: shots_max = 10000000
+  integer, parameter :: shots_max = 1000000
   character(8), parameter :: first_words(5) = [character(8) :: 'spread', 'lists', 'shot', 'shots', 'skip']
 
   !> Shots to be modelled, in the order of their record numbers.
@@ -288,8 +288,11 @@ contains
       if (at(1) + dash <= at(2) + 1 .and. faults%n == before) &
         call WholeWord(file, [at(1) + dash, at(2)], 'record', 1, huge(1), last, faults)
       if (faults%n > before) cycle
-      if (last < first) call FaultAdd(faults, file%path, file%line, 'skip '//file%text(at(1):at(2))//': the first record is above the last')
-      call KeepSkip(skips, first, last, file%line)
+      if (last < first) then
+        call FaultAdd(faults, file%path, file%line, 'skip '//file%text(at(1):at(2))//': the first record is above the last')
+      else
+        call KeepSkip(skips, first, last, file%line)
+      end if
     end do
     if (words == 0) call FaultAdd(faults, file%path, file%line, 'skip needs record numbers: skip 12 20-25')
   end subroutine ReadSkips
@@ -395,7 +398,7 @@ contains
     if (found%n == 0) then
       call FaultAdd(faults, path, 0, 'the key-map has no shots: add lines "shot RECORD SX SZ SPREAD"')
     else if (all(found%skip(:found%n))) then
-      call FaultAdd(faults, path, 0, 'all '//Str(found%n)//' shots are marked skip: nothing is left to model')
+      call FaultAdd(faults, path, 0, 'each of the '//Str(found%n)//' shot(s) is marked skip: nothing is left to model')
     end if
   end subroutine CheckSomeLeft
 

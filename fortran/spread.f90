@@ -39,7 +39,7 @@ module spread_m
   type :: spreads_t
     type(nametable_t), private :: names
     type(spread_t), allocatable, private :: item(:)
-    logical, private :: incomplete = .false.  !< a file of lists could not be read: names may be missing
+    logical, private :: incomplete = .false.  !< a definition is faulty: its name may be missing
     integer, private :: npool = 0             !< receivers of all lists
     integer, allocatable, private :: channel(:)
     real(dp), allocatable, private :: x(:), y(:), z(:)
@@ -59,9 +59,10 @@ contains
     call MaplineRead(line, file, faults)
     name = MaplineWord(line, file, 1)
     kind = Lower(MaplineWord(line, file, 2))
-    i = Define(spreads, name, file, faults)
-    if (i == 0) return
     before = faults%n
+    i = Define(spreads, name, file, faults)
+    spreads%incomplete = spreads%incomplete .or. i == 0
+    if (i == 0) return
     select case (kind)
     case ('streamer')
       call ReadStreamer(s, line, file, faults)
@@ -234,12 +235,15 @@ contains
     type(textfile_t), intent(inout) :: file
     type(faults_t), intent(inout) :: faults
     type(mapline_t) :: line
+    integer :: before
+    before = faults%n
     call MaplineRead(line, file, faults)
     if (line%nwords /= 1 .or. line%nkeys > 0) then
       call FaultAdd(faults, file%path, file%line, 'the file of receiver lists is written: lists FILE (in quotes if it has blanks or =)')
     else
       call ReadListFile(spreads, MaplineWord(line, file, 1), '', file, faults)
     end if
+    spreads%incomplete = spreads%incomplete .or. faults%n > before
   end subroutine SpreadLists
 
   !> Reads lists from `name_of_file` (relative to the folder of the key-map): all of them, or the one called `only`.
@@ -257,7 +261,6 @@ contains
     call TextOpen(file, path, 'receiver list', error)
     if (allocated(error)) then
       call FaultAdd(faults, map%path, map%line, error%message)
-      spreads%incomplete = .true.
       return
     end if
     before = faults%n

@@ -201,7 +201,7 @@ contains
       else if ((s(i:i) == '-' .or. s(i:i) == '+') .and. i == 1) then
         negative = s(i:i) == '-'
       else if (scan(s(i:i), 'eEdD') == 1 .and. n > 0) then
-        ok = IsExponent(s(i + 1:))
+        ok = IsExponent(s(i + 1:), n)
         if (ok) call ToReal(s, value, ok)
         return
       else
@@ -210,6 +210,7 @@ contains
     end do
     ok = n > 0
     if (n > 15) then
+      ok = n <= 300
       if (ok) call ToReal(s, value, ok)
     else
       value = real(digits, dp)/ten(decimals)
@@ -217,14 +218,13 @@ contains
     end if
   end subroutine NumberOf
 
-  pure logical function IsExponent(s)
+  !> Whether `s` is an exponent that leaves a number of n digits far from overflow.
+  pure logical function IsExponent(s, n)
     character(*), intent(in) :: s
-    integer :: first
-    first = 1
-    if (len(s) > 0) then
-      if (s(1:1) == '-' .or. s(1:1) == '+') first = 2
-    end if
-    IsExponent = len(s) >= first .and. len(s) < first + 4 .and. verify(s(first:), '0123456789') == 0
+    integer, intent(in) :: n
+    integer(i8) :: exponent
+    call IntegerOf(s, exponent, IsExponent)
+    IsExponent = IsExponent .and. exponent + n <= 300 .and. n <= 300
   end function IsExponent
 
   !> Text to a whole number of any size up to 18 digits; false for anything else.
