@@ -39,9 +39,11 @@ contains
       if (Occurs(TableTemplate(t), nl//'#'//t%row(i)%name//' = ') /= 1) missing = missing + 1
       if (Occurs(TableText(t), nl//t%row(i)%name//' ') /= 1) missing = missing + 1
     end do
-    call Claim(t%n > 40 .and. missing == 0, Str(t%n)//' parameters, '//Str(missing)//' missing in help, reference, template or resolved text')
+    call Claim(t%n > 40 .and. missing == 0, Str(t%n)//' parameters, '// &
+               Str(missing)//' missing in help, reference, template or resolved text')
     call Claim(Longest(help) <= 110, 'longest line of the help: '//Str(Longest(help))//' of 110 columns')
-    call Claim(Longest(TableTemplate(t)) <= 110, 'longest line of the template: '//Str(Longest(TableTemplate(t)))//' of 110 columns')
+    call Claim(Longest(TableTemplate(t)) <= 110, 'longest line of the template: '// &
+               Str(Longest(TableTemplate(t)))//' of 110 columns')
     call Claim(Occurs(markdown, '### ') == 8, 'the reference has '//Str(Occurs(markdown, '### '))//' sections of 8')
     call Claim(Columns(markdown), 'each line of the reference has four columns')
   end subroutine Whole
