@@ -15,6 +15,11 @@ module faults_m
     procedure :: full
   end type faults_t
 
+  !> FaultAdd(faults, sentence), or FaultAdd(faults, path, line, sentence) for "path, line N: sentence" (line 0: the whole file).
+  interface FaultAdd
+    module procedure AddSentence, AddAtLine
+  end interface FaultAdd
+
 contains
 
   !> Enough faults are told: sentences that are costly to make may be left out.
@@ -24,14 +29,25 @@ contains
   end function full
 
   !> One more fault. `sentence` says the value, the limit and what to do.
-  pure subroutine FaultAdd(faults, sentence)
+  pure subroutine AddSentence(faults, sentence)
     type(faults_t), intent(inout) :: faults
     character(*), intent(in) :: sentence
     faults%n = faults%n + 1
     if (faults%n > most) return
     if (.not. allocated(faults%lines)) faults%lines = ''
     faults%lines = faults%lines//new_line('a')//'  '//sentence
-  end subroutine FaultAdd
+  end subroutine AddSentence
+
+  pure subroutine AddAtLine(faults, path, line, sentence)
+    type(faults_t), intent(inout) :: faults
+    character(*), intent(in) :: path, sentence
+    integer, intent(in) :: line
+    if (line > 0) then
+      call AddSentence(faults, path//', line '//Str(line)//': '//sentence)
+    else
+      call AddSentence(faults, path//': '//sentence)
+    end if
+  end subroutine AddAtLine
 
   !> Turns the list into one error: the bare sentence if there is one fault, else a heading and a line each. `what` says what
   !> the faults are in, e.g. 'the parameters'.
