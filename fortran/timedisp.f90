@@ -20,7 +20,7 @@ module timedisp_m
   public :: TimedispSource, TraceMargin, tracefilter_t, TraceFilterNew, TraceFilterApply
 
   real(dp), parameter :: pi = acos(-1.0_dp)
-  real(dp), parameter :: step_b = 6          !< Kaiser parameter of the low-pass: its response in time ends at 1e-5
+  real(dp), parameter :: step_b = 8          !< Kaiser parameter of the low-pass: its response in time ends at 1e-5
   real(dp), parameter :: taper_b = 10        !< Kaiser parameter of the end taper: nothing of it above the pass band
   integer, parameter :: block_rows = 96      !< output samples of one block
   integer, parameter :: chunk = 64           !< traces worked on at a time
@@ -113,7 +113,7 @@ contains
     logical, intent(in) :: correct
     real(dp) :: fpass, fstop
     call BandEdges(fband, dt, dt_out, correct, fpass, fstop)
-    margin = FilterReach(fpass, fstop)
+    margin = 0.7_dp*FilterReach(fpass, fstop)        ! beyond, the response is below 1e-3 of its peak, and for the end of the band only
     if (fpass > fband) margin = min(margin, 2*KaiserLobe(taper_b)/(fpass - fband))
     margin = margin + 2*dt
     if (correct) margin = margin + AiryReach(dt, duration)

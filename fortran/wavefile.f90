@@ -7,7 +7,7 @@ module wavefile_m
   private
   public :: WavefileRead
 
-  integer, parameter :: fewest = 4, most = 200000     !< samples of a wavelet
+  integer, parameter :: fewest = 4, most = 20000     !< samples of a wavelet
   integer, parameter :: longest = 1024                !< characters of a line
 
 contains
@@ -75,11 +75,17 @@ contains
     character(longest) :: text
     character(200) :: reason
     integer :: unit, io, line
+    logical :: is_folder
     columns = 0
     n = 0
     allocate (table(2, most), lines(most))
     if (len_trim(path) == 0) then
-      call Fail(error, 'no name: wavelet=file needs one in wavelet_file')
+      call Fail(error, 'is empty: wavelet=file needs the name of a file there')
+      return
+    end if
+    inquire (file=path//'/.', exist=is_folder)
+    if (is_folder) then
+      call Fail(error, 'is a folder, not a file')
       return
     end if
     open (newunit=unit, file=path, status='old', action='read', iostat=io, iomsg=reason)

@@ -103,7 +103,7 @@ contains
     half = KaiserLobe(b)/(0.5_dp*min(f(2) - f(1), f(4) - f(3)))
     wavelet%dt = 1/(12*f(4))
     n = ceiling(half/wavelet%dt)
-    if (n > 1000000) then
+    if (n > 40000) then
       call Fail(error, 'f1..f4: a ramp of '//Str(min(f(2) - f(1), f(4) - f(3)))//' Hz makes a wavelet of '//Str(2*half)// &
                 ' s; make it wider')
       return
@@ -157,14 +157,14 @@ contains
     wavelet%q = wavelet%q(first:last)
   end subroutine TrimEnds
 
-  !> fpeak, fmax and fband from the amplitude spectrum, searched up to 0.7 of the fine samples' Nyquist frequency.
+  !> fpeak, fmax and fband from the amplitude spectrum. It is known to end below 0.16 of the fine sampling rate.
   subroutine FindBand(wavelet)
     type(wavelet_t), intent(inout) :: wavelet
     real(dp), allocatable :: f(:), a(:)
     real(dp) :: df
     integer :: i, n
-    df = 1/(3*max(size(wavelet%q), 16)*wavelet%dt)
-    n = int(0.35_dp/(wavelet%dt*df))
+    df = 1/(merge(16, 2, size(wavelet%q) < 4096)*max(size(wavelet%q), 16)*wavelet%dt)
+    n = int(0.16_dp/(wavelet%dt*df))
     allocate (f(0:n), a(0:n))
     do i = 0, n
       f(i) = i*df

@@ -58,8 +58,8 @@ contains
     true = [(WaveletValue(ricker, (m - 1)*dt_out - delay), m=1, nt_out)]
     e_corrected = norm2(out(:, 1) - true)/norm2(true)
     e_plain = norm2(plain(:, 1) - true)/norm2(true)
-    call Claim(e_corrected <= 3e-4_dp .and. e_plain > 30*e_corrected, 'fmax dt = '//Str(fmax_dt)//', '//Str(periods)// &
-               ' periods of delay: relative L2 error '//Str(e_corrected, 3)//' <= 3e-4 (without correction '//Str(e_plain, 3)//')')
+    call Claim(e_corrected <= 1e-4_dp .and. e_plain > 30*e_corrected, 'fmax dt = '//Str(fmax_dt)//', '//Str(periods)// &
+               ' periods of delay: relative L2 error '//Str(e_corrected, 3)//' <= 1e-4 (without correction '//Str(e_plain, 3)//')')
   end subroutine LongDelay
 
   !> What a wave that left as q, samples at (n-½)dt, is after `delay` under θ(ω): p(n) at n dt, from its Fourier integral.
@@ -127,8 +127,8 @@ contains
     call TraceFilterApply(f, raw(:, 4:6), out(:, 4:6))
     call ClaimFine(error, 'filters for a ringing trace, start at '//Str(t_start, 4)//' s, margin '//Str(margin, 3)//' s')
     call Compare(wavelet, 2*pi*periods, dt_out, out, eu, ev)
-    call Claim(eu <= 3e-4_dp .and. ev <= 3e-4_dp, 'oscillators of 12, 25, 50 Hz ringing to the end of 6 s, t_start = '// &
-               Str(t_start, 4)//' s: largest error of u '//Str(eu, 3)//', of v '//Str(ev, 3)//' <= 3e-4 of the amplitude')
+    call Claim(eu <= 1e-4_dp .and. ev <= 1e-4_dp, 'oscillators of 12, 25, 50 Hz ringing to the end of 6 s, t_start = '// &
+               Str(t_start, 4)//' s: largest error of u '//Str(eu, 3)//', of v '//Str(ev, 3)//' <= 1e-4 of the amplitude')
   end subroutine Oscillators
 
   !> Columns 1..3 of raw: u at n dt; 4..6: v at (n-½) dt.
