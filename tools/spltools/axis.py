@@ -5,6 +5,7 @@ import numpy as np
 
 from spltools.cli import fail, warn
 
+FEATHERED = 10.0        # degrees between spread and line from which we warn
 CROOKED = 0.1           # sources that stray further from the line than this part of its length are no 2D line
 
 
@@ -105,11 +106,12 @@ def describe(shots, groups=None):
 
 
 def _gaps(shots):
-    """Group interval, and where the recorded groups leave holes."""
-    steps = [np.hypot(np.diff(s.rx[o]), np.diff(s.ry[o])) for s in shots for o in [np.argsort(s.channel)] if len(o) > 1]
-    if not steps:
+    """Group interval, and where the recorded groups leave holes: neighbours along x, since channels need not be in order."""
+    steps = [np.hypot(np.diff(s.rx[o]), np.diff(s.ry[o])) for s in shots for o in [np.argsort(s.rx)] if len(o) > 1]
+    every = np.concatenate(steps) if steps else np.zeros(0)
+    every = every[every > 0.01]             # components of one station share its position
+    if len(every) == 0:
         return []
-    every = np.concatenate(steps)
     usual = float(np.median(every))
     holes = np.array([np.count_nonzero(s > 1.5 * usual) for s in steps])
     told = f'groups {usual:.2f} m apart'
@@ -123,14 +125,21 @@ def _feathering(shots):
     across = max(float(np.abs(s.ry - s.sy).max()) for s in shots)
     if across < 0.05:
         return []
-    angles = []
+    angles, bends = [], []
     for s in shots:
-        if len(s.rx) > 1 and np.ptp(s.rx) > 0:
-            angles.append(math.degrees(math.atan(np.polyfit(s.rx - s.rx.mean(), s.ry - s.ry.mean(), 1)[0])))
+        if len(s.rx) > 2 and np.ptp(s.rx) > 0:
+            slope, start = np.polyfit(s.rx - s.sx, s.ry, 1)
+            angles.append(math.degrees(math.atan(slope)))
+            bends.append(np.abs(s.ry - start - slope * (s.rx - s.sx)).max() * math.cos(math.atan(slope)))
     shortened = max(float((np.hypot(s.rx - s.sx, s.ry - s.sy) - np.abs(s.rx - s.sx)).max()) for s in shots)
-    told = f'{min(angles):.2f} .. {max(angles):.2f} degrees' if angles else 'not defined'
-    return [f'feathering {told}; receivers up to {across:.1f} m across from their source, which shortens x offsets by up to '
-            f'{shortened:.2f} m']
+    told = [f'receivers up to {across:.1f} m across from their source, which shortens x offsets by up to {shortened:.2f} m '
+            '(--keep-offset keeps them)']
+    if angles:
+        told.insert(0, f'feathering {min(angles):.2f} .. {max(angles):.2f} degrees; spreads bend up to {min(bends):.1f} .. '
+                       f'{max(bends):.1f} m off a straight line')
+    if angles and max(map(abs, angles)) > FEATHERED:
+        warn(f'spreads lie up to {max(map(abs, angles)):.1f} degrees off the line: consider --azimuth or --keep-offset')
+    return told
 
 
 def _range(values):

@@ -85,7 +85,7 @@ def _try_other_python(name):
     if (name or '').split('.')[0] not in PACKAGES or os.environ.get('SPL_OTHER_PYTHON'):
         return
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-    for python in (os.path.join(root, 'build', 'venv', 'bin', 'python3'), '/usr/bin/python3'):
+    for python in (os.path.join(root, 'build', 'venv', 'bin', 'python'), '/usr/bin/python3'):
         if os.access(python, os.X_OK) and not os.path.samefile(python, sys.executable):
             sys.stderr.flush()
             os.execve(python, [python] + sys.argv, dict(os.environ, SPL_OTHER_PYTHON='1'))
