@@ -1,7 +1,7 @@
 !> The source wavelet: volume injection rate Q(t), from a formula or a file, known at any time.
 module wavelet_m
   use kinds_m, only: dp
-  use error_m, only: AddContext, error_t, Fail
+  use error_m, only: error_t, Fail
   use kaiser_m, only: Kaiser, KaiserLobe, Sinc
   use params_m, only: job_t
   use resample_m, only: Resample
@@ -19,7 +19,7 @@ module wavelet_m
     real(dp) :: t_zero = 0                 !< where the wavelet's own time zero lies [s]
     real(dp) :: t_begin = 0                !< when the modelling has to begin [s]: <= 0
     real(dp) :: fpeak = 0                  !< where the amplitude spectrum is largest [Hz]
-    real(dp) :: fmax = 0                   !< highest frequency that must be right [Hz]: where the spectrum falls to 1 %, unless given
+    real(dp) :: fmax = 0                   !< highest that must be right [Hz]: spectrum falls to 1 %, or as given
     real(dp) :: fband = 0                  !< where the spectrum falls to 1e-5 [Hz]
   end type wavelet_t
 
@@ -58,6 +58,11 @@ contains
     call FindBand(wavelet)
     if (job%fmax > 0) wavelet%fmax = job%fmax
     wavelet%q = job%amplitude*wavelet%q
+    if (.not. (maxval(abs(wavelet%q)) > 1.0e-30_dp .and. maxval(abs(wavelet%q)) < 1.0e30_dp)) then
+      call Fail(error, 'the wavelet''s peak is '//Str(maxval(abs(wavelet%q)))//' m2/s, outside 1e-30..1e30 (single precision): '// &
+                'change amplitude')
+      return
+    end if
     wavelet%t_zero = merge(-wavelet%t0, job%delay, job%delay == -1)
     wavelet%t0 = wavelet%t0 + wavelet%t_zero
     wavelet%t_begin = min(0.0_dp, wavelet%t0)
@@ -103,7 +108,7 @@ contains
     half = KaiserLobe(b)/(0.5_dp*min(f(2) - f(1), f(4) - f(3)))
     wavelet%dt = 1/(12*f(4))
     n = ceiling(half/wavelet%dt)
-    if (n > 1000000) then
+    if (n > 40000) then
       call Fail(error, 'f1..f4: a ramp of '//Str(min(f(2) - f(1), f(4) - f(3)))//' Hz makes a wavelet of '//Str(2*half)// &
                 ' s; make it wider')
       return
@@ -135,7 +140,6 @@ contains
     integer :: pad
     integer, parameter :: finer = 4
     call WavefileRead(path, column_dt, samples, t0, dt, error)
-    call AddContext(error, 'wavelet_file '//path)
     if (allocated(error)) return
     wavelet%name = 'wavelet of '//Str(size(samples))//' samples of '//Str(dt)//' s from '//path
     pad = 30*finer                                   ! the filter reaches 28.6 samples
@@ -157,14 +161,14 @@ contains
     wavelet%q = wavelet%q(first:last)
   end subroutine TrimEnds
 
-  !> fpeak, fmax and fband from the amplitude spectrum, searched up to 0.7 of the fine samples' Nyquist frequency.
+  !> fpeak, fmax and fband from the amplitude spectrum. It is known to end below 0.16 of the fine sampling rate.
   subroutine FindBand(wavelet)
     type(wavelet_t), intent(inout) :: wavelet
     real(dp), allocatable :: f(:), a(:)
     real(dp) :: df
     integer :: i, n
-    df = 1/(3*max(size(wavelet%q), 16)*wavelet%dt)
-    n = int(0.35_dp/(wavelet%dt*df))
+    df = 1/(merge(16, 2, size(wavelet%q) < 4096)*max(size(wavelet%q), 16)*wavelet%dt)
+    n = int(0.16_dp/(wavelet%dt*df))
     allocate (f(0:n), a(0:n))
     do i = 0, n
       f(i) = i*df
