@@ -95,7 +95,7 @@ static inline fd2d_case case_of(const case_shape *s, int L, int steps) {
                    .steps = steps, .nt = steps - 5, .nsrc = 4};
     case_seed = 12345u + (unsigned) (L * 1000 + s->nx * 7 + s->nz);
     case_taylor(L, c.cfg.w);
-    c.cfg.dt = 0.45f * fminf(s->dx, s->dz) / 3000;
+    c.cfg.dt = 0.3f * fminf(s->dx, s->dz) / 3000;
     size_t n = (size_t) s->nx * (size_t) s->nz;
     c.kappa = case_memory(n, sizeof(float));
     c.rho = case_memory(n, sizeof(float));
