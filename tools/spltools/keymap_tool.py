@@ -167,10 +167,8 @@ def _finish(options, shots, notes, origin, groups=None):
         for i, shot in enumerate(shots, 1):
             shot.record = i
     azimuth = None if options.azimuth == 'auto' else _azimuth(options.azimuth)
-    notes += axis.project_shots(shots, azimuth, options.origin)
+    notes += axis.project_shots(shots, azimuth, options.origin, options.keep_offset)
     notes += axis.describe(shots, groups)
-    if options.keep_offset:
-        notes.append(f'receivers moved along x to their true offset, by {axis.keep_offsets(shots):.2f} m at most (--keep-offset)')
     comments = [f'Key-map from {origin}, made by spl-keymap on {datetime.date.today()}'] + notes
     paths = write_map(options.output, sorted(shots, key=lambda s: s.record), comments, options.overwrite)
     for note in notes:

@@ -274,15 +274,15 @@ def _sps_points(path, kind, revision, elevation, faults):
         place = (c.real(47, 55, 'easting') * factor, c.real(56, 65, 'northing') * factor, (depth - surface) * factor)
         if points.setdefault(key, place) != place:
             faults.add(path, number, f'{_point_name(key)} stands in this file before with another position')
-    if not points:
+    if not points and not faults.count:
         fail(f'{path}: no {kind} records (column 1): is this the {"source" if kind == "S" else "receiver"} file?')
     return points
 
 
 def _point_key(columns, line, point, index):
     """Line, point (in hundredths) and index; 101 and 101.00 are the same point."""
-    return (_plain(columns.text(*line)), round(100 * columns.real(*point, 'point number')) if columns.text(*point) else None,
-            columns.text(*index) or '1')
+    number = columns.real(*point, 'point number')
+    return _plain(columns.text(*line)), None if np.isnan(number) else round(100 * number), columns.text(*index) or '1'
 
 
 def _plain(word):
@@ -311,9 +311,9 @@ def _sps_relations(path, revision, sources, receivers, faults):
         before = faults.count
         record = c.whole(*at['record'], 'field record number')
         key = _point_key(c, at['line'], at['point'], at['index'])
-        if key not in sources:
+        if key[1] is not None and key not in sources:
             faults.add(path, number, f'source {_point_name(key)} is not in the source file')
-        elif used.setdefault(record, key) != key:
+        elif faults.count == before and used.setdefault(record, key) != key:
             faults.add(path, number, f'field record {record} has another source point before: {_point_name(used[record])}')
         channels = _channels(c, at)
         spread = _relation_receivers(c, at, len(channels), receivers) if faults.count == before else []
