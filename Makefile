@@ -106,26 +106,31 @@ endif
 
 $(B)/%.o: %.f90
 	@mkdir -p $(@D) $(B)/mod
-	$(FC) $(FFLAGS) $(FFLAGS_$(notdir $*)) -J$(B)/mod -I$(B) -c -o $@ $<
+	@echo '  fortran  $<'
+	@$(FC) $(FFLAGS) $(FFLAGS_$(notdir $*)) -J$(B)/mod -I$(B) -c -o $@ $<
 
 $(B)/%.o: %.c $(B)/iface.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(CFLAGS_$(notdir $*)) -MMD -MP -c -o $@ $<
+	@echo '  c        $<'
+	@$(CC) $(CFLAGS) $(CFLAGS_$(notdir $*)) -MMD -MP -c -o $@ $<
 
 $(LIB): $(OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	@ar rcs $@ $^
 
 $(B)/bin/%: $(B)/fortran/%.o $(LIB)
 	@mkdir -p $(@D)
-	$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
+	@echo '  link     $@'
+	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
 
 $(B)/tests/t%: $(B)/tests/t%.o $(B)/tests/check.o $(LIB)
-	$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
+	@echo '  link     $@'
+	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
 
 $(B)/bench/%: $(B)/tools/bench/%.o $(LIB)
 	@mkdir -p $(@D)
-	$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
+	@echo '  link     $@'
+	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
 
 .PRECIOUS: $(B)/%.o
 

@@ -11,7 +11,8 @@
 int path_input(const char *path) {
     struct stat s;
     if (stat(path, &s)) {
-        if (errno == ENOENT) FAIL("there is no such file");
+        if (errno == ENOENT)
+            FAIL("there is no such file");
         FAIL("the system says %s", strerror(errno));
     }
     REQUIRE(!S_ISDIR(s.st_mode), "this is a directory, not a file");
@@ -25,10 +26,11 @@ int path_output(const char *path) {
     char folder[PATH_MAX] = ".";
     const char *slash = strrchr(path, '/');
     struct stat s;
-    REQUIRE(strlen(path) < PATH_MAX, "the path has %zu characters, at most %d are possible", strlen(path), PATH_MAX - 1);
+    REQUIRE(strlen(path) < PATH_MAX, "the path has %zu characters, at most %d are possible", strlen(path),
+            PATH_MAX - 1);
     REQUIRE(!slash || slash[1], "this names a directory, not a file");
     if (slash) {
-        size_t n = slash == path ? 1 : (size_t) (slash - path);
+        size_t n = slash == path ? 1 : (size_t)(slash - path);
         memcpy(folder, path, n);
         folder[n] = 0;
     }

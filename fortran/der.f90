@@ -91,7 +91,7 @@ contains
   end function DerTaylor
 
   !> Weights w(:) whose group-velocity error stays within `tolerance` (0.01 = 1 %, 0 < tolerance < 1) over the widest band
-  !> 0..band of kh (Holberg 1987, Geophysical Prospecting 35, 629-655). The minimax error grows with the band, so the band is bisected.
+  !> 0..band of kh (Holberg 1987, Geophysical Prospecting 35, 629-655). It grows with the band, which is bisected.
   subroutine DerHolberg(tolerance, w)
     real(dp), intent(in) :: tolerance
     real(dp), intent(out) :: w(:)

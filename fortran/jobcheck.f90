@@ -3,8 +3,9 @@
 !> The table checks each parameter by itself; here stands what needs several of them, or a look at the disk. All faults of
 !> both are told at once. A check is left out where a parameter it needs is at fault already.
 module jobcheck_m
+  use deck_m, only: Shown
   use error_m, only: error_t, FailFromC
-  use faults_m, only: FaultsRaise
+  use faults_m, only: FaultAdd, FaultsRaise
   use kinds_m, only: dp
   use params_m, only: job_t, JobTable
   use path_c, only: path_input, path_output, path_same
@@ -99,7 +100,7 @@ contains
   contains
     subroutine Need(name, what)
       character(*), intent(in) :: name, what
-      if (t%sound(name)) call t%blame(name, 'must be above 0, because the model '//path//' is raw: give '//what)
+      if (t%sound(name)) call t%blame(name, 'must be above 0, because the model '//Shown(path)//' is raw: give '//what)
     end subroutine Need
   end subroutine CheckRawModel
 
@@ -277,8 +278,8 @@ contains
     character(*), intent(in) :: verb
     type(table_t), intent(inout) :: t
     if (verb == 'run' .or. verb == 'plan') then
-      if (job%keymap == '') call t%blame('keymap', 'is not given: give keymap=FILE, the list of shots')
-      if (job%vp == '') call t%blame('vp', 'is not given: give vp=FILE, the velocity model')
+      if (job%keymap == '') call FaultAdd(t%deck%faults, 'keymap is not given: give keymap=FILE, the list of shots')
+      if (job%vp == '') call FaultAdd(t%deck%faults, 'vp is not given: give vp=FILE, the velocity model')
       call CheckOutput(job, t)
     end if
     call CheckInput('keymap', job%keymap, t)

@@ -22,7 +22,7 @@ module resample_m
 
 contains
 
-  !> y(j) = value at t0_out + (j-1) dt_out of the series x(i) at t0 + (i-1) dt, which is 0 outside. Any ratio, any offset.
+  !> y(j) = value at t0_out + (j-1) dt_out of the series x(i) at t0 + (i-1) dt, 0 outside. Any ratio, any offset.
   !> Content below 0.8 fcut passes to 1e-4 or better, from fcut [Hz] on it is 80 dB down; so fcut <= 1/(2 dt) keeps images out and
   !> fcut <= 1/(2 dt_out) aliases. The filter is a Kaiser-windowed sinc (Kaiser 1974) of half-length 14.3/fcut seconds.
   pure subroutine Resample(x, t0, dt, y, t0_out, dt_out, fcut)
@@ -52,7 +52,7 @@ contains
   end subroutine Resample
 
   !> Prepares the thinning of nt samples by `factor`: what lies below fpass passes (exactly so once DecimatorResponse is divided
-  !> out), what would alias into 0..fpass is 80 dB down. fpass in cycles per input sample, below 1/(2 factor); factor 1 does nothing.
+  !> out), what would alias into 0..fpass is 80 dB down. fpass: cycles per input sample, below 1/(2 factor). Factor 1 does nothing.
   subroutine DecimatorNew(d, nt, factor, fpass)
     type(decimator_t), intent(out) :: d
     integer, intent(in) :: nt, factor

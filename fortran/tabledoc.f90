@@ -1,4 +1,5 @@
-!> What the parameter table says of itself after a pass: resolved parameters, help, template, reference.
+!> What the parameter table says of itself after a pass: resolved parameters, help, template, reference. The texts have many
+!> lines; the last has no line end, as the printer adds one.
 module tabledoc_m
   use error_m, only: error_t, Fail
   use table_m, only: row_t, table_t, SplitList, TableFind, TableNearest
@@ -25,6 +26,7 @@ contains
         text = text//Setting(r%name, r%value)//'  # '//r%origin//'; '//Described(r)//nl
       end associate
     end do
+    text = Ended(text)
   end function TableText
 
   !> A parameter file with every parameter at its default, commented out.
@@ -41,6 +43,7 @@ contains
         text = text//'#'//r%name//' = '//r%default//nl
       end associate
     end do
+    text = Ended(text)
   end function TableTemplate
 
   !> The help for the parameter or section `name`, or for all if it is ''. An unknown name is an error that names the nearest.
@@ -54,7 +57,7 @@ contains
     text = ''
     i = TableFind(t, Lower(name))
     if (i > 0) then
-      text = HelpOne(t%row(i))
+      text = Ended(HelpOne(t%row(i)))
       return
     end if
     do i = 1, t%n
@@ -62,6 +65,7 @@ contains
       if (NewSection(t, i) .or. text == '') text = text//repeat(nl, merge(1, 0, text /= ''))//t%row(i)%section//nl
       text = text//HelpRow(t%row(i))
     end do
+    text = Ended(text)
     if (text /= '') return
     nearest = TableNearest(t, Lower(name))
     if (nearest /= '') then
@@ -70,6 +74,13 @@ contains
       call Fail(error, "no parameter or section '"//name//"': --help alone lists all")
     end if
   end subroutine TableHelp
+
+  !> `text` without the line end of its last line.
+  pure function Ended(text)
+    character(*), intent(in) :: text
+    character(:), allocatable :: Ended
+    Ended = text(:max(0, len(text) - 1))
+  end function Ended
 
   !> One parameter in the list of all: name, default and unit, then meaning and values, wrapped.
   function HelpRow(r) result(text)
@@ -134,6 +145,7 @@ contains
         text = text//'| `'//r%name//'` | '//Coded(r%default)//' | '//Escaped(Values(r))//' | '//Escaped(r%meaning)//' |'//nl
       end associate
     end do
+    text = Ended(text)
   end function TableMarkdown
 
   !> A default as code; nothing for an empty text.

@@ -43,27 +43,29 @@ module timedisp_m
 contains
 
   !> Samples q(n), n = 1..size(q), at t_start + (n-1/2) dt of the wavelet transformed for the leap-frog scheme:
-  !> q(t) = 1/π Re Σ_k S(θ(ω_k)) exp(-i ω_k t) Δω. What dt cannot carry (beyond 0.31/dt) is left out.
+  !> q(t) = 1/π Re Σ_k S(θ(ω_k)) exp(-i ω_k t) Δω. What dt cannot carry (from 0.25/dt on, all beyond 0.31/dt) is left out.
   subroutine TimedispSource(wavelet, t_start, dt, q)
     type(wavelet_t), intent(in) :: wavelet
     real(dp), intent(in) :: t_start, dt
     real(sp), intent(out) :: q(:)
-    real(dp) :: fend, first, last, domega, omega
+    real(dp) :: fend, reach, first, last, domega, omega, theta
     real(dp), allocatable :: sum_q(:)
     complex(dp) :: spectrum
     integer :: k, n1, n2
     q = 0
     fend = min(1.25_dp*wavelet%fband, 0.31_dp/dt)
-    last = wavelet%t0 + (size(wavelet%q) - 1)*wavelet%dt - t_start + 4/fend
-    first = (wavelet%t0 - t_start)*cos(NumericalOmega(2*pi*fend, dt)*dt/2) - 4/fend
+    reach = FilterReach(0.8_dp*fend, fend)
+    last = wavelet%t0 + (size(wavelet%q) - 1)*wavelet%dt - t_start + reach
+    first = (wavelet%t0 - t_start)*cos(NumericalOmega(2*pi*fend, dt)*dt/2) - reach
     n1 = max(1, ceiling(first/dt))
     n2 = min(size(q), floor(last/dt) + 1)
     if (n2 < n1) return
     allocate (sum_q(n1:n2), source=0.0_dp)
-    domega = 2*pi/(1.5_dp*(last - first))
+    domega = 2*pi/(last - first + 2*reach)
     do k = 0, floor(NumericalOmega(2*pi*fend, dt)/domega)
       omega = k*domega
-      spectrum = Transform(wavelet%q, wavelet%t0 - t_start, wavelet%dt, 2/dt*sin(omega*dt/2))*domega/pi
+      theta = 2/dt*sin(omega*dt/2)
+      spectrum = Transform(wavelet%q, wavelet%t0 - t_start, wavelet%dt, theta)*domega/pi*LowPass(theta/(2*pi), 0.8_dp*fend, fend)
       if (k == 0) spectrum = spectrum/2
       call AddWave(spectrum, omega, (n1 - 0.5_dp)*dt, dt, sum_q)
     end do
@@ -113,7 +115,7 @@ contains
     logical, intent(in) :: correct
     real(dp) :: fpass, fstop
     call BandEdges(fband, dt, dt_out, correct, fpass, fstop)
-    margin = 0.7_dp*FilterReach(fpass, fstop)        ! beyond, the response is below 1e-3 of its peak, and for the end of the band only
+    margin = 0.7_dp*FilterReach(fpass, fstop)       ! beyond, the response is below 1e-3, and that at the end of the band only
     if (fpass > fband) margin = min(margin, 2*KaiserLobe(taper_b)/(fpass - fband))
     margin = margin + 2*dt
     if (correct) margin = margin + AiryReach(dt, duration)
@@ -167,7 +169,7 @@ contains
     if (correct) tmax = tmax + AiryReach(dt, tmax - t_start)
     f%gain = EndTaper(nt, t_start + (1 + half)*dt, dt, tmax, FilterReach(f%fpass, f%fstop))
     associate (fhigh => OmegaOf(2*pi*f%fstop, dt, correct)/(2*pi))
-      factor = max(1, floor(1/(2.4_dp*fhigh*dt)))
+      factor = max(1, min(nt, floor(1/(2.4_dp*fhigh*dt))))
       call DecimatorNew(f%thin, nt, factor, fhigh*dt)
     end associate
     allocate (f%blocks((nt_out + block_rows - 1)/block_rows))

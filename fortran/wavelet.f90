@@ -1,7 +1,7 @@
 !> The source wavelet: volume injection rate Q(t), from a formula or a file, known at any time.
 module wavelet_m
   use kinds_m, only: dp
-  use error_m, only: AddContext, error_t, Fail
+  use error_m, only: error_t, Fail
   use kaiser_m, only: Kaiser, KaiserLobe, Sinc
   use params_m, only: job_t
   use resample_m, only: Resample
@@ -19,7 +19,7 @@ module wavelet_m
     real(dp) :: t_zero = 0                 !< where the wavelet's own time zero lies [s]
     real(dp) :: t_begin = 0                !< when the modelling has to begin [s]: <= 0
     real(dp) :: fpeak = 0                  !< where the amplitude spectrum is largest [Hz]
-    real(dp) :: fmax = 0                   !< highest frequency that must be right [Hz]: where the spectrum falls to 1 %, unless given
+    real(dp) :: fmax = 0                   !< highest that must be right [Hz]: spectrum falls to 1 %, or as given
     real(dp) :: fband = 0                  !< where the spectrum falls to 1e-5 [Hz]
   end type wavelet_t
 
@@ -58,6 +58,11 @@ contains
     call FindBand(wavelet)
     if (job%fmax > 0) wavelet%fmax = job%fmax
     wavelet%q = job%amplitude*wavelet%q
+    if (.not. (maxval(abs(wavelet%q)) > 1.0e-30_dp .and. maxval(abs(wavelet%q)) < 1.0e30_dp)) then
+      call Fail(error, 'the wavelet''s peak is '//Str(maxval(abs(wavelet%q)))//' m2/s, outside 1e-30..1e30 (single precision): '// &
+                'change amplitude')
+      return
+    end if
     wavelet%t_zero = merge(-wavelet%t0, job%delay, job%delay == -1)
     wavelet%t0 = wavelet%t0 + wavelet%t_zero
     wavelet%t_begin = min(0.0_dp, wavelet%t0)
@@ -135,7 +140,6 @@ contains
     integer :: pad
     integer, parameter :: finer = 4
     call WavefileRead(path, column_dt, samples, t0, dt, error)
-    call AddContext(error, 'wavelet_file '//path)
     if (allocated(error)) return
     wavelet%name = 'wavelet of '//Str(size(samples))//' samples of '//Str(dt)//' s from '//path
     pad = 30*finer                                   ! the filter reaches 28.6 samples

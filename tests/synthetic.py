@@ -110,3 +110,64 @@ def line_of_shots(n=4, nrec=6, nt=50, components=('pressure',), seed=1):
         shots.append({'record': 101 + 2 * i, 'sx': sx, 'sz': 6.0, 'rx': sx - 100.0 - 12.5 * np.arange(nrec), 'rz': np.full(nrec, 8.5),
                       'traces': {c: rng.standard_normal((nrec, nt)).astype('f4') for c in components}})
     return shots
+
+
+def ricker(t, f):
+    a = (np.pi * f * t) ** 2
+    return (1 - 2 * a) * np.exp(-a)
+
+
+LAYERS = ((400.0, 0.0, 1500.0, 0.35), (800.0, 0.06, 1900.0, 0.2), (1300.0, -0.05, 2400.0, 0.25), (1900.0, 0.03, 3000.0, 0.2))
+
+
+def marine_model(path, nx=401, nz=151, h=20.0):
+    """Water, four dipping layers and a salt body: vp and rho (z, x)."""
+    x, z = np.arange(nx) * h, np.arange(nz) * h
+    vp = np.full((nz, nx), 1500.0, 'f4')
+    for (depth, dip, _, _), below in zip(LAYERS, (1900.0, 2400.0, 3000.0, 3600.0)):
+        vp[z[:, None] > depth + dip * (x[None, :] - 4000.0)] = below
+    vp[((x[None, :] - 4600.0) / 900.0) ** 2 + ((z[:, None] - 1500.0) / 380.0) ** 2 < 1] = 4500.0
+    with netCDF4.Dataset(path, 'w') as ds:
+        for name, values in (('z', z), ('x', x)):
+            ds.createDimension(name, len(values))
+            ds.createVariable(name, 'f8', (name,))[:] = values
+            ds[name].units = 'm'
+        for name, values, unit in (('vp', vp, 'm/s'), ('rho', np.where(vp > 1500, 310 * vp ** 0.25, 1000.0), 'kg/m3')):
+            ds.createVariable(name, 'f4', ('z', 'x'))[:] = values
+            ds[name].units = unit
+
+
+def marine_line(n=12, nrec=96, nt=751, dt=0.004, fpeak=15.0):
+    """Gathers by ray theory over the layers of marine_model: direct wave, a hyperbola a layer, a diffraction off the salt."""
+    t, shots = np.arange(nt) * dt, []
+    for i in range(n):
+        sx = 2600.0 + 400.0 * i
+        rx = sx - 150.0 - 25.0 * np.arange(nrec)
+        offset, middle = np.abs(rx - sx), (rx + sx) / 2
+        p = ricker(t - offset[:, None] / 1500.0 - 0.1, fpeak) / np.sqrt(offset[:, None] + 50) * 30
+        above, zero = 0.0, 0.0
+        for depth, dip, v, r in LAYERS:
+            z = depth + dip * (middle - 4000.0)
+            zero = zero + 2 * (z - above) / v
+            above = z
+            arrival = np.sqrt(zero ** 2 + (offset / v) ** 2)
+            p += r * ricker(t - arrival[:, None] - 0.1, fpeak) / np.sqrt(arrival[:, None] * v) * 30
+        scatter = (np.hypot(sx - 4600.0, 1120.0) + np.hypot(rx - 4600.0, 1120.0)) / 1750.0
+        p += 0.25 * ricker(t - scatter[:, None] - 0.1, fpeak) / np.sqrt(scatter[:, None] * 1750.0) * 30
+        shots.append({'record': 1001 + i, 'sx': sx, 'sz': 6.0, 'rx': rx, 'rz': np.full(nrec, 8.0), 'traces': {'pressure': p.astype('f4')}})
+    return shots, dict(nt=nt, dt=dt)
+
+
+def snapshots(path, nframes=20, nx=201, nz=101, h=20.0):
+    """Rings that grow: pressure (time, z, x)."""
+    x, z, t = np.arange(nx) * h + 2000.0, np.arange(nz) * h, np.arange(nframes) * 0.05
+    r = np.hypot(x[None, :] - 4000.0, z[:, None] - 20.0)
+    with netCDF4.Dataset(path, 'w') as ds:
+        for name, values, unit in (('time', t, 's'), ('z', z, 'm'), ('x', x, 'm')):
+            ds.createDimension(name, len(values))
+            ds.createVariable(name, 'f8', (name,))[:] = values
+            ds[name].units = unit
+        v = ds.createVariable('pressure', 'f4', ('time', 'z', 'x'))
+        v.units = 'Pa'
+        for i, ti in enumerate(t):
+            v[i] = ricker(ti - r / 1800.0, 10.0) / np.sqrt(r + 100.0) * 1e-2

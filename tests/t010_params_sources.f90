@@ -33,12 +33,20 @@ contains
     call Claim(job%tmax == 4 .and. job%half_length == 8, 'default where nothing is given: tmax = '//Str(job%tmax))
     call Claim(Origin('dx') == 'command line' .and. Origin('dz') == 'job file.par:2' .and. Origin('tmax') == 'default', &
                'origins: '//Origin('dx')//', '//Origin('dz')//', '//Origin('tmax'))
+    call Put('faulty.par', 'dx = ten')
+    call Fresh()
+    call TableArguments(t, [character(40) :: 'dx=5', 'par=faulty.par'])
+    call Pass('a faulty value in the file that the command line replaces')
+    call Fresh()
+    call TableArguments(t, [character(40) :: 'par=job file.par', 'DX=12.5', 'components=p, VX'])
+    call Pass('the first command line again')
     call Claim(index(TableText(t), 'job file.par:3; NetCDF file') > 0, 'the resolved text tells file and line')
   end subroutine Precedence
 
   subroutine Spellings()
     call Read('# comment'//lf//lf//'  dx=10# glued comment'//lf//tab//'dz'//tab//'='//tab//'5'//tab//'# tabs'//lf// &
-              'vp = "my model # 2 = new.nc"   # quoted'//lf//'rho = ''it''''s.nc'''//lf//'keymap = line 7.map # unquoted blank'//lf// &
+              'vp = "my model # 2 = new.nc"   # quoted'//lf//'rho = ''it''''s.nc'''// &
+                  lf//'keymap = line 7.map # unquoted blank'//lf// &
               'OVERWRITE = .TRUE.'//lf//'Half_Length = 4'//lf//'coeffs = Taylor'//lf//'fpeak = 1.5d1'//lf//'wavelet_file ='//lf// &
               'output = M'//umlaut//'ller.nc'//lf//'tmax = +.5', 'plain file')
     call Claim(job%dx == 10 .and. job%dz == 5 .and. job%half_length == 4, 'comments, tabs, capitals: dx = '//Str(job%dx))
@@ -56,9 +64,11 @@ contains
               'npml = 30'//lf//'rho = ''''', 'plain text to compare with')
     plain = Values()
     call Read(' ! a comment'//lf//'&job dx=10, vp=''a/b c.nc'' overwrite=T ! comment with = and /'//lf// &
-              'components = "p,vx",'//lf//' fpeak ='//lf//' 20.0 , # other comment'//lf//'npml=30, rho='''' /'//lf//'! behind', 'namelist')
+              'components = "p,vx",'//lf//' fpeak ='//lf//' 20.0 , # other comment'//lf//'npml=30, rho='''' /'//lf//'! behind', &
+                  'namelist')
     call Claim(Values() == plain, 'a namelist gives the same job as plain text')
-    call Claim(Origin('npml') == 'test.par:6' .and. Origin('fpeak') == 'test.par:4', 'lines of a namelist: fpeak at '//Origin('fpeak')//', npml at '// &
+    call Claim(Origin('npml') == 'test.par:6' .and. Origin('fpeak') == 'test.par:4', 'lines of a namelist: fpeak at '// &
+               Origin('fpeak')//', npml at '// &
                Origin('npml'))
     call Read('&JOB dx=10 vp=''a/b c.nc'' overwrite=.true. components=''p,vx'' fpeak=2D1 npml=30 &END', 'namelist closed by &END')
     call Claim(Values() == plain, 'a namelist closed by &END gives the same job')

@@ -18,6 +18,7 @@ program t011_params_faults
   call CommandLine()
   call Together()
   call Scheme()
+  call Builds()
   call Many()
   call Claim(distinct >= 70, Str(distinct)//' distinct faults (at least 70)')
   call Done()
@@ -150,7 +151,8 @@ contains
   end subroutine Together
 
   subroutine Scheme()
-    call BadWords([character(20) :: 'npml=7'], 'npml = 7 cells (command line) is narrower than the differentiators, half_length = 8')
+    call BadWords([character(20) :: 'npml=7'], &
+                  'npml = 7 cells (command line) is narrower than the differentiators, half_length = 8')
     call BadWords([character(20) :: 'gpn=1'], 'asks for GPUs, but this build has no kernels for them')
     call BadWords([character(20) :: 'group=2'], 'a 2D shot is computed by one rank, give group=1')
     call BadWords([character(20) :: 'snapshot=5'], 'snapshot = 5 s (command line) is longer than the record')
@@ -161,6 +163,17 @@ contains
     call Fine([character(40) :: 'npml=0', 'snapshot=1', 'snapshot_shots=101, 102'], 'no layers, two snapshot shots')
     call Fine([character(40) :: 'npml=4', 'half_length=4'], 'npml = half_length')
   end subroutine Scheme
+
+  !> A build with more kernels takes their words, and GPUs.
+  subroutine Builds()
+    type(table_t) :: t
+    type(job_t) :: job
+    t%variants = 'auto,fortran,cpu,global'
+    t%gpu_kernels = .true.
+    call JobRead([character(20) :: 'variant=Global', 'gpn=2'], 'verify', job, t, error)
+    call ClaimFine(error, 'accepted: variant=Global and gpn=2 in a build that has them')
+    call Claim(job%variant == 'global' .and. job%gpn == 2, 'and the job has variant '//job%variant)
+  end subroutine Builds
 
   !> All faults in one error, and no end of them in a wall of text.
   subroutine Many()

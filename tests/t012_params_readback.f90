@@ -32,7 +32,7 @@ contains
   end subroutine OddReals
 
   subroutine RandomReals()
-    integer, parameter :: n = 20000
+    integer, parameter :: n = 5000
     real(dp) :: u(2), x
     integer :: i, same
     call Seed()
@@ -47,7 +47,7 @@ contains
 
   !> Random values of every real parameter that may be anything in its range.
   subroutine WholeJobs()
-    integer, parameter :: n = 200
+    integer, parameter :: n = 60
     type(table_t) :: t, t2, fresh
     type(job_t) :: job, job2
     character(40) :: args(12)
@@ -59,7 +59,8 @@ contains
       call random_number(u)
       args = [character(40) :: 'dx='//RealText(1.0e4_dp*u(1)), 'dz='//RealText(u(2)**9), 'aperture='//RealText(1.0e7_dp*u(3)), &
               'tmax='//RealText(5 + u(4)), 'dt='//RealText(u(5)*1.0e-3_dp), 'dt_out='//RealText(0.001_dp + u(6)*1.0e-3_dp), &
-              'fpeak='//RealText(1 + 99*u(7)), 'amplitude='//RealText(10.0_dp**(60*u(8) - 30)), 'model_x0='//RealText(-1.0e8_dp*u(9)), &
+              'fpeak='//RealText(1 + 99*u(7)), 'amplitude='//RealText(10.0_dp**(60*u(8) - 30)), 'model_x0='// &
+                  RealText(-1.0e8_dp*u(9)), &
               'rho_value='//RealText(1000 + 100*u(10)), 'depth='//RealText(1.0e6_dp*u(11)), 'components= P, vz']
       t = fresh
       t2 = fresh

@@ -39,11 +39,13 @@ contains
       if (Occurs(TableTemplate(t), nl//'#'//t%row(i)%name//' = ') /= 1) missing = missing + 1
       if (Occurs(TableText(t), nl//t%row(i)%name//' ') /= 1) missing = missing + 1
     end do
-    call Claim(t%n > 40 .and. missing == 0, Str(t%n)//' parameters, '//Str(missing)//' missing in help, reference, template or resolved text')
+    call Claim(t%n > 40 .and. missing == 0, Str(t%n)//' parameters, '// &
+               Str(missing)//' missing in help, reference, template or resolved text')
     call Claim(Longest(help) <= 110, 'longest line of the help: '//Str(Longest(help))//' of 110 columns')
-    call Claim(Longest(TableTemplate(t)) <= 110, 'longest line of the template: '//Str(Longest(TableTemplate(t)))//' of 110 columns')
+    call Claim(Longest(TableTemplate(t)) <= 110, 'longest line of the template: '// &
+               Str(Longest(TableTemplate(t)))//' of 110 columns')
     call Claim(Occurs(markdown, '### ') == 8, 'the reference has '//Str(Occurs(markdown, '### '))//' sections of 8')
-    call Claim(Columns(markdown), 'each line of the reference has four columns')
+    call Claim(Columns(markdown//nl), 'each line of the reference has four columns')
   end subroutine Whole
 
   subroutine HelpOfOne()
@@ -86,7 +88,7 @@ contains
 
   !> The decks that are shipped: defaults.par is the template, the others hold nothing unknown.
   subroutine Decks()
-    call Claim(Contents(root//'/inputs/defaults.par') == TableTemplate(t), &
+    call Claim(Contents(root//'/inputs/defaults.par') == TableTemplate(t)//nl, &
                'inputs/defaults.par is the template (if not: SplFd2dmod --template > inputs/defaults.par)')
     call Deck('marmousi2.par')
     call Deck('demo.par')

@@ -10,7 +10,7 @@ program t014_params_mutated
   use text_m, only: Str
   implicit none
   character(*), parameter :: lf = achar(10)
-  integer, parameter :: rounds = 1200
+  integer, parameter :: rounds = 1000
   character(*), parameter :: pieces = ' =#!''",/&$*()'//achar(9)//lf//achar(13)//achar(0)//'0123456789+-.eEdDnaif_xz'// &
                               char(255)//char(194)
   character(:), allocatable :: plain, namelist
@@ -66,7 +66,8 @@ contains
       call Try(text, good, bad, lost)
       deallocate (text)
     end do
-    call Claim(good + bad == rounds .and. bad > rounds/2, Str(rounds)//' texts of random bytes: '//Str(good)//' empty ones give a job, '// &
+    call Claim(good + bad == rounds .and. bad > rounds/2, Str(rounds)//' texts of random bytes: '// &
+               Str(good)//' empty ones give a job, '// &
                Str(bad)//' an error')
   end subroutine Rubbish
 

@@ -7,7 +7,8 @@ program t015_job_files
   use table_m, only: table_t
   use tabledoc_m, only: TableText
   implicit none
-  character(60), parameter :: raw(5) = [character(60) :: 'keymap=line.map', 'model_nx=5', 'model_nz=4', 'model_dx=10', 'model_dz=10']
+  character(60), parameter :: raw(5) = [character(60) :: 'keymap=line.map', 'model_nx=5', 'model_nz=4', 'model_dx=10', &
+      'model_dz=10']
   type(error_t), allocatable :: error
 
   call Put('line.map', 'shots')
@@ -38,7 +39,8 @@ contains
   end subroutine Given
 
   subroutine Inputs()
-    call Bad([character(60) :: 'keymap=none.map', 'vp=vp.nc'], 'run', 'keymap = none.map (command line) cannot be read: there is no such file')
+    call Bad([character(60) :: 'keymap=none.map', 'vp=vp.nc'], 'run', &
+             'keymap = none.map (command line) cannot be read: there is no such file')
     call Bad([character(60) :: 'keymap=folder', 'vp=vp.nc'], 'run', 'this is a directory, not a file')
     call Bad([character(60) :: 'keymap=line.map/x', 'vp=vp.nc'], 'run', 'the system says Not a directory')
     call Bad([character(60) :: 'keymap=line.map', 'vp=none.nc'], 'run', 'vp = none.nc (command line) cannot be read')
@@ -48,13 +50,15 @@ contains
              'wavelet_file = none.txt (command line) cannot be read')
     call Bad([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'wavelet_file=wave.txt'], 'run', 'give wavelet=file too')
     call Bad([character(60) :: 'keymap=vp.nc', 'vp=vp.nc'], 'run', 'is the velocity model too: a key-map is a text')
-    call Bad([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'rho=vp.nc', 'rho_var=vp'], 'run', 'is the velocity model too: give the density')
+    call Bad([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'rho=vp.nc', 'rho_var=vp'], 'run', &
+             'is the velocity model too: give the density')
     call Bad([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'model_nx=5'], 'run', 'has no effect: the model is NetCDF')
     call Bad([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'vp_unit=km/s'], 'run', 'has no effect: the model is NetCDF')
     call Bad([character(6000) :: 'keymap=line.map', 'vp='//repeat('x', 5000)//'.nc'], 'run', 'the system says File name too long')
     call Bad([character(60) :: 'keymap=none.map', 'vp=none.nc', 'rho=none.bin', 'output=none/x.nc', 'dx=10m'], 'run', '9 faults')
     call Fine([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'rho=vp.nc'], 'run', 'velocity and density in one NetCDF file')
-    call Fine([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'wavelet=ricker', 'wavelet_file=none.txt'], 'run', 'an unused wavelet file')
+    call Fine([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'wavelet=ricker', 'wavelet_file=none.txt'], 'run', &
+              'an unused wavelet file')
   end subroutine Inputs
 
   subroutine RawModels()
@@ -102,7 +106,8 @@ contains
       call Skip('permissions: root may read and write everything')
     else
       call Bad([raw, [character(60) :: 'vp=rho.bin']], 'run', 'it may not be read (Permission denied)')
-      call Bad([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'output=folder/x.nc'], 'run', 'nothing may be written into the directory folder')
+      call Bad([character(60) :: 'keymap=line.map', 'vp=vp.nc', 'output=folder/x.nc'], 'run', &
+               'nothing may be written into the directory folder')
     end if
     call execute_command_line('chmod 700 folder; chmod 600 rho.bin')
   end subroutine Locked

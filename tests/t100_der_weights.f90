@@ -28,7 +28,8 @@ contains
     call DerWeights(4, 'taylor', 0.0_dp, 1.0_dp, w, used, error)
     worst = max(worst, maxval(abs(w(:4) - [1225/1024.0_dp, -245/3072.0_dp, 49/5120.0_dp, -5/7168.0_dp])))
     call ClaimFine(error, 'Taylor weights are made')
-    call Claim(worst < 1e-15_dp, 'Taylor weights of half-length 2 and 4: off the textbook fractions by '//Str(worst, 2)//' <= 1e-15')
+    call Claim(worst < 1e-15_dp, 'Taylor weights of half-length 2 and 4: off the textbook fractions by '// &
+               Str(worst, 2)//' <= 1e-15')
     worst = 0
     do n = 1, 8
       call DerWeights(n, 'taylor', 0.0_dp, 1.0_dp, w, used, error)
@@ -84,9 +85,10 @@ contains
         narrowest = min(narrowest, band - previous)
         previous = band
       end do
-      call Claim(worst <= 1e-6_dp .and. narrowest > 0, 'class '//Str(classes(c))//' %, half-lengths 1..8: largest group-velocity'// &
-                 ' error in band is the class to '//Str(worst, 2)//' <= 1e-6; the band grows with the half-length, to kh = '// &
-                 Str(band, 4)//' ('//Str(2*acos(-1.0_dp)/band, 3)//' points per wavelength), sum |w| = '//Str(DerSumAbs(w), 5))
+      call Claim(worst <= 1e-6_dp .and. narrowest > 0, 'class '//Str(classes(c))//' %, half-lengths 1..8: largest '// &
+                 'group-velocity error in band is the class to '//Str(worst, 2)//' <= 1e-6; the band grows with '// &
+                 'the half-length, to kh = '//Str(band, 4)//' ('//Str(2*acos(-1.0_dp)/band, 3)//' points per '// &
+                 'wavelength), sum |w| = '//Str(DerSumAbs(w), 5))
     end do
   end subroutine ErrorStaysInClass
 

@@ -81,7 +81,8 @@ contains
     integer :: s, axis
     worst = 0
     do s = 1, 4
-      allocate (a(sizes(1, s), sizes(2, s)), b(sizes(1, s), sizes(2, s)), fa(sizes(1, s), sizes(2, s)), tb(sizes(1, s), sizes(2, s)))
+      allocate (a(sizes(1, s), sizes(2, s)))
+      allocate (b, fa, tb, mold=a)
       call random_number(a)
       call random_number(b)
       a = a - 0.5
@@ -113,11 +114,11 @@ contains
     call Claim(all(d(3:8, 5) == [w(3), w(2), w(1), -w(1), -w(2), -w(3)]) .and. count(d /= 0) == 6, 'DerDifxba of a spike at 5: '// &
                'weights from 3 to 8')
     call DerDifyfw(a, w, 0.5_dp, d)
-    call Claim(all(d(5, 2:7) == 2*[w(3), w(2), w(1), -w(1), -w(2), -w(3)]) .and. count(d /= 0) == 6, 'DerDifyfw of a spike at 5: '// &
-               'weights from 2 to 7')
+    call Claim(all(d(5, 2:7) == 2*[w(3), w(2), w(1), -w(1), -w(2), -w(3)]) .and. count(d /= 0) == 6, &
+               'DerDifyfw of a spike at 5: weights from 2 to 7')
     call DerDifyba(a, w, 0.5_dp, d)
-    call Claim(all(d(5, 3:8) == 2*[w(3), w(2), w(1), -w(1), -w(2), -w(3)]) .and. count(d /= 0) == 6, 'DerDifyba of a spike at 5: '// &
-               'weights from 3 to 8')
+    call Claim(all(d(5, 3:8) == 2*[w(3), w(2), w(1), -w(1), -w(2), -w(3)]) .and. count(d /= 0) == 6, &
+               'DerDifyba of a spike at 5: weights from 3 to 8')
     a = 0
     a(1, 9) = 1
     call DerDifxfw(a, w, 1.0_dp, d)

@@ -13,13 +13,15 @@ program t102_sinc_positions
   e = PlaneWaveError(5.0_dp)
   call Claim(e <= 4e-4_dp, 'plane waves of 5 and more points per wavelength at 400 offsets: largest error '//Str(e, 3)//' <= 4e-4')
   call SincWeights(7.0_dp, first, w)
-  call Claim(count(w /= 0) == 1 .and. w(7 - first + 1) == 1 .and. first == 4, 'on node 7: weight 1 there, 0 elsewhere, nodes from '//Str(first))
+  call Claim(count(w /= 0) == 1 .and. w(7 - first + 1) == 1 .and. first == 4, &
+             'on node 7: weight 1 there, 0 elsewhere, nodes from '//Str(first))
   call SincWeights(7 - 1e-12_dp, first, w)
   call Claim(count(w /= 0) == 1 .and. w(7 - first + 1) == 1, 'a rounding error off node 7 is node 7')
   call SincWeights(-2.25_dp, first, w)
   call SincWeights(3.25_dp, second, v)
   call Claim(first == -6 .and. second == 0 .and. maxval(abs(w - v(8:1:-1))) < 1e-10_dp, &
-             'offsets of a quarter to the left and to the right have mirrored weights to '//Str(maxval(abs(w - v(8:1:-1))), 2)//' <= 1e-10')
+             'offsets of a quarter to the left and to the right have mirrored weights to '// &
+             Str(maxval(abs(w - v(8:1:-1))), 2)//' <= 1e-10')
   call SincWeights(5 + 1e-7_dp, first, w)
   call SincWeights(5.0_dp, second, v)
   call Claim(maxval(abs(w - v)) < 1e-6_dp, 'weights are continuous at a node: '//Str(maxval(abs(w - v)), 2)//' <= 1e-6')

@@ -19,6 +19,7 @@ program t103_time_dispersion
   call Oscillators(-1.0_dp)
   call Oscillators(0.0_dp)
   call SourceIsCausal()
+  call TooCoarse()
   call Done()
 
 contains
@@ -187,7 +188,23 @@ contains
     call MakeWavelet(1.0_dp, late)
     call TimedispSource(late, 0.0_dp, dt, q)
     early = sum([((n - 0.5_dp)*dt*q(n)**2, n=1, 600)])/sum(real(q, dp)**2)
-    call Claim(early < 1 - 0.003_dp .and. early > 0.9_dp, 'a wavelet at 1 s leaves early, centred at '//Str(early, 5)//' s: 0.9 .. 0.997')
+    call Claim(early < 1 - 0.003_dp .and. early > 0.9_dp, 'a wavelet at 1 s leaves early, centred at '// &
+               Str(early, 5)//' s: 0.9 .. 0.997')
   end subroutine SourceIsCausal
+
+  !> A time step that cannot carry the whole wavelet: what it can carry is there, all of it finite.
+  subroutine TooCoarse()
+    real(sp) :: q(60)
+    real(dp) :: dt, low
+    complex(dp) :: s
+    integer :: n
+    dt = 0.4_dp/ricker%fmax
+    call TimedispSource(ricker, 0.0_dp, dt, q)
+    low = 0.1_dp/dt
+    s = sum([(q(n)*dt*exp(cmplx(0, 2*asin(pi*low*dt)*(n - 0.5_dp), dp)), n=1, 60)])
+    low = abs(s - conjg(WaveletSpectrum(ricker, low)))/abs(s)
+    call Claim(low <= 3e-2_dp .and. maxval(abs(q)) < 1.1, 'fmax dt = 0.4, too coarse: at 0.1/dt the source has the spectrum it '// &
+               'must have to '//Str(low, 2)//' <= 3e-2; largest sample '//Str(real(maxval(abs(q)), dp), 3)//' <= 1.1')
+  end subroutine TooCoarse
 
 end program t103_time_dispersion

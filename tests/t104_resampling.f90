@@ -39,7 +39,8 @@ contains
       x = Packet([((i - 1)*dt - 0.5_dp, i=1, 501)], 0.25_dp/max(dt, steps(j)), 0.5_dp, 0.08_dp)
       call Resample(x, -0.5_dp, dt, y(:n), -0.4931_dp, steps(j), 0.5_dp/max(dt, steps(j)))
       e = maxval(abs(y(:n) - Packet([(-0.4931_dp + (i - 1)*steps(j), i=1, n)], 0.25_dp/max(dt, steps(j)), 0.5_dp, 0.08_dp)))
-      call Claim(e <= 1e-4_dp, 'a series of 4 ms at '//Str(steps(j)*1000)//' ms, half the Nyquist frequency: error '//Str(e, 2)//' <= 1e-4')
+      call Claim(e <= 1e-4_dp, 'a series of 4 ms at '//Str(steps(j)*1000)//' ms, half the Nyquist frequency: error '// &
+                 Str(e, 2)//' <= 1e-4')
     end do
     x = Packet([((i - 1)*dt, i=1, 501)], 100.0_dp, 1.0_dp, 0.15_dp)
     call Resample(x, 0.0_dp, dt, y(:250), 0.0_dp, 0.008_dp, 62.5_dp)
@@ -74,8 +75,9 @@ contains
       pass = max(pass, maxval(abs(out(:, j) - true)))
     end do
     left = maxval(abs(out(:, 6:)))
-    call Claim(pass <= 1e-4_dp .and. left <= 1e-4_dp, Str(dt*1000)//' ms from '//Str(t_start - dt/2, 5)//' s to '//Str(dt_out*1000)// &
-               ' ms: largest error up to 0.8 Nyquist '//Str(pass, 2)//', left over from 0.9 Nyquist '//Str(left, 2)//' <= 1e-4')
+    call Claim(pass <= 1e-4_dp .and. left <= 1e-4_dp, Str(dt*1000)//' ms from '//Str(t_start - dt/2, 5)//' s to '// &
+               Str(dt_out*1000)//' ms: largest error up to 0.8 Nyquist '//Str(pass, 2)//', left over from '// &
+               '0.9 Nyquist '//Str(left, 2)//' <= 1e-4')
   end subroutine PassAndStop
 
   !> Output finer than the time step: interpolation.
@@ -139,8 +141,8 @@ contains
     call system_clock(t2)
     setup = real(t1 - t0, dp)/rate
     apply = real(t2 - t1, dp)/rate
-    call Claim(setup < 10 .and. apply < 5, '100 traces of 13334 samples to 1501: prepared in '//Str(setup, 2)//' s <= 10, done in '// &
-               Str(apply, 2)//' s <= 5')
+    call Claim(setup < 10 .and. apply < 5, '100 traces of 13334 samples to 1501: prepared in '//Str(setup, 2)//' s <= 10, '// &
+               'done in '//Str(apply, 2)//' s <= 5')
   end subroutine Cost
 
 end program t104_resampling

@@ -77,8 +77,8 @@ contains
     before = abs(WaveletValue(w, -1e-6_dp))
     after = abs(WaveletValue(w, 2*w%dt))
     call Claim(w%t0 == 0 .and. w%t_begin == 0 .and. before == 0 .and. after > 1e-6_dp .and. after < 1e-4_dp .and. &
-               abs(WaveletValue(w, w%t_zero) - 1) < 1e-6_dp, 'delay = -1: nothing before t = 0, '//Str(after, 2)//' two samples after, '// &
-               'peak at '//Str(w%t_zero, 4)//' s')
+               abs(WaveletValue(w, w%t_zero) - 1) < 1e-6_dp, &
+               'delay = -1: nothing before t = 0, '//Str(after, 2)//' two samples after, peak at '//Str(w%t_zero, 4)//' s')
     job%delay = 0.25_dp
     call WaveletMake(job, w, error)
     call Claim(w%t_zero == 0.25_dp .and. w%t_begin == 0 .and. w%t0 > 0.19_dp .and. abs(WaveletValue(w, 0.25_dp) - 1) < 1e-6_dp, &
@@ -106,9 +106,9 @@ contains
     call Claim(pass < 1e-3_dp .and. low < 1e-3_dp .and. high < 1e-4_dp .and. abs(middle - 0.5_dp) < 0.01_dp, &
                'its spectrum is flat from 11 to 34 Hz to '//Str(pass, 2)//' <= 1e-3, half at 50 Hz ('//Str(middle, 3)//'), '// &
                Str(low, 2)//' at 0.3 Hz, '//Str(high, 2)//' at 63 Hz')
-    call Claim(abs(WaveletValue(w, 0.0_dp) - 1) < 1e-6_dp .and. abs(w%t0 + (size(w%q) - 1)*w%dt/2) < 1e-9_dp .and. w%fmax < 62 .and. &
-               w%fband < 64, 'it is zero-phase with peak 1, '//Str((size(w%q) - 1)*w%dt, 3)//' s long; fmax '//Str(w%fmax, 3)// &
-               ' Hz, fband '//Str(w%fband, 3)//' Hz')
+    call Claim(abs(WaveletValue(w, 0.0_dp) - 1) < 1e-6_dp .and. abs(w%t0 + (size(w%q) - 1)*w%dt/2) < 1e-9_dp .and. &
+               w%fmax < 62 .and. w%fband < 64, 'it is zero-phase with peak 1, '//Str((size(w%q) - 1)*w%dt, 3)//' s long; '// &
+               'fmax '//Str(w%fmax, 3)//' Hz, fband '//Str(w%fband, 3)//' Hz')
   end subroutine Ormsby
 
   subroutine Files()
@@ -127,8 +127,8 @@ contains
     call WaveletMake(job, w, error)
     call ClaimFine(error, 'a file with two columns, tabs and CRLF is read: '//w%name)
     e = maxval(abs(WaveletValue(w, [(i*1.3e-5_dp, i=-4000, 4000)]) - RickerAt([(i*1.3e-5_dp, i=-4000, 4000)])))
-    call Claim(e <= 1e-4_dp .and. abs(w%t_zero) < 1e-12_dp .and. abs(w%fband - 117.1_dp) < 3, 'it is the wavelet it was written from, to '// &
-               Str(e, 2)//' <= 1e-4, time 0 at t = 0; fband '//Str(w%fband, 4)//' Hz')
+    call Claim(e <= 1e-4_dp .and. abs(w%t_zero) < 1e-12_dp .and. abs(w%fband - 117.1_dp) < 3, &
+               'it is the wavelet it was written from, to '//Str(e, 2)//' <= 1e-4, time 0 at t = 0; fband '//Str(w%fband, 4)//' Hz')
     open (newunit=unit, file='w.txt', action='write', status='replace')
     write (unit, '(es24.16)') (RickerAt((i - 60)*0.001_dp), i=0, 120)
     close (unit)
@@ -136,7 +136,8 @@ contains
     job%delay = 0.5_dp
     call WaveletMake(job, w, error)
     call ClaimFine(error, 'a file with one column is read')
-    call Claim(abs(WaveletValue(w, 0.56_dp) - 1) < 1e-4_dp, 'its first sample is its time zero: with delay 0.5 s the peak, 60 ms on, is at 0.56 s: '// &
+    call Claim(abs(WaveletValue(w, 0.56_dp) - 1) < 1e-4_dp, &
+               'its first sample is its time zero: with delay 0.5 s the peak, 60 ms on, is at 0.56 s: '// &
                Str(WaveletValue(w, 0.56_dp), 6))
     open (newunit=unit, file='w.txt', action='write', status='replace')
     write (unit, '(f4.1)') (0.0, i=1, 10), 1.0, (0.0, i=1, 10)
@@ -145,24 +146,26 @@ contains
     call WaveletMake(job, w, error)
     e = abs(WaveletSpectrum(w, 600.0_dp))/abs(WaveletSpectrum(w, 100.0_dp))
     call Claim(e < 1e-3_dp .and. abs(abs(WaveletSpectrum(w, 380.0_dp))/0.001_dp - 1) < 1e-3_dp, &
-               'a single spike at 1 ms carries what 1 ms can: '//Str(abs(WaveletSpectrum(w, 380.0_dp))/0.001_dp, 5)//' at 380 Hz, '// &
+               'a single spike at 1 ms carries what 1 ms can: '// &
+               Str(abs(WaveletSpectrum(w, 380.0_dp))/0.001_dp, 5)//' at 380 Hz, '// &
                Str(e, 2)//' <= 1e-3 at 600 Hz')
   end subroutine Files
 
   subroutine BadFiles()
     call Bad('1 2 3', 'more than two columns', 'three columns')
-    call Bad('0 1|0.001 2|0.002 nan|0.003 1', '"nan" is not a finite number', 'NaN')
+    call Bad('0 1|0.001 2|0.002 nan|0.003 1', '''nan'' is not a finite number', 'NaN')
     call Bad('0 1|0.001 2|0.002 1e999|0.003 1', 'is not a finite number', 'overflow')
     call Bad('0 1|0.001 2|0.0035 1|0.003 1|0.004 1', 'does not come after', 'times going back')
     call Bad('0 1|0.001 2|0.0025 1|0.003 1|0.004 1', 'line 3', 'times not uniform')
-    call Bad('0 1|0.001 2|0.002', 'has 1 columns', 'a column missing')
-    call Bad('0 1|0.001 2', 'only 2 samples', 'two samples')
-    call Bad('', 'only 0 samples', 'an empty file')
+    call Bad('0 1|0.001 2|0.002', '1 columns', 'a column missing')
+    call Bad('0 1|0.001 2', 'holds 2 samples', 'two samples')
+    call Bad('', 'is empty', 'an empty file')
+    call Bad('# nothing|', 'holds 0 samples', 'comments only')
     call Bad('1|2|3|2|1', 'give wavelet_dt', 'one column without interval')
     call Bad('0 0|0.001 0|0.002 0|0.003 0', 'all 4 samples are 0', 'nothing but zeros')
-    call Bad('0 1|0.001 2'//achar(0)//achar(7), 'bytes that are no text', 'a binary file')
-    call Bad('0 1|'//repeat('1', 2000), 'longer than', 'an endless line')
-    call Bad('time value|0 1', '"time" is not a finite number', 'a header line')
+    call Bad('0 1|0.001 2'//achar(0)//achar(7), 'is not plain text', 'a binary file')
+    call Bad('0 1|'//repeat('1', 2000), '(2000 characters) is not a finite number', 'an endless line')
+    call Bad('time value|0 1', '''time'' is not a finite number', 'a header line')
   end subroutine BadFiles
 
   !> A file of the lines between the bars is refused.
@@ -194,7 +197,7 @@ contains
     call ClaimFails(error, 'is a folder', 'a folder')
     job%wavelet_file = ''
     call WaveletMake(job, w, error)
-    call ClaimFails(error, 'is empty', 'no name')
+    call ClaimFails(error, 'name its file', 'no name')
     job = NewJob('ricker')
     job%fpeak = 0
     call WaveletMake(job, w, error)
@@ -207,6 +210,9 @@ contains
     job%amplitude = 0
     call WaveletMake(job, w, error)
     call ClaimFails(error, 'amplitude = 0', 'amplitude 0')
+    job%amplitude = 1e30_dp
+    call WaveletMake(job, w, error)
+    call ClaimFails(error, 'outside 1e-30..1e30', 'an amplitude beyond single precision')
     job = NewJob('ormsby')
     job%f3 = 70
     call WaveletMake(job, w, error)

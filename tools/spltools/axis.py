@@ -5,6 +5,7 @@ import numpy as np
 
 from spltools.cli import fail, warn
 
+FEATHERED = 10.0        # degrees between spread and line from which we warn
 CROOKED = 0.1           # sources that stray further from the line than this part of its length are no 2D line
 
 
@@ -22,41 +23,52 @@ class Axis:
         return e * self.along[0] + n * self.along[1], e * self.along[1] - n * self.along[0]
 
 
-def project_shots(shots, azimuth=None, origin=None):
+def project_shots(shots, azimuth=None, origin=None, keep=False):
     """Turns map coordinates (held in sx, sy, rx, ry as easting, northing) of all shots into x and y.
 
-    azimuth None: best fit through the sources, +x from the first to the last; origin None: x = 0 at the smallest x.
-    Coordinates of a line with constant y stay as they are. Returns sentences that say what was done.
+    azimuth None: best fit through the sources, +x from the first to the last; origin None: x = 0 at the smallest x;
+    keep: receivers move along x to their true offset. Coordinates of a line with constant y stay as they are.
+    Returns sentences that say what was done.
     """
     e = np.array([s.sx for s in shots])
     n = np.array([s.sy for s in shots])
     receivers = np.concatenate([np.column_stack([s.rx, s.ry]) for s in shots])
-    flat = max(np.ptp(np.append(n, receivers[:, 1])), 0.0) < 1e-3
-    if azimuth is None and origin is None and flat:
-        return [f'x is the x of the file; y = {metres_text(n[0])} m everywhere']
+    if azimuth is None and origin is None and np.ptp(np.append(n, receivers[:, 1])) < 1e-3:
+        return [f'x is the x of the file; y = {n[0]:g} m everywhere']
+    how = 'as given'
     if azimuth is None:
         azimuth = best_azimuth(e, n, receivers)
         how = 'best fit through the sources' if len(shots) > 1 else 'from the receivers to the source'
-    else:
-        how = 'as given'
     axis = Axis(azimuth, origin or (float(e.mean()), float(n.mean())))
-    if origin is None:
-        x_all = np.append(axis.project(e, n)[0], axis.project(receivers[:, 0], receivers[:, 1])[0])
-        shift = float(x_all.min())
-        axis = Axis(azimuth, (axis.origin[0] + shift * axis.along[0], axis.origin[1] + shift * axis.along[1]))
     for shot in shots:
         shot.map_source = (shot.sx, shot.sy)
         shot.map_receivers = np.column_stack([shot.rx, shot.ry])
         shot.sx, shot.sy = (float(v) for v in axis.project(shot.sx, shot.sy))
         shot.rx, shot.ry = axis.project(shot.rx, shot.ry)
+    moved = [f'receivers moved along x to their true offset, by {keep_offsets(shots):.2f} m at most'] if keep else []
+    if origin is None:
+        axis.origin = _start_at_zero(shots, axis)
+    return [f'azimuth of +x: {axis.azimuth:.3f} degrees ({how}){_straightness(shots)}',
+            f'x = 0, y = 0 at easting {axis.origin[0]:.2f}, northing {axis.origin[1]:.2f} m; y positive to the right of +x'] + moved
+
+
+def _start_at_zero(shots, axis):
+    """Shifts x so that the smallest is 0. Returns the origin that belongs to it."""
+    shift = min(min(s.sx for s in shots), min(s.rx.min() for s in shots))
+    for shot in shots:
+        shot.sx -= shift
+        shot.rx = shot.rx - shift
+    return axis.origin[0] + shift * axis.along[0], axis.origin[1] + shift * axis.along[1]
+
+
+def _straightness(shots):
+    """How far sources are off the line; a warning where it is no line."""
     across = np.array([s.sy for s in shots])
     length = float(np.ptp([s.sx for s in shots]))
     rms = float(np.sqrt(np.mean((across - across.mean())**2)))
     if len(shots) > 2 and rms > CROOKED * length:
         warn(f'sources stray {rms:.0f} m rms from a line of {length:.0f} m: this is no 2D line; y is dropped by 2D modelling')
-    return [f'azimuth of +x: {axis.azimuth:.3f} degrees ({how}); sources lie {rms:.2f} m rms off the line, '
-            f'{np.abs(across).max():.2f} m at most',
-            f'x = 0, y = 0 at easting {axis.origin[0]:.2f}, northing {axis.origin[1]:.2f} m; y positive to the right of +x']
+    return f'; sources lie {rms:.2f} m rms off the line, {np.abs(across).max():.2f} m at most'
 
 
 def best_azimuth(e, n, receivers):
@@ -105,11 +117,12 @@ def describe(shots, groups=None):
 
 
 def _gaps(shots):
-    """Group interval, and where the recorded groups leave holes."""
-    steps = [np.hypot(np.diff(s.rx[o]), np.diff(s.ry[o])) for s in shots for o in [np.argsort(s.channel)] if len(o) > 1]
-    if not steps:
+    """Group interval, and where the recorded groups leave holes: neighbours along x, since channels need not be in order."""
+    steps = [np.hypot(np.diff(s.rx[o]), np.diff(s.ry[o])) for s in shots for o in [np.argsort(s.rx)] if len(o) > 1]
+    every = np.concatenate(steps) if steps else np.zeros(0)
+    every = every[every > 0.01]             # components of one station share its position
+    if len(every) == 0:
         return []
-    every = np.concatenate(steps)
     usual = float(np.median(every))
     holes = np.array([np.count_nonzero(s > 1.5 * usual) for s in steps])
     told = f'groups {usual:.2f} m apart'
@@ -123,14 +136,21 @@ def _feathering(shots):
     across = max(float(np.abs(s.ry - s.sy).max()) for s in shots)
     if across < 0.05:
         return []
-    angles = []
+    angles, bends = [], []
     for s in shots:
-        if len(s.rx) > 1 and np.ptp(s.rx) > 0:
-            angles.append(math.degrees(math.atan(np.polyfit(s.rx - s.rx.mean(), s.ry - s.ry.mean(), 1)[0])))
+        if len(s.rx) > 2 and np.ptp(s.rx) > 0:
+            slope, start = np.polyfit(s.rx - s.sx, s.ry, 1)
+            angles.append(math.degrees(math.atan(slope)))
+            bends.append(np.abs(s.ry - start - slope * (s.rx - s.sx)).max() * math.cos(math.atan(slope)))
     shortened = max(float((np.hypot(s.rx - s.sx, s.ry - s.sy) - np.abs(s.rx - s.sx)).max()) for s in shots)
-    told = f'{min(angles):.2f} .. {max(angles):.2f} degrees' if angles else 'not defined'
-    return [f'feathering {told}; receivers up to {across:.1f} m across from their source, which shortens x offsets by up to '
-            f'{shortened:.2f} m']
+    told = [f'receivers up to {across:.1f} m across from their source, which shortens x offsets by up to {shortened:.2f} m '
+            '(--keep-offset keeps them)']
+    if angles:
+        told.insert(0, f'feathering {min(angles):.2f} .. {max(angles):.2f} degrees; spreads bend up to {min(bends):.1f} .. '
+                       f'{max(bends):.1f} m off a straight line')
+    if angles and max(map(abs, angles)) > FEATHERED:
+        warn(f'spreads lie up to {max(map(abs, angles)):.1f} degrees off the line: consider --azimuth or --keep-offset')
+    return told
 
 
 def _range(values):
@@ -141,7 +161,3 @@ def _range(values):
 
 def _spread(values):
     return f'{np.median(values):.2f} (from {values.min():.2f} to {values.max():.2f})'
-
-
-def metres_text(value):
-    return f'{value:g}'

@@ -26,6 +26,10 @@ class Gather:
     """One shot: record, traces (nrec, nt) with units, source sx, sy, sz, receivers rx, ry, rz (nrec) [m, z down], channel (nrec).
     raw: the traces as they stand in the file, big-endian."""
 
+    @property
+    def traces(self):
+        return np.asarray(self.raw, np.float32)
+
     def offset(self):
         """Signed offset [m], (nrec): distance from source to receiver, negative where the receiver is on the side of smaller x."""
         dx, dy = self.rx - self.sx, self.ry - self.sy
@@ -189,5 +193,4 @@ class Gathers:
         g.rx, g.ry, g.rz = (self._numbers(name, slot)[:n] for name in ('receiver_x' + suffix, 'receiver_y', 'receiver_z' + suffix))
         g.channel = self._numbers('channel', slot)[:n]
         g.raw = self._array(VARIABLES[component])[slot, :n]
-        g.traces = np.asarray(g.raw, np.float32)
         return g

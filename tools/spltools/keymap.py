@@ -238,17 +238,17 @@ def _map_line(path, number, words, keys, spreads, rows, skips):
     if kind == 'shot':
         if len(words) not in (5, 6):
             raise ValueError('is written: shot RECORD SX SZ SPREAD [todo|skip] [y=SY]')
-        rows.append((number, dict(record=int(words[1]), sx=_real(words[2]), sz=_real(words[3]), sy=_real(keys.get('y', '0')),
+        rows.append((number, dict(record=_whole(words[1]), sx=_real(words[2]), sz=_real(words[3]), sy=_real(keys.get('y', '0')),
                                   spread=words[4], skip=words[5:] == ['skip'])))
     elif kind == 'shots':
-        for i in range(int(keys['n'])):
-            rows.append((number, dict(record=int(keys['first_record']) + i * int(keys.get('step', '1')),
+        for i in range(_whole(keys['n'])):
+            rows.append((number, dict(record=_whole(keys['first_record']) + i * _whole(keys.get('step', '1')),
                                       sx=_real(keys['x0']) + i * _real(keys['dx']), sz=_real(keys['z']),
                                       sy=_real(keys.get('y', '0')), spread=keys['spread'], skip=words[1:] == ['skip'])))
     elif kind == 'skip':
         for word in words[1:]:
             low, _, high = word.partition('-')
-            skips.append((int(low), int(high or low)))
+            skips.append((_whole(low), _whole(high or low)))
     elif kind == 'lists':
         spreads.update(_read_lists(os.path.join(os.path.dirname(path), words[1]), None))
     elif kind == 'spread' and words[2].lower() == 'list':
@@ -263,22 +263,31 @@ def _map_line(path, number, words, keys, spreads, rows, skips):
 
 
 def _real(word):
-    value = float(word)
+    try:
+        value = float(word.lower().replace('d', 'e'))
+    except ValueError:
+        value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"'{word}' is not finite")
+        raise ValueError(f"'{word}' is no finite number")
     return value
+
+
+def _whole(word):
+    if not re.fullmatch(r'[+-]?\d{1,18}', word):
+        raise ValueError(f"'{word}' is no whole number")
+    return int(word)
 
 
 def _regular_spread(kind, keys):
     """(moves with the source, channel, x, y, z)"""
-    n = int(keys['channels'])
+    n = _whole(keys['channels'])
     if kind not in ('streamer', 'fixed') or n < 1 or _real(keys['interval']) <= 0:
         raise ValueError('a spread is a streamer, fixed or list; channels and interval are positive')
     c = np.arange(n)
     z = np.full(n, _real(keys['depth']))
     if kind == 'fixed':
         return False, c + 1, _real(keys['x0']) + c * _real(keys['interval']), np.full(n, _real(keys.get('y', '0'))), z
-    direction = int(keys.get('direction', '-1'))
+    direction = _whole(keys.get('direction', '-1'))
     return True, c + 1, direction * (_real(keys['first']) + c * _real(keys['interval'])), np.zeros(n), z
 
 
@@ -290,7 +299,7 @@ def _read_lists(path, name):
             name = words[1]
             continue
         try:
-            values = [int(words[0])] + [_real(w) for w in words[1:]]
+            values = [_whole(words[0])] + [_real(w) for w in words[1:]]
             if len(values) not in (3, 4) or name is None:
                 raise ValueError('a receiver is written: channel x z [y], after a line "list NAME"')
         except ValueError as problem:
