@@ -8,8 +8,8 @@ program t214_fd2d_order
   use scene_m, only: RelativeL2, scene_t, SceneNew, SceneRun, SceneScheme, SceneTimes
   use text_m, only: Str
   implicit none
-  real(dp), parameter :: c = 2000, rho = 1000, distance = 400           ! 5 wavelengths of the peak frequency
-  integer, parameter :: cells(2, 4) = reshape([320, 400, 100, 128, 72, 88, 60, 72], [2, 4])
+  real(dp), parameter :: c = 2000, rho = 1000, distance = 400           ! five wavelengths of the peak frequency
+  integer, parameter :: cells(2, 4) = reshape([320, 400, 100, 128, 80, 96, 84, 96], [2, 4])
   type(error_t), allocatable :: error
   real(dp) :: e(2), order
   integer :: half_length
