@@ -445,7 +445,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: raw(:, :)
     integer :: c, nrec
-    if (self%steps < self%scheme%nt) then
+    if (.not. allocated(self%engine) .or. self%steps < self%scheme%nt) then
       call Fail(error, 'traces asked for after step '//Str(self%steps)//' of '//Str(self%scheme%nt))
       return
     end if
