@@ -271,7 +271,8 @@ contains
     if (i1 - i0 < 1 .or. k1 < 1) then
       call Fail(error, begin//', must have 2 x 2 or more: widen aperture or depth, or check its geometry')
     else if (nodes > 2.0e9_dp) then
-      call Fail(error, begin//' ('//Str(8*nodes/1.0e9_dp, 3)//' GB), at most 2e9 nodes: lower aperture or depth, or raise dx and dz')
+      call Fail(error, begin//' ('//Str(8*nodes/1.0e9_dp, 3)//' GB), at most 2e9 nodes: lower aperture or depth, or raise '// &
+        'dx and dz')
     end if
     if (allocated(error)) return
     if (allocated(window%vp)) deallocate (window%vp)
@@ -297,7 +298,8 @@ contains
     faults = Outside(model, job, shot%sx, shot%sz)
     if (faults /= '') faults = '; source '//faults
     if (faults == '' .and. job%top == 'free') then
-      if (abs(shot%sz - model%z0) < on_node*model%dz) faults = '; source at z = '//Str(shot%sz)//' m lies on the free surface and would radiate nothing'
+      if (abs(shot%sz - model%z0) < on_node*model%dz) faults = '; source at z = '//Str(shot%sz)// &
+        ' m lies on the free surface and would radiate nothing'
     end if
     if (.not. allocated(shot%rx)) then
       faults = faults//'; no receivers'
