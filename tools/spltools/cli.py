@@ -124,8 +124,9 @@ def number(lo=-math.inf, hi=math.inf, unit='', above=False, whole=False):
             kind = 'whole number' if whole else 'number'
             raise argparse.ArgumentTypeError(f"'{text}' is no {kind}") from None
         if not math.isfinite(value) or value > hi or value < lo or (above and value == lo):
-            limits = f'> {lo:g}' if above and hi == math.inf else f'{lo:g} .. {hi:g}'
-            raise argparse.ArgumentTypeError(f'{text} is out of range {limits} {unit}'.rstrip())
+            limits = f'> {lo:g}' if above else f'>= {lo:g}'
+            limits = limits if hi == math.inf else f'{limits} and <= {hi:.10g}'
+            raise argparse.ArgumentTypeError(f'{text} is out of range: {limits} {unit}'.rstrip())
         return value
     return convert
 

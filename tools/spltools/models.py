@@ -202,7 +202,7 @@ def checked(path, values, variable, unit):
     values = (values * factor).astype(np.float32)
     smallest, largest = float(values.min()), float(values.max())
     if smallest < low or largest > high:
-        fail(f'{path}: {name} would be {smallest:g} .. {largest:g} {si}, outside {low:g} .. {high:g}: check --unit, the byte order '
+        fail(f'{path}: {name} would be {smallest:g} .. {largest:g}, outside {low:g} .. {high:g} {si}: check --unit, the byte order '
              'and the shape')
     return values
 
