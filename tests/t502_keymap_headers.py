@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""spl-keymap finds the geometry in trace headers of SEG-Y and SU: scalars, feet, sorting, offsets, odd sample counts."""
+"""spl-keymap finds the geometry in trace headers of SEG-Y and SU, however they are filled in."""
+
 import os
 import subprocess
 import sys
@@ -16,7 +17,11 @@ SHOTS, CHANNELS, NS = 5, 12, 30
 
 
 def tool(*arguments):
-    command = [os.environ.get('PYTHON', sys.executable), os.path.join(ROOT, 'tools', 'spl-keymap'), *map(str, arguments)]
+    command = [
+        os.environ.get('PYTHON', sys.executable),
+        os.path.join(ROOT, 'tools', 'spl-keymap'),
+        *map(str, arguments),
+    ]
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return ran.returncode, ran.stdout
 
@@ -31,19 +36,39 @@ def fine(sentence, path, *arguments):
 def refused(words, what, path, *arguments):
     status, text = tool('segy', path, '-o', 'bad.keymap', *arguments)
     told = text.split('error: ')[-1].strip()
-    claim(status == 1 and words in told and 'fault in this tool' not in text and not os.path.exists('bad.keymap'), f'{what}: {told}')
+    claim(
+        status == 1
+        and words in told
+        and 'fault in this tool' not in text
+        and not os.path.exists('bad.keymap'),
+        f'{what}: {told}',
+    )
 
 
 def headers(scale=1.0, scalar=1):
-    """Header words of each trace of a streamer line: shots 50 m apart from 1000 m, channel 1 at 150 m offset, 25 m apart."""
+    """Header words of a streamer line: shots from 1000 m every 50 m, channels from 150 m every 25 m."""
     rows = []
     for s in range(SHOTS):
         for c in range(CHANNELS):
             sx, offset = 1000.0 + 50 * s, -(150.0 + 25 * c)
-            rows.append({F.FieldRecord: 11 + s, F.TraceNumber: c + 1, F.EnergySourcePoint: 201 + s, F.TraceIdentificationCode: 1,
-                         F.offset: round(offset), F.SourceX: round(sx * scale), F.GroupX: round((sx + offset) * scale),
-                         F.SourceDepth: round(6 * scale), F.ReceiverGroupElevation: round(-8 * scale), F.ElevationScalar: scalar,
-                         F.SourceGroupScalar: scalar, F.CoordinateUnits: 1, F.TRACE_SAMPLE_COUNT: NS, F.TRACE_SAMPLE_INTERVAL: 4000})
+            rows.append(
+                {
+                    F.FieldRecord: 11 + s,
+                    F.TraceNumber: c + 1,
+                    F.EnergySourcePoint: 201 + s,
+                    F.TraceIdentificationCode: 1,
+                    F.offset: round(offset),
+                    F.SourceX: round(sx * scale),
+                    F.GroupX: round((sx + offset) * scale),
+                    F.SourceDepth: round(6 * scale),
+                    F.ReceiverGroupElevation: round(-8 * scale),
+                    F.ElevationScalar: scalar,
+                    F.SourceGroupScalar: scalar,
+                    F.CoordinateUnits: 1,
+                    F.TRACE_SAMPLE_COUNT: NS,
+                    F.TRACE_SAMPLE_INTERVAL: 4000,
+                }
+            )
     return rows
 
 
@@ -51,7 +76,12 @@ def segy(path, rows, feet=False, system=True):
     spec = segyio.spec()
     spec.format, spec.samples, spec.tracecount = 1, np.arange(NS) * 4.0, len(rows)
     with segyio.create(path, spec) as file:
-        file.bin.update({segyio.BinField.MeasurementSystem: (2 if feet else 1) if system else 0, segyio.BinField.Interval: 4000})
+        file.bin.update(
+            {
+                segyio.BinField.MeasurementSystem: (2 if feet else 1) if system else 0,
+                segyio.BinField.Interval: 4000,
+            }
+        )
         for i, row in enumerate(rows):
             file.header[i] = row
             file.trace[i] = np.zeros(NS, dtype=np.float32)
@@ -64,7 +94,9 @@ def su(path, rows, order):
             head = bytearray(240)
             for word, value in row.items():
                 length = 2 if int(word) in (29, 69, 71, 89, 115, 117) else 4
-                head[int(word) - 1:int(word) - 1 + length] = np.array(value, dtype=f'{order}i{length}').tobytes()
+                head[int(word) - 1 : int(word) - 1 + length] = np.array(
+                    value, dtype=f'{order}i{length}'
+                ).tobytes()
             file.write(bytes(head) + np.zeros(NS, dtype=order + 'f4').tobytes())
     return path
 
@@ -73,30 +105,56 @@ def agrees(shots, what, tolerance=0.0):
     """The shots are those of headers()."""
     if not shots:
         return
-    worst = max(max(np.abs(s.rx - (s.sx - 150 - 25.0 * np.arange(CHANNELS))).max(), abs(s.sx - 1000 - 50.0 * i),
-                    abs(s.sz - 6), np.abs(s.rz - 8).max()) for i, s in enumerate(shots))
-    claim(len(shots) == SHOTS and worst <= tolerance + 1e-9, f'{what}: {len(shots)} shots, positions right to {worst:.3g} m')
+    worst = max(
+        max(
+            np.abs(s.rx - (s.sx - 150 - 25.0 * np.arange(CHANNELS))).max(),
+            abs(s.sx - 1000 - 50.0 * i),
+            abs(s.sz - 6),
+            np.abs(s.rz - 8).max(),
+        )
+        for i, s in enumerate(shots)
+    )
+    claim(
+        len(shots) == SHOTS and worst <= tolerance + 1e-9,
+        f'{what}: {len(shots)} shots, positions right to {worst:.3g} m',
+    )
 
 
 def test_good():
     shots, text = fine('a SEG-Y file becomes a key-map', segy('plain.segy', headers()))
     agrees(shots, 'metres, scalar 1')
-    claim('spread cable streamer first=150.0 interval=25.0 channels=12' in open('out.keymap').read(), 'a regular streamer is written as one')
+    claim(
+        'spread cable streamer first=150.0 interval=25.0 channels=12' in open('out.keymap').read(),
+        'a regular streamer is written as one',
+    )
     for scalar, scale in ((-100, 100), (-10, 10), (0, 1)):
-        agrees(fine(f'coordinate scalar {scalar}', segy('scalar.segy', headers(scale, scalar)))[0], f'scalar {scalar}')
+        agrees(
+            fine(f'coordinate scalar {scalar}', segy('scalar.segy', headers(scale, scalar)))[0],
+            f'scalar {scalar}',
+        )
     agrees(fine('coordinate scalar 10', segy('scalar.segy', tens()))[0], 'scalar 10', 5.0)
     feet = headers(1 / 0.3048 * 100, -100)
     for row in feet:
         row[F.offset] = round(row[F.offset] / 0.3048)
     agrees(fine('a file in feet', segy('feet.segy', feet, feet=True))[0], 'feet by the file header', 0.01)
-    agrees(fine('feet that the file does not tell', segy('feet.segy', feet, system=False), '--unit', 'ft')[0], '--unit ft', 0.01)
-    claim('does not say metres or feet' in fine('no unit', segy('nounit.segy', headers(), system=False))[1], 'metres are assumed aloud')
+    agrees(
+        fine('feet that the file does not tell', segy('feet.segy', feet, system=False), '--unit', 'ft')[0],
+        '--unit ft',
+        0.01,
+    )
+    claim(
+        'does not say metres or feet' in fine('no unit', segy('nounit.segy', headers(), system=False))[1],
+        'metres are assumed aloud',
+    )
     shuffled = [headers()[i] for i in np.random.default_rng(1).permutation(SHOTS * CHANNELS)]
     shots, text = fine('unsorted traces', segy('shuffled.segy', shuffled))
     agrees(shots, 'sorted again')
     claim('not sorted' in text, 'which is told')
-    claim([s.record for s in fine('records by source point', 'plain.segy', '--record-field', 'source_point')[0]] == list(range(201, 206)),
-          'are 201 .. 205')
+    claim(
+        [s.record for s in fine('records by source point', 'plain.segy', '--record-field', 'source_point')[0]]
+        == list(range(201, 206)),
+        'are 201 .. 205',
+    )
     for order, name in (('<', 'little'), ('>', 'big')):
         shots, text = fine(f'SU, {name} endian', su('line.su', headers(), order))
         agrees(shots, 'SU')
@@ -145,10 +203,15 @@ def test_without_coordinates():
         row.update({F.SourceX: 0, F.GroupX: 0})
     segy('offsets.segy', rows)
     refused('give --shot-interval', 'offsets only', 'offsets.segy')
-    agrees(fine('offsets and a shot interval', 'offsets.segy', '--shot-interval', 50, '--first-x', 1000)[0], 'placed')
+    agrees(
+        fine('offsets and a shot interval', 'offsets.segy', '--shot-interval', 50, '--first-x', 1000)[0],
+        'placed',
+    )
     for row in rows:
         row[F.offset] = abs(row[F.offset])
-    shots, text = fine('offsets without sign', segy('unsigned.segy', rows), '--shot-interval', 50, '--first-x', 1000)
+    shots, text = fine(
+        'offsets without sign', segy('unsigned.segy', rows), '--shot-interval', 50, '--first-x', 1000
+    )
     agrees(shots, 'lie behind')
     claim('offsets have no sign' in text, 'which is told')
     shots, _ = fine('or ahead', 'unsigned.segy', '--shot-interval', 50, '--first-x', 1000, '--direction', 1)
@@ -171,7 +234,10 @@ def test_crossed_line():
             row[x] = round(0.6 * row[x]) + 50000000
     shots, text = fine('a slant line', segy('slant.segy', rows))
     worst = max(np.abs(s.sx - s.rx - 150 - 25.0 * np.arange(CHANNELS)).max() for s in shots)
-    claim(worst < 0.02 and 'azimuth of +x: 36.87' in text, f'is projected to its azimuth of 36.87 degrees, offsets right to {worst:.3f} m')
+    claim(
+        worst < 0.02 and 'azimuth of +x: 36.87' in text,
+        f'is projected to its azimuth of 36.87 degrees, offsets right to {worst:.3f} m',
+    )
 
 
 def test_faults():
@@ -181,8 +247,14 @@ def test_faults():
             rows[i].update(words)
         return segy(name, rows)
 
-    refused('has channel 2 twice (traces 2 and 3)', 'a channel twice', changed('f1.segy', (2, {F.TraceNumber: 2})))
-    refused('record 11 has two source positions', 'two sources in a record', changed('f2.segy', (3, {F.SourceX: 1})))
+    refused(
+        'has channel 2 twice (traces 2 and 3)', 'a channel twice', changed('f1.segy', (2, {F.TraceNumber: 2}))
+    )
+    refused(
+        'record 11 has two source positions',
+        'two sources in a record',
+        changed('f2.segy', (3, {F.SourceX: 1})),
+    )
     rows = headers()
     for row in rows:
         row[F.FieldRecord] = 0
@@ -197,13 +269,19 @@ def test_faults():
     refused('record -3 is out of range', 'a negative record', segy('f6.segy', negative()))
     data = open('plain.segy', 'rb').read()
     for name, content, words, what in (
-            ('cut.segy', data[:-50], 'is cut or its headers are wrong', 'a cut file'),
-            ('short.segy', data[:2000], 'less than the headers', 'half a header'),
-            ('empty.segy', b'', 'is empty', 'an empty file'),
-            ('format.segy', data[:3224] + b'\0\x63' + data[3226:], 'sample format 99', 'an unknown sample format'),
-            ('swapped.segy', data[:3224] + b'\x01\0' + data[3226:], 'byte-swapped', 'a byte-swapped header'),
-            ('noise.su', bytes(range(256)) * 40, 'no byte order', 'noise as SU'),
-            ('cut.su', open('line.su', 'rb').read()[:-4], 'no byte order', 'a cut SU file')):
+        ('cut.segy', data[:-50], 'is cut or its headers are wrong', 'a cut file'),
+        ('short.segy', data[:2000], 'less than the headers', 'half a header'),
+        ('empty.segy', b'', 'is empty', 'an empty file'),
+        (
+            'format.segy',
+            data[:3224] + b'\0\x63' + data[3226:],
+            'sample format 99',
+            'an unknown sample format',
+        ),
+        ('swapped.segy', data[:3224] + b'\x01\0' + data[3226:], 'byte-swapped', 'a byte-swapped header'),
+        ('noise.su', bytes(range(256)) * 40, 'no byte order', 'noise as SU'),
+        ('cut.su', open('line.su', 'rb').read()[:-4], 'no byte order', 'a cut SU file'),
+    ):
         with open(name, 'wb') as file:
             file.write(content)
         refused(words, what, name)
