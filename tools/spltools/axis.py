@@ -28,8 +28,8 @@ def project_shots(shots, azimuth=None, origin=None, keep=False):
     """Turns map coordinates (held in sx, sy, rx, ry as easting, northing) of all shots into x and y.
 
     azimuth None: best fit through the sources, from the first to the last; origin None: x = 0 at the
-    smallest x; keep: receivers move along x to their true offset. Coordinates of a line with constant y stay as they are.
-    Returns sentences that say what was done.
+    smallest x; keep: receivers move along x to their true offset. Coordinates with constant y stay as they
+    are. Returns sentences that say what was done.
     """
     e = np.array([s.sx for s in shots])
     n = np.array([s.sy for s in shots])
