@@ -15,14 +15,14 @@ module fd2d_variants_m
 
 contains
 
-  !> All that `variant` may be, joined by commas: 'auto,fortran,cpu,...'.
+  !> The variants of this build, joined by commas: 'fortran,cpu,...'; `variant` may also be 'auto'.
   function Fd2dVariantNames() result(names)
     character(:), allocatable :: names
     character(name_length), allocatable :: list(:)
     integer :: n
     allocate (list, source=Fd2dVariantList())
-    names = 'auto'
-    do n = 1, size(list)
+    names = trim(list(1))
+    do n = 2, size(list)
       names = names//','//trim(list(n))
     end do
   end function Fd2dVariantNames

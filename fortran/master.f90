@@ -12,7 +12,7 @@ module master_m
   use model_m, only: ModelWindow
   use protocol_m
   use shot_m, only: shot_t
-  use store_m, only: store_t, StoreDone, StoreEvent
+  use store_m, only: store_t, StoreDeal, StoreDone, StoreLost
   use prospect_m, only: prospect_t, ProspectSnapshots, ProspectStopFile
   use text_m, only: Str
   use watch_m, only: watch_t, WatchNew, WatchBye, WatchDeal, WatchDone, WatchPut, WatchReady, WatchShow, WatchSummary
@@ -36,17 +36,18 @@ module master_m
 contains
 
   !> A master for `nworkers` groups. What is done in `store` is not dealt again.
-  subroutine MasterNew(master, prospect, store, nworkers)
+  subroutine MasterNew(master, prospect, store, nworkers, quiet)
     type(master_t), intent(inout) :: master
     type(prospect_t), target, intent(in) :: prospect
     type(store_t), target, intent(in) :: store
     integer, intent(in) :: nworkers
+    logical, intent(in) :: quiet                !< no progress and no summary
     master%prospect => prospect
     master%store => store
     master%nworkers = nworkers
     allocate (master%held(0))
     call DealerNew(master%dealer, store%done, prospect%job%retries)
-    call WatchNew(master%watch, nworkers, prospect%keymap%n, count(store%done), prospect%job%progress)
+    call WatchNew(master%watch, nworkers, prospect%keymap%n, count(store%done), prospect%job%progress, quiet)
   end subroutine MasterNew
 
   !> Listens and answers until every group has said BYE.
@@ -126,13 +127,15 @@ contains
     integer, intent(in) :: rank, worker
     type(message_t), intent(inout) :: answer
     type(shot_t) :: shot
+    type(error_t), allocatable :: error
     integer :: slot
     slot = 0
     if (.not. self%stopping) slot = DealerNext(self%dealer)
     if (slot > 0) then
       call KeymapShot(self%prospect%keymap, slot, shot)
       call ShotLetter(shot, ProspectSnapshots(self%prospect, shot%record), answer)
-      call StoreEvent(self%store, 'deal', slot, self%watch%host(worker), '')
+      call StoreDeal(self%store, slot, self%dealer%attempts(slot) + 1, worker, self%watch%host(worker), error)
+      if (allocated(error)) call Halt(self, error)
       call WatchDeal(self%watch, worker, shot%record)
     else if (self%stopping .or. DealerIdle(self%dealer)) then
       answer%kind = MSG_STOP
@@ -143,7 +146,7 @@ contains
 
   !> A shot came back, or all are done: those who waited get their answer.
   subroutine AnswerHeld(self, link)
-    type(master_t), intent(inout) :: self
+    class(master_t), intent(inout) :: self
     type(link_t), intent(in) :: link
     type(message_t) :: reply
     integer, allocatable :: held(:)
@@ -180,18 +183,19 @@ contains
     class(master_t), intent(inout) :: self
     type(message_t), intent(inout) :: message, answer
     type(gather_t) :: gather
+    type(shot_t) :: shot
     type(error_t), allocatable :: error
     integer :: worker
     logical :: parked
     worker = int(message%n(12))
     call GatherFrom(message, gather)
-    call StoreDone(self%store, self%prospect%keymap, gather, self%watch%host(worker), error)
+    call KeymapShot(self%prospect%keymap, gather%slot, shot)
+    call StoreDone(self%store, shot, gather, self%dealer%attempts(gather%slot) + 1, worker, self%watch%host(worker), error)
     if (allocated(error)) then
-      call LogError('shot '//Str(gather%record)//': '//error%message//'; no more shots are dealt, run again to resume')
-      self%stopping = .true.
-      call DealerLost(self%dealer, gather%slot, .true., parked)
       answer%kind = MSG_REFUSED
       answer%text = error%message
+      call DealerLost(self%dealer, gather%slot, .true., parked)
+      call Halt(self, error)
       return
     end if
     call DealerDone(self%dealer, gather%slot)
@@ -219,19 +223,30 @@ contains
     integer :: worker, slot
     logical :: parked
     character(:), allocatable :: where
+    type(error_t), allocatable :: error
     worker = int(message%n(12))
     slot = int(message%n(2))
     if (.not. self%dealer%flying(slot)) return      ! taken back already: the I/O server could not write it
     call DealerLost(self%dealer, slot, .false., parked)
     where = 'shot '//Str(int(message%n(1)))//' lost on '//self%watch%host(worker)//' (worker '//Str(worker)//', attempt '// &
             Str(self%dealer%attempts(slot))//'): '//message%text
-    call StoreEvent(self%store, merge('parked', 'lost  ', parked), slot, self%watch%host(worker), message%text)
+    call StoreLost(self%store, slot, parked, self%dealer%attempts(slot), worker, self%watch%host(worker), message%text, error)
+    if (allocated(error)) call Halt(self, error)
     if (parked) then
       call LogError(where//'; parked after '//Str(self%dealer%attempts(slot))//' attempts')
     else
       call LogWarn(where//'; it is dealt again')
     end if
   end subroutine TakeLost
+
+  !> Output or journal cannot be written: no more shots are dealt, what is done stays done.
+  subroutine Halt(self, error)
+    class(master_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    call LogError(error%message//'; no more shots are dealt, run again to resume')
+    deallocate (error)
+    self%stopping = .true.
+  end subroutine Halt
 
   !> Signals, the stop file, and the progress line.
   subroutine Look(self)
@@ -249,7 +264,7 @@ contains
   end subroutine Look
 
   subroutine Idle(self, link)
-    type(master_t), intent(inout) :: self
+    class(master_t), intent(inout) :: self
     type(link_t), intent(in) :: link
     call Look(self)
     if (self%stopping) call AnswerHeld(self, link)

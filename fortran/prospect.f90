@@ -1,17 +1,21 @@
 !> A survey ready to be modelled: job, key-map, model, wavelet and scheme, every one checked.
 module prospect_m
   use error_m, only: error_t, Fail
+  use files_m, only: Crc32, Hex
   use keymap_m, only: keymap_t, KeymapRead, KeymapShot
   use kinds_m, only: dp, i8
+  use log_m, only: LogInfo, LogWarn
   use model_m, only: model_t, ModelCheckGeometry, ModelGrid, ModelRead
   use params_m, only: job_t
   use scheme_m, only: scheme_t, SchemeDerive
   use shot_m, only: shot_t
+  use survey_m, only: survey_t
   use text_m, only: Str
+  use version_m, only: VersionText
   use wavelet_m, only: wavelet_t, WaveletMake
   implicit none
   private
-  public :: prospect_t, ProspectRead, ProspectFingerprint, ProspectSnapshots, ProspectStopFile
+  public :: prospect_t, ProspectRead, ProspectFingerprint, ProspectSurvey, ProspectLog, ProspectSnapshots, ProspectStopFile
 
   integer, parameter :: FAULTS_SHOWN = 20
 
@@ -78,19 +82,80 @@ contains
                                       Str(prospect%scheme%nt_out)//' samples is too large; at most 2e9 samples: use a larger dt_out or fewer receivers')
   end subroutine CheckSize
 
-  !> Text that differs when the traces would: what a resumed job must have in common with the first.
+  !> One word that differs when the traces would: KEYMAP-MODEL-SCHEME. A resumed job must have it in common with the first.
   function ProspectFingerprint(prospect) result(s)
     type(prospect_t), intent(in) :: prospect
     character(:), allocatable :: s
     associate (c => prospect%scheme, j => prospect%job)
-      s = 'keymap='//prospect%keymap%hash//' model='//prospect%model%hash//' dx='//Str(c%dx, 17)//' dz='//Str(c%dz, 17)// &
-          ' dt='//Str(c%dt, 17)//' nt='//Str(c%nt)//' t_start='//Str(c%t_start, 17)//' dt_out='//Str(c%dt_out, 17)// &
-          ' nt_out='//Str(c%nt_out)//' half_length='//Str(c%half_length)//' w1='//Str(c%w(1), 17)//' npml='//Str(c%npml)// &
-          ' top='//j%top//' components='//c%components//' positions='//j%positions//' regrid='//j%regrid// &
-          ' aperture='//Str(j%aperture, 17)//' depth='//Str(j%depth, 17)//' time_correction='//Str(c%time_correction)// &
-          ' wavelet='//Str(sum(real(c%q, dp)), 12)//','//Str(maxval(abs(c%q)), 9)//','//Str(maxloc(abs(c%q), 1))
+      s = Str(c%dx, 17)//' '//Str(c%dz, 17)//' '//Str(c%dt, 17)//' '//Str(c%nt)//' '//Str(c%t_start, 17)//' '//Str(c%dt_out, 17)// &
+          ' '//Str(c%nt_out)//' '//Str(c%half_length)//' '//Str(c%w(1), 17)//' '//Str(c%npml)//' '//j%top//' '//c%components// &
+          ' '//j%positions//' '//j%regrid//' '//Str(j%aperture, 17)//' '//Str(j%depth, 17)//' '//Str(c%time_correction)//' '// &
+          Str(sum(real(c%q, dp)), 12)//' '//Str(sum(real(c%q, dp)**2), 12)//' '//Str(maxloc(abs(c%q), 1))
+      s = trim(prospect%keymap%hash)//'-'//trim(prospect%model%hash)//'-'//Hex(Crc32(s))
     end associate
   end function ProspectFingerprint
+
+  !> What the file of gathers is to hold and to say of itself; `settings`: the resolved parameters as text.
+  subroutine ProspectSurvey(prospect, settings, survey)
+    type(prospect_t), intent(in) :: prospect
+    character(*), intent(in) :: settings
+    type(survey_t), intent(out) :: survey
+    associate (c => prospect%scheme, m => prospect%model)
+      survey%record = prospect%keymap%record
+      survey%nrec_max = prospect%keymap%nrec_max
+      survey%nt = c%nt_out
+      survey%dt_out = c%dt_out
+      survey%components = c%components
+      survey%fingerprint = ProspectFingerprint(prospect)
+      call survey%add('title', 'Shot gathers modelled by 2D acoustic finite differences')
+      call survey%add('source', 'SplFd2dmod '//VersionText())
+      call survey%add('equations', 'rho dv/dt = -grad p;  dp/dt = -K div v + K q;  K = rho vp**2;  q = Q(t) delta(x-xs) delta(z-zs)')
+      call survey%add('source_term', 'volume injection rate Q [m2/s] per metre of line; direct wave p = rho dQ/dt * '// &
+                      'H(t-r/c)/(2 pi sqrt(t**2-r**2/c**2))')
+      call survey%add('time_zero', 't = 0 is time zero of the source; the first sample of a trace is at t = 0')
+      call survey%add('wavelet', prospect%wavelet%name)
+      call survey%add('wavelet_time_zero', prospect%wavelet%t_zero)
+      call survey%add('wavelet_peak_frequency_Hz', prospect%wavelet%fpeak)
+      call survey%add('highest_frequency_Hz', c%fmax)
+      call survey%add('points_per_shortest_wavelength', c%ppw)
+      call survey%add('grid_spacing_m', [c%dx, c%dz])
+      call survey%add('time_step_s', c%dt)
+      call survey%add('time_step_limit_s', c%dt_limit)
+      call survey%add('time_steps', c%nt)
+      call survey%add('time_of_first_step_s', c%t_start)
+      call survey%add('time_dispersion_removed', Str(c%time_correction))
+      call survey%add('differentiator_weights', c%w(:c%half_length))
+      call survey%add('group_velocity_error', c%coeffs_error)
+      call survey%add('positions', prospect%job%positions)
+      call survey%add('regrid', prospect%job%regrid)
+      call survey%add('model', m%sources)
+      call survey%add('model_hash', m%hash)
+      call survey%add('model_velocity_m_s', [m%vmin, m%vmax])
+      call survey%add('model_density_kg_m3', [m%rhomin, m%rhomax])
+      call survey%add('keymap_hash', prospect%keymap%hash)
+      call survey%add('parameters', settings)
+    end associate
+  end subroutine ProspectSurvey
+
+  !> Tells the log what is to be modelled, and what the user should know before.
+  subroutine ProspectLog(prospect)
+    type(prospect_t), intent(in) :: prospect
+    integer :: i
+    associate (c => prospect%scheme, m => prospect%model)
+      call LogInfo('model    '//Str(m%nx)//' x '//Str(m%nz)//' samples, vp '//Str(m%vmin)//' .. '//Str(m%vmax)//' m/s, rho '// &
+                   Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')
+      call LogInfo('grid     '//Str(c%dx)//' x '//Str(c%dz)//' m, '//Str(c%ppw, 3)//' points per shortest wavelength at '// &
+                   Str(c%fmax, 4)//' Hz, half-length '//Str(c%half_length)//', group velocity within '//Str(100*c%coeffs_error, 2)//' %')
+      call LogInfo('time     dt '//Str(1000*c%dt)//' ms (limit '//Str(1000*c%dt_limit)//'), '//Str(c%nt)//' steps; traces '// &
+                   Str(c%nt_out)//' x '//Str(1000*c%dt_out)//' ms')
+      call LogInfo('source   '//prospect%wavelet%name)
+      if (allocated(c%warnings)) then
+        do i = 1, size(c%warnings)
+          call LogWarn(trim(c%warnings(i)))
+        end do
+      end if
+    end associate
+  end subroutine ProspectLog
 
   !> Whether snapshots are wanted of a shot: of those listed, else of the first.
   logical function ProspectSnapshots(prospect, record) result(wanted)

@@ -47,7 +47,7 @@ contains
       call JobFromText(settings, job, table, error)
       if (.not. allocated(error)) call RolesGroups(role, job%group, error)
       if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status)
-      if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, job, exit_status)
+      if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status)
     end if
     if (allocated(error)) then
       exit_status = 1

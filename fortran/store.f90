@@ -2,118 +2,126 @@
 !>
 !> Order of a commit: traces, sync, then the journal line. A shot counts as done when both are there and the checksum is right.
 module store_m
-  use error_m, only: AddContext, error_t, Fail
-  use files_m, only: FileExists, FileRemove, FileWrite
-  use fio_m, only: fio_t, FioClose, FioCreate, FioMark, FioOpen, FioPut, FioVerify
+  use error_m, only: error_t, Fail
+  use files_m, only: FileExists, FileRemove
+  use fio_m, only: fio_t, fio_parked, fio_todo, FioClose, FioCreate, FioMark, FioOpen, FioPut, FioVerify
   use gather_m, only: gather_t
-  use journal_m, only: journal_t, JournalAppend, JournalClose, JournalOpen
-  use keymap_m, only: keymap_t, KeymapShot
+  use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalOpen
   use kinds_m, only: dp, i8
   use log_m, only: LogInfo, LogWarn
-  use prospect_m, only: prospect_t
   use shot_m, only: shot_t
   use survey_m, only: survey_t
   use text_m, only: Str
   implicit none
   private
-  public :: store_t, StoreOpen, StoreDone, StoreEvent, StoreClose, StoreJournalPath
+  public :: store_t, StoreOpen, StoreDone, StoreDeal, StoreLost, StoreClose, StoreJournalPath
 
   type :: store_t
     type(fio_t) :: fio
     type(journal_t) :: journal
+    character(:), allocatable :: host           !< of the master
     logical, allocatable :: done(:)             !< shots on disk when the store was opened, (slots)
   end type store_t
 
 contains
 
-  !> Opens what an earlier run of the same job left, or makes both files. `survey` describes the file to be made.
-  !> Refuses an output without its journal, a journal of another job, and never overwrites unless told to.
-  subroutine StoreOpen(store, prospect, survey, host, error)
+  !> Opens what an earlier run of the same job left, or makes both files. `survey` says what the file of gathers holds.
+  !> Refuses an output without its journal and a journal of another job; overwrites only if told to.
+  subroutine StoreOpen(store, path, survey, host, overwrite, error)
     type(store_t), intent(inout) :: store
-    type(prospect_t), intent(in) :: prospect
+    character(*), intent(in) :: path, host
     type(survey_t), intent(in) :: survey
-    character(*), intent(in) :: host
+    logical, intent(in) :: overwrite
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: path, log
-    path = prospect%job%output
+    character(:), allocatable :: log
     log = StoreJournalPath(path)
-    if (prospect%job%overwrite) call Clear(path, log, error)
-    if (FileExists(path) .and. .not. FileExists(log)) call Fail(error, "'"//path// &
-      "' exists but its journal '"//log//"' does not: set overwrite=y to start anew, or choose another output")
-    call JournalOpen(store%journal, log, survey%fingerprint, survey%record, error)
+    store%host = host
+    if (.not. overwrite .and. FileExists(path) .and. .not. FileExists(log)) call Fail(error, "'"//path//"' exists but its journal '"// &
+      log//"' does not: set overwrite=y to start anew, or choose another output")
     if (allocated(error)) return
+    call JournalOpen(store%journal, log, survey%fingerprint, survey%record, overwrite, error)
+    if (allocated(error)) return
+    if (overwrite) call FileRemove(path, error)     ! after the journal: a kill in between leaves nothing that promises shots
     if (FileExists(path)) then
       call FioOpen(store%fio, path, error, survey%fingerprint)
-    else if (any(store%journal%done)) then
-      call Fail(error, "the journal '"//log//"' tells of "//Str(count(store%journal%done))//" finished shots, but the output '"// &
-                path//"' is gone: put it back, or set overwrite=y to start anew")
+    else if (store%journal%done > 0) then
+      call Fail(error, "the journal '"//log//"' tells of "//Str(store%journal%done)//" finished shots, but the output '"//path// &
+                "' is gone: put it back, or set overwrite=y to start anew")
     else
       call FioCreate(store%fio, path, survey, .false., error)
     end if
-    if (allocated(error)) return
     call VerifyDone(store, error)
-    call JournalAppend(store%journal, 'start', 0, 0, host, 0.0_dp, '', error)
+    call JournalAppend(store%journal, 'start', 0, 0, 0, host, 0.0_dp, '', error)
+    if (allocated(error)) call JournalClose(store%journal)
   end subroutine StoreOpen
 
-  !> overwrite=y: the journal goes first, so that a kill in between leaves no journal that promises shots.
-  subroutine Clear(path, log, error)
-    character(*), intent(in) :: path, log
-    type(error_t), allocatable, intent(inout) :: error
-    call FileRemove(log, error)
-    call FileRemove(path, error)
-  end subroutine Clear
-
-  !> Every shot the journal calls done is read and checked; a damaged one is named and dealt again.
+  !> Every shot the journal calls done is read and checked; a damaged one is named and modelled again.
   subroutine VerifyDone(store, error)
     type(store_t), intent(inout) :: store
     type(error_t), allocatable, intent(inout) :: error
     type(error_t), allocatable :: fault
     integer(i8) :: checksum
     integer :: slot
-    store%done = store%journal%done
+    if (allocated(error)) return
+    store%done = store%journal%entry(:store%journal%n)%status == journal_done
     do slot = 1, size(store%done)
       if (.not. store%done(slot)) cycle
       call FioVerify(store%fio, slot, checksum, fault)
-      if (.not. allocated(fault) .and. checksum /= store%journal%checksum(slot)) call Fail(fault, 'shot record '// &
-        Str(store%fio%record(slot))//': its checksum differs from the journal''s')
-      if (.not. allocated(fault)) cycle
+      if (.not. allocated(fault)) then
+        if (checksum == store%journal%entry(slot)%checksum) cycle
+        call Fail(fault, 'shot record '//Str(store%fio%record(slot))//": its checksum is not the journal's")
+      end if
       call LogWarn(fault%message//'; it is modelled again')
-      deallocate (fault)
       store%done(slot) = .false.
-      call FioMark(store%fio, slot, 0, error)
+      call JournalAppend(store%journal, 'todo', store%fio%record(slot), 0, 0, store%host, 0.0_dp, fault%message, error)
+      call FioMark(store%fio, slot, fio_todo, error)
+      deallocate (fault)
       if (allocated(error)) return
     end do
     if (any(store%done)) call LogInfo(Str(count(store%done))//' shots are done already, verified by checksum')
   end subroutine VerifyDone
 
-  !> Commits a gather: on return without error it is on disk and in the journal.
-  subroutine StoreDone(store, keymap, gather, attempt, host, error)
+  !> Notes that a shot went to a worker.
+  subroutine StoreDeal(store, slot, attempt, worker, host, error)
     type(store_t), intent(inout) :: store
-    type(keymap_t), intent(in) :: keymap
-    type(gather_t), intent(in) :: gather
-    integer, intent(in) :: attempt
+    integer, intent(in) :: slot, attempt, worker
     character(*), intent(in) :: host
     type(error_t), allocatable, intent(inout) :: error
-    type(shot_t) :: shot
+    call JournalAppend(store%journal, 'deal', store%fio%record(slot), attempt, worker, host, 0.0_dp, '', error)
+  end subroutine StoreDeal
+
+  !> Commits a gather: on return without error it is on disk and in the journal.
+  subroutine StoreDone(store, shot, gather, attempt, worker, host, error)
+    type(store_t), intent(inout) :: store
+    type(shot_t), intent(in) :: shot
+    type(gather_t), intent(in) :: gather
+    integer, intent(in) :: attempt, worker
+    character(*), intent(in) :: host
+    type(error_t), allocatable, intent(inout) :: error
     integer(i8) :: checksum
-    call KeymapShot(keymap, gather%slot, shot)
     call FioPut(store%fio, shot, gather, checksum, error)
-    if (allocated(error)) return
-    call JournalAppend(store%journal, 'done', gather%slot, attempt, host, gather%seconds, '', error, checksum)
+    call JournalAppend(store%journal, 'done', shot%record, attempt, worker, host, gather%seconds, '', error, checksum)
   end subroutine StoreDone
 
-  !> Notes an event of a shot (deal, lost, parked) or of the job (stop, slot 0).
-  subroutine StoreEvent(store, event, slot, attempt, host, note, error)
+  !> Notes that a shot was lost and why; a parked one is marked in the output too.
+  subroutine StoreLost(store, slot, parked, attempt, worker, host, why, error)
     type(store_t), intent(inout) :: store
-    character(*), intent(in) :: event, host, note
-    integer, intent(in) :: slot, attempt
+    integer, intent(in) :: slot, attempt, worker
+    logical, intent(in) :: parked
+    character(*), intent(in) :: host, why
     type(error_t), allocatable, intent(inout) :: error
-    call JournalAppend(store%journal, trim(event), slot, attempt, host, 0.0_dp, note, error)
-  end subroutine StoreEvent
+    call JournalAppend(store%journal, 'lost', store%fio%record(slot), attempt, worker, host, 0.0_dp, why, error)
+    if (.not. parked) return
+    call JournalAppend(store%journal, 'parked', store%fio%record(slot), attempt, worker, host, 0.0_dp, why, error)
+    call FioMark(store%fio, slot, fio_parked, error)
+  end subroutine StoreLost
 
-  subroutine StoreClose(store, error)
+  !> Notes the end of the run, of `seconds`, and closes both files.
+  subroutine StoreClose(store, seconds, error)
     type(store_t), intent(inout) :: store
+    real(dp), intent(in) :: seconds
     type(error_t), allocatable, intent(inout) :: error
+    call JournalAppend(store%journal, 'stop', 0, 0, 0, store%host, seconds, '', error)
     call FioClose(store%fio, error)
     call JournalClose(store%journal)
   end subroutine StoreClose

@@ -12,13 +12,14 @@ module verify_m
   use kinds_m, only: dp, sp
   use log_m, only: LogError, LogPrint
   use params_m, only: job_t
-  use prospect_m, only: prospect_t, ProspectRead
+  use prospect_m, only: prospect_t, ProspectRead, ProspectSurvey
   use protocol_m, only: BroadcastInteger
   use roles_m, only: role_t
   use run_m, only: RunSurvey
   use store_m, only: store_t, StoreClose, StoreOpen
   use table_m, only: SplitList, table_t
   use jobcheck_m, only: JobFromText
+  use survey_m, only: survey_t
   use text_m, only: Str
   use wavelet_m, only: WaveletMake, wavelet_t
   implicit none
@@ -133,19 +134,21 @@ contains
     type(job_t) :: job
     type(prospect_t), target :: prospect
     type(store_t), target :: store
+    type(survey_t) :: survey
     type(error_t), allocatable :: error
     integer :: status
     status = 0
     if (role%master) then
       call BuiltIn(score%folder, output, what, job, error)
       if (.not. allocated(error)) call ProspectRead(job, prospect, error)
-      if (.not. allocated(error)) call StoreOpen(store, prospect, '', role%host, error)
+      if (.not. allocated(error)) call ProspectSurvey(prospect, '', survey)
+      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, .true., error)
       if (allocated(error)) status = 1
     end if
     call BroadcastInteger(role%world, status)
     if (status == 0) call RunSurvey(role, physics, 0, prospect, store, nworkers, .true., status)
     if (.not. role%master) return
-    if (.not. allocated(error)) call StoreClose(store, error)
+    if (.not. allocated(error)) call StoreClose(store, 0.0_dp, error)
     if (allocated(error)) then
       call Result(score, .false., output//': '//error%message)
     else if (status /= 0) then

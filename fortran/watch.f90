@@ -27,7 +27,7 @@ module watch_m
     integer :: total = 0, before = 0            !< shots of the survey; done before this run
     integer :: done = 0                         !< done in this run
     real(dp) :: start = 0, shown = 0, every = 10
-    logical :: live = .false.
+    logical :: live = .false., quiet = .false.
   contains
     procedure :: host => WatchHost
   end type watch_t
@@ -35,11 +35,13 @@ module watch_m
 contains
 
   !> `total` shots, `before` of them done earlier; plain lines come every `every` seconds.
-  subroutine WatchNew(watch, nworkers, total, before, every)
+  subroutine WatchNew(watch, nworkers, total, before, every, quiet)
     type(watch_t), intent(out) :: watch
     integer, intent(in) :: nworkers, total, before
     real(dp), intent(in) :: every
+    logical, intent(in) :: quiet
     allocate (watch%seat(nworkers))
+    watch%quiet = quiet
     watch%total = total
     watch%before = before
     watch%live = host_terminal() == 1
@@ -110,7 +112,7 @@ contains
     integer, intent(in) :: parked
     real(dp) :: now
     now = host_seconds()
-    if (now - watch%shown < watch%every) return
+    if (watch%quiet .or. now - watch%shown < watch%every) return
     watch%shown = now
     call LogProgress(Line(watch, parked, now), watch%live)
   end subroutine WatchShow
@@ -152,6 +154,7 @@ contains
     character(120) :: line
     real(dp) :: hours
     integer :: i
+    if (watch%quiet) return
     hours = max((host_seconds() - watch%start)/3600, 1.0e-9_dp)
     call LogInfo('')
     call LogInfo('  worker  host                    shots   shots/h   Mcell/s   compute      wait       I/O')
