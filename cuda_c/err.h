@@ -16,7 +16,7 @@ int err_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 }
 #endif
 
-#define FAIL(...) return err_set(__VA_ARGS__)
+#define FAIL(...) return (err_set(__VA_ARGS__), 1) /* a visible 1: the compiler must see that this fails */
 #define REQUIRE(ok, ...)                                                                                               \
     do {                                                                                                               \
         if (!(ok)) FAIL(__VA_ARGS__);                                                                                  \

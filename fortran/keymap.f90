@@ -7,7 +7,7 @@
 module keymap_m
   use kinds_m, only: dp, i8
   use error_m, only: error_t
-  use faults_m, only: faults_t, FaultAdd, FaultsFail, FaultsWanted
+  use faults_m, only: faults_t, FaultAdd, FaultsRaise
   use hash_m, only: hash_t, HashAdd, HashText
   use mapline_m, only: mapline_t, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
   use shot_m, only: shot_t
@@ -75,7 +75,7 @@ contains
     call CheckDuplicates(found, order, file%path, faults)
     call ApplySkips(found, order, skips, file%path, faults)
     if (faults%n == 0) call CheckSomeLeft(found, file%path, faults)
-    call FaultsFail(faults, 'key-map '//file%path, error)
+    call FaultsRaise(faults, 'key-map '//file%path, error)
     if (allocated(error)) return
     call KeepShots(keymap, found, order)
     call Fingerprint(keymap)
@@ -152,7 +152,7 @@ contains
       call ReadSkips(skips, file, faults)
     case default
       near = ''
-      if (FaultsWanted(faults)) near = NearestName(word, first_words)
+      if (.not. faults%full()) near = NearestName(word, first_words)
       if (near /= '') near = ' (did you mean '//near//'?)'
       call FaultAdd(faults, file%path, file%line, 'unknown word '//Shown(word)//near// &
                     ': a line begins with spread, lists, shot, shots or skip')

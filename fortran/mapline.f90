@@ -1,7 +1,7 @@
 !> One line of a key-map: words and key=value pairs, and how their values are taken with all their faults told.
 module mapline_m
   use kinds_m, only: dp, i8
-  use faults_m, only: faults_t, FaultAdd, FaultsWanted
+  use faults_m, only: faults_t, FaultAdd
   use textfile_m, only: textfile_t, IntegerOf, NumberOf, Shown, TextWord
   use text_m, only: Lower, NearestName, Str
   implicit none
@@ -61,7 +61,7 @@ contains
         call FaultAdd(faults, file%path, file%line, key//'= is given twice')
       else if (.not. any(allowed == key)) then
         near = ''
-        if (FaultsWanted(faults)) near = NearestName(key, allowed)
+        if (.not. faults%full()) near = NearestName(key, allowed)
         if (near /= '') near = ' (did you mean '//near//'=?)'
         call FaultAdd(faults, file%path, file%line, 'unknown word '//Shown(key)//' in '//what//near//'; known: '//List(allowed))
       end if

@@ -6,7 +6,7 @@
 module spread_m
   use kinds_m, only: dp
   use error_m, only: error_t
-  use faults_m, only: faults_t, FaultAdd, FaultsWanted
+  use faults_m, only: faults_t, FaultAdd
   use hash_m, only: hash_t, HashAdd
   use mapline_m, only: mapline_t, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
   use nametable_m, only: name_length, nametable_t, NameNumber
@@ -215,7 +215,7 @@ contains
     do i = 1, n
       if (spreads%item(i)%line > 0) cycle
       sentence = ''
-      if (FaultsWanted(faults)) then
+      if (.not. faults%full()) then
         near = NearestName(trim(spreads%names%name(i)), pack(spreads%names%name(:n), [(spreads%item(j)%line > 0, j=1, n)]))
         sentence = 'unknown spread '//Shown(trim(spreads%names%name(i)))
         if (spreads%item(i)%uses > 1) sentence = sentence//' (in '//Str(spreads%item(i)%uses)//' lines)'

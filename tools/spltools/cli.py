@@ -85,7 +85,7 @@ def _try_other_python(name):
     if (name or '').split('.')[0] not in PACKAGES or os.environ.get('SPL_OTHER_PYTHON'):
         return
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-    for python in (os.path.join(root, 'build', 'venv', 'bin', 'python3'), '/usr/bin/python3'):
+    for python in (os.path.join(root, 'build', 'venv', 'bin', 'python'), '/usr/bin/python3'):
         if os.access(python, os.X_OK) and not os.path.samefile(python, sys.executable):
             sys.stderr.flush()
             os.execve(python, [python] + sys.argv, dict(os.environ, SPL_OTHER_PYTHON='1'))
@@ -98,16 +98,20 @@ class Parser(argparse.ArgumentParser):
         words.setdefault('formatter_class', argparse.RawDescriptionHelpFormatter)
         super().__init__(allow_abbrev=False, **words)
 
-    def error(self, message):
-        fail(f'{message}{self._nearest(message)}; see {self.prog} --help')
+    def parse_known_args(self, args=None, namespace=None):
+        self.given = list(args or [])
+        return super().parse_known_args(args, namespace)
 
-    def _nearest(self, message):
+    def error(self, message):
+        fail(f'{message}{self._nearest()}; see {self.prog} --help')
+
+    def _nearest(self):
+        """The option that a misspelt one was meant to be."""
         known = [s for action in self._actions for s in action.option_strings]
-        for word in message.split():
-            word = word.split('=')[0]
-            near = difflib.get_close_matches(word, known, 1) if word.startswith('--') else []
-            if 'unrecognized' in message and near:
-                return f'; did you mean {near[0]}?'
+        for word in (w.split('=')[0] for w in self.given):
+            near = difflib.get_close_matches(word, known, 1)
+            if word.startswith('--') and word not in known and near:
+                return f' (unknown option {word}: did you mean {near[0]}?)'
         return ''
 
 
@@ -120,8 +124,9 @@ def number(lo=-math.inf, hi=math.inf, unit='', above=False, whole=False):
             kind = 'whole number' if whole else 'number'
             raise argparse.ArgumentTypeError(f"'{text}' is no {kind}") from None
         if not math.isfinite(value) or value > hi or value < lo or (above and value == lo):
-            limits = f'> {lo:g}' if above and hi == math.inf else f'{lo:g} .. {hi:g}'
-            raise argparse.ArgumentTypeError(f'{text} is out of range {limits} {unit}'.rstrip())
+            limits = f'> {lo:g}' if above else f'>= {lo:g}'
+            limits = limits if hi == math.inf else f'{limits} and <= {hi:.10g}'
+            raise argparse.ArgumentTypeError(f'{text} is out of range: {limits} {unit}'.rstrip())
         return value
     return convert
 

@@ -1,0 +1,270 @@
+/* Plain files: sizes, writing that survives a power cut, checksums; and the clock. Every failure names path and reason.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "err.h"
+#include "iface.h"
+
+int file_exists(const char *path) {
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+int file_size(const char *path, long *bytes) {
+    struct stat st;
+    *bytes = 0;
+    REQUIRE(path[0], "the name of a file is empty");
+    REQUIRE(stat(path, &st) == 0, "cannot read '%s': %s", path, strerror(errno));
+    REQUIRE(!S_ISDIR(st.st_mode), "cannot read '%s': it is a folder, not a file", path);
+    REQUIRE(S_ISREG(st.st_mode), "cannot read '%s': it is not an ordinary file", path);
+    REQUIRE(access(path, R_OK) == 0, "cannot read '%s': %s", path, strerror(errno));
+    *bytes = st.st_size;
+    return 0;
+}
+
+/* --- durable ------------------------------------------------------------------------------------------------------ */
+
+int file_sync(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    REQUIRE(fd >= 0, "cannot open '%s' to force it onto the disk: %s", path, strerror(errno));
+    int failed = fsync(fd), reason = errno;
+    close(fd);
+    REQUIRE(!failed, "cannot force '%s' onto the disk: %s", path, strerror(reason));
+    return 0;
+}
+
+/* A new or renamed file survives a power cut only when the folder that names it is synced too. */
+static int folder_sync(const char *path) {
+    char *folder = strdup(path);
+    REQUIRE(folder, "out of memory for the name '%s'", path);
+    char *slash = strrchr(folder, '/');
+    if (slash == folder)
+        slash[1] = 0;
+    else if (slash)
+        *slash = 0;
+    int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    REQUIRE(fd >= 0, "cannot open the folder of '%s': %s", path, strerror(errno));
+    /* some file systems cannot sync a folder and say EINVAL: they keep names in order by themselves */
+    int failed = fsync(fd) && errno != EINVAL, reason = errno;
+    close(fd);
+    REQUIRE(!failed, "cannot force the folder of '%s' onto the disk: %s", path, strerror(reason));
+    return 0;
+}
+
+int file_rename(const char *from, const char *to) {
+    REQUIRE(rename(from, to) == 0, "cannot rename '%s' to '%s': %s", from, to, strerror(errno));
+    return folder_sync(to);
+}
+
+int file_remove(const char *path) {
+    REQUIRE(unlink(path) == 0 || errno == ENOENT, "cannot remove '%s': %s", path, strerror(errno));
+    return 0;
+}
+
+int file_reserve(const char *path, long bytes) {
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    REQUIRE(fd >= 0, "cannot open '%s' to reserve %ld bytes: %s", path, bytes, strerror(errno));
+    int failed = fallocate(fd, 0, 0, bytes);
+    if (failed && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL))
+        failed = ftruncate(fd, bytes);
+    int reason = errno;
+    struct statvfs vfs;
+    double available = fstatvfs(fd, &vfs) ? 0 : (double)vfs.f_bavail * vfs.f_frsize;
+    close(fd);
+    REQUIRE(!failed, "'%s' needs %ld bytes (%.3g GB) of disk, %.3g GB are free: %s", path, bytes, bytes / 1e9,
+            available / 1e9, strerror(reason));
+    return 0;
+}
+
+void file_limit_is_error(void) { signal(SIGXFSZ, SIG_IGN); }
+
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+static int read_all(int fd, void *bytes, long n, long offset, const char *path) {
+    for (long done = 0; done < n;) {
+        ssize_t got = pread(fd, (char *)bytes + done, n - done, offset + done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        REQUIRE(got >= 0, "cannot read '%s' at byte %ld: %s", path, offset + done, strerror(errno));
+        REQUIRE(got > 0, "'%s' ends at byte %ld, %ld more bytes expected", path, offset + done, n - done);
+        done += got;
+    }
+    return 0;
+}
+
+int file_read_bytes(const char *path, long offset, long n, char *bytes) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    REQUIRE(fd >= 0, "cannot read '%s': %s", path, strerror(errno));
+    int failed = read_all(fd, bytes, n, offset, path);
+    close(fd);
+    return failed;
+}
+
+/* What single precision cannot hold becomes infinite on purpose: the caller refuses it with its position. NaNs are told
+ * by their bits and made quiet, so that looking at one never traps. */
+static float float_of_4(uint32_t u) {
+    float f;
+    if ((u & 0x7fffffffu) > 0x7f800000u)
+        u |= 0x00400000u;
+    memcpy(&f, &u, 4);
+    return f;
+}
+
+static float float_of_8(uint64_t u) {
+    double d;
+    if ((u & 0x7fffffffffffffffull) > 0x7ff0000000000000ull)
+        return __builtin_nanf("");
+    memcpy(&d, &u, 8);
+    return d > 3.4e38 ? __builtin_inff() : d < -3.4e38 ? -__builtin_inff() : (float)d;
+}
+
+static void to_floats(const void *raw, long n, int width, int swap, float *values) {
+    for (long i = 0; i < n; i++) {
+        if (width == 4) {
+            uint32_t u = ((const uint32_t *)raw)[i];
+            values[i] = float_of_4(swap ? __builtin_bswap32(u) : u);
+        } else {
+            uint64_t u = ((const uint64_t *)raw)[i];
+            values[i] = float_of_8(swap ? __builtin_bswap64(u) : u);
+        }
+    }
+}
+
+int file_read_floats(const char *path, long offset, long n, int width, int swap, float *values) {
+    enum { BLOCK = 1 << 16 };
+    REQUIRE(width == 4 || width == 8, "numbers of %d bytes, must be 4 or 8", width);
+    void *block = malloc((size_t)BLOCK * width);
+    REQUIRE(block, "out of memory for a block of %d numbers", BLOCK);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int failed = fd < 0 ? err_set("cannot read '%s': %s", path, strerror(errno)) : 0;
+    for (long done = 0; done < n && !failed; done += BLOCK) {
+        long now = n - done < BLOCK ? n - done : BLOCK;
+        failed = read_all(fd, block, now * width, offset + done * width, path);
+        if (!failed)
+            to_floats(block, now, width, swap, values + done);
+    }
+    if (fd >= 0)
+        close(fd);
+    free(block);
+    return failed;
+}
+
+/* --- appending ---------------------------------------------------------------------------------------------------- */
+
+struct append {
+    int fd;
+    char path[];
+};
+
+void *append_open(const char *path) {
+    file_limit_is_error();
+    struct append *a = malloc(sizeof *a + strlen(path) + 1);
+    if (!a)
+        return err_set("out of memory for the name '%s'", path), NULL;
+    strcpy(a->path, path);
+    int is_new = !file_exists(path);
+    a->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (a->fd < 0) {
+        err_set("cannot write '%s': %s", path, strerror(errno));
+    } else if (flock(a->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) { /* no locks on this file system: go on */
+        err_set("'%s' is in use by another run: wait for it, or choose another output", path);
+    } else if (!is_new || !folder_sync(path)) {
+        return a;
+    }
+    append_close(a);
+    return NULL;
+}
+
+int append_write(void *handle, const char *bytes, long n, int sync) {
+    struct append *a = handle;
+    REQUIRE(a, "the file to append to is not open");
+    struct stat st;
+    long length = fstat(a->fd, &st) ? -1 : st.st_size;
+    ssize_t put;
+    do
+        put = write(a->fd, bytes, n);
+    while (put < 0 && errno == EINTR);
+    int reason = put < 0 ? errno : ENOSPC; /* a short write to a file means a full disk */
+    if (put != n) {
+        /* half a line must not stay: a later line would be glued to it */
+        int cut = put > 0 && length >= 0 ? ftruncate(a->fd, length) : 0;
+        FAIL("cannot append %ld bytes to '%s': %s%s", n, a->path, strerror(reason), cut ? " (half a line stays)" : "");
+    }
+    REQUIRE(!sync || fdatasync(a->fd) == 0, "cannot force '%s' onto the disk: %s", a->path, strerror(errno));
+    return 0;
+}
+
+int append_truncate(void *handle, long bytes) {
+    struct append *a = handle;
+    REQUIRE(a, "the file to cut is not open");
+    REQUIRE(ftruncate(a->fd, bytes) == 0, "cannot cut '%s' to %ld bytes: %s", a->path, bytes, strerror(errno));
+    REQUIRE(fsync(a->fd) == 0, "cannot force '%s' onto the disk: %s", a->path, strerror(errno));
+    return 0;
+}
+
+void append_close(void *handle) {
+    struct append *a = handle;
+    if (!a)
+        return;
+    if (a->fd >= 0)
+        close(a->fd);
+    free(a);
+}
+
+/* --- checksum, clock, host ------------------------------------------------------------------------------------------
+ */
+
+long crc32_bytes(long crc, long n, const char *bytes) { return (long)crc32_z((uLong)crc, (const Bytef *)bytes, n); }
+
+double clock_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+
+void clock_text(double seconds, char *text) {
+    time_t t = (time_t)seconds;
+    struct tm tm;
+    char buffer[64];
+    gmtime_r(&t, &tm);
+    strftime(buffer, sizeof buffer, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    memcpy(text, buffer, 20);
+}
+
+double clock_parse(const char *text) {
+    struct tm tm = {0};
+    char buffer[21], *end;
+    memcpy(buffer, text, 20);
+    buffer[20] = 0;
+    end = strptime(buffer, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    return end == buffer + 20 ? (double)timegm(&tm) : -1;
+}
+
+void clock_sleep(double seconds) {
+    if (!(seconds > 0))
+        return;
+    struct timespec t = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+void host_name(char *name, int n) {
+    if (n < 1)
+        return;
+    if (gethostname(name, n))
+        name[0] = 0;
+    name[n - 1] = 0;
+}

@@ -1,0 +1,22 @@
+/* What a CDF-5 file looks like in bytes (NetCDF classic format, 64-bit data):
+ *
+ *   magic "CDF\5" | record count | dimensions | global attributes | variables (name, dims, attributes, type, size,
+ * begin) | data of the variables one after the other, big-endian, each padded to 4 bytes
+ *
+ * The format has no checksums of its own. Ours: the variable header_bytes holds the number n of the first bytes of the
+ * file that never change (everything before header_bytes itself: the header proper and the fixed variables), and
+ * header_crc32 holds zlib's CRC-32 of these n bytes.
+ */
+#pragma once
+
+struct fio_layout {
+    long header;       /* bytes of the header proper */
+    long total;        /* bytes of the complete file */
+    long begin, bytes; /* where the variable asked for lies; begin = -1 if there is none of that name */
+};
+
+/* Reads the layout of a CDF-5 file from its bytes alone, trusting none of them. var NULL: header and total only. */
+int fio_layout_read(const char *path, const char *var, struct fio_layout *layout);
+
+/* Length and CRC-32 of the bytes of `path` that never change, and the bytes of the complete file. */
+int fio_header_sum(const char *path, long *n, long *crc, long *total);

@@ -1,0 +1,358 @@
+/* NetCDF by names. The only file that calls the NetCDF library. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netcdf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "err.h"
+#include "fio.h"
+#include "iface.h"
+
+struct fio {
+    int ncid;
+    int fd; /* a descriptor of our own, for fsync: the library has no call for it */
+    char path[];
+};
+
+/* Bytes the library writes at once: its default of two file system blocks makes thousands of small writes a gather. */
+static size_t io_bytes = 1 << 18;
+
+#define NC(call, ...)                                                                                                  \
+    do {                                                                                                               \
+        int nc_rc = (call);                                                                                            \
+        if (nc_rc != NC_NOERR)                                                                                         \
+            return nc_fail(handle, nc_rc, __VA_ARGS__);                                                                \
+    } while (0)
+
+static int nc_fail(const struct fio *f, int rc, const char *doing, const char *what) {
+    return err_set("cannot %s %s of '%s': %s", doing, what, f->path, nc_strerror(rc));
+}
+
+static int type_of(const char *word) {
+    static const struct {
+        const char *word;
+        int type;
+    } types[] = {{"float", NC_FLOAT}, {"double", NC_DOUBLE}, {"int", NC_INT},  {"int64", NC_INT64},
+                 {"uint", NC_UINT},   {"byte", NC_BYTE},     {"char", NC_CHAR}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (!strcmp(word, types[i].word))
+            return types[i].type;
+    return NC_NAT;
+}
+
+static int type_width(int type) {
+    static const int width[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
+    return type >= NC_BYTE && type <= NC_UINT64 ? width[type] : 0;
+}
+
+static struct fio *new_handle(const char *path) {
+    struct fio *f = malloc(sizeof *f + strlen(path) + 1);
+    if (!f)
+        return err_set("out of memory for the name '%s'", path), NULL;
+    strcpy(f->path, path);
+    f->ncid = f->fd = -1;
+    return f;
+}
+
+static void *opened(struct fio *f, int rc, const char *doing) {
+    if (rc != NC_NOERR) {
+        f->ncid = -1;
+        err_set("cannot %s '%s': %s", doing, f->path, nc_strerror(rc));
+    } else {
+        f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
+        if (f->fd >= 0)
+            return f;
+        err_set("cannot %s '%s': %s", doing, f->path, strerror(errno));
+    }
+    if (f->ncid >= 0)
+        nc_close(f->ncid);
+    free(f);
+    return NULL;
+}
+
+void *fio_create(const char *path) {
+    file_limit_is_error();
+    struct fio *f = new_handle(path);
+    if (!f)
+        return NULL;
+    size_t bytes = io_bytes;
+    int rc = nc__create(path, NC_CLOBBER | NC_64BIT_DATA, 0, &bytes, &f->ncid), old;
+    if (rc == NC_NOERR)
+        rc = nc_set_fill(f->ncid, NC_NOFILL, &old);
+    return opened(f, rc, "create");
+}
+
+void *fio_open(const char *path, int writable) {
+    long file_bytes; /* the library's words for a missing file or a folder are poorer than ours */
+    if (file_size(path, &file_bytes))
+        return NULL;
+    if (writable)
+        file_limit_is_error();
+    struct fio *f = new_handle(path);
+    if (!f)
+        return NULL;
+    size_t bytes = io_bytes;
+    int old, rc = nc__open(path, writable ? NC_WRITE : NC_NOWRITE, &bytes, &f->ncid);
+    if (rc == NC_NOERR && writable)
+        rc = nc_set_fill(f->ncid, NC_NOFILL, &old);
+    return opened(f, rc, writable ? "open for writing" : "read");
+}
+
+int fio_close(void *handle) {
+    struct fio *f = handle;
+    if (!f)
+        return 0;
+    int rc = nc_close(f->ncid);
+    if (rc != NC_NOERR)
+        err_set("cannot close '%s': %s", f->path, nc_strerror(rc));
+    close(f->fd);
+    free(f);
+    return rc != NC_NOERR;
+}
+
+int fio_flush(void *handle) {
+    struct fio *f = handle;
+    NC(nc_sync(f->ncid), "write", "the data");
+    return 0;
+}
+
+int fio_sync(void *handle) {
+    struct fio *f = handle;
+    TRY(fio_flush(handle));
+    REQUIRE(fsync(f->fd) == 0, "cannot force '%s' onto the disk: %s", f->path, strerror(errno));
+    return 0;
+}
+
+/* --- definitions ----------------------------------------------------------------------------------------------------
+ */
+
+int fio_enddef(void *handle) {
+    NC(nc_enddef(((struct fio *)handle)->ncid), "end", "the header");
+    return 0;
+}
+
+int fio_dim(void *handle, const char *name, long length) {
+    int id;
+    REQUIRE(length > 0, "dimension %s of '%s' has length %ld, must be 1 or more", name, ((struct fio *)handle)->path,
+            length);
+    NC(nc_def_dim(((struct fio *)handle)->ncid, name, (size_t)length, &id), "define dimension", name);
+    return 0;
+}
+
+int fio_var(void *handle, const char *name, const char *type, const char *dims) {
+    int ids[NC_MAX_VAR_DIMS > 8 ? 8 : NC_MAX_VAR_DIMS], rank = 0, id, ncid = ((struct fio *)handle)->ncid;
+    char words[256], *save = NULL;
+    REQUIRE(strlen(dims) < sizeof words, "too many dimensions for variable %s: %s", name, dims);
+    strcpy(words, dims);
+    for (char *d = strtok_r(words, " ", &save); d; d = strtok_r(NULL, " ", &save)) {
+        REQUIRE(rank < 8, "too many dimensions for variable %s: %s", name, dims);
+        NC(nc_inq_dimid(ncid, d, &ids[rank++]), "find dimension", d);
+    }
+    NC(nc_def_var(ncid, name, type_of(type), rank, ids, &id), "define variable", name);
+    return 0;
+}
+
+static int var_id(void *handle, const char *var, int *id) {
+    *id = NC_GLOBAL;
+    if (var[0])
+        NC(nc_inq_varid(((struct fio *)handle)->ncid, var, id), "find variable", var);
+    return 0;
+}
+
+int fio_text(void *handle, const char *var, const char *name, const char *text) {
+    int id;
+    TRY(var_id(handle, var, &id));
+    NC(nc_put_att_text(((struct fio *)handle)->ncid, id, name, strlen(text), text), "put attribute", name);
+    return 0;
+}
+
+int fio_numbers(void *handle, const char *var, const char *name, const char *type, int n, const double *values) {
+    int id;
+    TRY(var_id(handle, var, &id));
+    NC(nc_put_att_double(((struct fio *)handle)->ncid, id, name, type_of(type), (size_t)n, values), "put attribute",
+       name);
+    return 0;
+}
+
+/* --- data -----------------------------------------------------------------------------------------------------------
+ */
+
+enum { RANK_MAX = 8 };
+
+static int block(void *handle, const char *var, const long *start, const long *count, int *id, size_t *s, size_t *c) {
+    int rank;
+    TRY(var_id(handle, var, id));
+    NC(nc_inq_varndims(((struct fio *)handle)->ncid, *id, &rank), "ask", var);
+    REQUIRE(rank <= RANK_MAX, "variable %s of '%s' has %d dimensions, at most %d are understood", var,
+            ((struct fio *)handle)->path, rank, RANK_MAX);
+    for (int i = 0; i < rank; i++)
+        s[i] = (size_t)start[i], c[i] = (size_t)count[i];
+    return 0;
+}
+
+#define PUT_GET(name, ctype, nctype)                                                                                   \
+    int fio_put_##name(void *handle, const char *var, const long *start, const long *count, const ctype *values) {     \
+        int id;                                                                                                        \
+        size_t s[RANK_MAX], c[RANK_MAX];                                                                               \
+        TRY(block(handle, var, start, count, &id, s, c));                                                              \
+        NC(nc_put_vara_##nctype(((struct fio *)handle)->ncid, id, s, c, values), "write variable", var);               \
+        return 0;                                                                                                      \
+    }                                                                                                                  \
+    int fio_get_##name(void *handle, const char *var, const long *start, const long *count, ctype *values) {           \
+        int id;                                                                                                        \
+        size_t s[RANK_MAX], c[RANK_MAX];                                                                               \
+        TRY(block(handle, var, start, count, &id, s, c));                                                              \
+        NC(nc_get_vara_##nctype(((struct fio *)handle)->ncid, id, s, c, values), "read variable", var);                \
+        return 0;                                                                                                      \
+    }
+PUT_GET(floats, float, float)
+PUT_GET(doubles, double, double)
+PUT_GET(longs, long, long)
+PUT_GET(text, char, text)
+
+/* --- questions ------------------------------------------------------------------------------------------------------
+ */
+
+int fio_dim_length(void *handle, const char *name, long *length) {
+    int id;
+    size_t n;
+    NC(nc_inq_dimid(((struct fio *)handle)->ncid, name, &id), "find dimension", name);
+    NC(nc_inq_dimlen(((struct fio *)handle)->ncid, id, &n), "ask dimension", name);
+    *length = (long)n;
+    return 0;
+}
+
+int fio_var_count(void *handle) {
+    int n = 0;
+    return nc_inq_nvars(((struct fio *)handle)->ncid, &n) == NC_NOERR ? n : 0;
+}
+
+int fio_var_name(void *handle, int i, char *name) {
+    NC(nc_inq_varname(((struct fio *)handle)->ncid, i, name), "ask", "the name of a variable");
+    return 0;
+}
+
+int fio_var_rank(void *handle, const char *var) {
+    int id, rank, ncid = ((struct fio *)handle)->ncid;
+    if (nc_inq_varid(ncid, var, &id) != NC_NOERR || nc_inq_varndims(ncid, id, &rank) != NC_NOERR)
+        return -1;
+    return rank;
+}
+
+int fio_var_dim(void *handle, const char *var, int i, char *name, long *length) {
+    int id, rank, dims[NC_MAX_VAR_DIMS], ncid = ((struct fio *)handle)->ncid;
+    size_t n;
+    TRY(var_id(handle, var, &id));
+    NC(nc_inq_varndims(ncid, id, &rank), "ask", var);
+    REQUIRE(i >= 0 && i < rank, "variable %s has no dimension %d", var, i);
+    NC(nc_inq_vardimid(ncid, id, dims), "ask", var);
+    NC(nc_inq_dim(ncid, dims[i], name, &n), "ask the dimensions of", var);
+    *length = (long)n;
+    return 0;
+}
+
+int fio_var_type(void *handle, const char *var) {
+    int id, type, ncid = ((struct fio *)handle)->ncid;
+    if (nc_inq_varid(ncid, var, &id) != NC_NOERR || nc_inq_vartype(ncid, id, &type) != NC_NOERR)
+        return 0;
+    return type == NC_CHAR ? 0 : type_width(type);
+}
+
+/* NetCDF-4 files may hold their texts as strings instead of characters. */
+static long string_attribute(int ncid, int id, const char *name, long n, char *text) {
+    char *string = NULL;
+    if (nc_get_att_string(ncid, id, name, &string) != NC_NOERR)
+        return -1;
+    long length = string ? (long)strlen(string) : 0;
+    if (length)
+        memcpy(text, string, length < n ? length : n);
+    nc_free_string(1, &string);
+    return length;
+}
+
+long fio_get_att_text(void *handle, const char *var, const char *name, long n, char *text) {
+    int id = NC_GLOBAL, type, ncid = ((struct fio *)handle)->ncid;
+    size_t length;
+    if (var[0] && nc_inq_varid(ncid, var, &id) != NC_NOERR)
+        return -1;
+    if (nc_inq_att(ncid, id, name, &type, &length) != NC_NOERR)
+        return -1;
+    if (type == NC_STRING && length == 1)
+        return string_attribute(ncid, id, name, n, text);
+    if (type != NC_CHAR)
+        return -1;
+    char *whole = malloc(length + 1);
+    if (!whole)
+        return -1;
+    int rc = nc_get_att_text(ncid, id, name, whole);
+    if (rc == NC_NOERR)
+        memcpy(text, whole, (long)length < n ? (long)length : n);
+    free(whole);
+    return rc == NC_NOERR ? (long)length : -1;
+}
+
+int fio_get_att_number(void *handle, const char *var, const char *name, double *value) {
+    int id = NC_GLOBAL, type, ncid = ((struct fio *)handle)->ncid;
+    size_t length;
+    *value = 0;
+    if (var[0] && nc_inq_varid(ncid, var, &id) != NC_NOERR)
+        return 0;
+    if (nc_inq_att(ncid, id, name, &type, &length) != NC_NOERR || length != 1 || type == NC_CHAR)
+        return 0;
+    return nc_get_att_double(ncid, id, name, value) == NC_NOERR;
+}
+
+/* --- checksums ------------------------------------------------------------------------------------------------------
+ */
+
+/* CRC-32 of n numbers of `width` bytes as they stand on disk: big-endian, so swapped here. */
+static long crc_numbers(long crc, long n, int width, const void *values) {
+    enum { BLOCK = 4096 };
+    char swapped[BLOCK * 8];
+    if (width == 1)
+        return crc32_bytes(crc, n, values);
+    for (long done = 0; done < n; done += BLOCK) {
+        long now = n - done < BLOCK ? n - done : BLOCK;
+        const char *from = (const char *)values + done * width;
+        for (long i = 0; i < now; i++)
+            for (int k = 0; k < width; k++)
+                swapped[i * width + k] = from[i * width + width - 1 - k];
+        crc = crc32_bytes(crc, now * width, swapped);
+    }
+    return crc;
+}
+
+long fio_crc_floats(long crc, long n, const float *values) { return crc_numbers(crc, n, 4, values); }
+
+int fio_crc_slot(void *handle, const char *var, long slot, long *crc) {
+    int id, rank, type, dims[NC_MAX_VAR_DIMS], ncid = ((struct fio *)handle)->ncid;
+    size_t start[RANK_MAX] = {0}, count[RANK_MAX], n = 1;
+    TRY(var_id(handle, var, &id));
+    NC(nc_inq_var(ncid, id, NULL, &type, &rank, dims, NULL), "ask", var);
+    REQUIRE(rank <= RANK_MAX && type_width(type), "variable %s of '%s' is not one of ours", var,
+            ((struct fio *)handle)->path);
+    for (int i = 0; i < rank; i++) {
+        NC(nc_inq_dimlen(ncid, dims[i], &count[i]), "ask the dimensions of", var);
+        if (i == 0 && slot >= 0)
+            start[0] = (size_t)slot, count[0] = 1;
+        n *= count[i];
+    }
+    void *values = malloc(n * type_width(type) + 1);
+    REQUIRE(values, "out of memory to check variable %s of '%s' (%zu numbers)", var, ((struct fio *)handle)->path, n);
+    int rc = nc_get_vara(ncid, id, start, count, values);
+    if (rc == NC_NOERR)
+        *crc = crc_numbers(*crc, (long)n, type_width(type), values);
+    free(values);
+    NC(rc, "read variable", var);
+    return 0;
+}
+
+int fio_header_seal(void *handle, long *bytes) {
+    long n, crc, zero = 0;
+    TRY(fio_sync(handle));
+    TRY(fio_header_sum(((struct fio *)handle)->path, &n, &crc, bytes));
+    TRY(fio_put_longs(handle, "header_bytes", &zero, &zero, &n));
+    return fio_put_longs(handle, "header_crc32", &zero, &zero, &crc);
+}

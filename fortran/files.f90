@@ -1,0 +1,118 @@
+!> Files, clock and host name for the Fortran side: thin, and failing with sentences.
+module files_m
+  use error_m, only: error_t, FailFromC
+  use files_c, only: clock_parse, clock_seconds, clock_sleep, clock_text, crc32_bytes, file_exists, file_read_bytes, &
+    file_remove, file_rename, file_size, file_sync, host_name
+  use iso_c_binding, only: c_char, c_long_long
+  use kinds_m, only: dp, i8
+  use text_m, only: CString, FString
+  implicit none
+  private
+  public :: FileExists, FileSize, FileSync, FileRename, FileRemove, FileText, Crc32, Hex, ClockSeconds, ClockText, ClockParse
+  public :: ClockSleep, HostName
+
+contains
+
+  logical function FileExists(path)
+    character(*), intent(in) :: path
+    FileExists = file_exists(CString(path)) == 1
+  end function FileExists
+
+  !> Bytes of a readable ordinary file; anything else is an error that says what it is.
+  subroutine FileSize(path, bytes, error)
+    character(*), intent(in) :: path
+    integer(i8), intent(out) :: bytes
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(file_size(CString(path), bytes), error)
+  end subroutine FileSize
+
+  !> Returns when all that was written to the file is on the disk.
+  subroutine FileSync(path, error)
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(file_sync(CString(path)), error)
+  end subroutine FileSync
+
+  !> Renames in one step, replacing what is there; durable on return.
+  subroutine FileRename(from, to, error)
+    character(*), intent(in) :: from, to
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(file_rename(CString(from), CString(to)), error)
+  end subroutine FileRename
+
+  !> Removes a file; one that is not there is fine.
+  subroutine FileRemove(path, error)
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(file_remove(CString(path)), error)
+  end subroutine FileRemove
+
+  !> The whole file as text, byte for byte.
+  subroutine FileText(path, text, error)
+    character(*), intent(in) :: path
+    character(:), allocatable, intent(out) :: text
+    type(error_t), allocatable, intent(inout) :: error
+    character(kind=c_char), allocatable :: bytes(:)
+    integer(i8) :: n, i
+    text = ''
+    call FileSize(path, n, error)
+    if (allocated(error)) return
+    allocate (bytes(max(n, 1_i8)))
+    call FailFromC(file_read_bytes(CString(path), 0_c_long_long, n, bytes), error)
+    if (allocated(error)) return
+    deallocate (text)
+    allocate (character(n) :: text)
+    do i = 1, n
+      text(i:i) = bytes(i)
+    end do
+  end subroutine FileText
+
+  !> CRC-32 of a text, the same as zlib.crc32 in Python.
+  integer(i8) function Crc32(text) result(crc)
+    character(*), intent(in) :: text
+    crc = crc32_bytes(0_c_long_long, len(text, c_long_long), text)
+  end function Crc32
+
+  !> 8 hexadecimal digits.
+  pure function Hex(crc) result(s)
+    integer(i8), intent(in) :: crc
+    character(8) :: s
+    character(*), parameter :: digits = '0123456789abcdef'
+    integer :: i, d
+    do i = 1, 8
+      d = int(ibits(crc, 4*(8 - i), 4))
+      s(i:i) = digits(d + 1:d + 1)
+    end do
+  end function Hex
+
+  !> Now, in seconds since 1970-01-01 00:00:00 UTC.
+  real(dp) function ClockSeconds()
+    ClockSeconds = clock_seconds()
+  end function ClockSeconds
+
+  !> "2026-01-31T23:59:59Z"
+  function ClockText(seconds) result(text)
+    real(dp), intent(in) :: seconds
+    character(20) :: text
+    call clock_text(seconds, text)
+  end function ClockText
+
+  !> The way back; -1 if `text` is no such time.
+  real(dp) function ClockParse(text)
+    character(20), intent(in) :: text
+    ClockParse = clock_parse(text)
+  end function ClockParse
+
+  subroutine ClockSleep(seconds)
+    real(dp), intent(in) :: seconds
+    call clock_sleep(seconds)
+  end subroutine ClockSleep
+
+  function HostName() result(name)
+    character(:), allocatable :: name
+    character(kind=c_char, len=256) :: buffer
+    call host_name(buffer, len(buffer))
+    name = FString(buffer)
+  end function HostName
+
+end module files_m

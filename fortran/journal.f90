@@ -1,0 +1,450 @@
+!> The journal of a survey: what became of each shot, one line an event, appended and never changed.
+!>
+!>     CRC journal 1 FINGERPRINT NSHOTS TIME
+!>     CRC EVENT RECORD ATTEMPT WORKER HOST SECONDS TIME NOTE
+!>
+!> CRC: CRC-32 of the rest of the line, 8 hexadecimal digits. EVENT: start or stop (of a run; RECORD 0), deal (to a worker), done
+!> (on the disk; NOTE begins with checksum=CRC of the gather), lost, parked (lost too often), todo (to be modelled again). All but
+!> deal are on the disk when JournalAppend returns. A last line without its end was being written when the power went: it does not
+!> count. Anything else that is wrong is refused.
+module journal_m
+  use error_m, only: error_t, AddContext, Fail, FailFromC
+  use files_c, only: append_close, append_open, append_truncate, append_write
+  use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileText, Hex
+  use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
+  use kinds_m, only: dp, i8
+  use text_m, only: CString, Str, ToInt, ToReal
+  implicit none
+  private
+  public :: journal_t, entry_t, JournalOpen, JournalRead, JournalAppend, JournalFind, JournalClose
+  public :: journal_todo, journal_done, journal_parked
+
+  integer, parameter :: journal_todo = 0, journal_done = 1, journal_parked = 2   !< values of entry_t%status, as in the output
+  integer, parameter :: longest_note = 400
+
+  !> What is known of a shot.
+  type :: entry_t
+    integer :: record = 0
+    integer :: status = journal_todo
+    logical :: dealt = .false.                !< with a worker, as far as the journal knows
+    integer :: deals = 0                      !< how often it was dealt
+    integer :: losses = 0                     !< how often it was lost since it was last to do anew
+    integer :: worker = 0                     !< of the last event
+    character(64) :: host = ''                !< of the last event
+    real(dp) :: seconds = 0                   !< of the last event
+    real(dp) :: time = 0                      !< of the last event [s since 1970]
+    integer(i8) :: checksum = 0               !< of the gather, if done
+    character(longest_note) :: note = ''      !< of the last event
+  end type entry_t
+
+  type :: journal_t
+    type(c_ptr) :: handle = c_null_ptr
+    character(:), allocatable :: path, fingerprint
+    integer :: nshots = 0                     !< shots of the survey
+    integer :: n = 0                          !< shots known, the first n entries
+    type(entry_t), allocatable :: entry(:)    !< sorted by record; opened for writing: one for each shot
+    integer :: done = 0, parked = 0           !< shots in these states
+    integer :: starts = 0                     !< runs so far
+    real(dp) :: created = 0, started = 0, stopped = 0   !< first, last start, last stop [s since 1970], 0 = never
+    logical :: complete_list = .false.        !< all records are known: another one is an error
+  end type journal_t
+
+contains
+
+  !> Opens the journal at `path` for the shots `records` (rising), replaying what is there; made if missing. One writer at a time.
+  !> A journal of another job is refused. `overwrite`: whatever is there is forgotten.
+  subroutine JournalOpen(journal, path, fingerprint, records, overwrite, error)
+    type(journal_t), intent(inout) :: journal
+    character(*), intent(in) :: path, fingerprint
+    integer, intent(in) :: records(:)
+    logical, intent(in) :: overwrite
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: text
+    integer(i8) :: good
+    call JournalClose(journal)
+    if (allocated(error)) return
+    call Reset(journal, path)
+    if (fingerprint == '' .or. index(fingerprint, ' ') > 0) call Fail(error, "a fingerprint must be one word, not '"//fingerprint//"'")
+    if (allocated(error)) return
+    allocate (journal%entry(size(records)))
+    journal%entry%record = records
+    journal%n = size(records)
+    journal%complete_list = .true.
+    journal%handle = append_open(CString(path))
+    if (.not. c_associated(journal%handle)) call FailFromC(1, error)
+    if (allocated(error)) return
+    if (overwrite) call FailFromC(append_truncate(journal%handle, 0_i8), error)
+    call FileText(path, text, error)
+    if (.not. allocated(error)) call Replay(journal, text, good, error)
+    if (allocated(journal%fingerprint)) call CheckJob(journal, fingerprint, error)
+    if (.not. allocated(error) .and. good < len(text)) call FailFromC(append_truncate(journal%handle, good), error)
+    if (.not. allocated(error) .and. good == 0) call Begin(journal, fingerprint, error)
+    if (allocated(error)) call JournalClose(journal)
+  end subroutine JournalOpen
+
+  !> Reads a journal without touching it, also while it is being written.
+  subroutine JournalRead(journal, path, error)
+    type(journal_t), intent(inout) :: journal
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: text
+    integer(i8) :: good
+    call JournalClose(journal)
+    call Reset(journal, path)
+    allocate (journal%entry(64))
+    call FileText(path, text, error)
+    if (allocated(error)) return
+    call Replay(journal, text, good, error)
+    if (good == 0) call Fail(error, "journal '"//path//"' has no first line yet: the run has only just begun")
+  end subroutine JournalRead
+
+  subroutine Reset(journal, path)
+    type(journal_t), intent(inout) :: journal
+    character(*), intent(in) :: path
+    journal = journal_t()
+    journal%path = path
+  end subroutine Reset
+
+  !> Closes and unlocks; what was read stays. Twice is harmless.
+  subroutine JournalClose(journal)
+    type(journal_t), intent(inout) :: journal
+    call append_close(journal%handle)
+    journal%handle = c_null_ptr
+  end subroutine JournalClose
+
+  subroutine CheckJob(journal, fingerprint, error)
+    type(journal_t), intent(in) :: journal
+    character(*), intent(in) :: fingerprint
+    type(error_t), allocatable, intent(inout) :: error
+    if (journal%fingerprint /= fingerprint) then
+      call Fail(error, "journal '"//journal%path//"' belongs to another job (its fingerprint is '"//journal%fingerprint// &
+        "', this job's '"//fingerprint//"'): repeat the job that made it, set overwrite=y to start anew, or choose another output")
+    else if (journal%nshots /= journal%n) then
+      call Fail(error, "journal '"//journal%path//"' is of "//Str(journal%nshots)//' shots, this job has '//Str(journal%n)// &
+        ': set overwrite=y to start anew, or choose another output')
+    end if
+  end subroutine CheckJob
+
+  ! --- writing -------------------------------------------------------------------------------------------------------
+
+  !> First line of a new journal.
+  subroutine Begin(journal, fingerprint, error)
+    type(journal_t), intent(inout) :: journal
+    character(*), intent(in) :: fingerprint
+    type(error_t), allocatable, intent(inout) :: error
+    journal%nshots = journal%n
+    journal%fingerprint = fingerprint
+    journal%created = ClockSeconds()
+    call PutLine(journal, 'journal 1 '//fingerprint//' '//Str(journal%nshots)//' '//ClockText(journal%created), .true., error)
+  end subroutine Begin
+
+  !> Appends an event and takes it into account. record = 0 for start and stop; `checksum` of the gather goes with done.
+  !> Returns after the line is on the disk, except for deal, which may be forgotten without harm.
+  subroutine JournalAppend(journal, event, record, attempt, worker, host, seconds, note, error, checksum)
+    type(journal_t), intent(inout) :: journal
+    character(*), intent(in) :: event         !< start, stop, deal, done, lost, parked, todo
+    integer, intent(in) :: record, attempt, worker
+    character(*), intent(in) :: host, note
+    real(dp), intent(in) :: seconds           !< the shot took, or the run
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8), intent(in), optional :: checksum
+    character(:), allocatable :: line
+    if (allocated(error)) return
+    if (.not. c_associated(journal%handle)) call Fail(error, 'the journal is not open')
+    if (event == 'done' .and. .not. present(checksum)) call Fail(error, 'a shot is done only with the checksum of its gather')
+    line = event//' '//Str(record)//' '//Str(attempt)//' '//Str(worker)//' '//OneWord(host)//' '//Str(seconds)//' '// &
+      ClockText(ClockSeconds())//' '
+    if (present(checksum)) line = line//'checksum='//Hex(checksum)//' '
+    line = line//Plain(note)
+    ! first as a rehearsal on a copy, so that no line is written that a replay would refuse
+    call Rehearse(journal, line, error)
+    call PutLine(journal, line, event /= 'deal', error)
+    call TakeEvent(journal, line, error)
+  end subroutine JournalAppend
+
+  subroutine Rehearse(journal, line, error)
+    type(journal_t), intent(in) :: journal
+    character(*), intent(in) :: line
+    type(error_t), allocatable, intent(inout) :: error
+    type(entry_t) :: e
+    character(8) :: event
+    if (allocated(error)) return
+    call ParseEvent(line, event, e, error)
+    if (allocated(error)) return
+    if (e%record /= 0) then
+      if (JournalFind(journal, e%record) == 0) call Fail(error, 'shot record '//Str(e%record)//' is not in the journal')
+    end if
+  end subroutine Rehearse
+
+  subroutine PutLine(journal, line, sync, error)
+    type(journal_t), intent(in) :: journal
+    character(*), intent(in) :: line
+    logical, intent(in) :: sync
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: whole
+    if (allocated(error)) return
+    whole = Hex(Crc32(line))//' '//line//new_line('a')
+    call FailFromC(append_write(journal%handle, whole, len(whole, i8), merge(1_c_int, 0_c_int, sync)), error)
+  end subroutine PutLine
+
+  pure function OneWord(text) result(word)
+    character(*), intent(in) :: text
+    character(:), allocatable :: word
+    integer :: i
+    word = trim(adjustl(text))
+    if (word == '') word = '-'
+    word = word(:min(len(word), 64))
+    do i = 1, len(word)
+      if (iachar(word(i:i)) <= 32 .or. iachar(word(i:i)) == 127) word(i:i) = '_'
+    end do
+  end function OneWord
+
+  !> On one line and not too long.
+  pure function Plain(text) result(line)
+    character(*), intent(in) :: text
+    character(:), allocatable :: line
+    integer :: i
+    line = trim(adjustl(text))
+    line = line(:min(len(line), longest_note - 20))
+    do i = 1, len(line)
+      if (iachar(line(i:i)) < 32 .or. iachar(line(i:i)) == 127) line(i:i) = ' '
+    end do
+  end function Plain
+
+  ! --- reading -------------------------------------------------------------------------------------------------------
+
+  !> Goes through all whole lines; `good` is their length in bytes, 0 if there is not even a first one.
+  subroutine Replay(journal, text, good, error)
+    type(journal_t), intent(inout) :: journal
+    character(*), intent(in) :: text
+    integer(i8), intent(out) :: good
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: line
+    integer :: first, length, number
+    first = 1
+    number = 0
+    good = 0
+    do while (first <= len(text))
+      length = index(text(first:), new_line('a')) - 1
+      if (length < 0) exit
+      number = number + 1
+      call Checked(text(first:first + length - 1), line, error)
+      if (number == 1) then
+        call TakeHeader(journal, line, error)
+      else
+        call TakeEvent(journal, line, error)
+      end if
+      call AddContext(error, "journal '"//journal%path//"', line "//Str(number))
+      if (allocated(error)) return
+      first = first + length + 1
+      good = first - 1
+    end do
+    if (good == 0 .and. len(text) > 0) then
+      if (.not. TornHeader(text)) call Fail(error, "'"//journal%path//"' is no journal: choose another output")
+    end if
+  end subroutine Replay
+
+  !> The line without its checksum.
+  subroutine Checked(whole, line, error)
+    character(*), intent(in) :: whole
+    character(:), allocatable, intent(out) :: line
+    type(error_t), allocatable, intent(inout) :: error
+    line = ''
+    if (len(whole) > 9) then
+      line = whole(10:)
+      if (whole(:9) == Hex(Crc32(line))//' ') return
+    end if
+    call Fail(error, 'its checksum does not fit: the journal is damaged; restore it from a copy, or start anew with overwrite=y')
+  end subroutine Checked
+
+  !> Whether a text without an end of line can be the beginning of a first line.
+  pure logical function TornHeader(text)
+    character(*), intent(in) :: text
+    character(*), parameter :: after = ' journal 1 '
+    integer :: n
+    n = min(len(text), 8 + len(after))
+    TornHeader = len(text) < 400 .and. verify(text(:min(8, n)), '0123456789abcdef') == 0
+    if (n > 8) TornHeader = TornHeader .and. text(9:n) == after(:n - 8)
+  end function TornHeader
+
+  subroutine TakeHeader(journal, line, error)
+    type(journal_t), intent(inout) :: journal
+    character(*), intent(in) :: line
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: rest
+    logical :: ok
+    if (allocated(error)) return
+    rest = line
+    ok = Word(rest) == 'journal'
+    if (ok) then
+      if (Word(rest) /= '1') then
+        call Fail(error, 'it was written by another version of this program: use that one, or start anew with overwrite=y')
+        return
+      end if
+      journal%fingerprint = Word(rest)
+      call ToInt(Word(rest), journal%nshots, ok)
+      journal%created = TimeWord(rest)
+    end if
+    if (.not. ok) call Fail(error, 'this is no journal: choose another output')
+  end subroutine TakeHeader
+
+  subroutine TakeEvent(journal, line, error)
+    type(journal_t), intent(inout) :: journal
+    character(*), intent(in) :: line
+    type(error_t), allocatable, intent(inout) :: error
+    type(entry_t) :: e
+    character(8) :: event
+    integer :: i
+    if (allocated(error)) return
+    call ParseEvent(line, event, e, error)
+    if (allocated(error)) return
+    select case (event)
+    case ('start')
+      journal%starts = journal%starts + 1
+      journal%started = e%time
+      journal%entry%dealt = .false.   ! whatever an earlier run had dealt died with it
+    case ('stop')
+      journal%stopped = e%time
+      journal%entry%dealt = .false.
+    case default
+      i = JournalFind(journal, e%record)
+      if (i == 0 .and. .not. journal%complete_list) i = Insert(journal, e%record)
+      if (i == 0) then
+        call Fail(error, 'shot record '//Str(e%record)//' is not one of this job: set overwrite=y to start anew')
+      else
+        call Change(journal, journal%entry(i), event, e)
+      end if
+    end select
+  end subroutine TakeEvent
+
+  !> The event and what it says of its shot.
+  subroutine ParseEvent(line, event, e, error)
+    character(*), intent(in) :: line
+    character(8), intent(out) :: event
+    type(entry_t), intent(out) :: e
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: rest
+    integer :: attempt, io
+    logical :: ok(4)
+    rest = line
+    event = Word(rest)
+    call ToInt(Word(rest), e%record, ok(1))
+    call ToInt(Word(rest), attempt, ok(2))
+    call ToInt(Word(rest), e%worker, ok(3))
+    e%host = Word(rest)
+    call ToReal(Word(rest), e%seconds, ok(4))
+    e%time = TimeWord(rest)
+    e%note = rest
+    io = 0
+    if (event == 'done') read (e%note, '(9x,z8)', iostat=io) e%checksum
+    if (event == 'done') ok(1) = ok(1) .and. e%note(:9) == 'checksum='
+    if (any(event == [character(8) :: 'start', 'stop'])) then
+      ok(1) = ok(1) .and. e%record == 0
+    else
+      ok(1) = ok(1) .and. any(event == [character(8) :: 'deal', 'done', 'lost', 'parked', 'todo'])
+    end if
+    if (.not. all(ok) .or. e%time < 0 .or. io /= 0) call Fail(error, "'"//line//"' is no event")
+  end subroutine ParseEvent
+
+  !> An event changes what is known of a shot.
+  subroutine Change(journal, old, event, e)
+    type(journal_t), intent(inout) :: journal
+    type(entry_t), intent(inout) :: old
+    character(8), intent(in) :: event
+    type(entry_t), intent(in) :: e
+    integer :: before
+    before = old%status
+    old%worker = e%worker
+    old%host = e%host
+    old%seconds = e%seconds
+    old%time = e%time
+    old%note = e%note
+    old%dealt = event == 'deal'
+    select case (event)
+    case ('deal')
+      old%deals = old%deals + 1
+    case ('done')
+      old%status = journal_done
+      old%checksum = e%checksum
+    case ('lost')
+      old%losses = old%losses + 1
+    case ('parked')
+      old%status = journal_parked
+    case ('todo')
+      old%status = journal_todo
+      old%losses = 0
+      old%checksum = 0
+    end select
+    journal%done = journal%done + merge(1, 0, old%status == journal_done) - merge(1, 0, before == journal_done)
+    journal%parked = journal%parked + merge(1, 0, old%status == journal_parked) - merge(1, 0, before == journal_parked)
+  end subroutine Change
+
+  !> Number of the entry of a shot record, 0 if it is unknown.
+  pure integer function JournalFind(journal, record) result(at)
+    type(journal_t), intent(in) :: journal
+    integer, intent(in) :: record
+    at = Below(journal, record) + 1
+    if (at > journal%n) then
+      at = 0
+    else if (journal%entry(at)%record /= record) then
+      at = 0
+    end if
+  end function JournalFind
+
+  !> How many known records are smaller.
+  pure integer function Below(journal, record) result(n)
+    type(journal_t), intent(in) :: journal
+    integer, intent(in) :: record
+    integer :: high, middle
+    n = 0
+    high = journal%n
+    do while (n < high)
+      middle = (n + high)/2
+      if (journal%entry(middle + 1)%record < record) then
+        n = middle + 1
+      else
+        high = middle
+      end if
+    end do
+  end function Below
+
+  !> Makes room for a record seen for the first time.
+  integer function Insert(journal, record) result(at)
+    type(journal_t), intent(inout) :: journal
+    integer, intent(in) :: record
+    type(entry_t), allocatable :: more(:)
+    integer :: i
+    if (journal%n == size(journal%entry)) then
+      allocate (more(2*journal%n))
+      more(:journal%n) = journal%entry
+      call move_alloc(more, journal%entry)
+    end if
+    at = Below(journal, record) + 1
+    do i = journal%n, at, -1
+      journal%entry(i + 1) = journal%entry(i)
+    end do
+    journal%entry(at) = entry_t()
+    journal%entry(at)%record = record
+    journal%n = journal%n + 1
+  end function Insert
+
+  !> Takes the first word off a line.
+  function Word(rest) result(first)
+    character(:), allocatable, intent(inout) :: rest
+    character(:), allocatable :: first
+    integer :: blank
+    blank = index(rest//' ', ' ')
+    first = rest(:blank - 1)
+    rest = rest(min(blank + 1, len(rest) + 1):)
+  end function Word
+
+  !> Takes a time off a line, -1 if it is none.
+  real(dp) function TimeWord(rest) result(time)
+    character(:), allocatable, intent(inout) :: rest
+    character(:), allocatable :: text
+    text = Word(rest)
+    time = -1
+    if (len(text) == 20) time = ClockParse(text)
+  end function TimeWord
+
+end module journal_m

@@ -1,0 +1,345 @@
+!> The earth: velocity and density as the user gave them, and the window of it that a shot sees.
+module model_m
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
+  use error_m, only: error_t, Fail
+  use fio_c, only: fio_crc_floats
+  use files_m, only: Crc32, FileSize, Hex
+  use kinds_m, only: dp, i8, sp
+  use modelnc_m, only: NetcdfRead
+  use modelraw_m, only: RawRead
+  use params_m, only: job_t
+  use regrid_m, only: axis_t, Regrid, RegridAxis
+  use samples_m, only: samples_t, SamplesAllocate, SamplesCheck
+  use shot_m, only: shot_t
+  use text_m, only: Lower, Str
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: model_t, ModelRead, ModelGrid, ModelWindow, ModelCheckGeometry
+
+  !> Sample (1, 1) is at (x0, z0); x runs fastest; z points down.
+  type :: model_t
+    integer :: nx = 0, nz = 0
+    real(dp) :: dx = 0, dz = 0, x0 = 0, z0 = 0    !< [m]
+    real(sp), allocatable :: vp(:, :)         !< [m/s], (nx, nz)
+    real(sp), allocatable :: rho(:, :)        !< [kg/m3], (nx, nz)
+    real(dp) :: vmin = 0, vmax = 0            !< [m/s]
+    real(dp) :: rhomin = 0, rhomax = 0        !< [kg/m3]
+    character(16) :: hash = ''                !< of values and geometry, hexadecimal
+    character(:), allocatable :: sources      !< where velocity and density came from, for the record
+  end type model_t
+
+  real(dp), parameter :: same = 1.0e-9_dp     !< relative: spacings closer than this are equal
+  real(dp), parameter :: on_node = 1.0e-6_dp  !< of a spacing: closer than this is on the node
+
+contains
+
+  ! --- reading -------------------------------------------------------------------------------------------------------
+
+  !> Reads velocity and density as the job says. Density on another grid than velocity's (NetCDF) is brought onto velocity's, which
+  !> it must cover. Every fault of the files is one sentence.
+  subroutine ModelRead(job, model, error)
+    type(job_t), intent(in) :: job
+    type(model_t), intent(inout) :: model
+    type(error_t), allocatable, intent(inout) :: error
+    type(samples_t) :: vp, rho
+    model = model_t()
+    if (job%vp == '') call Fail(error, 'vp is not set: name the file of the velocity model, vp=FILE')
+    call ReadSamples(job, 'velocity', job%vp, vp, error)
+    if (allocated(error)) return
+    model%nx = vp%nx
+    model%nz = vp%nz
+    model%dx = vp%dx
+    model%dz = vp%dz
+    model%x0 = vp%x0
+    model%z0 = vp%z0
+    call move_alloc(vp%a, model%vp)
+    model%sources = 'vp: '//job%vp//' ['//vp%unit//']'
+    if (job%rho /= '') then
+      call ReadSamples(job, 'density', job%rho, rho, error)
+      call FitDensity(job, rho, model, error)
+      if (.not. allocated(error)) model%sources = model%sources//'; rho: '//job%rho//' ['//rho%unit//']'
+    else
+      call RuleDensity(job, model, error)
+    end if
+    if (.not. allocated(error)) call Summarise(model)
+  end subroutine ModelRead
+
+  subroutine ReadSamples(job, what, path, s, error)
+    type(job_t), intent(in) :: job
+    character(*), intent(in) :: what, path
+    type(samples_t), intent(inout) :: s
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: format
+    integer(i8) :: bytes
+    if (allocated(error)) return
+    s%what = what
+    s%file = path
+    call FileSize(path, bytes, error)
+    call CheckSuffix(path, error)
+    format = job%model_format
+    if (format == 'auto') format = trim(merge('netcdf', 'raw32 ', Suffix(path) == 'nc'))
+    if (allocated(error)) then
+      error%message = what//' model: '//error%message
+    else if (format == 'netcdf') then
+      if (what == 'velocity') then
+        call NetcdfRead(job%vp_var, s, error)
+      else
+        call NetcdfRead(job%rho_var, s, error)
+      end if
+    else
+      s%unit = job%rho_unit
+      if (what == 'velocity') s%unit = job%vp_unit
+      s%cure = 'set '//trim(merge('vp_unit ', 'rho_unit', what == 'velocity'))//'='
+      call RawRead(job, format, s, error)
+    end if
+    call SamplesCheck(s, error)
+  end subroutine ReadSamples
+
+  pure function Suffix(path) result(word)
+    character(*), intent(in) :: path
+    character(:), allocatable :: word
+    integer :: dot
+    dot = index(path, '.', back=.true.)
+    word = Lower(path(dot + 1:))
+    if (dot == 0) word = ''
+  end function Suffix
+
+  subroutine CheckSuffix(path, error)
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
+    select case (Suffix(path))
+    case ('segy', 'sgy', 'su', 'rsf')
+      call Fail(error, "'"//path//"' is no model file as it is: convert it with spl-model to NetCDF")
+    end select
+  end subroutine CheckSuffix
+
+  !> Density from a file: as it is if it lies on velocity's grid, else brought there.
+  subroutine FitDensity(job, rho, model, error)
+    type(job_t), intent(in) :: job
+    type(samples_t), intent(inout) :: rho
+    type(model_t), intent(inout) :: model
+    type(error_t), allocatable, intent(inout) :: error
+    type(axis_t) :: x, z
+    real(dp) :: left, right, top, bottom
+    if (allocated(error)) return
+    if (rho%nx == model%nx .and. rho%nz == model%nz .and. abs(rho%dx - model%dx) <= same*model%dx .and. &
+      abs(rho%dz - model%dz) <= same*model%dz .and. abs(rho%x0 - model%x0) <= on_node*model%dx .and. &
+      abs(rho%z0 - model%z0) <= on_node*model%dz) then
+      call move_alloc(rho%a, model%rho)
+      return
+    end if
+    left = model%x0 - rho%x0
+    right = rho%x0 + (rho%nx - 1)*rho%dx - (model%x0 + (model%nx - 1)*model%dx)
+    top = model%z0 - rho%z0
+    bottom = rho%z0 + (rho%nz - 1)*rho%dz - (model%z0 + (model%nz - 1)*model%dz)
+    if (min(left, right) < -on_node*model%dx .or. min(top, bottom) < -on_node*model%dz) then
+      call Fail(error, "density model '"//rho%file//"' covers "//Extent(rho%x0, rho%z0, rho%nx, rho%nz, rho%dx, rho%dz)// &
+        ', the velocity model '//Extent(model%x0, model%z0, model%nx, model%nz, model%dx, model%dz)// &
+        ': density must cover all of it')
+      return
+    end if
+    call RegridAxis(rho%nx, rho%dx, 0, model%nx, model%dx, left, job%regrid, x)
+    call RegridAxis(rho%nz, rho%dz, 0, model%nz, model%dz, top, job%regrid, z)
+    allocate (model%rho(model%nx, model%nz))
+    call Regrid(rho%a, x, z, .false., model%rho)
+  end subroutine FitDensity
+
+  pure function Extent(x0, z0, nx, nz, dx, dz) result(text)
+    real(dp), intent(in) :: x0, z0, dx, dz
+    integer, intent(in) :: nx, nz
+    character(:), allocatable :: text
+    text = 'x = '//Str(x0, 9)//' .. '//Str(x0 + (nx - 1)*dx, 9)//' m, z = '//Str(z0, 9)//' .. '//Str(z0 + (nz - 1)*dz, 9)//' m'
+  end function Extent
+
+  !> Density without a file: one value, or 310*vp**0.25 (Gardner et al. 1974, in SI units) where it is faster than 1600 m/s.
+  subroutine RuleDensity(job, model, error)
+    type(job_t), intent(in) :: job
+    type(model_t), intent(inout) :: model
+    type(error_t), allocatable, intent(inout) :: error
+    type(samples_t) :: rho
+    rho%what = 'density'
+    rho%file = job%rho_rule
+    rho%nx = model%nx
+    rho%nz = model%nz
+    call SamplesAllocate(rho, error)
+    if (allocated(error)) return
+    rho%a = real(job%rho_value, sp)
+    model%sources = model%sources//'; rho: '//Str(job%rho_value)//' kg/m3'
+    if (job%rho_rule == 'gardner') then
+      where (model%vp > 1600) rho%a = 310*model%vp**0.25_sp
+      model%sources = model%sources//', 310*vp**0.25 kg/m3 where vp > 1600 m/s'
+    end if
+    call move_alloc(rho%a, model%rho)
+  end subroutine RuleDensity
+
+  !> Ranges, and a hash that changes with any value or the geometry.
+  subroutine Summarise(model)
+    type(model_t), intent(inout) :: model
+    character(:), allocatable :: geometry
+    integer(i8) :: crc
+    integer :: k
+    geometry = Str(model%nx)//' '//Str(model%nz)//' '//Str(model%dx, 17)//' '//Str(model%dz, 17)//' '//Str(model%x0, 17)//' '// &
+      Str(model%z0, 17)
+    model%vmin = huge(1.0_dp)
+    model%rhomin = huge(1.0_dp)
+    model%vmax = 0
+    model%rhomax = 0
+    do k = 1, model%nz
+      model%vmin = min(model%vmin, real(minval(model%vp(:, k)), dp))
+      model%vmax = max(model%vmax, real(maxval(model%vp(:, k)), dp))
+      model%rhomin = min(model%rhomin, real(minval(model%rho(:, k)), dp))
+      model%rhomax = max(model%rhomax, real(maxval(model%rho(:, k)), dp))
+    end do
+    crc = fio_crc_floats(Crc32(geometry), int(model%nx, i8)*model%nz, model%vp)
+    model%hash(1:8) = Hex(crc)
+    crc = fio_crc_floats(Crc32(geometry), int(model%nx, i8)*model%nz, model%rho)
+    model%hash(9:16) = Hex(crc)
+  end subroutine Summarise
+
+  ! --- the grid of a shot ---------------------------------------------------------------------------------------------
+
+  !> Spacing of the modelling grid [m]: the job's, or that of the model where the job says 0.
+  subroutine ModelGrid(job, model, dx, dz, error)
+    type(job_t), intent(in) :: job
+    type(model_t), intent(in) :: model
+    real(dp), intent(out) :: dx, dz
+    type(error_t), allocatable, intent(inout) :: error
+    dx = GridStep('dx', job%dx, model%dx, model%nx, error)
+    dz = GridStep('dz', job%dz, model%dz, model%nz, error)
+  end subroutine ModelGrid
+
+  real(dp) function GridStep(name, asked, own, n, error) result(d)
+    character(*), intent(in) :: name
+    real(dp), intent(in) :: asked, own
+    integer, intent(in) :: n
+    type(error_t), allocatable, intent(inout) :: error
+    d = asked
+    if (asked == 0 .or. abs(asked - own) <= same*own) d = own
+    if (d > own*(n - 1)) call Fail(error, name//' = '//Str(d)//' m is larger than the model, '//Str(own*(n - 1))//' m: lower it')
+    if (own*(n - 1)/d > 1.0e8_dp) call Fail(error, name//' = '//Str(d)//' m cuts the model of '//Str(own*(n - 1))// &
+      ' m into more than 1e8 cells: raise it')
+  end function GridStep
+
+  !> The piece of the model around a shot on the lattice x0 + i*dx, z0 + k*dz: `aperture` beyond source and receivers in x,
+  !> down to `depth`, clipped to the model. The lattice reaches the first node at or beyond the last sample, so all of the model
+  !> lies inside; a window of any aperture equals that piece of the window of the whole.
+  subroutine ModelWindow(model, job, shot, dx, dz, window, error)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(shot_t), intent(in) :: shot
+    real(dp), intent(in) :: dx, dz
+    type(window_t), intent(inout) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(axis_t) :: x, z
+    integer :: i0, i1, k1
+    call ModelCheckGeometry(model, job, shot, error)
+    if (allocated(error)) return
+    i0 = 0
+    i1 = Upwards((model%nx - 1)*model%dx/dx)
+    k1 = Upwards((model%nz - 1)*model%dz/dz)
+    if (job%depth > 0) k1 = min(k1, Upwards(job%depth/dz))
+    if (job%aperture >= 0) then
+      i0 = max(0, -Upwards(-(min(shot%sx, minval(shot%rx)) - job%aperture - model%x0)/dx))
+      i1 = min(i1, Upwards((max(shot%sx, maxval(shot%rx)) + job%aperture - model%x0)/dx))
+    end if
+    call Shape(window, model, dx, dz, i0, i1, k1, shot%record, error)
+    if (allocated(error)) return
+    call RegridAxis(model%nx, model%dx, i0, window%nx, dx, 0.0_dp, job%regrid, x)
+    call RegridAxis(model%nz, model%dz, 0, window%nz, dz, 0.0_dp, job%regrid, z)
+    call Regrid(model%vp, x, z, .true., window%vp)
+    call Regrid(model%rho, x, z, .false., window%rho)
+  end subroutine ModelWindow
+
+  !> The smallest node number at or beyond a place given in spacings.
+  pure integer function Upwards(place)
+    real(dp), intent(in) :: place
+    Upwards = ceiling(max(-1.0e9_dp, min(1.0e9_dp, place - on_node)))
+  end function Upwards
+
+  subroutine Shape(window, model, dx, dz, i0, i1, k1, record, error)
+    type(window_t), intent(inout) :: window
+    type(model_t), intent(in) :: model
+    real(dp), intent(in) :: dx, dz
+    integer, intent(in) :: i0, i1, k1, record
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: nodes
+    integer :: rc
+    character(:), allocatable :: begin
+    nodes = (i1 - i0 + 1.0_dp)*(k1 + 1.0_dp)
+    begin = 'the window of shot record '//Str(record)//' has '//Str(i1 - i0 + 1)//' x '//Str(k1 + 1)//' nodes'
+    if (i1 - i0 < 1 .or. k1 < 1) then
+      call Fail(error, begin//', must have 2 x 2 or more: widen aperture or depth, or check its geometry')
+    else if (nodes > 2.0e9_dp) then
+      call Fail(error, begin//' ('//Str(8*nodes/1.0e9_dp, 3)//' GB), at most 2e9 nodes: lower aperture or depth, or raise dx and dz')
+    end if
+    if (allocated(error)) return
+    if (allocated(window%vp)) deallocate (window%vp)
+    if (allocated(window%rho)) deallocate (window%rho)
+    window%nx = i1 - i0 + 1
+    window%nz = k1 + 1
+    window%dx = dx
+    window%dz = dz
+    window%x0 = model%x0 + i0*dx
+    window%z0 = model%z0
+    allocate (window%vp(window%nx, window%nz), window%rho(window%nx, window%nz), stat=rc)
+    if (rc /= 0) call Fail(error, begin//': out of memory for '//Str(8*nodes/1.0e9_dp, 3)//' GB')
+  end subroutine Shape
+
+  !> Whether source and receivers of a shot lie in the modelled part of the earth: one sentence for all that is wrong with it.
+  subroutine ModelCheckGeometry(model, job, shot, error)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: faults, why
+    integer :: j, n
+    faults = Outside(model, job, shot%sx, shot%sz)
+    if (faults /= '') faults = '; source '//faults
+    if (faults == '' .and. job%top == 'free') then
+      if (abs(shot%sz - model%z0) < on_node*model%dz) faults = '; source at z = '//Str(shot%sz)//' m lies on the free surface and would radiate nothing'
+    end if
+    if (.not. allocated(shot%rx)) then
+      faults = faults//'; no receivers'
+    else if (size(shot%rx) == 0) then
+      faults = faults//'; no receivers'
+    else
+      n = 0
+      do j = 1, size(shot%rx)
+        why = Outside(model, job, shot%rx(j), shot%rz(j))
+        if (why == '') cycle
+        n = n + 1
+        if (n == 1) faults = faults//'; receiver '//Str(j)//' of '//Str(size(shot%rx))//' '//why
+      end do
+      if (n > 1) faults = faults//' (and '//Str(n - 1)//' more receivers)'
+    end if
+    if (faults /= '') call Fail(error, 'shot record '//Str(shot%record)//': '//faults(3:))
+  end subroutine ModelCheckGeometry
+
+  !> '' if (x, z) [m] lies in the model, else how it does not.
+  pure function Outside(model, job, x, z) result(why)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    real(dp), intent(in) :: x, z
+    character(:), allocatable :: why
+    real(dp) :: x1, z1, deepest
+    x1 = model%x0 + (model%nx - 1)*model%dx
+    z1 = model%z0 + (model%nz - 1)*model%dz
+    deepest = z1
+    if (job%depth > 0) deepest = min(z1, model%z0 + job%depth)
+    why = ''
+    if (.not. (ieee_is_finite(x) .and. ieee_is_finite(z))) then
+      why = 'at x = '//Str(x)//' m, z = '//Str(z)//' m is nowhere'
+    else if (x < model%x0 - on_node*model%dx .or. x > x1 + on_node*model%dx) then
+      why = 'at x = '//Str(x, 9)//' m lies beside the model, x = '//Str(model%x0, 9)//' .. '//Str(x1, 9)//' m'
+    else if (z < model%z0 - on_node*model%dz) then
+      why = 'at z = '//Str(z, 9)//' m lies above the top of the model, z = '//Str(model%z0, 9)//' m'
+    else if (z > z1 + on_node*model%dz) then
+      why = 'at z = '//Str(z, 9)//' m lies below the model, which ends at z = '//Str(z1, 9)//' m'
+    else if (z > deepest + on_node*model%dz) then
+      why = 'at z = '//Str(z, 9)//' m lies below the modelled part, which depth = '//Str(job%depth)//' m ends at z = '// &
+        Str(deepest, 9)//' m'
+    end if
+  end function Outside
+
+end module model_m

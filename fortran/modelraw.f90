@@ -1,0 +1,145 @@
+!> Raw models: float32 or float64 without a header; shape, order, spacing and byte order come from the job.
+module modelraw_m
+  use error_m, only: error_t, Fail, FailFromC
+  use files_c, only: file_read_bytes, file_read_floats
+  use files_m, only: FileSize
+  use iso_c_binding, only: c_char, c_long_long
+  use kinds_m, only: i8, sp
+  use params_m, only: job_t
+  use samples_m, only: Plausible, samples_t, SamplesAllocate
+  use text_m, only: CString, Str
+  implicit none
+  private
+  public :: RawRead
+
+contains
+
+  !> Reads s%file into s%a; the caller has set what, file, unit and cure. format: raw32 or raw64.
+  subroutine RawRead(job, format, s, error)
+    type(job_t), intent(in) :: job
+    character(*), intent(in) :: format
+    type(samples_t), intent(inout) :: s
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: width
+    logical :: swap
+    width = merge(8, 4, format == 'raw64')
+    call Declared(job, s, error)
+    call CheckSize(s, width, error)
+    call CheckMagic(s, error)
+    call SamplesAllocate(s, error)
+    if (allocated(error)) return
+    swap = (job%model_endian == 'big') .neqv. (ichar(transfer(1, 'a')) == 0)
+    call ReadOrdered(s, width, swap, job%model_order == 'zfast', error)
+    if (allocated(error)) return
+    if (.not. Plausible(s)) call CheckOrder(job, s, width, swap, error)
+  end subroutine RawRead
+
+  !> Shape and spacing as the job declares them.
+  subroutine Declared(job, s, error)
+    type(job_t), intent(in) :: job
+    type(samples_t), intent(inout) :: s
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: unset
+    unset = ''
+    if (job%model_nx <= 0) unset = unset//', model_nx'
+    if (job%model_nz <= 0) unset = unset//', model_nz'
+    if (.not. job%model_dx > 0) unset = unset//', model_dx'
+    if (.not. job%model_dz > 0) unset = unset//', model_dz'
+    if (unset /= '') call Fail(error, 'the raw '//s%what//" model '"//s%file// &
+      "' has no header, so the job must tell its shape: set "//unset(3:))
+    s%nx = job%model_nx
+    s%nz = job%model_nz
+    s%dx = job%model_dx
+    s%dz = job%model_dz
+    s%x0 = job%model_x0
+    s%z0 = job%model_z0
+  end subroutine Declared
+
+  !> The size must be exactly that of the declared shape; near misses are recognised.
+  subroutine CheckSize(s, width, error)
+    type(samples_t), intent(in) :: s
+    integer, intent(in) :: width
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: found, expected, n
+    character(:), allocatable :: hint
+    if (allocated(error)) return
+    call FileSize(s%file, found, error)
+    if (allocated(error)) return
+    n = int(s%nx, i8)*s%nz
+    expected = n*width
+    if (found == expected) return
+    hint = ''
+    if (found == 0) then
+      hint = ': it is empty'
+    else if (found == n*8 .and. width == 4) then
+      hint = ': this is the size of float64, set model_format=raw64'
+    else if (found == n*4 .and. width == 8) then
+      hint = ': this is the size of float32, set model_format=raw32'
+    else if (found == s%nx*(4_i8*s%nz + 240)) then
+      hint = ': this is the size of SU traces, convert them with spl-model'
+    else if (found == s%nx*(4_i8*s%nz + 240) + 3600) then
+      hint = ': this is the size of a SEG-Y file, convert it with spl-model'
+    else if (found == expected + 8) then
+      hint = ': 8 bytes more are the record marks of a Fortran sequential file, write it with access=''stream'''
+    else if (found > expected) then
+      hint = ': '//Str(found - expected)//' bytes too many (a header?), check model_nx and model_nz'
+    else
+      hint = ': '//Str(expected - found)//' bytes are missing (cut short?), check model_nx and model_nz'
+    end if
+    call Fail(error, s%what//" model '"//s%file//"' has "//Str(found)//' bytes, '//Str(s%nx)//' x '//Str(s%nz)// &
+      ' samples of '//Str(width)//' bytes are '//Str(expected)//hint)
+  end subroutine CheckSize
+
+  !> A file of another kind that happens to have the size.
+  subroutine CheckMagic(s, error)
+    type(samples_t), intent(in) :: s
+    type(error_t), allocatable, intent(inout) :: error
+    character(kind=c_char) :: bytes(4)
+    if (allocated(error)) return
+    call FailFromC(file_read_bytes(CString(s%file), 0_c_long_long, 4_c_long_long, bytes), error)
+    if (allocated(error)) return
+    if (all(bytes(:3) == ['C', 'D', 'F']) .or. all(bytes(2:) == ['H', 'D', 'F'])) call Fail(error, s%what//" model '"// &
+      s%file//"' begins as a NetCDF file does: set model_format=netcdf")
+  end subroutine CheckMagic
+
+  subroutine ReadOrdered(s, width, swap, zfast, error)
+    type(samples_t), intent(inout) :: s
+    integer, intent(in) :: width
+    logical, intent(in) :: swap, zfast
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: column(:)
+    integer(i8) :: offset
+    integer :: i
+    if (.not. zfast) then
+      call FailFromC(file_read_floats(CString(s%file), 0_i8, int(s%nx, i8)*s%nz, width, merge(1, 0, swap), s%a), error)
+      return
+    end if
+    allocate (column(s%nz))
+    do i = 1, s%nx
+      offset = int(i - 1, i8)*s%nz*width
+      call FailFromC(file_read_floats(CString(s%file), offset, int(s%nz, i8), width, merge(1, 0, swap), column), error)
+      if (allocated(error)) return
+      s%a(i, :) = column
+    end do
+  end subroutine ReadOrdered
+
+  !> Samples that make no sense as declared, but all do with their bytes swapped, are in the other byte order.
+  subroutine CheckOrder(job, s, width, swap, error)
+    type(job_t), intent(in) :: job
+    type(samples_t), intent(inout) :: s
+    integer, intent(in) :: width
+    logical, intent(in) :: swap
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: kept(:, :)
+    character(:), allocatable :: other
+    allocate (kept, source=s%a)
+    call ReadOrdered(s, width, .not. swap, job%model_order == 'zfast', error)
+    if (allocated(error)) return
+    other = trim(merge('little', 'big   ', job%model_endian == 'big'))
+    if (Plausible(s)) call Fail(error, s%what//" model '"//s%file//"' makes no sense as "//job%model_endian// &
+      '-endian numbers, but does as '//other//'-endian ones ('//Str(minval(s%a))//' .. '//Str(maxval(s%a))// &
+      '): set model_endian='//other)
+    call move_alloc(kept, s%a)
+  end subroutine CheckOrder
+
+end module modelraw_m

@@ -1,0 +1,124 @@
+!> From the samples of a model to the nodes of a grid, axis by axis.
+!>
+!> A sample stands for the cell of one spacing around it, a node likewise. Where the grid is coarser than the model, a node takes
+!> the mean over the cells it overlaps, weighted by the overlap; where it is finer, the line between the two nearest samples;
+!> where both agree, the sample itself. Velocities are averaged as slowness (1/v), which keeps travel times; densities as they are.
+module regrid_m
+  use kinds_m, only: dp, sp
+  implicit none
+  private
+  public :: axis_t, RegridAxis, Regrid
+
+  !> Node i is the sum of w(1:count(i), i) times the samples first(i), first(i)+1, ...; the weights of a node sum to 1.
+  type :: axis_t
+    integer, allocatable :: first(:), count(:)   !< (n)
+    real(dp), allocatable :: w(:, :)              !< (largest count, n)
+  end type axis_t
+
+contains
+
+  !> Weights for n nodes, number `start`, start+1, ... (from 0) of the lattice shift + i*d_out, from n_in samples at
+  !> 0, d_in, 2 d_in, ... [m]. Beyond the outermost samples the model goes on unchanged. rule: 'average' or 'nearest'.
+  !> The weights of a node depend on its number alone, so a piece of the lattice equals the same piece of the whole.
+  subroutine RegridAxis(n_in, d_in, start, n, d_out, shift, rule, axis)
+    integer, intent(in) :: n_in, start, n
+    real(dp), intent(in) :: d_in, d_out, shift
+    character(*), intent(in) :: rule
+    type(axis_t), intent(out) :: axis
+    real(dp), parameter :: tiny_part = 1.0e-9_dp   ! of a spacing: closer than this is the same place
+    real(dp) :: x
+    integer :: i, widest
+    widest = 2
+    if (rule == 'average' .and. d_out > d_in*(1 + tiny_part)) widest = int(d_out/d_in) + 3
+    allocate (axis%first(n), axis%count(n), axis%w(widest, n))
+    axis%w = 0
+    do i = 1, n
+      x = (shift + (start + i - 1)*d_out)/d_in
+      if (abs(x - nint(x)) < tiny_part*max(1.0_dp, abs(x))) x = nint(x)
+      if (rule == 'nearest') then
+        call One(nint(x))
+      else if (widest > 2) then
+        call Overlap(x, d_out/d_in)
+      else
+        call Line(x)
+      end if
+    end do
+
+  contains
+
+    subroutine One(j)
+      integer, intent(in) :: j
+      axis%first(i) = min(max(j, 0), n_in - 1) + 1
+      axis%count(i) = 1
+      axis%w(1, i) = 1
+    end subroutine One
+
+    subroutine Line(x)
+      real(dp), intent(in) :: x
+      integer :: j
+      j = floor(x)
+      if (x == j .or. j < 0 .or. j >= n_in - 1) then
+        call One(j)
+      else
+        axis%first(i) = j + 1
+        axis%count(i) = 2
+        axis%w(:2, i) = [1 - (x - j), x - j]
+      end if
+    end subroutine Line
+
+    !> All in cells of the model: its cell j reaches from j - 1/2 to j + 1/2, the node's from x - width/2 to x + width/2.
+    subroutine Overlap(x, width)
+      real(dp), intent(in) :: x, width
+      real(dp) :: lo, hi, part
+      integer :: j
+      lo = max(x - width/2, -0.5_dp)
+      hi = min(x + width/2, n_in - 0.5_dp)
+      axis%first(i) = min(max(floor(lo + 0.5_dp), 0), n_in - 1) + 1
+      axis%count(i) = 0
+      do j = axis%first(i) - 1, n_in - 1
+        part = min(hi, j + 0.5_dp) - max(lo, j - 0.5_dp)
+        if (part <= tiny_part) exit
+        axis%count(i) = axis%count(i) + 1
+        axis%w(axis%count(i), i) = part
+      end do
+      if (axis%count(i) == 0) then
+        call One(nint(x))
+      else
+        axis%w(:, i) = axis%w(:, i)/sum(axis%w(:axis%count(i), i))
+      end if
+    end subroutine Overlap
+
+  end subroutine RegridAxis
+
+  !> b(i, k) from the samples a(:, :) with the weights of both axes; `slowness`: the mean is taken of 1/a.
+  subroutine Regrid(a, x, z, slowness, b)
+    real(sp), intent(in) :: a(:, :)
+    type(axis_t), intent(in) :: x, z
+    logical, intent(in) :: slowness
+    real(sp), intent(out) :: b(:, :)               !< (size(x%first), size(z%first))
+    real(dp) :: total, row
+    integer :: i, k, m, n
+    do k = 1, size(b, 2)
+      do i = 1, size(b, 1)
+        if (x%count(i) == 1 .and. z%count(k) == 1) then
+          b(i, k) = a(x%first(i), z%first(k))
+          cycle
+        end if
+        total = 0
+        do n = 1, z%count(k)
+          row = 0
+          do m = 1, x%count(i)
+            if (slowness) then
+              row = row + x%w(m, i)/a(x%first(i) + m - 1, z%first(k) + n - 1)
+            else
+              row = row + x%w(m, i)*a(x%first(i) + m - 1, z%first(k) + n - 1)
+            end if
+          end do
+          total = total + z%w(n, k)*row
+        end do
+        b(i, k) = real(merge(1/total, total, slowness), sp)
+      end do
+    end do
+  end subroutine Regrid
+
+end module regrid_m

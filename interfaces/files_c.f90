@@ -1,0 +1,154 @@
+!> Plain files as C sees them: sizes, durable writing, checksums; and the clock. Paths end with a null.
+module files_c
+  use iso_c_binding, only: c_ptr, c_int, c_char, c_long_long, c_double, c_float
+  implicit none
+  private
+  public :: file_exists, file_size, file_sync, file_rename, file_remove, file_reserve, file_read_floats, file_read_bytes
+  public :: file_limit_is_error
+  public :: append_open, append_write, append_truncate, append_close
+  public :: crc32_bytes, clock_seconds, clock_text, clock_parse, clock_sleep, host_name
+
+  interface
+    !> 1 if there is anything of this name, else 0.
+    integer(c_int) function file_exists(path) bind(c)
+      import :: c_int, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+    end function file_exists
+
+    !> Bytes of a file that can be read; folders, missing and unreadable files fail.
+    integer(c_int) function file_size(path, bytes) bind(c)
+      import :: c_int, c_char, c_long_long
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_long_long), intent(out) :: bytes
+    end function file_size
+
+    !> Forces what was written to the file onto the disk.
+    integer(c_int) function file_sync(path) bind(c)
+      import :: c_int, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+    end function file_sync
+
+    !> Renames in one step, replacing what is there, and forces the folder entry onto the disk.
+    integer(c_int) function file_rename(from, to) bind(c)
+      import :: c_int, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: from(*), to(*)
+    end function file_rename
+
+    !> Removes a file; one that is not there is no failure.
+    integer(c_int) function file_remove(path) bind(c)
+      import :: c_int, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+    end function file_remove
+
+    !> Gives a file its full length and, where the file system can, its disk space. Says the bytes when they do not fit.
+    integer(c_int) function file_reserve(path, bytes) bind(c)
+      import :: c_int, c_char, c_long_long
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_long_long), value :: bytes
+    end function file_reserve
+
+    !> n numbers of `width` = 4 or 8 bytes, from byte `offset` on, swapped end for end if `swap` is 1, as single precision.
+    integer(c_int) function file_read_floats(path, offset, n, width, swap, values) bind(c)
+      import :: c_int, c_char, c_long_long, c_float
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_long_long), value :: offset, n
+      integer(c_int), value :: width, swap
+      real(c_float), intent(out) :: values(*)             !< (n)
+    end function file_read_floats
+
+    integer(c_int) function file_read_bytes(path, offset, n, bytes) bind(c)
+      import :: c_int, c_char, c_long_long
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_long_long), value :: offset, n
+      character(kind=c_char), intent(out) :: bytes(*)     !< (n)
+    end function file_read_bytes
+
+    !> From now on writing beyond a limit of file size (ulimit -f) fails with a sentence instead of ending the process.
+    subroutine file_limit_is_error() bind(c)
+      implicit none
+    end subroutine file_limit_is_error
+
+    !> Opens a file for appending only, made if missing; locked against other writers. NULL on failure.
+    type(c_ptr) function append_open(path) bind(c)
+      import :: c_ptr, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+    end function append_open
+
+    !> Appends n bytes in one write; with `sync` = 1 they are on the disk on return.
+    integer(c_int) function append_write(handle, bytes, n, sync) bind(c)
+      import :: c_ptr, c_int, c_char, c_long_long
+      implicit none
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: bytes(*)
+      integer(c_long_long), value :: n
+      integer(c_int), value :: sync
+    end function append_write
+
+    !> Cuts the file to its first `bytes` bytes.
+    integer(c_int) function append_truncate(handle, bytes) bind(c)
+      import :: c_ptr, c_int, c_long_long
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_long_long), value :: bytes
+    end function append_truncate
+
+    !> Closes and unlocks; NULL is harmless.
+    subroutine append_close(handle) bind(c)
+      import :: c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+    end subroutine append_close
+
+    !> CRC-32 as zlib.crc32(bytes, crc) gives it; start with 0.
+    integer(c_long_long) function crc32_bytes(crc, n, bytes) bind(c)
+      import :: c_char, c_long_long
+      implicit none
+      integer(c_long_long), value :: crc, n
+      character(kind=c_char), intent(in) :: bytes(*)
+    end function crc32_bytes
+
+    !> Seconds since 1970-01-01 00:00:00 UTC.
+    real(c_double) function clock_seconds() bind(c)
+      import :: c_double
+      implicit none
+    end function clock_seconds
+
+    !> "2026-01-31T23:59:59Z", 20 characters without a null.
+    subroutine clock_text(seconds, text) bind(c)
+      import :: c_char, c_double
+      implicit none
+      real(c_double), value :: seconds
+      character(kind=c_char), intent(out) :: text(20)
+    end subroutine clock_text
+
+    !> The way back; -1 if the text is no such time.
+    real(c_double) function clock_parse(text) bind(c)
+      import :: c_char, c_double
+      implicit none
+      character(kind=c_char), intent(in) :: text(20)
+    end function clock_parse
+
+    subroutine clock_sleep(seconds) bind(c)
+      import :: c_double
+      implicit none
+      real(c_double), value :: seconds
+    end subroutine clock_sleep
+
+    !> Name of this host, null-terminated, in a buffer of n.
+    subroutine host_name(name, n) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(out) :: name(*)
+      integer(c_int), value :: n
+    end subroutine host_name
+  end interface
+end module files_c

@@ -1,0 +1,289 @@
+!> NetCDF models: every spelling of a sound one reads alike; every broken one gives one sentence with value, limit and cure.
+program t301_model_netcdf
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use error_m, only: error_t, FailFromC
+  use fio_c, only: fio_close, fio_create, fio_enddef, fio_put_doubles
+  use fiodef_m, only: FioDim, FioNumbers, FioText
+  use fio_c, only: fio_var
+  use iso_c_binding, only: c_ptr
+  use kinds_m, only: dp, i8, sp
+  use model_m, only: model_t, ModelRead
+  use params_m, only: job_t
+  use text_m, only: CString, Str
+  implicit none
+
+  !> A NetCDF model as it is to be written; the defaults are a sound one.
+  type :: file_t
+    character(16) :: var = 'vp', type = 'double', units = 'm/s', dims = 'z x', x = 'x', z = 'z'
+    character(16) :: x_units = 'm', z_units = 'm', x_axis = '', z_axis = '', positive = 'down', z_standard = ''
+    character(40) :: long_name = ''
+    real(dp), allocatable :: xs(:), zs(:), a(:, :)   !< a(nx, nz)
+    real(dp) :: scale = 1, offset = 0, fill = 0
+    logical :: coordinates = .true.
+  end type file_t
+
+  integer, parameter :: nx = 6, nz = 4
+  type(error_t), allocatable :: error
+  type(job_t) :: job
+  type(file_t) :: f
+  real(dp) :: vp(nx, nz)
+  integer :: i, k
+
+  vp = reshape([((1500.0_dp + 100*i + 10*k, i=1, nx), k=1, nz)], [nx, nz])
+  call Spellings()
+  call Densities()
+  call BadFiles()
+  call BadAxes()
+  call BadValues()
+  call Done()
+
+contains
+
+  subroutine Fresh()
+    f = file_t()
+    f%xs = [(-50 + 12.5_dp*i, i=1, nx)]
+    f%zs = [(10.0_dp*(i - 1), i=1, nz)]
+    f%a = vp
+    job = job_t()
+    job%vp = 'model.nc'
+    job%rho = ''
+    job%vp_var = 'vp'
+    job%rho_var = 'rho'
+    job%model_format = 'auto'
+    job%rho_rule = 'constant'
+    job%regrid = 'average'
+    job%rho_value = 1000
+  end subroutine Fresh
+
+  subroutine Write(name)
+    character(*), intent(in) :: name
+    type(c_ptr) :: h
+    type(error_t), allocatable :: e
+    h = fio_create(CString(name))
+    call FioDim(h, trim(f%x), size(f%xs), e)
+    call FioDim(h, trim(f%z), size(f%zs), e)
+    call FailFromC(fio_var(h, CString(trim(f%var)), CString(trim(f%type)), CString(trim(f%dims))), e)
+    if (f%units /= '') call FioText(h, trim(f%var), 'units', trim(f%units), e)
+    if (f%long_name /= '') call FioText(h, trim(f%var), 'long_name', trim(f%long_name), e)
+    if (f%scale /= 1) call FioNumbers(h, trim(f%var), 'scale_factor', 'double', [f%scale], e)
+    if (f%offset /= 0) call FioNumbers(h, trim(f%var), 'add_offset', 'double', [f%offset], e)
+    if (f%fill /= 0) call FioNumbers(h, trim(f%var), '_FillValue', trim(f%type), [f%fill], e)
+    if (f%coordinates) then
+      call Coordinate(h, f%x, f%x_units, f%x_axis, '', '', e)
+      call Coordinate(h, f%z, f%z_units, f%z_axis, f%positive, f%z_standard, e)
+    end if
+    call FailFromC(fio_enddef(h), e)
+    if (f%coordinates) then
+      call FailFromC(fio_put_doubles(h, CString(trim(f%x)), [0_i8], [size(f%xs, kind=i8)], f%xs), e)
+      call FailFromC(fio_put_doubles(h, CString(trim(f%z)), [0_i8], [size(f%zs, kind=i8)], f%zs), e)
+    end if
+    call WriteValues(h, e)
+    call FailFromC(fio_close(h), e)
+    if (allocated(e)) call Claim(.false., 'writing a test model: '//e%message)
+  end subroutine Write
+
+  subroutine Coordinate(h, name, units, axis, positive, standard, e)
+    type(c_ptr), intent(in) :: h
+    character(*), intent(in) :: name, units, axis, positive, standard
+    type(error_t), allocatable, intent(inout) :: e
+    call FailFromC(fio_var(h, CString(trim(name)), CString('double'), CString(trim(name))), e)
+    if (units /= '') call FioText(h, trim(name), 'units', trim(units), e)
+    if (axis /= '') call FioText(h, trim(name), 'axis', trim(axis), e)
+    if (positive /= '') call FioText(h, trim(name), 'positive', trim(positive), e)
+    if (standard /= '') call FioText(h, trim(name), 'standard_name', trim(standard), e)
+  end subroutine Coordinate
+
+  subroutine WriteValues(h, e)
+    type(c_ptr), intent(in) :: h
+    type(error_t), allocatable, intent(inout) :: e
+    integer(i8) :: n(2), zero(2)
+    n = [size(f%xs), size(f%zs)]
+    zero = 0
+    if (f%dims == trim(f%z)//' '//f%x) then
+      call FailFromC(fio_put_doubles(h, CString(trim(f%var)), zero, n(2:1:-1), reshape(f%a, [size(f%a)])), e)
+    else if (f%dims == trim(f%x)//' '//f%z) then
+      call FailFromC(fio_put_doubles(h, CString(trim(f%var)), zero, n, reshape(transpose(f%a), [size(f%a)])), e)
+    end if
+  end subroutine WriteValues
+
+  subroutine Reads(how)
+    character(*), intent(in) :: how
+    type(model_t) :: m
+    real(dp) :: worst
+    call Write('model.nc')
+    call ModelRead(job, m, error)
+    if (allocated(error)) then
+      call ClaimFine(error, how)
+    else if (m%nx /= nx .or. m%nz /= nz) then
+      call Claim(.false., how//': '//Str(m%nx)//' x '//Str(m%nz)//' samples')
+    else
+      worst = maxval(abs(m%vp - vp))
+      call Claim(worst < 1.0e-3_dp .and. abs(m%x0 + 37.5_dp) < 1e-9_dp .and. abs(m%dx - 12.5_dp) < 1e-9_dp .and. m%z0 == 0 .and. &
+        abs(m%dz - 10) < 1e-9_dp, how//': samples to '//Str(worst, 2)//' m/s (limit 1e-3), first at x = '//Str(m%x0)//' m, dx = '// &
+        Str(m%dx)//' m')
+    end if
+    call Fresh()
+  end subroutine Reads
+
+  subroutine Spellings()
+    call Fresh()
+    call Reads('a model of double, z slow')
+    f%type = 'float'
+    f%dims = 'x z'
+    call Reads('a model of float, x slow')
+    f%units = 'km/s'
+    f%a = vp/1000
+    f%x_units = 'km'
+    f%xs = f%xs/1000
+    call Reads('km/s and x in km')
+    f%units = 'm s-1'
+    f%x = 'distance'
+    f%z = 'depth'
+    f%dims = 'depth distance'
+    call Reads('distance and depth')
+    f%x = 'a'
+    f%z = 'b'
+    f%x_axis = 'X'
+    f%z_axis = 'Z'
+    f%dims = 'b a'
+    call Reads('axes told by their attributes')
+    f%x = 'distance'
+    f%z = 'b'
+    f%z_standard = 'depth'
+    f%dims = 'b distance'
+    call Reads('depth told by its standard name')
+    f%type = 'int'
+    f%scale = 0.5_dp
+    f%offset = 100
+    f%fill = -999
+    f%a = (vp - 100)/0.5_dp
+    call Reads('packed integers')
+    f%var = 'speed'
+    f%long_name = 'P-wave velocity'
+    call Reads('another name, told by its long_name')
+    f%xs = real(real(f%xs/3, sp), dp)*3
+    call Reads('coordinates with rounding of single precision')
+  end subroutine Spellings
+
+  subroutine Densities()
+    type(model_t) :: m
+    real(dp) :: expected(nx, nz)
+    call Fresh()
+    call Write('model.nc')
+    f%var = 'rho'
+    f%units = 'g/cm3'
+    f%a = vp/1000
+    call Write('rho.nc')
+    job%rho = 'rho.nc'
+    call ModelRead(job, m, error)
+    call ClaimFine(error, 'density in a file of its own, g/cm3')
+    call Claim(maxval(abs(m%rho - vp)) < 1.0e-3_dp, 'becomes kg/m3 to '//Str(maxval(abs(m%rho - vp)), 2)//', at most 1e-3')
+    ! density linear in x and z on a grid of twice the spacing that covers more: linear interpolation is exact
+    f%xs = [(-50 + 25.0_dp*i, i=0, 5)]
+    f%zs = [(-20 + 20.0_dp*i, i=0, 4)]
+    f%a = reshape([((2000 + f%xs(i) + 3*f%zs(k), i=1, 6), k=1, 5)], [6, 5])/1000
+    call Write('rho.nc')
+    call ModelRead(job, m, error)
+    call ClaimFine(error, 'density on another grid that covers velocity''s')
+    expected = reshape([((2000 + (-50 + 12.5_dp*i) + 3*(10.0_dp*(k - 1)), i=1, nx), k=1, nz)], [nx, nz])
+    call Claim(maxval(abs(m%rho - expected)) < 1.0e-3_dp, 'is brought there to '//Str(maxval(abs(m%rho - expected)), 2)// &
+      ' kg/m3, at most 1e-3')
+    f%xs = f%xs + 30
+    call Write('rho.nc')
+    call Refused('density must cover all of it', 'density that does not cover the velocity', .false.)
+    f%units = 'm/s'
+    call Write('rho.nc')
+    job%rho = 'rho.nc'
+    call Refused("the units of rho are 'm/s', must be kg/m3", 'density in m/s', .false.)
+  end subroutine Densities
+
+  subroutine Refused(words, claim, rewrite)
+    character(*), intent(in) :: words, claim
+    logical, intent(in), optional :: rewrite
+    type(model_t) :: m
+    logical :: again
+    again = .true.
+    if (present(rewrite)) again = rewrite
+    if (again) call Write('model.nc')
+    call ModelRead(job, m, error)
+    call ClaimFails(error, words, claim)
+    if (again) call Fresh()
+  end subroutine Refused
+
+  subroutine BadFiles()
+    integer :: unit
+    call Fresh()
+    open (newunit=unit, file='text.nc')
+    write (unit, '(a)') 'this is no NetCDF file'
+    close (unit)
+    job%vp = 'text.nc'
+    call Refused("cannot read 'text.nc'", 'a text file')
+    open (newunit=unit, file='empty.nc')
+    close (unit)
+    job%vp = 'empty.nc'
+    call Refused("cannot read 'empty.nc'", 'an empty file')
+    job%vp_var = 'velocity'
+    call Refused('set vp_var to one of vp, x, z', 'a variable that is not there')
+    f%var = 'a'
+    f%long_name = 'S-wave velocity'
+    call Refused("has no variable 'vp'", 'a velocity that is not that of P waves')
+    job%vp_var = 'x'
+    call Refused("the units of x are 'm'", 'a coordinate asked for as the model')
+    f%units = ''
+    call Refused('vp has no units attribute', 'no units')
+    f%units = 'ft/s'
+    call Refused("the units of vp are 'ft/s', must be m/s", 'unknown units')
+    f%units = 'kg/m3'
+    call Refused("'kg/m3'", 'units of density')
+    f%dims = 'x'
+    call Refused('has 1 dimensions, must be numbers in 2', 'a variable of one dimension')
+  end subroutine BadFiles
+
+  subroutine BadAxes()
+    call Fresh()
+    f%coordinates = .false.
+    call Refused('no coordinate variable', 'no coordinates')
+    f%x_units = ''
+    call Refused("the units of coordinate x are '', must be m or km", 'a coordinate without units')
+    f%z_units = 'ms'
+    call Refused("the units of coordinate z are 'ms'", 'depth in milliseconds')
+    f%x = 'a'
+    f%dims = 'z a'
+    call Refused('cannot tell x from depth', 'an axis of an unknown name')
+    f%positive = 'up'
+    call Refused('counts upwards', 'depth that is positive upwards')
+    f%z_standard = 'height'
+    call Refused('counts upwards', 'height instead of depth')
+    f%zs = -f%zs
+    call Refused('must increase', 'depth that decreases')
+    f%xs(4) = f%xs(4) + 1
+    call Refused('sample 4 at 1 m is 1 m away from equal steps of 12.5 m', 'uneven spacing')
+    f%xs(:) = 7
+    call Refused('must increase', 'coordinates all equal')
+    f%xs(2) = transfer(9221120237041090560_i8, 1.0_dp)
+    call Refused('holds NaN m at sample 2', 'a coordinate that is NaN')
+    f%zs = [0.0_dp]
+    f%a = vp(:, :1)
+    call Refused('has 1 samples, must be 2', 'one depth only')
+  end subroutine BadAxes
+
+  subroutine BadValues()
+    call Fresh()
+    f%a(2, 3) = transfer(9221120237041090560_i8, 1.0_dp)
+    call Refused('sample (2, 3) of (6, 4) at x = -25 m, z = 20 m is NaN', 'a NaN')
+    f%a(2, 3) = 1.0e300_dp
+    call Refused('is 1e38', 'a number beyond single precision')
+    f%a(2, 3) = 9.96921e36_dp
+    f%fill = 9.96921e36_dp
+    call Refused('sample (2, 3) at x = -25 m, z = 20 m of vp is missing', 'a hole')
+    f%a(2, 3) = 0
+    call Refused('is 0, must be a number above 0', 'a zero')
+    f%a = vp/1000
+    call Refused('look like km/s: correct the units attribute of vp to km/s', 'km/s said to be m/s')
+    f%units = 'km/s'
+    call Refused('look like m/s: correct the units attribute of vp to m/s', 'm/s said to be km/s')
+    f%a(1, 1) = 16000
+    call Refused('sample (1, 1) of (6, 4) at x = -37.5 m, z = 0 m is 16000 m/s, must be 50 .. 15000 m/s', 'too fast')
+  end subroutine BadValues
+
+end program t301_model_netcdf

@@ -1,0 +1,241 @@
+!> The window of a shot: identity on the model's grid, right means on others, a crop of the whole, and every bad geometry named.
+program t302_model_window
+  use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use error_m, only: error_t
+  use kinds_m, only: dp, sp
+  use model_m, only: model_t, ModelCheckGeometry, ModelGrid, ModelWindow
+  use params_m, only: job_t
+  use shot_m, only: shot_t
+  use text_m, only: Str
+  use window_m, only: window_t
+  implicit none
+  integer, parameter :: nx = 101, nz = 41
+  type(error_t), allocatable :: error
+  type(model_t) :: model
+  type(job_t) :: job
+  type(shot_t) :: shot
+  integer :: i, k
+
+  call Fresh()
+  call Identity()
+  call Coarser()
+  call Finer()
+  call Nearest()
+  call Crops()
+  call Grids()
+  call BadGeometry()
+  call Done()
+
+contains
+
+  subroutine Fresh()
+    model%nx = nx
+    model%nz = nz
+    model%dx = 20
+    model%dz = 10
+    model%x0 = -500
+    model%z0 = 0
+    model%vp = reshape([((1500.0_sp + 13*modulo(i*7 + k*k, 101) + k, i=1, nx), k=1, nz)], [nx, nz])
+    model%rho = reshape([((1000.0_sp + 3*modulo(i*i + k*5, 97), i=1, nx), k=1, nz)], [nx, nz])
+    job = job_t()
+    job%regrid = 'average'
+    job%top = 'pml'
+    job%aperture = -1
+    shot = shot_t()
+    shot%record = 12
+    shot%sx = 203.3_dp
+    shot%sz = 7
+    shot%rx = [210.0_dp, 310.7_dp, 411.4_dp]
+    shot%ry = [0.0_dp, 0.0_dp, 0.0_dp]
+    shot%rz = [8.0_dp, 8.0_dp, 8.0_dp]
+    shot%channel = [1, 2, 3]
+  end subroutine Fresh
+
+  subroutine Identity()
+    type(window_t) :: w
+    call ModelWindow(model, job, shot, model%dx, model%dz, w, error)
+    call ClaimFine(error, 'a window on the grid of the model')
+    call Claim(w%nx == nx .and. w%nz == nz .and. all(w%vp == model%vp) .and. all(w%rho == model%rho), &
+      'is the model itself, bit for bit')
+    call Claim(w%x0 == model%x0 .and. w%z0 == model%z0 .and. w%dx == 20 .and. w%dz == 10, 'in its place')
+  end subroutine Identity
+
+  !> 50 m from 20 m samples: node i stands for 50i - 25 .. 50i + 25, samples for 20j - 10 .. 20j + 10: overlaps of 15, 20, 15 m
+  !> around an even i, of 5, 20, 20, 5 m around an odd one. Along z 10 m stay 10 m.
+  subroutine Coarser()
+    type(window_t) :: w
+    real(dp) :: v, r, worst_v, worst_r
+    integer :: j
+    call ModelWindow(model, job, shot, 50.0_dp, model%dz, w, error)
+    call ClaimFine(error, 'a window on 50 m from 20 m')
+    call Claim(w%nx == 41 .and. w%nz == nz, 'has 41 x '//Str(w%nz)//' nodes')
+    worst_v = 0
+    worst_r = 0
+    do k = 1, nz
+      do i = 2, 38, 2
+        j = 5*i/2 + 1   ! the sample at node i, counted from 0
+        v = 50/(15/real(model%vp(j - 1, k), dp) + 20/real(model%vp(j, k), dp) + 15/real(model%vp(j + 1, k), dp))
+        r = (15*real(model%rho(j - 1, k), dp) + 20*real(model%rho(j, k), dp) + 15*real(model%rho(j + 1, k), dp))/50
+        worst_v = max(worst_v, abs(w%vp(i + 1, k)/v - 1))
+        worst_r = max(worst_r, abs(w%rho(i + 1, k)/r - 1))
+        j = (5*i + 5)/2 + 1   ! sample left of node i + 1
+        v = 50/(5/real(model%vp(j - 1, k), dp) + 20/real(model%vp(j, k), dp) + 20/real(model%vp(j + 1, k), dp) + &
+          5/real(model%vp(j + 2, k), dp))
+        worst_v = max(worst_v, abs(w%vp(i + 2, k)/v - 1))
+      end do
+    end do
+    call Claim(worst_v < 2e-7_dp, 'velocity is the mean slowness by overlap: relative error '//Str(worst_v, 2)//', at most 2e-7')
+    call Claim(worst_r < 2e-7_dp, 'density is the mean by overlap: relative error '//Str(worst_r, 2)//', at most 2e-7')
+    v = 35/(20/real(model%vp(1, 5), dp) + 15/real(model%vp(2, 5), dp))
+    call Claim(abs(w%vp(1, 5)/v - 1) < 2e-7_dp, 'at the side the mean is over what there is: relative error '// &
+      Str(abs(w%vp(1, 5)/v - 1), 2))
+    call ModelWindow(model, job, shot, 40.0_dp, 30.0_dp, w, error)
+    r = sum([((model%rho(i, k)*merge(1, 2, i /= 51)*1.0_dp, i=50, 52), k=30, 32)])/12
+    call Claim(abs(w%rho(26, 11)/r - 1) < 2e-7_dp, 'both axes coarser: 3 x 3 samples in one node, relative error '// &
+      Str(abs(w%rho(26, 11)/r - 1), 2))
+    model%vp = 2345.678_sp
+    call ModelWindow(model, job, shot, 33.3_dp, 17.7_dp, w, error)
+    call Claim(all(w%vp == 2345.678_sp), 'a uniform velocity stays what it is, bit for bit, at any spacing')
+    call Fresh()
+  end subroutine Coarser
+
+  subroutine Finer()
+    type(window_t) :: w
+    real(dp) :: x, worst_v, worst_r
+    ! slowness and density linear in x and z: linear interpolation is exact
+    do k = 1, nz
+      do i = 1, nx
+        model%vp(i, k) = real(1/(6.0e-4_dp - 2.0e-6_dp*i - 3.0e-6_dp*k), sp)
+        model%rho(i, k) = 1000 + 2*i + 3*k
+      end do
+    end do
+    call ModelWindow(model, job, shot, 7.0_dp, 4.0_dp, w, error)
+    call ClaimFine(error, 'a window on 7 m x 4 m from 20 m x 10 m')
+    worst_v = 0
+    worst_r = 0
+    do k = 1, 101
+      do i = 1, 285
+        x = 6.0e-4_dp - 2.0e-6_dp*(1 + (i - 1)*7/20.0_dp) - 3.0e-6_dp*(1 + (k - 1)*4/10.0_dp)
+        worst_v = max(worst_v, abs(w%vp(i, k)*x - 1))
+        worst_r = max(worst_r, abs(w%rho(i, k)/(1000 + 2*(1 + (i - 1)*7/20.0_dp) + 3*(1 + (k - 1)*4/10.0_dp)) - 1))
+      end do
+    end do
+    call Claim(w%nx == 287 .and. w%nz == 101, 'has '//Str(w%nx)//' x '//Str(w%nz)//' nodes, 287 x 101 cover the model')
+    call Claim(worst_v < 3e-7_dp .and. worst_r < 2e-7_dp, 'is linear in slowness and density: relative errors '//Str(worst_v, 2)// &
+      ' (at most 3e-7) and '//Str(worst_r, 2)//' (at most 2e-7)')
+    call Claim(all(w%vp(1:281:20, 1:101:5) == model%vp(1:99:7, 1:41:2)), 'and the samples themselves where nodes fall on them')
+    call Fresh()
+  end subroutine Finer
+
+  subroutine Nearest()
+    type(window_t) :: w
+    job%regrid = 'nearest'
+    call ModelWindow(model, job, shot, 7.0_dp, 25.0_dp, w, error)
+    call Claim(all([(w%vp(i, 4) == model%vp(nint((i - 1)*7/20.0_dp) + 1, 9), i=1, 285)]), &
+      'nearest takes the nearest sample')
+    call Fresh()
+  end subroutine Nearest
+
+  subroutine Crops()
+    real(dp), parameter :: steps(2, 5) = reshape([20.0_dp, 10.0_dp, 50.0_dp, 25.0_dp, 7.0_dp, 3.0_dp, 33.3_dp, 11.1_dp, &
+      0.1_dp*30, 10.0_dp], [2, 5])
+    type(window_t) :: whole, w
+    integer :: n, i0
+    do n = 1, 5
+      job%aperture = -1
+      job%depth = 0
+      call ModelWindow(model, job, shot, steps(1, n), steps(2, n), whole, error)
+      job%aperture = 123.4_dp
+      job%depth = 205
+      call ModelWindow(model, job, shot, steps(1, n), steps(2, n), w, error)
+      call ClaimFine(error, 'a window of aperture 123.4 m and depth 205 m at '//Str(steps(1, n))//' m x '//Str(steps(2, n))//' m')
+      i0 = nint((w%x0 - whole%x0)/steps(1, n))
+      call Claim(all(w%vp == whole%vp(i0 + 1:i0 + w%nx, :w%nz)) .and. all(w%rho == whole%rho(i0 + 1:i0 + w%nx, :w%nz)), &
+        'equals nodes '//Str(i0 + 1)//' .. '//Str(i0 + w%nx)//' of the whole, bit for bit')
+      call Claim(abs(w%x0 - (whole%x0 + i0*steps(1, n))) < 1e-9_dp .and. w%x0 <= shot%sx - 123.4_dp .and. w%x0 > shot%sx - 123.4_dp - &
+        steps(1, n) .and. w%x0 + (w%nx - 1)*w%dx >= 411.4_dp + 123.4_dp .and. w%x0 + (w%nx - 2)*w%dx < 411.4_dp + 123.4_dp .and. &
+        (w%nz - 1)*w%dz >= 205 .and. (w%nz - 2)*w%dz < 205, 'and reaches no further than needed, from x = '//Str(w%x0)//' m')
+    end do
+    shot%sx = -499
+    call ModelWindow(model, job, shot, 20.0_dp, 10.0_dp, w, error)
+    call Claim(w%x0 == model%x0, 'at the side of the model the window ends with it')
+    call Fresh()
+  end subroutine Crops
+
+  subroutine Grids()
+    real(dp) :: dx, dz
+    type(window_t) :: w
+    call ModelGrid(job, model, dx, dz, error)
+    call Claim(dx == 20 .and. dz == 10, 'without dx and dz the grid is that of the model: '//Str(dx)//' x '//Str(dz)//' m')
+    job%dx = 20.000000001_dp
+    job%dz = 4
+    call ModelGrid(job, model, dx, dz, error)
+    call Claim(dx == 20 .and. dz == 4, 'a hair off the spacing of the model is that spacing, else what was asked for')
+    job%dx = 3000
+    call ModelGrid(job, model, dx, dz, error)
+    call ClaimFails(error, 'dx = 3000 m is larger than the model, 2000 m', 'a spacing larger than the model')
+    job%dx = 1.0e-5_dp
+    call ModelGrid(job, model, dx, dz, error)
+    call ClaimFails(error, 'more than 1e8 cells', 'an absurdly fine spacing')
+    call Fresh()
+    call ModelWindow(model, job, shot, 0.01_dp, 0.01_dp, w, error)
+    call ClaimFails(error, '200001 x 40001 nodes (64 GB)', 'a window too large to index')
+    job%aperture = 0
+    shot%rx = [203.3_dp]
+    shot%rz = [8.0_dp]
+    shot%sx = 200
+    shot%rx = [200.0_dp]
+    call ModelWindow(model, job, shot, 20.0_dp, 10.0_dp, w, error)
+    call ClaimFails(error, '1 x 41 nodes, must have 2 x 2 or more', 'a window of no width')
+    call Fresh()
+  end subroutine Grids
+
+  subroutine Refused(words, claim)
+    character(*), intent(in) :: words, claim
+    call ModelCheckGeometry(model, job, shot, error)
+    call ClaimFails(error, words, claim)
+    call Fresh()
+  end subroutine Refused
+
+  subroutine BadGeometry()
+    type(window_t) :: w
+    call ModelCheckGeometry(model, job, shot, error)
+    call ClaimFine(error, 'a shot within the model')
+    shot%sx = -500
+    shot%rx(3) = 1500
+    shot%rz(3) = 400
+    shot%sz = 0
+    call ModelCheckGeometry(model, job, shot, error)
+    call ClaimFine(error, 'a shot at the very corners of the model')
+    call Fresh()
+    shot%sx = -500.1_dp
+    call Refused('shot record 12: source at x = -500.1 m lies beside the model, x = -500 .. 1500 m', 'a source beside the model')
+    shot%sz = -1
+    call Refused('above the top of the model', 'a source in the air')
+    shot%sz = 401
+    call Refused('below the model, which ends at z = 400 m', 'a source below the model')
+    job%top = 'free'
+    shot%sz = 0
+    call Refused('would radiate nothing', 'a source on the free surface')
+    shot%rx(2:) = [2000.0_dp, 3000.0_dp]
+    call Refused('receiver 2 of 3 at x = 2000 m lies beside the model, x = -500 .. 1500 m (and 1 more receivers)', &
+      'receivers beside the model')
+    shot%rz(1) = -0.5_dp
+    call Refused('receiver 1 of 3 at z = -0.5 m lies above', 'a receiver in the air')
+    job%depth = 100
+    shot%rz(3) = 150
+    call Refused('below the modelled part, which depth = 100 m ends at z = 100 m', 'a receiver below the modelled depth')
+    shot%rx = shot%rx(:0)
+    call Refused('no receivers', 'a shot without receivers')
+    shot%rx(2) = ieee_value(1.0_dp, ieee_quiet_nan)
+    call Refused('x = NaN m', 'a receiver at no number')
+    shot%sx = 5000
+    shot%rz = -1
+    call Refused('source at x = 5000 m lies beside the model, x = -500 .. 1500 m; receiver 1 of 3', 'all faults of a shot at once')
+    shot%sx = 5000
+    call ModelWindow(model, job, shot, 20.0_dp, 10.0_dp, w, error)
+    call ClaimFails(error, 'beside the model', 'no window is cut for a shot outside')
+  end subroutine BadGeometry
+
+end program t302_model_window

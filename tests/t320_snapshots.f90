@@ -1,0 +1,60 @@
+!> Snapshots appear whole or not at all, with their axes and checksum.
+program t320_snapshots
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use error_m, only: error_t
+  use files_m, only: FileExists
+  use fio_c, only: fio_close, fio_crc_slot, fio_get_doubles, fio_get_floats, fio_get_longs, fio_header_check, fio_open
+  use gather_m, only: gather_t
+  use iso_c_binding, only: c_int, c_ptr
+  use kinds_m, only: dp, i8, sp
+  use snapshots_m, only: FioSnapshots
+  use survey_m, only: survey_t
+  use text_m, only: CString, Str
+  implicit none
+  integer, parameter :: nx = 7, nz = 5, nt = 3
+  type(error_t), allocatable :: error
+  type(gather_t) :: gather
+  type(survey_t) :: about
+  type(c_ptr) :: file
+  real(sp) :: p(nx, nz, nt)
+  real(dp) :: x(nx), t(nt)
+  integer(i8) :: crc, stored(1)
+  integer :: i, rc
+  logical :: left
+
+  call about%add('title', 'three frames')
+  gather%record = 12
+  gather%nxs = nx
+  gather%nzs = nz
+  gather%nsnap = nt
+  gather%xs0 = 100
+  gather%dxs = 12.5_dp
+  gather%dzs = 12.5_dp
+  gather%dts = 0.1_dp
+  call FioSnapshots('frames.nc', gather, about%attribute, error)
+  call ClaimFails(error, 'shot record 12 has no snapshots', 'a gather without snapshots')
+  gather%snapshots = reshape([(real(i, sp), i=1, nx*nz*nt)], [nx, nz, nt])
+  call FioSnapshots('frames.nc', gather, about%attribute, error)
+  call ClaimFine(error, 'snapshots are written')
+  rc = fio_header_check(CString('frames.nc'))
+  call Claim(rc == 0, 'their header is sealed')
+  file = fio_open(CString('frames.nc'), 0_c_int)
+  rc = fio_get_floats(file, CString('pressure'), [0_i8, 0_i8, 0_i8], [int(nt, i8), int(nz, i8), int(nx, i8)], p)
+  call Claim(rc == 0 .and. all(p == gather%snapshots), 'pressure(time, z, x) comes back bit for bit')
+  rc = fio_get_doubles(file, CString('x'), [0_i8], [int(nx, i8)], x) + fio_get_doubles(file, CString('time'), [0_i8], [int(nt, i8)], t)
+  call Claim(rc == 0 .and. abs(x(7) - 175) < 1e-9_dp .and. abs(t(3) - 0.2_dp) < 1e-12_dp, 'x ends at '//Str(x(7))// &
+    ' m, time at '//Str(t(3))//' s')
+  crc = 0
+  rc = fio_crc_slot(file, CString('pressure'), -1_i8, crc) + fio_get_longs(file, CString('checksum'), [0_i8], [1_i8], stored)
+  call Claim(rc == 0 .and. crc == stored(1), 'the checksum recomputes')
+  rc = fio_close(file)
+  gather%nsnap = 4
+  call FioSnapshots('frames.nc', gather, about%attribute, error)
+  call ClaimFails(error, 'are not 7 x 5 nodes x 4 times', 'a shape that does not fit')
+  gather%nsnap = nt
+  call FioSnapshots('nowhere/frames.nc', gather, about%attribute, error)
+  call ClaimFails(error, 'No such file', 'a folder that does not exist')
+  left = FileExists('frames.nc.tmp')
+  call Claim(.not. left, 'no temporary file stays')
+  call Done()
+end program t320_snapshots
