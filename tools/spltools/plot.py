@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 
-from . import cli, figures
+from . import cdf5, cli, figures
 from .figures import plt
 from .gathers import Gathers
 from .modelfile import coordinate, open_dataset, read_model
@@ -66,7 +66,7 @@ def parse(words):
     q.add_argument('--clip', type=cli.number(0, 100, '%', above=True), default=99.5, help='percentile of the clip (default 99.5)')
     q = figure('demo', demo, 'one page: model with geometry, one gather, the gathers side by side')
     q.add_argument('file', help='file of gathers')
-    q.add_argument('model', help='NetCDF file with vp (z, x)')
+    q.add_argument('--model', required=True, help='NetCDF file with vp (z, x)')
     q.add_argument('--record', help='shot record of the single gather (default: the middle one)')
     amplitude_options(q, gain=1.0)
     return p.parse_args(words)
@@ -295,6 +295,7 @@ def snapshots(a):
 
 
 def read_snapshots(a):
+    cdf5.check_sealed(a.file)
     with open_dataset(a.file) as ds:
         found = [n for n, v in ds.variables.items() if v.ndim in (3, 4) and v.dimensions[-1].startswith('x')
                  and v.dimensions[-2].startswith('z')]
