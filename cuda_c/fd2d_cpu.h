@@ -1,4 +1,5 @@
-/* The `cpu` variant inside: its grid in memory, its kernels, its tiles. See fd2d_cpu_wave.c for the order of the work. */
+/* The `cpu` variant inside: its grid in memory, its kernels, its tiles. See fd2d_cpu_wave.c for the order of the work.
+ */
 #pragma once
 
 #include "der.h"
@@ -49,10 +50,10 @@ typedef struct cpu_own {
     int width, steps, rows; /* of tiles, 0 = automatic */
     void *memory;           /* all fields and coefficients */
     size_t memory_bytes;
-    float *columns;         /* px padded */
-    float *psi;             /* all memory variables */
+    float *columns; /* px padded */
+    float *psi;     /* all memory variables */
     size_t psi_count;
-    float *samples;         /* (sampled cells, steps of a pass) */
+    float *samples; /* (sampled cells, steps of a pass) */
     size_t samples_count;
 } cpu_own;
 
