@@ -15,7 +15,14 @@
 
 #define DER_MAX 8 /* largest half-length */
 
+#ifdef __CUDACC__
+#define DER_UNROLL _Pragma("unroll")
+#else
+#define DER_UNROLL _Pragma("GCC unroll 8")
+#endif
+
 #ifndef DER_FMA
+#include <math.h>
 #define DER_FMA(a, b, c) fmaf(a, b, c)
 #endif
 
@@ -24,10 +31,8 @@
 #define DER_BACKWARD_TERM(d, m, w, at) DER_FMA((w)[(m)-1], at((m)-1) - at(-(m)), d)
 
 /* All terms; L should be a constant, so that the loop unrolls. */
-#define DER_FORWARD(d, L, w, at)                                                                                       \
-    _Pragma("GCC unroll 8") for (int m_ = 1; m_ <= (L); m_++)(d) = DER_FORWARD_TERM(d, m_, w, at)
-#define DER_BACKWARD(d, L, w, at)                                                                                      \
-    _Pragma("GCC unroll 8") for (int m_ = 1; m_ <= (L); m_++)(d) = DER_BACKWARD_TERM(d, m_, w, at)
+#define DER_FORWARD(d, L, w, at)  DER_UNROLL for (int m_ = 1; m_ <= (L); m_++)(d) = DER_FORWARD_TERM(d, m_, w, at)
+#define DER_BACKWARD(d, L, w, at) DER_UNROLL for (int m_ = 1; m_ <= (L); m_++)(d) = DER_BACKWARD_TERM(d, m_, w, at)
 
 /* Absorbing layer (convolutional PML): psi = b psi + a d, and d becomes d/k + psi. `zero` is 0 of the type at hand. */
 #define DER_PML(d, psi, a, b, ik, zero)                                                                                \

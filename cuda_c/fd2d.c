@@ -20,8 +20,7 @@ static const fd2d_variant *const variants[] = {
 
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
-/* --- memory ----------------------------------------------------------------------------------------------------------
- */
+/* --- memory -------------------------------------------------------------------------------------------------- */
 
 typedef struct block { /* stands before each allocation, so that bytes can be counted back; memory begins at a cache
                           line */
@@ -60,8 +59,7 @@ void fd2d_release(fd2d *fd, void *place) {
     memcpy(place, &memory, sizeof memory);
 }
 
-/* --- variants --------------------------------------------------------------------------------------------------------
- */
+/* --- variants ------------------------------------------------------------------------------------------------ */
 
 static int copy_text(const char *from, int length, char *text) {
     REQUIRE(text != NULL && length >= 1, "text of length %d, must be at least 1", length);
@@ -109,8 +107,7 @@ static const fd2d_variant *find_variant(const char *name) {
     return NULL;
 }
 
-/* --- new and free ----------------------------------------------------------------------------------------------------
- */
+/* --- new and free -------------------------------------------------------------------------------------------- */
 
 static int check_cfg(const fd2d_cfg *c) {
     REQUIRE(c->nx >= 1 && c->nx <= LARGEST, "nx = %d cells, must be 1..%d", c->nx, LARGEST);
@@ -177,8 +174,7 @@ static int check_handle(const void *handle) {
     return 0;
 }
 
-/* --- medium and layers -----------------------------------------------------------------------------------------------
- */
+/* --- medium and layers --------------------------------------------------------------------------------------- */
 
 static int check_positive(const fd2d_cfg *c, const float *a, const char *name, const char *unit) {
     for (int k = 0; k < c->nz; k++)
@@ -248,8 +244,7 @@ int fd2d_pml(void *handle, const float *px, const float *pz) {
     return 0;
 }
 
-/* --- source and receivers --------------------------------------------------------------------------------------------
- */
+/* --- source and receivers ------------------------------------------------------------------------------------ */
 
 static int check_cells(const fd2d_cfg *c, int n, const int *i, const int *k, const float *w, const char *what) {
     for (int m = 0; m < n; m++) {
@@ -303,8 +298,7 @@ int fd2d_receivers(void *handle, int nrec, const int *start, const int *field, c
     return fd->variant->receivers(fd);
 }
 
-/* --- time ------------------------------------------------------------------------------------------------------------
- */
+/* --- time ---------------------------------------------------------------------------------------------------- */
 
 /* Room for n more rows of traces: grows by half, so that a run cut into many chunks copies little. */
 static int grow_traces(fd2d *fd, int n) {
@@ -366,8 +360,7 @@ int fd2d_traces(void *handle, int it, int n, float *out) {
     return 0;
 }
 
-/* --- fields ----------------------------------------------------------------------------------------------------------
- */
+/* --- fields -------------------------------------------------------------------------------------------------- */
 
 static int check_field(int which) {
     REQUIRE(which >= 0 && which < FD2D_FIELDS, "field %d, must be 0 (sigma), 1 (vx) or 2 (vz)", which);
@@ -406,8 +399,7 @@ int fd2d_reset(void *handle) {
     return 0;
 }
 
-/* --- for the record --------------------------------------------------------------------------------------------------
- */
+/* --- for the record ------------------------------------------------------------------------------------------ */
 
 long fd2d_bytes(void *handle) { return handle == NULL ? 0 : (long)((fd2d *)handle)->bytes; }
 

@@ -24,8 +24,7 @@ static cpu_own *own(fd2d *fd) { return fd->own; }
 
 static int round_up(int n) { return (n + LANES - 1) / LANES * LANES; }
 
-/* --- new and free ----------------------------------------------------------------------------------------------------
- */
+/* --- new and free -------------------------------------------------------------------------------------------- */
 
 /* Strips begin and end at multiples of LANES; at half points the right and lower layer begin one index earlier. */
 static void set_strips(cpu_grid *g, const fd2d_cfg *c) {
@@ -125,8 +124,7 @@ static void release(fd2d *fd) {
     fd2d_release(fd, &fd->own);
 }
 
-/* --- medium and layers -----------------------------------------------------------------------------------------------
- */
+/* --- medium and layers --------------------------------------------------------------------------------------- */
 
 static int model(fd2d *fd, const float *kappa, const float *rho) {
     cpu_own *o = own(fd);
@@ -159,8 +157,7 @@ static int nothing(fd2d *fd) {
     return 0;
 }
 
-/* --- fields ----------------------------------------------------------------------------------------------------------
- */
+/* --- fields -------------------------------------------------------------------------------------------------- */
 
 static int get(fd2d *fd, int field, float *out) {
     const cpu_grid *g = &own(fd)->grid;
@@ -233,8 +230,7 @@ static int maxabs(fd2d *fd, float *value, int *i, int *k) {
     return 0;
 }
 
-/* --- tuning and record -----------------------------------------------------------------------------------------------
- */
+/* --- tuning and record --------------------------------------------------------------------------------------- */
 
 static int tune(fd2d *fd, const char *isa, int width, int steps, int rows) {
     cpu_own *o = own(fd);

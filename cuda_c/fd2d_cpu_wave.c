@@ -56,8 +56,7 @@ typedef struct wave {
 static int least(int a, int b) { return a < b ? a : b; }
 static int most(int a, int b) { return a > b ? a : b; }
 
-/* --- denormal numbers count as zero inside the loop: a wave front's tail would else cost some 100 times more
- * ----------- */
+/* --- denormal numbers count as zero inside the loop: a wave front's tail would else cost some 100 times more - */
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -80,8 +79,7 @@ static unsigned long flush_denormals(void) { return 0; }
 static void restore_denormals(unsigned long value) { (void)value; }
 #endif
 
-/* --- fetching ahead
- * ------------------------------------------------------------------------------------------------------ */
+/* --- fetching ahead ------------------------------------------------------------------------------------------ */
 
 /* Pieces of arrays that will be used soon; a few cache lines of them are asked for between two pieces of work. Pieces
  * are too short, and come from too many rows, for the processor's own prefetcher. */
@@ -118,8 +116,7 @@ static void ahead_fetch(ahead *a, int count) {
     }
 }
 
-/* --- one half step on a piece of the grid
- * ------------------------------------------------------------------------------ */
+/* --- one half step on a piece of the grid -------------------------------------------------------------------- */
 
 /* Rows [k0,k1), columns [i0,i1) lying all in or all out of each strip. */
 static void sweep_piece(const wave *w, ahead *a, int what, int layer, int k0, int k1, int i0, int i1) {
@@ -214,8 +211,7 @@ static void half_step(const wave *w, ahead *a, int it, int what, int k0, int k1,
     }
 }
 
-/* --- items and their order
- * --------------------------------------------------------------------------------------------- */
+/* --- items and their order ----------------------------------------------------------------------------------- */
 
 static int block_steps(const wave *w, int block) { return least(w->T, w->n - block * w->T); }
 
@@ -287,8 +283,7 @@ static void run_item(wave *w, int item) {
     }
 }
 
-/* --- tiles
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- tiles --------------------------------------------------------------------------------------------------- */
 
 static long level2_bytes(void) {
     long bytes = 0;
@@ -321,8 +316,7 @@ static void choose_tiles(wave *w, const cpu_own *o) {
     w->tiles = up(g->nxp + skew, w->W);
 }
 
-/* --- a pass: steps whose samples fit into the buffer
- * ------------------------------------------------------------------- */
+/* --- a pass: steps whose samples fit into the buffer --------------------------------------------------------- */
 
 static void sum_receivers(const wave *w, int step, float *trace) {
     const fd2d *fd = w->fd;

@@ -2,8 +2,7 @@
  * after the other; it knows nothing of padding, strips, tiles and vectors. */
 #include "fd2d_case.h"
 
-/* --- the reference
- * ----------------------------------------------------------------------------------------------------- */
+/* --- the reference ------------------------------------------------------------------------------------------- */
 
 typedef struct reference {
     const fd2d_case *c;
@@ -78,8 +77,7 @@ static void reference_run(reference *r, double *out) {
     }
 }
 
-/* --- comparing
- * --------------------------------------------------------------------------------------------------------- */
+/* --- comparing ----------------------------------------------------------------------------------------------- */
 
 static double relative_rms(const double *a, const float *b, int n) {
     double difference = 0, size = 0;

@@ -9,8 +9,7 @@
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
-/* --- rest and energy
- * ----------------------------------------------------------------------------------------------------- */
+/* --- rest and energy ----------------------------------------------------------------------------------------- */
 
 static void rest(void) {
     fd2d_case c = case_make(4, 1, 30);
@@ -64,8 +63,7 @@ static void closed_box(void) {
     }
 }
 
-/* --- reset, maxabs, quiet grids
- * ------------------------------------------------------------------------------------------- */
+/* --- reset, maxabs, quiet grids ------------------------------------------------------------------------------ */
 
 static void again(void) {
     fd2d_case c = case_make(3, 2, 30);
@@ -121,8 +119,7 @@ static void quiet(void) {
     case_free(&c);
 }
 
-/* --- wrong arguments
- * ------------------------------------------------------------------------------------------------------ */
+/* --- wrong arguments ----------------------------------------------------------------------------------------- */
 
 static void bad_cfg(fd2d_cfg cfg, const char *words) {
     void *h = fd2d_new("cpu", &cfg);

@@ -46,8 +46,7 @@ static float uniform(void) {
     return (float)(seed >> 8) / 16777216.0f;
 }
 
-/* --- memory bandwidth
- * ---------------------------------------------------------------------------------------------------- */
+/* --- memory bandwidth ---------------------------------------------------------------------------------------- */
 
 static void triad_part(float *a, const float *b, const float *c, size_t from, size_t to) {
 #ifdef __SSE2__
@@ -91,8 +90,7 @@ static double triad(size_t bytes, int threads) {
     return best;
 }
 
-/* --- the time loop
- * ------------------------------------------------------------------------------------------------------- */
+/* --- the time loop ------------------------------------------------------------------------------------------- */
 
 static const float taylor[9][8] = {/* only the amount of work matters here: any stable weights will do */
                                    {0},
