@@ -1,6 +1,5 @@
 # The only makefile. `make help` tells the targets; `make DEBUG=1 ...` builds with every run-time check in build/debug.
 
-VERSION := 0.1.0
 PREFIX  ?= /usr/local
 SHELL   := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -36,11 +35,50 @@ OBJ    := $(FSRC:%.f90=$(B)/%.o) $(CSRC:%.c=$(B)/%.o)
 LIB    := $(B)/libspl.a
 BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.f90)))
 FTESTS := $(patsubst tests/%.f90,$(B)/tests/%,$(wildcard tests/t*.f90))
+THELP  := $(patsubst tests/%.f90,$(B)/tests/%.o,$(filter-out tests/t%.f90,$(wildcard tests/*.f90)))
 CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
 
-.PHONY: all tests help clean
-all: $(BIN)
+.PHONY: all demo test bench lint help install clean programs tests show-demo run-bench
+GOALS := $(or $(MAKECMDGOALS),all)
+
+# --- what a user calls: set-up first, then the work in a make that sees what set-up installed ---------------------------
+NVCC     := $(shell command -v nvcc 2>/dev/null)
+CUDA_SRC := $(wildcard cuda_c/*.cu)
+BUILD_IS := $(if $(NVCC),$(if $(CUDA_SRC),CPU and GPU build,CPU build (nvcc is here; this version has no GPU kernels)),CPU build (no nvcc found))
+
+all:      ## build the programs
+	@tools/setup build
+	@echo "$(BUILD_IS)"
+	@$(MAKE) --no-print-directory programs
+demo:     ## model a small marine survey on 3 processes and draw it: demo.png, under 3 minutes
+	@tools/setup demo
+	@echo "$(BUILD_IS)"
+	@$(MAKE) --no-print-directory programs
+	@$(MAKE) --no-print-directory show-demo
+test:     ## build and run every test (TEST=pattern for some)
+	@tools/setup test
+	@echo "$(BUILD_IS)"
+	@$(MAKE) --no-print-directory tests
+	@tests/run $(TEST)
+bench:    ## measure the kernels against the memory of this machine
+	@tools/setup build
+	@$(MAKE) --no-print-directory run-bench
+lint:     ## formatting and the rules of the house
+	@tools/setup lint
+	@tools/lint
+help:     ## this list
+	@awk -F'## ' '/^[a-z]+: +## / { sub(/:.*/, "", $$1); printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+install:  ## install programs and tools below PREFIX (default /usr/local)
+	@tools/setup demo
+	@$(MAKE) --no-print-directory programs
+	@tools/install '$(B)' '$(DESTDIR)$(PREFIX)'
+
+programs: $(BIN)
 tests: $(BIN) $(FTESTS) $(CTESTS)
+show-demo: $(BIN)
+	@tools/demo '$(B)'
+run-bench: $(B)/bench/fd2d_bench $(BIN)
+	@tools/bench/run '$(B)'
 
 # --- the treaty between Fortran and C: the compiler prints the C header of the interface modules ---------------------
 $(B)/iface.h: $(IFACE)
@@ -49,35 +87,53 @@ $(B)/iface.h: $(IFACE)
 	  | sed 's/ ();/ (void);/' > $@.tmp
 	@mv $@.tmp $@
 
+# --- the commit, for the record in every output file ------------------------------------------------------------------
+COMMIT := $(shell git -C . describe --always --dirty 2>/dev/null || echo unknown)
+$(B)/commit.inc: FORCE
+	@mkdir -p $(@D)
+	@echo "character(*), parameter :: COMMIT = '$(COMMIT)'" | cmp -s - $@ || \
+	  echo "character(*), parameter :: COMMIT = '$(COMMIT)'" > $@
+FORCE:
+$(B)/fortran/version.o: $(B)/commit.inc
+
 # --- compiling -------------------------------------------------------------------------------------------------------
 $(B)/deps.mk: $(sort $(FSRC) $(wildcard fortran/*.f90 tests/*.f90)) tools/fortran-deps
 	@mkdir -p $(@D)
 	@awk -f tools/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
-ifeq ($(filter clean help,$(MAKECMDGOALS)),)
+ifneq ($(filter programs tests show-demo run-bench build/%,$(GOALS)),)
 -include $(B)/deps.mk
 -include $(wildcard $(B)/cuda_c/*.d)
 endif
 
 $(B)/%.o: %.f90
 	@mkdir -p $(@D) $(B)/mod
-	$(FC) $(FFLAGS) $(FFLAGS_$(notdir $*)) -J$(B)/mod -c -o $@ $<
+	@echo '  fortran  $<'
+	@$(FC) $(FFLAGS) $(FFLAGS_$(notdir $*)) -J$(B)/mod -I$(B) -c -o $@ $<
 
 $(B)/%.o: %.c $(B)/iface.h
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(CFLAGS_$(notdir $*)) -MMD -MP -c -o $@ $<
+	@echo '  c        $<'
+	@$(CC) $(CFLAGS) $(CFLAGS_$(notdir $*)) -MMD -MP -c -o $@ $<
 
 $(LIB): $(OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	@ar rcs $@ $^
 
 $(B)/bin/%: $(B)/fortran/%.o $(LIB)
 	@mkdir -p $(@D)
-	$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
+	@echo '  link     $@'
+	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
 
-$(B)/tests/t%: $(B)/tests/t%.o $(B)/tests/check.o $(LIB)
-	$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
+$(B)/tests/t%: $(B)/tests/t%.o $(THELP) $(LIB)
+	@echo '  link     $@'
+	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
+
+$(B)/bench/%: $(B)/tools/bench/%.o $(LIB)
+	@mkdir -p $(@D)
+	@echo '  link     $@'
+	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
 
 .PRECIOUS: $(B)/%.o
 
-clean:
+clean:    ## remove all that was built
 	rm -rf build

@@ -252,18 +252,3 @@ double clock_parse(const char *text) {
     end = strptime(buffer, "%Y-%m-%dT%H:%M:%SZ", &tm);
     return end == buffer + 20 ? (double)timegm(&tm) : -1;
 }
-
-void clock_sleep(double seconds) {
-    if (!(seconds > 0))
-        return;
-    struct timespec t = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
-    nanosleep(&t, NULL);
-}
-
-void host_name(char *name, int n) {
-    if (n < 1)
-        return;
-    if (gethostname(name, n))
-        name[0] = 0;
-    name[n - 1] = 0;
-}

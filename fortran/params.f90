@@ -104,7 +104,7 @@ contains
     call t%real('coeffs_error', job%coeffs_error, 0.0_dp, 0.0_dp, 5.0_dp, '%', 'Holberg: largest group-velocity error; 0 = smallest that covers fmax')
     call t%int('npml', job%npml, 20, 0, 1000, 'cells', 'width of the absorbing layers')
     call t%word('top', job%top, 'pml', 'pml,free', 'upper side: absorbing, or free surface at the top of the model')
-    call t%word('variant', job%variant, 'auto', 'auto', 'kernel variant (SplFd2dmod --version lists them)')
+    call t%word('variant', job%variant, 'auto', trim(t%variants), 'kernel variant; those of this build')
     call t%word('dispersion', job%dispersion, 'error', 'error,warn', 'what to do when the grid is too coarse for fmax')
 
     call t%section('Snapshots')

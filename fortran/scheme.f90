@@ -1,9 +1,16 @@
 !> The numerical scheme of a survey, derived once from the job, the wavelet and the model, the same for every shot.
 module scheme_m
-  use kinds_m, only: dp, sp
+  use der_m, only: DerBand, DerSumAbs, DerWeights
+  use error_m, only: error_t, Fail
+  use kinds_m, only: dp, i8, sp
+  use params_m, only: job_t
+  use stability_m, only: StabilityLimit
+  use text_m, only: Str
+  use timedisp_m, only: TimedispSource, TraceMargin
+  use wavelet_m, only: wavelet_t, WaveletValue
   implicit none
   private
-  public :: scheme_t
+  public :: scheme_t, SchemeDerive
 
   type :: scheme_t
     real(dp) :: dx = 0, dz = 0                !< grid spacing [m]
@@ -29,6 +36,224 @@ module scheme_m
     character(:), allocatable :: components   !< of the gathers, e.g. 'p,vx,vz'
     character(:), allocatable :: variant      !< kernel variant
     real(sp), allocatable :: q(:)             !< volume injection rate [m2/s], (nt), sample n at t_start + (n - 1/2) dt
+    character(:), allocatable :: warnings     !< what the user should know, one sentence a line; '' = nothing
   end type scheme_t
+
+  real(dp), parameter :: pi = acos(-1.0_dp)
+  real(dp), parameter :: tolerance = 0.01_dp        !< largest group-velocity error, unless the job says another
+  real(dp), parameter :: part_of_limit = 0.99_dp    !< default time step
+  real(dp), parameter :: least_ppw = 2.05_dp        !< below, a grid cannot carry a wave at all
+  integer, parameter :: most_steps = 100000000
+
+contains
+
+  !> The scheme of a job (grid, time, scheme and snapshot parameters; threads are left to the caller) for a wavelet and a model with
+  !> velocities vmin..vmax [m/s]. model_dx, model_dz [m]: spacing where the job gives none.
+  !>   dt      the largest stable one (less 2 % of what a homogeneous medium allows), unless given
+  !>   weights those with the smallest group-velocity error up to fmax in vmin, unless coeffs_error or taylor are given
+  !>   nt      from the begin of the wavelet to tmax and as far beyond as resampling and time correction look
+  !> Fails on a time step above the limit, a grid too coarse for fmax (warns if dispersion=warn) and times without meaning, each
+  !> with what would do. scheme%warnings holds what is allowed but should be known.
+  subroutine SchemeDerive(job, wavelet, vmin, vmax, model_dx, model_dz, scheme, error)
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(in) :: wavelet
+    real(dp), intent(in) :: vmin, vmax, model_dx, model_dz
+    type(scheme_t), intent(out) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    scheme%warnings = ''
+    call CopyJob(job, scheme)
+    scheme%dx = merge(job%dx, model_dx, job%dx > 0)
+    scheme%dz = merge(job%dz, model_dz, job%dz > 0)
+    scheme%vmin = vmin
+    scheme%vmax = vmax
+    scheme%fmax = wavelet%fmax
+    scheme%fband = wavelet%fband
+    scheme%fpeak = wavelet%fpeak
+    call CheckNumbers(scheme, job, error)
+    if (.not. allocated(error)) call ChooseWeights(scheme, job, error)
+    if (.not. allocated(error)) call ChooseStep(scheme, job, error)
+    if (.not. allocated(error)) call ChooseTimes(scheme, job, wavelet, error)
+    if (allocated(error)) return
+    call WarnOfTimes(scheme, job)
+    call SampleSource(scheme, wavelet)
+  end subroutine SchemeDerive
+
+  subroutine CopyJob(job, scheme)
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(inout) :: scheme
+    scheme%dt_out = job%dt_out
+    scheme%half_length = job%half_length
+    scheme%npml = job%npml
+    scheme%free_top = job%top == 'free'
+    scheme%time_correction = job%time_correction
+    scheme%exact_positions = job%positions == 'exact'
+    scheme%threads = max(1, job%threads)
+    scheme%snapshot = job%snapshot
+    scheme%snapshot_step = job%snapshot_step
+    scheme%components = job%components
+    scheme%variant = job%variant
+  end subroutine CopyJob
+
+  subroutine CheckNumbers(scheme, job, error)
+    type(scheme_t), intent(in) :: scheme
+    type(job_t), intent(in) :: job
+    type(error_t), allocatable, intent(inout) :: error
+    call Positive(scheme%dx, 'grid spacing dx', 'm')
+    call Positive(scheme%dz, 'grid spacing dz', 'm')
+    call Positive(scheme%vmin, 'smallest velocity of the model', 'm/s')
+    call Positive(scheme%vmax, 'largest velocity of the model', 'm/s')
+    call Positive(scheme%fmax, 'highest frequency fmax', 'Hz')
+    call Positive(job%tmax, 'record length tmax', 's')
+    call Positive(job%dt_out, 'sample interval dt_out', 's')
+    if (allocated(error)) return
+    if (scheme%vmin > scheme%vmax) call Fail(error, 'the smallest velocity of the model, '//Str(scheme%vmin)// &
+                                             ' m/s, is above the largest, '//Str(scheme%vmax)//' m/s')
+    if (max(scheme%dx, scheme%dz) > 100*min(scheme%dx, scheme%dz)) &
+      call Fail(error, 'dx = '//Str(scheme%dx)//' m and dz = '//Str(scheme%dz)//' m differ more than a hundredfold: '// &
+                'one of them must be a mistake')
+
+  contains
+
+    subroutine Positive(value, what, unit)
+      real(dp), intent(in) :: value
+      character(*), intent(in) :: what, unit
+      if (.not. (value > 0 .and. value <= huge(value))) call Fail(error, what//' = '//Str(value)//' '//unit//' must be above 0')
+    end subroutine Positive
+
+  end subroutine CheckNumbers
+
+  !> Weights, their error in band, points per wavelength; fails or warns where fmax in vmin is beyond what the weights carry.
+  subroutine ChooseWeights(scheme, job, error)
+    type(scheme_t), intent(inout) :: scheme
+    type(job_t), intent(in) :: job
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: h, band, allowed, used, widest, best(8)
+    character(:), allocatable :: text
+    h = max(scheme%dx, scheme%dz)
+    scheme%ppw = scheme%vmin/(scheme%fmax*h)
+    band = min(2*pi/scheme%ppw, 2*pi/least_ppw)
+    call DerWeights(scheme%half_length, job%coeffs, job%coeffs_error, band, scheme%w, used, error)
+    if (allocated(error)) return
+    scheme%coeffs_error = LargestError(scheme%w(:scheme%half_length), band)
+    allowed = merge(job%coeffs_error/100, tolerance, job%coeffs_error > 0)
+    call DerWeights(scheme%half_length, job%coeffs, 100*allowed, band, best, used, error)
+    if (allocated(error)) return
+    widest = DerBand(best(:scheme%half_length), allowed)
+    if (2*pi/scheme%ppw <= widest*(1 + 1e-6_dp)) return
+    text = 'the grid of '//Str(scheme%dx)//' x '//Str(scheme%dz)//' m is too coarse for fmax = '//Str(scheme%fmax, 4)// &
+           ' Hz where vp = '//Str(scheme%vmin)//' m/s: '//Str(scheme%ppw, 3)//' points per wavelength, but '//job%coeffs// &
+           ' weights of half-length '//Str(scheme%half_length)//' need '//Str(2*pi/widest, 3)//' to keep the group velocity right to '// &
+           Str(100*allowed, 3)//' %; use a spacing of at most '//Str(widest*scheme%vmin/(2*pi*scheme%fmax), 4)//' m, or fmax = '// &
+           Str(widest*scheme%vmin/(2*pi*h), 4)//' Hz or lower'
+    if (scheme%half_length < 8) text = text//', or a larger half_length'
+    if (job%dispersion == 'warn' .and. scheme%ppw > least_ppw) then
+      call Warn(scheme, text)
+    else if (job%dispersion == 'warn') then
+      call Fail(error, text//' (dispersion=warn needs more than '//Str(least_ppw)//' points per wavelength)')
+    else
+      call Fail(error, text//'; dispersion=warn models all the same')
+    end if
+  end subroutine ChooseWeights
+
+  !> Largest |group-velocity error| of weights w up to kh = band.
+  pure real(dp) function LargestError(w, band) result(largest)
+    use der_m, only: DerGroupError
+    real(dp), intent(in) :: w(:), band
+    integer, parameter :: n = 2000
+    integer :: i
+    largest = 0
+    do i = 0, n
+      largest = max(largest, abs(DerGroupError(w, band*i/n)))
+    end do
+  end function LargestError
+
+  !> The time step: the user's, or a little below the limit, and such that the source's band can be carried.
+  subroutine ChooseStep(scheme, job, error)
+    type(scheme_t), intent(inout) :: scheme
+    type(job_t), intent(in) :: job
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: nyquist_limit
+    scheme%dt_limit = StabilityLimit(scheme%w(:scheme%half_length), scheme%dx, scheme%dz, scheme%vmax)
+    nyquist_limit = 0.28_dp/scheme%fmax                     ! the numerical frequency of fmax stays below 0.34/dt
+    scheme%dt = job%dt
+    if (job%dt <= 0) scheme%dt = min(part_of_limit*scheme%dt_limit, nyquist_limit)
+    if (scheme%dt > scheme%dt_limit) then
+      call Fail(error, 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//Str(scheme%dt_limit, 5)//' s for vp up to '// &
+                Str(scheme%vmax)//' m/s on a grid of '//Str(scheme%dx)//' x '//Str(scheme%dz)//' m; use dt=0 for the largest stable step')
+    else if (scheme%dt > nyquist_limit) then
+      call Fail(error, 'dt = '//Str(scheme%dt)//' s is too large for fmax = '//Str(scheme%fmax, 4)//' Hz: at most '// &
+                Str(nyquist_limit, 4)//' s')
+    end if
+  end subroutine ChooseStep
+
+  !> Start, number of steps, output samples.
+  subroutine ChooseTimes(scheme, job, wavelet, error)
+    type(scheme_t), intent(inout) :: scheme
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(in) :: wavelet
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: tlast, margin, steps
+    if (job%tmax/job%dt_out >= 0.5_dp*huge(1)) then
+      call Fail(error, 'tmax = '//Str(job%tmax)//' s at dt_out = '//Str(job%dt_out)//' s makes '//Str(job%tmax/job%dt_out)// &
+                ' samples, more than can be counted: use a larger dt_out')
+      return
+    end if
+    if (job%dt_out > job%tmax) then
+      call Fail(error, 'dt_out = '//Str(job%dt_out)//' s is longer than the record, tmax = '//Str(job%tmax)//' s')
+      return
+    end if
+    scheme%nt_out = floor(job%tmax/job%dt_out*(1 + 1e-9_dp)) + 1
+    tlast = (scheme%nt_out - 1)*scheme%dt_out
+    scheme%t_start = -scheme%dt*ceiling(-(wavelet%t_begin - 4/(1.25_dp*scheme%fband))/scheme%dt)   ! the wavelet's filtered foot
+    margin = TraceMargin(scheme%fband, scheme%dt, scheme%dt_out, tlast - scheme%t_start, scheme%time_correction)
+    steps = (tlast + margin - scheme%t_start)/scheme%dt + 1
+    if (steps > most_steps) then
+      call Fail(error, 'tmax = '//Str(job%tmax)//' s needs '//Str(steps, 3)//' steps of dt = '//Str(scheme%dt)// &
+                ' s, more than '//Str(most_steps)//': check tmax, the velocities and the grid spacing')
+      return
+    end if
+    scheme%nt = ceiling(steps)
+  end subroutine ChooseTimes
+
+  !> What is allowed but should be known.
+  subroutine WarnOfTimes(scheme, job)
+    type(scheme_t), intent(inout) :: scheme
+    type(job_t), intent(in) :: job
+    real(dp) :: turns
+    if (scheme%fmax > 0.4_dp/scheme%dt_out) &
+      call Warn(scheme, 'dt_out = '//Str(scheme%dt_out)//' s cannot hold frequencies up to fmax = '//Str(scheme%fmax, 4)// &
+                ' Hz: the traces are cut above '//Str(0.4_dp/scheme%dt_out, 4)//' Hz; dt_out = '//Str(0.4_dp/scheme%fmax, 3)// &
+                ' s or less keeps all')
+    turns = scheme%fmax*job%tmax*(2*pi*scheme%fmax*scheme%dt)**2/24
+    if (.not. scheme%time_correction .and. turns > 0.05_dp) &
+      call Warn(scheme, 'without time_correction the time step of '//Str(scheme%dt, 4)//' s brings the end of the record '// &
+                Str(turns, 2)//' periods of fmax too early: use time_correction=yes or a smaller dt')
+    if (scheme%npml == 0) &
+      call Warn(scheme, 'npml = 0: the sides of the model reflect everything')
+    if (scheme%npml > 0 .and. scheme%npml < 8) &
+      call Warn(scheme, 'npml = '//Str(scheme%npml)//' cells absorb little: 20 keep reflections below -60 dB')
+  end subroutine WarnOfTimes
+
+  subroutine Warn(scheme, text)
+    type(scheme_t), intent(inout) :: scheme
+    character(*), intent(in) :: text
+    if (len(scheme%warnings) > 0) scheme%warnings = scheme%warnings//new_line('a')
+    scheme%warnings = scheme%warnings//text
+  end subroutine Warn
+
+  !> Q at t_start + (n-½) dt; its spectrum such that the scheme's time error cancels, if that is wanted.
+  subroutine SampleSource(scheme, wavelet)
+    type(scheme_t), intent(inout) :: scheme
+    type(wavelet_t), intent(in) :: wavelet
+    integer :: n
+    allocate (scheme%q(scheme%nt))
+    if (scheme%time_correction) then
+      call TimedispSource(wavelet, scheme%t_start, scheme%dt, scheme%q)
+    else
+      do n = 1, scheme%nt
+        scheme%q(n) = real(WaveletValue(wavelet, scheme%t_start + (n - 0.5_dp)*scheme%dt), sp)
+      end do
+    end if
+  end subroutine SampleSource
 
 end module scheme_m

@@ -3,7 +3,7 @@ module text_m
   use kinds_m, only: sp, dp, i8
   implicit none
   private
-  public :: Str, Lower, Join, NearestName, ToInt, ToReal, CString, FString
+  public :: Str, Lower, Join, NearestName, ToInt, ToReal, IsReal, CString, FString
 
   !> A number as short text: Str(12), Str(0.5_dp) = "0.5", Str(2.5_dp, 3) = 3 significant digits.
   interface Str
@@ -172,19 +172,82 @@ contains
     ok = io == 0
   end subroutine ToInt
 
-  !> Whole text to a finite real; `ok` is false for anything else (list-directed oddities such as "2*3" too).
+  !> Whole text to a finite real; `ok` is false for anything that is no number (list-directed oddities such as "2*3" and "1-3"
+  !> too) and for numbers of 1e308 and more or too small for a double.
   pure subroutine ToReal(s, value, ok)
     character(*), intent(in) :: s
     real(dp), intent(out) :: value
     logical, intent(out) :: ok
-    integer :: io
+    integer :: io, e, first
     value = 0
-    ok = len_trim(s) > 0 .and. verify(trim(s), '+-0123456789.eEdD') == 0 .and. scan(s, '0123456789') > 0
+    ok = IsReal(s)
     if (.not. ok) return
-    read (s, *, iostat=io) value
+    ! The size is judged before reading: reading 1e400 would raise a floating-point exception.
+    e = scan(s, 'eEdD')
+    if (e == 0) e = len_trim(s) + 1
+    first = scan(s(:e - 1), '123456789')
+    if (first > 0) ok = abs(DecimalExponent(trim(s), first, e)) < 308
+    if (first > 0 .and. .not. ok) return
+    read (s(:merge(len_trim(s), e - 1, first > 0)), *, iostat=io) value
     ok = io == 0
-    if (ok) ok = abs(value) <= huge(value)
   end subroutine ToReal
+
+  !> Power of ten of the first non-zero digit, s(first:first), of a number whose exponent letter is at s(e:e).
+  pure integer function DecimalExponent(s, first, e) result(power)
+    character(*), intent(in) :: s
+    integer, intent(in) :: first, e
+    integer :: point
+    logical :: ok
+    power = 0
+    if (e < len(s)) then
+      call ToInt(s(e + 1:), power, ok)
+      power = min(max(power, -1000000), 1000000)
+      if (.not. ok) power = 1000000
+    end if
+    point = index(s(:e - 1), '.')
+    if (point == 0) point = e
+    power = power + point - first - merge(1, 0, first < point)
+  end function DecimalExponent
+
+  !> Is the whole text a decimal number: sign, digits with at most one point, exponent by e or d?
+  pure logical function IsReal(s)
+    character(*), intent(in) :: s
+    integer :: i, n, before, after
+    IsReal = .false.
+    n = len_trim(s)
+    i = 1
+    if (i <= n) i = i + merge(1, 0, scan(s(i:i), '+-') > 0)
+    call SkipDigits(s(:n), i, before)
+    after = 0
+    if (i <= n) then
+      if (s(i:i) == '.') then
+        i = i + 1
+        call SkipDigits(s(:n), i, after)
+      end if
+    end if
+    if (before + after == 0) return
+    if (i <= n) then
+      if (scan(s(i:i), 'eEdD') == 0) return
+      i = i + 1
+      if (i <= n) i = i + merge(1, 0, scan(s(i:i), '+-') > 0)
+      call SkipDigits(s(:n), i, after)
+      if (after == 0) return
+    end if
+    IsReal = i > n
+  end function IsReal
+
+  !> Moves `i` behind the digits that start at s(i:i); `n` counts them.
+  pure subroutine SkipDigits(s, i, n)
+    character(*), intent(in) :: s
+    integer, intent(inout) :: i
+    integer, intent(out) :: n
+    n = 0
+    do while (i <= len(s))
+      if (scan(s(i:i), '0123456789') == 0) exit
+      i = i + 1
+      n = n + 1
+    end do
+  end subroutine SkipDigits
 
   !> Text with the ending null that C expects.
   pure function CString(s) result(c)

@@ -9,9 +9,11 @@ program t001_text
   logical :: ok
 
   call Claim(Str(12) == '12' .and. Str(0.5_dp) == '0.5' .and. Str(1500.0_dp) == '1500', 'plain numbers print plainly')
-  call Claim(Str(-0.25_dp) == '-0.25' .and. Str(0.0_dp) == '0' .and. Str(1.0e-9_dp) == '1e-9', 'small and negative numbers: '//Str(1.0e-9_dp))
+  call Claim(Str(-0.25_dp) == '-0.25' .and. Str(0.0_dp) == '0' .and. Str(1.0e-9_dp) == '1e-9', 'small and negative numbers: '// &
+             Str(1.0e-9_dp))
   call Claim(Str(1.5e12_dp) == '1.5e12' .and. Str(123456.0_dp) == '123456', 'large numbers: '//Str(1.5e12_dp))
-  call Claim(Str(9.9999999_dp) == '10' .and. Str(0.1_dp + 0.2_dp, 17) == '0.30000000000000004', 'rounding: '//Str(0.1_dp + 0.2_dp, 17))
+  call Claim(Str(9.9999999_dp) == '10' .and. Str(0.1_dp + 0.2_dp, 17) == '0.30000000000000004', 'rounding: '// &
+             Str(0.1_dp + 0.2_dp, 17))
   call ToInt('12', i, ok)
   call Claim(ok .and. i == 12, 'text to integer')
   call ToInt('12.5', i, ok)
@@ -22,7 +24,22 @@ program t001_text
   call Claim(.not. ok, '1,5 is no real')
   call ToReal('nan', x, ok)
   call Claim(.not. ok, 'nan is no real')
-  call Claim(NearestName('half_lenght', [character(12) :: 'npml', 'half_length']) == 'half_length', 'half_lenght is near half_length')
+  call ToReal('1-3', x, ok)
+  call Claim(.not. ok, '1-3 is no real, although Fortran would read it as 1e-3')
+  call ToReal('1e400', x, ok)
+  call Claim(.not. ok, '1e400 is refused without a floating-point exception')
+  call ToReal('1e99999999999', x, ok)
+  call Claim(.not. ok, '1e99999999999 is refused')
+  call ToReal('-0.000125d+2', x, ok)
+  call Claim(ok .and. x == -0.0125_dp, '-0.000125d+2 is '//Str(x))
+  call ToReal('0e500', x, ok)
+  call Claim(ok .and. x == 0, '0e500 is 0')
+  call ToReal('1e-320', x, ok)
+  call Claim(.not. ok, '1e-320 is too small for a double and is not taken for 0')
+  call ToReal(repeat('0', 4000)//'2.5'//repeat('0', 4000), x, ok)
+  call Claim(ok .and. x == 2.5_dp, '8000 zeros around 2.5 do no harm')
+  call Claim(NearestName('half_lenght', [character(12) :: 'npml', 'half_length']) == 'half_length', &
+             'half_lenght is near half_length')
   call Claim(NearestName('zzz', [character(12) :: 'npml', 'half_length']) == '', 'zzz is near nothing')
   call Done()
 end program t001_text

@@ -1,0 +1,96 @@
+/* The 2D acoustic time loop: what is common to all variants. The grid, the treaty and the meaning of each verb are in
+ * interfaces/fd2d_c.f90; fd2d.c checks arguments, keeps geometry and traces, and hands on to a variant.
+ *
+ * A variant is one file with one exported constant, listed in fd2d_variants.def:
+ *
+ *   FD2D_VARIANT(cpu) = {"cpu", "SIMD and threads, ...", .make = ..., ...};
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "iface.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { FD2D_SIGMA, FD2D_VX, FD2D_VZ, FD2D_FIELDS };
+
+/* Cells sorted by row, then column: those of row k are row[k] .. row[k+1]-1. */
+typedef struct fd2d_cells {
+    int n;
+    int *row;  /* (nz + 1) */
+    int *i;    /* (n) column */
+    float *w;  /* (n) weight: of a source's cells only */
+} fd2d_cells;
+
+typedef struct fd2d {
+    const struct fd2d_variant *variant;
+    void *own; /* the variant's */
+    fd2d_cfg cfg;
+    size_t bytes; /* host memory held, the variant's included */
+    int has_model, has_pml;
+
+    float *px, *pz; /* (nx,6), (nz,6) as given to fd2d_pml */
+
+    int nq; /* source: wavelet q(nq) at cells with weights */
+    float *q;
+    fd2d_cells source;
+
+    /* Receiver r = sum over c in start[r] .. start[r+1]-1 of w[c] * value of cell[c]. Cells that several receivers share
+     * are sampled once: cell[c] counts through sampled[SIGMA], then [VX], then [VZ]. Summed in double in this order. */
+    int nrec;
+    int *start;  /* (nrec + 1) */
+    int *cell;   /* (start[nrec]) */
+    float *w;    /* (start[nrec]) */
+    fd2d_cells sampled[FD2D_FIELDS];
+
+    int next; /* the step that must come next; 0 = any */
+
+    int first, steps; /* traces: step of the first row, rows filled */
+    size_t rows;      /* rows there is room for */
+    float *trace;     /* (nrec, rows): receivers run fastest */
+} fd2d;
+
+/* What a variant must offer; all return 0 or fail with err_set. `make` fills fd->own from fd->cfg. */
+typedef struct fd2d_variant {
+    const char *name, *about;
+    int needs_gpu;
+    int (*make)(fd2d *fd);
+    void (*release)(fd2d *fd);                                        /* fd->own may be null or half made */
+    int (*model)(fd2d *fd, const float *kappa, const float *rho);     /* see fd2d_coefficients */
+    int (*pml)(fd2d *fd);                                             /* fd->px, pz are new */
+    int (*source)(fd2d *fd);                                          /* fd->q, source are new */
+    int (*receivers)(fd2d *fd);                                       /* fd->start ... sampled are new */
+    int (*timestep)(fd2d *fd, int it, int n, float *trace);           /* fills trace(nrec, n) */
+    int (*get)(fd2d *fd, int field, float *out);                      /* out(nx,nz) */
+    int (*set)(fd2d *fd, int field, const float *in);                 /* in(nx,nz) */
+    int (*maxabs)(fd2d *fd, float *value, int *i, int *k);
+    int (*reset)(fd2d *fd);
+    int (*tune)(fd2d *fd, const char *isa, int width, int steps, int rows);
+    void (*device)(fd2d *fd, char *text, size_t length);
+} fd2d_variant;
+
+#define FD2D_VARIANT(name) const fd2d_variant fd2d_variant_##name
+
+#define FD2D_ENTRY(name) extern FD2D_VARIANT(name);
+#include "fd2d_variants.def"
+#undef FD2D_ENTRY
+
+/* Memory of the handle, counted in fd->bytes, zeroed; *p must be null or come from here (then it is given back first). */
+int fd2d_alloc(fd2d *fd, void *p, size_t count, size_t size, const char *what);
+void fd2d_release(fd2d *fd, void *p);
+
+/* Coefficients of row k: bx = dt/(dx rho) at (i+1/2,k), bz = dt/(dz rho) at (i,k+1/2), kk = kappa dt/dx, each (nx);
+ * kk of a free surface's row is 0. Every variant takes them from here. */
+void fd2d_coefficients(const fd2d_cfg *cfg, const float *kappa, const float *rho, int k, float *bx, float *bz, float *kk);
+
+/* fd2d_points.c: sorting cells by row. */
+int fd2d_set_source_cells(fd2d *fd, int n, const int *i, const int *k, const float *w);
+int fd2d_set_receiver_cells(fd2d *fd, int nrec, const int *start, const int *field, const int *i, const int *k,
+                            const float *w);
+
+#ifdef __cplusplus
+}
+#endif

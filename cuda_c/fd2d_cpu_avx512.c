@@ -1,0 +1,38 @@
+/* Kernels for x86-64 with AVX-512; chosen at run time, so the build need not name the processor. */
+typedef int fd2d_cpu_avx512_not_empty; /* elsewhere than on x86-64 this file is */
+
+#ifdef __x86_64__
+#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,fma,prefer-vector-width=512")
+#include <immintrin.h>
+
+typedef __m512 vec;
+#define DER_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+
+#include "fd2d_cpu.h"
+
+#define VL 16
+#define LOAD(p) _mm512_loadu_ps(p)
+#define STORE(p, v) _mm512_storeu_ps(p, v)
+#define SPLAT(x) _mm512_set1_ps(x)
+
+/* Sixteen floats from o floats after the middle of three vectors at hand. An unaligned load of a whole cache line always
+ * crosses into the next and costs two; shifting two registers costs one. */
+static inline __attribute__((always_inline)) vec shifted(const vec v[3], int o) {
+#define CASE(o)                                                                                                        \
+    case o: return (vec) _mm512_alignr_epi32((__m512i) v[(o) < 0 ? 1 : 2], (__m512i) v[(o) < 0 ? 0 : 1], (o) &15);
+    switch (o) {
+        CASE(-8) CASE(-7) CASE(-6) CASE(-5) CASE(-4) CASE(-3) CASE(-2) CASE(-1)
+        CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
+    }
+    return v[1];
+#undef CASE
+}
+#define SHIFT_BEGIN(row) const vec around[3] = {LOAD((row) - VL), LOAD(row), LOAD((row) + VL)}
+#define SHIFTED(row, o) shifted(around, o)
+
+#include "fd2d_cpu_kernel.inc"
+
+static int supported(void) { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"); }
+
+const cpu_isa fd2d_cpu_avx512 = {"avx512", "AVX-512", supported, &kernels};
+#endif

@@ -1,0 +1,74 @@
+/* The machine under a rank: see interfaces/host_c.f90. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "iface.h"
+
+static volatile sig_atomic_t caught;
+
+static void remember(int signal_number) { caught = signal_number; }
+
+void host_catch_signals(void) {
+    struct sigaction action = {.sa_handler = remember, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+}
+
+int host_signal(void) { return caught; }
+
+int host_cores(void) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set)) return 1;
+    int n = CPU_COUNT(&set);
+    return n < 1 ? 1 : n;
+}
+
+long host_cores_hash(void) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    unsigned long hash = 5381;
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &set)) hash = hash * 33 + (unsigned long)i;
+    return (long)(hash >> 1);
+}
+
+void host_nap(double seconds) {
+    struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+double host_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int host_terminal(void) { return isatty(2); }
+
+void host_name(char *name, int n) {
+    if (gethostname(name, (size_t)n)) strncpy(name, "unknown", (size_t)n);
+    name[n - 1] = 0;
+}
+
+void host_processor(char *name, int n) {
+    char line[256];
+    strncpy(name, "CPU", (size_t)n);
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && fgets(line, sizeof line, f)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) || !colon) continue;
+        line[strcspn(line, "\n")] = 0;
+        strncpy(name, colon + 2, (size_t)n);
+        break;
+    }
+    if (f) fclose(f);
+    name[n - 1] = 0;
+}

@@ -1,0 +1,149 @@
+!> What a 2D time loop must offer, whoever computes it: the readable Fortran of fd2d_fortran.f90 or a C variant (fd2d_native.f90).
+!>
+!>       σ---vx--σ---vx--σ      σ (i,k)  at (i,   k  ), at whole time steps, σ = -pressure
+!>       |       |       |      vx(i,k)  at (i+½, k  ), at half time steps
+!>       vz      vz      vz     vz(i,k)  at (i,   k+½), at half time steps
+!>
+!> Step n takes the velocities to (n-½) dt and σ to n dt, then adds the source to σ, then samples the receivers.
+!> Fields are 0 outside the grid. Indices count from 1, x runs fastest.
+module fd2d_engine_m
+  use error_m, only: error_t
+  use kinds_m, only: dp, i8, sp
+  implicit none
+  private
+  public :: fd2d_engine_t, fd2d_grid_t, field_sigma, field_vx, field_vz
+
+  integer, parameter :: field_sigma = 0, field_vx = 1, field_vz = 2
+
+  !> A grid. Two grids that are equal in all of this can share an engine from shot to shot.
+  type :: fd2d_grid_t
+    integer :: nx = 0, nz = 0                                 !< nodes, absorbing layers included
+    integer :: nleft = 0, nright = 0, ntop = 0, nbottom = 0   !< widths of the absorbing layers [cells]
+    logical :: free_top = .false.                             !< row 1 is a free surface (then ntop = 0)
+    integer :: threads = 0                                    !< 0: as many as there are
+    integer :: half_length = 0
+    real(dp) :: dx = 0, dz = 0, dt = 0                        !< [m, s]
+    real(dp) :: w(8) = 0                                      !< weights of the differentiators
+  end type fd2d_grid_t
+
+  type, abstract :: fd2d_engine_t
+  contains
+    procedure(new_i), deferred :: new              !< takes memory for a grid
+    procedure(free_i), deferred :: free            !< gives it back; twice is harmless
+    procedure(model_i), deferred :: model          !< kappa [Pa] and rho [kg/m3] at the σ points, (nx, nz)
+    procedure(pml_i), deferred :: pml              !< profiles of the layers, see pml.f90
+    procedure(source_i), deferred :: source        !< after step n, σ(i,k) grows by w q(n)
+    procedure(receivers_i), deferred :: receivers  !< receiver r samples sum(w field(i,k)); forgets all traces
+    procedure(timestep_i), deferred :: timestep    !< steps first .. first+n-1
+    procedure(traces_i), deferred :: traces        !< their samples
+    procedure(field_i), deferred :: field          !< a copy of a field, (nx, nz)
+    procedure(set_field_i), deferred :: set_field
+    procedure(maxabs_i), deferred :: maxabs        !< largest |σ| and where; infinite if any is infinite or not a number
+    procedure(reset_i), deferred :: reset          !< all fields zero, traces forgotten
+    procedure(bytes_i), deferred :: bytes          !< memory held
+    procedure(device_i), deferred :: device        !< what computes, for the record
+  end type fd2d_engine_t
+
+  abstract interface
+    subroutine new_i(self, grid, error)
+      import :: fd2d_engine_t, fd2d_grid_t, error_t
+      class(fd2d_engine_t), intent(inout) :: self
+      type(fd2d_grid_t), intent(in) :: grid
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine new_i
+
+    subroutine free_i(self)
+      import :: fd2d_engine_t
+      class(fd2d_engine_t), intent(inout) :: self
+    end subroutine free_i
+
+    subroutine model_i(self, kappa, rho, error)
+      import :: fd2d_engine_t, error_t, sp
+      class(fd2d_engine_t), intent(inout) :: self
+      real(sp), intent(in) :: kappa(:, :), rho(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine model_i
+
+    subroutine pml_i(self, px, pz, error)
+      import :: fd2d_engine_t, error_t, sp
+      class(fd2d_engine_t), intent(inout) :: self
+      real(sp), intent(in) :: px(:, :), pz(:, :)           !< (nx, 6), (nz, 6)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine pml_i
+
+    subroutine source_i(self, q, i, k, w, error)
+      import :: fd2d_engine_t, error_t, sp
+      class(fd2d_engine_t), intent(inout) :: self
+      real(sp), intent(in) :: q(:), w(:)                   !< (nt), (cells)
+      integer, intent(in) :: i(:), k(:)                    !< (cells)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine source_i
+
+    subroutine receivers_i(self, start, field, i, k, w, error)
+      import :: fd2d_engine_t, error_t, sp
+      class(fd2d_engine_t), intent(inout) :: self
+      integer, intent(in) :: start(:)                      !< (nrec+1), the cells of receiver r are start(r) .. start(r+1)-1
+      integer, intent(in) :: field(:)                      !< (nrec), field_sigma, field_vx or field_vz
+      integer, intent(in) :: i(:), k(:)                    !< (cells)
+      real(sp), intent(in) :: w(:)                         !< (cells)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine receivers_i
+
+    subroutine timestep_i(self, first, n, error)
+      import :: fd2d_engine_t, error_t
+      class(fd2d_engine_t), intent(inout) :: self
+      integer, intent(in) :: first, n
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine timestep_i
+
+    subroutine traces_i(self, first, out, error)
+      import :: fd2d_engine_t, error_t, sp
+      class(fd2d_engine_t), intent(inout) :: self
+      integer, intent(in) :: first
+      real(sp), contiguous, intent(out) :: out(:, :)       !< (steps, nrec)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine traces_i
+
+    subroutine field_i(self, which, out, error)
+      import :: fd2d_engine_t, error_t, sp
+      class(fd2d_engine_t), intent(inout) :: self
+      integer, intent(in) :: which
+      real(sp), contiguous, intent(out) :: out(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine field_i
+
+    subroutine set_field_i(self, which, in, error)
+      import :: fd2d_engine_t, error_t, sp
+      class(fd2d_engine_t), intent(inout) :: self
+      integer, intent(in) :: which
+      real(sp), contiguous, intent(in) :: in(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine set_field_i
+
+    subroutine maxabs_i(self, value, i, k, error)
+      import :: fd2d_engine_t, error_t, sp
+      class(fd2d_engine_t), intent(inout) :: self
+      real(sp), intent(out) :: value
+      integer, intent(out) :: i, k
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine maxabs_i
+
+    subroutine reset_i(self, error)
+      import :: fd2d_engine_t, error_t
+      class(fd2d_engine_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine reset_i
+
+    integer(i8) function bytes_i(self)
+      import :: fd2d_engine_t, i8
+      class(fd2d_engine_t), intent(in) :: self
+    end function bytes_i
+
+    function device_i(self) result(text)
+      import :: fd2d_engine_t
+      class(fd2d_engine_t), intent(in) :: self
+      character(:), allocatable :: text
+    end function device_i
+  end interface
+
+end module fd2d_engine_m

@@ -1,0 +1,143 @@
+!> A 2D time loop in C, behind the common face of fd2d_engine.f90; the treaty is interfaces/fd2d_c.f90.
+module fd2d_native_m
+  use error_m, only: error_t, FailFromC
+  use fd2d_c, only: fd2d_bytes, fd2d_cfg, fd2d_device, fd2d_field, fd2d_free, fd2d_maxabs, fd2d_model, fd2d_new, fd2d_pml, &
+                    fd2d_receivers, fd2d_reset, fd2d_set_field, fd2d_source, fd2d_timestep, fd2d_traces
+  use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
+  use iso_c_binding, only: c_associated, c_char, c_float, c_null_char, c_null_ptr, c_ptr
+  use kinds_m, only: i8, sp
+  use text_m, only: CString, FString
+  implicit none
+  private
+  public :: fd2d_native_t
+
+  type, extends(fd2d_engine_t) :: fd2d_native_t
+    character(:), allocatable :: variant
+    type(c_ptr), private :: handle = c_null_ptr
+  contains
+    procedure :: new, free, model, pml, source, receivers, timestep, traces, field, set_field, maxabs, reset, bytes, device
+  end type fd2d_native_t
+
+contains
+
+  subroutine new(self, grid, error)
+    class(fd2d_native_t), intent(inout) :: self
+    type(fd2d_grid_t), intent(in) :: grid
+    type(error_t), allocatable, intent(inout) :: error
+    type(fd2d_cfg) :: cfg
+    call self%free()
+    cfg%nx = grid%nx
+    cfg%nz = grid%nz
+    cfg%half_length = grid%half_length
+    cfg%nleft = grid%nleft
+    cfg%nright = grid%nright
+    cfg%ntop = grid%ntop
+    cfg%nbottom = grid%nbottom
+    cfg%free_top = merge(1, 0, grid%free_top)
+    cfg%threads = grid%threads
+    cfg%dx = real(grid%dx, c_float)
+    cfg%dz = real(grid%dz, c_float)
+    cfg%dt = real(grid%dt, c_float)
+    cfg%w = real(grid%w, c_float)
+    self%handle = fd2d_new(CString(self%variant), cfg)
+    if (.not. c_associated(self%handle)) call FailFromC(1, error)
+  end subroutine new
+
+  subroutine free(self)
+    class(fd2d_native_t), intent(inout) :: self
+    call fd2d_free(self%handle)
+    self%handle = c_null_ptr
+  end subroutine free
+
+  subroutine model(self, kappa, rho, error)
+    class(fd2d_native_t), intent(inout) :: self
+    real(sp), intent(in) :: kappa(:, :), rho(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(fd2d_model(self%handle, kappa, rho), error)
+  end subroutine model
+
+  subroutine pml(self, px, pz, error)
+    class(fd2d_native_t), intent(inout) :: self
+    real(sp), intent(in) :: px(:, :), pz(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(fd2d_pml(self%handle, px, pz), error)
+  end subroutine pml
+
+  subroutine source(self, q, i, k, w, error)
+    class(fd2d_native_t), intent(inout) :: self
+    real(sp), intent(in) :: q(:), w(:)
+    integer, intent(in) :: i(:), k(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(fd2d_source(self%handle, size(q), q, size(w), i - 1, k - 1, w), error)
+  end subroutine source
+
+  subroutine receivers(self, start, field, i, k, w, error)
+    class(fd2d_native_t), intent(inout) :: self
+    integer, intent(in) :: start(:), field(:), i(:), k(:)
+    real(sp), intent(in) :: w(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(fd2d_receivers(self%handle, size(field), start - 1, field, i - 1, k - 1, w), error)
+  end subroutine receivers
+
+  subroutine timestep(self, first, n, error)
+    class(fd2d_native_t), intent(inout) :: self
+    integer, intent(in) :: first, n
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(fd2d_timestep(self%handle, first, n), error)
+  end subroutine timestep
+
+  subroutine traces(self, first, out, error)
+    class(fd2d_native_t), intent(inout) :: self
+    integer, intent(in) :: first
+    real(sp), contiguous, intent(out) :: out(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(fd2d_traces(self%handle, first, size(out, 1), out), error)
+  end subroutine traces
+
+  subroutine field(self, which, out, error)
+    class(fd2d_native_t), intent(inout) :: self
+    integer, intent(in) :: which
+    real(sp), contiguous, intent(out) :: out(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(fd2d_field(self%handle, which, out), error)
+  end subroutine field
+
+  subroutine set_field(self, which, in, error)
+    class(fd2d_native_t), intent(inout) :: self
+    integer, intent(in) :: which
+    real(sp), contiguous, intent(in) :: in(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(fd2d_set_field(self%handle, which, in), error)
+  end subroutine set_field
+
+  subroutine maxabs(self, value, i, k, error)
+    class(fd2d_native_t), intent(inout) :: self
+    real(sp), intent(out) :: value
+    integer, intent(out) :: i, k
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(fd2d_maxabs(self%handle, value, i, k), error)
+    i = i + 1
+    k = k + 1
+  end subroutine maxabs
+
+  subroutine reset(self, error)
+    class(fd2d_native_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    call FailFromC(fd2d_reset(self%handle), error)
+  end subroutine reset
+
+  integer(i8) function bytes(self)
+    class(fd2d_native_t), intent(in) :: self
+    bytes = fd2d_bytes(self%handle)
+  end function bytes
+
+  function device(self) result(text)
+    class(fd2d_native_t), intent(in) :: self
+    character(:), allocatable :: text
+    character(kind=c_char, len=256) :: buffer
+    buffer = c_null_char
+    text = ''
+    if (fd2d_device(self%handle, len(buffer), buffer) == 0) text = FString(buffer)
+  end function device
+
+end module fd2d_native_m

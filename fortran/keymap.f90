@@ -1,0 +1,450 @@
+!> The key-map: a text file with one line a shot, which a person can read and edit. keymaps/README.md describes it.
+!>
+!>     spread cable streamer first=163 interval=12.5 channels=468 depth=8
+!>     shot   1001  5000.0  6.0  cable
+!>     shots  first_record=1002 n=99 x0=5050 dx=50 z=6 spread=cable
+!>     skip   1007  1020-1024
+module keymap_m
+  use kinds_m, only: dp, i8
+  use error_m, only: error_t
+  use faults_m, only: faults_t, FaultAdd, FaultsRaise
+  use hash_m, only: hash_t, HashAdd, HashText
+  use mapline_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
+  use shot_m, only: shot_t
+  use sort_m, only: SortOrder
+  use spread_m, only: spreads_t, SpreadExpand, SpreadHash, SpreadLists, SpreadRead, SpreadsCheck, SpreadSize, SpreadUse, &
+                      x_max, z_max
+  use text_m, only: Lower, NearestName, Str
+  use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
+  implicit none
+  private
+  public :: keymap_t, KeymapRead, KeymapShot, KeymapFind, KeymapReceivers
+
+  integer, parameter :: shots_max = 1000000
+  character(8), parameter :: first_words(5) = [character(8) :: 'spread', 'lists', 'shot', 'shots', 'skip']
+
+  !> Shots to be modelled, in the order of their record numbers.
+  type :: keymap_t
+    character(:), allocatable :: path
+    integer :: n = 0                          !< shots to be modelled
+    integer :: nskipped = 0                   !< shots marked skip
+    integer, allocatable :: record(:)         !< shot record numbers, ascending, (n)
+    integer :: nrec_max = 0                   !< most receivers of a shot
+    integer(i8) :: ntraces = 0                !< receivers of all shots together
+    character(16) :: hash = ''                !< of records, positions and receivers; not of names, comments, spacing
+    real(dp), allocatable, private :: sx(:), sy(:), sz(:)
+    integer, allocatable, private :: spread(:)
+    type(spreads_t), private :: spreads
+  end type keymap_t
+
+  !> Shots as the lines give them, in the order of the file.
+  type :: found_t
+    integer :: n = 0
+    integer, allocatable :: record(:), line(:), spread(:)
+    logical, allocatable :: skip(:)
+    real(dp), allocatable :: sx(:), sy(:), sz(:)
+  end type found_t
+
+  !> "skip FIRST-LAST" lines.
+  type :: skips_t
+    integer :: n = 0
+    integer, allocatable :: first(:), last(:), line(:)
+  end type skips_t
+
+contains
+
+  !> Reads the key-map at `path` and the receiver lists it names; all faults come in one error.
+  subroutine KeymapRead(keymap, path, error)
+    type(keymap_t), intent(out) :: keymap
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
+    type(textfile_t) :: file
+    type(faults_t) :: faults
+    type(found_t) :: found
+    type(skips_t) :: skips
+    integer, allocatable :: order(:)
+    keymap%path = trim(path)
+    call TextOpen(file, path, 'key-map', error)
+    if (allocated(error)) return
+    call Reserve(found, 1024)
+    allocate (skips%first(16), skips%last(16), skips%line(16))
+    do while (TextLine(file))
+      call ReadLine(keymap%spreads, found, skips, file, faults)
+    end do
+    call SpreadsCheck(keymap%spreads, file%path, faults)
+    call SortOrder(found%record(:found%n), order)
+    call CheckDuplicates(found, order, file%path, faults)
+    call ApplySkips(found, order, skips, file%path, faults)
+    if (faults%n == 0) call CheckSomeLeft(found, file%path, faults)
+    call FaultsRaise(faults, 'key-map '//file%path, error)
+    if (allocated(error)) return
+    call KeepShots(keymap, found, order)
+    call Fingerprint(keymap)
+  end subroutine KeymapRead
+
+  !> Shot i, 1..keymap%n, with its receivers.
+  subroutine KeymapShot(keymap, i, shot)
+    type(keymap_t), intent(in) :: keymap
+    integer, intent(in) :: i
+    type(shot_t), intent(inout) :: shot
+    shot%record = keymap%record(i)
+    shot%slot = i
+    shot%sx = keymap%sx(i)
+    shot%sy = keymap%sy(i)
+    shot%sz = keymap%sz(i)
+    call SpreadExpand(keymap%spreads, keymap%spread(i), shot)
+  end subroutine KeymapShot
+
+  !> Number of receivers of shot i.
+  pure integer function KeymapReceivers(keymap, i)
+    type(keymap_t), intent(in) :: keymap
+    integer, intent(in) :: i
+    KeymapReceivers = SpreadSize(keymap%spreads, keymap%spread(i))
+  end function KeymapReceivers
+
+  !> Slot of the shot with this record number, 0 if it is not to be modelled.
+  pure integer function KeymapFind(keymap, record) result(slot)
+    type(keymap_t), intent(in) :: keymap
+    integer, intent(in) :: record
+    slot = LowerBound(keymap%record, record)
+    if (slot > keymap%n) then
+      slot = 0
+    else if (keymap%record(slot) /= record) then
+      slot = 0
+    end if
+  end function KeymapFind
+
+  !> First place in ascending numbers that is >= value; size + 1 if there is none.
+  pure integer function LowerBound(numbers, value) result(lo)
+    integer, intent(in) :: numbers(:), value
+    integer :: hi, middle
+    lo = 1
+    hi = size(numbers) + 1
+    do while (lo < hi)
+      middle = lo + (hi - lo)/2
+      if (numbers(middle) < value) then
+        lo = middle + 1
+      else
+        hi = middle
+      end if
+    end do
+  end function LowerBound
+
+  subroutine ReadLine(spreads, found, skips, file, faults)
+    type(spreads_t), intent(inout) :: spreads
+    type(found_t), intent(inout) :: found
+    type(skips_t), intent(inout) :: skips
+    type(textfile_t), intent(inout) :: file
+    type(faults_t), intent(inout) :: faults
+    character(:), allocatable :: word, near
+    integer :: first, last
+    if (.not. TextWord(file, first, last)) return
+    word = file%text(first:last)
+    select case (Lower(word))
+    case ('shot')
+      call ReadShot(spreads, found, file, faults)
+    case ('shots')
+      call ReadShots(spreads, found, file, faults)
+    case ('spread')
+      call SpreadRead(spreads, file, faults)
+    case ('lists')
+      call SpreadLists(spreads, file, faults)
+    case ('skip')
+      call ReadSkips(skips, file, faults)
+    case default
+      near = ''
+      if (.not. faults%full()) near = NearestName(word, first_words)
+      if (near /= '') near = ' (did you mean '//near//'?)'
+      call FaultHere(faults, file, 'unknown word '//Shown(word)//near// &
+                    ': a line begins with spread, lists, shot, shots or skip')
+    end select
+  end subroutine ReadLine
+
+  !> "shot RECORD SX SZ SPREAD [todo|skip] [y=SY]"
+  subroutine ReadShot(spreads, found, file, faults)
+    type(spreads_t), intent(inout) :: spreads
+    type(found_t), intent(inout) :: found
+    type(textfile_t), intent(inout) :: file
+    type(faults_t), intent(inout) :: faults
+    type(mapline_t) :: line
+    character(*), parameter :: columns = 'shot RECORD SX SZ SPREAD [todo|skip] [y=SY]'
+    integer :: record, before
+    real(dp) :: x, y, z
+    logical :: skip
+    before = faults%n
+    record = 0
+    x = 0
+    y = 0
+    z = 0
+    call MaplineRead(line, file, faults)
+    if (line%nwords < 4 .or. line%nwords > 5) then
+      call FaultHere(faults, file, Str(line%nwords)//merge(' columns after ', ' column after  ', line%nwords /= 1)// &
+                    'the word shot; the line is written: '//columns)
+      return
+    end if
+    call WholeWord(file, line%w(:, 1), 'record', 1, huge(1), record, faults)
+    call RealWord(file, line%w(:, 2), 'sx', -x_max, x_max, 'm', x, faults)
+    call RealWord(file, line%w(:, 3), 'sz', -z_max, z_max, 'm', z, faults)
+    call MaplineKeys(line, file, 'a shot', ['y'], [character(1) ::], faults)
+    call MaplineReal(line, file, 'y', -x_max, x_max, 'm', y, faults)
+    call ReadStatus(line, 5, file, skip, faults)
+    if (faults%n > before) return
+    call Reserve(found, found%n + 1)
+    call Keep(found, record, x, y, z, SpreadUse(spreads, MaplineWord(line, file, 4), file%line), skip, file%line)
+  end subroutine ReadShot
+
+  !> "shots first_record=1 n=100 x0=2000 dx=50 z=6 spread=NAME [step=1] [y=0] [todo|skip]"
+  subroutine ReadShots(spreads, found, file, faults)
+    type(spreads_t), intent(inout) :: spreads
+    type(found_t), intent(inout) :: found
+    type(textfile_t), intent(inout) :: file
+    type(faults_t), intent(inout) :: faults
+    type(mapline_t) :: line
+    character(12), parameter :: needed(6) = [character(12) :: 'first_record', 'n', 'x0', 'dx', 'z', 'spread']
+    integer :: record, n, step, i, spread, before, key
+    real(dp) :: x0, dx, y, z
+    logical :: skip
+    before = faults%n
+    record = 1
+    n = 1
+    step = 1
+    x0 = 0
+    dx = 0
+    y = 0
+    z = 0
+    call MaplineRead(line, file, faults)
+    call MaplineKeys(line, file, 'a line of shots', [needed, [character(12) :: 'step', 'y']], needed, faults)
+    call MaplineInt(line, file, 'first_record', 1, huge(1), record, faults)
+    call MaplineInt(line, file, 'n', 1, shots_max, n, faults)
+    call MaplineInt(line, file, 'step', 1, huge(1), step, faults)
+    call MaplineReal(line, file, 'x0', -x_max, x_max, 'm', x0, faults)
+    call MaplineReal(line, file, 'dx', -x_max, x_max, 'm', dx, faults)
+    call MaplineReal(line, file, 'z', -z_max, z_max, 'm', z, faults)
+    call MaplineReal(line, file, 'y', -x_max, x_max, 'm', y, faults)
+    call ReadStatus(line, 1, file, skip, faults)
+    if (faults%n > before) return
+    call CheckShots(found%n, record, n, step, x0, dx, file, faults)
+    if (faults%n > before) return
+    do key = 1, line%nkeys
+      if (Lower(file%text(line%k(1, key):line%k(2, key))) == 'spread') exit
+    end do
+    spread = SpreadUse(spreads, file%text(line%v(1, key):line%v(2, key)), file%line)
+    call Reserve(found, found%n + n)
+    do i = 0, n - 1
+      call Keep(found, record + i*step, x0 + i*dx, y, z, spread, skip, file%line)
+    end do
+  end subroutine ReadShots
+
+  !> What a line of shots may not exceed: record numbers, positions, and shots in all.
+  subroutine CheckShots(nbefore, record, n, step, x0, dx, file, faults)
+    integer, intent(in) :: nbefore, record, n, step
+    real(dp), intent(in) :: x0, dx
+    type(textfile_t), intent(in) :: file
+    type(faults_t), intent(inout) :: faults
+    integer(i8) :: last
+    last = record + (n - 1_i8)*step
+    if (last > huge(1)) call FaultHere(faults, file, 'the last record would be '//Str(last)//', above the limit '// &
+                                      Str(huge(1))//': lower first_record, n or step')
+    if (abs(x0 + (n - 1)*dx) > x_max) &
+      call FaultHere(faults, file, 'the last shot would be at x = '//Str(x0 + (n - 1)*dx)//' m, beyond '//Str(x_max)// &
+                    ' m: check x0, dx and n')
+    if (dx == 0 .and. n > 1) call FaultHere(faults, file, 'dx = 0 puts '//Str(n)//' shots at the same place: '// &
+                                           'give the distance from one shot to the next')
+    if (nbefore > shots_max - n) call FaultHere(faults, file, 'more than '//Str(shots_max)//' shots: split the survey')
+  end subroutine CheckShots
+
+  !> The word todo or skip at place i, if it is there; anything else there is a fault.
+  subroutine ReadStatus(line, i, file, skip, faults)
+    type(mapline_t), intent(in) :: line
+    integer, intent(in) :: i
+    type(textfile_t), intent(in) :: file
+    logical, intent(out) :: skip
+    type(faults_t), intent(inout) :: faults
+    character(:), allocatable :: word
+    skip = .false.
+    if (line%nwords < i) return
+    word = MaplineWord(line, file, i)
+    skip = Lower(word) == 'skip'
+    if (.not. skip .and. Lower(word) /= 'todo') &
+      call FaultHere(faults, file, 'unknown status '//Shown(word)//': must be todo or skip')
+    if (line%nwords > i) call FaultHere(faults, file, 'unexpected word '//Shown(MaplineWord(line, file, i + 1)))
+  end subroutine ReadStatus
+
+  !> "skip RECORD ... FIRST-LAST ..."
+  subroutine ReadSkips(skips, file, faults)
+    type(skips_t), intent(inout) :: skips
+    type(textfile_t), intent(inout) :: file
+    type(faults_t), intent(inout) :: faults
+    integer :: at(2), dash, first, last, before, words
+    words = 0
+    do while (TextWord(file, at(1), at(2)))
+      words = words + 1
+      before = faults%n
+      dash = index(file%text(at(1):at(2)), '-')
+      if (dash <= 1) dash = at(2) - at(1) + 2
+      first = 0
+      last = 0
+      call WholeWord(file, [at(1), at(1) + dash - 2], 'record', 1, huge(1), first, faults)
+      last = first
+      if (at(1) + dash <= at(2) + 1 .and. faults%n == before) &
+        call WholeWord(file, [at(1) + dash, at(2)], 'record', 1, huge(1), last, faults)
+      if (faults%n > before) cycle
+      if (last < first) then
+        call FaultHere(faults, file, 'skip '//file%text(at(1):at(2))//': the first record is above the last')
+      else
+        call KeepSkip(skips, first, last, file%line)
+      end if
+    end do
+    if (words == 0) call FaultHere(faults, file, 'skip needs record numbers: skip 12 20-25')
+  end subroutine ReadSkips
+
+  subroutine KeepSkip(skips, first, last, line)
+    type(skips_t), intent(inout) :: skips
+    integer, intent(in) :: first, last, line
+    if (skips%n == size(skips%first)) then
+      skips%first = [skips%first, skips%first]
+      skips%last = [skips%last, skips%last]
+      skips%line = [skips%line, skips%line]
+    end if
+    skips%n = skips%n + 1
+    skips%first(skips%n) = first
+    skips%last(skips%n) = last
+    skips%line(skips%n) = line
+  end subroutine KeepSkip
+
+  subroutine Keep(found, record, x, y, z, spread, skip, line)
+    type(found_t), intent(inout) :: found
+    integer, intent(in) :: record, spread, line
+    real(dp), intent(in) :: x, y, z
+    logical, intent(in) :: skip
+    found%n = found%n + 1
+    found%record(found%n) = record
+    found%sx(found%n) = x
+    found%sy(found%n) = y
+    found%sz(found%n) = z
+    found%spread(found%n) = spread
+    found%skip(found%n) = skip
+    found%line(found%n) = line
+  end subroutine Keep
+
+  !> Room for n shots; doubles, so that the lines of a long file cost the same each.
+  subroutine Reserve(found, n)
+    type(found_t), intent(inout) :: found
+    integer, intent(in) :: n
+    type(found_t) :: old
+    integer :: m
+    if (allocated(found%record)) then
+      if (n <= size(found%record)) return
+    end if
+    old = found
+    m = max(n, 2*old%n)
+    if (allocated(found%record)) deallocate (found%record, found%line, found%spread, found%skip, found%sx, found%sy, found%sz)
+    allocate (found%record(m), found%line(m), found%spread(m), found%skip(m), found%sx(m), found%sy(m), found%sz(m))
+    if (old%n == 0) return
+    found%record(:old%n) = old%record(:old%n)
+    found%line(:old%n) = old%line(:old%n)
+    found%spread(:old%n) = old%spread(:old%n)
+    found%skip(:old%n) = old%skip(:old%n)
+    found%sx(:old%n) = old%sx(:old%n)
+    found%sy(:old%n) = old%sy(:old%n)
+    found%sz(:old%n) = old%sz(:old%n)
+  end subroutine Reserve
+
+  subroutine CheckDuplicates(found, order, path, faults)
+    type(found_t), intent(in) :: found
+    integer, intent(in) :: order(:)
+    character(*), intent(in) :: path
+    type(faults_t), intent(inout) :: faults
+    integer :: i
+    do i = 2, found%n
+      if (found%record(order(i)) /= found%record(order(i - 1))) cycle
+      call FaultAdd(faults, path, found%line(order(i)), 'record '//Str(found%record(order(i)))//' is in line '// &
+                    Str(found%line(order(i - 1)))//' already: each shot needs a record number of its own')
+    end do
+  end subroutine CheckDuplicates
+
+  !> Marks the shots of the skip lines; a line that meets no shot is a fault (a typing error would go unseen).
+  subroutine ApplySkips(found, order, skips, path, faults)
+    type(found_t), intent(inout) :: found
+    integer, intent(in) :: order(:)
+    type(skips_t), intent(in) :: skips
+    character(*), intent(in) :: path
+    type(faults_t), intent(inout) :: faults
+    integer, allocatable :: sorted(:)
+    integer :: i, j, start
+    if (skips%n == 0) return
+    sorted = found%record(order)
+    do i = 1, skips%n
+      start = LowerBound(sorted, skips%first(i))
+      do j = start, found%n
+        if (sorted(j) > skips%last(i)) exit
+        found%skip(order(j)) = .true.
+      end do
+      if (j == start) call FaultAdd(faults, path, skips%line(i), 'skip '//RangeText(skips%first(i), skips%last(i))// &
+                                    ': there is no such shot')
+    end do
+  end subroutine ApplySkips
+
+  pure function RangeText(first, last) result(s)
+    integer, intent(in) :: first, last
+    character(:), allocatable :: s
+    s = Str(first)
+    if (last > first) s = s//'-'//Str(last)
+  end function RangeText
+
+  subroutine CheckSomeLeft(found, path, faults)
+    type(found_t), intent(in) :: found
+    character(*), intent(in) :: path
+    type(faults_t), intent(inout) :: faults
+    if (found%n == 0) then
+      call FaultAdd(faults, path, 0, 'the key-map has no shots: add lines "shot RECORD SX SZ SPREAD"')
+    else if (all(found%skip(:found%n))) then
+      call FaultAdd(faults, path, 0, 'each of the '//Str(found%n)//' shot(s) is marked skip: nothing is left to model')
+    end if
+  end subroutine CheckSomeLeft
+
+  !> Shots to be modelled go to the key-map in the order of their records.
+  subroutine KeepShots(keymap, found, order)
+    type(keymap_t), intent(inout) :: keymap
+    type(found_t), intent(in) :: found
+    integer, intent(in) :: order(:)
+    integer, allocatable :: kept(:)
+    integer :: i
+    kept = pack(order, .not. found%skip(order))
+    keymap%n = size(kept)
+    keymap%nskipped = found%n - keymap%n
+    keymap%record = found%record(kept)
+    keymap%sx = found%sx(kept)
+    keymap%sy = found%sy(kept)
+    keymap%sz = found%sz(kept)
+    keymap%spread = found%spread(kept)
+    do i = 1, keymap%n
+      keymap%nrec_max = max(keymap%nrec_max, KeymapReceivers(keymap, i))
+      keymap%ntraces = keymap%ntraces + KeymapReceivers(keymap, i)
+    end do
+  end subroutine KeepShots
+
+  !> Fingerprint of all that decides which traces come out. Each spread is mixed once, then by its own fingerprint.
+  subroutine Fingerprint(keymap)
+    type(keymap_t), intent(inout) :: keymap
+    type(hash_t), allocatable :: spreads(:)
+    logical, allocatable :: known(:)
+    type(hash_t) :: hash
+    integer :: i
+    allocate (spreads(maxval(keymap%spread)))
+    allocate (known(size(spreads)), source=.false.)
+    do i = 1, keymap%n
+      associate (s => keymap%spread(i))
+        if (.not. known(s)) spreads(s) = SpreadHash(keymap%spreads, s)
+        known(s) = .true.
+        call HashAdd(hash, keymap%record(i))
+        call HashAdd(hash, keymap%sx(i))
+        call HashAdd(hash, keymap%sy(i))
+        call HashAdd(hash, keymap%sz(i))
+        call HashAdd(hash, spreads(s))
+      end associate
+    end do
+    keymap%hash = HashText(hash)
+  end subroutine Fingerprint
+
+end module keymap_m

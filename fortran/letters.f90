@@ -1,0 +1,134 @@
+!> What the messages of a shot contain: types to messages and back. The only place that knows the order of the numbers.
+module letters_m
+  use gather_m, only: gather_t
+  use kinds_m, only: dp, i8, sp
+  use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS
+  use shot_m, only: shot_t
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: ShotLetter, ShotFrom, WindowLetter, WindowFrom, GatherLetter, GatherFrom, SnapsLetter, SnapsFrom
+
+contains
+
+  !> SHOT: `snapshots` asks for snapshots of it.
+  subroutine ShotLetter(shot, snapshots, message)
+    type(shot_t), intent(in) :: shot
+    logical, intent(in) :: snapshots
+    type(message_t), intent(inout) :: message
+    message%kind = MSG_SHOT
+    message%n(1:4) = [shot%record, shot%slot, size(shot%rx), merge(1, 0, snapshots)]
+    message%x(1:3) = [shot%sx, shot%sy, shot%sz]
+    message%places = [shot%rx, shot%ry, shot%rz, real(shot%channel, dp)]
+  end subroutine ShotLetter
+
+  subroutine ShotFrom(message, shot, snapshots)
+    type(message_t), intent(in) :: message
+    type(shot_t), intent(out) :: shot
+    logical, intent(out) :: snapshots
+    integer :: n
+    shot%record = int(message%n(1))
+    shot%slot = int(message%n(2))
+    n = int(message%n(3))
+    snapshots = message%n(4) == 1
+    shot%sx = message%x(1)
+    shot%sy = message%x(2)
+    shot%sz = message%x(3)
+    shot%rx = message%places(1:n)
+    shot%ry = message%places(n + 1:2*n)
+    shot%rz = message%places(2*n + 1:3*n)
+    shot%channel = nint(message%places(3*n + 1:4*n))
+  end subroutine ShotFrom
+
+  !> MODEL, the answer: the window of a shot.
+  subroutine WindowLetter(window, message)
+    type(window_t), intent(in) :: window
+    type(message_t), intent(inout) :: message
+    integer :: n
+    message%kind = MSG_MODEL
+    message%n(1:2) = [window%nx, window%nz]
+    message%x(1:4) = [window%x0, window%z0, window%dx, window%dz]
+    n = size(window%vp)
+    allocate (message%fields(2*n))
+    message%fields(:n) = reshape(window%vp, [n])
+    message%fields(n + 1:) = reshape(window%rho, [n])
+  end subroutine WindowLetter
+
+  subroutine WindowFrom(message, window)
+    type(message_t), intent(in) :: message
+    type(window_t), intent(out) :: window
+    integer :: n
+    window%nx = int(message%n(1))
+    window%nz = int(message%n(2))
+    window%x0 = message%x(1)
+    window%z0 = message%x(2)
+    window%dx = message%x(3)
+    window%dz = message%x(4)
+    n = window%nx*window%nz
+    window%vp = reshape(message%fields(:n), [window%nx, window%nz])
+    window%rho = reshape(message%fields(n + 1:2*n), [window%nx, window%nz])
+  end subroutine WindowFrom
+
+  !> GATHER: traces, positions used and how it was computed. Moves the traces out of `gather`.
+  subroutine GatherLetter(gather, message)
+    type(gather_t), intent(inout) :: gather
+    type(message_t), intent(inout) :: message
+    message%kind = MSG_GATHER
+    message%n(1:6) = [gather%record, gather%slot, gather%nt, gather%nrec, gather%ncomp, gather%steps]
+    message%x(1:4) = [gather%sx, gather%sz, gather%seconds, gather%cells]
+    message%text = gather%variant//achar(10)//gather%device
+    message%places = [gather%rx, gather%rz]
+    message%fields = reshape(gather%traces, [size(gather%traces)])
+    deallocate (gather%traces)
+  end subroutine GatherLetter
+
+  subroutine GatherFrom(message, gather)
+    type(message_t), intent(inout) :: message
+    type(gather_t), intent(out) :: gather
+    integer :: p
+    gather%record = int(message%n(1))
+    gather%slot = int(message%n(2))
+    gather%nt = int(message%n(3))
+    gather%nrec = int(message%n(4))
+    gather%ncomp = int(message%n(5))
+    gather%steps = int(message%n(6))
+    gather%sx = message%x(1)
+    gather%sz = message%x(2)
+    gather%seconds = message%x(3)
+    gather%cells = message%x(4)
+    p = index(message%text, achar(10))
+    gather%variant = message%text(:p - 1)
+    gather%device = message%text(p + 1:)
+    gather%rx = message%places(:gather%nrec)
+    gather%rz = message%places(gather%nrec + 1:2*gather%nrec)
+    gather%traces = reshape(message%fields, [gather%nt, gather%nrec, gather%ncomp])
+    deallocate (message%fields)
+  end subroutine GatherFrom
+
+  !> SNAPS: the snapshots of a shot.
+  subroutine SnapsLetter(gather, message)
+    type(gather_t), intent(in) :: gather
+    type(message_t), intent(inout) :: message
+    message%kind = MSG_SNAPS
+    message%n(1:5) = [gather%record, gather%slot, gather%nxs, gather%nzs, gather%nsnap]
+    message%x(1:5) = [gather%xs0, gather%zs0, gather%dxs, gather%dzs, gather%dts]
+    message%fields = reshape(gather%snapshots, [size(gather%snapshots)])
+  end subroutine SnapsLetter
+
+  subroutine SnapsFrom(message, gather)
+    type(message_t), intent(in) :: message
+    type(gather_t), intent(out) :: gather
+    gather%record = int(message%n(1))
+    gather%slot = int(message%n(2))
+    gather%nxs = int(message%n(3))
+    gather%nzs = int(message%n(4))
+    gather%nsnap = int(message%n(5))
+    gather%xs0 = message%x(1)
+    gather%zs0 = message%x(2)
+    gather%dxs = message%x(3)
+    gather%dzs = message%x(4)
+    gather%dts = message%x(5)
+    gather%snapshots = reshape(message%fields, [gather%nxs, gather%nzs, gather%nsnap])
+  end subroutine SnapsFrom
+
+end module letters_m

@@ -1,0 +1,32 @@
+!> Small dense linear equations.
+module linear_m
+  use kinds_m, only: dp
+  implicit none
+  private
+  public :: SolveSmall
+
+contains
+
+  !> Solves a x = b, b handed over in x, by Gaussian elimination with row exchange; a (n,n) is small and not singular, and is
+  !> overwritten.
+  pure subroutine SolveSmall(a, x)
+    real(dp), intent(inout) :: a(:, :), x(:)
+    real(dp) :: row(size(x)), f
+    integer :: i, j, p, n
+    n = size(x)
+    do i = 1, n
+      p = i - 1 + maxloc(abs(a(i:, i)), dim=1)
+      row = a(i, :); a(i, :) = a(p, :); a(p, :) = row
+      f = x(i); x(i) = x(p); x(p) = f
+      do j = i + 1, n
+        f = a(j, i)/a(i, i)
+        a(j, i:) = a(j, i:) - f*a(i, i:)
+        x(j) = x(j) - f*x(i)
+      end do
+    end do
+    do i = n, 1, -1
+      x(i) = (x(i) - dot_product(a(i, i + 1:), x(i + 1:)))/a(i, i)
+    end do
+  end subroutine SolveSmall
+
+end module linear_m

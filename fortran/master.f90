@@ -1,0 +1,279 @@
+!> The master: deals shots, serves model windows, writes gathers, hears what is done or lost. It computes nothing.
+module master_m
+  use dealer_m, only: dealer_t, DealerNew, DealerNext, DealerDone, DealerLost, DealerIdle, DealerParked
+  use error_m, only: error_t
+  use gather_m, only: gather_t
+  use host_c, only: host_signal
+  use kinds_m, only: dp
+  use keymap_m, only: KeymapShot
+  use letters_m, only: GatherFrom, ShotLetter, SnapsFrom, WindowLetter
+  use log_m, only: LogError, LogInfo, LogWarn
+  use model_m, only: ModelWindow
+  use protocol_m
+  use shot_m, only: shot_t
+  use snapshots_m, only: FioSnapshots
+  use store_m, only: store_t, StoreDeal, StoreDone, StoreLost
+  use prospect_m, only: prospect_t, ProspectSnapshots, ProspectStopFile, ProspectSurvey
+  use survey_m, only: survey_t
+  use text_m, only: Str
+  use watch_m, only: watch_t, WatchNew, WatchBye, WatchDeal, WatchDone, WatchPut, WatchReady, WatchShow, WatchSummary
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: master_t, MasterNew, MasterServe, MasterFinish, MasterStatus
+
+  type, extends(listener_t) :: master_t
+    type(prospect_t), pointer :: prospect => null()
+    type(store_t), pointer :: store => null()   !< output file and journal
+    type(dealer_t) :: dealer                    !< who gets which shot
+    type(watch_t) :: watch                      !< progress and times
+    integer, allocatable :: held(:)             !< ranks whose READY waits for an answer
+    integer :: nworkers = 0, gone = 0           !< groups in the job; groups that said BYE
+    logical :: stopping = .false.               !< deal no more shots
+  contains
+    procedure :: hear
+  end type master_t
+
+contains
+
+  !> A master for `nworkers` groups. What is done in `store` is not dealt again.
+  subroutine MasterNew(master, prospect, store, nworkers, quiet)
+    type(master_t), intent(inout) :: master
+    type(prospect_t), target, intent(in) :: prospect
+    type(store_t), target, intent(in) :: store
+    integer, intent(in) :: nworkers
+    logical, intent(in) :: quiet                !< no progress and no summary
+    master%prospect => prospect
+    master%store => store
+    master%nworkers = nworkers
+    allocate (master%held(0))
+    call DealerNew(master%dealer, store%done, prospect%job%retries)
+    call WatchNew(master%watch, nworkers, prospect%keymap%n, count(store%done), prospect%job%progress, quiet)
+  end subroutine MasterNew
+
+  !> Listens and answers until every group has said BYE.
+  subroutine MasterServe(master, link)
+    type(master_t), intent(inout) :: master
+    type(link_t), intent(in) :: link
+    type(message_t) :: message, reply
+    real(dp) :: nap
+    nap = 0
+    do while (master%gone < master%nworkers)
+      if (Poll(link, message)) then
+        nap = 0
+        reply = message_t()
+        call master%hear(message, reply)
+        if (reply%kind /= MSG_NONE) call Answer(link, message%from, reply)
+        call AnswerHeld(master, link)
+      else
+        call Rest(nap)
+        call Idle(master, link)
+      end if
+    end do
+  end subroutine MasterServe
+
+  !> The summary, and what became of the shots that are not done.
+  subroutine MasterFinish(master)
+    type(master_t), intent(in) :: master
+    character(:), allocatable :: list
+    integer :: slot
+    call WatchSummary(master%watch)
+    list = ''
+    do slot = 1, size(master%dealer%finished)
+      if (DealerParked(master%dealer, slot)) list = list//' '//Str(master%prospect%keymap%record(slot))
+    end do
+    if (master%dealer%parked > 0) then
+      call LogError(Str(master%dealer%parked)//' shot(s) parked, lost '//Str(master%prospect%job%retries + 1)// &
+                    ' time(s) each; record'//list//'; causes stand above and in the journal; run again to try them anew')
+    end if
+    if (master%dealer%left > 0) call LogInfo(Str(master%dealer%left)//' shot(s) left; run the same command again to continue')
+  end subroutine MasterFinish
+
+  !> 0 all shots done, 2 some shots failed, 3 stopped before the end.
+  integer function MasterStatus(master) result(status)
+    type(master_t), intent(in) :: master
+    status = 0
+    if (master%dealer%parked > 0) status = 2
+    if (master%dealer%left > 0) status = 3
+  end function MasterStatus
+
+  !> One message in, perhaps an answer out.
+  subroutine hear(self, message, answer)
+    class(master_t), intent(inout) :: self
+    type(message_t), intent(inout) :: message, answer
+    select case (message%kind)
+    case (MSG_READY)
+      call WatchReady(self%watch, int(message%n(1)), message%text)
+      call Deal(self, message%from, int(message%n(1)), answer)
+    case (MSG_MODEL)
+      call ServeModel(self, int(message%n(2)), answer)
+    case (MSG_GATHER)
+      call TakeGather(self, message, answer)
+    case (MSG_SNAPS)
+      call TakeSnaps(self, message, answer)
+    case (MSG_LOST)
+      call TakeLost(self, message)
+    case (MSG_PROGRESS)
+      call WatchPut(self%watch, int(message%n(1)), message%x(1))
+    case (MSG_BYE)
+      self%gone = self%gone + 1
+      call WatchBye(self%watch, int(message%n(1)), message%x(1:3))
+    end select
+    call Look(self)
+  end subroutine hear
+
+  !> SHOT if there is one, STOP if all are finished; nothing while others still work on what may come back.
+  subroutine Deal(self, rank, worker, answer)
+    class(master_t), intent(inout) :: self
+    integer, intent(in) :: rank, worker
+    type(message_t), intent(inout) :: answer
+    type(shot_t) :: shot
+    type(error_t), allocatable :: error
+    integer :: slot
+    slot = 0
+    if (.not. self%stopping) slot = DealerNext(self%dealer)
+    if (slot > 0) then
+      call KeymapShot(self%prospect%keymap, slot, shot)
+      call ShotLetter(shot, ProspectSnapshots(self%prospect, shot%record), answer)
+      call StoreDeal(self%store, slot, self%dealer%attempts(slot) + 1, worker, self%watch%host(worker), error)
+      if (allocated(error)) call Halt(self, error)
+      call WatchDeal(self%watch, worker, shot%record)
+    else if (self%stopping .or. DealerIdle(self%dealer)) then
+      answer%kind = MSG_STOP
+    else
+      self%held = [self%held, rank, worker]
+    end if
+  end subroutine Deal
+
+  !> A shot came back, or all are done: those who waited get their answer.
+  subroutine AnswerHeld(self, link)
+    class(master_t), intent(inout) :: self
+    type(link_t), intent(in) :: link
+    type(message_t) :: reply
+    integer, allocatable :: held(:)
+    integer :: i
+    call move_alloc(self%held, held)
+    allocate (self%held(0))
+    do i = 1, size(held), 2
+      reply = message_t()
+      call Deal(self, held(i), held(i + 1), reply)
+      if (reply%kind /= MSG_NONE) call Answer(link, held(i), reply)
+    end do
+  end subroutine AnswerHeld
+
+  subroutine ServeModel(self, slot, answer)
+    class(master_t), intent(inout) :: self
+    integer, intent(in) :: slot
+    type(message_t), intent(inout) :: answer
+    type(shot_t) :: shot
+    type(window_t) :: window
+    type(error_t), allocatable :: error
+    call KeymapShot(self%prospect%keymap, slot, shot)
+    call ModelWindow(self%prospect%model, self%prospect%job, shot, self%prospect%scheme%dx, self%prospect%scheme%dz, window, error)
+    if (allocated(error)) then
+      answer%kind = MSG_REFUSED
+      answer%text = error%message
+    else
+      call WindowLetter(window, answer)
+    end if
+  end subroutine ServeModel
+
+  !> A shot is done when its traces are on disk and the journal says so.
+  subroutine TakeGather(self, message, answer)
+    class(master_t), intent(inout) :: self
+    type(message_t), intent(inout) :: message, answer
+    type(gather_t) :: gather
+    type(shot_t) :: shot
+    type(error_t), allocatable :: error
+    integer :: worker
+    logical :: parked
+    worker = int(message%n(12))
+    call GatherFrom(message, gather)
+    call KeymapShot(self%prospect%keymap, gather%slot, shot)
+    call StoreDone(self%store, shot, gather, self%dealer%attempts(gather%slot) + 1, worker, self%watch%host(worker), error)
+    if (allocated(error)) then
+      answer%kind = MSG_REFUSED
+      answer%text = error%message
+      call DealerLost(self%dealer, gather%slot, .true., parked)
+      call Halt(self, error)
+      return
+    end if
+    call DealerDone(self%dealer, gather%slot)
+    call WatchDone(self%watch, worker, gather%cells*gather%steps, gather%seconds)
+    answer%kind = MSG_WRITTEN
+  end subroutine TakeGather
+
+  subroutine TakeSnaps(self, message, answer)
+    class(master_t), intent(inout) :: self
+    type(message_t), intent(inout) :: message, answer
+    type(gather_t) :: gather
+    type(shot_t) :: shot
+    type(survey_t) :: survey
+    type(error_t), allocatable :: error
+    call SnapsFrom(message, gather)
+    call KeymapShot(self%prospect%keymap, gather%slot, shot)
+    gather%sx = shot%sx
+    gather%sz = shot%sz
+    call ProspectSurvey(self%prospect, '', survey)
+    call FioSnapshots(self%prospect%job%output//'.snap'//Str(gather%record)//'.nc', gather, survey%attribute, error)
+    answer%kind = MSG_WRITTEN
+    if (.not. allocated(error)) return
+    answer%kind = MSG_REFUSED
+    answer%text = error%message
+  end subroutine TakeSnaps
+
+  !> A lost shot is dealt again, or parked when it was lost too often.
+  subroutine TakeLost(self, message)
+    class(master_t), intent(inout) :: self
+    type(message_t), intent(in) :: message
+    integer :: worker, slot
+    logical :: parked
+    character(:), allocatable :: where
+    type(error_t), allocatable :: error
+    worker = int(message%n(12))
+    slot = int(message%n(2))
+    if (.not. self%dealer%flying(slot)) return      ! taken back already: the I/O server could not write it
+    call DealerLost(self%dealer, slot, .false., parked)
+    where = 'shot '//Str(int(message%n(1)))//' lost on '//self%watch%host(worker)//' (worker '//Str(worker)//', attempt '// &
+            Str(self%dealer%attempts(slot))//'): '//message%text
+    call StoreLost(self%store, slot, parked, self%dealer%attempts(slot), worker, self%watch%host(worker), message%text, error)
+    if (allocated(error)) call Halt(self, error)
+    if (parked) then
+      call LogError(where//'; parked after '//Str(self%dealer%attempts(slot))//' attempts')
+    else
+      call LogWarn(where//'; it is dealt again')
+    end if
+  end subroutine TakeLost
+
+  !> Output or journal cannot be written: no more shots are dealt, what is done stays done.
+  subroutine Halt(self, error)
+    class(master_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    call LogError(error%message//'; no more shots are dealt, run again to resume')
+    deallocate (error)
+    self%stopping = .true.
+  end subroutine Halt
+
+  !> Signals, the stop file, and the progress line.
+  subroutine Look(self)
+    class(master_t), intent(inout) :: self
+    if (.not. self%stopping) then
+      if (host_signal() /= 0) then
+        call LogInfo('signal '//Str(int(host_signal()))//': no more shots are dealt; those in flight finish')
+        self%stopping = .true.
+      else if (ProspectStopFile(self%prospect)) then
+        call LogInfo('stop file found: no more shots are dealt; those in flight finish')
+        self%stopping = .true.
+      end if
+    end if
+    call WatchShow(self%watch, self%dealer%parked)
+  end subroutine Look
+
+  subroutine Idle(self, link)
+    class(master_t), intent(inout) :: self
+    type(link_t), intent(in) :: link
+    call Look(self)
+    if (self%stopping) call AnswerHeld(self, link)
+  end subroutine Idle
+
+end module master_m

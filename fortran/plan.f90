@@ -1,0 +1,206 @@
+!> The verb plan: what a run would be, without running it: grid, time step, margins, memory, disk, time, every fault.
+module plan_m
+  use error_m, only: error_t
+  use gather_m, only: gather_t
+  use host_c, only: host_seconds
+  use kinds_m, only: dp, i8
+  use keymap_m, only: KeymapShot
+  use log_m, only: LogPrint
+  use model_m, only: ModelShape, ModelWindow
+  use physics_m, only: SolverNew
+  use roles_m, only: role_t, RolesThreads
+  use scheme_m, only: scheme_t
+  use shot_m, only: shot_t
+  use solver_m, only: solver_t
+  use params_m, only: job_t
+  use prospect_m, only: prospect_t, ProspectRead
+  use text_m, only: Str
+  use watch_m, only: Clock
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: Plan
+
+  real(dp), parameter :: CALIBRATION = 1.0e8_dp   !< cell updates timed to estimate a run
+  integer, parameter :: STEPS_MIN = 24            !< steps timed at least
+
+  !> The extremes of a survey.
+  type :: span_t
+    integer :: largest = 1                        !< slot of the shot with the most cells
+    real(dp) :: cells = 0, total = 0              !< cells of that shot, of all shots; with layers
+    real(dp) :: receivers = 0                     !< of all shots
+    real(dp) :: left = huge(1.0_dp), right = huge(1.0_dp), below = huge(1.0_dp)   !< room to the model's edges [m]
+  end type span_t
+
+contains
+
+  !> Reads all that the job names, prints the plan; `error` tells every fault, a line each. Rank 0 alone does it.
+  subroutine Plan(role, physics, job, error)
+    type(role_t), intent(in) :: role
+    character(*), intent(in) :: physics
+    type(job_t), intent(in) :: job
+    type(error_t), allocatable, intent(inout) :: error
+    type(prospect_t) :: prospect
+    type(span_t) :: span
+    real(dp) :: rate
+    call ProspectRead(job, prospect, error)
+    if (allocated(error)) return
+    prospect%scheme%threads = RolesThreads(role, job%threads)
+    call PrintModel(prospect)
+    call PrintScheme(prospect%scheme)
+    call Measure(prospect, span, error)
+    if (allocated(error)) return
+    call PrintShots(prospect, span)
+    call Calibrate(prospect, span, physics, rate, error)
+    if (allocated(error)) return
+    call PrintCost(prospect, span, role, rate)
+  end subroutine Plan
+
+  subroutine PrintModel(prospect)
+    type(prospect_t), intent(in) :: prospect
+    associate (m => prospect%model)
+      call Row('model', Str(m%nx)//' x '//Str(m%nz)//' samples of '//Str(m%dx)//' x '//Str(m%dz)//' m, x '// &
+               Str(m%x0)//' .. '//Str(m%x0 + (m%nx - 1)*m%dx)//' m, z '//Str(m%z0)//' .. '//Str(m%z0 + (m%nz - 1)*m%dz)//' m')
+      call Row('velocity', Str(m%vmin)//' .. '//Str(m%vmax)//' m/s')
+      call Row('density', Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')
+    end associate
+  end subroutine PrintModel
+
+  subroutine PrintScheme(s)
+    type(scheme_t), intent(in) :: s
+    call Row('grid', Str(s%dx)//' x '//Str(s%dz)//' m, half-length '//Str(s%half_length)//', layers of '//Str(s%npml)// &
+             ' cells, '//trim(merge('free surface on top ', 'absorbing on top    ', s%free_top)))
+    call Row('time step', Str(1000*s%dt)//' ms, '//Str(100*s%dt/s%dt_limit, 4)//' % of the stability limit of '// &
+             Str(1000*s%dt_limit)//' ms; '//Str(s%nt)//' steps from t = '//Str(s%t_start)//' s')
+    call Row('traces', Str(s%nt_out)//' samples of '//Str(1000*s%dt_out)//' ms; components '//s%components)
+    call Row('frequency', 'highest '//Str(s%fmax, 4)//' Hz: '//Str(s%ppw, 4)//' points per shortest wavelength, group velocity within '// &
+             Str(100*s%coeffs_error, 2)//' %')
+  end subroutine PrintScheme
+
+  subroutine Measure(prospect, span, error)
+    type(prospect_t), intent(in) :: prospect
+    type(span_t), intent(out) :: span
+    type(error_t), allocatable, intent(inout) :: error
+    type(shot_t) :: shot
+    real(dp) :: cells, right, bottom
+    integer :: i
+    associate (m => prospect%model)
+      right = m%x0 + (m%nx - 1)*m%dx
+      bottom = m%z0 + (m%nz - 1)*m%dz
+      do i = 1, prospect%keymap%n
+        call KeymapShot(prospect%keymap, i, shot)
+        cells = CellsOf(prospect, shot, error)
+        if (allocated(error)) return
+        if (cells > span%cells) then
+          span%cells = cells
+          span%largest = i
+        end if
+        span%total = span%total + cells
+        span%receivers = span%receivers + size(shot%rx)
+        span%left = min(span%left, min(shot%sx, minval(shot%rx)) - m%x0)
+        span%right = min(span%right, right - max(shot%sx, maxval(shot%rx)))
+        span%below = min(span%below, bottom - max(shot%sz, maxval(shot%rz)))
+      end do
+    end associate
+  end subroutine Measure
+
+  !> Cells of the grid of a shot, layers included.
+  real(dp) function CellsOf(prospect, shot, error) result(cells)
+    type(prospect_t), intent(in) :: prospect
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    type(window_t) :: window
+    integer :: layers
+    call ModelShape(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, error)
+    layers = prospect%scheme%npml
+    cells = real(window%nx + 2*layers, dp)*(window%nz + layers + merge(0, layers, prospect%scheme%free_top))
+  end function CellsOf
+
+  subroutine PrintShots(prospect, span)
+    type(prospect_t), intent(in) :: prospect
+    type(span_t), intent(in) :: span
+    associate (k => prospect%keymap)
+      call Row('shots', Str(k%n)//', records '//Str(k%record(1))//' .. '//Str(k%record(k%n))//', up to '// &
+               Str(k%nrec_max)//' receivers each, '//Str(span%receivers/k%n, 4)//' on average')
+    end associate
+    call Row('margins', 'outermost source or receiver is '//Str(span%left)//' m from the left, '//Str(span%right)// &
+             ' m from the right, '//Str(span%below)//' m from the bottom of the model')
+    call Row('window', 'largest '//Str(1.0e-6_dp*span%cells, 4)//' Mcells (shot '//Str(prospect%keymap%record(span%largest))// &
+             '), mean '//Str(1.0e-6_dp*span%total/prospect%keymap%n, 4)//' Mcells')
+  end subroutine PrintShots
+
+  !> Cell updates a second of this rank, from some steps of the largest shot.
+  subroutine Calibrate(prospect, span, physics, rate, error)
+    type(prospect_t), intent(in) :: prospect
+    type(span_t), intent(in) :: span
+    character(*), intent(in) :: physics
+    real(dp), intent(out) :: rate
+    type(error_t), allocatable, intent(inout) :: error
+    class(solver_t), allocatable :: solver
+    type(scheme_t) :: short
+    type(window_t) :: window
+    type(shot_t) :: shot
+    real(dp) :: start
+    rate = 1
+    short = prospect%scheme
+    short%nt = min(short%nt, max(STEPS_MIN, int(CALIBRATION/span%cells)))
+    short%q = short%q(:short%nt)
+    short%snapshot = 0
+    call KeymapShot(prospect%keymap, span%largest, shot)
+    call ModelWindow(prospect%model, prospect%job, shot, short%dx, short%dz, window, error)
+    if (.not. allocated(error)) call SolverNew(physics, solver, error)
+    if (.not. allocated(error)) call solver%setup(short, window, shot, error)
+    start = host_seconds()
+    if (.not. allocated(error)) call solver%modfd(Unheard, error)
+    rate = span%cells*short%nt/max(host_seconds() - start, 1.0e-9_dp)
+    if (allocated(solver)) call solver%free()
+  end subroutine Calibrate
+
+  subroutine Unheard(fraction, stop)
+    real(dp), intent(in) :: fraction
+    logical, intent(inout) :: stop
+    stop = fraction > 2
+  end subroutine Unheard
+
+  subroutine PrintCost(prospect, span, role, rate)
+    type(prospect_t), intent(in) :: prospect
+    type(span_t), intent(in) :: span
+    type(role_t), intent(in) :: role
+    real(dp), intent(in) :: rate
+    real(dp) :: seconds, memory, disk
+    integer :: ncomp, i
+    associate (s => prospect%scheme, k => prospect%keymap)
+      ncomp = 1
+      do i = 1, len(s%components)
+        if (s%components(i:i) == ',') ncomp = ncomp + 1
+      end do
+      ! Three fields, three coefficients, window (2) and its copy in the message (2), and the traces at dt and at dt_out.
+      memory = 4*(10*span%cells + real(k%nrec_max, dp)*ncomp*(s%nt + 2*s%nt_out))
+      disk = 4*real(k%n, dp)*k%nrec_max*ncomp*s%nt_out
+      seconds = span%total*s%nt/rate
+      call Row('memory', Bytes(memory)//' a worker rank; '//Bytes(8*real(prospect%model%nx, dp)*prospect%model%nz)// &
+               ' more on rank 0 for the model')
+      call Row('disk', Bytes(disk)//' for '//prospect%job%output)
+      call Row('time', 'about '//Clock(seconds)//' on one worker like this rank ('//Str(s%threads)//' thread(s) of '// &
+               role%processor//', '//Str(1.0e-6_dp*rate, 3)//' Mcell/s); divide by the number of workers')
+    end associate
+  end subroutine PrintCost
+
+  pure function Bytes(n) result(s)
+    real(dp), intent(in) :: n
+    character(:), allocatable :: s
+    if (n >= 1.0e9_dp) then
+      s = Str(1.0e-9_dp*n, 3)//' GB'
+    else
+      s = Str(1.0e-6_dp*n, 3)//' MB'
+    end if
+  end function Bytes
+
+  subroutine Row(name, value)
+    character(*), intent(in) :: name, value
+    character(11) :: column
+    column = name
+    call LogPrint('  '//column//value)
+  end subroutine Row
+
+end module plan_m

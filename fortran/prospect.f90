@@ -1,0 +1,185 @@
+!> A survey ready to be modelled: job, key-map, model, wavelet and scheme, every one checked.
+module prospect_m
+  use error_m, only: error_t, Fail
+  use files_m, only: Crc32, Hex
+  use keymap_m, only: keymap_t, KeymapRead, KeymapShot
+  use kinds_m, only: dp, i8
+  use log_m, only: LogInfo, LogWarn
+  use model_m, only: model_t, ModelCheckGeometry, ModelGrid, ModelRead
+  use params_m, only: job_t
+  use scheme_m, only: scheme_t, SchemeDerive
+  use shot_m, only: shot_t
+  use survey_m, only: survey_t
+  use text_m, only: Str
+  use version_m, only: VersionText
+  use wavelet_m, only: wavelet_t, WaveletMake
+  implicit none
+  private
+  public :: prospect_t, ProspectRead, ProspectFingerprint, ProspectSurvey, ProspectLog, ProspectSnapshots, ProspectStopFile
+
+  integer, parameter :: FAULTS_SHOWN = 20
+
+  type :: prospect_t
+    type(job_t) :: job
+    type(keymap_t) :: keymap
+    type(model_t) :: model
+    type(wavelet_t) :: wavelet
+    type(scheme_t) :: scheme
+  end type prospect_t
+
+contains
+
+  !> Reads and checks all that the job names. Nothing is written. An error holds one line a fault.
+  subroutine ProspectRead(job, prospect, error)
+    type(job_t), intent(in) :: job
+    type(prospect_t), intent(out) :: prospect
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: dx, dz
+    prospect%job = job
+    call KeymapRead(prospect%keymap, job%keymap, error)
+    if (allocated(error)) return
+    call ModelRead(job, prospect%model, error)
+    if (allocated(error)) return
+    call WaveletMake(job, prospect%wavelet, error)
+    if (allocated(error)) return
+    call ModelGrid(job, prospect%model, dx, dz, error)
+    if (allocated(error)) return
+    call SchemeDerive(job, prospect%wavelet, real(prospect%model%vmin, dp), real(prospect%model%vmax, dp), dx, dz, prospect%scheme, error)
+    if (allocated(error)) return
+    call CheckGeometry(prospect, error)
+    if (allocated(error)) return
+    call CheckSize(prospect, error)
+  end subroutine ProspectRead
+
+  !> Every geometry fault of the survey, the first twenty in words.
+  subroutine CheckGeometry(prospect, error)
+    type(prospect_t), intent(in) :: prospect
+    type(error_t), allocatable, intent(inout) :: error
+    type(error_t), allocatable :: fault
+    type(shot_t) :: shot
+    character(:), allocatable :: list
+    integer :: i, n
+    n = 0
+    list = ''
+    do i = 1, prospect%keymap%n
+      call KeymapShot(prospect%keymap, i, shot)
+      call ModelCheckGeometry(prospect%model, prospect%job, shot, fault)
+      if (.not. allocated(fault)) cycle
+      n = n + 1
+      if (n > 1 .and. n <= FAULTS_SHOWN) list = list//new_line('a')
+      if (n <= FAULTS_SHOWN) list = list//fault%message
+      deallocate (fault)
+    end do
+    if (n > FAULTS_SHOWN) list = list//new_line('a')//'and '//Str(n - FAULTS_SHOWN)//' more shots with faulty geometry'
+    if (n > 0) call Fail(error, list)
+  end subroutine CheckGeometry
+
+  subroutine CheckSize(prospect, error)
+    type(prospect_t), intent(in) :: prospect
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: samples
+    samples = real(prospect%keymap%nrec_max, dp)*prospect%scheme%nt_out
+    if (samples > 2.0e9_dp) call Fail(error, 'a gather of '//Str(prospect%keymap%nrec_max)//' receivers x '// &
+                                      Str(prospect%scheme%nt_out)//' samples is too large; at most 2e9 samples: use a larger dt_out or fewer receivers')
+  end subroutine CheckSize
+
+  !> One word that differs when the traces would: KEYMAP-MODEL-SCHEME. A resumed job must have it in common with the first.
+  function ProspectFingerprint(prospect) result(s)
+    type(prospect_t), intent(in) :: prospect
+    character(:), allocatable :: s
+    associate (c => prospect%scheme, j => prospect%job)
+      s = Str(c%dx, 17)//' '//Str(c%dz, 17)//' '//Str(c%dt, 17)//' '//Str(c%nt)//' '//Str(c%t_start, 17)//' '//Str(c%dt_out, 17)// &
+          ' '//Str(c%nt_out)//' '//Str(c%half_length)//' '//Str(c%w(1), 17)//' '//Str(c%npml)//' '//j%top//' '//c%components// &
+          ' '//j%positions//' '//j%regrid//' '//Str(j%aperture, 17)//' '//Str(j%depth, 17)//' '//Str(c%time_correction)//' '// &
+          Str(sum(real(c%q, dp)), 12)//' '//Str(sum(real(c%q, dp)**2), 12)//' '//Str(maxloc(abs(c%q), 1))
+      s = trim(prospect%keymap%hash)//'-'//trim(prospect%model%hash)//'-'//Hex(Crc32(s))
+    end associate
+  end function ProspectFingerprint
+
+  !> What the file of gathers is to hold and to say of itself; `settings`: the resolved parameters as text.
+  subroutine ProspectSurvey(prospect, settings, survey)
+    type(prospect_t), intent(in) :: prospect
+    character(*), intent(in) :: settings
+    type(survey_t), intent(out) :: survey
+    associate (c => prospect%scheme, m => prospect%model)
+      survey%record = prospect%keymap%record
+      survey%nrec_max = prospect%keymap%nrec_max
+      survey%nt = c%nt_out
+      survey%dt_out = c%dt_out
+      survey%components = c%components
+      survey%fingerprint = ProspectFingerprint(prospect)
+      call survey%add('title', 'Shot gathers modelled by 2D acoustic finite differences')
+      call survey%add('source', 'SplFd2dmod '//VersionText())
+      call survey%add('equations', 'rho dv/dt = -grad p;  dp/dt = -K div v + K q;  K = rho vp**2;  q = Q(t) delta(x-xs) delta(z-zs)')
+      call survey%add('source_term', 'volume injection rate Q [m2/s] per metre of line; direct wave p = rho dQ/dt * '// &
+                      'H(t-r/c)/(2 pi sqrt(t**2-r**2/c**2))')
+      call survey%add('time_zero', 't = 0 is time zero of the source; the first sample of a trace is at t = 0')
+      call survey%add('wavelet', prospect%wavelet%name)
+      call survey%add('wavelet_time_zero', prospect%wavelet%t_zero)
+      call survey%add('wavelet_peak_frequency_Hz', prospect%wavelet%fpeak)
+      call survey%add('highest_frequency_Hz', c%fmax)
+      call survey%add('points_per_shortest_wavelength', c%ppw)
+      call survey%add('grid_spacing_m', [c%dx, c%dz])
+      call survey%add('time_step_s', c%dt)
+      call survey%add('time_step_limit_s', c%dt_limit)
+      call survey%add('time_steps', c%nt)
+      call survey%add('time_of_first_step_s', c%t_start)
+      call survey%add('time_dispersion_removed', Str(c%time_correction))
+      call survey%add('differentiator_weights', c%w(:c%half_length))
+      call survey%add('group_velocity_error', c%coeffs_error)
+      call survey%add('positions', prospect%job%positions)
+      call survey%add('regrid', prospect%job%regrid)
+      call survey%add('model', m%sources)
+      call survey%add('model_hash', m%hash)
+      call survey%add('model_velocity_m_s', [m%vmin, m%vmax])
+      call survey%add('model_density_kg_m3', [m%rhomin, m%rhomax])
+      call survey%add('keymap_hash', prospect%keymap%hash)
+      call survey%add('parameters', settings)
+    end associate
+  end subroutine ProspectSurvey
+
+  !> Tells the log what is to be modelled, and what the user should know before.
+  subroutine ProspectLog(prospect)
+    type(prospect_t), intent(in) :: prospect
+    associate (c => prospect%scheme, m => prospect%model)
+      call LogInfo('model    '//Str(m%nx)//' x '//Str(m%nz)//' samples, vp '//Str(m%vmin)//' .. '//Str(m%vmax)//' m/s, rho '// &
+                   Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')
+      call LogInfo('grid     '//Str(c%dx)//' x '//Str(c%dz)//' m, '//Str(c%ppw, 3)//' points per shortest wavelength at '// &
+                   Str(c%fmax, 4)//' Hz, half-length '//Str(c%half_length)//', group velocity within '//Str(100*c%coeffs_error, 2)//' %')
+      call LogInfo('time     dt '//Str(1000*c%dt)//' ms (limit '//Str(1000*c%dt_limit)//'), '//Str(c%nt)//' steps; traces '// &
+                   Str(c%nt_out)//' x '//Str(1000*c%dt_out)//' ms')
+      call LogInfo('source   '//prospect%wavelet%name)
+      if (c%warnings /= '') call LogWarn(c%warnings)
+    end associate
+  end subroutine ProspectLog
+
+  !> Whether snapshots are wanted of a shot: of those listed, else of the first.
+  logical function ProspectSnapshots(prospect, record) result(wanted)
+    type(prospect_t), intent(in) :: prospect
+    integer, intent(in) :: record
+    wanted = .false.
+    if (prospect%job%snapshot <= 0) return
+    if (len_trim(prospect%job%snapshot_shots) == 0) then
+      wanted = record == prospect%keymap%record(1)
+    else
+      wanted = index(','//Squeezed(prospect%job%snapshot_shots)//',', ','//Str(record)//',') > 0
+    end if
+  end function ProspectSnapshots
+
+  pure function Squeezed(s) result(t)
+    character(*), intent(in) :: s
+    character(:), allocatable :: t
+    integer :: i
+    t = ''
+    do i = 1, len(s)
+      if (s(i:i) /= ' ') t = t//s(i:i)
+    end do
+  end function Squeezed
+
+  !> True when somebody made the file OUTPUT.stop.
+  logical function ProspectStopFile(prospect) result(there)
+    type(prospect_t), intent(in) :: prospect
+    inquire (file=prospect%job%output//'.stop', exist=there)
+  end function ProspectStopFile
+
+end module prospect_m

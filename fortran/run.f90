@@ -1,0 +1,103 @@
+!> The verb run: prepare the survey on rank 0, then master and workers do their parts.
+module run_m
+  use error_m, only: error_t
+  use files_m, only: ClockSeconds, ClockText, FileRename
+  use host_c, only: host_catch_signals, host_seconds
+  use kinds_m, only: dp
+  use log_m, only: LogError, LogFile, LogInfo, LogWarn
+  use master_m, only: master_t, MasterFinish, MasterNew, MasterServe, MasterStatus
+  use params_m, only: job_t
+  use protocol_m, only: BroadcastInteger, link_t
+  use roles_m, only: role_t, RolesThreads
+  use share_m, only: ShareScheme
+  use store_m, only: store_t, StoreClose, StoreOpen
+  use prospect_m, only: prospect_t, ProspectLog, ProspectRead, ProspectSurvey
+  use survey_m, only: survey_t
+  use text_m, only: Str
+  use version_m, only: VersionText
+  use worker_m, only: WorkerRun
+  implicit none
+  private
+  public :: Run, RunSurvey
+
+contains
+
+  !> The whole run. `settings`: the resolved parameters as text. Exit status as in SplMain. Collective over all ranks.
+  subroutine Run(role, physics, job, settings, exit_status)
+    type(role_t), intent(in) :: role
+    character(*), intent(in) :: physics, settings
+    type(job_t), intent(in) :: job
+    integer, intent(inout) :: exit_status
+    type(prospect_t), target :: prospect
+    type(store_t), target :: store
+    type(survey_t) :: survey
+    type(error_t), allocatable :: error
+    real(dp) :: start
+    start = host_seconds()
+    if (role%master) then
+      call ProspectRead(job, prospect, error)
+      if (.not. allocated(error)) call ProspectSurvey(prospect, settings, survey)
+      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, job%overwrite, error)
+      if (allocated(error)) then
+        call LogError(error%message)
+        exit_status = 1
+      else
+        call KeepRecord(job%output, settings)
+        call ProspectLog(prospect)
+        call LogInfo('shots to do: '//Str(count(.not. store%done))//' of '//Str(prospect%keymap%n)//', on '// &
+                     Str(role%nworkers)//' worker(s)')
+      end if
+    end if
+    call BroadcastInteger(role%world, exit_status)
+    if (exit_status /= 0) return
+    call host_catch_signals()
+    call RunSurvey(role, physics, job%threads, prospect, store, role%nworkers, .false., exit_status)
+    if (role%master) call StoreClose(store, host_seconds() - start, error)
+    if (allocated(error)) call LogError(error%message)
+  end subroutine Run
+
+  !> From here on the log goes to OUTPUT.log too, and the resolved parameters stand in OUTPUT.par: par=OUTPUT.par repeats the run.
+  subroutine KeepRecord(output, settings)
+    character(*), intent(in) :: output, settings
+    type(error_t), allocatable :: error
+    integer :: unit, fault
+    open (newunit=unit, file=output//'.log', position='append', action='write', iostat=fault)
+    if (fault == 0) call LogFile(unit)
+    if (fault /= 0) call LogWarn("cannot write the log '"//output//".log': this run has none")
+    call LogInfo('SplFd2dmod '//VersionText()//', '//ClockText(ClockSeconds()))
+    call LogInfo(settings)
+    call LogInfo('')
+    open (newunit=unit, file=output//'.par.new', status='replace', action='write', iostat=fault)
+    if (fault == 0) write (unit, '(a)', iostat=fault) settings
+    if (fault == 0) close (unit, iostat=fault)
+    if (fault == 0) call FileRename(output//'.par.new', output//'.par', error)
+    if (fault /= 0 .or. allocated(error)) call LogWarn("cannot write '"//output//".par'; the parameters stand in the output file")
+  end subroutine KeepRecord
+
+  !> Models what is left of a prepared survey (rank 0 has it) with the first `nworkers` groups. Collective over all ranks.
+  subroutine RunSurvey(role, physics, threads, prospect, store, nworkers, quiet, exit_status)
+    type(role_t), intent(in) :: role
+    character(*), intent(in) :: physics
+    integer, intent(in) :: threads, nworkers
+    logical, intent(in) :: quiet                !< no progress and no summary
+    type(prospect_t), target, intent(inout) :: prospect
+    type(store_t), target, intent(inout) :: store
+    integer, intent(inout) :: exit_status
+    type(master_t), target :: master
+    type(link_t) :: link
+    type(error_t), allocatable :: error
+    link%world = role%world
+    call ShareScheme(role%world, prospect%scheme)
+    prospect%scheme%threads = RolesThreads(role, threads)
+    if (role%master) call MasterNew(master, prospect, store, nworkers, quiet)
+    if (role%alone) link%listener => master
+    if (role%worker .and. role%worker_id <= nworkers) call WorkerRun(role, link, physics, prospect%scheme, error)
+    if (role%master .and. .not. role%alone) call MasterServe(master, link)
+    if (role%master) then
+      call MasterFinish(master)
+      exit_status = MasterStatus(master)
+    end if
+    if (allocated(error)) call LogError(error%message)
+  end subroutine RunSurvey
+
+end module run_m

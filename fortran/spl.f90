@@ -1,0 +1,175 @@
+!> Start and end of a program: words of the command line, the verb they ask for, the exit status.
+module spl_m
+  use deck_m, only: DeckCommandLine
+  use error_m, only: error_t, Fail
+  use fd2d_m, only: Fd2dVariantNames
+  use jobcheck_m, only: JobFromText, JobRead
+  use log_m, only: LogError, LogPrint
+  use params_m, only: job_t, JobTable
+  use plan_m, only: Plan
+  use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
+  use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
+  use run_m, only: Run
+  use status_m, only: StatusPrint
+  use table_m, only: table_t
+  use tabledoc_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
+  use text_m, only: Join, NearestName
+  use verify_m, only: Verify
+  use version_m, only: VersionText
+  implicit none
+  private
+  public :: SplMain
+
+  character(6), parameter :: verbs(4) = [character(6) :: 'run', 'plan', 'status', 'verify']
+  integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2
+
+contains
+
+  !> The whole program. `name` is what the user called, `physics` the solver it stands for.
+  !> Exit status: 0 all shots, 1 input error, 2 some shots failed, 3 stopped before the end: run again to resume.
+  subroutine SplMain(name, physics)
+    character(*), intent(in) :: name, physics
+    type(role_t) :: role
+    type(job_t) :: job
+    type(table_t) :: table
+    type(error_t), allocatable :: error
+    character(:), allocatable :: settings
+    integer :: action, exit_status
+    call RolesStart(role)
+    action = QUIT
+    exit_status = 0
+    settings = ''
+    if (role%master) call Understand(name, physics, role, DeckCommandLine(), settings, action, error)
+    call BroadcastInteger(role%world, action)
+    if (action /= QUIT) then
+      call BroadcastText(role%world, settings)
+      table%variants = Variants()
+      call JobFromText(settings, job, table, error)
+      if (.not. allocated(error)) call RolesGroups(role, job%group, error)
+      if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status)
+      if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status)
+    end if
+    if (allocated(error)) then
+      exit_status = 1
+      if (role%master) call LogError(error%message)
+    end if
+    call BroadcastInteger(role%world, exit_status)
+    call Barrier(role%world)
+    call RolesStop(role)
+    stop exit_status, quiet=.true.
+  end subroutine SplMain
+
+  !> Rank 0 reads the command line, answers what it can alone, and tells what all ranks have to do: `action`, `settings`.
+  subroutine Understand(name, physics, role, args, settings, action, error)
+    character(*), intent(in) :: name, physics, args(:)
+    type(role_t), intent(in) :: role
+    character(:), allocatable, intent(inout) :: settings
+    integer, intent(inout) :: action
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: verb
+    type(job_t) :: job
+    type(table_t) :: table
+    logical :: json, setting(size(args))
+    table%variants = Variants()
+    if (size(args) == 0) then
+      call LogPrint(SelfDescription(name))
+      return
+    end if
+    if (index(args(1), '-') == 1 .and. args(1) /= '--json') then
+      call Options(name, args, table, error)
+      return
+    end if
+    call TakeVerb(args, verb, json, setting, error)
+    if (allocated(error)) return
+    call JobRead(pack(args, setting), verb, job, table, error)
+    if (allocated(error)) return
+    settings = TableText(table)
+    select case (verb)
+    case ('run')
+      action = DO_RUN
+    case ('verify')
+      action = DO_VERIFY
+    case ('plan')
+      call Plan(role, physics, job, error)
+    case ('status')
+      call StatusPrint(job, json, error)
+    end select
+  end subroutine Understand
+
+  !> The verb (the first word if it is no name=value; default run), whether --json was said, and which words are settings.
+  subroutine TakeVerb(args, verb, json, setting, error)
+    character(*), intent(in) :: args(:)
+    character(:), allocatable, intent(out) :: verb
+    logical, intent(out) :: json, setting(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: first
+    verb = 'run'
+    setting = args /= '--json'
+    json = .not. all(setting)
+    first = findloc(setting, .true., 1)
+    if (first > 0) then
+      if (index(args(first), '=') == 0) then
+        verb = trim(args(first))
+        setting(first) = .false.
+      end if
+    end if
+    if (all(verb /= verbs)) call Fail(error, "'"//verb//"' is neither a verb ("//Join(verbs)//") nor name=value"//Near(verb))
+    if (json .and. verb /= 'status') call Fail(error, '--json goes with the verb status')
+  end subroutine TakeVerb
+
+  function Near(verb) result(s)
+    character(*), intent(in) :: verb
+    character(:), allocatable :: s
+    s = NearestName(verb, verbs)
+    if (s /= '') s = ': did you mean '//s//'?'
+  end function Near
+
+  !> --help [NAME], --template, --markdown, --version.
+  subroutine Options(name, args, table, error)
+    character(*), intent(in) :: name, args(:)
+    type(table_t), intent(inout) :: table
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: text, about
+    type(job_t) :: job
+    call JobTable(table, job)
+    about = ''
+    if (size(args) > 1) about = trim(args(2))
+    select case (args(1))
+    case ('--help', '-h')
+      call TableHelp(table, about, text, error)
+      if (about == '') text = SelfDescription(name)//new_line('a')//new_line('a')//text
+    case ('--template')
+      text = TableTemplate(table)
+    case ('--markdown')
+      text = TableMarkdown(table)
+    case ('--version')
+      text = name//' '//VersionText()//new_line('a')//'variants: '//trim(table%variants)
+    case default
+      call Fail(error, "'"//trim(args(1))//"' is no option; there are --help [NAME], --template, --markdown, --version")
+    end select
+    if (.not. allocated(error)) call LogPrint(text)
+  end subroutine Options
+
+  function Variants() result(list)
+    character(:), allocatable :: list
+    list = 'auto,'//Fd2dVariantNames()
+  end function Variants
+
+  function SelfDescription(name) result(s)
+    character(*), intent(in) :: name
+    character(:), allocatable :: s
+    character(*), parameter :: nl = new_line('a')
+    s = name//' '//VersionText()//': models the shots of a seismic survey'//nl//nl// &
+        '  '//name//' [verb] name=value ... par=FILE'//nl// &
+        '  mpirun -n N '//name//' ...      rank 0 deals shots and writes files, the others model'//nl//nl// &
+        'verbs'//nl// &
+        '  run      model all shots of the key-map that are not done (default); the same command again continues'//nl// &
+        '  plan     grid, time step, margins, memory, disk, time, and every fault; models nothing'//nl// &
+        '  status   how far a survey is, also while it runs (--json for programs)'//nl// &
+        '  verify   variants, worker counts and the analytic solution against each other on this machine'//nl//nl// &
+        'a first run:  '//name//' keymap=line.keymap vp=vp.nc rho=rho.nc fpeak=25 tmax=4 output=line.nc'//nl// &
+        'parameters:   '//name//' --help [NAME]; a file of all with defaults: '//name//' --template > job.par'//nl// &
+        'exit status:  0 all shots, 1 input error, 2 some shots failed, 3 stopped, run again to resume'
+  end function SelfDescription
+
+end module spl_m

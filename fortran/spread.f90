@@ -1,0 +1,461 @@
+!> Receiver spreads of a key-map: moving streamers, fixed lines, and lists of receivers from a file.
+!>
+!>     streamer   channel c at  x = sx + direction*(first + (c-1)*interval),  y = sy,  z = depth
+!>     fixed      channel c at  x = x0 + (c-1)*interval,                      y = y,   z = depth
+!>     list       channel, x, z, y as they stand in the file
+module spread_m
+  use kinds_m, only: dp
+  use error_m, only: error_t
+  use faults_m, only: faults_t, FaultAdd
+  use hash_m, only: hash_t, HashAdd
+  use mapline_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
+  use nametable_m, only: name_length, nametable_t, NameNumber
+  use shot_m, only: shot_t
+  use sort_m, only: SortOrder
+  use text_m, only: Join, Lower, NearestName, Str
+  use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
+  implicit none
+  private
+  public :: spreads_t, SpreadRead, SpreadLists, SpreadUse, SpreadsCheck, SpreadSize, SpreadExpand, SpreadHash, x_max, z_max
+
+  real(dp), parameter :: x_max = 1.0e8_dp     !< largest position along and across the line [m]
+  real(dp), parameter :: z_max = 1.0e6_dp     !< largest depth [m]
+  integer, parameter :: channels_max = 10000000
+  integer, parameter :: is_faulty = 0, is_streamer = 1, is_fixed = 2, is_list = 3
+  character(8), parameter :: kinds(3) = [character(8) :: 'streamer', 'fixed', 'list']
+
+  type :: spread_t
+    integer :: kind = is_faulty
+    integer :: n = 0                          !< receivers
+    real(dp) :: x0 = 0                        !< first receiver [m]: from the source (streamer) or on the line (fixed)
+    real(dp) :: dx = 0                        !< from one receiver to the next [m], signed
+    real(dp) :: y = 0, z = 0                  !< [m]
+    integer :: start = 0                      !< list: its receivers follow this place in the pool
+    integer :: line = 0                       !< where it is defined, 0 = nowhere
+    character(:), allocatable :: path         !< ... and in which file
+    integer :: uses = 0, used_line = 0        !< lines that name it, and the first of them
+  end type spread_t
+
+  type :: spreads_t
+    type(nametable_t), private :: names
+    type(spread_t), allocatable, private :: item(:)
+    logical, private :: incomplete = .false.  !< a definition is faulty: its name may be missing
+    integer, private :: npool = 0             !< receivers of all lists
+    integer, allocatable, private :: channel(:)
+    real(dp), allocatable, private :: x(:), y(:), z(:)
+  end type spreads_t
+
+contains
+
+  !> Reads the rest of a line "spread NAME KIND ...".
+  subroutine SpreadRead(spreads, file, faults)
+    type(spreads_t), intent(inout) :: spreads
+    type(textfile_t), intent(inout) :: file
+    type(faults_t), intent(inout) :: faults
+    type(mapline_t) :: line
+    type(spread_t) :: s
+    character(:), allocatable :: name, kind, near
+    integer :: i, before
+    call MaplineRead(line, file, faults)
+    name = MaplineWord(line, file, 1)
+    kind = Lower(MaplineWord(line, file, 2))
+    before = faults%n
+    i = Define(spreads, name, file, faults)
+    spreads%incomplete = spreads%incomplete .or. i == 0
+    if (i == 0) return
+    select case (kind)
+    case ('streamer')
+      call ReadStreamer(s, line, file, faults)
+    case ('fixed')
+      call ReadFixed(s, line, file, faults)
+    case ('list')
+      if (line%nwords /= 3 .or. line%nkeys > 0) then
+        call FaultHere(faults, file, 'a list is written: spread NAME list FILE')
+      else
+        call ReadListFile(spreads, MaplineWord(line, file, 3), name, file, faults)
+      end if
+      return
+    case ('')
+      call FaultHere(faults, file, 'spread '//Shown(name)//' needs a kind: streamer, fixed or list')
+    case default
+      near = NearestName(kind, kinds)
+      if (near /= '') near = ' (did you mean '//near//'?)'
+      call FaultHere(faults, file, 'unknown kind of spread '//Shown(kind)//near//': must be streamer, fixed or list')
+    end select
+    if (faults%n > before) return
+    s%line = file%line
+    s%path = file%path
+    s%uses = spreads%item(i)%uses
+    s%used_line = spreads%item(i)%used_line
+    spreads%item(i) = s
+  end subroutine SpreadRead
+
+  subroutine ReadStreamer(s, line, file, faults)
+    type(spread_t), intent(inout) :: s
+    type(mapline_t), intent(in) :: line
+    type(textfile_t), intent(in) :: file
+    type(faults_t), intent(inout) :: faults
+    integer :: direction
+    s%kind = is_streamer
+    call NoMoreWords(line, file, 2, faults)
+    call MaplineKeys(line, file, 'a streamer', [character(9) :: 'first', 'interval', 'channels', 'depth', 'direction'], &
+                     [character(8) :: 'first', 'interval', 'channels', 'depth'], faults)
+    direction = -1
+    call MaplineReal(line, file, 'first', -x_max, x_max, 'm', s%x0, faults)
+    call ReadRegular(s, line, file, faults)
+    call MaplineInt(line, file, 'direction', -1, 1, direction, faults)
+    if (direction == 0) call FaultHere(faults, file, 'direction = 0: must be -1 (receivers at smaller x than the '// &
+                                      'source) or 1 (larger x)')
+    s%x0 = direction*s%x0
+    s%dx = direction*s%dx
+    call CheckEnd(s, file, faults)
+  end subroutine ReadStreamer
+
+  subroutine ReadFixed(s, line, file, faults)
+    type(spread_t), intent(inout) :: s
+    type(mapline_t), intent(in) :: line
+    type(textfile_t), intent(in) :: file
+    type(faults_t), intent(inout) :: faults
+    s%kind = is_fixed
+    call NoMoreWords(line, file, 2, faults)
+    call MaplineKeys(line, file, 'a fixed spread', [character(9) :: 'x0', 'interval', 'channels', 'depth', 'y'], &
+                     [character(8) :: 'x0', 'interval', 'channels', 'depth'], faults)
+    call MaplineReal(line, file, 'x0', -x_max, x_max, 'm', s%x0, faults)
+    call MaplineReal(line, file, 'y', -x_max, x_max, 'm', s%y, faults)
+    call ReadRegular(s, line, file, faults)
+    call CheckEnd(s, file, faults)
+  end subroutine ReadFixed
+
+  !> What streamers and fixed lines have in common.
+  subroutine ReadRegular(s, line, file, faults)
+    type(spread_t), intent(inout) :: s
+    type(mapline_t), intent(in) :: line
+    type(textfile_t), intent(in) :: file
+    type(faults_t), intent(inout) :: faults
+    call MaplineReal(line, file, 'interval', 1.0e-3_dp, 1.0e6_dp, 'm', s%dx, faults)
+    call MaplineInt(line, file, 'channels', 1, channels_max, s%n, faults)
+    call MaplineReal(line, file, 'depth', -z_max, z_max, 'm', s%z, faults)
+  end subroutine ReadRegular
+
+  subroutine CheckEnd(s, file, faults)
+    type(spread_t), intent(in) :: s
+    type(textfile_t), intent(in) :: file
+    type(faults_t), intent(inout) :: faults
+    if (abs(s%x0 + (s%n - 1)*s%dx) > x_max) &
+      call FaultHere(faults, file, Str(s%n)//' channels '//Str(abs(s%dx))//' m apart end beyond '//Str(x_max)// &
+                    ' m: check channels= and interval=')
+  end subroutine CheckEnd
+
+  subroutine NoMoreWords(line, file, n, faults)
+    type(mapline_t), intent(in) :: line
+    type(textfile_t), intent(in) :: file
+    integer, intent(in) :: n
+    type(faults_t), intent(inout) :: faults
+    if (line%nwords > n) call FaultHere(faults, file, 'unexpected word '// &
+                                       Shown(MaplineWord(line, file, n + 1))//': values are written name=value')
+  end subroutine NoMoreWords
+
+  !> Enters a new spread of this name; 0 if it cannot be (the fault is told).
+  integer function Define(spreads, name, file, faults) result(i)
+    type(spreads_t), intent(inout) :: spreads
+    character(*), intent(in) :: name
+    type(textfile_t), intent(in) :: file
+    type(faults_t), intent(inout) :: faults
+    i = 0
+    if (name == '') then
+      call FaultHere(faults, file, 'a name is missing: spread NAME KIND ..., or list NAME')
+      return
+    else if (len(name) > name_length) then
+      call FaultHere(faults, file, 'the name '//Shown(name)//' is longer than '//Str(name_length)//' characters')
+      return
+    end if
+    i = Number(spreads, name)
+    if (spreads%item(i)%line == 0) then
+      spreads%item(i)%line = file%line
+      spreads%item(i)%path = file%path
+    else
+      call FaultHere(faults, file, 'spread '//Shown(name)//' is defined already ('//spreads%item(i)%path// &
+                    ', line '//Str(spreads%item(i)%line)//'): give one of them another name')
+      i = 0
+    end if
+  end function Define
+
+  !> Number of the spread `name`, defined or not.
+  integer function Number(spreads, name)
+    type(spreads_t), intent(inout) :: spreads
+    character(*), intent(in) :: name
+    type(spread_t), allocatable :: old(:)
+    Number = NameNumber(spreads%names, name)
+    if (.not. allocated(spreads%item)) allocate (spreads%item(32))
+    if (Number <= size(spreads%item)) return
+    call move_alloc(spreads%item, old)
+    allocate (spreads%item(2*size(old)))
+    spreads%item(:size(old)) = old
+  end function Number
+
+  !> Number of the spread that a line of shots names; it may be defined later.
+  integer function SpreadUse(spreads, name, line) result(i)
+    type(spreads_t), intent(inout) :: spreads
+    character(*), intent(in) :: name
+    integer, intent(in) :: line
+    i = Number(spreads, name(:min(len(name), name_length)))
+    if (spreads%item(i)%uses == 0) spreads%item(i)%used_line = line
+    spreads%item(i)%uses = spreads%item(i)%uses + 1
+  end function SpreadUse
+
+  !> Faults of names that are used but nowhere defined.
+  subroutine SpreadsCheck(spreads, path, faults)
+    type(spreads_t), intent(in) :: spreads
+    character(*), intent(in) :: path
+    type(faults_t), intent(inout) :: faults
+    character(:), allocatable :: sentence, near
+    integer :: i, j, n
+    if (spreads%incomplete) return            ! that was told; names missing by it would only be noise
+    n = spreads%names%n
+    do i = 1, n
+      if (spreads%item(i)%line > 0) cycle
+      sentence = ''
+      if (.not. faults%full()) then
+        near = NearestName(trim(spreads%names%name(i)), pack(spreads%names%name(:n), [(spreads%item(j)%line > 0, j=1, n)]))
+        sentence = 'unknown spread '//Shown(trim(spreads%names%name(i)))
+        if (spreads%item(i)%uses > 1) sentence = sentence//' (in '//Str(spreads%item(i)%uses)//' lines)'
+        if (near /= '') then
+          sentence = sentence//': did you mean '//near//'?'
+        else
+          sentence = sentence//': define it in a line "spread NAME ..." or read it with "lists FILE"'
+        end if
+      end if
+      call FaultAdd(faults, path, spreads%item(i)%used_line, sentence)
+    end do
+  end subroutine SpreadsCheck
+
+  !> Reads the rest of a line "lists FILE": every list of the file becomes a spread of its name.
+  subroutine SpreadLists(spreads, file, faults)
+    type(spreads_t), intent(inout) :: spreads
+    type(textfile_t), intent(inout) :: file
+    type(faults_t), intent(inout) :: faults
+    type(mapline_t) :: line
+    integer :: before
+    before = faults%n
+    call MaplineRead(line, file, faults)
+    if (line%nwords /= 1 .or. line%nkeys > 0) then
+      call FaultHere(faults, file, 'the file of receiver lists is written: lists FILE (in quotes if it has blanks or =)')
+    else
+      call ReadListFile(spreads, MaplineWord(line, file, 1), '', file, faults)
+    end if
+    spreads%incomplete = spreads%incomplete .or. faults%n > before
+  end subroutine SpreadLists
+
+  !> Reads lists from `name_of_file` (relative to the folder of the key-map): all of them, or the one called `only`.
+  subroutine ReadListFile(spreads, name_of_file, only, map, faults)
+    type(spreads_t), intent(inout) :: spreads
+    character(*), intent(in) :: name_of_file, only
+    type(textfile_t), intent(in) :: map
+    type(faults_t), intent(inout) :: faults
+    type(textfile_t) :: file
+    type(error_t), allocatable :: error
+    character(:), allocatable :: path, name
+    integer :: word(2), current, nlists, before
+    path = name_of_file
+    if (index(path, '/') /= 1) path = map%path(:index(map%path, '/', back=.true.))//path
+    call TextOpen(file, path, 'receiver list', error)
+    if (allocated(error)) then
+      call FaultHere(faults, map, error%message)
+      return
+    end if
+    before = faults%n
+    nlists = 0
+    current = 0
+    do while (TextLine(file))
+      if (.not. TextWord(file, word(1), word(2))) cycle
+      if (Lower(file%text(word(1):word(2))) == 'list') then
+        call EndList(spreads, current, faults)
+        call ListName(file, name, faults)
+        nlists = nlists + 1
+        current = 0
+        if (only == '') then
+          current = Define(spreads, name, file, faults)
+        else if (name == only) then
+          current = Number(spreads, only)
+          if (spreads%item(current)%kind == is_list) then
+            call FaultHere(faults, file, 'list '//Shown(name)//' stands in this file twice')
+            current = 0
+          end if
+        end if
+        if (current > 0) call BeginList(spreads, current, file)
+      else
+        if (nlists == 0) then                 ! a file of bare rows is the one list asked for
+          if (only == '') then
+            call FaultHere(faults, file, 'receivers before the first line "list NAME": whose are they?')
+            return
+          end if
+          nlists = 1
+          current = Number(spreads, only)
+          call BeginList(spreads, current, file)
+        end if
+        call ReadReceiver(spreads, current, file, word, faults)
+      end if
+    end do
+    call EndList(spreads, current, faults)
+    if (faults%n > before) return
+    if (nlists == 0) then
+      call FaultAdd(faults, path, 0, 'holds no receivers: lines "list NAME", then "channel x z [y]"')
+    else if (only /= '') then
+      if (spreads%item(Number(spreads, only))%kind == is_faulty) &
+        call FaultHere(faults, map, 'no list '//Shown(only)//' in '//path//': its lists have other names')
+    end if
+  end subroutine ReadListFile
+
+  !> The name in a line "list NAME".
+  subroutine ListName(file, name, faults)
+    type(textfile_t), intent(inout) :: file
+    character(:), allocatable, intent(out) :: name
+    type(faults_t), intent(inout) :: faults
+    integer :: first, last
+    name = ''
+    if (TextWord(file, first, last)) name = file%text(first:last)
+    if (TextWord(file, first, last)) &
+      call FaultHere(faults, file, 'unexpected word '//Shown(file%text(first:last))//' after list NAME')
+  end subroutine ListName
+
+  subroutine BeginList(spreads, i, file)
+    type(spreads_t), intent(inout) :: spreads
+    integer, intent(in) :: i
+    type(textfile_t), intent(in) :: file
+    associate (s => spreads%item(i))
+      s%kind = is_list
+      s%start = spreads%npool
+      s%n = 0
+      s%line = file%line
+      s%path = file%path
+    end associate
+  end subroutine BeginList
+
+  !> Checks the list that ends here: not empty, no channel twice.
+  subroutine EndList(spreads, i, faults)
+    type(spreads_t), intent(inout) :: spreads
+    integer, intent(in) :: i
+    type(faults_t), intent(inout) :: faults
+    integer, allocatable :: channels(:), order(:)
+    character(:), allocatable :: name
+    integer :: j, n
+    if (i == 0) return
+    name = trim(spreads%names%name(i))
+    n = spreads%item(i)%n
+    if (n == 0) then
+      call FaultAdd(faults, spreads%item(i)%path, spreads%item(i)%line, 'list '//Shown(name)//' has no receivers')
+      return
+    end if
+    channels = spreads%channel(spreads%item(i)%start + 1:spreads%item(i)%start + n)
+    if (all(channels(2:) > channels(:n - 1)) .or. all(channels(2:) < channels(:n - 1))) return
+    call SortOrder(channels, order)
+    do j = 2, n
+      if (channels(order(j)) /= channels(order(j - 1))) cycle
+      call FaultAdd(faults, spreads%item(i)%path, spreads%item(i)%line, 'list '//Shown(name)//' has channel '// &
+                    Str(channels(order(j)))//' more than once')
+      return
+    end do
+  end subroutine EndList
+
+  !> A line "channel x z [y]" whose first word is at `first`; list 0 is checked but not kept.
+  subroutine ReadReceiver(spreads, i, file, first, faults)
+    type(spreads_t), intent(inout) :: spreads
+    integer, intent(in) :: i, first(2)
+    type(textfile_t), intent(inout) :: file
+    type(faults_t), intent(inout) :: faults
+    real(dp) :: x(3)
+    integer :: word(2), channel, n, before
+    character(1), parameter :: names(3) = ['x', 'z', 'y']
+    before = faults%n
+    channel = 0
+    x = 0
+    call WholeWord(file, first, 'channel', 1, huge(1), channel, faults)
+    n = 0
+    do while (TextWord(file, word(1), word(2)))
+      n = n + 1
+      if (n <= 3) call RealWord(file, word, names(n), merge(-z_max, -x_max, n == 2), merge(z_max, x_max, n == 2), 'm', x(n), faults)
+    end do
+    if ((n < 2 .or. n > 3) .and. faults%n == before) &
+      call FaultHere(faults, file, Str(n + 1)//' columns; a receiver has 3 or 4: channel x z [y]')
+    if (i == 0) return
+    call Reserve(spreads)
+    spreads%npool = spreads%npool + 1
+    spreads%item(i)%n = spreads%item(i)%n + 1
+    spreads%channel(spreads%npool) = merge(channel, spreads%item(i)%n, faults%n == before)
+    spreads%x(spreads%npool) = x(1)
+    spreads%z(spreads%npool) = x(2)
+    spreads%y(spreads%npool) = x(3)
+  end subroutine ReadReceiver
+
+  !> Room for one more receiver of a list.
+  subroutine Reserve(spreads)
+    type(spreads_t), intent(inout) :: spreads
+    integer, allocatable :: whole(:)
+    if (.not. allocated(spreads%channel)) allocate (spreads%channel(1024), spreads%x(1024), spreads%y(1024), spreads%z(1024))
+    if (spreads%npool < size(spreads%channel)) return
+    call move_alloc(spreads%channel, whole)
+    allocate (spreads%channel(2*size(whole)))
+    spreads%channel(:size(whole)) = whole
+    call GrowReal(spreads%x)
+    call GrowReal(spreads%y)
+    call GrowReal(spreads%z)
+  end subroutine Reserve
+
+  subroutine GrowReal(a)
+    real(dp), allocatable, intent(inout) :: a(:)
+    real(dp), allocatable :: old(:)
+    call move_alloc(a, old)
+    allocate (a(2*size(old)))
+    a(:size(old)) = old
+  end subroutine GrowReal
+
+  !> Number of receivers of spread i.
+  pure integer function SpreadSize(spreads, i)
+    type(spreads_t), intent(in) :: spreads
+    integer, intent(in) :: i
+    SpreadSize = spreads%item(i)%n
+  end function SpreadSize
+
+  !> Receivers of spread i for the source of `shot`: fills rx, ry, rz [m] and channel, each (n).
+  subroutine SpreadExpand(spreads, i, shot)
+    type(spreads_t), intent(in) :: spreads
+    integer, intent(in) :: i
+    type(shot_t), intent(inout) :: shot
+    integer :: c, n
+    associate (s => spreads%item(i))
+      n = s%n
+      if (s%kind == is_list) then
+        shot%channel = spreads%channel(s%start + 1:s%start + n)
+        shot%rx = spreads%x(s%start + 1:s%start + n)
+        shot%ry = spreads%y(s%start + 1:s%start + n)
+        shot%rz = spreads%z(s%start + 1:s%start + n)
+      else
+        shot%channel = [(c, c=1, n)]
+        shot%rx = [(s%x0 + (c - 1)*s%dx, c=1, n)]
+        shot%ry = [(s%y, c=1, n)]
+        shot%rz = [(s%z, c=1, n)]
+        if (s%kind == is_streamer) then
+          shot%rx = shot%sx + shot%rx
+          shot%ry = shot%sy
+        end if
+      end if
+    end associate
+  end subroutine SpreadExpand
+
+  !> Fingerprint of the receivers of spread i: channels and positions, not the name.
+  type(hash_t) function SpreadHash(spreads, i) result(hash)
+    type(spreads_t), intent(in) :: spreads
+    integer, intent(in) :: i
+    type(shot_t) :: at_zero
+    integer :: c
+    call SpreadExpand(spreads, i, at_zero)
+    call HashAdd(hash, merge(1, 0, spreads%item(i)%kind == is_streamer))   ! moves with the source
+    do c = 1, size(at_zero%rx)
+      call HashAdd(hash, at_zero%channel(c))
+      call HashAdd(hash, at_zero%rx(c))
+      call HashAdd(hash, at_zero%ry(c))
+      call HashAdd(hash, at_zero%rz(c))
+    end do
+  end function SpreadHash
+
+end module spread_m

@@ -1,0 +1,250 @@
+!> The verb verify: variants against each other, worker counts against each other, and the analytic solution, on this machine.
+!>
+!> Small surveys go through the whole program: key-map, model, dealing, solver, files. Each check prints pass or FAIL with its
+!> number and bound. Nothing of the user's is touched: all files stand in a scratch folder that is removed.
+module verify_m
+  use error_m, only: error_t, FailFromC
+  use fd2d_m, only: Fd2dVariantNames
+  use fio_m, only: fio_t, FioClose, FioGet, FioOpen
+  use gather_m, only: gather_t
+  use green_m, only: GreenPressure, rate_t, RateNew
+  use kinds_m, only: dp, sp
+  use log_m, only: LogError, LogPrint
+  use params_m, only: job_t
+  use prospect_m, only: prospect_t, ProspectRead, ProspectSurvey
+  use protocol_m, only: BroadcastInteger
+  use roles_m, only: role_t
+  use run_m, only: RunSurvey
+  use scratch_c, only: scratch_make, scratch_remove
+  use store_m, only: store_t, StoreClose, StoreOpen
+  use table_m, only: SplitList, table_t
+  use iso_c_binding, only: c_char
+  use jobcheck_m, only: JobFromText
+  use survey_m, only: survey_t
+  use text_m, only: CString, FString, Str
+  use wavelet_m, only: WaveletMake, wavelet_t
+  implicit none
+  private
+  public :: Verify
+
+  real(dp), parameter :: variants_bound = 1.0e-5_dp   !< relative RMS of a trace, variant against variant
+  real(dp), parameter :: green_bound = 0.01_dp        !< relative L2 of a trace against the analytic solution
+  integer, parameter :: NSHOTS = 4, NREC = 12
+  character, parameter :: nl = new_line('a')
+
+  !> The checks of this run.
+  type :: score_t
+    character(:), allocatable :: folder
+    integer :: failed = 0
+  end type score_t
+
+contains
+
+  !> Exit status 0 if every check passed, 2 if not. Collective over all ranks.
+  subroutine Verify(role, physics, exit_status)
+    type(role_t), intent(in) :: role
+    character(*), intent(in) :: physics
+    integer, intent(inout) :: exit_status
+    type(score_t) :: score
+    type(error_t), allocatable :: error
+    character(32), allocatable :: variants(:)
+    character(kind=c_char, len=1024) :: buffer
+    integer :: i
+    if (role%master) then
+      call FailFromC(scratch_make(buffer, len(buffer)), error)
+      score%folder = FString(buffer)
+      if (.not. allocated(error)) call WriteInputs(score%folder)
+      if (allocated(error)) call LogError(error%message)
+      if (allocated(error)) exit_status = 1
+    end if
+    call BroadcastInteger(role%world, exit_status)
+    if (exit_status /= 0) return
+    variants = SplitList(Fd2dVariantNames())
+    do i = 1, size(variants)
+      call Model(role, physics, score, trim(variants(i)), 'layers variant='//trim(variants(i)), 1)
+      if (role%master .and. i > 1) call Compare(score, trim(variants(i))//' against '//trim(variants(1)), trim(variants(1)), &
+                                                trim(variants(i)), variants_bound)
+    end do
+    do i = 1, role%nworkers
+      call Model(role, physics, score, 'workers'//Str(i), 'layers', i)
+      if (role%master .and. i > 1) call Compare(score, Str(i)//' workers against 1', 'workers1', 'workers'//Str(i), 0.0_dp)
+    end do
+    call Model(role, physics, score, 'uniform', 'uniform', role%nworkers)
+    if (role%master) then
+      call CompareGreen(score)
+      call FailFromC(scratch_remove(CString(score%folder)), error)
+      if (allocated(error)) call LogError(error%message)
+      call LogPrint(merge('verify: every check passed ', 'verify: some checks FAILED ', score%failed == 0))
+      exit_status = merge(0, 2, score%failed == 0)
+    end if
+  end subroutine Verify
+
+  !> Two models as raw files, and a key-map with positions off the grid.
+  subroutine WriteInputs(folder)
+    character(*), intent(in) :: folder
+    integer, parameter :: nx = 121, nz = 81
+    real(sp) :: vp(nz, nx), rho(nz, nx)
+    integer :: i, k, u
+    do i = 1, nx
+      do k = 1, nz
+        vp(k, i) = merge(2500.0_sp, 1500.0_sp, k > 35 + i/10)
+        rho(k, i) = merge(1800.0_sp, 1000.0_sp, k > 35 + i/10)
+      end do
+    end do
+    call PutRaw(folder//'/layers.vp', vp)
+    call PutRaw(folder//'/layers.rho', rho)
+    call PutRaw(folder//'/uniform.vp', spread(spread(2000.0_sp, 1, nz), 2, nx))
+    call PutRaw(folder//'/uniform.rho', spread(spread(1500.0_sp, 1, nz), 2, nx))
+    open (newunit=u, file=folder//'/line.keymap', action='write')
+    write (u, '(a,i0,a)') 'spread cable fixed x0=123.4 interval=83.7 channels=', NREC, ' depth=212.3'
+    write (u, '(a,i0,a)') 'shots first_record=1 n=', NSHOTS, ' x0=333.3 dx=171.1 z=301.7 spread=cable'
+    close (u)
+  end subroutine WriteInputs
+
+  subroutine PutRaw(path, a)
+    character(*), intent(in) :: path
+    real(sp), intent(in) :: a(:, :)
+    integer :: u
+    open (newunit=u, file=path, access='stream', form='unformatted', action='write')
+    write (u) a
+    close (u)
+  end subroutine PutRaw
+
+  !> The built-in job: a name of a model, perhaps followed by a further setting.
+  subroutine BuiltIn(folder, output, what, job, error)
+    character(*), intent(in) :: folder, output, what
+    type(job_t), intent(inout) :: job
+    type(error_t), allocatable, intent(inout) :: error
+    type(table_t) :: table
+    character(:), allocatable :: text, name
+    integer :: p
+    p = index(what//' ', ' ')
+    name = what(:p - 1)
+    text = "keymap = '"//folder//"/line.keymap'"//nl//"output = '"//folder//'/'//output//".nc'"//nl// &
+           "vp = '"//folder//'/'//name//".vp'"//nl//"rho = '"//folder//'/'//name//".rho'"//nl// &
+           'model_nx = 121'//nl//'model_nz = 81'//nl//'model_dx = 10'//nl//'model_dz = 10'//nl// &
+           'fpeak = 10'//nl//'tmax = 0.7'//nl//'dt_out = 0.002'//nl
+    if (p <= len(what)) text = text//what(p + 1:)//nl
+    table%variants = 'auto,'//Fd2dVariantNames()
+    call JobFromText(text, job, table, error)
+  end subroutine BuiltIn
+
+  !> Models a built-in survey with `nworkers` groups into folder/output.nc. Collective.
+  subroutine Model(role, physics, score, output, what, nworkers)
+    type(role_t), intent(in) :: role
+    character(*), intent(in) :: physics, output, what
+    type(score_t), intent(inout) :: score
+    integer, intent(in) :: nworkers
+    type(job_t) :: job
+    type(prospect_t), target :: prospect
+    type(store_t), target :: store
+    type(survey_t) :: survey
+    type(error_t), allocatable :: error
+    integer :: status
+    status = 0
+    if (role%master) then
+      call BuiltIn(score%folder, output, what, job, error)
+      if (.not. allocated(error)) call ProspectRead(job, prospect, error)
+      if (.not. allocated(error)) call ProspectSurvey(prospect, '', survey)
+      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, .true., error)
+      if (allocated(error)) status = 1
+    end if
+    call BroadcastInteger(role%world, status)
+    if (status == 0) call RunSurvey(role, physics, 0, prospect, store, nworkers, .true., status)
+    if (.not. role%master) return
+    if (.not. allocated(error)) call StoreClose(store, 0.0_dp, error)
+    if (allocated(error)) then
+      call Result(score, .false., output//': '//error%message)
+    else if (status /= 0) then
+      call Result(score, .false., output//': not all shots were modelled')
+    end if
+  end subroutine Model
+
+  !> The largest relative RMS difference of a trace between two files must not exceed `bound`.
+  subroutine Compare(score, title, one, two, bound)
+    type(score_t), intent(inout) :: score
+    character(*), intent(in) :: title, one, two
+    real(dp), intent(in) :: bound
+    type(gather_t) :: a, b
+    type(error_t), allocatable :: error
+    real(dp) :: worst
+    integer :: slot, r
+    worst = 0
+    do slot = 1, NSHOTS
+      call Gather(score, one, slot, a, error)
+      call Gather(score, two, slot, b, error)
+      if (allocated(error)) exit
+      do r = 1, a%nrec
+        worst = max(worst, Misfit(real(b%traces(:, r, 1), dp), real(a%traces(:, r, 1), dp)))
+      end do
+    end do
+    if (allocated(error)) then
+      call Result(score, .false., title//': '//error%message)
+    else
+      call Result(score, worst <= bound, title//': largest relative RMS of a trace '//Str(worst, 3)//', bound '//Str(bound, 3))
+    end if
+  end subroutine Compare
+
+  !> Direct waves in the uniform model against the analytic solution, in absolute amplitude.
+  subroutine CompareGreen(score)
+    type(score_t), intent(inout) :: score
+    type(job_t) :: job
+    type(wavelet_t) :: wavelet
+    type(rate_t) :: rate
+    type(gather_t) :: g
+    type(error_t), allocatable :: error
+    real(dp), allocatable :: exact(:), t(:)
+    real(dp) :: worst, r
+    integer :: slot, i
+    call BuiltIn(score%folder, 'uniform', 'uniform', job, error)
+    if (.not. allocated(error)) call WaveletMake(job, wavelet, error)
+    if (.not. allocated(error)) call RateNew(rate, wavelet)
+    worst = 0
+    do slot = 1, NSHOTS
+      call Gather(score, 'uniform', slot, g, error)
+      if (allocated(error)) exit
+      t = [((i - 1)*job%dt_out, i=1, g%nt)]
+      allocate (exact(g%nt))
+      do i = 1, g%nrec
+        r = hypot(g%rx(i) - g%sx, g%rz(i) - g%sz)
+        call GreenPressure(rate, 2000.0_dp, 1500.0_dp, r, t, exact)
+        worst = max(worst, Misfit(real(g%traces(:, i, 1), dp), exact))
+      end do
+      deallocate (exact)
+    end do
+    if (allocated(error)) then
+      call Result(score, .false., 'analytic solution: '//error%message)
+    else
+      call Result(score, worst <= green_bound, 'analytic solution, direct waves off the grid: largest relative L2 of a trace '// &
+                  Str(worst, 3)//', bound '//Str(green_bound, 3))
+    end if
+  end subroutine CompareGreen
+
+  subroutine Gather(score, name, slot, g, error)
+    type(score_t), intent(in) :: score
+    character(*), intent(in) :: name
+    integer, intent(in) :: slot
+    type(gather_t), intent(out) :: g
+    type(error_t), allocatable, intent(inout) :: error
+    type(fio_t) :: fio
+    if (allocated(error)) return
+    call FioOpen(fio, score%folder//'/'//name//'.nc', error, readonly=.true.)
+    if (.not. allocated(error)) call FioGet(fio, slot, g, error)
+    call FioClose(fio, error)
+  end subroutine Gather
+
+  pure real(dp) function Misfit(a, reference) result(e)
+    real(dp), intent(in) :: a(:), reference(:)
+    e = norm2(a - reference)
+    if (e > 0) e = e/norm2(reference)
+  end function Misfit
+
+  subroutine Result(score, ok, sentence)
+    type(score_t), intent(inout) :: score
+    logical, intent(in) :: ok
+    character(*), intent(in) :: sentence
+    if (.not. ok) score%failed = score%failed + 1
+    call LogPrint(merge('pass  ', 'FAIL  ', ok)//sentence)
+  end subroutine Result
+
+end module verify_m

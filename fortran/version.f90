@@ -1,0 +1,18 @@
+!> Which code this is.
+module version_m
+  implicit none
+  private
+  public :: VERSION, VersionText
+
+  character(*), parameter :: VERSION = '0.1.0'
+  include 'commit.inc'                          ! COMMIT: of the sources this was built from
+
+contains
+
+  !> "0.1.0 (commit 1234abc)"
+  function VersionText() result(s)
+    character(:), allocatable :: s
+    s = VERSION//' (commit '//COMMIT//')'
+  end function VersionText
+
+end module version_m

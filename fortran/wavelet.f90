@@ -1,0 +1,223 @@
+!> The source wavelet: volume injection rate Q(t), from a formula or a file, known at any time.
+module wavelet_m
+  use kinds_m, only: dp
+  use error_m, only: error_t, Fail
+  use kaiser_m, only: Kaiser, KaiserLobe, Sinc
+  use params_m, only: job_t
+  use resample_m, only: Resample
+  use text_m, only: Str
+  use wavefile_m, only: WavefileRead
+  implicit none
+  private
+  public :: wavelet_t, WaveletMake, WaveletValue, WaveletSpectrum
+
+  !> Samples fine enough (8 or more to the period of fband) to be interpolated to any time; 0 before the first and after the last.
+  type :: wavelet_t
+    character(:), allocatable :: name      !< one line: what it is
+    real(dp), allocatable :: q(:)          !< [m2/s], sample i at t0 + (i-1) dt
+    real(dp) :: t0 = 0, dt = 0             !< [s]; t = 0 is the source's time zero
+    real(dp) :: t_zero = 0                 !< where the wavelet's own time zero lies [s]
+    real(dp) :: t_begin = 0                !< when the modelling has to begin [s]: <= 0
+    real(dp) :: fpeak = 0                  !< where the amplitude spectrum is largest [Hz]
+    real(dp) :: fmax = 0                   !< highest that must be right [Hz]: spectrum falls to 1 %, or as given
+    real(dp) :: fband = 0                  !< where the spectrum falls to 1e-5 [Hz]
+  end type wavelet_t
+
+  real(dp), parameter :: pi = acos(-1.0_dp)
+  real(dp), parameter :: negligible = 1.0e-6_dp    !< of the peak: here the wavelet starts and ends
+  real(dp), parameter :: band_level = 1.0e-5_dp    !< of the peak of the spectrum: here the band ends
+
+contains
+
+  !> The wavelet of the job (wavelet, fpeak, f1..f4, wavelet_file, wavelet_dt, delay, amplitude, fmax). delay = -1 puts its first
+  !> sample above 1e-6 of its peak at t = 0, else its time zero is at t = delay; t_begin tells when the modelling then begins.
+  !> Time zero is the centre of ricker and ormsby, time 0 of a file with two columns, the first sample of a file with one.
+  !> Fails on frequencies that make no wavelet, a file that is none, delay and amplitude without meaning.
+  subroutine WaveletMake(job, wavelet, error)
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(out) :: wavelet
+    type(error_t), allocatable, intent(inout) :: error
+    if (.not. (job%delay >= 0 .or. job%delay == -1)) then
+      call Fail(error, 'delay = '//Str(job%delay)//' s has no meaning: give 0 or more, or -1 to let the wavelet start at t = 0')
+    else if (job%amplitude == 0) then
+      call Fail(error, 'amplitude = 0 would model nothing: give the factor for the wavelet, for example 1')
+    end if
+    if (allocated(error)) return
+    select case (job%wavelet)
+    case ('ricker')
+      call MakeRicker(job%fpeak, wavelet, error)
+    case ('ormsby')
+      call MakeOrmsby([job%f1, job%f2, job%f3, job%f4], wavelet, error)
+    case ('file')
+      call MakeFromFile(job%wavelet_file, job%wavelet_dt, wavelet, error)
+    case default
+      call Fail(error, 'wavelet = '//job%wavelet//' is unknown: use ricker, ormsby or file')
+    end select
+    if (allocated(error)) return
+    call TrimEnds(wavelet)
+    call FindBand(wavelet)
+    if (job%fmax > 0) wavelet%fmax = job%fmax
+    wavelet%q = job%amplitude*wavelet%q
+    if (.not. (maxval(abs(wavelet%q)) > 1.0e-30_dp .and. maxval(abs(wavelet%q)) < 1.0e30_dp)) then
+      call Fail(error, 'the wavelet''s peak is '//Str(maxval(abs(wavelet%q)))//' m2/s, outside 1e-30..1e30 (single precision): '// &
+                'change amplitude')
+      return
+    end if
+    wavelet%t_zero = merge(-wavelet%t0, job%delay, job%delay == -1)
+    wavelet%t0 = wavelet%t0 + wavelet%t_zero
+    wavelet%t_begin = min(0.0_dp, wavelet%t0)
+  end subroutine WaveletMake
+
+  !> Ricker wavelet (1 - 2a) exp(-a), a = (π fpeak t)²; its spectrum, ~ f² exp(-f²/fpeak²), is at 1e-5 at 3.79 fpeak.
+  subroutine MakeRicker(fpeak, wavelet, error)
+    real(dp), intent(in) :: fpeak
+    type(wavelet_t), intent(inout) :: wavelet
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: a
+    integer :: i, n
+    if (.not. fpeak > 0) then
+      call Fail(error, 'fpeak = '//Str(fpeak)//' Hz: a Ricker wavelet needs a peak frequency above 0')
+      return
+    end if
+    wavelet%name = 'Ricker wavelet, peak frequency '//Str(fpeak)//' Hz'
+    wavelet%dt = 1/(32*fpeak)
+    n = ceiling(1.5_dp/(fpeak*wavelet%dt))
+    allocate (wavelet%q(2*n + 1))
+    do i = -n, n
+      a = (pi*fpeak*i*wavelet%dt)**2
+      wavelet%q(n + 1 + i) = (1 - 2*a)*exp(-a)
+    end do
+    wavelet%t0 = -n*wavelet%dt
+  end subroutine MakeRicker
+
+  !> Zero-phase wavelet with a trapezoid spectrum f1..f2..f3..f4 (Ormsby; Ryan 1994, CSEG Recorder 19), peak 1. Its tails go on for
+  !> ever with 1/t²; a Kaiser window makes it compact, which rounds the corners of the trapezoid by half the narrower ramp.
+  subroutine MakeOrmsby(f, wavelet, error)
+    real(dp), intent(in) :: f(4)
+    type(wavelet_t), intent(inout) :: wavelet
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: b = 10
+    real(dp) :: t, half
+    integer :: i, n
+    if (.not. (f(1) >= 0 .and. f(1) < f(2) .and. f(2) <= f(3) .and. f(3) < f(4))) then
+      call Fail(error, 'f1, f2, f3, f4 = '//Str(f(1))//', '//Str(f(2))//', '//Str(f(3))//', '//Str(f(4))// &
+                ' Hz make no Ormsby wavelet: they must be 0 <= f1 < f2 <= f3 < f4')
+      return
+    end if
+    wavelet%name = 'Ormsby wavelet, '//Str(f(1))//'-'//Str(f(2))//'-'//Str(f(3))//'-'//Str(f(4))//' Hz'
+    half = KaiserLobe(b)/(0.5_dp*min(f(2) - f(1), f(4) - f(3)))
+    wavelet%dt = 1/(12*f(4))
+    n = ceiling(half/wavelet%dt)
+    if (n > 40000) then
+      call Fail(error, 'f1..f4: a ramp of '//Str(min(f(2) - f(1), f(4) - f(3)))//' Hz makes a wavelet of '//Str(2*half)// &
+                ' s; make it wider')
+      return
+    end if
+    allocate (wavelet%q(2*n + 1))
+    do i = -n, n
+      t = i*wavelet%dt
+      wavelet%q(n + 1 + i) = Kaiser(t/half, b)*(Ramp(f(3), f(4), t) - Ramp(f(1), f(2), t))/(f(4) + f(3) - f(2) - f(1))
+    end do
+    wavelet%t0 = -n*wavelet%dt
+
+  contains
+
+    pure real(dp) function Ramp(low, high, t)
+      real(dp), intent(in) :: low, high, t
+      Ramp = ((high*Sinc(high*t))**2 - (low*Sinc(low*t))**2)/(high - low)
+    end function Ramp
+
+  end subroutine MakeOrmsby
+
+  !> The samples of a file, resampled four times finer; what its interval cannot carry (from its Nyquist frequency on) is removed.
+  subroutine MakeFromFile(path, column_dt, wavelet, error)
+    character(*), intent(in) :: path
+    real(dp), intent(in) :: column_dt
+    type(wavelet_t), intent(inout) :: wavelet
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: samples(:)
+    real(dp) :: t0, dt
+    integer :: pad
+    integer, parameter :: finer = 4
+    call WavefileRead(path, column_dt, samples, t0, dt, error)
+    if (allocated(error)) return
+    wavelet%name = 'wavelet of '//Str(size(samples))//' samples of '//Str(dt)//' s from '//path
+    pad = 30*finer                                   ! the filter reaches 28.6 samples
+    wavelet%dt = dt/finer
+    wavelet%t0 = t0 - pad*wavelet%dt
+    allocate (wavelet%q(finer*(size(samples) - 1) + 1 + 2*pad))
+    call Resample(samples, t0, dt, wavelet%q, wavelet%t0, wavelet%dt, 0.5_dp/dt)
+  end subroutine MakeFromFile
+
+  !> Cuts off both ends where they are negligible.
+  subroutine TrimEnds(wavelet)
+    type(wavelet_t), intent(inout) :: wavelet
+    real(dp) :: level
+    integer :: first, last
+    level = negligible*maxval(abs(wavelet%q))
+    first = findloc(abs(wavelet%q) >= level, .true., dim=1)
+    last = findloc(abs(wavelet%q) >= level, .true., dim=1, back=.true.)
+    wavelet%t0 = wavelet%t0 + (first - 1)*wavelet%dt
+    wavelet%q = wavelet%q(first:last)
+  end subroutine TrimEnds
+
+  !> fpeak, fmax and fband from the amplitude spectrum. It is known to end below 0.16 of the fine sampling rate.
+  subroutine FindBand(wavelet)
+    type(wavelet_t), intent(inout) :: wavelet
+    real(dp), allocatable :: f(:), a(:)
+    real(dp) :: df
+    integer :: i, n
+    df = 1/(merge(16, 2, size(wavelet%q) < 4096)*max(size(wavelet%q), 16)*wavelet%dt)
+    n = int(0.16_dp/(wavelet%dt*df))
+    allocate (f(0:n), a(0:n))
+    do i = 0, n
+      f(i) = i*df
+    end do
+    a = abs(WaveletSpectrum(wavelet, f))
+    a = a/maxval(a)
+    wavelet%fpeak = f(maxloc(a, dim=1) - 1)
+    wavelet%fmax = LastAbove(0.01_dp)
+    wavelet%fband = LastAbove(band_level)
+
+  contains
+
+    real(dp) function LastAbove(level)
+      real(dp), intent(in) :: level
+      LastAbove = f(min(n, findloc(a >= level, .true., dim=1, back=.true.)))   ! the frequency behind the last above
+    end function LastAbove
+
+  end subroutine FindBand
+
+  !> Q(t) at any t [s], by a Kaiser-windowed sinc of half-width 8: exact to about 1e-7 of the peak for a band that ends at a quarter
+  !> of the sampling rate.
+  elemental real(dp) function WaveletValue(wavelet, t) result(value)
+    type(wavelet_t), intent(in) :: wavelet
+    real(dp), intent(in) :: t
+    integer, parameter :: half_width = 8
+    real(dp), parameter :: b = 11
+    real(dp) :: x
+    integer :: i
+    value = 0
+    x = (t - wavelet%t0)/wavelet%dt + 1
+    if (x < 1 .or. x > size(wavelet%q)) return
+    do i = max(1, ceiling(x) - half_width), min(size(wavelet%q), floor(x) + half_width)
+      value = value + wavelet%q(i)*Sinc(x - i)*Kaiser((x - i)/half_width, b)
+    end do
+  end function WaveletValue
+
+  !> Spectrum ∫ Q(t) exp(-i 2π f t) dt [m2] at f [Hz], by direct summation.
+  elemental complex(dp) function WaveletSpectrum(wavelet, f) result(s)
+    type(wavelet_t), intent(in) :: wavelet
+    real(dp), intent(in) :: f
+    complex(dp) :: turn, phase
+    integer :: i
+    turn = exp(cmplx(0, -2*pi*f*wavelet%dt, dp))
+    phase = wavelet%dt*exp(cmplx(0, -2*pi*f*wavelet%t0, dp))
+    s = 0
+    do i = 1, size(wavelet%q)
+      s = s + wavelet%q(i)*phase
+      phase = phase*turn
+    end do
+  end function WaveletSpectrum
+
+end module wavelet_m

@@ -1,0 +1,193 @@
+!> The 2D acoustic time loop in C: one handle a grid, six verbs a shot (new, model, source, receivers, timestep, traces).
+!>
+!>    sigma---vx--sigma---vx--sigma    sigma(i,k) at (i,    k   )    sigma = -pressure, at whole time steps
+!>      |           |           |      vx(i,k)    at (i+1/2,k   )    velocities at half time steps
+!>      vz          vz          vz     vz(i,k)    at (i,    k+1/2)   x runs fastest; indices here count from 0
+!>
+!> Procedures return 0, or 1 with a sentence in err_message.
+module fd2d_c
+  use iso_c_binding, only: c_ptr, c_int, c_long_long, c_float, c_char
+  implicit none
+  private
+  public :: fd2d_cfg, fd2d_variant_count, fd2d_variant_name, fd2d_variant_about, fd2d_variant_needs_gpu
+  public :: fd2d_new, fd2d_free, fd2d_model, fd2d_pml, fd2d_source, fd2d_receivers, fd2d_timestep, fd2d_traces
+  public :: fd2d_field, fd2d_set_field, fd2d_maxabs, fd2d_reset, fd2d_bytes, fd2d_device, fd2d_tune
+
+  !> What a grid is. dx, dz [m], dt [s]; w(1:half_length) weights of the differentiators.
+  type, bind(c) :: fd2d_cfg
+    integer(c_int) :: nx, nz                          !< whole grid, layers included
+    integer(c_int) :: half_length                     !< 1..8
+    integer(c_int) :: nleft, nright, ntop, nbottom    !< widths of the absorbing layers [cells], 0 = none
+    integer(c_int) :: free_top                        !< 1: row 0 is a free surface (then ntop = 0)
+    integer(c_int) :: threads                         !< 0: as many as OpenMP gives
+    real(c_float) :: dx, dz, dt
+    real(c_float) :: w(8)
+  end type fd2d_cfg
+
+  interface
+    !> How many kernel variants this build has.
+    integer(c_int) function fd2d_variant_count() bind(c)
+      import :: c_int
+      implicit none
+    end function fd2d_variant_count
+
+    !> Name of variant n = 0..count-1 as a null-terminated text of at most `length` characters.
+    integer(c_int) function fd2d_variant_name(n, length, text) bind(c)
+      import :: c_int, c_char
+      implicit none
+      integer(c_int), value :: n, length
+      character(kind=c_char), intent(out) :: text(*)
+    end function fd2d_variant_name
+
+    !> One line on variant n.
+    integer(c_int) function fd2d_variant_about(n, length, text) bind(c)
+      import :: c_int, c_char
+      implicit none
+      integer(c_int), value :: n, length
+      character(kind=c_char), intent(out) :: text(*)
+    end function fd2d_variant_about
+
+    !> 1 if variant n runs on a GPU.
+    integer(c_int) function fd2d_variant_needs_gpu(n) bind(c)
+      import :: c_int
+      implicit none
+      integer(c_int), value :: n
+    end function fd2d_variant_needs_gpu
+
+    !> A handle, or null. `variant`: null-terminated name.
+    type(c_ptr) function fd2d_new(variant, cfg) bind(c)
+      import :: c_ptr, c_char, fd2d_cfg
+      implicit none
+      character(kind=c_char), intent(in) :: variant(*)
+      type(fd2d_cfg), intent(in) :: cfg
+    end function fd2d_new
+
+    !> Gives all memory back; a null handle is harmless.
+    subroutine fd2d_free(handle) bind(c)
+      import :: c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+    end subroutine fd2d_free
+
+    !> The medium: kappa(nx,nz) [Pa], rho(nx,nz) [kg/m3] at the sigma points. Buoyancies at the velocity points are one
+    !> over the arithmetic mean of the two neighbours' rho; at the last column and row the neighbour outside is the edge.
+    integer(c_int) function fd2d_model(handle, kappa, rho) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(in) :: kappa(*), rho(*)
+    end function fd2d_model
+
+    !> Absorbing layers: px(nx,6), pz(nz,6), columns a, b, 1/k at integer points, then a, b, 1/k at half points i+1/2.
+    !> psi = b psi + a d, d becomes d/k + psi. Outside the layers (half points of the right and lower layer begin one index
+    !> earlier) a must be 0 and 1/k must be 1.
+    integer(c_int) function fd2d_pml(handle, px, pz) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(in) :: px(*), pz(*)
+    end function fd2d_pml
+
+    !> After step it (from 1) sigma(i,k) grows by w q(it): q(nt); i(n), k(n) from 0, w(n). q is 0 beyond nt. n = 0: no source.
+    !> Weights on a free surface's row 0 have no effect.
+    integer(c_int) function fd2d_source(handle, nt, q, n, i, k, w) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: nt, n
+      real(c_float), intent(in) :: q(*), w(*)
+      integer(c_int), intent(in) :: i(*), k(*)
+    end function fd2d_source
+
+    !> Receiver r samples sum(w field(i,k)) over its cells start(r)..start(r+1)-1 (from 0), start(nrec+1); field(nrec):
+    !> 0 sigma, 1 vx, 2 vz. Forgets all traces. nrec = 0: none.
+    integer(c_int) function fd2d_receivers(handle, nrec, start, field, i, k, w) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: nrec
+      integer(c_int), intent(in) :: start(*), field(*), i(*), k(*)
+      real(c_float), intent(in) :: w(*)
+    end function fd2d_receivers
+
+    !> Steps it .. it+n-1 (from 1), each: velocities to n+1/2, sigma to n+1, source, receivers. it must follow the last step
+    !> done, except after new, reset and set_field. The result does not depend on how a run is cut into chunks; chunks of
+    !> some 20 steps and more run at full speed.
+    integer(c_int) function fd2d_timestep(handle, it, n) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: it, n
+    end function fd2d_timestep
+
+    !> The samples of steps it .. it+n-1, all done since fd2d_receivers or fd2d_reset, as out(n,nrec).
+    integer(c_int) function fd2d_traces(handle, it, n, out) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: it, n
+      real(c_float), intent(out) :: out(*)
+    end function fd2d_traces
+
+    !> A copy out(nx,nz) of a field: 0 sigma, 1 vx, 2 vz.
+    integer(c_int) function fd2d_field(handle, which, out) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: which
+      real(c_float), intent(out) :: out(*)
+    end function fd2d_field
+
+    !> Sets a field from in(nx,nz).
+    integer(c_int) function fd2d_set_field(handle, which, in) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: which
+      real(c_float), intent(in) :: in(*)
+    end function fd2d_set_field
+
+    !> Largest |sigma| and its cell (from 0); infinite if any sigma is infinite or not a number.
+    integer(c_int) function fd2d_maxabs(handle, value, i, k) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(out) :: value
+      integer(c_int), intent(out) :: i, k
+    end function fd2d_maxabs
+
+    !> All fields and memory variables zero, traces forgotten: ready for the next shot in the same medium.
+    integer(c_int) function fd2d_reset(handle) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+    end function fd2d_reset
+
+    !> Memory held by the handle [bytes]; 0 for a null handle.
+    integer(c_long_long) function fd2d_bytes(handle) bind(c)
+      import :: c_ptr, c_long_long
+      implicit none
+      type(c_ptr), value :: handle
+    end function fd2d_bytes
+
+    !> What computes, for the record: e.g. "AVX-512, 2 threads", null-terminated, at most `length` characters.
+    integer(c_int) function fd2d_device(handle, length, text) bind(c)
+      import :: c_ptr, c_int, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: length
+      character(kind=c_char), intent(out) :: text(*)
+    end function fd2d_device
+
+    !> For tests and benchmarks; changes speed, never results (save that the build without fused multiply-add rounds twice).
+    !> isa: "" = best of this processor, or a name such as "avx2"; width [cells], steps, rows: shape of the time-skewed tiles,
+    !> 0 = derived from the cache.
+    integer(c_int) function fd2d_tune(handle, isa, width, steps, rows) bind(c)
+      import :: c_ptr, c_int, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: isa(*)
+      integer(c_int), value :: width, steps, rows
+    end function fd2d_tune
+  end interface
+end module fd2d_c

@@ -1,0 +1,68 @@
+!> The machine under a rank: its name, cores, clock, terminal and signals.
+module host_c
+  use iso_c_binding, only: c_char, c_double, c_int, c_long
+  implicit none
+  private
+  public :: host_cores, host_cores_hash, host_nap, host_seconds, host_terminal, host_name, host_processor
+  public :: host_catch_signals, host_signal
+
+  interface
+    !> Cores this process may run on.
+    integer(c_int) function host_cores() bind(c)
+      import :: c_int
+      implicit none
+    end function host_cores
+
+    !> A number that tells one set of cores from another; equal for processes bound to the same cores.
+    integer(c_long) function host_cores_hash() bind(c)
+      import :: c_long
+      implicit none
+    end function host_cores_hash
+
+    !> Sleeps for so many seconds.
+    subroutine host_nap(seconds) bind(c)
+      import :: c_double
+      implicit none
+      real(c_double), value :: seconds
+    end subroutine host_nap
+
+    !> Seconds of a clock that never jumps.
+    real(c_double) function host_seconds() bind(c)
+      import :: c_double
+      implicit none
+    end function host_seconds
+
+    !> 1 if stderr is a terminal.
+    integer(c_int) function host_terminal() bind(c)
+      import :: c_int
+      implicit none
+    end function host_terminal
+
+    !> Name of the host, null-terminated, into `name(n)`.
+    subroutine host_name(name, n) bind(c)
+      import :: c_char, c_int
+      implicit none
+      integer(c_int), value :: n
+      character(kind=c_char), intent(out) :: name(n)
+    end subroutine host_name
+
+    !> Model of the processor, null-terminated, into `name(n)`.
+    subroutine host_processor(name, n) bind(c)
+      import :: c_char, c_int
+      implicit none
+      integer(c_int), value :: n
+      character(kind=c_char), intent(out) :: name(n)
+    end subroutine host_processor
+
+    !> From now on SIGINT, SIGTERM and SIGUSR1 are remembered instead of ending the process.
+    subroutine host_catch_signals() bind(c)
+      implicit none
+    end subroutine host_catch_signals
+
+    !> The number of the signal that came, 0 if none did.
+    integer(c_int) function host_signal() bind(c)
+      import :: c_int
+      implicit none
+    end function host_signal
+  end interface
+end module host_c

@@ -1,0 +1,34 @@
+"""What every Python test uses: one line a claim, "ok - ..." or "FAIL - ...", and an exit status."""
+import sys
+
+_failed = 0
+
+
+def claim(ok, sentence):
+    """Prints the claim and remembers a failure. Put the measured number and the bound in the sentence."""
+    global _failed
+    _failed += not ok
+    print(f"{'ok   -' if ok else 'FAIL -'} {sentence}", flush=True)
+    return bool(ok)
+
+
+def claim_fails(action, words, sentence):
+    """Claims that action() raises an error whose sentence contains words (one, or a list of them)."""
+    words = [words] if isinstance(words, str) else words
+    try:
+        action()
+    except Exception as e:  # noqa: any kind; the words tell whether it is the right one
+        said = str(e)
+        missing = [w for w in words if w not in said]
+        claim(not missing, f"{sentence}: {said}" + (f" (lacks '{missing[0]}')" if missing else ""))
+    else:
+        claim(False, f"{sentence}: no error")
+
+
+def skip(why):
+    print(f"SKIP - {why}", flush=True)
+
+
+def done():
+    """Last call of a test: exit status 1 if any claim failed."""
+    sys.exit(1 if _failed else 0)

@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Any number of processes gives the same file; more ranks than shots, one shot, and nothing left to do behave."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done  # noqa: E402
+from minisurvey import contents, differences, make, run, statuses, write_keymap  # noqa: E402
+
+make(shots=6)
+for ranks in (1, 2, 5, 9):
+    r = run("par=job.par", f"output=r{ranks}.nc", ranks=ranks)
+    claim(r.returncode == 0, f"{ranks} process(es): exit status {r.returncode}, must be 0" + ("" if r.returncode == 0 else r.stderr[-600:]))
+    claim(statuses(f"r{ranks}.nc") == [1] * 6, f"{ranks} process(es): all 6 shots done")
+    if ranks > 1:
+        claim(differences("r1.nc", f"r{ranks}.nc") == [], f"{ranks} processes: every byte of traces and geometry as with one process")
+claim(any(bytes(contents("r1.nc")[0]["pressure"])), "the traces are not all zero")
+
+r = run("par=job.par", "output=r5.nc", ranks=5)
+claim(r.returncode == 0 and "6 shots are done already" in r.stderr, "nothing left to do: exit status 0 and it says so")
+
+write_keymap(shots=1)
+r = run("par=job.par", "output=one.nc", ranks=4)
+claim(r.returncode == 0 and statuses("one.nc") == [1], "one shot on four processes")
+
+write_keymap(shots=300)
+text = open("line.keymap").read().replace("dx=40.0", "dx=0.5").replace("channels=20", "channels=2")
+open("line.keymap", "w").write(text)
+r = run("par=job.par", "output=many.nc", "tmax=0.02", "delay=0.02", ranks=3)
+claim(r.returncode == 0 and statuses("many.nc") == [1] * 300, "300 shots on three processes")
+done()

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Stopped after any shot and run again, the file is the undisturbed one; finished output is never overwritten unasked."""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done  # noqa: E402
+from minisurvey import command, differences, make, run, statuses  # noqa: E402
+
+SHOTS = 8
+make(shots=SHOTS, tmax=1.2)
+r = run("par=job.par", "output=whole.nc")
+claim(r.returncode == 0, f"undisturbed run: exit status {r.returncode}")
+
+
+def finished(path):
+    try:
+        return statuses(path).count(1)
+    except OSError:
+        return 0
+
+
+def stop_after(n, ranks, how, output):
+    """Starts the job, waits for n shots in the journal, stops it as `how` says; its exit status."""
+    p = subprocess.Popen(command("par=job.par", f"output={output}", ranks=ranks), stdin=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL, start_new_session=True)
+    limit = time.time() + 120
+    journal = output + ".journal"
+    while time.time() < limit and p.poll() is None:
+        if os.path.exists(journal) and open(journal).read().count(" done ") >= n:
+            break
+        time.sleep(0.002)
+    how(p)
+    return p.wait(timeout=120)
+
+
+def kill(p):
+    os.killpg(p.pid, signal.SIGKILL)
+
+
+def stop_file(p):
+    open("soft.nc.stop", "w").close()
+
+
+for n in range(0, SHOTS, 2):
+    name = f"cut{n}.nc"
+    stop_after(n, 1 if n % 4 == 0 else 3, kill, name)
+    left = SHOTS - finished(name)
+    r = run("par=job.par", f"output={name}", ranks=1 if n % 4 else 3)
+    claim(r.returncode == 0 and differences("whole.nc", name) == [],
+          f"killed after {n} shots or more ({left} left) and run again: the same file, exit status {r.returncode}")
+
+status = stop_after(2, 1, stop_file, "soft.nc")
+n = finished("soft.nc")
+claim(status == 3 and 2 <= n < SHOTS, f"stop file: exit status {status}, must be 3; {n} shots done")
+os.remove("soft.nc.stop")
+status = stop_after(n + 1, 1, lambda p: p.send_signal(signal.SIGTERM), "soft.nc")
+claim(status == 3, f"SIGTERM: exit status {status}, must be 3; {finished('soft.nc')} shots done")
+r = run("par=job.par", "output=soft.nc")
+claim(r.returncode == 0 and differences("whole.nc", "soft.nc") == [], "run again: the undisturbed file")
+
+# A damaged shot is found and modelled anew.
+with open("soft.nc", "r+b") as f:
+    f.seek(-5000, 2)
+    byte = f.read(1)
+    f.seek(-5000, 2)
+    f.write(bytes([byte[0] ^ 64]))
+r = run("par=job.par", "output=soft.nc")
+claim(r.returncode == 0 and "damaged" in r.stderr and differences("whole.nc", "soft.nc") == [],
+      "a flipped bit in a finished gather: named, and the shot modelled again")
+
+# What the user has is not lost.
+before = open("soft.nc", "rb").read()
+r = run("par=job.par", "output=soft.nc", "fpeak=13")
+claim(r.returncode == 1 and "overwrite=y" in r.stderr and open("soft.nc", "rb").read() == before,
+      "another wavelet on the same output is refused and nothing is touched: " + r.stderr.strip().splitlines()[0][:160])
+os.rename("soft.nc.journal", "away")
+r = run("par=job.par", "output=soft.nc")
+claim(r.returncode == 1 and open("soft.nc", "rb").read() == before, "an output without its journal is refused: " + r.stderr.strip()[:160])
+r = run("par=job.par", "output=soft.nc", "overwrite=y", "fpeak=13")
+claim(r.returncode == 0 and differences("whole.nc", "soft.nc") != [], "overwrite=y starts anew")
+done()

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""The test runner counts claims, and takes crashes, silence and overtime for failures."""
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from check import claim, done
+
+ROOT = Path(os.environ["ROOT"])
+HERE = Path.cwd()
+(HERE / "tree/tests").mkdir(parents=True)
+shutil.copy(ROOT / "tests/run", HERE / "tree/tests/run")
+
+
+def add(name, body):
+    (HERE / "tree/tests" / name).write_text(body)
+
+
+def run(*args, **env):
+    """Exit status, output and kept scratch folders of the runner on the small tree."""
+    kept = HERE / "tree/build/cpu/scratch"
+    shutil.rmtree(kept, ignore_errors=True)
+    env = {**os.environ, "B": str(HERE / "tree/build/cpu"), "NEED_GPU": "0", "JOBS": "1", "TEST_LIMIT": "60", **env}
+    r = subprocess.run(["python3", "tree/tests/run", *args], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return r.returncode, r.stdout, sorted(p.name.split(".")[0] for p in kept.iterdir()) if kept.exists() else []
+
+
+def last(out):
+    return out.rstrip().split("\n")[-1]
+
+
+add("t901_good.sh", 'echo "ok   - one"; echo "talk"; echo "ok   - two"; test -z "$(ls -A)" && echo "ok   - empty folder"\n'
+    '[ "$PWD" = "$TMP_TEST" ] && [ -x "$PYTHON" ] && [ -d "$ROOT" ] && [ -n "$B" ] && echo "ok - environment"\n')
+status, out, kept = run("good")
+claim(status == 0 and last(out) == "4 passed, 0 failed, 0 skipped", f"a good test: exit 0, four claims: {last(out)}")
+claim(kept == [] and "talk" not in out, "its scratch folder is removed and its chatter not shown")
+
+add("t902_fail.sh", 'echo "ok   - one"; echo "FAIL - 3.2 is above 3.0"; exit 1\n')
+status, out, kept = run("t902")
+claim(status == 1 and last(out) == "1 passed, 1 failed, 0 skipped", f"a failed claim: exit 1: {last(out)}")
+claim("FAIL - 3.2 is above 3.0" in out and kept == ["t902_fail"], "its sentence is shown and its folder kept")
+
+add("t903_crash.sh", 'echo "ok   - one"; echo "before the end" >&2; kill -SEGV $$\n')
+status, out, _ = run("crash")
+claim(status == 1 and last(out) == "1 passed, 1 failed, 0 skipped" and "SIGSEGV" in out and "before the end" in out,
+      f"a crash after a good claim is a failure that names the signal and shows the last lines: {last(out)}")
+
+add("t904_silent.sh", "true\n")
+status, out, _ = run("silent")
+claim(status == 1 and last(out) == "0 passed, 1 failed, 0 skipped" and "made no claim" in out,
+      "exit 0 without a claim is a failure")
+
+add("t905_liar.sh", 'echo "FAIL - no"; exit 0\n')
+status, out, _ = run("liar")
+claim(status == 1 and "in spite of a FAIL" in out, "exit 0 after a FAIL is a failure and said")
+
+add("t906_status.sh", 'echo "ok   - one"; exit 7\n')
+status, out, _ = run("t906*")
+claim(status == 1 and "exit status 7" in out, "exit 7 without a FAIL is a failure that says 7")
+
+add("t907_skip.sh", 'echo "SKIP - no GPU on this machine"\n')
+status, out, _ = run("skip")
+claim(status == 0 and last(out) == "0 passed, 0 failed, 1 skipped" and "no GPU on this machine" in out,
+      f"a skip: exit 0: {last(out)}")
+status, out, _ = run("skip", NEED_GPU="1")
+claim(status == 1 and last(out) == "0 passed, 1 failed, 0 skipped", f"NEED_GPU=1 makes it a failure: {last(out)}")
+
+add("t908_unbuilt.f90", "end\n")
+status, out, _ = run("unbuilt")
+claim(status == 1 and "make tests" in out, "a compiled test that was not built is a failure that says what to do")
+
+# a test that overstays, with a child in another process group and a deaf one
+add("t909_late.sh", 'set -m; sleep 321 & echo $! > ../pids; trap "" TERM; '
+    '(trap "" TERM; while :; do sleep 0.1; done) & echo $! >> ../pids; wait\n')
+start = time.monotonic()
+status, out, _ = run("late", TEST_LIMIT="0.5")
+seconds = time.monotonic() - start
+pids = [int(p) for p in (HERE / "tree/build/cpu/scratch/pids").read_text().split()]
+
+
+def alive(pid):
+    """Whether the process runs; one that is dead but not yet collected does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+time.sleep(0.2)
+claim(status == 1 and "longer than 0.5 s" in out, "a test over its limit is a failure that says the limit")
+claim(seconds < 30 and not any(alive(p) for p in pids), f"it and its {len(pids)} children are ended ({seconds:.1f} s, at most 30)")
+
+add("t910_slow_a.sh", 'sleep 1; echo "ok   - a"\n')
+add("t911_slow_b.sh", 'sleep 1; echo "ok   - b"\n')
+status, out, _ = run("slow", JOBS="2")
+together = [float(x) for x in re.findall(r"([\d.]+) s$", out, re.M)]
+claim(status == 0 and last(out) == "2 passed, 0 failed, 0 skipped" and len(together) == 2, f"JOBS=2 runs both: {last(out)}")
+
+status, out, _ = run("nothing_like_it")
+claim(status != 0 and "nothing_like_it" in out, f"a pattern without a test is refused: {out.strip()}")
+status, out, _ = run("good", JOBS="two")
+claim(status != 0 and "JOBS=two" in out, f"a bad JOBS is refused: {out.strip()}")
+status, out, _ = run("--list", "slow")
+claim(status == 0 and out.split() == ["t910_slow_a", "t911_slow_b"], "--list names the tests that match")
+(HERE / "tree/tests/t909_late.sh").unlink()
+status, out, _ = run()
+closing = re.findall(r"^\d+ passed, \d+ failed, \d+ skipped$", out, re.M)
+claim(status == 1 and len(closing) == 1 and last(out) == closing[0], f"all together: one closing line, the last: {last(out)}")
+done()

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""The set-up script is quick when nothing is missing, asks apt for what is, and says what to do where it may not."""
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from check import claim, done
+
+ROOT = Path(os.environ["ROOT"])
+HERE = Path.cwd()
+BASIC = "bash env cat sed id dirname tr"         # what the script itself may use of the system
+BUILD = "make awk gcc gfortran mpifort mpirun nc-config"
+
+
+def machine(name, programs, **scripts):
+    """A folder that stands for a machine: links to programs that exist there, and scripts of our own."""
+    folder = HERE / name
+    folder.mkdir()
+    for p in programs.split():
+        (folder / p).symlink_to(shutil.which(p))
+    for p, body in scripts.items():
+        (folder / p.replace("_", "-")).write_text("#!/bin/bash\n" + body)
+        (folder / p.replace("_", "-")).chmod(0o755)
+    return folder
+
+
+def setup(folder, *args):
+    """Runs a copy of tools/setup on such a machine: exit status, stdout, stderr, seconds."""
+    tree = HERE / f"tree_{folder.name}"
+    (tree / "tools").mkdir(parents=True, exist_ok=True)
+    shutil.copy(ROOT / "tools/setup", tree / "tools/setup")
+    start = time.monotonic()
+    r = subprocess.run([shutil.which("bash"), str(tree / "tools/setup"), *args], env={"PATH": str(folder), "HOME": str(HERE)},
+                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return r.returncode, r.stdout, r.stderr, time.monotonic() - start
+
+
+full = machine("full", f"{BASIC} {BUILD}")
+runs = [setup(full, "build") for _ in range(3)]
+claim(all(r[:3] == (0, "", "") for r in runs), f"nothing missing: exit 0 and no word (said: {runs[0][2].strip() or 'nothing'})")
+claim(min(r[3] for r in runs) < 0.3, f"nothing missing: {min(r[3] for r in runs):.3f} s, at most 0.3 s")
+
+bare = machine("bare", BASIC + " gcc")
+status, _, said, _ = setup(bare, "build")
+line = said.strip().split("\n")[-1]
+claim(status == 1 and line.startswith("apt-get update && apt-get install -y --no-install-recommends "),
+      f"no apt: exit 1 and one line: {line}")
+wanted = {"make", "gfortran", "libopenmpi-dev", "openmpi-bin", "libnetcdf-dev"}
+claim(wanted <= set(line.split()), f"the line names all of: {' '.join(sorted(wanted))}")
+claim("zlib1g-dev" not in line, "and not what is there already (the zlib header)")
+
+log = HERE / "log"
+root = 'if [ "$1" = -u ]; then echo 0; fi\n'
+apt = f'echo "apt-get $*" >> {log}\n'
+full_basic = BASIC.replace("id ", "")
+asroot = machine("asroot", f"{full_basic} gcc", id=root, apt_get=apt, apt_cache="exit 0\n")
+status, _, said, _ = setup(asroot, "build")
+calls = log.read_text().splitlines()
+claim(status == 0 and len(calls) == 2 and calls[0].endswith(" update") and " install -y --no-install-recommends " in calls[1],
+      f"root: update, then one install without recommended packages: {calls[-1]}")
+claim("setup: apt-get install" in said and "gfortran" in said, f"root: it says what it installs: {said.strip().splitlines()[-1]}")
+
+log.unlink()
+user = 'if [ "$1" = -u ]; then echo 1000; fi\n'
+sudo = f'echo "sudo $*" >> {log}; shift; "$@"\n'
+withsudo = machine("withsudo", f"{full_basic} gcc true", id=user, apt_get=apt, apt_cache="exit 0\n", sudo=sudo)
+status, _, said, _ = setup(withsudo, "build")
+calls = log.read_text().splitlines()
+claim(status == 0 and any("DEBIAN_FRONTEND=noninteractive" in c for c in calls),
+      "not root, sudo: installs through sudo, without questions")
+
+nosudo = machine("nosudo", f"{full_basic} gcc true", id=user, apt_get=apt, apt_cache="exit 0\n", sudo="exit 1\n")
+log.unlink()
+status, _, said, _ = setup(nosudo, "build")
+claim(status == 1 and not log.exists() and "by hand" in said.lower(),
+      "not root, sudo refuses: nothing is called, the line is printed, exit 1")
+
+broken = machine("broken", f"{full_basic} gcc", id=root, apt_get="exit 100\n", apt_cache="exit 0\n")
+status, _, said, _ = setup(broken, "build")
+claim(status == 1 and "apt-get failed" in said, "apt-get fails: exit 1 and the line to do it by hand")
+
+status, out, said, _ = setup(full, "biuld")
+claim(status == 1 and "biuld" in said and "test" in said, f"an unknown word is refused: {said.strip()}")
+
+r = subprocess.run(["bash", str(ROOT / "tools/setup"), "python"], stdout=subprocess.PIPE, text=True)
+python = r.stdout.strip()
+works = r.returncode == 0 and subprocess.run([python, "-c", "import numpy, matplotlib, netCDF4, segyio, xarray"]).returncode == 0
+claim(works, f"python: {python} imports numpy, matplotlib, netCDF4, segyio and xarray")
+
+# build/venv goes before the system's interpreter; one without the modules is passed over
+tree = HERE / "tree_full"
+(tree / "build/venv/bin").mkdir(parents=True)
+fake = tree / "build/venv/bin/python"
+fake.write_text("#!/bin/bash\nexit 0\n")
+fake.chmod(0o755)
+claim(setup(full, "python")[1].strip() == str(fake), "python: build/venv is preferred")
+fake.write_text("#!/bin/bash\nexit 1\n")
+claim(setup(full, "python")[1].strip() != str(fake), "python: a build/venv that lacks modules is passed over")
+done()

@@ -1,0 +1,193 @@
+"""From map coordinates to the line: x along it, y across it (to the right of +x); what the geometry is."""
+
+import math
+
+import numpy as np
+
+from spltools.cli import fail, warn
+
+FEATHERED = 10.0  # degrees between spread and line from which we warn
+CROOKED = 0.1  # sources that stray further from the line than this part of its length are no 2D line
+
+
+class Axis:
+    """x = distance along `azimuth` (degrees clockwise from north) from `origin` (easting, northing)."""
+
+    def __init__(self, azimuth, origin):
+        self.azimuth = azimuth % 360.0
+        self.origin = origin
+        a = math.radians(azimuth)
+        self.along = (math.sin(a), math.cos(a))
+
+    def project(self, easting, northing):
+        e, n = np.asarray(easting) - self.origin[0], np.asarray(northing) - self.origin[1]
+        return e * self.along[0] + n * self.along[1], e * self.along[1] - n * self.along[0]
+
+
+def project_shots(shots, azimuth=None, origin=None, keep=False):
+    """Turns map coordinates (held in sx, sy, rx, ry as easting, northing) of all shots into x and y.
+
+    azimuth None: best fit through the sources, from the first to the last; origin None: x = 0 at the
+    smallest x; keep: receivers move along x to their true offset. Coordinates with constant y stay as they
+    are. Returns sentences that say what was done.
+    """
+    e = np.array([s.sx for s in shots])
+    n = np.array([s.sy for s in shots])
+    receivers = np.concatenate([np.column_stack([s.rx, s.ry]) for s in shots])
+    if azimuth is None and origin is None and np.ptp(np.append(n, receivers[:, 1])) < 1e-3:
+        return [f'x is the x of the file; y = {n[0]:g} m everywhere']
+    how = 'as given'
+    if azimuth is None:
+        azimuth = best_azimuth(e, n, receivers)
+        how = 'best fit through the sources' if len(shots) > 1 else 'from the receivers to the source'
+    axis = Axis(azimuth, origin or (float(e.mean()), float(n.mean())))
+    for shot in shots:
+        shot.map_source = (shot.sx, shot.sy)
+        shot.map_receivers = np.column_stack([shot.rx, shot.ry])
+        shot.sx, shot.sy = (float(v) for v in axis.project(shot.sx, shot.sy))
+        shot.rx, shot.ry = axis.project(shot.rx, shot.ry)
+    moved = (
+        [f'receivers moved along x to their true offset, by {keep_offsets(shots):.2f} m at most']
+        if keep
+        else []
+    )
+    if origin is None:
+        axis.origin = _start_at_zero(shots, axis)
+    return [
+        f'azimuth of +x: {axis.azimuth:.3f} degrees ({how}){_straightness(shots)}',
+        (
+            f'x = 0, y = 0 at easting {axis.origin[0]:.2f}, northing {axis.origin[1]:.2f} m; y positive to'
+            ' the right of +x'
+        ),
+    ] + moved
+
+
+def _start_at_zero(shots, axis):
+    """Shifts x so that the smallest is 0. Returns the origin that belongs to it."""
+    shift = min(min(s.sx for s in shots), min(s.rx.min() for s in shots))
+    for shot in shots:
+        shot.sx -= shift
+        shot.rx = shot.rx - shift
+    return axis.origin[0] + shift * axis.along[0], axis.origin[1] + shift * axis.along[1]
+
+
+def _straightness(shots):
+    """How far sources are off the line; a warning where it is no line."""
+    across = np.array([s.sy for s in shots])
+    length = float(np.ptp([s.sx for s in shots]))
+    rms = float(np.sqrt(np.mean((across - across.mean()) ** 2)))
+    if len(shots) > 2 and rms > CROOKED * length:
+        warn(
+            f'sources stray {rms:.0f} m rms from a line of {length:.0f} m: this is no 2D line; y is dropped'
+            ' by 2D modelling'
+        )
+    return f'; sources lie {rms:.2f} m rms off the line, {np.abs(across).max():.2f} m at most'
+
+
+def best_azimuth(e, n, receivers):
+    """Azimuth of the total-least-squares line through the sources, from the first to the last [degrees]."""
+    points = np.column_stack([e, n])
+    ahead = points[-1] - points[0]
+    if len(e) == 1 or np.ptp(points, axis=0).max() < 1e-3:
+        points = np.vstack([receivers, points])
+        ahead = points[-1] - receivers.mean(axis=0)
+    if np.ptp(points, axis=0).max() < 1e-3:
+        fail('all sources and receivers have the same map coordinates: no line runs through them')
+    direction = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][0]
+    if direction @ ahead < 0:
+        direction = -direction
+    return math.degrees(math.atan2(direction[0], direction[1]))
+
+
+def keep_offsets(shots):
+    """Moves receivers along x to their true distance from the source. Returns the largest move [m]."""
+    largest = 0.0
+    for shot in shots:
+        inline = shot.rx - shot.sx
+        offset = np.hypot(inline, shot.ry - shot.sy) * np.where(inline < 0, -1.0, 1.0)
+        largest = max(largest, float(np.abs(offset - inline).max()))
+        shot.rx = shot.sx + offset
+    return largest
+
+
+def describe(shots, groups=None):
+    """Sentences on shots, offsets, gaps, feathering and depths. `groups`: channels the file announces."""
+    sx = np.array([s.sx for s in shots])
+    counts = np.array([len(s.channel) for s in shots])
+    offsets = [np.hypot(s.rx - s.sx, s.ry - s.sy) for s in shots]
+    near = min(o.min() for o in offsets)
+    far = max(o.max() for o in offsets)
+    lines = [
+        f'{len(shots)} shots, records {shots[0].record} .. {shots[-1].record}, x {sx.min():.1f} ..'
+        f' {sx.max():.1f} m'
+        + (f', {_spread(np.abs(np.diff(sx)))} m apart' if len(shots) > 1 else '')
+    ]
+    of = f' of {groups}' if groups and groups != counts.max() else ''
+    lines.append(
+        f'{_range(counts)}{of} channels a shot, {counts.sum()} traces; offsets {near:.1f} .. {far:.1f} m;'
+        f' receivers x {min(s.rx.min() for s in shots):.1f} .. {max(s.rx.max() for s in shots):.1f} m'
+    )
+    lines += _gaps(shots)
+    lines += _feathering(shots)
+    sz = np.array([s.sz for s in shots])
+    lines.append(
+        f'source depth {_range(sz)} m; receiver depth {_range(np.concatenate([s.rz for s in shots]))} m'
+    )
+    return lines
+
+
+def _gaps(shots):
+    """Group interval and holes, of neighbours along x, since channels need not be in order."""
+    steps = [
+        np.hypot(np.diff(s.rx[o]), np.diff(s.ry[o])) for s in shots for o in [np.argsort(s.rx)] if len(o) > 1
+    ]
+    every = np.concatenate(steps) if steps else np.zeros(0)
+    every = every[every > 0.01]  # components of one station share its position
+    if len(every) == 0:
+        return []
+    usual = float(np.median(every))
+    holes = np.array([np.count_nonzero(s > 1.5 * usual) for s in steps])
+    told = f'groups {usual:.2f} m apart'
+    if holes.sum() == 0:
+        return [told + ', no gaps']
+    return [f'{told}; {_range(holes)} gaps a shot, the largest {every.max():.1f} m']
+
+
+def _feathering(shots):
+    """Angle of the spreads to the line, and how far receivers are off it."""
+    across = max(float(np.abs(s.ry - s.sy).max()) for s in shots)
+    if across < 0.05:
+        return []
+    angles, bends = [], []
+    for s in shots:
+        if len(s.rx) > 2 and np.ptp(s.rx) > 0:
+            slope, start = np.polyfit(s.rx - s.sx, s.ry, 1)
+            angles.append(math.degrees(math.atan(slope)))
+            bends.append(np.abs(s.ry - start - slope * (s.rx - s.sx)).max() * math.cos(math.atan(slope)))
+    shortened = max(float((np.hypot(s.rx - s.sx, s.ry - s.sy) - np.abs(s.rx - s.sx)).max()) for s in shots)
+    told = [
+        f'receivers up to {across:.1f} m across from their source, which shortens x offsets by up to'
+        f' {shortened:.2f} m (--keep-offset keeps them)'
+    ]
+    if angles:
+        told.insert(
+            0,
+            f'feathering {min(angles):.2f} .. {max(angles):.2f} degrees; spreads bend up to {min(bends):.1f}'
+            f' .. {max(bends):.1f} m off a straight line',
+        )
+    if angles and max(map(abs, angles)) > FEATHERED:
+        warn(
+            f'spreads lie up to {max(map(abs, angles)):.1f} degrees off the line: consider --azimuth or'
+            ' --keep-offset'
+        )
+    return told
+
+
+def _range(values):
+    low, high = np.min(values), np.max(values)
+    form = 'd' if np.issubdtype(np.asarray(values).dtype, np.integer) else '.2f'
+    return f'{low:{form}}' if low == high else f'{low:{form}} .. {high:{form}}'
+
+
+def _spread(values):
+    return f'{np.median(values):.2f} (from {values.min():.2f} to {values.max():.2f})'

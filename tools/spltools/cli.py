@@ -1,0 +1,208 @@
+"""Command lines of the tools: how they start, fail, and write files.
+
+A tool is three lines: put its folder on the path, import `run`, call run('spltools.SUBJECT').
+The module SUBJECT has a procedure main(arguments) that returns an exit status or None.
+"""
+
+import argparse
+import contextlib
+import difflib
+import importlib
+import math
+import os
+import sys
+import tempfile
+import traceback
+
+PACKAGES = {
+    'numpy': 'python3-numpy',
+    'netCDF4': 'python3-netcdf4',
+    'segyio': 'python3-segyio',
+    'matplotlib': 'python3-matplotlib',
+    'scipy': 'python3-scipy',
+}
+
+
+class Failure(Exception):
+    """One sentence for the user: the value, the limit and what to do."""
+
+
+def fail(sentence):
+    """Ends the tool: the sentence goes to stderr as "error: ...", the exit status is 1."""
+    raise Failure(sentence)
+
+
+def warn(sentence):
+    """Something the user should know, on stderr; the tool goes on."""
+    print('warning: ' + sentence, file=sys.stderr)
+
+
+def say(sentence=''):
+    """What the user asked to see, on stdout."""
+    print(sentence)
+
+
+def run(module):
+    """Imports `module`, calls its main(arguments) and exits; whatever goes wrong becomes a sentence."""
+    try:
+        status = importlib.import_module(module).main(sys.argv[1:]) or 0
+        sys.stdout.flush()
+    except Failure as failure:
+        status = _told(str(failure))
+    except ModuleNotFoundError as missing:
+        _try_other_python(missing.name)
+        status = _told(_missing_module(missing.name))
+    except BrokenPipeError:  # the reader of our output, e.g. `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    except OSError as problem:
+        status = _told(os_sentence(problem))
+    except MemoryError:
+        status = _told('not enough memory for this file; take a part of it, or a machine with more')
+    except KeyboardInterrupt:
+        status = _told('stopped by the keyboard; no output file was left behind', 130)
+    except Exception as problem:  # a fault of ours: still one sentence, the trace on demand
+        if os.environ.get('SPL_TRACE'):
+            traceback.print_exc()
+        status = _told(
+            f'fault in this tool: {type(problem).__name__}: {problem} '
+            '(run again with SPL_TRACE=1 in the environment and report what it prints)'
+        )
+    sys.exit(status)
+
+
+def os_sentence(problem):
+    """The sentence of an OSError: file and reason."""
+    reason = problem.strerror or str(problem)
+    return f'{problem.filename}: {reason}' if problem.filename else reason
+
+
+def _told(sentence, status=1):
+    print('error: ' + sentence, file=sys.stderr)
+    return status
+
+
+def _missing_module(name):
+    package = PACKAGES.get((name or '').split('.')[0])
+    how = f': run tools/setup, or: apt-get install {package}' if package else ''
+    return f"the Python module '{name}' is missing for {sys.executable}{how}"
+
+
+def _try_other_python(name):
+    """A python3 first on PATH (conda, pyenv) may lack what the system's has: go there once."""
+    if (name or '').split('.')[0] not in PACKAGES or os.environ.get('SPL_OTHER_PYTHON'):
+        return
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+    for python in (os.path.join(root, 'build', 'venv', 'bin', 'python'), '/usr/bin/python3'):
+        if os.access(python, os.X_OK) and not os.path.samefile(python, sys.executable):
+            sys.stderr.flush()
+            os.execve(python, [python] + sys.argv, dict(os.environ, SPL_OTHER_PYTHON='1'))
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with our way of failing: one sentence, the nearest option, exit status 1."""
+
+    def __init__(self, **words):
+        words.setdefault('formatter_class', argparse.RawDescriptionHelpFormatter)
+        super().__init__(allow_abbrev=False, **words)
+
+    def parse_known_args(self, args=None, namespace=None):
+        self.given = list(args or [])
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message):
+        fail(f'{message}{self._nearest()}; see {self.prog} --help')
+
+    def _nearest(self):
+        """The option that a misspelt one was meant to be."""
+        known = [s for action in self._actions for s in action.option_strings]
+        for word in (w.split('=')[0] for w in self.given):
+            near = difflib.get_close_matches(word, known, 1)
+            if word.startswith('--') and word not in known and near:
+                return f' (unknown option {word}: did you mean {near[0]}?)'
+        return ''
+
+
+def number(lo=-math.inf, hi=math.inf, unit='', above=False, whole=False):
+    """An argparse type: a finite number in lo..hi (`above`: > lo), or a sentence with the limits."""
+
+    def convert(text):
+        try:
+            value = int(text) if whole else float(text)
+        except ValueError:
+            kind = 'whole number' if whole else 'number'
+            raise argparse.ArgumentTypeError(f"'{text}' is no {kind}") from None
+        if not math.isfinite(value) or value > hi or value < lo or (above and value == lo):
+            limits = f'> {lo:g}' if above else f'>= {lo:g}'
+            limits = limits if hi == math.inf else f'{limits} and <= {hi:.10g}'
+            raise argparse.ArgumentTypeError(f'{text} is out of range: {limits} {unit}'.rstrip())
+        return value
+
+    return convert
+
+
+def check_output(path, overwrite):
+    """Fails early, before any work, where `path` cannot become a new file."""
+    folder = os.path.dirname(path) or '.'
+    if not os.path.isdir(folder):
+        fail(f"{path}: the folder '{folder}' does not exist; make it first")
+    if os.path.isdir(path):
+        fail(f'{path} is a folder; give the name of a file')
+    if os.path.lexists(path) and not overwrite:
+        fail(f'{path} exists already; give another name or --overwrite')
+    if not os.access(folder, os.W_OK):
+        fail(f"{path}: no permission to write in '{folder}'")
+
+
+def check_input(path):
+    """Fails with a sentence where `path` is no readable, non-empty file. Returns its size in bytes."""
+    if os.path.isdir(path):
+        fail(f'{path} is a folder; give a file')
+    if not os.path.exists(path):
+        fail(f'{path}: no such file; check the name')
+    if not os.access(path, os.R_OK):
+        fail(f'{path}: no permission to read it')
+    size = os.path.getsize(path)
+    if size == 0:
+        fail(f'{path} is empty')
+    return size
+
+
+@contextlib.contextmanager
+def new_file(path, overwrite=False):
+    """Gives a temporary name beside `path`; the file becomes `path` (synced, renamed) if all went well."""
+    check_output(path, overwrite)
+    handle, temporary = tempfile.mkstemp(
+        prefix='.' + os.path.basename(path) + '.', suffix='.tmp', dir=os.path.dirname(path) or '.'
+    )
+    os.close(handle)
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes files that only their owner can read
+        _sync(temporary)
+        if overwrite:
+            os.replace(temporary, path)
+        else:
+            try:
+                os.link(temporary, path)  # unlike rename, refuses a file that came meanwhile
+            except FileExistsError:
+                fail(f'{path} appeared while this tool was working; give another name or --overwrite')
+            except OSError:  # file systems without hard links
+                os.replace(temporary, path)
+        _sync(os.path.dirname(path) or '.')
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _sync(path):
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError:  # some file systems cannot sync a folder
+        if not os.path.isdir(path):
+            raise
+    finally:
+        os.close(handle)

@@ -1,0 +1,217 @@
+"""Figures of gathers, models, spectra and wavefields, drawn as geophysicists expect them: time and depth downwards,
+symmetric scales clipped at a stated percentile, units on everything, shots by record number."""
+import matplotlib
+import numpy as np
+
+matplotlib.use('Agg')
+from matplotlib import pyplot as plt  # noqa: E402  (the back end is chosen first)
+
+QUANTITY = {'p': 'pressure', 'vx': 'particle velocity vx', 'vz': 'particle velocity vz'}
+PREFIX = ((1e9, 'G'), (1e6, 'M'), (1e3, 'k'), (1.0, ''), (1e-3, 'm'), (1e-6, 'µ'), (1e-9, 'n'), (1e-12, 'p'), (1e-15, 'f'))
+SEISMIC = {'grey': 'binary', 'seismic': 'seismic'}          # binary: positive is black
+MODEL = {'vp': ('P velocity', 'Spectral_r'), 'rho': ('density', 'viridis')}
+SOURCE, RECEIVER = '#c8102e', '#111111'
+STYLE = {'font.size': 9, 'axes.titlesize': 10, 'axes.labelsize': 9, 'axes.linewidth': 0.7, 'xtick.direction': 'out',
+         'ytick.direction': 'out', 'legend.fontsize': 8, 'legend.framealpha': 0.9, 'figure.dpi': 100, 'axes.titlepad': 6,
+         'image.interpolation': 'bilinear'}
+plt.rcParams.update(STYLE)
+
+
+# --- amplitudes ------------------------------------------------------------------------------------------------------
+
+def gained(traces, time, power):
+    """Traces (nrec, nt) times (t / 1 s)**power."""
+    return traces * np.maximum(time, 0.0) ** power if power else traces
+
+
+def clip_of(arrays, percentile):
+    """The amplitude that `percentile` % of all samples do not exceed. The least positive number where all is silent."""
+    values = np.concatenate([np.abs(a).ravel() for a in arrays])
+    clip = float(np.percentile(values, percentile)) if values.size else 0.0
+    if clip == 0.0:
+        clip = float(values.max(initial=0.0))           # mostly silence: better the largest than nothing
+    return clip or 1.0
+
+
+def prefixed(units, clip):
+    """(factor, unit text): the unit with the prefix that makes the clip a number from 1 to 1000."""
+    text = {'m s-1': 'm/s'}.get(units, units)
+    for size, letter in PREFIX:
+        if clip >= 0.9995 * size:
+            return 1.0 / size, letter + text
+    return 1e15, 'f' + text
+
+
+def amplitude_label(component, unit, power):
+    return f'{QUANTITY[component]} [{unit}]' + (f' × {gain_words(power, "(t / 1 s)")}' if power else '')
+
+
+def gain_words(power, t='t'):
+    return t if power == 1 else f'{t}$^{{{power:g}}}$'
+
+
+def clip_note(clip, unit_factor, unit, percentile, power):
+    gain = ' after gain' if power else ''
+    return f'clipped at {clip * unit_factor:.3g} {unit}, percentile {percentile:g}{gain}'
+
+
+# --- gathers ---------------------------------------------------------------------------------------------------------
+
+AXIS = {'offset': 'offset [m]', 'channel': 'channel', 'x': 'receiver x [m]'}
+
+
+def positions(g, axis):
+    return {'offset': g.offset(), 'channel': np.asarray(g.channel, float), 'x': g.rx}[axis]
+
+
+def on_regular_axis(traces, at):
+    """Traces in order of position on an evenly spaced axis: (first, spacing, (n, nt)); where receivers are missing: NaN."""
+    order = np.argsort(at, kind='stable')
+    at, traces = at[order], traces[order]
+    steps = np.diff(at)
+    steps = steps[steps > 1e-6 * max(1.0, np.ptp(at))]
+    step = float(np.median(steps)) if steps.size else 1.0
+    slot = np.rint((at - at[0]) / step).astype(int)
+    if slot[-1] > 20 * len(at):                          # a list without any order: one trace beside the other
+        slot, step = np.arange(len(at)), np.ptp(at) / max(1, len(at) - 1) or 1.0
+    image = np.full((slot[-1] + 1, traces.shape[1]), np.nan, np.float32)
+    image[slot] = traces
+    return at[0], step, image
+
+
+def density(ax, g, traces, at, clip, colour):
+    first, step, image = on_regular_axis(traces, at)
+    smooth = 'antialiased' if image.shape[0] > 400 or np.isnan(image).any() else 'bilinear'
+    last = first + step * (image.shape[0] - 1)
+    return ax.imshow(image.T, cmap=SEISMIC[colour], vmin=-clip, vmax=clip, aspect='auto', interpolation=smooth,
+                     extent=(first - step / 2, last + step / 2, g.time[-1] + g.dt / 2, g.time[0] - g.dt / 2))
+
+
+def wiggle(ax, g, traces, at, clip, most=150):
+    """Wiggle traces, positive lobes filled; a trace at the clip is as wide as the space to the next one."""
+    order = np.argsort(at, kind='stable')
+    order = order[::max(1, int(np.ceil(len(order) / most)))]
+    spacing = np.median(np.diff(at[order])) if len(order) > 1 else 1.0
+    for j in order:
+        x = at[j] + np.clip(traces[j] / clip, -1.5, 1.5) * spacing
+        ax.plot(x, g.time, color='black', linewidth=0.4)
+        ax.fill_betweenx(g.time, at[j], x, where=x > at[j], interpolate=True, color='black', linewidth=0)
+    ax.set_xlim(at[order].min() - 1.5 * spacing, at[order].max() + 1.5 * spacing)
+
+
+def draw_gather(ax, g, clip, power=0.0, axis='offset', colour='grey', wiggles=False, window=None, title=True):
+    """One gather into `ax`; returns the image, or None of wiggles."""
+    traces, at = gained(g.traces, g.time, power), positions(g, axis)
+    image = wiggle(ax, g, traces, at, clip) if wiggles else density(ax, g, traces, at, clip, colour)
+    ax.set_ylim(*(window or (g.time[0], g.time[-1]))[::-1])
+    ax.set_xlabel(AXIS[axis])
+    ax.set_ylabel('time [s]')
+    if title:
+        ax.set_title(f'shot record {g.record}   source x {g.sx:,.1f} m, z {g.sz:.1f} m')
+    return image
+
+
+def draw_gathers(ax, gathers, clip, power=0.0, axis='offset', colour='grey', window=None):
+    """Gathers side by side on one time axis, a white gap between them, record numbers above, spans of the axis below."""
+    gap, left, centres = 0.06, 0.0, []
+    for g in gathers:
+        traces, at = gained(g.traces, g.time, power), positions(g, axis)
+        image = on_regular_axis(traces, at)[2]
+        smooth = 'antialiased' if image.shape[0] > 400 or np.isnan(image).any() else 'bilinear'
+        drawn = ax.imshow(image.T, cmap=SEISMIC[colour], vmin=-clip, vmax=clip, aspect='auto', interpolation=smooth,
+                          extent=(left, left + 1, g.time[-1] + g.dt / 2, g.time[0] - g.dt / 2))
+        ax.plot([left, left, left + 1, left + 1], [g.time[-1], g.time[0], g.time[0], g.time[-1]], color='black', linewidth=0.4)
+        centres.append(left + 0.5)
+        left += 1 + gap
+    ax.set_xlim(-gap / 2, left - gap / 2)
+    ax.set_ylim(*(window or (gathers[0].time[0], gathers[0].time[-1]))[::-1])
+    ax.set_xticks(centres, [str(g.record) for g in gathers])
+    ax.xaxis.tick_top()
+    ax.xaxis.set_label_position('top')
+    ax.tick_params(axis='x', length=0)
+    ax.set_xlabel('shot record')
+    ax.set_ylabel('time [s]')
+    ax.annotate(span_words(gathers, axis), (0.5, 0), (0, -6), 'axes fraction', 'offset points', ha='center', va='top', fontsize=8)
+    return drawn
+
+
+def span_words(gathers, axis):
+    """What runs to the right inside each gather, and from where to where if all are alike."""
+    name, unit = (AXIS[axis].rstrip(']').split(' [') + [''])[:2]
+    spans = [(positions(g, axis).min(), positions(g, axis).max()) for g in gathers]
+    if max(np.ptp([s[i] for s in spans]) for i in (0, 1)) < 1:
+        ends = ' to '.join(f'{v:,.0f}'.replace('-', '−') for v in spans[0])
+        return f'{name} in each gather, left to right: {ends} {unit}'.rstrip()
+    return f'{name} increases to the right in each gather'
+
+
+def colour_bar(figure, image, axes, label, unit_factor=1.0, **words):
+    """Colour bar in the prefixed unit."""
+    bar = figure.colorbar(image, ax=axes, **{'pad': 0.015, 'aspect': 30, 'extend': 'both', **words})
+    bar.set_label(label)
+    bar.formatter = matplotlib.ticker.FuncFormatter(lambda v, _: f'{v * unit_factor:.4g}'.replace('-', '−'))
+    low, high = image.get_clim()
+    if low == -high:
+        ticks = matplotlib.ticker.MaxNLocator(6, symmetric=True).tick_values(low * unit_factor, high * unit_factor) / unit_factor
+        bar.set_ticks([t for t in ticks if low * 1.001 <= t <= high * 1.001])
+    bar.update_ticks()
+    bar.outline.set_linewidth(0.6)
+    return bar
+
+
+# --- model and geometry ----------------------------------------------------------------------------------------------
+
+def draw_model(ax, model, name, geometry=(), spread=None, sources='sources'):
+    """One property (nz, nx) of the model with depth down; geometry: gathers whose sources are drawn, spread: whose receivers."""
+    values, x, z = model.values[name], model.x, model.z
+    dx, dz = (x[-1] - x[0]) / max(1, len(x) - 1), (z[-1] - z[0]) / max(1, len(z) - 1)
+    image = ax.imshow(values, cmap=MODEL[name][1], aspect='auto', interpolation='antialiased',
+                      extent=(x[0] - dx / 2, x[-1] + dx / 2, z[-1] + dz / 2, z[0] - dz / 2))
+    ax.set_xlabel('x [m]')
+    ax.set_ylabel('depth [m]')
+    if spread is not None:
+        ax.plot(spread.rx, spread.rz, linestyle='none', marker=7, markersize=4, color=RECEIVER, markeredgewidth=0, clip_on=False,
+                zorder=5, label=f'{spread.nrec} receivers of record {spread.record}')
+    if len(geometry):
+        ax.plot([g.sx for g in geometry], [g.sz for g in geometry], linestyle='none', marker='*', markersize=9, color=SOURCE,
+                markeredgecolor='white', markeredgewidth=0.5, clip_on=False, zorder=6, label=sources)
+    if spread is not None or len(geometry):
+        ax.legend(loc='lower right', borderpad=0.5, handletextpad=0.4)
+    ax.set_xlim(x[0], x[-1])
+    ax.set_ylim(z[-1], z[0])
+    return image
+
+
+def model_label(model, name):
+    return f'{MODEL[name][0]} {"$v_p$" if name == "vp" else "ρ"} [{model.units[name]}]'
+
+
+# --- spectra and wavefields ------------------------------------------------------------------------------------------
+
+def spectrum(traces, dt):
+    """(f [Hz], amplitude (nrec, nf)) of traces (nrec, nt): |integral of the trace times exp(-i 2 pi f t) dt|, unit times s."""
+    n = 2 * traces.shape[-1]                             # padded, so that the curve is smooth
+    return np.fft.rfftfreq(n, dt), np.abs(np.fft.rfft(traces.astype(np.float64), n, axis=-1)) * dt
+
+
+def decibel(amplitude, reference):
+    return 20 * np.log10(np.maximum(amplitude, 1e-300) / reference)
+
+
+def band(f, level, floor=-60.0):
+    """Highest frequency where the level [dB] is above the floor; all of it where it never falls."""
+    above = np.nonzero(level > floor)[0]
+    return f[min(len(f) - 1, above[-1] + 1)] if above.size else f[-1]
+
+
+def draw_frame(ax, snapshot, x, z, clip, model=None, colour='seismic'):
+    """One wavefield (nz, nx), depth down, over a pale velocity model where there is one."""
+    box = (x[0], x[-1], z[-1], z[0])
+    if model is not None:
+        m = (model.x[0], model.x[-1], model.z[-1], model.z[0])
+        ax.imshow(model.values['vp'], cmap='Greys', aspect='auto', extent=m, alpha=0.45, interpolation='antialiased')
+    image = ax.imshow(snapshot, cmap=SEISMIC[colour], vmin=-clip, vmax=clip, aspect='auto', extent=box, interpolation='bilinear',
+                      alpha=1.0 if model is None else np.clip(np.abs(snapshot) / clip * 3, 0, 1))
+    ax.set_xlim(box[0], box[1])
+    ax.set_ylim(box[2], box[3])
+    return image

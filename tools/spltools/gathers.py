@@ -1,0 +1,182 @@
+"""The reader of the modelling's output: one CDF-5 file of gathers, checked before it is believed.
+
+    file = Gathers('gathers.nc')            # length and sealed header are checked here
+    slots = file.chosen('1-12', done_only=False)
+    g = file.gather(slots[0], 'p')          # its checksum is checked here
+    g.traces                                # (nrec, nt) float32, in g.units, sample j at file.time[j]
+
+Whatever is wrong becomes one sentence (cli.Failure). Positions are those used by the modelling unless 'asked' is wanted.
+"""
+import re
+import zlib
+
+import numpy as np
+
+from . import cdf5
+from .cli import check_input, fail
+
+TODO, DONE, PARKED = 0, 1, 2
+STATE = {TODO: 'not modelled yet', DONE: 'done', PARKED: 'given up'}
+VARIABLES = {'p': 'pressure', 'vx': 'vx', 'vz': 'vz'}
+NEEDED = ('record status nrec checksum header_bytes header_crc32 time source_x source_y source_z receiver_x receiver_y '
+          'receiver_z channel source_x_used source_z_used receiver_x_used receiver_z_used').split()
+
+
+class Gather:
+    """One shot: record, traces (nrec, nt) with units, source sx, sy, sz, receivers rx, ry, rz (nrec) [m, z down], channel (nrec).
+    raw: the traces as they stand in the file, big-endian."""
+
+    @property
+    def traces(self):
+        return np.asarray(self.raw, np.float32)
+
+    def offset(self):
+        """Signed offset [m], (nrec): distance from source to receiver, negative where the receiver is on the side of smaller x."""
+        dx, dy = self.rx - self.sx, self.ry - self.sy
+        return np.where(dx < 0, -1.0, 1.0) * np.hypot(dx, dy)
+
+
+class Gathers:
+    """A file of gathers. slots count from 0, in the order of record numbers.
+
+    record, status, nrec (nshots); time (nt) [s]; nt, dt [s]; nrec_max; components, any of p, vx, vz; attributes {name: value}.
+    """
+
+    def __init__(self, path):
+        check_input(path)
+        self.path = str(path)
+        self._header = cdf5.read_header(path)
+        missing = [name for name in NEEDED if name not in self._header.variables]
+        if missing:
+            fail(f"{path} is no file of gathers: it has no variable '{missing[0]}'; give the file that the modelling wrote")
+        self._map = np.memmap(path, np.uint8, 'r')
+        cdf5.check_seal(self.path, self._header, self._map)
+        self.attributes = self._header.attributes
+        self.record, self.nrec = self._numbers('record'), self._numbers('nrec')
+        self.time = self._numbers('time')
+        self.nt, self.nrec_max, self.nshots = (self._header.dimensions[d] for d in ('time', 'receiver', 'shot'))
+        self.dt = float(self.time[1] - self.time[0]) if self.nt > 1 else 0.0
+        self.components = [c for c, name in VARIABLES.items() if name in self._header.variables]
+
+    @property
+    def status(self):
+        """Status of all slots as it is now: a running job changes it."""
+        return self._numbers('status')
+
+    def _array(self, name):
+        return cdf5.array(self._header, self._map, name)
+
+    def _numbers(self, name, slot=slice(None)):
+        a = self._array(name)[slot]
+        return np.asarray(a, a.dtype.newbyteorder('='))
+
+    # --- what the file says about itself ---
+
+    def text(self, name, default=''):
+        """A global attribute or a parameter of the job as text."""
+        value = self.attributes.get(name)
+        if value is None:
+            return self.parameters().get(name, default)
+        return value if isinstance(value, str) else ', '.join(f'{x:.10g}' for x in np.atleast_1d(value))
+
+    def parameters(self):
+        """The resolved parameters {name: value}: the lines "name = value  # origin; meaning" of the texts in the header."""
+        found = {}
+        for text in self.attributes.values():
+            if isinstance(text, str) and '\n' in text:
+                for line in text.splitlines():
+                    m = re.match(r"\s*(\w+)\s*=\s*('[^']*'|\"[^\"]*\"|[^#]*)", line)
+                    if m:
+                        found[m.group(1)] = m.group(2).strip().strip('\'"')
+        return found
+
+    def units(self, component):
+        return self._header.variables[VARIABLES[component]].attributes.get('units', '')
+
+    def words(self, name, slot):
+        """Text of a shot: variant or device."""
+        if name not in self._header.variables:
+            return ''
+        return bytes(self._array(name)[slot].tobytes()).split(b'\0')[0].decode('utf-8', 'replace').strip()
+
+    # --- shots ---
+
+    def chosen(self, records=None, done_only=False):
+        """(slots, left out): the shots of `records`, text such as '1-12,20' (None: all), which must all be whole.
+
+        With done_only those that are not are left out and told as sentences.
+        """
+        slots = range(self.nshots) if records is None else self._slots_of(records)
+        status = self.status
+        good, bad = [], []
+        for slot in slots:
+            why = self.fault(slot, status[slot])
+            if why:
+                bad.append(f'shot record {self.record[slot]}: {why}')
+            else:
+                good.append(slot)
+        if bad and not done_only:
+            more = f' (and {len(bad) - 1} more)' if len(bad) > 1 else ''
+            fail(f'{self.path}: {bad[0]}{more}; model the rest by repeating the job, or take only the finished shots with '
+                 '--done-only')
+        if not good:
+            among = f' among records {records}' if records else ''
+            fail(f'{self.path} has no finished shot{among}' + (f': {bad[0]}' if bad else ''))
+        return good, bad
+
+    def _slots_of(self, records):
+        at = {int(r): i for i, r in enumerate(self.record)}
+        wanted = []
+        for part in str(records).split(','):
+            m = re.fullmatch(r'\s*(\d+)\s*(?:-\s*(\d+)\s*(?::\s*(\d+)\s*)?)?', part)
+            if not m:
+                fail(f"'{records}' are no shot records: give numbers and ranges joined by commas, such as 1-12,20 or 1-100:10")
+            first, last, step = int(m.group(1)), int(m.group(2) or m.group(1)), int(m.group(3) or 1)
+            if step < 1 or last < first:
+                fail(f"'{part.strip()}' is no range of shot records: give first-last or first-last:step with first <= last and "
+                     'step >= 1')
+            inside = [r for r in at if first <= r <= last and (r - first) % step == 0]
+            if not inside:
+                fail(f'{self.path} has no shot record {part.strip()}; its records are {self.record[0]} .. {self.record[-1]}')
+            wanted += inside
+        return [at[r] for r in sorted(set(wanted))]
+
+    def fault(self, slot, status=None):
+        """Why a shot cannot be believed: a sentence, or '' if it can."""
+        status = self.status[slot] if status is None else status
+        if status != DONE:
+            return STATE.get(int(status), f'status {status}, must be 0, 1 or 2')
+        if not 0 <= self.nrec[slot] <= self.nrec_max:
+            return f'damaged: nrec is {self.nrec[slot]}, must be 0 .. {self.nrec_max}'
+        for name in ('checksum', 'run_checksum'):
+            if name in self._header.variables:
+                found, stored = self._sum(name, slot), int(self._array(name)[slot])
+                if found != stored:
+                    return f'damaged: its {name} is {found:08x}, must be {stored:08x}'
+        return ''
+
+    def _sum(self, name, slot):
+        """CRC-32 of the slot's bytes, variable after variable in the order that the file states."""
+        crc = 0
+        for part in self._header.variables[name].attributes.get('order', '').split():
+            if part not in self._header.variables:
+                fail(f"{self.path} is damaged: the order of {name} names '{part}', which the file does not have")
+            crc = zlib.crc32(self._array(part)[slot:slot + 1].reshape(-1).view(np.uint8), crc)
+        return crc
+
+    def gather(self, slot, component='p', positions='used', check=False):
+        """The gather of a slot. check: compare its checksum first (chosen() has done so already)."""
+        if component not in self.components:
+            fail(f"{self.path} has no component '{component}'; it has {', '.join(self.components)}")
+        why = self.fault(slot) if check else ''
+        if why:
+            fail(f'{self.path}: shot record {self.record[slot]}: {why}')
+        g, n = Gather(), int(self._numbers('nrec', slot))
+        suffix = '_used' if positions == 'used' else ''
+        g.record, g.nrec, g.component, g.units = int(self.record[slot]), n, component, self.units(component)
+        g.time, g.dt = self.time, self.dt
+        g.sx, g.sy, g.sz = (float(self._numbers(name, slot)) for name in ('source_x' + suffix, 'source_y', 'source_z' + suffix))
+        g.rx, g.ry, g.rz = (self._numbers(name, slot)[:n] for name in ('receiver_x' + suffix, 'receiver_y', 'receiver_z' + suffix))
+        g.channel = self._numbers('channel', slot)[:n]
+        g.raw = self._array(VARIABLES[component])[slot, :n]
+        return g

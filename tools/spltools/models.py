@@ -1,0 +1,450 @@
+"""spl-model: velocity and density models as NetCDF: from SEG-Y, SU and raw sections, a demo; info."""
+
+import datetime
+import os
+
+import numpy as np
+
+from spltools import segy_geometry
+from spltools.cli import Parser, check_input, check_output, fail, new_file, number, say, warn
+
+ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on the coordinates z, x [m].
+
+  spl-model segy VP.segy --variable vp --unit m/s --dz 5 -o vp.nc        depth section in SEG-Y (or SU: *.su)
+  spl-model raw VP.bin --nx 500 --nz 174 --dx 20 --dz 20 \\
+                --variable vp --unit m/s -o vp.nc                         plain float32 or float64
+  spl-model demo -o demo.nc                                               a marine model with salt, vp and rho
+  spl-model info FILE.nc                                                  grid, units and ranges
+
+Units and spacings are never guessed: what the file does not say must be given, and what was taken is told."""
+
+VARIABLES = {'vp': ('P wave velocity', 'm/s', 100.0, 15000.0), 'rho': ('density', 'kg/m3', 1.0, 30000.0)}
+UNITS = {
+    'm/s': ('vp', 1.0),
+    'km/s': ('vp', 1000.0),
+    'ft/s': ('vp', 0.3048),
+    'kg/m3': ('rho', 1.0),
+    'g/cm3': ('rho', 1000.0),
+}
+CELLS_MAX = 2000000000
+
+
+def main(arguments):
+    parser = Parser(prog='spl-model', description=ABOUT)
+    verbs = parser.add_subparsers(dest='verb', metavar='VERB', parser_class=Parser)
+    _segy_options(verbs)
+    _raw_options(verbs)
+    _demo_options(verbs)
+    verb = verbs.add_parser(
+        'info', help='what a model file holds', description='Prints grid, units and ranges of a NetCDF model.'
+    )
+    verb.add_argument('file', metavar='FILE')
+    verb.set_defaults(action=_info)
+    options = parser.parse_args(arguments)
+    if not options.verb:
+        parser.print_help()
+        return 0
+    return options.action(options)
+
+
+# --- options ------------------------------------------------------------------------------------------------
+
+
+def _common_options(verb):
+    verb.add_argument('--variable', choices=tuple(VARIABLES), required=True, help='what the samples are')
+    verb.add_argument('--unit', choices=tuple(UNITS), required=True, help='unit of the samples')
+    verb.add_argument('--x0', type=number(-1e8, 1e8, 'm'), metavar='M', help='x of the first trace or column')
+    verb.add_argument(
+        '--z0', type=number(-1e6, 1e6, 'm'), metavar='M', help='depth of the first sample; default 0'
+    )
+    _output_options(verb)
+
+
+def _output_options(verb):
+    verb.add_argument('-o', '--output', metavar='FILE', required=True, help='NetCDF file to write')
+    verb.add_argument('--overwrite', action='store_true', help='replace a file that exists')
+
+
+def _segy_options(verbs):
+    spacing = number(0.0, 1e5, 'm', above=True)
+    verb = verbs.add_parser(
+        'segy',
+        aliases=['su'],
+        help='from a SEG-Y or SU depth section',
+        description='Model from a depth section, a trace a column. Files named *.su are SU, others SEG-Y.',
+    )
+    verb.add_argument('file', metavar='FILE')
+    verb.add_argument('--format', choices=('auto', 'segy', 'su'), default='auto')
+    verb.add_argument(
+        '--endian', choices=('auto', 'little', 'big'), default='auto', help='byte order of an SU file'
+    )
+    verb.add_argument(
+        '--dx',
+        type=spacing,
+        metavar='M',
+        help='trace spacing; default: by CDP (else source) coordinates, or d2 of SU',
+    )
+    verb.add_argument(
+        '--dz',
+        type=spacing,
+        metavar='M',
+        help='sample spacing; default: d1 of SU; SEG-Y holds none (its dt is a time)',
+    )
+    _common_options(verb)
+    verb.set_defaults(action=_segy)
+
+
+def _raw_options(verbs):
+    spacing = number(0.0, 1e5, 'm', above=True)
+    verb = verbs.add_parser(
+        'raw', help='from a raw binary file', description='Model from plain numbers without a header.'
+    )
+    verb.add_argument('file', metavar='FILE')
+    verb.add_argument('--nx', type=number(2, CELLS_MAX, whole=True), required=True, metavar='N')
+    verb.add_argument('--nz', type=number(2, CELLS_MAX, whole=True), required=True, metavar='N')
+    verb.add_argument('--dx', type=spacing, required=True, metavar='M')
+    verb.add_argument('--dz', type=spacing, required=True, metavar='M')
+    verb.add_argument(
+        '--order', choices=('zfast', 'xfast'), default='zfast', help='index that runs fastest in the file'
+    )
+    verb.add_argument('--type', choices=('float32', 'float64'), default='float32')
+    verb.add_argument('--endian', choices=('little', 'big'), default='little')
+    _common_options(verb)
+    verb.set_defaults(action=_raw)
+
+
+def _demo_options(verbs):
+    verb = verbs.add_parser(
+        'demo',
+        help='a marine model with faulted layers and salt',
+        description=(
+            'Writes a marine model: water, '
+            'undulating sea floor, dipping faulted layers, a salt body; vp and rho independent of each other.'
+        ),
+    )
+    verb.add_argument(
+        '--length', type=number(500.0, 1e6, 'm'), default=6000.0, metavar='M', help='along x, default 6000'
+    )
+    verb.add_argument(
+        '--depth', type=number(200.0, 1e5, 'm'), default=2400.0, metavar='M', help='along z, default 2400'
+    )
+    verb.add_argument(
+        '--spacing', type=number(0.1, 1000.0, 'm'), default=10.0, metavar='M', help='of the grid, default 10'
+    )
+    _output_options(verb)
+    verb.set_defaults(action=_demo)
+
+
+# --- verbs --------------------------------------------------------------------------------------------------
+
+
+def _segy(options):
+    path = options.file
+    su = segy_geometry.is_su(path, 'su' if options.verb == 'su' else options.format)
+    layout = segy_geometry.su_layout(path, options.endian) if su else segy_geometry.segy_layout(path)
+    notes = [f'{layout.traces} traces of {layout.ns} samples'] + list(layout.notes)
+    if layout.traces < 2 or layout.ns < 2:
+        fail(
+            f'{path}: {layout.traces} traces of {layout.ns} samples are no section: 2 of each are needed at'
+            ' least'
+        )
+    dx, x0, dz, z0 = _su_axes(path, layout, notes) if su else _segy_axes(path, layout, notes)
+    if options.dz is None and dz is None:
+        fail(
+            f'{path} does not say its depth spacing: give --dz'
+            + ('' if su else ' (the sample interval of SEG-Y is a time)')
+        )
+    if options.dx is None and dx is None:
+        fail(f'{path} does not say its trace spacing: give --dx')
+    x0 = x0 if options.x0 is None else options.x0
+    z0 = z0 if options.z0 is None else options.z0
+    values = samples(path, layout).T
+    return _finish(options, values, options.dx or dx, options.dz or dz, x0 or 0.0, z0 or 0.0, notes)
+
+
+def _su_axes(path, layout, notes):
+    """dx, x0, dz, z0 by the header words d2, f2, d1, f1 of SU (None where they are empty)."""
+    raw = segy_geometry.headers(path, layout)[0]
+    d1, f1, d2, f2 = (float(v) for v in np.frombuffer(raw[180:196].tobytes(), dtype=layout.order + 'f4'))
+    if not all(np.isfinite(v) and abs(v) < 1e6 for v in (d1, f1, d2, f2)):
+        notes.append('d1, f1, d2, f2 of the trace headers are no sensible numbers: not used')
+        return None, None, None, None
+    notes.append(f'trace headers: d1 = {d1:g}, f1 = {f1:g}, d2 = {d2:g}, f2 = {f2:g}')
+    return d2 if d2 > 0 else None, f2 if d2 > 0 else None, d1 if d1 > 0 else None, f1 if d1 > 0 else None
+
+
+def _segy_axes(path, layout, notes):
+    """dx, x0 by the coordinates of the traces, if they lie on a regular line; depths are not in SEG-Y."""
+    fields = dict(segy_geometry.FIELDS, cx=(181, 4), cy=(185, 4))
+    scalars = segy_geometry.column(path, layout, 'scalco', fields)
+    metre = segy_geometry.FOOT if layout.feet else 1.0
+    for name, x, y in (('CDP', 'cx', 'cy'), ('source', 'sx', 'sy'), ('group', 'gx', 'gy')):
+        e, n = (
+            segy_geometry.scaled(segy_geometry.column(path, layout, f, fields), scalars) * metre
+            for f in (x, y)
+        )
+        steps = np.hypot(np.diff(e), np.diff(n))
+        step = float(steps.mean())
+        if step > 0 and np.abs(steps - step).max() <= 0.01 * step:
+            straight = abs(np.hypot(e[-1] - e[0], n[-1] - n[0]) - steps.sum()) <= 0.01 * step * len(steps)
+            if straight:
+                x0 = float(e[0]) if np.ptp(n) == 0 and e[1] > e[0] else 0.0
+                notes.append(
+                    f'{name} coordinates: traces {step:g} m apart, the first at x = {x0:g} m'
+                    + (' (feet converted)' if layout.feet else '')
+                )
+                return step, x0, None, None
+    notes.append('coordinates in the trace headers are empty or not regular: not used')
+    return None, None, None, None
+
+
+def samples(path, layout):
+    """Samples of all traces as float32, (traces, samples)."""
+    stride = 240 + layout.ns * layout.sample
+    mapped = np.memmap(path, dtype=np.uint8, mode='r', offset=layout.start, shape=(layout.traces, stride))
+    raw = np.ascontiguousarray(mapped[:, 240:])
+    kind = {1: 'u4', 2: 'i4', 3: 'i2', 5: 'f4', 6: 'f8', 8: 'i1'}[layout.code]
+    values = raw.view(layout.order + kind)
+    return _from_ibm(values) if layout.code == 1 else values.astype(np.float32)
+
+
+def _from_ibm(words):
+    """IBM hexadecimal floats: sign, exponent of 16 with excess 64, 24-bit fraction."""
+    words = words.astype(np.uint32)
+    fraction = (words & 0x00FFFFFF).astype(np.float64) / 2.0**24
+    exponent = ((words >> 24) & 0x7F).astype(np.int32) - 64
+    return (np.where(words >> 31, -1.0, 1.0) * np.ldexp(fraction, 4 * exponent)).astype(np.float32)
+
+
+def _raw(options):
+    path = options.file
+    size = check_input(path)
+    itemsize = int(options.type[5:]) // 8
+    wanted = options.nx * options.nz * itemsize
+    if size != wanted:
+        fail(
+            f'{path} has {size} bytes, but nx = {options.nx} times nz = {options.nz} samples of'
+            f' {options.type} are {wanted}'
+        )
+    values = np.fromfile(path, dtype={'little': '<', 'big': '>'}[options.endian] + f'f{itemsize}')
+    if options.order == 'zfast':
+        values = values.reshape(options.nx, options.nz).T
+    else:
+        values = values.reshape(options.nz, options.nx)
+    return _finish(options, values, options.dx, options.dz, options.x0 or 0.0, options.z0 or 0.0, [])
+
+
+def _finish(options, values, dx, dz, x0, z0, notes):
+    """Checks, converts and writes one variable, and tells what was done."""
+    values = checked(options.file, values, options.variable, options.unit)
+    history = f'{datetime.date.today()} spl-model {options.verb} {os.path.basename(options.file)}'
+    write_model(options.output, {options.variable: values}, dx, dz, x0, z0, history, options.overwrite)
+    for note in notes:
+        say(note)
+    say(
+        f'grid: {values.shape[1]} x {values.shape[0]} (x, z), dx = {dx:g} m, dz = {dz:g} m, from x = {x0:g}'
+        f' m, z = {z0:g} m'
+    )
+    _say_range(options.variable, values, f' (from {options.unit})' if UNITS[options.unit][1] != 1.0 else '')
+    say(f'written: {options.output}')
+    return 0
+
+
+def checked(path, values, variable, unit):
+    """Values in SI units as float32; refuses what cannot be this variable in this unit."""
+    of, factor = UNITS[unit]
+    if of != variable:
+        fail(
+            f'--unit {unit} is no unit of {variable}: give one of '
+            + ', '.join(u for u in UNITS if UNITS[u][0] == variable)
+        )
+    bad = ~np.isfinite(values)
+    if bad.any():
+        z, x = np.argwhere(bad)[0]
+        fail(
+            f'{path}: {bad.sum()} of {values.size} samples are not finite; the first in column {x + 1},'
+            f' sample {z + 1} (wrong byte order or format?)'
+        )
+    name, si, low, high = VARIABLES[variable]
+    values = (values * factor).astype(np.float32)
+    smallest, largest = float(values.min()), float(values.max())
+    if smallest < low or largest > high:
+        fail(
+            f'{path}: {name} would be {smallest:g} .. {largest:g}, outside {low:g} .. {high:g} {si}: check'
+            ' --unit, the byte order and the shape'
+        )
+    return values
+
+
+def _say_range(variable, values, more=''):
+    name, unit = VARIABLES[variable][:2]
+    say(f'{variable}: {name}, {values.min():g} .. {values.max():g} {unit}{more}')
+
+
+# --- NetCDF -------------------------------------------------------------------------------------------------
+
+
+def write_model(path, variables, dx, dz, x0, z0, history, overwrite=False):
+    """Writes variables (nz, nx) on the grid x0 + i dx, z0 + k dz."""
+    import netCDF4
+
+    check_output(path, overwrite)
+    nz, nx = next(iter(variables.values())).shape
+    with new_file(path, overwrite) as temporary, netCDF4.Dataset(
+        temporary, 'w', format='NETCDF3_64BIT_DATA'
+    ) as file:
+        file.Conventions = 'CF-1.8'
+        file.title = 'Model for seismic modelling: ' + ', '.join(VARIABLES[v][0] for v in variables)
+        file.history = history
+        for name, n, first, step in (('z', nz, z0, dz), ('x', nx, x0, dx)):
+            file.createDimension(name, n)
+            axis = file.createVariable(name, 'f8', (name,))
+            axis.units, axis.axis = 'm', name.upper()
+            axis.long_name = 'depth' if name == 'z' else 'distance along the line'
+            if name == 'z':
+                axis.positive = 'down'
+            axis[:] = first + step * np.arange(n)
+        for name, values in variables.items():
+            variable = file.createVariable(name, 'f4', ('z', 'x'))
+            variable.long_name, variable.units = VARIABLES[name][:2]
+            variable[:] = values
+
+
+def _info(options):
+    import netCDF4
+
+    check_input(options.file)
+    try:
+        file = netCDF4.Dataset(options.file)
+    except OSError as problem:
+        fail(f'{options.file} is no NetCDF file, or is damaged: {problem.strerror or problem}')
+    with file:
+        names = [n for n, v in file.variables.items() if v.ndim == 2]
+        if not names:
+            fail(
+                f'{options.file} has no variable of two dimensions; it has '
+                + (', '.join(file.variables) or 'none at all')
+            )
+        say(f'{options.file}: {getattr(file, "title", "no title")}')
+        for dimension in file.variables[names[0]].dimensions:
+            say('  ' + _axis_text(file, dimension))
+        for name in names:
+            values = np.ma.filled(file.variables[name][:].astype(float), np.nan)
+            unit = getattr(file.variables[name], 'units', 'no unit!')
+            say(
+                f'  {name} ({", ".join(file.variables[name].dimensions)}): {np.nanmin(values):g} ..'
+                f' {np.nanmax(values):g} {unit}, mean {np.nanmean(values):g}'
+                + (f'; {np.isnan(values).sum()} missing!' if np.isnan(values).any() else '')
+            )
+    return 0
+
+
+def _axis_text(file, name):
+    n = len(file.dimensions[name])
+    if name not in file.variables:
+        return f'{name}: {n} nodes, no coordinates!'
+    values = np.asarray(file.variables[name][:], dtype=float)
+    unit = getattr(file.variables[name], 'units', 'no unit!')
+    steps = np.diff(values)
+    regular = n > 1 and np.abs(steps - steps.mean()).max() <= 1e-3 * abs(steps.mean())
+    return f'{name}: {n} nodes, {values[0]:g} .. {values[-1]:g} {unit}, ' + (
+        f'spacing {steps.mean():g}' if regular else 'NOT regular!'
+    )
+
+
+# --- the demo model -----------------------------------------------------------------------------------------
+
+WATER = (1480.0, 1020.0)
+SALT = (4500.0, 2160.0)  # lighter than the sediments around it, though much faster
+LAYERS = (  # thickness in parts of the depth, vp and rho at its top, gradient of vp with depth [1/s]
+    (0.06, 1650.0, 1950.0, 0.60),
+    (0.09, 1900.0, 2230.0, 0.50),
+    (0.05, 2250.0, 2180.0, 0.30),  # faster, but lighter than above: porous sand
+    (0.10, 2200.0, 2310.0, 0.50),
+    (0.08, 2750.0, 2260.0, 0.30),
+    (0.12, 2600.0, 2420.0, 0.45),  # slower, but heavier
+    (0.10, 3300.0, 2360.0, 0.30),
+    (0.12, 3150.0, 2500.0, 0.30),
+    (9.99, 4100.0, 2620.0, 0.15),
+)
+FAULTS = (
+    (0.27, 0.30, 0.045),
+    (0.43, -0.25, 0.030),
+)  # x at the surface (of the length), slope dx/dz, throw (of the depth)
+
+
+def demo_model(length, depth, spacing):
+    """vp and rho, (nz, nx), of the demo model."""
+    nx, nz = int(round(length / spacing)) + 1, int(round(depth / spacing)) + 1
+    x, z = np.meshgrid(
+        np.arange(nx) * spacing / length, np.arange(nz) * spacing
+    )  # x in parts of the length, z in metres
+    floor = depth * (
+        0.135 + 0.035 * x + 0.010 * np.sin(2 * np.pi * 2.3 * x) + 0.004 * np.sin(2 * np.pi * 7.1 * x + 1.0)
+    )
+    level = (
+        z
+        - floor
+        - depth
+        * (0.10 * (x - 0.5) + 0.018 * np.sin(2 * np.pi * 1.3 * x + 0.7))
+        * np.clip((z - floor) / (0.3 * depth), 0, 1)
+    )
+    for start, slope, throw in FAULTS:
+        beyond = x > start + slope * z / length
+        fade = np.clip((z - floor) / (0.12 * depth), 0, 1)  # growth faults: no step at the sea floor
+        level = level - np.where(beyond, throw * depth * fade, 0.0) * (1 if slope > 0 else -1)
+    vp, rho = np.empty(z.shape), np.empty(z.shape)
+    top = 0.0
+    for thickness, v, r, gradient in LAYERS:
+        inside = level >= top
+        vp[inside] = v + gradient * (level[inside] - top)
+        rho[inside] = r + 0.04 * (level[inside] - top)
+        top += thickness * depth
+    young = level < 0
+    vp[young], rho[young] = LAYERS[0][1], LAYERS[0][2]
+    salt = salt_body(x, z / depth)
+    vp[salt], rho[salt] = SALT
+    water = z < floor
+    vp[water], rho[water] = WATER
+    return vp.astype(np.float32), rho.astype(np.float32)
+
+
+def salt_body(x, z):
+    """Where salt is: a rugged pillow on a stem that leans. x and z in parts of the length and depth."""
+    angle = np.arctan2((z - 0.46) / 0.13, (x - 0.66) / 0.125)
+    edge = 1.0 + 0.10 * np.sin(3 * angle + 0.4) + 0.05 * np.sin(7 * angle)
+    pillow = ((x - 0.66) / 0.125) ** 2 + ((z - 0.46) / 0.13) ** 2 < edge**2
+    width = 0.028 + 0.06 * np.clip(z - 0.55, 0, 1) ** 1.5
+    stem = (np.abs(x - 0.68 - 0.10 * (z - 0.5)) < width) & (z > 0.5)
+    return pillow | stem
+
+
+def _demo(options):
+    cells = (options.length / options.spacing + 1) * (options.depth / options.spacing + 1)
+    if cells > 2e8:
+        fail(f'the demo model would have {cells:.3g} samples, more than 2e8: take a larger --spacing')
+    if options.spacing > options.depth / 40:
+        warn(
+            f'spacing {options.spacing:g} m is coarse for a depth of {options.depth:g} m: thin layers will be'
+            ' lost'
+        )
+    vp, rho = demo_model(options.length, options.depth, options.spacing)
+    history = (
+        f'{datetime.date.today()} spl-model demo --length {options.length:g} --depth {options.depth:g}'
+        f' --spacing {options.spacing:g}'
+    )
+    write_model(
+        options.output,
+        {'vp': vp, 'rho': rho},
+        options.spacing,
+        options.spacing,
+        0.0,
+        0.0,
+        history,
+        options.overwrite,
+    )
+    say(f'grid: {vp.shape[1]} x {vp.shape[0]} (x, z), spacing {options.spacing:g} m')
+    _say_range('vp', vp)
+    _say_range('rho', rho)
+    say(f'written: {options.output}')
+    return 0

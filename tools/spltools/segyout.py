@@ -1,0 +1,318 @@
+"""spl-export: gathers to SEG-Y revision 1 or SU.
+
+The traces are those of the file, bit for bit (IEEE floats). What does not fit the format's numbers is refused, never wrapped:
+samples, sample interval, coordinates, numbers of traces. Damaged and unfinished shots are refused too.
+"""
+import contextlib
+import os
+
+import numpy as np
+
+from . import cli, ibmfloat, segyheader
+from .gathers import Gathers
+
+ABOUT = """Writes gathers as SEG-Y rev 1 (.segy, .sgy) or SU (.su).
+
+Coordinates keep 1 cm or better: the scalar (bytes 69 and 71) is the first of -100, -1000, -10000 that keeps all
+of them exactly, else the finest that fits 32 bits. Receiver group elevation is negative below the sea surface,
+source depth positive. Offset is signed, in whole metres. SEG-Y holds at most 32767 samples of at most 32767
+microseconds; SU 65535 of each, for its numbers have no sign."""
+COMPONENT_NAME = {'p': 'PRESSURE', 'vx': 'PARTICLE VELOCITY ALONG X, TO THE RIGHT', 'vz': 'PARTICLE VELOCITY ALONG Z, DOWNWARDS'}
+UNIT_CODE = {'p': 1, 'vx': 6, 'vz': 6}            # bytes 203-204: pascal, metres per second
+POLARITY = {'p': 2, 'vx': 0, 'vz': 1}             # 2: more pressure is positive; 1: upward movement is negative
+TRACES_MAX = segyheader.LIMIT[4]
+
+
+def arguments(words):
+    p = cli.Parser(prog='spl-export', description=ABOUT)
+    p.add_argument('file', help='file of gathers')
+    p.add_argument('-o', '--output', required=True, metavar='OUT', help='OUT.segy, OUT.sgy or OUT.su')
+    p.add_argument('--component', choices=('p', 'vx', 'vz'), help='what to write (default: p, or the only one recorded)')
+    p.add_argument('--records', metavar='LIST', help='shot records, such as 1-12,20 or 1-100:10 (default: all)')
+    p.add_argument('--done-only', action='store_true', help='leave out (and name) shots that are unfinished or damaged')
+    p.add_argument('--positions', choices=('used', 'asked'), default='used',
+                   help='positions the modelling used, or those asked for, which differ with positions=nearest (default: used)')
+    p.add_argument('--ibm', action='store_true', help='SEG-Y: IBM floats (format 1) instead of IEEE (format 5)')
+    p.add_argument('--big-endian', action='store_true', help='SU: big-endian (default: little-endian)')
+    p.add_argument('--cdp', type=cli.number(0, unit='m', above=True), metavar='SPACING',
+                   help='number midpoints along x in bins [m]')
+    p.add_argument('--cdp-origin', type=cli.number(unit='m'), metavar='X',
+                   help='x of the middle of bin 1 [m] (default: first midpoint)')
+    p.add_argument('--split', action='store_true',
+                   help='several files OUT_1, OUT_2, ... where one cannot hold all samples or traces')
+    p.add_argument('--max-traces', type=cli.number(1, TRACES_MAX, whole=True), default=TRACES_MAX, metavar='N',
+                   help=f'traces a file, at most (default {TRACES_MAX}, what fits bytes 5-8)')
+    p.add_argument('--overwrite', action='store_true', help='replace OUT if it exists')
+    return p.parse_args(words)
+
+
+def main(words):
+    a = arguments(words)
+    a.kind = kind_of(a)
+    file = Gathers(a.file)
+    if a.component is None:
+        a.component = 'p' if 'p' in file.components else file.components[0]
+    slots, left = file.chosen(a.records, a.done_only)
+    for sentence in left:
+        cli.warn(f'left out: {sentence}')
+    survey = Survey(file, slots, a)
+    parts = plan(survey, a)
+    for part in parts:
+        cli.check_output(part.path, a.overwrite)
+    with contextlib.ExitStack() as stack:
+        temporary = [stack.enter_context(cli.new_file(part.path, a.overwrite)) for part in parts]
+        for part, name in zip(parts, temporary):
+            write(survey, part, name, a)
+    for part in parts:
+        cli.say(f'{part.path}: {len(part.slots)} shots, {part.traces} traces of {part.n} samples at {survey.interval} us')
+
+
+def kind_of(a):
+    ending = os.path.splitext(a.output)[1].lower()
+    kind = {'.segy': 'segy', '.sgy': 'segy', '.su': 'su'}.get(ending)
+    if not kind:
+        cli.fail(f"{a.output}: the ending tells the format and must be .segy, .sgy or .su, not '{ending}'")
+    if kind == 'su' and a.ibm:
+        cli.fail('--ibm: SU has IEEE floats only; leave it out or write .segy')
+    if kind == 'segy' and a.big_endian:
+        cli.fail('--big-endian: SEG-Y is always big-endian; the option is for .su')
+    if a.cdp_origin is not None and a.cdp is None:
+        cli.fail('--cdp-origin needs --cdp, the spacing of the bins')
+    return kind
+
+
+class Survey:
+    """What all files of an export share: the shots, the interval, the scalars, each checked against the format."""
+
+    def __init__(self, file, slots, a):
+        self.file, self.slots, self.a = file, slots, a
+        self.interval = whole_microseconds(file.dt, a.kind)
+        first = self.gather(slots[0])
+        xy, z, low, self.traces = [], [], np.inf, 0
+        for slot in slots:
+            g = self.gather(slot)
+            check_record(g)
+            xy += [np.array([g.sx, g.sy]), g.rx, g.ry]
+            z += [np.array([g.sz]), g.rz]
+            low = min(low, np.min(g.rx + g.sx, initial=np.inf) / 2)
+            self.traces += g.nrec
+        if self.traces == 0:
+            cli.fail(f'{file.path}: the shots chosen have no receivers, nothing to write')
+        self.xy_scalar = scalar(np.concatenate(xy), 'coordinate')
+        self.z_scalar = scalar(np.concatenate(z), 'depth')
+        self.origin = low if a.cdp_origin is None else a.cdp_origin
+        self.units = first.units
+
+    def gather(self, slot):
+        return self.file.gather(slot, self.a.component, self.a.positions)
+
+
+def whole_microseconds(dt, kind):
+    """The sample interval as the header's whole number of microseconds, or a sentence."""
+    us, limit = dt * 1e6, {'segy': 32767, 'su': 65535}[kind]
+    if dt <= 0:
+        cli.fail('the gathers have a single sample, so no sample interval; there is nothing to export')
+    if round(us) < 1 or abs(us - round(us)) > 1e-9 * us:
+        cli.fail(f'the sample interval is {us:.12g} microseconds, the trace header holds whole ones only; model with dt_out in '
+                 'whole microseconds')
+    if us > limit + 0.5:
+        cli.fail(f'the sample interval is {us:.10g} microseconds, {kind.upper()} holds at most {limit}; model with a smaller '
+                 'dt_out')
+    return int(round(us))
+
+
+def check_record(g):
+    limit = segyheader.LIMIT[4]
+    for name, values in (('shot record', [g.record]), ('channel', g.channel)):
+        values = np.asarray(values, np.int64)
+        if np.any(np.abs(values) > limit):
+            worst = values[np.argmax(np.abs(values))]
+            cli.fail(f'{name} {worst} of shot record {g.record} does not fit the trace header, which holds up to {limit}; renumber')
+    offset = np.abs(g.offset())
+    if np.any(offset > limit):
+        cli.fail(f'the offset {offset.max():.10g} m of shot record {g.record} does not fit the trace header (up to {limit} m)')
+
+
+def scalar(values, what):
+    """How many parts of a metre the headers count in: 100, 1000 or 10000."""
+    values = values[np.isfinite(values)] if len(values) else values
+    largest = np.max(np.abs(values), initial=0.0)
+    if largest * 100 > segyheader.LIMIT[4]:
+        cli.fail(f'the {what} {largest:.12g} m does not fit the trace header: in whole centimetres its 32 bits hold up to '
+                 f'{segyheader.LIMIT[4] / 100:.2f} m; shift the origin of the coordinates')
+    fitting = [s for s in (100, 1000, 10000) if largest * s <= segyheader.LIMIT[4]]
+    for s in fitting:
+        if np.all(np.abs(values * s - np.rint(values * s)) <= 1e-6 + 4e-16 * largest * s):
+            return s
+    return fitting[-1]
+
+
+class Part:
+    """One output file: some of the shots, samples first .. first+n-1 of their traces."""
+
+    def __init__(self, slots, traces, first, n):
+        self.slots, self.traces, self.first, self.n, self.path = slots, traces, first, n, None
+
+
+def plan(survey, a):
+    """The files to write: one, or with --split as many as it takes."""
+    groups, spans = by_traces(survey, a), by_samples(survey, a)
+    parts = [Part(slots, traces, first, n) for slots, traces in groups for first, n in spans]
+    if len(parts) > 1 and not a.split:
+        cli.fail(f'{survey.traces} traces do not fit one file of at most {a.max_traces} traces; --split writes several')
+    stem, ending = os.path.splitext(a.output)
+    width = len(str(len(parts)))
+    for i, part in enumerate(parts, 1):
+        part.path = a.output if len(parts) == 1 else f'{stem}_{i:0{width}d}{ending}'
+    return parts
+
+
+def by_traces(survey, a):
+    """Shots in order, together as long as their traces fit."""
+    groups = []
+    for slot in survey.slots:
+        n = int(survey.file.nrec[slot])
+        if n > a.max_traces:
+            cli.fail(f'shot record {survey.file.record[slot]} has {n} traces, a file may have {a.max_traces}')
+        if groups and groups[-1][1] + n <= a.max_traces:
+            groups[-1] = (groups[-1][0] + [slot], groups[-1][1] + n)
+        else:
+            groups.append(([slot], n))
+    return groups
+
+
+def by_samples(survey, a):
+    """Spans of samples; each begins at a whole millisecond, which is what the delay in bytes 109-110 counts."""
+    nt, limit = survey.file.nt, {'segy': 32767, 'su': 65535}[a.kind]
+    if nt <= limit:
+        return [(0, nt)]
+    if not a.split:
+        cli.fail(f'a trace has {nt} samples, {a.kind.upper()} holds at most {limit}: --split writes several files along time, or '
+                 'model with a larger dt_out')
+    step = next((n for n in range(limit, 0, -1) if n * survey.interval % 1000 == 0), 0)
+    if step == 0:
+        cli.fail(f'a trace of {nt} samples cannot be split: no part of up to {limit} samples of {survey.interval} microseconds '
+                 'ends at a whole millisecond; choose another dt_out')
+    spans = [(first, min(step, nt - first)) for first in range(0, nt, step)]
+    delay = spans[-1][0] * survey.interval // 1000
+    if delay > segyheader.LIMIT[2]:
+        cli.fail(f'a trace of {nt} samples cannot be split: its last part would begin at {delay} ms, the delay in the trace '
+                 f'header holds up to {segyheader.LIMIT[2]} ms')
+    return spans
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+def write(survey, part, path, a):
+    """One file, shot after shot; then its length is compared with what it must be."""
+    order = '>' if a.kind == 'segy' or a.big_endian else '<'
+    kind = segyheader.trace_type(a.kind, part.n, order)
+    with open(path, 'wb') as out:
+        if a.kind == 'segy':
+            out.write(segyheader.textual(text_lines(survey, part, a)))
+            out.write(segyheader.binary(binary_values(survey, part, a)))
+        start, done = out.tell(), 0
+        for slot in part.slots:
+            block = traces(survey, survey.gather(slot), part, done, kind, a)
+            out.write(memoryview(block).cast('B') if len(block) else b'')
+            done += len(block)
+    size, wanted = os.path.getsize(path), start + done * kind.itemsize
+    if size != wanted or done != part.traces:
+        cli.fail(f'{part.path}: wrote {size} bytes and {done} traces, must be {wanted} and {part.traces}; is the disk full?')
+
+
+def traces(survey, g, part, done, kind, a):
+    """The traces of a gather with their headers, ready for the file; `done` traces stand before them."""
+    block = np.zeros(g.nrec, kind)
+    h, number = block['header'], np.arange(1, g.nrec + 1)
+    h['sequence_in_line'] = h['sequence_in_file'] = done + number
+    h['field_record'] = h['shot_point'] = g.record
+    h['channel'] = g.channel
+    h['trace_in_ensemble'] = number if a.cdp is None else 0
+    h['trace_code'] = h['summed'] = h['stacked'] = h['data_use'] = 1
+    h['offset'] = np.rint(g.offset())
+    h['elevation_scalar'], h['coordinate_scalar'] = -survey.z_scalar, -survey.xy_scalar
+    h['receiver_elevation'] = np.rint(-g.rz * survey.z_scalar)
+    h['source_depth'] = np.rint(g.sz * survey.z_scalar)
+    h['source_x'], h['source_y'] = np.rint(g.sx * survey.xy_scalar), np.rint(g.sy * survey.xy_scalar)
+    h['group_x'], h['group_y'] = np.rint(g.rx * survey.xy_scalar), np.rint(g.ry * survey.xy_scalar)
+    h['coordinate_units'] = 1
+    h['delay'] = part.first * survey.interval // 1000
+    h['samples'], h['interval'] = part.n, survey.interval
+    if a.cdp is not None:
+        h['ensemble'] = bins(survey, g, a.cdp)
+    if a.kind == 'segy':
+        h['midpoint_x'] = np.rint((g.rx + g.sx) / 2 * survey.xy_scalar)
+        h['midpoint_y'] = np.rint((g.ry + g.sy) / 2 * survey.xy_scalar)
+        h['shot_point_number'], h['shot_point_scalar'], h['units'] = g.record, 1, UNIT_CODE[g.component]
+    samples = g.raw[:, part.first:part.first + part.n]
+    block['samples'] = ibmfloat.from_ieee(samples) if a.ibm else samples.view('>u4')
+    return block
+
+
+def bins(survey, g, spacing):
+    """Numbers of the midpoint bins, from 1."""
+    number = np.floor(((g.rx + g.sx) / 2 - survey.origin) / spacing + 0.5) + 1
+    if np.any(np.abs(number) > segyheader.LIMIT[4]):
+        cli.fail(f'midpoint bin {number[np.argmax(np.abs(number))]:.0f} does not fit the trace header (up to '
+                 f'{segyheader.LIMIT[4]}); use a larger --cdp')
+    return number
+
+
+def binary_values(survey, part, a):
+    most = max(int(survey.file.nrec[slot]) for slot in part.slots)
+    return {'job': 1, 'line': 1, 'reel': 1, 'traces_per_ensemble': most if most <= segyheader.LIMIT[2] else 0,
+            'interval': survey.interval, 'interval_field': survey.interval, 'samples': part.n, 'samples_field': part.n,
+            'format': 1 if a.ibm else 5, 'fold': 1, 'sorting': 5, 'vertical_sum': 1, 'measurement_system': 1,
+            'polarity': POLARITY[a.component], 'revision': 0x0100, 'fixed_length': 1}
+
+
+def text_lines(survey, part, a):
+    """The textual header: what the numbers are, in words."""
+    f = survey.file
+    first, last = (survey.gather(part.slots[i]) for i in (0, -1))
+    delay = part.first * survey.interval // 1000
+    wavelet = wavelet_words(f)
+    return [
+        'SYNTHETIC SEISMIC DATA, MODELLED BY ' + f.text('source', 'SplFd2dmod').upper(),
+        '2D ACOUSTIC FINITE DIFFERENCES, COMMON SOURCE GATHERS',
+        f'DATA: {COMPONENT_NAME[a.component]} IN {survey.units.upper()}, {"IBM" if a.ibm else "IEEE"} FLOATS, NOT SCALED OR GAINED',
+        f'RECORDS {first.record} TO {last.record}: {len(part.slots)} SHOTS, {part.traces} TRACES',
+        f'SAMPLES {part.n}, INTERVAL {survey.interval} MICROSECONDS, FIRST SAMPLE AT {delay} MS',
+        'TIME ZERO IS TIME ZERO OF THE SOURCE', '',
+        'SOURCE TERM: VOLUME INJECTION RATE Q(T) DELTA(X - XS), Q IN M2/S PER METRE',
+        '  P = RHO DQ/DT * G, G(R,T) = H(T - R/C) / (2 PI SQRT(T**2 - R**2/C**2))',
+        *wavelet, '',
+        'COORDINATES IN METRES, X ALONG THE LINE, Z DOWN',
+        f'  COORDINATE SCALAR {-survey.xy_scalar}, DEPTH SCALAR {-survey.z_scalar}; POSITIONS '
+        + {'used': 'USED BY THE MODELLING', 'asked': 'ASKED FOR'}[a.positions],
+        '  RECEIVER GROUP ELEVATION (41-44) IS -Z, SOURCE DEPTH (49-52) IS +Z',
+        '  OFFSET (37-40) IS SIGNED: NEGATIVE WHERE RECEIVER X < SOURCE X',
+        f'  FIRST SOURCE X {first.sx:.2f} Z {first.sz:.2f}, LAST SOURCE X {last.sx:.2f} Z {last.sz:.2f}',
+        '', 'TRACE HEADER BYTES: 9 RECORD  13 CHANNEL  17 AND 197 SHOT POINT  37 OFFSET',
+        '  41 RECEIVER ELEVATION  49 SOURCE DEPTH  73/77 SOURCE X/Y  81/85 GROUP X/Y',
+        '  115 SAMPLES  117 INTERVAL  181/185 MIDPOINT X/Y  203 UNIT (1 PA, 6 M/S)',
+        *([f'  21 MIDPOINT BIN, SPACING {a.cdp:g} M, MIDDLE OF BIN 1 AT X {survey.origin:.2f}'] if a.cdp else []),
+        '', *grid_words(f)]
+
+
+def wavelet_words(f):
+    """Lines on the wavelet: its name, and the parameters that make it."""
+    kind = f.parameters().get('wavelet', '')
+    names = {'ricker': ['fpeak'], 'ormsby': ['f1', 'f2', 'f3', 'f4'], 'file': ['wavelet_file']}.get(kind, []) + ['amplitude']
+    words = ', '.join(f'{n} {f.text(n)}' for n in names if f.text(n))
+    zero = f.text('wavelet_time_zero')
+    lines = [f'WAVELET Q: {f.text("wavelet", "SEE THE NETCDF FILE")} {words}'.upper()]
+    return lines + ([f'  TIME ZERO OF Q AT {zero} S'] if zero else [])
+
+
+def grid_words(f):
+    """Lines on grid, model and job, as far as the file tells."""
+    lines = []
+    for title, names in (('GRID', (('grid_spacing_m', 'DX, DZ {} M'), ('time_step_s', 'DT {} S'))),
+                         ('SCHEME', (('half_length', 'HALF-LENGTH {}'), ('coeffs', '{} WEIGHTS'), ('top', 'TOP {}'))),
+                         ('MODEL', (('model', '{}'), ('model_hash', 'HASH {}'))),
+                         ('JOB', (('fingerprint', '{}'), ('keymap_hash', 'KEY-MAP {}')))):
+        words = ', '.join(form.format(f.text(n).replace('\n', ' ')) for n, form in names if f.text(n))
+        lines += [f'{title}: {words}'.upper()] if words else []
+    return lines
