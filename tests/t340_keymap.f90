@@ -41,8 +41,8 @@ contains
     call KeymapShot(map, 1, shot)
     call Claim(shot%record == 7 .and. shot%slot == 1 .and. shot%sx == 5000 .and. shot%sz == 6 .and. shot%sy == -3.5_dp, &
                'shot 7 is at x 5000, z 6, y -3.5')
-    call Claim(shot%rx(1) == 4836.5_dp .and. abs(shot%rx(468) - (5000 - 163.5_dp - 467*12.5_dp)) == 0 .and. all(shot%rz == 8) .and. &
-        &
+    call Claim(shot%rx(1) == 4836.5_dp .and. abs(shot%rx(468) - (5000 - 163.5_dp - 467*12.5_dp)) == 0 .and. &
+               all(shot%rz == 8) .and. &
                all(shot%ry == -3.5_dp) .and. shot%channel(468) == 468, 'its streamer trails at smaller x: '//Str(shot%rx(1))// &
                ' .. '// &
                Str(shot%rx(468))//' m')
@@ -75,8 +75,8 @@ contains
     call KeymapShot(map, 2, shot)
     call Claim(size(shot%rx) == 1 .and. shot%channel(1) == 9, 'shot 2 has its own list s2: channel '//Str(shot%channel(1)))
     call KeymapShot(map, 3, shot)
-    call Claim(all(shot%channel == [12, 3]) .and. all(shot%rx == [100.25_dp, 90.0_dp]) .and. all(shot%rz == [50.5_dp, 51.0_dp]) .and. &
-        &
+    call Claim(all(shot%channel == [12, 3]) .and. all(shot%rx == [100.25_dp, 90.0_dp]) .and. &
+               all(shot%rz == [50.5_dp, 51.0_dp]) .and. &
                all(shot%ry == [-7, 0]), 'a list of bare rows keeps channel, x, z, y and their order')
     call KeymapShot(map, 4, shot)
     call Claim(shot%rx(1) == 1000 .and. shot%rx(240) == 6975 .and. all(shot%rz == 50) .and. all(shot%ry == 3), &
