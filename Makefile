@@ -35,6 +35,7 @@ OBJ    := $(FSRC:%.f90=$(B)/%.o) $(CSRC:%.c=$(B)/%.o)
 LIB    := $(B)/libspl.a
 BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.f90)))
 FTESTS := $(patsubst tests/%.f90,$(B)/tests/%,$(wildcard tests/t*.f90))
+THELP  := $(patsubst tests/%.f90,$(B)/tests/%.o,$(filter-out tests/t%.f90,$(wildcard tests/*.f90)))
 CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
 
 .PHONY: all demo test bench lint help install clean programs tests show-demo run-bench
@@ -123,7 +124,7 @@ $(B)/bin/%: $(B)/fortran/%.o $(LIB)
 	@echo '  link     $@'
 	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
 
-$(B)/tests/t%: $(B)/tests/t%.o $(B)/tests/check.o $(LIB)
+$(B)/tests/t%: $(B)/tests/t%.o $(THELP) $(LIB)
 	@echo '  link     $@'
 	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
 

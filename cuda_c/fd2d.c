@@ -132,8 +132,9 @@ void *fd2d_new(const char *variant, const fd2d_cfg *cfg) {
     fd->variant = v;
     fd->cfg = *cfg;
     fd->bytes = sizeof *fd;
-    if (fd2d_set_source_cells(fd, 0, NULL, NULL, NULL) ||
-        fd2d_set_receiver_cells(fd, 0, &(int) {0}, NULL, NULL, NULL, NULL) || v->make(fd)) {
+    /* the fields first: a grid that is too large fails before anything else is filled */
+    if (v->make(fd) || fd2d_set_source_cells(fd, 0, NULL, NULL, NULL) ||
+        fd2d_set_receiver_cells(fd, 0, &(int) {0}, NULL, NULL, NULL, NULL)) {
         fd2d_free(fd);
         return NULL;
     }

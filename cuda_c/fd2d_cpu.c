@@ -38,13 +38,13 @@ static void set_strips(cpu_grid *g, const fd2d_cfg *c) {
 }
 
 /* Six arrays in one piece on huge pages (x1.2 at 4000 x 4000, 2026-11-21), zeroed by the threads that will use them.
- * A row is an odd number of cache lines: the rows of a vertical sum then fall into different sets of the caches. */
+ * A row is 9 cache lines modulo 16: whatever the width, the rows of a vertical sum then spread over the sets of the caches. */
 static int make_arrays(fd2d *fd) {
     cpu_own *o = own(fd);
     cpu_grid *g = &o->grid;
     const size_t rows = (size_t) g->nz + 2 * DER_MAX;
     g->pitch = g->nxp + LANES;
-    if (g->pitch / LANES % 2 == 0) g->pitch += LANES;
+    while (g->pitch / LANES % 16 != 9) g->pitch += LANES;
     const size_t one = rows * (size_t) g->pitch + 16 * LANES;
     REQUIRE(one < SIZE_MAX / (ARRAYS * sizeof(float)) / 2, "a grid of %d x %d cells is more than can be addressed: make it smaller",
             g->nx, g->nz);

@@ -78,25 +78,62 @@ static unsigned long flush_denormals(void) { return 0; }
 static void restore_denormals(unsigned long value) { (void) value; }
 #endif
 
+/* --- fetching ahead ------------------------------------------------------------------------------------------------------ */
+
+/* Pieces of arrays that will be used soon; a few cache lines of them are asked for between two pieces of work. Pieces are
+ * too short, and come from too many rows, for the processor's own prefetcher. */
+typedef struct ahead {
+    int n, at, row;  /* pieces, the current one, its next row */
+    int lines, share; /* of all pieces; to fetch after each kernel */
+    struct {
+        const float *from;
+        ptrdiff_t pitch;
+        int rows, lines;
+    } piece[16];
+} ahead;
+
+/* Rows [k0,k1), columns [i0,i1) of an array. */
+static void ahead_add(ahead *a, const cpu_grid *g, const float *array, int k0, int k1, int i0, int i1) {
+    k0 = most(k0, 0), k1 = least(k1, g->nz), i0 = most(i0, 0), i1 = least(i1, g->nxp);
+    if (k0 >= k1 || i0 >= i1) return;
+    a->piece[a->n].from = array + k0 * g->pitch + i0;
+    a->piece[a->n].pitch = g->pitch;
+    a->piece[a->n].rows = k1 - k0;
+    a->piece[a->n++].lines = (i1 - i0) / LANES;
+    a->lines += (k1 - k0) * ((i1 - i0) / LANES);
+}
+
+static void ahead_fetch(ahead *a, int count) {
+    while (count > 0 && a->at < a->n) {
+        const float *from = a->piece[a->at].from + a->row * a->piece[a->at].pitch;
+        for (int line = 0; line < a->piece[a->at].lines; line++) __builtin_prefetch(from + line * LANES, 0, 2);
+        count -= a->piece[a->at].lines;
+        if (++a->row == a->piece[a->at].rows) a->row = 0, a->at++;
+    }
+}
+
 /* --- one half step on a piece of the grid ------------------------------------------------------------------------------ */
 
 /* Rows [k0,k1), columns [i0,i1) lying all in or all out of each strip. */
-static void sweep_piece(const wave *w, int what, int layer, int k0, int k1, int i0, int i1) {
+static void sweep_piece(const wave *w, ahead *a, int what, int layer, int k0, int k1, int i0, int i1) {
     cpu_kernel *const *kernel = (*w->kernels)[w->g->L - 1][what][layer];
     for (int i = i0; i < i1; i += CHUNK) {
         int end = least(i + CHUNK, i1), k = k0;
-        for (; k + BLOCK <= k1; k += BLOCK) kernel[1](w->g, k, i, end);
+        for (; k + BLOCK <= k1; k += BLOCK) {
+            kernel[1](w->g, k, i, end);
+            ahead_fetch(a, a->share);
+        }
         for (; k < k1; k++) kernel[0](w->g, k, i, end);
     }
 }
 
-static void sweep(const wave *w, int what, int k0, int k1, int i0, int i1) {
+static void sweep(const wave *w, ahead *a, int what, int k0, int k1, int i0, int i1) {
     const cpu_grid *g = w->g;
     const int k_end[3] = {least(g->top, k1), least(g->bottom, k1), k1};
     const int i_end[3] = {least(g->left, i1), least(g->right, i1), i1};
     for (int z = 0, k = k0; z < 3; k = most(k, k_end[z++]))
         for (int x = 0, i = i0; x < 3 && k < k_end[z]; i = most(i, i_end[x++]))
-            if (i < i_end[x]) sweep_piece(w, what, z != 1 || x != 1, k, k_end[z], i, i_end[x]);
+            if (i < i_end[x]) sweep_piece(w, a, what, z != 1 || x != 1, k, k_end[z], i, i_end[x]);
 }
 
 void fd2d_cpu_mirror(const cpu_grid *g, int field, int k0, int k1, int i0, int i1) {
@@ -139,10 +176,12 @@ static void sample(const wave *w, int field, int it, int k0, int k1, int i0, int
             to[m] = w->g->field[field][k * w->g->pitch + c->i[m]];
 }
 
-static void half_step(const wave *w, int it, int what, int k0, int k1, int i0, int i1) {
+static void half_step(const wave *w, ahead *a, int it, int what, int k0, int k1, int i0, int i1) {
     const cpu_grid *g = w->g;
     const int surface = g->free_top && k0 < g->L;
-    sweep(w, what, k0, k1, i0, i1);
+    a->share = a->lines * (BLOCK * CHUNK) / ((k1 - k0) * (i1 - i0)) + 1;
+    sweep(w, a, what, k0, k1, i0, i1);
+    ahead_fetch(a, a->lines);
     if (what == 0) {
         if (surface) fd2d_cpu_mirror(g, FD2D_VZ, k0, k1, i0, i1);
         if (w->sampled == 0) return;
@@ -173,6 +212,30 @@ static void wait_for(atomic_int *counter, int value) {
     }
 }
 
+/* What to fetch during half step h of step j: the columns at the left that the next half step is the first to use in this
+ * tile, and a share of the rows that come new with the next step. (x1.25 at 4000 x 4000, half-length 8, 2026-11-21) */
+static void look_ahead(const wave *w, ahead *a, int tile, int j, int h, int halves) {
+    const cpu_grid *g = w->g;
+    float *const *f = g->field;
+    const int next = h + 1, what = next % 2, x = tile * w->W;
+    if (next < halves) {
+        int k0 = j * w->rows - w->lag[next], k1 = k0 + w->rows, i0 = x - (next + 1) * LANES, i1 = i0 + 2 * LANES;
+        ahead_add(a, g, f[FD2D_SIGMA], k0, what ? k1 : k1 + g->L, i0, i1);
+        ahead_add(a, g, f[FD2D_VZ], k0, what ? k1 + g->L : k1, i0, i1);
+        ahead_add(a, g, f[FD2D_VX], k0, k1, i0, i1);
+        ahead_add(a, g, what ? g->kk : g->bx, k0, k1, i0, i1);
+        if (!what) ahead_add(a, g, g->bz, k0, k1, i0, i1);
+    }
+    int k0 = (j + 1) * w->rows + w->rows * h / halves, k1 = (j + 1) * w->rows + w->rows * (h + 1) / halves;
+    int i0 = x - LANES, i1 = x + w->W + LANES;
+    ahead_add(a, g, f[FD2D_SIGMA], k0 + g->L, k1 + g->L, i0, i1);
+    ahead_add(a, g, f[FD2D_VX], k0, k1, i0, i1);
+    ahead_add(a, g, f[FD2D_VZ], k0, k1, i0, i1);
+    ahead_add(a, g, g->bx, k0, k1, i0, i1);
+    ahead_add(a, g, g->bz, k0, k1, i0, i1);
+    ahead_add(a, g, g->kk, k0, k1, i0, i1);
+}
+
 static void run_item(wave *w, int item) {
     const cpu_grid *g = w->g;
     const int block = item / w->tiles, tile = item % w->tiles, halves = 2 * block_steps(w, block);
@@ -189,7 +252,9 @@ static void run_item(wave *w, int item) {
         for (int h = 0; h < halves; h++) {
             int k0 = most(j * w->rows - w->lag[h], 0), k1 = least((j + 1) * w->rows - w->lag[h], g->nz);
             int i0 = most(tile * w->W - h * LANES, 0), i1 = least((tile + 1) * w->W - h * LANES, g->nxp);
-            if (k0 < k1 && i0 < i1) half_step(w, w->it + block * w->T + h / 2, h % 2, k0, k1, i0, i1);
+            ahead a = {0};
+            look_ahead(w, &a, tile, j, h, halves);
+            if (k0 < k1 && i0 < i1) half_step(w, &a, w->it + block * w->T + h / 2, h % 2, k0, k1, i0, i1);
         }
         atomic_store_explicit(mine, j + 1, memory_order_release);
     }
@@ -205,21 +270,25 @@ static long level2_bytes(void) {
     return bytes > 0 ? bytes : 512 << 10;
 }
 
+/* Some 90 rows of lag, whatever the half-length; and a width with which the rows in use take 1.5 times the L2 cache, as the
+ * rows and columns just left behind need not stay. Half-length 8, one thread, 4000 x 4000, Mcell/s of (width, steps, rows):
+ * (256,4,16) 968, (512,4,16) 969, (512,4,32) 1085, (512,6,32) 1234, (1024,8,32) 1235; 2026-11-21. */
 static void choose_tiles(wave *w, const cpu_own *o) {
     const cpu_grid *g = w->g;
-    w->rows = o->rows > 0 ? o->rows : 16;
-    w->T = o->steps > 0 ? o->steps : most(1, least(8, 32 / g->L));
-    w->T = most(1, least(least(w->T, MAX_STEPS), w->n));
+    w->rows = o->rows > 0 ? o->rows : 32;
+    w->T = o->steps > 0 ? o->steps : least(12, 96 / (2 * g->L - 1));
+    w->T = most(1, least(w->T, least(MAX_STEPS, w->n)));
+    w->blocks = up(w->n, w->T);
+    w->T = up(w->n, w->blocks); /* no short block at the end */
+    w->blocks = up(w->n, w->T);
     for (int h = 0; h < 2 * w->T; h++) w->lag[h] = h / 2 * (2 * g->L - 1) + h % 2 * (g->L - 1);
     const int skew = (2 * w->T - 1) * LANES;
-    long room = level2_bytes() * 3 / 4 / (24 * (w->lag[2 * w->T - 1] + w->rows));
-    int W = o->width > 0 ? o->width : most((int) least(room, 4096), 2 * skew);
-    W = up(least(W, g->nxp + skew), LANES) * LANES;
-    w->tiles = up(g->nxp + skew, W);
-    if (o->width == 0) W = up(up(g->nxp + skew, w->tiles), LANES) * LANES; /* tiles of one size */
-    w->W = W;
-    w->tiles = up(g->nxp + skew, W);
-    w->blocks = up(w->n, w->T);
+    const long room = level2_bytes() * 3 / 2 / (24 * (w->lag[2 * w->T - 1] + w->rows));
+    w->W = o->width > 0 ? o->width : room > 1024 ? 1024 : most((int) room, 256);
+    w->W = up(least(w->W, g->nxp + skew), LANES) * LANES;
+    w->tiles = up(g->nxp + skew, w->W);
+    if (o->width == 0) w->W = up(up(g->nxp + skew, w->tiles), LANES) * LANES; /* all of one width */
+    w->tiles = up(g->nxp + skew, w->W);
 }
 
 /* --- a pass: steps whose samples fit into the buffer ------------------------------------------------------------------- */

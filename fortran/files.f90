@@ -1,15 +1,14 @@
-!> Files, clock and host name for the Fortran side: thin, and failing with sentences.
+!> Files and clock for the Fortran side: thin, and failing with sentences.
 module files_m
   use error_m, only: error_t, FailFromC
-  use files_c, only: clock_parse, clock_seconds, clock_sleep, clock_text, crc32_bytes, file_exists, file_read_bytes, &
-    file_remove, file_rename, file_size, file_sync, host_name
+  use files_c, only: clock_parse, clock_seconds, clock_text, crc32_bytes, file_exists, file_read_bytes, &
+    file_remove, file_rename, file_size, file_sync
   use iso_c_binding, only: c_char, c_long_long
   use kinds_m, only: dp, i8
-  use text_m, only: CString, FString
+  use text_m, only: CString
   implicit none
   private
   public :: FileExists, FileSize, FileSync, FileRename, FileRemove, FileText, Crc32, Hex, ClockSeconds, ClockText, ClockParse
-  public :: ClockSleep, HostName
 
 contains
 
@@ -102,17 +101,5 @@ contains
     character(20), intent(in) :: text
     ClockParse = clock_parse(text)
   end function ClockParse
-
-  subroutine ClockSleep(seconds)
-    real(dp), intent(in) :: seconds
-    call clock_sleep(seconds)
-  end subroutine ClockSleep
-
-  function HostName() result(name)
-    character(:), allocatable :: name
-    character(kind=c_char, len=256) :: buffer
-    call host_name(buffer, len(buffer))
-    name = FString(buffer)
-  end function HostName
 
 end module files_m

@@ -2,7 +2,6 @@
 module master_m
   use dealer_m, only: dealer_t, DealerNew, DealerNext, DealerDone, DealerLost, DealerIdle, DealerParked
   use error_m, only: error_t
-  use fio_m, only: FioPut, FioSnapshots
   use gather_m, only: gather_t
   use host_c, only: host_signal
   use kinds_m, only: dp
@@ -12,8 +11,10 @@ module master_m
   use model_m, only: ModelWindow
   use protocol_m
   use shot_m, only: shot_t
+  use snapshots_m, only: FioSnapshots
   use store_m, only: store_t, StoreDeal, StoreDone, StoreLost
-  use prospect_m, only: prospect_t, ProspectSnapshots, ProspectStopFile
+  use prospect_m, only: prospect_t, ProspectSnapshots, ProspectStopFile, ProspectSurvey
+  use survey_m, only: survey_t
   use text_m, only: Str
   use watch_m, only: watch_t, WatchNew, WatchBye, WatchDeal, WatchDone, WatchPut, WatchReady, WatchShow, WatchSummary
   use window_m, only: window_t
@@ -151,8 +152,7 @@ contains
     type(message_t) :: reply
     integer, allocatable :: held(:)
     integer :: i
-    held = self%held
-    deallocate (self%held)
+    call move_alloc(self%held, held)
     allocate (self%held(0))
     do i = 1, size(held), 2
       reply = message_t()
@@ -207,9 +207,15 @@ contains
     class(master_t), intent(inout) :: self
     type(message_t), intent(inout) :: message, answer
     type(gather_t) :: gather
+    type(shot_t) :: shot
+    type(survey_t) :: survey
     type(error_t), allocatable :: error
     call SnapsFrom(message, gather)
-    call FioSnapshots(self%prospect%job%output//'.snap'//Str(gather%record)//'.nc', gather, error)
+    call KeymapShot(self%prospect%keymap, gather%slot, shot)
+    gather%sx = shot%sx
+    gather%sz = shot%sz
+    call ProspectSurvey(self%prospect, '', survey)
+    call FioSnapshots(self%prospect%job%output//'.snap'//Str(gather%record)//'.nc', gather, survey%attribute, error)
     answer%kind = MSG_WRITTEN
     if (.not. allocated(error)) return
     answer%kind = MSG_REFUSED

@@ -15,7 +15,7 @@ module model_m
   use window_m, only: window_t
   implicit none
   private
-  public :: model_t, ModelRead, ModelGrid, ModelWindow, ModelCheckGeometry
+  public :: model_t, ModelRead, ModelGrid, ModelShape, ModelWindow, ModelCheckGeometry
 
   !> Sample (1, 1) is at (x0, z0); x runs fastest; z points down.
   type :: model_t
@@ -221,17 +221,16 @@ contains
       ' m into more than 1e8 cells: raise it')
   end function GridStep
 
-  !> The piece of the model around a shot on the lattice x0 + i*dx, z0 + k*dz: `aperture` beyond source and receivers in x,
-  !> down to `depth`, clipped to the model. The lattice reaches the first node at or beyond the last sample, so all of the model
-  !> lies inside; a window of any aperture equals that piece of the window of the whole.
-  subroutine ModelWindow(model, job, shot, dx, dz, window, error)
+  !> Where the window of a shot lies on the lattice x0 + i*dx, z0 + k*dz, without its media: `aperture` beyond source and receivers
+  !> in x, down to `depth`, clipped to the model. The lattice reaches the first node at or beyond the last sample, so all of the
+  !> model lies inside.
+  subroutine ModelShape(model, job, shot, dx, dz, window, error)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job
     type(shot_t), intent(in) :: shot
     real(dp), intent(in) :: dx, dz
-    type(window_t), intent(inout) :: window
+    type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
-    type(axis_t) :: x, z
     integer :: i0, i1, k1
     call ModelCheckGeometry(model, job, shot, error)
     if (allocated(error)) return
@@ -243,9 +242,47 @@ contains
       i0 = max(0, -Upwards(-(min(shot%sx, minval(shot%rx)) - job%aperture - model%x0)/dx))
       i1 = min(i1, Upwards((max(shot%sx, maxval(shot%rx)) + job%aperture - model%x0)/dx))
     end if
-    call Shape(window, model, dx, dz, i0, i1, k1, shot%record, error)
+    window%nx = i1 - i0 + 1
+    window%nz = k1 + 1
+    window%dx = dx
+    window%dz = dz
+    window%x0 = model%x0 + i0*dx
+    window%z0 = model%z0
+    call CheckShape(window, shot%record, error)
+  end subroutine ModelShape
+
+  subroutine CheckShape(window, record, error)
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: record
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: nodes
+    character(:), allocatable :: begin
+    nodes = real(window%nx, dp)*window%nz
+    begin = 'the window of shot record '//Str(record)//' has '//Str(window%nx)//' x '//Str(window%nz)//' nodes'
+    if (window%nx < 2 .or. window%nz < 2) then
+      call Fail(error, begin//', must have 2 x 2 or more: widen aperture or depth, or check its geometry')
+    else if (nodes > 2.0e9_dp) then
+      call Fail(error, begin//' ('//Str(8*nodes/1.0e9_dp, 3)//' GB), at most 2e9 nodes: lower aperture or depth, or raise dx and dz')
+    end if
+  end subroutine CheckShape
+
+  !> The window of a shot with its media; a window of any aperture equals that piece of the window of the whole.
+  subroutine ModelWindow(model, job, shot, dx, dz, window, error)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(shot_t), intent(in) :: shot
+    real(dp), intent(in) :: dx, dz
+    type(window_t), intent(out) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(axis_t) :: x, z
+    integer :: rc
+    call ModelShape(model, job, shot, dx, dz, window, error)
     if (allocated(error)) return
-    call RegridAxis(model%nx, model%dx, i0, window%nx, dx, 0.0_dp, job%regrid, x)
+    allocate (window%vp(window%nx, window%nz), window%rho(window%nx, window%nz), stat=rc)
+    if (rc /= 0) call Fail(error, 'the window of shot record '//Str(shot%record)//', '//Str(window%nx)//' x '//Str(window%nz)// &
+                           ' nodes: out of memory for '//Str(8.0e-9_dp*window%nx*window%nz, 3)//' GB')
+    if (allocated(error)) return
+    call RegridAxis(model%nx, model%dx, nint((window%x0 - model%x0)/dx), window%nx, dx, 0.0_dp, job%regrid, x)
     call RegridAxis(model%nz, model%dz, 0, window%nz, dz, 0.0_dp, job%regrid, z)
     call Regrid(model%vp, x, z, .true., window%vp)
     call Regrid(model%rho, x, z, .false., window%rho)
@@ -256,35 +293,6 @@ contains
     real(dp), intent(in) :: place
     Upwards = ceiling(max(-1.0e9_dp, min(1.0e9_dp, place - on_node)))
   end function Upwards
-
-  subroutine Shape(window, model, dx, dz, i0, i1, k1, record, error)
-    type(window_t), intent(inout) :: window
-    type(model_t), intent(in) :: model
-    real(dp), intent(in) :: dx, dz
-    integer, intent(in) :: i0, i1, k1, record
-    type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: nodes
-    integer :: rc
-    character(:), allocatable :: begin
-    nodes = (i1 - i0 + 1.0_dp)*(k1 + 1.0_dp)
-    begin = 'the window of shot record '//Str(record)//' has '//Str(i1 - i0 + 1)//' x '//Str(k1 + 1)//' nodes'
-    if (i1 - i0 < 1 .or. k1 < 1) then
-      call Fail(error, begin//', must have 2 x 2 or more: widen aperture or depth, or check its geometry')
-    else if (nodes > 2.0e9_dp) then
-      call Fail(error, begin//' ('//Str(8*nodes/1.0e9_dp, 3)//' GB), at most 2e9 nodes: lower aperture or depth, or raise dx and dz')
-    end if
-    if (allocated(error)) return
-    if (allocated(window%vp)) deallocate (window%vp)
-    if (allocated(window%rho)) deallocate (window%rho)
-    window%nx = i1 - i0 + 1
-    window%nz = k1 + 1
-    window%dx = dx
-    window%dz = dz
-    window%x0 = model%x0 + i0*dx
-    window%z0 = model%z0
-    allocate (window%vp(window%nx, window%nz), window%rho(window%nx, window%nz), stat=rc)
-    if (rc /= 0) call Fail(error, begin//': out of memory for '//Str(8*nodes/1.0e9_dp, 3)//' GB')
-  end subroutine Shape
 
   !> Whether source and receivers of a shot lie in the modelled part of the earth: one sentence for all that is wrong with it.
   subroutine ModelCheckGeometry(model, job, shot, error)
@@ -297,7 +305,8 @@ contains
     faults = Outside(model, job, shot%sx, shot%sz)
     if (faults /= '') faults = '; source '//faults
     if (faults == '' .and. job%top == 'free') then
-      if (abs(shot%sz - model%z0) < on_node*model%dz) faults = '; source at z = '//Str(shot%sz)//' m lies on the free surface and would radiate nothing'
+      if (abs(shot%sz - model%z0) < on_node*model%dz) faults = '; source at z = '//Str(shot%sz)// &
+        ' m lies on the free surface and would radiate nothing'
     end if
     if (.not. allocated(shot%rx)) then
       faults = faults//'; no receivers'

@@ -6,7 +6,7 @@ module plan_m
   use kinds_m, only: dp, i8
   use keymap_m, only: KeymapShot
   use log_m, only: LogPrint
-  use model_m, only: ModelWindow
+  use model_m, only: ModelShape, ModelWindow
   use physics_m, only: SolverNew
   use roles_m, only: role_t, RolesThreads
   use scheme_m, only: scheme_t
@@ -111,7 +111,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(window_t) :: window
     integer :: layers
-    call ModelWindow(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, error, shape_only=.true.)
+    call ModelShape(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, error)
     layers = prospect%scheme%npml
     cells = real(window%nx + 2*layers, dp)*(window%nz + layers + merge(0, layers, prospect%scheme%free_top))
   end function CellsOf

@@ -42,7 +42,8 @@ contains
     if (allocated(error)) return
     call WaveletMake(job, prospect%wavelet, error)
     if (allocated(error)) return
-    call ModelGrid(job, prospect%model, dx, dz)
+    call ModelGrid(job, prospect%model, dx, dz, error)
+    if (allocated(error)) return
     call SchemeDerive(job, prospect%wavelet, real(prospect%model%vmin, dp), real(prospect%model%vmax, dp), dx, dz, prospect%scheme, error)
     if (allocated(error)) return
     call CheckGeometry(prospect, error)
@@ -140,7 +141,6 @@ contains
   !> Tells the log what is to be modelled, and what the user should know before.
   subroutine ProspectLog(prospect)
     type(prospect_t), intent(in) :: prospect
-    integer :: i
     associate (c => prospect%scheme, m => prospect%model)
       call LogInfo('model    '//Str(m%nx)//' x '//Str(m%nz)//' samples, vp '//Str(m%vmin)//' .. '//Str(m%vmax)//' m/s, rho '// &
                    Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')
@@ -149,11 +149,7 @@ contains
       call LogInfo('time     dt '//Str(1000*c%dt)//' ms (limit '//Str(1000*c%dt_limit)//'), '//Str(c%nt)//' steps; traces '// &
                    Str(c%nt_out)//' x '//Str(1000*c%dt_out)//' ms')
       call LogInfo('source   '//prospect%wavelet%name)
-      if (allocated(c%warnings)) then
-        do i = 1, size(c%warnings)
-          call LogWarn(trim(c%warnings(i)))
-        end do
-      end if
+      if (c%warnings /= '') call LogWarn(c%warnings)
     end associate
   end subroutine ProspectLog
 

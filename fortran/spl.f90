@@ -39,7 +39,7 @@ contains
     action = QUIT
     exit_status = 0
     settings = ''
-    if (role%master) call Understand(name, physics, role, settings, action, error)
+    if (role%master) call Understand(name, physics, role, DeckCommandLine(), settings, action, error)
     call BroadcastInteger(role%world, action)
     if (action /= QUIT) then
       call BroadcastText(role%world, settings)
@@ -60,18 +60,17 @@ contains
   end subroutine SplMain
 
   !> Rank 0 reads the command line, answers what it can alone, and tells what all ranks have to do: `action`, `settings`.
-  subroutine Understand(name, physics, role, settings, action, error)
-    character(*), intent(in) :: name, physics
+  subroutine Understand(name, physics, role, args, settings, action, error)
+    character(*), intent(in) :: name, physics, args(:)
     type(role_t), intent(in) :: role
     character(:), allocatable, intent(inout) :: settings
     integer, intent(inout) :: action
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: args(:), verb
+    character(:), allocatable :: verb
     type(job_t) :: job
     type(table_t) :: table
-    logical :: json
+    logical :: json, setting(size(args))
     table%variants = Variants()
-    args = DeckCommandLine()
     if (size(args) == 0) then
       call LogPrint(SelfDescription(name))
       return
@@ -80,9 +79,9 @@ contains
       call Options(name, args, table, error)
       return
     end if
-    call TakeVerb(args, verb, json, error)
+    call TakeVerb(args, verb, json, setting, error)
     if (allocated(error)) return
-    call JobRead(args, verb, job, table, error)
+    call JobRead(pack(args, setting), verb, job, table, error)
     if (allocated(error)) return
     settings = TableText(table)
     select case (verb)
@@ -97,19 +96,21 @@ contains
     end select
   end subroutine Understand
 
-  !> Removes the verb (default run) and --json from the words.
-  subroutine TakeVerb(args, verb, json, error)
-    character(:), allocatable, intent(inout) :: args(:)
+  !> The verb (the first word if it is no name=value; default run), whether --json was said, and which words are settings.
+  subroutine TakeVerb(args, verb, json, setting, error)
+    character(*), intent(in) :: args(:)
     character(:), allocatable, intent(out) :: verb
-    logical, intent(out) :: json
+    logical, intent(out) :: json, setting(:)
     type(error_t), allocatable, intent(inout) :: error
+    integer :: first
     verb = 'run'
-    json = any(args == '--json')
-    if (json) args = pack(args, args /= '--json')
-    if (size(args) > 0) then
-      if (index(args(1), '=') == 0) then
-        verb = trim(args(1))
-        args = args(2:)
+    setting = args /= '--json'
+    json = .not. all(setting)
+    first = findloc(setting, .true., 1)
+    if (first > 0) then
+      if (index(args(first), '=') == 0) then
+        verb = trim(args(first))
+        setting(first) = .false.
       end if
     end if
     if (all(verb /= verbs)) call Fail(error, "'"//verb//"' is neither a verb ("//Join(verbs)//") nor name=value"//Near(verb))

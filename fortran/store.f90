@@ -36,8 +36,10 @@ contains
     character(:), allocatable :: log
     log = StoreJournalPath(path)
     store%host = host
-    if (.not. overwrite .and. FileExists(path) .and. .not. FileExists(log)) call Fail(error, "'"//path//"' exists but its journal '"// &
-      log//"' does not: set overwrite=y to start anew, or choose another output")
+    if (FileExists(path) .and. .not. overwrite) then
+      if (.not. FileExists(log)) call Fail(error, "'"//path//"' exists but its journal '"//log// &
+                                           "' does not: set overwrite=y to start anew, or choose another output")
+    end if
     if (allocated(error)) return
     call JournalOpen(store%journal, log, survey%fingerprint, survey%record, overwrite, error)
     if (allocated(error)) return

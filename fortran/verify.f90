@@ -3,9 +3,8 @@
 !> Small surveys go through the whole program: key-map, model, dealing, solver, files. Each check prints pass or FAIL with its
 !> number and bound. Nothing of the user's is touched: all files stand in a scratch folder that is removed.
 module verify_m
-  use error_m, only: error_t
+  use error_m, only: error_t, FailFromC
   use fd2d_m, only: Fd2dVariantNames
-  use files_m, only: ScratchMake, ScratchRemove
   use fio_m, only: fio_t, FioClose, FioGet, FioOpen
   use gather_m, only: gather_t
   use green_m, only: GreenPressure, rate_t, RateNew
@@ -16,11 +15,13 @@ module verify_m
   use protocol_m, only: BroadcastInteger
   use roles_m, only: role_t
   use run_m, only: RunSurvey
+  use scratch_c, only: scratch_make, scratch_remove
   use store_m, only: store_t, StoreClose, StoreOpen
   use table_m, only: SplitList, table_t
+  use iso_c_binding, only: c_char
   use jobcheck_m, only: JobFromText
   use survey_m, only: survey_t
-  use text_m, only: Str
+  use text_m, only: CString, FString, Str
   use wavelet_m, only: WaveletMake, wavelet_t
   implicit none
   private
@@ -46,10 +47,12 @@ contains
     integer, intent(inout) :: exit_status
     type(score_t) :: score
     type(error_t), allocatable :: error
-    character(:), allocatable :: variants(:)
+    character(32), allocatable :: variants(:)
+    character(kind=c_char, len=1024) :: buffer
     integer :: i
     if (role%master) then
-      call ScratchMake(score%folder, error)
+      call FailFromC(scratch_make(buffer, len(buffer)), error)
+      score%folder = FString(buffer)
       if (.not. allocated(error)) call WriteInputs(score%folder)
       if (allocated(error)) call LogError(error%message)
       if (allocated(error)) exit_status = 1
@@ -69,7 +72,8 @@ contains
     call Model(role, physics, score, 'uniform', 'uniform', role%nworkers)
     if (role%master) then
       call CompareGreen(score)
-      call ScratchRemove(score%folder)
+      call FailFromC(scratch_remove(CString(score%folder)), error)
+      if (allocated(error)) call LogError(error%message)
       call LogPrint(merge('verify: every check passed ', 'verify: some checks FAILED ', score%failed == 0))
       exit_status = merge(0, 2, score%failed == 0)
     end if

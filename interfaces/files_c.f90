@@ -6,7 +6,7 @@ module files_c
   public :: file_exists, file_size, file_sync, file_rename, file_remove, file_reserve, file_read_floats, file_read_bytes
   public :: file_limit_is_error
   public :: append_open, append_write, append_truncate, append_close
-  public :: crc32_bytes, clock_seconds, clock_text, clock_parse, clock_sleep, host_name
+  public :: crc32_bytes, clock_seconds, clock_text, clock_parse
 
   interface
     !> 1 if there is anything of this name, else 0.
@@ -136,19 +136,5 @@ module files_c
       implicit none
       character(kind=c_char), intent(in) :: text(20)
     end function clock_parse
-
-    subroutine clock_sleep(seconds) bind(c)
-      import :: c_double
-      implicit none
-      real(c_double), value :: seconds
-    end subroutine clock_sleep
-
-    !> Name of this host, null-terminated, in a buffer of n.
-    subroutine host_name(name, n) bind(c)
-      import :: c_char, c_int
-      implicit none
-      character(kind=c_char), intent(out) :: name(*)
-      integer(c_int), value :: n
-    end subroutine host_name
   end interface
 end module files_c

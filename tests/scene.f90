@@ -1,0 +1,113 @@
+!> A shot in a made-up medium, from job to traces: what the physics tests share.
+module scene_m
+  use error_m, only: error_t
+  use fd2d_m, only: fd2d_t
+  use gather_m, only: gather_t
+  use kinds_m, only: dp, sp
+  use params_m, only: job_t
+  use scheme_m, only: scheme_t, SchemeDerive
+  use shot_m, only: shot_t
+  use wavelet_m, only: wavelet_t, WaveletMake
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: scene_t, SceneNew, SceneMedium, SceneScheme, SceneRun, SceneTimes, RelativeL2, NoProgress
+
+  type :: scene_t
+    type(job_t) :: job
+    type(wavelet_t) :: wavelet
+    type(scheme_t) :: scheme
+    type(window_t) :: window
+    type(shot_t) :: shot
+  end type scene_t
+
+contains
+
+  !> A homogeneous square-celled window with node (1,1) at (0, 0), and a job with the defaults; no receivers yet.
+  subroutine SceneNew(scene, nx, nz, h, vp, rho)
+    type(scene_t), intent(out) :: scene
+    integer, intent(in) :: nx, nz
+    real(dp), intent(in) :: h, vp, rho
+    associate (j => scene%job)
+      j%tmax = 1
+      j%dt_out = 0.002_dp
+      j%wavelet = 'ricker'
+      j%fpeak = 25
+      j%delay = -1
+      j%amplitude = 1
+      j%components = 'p'
+      j%positions = 'exact'
+      j%half_length = 8
+      j%coeffs = 'holberg'
+      j%npml = 20
+      j%top = 'pml'
+      j%variant = 'cpu'
+      j%dispersion = 'error'
+      j%threads = 1
+      j%snapshot_step = 1
+      j%snapshot_shots = ''
+      j%wavelet_file = ''
+    end associate
+    scene%window%nx = nx
+    scene%window%nz = nz
+    scene%window%dx = h
+    scene%window%dz = h
+    allocate (scene%window%vp(nx, nz), source=real(vp, sp))
+    allocate (scene%window%rho(nx, nz), source=real(rho, sp))
+    allocate (scene%shot%rx(0), scene%shot%ry(0), scene%shot%rz(0), scene%shot%channel(0))
+  end subroutine SceneNew
+
+  !> Changes the medium below row k0.
+  subroutine SceneMedium(scene, k0, vp, rho)
+    type(scene_t), intent(inout) :: scene
+    integer, intent(in) :: k0
+    real(dp), intent(in) :: vp, rho
+    scene%window%vp(:, k0 + 1:) = real(vp, sp)
+    scene%window%rho(:, k0 + 1:) = real(rho, sp)
+  end subroutine SceneMedium
+
+  !> Wavelet and scheme of the scene's job.
+  subroutine SceneScheme(scene, error)
+    type(scene_t), intent(inout) :: scene
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(error)) return
+    call WaveletMake(scene%job, scene%wavelet, error)
+    if (allocated(error)) return
+    call SchemeDerive(scene%job, scene%wavelet, real(minval(scene%window%vp), dp), real(maxval(scene%window%vp), dp), &
+                      scene%window%dx, scene%window%dz, scene%scheme, error)
+  end subroutine SceneScheme
+
+  !> Models the scene with its scheme.
+  subroutine SceneRun(scene, gather, error)
+    type(scene_t), intent(in) :: scene
+    type(gather_t), intent(inout) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    type(fd2d_t) :: solver
+    if (allocated(error)) return
+    call solver%setup(scene%scheme, scene%window, scene%shot, error)
+    if (.not. allocated(error)) call solver%modfd(NoProgress, error)
+    if (.not. allocated(error)) call solver%gather(gather, error)
+    call solver%free()
+  end subroutine SceneRun
+
+  !> Times of the output samples [s].
+  pure function SceneTimes(scene) result(t)
+    type(scene_t), intent(in) :: scene
+    real(dp) :: t(scene%scheme%nt_out)
+    integer :: i
+    t = [((i - 1)*scene%scheme%dt_out, i=1, size(t))]
+  end function SceneTimes
+
+  !> |a - b|/|b| in the L2 norm.
+  pure real(dp) function RelativeL2(a, b)
+    real(sp), intent(in) :: a(:)
+    real(dp), intent(in) :: b(:)
+    RelativeL2 = norm2(a - b)/max(norm2(b), tiny(1.0_dp))
+  end function RelativeL2
+
+  subroutine NoProgress(fraction, stop)
+    real(dp), intent(in) :: fraction
+    logical, intent(inout) :: stop
+  end subroutine NoProgress
+
+end module scene_m
