@@ -16,7 +16,7 @@ program t343_keymap_mutated
     'shots first_record=101 n=30 x0=6000 dx=-25 z=5.5 spread=cable step=2'//lf//'skip 101 103-107'//lf
   character(*), parameter :: list = 'list s1 # of shot 1'//lf//'1 10 2'//lf//'2 20 2 5'//lf//'list s2'//lf//'9 30 2'//lf
   character(*), parameter :: pieces = ' '//achar(9)//achar(13)//lf//'=#''"-+.eE0123456789999xyz'//achar(0)//achar(127)
-  integer, parameter :: rounds = 3000
+  integer, parameter :: rounds = 1500
   integer :: i, nread, nrefused, nodd
   integer, allocatable :: seed(:)
 
