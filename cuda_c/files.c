@@ -35,7 +35,7 @@ int file_size(const char *path, long *bytes) {
     return 0;
 }
 
-/* --- durable ------------------------------------------------------------------------------------------------------ */
+/* --- durable ------------------------------------------------------------------------- */
 
 int file_sync(const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -92,7 +92,7 @@ int file_reserve(const char *path, long bytes) {
 
 void file_limit_is_error(void) { signal(SIGXFSZ, SIG_IGN); }
 
-/* --- reading ------------------------------------------------------------------------------------------------------ */
+/* --- reading ------------------------------------------------------------------------- */
 
 static int read_all(int fd, void *bytes, long n, long offset, const char *path) {
     for (long done = 0; done < n;) {
@@ -163,7 +163,7 @@ int file_read_floats(const char *path, long offset, long n, int width, int swap,
     return failed;
 }
 
-/* --- appending ---------------------------------------------------------------------------------------------------- */
+/* --- appending ----------------------------------------------------------------------- */
 
 struct append {
     int fd;
@@ -225,8 +225,7 @@ void append_close(void *handle) {
     free(a);
 }
 
-/* --- checksum, clock, host ------------------------------------------------------------------------------------------
- */
+/* --- checksum, clock, host ----------------------------------------------------------- */
 
 long crc32_bytes(long crc, long n, const char *bytes) { return (long)crc32_z((uLong)crc, (const Bytef *)bytes, n); }
 

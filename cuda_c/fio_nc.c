@@ -125,8 +125,7 @@ int fio_sync(void *handle) {
     return 0;
 }
 
-/* --- definitions ----------------------------------------------------------------------------------------------------
- */
+/* --- definitions --------------------------------------------------------------------- */
 
 int fio_enddef(void *handle) {
     NC(nc_enddef(((struct fio *)handle)->ncid), "end", "the header");
@@ -171,13 +170,18 @@ int fio_text(void *handle, const char *var, const char *name, const char *text) 
 int fio_numbers(void *handle, const char *var, const char *name, const char *type, int n, const double *values) {
     int id;
     TRY(var_id(handle, var, &id));
+    /* NaN as float: converting it inside the library would trap where floating-point traps are on */
+    if (n == 1 && type_of(type) == NC_FLOAT) {
+        float value = (float)values[0];
+        NC(nc_put_att_float(((struct fio *)handle)->ncid, id, name, NC_FLOAT, 1, &value), "put attribute", name);
+        return 0;
+    }
     NC(nc_put_att_double(((struct fio *)handle)->ncid, id, name, type_of(type), (size_t)n, values), "put attribute",
        name);
     return 0;
 }
 
-/* --- data -----------------------------------------------------------------------------------------------------------
- */
+/* --- data ---------------------------------------------------------------------------- */
 
 enum { RANK_MAX = 8 };
 
@@ -212,8 +216,7 @@ PUT_GET(doubles, double, double)
 PUT_GET(longs, long, long)
 PUT_GET(text, char, text)
 
-/* --- questions ------------------------------------------------------------------------------------------------------
- */
+/* --- questions ----------------------------------------------------------------------- */
 
 int fio_dim_length(void *handle, const char *name, long *length) {
     int id;
@@ -304,8 +307,7 @@ int fio_get_att_number(void *handle, const char *var, const char *name, double *
     return nc_get_att_double(ncid, id, name, value) == NC_NOERR;
 }
 
-/* --- checksums ------------------------------------------------------------------------------------------------------
- */
+/* --- checksums ----------------------------------------------------------------------- */
 
 /* CRC-32 of n numbers of `width` bytes as they stand on disk: big-endian, so swapped here. */
 static long crc_numbers(long crc, long n, int width, const void *values) {

@@ -43,7 +43,7 @@ module fd2d_m
     real(sp) :: limit = 0                         !< of |σ|, beyond it the field has blown up
     integer :: steps = 0                          !< steps done
     real(dp) :: seconds = 0                       !< wall time they took
-    type(tracefilter_t) :: filter(0:1)            !< from raw samples to traces: pressure, velocity
+    type(tracefilter_t) :: filter_p, filter_v     !< from raw samples to traces: pressure, velocity
     type(scheme_t) :: filter_scheme               !< the scheme they were made for
     real(sp), allocatable :: snapshots(:, :, :)
   contains
@@ -459,8 +459,13 @@ contains
     if (allocated(gather%traces)) deallocate (gather%traces)
     allocate (gather%traces(self%scheme%nt_out, nrec, size(self%fields)))
     do c = 1, size(self%fields)
-      call TraceFilterApply(self%filter(merge(0, 1, self%fields(c) == field_sigma)), raw(:, (c - 1)*nrec + 1:c*nrec), &
-                            gather%traces(:, :, c))
+      associate (samples => raw(:, (c - 1)*nrec + 1:c*nrec))
+        if (self%fields(c) == field_sigma) then
+          call TraceFilterApply(self%filter_p, samples, gather%traces(:, :, c))
+        else
+          call TraceFilterApply(self%filter_v, samples, gather%traces(:, :, c))
+        end if
+      end associate
     end do
     gather%traces = scale(gather%traces, self%exponent2)
     if (.not. all(abs(gather%traces) <= huge(1.0_sp))) &
@@ -470,13 +475,11 @@ contains
   subroutine MakeFilters(self, error)
     class(fd2d_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
-    integer :: j
     associate (s => self%scheme, f => self%filter_scheme)
       if (s%nt == f%nt .and. s%dt == f%dt .and. s%t_start == f%t_start .and. s%nt_out == f%nt_out .and. s%dt_out == f%dt_out &
           .and. s%fband == f%fband .and. (s%time_correction .eqv. f%time_correction)) return
-      do j = 0, 1
-        call TraceFilterNew(self%filter(j), s%nt, s%dt, s%t_start, -0.5_dp*j, s%nt_out, s%dt_out, s%fband, s%time_correction, error)
-      end do
+      call TraceFilterNew(self%filter_p, s%nt, s%dt, s%t_start, 0.0_dp, s%nt_out, s%dt_out, s%fband, s%time_correction, error)
+      call TraceFilterNew(self%filter_v, s%nt, s%dt, s%t_start, -0.5_dp, s%nt_out, s%dt_out, s%fband, s%time_correction, error)
     end associate
     if (.not. allocated(error)) self%filter_scheme = self%scheme
   end subroutine MakeFilters

@@ -64,7 +64,8 @@ contains
     call JournalClose(journal)
     if (allocated(error)) return
     call Reset(journal, path)
-    if (fingerprint == '' .or. index(fingerprint, ' ') > 0) call Fail(error, "a fingerprint must be one word, not '"//fingerprint//"'")
+    if (fingerprint == '' .or. index(fingerprint, ' ') > 0) call Fail(error, &
+      "a fingerprint must be one word, not '"//fingerprint//"'")
     if (allocated(error)) return
     allocate (journal%entry(size(records)))
     journal%entry%record = records

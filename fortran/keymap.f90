@@ -9,10 +9,11 @@ module keymap_m
   use error_m, only: error_t
   use faults_m, only: faults_t, FaultAdd, FaultsRaise
   use hash_m, only: hash_t, HashAdd, HashText
-  use mapline_m, only: mapline_t, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
+  use mapline_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
   use shot_m, only: shot_t
   use sort_m, only: SortOrder
-  use spread_m, only: spreads_t, SpreadExpand, SpreadHash, SpreadLists, SpreadRead, SpreadsCheck, SpreadSize, SpreadUse, x_max, z_max
+  use spread_m, only: spreads_t, SpreadExpand, SpreadHash, SpreadLists, SpreadRead, SpreadsCheck, SpreadSize, SpreadUse, &
+                      x_max, z_max
   use text_m, only: Lower, NearestName, Str
   use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
   implicit none
@@ -154,7 +155,7 @@ contains
       near = ''
       if (.not. faults%full()) near = NearestName(word, first_words)
       if (near /= '') near = ' (did you mean '//near//'?)'
-      call FaultAdd(faults, file%path, file%line, 'unknown word '//Shown(word)//near// &
+      call FaultHere(faults, file, 'unknown word '//Shown(word)//near// &
                     ': a line begins with spread, lists, shot, shots or skip')
     end select
   end subroutine ReadLine
@@ -177,7 +178,7 @@ contains
     z = 0
     call MaplineRead(line, file, faults)
     if (line%nwords < 4 .or. line%nwords > 5) then
-      call FaultAdd(faults, file%path, file%line, Str(line%nwords)//merge(' columns after ', ' column after  ', line%nwords /= 1)// &
+      call FaultHere(faults, file, Str(line%nwords)//merge(' columns after ', ' column after  ', line%nwords /= 1)// &
                     'the word shot; the line is written: '//columns)
       return
     end if
@@ -199,6 +200,7 @@ contains
     type(textfile_t), intent(inout) :: file
     type(faults_t), intent(inout) :: faults
     type(mapline_t) :: line
+    character(12), parameter :: needed(6) = [character(12) :: 'first_record', 'n', 'x0', 'dx', 'z', 'spread']
     integer :: record, n, step, i, spread, before, key
     real(dp) :: x0, dx, y, z
     logical :: skip
@@ -211,8 +213,7 @@ contains
     y = 0
     z = 0
     call MaplineRead(line, file, faults)
-    call MaplineKeys(line, file, 'a line of shots', [character(12) :: 'first_record', 'n', 'x0', 'dx', 'z', 'spread', 'step', 'y'], &
-                     [character(12) :: 'first_record', 'n', 'x0', 'dx', 'z', 'spread'], faults)
+    call MaplineKeys(line, file, 'a line of shots', [needed, [character(12) :: 'step', 'y']], needed, faults)
     call MaplineInt(line, file, 'first_record', 1, huge(1), record, faults)
     call MaplineInt(line, file, 'n', 1, shots_max, n, faults)
     call MaplineInt(line, file, 'step', 1, huge(1), step, faults)
@@ -242,14 +243,14 @@ contains
     type(faults_t), intent(inout) :: faults
     integer(i8) :: last
     last = record + (n - 1_i8)*step
-    if (last > huge(1)) call FaultAdd(faults, file%path, file%line, 'the last record would be '//Str(last)//', above the limit '// &
+    if (last > huge(1)) call FaultHere(faults, file, 'the last record would be '//Str(last)//', above the limit '// &
                                       Str(huge(1))//': lower first_record, n or step')
     if (abs(x0 + (n - 1)*dx) > x_max) &
-      call FaultAdd(faults, file%path, file%line, 'the last shot would be at x = '//Str(x0 + (n - 1)*dx)//' m, beyond '//Str(x_max)// &
+      call FaultHere(faults, file, 'the last shot would be at x = '//Str(x0 + (n - 1)*dx)//' m, beyond '//Str(x_max)// &
                     ' m: check x0, dx and n')
-    if (dx == 0 .and. n > 1) call FaultAdd(faults, file%path, file%line, 'dx = 0 puts '//Str(n)//' shots at the same place: '// &
+    if (dx == 0 .and. n > 1) call FaultHere(faults, file, 'dx = 0 puts '//Str(n)//' shots at the same place: '// &
                                            'give the distance from one shot to the next')
-    if (nbefore > shots_max - n) call FaultAdd(faults, file%path, file%line, 'more than '//Str(shots_max)//' shots: split the survey')
+    if (nbefore > shots_max - n) call FaultHere(faults, file, 'more than '//Str(shots_max)//' shots: split the survey')
   end subroutine CheckShots
 
   !> The word todo or skip at place i, if it is there; anything else there is a fault.
@@ -265,8 +266,8 @@ contains
     word = MaplineWord(line, file, i)
     skip = Lower(word) == 'skip'
     if (.not. skip .and. Lower(word) /= 'todo') &
-      call FaultAdd(faults, file%path, file%line, 'unknown status '//Shown(word)//': must be todo or skip')
-    if (line%nwords > i) call FaultAdd(faults, file%path, file%line, 'unexpected word '//Shown(MaplineWord(line, file, i + 1)))
+      call FaultHere(faults, file, 'unknown status '//Shown(word)//': must be todo or skip')
+    if (line%nwords > i) call FaultHere(faults, file, 'unexpected word '//Shown(MaplineWord(line, file, i + 1)))
   end subroutine ReadStatus
 
   !> "skip RECORD ... FIRST-LAST ..."
@@ -289,12 +290,12 @@ contains
         call WholeWord(file, [at(1) + dash, at(2)], 'record', 1, huge(1), last, faults)
       if (faults%n > before) cycle
       if (last < first) then
-        call FaultAdd(faults, file%path, file%line, 'skip '//file%text(at(1):at(2))//': the first record is above the last')
+        call FaultHere(faults, file, 'skip '//file%text(at(1):at(2))//': the first record is above the last')
       else
         call KeepSkip(skips, first, last, file%line)
       end if
     end do
-    if (words == 0) call FaultAdd(faults, file%path, file%line, 'skip needs record numbers: skip 12 20-25')
+    if (words == 0) call FaultHere(faults, file, 'skip needs record numbers: skip 12 20-25')
   end subroutine ReadSkips
 
   subroutine KeepSkip(skips, first, last, line)

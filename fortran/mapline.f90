@@ -6,7 +6,7 @@ module mapline_m
   use text_m, only: Lower, NearestName, Str
   implicit none
   private
-  public :: mapline_t, MaplineRead, MaplineKeys, MaplineInt, MaplineReal, MaplineWord, MaplineHas, WholeWord, RealWord
+  public :: mapline_t, FaultHere, MaplineRead, MaplineKeys, MaplineInt, MaplineReal, MaplineWord, MaplineHas, WholeWord, RealWord
 
   integer, parameter :: words_max = 16
 
@@ -18,6 +18,14 @@ module mapline_m
 
 contains
 
+  !> A fault of the present line of `file`.
+  subroutine FaultHere(faults, file, sentence)
+    type(faults_t), intent(inout) :: faults
+    type(textfile_t), intent(in) :: file
+    character(*), intent(in) :: sentence
+    call FaultAdd(faults, file%path, file%line, sentence)
+  end subroutine FaultHere
+
   !> Reads the rest of the present line.
   subroutine MaplineRead(line, file, faults)
     type(mapline_t), intent(out) :: line
@@ -27,14 +35,15 @@ contains
     logical :: key
     do while (TextWord(file, word(1), word(2), key))
       if (line%nwords == words_max .or. line%nkeys == words_max) then
-        call FaultAdd(faults, file%path, file%line, 'more than '//Str(words_max)//' words; is a line end missing?')
+        call FaultHere(faults, file, 'more than '//Str(words_max)//' words; is a line end missing?')
         return
       end if
       if (key) then
         line%nkeys = line%nkeys + 1
         line%k(:, line%nkeys) = word
         if (.not. TextWord(file, word(1), word(2))) then
-          call FaultAdd(faults, file%path, file%line, 'a value is missing after '//file%text(line%k(1, line%nkeys):line%k(2, line%nkeys))//'=')
+          word = line%k(:, line%nkeys)
+          call FaultHere(faults, file, 'a value is missing after '//file%text(word(1):word(2))//'=')
           word = [1, 0]
         end if
         line%v(:, line%nkeys) = word
@@ -42,7 +51,7 @@ contains
         line%nwords = line%nwords + 1
         line%w(:, line%nwords) = word
       end if
-      if (file%unclosed) call FaultAdd(faults, file%path, file%line, 'the quote that opens at '// &
+      if (file%unclosed) call FaultHere(faults, file, 'the quote that opens at '// &
                                        Shown(file%text(word(1):word(2)))//' is never closed')
     end do
   end subroutine MaplineRead
@@ -58,17 +67,17 @@ contains
     do i = 1, line%nkeys
       key = Lower(file%text(line%k(1, i):line%k(2, i)))
       if (FindKey(line, file, key) /= i) then
-        call FaultAdd(faults, file%path, file%line, key//'= is given twice')
+        call FaultHere(faults, file, key//'= is given twice')
       else if (.not. any(allowed == key)) then
         near = ''
         if (.not. faults%full()) near = NearestName(key, allowed)
         if (near /= '') near = ' (did you mean '//near//'=?)'
-        call FaultAdd(faults, file%path, file%line, 'unknown word '//Shown(key)//' in '//what//near//'; known: '//List(allowed))
+        call FaultHere(faults, file, 'unknown word '//Shown(key)//' in '//what//near//'; known: '//List(allowed))
       end if
     end do
     do j = 1, size(needed)
       if (FindKey(line, file, trim(needed(j))) > 0) cycle
-      call FaultAdd(faults, file%path, file%line, what//' needs '//List(needed)//'; '//trim(needed(j))//'= is missing')
+      call FaultHere(faults, file, what//' needs '//List(needed)//'; '//trim(needed(j))//'= is missing')
     end do
   end subroutine MaplineKeys
 
@@ -152,9 +161,9 @@ contains
     logical :: ok
     call IntegerOf(file%text(at(1):at(2)), whole, ok)
     if (.not. ok) then
-      call FaultAdd(faults, file%path, file%line, name//' is '//Shown(file%text(at(1):at(2)))//': a whole number is needed')
+      call FaultHere(faults, file, name//' is '//Shown(file%text(at(1):at(2)))//': a whole number is needed')
     else if (whole < lo .or. whole > hi) then
-      call FaultAdd(faults, file%path, file%line, name//' = '//file%text(at(1):min(at(2), at(1) + 40))//' is out of range '// &
+      call FaultHere(faults, file, name//' = '//file%text(at(1):min(at(2), at(1) + 40))//' is out of range '// &
                     Str(lo)//'..'//Str(hi))
     else
       value = int(whole)
@@ -173,9 +182,9 @@ contains
     logical :: ok
     call NumberOf(file%text(at(1):at(2)), x, ok)
     if (.not. ok) then
-      call FaultAdd(faults, file%path, file%line, name//' is '//Shown(file%text(at(1):at(2)))//': a finite decimal number is needed')
+      call FaultHere(faults, file, name//' is '//Shown(file%text(at(1):at(2)))//': a finite decimal number is needed')
     else if (x < lo .or. x > hi) then
-      call FaultAdd(faults, file%path, file%line, name//' = '//file%text(at(1):min(at(2), at(1) + 40))//' is out of range '// &
+      call FaultHere(faults, file, name//' = '//file%text(at(1):min(at(2), at(1) + 40))//' is out of range '// &
                     Str(lo)//'..'//Str(hi)//' '//unit)
     else
       value = x

@@ -305,7 +305,8 @@ contains
     faults = Outside(model, job, shot%sx, shot%sz)
     if (faults /= '') faults = '; source '//faults
     if (faults == '' .and. job%top == 'free') then
-      if (abs(shot%sz - model%z0) < on_node*model%dz) faults = '; source at z = '//Str(shot%sz)//' m lies on the free surface and would radiate nothing'
+      if (abs(shot%sz - model%z0) < on_node*model%dz) faults = '; source at z = '//Str(shot%sz)// &
+        ' m lies on the free surface and would radiate nothing'
     end if
     if (.not. allocated(shot%rx)) then
       faults = faults//'; no receivers'

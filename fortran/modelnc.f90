@@ -172,7 +172,8 @@ contains
     end select
     side%axis = AxisOf(file, side%name)
     if (PointsUp(file, side%name)) then
-      call Fail(error, begin//'coordinate '//side%name//' counts upwards, depths must increase downwards: turn its sign and the model')
+      call Fail(error, begin//'coordinate '//side%name// &
+        ' counts upwards, depths must increase downwards: turn its sign and the model')
       return
     end if
     allocate (c(side%n))

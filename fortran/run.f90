@@ -1,9 +1,10 @@
 !> The verb run: prepare the survey on rank 0, then master and workers do their parts.
 module run_m
   use error_m, only: error_t
+  use files_m, only: ClockSeconds, ClockText, FileRename
   use host_c, only: host_catch_signals, host_seconds
   use kinds_m, only: dp
-  use log_m, only: LogError, LogInfo
+  use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogWarn
   use master_m, only: master_t, MasterFinish, MasterNew, MasterServe, MasterStatus
   use params_m, only: job_t
   use protocol_m, only: BroadcastInteger, link_t
@@ -13,6 +14,7 @@ module run_m
   use prospect_m, only: prospect_t, ProspectLog, ProspectRead, ProspectSurvey
   use survey_m, only: survey_t
   use text_m, only: Str
+  use version_m, only: VersionText
   use worker_m, only: WorkerRun
   implicit none
   private
@@ -40,6 +42,7 @@ contains
         call LogError(error%message)
         exit_status = 1
       else
+        call KeepRecord(job%output, settings)
         call ProspectLog(prospect)
         call LogInfo('shots to do: '//Str(count(.not. store%done))//' of '//Str(prospect%keymap%n)//', on '// &
                      Str(role%nworkers)//' worker(s)')
@@ -52,6 +55,23 @@ contains
     if (role%master) call StoreClose(store, host_seconds() - start, error)
     if (allocated(error)) call LogError(error%message)
   end subroutine Run
+
+  !> From here on the log goes to OUTPUT.log too, and the resolved parameters stand in OUTPUT.par: par=OUTPUT.par repeats the run.
+  subroutine KeepRecord(output, settings)
+    character(*), intent(in) :: output, settings
+    type(error_t), allocatable :: error
+    integer :: unit, fault
+    open (newunit=unit, file=output//'.log', position='append', action='write', iostat=fault)
+    if (fault == 0) call LogFile(unit)
+    if (fault /= 0) call LogWarn("cannot write the log '"//output//".log': this run has none")
+    call LogKeep('SplFd2dmod '//VersionText()//', '//ClockText(ClockSeconds()))
+    call LogKeep(settings)
+    open (newunit=unit, file=output//'.par.new', status='replace', action='write', iostat=fault)
+    if (fault == 0) write (unit, '(a)', iostat=fault) settings
+    if (fault == 0) close (unit, iostat=fault)
+    if (fault == 0) call FileRename(output//'.par.new', output//'.par', error)
+    if (fault /= 0 .or. allocated(error)) call LogWarn("cannot write '"//output//".par'; the parameters stand in the output file")
+  end subroutine KeepRecord
 
   !> Models what is left of a prepared survey (rank 0 has it) with the first `nworkers` groups. Collective over all ranks.
   subroutine RunSurvey(role, physics, threads, prospect, store, nworkers, quiet, exit_status)

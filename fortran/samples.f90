@@ -13,7 +13,7 @@ module samples_m
     character(:), allocatable :: what         !< 'velocity' or 'density'
     character(:), allocatable :: file
     character(:), allocatable :: unit         !< as declared for the file
-    character(:), allocatable :: cure         !< what to do if that unit is wrong: 'set vp_unit to ', 'correct its units attribute to '
+    character(:), allocatable :: cure         !< what to do if that unit is wrong, e.g. 'set vp_unit='
     integer :: nx = 0, nz = 0
     real(dp) :: dx = 0, dz = 0, x0 = 0, z0 = 0    !< [m]
     real(sp), allocatable :: a(:, :)          !< (nx, nz); [m/s] or [kg/m3] after SamplesCheck

@@ -8,7 +8,7 @@ module spread_m
   use error_m, only: error_t
   use faults_m, only: faults_t, FaultAdd
   use hash_m, only: hash_t, HashAdd
-  use mapline_m, only: mapline_t, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
+  use mapline_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
   use nametable_m, only: name_length, nametable_t, NameNumber
   use shot_m, only: shot_t
   use sort_m, only: SortOrder
@@ -70,17 +70,17 @@ contains
       call ReadFixed(s, line, file, faults)
     case ('list')
       if (line%nwords /= 3 .or. line%nkeys > 0) then
-        call FaultAdd(faults, file%path, file%line, 'a list is written: spread NAME list FILE')
+        call FaultHere(faults, file, 'a list is written: spread NAME list FILE')
       else
         call ReadListFile(spreads, MaplineWord(line, file, 3), name, file, faults)
       end if
       return
     case ('')
-      call FaultAdd(faults, file%path, file%line, 'spread '//Shown(name)//' needs a kind: streamer, fixed or list')
+      call FaultHere(faults, file, 'spread '//Shown(name)//' needs a kind: streamer, fixed or list')
     case default
       near = NearestName(kind, kinds)
       if (near /= '') near = ' (did you mean '//near//'?)'
-      call FaultAdd(faults, file%path, file%line, 'unknown kind of spread '//Shown(kind)//near//': must be streamer, fixed or list')
+      call FaultHere(faults, file, 'unknown kind of spread '//Shown(kind)//near//': must be streamer, fixed or list')
     end select
     if (faults%n > before) return
     s%line = file%line
@@ -104,7 +104,7 @@ contains
     call MaplineReal(line, file, 'first', -x_max, x_max, 'm', s%x0, faults)
     call ReadRegular(s, line, file, faults)
     call MaplineInt(line, file, 'direction', -1, 1, direction, faults)
-    if (direction == 0) call FaultAdd(faults, file%path, file%line, 'direction = 0: must be -1 (receivers at smaller x than the '// &
+    if (direction == 0) call FaultHere(faults, file, 'direction = 0: must be -1 (receivers at smaller x than the '// &
                                       'source) or 1 (larger x)')
     s%x0 = direction*s%x0
     s%dx = direction*s%dx
@@ -142,7 +142,7 @@ contains
     type(textfile_t), intent(in) :: file
     type(faults_t), intent(inout) :: faults
     if (abs(s%x0 + (s%n - 1)*s%dx) > x_max) &
-      call FaultAdd(faults, file%path, file%line, Str(s%n)//' channels '//Str(abs(s%dx))//' m apart end beyond '//Str(x_max)// &
+      call FaultHere(faults, file, Str(s%n)//' channels '//Str(abs(s%dx))//' m apart end beyond '//Str(x_max)// &
                     ' m: check channels= and interval=')
   end subroutine CheckEnd
 
@@ -151,7 +151,7 @@ contains
     type(textfile_t), intent(in) :: file
     integer, intent(in) :: n
     type(faults_t), intent(inout) :: faults
-    if (line%nwords > n) call FaultAdd(faults, file%path, file%line, 'unexpected word '// &
+    if (line%nwords > n) call FaultHere(faults, file, 'unexpected word '// &
                                        Shown(MaplineWord(line, file, n + 1))//': values are written name=value')
   end subroutine NoMoreWords
 
@@ -163,10 +163,10 @@ contains
     type(faults_t), intent(inout) :: faults
     i = 0
     if (name == '') then
-      call FaultAdd(faults, file%path, file%line, 'a name is missing: spread NAME KIND ..., or list NAME')
+      call FaultHere(faults, file, 'a name is missing: spread NAME KIND ..., or list NAME')
       return
     else if (len(name) > name_length) then
-      call FaultAdd(faults, file%path, file%line, 'the name '//Shown(name)//' is longer than '//Str(name_length)//' characters')
+      call FaultHere(faults, file, 'the name '//Shown(name)//' is longer than '//Str(name_length)//' characters')
       return
     end if
     i = Number(spreads, name)
@@ -174,7 +174,7 @@ contains
       spreads%item(i)%line = file%line
       spreads%item(i)%path = file%path
     else
-      call FaultAdd(faults, file%path, file%line, 'spread '//Shown(name)//' is defined already ('//spreads%item(i)%path// &
+      call FaultHere(faults, file, 'spread '//Shown(name)//' is defined already ('//spreads%item(i)%path// &
                     ', line '//Str(spreads%item(i)%line)//'): give one of them another name')
       i = 0
     end if
@@ -239,7 +239,7 @@ contains
     before = faults%n
     call MaplineRead(line, file, faults)
     if (line%nwords /= 1 .or. line%nkeys > 0) then
-      call FaultAdd(faults, file%path, file%line, 'the file of receiver lists is written: lists FILE (in quotes if it has blanks or =)')
+      call FaultHere(faults, file, 'the file of receiver lists is written: lists FILE (in quotes if it has blanks or =)')
     else
       call ReadListFile(spreads, MaplineWord(line, file, 1), '', file, faults)
     end if
@@ -254,13 +254,13 @@ contains
     type(faults_t), intent(inout) :: faults
     type(textfile_t) :: file
     type(error_t), allocatable :: error
-    character(:), allocatable :: path, name
+    character(:), allocatable :: path
     integer :: word(2), current, nlists, before
     path = name_of_file
     if (index(path, '/') /= 1) path = map%path(:index(map%path, '/', back=.true.))//path
     call TextOpen(file, path, 'receiver list', error)
     if (allocated(error)) then
-      call FaultAdd(faults, map%path, map%line, error%message)
+      call FaultHere(faults, map, error%message)
       return
     end if
     before = faults%n
@@ -270,23 +270,12 @@ contains
       if (.not. TextWord(file, word(1), word(2))) cycle
       if (Lower(file%text(word(1):word(2))) == 'list') then
         call EndList(spreads, current, faults)
-        call ListName(file, name, faults)
+        call NextList(spreads, only, file, current, faults)
         nlists = nlists + 1
-        current = 0
-        if (only == '') then
-          current = Define(spreads, name, file, faults)
-        else if (name == only) then
-          current = Number(spreads, only)
-          if (spreads%item(current)%kind == is_list) then
-            call FaultAdd(faults, file%path, file%line, 'list '//Shown(name)//' stands in this file twice')
-            current = 0
-          end if
-        end if
-        if (current > 0) call BeginList(spreads, current, file)
       else
         if (nlists == 0) then                 ! a file of bare rows is the one list asked for
           if (only == '') then
-            call FaultAdd(faults, file%path, file%line, 'receivers before the first line "list NAME": whose are they?')
+            call FaultHere(faults, file, 'receivers before the first line "list NAME": whose are they?')
             return
           end if
           nlists = 1
@@ -302,9 +291,31 @@ contains
       call FaultAdd(faults, path, 0, 'holds no receivers: lines "list NAME", then "channel x z [y]"')
     else if (only /= '') then
       if (spreads%item(Number(spreads, only))%kind == is_faulty) &
-        call FaultAdd(faults, map%path, map%line, 'no list '//Shown(only)//' in '//path//': its lists have other names')
+        call FaultHere(faults, map, 'no list '//Shown(only)//' in '//path//': its lists have other names')
     end if
   end subroutine ReadListFile
+
+  !> Begins the list of a line "list NAME": its number goes to `current`, 0 if it is not wanted or faulty.
+  subroutine NextList(spreads, only, file, current, faults)
+    type(spreads_t), intent(inout) :: spreads
+    character(*), intent(in) :: only
+    type(textfile_t), intent(inout) :: file
+    integer, intent(out) :: current
+    type(faults_t), intent(inout) :: faults
+    character(:), allocatable :: name
+    current = 0
+    call ListName(file, name, faults)
+    if (only == '') then
+      current = Define(spreads, name, file, faults)
+    else if (name == only) then
+      current = Number(spreads, only)
+      if (spreads%item(current)%kind == is_list) then
+        call FaultHere(faults, file, 'list '//Shown(name)//' stands in this file twice')
+        current = 0
+      end if
+    end if
+    if (current > 0) call BeginList(spreads, current, file)
+  end subroutine NextList
 
   !> The name in a line "list NAME".
   subroutine ListName(file, name, faults)
@@ -315,7 +326,7 @@ contains
     name = ''
     if (TextWord(file, first, last)) name = file%text(first:last)
     if (TextWord(file, first, last)) &
-      call FaultAdd(faults, file%path, file%line, 'unexpected word '//Shown(file%text(first:last))//' after list NAME')
+      call FaultHere(faults, file, 'unexpected word '//Shown(file%text(first:last))//' after list NAME')
   end subroutine ListName
 
   subroutine BeginList(spreads, i, file)
@@ -376,7 +387,7 @@ contains
       if (n <= 3) call RealWord(file, word, names(n), merge(-z_max, -x_max, n == 2), merge(z_max, x_max, n == 2), 'm', x(n), faults)
     end do
     if ((n < 2 .or. n > 3) .and. faults%n == before) &
-      call FaultAdd(faults, file%path, file%line, Str(n + 1)//' columns; a receiver has 3 or 4: channel x z [y]')
+      call FaultHere(faults, file, Str(n + 1)//' columns; a receiver has 3 or 4: channel x z [y]')
     if (i == 0) return
     call Reserve(spreads)
     spreads%npool = spreads%npool + 1

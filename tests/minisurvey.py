@@ -51,7 +51,8 @@ def run(*words, ranks=1, timeout=250, env=None):
                           stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
 
 
-TIMES = {"seconds", "finished", "run_checksum", "device"}     # differ from run to run
+# What differs from run to run: times and hosts; and the header, which holds the parameters and so the output's own name.
+TIMES = {"seconds", "finished", "run_checksum", "device", "header_crc32", "header_bytes"}
 
 
 def contents(path):

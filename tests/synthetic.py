@@ -13,6 +13,8 @@ GEOMETRY = ('record nrec source_x source_y source_z receiver_x receiver_y receiv
             'receiver_x_used receiver_z_used').split()
 COMPUTED = 'seconds steps cells finished variant device'.split()
 UNITS = {'pressure': 'Pa', 'vx': 'm s-1', 'vz': 'm s-1'}
+ABOUT = {'source': 'SplFd2dmod 0.1.0', 'wavelet': 'Ricker, peak 25 Hz', 'wavelet_time_zero': 0.0, 'grid_spacing_m': [5.0, 5.0],
+         'time_step_s': 0.00125, 'model': 'vp: model.nc', 'model_hash': '0123456789abcdef', 'fingerprint': 'feedbeef'}
 PARAMETERS = """wavelet = ricker  # default; volume injection rate Q(t)
 fpeak = 25  # line.par:3; peak frequency of the Ricker wavelet
 dt = 0.00125  # default; time step
@@ -66,7 +68,7 @@ def make_gathers(path, shots, nt=50, dt=0.004, components=('pressure',), attribu
     with netCDF4.Dataset(path, 'w', format='NETCDF3_64BIT_DATA') as ds:
         ds.set_fill_off()
         ds.setncatts({'Conventions': 'CF-1.10', 'format': 'gathers 1', 'components': ','.join(components).replace('pressure', 'p'),
-                      'parameters': PARAMETERS, **(attributes or {})})
+                      'parameters': PARAMETERS, **ABOUT, **(attributes or {})})
         for name, n in (('shot', len(shots)), ('receiver', nrec_max), ('time', nt), ('words', 80)):
             ds.createDimension(name, n)
         define(ds, components)

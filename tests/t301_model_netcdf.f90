@@ -96,11 +96,12 @@ contains
   subroutine WriteValues(h, e)
     type(c_ptr), intent(in) :: h
     type(error_t), allocatable, intent(inout) :: e
-    integer(i8) :: n(2), zero(2)
+    integer(i8) :: n(2), reversed(2), zero(2)
     n = [size(f%xs), size(f%zs)]
+    reversed = [size(f%zs), size(f%xs)]
     zero = 0
     if (f%dims == trim(f%z)//' '//f%x) then
-      call FailFromC(fio_put_doubles(h, CString(trim(f%var)), zero, n(2:1:-1), reshape(f%a, [size(f%a)])), e)
+      call FailFromC(fio_put_doubles(h, CString(trim(f%var)), zero, reversed, reshape(f%a, [size(f%a)])), e)
     else if (f%dims == trim(f%x)//' '//f%z) then
       call FailFromC(fio_put_doubles(h, CString(trim(f%var)), zero, n, reshape(transpose(f%a), [size(f%a)])), e)
     end if
@@ -118,8 +119,9 @@ contains
       call Claim(.false., how//': '//Str(m%nx)//' x '//Str(m%nz)//' samples')
     else
       worst = maxval(abs(m%vp - vp))
-      call Claim(worst < 1.0e-3_dp .and. abs(m%x0 + 37.5_dp) < 1e-9_dp .and. abs(m%dx - 12.5_dp) < 1e-9_dp .and. m%z0 == 0 .and. &
-        abs(m%dz - 10) < 1e-9_dp, how//': samples to '//Str(worst, 2)//' m/s (limit 1e-3), first at x = '//Str(m%x0)//' m, dx = '// &
+      call Claim(worst < 1.0e-3_dp .and. abs(m%x0 + 37.5_dp) < 1e-9_dp .and. abs(m%dx - 12.5_dp) < 1e-9_dp .and. &
+        m%z0 == 0 .and. abs(m%dz - 10) < 1e-9_dp, how//': samples to '//Str(worst, 2)//' m/s (limit 1e-3), first at x = '// &
+        Str(m%x0)//' m, dx = '// &
         Str(m%dx)//' m')
     end if
     call Fresh()

@@ -153,8 +153,9 @@ contains
       i0 = nint((w%x0 - whole%x0)/steps(1, n))
       call Claim(all(w%vp == whole%vp(i0 + 1:i0 + w%nx, :w%nz)) .and. all(w%rho == whole%rho(i0 + 1:i0 + w%nx, :w%nz)), &
         'equals nodes '//Str(i0 + 1)//' .. '//Str(i0 + w%nx)//' of the whole, bit for bit')
-      call Claim(abs(w%x0 - (whole%x0 + i0*steps(1, n))) < 1e-9_dp .and. w%x0 <= shot%sx - 123.4_dp .and. w%x0 > shot%sx - 123.4_dp - &
-        steps(1, n) .and. w%x0 + (w%nx - 1)*w%dx >= 411.4_dp + 123.4_dp .and. w%x0 + (w%nx - 2)*w%dx < 411.4_dp + 123.4_dp .and. &
+      call Claim(abs(w%x0 - (whole%x0 + i0*steps(1, n))) < 1e-9_dp .and. w%x0 <= shot%sx - 123.4_dp .and. &
+        w%x0 > shot%sx - 123.4_dp - steps(1, n) .and. &
+        w%x0 + (w%nx - 1)*w%dx >= 411.4_dp + 123.4_dp .and. w%x0 + (w%nx - 2)*w%dx < 411.4_dp + 123.4_dp .and. &
         (w%nz - 1)*w%dz >= 205 .and. (w%nz - 2)*w%dz < 205, 'and reaches no further than needed, from x = '//Str(w%x0)//' m')
     end do
     shot%sx = -499

@@ -4,7 +4,8 @@ program t310_fio_roundtrip
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use files_m, only: FileExists, FileSize, Hex
-  use fio_m, only: fio_done, fio_parked, fio_t, fio_todo, FioClose, FioCreate, FioGet, FioMark, FioOpen, FioPut, FioStatus, FioVerify
+  use fio_m, only: fio_done, fio_parked, fio_t, fio_todo, FioClose, FioCreate, FioGet, &
+    FioMark, FioOpen, FioPut, FioStatus, FioVerify
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
   use shot_m, only: shot_t

@@ -41,7 +41,8 @@ program t320_snapshots
   file = fio_open(CString('frames.nc'), 0_c_int)
   rc = fio_get_floats(file, CString('pressure'), [0_i8, 0_i8, 0_i8], [int(nt, i8), int(nz, i8), int(nx, i8)], p)
   call Claim(rc == 0 .and. all(p == gather%snapshots), 'pressure(time, z, x) comes back bit for bit')
-  rc = fio_get_doubles(file, CString('x'), [0_i8], [int(nx, i8)], x) + fio_get_doubles(file, CString('time'), [0_i8], [int(nt, i8)], t)
+  rc = fio_get_doubles(file, CString('x'), [0_i8], [int(nx, i8)], x) + &
+    fio_get_doubles(file, CString('time'), [0_i8], [int(nt, i8)], t)
   call Claim(rc == 0 .and. abs(x(7) - 175) < 1e-9_dp .and. abs(t(3) - 0.2_dp) < 1e-12_dp, 'x ends at '//Str(x(7))// &
     ' m, time at '//Str(t(3))//' s')
   crc = 0

@@ -34,7 +34,7 @@ if "debug" in os.environ["B"]:
 open("shim.c", "w").write(SHIM)
 subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "shim.so", "shim.c", "-ldl"], check=True)
 
-make(aperture=60)
+make(aperture=60, dx=2.5, dz=2.5)
 open("line.keymap", "w").write("""spread short streamer first=20 interval=20 channels=4 depth=20
 spread long  fixed x0=10 interval=20 channels=59 depth=20
 shot 1 600 10 short
@@ -44,7 +44,7 @@ shot 4 700 10 short
 """)
 for ranks in (1, 3):
     name = f"lost{ranks}.nc"
-    env = {"LD_PRELOAD": os.path.abspath("shim.so"), "ALLOC_LIMIT": "40000"}
+    env = {"LD_PRELOAD": os.path.abspath("shim.so"), "ALLOC_LIMIT": "2621440"}
     r = run("par=job.par", f"output={name}", "retries=2", ranks=ranks, env=env)
     claim(r.returncode == 2, f"{ranks} process(es): exit status {r.returncode}, must be 2" + ("" if r.returncode == 2 else r.stderr[-800:]))
     claim(r.stderr.count("it is dealt again") == 2 and "parked" in r.stderr, "the shot was dealt three times, then parked")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""spl-keymap turns P1/90 and SPS navigation, and regular lines, into key-maps with the positions that the files hold."""
+"""spl-keymap turns P1/90, SPS and regular lines into key-maps with the positions that the files hold."""
+
 import math
 import os
 import subprocess
@@ -11,13 +12,17 @@ import numpy as np  # noqa: E402
 from check import claim, done  # noqa: E402
 from spltools import keymap  # noqa: E402
 
-AZIMUTH = 37.0          # of the made line
+AZIMUTH = 37.0  # of the made line
 EAST, NORTH = 500000.0, 6700000.0
 
 
 def tool(*arguments):
     """Runs spl-keymap. Returns exit status and what it printed (both streams)."""
-    command = [os.environ.get('PYTHON', sys.executable), os.path.join(ROOT, 'tools', 'spl-keymap'), *map(str, arguments)]
+    command = [
+        os.environ.get('PYTHON', sys.executable),
+        os.path.join(ROOT, 'tools', 'spl-keymap'),
+        *map(str, arguments),
+    ]
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return ran.returncode, ran.stdout
 
@@ -32,7 +37,13 @@ def refused(words, what, *arguments):
     """The tool ends with status 1, one "error: ..." with these words, and no output file."""
     status, text = tool(*arguments)
     told = text.split('error: ')[-1].strip()
-    claim(status == 1 and words in told and 'fault in this tool' not in text and not os.path.exists('bad.keymap'), f'{what}: {told}')
+    claim(
+        status == 1
+        and words in told
+        and 'fault in this tool' not in text
+        and not os.path.exists('bad.keymap'),
+        f'{what}: {told}',
+    )
 
 
 def put(path, text, **how):
@@ -45,11 +56,14 @@ def map_position(x, y):
     return EAST + x * math.sin(a) + y * math.cos(a), NORTH + x * math.cos(a) - y * math.sin(a)
 
 
-# --- P1/90 -----------------------------------------------------------------------------------------------------------
+# --- P1/90 --------------------------------------------------------------------------------------------------
+
 
 def s_record(point, x, y, source='1'):
     e, n = map_position(x, y)
-    return f'{"S" + "LINE-1":<16s}1{source}{" "}{point:>6d}{"":21s}{e:9.1f}{n:9.1f}{50.0:6.1f}{"123010203":9s}\n'
+    return (
+        f'{"S" + "LINE-1":<16s}1{source}{" "}{point:>6d}{"":21s}{e:9.1f}{n:9.1f}{50.0:6.1f}{"123010203":9s}\n'
+    )
 
 
 def r_records(groups):
@@ -57,7 +71,7 @@ def r_records(groups):
     lines = []
     for i in range(0, len(groups), 3):
         line = 'R'
-        for number, x, y, depth in groups[i:i + 3]:
+        for number, x, y, depth in groups[i : i + 3]:
             e, n = map_position(x, y)
             line += f'{number:4d}{e:9.1f}{n:9.1f}{depth:>4s}'
         lines.append(f'{line:<79s}1\n')
@@ -65,7 +79,7 @@ def r_records(groups):
 
 
 def p190(points=6, depth=lambda shot, group: '7.5'):
-    """A line along AZIMUTH, 50 m between shots, 24 groups 25 m apart from 200 m, 2 degrees of feathering, groups 10-12 absent."""
+    """Shots 50 m apart along AZIMUTH, 24 groups from 200 m every 25 m without 10-12, feathered 2 degrees."""
     text = f'{"H0100SURVEY AREA":<32s}Made for a test\n{"H1100RECEIVER GROUPS PER SHOT":<32s}  24\n'
     text += f'{"H2000GRID UNITS":<32s}1METRES                   1.000000000000\n'
     drift = math.radians(2.0)
@@ -81,12 +95,19 @@ def p190(points=6, depth=lambda shot, group: '7.5'):
 
 def test_p190():
     put('line.p190', p190())
-    said = fine('a P1/90 file becomes a key-map', 'p190', 'line.p190', '--source-depth', 6, '-o', 'line.keymap')
+    said = fine(
+        'a P1/90 file becomes a key-map', 'p190', 'line.p190', '--source-depth', 6, '-o', 'line.keymap'
+    )
     shots = keymap.read_map('line.keymap')
-    claim([s.record for s in shots] == list(range(1001, 1007)) and all(len(s.channel) == 21 for s in shots),
-          f'{len(shots)} shots 1001 .. 1006 of {len(shots[0].channel)} of 24 groups')
+    claim(
+        [s.record for s in shots] == list(range(1001, 1007)) and all(len(s.channel) == 21 for s in shots),
+        f'{len(shots)} shots 1001 .. 1006 of {len(shots[0].channel)} of 24 groups',
+    )
     steps = np.diff([s.sx for s in shots])
-    claim(np.abs(steps - 50).max() < 0.11, f'shots are 50 m apart to {np.abs(steps - 50).max():.3f} m (coordinates hold 0.1 m)')
+    claim(
+        np.abs(steps - 50).max() < 0.11,
+        f'shots are 50 m apart to {np.abs(steps - 50).max():.3f} m (coordinates hold 0.1 m)',
+    )
     offset = np.hypot(shots[2].rx - shots[2].sx, shots[2].ry - shots[2].sy)
     true = 200 + 25.0 * (shots[2].channel - 1)
     claim(np.abs(offset - true).max() < 0.15, f'offsets are kept to {np.abs(offset - true).max():.3f} m')
@@ -94,25 +115,66 @@ def test_p190():
     claim(abs(angle - AZIMUTH) < 0.05, f'the azimuth is found: {angle} degrees, made with {AZIMUTH}')
     across = shots[0].ry[-1] - shots[0].sy
     true = (200 + 25 * 23) * math.sin(math.radians(2))
-    claim(abs(across - true) < 0.3, f'y is positive to the right: the last group is {across:.2f} m across, made with {true:.2f} m')
-    claim('21 of 24 channels' in said and '1 gaps a shot, the largest 100.0' in said and 'feathering -2.0' in said,
-          'absent groups, the gap of 100 m and the feathering of 2 degrees are told')
+    claim(
+        abs(across - true) < 0.3,
+        f'y is positive to the right: the last group is {across:.2f} m across, made with {true:.2f} m',
+    )
+    claim(
+        '21 of 24 channels' in said
+        and '1 gaps a shot, the largest 100.0' in said
+        and 'feathering -2.0' in said,
+        'absent groups, the gap of 100 m and the feathering of 2 degrees are told',
+    )
     low = min(min(s.rx.min() for s in shots), min(s.sx for s in shots))
-    claim(abs(low) < 1e-9 and all(np.all(s.rz == 7.5) and s.sz == 6 for s in shots), 'x starts at 0; depths are 7.5 m and 6 m')
+    claim(
+        abs(low) < 1e-9 and all(np.all(s.rz == 7.5) and s.sz == 6 for s in shots),
+        'x starts at 0; depths are 7.5 m and 6 m',
+    )
     text = open('line.receivers').read()
     e, n = map_position(-200 * math.cos(math.radians(2)), 200 * math.sin(math.radians(2)))
-    claim(f'E {e:.1f}0 N {n:.1f}0' in text, f'the original coordinates stand beside each receiver: E {e:.1f} N {n:.1f}')
+    claim(
+        f'E {e:.1f}0 N {n:.1f}0' in text,
+        f'the original coordinates stand beside each receiver: E {e:.1f} N {n:.1f}',
+    )
     status, text = tool('p190', 'line.p190', '--source-depth', 6, '-o', 'line.keymap')
     claim(status == 1 and 'exists already' in text, 'an existing key-map is not overwritten: ' + text.strip())
-    fine('but with --overwrite it is', 'p190', 'line.p190', '--source-depth', 6, '-o', 'line.keymap', '--overwrite', '--keep-offset')
+    fine(
+        'but with --overwrite it is',
+        'p190',
+        'line.p190',
+        '--source-depth',
+        6,
+        '-o',
+        'line.keymap',
+        '--overwrite',
+        '--keep-offset',
+    )
     shots = keymap.read_map('line.keymap')
     offset = shots[2].sx - shots[2].rx
     true = 200 + 25.0 * (shots[2].channel - 1)
-    claim(np.abs(offset - true).max() < 0.15, f'--keep-offset keeps the true offset along x to {np.abs(offset - true).max():.3f} m')
-    fine('azimuth and origin can be given', 'p190', 'line.p190', '--source-depth', 6, '-o', 'given.keymap', '--azimuth', AZIMUTH + 180,
-         '--origin', EAST, NORTH)
+    claim(
+        np.abs(offset - true).max() < 0.15,
+        f'--keep-offset keeps the true offset along x to {np.abs(offset - true).max():.3f} m',
+    )
+    fine(
+        'azimuth and origin can be given',
+        'p190',
+        'line.p190',
+        '--source-depth',
+        6,
+        '-o',
+        'given.keymap',
+        '--azimuth',
+        AZIMUTH + 180,
+        '--origin',
+        EAST,
+        NORTH,
+    )
     shots = keymap.read_map('given.keymap')
-    claim(abs(shots[0].sx) < 0.1 and abs(shots[5].sx + 250) < 0.1, f'sailing against +x: shots at {shots[0].sx:.2f} .. {shots[5].sx:.2f} m')
+    claim(
+        abs(shots[0].sx) < 0.1 and abs(shots[5].sx + 250) < 0.1,
+        f'sailing against +x: shots at {shots[0].sx:.2f} .. {shots[5].sx:.2f} m',
+    )
 
 
 def test_p190_depths():
@@ -120,8 +182,22 @@ def test_p190_depths():
     said = fine('blank depths are filled', 'p190', 'blank.p190', '--source-depth', 6, '-o', 'blank.keymap')
     shots = keymap.read_map('blank.keymap')
     worst = np.abs(shots[0].rz - np.round(5 + 0.1 * shots[0].channel, 1)).max()
-    claim('21 blank receiver depths in 1 of 6 shots' in said and worst < 1e-9, f'from the same group of the next shot, to {worst:g} m')
-    fine('or by --depth', 'p190', 'blank.p190', '--source-depth', 6, '--depth', 9.5, '-o', 'blank.keymap', '--overwrite')
+    claim(
+        '21 blank receiver depths in 1 of 6 shots' in said and worst < 1e-9,
+        f'from the same group of the next shot, to {worst:g} m',
+    )
+    fine(
+        'or by --depth',
+        'p190',
+        'blank.p190',
+        '--source-depth',
+        6,
+        '--depth',
+        9.5,
+        '-o',
+        'blank.keymap',
+        '--overwrite',
+    )
     shots = keymap.read_map('blank.keymap')
     claim(np.all(shots[0].rz == 9.5) and shots[1].rz[0] == 5.1, 'which fills the blank ones only')
     put('none.p190', p190(depth=lambda s, g: ''))
@@ -137,15 +213,26 @@ def test_p190_faults():
         refused(words, what, 'p190', 'bad.p190', '--source-depth', 6, '-o', 'bad.keymap', *more)
 
     def changed(i, line):
-        return good[:i] + [line] + good[i + 1:]
+        return good[:i] + [line] + good[i + 1 :]
 
-    bad("bad.p190, line 4: easting (columns 47-55): '5000X0.0' is no number", 'a letter in a number',
-        changed(at, good[at][:46] + ' 5000X0.0' + good[at][55:]))
-    bad('line 5: northing (columns 15-23): is blank', 'a blank northing', changed(at + 1, good[at + 1][:14] + ' ' * 9 + good[at + 1][23:]))
+    bad(
+        "bad.p190, line 4: easting (columns 47-55): '5000X0.0' is no number",
+        'a letter in a number',
+        changed(at, good[at][:46] + ' 5000X0.0' + good[at][55:]),
+    )
+    bad(
+        'line 5: northing (columns 15-23): is blank',
+        'a blank northing',
+        changed(at + 1, good[at + 1][:14] + ' ' * 9 + good[at + 1][23:]),
+    )
     bad('line 5: the line ends in column 60', 'a cut line', changed(at + 1, good[at + 1][:60]))
-    bad('source point 1001 has receiver group 1 more than once', 'a group twice', good[:at + 2] + [good[at + 1]] + good[at + 2:])
-    bad('stands in line 4 already', 'a point twice', good + good[at:at + 8])
-    bad('receivers (R) before any source', 'no source', good[:at] + good[at + 1:at + 4])
+    bad(
+        'source point 1001 has receiver group 1 more than once',
+        'a group twice',
+        good[: at + 2] + [good[at + 1]] + good[at + 2 :],
+    )
+    bad('stands in line 4 already', 'a point twice', good + good[at : at + 8])
+    bad('receivers (R) before any source', 'no source', good[:at] + good[at + 1 : at + 4])
     bad('is this a P1/90 file?', 'headers only', good[:at])
     bad('unknown record', 'a line of numbers', changed(at + 2, '12345'))
     bad('has no receivers', 'a shot without receivers', good + [s_record(2000, 0.0, 0.0)])
@@ -155,15 +242,56 @@ def test_p190_faults():
     refused('no such file', 'a missing file', 'p190', 'nosuch.p190', '--source-depth', 6, '-o', 'bad.keymap')
     refused('is a folder', 'a folder', 'p190', '.', '--source-depth', 6, '-o', 'bad.keymap')
     put('nul.p190', 'H\0\0\0')
-    refused('is not a text file', 'a binary file', 'p190', 'nul.p190', '--source-depth', 6, '-o', 'bad.keymap')
+    refused(
+        'is not a text file', 'a binary file', 'p190', 'nul.p190', '--source-depth', 6, '-o', 'bad.keymap'
+    )
     refused('--source-depth', 'no source depth', 'p190', 'line.p190', '-o', 'bad.keymap')
-    refused('out of range', 'an infinite source depth', 'p190', 'line.p190', '--source-depth', 'inf', '-o', 'bad.keymap')
-    refused('does not exist', 'a folder that is not there', 'p190', 'line.p190', '--source-depth', 6, '-o', 'nosuch/bad.keymap')
-    refused('did you mean --source-depth', 'a misspelt option', 'p190', 'line.p190', '--source-dept', 6, '-o', 'bad.keymap')
-    refused('write auto, or degrees', 'azimuth north', 'p190', 'line.p190', '--source-depth', 6, '--azimuth', 'north', '-o', 'bad.keymap')
+    refused(
+        'out of range',
+        'an infinite source depth',
+        'p190',
+        'line.p190',
+        '--source-depth',
+        'inf',
+        '-o',
+        'bad.keymap',
+    )
+    refused(
+        'does not exist',
+        'a folder that is not there',
+        'p190',
+        'line.p190',
+        '--source-depth',
+        6,
+        '-o',
+        'nosuch/bad.keymap',
+    )
+    refused(
+        'did you mean --source-depth',
+        'a misspelt option',
+        'p190',
+        'line.p190',
+        '--source-dept',
+        6,
+        '-o',
+        'bad.keymap',
+    )
+    refused(
+        'write auto, or degrees',
+        'azimuth north',
+        'p190',
+        'line.p190',
+        '--source-depth',
+        6,
+        '--azimuth',
+        'north',
+        '-o',
+        'bad.keymap',
+    )
 
 
-# --- SPS -------------------------------------------------------------------------------------------------------------
+# --- SPS ----------------------------------------------------------------------------------------------------
+
 
 def point(kind, line, number, east, north, depth, elevation, revision):
     if revision == '2.1':
@@ -175,34 +303,82 @@ def point(kind, line, number, east, north, depth, elevation, revision):
 
 def relation(record, line, number, first, last, rline, rfirst, rlast, revision):
     if revision == '2.1':
-        return f'X{"1":>6s}{record:8d}11{line:10.2f}{number:10.2f}1{first:5d}{last:5d}1{rline:10.2f}{rfirst:10.2f}{rlast:10.2f}1\n'
-    return f'X{"1":>6s}{record:4d}11{line:>16.0f}{number:>8.0f}1{first:4d}{last:4d}1{rline:>16.0f}{rfirst:>8.0f}{rlast:>8.0f}1\n'
+        source = f'X     1{record:8d}11{line:10.2f}{number:10.2f}1{first:5d}{last:5d}1'
+        return source + f'{rline:10.2f}{rfirst:10.2f}{rlast:10.2f}1\n'
+    source = f'X     1{record:4d}11{line:>16.0f}{number:>8.0f}1{first:4d}{last:4d}1'
+    return source + f'{rline:>16.0f}{rfirst:>8.0f}{rlast:>8.0f}1\n'
 
 
 def sps(revision, feet=False):
-    """Land line to the north: receivers 25 m apart at elevation 100 + point, shots between them, split spread of 10 with a gap."""
+    """Land line to the north: receivers 25 m apart, shots between them, split spread of 10 with a gap."""
     head = f'{"H00 SPS format version num.":<32s}' + ('SPS 2.1' if revision == '2.1' else 'SPS001') + '\n'
     head += f'{"H201Factor to metre":<32s}0.3048\n' if feet else ''
-    put('s.sps', head + ''.join(point('S', 10, 100 + i, 1000.0, 2012.5 + 25 * i, 3.0, 100.0, revision) for i in range(20)))
-    put('r.sps', head + ''.join(point('R', 20, 100 + i, 1000.0, 2000.0 + 25 * i, 0.5, 100.0 + i, revision) for i in range(20)))
-    put('x.sps', head + ''.join(relation(500 + i, 10, 100 + i, 1, 5, 20, 100 + i - 5, 100 + i - 1, revision)
-                                + relation(500 + i, 10, 100 + i, 6, 10, 20, 100 + i + 6, 100 + i + 2, revision) for i in range(5, 13)))
+    put(
+        's.sps',
+        head
+        + ''.join(point('S', 10, 100 + i, 1000.0, 2012.5 + 25 * i, 3.0, 100.0, revision) for i in range(20)),
+    )
+    put(
+        'r.sps',
+        head
+        + ''.join(
+            point('R', 20, 100 + i, 1000.0, 2000.0 + 25 * i, 0.5, 100.0 + i, revision) for i in range(20)
+        ),
+    )
+    put(
+        'x.sps',
+        head
+        + ''.join(
+            relation(500 + i, 10, 100 + i, 1, 5, 20, 100 + i - 5, 100 + i - 1, revision)
+            + relation(500 + i, 10, 100 + i, 6, 10, 20, 100 + i + 6, 100 + i + 2, revision)
+            for i in range(5, 13)
+        ),
+    )
 
 
 def test_sps():
     for revision in ('2.1', '0'):
         sps(revision)
-        said = fine(f'SPS revision {revision} becomes a key-map', 'sps', 's.sps', 'r.sps', 'x.sps', '-o', 'sps.keymap', '--overwrite')
+        said = fine(
+            f'SPS revision {revision} becomes a key-map',
+            'sps',
+            's.sps',
+            'r.sps',
+            'x.sps',
+            '-o',
+            'sps.keymap',
+            '--overwrite',
+        )
         shots = keymap.read_map('sps.keymap')
-        claim(f'SPS revision {revision}' in said and [s.record for s in shots] == list(range(505, 513)) and '12 source points have no' in said,
-              f'{len(shots)} shots 505 .. 512; source points without a relation are told')
+        claim(
+            f'SPS revision {revision}' in said
+            and [s.record for s in shots] == list(range(505, 513))
+            and '12 source points have no' in said,
+            f'{len(shots)} shots 505 .. 512; source points without a relation are told',
+        )
         s = shots[0]
         wanted = np.array([0, 1, 2, 3, 4, 11, 10, 9, 8, 7]) * 25.0
-        claim(np.array_equal(s.channel, np.arange(1, 11)) and np.abs(s.rx - wanted).max() < 1e-3 and abs(s.sx - 137.5) < 1e-3,
-              f'the relation file is honoured, backwards too: receivers at {s.rx.tolist()}')
-        claim(s.sz == -97.0 and s.rz[0] == -99.5 and s.rz[5] == -110.5, 'depths are point depth - elevation: '
-              f'{s.sz}, {s.rz[0]}, {s.rz[5]} m')
-    fine('elevations can be left out', 'sps', 's.sps', 'r.sps', 'x.sps', '-o', 'sps.keymap', '--overwrite', '--no-elevation')
+        claim(
+            np.array_equal(s.channel, np.arange(1, 11))
+            and np.abs(s.rx - wanted).max() < 1e-3
+            and abs(s.sx - 137.5) < 1e-3,
+            f'the relation file is honoured, backwards too: receivers at {s.rx.tolist()}',
+        )
+        claim(
+            s.sz == -97.0 and s.rz[0] == -99.5 and s.rz[5] == -110.5,
+            f'depths are point depth - elevation: {s.sz}, {s.rz[0]}, {s.rz[5]} m',
+        )
+    fine(
+        'elevations can be left out',
+        'sps',
+        's.sps',
+        'r.sps',
+        'x.sps',
+        '-o',
+        'sps.keymap',
+        '--overwrite',
+        '--no-elevation',
+    )
     claim(keymap.read_map('sps.keymap')[0].sz == 3.0, 'the source is then 3 m deep')
     sps('2.1', feet=True)
     fine('SPS in feet', 'sps', 's.sps', 'r.sps', 'x.sps', '-o', 'feet.keymap')
@@ -220,44 +396,193 @@ def test_sps_faults():
         refused(words, what, 'sps', 'bad_s.sps', 'bad_r.sps', 'bad_x.sps', '-o', 'bad.keymap', *more)
 
     bad('has no header H00', 'no revision', lambda f, t: t.split('\n', 1)[1])
-    bad('is not in the receiver file', 'a receiver that is not there', lambda f, t: t.replace('    103.00', '    903.00') if f == 'r' else t)
-    bad('source line 10.00 point 106 index 1 is not in the source file', 'a source that is not there',
-        lambda f, t: t.replace('    106.00', '    906.00') if f == 's' else t)
-    bad("easting (columns 47-55): '10x0.0' is no number", 'a letter in a number', lambda f, t: t.replace('1000.0', '10x0.0', 1) if f == 's' else t)
-    bad('must rise and come out even', 'channels backwards', lambda f, t: t.replace('    1    51', '    5    11', 1) if f == 'x' else t)
-    bad('has another source point before', 'a record of two sources', lambda f, t: t.replace('     506', '     505') if f == 'x' else t)
+    bad(
+        'is not in the receiver file',
+        'a receiver that is not there',
+        lambda f, t: t.replace('    103.00', '    903.00') if f == 'r' else t,
+    )
+    bad(
+        'source line 10.00 point 106 index 1 is not in the source file',
+        'a source that is not there',
+        lambda f, t: t.replace('    106.00', '    906.00') if f == 's' else t,
+    )
+    bad(
+        "easting (columns 47-55): '10x0.0' is no number",
+        'a letter in a number',
+        lambda f, t: t.replace('1000.0', '10x0.0', 1) if f == 's' else t,
+    )
+    bad(
+        'must rise and come out even',
+        'channels backwards',
+        lambda f, t: t.replace('    1    51', '    5    11', 1) if f == 'x' else t,
+    )
+    bad(
+        'has another source point before',
+        'a record of two sources',
+        lambda f, t: t.replace('     506', '     505') if f == 'x' else t,
+    )
     bad('only H and R records belong', 'the wrong file', lambda f, t: s if f == 'r' else t)
     bad('no relation records', 'no relations', lambda f, t: t.split('\n', 1)[0] + '\n' if f == 'x' else t)
-    bad('with another position', 'a point in two places',
-        lambda f, t: t + point('S', 10, 105, 1.0, 1.0, 3.0, 100.0, '2.1') if f == 's' else t)
+    bad(
+        'with another position',
+        'a point in two places',
+        lambda f, t: t + point('S', 10, 105, 1.0, 1.0, 3.0, 100.0, '2.1') if f == 's' else t,
+    )
     bad('point number (columns 18-25)', 'the other revision', lambda f, t: t, '--revision', '0')
 
 
-# --- regular lines, info -----------------------------------------------------------------------------------------------
+# --- regular lines, info ------------------------------------------------------------------------------------
+
 
 def test_line():
-    fine('a regular streamer line', 'line', '--shots', 12, '--first-x', 3500, '--shot-interval', 200, '--source-depth', 6,
-         '--first-record', 101, '--first-offset', 125, '--interval', 25, '--channels', 96, '--depth', 8, '-o', 'demo.keymap')
-    made, shipped = (keymap.read_map(p) for p in ('demo.keymap', os.path.join(ROOT, 'keymaps', 'demo12.keymap')))
-    same = all(a.record == b.record and a.sx == b.sx and a.sz == b.sz and np.array_equal(a.rx, b.rx) and np.array_equal(a.rz, b.rz)
-               for a, b in zip(made, shipped))
-    claim(same and len(made) == len(shipped) == 12, 'it is the same as keymaps/demo12.keymap: 12 shots of 96 channels')
-    claim('spread cable streamer' in open('demo.keymap').read() and not os.path.exists('demo.receivers'), 'and is written as a streamer')
-    fine('a fixed spread', 'line', '--shots', 3, '--first-x', 0, '--shot-interval', -50.5, '--source-depth', 6, '--spread-x', 100,
-         '--interval', 12.5, '--channels', 20, '--depth', 900, '-o', 'fixed.keymap')
+    fine(
+        'a regular streamer line',
+        'line',
+        '--shots',
+        12,
+        '--first-x',
+        3500,
+        '--shot-interval',
+        200,
+        '--source-depth',
+        6,
+        '--first-record',
+        101,
+        '--first-offset',
+        125,
+        '--interval',
+        25,
+        '--channels',
+        96,
+        '--depth',
+        8,
+        '-o',
+        'demo.keymap',
+    )
+    made, shipped = (
+        keymap.read_map(p) for p in ('demo.keymap', os.path.join(ROOT, 'keymaps', 'demo12.keymap'))
+    )
+    same = all(
+        a.record == b.record
+        and a.sx == b.sx
+        and a.sz == b.sz
+        and np.array_equal(a.rx, b.rx)
+        and np.array_equal(a.rz, b.rz)
+        for a, b in zip(made, shipped)
+    )
+    claim(
+        same and len(made) == len(shipped) == 12,
+        'it is the same as keymaps/demo12.keymap: 12 shots of 96 channels',
+    )
+    claim(
+        'spread cable streamer' in open('demo.keymap').read() and not os.path.exists('demo.receivers'),
+        'and is written as a streamer',
+    )
+    fine(
+        'a fixed spread',
+        'line',
+        '--shots',
+        3,
+        '--first-x',
+        0,
+        '--shot-interval',
+        -50.5,
+        '--source-depth',
+        6,
+        '--spread-x',
+        100,
+        '--interval',
+        12.5,
+        '--channels',
+        20,
+        '--depth',
+        900,
+        '-o',
+        'fixed.keymap',
+    )
     shots = keymap.read_map('fixed.keymap')
-    claim(shots[2].sx == -101 and shots[2].rx[19] == 337.5 and 'fixed' in open('fixed.keymap').read(), 'is written as one')
+    claim(
+        shots[2].sx == -101 and shots[2].rx[19] == 337.5 and 'fixed' in open('fixed.keymap').read(),
+        'is written as one',
+    )
     said = fine('info tells what a map holds', 'info', 'demo.keymap', '--shots')
-    claim('12 shots to model, 0 skipped' in said and '96 channels' in said and said.count('\n') >= 17, 'summary and a line a shot')
-    refused('either --first-offset', 'no spread', 'line', '--shots', 3, '--first-x', 0, '--shot-interval', 5, '--source-depth', 6,
-            '--interval', 12.5, '--channels', 20, '--depth', 900, '-o', 'bad.keymap')
-    refused('need --shot-interval', 'no interval', 'line', '--shots', 3, '--first-x', 0, '--source-depth', 6, '--spread-x', 1,
-            '--interval', 12.5, '--channels', 20, '--depth', 900, '-o', 'bad.keymap')
-    refused('the last record would be', 'records beyond the limit', 'line', '--shots', 3, '--first-x', 0, '--source-depth', 6, '--spread-x', 1,
-            '--interval', 12.5, '--channels', 20, '--depth', 9, '--shot-interval', 5, '--first-record', 2147483647, '-o', 'bad.keymap')
+    claim(
+        '12 shots to model, 0 skipped' in said and '96 channels' in said and said.count('\n') >= 17,
+        'summary and a line a shot',
+    )
+    refused(
+        'either --first-offset',
+        'no spread',
+        'line',
+        '--shots',
+        3,
+        '--first-x',
+        0,
+        '--shot-interval',
+        5,
+        '--source-depth',
+        6,
+        '--interval',
+        12.5,
+        '--channels',
+        20,
+        '--depth',
+        900,
+        '-o',
+        'bad.keymap',
+    )
+    refused(
+        'need --shot-interval',
+        'no interval',
+        'line',
+        '--shots',
+        3,
+        '--first-x',
+        0,
+        '--source-depth',
+        6,
+        '--spread-x',
+        1,
+        '--interval',
+        12.5,
+        '--channels',
+        20,
+        '--depth',
+        900,
+        '-o',
+        'bad.keymap',
+    )
+    refused(
+        'the last record would be',
+        'records beyond the limit',
+        'line',
+        '--shots',
+        3,
+        '--first-x',
+        0,
+        '--source-depth',
+        6,
+        '--spread-x',
+        1,
+        '--interval',
+        12.5,
+        '--channels',
+        20,
+        '--depth',
+        9,
+        '--shot-interval',
+        5,
+        '--first-record',
+        2147483647,
+        '-o',
+        'bad.keymap',
+    )
     put('wrong.keymap', 'shot 1 2 3 nowhere\nshoot 2\nshot x 2 3 nowhere\n')
     status, text = tool('info', 'wrong.keymap')
-    claim(status == 1 and '3 faults' in text and "unknown spread 'nowhere'" in text, 'info tells all faults of a map: ' + text.strip())
+    claim(
+        status == 1 and '3 faults' in text and "unknown spread 'nowhere'" in text,
+        'info tells all faults of a map: ' + text.strip(),
+    )
     status, text = tool()
     claim(status == 0 and 'spl-keymap p190' in text, 'without arguments it describes itself')
 

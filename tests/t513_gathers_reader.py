@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """The reader of gathers gives what is in the file, and no damage passes it."""
+import os
 import random
+import subprocess
 import netCDF4
 import numpy as np
 
 from check import claim, claim_fails, done
-from synthetic import line_of_shots, make_gathers
+from synthetic import GEOMETRY, line_of_shots, make_gathers
 
 from spltools.gathers import Gathers
 from spltools.cli import Failure
@@ -26,7 +28,8 @@ claim(g.nrec == 3 and g.units == 'm s-1' and list(g.channel) == [1, 2, 3], f'a s
 asked, used = f.gather(1, 'p', positions='asked').sx, f.gather(1, 'p').sx
 claim(asked == 1050.25 and used == 1052.0, f'source asked at {asked} m and used at {used} m are told apart')
 claim(np.allclose(g.offset(), g.rx - g.sx) and (g.offset() < 0).all(), 'offsets behind the source are negative')
-claim(abs(f.dt - 0.004) < 1e-15 and f.text('fpeak') == '25' and f.text('wavelet') == 'ricker', 'dt, and parameters out of the header')
+claim(abs(f.dt - 0.004) < 1e-15 and f.text('fpeak') == '25' and f.parameters()['wavelet'] == 'ricker'
+      and f.text('grid_spacing_m') == '5, 5', 'dt, and parameters out of the header')
 claim(f.words('variant', 0) == 'cpu', 'variant and device are read as text')
 with netCDF4.Dataset('good.nc') as ds:
     claim(np.array_equal(ds['pressure'][2], shots[2]['traces']['pressure']), 'netCDF4 reads the same traces')
@@ -45,6 +48,16 @@ claim_fails(partly.chosen, ['101', 'not modelled yet', '--done-only', 'and 1 mor
 slots, left = partly.chosen(done_only=True)
 claim(slots == [1] and len(left) == 2 and 'given up' in left[1], f'done only: {left}')
 claim_fails(lambda: partly.chosen('101', done_only=True), 'no finished shot', 'nothing finished among the records')
+
+# what the modelling itself writes, by the program that tests its writer
+written = subprocess.run([os.path.join(os.environ['B'], 'tests/t310_fio_roundtrip')], stdout=subprocess.DEVNULL).returncode
+real = Gathers('gathers.nc')
+slots, left = real.chosen()
+with netCDF4.Dataset('gathers.nc') as ds:
+    same = all(np.array_equal(real.gather(s, 'p').traces, ds['pressure'][s, :real.nrec[s]].filled(0)) for s in slots)
+    order = set(ds['checksum'].order.split())
+claim(written == 0 and len(slots) == 3 and same, f'the modelling\'s own file: {len(slots)} whole shots, traces as netCDF4 reads them')
+claim(order == set(GEOMETRY) | {'pressure', 'vz'}, 'its checksum covers what these tests take it to cover')
 
 # files that are no gathers
 open('empty.nc', 'w').close()

@@ -1,12 +1,13 @@
-"""From map coordinates to the line: x along it, y across it (to the right of +x), and what the geometry looks like."""
+"""From map coordinates to the line: x along it, y across it (to the right of +x); what the geometry is."""
+
 import math
 
 import numpy as np
 
 from spltools.cli import fail, warn
 
-FEATHERED = 10.0        # degrees between spread and line from which we warn
-CROOKED = 0.1           # sources that stray further from the line than this part of its length are no 2D line
+FEATHERED = 10.0  # degrees between spread and line from which we warn
+CROOKED = 0.1  # sources that stray further from the line than this part of its length are no 2D line
 
 
 class Axis:
@@ -26,9 +27,9 @@ class Axis:
 def project_shots(shots, azimuth=None, origin=None, keep=False):
     """Turns map coordinates (held in sx, sy, rx, ry as easting, northing) of all shots into x and y.
 
-    azimuth None: best fit through the sources, +x from the first to the last; origin None: x = 0 at the smallest x;
-    keep: receivers move along x to their true offset. Coordinates of a line with constant y stay as they are.
-    Returns sentences that say what was done.
+    azimuth None: best fit through the sources, from the first to the last; origin None: x = 0 at the
+    smallest x; keep: receivers move along x to their true offset. Coordinates with constant y stay as they
+    are. Returns sentences that say what was done.
     """
     e = np.array([s.sx for s in shots])
     n = np.array([s.sy for s in shots])
@@ -45,11 +46,20 @@ def project_shots(shots, azimuth=None, origin=None, keep=False):
         shot.map_receivers = np.column_stack([shot.rx, shot.ry])
         shot.sx, shot.sy = (float(v) for v in axis.project(shot.sx, shot.sy))
         shot.rx, shot.ry = axis.project(shot.rx, shot.ry)
-    moved = [f'receivers moved along x to their true offset, by {keep_offsets(shots):.2f} m at most'] if keep else []
+    moved = (
+        [f'receivers moved along x to their true offset, by {keep_offsets(shots):.2f} m at most']
+        if keep
+        else []
+    )
     if origin is None:
         axis.origin = _start_at_zero(shots, axis)
-    return [f'azimuth of +x: {axis.azimuth:.3f} degrees ({how}){_straightness(shots)}',
-            f'x = 0, y = 0 at easting {axis.origin[0]:.2f}, northing {axis.origin[1]:.2f} m; y positive to the right of +x'] + moved
+    return [
+        f'azimuth of +x: {axis.azimuth:.3f} degrees ({how}){_straightness(shots)}',
+        (
+            f'x = 0, y = 0 at easting {axis.origin[0]:.2f}, northing {axis.origin[1]:.2f} m; y positive to'
+            ' the right of +x'
+        ),
+    ] + moved
 
 
 def _start_at_zero(shots, axis):
@@ -65,9 +75,12 @@ def _straightness(shots):
     """How far sources are off the line; a warning where it is no line."""
     across = np.array([s.sy for s in shots])
     length = float(np.ptp([s.sx for s in shots]))
-    rms = float(np.sqrt(np.mean((across - across.mean())**2)))
+    rms = float(np.sqrt(np.mean((across - across.mean()) ** 2)))
     if len(shots) > 2 and rms > CROOKED * length:
-        warn(f'sources stray {rms:.0f} m rms from a line of {length:.0f} m: this is no 2D line; y is dropped by 2D modelling')
+        warn(
+            f'sources stray {rms:.0f} m rms from a line of {length:.0f} m: this is no 2D line; y is dropped'
+            ' by 2D modelling'
+        )
     return f'; sources lie {rms:.2f} m rms off the line, {np.abs(across).max():.2f} m at most'
 
 
@@ -87,7 +100,7 @@ def best_azimuth(e, n, receivers):
 
 
 def keep_offsets(shots):
-    """Moves receivers along x so that their distance from the source is the true one. Returns the largest move [m]."""
+    """Moves receivers along x to their true distance from the source. Returns the largest move [m]."""
     largest = 0.0
     for shot in shots:
         inline = shot.rx - shot.sx
@@ -98,29 +111,38 @@ def keep_offsets(shots):
 
 
 def describe(shots, groups=None):
-    """Sentences on shots, offsets, spacing, gaps, feathering and depths. `groups`: channels that the file announces."""
+    """Sentences on shots, offsets, gaps, feathering and depths. `groups`: channels the file announces."""
     sx = np.array([s.sx for s in shots])
     counts = np.array([len(s.channel) for s in shots])
     offsets = [np.hypot(s.rx - s.sx, s.ry - s.sy) for s in shots]
     near = min(o.min() for o in offsets)
     far = max(o.max() for o in offsets)
-    lines = [f'{len(shots)} shots, records {shots[0].record} .. {shots[-1].record}, x {sx.min():.1f} .. {sx.max():.1f} m'
-             + (f', {_spread(np.abs(np.diff(sx)))} m apart' if len(shots) > 1 else '')]
+    lines = [
+        f'{len(shots)} shots, records {shots[0].record} .. {shots[-1].record}, x {sx.min():.1f} ..'
+        f' {sx.max():.1f} m'
+        + (f', {_spread(np.abs(np.diff(sx)))} m apart' if len(shots) > 1 else '')
+    ]
     of = f' of {groups}' if groups and groups != counts.max() else ''
-    lines.append(f'{_range(counts)}{of} channels a shot, {counts.sum()} traces; offsets {near:.1f} .. {far:.1f} m; receivers x '
-                 f'{min(s.rx.min() for s in shots):.1f} .. {max(s.rx.max() for s in shots):.1f} m')
+    lines.append(
+        f'{_range(counts)}{of} channels a shot, {counts.sum()} traces; offsets {near:.1f} .. {far:.1f} m;'
+        f' receivers x {min(s.rx.min() for s in shots):.1f} .. {max(s.rx.max() for s in shots):.1f} m'
+    )
     lines += _gaps(shots)
     lines += _feathering(shots)
     sz = np.array([s.sz for s in shots])
-    lines.append(f'source depth {_range(sz)} m; receiver depth {_range(np.concatenate([s.rz for s in shots]))} m')
+    lines.append(
+        f'source depth {_range(sz)} m; receiver depth {_range(np.concatenate([s.rz for s in shots]))} m'
+    )
     return lines
 
 
 def _gaps(shots):
-    """Group interval, and where the recorded groups leave holes: neighbours along x, since channels need not be in order."""
-    steps = [np.hypot(np.diff(s.rx[o]), np.diff(s.ry[o])) for s in shots for o in [np.argsort(s.rx)] if len(o) > 1]
+    """Group interval and holes, of neighbours along x, since channels need not be in order."""
+    steps = [
+        np.hypot(np.diff(s.rx[o]), np.diff(s.ry[o])) for s in shots for o in [np.argsort(s.rx)] if len(o) > 1
+    ]
     every = np.concatenate(steps) if steps else np.zeros(0)
-    every = every[every > 0.01]             # components of one station share its position
+    every = every[every > 0.01]  # components of one station share its position
     if len(every) == 0:
         return []
     usual = float(np.median(every))
@@ -143,13 +165,21 @@ def _feathering(shots):
             angles.append(math.degrees(math.atan(slope)))
             bends.append(np.abs(s.ry - start - slope * (s.rx - s.sx)).max() * math.cos(math.atan(slope)))
     shortened = max(float((np.hypot(s.rx - s.sx, s.ry - s.sy) - np.abs(s.rx - s.sx)).max()) for s in shots)
-    told = [f'receivers up to {across:.1f} m across from their source, which shortens x offsets by up to {shortened:.2f} m '
-            '(--keep-offset keeps them)']
+    told = [
+        f'receivers up to {across:.1f} m across from their source, which shortens x offsets by up to'
+        f' {shortened:.2f} m (--keep-offset keeps them)'
+    ]
     if angles:
-        told.insert(0, f'feathering {min(angles):.2f} .. {max(angles):.2f} degrees; spreads bend up to {min(bends):.1f} .. '
-                       f'{max(bends):.1f} m off a straight line')
+        told.insert(
+            0,
+            f'feathering {min(angles):.2f} .. {max(angles):.2f} degrees; spreads bend up to {min(bends):.1f}'
+            f' .. {max(bends):.1f} m off a straight line',
+        )
     if angles and max(map(abs, angles)) > FEATHERED:
-        warn(f'spreads lie up to {max(map(abs, angles)):.1f} degrees off the line: consider --azimuth or --keep-offset')
+        warn(
+            f'spreads lie up to {max(map(abs, angles)):.1f} degrees off the line: consider --azimuth or'
+            ' --keep-offset'
+        )
     return told
 
 

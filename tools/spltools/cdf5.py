@@ -5,10 +5,11 @@ magic, dimensions, attributes, variables (name, dimensions, attributes, type, si
 """
 import os
 import struct
+import zlib
 
 import numpy as np
 
-from .cli import fail
+from .cli import check_input, fail
 
 HEADER_MAX = 1 << 26
 DIMENSIONS, VARIABLES, ATTRIBUTES = 10, 11, 12
@@ -121,3 +122,37 @@ def read_header(path):
         fail(f'{path} is damaged: it has {size} bytes, its header says {header.total}; restore it from a copy, or model again '
              'with overwrite=y')
     return header
+
+
+def array(header, mapped, name):
+    """A variable as it stands in the file: big-endian, mapped."""
+    v = header.variables[name]
+    return mapped[v.begin:v.begin + v.bytes].view(v.dtype).reshape(v.shape)
+
+
+def check_seal(path, header, mapped):
+    """Everything before header_bytes is sealed by header_crc32; a sentence where it is not whole."""
+    n, crc = int(array(header, mapped, 'header_bytes')), int(array(header, mapped, 'header_crc32'))
+    begin = header.variables['header_bytes'].begin
+    if n != begin:
+        fail(f'{path} is damaged: header_bytes is {n}, must be {begin}; restore it from a copy, or model again with overwrite=y')
+    found = zlib.crc32(mapped[:n])
+    if found != crc:
+        fail(f'{path} is damaged: the checksum of its first {n} bytes is {found:08x}, must be {crc:08x}; restore it from a '
+             'copy, or model again with overwrite=y')
+
+
+def check_sealed(path, data='pressure'):
+    """Checks length, header and `data` of a file with seals (snapshots); a file of other makers has none and passes."""
+    check_input(path)
+    with open(path, 'rb') as f:
+        if f.read(4) != b'CDF\x05':
+            return
+    header = read_header(path)
+    if not {'header_bytes', 'header_crc32', 'checksum', data} <= set(header.variables):
+        return
+    mapped = np.memmap(path, np.uint8, 'r')
+    check_seal(path, header, mapped)
+    found, stored = zlib.crc32(array(header, mapped, data).reshape(-1).view(np.uint8)), int(array(header, mapped, 'checksum'))
+    if found != stored:
+        fail(f'{path} is damaged: the checksum of {data} is {found:08x}, must be {stored:08x}; model that shot again')

@@ -3,6 +3,7 @@
 A tool is three lines: put its folder on the path, import `run`, call run('spltools.SUBJECT').
 The module SUBJECT has a procedure main(arguments) that returns an exit status or None.
 """
+
 import argparse
 import contextlib
 import difflib
@@ -13,8 +14,13 @@ import sys
 import tempfile
 import traceback
 
-PACKAGES = {'numpy': 'python3-numpy', 'netCDF4': 'python3-netcdf4', 'segyio': 'python3-segyio',
-            'matplotlib': 'python3-matplotlib', 'scipy': 'python3-scipy'}
+PACKAGES = {
+    'numpy': 'python3-numpy',
+    'netCDF4': 'python3-netcdf4',
+    'segyio': 'python3-segyio',
+    'matplotlib': 'python3-matplotlib',
+    'scipy': 'python3-scipy',
+}
 
 
 class Failure(Exception):
@@ -46,7 +52,7 @@ def run(module):
     except ModuleNotFoundError as missing:
         _try_other_python(missing.name)
         status = _told(_missing_module(missing.name))
-    except BrokenPipeError:                 # the reader of our output, e.g. `head`, has seen enough
+    except BrokenPipeError:  # the reader of our output, e.g. `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except OSError as problem:
@@ -55,11 +61,13 @@ def run(module):
         status = _told('not enough memory for this file; take a part of it, or a machine with more')
     except KeyboardInterrupt:
         status = _told('stopped by the keyboard; no output file was left behind', 130)
-    except Exception as problem:            # a fault of ours: still one sentence, the trace on demand
+    except Exception as problem:  # a fault of ours: still one sentence, the trace on demand
         if os.environ.get('SPL_TRACE'):
             traceback.print_exc()
-        status = _told(f'fault in this tool: {type(problem).__name__}: {problem} '
-                       '(run again with SPL_TRACE=1 in the environment and report what it prints)')
+        status = _told(
+            f'fault in this tool: {type(problem).__name__}: {problem} '
+            '(run again with SPL_TRACE=1 in the environment and report what it prints)'
+        )
     sys.exit(status)
 
 
@@ -117,6 +125,7 @@ class Parser(argparse.ArgumentParser):
 
 def number(lo=-math.inf, hi=math.inf, unit='', above=False, whole=False):
     """An argparse type: a finite number in lo..hi (`above`: > lo), or a sentence with the limits."""
+
     def convert(text):
         try:
             value = int(text) if whole else float(text)
@@ -124,9 +133,11 @@ def number(lo=-math.inf, hi=math.inf, unit='', above=False, whole=False):
             kind = 'whole number' if whole else 'number'
             raise argparse.ArgumentTypeError(f"'{text}' is no {kind}") from None
         if not math.isfinite(value) or value > hi or value < lo or (above and value == lo):
-            limits = f'> {lo:g}' if above and hi == math.inf else f'{lo:g} .. {hi:g}'
-            raise argparse.ArgumentTypeError(f'{text} is out of range {limits} {unit}'.rstrip())
+            limits = f'> {lo:g}' if above else f'>= {lo:g}'
+            limits = limits if hi == math.inf else f'{limits} and <= {hi:.10g}'
+            raise argparse.ArgumentTypeError(f'{text} is out of range: {limits} {unit}'.rstrip())
         return value
+
     return convert
 
 
@@ -159,25 +170,26 @@ def check_input(path):
 
 @contextlib.contextmanager
 def new_file(path, overwrite=False):
-    """Gives the name of a temporary file beside `path`; it becomes `path` (synced, renamed) if all went well."""
+    """Gives a temporary name beside `path`; the file becomes `path` (synced, renamed) if all went well."""
     check_output(path, overwrite)
-    handle, temporary = tempfile.mkstemp(prefix='.' + os.path.basename(path) + '.', suffix='.tmp',
-                                         dir=os.path.dirname(path) or '.')
+    handle, temporary = tempfile.mkstemp(
+        prefix='.' + os.path.basename(path) + '.', suffix='.tmp', dir=os.path.dirname(path) or '.'
+    )
     os.close(handle)
     try:
         yield temporary
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)     # mkstemp makes files that only their owner can read
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes files that only their owner can read
         _sync(temporary)
         if overwrite:
             os.replace(temporary, path)
         else:
             try:
-                os.link(temporary, path)        # unlike rename, refuses a file that came meanwhile
+                os.link(temporary, path)  # unlike rename, refuses a file that came meanwhile
             except FileExistsError:
                 fail(f'{path} appeared while this tool was working; give another name or --overwrite')
-            except OSError:                     # file systems without hard links
+            except OSError:  # file systems without hard links
                 os.replace(temporary, path)
         _sync(os.path.dirname(path) or '.')
     finally:
@@ -189,7 +201,7 @@ def _sync(path):
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
-    except OSError:                             # some file systems cannot sync a folder
+    except OSError:  # some file systems cannot sync a folder
         if not os.path.isdir(path):
             raise
     finally:

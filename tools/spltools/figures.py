@@ -152,7 +152,8 @@ def colour_bar(figure, image, axes, label, unit_factor=1.0, **words):
     bar.formatter = matplotlib.ticker.FuncFormatter(lambda v, _: f'{v * unit_factor:.4g}'.replace('-', '−'))
     low, high = image.get_clim()
     if low == -high:
-        bar.set_ticks(np.linspace(low, high, 5))
+        ticks = matplotlib.ticker.MaxNLocator(6, symmetric=True).tick_values(low * unit_factor, high * unit_factor) / unit_factor
+        bar.set_ticks([t for t in ticks if low * 1.001 <= t <= high * 1.001])
     bar.update_ticks()
     bar.outline.set_linewidth(0.6)
     return bar

@@ -50,7 +50,7 @@ class Gathers:
         if missing:
             fail(f"{path} is no file of gathers: it has no variable '{missing[0]}'; give the file that the modelling wrote")
         self._map = np.memmap(path, np.uint8, 'r')
-        self._check_seal()
+        cdf5.check_seal(self.path, self._header, self._map)
         self.attributes = self._header.attributes
         self.record, self.nrec = self._numbers('record'), self._numbers('nrec')
         self.time = self._numbers('time')
@@ -64,25 +64,11 @@ class Gathers:
         return self._numbers('status')
 
     def _array(self, name):
-        """The variable as it stands in the file: big-endian, mapped."""
-        v = self._header.variables[name]
-        return self._map[v.begin:v.begin + v.bytes].view(v.dtype).reshape(v.shape)
+        return cdf5.array(self._header, self._map, name)
 
     def _numbers(self, name, slot=slice(None)):
         a = self._array(name)[slot]
         return np.asarray(a, a.dtype.newbyteorder('='))
-
-    def _check_seal(self):
-        """Everything before header_bytes is sealed by header_crc32."""
-        n, crc = int(self._array('header_bytes')), int(self._array('header_crc32'))
-        begin = self._header.variables['header_bytes'].begin
-        if n != begin:
-            fail(f'{self.path} is damaged: header_bytes is {n}, must be {begin}; restore it from a copy, or model again with '
-                 'overwrite=y')
-        found = zlib.crc32(self._map[:n])
-        if found != crc:
-            fail(f'{self.path} is damaged: the checksum of its first {n} bytes is {found:08x}, must be {crc:08x}; restore it '
-                 'from a copy, or model again with overwrite=y')
 
     # --- what the file says about itself ---
 

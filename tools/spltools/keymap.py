@@ -1,4 +1,5 @@
 """Key-maps (keymaps/README.md): shots in memory, writing a map with its receiver lists, reading one back."""
+
 import math
 import os
 import re
@@ -10,12 +11,13 @@ from spltools.cli import check_input, check_output, fail, new_file
 
 RECORD_MAX = 2147483647
 FAULTS_SHOWN = 20
-SAME = 5e-4             # positions closer than this [m] are the same: maps are written in millimetres
+SAME = 5e-4  # positions closer than this [m] are the same: maps are written in millimetres
 
 
 @dataclass
 class Shot:
     """One shot [m]: x along the line, y across it, z down; map_* are easting and northing where known."""
+
     record: int
     sx: float
     sy: float
@@ -25,7 +27,7 @@ class Shot:
     ry: np.ndarray
     rz: np.ndarray
     map_source: tuple = None
-    map_receivers: np.ndarray = None        # (nrec, 2)
+    map_receivers: np.ndarray = None  # (nrec, 2)
     skip: bool = False
     notes: list = field(default_factory=list)
 
@@ -59,17 +61,24 @@ def metres(value):
     return '0.0' if text == '-0.0' else text
 
 
-# --- writing ---------------------------------------------------------------------------------------------------------
+# --- writing ------------------------------------------------------------------------------------------------
+
 
 def check_shots(shots, where):
-    """Faults that every importer must refuse: no shots, records out of range or twice, channels twice, no receivers."""
+    """Refuses what no importer may write: no shots, records out of range or twice, channels twice."""
     faults = Faults()
     seen = set()
     for shot in shots:
         if not 1 <= shot.record <= RECORD_MAX:
-            faults.add(where, 0, f'record {shot.record} is out of range 1..{RECORD_MAX}; --renumber numbers shots 1, 2, ...')
+            faults.add(
+                where,
+                0,
+                f'record {shot.record} is out of range 1..{RECORD_MAX}; --renumber numbers shots 1, 2, ...',
+            )
         if shot.record in seen:
-            faults.add(where, 0, f'record {shot.record} comes more than once; --renumber numbers shots 1, 2, ...')
+            faults.add(
+                where, 0, f'record {shot.record} comes more than once; --renumber numbers shots 1, 2, ...'
+            )
         seen.add(shot.record)
         if len(shot.channel) == 0:
             faults.add(where, 0, f'record {shot.record} has no receivers')
@@ -80,14 +89,18 @@ def check_shots(shots, where):
             faults.add(where, 0, f'record {shot.record} has channel {shot.channel.min()}: must be 1 or more')
         values = np.concatenate([[shot.sx, shot.sy, shot.sz], shot.rx, shot.ry, shot.rz])
         if not np.all(np.isfinite(values)) or np.abs(values).max() > 1e8:
-            faults.add(where, 0, f'record {shot.record} has a position beyond 1e8 m or none at all; check units and --origin')
+            faults.add(
+                where,
+                0,
+                f'record {shot.record} has a position beyond 1e8 m or none at all; check units and --origin',
+            )
     if not shots:
         faults.add(where, 0, 'no shots were found')
     faults.tell()
 
 
 def write_map(path, shots, comments, overwrite=False):
-    """Writes the key-map, and beside it NAME.receivers where shots have receivers of their own. Returns the paths."""
+    """Writes the key-map, and NAME.receivers where shots have receivers of their own. Returns the paths."""
     check_shots(shots, path)
     kind, spread = classify(shots)
     paths = [path]
@@ -124,7 +137,9 @@ def _write_lists(path, shots, kind, overwrite):
     """Writes the lists, equal ones once. Returns the name of the list of each shot."""
     names, known = [], {}
     with new_file(path, overwrite) as temporary, open(temporary, 'w', encoding='utf-8') as file:
-        file.write('# Receivers [m]: x along the line, z down, y across; E, N: map coordinates where known.\n')
+        file.write(
+            '# Receivers [m]: x along the line, z down, y across; E, N: map coordinates where known.\n'
+        )
         for shot in shots:
             key = _receivers_key(shot)
             if key not in known:
@@ -137,19 +152,29 @@ def _write_lists(path, shots, kind, overwrite):
 
 def _receiver_lines(shot):
     for i in range(len(shot.channel)):
-        line = f'{shot.channel[i]:10d} {metres(shot.rx[i]):>11s} {metres(shot.rz[i]):>9s} {metres(shot.ry[i]):>9s}'
+        line = (
+            f'{shot.channel[i]:10d} {metres(shot.rx[i]):>11s} {metres(shot.rz[i]):>9s}'
+            f' {metres(shot.ry[i]):>9s}'
+        )
         if shot.map_receivers is not None:
             line += f'   # E {shot.map_receivers[i, 0]:.2f} N {shot.map_receivers[i, 1]:.2f}'
         yield line + '\n'
 
 
 def _receivers_key(shot):
-    return tuple(a.tobytes() for a in (shot.channel.astype(np.int64), np.round(shot.rx, 3) + 0.0,
-                                       np.round(shot.rz, 3) + 0.0, np.round(shot.ry, 3) + 0.0))
+    return tuple(
+        a.tobytes()
+        for a in (
+            shot.channel.astype(np.int64),
+            np.round(shot.rx, 3) + 0.0,
+            np.round(shot.rz, 3) + 0.0,
+            np.round(shot.ry, 3) + 0.0,
+        )
+    )
 
 
 def classify(shots):
-    """The shortest honest description: ('streamer'|'fixed', its line), ('list', '') one for all, or ('lists', '').
+    """The shortest honest form: ('streamer'|'fixed', its line), ('list', '') one for all, or ('lists', '').
 
     Where map coordinates are known they are kept beside each receiver, so that positions stay as lists.
     """
@@ -159,36 +184,60 @@ def classify(shots):
     if not same or any(s.map_receivers is not None for s in shots):
         return 'lists', ''
     steps = np.diff(first.rx)
-    regular = (np.array_equal(first.channel, np.arange(1, n + 1)) and np.ptp(first.rz) < SAME and n > 1
-               and np.ptp(steps) < SAME and abs(steps[0]) >= 0.001 and _on_millimetres(steps[0], first.rx[0] - first.sx))
-    moves = all(np.allclose(s.rx - s.sx, first.rx - first.sx, rtol=0, atol=SAME) and np.allclose(s.ry, s.sy, rtol=0, atol=SAME)
-                and np.allclose(s.rz, first.rz, rtol=0, atol=SAME) for s in shots)
-    stays = all(np.allclose(s.rx, first.rx, rtol=0, atol=SAME) and np.allclose(s.ry, first.ry, rtol=0, atol=SAME)
-                and np.allclose(s.rz, first.rz, rtol=0, atol=SAME) for s in shots)
+    regular = (
+        np.array_equal(first.channel, np.arange(1, n + 1))
+        and np.ptp(first.rz) < SAME
+        and n > 1
+        and np.ptp(steps) < SAME
+        and abs(steps[0]) >= 0.001
+        and _on_millimetres(steps[0], first.rx[0] - first.sx)
+    )
+    moves = all(
+        np.allclose(s.rx - s.sx, first.rx - first.sx, rtol=0, atol=SAME)
+        and np.allclose(s.ry, s.sy, rtol=0, atol=SAME)
+        and np.allclose(s.rz, first.rz, rtol=0, atol=SAME)
+        for s in shots
+    )
+    stays = all(
+        np.allclose(s.rx, first.rx, rtol=0, atol=SAME)
+        and np.allclose(s.ry, first.ry, rtol=0, atol=SAME)
+        and np.allclose(s.rz, first.rz, rtol=0, atol=SAME)
+        for s in shots
+    )
     if regular and moves and (len(shots) > 1 or not stays or first.rx[0] != 0):
         direction = 1 if steps[0] > 0 else -1
         near = direction * (first.rx[0] - first.sx)
-        return 'streamer', (f'spread cable streamer first={metres(near)} interval={metres(abs(steps[0]))} channels={n} '
-                            f'depth={metres(first.rz[0])} direction={direction}')
+        return (
+            'streamer',
+            (
+                f'spread cable streamer first={metres(near)} interval={metres(abs(steps[0]))} channels={n} '
+                f'depth={metres(first.rz[0])} direction={direction}'
+            ),
+        )
     if regular and stays and steps[0] > 0 and np.ptp(first.ry) < SAME:
         across = f' y={metres(first.ry[0])}' if abs(first.ry[0]) >= SAME else ''
-        return 'fixed', (f'spread receivers fixed x0={metres(first.rx[0])} interval={metres(steps[0])} channels={n} '
-                         f'depth={metres(first.rz[0])}{across}')
+        return (
+            'fixed',
+            (
+                f'spread receivers fixed x0={metres(first.rx[0])} interval={metres(steps[0])} channels={n} '
+                f'depth={metres(first.rz[0])}{across}'
+            ),
+        )
     return ('list', '') if stays else ('lists', '')
 
 
 def _on_millimetres(*values):
-    """Whether written in millimetres these lose nothing (an interval's error would add up along the spread)."""
+    """Whether these lose nothing in millimetres (an interval's error would add up along the spread)."""
     return all(abs(v - round(v, 3)) < 1e-9 * max(1.0, abs(v)) for v in values)
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------------------
 
 WORD = re.compile(r'"[^"]*"|\'[^\']*\'|#.*|[^\s=#]+(?:\s*=\s*(?:"[^"]*"|\'[^\']*\'|[^\s=#]+))?')
 
 
 def read_map(path):
-    """Reads a key-map as the modelling program does. Returns its shots, skipped ones too, in the order of records."""
+    """Reads a key-map as the modelling program does. Returns its shots by record, skipped ones too."""
     faults = Faults()
     spreads, rows, skips = {}, [], []
     for number, words, keys in _lines(path):
@@ -238,13 +287,34 @@ def _map_line(path, number, words, keys, spreads, rows, skips):
     if kind == 'shot':
         if len(words) not in (5, 6):
             raise ValueError('is written: shot RECORD SX SZ SPREAD [todo|skip] [y=SY]')
-        rows.append((number, dict(record=_whole(words[1]), sx=_real(words[2]), sz=_real(words[3]), sy=_real(keys.get('y', '0')),
-                                  spread=words[4], skip=words[5:] == ['skip'])))
+        rows.append(
+            (
+                number,
+                dict(
+                    record=_whole(words[1]),
+                    sx=_real(words[2]),
+                    sz=_real(words[3]),
+                    sy=_real(keys.get('y', '0')),
+                    spread=words[4],
+                    skip=words[5:] == ['skip'],
+                ),
+            )
+        )
     elif kind == 'shots':
         for i in range(_whole(keys['n'])):
-            rows.append((number, dict(record=_whole(keys['first_record']) + i * _whole(keys.get('step', '1')),
-                                      sx=_real(keys['x0']) + i * _real(keys['dx']), sz=_real(keys['z']),
-                                      sy=_real(keys.get('y', '0')), spread=keys['spread'], skip=words[1:] == ['skip'])))
+            rows.append(
+                (
+                    number,
+                    dict(
+                        record=_whole(keys['first_record']) + i * _whole(keys.get('step', '1')),
+                        sx=_real(keys['x0']) + i * _real(keys['dx']),
+                        sz=_real(keys['z']),
+                        sy=_real(keys.get('y', '0')),
+                        spread=keys['spread'],
+                        skip=words[1:] == ['skip'],
+                    ),
+                )
+            )
     elif kind == 'skip':
         for word in words[1:]:
             low, _, high = word.partition('-')
@@ -286,7 +356,13 @@ def _regular_spread(kind, keys):
     c = np.arange(n)
     z = np.full(n, _real(keys['depth']))
     if kind == 'fixed':
-        return False, c + 1, _real(keys['x0']) + c * _real(keys['interval']), np.full(n, _real(keys.get('y', '0'))), z
+        return (
+            False,
+            c + 1,
+            _real(keys['x0']) + c * _real(keys['interval']),
+            np.full(n, _real(keys.get('y', '0'))),
+            z,
+        )
     direction = _whole(keys.get('direction', '-1'))
     return True, c + 1, direction * (_real(keys['first']) + c * _real(keys['interval'])), np.zeros(n), z
 

@@ -1,4 +1,5 @@
 """spl-keymap: key-maps from navigation files, trace headers or a regular line; and what a key-map holds."""
+
 import datetime
 import os
 
@@ -16,8 +17,8 @@ ABOUT = """Makes and shows key-maps: the text files that say which shots to mode
   spl-keymap line --shots 12 --first-x 3500 ... -o line.keymap  a regular line
   spl-keymap info line.keymap                                   what a key-map holds
 
-Map coordinates are projected to the line: x along it, y across it. Receivers with map coordinates go to a file of lists
-beside the key-map (line.receivers), each with its original easting and northing. Metres, z down."""
+Map coordinates are projected to the line: x along it, y across it. Receivers with map coordinates go to a
+file of lists beside the key-map (line.receivers), each with its easting and northing. Metres, z down."""
 
 
 def main(arguments):
@@ -38,32 +39,69 @@ def main(arguments):
     return options.action(options)
 
 
-# --- options ---------------------------------------------------------------------------------------------------------
+# --- options ------------------------------------------------------------------------------------------------
+
 
 def _output_options(verb):
-    verb.add_argument('-o', '--output', metavar='MAP', required=True, help='key-map to write, e.g. line.keymap')
+    verb.add_argument(
+        '-o', '--output', metavar='MAP', required=True, help='key-map to write, e.g. line.keymap'
+    )
     verb.add_argument('--overwrite', action='store_true', help='replace files that exist')
 
 
 def _axis_options(verb):
-    verb.add_argument('--azimuth', default='auto', metavar='DEG',
-                      help='direction of +x, degrees clockwise from north; auto (default): best fit through the sources, '
-                           'from the first to the last; coordinates with constant y are then kept as they are')
-    verb.add_argument('--origin', nargs=2, type=number(-1e9, 1e9, 'm'), metavar=('E', 'N'),
-                      help='map coordinates of x = 0, y = 0; default: the smallest x of any source or receiver becomes 0')
-    verb.add_argument('--keep-offset', action='store_true',
-                      help='receivers of a feathered streamer at their true distance from the source, instead of its part along x')
-    verb.add_argument('--renumber', action='store_true', help='number the shots 1, 2, ... in the order of the file')
+    verb.add_argument(
+        '--azimuth',
+        default='auto',
+        metavar='DEG',
+        help=(
+            'direction of +x, degrees clockwise from north; auto (default): best fit through the sources, '
+            'from the first to the last; coordinates with constant y are then kept as they are'
+        ),
+    )
+    verb.add_argument(
+        '--origin',
+        nargs=2,
+        type=number(-1e9, 1e9, 'm'),
+        metavar=('E', 'N'),
+        help='map coordinates of x = 0, y = 0; default: the smallest x of any source or receiver becomes 0',
+    )
+    verb.add_argument(
+        '--keep-offset',
+        action='store_true',
+        help=(
+            'receivers of a feathered streamer at their true distance from the source, instead of its part'
+            ' along x'
+        ),
+    )
+    verb.add_argument(
+        '--renumber', action='store_true', help='number the shots 1, 2, ... in the order of the file'
+    )
 
 
 def _p190_options(verbs):
-    verb = verbs.add_parser('p190', help='from UKOOA P1/90 navigation', description='Key-map from a UKOOA P1/90 file: '
-                            'S records are the shots, the R records after each its receivers.')
+    verb = verbs.add_parser(
+        'p190',
+        help='from UKOOA P1/90 navigation',
+        description=(
+            'Key-map from a UKOOA P1/90 file: '
+            'S records are the shots, the R records after each its receivers.'
+        ),
+    )
     verb.add_argument('file', metavar='FILE')
-    verb.add_argument('--source-depth', type=number(-1e6, 1e6, 'm'), required=True, metavar='M',
-                      help='depth of the source (P1/90 holds none)')
-    verb.add_argument('--depth', type=number(-1e6, 1e6, 'm'), metavar='M',
-                      help='for blank receiver depths; default: that of the same group in the nearest shot')
+    verb.add_argument(
+        '--source-depth',
+        type=number(-1e6, 1e6, 'm'),
+        required=True,
+        metavar='M',
+        help='depth of the source (P1/90 holds none)',
+    )
+    verb.add_argument(
+        '--depth',
+        type=number(-1e6, 1e6, 'm'),
+        metavar='M',
+        help='for blank receiver depths; default: that of the same group in the nearest shot',
+    )
     verb.add_argument('--source', metavar='ID', help='source ID (column 18), where a point has several')
     verb.add_argument('--streamer', metavar='ID', help='streamer ID (column 80), where there are several')
     _axis_options(verb)
@@ -72,78 +110,160 @@ def _p190_options(verbs):
 
 
 def _sps_options(verbs):
-    verb = verbs.add_parser('sps', help='from SPS source, receiver and relation files', description='Key-map from the three SPS files.')
+    verb = verbs.add_parser(
+        'sps',
+        help='from SPS source, receiver and relation files',
+        description='Key-map from the three SPS files.',
+    )
     verb.add_argument('sources', metavar='S-FILE')
     verb.add_argument('receivers', metavar='R-FILE')
     verb.add_argument('relations', metavar='X-FILE')
     verb.add_argument('--revision', choices=('0', '2.1'), help='default: by header H00 of S-FILE')
-    verb.add_argument('--no-elevation', action='store_true', help='depth = point depth; default: point depth - surface elevation')
+    verb.add_argument(
+        '--no-elevation',
+        action='store_true',
+        help='depth = point depth; default: point depth - surface elevation',
+    )
     _axis_options(verb)
     _output_options(verb)
     verb.set_defaults(action=_sps)
 
 
 def _segy_options(verbs):
-    verb = verbs.add_parser('segy', aliases=['su'], help='from the trace headers of SEG-Y or SU',
-                            description='Key-map from trace headers. Files named *.su are SU, others SEG-Y.')
+    verb = verbs.add_parser(
+        'segy',
+        aliases=['su'],
+        help='from the trace headers of SEG-Y or SU',
+        description='Key-map from trace headers. Files named *.su are SU, others SEG-Y.',
+    )
     verb.add_argument('file', metavar='FILE')
     verb.add_argument('--format', choices=('auto', 'segy', 'su'), default='auto')
-    verb.add_argument('--endian', choices=('auto', 'little', 'big'), default='auto', help='byte order of an SU file')
-    verb.add_argument('--unit', choices=('auto', 'm', 'ft'), default='auto', help='unit of lengths; auto: as the file header says')
-    verb.add_argument('--record-field', choices=('record', 'source_point'), default='record',
-                      help='what numbers the shots: field record (bytes 9-12) or energy source point (17-20)')
-    verb.add_argument('--byte', action='append', default=[], metavar='FIELD=POS[:LEN]',
-                      help='other byte position of a field, e.g. sx=201:4; fields: ' + ', '.join(segy_geometry.FIELDS))
-    verb.add_argument('--source-depth', type=number(-1e6, 1e6, 'm'), metavar='M', help='instead of that in the headers')
-    verb.add_argument('--depth', type=number(-1e6, 1e6, 'm'), metavar='M', help='of receivers, instead of that in the headers')
-    verb.add_argument('--shot-interval', type=number(-1e6, 1e6, 'm'), metavar='M', help='where headers hold offsets but no coordinates')
-    verb.add_argument('--first-x', type=number(-1e8, 1e8, 'm'), default=0.0, metavar='M', help='... x of the first shot')
-    verb.add_argument('--direction', type=int, choices=(-1, 1), default=-1, help='... side of the receivers, if offsets have no sign')
+    verb.add_argument(
+        '--endian', choices=('auto', 'little', 'big'), default='auto', help='byte order of an SU file'
+    )
+    verb.add_argument(
+        '--unit',
+        choices=('auto', 'm', 'ft'),
+        default='auto',
+        help='unit of lengths; auto: as the file header says',
+    )
+    verb.add_argument(
+        '--record-field',
+        choices=('record', 'source_point'),
+        default='record',
+        help='what numbers the shots: field record (bytes 9-12) or energy source point (17-20)',
+    )
+    verb.add_argument(
+        '--byte',
+        action='append',
+        default=[],
+        metavar='FIELD=POS[:LEN]',
+        help='other byte position of a field, e.g. sx=201:4; fields: ' + ', '.join(segy_geometry.FIELDS),
+    )
+    verb.add_argument(
+        '--source-depth', type=number(-1e6, 1e6, 'm'), metavar='M', help='instead of that in the headers'
+    )
+    verb.add_argument(
+        '--depth',
+        type=number(-1e6, 1e6, 'm'),
+        metavar='M',
+        help='of receivers, instead of that in the headers',
+    )
+    verb.add_argument(
+        '--shot-interval',
+        type=number(-1e6, 1e6, 'm'),
+        metavar='M',
+        help='where headers hold offsets but no coordinates',
+    )
+    verb.add_argument(
+        '--first-x', type=number(-1e8, 1e8, 'm'), default=0.0, metavar='M', help='... x of the first shot'
+    )
+    verb.add_argument(
+        '--direction',
+        type=int,
+        choices=(-1, 1),
+        default=-1,
+        help='... side of the receivers, if offsets have no sign',
+    )
     _axis_options(verb)
     _output_options(verb)
     verb.set_defaults(action=_segy)
 
 
 def _line_options(verbs):
-    verb = verbs.add_parser('line', help='a regular line', description='Key-map of a regular line: a streamer that moves with '
-                            'the source (--first-offset) or a fixed spread (--spread-x).')
+    verb = verbs.add_parser(
+        'line',
+        help='a regular line',
+        description=(
+            'Key-map of a regular line: a streamer that moves with '
+            'the source (--first-offset) or a fixed spread (--spread-x).'
+        ),
+    )
     length = number(-1e8, 1e8, 'm')
     positive = number(1e-3, 1e6, 'm')
     verb.add_argument('--shots', type=number(1, 1000000, whole=True), required=True, metavar='N')
     verb.add_argument('--first-x', type=length, required=True, metavar='M', help='x of the first shot')
-    verb.add_argument('--shot-interval', type=length, metavar='M', help='from one shot to the next; may be negative')
+    verb.add_argument(
+        '--shot-interval', type=length, metavar='M', help='from one shot to the next; may be negative'
+    )
     verb.add_argument('--source-depth', type=number(-1e6, 1e6, 'm'), required=True, metavar='M')
     verb.add_argument('--first-record', type=number(1, RECORD_MAX, whole=True), default=1, metavar='N')
     verb.add_argument('--record-step', type=number(1, RECORD_MAX, whole=True), default=1, metavar='N')
-    verb.add_argument('--first-offset', type=length, metavar='M', help='from the source to channel 1 of a streamer')
-    verb.add_argument('--direction', type=int, choices=(-1, 1), default=-1, help='receivers at smaller (-1, default) or larger x (1)')
+    verb.add_argument(
+        '--first-offset', type=length, metavar='M', help='from the source to channel 1 of a streamer'
+    )
+    verb.add_argument(
+        '--direction',
+        type=int,
+        choices=(-1, 1),
+        default=-1,
+        help='receivers at smaller (-1, default) or larger x (1)',
+    )
     verb.add_argument('--spread-x', type=length, metavar='M', help='x of channel 1 of a fixed spread')
-    verb.add_argument('--interval', type=positive, required=True, metavar='M', help='from one channel to the next')
+    verb.add_argument(
+        '--interval', type=positive, required=True, metavar='M', help='from one channel to the next'
+    )
     verb.add_argument('--channels', type=number(1, 10000000, whole=True), required=True, metavar='N')
-    verb.add_argument('--depth', type=number(-1e6, 1e6, 'm'), required=True, metavar='M', help='of the receivers')
+    verb.add_argument(
+        '--depth', type=number(-1e6, 1e6, 'm'), required=True, metavar='M', help='of the receivers'
+    )
     _output_options(verb)
     verb.set_defaults(action=_line)
 
 
-# --- verbs -----------------------------------------------------------------------------------------------------------
+# --- verbs --------------------------------------------------------------------------------------------------
+
 
 def _p190(options):
-    shots, groups, notes = nav.read_p190(options.file, options.source_depth, options.depth, options.source, options.streamer)
+    shots, groups, notes = nav.read_p190(
+        options.file, options.source_depth, options.depth, options.source, options.streamer
+    )
     notes.append(f'source depth {options.source_depth:g} m as given (P1/90 holds none)')
     return _finish(options, shots, notes, f'P1/90 file {os.path.basename(options.file)}', groups)
 
 
 def _sps(options):
-    shots, notes = nav.read_sps(options.sources, options.receivers, options.relations, options.revision, not options.no_elevation)
+    shots, notes = nav.read_sps(
+        options.sources, options.receivers, options.relations, options.revision, not options.no_elevation
+    )
     names = ', '.join(os.path.basename(f) for f in (options.sources, options.receivers, options.relations))
     return _finish(options, shots, notes, f'SPS files {names}')
 
 
 def _segy(options):
     kind = 'su' if options.verb == 'su' else options.format
-    settings = segy_geometry.Options(options.endian, kind, options.unit, options.record_field,
-                                     [_position(text) for text in options.byte], options.source_depth, options.depth,
-                                     options.first_x, options.shot_interval, options.direction)
+    settings = segy_geometry.Options(
+        options.endian,
+        kind,
+        options.unit,
+        options.record_field,
+        [_position(text) for text in options.byte],
+        options.source_depth,
+        options.depth,
+        options.first_x,
+        options.shot_interval,
+        options.direction,
+    )
     shots, notes = segy_geometry.read_geometry(options.file, settings)
     return _finish(options, shots, notes, f'trace headers of {os.path.basename(options.file)}')
 
@@ -199,9 +319,23 @@ def _line(options):
     shots = []
     for i in range(options.shots):
         sx = options.first_x + i * (options.shot_interval or 0.0)
-        rx = options.spread_x + c if options.first_offset is None else sx + options.direction * (options.first_offset + c)
-        shots.append(Shot(options.first_record + i * options.record_step, sx, 0.0, options.source_depth,
-                          np.arange(1, options.channels + 1), rx, np.zeros(len(c)), np.full(len(c), options.depth)))
+        rx = (
+            options.spread_x + c
+            if options.first_offset is None
+            else sx + options.direction * (options.first_offset + c)
+        )
+        shots.append(
+            Shot(
+                options.first_record + i * options.record_step,
+                sx,
+                0.0,
+                options.source_depth,
+                np.arange(1, options.channels + 1),
+                rx,
+                np.zeros(len(c)),
+                np.full(len(c), options.depth),
+            )
+        )
     notes = axis.describe(shots)
     comments = [f'Regular line made by spl-keymap on {datetime.date.today()}'] + notes
     paths = write_map(options.output, shots, comments, options.overwrite)
@@ -218,9 +352,15 @@ def _info(options):
     for line in axis.describe(todo) if todo else []:
         say('  ' + line)
     if options.shots:
-        say(f'{"record":>10s} {"sx":>10s} {"sz":>8s} {"sy":>8s} {"channels":>8s} {"offsets":>18s} {"receivers x":>22s} {"z":>16s}')
+        say(
+            f'{"record":>10s} {"sx":>10s} {"sz":>8s} {"sy":>8s} {"channels":>8s} {"offsets":>18s}'
+            f' {"receivers x":>22s} {"z":>16s}'
+        )
         for s in shots:
             offset = np.hypot(s.rx - s.sx, s.ry - s.sy)
-            say(f'{s.record:10d} {s.sx:10.2f} {s.sz:8.2f} {s.sy:8.2f} {len(s.rx):8d} {offset.min():8.1f} .. {offset.max():6.1f} '
-                f'{s.rx.min():9.1f} .. {s.rx.max():9.1f} {s.rz.min():6.1f} .. {s.rz.max():6.1f}{"  skip" if s.skip else ""}')
+            say(
+                f'{s.record:10d} {s.sx:10.2f} {s.sz:8.2f} {s.sy:8.2f} {len(s.rx):8d} {offset.min():8.1f} ..'
+                f' {offset.max():6.1f} {s.rx.min():9.1f} .. {s.rx.max():9.1f} {s.rz.min():6.1f} ..'
+                f' {s.rz.max():6.1f}{"  skip" if s.skip else ""}'
+            )
     return 0

@@ -1,4 +1,5 @@
-"""spl-model: velocity and density models as NetCDF files: from SEG-Y, SU and raw sections, a demo; and what a file holds."""
+"""spl-model: velocity and density models as NetCDF: from SEG-Y, SU and raw sections, a demo; info."""
+
 import datetime
 import os
 
@@ -7,7 +8,7 @@ import numpy as np
 from spltools import segy_geometry
 from spltools.cli import Parser, check_input, check_output, fail, new_file, number, say, warn
 
-ABOUT = """Makes and shows model files: NetCDF with the variables vp [m/s] and rho [kg/m3] on the coordinates z, x [m].
+ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on the coordinates z, x [m].
 
   spl-model segy VP.segy --variable vp --unit m/s --dz 5 -o vp.nc        depth section in SEG-Y (or SU: *.su)
   spl-model raw VP.bin --nx 500 --nz 174 --dx 20 --dz 20 \\
@@ -18,7 +19,13 @@ ABOUT = """Makes and shows model files: NetCDF with the variables vp [m/s] and r
 Units and spacings are never guessed: what the file does not say must be given, and what was taken is told."""
 
 VARIABLES = {'vp': ('P wave velocity', 'm/s', 100.0, 15000.0), 'rho': ('density', 'kg/m3', 1.0, 30000.0)}
-UNITS = {'m/s': ('vp', 1.0), 'km/s': ('vp', 1000.0), 'ft/s': ('vp', 0.3048), 'kg/m3': ('rho', 1.0), 'g/cm3': ('rho', 1000.0)}
+UNITS = {
+    'm/s': ('vp', 1.0),
+    'km/s': ('vp', 1000.0),
+    'ft/s': ('vp', 0.3048),
+    'kg/m3': ('rho', 1.0),
+    'g/cm3': ('rho', 1000.0),
+}
 CELLS_MAX = 2000000000
 
 
@@ -28,7 +35,9 @@ def main(arguments):
     _segy_options(verbs)
     _raw_options(verbs)
     _demo_options(verbs)
-    verb = verbs.add_parser('info', help='what a model file holds', description='Prints grid, units and ranges of a NetCDF model.')
+    verb = verbs.add_parser(
+        'info', help='what a model file holds', description='Prints grid, units and ranges of a NetCDF model.'
+    )
     verb.add_argument('file', metavar='FILE')
     verb.set_defaults(action=_info)
     options = parser.parse_args(arguments)
@@ -38,13 +47,16 @@ def main(arguments):
     return options.action(options)
 
 
-# --- options ---------------------------------------------------------------------------------------------------------
+# --- options ------------------------------------------------------------------------------------------------
+
 
 def _common_options(verb):
     verb.add_argument('--variable', choices=tuple(VARIABLES), required=True, help='what the samples are')
     verb.add_argument('--unit', choices=tuple(UNITS), required=True, help='unit of the samples')
     verb.add_argument('--x0', type=number(-1e8, 1e8, 'm'), metavar='M', help='x of the first trace or column')
-    verb.add_argument('--z0', type=number(-1e6, 1e6, 'm'), metavar='M', help='depth of the first sample; default 0')
+    verb.add_argument(
+        '--z0', type=number(-1e6, 1e6, 'm'), metavar='M', help='depth of the first sample; default 0'
+    )
     _output_options(verb)
 
 
@@ -55,26 +67,46 @@ def _output_options(verb):
 
 def _segy_options(verbs):
     spacing = number(0.0, 1e5, 'm', above=True)
-    verb = verbs.add_parser('segy', aliases=['su'], help='from a SEG-Y or SU depth section',
-                            description='Model from a depth section, a trace a column. Files named *.su are SU, others SEG-Y.')
+    verb = verbs.add_parser(
+        'segy',
+        aliases=['su'],
+        help='from a SEG-Y or SU depth section',
+        description='Model from a depth section, a trace a column. Files named *.su are SU, others SEG-Y.',
+    )
     verb.add_argument('file', metavar='FILE')
     verb.add_argument('--format', choices=('auto', 'segy', 'su'), default='auto')
-    verb.add_argument('--endian', choices=('auto', 'little', 'big'), default='auto', help='byte order of an SU file')
-    verb.add_argument('--dx', type=spacing, metavar='M', help='trace spacing; default: by CDP (else source) coordinates, or d2 of SU')
-    verb.add_argument('--dz', type=spacing, metavar='M', help='sample spacing; default: d1 of SU; SEG-Y holds none (its dt is a time)')
+    verb.add_argument(
+        '--endian', choices=('auto', 'little', 'big'), default='auto', help='byte order of an SU file'
+    )
+    verb.add_argument(
+        '--dx',
+        type=spacing,
+        metavar='M',
+        help='trace spacing; default: by CDP (else source) coordinates, or d2 of SU',
+    )
+    verb.add_argument(
+        '--dz',
+        type=spacing,
+        metavar='M',
+        help='sample spacing; default: d1 of SU; SEG-Y holds none (its dt is a time)',
+    )
     _common_options(verb)
     verb.set_defaults(action=_segy)
 
 
 def _raw_options(verbs):
     spacing = number(0.0, 1e5, 'm', above=True)
-    verb = verbs.add_parser('raw', help='from a raw binary file', description='Model from plain numbers without a header.')
+    verb = verbs.add_parser(
+        'raw', help='from a raw binary file', description='Model from plain numbers without a header.'
+    )
     verb.add_argument('file', metavar='FILE')
     verb.add_argument('--nx', type=number(2, CELLS_MAX, whole=True), required=True, metavar='N')
     verb.add_argument('--nz', type=number(2, CELLS_MAX, whole=True), required=True, metavar='N')
     verb.add_argument('--dx', type=spacing, required=True, metavar='M')
     verb.add_argument('--dz', type=spacing, required=True, metavar='M')
-    verb.add_argument('--order', choices=('zfast', 'xfast'), default='zfast', help='index that runs fastest in the file')
+    verb.add_argument(
+        '--order', choices=('zfast', 'xfast'), default='zfast', help='index that runs fastest in the file'
+    )
     verb.add_argument('--type', choices=('float32', 'float64'), default='float32')
     verb.add_argument('--endian', choices=('little', 'big'), default='little')
     _common_options(verb)
@@ -82,16 +114,29 @@ def _raw_options(verbs):
 
 
 def _demo_options(verbs):
-    verb = verbs.add_parser('demo', help='a marine model with faulted layers and salt', description='Writes a marine model: water, '
-                            'undulating sea floor, dipping faulted layers, a salt body; vp and rho independent of each other.')
-    verb.add_argument('--length', type=number(500.0, 1e6, 'm'), default=6000.0, metavar='M', help='along x, default 6000')
-    verb.add_argument('--depth', type=number(200.0, 1e5, 'm'), default=2400.0, metavar='M', help='along z, default 2400')
-    verb.add_argument('--spacing', type=number(0.1, 1000.0, 'm'), default=10.0, metavar='M', help='of the grid, default 10')
+    verb = verbs.add_parser(
+        'demo',
+        help='a marine model with faulted layers and salt',
+        description=(
+            'Writes a marine model: water, '
+            'undulating sea floor, dipping faulted layers, a salt body; vp and rho independent of each other.'
+        ),
+    )
+    verb.add_argument(
+        '--length', type=number(500.0, 1e6, 'm'), default=6000.0, metavar='M', help='along x, default 6000'
+    )
+    verb.add_argument(
+        '--depth', type=number(200.0, 1e5, 'm'), default=2400.0, metavar='M', help='along z, default 2400'
+    )
+    verb.add_argument(
+        '--spacing', type=number(0.1, 1000.0, 'm'), default=10.0, metavar='M', help='of the grid, default 10'
+    )
     _output_options(verb)
     verb.set_defaults(action=_demo)
 
 
-# --- verbs -----------------------------------------------------------------------------------------------------------
+# --- verbs --------------------------------------------------------------------------------------------------
+
 
 def _segy(options):
     path = options.file
@@ -99,10 +144,16 @@ def _segy(options):
     layout = segy_geometry.su_layout(path, options.endian) if su else segy_geometry.segy_layout(path)
     notes = [f'{layout.traces} traces of {layout.ns} samples'] + list(layout.notes)
     if layout.traces < 2 or layout.ns < 2:
-        fail(f'{path}: {layout.traces} traces of {layout.ns} samples are no section: 2 of each are needed at least')
+        fail(
+            f'{path}: {layout.traces} traces of {layout.ns} samples are no section: 2 of each are needed at'
+            ' least'
+        )
     dx, x0, dz, z0 = _su_axes(path, layout, notes) if su else _segy_axes(path, layout, notes)
     if options.dz is None and dz is None:
-        fail(f'{path} does not say its depth spacing: give --dz' + ('' if su else ' (the sample interval of SEG-Y is a time)'))
+        fail(
+            f'{path} does not say its depth spacing: give --dz'
+            + ('' if su else ' (the sample interval of SEG-Y is a time)')
+        )
     if options.dx is None and dx is None:
         fail(f'{path} does not say its trace spacing: give --dx')
     x0 = x0 if options.x0 is None else options.x0
@@ -128,15 +179,20 @@ def _segy_axes(path, layout, notes):
     scalars = segy_geometry.column(path, layout, 'scalco', fields)
     metre = segy_geometry.FOOT if layout.feet else 1.0
     for name, x, y in (('CDP', 'cx', 'cy'), ('source', 'sx', 'sy'), ('group', 'gx', 'gy')):
-        e, n = (segy_geometry.scaled(segy_geometry.column(path, layout, f, fields), scalars) * metre for f in (x, y))
+        e, n = (
+            segy_geometry.scaled(segy_geometry.column(path, layout, f, fields), scalars) * metre
+            for f in (x, y)
+        )
         steps = np.hypot(np.diff(e), np.diff(n))
         step = float(steps.mean())
         if step > 0 and np.abs(steps - step).max() <= 0.01 * step:
             straight = abs(np.hypot(e[-1] - e[0], n[-1] - n[0]) - steps.sum()) <= 0.01 * step * len(steps)
             if straight:
                 x0 = float(e[0]) if np.ptp(n) == 0 and e[1] > e[0] else 0.0
-                notes.append(f'{name} coordinates: traces {step:g} m apart, the first at x = {x0:g} m'
-                             + (' (feet converted)' if layout.feet else ''))
+                notes.append(
+                    f'{name} coordinates: traces {step:g} m apart, the first at x = {x0:g} m'
+                    + (' (feet converted)' if layout.feet else '')
+                )
                 return step, x0, None, None
     notes.append('coordinates in the trace headers are empty or not regular: not used')
     return None, None, None, None
@@ -155,8 +211,8 @@ def samples(path, layout):
 def _from_ibm(words):
     """IBM hexadecimal floats: sign, exponent of 16 with excess 64, 24-bit fraction."""
     words = words.astype(np.uint32)
-    fraction = (words & 0x00ffffff).astype(np.float64) / 2.0**24
-    exponent = ((words >> 24) & 0x7f).astype(np.int32) - 64
+    fraction = (words & 0x00FFFFFF).astype(np.float64) / 2.0**24
+    exponent = ((words >> 24) & 0x7F).astype(np.int32) - 64
     return (np.where(words >> 31, -1.0, 1.0) * np.ldexp(fraction, 4 * exponent)).astype(np.float32)
 
 
@@ -166,7 +222,10 @@ def _raw(options):
     itemsize = int(options.type[5:]) // 8
     wanted = options.nx * options.nz * itemsize
     if size != wanted:
-        fail(f'{path} has {size} bytes, but nx = {options.nx} times nz = {options.nz} samples of {options.type} are {wanted}')
+        fail(
+            f'{path} has {size} bytes, but nx = {options.nx} times nz = {options.nz} samples of'
+            f' {options.type} are {wanted}'
+        )
     values = np.fromfile(path, dtype={'little': '<', 'big': '>'}[options.endian] + f'f{itemsize}')
     if options.order == 'zfast':
         values = values.reshape(options.nx, options.nz).T
@@ -182,7 +241,10 @@ def _finish(options, values, dx, dz, x0, z0, notes):
     write_model(options.output, {options.variable: values}, dx, dz, x0, z0, history, options.overwrite)
     for note in notes:
         say(note)
-    say(f'grid: {values.shape[1]} x {values.shape[0]} (x, z), dx = {dx:g} m, dz = {dz:g} m, from x = {x0:g} m, z = {z0:g} m')
+    say(
+        f'grid: {values.shape[1]} x {values.shape[0]} (x, z), dx = {dx:g} m, dz = {dz:g} m, from x = {x0:g}'
+        f' m, z = {z0:g} m'
+    )
     _say_range(options.variable, values, f' (from {options.unit})' if UNITS[options.unit][1] != 1.0 else '')
     say(f'written: {options.output}')
     return 0
@@ -192,18 +254,25 @@ def checked(path, values, variable, unit):
     """Values in SI units as float32; refuses what cannot be this variable in this unit."""
     of, factor = UNITS[unit]
     if of != variable:
-        fail(f'--unit {unit} is no unit of {variable}: give one of ' + ', '.join(u for u in UNITS if UNITS[u][0] == variable))
+        fail(
+            f'--unit {unit} is no unit of {variable}: give one of '
+            + ', '.join(u for u in UNITS if UNITS[u][0] == variable)
+        )
     bad = ~np.isfinite(values)
     if bad.any():
         z, x = np.argwhere(bad)[0]
-        fail(f'{path}: {bad.sum()} of {values.size} samples are not finite; the first in column {x + 1}, sample {z + 1} '
-             '(wrong byte order or format?)')
+        fail(
+            f'{path}: {bad.sum()} of {values.size} samples are not finite; the first in column {x + 1},'
+            f' sample {z + 1} (wrong byte order or format?)'
+        )
     name, si, low, high = VARIABLES[variable]
     values = (values * factor).astype(np.float32)
     smallest, largest = float(values.min()), float(values.max())
     if smallest < low or largest > high:
-        fail(f'{path}: {name} would be {smallest:g} .. {largest:g} {si}, outside {low:g} .. {high:g}: check --unit, the byte order '
-             'and the shape')
+        fail(
+            f'{path}: {name} would be {smallest:g} .. {largest:g}, outside {low:g} .. {high:g} {si}: check'
+            ' --unit, the byte order and the shape'
+        )
     return values
 
 
@@ -212,14 +281,18 @@ def _say_range(variable, values, more=''):
     say(f'{variable}: {name}, {values.min():g} .. {values.max():g} {unit}{more}')
 
 
-# --- NetCDF ----------------------------------------------------------------------------------------------------------
+# --- NetCDF -------------------------------------------------------------------------------------------------
+
 
 def write_model(path, variables, dx, dz, x0, z0, history, overwrite=False):
     """Writes variables (nz, nx) on the grid x0 + i dx, z0 + k dz."""
     import netCDF4
+
     check_output(path, overwrite)
     nz, nx = next(iter(variables.values())).shape
-    with new_file(path, overwrite) as temporary, netCDF4.Dataset(temporary, 'w', format='NETCDF3_64BIT_DATA') as file:
+    with new_file(path, overwrite) as temporary, netCDF4.Dataset(
+        temporary, 'w', format='NETCDF3_64BIT_DATA'
+    ) as file:
         file.Conventions = 'CF-1.8'
         file.title = 'Model for seismic modelling: ' + ', '.join(VARIABLES[v][0] for v in variables)
         file.history = history
@@ -239,6 +312,7 @@ def write_model(path, variables, dx, dz, x0, z0, history, overwrite=False):
 
 def _info(options):
     import netCDF4
+
     check_input(options.file)
     try:
         file = netCDF4.Dataset(options.file)
@@ -247,15 +321,21 @@ def _info(options):
     with file:
         names = [n for n, v in file.variables.items() if v.ndim == 2]
         if not names:
-            fail(f'{options.file} has no variable of two dimensions; it has ' + (', '.join(file.variables) or 'none at all'))
+            fail(
+                f'{options.file} has no variable of two dimensions; it has '
+                + (', '.join(file.variables) or 'none at all')
+            )
         say(f'{options.file}: {getattr(file, "title", "no title")}')
         for dimension in file.variables[names[0]].dimensions:
             say('  ' + _axis_text(file, dimension))
         for name in names:
             values = np.ma.filled(file.variables[name][:].astype(float), np.nan)
             unit = getattr(file.variables[name], 'units', 'no unit!')
-            say(f'  {name} ({", ".join(file.variables[name].dimensions)}): {np.nanmin(values):g} .. {np.nanmax(values):g} {unit}, '
-                f'mean {np.nanmean(values):g}' + (f'; {np.isnan(values).sum()} missing!' if np.isnan(values).any() else ''))
+            say(
+                f'  {name} ({", ".join(file.variables[name].dimensions)}): {np.nanmin(values):g} ..'
+                f' {np.nanmax(values):g} {unit}, mean {np.nanmean(values):g}'
+                + (f'; {np.isnan(values).sum()} missing!' if np.isnan(values).any() else '')
+            )
     return 0
 
 
@@ -267,35 +347,51 @@ def _axis_text(file, name):
     unit = getattr(file.variables[name], 'units', 'no unit!')
     steps = np.diff(values)
     regular = n > 1 and np.abs(steps - steps.mean()).max() <= 1e-3 * abs(steps.mean())
-    return f'{name}: {n} nodes, {values[0]:g} .. {values[-1]:g} {unit}, ' + (f'spacing {steps.mean():g}' if regular else 'NOT regular!')
+    return f'{name}: {n} nodes, {values[0]:g} .. {values[-1]:g} {unit}, ' + (
+        f'spacing {steps.mean():g}' if regular else 'NOT regular!'
+    )
 
 
-# --- the demo model --------------------------------------------------------------------------------------------------
+# --- the demo model -----------------------------------------------------------------------------------------
 
 WATER = (1480.0, 1020.0)
-SALT = (4500.0, 2160.0)         # lighter than the sediments around it, though much faster
-LAYERS = (                      # thickness in parts of the depth, vp and rho at its top, gradient of vp with depth [1/s]
+SALT = (4500.0, 2160.0)  # lighter than the sediments around it, though much faster
+LAYERS = (  # thickness in parts of the depth, vp and rho at its top, gradient of vp with depth [1/s]
     (0.06, 1650.0, 1950.0, 0.60),
     (0.09, 1900.0, 2230.0, 0.50),
-    (0.05, 2250.0, 2180.0, 0.30),       # faster, but lighter than above: porous sand
+    (0.05, 2250.0, 2180.0, 0.30),  # faster, but lighter than above: porous sand
     (0.10, 2200.0, 2310.0, 0.50),
     (0.08, 2750.0, 2260.0, 0.30),
-    (0.12, 2600.0, 2420.0, 0.45),       # slower, but heavier
+    (0.12, 2600.0, 2420.0, 0.45),  # slower, but heavier
     (0.10, 3300.0, 2360.0, 0.30),
     (0.12, 3150.0, 2500.0, 0.30),
-    (9.99, 4100.0, 2620.0, 0.15))
-FAULTS = ((0.27, 0.30, 0.045), (0.43, -0.25, 0.030))     # x at the surface (of the length), slope dx/dz, throw (of the depth)
+    (9.99, 4100.0, 2620.0, 0.15),
+)
+FAULTS = (
+    (0.27, 0.30, 0.045),
+    (0.43, -0.25, 0.030),
+)  # x at the surface (of the length), slope dx/dz, throw (of the depth)
 
 
 def demo_model(length, depth, spacing):
     """vp and rho, (nz, nx), of the demo model."""
     nx, nz = int(round(length / spacing)) + 1, int(round(depth / spacing)) + 1
-    x, z = np.meshgrid(np.arange(nx) * spacing / length, np.arange(nz) * spacing)      # x in parts of the length, z in metres
-    floor = depth * (0.135 + 0.035 * x + 0.010 * np.sin(2 * np.pi * 2.3 * x) + 0.004 * np.sin(2 * np.pi * 7.1 * x + 1.0))
-    level = z - floor - depth * (0.10 * (x - 0.5) + 0.018 * np.sin(2 * np.pi * 1.3 * x + 0.7)) * np.clip((z - floor) / (0.3 * depth), 0, 1)
+    x, z = np.meshgrid(
+        np.arange(nx) * spacing / length, np.arange(nz) * spacing
+    )  # x in parts of the length, z in metres
+    floor = depth * (
+        0.135 + 0.035 * x + 0.010 * np.sin(2 * np.pi * 2.3 * x) + 0.004 * np.sin(2 * np.pi * 7.1 * x + 1.0)
+    )
+    level = (
+        z
+        - floor
+        - depth
+        * (0.10 * (x - 0.5) + 0.018 * np.sin(2 * np.pi * 1.3 * x + 0.7))
+        * np.clip((z - floor) / (0.3 * depth), 0, 1)
+    )
     for start, slope, throw in FAULTS:
         beyond = x > start + slope * z / length
-        fade = np.clip((z - floor) / (0.12 * depth), 0, 1)      # growth faults: no step at the sea floor
+        fade = np.clip((z - floor) / (0.12 * depth), 0, 1)  # growth faults: no step at the sea floor
         level = level - np.where(beyond, throw * depth * fade, 0.0) * (1 if slope > 0 else -1)
     vp, rho = np.empty(z.shape), np.empty(z.shape)
     top = 0.0
@@ -317,8 +413,8 @@ def salt_body(x, z):
     """Where salt is: a rugged pillow on a stem that leans. x and z in parts of the length and depth."""
     angle = np.arctan2((z - 0.46) / 0.13, (x - 0.66) / 0.125)
     edge = 1.0 + 0.10 * np.sin(3 * angle + 0.4) + 0.05 * np.sin(7 * angle)
-    pillow = ((x - 0.66) / 0.125)**2 + ((z - 0.46) / 0.13)**2 < edge**2
-    width = 0.028 + 0.06 * np.clip(z - 0.55, 0, 1)**1.5
+    pillow = ((x - 0.66) / 0.125) ** 2 + ((z - 0.46) / 0.13) ** 2 < edge**2
+    width = 0.028 + 0.06 * np.clip(z - 0.55, 0, 1) ** 1.5
     stem = (np.abs(x - 0.68 - 0.10 * (z - 0.5)) < width) & (z > 0.5)
     return pillow | stem
 
@@ -328,10 +424,25 @@ def _demo(options):
     if cells > 2e8:
         fail(f'the demo model would have {cells:.3g} samples, more than 2e8: take a larger --spacing')
     if options.spacing > options.depth / 40:
-        warn(f'spacing {options.spacing:g} m is coarse for a depth of {options.depth:g} m: thin layers will be lost')
+        warn(
+            f'spacing {options.spacing:g} m is coarse for a depth of {options.depth:g} m: thin layers will be'
+            ' lost'
+        )
     vp, rho = demo_model(options.length, options.depth, options.spacing)
-    history = f'{datetime.date.today()} spl-model demo --length {options.length:g} --depth {options.depth:g} --spacing {options.spacing:g}'
-    write_model(options.output, {'vp': vp, 'rho': rho}, options.spacing, options.spacing, 0.0, 0.0, history, options.overwrite)
+    history = (
+        f'{datetime.date.today()} spl-model demo --length {options.length:g} --depth {options.depth:g}'
+        f' --spacing {options.spacing:g}'
+    )
+    write_model(
+        options.output,
+        {'vp': vp, 'rho': rho},
+        options.spacing,
+        options.spacing,
+        0.0,
+        0.0,
+        history,
+        options.overwrite,
+    )
     say(f'grid: {vp.shape[1]} x {vp.shape[0]} (x, z), spacing {options.spacing:g} m')
     _say_range('vp', vp)
     _say_range('rho', rho)

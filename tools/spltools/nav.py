@@ -1,4 +1,5 @@
-"""Navigation files with fixed columns: UKOOA P1/90 and SPS (revision 0 and 2.1). Columns are counted from 1."""
+"""Navigation files with fixed columns, counted from 1: UKOOA P1/90 and SPS (revision 0 and 2.1)."""
+
 import re
 
 import numpy as np
@@ -24,7 +25,7 @@ class Columns:
         self.path, self.number, self.line, self.faults = path, number, line, faults
 
     def text(self, first, last):
-        return self.line[first - 1:last].strip()
+        return self.line[first - 1 : last].strip()
 
     def real(self, first, last, name, blank=None):
         """Number in these columns; `blank` where they are empty, which is a fault where it is None."""
@@ -45,16 +46,21 @@ class Columns:
         value = self.real(first, last, name, blank)
         if np.isnan(value) or value == int(value):
             return 0 if np.isnan(value) else int(value)
-        self.faults.add(self.path, self.number, f"{name} (columns {first}-{last}): '{self.text(first, last)}' is no whole number")
+        self.faults.add(
+            self.path,
+            self.number,
+            f"{name} (columns {first}-{last}): '{self.text(first, last)}' is no whole number",
+        )
         return 0
 
 
-# --- P1/90 -----------------------------------------------------------------------------------------------------------
+# --- P1/90 --------------------------------------------------------------------------------------------------
+
 
 def read_p190(path, source_depth, depth=None, source=None, streamer=None):
     """Shots of a P1/90 file, with easting and northing in x and y, and sentences on what was found.
 
-    Source records "S" (or those of the given source ID) are the shots; the receivers are the "R" records that follow.
+    Source records "S" (or those of the given source ID) are the shots, "R" records after them the receivers.
     """
     faults = Faults()
     events, headers = _p190_events(path, faults)
@@ -68,11 +74,25 @@ def read_p190(path, source_depth, depth=None, source=None, streamer=None):
         if not record:
             faults.add(path, line, f"point number '{point}' (columns 20-25) is no positive whole number")
         if not chosen:
-            faults.add(path, line, f'source point {point} has no receivers (R records)'
-                       + (f' of streamer {streamer}' if streamer else ''))
+            faults.add(
+                path,
+                line,
+                f'source point {point} has no receivers (R records)'
+                + (f' of streamer {streamer}' if streamer else ''),
+            )
         _same_group_twice(path, line, point, table[:, 0], faults)
-        shots.append(Shot(record, easting * scale, northing * scale, source_depth, table[:, 0].astype(int),
-                          table[:, 1] * scale, table[:, 2] * scale, table[:, 3] * depth_scale))
+        shots.append(
+            Shot(
+                record,
+                easting * scale,
+                northing * scale,
+                source_depth,
+                table[:, 0].astype(int),
+                table[:, 1] * scale,
+                table[:, 2] * scale,
+                table[:, 3] * depth_scale,
+            )
+        )
     _points_twice(path, events, faults)
     faults.tell()
     if not shots:
@@ -94,8 +114,16 @@ def _p190_events(path, faults):
         elif kind == 'S':
             point = columns.text(20, 25)
             shared = events[-1][5] if events and events[-1][1] == point and not events[-1][5] else []
-            events.append([number, point, columns.real(47, 55, 'easting'), columns.real(56, 64, 'northing'),
-                           columns.text(18, 18), shared])     # sources of one point share the receivers that follow
+            events.append(
+                [
+                    number,
+                    point,
+                    columns.real(47, 55, 'easting'),
+                    columns.real(56, 64, 'northing'),
+                    columns.text(18, 18),
+                    shared,
+                ]
+            )  # sources of one point share the receivers that follow
         elif kind == 'R':
             receivers = _p190_receivers(columns, len(line))
             if events:
@@ -104,7 +132,9 @@ def _p190_events(path, faults):
                 orphans = number
                 faults.add(path, number, 'receivers (R) before any source record (S)')
         elif line.strip(' \x1a\r') and not kind.isalpha():
-            faults.add(path, number, f"unknown record '{line[:20]}': column 1 holds a letter (H, S, V, E, T, R ...)")
+            faults.add(
+                path, number, f"unknown record '{line[:20]}': column 1 holds a letter (H, S, V, E, T, R ...)"
+            )
     return events, headers
 
 
@@ -115,12 +145,20 @@ def _p190_receivers(columns, length):
         if not columns.text(start, start + 21):
             continue
         if length < start + 21:
-            columns.faults.add(columns.path, columns.number, f'the line ends in column {length}, within a receiver group')
+            columns.faults.add(
+                columns.path, columns.number, f'the line ends in column {length}, within a receiver group'
+            )
             break
         depth = columns.real(start + 22, start + 25, 'receiver depth', blank=-9999.0)
-        groups.append((columns.whole(start, start + 3, 'receiver group'), columns.real(start + 4, start + 12, 'easting'),
-                       columns.real(start + 13, start + 21, 'northing'), np.nan if depth == -9999.0 else depth,
-                       columns.text(80, 80)))
+        groups.append(
+            (
+                columns.whole(start, start + 3, 'receiver group'),
+                columns.real(start + 4, start + 12, 'easting'),
+                columns.real(start + 13, start + 21, 'northing'),
+                np.nan if depth == -9999.0 else depth,
+                columns.text(80, 80),
+            )
+        )
     return groups
 
 
@@ -142,14 +180,18 @@ def _points_twice(path, events, faults):
     seen = {}
     for line, point, *_ in events:
         if point in seen:
-            faults.add(path, line, f'source point {point} stands in line {seen[point]} already: remove one of them')
+            faults.add(
+                path, line, f'source point {point} stands in line {seen[point]} already: remove one of them'
+            )
         seen.setdefault(point, line)
 
 
 def _same_group_twice(path, line, point, groups, faults):
     values, counts = np.unique(groups, return_counts=True)
     if np.any(counts > 1):
-        faults.add(path, line, f'source point {point} has receiver group {values[counts > 1][0]:.0f} more than once')
+        faults.add(
+            path, line, f'source point {point} has receiver group {values[counts > 1][0]:.0f} more than once'
+        )
 
 
 def _p190_units(headers):
@@ -160,7 +202,9 @@ def _p190_units(headers):
         numbers = re.findall(r'\d+\.\d+', line[33:])
         factors[name] = float(numbers[-1]) if numbers else 1.0
         if not 0 < factors[name] < 10:
-            fail(f"header {code} gives the factor {factors[name]} to metres, which cannot be: '{line.strip()}'")
+            fail(
+                f"header {code} gives the factor {factors[name]} to metres, which cannot be: '{line.strip()}'"
+            )
         if not numbers:
             notes.append(f'{name} units are not stated (header {code}): taken as metres')
         elif factors[name] != 1.0:
@@ -178,7 +222,7 @@ def _p190_groups(headers):
 
 
 def fill_depths(shots, depth):
-    """Fills blank receiver depths (nan): with `depth`, else from the same group in the nearest shot, else their median."""
+    """Fills blank receiver depths (nan): `depth`, else same group in the nearest shot, else the median."""
     blank = [int(np.isnan(s.rz).sum()) for s in shots]
     total = sum(blank)
     if total == 0:
@@ -208,21 +252,43 @@ def fill_depths(shots, depth):
     return [told + (f'; {by_median} of them with the median of all, {median:g} m' if by_median else '')]
 
 
-# --- SPS -------------------------------------------------------------------------------------------------------------
+# --- SPS ----------------------------------------------------------------------------------------------------
 
 # Columns of the point records, from easting on equal in both revisions, and of the relation records.
-POINT = {'2.1': dict(line=(2, 11), point=(12, 21), index=(24, 24), depth=(31, 34)),
-         '0': dict(line=(2, 17), point=(18, 25), index=(26, 26), depth=(33, 36))}
-RELATION = {'2.1': dict(record=(8, 15), line=(18, 27), point=(28, 37), index=(38, 38), channels=((39, 43), (44, 48)), step=(49, 49),
-                        rline=(50, 59), receivers=((60, 69), (70, 79)), rindex=(80, 80)),
-            '0': dict(record=(8, 11), line=(14, 29), point=(30, 37), index=(38, 38), channels=((39, 42), (43, 46)), step=(47, 47),
-                      rline=(48, 63), receivers=((64, 71), (72, 79)), rindex=(80, 80))}
+POINT = {
+    '2.1': dict(line=(2, 11), point=(12, 21), index=(24, 24), depth=(31, 34)),
+    '0': dict(line=(2, 17), point=(18, 25), index=(26, 26), depth=(33, 36)),
+}
+RELATION = {
+    '2.1': dict(
+        record=(8, 15),
+        line=(18, 27),
+        point=(28, 37),
+        index=(38, 38),
+        channels=((39, 43), (44, 48)),
+        step=(49, 49),
+        rline=(50, 59),
+        receivers=((60, 69), (70, 79)),
+        rindex=(80, 80),
+    ),
+    '0': dict(
+        record=(8, 11),
+        line=(14, 29),
+        point=(30, 37),
+        index=(38, 38),
+        channels=((39, 42), (43, 46)),
+        step=(47, 47),
+        rline=(48, 63),
+        receivers=((64, 71), (72, 79)),
+        rindex=(80, 80),
+    ),
+}
 
 
 def read_sps(source_file, receiver_file, relation_file, revision=None, elevation=True):
     """Shots of an SPS survey, with easting and northing in x and y, and sentences on what was found.
 
-    Depth below the datum z = 0 is point depth minus surface elevation; elevation=False leaves the elevation out.
+    Depth below the datum is point depth minus surface elevation; elevation=False leaves the latter out.
     """
     faults = Faults()
     revision = revision or _sps_revision(source_file)
@@ -236,7 +302,9 @@ def read_sps(source_file, receiver_file, relation_file, revision=None, elevation
     notes = [f'SPS revision {revision}: {len(sources)} source points, {len(receivers)} receiver points']
     if unused:
         notes.append(f'{unused} source points have no relation record and are left out')
-    notes.append('depth = point depth - surface elevation' if elevation else 'depth = point depth; elevations left out')
+    notes.append(
+        'depth = point depth - surface elevation' if elevation else 'depth = point depth; elevations left out'
+    )
     return shots, notes
 
 
@@ -265,24 +333,37 @@ def _sps_points(path, kind, revision, elevation, faults):
         if line[:1] == 'H' or not line.strip(' \x1a\r'):
             continue
         if line[:1] != kind:
-            faults.add(path, number, f"column 1 is '{line[:1]}': only H and {kind} records belong into this file")
+            faults.add(
+                path, number, f"column 1 is '{line[:1]}': only H and {kind} records belong into this file"
+            )
             continue
         c = Columns(path, number, line, faults)
         depth = c.real(*at['depth'], 'point depth', blank=0.0)
         surface = c.real(66, 71, 'surface elevation', blank=0.0) if elevation else 0.0
         key = _point_key(c, at['line'], at['point'], at['index'])
-        place = (c.real(47, 55, 'easting') * factor, c.real(56, 65, 'northing') * factor, (depth - surface) * factor)
+        place = (
+            c.real(47, 55, 'easting') * factor,
+            c.real(56, 65, 'northing') * factor,
+            (depth - surface) * factor,
+        )
         if points.setdefault(key, place) != place:
             faults.add(path, number, f'{_point_name(key)} stands in this file before with another position')
     if not points and not faults.count:
-        fail(f'{path}: no {kind} records (column 1): is this the {"source" if kind == "S" else "receiver"} file?')
+        fail(
+            f'{path}: no {kind} records (column 1): is this the {"source" if kind == "S" else "receiver"}'
+            ' file?'
+        )
     return points
 
 
 def _point_key(columns, line, point, index):
     """Line, point (in hundredths) and index; 101 and 101.00 are the same point."""
     number = columns.real(*point, 'point number')
-    return _plain(columns.text(*line)), None if np.isnan(number) else round(100 * number), columns.text(*index) or '1'
+    return (
+        _plain(columns.text(*line)),
+        None if np.isnan(number) else round(100 * number),
+        columns.text(*index) or '1',
+    )
 
 
 def _plain(word):
@@ -314,7 +395,11 @@ def _sps_relations(path, revision, sources, receivers, faults):
         if key[1] is not None and key not in sources:
             faults.add(path, number, f'source {_point_name(key)} is not in the source file')
         elif faults.count == before and used.setdefault(record, key) != key:
-            faults.add(path, number, f'field record {record} has another source point before: {_point_name(used[record])}')
+            faults.add(
+                path,
+                number,
+                f'field record {record} has another source point before: {_point_name(used[record])}',
+            )
         channels = _channels(c, at)
         spread = _relation_receivers(c, at, len(channels), receivers) if faults.count == before else []
         if faults.count == before:
@@ -332,7 +417,9 @@ def _channels(columns, at):
     first, last = (columns.whole(*where, 'channel') for where in at['channels'])
     step = columns.whole(*at['step'], 'channel increment', blank=1) or 1
     if last < first or first < 1 or (last - first) % step:
-        columns.faults.add(columns.path, columns.number, f'channels {first} to {last} by {step}: must rise and come out even')
+        columns.faults.add(
+            columns.path, columns.number, f'channels {first} to {last} by {step}: must rise and come out even'
+        )
         return []
     return list(range(first, last + 1, step))
 
@@ -347,8 +434,12 @@ def _relation_receivers(columns, at, n, receivers):
     for point in np.linspace(first, last, n) if n > 1 else [first]:
         key = (line, round(100 * float(point)), index)
         if key not in receivers:
-            columns.faults.add(columns.path, columns.number, f'receiver {_point_name(key)} is not in the receiver file '
-                               f'({n} channels on points {first:g} to {last:g})')
+            columns.faults.add(
+                columns.path,
+                columns.number,
+                f'receiver {_point_name(key)} is not in the receiver file '
+                f'({n} channels on points {first:g} to {last:g})',
+            )
             return []
         found.append(receivers[key])
     if n == 1 and last != first:

@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 
-from . import cli, figures
+from . import cdf5, cli, figures
 from .figures import plt
 from .gathers import Gathers
 from .modelfile import coordinate, open_dataset, read_model
@@ -53,8 +53,10 @@ def parse(words):
     q.add_argument('--record', help='shot record (default: the mean of all finished ones)')
     q.add_argument('--channels', metavar='LIST', help='only these channels, such as 1-10,20')
     q.add_argument('--component', choices=('p', 'vx', 'vz'), help='default: p, or the first recorded')
-    q.add_argument('--wavelet-dt', type=cli.number(0, 1, 's', above=True), metavar='DT', help='interval of a one-column wavelet [s]')
-    q.add_argument('--fmax', type=cli.number(0, unit='Hz', above=True), metavar='F', help='end of the axis [Hz] (default: at -60 dB)')
+    q.add_argument('--wavelet-dt', type=cli.number(0, 1, 's', above=True), metavar='DT',
+                   help='interval of a one-column wavelet [s]')
+    q.add_argument('--fmax', type=cli.number(0, unit='Hz', above=True), metavar='F',
+                   help='end of the axis [Hz] (default: at -60 dB)')
     q = figure('snapshots', snapshots, 'wavefields: a movie (.mp4, .gif) or a strip of frames (.png, .pdf)')
     q.add_argument('file', help='NetCDF file with a variable (time, z, x)')
     q.add_argument('--variable', help='default: the first with such dimensions')
@@ -64,7 +66,7 @@ def parse(words):
     q.add_argument('--clip', type=cli.number(0, 100, '%', above=True), default=99.5, help='percentile of the clip (default 99.5)')
     q = figure('demo', demo, 'one page: model with geometry, one gather, the gathers side by side')
     q.add_argument('file', help='file of gathers')
-    q.add_argument('model', help='NetCDF file with vp (z, x)')
+    q.add_argument('--model', required=True, help='NetCDF file with vp (z, x)')
     q.add_argument('--record', help='shot record of the single gather (default: the middle one)')
     amplitude_options(q, gain=1.0)
     return p.parse_args(words)
@@ -72,7 +74,8 @@ def parse(words):
 
 def amplitude_options(q, gain=0.0):
     q.add_argument('--component', choices=('p', 'vx', 'vz'), help='default: p, or the first recorded')
-    q.add_argument('--axis', choices=tuple(figures.AXIS), default='offset', help='across: signed offset, channel or receiver x')
+    q.add_argument('--axis', choices=tuple(figures.AXIS), default='offset',
+                   help='across: signed offset, channel or receiver x')
     q.add_argument('--clip', type=cli.number(0, 100, '%', above=True), default=98.0,
                    help='percentile of the clip (default 98)')
     q.add_argument('--gain', type=cli.number(-10, 10), default=gain, metavar='N', help=f'amplitudes times t^N (default {gain:g})')
@@ -156,7 +159,7 @@ def gathers(a):
     file, slots = finished(a.file, a.records)
     every = -(-len(slots) // SIDE_BY_SIDE)
     if every > 1:
-        cli.say(f'{len(slots)} shots: drawing every {every}th')
+        cli.say(f'{len(slots)} shots: drawing one in {every}')
     shown = [file.gather(s, component_of(file, a)) for s in slots[::every]]
     level, factor, unit, note = clip(shown, a)
     figure, ax = plt.subplots(figsize=(min(18, 3 + 0.95 * len(shown)), 6.5), constrained_layout=True)
@@ -267,9 +270,9 @@ def demo(a):
     ax.set_title('Velocity model and geometry', loc='left', fontweight='bold')
     left, right = bottom.subplots(1, 2, gridspec_kw={'width_ratios': (1, 2.6)})
     figures.draw_gather(left, one, level, a.gain, a.axis, a.colour, window=window, title=False)
-    left.set_title(f'Shot record {one.record}', loc='left', fontweight='bold')
+    left.set_title(f'Shot record {one.record}', loc='left', fontweight='bold', pad=18)     # level with its neighbour
     image = figures.draw_gathers(right, shown, level, a.gain, a.axis, a.colour, window)
-    every_text = f' (every {every}th of {len(slots)})' if every > 1 else ''
+    every_text = f' (one in {every} of {len(slots)})' if every > 1 else ''
     right.set_title(f'{len(shown)} gathers by shot record{every_text}', loc='left', fontweight='bold')
     right.set_xlabel('')
     figures.colour_bar(bottom, image, [left, right], f'{figures.amplitude_label(component, unit, a.gain)}\n{note}', factor)
@@ -292,6 +295,7 @@ def snapshots(a):
 
 
 def read_snapshots(a):
+    cdf5.check_sealed(a.file)
     with open_dataset(a.file) as ds:
         found = [n for n, v in ds.variables.items() if v.ndim in (3, 4) and v.dimensions[-1].startswith('x')
                  and v.dimensions[-2].startswith('z')]

@@ -2,6 +2,7 @@
 
 Byte positions are counted from 1 as in the standards. The samples are skipped, so that large files are quick.
 """
+
 import os
 from dataclasses import dataclass
 
@@ -11,25 +12,43 @@ from spltools.cli import check_input, fail
 from spltools.keymap import Faults, Shot
 
 FOOT = 0.3048
-BYTES = {1: 4, 2: 4, 3: 2, 5: 4, 6: 8, 8: 1}    # sample formats of SEG-Y that we know
-SKIPPED_KINDS = range(3, 10)    # trace identification: dummy, time break, uphole, sweep, timing, water break, gun signature ...
-FIELDS = {                      # name: (first byte, bytes)
-    'record': (9, 4), 'channel': (13, 4), 'source_point': (17, 4), 'kind': (29, 2), 'offset': (37, 4),
-    'gelev': (41, 4), 'selev': (45, 4), 'sdepth': (49, 4), 'scalel': (69, 2), 'scalco': (71, 2),
-    'sx': (73, 4), 'sy': (77, 4), 'gx': (81, 4), 'gy': (85, 4), 'units': (89, 2), 'ns': (115, 2), 'dt': (117, 2)}
+BYTES = {1: 4, 2: 4, 3: 2, 5: 4, 6: 8, 8: 1}  # sample formats of SEG-Y that we know
+SKIPPED_KINDS = range(
+    3, 10
+)  # trace identification: dummy, time break, uphole, sweep, timing, water break, gun signature ...
+FIELDS = {  # name: (first byte, bytes)
+    'record': (9, 4),
+    'channel': (13, 4),
+    'source_point': (17, 4),
+    'kind': (29, 2),
+    'offset': (37, 4),
+    'gelev': (41, 4),
+    'selev': (45, 4),
+    'sdepth': (49, 4),
+    'scalel': (69, 2),
+    'scalco': (71, 2),
+    'sx': (73, 4),
+    'sy': (77, 4),
+    'gx': (81, 4),
+    'gy': (85, 4),
+    'units': (89, 2),
+    'ns': (115, 2),
+    'dt': (117, 2),
+}
 
 
 @dataclass
 class Layout:
-    """Where the traces lie: first byte, samples, bytes a sample, order ('>' or '<'), how many; format code; feet or not."""
+    """Where the traces lie: first byte, samples, bytes a sample, byte order, how many; format; feet."""
+
     start: int
     ns: int
     sample: int
     order: str
     traces: int
     code: int
-    feet: bool = None           # None: the file does not say
-    dt: int = 0                 # sample interval of the file header
+    feet: bool = None  # None: the file does not say
+    dt: int = 0  # sample interval of the file header
     notes: tuple = ()
 
 
@@ -51,31 +70,49 @@ def segy_layout(path):
     if code not in BYTES:
         swapped = int(np.frombuffer(head[3224:3226], dtype='<i2')[0])
         hint = ' (byte-swapped? SEG-Y is big-endian)' if swapped in BYTES else ''
-        fail(f'{path}: sample format {code} in bytes 3225-3226{hint}; known are {sorted(BYTES)}: is this a SEG-Y file?')
-    extended = int(words[152]) if int(words[150]) != 0 else 0       # only revisions 1 and 2 have them
+        fail(
+            f'{path}: sample format {code} in bytes 3225-3226{hint}; known are {sorted(BYTES)}: is this a'
+            ' SEG-Y file?'
+        )
+    extended = int(words[152]) if int(words[150]) != 0 else 0  # only revisions 1 and 2 have them
     if extended < 0 or 3600 + 3200 * extended >= size:
         fail(f'{path}: {extended} extended text headers (bytes 3505-3506) cannot be')
     start = 3600 + 3200 * extended
     with open(path, 'rb') as file:
         file.seek(start)
         trace = np.frombuffer(file.read(240), dtype=order + 'u2')
-    in_file, in_trace = int(words[10]) & 0xffff, int(trace[57])
+    in_file, in_trace = int(words[10]) & 0xFFFF, int(trace[57])
     notes = []
     for ns, where in ((in_file, 'file header'), (in_trace, 'trace headers')):
         if ns > 0 and (size - start) % (240 + ns * BYTES[code]) == 0:
             break
     else:
-        fail(f'{path}: {size - start} bytes of traces are no whole number of traces of {in_file} (file header) or {in_trace} '
-             f'(trace header) samples of {BYTES[code]} bytes: the file is cut or its headers are wrong')
+        fail(
+            f'{path}: {size - start} bytes of traces are no whole number of traces of {in_file} (file header)'
+            f' or {in_trace} (trace header) samples of {BYTES[code]} bytes: the file is cut or its headers'
+            ' are wrong'
+        )
     if in_file != in_trace:
-        notes.append(f'file header says {in_file} samples a trace, trace headers {in_trace}: the size of the file agrees with {ns} '
-                     f'({where})')
+        notes.append(
+            f'file header says {in_file} samples a trace, trace headers {in_trace}: the size of the file'
+            f' agrees with {ns} ({where})'
+        )
     feet = {1: False, 2: True}.get(int(words[27]))
-    return Layout(start, ns, BYTES[code], order, (size - start) // (240 + ns * BYTES[code]), code, feet, int(words[8]), tuple(notes))
+    return Layout(
+        start,
+        ns,
+        BYTES[code],
+        order,
+        (size - start) // (240 + ns * BYTES[code]),
+        code,
+        feet,
+        int(words[8]),
+        tuple(notes),
+    )
 
 
 def su_layout(path, order='auto'):
-    """Layout of an SU file: float32 traces of one length, in the byte order that fits the size and every trace."""
+    """Layout of an SU file: float32 traces, in the byte order that fits the size and every trace."""
     size = check_input(path)
     if size < 244:
         fail(f'{path} has {size} bytes, less than one SU trace')
@@ -89,10 +126,13 @@ def su_layout(path, order='auto'):
         if ns == 0 or size % (240 + 4 * ns):
             continue
         layout = Layout(0, ns, 4, this, size // (240 + 4 * ns), 5, None, int(words[58]))
-        if np.all(column(path, layout, 'ns') & 0xffff == ns):
+        if np.all(column(path, layout, 'ns') & 0xFFFF == ns):
             fits.append(layout)
     if not fits:
-        fail(f'{path}: no byte order makes this a whole number of SU traces of equal length: is it cut, or no SU file?')
+        fail(
+            f'{path}: no byte order makes this a whole number of SU traces of equal length: is it cut, or no'
+            ' SU file?'
+        )
     if len(fits) == 2:
         fail(f'{path} can be read in both byte orders: give --endian little or big')
     fits[0].notes = (f"SU, {'little' if fits[0].order == '<' else 'big'} endian",)
@@ -103,7 +143,11 @@ def column(path, layout, name, fields=None):
     """One header field of all traces as int64."""
     first, length = (fields or FIELDS)[name]
     raw = headers(path, layout)
-    return np.ascontiguousarray(raw[:, first - 1:first - 1 + length]).view(f'{layout.order}i{length}')[:, 0].astype(np.int64)
+    return (
+        np.ascontiguousarray(raw[:, first - 1 : first - 1 + length])
+        .view(f'{layout.order}i{length}')[:, 0]
+        .astype(np.int64)
+    )
 
 
 def headers(path, layout):
@@ -124,11 +168,12 @@ def scaled(values, scalars):
 @dataclass
 class Options:
     """What the user decides where headers are silent."""
+
     order: str = 'auto'
     kind: str = 'auto'
-    unit: str = 'auto'                  # auto, m, ft
-    record: str = 'record'              # field that tells shots apart: record or source_point
-    positions: tuple = ()               # ('sx', 201, 4): other byte positions
+    unit: str = 'auto'  # auto, m, ft
+    record: str = 'record'  # field that tells shots apart: record or source_point
+    positions: tuple = ()  # ('sx', 201, 4): other byte positions
     source_depth: float = None
     depth: float = None
     first_x: float = 0.0
@@ -142,7 +187,9 @@ def read_geometry(path, options):
     fields = dict(FIELDS)
     fields.update({name: (first, length) for name, first, length in options.positions})
     h = {name: column(path, layout, name, fields) for name in fields}
-    notes = [f'{layout.traces} traces of {layout.ns} samples at {layout.dt or int(h["dt"][0]) & 0xffff} us'] + list(layout.notes)
+    notes = [
+        f'{layout.traces} traces of {layout.ns} samples at {layout.dt or int(h["dt"][0]) & 0xffff} us'
+    ] + list(layout.notes)
     metre = _metre(layout, options.unit, notes)
     h = _drop_other_kinds(h, notes)
     numbers = np.arange(1, len(h['kind']) + 1) if 'trace' not in h else h['trace']
@@ -168,8 +215,10 @@ def _drop_other_kinds(h, notes):
     other = np.isin(h['kind'], SKIPPED_KINDS)
     if not other.any():
         return h
-    notes.append(f"{other.sum()} traces left out: their identification codes {sorted(set(h['kind'][other].tolist()))} "
-                 'are no seismic data')
+    notes.append(
+        f"{other.sum()} traces left out: their identification codes {sorted(set(h['kind'][other].tolist()))} "
+        "are no seismic data"
+    )
     if other.all():
         fail('no trace is seismic data (identification code, bytes 29-30)')
     return {name: values[~other] for name, values in h.items()}
@@ -192,7 +241,10 @@ def _coordinates(path, h, metre, options, notes):
         return _from_offsets(path, h, offset, options, notes)
     if no_group:
         if not np.any(offset):
-            fail(f'{path}: neither group coordinates nor offsets are in the trace headers; give their byte positions with --byte')
+            fail(
+                f'{path}: neither group coordinates nor offsets are in the trace headers; give their byte'
+                ' positions with --byte'
+            )
         xy['gx'] = xy['sx'] + _signed(offset, options, notes)
         xy['gy'] = xy['sy'].copy()
         notes.append('group coordinates are empty: x = source x + offset')
@@ -200,9 +252,15 @@ def _coordinates(path, h, metre, options, notes):
         true = np.hypot(xy['gx'] - xy['sx'], xy['gy'] - xy['sy'])
         worst = int(np.argmax(np.abs(true - np.abs(offset))))
         differs = abs(true[worst] - abs(offset[worst]))
-        notes.append(f'offsets in headers and from coordinates differ by at most {differs:.2f} m'
-                     + (f' (trace {h["trace"][worst]}: {offset[worst]:.1f} and {true[worst]:.1f} m): coordinates are used'
-                        if differs > 1 else ''))
+        notes.append(
+            f'offsets in headers and from coordinates differ by at most {differs:.2f} m'
+            + (
+                f' (trace {h["trace"][worst]}: {offset[worst]:.1f} and {true[worst]:.1f} m): coordinates are'
+                ' used'
+                if differs > 1
+                else ''
+            )
+        )
     return xy
 
 
@@ -214,8 +272,10 @@ def _check_units(path, h, largest, options, notes):
     limit = 1.3e6 if 2 in units else 360.0
     name = {2: 'seconds of arc', 3: 'decimal degrees', 4: 'degrees, minutes, seconds'}[units[0]]
     if units == [4] or largest <= limit:
-        fail(f'{path}: coordinates are {name} (code {units[0]} in bytes 89-90), which must be projected to a map first; if they are '
-             'lengths, say so with --unit m')
+        fail(
+            f'{path}: coordinates are {name} (code {units[0]} in bytes 89-90), which must be projected to a'
+            ' map first; if they are lengths, say so with --unit m'
+        )
     notes.append(f'coordinates are called {name} (code {units[0]}), but reach {largest:g}: taken as lengths')
 
 
@@ -224,20 +284,30 @@ def _signed(offset, options, notes):
     if np.any(offset < 0):
         return offset
     side = 'smaller' if options.direction < 0 else 'larger'
-    notes.append(f'offsets have no sign: receivers lie at {side} x than the source (--direction {options.direction})')
+    notes.append(
+        f'offsets have no sign: receivers lie at {side} x than the source (--direction {options.direction})'
+    )
     return options.direction * offset
 
 
 def _from_offsets(path, h, offset, options, notes):
     """No coordinates at all: a regular line of shots, receivers by their offsets."""
     if not np.any(offset):
-        fail(f'{path}: coordinates and offsets are all zero in the trace headers; give their byte positions with --byte, '
-             'or make a regular line with spl-keymap line')
+        fail(
+            f'{path}: coordinates and offsets are all zero in the trace headers; give their byte positions'
+            ' with --byte, or make a regular line with spl-keymap line'
+        )
     if options.shot_interval is None:
-        fail(f'{path}: the trace headers hold offsets but no coordinates: give --shot-interval (and --first-x) to place the shots')
+        fail(
+            f'{path}: the trace headers hold offsets but no coordinates: give --shot-interval (and --first-x)'
+            ' to place the shots'
+        )
     _, order = np.unique(h[options.record], return_inverse=True)
     sx = options.first_x + order * options.shot_interval
-    notes.append(f'no coordinates: shots {options.shot_interval:g} m apart from x = {options.first_x:g} m, receivers by offset')
+    notes.append(
+        f'no coordinates: shots {options.shot_interval:g} m apart from x = {options.first_x:g} m, receivers'
+        ' by offset'
+    )
     zero = np.zeros(len(sx))
     return dict(sx=sx, sy=zero, gx=sx + _signed(offset, options, notes), gy=zero.copy())
 
@@ -252,7 +322,9 @@ def _depths(h, metre, options, notes):
             notes.append(f'{name} depth {given:g} m as given')
         elif not np.any(values):
             option = '--source-depth' if name == 'source' else '--depth'
-            notes.append(f'{name} depths are all zero in the trace headers: z = 0 (give {option} if that is not meant)')
+            notes.append(
+                f'{name} depths are all zero in the trace headers: z = 0 (give {option} if that is not meant)'
+            )
     return dict(sz=sz, gz=gz)
 
 
@@ -262,7 +334,10 @@ def _shots(path, h, place, numbers, options, notes):
     records = h[options.record]
     channel = h['channel']
     if not np.any(records):
-        fail(f'{path}: the field that numbers shots is zero in every trace; choose another: --record-field source_point, or --byte')
+        fail(
+            f'{path}: the field that numbers shots is zero in every trace; choose another: --record-field'
+            ' source_point, or --byte'
+        )
     if not np.any(channel):
         channel = np.zeros(len(records), dtype=np.int64)
         for record in np.unique(records):
@@ -278,8 +353,18 @@ def _shots(path, h, place, numbers, options, notes):
         record = int(records[part[0]])
         _check_shot(path, record, part, channel, place, numbers, faults)
         i = part[0]
-        shots.append(Shot(record, float(place['sx'][i]), float(place['sy'][i]), float(place['sz'][i]), channel[part],
-                          place['gx'][part], place['gy'][part], place['gz'][part]))
+        shots.append(
+            Shot(
+                record,
+                float(place['sx'][i]),
+                float(place['sy'][i]),
+                float(place['sz'][i]),
+                channel[part],
+                place['gx'][part],
+                place['gy'][part],
+                place['gz'][part],
+            )
+        )
     faults.tell()
     return shots
 
@@ -289,12 +374,21 @@ def _check_shot(path, record, part, channel, place, numbers, faults):
     again = np.flatnonzero(np.diff(channel[part]) == 0)
     if len(again):
         a, b = part[again[0]], part[again[0] + 1]
-        faults.add(path, 0, f'record {record} has channel {channel[a]} twice (traces {numbers[a]} and {numbers[b]}); if the channel '
-                   'or record field is another one, give it with --byte or --record-field')
+        faults.add(
+            path,
+            0,
+            f'record {record} has channel {channel[a]} twice (traces {numbers[a]} and {numbers[b]}); if the'
+            ' channel or record field is another one, give it with --byte or --record-field',
+        )
     for name in ('sx', 'sy'):
         values = place[name][part]
         if np.ptp(values) > 0.01:
             far = part[int(np.argmax(np.abs(values - values[0])))]
-            faults.add(path, 0, f'record {record} has two source positions: {name} = {values[0]:g} m (trace {numbers[part[0]]}) and '
-                       f'{place[name][far]:g} m (trace {numbers[far]}); another --record-field may tell its shots apart')
+            faults.add(
+                path,
+                0,
+                f'record {record} has two source positions: {name} = {values[0]:g} m (trace'
+                f' {numbers[part[0]]}) and {place[name][far]:g} m (trace {numbers[far]}); another'
+                ' --record-field may tell its shots apart',
+            )
             return

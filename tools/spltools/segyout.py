@@ -274,7 +274,7 @@ def text_lines(survey, part, a):
     delay = part.first * survey.interval // 1000
     wavelet = wavelet_words(f)
     return [
-        'SYNTHETIC SEISMIC DATA, MODELLED BY ' + f.text('program', 'SPLFD2DMOD').upper() + ' ' + f.text('version'),
+        'SYNTHETIC SEISMIC DATA, MODELLED BY ' + f.text('source', 'SplFd2dmod').upper(),
         '2D ACOUSTIC FINITE DIFFERENCES, COMMON SOURCE GATHERS',
         f'DATA: {COMPONENT_NAME[a.component]} IN {survey.units.upper()}, {"IBM" if a.ibm else "IEEE"} FLOATS, NOT SCALED OR GAINED',
         f'RECORDS {first.record} TO {last.record}: {len(part.slots)} SHOTS, {part.traces} TRACES',
@@ -297,18 +297,22 @@ def text_lines(survey, part, a):
 
 
 def wavelet_words(f):
-    """Lines on the wavelet out of the parameters that the file carries."""
-    name = f.text('wavelet', 'see the NetCDF file')
-    numbers = {'ricker': ('fpeak',), 'ormsby': ('f1', 'f2', 'f3', 'f4'), 'file': ('wavelet_file',)}.get(name, ())
-    words = ', '.join(f'{n} {f.text(n)}' for n in numbers + ('delay', 'amplitude') if f.text(n))
-    return [f'WAVELET Q: {name.upper()} {words.upper()}']
+    """Lines on the wavelet: its name, and the parameters that make it."""
+    kind = f.parameters().get('wavelet', '')
+    names = {'ricker': ['fpeak'], 'ormsby': ['f1', 'f2', 'f3', 'f4'], 'file': ['wavelet_file']}.get(kind, []) + ['amplitude']
+    words = ', '.join(f'{n} {f.text(n)}' for n in names if f.text(n))
+    zero = f.text('wavelet_time_zero')
+    lines = [f'WAVELET Q: {f.text("wavelet", "SEE THE NETCDF FILE")} {words}'.upper()]
+    return lines + ([f'  TIME ZERO OF Q AT {zero} S'] if zero else [])
 
 
 def grid_words(f):
-    """Lines on model and grid, as far as the file tells."""
+    """Lines on grid, model and job, as far as the file tells."""
     lines = []
-    for title, names in (('GRID', ('dx', 'dz', 'dt', 'half_length', 'coeffs', 'top', 'npml')),
-                         ('MODEL', ('vp', 'rho', 'model_hash')), ('JOB', ('fingerprint',))):
-        words = ', '.join(f'{n} {f.text(n)}' for n in names if f.text(n))
+    for title, names in (('GRID', (('grid_spacing_m', 'DX, DZ {} M'), ('time_step_s', 'DT {} S'))),
+                         ('SCHEME', (('half_length', 'HALF-LENGTH {}'), ('coeffs', '{} WEIGHTS'), ('top', 'TOP {}'))),
+                         ('MODEL', (('model', '{}'), ('model_hash', 'HASH {}'))),
+                         ('JOB', (('fingerprint', '{}'), ('keymap_hash', 'KEY-MAP {}')))):
+        words = ', '.join(form.format(f.text(n).replace('\n', ' ')) for n, form in names if f.text(n))
         lines += [f'{title}: {words}'.upper()] if words else []
     return lines

@@ -1,0 +1,192 @@
+!> Making a file of gathers: its shape, its variables and what they say about themselves. See fio.f90 for the layout.
+module fiocreate_m
+  use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
+  use error_m, only: error_t, AddContext, Fail, FailFromC
+  use fio_c, only: fio_enddef, fio_put_doubles, fio_put_longs
+  use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioSeals, FioText
+  use fiofile_m, only: Components, computed, fio_t, FioClose, FioOpen, geometry, missing_channel, words
+  use files_m, only: FileExists
+  use iso_c_binding, only: c_ptr
+  use kinds_m, only: dp, i8
+  use survey_m, only: survey_t
+  use text_m, only: CString, Str
+  implicit none
+  private
+  public :: FioCreate, FioBytes
+
+contains
+
+  !> Makes the file with all its slots to do, and opens it. Nothing appears at `path` unless all of it succeeds.
+  !> A file that is there is replaced only if `overwrite`. Disk space for the whole file is reserved where the file system can.
+  subroutine FioCreate(fio, path, survey, overwrite, error)
+    type(fio_t), intent(inout) :: fio
+    character(*), intent(in) :: path
+    type(survey_t), intent(in) :: survey
+    logical, intent(in) :: overwrite
+    type(error_t), allocatable, intent(inout) :: error
+    type(c_ptr) :: handle
+    real(dp) :: bytes
+    call FioClose(fio, error)
+    bytes = FioBytes(survey, error)
+    if (allocated(error)) return
+    if (.not. overwrite) then
+      if (FileExists(path)) call Fail(error, "'"//path//"' exists already: set overwrite=y to start anew, or choose another output")
+    end if
+    if (allocated(error)) return
+    call FioBegin(handle, path, error)
+    if (.not. allocated(error)) call DefineFile(handle, survey, error)
+    if (.not. allocated(error)) call PutFixed(handle, survey, error)
+    call FioFinish(handle, path, error)
+    call AddContext(error, 'output of '//Str(bytes/1.0e9_dp, 3)//' GB')
+    if (allocated(error)) return
+    call FioOpen(fio, path, error, survey%fingerprint)
+  end subroutine FioCreate
+
+  !> Bytes of the traces of a survey; an error if the shape is impossible.
+  real(dp) function FioBytes(survey, error) result(bytes)
+    type(survey_t), intent(in) :: survey
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: shape
+    character(8) :: variable(3)
+    integer :: i, n
+    bytes = 0
+    if (.not. allocated(survey%record)) then
+      call Fail(error, 'a file of gathers needs at least one shot')
+      return
+    end if
+    call Components(survey%components, variable, n, error)
+    shape = Str(size(survey%record))//' shots x '//Str(survey%nrec_max)//' receivers x '//Str(survey%nt)//' samples'
+    if (size(survey%record) < 1 .or. survey%nrec_max < 1 .or. survey%nt < 1 .or. .not. survey%dt_out > 0) then
+      call Fail(error, 'a file of gathers of '//shape//' at '//Str(survey%dt_out)//' s is empty: all four must be above 0')
+      return
+    end if
+    do i = 2, size(survey%record)
+      if (survey%record(i) <= survey%record(i - 1)) call Fail(error, 'shot record numbers must rise: '// &
+        Str(survey%record(i))//' comes after '//Str(survey%record(i - 1)))
+    end do
+    bytes = 4.0_dp*n*size(survey%record)*survey%nrec_max*survey%nt
+    if (4.0_dp*survey%nrec_max*survey%nt > 1.6e10_dp) call Fail(error, 'one gather of '//Str(survey%nrec_max)//' receivers x '// &
+      Str(survey%nt)//' samples has '//Str(4.0_dp*survey%nrec_max*survey%nt, 3)// &
+      ' bytes, at most 1.6e10 can be handled: record fewer receivers a shot, or raise dt_out')
+    if (bytes > 1.0e18_dp) call Fail(error, shape//' are '//Str(bytes, 3)// &
+      ' bytes, a file can have 1e18: split the survey or raise dt_out')
+  end function FioBytes
+
+  ! --- what the file looks like ------------------------------------------------------------------------------------
+
+  subroutine DefineFile(handle, survey, error)
+    type(c_ptr), intent(in) :: handle
+    type(survey_t), intent(in) :: survey
+    type(error_t), allocatable, intent(inout) :: error
+    call FioText(handle, '', 'Conventions', 'CF-1.10', error)
+    call FioText(handle, '', 'format', 'gathers 1', error)
+    call FioText(handle, '', 'fingerprint', survey%fingerprint, error)
+    call FioText(handle, '', 'components', survey%components, error)
+    if (allocated(survey%attribute)) call FioAttributes(handle, survey%attribute, error)
+    call FioDim(handle, 'shot', size(survey%record), error)
+    call FioDim(handle, 'receiver', survey%nrec_max, error)
+    call FioDim(handle, 'time', survey%nt, error)
+    call FioDim(handle, 'words', words, error)
+    call FioDefine(handle, 'time', 'double', 'time', 's', 'time since time zero of the source', error)
+    call FioText(handle, 'time', 'axis', 'T', error)
+    call FioDefine(handle, 'record', 'int', 'shot', '', 'shot record number', error)
+    call FioSeals(handle, error)
+    call DefineShots(handle, error)
+    call DefineGeometry(handle, error)
+    call DefineTraces(handle, survey, error)
+    if (.not. allocated(error)) call FailFromC(fio_enddef(handle), error)
+  end subroutine DefineFile
+
+  subroutine DefineShots(handle, error)
+    type(c_ptr), intent(in) :: handle
+    type(error_t), allocatable, intent(inout) :: error
+    call FioDefine(handle, 'status', 'int', 'shot', '', 'state of the shot', error)
+    call FioNumbers(handle, 'status', 'flag_values', 'int', [0.0_dp, 1.0_dp, 2.0_dp], error)
+    call FioText(handle, 'status', 'flag_meanings', 'todo done parked', error)
+    call FioText(handle, 'status', 'comment', 'nothing else of a slot means anything unless its status is 1', error)
+    call FioDefine(handle, 'nrec', 'int', 'shot', '', 'number of receivers', error)
+    call FioDefine(handle, 'checksum', 'uint', 'shot', '', 'CRC-32 of geometry and traces', error)
+    call FioDefine(handle, 'run_checksum', 'uint', 'shot', '', 'CRC-32 of how the shot was computed', error)
+    call FioDefine(handle, 'seconds', 'double', 'shot', 's', 'wall time of the time loop', error)
+    call FioDefine(handle, 'steps', 'int', 'shot', '', 'time steps done', error)
+    call FioDefine(handle, 'cells', 'double', 'shot', '', 'cells of the grid, absorbing layers included', error)
+    call FioDefine(handle, 'finished', 'double', 'shot', 'seconds since 1970-01-01T00:00:00Z', 'when it was written', error)
+    call FioDefine(handle, 'variant', 'char', 'shot words', '', 'kernel variant that computed it', error)
+    call FioDefine(handle, 'device', 'char', 'shot words', '', 'processor that computed it', error)
+  end subroutine DefineShots
+
+  subroutine DefineGeometry(handle, error)
+    type(c_ptr), intent(in) :: handle
+    type(error_t), allocatable, intent(inout) :: error
+    call FioDefine(handle, 'source_x', 'double', 'shot', 'm', 'source position along the line, asked for', error)
+    call FioDefine(handle, 'source_y', 'double', 'shot', 'm', 'source position across the line, recorded only', error)
+    call FioDefine(handle, 'source_z', 'double', 'shot', 'm', 'source depth, asked for', error)
+    call FioDefine(handle, 'source_x_used', 'double', 'shot', 'm', 'source position along the line, used', error)
+    call FioDefine(handle, 'source_z_used', 'double', 'shot', 'm', 'source depth, used', error)
+    call DefineReceiver(handle, 'receiver_x', 'receiver position along the line, asked for', error)
+    call DefineReceiver(handle, 'receiver_y', 'receiver position across the line, recorded only', error)
+    call DefineReceiver(handle, 'receiver_z', 'receiver depth, asked for', error)
+    call DefineReceiver(handle, 'receiver_x_used', 'receiver position along the line, used', error)
+    call DefineReceiver(handle, 'receiver_z_used', 'receiver depth, used', error)
+    call FioText(handle, 'source_z', 'positive', 'down', error)
+    call FioText(handle, 'source_z_used', 'positive', 'down', error)
+    call FioText(handle, 'receiver_z', 'positive', 'down', error)
+    call FioText(handle, 'receiver_z_used', 'positive', 'down', error)
+    call FioDefine(handle, 'channel', 'int', 'shot receiver', '', 'channel number', error)
+    call FioNumbers(handle, 'channel', '_FillValue', 'int', [real(missing_channel, dp)], error)
+  end subroutine DefineGeometry
+
+  subroutine DefineReceiver(handle, name, meaning, error)
+    type(c_ptr), intent(in) :: handle
+    character(*), intent(in) :: name, meaning
+    type(error_t), allocatable, intent(inout) :: error
+    call FioDefine(handle, name, 'double', 'shot receiver', 'm', meaning, error)
+    call FioNumbers(handle, name, '_FillValue', 'double', [ieee_value(1.0_dp, ieee_quiet_nan)], error)
+  end subroutine DefineReceiver
+
+  !> Traces last, so that the small variables lie together; and the order of the checksums, now that it is known.
+  subroutine DefineTraces(handle, survey, error)
+    type(c_ptr), intent(in) :: handle
+    type(survey_t), intent(in) :: survey
+    type(error_t), allocatable, intent(inout) :: error
+    character(8) :: variable(3)
+    character(:), allocatable :: name, order
+    integer :: i, n
+    call Components(survey%components, variable, n, error)
+    order = geometry
+    do i = 1, n
+      name = trim(variable(i))
+      order = order//' '//name
+      if (name == 'pressure') then
+        call FioDefine(handle, name, 'float', 'shot receiver time', 'Pa', 'pressure', error)
+      else
+        call FioDefine(handle, name, 'float', 'shot receiver time', 'm s-1', 'particle velocity '// &
+          merge('along x, to the right', 'along z, downwards   ', name == 'vx'), error)
+      end if
+      call FioNumbers(handle, name, '_FillValue', 'float', [ieee_value(1.0_dp, ieee_quiet_nan)], error)
+      call FioText(handle, name, 'coordinates', 'record receiver_x_used receiver_z_used', error)
+    end do
+    call DescribeSum(handle, 'checksum', order, error)
+    call DescribeSum(handle, 'run_checksum', computed, error)
+  end subroutine DefineTraces
+
+  subroutine DescribeSum(handle, name, order, error)
+    type(c_ptr), intent(in) :: handle
+    character(*), intent(in) :: name, order
+    type(error_t), allocatable, intent(inout) :: error
+    call FioText(handle, name, 'order', order, error)
+    call FioText(handle, name, 'comment', 'zlib.crc32 run over the variables named in order, one after the other: for each '// &
+      'the bytes of the whole slot of the shot as they stand in this file (big-endian, missing receivers included)', error)
+  end subroutine DescribeSum
+
+  subroutine PutFixed(handle, survey, error)
+    type(c_ptr), intent(in) :: handle
+    type(survey_t), intent(in) :: survey
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: i
+    call FailFromC(fio_put_doubles(handle, CString('time'), [0_i8], [int(survey%nt, i8)], &
+      [(survey%dt_out*(i - 1), i=1, survey%nt)]), error)
+    call FailFromC(fio_put_longs(handle, CString('record'), [0_i8], [size(survey%record, kind=i8)], int(survey%record, i8)), error)
+  end subroutine PutFixed
+
+end module fiocreate_m

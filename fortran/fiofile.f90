@@ -1,0 +1,170 @@
+!> An open file of gathers: what every part of its handling shares. See fio.f90 for the layout.
+module fiofile_m
+  use error_m, only: error_t, Fail, FailFromC
+  use fio_c, only: fio_close, fio_dim_length, fio_get_att_text, fio_get_doubles, fio_get_longs, fio_header_check, fio_open
+  use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_null_ptr, c_ptr
+  use kinds_m, only: dp, i8
+  use text_m, only: CString, Str
+  implicit none
+  private
+  public :: fio_t, FioOpen, FioClose, CheckOpen, CheckSlot, Components
+  public :: fio_todo, fio_done, fio_parked, words, missing_channel, geometry, computed
+
+  integer, parameter :: fio_todo = 0, fio_done = 1, fio_parked = 2   !< values of status(shot)
+  integer, parameter :: words = 80                                  !< characters of variant and device
+  integer, parameter :: missing_channel = -2147483647
+
+  character(*), parameter :: geometry = 'record nrec source_x source_y source_z receiver_x receiver_y receiver_z channel '// &
+    'source_x_used source_z_used receiver_x_used receiver_z_used'
+  character(*), parameter :: computed = 'seconds steps cells finished variant device'
+
+  type :: fio_t
+    type(c_ptr) :: handle = c_null_ptr
+    character(:), allocatable :: path
+    integer :: nshots = 0, nrec_max = 0, nt = 0, ncomp = 0
+    real(dp) :: dt_out = 0                    !< [s]
+    character(8) :: variable(3) = ''          !< the components' variables, (ncomp) of them used
+    integer, allocatable :: record(:)         !< shot record numbers by slot, (nshots)
+    logical :: broken = .false.               !< a write failed: the file must be closed and opened again
+  end type fio_t
+
+contains
+
+  !> 'p,vx' -> pressure, vx
+  subroutine Components(list, variable, n, error)
+    character(*), intent(in) :: list
+    character(8), intent(out) :: variable(3)
+    integer, intent(out) :: n
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: rest, word
+    integer :: comma
+    variable = ''
+    n = 0
+    rest = trim(adjustl(list))//','
+    do while (len(rest) > 0)
+      comma = index(rest, ',')
+      word = trim(adjustl(rest(:comma - 1)))
+      rest = rest(comma + 1:)
+      if (word == 'p') word = 'pressure'
+      if (all(word /= [character(8) :: 'pressure', 'vx', 'vz']) .or. any(word == variable)) then
+        call Fail(error, "components = '"//list//"', must be any of p, vx, vz, each once, joined by commas")
+        return
+      end if
+      n = n + 1
+      variable(n) = word
+    end do
+  end subroutine Components
+
+  !> Opens a file of gathers after checking its length and sealed header. With a `fingerprint` a file of another job is refused.
+  subroutine FioOpen(fio, path, error, fingerprint, readonly)
+    type(fio_t), intent(inout) :: fio
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
+    character(*), intent(in), optional :: fingerprint
+    logical, intent(in), optional :: readonly
+    integer(c_int) :: writable
+    call FioClose(fio, error)
+    if (allocated(error)) return
+    writable = 1
+    if (present(readonly)) writable = merge(0, 1, readonly)
+    fio%path = path
+    call FailFromC(fio_header_check(CString(path)), error)
+    if (allocated(error)) then
+      if (index(error%message, 'damaged') > 0) error%message = error%message// &
+        ' (restore it from a copy, or start anew with overwrite=y)'
+      return
+    end if
+    fio%handle = fio_open(CString(path), writable)
+    if (.not. c_associated(fio%handle)) call FailFromC(1, error)
+    if (allocated(error)) return
+    if (present(fingerprint)) call CheckFingerprint(fio, fingerprint, error)
+    call ReadShape(fio, error)
+    if (.not. allocated(error)) return
+    if (fio_close(fio%handle) /= 0) continue   ! the first error is the one to tell
+    fio%handle = c_null_ptr
+  end subroutine FioOpen
+
+  subroutine CheckFingerprint(fio, fingerprint, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: fingerprint
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: found
+    found = GlobalText(fio, 'fingerprint')
+    if (found /= fingerprint) call Fail(error, "'"//fio%path//"' belongs to another job (its fingerprint is '"//found// &
+      "', this job's '"//fingerprint//"'): repeat the job that made it, set overwrite=y to start anew, or choose another output")
+  end subroutine CheckFingerprint
+
+  function GlobalText(fio, name) result(text)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    character(:), allocatable :: text
+    character(kind=c_char, len=1024) :: buffer
+    integer(c_long_long) :: n
+    n = fio_get_att_text(fio%handle, CString(''), CString(name), len(buffer, c_long_long), buffer)
+    text = buffer(:min(max(n, 0_c_long_long), len(buffer, c_long_long)))
+  end function GlobalText
+
+  subroutine ReadShape(fio, error)
+    type(fio_t), intent(inout) :: fio
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8), allocatable :: record(:)
+    real(dp) :: time(2)
+    if (allocated(error)) return
+    fio%nshots = DimLength(fio, 'shot', error)
+    fio%nrec_max = DimLength(fio, 'receiver', error)
+    fio%nt = DimLength(fio, 'time', error)
+    call Components(GlobalText(fio, 'components'), fio%variable, fio%ncomp, error)
+    if (allocated(error)) return
+    allocate (record(fio%nshots))
+    call FailFromC(fio_get_longs(fio%handle, CString('record'), [0_i8], [int(fio%nshots, i8)], record), error)
+    fio%record = int(record)
+    time = 0
+    call FailFromC(fio_get_doubles(fio%handle, CString('time'), [0_i8], [int(min(2, fio%nt), i8)], time), error)
+    fio%dt_out = time(2)
+  end subroutine ReadShape
+
+  integer function DimLength(fio, name, error) result(n)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    type(error_t), allocatable, intent(inout) :: error
+    integer(c_long_long) :: length
+    length = 0
+    call FailFromC(fio_dim_length(fio%handle, CString(name), length), error)
+    n = int(length)
+  end function DimLength
+
+  !> Closes; twice is harmless.
+  subroutine FioClose(fio, error)
+    type(fio_t), intent(inout) :: fio
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: rc
+    logical :: broken
+    broken = fio%broken
+    rc = 0
+    if (c_associated(fio%handle)) rc = fio_close(fio%handle)
+    fio%handle = c_null_ptr
+    fio%broken = .false.
+    ! after a failed write closing fails again, of the same cause, which was told then
+    if (.not. broken) call FailFromC(rc, error)
+  end subroutine FioClose
+
+  subroutine CheckOpen(fio, error)
+    type(fio_t), intent(in) :: fio
+    type(error_t), allocatable, intent(inout) :: error
+    if (.not. c_associated(fio%handle)) then
+      call Fail(error, 'the file of gathers is not open')
+    else if (fio%broken) then
+      call Fail(error, "an earlier write to '"//fio%path//"' failed: nothing more is written until it is opened again")
+    end if
+  end subroutine CheckOpen
+
+  subroutine CheckSlot(fio, slot, error)
+    type(fio_t), intent(in) :: fio
+    integer, intent(in) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    call CheckOpen(fio, error)
+    if (allocated(error)) return
+    if (slot < 1 .or. slot > fio%nshots) call Fail(error, 'slot '//Str(slot)//" of '"//fio%path//"', must be 1.."//Str(fio%nshots))
+  end subroutine CheckSlot
+
+end module fiofile_m

@@ -1,0 +1,164 @@
+!> Reading gathers back, never without their checksums. See fio.f90 for the layout.
+module fioget_m
+  use error_m, only: error_t, Fail, FailFromC
+  use fio_c, only: fio_crc_slot, fio_get_doubles, fio_get_floats, fio_get_longs, fio_get_text
+  use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_t, geometry, words
+  use files_m, only: Hex
+  use gather_m, only: gather_t
+  use iso_c_binding, only: c_null_char
+  use kinds_m, only: dp, i8
+  use text_m, only: CString, Str
+  implicit none
+  private
+  public :: FioVerify, FioGet, FioStatus, SumSlot
+
+contains
+
+  !> Goes on with a CRC-32 over the slot in the variables named, in that order.
+  subroutine SumSlot(fio, names, slot, crc, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: names
+    integer, intent(in) :: slot
+    integer(i8), intent(inout) :: crc
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: first, last
+    first = 1
+    do while (first <= len_trim(names))
+      last = index(names(first:)//' ', ' ') + first - 2
+      if (allocated(error)) return
+      call FailFromC(fio_crc_slot(fio%handle, CString(names(first:last)), slot - 1_i8, crc), error)
+      first = last + 2
+    end do
+  end subroutine SumSlot
+
+  !> Reads a slot back and compares it with its checksums: an error says what is wrong with it. `checksum` is to be compared with
+  !> the one in the journal.
+  subroutine FioVerify(fio, slot, checksum, error)
+    type(fio_t), intent(in) :: fio
+    integer, intent(in) :: slot
+    integer(i8), intent(out) :: checksum
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: run
+    integer :: i
+    checksum = 0
+    run = 0
+    call CheckSlot(fio, slot, error)
+    if (allocated(error)) return
+    if (GetLong(fio, 'status', slot, error) /= fio_done) call Fail(error, 'shot record '//Str(fio%record(slot))//" of '"// &
+      fio%path//"' is not marked done")
+    call SumSlot(fio, geometry, slot, checksum, error)
+    do i = 1, fio%ncomp
+      call SumSlot(fio, trim(fio%variable(i)), slot, checksum, error)
+    end do
+    call SumSlot(fio, computed, slot, run, error)
+    call Compare(fio, 'checksum', slot, checksum, error)
+    call Compare(fio, 'run_checksum', slot, run, error)
+  end subroutine FioVerify
+
+  subroutine Compare(fio, name, slot, found, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer, intent(in) :: slot
+    integer(i8), intent(in) :: found
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: stored
+    stored = GetLong(fio, name, slot, error)
+    if (stored /= found) call Fail(error, 'shot record '//Str(fio%record(slot))//" of '"//fio%path//"' is damaged: "//name// &
+      ' of its data is '//Hex(found)//', must be '//Hex(stored))
+  end subroutine Compare
+
+  integer(i8) function GetLong(fio, name, slot, error) result(value)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer, intent(in) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: values(1)
+    values = -1
+    if (.not. allocated(error)) call FailFromC(fio_get_longs(fio%handle, CString(name), [slot - 1_i8], [1_i8], values), error)
+    value = values(1)
+  end function GetLong
+
+  !> Status of all slots: fio_todo, fio_done or fio_parked.
+  subroutine FioStatus(fio, status, error)
+    type(fio_t), intent(in) :: fio
+    integer, allocatable, intent(out) :: status(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8), allocatable :: values(:)
+    allocate (values(fio%nshots), source=0_i8)
+    call CheckOpen(fio, error)
+    if (.not. allocated(error)) then
+      call FailFromC(fio_get_longs(fio%handle, CString('status'), [0_i8], [int(fio%nshots, i8)], values), error)
+    end if
+    status = int(values)
+  end subroutine FioStatus
+
+  !> Reads a gather, verified. Positions are those used.
+  subroutine FioGet(fio, slot, gather, error)
+    type(fio_t), intent(in) :: fio
+    integer, intent(in) :: slot
+    type(gather_t), intent(out) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: checksum
+    integer :: c
+    call FioVerify(fio, slot, checksum, error)
+    if (allocated(error)) return
+    gather%slot = slot
+    gather%record = fio%record(slot)
+    gather%nt = fio%nt
+    gather%ncomp = fio%ncomp
+    gather%nrec = int(GetLong(fio, 'nrec', slot, error))
+    gather%steps = int(GetLong(fio, 'steps', slot, error))
+    call GetDoubles(fio, 'source_x_used', slot, gather%sx, error)
+    call GetDoubles(fio, 'source_z_used', slot, gather%sz, error)
+    call GetDoubles(fio, 'seconds', slot, gather%seconds, error)
+    call GetDoubles(fio, 'cells', slot, gather%cells, error)
+    gather%variant = GetWords(fio, 'variant', slot, error)
+    gather%device = GetWords(fio, 'device', slot, error)
+    allocate (gather%rx(gather%nrec), gather%rz(gather%nrec), gather%traces(fio%nt, gather%nrec, fio%ncomp))
+    call GetReceivers(fio, 'receiver_x_used', slot, gather%rx, error)
+    call GetReceivers(fio, 'receiver_z_used', slot, gather%rz, error)
+    do c = 1, fio%ncomp
+      if (allocated(error)) return
+      call FailFromC(fio_get_floats(fio%handle, CString(trim(fio%variable(c))), [slot - 1_i8, 0_i8, 0_i8], &
+        [1_i8, int(gather%nrec, i8), int(fio%nt, i8)], gather%traces(:, :, c)), error)
+    end do
+  end subroutine FioGet
+
+  subroutine GetDoubles(fio, name, slot, value, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer, intent(in) :: slot
+    real(dp), intent(inout) :: value
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: values(1)
+    if (allocated(error)) return
+    values = 0
+    call FailFromC(fio_get_doubles(fio%handle, CString(name), [slot - 1_i8], [1_i8], values), error)
+    value = values(1)
+  end subroutine GetDoubles
+
+  subroutine GetReceivers(fio, name, slot, values, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer, intent(in) :: slot
+    real(dp), intent(inout) :: values(:)
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(error)) return
+    call FailFromC(fio_get_doubles(fio%handle, CString(name), [slot - 1_i8, 0_i8], [1_i8, size(values, kind=i8)], values), error)
+  end subroutine GetReceivers
+
+  function GetWords(fio, name, slot, error) result(text)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer, intent(in) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: text
+    character(words) :: buffer
+    buffer = ''
+    if (.not. allocated(error)) call FailFromC(fio_get_text(fio%handle, CString(name), [slot - 1_i8, 0_i8], &
+      [1_i8, int(words, i8)], buffer), error)
+    text = buffer
+    if (index(text, c_null_char) > 0) text = text(:index(text, c_null_char) - 1)
+  end function GetWords
+
+end module fioget_m

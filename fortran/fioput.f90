@@ -1,0 +1,219 @@
+!> Writing gathers into their slots, durably. See fio.f90 for the layout.
+module fioput_m
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_quiet_nan, ieee_value
+  use error_m, only: error_t, AddContext, Fail, FailFromC
+  use fio_c, only: fio_crc_floats, fio_flush, fio_put_doubles, fio_put_floats, fio_put_longs, fio_put_text, fio_sync
+  use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_parked, fio_t, fio_todo, geometry, missing_channel, words
+  use fioget_m, only: SumSlot
+  use files_m, only: ClockSeconds
+  use gather_m, only: gather_t
+  use iso_c_binding, only: c_null_char
+  use kinds_m, only: dp, i8, sp
+  use shot_m, only: shot_t
+  use text_m, only: CString, Str
+  implicit none
+  private
+  public :: FioPut, FioMark
+
+contains
+
+  !> Writes a gather into the slot of its shot. On return it is on the disk, checksums and status too; only then may it be
+  !> journalled as done. `checksum` is the one in the file. After an error the slot does not count; if fio%broken, nothing more
+  !> can be written until the file is closed and opened again.
+  subroutine FioPut(fio, shot, gather, checksum, error)
+    type(fio_t), intent(inout) :: fio
+    type(shot_t), intent(in) :: shot
+    type(gather_t), intent(in) :: gather
+    integer(i8), intent(out) :: checksum
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: run_checksum
+    integer :: slot
+    checksum = 0
+    slot = shot%slot
+    call CheckOpen(fio, error)
+    call CheckGather(fio, shot, gather, error)
+    if (allocated(error)) return
+    fio%broken = .true.   ! until all of it succeeded
+    call PutLong(fio, 'status', slot, int(fio_todo, i8), error)
+    call PutGeometry(fio, shot, gather, error)
+    call PutComputed(fio, slot, gather, error)
+    call SumSlot(fio, geometry, slot, checksum, error)
+    call PutTraces(fio, slot, gather, checksum, error)
+    run_checksum = 0
+    call SumSlot(fio, computed, slot, run_checksum, error)
+    ! what cannot be written must be known before the slot is marked done
+    if (.not. allocated(error)) call FailFromC(fio_flush(fio%handle), error)
+    call PutLong(fio, 'checksum', slot, checksum, error)
+    call PutLong(fio, 'run_checksum', slot, run_checksum, error)
+    call PutLong(fio, 'status', slot, int(fio_done, i8), error)
+    if (.not. allocated(error)) call FailFromC(fio_sync(fio%handle), error)
+    call AddContext(error, 'writing shot record '//Str(shot%record))
+    fio%broken = allocated(error)
+  end subroutine FioPut
+
+  !> Notes another state of a slot (fio_todo: its traces turned out damaged; fio_parked: given up), durably.
+  subroutine FioMark(fio, slot, status, error)
+    type(fio_t), intent(inout) :: fio
+    integer, intent(in) :: slot, status
+    type(error_t), allocatable, intent(inout) :: error
+    call CheckSlot(fio, slot, error)
+    if (status /= fio_todo .and. status /= fio_parked) call Fail(error, 'status '//Str(status)//' cannot be set by hand')
+    if (allocated(error)) return
+    fio%broken = .true.
+    call PutLong(fio, 'status', slot, int(status, i8), error)
+    if (.not. allocated(error)) call FailFromC(fio_sync(fio%handle), error)
+    fio%broken = allocated(error)
+  end subroutine FioMark
+
+  !> A gather that does not belong to its slot, or holds no numbers, must not be written.
+  subroutine CheckGather(fio, shot, gather, error)
+    type(fio_t), intent(in) :: fio
+    type(shot_t), intent(in) :: shot
+    type(gather_t), intent(in) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: j, c
+    if (allocated(error)) return
+    if (shot%slot < 1 .or. shot%slot > fio%nshots) then
+      call Fail(error, 'shot record '//Str(shot%record)//' has slot '//Str(shot%slot)//', must be 1..'//Str(fio%nshots))
+      return
+    end if
+    if (fio%record(shot%slot) /= shot%record .or. gather%record /= shot%record) call Fail(error, 'slot '//Str(shot%slot)// &
+      ' is for shot record '//Str(fio%record(shot%slot))//', not for shot '//Str(shot%record)//' with gather '//Str(gather%record))
+    if (.not. (allocated(gather%traces) .and. allocated(gather%rx) .and. allocated(gather%rz) .and. allocated(shot%rx) .and. &
+      allocated(shot%ry) .and. allocated(shot%rz) .and. allocated(shot%channel))) then
+      call Fail(error, 'the gather of shot record '//Str(shot%record)//' is incomplete')
+      return
+    end if
+    if (any(shape(gather%traces) /= [fio%nt, gather%nrec, fio%ncomp]) .or. size(gather%rx) /= gather%nrec .or. &
+      size(gather%rz) /= gather%nrec .or. size(shot%rx) /= gather%nrec .or. size(shot%ry) /= gather%nrec .or. &
+      size(shot%rz) /= gather%nrec .or. size(shot%channel) /= gather%nrec .or. gather%nrec > fio%nrec_max) then
+      call Fail(error, 'the gather of shot record '//Str(shot%record)//' has '//Str(size(gather%traces, 1))//' samples x '// &
+        Str(gather%nrec)//' receivers x '//Str(size(gather%traces, 3))//' components, its slot is for '//Str(fio%nt)//' x '// &
+        Str(size(shot%rx))//' (at most '//Str(fio%nrec_max)//') x '//Str(fio%ncomp))
+      return
+    end if
+    do c = 1, fio%ncomp
+      do j = 1, gather%nrec
+        if (.not. all(ieee_is_finite(gather%traces(:, j, c)))) then
+          call Fail(error, trim(fio%variable(c))//' of receiver '//Str(j)//' of shot record '//Str(shot%record)//' is not finite')
+          return
+        end if
+      end do
+    end do
+  end subroutine CheckGather
+
+  subroutine PutGeometry(fio, shot, gather, error)
+    type(fio_t), intent(in) :: fio
+    type(shot_t), intent(in) :: shot
+    type(gather_t), intent(in) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: channel(fio%nrec_max)
+    integer :: slot
+    slot = shot%slot
+    call PutLong(fio, 'nrec', slot, int(gather%nrec, i8), error)
+    call PutDouble(fio, 'source_x', slot, shot%sx, error)
+    call PutDouble(fio, 'source_y', slot, shot%sy, error)
+    call PutDouble(fio, 'source_z', slot, shot%sz, error)
+    call PutDouble(fio, 'source_x_used', slot, gather%sx, error)
+    call PutDouble(fio, 'source_z_used', slot, gather%sz, error)
+    call PutReceivers(fio, 'receiver_x', slot, shot%rx, error)
+    call PutReceivers(fio, 'receiver_y', slot, shot%ry, error)
+    call PutReceivers(fio, 'receiver_z', slot, shot%rz, error)
+    call PutReceivers(fio, 'receiver_x_used', slot, gather%rx, error)
+    call PutReceivers(fio, 'receiver_z_used', slot, gather%rz, error)
+    channel = missing_channel
+    channel(:gather%nrec) = shot%channel
+    if (.not. allocated(error)) call FailFromC(fio_put_longs(fio%handle, CString('channel'), [slot - 1_i8, 0_i8], &
+      [1_i8, int(fio%nrec_max, i8)], channel), error)
+  end subroutine PutGeometry
+
+  subroutine PutComputed(fio, slot, gather, error)
+    type(fio_t), intent(in) :: fio
+    integer, intent(in) :: slot
+    type(gather_t), intent(in) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    call PutDouble(fio, 'seconds', slot, gather%seconds, error)
+    call PutLong(fio, 'steps', slot, int(gather%steps, i8), error)
+    call PutDouble(fio, 'cells', slot, gather%cells, error)
+    call PutDouble(fio, 'finished', slot, ClockSeconds(), error)
+    call PutWords(fio, 'variant', slot, gather%variant, error)
+    call PutWords(fio, 'device', slot, gather%device, error)
+  end subroutine PutComputed
+
+  !> The traces as given, then NaN for the receivers that are not there; goes on with the checksum over what was given.
+  subroutine PutTraces(fio, slot, gather, crc, error)
+    type(fio_t), intent(in) :: fio
+    integer, intent(in) :: slot
+    type(gather_t), intent(in) :: gather
+    integer(i8), intent(inout) :: crc
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: none(:, :)
+    integer :: c
+    allocate (none(fio%nt, fio%nrec_max - gather%nrec), source=ieee_value(1.0_sp, ieee_quiet_nan))
+    do c = 1, fio%ncomp
+      call PutBlock(fio, trim(fio%variable(c)), slot, 0, gather%nrec, gather%traces(:, :, c), crc, error)
+      call PutBlock(fio, trim(fio%variable(c)), slot, gather%nrec, size(none, 2), none, crc, error)
+    end do
+  end subroutine PutTraces
+
+  subroutine PutBlock(fio, name, slot, first, n, traces, crc, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer, intent(in) :: slot, first, n
+    real(sp), intent(in) :: traces(fio%nt, n)
+    integer(i8), intent(inout) :: crc
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(error) .or. n == 0) return
+    call FailFromC(fio_put_floats(fio%handle, CString(name), [slot - 1_i8, int(first, i8), 0_i8], &
+      [1_i8, int(n, i8), int(fio%nt, i8)], traces), error)
+    crc = fio_crc_floats(crc, int(fio%nt, i8)*n, traces)
+  end subroutine PutBlock
+
+  subroutine PutLong(fio, name, slot, value, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer, intent(in) :: slot
+    integer(i8), intent(in) :: value
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(error)) return
+    call FailFromC(fio_put_longs(fio%handle, CString(name), [slot - 1_i8], [1_i8], [value]), error)
+  end subroutine PutLong
+
+  subroutine PutDouble(fio, name, slot, value, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer, intent(in) :: slot
+    real(dp), intent(in) :: value
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(error)) return
+    call FailFromC(fio_put_doubles(fio%handle, CString(name), [slot - 1_i8], [1_i8], [value]), error)
+  end subroutine PutDouble
+
+  subroutine PutReceivers(fio, name, slot, values, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer, intent(in) :: slot
+    real(dp), intent(in) :: values(:)
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: all_of_them(fio%nrec_max)
+    if (allocated(error)) return
+    all_of_them = ieee_value(1.0_dp, ieee_quiet_nan)
+    all_of_them(:size(values)) = values
+    call FailFromC(fio_put_doubles(fio%handle, CString(name), [slot - 1_i8, 0_i8], [1_i8, int(fio%nrec_max, i8)], &
+      all_of_them), error)
+  end subroutine PutReceivers
+
+  subroutine PutWords(fio, name, slot, text, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer, intent(in) :: slot
+    character(:), allocatable, intent(in) :: text
+    type(error_t), allocatable, intent(inout) :: error
+    character(words) :: buffer
+    if (allocated(error)) return
+    buffer = repeat(c_null_char, words)
+    if (allocated(text)) buffer(:min(words, len(text))) = text(:min(words, len(text)))
+    call FailFromC(fio_put_text(fio%handle, CString(name), [slot - 1_i8, 0_i8], [1_i8, int(words, i8)], buffer), error)
+  end subroutine PutWords
+
+end module fioput_m

@@ -1,0 +1,368 @@
+#!/usr/bin/env python3
+"""spl-model writes NetCDF models from SEG-Y, SU and raw sections without guessing, and a demo."""
+
+import os
+import subprocess
+import sys
+
+ROOT = os.environ['ROOT']
+sys.path[:0] = [os.path.join(ROOT, 'tests'), os.path.join(ROOT, 'tools')]
+import netCDF4  # noqa: E402
+import numpy as np  # noqa: E402
+import segyio  # noqa: E402
+from check import claim, done  # noqa: E402
+from spltools.models import SALT, WATER  # noqa: E402
+
+NX, NZ = 21, 15
+
+
+def tool(*arguments):
+    command = [
+        os.environ.get('PYTHON', sys.executable),
+        os.path.join(ROOT, 'tools', 'spl-model'),
+        *map(str, arguments),
+    ]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return ran.returncode, ran.stdout
+
+
+def fine(sentence, *arguments):
+    status, text = tool(*arguments)
+    claim(status == 0, sentence + ('' if status == 0 else f': {text.strip()}'))
+    return text
+
+
+def refused(words, what, *arguments):
+    status, text = tool(*arguments, '-o', 'bad.nc')
+    told = text.split('error: ')[-1].strip()
+    claim(
+        status == 1 and words in told and 'fault in this tool' not in text and not os.path.exists('bad.nc'),
+        f'{what}: {told}',
+    )
+
+
+def section(scale=1.0):
+    """A velocity section, (nz, nx): faster with depth and to the right."""
+    z, x = np.meshgrid(np.arange(NZ), np.arange(NX), indexing='ij')
+    return (scale * (1500 + 100 * z + 3 * x)).astype(np.float32)
+
+
+def holds(path, variable, values, dx, dz, x0, z0, unit):
+    """The file is as the modelling program wants it."""
+    with netCDF4.Dataset(path) as file:
+        v, x, z = file.variables[variable], file.variables['x'], file.variables['z']
+        worst = float(np.abs(v[:] - values).max())
+        axes = max(
+            float(np.abs(x[:] - x0 - dx * np.arange(NX)).max()),
+            float(np.abs(z[:] - z0 - dz * np.arange(NZ)).max()),
+        )
+        claim(
+            v.dimensions == ('z', 'x')
+            and v.dtype == np.float32
+            and v.units == unit
+            and x.units == z.units == 'm'
+            and z.positive == 'down'
+            and x.axis == 'X'
+            and z.axis == 'Z',
+            f'{path}: {variable}(z, x) in {unit}, axes in m, z down',
+        )
+        claim(
+            worst <= 5e-7 * float(np.abs(values).max()) and axes < 1e-9,
+            f'values right to {worst:.2g} {unit}, axes to {axes:.1g} m',
+        )
+
+
+def segy(path, values, kind=1, cdp=True, feet=False, dt=4000):
+    spec = segyio.spec()
+    spec.format, spec.samples, spec.tracecount = kind, np.arange(NZ) * dt / 1000.0, NX
+    with segyio.create(path, spec) as file:
+        file.bin.update({segyio.BinField.MeasurementSystem: 2 if feet else 1, segyio.BinField.Interval: dt})
+        for i in range(NX):
+            words = {segyio.TraceField.TRACE_SAMPLE_COUNT: NZ, segyio.TraceField.SourceGroupScalar: -10}
+            if cdp:
+                words.update({segyio.TraceField.CDP_X: 10000 + 125 * i})
+            file.header[i] = words
+            file.trace[i] = np.ascontiguousarray(values[:, i])
+    return path
+
+
+def su(path, values, order='<', d1=5.0, d2=12.5):
+    with open(path, 'wb') as file:
+        for i in range(NX):
+            head = bytearray(240)
+            head[114:116] = np.array(NZ, dtype=order + 'i2').tobytes()
+            head[180:196] = np.array([d1, 20.0, d2, 300.0], dtype=order + 'f4').tobytes()
+            file.write(bytes(head) + values[:, i].astype(order + 'f4').tobytes())
+    return path
+
+
+def test_segy():
+    for kind, name in ((1, 'IBM'), (5, 'IEEE')):
+        segy('vp.segy', section(), kind)
+        said = fine(
+            f'a SEG-Y section of {name} floats',
+            'segy',
+            'vp.segy',
+            '--variable',
+            'vp',
+            '--unit',
+            'm/s',
+            '--dz',
+            5,
+            '-o',
+            'vp.nc',
+            '--overwrite',
+        )
+        holds('vp.nc', 'vp', section(), 12.5, 5, 1000, 0, 'm/s')
+        claim(
+            'CDP coordinates: traces 12.5 m apart' in said,
+            'the trace spacing comes from CDP coordinates, which is told',
+        )
+    refused(
+        'give --dz (the sample interval of SEG-Y is a time)',
+        'the sample interval is not taken as depth',
+        'segy',
+        'vp.segy',
+        '--variable',
+        'vp',
+        '--unit',
+        'm/s',
+    )
+    segy('nox.segy', section(), cdp=False)
+    refused('give --dx', 'no coordinates', 'segy', 'nox.segy', '--variable', 'vp', '--unit', 'm/s', '--dz', 5)
+    fine(
+        'km/s with spacings and origin given',
+        'segy',
+        segy('km.segy', section(0.001), cdp=False),
+        '--variable',
+        'vp',
+        '--unit',
+        'km/s',
+        '--dz',
+        5,
+        '--dx',
+        7,
+        '--x0',
+        -50,
+        '--z0',
+        30,
+        '-o',
+        'km.nc',
+    )
+    holds('km.nc', 'vp', section(0.001) * np.float32(1000), 7, 5, -50, 30, 'm/s')
+    fine(
+        'coordinates in feet',
+        'segy',
+        segy('feet.segy', section(), feet=True),
+        '--variable',
+        'vp',
+        '--unit',
+        'm/s',
+        '--dz',
+        5,
+        '-o',
+        'feet.nc',
+    )
+    holds('feet.nc', 'vp', section(), 12.5 * 0.3048, 5, 304.8, 0, 'm/s')
+    fine(
+        'density in g/cm3',
+        'segy',
+        segy('rho.segy', section(0.001)),
+        '--variable',
+        'rho',
+        '--unit',
+        'g/cm3',
+        '--dz',
+        5,
+        '-o',
+        'rho.nc',
+    )
+    holds('rho.nc', 'rho', section(0.001) * np.float32(1000), 12.5, 5, 1000, 0, 'kg/m3')
+    refused(
+        'no unit of vp',
+        'a density unit for a velocity',
+        'segy',
+        'vp.segy',
+        '--variable',
+        'vp',
+        '--unit',
+        'g/cm3',
+        '--dz',
+        5,
+    )
+    refused(
+        'would be 1.5e+06',
+        'm/s called km/s',
+        'segy',
+        'vp.segy',
+        '--variable',
+        'vp',
+        '--unit',
+        'km/s',
+        '--dz',
+        5,
+    )
+    refused('are required: --variable, --unit', 'no unit', 'segy', 'vp.segy', '--dz', 5)
+    refused(
+        'out of range: > 0 and <= 100000 m',
+        'dz = 0',
+        'segy',
+        'vp.segy',
+        '--variable',
+        'vp',
+        '--unit',
+        'm/s',
+        '--dz',
+        0,
+    )
+    holes = section()
+    holes[3, 4] = np.nan
+    refused(
+        '1 of 315 samples are not finite; the first in column 5, sample 4',
+        'a sample that is not a number',
+        'segy',
+        segy('nan.segy', holes, 5),
+        '--variable',
+        'vp',
+        '--unit',
+        'm/s',
+        '--dz',
+        5,
+    )
+    status, text = tool('segy', 'vp.segy', '--variable', 'vp', '--unit', 'm/s', '--dz', 5, '-o', 'vp.nc')
+    claim(status == 1 and 'exists already' in text, 'an existing file is not overwritten: ' + text.strip())
+
+
+def test_su():
+    for order in '<>':
+        said = fine(
+            'an SU section',
+            'su',
+            su('vp.su', section(), order),
+            '--variable',
+            'vp',
+            '--unit',
+            'm/s',
+            '-o',
+            'su.nc',
+            '--overwrite',
+        )
+        holds('su.nc', 'vp', section(), 12.5, 5, 300, 20, 'm/s')
+        claim(
+            'd1 = 5, f1 = 20, d2 = 12.5, f2 = 300' in said, 'its axes come from d1, f1, d2, f2, which is told'
+        )
+    su('nod.su', section(), d1=0.0, d2=0.0)
+    refused('give --dz', 'an SU file without d1', 'su', 'nod.su', '--variable', 'vp', '--unit', 'm/s')
+    fine(
+        'spacings given',
+        'su',
+        'nod.su',
+        '--variable',
+        'vp',
+        '--unit',
+        'm/s',
+        '--dz',
+        5,
+        '--dx',
+        10,
+        '-o',
+        'nod.nc',
+    )
+    holds('nod.nc', 'vp', section(), 10, 5, 0, 0, 'm/s')
+
+
+def test_raw():
+    shape = ['--nx', NX, '--nz', NZ, '--dx', 10, '--dz', 5, '--variable', 'vp', '--unit', 'm/s']
+    for order, endian, kind in (
+        ('zfast', 'little', 'float32'),
+        ('xfast', 'big', 'float64'),
+        ('zfast', 'big', 'float32'),
+    ):
+        values = section().T if order == 'zfast' else section()
+        values.astype({'little': '<', 'big': '>'}[endian] + 'f' + str(int(kind[5:]) // 8)).tofile('vp.raw')
+        fine(
+            f'raw {kind}, {endian} endian, {order}',
+            'raw',
+            'vp.raw',
+            *shape,
+            '--order',
+            order,
+            '--endian',
+            endian,
+            '--type',
+            kind,
+            '-o',
+            'raw.nc',
+            '--overwrite',
+        )
+        holds('raw.nc', 'vp', section(), 10, 5, 0, 0, 'm/s')
+    refused('check --unit, the byte order', 'the wrong byte order', 'raw', 'vp.raw', *shape)
+    with open('vp.raw', 'ab') as file:
+        file.write(b'\0\0\0\0')
+    refused(
+        'has 1264 bytes, but nx = 21 times nz = 15 samples of float32 are 1260',
+        'a file of the wrong size',
+        'raw',
+        'vp.raw',
+        *shape,
+    )
+    (-section()).tofile('minus.raw')
+    refused('outside 100 .. 15000 m/s', 'negative velocities', 'raw', 'minus.raw', *shape)
+
+
+def test_demo():
+    said = fine('the demo model', 'demo', '-o', 'demo.nc')
+    with netCDF4.Dataset('demo.nc') as file:
+        vp, rho = np.array(file.variables['vp'][:]), np.array(file.variables['rho'][:])
+        x, z = np.array(file.variables['x'][:]), np.array(file.variables['z'][:])
+    claim(
+        vp.shape == (241, 601) and x[-1] == 6000 and z[-1] == 2400,
+        f'is {x[-1]:g} m x {z[-1]:g} m on {vp.shape} nodes',
+    )
+    water = (vp == WATER[0]) & (rho == WATER[1])
+    depth = water.sum(axis=0) * 10.0
+    claim(
+        np.all(water[0]) and 250 < depth.min() < depth.max() < 500 and np.ptp(depth) > 50,
+        f'water of {WATER[0]:g} m/s and {WATER[1]:g} kg/m3, {depth.min():g} .. {depth.max():g} m deep, the'
+        ' floor dips and undulates',
+    )
+    salt = vp == SALT[0]
+    around = np.zeros_like(salt)
+    for dz in range(-6, 7):
+        for dx in range(-6, 7):
+            around[6:-6, 6:-6] |= salt[6 + dz : salt.shape[0] - 6 + dz, 6 + dx : salt.shape[1] - 6 + dx]
+    around &= ~salt
+    claim(
+        salt.sum() > 3000
+        and rho[salt].max() == SALT[1]
+        and rho[around].min() > SALT[1]
+        and vp[around].max() < SALT[0],
+        f'salt of {SALT[0]:g} m/s is lighter ({SALT[1]:g} kg/m3) than all sediments within 60 m'
+        f' ({rho[around].min():.0f} kg/m3 or more)',
+    )
+    column_v, column_r = vp[:, 60], rho[:, 60]
+    dv, dr = np.diff(column_v), np.diff(column_r)
+    opposite = np.count_nonzero((dv * dr < 0) & (np.abs(dv) > 50) & (np.abs(dr) > 30))
+    claim(
+        opposite >= 3,
+        f'density is independent of velocity: {opposite} interfaces of one column where they step opposite'
+        ' ways',
+    )
+    claim('vp: P wave velocity, 1480 .. 4500 m/s' in said, 'ranges are told')
+    said = fine('info tells grid, units and ranges', 'info', 'demo.nc')
+    claim(
+        'x: 601 nodes, 0 .. 6000 m, spacing 10' in said and 'rho (z, x): 1020' in said and 'kg/m3' in said,
+        said.split('\n')[2].strip(),
+    )
+    fine('a larger demo', 'demo', '--length', 20000, '--depth', 3000, '--spacing', 25, '-o', 'large.nc')
+    refused('more than 2e8', 'a demo beyond memory', 'demo', '--spacing', 0.1)
+    status, text = tool('info', 'vp.segy')
+    claim(status == 1 and 'is no NetCDF file' in text, 'info of another file: ' + text.strip())
+    claim(not [f for f in os.listdir('.') if f.endswith('.tmp')], 'no temporary file is left behind')
+
+
+test_segy()
+test_su()
+test_raw()
+test_demo()
+done()

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""The lint finds each violation it is there for, at its line, and finds nothing in clean code."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from check import claim, done
+
+LINT = os.path.join(os.environ['ROOT'], 'tools/lint')
+MODULE = 'module a_m\n  implicit none\n  private\ncontains\n  subroutine A()\n%s  end subroutine A\nend module a_m\n'
+INTERFACE = ('module a_c\n  use iso_c_binding, only: c_int\n  implicit none\n  interface\n    integer(c_int) function a(n) bind(c)\n'
+             '      import :: c_int\n%s      integer(c_int), value :: n\n    end function a\n  end interface\nend module a_c\n')
+C = 'int a(void) {\n%s    return 0;\n}\n'
+count = 0
+
+
+def lint(files):
+    """Exit status and findings of the lint on a tree of these files."""
+    global count
+    count += 1
+    root = Path(f'tree{count}')
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+        if text.startswith('#!'):
+            (root / name).chmod(0o755)
+    r = subprocess.run([sys.executable, LINT, str(root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return r.returncode, r.stdout
+
+
+def found(rule, line, name, text, **more):
+    """Claims that the one violation in the file is found, by that rule, at that line."""
+    status, said = lint({name: text, **more})
+    findings = said.strip().splitlines()[:-1]
+    right = status == 1 and len(findings) == 1 and findings[0].startswith(f'{name}:{line}:') and findings[0].endswith(f'[{rule}]')
+    claim(right, f'{rule}: {findings[0] if findings else "found nothing"}' + (f' and {len(findings) - 1} more' if len(findings) > 1 else ''))
+
+
+def fine(sentence, files):
+    status, said = lint(files)
+    claim(status == 0, f'{sentence}: {said.strip().splitlines()[0]}')
+
+
+found('netcdf_in_one_place', 2, 'cuda_c/a.c', C % '    nc_close(1);\n')
+found('netcdf_in_one_place', 6, 'fortran/a.f90', MODULE % '    use netcdf\n')
+found('c_prints_nothing', 2, 'cuda_c/a.c', C % '    printf("x");\n')
+found('c_prints_nothing', 2, 'cuda_c/a.c', C % '    exit(1);\n')
+found('c_prints_nothing', 2, 'cuda_c/a.cu', C % '    std::cout << 1;\n')
+found('c_knows_no_mpi', 1, 'cuda_c/a.c', '#include <mpi.h>\n')
+found('c_knows_no_mpi', 1, 'cuda_c/a.h', '#include "mpi.h"\n')
+found('c_knows_no_mpi', 6, 'fortran/a.f90', MODULE % '    call cudaDeviceReset()\n')
+found('stop_in_one_place', 6, 'fortran/a.f90', MODULE % '    stop 1\n')
+found('stop_in_one_place', 6, 'fortran/a.f90', MODULE % '    if (n > 0) error stop "no"\n')
+found('stop_in_one_place', 6, 'fortran/a.f90', MODULE % '    call MPI_Abort(c, 1, e)\n')
+found('world_in_one_place', 6, 'fortran/a.f90', MODULE % '    c = MPI_COMM_WORLD\n')
+found('messages_in_one_place', 6, 'fortran/a.f90', MODULE % '    call MPI_Send(x, 1, t, 0, 7, c)\n')
+found('messages_in_one_place', 6, 'fortran/a.f90', MODULE % '    k = TAG_SHOT\n')
+found('printing_in_one_place', 6, 'fortran/a.f90', MODULE % '    print *, n\n')
+found('printing_in_one_place', 7, 'fortran/a.f90', MODULE % '    n = 1\n    write (*, *) n\n')
+found('printing_in_one_place', 6, 'fortran/a.f90', MODULE % "    write (error_unit, '(a)') n\n")
+found('device_memory_in_one_place', 2, 'cuda_c/a.cu', C % '    cudaMalloc(&p, 4);\n')
+found('modules_are_closed', 1, 'fortran/a.f90', (MODULE % '').replace('  private\n', ''))
+found('modules_are_closed', 1, 'fortran/a.f90', (MODULE % '').replace('  implicit none\n', ''))
+found('interfaces_are_bare', 5, 'interfaces/a_c.f90', INTERFACE % '')
+found('interfaces_are_bare', 2, 'interfaces/a_c.f90', (INTERFACE % '      implicit none\n').replace('iso_c_binding', 'kinds_m'))
+found('lines_are_clean', 6, 'fortran/a.f90', MODULE % '    n = 1  \n')
+found('lines_are_clean', 6, 'fortran/a.f90', MODULE % '\tn = 1\n')
+found('lines_are_clean', 6, 'fortran/a.f90', MODULE % ('    n = 1' + '0' * 124 + '\n'))
+found('lines_are_clean', 2, 'cuda_c/a.c', C % ('    a' + 'b' * 115 + ';\n'))
+found('lines_are_clean', 8, 'fortran/a.f90', (MODULE % '    n = 1\n')[:-1])
+found('no_machine_paths', 1, 'README.md', 'see /' + 'home/somebody/model.nc\n')
+found('no_machine_paths', 6, 'fortran/a.f90', MODULE % ("    call Read('/" + "root/x')\n"))
+found('scripts_run', 1, 'tests/t900_a.py', 'print(1)\n')
+found('scripts_run', 1, 'tests/t9_a.f90', 'end\n')
+found('scripts_run', 1, 'tests/t900_a.sh', '#!/bin/sh\ntrue\n', **{'tests/t900_a.f90': 'end\n'})
+if subprocess.run(['bash', '-c', 'command -v shellcheck'], stdout=subprocess.DEVNULL).returncode == 0:
+    found('shellcheck', 2, 'tools/a', '#!/bin/bash\necho $1\n')
+if subprocess.run([sys.executable, '-c', 'import flake8'], stderr=subprocess.DEVNULL).returncode == 0:
+    found('python_check', 1, 'tools/a.py', 'import os\n')
+
+fine('words in comments and strings are not code', {
+    'fortran/a.f90': MODULE % "    n = 1   ! we never stop, print * or write (*, *); MPI_COMM_WORLD\n    t = 'stop; print *, nc_open(x)'\n",
+    'cuda_c/a.c': C % '    /* printf("x") exit(1)\n       nc_close(1) */\n    a = "cudaMalloc(x)"; // abort()\n'})
+fine('what only looks like a violation is none', {
+    'fortran/a.f90': MODULE % '    if (stop) return\n    stop = .true.\n    write (unit, *) n\n    write (text, *) n\n    call Stopped()\n',
+    'cuda_c/a.c': C % '    snprintf(b, 4, "x");\n    func_close(1);\n    a = "https://x.org/home/me";\n'})
+fine('the places allowed are allowed', {
+    'fortran/spl.f90': MODULE % '    stop 1\n    call MPI_Abort(MPI_COMM_WORLD, 1, e)\n',
+    'fortran/protocol.f90': MODULE % '    call MPI_Send(x, 1, t, 0, TAG_A, MPI_COMM_WORLD)\n',
+    'fortran/log.f90': MODULE % "    write (error_unit, '(a)') n\n",
+    'fortran/params.f90': MODULE % ('    n = 1' + '0' * 150 + '\n'),
+    'cuda_c/devmem.c': C % '    cudaMalloc(&p, 4);\n', 'cuda_c/fio_nc.c': C % '    nc_close(1);\n'})
+fine('a program with its own module and an interface with implicit none are fine', {
+    'interfaces/a_c.f90': INTERFACE % '      implicit none\n', 'fortran/Spl.f90': 'program Spl\n  use a_m, only: A\n  call A()\nend program Spl\n'})
+done()

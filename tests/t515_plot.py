@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Figures show what the file holds where it belongs: time down, signed offsets, gaps as gaps, stated clips; faults are sentences."""
+import os
+import subprocess
+import sys
+
+import matplotlib.image
+import numpy as np
+
+from check import claim, claim_fails, done
+from synthetic import line_of_shots, make_gathers, marine_line, marine_model, ricker, snapshots
+
+from spltools import figures
+from spltools.gathers import Gathers
+from spltools.plot import main
+
+TOOL = os.path.join(os.environ['ROOT'], 'tools/spl-plot')
+
+
+def plot(*words):
+    r = subprocess.run([sys.executable, TOOL, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return r.returncode, r.stdout.strip(), r.stderr.strip()
+
+
+def drawn(name):
+    """A grey image (rows, columns) of a PNG, 0 black .. 1 white."""
+    return matplotlib.image.imread(name)[:, :, :3].mean(axis=2)
+
+
+shots, sampling = marine_line(n=12, nrec=48, nt=376, dt=0.008)
+make_gathers('line.nc', shots, **sampling)
+marine_model('model.nc')
+snapshots('snapshots.nc')
+file = Gathers('line.nc')
+
+for words, least in ((['demo', 'line.nc', '--model', 'model.nc', '-o', 'demo.png'], 900), (['gather', 'line.nc', '-o', 'gather.png'], 700),
+                     (['gather', 'line.nc', '-o', 'wiggle.png', '--wiggle', '--record', 1003, '--gain', 1], 700),
+                     (['gathers', 'line.nc', '-o', 'gathers.png', '--axis', 'x', '--colour', 'seismic', '--tmax', 2], 700),
+                     (['model', 'model.nc', '-o', 'model.png', '--gathers', 'line.nc'], 700),
+                     (['spectrum', 'line.nc', '-o', 'spectrum.png', '--channels', '1-10'], 600),
+                     (['snapshots', 'snapshots.nc', '-o', 'strip.png', '--model', 'model.nc'], 600)):
+    status, said, why = plot(*words)
+    image = drawn(words[words.index('-o') + 1]) if status == 0 else np.ones((1, 1))
+    claim(status == 0 and image.shape[0] > 300 and image.shape[1] > least and image.std() > 0.05,
+          f'{words[0]}: {image.shape[1]} x {image.shape[0]} pixels, not blank (deviation {image.std():.2f}) {why}')
+
+status, _, why = plot('snapshots', 'snapshots.nc', '-o', 'movie.gif', '--frames', 5)
+claim(status == 0 and open('movie.gif', 'rb').read(4) == b'GIF8', f'snapshots: a GIF of 5 frames {why}')
+plot('gather', 'line.nc', '-o', 'gather.pdf')
+claim(open('gather.pdf', 'rb').read(4) == b'%PDF', 'the ending tells the format: PDF')
+
+# the direct wave runs where distance over velocity says, in the picture itself
+figure, ax = figures.plt.subplots(figsize=(6, 6), dpi=100)
+g = file.gather(6)
+figures.draw_gather(ax, g, figures.clip_of([g.traces], 100.0))
+figure.canvas.draw()
+pixels = np.asarray(figure.canvas.buffer_rgba())[:, :, :3].mean(axis=2)
+worst = 0.0
+for offset in (-300.0, -600.0, -900.0):
+    column, _ = ax.transData.transform((offset, 0.0))
+    rows = [600 - int(round(ax.transData.transform((offset, t))[1])) for t in (0.03, -offset / 1500.0 + 0.14)]
+    row = rows[0] + np.argmin(pixels[rows[0]:rows[1], int(round(column))])
+    time = ax.transData.inverted().transform((0, 600 - row))[1]
+    worst = max(worst, abs(time - (-offset / 1500.0 + 0.1)))
+claim(worst < 0.012, f'the direct wave is drawn at its time, time running down: off by at most {worst * 1000:.1f} ms, bound 12')
+figures.plt.close(figure)
+
+# gaps stay gaps, order is by position
+at = np.array([-100.0, -125.0, -150.0, -225.0, -250.0])
+first, step, image = figures.on_regular_axis(np.arange(5.0)[:, None] * np.ones((1, 3)), at)
+claim(first == -250 and step == 25 and image.shape == (7, 3), f'positions {at.tolist()}: axis from {first} by {step} m')
+claim(image[0, 0] == 4 and image[6, 0] == 0 and np.isnan(image[2:4]).all(), 'missing receivers stay blank, the others stand in order of position')
+claim(figures.on_regular_axis(np.ones((1, 4)), np.array([7.0]))[2].shape == (1, 4), 'a single receiver is an axis too')
+claim(figures.on_regular_axis(np.ones((3, 4)), np.array([7.0, 7.0, 7.0]))[2].shape[0] >= 1, 'receivers at one place do not break it')
+
+# amplitudes
+values = np.arange(-1000.0, 1001.0)
+claim(abs(figures.clip_of([values], 98.0) - 980) < 1, f'98 % of -1000..1000 lie within {figures.clip_of([values], 98.0):g}')
+claim(figures.clip_of([np.zeros(10)], 98.0) == 1.0 and figures.clip_of([np.r_[np.zeros(1000), 5.0]], 98.0) == 5.0, 'silence does not break the clip')
+claim(figures.prefixed('Pa', 0.0032) == (1e3, 'mPa') and np.isclose(figures.prefixed('m s-1', 2.5e-9)[0], 1e9) and
+      figures.prefixed('Pa', 1.0) == (1.0, 'Pa'), 'units get the prefix that fits: mPa, nm/s, Pa')
+gained = figures.gained(np.ones((1, 3), 'f4'), np.array([0.0, 1.0, 2.0]), 2.0)
+claim(gained.tolist() == [[0.0, 1.0, 4.0]], 'gain t^2 is t^2')
+t = np.arange(2000) * 0.001
+f, amplitude = figures.spectrum(ricker(t - 1.0, 25.0)[None, :], 0.001)
+wanted = 2 * f ** 2 / (np.sqrt(np.pi) * 25.0 ** 3) * np.exp(-(f / 25.0) ** 2)
+error = np.max(np.abs(amplitude[0] - wanted)) / wanted.max()
+claim(error < 1e-6, f'spectrum of a Ricker wavelet equals the formula, absolute amplitude: error {error:.1e}, bound 1e-6')
+np.savetxt('wavelet.txt', np.c_[t, ricker(t - 1.0, 25.0)])
+claim(plot('spectrum', 'wavelet.txt', '-o', 'wavelet.png')[0] == 0, 'spectrum of a wavelet in a text file')
+
+# shots that do not count are not drawn, and said
+for s in shots[:2]:
+    s['status'] = 0
+make_gathers('partly.nc', shots, **sampling)
+status, _, why = plot('gathers', 'partly.nc', '-o', 'partly.png')
+claim(status == 0 and '2 shots left out' in why and '1001' in why, f'unfinished shots are left out and told: {why}')
+many = line_of_shots(n=60, nrec=4, nt=10)
+make_gathers('many.nc', many, nt=10)
+status, said, _ = plot('gathers', 'many.nc', '-o', 'many.png')
+claim(status == 0 and 'one in 3' in said, f'60 shots: {said.splitlines()[0]}')
+
+for sentence, words, arguments in (
+        ('no such file', ['nothere.nc', 'no such file'], ['gather', 'nothere.nc', '-o', 'x.png']),
+        ('no such record', ['no shot record 7', '1012'], ['gather', 'line.nc', '--record', 7, '-o', 'x.png']),
+        ('unfinished record', ['1001', 'no finished shot'], ['gather', 'partly.nc', '--record', 1001, '-o', 'x.png']),
+        ('no such component', ["no component 'vz'"], ['gather', 'line.nc', '--component', 'vz', '-o', 'x.png']),
+        ('an empty time window', ['2', '1', 'empty'], ['gather', 'line.nc', '--tmin', 2, '--tmax', 1, '-o', 'x.png']),
+        ('a time window outside', ['outside', '0'], ['gather', 'line.nc', '--tmin', 20, '--tmax', 30, '-o', 'x.png']),
+        ('a percentile above 100', ['120', '100 %'], ['gather', 'line.nc', '--clip', 120, '-o', 'x.png']),
+        ('a format unknown', ['.xyz', '.png'], ['gather', 'line.nc', '-o', 'x.xyz']),
+        ('no ending', ['.png'], ['gather', 'line.nc', '-o', 'x']),
+        ('an output that exists', ['exists already'], ['gather', 'line.nc', '-o', 'gather.png']),
+        ('a model without vp', ['vp', 'pressure'], ['model', 'line.nc', '-o', 'x.png']),
+        ('channels that are not there', ['99'], ['spectrum', 'line.nc', '--channels', '99', '-o', 'x.png']),
+        ('channels that are no numbers', ["'one'"], ['spectrum', 'line.nc', '--channels', 'one', '-o', 'x.png']),
+        ('a wavelet of one column', ['--wavelet-dt'], ['spectrum', 'one.txt', '-o', 'x.png']),
+        ('snapshots without wavefields', ['time, z, x'], ['snapshots', 'model.nc', '-o', 'x.png'])):
+    np.savetxt('one.txt', t)
+    claim_fails(lambda: main([str(w) for w in arguments]), words, sentence)
+    if os.path.exists('x.png') or os.path.exists('x.xyz'):
+        claim(False, f'{sentence}: a file was written all the same')
+# sealed snapshots, as the modelling writes them
+subprocess.run([os.path.join(os.environ['B'], 'tests/t320_snapshots')], stdout=subprocess.DEVNULL)
+main(['snapshots', 'frames.nc', '-o', 'frames.png'])
+claim(os.path.exists('frames.png'), 'snapshots of the modelling itself are drawn')
+data = bytearray(open('frames.nc', 'rb').read())
+data[-9] ^= 1
+open('frames.nc', 'wb').write(data)
+claim_fails(lambda: main(['snapshots', 'frames.nc', '-o', 'x.png']), 'damaged', 'damaged snapshots')
+status, _, why = plot('gather', 'nothere.nc', '-o', 'x.png')
+claim(status == 1 and why.startswith('error: nothere.nc') and len(why.splitlines()) == 1, f'on the command line: exit 1 and one line: {why}')
+left = [n for n in os.listdir('.') if n.endswith('.tmp')]
+claim(not left, f'no temporary files are left behind ({len(left)})')
+done()
