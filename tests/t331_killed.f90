@@ -2,7 +2,8 @@
 program t331_killed
   use check_m, only: Claim, Done
   use error_m, only: error_t
-  use files_m, only: ClockSeconds, FileExists
+  use files_m, only: FileExists
+  use host_c, only: host_nap
   use fio_m, only: fio_t, FioClose, FioCreate, FioOpen, FioPut, FioVerify
   use gather_m, only: gather_t
   use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalOpen, JournalRead
@@ -135,11 +136,7 @@ contains
     integer, intent(in) :: record
     type(shot_t), intent(out) :: shot
     type(gather_t), intent(out) :: gather
-    real(dp) :: finish
     integer :: j
-    finish = ClockSeconds() + 0.006_dp   ! so that the whole takes longer than most of the killed runs
-    do while (ClockSeconds() < finish)
-    end do
     shot%record = record
     shot%slot = record
     shot%rx = [(real(j, dp), j=1, nrec)]
@@ -151,6 +148,7 @@ contains
     gather%rx = shot%rx
     gather%rz = shot%rx
     allocate (gather%traces(nt, nrec, 1))
+    call host_nap(0.006_dp)   ! so that the whole takes longer than most of the killed runs
     gather%traces(:, :, 1) = reshape([(sin(0.01_sp*j*record), j=1, nt*nrec)], [nt, nrec])
   end subroutine Model
 
