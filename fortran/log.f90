@@ -3,7 +3,7 @@ module log_m
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit
   implicit none
   private
-  public :: LogInfo, LogWarn, LogError, LogProgress, LogPrint, LogFile
+  public :: LogInfo, LogWarn, LogError, LogProgress, LogPrint, LogFile, LogKeep
 
   integer :: file_unit = -1          !< unit of a log file beside the data, -1 = none
   integer :: live_length = 0         !< length of the live line on the terminal, 0 = none
@@ -15,6 +15,14 @@ contains
     integer, intent(in) :: unit
     file_unit = unit
   end subroutine LogFile
+
+  !> A line for the log file alone.
+  subroutine LogKeep(message)
+    character(*), intent(in) :: message
+    if (file_unit < 0) return
+    write (file_unit, '(a)') message
+    flush (file_unit)
+  end subroutine LogKeep
 
   subroutine LogInfo(message)
     character(*), intent(in) :: message
@@ -58,10 +66,7 @@ contains
     end if
     write (error_unit, '(a)') message
     flush (error_unit)
-    if (file_unit >= 0) then
-      write (file_unit, '(a)') message
-      flush (file_unit)
-    end if
+    call LogKeep(message)
   end subroutine PutLine
 
 end module log_m

@@ -4,7 +4,7 @@ module run_m
   use files_m, only: ClockSeconds, ClockText, FileRename
   use host_c, only: host_catch_signals, host_seconds
   use kinds_m, only: dp
-  use log_m, only: LogError, LogFile, LogInfo, LogWarn
+  use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogWarn
   use master_m, only: master_t, MasterFinish, MasterNew, MasterServe, MasterStatus
   use params_m, only: job_t
   use protocol_m, only: BroadcastInteger, link_t
@@ -64,9 +64,8 @@ contains
     open (newunit=unit, file=output//'.log', position='append', action='write', iostat=fault)
     if (fault == 0) call LogFile(unit)
     if (fault /= 0) call LogWarn("cannot write the log '"//output//".log': this run has none")
-    call LogInfo('SplFd2dmod '//VersionText()//', '//ClockText(ClockSeconds()))
-    call LogInfo(settings)
-    call LogInfo('')
+    call LogKeep('SplFd2dmod '//VersionText()//', '//ClockText(ClockSeconds()))
+    call LogKeep(settings)
     open (newunit=unit, file=output//'.par.new', status='replace', action='write', iostat=fault)
     if (fault == 0) write (unit, '(a)', iostat=fault) settings
     if (fault == 0) close (unit, iostat=fault)
