@@ -1,5 +1,5 @@
 !> Pressure and particle velocity in a homogeneous medium agree with the exact solution in absolute amplitude: off-grid source and
-!> receivers, 3 to 300 cells apart, five points to the shortest wavelength, default weights and time step.
+!> receivers, 1.2 to 300 cells apart, five points to the shortest wavelength, default weights and time step.
 program t210_fd2d_amplitude
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
@@ -10,7 +10,7 @@ program t210_fd2d_amplitude
   use text_m, only: Str
   implicit none
   real(dp), parameter :: pi = acos(-1.0_dp), c = 2000, rho = 1700, bound = 0.01_dp
-  real(dp), parameter :: cells(8) = [3.0_dp, 5.37_dp, 10.0_dp, 25.1_dp, 60.4_dp, 120.0_dp, 210.7_dp, 300.0_dp]
+  real(dp), parameter :: cells(10) = [1.2_dp, 2.0_dp, 3.0_dp, 5.37_dp, 10.0_dp, 25.1_dp, 60.4_dp, 120.0_dp, 210.7_dp, 300.0_dp]
   real(dp), parameter :: degrees(4) = [0.0_dp, 22.5_dp, 45.0_dp, 78.0_dp]
   type(scene_t) :: scene
   type(gather_t) :: gather
