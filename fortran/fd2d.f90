@@ -103,8 +103,8 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: r
     if (abs(window%dx/scheme%dx - 1) > 1e-9_dp .or. abs(window%dz/scheme%dz - 1) > 1e-9_dp) then
-      call Fail(error, 'the model window has cells of '//Str(window%dx)//' x '//Str(window%dz)//' m, but the scheme was made for '// &
-                Str(scheme%dx)//' x '//Str(scheme%dz)//' m')
+      call Fail(error, 'the model window has cells of '//Str(window%dx)//' x '//Str(window%dz)//' m, but the scheme was made '// &
+                'for '//Str(scheme%dx)//' x '//Str(scheme%dz)//' m')
     else if (window%nx < 2 .or. window%nz < 2) then
       call Fail(error, 'the model window has '//Str(window%nx)//' x '//Str(window%nz)//' nodes, at least 2 x 2 are needed')
     else if (.not. allocated(shot%rx)) then
@@ -113,8 +113,8 @@ contains
     if (allocated(error)) return
     call CheckInside(window, shot%sx, shot%sz, 'source', error)
     if (scheme%free_top .and. abs(shot%sz - window%z0) < 1e-6_dp*window%dz) &
-      call Fail(error, 'source at depth '//Str(shot%sz)//' m lies on the free surface, where the pressure is 0 and no wave starts: '// &
-                'give it a depth')
+      call Fail(error, 'source at depth '//Str(shot%sz)//' m lies on the free surface, where the pressure is 0 and no wave '// &
+                'starts: give it a depth')
     do r = 1, size(shot%rx)
       call CheckInside(window, shot%rx(r), shot%rz(r), 'receiver '//Str(r), error)
     end do
@@ -518,7 +518,7 @@ contains
       call Fail(error, 'the traces are too large for single precision: make amplitude smaller')
   end subroutine Fd2dGather
 
-  !> The near field follows the source at once: pressure Q'(t) at step n, velocity Q(t) at step n-½, in time steps as the field itself.
+  !> The near field follows the source at once: pressure Q'(t) at step n, velocity Q(t) at step n-½.
   subroutine AddNearfield(self, raw)
     class(fd2d_t), intent(in) :: self
     real(sp), intent(inout) :: raw(:, :)
