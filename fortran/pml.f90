@@ -31,8 +31,8 @@ contains
     shape%r0 = 10.0_dp**(-min(8.0_dp, 2 + 0.4_dp*cells))
   end function PmlShape
 
-  !> Profiles p(n, 6) along an axis of n nodes with layers of `low` cells at its start and `high` cells at its end: columns a, b, 1/κ
-  !> at the nodes i, then a, b, 1/κ at i + ½. Nodes low+1 and n-high are the inner edges. Outside the layers a = 0, 1/κ = 1.
+  !> Profiles p(n, 6) along an axis of n nodes with layers of `low` cells at its start and `high` cells at its end: columns a, b,
+  !> 1/κ at the nodes i, then a, b, 1/κ at i + ½. Nodes low+1 and n-high are the inner edges. Outside the layers a = 0, 1/κ = 1.
   !>   h [m], dt [s], c [m/s] velocity that the layers are made for, fpeak [Hz] peak frequency of the source.
   pure subroutine PmlProfile(n, low, high, h, dt, c, fpeak, p, shape)
     integer, intent(in) :: n, low, high

@@ -10,8 +10,8 @@ program t212_fd2d_free_surface
   use text_m, only: Str
   implicit none
   real(dp), parameter :: c = 1500, rho = 1000, bound = 0.01_dp
-  real(dp), parameter :: source_depth(2) = [2.3_dp, 9.62_dp]
-  real(dp), parameter :: x(4) = [12.3_dp, 40.0_dp, 90.77_dp, 200.5_dp], z(3) = [1.6_dp, 3.45_dp, 25.2_dp]
+  real(dp), parameter :: source_depth(3) = [0.6_dp, 2.3_dp, 9.62_dp]
+  real(dp), parameter :: x(5) = [3.1_dp, 12.3_dp, 40.0_dp, 90.77_dp, 200.5_dp], z(4) = [0.8_dp, 1.6_dp, 3.45_dp, 25.2_dp]
   type(scene_t) :: scene
   type(gather_t) :: gather
   type(rate_t) :: rate

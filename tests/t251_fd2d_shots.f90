@@ -197,7 +197,7 @@ contains
     do n = 1, 2
       call Fresh()
       scene%scheme%variant = trim(variants(n))
-      scene%scheme%fpeak = -400
+      scene%scheme%fpeak = -60
       call SceneRun(scene, gather, error)
       call ClaimFails(error, 'absorbing layer', trim(variants(n))//': layers that amplify')
     end do
