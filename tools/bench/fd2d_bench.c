@@ -4,9 +4,9 @@
  *   fd2d_bench nx nz half_length threads [layer [isa [width steps rows]]]      one case, for tuning
  *
  * Random medium and fields, absorbing layers on four sides, one source of 64 cells, 1000 receivers between nodes (8
- * cells a receiver). Best of several repetitions. Memory: triad a = b + s c with non-temporal stores, arrays of
- * together as many bytes as the grid has (24 a cell), 12 bytes a term. Two passes a step move 48 bytes a cell: triad /
- * 48 bounds them. */
+ * cells a receiver). Medians, a triad beside each repetition. Memory: triad a = b + s c with non-temporal stores,
+ * arrays of together as many bytes as the grid has (24 a cell), 12 bytes a term. Two passes a step move 48 bytes a
+ * cell: triad / 48 bounds them. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
