@@ -38,7 +38,7 @@ static void set_strips(cpu_grid *g, const fd2d_cfg *c) {
     g->xpitch = g->left + (g->nxp - g->right);
 }
 
-/* Six arrays in one piece on huge pages (x1.2 at 4000 x 4000, 2026-11-21), zeroed by the threads that will use them.
+/* Six arrays in one piece on huge pages where the system grants them, zeroed by the threads that will use them.
  * A row is 9 cache lines modulo 16: whatever the width, the rows of a vertical sum then spread over the sets of the
  * caches. */
 static int make_arrays(fd2d *fd) {

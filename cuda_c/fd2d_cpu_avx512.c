@@ -17,7 +17,7 @@ typedef __m512 vec;
 
 /* Sixteen floats from o floats after the middle of three vectors at hand. An unaligned load of a whole cache line
  * always crosses into the next and costs two; shifting two registers costs one, but in the units that add and multiply.
- * All loads, all shifts, shifts but for four loads: 57, 32, 29 cycles per 16 cells, half-length 8, L1, Zen 5,
+ * All loads, all shifts, shifts but for four loads: 57, 32, 30 cycles per 16 cells, half-length 8, L1, Zen 5,
  * 2026-11-21. */
 static inline __attribute__((always_inline)) vec shifted(const float *row, const vec v[3], int o) {
 #define CASE(o)                                                                                                        \

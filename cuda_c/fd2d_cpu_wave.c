@@ -56,7 +56,7 @@ typedef struct wave {
 static int least(int a, int b) { return a < b ? a : b; }
 static int most(int a, int b) { return a > b ? a : b; }
 
-/* --- denormal numbers count as zero inside the loop: a wave front's tail would else cost some 100 times more - */
+/* --- denormal numbers count as zero inside the loop: a wave front's tail is full of them ---- */
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -232,8 +232,8 @@ static void wait_for(atomic_int *counter, int value) {
 }
 
 /* What to fetch during half step h of step j: the columns at the left that the next half step is the first to use in
- * this tile, and a share of the rows that come new with the next step. (x1.25 at 4000 x 4000, half-length 8,
- * 2026-11-21) */
+ * this tile, and a share of the rows that come new with the next step. (About x1.2, 4000 x 4000, half-length 8, single
+ * runs on a machine in use, 2026-11-21.) */
 static void look_ahead(const wave *w, ahead *a, int tile, int j, int h, int halves) {
     const cpu_grid *g = w->g;
     float *const *f = g->field;
@@ -295,7 +295,8 @@ static long level2_bytes(void) {
 
 /* Some 90 rows of lag, whatever the half-length; and a width with which the rows in use take 1.5 times the L2 cache, as
  * the rows and columns just left behind need not stay. Half-length 8, one thread, 4000 x 4000, Mcell/s of (width,
- * steps, rows): (256,4,16) 968, (512,4,16) 969, (512,4,32) 1085, (512,6,32) 1234, (1024,8,32) 1235; 2026-11-21. */
+ * steps, rows): (256,4,16) 968, (512,4,16) 969, (512,4,32) 1085, (512,6,32) 1234, (1024,8,32) 1235; single
+ * runs on a machine in use, so differences of some per cent mean nothing; 2026-11-21. */
 static void choose_tiles(wave *w, const cpu_own *o) {
     const cpu_grid *g = w->g;
     w->rows = o->rows > 0 ? o->rows : 32;

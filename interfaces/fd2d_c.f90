@@ -111,8 +111,8 @@ module fd2d_c
     end function fd2d_receivers
 
     !> Steps it .. it+n-1 (from 1), each: velocities to n+1/2, sigma to n+1, source, receivers. it must follow the last step
-    !> done, except after new, reset and set_field. The result does not depend on how a run is cut into chunks; chunks of
-    !> some 20 steps and more run at full speed.
+    !> done, except after new, reset and set_field. The result does not depend on how a run is cut into chunks;
+    !> short chunks are slower.
     integer(c_int) function fd2d_timestep(handle, it, n) bind(c)
       import :: c_ptr, c_int
       implicit none
