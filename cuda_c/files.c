@@ -78,15 +78,19 @@ int file_remove(const char *path) {
 int file_reserve(const char *path, long bytes) {
     int fd = open(path, O_RDWR | O_CLOEXEC);
     REQUIRE(fd >= 0, "cannot open '%s' to reserve %ld bytes: %s", path, bytes, strerror(errno));
-    int failed = fallocate(fd, 0, 0, bytes);
-    if (failed && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL))
-        failed = ftruncate(fd, bytes);
-    int reason = errno;
+    /* asked before: a reservation that fails half-way has filled the disk for everybody else meanwhile */
     struct statvfs vfs;
-    double available = fstatvfs(fd, &vfs) ? 0 : (double)vfs.f_bavail * vfs.f_frsize;
+    double available = fstatvfs(fd, &vfs) || !vfs.f_blocks ? 0 : (double)vfs.f_bavail * vfs.f_frsize;
+    int failed = available > 0 && available < (double)bytes, reason = ENOSPC;
+    if (!failed) {
+        failed = fallocate(fd, 0, 0, bytes);
+        if (failed && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL))
+            failed = ftruncate(fd, bytes);
+        reason = errno;
+    }
     close(fd);
-    REQUIRE(!failed, "'%s' needs %ld bytes (%.3g GB) of disk, %.3g GB are free: %s", path, bytes, bytes / 1e9,
-            available / 1e9, strerror(reason));
+    REQUIRE(!failed, "'%s' needs %ld bytes (%.3g GB) of disk, %.3g GB are free: %s: choose a larger disk, or fewer samples",
+            path, bytes, bytes / 1e9, available / 1e9, strerror(reason));
     return 0;
 }
 

@@ -1,7 +1,7 @@
 !> The verb status: how far a survey is, from its journal alone, also while the job runs.
 module status_m
-  use error_m, only: error_t
-  use files_m, only: ClockSeconds, ClockText
+  use error_m, only: error_t, Fail
+  use files_m, only: ClockSeconds, ClockText, FileExists
   use journal_m, only: entry_t, journal_done, journal_parked, journal_t, JournalRead
   use kinds_m, only: dp
   use log_m, only: LogPrint
@@ -21,6 +21,10 @@ contains
     logical, intent(in) :: json
     type(error_t), allocatable, intent(inout) :: error
     type(journal_t) :: journal
+    if (.not. FileExists(StoreJournalPath(job%output))) &
+      call Fail(error, "no run of '"//job%output//"' has begun: there is no journal '"//StoreJournalPath(job%output)// &
+                "'; give output=FILE as for the run")
+    if (allocated(error)) return
     call JournalRead(journal, StoreJournalPath(job%output), error)
     if (allocated(error)) return
     if (json) then

@@ -127,7 +127,7 @@ contains
     character(:), allocatable :: nearest
     integer :: i, d, best
     nearest = ''
-    best = max(2, len_trim(word)/3) + 1
+    best = min(max(2, len_trim(word)/3), len_trim(word) - 1) + 1      ! of a short word something must remain
     do i = 1, size(names)
       d = EditDistance(Lower(trim(word)), Lower(trim(names(i))))
       if (d < best) then
