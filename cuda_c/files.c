@@ -89,7 +89,8 @@ int file_reserve(const char *path, long bytes) {
         reason = errno;
     }
     close(fd);
-    REQUIRE(!failed, "'%s' needs %ld bytes (%.3g GB) of disk, %.3g GB are free: %s: choose a larger disk, or fewer samples",
+    REQUIRE(!failed,
+            "'%s' needs %ld bytes (%.3g GB) of disk, %.3g GB are free: %s: choose a larger disk, or fewer samples",
             path, bytes, bytes / 1e9, available / 1e9, strerror(reason));
     return 0;
 }
