@@ -175,6 +175,17 @@ struct append {
     char path[];
 };
 
+/* Whoever asks append_locked holds the lock for a moment: that must not stop a run from starting. */
+static int lock_patiently(int fd) {
+    struct timespec nap = {0, 20000000};
+    for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB); tries++) {
+        if (errno != EWOULDBLOCK || tries == 15)
+            return 1;
+        nanosleep(&nap, NULL);
+    }
+    return 0;
+}
+
 void *append_open(const char *path) {
     file_limit_is_error();
     struct append *a = malloc(sizeof *a + strlen(path) + 1);
@@ -185,7 +196,7 @@ void *append_open(const char *path) {
     a->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (a->fd < 0) {
         err_set("cannot write '%s': %s", path, strerror(errno));
-    } else if (flock(a->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) { /* no locks on this file system: go on */
+    } else if (lock_patiently(a->fd) && errno == EWOULDBLOCK) { /* no locks on this file system: go on */
         err_set("'%s' is in use by another run: wait for it, or choose another output", path);
     } else if (!is_new || !folder_sync(path)) {
         return a;
@@ -228,6 +239,15 @@ void append_close(void *handle) {
     if (a->fd >= 0)
         close(a->fd);
     free(a);
+}
+
+int append_locked(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    int locked = !flock(fd, LOCK_SH | LOCK_NB) ? 0 : errno == EWOULDBLOCK ? 1 : -1;
+    close(fd);
+    return locked;
 }
 
 /* --- checksum, clock, host ----------------------------------------------------------- */
