@@ -20,6 +20,8 @@ module prospect_m
   private
   public :: prospect_t, ProspectRead, ProspectFingerprint, ProspectSurvey, ProspectLog, ProspectSnapshots, ProspectStopFile
 
+  real(dp), parameter :: numbers_most = 2.0e9_dp   !< of one message: they are counted with 31 bits
+
   type :: prospect_t
     type(job_t) :: job
     type(keymap_t) :: keymap
@@ -51,6 +53,7 @@ contains
     call CheckShots(prospect, error)
     if (.not. allocated(error)) call CheckSize(prospect, error)
     if (.not. allocated(error)) call ChooseSnapshots(prospect, error)
+    if (.not. allocated(error)) call CheckSnapshots(prospect, error)
   end subroutine ProspectRead
 
   !> Every fault of geometry and window of the survey.
@@ -72,14 +75,17 @@ contains
     call FaultsRaise(faults, 'the geometry', error)
   end subroutine CheckShots
 
+  !> A gather travels in one message.
   subroutine CheckSize(prospect, error)
     type(prospect_t), intent(in) :: prospect
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: samples
-    samples = real(prospect%keymap%nrec_max, dp)*prospect%scheme%nt_out
-    if (samples > 2.0e9_dp) call Fail(error, 'a gather of '//Str(prospect%keymap%nrec_max)//' receivers x '// &
-                                      Str(prospect%scheme%nt_out)//' samples is too large, at most 2e9 samples: '// &
-                                      'use a larger dt_out or fewer receivers')
+    integer :: ncomp
+    associate (s => prospect%scheme, nrec => prospect%keymap%nrec_max)
+      ncomp = size(SplitList(s%components))
+      if (real(nrec, dp)*s%nt_out*ncomp > numbers_most) &
+        call Fail(error, 'a gather of '//Str(nrec)//' receivers x '//Str(s%nt_out)//' samples x '//Str(ncomp)// &
+                  ' component(s) is too large, at most 2e9 samples: use a larger dt_out or fewer receivers')
+    end associate
   end subroutine CheckSize
 
   !> One word that differs when the traces would: KEYMAP-MODEL-SCHEME. A resumed job must have it in common with the first.
@@ -175,6 +181,31 @@ contains
                 'see the key-map '//prospect%job%keymap)
     end do
   end subroutine ChooseSnapshots
+
+  !> The snapshots of a shot travel in one message.
+  subroutine CheckSnapshots(prospect, error)
+    type(prospect_t), intent(in) :: prospect
+    type(error_t), allocatable, intent(inout) :: error
+    type(shot_t) :: shot
+    type(window_t) :: window
+    real(dp) :: times, nodes
+    integer :: i
+    associate (s => prospect%scheme)
+      if (size(prospect%snapshot_records) > 0 .and. s%snapshot < s%dt) call Fail(error, 'snapshot = '//Str(s%snapshot)// &
+        ' s is shorter than the time step, '//Str(s%dt)//' s: give at least that')
+      if (allocated(error)) return
+      do i = 1, size(prospect%snapshot_records)
+        call KeymapShot(prospect%keymap, findloc(prospect%keymap%record, prospect%snapshot_records(i), 1), shot)
+        call ModelShape(prospect%model, prospect%job, shot, s%dx, s%dz, window, error)
+        if (allocated(error)) return
+        nodes = ((window%nx - 1)/s%snapshot_step + 1.0_dp)*((window%nz - 1)/s%snapshot_step + 1)
+        times = (s%nt_out - 1)*s%dt_out/s%snapshot + 1
+        if (nodes*times > numbers_most) &
+          call Fail(error, Str(times, 4)//' snapshots of '//Str(nodes, 4)//' nodes of shot record '//Str(shot%record)// &
+                    ' are too large, at most 2e9 numbers: take fewer (snapshot) or coarser ones (snapshot_step)')
+      end do
+    end associate
+  end subroutine CheckSnapshots
 
   logical function ProspectSnapshots(prospect, record) result(wanted)
     type(prospect_t), intent(in) :: prospect

@@ -194,6 +194,10 @@ bad("Ormsby corners without wavelet=ormsby", ["f3", "wavelet=ormsby"], "f3=30")
 bad("aperture below 0", ["aperture = -0.5", "-1"], "aperture=-0.5")
 bad("amplitude 0", ["amplitude = 0", "zero"], "amplitude=0")
 bad("snapshots of a shot not in the key-map", ["snapshot_shots", "999"], "snapshot=0.1", "snapshot_shots=999")
+bad("snapshots beyond counting", ["snapshots of", "nodes of shot record 101", "at most 2e9", "snapshot_step"], "snapshot=0.005", "dx=0.1", "dz=0.1")
+bad("snapshots closer than time steps", ["snapshot = 1e-6 s", "time step, 0.00187"], "snapshot=1e-6")
+bad("gathers beyond counting", ["90 receivers x 10000000 samples x 3", "at most 2e9"], "tmax=0.9999999", "dt_out=1e-7",
+    "components=p,vx,vz", make=lambda f: keymap(CABLE.replace("=20", "=90").replace("21.7", "1") + "shot 1 600 13 cable\n")(f))
 bad("snapshot interval beyond the record", ["snapshot = 2", "tmax"], "snapshot=2")
 bad("five faults of five kinds at once", ["5 faults", "fpeek", "tmax = x", "npml = -1", "coeffs = best", "vp = none.raw"],
     "fpeek=1", "tmax=x", "npml=-1", "coeffs=best", "vp=none.raw")
@@ -375,7 +379,7 @@ bad("source below depth=", ["source", "z = 350 m", "depth = 300"], "depth=300", 
 bad("source on the free surface", ["source", "z = 0", "free surface"], "top=free", make=shot(sz=0))
 bad("samples along x and z exchanged", ["record 102", "x = 640 m", "0 .. 600 m"], "model_nx=61", "model_nz=121",
     deck={"model_nx": None, "model_nz": None})
-bad("windows beyond every memory", ["600001 nodes", "at most 2e9", "dx"], "dx=0.001", "dz=0.001")
+bad("windows beyond every memory", ["600001 nodes", "at most 1e9", "dx"], "dx=0.001", "dz=0.001")
 bad("grid coarser than the model is wide", ["dx = 5000 m", "1200 m"], "dx=5000")
 bad("positions in another origin", ["x = 456789.5 m"], make=shot(sx=456789.5))
 bad("three bad shots at once", ["record 101", "record 102", "record 103"],
