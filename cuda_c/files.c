@@ -78,15 +78,20 @@ int file_remove(const char *path) {
 int file_reserve(const char *path, long bytes) {
     int fd = open(path, O_RDWR | O_CLOEXEC);
     REQUIRE(fd >= 0, "cannot open '%s' to reserve %ld bytes: %s", path, bytes, strerror(errno));
-    int failed = fallocate(fd, 0, 0, bytes);
-    if (failed && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL))
-        failed = ftruncate(fd, bytes);
-    int reason = errno;
+    /* asked before: a reservation that fails half-way has filled the disk for everybody else meanwhile */
     struct statvfs vfs;
-    double available = fstatvfs(fd, &vfs) ? 0 : (double)vfs.f_bavail * vfs.f_frsize;
+    double available = fstatvfs(fd, &vfs) || !vfs.f_blocks ? 0 : (double)vfs.f_bavail * vfs.f_frsize;
+    int failed = available > 0 && available < (double)bytes, reason = ENOSPC;
+    if (!failed) {
+        failed = fallocate(fd, 0, 0, bytes);
+        if (failed && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL))
+            failed = ftruncate(fd, bytes);
+        reason = errno;
+    }
     close(fd);
-    REQUIRE(!failed, "'%s' needs %ld bytes (%.3g GB) of disk, %.3g GB are free: %s", path, bytes, bytes / 1e9,
-            available / 1e9, strerror(reason));
+    REQUIRE(!failed,
+            "'%s' needs %ld bytes (%.3g GB) of disk, %.3g GB are free: %s: choose a larger disk, or fewer samples",
+            path, bytes, bytes / 1e9, available / 1e9, strerror(reason));
     return 0;
 }
 
@@ -170,6 +175,17 @@ struct append {
     char path[];
 };
 
+/* Whoever asks append_locked holds the lock for a moment: that must not stop a run from starting. */
+static int lock_patiently(int fd) {
+    struct timespec nap = {0, 20000000};
+    for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB); tries++) {
+        if (errno != EWOULDBLOCK || tries == 15)
+            return 1;
+        nanosleep(&nap, NULL);
+    }
+    return 0;
+}
+
 void *append_open(const char *path) {
     file_limit_is_error();
     struct append *a = malloc(sizeof *a + strlen(path) + 1);
@@ -180,7 +196,7 @@ void *append_open(const char *path) {
     a->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (a->fd < 0) {
         err_set("cannot write '%s': %s", path, strerror(errno));
-    } else if (flock(a->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) { /* no locks on this file system: go on */
+    } else if (lock_patiently(a->fd) && errno == EWOULDBLOCK) { /* no locks on this file system: go on */
         err_set("'%s' is in use by another run: wait for it, or choose another output", path);
     } else if (!is_new || !folder_sync(path)) {
         return a;
@@ -223,6 +239,15 @@ void append_close(void *handle) {
     if (a->fd >= 0)
         close(a->fd);
     free(a);
+}
+
+int append_locked(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    int locked = !flock(fd, LOCK_SH | LOCK_NB) ? 0 : errno == EWOULDBLOCK ? 1 : -1;
+    close(fd);
+    return locked;
 }
 
 /* --- checksum, clock, host ----------------------------------------------------------- */

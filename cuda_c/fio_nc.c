@@ -16,8 +16,13 @@ struct fio {
     char path[];
 };
 
-/* Bytes the library writes at once: its default of two file system blocks makes thousands of small writes a gather. */
-static size_t io_bytes = 1 << 18;
+/*
+ * Bytes the library reads and writes at once. It rewrites whole blocks around the few bytes of a slot that change, so
+ * large ones cost small gathers dear and rewrite the slots of others; small ones make more writes of a large gather.
+ * Measured 2026-11-21, ext4, SplFd2dmod: I/O of 2000 gathers of 50 bytes 2.4, 2.0, 1.55, 1.45 s and of 40 gathers of 4
+ * MB 0.95, 0.85, 0.8, 0.9 s for 256, 64, 16, 8 KiB.
+ */
+static size_t io_bytes = 1 << 14;
 
 #define NC(call, ...)                                                                                                  \
     do {                                                                                                               \

@@ -27,6 +27,7 @@ module deck_m
     integer :: n = 0                          !< settings read
     type(setting_t), allocatable :: setting(:)  !< (at least n), in the order read
     character(:), allocatable :: path         !< the parameter file; unallocated = none
+    logical :: unread = .false.               !< a parameter file was meant, but its settings are not known
     type(faults_t) :: faults
   end type deck_t
 
@@ -75,9 +76,9 @@ contains
     name = Lower(Strip(arg(:p - 1)))
     value = Strip(arg(p + 1:))
     if (Controls(arg) > 0 .or. scan(arg, line_ends) > 0) then
-      call FaultAdd(deck%faults, Shown(arg)//' (command line) holds a control character: give plain text')
+      call FaultAdd(deck%faults, "'"//Shown(arg)//"' (command line) holds a control character: give plain text")
     else if (.not. IsName(name)) then
-      call FaultAdd(deck%faults, Shown(arg)//' (command line) does not start with a name: write name=value without dashes')
+      call FaultAdd(deck%faults, "'"//Shown(arg)//"' (command line) does not start with a name: write name=value without dashes")
     else
       if (Quoted(value)) then
         call TakeQuoted(arg(p + 1:), value, problem)
@@ -118,12 +119,13 @@ contains
       advice = 'such an option is not known here; --help tells what is'
     else if (arg(max(1, n - 3):) == '.par') then
       advice = 'a parameter file is given as par='//Shown(arg)
+      deck%unread = .true.
     else if (IsName(arg)) then
       advice = 'give it a value, '//Shown(arg)//'=...; a verb stands before all parameters'
     else
       advice = 'write parameters as name=value without blanks around ='
     end if
-    call FaultAdd(deck%faults, Shown(arg)//' (command line) is not name=value: '//advice)
+    call FaultAdd(deck%faults, "'"//Shown(arg)//"' (command line) is not name=value: "//advice)
   end subroutine NoSetting
 
   !> Reads the parameter file `path`, plain or namelist.
@@ -136,6 +138,7 @@ contains
     integer :: unit, size, io
     deck%path = path
     call FailFromC(path_input(CString(path)), error)
+    deck%unread = .true.
     if (allocated(error)) then
       call FaultAdd(deck%faults, 'par = '//Shown(path)//' (command line): '//error%message//'; give the path of a text file')
       return
@@ -173,6 +176,7 @@ contains
                     Str(iachar(text(bad:bad)))//'; save it as ASCII or UTF-8 text')
       return
     end if
+    deck%unread = .false.
     if (IsNamelist(text, c)) then
       call ReadNamelist(deck, text, c)
     else
@@ -210,7 +214,7 @@ contains
     if (.not. IsName(name)) then
       problem = ' is not name = value'
       if (line(1:1) == '!') problem = problem//'; comments start with #'
-      call FaultAdd(deck%faults, Shown(line)//' ('//At(deck, number)//')'//problem)
+      call FaultAdd(deck%faults, "'"//Shown(line)//"' ("//At(deck, number)//')'//problem)
       return
     end if
     rest = Strip(line(p + 1:))

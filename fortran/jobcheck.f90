@@ -278,8 +278,10 @@ contains
     character(*), intent(in) :: verb
     type(table_t), intent(inout) :: t
     if (verb == 'run' .or. verb == 'plan') then
-      if (job%keymap == '') call FaultAdd(t%deck%faults, 'keymap is not given: give keymap=FILE, the list of shots')
-      if (job%vp == '') call FaultAdd(t%deck%faults, 'vp is not given: give vp=FILE, the velocity model')
+      if (.not. t%deck%unread) then
+        if (job%keymap == '') call FaultAdd(t%deck%faults, 'keymap is not given: give keymap=FILE, the list of shots')
+        if (job%vp == '') call FaultAdd(t%deck%faults, 'vp is not given: give vp=FILE, the velocity model')
+      end if
       call CheckOutput(job, t)
     end if
     call CheckInput('keymap', job%keymap, t)

@@ -9,7 +9,7 @@
 !> count. Anything else that is wrong is refused.
 module journal_m
   use error_m, only: error_t, AddContext, Fail, FailFromC
-  use files_c, only: append_close, append_open, append_truncate, append_write
+  use files_c, only: append_close, append_locked, append_open, append_truncate, append_write
   use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileText, Hex
   use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8
@@ -45,7 +45,9 @@ module journal_m
     type(entry_t), allocatable :: entry(:)    !< sorted by record; opened for writing: one for each shot
     integer :: done = 0, parked = 0           !< shots in these states
     integer :: starts = 0                     !< runs so far
-    real(dp) :: created = 0, started = 0, stopped = 0   !< first, last start, last stop [s since 1970], 0 = never
+    real(dp) :: created = 0, started = 0, latest = 0   !< first line, last start, last event [s since 1970], 0 = never
+    logical :: open = .false.                 !< the last start was followed by no stop: running, or killed
+    logical :: running = .false.              !< as JournalRead found it: somebody holds the file
     character(:), allocatable :: job          !< opened for writing: the fingerprint and the records must be this job's
   end type journal_t
 
@@ -89,6 +91,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: text
     integer(i8) :: good
+    integer :: locked
     call JournalClose(journal)
     call Reset(journal, path)
     allocate (journal%entry(64))
@@ -96,6 +99,8 @@ contains
     if (allocated(error)) return
     call Replay(journal, text, good, error)
     if (good == 0) call Fail(error, "journal '"//path//"' has no first line yet: the run has only just begun")
+    locked = append_locked(CString(path))
+    journal%running = locked == 1 .or. (locked < 0 .and. journal%open)
   end subroutine JournalRead
 
   subroutine Reset(journal, path)
@@ -301,13 +306,15 @@ contains
     if (allocated(error)) return
     call ParseEvent(line, event, e, error)
     if (allocated(error)) return
+    journal%latest = e%time
     select case (event)
     case ('start')
       journal%starts = journal%starts + 1
       journal%started = e%time
+      journal%open = .true.
       journal%entry%dealt = .false.   ! whatever an earlier run had dealt died with it
     case ('stop')
-      journal%stopped = e%time
+      journal%open = .false.
       journal%entry%dealt = .false.
     case default
       i = JournalFind(journal, e%record)

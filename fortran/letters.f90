@@ -111,7 +111,7 @@ contains
     type(message_t), intent(inout) :: message
     message%kind = MSG_SNAPS
     message%n(1:5) = [gather%record, gather%slot, gather%nxs, gather%nzs, gather%nsnap]
-    message%x(1:5) = [gather%xs0, gather%zs0, gather%dxs, gather%dzs, gather%dts]
+    message%x(1:7) = [gather%xs0, gather%zs0, gather%dxs, gather%dzs, gather%dts, gather%sx, gather%sz]
     message%fields = reshape(gather%snapshots, [size(gather%snapshots)])
   end subroutine SnapsLetter
 
@@ -128,6 +128,8 @@ contains
     gather%dxs = message%x(3)
     gather%dzs = message%x(4)
     gather%dts = message%x(5)
+    gather%sx = message%x(6)
+    gather%sz = message%x(7)
     gather%snapshots = reshape(message%fields, [gather%nxs, gather%nzs, gather%nsnap])
   end subroutine SnapsFrom
 

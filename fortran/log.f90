@@ -5,7 +5,8 @@ module log_m
   private
   public :: LogInfo, LogWarn, LogError, LogProgress, LogPrint, LogFile, LogKeep
 
-  integer :: file_unit = -1          !< unit of a log file beside the data, -1 = none
+  integer, parameter :: none = -1    !< no unit: newunit= gives negative numbers, but never this one
+  integer :: file_unit = none        !< unit of a log file beside the data
   integer :: live_length = 0         !< length of the live line on the terminal, 0 = none
 
 contains
@@ -19,7 +20,7 @@ contains
   !> A line for the log file alone.
   subroutine LogKeep(message)
     character(*), intent(in) :: message
-    if (file_unit < 0) return
+    if (file_unit == none) return
     write (file_unit, '(a)') message
     flush (file_unit)
   end subroutine LogKeep

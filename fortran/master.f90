@@ -208,13 +208,9 @@ contains
     class(master_t), intent(inout) :: self
     type(message_t), intent(inout) :: message, answer
     type(gather_t) :: gather
-    type(shot_t) :: shot
     type(survey_t) :: survey
     type(error_t), allocatable :: error
     call SnapsFrom(message, gather)
-    call KeymapShot(self%prospect%keymap, gather%slot, shot)
-    gather%sx = shot%sx
-    gather%sz = shot%sz
     call ProspectSurvey(self%prospect, '', survey)
     call FioSnapshots(self%prospect%job%output//'.snap'//Str(gather%record)//'.nc', gather, survey%attribute, error)
     answer%kind = MSG_WRITTEN

@@ -29,6 +29,7 @@ module model_m
     character(:), allocatable :: sources      !< where velocity and density came from, for the record
   end type model_t
 
+  real(dp), parameter :: nodes_most = 1.0e9_dp   !< of a window: velocity and density travel in one message of 2**31 - 1 numbers
   real(dp), parameter :: same = 1.0e-9_dp     !< relative: spacings closer than this are equal
   real(dp), parameter :: on_node = 1.0e-6_dp  !< of a spacing: closer than this is on the node
 
@@ -261,8 +262,8 @@ contains
     begin = 'the window of shot record '//Str(record)//' has '//Str(window%nx)//' x '//Str(window%nz)//' nodes'
     if (window%nx < 2 .or. window%nz < 2) then
       call Fail(error, begin//', must have 2 x 2 or more: widen aperture or depth, or check its geometry')
-    else if (nodes > 2.0e9_dp) then
-      call Fail(error, begin//' ('//Str(8*nodes/1.0e9_dp, 3)//' GB), at most 2e9 nodes: lower aperture or depth, or '// &
+    else if (nodes > nodes_most) then
+      call Fail(error, begin//' ('//Str(8*nodes/1.0e9_dp, 3)//' GB), at most 1e9 nodes: lower aperture or depth, or '// &
         'raise dx and dz')
     end if
   end subroutine CheckShape

@@ -34,6 +34,8 @@ contains
     file = fio_open(CString(s%file), 0_c_int)
     if (.not. c_associated(file)) then
       call FailFromC(1, error)
+      error%message = s%what//' model: '//error%message// &
+        ': give an undamaged NetCDF file, or model_format=raw32 if its samples are raw'
       return
     end if
     var = FindVariable(file, name, s, error)
@@ -311,6 +313,8 @@ contains
         s%a(j, :) = real(row, sp)
       end if
     end do
+    if (all(row == 0)) call Fail(error, s%what//" model '"//s%file//"': the last row of "//var// &
+      ' is nothing but zeros, as in a file that was cut short: copy it again')
   end subroutine ReadValues
 
   subroutine Missing(s, i, k, var, value, error)

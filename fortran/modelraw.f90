@@ -24,8 +24,8 @@ contains
     logical :: swap
     width = merge(8, 4, format == 'raw64')
     call Declared(job, s, error)
-    call CheckSize(s, width, error)
     call CheckMagic(s, error)
+    call CheckSize(s, width, error)
     call SamplesAllocate(s, error)
     if (allocated(error)) return
     swap = (job%model_endian == 'big') .neqv. (ichar(transfer(1, 'a')) == 0)
@@ -90,12 +90,15 @@ contains
       ' samples of '//Str(width)//' bytes are '//Str(expected)//hint)
   end subroutine CheckSize
 
-  !> A file of another kind that happens to have the size.
+  !> A file of another kind, whatever its size.
   subroutine CheckMagic(s, error)
     type(samples_t), intent(in) :: s
     type(error_t), allocatable, intent(inout) :: error
     character(kind=c_char) :: bytes(4)
+    integer(i8) :: found
     if (allocated(error)) return
+    call FileSize(s%file, found, error)
+    if (allocated(error) .or. found < size(bytes)) return
     call FailFromC(file_read_bytes(CString(s%file), 0_c_long_long, 4_c_long_long, bytes), error)
     if (allocated(error)) return
     if (all(bytes(:3) == ['C', 'D', 'F']) .or. all(bytes(2:) == ['H', 'D', 'F'])) call Fail(error, s%what//" model '"// &

@@ -1,23 +1,26 @@
 !> A survey ready to be modelled: job, key-map, model, wavelet and scheme, every one checked.
 module prospect_m
   use error_m, only: error_t, Fail
+  use faults_m, only: FaultAdd, faults_t, FaultsRaise
   use files_m, only: Crc32, Hex
   use keymap_m, only: keymap_t, KeymapRead, KeymapShot
-  use kinds_m, only: dp, i8
+  use kinds_m, only: dp
   use log_m, only: LogInfo, LogWarn
-  use model_m, only: model_t, ModelCheckGeometry, ModelGrid, ModelRead
+  use model_m, only: model_t, ModelGrid, ModelRead, ModelShape
   use params_m, only: job_t
   use scheme_m, only: scheme_t, SchemeDerive
   use shot_m, only: shot_t
   use survey_m, only: survey_t
-  use text_m, only: Str
+  use table_m, only: SplitList
+  use text_m, only: Str, ToInt
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t, WaveletMake
+  use window_m, only: window_t
   implicit none
   private
   public :: prospect_t, ProspectRead, ProspectFingerprint, ProspectSurvey, ProspectLog, ProspectSnapshots, ProspectStopFile
 
-  integer, parameter :: FAULTS_SHOWN = 20
+  real(dp), parameter :: numbers_most = 2.0e9_dp   !< of one message: they are counted with 31 bits
 
   type :: prospect_t
     type(job_t) :: job
@@ -25,6 +28,7 @@ module prospect_m
     type(model_t) :: model
     type(wavelet_t) :: wavelet
     type(scheme_t) :: scheme
+    integer, allocatable :: snapshot_records(:)   !< shots to take snapshots of
   end type prospect_t
 
 contains
@@ -46,42 +50,42 @@ contains
     if (allocated(error)) return
     call SchemeDerive(job, prospect%wavelet, prospect%model%vmin, prospect%model%vmax, dx, dz, prospect%scheme, error)
     if (allocated(error)) return
-    call CheckGeometry(prospect, error)
-    if (allocated(error)) return
-    call CheckSize(prospect, error)
+    call CheckShots(prospect, error)
+    if (.not. allocated(error)) call CheckSize(prospect, error)
+    if (.not. allocated(error)) call ChooseSnapshots(prospect, error)
+    if (.not. allocated(error)) call CheckSnapshots(prospect, error)
   end subroutine ProspectRead
 
-  !> Every geometry fault of the survey, the first twenty in words.
-  subroutine CheckGeometry(prospect, error)
+  !> Every fault of geometry and window of the survey.
+  subroutine CheckShots(prospect, error)
     type(prospect_t), intent(in) :: prospect
     type(error_t), allocatable, intent(inout) :: error
     type(error_t), allocatable :: fault
+    type(faults_t) :: faults
     type(shot_t) :: shot
-    character(:), allocatable :: list
-    integer :: i, n
-    n = 0
-    list = ''
+    type(window_t) :: window
+    integer :: i
     do i = 1, prospect%keymap%n
       call KeymapShot(prospect%keymap, i, shot)
-      call ModelCheckGeometry(prospect%model, prospect%job, shot, fault)
+      call ModelShape(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, fault)
       if (.not. allocated(fault)) cycle
-      n = n + 1
-      if (n > 1 .and. n <= FAULTS_SHOWN) list = list//new_line('a')
-      if (n <= FAULTS_SHOWN) list = list//fault%message
+      call FaultAdd(faults, fault%message)
       deallocate (fault)
     end do
-    if (n > FAULTS_SHOWN) list = list//new_line('a')//'and '//Str(n - FAULTS_SHOWN)//' more shots with faulty geometry'
-    if (n > 0) call Fail(error, list)
-  end subroutine CheckGeometry
+    call FaultsRaise(faults, 'the geometry', error)
+  end subroutine CheckShots
 
+  !> A gather travels in one message.
   subroutine CheckSize(prospect, error)
     type(prospect_t), intent(in) :: prospect
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: samples
-    samples = real(prospect%keymap%nrec_max, dp)*prospect%scheme%nt_out
-    if (samples > 2.0e9_dp) call Fail(error, 'a gather of '//Str(prospect%keymap%nrec_max)//' receivers x '// &
-                                      Str(prospect%scheme%nt_out)//' samples is too large, at most 2e9 samples: '// &
-                                      'use a larger dt_out or fewer receivers')
+    integer :: ncomp
+    associate (s => prospect%scheme, nrec => prospect%keymap%nrec_max)
+      ncomp = size(SplitList(s%components))
+      if (real(nrec, dp)*s%nt_out*ncomp > numbers_most) &
+        call Fail(error, 'a gather of '//Str(nrec)//' receivers x '//Str(s%nt_out)//' samples x '//Str(ncomp)// &
+                  ' component(s) is too large, at most 2e9 samples: use a larger dt_out or fewer receivers')
+    end associate
   end subroutine CheckSize
 
   !> One word that differs when the traces would: KEYMAP-MODEL-SCHEME. A resumed job must have it in common with the first.
@@ -156,28 +160,58 @@ contains
     end associate
   end subroutine ProspectLog
 
-  !> Whether snapshots are wanted of a shot: of those listed, else of the first.
+  !> The shots that snapshots are wanted of: those listed, else the first. Each must be in the key-map.
+  subroutine ChooseSnapshots(prospect, error)
+    type(prospect_t), intent(inout) :: prospect
+    type(error_t), allocatable, intent(inout) :: error
+    character(32), allocatable :: list(:)
+    logical :: ok
+    integer :: i
+    allocate (prospect%snapshot_records(0))
+    if (prospect%job%snapshot <= 0) return
+    prospect%snapshot_records = prospect%keymap%record(:1)
+    if (prospect%job%snapshot_shots == '') return
+    list = SplitList(prospect%job%snapshot_shots)
+    deallocate (prospect%snapshot_records)
+    allocate (prospect%snapshot_records(size(list)))
+    do i = 1, size(list)
+      call ToInt(trim(list(i)), prospect%snapshot_records(i), ok)
+      if (any(prospect%keymap%record == prospect%snapshot_records(i))) cycle
+      call Fail(error, 'snapshot_shots names shot record '//trim(list(i))//', which is not among those to be modelled: '// &
+                'see the key-map '//prospect%job%keymap)
+    end do
+  end subroutine ChooseSnapshots
+
+  !> The snapshots of a shot travel in one message.
+  subroutine CheckSnapshots(prospect, error)
+    type(prospect_t), intent(in) :: prospect
+    type(error_t), allocatable, intent(inout) :: error
+    type(shot_t) :: shot
+    type(window_t) :: window
+    real(dp) :: times, nodes
+    integer :: i
+    associate (s => prospect%scheme)
+      if (size(prospect%snapshot_records) > 0 .and. s%snapshot < s%dt) call Fail(error, 'snapshot = '//Str(s%snapshot)// &
+        ' s is shorter than the time step, '//Str(s%dt)//' s: give at least that')
+      if (allocated(error)) return
+      do i = 1, size(prospect%snapshot_records)
+        call KeymapShot(prospect%keymap, findloc(prospect%keymap%record, prospect%snapshot_records(i), 1), shot)
+        call ModelShape(prospect%model, prospect%job, shot, s%dx, s%dz, window, error)
+        if (allocated(error)) return
+        nodes = ((window%nx - 1)/s%snapshot_step + 1.0_dp)*((window%nz - 1)/s%snapshot_step + 1)
+        times = (s%nt_out - 1)*s%dt_out/s%snapshot + 1
+        if (nodes*times > numbers_most) &
+          call Fail(error, Str(times, 4)//' snapshots of '//Str(nodes, 4)//' nodes of shot record '//Str(shot%record)// &
+                    ' are too large, at most 2e9 numbers: take fewer (snapshot) or coarser ones (snapshot_step)')
+      end do
+    end associate
+  end subroutine CheckSnapshots
+
   logical function ProspectSnapshots(prospect, record) result(wanted)
     type(prospect_t), intent(in) :: prospect
     integer, intent(in) :: record
-    wanted = .false.
-    if (prospect%job%snapshot <= 0) return
-    if (len_trim(prospect%job%snapshot_shots) == 0) then
-      wanted = record == prospect%keymap%record(1)
-    else
-      wanted = index(','//Squeezed(prospect%job%snapshot_shots)//',', ','//Str(record)//',') > 0
-    end if
+    wanted = any(prospect%snapshot_records == record)
   end function ProspectSnapshots
-
-  pure function Squeezed(s) result(t)
-    character(*), intent(in) :: s
-    character(:), allocatable :: t
-    integer :: i
-    t = ''
-    do i = 1, len(s)
-      if (s(i:i) /= ' ') t = t//s(i:i)
-    end do
-  end function Squeezed
 
   !> True when somebody made the file OUTPUT.stop.
   logical function ProspectStopFile(prospect) result(there)

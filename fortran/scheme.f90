@@ -146,10 +146,10 @@ contains
            ' to keep the group velocity right to '//Str(100*allowed, 3)//' %; use a spacing of at most '// &
            Str(widest*scheme%vmin/(2*pi*scheme%fmax), 4)//' m, or fmax = '//Str(widest*scheme%vmin/(2*pi*h), 4)//' Hz or lower'
     if (scheme%half_length < 8) text = text//', or a larger half_length'
-    if (job%dispersion == 'warn' .and. scheme%ppw > least_ppw) then
-      call Warn(scheme, text)
+    if (scheme%ppw <= least_ppw) then
+      call Fail(error, text//' (even dispersion=warn needs more than '//Str(least_ppw)//' points per wavelength)')
     else if (job%dispersion == 'warn') then
-      call Fail(error, text//' (dispersion=warn needs more than '//Str(least_ppw)//' points per wavelength)')
+      call Warn(scheme, text)
     else
       call Fail(error, text//'; dispersion=warn models all the same')
     end if
@@ -205,6 +205,11 @@ contains
     end if
     scheme%nt_out = floor(job%tmax/job%dt_out*(1 + 1e-9_dp)) + 1
     tlast = (scheme%nt_out - 1)*scheme%dt_out
+    if (wavelet%t0 >= tlast) then
+      call Fail(error, 'the wavelet begins at '//Str(wavelet%t0, 4)//' s, after the record''s end at '//Str(tlast, 4)// &
+                ' s, and every trace would be zero: use a smaller delay (now '//Str(job%delay)//' s) or a larger tmax')
+      return
+    end if
     scheme%t_start = -scheme%dt*ceiling(-(wavelet%t_begin - 4/(1.25_dp*scheme%fband))/scheme%dt)   ! the wavelet's filtered foot
     margin = TraceMargin(scheme%fband, scheme%dt, scheme%dt_out, tlast - scheme%t_start, scheme%time_correction)
     steps = (tlast + margin - scheme%t_start)/scheme%dt + 1

@@ -1,7 +1,7 @@
 !> The verb status: how far a survey is, from its journal alone, also while the job runs.
 module status_m
-  use error_m, only: error_t
-  use files_m, only: ClockSeconds, ClockText
+  use error_m, only: error_t, Fail
+  use files_m, only: ClockSeconds, ClockText, FileExists
   use journal_m, only: entry_t, journal_done, journal_parked, journal_t, JournalRead
   use kinds_m, only: dp
   use log_m, only: LogPrint
@@ -21,6 +21,10 @@ contains
     logical, intent(in) :: json
     type(error_t), allocatable, intent(inout) :: error
     type(journal_t) :: journal
+    if (.not. FileExists(StoreJournalPath(job%output))) &
+      call Fail(error, "no run of '"//job%output//"' has begun: there is no journal '"//StoreJournalPath(job%output)// &
+                "'; give output=FILE as for the run")
+    if (allocated(error)) return
     call JournalRead(journal, StoreJournalPath(job%output), error)
     if (allocated(error)) return
     if (json) then
@@ -37,10 +41,10 @@ contains
     call LogPrint(output//': '//Str(journal%done)//' of '//Str(journal%nshots)//' shots done, '// &
                   Str(journal%parked)//' parked, '// &
                   Str(Left(journal))//' left; run '//Str(journal%starts)//' started '//ClockText(journal%started)// &
-                  ', '//trim(merge('running', 'stopped', Running(journal))))
+                  ', '//State(journal))
     if (Rate(journal) > 0) call LogPrint('  '//Str(Rate(journal), 3)//' shots/h, '// &
                                          Clock(3600*Left(journal)/Rate(journal))//' left')
-    if (Running(journal)) call PrintList(journal, 'with workers', dealt=.true.)
+    if (journal%running) call PrintList(journal, 'with workers', dealt=.true.)
     call PrintList(journal, 'parked', dealt=.false.)
     i = LastLoss(journal)
     if (i > 0) call LogPrint('  last loss: shot '//Str(journal%entry(i)%record)//' on '//trim(journal%entry(i)%host)//': '// &
@@ -73,8 +77,8 @@ contains
     integer :: i
     s = '{"output": '//Quoted(output)//', "total": '//Str(journal%nshots)//', "done": '//Str(journal%done)//', "parked": '// &
         Str(journal%parked)//', "left": '//Str(Left(journal))//', "runs": '//Str(journal%starts)//', "running": '// &
-        trim(merge('true ', 'false', Running(journal)))//', "started": '//Quoted(ClockText(journal%started))// &
-        ', "shots_per_hour": '//Number(Rate(journal))//', "seconds_left": '
+        trim(merge('true ', 'false', journal%running))//', "state": '//Quoted(State(journal))// &
+        ', "started": '//Quoted(ClockText(journal%started))//', "shots_per_hour": '//Number(Rate(journal))//', "seconds_left": '
     if (Rate(journal) > 0) then
       s = s//Number(3600*Left(journal)/Rate(journal))
     else
@@ -99,7 +103,7 @@ contains
     s = ''
     do i = 1, journal%n
       associate (e => journal%entry(i))
-        if (.not. merge(e%dealt .and. Running(journal), e%status == journal_parked, dealt)) cycle
+        if (.not. merge(e%dealt .and. journal%running, e%status == journal_parked, dealt)) cycle
         if (s /= '') s = s//', '
         s = s//Str(e%record)
       end associate
@@ -111,11 +115,14 @@ contains
     Left = journal%nshots - journal%done - journal%parked
   end function Left
 
-  !> No stop was noted since the last start: running, or killed.
-  pure logical function Running(journal)
+  !> running; stopped, as the journal says; or killed before it could say so.
+  pure function State(journal)
     type(journal_t), intent(in) :: journal
-    Running = journal%started > journal%stopped
-  end function Running
+    character(:), allocatable :: State
+    State = 'stopped'
+    if (journal%open) State = 'killed'
+    if (journal%running) State = 'running'
+  end function State
 
   !> Shots an hour of the last run, 0 if none is done.
   real(dp) function Rate(journal)
@@ -126,7 +133,7 @@ contains
     do i = 1, journal%n
       if (journal%entry(i)%status == journal_done .and. journal%entry(i)%time >= journal%started) n = n + 1
     end do
-    until = merge(ClockSeconds(), journal%stopped, Running(journal))
+    until = merge(ClockSeconds(), journal%latest, journal%running)
     Rate = 3600*n/max(until - journal%started, 1.0_dp)
   end function Rate
 

@@ -35,7 +35,10 @@ contains
     logical, intent(in) :: overwrite
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: log
+    type(error_t), allocatable :: ignored
+    logical :: fresh
     log = StoreJournalPath(path)
+    fresh = .not. FileExists(log)
     store%host = host
     if (FileExists(path) .and. .not. overwrite) then
       if (.not. FileExists(log)) call Fail(error, "'"//path//"' exists but its journal '"//log// &
@@ -55,7 +58,9 @@ contains
     end if
     call VerifyDone(store, error)
     call JournalAppend(store%journal, 'start', 0, 0, 0, host, 0.0_dp, '', error)
-    if (allocated(error)) call JournalClose(store%journal)
+    if (.not. allocated(error)) return
+    call JournalClose(store%journal)
+    if (fresh) call FileRemove(log, ignored)        ! nothing has begun
   end subroutine StoreOpen
 
   !> Every shot the journal calls done is read and checked; a damaged one is named and modelled again.

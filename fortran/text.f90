@@ -127,9 +127,10 @@ contains
     character(:), allocatable :: nearest
     integer :: i, d, best
     nearest = ''
-    best = max(2, len_trim(word)/3) + 1
+    best = min(max(2, len_trim(word)/3), len_trim(word) - 1) + 1      ! of a short word something must remain
     do i = 1, size(names)
       d = EditDistance(Lower(trim(word)), Lower(trim(names(i))))
+      if (len_trim(word) >= 3 .and. index(Lower(names(i)), Lower(trim(word))) == 1) d = min(d, 1)
       if (d < best) then
         best = d
         nearest = trim(names(i))

@@ -5,7 +5,7 @@ module files_c
   private
   public :: file_exists, file_size, file_sync, file_rename, file_remove, file_reserve, file_read_floats, file_read_bytes
   public :: file_limit_is_error
-  public :: append_open, append_write, append_truncate, append_close
+  public :: append_open, append_write, append_truncate, append_close, append_locked
   public :: crc32_bytes, clock_seconds, clock_text, clock_parse
 
   interface
@@ -107,6 +107,13 @@ module files_c
       implicit none
       type(c_ptr), value :: handle
     end subroutine append_close
+
+    !> 1 if some process has the file open by append_open, 0 if none, -1 if that cannot be told.
+    integer(c_int) function append_locked(path) bind(c)
+      import :: c_int, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+    end function append_locked
 
     !> CRC-32 as zlib.crc32(bytes, crc) gives it; start with 0.
     integer(c_long_long) function crc32_bytes(crc, n, bytes) bind(c)

@@ -73,7 +73,7 @@ contains
     call Bad(repeat('n', 4000)//' = 1', '--help lists all parameters')
     call Bad('dx = 10'//lf//'dz = 10'//lf//'dx = 20', 'dx = 20 (bad.par:3) is given twice, first as 10 (bad.par:1): keep one')
     call Bad('dx = 10'//lf//'DX = 10', 'is given twice')
-    call Bad('dx 10', 'dx 10 (bad.par:1) is not name = value')
+    call Bad('dx 10', '''dx 10'' (bad.par:1) is not name = value')
     call Bad('dx: 10', 'is not name = value')
     call Bad('= 10', 'is not name = value')
     call Bad('2dx = 10', 'is not name = value')

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Master and waiting workers sleep; ten thousand shots are dealt, skipped and resumed without the framework showing."""
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done, skip  # noqa: E402
+from minisurvey import PROGRAM, command, make, run, statuses, write_deck  # noqa: E402
+
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def ranks_here():
+    """{rank: pid} of the program's processes of this folder's job."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            if not entry.name.isdigit() or os.readlink(entry / "exe") != str(PROGRAM.resolve()):
+                continue
+            if os.readlink(entry / "cwd") != os.getcwd():
+                continue
+            for word in (entry / "environ").read_bytes().split(b"\0"):
+                if word.startswith(b"OMPI_COMM_WORLD_RANK="):
+                    found[int(word.split(b"=")[1])] = int(entry.name)
+        except OSError:
+            pass
+    return found
+
+
+def cpu(pid):
+    """Seconds of CPU time a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
+
+
+def start(*words, ranks):
+    return subprocess.Popen(command(*words, ranks=ranks), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(text, path, seconds):
+    """Until `text` stands in a file; the time it took, or None."""
+    begin = time.time()
+    while time.time() - begin < seconds:
+        if os.path.exists(path) and text in Path(path).read_text(errors="replace"):
+            return time.time() - begin
+        time.sleep(0.01)
+    return None
+
+
+def watch(p, output, ranks, seconds):
+    """CPU use of every rank [cores] over some seconds of computing, {rank: use}."""
+    wait_for(" deal ", output + ".journal", 30)
+    pids = {}
+    while len(pids) < ranks and p.poll() is None:
+        pids = ranks_here()
+        time.sleep(0.05)
+    time.sleep(0.7)
+    before, begin = {r: cpu(pid) for r, pid in pids.items()}, time.time()
+    time.sleep(seconds)
+    return {r: (cpu(pid) - before[r]) / (time.time() - begin) for r, pid in pids.items()}
+
+
+# --- idle cost --------------------------------------------------------------------------------------------------------
+
+if "debug" in os.environ["B"]:
+    skip("CPU use and speed are those of an optimised build")
+    done()
+make(shots=2)
+write_deck(tmax=600.0, dt_out=0.04, dx=4, dz=4, aperture=-1)
+p = start("par=job.par", "output=idle.nc", ranks=5)
+use = watch(p, "idle.nc", 5, 5.0)
+claim(p.poll() is None, "two workers computed all the while")
+claim(set(use) == {0, 1, 2, 3, 4} and use[0] < 0.02, f"the master uses {100 * use.get(0, 9):.2f} % of a core "
+      "while two workers compute, bound 2 %")
+claim(min(use.get(1, 0), use.get(2, 0)) > 0.2 or sum(sorted(use.values())[-2:]) > 0.5,
+      "the workers compute: " + ", ".join(f"rank {r} {100 * u:.0f} %" for r, u in sorted(use.items())))
+idle = sorted(use.values())[:3]
+claim(idle[-1] < 0.02, "two workers without a shot wait asleep too: the three idle ranks use "
+      f"{', '.join(f'{100 * u:.2f}' for u in idle)} %, bound 2 %")
+p.terminate()
+p.communicate(timeout=60)
+claim(p.returncode != 0 and ranks_here() == {}, f"stopped: exit status {p.returncode}, processes left: {ranks_here()}")
+
+# --- ten thousand shots -----------------------------------------------------------------------------------------------
+
+N = 10000
+np.full(41 * 21, 1500.0, "<f4").tofile("vp.raw")
+write_deck(rho=None, model_nx=41, model_nz=21, tmax=0.02, dt_out=0.004, delay=0.02, aperture=-1)
+Path("line.keymap").write_text("spread node fixed x0=100 interval=50 channels=2 depth=20\n"
+                               f"shots first_record=1 n={N} x0=100 dx=0.02 z=13 spread=node\n")
+begin = time.time()
+r = run("par=job.par", "output=many.nc", ranks=3, timeout=200)
+took = time.time() - begin
+claim(r.returncode == 0 and statuses("many.nc") == [1] * N, f"{N} shots on 3 processes: exit status {r.returncode}, "
+      f"all done {r.stderr[-300:] if r.returncode else ''}")
+claim(took < 40, f"{N} shots of 41 x 21 nodes took {took:.1f} s, {1000 * took / N:.2f} ms a shot, bound 40 s")
+
+begin = time.time()
+r = run("par=job.par", "output=many.nc", ranks=3)
+took = time.time() - begin
+claim(r.returncode == 0 and f"{N} shots are done already" in r.stderr and took < 4,
+      f"all done: the same command verifies and ends in {took:.1f} s, bound 4 s (of which mpirun itself takes 1)")
+begin = time.time()
+r = run("status", "output=many.nc")
+claim(r.returncode == 0 and f"{N} of {N}" in r.stdout, f"status reads its journal in {time.time() - begin:.2f} s")
+
+# Ten of them are lost again: their lines are cut off the journal, as if the power had gone.
+lines = Path("many.nc.journal").read_text().splitlines(keepends=True)
+finished = [i for i, line in enumerate(lines) if " done " in line]
+Path("many.nc.journal").write_text("".join(lines[:finished[-10]]))
+size = os.path.getsize("many.nc.journal")
+begin = time.time()
+p = start("par=job.par", "output=many.nc", ranks=3)
+first = None
+while first is None and time.time() - begin < 30:
+    with open("many.nc.journal", "rb") as f:
+        f.seek(size)
+        if b" deal " in f.read():
+            first = time.time() - begin
+    time.sleep(0.005)
+said = p.communicate(timeout=60)[1]
+claim(first is not None and first < 3, f"9990 of {N} done: the first new shot is dealt after {first or 99:.2f} s, "
+      "bound 3 s (of which mpirun takes 1)")
+claim(p.returncode == 0 and "9990 shots are done already" in said and statuses("many.nc") == [1] * N,
+      f"and all are done, exit status {p.returncode}")
+claim(ranks_here() == {}, f"no process is left: {ranks_here()}")
+done()
