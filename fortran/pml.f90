@@ -42,7 +42,7 @@ contains
         x = i + merge(0.0_dp, 0.5_dp, column == 1)
         if (x < low + 1) then
           call Coefficients((low + 1 - x)/low, low*h, p(i, column:column + 2))
-        else if (x > n - high) then
+        else if (high > 0 .and. x > n - high) then             ! without a layer the point n + ½ is no part of one
           call Coefficients(min(1.0_dp, (x - (n - high))/high), high*h, p(i, column:column + 2))
         end if
       end do
