@@ -17,6 +17,9 @@ ifdef DEBUG
   SANITIZE := -fsanitize=address,undefined -fno-omit-frame-pointer
   OPT      := -O1 -g $(SANITIZE)
   FCHECK   := -fcheck=all -ffpe-trap=invalid,zero,overflow
+  # Open MPI unloads its plug-ins before leaks are looked for; this object keeps them, so that leaks have names.
+  KEEP     := $(B)/tests/keep_plugins.o
+  LDLIBS   := -rdynamic
 else
   B        := build/cpu
   OPT      := -O3 -g
@@ -26,7 +29,7 @@ FFLAGS   := -std=f2018 -Wall -Wextra -Wimplicit-interface -Wno-compare-reals -Wn
             -Wno-maybe-uninitialized -Wno-do-subscript -ffree-line-length-none -fopenmp $(FATAL) $(OPT) $(FCHECK)
 CFLAGS   := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wvla -fopenmp $(FATAL) $(OPT) \
             -Icuda_c -I$(B) $(shell nc-config --cflags 2>/dev/null)
-LDLIBS   := $(shell nc-config --libs 2>/dev/null || echo -lnetcdf) -lz -lm
+LDLIBS   += $(shell nc-config --libs 2>/dev/null || echo -lnetcdf) -lz -lm
 
 IFACE  := $(wildcard interfaces/*.f90)
 FSRC   := $(filter-out $(PROGRAMS:%=fortran/%.f90),$(wildcard fortran/*.f90)) $(IFACE)
@@ -59,7 +62,7 @@ test:     ## build and run every test (TEST=pattern for some)
 	@tools/setup test
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory tests
-	@tests/run $(TEST)
+	@B='$(CURDIR)/$(B)' tests/run $(TEST)
 bench:    ## measure the kernels against the memory of this machine
 	@tools/setup build
 	@$(MAKE) --no-print-directory run-bench
@@ -119,12 +122,12 @@ $(LIB): $(OBJ)
 	@rm -f $@
 	@ar rcs $@ $^
 
-$(B)/bin/%: $(B)/fortran/%.o $(LIB)
+$(B)/bin/%: $(B)/fortran/%.o $(KEEP) $(LIB)
 	@mkdir -p $(@D)
 	@echo '  link     $@'
 	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
 
-$(B)/tests/t%: $(B)/tests/t%.o $(THELP) $(LIB)
+$(B)/tests/t%: $(B)/tests/t%.o $(KEEP) $(THELP) $(LIB)
 	@echo '  link     $@'
 	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
 

@@ -18,4 +18,4 @@ int err_set(const char *format, ...) {
 
 void *err_message(void) { return sentence; }
 
-int err_message_length(void) { return (int) strlen(sentence); }
+int err_message_length(void) { return (int)strlen(sentence); }

@@ -19,9 +19,11 @@ int err_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define FAIL(...) return (err_set(__VA_ARGS__), 1) /* a visible 1: the compiler must see that this fails */
 #define REQUIRE(ok, ...)                                                                                               \
     do {                                                                                                               \
-        if (!(ok)) FAIL(__VA_ARGS__);                                                                                  \
+        if (!(ok))                                                                                                     \
+            FAIL(__VA_ARGS__);                                                                                         \
     } while (0)
 #define TRY(call)                                                                                                      \
     do {                                                                                                               \
-        if (call) return 1;                                                                                            \
+        if (call)                                                                                                      \
+            return 1;                                                                                                  \
     } while (0)

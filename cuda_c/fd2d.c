@@ -20,21 +20,26 @@ static const fd2d_variant *const variants[] = {
 
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
 
-/* --- memory ---------------------------------------------------------------------------------------------------------- */
+/* --- memory -------------------------------------------------------------------------------------------------- */
 
-typedef struct block { /* stands before each allocation, so that bytes can be counted back */
-    size_t bytes, pad;
+typedef struct block { /* stands before each allocation, so that bytes can be counted back; memory begins at a cache
+                          line */
+    size_t bytes;
+    char pad[64 - sizeof(size_t)];
 } block;
 
-/* `place` is the address of a pointer of any type: read and written by memcpy, as aliasing it through void ** would not do. */
+/* `place` is the address of a pointer of any type: read and written by memcpy, as aliasing it through void ** would not
+ * do. */
 int fd2d_alloc(fd2d *fd, void *place, size_t count, size_t size, const char *what) {
     size_t bytes = 0;
     fd2d_release(fd, place);
     REQUIRE(!__builtin_mul_overflow(count, size, &bytes) && bytes < SIZE_MAX / 4,
             "%s of %zu times %zu bytes is more than can be addressed: make the grid smaller", what, count, size);
-    block *b = calloc(1, bytes + sizeof(block));
+    const size_t whole = (bytes + 2 * sizeof(block) - 1) / sizeof(block) * sizeof(block);
+    block *b = aligned_alloc(sizeof(block), whole);
     REQUIRE(b != NULL, "no memory for %s (%.3f GB): make the grid smaller or use fewer ranks a node", what,
-            (double) bytes * 1e-9);
+            (double)bytes * 1e-9);
+    memset(b, 0, whole);
     b->bytes = bytes;
     fd->bytes += bytes;
     void *memory = b + 1;
@@ -45,20 +50,22 @@ int fd2d_alloc(fd2d *fd, void *place, size_t count, size_t size, const char *wha
 void fd2d_release(fd2d *fd, void *place) {
     void *memory;
     memcpy(&memory, place, sizeof memory);
-    if (memory == NULL) return;
-    block *b = (block *) memory - 1;
+    if (memory == NULL)
+        return;
+    block *b = (block *)memory - 1;
     fd->bytes -= b->bytes;
     free(b);
     memory = NULL;
     memcpy(place, &memory, sizeof memory);
 }
 
-/* --- variants -------------------------------------------------------------------------------------------------------- */
+/* --- variants ------------------------------------------------------------------------------------------------ */
 
 static int copy_text(const char *from, int length, char *text) {
     REQUIRE(text != NULL && length >= 1, "text of length %d, must be at least 1", length);
     size_t n = strlen(from);
-    if (n > (size_t) length - 1) n = (size_t) length - 1;
+    if (n > (size_t)length - 1)
+        n = (size_t)length - 1;
     memcpy(text, from, n);
     text[n] = 0;
     return 0;
@@ -87,43 +94,48 @@ static const fd2d_variant *find_variant(const char *name) {
     char known[512] = "";
     size_t used = 0;
     for (int n = 0; n < VARIANTS; n++) {
-        if (strcmp(variants[n]->name, name) == 0) return variants[n];
-        if (used + strlen(variants[n]->name) + 3 > sizeof known) continue;
-        if (used > 0) used += copy_text(", ", (int) (sizeof known - used), known + used) ? 0 : 2;
-        copy_text(variants[n]->name, (int) (sizeof known - used), known + used);
+        if (strcmp(variants[n]->name, name) == 0)
+            return variants[n];
+        if (used + strlen(variants[n]->name) + 3 > sizeof known)
+            continue;
+        if (used > 0)
+            used += copy_text(", ", (int)(sizeof known - used), known + used) ? 0 : 2;
+        copy_text(variants[n]->name, (int)(sizeof known - used), known + used);
         used = strlen(known);
     }
     err_set("no kernel variant \"%.40s\" in this build, which has: %s", name, known);
     return NULL;
 }
 
-/* --- new and free ---------------------------------------------------------------------------------------------------- */
+/* --- new and free -------------------------------------------------------------------------------------------- */
 
 static int check_cfg(const fd2d_cfg *c) {
     REQUIRE(c->nx >= 1 && c->nx <= LARGEST, "nx = %d cells, must be 1..%d", c->nx, LARGEST);
     REQUIRE(c->nz >= 1 && c->nz <= LARGEST, "nz = %d cells, must be 1..%d", c->nz, LARGEST);
-    REQUIRE(c->half_length >= 1 && c->half_length <= DER_MAX, "half_length = %d, must be 1..%d", c->half_length, DER_MAX);
+    REQUIRE(c->half_length >= 1 && c->half_length <= DER_MAX, "half_length = %d, must be 1..%d", c->half_length,
+            DER_MAX);
     REQUIRE(c->nleft >= 0 && c->nright >= 0 && c->ntop >= 0 && c->nbottom >= 0,
             "absorbing layers of %d, %d, %d, %d cells (left, right, top, bottom): must not be negative", c->nleft,
             c->nright, c->ntop, c->nbottom);
-    REQUIRE((long) c->nleft + c->nright <= c->nx, "absorbing layers of %d and %d cells do not fit into nx = %d", c->nleft,
-            c->nright, c->nx);
-    REQUIRE((long) c->ntop + c->nbottom <= c->nz, "absorbing layers of %d and %d cells do not fit into nz = %d", c->ntop,
+    REQUIRE((long)c->nleft + c->nright <= c->nx, "absorbing layers of %d and %d cells do not fit into nx = %d",
+            c->nleft, c->nright, c->nx);
+    REQUIRE((long)c->ntop + c->nbottom <= c->nz, "absorbing layers of %d and %d cells do not fit into nz = %d", c->ntop,
             c->nbottom, c->nz);
     REQUIRE(c->free_top == 0 || c->free_top == 1, "free_top = %d, must be 0 or 1", c->free_top);
     REQUIRE(!c->free_top || c->ntop == 0, "ntop = %d cells above a free surface, must be 0", c->ntop);
     REQUIRE(c->threads >= 0 && c->threads <= 4096, "threads = %d, must be 0..4096", c->threads);
-    REQUIRE(isfinite(c->dx) && c->dx > 0, "dx = %g m, must be positive", (double) c->dx);
-    REQUIRE(isfinite(c->dz) && c->dz > 0, "dz = %g m, must be positive", (double) c->dz);
-    REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double) c->dt);
+    REQUIRE(isfinite(c->dx) && c->dx > 0, "dx = %g m, must be positive", (double)c->dx);
+    REQUIRE(isfinite(c->dz) && c->dz > 0, "dz = %g m, must be positive", (double)c->dz);
+    REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
     for (int m = 0; m < c->half_length; m++)
-        REQUIRE(isfinite(c->w[m]), "weight %d of the differentiator is %g, must be finite", m + 1, (double) c->w[m]);
+        REQUIRE(isfinite(c->w[m]), "weight %d of the differentiator is %g, must be finite", m + 1, (double)c->w[m]);
     return 0;
 }
 
 void *fd2d_new(const char *variant, const fd2d_cfg *cfg) {
     const fd2d_variant *v = find_variant(variant);
-    if (v == NULL || check_cfg(cfg)) return NULL;
+    if (v == NULL || check_cfg(cfg))
+        return NULL;
     fd2d *fd = calloc(1, sizeof *fd);
     if (fd == NULL) {
         err_set("no memory for a handle of %zu bytes", sizeof *fd);
@@ -134,7 +146,7 @@ void *fd2d_new(const char *variant, const fd2d_cfg *cfg) {
     fd->bytes = sizeof *fd;
     /* the fields first: a grid that is too large fails before anything else is filled */
     if (v->make(fd) || fd2d_set_source_cells(fd, 0, NULL, NULL, NULL) ||
-        fd2d_set_receiver_cells(fd, 0, &(int) {0}, NULL, NULL, NULL, NULL)) {
+        fd2d_set_receiver_cells(fd, 0, &(int){0}, NULL, NULL, NULL, NULL)) {
         fd2d_free(fd);
         return NULL;
     }
@@ -143,11 +155,13 @@ void *fd2d_new(const char *variant, const fd2d_cfg *cfg) {
 
 void fd2d_free(void *handle) {
     fd2d *fd = handle;
-    if (fd == NULL) return;
+    if (fd == NULL)
+        return;
     fd->variant->release(fd);
-    void *owned[] = {&fd->px, &fd->pz, &fd->q, &fd->source.row, &fd->source.i, &fd->source.w, &fd->start, &fd->cell, &fd->w,
-                     &fd->trace};
-    for (size_t n = 0; n < sizeof owned / sizeof owned[0]; n++) fd2d_release(fd, owned[n]);
+    void *owned[] = {&fd->px,       &fd->pz,    &fd->q,    &fd->source.row, &fd->source.i,
+                     &fd->source.w, &fd->start, &fd->cell, &fd->w,          &fd->trace};
+    for (size_t n = 0; n < sizeof owned / sizeof owned[0]; n++)
+        fd2d_release(fd, owned[n]);
     for (int f = 0; f < FD2D_FIELDS; f++) {
         fd2d_release(fd, &fd->sampled[f].row);
         fd2d_release(fd, &fd->sampled[f].i);
@@ -160,14 +174,14 @@ static int check_handle(const void *handle) {
     return 0;
 }
 
-/* --- medium and layers ----------------------------------------------------------------------------------------------- */
+/* --- medium and layers --------------------------------------------------------------------------------------- */
 
 static int check_positive(const fd2d_cfg *c, const float *a, const char *name, const char *unit) {
     for (int k = 0; k < c->nz; k++)
         for (int i = 0; i < c->nx; i++) {
-            float value = a[(size_t) k * c->nx + i];
+            float value = a[(size_t)k * c->nx + i];
             REQUIRE(value > 0 && isfinite(value), "%s = %g %s at cell (%d, %d) of the grid, must be positive", name,
-                    (double) value, unit, i + 1, k + 1);
+                    (double)value, unit, i + 1, k + 1);
         }
     return 0;
 }
@@ -182,16 +196,17 @@ int fd2d_model(void *handle, const float *kappa, const float *rho) {
     return 0;
 }
 
-void fd2d_coefficients(const fd2d_cfg *c, const float *kappa, const float *rho, int k, float *bx, float *bz, float *kk) {
-    const double tx = (double) c->dt / c->dx, tz = (double) c->dt / c->dz;
-    const float *r = rho + (size_t) k * c->nx, *below = k + 1 < c->nz ? r + c->nx : r;
-    const float *K = kappa + (size_t) k * c->nx;
+void fd2d_coefficients(const fd2d_cfg *c, const float *kappa, const float *rho, int k, float *bx, float *bz,
+                       float *kk) {
+    const double tx = (double)c->dt / c->dx, tz = (double)c->dt / c->dz;
+    const float *r = rho + (size_t)k * c->nx, *below = k + 1 < c->nz ? r + c->nx : r;
+    const float *K = kappa + (size_t)k * c->nx;
     const int surface = c->free_top && k == 0;
     for (int i = 0; i < c->nx; i++) {
         int right = i + 1 < c->nx ? i + 1 : i;
-        bx[i] = (float) (tx / (0.5 * ((double) r[i] + r[right])));
-        bz[i] = (float) (tz / (0.5 * ((double) r[i] + below[i])));
-        kk[i] = surface ? 0.0f : (float) (tx * K[i]);
+        bx[i] = (float)(tx / (0.5 * ((double)r[i] + r[right])));
+        bz[i] = (float)(tz / (0.5 * ((double)r[i] + below[i])));
+        kk[i] = surface ? 0.0f : (float)(tx * K[i]);
     }
 }
 
@@ -199,15 +214,16 @@ void fd2d_coefficients(const fd2d_cfg *c, const float *kappa, const float *rho, 
 static int check_profile(const float *p, int n, int low, int high, char axis) {
     for (int c = 0; c < 6; c++)
         for (int j = 0; j < n; j++) {
-            float value = p[(size_t) c * n + j];
-            REQUIRE(isfinite(value), "column %d of the absorbing layer along %c is %g at cell %d, must be finite", c + 1,
-                    axis, (double) value, j + 1);
+            float value = p[(size_t)c * n + j];
+            REQUIRE(isfinite(value), "column %d of the absorbing layer along %c is %g at cell %d, must be finite",
+                    c + 1, axis, (double)value, j + 1);
             int inside = j < low || (high > 0 && j >= n - high - 1);
             float neutral = c % 3 == 2 ? 1.0f : 0.0f;
             REQUIRE(inside || c % 3 == 1 || value == neutral,
-                    "column %d of the absorbing layer along %c is %g at cell %d, outside the layers of %d and %d cells: must be "
+                    "column %d of the absorbing layer along %c is %g at cell %d, outside the layers of %d and %d "
+                    "cells: must be "
                     "%g",
-                    c + 1, axis, (double) value, j + 1, low, high, (double) neutral);
+                    c + 1, axis, (double)value, j + 1, low, high, (double)neutral);
         }
     return 0;
 }
@@ -219,22 +235,23 @@ int fd2d_pml(void *handle, const float *px, const float *pz) {
     TRY(check_profile(px, c->nx, c->nleft, c->nright, 'x'));
     TRY(check_profile(pz, c->nz, c->ntop, c->nbottom, 'z'));
     fd->has_pml = 0;
-    TRY(fd2d_alloc(fd, &fd->px, 6 * (size_t) c->nx, sizeof(float), "layer profiles along x"));
-    TRY(fd2d_alloc(fd, &fd->pz, 6 * (size_t) c->nz, sizeof(float), "layer profiles along z"));
-    memcpy(fd->px, px, 6 * (size_t) c->nx * sizeof(float));
-    memcpy(fd->pz, pz, 6 * (size_t) c->nz * sizeof(float));
+    TRY(fd2d_alloc(fd, &fd->px, 6 * (size_t)c->nx, sizeof(float), "layer profiles along x"));
+    TRY(fd2d_alloc(fd, &fd->pz, 6 * (size_t)c->nz, sizeof(float), "layer profiles along z"));
+    memcpy(fd->px, px, 6 * (size_t)c->nx * sizeof(float));
+    memcpy(fd->pz, pz, 6 * (size_t)c->nz * sizeof(float));
     TRY(fd->variant->pml(fd));
     fd->has_pml = 1;
     return 0;
 }
 
-/* --- source and receivers -------------------------------------------------------------------------------------------- */
+/* --- source and receivers ------------------------------------------------------------------------------------ */
 
 static int check_cells(const fd2d_cfg *c, int n, const int *i, const int *k, const float *w, const char *what) {
     for (int m = 0; m < n; m++) {
         REQUIRE(i[m] >= 0 && i[m] < c->nx && k[m] >= 0 && k[m] < c->nz,
-                "cell %d of the %s is (%d, %d), must lie in 1..%d, 1..%d", m + 1, what, i[m] + 1, k[m] + 1, c->nx, c->nz);
-        REQUIRE(isfinite(w[m]), "weight %d of the %s is %g, must be finite", m + 1, what, (double) w[m]);
+                "cell %d of the %s is (%d, %d), must lie in 1..%d, 1..%d", m + 1, what, i[m] + 1, k[m] + 1, c->nx,
+                c->nz);
+        REQUIRE(isfinite(w[m]), "weight %d of the %s is %g, must be finite", m + 1, what, (double)w[m]);
     }
     return 0;
 }
@@ -244,11 +261,12 @@ int fd2d_source(void *handle, int nt, const float *q, int n, const int *i, const
     TRY(check_handle(fd));
     REQUIRE(nt >= 0 && n >= 0, "source of %d samples at %d cells: must not be negative", nt, n);
     for (int m = 0; m < nt; m++)
-        REQUIRE(isfinite(q[m]), "sample %d of the source wavelet is %g, must be finite", m + 1, (double) q[m]);
+        REQUIRE(isfinite(q[m]), "sample %d of the source wavelet is %g, must be finite", m + 1, (double)q[m]);
     TRY(check_cells(&fd->cfg, n, i, k, w, "source"));
     fd->nq = 0;
-    TRY(fd2d_alloc(fd, &fd->q, (size_t) nt, sizeof(float), "source wavelet"));
-    if (nt > 0) memcpy(fd->q, q, (size_t) nt * sizeof(float));
+    TRY(fd2d_alloc(fd, &fd->q, (size_t)nt, sizeof(float), "source wavelet"));
+    if (nt > 0)
+        memcpy(fd->q, q, (size_t)nt * sizeof(float));
     TRY(fd2d_set_source_cells(fd, n, i, k, w));
     fd->nq = nt;
     return fd->variant->source(fd);
@@ -256,18 +274,20 @@ int fd2d_source(void *handle, int nt, const float *q, int n, const int *i, const
 
 static void forget_traces(fd2d *fd) { fd->first = fd->steps = 0; }
 
-int fd2d_receivers(void *handle, int nrec, const int *start, const int *field, const int *i, const int *k, const float *w) {
+int fd2d_receivers(void *handle, int nrec, const int *start, const int *field, const int *i, const int *k,
+                   const float *w) {
     fd2d *fd = handle;
     TRY(check_handle(fd));
     REQUIRE(nrec >= 0, "%d receivers: must not be negative", nrec);
     static const int none[1] = {0};
-    if (nrec == 0) start = none;
+    if (nrec == 0)
+        start = none;
     REQUIRE(start[0] == 0, "cells of receiver 1 start at %d, must be 0", start[0]);
     for (int r = 0; r < nrec; r++) {
         REQUIRE(start[r + 1] >= start[r], "receiver %d has %ld cells: must not be negative", r + 1,
-                (long) start[r + 1] - start[r]);
-        REQUIRE(field[r] >= 0 && field[r] < FD2D_FIELDS, "receiver %d samples field %d, must be 0 (sigma), 1 (vx) or 2 (vz)",
-                r + 1, field[r]);
+                (long)start[r + 1] - start[r]);
+        REQUIRE(field[r] >= 0 && field[r] < FD2D_FIELDS,
+                "receiver %d samples field %d, must be 0 (sigma), 1 (vx) or 2 (vz)", r + 1, field[r]);
     }
     TRY(check_cells(&fd->cfg, start[nrec], i, k, w, "receivers"));
     forget_traces(fd);
@@ -278,17 +298,20 @@ int fd2d_receivers(void *handle, int nrec, const int *start, const int *field, c
     return fd->variant->receivers(fd);
 }
 
-/* --- time ------------------------------------------------------------------------------------------------------------ */
+/* --- time ---------------------------------------------------------------------------------------------------- */
 
 /* Room for n more rows of traces: grows by half, so that a run cut into many chunks copies little. */
 static int grow_traces(fd2d *fd, int n) {
-    size_t need = (size_t) fd->steps + (size_t) n, rows = fd->rows + fd->rows / 2;
-    if (fd->nrec == 0 || need <= fd->rows) return 0;
-    if (rows < need) rows = need;
+    size_t need = (size_t)fd->steps + (size_t)n, rows = fd->rows + fd->rows / 2;
+    if (fd->nrec == 0 || need <= fd->rows)
+        return 0;
+    if (rows < need)
+        rows = need;
     float *grown = NULL;
-    size_t size = (size_t) fd->nrec * sizeof(float);
+    size_t size = (size_t)fd->nrec * sizeof(float);
     TRY(fd2d_alloc(fd, &grown, rows, size, "traces"));
-    if (fd->steps > 0) memcpy(grown, fd->trace, (size_t) fd->steps * size);
+    if (fd->steps > 0)
+        memcpy(grown, fd->trace, (size_t)fd->steps * size);
     fd2d_release(fd, &fd->trace);
     fd->trace = grown;
     fd->rows = rows;
@@ -305,11 +328,13 @@ int fd2d_timestep(void *handle, int it, int n) {
     REQUIRE(fd->has_model, "time stepping before the medium was set");
     REQUIRE(fd->has_pml || c->nleft + c->nright + c->ntop + c->nbottom == 0,
             "time stepping before the profiles of the absorbing layers were set");
-    if (n == 0) return 0;
+    if (n == 0)
+        return 0;
     TRY(grow_traces(fd, n));
-    if (fd->steps == 0) fd->first = it;
+    if (fd->steps == 0)
+        fd->first = it;
     fd->next = INT_MAX; /* until all went well: after a failure only reset helps */
-    TRY(fd->variant->timestep(fd, it, n, fd->nrec > 0 ? fd->trace + (size_t) fd->steps * (size_t) fd->nrec : NULL));
+    TRY(fd->variant->timestep(fd, it, n, fd->nrec > 0 ? fd->trace + (size_t)fd->steps * (size_t)fd->nrec : NULL));
     fd->steps += n;
     fd->next = it + n;
     return 0;
@@ -319,22 +344,23 @@ int fd2d_traces(void *handle, int it, int n, float *out) {
     fd2d *fd = handle;
     TRY(check_handle(fd));
     REQUIRE(n >= 0, "traces of %d samples: must not be negative", n);
-    if (n == 0 || fd->nrec == 0) return 0;
-    REQUIRE(fd->steps > 0, "traces of steps %d..%ld asked for, but none was computed yet", it, (long) it + n - 1);
-    REQUIRE(it >= fd->first && (long) it + n <= (long) fd->first + fd->steps,
-            "traces of steps %d..%ld asked for, but steps %d..%d were computed", it, (long) it + n - 1, fd->first,
+    if (n == 0 || fd->nrec == 0)
+        return 0;
+    REQUIRE(fd->steps > 0, "traces of steps %d..%ld asked for, but none was computed yet", it, (long)it + n - 1);
+    REQUIRE(it >= fd->first && (long)it + n <= (long)fd->first + fd->steps,
+            "traces of steps %d..%ld asked for, but steps %d..%d were computed", it, (long)it + n - 1, fd->first,
             fd->first + fd->steps - 1);
-    const float *from = fd->trace + (size_t) (it - fd->first) * (size_t) fd->nrec;
+    const float *from = fd->trace + (size_t)(it - fd->first) * (size_t)fd->nrec;
     enum { TILE = 32 }; /* transposed in blocks: both sides stay in the cache */
     for (int r0 = 0; r0 < fd->nrec; r0 += TILE)
         for (int t0 = 0; t0 < n; t0 += TILE)
             for (int r = r0; r < fd->nrec && r < r0 + TILE; r++)
                 for (int t = t0; t < n && t < t0 + TILE; t++)
-                    out[(size_t) r * (size_t) n + (size_t) t] = from[(size_t) t * (size_t) fd->nrec + (size_t) r];
+                    out[(size_t)r * (size_t)n + (size_t)t] = from[(size_t)t * (size_t)fd->nrec + (size_t)r];
     return 0;
 }
 
-/* --- fields ---------------------------------------------------------------------------------------------------------- */
+/* --- fields -------------------------------------------------------------------------------------------------- */
 
 static int check_field(int which) {
     REQUIRE(which >= 0 && which < FD2D_FIELDS, "field %d, must be 0 (sigma), 1 (vx) or 2 (vz)", which);
@@ -373,9 +399,9 @@ int fd2d_reset(void *handle) {
     return 0;
 }
 
-/* --- for the record -------------------------------------------------------------------------------------------------- */
+/* --- for the record ------------------------------------------------------------------------------------------ */
 
-long fd2d_bytes(void *handle) { return handle == NULL ? 0 : (long) ((fd2d *) handle)->bytes; }
+long fd2d_bytes(void *handle) { return handle == NULL ? 0 : (long)((fd2d *)handle)->bytes; }
 
 int fd2d_device(void *handle, int length, char *text) {
     fd2d *fd = handle;

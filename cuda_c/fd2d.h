@@ -20,9 +20,9 @@ enum { FD2D_SIGMA, FD2D_VX, FD2D_VZ, FD2D_FIELDS };
 /* Cells sorted by row, then column: those of row k are row[k] .. row[k+1]-1. */
 typedef struct fd2d_cells {
     int n;
-    int *row;  /* (nz + 1) */
-    int *i;    /* (n) column */
-    float *w;  /* (n) weight: of a source's cells only */
+    int *row; /* (nz + 1) */
+    int *i;   /* (n) column */
+    float *w; /* (n) weight: of a source's cells only */
 } fd2d_cells;
 
 typedef struct fd2d {
@@ -38,12 +38,13 @@ typedef struct fd2d {
     float *q;
     fd2d_cells source;
 
-    /* Receiver r = sum over c in start[r] .. start[r+1]-1 of w[c] * value of cell[c]. Cells that several receivers share
-     * are sampled once: cell[c] counts through sampled[SIGMA], then [VX], then [VZ]. Summed in double in this order. */
+    /* Receiver r = sum over c in start[r] .. start[r+1]-1 of w[c] * value of cell[c]. Cells that several receivers
+     * share are sampled once: cell[c] counts through sampled[SIGMA], then [VX], then [VZ]. Summed in double in this
+     * order. */
     int nrec;
-    int *start;  /* (nrec + 1) */
-    int *cell;   /* (start[nrec]) */
-    float *w;    /* (start[nrec]) */
+    int *start; /* (nrec + 1) */
+    int *cell;  /* (start[nrec]) */
+    float *w;   /* (start[nrec]) */
     fd2d_cells sampled[FD2D_FIELDS];
 
     int next; /* the step that must come next; 0 = any */
@@ -58,14 +59,14 @@ typedef struct fd2d_variant {
     const char *name, *about;
     int needs_gpu;
     int (*make)(fd2d *fd);
-    void (*release)(fd2d *fd);                                        /* fd->own may be null or half made */
-    int (*model)(fd2d *fd, const float *kappa, const float *rho);     /* see fd2d_coefficients */
-    int (*pml)(fd2d *fd);                                             /* fd->px, pz are new */
-    int (*source)(fd2d *fd);                                          /* fd->q, source are new */
-    int (*receivers)(fd2d *fd);                                       /* fd->start ... sampled are new */
-    int (*timestep)(fd2d *fd, int it, int n, float *trace);           /* fills trace(nrec, n) */
-    int (*get)(fd2d *fd, int field, float *out);                      /* out(nx,nz) */
-    int (*set)(fd2d *fd, int field, const float *in);                 /* in(nx,nz) */
+    void (*release)(fd2d *fd);                                    /* fd->own may be null or half made */
+    int (*model)(fd2d *fd, const float *kappa, const float *rho); /* see fd2d_coefficients */
+    int (*pml)(fd2d *fd);                                         /* fd->px, pz are new */
+    int (*source)(fd2d *fd);                                      /* fd->q, source are new */
+    int (*receivers)(fd2d *fd);                                   /* fd->start ... sampled are new */
+    int (*timestep)(fd2d *fd, int it, int n, float *trace);       /* fills trace(nrec, n) */
+    int (*get)(fd2d *fd, int field, float *out);                  /* out(nx,nz) */
+    int (*set)(fd2d *fd, int field, const float *in);             /* in(nx,nz) */
     int (*maxabs)(fd2d *fd, float *value, int *i, int *k);
     int (*reset)(fd2d *fd);
     int (*tune)(fd2d *fd, const char *isa, int width, int steps, int rows);
@@ -78,13 +79,15 @@ typedef struct fd2d_variant {
 #include "fd2d_variants.def"
 #undef FD2D_ENTRY
 
-/* Memory of the handle, counted in fd->bytes, zeroed; *p must be null or come from here (then it is given back first). */
+/* Memory of the handle, counted in fd->bytes, zeroed; *p must be null or come from here (then it is given back first).
+ */
 int fd2d_alloc(fd2d *fd, void *p, size_t count, size_t size, const char *what);
 void fd2d_release(fd2d *fd, void *p);
 
 /* Coefficients of row k: bx = dt/(dx rho) at (i+1/2,k), bz = dt/(dz rho) at (i,k+1/2), kk = kappa dt/dx, each (nx);
  * kk of a free surface's row is 0. Every variant takes them from here. */
-void fd2d_coefficients(const fd2d_cfg *cfg, const float *kappa, const float *rho, int k, float *bx, float *bz, float *kk);
+void fd2d_coefficients(const fd2d_cfg *cfg, const float *kappa, const float *rho, int k, float *bx, float *bz,
+                       float *kk);
 
 /* fd2d_points.c: sorting cells by row. */
 int fd2d_set_source_cells(fd2d *fd, int n, const int *i, const int *k, const float *w);

@@ -24,54 +24,59 @@ static cpu_own *own(fd2d *fd) { return fd->own; }
 
 static int round_up(int n) { return (n + LANES - 1) / LANES * LANES; }
 
-/* --- new and free ---------------------------------------------------------------------------------------------------- */
+/* --- new and free -------------------------------------------------------------------------------------------- */
 
 /* Strips begin and end at multiples of LANES; at half points the right and lower layer begin one index earlier. */
 static void set_strips(cpu_grid *g, const fd2d_cfg *c) {
     int right = c->nx - c->nright - 1, bottom = c->nz - c->nbottom - 1;
     g->left = round_up(c->nleft);
     g->right = c->nright == 0 ? g->nxp : right < 0 ? 0 : right / LANES * LANES;
-    if (g->right < g->left) g->right = g->left;
+    if (g->right < g->left)
+        g->right = g->left;
     g->top = c->ntop;
     g->bottom = c->nbottom == 0 ? c->nz : bottom < c->ntop ? c->ntop : bottom;
     g->xpitch = g->left + (g->nxp - g->right);
 }
 
 /* Six arrays in one piece on huge pages (x1.2 at 4000 x 4000, 2026-11-21), zeroed by the threads that will use them.
- * A row is 9 cache lines modulo 16: whatever the width, the rows of a vertical sum then spread over the sets of the caches. */
+ * A row is 9 cache lines modulo 16: whatever the width, the rows of a vertical sum then spread over the sets of the
+ * caches. */
 static int make_arrays(fd2d *fd) {
     cpu_own *o = own(fd);
     cpu_grid *g = &o->grid;
-    const size_t rows = (size_t) g->nz + 2 * DER_MAX;
+    const size_t rows = (size_t)g->nz + 2 * DER_MAX;
     g->pitch = g->nxp + LANES;
-    while (g->pitch / LANES % 16 != 9) g->pitch += LANES;
-    const size_t one = rows * (size_t) g->pitch + 16 * LANES;
-    REQUIRE(one < SIZE_MAX / (ARRAYS * sizeof(float)) / 2, "a grid of %d x %d cells is more than can be addressed: make it smaller",
-            g->nx, g->nz);
+    while (g->pitch / LANES % 16 != 9)
+        g->pitch += LANES;
+    const size_t one = rows * (size_t)g->pitch + 16 * LANES;
+    REQUIRE(one < SIZE_MAX / (ARRAYS * sizeof(float)) / 2,
+            "a grid of %d x %d cells is more than can be addressed: make it smaller", g->nx, g->nz);
     size_t bytes = (ARRAYS * one + LANES) * sizeof(float);
     bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     o->memory = aligned_alloc(HUGE_PAGE, bytes);
-    REQUIRE(o->memory != NULL, "no memory for a grid of %d x %d cells (%.3f GB): use a smaller grid or fewer ranks a node", g->nx,
-            g->nz, (double) bytes * 1e-9);
+    REQUIRE(o->memory != NULL,
+            "no memory for a grid of %d x %d cells (%.3f GB): use a smaller grid or fewer ranks a node", g->nx, g->nz,
+            (double)bytes * 1e-9);
     o->memory_bytes = bytes;
     fd->bytes += bytes;
 #ifdef MADV_HUGEPAGE
     madvise(o->memory, bytes, MADV_HUGEPAGE); /* a wish; without it the loop is slower, not wrong */
 #endif
     float *base = o->memory, **arrays[ARRAYS] = {&g->field[0], &g->field[1], &g->field[2], &g->bx, &g->bz, &g->kk};
-    for (int a = 0; a < ARRAYS; a++) *arrays[a] = base + a * one + LANES + DER_MAX * g->pitch;
+    for (int a = 0; a < ARRAYS; a++)
+        *arrays[a] = base + a * one + LANES + DER_MAX * g->pitch;
 #pragma omp parallel for schedule(static, 16) num_threads(o->threads)
     for (size_t row = 0; row < rows; row++)
         for (int a = 0; a < ARRAYS; a++)
-            memset(base + a * one + row * (size_t) g->pitch, 0,
-                   (row + 1 < rows ? (size_t) g->pitch : one - row * (size_t) g->pitch) * sizeof(float));
+            memset(base + a * one + row * (size_t)g->pitch, 0,
+                   (row + 1 < rows ? (size_t)g->pitch : one - row * (size_t)g->pitch) * sizeof(float));
     return 0;
 }
 
 static int make_strips(fd2d *fd) {
     cpu_own *o = own(fd);
     cpu_grid *g = &o->grid;
-    const size_t x = (size_t) g->xpitch * (size_t) g->nz, z = (size_t) g->nxp * (size_t) (g->top + g->nz - g->bottom);
+    const size_t x = (size_t)g->xpitch * (size_t)g->nz, z = (size_t)g->nxp * (size_t)(g->top + g->nz - g->bottom);
     o->psi_count = 2 * (x + z);
     TRY(fd2d_alloc(fd, &o->psi, o->psi_count, sizeof(float), "memory variables of the absorbing layers"));
     g->psix_v = o->psi;
@@ -83,7 +88,8 @@ static int make_strips(fd2d *fd) {
 
 static const cpu_isa *best_isa(void) {
     int n = 0;
-    while (!isas[n]->supported()) n++;
+    while (!isas[n]->supported())
+        n++;
     return isas[n];
 }
 
@@ -99,8 +105,8 @@ static int make(fd2d *fd) {
     g->nxp = round_up(c->nx);
     g->L = c->half_length;
     g->free_top = c->free_top;
-    g->ratio = (float) ((double) c->dx / c->dz);
-    memcpy(g->w, c->w, sizeof(float) * (size_t) g->L);
+    g->ratio = (float)((double)c->dx / c->dz);
+    memcpy(g->w, c->w, sizeof(float) * (size_t)g->L);
     set_strips(g, c);
     TRY(make_arrays(fd));
     return make_strips(fd);
@@ -108,7 +114,8 @@ static int make(fd2d *fd) {
 
 static void release(fd2d *fd) {
     cpu_own *o = own(fd);
-    if (o == NULL) return;
+    if (o == NULL)
+        return;
     fd->bytes -= o->memory_bytes;
     free(o->memory);
     fd2d_release(fd, &o->columns);
@@ -117,7 +124,7 @@ static void release(fd2d *fd) {
     fd2d_release(fd, &fd->own);
 }
 
-/* --- medium and layers ----------------------------------------------------------------------------------------------- */
+/* --- medium and layers --------------------------------------------------------------------------------------- */
 
 static int model(fd2d *fd, const float *kappa, const float *rho) {
     cpu_own *o = own(fd);
@@ -134,10 +141,11 @@ static int model(fd2d *fd, const float *kappa, const float *rho) {
 static int pml(fd2d *fd) {
     cpu_own *o = own(fd);
     cpu_grid *g = &o->grid;
-    const size_t nxp = (size_t) g->nxp, nx = (size_t) g->nx, nz = (size_t) g->nz;
+    const size_t nxp = (size_t)g->nxp, nx = (size_t)g->nx, nz = (size_t)g->nz;
     TRY(fd2d_alloc(fd, &o->columns, 6 * nxp, sizeof(float), "layer profiles along x"));
     for (size_t c = 0; c < 6; c++) {
-        for (size_t i = 0; i < nxp; i++) o->columns[c * nxp + i] = i < nx ? fd->px[c * nx + i] : c % 3 == 2 ? 1.0f : 0.0f;
+        for (size_t i = 0; i < nxp; i++)
+            o->columns[c * nxp + i] = i < nx ? fd->px[c * nx + i] : c % 3 == 2 ? 1.0f : 0.0f;
         g->px[c] = o->columns + c * nxp;
         g->pz[c] = fd->pz + c * nz;
     }
@@ -145,25 +153,26 @@ static int pml(fd2d *fd) {
 }
 
 static int nothing(fd2d *fd) {
-    (void) fd;
+    (void)fd;
     return 0;
 }
 
-/* --- fields ---------------------------------------------------------------------------------------------------------- */
+/* --- fields -------------------------------------------------------------------------------------------------- */
 
 static int get(fd2d *fd, int field, float *out) {
     const cpu_grid *g = &own(fd)->grid;
     for (int k = 0; k < g->nz; k++)
-        memcpy(out + (size_t) k * (size_t) g->nx, g->field[field] + k * g->pitch, sizeof(float) * (size_t) g->nx);
+        memcpy(out + (size_t)k * (size_t)g->nx, g->field[field] + k * g->pitch, sizeof(float) * (size_t)g->nx);
     return 0;
 }
 
 static int set(fd2d *fd, int field, const float *in) {
     const cpu_grid *g = &own(fd)->grid;
     for (int k = 0; k < g->nz; k++)
-        memcpy(g->field[field] + k * g->pitch, in + (size_t) k * (size_t) g->nx, sizeof(float) * (size_t) g->nx);
+        memcpy(g->field[field] + k * g->pitch, in + (size_t)k * (size_t)g->nx, sizeof(float) * (size_t)g->nx);
     if (g->free_top) {
-        if (field == FD2D_SIGMA) memset(g->field[field], 0, sizeof(float) * (size_t) g->nx);
+        if (field == FD2D_SIGMA)
+            memset(g->field[field], 0, sizeof(float) * (size_t)g->nx);
         fd2d_cpu_mirror(g, field, 0, g->nz, 0, g->nxp);
     }
     return 0;
@@ -174,12 +183,14 @@ static int reset(fd2d *fd) {
     cpu_grid *g = &o->grid;
 #pragma omp parallel for schedule(static, 16) num_threads(o->threads)
     for (int k = -DER_MAX; k < g->nz + DER_MAX; k++)
-        for (int f = 0; f < FD2D_FIELDS; f++) memset(g->field[f] + k * g->pitch, 0, sizeof(float) * (size_t) g->nxp);
+        for (int f = 0; f < FD2D_FIELDS; f++)
+            memset(g->field[f] + k * g->pitch, 0, sizeof(float) * (size_t)g->nxp);
     memset(o->psi, 0, o->psi_count * sizeof(float));
     return 0;
 }
 
-/* The bits of |x|: ordered as |x| is, infinities above all numbers, NaN above infinity; and gcc vectorises the maximum. */
+/* The bits of |x|: ordered as |x| is, infinities above all numbers, NaN above infinity; and gcc vectorises the maximum.
+ */
 static int row_maximum(const float *row, int n) {
     int largest = 0;
     for (int i = 0; i < n; i++) {
@@ -202,26 +213,31 @@ static int maxabs(fd2d *fd, float *value, int *i, int *k) {
 #pragma omp for schedule(static) nowait
         for (int r = 0; r < g->nz; r++) {
             int m = row_maximum(s + r * g->pitch, g->nx);
-            if (m > mine) mine = m, at = r;
+            if (m > mine)
+                mine = m, at = r;
         }
 #pragma omp critical(fd2d_cpu_maxabs)
-        if (mine > largest || (mine == largest && mine > 0 && at < row)) largest = mine, row = at;
+        if (mine > largest || (mine == largest && mine > 0 && at < row))
+            largest = mine, row = at;
     }
-    while (column + 1 < g->nx && row_maximum(s + row * g->pitch + column, 1) != largest) column++;
+    while (column + 1 < g->nx && row_maximum(s + row * g->pitch + column, 1) != largest)
+        column++;
     memcpy(value, &largest, sizeof *value);
-    if (!isfinite(*value)) *value = INFINITY;
+    if (!isfinite(*value))
+        *value = INFINITY;
     *i = column;
     *k = row;
     return 0;
 }
 
-/* --- tuning and record ----------------------------------------------------------------------------------------------- */
+/* --- tuning and record --------------------------------------------------------------------------------------- */
 
 static int tune(fd2d *fd, const char *isa, int width, int steps, int rows) {
     cpu_own *o = own(fd);
     const cpu_isa *chosen = isa[0] == 0 ? best_isa() : NULL;
     for (int n = 0; n < ISAS && chosen == NULL; n++)
-        if (strcmp(isas[n]->name, isa) == 0) chosen = isas[n];
+        if (strcmp(isas[n]->name, isa) == 0)
+            chosen = isas[n];
     REQUIRE(chosen != NULL, "no instruction set \"%.40s\" in this build: use avx512, avx2 or generic", isa);
     REQUIRE(chosen->supported(), "this processor has no %s", chosen->label);
     o->isa = chosen;

@@ -1,4 +1,4 @@
-/* The `cpu` variant inside: its grid in memory, its kernels, its tiles. See fd2d_cpu_wave.c for the order of the work. */
+/* The `cpu` variant inside: grid in memory, kernels, tiles. See fd2d_cpu_wave.c for the order of the work. */
 #pragma once
 
 #include "der.h"
@@ -24,8 +24,8 @@ typedef struct cpu_grid {
     const float *pz[6];     /* (nz) */
 } cpu_grid;
 
-/* Updates columns [i0,i1), multiples of LANES, of `rows` rows from k on. Rows of one call, and columns of one call with
- * `layer`, lie all inside or all outside a strip. */
+/* Updates columns [i0,i1), multiples of LANES, of BLOCK rows or one from k on. Rows of one call, and columns of one
+ * call with `layer`, lie all inside or all outside a strip. */
 typedef void cpu_kernel(const cpu_grid *g, int k, int i0, int i1);
 
 enum { BLOCK = 4 }; /* rows a kernel keeps in registers */
@@ -49,10 +49,10 @@ typedef struct cpu_own {
     int width, steps, rows; /* of tiles, 0 = automatic */
     void *memory;           /* all fields and coefficients */
     size_t memory_bytes;
-    float *columns;         /* px padded */
-    float *psi;             /* all memory variables */
+    float *columns; /* px padded */
+    float *psi;     /* all memory variables */
     size_t psi_count;
-    float *samples;         /* (sampled cells, steps of a pass) */
+    float *samples; /* (sampled cells, steps of a pass) */
     size_t samples_count;
 } cpu_own;
 

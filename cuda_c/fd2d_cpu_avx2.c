@@ -10,10 +10,10 @@ typedef __m256 vec;
 
 #include "fd2d_cpu.h"
 
-#define VL 8
-#define LOAD(p) _mm256_loadu_ps(p)
+#define VL          8
+#define LOAD(p)     _mm256_loadu_ps(p)
 #define STORE(p, v) _mm256_storeu_ps(p, v)
-#define SPLAT(x) _mm256_set1_ps(x)
+#define SPLAT(x)    _mm256_set1_ps(x)
 
 #include "fd2d_cpu_kernel.inc"
 

@@ -1,5 +1,6 @@
 /* Kernels for any processor: four floats at a time in the compiler's own vectors (SSE2 on x86-64, NEON on aarch64).
- * Without fused multiply-add (x86-64 baseline) each term rounds twice, so results differ from the other builds by rounding. */
+ * Without fused multiply-add (x86-64 baseline) each term rounds twice, so results differ from the other builds by
+ * rounding. */
 #include <string.h>
 
 #ifdef __aarch64__
@@ -20,7 +21,7 @@ static inline __attribute__((always_inline)) vec LOAD(const float *p) {
     return v;
 }
 static inline __attribute__((always_inline)) void STORE(float *p, vec v) { memcpy(p, &v, sizeof v); }
-#define SPLAT(x) ((vec) {(x), (x), (x), (x)})
+#define SPLAT(x) ((vec){(x), (x), (x), (x)})
 
 #include "fd2d_cpu_kernel.inc"
 

@@ -134,14 +134,18 @@ static int slurp(const char *path, long most, unsigned char **bytes, long *n, lo
     return 0;
 }
 
+/* A header is small, so its first megabyte is tried before all that a header may have. */
 static int layout_and_size(const char *path, const char *var, struct fio_layout *layout, long *file_bytes) {
-    unsigned char *head;
-    long n;
-    TRY(slurp(path, HEADER_MAX, &head, &n, file_bytes));
-    struct bytes b = {head, n, 0, 0};
-    *layout = (struct fio_layout){0, 0, -1, 0};
-    parse(&b, var, layout);
-    free(head);
+    struct bytes b = {NULL, 0, 0, 1};
+    for (long most = 1 << 20; b.bad && most <= HEADER_MAX; most *= HEADER_MAX >> 20) {
+        unsigned char *head;
+        long n;
+        TRY(slurp(path, most, &head, &n, file_bytes));
+        b = (struct bytes){head, n, 0, 0};
+        *layout = (struct fio_layout){0, 0, -1, 0};
+        parse(&b, var, layout);
+        free(head);
+    }
     REQUIRE(!b.bad, "'%s' is damaged, or no file of gathers: its header does not read as CDF-5 near byte %ld of %ld",
             path, b.at, *file_bytes);
     return 0;

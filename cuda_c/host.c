@@ -25,7 +25,8 @@ int host_signal(void) { return caught; }
 int host_cores(void) {
     cpu_set_t set;
     CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set)) return 1;
+    if (sched_getaffinity(0, sizeof set, &set))
+        return 1;
     int n = CPU_COUNT(&set);
     return n < 1 ? 1 : n;
 }
@@ -36,7 +37,8 @@ long host_cores_hash(void) {
     sched_getaffinity(0, sizeof set, &set);
     unsigned long hash = 5381;
     for (int i = 0; i < CPU_SETSIZE; i++)
-        if (CPU_ISSET(i, &set)) hash = hash * 33 + (unsigned long)i;
+        if (CPU_ISSET(i, &set))
+            hash = hash * 33 + (unsigned long)i;
     return (long)(hash >> 1);
 }
 
@@ -54,7 +56,8 @@ double host_seconds(void) {
 int host_terminal(void) { return isatty(2); }
 
 void host_name(char *name, int n) {
-    if (gethostname(name, (size_t)n)) strncpy(name, "unknown", (size_t)n);
+    if (gethostname(name, (size_t)n))
+        strncpy(name, "unknown", (size_t)n);
     name[n - 1] = 0;
 }
 
@@ -64,11 +67,13 @@ void host_processor(char *name, int n) {
     FILE *f = fopen("/proc/cpuinfo", "r");
     while (f && fgets(line, sizeof line, f)) {
         char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) || !colon) continue;
+        if (strncmp(line, "model name", 10) || !colon)
+            continue;
         line[strcspn(line, "\n")] = 0;
         strncpy(name, colon + 2, (size_t)n);
         break;
     }
-    if (f) fclose(f);
+    if (f)
+        fclose(f);
     name[n - 1] = 0;
 }

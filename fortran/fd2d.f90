@@ -13,6 +13,7 @@ module fd2d_m
   use fd2d_variants_m, only: Fd2dEngineNew, Fd2dVariantAuto, Fd2dVariantNames
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
+  use nearfield_m, only: nearfield_t, NearfieldNew, NearfieldTerms, near_most
   use placement_m, only: axis_t, PlacementAdd, PlacementNearest, PlacementStart, points_t
   use pml_m, only: PmlProfile
   use scheme_m, only: scheme_t
@@ -39,6 +40,7 @@ module fd2d_m
     type(axis_t) :: ax, az                        !< nodes of the grid, layers included
     real(sp), allocatable :: kappa(:, :), rho(:, :)   !< medium, layers included [Pa, kg/m3]
     integer, allocatable :: fields(:)             !< of the components asked for
+    real(dp), allocatable :: near(:)              !< what the grid lacks at receivers close to the source, (nrec * components)
     integer :: exponent2 = 0                      !< fields are 2**exponent2 times smaller than in Pa and m/s
     real(sp) :: limit = 0                         !< of |σ|, beyond it the field has blown up
     integer :: steps = 0                          !< steps done
@@ -75,6 +77,7 @@ contains
     if (.not. allocated(error)) call MakeLayers(self, real(maxval(window%vp), dp), error)
     if (.not. allocated(error)) call MakeSource(self, error)
     if (.not. allocated(error)) call MakeReceivers(self, error)
+    if (.not. allocated(error)) call MakeNearfield(self)
     if (.not. allocated(error)) call MakeSnapshots(self, window, error)
   end subroutine Fd2dNew
 
@@ -100,8 +103,8 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: r
     if (abs(window%dx/scheme%dx - 1) > 1e-9_dp .or. abs(window%dz/scheme%dz - 1) > 1e-9_dp) then
-      call Fail(error, 'the model window has cells of '//Str(window%dx)//' x '//Str(window%dz)//' m, but the scheme was made for '// &
-                Str(scheme%dx)//' x '//Str(scheme%dz)//' m')
+      call Fail(error, 'the model window has cells of '//Str(window%dx)//' x '//Str(window%dz)//' m, but the scheme was made '// &
+                'for '//Str(scheme%dx)//' x '//Str(scheme%dz)//' m')
     else if (window%nx < 2 .or. window%nz < 2) then
       call Fail(error, 'the model window has '//Str(window%nx)//' x '//Str(window%nz)//' nodes, at least 2 x 2 are needed')
     else if (.not. allocated(shot%rx)) then
@@ -110,8 +113,8 @@ contains
     if (allocated(error)) return
     call CheckInside(window, shot%sx, shot%sz, 'source', error)
     if (scheme%free_top .and. abs(shot%sz - window%z0) < 1e-6_dp*window%dz) &
-      call Fail(error, 'source at depth '//Str(shot%sz)//' m lies on the free surface, where the pressure is 0 and no wave starts: '// &
-                'give it a depth')
+      call Fail(error, 'source at depth '//Str(shot%sz)//' m lies on the free surface, where the pressure is 0 and no wave '// &
+                'starts: give it a depth')
     do r = 1, size(shot%rx)
       call CheckInside(window, shot%rx(r), shot%rz(r), 'receiver '//Str(r), error)
     end do
@@ -280,6 +283,48 @@ contains
     call self%engine%receivers(points%start(:points%n + 1), field, points%i(:cells), points%k(:cells), points%w(:cells), error)
   end subroutine MakeReceivers
 
+  !> Terms of the near field, for receivers within a few cells of the source or of its image in a free surface, where the density is
+  !> the same all around; with positions=nearest nothing is between the nodes and nothing is lacking.
+  subroutine MakeNearfield(self)
+    class(fd2d_t), intent(inout) :: self
+    type(nearfield_t) :: table
+    real(dp) :: source(2), image(2), receiver(2), terms(3), more(3), rho
+    integer :: r, c, nrec
+    nrec = size(self%shot%rx)
+    self%near = spread(0.0_dp, 1, nrec*size(self%fields))
+    if (.not. self%scheme%exact_positions) return
+    source = [(self%shot%sx - self%ax%x0)/self%ax%h, (self%shot%sz - self%az%x0)/self%az%h] + 1
+    image = [source(1), 2 - source(2)]
+    do r = 1, nrec
+      receiver = [(self%shot%rx(r) - self%ax%x0)/self%ax%h, (self%shot%rz(r) - self%az%x0)/self%az%h] + 1
+      if (norm2(receiver - source) > near_most) cycle
+      if (.not. UniformAround(self, source, receiver)) cycle
+      if (.not. allocated(table%g)) call NearfieldNew(table, self%grid%w(:self%grid%half_length), self%grid%dx, self%grid%dz)
+      call NearfieldTerms(table, source, receiver, terms)
+      if (self%grid%free_top) then
+        call NearfieldTerms(table, image, receiver, more)
+        terms = terms - more
+      end if
+      rho = self%rho(nint(source(1)), nint(source(2)))
+      terms(1) = terms(1)*rho
+      do c = 1, size(self%fields)
+        self%near((c - 1)*nrec + r) = terms(1 + self%fields(c))
+      end do
+    end do
+  end subroutine MakeNearfield
+
+  !> Whether the density is the same in all cells that source and receiver are spread over and between.
+  pure logical function UniformAround(self, a, b)
+    class(fd2d_t), intent(in) :: self
+    real(dp), intent(in) :: a(2), b(2)
+    integer :: low(2), high(2)
+    low = max(1, floor(min(a, b)) - 4)
+    high = min([self%grid%nx, self%grid%nz], ceiling(max(a, b)) + 4)
+    associate (rho => self%rho(low(1):high(1), low(2):high(2)))
+      UniformAround = maxval(rho) - minval(rho) <= 1e-5*maxval(rho)
+    end associate
+  end function UniformAround
+
   !> 'p,vx,vz' -> fields.
   pure subroutine ReadComponents(text, fields, error)
     character(*), intent(in) :: text
@@ -445,7 +490,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: raw(:, :)
     integer :: c, nrec
-    if (self%steps < self%scheme%nt) then
+    if (.not. allocated(self%engine) .or. self%steps < self%scheme%nt) then
       call Fail(error, 'traces asked for after step '//Str(self%steps)//' of '//Str(self%scheme%nt))
       return
     end if
@@ -455,6 +500,7 @@ contains
     allocate (raw(self%scheme%nt, nrec*size(self%fields)))
     call self%engine%traces(1, raw, error)
     if (allocated(error)) return
+    call AddNearfield(self, raw)
     call Describe(self, gather)
     if (allocated(gather%traces)) deallocate (gather%traces)
     allocate (gather%traces(self%scheme%nt_out, nrec, size(self%fields)))
@@ -471,6 +517,24 @@ contains
     if (.not. all(abs(gather%traces) <= huge(1.0_sp))) &
       call Fail(error, 'the traces are too large for single precision: make amplitude smaller')
   end subroutine Fd2dGather
+
+  !> The near field follows the source at once: pressure Q'(t) at step n, velocity Q(t) at step n-½.
+  subroutine AddNearfield(self, raw)
+    class(fd2d_t), intent(in) :: self
+    real(sp), intent(inout) :: raw(:, :)
+    real(sp) :: q(size(raw, 1))
+    integer :: j, nrec
+    q = scale(self%scheme%q, -self%exponent2)
+    nrec = size(self%shot%rx)
+    do j = 1, size(raw, 2)
+      if (abs(self%near(j)) <= 0) cycle
+      if (self%fields((j - 1)/nrec + 1) == field_sigma) then
+        raw(:, j) = raw(:, j) + real(self%near(j)/self%grid%dt, sp)*(eoshift(q, 1) - q)
+      else
+        raw(:, j) = raw(:, j) + real(self%near(j), sp)*q
+      end if
+    end do
+  end subroutine AddNearfield
 
   subroutine MakeFilters(self, error)
     class(fd2d_t), intent(inout) :: self

@@ -2,7 +2,7 @@
 !>
 !>     rho dvx/dt = dσ/dx,   rho dvz/dt = dσ/dz,   dσ/dt = K (dvx/dx + dvz/dz) - K q,   σ = -p
 !>
-!> Absorbing layers: d becomes d/k + psi with psi = b psi + a d (convolutional PML, see pml.f90); a = 0 and k = 1 outside the layers.
+!> Absorbing layers: d becomes d/k + psi with psi = b psi + a d (convolutional PML, see pml.f90); outside the layers a = 0, k = 1.
 !> Free surface: row 1 is at z = 0, where σ = 0; above it σ is continued antisymmetric and vz symmetric (images).
 module fd2d_fortran_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_positive_inf, ieee_value
@@ -149,7 +149,8 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: it
     if (self%steps > 0 .and. first /= self%first + self%steps) then
-      call Fail(error, 'time stepping asked to go on with step '//Str(first)//', but the next step is '//Str(self%first + self%steps))
+      call Fail(error, 'time stepping asked to go on with step '//Str(first)//', but the next step is '// &
+                Str(self%first + self%steps))
       return
     end if
     if (self%steps == 0) self%first = first
@@ -195,7 +196,8 @@ contains
     if (self%grid%free_top) self%sigma(:, 1) = 0
   end subroutine StepSigma
 
-  !> Derivative along z of a field continued above row 1: sign -1: a(1-j) = -a(1+j), as σ; +1: a(1-j) = a(j), as vz half a cell lower.
+  !> Derivative along z of a field continued above row 1: sign -1: a(1-j) = -a(1+j), as σ;
+  !> +1: a(1-j) = a(j), as vz, which stands half a cell lower.
   subroutine BelowSurface(Derivative, a, sign, w, dz, d)
     interface
       pure subroutine Derivative(a, w, dz, d)

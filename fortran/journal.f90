@@ -46,7 +46,7 @@ module journal_m
     integer :: done = 0, parked = 0           !< shots in these states
     integer :: starts = 0                     !< runs so far
     real(dp) :: created = 0, started = 0, stopped = 0   !< first, last start, last stop [s since 1970], 0 = never
-    logical :: complete_list = .false.        !< all records are known: another one is an error
+    character(:), allocatable :: job          !< opened for writing: the fingerprint and the records must be this job's
   end type journal_t
 
 contains
@@ -70,14 +70,13 @@ contains
     allocate (journal%entry(size(records)))
     journal%entry%record = records
     journal%n = size(records)
-    journal%complete_list = .true.
+    journal%job = fingerprint
     journal%handle = append_open(CString(path))
     if (.not. c_associated(journal%handle)) call FailFromC(1, error)
     if (allocated(error)) return
     if (overwrite) call FailFromC(append_truncate(journal%handle, 0_i8), error)
     call FileText(path, text, error)
     if (.not. allocated(error)) call Replay(journal, text, good, error)
-    if (allocated(journal%fingerprint)) call CheckJob(journal, fingerprint, error)
     if (.not. allocated(error) .and. good < len(text)) call FailFromC(append_truncate(journal%handle, good), error)
     if (.not. allocated(error) .and. good == 0) call Begin(journal, fingerprint, error)
     if (allocated(error)) call JournalClose(journal)
@@ -237,6 +236,9 @@ contains
       end if
       call AddContext(error, "journal '"//journal%path//"', line "//Str(number))
       if (allocated(error)) return
+      ! before any event: those of another job would only be told as unknown shots
+      if (number == 1 .and. allocated(journal%job)) call CheckJob(journal, journal%job, error)
+      if (allocated(error)) return
       first = first + length + 1
       good = first - 1
     end do
@@ -309,7 +311,7 @@ contains
       journal%entry%dealt = .false.
     case default
       i = JournalFind(journal, e%record)
-      if (i == 0 .and. .not. journal%complete_list) i = Insert(journal, e%record)
+      if (i == 0 .and. .not. allocated(journal%job)) i = Insert(journal, e%record)
       if (i == 0) then
         call Fail(error, 'shot record '//Str(e%record)//' is not one of this job: set overwrite=y to start anew')
       else

@@ -194,6 +194,7 @@ contains
     if (allocated(error)) then
       answer%kind = MSG_REFUSED
       answer%text = error%message
+      if (.not. self%store%broken) return     ! the gather's own fault: its worker will report it lost
       call DealerLost(self%dealer, gather%slot, .true., parked)
       call Halt(self, error)
       return

@@ -262,7 +262,8 @@ contains
     if (window%nx < 2 .or. window%nz < 2) then
       call Fail(error, begin//', must have 2 x 2 or more: widen aperture or depth, or check its geometry')
     else if (nodes > 2.0e9_dp) then
-      call Fail(error, begin//' ('//Str(8*nodes/1.0e9_dp, 3)//' GB), at most 2e9 nodes: lower aperture or depth, or raise dx and dz')
+      call Fail(error, begin//' ('//Str(8*nodes/1.0e9_dp, 3)//' GB), at most 2e9 nodes: lower aperture or depth, or '// &
+        'raise dx and dz')
     end if
   end subroutine CheckShape
 

@@ -107,19 +107,21 @@ contains
     integer, intent(in) :: width
     logical, intent(in) :: swap, zfast
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: column(:)
+    integer, parameter :: at_once = 64        ! columns: few calls, and whole cache lines of s%a
+    real(sp), allocatable :: columns(:, :)
     integer(i8) :: offset
-    integer :: i
+    integer :: i, n
     if (.not. zfast) then
       call FailFromC(file_read_floats(CString(s%file), 0_i8, int(s%nx, i8)*s%nz, width, merge(1, 0, swap), s%a), error)
       return
     end if
-    allocate (column(s%nz))
-    do i = 1, s%nx
+    allocate (columns(s%nz, at_once))
+    do i = 1, s%nx, at_once
+      n = min(at_once, s%nx - i + 1)
       offset = int(i - 1, i8)*s%nz*width
-      call FailFromC(file_read_floats(CString(s%file), offset, int(s%nz, i8), width, merge(1, 0, swap), column), error)
+      call FailFromC(file_read_floats(CString(s%file), offset, int(s%nz, i8)*n, width, merge(1, 0, swap), columns), error)
       if (allocated(error)) return
-      s%a(i, :) = column
+      s%a(i:i + n - 1, :) = transpose(columns(:, :n))
     end do
   end subroutine ReadOrdered
 

@@ -73,8 +73,8 @@ contains
     call Row('time step', Str(1000*s%dt)//' ms, '//Str(100*s%dt/s%dt_limit, 4)//' % of the stability limit of '// &
              Str(1000*s%dt_limit)//' ms; '//Str(s%nt)//' steps from t = '//Str(s%t_start)//' s')
     call Row('traces', Str(s%nt_out)//' samples of '//Str(1000*s%dt_out)//' ms; components '//s%components)
-    call Row('frequency', 'highest '//Str(s%fmax, 4)//' Hz: '//Str(s%ppw, 4)//' points per shortest wavelength, group velocity within '// &
-             Str(100*s%coeffs_error, 2)//' %')
+    call Row('frequency', 'highest '//Str(s%fmax, 4)//' Hz: '//Str(s%ppw, 4)//' points per shortest wavelength, '// &
+             'group velocity within '//Str(100*s%coeffs_error, 2)//' %')
   end subroutine PrintScheme
 
   subroutine Measure(prospect, span, error)

@@ -10,51 +10,61 @@ module pml_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: pml_shape_t, PmlProfile
+  public :: pml_shape_t, PmlShape, PmlProfile
 
-  !> The shape of a layer. The defaults were searched for the least worst reflection of 20 cells between 0 and 80 degrees
-  !> (see tests/t221_pml_reflection.f90).
+  !> The shape of a layer. See PmlShape for the values that were found best.
   type :: pml_shape_t
-    real(dp) :: power = 3.0_dp
-    real(dp) :: r0 = 1.0e-6_dp
-    real(dp) :: kappa = 1.0_dp
-    real(dp) :: alpha = 1.0_dp           !< α_max in units of π fpeak
+    real(dp) :: power = 4
+    real(dp) :: r0 = 1.0e-8_dp
+    real(dp) :: kappa = 1
+    real(dp) :: alpha = 1                 !< α_max in units of π fpeak
   end type pml_shape_t
 
 contains
 
-  !> Profiles p(n, 6) along an axis of n nodes with layers of `low` cells at its start and `high` cells at its end: columns a, b, 1/κ
-  !> at the nodes i, then a, b, 1/κ at i + ½. Nodes low+1 and n-high are the inner edges. Outside the layers a = 0, 1/κ = 1.
+  !> Shape of a layer of `cells` cells. Searched for the least worst reflected energy at 0..80 degrees, at 5 and 10 points per
+  !> shortest wavelength and for waves 2.5 times slower than c: -51 dB for 6 cells, -75 for 10, -93 for 14, -105 for 20.
+  !> A narrow layer must absorb less, and begin less gently, or its coarse steps reflect; κ > 1 never helped.
+  pure type(pml_shape_t) function PmlShape(cells) result(shape)
+    integer, intent(in) :: cells
+    if (cells < 12) shape%power = 3
+    shape%r0 = 10.0_dp**(-min(8.0_dp, 2 + 0.4_dp*cells))
+  end function PmlShape
+
+  !> Profiles p(n, 6) along an axis of n nodes with layers of `low` cells at its start and `high` cells at its end: columns a, b,
+  !> 1/κ at the nodes i, then a, b, 1/κ at i + ½. Nodes low+1 and n-high are the inner edges. Outside the layers a = 0, 1/κ = 1.
   !>   h [m], dt [s], c [m/s] velocity that the layers are made for, fpeak [Hz] peak frequency of the source.
   pure subroutine PmlProfile(n, low, high, h, dt, c, fpeak, p, shape)
     integer, intent(in) :: n, low, high
     real(dp), intent(in) :: h, dt, c, fpeak
     real(sp), intent(out) :: p(:, :)
     type(pml_shape_t), intent(in), optional :: shape
-    type(pml_shape_t) :: form
     real(dp) :: x
     integer :: i, column
-    if (present(shape)) form = shape
     p = 0
     p(:, 3::3) = 1
     do column = 1, 4, 3
       do i = 1, n
         x = i + merge(0.0_dp, 0.5_dp, column == 1)
-        if (x < low + 1) then
-          call Coefficients((low + 1 - x)/low, low*h, p(i, column:column + 2))
-        else if (high > 0 .and. x > n - high) then             ! without a layer the point n + ½ is no part of one
-          call Coefficients(min(1.0_dp, (x - (n - high))/high), high*h, p(i, column:column + 2))
+        if (low > 0 .and. x < low + 1) then
+          call Coefficients((low + 1 - x)/low, low, p(i, column:column + 2))
+        else if (high > 0 .and. x > n - high) then
+          call Coefficients(min(1.0_dp, (x - (n - high))/high), high, p(i, column:column + 2))
         end if
       end do
     end do
 
   contains
 
-    pure subroutine Coefficients(xi, width, abk)
-      real(dp), intent(in) :: xi, width
+    pure subroutine Coefficients(xi, cells, abk)
+      real(dp), intent(in) :: xi
+      integer, intent(in) :: cells
       real(sp), intent(out) :: abk(:)
+      type(pml_shape_t) :: form
       real(dp) :: delta, kappa, alpha, b
-      delta = -(form%power + 1)*c*log(form%r0)/(2*width)*xi**form%power
+      form = PmlShape(cells)
+      if (present(shape)) form = shape
+      delta = -(form%power + 1)*c*log(form%r0)/(2*cells*h)*xi**form%power
       kappa = 1 + (form%kappa - 1)*xi**form%power
       alpha = form%alpha*acos(-1.0_dp)*fpeak*(1 - xi)
       b = exp(-(delta/kappa + alpha)*dt)

@@ -44,7 +44,7 @@ contains
     if (allocated(error)) return
     call ModelGrid(job, prospect%model, dx, dz, error)
     if (allocated(error)) return
-    call SchemeDerive(job, prospect%wavelet, real(prospect%model%vmin, dp), real(prospect%model%vmax, dp), dx, dz, prospect%scheme, error)
+    call SchemeDerive(job, prospect%wavelet, prospect%model%vmin, prospect%model%vmax, dx, dz, prospect%scheme, error)
     if (allocated(error)) return
     call CheckGeometry(prospect, error)
     if (allocated(error)) return
@@ -80,7 +80,8 @@ contains
     real(dp) :: samples
     samples = real(prospect%keymap%nrec_max, dp)*prospect%scheme%nt_out
     if (samples > 2.0e9_dp) call Fail(error, 'a gather of '//Str(prospect%keymap%nrec_max)//' receivers x '// &
-                                      Str(prospect%scheme%nt_out)//' samples is too large; at most 2e9 samples: use a larger dt_out or fewer receivers')
+                                      Str(prospect%scheme%nt_out)//' samples is too large, at most 2e9 samples: '// &
+                                      'use a larger dt_out or fewer receivers')
   end subroutine CheckSize
 
   !> One word that differs when the traces would: KEYMAP-MODEL-SCHEME. A resumed job must have it in common with the first.
@@ -110,7 +111,8 @@ contains
       survey%fingerprint = ProspectFingerprint(prospect)
       call survey%add('title', 'Shot gathers modelled by 2D acoustic finite differences')
       call survey%add('source', 'SplFd2dmod '//VersionText())
-      call survey%add('equations', 'rho dv/dt = -grad p;  dp/dt = -K div v + K q;  K = rho vp**2;  q = Q(t) delta(x-xs) delta(z-zs)')
+      call survey%add('equations', 'rho dv/dt = -grad p;  dp/dt = -K div v + K q;  K = rho vp**2;  '// &
+                      'q = Q(t) delta(x-xs) delta(z-zs)')
       call survey%add('source_term', 'volume injection rate Q [m2/s] per metre of line; direct wave p = rho dQ/dt * '// &
                       'H(t-r/c)/(2 pi sqrt(t**2-r**2/c**2))')
       call survey%add('time_zero', 't = 0 is time zero of the source; the first sample of a trace is at t = 0')
@@ -145,7 +147,8 @@ contains
       call LogInfo('model    '//Str(m%nx)//' x '//Str(m%nz)//' samples, vp '//Str(m%vmin)//' .. '//Str(m%vmax)//' m/s, rho '// &
                    Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')
       call LogInfo('grid     '//Str(c%dx)//' x '//Str(c%dz)//' m, '//Str(c%ppw, 3)//' points per shortest wavelength at '// &
-                   Str(c%fmax, 4)//' Hz, half-length '//Str(c%half_length)//', group velocity within '//Str(100*c%coeffs_error, 2)//' %')
+                   Str(c%fmax, 4)//' Hz, half-length '//Str(c%half_length)//', group velocity within '// &
+                   Str(100*c%coeffs_error, 2)//' %')
       call LogInfo('time     dt '//Str(1000*c%dt)//' ms (limit '//Str(1000*c%dt_limit)//'), '//Str(c%nt)//' steps; traces '// &
                    Str(c%nt_out)//' x '//Str(1000*c%dt_out)//' ms')
       call LogInfo('source   '//prospect%wavelet%name)

@@ -142,9 +142,9 @@ contains
     if (2*pi/scheme%ppw <= widest*(1 + 1e-6_dp)) return
     text = 'the grid of '//Str(scheme%dx)//' x '//Str(scheme%dz)//' m is too coarse for fmax = '//Str(scheme%fmax, 4)// &
            ' Hz where vp = '//Str(scheme%vmin)//' m/s: '//Str(scheme%ppw, 3)//' points per wavelength, but '//job%coeffs// &
-           ' weights of half-length '//Str(scheme%half_length)//' need '//Str(2*pi/widest, 3)//' to keep the group velocity right to '// &
-           Str(100*allowed, 3)//' %; use a spacing of at most '//Str(widest*scheme%vmin/(2*pi*scheme%fmax), 4)//' m, or fmax = '// &
-           Str(widest*scheme%vmin/(2*pi*h), 4)//' Hz or lower'
+           ' weights of half-length '//Str(scheme%half_length)//' need '//Str(2*pi/widest, 3)// &
+           ' to keep the group velocity right to '//Str(100*allowed, 3)//' %; use a spacing of at most '// &
+           Str(widest*scheme%vmin/(2*pi*scheme%fmax), 4)//' m, or fmax = '//Str(widest*scheme%vmin/(2*pi*h), 4)//' Hz or lower'
     if (scheme%half_length < 8) text = text//', or a larger half_length'
     if (job%dispersion == 'warn' .and. scheme%ppw > least_ppw) then
       call Warn(scheme, text)
@@ -179,7 +179,8 @@ contains
     if (job%dt <= 0) scheme%dt = min(part_of_limit*scheme%dt_limit, nyquist_limit)
     if (scheme%dt > scheme%dt_limit) then
       call Fail(error, 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//Str(scheme%dt_limit, 5)//' s for vp up to '// &
-                Str(scheme%vmax)//' m/s on a grid of '//Str(scheme%dx)//' x '//Str(scheme%dz)//' m; use dt=0 for the largest stable step')
+                Str(scheme%vmax)//' m/s on a grid of '//Str(scheme%dx)//' x '//Str(scheme%dz)//' m; use dt=0 for the '// &
+                'largest stable step')
     else if (scheme%dt > nyquist_limit) then
       call Fail(error, 'dt = '//Str(scheme%dt)//' s is too large for fmax = '//Str(scheme%fmax, 4)//' Hz: at most '// &
                 Str(nyquist_limit, 4)//' s')

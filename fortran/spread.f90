@@ -254,7 +254,7 @@ contains
     type(faults_t), intent(inout) :: faults
     type(textfile_t) :: file
     type(error_t), allocatable :: error
-    character(:), allocatable :: path, name
+    character(:), allocatable :: path
     integer :: word(2), current, nlists, before
     path = name_of_file
     if (index(path, '/') /= 1) path = map%path(:index(map%path, '/', back=.true.))//path
@@ -270,19 +270,8 @@ contains
       if (.not. TextWord(file, word(1), word(2))) cycle
       if (Lower(file%text(word(1):word(2))) == 'list') then
         call EndList(spreads, current, faults)
-        call ListName(file, name, faults)
+        call NextList(spreads, only, file, current, faults)
         nlists = nlists + 1
-        current = 0
-        if (only == '') then
-          current = Define(spreads, name, file, faults)
-        else if (name == only) then
-          current = Number(spreads, only)
-          if (spreads%item(current)%kind == is_list) then
-            call FaultHere(faults, file, 'list '//Shown(name)//' stands in this file twice')
-            current = 0
-          end if
-        end if
-        if (current > 0) call BeginList(spreads, current, file)
       else
         if (nlists == 0) then                 ! a file of bare rows is the one list asked for
           if (only == '') then
@@ -305,6 +294,28 @@ contains
         call FaultHere(faults, map, 'no list '//Shown(only)//' in '//path//': its lists have other names')
     end if
   end subroutine ReadListFile
+
+  !> Begins the list of a line "list NAME": its number goes to `current`, 0 if it is not wanted or faulty.
+  subroutine NextList(spreads, only, file, current, faults)
+    type(spreads_t), intent(inout) :: spreads
+    character(*), intent(in) :: only
+    type(textfile_t), intent(inout) :: file
+    integer, intent(out) :: current
+    type(faults_t), intent(inout) :: faults
+    character(:), allocatable :: name
+    current = 0
+    call ListName(file, name, faults)
+    if (only == '') then
+      current = Define(spreads, name, file, faults)
+    else if (name == only) then
+      current = Number(spreads, only)
+      if (spreads%item(current)%kind == is_list) then
+        call FaultHere(faults, file, 'list '//Shown(name)//' stands in this file twice')
+        current = 0
+      end if
+    end if
+    if (current > 0) call BeginList(spreads, current, file)
+  end subroutine NextList
 
   !> The name in a line "list NAME".
   subroutine ListName(file, name, faults)

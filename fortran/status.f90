@@ -34,10 +34,12 @@ contains
     character(*), intent(in) :: output
     type(journal_t), intent(in) :: journal
     integer :: i
-    call LogPrint(output//': '//Str(journal%done)//' of '//Str(journal%nshots)//' shots done, '//Str(journal%parked)//' parked, '// &
+    call LogPrint(output//': '//Str(journal%done)//' of '//Str(journal%nshots)//' shots done, '// &
+                  Str(journal%parked)//' parked, '// &
                   Str(Left(journal))//' left; run '//Str(journal%starts)//' started '//ClockText(journal%started)// &
                   ', '//trim(merge('running', 'stopped', Running(journal))))
-    if (Rate(journal) > 0) call LogPrint('  '//Str(Rate(journal), 3)//' shots/h, '//Clock(3600*Left(journal)/Rate(journal))//' left')
+    if (Rate(journal) > 0) call LogPrint('  '//Str(Rate(journal), 3)//' shots/h, '// &
+                                         Clock(3600*Left(journal)/Rate(journal))//' left')
     if (Running(journal)) call PrintList(journal, 'with workers', dealt=.true.)
     call PrintList(journal, 'parked', dealt=.false.)
     i = LastLoss(journal)

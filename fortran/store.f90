@@ -20,6 +20,7 @@ module store_m
     type(fio_t) :: fio
     type(journal_t) :: journal
     character(:), allocatable :: host           !< of the master
+    logical :: broken = .false.                 !< files cannot be written: the run must stop; else a fault is the shot's own
     logical, allocatable :: done(:)             !< shots on disk when the store was opened, (slots)
   end type store_t
 
@@ -102,7 +103,10 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer(i8) :: checksum
     call FioPut(store%fio, shot, gather, checksum, error)
+    store%broken = store%fio%broken
+    if (allocated(error)) return
     call JournalAppend(store%journal, 'done', shot%record, attempt, worker, host, gather%seconds, '', error, checksum)
+    store%broken = allocated(error)
   end subroutine StoreDone
 
   !> Notes that a shot was lost and why; a parked one is marked in the output too.

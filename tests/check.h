@@ -18,16 +18,20 @@ __attribute__((format(printf, 2, 3))) static inline void claim(int ok, const cha
     printf("\n");
     fflush(stdout);
     va_end(args);
-    if (!ok) check_failed = 1;
+    if (!ok)
+        check_failed = 1;
 }
 
 /* Claims that a procedure went well. */
 static inline void claim_fine(int rc, const char *what) {
-    if (rc != 0) claim(0, "%s: %s", what, (char *) err_message());
+    if (rc != 0)
+        claim(0, "%s: %s", what, (char *)err_message());
 }
 
 /* Claims that a procedure failed and that its sentence contains `words`. */
 static inline void claim_fails(int rc, const char *words, const char *what) {
-    if (rc == 0) claim(0, "%s: no error", what);
-    else claim(strstr(err_message(), words) != NULL, "%s: %s", what, (char *) err_message());
+    if (rc == 0)
+        claim(0, "%s: no error", what);
+    else
+        claim(strstr(err_message(), words) != NULL, "%s: %s", what, (char *)err_message());
 }

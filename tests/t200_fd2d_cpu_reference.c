@@ -1,8 +1,8 @@
-/* Claim: the cpu variant computes the scheme. Reference: plain loops in double, written from the equations, one grid after
- * the other; it knows nothing of padding, strips, tiles and vectors. */
+/* Claim: the cpu variant computes the scheme. Reference: plain loops in double, written from the equations, one grid
+ * after the other; it knows nothing of padding, strips, tiles and vectors. */
 #include "fd2d_case.h"
 
-/* --- the reference ----------------------------------------------------------------------------------------------------- */
+/* --- the reference ------------------------------------------------------------------------------------------- */
 
 typedef struct reference {
     const fd2d_case *c;
@@ -13,10 +13,13 @@ static double at(const reference *r, const double *f, int i, int k) {
     const fd2d_cfg *g = &r->c->cfg;
     double sign = 1;
     if (k < 0 && g->free_top) { /* images: sigma antisymmetric about row 0, vz symmetric (vz(k) lies at k + 1/2) */
-        if (f == r->s) sign = -1, k = -k;
-        if (f == r->vz) k = -k - 1;
+        if (f == r->s)
+            sign = -1, k = -k;
+        if (f == r->vz)
+            k = -k - 1;
     }
-    if (i < 0 || i >= g->nx || k < 0 || k >= g->nz) return 0;
+    if (i < 0 || i >= g->nx || k < 0 || k >= g->nz)
+        return 0;
     return sign * f[k * g->nx + i];
 }
 
@@ -55,7 +58,8 @@ static void reference_step(reference *r, int it) {
             r->s[n] += g->dt * c->kappa[n] * (dx + dz);
         }
     for (int m = 0; m < c->nsrc; m++)
-        if (!(g->free_top && c->sk[m] == 0) && it <= c->nt) r->s[c->sk[m] * g->nx + c->si[m]] += (double) c->sw[m] * c->q[it - 1];
+        if (!(g->free_top && c->sk[m] == 0) && it <= c->nt)
+            r->s[c->sk[m] * g->nx + c->si[m]] += (double)c->sw[m] * c->q[it - 1];
 }
 
 /* All traces into out(nt, nrec). */
@@ -73,7 +77,7 @@ static void reference_run(reference *r, double *out) {
     }
 }
 
-/* --- comparing --------------------------------------------------------------------------------------------------------- */
+/* --- comparing ----------------------------------------------------------------------------------------------- */
 
 static double relative_rms(const double *a, const float *b, int n) {
     double difference = 0, size = 0;
@@ -87,9 +91,11 @@ static double relative_rms(const double *a, const float *b, int n) {
 /* Worst relative RMS over the three fields and all traces. */
 static double compare(fd2d_case *c, const char *isa) {
     int n = c->cfg.nx * c->cfg.nz;
-    double *memory = calloc(7 * (size_t) n, sizeof(double)), *expected = calloc((size_t) c->nrec * c->steps, sizeof(double));
-    float *traces = calloc((size_t) c->nrec * c->steps, sizeof(float)), *field = calloc((size_t) n, sizeof(float));
-    reference r = {c, memory, memory + n, memory + 2 * n, memory + 3 * n, memory + 4 * n, memory + 5 * n, memory + 6 * n};
+    double *memory = calloc(7 * (size_t)n, sizeof(double)),
+           *expected = calloc((size_t)c->nrec * c->steps, sizeof(double));
+    float *traces = calloc((size_t)c->nrec * c->steps, sizeof(float)), *field = calloc((size_t)n, sizeof(float));
+    reference r = {
+        c, memory, memory + n, memory + 2 * n, memory + 3 * n, memory + 4 * n, memory + 5 * n, memory + 6 * n};
     case_start(c, r.s, r.vx, r.vz);
     reference_run(&r, expected);
     void *h = case_new(c);
@@ -101,7 +107,8 @@ static double compare(fd2d_case *c, const char *isa) {
         claim_fine(fd2d_field(h, f, field), "field");
         worst = fmax(worst, relative_rms(fields[f], field, n));
     }
-    for (int m = 0; m < c->nrec; m++) worst = fmax(worst, relative_rms(expected + m * c->steps, traces + m * c->steps, c->steps));
+    for (int m = 0; m < c->nrec; m++)
+        worst = fmax(worst, relative_rms(expected + m * c->steps, traces + m * c->steps, c->steps));
     fd2d_free(h);
     free(memory), free(expected), free(traces), free(field);
     return worst;
@@ -116,10 +123,12 @@ int main(void) {
         for (int shape = 0; shape < CASE_SHAPES; shape++)
             for (int n = 0; n < 3; n++) {
                 fd2d_case c = case_make(L, shape, 60);
-                if (case_has_isa(isas[n])) worst = fmax(worst, compare(&c, isas[n])), cases++;
+                if (case_has_isa(isas[n]))
+                    worst = fmax(worst, compare(&c, isas[n])), cases++;
                 case_free(&c);
             }
-        claim(worst <= 1e-5, "half-length %d: fields and traces within %.1e of double-precision loops in %d runs, bound 1e-5", L,
+        claim(worst <= 1e-5,
+              "half-length %d: fields and traces within %.1e of double-precision loops in %d runs, bound 1e-5", L,
               worst, cases);
     }
     return check_failed;

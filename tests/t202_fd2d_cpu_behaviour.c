@@ -1,5 +1,5 @@
-/* Claims: the grid at rest stays at rest, energy in a closed box is kept, reset and set_field do what they say, quiet grids
- * are no slower than busy ones, and wrong arguments give a sentence. */
+/* Claims: the grid at rest stays at rest, energy in a closed box is kept, reset and set_field do what they say, quiet
+ * grids are no slower than busy ones, and wrong arguments give a sentence. */
 #include <limits.h>
 #include <omp.h>
 
@@ -9,30 +9,32 @@
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
-/* --- rest and energy ----------------------------------------------------------------------------------------------------- */
+/* --- rest and energy ----------------------------------------------------------------------------------------- */
 
 static void rest(void) {
     fd2d_case c = case_make(4, 1, 30);
     void *h = case_new(&c);
-    float value = 1, sum = 0, *a = case_memory((size_t) (c.cfg.nx * c.cfg.nz), sizeof(float));
+    float value = 1, sum = 0, *a = case_memory((size_t)(c.cfg.nx * c.cfg.nz), sizeof(float));
     int i, k;
     claim_fine(fd2d_source(h, 0, NULL, 0, NULL, NULL, NULL), "no source");
     claim_fine(fd2d_reset(h), "reset");
     claim_fine(fd2d_timestep(h, 1, 30), "timestep");
     for (int f = 0; f < 3; f++) {
         claim_fine(fd2d_field(h, f, a), "field");
-        for (int m = 0; m < c.cfg.nx * c.cfg.nz; m++) sum += fabsf(a[m]);
+        for (int m = 0; m < c.cfg.nx * c.cfg.nz; m++)
+            sum += fabsf(a[m]);
     }
     claim_fine(fd2d_maxabs(h, &value, &i, &k), "maxabs");
-    claim(value == 0 && sum == 0, "without a source the grid stays at rest: sum of all fields %g, largest sigma %g, both 0", (double) sum,
-          (double) value);
+    claim(value == 0 && sum == 0,
+          "without a source the grid stays at rest: sum of all fields %g, largest sigma %g, both 0", (double)sum,
+          (double)value);
     fd2d_free(h), free(a), case_free(&c);
 }
 
 /* Energy kept exactly by leap-frog: sum of rho v(n+1/2)^2 / 2 + sigma(n) sigma(n+1) / (2 kappa). */
 static double energy(void *h, const fd2d_case *c, int it) {
     const int nx = c->cfg.nx, nz = c->cfg.nz;
-    size_t n = (size_t) nx * (size_t) nz;
+    size_t n = (size_t)nx * (size_t)nz;
     float *s0 = case_memory(n, 4), *s1 = case_memory(n, 4), *vx = case_memory(n, 4), *vz = case_memory(n, 4);
     claim_fine(fd2d_field(h, 0, s0) || fd2d_timestep(h, it, 1) || fd2d_field(h, 0, s1), "step");
     claim_fine(fd2d_field(h, 1, vx) || fd2d_field(h, 2, vz), "fields");
@@ -40,8 +42,8 @@ static double energy(void *h, const fd2d_case *c, int it) {
     for (int k = 0; k < nz; k++)
         for (int i = 0; i < nx; i++) {
             int m = k * nx + i, right = i + 1 < nx ? m + 1 : m, below = k + 1 < nz ? m + nx : m;
-            double rx = 0.5 * ((double) c->rho[m] + c->rho[right]), rz = 0.5 * ((double) c->rho[m] + c->rho[below]);
-            sum += 0.5 * (rx * vx[m] * vx[m] + rz * vz[m] * vz[m] + (double) s0[m] * s1[m] / c->kappa[m]);
+            double rx = 0.5 * ((double)c->rho[m] + c->rho[right]), rz = 0.5 * ((double)c->rho[m] + c->rho[below]);
+            sum += 0.5 * (rx * vx[m] * vx[m] + rz * vz[m] * vz[m] + (double)s0[m] * s1[m] / c->kappa[m]);
         }
     free(s0), free(s1), free(vx), free(vz);
     return sum;
@@ -55,17 +57,18 @@ static void closed_box(void) {
         double first = energy(h, &c, 1);
         claim_fine(fd2d_timestep(h, 2, 3000), "timestep");
         double drift = energy(h, &c, 3002) / first - 1;
-        claim(fabs(drift) <= 2e-5, "closed box, half-length %d: energy changes by %.1e in 3000 steps, bound 2e-5", L, drift);
+        claim(fabs(drift) <= 2e-5, "closed box, half-length %d: energy changes by %.1e in 3000 steps, bound 2e-5", L,
+              drift);
         fd2d_free(h), case_free(&c);
     }
 }
 
-/* --- reset, maxabs, quiet grids ------------------------------------------------------------------------------------------- */
+/* --- reset, maxabs, quiet grids ------------------------------------------------------------------------------ */
 
 static void again(void) {
     fd2d_case c = case_make(3, 2, 30);
     void *h = case_new(&c);
-    size_t n = (size_t) (c.nrec * c.steps);
+    size_t n = (size_t)(c.nrec * c.steps);
     float *first = case_memory(n, sizeof(float)), *second = case_memory(n, sizeof(float));
     for (int run = 0; run < 2; run++) {
         claim_fine(fd2d_reset(h), "reset");
@@ -73,25 +76,29 @@ static void again(void) {
         claim_fine(fd2d_traces(h, 1, c.steps, run ? second : first), "traces");
     }
     claim(memcmp(first, second, n * sizeof(float)) == 0, "after reset the same shot gives the same %zu samples", n);
-    float largest = 0, value, *s = case_memory((size_t) (c.cfg.nx * c.cfg.nz), sizeof(float));
+    float largest = 0, value, *s = case_memory((size_t)(c.cfg.nx * c.cfg.nz), sizeof(float));
     int i, k;
     claim_fine(fd2d_field(h, 0, s), "field");
     int where = 0;
     for (int m = 0; m < c.cfg.nx * c.cfg.nz; m++)
-        if (fabsf(s[m]) > largest) largest = fabsf(s[m]), where = m;
+        if (fabsf(s[m]) > largest)
+            largest = fabsf(s[m]), where = m;
     claim_fine(fd2d_maxabs(h, &value, &i, &k), "maxabs");
-    claim(value == largest && k * c.cfg.nx + i == where, "largest sigma %g at (%d, %d), searched by hand %g at (%d, %d)", (double) value, i,
-          k, (double) largest, where % c.cfg.nx, where / c.cfg.nx);
+    claim(value == largest && k * c.cfg.nx + i == where,
+          "largest sigma %g at (%d, %d), searched by hand %g at (%d, %d)", (double)value, i, k, (double)largest,
+          where % c.cfg.nx, where / c.cfg.nx);
     s[5 * c.cfg.nx + 7] = NAN;
     claim_fine(fd2d_set_field(h, 0, s), "set_field");
     claim_fine(fd2d_maxabs(h, &value, &i, &k), "maxabs");
-    claim(isinf(value) && i == 7 && k == 5, "not a number in cell (7, 5) is reported as %g at (%d, %d)", (double) value, i, k);
+    claim(isinf(value) && i == 7 && k == 5, "not a number in cell (7, 5) is reported as %g at (%d, %d)", (double)value,
+          i, k);
     fd2d_free(h), free(first), free(second), free(s), case_free(&c);
 }
 
 static double seconds(fd2d_case *c, float scale) {
-    size_t n = (size_t) (c->cfg.nx * c->cfg.nz);
-    for (size_t m = 0; m < 3 * n; m++) c->begin[m] = scale * (1 + (float) (m % 7));
+    size_t n = (size_t)(c->cfg.nx * c->cfg.nz);
+    for (size_t m = 0; m < 3 * n; m++)
+        c->begin[m] = scale * (1 + (float)(m % 7));
     void *h = case_new(c);
     double best = 1e9;
     for (int r = 0; r < 5; r++) {
@@ -112,7 +119,7 @@ static void quiet(void) {
     case_free(&c);
 }
 
-/* --- wrong arguments ------------------------------------------------------------------------------------------------------ */
+/* --- wrong arguments ----------------------------------------------------------------------------------------- */
 
 static void bad_cfg(fd2d_cfg cfg, const char *words) {
     void *h = fd2d_new("cpu", &cfg);
@@ -121,7 +128,8 @@ static void bad_cfg(fd2d_cfg cfg, const char *words) {
 }
 
 static void bad_cfgs(void) {
-    const fd2d_cfg good = {.nx = 30, .nz = 20, .half_length = 2, .nleft = 10, .dx = 5, .dz = 5, .dt = 0.001f, .w = {1, 0.1f}};
+    const fd2d_cfg good = {
+        .nx = 30, .nz = 20, .half_length = 2, .nleft = 10, .dx = 5, .dz = 5, .dt = 0.001f, .w = {1, 0.1f}};
 #define BAD(words, ...)                                                                                                \
     do {                                                                                                               \
         fd2d_cfg cfg = good;                                                                                           \
@@ -155,7 +163,7 @@ static void bad_cfgs(void) {
 static void bad_calls(void) {
     fd2d_case c = case_make(2, 1, 30);
     void *h = fd2d_new("cpu", &c.cfg);
-    size_t n = (size_t) (c.cfg.nx * c.cfg.nz);
+    size_t n = (size_t)(c.cfg.nx * c.cfg.nz);
     float saved, one = 1, out[64];
     int zero = 0, start[2] = {0, 1}, nx = c.cfg.nx, minus = -1, nine = 9;
     claim_fails(fd2d_timestep(NULL, 1, 1), "null handle", "no handle");
@@ -173,10 +181,10 @@ static void bad_calls(void) {
     claim_fine(fd2d_pml(h, c.px, c.pz), "pml");
     claim_fails(fd2d_source(h, 1, &one, 1, &nx, &zero, &one), "must lie in 1..97, 1..83", "source outside");
     claim_fails(fd2d_source(h, -1, &one, 1, &zero, &zero, &one), "-1 samples", "negative samples");
-    claim_fails(fd2d_source(h, 1, &(float) {NAN}, 1, &zero, &zero, &one), "sample 1", "wavelet not a number");
+    claim_fails(fd2d_source(h, 1, &(float){NAN}, 1, &zero, &zero, &one), "sample 1", "wavelet not a number");
     claim_fails(fd2d_receivers(h, 1, start, &zero, &zero, &minus, &one), "(1, 0)", "receiver outside");
     claim_fails(fd2d_receivers(h, 1, start, &nine, &zero, &zero, &one), "field 9", "field unknown");
-    claim_fails(fd2d_receivers(h, 1, start, &zero, &zero, &zero, &(float) {INFINITY}), "weight 1", "weight infinite");
+    claim_fails(fd2d_receivers(h, 1, start, &zero, &zero, &zero, &(float){INFINITY}), "weight 1", "weight infinite");
     claim_fails(fd2d_receivers(h, -1, start, &zero, &zero, &zero, &one), "-1 receivers", "negative count");
     start[1] = -1;
     claim_fails(fd2d_receivers(h, 1, start, &zero, &zero, &zero, &one), "-1 cells", "negative cells");
@@ -191,7 +199,7 @@ static void bad_calls(void) {
     claim_fails(fd2d_field(h, 3, out), "field 3", "field unknown");
     claim_fails(fd2d_tune(h, "mmx", 0, 0, 0), "\"mmx\"", "instruction set unknown");
     claim_fails(fd2d_tune(h, "", -1, 0, 0), "-1 cells", "tile width negative");
-    claim_fails(fd2d_variant_name(99, 64, (char[64]) {0}), "number 99", "variant number");
+    claim_fails(fd2d_variant_name(99, 64, (char[64]){0}), "number 99", "variant number");
     fd2d_free(h), fd2d_free(NULL);
     case_free(&c);
 }
@@ -199,13 +207,15 @@ static void bad_calls(void) {
 static void bytes(void) {
     fd2d_case c = case_make(8, 1, 30);
     void *h = case_new(&c);
-    double least = 24.0 * c.cfg.nx * c.cfg.nz, held = (double) fd2d_bytes(h);
+    double least = 24.0 * c.cfg.nx * c.cfg.nz, held = (double)fd2d_bytes(h);
     char device[64], name[8];
-    claim(held > least && held < least + 8e6, "a grid of 97 x 83 cells holds %.2f MB, at least its arrays' %.2f MB, at most 8 MB more",
-          held * 1e-6, least * 1e-6);
+    claim(held > least && held < least + 8e6,
+          "a grid of 97 x 83 cells holds %.2f MB, at least its arrays' %.2f MB, at most 8 MB more", held * 1e-6,
+          least * 1e-6);
     claim_fine(fd2d_device(h, 64, device), "device");
     claim_fine(fd2d_variant_name(0, 8, name), "variant_name");
-    claim(strstr(device, "2 threads") != NULL && strcmp(name, "cpu") == 0, "variant 0 is \"%s\", running on %s", name, device);
+    claim(strstr(device, "2 threads") != NULL && strcmp(name, "cpu") == 0, "variant 0 is \"%s\", running on %s", name,
+          device);
     fd2d_free(h), case_free(&c);
 }
 

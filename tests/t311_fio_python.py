@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 """Python reads a file of gathers: header and slots recompute to their checksums, units stand on everything, xarray opens it."""
-import os, subprocess, sys, zlib
+import os
+import subprocess
+import sys
+import zlib
+
 import numpy as np
 from netCDF4 import Dataset
 

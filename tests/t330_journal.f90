@@ -91,8 +91,10 @@ contains
     type(journal_t) :: second
     call JournalOpen(journal, path, 'other', records, .false., error)
     call ClaimFails(error, 'overwrite=y', 'a journal of another job')
-    call JournalOpen(journal, path, job, records(:3), .false., error)
-    call ClaimFails(error, '44', 'a journal with a shot that the job does not have')
+    call JournalOpen(journal, path, 'other', [1, 2], .false., error)
+    call ClaimFails(error, 'belongs to another job', 'a journal of another job with other shots')
+    call JournalOpen(journal, path, job, [11, 22, 33, 45], .false., error)
+    call ClaimFails(error, 'line 10: shot record 44 is not one of this job', 'a journal with a shot that the job does not have')
     call JournalOpen(journal, path, job, [records, 55], .false., error)
     call ClaimFails(error, 'is of 4 shots, this job has 5', 'a journal with fewer shots')
     call JournalOpen(journal, path, 'two words', records, .false., error)

@@ -11,7 +11,8 @@ program t340_keymap
   character, parameter :: lf = new_line('a')
   character(2), parameter :: crlf = achar(13)//achar(10)
   character(*), parameter :: cable = 'spread cable streamer first=163.5 interval=12.5 channels=468 depth=8'//lf
-  character(8), parameter :: bad(17) = [character(8) :: '', '+', '.', '-.', '1-2', '2*3', 'nan', 'inf', '1e', '1e+', 'e5', '1.2.3', &
+  character(8), parameter :: bad(17) = [character(8) :: '', '+', '.', '-.', '1-2', '2*3', 'nan', 'inf', '1e', '1e+', 'e5', &
+      '1.2.3', &
                                         '0x10', '1,5', '--1', '1e400', '1 2']
   type(error_t), allocatable :: error
 
@@ -30,7 +31,8 @@ contains
   subroutine StreamerMoves()
     type(keymap_t) :: map
     type(shot_t) :: shot
-    call Put('a.keymap', '# record sx sz spread'//lf//cable//'shot 7 5000 6 cable y=-3.5'//lf//'shots first_record=101 n=3 x0=6000 '// &
+    call Put('a.keymap', '# record sx sz spread'//lf//cable//'shot 7 5000 6 cable y=-3.5'//lf// &
+        'shots first_record=101 n=3 x0=6000 '// &
              'dx=-25 z=5.5 spread=cable step=2'//lf)
     call KeymapRead(map, 'a.keymap', error)
     call ClaimFine(error, 'a streamer map reads')
@@ -39,12 +41,16 @@ contains
     call KeymapShot(map, 1, shot)
     call Claim(shot%record == 7 .and. shot%slot == 1 .and. shot%sx == 5000 .and. shot%sz == 6 .and. shot%sy == -3.5_dp, &
                'shot 7 is at x 5000, z 6, y -3.5')
-    call Claim(shot%rx(1) == 4836.5_dp .and. abs(shot%rx(468) - (5000 - 163.5_dp - 467*12.5_dp)) == 0 .and. all(shot%rz == 8) .and. &
-               all(shot%ry == -3.5_dp) .and. shot%channel(468) == 468, 'its streamer trails at smaller x: '//Str(shot%rx(1))//' .. '// &
+    call Claim(shot%rx(1) == 4836.5_dp .and. abs(shot%rx(468) - (5000 - 163.5_dp - 467*12.5_dp)) == 0 .and. &
+               all(shot%rz == 8) .and. &
+               all(shot%ry == -3.5_dp) .and. shot%channel(468) == 468, 'its streamer trails at smaller x: '//Str(shot%rx(1))// &
+               ' .. '// &
                Str(shot%rx(468))//' m')
     call KeymapShot(map, 4, shot)
-    call Claim(shot%sx == 5950 .and. shot%rx(1) == 5786.5_dp .and. shot%sz == 5.5_dp, 'shot 105 has moved by 2 x -25 m to '//Str(shot%sx))
-    call Claim(KeymapFind(map, 103) == 3 .and. KeymapFind(map, 102) == 0 .and. KeymapFind(map, 1) == 0 .and. KeymapFind(map, 999) == 0, &
+    call Claim(shot%sx == 5950 .and. shot%rx(1) == 5786.5_dp .and. shot%sz == 5.5_dp, 'shot 105 has moved by 2 x -25 m to '// &
+        Str(shot%sx))
+    call Claim(KeymapFind(map, 103) == 3 .and. KeymapFind(map, 102) == 0 .and. KeymapFind(map, 1) == 0 .and. KeymapFind(map, &
+        999) == 0, &
                'shots are found by record number')
   end subroutine StreamerMoves
 
@@ -56,21 +62,25 @@ contains
     call Put('sub/own.txt', 'list s1 # of shot 1'//lf//'1 10 2'//lf//'2 20 2 5'//lf//'list s2'//lf//'9 30 2'//lf)
     call Put('sub/all.keymap', 'shot 1 0 5 s1'//lf//'shot 2 0 5 s2'//lf//'shot 3 500 5 nodes'//lf//'shot 4 500 5 ocean'//lf// &
              'shot 5 500 5 split'//lf//'shot 6 500 5 picked'//lf// &
-             'spread nodes list nodes.txt'//lf//'lists "own.txt"'//lf//'spread ocean fixed x0=1000 interval=25 channels=240 depth=50 y=3'// &
+             'spread nodes list nodes.txt'//lf//'lists "own.txt"'//lf// &
+             'spread ocean fixed x0=1000 interval=25 channels=240 depth=50 y=3'// &
              lf//'spread split streamer first=-100 interval=50 channels=5 depth=0 direction=+1'//lf)
     call Put('sub/all2.txt', 'list other'//lf//'4 1 1'//lf//'list picked'//lf//'5 2 1'//lf)
     call Append('sub/all.keymap', 'spread picked list all2.txt'//lf)
     call KeymapRead(map, 'sub/all.keymap', error)
     call ClaimFine(error, 'streamer, fixed and list spreads in one map, files relative to the map''s folder, defined after use')
     call KeymapShot(map, 1, shot)
-    call Claim(size(shot%rx) == 2 .and. all(shot%rx == [10, 20]) .and. all(shot%ry == [0, 5]), 'shot 1 has its own list s1 of two receivers')
+    call Claim(size(shot%rx) == 2 .and. all(shot%rx == [10, 20]) .and. all(shot%ry == [0, 5]), &
+        'shot 1 has its own list s1 of two receivers')
     call KeymapShot(map, 2, shot)
     call Claim(size(shot%rx) == 1 .and. shot%channel(1) == 9, 'shot 2 has its own list s2: channel '//Str(shot%channel(1)))
     call KeymapShot(map, 3, shot)
-    call Claim(all(shot%channel == [12, 3]) .and. all(shot%rx == [100.25_dp, 90.0_dp]) .and. all(shot%rz == [50.5_dp, 51.0_dp]) .and. &
+    call Claim(all(shot%channel == [12, 3]) .and. all(shot%rx == [100.25_dp, 90.0_dp]) .and. &
+               all(shot%rz == [50.5_dp, 51.0_dp]) .and. &
                all(shot%ry == [-7, 0]), 'a list of bare rows keeps channel, x, z, y and their order')
     call KeymapShot(map, 4, shot)
-    call Claim(shot%rx(1) == 1000 .and. shot%rx(240) == 6975 .and. all(shot%rz == 50) .and. all(shot%ry == 3), 'a fixed spread stays: '// &
+    call Claim(shot%rx(1) == 1000 .and. shot%rx(240) == 6975 .and. all(shot%rz == 50) .and. all(shot%ry == 3), &
+        'a fixed spread stays: '// &
                Str(shot%rx(1))//' .. '//Str(shot%rx(240))//' m')
     call KeymapShot(map, 5, shot)
     call Claim(all(shot%rx == [400, 450, 500, 550, 600]), 'a split spread goes along')
@@ -107,15 +117,19 @@ contains
   subroutine HashFollowsWhatMatters()
     character(16) :: first
     first = HashOf(cable//'shot 1 5000 6 cable'//lf)
-    call Claim(first == HashOf('spread x streamer depth=8 first=163.5  interval=12.50 channels=468 # x'//lf//'shot 1 5e3 6 x y=-0'//lf// &
-                               'shot 2 0 0 x skip'//lf), 'names, order, comments, spelling and skipped shots do not change the hash '//first)
+    call Claim(first == HashOf('spread x streamer depth=8 first=163.5  interval=12.50 channels=468 # x'//lf// &
+        'shot 1 5e3 6 x y=-0'//lf// &
+                               'shot 2 0 0 x skip'//lf), &
+                               'names, order, comments, spelling and skipped shots do not change the hash '//first)
     call Claim(first /= HashOf(cable//'shot 1 5000.001 6 cable'//lf), 'a source moved by 1 mm does')
     call Claim(first /= HashOf(cable//'shot 2 5000 6 cable'//lf), 'another record number does')
     call Claim(first /= HashOf(cable//'shot 1 5000 6 cable y=1'//lf), 'another y does')
     call Claim(first /= HashOf(cable//'shot 1 5000 6.5 cable'//lf), 'another source depth does')
-    call Claim(first /= HashOf('spread cable streamer first=163.5 interval=12.5 channels=467 depth=8'//lf//'shot 1 5000 6 cable'//lf), &
+    call Claim(first /= HashOf('spread cable streamer first=163.5 interval=12.5 channels=467 depth=8'//lf// &
+        'shot 1 5000 6 cable'//lf), &
                'one channel fewer does')
-    call Claim(first /= HashOf('spread cable streamer first=163.5 interval=12.5 channels=468 depth=8.1'//lf//'shot 1 5000 6 cable'//lf), &
+    call Claim(first /= HashOf('spread cable streamer first=163.5 interval=12.5 channels=468 depth=8.1'//lf// &
+        'shot 1 5000 6 cable'//lf), &
                'another streamer depth does')
     call Claim(first /= HashOf(cable//'shots first_record=1 n=2 x0=5000 dx=5 z=6 spread=cable'//lf), 'one shot more does')
     call Put('h1.txt', 'list a'//lf//'1 10 5'//lf//'2 20 5'//lf)

@@ -73,13 +73,15 @@ contains
     call Bad(cable//'shots first_record=1 n=99999999999'//rest, 'is out of range 1..1000000', 'a hundred thousand million shots')
     call Bad(cable//'shots first_record=2147483600 n=100'//rest, 'the last record would be 2147483699', 'records beyond the limit')
     call Bad(cable//'shots first_record=1 n=10 x0=0 dx=0 z=6 spread=cable'//lf, 'dx = 0', 'ten shots in one place')
-    call Bad(cable//'shots first_record=1 n=1000 x0=0 dx=1e6 z=6 spread=cable'//lf, 'the last shot would be at', 'a line to the moon')
+    call Bad(cable//'shots first_record=1 n=1000 x0=0 dx=1e6 z=6 spread=cable'//lf, 'the last shot would be at', &
+        'a line to the moon')
     call Bad(cable//'shots frist_record=1 n=10'//rest, 'did you mean first_record=?', 'a misspelt key')
     call Bad(cable//'shots first_record=1 n=5'//rest//'shot 3 0 6 cable'//lf, 'line 3: record 3 is in line 2 already', 'an overlap')
     call Bad(cable//'shots first_record=1 n=5 step=0'//rest, 'step = 0 is out of range', 'step 0')
     call Bad(cable//'shots 7 first_record=1 n=5'//rest, 'unknown status ''7''', 'a bare word')
     call Bad(cable//'shots first_record=1 n=5 x0=0 dx=25 z=6 spread='//lf, 'a value is missing after spread=', 'an empty spread')
-    call Bad(cable//repeat('shots first_record=1 n=600000 x0=0 dx=1 z=6 spread=cable'//lf, 2), 'more than 1000000 shots', 'too many shots')
+    call Bad(cable//repeat('shots first_record=1 n=600000 x0=0 dx=1 z=6 spread=cable'//lf, 2), 'more than 1000000 shots', &
+        'too many shots')
   end subroutine ShotsLines
 
   subroutine SpreadLines()
@@ -91,13 +93,16 @@ contains
     call Bad('spread cable streamer first=1 interval=-5 channels=4 depth=8'//lf//shot, 'interval = -5', 'a negative interval')
     call Bad('spread cable streamer first=1 interval=5 channels=0 depth=8'//lf//shot, 'channels = 0', 'no channels')
     call Bad('spread cable streamer first=1 interval=5 channels=-4 depth=8'//lf//shot, 'channels = -4', 'minus four channels')
-    call Bad('spread cable streamer first=1 interval=5 channels=4294967297 depth=8'//lf//shot, 'channels = 4294967297 is out', '2**32 + 1 channels')
+    call Bad('spread cable streamer first=1 interval=5 channels=4294967297 depth=8'//lf//shot, 'channels = 4294967297 is out', &
+        '2**32 + 1 channels')
     call Bad('spread cable streamer first=1 interval=5 channels=1e3 depth=8'//lf//shot, 'channels is ''1e3''', 'channels as a real')
-    call Bad('spread cable streamer first=1 interval=1000 channels=1000000 depth=8'//lf//shot, 'end beyond', 'a streamer around the Earth')
+    call Bad('spread cable streamer first=1 interval=1000 channels=1000000 depth=8'//lf//shot, 'end beyond', &
+        'a streamer around the Earth')
     call Bad('spread cable streamer first=1 channels=4 depth=8'//lf//shot, 'interval= is missing', 'no interval')
     call Bad('spread cable streamer first=1 interval=5 channels=4 depht=8'//lf//shot, 'did you mean depth=?', 'a misspelt depth')
     call Bad('spread cable streamer first=1 interval=5 channels=4 depth=8 direction=0'//lf//shot, 'must be -1', 'direction 0')
-    call Bad('spread cable streamer first=1 interval=5 channels=4 depth=8 direction=left'//lf//shot, 'direction is ''left''', 'direction left')
+    call Bad('spread cable streamer first=1 interval=5 channels=4 depth=8 direction=left'//lf//shot, 'direction is ''left''', &
+        'direction left')
     call Bad('spread cable streamer 1 5 4 8'//lf//shot, 'unexpected word ''1''', 'values without names')
     call Bad('spread cable fixed x0=0 interval=25 channels=4'//lf//shot, 'depth= is missing', 'a fixed spread without depth')
     call Bad('spread cable fixed first=0 interval=25 channels=4 depth=5'//lf//shot, 'unknown word ''first'' in a fixed spread', &
@@ -113,7 +118,8 @@ contains
     call BadList(use, '# nothing'//lf, 'holds no receivers', 'a list file of comments')
     call BadList(use, '1 10 5'//lf, 'r.txt, line 1: receivers before the first line', 'a receiver of no list')
     call BadList(use, 'list a'//lf//'list b'//lf//'1 10 5'//lf, 'list ''a'' has no receivers', 'an empty list')
-    call BadList(use, 'list a'//lf//'1 10 5'//lf//lf//'x 20 5'//lf, 'r.txt, line 4: channel is ''x''', 'a channel that is no number')
+    call BadList(use, 'list a'//lf//'1 10 5'//lf//lf//'x 20 5'//lf, 'r.txt, line 4: channel is ''x''', &
+        'a channel that is no number')
     call BadList(use, 'list a'//lf//'1 10'//lf, '2 columns; a receiver has 3 or 4', 'a missing column of a receiver')
     call BadList(use, 'list a'//lf//'1 10 5 0 0'//lf, '5 columns', 'a column too many of a receiver')
     call BadList(use, 'list a'//lf//'0 10 5'//lf, 'channel = 0', 'channel 0')
@@ -122,7 +128,8 @@ contains
     call BadList(use, 'list a'//lf//'1 10 5'//lf//'list a'//lf//'1 10 5'//lf, 'spread ''a'' is defined already', 'a list twice')
     call BadList(use, 'list a b'//lf//'1 10 5'//lf, 'unexpected word ''b'' after list NAME', 'a list of two names')
     call BadList(use, 'list'//lf//'1 10 5'//lf, 'a name is missing', 'a list without name')
-    call BadList('spread a list r.txt'//lf//'shot 1 0 6 a'//lf, 'list b'//lf//'1 10 5'//lf, 'no list ''a'' in r.txt', 'a list that is not there')
+    call BadList('spread a list r.txt'//lf//'shot 1 0 6 a'//lf, 'list b'//lf//'1 10 5'//lf, 'no list ''a'' in r.txt', &
+        'a list that is not there')
     call BadList('spread a list'//lf//'shot 1 0 6 a'//lf, 'list b'//lf, 'spread NAME list FILE', 'a list without file')
     call BadList('spread a list r.txt'//lf//'shot 1 0 6 a'//lf, 'list a'//lf//'1 1 1'//lf//'list a'//lf//'1 1 1'//lf, &
                  'stands in this file twice', 'a picked list twice')
@@ -137,25 +144,26 @@ contains
     call Bad(cable//shot//'skip 1-'//lf, 'record is ''''', 'half a range')
   end subroutine Skips
 
-  !> Thirty faults: twenty are shown, in one error, and ten counted.
+  !> Eighty faults: fifty are shown, in one error, and thirty counted.
   subroutine AllAtOnce()
     type(keymap_t) :: map
     character(:), allocatable :: text
     integer :: i, lines
-    call Put('bad.keymap', cable//repeat('shot x 0 6 cable'//lf, 30))
+    call Put('bad.keymap', cable//repeat('shot x 0 6 cable'//lf, 80))
     call KeymapRead(map, 'bad.keymap', error)
     if (.not. allocated(error)) then
-      call Claim(.false., 'thirty faults were not seen')
+      call Claim(.false., 'eighty faults were not seen')
       return
     end if
     text = error%message
     deallocate (error)
     lines = count([(text(i:i) == lf, i=1, len(text))]) + 1
-    call Claim(lines == 22 .and. index(text, 'has 30 faults') > 0 .and. index(text, 'bad.keymap, line 21:') > 0 .and. &
-               index(text, 'and 10 more') > 0, 'thirty faults: twenty lines between a title and a count of the rest, '//Str(lines)//' lines')
+    call Claim(lines == 52 .and. index(text, '80 faults in') > 0 .and. index(text, 'bad.keymap, line 51:') > 0 .and. &
+               index(text, 'and 30 more') > 0, 'eighty faults: fifty lines between a title and a count of the rest, '// &
+               Str(lines)//' lines')
     call Put('bad.keymap', cable//'shot 1 0 6 cabel'//lf//'shot 1 x 6 cable'//lf//'shoot 2 0 6 cable'//lf)
     call KeymapRead(map, 'bad.keymap', error)
-    call ClaimFails(error, 'has 3 faults', 'three kinds of faults come together')
+    call ClaimFails(error, '3 faults in', 'three kinds of faults come together')
   end subroutine AllAtOnce
 
   subroutine Bad(text, words, what)

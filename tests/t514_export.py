@@ -59,7 +59,7 @@ with segyio.open('p.segy', ignore_geometry=True) as f:
           and h[F.TraceIdentificationCode] == 1 and h[F.TRACE_SAMPLE_COUNT] == 40 and h[F.TRACE_SAMPLE_INTERVAL] == 4000
           and h[F.TraceValueMeasurementUnit] == 1, 'midpoint, units, delay 0, trace code 1, samples, interval, pascal')
     text = segyio.tools.wrap(f.text[0])
-    claim(all(w in text for w in ('PRESSURE IN PA', 'RICKER, PEAK 25 HZ FPEAK 25', 'DX, DZ 5, 5 M', 'HASH 0123456789ABCDEF',
+    claim(all(w in text for w in ('PRESSURE IN PA', 'RICKER, PEAK 25 HZ; FPEAK 25', 'DX, DZ 5, 5 M', 'HASH 0123456789ABCDEF',
                                   '4000 MICROSECONDS', 'DELTA(X - XS)', 'RECORDS 101 TO 105',
                                   'SEG Y REV1', 'END TEXTUAL HEADER')), 'textual header: unit, wavelet, interval, source term, records')
 

@@ -302,7 +302,7 @@ def wavelet_words(f):
     names = {'ricker': ['fpeak'], 'ormsby': ['f1', 'f2', 'f3', 'f4'], 'file': ['wavelet_file']}.get(kind, []) + ['amplitude']
     words = ', '.join(f'{n} {f.text(n)}' for n in names if f.text(n))
     zero = f.text('wavelet_time_zero')
-    lines = [f'WAVELET Q: {f.text("wavelet", "SEE THE NETCDF FILE")} {words}'.upper()]
+    lines = [f'WAVELET Q: {f.text("wavelet", "SEE THE NETCDF FILE")}; {words}'.upper()]
     return lines + ([f'  TIME ZERO OF Q AT {zero} S'] if zero else [])
 
 

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# The parameter reference and the default deck in inputs/ are what the program prints.
+set -u
+failed=0
+claim() { # NAME COMMAND...
+  local name=$1
+  shift
+  if "$@"; then echo "ok   - $name"; else echo "FAIL - $name"; failed=1; fi
+}
+"$B/bin/SplFd2dmod" --markdown > reference
+tail -n +5 "$ROOT/inputs/README.md" > kept
+claim 'inputs/README.md from its fifth line on is SplFd2dmod --markdown' diff -u kept reference
+"$B/bin/SplFd2dmod" --template > template
+claim 'inputs/defaults.par is SplFd2dmod --template' diff -u "$ROOT/inputs/defaults.par" template
+exit $failed

@@ -1,0 +1,118 @@
+!> Every variant of this build gives the traces of the readable Fortran: all half-lengths, absorbing layers and free surface, odd sizes,
+!> rough media, pressure and velocities. And the way a run is cut into chunks changes no bit.
+program t240_fd2d_variants_agree
+  use check_m, only: Claim, ClaimFine, Done, Skip
+  use error_m, only: error_t
+  use fd2d_m, only: fd2d_t, Fd2dTimestep
+  use fd2d_variants_m, only: Fd2dVariantList, Fd2dVariantNeedsGpu
+  use gather_m, only: gather_t
+  use kinds_m, only: dp, sp
+  use scene_m, only: RelativeL2, scene_t, SceneNew, SceneRun, SceneScheme
+  use text_m, only: Str
+  implicit none
+  type(error_t), allocatable :: error
+
+  call Walk(Fd2dVariantList())
+  call Done()
+
+contains
+
+  subroutine Walk(names)
+    character(*), intent(in) :: names(:)
+    integer :: n
+    do n = 1, size(names)
+      if (Fd2dVariantNeedsGpu(trim(names(n)))) then
+        call Skip('variant '//trim(names(n))//' needs a GPU')
+        cycle
+      end if
+      if (trim(names(n)) /= 'fortran') call Compare(trim(names(n)))
+      call Chunks(trim(names(n)))
+    end do
+  end subroutine Walk
+
+  !> A rough scene whose shape depends on n.
+  type(scene_t) function RoughScene(half_length, free_top, npml) result(scene)
+    integer, intent(in) :: half_length, npml
+    logical, intent(in) :: free_top
+    integer :: i, k, nx, nz
+    nx = 47 + 3*half_length
+    nz = 39 + half_length
+    call SceneNew(scene, nx, nz, 10.0_dp, 1500.0_dp, 1000.0_dp)
+    scene%window%dz = 7.5_dp
+    do k = 1, nz
+      do i = 1, nx
+        scene%window%vp(i, k) = 1500 + 1700*real(modulo(i*i*7 + k*29, 13), sp)/12
+        scene%window%rho(i, k) = 1000 + 900*real(modulo(i*37 + k*k*11, 17), sp)/16
+      end do
+    end do
+    scene%job%half_length = half_length
+    scene%job%npml = npml
+    scene%job%top = merge('free', 'pml ', free_top)
+    scene%job%top = trim(scene%job%top)
+    scene%job%components = 'p,vx,vz'
+    scene%job%dispersion = 'warn'
+    scene%job%tmax = 0.3_dp
+    scene%shot%sx = 203.3_dp
+    scene%shot%sz = 11.2_dp
+    scene%shot%rx = [3.0_dp, 100.0_dp, 227.1_dp, 391.9_dp, 460.0_dp]
+    scene%shot%rz = [4.4_dp, 200.0_dp, 111.7_dp, 7.5_dp, 280.0_dp]
+    call SceneScheme(scene, error)
+  end function RoughScene
+
+  subroutine Compare(variant)
+    character(*), intent(in) :: variant
+    type(scene_t) :: scene
+    type(gather_t) :: a, b
+    real(dp) :: worst
+    integer :: half_length, free_top, c, r
+    do half_length = 1, 8
+      do free_top = 0, 1
+        scene = RoughScene(half_length, free_top == 1, merge(12, 17, free_top == 1))
+        scene%scheme%variant = 'fortran'
+        call SceneRun(scene, a, error)
+        scene%scheme%variant = variant
+        call SceneRun(scene, b, error)
+        if (allocated(error)) then
+          call ClaimFine(error, variant//', half-length '//Str(half_length))
+          return
+        end if
+        worst = 0
+        do c = 1, a%ncomp
+          do r = 1, a%nrec
+            worst = max(worst, RelativeL2(b%traces(:, r, c), real(a%traces(:, r, c), dp)))
+          end do
+        end do
+        call Claim(worst <= 1e-5_dp, variant//' ('//b%device//') and fortran, half-length '//Str(half_length)// &
+                   merge(', free surface', ', layer on top', free_top == 1)//': traces differ by '//Str(worst, 2)// &
+                   ' relative RMS at most, <= 1e-5')
+      end do
+    end do
+  end subroutine Compare
+
+  !> One step at a time, odd chunks and all at once.
+  subroutine Chunks(variant)
+    character(*), intent(in) :: variant
+    integer, parameter :: pieces(3) = [1, 37, 100000]
+    type(scene_t) :: scene
+    type(fd2d_t) :: solver
+    type(gather_t) :: gather(size(pieces))
+    integer :: i, left, n
+    scene = RoughScene(5, .true., 10)
+    scene%scheme%variant = variant
+    do i = 1, size(pieces)
+      if (.not. allocated(error)) call solver%setup(scene%scheme, scene%window, scene%shot, error)
+      left = scene%scheme%nt
+      do while (left > 0 .and. .not. allocated(error))
+        n = min(pieces(i), left)
+        call Fd2dTimestep(solver, n, error)
+        left = left - n
+      end do
+      if (.not. allocated(error)) call solver%gather(gather(i), error)
+    end do
+    call solver%free()
+    call ClaimFine(error, variant//': '//Str(scene%scheme%nt)//' steps in chunks of 1, 37 and all')
+    call Claim(all(gather(1)%traces == gather(2)%traces) .and. all(gather(1)%traces == gather(3)%traces), &
+               variant//': the traces are the same bit for bit')
+  end subroutine Chunks
+
+end program t240_fd2d_variants_agree

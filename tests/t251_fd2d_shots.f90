@@ -1,0 +1,206 @@
+!> What a shot needs is checked, positions used are told, memory serves shot after shot, snapshots come when asked for, and a field
+!> that blows up is caught and named.
+module impatient_m
+  use kinds_m, only: dp
+  implicit none
+  private
+  public :: AskToStop
+
+  integer :: calls = 0
+
+contains
+
+  !> Stops at the second call.
+  subroutine AskToStop(fraction, stop)
+    real(dp), intent(in) :: fraction
+    logical, intent(inout) :: stop
+    calls = calls + 1
+    if (calls == 2) stop = fraction > 0
+  end subroutine AskToStop
+
+end module impatient_m
+
+program t251_fd2d_shots
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use error_m, only: error_t
+  use fd2d_m, only: fd2d_t, Fd2dVariantNames
+  use gather_m, only: gather_t
+  use green_m, only: GreenPressure, rate_t, RateNew
+  use kinds_m, only: dp, sp
+  use impatient_m, only: AskToStop
+  use scene_m, only: NoProgress, scene_t, SceneNew, SceneRun, SceneScheme
+  use text_m, only: Str
+  implicit none
+  type(error_t), allocatable :: error
+  type(scene_t) :: scene
+  type(gather_t) :: gather, again
+  type(fd2d_t) :: solver
+
+  call BadShots()
+  call Positions()
+  call ShotAfterShot()
+  call Amplitudes()
+  call Snapshots()
+  call StopEarly()
+  call BlowUps()
+  call Done()
+
+contains
+
+  subroutine Fresh()
+    call SceneNew(scene, 60, 50, 8.0_dp, 2000.0_dp, 1000.0_dp)
+    scene%window%x0 = 5000
+    scene%job%tmax = 0.4_dp
+    scene%shot%sx = 5100.3_dp
+    scene%shot%sz = 33.1_dp
+    scene%shot%rx = [5200.7_dp, 5400.0_dp]
+    scene%shot%rz = [90.9_dp, 160.0_dp]
+    call SceneScheme(scene, error)
+  end subroutine Fresh
+
+  subroutine BadShots()
+    character(:), allocatable :: names
+    call Fresh()
+    scene%shot%sx = 4999
+    call SceneRun(scene, gather, error)
+    call ClaimFails(error, 'source at x = 4999 m', 'source outside the window')
+    call Fresh()
+    scene%shot%rz(2) = 393
+    call SceneRun(scene, gather, error)
+    call ClaimFails(error, 'receiver 2 at', 'receiver below the window')
+    call Fresh()
+    scene%job%top = 'free'
+    call SceneScheme(scene, error)
+    scene%shot%sz = 0
+    call SceneRun(scene, gather, error)
+    call ClaimFails(error, 'lies on the free surface', 'source on a free surface')
+    scene%shot%sz = 3.9_dp
+    scene%scheme%exact_positions = .false.
+    call SceneRun(scene, gather, error)
+    call ClaimFails(error, 'onto the free surface', 'source moved onto a free surface')
+    call Fresh()
+    scene%window%dx = 9
+    call SceneRun(scene, gather, error)
+    call ClaimFails(error, 'cells of 9 x 8 m', 'window on another grid')
+    call Fresh()
+    scene%window%vp(7, 7) = 2100
+    call SceneRun(scene, gather, error)
+    call ClaimFails(error, 'is unstable where vp = 2100', 'window faster than the scheme was made for')
+    call Fresh()
+    scene%window%rho(7, 7) = 0
+    call SceneRun(scene, gather, error)
+    call ClaimFails(error, 'must be positive', 'density 0')
+    call Fresh()
+    scene%scheme%variant = 'turbo'
+    call SceneRun(scene, gather, error)
+    call ClaimFails(error, 'no kernel variant "turbo"', 'unknown variant')
+    call Fresh()
+    scene%scheme%components = 'p,vy'
+    call SceneRun(scene, gather, error)
+    call ClaimFails(error, '"vy" is unknown', 'unknown component')
+    call solver%gather(gather, error)
+    call ClaimFails(error, 'asked for after step 0', 'traces before the time loop')
+    names = ','//Fd2dVariantNames()//','
+    call Claim(index(names, ',cpu,') > 0 .and. index(names, ',fortran,') > 0, 'variants: '//names(2:len(names) - 1))
+  end subroutine BadShots
+
+  subroutine Positions()
+    call Fresh()
+    call SceneRun(scene, gather, error)
+    call ClaimFine(error, 'a shot with exact positions')
+    call Claim(gather%sx == 5100.3_dp .and. all(gather%rx == scene%shot%rx), 'exact positions are used as asked')
+    scene%scheme%exact_positions = .false.
+    scene%scheme%components = 'p, vz'
+    call SceneRun(scene, gather, error)
+    call ClaimFine(error, 'a shot with the nearest nodes')
+    call Claim(abs(gather%sx - 5104) + abs(gather%sz - 32) < 1e-9_dp .and. all(abs(gather%rx - [5200, 5400]) < 1e-9_dp) .and. &
+               all(abs(gather%rz - [88, 160]) < 1e-9_dp) .and. gather%ncomp == 2, 'nearest nodes are told as the positions used')
+  end subroutine Positions
+
+  !> The same solver object: another shot between changes nothing.
+  subroutine ShotAfterShot()
+    type(scene_t) :: other
+    call Fresh()
+    call OneShot(scene, gather)
+    other = scene
+    other%shot%sx = 5300
+    call OneShot(other, again)
+    call Claim(any(again%traces /= gather%traces), 'another shot gives other traces')
+    other%window%nx = 55
+    other%window%vp = other%window%vp(:55, :)
+    other%window%rho = other%window%rho(:55, :)
+    call OneShot(other, again)
+    call OneShot(scene, again)
+    call ClaimFine(error, 'four shots by one solver')
+    call Claim(all(gather%traces == again%traces), 'the first shot comes out the same bit for bit')
+    call solver%free()
+    call solver%free()
+  end subroutine ShotAfterShot
+
+  subroutine OneShot(scene, gather)
+    type(scene_t), intent(in) :: scene
+    type(gather_t), intent(inout) :: gather
+    if (.not. allocated(error)) call solver%setup(scene%scheme, scene%window, scene%shot, error)
+    if (.not. allocated(error)) call solver%modfd(NoProgress, error)
+    if (.not. allocated(error)) call solver%gather(gather, error)
+  end subroutine OneShot
+
+  !> Traces follow the amplitude, however large or small.
+  subroutine Amplitudes()
+    call Fresh()
+    call SceneRun(scene, gather, error)
+    scene%job%amplitude = 2.0_dp**(-90)
+    call SceneScheme(scene, error)
+    call SceneRun(scene, again, error)
+    call ClaimFine(error, 'a source of 1e-27 m2/s')
+    call Claim(all(gather%traces == again%traces*2.0_sp**90), 'its traces are those of 1 m2/s times the factor, bit for bit')
+  end subroutine Amplitudes
+
+  !> Snapshots: shape, times, and pressure as of the exact solution.
+  subroutine Snapshots()
+    type(rate_t) :: rate
+    real(dp) :: p(1), r
+    call Fresh()
+    scene%job%snapshot = 0.05_dp
+    scene%job%snapshot_step = 3
+    scene%job%dt = 2e-4_dp
+    call SceneScheme(scene, error)
+    call SceneRun(scene, gather, error)
+    call ClaimFine(error, 'a shot with snapshots')
+    call Claim(gather%nsnap == 9 .and. gather%nxs == 20 .and. gather%nzs == 17 .and. abs(gather%dxs - 24) < 1e-12_dp .and. &
+               abs(gather%xs0 - 5000) < 1e-9_dp .and. abs(gather%zs0) < 1e-9_dp, Str(gather%nsnap)//' snapshots of '//Str(gather%nxs)// &
+               ' x '//Str(gather%nzs)//' nodes')
+    call RateNew(rate, scene%wavelet)
+    r = hypot(5000 + 12*24 - scene%shot%sx, 8*24 - scene%shot%sz)
+    call GreenPressure(rate, 2000.0_dp, 1000.0_dp, r, [0.15_dp], p)
+    call Claim(abs(gather%snapshots(13, 9, 4) - p(1)) < 0.02_dp*abs(p(1)), 'pressure at a node of snapshot 4: '// &
+               Str(gather%snapshots(13, 9, 4), 4)//' Pa, exact '//Str(p(1), 4)//' Pa')
+    call Fresh()
+    call SceneRun(scene, again, error)
+    scene%scheme%snapshot = 0.0317_dp
+    call SceneRun(scene, gather, error)
+    call Claim(all(gather%traces == again%traces), 'snapshots change no bit of the traces')
+  end subroutine Snapshots
+
+  subroutine StopEarly()
+    call Fresh()
+    call solver%setup(scene%scheme, scene%window, scene%shot, error)
+    call solver%modfd(AskToStop, error)
+    call ClaimFails(error, 'stopped on request at step 200', 'progress asked to stop')
+    call solver%free()
+  end subroutine StopEarly
+
+  !> Layers that amplify (a negative frequency turns their decay around).
+  subroutine BlowUps()
+    character(7), parameter :: variants(2) = ['fortran', 'cpu    ']
+    integer :: n
+    do n = 1, 2
+      call Fresh()
+      scene%scheme%variant = trim(variants(n))
+      scene%scheme%fpeak = -60
+      call SceneRun(scene, gather, error)
+      call ClaimFails(error, 'absorbing layer', trim(variants(n))//': layers that amplify')
+    end do
+  end subroutine BlowUps
+
+end program t251_fd2d_shots
