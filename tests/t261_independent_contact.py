@@ -44,6 +44,6 @@ job = {"source": (150.3, 60.2), "receivers": [(250.0, 350.0), (350.0, 350.0)],
        "tmax": 0.35, "dt_out": 0.002, "fpeak": 30, "delay": 0.05}
 fine = shoot(vp, rho, 1.0, **job)[1]
 coarse = {rule: error(shoot(vp, rho, 1.0, dx=5, dz=5, regrid=rule, **job)[1], fine) for rule in ("effective", "average", "nearest")}
-claim(coarse["effective"] < 3, f"layers of 1 m on a grid of 5 m, regrid=effective: {coarse['effective']:.1f} % of the traces of the "
-      f"1 m grid, at most 3 % (average {coarse['average']:.0f} %, nearest {coarse['nearest']:.0f} %)")
+claim(coarse["effective"] < 3, f"layers of 1 m on a grid of 5 m, regrid=effective: {coarse['effective']:.1f} % of the traces of "
+      f"the 1 m grid, at most 3 % (average {coarse['average']:.0f} %, nearest {coarse['nearest']:.0f} %)")
 done()

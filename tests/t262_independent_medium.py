@@ -36,6 +36,6 @@ for half_length, bound in ((8, 1.0), (3, 1.0)):
     _, *got = shoot(vp, rho, H, source, receivers, tmax=0.44, dt_out=0.004, fpeak=FPEAK, delay=T0, half_length=half_length)
     worst = [error(a, b) for a, b in zip(got, exact)]
     claim(max(worst) < bound, f"vp {vp.min():.0f}..{vp.max():.0f} m/s, rho {rho.min():.0f}..{rho.max():.0f} kg/m3, half-length "
-          f"{half_length}: {', '.join(f'{n} {e:.2f}' for n, e in zip(COMPONENTS, worst))} % of the pseudospectral traces at 5 points "
-          f"per wavelength, at most {bound} %")
+          f"{half_length}: {', '.join(f'{n} {e:.2f}' for n, e in zip(COMPONENTS, worst))} % of the pseudospectral traces at 5 "
+          f"points per wavelength, at most {bound} %")
 done()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A piece of the model answers as the whole does: windows, absorbing sides that cut layers. What changes nothing, changes nothing."""
+"""A piece of the model answers as the whole does: windows, sides that cut layers. What changes nothing, changes nothing."""
 import os
 import sys
 
