@@ -108,7 +108,7 @@ contains
     call t%word('dispersion', job%dispersion, 'error', 'error,warn', 'what to do when the grid is too coarse for fmax')
 
     call t%section('Snapshots')
-    call t%real('snapshot', job%snapshot, 0.0_dp, 0.0_dp, 1.0e5_dp, 's', 'pressure of the whole window every so often; 0 = none')
+    call t%real('snapshot', job%snapshot, 0.0_dp, 0.0_dp, 1.0e5_dp, 's', 'pressure of the whole window every so often, with the time dispersion of dt; 0 = none')
     call t%int('snapshot_step', job%snapshot_step, 1, 1, 1000, 'cells', 'every so many cells in x and z')
     call t%text('snapshot_shots', job%snapshot_shots, '', 'shot record numbers to take them of, joined by commas; empty = first shot')
 
