@@ -60,7 +60,8 @@ def snapshots():
     f = Frequencies(0.5, 3.5 * FMAX, FPEAK, t0)
     exact = f.traces(full_space(f, C, RHO, dx[some], dz[some])[0], t[1:]).T
     worst = error(p.reshape(len(t), -1)[1:, some], exact)
-    claim(worst < 1 and removed == "no", f"snapshots at dt = 0.5 ms, {len(some)} nodes: {worst:.2f} % of the exact field, at most 1; "
+    claim(worst < 1 and removed == "no",
+          f"snapshots at dt = 0.5 ms, {len(some)} nodes: {worst:.2f} % of the exact field, at most 1; "
           f"time_dispersion_removed = {removed}, must be no")
 
 
