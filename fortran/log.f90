@@ -5,7 +5,7 @@ module log_m
   private
   public :: LogInfo, LogWarn, LogError, LogProgress, LogPrint, LogFile, LogKeep
 
-  integer :: file_unit = -1          !< unit of a log file beside the data, -1 = none
+  integer :: file_unit = -1          !< unit of a log file beside the data, -1 = none (newunit= gives other negative numbers)
   integer :: live_length = 0         !< length of the live line on the terminal, 0 = none
 
 contains
@@ -19,7 +19,7 @@ contains
   !> A line for the log file alone.
   subroutine LogKeep(message)
     character(*), intent(in) :: message
-    if (file_unit < 0) return
+    if (file_unit == -1) return
     write (file_unit, '(a)') message
     flush (file_unit)
   end subroutine LogKeep

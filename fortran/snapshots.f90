@@ -63,8 +63,7 @@ contains
     call FioDefine(file, 'checksum', 'uint', '', '', 'CRC-32 of pressure', error)
     call FioText(file, 'checksum', 'comment', 'zlib.crc32 of the bytes of pressure as they stand in this file (big-endian)', error)
     call FioDefine(file, 'pressure', 'float', 'time z x', 'Pa', 'pressure', error)
-    call FioText(file, 'pressure', 'comment', 'as the scheme has it, with its time dispersion; linear between the two nearest steps', &
-      error)
+    call FioText(file, 'pressure', 'comment', 'as the scheme has it, with its time dispersion; linear between two steps', error)
     if (.not. allocated(error)) call FailFromC(fio_enddef(file), error)
   end subroutine DefineSnapshots
 

@@ -42,7 +42,8 @@ for half_length, bound in ((8, 1.0), (3, 1.0)):
 
 # Allowed, for the group velocity is right to 1 %, but the program must say what that comes to at the end of a long record.
 for half_length, warns in ((2, True), (8, False)):
-    shoot(np.full((31, 31), 1500.0), np.full((31, 31), 1000.0), H, (150, 150), [(200, 200)], tmax=4, fpeak=FPEAK, half_length=half_length)
+    shoot(np.full((31, 31), 1500.0), np.full((31, 31), 1000.0), H, (150, 150), [(200, 200)], tmax=4, fpeak=FPEAK,
+          half_length=half_length)
     log = max(Path().glob("run*/out.nc.log"), key=lambda path: int(path.parent.name[3:])).read_text()
     claim(("periods of fmax" in log) == warns, f"half-length {half_length} at 5 points per wavelength for 4 s: "
           f"{'a' if warns else 'no'} warning of dispersion")
