@@ -8,7 +8,7 @@ module model_m
   use modelnc_m, only: NetcdfRead
   use modelraw_m, only: RawRead
   use params_m, only: job_t
-  use regrid_m, only: axis_t, Regrid, RegridAxis
+  use regrid_m, only: axis_t, Regrid, RegridAxis, RegridEffective
   use samples_m, only: samples_t, SamplesAllocate, SamplesCheck
   use shot_m, only: shot_t
   use text_m, only: Lower, Str
@@ -286,8 +286,12 @@ contains
     if (allocated(error)) return
     call RegridAxis(model%nx, model%dx, nint((window%x0 - model%x0)/dx), window%nx, dx, 0.0_dp, job%regrid, x)
     call RegridAxis(model%nz, model%dz, 0, window%nz, dz, 0.0_dp, job%regrid, z)
-    call Regrid(model%vp, x, z, .true., window%vp)
     call Regrid(model%rho, x, z, .false., window%rho)
+    if (job%regrid == 'effective') then
+      call RegridEffective(model%vp, model%rho, x, z, window%rho, window%vp)
+    else
+      call Regrid(model%vp, x, z, .true., window%vp)
+    end if
   end subroutine ModelWindow
 
   !> The smallest node number at or beyond a place given in spacings.

@@ -69,7 +69,7 @@ contains
     call t%real('model_z0', job%model_z0, 0.0_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of the first sample of a raw model')
     call t%word('model_order', job%model_order, 'zfast', 'zfast,xfast', 'which index of a raw model runs fastest in the file')
     call t%word('model_endian', job%model_endian, 'little', 'little,big', 'byte order of a raw model')
-    call t%word('regrid', job%regrid, 'average', 'average,nearest', 'model to grid: average (slowness and density, linear where the grid is finer) or nearest sample')
+    call t%word('regrid', job%regrid, 'average', 'average,effective,nearest', 'model to grid: average (mean slowness and density of the cell, linear where the grid is finer), effective (mean compressibility and density: for layers thinner than the grid) or nearest sample')
 
     call t%section('Grid')
     call t%real('dx', job%dx, 0.0_dp, 0.0_dp, 1.0e4_dp, 'm', 'grid spacing along x; 0 = that of the model')
@@ -108,7 +108,7 @@ contains
     call t%word('dispersion', job%dispersion, 'error', 'error,warn', 'what to do when the grid is too coarse for fmax')
 
     call t%section('Snapshots')
-    call t%real('snapshot', job%snapshot, 0.0_dp, 0.0_dp, 1.0e5_dp, 's', 'pressure of the whole window every so often; 0 = none')
+    call t%real('snapshot', job%snapshot, 0.0_dp, 0.0_dp, 1.0e5_dp, 's', 'pressure of the whole window every so often, with the time dispersion of dt; 0 = none')
     call t%int('snapshot_step', job%snapshot_step, 1, 1, 1000, 'cells', 'every so many cells in x and z')
     call t%text('snapshot_shots', job%snapshot_shots, '', 'shot record numbers to take them of, joined by commas; empty = first shot')
 

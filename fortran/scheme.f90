@@ -234,6 +234,11 @@ contains
     if (.not. scheme%time_correction .and. turns > 0.05_dp) &
       call Warn(scheme, 'without time_correction the time step of '//Str(scheme%dt, 4)//' s brings the end of the record '// &
                 Str(turns, 2)//' periods of fmax too early: use time_correction=yes or a smaller dt')
+    turns = scheme%coeffs_error*scheme%fmax*job%tmax
+    if (turns > 0.25_dp) &
+      call Warn(scheme, 'the weights of half-length '//Str(scheme%half_length)//' keep the group velocity right to '// &
+                Str(100*scheme%coeffs_error, 2)//' % up to fmax: at the end of the record that is '//Str(turns, 2)// &
+                ' periods of fmax; a finer grid or a larger half_length makes it less')
     if (scheme%npml == 0) &
       call Warn(scheme, 'npml = 0: the sides of the model reflect everything')
     if (scheme%npml > 0 .and. scheme%npml < 8) &

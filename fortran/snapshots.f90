@@ -48,6 +48,7 @@ contains
     call FioNumbers(file, '', 'source_x_used', 'double', [gather%sx], error)
     call FioNumbers(file, '', 'source_z_used', 'double', [gather%sz], error)
     if (.not. allocated(error)) call FioAttributes(file, attributes, error)
+    call FioText(file, '', 'time_dispersion_removed', 'no', error)      ! that is done to traces only, whatever the survey says
     call FioDim(file, 'time', gather%nsnap, error)
     call FioDim(file, 'z', gather%nzs, error)
     call FioDim(file, 'x', gather%nxs, error)
@@ -62,6 +63,7 @@ contains
     call FioDefine(file, 'checksum', 'uint', '', '', 'CRC-32 of pressure', error)
     call FioText(file, 'checksum', 'comment', 'zlib.crc32 of the bytes of pressure as they stand in this file (big-endian)', error)
     call FioDefine(file, 'pressure', 'float', 'time z x', 'Pa', 'pressure', error)
+    call FioText(file, 'pressure', 'comment', 'as the scheme has it, with its time dispersion; linear between two steps', error)
     if (.not. allocated(error)) call FailFromC(fio_enddef(file), error)
   end subroutine DefineSnapshots
 

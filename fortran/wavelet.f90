@@ -175,11 +175,21 @@ contains
     end do
     a = abs(WaveletSpectrum(wavelet, f))
     a = a/maxval(a)
-    wavelet%fpeak = f(maxloc(a, dim=1) - 1)
+    wavelet%fpeak = Highest()
     wavelet%fmax = LastAbove(0.01_dp)
     wavelet%fband = LastAbove(band_level)
 
   contains
+
+    !> The top of the parabola through the largest amplitude and its neighbours.
+    real(dp) function Highest()
+      real(dp) :: bend
+      integer :: m
+      m = min(max(maxloc(a, dim=1) - 1, 1), n - 1)
+      Highest = f(maxloc(a, dim=1) - 1)
+      bend = a(m - 1) - 2*a(m) + a(m + 1)
+      if (bend < 0 .and. a(m) >= max(a(m - 1), a(m + 1))) Highest = f(m) + df*(a(m - 1) - a(m + 1))/(2*bend)
+    end function Highest
 
     real(dp) function LastAbove(level)
       real(dp), intent(in) :: level

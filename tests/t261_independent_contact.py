@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Two half-spaces against the integral over wavenumber: reflection, head wave, transmission. Layers thinner than the grid."""
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done  # noqa: E402
+from exact import Frequencies, error, shoot, two_half_spaces  # noqa: E402
+
+
+def contact(what, lower, receivers, bound, h=5.0, fmax=60.0, upper=(1500.0, 1000.0)):
+    """The contact is midway between nodes, where a step from one node to the next puts it."""
+    zi, n = 202.5, (int(800 / h) + 1, int(450 / h) + 1)
+    below = np.broadcast_to(np.arange(n[1]) * h > zi, n)
+    fpeak = fmax / 2.777
+    t0 = 1.3 / fpeak
+    source = np.array([166.5, 101.3])
+    receivers = np.array(receivers) + [source[0], 0]
+    t, *got = shoot(np.where(below, lower[0], upper[0]), np.where(below, lower[1], upper[1]), h, source, receivers,
+                    tmax=0.55, dt_out=0.002, fpeak=fpeak, delay=t0)
+    f = Frequencies(0.55, 2.2 * fmax, fpeak, t0)
+    exact = two_half_spaces(f, upper, lower, zi, source, receivers, length=lower[0] * 0.9 + 800, kmax=0.7)
+    worst = [error(a, f.traces(s, t)) for a, s in zip(got, exact)]
+    claim(max(worst) < bound, f"two half-spaces, {what}: pressure {worst[0]:.2f}, vx {worst[1]:.2f}, vz {worst[2]:.2f} % of the "
+          f"exact traces, at most {bound} %")
+
+
+near = [(30.0, 120.0), (150.0, 100.0)]
+wide = [(400.0, 150.0), (600.0, 150.0)]  # behind the critical angle, the head wave first
+through = [(100.0, 330.0), (300.0, 300.0)]
+contact("near reflection at 5 points per wavelength", (2800.0, 2200.0), near, 0.6)
+contact("transmission at 5 points per wavelength", (2800.0, 2200.0), through, 0.6)
+contact("head wave at 5 points per wavelength", (2800.0, 2200.0), wide, 4.0)
+contact("head wave at 10 points per wavelength", (2800.0, 2200.0), wide, 1.0, fmax=30.0)
+contact("contrast of density alone", (1500.0, 2200.0), near + through, 2.5)
+
+# 150 m of layers 1 m thick, on a grid of 5 m: what a long wave sees is the mean of compressibility and of density.
+layer = np.random.default_rng(0).random(401) < 0.5
+layer &= np.abs(np.arange(401) - 225) < 75
+vp, rho = np.tile(np.where(layer, 2900.0, 2200.0), (501, 1)), np.tile(np.where(layer, 2400.0, 2100.0), (501, 1))
+job = {"source": (150.3, 60.2), "receivers": [(250.0, 350.0), (350.0, 350.0)],
+       "tmax": 0.35, "dt_out": 0.002, "fpeak": 30, "delay": 0.05}
+fine = shoot(vp, rho, 1.0, **job)[1]
+coarse = {rule: error(shoot(vp, rho, 1.0, dx=5, dz=5, regrid=rule, **job)[1], fine) for rule in ("effective", "average", "nearest")}
+claim(coarse["effective"] < 3, f"layers of 1 m on a grid of 5 m, regrid=effective: {coarse['effective']:.1f} % of the traces of "
+      f"the 1 m grid, at most 3 % (average {coarse['average']:.0f} %, nearest {coarse['nearest']:.0f} %)")
+done()
