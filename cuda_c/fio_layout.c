@@ -54,7 +54,7 @@ static long list_length(struct bytes *b, int tag) {
 static int name_is(struct bytes *b, const char *name) {
     long n = number(b, 8), at = b->at;
     if (n < 0 || n > HEADER_MAX)
-        b->bad = 1;
+        b->bad = 1, n = 0;
     skip(b, padded(n));
     return !b->bad && name && (long)strlen(name) == n && !memcmp(b->p + at, name, n);
 }
@@ -65,7 +65,7 @@ static void attributes(struct bytes *b) {
         int width = type_width(number(b, 4));
         long n = number(b, 8);
         if (!width || n < 0 || n > HEADER_MAX)
-            b->bad = 1;
+            b->bad = 1, n = 0;
         skip(b, padded(n * width));
     }
 }
