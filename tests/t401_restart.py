@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Stopped after any shot and run again, the file is the undisturbed one; finished output is never overwritten unasked."""
+import glob
 import os
 import signal
 import subprocess
@@ -37,8 +38,29 @@ def stop_after(n, ranks, how, output):
     return p.wait(timeout=120)
 
 
+def ranks_of(output):
+    """Processes of the job with this output in this folder: mpirun gives each rank a process group of its own."""
+    for folder in glob.glob("/proc/[0-9]*"):
+        try:
+            words = open(folder + "/cmdline", "rb").read().split(b"\0")
+            if f"output={output}".encode() in words and os.readlink(folder + "/cwd") == os.getcwd():
+                yield int(os.path.basename(folder))
+        except OSError:
+            continue
+
+
 def kill(p):
+    """Everything at once, ranks too; back when the last one is gone."""
+    output = next(word for word in p.args if word.startswith("output=")).partition("=")[2]
     os.killpg(p.pid, signal.SIGKILL)
+    limit = time.time() + 60
+    while time.time() < limit and (left := [pid for pid in ranks_of(output) if pid != p.pid]):
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.01)
 
 
 def stop_file(p):
