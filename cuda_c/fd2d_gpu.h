@@ -21,9 +21,10 @@
 
 enum { FD2D_GPU_TILE = 16 }; /* width and height of a block, N_b of the thesis */
 
-/* Strips of absorbing layers: columns [0,left) and [right,nx), rows [0,top) and [bottom,nz), both half and integer
- * points; memory variables exist there only. Column i of row k: k (left+nx-right) + i, or + left + i - right; row k:
- * k pitch + i, or (top + k - bottom) pitch + i. */
+/* Memory variables exist in strips only, columns [0,left) and [right,nx), rows [0,top) and [bottom,nz): wide enough for
+ * the layers at integer and at half points. psix (left+nx-right, nz): column i of the left strip at i, of the right one
+ * at left+i-right. psiz and dz (pitch, top+nz-bottom): row k of the upper strip at k, of the lower one at top+k-bottom.
+ */
 typedef struct fd2d_gpu_grid { /* as kernels get it */
     int nx, nz, free_top;
     int left, right, top, bottom;
@@ -105,8 +106,8 @@ struct fd2d_gpu_cell {
 __device__ inline fd2d_gpu_cell fd2d_gpu_my_cell(const fd2d_gpu_grid &g) {
     fd2d_gpu_cell c;
     c.i = blockIdx.x * FD2D_GPU_TILE + threadIdx.x;
-    c.k =
-        (blockIdx.z * gridDim.y + blockIdx.y) * FD2D_GPU_TILE + threadIdx.y; /* there may be more rows than y allows */
+    const int row = blockIdx.z * gridDim.y + blockIdx.y; /* of blocks: more than y alone allows */
+    c.k = row * FD2D_GPU_TILE + threadIdx.y;
     c.at = c.k * g.pitch + c.i;
     c.inside = c.i < g.nx && c.k < g.nz;
     return c;

@@ -70,8 +70,8 @@ int fd2d_gpu_put_source(fd2d_gpu_queue *q, fd2d_gpu_points *p, fd2d *fd) {
     ptrdiff_t *cell = nullptr;
     memcpy(&before, &p->view, sizeof before);
     p->view.nsource = p->view.nq = 0; // until all is there
-    TRY(fd2d_alloc(fd, &cell, (size_t)fd->source.n, sizeof *cell, "source cells"));
-    const int rc = put_source(q, p, fd, cell);
+    const int rc =
+        fd2d_alloc(fd, &cell, (size_t)fd->source.n, sizeof *cell, "source cells") || put_source(q, p, fd, cell);
     fd2d_release(fd, &cell);
     check_graphs(q, &before, &p->view);
     return rc;
@@ -134,8 +134,8 @@ int fd2d_gpu_inject(fd2d_gpu_queue *q, const fd2d_gpu_points *p, float *sigma, f
     return 0;
 }
 
-struct fields {
-    const float *at[FD2D_FIELDS];
+struct fields { // an array would go to the stack, as its index is not a constant
+    const float *sigma, *vx, *vz;
 };
 
 /* A warp a receiver: its lanes fetch up to 32 cells at once, then the products are added one by one, in their order.
@@ -146,7 +146,8 @@ static __global__ void __launch_bounds__(SAMPLERS) sample(fd2d_gpu_view p, const
     if (r >= p.nrec) // the whole warp
         return;
     const int begin = p.start[r], end = p.start[r + 1];
-    const float *from = p.field[r] == FD2D_SIGMA ? f.at[FD2D_SIGMA] : f.at[p.field[r] == FD2D_VX ? FD2D_VX : FD2D_VZ];
+    const int field = p.field[r];
+    const float *from = field == FD2D_SIGMA ? f.sigma : field == FD2D_VX ? f.vx : f.vz;
     double sum = 0;
     for (int done = begin; done < end; done += WARP) {
         const int n = end - done < WARP ? end - done : WARP;
@@ -162,7 +163,7 @@ int fd2d_gpu_sample(fd2d_gpu_queue *q, const fd2d_gpu_points *p, const float *co
     if (p->view.nrec == 0)
         return 0;
     const unsigned blocks = (unsigned)((p->view.nrec + SAMPLERS / WARP - 1) / (SAMPLERS / WARP));
-    const fields f = {{field[FD2D_SIGMA], field[FD2D_VX], field[FD2D_VZ]}};
+    const fields f = {field[FD2D_SIGMA], field[FD2D_VX], field[FD2D_VZ]};
     sample<<<blocks, SAMPLERS, 0, q->stream>>>(p->view, q->clock, f);
     CUDA_TRY(cudaGetLastError());
     return 0;

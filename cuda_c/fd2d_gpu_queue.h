@@ -20,7 +20,7 @@
 #include "fd2d.h"
 
 enum {
-    FD2D_GPU_CHUNKS = 8,        /* chunks that can be unfinished at a time, and two more */
+    FD2D_GPU_CHUNKS = 8,        /* whose results are kept; one less can be unfinished */
     FD2D_GPU_STAGES = 2,        /* pieces of pinned memory: one is filled while the other is copied */
     FD2D_GPU_STAGE = 4 << 20,   /* bytes of each */
     FD2D_GPU_GRAPHS = 2,        /* of many and of few steps */
