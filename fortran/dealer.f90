@@ -273,7 +273,7 @@ contains
     n = dealer%nfresh + size(dealer%again)
     cost = dealer%fresh_cost + sum(dealer%cost(dealer%again))
     total = sum(seats%rate)
-    most = huge(1.0_dp)
+    most = 0.5_dp*huge(1.0_dp)
     if (rate > 0) then
       slot = First(dealer)
       most = cost*rate/total                    ! no schedule is shorter: what fits in it needs no closer look

@@ -1,7 +1,7 @@
 !> The master: deals shots, serves model windows, writes gathers, hears what is done or lost. It computes nothing.
 module master_m
-  use dealer_m, only: dealer_t, DealerDone, DealerDrop, DealerFlies, DealerGone, DealerHeldBack, DealerIdle, DealerLost, DealerNew, &
-                      DealerNext, DealerParked, DealerPut, DealerReady
+  use dealer_m, only: dealer_t, DealerDone, DealerDrop, DealerFlies, DealerGone, DealerHeldBack, DealerIdle, DealerLost, &
+                      DealerNew, DealerNext, DealerParked, DealerPut, DealerReady
   use error_m, only: error_t
   use gather_m, only: gather_t
   use host_c, only: host_seconds, host_signal

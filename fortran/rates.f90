@@ -9,7 +9,7 @@ module rates_m
   public :: rates_t, RatesNew, RatesKind, RatesTake, RatesHint, RatesAll
 
   real(dp), parameter :: NEWEST = 0.25_dp     !< weight of the newest shot: a rate follows a worker that slows down
-  real(dp), parameter :: GPU_GAIN = 10        !< a GPU nobody has measured yet is presumed so much faster than the fastest CPU rank
+  real(dp), parameter :: GPU_GAIN = 1000      !< a GPU not measured yet is presumed so much faster than a CPU rank: worth a try
 
   type :: rates_t
     integer, allocatable :: shots(:)          !< measured so far, (workers)

@@ -128,8 +128,9 @@ contains
     here%compute = here%compute + host_seconds() - start
   end subroutine Modfd
 
-  !> Tells the master now and then how far the shot is, and hears whether another worker has taken it over. A group of several ranks
-  !> would have to stop at the same step: it goes on, and the master does without its answer.
+  !> Tells the master now and then how far the shot is, and hears whether another worker has taken it over; one that is ready is
+  !> delivered all the same, it may be the first. A group of several ranks would have to stop at the same step: it goes on, and
+  !> the master does without its answer.
   subroutine Heartbeat(fraction, stop)
     real(dp), intent(in) :: fraction
     logical, intent(inout) :: stop
@@ -140,7 +141,7 @@ contains
     do
       record = Dropped(here%link)
       if (record == 0) exit
-      stop = stop .or. (record == here%record .and. here%role%group_size == 1)
+      stop = stop .or. (record == here%record .and. fraction < 1 .and. here%role%group_size == 1)
     end do
     if (host_seconds() - here%last_beat < BEAT) return
     here%last_beat = host_seconds()
