@@ -16,7 +16,7 @@ module dealer_m
 
   real(dp), parameter :: PRIOR = 0.05_dp        !< a worker's rate counts like this part of a shot against the shot's own progress
   integer, parameter :: TAIL_SHOTS = 4          !< shots a slot left to deal: from here on large ones go first
-  real(dp), parameter :: WORTH = 1.0_dp         !< a wait shorter than that is not worth a word [s]
+  real(dp), parameter :: WORTH = 0.02_dp        !< a wait shorter than that part of the run, or a second, is not worth a word
   integer, parameter :: MOVES = 2               !< a shot is taken over so often at most
 
   !> A shot with a worker.
@@ -51,6 +51,7 @@ module dealer_m
     integer :: parked = 0
     integer :: retries = 0
     integer :: takeovers = 0                    !< shots taken over
+    real(dp) :: begun = -1                      !< when the first worker was ready [s]
     real(dp) :: ended = 0                       !< when the latest shot was done [s]
     type(rates_t) :: rates
     type(place_t), allocatable :: place(:)      !< (workers)
@@ -87,6 +88,7 @@ contains
     logical, intent(in) :: gpu
     real(dp), intent(in) :: now
     logical :: changed
+    if (dealer%begun < 0) dealer%begun = now
     call RatesKind(dealer%rates, worker, gpu, threads, changed)
     associate (p => dealer%place(worker))
       p%waiting = p%waiting + 1
@@ -250,7 +252,7 @@ contains
     integer, intent(out) :: gpus, cpus
     real(dp), intent(out) :: seconds
     logical :: back(size(dealer%place))
-    back = dealer%place%back >= 0 .and. dealer%ended > dealer%place%back + WORTH
+    back = dealer%place%back >= 0 .and. dealer%ended - dealer%place%back > min(1.0_dp, WORTH*(dealer%ended - dealer%begun))
     gpus = count(back .and. dealer%rates%gpu)
     cpus = count(back) - gpus
     seconds = 0

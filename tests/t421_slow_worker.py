@@ -13,7 +13,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done  # noqa: E402
-from minisurvey import PROGRAM, command, make, run, statuses, write_deck, differences  # noqa: E402
+from minisurvey import PROGRAM, command, make, run, statuses, write_deck, write_keymap, differences  # noqa: E402
 
 
 def pid_of(rank):
@@ -86,12 +86,28 @@ claim(0 <= last < len(dealt) - N // 2, f"the slow worker got deal(s) {[i + 1 for
 claim(f"goes from worker {SLOW} to worker" in log, "its shot is taken over: " + next(
     (line for line in log.splitlines() if "goes from worker" in line), "not found"))
 moved = {r for i, (e, r, w) in enumerate(seen) if e == "deal" and any(s[:2] == ("deal", r) for s in seen[:i])}
-claim(moved and all(w != SLOW for e, r, w in seen if e == "done" and r in moved), f"shot(s) {sorted(moved)} came from another worker")
+claim(moved and all(w != SLOW for e, r, w in seen if e == "done" and r in moved),
+      f"shot(s) {sorted(moved)} came from another worker")
 claim(not any(e == "lost" for e, _, _ in seen), "a shot given up for another worker is no loss")
 claim("1 CPU worker(s) got no more shots for the last" in said, "the summary says so: " + next(
     (line.strip() for line in said.splitlines() if "got no more shots" in line), "not found"))
 r = run("par=job.par", "output=one.nc", ranks=1)
 claim(r.returncode == 0 and differences("slow.nc", "one.nc") == [], "the traces are those of one process, bit for bit")
+
+# --- a worker four times slower than two others: it does a part, not the end ---------------------------------------------
+
+N = 24
+write_keymap(N, dx=20)
+p = start("par=job.par", "output=part.nc", ranks=4)
+Slowed(p, SLOW, "part.nc", 1 / 4)
+said = p.communicate(timeout=200)[1]
+seen = events("part.nc")
+dealt = [w for e, _, w in seen if e == "deal"]
+last = max((i for i, w in enumerate(dealt) if w == SLOW), default=-1)
+claim(p.returncode == 0 and statuses("part.nc") == [1] * N, f"exit status {p.returncode}, all {N} shots done" + (
+    "" if p.returncode == 0 else said[-600:]))
+claim(("done", SLOW) in [(e, w) for e, _, w in seen] and last < len(dealt) - 3, f"a worker four times slower got deal(s) "
+      f"{[i + 1 for i, w in enumerate(dealt) if w == SLOW]} of {len(dealt)}, did one or more, and got none of the last 3")
 
 # --- two answers for one shot -----------------------------------------------------------------------------------------
 
