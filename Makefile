@@ -1,4 +1,5 @@
 # The only makefile. `make help` tells the targets; `make DEBUG=1 ...` builds with every run-time check in build/debug.
+# GPU kernels are built where nvcc is (GPU=0: not), for the GPUs present, else for ARCH=sm_90; ARCH=all: sm_75 .. sm_100.
 
 PREFIX  ?= /usr/local
 SHELL   := /bin/bash
@@ -11,6 +12,20 @@ FC := mpifort
 CC := gcc
 PROGRAMS := SplFd2dmod
 
+# --- CUDA, if there is a compiler for it --------------------------------------------------------------------------------
+NVCC     := $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA     := $(if $(or $(DEBUG),$(filter 0,$(GPU))),,$(NVCC))
+CUDA_LIB := $(firstword $(wildcard $(dir $(realpath $(NVCC)))../lib64 $(dir $(realpath $(NVCC)))../lib /usr/lib/x86_64-linux-gnu))
+ARCHS    := $(if $(ARCH),$(filter-out all,$(ARCH)),$(or $(sort $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader \
+            2>/dev/null | sed -n 's/^\([0-9]*\)\.\([0-9]*\)$$/sm_\1\2/p')),sm_90))
+ifeq ($(ARCH),all)
+  ARCHS  := sm_75 sm_80 sm_86 sm_89 sm_90 sm_100
+  PTX    := -gencode arch=compute_100,code=compute_100
+endif
+NVFLAGS  := -std=c++20 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers $(PTX) \
+            $(foreach a,$(ARCHS),-gencode arch=$(a:sm_%=compute_%),code=$(a)) \
+            $(if $(or $(CI),$(WERROR)),-Werror all-warnings -Xcompiler -Werror)
+
 # --- what is built how -------------------------------------------------------------------------------------------
 ifdef DEBUG
   B        := build/debug
@@ -21,20 +36,22 @@ ifdef DEBUG
   KEEP     := $(B)/tests/keep_plugins.o
   LDLIBS   := -rdynamic
 else
-  B        := build/cpu
+  B        := $(if $(CUDA),build/gpu,build/cpu)
   OPT      := -O3 -g
 endif
 FATAL    := $(if $(or $(CI),$(WERROR)),-Werror)
 FFLAGS   := -std=f2018 -Wall -Wextra -Wimplicit-interface -Wno-compare-reals -Wno-unused-dummy-argument \
             -Wno-maybe-uninitialized -Wno-do-subscript -ffree-line-length-none -fopenmp $(FATAL) $(OPT) $(FCHECK)
 CFLAGS   := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wvla -fopenmp $(FATAL) $(OPT) \
-            -Icuda_c -I$(B) $(shell nc-config --cflags 2>/dev/null)
-LDLIBS   += $(shell nc-config --libs 2>/dev/null || echo -lnetcdf) -lz -lm
+            $(if $(CUDA),-DSPL_CUDA) -Icuda_c -I$(B) $(shell nc-config --cflags 2>/dev/null)
+LDLIBS   += $(shell nc-config --libs 2>/dev/null || echo -lnetcdf) -lz -lm \
+            $(if $(CUDA),-L$(CUDA_LIB) -lcudart_static -ldl -lrt -lpthread -lstdc++)
 
 IFACE  := $(wildcard interfaces/*.f90)
 FSRC   := $(filter-out $(PROGRAMS:%=fortran/%.f90),$(wildcard fortran/*.f90)) $(IFACE)
-CSRC   := $(wildcard cuda_c/*.c)
-OBJ    := $(FSRC:%.f90=$(B)/%.o) $(CSRC:%.c=$(B)/%.o)
+CSRC   := $(filter-out $(if $(CUDA),cuda_c/device_none.c),$(wildcard cuda_c/*.c))
+CUSRC  := $(if $(CUDA),$(wildcard cuda_c/*.cu))
+OBJ    := $(FSRC:%.f90=$(B)/%.o) $(CSRC:%.c=$(B)/%.o) $(CUSRC:%.cu=$(B)/%.o)
 LIB    := $(B)/libspl.a
 BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.f90)))
 FTESTS := $(patsubst tests/%.f90,$(B)/tests/%,$(wildcard tests/t*.f90))
@@ -45,9 +62,7 @@ CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
 GOALS := $(or $(MAKECMDGOALS),all)
 
 # --- what a user calls: set-up first, then the work in a make that sees what set-up installed ---------------------------
-NVCC     := $(shell command -v nvcc 2>/dev/null)
-CUDA_SRC := $(wildcard cuda_c/*.cu)
-BUILD_IS := $(if $(NVCC),$(if $(CUDA_SRC),CPU and GPU build,CPU build (nvcc is here; this version has no GPU kernels)),CPU build (no nvcc found))
+BUILD_IS := $(if $(CUDA),CPU and GPU build ($(ARCHS)),CPU build $(if $(NVCC),as asked for,(no nvcc found)))
 
 all:      ## build the programs
 	@tools/setup build
@@ -117,6 +132,11 @@ $(B)/%.o: %.c $(B)/iface.h
 	@mkdir -p $(@D)
 	@echo '  c        $<'
 	@$(CC) $(CFLAGS) $(CFLAGS_$(notdir $*)) -MMD -MP -c -o $@ $<
+
+$(B)/%.o: %.cu $(B)/iface.h
+	@mkdir -p $(@D)
+	@echo '  cuda     $<'
+	@$(NVCC) $(NVFLAGS) -Icuda_c -I$(B) -MD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 $(LIB): $(OBJ)
 	@rm -f $@

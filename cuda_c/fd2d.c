@@ -14,8 +14,14 @@
 
 static const fd2d_variant *const variants[] = {
 #define FD2D_ENTRY(name) &fd2d_variant_##name,
+#ifdef SPL_CUDA
+#define FD2D_GPU_ENTRY(word) FD2D_ENTRY(word)
+#else
+#define FD2D_GPU_ENTRY(word) &(const fd2d_variant){.name = #word, .about = "not in this build", .needs_gpu = 1},
+#endif
 #include "fd2d_variants.def"
 #undef FD2D_ENTRY
+#undef FD2D_GPU_ENTRY
 };
 
 enum { VARIANTS = sizeof variants / sizeof variants[0] };
@@ -90,10 +96,14 @@ int fd2d_variant_about(int n, int length, char *text) {
 
 int fd2d_variant_needs_gpu(int n) { return n >= 0 && n < VARIANTS && variants[n]->needs_gpu; }
 
+int fd2d_variant_built(int n) { return n >= 0 && n < VARIANTS && variants[n]->make != NULL; }
+
 static const fd2d_variant *find_variant(const char *name) {
     char known[512] = "";
     size_t used = 0;
     for (int n = 0; n < VARIANTS; n++) {
+        if (variants[n]->make == NULL)
+            continue;
         if (strcmp(variants[n]->name, name) == 0)
             return variants[n];
         if (used + strlen(variants[n]->name) + 3 > sizeof known)
@@ -330,14 +340,22 @@ int fd2d_timestep(void *handle, int it, int n) {
             "time stepping before the profiles of the absorbing layers were set");
     if (n == 0)
         return 0;
-    TRY(grow_traces(fd, n));
+    if (fd->variant->traces == NULL)
+        TRY(grow_traces(fd, n));
     if (fd->steps == 0)
         fd->first = it;
     fd->next = INT_MAX; /* until all went well: after a failure only reset helps */
-    TRY(fd->variant->timestep(fd, it, n, fd->nrec > 0 ? fd->trace + (size_t)fd->steps * (size_t)fd->nrec : NULL));
+    TRY(fd->variant->timestep(fd, it, n, fd->trace == NULL ? NULL : fd->trace + (size_t)fd->steps * (size_t)fd->nrec));
     fd->steps += n;
     fd->next = it + n;
     return 0;
+}
+
+int fd2d_pending(void *handle, int most) {
+    fd2d *fd = handle;
+    TRY(check_handle(fd));
+    REQUIRE(most >= 0, "wait until at most %d chunks are unfinished: must not be negative", most);
+    return fd->variant->pending == NULL ? 0 : fd->variant->pending(fd, most);
 }
 
 int fd2d_traces(void *handle, int it, int n, float *out) {
@@ -350,6 +368,8 @@ int fd2d_traces(void *handle, int it, int n, float *out) {
     REQUIRE(it >= fd->first && (long)it + n <= (long)fd->first + fd->steps,
             "traces of steps %d..%ld asked for, but steps %d..%d were computed", it, (long)it + n - 1, fd->first,
             fd->first + fd->steps - 1);
+    if (fd->variant->traces != NULL)
+        return fd->variant->traces(fd, it, n, out);
     const float *from = fd->trace + (size_t)(it - fd->first) * (size_t)fd->nrec;
     enum { TILE = 32 }; /* transposed in blocks: both sides stay in the cache */
     for (int r0 = 0; r0 < fd->nrec; r0 += TILE)
@@ -390,6 +410,12 @@ int fd2d_maxabs(void *handle, float *value, int *i, int *k) {
     return fd->variant->maxabs(fd, value, i, k);
 }
 
+int fd2d_peak(void *handle, float *value, int *i, int *k) {
+    fd2d *fd = handle;
+    TRY(check_handle(fd));
+    return (fd->variant->peak != NULL ? fd->variant->peak : fd->variant->maxabs)(fd, value, i, k);
+}
+
 int fd2d_reset(void *handle) {
     fd2d *fd = handle;
     TRY(check_handle(fd));
@@ -402,6 +428,20 @@ int fd2d_reset(void *handle) {
 /* --- for the record ------------------------------------------------------------------------------------------ */
 
 long fd2d_bytes(void *handle) { return handle == NULL ? 0 : (long)((fd2d *)handle)->bytes; }
+
+int fd2d_need(const char *variant, const fd2d_cfg *cfg, int receivers, int steps, long *bytes) {
+    const fd2d_variant *v = find_variant(variant);
+    size_t need = 0;
+    *bytes = 0;
+    if (v == NULL || check_cfg(cfg))
+        return 1;
+    REQUIRE(receivers >= 0 && steps >= 0, "memory for %d receivers and %d steps: must not be negative", receivers,
+            steps);
+    if (v->need != NULL)
+        TRY(v->need(cfg, receivers, steps, &need));
+    *bytes = (long)need;
+    return 0;
+}
 
 int fd2d_device(void *handle, int length, char *text) {
     fd2d *fd = handle;

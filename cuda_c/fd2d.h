@@ -4,6 +4,9 @@
  * A variant is one file with one exported constant, listed in fd2d_variants.def:
  *
  *   FD2D_VARIANT(cpu) = {"cpu", "SIMD and threads, ...", .make = ..., ...};
+ *
+ * A build without CUDA keeps the names of the GPU variants, so that decks and help are the same everywhere, and no
+ * more.
  */
 #pragma once
 
@@ -54,7 +57,8 @@ typedef struct fd2d {
     float *trace;     /* (nrec, rows): receivers run fastest */
 } fd2d;
 
-/* What a variant must offer; all return 0 or fail with err_set. `make` fills fd->own from fd->cfg. */
+/* What a variant must offer; all return 0 or fail with err_set. `make` fills fd->own from fd->cfg; it is null where the
+ * variant is not in this build. Members of the second part may be null. */
 typedef struct fd2d_variant {
     const char *name, *about;
     int needs_gpu;
@@ -69,15 +73,22 @@ typedef struct fd2d_variant {
     int (*set)(fd2d *fd, int field, const float *in);             /* in(nx,nz) */
     int (*maxabs)(fd2d *fd, float *value, int *i, int *k);
     int (*reset)(fd2d *fd);
-    int (*tune)(fd2d *fd, const char *isa, int width, int steps, int rows);
     void (*device)(fd2d *fd, char *text, size_t length);
+
+    int (*tune)(fd2d *fd, const char *isa, int width, int steps, int rows);
+    int (*traces)(fd2d *fd, int it, int n, float *out);  /* out(n,nrec), of a variant that keeps them itself */
+    int (*pending)(fd2d *fd, int most);                  /* of one whose timestep only queues */
+    int (*peak)(fd2d *fd, float *value, int *i, int *k); /* likewise: of the newest finished chunk */
+    int (*need)(const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes); /* device memory of a handle */
 } fd2d_variant;
 
 #define FD2D_VARIANT(name) const fd2d_variant fd2d_variant_##name
 
-#define FD2D_ENTRY(name) extern FD2D_VARIANT(name);
+#define FD2D_ENTRY(name)     extern FD2D_VARIANT(name);
+#define FD2D_GPU_ENTRY(name) extern FD2D_VARIANT(name);
 #include "fd2d_variants.def"
 #undef FD2D_ENTRY
+#undef FD2D_GPU_ENTRY
 
 /* Memory of the handle, counted in fd->bytes, zeroed; *p must be null or come from here (then it is given back first).
  */

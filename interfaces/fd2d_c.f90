@@ -6,12 +6,13 @@
 !>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module fd2d_c
-  use iso_c_binding, only: c_ptr, c_int, c_long_long, c_float, c_char
+  use iso_c_binding, only: c_ptr, c_int, c_long, c_long_long, c_float, c_char
   implicit none
   private
-  public :: fd2d_cfg, fd2d_variant_count, fd2d_variant_name, fd2d_variant_about, fd2d_variant_needs_gpu
+  public :: fd2d_cfg, fd2d_variant_count, fd2d_variant_name, fd2d_variant_about, fd2d_variant_needs_gpu, fd2d_variant_built
   public :: fd2d_new, fd2d_free, fd2d_model, fd2d_pml, fd2d_source, fd2d_receivers, fd2d_timestep, fd2d_traces
   public :: fd2d_field, fd2d_set_field, fd2d_maxabs, fd2d_reset, fd2d_bytes, fd2d_device, fd2d_tune
+  public :: fd2d_pending, fd2d_peak, fd2d_need
 
   !> What a grid is. dx, dz [m], dt [s]; w(1:half_length) weights of the differentiators.
   type, bind(c) :: fd2d_cfg
@@ -53,6 +54,13 @@ module fd2d_c
       implicit none
       integer(c_int), value :: n
     end function fd2d_variant_needs_gpu
+
+    !> 1 if variant n is in this build: one made without CUDA knows the GPU variants by name only.
+    integer(c_int) function fd2d_variant_built(n) bind(c)
+      import :: c_int
+      implicit none
+      integer(c_int), value :: n
+    end function fd2d_variant_built
 
     !> A handle, or null. `variant`: null-terminated name.
     type(c_ptr) function fd2d_new(variant, cfg) bind(c)
@@ -112,13 +120,21 @@ module fd2d_c
 
     !> Steps it .. it+n-1 (from 1), each: velocities to n+1/2, sigma to n+1, source, receivers. it must follow the last step
     !> done, except after new, reset and set_field. The result does not depend on how a run is cut into chunks;
-    !> short chunks are slower.
+    !> short chunks are slower. On a GPU the steps are only queued; whoever asks for results waits for them.
     integer(c_int) function fd2d_timestep(handle, it, n) bind(c)
       import :: c_ptr, c_int
       implicit none
       type(c_ptr), value :: handle
       integer(c_int), value :: it, n
     end function fd2d_timestep
+
+    !> Waits, asleep, until at most `most` calls of fd2d_timestep are unfinished. On a CPU none ever is.
+    integer(c_int) function fd2d_pending(handle, most) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: most
+    end function fd2d_pending
 
     !> The samples of steps it .. it+n-1, all done since fd2d_receivers or fd2d_reset, as out(n,nrec).
     integer(c_int) function fd2d_traces(handle, it, n, out) bind(c)
@@ -156,6 +172,15 @@ module fd2d_c
       integer(c_int), intent(out) :: i, k
     end function fd2d_maxabs
 
+    !> As fd2d_maxabs, without waiting: at the end of the newest call of fd2d_timestep that is finished; 0 if none is.
+    integer(c_int) function fd2d_peak(handle, value, i, k) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(out) :: value
+      integer(c_int), intent(out) :: i, k
+    end function fd2d_peak
+
     !> All fields and memory variables zero, traces forgotten: ready for the next shot in the same medium.
     integer(c_int) function fd2d_reset(handle) bind(c)
       import :: c_ptr, c_int
@@ -169,6 +194,16 @@ module fd2d_c
       implicit none
       type(c_ptr), value :: handle
     end function fd2d_bytes
+
+    !> Device memory a handle would take [bytes], with so many receivers and time steps; 0 for a variant on the CPU.
+    integer(c_int) function fd2d_need(variant, cfg, receivers, steps, bytes) bind(c)
+      import :: c_int, c_char, c_long, fd2d_cfg
+      implicit none
+      character(kind=c_char), intent(in) :: variant(*)
+      type(fd2d_cfg), intent(in) :: cfg
+      integer(c_int), value :: receivers, steps
+      integer(c_long), intent(out) :: bytes
+    end function fd2d_need
 
     !> What computes, for the record: e.g. "AVX-512, 2 threads", null-terminated, at most `length` characters.
     integer(c_int) function fd2d_device(handle, length, text) bind(c)

@@ -1,0 +1,82 @@
+// The GPUs of this process; the treaty is interfaces/device_c.f90. The twin without CUDA is device_none.c.
+#include <cstdio>
+
+#include "cuda_err.h"
+#include "iface.h"
+
+enum { OLDEST_MAJOR = 7, OLDEST_MINOR = 5 }; // the oldest architecture the kernels are made for
+
+static int count_usable(cudaError_t *rc) {
+    int n = 0;
+    *rc = cudaGetDeviceCount(&n);
+    if (*rc != cudaSuccess) {
+        cudaGetLastError(); // so that nobody else stumbles over it
+        return 0;
+    }
+    return n;
+}
+
+int device_count(void) {
+    cudaError_t rc;
+    return count_usable(&rc);
+}
+
+int device_why(int length, char *text) {
+    cudaError_t rc;
+    const int n = count_usable(&rc);
+    snprintf(text, length > 0 ? (size_t)length : 0, "%s",
+             n > 0               ? ""
+             : rc == cudaSuccess ? "no GPU is visible to this process: see nvidia-smi and CUDA_VISIBLE_DEVICES"
+                                 : cudaGetErrorString(rc));
+    return 0;
+}
+
+static int check_number(int n) {
+    cudaError_t rc;
+    const int count = count_usable(&rc);
+    REQUIRE(n >= 0 && n < count, "GPU %d asked for, but this process sees %d GPU(s)%s%s", n, count,
+            rc == cudaSuccess ? "" : ": ", rc == cudaSuccess ? "" : cudaGetErrorString(rc));
+    return 0;
+}
+
+int device_use(int n) {
+    TRY(check_number(n));
+    int major = 0, minor = 0;
+    CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, n));
+    CUDA_TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, n));
+    REQUIRE(major > OLDEST_MAJOR || (major == OLDEST_MAJOR && minor >= OLDEST_MINOR),
+            "GPU %d has compute capability %d.%d, the kernels need at least %d.%d", n, major, minor, OLDEST_MAJOR,
+            OLDEST_MINOR);
+    CUDA_TRY(cudaInitDevice(n, cudaDeviceScheduleBlockingSync, cudaInitDeviceFlagsAreValid)); // a lost GPU fails here
+    CUDA_TRY(cudaSetDevice(n));
+    return 0;
+}
+
+int device_name(int n, int length, char *text) {
+    cudaDeviceProp properties;
+    TRY(check_number(n));
+    CUDA_TRY(cudaGetDeviceProperties(&properties, n));
+    snprintf(text, length > 0 ? (size_t)length : 0, "%s", properties.name);
+    return 0;
+}
+
+int device_id(int n, int length, char *text) {
+    TRY(check_number(n));
+    CUDA_TRY(cudaDeviceGetPCIBusId(text, length, n));
+    return 0;
+}
+
+int device_memory(int n, long *available, long *total) {
+    size_t now = 0, all = 0;
+    int before = 0;
+    *available = *total = 0;
+    TRY(check_number(n));
+    CUDA_TRY(cudaGetDevice(&before));
+    CUDA_TRY(cudaSetDevice(n));
+    const cudaError_t rc = cudaMemGetInfo(&now, &all);
+    CUDA_TRY(cudaSetDevice(before));
+    CUDA_TRY(rc);
+    *available = (long)now;
+    *total = (long)all;
+    return 0;
+}

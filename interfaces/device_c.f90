@@ -1,0 +1,56 @@
+!> The GPUs of this process: how many, which, how much memory. A build without CUDA has none and says why.
+!>
+!> Procedures that return integer(c_int) return 0, or 1 with a sentence in err_message, unless stated otherwise.
+module device_c
+  use iso_c_binding, only: c_int, c_long, c_char
+  implicit none
+  private
+  public :: device_count, device_why, device_use, device_name, device_id, device_memory
+
+  interface
+    !> How many GPUs this process can use (CUDA_VISIBLE_DEVICES respected); 0 without CUDA, driver or GPU. Never fails.
+    integer(c_int) function device_count() bind(c)
+      import :: c_int
+      implicit none
+    end function device_count
+
+    !> Why device_count is 0, as a null-terminated sentence of at most `length` characters; empty if it is not.
+    integer(c_int) function device_why(length, text) bind(c)
+      import :: c_int, c_char
+      implicit none
+      integer(c_int), value :: length
+      character(kind=c_char), intent(out) :: text(*)
+    end function device_why
+
+    !> This process computes on GPU n = 0..device_count-1 from now on; waiting for it sleeps instead of spinning.
+    integer(c_int) function device_use(n) bind(c)
+      import :: c_int
+      implicit none
+      integer(c_int), value :: n
+    end function device_use
+
+    !> Name of GPU n, e.g. "NVIDIA H200".
+    integer(c_int) function device_name(n, length, text) bind(c)
+      import :: c_int, c_char
+      implicit none
+      integer(c_int), value :: n, length
+      character(kind=c_char), intent(out) :: text(*)
+    end function device_name
+
+    !> PCI address of GPU n: the same card has the same one in every process of a node, whatever its number there.
+    integer(c_int) function device_id(n, length, text) bind(c)
+      import :: c_int, c_char
+      implicit none
+      integer(c_int), value :: n, length
+      character(kind=c_char), intent(out) :: text(*)
+    end function device_id
+
+    !> Memory of GPU n [bytes]: free now, and all.
+    integer(c_int) function device_memory(n, free, total) bind(c)
+      import :: c_int, c_long
+      implicit none
+      integer(c_int), value :: n
+      integer(c_long), intent(out) :: free, total
+    end function device_memory
+  end interface
+end module device_c
