@@ -1,4 +1,4 @@
-/* The memory of the machine under a rank, as far as this process may use it: see host_memory in interfaces/host_c.f90. */
+/* The memory of the machine under a rank, as far as this process may use it: interfaces/host_c.f90. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

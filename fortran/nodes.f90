@@ -20,8 +20,8 @@ module nodes_m
 
 contains
 
-  !> Every node of the job, on rank 0 of `world`; others get none. `node`: the ranks of this host; worker, master: what this rank is.
-  !> Collective over `world`.
+  !> Every node of the job, on rank 0 of `world`; others get none. `node`: the ranks of this host; worker, master: what this rank
+  !> is. Collective over `world`.
   subroutine NodesFind(world, node, host, worker, master, nodes)
     type(MPI_Comm), intent(in) :: world, node
     character(*), intent(in) :: host
