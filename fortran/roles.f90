@@ -5,6 +5,7 @@ module roles_m
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: i8
   use mpi_f08
+  use nodes_m, only: node_t, NodesFind
   use text_m, only: FString, Str
   implicit none
   private
@@ -23,6 +24,7 @@ module roles_m
     integer :: group_rank = 0, group_size = 1
     integer :: cores = 1                      !< cores this rank may use alone
     character(:), allocatable :: host, processor
+    type(node_t), allocatable :: nodes(:)     !< machines of the job, on rank 0
   end type role_t
 
 contains
@@ -42,6 +44,7 @@ contains
     role%processor = Processor()
     call MPI_Comm_split_type(role%world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, role%node)
     role%cores = CoresAlone(role)
+    call NodesFind(role%world, role%node, role%host, role%worker, role%master, role%nodes)
   end subroutine RolesStart
 
   !> Splits the workers into groups of `group` ranks; leftover ranks have nothing to do.
