@@ -22,7 +22,7 @@ ifeq ($(ARCH),all)
   ARCHS  := sm_75 sm_80 sm_86 sm_89 sm_90 sm_100
   PTX    := -gencode arch=compute_100,code=compute_100
 endif
-NVFLAGS  := -std=c++20 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers $(PTX) \
+NVFLAGS  := -std=c++20 -O3 -ftz=true -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers $(PTX) \
             $(foreach a,$(ARCHS),-gencode arch=$(a:sm_%=compute_%),code=$(a)) \
             $(if $(or $(CI),$(WERROR)),-Werror all-warnings -Xcompiler -Werror)
 

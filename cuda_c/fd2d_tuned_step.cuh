@@ -1,0 +1,449 @@
+// One time step of the `tuned` variant in one launch, 24 bytes a cell.
+//
+// Velocities are eliminated. With w = v(n+1/2) - v(n-1/2) = b grad s(n) and e(n) = s(n) - s(n-1) (without the source)
+//
+//     e(n+1) = e(n) + K div w,    s(n+1) = s(n) + e(n+1) + source
+//
+// is the scheme of fd2d_cpu_kernel.inc in other variables: read s, e, K, rho, write s, e. Carrying e instead of s(n-1)
+// keeps the rounding of the first-order scheme. Absorbing layers carry over by linearity: psi of grad s as it is, psi
+// of div v by its increments.
+//
+// A block marches down a strip of T threads x 4 columns. Rows come by asynchronous copies into rings in shared memory,
+// each number of s, e, K and rho once (and the few columns and rows that neighbours share). Sums along z are not
+// gathered but scattered: a row of s, once read, adds its share to the 2L half rows it matters to, which a thread keeps
+// in registers; moving on by a row costs nothing, as each multiply-add writes one register further.
+//
+//     row k of s arrives            ->  z1: d s/dz of half rows k-L .. k+L-1;   half row h = k-L is complete: w_z
+//     w_z of half row h             ->  z2: d w/dz of rows h-L+1 .. h+L;        row r = k-2L+1 is complete
+//     row r+1: s -> w_x (shared memory), one row ahead, so that one barrier a row is enough
+//     row r: d w_x/dx + z2, e, s
+#pragma once
+
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include "der.h"
+#include "fd2d_gpu_queue.h"
+
+namespace tuned {
+
+constexpr int V = 4;      // cells of a thread, side by side
+constexpr int HALO = 8;   // columns a tile shares with each neighbour: wide enough for every half-length
+constexpr int AHEAD = 3;  // rows fetched ahead
+constexpr int STRIP = 64; // columns of a layer along x that are fetched ahead; what is wider is loaded when needed
+constexpr int MARGIN_X = 32, MARGIN_Z = 24; // around the grid, so that no fetch leaves memory
+
+// How the grid is cut into blocks: tiles of columns, of which those at the sides lie in absorbing layers and are cut
+// into more pieces; rows in layers along z count `weight` times, so that all blocks end together.
+struct plan {
+    int tiles, left, right;  // tiles; of them at the sides
+    int pieces, side_pieces; // of an inner tile and of one at a side
+    int weight;
+};
+
+// The source: s grows by w q(step) in a box of cells.
+struct box {
+    const float *w, *q;
+    int i, k, ni, nk, nq;
+};
+
+struct work {             // of a block
+    int tile, first, end; // columns, rows [first, end)
+};
+
+// Arrays begin at cell (0,0) and have a margin around it. Outside the grid s, e and K are 0; rho is that of the edge in
+// the column and row after the last, and infinite beyond and before the first: no velocity there.
+struct args {
+    const float *s_in;
+    float *s_out, *e;
+    const float *kk, *rho;    // kk = 2 dt^2 / dx^2 kappa
+    const float *px, *pz;     // profiles (6) along x (pitch px_pitch) and z (nz)
+    const float *psix_in;     // of d s/dx in the strips along x: (strip_pitch, nz), read
+    float *psix_out, *psix_s; // written; that of d w/dx
+    const float *psiz_in;     // of d s/dz in the strips along z: (pitch, rows of both)
+    float *psiz_out, *psiz_s;
+    plan cut;
+    box source;
+    const fd2d_gpu_clock *clock;
+    int phase; // this is step clock->step + 1 + phase
+    int nx, nz, pitch, strip_pitch, px_pitch;
+    int left, right, top, bottom; // strips: columns < left, >= right (multiples of V), rows < top, >= bottom
+    int free_top;
+    float w[DER_MAX], wz[DER_MAX]; // weights; times (dx/dz)^2
+};
+
+// First row of piece n of m.
+__host__ __device__ inline int cut_row(const args &g, int n, int m) {
+    const long long whole = g.nz + (long long)(g.cut.weight - 1) * (g.top + g.nz - g.bottom), part = whole * n / m;
+    const long long above = (long long)g.cut.weight * g.top, inner = above + g.bottom - g.top;
+    return (int)(part < above   ? part / g.cut.weight
+                 : part < inner ? part - above + g.top
+                                : g.bottom + (part - inner) / g.cut.weight);
+}
+
+__host__ __device__ inline int count_work(const plan &p) {
+    const int sides = p.left + p.right;
+    return sides * p.side_pieces + (p.tiles - sides) * p.pieces;
+}
+
+// Sides first: they take longest.
+__host__ __device__ inline work find_work(const args &g, int block) {
+    const plan &p = g.cut;
+    const int sides = p.left + p.right, first = sides * p.side_pieces;
+    const bool side = block < first;
+    const int tiles = side ? sides : p.tiles - sides, n = side ? block : block - first,
+              m = side ? p.side_pieces : p.pieces;
+    const int tile = n % tiles, piece = n / tiles;
+    return {side ? (tile < p.left ? tile : p.tiles - sides + tile) : p.left + tile, cut_row(g, piece, m),
+            cut_row(g, piece + 1, m)};
+}
+
+struct alignas(16) quad {
+    float v[V];
+};
+
+template <int L, int T> struct shape {
+    static constexpr int P = V * T + 2 * HALO, W = V * T - 2 * HALO; // pitch of a row here; columns a tile writes
+    static constexpr int NS = 2 * L + AHEAD, NR = L + AHEAD, NE = AHEAD + 1; // rows of the rings of s, rho, all others
+    static constexpr size_t bytes = ((NS + NR + 4 * NE + 2) * P + 2 * HALO + (6 + 2 * NE) * STRIP) * sizeof(float);
+};
+
+__device__ __forceinline__ quad load(const float *p) { return *reinterpret_cast<const quad *>(p); }
+__device__ __forceinline__ void store(float *p, const quad &x) { *reinterpret_cast<quad *>(p) = x; }
+__device__ __forceinline__ void copy(float *to, const float *from) { __pipeline_memcpy_async(to, from, sizeof(quad)); }
+
+__device__ __forceinline__ float reciprocal(float x) { // to the last bit but one; 0 of infinity
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+template <int N, int P> __device__ __forceinline__ int next(int slot) { return slot == (N - 1) * P ? 0 : slot + P; }
+
+// A value p enters the 2L sums it matters to; all move on by one; the first is complete.
+template <int L> __device__ __forceinline__ float scatter(float (&sum)[2 * L], const float *w, float p) {
+#pragma unroll
+    for (int j = 0; j < L; j++)
+        sum[j] = fmaf(w[L - 1 - j], p, sum[j + 1]);
+#pragma unroll
+    for (int j = L; j < 2 * L - 1; j++)
+        sum[j] = fmaf(-w[j - L], p, sum[j + 1]);
+    sum[2 * L - 1] = -w[L - 1] * p;
+    return sum[0];
+}
+
+// Derivative along x at the cells of a thread, whose first is at f; FORWARD: at half points.
+template <int L, bool FORWARD> __device__ __forceinline__ quad along_x(const float *f, const float *w) {
+    constexpr int O = FORWARD ? 1 : 0;
+    float a[2 * HALO + V];
+    quad d;
+#pragma unroll
+    for (int j = 0; j < 2 * HALO + V; j += V) {
+        if (j + V - 1 < HALO - L + O || j > HALO + V + L - 2 + O)
+            continue;
+        const quad x = load(f - HALO + j);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            a[j + v] = x.v[v];
+    }
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        d.v[v] = 0;
+#define AT(o) a[HALO + v + (o)]
+        if (FORWARD)
+            DER_FORWARD(d.v[v], L, w, AT);
+        else
+            DER_BACKWARD(d.v[v], L, w, AT);
+#undef AT
+    }
+    return d;
+}
+
+// One layer: psi = b psi + a d, d = d/k + psi, cell by cell; profiles vary along x or not.
+__device__ __forceinline__ void layer(float &d, float &psi, float a, float b, float ik) {
+    DER_PML(d, psi, a, b, ik, 0.0f);
+}
+
+// The march of a block. LAYERS: the tile or the rows touch an absorbing layer or the free surface.
+template <int L, int T, bool LAYERS> struct march {
+    using S = shape<L, T>;
+    static constexpr int P = S::P;
+
+    const args &g;
+    const work job;
+    const int t, x0, c, me, begin, end; // thread; column of thread 0, mine, mine in a row here; rows of s that are read
+    int valid;                          // cells of mine that are written
+    bool inner, idle, strip,
+        near;      // not in the halo; nobody needs this warp; in a strip along x, and it is fetched ahead
+    int xi, place; // column among those of the strips, place of its ring
+    const float *s_from, *rho_from, *e_from, *kk_from, *rest_from;
+    float *const s, *const rho, *const e, *const kk, *const psiz, *const psiz_s,
+                                                                      *const wx, *const px, *const psix, *const psix_s;
+    int s_fill = 0, rho_fill = 0, e_fill = 0; // slots that are filled next
+    int s_k = 0, s_r = (S::NS - (2 * L - 1)) * P, rho_h = 0, rho_x = (S::NR - (L - 1)) % S::NR * P, e_r = 0, wx_r = 0;
+    float z1[V][2 * L], z2[V][2 * L];
+    quad rho_above;
+    float q; // of the source, 0 if it is elsewhere
+
+    __device__ __forceinline__ march(const args &args_, const work &w, float *shared)
+        : g(args_), job(w), t(threadIdx.x), x0(w.tile * S::W - HALO), c(x0 + V * t), me(HALO + V * t),
+          begin(w.first - (2 * L - 1)), end(w.end + 2 * L - 1), s(shared), rho(s + S::NS * P), e(rho + S::NR * P),
+          kk(e + S::NE * P), psiz(kk + S::NE * P), psiz_s(psiz + S::NE * P), wx(psiz_s + S::NE * P + HALO),
+          px(wx + 2 * P + HALO), psix(px + 6 * STRIP), psix_s(psix + S::NE * STRIP) {
+        inner = t >= HALO / V && t < T - HALO / V;
+        valid = inner ? min(max(g.nx - c, 0), V) : 0;
+        idle = x0 + V * (t & ~31) >= g.nx + HALO;
+        const int safe = (g.nx + 7) & ~3; // a column right of the grid that stands for all further ones
+        const ptrdiff_t first_s = (ptrdiff_t)begin * g.pitch, first_rho = (ptrdiff_t)(begin - L + 1) * g.pitch,
+                        first_e = (ptrdiff_t)(begin - 2 * L + 1) * g.pitch;
+        s_from = g.s_in + first_s + min(c - HALO, safe);
+        rho_from = g.rho + first_rho + min(c, safe);
+        e_from = g.e + first_e + min(c, safe);
+        kk_from = g.kk + first_e + min(c, safe);
+        rest_from =
+            t < 4 ? g.s_in + first_s + min(x0 - HALO + V * (T + t), safe) : g.rho + first_rho + min(x0 + V * T, safe);
+        set_strip();
+        set_source();
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            rho_above.v[v] = 1;
+#pragma unroll
+            for (int j = 0; j < 2 * L; j++)
+                z1[v][j] = z2[v][j] = 0;
+        }
+    }
+
+    __device__ __forceinline__ void set_strip() {
+        xi = c < 0 || c >= g.nx ? -1 : c < g.left ? c : c >= g.right ? g.left + c - g.right : -1;
+        strip = LAYERS && xi >= 0;
+        const int left = max(0, min(g.left, x0 + V * T) - max(x0, 0)); // columns of the left strip in this tile
+        place = c < g.left ? c - max(x0, 0) : left + c - max(g.right, x0);
+        near = strip && place < STRIP;
+        if (near)
+#pragma unroll
+            for (int n = 0; n < 6; n++)
+                store(px + n * STRIP + place, load(g.px + n * g.px_pitch + c));
+    }
+
+    __device__ __forceinline__ void set_source() {
+        const box &b = g.source;
+        const int it = g.clock->step + 1 + g.phase;
+        const bool here = b.i < x0 + V * T && b.i + b.ni > x0 && b.k < job.end && b.k + b.nk > job.first;
+        q = here && it >= 1 && it <= b.nq ? b.q[it - 1] : 0;
+    }
+
+    __device__ __forceinline__ void inject(int r, quad &now) const {
+        const box &b = g.source;
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            if (c + v >= b.i && c + v < b.i + b.ni)
+                now.v[v] += b.w[(r - b.k) * b.ni + c + v - b.i] * q;
+    }
+
+    // Row among those of the strips along z, -1 outside.
+    __device__ __forceinline__ int strip_row(int k) const {
+        return k < 0 || k >= g.nz ? -1 : k < g.top ? k : k >= g.bottom ? g.top + k - g.bottom : -1;
+    }
+
+    // Asks for all that is needed when row k of s is in use. STEADY: all of it is there; rows beyond the last are in
+    // the margin.
+    template <bool STEADY> __device__ __forceinline__ void fetch(int k) {
+        if (STEADY || k < end) {
+            const int r = k - 2 * L + 1, h = k - L;
+            const bool mirror = LAYERS && !STEADY && g.free_top;
+            const ptrdiff_t s_up = mirror && k < 0 ? (ptrdiff_t)(-2 * k) * g.pitch : 0;
+            const ptrdiff_t rho_up = mirror && h + 1 < 0 ? (ptrdiff_t)(-2 * (h + 1)) * g.pitch : 0;
+            copy(s + s_fill + V * t, s_from + s_up);
+            copy(rho + rho_fill + me, rho_from + rho_up);
+            if (t < 5)
+                copy(t < 4 ? s + s_fill + V * (T + t) : rho + rho_fill + HALO + V * T,
+                     rest_from + (t < 4 ? s_up : rho_up));
+            if (STEADY || (r >= job.first && r < job.end)) {
+                copy(e + e_fill + me, e_from);
+                copy(kk + e_fill + me, kk_from);
+            }
+            if (LAYERS)
+                fetch_layers(h, r);
+            s_from += g.pitch;
+            rho_from += g.pitch;
+            e_from += g.pitch;
+            kk_from += g.pitch;
+            rest_from += g.pitch;
+        }
+        __pipeline_commit();
+        s_fill = next<S::NS, P>(s_fill);
+        rho_fill = next<S::NR, P>(rho_fill);
+        e_fill = next<S::NE, P>(e_fill);
+    }
+
+    __device__ __forceinline__ void fetch_layers(int h, int r) {
+        const int zh = strip_row(h), zr = strip_row(r), column = min(c, (g.nx + 7) & ~3);
+        if (zh >= 0)
+            copy(psiz + e_fill + me, g.psiz_in + (ptrdiff_t)zh * g.pitch + column);
+        if (zr >= 0 && r >= job.first && r < job.end)
+            copy(psiz_s + e_fill + me, g.psiz_s + (ptrdiff_t)zr * g.pitch + column);
+        if (near) {
+            const int slot = e_fill / P * STRIP + place;
+            if (r + 1 >= job.first && r + 1 < job.end)
+                copy(psix + slot, g.psix_in + (ptrdiff_t)(r + 1) * g.strip_pitch + xi);
+            if (r >= job.first && r < job.end)
+                copy(psix_s + slot, g.psix_s + (ptrdiff_t)r * g.strip_pitch + xi);
+        }
+    }
+
+    __device__ __forceinline__ void put(float *to, const quad &x) const {
+        if (valid == V) {
+            store(to, x);
+            return;
+        }
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            if (v < valid)
+                to[v] = x.v[v];
+    }
+
+    // A layer along x at row k: profiles first .. first+2; psi from the ring or from memory.
+    __device__ __forceinline__ void layer_x(quad &d, int first, const float *ring, const float *from, float *to,
+                                            int k) {
+        const ptrdiff_t at = (ptrdiff_t)k * g.strip_pitch + xi;
+        quad psi, a, b, ik;
+        if (near) {
+            psi = load(ring + e_r / P * STRIP + place);
+            a = load(px + first * STRIP + place), b = load(px + (first + 1) * STRIP + place);
+            ik = load(px + (first + 2) * STRIP + place);
+        } else {
+            psi = load(from + at);
+            a = load(g.px + first * g.px_pitch + c), b = load(g.px + (first + 1) * g.px_pitch + c);
+            ik = load(g.px + (first + 2) * g.px_pitch + c);
+        }
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            layer(d.v[v], psi.v[v], a.v[v], b.v[v], ik.v[v]);
+        if (inner)
+            store(to + at, psi);
+    }
+
+    // A layer along z at row k: coefficients are those of the row.
+    __device__ __forceinline__ void layer_z(float (&d)[V], const float *ring, float *to, int z, float a, float b,
+                                            float ik, bool write) {
+        quad psi = load(ring + e_r + me);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            layer(d[v], psi.v[v], a, b, ik);
+        if (write)
+            put(to + (ptrdiff_t)z * g.pitch + c, psi);
+    }
+
+    // STEADY: all parts of a row are at work, and no layer along z or mirrored row is near.
+    template <bool STEADY> __device__ __forceinline__ void row(int k) {
+        constexpr bool EDGE = LAYERS && !STEADY;
+        const int h = k - L, r = k - 2 * L + 1;
+        __pipeline_wait_prior(AHEAD - 1);
+        __syncthreads();
+        fetch<STEADY>(k + AHEAD);
+        if (idle)
+            return;
+        const int zh = EDGE ? strip_row(h) : -1, zr = EDGE && r >= job.first ? strip_row(r) : -1;
+        float ha = 0, hb = 0, hi = 0, ra = 0, rb = 0, ri = 0;
+        if (zh >= 0)
+            ha = __ldg(g.pz + 3 * g.nz + h), hb = __ldg(g.pz + 4 * g.nz + h), hi = __ldg(g.pz + 5 * g.nz + h);
+        if (zr >= 0)
+            ra = __ldg(g.pz + r), rb = __ldg(g.pz + g.nz + r), ri = __ldg(g.pz + 2 * g.nz + r);
+        const quad p = load(s + s_k + me), rho_below = load(rho + rho_h + me);
+        const float sign = EDGE && g.free_top && k < 0 ? -1.0f : 1.0f;
+        float d[V];
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            d[v] = scatter<L>(z1[v], g.wz, EDGE ? sign * p.v[v] : p.v[v]);
+        if (STEADY || h >= job.first - L) {
+            if (zh >= 0)
+                layer_z(d, psiz, g.psiz_out, zh, ha, hb, hi, h >= job.first && h < job.end);
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                d[v] = scatter<L>(z2[v], g.w, d[v] * reciprocal(rho_above.v[v] + rho_below.v[v]));
+        }
+        rho_above = rho_below;
+        if (STEADY || (r + 1 >= job.first && r + 1 < job.end))
+            velocity_x(r + 1);
+        if (STEADY || r >= job.first) {
+            quad x = along_x<L, false>(wx + wx_r + V * t, g.w);
+            if (strip && inner)
+                layer_x(x, 0, psix_s, g.psix_s, g.psix_s, r);
+            if (zr >= 0)
+                layer_z(d, psiz_s, g.psiz_s, zr, ra, rb, ri, true);
+            update(r, x, d);
+        }
+        wx_r = P - wx_r;
+        s_k = next<S::NS, P>(s_k);
+        s_r = next<S::NS, P>(s_r);
+        rho_h = next<S::NR, P>(rho_h);
+        rho_x = next<S::NR, P>(rho_x);
+        e_r = next<S::NE, P>(e_r);
+    }
+
+    __device__ __forceinline__ void velocity_x(int k) {
+        quad x = along_x<L, true>(s + next<S::NS, P>(s_r) + me, g.w);
+        if (strip)
+            layer_x(x, 3, psix, g.psix_in, g.psix_out, k);
+        const float *right = rho + rho_x + me;
+        const quad r = load(right);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            x.v[v] *= reciprocal(r.v[v] + (v + 1 < V ? r.v[v + 1 < V ? v + 1 : 0] : right[V]));
+        store(wx + P - wx_r + V * t, x);
+    }
+
+    __device__ __forceinline__ void update(int r, const quad &x, const float (&d)[V]) {
+        quad now = load(s + s_r + me), step = load(e + e_r + me);
+        const quad k = load(kk + e_r + me);
+#pragma unroll
+        for (int v = 0; v < V; v++) {
+            step.v[v] = fmaf(k.v[v], x.v[v] + d[v], step.v[v]);
+            now.v[v] += step.v[v];
+        }
+        if (q != 0 && r >= g.source.k && r < g.source.k + g.source.nk)
+            inject(r, now);
+        const ptrdiff_t at = (ptrdiff_t)r * g.pitch + c;
+        if (valid == V) {
+            store(g.e + at, step);
+            store(g.s_out + at, now);
+        } else {
+            put(g.e + at, step);
+            put(g.s_out + at, now);
+        }
+    }
+
+    __device__ __forceinline__ void run() {
+#pragma unroll
+        for (int n = 0; n < AHEAD; n++)
+            fetch<false>(begin + n);
+        const int from = max(job.first, LAYERS ? g.top : 0) + 2 * L - 1;
+        const int to = min(job.end + 2 * L - 2, LAYERS ? g.bottom + L - 1 : end);
+        int k = begin;
+        for (; k < min(from, end); k++)
+            row<false>(k);
+        for (; k < to; k++)
+            row<true>(k);
+        for (; k < end; k++)
+            row<false>(k);
+    }
+};
+
+template <int L, int T>
+__global__ void __launch_bounds__(T, (L > 4   ? 256
+                                      : L > 2 ? 384
+                                              : 448) /
+                                         T) step(const __grid_constant__ args g) {
+    extern __shared__ __align__(16) float shared[];
+    using S = shape<L, T>;
+    const work job = find_work(g, blockIdx.x);
+    const int c0 = job.tile * S::W - HALO;
+    const bool inside = c0 >= g.left && c0 + V * T <= g.right && job.first - L >= g.top && job.end + L < g.bottom &&
+                        (!g.free_top || job.first >= 2 * L);
+    if (inside)
+        march<L, T, false>(g, job, shared).run();
+    else
+        march<L, T, true>(g, job, shared).run();
+}
+
+} // namespace tuned
