@@ -2,7 +2,7 @@
 module spl_m
   use deck_m, only: DeckCommandLine
   use error_m, only: error_t, Fail
-  use fd2d_m, only: Fd2dVariantNames
+  use fd2d_variants_m, only: Fd2dVariantNames
   use jobcheck_m, only: JobFromText, JobRead
   use log_m, only: LogError, LogPrint
   use params_m, only: job_t, JobTable

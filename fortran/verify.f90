@@ -4,7 +4,7 @@
 !> number and bound. Nothing of the user's is touched: all files stand in a scratch folder that is removed.
 module verify_m
   use error_m, only: error_t, FailFromC
-  use fd2d_m, only: Fd2dVariantNames
+  use fd2d_variants_m, only: Fd2dVariantNames
   use fio_m, only: fio_t, FioClose, FioGet, FioOpen
   use gather_m, only: gather_t
   use green_m, only: GreenPressure, rate_t, RateNew
