@@ -1,69 +1,189 @@
-!> Which shot goes next: the states of the shots and how often each was tried.
+!> Which shot goes next, and to whom: the states of the shots, how often each was tried, and what the workers are doing.
+!>
+!> Shots go out in the order of the key-map while there is plenty. Near the end (tail.f90) a worker gets only a shot that it
+!> finishes before the others could have done everything without it: one that is too slow waits. When nothing is left to deal, an
+!> idle worker takes a shot over from one that would need much longer for it; the slow one is told to drop it. The first answer
+!> counts, a later one does not. So a fast worker is never idle while a slow one holds a shot that it would finish sooner, whatever
+!> was known of their rates when that shot was dealt.
 module dealer_m
+  use kinds_m, only: dp
+  use rates_m, only: RatesAll, rates_t, RatesHint, RatesKind, RatesNew, RatesTake
+  use tail_m, only: seat_t, TailTake, TailTime
   implicit none
   private
-  public :: dealer_t, DealerNew, DealerNext, DealerDone, DealerLost, DealerIdle, DealerParked
+  public :: dealer_t, DealerNew, DealerReady, DealerNext, DealerPut, DealerDone, DealerLost, DealerGone, DealerDrop
+  public :: DealerIdle, DealerParked, DealerFlies, DealerHeldBack
+
+  real(dp), parameter :: PRIOR = 0.05_dp        !< a worker's rate counts like this part of a shot against the shot's own progress
+  integer, parameter :: TAIL_SHOTS = 4          !< shots a slot left to deal: from here on large ones go first
+  real(dp), parameter :: WORTH = 0.02_dp        !< a wait shorter than that part of the run, or a second, is not worth a word
+  integer, parameter :: MOVES = 2               !< a shot is taken over so often at most
+
+  !> A shot with a worker.
+  type :: flight_t
+    integer :: slot = 0, worker = 0
+    real(dp) :: since = 0                       !< dealt at [s]
+    real(dp) :: fraction = 0, told = 0          !< done, and when that was told [s]
+    logical :: dropped = .false.                !< another worker has the shot now, or has done it
+    logical :: hushed = .false.                 !< the worker knows
+  end type flight_t
+
+  !> What a worker does.
+  type :: place_t
+    integer :: slots = 0                        !< shots it models at once
+    integer :: waiting = 0                      !< of these idle and asking for a shot
+    integer :: flying = 0                       !< of these busy
+    real(dp) :: away = 0                        !< last heard of a slot that neither flies nor waits [s]
+    real(dp) :: back = -1                       !< held back since [s], -1 = it is not
+  end type place_t
 
   type :: dealer_t
     logical, allocatable :: finished(:)         !< done or parked, (slots)
-    logical, allocatable :: flying(:)           !< with a worker, (slots)
     integer, allocatable :: attempts(:)         !< how often lost, (slots)
+    real(dp), allocatable :: cost(:)            !< cell updates, (slots)
+    logical, allocatable :: fresh(:)            !< never dealt, (slots)
     integer, allocatable :: again(:)            !< lost shots to be dealt again, oldest first
-    integer :: next = 1                         !< first slot never dealt
+    integer, allocatable :: moved(:)            !< how often taken over, (slots)
+    integer :: next = 1                         !< no slot before it is fresh
+    integer :: nfresh = 0                       !< shots never dealt
+    real(dp) :: fresh_cost = 0                  !< of these
     integer :: left = 0                         !< shots neither done nor parked
     integer :: parked = 0
     integer :: retries = 0
+    integer :: takeovers = 0                    !< shots taken over
+    real(dp) :: begun = -1                      !< when the first worker was ready [s]
+    real(dp) :: ended = 0                       !< when the latest shot was done [s]
+    type(rates_t) :: rates
+    type(place_t), allocatable :: place(:)      !< (workers)
+    type(flight_t), allocatable :: flight(:)    !< (shots with workers)
   end type dealer_t
 
 contains
 
-  !> All shots not `done` are to be dealt, each at most 1 + `retries` times.
-  subroutine DealerNew(dealer, done, retries)
+  !> All shots not `done` are to be dealt, each at most 1 + `retries` times. `cost`: cell updates of each.
+  subroutine DealerNew(dealer, done, cost, retries, nworkers)
     type(dealer_t), intent(out) :: dealer
     logical, intent(in) :: done(:)
-    integer, intent(in) :: retries
+    real(dp), intent(in) :: cost(:)
+    integer, intent(in) :: retries, nworkers
     dealer%finished = done
-    allocate (dealer%flying(size(done)), source=.false.)
+    dealer%cost = cost
+    dealer%fresh = .not. done
     allocate (dealer%attempts(size(done)), source=0)
-    allocate (dealer%again(0))
+    allocate (dealer%moved(size(done)), source=0)
+    allocate (dealer%again(0), dealer%flight(0), dealer%place(nworkers))
     dealer%left = count(.not. done)
+    dealer%nfresh = dealer%left
+    dealer%fresh_cost = sum(cost, mask=.not. done)
     dealer%retries = retries
+    call RatesNew(dealer%rates, nworkers)
   end subroutine DealerNew
 
-  !> The slot to model next, 0 if there is none now. Fresh shots go before lost ones.
-  integer function DealerNext(dealer) result(slot)
-    type(dealer_t), intent(inout) :: dealer
-    slot = 0
-    do while (dealer%next <= size(dealer%finished))
-      if (.not. dealer%finished(dealer%next)) exit
-      dealer%next = dealer%next + 1
-    end do
-    if (dealer%next <= size(dealer%finished)) then
-      slot = dealer%next
-      dealer%next = dealer%next + 1
-    else if (size(dealer%again) > 0) then
-      slot = dealer%again(1)
-      dealer%again = dealer%again(2:)
-    end if
-    if (slot > 0) dealer%flying(slot) = .true.
-  end function DealerNext
+  ! --- what workers say ----------------------------------------------------------------------------------------------
 
-  subroutine DealerDone(dealer, slot)
+  !> A slot of a worker has nothing to do; it computes on a GPU or with so many threads. Times `now` are seconds of any one clock.
+  subroutine DealerReady(dealer, worker, gpu, threads, now)
     type(dealer_t), intent(inout) :: dealer
-    integer, intent(in) :: slot
-    if (.not. dealer%finished(slot)) dealer%left = dealer%left - 1
+    integer, intent(in) :: worker, threads
+    logical, intent(in) :: gpu
+    real(dp), intent(in) :: now
+    logical :: changed
+    if (dealer%begun < 0) dealer%begun = now
+    call RatesKind(dealer%rates, worker, gpu, threads, changed)
+    associate (p => dealer%place(worker))
+      p%waiting = p%waiting + 1
+      if (changed) p%slots = 0
+      p%slots = max(p%slots, p%waiting + p%flying)
+      p%away = now
+    end associate
+  end subroutine DealerReady
+
+  !> The slot to model next for a worker that is ready: 0 if it has to wait. `from`: the worker this shot is taken over from, 0 if
+  !> it is dealt from the key-map. Fresh shots go before lost ones.
+  subroutine DealerNext(dealer, worker, now, slot, from)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: now
+    integer, intent(out) :: slot, from
+    type(seat_t), allocatable :: seats(:)
+    integer :: i
+    real(dp) :: rate(size(dealer%place)), time
+    logical :: declined
+    slot = 0
+    from = 0
+    if (dealer%left == 0) return
+    rate = RatesAll(dealer%rates)
+    call SeatsNow(dealer, rate, now, seats)
+    declined = dealer%nfresh + size(dealer%again) > 0
+    if (declined) then
+      slot = FromQueue(dealer, seats, rate(worker))
+    else
+      time = TailTime(seats, 0, 0.0_dp, 0.0_dp)
+      i = TailTake(seats, worker, rate(worker), time)
+      if (i > 0) call TakeOver(dealer, seats(i)%flight, now, slot, from)
+    end if
+    associate (p => dealer%place(worker))
+      if (slot > 0) then
+        p%waiting = p%waiting - 1
+        p%flying = p%flying + 1
+        p%back = -1
+        dealer%flight = [dealer%flight, flight_t(slot=slot, worker=worker, since=now, told=now)]
+      else if (declined .and. p%back < 0) then
+        p%back = now
+      end if
+    end associate
+  end subroutine DealerNext
+
+  !> A worker tells what fraction of a shot is done.
+  subroutine DealerPut(dealer, worker, slot, fraction, now)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker, slot
+    real(dp), intent(in) :: fraction, now
+    integer :: i
+    i = DealerFlight(dealer, worker, slot)
+    if (i == 0) return
+    associate (f => dealer%flight(i))
+      if (fraction <= f%fraction .or. fraction > 1) return
+      f%fraction = fraction
+      f%told = now
+      call RatesHint(dealer%rates, worker, fraction*dealer%cost(slot), now - f%since)
+    end associate
+  end subroutine DealerPut
+
+  !> The traces of a shot are on disk, from this worker. Others that still work on it are to drop it.
+  subroutine DealerDone(dealer, worker, slot, now)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker, slot
+    real(dp), intent(in) :: now
+    integer :: i
+    i = DealerFlight(dealer, worker, slot)
+    if (i > 0) call RatesTake(dealer%rates, worker, dealer%cost(slot), now - dealer%flight(i)%since)
+    call Land(dealer, worker, slot, now)
+    if (dealer%finished(slot)) return
+    dealer%left = dealer%left - 1
     dealer%finished(slot) = .true.
-    dealer%flying(slot) = .false.
+    dealer%ended = now
+    do i = 1, size(dealer%flight)
+      if (dealer%flight(i)%slot == slot) call Drop(dealer, i, now)
+    end do
+    dealer%again = pack(dealer%again, dealer%again /= slot)
   end subroutine DealerDone
 
-  !> Takes a shot back. `innocent` losses (the I/O server's own) do not count as attempts. `parked` if it was the last one.
-  subroutine DealerLost(dealer, slot, innocent, parked)
+  !> Takes a shot back. `innocent` losses (the I/O server's own) do not count as attempts. `parked` if it was the last one;
+  !> `dropped` if the worker gave up what another one has taken over: that is no loss.
+  subroutine DealerLost(dealer, worker, slot, innocent, now, parked, dropped)
     type(dealer_t), intent(inout) :: dealer
-    integer, intent(in) :: slot
+    integer, intent(in) :: worker, slot
     logical, intent(in) :: innocent
-    logical, intent(out) :: parked
+    real(dp), intent(in) :: now
+    logical, intent(out) :: parked, dropped
+    integer :: i
     parked = .false.
-    dealer%flying(slot) = .false.
+    i = DealerFlight(dealer, worker, slot)
+    dropped = dealer%finished(slot)
+    if (i > 0) dropped = dropped .or. dealer%flight(i)%dropped
+    call Land(dealer, worker, slot, now)
+    if (dropped) return
     if (.not. innocent) dealer%attempts(slot) = dealer%attempts(slot) + 1
     if (dealer%attempts(slot) > dealer%retries) then
       parked = .true.
@@ -74,6 +194,36 @@ contains
       dealer%again = [dealer%again, slot]
     end if
   end subroutine DealerLost
+
+  !> A worker will ask for nothing more.
+  subroutine DealerGone(dealer, worker)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker
+    dealer%place(worker)%slots = 0
+    dealer%place(worker)%waiting = 0
+  end subroutine DealerGone
+
+  !> A worker that is to be told to drop a shot; false if there is none (more). Each is named once.
+  logical function DealerDrop(dealer, worker, slot) result(there)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(out) :: worker, slot
+    integer :: i
+    there = .false.
+    worker = 0
+    slot = 0
+    do i = 1, size(dealer%flight)
+      associate (f => dealer%flight(i))
+        if (f%hushed .or. .not. f%dropped) cycle
+        f%hushed = .true.
+        worker = f%worker
+        slot = f%slot
+        there = .true.
+        return
+      end associate
+    end do
+  end function DealerDrop
+
+  ! --- what is known -------------------------------------------------------------------------------------------------
 
   !> Nothing is left to deal and nothing is with a worker.
   pure logical function DealerIdle(dealer) result(idle)
@@ -87,5 +237,186 @@ contains
     integer, intent(in) :: slot
     parked = dealer%attempts(slot) > dealer%retries
   end function DealerParked
+
+  !> A worker has this shot, be it dropped or not.
+  pure logical function DealerFlies(dealer, worker, slot) result(flies)
+    type(dealer_t), intent(in) :: dealer
+    integer, intent(in) :: worker, slot
+    flies = DealerFlight(dealer, worker, slot) > 0
+  end function DealerFlies
+
+  !> Workers that got nothing more although shots were left, because others finished them sooner: how many with a GPU, how many
+  !> without, and for how long at most [s] before the last shot was done.
+  pure subroutine DealerHeldBack(dealer, gpus, cpus, seconds)
+    type(dealer_t), intent(in) :: dealer
+    integer, intent(out) :: gpus, cpus
+    real(dp), intent(out) :: seconds
+    logical :: back(size(dealer%place))
+    back = dealer%place%back >= 0 .and. dealer%ended - dealer%place%back > min(1.0_dp, WORTH*(dealer%ended - dealer%begun))
+    gpus = count(back .and. dealer%rates%gpu)
+    cpus = count(back) - gpus
+    seconds = 0
+    if (any(back)) seconds = dealer%ended - minval(dealer%place%back, mask=back)
+  end subroutine DealerHeldBack
+
+  ! --- inside --------------------------------------------------------------------------------------------------------
+
+  !> A waiting shot for a slot of this rate, 0 if it should take none of them. A rate nobody knows is found by a first shot.
+  integer function FromQueue(dealer, seats, rate) result(slot)
+    type(dealer_t), intent(inout) :: dealer
+    type(seat_t), intent(in) :: seats(:)
+    real(dp), intent(in) :: rate
+    real(dp) :: cost, most, total
+    integer :: n
+    do while (dealer%next <= size(dealer%fresh))
+      if (dealer%fresh(dealer%next)) exit
+      dealer%next = dealer%next + 1
+    end do
+    n = dealer%nfresh + size(dealer%again)
+    cost = dealer%fresh_cost + sum(dealer%cost(dealer%again))
+    total = sum(seats%rate)
+    most = 0.5_dp*huge(1.0_dp)
+    if (rate > 0) then
+      slot = First(dealer)
+      most = cost*rate/total                    ! no schedule is shorter: what fits in it needs no closer look
+      if (dealer%cost(slot) > most .or. n <= TAIL_SHOTS*size(seats)) most = rate*TailTime(seats, n, cost, Largest(dealer))
+    end if
+    slot = Fitting(dealer, most*(1 + 1.0e-6_dp), n <= TAIL_SHOTS*size(seats))
+    if (slot == 0) return
+    if (dealer%fresh(slot)) then
+      dealer%fresh(slot) = .false.
+      dealer%nfresh = dealer%nfresh - 1
+      dealer%fresh_cost = dealer%fresh_cost - dealer%cost(slot)
+    else
+      dealer%again = pack(dealer%again, dealer%again /= slot)
+    end if
+  end function FromQueue
+
+  pure integer function First(dealer) result(slot)
+    type(dealer_t), intent(in) :: dealer
+    if (dealer%nfresh > 0) then
+      slot = dealer%next
+    else
+      slot = dealer%again(1)
+    end if
+  end function First
+
+  pure real(dp) function Largest(dealer) result(cost)
+    type(dealer_t), intent(in) :: dealer
+    cost = 0
+    if (dealer%nfresh > 0) cost = maxval(dealer%cost(dealer%next:), mask=dealer%fresh(dealer%next:))
+    if (size(dealer%again) > 0) cost = max(cost, maxval(dealer%cost(dealer%again)))
+  end function Largest
+
+  !> The first waiting shot of at most so many updates, or the `largest` such; 0 if there is none. Fresh ones before lost ones.
+  pure integer function Fitting(dealer, most, largest) result(slot)
+    type(dealer_t), intent(in) :: dealer
+    real(dp), intent(in) :: most
+    logical, intent(in) :: largest
+    integer :: i
+    slot = 0
+    if (dealer%nfresh > 0) then
+      do i = dealer%next, size(dealer%fresh)
+        if (.not. dealer%fresh(i) .or. dealer%cost(i) > most) cycle
+        if (slot > 0) then
+          if (dealer%cost(i) <= dealer%cost(slot)) cycle
+        end if
+        slot = i
+        if (.not. largest) return
+      end do
+    end if
+    if (slot > 0) return
+    i = findloc(dealer%cost(dealer%again) <= most, .true., 1)
+    if (i > 0) slot = dealer%again(i)
+  end function Fitting
+
+  !> A flight goes on with another worker.
+  subroutine TakeOver(dealer, i, now, slot, from)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: i
+    real(dp), intent(in) :: now
+    integer, intent(out) :: slot, from
+    slot = dealer%flight(i)%slot
+    from = dealer%flight(i)%worker
+    dealer%moved(slot) = dealer%moved(slot) + 1
+    dealer%takeovers = dealer%takeovers + 1
+    call Drop(dealer, i, now)
+    if (dealer%place(from)%back < 0) dealer%place(from)%back = now
+  end subroutine TakeOver
+
+  subroutine Drop(dealer, i, now)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: i
+    real(dp), intent(in) :: now
+    if (dealer%flight(i)%dropped) return
+    dealer%flight(i)%dropped = .true.
+    dealer%flight(i)%told = now
+  end subroutine Drop
+
+  !> A worker has a shot no longer.
+  subroutine Land(dealer, worker, slot, now)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker, slot
+    real(dp), intent(in) :: now
+    integer :: i
+    i = DealerFlight(dealer, worker, slot)
+    if (i == 0) return
+    dealer%flight = [dealer%flight(:i - 1), dealer%flight(i + 1:)]
+    dealer%place(worker)%flying = dealer%place(worker)%flying - 1
+    dealer%place(worker)%away = now
+  end subroutine Land
+
+  pure integer function DealerFlight(dealer, worker, slot) result(at)
+    type(dealer_t), intent(in) :: dealer
+    integer, intent(in) :: worker, slot
+    do at = 1, size(dealer%flight)
+      if (dealer%flight(at)%slot == slot .and. dealer%flight(at)%worker == worker) return
+    end do
+    at = 0
+  end function DealerFlight
+
+  !> Every slot of every worker: those with a shot first, then those that wait, and those that were heard of a while ago and will
+  !> ask soon. How soon nobody knows: as long as they are away already.
+  pure subroutine SeatsNow(dealer, rate, now, seats)
+    type(dealer_t), intent(in) :: dealer
+    real(dp), intent(in) :: rate(:)             !< (workers)
+    real(dp), intent(in) :: now
+    type(seat_t), allocatable, intent(out) :: seats(:)
+    integer :: w, i, n
+    allocate (seats(size(dealer%flight) + sum(max(0, dealer%place%slots - dealer%place%flying))))
+    n = size(dealer%flight)
+    do i = 1, n
+      seats(i) = Busy(dealer, i, rate(dealer%flight(i)%worker), now)
+    end do
+    do w = 1, size(rate)
+      associate (p => dealer%place(w))
+        do i = 1, p%slots - p%flying
+          n = n + 1
+          seats(n) = seat_t(worker=w, rate=rate(w), free=merge(0.0_dp, now - p%away, i <= p%waiting))
+        end do
+      end associate
+    end do
+  end subroutine SeatsNow
+
+  !> The seat of a flight. It ends when its own progress and its worker's rate say; one that is overdue by some time is expected to
+  !> take as long again, and so is one of which nothing is known.
+  pure type(seat_t) function Busy(dealer, i, rate, now) result(seat)
+    type(dealer_t), intent(in) :: dealer
+    integer, intent(in) :: i
+    real(dp), intent(in) :: rate, now
+    real(dp) :: whole
+    associate (f => dealer%flight(i))
+      seat = seat_t(worker=f%worker, rate=rate, free=now - f%told, flight=i)
+      if (f%dropped) return
+      seat%cost = dealer%cost(f%slot)
+      whole = 0
+      if (rate > 0) whole = seat%cost/rate
+      if (f%fraction > 0 .and. rate > 0) then
+        whole = (f%told - f%since + PRIOR*whole)/(f%fraction + PRIOR)
+      end if
+      seat%free = abs(whole - (now - f%since))
+      seat%fixed = dealer%moved(f%slot) >= MOVES
+    end associate
+  end function Busy
 
 end module dealer_m

@@ -1,19 +1,20 @@
 !> The master: deals shots, serves model windows, writes gathers, hears what is done or lost. It computes nothing.
 module master_m
-  use dealer_m, only: dealer_t, DealerNew, DealerNext, DealerDone, DealerLost, DealerIdle, DealerParked
+  use dealer_m, only: dealer_t, DealerDone, DealerDrop, DealerFlies, DealerGone, DealerHeldBack, DealerIdle, DealerLost, &
+                      DealerNew, DealerNext, DealerParked, DealerPut, DealerReady
   use error_m, only: error_t
   use gather_m, only: gather_t
-  use host_c, only: host_signal
+  use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
   use keymap_m, only: KeymapShot
   use letters_m, only: GatherFrom, ShotLetter, SnapsFrom, WindowLetter
-  use log_m, only: LogError, LogInfo, LogWarn
+  use log_m, only: LogError, LogInfo, LogKeep, LogWarn
   use model_m, only: ModelWindow
   use protocol_m
   use shot_m, only: shot_t
   use snapshots_m, only: FioSnapshots
   use store_m, only: store_t, StoreDeal, StoreDone, StoreLost
-  use prospect_m, only: prospect_t, ProspectSnapshots, ProspectStopFile, ProspectSurvey
+  use prospect_m, only: prospect_t, ProspectCells, ProspectSnapshots, ProspectStopFile, ProspectSurvey
   use survey_m, only: survey_t
   use text_m, only: Str
   use watch_m, only: watch_t, WatchNew, WatchBye, WatchDeal, WatchDone, WatchPut, WatchReady, WatchShow, WatchSummary
@@ -22,6 +23,8 @@ module master_m
   private
   public :: master_t, MasterNew, MasterServe, MasterFinish, MasterStatus
 
+  real(dp), parameter :: AGAIN = 0.1_dp       !< seconds after which workers that wait are thought of again
+
   type, extends(listener_t) :: master_t
     type(prospect_t), pointer :: prospect => null()
     type(store_t), pointer :: store => null()   !< output file and journal
@@ -29,6 +32,8 @@ module master_m
     type(watch_t) :: watch                      !< progress and times
     integer, allocatable :: held(:)             !< ranks whose READY waits for an answer
     integer :: nworkers = 0, gone = 0           !< groups in the job; groups that said BYE
+    integer, allocatable :: rank(:)             !< that speaks for a worker, (nworkers)
+    real(dp) :: thought = 0                     !< when the held ones were last thought of [s]
     logical :: stopping = .false.               !< deal no more shots
   contains
     procedure :: hear
@@ -47,9 +52,24 @@ contains
     master%store => store
     master%nworkers = nworkers
     allocate (master%held(0))
-    call DealerNew(master%dealer, store%done, prospect%job%retries)
+    allocate (master%rank(nworkers), source=0)
+    call DealerNew(master%dealer, store%done, Costs(prospect), prospect%job%retries, nworkers)
     call WatchNew(master%watch, nworkers, prospect%keymap%n, count(store%done), prospect%job%progress, quiet)
   end subroutine MasterNew
+
+  !> Cell updates of each shot.
+  function Costs(prospect) result(cost)
+    type(prospect_t), intent(in) :: prospect
+    real(dp) :: cost(prospect%keymap%n)
+    type(shot_t) :: shot
+    type(error_t), allocatable :: error
+    integer :: i
+    do i = 1, prospect%keymap%n
+      call KeymapShot(prospect%keymap, i, shot)
+      cost(i) = ProspectCells(prospect, shot, error)*max(1, prospect%scheme%nt)
+      if (allocated(error)) deallocate (error)      ! the shot is checked before; were it not, its worker would report it
+    end do
+  end function Costs
 
   !> Listens and answers until every group has said BYE.
   subroutine MasterServe(master, link)
@@ -65,6 +85,7 @@ contains
         call master%hear(message, reply)
         if (reply%kind /= MSG_NONE) call Answer(link, message%from, reply)
         call AnswerHeld(master, link)
+        call TellDrops(master, link)
       else
         call Rest(nap)
         call Idle(master, link)
@@ -78,6 +99,7 @@ contains
     character(:), allocatable :: list
     integer :: slot
     call WatchSummary(master%watch)
+    if (.not. master%watch%quiet) call TellHeldBack(master%dealer)
     list = ''
     do slot = 1, size(master%dealer%finished)
       if (DealerParked(master%dealer, slot)) list = list//' '//Str(master%prospect%keymap%record(slot))
@@ -88,6 +110,23 @@ contains
     end if
     if (master%dealer%left > 0) call LogInfo(Str(master%dealer%left)//' shot(s) left; run the same command again to continue')
   end subroutine MasterFinish
+
+  !> One line when ranks were held back at the end, or lost their shot to others.
+  subroutine TellHeldBack(dealer)
+    type(dealer_t), intent(in) :: dealer
+    character(:), allocatable :: who
+    integer :: gpus, cpus
+    real(dp) :: seconds
+    call DealerHeldBack(dealer, gpus, cpus, seconds)
+    if (gpus + cpus == 0) return
+    who = ''
+    if (gpus > 0) who = Str(gpus)//' GPU worker(s)'
+    if (gpus > 0 .and. cpus > 0) who = who//' and '
+    if (cpus > 0) who = who//Str(cpus)//' CPU worker(s)'
+    who = who//' got no more shots for the last '//Str(seconds, 3)//' s: faster ones finished them sooner'
+    if (dealer%takeovers > 0) who = who//' ('//Str(dealer%takeovers)//' were taken over)'
+    call LogInfo('  '//who)
+  end subroutine TellHeldBack
 
   !> 0 all shots done, 2 some shots failed, 3 stopped before the end.
   integer function MasterStatus(master) result(status)
@@ -104,6 +143,8 @@ contains
     select case (message%kind)
     case (MSG_READY)
       call WatchReady(self%watch, int(message%n(1)), message%text)
+      call DealerReady(self%dealer, int(message%n(1)), message%n(2) == 1, int(message%n(3)), host_seconds())
+      self%rank(int(message%n(1))) = message%from
       call Deal(self, message%from, int(message%n(1)), answer)
     case (MSG_MODEL)
       call ServeModel(self, int(message%n(2)), answer)
@@ -115,29 +156,35 @@ contains
       call TakeLost(self, message)
     case (MSG_PROGRESS)
       call WatchPut(self%watch, int(message%n(1)), message%x(1))
+      call DealerPut(self%dealer, int(message%n(1)), findloc(self%prospect%keymap%record, int(message%n(2)), 1), message%x(1), &
+                     host_seconds())
     case (MSG_BYE)
       self%gone = self%gone + 1
+      call DealerGone(self%dealer, int(message%n(1)))
       call WatchBye(self%watch, int(message%n(1)), message%x(1:3))
     end select
     call Look(self)
   end subroutine hear
 
-  !> SHOT if there is one, STOP if all are finished; nothing while others still work on what may come back.
+  !> SHOT if there is one that this worker should take, STOP if all are finished; nothing while others still work on what may come
+  !> back, or finish it sooner.
   subroutine Deal(self, rank, worker, answer)
     class(master_t), intent(inout) :: self
     integer, intent(in) :: rank, worker
     type(message_t), intent(inout) :: answer
     type(shot_t) :: shot
     type(error_t), allocatable :: error
-    integer :: slot
+    integer :: slot, from
     slot = 0
-    if (.not. self%stopping) slot = DealerNext(self%dealer)
+    if (.not. self%stopping) call DealerNext(self%dealer, worker, host_seconds(), slot, from)
     if (slot > 0) then
       call KeymapShot(self%prospect%keymap, slot, shot)
       call ShotLetter(shot, ProspectSnapshots(self%prospect, shot%record), answer)
       call StoreDeal(self%store, slot, self%dealer%attempts(slot) + 1, worker, self%watch%host(worker), error)
       if (allocated(error)) call Halt(self, error)
       call WatchDeal(self%watch, worker, shot%record)
+      if (from > 0) call LogKeep('shot '//Str(shot%record)//' goes from worker '//Str(from)//' to worker '//Str(worker)// &
+                                 ', which finishes it sooner')
     else if (self%stopping .or. DealerIdle(self%dealer)) then
       answer%kind = MSG_STOP
     else
@@ -145,13 +192,14 @@ contains
     end if
   end subroutine Deal
 
-  !> A shot came back, or all are done: those who waited get their answer.
+  !> A shot came back, or all are done, or a worker turned out slow: those who waited get their answer.
   subroutine AnswerHeld(self, link)
     class(master_t), intent(inout) :: self
     type(link_t), intent(in) :: link
     type(message_t) :: reply
     integer, allocatable :: held(:)
     integer :: i
+    self%thought = host_seconds()
     call move_alloc(self%held, held)
     allocate (self%held(0))
     do i = 1, size(held), 2
@@ -160,6 +208,16 @@ contains
       if (reply%kind /= MSG_NONE) call Answer(link, held(i), reply)
     end do
   end subroutine AnswerHeld
+
+  !> Workers whose shot another one has taken over, or done, hear of it.
+  subroutine TellDrops(self, link)
+    class(master_t), intent(inout) :: self
+    type(link_t), intent(in) :: link
+    integer :: worker, slot
+    do while (DealerDrop(self%dealer, worker, slot))
+      call Drop(link, self%rank(worker), self%prospect%keymap%record(slot))
+    end do
+  end subroutine TellDrops
 
   subroutine ServeModel(self, slot, answer)
     class(master_t), intent(inout) :: self
@@ -186,20 +244,27 @@ contains
     type(shot_t) :: shot
     type(error_t), allocatable :: error
     integer :: worker
-    logical :: parked
+    logical :: parked, dropped
     worker = int(message%n(12))
     call GatherFrom(message, gather)
+    if (self%dealer%finished(gather%slot)) then
+      call DealerDone(self%dealer, worker, gather%slot, host_seconds())
+      call LogInfo('shot '//Str(gather%record)//': worker '//Str(worker)//' on '//self%watch%host(worker)// &
+                   ' came late with it; its answer is not used')
+      answer%kind = MSG_WRITTEN
+      return
+    end if
     call KeymapShot(self%prospect%keymap, gather%slot, shot)
     call StoreDone(self%store, shot, gather, self%dealer%attempts(gather%slot) + 1, worker, self%watch%host(worker), error)
     if (allocated(error)) then
       answer%kind = MSG_REFUSED
       answer%text = error%message
       if (.not. self%store%broken) return     ! the gather's own fault: its worker will report it lost
-      call DealerLost(self%dealer, gather%slot, .true., parked)
+      call DealerLost(self%dealer, worker, gather%slot, .true., host_seconds(), parked, dropped)
       call Halt(self, error)
       return
     end if
-    call DealerDone(self%dealer, gather%slot)
+    call DealerDone(self%dealer, worker, gather%slot, host_seconds())
     call WatchDone(self%watch, worker, gather%cells*gather%steps, gather%seconds)
     answer%kind = MSG_WRITTEN
   end subroutine TakeGather
@@ -210,10 +275,11 @@ contains
     type(gather_t) :: gather
     type(survey_t) :: survey
     type(error_t), allocatable :: error
+    answer%kind = MSG_WRITTEN
+    if (self%dealer%finished(int(message%n(2)))) return     ! another worker was sooner
     call SnapsFrom(message, gather)
     call ProspectSurvey(self%prospect, '', survey)
     call FioSnapshots(self%prospect%job%output//'.snap'//Str(gather%record)//'.nc', gather, survey%attribute, error)
-    answer%kind = MSG_WRITTEN
     if (.not. allocated(error)) return
     answer%kind = MSG_REFUSED
     answer%text = error%message
@@ -224,13 +290,14 @@ contains
     class(master_t), intent(inout) :: self
     type(message_t), intent(in) :: message
     integer :: worker, slot
-    logical :: parked
+    logical :: parked, dropped
     character(:), allocatable :: where
     type(error_t), allocatable :: error
     worker = int(message%n(12))
     slot = int(message%n(2))
-    if (.not. self%dealer%flying(slot)) return      ! taken back already: the I/O server could not write it
-    call DealerLost(self%dealer, slot, .false., parked)
+    if (.not. DealerFlies(self%dealer, worker, slot)) return    ! taken back already: the I/O server could not write it
+    call DealerLost(self%dealer, worker, slot, .false., host_seconds(), parked, dropped)
+    if (dropped) return                                         ! another worker has it
     where = 'shot '//Str(int(message%n(1)))//' lost on '//self%watch%host(worker)//' (worker '//Str(worker)//', attempt '// &
             Str(self%dealer%attempts(slot))//'): '//message%text
     call StoreLost(self%store, slot, parked, self%dealer%attempts(slot), worker, self%watch%host(worker), message%text, error)
@@ -269,8 +336,12 @@ contains
   subroutine Idle(self, link)
     class(master_t), intent(inout) :: self
     type(link_t), intent(in) :: link
+    real(dp) :: now
     call Look(self)
-    if (self%stopping) call AnswerHeld(self, link)
+    if (size(self%held) == 0) return
+    now = host_seconds()
+    if (self%stopping .or. now > self%thought + AGAIN) call AnswerHeld(self, link)
+    call TellDrops(self, link)
   end subroutine Idle
 
 end module master_m

@@ -6,14 +6,14 @@ module plan_m
   use kinds_m, only: dp, i8
   use keymap_m, only: KeymapShot
   use log_m, only: LogPrint
-  use model_m, only: ModelShape, ModelWindow
+  use model_m, only: ModelWindow
   use physics_m, only: SolverNew
   use roles_m, only: role_t, RolesThreads
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use params_m, only: job_t
-  use prospect_m, only: prospect_t, ProspectRead
+  use prospect_m, only: prospect_t, ProspectCells, ProspectRead
   use text_m, only: Str
   use watch_m, only: Clock
   use window_m, only: window_t
@@ -89,7 +89,7 @@ contains
       bottom = m%z0 + (m%nz - 1)*m%dz
       do i = 1, prospect%keymap%n
         call KeymapShot(prospect%keymap, i, shot)
-        cells = CellsOf(prospect, shot, error)
+        cells = ProspectCells(prospect, shot, error)
         if (allocated(error)) return
         if (cells > span%cells) then
           span%cells = cells
@@ -103,18 +103,6 @@ contains
       end do
     end associate
   end subroutine Measure
-
-  !> Cells of the grid of a shot, layers included.
-  real(dp) function CellsOf(prospect, shot, error) result(cells)
-    type(prospect_t), intent(in) :: prospect
-    type(shot_t), intent(in) :: shot
-    type(error_t), allocatable, intent(inout) :: error
-    type(window_t) :: window
-    integer :: layers
-    call ModelShape(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, error)
-    layers = prospect%scheme%npml
-    cells = real(window%nx + 2*layers, dp)*(window%nz + layers + merge(0, layers, prospect%scheme%free_top))
-  end function CellsOf
 
   subroutine PrintShots(prospect, span)
     type(prospect_t), intent(in) :: prospect

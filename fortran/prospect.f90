@@ -19,6 +19,7 @@ module prospect_m
   implicit none
   private
   public :: prospect_t, ProspectRead, ProspectFingerprint, ProspectSurvey, ProspectLog, ProspectSnapshots, ProspectStopFile
+  public :: ProspectCells
 
   real(dp), parameter :: numbers_most = 2.0e9_dp   !< of one message: they are counted with 31 bits
 
@@ -206,6 +207,18 @@ contains
       end do
     end associate
   end subroutine CheckSnapshots
+
+  !> Cells of the grid of a shot, layers included.
+  real(dp) function ProspectCells(prospect, shot, error) result(cells)
+    type(prospect_t), intent(in) :: prospect
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    type(window_t) :: window
+    integer :: layers
+    call ModelShape(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, error)
+    layers = prospect%scheme%npml
+    cells = real(window%nx + 2*layers, dp)*(window%nz + layers + merge(0, layers, prospect%scheme%free_top))
+  end function ProspectCells
 
   logical function ProspectSnapshots(prospect, record) result(wanted)
     type(prospect_t), intent(in) :: prospect

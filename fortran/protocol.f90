@@ -1,9 +1,10 @@
 !> THE protocol: what master and workers say to each other, and how it travels.
 !>
 !>     message   from     carries                                            answer
-!>     READY     worker   worker id                                          SHOT or STOP, perhaps later
+!>     READY     worker   worker id, GPU? (1 or 0), CPU threads; host        SHOT or STOP, perhaps later
 !>     SHOT      master   record, slot, attempt, snapshots?; positions       -
 !>     STOP      master   -                                                  BYE
+!>     (drop)    master   record of a shot that another worker has           LOST, or the GATHER that is under way
 !>     MODEL     worker   record                                             MODEL (window) or REFUSED
 !>     GATHER    worker   traces, positions used, times                      WRITTEN or REFUSED
 !>     SNAPS     worker   snapshots of a shot                                WRITTEN or REFUSED
@@ -12,6 +13,8 @@
 !>     BYE       worker   times spent in compute, wait, I/O                  -
 !>
 !> The header tells kind, sizes and numbers; text, positions and fields follow in messages of their own.
+!> A worker that can model several shots at once says READY for each. A drop comes unasked, on a tag of its own, so that it is
+!> never taken for an answer: the worker looks for it (Dropped) while it computes.
 !> A single process is both sides: the message goes straight to the listener.
 module protocol_m
   use host_c, only: host_nap
@@ -19,7 +22,7 @@ module protocol_m
   use mpi_f08
   implicit none
   private
-  public :: message_t, listener_t, link_t, Ask, Tell, Poll, Answer, Rest, Barrier
+  public :: message_t, listener_t, link_t, Ask, Tell, Poll, Answer, Rest, Barrier, Drop, Dropped
   public :: BroadcastText, BroadcastInteger, BroadcastReals, BroadcastFields
   public :: MSG_NONE, MSG_READY, MSG_SHOT, MSG_STOP, MSG_MODEL, MSG_GATHER, MSG_SNAPS, MSG_WRITTEN, MSG_REFUSED
   public :: MSG_LOST, MSG_PROGRESS, MSG_BYE
@@ -27,7 +30,7 @@ module protocol_m
   integer, parameter :: MSG_NONE = 0, MSG_READY = 1, MSG_SHOT = 2, MSG_STOP = 3, MSG_MODEL = 4, MSG_GATHER = 5, &
                         MSG_SNAPS = 6, MSG_WRITTEN = 7, MSG_REFUSED = 8, MSG_LOST = 9, MSG_PROGRESS = 10, MSG_BYE = 11
 
-  integer, parameter :: TAG_HEADER = 1, TAG_BODY = 2
+  integer, parameter :: TAG_HEADER = 1, TAG_BODY = 2, TAG_DROP = 3
   integer, parameter :: NUMBERS = 12          !< integers and reals in a header
   integer, parameter :: HEADER = 2*NUMBERS + 5
 
@@ -100,6 +103,24 @@ contains
     type(message_t), intent(in) :: message
     call Send(link, rank, message)
   end subroutine Answer
+
+  !> Tells a rank that it need not go on with the shot of this record: another worker has it.
+  subroutine Drop(link, rank, record)
+    type(link_t), intent(in) :: link
+    integer, intent(in) :: rank, record
+    call MPI_Send(record, 1, MPI_INTEGER, rank, TAG_DROP, link%world)
+  end subroutine Drop
+
+  !> Record of a shot that this rank need not go on with, 0 if there is none (more); never waits. It may be one that is delivered
+  !> already.
+  integer function Dropped(link) result(record)
+    type(link_t), intent(in) :: link
+    logical :: there
+    record = 0
+    if (associated(link%listener)) return
+    call MPI_Iprobe(0, TAG_DROP, link%world, there, MPI_STATUS_IGNORE)
+    if (there) call MPI_Recv(record, 1, MPI_INTEGER, 0, TAG_DROP, link%world, MPI_STATUS_IGNORE)
+  end function Dropped
 
   !> True if a message was there; never waits.
   logical function Poll(link, message) result(there)

@@ -6,7 +6,7 @@ module worker_m
   use kinds_m, only: dp, i8
   use letters_m, only: GatherLetter, ShotFrom, SnapsLetter, WindowFrom
   use physics_m, only: SolverNew
-  use protocol_m, only: Ask, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, message_t, MSG_BYE, MSG_LOST, &
+  use protocol_m, only: Ask, BroadcastFields, BroadcastInteger, BroadcastReals, Dropped, link_t, message_t, MSG_BYE, MSG_LOST, &
                         MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_SHOT, MSG_WRITTEN, Tell
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
@@ -25,6 +25,7 @@ module worker_m
     type(role_t) :: role
     type(link_t) :: link
     integer :: record = 0
+    integer :: threads = 1                    !< it computes with
     real(dp) :: last_beat = 0
     real(dp) :: compute = 0, wait = 0, io = 0  !< seconds so far
   end type here_t
@@ -48,7 +49,7 @@ contains
 
     call SolverNew(physics, solver, error)
     if (allocated(error)) return
-    here = here_t(role=role, link=link)
+    here = here_t(role=role, link=link, threads=scheme%threads)
     do while (ShotAsk(shot, snapshots))                              ! a line of the key-map, from the master
       mine = scheme
       if (.not. snapshots) mine%snapshot = 0
@@ -73,9 +74,11 @@ contains
     start = host_seconds()
     if (here%role%group_rank == 0) then
       message%kind = MSG_READY
-      message%n(1) = here%role%worker_id
+      message%n(1:3) = [here%role%worker_id, 0, here%threads]
       message%text = here%role%host
       call Ask(here%link, message, reply)
+      do while (Dropped(here%link) > 0)          ! shots that came to their end before this was heard
+      end do
     end if
     kind = reply%kind
     if (here%role%group_size > 1) then
@@ -125,13 +128,21 @@ contains
     here%compute = here%compute + host_seconds() - start
   end subroutine Modfd
 
-  !> Tells the master now and then how far the shot is.
+  !> Tells the master now and then how far the shot is, and hears whether another worker has taken it over; one that is ready is
+  !> delivered all the same, it may be the first. A group of several ranks would have to stop at the same step: it goes on, and
+  !> the master does without its answer.
   subroutine Heartbeat(fraction, stop)
     real(dp), intent(in) :: fraction
     logical, intent(inout) :: stop
     type(message_t) :: message
+    integer :: record
     stop = .false.
     if (here%role%group_rank /= 0) return
+    do
+      record = Dropped(here%link)
+      if (record == 0) exit
+      stop = stop .or. (record == here%record .and. fraction < 1 .and. here%role%group_size == 1)
+    end do
     if (host_seconds() - here%last_beat < BEAT) return
     here%last_beat = host_seconds()
     message%kind = MSG_PROGRESS

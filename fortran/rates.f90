@@ -1,0 +1,82 @@
+!> How fast each worker is, in cell updates a second of one of its slots, so that shots of different windows compare.
+!>
+!> A worker may model several shots at once (slots). The rate is that of one slot, from the deal to the traces on disk; a worker's
+!> own rate is the sum over its slots.
+module rates_m
+  use kinds_m, only: dp
+  implicit none
+  private
+  public :: rates_t, RatesNew, RatesKind, RatesTake, RatesHint, RatesAll
+
+  real(dp), parameter :: NEWEST = 0.25_dp     !< weight of the newest shot: a rate follows a worker that slows down
+  real(dp), parameter :: GPU_GAIN = 1000      !< a GPU not measured yet is presumed so much faster than a CPU rank: worth a try
+
+  type :: rates_t
+    integer, allocatable :: shots(:)          !< measured so far, (workers)
+    real(dp), allocatable :: pace(:)          !< seconds an update, averaged over these shots, (workers)
+    real(dp), allocatable :: hint(:)          !< updates a second of a first shot that is not finished yet, 0 = none, (workers)
+    logical, allocatable :: gpu(:)            !< it computes on a GPU, (workers)
+    integer, allocatable :: threads(:)        !< CPU threads it computes with, (workers)
+  end type rates_t
+
+contains
+
+  pure subroutine RatesNew(rates, nworkers)
+    type(rates_t), intent(out) :: rates
+    integer, intent(in) :: nworkers
+    allocate (rates%shots(nworkers), source=0)
+    allocate (rates%pace(nworkers), source=0.0_dp)
+    allocate (rates%hint(nworkers), source=0.0_dp)
+    allocate (rates%gpu(nworkers), source=.false.)
+    allocate (rates%threads(nworkers), source=1)
+  end subroutine RatesNew
+
+  !> What a worker computes with. One that changed (its GPU failed and it goes on with the CPU) is measured anew: `changed`.
+  pure subroutine RatesKind(rates, worker, gpu, threads, changed)
+    type(rates_t), intent(inout) :: rates
+    integer, intent(in) :: worker, threads
+    logical, intent(in) :: gpu
+    logical, intent(out) :: changed
+    changed = (rates%gpu(worker) .neqv. gpu) .or. rates%threads(worker) /= max(1, threads)
+    if (.not. changed) return
+    rates%gpu(worker) = gpu
+    rates%threads(worker) = max(1, threads)
+    rates%shots(worker) = 0
+    rates%hint(worker) = 0
+  end subroutine RatesKind
+
+  !> A slot of a worker took `seconds` for `cost` updates.
+  pure subroutine RatesTake(rates, worker, cost, seconds)
+    type(rates_t), intent(inout) :: rates
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: cost, seconds
+    real(dp) :: weight, pace
+    pace = max(seconds, 1.0e-9_dp)/max(cost, 1.0_dp)
+    rates%shots(worker) = rates%shots(worker) + 1
+    weight = max(NEWEST, 1.0_dp/rates%shots(worker))
+    rates%pace(worker) = (1 - weight)*rates%pace(worker) + weight*pace
+  end subroutine RatesTake
+
+  !> A slot has done `cost` updates of a shot that is not finished, in `seconds`: counts until a whole shot is measured.
+  pure subroutine RatesHint(rates, worker, cost, seconds)
+    type(rates_t), intent(inout) :: rates
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: cost, seconds
+    rates%hint(worker) = cost/max(seconds, 1.0e-9_dp)
+  end subroutine RatesHint
+
+  !> Updates a second of one slot of each worker, (workers): its own measured rate, else the mean of its kind (of CPU ranks that of
+  !> a thread), else, for a GPU, a presumed one. 0 = nothing is known.
+  pure function RatesAll(rates) result(rate)
+    type(rates_t), intent(in) :: rates
+    real(dp) :: rate(size(rates%pace))
+    real(dp) :: gpu, thread
+    rate = rates%hint
+    where (rates%shots > 0) rate = 1/max(rates%pace, tiny(1.0_dp))
+    gpu = sum(rate, mask=rates%gpu)/max(1, count(rates%gpu .and. rate > 0))
+    thread = sum(rate/rates%threads, mask=.not. rates%gpu)/max(1, count(.not. rates%gpu .and. rate > 0))
+    if (.not. gpu > 0) gpu = GPU_GAIN*maxval([0.0_dp, pack(rate, .not. rates%gpu)])
+    where (.not. rate > 0) rate = merge(gpu, thread*rates%threads, rates%gpu)
+  end function RatesAll
+
+end module rates_m

@@ -1,0 +1,103 @@
+!> The end of a survey: how soon all that is left can be done, and what each worker should do for that. Pure procedures.
+!>
+!> A slow worker that takes a shot too late keeps everybody waiting. The rule: with all workers at their rates, let T be the
+!> shortest time in which everything left can be finished. A slot takes a shot only if it finishes it within T. For shots of one
+!> size no schedule is shorter: within T each slot can do a whole number of shots, and T is the first time at which these are
+!> enough. Shots that their slots cannot finish within T count as to be done by others, from their beginning.
+module tail_m
+  use kinds_m, only: dp
+  implicit none
+  private
+  public :: seat_t, TailTime, TailTake
+
+  real(dp), parameter :: BETTER = 1.25_dp     !< a shot is taken over only by a slot that needs so much less: estimates are noisy
+  real(dp), parameter :: ROUNDING = 1.0e-6_dp !< of a shot
+  integer, parameter :: HALVINGS = 40
+
+  !> A slot of a worker, now.
+  type :: seat_t
+    integer :: worker = 0
+    real(dp) :: rate = 0                      !< updates a second, 0 = unknown
+    real(dp) :: free = 0                      !< seconds until it can begin another shot
+    real(dp) :: cost = 0                      !< updates of the shot it works on, 0 = none
+    logical :: fixed = .false.                !< that shot is not to be taken over
+    integer :: flight = 0                     !< for the caller: which shot that is
+  end type seat_t
+
+contains
+
+  !> Shortest time [s] in which `n` waiting shots of `cost` updates in total, the largest of `largest`, and all that the seats work
+  !> on can be finished. huge() if no rate is known.
+  pure real(dp) function TailTime(seats, n, cost, largest) result(time)
+    type(seat_t), intent(in) :: seats(:)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: cost, largest
+    real(dp) :: low, mean
+    integer :: i
+    time = huge(1.0_dp)
+    if (.not. any(seats%rate > 0)) return
+    if (n > 0) then
+      mean = cost/n
+    else if (any(seats%cost > 0)) then
+      mean = sum(seats%cost)/count(seats%cost > 0)
+    else
+      time = 0
+      return
+    end if
+    low = 0
+    time = max(cost/sum(seats%rate), mean/maxval(seats%rate))
+    do while (.not. Enough(seats, n, mean, time))
+      low = time
+      time = 2*time
+    end do
+    do i = 1, HALVINGS
+      if (time - low <= 1.0e-9_dp*time) exit
+      if (Enough(seats, n, mean, (low + time)/2)) then
+        time = (low + time)/2
+      else
+        low = (low + time)/2
+      end if
+    end do
+    time = max(time, largest/maxval(seats%rate))
+  end function TailTime
+
+  !> Within `time` the seats can do all that is left.
+  pure logical function Enough(seats, n, mean, time)
+    type(seat_t), intent(in) :: seats(:)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: mean, time
+    real(dp) :: room, need
+    integer :: i
+    room = 0
+    need = n
+    do i = 1, size(seats)
+      if (seats(i)%free <= time) then
+        room = room + aint((time - seats(i)%free)*seats(i)%rate/mean + ROUNDING)
+      else if (seats(i)%cost > 0 .and. .not. seats(i)%fixed) then
+        need = need + 1
+      end if
+    end do
+    Enough = room >= need
+  end function Enough
+
+  !> Nothing waits, and a slot of `worker` with `rate` is idle: the seat whose shot it should take over, 0 if none. That is the shot
+  !> that would end last, later than `time` (TailTime), and that it would finish clearly sooner, and sooner than any other slot.
+  pure integer function TailTake(seats, worker, rate, time) result(seat)
+    type(seat_t), intent(in) :: seats(:)
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: rate, time
+    integer :: i
+    seat = 0
+    if (rate <= 0) return
+    do i = 1, size(seats)
+      if (seats(i)%cost <= 0 .or. seats(i)%fixed .or. seats(i)%worker == worker) cycle
+      if (seats(i)%free <= time*(1 + ROUNDING) .or. seats(i)%free*rate <= BETTER*seats(i)%cost) cycle
+      if (any((seats(i)%cost/rate - seats%free)*seats%rate > seats(i)%cost*(1 + ROUNDING))) cycle
+      if (seat > 0) then
+        if (seats(i)%free <= seats(seat)%free) cycle
+      end if
+      seat = i
+    end do
+  end function TailTake
+
+end module tail_m

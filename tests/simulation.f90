@@ -1,0 +1,224 @@
+!> A survey without computing: events on a clock of their own around the real dealer. What the dealing tests share.
+!>
+!> A worker has a true rate for each slot that the dealer does not know; a shot takes until the rate has summed up to its cost.
+!> It tells its progress every BEAT seconds, and gives a dropped shot up when it next looks, after at most `deaf` seconds.
+module simulation_m
+  use dealer_m, only: dealer_t, DealerDone, DealerDrop, DealerGone, DealerIdle, DealerLost, DealerNew, DealerNext, DealerPut, &
+                      DealerReady
+  use kinds_m, only: dp
+  implicit none
+  private
+  public :: mix_t, outcome_t, Simulate, LowerBound, Deterministic
+
+  real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports
+  real(dp), parameter :: pi = acos(-1.0_dp)
+
+  !> Workers and shots. Every worker is one that computes on a GPU or a CPU rank.
+  type :: mix_t
+    real(dp), allocatable :: rate(:)          !< cost a second of each slot, (workers)
+    integer, allocatable :: slots(:)          !< shots at once, (workers)
+    logical, allocatable :: gpu(:)            !< (workers)
+    real(dp), allocatable :: cost(:)          !< (shots)
+    real(dp) :: drift = 0                     !< rates swing by this part, each worker with a phase of its own
+    real(dp) :: period = 1                    !< of the swing [s]
+    real(dp) :: lost = 0                      !< part of the shots that is lost half-way, once
+    integer :: dies = 0                       !< worker that loses what it has and is gone, 0 = none
+    real(dp) :: death = 0                     !< when [s]
+    real(dp) :: deaf = 1                      !< a worker looks so often whether its shot is dropped [s]
+  end type mix_t
+
+  type :: outcome_t
+    real(dp) :: makespan = 0                  !< until the last worker has stopped [s]
+    logical :: all_done = .false.
+    integer :: answers = 0, late = 0          !< shots done; answers that came after another worker's
+    integer :: takeovers = 0
+    real(dp), allocatable :: last_deal(:)     !< when each worker was last dealt a shot [s], (workers)
+    integer, allocatable :: shots(:)          !< done by each worker, (workers)
+  end type outcome_t
+
+  !> A slot of a worker.
+  type :: slot_t
+    integer :: worker = 0
+    integer :: shot = 0                       !< 0 = it waits
+    real(dp) :: since = 0, until = 0          !< of that shot [s]
+    real(dp) :: stop = huge(1.0_dp)           !< when it gives that shot up [s]
+    logical :: fails = .false., gone = .false.
+  end type slot_t
+
+contains
+
+  !> Models all shots. `gpus_only`: the CPU ranks of the mix stay away.
+  subroutine Simulate(mix, gpus_only, outcome)
+    type(mix_t), intent(in) :: mix
+    logical, intent(in) :: gpus_only
+    type(outcome_t), intent(out) :: outcome
+    type(dealer_t) :: dealer
+    type(slot_t), allocatable :: slot(:)
+    logical, allocatable :: failed(:), nothing(:)
+    real(dp) :: now, beat_at
+    integer :: i, j
+    allocate (failed(size(mix%cost)), source=.false.)
+    allocate (nothing(size(mix%cost)), source=.false.)
+    allocate (outcome%last_deal(size(mix%rate)), source=-1.0_dp)
+    allocate (outcome%shots(size(mix%rate)), source=0)
+    call DealerNew(dealer, nothing, mix%cost, 5, size(mix%rate))
+    allocate (slot(0))
+    now = 0
+    ! the slow ones ask first: the worst order
+    do i = size(mix%rate), 1, -1
+      if (gpus_only .and. .not. mix%gpu(i)) cycle
+      slot = [slot, (slot_t(worker=i), j=1, mix%slots(i))]
+    end do
+    do i = 1, size(slot)
+      call DealerReady(dealer, slot(i)%worker, mix%gpu(slot(i)%worker), 1, now)
+    end do
+    beat_at = BEAT
+    do
+      call DealAll(mix, dealer, slot, failed, now, outcome)
+      if (DealerIdle(dealer) .and. all(slot%shot == 0)) exit
+      if (now > 1.0e7_dp) exit
+      now = beat_at
+      do i = 1, size(slot)
+        if (slot(i)%shot > 0) now = min(now, slot(i)%until, slot(i)%stop)
+      end do
+      if (mix%dies > 0 .and. mix%death > 0 .and. .not. all(slot%gone .or. slot%worker /= mix%dies)) now = min(now, mix%death)
+      do i = 1, size(slot)
+        call Event(mix, dealer, slot(i), failed, now, outcome)
+      end do
+      if (now < beat_at) cycle
+      beat_at = now + BEAT
+      do i = 1, size(slot)
+        if (slot(i)%shot == 0) cycle
+        call DealerPut(dealer, slot(i)%worker, slot(i)%shot, &
+                       (SlotWork(mix, slot(i)%worker, now) - SlotWork(mix, slot(i)%worker, slot(i)%since))/ &
+                       mix%cost(slot(i)%shot), now)
+      end do
+    end do
+    outcome%makespan = now
+    outcome%all_done = DealerIdle(dealer) .and. all(dealer%finished) .and. dealer%parked == 0
+    outcome%takeovers = dealer%takeovers
+  end subroutine Simulate
+
+  !> Every slot that waits asks; every worker whose shot is dropped will know when it next looks.
+  subroutine DealAll(mix, dealer, slot, failed, now, outcome)
+    type(mix_t), intent(in) :: mix
+    type(dealer_t), intent(inout) :: dealer
+    type(slot_t), intent(inout) :: slot(:)
+    logical, intent(inout) :: failed(:)
+    real(dp), intent(in) :: now
+    type(outcome_t), intent(inout) :: outcome
+    integer :: i, shot, from, worker
+    real(dp) :: seconds
+    do i = 1, size(slot)
+      if (slot(i)%shot > 0 .or. slot(i)%gone) cycle
+      call DealerNext(dealer, slot(i)%worker, now, shot, from)
+      if (shot == 0) cycle
+      outcome%last_deal(slot(i)%worker) = now
+      seconds = ShotSeconds(mix, slot(i)%worker, now, mix%cost(shot))
+      slot(i)%shot = shot
+      slot(i)%since = now
+      slot(i)%stop = huge(1.0_dp)
+      slot(i)%fails = .not. failed(shot) .and. mod(shot*0.618034_dp, 1.0_dp) < mix%lost
+      slot(i)%until = now + merge(0.5_dp, 1.0_dp, slot(i)%fails)*seconds
+      failed(shot) = failed(shot) .or. slot(i)%fails
+    end do
+    do while (DealerDrop(dealer, worker, shot))
+      do i = 1, size(slot)
+        if (slot(i)%worker == worker .and. slot(i)%shot == shot) slot(i)%stop = now + mix%deaf
+      end do
+    end do
+  end subroutine DealAll
+
+  !> What happens to a slot now.
+  subroutine Event(mix, dealer, slot, failed, now, outcome)
+    type(mix_t), intent(in) :: mix
+    type(dealer_t), intent(inout) :: dealer
+    type(slot_t), intent(inout) :: slot
+    logical, intent(inout) :: failed(:)
+    real(dp), intent(in) :: now
+    type(outcome_t), intent(inout) :: outcome
+    logical :: parked, dropped, dies
+    dies = slot%worker == mix%dies .and. now >= mix%death .and. .not. slot%gone
+    if (slot%shot > 0 .and. (now >= min(slot%until, slot%stop) .or. dies)) then
+      if (dies .or. slot%fails .or. slot%stop < slot%until) then
+        call DealerLost(dealer, slot%worker, slot%shot, .false., now, parked, dropped)
+      else
+        if (dealer%finished(slot%shot)) outcome%late = outcome%late + 1
+        if (.not. dealer%finished(slot%shot)) outcome%answers = outcome%answers + 1
+        outcome%shots(slot%worker) = outcome%shots(slot%worker) + 1
+        call DealerDone(dealer, slot%worker, slot%shot, now)
+      end if
+      slot%shot = 0
+      if (.not. dies) call DealerReady(dealer, slot%worker, mix%gpu(slot%worker), 1, now)
+    end if
+    if (.not. dies) return
+    slot%gone = .true.
+    call DealerGone(dealer, slot%worker)
+  end subroutine Event
+
+  !> Seconds a worker needs from `now` for a shot.
+  real(dp) function ShotSeconds(mix, worker, now, cost) result(seconds)
+    type(mix_t), intent(in) :: mix
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: now, cost
+    integer :: i
+    seconds = cost/mix%rate(worker)
+    do i = 1, merge(100, 0, mix%drift > 0)      ! a contraction by the drift
+      seconds = seconds + (cost - SlotWork(mix, worker, now + seconds) + SlotWork(mix, worker, now))/mix%rate(worker)
+    end do
+  end function ShotSeconds
+
+  !> No schedule can be shorter [s]: until then the slots, each with whole shots of the smallest size, cannot have done the work,
+  !> and the largest shot on the fastest slot takes as long. With drift: as fast as they ever are on average over a shot.
+  real(dp) function LowerBound(mix) result(time)
+    type(mix_t), intent(in) :: mix
+    real(dp) :: low, high
+    integer :: i
+    low = 0
+    high = 2*sum(mix%cost)/maxval(mix%rate)
+    do i = 1, 60
+      time = (low + high)/2
+      if (Room(mix, time)) then
+        high = time
+      else
+        low = time
+      end if
+    end do
+    time = max(high, maxval(mix%cost)/maxval(mix%rate*(1 + mix%drift)))
+  end function LowerBound
+
+  !> Whether the slots could do all within `time`, were shots of unequal size divisible.
+  logical function Room(mix, time)
+    type(mix_t), intent(in) :: mix
+    real(dp), intent(in) :: time
+    real(dp) :: work, one, least
+    integer :: w
+    least = minval(mix%cost)
+    work = 0
+    do w = 1, size(mix%rate)
+      one = SlotWork(mix, w, merge(min(time, mix%death), time, w == mix%dies))
+      if (one < least*(1 - 1.0e-9_dp)) one = 0
+      if (maxval(mix%cost) <= least) one = least*aint(one/least*(1 + 1.0e-9_dp))
+      work = work + mix%slots(w)*one
+    end do
+    Room = work >= sum(mix%cost)*(1 - 1.0e-9_dp)
+  end function Room
+
+  !> Cost one slot of a worker can do until `time`.
+  real(dp) function SlotWork(mix, worker, time) result(work)
+    type(mix_t), intent(in) :: mix
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: time
+    real(dp) :: phase
+    phase = 2*pi*0.618034_dp*worker
+    work = mix%rate(worker)*time
+    if (mix%drift > 0) work = work + mix%rate(worker)*mix%drift*mix%period/(2*pi)*(cos(phase) - cos(2*pi*time/mix%period + phase))
+  end function SlotWork
+
+  !> Repeatable numbers in 0..1 without a seed.
+  pure real(dp) function Deterministic(i) result(x)
+    integer, intent(in) :: i
+    x = mod(i*0.7548776662466927_dp + 0.5_dp, 1.0_dp)
+  end function Deterministic
+
+end module simulation_m

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""A slow worker does not keep a survey waiting: it is not dealt the end of it, what it cannot finish is taken over, and whoever
+answers first is heard, once. A rank is made slow by stopping and continuing its process."""
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done  # noqa: E402
+from minisurvey import PROGRAM, command, make, run, statuses, write_deck, write_keymap, differences  # noqa: E402
+
+
+def pid_of(rank):
+    """Process of a rank of this folder's job, None if there is none."""
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and os.readlink(entry / "exe") == str(PROGRAM.resolve()) \
+                    and os.readlink(entry / "cwd") == os.getcwd() \
+                    and f"OMPI_COMM_WORLD_RANK={rank}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                return int(entry.name)
+        except OSError:
+            pass
+    return None
+
+
+def events(output):
+    """[(event, record, worker)] of the journal."""
+    lines = Path(output + ".journal").read_text().splitlines()[1:] if os.path.exists(output + ".journal") else []
+    words = [line.split() for line in lines]
+    return [(w[1], int(w[2]), int(w[4])) for w in words if len(w) > 4]
+
+
+def start(*words, ranks):
+    return subprocess.Popen(command(*words, ranks=ranks), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def kick(pid, sig):
+    try:
+        os.kill(pid, sig)
+    except (ProcessLookupError, TypeError):
+        pass
+
+
+class Slowed(threading.Thread):
+    """Lets a rank compute for a small part of the time only, from its first shot on."""
+
+    def __init__(self, p, rank, output, part):
+        super().__init__(daemon=True)
+        self.p, self.rank, self.output, self.part = p, rank, output, part
+        self.start()
+
+    def run(self):
+        while self.p.poll() is None and ("deal", self.rank) not in [(e, w) for e, _, w in events(self.output)]:
+            time.sleep(0.01)
+        pid = pid_of(self.rank)
+        while pid and self.p.poll() is None:
+            kick(pid, signal.SIGSTOP)
+            time.sleep(0.1 * (1 - self.part))
+            kick(pid, signal.SIGCONT)
+            time.sleep(0.1 * self.part)
+
+
+# --- a worker thirty times slower than two others ---------------------------------------------------------------------
+
+N, SLOW = 16, 3
+make(shots=N, tmax=6.0, dx=5, dz=5, aperture=-1)
+p = start("par=job.par", "output=slow.nc", ranks=4)
+Slowed(p, SLOW, "slow.nc", 1 / 30)
+said = p.communicate(timeout=200)[1]
+log = Path("slow.nc.log").read_text()
+seen = events("slow.nc")
+dealt = [w for e, _, w in seen if e == "deal"]
+claim(p.returncode == 0 and statuses("slow.nc") == [1] * N, f"exit status {p.returncode}, all {N} shots done" + (
+    "" if p.returncode == 0 else said[-600:]))
+answers = [r for e, r, _ in seen if e == "done"]
+claim(sorted(answers) == sorted(set(answers)) and len(answers) == N, f"{len(answers)} answers written for {N} shots, each once")
+last = max((i for i, w in enumerate(dealt) if w == SLOW), default=-1)
+claim(0 <= last < len(dealt) - N // 2, f"the slow worker got deal(s) {[i + 1 for i, w in enumerate(dealt) if w == SLOW]} of "
+      f"{len(dealt)}, none in the second half of the survey")
+claim(f"goes from worker {SLOW} to worker" in log, "its shot is taken over: " + next(
+    (line for line in log.splitlines() if "goes from worker" in line), "not found"))
+moved = {r for i, (e, r, w) in enumerate(seen) if e == "deal" and any(s[:2] == ("deal", r) for s in seen[:i])}
+claim(moved and all(w != SLOW for e, r, w in seen if e == "done" and r in moved),
+      f"shot(s) {sorted(moved)} came from another worker")
+claim(not any(e == "lost" for e, _, _ in seen), "a shot given up for another worker is no loss")
+claim("1 CPU worker(s) got no more shots for the last" in said, "the summary says so: " + next(
+    (line.strip() for line in said.splitlines() if "got no more shots" in line), "not found"))
+r = run("par=job.par", "output=one.nc", ranks=1)
+claim(r.returncode == 0 and differences("slow.nc", "one.nc") == [], "the traces are those of one process, bit for bit")
+
+# --- a worker four times slower than two others: it does a part, not the end ---------------------------------------------
+
+N = 24
+write_keymap(N, dx=20)
+p = start("par=job.par", "output=part.nc", ranks=4)
+Slowed(p, SLOW, "part.nc", 1 / 4)
+said = p.communicate(timeout=200)[1]
+seen = events("part.nc")
+dealt = [w for e, _, w in seen if e == "deal"]
+last = max((i for i, w in enumerate(dealt) if w == SLOW), default=-1)
+claim(p.returncode == 0 and statuses("part.nc") == [1] * N, f"exit status {p.returncode}, all {N} shots done" + (
+    "" if p.returncode == 0 else said[-600:]))
+claim(("done", SLOW) in [(e, w) for e, _, w in seen] and last < len(dealt) - 3, f"a worker four times slower got deal(s) "
+      f"{[i + 1 for i, w in enumerate(dealt) if w == SLOW]} of {len(dealt)}, did one or more, and got none of the last 3")
+
+# --- two answers for one shot -----------------------------------------------------------------------------------------
+
+# One chunk of steps a shot: a worker that hears too late that its shot is taken over delivers it all the same.
+make(shots=4)
+NX, NZ = 1601, 801
+np.full(NX * NZ, 2000.0, "<f4").tofile("vp.raw")
+write_deck(rho=None, model_nx=NX, model_nz=NZ, model_dx=10, model_dz=10, tmax=0.12, fpeak=20, delay=0.02, half_length=8,
+           dispersion="warn", aperture=-1)
+p = start("par=job.par", "output=late.nc", ranks=3)
+begin, stopped = time.time(), None
+while p.poll() is None and time.time() - begin < 100:
+    seen = events("late.nc")
+    if stopped is None and ("deal", 2) in [(e, w) for e, _, w in seen]:
+        time.sleep(0.1)
+        stopped = pid_of(2)
+        kick(stopped, signal.SIGSTOP)
+    if stopped and sum(e == "done" for e, _, _ in seen) == 4:
+        kick(stopped, signal.SIGCONT)
+        break
+    time.sleep(0.02)
+said = p.communicate(timeout=100)[1]
+answers = [r for e, r, _ in events("late.nc") if e == "done"]
+claim(p.returncode == 0 and statuses("late.nc") == [1] * 4 and sorted(answers) == sorted(set(answers)),
+      f"one of two workers stands still in its first shot: exit status {p.returncode}, the other did all, {len(answers)} answers "
+      "for 4 shots" + ("" if p.returncode == 0 else said[-600:]))
+claim("came late with it; its answer is not used" in said, "its answer comes late: " + next(
+    (line for line in said.splitlines() if "came late" in line), "not found " + said[-800:]))
+done()
