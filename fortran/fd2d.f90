@@ -13,7 +13,7 @@ module fd2d_m
   use fd2d_setup_m, only: Fd2dForget, Fd2dGrid, Fd2dSetup
   use fd2d_state_m, only: fd2d_state_t
   use fd2d_traces_m, only: Fd2dTraces
-  use fd2d_variants_m, only: Fd2dMemory
+  use fd2d_variants_m, only: Fd2dMemory, Fd2dVariantFor
   use gather_m, only: gather_t
   use kinds_m, only: dp
   use scheme_m, only: scheme_t
@@ -33,6 +33,7 @@ module fd2d_m
     procedure :: fraction => Fd2dFraction
     procedure :: gather => Fd2dGather
     procedure :: need => Fd2dNeed
+    procedure, nopass :: choose => Fd2dVariantFor
     procedure :: free => Fd2dFree
   end type fd2d_t
 

@@ -74,9 +74,11 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     associate (s => self%scheme, f => self%filter_scheme)
       if (s%nt == f%nt .and. s%dt == f%dt .and. s%t_start == f%t_start .and. s%nt_out == f%nt_out .and. s%dt_out == f%dt_out &
-          .and. s%fband == f%fband .and. (s%time_correction .eqv. f%time_correction)) return
-      call TraceFilterNew(self%filter_p, s%nt, s%dt, s%t_start, 0.0_dp, s%nt_out, s%dt_out, s%fband, s%time_correction, error)
-      call TraceFilterNew(self%filter_v, s%nt, s%dt, s%t_start, -0.5_dp, s%nt_out, s%dt_out, s%fband, s%time_correction, error)
+          .and. s%fband == f%fband .and. s%components == f%components .and. (s%time_correction .eqv. f%time_correction)) return
+      if (any(self%fields == field_sigma)) &
+        call TraceFilterNew(self%filter_p, s%nt, s%dt, s%t_start, 0.0_dp, s%nt_out, s%dt_out, s%fband, s%time_correction, error)
+      if (any(self%fields /= field_sigma)) &
+        call TraceFilterNew(self%filter_v, s%nt, s%dt, s%t_start, -0.5_dp, s%nt_out, s%dt_out, s%fband, s%time_correction, error)
     end associate
     if (.not. allocated(error)) self%filter_scheme = self%scheme
   end subroutine MakeFilters

@@ -12,11 +12,29 @@ module fd2d_variants_m
   implicit none
   private
   public :: Fd2dVariantNames, Fd2dVariantList, Fd2dVariantAbout, Fd2dVariantFor, Fd2dVariantNeedsGpu, Fd2dVariantBuilt
-  public :: Fd2dEngineNew, Fd2dMemory
+  public :: Fd2dEngineNew, Fd2dMemory, Fd2dVariantsWith
 
   integer, parameter :: name_length = 24
 
 contains
+
+  !> Those of the variants that need a GPU, or are not in this build, joined by commas.
+  function Fd2dVariantsWith(property) result(names)
+    character(*), intent(in) :: property         !< 'gpu' or 'unbuilt'
+    character(:), allocatable :: names
+    character(name_length), allocatable :: list(:)
+    logical :: has
+    integer :: n
+    allocate (list, source=Fd2dVariantList())
+    names = ''
+    do n = 1, size(list)
+      has = .not. Fd2dVariantBuilt(trim(list(n)))
+      if (property == 'gpu') has = Fd2dVariantNeedsGpu(trim(list(n)))
+      if (.not. has) cycle
+      if (names /= '') names = names//','
+      names = names//trim(list(n))
+    end do
+  end function Fd2dVariantsWith
 
   !> All variants, joined by commas: 'fortran,cpu,...', those that are not in this build too; `variant` may also be 'auto'.
   function Fd2dVariantNames() result(names)

@@ -18,6 +18,7 @@ module solver_m
     procedure(fraction_i), deferred :: fraction
     procedure(gather_i), deferred :: gather
     procedure(need_i), deferred :: need
+    procedure(choose_i), deferred, nopass :: choose
     procedure(free_i), deferred :: free
   end type solver_t
 
@@ -61,6 +62,13 @@ module solver_m
       import :: solver_t, dp
       class(solver_t), intent(in) :: self
     end function fraction_i
+
+    !> The kernel variant that a rank computes with when `asked` is asked for, on a GPU or without one.
+    function choose_i(asked, has_gpu) result(name)
+      character(*), intent(in) :: asked
+      logical, intent(in) :: has_gpu
+      character(:), allocatable :: name
+    end function choose_i
 
     !> Memory of its device that a shot takes [bytes], in a window of nx x nz nodes with `traces` traces; 0: the host's.
     real(dp) function need_i(self, scheme, nx, nz, traces) result(bytes)
