@@ -89,8 +89,11 @@ contains
     gpu = merge(1, 0, role%gpu >= 0 .and. role%worker_id == 1)
     call LargestInteger(role%world, gpu)
     variants = SplitList(Fd2dVariantNames())
-    there = [(Fd2dVariantBuilt(trim(variants(i))), i=1, size(variants))]
-    if (gpu == 0) there = there .and. [(.not. Fd2dVariantNeedsGpu(trim(variants(i))), i=1, size(variants))]
+    allocate (there(size(variants)))
+    do i = 1, size(variants)
+      there(i) = .not. Fd2dVariantNeedsGpu(trim(variants(i)))
+      if (gpu == 1) there(i) = Fd2dVariantBuilt(trim(variants(i)))
+    end do
     variants = pack(variants, there)
   end function Usable
 

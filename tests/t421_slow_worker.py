@@ -122,7 +122,7 @@ begin, stopped = time.time(), None
 while p.poll() is None and time.time() - begin < 100:
     seen = events("late.nc")
     if stopped is None and ("deal", 2) in [(e, w) for e, _, w in seen]:
-        time.sleep(0.1)
+        time.sleep(0.2)            # in its time loop: before, it would drop the shot
         stopped = pid_of(2)
         kick(stopped, signal.SIGSTOP)
     if stopped and sum(e == "done" for e, _, _ in seen) == 4:
