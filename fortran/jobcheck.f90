@@ -235,8 +235,8 @@ contains
     character(*), parameter :: cure = ': install the CUDA toolkit and run make again, or '
     if (.not. t%sound('variant,gpn')) return
     if (Holds(t%unbuilt, job%variant)) then
-      call t%blame('variant', 'is not in this build, which was made without CUDA (no nvcc was found)'//cure//'choose auto, fortran '// &
-                   'or cpu')
+      call t%blame('variant', 'is not in this build, which was made without CUDA (no nvcc was found)'//cure// &
+                   'choose auto, fortran or cpu')
     else if (Holds(t%on_gpu, job%variant) .and. job%gpn == 0) then
       call t%blame('variant', 'computes on GPUs, but '//t%said('gpn')//': give gpn=1 or more, or choose auto, fortran or cpu')
     else if (job%gpn > 0 .and. t%unbuilt == t%on_gpu) then

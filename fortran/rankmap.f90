@@ -116,8 +116,11 @@ contains
       here = station%host == station(r)%host
       without = here .and. station%candidate .and. station%gpu < 0
       if (.not. any(without)) cycle
-      gpus = count([(here(j) .and. station(j)%gpu >= 0 .and. .not. any(here(:j - 1) .and. &
-                                                                         station(:j - 1)%gpu == station(j)%gpu), j=0, size(station) - 1)])
+      gpus = 0
+      do j = 0, size(station) - 1
+        if (.not. here(j) .or. station(j)%gpu < 0) cycle
+        if (.not. any(here(:j - 1) .and. station(:j - 1)%gpu == station(j)%gpu)) gpus = gpus + 1
+      end do
       if (text /= '') text = text//nl
       text = text//trim(station(r)%host)//' has '//Str(gpus)//' GPU(s) for this job, gpn = '//Str(gpn)//' asks for more: '// &
              Who(without, .true.)//' on CPU cores instead'

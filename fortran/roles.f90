@@ -11,7 +11,7 @@ module roles_m
   use text_m, only: FString, Str
   implicit none
   private
-  public :: role_t, RolesStart, RolesGroups, RolesDevices, RolesThreads, RolesStop
+  public :: role_t, RolesStart, RolesGroups, RolesDevices, RolesThreads, RolesUsable, RolesStop
 
   integer, parameter :: GPUS = 64             !< of a node, looked at
   real(dp), parameter :: USABLE = 0.95_dp     !< of a GPU's free memory: the driver takes some of it later
@@ -183,7 +183,7 @@ contains
     end if
     role%gpu = device
     role%gpu_name = FString(buffer)
-    role%gpu_room = USABLE*free/users
+    role%gpu_room = RolesUsable(free, users)
   end subroutine TakeDevice
 
   !> Why the first rank that looked for a GPU found none. Collective over all ranks.
@@ -227,6 +227,13 @@ contains
     role%map = RankMap(station)
     role%warnings = RankWarnings(station, gpn)
   end subroutine MakeMap
+
+  !> Memory for a rank [bytes] on a GPU that has `free` and is shared by `users` ranks.
+  pure real(dp) function RolesUsable(free, users) result(room)
+    integer(c_long), intent(in) :: free
+    integer, intent(in) :: users
+    room = USABLE*real(free, dp)/max(1, users)
+  end function RolesUsable
 
   !> Threads this rank computes with: what was asked for, else the cores it has for itself.
   pure integer function RolesThreads(role, asked) result(threads)

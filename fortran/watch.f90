@@ -173,7 +173,8 @@ contains
     do i = 1, size(watch%seat)
       associate (seat => watch%seat(i))
         write (line, '(i8,2x,a22,i7,f10.1,f10.1,3(f9.1," s"))') i, watch%host(i), seat%shots, seat%shots/hours, &
-          1.0e-6_dp*seat%updates/max(merge(seat%compute, seat%looping, seat%compute > 0), 1.0e-9_dp), seat%compute, seat%wait, seat%io
+          1.0e-6_dp*seat%updates/max(merge(seat%compute, seat%looping, seat%compute > 0), 1.0e-9_dp), seat%compute, &
+          seat%wait, seat%io
       end associate
       call LogInfo(trim(line))
     end do

@@ -2,8 +2,8 @@
 !>
 !>     ask for a line of the key-map, ask for the piece of earth it sees, set up, time loop, receivers -> traces, send them home
 !>
-!> A worker has a slot a shot in flight (slot.f90), and its slots take turns: on CPU cores one, on a GPU so many that the GPU is full
-!> and never waits for the host. No turn waits for the master: what a slot asks is answered while others compute. The time loop of
+!> A worker has a slot a shot in flight (slot.f90), and its slots take turns: on CPU cores one, on a GPU so many that the GPU is
+!> full and never waits for the host. No turn waits for the master: what a slot asks is answered while others compute. The time loop of
 !> a slot keeps up to two chunks of steps queued on the GPU, so set-up and traces of other slots cost it nothing.
 module worker_m
   use error_m, only: error_t, Fail
@@ -301,8 +301,8 @@ contains
     if (shots > 0 .or. worker%too_large) return
     worker%too_large = .true.
     call Note(worker, link, 'shot '//Str(slot%shot%record)//' on '//worker%role%host//' needs '//Str(1.0e-9_dp*need, 3)// &
-              ' GB of GPU memory, there are '//Str(1.0e-9_dp*worker%room, 3)//' GB: it is computed on CPU cores, as are others of '// &
-              'that size')
+              ' GB of GPU memory, there are '//Str(1.0e-9_dp*worker%room, 3)//' GB: it is computed on CPU cores, as are '// &
+              'others of that size')
   end subroutine Fill
 
   !> The scheme as a slot computes it: its variant, and snapshots only where they are wanted.
@@ -445,8 +445,8 @@ contains
     type(error_t), allocatable :: error
     integer :: i
     worker%gpu = .false.
-    call Note(worker, link, 'the GPU of worker '//Str(worker%role%worker_id)//' on '//worker%role%host//' failed ('//why//'): the '// &
-              'worker '//trim(merge('leaves the job        ', 'goes on with CPU cores', worker%rules%retire)))
+    call Note(worker, link, 'the GPU of worker '//Str(worker%role%worker_id)//' on '//worker%role%host//' failed ('//why//'): '// &
+              'the worker '//trim(merge('leaves the job        ', 'goes on with CPU cores', worker%rules%retire)))
     do i = 1, size(worker%slot)
       associate (slot => worker%slot(i))
         if (.not. slot%on_gpu) cycle

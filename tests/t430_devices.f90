@@ -8,7 +8,8 @@ program t430_devices
   use rankmap_m, only: RankMap, RankWarnings, Ranges, station_t
   use text_m, only: Str
   implicit none
-  character(id_length), parameter :: card(4) = [character(id_length) :: '0000:04:00.0', '0000:1b:00.0', '0000:3d:00.0', '0000:81:00.0']
+  character(id_length), parameter :: card(4) = [character(id_length) :: '0000:04:00.0', '0000:1b:00.0', '0000:3d:00.0', &
+                                                '0000:81:00.0']
   character, parameter :: nl = new_line('a')
 
   call Deals()
@@ -48,8 +49,8 @@ contains
     call Expect('two ranks share each of two GPUs', w5, [1, 1, 1, 1, 1], [4, 4, 4, 4, 4], 2, 2, [0, 1, 2, 1, 2])
     call Expect('three ranks share one GPU', w5, [1, 1, 1, 1, 1], [1, 1, 1, 1, 1], 1, 3, [0, 1, 1, 1, 0])
     call Expect('gpn=0', w5, [1, 1, 1, 1, 1], [4, 4, 4, 4, 4], 0, 1, [0, 0, 0, 0, 0])
-    call Expect('all ranks are workers (another node than the master''s)', [.true., .true., .true.], [1, 1, 1], [2, 2, 2], 1, 1, &
-                [1, 0, 0])
+    call Expect('all ranks are workers (another node than the master''s)', [.true., .true., .true.], [1, 1, 1], &
+                [2, 2, 2], 1, 1, [1, 0, 0])
   end subroutine Deals
 
   subroutine Numbers()
