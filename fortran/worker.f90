@@ -3,8 +3,8 @@
 !>     ask for a line of the key-map, ask for the piece of earth it sees, set up, time loop, receivers -> traces, send them home
 !>
 !> A worker has a slot a shot in flight (slot.f90), and its slots take turns: on CPU cores one, on a GPU so many that the GPU is
-!> full and never waits for the host. No turn waits for the master: what a slot asks is answered while others compute. The time loop of
-!> a slot keeps up to two chunks of steps queued on the GPU, so set-up and traces of other slots cost it nothing.
+!> full and never waits for the host. No turn waits for the master: what a slot asks is answered while others compute. The time
+!> loop of a slot keeps up to two chunks of steps queued on the GPU, so set-up and traces of other slots cost it nothing.
 module worker_m
   use error_m, only: error_t, Fail
   use fill_m, only: ShotsAtOnce
@@ -39,9 +39,9 @@ module worker_m
     type(role_t) :: role
     type(rules_t) :: rules
     type(scheme_t) :: scheme
-    type(slot_t) :: slot(SLOTS)
+    type(slot_t), allocatable :: slot(:)
     integer :: wanted = 1                     !< slots that ask for shots
-    integer :: most = SLOTS                   !< of them, for want of memory
+    integer :: most = SLOTS                   !< of them, should memory be short
     logical :: gpu = .false.                  !< there is one, and it works
     real(dp) :: room = 0                      !< memory of it for this rank [bytes]
     integer :: unwritten = 0                  !< gathers sent whose fate is unknown
@@ -70,17 +70,18 @@ contains
     worker%gpu = role%gpu >= 0
     worker%room = role%gpu_room
     if (rules%shots > 0) worker%wanted = min(rules%shots, SLOTS)
-    do i = 1, SLOTS
+    allocate (worker%slot(merge(SLOTS, worker%wanted, worker%gpu)))
+    do i = 1, size(worker%slot)
       allocate (worker%slot(i)%solver, mold=mold)
     end do
     if (role%gpu_fault /= '') call LoseGpu(worker, link, role%gpu_fault)
     do while (Open(worker))
       call Hear(worker, link)
-      do i = 1, SLOTS
+      do i = 1, size(worker%slot)
         call Turn(worker, link, worker%slot(i), i)
       end do
     end do
-    do i = 1, SLOTS
+    do i = 1, size(worker%slot)
       call worker%slot(i)%solver%free()
     end do
     call Bye(worker, link)
