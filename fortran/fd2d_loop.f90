@@ -1,7 +1,8 @@
 !> The time loop of a 2D shot in chunks of steps, a look at the field after each, and the snapshots between.
 !>
-!> A GPU only queues the steps: while it computes a chunk the next one is queued, never more, so that the host can do other things
-!> meanwhile and a field that blows up is seen soon.
+!> A GPU only queues the steps: a turn waits until one chunk of the shot is left unfinished, then queues the next. So on return the
+!> GPU has work for one to two chunks, during which the host makes set-up or traces of other shots, and a field that blows up is seen
+!> soon.
 module fd2d_loop_m
   use error_m, only: error_t, Fail
   use fd2d_engine_m, only: field_sigma
@@ -15,32 +16,37 @@ module fd2d_loop_m
 
   integer, parameter :: chunk_cpu = 100         !< steps of a chunk on CPU cores
   integer, parameter :: chunk_least = 20        !< and on a GPU, at least; others are this times a power of two
-  real(dp), parameter :: chunk_seconds = 0.05_dp  !< what a chunk on a GPU should take
+  real(dp), parameter :: chunk_seconds = 0.1_dp   !< what a chunk on a GPU takes at most: longer than set-up or traces of a shot
 
 contains
 
-  !> The next chunk; on return at most one is unfinished. `done` when all steps are done and the field is sound. Fails when the
-  !> field blows up.
+  !> The next chunk, or on a GPU, where none is left, a wait for the last but one, then for the last. `done` when all steps are done
+  !> and the field is sound. Fails when the field blows up.
   subroutine Fd2dTurn(self, done, error)
     class(fd2d_state_t), intent(inout) :: self
     logical, intent(out) :: done
     type(error_t), allocatable, intent(inout) :: error
     integer :: n
+    done = .false.
+    if (self%steps == 0) self%chunk = merge(chunk_least, chunk_cpu, self%queues)
+    if (self%queues .and. self%ahead > 1) then
+      call Look(self, 1, error)
+      if (allocated(error)) return
+      call ChooseChunk(self)
+      if (self%steps == self%scheme%nt) return
+    end if
     if (self%steps < self%scheme%nt) then
-      if (self%steps == 0) self%chunk = merge(chunk_least, chunk_cpu, self%queues)
       n = min(self%chunk, self%scheme%nt - self%steps)
       if (self%taken < size(self%snapshots, 3)) n = min(n, max(1, SnapshotStep(self, self%taken + 1) - self%steps))
       call Fd2dSteps(self, n, error)
       if (.not. allocated(error)) call TakeSnapshots(self, error)
-      if (self%queues) call ChooseChunk(self, n)
-    else
-      call Fd2dFinish(self, error)
+      if (self%queues) return
     end if
-    if (.not. allocated(error) .and. self%steps == self%scheme%nt .and. .not. self%queues) call Fd2dFinish(self, error)
+    if (self%queues .or. self%steps == self%scheme%nt) call Fd2dFinish(self, error)
     done = self%finished
   end subroutine Fd2dTurn
 
-  !> The next n steps, and a look at the whole field as of the newest finished chunk.
+  !> The next n steps, and, but on a GPU, a look at the whole field.
   subroutine Fd2dSteps(self, n, error)
     class(fd2d_state_t), intent(inout) :: self
     integer, intent(in) :: n
@@ -48,11 +54,18 @@ contains
     real(dp) :: from
     from = host_seconds()
     if (self%steps == 0) self%began = from
+    if (self%queues .and. self%ahead > 1) call Look(self, 1, error)
+    if (allocated(error)) return
     call self%engine%timestep(self%steps + 1, n, error)
     if (allocated(error)) return
     self%steps = self%steps + n
-    call Look(self, 1, error)
-    if (.not. self%queues) self%seconds = self%seconds + host_seconds() - from
+    if (self%queues) then
+      self%ahead = self%ahead + 1
+      self%queued = [self%queued(2:2), n]
+    else
+      call Look(self, 0, error)
+      self%seconds = self%seconds + host_seconds() - from
+    end if
   end subroutine Fd2dSteps
 
   !> Waits, asleep, until all steps are done, and looks at the field a last time.
@@ -74,32 +87,29 @@ contains
     real(sp) :: value
     integer :: i, k
     call self%engine%pending(most, error)
+    self%ahead = min(self%ahead, most)
     if (.not. allocated(error)) call self%engine%peak(value, i, k, error)
     if (allocated(error)) return
     if (.not. value <= self%limit) call Fail(error, BlowUp(self, value, i, k))
   end subroutine Look
 
-  !> The next chunk on a GPU: as many steps as take `chunk_seconds` at the pace seen, at most a quarter of the shot. `n` steps
-  !> were queued last; the chunk before was finished just now. A pace that drops at once is the host's, which was late.
-  subroutine ChooseChunk(self, n)
+  !> The next chunk on a GPU: as many steps as take `chunk_seconds` at the pace seen, at most a quarter of the shot. The chunk before
+  !> the one queued last was finished just now. A pace that drops at once is the host's, which was late.
+  subroutine ChooseChunk(self)
     class(fd2d_state_t), intent(inout) :: self
-    integer, intent(in) :: n
     real(dp) :: now, seen
     integer :: most
     now = host_seconds()
-    if (self%before > 0) then
-      seen = (now - self%mark)/self%before
-      if (self%pace > 0) seen = min(seen, 1.25_dp*self%pace)
-      self%pace = seen
-      most = min(2*self%chunk, self%scheme%nt/4)
-      if (seen*most > chunk_seconds) most = int(chunk_seconds/seen)
-      self%chunk = chunk_least
-      do while (2*self%chunk <= most)
-        self%chunk = 2*self%chunk
-      end do
-    end if
+    seen = (now - max(self%mark, self%began))/self%queued(1)
+    if (self%pace > 0) seen = min(seen, 1.25_dp*self%pace)
+    self%pace = seen
     self%mark = now
-    self%before = n
+    most = min(2*self%chunk, self%scheme%nt/4)
+    if (seen*most > chunk_seconds) most = int(chunk_seconds/seen)
+    self%chunk = chunk_least
+    do while (2*self%chunk <= most)
+      self%chunk = 2*self%chunk
+    end do
   end subroutine ChooseChunk
 
   !> One sentence: what happened, where, when, and the likely cause.

@@ -39,6 +39,8 @@ contains
     self%finished = .false.
     self%seconds = 0
     self%taken = 0
+    self%ahead = 0
+    self%pace = 0
     call MakeGrid(self, window, error)
     if (.not. allocated(error)) call MakeEarth(self, window, error)
     if (.not. allocated(error)) call MakeSource(self, error)

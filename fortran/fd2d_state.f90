@@ -27,8 +27,10 @@ module fd2d_state_m
     real(sp) :: limit = 0                         !< of |σ|, beyond it the field has blown up
     integer :: steps = 0                          !< steps done or queued
     logical :: finished = .false.                 !< all are done, and the field was looked at
-    integer :: chunk = 0, before = 0              !< steps of the next chunk, and of the one queued last
-    real(dp) :: mark = 0                          !< when the one before that was seen to be done [s]
+    integer :: chunk = 0                          !< steps of the next chunk
+    integer :: queued(2) = 0                      !< steps of the two chunks queued last
+    integer :: ahead = 0                          !< chunks that may be unfinished
+    real(dp) :: mark = 0                          !< when a chunk was seen to be done last [s]
     real(dp) :: pace = 0                          !< seconds a step takes, as measured
     integer :: taken = 0                          !< snapshots taken
     real(dp) :: began = 0                         !< when the first step was queued [s]

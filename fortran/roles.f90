@@ -111,6 +111,10 @@ contains
     station%host = role%host
     station%worker = role%worker
     station%gpu_name = role%gpu_name
+    if (role%gpu_fault /= '') then            ! the worker says so and tells what it does about it
+      station%gpu = -1
+      station%candidate = .false.
+    end if
     station%threads = RolesThreads(role, threads)
     call MakeMap(role, station, gpn)
   end subroutine RolesDevices

@@ -7,7 +7,7 @@ module slot_m
   use window_m, only: window_t
   implicit none
   private
-  public :: slot_t, IDLE, ASKED, GIVEN, SEEING, READY, LOOPING, SNAPPED, CLOSED
+  public :: slot_t, IDLE, ASKED, GIVEN, SEEING, READY, LOOPING, MODELLED, SNAPPED, CLOSED
 
   !> What a slot waits for or is about to do:
   integer, parameter :: IDLE = 0        !< ask for a shot
@@ -15,9 +15,10 @@ module slot_m
   integer, parameter :: GIVEN = 2       !< ask for the model
   integer, parameter :: SEEING = 3      !< hear of the model
   integer, parameter :: READY = 4       !< set up
-  integer, parameter :: LOOPING = 5     !< the time loop, then the gather
-  integer, parameter :: SNAPPED = 6     !< hear that the snapshots are on disk
-  integer, parameter :: CLOSED = 7      !< nothing more
+  integer, parameter :: LOOPING = 5     !< the time loop
+  integer, parameter :: MODELLED = 6    !< make the traces, after the other slots have given the GPU work for as long as that takes
+  integer, parameter :: SNAPPED = 7     !< hear that the snapshots are on disk
+  integer, parameter :: CLOSED = 8      !< nothing more
 
   type :: slot_t
     integer :: state = IDLE

@@ -16,7 +16,7 @@ module worker_m
                         MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, Poll, Rest, Tell
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
-  use slot_m, only: ASKED, CLOSED, GIVEN, IDLE, LOOPING, READY, SEEING, slot_t, SNAPPED
+  use slot_m, only: ASKED, CLOSED, GIVEN, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
   use solver_m, only: solver_t
   use table_m, only: SplitList
   use text_m, only: Str
@@ -108,12 +108,11 @@ contains
       slot%last_beat = start
     case (LOOPING)
       call slot%solver%advance(done, error)                                      ! some time steps
-      if (.not. allocated(error) .and. done) then
-        call slot%solver%gather(slot%gather, error)                              ! receivers -> traces
-        if (.not. allocated(error)) call GatherSend(worker, link, slot)          ! to the I/O server
-      else if (.not. allocated(error)) then
-        call Heartbeat(worker, link, slot)
-      end if
+      if (.not. allocated(error)) call Heartbeat(worker, link, slot)
+      if (done) slot%state = MODELLED
+    case (MODELLED)
+      call slot%solver%gather(slot%gather, error)                                ! receivers -> traces
+      if (.not. allocated(error)) call GatherSend(worker, link, slot)            ! to the I/O server
     case default
       return
     end select
@@ -139,7 +138,7 @@ contains
     real(dp) :: start, spent
     logical :: computing, shot_awaited
     shot_awaited = worker%unwritten == 0 .and. .not. any(worker%slot%state == SEEING .or. worker%slot%state == SNAPPED)
-    computing = any(worker%slot%state == LOOPING)
+    computing = any(worker%slot%state == LOOPING .or. worker%slot%state == MODELLED)
     start = host_seconds()
     do while (NextLetter(worker, link, letter))
       call Understand(worker, link, letter)
@@ -186,7 +185,7 @@ contains
   pure logical function Busy(worker)
     type(worker_t), intent(in) :: worker
     associate (s => worker%slot%state)
-      Busy = any(s == GIVEN .or. s == READY .or. s == LOOPING) .or. .not. Open(worker) .or. &
+      Busy = any(s == GIVEN .or. s == READY .or. s == LOOPING .or. s == MODELLED) .or. .not. Open(worker) .or. &
              (any(s(:worker%wanted) == IDLE) .and. .not. worker%stopped)
     end associate
   end function Busy
@@ -339,7 +338,7 @@ contains
     slot%gather%slot = slot%shot%slot
     slot%gather%device = trim(worker%role%processor)
     if (slot%on_gpu) slot%gather%device = worker%role%gpu_name
-    if (slot%gather%nsnap > 0 .and. slot%state == LOOPING) then
+    if (slot%gather%nsnap > 0 .and. slot%state == MODELLED) then
       slot%state = SNAPPED
       call SnapsLetter(slot%gather, message)
     else
@@ -452,7 +451,7 @@ contains
       associate (slot => worker%slot(i))
         if (.not. slot%on_gpu) cycle
         slot%on_gpu = .false.
-        if (slot%state /= READY .and. slot%state /= LOOPING) cycle
+        if (slot%state /= READY .and. slot%state /= LOOPING .and. slot%state /= MODELLED) cycle
         call Fail(error, 'it was on the GPU that failed')
         error%device = .true.
         call ReportLost(worker, link, slot, error)
