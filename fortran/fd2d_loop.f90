@@ -1,8 +1,8 @@
 !> The time loop of a 2D shot in chunks of steps, a look at the field after each, and the snapshots between.
 !>
 !> A GPU only queues the steps: a turn waits until one chunk of the shot is left unfinished, then queues the next. So on return the
-!> GPU has work for one to two chunks, during which the host makes set-up or traces of other shots, and a field that blows up is seen
-!> soon.
+!> GPU has work for one to two chunks, during which the host makes set-up or traces of other shots, and a field that blows up is
+!> seen soon.
 module fd2d_loop_m
   use error_m, only: error_t, Fail
   use fd2d_engine_m, only: field_sigma
@@ -93,8 +93,8 @@ contains
     if (.not. value <= self%limit) call Fail(error, BlowUp(self, value, i, k))
   end subroutine Look
 
-  !> The next chunk on a GPU: as many steps as take `chunk_seconds` at the pace seen, at most a quarter of the shot. The chunk before
-  !> the one queued last was finished just now. A pace that drops at once is the host's, which was late.
+  !> The next chunk on a GPU: as many steps as take `chunk_seconds` at the pace seen, at most a quarter of the shot. The chunk
+  !> before the one queued last was finished just now. A pace that drops at once is the host's, which was late.
   subroutine ChooseChunk(self)
     class(fd2d_state_t), intent(inout) :: self
     real(dp) :: now, seen

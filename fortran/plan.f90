@@ -9,6 +9,7 @@ module plan_m
   use kinds_m, only: dp, i8
   use keymap_m, only: KeymapShot
   use log_m, only: LogPrint
+  use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
   use model_m, only: ModelShape, ModelWindow
   use physics_m, only: SolverNew
   use roles_m, only: role_t, RolesThreads, RolesUsable
@@ -163,18 +164,20 @@ contains
     type(span_t), intent(in) :: span
     type(role_t), intent(in) :: role
     real(dp), intent(in) :: rate
-    real(dp) :: seconds, memory, disk
+    type(memory_t) :: memory
+    type(error_t), allocatable :: error
+    character(:), allocatable :: warning
+    real(dp) :: seconds, disk
     integer :: ncomp
+    call MemoryNeed(prospect, memory, error)
+    if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
     associate (s => prospect%scheme, k => prospect%keymap)
       ncomp = size(SplitList(s%components))
-      ! Three fields, three coefficients, the medium they are made from (2), window (2) and its copy in the message (2), and the
-      ! traces at dt and at dt_out.
-      memory = 4*(12*span%cells + real(k%nrec_max, dp)*ncomp*(s%nt + 2*s%nt_out))
       disk = 4*real(k%n, dp)*k%nrec_max*ncomp*s%nt_out
       seconds = span%total*s%nt/rate
-      call Row('memory', Bytes(memory)//' a worker rank; '//Bytes(8*real(prospect%model%nx, dp)*prospect%model%nz)// &
-               ' more on rank 0 for the model')
-      call Row('disk', Bytes(disk)//' for '//prospect%job%output)
+      call Row('memory', MemoryBytes(memory%worker)//' a worker rank, '//MemoryBytes(memory%master)//' rank 0')
+      if (allocated(error)) call Row('', error%message)
+      call Row('disk', MemoryBytes(disk)//' for '//prospect%job%output)
       call Row('time', 'about '//Clock(seconds)//' on one worker like this rank ('//Str(s%threads)//' thread(s) of '// &
                role%processor//', '//Str(1.0e-6_dp*rate, 3)//' Mcell/s); divide by the number of workers')
     end associate
@@ -204,7 +207,7 @@ contains
       shots = ShotsAtOnce(prospect%job%shots_per_gpu, span%cells, need, room)
       n = device_count()
       call Row('GPU', FString(buffer)//', '//Str(min(n, prospect%job%gpn))//' of '//Str(n)//' on this node')
-      call Row('GPU memory', Bytes(need)//' for the largest shot, '//Bytes(room)//' for a rank'//Fits(shots))
+      call Row('GPU memory', MemoryBytes(need)//' for the largest shot, '//MemoryBytes(room)//' for a rank'//Fits(shots))
       if (too_large > 0) call Row('', Str(too_large)//' of '//Str(prospect%keymap%n)//' shots do not fit: the rank computes '// &
                                   'them on CPU cores; a smaller aperture or depth, or larger dx and dz, would help')
       if (shots == 0) return
@@ -254,16 +257,6 @@ contains
       need = max(need, one)
     end do
   end subroutine Needs
-
-  pure function Bytes(n) result(s)
-    real(dp), intent(in) :: n
-    character(:), allocatable :: s
-    if (n >= 1.0e9_dp) then
-      s = Str(1.0e-9_dp*n, 3)//' GB'
-    else
-      s = Str(1.0e-6_dp*n, 3)//' MB'
-    end if
-  end function Bytes
 
   subroutine Row(name, value)
     character(*), intent(in) :: name, value

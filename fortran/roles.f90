@@ -7,6 +7,7 @@ module roles_m
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp, i8
   use mpi_f08
+  use nodes_m, only: node_t, NodesFind
   use rankmap_m, only: RankMap, RankWarnings, station_t
   use text_m, only: FString, Str
   implicit none
@@ -33,6 +34,7 @@ module roles_m
     character(:), allocatable :: gpu_name, gpu_fault   !< gpu_fault: why a GPU that it was to use cannot be used; '' = none
     character(:), allocatable :: host, processor
     character(:), allocatable :: map, warnings  !< on rank 0: what all ranks compute on, and what is not as asked, in lines
+    type(node_t), allocatable :: nodes(:)     !< machines of the job, on rank 0
   end type role_t
 
 contains
@@ -56,6 +58,7 @@ contains
     role%warnings = ''
     call MPI_Comm_split_type(role%world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, role%node)
     role%cores = CoresAlone(role, .false.)
+    call NodesFind(role%world, role%node, role%host, role%worker, role%master, role%nodes)
   end subroutine RolesStart
 
   !> Splits the workers into groups of `group` ranks; leftover ranks have nothing to do.

@@ -5,6 +5,7 @@ module run_m
   use host_c, only: host_catch_signals, host_seconds
   use kinds_m, only: dp
   use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogWarn
+  use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
   use master_m, only: master_t, MasterFinish, MasterNew, MasterServe, MasterStatus
   use params_m, only: job_t
   use physics_m, only: SolverNew
@@ -35,10 +36,14 @@ contains
     type(survey_t) :: survey
     type(rules_t) :: rules
     type(error_t), allocatable :: error
+    type(memory_t) :: memory
+    character(:), allocatable :: warning
     real(dp) :: start
     start = host_seconds()
     if (role%master) then
       call ProspectRead(job, prospect, error)
+      if (.not. allocated(error)) call MemoryNeed(prospect, memory, error)
+      if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
       if (.not. allocated(error)) call ProspectSurvey(prospect, settings, survey)
       if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, job%overwrite, error)
       if (allocated(error)) then
@@ -49,6 +54,8 @@ contains
         call ProspectLog(prospect)
         call LogLines(role%map, .false.)
         call LogLines(role%warnings, .true.)
+        call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
+        if (warning /= '') call LogWarn(warning)
         call LogInfo('shots to do: '//Str(count(.not. store%done))//' of '//Str(prospect%keymap%n)//', on '// &
                      Str(role%nworkers)//' worker(s)')
       end if

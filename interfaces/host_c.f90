@@ -4,7 +4,7 @@ module host_c
   implicit none
   private
   public :: host_cores, host_cores_hash, host_nap, host_seconds, host_terminal, host_name, host_processor
-  public :: host_catch_signals, host_signal
+  public :: host_catch_signals, host_signal, host_memory
 
   interface
     !> Cores this process may run on.
@@ -53,6 +53,16 @@ module host_c
       integer(c_int), value :: n
       character(kind=c_char), intent(out) :: name(n)
     end subroutine host_processor
+
+    !> Memory that processes here may use at most, and that is available to new ones [bytes]; caches that the system would give back
+    !> count as available, and limits of control groups (versions 1 and 2) are respected. Both are 0 where the system does not say.
+    !> `root` (null-terminated): where the system's files are looked for, '' = the system.
+    subroutine host_memory(root, total, available) bind(c)
+      import :: c_char, c_long
+      implicit none
+      character(kind=c_char), intent(in) :: root(*)
+      integer(c_long), intent(out) :: total, available
+    end subroutine host_memory
 
     !> From now on SIGINT, SIGTERM and SIGUSR1 are remembered instead of ending the process.
     subroutine host_catch_signals() bind(c)

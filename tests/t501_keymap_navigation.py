@@ -311,7 +311,8 @@ def relation(record, line, number, first, last, rline, rfirst, rlast, revision):
 
 def sps(revision, feet=False):
     """Land line to the north: receivers 25 m apart, shots between them, split spread of 10 with a gap."""
-    head = f'{"H00 SPS format version num.":<32s}' + ('SPS 2.1' if revision == '2.1' else 'SPS001') + '\n'
+    head = f'{"H00 SPS format version num.":<32s}' + ('SPS 2.1' if revision == '2.1' else 'SPS001')
+    head += ',12.10.93;\n'
     head += f'{"H201Factor to metre":<32s}0.3048\n' if feet else ''
     put(
         's.sps',
@@ -396,6 +397,7 @@ def test_sps_faults():
         refused(words, what, 'sps', 'bad_s.sps', 'bad_r.sps', 'bad_x.sps', '-o', 'bad.keymap', *more)
 
     bad('has no header H00', 'no revision', lambda f, t: t.split('\n', 1)[1])
+    bad('header H00 names no SPS revision', 'a nameless revision', lambda f, t: t.replace('SPS 2.1', '2.1'))
     bad(
         'is not in the receiver file',
         'a receiver that is not there',

@@ -313,7 +313,10 @@ def _sps_revision(path):
     line = next((s for s in read_lines(path) if s.startswith('H00')), None)
     if line is None:
         fail(f'{path} has no header H00 that tells the SPS revision: give --revision 0 or 2.1')
-    return '2.1' if re.search(r'SPS\s*(Rev\.?)?\s*2|2\.1', line[3:], re.IGNORECASE) else '0'
+    version = re.search(r'SPS[\s.REV]*(\d)', line[3:], re.IGNORECASE)
+    if version is None:
+        fail(f"{path}: header H00 names no SPS revision: '{line[32:].strip()}': give --revision 0 or 2.1")
+    return '2.1' if version[1] == '2' else '0'
 
 
 def _sps_factor(lines):

@@ -1,0 +1,114 @@
+!> Does a survey fit into the memory of its machines? A sentence before the first shot, not the system's killer in its midst.
+module memory_m
+  use error_m, only: error_t, Fail
+  use keymap_m, only: KeymapShot
+  use kinds_m, only: dp, i8
+  use model_m, only: ModelShape
+  use nodes_m, only: node_t
+  use prospect_m, only: prospect_t
+  use shot_m, only: shot_t
+  use table_m, only: SplitList
+  use text_m, only: Str
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: memory_t, MemoryNeed, MemoryCheck, MemoryBytes
+
+  ! Floats a cell of the grid: what the engine holds with layers and rims, and modulus and density beside it.
+  integer, parameter :: floats_cpu = 7 + 2, floats_fortran = 11 + 2
+  ! Floats a node of the window: vp and rho, in the message and out of it.
+  integer, parameter :: floats_window = 4
+  real(dp), parameter :: process = 3.0e7_dp       !< of a rank that does nothing: program, MPI, NetCDF [bytes]
+
+  !> What the ranks of a survey need.
+  type :: memory_t
+    real(dp) :: worker = 0             !< a rank that models shots, in its largest shot [bytes]
+    real(dp) :: master = 0             !< rank 0: model, a window and a gather under way [bytes]
+    integer :: record = 0              !< that largest shot
+    integer :: nx = 0, nz = 0          !< its grid, layers included
+  end type memory_t
+
+contains
+
+  !> What the ranks of a prepared survey need, within some 20 % (measured: t414).
+  subroutine MemoryNeed(prospect, memory, error)
+    type(prospect_t), intent(in) :: prospect
+    type(memory_t), intent(out) :: memory
+    type(error_t), allocatable, intent(inout) :: error
+    type(shot_t) :: shot
+    type(window_t) :: window
+    real(dp) :: grid, inner, most, traces, gathers, films
+    integer :: i, nx, nz, floats
+    floats = merge(floats_fortran, floats_cpu, prospect%scheme%variant == 'fortran')
+    most = 0
+    inner = 0
+    associate (s => prospect%scheme, m => prospect%model)
+      do i = 1, prospect%keymap%n
+        call KeymapShot(prospect%keymap, i, shot)
+        call ModelShape(m, prospect%job, shot, s%dx, s%dz, window, error)
+        if (allocated(error)) return
+        nx = window%nx + 2*s%npml
+        nz = window%nz + s%npml + merge(0, s%npml, s%free_top)
+        grid = real(nx, dp)*nz
+        if (grid <= most) cycle
+        most = grid
+        inner = real(window%nx, dp)*window%nz
+        memory%record = shot%record
+        memory%nx = nx
+        memory%nz = nz
+      end do
+      traces = real(prospect%keymap%nrec_max, dp)*size(SplitList(s%components))
+      gathers = traces*s%nt_out
+      films = 0
+      if (size(prospect%snapshot_records) > 0 .and. s%snapshot > 0) &
+        films = inner/s%snapshot_step**2*((s%nt_out - 1)*s%dt_out/s%snapshot + 1)
+      memory%worker = process + 4*(floats*most + floats_window*inner + 4*traces*s%nt + 2*gathers + 4*films)
+      memory%master = process + 4*(2*real(m%nx, dp)*m%nz + floats_window*inner + 2*gathers + 3*films)
+    end associate
+  end subroutine MemoryNeed
+
+  !> Compares the need with what the nodes have. `warning`: a line a node whose ranks together need more than is available, '' if
+  !> all fit. Fails where one rank alone needs more than its node has.
+  pure subroutine MemoryCheck(memory, nodes, warning, error)
+    type(memory_t), intent(in) :: memory
+    type(node_t), intent(in) :: nodes(:)
+    character(:), allocatable, intent(out) :: warning
+    type(error_t), allocatable, intent(inout) :: error
+    character(*), parameter :: advice = 'lower aperture or depth, or raise dx and dz'
+    character(:), allocatable :: largest
+    real(dp) :: need
+    integer :: i
+    warning = ''
+    largest = ' (shot record '//Str(memory%record)//', '//Str(memory%nx)//' x '//Str(memory%nz)//' cells)'
+    do i = 1, size(nodes)
+      associate (n => nodes(i))
+        if (n%total <= 0) cycle
+        if (n%workers > 0 .and. memory%worker > real(n%total, dp)) then
+          call Fail(error, 'one worker needs '//MemoryBytes(memory%worker)//largest//', but '//trim(n%host)//' has '// &
+                    MemoryBytes(real(n%total, dp))//' of memory: '//advice)
+        else if (n%master .and. memory%master > real(n%total, dp)) then
+          call Fail(error, 'rank 0 needs '//MemoryBytes(memory%master)//' for the model and what it sends, but '// &
+                    trim(n%host)//' has '//MemoryBytes(real(n%total, dp))//' of memory: start it on a larger machine')
+        end if
+        need = n%workers*memory%worker + merge(memory%master, 0.0_dp, n%master)
+        if (need <= real(n%available, dp)) cycle
+        if (warning /= '') warning = warning//new_line('a')
+        warning = warning//Str(n%workers)//' worker(s) on '//trim(n%host)//' need '//MemoryBytes(need)//', '// &
+                  MemoryBytes(memory%worker)//' each'//largest//', but '//MemoryBytes(real(n%available, dp))// &
+                  ' are available there: start fewer ranks a node, '//advice
+      end associate
+    end do
+  end subroutine MemoryCheck
+
+  !> 1.23 GB, 45.6 MB.
+  pure function MemoryBytes(n) result(s)
+    real(dp), intent(in) :: n
+    character(:), allocatable :: s
+    if (n >= 1.0e9_dp) then
+      s = Str(1.0e-9_dp*n, 3)//' GB'
+    else
+      s = Str(1.0e-6_dp*n, 3)//' MB'
+    end if
+  end function MemoryBytes
+
+end module memory_m

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""What the program says each rank will need is what the rank then takes; and a survey too large for the machine is told so before its
+first shot."""
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done, skip  # noqa: E402
+from minisurvey import PROGRAM, make, run  # noqa: E402
+
+LOW, HIGH = 0.75, 1.3
+make(shots=1, aperture=-1)
+
+# Each rank under a process that reports the most memory its child held.
+Path("watch.py").write_text("""import os, resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024e-6
+open('peak' + os.environ['OMPI_COMM_WORLD_RANK'], 'w').write(str(peak))
+""")
+
+
+def megabytes(text):
+    number, unit = text.split()
+    return float(number) * {"MB": 1, "GB": 1000}[unit]
+
+
+def compare(what, *words):
+    r = subprocess.run(["mpirun", "-n", "2", sys.executable, "watch.py", PROGRAM, "par=job.par", "overwrite=y", *words],
+                       capture_output=True, text=True, timeout=250, stdin=subprocess.DEVNULL)
+    said = re.search(r"memory +([\d.]+ .B) a worker, ([\d.]+ .B) rank 0", r.stderr)
+    if r.returncode != 0 or not said:
+        claim(False, f"{what}: exit status {r.returncode}, {r.stderr[-400:]}")
+        return
+    for rank, name, words in ((1, "a worker", said[1]), (0, "rank 0", said[2])):
+        taken = float(Path(f"peak{rank}").read_text())
+        ratio = megabytes(words) / taken
+        claim(LOW < ratio < HIGH, f"{what}: {name} was to need {words} and took {taken:.0f} MB: {ratio:.2f} of it, "
+              f"must be {LOW} .. {HIGH}")
+
+
+if "san" in os.environ.get("LD_PRELOAD", "") or "debug" in str(PROGRAM):
+    skip("a sanitized build takes what it likes")
+else:
+    compare("cpu, 1.1 Mcells", "dx=0.8", "dz=0.8", "tmax=0.004", "fpeak=60", "variant=cpu")
+    compare("fortran, 0.3 Mcells", "dx=1.6", "dz=1.6", "tmax=0.004", "fpeak=60", "variant=fortran")
+    compare("snapshots", "dx=2", "dz=2", "snapshot=0.01", "variant=cpu")
+    compare("long traces of three components", "dt=1e-5", "dt_out=2e-5", "components=p,vx,vz", "variant=cpu")
+
+total = next(int(line.split()[1]) for line in open("/proc/meminfo") if line.startswith("MemTotal")) / 1e6
+before = sorted(os.listdir("."))
+if total < 40:
+    r = run("par=job.par", "dx=0.0285", "dz=0.0285", "output=huge.nc")
+    claim(r.returncode == 1 and re.search(r"one worker needs [\d.]+ GB \(shot record 101, .* of memory: lower aperture", r.stderr)
+          and sorted(os.listdir(".")) == before, f"a window of 0.9 Gcells on {total:.0f} GB: exit status {r.returncode}, "
+          f"no file, {r.stderr.strip()[:300]}")
+else:
+    skip(f"a window too large for {total:.0f} GB is not tried")
+done()
