@@ -176,7 +176,11 @@ contains
       disk = 4*real(k%n, dp)*k%nrec_max*ncomp*s%nt_out
       seconds = span%total*s%nt/rate
       call Row('memory', MemoryBytes(memory%worker)//' a worker rank, '//MemoryBytes(memory%master)//' rank 0')
-      if (allocated(error)) call Row('', error%message)
+      if (allocated(error)) then
+        call Row('', error%message)
+      else if (warning /= '') then
+        call Row('', warning)
+      end if
       call Row('disk', MemoryBytes(disk)//' for '//prospect%job%output)
       call Row('time', 'about '//Clock(seconds)//' on one worker like this rank ('//Str(s%threads)//' thread(s) of '// &
                role%processor//', '//Str(1.0e-6_dp*rate, 3)//' Mcell/s); divide by the number of workers')
