@@ -12,6 +12,7 @@ module error_m
   !> One sentence with the value, the limit and what to do.
   type :: error_t
     character(:), allocatable :: message
+    logical :: device = .false.               !< a GPU failed; what it was to do may go well elsewhere
   end type error_t
 
 contains

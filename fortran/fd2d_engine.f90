@@ -34,11 +34,13 @@ module fd2d_engine_m
     procedure(pml_i), deferred :: pml              !< profiles of the layers, see pml.f90
     procedure(source_i), deferred :: source        !< after step n, σ(i,k) grows by w q(n)
     procedure(receivers_i), deferred :: receivers  !< receiver r samples sum(w field(i,k)); forgets all traces
-    procedure(timestep_i), deferred :: timestep    !< steps first .. first+n-1
+    procedure(timestep_i), deferred :: timestep    !< steps first .. first+n-1; a GPU only queues them
+    procedure(pending_i), deferred :: pending      !< waits, asleep, until at most `most` calls of timestep are unfinished
     procedure(traces_i), deferred :: traces        !< their samples
     procedure(field_i), deferred :: field          !< a copy of a field, (nx, nz)
     procedure(set_field_i), deferred :: set_field
     procedure(maxabs_i), deferred :: maxabs        !< largest |σ| and where; infinite if any is infinite or not a number
+    procedure(maxabs_i), deferred :: peak          !< the same at the end of the newest finished call of timestep, without waiting
     procedure(reset_i), deferred :: reset          !< all fields zero, traces forgotten
     procedure(bytes_i), deferred :: bytes          !< memory held
     procedure(device_i), deferred :: device        !< what computes, for the record
@@ -95,6 +97,13 @@ module fd2d_engine_m
       integer, intent(in) :: first, n
       type(error_t), allocatable, intent(inout) :: error
     end subroutine timestep_i
+
+    subroutine pending_i(self, most, error)
+      import :: fd2d_engine_t, error_t
+      class(fd2d_engine_t), intent(inout) :: self
+      integer, intent(in) :: most
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine pending_i
 
     subroutine traces_i(self, first, out, error)
       import :: fd2d_engine_t, error_t, sp

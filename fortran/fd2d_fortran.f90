@@ -36,6 +36,8 @@ module fd2d_fortran_m
     integer :: first = 1, steps = 0                             !< samples of steps first .. first+steps-1 are there
   contains
     procedure :: new, free, model, pml, source, receivers, timestep, traces, field, set_field, maxabs, reset, bytes, device
+    procedure :: pending
+    procedure :: peak => maxabs
   end type fd2d_fortran_t
 
 contains
@@ -163,6 +165,13 @@ contains
       call Sample(self, self%samples(:, self%steps))
     end do
   end subroutine timestep
+
+  !> Nothing is ever unfinished here.
+  subroutine pending(self, most, error)
+    class(fd2d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: most
+    type(error_t), allocatable, intent(inout) :: error
+  end subroutine pending
 
   subroutine StepVelocity(self)
     class(fd2d_fortran_t), intent(inout) :: self

@@ -2,30 +2,48 @@
 module fd2d_native_m
   use error_m, only: error_t, FailFromC
   use fd2d_c, only: fd2d_bytes, fd2d_cfg, fd2d_device, fd2d_field, fd2d_free, fd2d_maxabs, fd2d_model, fd2d_new, fd2d_pml, &
-                    fd2d_receivers, fd2d_reset, fd2d_set_field, fd2d_source, fd2d_timestep, fd2d_traces
+                    fd2d_peak, fd2d_pending, fd2d_receivers, fd2d_reset, fd2d_set_field, fd2d_source, fd2d_timestep, fd2d_traces
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
   use iso_c_binding, only: c_associated, c_char, c_float, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: i8, sp
   use text_m, only: CString, FString
   implicit none
   private
-  public :: fd2d_native_t
+  public :: fd2d_native_t, NativeCfg
 
   type, extends(fd2d_engine_t) :: fd2d_native_t
     character(:), allocatable :: variant
+    logical :: gpu = .false.                      !< it computes on a GPU
     type(c_ptr), private :: handle = c_null_ptr
   contains
     procedure :: new, free, model, pml, source, receivers, timestep, traces, field, set_field, maxabs, reset, bytes, device
+    procedure :: pending, peak
   end type fd2d_native_t
 
 contains
+
+  !> Turns a return code into an error that says whether a GPU is to blame.
+  subroutine Check(self, rc, error)
+    class(fd2d_native_t), intent(in) :: self
+    integer, intent(in) :: rc
+    type(error_t), allocatable, intent(inout) :: error
+    if (rc == 0 .or. allocated(error)) return
+    call FailFromC(rc, error)
+    error%device = self%gpu
+  end subroutine Check
 
   subroutine new(self, grid, error)
     class(fd2d_native_t), intent(inout) :: self
     type(fd2d_grid_t), intent(in) :: grid
     type(error_t), allocatable, intent(inout) :: error
-    type(fd2d_cfg) :: cfg
     call self%free()
+    self%handle = fd2d_new(CString(self%variant), NativeCfg(grid))
+    if (.not. c_associated(self%handle)) call Check(self, 1, error)
+  end subroutine new
+
+  !> The grid as C knows it.
+  pure type(fd2d_cfg) function NativeCfg(grid) result(cfg)
+    type(fd2d_grid_t), intent(in) :: grid
     cfg%nx = grid%nx
     cfg%nz = grid%nz
     cfg%half_length = grid%half_length
@@ -39,9 +57,7 @@ contains
     cfg%dz = real(grid%dz, c_float)
     cfg%dt = real(grid%dt, c_float)
     cfg%w = real(grid%w, c_float)
-    self%handle = fd2d_new(CString(self%variant), cfg)
-    if (.not. c_associated(self%handle)) call FailFromC(1, error)
-  end subroutine new
+  end function NativeCfg
 
   subroutine free(self)
     class(fd2d_native_t), intent(inout) :: self
@@ -53,14 +69,14 @@ contains
     class(fd2d_native_t), intent(inout) :: self
     real(sp), intent(in) :: kappa(:, :), rho(:, :)
     type(error_t), allocatable, intent(inout) :: error
-    call FailFromC(fd2d_model(self%handle, kappa, rho), error)
+    call Check(self, fd2d_model(self%handle, kappa, rho), error)
   end subroutine model
 
   subroutine pml(self, px, pz, error)
     class(fd2d_native_t), intent(inout) :: self
     real(sp), intent(in) :: px(:, :), pz(:, :)
     type(error_t), allocatable, intent(inout) :: error
-    call FailFromC(fd2d_pml(self%handle, px, pz), error)
+    call Check(self, fd2d_pml(self%handle, px, pz), error)
   end subroutine pml
 
   subroutine source(self, q, i, k, w, error)
@@ -68,7 +84,7 @@ contains
     real(sp), intent(in) :: q(:), w(:)
     integer, intent(in) :: i(:), k(:)
     type(error_t), allocatable, intent(inout) :: error
-    call FailFromC(fd2d_source(self%handle, size(q), q, size(w), i - 1, k - 1, w), error)
+    call Check(self, fd2d_source(self%handle, size(q), q, size(w), i - 1, k - 1, w), error)
   end subroutine source
 
   subroutine receivers(self, start, field, i, k, w, error)
@@ -76,22 +92,29 @@ contains
     integer, intent(in) :: start(:), field(:), i(:), k(:)
     real(sp), intent(in) :: w(:)
     type(error_t), allocatable, intent(inout) :: error
-    call FailFromC(fd2d_receivers(self%handle, size(field), start - 1, field, i - 1, k - 1, w), error)
+    call Check(self, fd2d_receivers(self%handle, size(field), start - 1, field, i - 1, k - 1, w), error)
   end subroutine receivers
 
   subroutine timestep(self, first, n, error)
     class(fd2d_native_t), intent(inout) :: self
     integer, intent(in) :: first, n
     type(error_t), allocatable, intent(inout) :: error
-    call FailFromC(fd2d_timestep(self%handle, first, n), error)
+    call Check(self, fd2d_timestep(self%handle, first, n), error)
   end subroutine timestep
+
+  subroutine pending(self, most, error)
+    class(fd2d_native_t), intent(inout) :: self
+    integer, intent(in) :: most
+    type(error_t), allocatable, intent(inout) :: error
+    call Check(self, fd2d_pending(self%handle, most), error)
+  end subroutine pending
 
   subroutine traces(self, first, out, error)
     class(fd2d_native_t), intent(inout) :: self
     integer, intent(in) :: first
     real(sp), contiguous, intent(out) :: out(:, :)
     type(error_t), allocatable, intent(inout) :: error
-    call FailFromC(fd2d_traces(self%handle, first, size(out, 1), out), error)
+    call Check(self, fd2d_traces(self%handle, first, size(out, 1), out), error)
   end subroutine traces
 
   subroutine field(self, which, out, error)
@@ -99,7 +122,7 @@ contains
     integer, intent(in) :: which
     real(sp), contiguous, intent(out) :: out(:, :)
     type(error_t), allocatable, intent(inout) :: error
-    call FailFromC(fd2d_field(self%handle, which, out), error)
+    call Check(self, fd2d_field(self%handle, which, out), error)
   end subroutine field
 
   subroutine set_field(self, which, in, error)
@@ -107,7 +130,7 @@ contains
     integer, intent(in) :: which
     real(sp), contiguous, intent(in) :: in(:, :)
     type(error_t), allocatable, intent(inout) :: error
-    call FailFromC(fd2d_set_field(self%handle, which, in), error)
+    call Check(self, fd2d_set_field(self%handle, which, in), error)
   end subroutine set_field
 
   subroutine maxabs(self, value, i, k, error)
@@ -115,15 +138,25 @@ contains
     real(sp), intent(out) :: value
     integer, intent(out) :: i, k
     type(error_t), allocatable, intent(inout) :: error
-    call FailFromC(fd2d_maxabs(self%handle, value, i, k), error)
+    call Check(self, fd2d_maxabs(self%handle, value, i, k), error)
     i = i + 1
     k = k + 1
   end subroutine maxabs
 
+  subroutine peak(self, value, i, k, error)
+    class(fd2d_native_t), intent(inout) :: self
+    real(sp), intent(out) :: value
+    integer, intent(out) :: i, k
+    type(error_t), allocatable, intent(inout) :: error
+    call Check(self, fd2d_peak(self%handle, value, i, k), error)
+    i = i + 1
+    k = k + 1
+  end subroutine peak
+
   subroutine reset(self, error)
     class(fd2d_native_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
-    call FailFromC(fd2d_reset(self%handle), error)
+    call Check(self, fd2d_reset(self%handle), error)
   end subroutine reset
 
   integer(i8) function bytes(self)

@@ -225,9 +225,36 @@ contains
     if (t%sound('npml,half_length') .and. job%npml > 0 .and. job%npml < job%half_length) &
       call t%blame('npml', 'is narrower than the differentiators, '//t%said('half_length')// &
                    ': give 0 for none, or at least half_length')
-    if (t%sound('gpn') .and. job%gpn > 0 .and. .not. t%gpu_kernels) &
-      call t%blame('gpn', 'asks for GPUs, but this build has no kernels for them: give gpn=0, or build where nvcc is found')
+    call CheckVariant(job, t)
   end subroutine CheckScheme
+
+  !> Variant, gpn and build go together.
+  subroutine CheckVariant(job, t)
+    type(job_t), intent(in) :: job
+    type(table_t), intent(inout) :: t
+    character(*), parameter :: cure = ': install the CUDA toolkit and run make again, or '
+    if (.not. t%sound('variant,gpn')) return
+    if (Holds(t%unbuilt, job%variant)) then
+      call t%blame('variant', 'is not in this build, which was made without CUDA (no nvcc was found)'//cure// &
+                   'choose auto, fortran or cpu')
+    else if (Holds(t%on_gpu, job%variant) .and. job%gpn == 0) then
+      call t%blame('variant', 'computes on GPUs, but '//t%said('gpn')//': give gpn=1 or more, or choose auto, fortran or cpu')
+    else if (job%gpn > 0 .and. t%unbuilt == t%on_gpu) then
+      call t%blame('gpn', 'asks for GPUs, but this build was made without CUDA (no nvcc was found)'//cure//'give gpn=0')
+    else if (job%gpn > 0 .and. job%variant /= 'auto' .and. .not. Holds(t%on_gpu, job%variant)) then
+      call t%blame('variant', 'computes on CPU cores, but '//t%said('gpn')//' asks for GPUs: give variant=auto, or gpn=0')
+    end if
+    if (job%gpn > 0 .or. .not. t%sound('ranks_per_gpu,shots_per_gpu')) return
+    if (job%ranks_per_gpu > 1) call t%blame('ranks_per_gpu', 'has no effect without GPUs: give gpn=1 or more too')
+    if (job%shots_per_gpu > 0 .and. t%given('shots_per_gpu')) &
+      call t%blame('shots_per_gpu', 'has no effect without GPUs: give gpn=1 or more too')
+  end subroutine CheckVariant
+
+  !> Whether a list joined by commas holds a word.
+  pure logical function Holds(list, word)
+    character(*), intent(in) :: list, word
+    Holds = index(','//trim(list)//',', ','//word//',') > 0
+  end function Holds
 
   subroutine CheckSnapshots(job, t)
     type(job_t), intent(in) :: job

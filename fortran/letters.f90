@@ -2,12 +2,13 @@
 module letters_m
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
-  use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS
+  use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_WRITTEN
   use shot_m, only: shot_t
   use window_m, only: window_t
   implicit none
   private
-  public :: ShotLetter, ShotFrom, WindowLetter, WindowFrom, GatherLetter, GatherFrom, SnapsLetter, SnapsFrom
+  public :: ShotLetter, ShotFrom, ModelLetter, ModelFrom, WindowLetter, WindowFrom, VerdictLetter, VerdictFrom
+  public :: GatherLetter, GatherFrom, SnapsLetter, SnapsFrom
 
 contains
 
@@ -40,34 +41,84 @@ contains
     shot%channel = nint(message%places(3*n + 1:4*n))
   end subroutine ShotFrom
 
-  !> MODEL, the answer: the window of a shot.
-  subroutine WindowLetter(window, message)
+  !> MODEL: the window of a shot is asked for; `held` is the one at hand.
+  subroutine ModelLetter(shot, held, message)
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: held
+    type(message_t), intent(inout) :: message
+    message%kind = MSG_MODEL
+    message%n(1:4) = [shot%record, shot%slot, held%nx, held%nz]
+    message%x(1:4) = [held%x0, held%z0, held%dx, held%dz]
+  end subroutine ModelLetter
+
+  subroutine ModelFrom(message, record, slot, held)
+    type(message_t), intent(in) :: message
+    integer, intent(out) :: record, slot
+    type(window_t), intent(out) :: held         !< without vp and rho
+    record = int(message%n(1))
+    slot = int(message%n(2))
+    call Outline(message, held)
+  end subroutine ModelFrom
+
+  subroutine Outline(message, window)
+    type(message_t), intent(in) :: message
+    type(window_t), intent(inout) :: window
+    window%nx = int(message%n(3))
+    window%nz = int(message%n(4))
+    window%x0 = message%x(1)
+    window%z0 = message%x(2)
+    window%dx = message%x(3)
+    window%dz = message%x(4)
+  end subroutine Outline
+
+  !> MODEL, the answer: the window of shot `record`; without vp and rho it is the one the worker holds.
+  subroutine WindowLetter(record, window, message)
+    integer, intent(in) :: record
     type(window_t), intent(in) :: window
     type(message_t), intent(inout) :: message
     integer :: n
     message%kind = MSG_MODEL
-    message%n(1:2) = [window%nx, window%nz]
+    message%n(1:4) = [record, 0, window%nx, window%nz]
     message%x(1:4) = [window%x0, window%z0, window%dx, window%dz]
+    if (.not. allocated(window%vp)) return
     n = size(window%vp)
     allocate (message%fields(2*n))
     message%fields(:n) = reshape(window%vp, [n])
     message%fields(n + 1:) = reshape(window%rho, [n])
   end subroutine WindowLetter
 
-  subroutine WindowFrom(message, window)
+  !> `window` is left as it is when the answer is "the same"; else it gets the next `serial` number.
+  subroutine WindowFrom(message, serial, window)
     type(message_t), intent(in) :: message
-    type(window_t), intent(out) :: window
+    integer, intent(inout) :: serial
+    type(window_t), intent(inout) :: window
     integer :: n
-    window%nx = int(message%n(1))
-    window%nz = int(message%n(2))
-    window%x0 = message%x(1)
-    window%z0 = message%x(2)
-    window%dx = message%x(3)
-    window%dz = message%x(4)
+    if (size(message%fields) == 0) return
+    call Outline(message, window)
     n = window%nx*window%nz
     window%vp = reshape(message%fields(:n), [window%nx, window%nz])
     window%rho = reshape(message%fields(n + 1:2*n), [window%nx, window%nz])
+    serial = serial + 1
+    window%serial = serial
   end subroutine WindowFrom
+
+  !> WRITTEN, or REFUSED with the reason `why`: the answer to the message `kind` of a shot; `why` empty: all is well.
+  subroutine VerdictLetter(kind, record, slot, why, message)
+    integer, intent(in) :: kind, record, slot
+    character(*), intent(in) :: why
+    type(message_t), intent(inout) :: message
+    message%kind = merge(MSG_WRITTEN, MSG_REFUSED, why == '')
+    message%n(1:3) = [record, slot, kind]
+    message%text = why
+  end subroutine VerdictLetter
+
+  subroutine VerdictFrom(message, kind, record, slot)
+    type(message_t), intent(in) :: message
+    integer, intent(out) :: kind, record, slot
+    record = int(message%n(1))
+    slot = int(message%n(2))
+    kind = int(message%n(3))
+  end subroutine VerdictFrom
 
   !> GATHER: traces, positions used and how it was computed. Moves the traces out of `gather`.
   subroutine GatherLetter(gather, message)

@@ -7,9 +7,9 @@ module master_m
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
   use keymap_m, only: KeymapShot
-  use letters_m, only: GatherFrom, ShotLetter, SnapsFrom, WindowLetter
+  use letters_m, only: GatherFrom, ModelFrom, ShotLetter, SnapsFrom, VerdictLetter, WindowLetter
   use log_m, only: LogError, LogInfo, LogKeep, LogWarn
-  use model_m, only: ModelWindow
+  use model_m, only: ModelShape, ModelWindow
   use protocol_m
   use shot_m, only: shot_t
   use snapshots_m, only: FioSnapshots
@@ -17,7 +17,8 @@ module master_m
   use prospect_m, only: prospect_t, ProspectCells, ProspectSnapshots, ProspectStopFile, ProspectSurvey
   use survey_m, only: survey_t
   use text_m, only: Str
-  use watch_m, only: watch_t, WatchNew, WatchBye, WatchDeal, WatchDone, WatchPut, WatchReady, WatchShow, WatchSummary
+  use watch_m, only: watch_t, WatchNew, WatchBye, WatchDeal, WatchDone, WatchLost, WatchPut, WatchReady, WatchShow, &
+                     WatchSummary
   use window_m, only: window_t
   implicit none
   private
@@ -34,6 +35,7 @@ module master_m
     integer :: nworkers = 0, gone = 0           !< groups in the job; groups that said BYE
     integer, allocatable :: rank(:)             !< that speaks for a worker, (nworkers)
     real(dp) :: thought = 0                     !< when the held ones were last thought of [s]
+    logical, allocatable :: going(:)            !< groups that were told to stop, or may leave before the end, (nworkers)
     logical :: stopping = .false.               !< deal no more shots
   contains
     procedure :: hear
@@ -53,6 +55,7 @@ contains
     master%nworkers = nworkers
     allocate (master%held(0))
     allocate (master%rank(nworkers), source=0)
+    allocate (master%going(nworkers), source=.false.)
     call DealerNew(master%dealer, store%done, Costs(prospect), prospect%job%retries, nworkers)
     call WatchNew(master%watch, nworkers, prospect%keymap%n, count(store%done), prospect%job%progress, quiet)
   end subroutine MasterNew
@@ -74,7 +77,7 @@ contains
   !> Listens and answers until every group has said BYE.
   subroutine MasterServe(master, link)
     type(master_t), intent(inout) :: master
-    type(link_t), intent(in) :: link
+    type(link_t), intent(inout) :: link
     type(message_t) :: message, reply
     real(dp) :: nap
     nap = 0
@@ -87,10 +90,12 @@ contains
         call AnswerHeld(master, link)
         call TellDrops(master, link)
       else
+        if (LinkBusy(link)) nap = 0
         call Rest(nap)
         call Idle(master, link)
       end if
     end do
+    call LinkFlush(link)
   end subroutine MasterServe
 
   !> The summary, and what became of the shots that are not done.
@@ -147,7 +152,7 @@ contains
       self%rank(int(message%n(1))) = message%from
       call Deal(self, message%from, int(message%n(1)), answer)
     case (MSG_MODEL)
-      call ServeModel(self, int(message%n(2)), answer)
+      call ServeModel(self, message, answer)
     case (MSG_GATHER)
       call TakeGather(self, message, answer)
     case (MSG_SNAPS)
@@ -155,10 +160,17 @@ contains
     case (MSG_LOST)
       call TakeLost(self, message)
     case (MSG_PROGRESS)
-      call WatchPut(self%watch, int(message%n(1)), message%x(1))
+      call WatchPut(self%watch, int(message%n(1)), int(message%n(2)), message%x(1))
       call DealerPut(self%dealer, int(message%n(1)), findloc(self%prospect%keymap%record, int(message%n(2)), 1), message%x(1), &
                      host_seconds())
+    case (MSG_NOTE)
+      call LogWarn(message%text)
+    case (MSG_LEAVE)
+      call LetGo(self, int(message%n(1)), answer)
+    case (MSG_NONE)
+      call AnswerOneHeld(self, answer)
     case (MSG_BYE)
+      self%going(int(message%n(1))) = .true.
       self%gone = self%gone + 1
       call DealerGone(self%dealer, int(message%n(1)))
       call WatchBye(self%watch, int(message%n(1)), message%x(1:3))
@@ -176,7 +188,7 @@ contains
     type(error_t), allocatable :: error
     integer :: slot, from
     slot = 0
-    if (.not. self%stopping) call DealerNext(self%dealer, worker, host_seconds(), slot, from)
+    if (.not. (self%stopping .or. self%going(worker))) call DealerNext(self%dealer, worker, host_seconds(), slot, from)
     if (slot > 0) then
       call KeymapShot(self%prospect%keymap, slot, shot)
       call ShotLetter(shot, ProspectSnapshots(self%prospect, shot%record), answer)
@@ -185,8 +197,9 @@ contains
       call WatchDeal(self%watch, worker, shot%record)
       if (from > 0) call LogKeep('shot '//Str(shot%record)//' goes from worker '//Str(from)//' to worker '//Str(worker)// &
                                  ', which finishes it sooner')
-    else if (self%stopping .or. DealerIdle(self%dealer)) then
+    else if (self%stopping .or. self%going(worker) .or. DealerIdle(self%dealer)) then
       answer%kind = MSG_STOP
+      self%going(worker) = .true.
     else
       self%held = [self%held, rank, worker]
     end if
@@ -195,7 +208,7 @@ contains
   !> A shot came back, or all are done, or a worker turned out slow: those who waited get their answer.
   subroutine AnswerHeld(self, link)
     class(master_t), intent(inout) :: self
-    type(link_t), intent(in) :: link
+    type(link_t), intent(inout) :: link
     type(message_t) :: reply
     integer, allocatable :: held(:)
     integer :: i
@@ -209,30 +222,67 @@ contains
     end do
   end subroutine AnswerHeld
 
+  !> The same for the listener of a single process: the one that waited longest.
+  subroutine AnswerOneHeld(self, answer)
+    class(master_t), intent(inout) :: self
+    type(message_t), intent(inout) :: answer
+    integer :: first(2)
+    if (size(self%held) == 0) return
+    first = self%held(:2)
+    self%held = self%held(3:)
+    call Deal(self, first(1), first(2), answer)
+  end subroutine AnswerOneHeld
+
   !> Workers whose shot another one has taken over, or done, hear of it.
   subroutine TellDrops(self, link)
     class(master_t), intent(inout) :: self
-    type(link_t), intent(in) :: link
+    type(link_t), intent(inout) :: link
+    type(message_t) :: message
     integer :: worker, slot
     do while (DealerDrop(self%dealer, worker, slot))
-      call Drop(link, self%rank(worker), self%prospect%keymap%record(slot))
+      message = message_t(kind=MSG_DROP)
+      message%n(1:2) = [self%prospect%keymap%record(slot), slot]
+      call Answer(link, self%rank(worker), message)
     end do
   end subroutine TellDrops
 
-  subroutine ServeModel(self, slot, answer)
+  !> A worker may leave before the end as long as another one stays.
+  subroutine LetGo(self, worker, answer)
     class(master_t), intent(inout) :: self
-    integer, intent(in) :: slot
+    integer, intent(in) :: worker
+    type(message_t), intent(inout) :: answer
+    logical :: others(self%nworkers)
+    others = .not. self%going
+    others(worker) = .false.
+    if (any(others)) then
+      self%going(worker) = .true.
+      call DealerGone(self%dealer, worker)
+    end if
+    answer%kind = MSG_LEAVE
+    answer%n(1) = merge(1, 0, any(others))
+  end subroutine LetGo
+
+  !> The window of a shot, or "the same" where the worker holds it already.
+  subroutine ServeModel(self, message, answer)
+    class(master_t), intent(inout) :: self
+    type(message_t), intent(in) :: message
     type(message_t), intent(inout) :: answer
     type(shot_t) :: shot
-    type(window_t) :: window
+    type(window_t) :: window, held
     type(error_t), allocatable :: error
+    integer :: record, slot
+    logical :: same
+    call ModelFrom(message, record, slot, held)
     call KeymapShot(self%prospect%keymap, slot, shot)
-    call ModelWindow(self%prospect%model, self%prospect%job, shot, self%prospect%scheme%dx, self%prospect%scheme%dz, window, error)
+    associate (p => self%prospect, s => self%prospect%scheme)
+      call ModelShape(p%model, p%job, shot, s%dx, s%dz, window, error)
+      same = window%nx == held%nx .and. window%nz == held%nz .and. window%x0 == held%x0 .and. window%z0 == held%z0
+      if (.not. (same .or. allocated(error))) call ModelWindow(p%model, p%job, shot, s%dx, s%dz, window, error)
+    end associate
     if (allocated(error)) then
-      answer%kind = MSG_REFUSED
-      answer%text = error%message
+      call VerdictLetter(MSG_MODEL, record, slot, error%message, answer)
     else
-      call WindowLetter(window, answer)
+      call WindowLetter(record, window, answer)
     end if
   end subroutine ServeModel
 
@@ -251,22 +301,23 @@ contains
       call DealerDone(self%dealer, worker, gather%slot, host_seconds())
       call LogInfo('shot '//Str(gather%record)//': worker '//Str(worker)//' on '//self%watch%host(worker)// &
                    ' came late with it; its answer is not used')
-      answer%kind = MSG_WRITTEN
+      call WatchLost(self%watch, worker, gather%record)
+      call VerdictLetter(MSG_GATHER, gather%record, gather%slot, '', answer)
       return
     end if
     call KeymapShot(self%prospect%keymap, gather%slot, shot)
     call StoreDone(self%store, shot, gather, self%dealer%attempts(gather%slot) + 1, worker, self%watch%host(worker), error)
     if (allocated(error)) then
-      answer%kind = MSG_REFUSED
-      answer%text = error%message
+      call VerdictLetter(MSG_GATHER, gather%record, gather%slot, error%message, answer)
       if (.not. self%store%broken) return     ! the gather's own fault: its worker will report it lost
       call DealerLost(self%dealer, worker, gather%slot, .true., host_seconds(), parked, dropped)
+      call WatchLost(self%watch, worker, gather%record)
       call Halt(self, error)
       return
     end if
     call DealerDone(self%dealer, worker, gather%slot, host_seconds())
-    call WatchDone(self%watch, worker, gather%cells*gather%steps, gather%seconds)
-    answer%kind = MSG_WRITTEN
+    call WatchDone(self%watch, worker, gather%record, gather%cells*gather%steps, gather%seconds)
+    call VerdictLetter(MSG_GATHER, gather%record, gather%slot, '', answer)
   end subroutine TakeGather
 
   subroutine TakeSnaps(self, message, answer)
@@ -275,14 +326,12 @@ contains
     type(gather_t) :: gather
     type(survey_t) :: survey
     type(error_t), allocatable :: error
-    answer%kind = MSG_WRITTEN
-    if (self%dealer%finished(int(message%n(2)))) return     ! another worker was sooner
     call SnapsFrom(message, gather)
+    call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, '', answer)
+    if (self%dealer%finished(gather%slot)) return           ! another worker was sooner
     call ProspectSurvey(self%prospect, '', survey)
     call FioSnapshots(self%prospect%job%output//'.snap'//Str(gather%record)//'.nc', gather, survey%attribute, error)
-    if (.not. allocated(error)) return
-    answer%kind = MSG_REFUSED
-    answer%text = error%message
+    if (allocated(error)) call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, error%message, answer)
   end subroutine TakeSnaps
 
   !> A lost shot is dealt again, or parked when it was lost too often.
@@ -290,16 +339,18 @@ contains
     class(master_t), intent(inout) :: self
     type(message_t), intent(in) :: message
     integer :: worker, slot
-    logical :: parked, dropped
+    logical :: parked, dropped, innocent
     character(:), allocatable :: where
     type(error_t), allocatable :: error
     worker = int(message%n(12))
     slot = int(message%n(2))
     if (.not. DealerFlies(self%dealer, worker, slot)) return    ! taken back already: the I/O server could not write it
-    call DealerLost(self%dealer, worker, slot, .false., host_seconds(), parked, dropped)
+    innocent = message%n(3) == 1                                ! the worker's GPU failed
+    call WatchLost(self%watch, worker, int(message%n(1)))
+    call DealerLost(self%dealer, worker, slot, innocent, host_seconds(), parked, dropped)
     if (dropped) return                                         ! another worker has it
     where = 'shot '//Str(int(message%n(1)))//' lost on '//self%watch%host(worker)//' (worker '//Str(worker)//', attempt '// &
-            Str(self%dealer%attempts(slot))//'): '//message%text
+            Str(self%dealer%attempts(slot) + merge(1, 0, innocent))//'): '//message%text
     call StoreLost(self%store, slot, parked, self%dealer%attempts(slot), worker, self%watch%host(worker), message%text, error)
     if (allocated(error)) call Halt(self, error)
     if (parked) then
@@ -335,7 +386,7 @@ contains
 
   subroutine Idle(self, link)
     class(master_t), intent(inout) :: self
-    type(link_t), intent(in) :: link
+    type(link_t), intent(inout) :: link
     real(dp) :: now
     call Look(self)
     if (size(self%held) == 0) return

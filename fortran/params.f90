@@ -36,7 +36,8 @@ module params_m
     integer :: snapshot_step = 0
     character(:), allocatable :: snapshot_shots
     ! cluster
-    integer :: group = 0, gpn = 0, threads = 0, retries = 0
+    integer :: group = 0, gpn = 0, ranks_per_gpu = 0, shots_per_gpu = 0, threads = 0, retries = 0
+    character(:), allocatable :: on_gpu_error
     real(dp) :: progress = 0
   end type job_t
 
@@ -104,7 +105,7 @@ contains
     call t%real('coeffs_error', job%coeffs_error, 0.0_dp, 0.0_dp, 5.0_dp, '%', 'Holberg: largest group-velocity error; 0 = smallest that covers fmax')
     call t%int('npml', job%npml, 20, 0, 1000, 'cells', 'width of the absorbing layers')
     call t%word('top', job%top, 'pml', 'pml,free', 'upper side: absorbing, or free surface at the top of the model')
-    call t%word('variant', job%variant, 'auto', trim(t%variants), 'kernel variant; those of this build')
+    call t%word('variant', job%variant, 'auto', trim(t%variants), 'kernel variant; auto = tuned on ranks with a GPU (see gpn), cpu on the others')
     call t%word('dispersion', job%dispersion, 'error', 'error,warn', 'what to do when the grid is too coarse for fmax')
 
     call t%section('Snapshots')
@@ -114,8 +115,11 @@ contains
 
     call t%section('Cluster')
     call t%int('group', job%group, 1, 1, 100000, 'ranks', 'ranks that share one shot (2D: 1)')
-    call t%int('gpn', job%gpn, 0, 0, 64, 'GPUs', 'GPUs per node: the first gpn ranks of a node compute on one each; 0 = CPU only')
-    call t%int('threads', job%threads, 0, 0, 1024, '', 'threads a rank; 0 = the cores of the node shared among its ranks')
+    call t%int('gpn', job%gpn, 0, 0, 64, 'GPUs', 'GPUs per node: the first gpn worker ranks of a node compute on one each, the others on CPU cores; 0 = CPU only')
+    call t%int('ranks_per_gpu', job%ranks_per_gpu, 1, 1, 64, 'ranks', 'ranks that share a GPU: the first gpn*ranks_per_gpu ranks of a node')
+    call t%int('shots_per_gpu', job%shots_per_gpu, 0, 0, 64, 'shots', 'shots a GPU rank models at once; 0 = as many as fill the GPU, at least 2, if they fit into its memory')
+    call t%word('on_gpu_error', job%on_gpu_error, 'cpu', 'cpu,retire', 'a rank whose GPU fails goes on with CPU cores, or leaves the job; its shots are dealt again')
+    call t%int('threads', job%threads, 0, 0, 1024, '', 'threads a rank; 0 = the cores of the node shared among its ranks, one for each that drives a GPU')
     call t%int('retries', job%retries, 2, 0, 100, '', 'how often a lost shot is dealt again before it is parked')
     call t%real('progress', job%progress, 10.0_dp, 0.1_dp, 86400.0_dp, 's', 'time between progress lines in a batch log')
     ! @format(on)

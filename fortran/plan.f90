@@ -1,27 +1,33 @@
 !> The verb plan: what a run would be, without running it: grid, time step, margins, memory, disk, time, every fault.
 module plan_m
-  use error_m, only: error_t
+  use device_c, only: device_count, device_memory, device_name, device_use, device_why
+  use error_m, only: error_t, FailFromC
+  use fill_m, only: ShotsAtOnce
   use gather_m, only: gather_t
   use host_c, only: host_seconds
+  use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp, i8
   use keymap_m, only: KeymapShot
   use log_m, only: LogPrint
-  use model_m, only: ModelWindow
+  use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
+  use model_m, only: ModelShape, ModelWindow
   use physics_m, only: SolverNew
-  use roles_m, only: role_t, RolesThreads
+  use roles_m, only: role_t, RolesThreads, RolesUsable
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use params_m, only: job_t
   use prospect_m, only: prospect_t, ProspectCells, ProspectRead
-  use text_m, only: Str
+  use table_m, only: SplitList
+  use text_m, only: FString, Str
   use watch_m, only: Clock
   use window_m, only: window_t
   implicit none
   private
   public :: Plan
 
-  real(dp), parameter :: CALIBRATION = 1.0e8_dp   !< cell updates timed to estimate a run
+  real(dp), parameter :: CALIBRATION = 1.0e8_dp   !< cell updates timed to estimate a run, on CPU cores
+  real(dp), parameter :: CALIBRATION_GPU = 2.0e10_dp
   integer, parameter :: STEPS_MIN = 24            !< steps timed at least
 
   !> The extremes of a survey.
@@ -51,9 +57,10 @@ contains
     call Measure(prospect, span, error)
     if (allocated(error)) return
     call PrintShots(prospect, span)
-    call Calibrate(prospect, span, physics, rate, error)
+    call Calibrate(prospect, span, physics, .false., rate, error)
     if (allocated(error)) return
     call PrintCost(prospect, span, role, rate)
+    if (job%gpn > 0) call PrintGpu(prospect, span, physics)
   end subroutine Plan
 
   subroutine PrintModel(prospect)
@@ -118,10 +125,11 @@ contains
   end subroutine PrintShots
 
   !> Cell updates a second of this rank, from some steps of the largest shot.
-  subroutine Calibrate(prospect, span, physics, rate, error)
+  subroutine Calibrate(prospect, span, physics, gpu, rate, error)
     type(prospect_t), intent(in) :: prospect
     type(span_t), intent(in) :: span
     character(*), intent(in) :: physics
+    logical, intent(in) :: gpu
     real(dp), intent(out) :: rate
     type(error_t), allocatable, intent(inout) :: error
     class(solver_t), allocatable :: solver
@@ -131,12 +139,13 @@ contains
     real(dp) :: start
     rate = 1
     short = prospect%scheme
-    short%nt = min(short%nt, max(STEPS_MIN, int(CALIBRATION/span%cells)))
+    short%nt = min(short%nt, max(STEPS_MIN, int(merge(CALIBRATION_GPU, CALIBRATION, gpu)/span%cells)))
     short%q = short%q(:short%nt)
     short%snapshot = 0
     call KeymapShot(prospect%keymap, span%largest, shot)
     call ModelWindow(prospect%model, prospect%job, shot, short%dx, short%dz, window, error)
     if (.not. allocated(error)) call SolverNew(physics, solver, error)
+    if (.not. allocated(error)) short%variant = solver%choose(short%variant, gpu)
     if (.not. allocated(error)) call solver%setup(short, window, shot, error)
     start = host_seconds()
     if (.not. allocated(error)) call solver%modfd(Unheard, error)
@@ -155,34 +164,103 @@ contains
     type(span_t), intent(in) :: span
     type(role_t), intent(in) :: role
     real(dp), intent(in) :: rate
-    real(dp) :: seconds, memory, disk
-    integer :: ncomp, i
+    type(memory_t) :: memory
+    type(error_t), allocatable :: error
+    character(:), allocatable :: warning
+    real(dp) :: seconds, disk
+    integer :: ncomp
+    call MemoryNeed(prospect, memory, error)
+    if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
     associate (s => prospect%scheme, k => prospect%keymap)
-      ncomp = 1
-      do i = 1, len(s%components)
-        if (s%components(i:i) == ',') ncomp = ncomp + 1
-      end do
-      ! Three fields, three coefficients, window (2) and its copy in the message (2), and the traces at dt and at dt_out.
-      memory = 4*(10*span%cells + real(k%nrec_max, dp)*ncomp*(s%nt + 2*s%nt_out))
+      ncomp = size(SplitList(s%components))
       disk = 4*real(k%n, dp)*k%nrec_max*ncomp*s%nt_out
       seconds = span%total*s%nt/rate
-      call Row('memory', Bytes(memory)//' a worker rank; '//Bytes(8*real(prospect%model%nx, dp)*prospect%model%nz)// &
-               ' more on rank 0 for the model')
-      call Row('disk', Bytes(disk)//' for '//prospect%job%output)
+      call Row('memory', MemoryBytes(memory%worker)//' a worker rank, '//MemoryBytes(memory%master)//' rank 0')
+      if (allocated(error)) then
+        call Row('', error%message)
+      else if (warning /= '') then
+        call Row('', warning)
+      end if
+      call Row('disk', MemoryBytes(disk)//' for '//prospect%job%output)
       call Row('time', 'about '//Clock(seconds)//' on one worker like this rank ('//Str(s%threads)//' thread(s) of '// &
                role%processor//', '//Str(1.0e-6_dp*rate, 3)//' Mcell/s); divide by the number of workers')
     end associate
   end subroutine PrintCost
 
-  pure function Bytes(n) result(s)
-    real(dp), intent(in) :: n
-    character(:), allocatable :: s
-    if (n >= 1.0e9_dp) then
-      s = Str(1.0e-9_dp*n, 3)//' GB'
-    else
-      s = Str(1.0e-6_dp*n, 3)//' MB'
+  !> What fits on the GPUs of this node, how many shots at once, and how fast one of them is.
+  subroutine PrintGpu(prospect, span, physics)
+    type(prospect_t), intent(in) :: prospect
+    type(span_t), intent(in) :: span
+    character(*), intent(in) :: physics
+    type(error_t), allocatable :: error
+    character(kind=c_char, len=256) :: buffer
+    integer(c_long) :: free, total
+    real(dp) :: room, need, rate
+    integer :: rc, shots, too_large, n
+    if (device_count() == 0) then
+      rc = device_why(len(buffer), buffer)
+      call Row('GPU', 'none here: '//FString(buffer))
+      return
     end if
-  end function Bytes
+    call FailFromC(device_use(0), error)
+    if (.not. allocated(error)) call FailFromC(device_name(0, len(buffer), buffer), error)
+    if (.not. allocated(error)) call FailFromC(device_memory(0, free, total), error)
+    if (.not. allocated(error)) room = RolesUsable(free, prospect%job%ranks_per_gpu)
+    if (.not. allocated(error)) call Needs(prospect, physics, room, need, too_large, error)
+    if (.not. allocated(error)) then
+      shots = ShotsAtOnce(prospect%job%shots_per_gpu, span%cells, need, room)
+      n = device_count()
+      call Row('GPU', FString(buffer)//', '//Str(min(n, prospect%job%gpn))//' of '//Str(n)//' on this node')
+      call Row('GPU memory', MemoryBytes(need)//' for the largest shot, '//MemoryBytes(room)//' for a rank'//Fits(shots))
+      if (too_large > 0) call Row('', Str(too_large)//' of '//Str(prospect%keymap%n)//' shots do not fit: the rank computes '// &
+                                  'them on CPU cores; a smaller aperture or depth, or larger dx and dz, would help')
+      if (shots == 0) return
+      call Calibrate(prospect, span, physics, .true., rate, error)
+    end if
+    if (allocated(error)) then
+      call Row('GPU', 'cannot be used: '//error%message)
+    else
+      call Row('GPU time', 'about '//Clock(span%total*prospect%scheme%nt/rate)//' on one GPU, one shot after another ('// &
+               Str(1.0e-9_dp*rate, 3)//' Gcell/s); divide by the number of GPUs')
+    end if
+  end subroutine PrintGpu
+
+  function Fits(shots) result(s)
+    integer, intent(in) :: shots
+    character(:), allocatable :: s
+    s = ''
+    if (shots > 0) s = ': '//Str(shots)//' shot(s) at once'
+  end function Fits
+
+  !> GPU memory of the largest shot [bytes], and how many shots need more than `room`.
+  subroutine Needs(prospect, physics, room, need, too_large, error)
+    type(prospect_t), intent(in) :: prospect
+    character(*), intent(in) :: physics
+    real(dp), intent(in) :: room
+    real(dp), intent(out) :: need
+    integer, intent(out) :: too_large
+    type(error_t), allocatable, intent(inout) :: error
+    class(solver_t), allocatable :: solver
+    type(scheme_t) :: scheme
+    type(window_t) :: window
+    type(shot_t) :: shot
+    real(dp) :: one
+    integer :: i
+    need = 0
+    too_large = 0
+    scheme = prospect%scheme
+    call SolverNew(physics, solver, error)
+    if (allocated(error)) return
+    scheme%variant = solver%choose(scheme%variant, .true.)
+    do i = 1, prospect%keymap%n
+      call KeymapShot(prospect%keymap, i, shot)
+      call ModelShape(prospect%model, prospect%job, shot, scheme%dx, scheme%dz, window, error)
+      if (allocated(error)) return
+      one = solver%need(scheme, window%nx, window%nz, size(shot%rx)*size(SplitList(scheme%components)))
+      if (one > room) too_large = too_large + 1
+      need = max(need, one)
+    end do
+  end subroutine Needs
 
   subroutine Row(name, value)
     character(*), intent(in) :: name, value

@@ -1,15 +1,21 @@
-!> Who a rank is: master, worker in a group, or both when there is one process. Threads a rank are derived here.
+!> Who a rank is: master, worker in a group, or both when there is one process; on which GPU it computes, and with how many threads.
 module roles_m
-  use error_m, only: error_t, Fail
+  use device_c, only: device_count, device_id, device_memory, device_name, device_use, device_why
+  use devices_m, only: DevicesDeal, DevicesNumber, id_length
+  use error_m, only: error_t, Fail, FailFromC
   use host_c, only: host_cores, host_cores_hash, host_name, host_processor
   use iso_c_binding, only: c_char, c_long
-  use kinds_m, only: i8
+  use kinds_m, only: dp, i8
   use mpi_f08
   use nodes_m, only: node_t, NodesFind
+  use rankmap_m, only: RankMap, RankWarnings, station_t
   use text_m, only: FString, Str
   implicit none
   private
-  public :: role_t, RolesStart, RolesGroups, RolesThreads, RolesStop
+  public :: role_t, RolesStart, RolesGroups, RolesDevices, RolesThreads, RolesUsable, RolesStop
+
+  integer, parameter :: GPUS = 64             !< of a node, looked at
+  real(dp), parameter :: USABLE = 0.95_dp     !< of a GPU's free memory: the driver takes some of it later
 
   type :: role_t
     type(MPI_Comm) :: world = MPI_COMM_NULL   !< all ranks
@@ -23,7 +29,11 @@ module roles_m
     integer :: nworkers = 1                   !< groups in the job
     integer :: group_rank = 0, group_size = 1
     integer :: cores = 1                      !< cores this rank may use alone
+    integer :: gpu = -1                       !< GPU this rank computes on, as numbered in this process; -1 = none
+    real(dp) :: gpu_room = 0                  !< memory of it for this rank [bytes]
+    character(:), allocatable :: gpu_name, gpu_fault   !< gpu_fault: why a GPU that it was to use cannot be used; '' = none
     character(:), allocatable :: host, processor
+    character(:), allocatable :: map, warnings  !< on rank 0: what all ranks compute on, and what is not as asked, in lines
     type(node_t), allocatable :: nodes(:)     !< machines of the job, on rank 0
   end type role_t
 
@@ -42,8 +52,12 @@ contains
     role%worker = role%alone .or. role%rank > 0
     role%host = HostName()
     role%processor = Processor()
+    role%gpu_name = ''
+    role%gpu_fault = ''
+    role%map = ''
+    role%warnings = ''
     call MPI_Comm_split_type(role%world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, role%node)
-    role%cores = CoresAlone(role)
+    role%cores = CoresAlone(role, .false.)
     call NodesFind(role%world, role%node, role%host, role%worker, role%master, role%nodes)
   end subroutine RolesStart
 
@@ -70,6 +84,164 @@ contains
     call MPI_Comm_size(role%group, role%group_size)
   end subroutine RolesGroups
 
+  !> Gives the first gpn*per_gpu workers of each node a GPU, per_gpu of them the same one, and the others the cores that are left: a
+  !> rank that drives a GPU counts for one. What this process sees decides (CUDA_VISIBLE_DEVICES, schedulers that show each rank
+  !> another one). Fails when no rank of the job finds a GPU though gpn > 0. Collective over all ranks.
+  subroutine RolesDevices(role, gpn, per_gpu, threads, error)
+    type(role_t), intent(inout) :: role
+    integer, intent(in) :: gpn, per_gpu, threads    !< threads as asked for, 0 = derived
+    type(error_t), allocatable, intent(inout) :: error
+    character(id_length), allocatable :: id(:, :)
+    integer, allocatable :: seen(:), chosen(:)
+    logical, allocatable :: worker(:)
+    type(station_t) :: station
+    integer :: me, with_gpu
+    call AskAll(role, role%worker, worker)
+    call LookAround(role, worker, gpn*per_gpu, me, station%candidate, seen, id)
+    allocate (chosen(size(seen)))
+    call DevicesDeal(worker, seen, id, gpn, per_gpu, chosen)
+    if (chosen(me) > 0) then
+      station%gpu = DevicesNumber(seen, id, id(chosen(me), me))
+      call TakeDevice(role, chosen(me) - 1, count(TheSame(chosen, id, id(chosen(me), me))))
+    end if
+    call MPI_Allreduce(merge(1, 0, chosen(me) > 0), with_gpu, 1, MPI_INTEGER, MPI_SUM, role%world)
+    if (gpn > 0 .and. with_gpu == 0) then
+      call Fail(error, 'gpn = '//Str(gpn)//' asks for GPUs, but there is none: '//WhyNone(role, station%candidate)// &
+                '; give gpn=0 to compute on CPU cores')
+      return
+    end if
+    role%cores = CoresAlone(role, chosen(me) > 0)
+    station%host = role%host
+    station%worker = role%worker
+    station%gpu_name = role%gpu_name
+    if (role%gpu_fault /= '') then            ! the worker says so and tells what it does about it
+      station%gpu = -1
+      station%candidate = .false.
+    end if
+    station%threads = RolesThreads(role, threads)
+    call MakeMap(role, station, gpn)
+  end subroutine RolesDevices
+
+  !> What all ranks of this node see: seen(rank of node + 1) GPUs with addresses id(:, rank of node + 1). Only the first `ranks`
+  !> workers look, the others see none. `me`: this rank's place.
+  subroutine LookAround(role, worker, ranks, me, candidate, seen, id)
+    type(role_t), intent(in) :: role
+    logical, intent(in) :: worker(:)
+    integer, intent(in) :: ranks
+    integer, intent(out) :: me
+    logical, intent(out) :: candidate
+    integer, allocatable, intent(out) :: seen(:)
+    character(id_length), allocatable, intent(out) :: id(:, :)
+    character(id_length) :: mine(GPUS)
+    character(kind=c_char, len=id_length) :: buffer
+    integer :: n, d
+    call MPI_Comm_rank(role%node, me)
+    me = me + 1
+    candidate = role%worker .and. count(worker(:me)) <= ranks
+    n = 0
+    mine = ''
+    if (candidate) n = min(GPUS, device_count())
+    do d = 1, n
+      mine(d) = Str(d)                      ! a card that hides its address is told by its number
+      if (device_id(d - 1, len(buffer), buffer) == 0) mine(d) = FString(buffer)
+    end do
+    allocate (seen(size(worker)), id(GPUS, size(worker)))
+    call MPI_Allgather(n, 1, MPI_INTEGER, seen, 1, MPI_INTEGER, role%node)
+    call MPI_Allgather(mine, GPUS*id_length, MPI_CHARACTER, id, GPUS*id_length, MPI_CHARACTER, role%node)
+  end subroutine LookAround
+
+  !> What each rank of the node says.
+  subroutine AskAll(role, mine, all)
+    type(role_t), intent(in) :: role
+    logical, intent(in) :: mine
+    logical, allocatable, intent(out) :: all(:)
+    integer :: n
+    call MPI_Comm_size(role%node, n)
+    allocate (all(n))
+    call MPI_Allgather(mine, 1, MPI_LOGICAL, all, 1, MPI_LOGICAL, role%node)
+  end subroutine AskAll
+
+  !> Which ranks of the node took the card `mine`.
+  pure function TheSame(chosen, id, mine) result(same)
+    integer, intent(in) :: chosen(:)
+    character(id_length), intent(in) :: id(:, :), mine
+    logical :: same(size(chosen))
+    integer :: r
+    do r = 1, size(chosen)
+      same(r) = .false.
+      if (chosen(r) > 0) same(r) = id(chosen(r), r) == mine
+    end do
+  end function TheSame
+
+  !> From here on this process computes on GPU `device`, which it shares with others: `users` in all. A GPU that cannot be used
+  !> leaves its reason in role%gpu_fault.
+  subroutine TakeDevice(role, device, users)
+    type(role_t), intent(inout) :: role
+    integer, intent(in) :: device, users
+    type(error_t), allocatable :: error
+    character(kind=c_char, len=64) :: buffer
+    integer(c_long) :: free, total
+    call FailFromC(device_use(device), error)
+    if (.not. allocated(error)) call FailFromC(device_name(device, len(buffer), buffer), error)
+    if (.not. allocated(error)) call FailFromC(device_memory(device, free, total), error)
+    if (allocated(error)) then
+      role%gpu_fault = error%message
+      return
+    end if
+    role%gpu = device
+    role%gpu_name = FString(buffer)
+    role%gpu_room = RolesUsable(free, users)
+  end subroutine TakeDevice
+
+  !> Why the first rank that looked for a GPU found none. Collective over all ranks.
+  function WhyNone(role, looked) result(why)
+    type(role_t), intent(in) :: role
+    logical, intent(in) :: looked
+    character(:), allocatable :: why
+    character(kind=c_char, len=256) :: buffer
+    integer :: first
+    call MPI_Allreduce(merge(role%rank, role%size, looked), first, 1, MPI_INTEGER, MPI_MIN, role%world)
+    why = 'the job has no worker'
+    if (first == role%size) return
+    buffer = ' '
+    if (role%rank == first) then
+      if (device_why(len(buffer), buffer) == 0) buffer = FString(buffer)
+    end if
+    call MPI_Bcast(buffer, len(buffer), MPI_CHARACTER, first, role%world)
+    why = trim(buffer)
+  end function WhyNone
+
+  !> Rank 0 hears where everybody is and puts it into words.
+  subroutine MakeMap(role, mine, gpn)
+    type(role_t), intent(inout) :: role
+    type(station_t), intent(in) :: mine
+    integer, intent(in) :: gpn
+    type(station_t), allocatable :: station(:)
+    character(128) :: words
+    character(128), allocatable :: all_words(:)
+    integer :: numbers(4), r
+    integer, allocatable :: all_numbers(:, :)
+    allocate (station(0:role%size - 1), all_words(0:role%size - 1), all_numbers(4, 0:role%size - 1))
+    words = mine%host//mine%gpu_name
+    numbers = [merge(1, 0, [mine%worker, mine%candidate]), mine%gpu, mine%threads]
+    call MPI_Gather(words, len(words), MPI_CHARACTER, all_words, len(words), MPI_CHARACTER, 0, role%world)
+    call MPI_Gather(numbers, 4, MPI_INTEGER, all_numbers, 4, MPI_INTEGER, 0, role%world)
+    if (.not. role%master) return
+    do r = 0, role%size - 1
+      station(r) = station_t(all_words(r)(:64), all_numbers(1, r) == 1, all_numbers(2, r) == 1, all_numbers(3, r), &
+                             all_words(r)(65:), all_numbers(4, r))
+    end do
+    role%map = RankMap(station)
+    role%warnings = RankWarnings(station, gpn)
+  end subroutine MakeMap
+
+  !> Memory for a rank [bytes] on a GPU that has `free` and is shared by `users` ranks.
+  pure real(dp) function RolesUsable(free, users) result(room)
+    integer(c_long), intent(in) :: free
+    integer, intent(in) :: users
+    room = USABLE*real(free, dp)/max(1, users)
+  end function RolesUsable
+
   !> Threads this rank computes with: what was asked for, else the cores it has for itself.
   pure integer function RolesThreads(role, asked) result(threads)
     type(role_t), intent(in) :: role
@@ -85,19 +257,30 @@ contains
     call MPI_Finalize()
   end subroutine RolesStop
 
-  !> Cores of this rank divided by the workers that are bound to the same cores. The sleeping master counts for nothing.
-  integer function CoresAlone(role) result(cores)
+  !> Cores that this rank shares with the workers bound to the same ones, divided among them: one for each that drives a GPU, the
+  !> rest for the others; where all drive GPUs they share all. The sleeping master counts for nothing. Collective over the node.
+  integer function CoresAlone(role, gpu) result(cores)
     type(role_t), intent(in) :: role
-    integer(i8) :: mine, one
+    logical, intent(in) :: gpu
+    integer(i8) :: mine
     integer(i8), allocatable :: all(:)
-    integer :: n
+    logical, allocatable :: with_gpu(:)
+    integer :: n, drivers, others
     mine = int(host_cores_hash(), i8)
     if (.not. role%worker) mine = -1
-    call MPI_Comm_size(role%node, n)
+    call AskAll(role, gpu, with_gpu)
+    n = size(with_gpu)
     allocate (all(n))
-    one = mine
-    call MPI_Allgather(one, 1, MPI_INTEGER8, all, 1, MPI_INTEGER8, role%node)
-    cores = max(1, host_cores()/max(1, count(all == mine)))
+    call MPI_Allgather(mine, 1, MPI_INTEGER8, all, 1, MPI_INTEGER8, role%node)
+    drivers = count(all == mine .and. with_gpu)
+    others = count(all == mine) - drivers
+    if (others == 0) then
+      cores = host_cores()/drivers
+    else
+      cores = (host_cores() - drivers)/others
+      if (gpu) cores = 1
+    end if
+    cores = max(1, cores)
   end function CoresAlone
 
   function HostName() result(name)

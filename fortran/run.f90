@@ -8,6 +8,7 @@ module run_m
   use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
   use master_m, only: master_t, MasterFinish, MasterNew, MasterServe, MasterStatus
   use params_m, only: job_t
+  use physics_m, only: SolverNew
   use protocol_m, only: BroadcastInteger, link_t
   use roles_m, only: role_t, RolesThreads
   use share_m, only: ShareScheme
@@ -16,7 +17,8 @@ module run_m
   use survey_m, only: survey_t
   use text_m, only: Str
   use version_m, only: VersionText
-  use worker_m, only: WorkerRun
+  use solver_m, only: solver_t
+  use worker_m, only: rules_t, WorkerRun
   implicit none
   private
   public :: Run, RunSurvey
@@ -32,6 +34,7 @@ contains
     type(prospect_t), target :: prospect
     type(store_t), target :: store
     type(survey_t) :: survey
+    type(rules_t) :: rules
     type(error_t), allocatable :: error
     type(memory_t) :: memory
     character(:), allocatable :: warning
@@ -49,6 +52,8 @@ contains
       else
         call KeepRecord(job%output, settings)
         call ProspectLog(prospect)
+        call LogLines(role%map, .false.)
+        call LogLines(role%warnings, .true.)
         call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
         if (warning /= '') call LogWarn(warning)
         call LogInfo('shots to do: '//Str(count(.not. store%done))//' of '//Str(prospect%keymap%n)//', on '// &
@@ -58,7 +63,9 @@ contains
     call BroadcastInteger(role%world, exit_status)
     if (exit_status /= 0) return
     call host_catch_signals()
-    call RunSurvey(role, physics, job%threads, prospect, store, role%nworkers, .false., exit_status)
+    rules%shots_per_gpu = job%shots_per_gpu
+    rules%retire = job%on_gpu_error == 'retire'
+    call RunSurvey(role, physics, job%threads, rules, prospect, store, role%nworkers, .false., exit_status)
     if (role%master) call StoreClose(store, host_seconds() - start, error)
     if (allocated(error)) call LogError(error%message)
   end subroutine Run
@@ -80,24 +87,45 @@ contains
     if (fault /= 0 .or. allocated(error)) call LogWarn("cannot write '"//output//".par'; the parameters stand in the output file")
   end subroutine KeepRecord
 
+  !> Each line of `text` to the log.
+  subroutine LogLines(text, warn)
+    character(*), intent(in) :: text
+    logical, intent(in) :: warn
+    integer :: from, to
+    from = 1
+    do while (from <= len(text))
+      to = index(text(from:)//new_line('a'), new_line('a')) + from - 2
+      if (warn) then
+        call LogWarn(text(from:to))
+      else
+        call LogInfo(text(from:to))
+      end if
+      from = to + 2
+    end do
+  end subroutine LogLines
+
   !> Models what is left of a prepared survey (rank 0 has it) with the first `nworkers` groups. Collective over all ranks.
-  subroutine RunSurvey(role, physics, threads, prospect, store, nworkers, quiet, exit_status)
+  subroutine RunSurvey(role, physics, threads, rules, prospect, store, nworkers, quiet, exit_status)
     type(role_t), intent(in) :: role
     character(*), intent(in) :: physics
     integer, intent(in) :: threads, nworkers
+    type(rules_t), intent(in) :: rules
     logical, intent(in) :: quiet                !< no progress and no summary
     type(prospect_t), target, intent(inout) :: prospect
     type(store_t), target, intent(inout) :: store
     integer, intent(inout) :: exit_status
     type(master_t), target :: master
     type(link_t) :: link
+    class(solver_t), allocatable :: solver
     type(error_t), allocatable :: error
     link%world = role%world
     call ShareScheme(role%world, prospect%scheme)
     prospect%scheme%threads = RolesThreads(role, threads)
     if (role%master) call MasterNew(master, prospect, store, nworkers, quiet)
     if (role%alone) link%listener => master
-    if (role%worker .and. role%worker_id <= nworkers) call WorkerRun(role, link, physics, prospect%scheme, error)
+    call SolverNew(physics, solver, error)
+    if (role%worker .and. role%worker_id <= nworkers .and. .not. allocated(error)) &
+      call WorkerRun(role, link, solver, prospect%scheme, rules)
     if (role%master .and. .not. role%alone) call MasterServe(master, link)
     if (role%master) then
       call MasterFinish(master)

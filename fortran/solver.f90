@@ -14,7 +14,11 @@ module solver_m
   contains
     procedure(setup_i), deferred :: setup
     procedure(modfd_i), deferred :: modfd
+    procedure(advance_i), deferred :: advance
+    procedure(fraction_i), deferred :: fraction
     procedure(gather_i), deferred :: gather
+    procedure(need_i), deferred :: need
+    procedure(choose_i), deferred, nopass :: choose
     procedure(free_i), deferred :: free
   end type solver_t
 
@@ -43,6 +47,36 @@ module solver_m
       procedure(progress_i) :: progress
       type(error_t), allocatable, intent(inout) :: error
     end subroutine modfd_i
+
+    !> A turn of the time loop, `done` after the last; modfd is nothing but turns. Where a device computes, a turn hands it work
+    !> and waits, asleep, for what it was given before, so that several shots can take turns on one device.
+    subroutine advance_i(self, done, error)
+      import :: solver_t, error_t
+      class(solver_t), intent(inout) :: self
+      logical, intent(out) :: done
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine advance_i
+
+    !> How far the time loop is, 0..1.
+    pure real(dp) function fraction_i(self) result(fraction)
+      import :: solver_t, dp
+      class(solver_t), intent(in) :: self
+    end function fraction_i
+
+    !> The kernel variant that a rank computes with when `asked` is asked for, on a GPU or without one.
+    function choose_i(asked, has_gpu) result(name)
+      character(*), intent(in) :: asked
+      logical, intent(in) :: has_gpu
+      character(:), allocatable :: name
+    end function choose_i
+
+    !> Memory of its device that a shot takes [bytes], in a window of nx x nz nodes with `traces` traces; 0: the host's.
+    real(dp) function need_i(self, scheme, nx, nz, traces) result(bytes)
+      import :: solver_t, scheme_t, dp
+      class(solver_t), intent(in) :: self
+      type(scheme_t), intent(in) :: scheme
+      integer, intent(in) :: nx, nz, traces
+    end function need_i
 
     !> Traces at the output sampling.
     subroutine gather_i(self, gather, error)

@@ -2,16 +2,16 @@
 module spl_m
   use deck_m, only: DeckCommandLine
   use error_m, only: error_t, Fail
-  use fd2d_m, only: Fd2dVariantNames
+  use fd2d_variants_m, only: Fd2dVariantBuilt, Fd2dVariantNames, Fd2dVariantsWith
   use jobcheck_m, only: JobFromText, JobRead
   use log_m, only: LogError, LogPrint
   use params_m, only: job_t, JobTable
   use plan_m, only: Plan
   use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
-  use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
+  use roles_m, only: role_t, RolesDevices, RolesGroups, RolesStart, RolesStop
   use run_m, only: Run
   use status_m, only: StatusPrint
-  use table_m, only: table_t
+  use table_m, only: SplitList, table_t
   use tabledoc_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
   use text_m, only: Join, NearestName
   use verify_m, only: Verify
@@ -43,9 +43,10 @@ contains
     call BroadcastInteger(role%world, action)
     if (action /= QUIT) then
       call BroadcastText(role%world, settings)
-      table%variants = Variants()
+      call TellVariants(table)
       call JobFromText(settings, job, table, error)
       if (.not. allocated(error)) call RolesGroups(role, job%group, error)
+      if (.not. allocated(error)) call RolesDevices(role, job%gpn, job%ranks_per_gpu, job%threads, error)
       if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status)
       if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status)
     end if
@@ -70,7 +71,7 @@ contains
     type(job_t) :: job
     type(table_t) :: table
     logical :: json, setting(size(args))
-    table%variants = Variants()
+    call TellVariants(table)
     if (size(args) == 0) then
       call LogPrint(SelfDescription(name))
       return
@@ -143,17 +144,33 @@ contains
     case ('--markdown')
       text = TableMarkdown(table)
     case ('--version')
-      text = name//' '//VersionText()//new_line('a')//'variants: '//trim(table%variants)
+      text = name//' '//VersionText()//new_line('a')//BuildText(table)
     case default
       call Fail(error, "'"//trim(args(1))//"' is no option; there are --help [NAME], --template, --markdown, --version")
     end select
     if (.not. allocated(error)) call LogPrint(text)
   end subroutine Options
 
-  function Variants() result(list)
-    character(:), allocatable :: list
-    list = 'auto,'//Fd2dVariantNames()
-  end function Variants
+  !> What the table must know of the kernel variants of this build.
+  subroutine TellVariants(table)
+    type(table_t), intent(inout) :: table
+    table%variants = 'auto,'//Fd2dVariantNames()
+    table%on_gpu = Fd2dVariantsWith('gpu')
+    table%unbuilt = Fd2dVariantsWith('unbuilt')
+  end subroutine TellVariants
+
+  !> 'variants: auto, fortran, cpu; not in this build: global, shared'
+  function BuildText(table) result(s)
+    type(table_t), intent(in) :: table
+    character(:), allocatable :: s
+    character(32), allocatable :: words(:)
+    logical, allocatable :: there(:)
+    integer :: i
+    allocate (words, source=SplitList(trim(table%variants)))
+    there = [(Fd2dVariantBuilt(trim(words(i))), i=1, size(words))]
+    s = 'variants: '//Join(pack(words, there))
+    if (any(.not. there)) s = s//'; not in this build, which was made without CUDA: '//Join(pack(words, .not. there))
+  end function BuildText
 
   function SelfDescription(name) result(s)
     character(*), intent(in) :: name

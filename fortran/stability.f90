@@ -10,6 +10,7 @@ module stability_m
   use fd2d_engine_m, only: fd2d_grid_t
   use kinds_m, only: dp, sp
   use text_m, only: Str
+  use threads_m, only: ThreadsOf
   implicit none
   private
   public :: StabilityLimit, StabilityCheck, StabilityBound, StabilityEigenvalue
@@ -33,17 +34,29 @@ contains
     type(fd2d_grid_t), intent(in) :: grid
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: limit, c
-    c = sqrt(real(maxval(kappa/rho), dp))
+    real(sp) :: fastest, lightest, densest
+    integer :: k
+    fastest = 0
+    lightest = huge(lightest)
+    densest = 0
+    !$omp parallel do reduction(max: fastest, densest) reduction(min: lightest) num_threads(ThreadsOf(grid%threads))
+    do k = 1, size(rho, 2)
+      fastest = max(fastest, maxval(kappa(:, k)/rho(:, k)))
+      lightest = min(lightest, minval(rho(:, k)))
+      densest = max(densest, maxval(rho(:, k)))
+    end do
+    !$omp end parallel do
+    c = sqrt(real(fastest, dp))
     limit = StabilityLimit(grid%w(:grid%half_length), grid%dx, grid%dz, c)
     if (grid%dt > limit*(1 + 1e-6_dp)) then
       call Fail(error, 'dt = '//Str(grid%dt)//' s is unstable where vp = '//Str(c)//' m/s: at most '//Str(limit, 5)//' s')
       return
     end if
-    if (maxval(rho) <= harmless_ratio*minval(rho)) return
+    if (densest <= harmless_ratio*lightest) return
     if (grid%dt**2*StabilityBound(kappa, rho, grid) <= 4) return
     limit = 2*reserve/sqrt(StabilityEigenvalue(kappa, rho, grid))
-    if (grid%dt > limit) call Fail(error, 'the density contrasts of this window (from '//Str(minval(rho), 4)//' to '// &
-                                   Str(maxval(rho), 4)//' kg/m3) make dt = '//Str(grid%dt)//' s unstable: set dt to at most '// &
+    if (grid%dt > limit) call Fail(error, 'the density contrasts of this window (from '//Str(lightest, 4)//' to '// &
+                                   Str(densest, 4)//' kg/m3) make dt = '//Str(grid%dt)//' s unstable: set dt to at most '// &
                                    Str(limit, 4)//' s, or use half_length=1, or lessen the contrast')
   end subroutine StabilityCheck
 

@@ -30,8 +30,8 @@ module table_m
   end type row_t
 
   type :: table_t
-    character(200) :: variants = 'auto,fortran,cpu'   !< kernel variants of this build, joined by commas
-    logical :: gpu_kernels = .false.                  !< this build has kernels for GPUs
+    character(200) :: variants = 'auto,fortran,cpu'   !< kernel variants, joined by commas
+    character(200) :: on_gpu = '', unbuilt = ''       !< of these: those that need a GPU, those that are not in this build
     type(deck_t) :: deck                              !< the settings read, and the faults found so far
     integer :: n = 0                                  !< rows
     type(row_t), allocatable :: row(:)                !< (at least n), in the order of the table

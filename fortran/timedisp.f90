@@ -267,26 +267,41 @@ contains
     end do
   end function Waves
 
-  !> out(nt_out, nrec) from raw(nt, nrec).
-  subroutine TraceFilterApply(f, raw, out)
+  !> out(nt_out, nrec) from raw(nt, nrec), by so many threads (1 if not given). The result is the same for any number.
+  subroutine TraceFilterApply(f, raw, out, threads)
+    type(tracefilter_t), intent(in) :: f
+    real(sp), intent(in) :: raw(:, :)
+    real(sp), intent(out) :: out(:, :)
+    integer, intent(in), optional :: threads
+    integer :: first, last, workers
+    workers = 1
+    if (present(threads)) workers = threads
+    if (f%nt == 0) then
+      out = 0
+      return
+    end if
+    !$omp parallel do private(last) num_threads(workers) schedule(dynamic)
+    do first = 1, size(raw, 2), chunk
+      last = min(first + chunk - 1, size(raw, 2))
+      call FilterSome(f, raw(:, first:last), out(:, first:last))
+    end do
+    !$omp end parallel do
+  end subroutine TraceFilterApply
+
+  subroutine FilterSome(f, raw, out)
     type(tracefilter_t), intent(in) :: f
     real(sp), intent(in) :: raw(:, :)
     real(sp), intent(out) :: out(:, :)
     real(sp), allocatable :: thinned(:, :)
-    integer :: first, last, i
+    integer :: i
+    allocate (thinned(f%thin%n, size(raw, 2)))
+    call DecimatorApply(f%thin, raw, f%gain, thinned)
     out = 0
-    if (f%nt == 0) return
-    do first = 1, size(raw, 2), chunk
-      last = min(first + chunk - 1, size(raw, 2))
-      allocate (thinned(f%thin%n, last - first + 1))
-      call DecimatorApply(f%thin, raw(:, first:last), f%gain, thinned)
-      do i = 1, size(f%blocks)
-        associate (b => f%blocks(i))
-          out(b%row:b%row + size(b%m, 1) - 1, first:last) = matmul(b%m, thinned(b%column:b%column + size(b%m, 2) - 1, :))
-        end associate
-      end do
-      deallocate (thinned)
+    do i = 1, size(f%blocks)
+      associate (b => f%blocks(i))
+        out(b%row:b%row + size(b%m, 1) - 1, :) = matmul(b%m, thinned(b%column:b%column + size(b%m, 2) - 1, :))
+      end associate
     end do
-  end subroutine TraceFilterApply
+  end subroutine FilterSome
 
 end module timedisp_m

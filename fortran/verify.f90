@@ -4,7 +4,7 @@
 !> number and bound. Nothing of the user's is touched: all files stand in a scratch folder that is removed.
 module verify_m
   use error_m, only: error_t, FailFromC
-  use fd2d_m, only: Fd2dVariantNames
+  use fd2d_variants_m, only: Fd2dVariantBuilt, Fd2dVariantNames, Fd2dVariantNeedsGpu
   use fio_m, only: fio_t, FioClose, FioGet, FioOpen
   use gather_m, only: gather_t
   use green_m, only: GreenPressure, rate_t, RateNew
@@ -12,9 +12,10 @@ module verify_m
   use log_m, only: LogError, LogPrint
   use params_m, only: job_t
   use prospect_m, only: prospect_t, ProspectRead, ProspectSurvey
-  use protocol_m, only: BroadcastInteger
+  use protocol_m, only: BroadcastInteger, LargestInteger
   use roles_m, only: role_t
   use run_m, only: RunSurvey
+  use worker_m, only: rules_t
   use scratch_c, only: scratch_make, scratch_remove
   use store_m, only: store_t, StoreClose, StoreOpen
   use table_m, only: SplitList, table_t
@@ -59,7 +60,7 @@ contains
     end if
     call BroadcastInteger(role%world, exit_status)
     if (exit_status /= 0) return
-    variants = SplitList(Fd2dVariantNames())
+    variants = Usable(role)
     do i = 1, size(variants)
       call Model(role, physics, score, trim(variants(i)), 'layers variant='//trim(variants(i)), 1)
       if (role%master .and. i > 1) call Compare(score, trim(variants(i))//' against '//trim(variants(1)), trim(variants(1)), &
@@ -78,6 +79,23 @@ contains
       exit_status = merge(0, 2, score%failed == 0)
     end if
   end subroutine Verify
+
+  !> The variants that can be computed here: those for GPUs if worker 1, who computes the comparison, has one.
+  function Usable(role) result(variants)
+    type(role_t), intent(in) :: role
+    character(32), allocatable :: variants(:)
+    logical, allocatable :: there(:)
+    integer :: i, gpu
+    gpu = merge(1, 0, role%gpu >= 0 .and. role%worker_id == 1)
+    call LargestInteger(role%world, gpu)
+    variants = SplitList(Fd2dVariantNames())
+    allocate (there(size(variants)))
+    do i = 1, size(variants)
+      there(i) = .not. Fd2dVariantNeedsGpu(trim(variants(i)))
+      if (gpu == 1) there(i) = Fd2dVariantBuilt(trim(variants(i)))
+    end do
+    variants = pack(variants, there)
+  end function Usable
 
   !> Two models as raw files, and a key-map with positions off the grid.
   subroutine WriteInputs(folder)
@@ -150,7 +168,7 @@ contains
       if (allocated(error)) status = 1
     end if
     call BroadcastInteger(role%world, status)
-    if (status == 0) call RunSurvey(role, physics, 0, prospect, store, nworkers, .true., status)
+    if (status == 0) call RunSurvey(role, physics, 0, rules_t(), prospect, store, nworkers, .true., status)
     if (.not. role%master) return
     if (.not. allocated(error)) call StoreClose(store, 0.0_dp, error)
     if (allocated(error)) then

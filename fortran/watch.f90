@@ -6,24 +6,29 @@ module watch_m
   use text_m, only: Str
   implicit none
   private
-  public :: watch_t, WatchNew, WatchReady, WatchDeal, WatchPut, WatchDone, WatchBye, WatchShow, WatchSummary, Clock
+  public :: watch_t, WatchNew, WatchReady, WatchDeal, WatchPut, WatchDone, WatchLost, WatchBye, WatchShow, WatchSummary, Clock
 
   real(dp), parameter :: LIVE_EVERY = 0.25_dp   !< seconds between rewrites of the live line
 
   !> What is known of a worker.
   type :: seat_t
     character(:), allocatable :: host
-    integer :: record = 0                       !< shot it works on, 0 = none
     integer :: shots = 0                        !< done in this run
-    real(dp) :: since = 0                       !< when it got its shot
-    real(dp) :: fraction = 0                    !< of that shot
     real(dp) :: updates = 0                     !< cell updates done
     real(dp) :: looping = 0                     !< seconds in time loops
     real(dp) :: compute = 0, wait = 0, io = 0   !< seconds, told at BYE
   end type seat_t
 
+  !> A shot with a worker.
+  type :: flight_t
+    integer :: record = 0, worker = 0
+    real(dp) :: since = 0                       !< when it was dealt
+    real(dp) :: fraction = 0                    !< of its time loop
+  end type flight_t
+
   type :: watch_t
     type(seat_t), allocatable :: seat(:)        !< (nworkers)
+    type(flight_t), allocatable :: flight(:)    !< shots dealt and neither done nor lost
     integer :: total = 0, before = 0            !< shots of the survey; done before this run
     integer :: done = 0                         !< done in this run
     real(dp) :: start = 0, shown = 0, every = 10
@@ -40,7 +45,7 @@ contains
     integer, intent(in) :: nworkers, total, before
     real(dp), intent(in) :: every
     logical, intent(in) :: quiet
-    allocate (watch%seat(nworkers))
+    allocate (watch%seat(nworkers), watch%flight(0))
     watch%quiet = quiet
     watch%total = total
     watch%before = before
@@ -55,43 +60,48 @@ contains
     integer, intent(in) :: worker
     character(*), intent(in) :: host
     watch%seat(worker)%host = host
-    watch%seat(worker)%record = 0
   end subroutine WatchReady
 
   subroutine WatchDeal(watch, worker, record)
     type(watch_t), intent(inout) :: watch
     integer, intent(in) :: worker, record
-    watch%seat(worker)%record = record
-    watch%seat(worker)%fraction = 0
-    watch%seat(worker)%since = host_seconds()
+    watch%flight = [watch%flight, flight_t(record, worker, host_seconds(), 0.0_dp)]
   end subroutine WatchDeal
 
-  subroutine WatchPut(watch, worker, fraction)
+  subroutine WatchPut(watch, worker, record, fraction)
     type(watch_t), intent(inout) :: watch
-    integer, intent(in) :: worker
+    integer, intent(in) :: worker, record
     real(dp), intent(in) :: fraction
-    watch%seat(worker)%fraction = fraction
+    integer :: i
+    i = findloc(watch%flight%record == record .and. watch%flight%worker == worker, .true., 1)
+    if (i > 0) watch%flight(i)%fraction = fraction
   end subroutine WatchPut
 
   !> A shot is on disk: `updates` cell updates in `seconds` of its time loop.
-  subroutine WatchDone(watch, worker, updates, seconds)
+  subroutine WatchDone(watch, worker, record, updates, seconds)
     type(watch_t), intent(inout) :: watch
-    integer, intent(in) :: worker
+    integer, intent(in) :: worker, record
     real(dp), intent(in) :: updates, seconds
+    call WatchLost(watch, worker, record)
     associate (seat => watch%seat(worker))
       watch%done = watch%done + 1
-      seat%record = 0
       seat%shots = seat%shots + 1
       seat%updates = seat%updates + updates
       seat%looping = seat%looping + seconds
     end associate
   end subroutine WatchDone
 
+  !> A shot is with its worker no more.
+  subroutine WatchLost(watch, worker, record)
+    type(watch_t), intent(inout) :: watch
+    integer, intent(in) :: worker, record
+    watch%flight = pack(watch%flight, .not. (watch%flight%record == record .and. watch%flight%worker == worker))
+  end subroutine WatchLost
+
   subroutine WatchBye(watch, worker, seconds)
     type(watch_t), intent(inout) :: watch
     integer, intent(in) :: worker
     real(dp), intent(in) :: seconds(3)
-    watch%seat(worker)%record = 0
     watch%seat(worker)%compute = seconds(1)
     watch%seat(worker)%wait = seconds(2)
     watch%seat(worker)%io = seconds(3)
@@ -130,11 +140,10 @@ contains
     finished = watch%done
     longest = -1
     slowest = 0
-    do i = 1, size(watch%seat)
-      if (watch%seat(i)%record == 0) cycle
-      finished = finished + watch%seat(i)%fraction
-      if (now - watch%seat(i)%since <= longest) cycle
-      longest = now - watch%seat(i)%since
+    do i = 1, size(watch%flight)
+      finished = finished + watch%flight(i)%fraction
+      if (now - watch%flight(i)%since <= longest) cycle
+      longest = now - watch%flight(i)%since
       slowest = i
     end do
     rate = finished/max(now - watch%start, 1.0e-3_dp)
@@ -143,12 +152,15 @@ contains
           Clock((watch%total - watch%before - parked - finished)/rate)//' left'
     end if
     if (slowest > 0) then
-      s = s//'  slowest: shot '//Str(watch%seat(slowest)%record)//' on '//watch%host(slowest)//', '// &
-          Str(nint(100*watch%seat(slowest)%fraction))//' %, '//Clock(longest)
+      associate (f => watch%flight(slowest))
+        s = s//'  slowest: shot '//Str(f%record)//' on '//watch%host(f%worker)//', '//Str(nint(100*f%fraction))//' %, '// &
+            Clock(longest)
+      end associate
     end if
   end function Line
 
-  !> A line a worker: shots, shots/h, Mcell/s, time in compute, wait and I/O.
+  !> A line a worker: shots, shots/h, Mcell/s of its compute time, time in compute, wait and I/O. A worker with several shots in
+  !> flight computes one while another waits: its time loops overlap, its compute time counts once.
   subroutine WatchSummary(watch)
     type(watch_t), intent(in) :: watch
     character(120) :: line
@@ -161,7 +173,8 @@ contains
     do i = 1, size(watch%seat)
       associate (seat => watch%seat(i))
         write (line, '(i8,2x,a22,i7,f10.1,f10.1,3(f9.1," s"))') i, watch%host(i), seat%shots, seat%shots/hours, &
-          1.0e-6_dp*seat%updates/max(seat%looping, 1.0e-9_dp), seat%compute, seat%wait, seat%io
+          1.0e-6_dp*seat%updates/max(merge(seat%compute, seat%looping, seat%compute > 0), 1.0e-9_dp), seat%compute, &
+          seat%wait, seat%io
       end associate
       call LogInfo(trim(line))
     end do

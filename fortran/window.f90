@@ -8,6 +8,7 @@ module window_m
   !> Node (1, 1) is at (x0, z0); x runs fastest.
   type :: window_t
     integer :: nx = 0, nz = 0
+    integer :: serial = 0                     !< windows with the same number hold the same; 0 = nothing is known
     real(dp) :: x0 = 0, z0 = 0                !< [m]
     real(dp) :: dx = 0, dz = 0                !< [m]
     real(sp), allocatable :: vp(:, :)         !< [m/s], (nx, nz)

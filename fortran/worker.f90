@@ -1,213 +1,507 @@
 !> The story of a shot, told by the group of ranks that models it.
+!>
+!>     ask for a line of the key-map, ask for the piece of earth it sees, set up, time loop, receivers -> traces, send them home
+!>
+!> A worker has a slot a shot in flight (slot.f90), and its slots take turns: on CPU cores one, on a GPU so many that the GPU is
+!> full and never waits for the host. No turn waits for the master: what a slot asks is answered while others compute. The time
+!> loop of a slot keeps up to two chunks of steps queued on the GPU, so set-up and traces of other slots cost it nothing.
 module worker_m
-  use error_m, only: AddContext, error_t, Fail
-  use gather_m, only: gather_t
+  use error_m, only: error_t, Fail
+  use fill_m, only: ShotsAtOnce
   use host_c, only: host_seconds
   use kinds_m, only: dp, i8
-  use letters_m, only: GatherLetter, ShotFrom, SnapsLetter, WindowFrom
-  use physics_m, only: SolverNew
-  use protocol_m, only: Ask, BroadcastFields, BroadcastInteger, BroadcastReals, Dropped, link_t, message_t, MSG_BYE, MSG_LOST, &
-                        MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_SHOT, MSG_WRITTEN, Tell
+  use letters_m, only: GatherLetter, ModelLetter, ShotFrom, SnapsLetter, VerdictFrom, WindowFrom
+  use protocol_m, only: BroadcastFields, BroadcastInteger, BroadcastReals, link_t, LinkBusy, LinkFlush, message_t, MSG_BYE, &
+                        MSG_DROP, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, &
+                        MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, Poll, Rest, Tell
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
-  use shot_m, only: shot_t
+  use slot_m, only: ASKED, CLOSED, GIVEN, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
   use solver_m, only: solver_t
+  use table_m, only: SplitList
   use text_m, only: Str
-  use window_m, only: window_t
   implicit none
   private
-  public :: WorkerRun
+  public :: WorkerRun, rules_t
 
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between heartbeats
+  real(dp), parameter :: GRACE = 1.0e-2_dp    !< seconds a turn waits for letters on their way while a GPU computes
+  integer, parameter :: SLOTS = 64
 
-  !> Where this rank is; kept here because the time loop calls back without arguments of ours.
-  type :: here_t
+  !> What a job says of its workers.
+  type :: rules_t
+    integer :: shots_per_gpu = 0              !< 0 = as many as fill it
+    integer :: shots = 0                      !< at once, wherever they are computed; 0 = one on CPU cores, shots_per_gpu on a GPU
+    logical :: retire = .false.               !< a worker whose GPU failed leaves; else it goes on with CPU cores
+  end type rules_t
+
+  type :: worker_t
     type(role_t) :: role
-    type(link_t) :: link
-    integer :: record = 0
-    integer :: threads = 1                    !< it computes with
-    real(dp) :: last_beat = 0
-    real(dp) :: compute = 0, wait = 0, io = 0  !< seconds so far
-  end type here_t
-  type(here_t), save :: here
+    type(rules_t) :: rules
+    type(scheme_t) :: scheme
+    type(slot_t), allocatable :: slot(:)
+    integer :: wanted = 1                     !< slots that ask for shots
+    integer :: most = SLOTS                   !< of them, should memory be short
+    logical :: gpu = .false.                  !< there is one, and it works
+    real(dp) :: room = 0                      !< memory of it for this rank [bytes]
+    integer :: unwritten = 0                  !< gathers sent whose fate is unknown
+    integer :: serial = 0                     !< windows heard of
+    logical :: stopped = .false.              !< the master has no more shots
+    logical :: leaving = .false.              !< asked to leave, not answered yet
+    logical :: too_large = .false.            !< a window did not fit, and that was said
+    real(dp) :: compute = 0, wait = 0, io = 0 !< seconds so far
+  end type worker_t
 
 contains
 
-  !> Models shots until the master says stop. `physics` names the solver.
-  subroutine WorkerRun(role, link, physics, scheme, error)
+  !> Models shots until the master says stop. Each slot gets a solver like `mold`; `scheme` names the variant asked for.
+  subroutine WorkerRun(role, link, mold, scheme, rules)
     type(role_t), intent(in) :: role
-    type(link_t), intent(in) :: link
-    character(*), intent(in) :: physics
+    type(link_t), intent(inout) :: link
+    class(solver_t), intent(in) :: mold
     type(scheme_t), intent(in) :: scheme
-    type(error_t), allocatable, intent(inout) :: error
-    class(solver_t), allocatable :: solver
-    type(scheme_t) :: mine
-    type(shot_t) :: shot
-    type(window_t) :: window
-    type(gather_t) :: gather
-    logical :: snapshots
-
-    call SolverNew(physics, solver, error)
-    if (allocated(error)) return
-    here = here_t(role=role, link=link, threads=scheme%threads)
-    do while (ShotAsk(shot, snapshots))                              ! a line of the key-map, from the master
-      mine = scheme
-      if (.not. snapshots) mine%snapshot = 0
-      call ModelAsk(shot, window, error)                             ! the piece of earth it sees
-      if (.not. allocated(error)) call solver%setup(mine, window, shot, error)
-      if (.not. allocated(error)) call Modfd(solver, error)          ! the time loop
-      if (.not. allocated(error)) call solver%gather(gather, error)  ! receivers -> traces
-      if (.not. allocated(error)) call GatherSend(shot, gather, error)  ! to the I/O server
-      call ShotReport(shot, error)                                   ! lost, and why
+    type(rules_t), intent(in) :: rules
+    type(worker_t), allocatable :: worker
+    integer :: i
+    allocate (worker)
+    worker%role = role
+    worker%rules = rules
+    worker%scheme = scheme
+    worker%gpu = role%gpu >= 0
+    worker%room = role%gpu_room
+    if (rules%shots > 0) worker%wanted = min(rules%shots, SLOTS)
+    allocate (worker%slot(merge(SLOTS, worker%wanted, worker%gpu)))
+    do i = 1, size(worker%slot)
+      allocate (worker%slot(i)%solver, mold=mold)
     end do
-    call solver%free()
-    call Bye()
+    if (role%gpu_fault /= '') call LoseGpu(worker, link, role%gpu_fault)
+    do while (Open(worker))
+      call Hear(worker, link)
+      do i = 1, size(worker%slot)
+        call Turn(worker, link, worker%slot(i), i)
+      end do
+    end do
+    do i = 1, size(worker%slot)
+      call worker%slot(i)%solver%free()
+    end do
+    call Bye(worker, link)
   end subroutine WorkerRun
 
-  !> The next shot, known to all ranks of the group; false when there is none.
-  logical function ShotAsk(shot, snapshots) result(more)
-    type(shot_t), intent(out) :: shot
-    logical, intent(out) :: snapshots
-    type(message_t) :: message, reply
+  !> A slot's next step, if it can go on by itself.
+  subroutine Turn(worker, link, slot, number)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    integer, intent(in) :: number
+    type(error_t), allocatable :: error
     real(dp) :: start
-    integer :: kind
+    logical :: done
     start = host_seconds()
-    if (here%role%group_rank == 0) then
-      message%kind = MSG_READY
-      message%n(1:3) = [here%role%worker_id, 0, here%threads]
-      message%text = here%role%host
-      call Ask(here%link, message, reply)
-      do while (Dropped(here%link) > 0)          ! shots that came to their end before this was heard
+    select case (slot%state)
+    case (IDLE)
+      call ShotAsk(worker, link, slot, number)                                   ! a line of the key-map, from the master
+    case (GIVEN)
+      call ModelAsk(worker, link, slot)                                          ! the piece of earth it sees
+    case (READY)
+      call slot%solver%setup(SchemeOf(worker, slot), slot%window, slot%shot, error)
+      slot%state = LOOPING
+      slot%last_beat = start
+    case (LOOPING)
+      call slot%solver%advance(done, error)                                      ! some time steps
+      if (.not. allocated(error)) call Heartbeat(worker, link, slot)
+      if (done) slot%state = MODELLED
+    case (MODELLED)
+      call slot%solver%gather(slot%gather, error)                                ! receivers -> traces
+      if (.not. allocated(error)) call GatherSend(worker, link, slot)            ! to the I/O server
+    case default
+      return
+    end select
+    worker%compute = worker%compute + host_seconds() - start
+    if (allocated(error)) call ShotLost(worker, link, slot, error)               ! and why
+  end subroutine Turn
+
+  !> Something is in flight, or may come.
+  pure logical function Open(worker)
+    type(worker_t), intent(in) :: worker
+    logical :: none_wanted
+    none_wanted = worker%stopped .or. (worker%wanted == 0 .and. .not. worker%leaving)
+    Open = .not. (none_wanted .and. worker%unwritten == 0 .and. all(worker%slot%state == IDLE .or. worker%slot%state == CLOSED))
+  end function Open
+
+  ! --- hearing -------------------------------------------------------------------------------------------------------
+
+  !> All that the master has said; waits, asleep, for something when no slot can go on by itself.
+  subroutine Hear(worker, link)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t) :: letter
+    real(dp) :: start, spent
+    logical :: computing, shot_awaited
+    shot_awaited = worker%unwritten == 0 .and. .not. any(worker%slot%state == SEEING .or. worker%slot%state == SNAPPED)
+    computing = any(worker%slot%state == LOOPING .or. worker%slot%state == MODELLED)
+    start = host_seconds()
+    do while (NextLetter(worker, link, letter))
+      call Understand(worker, link, letter)
+    end do
+    spent = host_seconds() - start
+    if (computing) then
+      worker%compute = worker%compute + spent
+    else if (shot_awaited) then
+      worker%wait = worker%wait + spent
+    else
+      worker%io = worker%io + spent
+    end if
+  end subroutine Hear
+
+  !> A letter, known to all ranks of the group; false if there is none and a slot can go on by itself.
+  logical function NextLetter(worker, link, letter) result(there)
+    type(worker_t), intent(in) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(out) :: letter
+    real(dp) :: nap, start
+    integer :: kind
+    if (worker%role%group_rank == 0) then
+      nap = 0
+      start = host_seconds()
+      do while (.not. Poll(link, letter))
+        if (Busy(worker)) then
+          if (host_seconds() - start > GRACE) exit
+          if (.not. LinkBusy(link)) exit
+        end if
+        if (LinkBusy(link)) nap = 0
+        call Rest(nap)
       end do
     end if
-    kind = reply%kind
-    if (here%role%group_size > 1) then
-      call BroadcastInteger(here%role%group, kind)
-      if (kind == MSG_SHOT) call ShareMessage(reply)
+    kind = letter%kind
+    if (worker%role%group_size > 1) then
+      call BroadcastInteger(worker%role%group, kind)
+      if (kind /= MSG_NONE) call ShareMessage(worker%role, letter)
+      letter%kind = kind
     end if
-    more = kind == MSG_SHOT
-    snapshots = .false.
-    if (more) call ShotFrom(reply, shot, snapshots)
-    here%record = shot%record
-    here%wait = here%wait + host_seconds() - start
-  end function ShotAsk
+    there = kind /= MSG_NONE
+  end function NextLetter
 
-  subroutine ModelAsk(shot, window, error)
-    type(shot_t), intent(in) :: shot
-    type(window_t), intent(out) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    type(message_t) :: message, reply
-    real(dp) :: start
-    integer :: kind
-    start = host_seconds()
-    if (here%role%group_rank == 0) then
-      message%kind = MSG_MODEL
-      message%n(1:2) = [shot%record, shot%slot]
-      call Ask(here%link, message, reply)
-    end if
-    kind = reply%kind
-    if (here%role%group_size > 1) then
-      call BroadcastInteger(here%role%group, kind)
-      if (kind == MSG_MODEL) call ShareMessage(reply)
-    end if
-    if (kind == MSG_MODEL) then
-      call WindowFrom(reply, window)
-    else
-      call Fail(error, 'no model window: '//reply%text)
-    end if
-    here%io = here%io + host_seconds() - start
+  !> Some slot can go on without a word from the master.
+  pure logical function Busy(worker)
+    type(worker_t), intent(in) :: worker
+    associate (s => worker%slot%state)
+      Busy = any(s == GIVEN .or. s == READY .or. s == LOOPING .or. s == MODELLED) .or. .not. Open(worker) .or. &
+             (any(s(:worker%wanted) == IDLE) .and. .not. worker%stopped)
+    end associate
+  end function Busy
+
+  subroutine Understand(worker, link, letter)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(inout) :: letter
+    integer :: i
+    select case (letter%kind)
+    case (MSG_SHOT)
+      call TakeShot(worker, link, worker%slot(findloc(worker%slot%state, ASKED, 1)), letter)
+    case (MSG_STOP)
+      worker%stopped = .true.
+      worker%slot(findloc(worker%slot%state, ASKED, 1))%state = CLOSED
+    case (MSG_MODEL)
+      i = SlotOf(worker, int(letter%n(1)), SEEING)
+      if (i > 0) call TakeModel(worker, link, worker%slot(i), letter)
+    case (MSG_WRITTEN, MSG_REFUSED)
+      call TakeVerdict(worker, link, letter)
+    case (MSG_DROP)
+      call TakeDrop(worker, link, int(letter%n(1)))
+    case (MSG_LEAVE)
+      worker%leaving = .false.
+      if (letter%n(1) == 1) return
+      worker%wanted = 1
+      call Note(worker, link, 'no other worker is left: worker '//Str(worker%role%worker_id)//' stays and computes on CPU cores')
+    end select
+  end subroutine Understand
+
+  !> The slot that has a shot record in a state, 0 if none has.
+  pure integer function SlotOf(worker, record, state) result(i)
+    type(worker_t), intent(in) :: worker
+    integer, intent(in) :: record, state
+    do i = size(worker%slot), 1, -1
+      if (worker%slot(i)%shot%record == record .and. worker%slot(i)%state == state) return
+    end do
+  end function SlotOf
+
+  ! --- a shot --------------------------------------------------------------------------------------------------------
+
+  subroutine ShotAsk(worker, link, slot, number)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    integer, intent(in) :: number
+    type(message_t) :: message
+    if (worker%stopped .or. number > worker%wanted) return
+    slot%state = ASKED
+    message%kind = MSG_READY
+    message%n(1:3) = [worker%role%worker_id, merge(1, 0, worker%gpu), worker%scheme%threads]
+    message%text = worker%role%host
+    call Say(worker, link, message)
+  end subroutine ShotAsk
+
+  subroutine TakeShot(worker, link, slot, letter)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(message_t), intent(in) :: letter
+    type(error_t), allocatable :: error
+    call ShotFrom(letter, slot%shot, slot%snapshots)
+    slot%dropped = .false.
+    slot%state = GIVEN
+    if (worker%wanted > 0) return
+    call Fail(error, 'it came when the worker was about to leave')
+    error%device = .true.
+    call ReportLost(worker, link, slot, error)
+  end subroutine TakeShot
+
+  subroutine ModelAsk(worker, link, slot)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(message_t) :: message
+    slot%state = SEEING
+    call ModelLetter(slot%shot, slot%window, message)
+    call Say(worker, link, message)
   end subroutine ModelAsk
 
-  subroutine Modfd(solver, error)
-    class(solver_t), intent(inout) :: solver
-    type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: start
-    start = host_seconds()
-    here%last_beat = start
-    call solver%modfd(Heartbeat, error)
-    here%compute = here%compute + host_seconds() - start
-  end subroutine Modfd
+  !> The window is here. How many of that size the GPU takes decides how many slots ask for more.
+  subroutine TakeModel(worker, link, slot, letter)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(message_t), intent(in) :: letter
+    type(error_t), allocatable :: error
+    call WindowFrom(letter, worker%serial, slot%window)
+    slot%state = READY
+    if (slot%dropped) then
+      call Fail(error, 'another worker has it')
+      call ReportLost(worker, link, slot, error)
+      return
+    end if
+    slot%on_gpu = worker%gpu
+    if (worker%gpu) call Fill(worker, link, slot)
+  end subroutine TakeModel
 
-  !> Tells the master now and then how far the shot is, and hears whether another worker has taken it over; one that is ready is
-  !> delivered all the same, it may be the first. A group of several ranks would have to stop at the same step: it goes on, and
-  !> the master does without its answer.
-  subroutine Heartbeat(fraction, stop)
-    real(dp), intent(in) :: fraction
-    logical, intent(inout) :: stop
+  !> Sets the number of slots; a window that is too large for the GPU is computed on CPU cores.
+  subroutine Fill(worker, link, slot)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    real(dp) :: cells, need
+    integer :: shots
+    associate (s => worker%scheme, w => slot%window)
+      cells = real(w%nx + 2*s%npml, dp)*(w%nz + merge(1, 2, s%free_top)*s%npml)
+      need = slot%solver%need(SchemeOf(worker, slot), w%nx, w%nz, size(slot%shot%rx)*size(SplitList(s%components)))
+    end associate
+    shots = ShotsAtOnce(worker%rules%shots_per_gpu, cells, need, worker%room)
+    slot%on_gpu = shots > 0
+    if (worker%rules%shots == 0 .and. worker%wanted > 0) worker%wanted = min(max(1, shots), worker%most)
+    if (shots > 0 .or. worker%too_large) return
+    worker%too_large = .true.
+    call Note(worker, link, 'shot '//Str(slot%shot%record)//' on '//worker%role%host//' needs '//Str(1.0e-9_dp*need, 3)// &
+              ' GB of GPU memory, there are '//Str(1.0e-9_dp*worker%room, 3)//' GB: it is computed on CPU cores, as are '// &
+              'others of that size')
+  end subroutine Fill
+
+  !> The scheme as a slot computes it: its variant, and snapshots only where they are wanted.
+  type(scheme_t) function SchemeOf(worker, slot) result(scheme)
+    type(worker_t), intent(in) :: worker
+    type(slot_t), intent(in) :: slot
+    scheme = worker%scheme
+    scheme%variant = slot%solver%choose(worker%scheme%variant, slot%on_gpu)
+    if (.not. slot%snapshots) scheme%snapshot = 0
+  end function SchemeOf
+
+  !> Tells the master now and then how far a shot is.
+  subroutine Heartbeat(worker, link, slot)
+    type(worker_t), intent(in) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
     type(message_t) :: message
-    integer :: record
-    stop = .false.
-    if (here%role%group_rank /= 0) return
-    do
-      record = Dropped(here%link)
-      if (record == 0) exit
-      stop = stop .or. (record == here%record .and. fraction < 1 .and. here%role%group_size == 1)
-    end do
-    if (host_seconds() - here%last_beat < BEAT) return
-    here%last_beat = host_seconds()
+    if (host_seconds() - slot%last_beat < BEAT) return
+    slot%last_beat = host_seconds()
     message%kind = MSG_PROGRESS
-    message%n(1:2) = [here%role%worker_id, here%record]
-    message%x(1) = fraction
-    call Tell(here%link, message)
+    message%n(1:2) = [worker%role%worker_id, slot%shot%record]
+    message%x(1) = slot%solver%fraction()
+    call Say(worker, link, message)
   end subroutine Heartbeat
 
-  !> The gather goes home; back when it is on disk.
-  subroutine GatherSend(shot, gather, error)
-    type(shot_t), intent(in) :: shot
-    type(gather_t), intent(inout) :: gather
-    type(error_t), allocatable, intent(inout) :: error
+  !> The gather goes home, after the snapshots if there are any; the slot is free for the next shot before it is on disk.
+  subroutine GatherSend(worker, link, slot)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
     type(message_t) :: message
-    real(dp) :: start
-    if (here%role%group_rank /= 0) return
-    start = host_seconds()
-    gather%record = shot%record
-    gather%slot = shot%slot
-    gather%device = here%role%processor
-    if (gather%nsnap > 0) then
-      call SnapsLetter(gather, message)
-      call Deliver(message, error)
+    slot%gather%record = slot%shot%record
+    slot%gather%slot = slot%shot%slot
+    slot%gather%device = trim(worker%role%processor)
+    if (slot%on_gpu) slot%gather%device = worker%role%gpu_name
+    if (slot%gather%nsnap > 0 .and. slot%state == MODELLED) then
+      slot%state = SNAPPED
+      call SnapsLetter(slot%gather, message)
+    else
+      slot%state = IDLE
+      worker%unwritten = worker%unwritten + 1
+      call GatherLetter(slot%gather, message)
     end if
-    call GatherLetter(gather, message)
-    if (.not. allocated(error)) call Deliver(message, error)
-    here%io = here%io + host_seconds() - start
+    message%n(12) = worker%role%worker_id
+    call Say(worker, link, message)
   end subroutine GatherSend
 
-  subroutine Deliver(message, error)
-    type(message_t), intent(inout) :: message
-    type(error_t), allocatable, intent(inout) :: error
-    type(message_t) :: reply
-    message%n(12) = here%role%worker_id
-    call Ask(here%link, message, reply)
-    if (reply%kind /= MSG_WRITTEN) call Fail(error, 'the I/O server could not write: '//reply%text)
-  end subroutine Deliver
-
-  !> A lost shot is reported with its cause; the next one gets a clean start.
-  subroutine ShotReport(shot, error)
-    type(shot_t), intent(in) :: shot
-    type(error_t), allocatable, intent(inout) :: error
-    type(message_t) :: message
-    if (.not. allocated(error)) return
-    if (here%role%group_rank == 0) then
-      message%kind = MSG_LOST
-      message%n(1:2) = [shot%record, shot%slot]
-      message%n(12) = here%role%worker_id
-      message%text = error%message
-      call Tell(here%link, message)
+  !> What became of snapshots or gather.
+  subroutine TakeVerdict(worker, link, letter)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(in) :: letter
+    type(error_t), allocatable :: error
+    type(slot_t) :: gone
+    integer :: kind, record, i
+    call VerdictFrom(letter, kind, record, gone%shot%slot)
+    gone%shot%record = record
+    if (letter%kind == MSG_REFUSED) then
+      if (kind == MSG_MODEL) call Fail(error, 'no model window: '//letter%text)
+      call Fail(error, 'the I/O server could not write: '//letter%text)
     end if
-    deallocate (error)
-  end subroutine ShotReport
+    if (kind == MSG_GATHER) then
+      worker%unwritten = worker%unwritten - 1
+      if (allocated(error)) call ReportLost(worker, link, gone, error)
+      return
+    end if
+    i = SlotOf(worker, record, merge(SEEING, SNAPPED, kind == MSG_MODEL))
+    if (i == 0) return
+    if (allocated(error)) then
+      call ReportLost(worker, link, worker%slot(i), error)
+    else
+      call GatherSend(worker, link, worker%slot(i))
+    end if
+  end subroutine TakeVerdict
 
-  subroutine Bye()
+  !> Another worker has a shot, or has finished it: what is left of it is not computed.
+  subroutine TakeDrop(worker, link, record)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: record
+    type(error_t), allocatable :: error
+    integer :: i
+    i = SlotOf(worker, record, SEEING)
+    if (i > 0) worker%slot(i)%dropped = .true.
+    i = max(SlotOf(worker, record, GIVEN), SlotOf(worker, record, READY), SlotOf(worker, record, LOOPING))
+    if (i == 0) return
+    call Fail(error, 'another worker has it')
+    call ReportLost(worker, link, worker%slot(i), error)
+  end subroutine TakeDrop
+
+  ! --- losses --------------------------------------------------------------------------------------------------------
+
+  !> A lost shot is reported with its cause; where a GPU is to blame, it is not the shot's loss.
+  subroutine ShotLost(worker, link, slot, error)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: why
+    logical :: device
+    integer :: i
+    why = error%message
+    device = error%device
+    i = count(worker%slot%state == LOOPING)
+    call ReportLost(worker, link, slot, error)
+    call slot%solver%free()
+    if (.not. device) return
+    if (i > 1 .and. slot%solver%fraction() <= 0) then
+      worker%most = i - 1
+      worker%wanted = min(worker%wanted, worker%most)
+      call Note(worker, link, 'the GPU of worker '//Str(worker%role%worker_id)//' on '//worker%role%host//' takes no more than '// &
+                Str(worker%most)//' shot(s) at once: '//why)
+    else if (worker%gpu) then
+      call LoseGpu(worker, link, why)
+    end if
+  end subroutine ShotLost
+
+  !> Says LOST; the slot is free.
+  subroutine ReportLost(worker, link, slot, error)
+    type(worker_t), intent(in) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(error_t), allocatable, intent(inout) :: error
     type(message_t) :: message
-    if (here%role%group_rank /= 0) return
+    message%kind = MSG_LOST
+    message%n(1:3) = [slot%shot%record, slot%shot%slot, merge(1, 0, error%device)]
+    message%n(12) = worker%role%worker_id
+    message%text = error%message
+    call Say(worker, link, message)
+    slot%state = IDLE
+    deallocate (error)
+  end subroutine ReportLost
+
+  !> The GPU is not used any more. What it computed is dealt again; the worker goes on with CPU cores, or asks to leave.
+  subroutine LoseGpu(worker, link, why)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    character(*), intent(in) :: why
+    type(message_t) :: message
+    type(error_t), allocatable :: error
+    integer :: i
+    worker%gpu = .false.
+    call Note(worker, link, 'the GPU of worker '//Str(worker%role%worker_id)//' on '//worker%role%host//' failed ('//why//'): '// &
+              'the worker '//trim(merge('leaves the job        ', 'goes on with CPU cores', worker%rules%retire)))
+    do i = 1, size(worker%slot)
+      associate (slot => worker%slot(i))
+        if (.not. slot%on_gpu) cycle
+        slot%on_gpu = .false.
+        if (slot%state /= READY .and. slot%state /= LOOPING .and. slot%state /= MODELLED) cycle
+        call Fail(error, 'it was on the GPU that failed')
+        error%device = .true.
+        call ReportLost(worker, link, slot, error)
+        call slot%solver%free()
+      end associate
+    end do
+    worker%wanted = 1
+    if (.not. worker%rules%retire) return
+    worker%wanted = 0
+    worker%leaving = .true.
+    message%kind = MSG_LEAVE
+    message%n(1) = worker%role%worker_id
+    call Say(worker, link, message)
+  end subroutine LoseGpu
+
+  ! --- saying --------------------------------------------------------------------------------------------------------
+
+  !> A sentence for the log.
+  subroutine Note(worker, link, text)
+    type(worker_t), intent(in) :: worker
+    type(link_t), intent(inout) :: link
+    character(*), intent(in) :: text
+    type(message_t) :: message
+    message%kind = MSG_NOTE
+    message%text = text
+    call Say(worker, link, message)
+  end subroutine Note
+
+  subroutine Bye(worker, link)
+    type(worker_t), intent(in) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t) :: message
     message%kind = MSG_BYE
-    message%n(1) = here%role%worker_id
-    message%x(1:3) = [here%compute, here%wait, here%io]
-    call Tell(here%link, message)
+    message%n(1) = worker%role%worker_id
+    message%x(1:3) = [worker%compute, worker%wait, worker%io]
+    call Say(worker, link, message)
+    call LinkFlush(link)
   end subroutine Bye
 
+  !> The group's rank 0 speaks for all.
+  subroutine Say(worker, link, message)
+    type(worker_t), intent(in) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(inout) :: message
+    if (worker%role%group_rank == 0) call Tell(link, message)
+  end subroutine Say
+
   !> The group's rank 0 shares what the master said with the others.
-  subroutine ShareMessage(message)
+  subroutine ShareMessage(role, message)
+    type(role_t), intent(in) :: role
     type(message_t), intent(inout) :: message
     integer :: n(2)
     integer :: i
@@ -216,16 +510,17 @@ contains
     if (allocated(message%places)) n(1) = size(message%places)
     if (allocated(message%fields)) n(2) = size(message%fields)
     do i = 1, 2
-      call BroadcastInteger(here%role%group, n(i))
+      call BroadcastInteger(role%group, n(i))
     end do
     numbers = [real(message%n, dp), message%x]
-    call BroadcastReals(here%role%group, numbers)
+    call BroadcastReals(role%group, numbers)
     message%n = nint(numbers(:size(message%n)), i8)
     message%x = numbers(size(message%n) + 1:)
+    if (.not. allocated(message%text)) message%text = ''
     if (.not. allocated(message%places)) allocate (message%places(n(1)))
     if (.not. allocated(message%fields)) allocate (message%fields(n(2)))
-    call BroadcastReals(here%role%group, message%places)
-    call BroadcastFields(here%role%group, message%fields)
+    call BroadcastReals(role%group, message%places)
+    call BroadcastFields(role%group, message%fields)
   end subroutine ShareMessage
 
 end module worker_m

@@ -5,7 +5,7 @@ program t011_params_faults
   use jobcheck_m, only: JobRead
   use params_m, only: job_t, JobTable
   use table_m, only: table_t, TableCheck, TableReadText
-  use text_m, only: Str
+  use text_m, only: Join, Str
   implicit none
   character(*), parameter :: lf = achar(10)
   type(error_t), allocatable :: error
@@ -153,7 +153,7 @@ contains
   subroutine Scheme()
     call BadWords([character(20) :: 'npml=7'], &
                   'npml = 7 cells (command line) is narrower than the differentiators, half_length = 8')
-    call BadWords([character(20) :: 'gpn=1'], 'asks for GPUs, but this build has no kernels for them')
+    call BadWords([character(20) :: 'gpn=1'], 'asks for GPUs, but this build was made without CUDA')
     call BadWords([character(20) :: 'group=2'], 'a 2D shot is computed by one rank, give group=1')
     call BadWords([character(20) :: 'snapshot=5'], 'snapshot = 5 s (command line) is longer than the record')
     call BadWords([character(20) :: 'snapshot_shots=1'], 'has no effect without snapshots: give snapshot=SECONDS too')
@@ -169,11 +169,31 @@ contains
     type(table_t) :: t
     type(job_t) :: job
     t%variants = 'auto,fortran,cpu,global'
-    t%gpu_kernels = .true.
+    t%on_gpu = 'global'
     call JobRead([character(20) :: 'variant=Global', 'gpn=2'], 'verify', job, t, error)
     call ClaimFine(error, 'accepted: variant=Global and gpn=2 in a build that has them')
     call Claim(job%variant == 'global' .and. job%gpn == 2, 'and the job has variant '//job%variant)
+    call RefusedIn([character(20) :: 'variant=global'], '', 'computes on GPUs, but gpn = 0')
+    call RefusedIn([character(20) :: 'variant=cpu', 'gpn=1'], '', 'computes on CPU cores, but gpn = 1')
+    call RefusedIn([character(20) :: 'variant=fortran', 'gpn=4'], '', 'give variant=auto, or gpn=0')
+    call RefusedIn([character(20) :: 'ranks_per_gpu=2'], '', 'ranks_per_gpu = 2 ranks (command line) has no effect without GPUs')
+    call RefusedIn([character(20) :: 'shots_per_gpu=2'], '', 'shots_per_gpu = 2 shots (command line) has no effect without GPUs')
+    call RefusedIn([character(20) :: 'variant=global', 'gpn=1'], 'global', 'variant = global (command line) is not in this build')
+    call RefusedIn([character(20) :: 'variant=global', 'gpn=1'], 'global', 'choose auto, fortran or cpu')
   end subroutine Builds
+
+  !> Refused with `sentence` in a build that knows the variant global, but lacks `unbuilt`.
+  subroutine RefusedIn(words, unbuilt, sentence)
+    character(*), intent(in) :: words(:), unbuilt, sentence
+    type(table_t) :: t
+    type(job_t) :: job
+    type(error_t), allocatable :: error
+    t%variants = 'auto,fortran,cpu,global'
+    t%on_gpu = 'global'
+    t%unbuilt = unbuilt
+    call JobRead(words, 'verify', job, t, error)
+    call ClaimFails(error, sentence, Join(words))
+  end subroutine RefusedIn
 
   !> All faults in one error, and no end of them in a wall of text.
   subroutine Many()

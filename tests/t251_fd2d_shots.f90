@@ -23,7 +23,8 @@ end module impatient_m
 program t251_fd2d_shots
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
-  use fd2d_m, only: fd2d_t, Fd2dVariantNames
+  use fd2d_m, only: fd2d_t
+  use fd2d_variants_m, only: Fd2dVariantNames
   use gather_m, only: gather_t
   use green_m, only: GreenPressure, rate_t, RateNew
   use kinds_m, only: dp, sp

@@ -62,7 +62,7 @@ told(run("--help"), 0, "--help: every parameter", "verbs", "half_length", "wavel
 told(run("--help", "fpeak"), 0, "--help NAME: kind, default, range, unit", "25 Hz", "range", "peak frequency")
 told(run("--help", "fpek"), 1, "--help of a misspelt name", "fpek", "did you mean fpeak?")
 told(run("--help", "fpe"), 1, "--help of the begin of a name", "did you mean fpeak?")
-told(run("--version"), 0, "--version", "SplFd2dmod ", "variants: auto,fortran,cpu")
+told(run("--version"), 0, "--version", "SplFd2dmod ", "variants: auto, fortran, cpu")
 told(run("--markdown"), 0, "--markdown: a table", "| name | default | values | meaning |", "| `fpeak` |")
 told(run("--help", ranks=2), 0, "--help on two processes", "verbs")
 r = run("--help", ranks=2)

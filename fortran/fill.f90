@@ -1,0 +1,26 @@
+!> How many shots a GPU models at once.
+module fill_m
+  use kinds_m, only: dp
+  implicit none
+  private
+  public :: ShotsAtOnce
+
+  real(dp), parameter :: full = 4.0e6_dp   !< cells that keep a large GPU busy; fewer leave parts of it idle
+  integer, parameter :: least = 2          !< so that one shot is set up, or made traces of, while another computes
+  integer, parameter :: most = 16          !< beyond, launches of many small shots stand in each other's way
+
+contains
+
+  !> 0 if not even one shot fits. asked: shots_per_gpu, 0 = as many as fill the GPU. cells: of the grid, layers included.
+  !> need: memory one shot takes [bytes]. room: memory there is for this rank [bytes].
+  pure integer function ShotsAtOnce(asked, cells, need, room) result(shots)
+    integer, intent(in) :: asked
+    real(dp), intent(in) :: cells, need, room
+    real(dp) :: fit
+    shots = asked
+    if (asked <= 0) shots = int(min(real(most, dp), max(real(least, dp), aint(full/max(cells, 1.0_dp)) + 1)))
+    fit = aint(room/max(need, 1.0_dp))
+    if (fit < shots) shots = int(fit)
+  end function ShotsAtOnce
+
+end module fill_m

@@ -1,0 +1,434 @@
+!> A worker with several shots in flight: what it sends home is what one shot at a time gives, whatever the order of the answers; a
+!> GPU that fails, is too small or full costs no shot. The master is played by a listener that answers late and out of order, the
+!> GPU by a solver that fails on demand.
+module pretended_m
+  use error_m, only: error_t, Fail
+  use gather_m, only: gather_t
+  use kinds_m, only: dp, sp
+  use letters_m, only: GatherFrom, ModelFrom, ShotFrom, ShotLetter, VerdictLetter, WindowLetter
+  use protocol_m
+  use scheme_m, only: scheme_t
+  use shot_m, only: shot_t
+  use solver_m, only: progress_i, solver_t
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: office_t, device_t, fails_setup, fails_step, need_bytes, room_for, most_flying
+
+  !> Deals `shots` and keeps what comes back. Answers wait in a stack: the newest goes out first, one a poll, every third poll.
+  type, extends(listener_t) :: office_t
+    type(shot_t), allocatable :: shots(:)
+    type(window_t), allocatable :: windows(:)       !< (shots)
+    type(gather_t), allocatable :: gathers(:)       !< (shots)
+    integer, allocatable :: status(:)               !< 0 to do, 1 with the worker, 2 done
+    type(message_t), allocatable :: due(:)
+    integer :: polls = 0, windows_sent = 0, same = 0, lost = 0, innocent = 0, notes = 0, leaves = 0, byes = 0, readies = 0
+    integer :: cpu_readies = 0                      !< READY of a worker without a GPU
+    logical :: may_leave = .false.
+    integer :: refuse = 0, drop = 0                 !< record whose gather is refused once, that is taken away once
+    character(:), allocatable :: said               !< notes and reasons
+  contains
+    procedure :: hear
+  end type office_t
+
+  !> A shot takes `long` turns. Its trace is its record number.
+  type, extends(solver_t) :: device_t
+    integer :: turns = 0, record = 0
+    character(:), allocatable :: variant
+  contains
+    procedure :: setup, modfd, advance, fraction => PartDone, gather => MakeGather, need, free
+    procedure, nopass :: choose
+  end type device_t
+
+  integer, parameter :: long = 60
+  integer :: fails_setup = 0, fails_step = 0        !< record of the shot in which the device fails
+  integer :: room_for = 99                          !< shots that fit into the device at once
+  integer :: flying = 0, most_flying = 0            !< shots set up on the device
+  real(dp) :: need_bytes = 1
+
+contains
+
+  subroutine hear(self, message, answer)
+    class(office_t), intent(inout) :: self
+    type(message_t), intent(inout) :: message, answer
+    type(window_t) :: held
+    type(gather_t) :: gather
+    integer :: record, slot
+    select case (message%kind)
+    case (MSG_NONE)
+      self%polls = self%polls + 1
+      if (mod(self%polls, 3) == 0) call NextDue(self, answer)
+    case (MSG_READY)
+      self%readies = self%readies + 1
+      if (message%n(2) == 0) self%cpu_readies = self%cpu_readies + 1
+      call Push(self, message_t(kind=MSG_READY))
+    case (MSG_MODEL)
+      call ModelFrom(message, record, slot, held)
+      call ServeWindow(self, record, slot, held)
+    case (MSG_GATHER)
+      call GatherFrom(message, gather)
+      call TakeGather(self, gather)
+    case (MSG_LOST)
+      self%lost = self%lost + 1
+      if (message%n(3) == 1) self%innocent = self%innocent + 1
+      self%said = self%said//'; '//message%text
+      self%status(int(message%n(2))) = 0
+    case (MSG_NOTE)
+      self%notes = self%notes + 1
+      self%said = self%said//'; '//message%text
+    case (MSG_LEAVE)
+      self%leaves = self%leaves + 1
+      answer%kind = MSG_LEAVE
+      answer%n(1) = merge(1, 0, self%may_leave)
+    case (MSG_BYE)
+      self%byes = self%byes + 1
+    end select
+  end subroutine hear
+
+  subroutine Push(self, letter)
+    class(office_t), intent(inout) :: self
+    type(message_t), intent(in) :: letter
+    self%due = [self%due, letter]
+  end subroutine Push
+
+  !> The newest answer that can be given now. A READY waits while others may still lose their shots.
+  subroutine NextDue(self, answer)
+    class(office_t), intent(inout) :: self
+    type(message_t), intent(inout) :: answer
+    integer :: i, next
+    do i = size(self%due), 1, -1
+      if (self%due(i)%kind == MSG_READY) then
+        next = findloc(self%status, 0, 1)
+        if (self%leaves > 0 .and. self%may_leave) next = 0
+        if (next > 0) then
+          self%status(next) = 1
+          call ShotLetter(self%shots(next), .false., answer)
+        else if (all(self%status == 2) .or. (self%leaves > 0 .and. self%may_leave)) then
+          answer%kind = MSG_STOP
+        else
+          cycle
+        end if
+      else
+        answer = self%due(i)
+      end if
+      self%due = [self%due(:i - 1), self%due(i + 1:)]
+      if (answer%kind == MSG_SHOT .and. answer%n(1) == self%drop) call TakeAway(self)
+      return
+    end do
+  end subroutine NextDue
+
+  !> Another worker, so to speak, has done the shot: the news comes when the worker is in the middle of it.
+  subroutine TakeAway(self)
+    class(office_t), intent(inout) :: self
+    type(message_t) :: letter
+    letter%kind = MSG_DROP
+    letter%n(1) = self%drop
+    self%due = [letter, self%due]
+    self%drop = 0
+  end subroutine TakeAway
+
+  subroutine ServeWindow(self, record, slot, held)
+    class(office_t), intent(inout) :: self
+    integer, intent(in) :: record, slot
+    type(window_t), intent(in) :: held
+    type(message_t) :: letter
+    type(window_t) :: window
+    window = self%windows(slot)
+    if (window%nx == held%nx .and. window%nz == held%nz .and. window%x0 == held%x0 .and. window%z0 == held%z0) then
+      deallocate (window%vp, window%rho)
+      self%same = self%same + 1
+    else
+      self%windows_sent = self%windows_sent + 1
+    end if
+    call WindowLetter(record, window, letter)
+    if (.not. allocated(letter%fields)) allocate (letter%fields(0))
+    call Push(self, letter)
+  end subroutine ServeWindow
+
+  subroutine TakeGather(self, gather)
+    class(office_t), intent(inout) :: self
+    type(gather_t), intent(in) :: gather
+    type(message_t) :: letter
+    if (gather%record == self%refuse) then
+      self%refuse = 0
+      call VerdictLetter(MSG_GATHER, gather%record, gather%slot, 'the disk is full', letter)
+    else
+      call VerdictLetter(MSG_GATHER, gather%record, gather%slot, '', letter)
+      self%gathers(gather%slot) = gather
+      self%status(gather%slot) = 2
+    end if
+    call Push(self, letter)
+  end subroutine TakeGather
+
+  subroutine setup(self, scheme, window, shot, error)
+    class(device_t), intent(inout) :: self
+    type(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    self%turns = 0
+    self%record = shot%record
+    self%variant = scheme%variant
+    if (self%variant == 'cpu') return
+    if (flying >= room_for .or. shot%record == fails_setup) then
+      call Fail(error, 'no GPU memory for sigma')
+      error%device = .true.
+      return
+    end if
+    flying = flying + 1
+    most_flying = max(most_flying, flying)
+  end subroutine setup
+
+  subroutine modfd(self, progress, error)
+    class(device_t), intent(inout) :: self
+    procedure(progress_i) :: progress
+    type(error_t), allocatable, intent(inout) :: error
+    call Fail(error, 'a worker takes turns')
+  end subroutine modfd
+
+  subroutine advance(self, done, error)
+    class(device_t), intent(inout) :: self
+    logical, intent(out) :: done
+    type(error_t), allocatable, intent(inout) :: error
+    self%turns = self%turns + 1
+    done = self%turns == long
+    if (self%variant == 'cpu' .or. self%record /= fails_step .or. self%turns /= long/2) return
+    call Fail(error, 'unspecified launch failure')
+    error%device = .true.
+  end subroutine advance
+
+  pure real(dp) function PartDone(self) result(fraction)
+    class(device_t), intent(in) :: self
+    fraction = self%turns/real(long, dp)
+  end function PartDone
+
+  subroutine MakeGather(self, gather, error)
+    class(device_t), intent(inout) :: self
+    type(gather_t), intent(inout) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    gather%nt = 1
+    gather%nrec = 1
+    gather%ncomp = 1
+    gather%traces = reshape([real(self%record, sp)], [1, 1, 1])
+    gather%rx = [0.0_dp]
+    gather%rz = [0.0_dp]
+    gather%variant = self%variant
+    gather%steps = long
+    if (self%variant /= 'cpu') flying = flying - 1
+  end subroutine MakeGather
+
+  real(dp) function need(self, scheme, nx, nz, traces)
+    class(device_t), intent(in) :: self
+    type(scheme_t), intent(in) :: scheme
+    integer, intent(in) :: nx, nz, traces
+    need = need_bytes
+    if (nx > 1000) need = 100*need_bytes
+  end function need
+
+  subroutine free(self)
+    class(device_t), intent(inout) :: self
+    if (allocated(self%variant)) then
+      if (self%variant /= 'cpu' .and. self%turns < long .and. flying > 0) flying = flying - 1
+      deallocate (self%variant)
+    end if
+  end subroutine free
+
+  function choose(asked, has_gpu) result(name)
+    character(*), intent(in) :: asked
+    logical, intent(in) :: has_gpu
+    character(:), allocatable :: name
+    name = trim(merge('gpu', 'cpu', has_gpu))
+  end function choose
+
+end module pretended_m
+
+program t431_slots
+  use check_m, only: Claim, ClaimFine, Done
+  use error_m, only: error_t
+  use fd2d_m, only: fd2d_t
+  use gather_m, only: gather_t
+  use kinds_m, only: dp
+  use pretended_m, only: device_t, fails_setup, fails_step, most_flying, need_bytes, office_t, room_for
+  use protocol_m, only: link_t
+  use roles_m, only: role_t
+  use scene_m, only: scene_t, SceneNew, SceneRun, SceneScheme
+  use text_m, only: Str
+  use worker_m, only: rules_t, WorkerRun
+  implicit none
+  integer, parameter :: n = 7
+  type(error_t), allocatable :: error
+  type(scene_t) :: scene
+  type(office_t), target :: office
+
+  call SceneNew(scene, 60, 40, 10.0_dp, 2000.0_dp, 1000.0_dp)
+  scene%job%tmax = 0.25_dp
+  scene%job%fpeak = 15
+  scene%job%npml = 10
+  scene%shot%rx = [150.0_dp, 333.3_dp, 480.0_dp]
+  scene%shot%rz = [20.0_dp, 20.0_dp, 50.0_dp]
+  scene%shot%ry = [0, 0, 0]
+  scene%shot%channel = [1, 2, 3]
+  call SceneScheme(scene, error)
+  call ClaimFine(error, 'the scene')
+  call Traces()
+  call GpuFine()
+  call GpuFails()
+  call GpuSmall()
+  call Refused()
+  call Done()
+
+contains
+
+  !> Seven shots at different places; the first four see one window, the others another.
+  subroutine NewOffice()
+    integer :: i
+    office = office_t()
+    allocate (office%shots(n), office%windows(n), office%gathers(n), office%due(0))
+    allocate (office%status(n), source=0)
+    office%said = ''
+    do i = 1, n
+      office%shots(i) = scene%shot
+      office%shots(i)%record = 100 + i
+      office%shots(i)%slot = i
+      office%shots(i)%sx = 60*i + 40.0_dp
+      office%shots(i)%sz = 30
+      office%windows(i) = scene%window
+      if (i > 4) office%windows(i)%vp(:, 30:) = 1900
+      if (i > 4) office%windows(i)%x0 = 0.5_dp
+    end do
+    fails_setup = 0
+    fails_step = 0
+    room_for = 99
+    need_bytes = 1
+    most_flying = 0
+  end subroutine NewOffice
+
+  subroutine Work(rules, solver_is, gpu)
+    type(rules_t), intent(in) :: rules
+    character(*), intent(in) :: solver_is
+    logical, intent(in) :: gpu
+    type(role_t) :: role
+    type(link_t) :: link
+    type(fd2d_t) :: fd2d
+    type(device_t) :: device
+    role%host = 'here'
+    role%processor = 'a processor'
+    role%gpu_fault = ''
+    role%gpu_name = 'a GPU'
+    if (gpu) role%gpu = 0
+    role%gpu_room = 1000
+    link%listener => office
+    if (solver_is == 'fd2d') call WorkerRun(role, link, fd2d, scene%scheme, rules)
+    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules)
+  end subroutine Work
+
+  !> Every number of slots gives the traces of shots modelled one by one, bit for bit.
+  subroutine Traces()
+    integer, parameter :: slots(3) = [1, 3, 9]
+    type(scene_t) :: single
+    type(gather_t) :: alone
+    integer :: i, j, differ
+    do j = 1, size(slots)
+      call NewOffice()
+      call Work(rules_t(shots=slots(j)), 'fd2d', .false.)
+      differ = 0
+      do i = 1, n
+        single = scene
+        single%shot = office%shots(i)
+        single%window = office%windows(i)
+        call SceneRun(single, alone, error)
+        if (.not. allocated(office%gathers(i)%traces)) then
+          differ = differ + 1
+        else if (any(abs(alone%traces - office%gathers(i)%traces) > 0) .or. maxval(abs(alone%traces)) <= 0) then
+          differ = differ + 1
+        end if
+      end do
+      call ClaimFine(error, 'the shots one by one')
+      call Claim(differ == 0 .and. office%byes == 1 .and. office%lost == 0, Str(slots(j))//' slot(s): '//Str(n - differ)//' of '// &
+                 Str(n)//' gathers as modelled one by one, bit for bit')
+      call Claim(office%windows_sent + office%same == n .and. office%same >= n - 2*slots(j), Str(slots(j))//' slot(s): '// &
+                 Str(office%windows_sent)//' windows sent for '//Str(n)//' shots that see 2 different ones')
+    end do
+  end subroutine Traces
+
+  subroutine AllDone(what, variant)
+    character(*), intent(in) :: what, variant
+    integer :: i, good, by
+    good = 0
+    by = 0
+    do i = 1, n
+      if (office%status(i) /= 2) cycle
+      if (nint(office%gathers(i)%traces(1, 1, 1)) == 100 + i) good = good + 1
+      if (office%gathers(i)%variant == variant) by = by + 1
+    end do
+    call Claim(good == n .and. office%byes == 1, what//': '//Str(good)//' of '//Str(n)//' shots done, '//Str(by)//' on '//variant)
+  end subroutine AllDone
+
+  subroutine GpuFine()
+    call NewOffice()
+    call Work(rules_t(), 'device', .true.)
+    call AllDone('a GPU that works', 'gpu')
+    call Claim(most_flying > 2 .and. office%cpu_readies == 0, 'shots on it at once: up to '//Str(most_flying)// &
+               ', more than 2 for small grids')
+    call NewOffice()
+    call Work(rules_t(shots_per_gpu=2), 'device', .true.)
+    call AllDone('shots_per_gpu=2', 'gpu')
+    call Claim(most_flying == 2, 'shots on it at once: up to '//Str(most_flying)//' of 2')
+  end subroutine GpuFine
+
+  subroutine GpuFails()
+    call NewOffice()
+    fails_step = 103
+    call Work(rules_t(shots_per_gpu=2), 'device', .true.)
+    call AllDone('lost in mid-shot', 'cpu')
+    call Claim(office%lost >= 1 .and. office%lost == office%innocent .and. office%cpu_readies > 0, 'its '//Str(office%lost)// &
+               ' shot(s) are reported lost, '//Str(office%innocent)//' without fault, and the worker goes on without a GPU')
+    call Claim(office%notes == 1 .and. index(office%said, 'unspecified launch failure') > 0 .and. &
+               index(office%said, 'goes on with CPU cores') > 0, 'one sentence for the log'//office%said)
+    call NewOffice()
+    fails_step = 103
+    call Work(rules_t(shots_per_gpu=2, retire=.true.), 'device', .true.)
+    call AllDone('on_gpu_error=retire, but it is the last worker', 'cpu')
+    call Claim(office%leaves == 1 .and. index(office%said, 'no other worker is left') > 0, 'it asked to leave once and stayed')
+    call NewOffice()
+    fails_step = 103
+    office%may_leave = .true.
+    call Work(rules_t(shots_per_gpu=2, retire=.true.), 'device', .true.)
+    call Claim(office%leaves == 1 .and. office%byes == 1 .and. all(office%status /= 1) .and. any(office%status == 0), &
+               'on_gpu_error=retire: it leaves, '//Str(count(office%status == 2))//' shots done, none kept')
+  end subroutine GpuFails
+
+  subroutine GpuSmall()
+    call NewOffice()
+    room_for = 2
+    call Work(rules_t(shots_per_gpu=4), 'device', .true.)
+    call AllDone('memory for two shots only', 'gpu')
+    call Claim(most_flying == 2 .and. office%cpu_readies == 0 .and. index(office%said, 'takes no more than 2 shot(s)') > 0, &
+               'it goes on with 2 at once: '//office%said)
+    call NewOffice()
+    fails_setup = 101
+    call Work(rules_t(shots_per_gpu=4), 'device', .true.)
+    call AllDone('no memory for the first shot', 'cpu')
+    call NewOffice()
+    need_bytes = 2000
+    call Work(rules_t(), 'device', .true.)
+    call AllDone('windows larger than the GPU', 'cpu')
+    call Claim(office%lost == 0 .and. office%notes == 1 .and. index(office%said, 'it is computed on CPU cores') > 0, &
+               'said once, no shot lost'//office%said)
+  end subroutine GpuSmall
+
+  subroutine Refused()
+    call NewOffice()
+    office%refuse = 102
+    call Work(rules_t(shots=3), 'device', .true.)
+    call AllDone('a gather that was refused once', 'gpu')
+    call Claim(office%lost == 1 .and. office%innocent == 0 .and. index(office%said, 'the disk is full') > 0, &
+               'it was reported lost with the reason: '//office%said)
+    call NewOffice()
+    office%drop = 104
+    call Work(rules_t(shots=3), 'device', .true.)
+    call AllDone('a shot taken away in between', 'gpu')
+    call Claim(office%lost == 1 .and. index(office%said, 'another worker has it') > 0, 'it was given up: '//office%said)
+  end subroutine Refused
+
+end program t431_slots
