@@ -298,10 +298,18 @@ contains
     end do
   end subroutine TracesDiffer
 
-  !> The same for the fields of sigma.
-  pure real(dp) function SigmaDiffers(a, b)
+  !> The same for the fields of sigma; one weaker than a single cell at the strongest receiver (in a grid of one cell, say, which
+  !> just passes zero) counts as that.
+  pure real(dp) function SigmaDiffers(c, a, b)
+    type(case_t), intent(in) :: c
     type(result_t), intent(in) :: a, b
-    SigmaDiffers = Differs(pack(a%sigma, .true.), pack(b%sigma, .true.), 0.0_dp)
+    real(dp) :: cell
+    integer :: r
+    cell = 0
+    do r = 1, size(c%field)
+      if (c%field(r) == field_sigma) cell = max(cell, norm2(real(b%traces(:, r), dp))/sqrt(real(c%nt, dp)))
+    end do
+    SigmaDiffers = Differs(pack(a%sigma, .true.), pack(b%sigma, .true.), cell)
   end function SigmaDiffers
 
   !> How many numbers of two results differ in any bit.

@@ -104,7 +104,7 @@ contains
     call TracesDiffer(c, r, reference, difference, worst)
     if (difference > score%traces) score%worst = grid//', receiver '//Str(worst)
     score%traces = max(score%traces, difference)
-    score%sigma = max(score%sigma, SigmaDiffers(r, reference))
+    score%sigma = max(score%sigma, SigmaDiffers(c, r, reference))
     score%different = score%different + CountDifferent(r, cpu)
     score%device = r%device
   end subroutine Judge
