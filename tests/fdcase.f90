@@ -89,7 +89,8 @@ contains
     type(fd2d_cfg), intent(inout) :: g
     integer, intent(in) :: layers
     integer, parameter :: widths(4, kinds_of_layers) = reshape( &   ! left, right, top, bottom: no multiples of anything
-                          [11, 13, 9, 10, 13, 11, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 6, 70, 70, 70, 70], [4, 8])
+                          [11, 13, 9, 10, 13, 11, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 6, 70, 70, 70, 70], &
+                          [4, kinds_of_layers])
     g%nleft = min(widths(1, layers), g%nx/2)
     g%nright = min(widths(2, layers), g%nx/2)
     g%ntop = min(widths(3, layers), g%nz/2)
@@ -247,8 +248,8 @@ contains
     type(fd2d_fortran_t) :: engine
     type(fd2d_grid_t) :: grid
     associate (g => c%cfg)
-      grid = fd2d_grid_t(nx=g%nx, nz=g%nz, nleft=g%nleft, nright=g%nright, ntop=g%ntop, nbottom=g%nbottom, free_top=g%free_top == 1, &
-                         half_length=g%half_length, dx=dx, dz=dz, dt=c%dt, w=c%w)
+      grid = fd2d_grid_t(nx=g%nx, nz=g%nz, nleft=g%nleft, nright=g%nright, ntop=g%ntop, nbottom=g%nbottom, &
+                         free_top=g%free_top == 1, half_length=g%half_length, dx=dx, dz=dz, dt=c%dt, w=c%w)
       allocate (r%traces(c%nt, size(c%field)), r%sigma(g%nx, g%nz))
     end associate
     call engine%new(grid, error)

@@ -2,6 +2,7 @@
 !> sizes down to a single cell wide; and where it computes in the same order as `cpu`, the same bits.
 !>
 !>     t241_fd2d_gpu [small] [VARIANT ...]      small: a few small grids and 21 steps, for checkers that slow everything down
+!>     t241_fd2d_gpu device                     says only why there is no GPU, or nothing
 program t241_fd2d_gpu
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
@@ -36,12 +37,16 @@ contains
 
   subroutine ReadArguments()
     character(24) :: word
+    logical :: there
     integer :: n
     small = .false.
     allocate (variants(0))
     do n = 1, command_argument_count()
       call get_command_argument(n, word)
-      if (word == 'small') then
+      if (word == 'device') then
+        there = GpuThere()
+        return
+      else if (word == 'small') then
         small = .true.
       else
         variants = [variants, word]
