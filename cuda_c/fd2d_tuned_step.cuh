@@ -164,8 +164,9 @@ __device__ __forceinline__ void layer(float &d, float &psi, float a, float b, fl
     DER_PML(d, psi, a, b, ik, 0.0f);
 }
 
-// The march of a block. LAYERS: the block touches an absorbing layer, the free surface or the source.
-template <int L, int T, bool LAYERS> struct march {
+// The march of a block. LAYERS: it touches an absorbing layer or the free surface; SOURCE: it may hold the source. Each
+// is code that the others need not carry along.
+template <int L, int T, bool LAYERS, bool SOURCE> struct march {
     using S = shape<L, T>;
     static constexpr int P = S::P;
 
@@ -228,7 +229,7 @@ template <int L, int T, bool LAYERS> struct march {
     __device__ __forceinline__ void set_source() {
         const box &b = g.source;
         q = 0;
-        if (!LAYERS)
+        if (!SOURCE)
             return;
         const int it = g.clock->step + 1 + g.phase;
         if (it >= 1 && it <= b.nq)
@@ -247,6 +248,9 @@ template <int L, int T, bool LAYERS> struct march {
     __device__ __forceinline__ int strip_row(int k) const {
         return k < 0 || k >= g.nz ? -1 : k < g.top ? k : k >= g.bottom ? g.top + k - g.bottom : -1;
     }
+
+    // The half row that a free surface mirrors into half row h above it.
+    __device__ __forceinline__ int below_surface(int h) const { return g.free_top && h < 0 ? -h - 1 : h; }
 
     // Asks for all that is needed when row k of s is in use. STEADY: all of it is there; rows beyond the last are in
     // the margin.
@@ -280,7 +284,7 @@ template <int L, int T, bool LAYERS> struct march {
     }
 
     __device__ __forceinline__ void fetch_layers(int h, int r) {
-        const int zh = strip_row(h), zr = strip_row(r), column = min(c, (g.nx + 7) & ~3);
+        const int zh = strip_row(below_surface(h)), zr = strip_row(r), column = min(c, (g.nx + 7) & ~3);
         if (zh >= 0)
             copy(psiz + e_fill + me, g.psiz_in + (ptrdiff_t)zh * g.pitch + column);
         if (zr >= 0 && r >= job.first && r < job.end)
@@ -346,10 +350,11 @@ template <int L, int T, bool LAYERS> struct march {
         fetch<STEADY>(k + AHEAD);
         if (idle)
             return;
-        const int zh = EDGE ? strip_row(h) : -1, zr = EDGE && r >= job.first ? strip_row(r) : -1;
+        const int hm = EDGE ? below_surface(h) : h, zh = EDGE ? strip_row(hm) : -1,
+                  zr = EDGE && r >= job.first ? strip_row(r) : -1;
         float ha = 0, hb = 0, hi = 0, ra = 0, rb = 0, ri = 0;
         if (zh >= 0)
-            ha = __ldg(g.pz + 3 * g.nz + h), hb = __ldg(g.pz + 4 * g.nz + h), hi = __ldg(g.pz + 5 * g.nz + h);
+            ha = __ldg(g.pz + 3 * g.nz + hm), hb = __ldg(g.pz + 4 * g.nz + hm), hi = __ldg(g.pz + 5 * g.nz + hm);
         if (zr >= 0)
             ra = __ldg(g.pz + r), rb = __ldg(g.pz + g.nz + r), ri = __ldg(g.pz + 2 * g.nz + r);
         const quad p = load(s + s_k + me), rho_below = load(rho + rho_h + me);
@@ -404,7 +409,7 @@ template <int L, int T, bool LAYERS> struct march {
             step.v[v] = fmaf(k.v[v], x.v[v] + d[v], step.v[v]);
             now.v[v] += step.v[v];
         }
-        if (LAYERS && q != 0 && r >= g.source.k && r < g.source.k + g.source.nk)
+        if (SOURCE && q != 0 && r >= g.source.k && r < g.source.k + g.source.nk)
             inject(r, now);
         const ptrdiff_t at = (ptrdiff_t)r * g.pitch + c;
         if (valid == V) {
@@ -444,11 +449,13 @@ __global__ void __launch_bounds__(T, (L > 4   ? 256
     const box &b = g.source;
     const bool source = b.i < c0 + V * T && b.i + b.ni > c0 && b.k < job.end && b.k + b.nk > job.first;
     const bool inside = c0 >= g.left && c0 + V * T <= g.right && job.first - L >= g.top && job.end + L < g.bottom &&
-                        (!g.free_top || job.first >= 2 * L) && !source;
-    if (inside)
-        march<L, T, false>(g, job, shared).run();
+                        (!g.free_top || job.first >= 2 * L);
+    if (source)
+        march<L, T, true, true>(g, job, shared).run();
+    else if (inside)
+        march<L, T, false, false>(g, job, shared).run();
     else
-        march<L, T, true>(g, job, shared).run();
+        march<L, T, true, false>(g, job, shared).run();
 }
 
 } // namespace tuned

@@ -21,6 +21,7 @@ module fd2d_engine_m
     integer :: nleft = 0, nright = 0, ntop = 0, nbottom = 0   !< widths of the absorbing layers [cells]
     logical :: free_top = .false.                             !< row 1 is a free surface (then ntop = 0)
     integer :: threads = 0                                    !< 0: as many as there are
+    integer :: share = 1                                      !< grids that are computed on this GPU side by side
     integer :: half_length = 0
     real(dp) :: dx = 0, dz = 0, dt = 0                        !< [m, s]
     real(dp) :: w(8) = 0                                      !< weights of the differentiators

@@ -141,6 +141,7 @@ contains
     grid%nz = nz + grid%ntop + scheme%npml
     grid%free_top = scheme%free_top
     grid%threads = scheme%threads
+    grid%share = scheme%share
     grid%half_length = scheme%half_length
     grid%dx = scheme%dx
     grid%dz = scheme%dz
@@ -152,7 +153,8 @@ contains
     type(fd2d_grid_t), intent(in) :: a, b
     SameGrid = a%nx == b%nx .and. a%nz == b%nz .and. a%nleft == b%nleft .and. a%nright == b%nright .and. a%ntop == b%ntop &
                .and. a%nbottom == b%nbottom .and. (a%free_top .eqv. b%free_top) .and. a%threads == b%threads &
-               .and. a%half_length == b%half_length .and. a%dx == b%dx .and. a%dz == b%dz .and. a%dt == b%dt .and. all(a%w == b%w)
+               .and. a%share == b%share .and. a%half_length == b%half_length .and. a%dx == b%dx .and. a%dz == b%dz &
+               .and. a%dt == b%dt .and. all(a%w == b%w)
   end function SameGrid
 
   !> Medium and absorbing layers; nothing to do when they were made from the same window.

@@ -5,7 +5,7 @@ module fill_m
   private
   public :: ShotsAtOnce
 
-  real(dp), parameter :: full = 4.0e6_dp   !< cells that keep a large GPU busy; fewer leave parts of it idle
+  real(dp), parameter :: full = 1.6e7_dp   !< cells that keep a large GPU busy; fewer leave parts of it idle
   integer, parameter :: least = 2          !< so that one shot is set up, or made traces of, while another computes
   integer, parameter :: most = 16          !< beyond, launches of many small shots stand in each other's way
 

@@ -311,6 +311,7 @@ contains
     type(slot_t), intent(in) :: slot
     scheme = worker%scheme
     scheme%variant = slot%solver%choose(worker%scheme%variant, slot%on_gpu)
+    scheme%share = max(1, worker%wanted)
     if (.not. slot%snapshots) scheme%snapshot = 0
   end function SchemeOf
 
