@@ -26,6 +26,11 @@ NVFLAGS  := -std=c++20 -O3 -ftz=true -lineinfo -Xcompiler -Wall,-Wextra,-Wno-mis
             $(foreach a,$(ARCHS),-gencode arch=$(a:sm_%=compute_%),code=$(a)) \
             $(if $(or $(CI),$(WERROR)),-Werror all-warnings -Xcompiler -Werror)
 
+# --- NetCDF and zlib: without them the programs cannot be linked; kernels, their tests and benchmarks can ------------------
+NC_CONFIG := $(shell command -v nc-config)
+ZLIB      := $(shell $(CC) -E -include zlib.h -x c -o /dev/null /dev/null 2>/dev/null && echo -lz)
+LEFT_OUT  := $(if $(NC_CONFIG),,cuda_c/fio_nc.c) $(if $(ZLIB),,cuda_c/files.c cuda_c/fio_layout.c)
+
 # --- what is built how -------------------------------------------------------------------------------------------
 ifdef DEBUG
   B        := build/debug
@@ -43,13 +48,13 @@ FATAL    := $(if $(or $(CI),$(WERROR)),-Werror)
 FFLAGS   := -std=f2018 -Wall -Wextra -Wimplicit-interface -Wno-compare-reals -Wno-unused-dummy-argument \
             -Wno-maybe-uninitialized -Wno-do-subscript -ffree-line-length-none -fopenmp $(FATAL) $(OPT) $(FCHECK)
 CFLAGS   := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wvla -fopenmp $(FATAL) $(OPT) \
-            $(if $(CUDA),-DSPL_CUDA) -Icuda_c -I$(B) $(shell nc-config --cflags 2>/dev/null)
-LDLIBS   += $(shell nc-config --libs 2>/dev/null || echo -lnetcdf) -lz -lm \
+            $(if $(CUDA),-DSPL_CUDA) -Icuda_c -I$(B) $(if $(NC_CONFIG),$(shell nc-config --cflags))
+LDLIBS   += $(if $(NC_CONFIG),$(shell nc-config --libs)) $(ZLIB) -lm \
             $(if $(CUDA),-L$(CUDA_LIB) -lcudart_static -ldl -lrt -lpthread -lstdc++)
 
 IFACE  := $(wildcard interfaces/*.f90)
 FSRC   := $(filter-out $(PROGRAMS:%=fortran/%.f90),$(wildcard fortran/*.f90)) $(IFACE)
-CSRC   := $(filter-out $(if $(CUDA),cuda_c/device_none.c),$(wildcard cuda_c/*.c))
+CSRC   := $(filter-out $(LEFT_OUT) $(if $(CUDA),cuda_c/device_none.c),$(wildcard cuda_c/*.c))
 CUSRC  := $(if $(CUDA),$(wildcard cuda_c/*.cu))
 OBJ    := $(FSRC:%.f90=$(B)/%.o) $(CSRC:%.c=$(B)/%.o) $(CUSRC:%.cu=$(B)/%.o)
 LIB    := $(B)/libspl.a
@@ -57,12 +62,18 @@ BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.
 FTESTS := $(patsubst tests/%.f90,$(B)/tests/%,$(wildcard tests/t*.f90))
 THELP  := $(patsubst tests/%.f90,$(B)/tests/%.o,$(filter-out tests/t%.f90,$(wildcard tests/*.f90)))
 CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
+GPU_TESTS := t240 t241 t242 t243 t430
+GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu)
 
-.PHONY: all demo test bench lint help install clean programs tests show-demo run-bench
+.PHONY: all demo test test-gpu bench bench-gpu lint help install clean
+.PHONY: programs tests gpu-tests gpu-bench show-demo run-bench
 GOALS := $(or $(MAKECMDGOALS),all)
 
 # --- what a user calls: set-up first, then the work in a make that sees what set-up installed ---------------------------
 BUILD_IS := $(if $(CUDA),CPU and GPU build ($(ARCHS)),CPU build $(if $(NVCC),as asked for,(no nvcc found)))
+
+# A machine with a GPU and compilers need not have all that set-up would install.
+COMPILERS := { command -v $(firstword $(FC)) && command -v $(firstword $(CC)); } >/dev/null || tools/setup build
 
 all:      ## build the programs
 	@tools/setup build
@@ -78,14 +89,23 @@ test:     ## build and run every test (TEST=pattern for some)
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory tests
 	@B='$(CURDIR)/$(B)' tests/run $(TEST)
+test-gpu: ## build and run the tests of the GPU kernels; needs no NetCDF (NEED_GPU=1: no GPU is a failure)
+	@$(COMPILERS)
+	@echo "$(BUILD_IS)"
+	@$(MAKE) --no-print-directory gpu-tests
+	@B='$(CURDIR)/$(B)' tests/run $(or $(TEST),$(GPU_TESTS))
 bench:    ## measure the kernels against the memory of this machine
 	@tools/setup build
 	@$(MAKE) --no-print-directory run-bench
+bench-gpu: ## measure the GPU kernels against the memory of the GPU; needs no NetCDF (BENCH=--quick: under a minute)
+	@$(COMPILERS)
+	@$(MAKE) --no-print-directory gpu-bench
+	@tools/bench/run-gpu '$(B)' '$(BUILD_IS)' $(BENCH)
 lint:     ## formatting and the rules of the house
 	@tools/setup lint
 	@tools/lint
 help:     ## this list
-	@awk -F'## ' '/^[a-z]+: +## / { sub(/:.*/, "", $$1); printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F'## ' '/^[a-z-]+: +## / { sub(/:.*/, "", $$1); printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 install:  ## install programs and tools below PREFIX (default /usr/local)
 	@tools/setup demo
 	@$(MAKE) --no-print-directory programs
@@ -93,6 +113,8 @@ install:  ## install programs and tools below PREFIX (default /usr/local)
 
 programs: $(BIN)
 tests: $(BIN) $(FTESTS) $(CTESTS)
+gpu-tests: $(foreach t,$(GPU_TESTS),$(filter $(B)/tests/$t%,$(FTESTS))) $(if $(NC_CONFIG),$(BIN))
+gpu-bench: $(GPU_BENCH)
 show-demo: $(BIN)
 	@tools/demo '$(B)'
 run-bench: $(B)/bench/fd2d_bench $(BIN)
@@ -118,9 +140,9 @@ $(B)/fortran/version.o: $(B)/commit.inc
 $(B)/deps.mk: $(sort $(FSRC) $(wildcard fortran/*.f90 tests/*.f90)) tools/fortran-deps
 	@mkdir -p $(@D)
 	@awk -f tools/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
-ifneq ($(filter programs tests show-demo run-bench build/%,$(GOALS)),)
+ifneq ($(filter programs tests gpu-tests gpu-bench show-demo run-bench build/%,$(GOALS)),)
 -include $(B)/deps.mk
--include $(wildcard $(B)/cuda_c/*.d)
+-include $(wildcard $(B)/cuda_c/*.d $(B)/tools/bench/*.d)
 endif
 
 $(B)/%.o: %.f90
@@ -136,7 +158,9 @@ $(B)/%.o: %.c $(B)/iface.h
 $(B)/%.o: %.cu $(B)/iface.h
 	@mkdir -p $(@D)
 	@echo '  cuda     $<'
-	@$(NVCC) $(NVFLAGS) -Icuda_c -I$(B) -MD -MP -MF $(@:.o=.d) -c -o $@ $<
+	@$(NVCC) $(NVFLAGS) -Xptxas -v -Icuda_c -I$(B) -MD -MP -MF $(@:.o=.d) -c -o $@ $< 2> $(@:.o=.ptxas) \
+	  || { cat $(@:.o=.ptxas) >&2; exit 1; }
+	@grep -Ev '^ptxas info|bytes stack frame' $(@:.o=.ptxas) >&2 || true
 
 $(LIB): $(OBJ)
 	@rm -f $@
@@ -147,7 +171,12 @@ $(B)/bin/%: $(B)/fortran/%.o $(KEEP) $(LIB)
 	@echo '  link     $@'
 	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
 
-$(B)/tests/t%: $(B)/tests/t%.o $(KEEP) $(THELP) $(LIB)
+# What a test does not use it does not link: kernel tests then need no NetCDF.
+$(B)/tests/libhelp.a: $(THELP)
+	@rm -f $@
+	@ar rcs $@ $^
+
+$(B)/tests/t%: $(B)/tests/t%.o $(KEEP) $(B)/tests/libhelp.a $(LIB)
 	@echo '  link     $@'
 	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
 

@@ -1,5 +1,6 @@
 // The GPUs of this process; the treaty is interfaces/device_c.f90. The twin without CUDA is device_none.c.
 #include <cstdio>
+#include <cstdlib>
 
 #include "cuda_err.h"
 #include "iface.h"
@@ -8,6 +9,9 @@ enum { OLDEST_MAJOR = 7, OLDEST_MINOR = 5 }; // the oldest architecture the kern
 
 static int count_usable(cudaError_t *rc) {
     int n = 0;
+    // Shots in flight have a stream each; with fewer connections to the GPU than streams they would wait for each
+    // other. CUDA reads this once, when it is first called.
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     *rc = cudaGetDeviceCount(&n);
     if (*rc != cudaSuccess) {
         cudaGetLastError(); // so that nobody else stumbles over it

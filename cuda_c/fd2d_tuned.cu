@@ -13,7 +13,7 @@ using namespace tuned;
 
 static constexpr int BLOCK = 256, SLAB = 1 << 20; // threads of simple kernels; numbers of a piece of the model
 static constexpr int SMALL = 64, LARGE = 128;     // threads of a block of the step
-static constexpr int LEAST_ROWS = 16, WEIGHT = 3; // of a piece; of a row in a layer, see plan
+static constexpr int LEAST_ROWS = 12;             // of a piece
 
 struct own_t {
     fd2d_gpu_queue queue;
@@ -70,8 +70,12 @@ static int find_slots(const kernel &k, int threads, int device, int *slots) {
     return 0;
 }
 
-static plan tiles_of(const args &g, const kernel &k, int threads) {
+// Tiles of columns, and rows in as many pieces as fill the GPU once with the blocks of all handles that share it: the
+// longest pieces that do. A tile at a side counts `side` times as much as an inner one, a row in a layer along z
+// `weight` times.
+static plan cut(const args &g, const kernel &k, int threads, int slots, double side, int weight) {
     plan p = {};
+    p.weight = weight;
     p.tiles = (g.nx + k.width - 1) / k.width;
     for (int t = 0; t < p.tiles; t++) {
         const int x0 = t * k.width - HALO;
@@ -80,46 +84,25 @@ static plan tiles_of(const args &g, const kernel &k, int threads) {
         else if (x0 + V * threads > g.right)
             p.right++;
     }
-    p.weight = WEIGHT;
+    const int sides = p.left + p.right, most = g.nz > LEAST_ROWS ? g.nz / LEAST_ROWS : 1;
+    const int n = (int)(slots / (p.tiles - sides + side * sides));
+    p.pieces = n < 1 ? 1 : n > most ? most : n;
+    const int m = (int)(side * p.pieces + 0.5);
+    p.side_pieces = m < 1 ? 1 : m > most ? most : m;
     return p;
 }
 
-/* Pieces so that the blocks of all handles that share the GPU fit into it at once: one wave, and the longest pieces
- * that fill it. A tile at a side takes 1.4 times as long as an inner one (measured on an H200, as was WEIGHT). */
-static void cut_rows(plan *p, int nz, int slots, int share) {
-    const int sides = p->left + p->right, most = nz > LEAST_ROWS ? nz / LEAST_ROWS : 1;
-    const double each = (p->tiles - sides) + 1.4 * sides;
-    int n = (int)(slots / (each * (share > 1 ? share : 1)));
-    n = n < 1 ? 1 : n > most ? most : n;
-    int side = (int)(1.4 * n);
-    while (side > n && sides * side + (p->tiles - sides) * n > slots)
-        side--;
-    p->pieces = n;
-    p->side_pieces = side > most ? most : side;
-}
-
-/* Large blocks share fewer columns with their neighbours, small ones balance better: large ones where a wave of them
- * has long pieces. */
-static int choose_shape(own_t *o, int half_length, int share) {
+// Sets the shape to blocks of so many threads; `fits` tells whether the GPU has the shared memory for one.
+static int use_shape(own_t *o, const fd2d_cfg *c, int threads, double side, int weight, bool *fits) {
     int most = 0, slots = 0;
+    const kernel k = find_kernel(c->half_length, threads);
     CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, o->queue.device));
-    const kernel large = find_kernel(half_length, LARGE), small = find_kernel(half_length, SMALL);
-    REQUIRE((size_t)most >= small.shared,
-            "variant=tuned needs %zu bytes of shared memory a block, this GPU has %d: choose "
-            "variant=shared",
-            small.shared, most);
-    if ((size_t)most >= large.shared) {
-        TRY(find_slots(large, LARGE, o->queue.device, &slots));
-        o->threads = LARGE;
-        o->g.cut = tiles_of(o->g, large, LARGE);
-        cut_rows(&o->g.cut, o->g.nz, slots, share);
-        if (o->g.nz / o->g.cut.pieces >= 400)
-            return 0;
-    }
-    TRY(find_slots(small, SMALL, o->queue.device, &slots));
-    o->threads = SMALL;
-    o->g.cut = tiles_of(o->g, small, SMALL);
-    cut_rows(&o->g.cut, o->g.nz, slots, share);
+    *fits = (size_t)most >= k.shared;
+    if (!*fits)
+        return 0;
+    TRY(find_slots(k, threads, o->queue.device, &slots));
+    o->threads = threads;
+    o->g.cut = cut(o->g, k, threads, slots / (c->share > 1 ? c->share : 1), side, weight);
     return 0;
 }
 
@@ -219,12 +202,14 @@ static int make_memory(own_t *o) {
     return 0;
 }
 
+static int choose_shape(own_t *o, const fd2d_cfg *c);
+
 static int make(fd2d *fd) {
     TRY(fd2d_alloc(fd, &fd->own, 1, sizeof(own_t), "the GPU's grid"));
     own_t *o = own(fd);
     TRY(check_size(&fd->cfg));
     set_shapes(o, &fd->cfg);
-    const int rc = fd2d_gpu_open(&o->queue) || choose_shape(o, fd->cfg.half_length, fd->cfg.share) || make_memory(o);
+    const int rc = fd2d_gpu_open(&o->queue) || make_memory(o) || choose_shape(o, &fd->cfg);
     count_bytes(fd);
     o->points.pitch = o->g.pitch;
     return rc;
@@ -568,32 +553,111 @@ static int reset(fd2d *fd) {
     return fd2d_gpu_restart(&o->queue);
 }
 
-// --- tuning and record -----------------------------------------------------------------------------------------------
+// --- the fastest shape -----------------------------------------------------------------------------------------------
+
+// Time of a step in the present shape, on fields that are all zero and stay so [ms].
+static int time_shape(own_t *o, int half_length, cudaEvent_t begin, cudaEvent_t end, float *ms) {
+    const int steps = o->g.nx * (double)o->g.nz < 2e6 ? 16 : 4;
+    for (int n = -2; n < steps; n++) {
+        if (n == 0)
+            CUDA_TRY(cudaEventRecord(begin, o->queue.stream));
+        TRY(one_step(o, half_length, n & 1));
+    }
+    CUDA_TRY(cudaEventRecord(end, o->queue.stream));
+    CUDA_TRY(cudaEventSynchronize(end));
+    CUDA_TRY(cudaEventElapsedTime(ms, begin, end));
+    *ms /= (float)steps;
+    return 0;
+}
+
+static int find_fastest(own_t *o, const fd2d_cfg *c, cudaEvent_t begin, cudaEvent_t end) {
+    static const double side[] = {1.0, 1.25, 1.4, 1.6, 1.8};
+    static const int weight[] = {1, 2, 3, 4};
+    int threads = 0;
+    plan best = {};
+    float least = INFINITY;
+    for (int t = SMALL; t <= LARGE; t += LARGE - SMALL)
+        for (double s : side)
+            for (int w : weight) {
+                bool fits = false;
+                float ms = 0;
+                TRY(use_shape(o, c, t, s, w, &fits));
+                if (!fits)
+                    continue;
+                TRY(time_shape(o, c->half_length, begin, end, &ms));
+                if (ms < least) {
+                    least = ms;
+                    threads = t;
+                    best = o->g.cut;
+                }
+            }
+    o->threads = threads;
+    o->g.cut = best;
+    return 0;
+}
+
+// What was found for a grid serves all later handles of this process.
+static struct found {
+    fd2d_cfg c;
+    int device, threads;
+    plan cut;
+} remembered[32];
+static int count_remembered;
+
+static bool same_work(const fd2d_cfg *a, const fd2d_cfg *b) {
+    return a->nx == b->nx && a->nz == b->nz && a->half_length == b->half_length && a->nleft == b->nleft &&
+           a->nright == b->nright && a->ntop == b->ntop && a->nbottom == b->nbottom && a->free_top == b->free_top;
+}
+
+// A handle that has the GPU for itself is timed in forty shapes, a few milliseconds a million cells; one that shares
+// it gets what was fastest for several at once on an H200.
+static int choose_shape(own_t *o, const fd2d_cfg *c) {
+    bool fits = false;
+    TRY(use_shape(o, c, SMALL, 1.6, 3, &fits));
+    REQUIRE(fits,
+            "variant=tuned needs %zu bytes of shared memory a block, more than this GPU has: choose variant=shared",
+            find_kernel(c->half_length, SMALL).shared);
+    if (c->share > 1)
+        return 0;
+    for (int n = 0; n < count_remembered; n++)
+        if (remembered[n].device == o->queue.device && same_work(&remembered[n].c, c)) {
+            o->threads = remembered[n].threads;
+            o->g.cut = remembered[n].cut;
+            return 0;
+        }
+    cudaEvent_t begin = nullptr, end = nullptr;
+    CUDA_TRY(cudaEventCreateWithFlags(&begin, cudaEventBlockingSync));
+    CUDA_TRY(cudaEventCreateWithFlags(&end, cudaEventBlockingSync));
+    const int rc = find_fastest(o, c, begin, end);
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+    TRY(rc);
+    const int room = (int)(sizeof remembered / sizeof remembered[0]);
+    remembered[count_remembered % room] = {*c, o->queue.device, o->threads, o->g.cut};
+    count_remembered += count_remembered < room;
+    return 0;
+}
 
 // width: columns of a block with its margins, 256 or 512; rows: of a piece; 0 = chosen here. isa and steps do not
 // apply.
 static int tune(fd2d *fd, const char *, int width, int, int rows) {
     own_t *o = own(fd);
+    bool fits = true;
     REQUIRE(width == 0 || width == V * SMALL || width == V * LARGE, "width = %d, must be %d, %d or 0 (chosen)", width,
             V * SMALL, V * LARGE);
     TRY(fd2d_gpu_enter(&o->queue));
-    TRY(choose_shape(o, fd->cfg.half_length, fd->cfg.share));
-    if (width > 0) {
-        const kernel k = find_kernel(fd->cfg.half_length, width / V);
-        int slots = 0;
-        TRY(find_slots(k, width / V, o->queue.device, &slots));
-        REQUIRE(slots > 0, "blocks of %d columns do not fit on this GPU", width);
-        o->threads = width / V;
-        o->g.cut = tiles_of(o->g, k, o->threads);
-        cut_rows(&o->g.cut, o->g.nz, slots, fd->cfg.share);
-    }
+    if (width > 0)
+        TRY(use_shape(o, &fd->cfg, width / V, 1.6, 3, &fits));
+    REQUIRE(fits, "blocks of %d columns do not fit on this GPU", width);
     if (rows > 0) {
         o->g.cut.pieces = (o->g.nz + rows - 1) / rows;
-        o->g.cut.side_pieces = (int)(1.4 * o->g.cut.pieces);
+        o->g.cut.side_pieces = (int)(1.6 * o->g.cut.pieces + 0.5);
     }
     fd2d_gpu_forget_graphs(&o->queue);
     return 0;
 }
+
+// --- for the record --------------------------------------------------------------------------------------------------
 
 static void device(fd2d *fd, char *text, size_t length) {
     const own_t *o = own(fd);

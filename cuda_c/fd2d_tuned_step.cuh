@@ -164,7 +164,7 @@ __device__ __forceinline__ void layer(float &d, float &psi, float a, float b, fl
     DER_PML(d, psi, a, b, ik, 0.0f);
 }
 
-// The march of a block. LAYERS: the tile or the rows touch an absorbing layer or the free surface.
+// The march of a block. LAYERS: the block touches an absorbing layer, the free surface or the source.
 template <int L, int T, bool LAYERS> struct march {
     using S = shape<L, T>;
     static constexpr int P = S::P;
@@ -227,9 +227,12 @@ template <int L, int T, bool LAYERS> struct march {
 
     __device__ __forceinline__ void set_source() {
         const box &b = g.source;
+        q = 0;
+        if (!LAYERS)
+            return;
         const int it = g.clock->step + 1 + g.phase;
-        const bool here = b.i < x0 + V * T && b.i + b.ni > x0 && b.k < job.end && b.k + b.nk > job.first;
-        q = here && it >= 1 && it <= b.nq ? b.q[it - 1] : 0;
+        if (it >= 1 && it <= b.nq)
+            q = b.q[it - 1];
     }
 
     __device__ __forceinline__ void inject(int r, quad &now) const {
@@ -401,7 +404,7 @@ template <int L, int T, bool LAYERS> struct march {
             step.v[v] = fmaf(k.v[v], x.v[v] + d[v], step.v[v]);
             now.v[v] += step.v[v];
         }
-        if (q != 0 && r >= g.source.k && r < g.source.k + g.source.nk)
+        if (LAYERS && q != 0 && r >= g.source.k && r < g.source.k + g.source.nk)
             inject(r, now);
         const ptrdiff_t at = (ptrdiff_t)r * g.pitch + c;
         if (valid == V) {
@@ -438,8 +441,10 @@ __global__ void __launch_bounds__(T, (L > 4   ? 256
     using S = shape<L, T>;
     const work job = find_work(g, blockIdx.x);
     const int c0 = job.tile * S::W - HALO;
+    const box &b = g.source;
+    const bool source = b.i < c0 + V * T && b.i + b.ni > c0 && b.k < job.end && b.k + b.nk > job.first;
     const bool inside = c0 >= g.left && c0 + V * T <= g.right && job.first - L >= g.top && job.end + L < g.bottom &&
-                        (!g.free_top || job.first >= 2 * L);
+                        (!g.free_top || job.first >= 2 * L) && !source;
     if (inside)
         march<L, T, false>(g, job, shared).run();
     else

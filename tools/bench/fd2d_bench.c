@@ -8,24 +8,16 @@
  * arrays of together as many bytes as the grid has (24 a cell), 12 bytes a term. Two passes a step move 48 bytes a
  * cell: triad / 48 bounds them. */
 #include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include "iface.h"
+#include "bench_case.h"
 
 #ifdef __SSE2__
 #include <xmmintrin.h>
 #endif
 
-enum { REPEATS = 15, RECEIVERS = 1000, SOURCE = 64, BYTES = 48 }; /* BYTES a cell: two passes a step */
-static const double SECONDS = 0.25;                               /* of one repetition, about */
-
-static void fail(const char *what) {
-    fprintf(stderr, "fd2d_bench: %s: %s\n", what, (char *)err_message());
-    exit(1);
-}
+enum { REPEATS = 15, BYTES = 48 };  /* BYTES a cell: two passes a step */
+static const double SECONDS = 0.25; /* of one repetition, about */
 
 static void *memory(size_t bytes) {
     const size_t page = 2 << 20;
@@ -38,12 +30,6 @@ static void *memory(size_t bytes) {
     madvise(p, bytes, MADV_HUGEPAGE);
 #endif
     return p;
-}
-
-static float uniform(void) {
-    static unsigned seed = 1;
-    seed = seed * 1664525u + 1013904223u;
-    return (float)(seed >> 8) / 16777216.0f;
 }
 
 /* --- memory bandwidth ---------------------------------------------------------------------------------------- */
@@ -99,82 +85,24 @@ static void triad_free(triad *t) { free(t->a), free(t->b), free(t->c); }
 
 /* --- the time loop ------------------------------------------------------------------------------------------- */
 
-static const float taylor[9][8] = {/* only the amount of work matters here: any stable weights will do */
-                                   {0},
-                                   {1},
-                                   {1.125f, -0.0416667f},
-                                   {1.171875f, -0.0651042f, 0.0046875f},
-                                   {1.196289f, -0.0797526f, 0.00957031f, -0.000697545f},
-                                   {1.211243f, -0.0897217f, 0.0138428f, -0.00176566f, 0.000118679f},
-                                   {1.221336f, -0.0969315f, 0.0174477f, -0.00296729f, 0.000359005f, -2.18478e-05f},
-                                   {1.228606f, -0.102384f, 0.0204768f, -0.00417893f, 0.000689454f, -7.69225e-05f,
-                                    4.23651e-06f},
-                                   {1.234091f, -0.106650f, 0.0230364f, -0.00534239f, 0.00107727f, -0.000166419f,
-                                    1.70217e-05f, -8.52346e-07f}};
-
-static void profile(float *p, int n, int layer) {
-    for (int half = 0; half < 2; half++)
-        for (int j = 0; j < n; j++) {
-            int inside = j < layer || (layer > 0 && j >= n - layer - 1 + (half == 0));
-            p[3 * half * n + j] = inside ? -0.05f : 0;
-            p[(3 * half + 1) * n + j] = inside ? 0.93f : 0;
-            p[(3 * half + 2) * n + j] = 1;
-        }
-}
-
-static void set_points(void *h, int nx, int nz) {
-    int *i = memory(8 * RECEIVERS * sizeof(int)), *k = memory(8 * RECEIVERS * sizeof(int));
-    int start[RECEIVERS + 1], field[RECEIVERS];
-    float *w = memory(8 * RECEIVERS * sizeof(float)), q[2] = {1, 2};
-    for (int m = 0; m < SOURCE; m++)
-        i[m] = nx / 2 + m % 8, k[m] = nz / 3 + m / 8, w[m] = 0.1f;
-    if (fd2d_source(h, 2, q, SOURCE, i, k, w))
-        fail("source");
-    for (int r = 0; r < RECEIVERS; r++) {
-        start[r] = 8 * r, field[r] = 0;
-        for (int m = 0; m < 8; m++)
-            i[8 * r + m] = 30 + (int)((nx - 70.0) * r / RECEIVERS) + m, k[8 * r + m] = nz / 10, w[8 * r + m] = 0.1f;
-    }
-    start[RECEIVERS] = 8 * RECEIVERS;
-    if (fd2d_receivers(h, RECEIVERS, start, field, i, k, w))
-        fail("receivers");
-    free(i), free(k), free(w);
-}
-
 static void *make(int nx, int nz, int L, int threads, int layer) {
-    fd2d_cfg cfg = {.nx = nx,
-                    .nz = nz,
-                    .half_length = L,
-                    .nleft = layer,
-                    .nright = layer,
-                    .ntop = layer,
-                    .nbottom = layer,
-                    .threads = threads,
-                    .dx = 5,
-                    .dz = 5,
-                    .dt = 0.0003f};
-    memcpy(cfg.w, taylor[L], sizeof cfg.w);
+    const fd2d_cfg cfg = bench_cfg(nx, nz, L, threads, layer);
     void *h = fd2d_new("cpu", &cfg);
     if (h == NULL)
-        fail("new");
-    size_t n = (size_t)nx * (size_t)nz;
-    float *a = memory(n * sizeof(float)), *b = memory(n * sizeof(float)), *p = memory(12 * ((size_t)nx + (size_t)nz));
-    float *px = memory(24 * (size_t)nx), *pz = memory(24 * (size_t)nz);
-    for (size_t m = 0; m < n; m++)
-        b[m] = 1000 + 50 * uniform(), a[m] = b[m] * 4e6f * (1 + 0.1f * uniform());
+        bench_fail("new");
+    const size_t n = (size_t)nx * (size_t)nz;
+    float *a = memory(n * sizeof(float)), *b = memory(n * sizeof(float));
+    bench_medium(a, b, n);
     if (fd2d_model(h, a, b))
-        fail("model");
-    profile(px, nx, layer), profile(pz, nz, layer);
-    if (fd2d_pml(h, px, pz))
-        fail("pml");
+        bench_fail("model");
+    bench_layers(h, nx, nz, layer);
     for (int f = 0; f < 3; f++) {
-        for (size_t m = 0; m < n; m++)
-            a[m] = (uniform() - 0.5f) * (f == 0 ? 1 : 1e-6f);
+        bench_field(a, n, f == 0 ? 1 : 1e-6f);
         if (fd2d_set_field(h, f, a))
-            fail("set_field");
+            bench_fail("set_field");
     }
-    set_points(h, nx, nz);
-    free(a), free(b), free(p), free(px), free(pz);
+    bench_points(h, nx, nz, 2);
+    free(a), free(b);
     return h;
 }
 
@@ -202,7 +130,7 @@ static result speed(void *h, int nx, int nz, int threads) {
             n = (int)(SECONDS / seconds * n) / 48 * 48 + 48;
         double beside = triad_run(&t, 0), start = omp_get_wtime();
         if (fd2d_timestep(h, it, n))
-            fail("timestep");
+            bench_fail("timestep");
         seconds = omp_get_wtime() - start;
         it += n;
         if (repeat < 0)
@@ -215,7 +143,7 @@ static result speed(void *h, int nx, int nz, int threads) {
     float value;
     int i, k;
     if (fd2d_maxabs(h, &value, &i, &k))
-        fail("maxabs");
+        bench_fail("maxabs");
     if (!(value < 1e30f))
         fprintf(stderr, "fd2d_bench: the fields blew up (%g at %d, %d)\n", (double)value, i, k);
     qsort(rate, REPEATS, sizeof *rate, ascending);
@@ -265,7 +193,7 @@ int main(int argc, char **argv) {
     }
     void *h = make(v[1], v[2], v[3], v[4], argc > 5 ? v[5] : 20);
     if (fd2d_tune(h, argc > 6 ? argv[6] : "", v[7], v[8], v[9]))
-        fail("tune");
+        bench_fail("tune");
     report(v[1], v[2], v[3], v[4], speed(h, v[1], v[2], v[4]));
     fd2d_free(h);
     return 0;

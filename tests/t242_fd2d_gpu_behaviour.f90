@@ -1,0 +1,387 @@
+!> A GPU variant as a part of a job: chunks, shapes of its blocks, a second shot and several handles at once change no bit; queues and
+!> peaks tell the truth; memory is as announced; what does not work gives a sentence, and the process goes on.
+!>
+!>     t242_fd2d_gpu_behaviour [VARIANT ...]
+program t242_fd2d_gpu_behaviour
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done, Skip
+  use device_c, only: device_memory
+  use error_m, only: error_t, FailFromC
+  use fd2d_c, only: fd2d_bytes, fd2d_cfg, fd2d_field, fd2d_free, fd2d_maxabs, fd2d_need, fd2d_new, fd2d_peak, fd2d_pending, &
+                    fd2d_receivers, fd2d_reset, fd2d_set_field, fd2d_timestep, fd2d_tune
+  use fdcase_m, only: case_t, CaseHandle, CaseNative, CaseNew, CasePoints, CaseResult, CaseSource, CaseSteps, CountDifferent, &
+                      result_t, SigmaDiffers, TracesDiffer
+  use gpu_m, only: GpuThere, GpuVariants
+  use host_c, only: host_seconds
+  use iso_c_binding, only: c_associated, c_float, c_int, c_long, c_ptr
+  use kinds_m, only: dp, sp
+  use text_m, only: CString, Str
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_quiet_nan, ieee_value
+  implicit none
+
+  character(24), allocatable :: variants(:)
+  type(error_t), allocatable :: error
+  integer :: n
+
+  allocate (variants(command_argument_count()))
+  do n = 1, size(variants)
+    call get_command_argument(n, variants(n))
+  end do
+  if (size(variants) == 0) then
+    if (GpuThere()) variants = GpuVariants()
+  end if
+  do n = 1, size(variants)
+    call Chunks(trim(variants(n)))
+    call SecondShot(trim(variants(n)))
+    call SideBySide(trim(variants(n)))
+    call Queue(trim(variants(n)))
+    call Peaks(trim(variants(n)))
+    call LongRun(trim(variants(n)))
+    if (variants(n) == 'cpu') cycle
+    call Memory(trim(variants(n)))
+    call TooLarge(trim(variants(n)))
+  end do
+  if (any(variants == 'tuned')) then
+    call Shapes()
+    call Refusals()
+  end if
+  call Done()
+
+contains
+
+  logical function Fine(what)
+    character(*), intent(in) :: what
+    Fine = .not. allocated(error)
+    if (.not. Fine) call ClaimFine(error, what)
+  end function Fine
+
+  pure function Either(first, yes, no) result(words)
+    logical, intent(in) :: first
+    character(*), intent(in) :: yes, no
+    character(:), allocatable :: words
+    if (first) then
+      words = yes
+    else
+      words = no
+    end if
+  end function Either
+
+  subroutine ClaimSame(a, b, what)
+    type(result_t), intent(in) :: a, b
+    character(*), intent(in) :: what
+    call Claim(CountDifferent(a, b) == 0, what//': '//Str(CountDifferent(a, b))//' of '//Str(size(a%traces) + size(a%sigma))// &
+               ' numbers differ, must be 0')
+  end subroutine ClaimSame
+
+  !> Any way to cut a run into chunks: odd and even, with and without graphs of many steps.
+  subroutine Chunks(variant)
+    character(*), intent(in) :: variant
+    integer, parameter :: pieces(6) = [1, 2, 3, 37, 130, 301]
+    type(case_t) :: c
+    type(result_t) :: all, r
+    integer :: layers, p
+    do layers = 1, 2
+      call CaseNew(c, 257, 130, 8, layers, 301, error)
+      call CaseNative(variant, c, c%nt, all, error)
+      do p = 1, size(pieces)
+        call CaseNative(variant, c, pieces(p), r, error)
+        if (.not. Fine(variant//', chunks of '//Str(pieces(p)))) return
+        call ClaimSame(r, all, variant//Either(layers == 2, ', free surface', '')//', 301 steps in chunks of '// &
+                       Str(pieces(p))//' and in one')
+      end do
+    end do
+  end subroutine Chunks
+
+  !> Another shot in the same handle after reset, other receivers too; then the first again.
+  subroutine SecondShot(variant)
+    character(*), intent(in) :: variant
+    type(case_t) :: one, two
+    type(result_t) :: first, second, r
+    type(c_ptr) :: h
+    call CaseNew(one, 300, 97, 5, 1, 120, error)
+    call CaseNew(two, 300, 97, 5, 1, 203, error)
+    call CaseSource(two, 40, 60)
+    two%field = two%field(:6)
+    two%start = two%start(:7)
+    two%ri = modulo(two%ri(:two%start(7) - 1)*3, 300) + 1
+    two%rk = two%rk(:size(two%ri))
+    two%rw = two%rw(:size(two%ri))
+    call CaseNative(variant, one, 37, first, error)
+    call CaseNative(variant, two, 64, second, error)
+    h = CaseHandle(variant, one, error)
+    call CaseSteps(h, one, 37, error)
+    if (.not. allocated(error)) call FailFromC(fd2d_reset(h), error)
+    call CasePoints(h, two, error)
+    call CaseSteps(h, two, 64, error)
+    call CaseResult(h, two, r, error)
+    if (Fine(variant//', a second shot')) call ClaimSame(r, second, variant//', a second shot in the handle of a first and in a fresh one')
+    if (.not. allocated(error)) call FailFromC(fd2d_reset(h), error)
+    call CasePoints(h, one, error)
+    call CaseSteps(h, one, one%nt, error)
+    call CaseResult(h, one, r, error)
+    if (Fine(variant//', the first shot again')) call ClaimSame(r, first, variant//', the first shot again after the second')
+    call fd2d_free(h)
+  end subroutine SecondShot
+
+  !> Three shots of different half-lengths, sizes and layers in flight at once.
+  subroutine SideBySide(variant)
+    character(*), intent(in) :: variant
+    integer, parameter :: count = 3, nt = 240, chunk = 24
+    type(case_t) :: c(count)
+    type(result_t) :: alone, r
+    type(c_ptr) :: h(count)
+    integer :: j, it
+    do j = 1, count
+      call CaseNew(c(j), 150 + 131*j, 300 - 61*j, merge(8, 2*j, j == 3), j, nt, error)
+      c(j)%cfg%share = count
+      h(j) = CaseHandle(variant, c(j), error)
+    end do
+    do it = 1, nt, chunk
+      do j = 1, count
+        if (.not. allocated(error)) call FailFromC(fd2d_timestep(h(j), it, chunk), error)
+      end do
+    end do
+    do j = 1, count
+      call CaseResult(h(j), c(j), r, error)
+      c(j)%cfg%share = 1
+      call CaseNative(variant, c(j), chunk, alone, error)
+      if (Fine(variant//', side by side')) call ClaimSame(r, alone, variant//', shot '//Str(j)//' of 3 side by side and alone')
+      call fd2d_free(h(j))
+    end do
+  end subroutine SideBySide
+
+  !> Timestep only queues; pending waits. The second run of a handle is timed: the first makes graphs.
+  subroutine Queue(variant)
+    character(*), intent(in) :: variant
+    integer, parameter :: steps = 640
+    type(case_t) :: c
+    type(c_ptr) :: h
+    real(dp) :: start, queued, finished
+    integer :: run
+    call CaseNew(c, 3000, 1500, 8, 1, 4*steps, error)
+    if (variant == 'cpu') return
+    h = CaseHandle(variant, c, error)
+    queued = 0
+    finished = 0
+    do run = 1, 2
+      start = host_seconds()
+      if (.not. allocated(error)) call FailFromC(fd2d_timestep(h, 1 + (run - 1)*steps, steps), error)
+      queued = host_seconds() - start
+      if (.not. allocated(error)) call FailFromC(fd2d_pending(h, 0), error)
+      finished = host_seconds() - start
+    end do
+    if (Fine(variant//', queue')) call Claim(queued < 0.5_dp*finished, variant//', '//Str(steps)//' steps of 3000 x 1500 cells: queued in '// &
+                                             Str(1000*queued, 3)//' ms, computed in '//Str(1000*finished, 3)//' ms, must be more than twice as long')
+    call fd2d_free(h)
+  end subroutine Queue
+
+  !> Before a chunk is finished the peak is 0; after it, it is what maxabs finds and what the field holds; NaN is found.
+  subroutine Peaks(variant)
+    character(*), intent(in) :: variant
+    type(case_t) :: c
+    type(c_ptr) :: h
+    type(result_t) :: r
+    real(c_float) :: peak, most
+    integer(c_int) :: i, k, im, km
+    integer :: place(2)
+    call CaseNew(c, 257, 130, 4, 2, 90, error)
+    h = CaseHandle(variant, c, error)
+    if (.not. allocated(error)) call FailFromC(fd2d_peak(h, peak, i, k), error)
+    if (Fine(variant//', peak')) call Claim(peak == 0, variant//', before the first chunk the peak is '//Str(peak)//', must be 0')
+    if (.not. allocated(error)) call FailFromC(fd2d_timestep(h, 1, 40), error)
+    if (.not. allocated(error)) call FailFromC(fd2d_timestep(h, 41, 50), error)
+    if (.not. allocated(error)) call FailFromC(fd2d_pending(h, 0), error)
+    if (.not. allocated(error)) call FailFromC(fd2d_peak(h, peak, i, k), error)
+    if (.not. allocated(error)) call FailFromC(fd2d_maxabs(h, most, im, km), error)
+    call CaseResult(h, c, r, error)
+    if (Fine(variant//', peak')) then
+      place = maxloc(abs(r%sigma))
+      call Claim(peak == most .and. all([i, k] == [im, km]) .and. peak == maxval(abs(r%sigma)) .and. all(place == [i, k] + 1) .and. &
+                 peak > 0, variant//', peak '//Str(peak)//' at cell '//Str(i + 1)//', '//Str(k + 1)//', maxabs '//Str(most)//' at '// &
+                 Str(im + 1)//', '//Str(km + 1)//', in the field '//Str(maxval(abs(r%sigma)))//' at '//Str(place(1))//', '//Str(place(2)))
+      r%sigma(199, 77) = ieee_value(1.0_sp, ieee_quiet_nan)
+      call FailFromC(fd2d_set_field(h, 0, r%sigma), error)
+      if (.not. allocated(error)) call FailFromC(fd2d_maxabs(h, most, im, km), error)
+      if (.not. allocated(error)) call FailFromC(fd2d_timestep(h, 1, 1), error)
+      if (.not. allocated(error)) call FailFromC(fd2d_pending(h, 0), error)
+      if (.not. allocated(error)) call FailFromC(fd2d_peak(h, peak, i, k), error)
+    end if
+    if (Fine(variant//', not a number')) call Claim(.not. ieee_is_finite(most) .and. all([im, km] == [198, 76]) .and. &
+                                                    .not. ieee_is_finite(peak), variant//', not a number in cell 199, 77: maxabs '// &
+                                                    Str(most)//' at '//Str(im + 1)//', '//Str(km + 1)//', and the peak a step later '//Str(peak))
+    call fd2d_free(h)
+  end subroutine Peaks
+
+  !> 20,000 steps: in a closed rough box sigma neither grows nor fades, with layers it fades; traces stay with those of cpu.
+  subroutine LongRun(variant)
+    character(*), intent(in) :: variant
+    integer, parameter :: nt = 20000, at_first = 500
+    real(dp), parameter :: bound(2) = [1.0e-5_dp, 1.0e-3_dp]     ! a closed box adds up the rounding of all its echoes
+    type(case_t) :: c
+    type(result_t) :: r, cpu
+    real(dp) :: early, late, difference
+    integer :: closed, worst
+    do closed = 0, 1
+      call CaseNew(c, 61, 47, 8, merge(4, 1, closed == 1), nt, error)
+      c%q(200:) = 0
+      call CaseNative('cpu', c, nt, cpu, error)
+      call CaseNative(variant, c, 1000, r, error)
+      if (.not. Fine(variant//', 20000 steps')) return
+      early = maxval(abs(r%traces(:at_first, 3::3)))
+      late = maxval(abs(r%traces(nt - at_first:, 3::3)))
+      call TracesDiffer(c, r, cpu, difference, worst)
+      call Claim(late <= merge(3.0_dp, 1.0e-3_dp, closed == 1)*early .and. (closed == 0 .or. late >= 0.01_dp*early), &
+                 variant//Either(closed == 1, ', closed box', ', layers')//', 20000 steps: largest sigma '//Str(early, 3)// &
+                 ' in the first 500, '//Str(late, 3)//' in the last, must be '//Either(closed == 1, '0.01 to 3 times as much', &
+                                                                                     '0.001 of it at most'))
+      call Claim(difference <= bound(closed + 1), variant//Either(closed == 1, ', closed box', ', layers')// &
+                 ', 20000 steps: traces differ from cpu by '//Str(difference, 2)//' relative RMS (receiver '//Str(worst)//'), <= '// &
+                 Str(bound(closed + 1), 2))
+    end do
+  end subroutine LongRun
+
+  ! --- memory -------------------------------------------------------------------------------------------------------------
+
+  integer(c_long) function FreeMemory() result(available)
+    integer(c_long) :: total
+    if (device_memory(0, available, total) /= 0) available = 0
+  end function FreeMemory
+
+  !> What fd2d_need announces is what a handle takes from the device. A first handle loads the kernels.
+  subroutine Memory(variant)
+    character(*), intent(in) :: variant
+    real(dp), parameter :: MB = 1e6_dp
+    type(case_t) :: c
+    type(result_t) :: r
+    type(c_ptr) :: h
+    integer(c_long) :: need, before, taken
+    real(dp) :: counted
+    call CaseNew(c, 3001, 1999, 8, 1, 140, error)
+    call CaseNative(variant, c, 70, r, error)
+    before = FreeMemory()
+    h = CaseHandle(variant, c, error)
+    call CaseSteps(h, c, 70, error)
+    taken = before - FreeMemory()
+    if (.not. allocated(error)) call FailFromC(fd2d_need(CString(variant), c%cfg, size(c%field), c%nt, need), error)
+    counted = real(fd2d_bytes(h), dp)
+    if (Fine(variant//', memory')) then
+      call Claim(abs(taken - need) <= 0.05_dp*need + 16*MB, variant//', 3001 x 1999 cells: announced '//Str(need/MB, 4)//' MB, taken from '// &
+                 'the GPU '//Str(taken/MB, 4)//' MB, must agree within 5 % and 16 MB')
+      call Claim(counted >= 0.95_dp*need .and. counted <= 1.05_dp*need + 16*MB, variant//', the handle counts '// &
+                 Str(counted/MB, 4)//' MB with its host memory, announced '//Str(need/MB, 4)//' MB')
+    end if
+    call fd2d_free(h)
+    call Claim(abs(FreeMemory() - before) <= 4*MB, variant//', after free '//Str((before - FreeMemory())/MB, 3)// &
+               ' MB of the GPU are not given back, must be within 4')
+  end subroutine Memory
+
+  !> A grid that needs more than the device has is refused with a sentence, takes nothing, and a small shot runs as before.
+  subroutine TooLarge(variant)
+    character(*), intent(in) :: variant
+    type(case_t) :: c
+    type(fd2d_cfg) :: cfg
+    type(result_t) :: before, after
+    type(c_ptr) :: h
+    integer(c_long) :: need, available, total, left
+    call CaseNew(c, 61, 47, 8, 1, 80, error)
+    call CaseNative(variant, c, 80, before, error)
+    if (device_memory(0, available, total) /= 0) call FailFromC(1, error)
+    if (.not. Fine(variant//', before a grid that is too large')) return
+    cfg = c%cfg
+    cfg%nx = 20000
+    need = 0
+    do while (need <= total .and. cfg%nx < 92600)
+      cfg%nx = cfg%nx + 100
+      cfg%nz = cfg%nx
+      if (fd2d_need(CString(variant), cfg, 0, 0, need) /= 0) call FailFromC(1, error)
+      if (allocated(error)) exit
+    end do
+    if (.not. Fine(variant//', memory of a large grid')) return
+    if (need <= total) then
+      call Skip(variant//': no grid is too large for a device with '//Str(1e-9_dp*total, 4)//' GB')
+      return
+    end if
+    left = FreeMemory()
+    h = fd2d_new(CString(variant), cfg)
+    call Claim(.not. c_associated(h), variant//', a grid of '//Str(cfg%nx)//' x '//Str(cfg%nz)//' cells ('//Str(1e-9_dp*need, 4)// &
+               ' GB) is refused by a GPU of '//Str(1e-9_dp*total, 4)//' GB')
+    if (.not. c_associated(h)) call FailFromC(1, error)
+    call fd2d_free(h)
+    call ClaimFails(error, 'no GPU memory for ', variant//', too large')
+    call CaseNative(variant, c, 80, after, error)
+    if (Fine(variant//', after a grid that is too large')) then
+      call ClaimSame(before, after, variant//', a shot before and after the refusal')
+      call Claim(abs(left - FreeMemory()) <= 4000000, variant//', the refusal left '//Str(1e-6_dp*(left - FreeMemory()), 3)// &
+                 ' MB taken, must be within 4')
+    end if
+  end subroutine TooLarge
+
+  ! --- tuned only ---------------------------------------------------------------------------------------------------------
+
+  !> Blocks of any width and length, and handles that make room for others, compute the same.
+  subroutine Shapes()
+    integer, parameter :: widths(2) = [256, 512], rows(5) = [0, 5, 16, 33, 1000], shares(2) = [1, 8], half_lengths(3) = [1, 5, 8]
+    type(case_t) :: c
+    type(result_t) :: plain, r
+    type(c_ptr) :: h
+    character(:), allocatable :: shape
+    integer :: l, w, p, s, layers, different
+    do l = 1, size(half_lengths)
+      do layers = 1, 8, 7
+        call CaseNew(c, 1021, 203, half_lengths(l), layers, 66, error)
+        call CaseNative('tuned', c, c%nt, plain, error)
+        do s = 1, size(shares)
+          c%cfg%share = shares(s)
+          different = 0
+          shape = ''
+          do w = 1, size(widths)
+            do p = 1, size(rows)
+              h = CaseHandle('tuned', c, error)
+              if (.not. allocated(error)) call FailFromC(fd2d_tune(h, CString(''), widths(w), 0, rows(p)), error)
+              call CaseSteps(h, c, 33, error)
+              call CaseResult(h, c, r, error)
+              call fd2d_free(h)
+              if (.not. Fine('tuned, width '//Str(widths(w))//', rows '//Str(rows(p)))) return
+              if (CountDifferent(r, plain) > 0) shape = shape//' '//Str(widths(w))//' x '//Str(rows(p))
+              different = different + CountDifferent(r, plain)
+            end do
+          end do
+          call Claim(different == 0, 'tuned, half-length '//Str(c%cfg%half_length)//Either(layers == 8, ', layers of 70 cells', ', layers')// &
+                     ', share '//Str(shares(s))//', 10 shapes of blocks: '//Str(different)//' numbers differ from the shape chosen'//shape)
+        end do
+      end do
+    end do
+    h = CaseHandle('tuned', c, error)
+    if (.not. allocated(error)) call FailFromC(fd2d_tune(h, CString(''), 100, 0, 0), error)
+    call ClaimFails(error, 'width = 100, must be', 'tuned, a width there is not')
+    call fd2d_free(h)
+  end subroutine Shapes
+
+  !> What tuned does not keep is refused with the way out.
+  subroutine Refusals()
+    type(case_t) :: c
+    type(c_ptr) :: h
+    type(result_t) :: r, plain
+    real(sp), allocatable :: a(:, :)
+    call CaseNew(c, 61, 47, 4, 1, 50, error)
+    call CaseNative('tuned', c, 25, plain, error)
+    allocate (a(61, 47), source=0.0_sp)
+    h = CaseHandle('tuned', c, error)
+    call CaseSteps(h, c, 25, error)
+    if (Fine('tuned, a shot')) then
+      call FailFromC(fd2d_field(h, 1, a), error)
+      call ClaimFails(error, 'keeps no field of vx, only sigma: use variant=shared', 'tuned, vx asked for')
+      call FailFromC(fd2d_field(h, 2, a), error)
+      call ClaimFails(error, 'keeps no field of vz, only sigma: use variant=shared', 'tuned, vz asked for')
+      call FailFromC(fd2d_set_field(h, 1, a), error)
+      call ClaimFails(error, 'keeps no field of vx, only sigma: use variant=shared', 'tuned, vx given')
+      call FailFromC(fd2d_set_field(h, 2, a), error)
+      call ClaimFails(error, 'keeps no field of vz, only sigma: use variant=shared', 'tuned, vz given')
+      call CaseResult(h, c, r, error)
+      if (Fine('tuned, after four refusals')) call ClaimSame(r, plain, 'tuned, after four refusals the shot is as it was')
+      call FailFromC(fd2d_receivers(h, size(c%field), c%start - 1, c%field, c%ri - 1, c%rk - 1, c%rw), error)
+      call ClaimFails(error, 'receivers of vx and vz before it, or use variant=shared', 'tuned, velocity receivers after the first step')
+    end if
+    call fd2d_free(h)
+  end subroutine Refusals
+
+end program t242_fd2d_gpu_behaviour

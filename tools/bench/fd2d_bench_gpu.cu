@@ -1,0 +1,346 @@
+// Speed of the GPU variants of the 2D time loop beside the memory bandwidth of the same GPU, and beside this machine's
+// `cpu`.
+//
+//   fd2d_bench_gpu             the table: variants x sizes, half-lengths 8, 4, 2, several handles in flight
+//   fd2d_bench_gpu --quick     fewer sizes, shorter repetitions: under a minute
+//   fd2d_bench_gpu VARIANT nx nz half_length [handles [width rows]]      one case, for tuning; width, rows: fd2d_tune
+//
+// Wall clock of one fd2d_timestep of many steps and fd2d_pending(0), median of the repetitions, after one that counts
+// not. Before each repetition sigma is random again, so that no field fades to zeros. A cell and step is charged with
+// 48 bytes where velocity and stress take a pass each, with 24 in `tuned`; layers, source and receivers with nothing.
+// The triad a = b + s c moves 12 bytes a term.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench_case.h"
+#include "cuda_err.h"
+#include "devmem.h"
+
+static double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct effort { // of a measurement
+    int repeats;
+    double seconds; // of a repetition, at least
+};
+
+static const effort full = {5, 0.3}, quick = {3, 0.15};
+enum { LAYER = 20, CHUNK = 200, TWO_PASSES = 48, ONE_PASS = 24 };
+
+// Launches a step, receivers included; see the heads of cuda_c/fd2d_*.cu. tuned: a launch a step, a sampling a pair.
+struct variant {
+    const char *name;
+    int bytes;
+    double launches;
+};
+static const variant variants[] = {
+    {"global", TWO_PASSES, 10}, {"shared", TWO_PASSES, 6}, {"texture", TWO_PASSES, 4}, {"tuned", ONE_PASS, 1.5}};
+
+static const variant *find_variant(const char *name) {
+    for (const variant &v : variants)
+        if (strcmp(v.name, name) == 0)
+            return &v;
+    return nullptr;
+}
+
+// --- memory bandwidth ----------------------------------------------------------------------------------------------
+
+static __global__ void __launch_bounds__(256) triad(float4 *a, const float4 *b, const float4 *c, size_t n) {
+    for (size_t i = (size_t)blockIdx.x * 256 + threadIdx.x; i < n; i += (size_t)gridDim.x * 256) {
+        const float4 x = b[i], y = c[i];
+        a[i] = make_float4(x.x + 0.5f * y.x, x.y + 0.5f * y.y, x.z + 0.5f * y.z, x.w + 0.5f * y.w);
+    }
+}
+
+static __global__ void __launch_bounds__(256) fill(float *a, size_t n, unsigned seed) {
+    for (size_t i = (size_t)blockIdx.x * 256 + threadIdx.x; i < n; i += (size_t)gridDim.x * 256)
+        a[i] = (float)(((unsigned)i * 2654435761u + seed) >> 8) / 16777216.0f;
+}
+
+// Best of seven runs of 20 triads of arrays of 512 MB: bytes a second.
+static int measure_triad(double *rate) {
+    const size_t n = 512u << 20 >> 2;
+    const unsigned blocks = (unsigned)(n / 4 / 256);
+    dm_pool pool = {};
+    float *a = nullptr, *b = nullptr, *c = nullptr;
+    cudaEvent_t start, end;
+    TRY(dm_alloc(&pool, &a, n, 4, "the triad"));
+    TRY(dm_alloc(&pool, &b, n, 4, "the triad"));
+    TRY(dm_alloc(&pool, &c, n, 4, "the triad"));
+    fill<<<4096, 256>>>(b, n, 1), fill<<<4096, 256>>>(c, n, 2);
+    CUDA_TRY(cudaEventCreate(&start));
+    CUDA_TRY(cudaEventCreate(&end));
+    *rate = 0;
+    for (int run = 0; run < 8; run++) {
+        float ms = 0;
+        CUDA_TRY(cudaEventRecord(start));
+        for (int l = 0; l < 20; l++)
+            triad<<<blocks, 256>>>((float4 *)a, (const float4 *)b, (const float4 *)c, n / 4);
+        CUDA_TRY(cudaGetLastError());
+        CUDA_TRY(cudaEventRecord(end));
+        CUDA_TRY(cudaEventSynchronize(end));
+        CUDA_TRY(cudaEventElapsedTime(&ms, start, end));
+        if (run > 0)
+            *rate = std::max(*rate, 20 * 12.0 * (double)n / (ms * 1e-3));
+    }
+    CUDA_TRY(cudaEventDestroy(start));
+    CUDA_TRY(cudaEventDestroy(end));
+    dm_empty(&pool);
+    return 0;
+}
+
+// --- the time loop -------------------------------------------------------------------------------------------------
+
+// Random numbers of a grid, made once a size by all cores.
+struct grid {
+    int nx = 0, nz = 0;
+    std::vector<float> kappa, rho, sigma;
+    size_t cells() const { return (size_t)nx * (size_t)nz; }
+
+    void make(int nx_, int nz_) {
+        if (nx == nx_ && nz == nz_)
+            return;
+        nx = nx_, nz = nz_;
+        for (std::vector<float> *v : {&kappa, &rho, &sigma})
+            v->resize(cells());
+        std::vector<std::thread> team;
+        const size_t parts = std::max(1u, std::thread::hardware_concurrency());
+        for (size_t p = 0; p < parts; p++)
+            team.emplace_back([this, p, parts] {
+                const size_t from = cells() * p / parts, n = cells() * (p + 1) / parts - from;
+                bench_medium(kappa.data() + from, rho.data() + from, n);
+                bench_field(sigma.data() + from, n, 1);
+            });
+        for (std::thread &t : team)
+            t.join();
+    }
+};
+
+// A handle with medium, layers, source and receivers; null with a sentence if the GPU refuses it.
+static void *make(const char *name, const grid &g, int half_length, int share) {
+    fd2d_cfg cfg = bench_cfg(g.nx, g.nz, half_length, 0, LAYER);
+    cfg.share = share;
+    void *h = fd2d_new(name, &cfg);
+    if (h == nullptr)
+        return nullptr;
+    if (fd2d_model(h, g.kappa.data(), g.rho.data()))
+        bench_fail("model");
+    bench_layers(h, g.nx, g.nz, LAYER);
+    return h;
+}
+
+static void shake(void *h, const grid &g) {
+    if (fd2d_set_field(h, 0, g.sigma.data()))
+        bench_fail("set_field");
+}
+
+// Wall clock of n steps of all handles, chunk by chunk in turn, to the end of the last.
+static double run(const std::vector<void *> &h, int n, int chunk) {
+    const double start = seconds_now();
+    for (int it = 1; it <= n; it += chunk)
+        for (void *one : h)
+            if (fd2d_timestep(one, it, std::min(chunk, n - it + 1)))
+                bench_fail("timestep");
+    for (void *one : h)
+        if (fd2d_pending(one, 0))
+            bench_fail("pending");
+    return seconds_now() - start;
+}
+
+static void check_fields(void *h) {
+    float value;
+    int i, k;
+    if (fd2d_maxabs(h, &value, &i, &k))
+        bench_fail("maxabs");
+    if (!(value > 0 && value < 1e30f))
+        printf("        the fields are not what they should be: largest sigma %g at %d, %d\n", (double)value, i, k);
+}
+
+// Seconds a step of one handle: median of the repetitions.
+static double measure(const std::vector<void *> &h, const grid &g, effort e, int chunk) {
+    int n = 64;
+    double took = 0;
+    for (void *one : h)
+        bench_points(one, g.nx, g.nz, n), shake(one, g);
+    run(h, n, chunk); // makes graphs, fills caches
+    do {              // how many steps take long enough
+        for (void *one : h)
+            shake(one, g);
+        took = run(h, n, chunk);
+        if (took < 0.1 * e.seconds)
+            n *= 4;
+    } while (took < 0.1 * e.seconds);
+    n = std::max(1, (int)(1.1 * e.seconds / took)) * n;
+    for (void *one : h)
+        bench_points(one, g.nx, g.nz, n);
+    std::vector<double> each;
+    for (int r = -1; r < e.repeats; r++) {
+        for (void *one : h)
+            shake(one, g);
+        took = run(h, n, chunk);
+        if (r >= 0)
+            each.push_back(took / n);
+    }
+    for (void *one : h)
+        check_fields(one);
+    std::sort(each.begin(), each.end());
+    return each[each.size() / 2];
+}
+
+// --- the table -----------------------------------------------------------------------------------------------------
+
+struct bench {
+    double triad = 0;                            // bytes a second
+    double cpu_small[9] = {}, cpu_large[9] = {}; // cells a second of `cpu`, by half-length: 2000 x 1000, 4096 x 4096
+    grid g;
+
+    double cpu(int half_length) const {
+        const double small = cpu_small[half_length], large = cpu_large[half_length];
+        return (g.cells() <= 4000000 && small > 0) || large == 0 ? small : large;
+    }
+};
+
+static void report(const bench &b, const variant &v, int half_length, int handles, double step, const char *how) {
+    const double rate = (double)b.g.cells() * handles / step, cpu = b.cpu(half_length);
+    printf(
+        "%-8s %5d x %-5d  L %d  handles %2d %9.2f us/step %7.1f Gcell/s  %2d B/cell  %3.0f %% of triad  launches %4.1f",
+        v.name, b.g.nx, b.g.nz, half_length, handles, step / handles * 1e6, rate * 1e-9, v.bytes,
+        100 * rate * v.bytes / b.triad, v.launches);
+    if (cpu > 0)
+        printf("  %5.1f x cpu", rate / cpu);
+    printf("%s%s\n", *how == 0 ? "" : "  ", how);
+    fflush(stdout);
+}
+
+static void one_case(bench *b, const variant &v, int half_length, int handles, effort e, int width, int rows) {
+    std::vector<void *> h;
+    char how[256] = "";
+    for (int n = 0; n < handles; n++) {
+        void *one = make(v.name, b->g, half_length, handles);
+        if (one == nullptr) {
+            printf("%-8s %5d x %-5d  L %d  handle %d: %s\n", v.name, b->g.nx, b->g.nz, half_length, n + 1,
+                   (const char *)err_message());
+            fflush(stdout);
+            break;
+        }
+        h.push_back(one);
+        if ((width > 0 || rows > 0) && fd2d_tune(one, "", width, 0, rows))
+            bench_fail("tune");
+    }
+    if ((int)h.size() == handles) {
+        if (strcmp(v.name, "tuned") == 0 && fd2d_device(h[0], sizeof how, how))
+            bench_fail("device");
+        const char *blocks = strstr(how, "blocks"); // the GPU's name stands above the table
+        const double step = measure(h, b->g, e, handles == 1 ? 1 << 30 : CHUNK);
+        report(*b, v, half_length, handles, step, blocks == nullptr ? "" : blocks);
+    }
+    for (void *one : h)
+        fd2d_free(one);
+}
+
+// `cpu` of this machine with all its cores.
+static double cpu_case(const grid &g, int half_length, effort e) {
+    char device[128] = "";
+    void *h = make("cpu", g, half_length, 0);
+    if (h == nullptr || fd2d_device(h, sizeof device, device))
+        bench_fail("cpu");
+    const double rate = (double)g.cells() / measure({h}, g, e, 1 << 30);
+    printf("%-8s %5d x %-5d  L %d  %27.2f Gcell/s  %s\n", "cpu", g.nx, g.nz, half_length, rate * 1e-9, device);
+    fflush(stdout);
+    fd2d_free(h);
+    return rate;
+}
+
+struct size {
+    int nx, nz;
+};
+
+// Sizes from small to large; `cpu` is measured at the first size at which it is due.
+static void table(bench *b, const std::vector<size> &sizes, const std::vector<int> &lengths, effort e, bool brief) {
+    for (int L : lengths) {
+        if (brief && L != 8)
+            continue;
+        if (!brief) {
+            b->g.make(2000, 1000);
+            b->cpu_small[L] = cpu_case(b->g, L, e);
+        }
+        b->g.make(4096, 4096);
+        b->cpu_large[L] = cpu_case(b->g, L, e);
+    }
+    for (const size &s : sizes) {
+        printf("\n");
+        b->g.make(s.nx, s.nz);
+        for (const variant &v : variants)
+            one_case(b, v, 8, 1, e, 0, 0);
+        for (int L : lengths)
+            if (L != 8)
+                one_case(b, variants[3], L, 1, e, 0, 0);
+    }
+    printf("\nseveral shots on one GPU, each in a handle of its own, %d steps of each in turn\n", CHUNK);
+    b->g.make(1000, 500);
+    for (int handles : {4, 8, 16, 32})
+        if (!brief || handles == 8 || handles == 16)
+            one_case(b, variants[3], 8, handles, e, 0, 0);
+    if (!brief)
+        for (int n = 0; n < 3; n++)
+            one_case(b, variants[n], 8, 8, e, 0, 0);
+}
+
+static int usage() {
+    fprintf(stderr, "usage: fd2d_bench_gpu [--quick | VARIANT nx nz half_length [handles [width rows]]]\n");
+    return 1;
+}
+
+// Says what stands in the way and what that means for the exit status.
+static int unable() {
+    char why[256] = "";
+    const char *need = getenv("NEED_GPU");
+    const bool must = need != nullptr && *need != 0 && strcmp(need, "0") != 0;
+    device_why(sizeof why, why);
+    printf("%s - no GPU: %s\n", must ? "FAIL" : "SKIP", why);
+    return must;
+}
+
+static int single(bench *b, int argc, char **argv) {
+    const variant *v = find_variant(argv[1]);
+    int n[6] = {0, 0, 0, 1, 0, 0};
+    if (v == nullptr || argc < 5 || argc > 8)
+        return usage();
+    for (int a = 2; a < argc; a++)
+        n[a - 2] = atoi(argv[a]);
+    if (n[0] < 200 || n[1] < 100 || n[2] < 1 || n[2] > 8 || n[3] < 1) {
+        fprintf(stderr, "fd2d_bench_gpu: %d x %d cells, half-length %d, %d handles: need at least 200 x 100, 1..8, 1\n",
+                n[0], n[1], n[2], n[3]);
+        return 1;
+    }
+    b->g.make(n[0], n[1]);
+    one_case(b, *v, n[2], n[3], full, n[4], n[5]);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const bool brief = argc == 2 && strcmp(argv[1], "--quick") == 0;
+    char name[256] = "";
+    bench b;
+    if (argc == 2 && !brief)
+        return usage();
+    if (device_count() == 0)
+        return unable();
+    if (device_use(0) || device_name(0, sizeof name, name) || measure_triad(&b.triad))
+        bench_fail("GPU 0");
+    printf("%s, triad of 512 MB arrays %.2f TB/s\n", name, b.triad * 1e-12);
+    fflush(stdout);
+    if (argc > 2)
+        return single(&b, argc, argv);
+    if (brief)
+        table(&b, {{1000, 500}, {4096, 4096}, {8192, 8192}}, {8, 4, 2}, quick, true);
+    else
+        table(&b, {{1000, 500}, {2000, 1000}, {3072, 1600}, {4096, 4096}, {8192, 8192}, {16384, 16384}}, {8, 4, 2},
+              full, false);
+    return 0;
+}
