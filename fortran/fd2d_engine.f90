@@ -15,7 +15,7 @@ module fd2d_engine_m
 
   integer, parameter :: field_sigma = 0, field_vx = 1, field_vz = 2
 
-  !> A grid. Two grids that are equal in all of this can share an engine from shot to shot.
+  !> A grid. Two grids that are equal in all of this but `share` can have the same engine from shot to shot.
   type :: fd2d_grid_t
     integer :: nx = 0, nz = 0                                 !< nodes, absorbing layers included
     integer :: nleft = 0, nright = 0, ntop = 0, nbottom = 0   !< widths of the absorbing layers [cells]

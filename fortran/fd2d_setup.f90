@@ -145,6 +145,7 @@ contains
     grid%nz = n(2)
     grid%free_top = scheme%free_top
     grid%threads = scheme%threads
+    grid%share = scheme%share
     grid%half_length = scheme%half_length
     grid%dx = scheme%dx
     grid%dz = scheme%dz
@@ -152,6 +153,7 @@ contains
     grid%w = scheme%w
   end function Fd2dGrid
 
+  !> Whether an engine for grid b serves a: how many share the GPU matters only to its speed.
   pure logical function SameGrid(a, b)
     type(fd2d_grid_t), intent(in) :: a, b
     SameGrid = a%nx == b%nx .and. a%nz == b%nz .and. a%nleft == b%nleft .and. a%nright == b%nright .and. a%ntop == b%ntop &

@@ -305,12 +305,13 @@ contains
               'others of that size')
   end subroutine Fill
 
-  !> The scheme as a slot computes it: its variant, and snapshots only where they are wanted.
+  !> The scheme as a slot computes it: its variant, beside how many others, and snapshots only where they are wanted.
   type(scheme_t) function SchemeOf(worker, slot) result(scheme)
     type(worker_t), intent(in) :: worker
     type(slot_t), intent(in) :: slot
     scheme = worker%scheme
     scheme%variant = slot%solver%choose(worker%scheme%variant, slot%on_gpu)
+    scheme%share = merge(worker%wanted*worker%role%gpu_users, 0, slot%on_gpu)
     if (.not. slot%snapshots) scheme%snapshot = 0
   end function SchemeOf
 
