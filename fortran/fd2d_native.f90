@@ -53,6 +53,7 @@ contains
     cfg%nbottom = grid%nbottom
     cfg%free_top = merge(1, 0, grid%free_top)
     cfg%threads = grid%threads
+    cfg%share = 0
     cfg%dx = real(grid%dx, c_float)
     cfg%dz = real(grid%dz, c_float)
     cfg%dt = real(grid%dt, c_float)
