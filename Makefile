@@ -93,7 +93,7 @@ test-gpu: ## build and run the tests of the GPU kernels; needs no NetCDF (NEED_G
 	@$(COMPILERS)
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory gpu-tests
-	@JOBS=1 B='$(CURDIR)/$(B)' tests/run $(or $(TEST),$(GPU_TESTS))
+	@JOBS=1 TEST_LIMIT=$${TEST_LIMIT:-400} B='$(CURDIR)/$(B)' tests/run $(or $(TEST),$(GPU_TESTS))
 bench:    ## measure the kernels against the memory of this machine
 	@tools/setup build
 	@$(MAKE) --no-print-directory run-bench
