@@ -62,7 +62,7 @@ BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.
 FTESTS := $(patsubst tests/%.f90,$(B)/tests/%,$(wildcard tests/t*.f90))
 THELP  := $(patsubst tests/%.f90,$(B)/tests/%.o,$(filter-out tests/t%.f90,$(wildcard tests/*.f90)))
 CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
-GPU_TESTS := t240 t241 t242 t243 t430
+GPU_TESTS := t240 t241 t242 t243 t432
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu)
 
 .PHONY: all demo test test-gpu bench bench-gpu lint help install clean
@@ -93,7 +93,7 @@ test-gpu: ## build and run the tests of the GPU kernels; needs no NetCDF (NEED_G
 	@$(COMPILERS)
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory gpu-tests
-	@B='$(CURDIR)/$(B)' tests/run $(or $(TEST),$(GPU_TESTS))
+	@JOBS=1 TEST_LIMIT=$${TEST_LIMIT:-400} B='$(CURDIR)/$(B)' tests/run $(or $(TEST),$(GPU_TESTS))
 bench:    ## measure the kernels against the memory of this machine
 	@tools/setup build
 	@$(MAKE) --no-print-directory run-bench

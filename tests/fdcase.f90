@@ -4,7 +4,7 @@ module fdcase_m
   use der_m, only: DerSumAbs, DerWeights
   use error_m, only: error_t, FailFromC
   use fd2d_c, only: fd2d_cfg, fd2d_device, fd2d_field, fd2d_free, fd2d_model, fd2d_new, fd2d_pending, fd2d_pml, fd2d_receivers, &
-                    fd2d_source, fd2d_timestep, fd2d_traces
+                    fd2d_source, fd2d_timestep, fd2d_traces, fd2d_tune
   use fd2d_engine_m, only: fd2d_grid_t, field_sigma
   use fd2d_fortran_m, only: fd2d_fortran_t
   use iso_c_binding, only: c_associated, c_char, c_float, c_null_char, c_ptr
@@ -13,8 +13,8 @@ module fdcase_m
   use text_m, only: CString, FString, Str
   implicit none
   private
-  public :: case_t, result_t, CaseNew, CaseSource, CaseHandle, CaseSteps, CaseResult, CaseNative, CaseFortran, CasePoints, TracesDiffer, SigmaDiffers, CountDifferent
-  public :: kinds_of_layers, LayerName
+  public :: case_t, result_t, CaseNew, CaseSource, CaseHandle, CaseSteps, CaseResult, CaseNative, CaseFortran
+  public :: CasePoints, TracesDiffer, SigmaDiffers, CountDifferent, kinds_of_layers, LayerName
 
   integer, parameter :: kinds_of_layers = 8
   real(dp), parameter :: dx = 10, dz = 7.5_dp
@@ -27,6 +27,7 @@ module fdcase_m
     integer, allocatable :: si(:), sk(:)                                  !< source cells, from 1
     integer, allocatable :: start(:), field(:), ri(:), rk(:)              !< receivers, from 1, as in fd2d_engine.f90
     integer :: nt = 0
+    integer :: width = 0                                                  !< of blocks, for fd2d_tune; 0 = as chosen
   end type case_t
 
   type :: result_t
@@ -88,7 +89,7 @@ contains
   subroutine SetLayers(g, layers)
     type(fd2d_cfg), intent(inout) :: g
     integer, intent(in) :: layers
-    integer, parameter :: widths(4, kinds_of_layers) = reshape( &   ! left, right, top, bottom: no multiples of anything
+    integer, parameter :: widths(4, kinds_of_layers) = reshape( &                   ! left, right, top, bottom
                           [11, 13, 9, 10, 13, 11, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 6, 70, 70, 70, 70], &
                           [4, kinds_of_layers])
     g%nleft = min(widths(1, layers), g%nx/2)
@@ -181,7 +182,8 @@ contains
       call FailFromC(1, error)
       return
     end if
-    call FailFromC(fd2d_model(h, c%kappa, c%rho), error)
+    if (c%width > 0 .and. variant == 'tuned') call FailFromC(fd2d_tune(h, CString(''), c%width, 0, 0), error)
+    if (.not. allocated(error)) call FailFromC(fd2d_model(h, c%kappa, c%rho), error)
     if (.not. allocated(error)) call FailFromC(fd2d_pml(h, c%px, c%pz), error)
     call CasePoints(h, c, error)
   end function CaseHandle

@@ -44,6 +44,7 @@ program t242_fd2d_gpu_behaviour
     call Shapes()
     call Refusals()
   end if
+  deallocate (variants)
   call Done()
 
 contains
