@@ -15,13 +15,13 @@ module fd2d_engine_m
 
   integer, parameter :: field_sigma = 0, field_vx = 1, field_vz = 2
 
-  !> A grid. Two grids that are equal in all of this can share an engine from shot to shot.
+  !> A grid. Two grids that are equal in all of this but `share` can have the same engine from shot to shot.
   type :: fd2d_grid_t
     integer :: nx = 0, nz = 0                                 !< nodes, absorbing layers included
     integer :: nleft = 0, nright = 0, ntop = 0, nbottom = 0   !< widths of the absorbing layers [cells]
+    integer :: share = 0                                      !< engines that compute on this GPU side by side; 0: this alone
     logical :: free_top = .false.                             !< row 1 is a free surface (then ntop = 0)
     integer :: threads = 0                                    !< 0: as many as there are
-    integer :: share = 1                                      !< grids that are computed on this GPU side by side
     integer :: half_length = 0
     real(dp) :: dx = 0, dz = 0, dt = 0                        !< [m, s]
     real(dp) :: w(8) = 0                                      !< weights of the differentiators

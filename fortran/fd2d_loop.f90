@@ -9,6 +9,7 @@ module fd2d_loop_m
   use fd2d_state_m, only: fd2d_state_t
   use host_c, only: host_seconds
   use kinds_m, only: dp, sp
+  use scheme_m, only: SchemePad
   use text_m, only: Str
   implicit none
   private
@@ -175,13 +176,14 @@ contains
     real(dp), intent(in) :: part
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: sigma(:, :)
-    integer :: step
+    integer :: step, pad(2)
     if (allocated(error)) return
     allocate (sigma(self%grid%nx, self%grid%nz))
     call self%engine%field(field_sigma, sigma, error)
     step = self%scheme%snapshot_step
+    pad = SchemePad(self%scheme)
     associate (g => self%grid, s => self%snapshots(:, :, j))
-      s = s - real(part, sp)*scale(sigma(g%nleft + 1:g%nx - g%nright:step, g%ntop + 1:g%nz - g%nbottom:step), self%exponent2)
+      s = s - real(part, sp)*scale(sigma(pad(1) + 1:g%nx - pad(1):step, pad(2) + 1:g%nz - pad(1):step), self%exponent2)
     end associate
   end subroutine AddSnapshot
 

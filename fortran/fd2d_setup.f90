@@ -8,7 +8,7 @@ module fd2d_setup_m
   use nearfield_m, only: nearfield_t, NearfieldNew, NearfieldTerms, near_most
   use placement_m, only: axis_t, PlacementAdd, PlacementNearest, PlacementStart, points_t
   use pml_m, only: PmlProfile
-  use scheme_m, only: scheme_t
+  use scheme_m, only: scheme_t, SchemeGrid, SchemePad
   use shot_m, only: shot_t
   use stability_m, only: StabilityCheck
   use text_m, only: Str
@@ -109,11 +109,13 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(fd2d_grid_t) :: grid
     character(:), allocatable :: variant
+    integer :: pad(2)
     grid = Fd2dGrid(self%scheme, window%nx, window%nz)
     variant = self%scheme%variant
     if (variant == 'auto') variant = Fd2dVariantFor(variant, .false.)
-    self%ax = axis_t(grid%nx, window%x0 - grid%nleft*grid%dx, grid%dx, .false.)
-    self%az = axis_t(grid%nz, window%z0 - grid%ntop*grid%dz, grid%dz, grid%free_top)
+    pad = SchemePad(self%scheme)
+    self%ax = axis_t(grid%nx, window%x0 - pad(1)*grid%dx, grid%dx, .false.)
+    self%az = axis_t(grid%nz, window%z0 - pad(2)*grid%dz, grid%dz, grid%free_top)
     if (allocated(self%engine)) then
       if (self%variant == variant .and. SameGrid(grid, self%grid)) then
         call self%engine%reset(error)
@@ -129,16 +131,18 @@ contains
     if (.not. allocated(error)) self%grid = grid
   end subroutine MakeGrid
 
-  !> The grid of a window of nx x nz nodes: absorbing layers around it, or a free surface along its top row.
+  !> The grid of a window of nx x nz nodes: absorbing layers around it, some cells away, or a free surface along its top row.
   pure type(fd2d_grid_t) function Fd2dGrid(scheme, nx, nz) result(grid)
     type(scheme_t), intent(in) :: scheme
     integer, intent(in) :: nx, nz
+    integer :: n(2)
     grid%nleft = scheme%npml
     grid%nright = scheme%npml
     grid%nbottom = scheme%npml
     grid%ntop = merge(0, scheme%npml, scheme%free_top)
-    grid%nx = nx + 2*scheme%npml
-    grid%nz = nz + grid%ntop + scheme%npml
+    n = SchemeGrid(scheme, nx, nz)
+    grid%nx = n(1)
+    grid%nz = n(2)
     grid%free_top = scheme%free_top
     grid%threads = scheme%threads
     grid%share = scheme%share
@@ -149,11 +153,12 @@ contains
     grid%w = scheme%w
   end function Fd2dGrid
 
+  !> Whether an engine for grid b serves a: how many share the GPU matters only to its speed.
   pure logical function SameGrid(a, b)
     type(fd2d_grid_t), intent(in) :: a, b
     SameGrid = a%nx == b%nx .and. a%nz == b%nz .and. a%nleft == b%nleft .and. a%nright == b%nright .and. a%ntop == b%ntop &
                .and. a%nbottom == b%nbottom .and. (a%free_top .eqv. b%free_top) .and. a%threads == b%threads &
-               .and. a%share == b%share .and. a%half_length == b%half_length .and. a%dx == b%dx .and. a%dz == b%dz &
+               .and. a%half_length == b%half_length .and. a%dx == b%dx .and. a%dz == b%dz &
                .and. a%dt == b%dt .and. all(a%w == b%w)
   end function SameGrid
 
@@ -169,23 +174,24 @@ contains
     if (.not. allocated(error)) self%medium = window%serial
   end subroutine MakeEarth
 
-  !> The medium on the grid, the window's edge values continued through the layers.
+  !> The medium on the grid, the window's edge values continued to the outer end of the layers.
   subroutine MakeMedium(self, window, error)
     class(fd2d_state_t), intent(inout) :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     logical :: positive
-    integer :: k, kw, right
+    integer :: pad(2), k, kw, right
     if (allocated(self%kappa)) then
       if (any(shape(self%kappa) /= [self%grid%nx, self%grid%nz])) deallocate (self%kappa, self%rho)
     end if
     if (.not. allocated(self%kappa)) allocate (self%kappa(self%grid%nx, self%grid%nz), self%rho(self%grid%nx, self%grid%nz))
     positive = .true.
-    associate (left => self%grid%nleft, nx => window%nx, kappa => self%kappa, rho => self%rho, vp => window%vp)
+    pad = SchemePad(self%scheme)
+    associate (left => pad(1), nx => window%nx, kappa => self%kappa, rho => self%rho, vp => window%vp)
       right = left + nx + 1
       !$omp parallel do private(kw) reduction(.and.: positive) num_threads(ThreadsOf(self%grid%threads))
       do k = 1, self%grid%nz
-        kw = min(max(k - self%grid%ntop, 1), window%nz)
+        kw = min(max(k - pad(2), 1), window%nz)
         positive = positive .and. all(vp(:, kw) > 0) .and. all(window%rho(:, kw) > 0)
         rho(left + 1:left + nx, k) = window%rho(:, kw)
         kappa(left + 1:left + nx, k) = window%rho(:, kw)*vp(:, kw)**2

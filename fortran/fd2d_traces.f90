@@ -6,6 +6,7 @@ module fd2d_traces_m
   use fd2d_state_m, only: fd2d_state_t
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
+  use scheme_m, only: SchemePad
   use text_m, only: Str
   use threads_m, only: ThreadsOf
   use timedisp_m, only: TraceFilterApply, TraceFilterNew
@@ -87,6 +88,8 @@ contains
   subroutine Describe(self, gather)
     class(fd2d_state_t), intent(in) :: self
     type(gather_t), intent(inout) :: gather
+    integer :: pad(2)
+    pad = SchemePad(self%scheme)
     gather%record = self%shot%record
     gather%slot = self%shot%slot
     gather%nt = self%scheme%nt_out
@@ -104,8 +107,8 @@ contains
     gather%nxs = size(self%snapshots, 1)
     gather%nzs = size(self%snapshots, 2)
     gather%nsnap = size(self%snapshots, 3)
-    gather%xs0 = self%ax%x0 + self%grid%nleft*self%ax%h
-    gather%zs0 = self%az%x0 + self%grid%ntop*self%az%h
+    gather%xs0 = self%ax%x0 + pad(1)*self%ax%h
+    gather%zs0 = self%az%x0 + pad(2)*self%az%h
     gather%dxs = self%ax%h*self%scheme%snapshot_step
     gather%dzs = self%az%h*self%scheme%snapshot_step
     gather%dts = self%scheme%snapshot

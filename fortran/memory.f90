@@ -6,6 +6,7 @@ module memory_m
   use model_m, only: ModelShape
   use nodes_m, only: node_t
   use prospect_m, only: prospect_t
+  use scheme_m, only: SchemeGrid
   use shot_m, only: shot_t
   use table_m, only: SplitList
   use text_m, only: Str
@@ -38,7 +39,7 @@ contains
     type(shot_t) :: shot
     type(window_t) :: window
     real(dp) :: grid, inner, most, traces, gathers, films
-    integer :: i, nx, nz, floats
+    integer :: i, n(2), floats
     floats = merge(floats_fortran, floats_cpu, prospect%scheme%variant == 'fortran')
     most = 0
     inner = 0
@@ -47,15 +48,14 @@ contains
         call KeymapShot(prospect%keymap, i, shot)
         call ModelShape(m, prospect%job, shot, s%dx, s%dz, window, error)
         if (allocated(error)) return
-        nx = window%nx + 2*s%npml
-        nz = window%nz + s%npml + merge(0, s%npml, s%free_top)
-        grid = real(nx, dp)*nz
+        n = SchemeGrid(s, window%nx, window%nz)
+        grid = product(real(n, dp))
         if (grid <= most) cycle
         most = grid
         inner = real(window%nx, dp)*window%nz
         memory%record = shot%record
-        memory%nx = nx
-        memory%nz = nz
+        memory%nx = n(1)
+        memory%nz = n(2)
       end do
       traces = real(prospect%keymap%nrec_max, dp)*size(SplitList(s%components))
       gathers = traces*s%nt_out

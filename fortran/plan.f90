@@ -49,6 +49,7 @@ contains
     type(prospect_t) :: prospect
     type(span_t) :: span
     real(dp) :: rate
+    logical :: fits
     call ProspectRead(job, prospect, error)
     if (allocated(error)) return
     prospect%scheme%threads = RolesThreads(role, job%threads)
@@ -57,9 +58,14 @@ contains
     call Measure(prospect, span, error)
     if (allocated(error)) return
     call PrintShots(prospect, span)
+    call PrintMemory(prospect, role, fits, error)
+    if (allocated(error)) return
+    call PrintDisk(prospect)
+    if (.not. fits) call Row('time', 'not measured: this machine is short of memory')
+    if (.not. fits) return
     call Calibrate(prospect, span, physics, .false., rate, error)
     if (allocated(error)) return
-    call PrintCost(prospect, span, role, rate)
+    call PrintTime(prospect, span, role, rate)
     if (job%gpn > 0) call PrintGpu(prospect, span, physics)
   end subroutine Plan
 
@@ -159,33 +165,46 @@ contains
     stop = fraction > 2
   end subroutine Unheard
 
-  subroutine PrintCost(prospect, span, role, rate)
+  !> What a run needs of the machines of this job. `fits`: the largest shot can be tried here.
+  subroutine PrintMemory(prospect, role, fits, error)
+    type(prospect_t), intent(in) :: prospect
+    type(role_t), intent(in) :: role
+    logical, intent(out) :: fits
+    type(error_t), allocatable, intent(inout) :: error
+    type(memory_t) :: memory
+    type(error_t), allocatable :: short
+    character(:), allocatable :: warning
+    fits = .false.
+    call MemoryNeed(prospect, memory, error)
+    if (allocated(error)) return
+    call MemoryCheck(memory, role%nodes, warning, short)
+    call Row('memory', MemoryBytes(memory%worker)//' a worker rank, '//MemoryBytes(memory%master)//' rank 0')
+    if (allocated(short)) call Row('', short%message)
+    if (.not. allocated(short) .and. warning /= '') call Row('', warning)
+    associate (n => role%nodes)
+      fits = .not. any(n%master .and. n%total > 0 .and. memory%worker > real(n%available, dp))
+    end associate
+  end subroutine PrintMemory
+
+  subroutine PrintDisk(prospect)
+    type(prospect_t), intent(in) :: prospect
+    real(dp) :: disk
+    associate (s => prospect%scheme, k => prospect%keymap)
+      disk = 4*real(k%n, dp)*k%nrec_max*size(SplitList(s%components))*s%nt_out
+    end associate
+    call Row('disk', MemoryBytes(disk)//' for '//prospect%job%output)
+  end subroutine PrintDisk
+
+  subroutine PrintTime(prospect, span, role, rate)
     type(prospect_t), intent(in) :: prospect
     type(span_t), intent(in) :: span
     type(role_t), intent(in) :: role
     real(dp), intent(in) :: rate
-    type(memory_t) :: memory
-    type(error_t), allocatable :: error
-    character(:), allocatable :: warning
-    real(dp) :: seconds, disk
-    integer :: ncomp
-    call MemoryNeed(prospect, memory, error)
-    if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
-    associate (s => prospect%scheme, k => prospect%keymap)
-      ncomp = size(SplitList(s%components))
-      disk = 4*real(k%n, dp)*k%nrec_max*ncomp*s%nt_out
-      seconds = span%total*s%nt/rate
-      call Row('memory', MemoryBytes(memory%worker)//' a worker rank, '//MemoryBytes(memory%master)//' rank 0')
-      if (allocated(error)) then
-        call Row('', error%message)
-      else if (warning /= '') then
-        call Row('', warning)
-      end if
-      call Row('disk', MemoryBytes(disk)//' for '//prospect%job%output)
-      call Row('time', 'about '//Clock(seconds)//' on one worker like this rank ('//Str(s%threads)//' thread(s) of '// &
-               role%processor//', '//Str(1.0e-6_dp*rate, 3)//' Mcell/s); divide by the number of workers')
+    associate (s => prospect%scheme)
+      call Row('time', 'about '//Clock(span%total*s%nt/rate)//' on one worker like this rank ('//Str(s%threads)// &
+               ' thread(s) of '//role%processor//', '//Str(1.0e-6_dp*rate, 3)//' Mcell/s); divide by the number of workers')
     end associate
-  end subroutine PrintCost
+  end subroutine PrintTime
 
   !> What fits on the GPUs of this node, how many shots at once, and how fast one of them is.
   subroutine PrintGpu(prospect, span, physics)
@@ -262,11 +281,19 @@ contains
     end do
   end subroutine Needs
 
+  !> A row of the plan; further lines of `value` stand below the first.
   subroutine Row(name, value)
     character(*), intent(in) :: name, value
     character(11) :: column
+    integer :: from, to
     column = name
-    call LogPrint('  '//column//value)
+    from = 1
+    do while (from <= len(value))
+      to = index(value(from:)//new_line('a'), new_line('a')) + from - 2
+      call LogPrint('  '//column//value(from:to))
+      column = ''
+      from = to + 2
+    end do
   end subroutine Row
 
 end module plan_m

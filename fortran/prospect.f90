@@ -8,7 +8,7 @@ module prospect_m
   use log_m, only: LogInfo, LogWarn
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape
   use params_m, only: job_t
-  use scheme_m, only: scheme_t, SchemeDerive
+  use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid, SchemePad
   use shot_m, only: shot_t
   use survey_m, only: survey_t
   use table_m, only: SplitList
@@ -95,9 +95,10 @@ contains
     character(:), allocatable :: s
     associate (c => prospect%scheme, j => prospect%job)
       s = Str(c%dx, 17)//' '//Str(c%dz, 17)//' '//Str(c%dt, 17)//' '//Str(c%nt)//' '//Str(c%t_start, 17)//' '//Str(c%dt_out, 17)// &
-          ' '//Str(c%nt_out)//' '//Str(c%half_length)//' '//Str(c%w(1), 17)//' '//Str(c%npml)//' '//j%top//' '//c%components// &
-          ' '//j%positions//' '//j%regrid//' '//Str(j%aperture, 17)//' '//Str(j%depth, 17)//' '//Str(c%time_correction)//' '// &
-          Str(sum(real(c%q, dp)), 12)//' '//Str(sum(real(c%q, dp)**2), 12)//' '//Str(maxloc(abs(c%q), 1))
+          ' '//Str(c%nt_out)//' '//Str(c%half_length)//' '//Str(c%w(1), 17)//' '//Str(c%npml)//' '//Str(maxval(SchemePad(c)))// &
+          ' '//j%top//' '//c%components//' '//j%positions//' '//j%regrid//' '//Str(j%aperture, 17)//' '//Str(j%depth, 17)// &
+          ' '//Str(c%time_correction)//' '//Str(sum(real(c%q, dp)), 12)//' '//Str(sum(real(c%q, dp)**2), 12)// &
+          ' '//Str(maxloc(abs(c%q), 1))
       s = trim(prospect%keymap%hash)//'-'//trim(prospect%model%hash)//'-'//Hex(Crc32(s))
     end associate
   end function ProspectFingerprint
@@ -214,10 +215,8 @@ contains
     type(shot_t), intent(in) :: shot
     type(error_t), allocatable, intent(inout) :: error
     type(window_t) :: window
-    integer :: layers
     call ModelShape(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, error)
-    layers = prospect%scheme%npml
-    cells = real(window%nx + 2*layers, dp)*(window%nz + layers + merge(0, layers, prospect%scheme%free_top))
+    cells = product(real(SchemeGrid(prospect%scheme, window%nx, window%nz), dp))
   end function ProspectCells
 
   logical function ProspectSnapshots(prospect, record) result(wanted)

@@ -30,6 +30,7 @@ module roles_m
     integer :: group_rank = 0, group_size = 1
     integer :: cores = 1                      !< cores this rank may use alone
     integer :: gpu = -1                       !< GPU this rank computes on, as numbered in this process; -1 = none
+    integer :: gpu_users = 1                  !< ranks that compute on it
     real(dp) :: gpu_room = 0                  !< memory of it for this rank [bytes]
     character(:), allocatable :: gpu_name, gpu_fault   !< gpu_fault: why a GPU that it was to use cannot be used; '' = none
     character(:), allocatable :: host, processor
@@ -190,6 +191,7 @@ contains
     end if
     role%gpu = device
     role%gpu_name = FString(buffer)
+    role%gpu_users = users
     role%gpu_room = RolesUsable(free, users)
   end subroutine TakeDevice
 

@@ -10,7 +10,7 @@ module scheme_m
   use wavelet_m, only: wavelet_t, WaveletValue
   implicit none
   private
-  public :: scheme_t, SchemeDerive
+  public :: scheme_t, SchemeDerive, SchemePad, SchemeGrid
 
   type :: scheme_t
     real(dp) :: dx = 0, dz = 0                !< grid spacing [m]
@@ -31,7 +31,7 @@ module scheme_m
     logical :: time_correction = .true.       !< traces are corrected for time dispersion
     logical :: exact_positions = .true.       !< off-grid positions by sinc, else nearest node
     integer :: threads = 1
-    integer :: share = 1                      !< shots that are computed on this GPU side by side
+    integer :: share = 0                      !< shots that the GPU of this rank computes side by side; 0: one alone
     real(dp) :: snapshot = 0                  !< time between snapshots [s], 0 = none for this shot
     integer :: snapshot_step = 1              !< [cells]
     character(:), allocatable :: components   !< of the gathers, e.g. 'p,vx,vz'
@@ -45,8 +45,27 @@ module scheme_m
   real(dp), parameter :: part_of_limit = 0.99_dp    !< default time step
   real(dp), parameter :: least_ppw = 2.05_dp        !< below, a grid cannot carry a wave at all
   integer, parameter :: most_steps = 100000000
+  integer, parameter :: guard = 4                   !< cells that a position between the nodes reaches beyond the window, at most
 
 contains
+
+  !> Cells of the grid beyond the window: on the left, on the right and below; on top. An absorbing layer and a few undamped cells
+  !> before it: a source or receiver beside the layer must not be spread into it, or the two could not change places.
+  pure function SchemePad(scheme) result(pad)
+    type(scheme_t), intent(in) :: scheme
+    integer :: pad(2)
+    pad(1) = scheme%npml + merge(guard, 0, scheme%npml > 0)
+    pad(2) = merge(0, pad(1), scheme%free_top)
+  end function SchemePad
+
+  !> Cells along x and z of the grid around a window of nx x nz nodes.
+  pure function SchemeGrid(scheme, nx, nz) result(n)
+    type(scheme_t), intent(in) :: scheme
+    integer, intent(in) :: nx, nz
+    integer :: n(2), pad(2)
+    pad = SchemePad(scheme)
+    n = [nx + 2*pad(1), nz + pad(1) + pad(2)]
+  end function SchemeGrid
 
   !> The scheme of a job (grid, time, scheme and snapshot parameters; threads are left to the caller) for a wavelet and a model with
   !> velocities vmin..vmax [m/s]. model_dx, model_dz [m]: spacing where the job gives none.

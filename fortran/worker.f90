@@ -15,7 +15,7 @@ module worker_m
                         MSG_DROP, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, &
                         MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, Poll, Rest, Tell
   use roles_m, only: role_t
-  use scheme_m, only: scheme_t
+  use scheme_m, only: scheme_t, SchemeGrid
   use slot_m, only: ASKED, CLOSED, GIVEN, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
   use solver_m, only: solver_t
   use table_m, only: SplitList
@@ -292,7 +292,7 @@ contains
     real(dp) :: cells, need
     integer :: shots
     associate (s => worker%scheme, w => slot%window)
-      cells = real(w%nx + 2*s%npml, dp)*(w%nz + merge(1, 2, s%free_top)*s%npml)
+      cells = product(real(SchemeGrid(s, w%nx, w%nz), dp))
       need = slot%solver%need(SchemeOf(worker, slot), w%nx, w%nz, size(slot%shot%rx)*size(SplitList(s%components)))
     end associate
     shots = ShotsAtOnce(worker%rules%shots_per_gpu, cells, need, worker%room)
@@ -305,13 +305,13 @@ contains
               'others of that size')
   end subroutine Fill
 
-  !> The scheme as a slot computes it: its variant, and snapshots only where they are wanted.
+  !> The scheme as a slot computes it: its variant, beside how many others, and snapshots only where they are wanted.
   type(scheme_t) function SchemeOf(worker, slot) result(scheme)
     type(worker_t), intent(in) :: worker
     type(slot_t), intent(in) :: slot
     scheme = worker%scheme
     scheme%variant = slot%solver%choose(worker%scheme%variant, slot%on_gpu)
-    scheme%share = max(1, worker%wanted)
+    scheme%share = merge(worker%wanted*worker%role%gpu_users, 0, slot%on_gpu)
     if (.not. slot%snapshots) scheme%snapshot = 0
   end function SchemeOf
 

@@ -206,7 +206,7 @@ e = off(traces("narrow.nc"), traces("whole.nc"))
 claim(e < 1e-4, f"in a uniform model, where only the edges of the window could tell, aperture=60: {e:.1e}, bound 1e-4")
 with Dataset("narrow.nc") as ds:
     cells = ds["cells"][...]
-nx = (cells[0] / (NZ + 40)) - 40
+nx = (cells[0] / (NZ + 48)) - 48
 claim(20 < nx < 40, f"the window of aperture=60 has {nx:.0f} of {NX} columns")
 
 # --- positions ---------------------------------------------------------------------------------------------------------

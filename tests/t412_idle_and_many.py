@@ -79,9 +79,11 @@ claim(set(use) == {0, 1, 2, 3, 4} and use[0] < 0.02, f"the master uses {100 * us
       "while two workers compute, bound 2 %")
 claim(min(use.get(1, 0), use.get(2, 0)) > 0.2 or sum(sorted(use.values())[-2:]) > 0.5,
       "the workers compute: " + ", ".join(f"rank {r} {100 * u:.0f} %" for r, u in sorted(use.items())))
-idle = sorted(use.values())[:3]
-claim(idle[-1] < 0.02, "two workers without a shot wait asleep too: the three idle ranks use "
-      f"{', '.join(f'{100 * u:.2f}' for u in idle)} %, bound 2 %")
+# On a busy machine a worker without a shot may take one over meanwhile: then it is not idle.
+dealt = {int(line.split()[4]) for line in Path("idle.nc.journal").read_text().splitlines() if " deal " in line}
+idle = {r: u for r, u in use.items() if r not in dealt}
+claim(len(idle) > 1 and max(idle.values()) < 0.02, "workers without a shot wait asleep too: "
+      f"{', '.join(f'rank {r} {100 * u:.2f} %' for r, u in sorted(idle.items()))}, bound 2 %")
 p.terminate()
 p.communicate(timeout=60)
 claim(p.returncode != 0 and ranks_here() == {}, f"stopped: exit status {p.returncode}, processes left: {ranks_here()}")

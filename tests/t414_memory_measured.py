@@ -56,6 +56,9 @@ if total < 40:
     claim(r.returncode == 1 and re.search(r"one worker needs [\d.]+ GB \(shot record 101, .* of memory: lower aperture", r.stderr)
           and sorted(os.listdir(".")) == before, f"a window of 0.9 Gcells on {total:.0f} GB: exit status {r.returncode}, "
           f"no file, {r.stderr.strip()[:300]}")
+    r = run("plan", "par=job.par", "dx=0.0285", "dz=0.0285")
+    claim(r.returncode == 0 and re.search(r"one worker needs [\d.]+ GB", r.stdout) and "time       not measured" in r.stdout
+          and "disk" in r.stdout, f"plan says so too and does not try it: exit status {r.returncode}, {r.stdout[-300:]}")
 else:
     skip(f"a window too large for {total:.0f} GB is not tried")
 done()

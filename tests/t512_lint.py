@@ -90,7 +90,7 @@ fine('the places allowed are allowed', {
     'fortran/protocol.f90': MODULE % '    call MPI_Send(x, 1, t, 0, TAG_A, MPI_COMM_WORLD)\n',
     'fortran/log.f90': MODULE % "    write (error_unit, '(a)') n\n",
     'fortran/params.f90': MODULE % ('    n = 1' + '0' * 150 + '\n'),
-    'cuda_c/devmem.c': C % '    cudaMalloc(&p, 4);\n', 'cuda_c/fio_nc.c': C % '    nc_close(1);\n'})
+    'cuda_c/devmem.cu': C % '    cudaMalloc(&p, 4);\n', 'cuda_c/fio_nc.c': C % '    nc_close(1);\n'})
 fine('a program with its own module and an interface with implicit none are fine', {
     'interfaces/a_c.f90': INTERFACE % '      implicit none\n', 'fortran/Spl.f90': 'program Spl\n  use a_m, only: A\n  call A()\nend program Spl\n'})
 done()
