@@ -93,6 +93,7 @@ contains
     integer, intent(inout) :: serial
     type(window_t), intent(inout) :: window
     integer :: n
+    if (.not. allocated(message%fields)) return
     if (size(message%fields) == 0) return
     call Outline(message, window)
     n = window%nx*window%nz

@@ -311,7 +311,7 @@ contains
     type(slot_t), intent(in) :: slot
     scheme = worker%scheme
     scheme%variant = slot%solver%choose(worker%scheme%variant, slot%on_gpu)
-    scheme%share = merge(worker%wanted*worker%role%gpu_users, 0, slot%on_gpu)
+    scheme%share = merge((3*worker%wanted*worker%role%gpu_users + 3)/4, 0, slot%on_gpu)  ! some are set up or make traces
     if (.not. slot%snapshots) scheme%snapshot = 0
   end function SchemeOf
 

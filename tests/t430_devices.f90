@@ -63,7 +63,7 @@ contains
   subroutine Shots()
     real(dp), parameter :: gb = 1.0e9_dp
     call One('a grid that fills the GPU', 0, 16.0e6_dp, 0.7*gb, 130*gb, 2)
-    call One('a quarter of what fills it', 0, 1.0e6_dp, 0.1*gb, 130*gb, 5)
+    call One('a quarter of what fills it', 0, 4.0e6_dp, 0.2*gb, 130*gb, 5)
     call One('a very small grid', 0, 1.0e4_dp, 1.0e6_dp, 130*gb, 16)
     call One('asked for', 7, 1.0e6_dp, 0.1*gb, 130*gb, 7)
     call One('asked for more than fit', 64, 16.0e6_dp, 3*gb, 10*gb, 3)
