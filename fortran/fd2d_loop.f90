@@ -17,7 +17,7 @@ module fd2d_loop_m
 
   integer, parameter :: chunk_cpu = 100         !< steps of a chunk on CPU cores
   integer, parameter :: chunk_least = 20        !< and on a GPU, at least; others are this times a power of two
-  real(dp), parameter :: chunk_seconds = 0.03_dp  !< what a chunk on a GPU takes at most: every slot is looked after once in this time
+  real(dp), parameter :: chunk_seconds = 0.03_dp  !< of a chunk on a GPU at most: each slot is looked after once in this time
 
 contains
 
