@@ -311,6 +311,9 @@ static int fill_box(fd2d *fd, box *b, float **w) {
         return 0;
     b->i = i0, b->ni = i1 - i0 + 1;
     b->k = k0, b->nk = k1 - k0 + 1;
+    REQUIRE((long long)b->ni * b->nk < 1ll << 31,
+            "source cells lie in a box of %d x %d cells, more than variant=tuned can count: choose variant=shared",
+            b->ni, b->nk);
     TRY(fd2d_alloc(fd, w, (size_t)b->ni * (size_t)b->nk, sizeof **w, "source cells"));
     for (int k = k0; k <= k1; k++)
         for (int m = s->row[k]; m < s->row[k + 1]; m++)
@@ -331,7 +334,7 @@ static int source(fd2d *fd) {
     b.w = o->box_w;
     b.q = o->points.view.q;
     b.nq = fd->nq;
-    o->g.source = b;
+    o->g.source = rc ? box{} : b;
     fd2d_gpu_forget_graphs(&o->queue);
     count_bytes(fd);
     return rc;
@@ -405,6 +408,8 @@ static int receivers(fd2d *fd) {
     o->v.nx = fd->sampled[FD2D_VX].n;
     o->v.n = o->v.nx + fd->sampled[FD2D_VZ].n;
     const int rc = fd2d_gpu_put_receivers(&o->queue, &o->points, fd) || (o->v.n > 0 && set_velocities(fd));
+    if (rc) // cells of velocities would be sought in lists that are not there
+        o->v.n = 0, o->points.view.nrec = 0;
     fd2d_gpu_forget_graphs(&o->queue);
     count_bytes(fd);
     return rc;
@@ -596,13 +601,14 @@ static int find_fastest(own_t *o, const fd2d_cfg *c, cudaEvent_t begin, cudaEven
     return 0;
 }
 
-// What was found for a grid serves all later handles of this process.
+// What was found for a grid serves later handles of this process; of many grids the oldest are forgotten.
+enum { REMEMBERED = 32 };
 static struct found {
     fd2d_cfg c;
     int device, threads;
     plan cut;
-} remembered[32];
-static int count_remembered;
+} remembered[REMEMBERED];
+static unsigned long long found_so_far;
 
 static bool same_work(const fd2d_cfg *a, const fd2d_cfg *b) {
     return a->nx == b->nx && a->nz == b->nz && a->half_length == b->half_length && a->nleft == b->nleft &&
@@ -619,7 +625,7 @@ static int choose_shape(own_t *o, const fd2d_cfg *c) {
             find_kernel(c->half_length, SMALL).shared);
     if (c->share > 1)
         return 0;
-    for (int n = 0; n < count_remembered; n++)
+    for (unsigned n = 0; n < REMEMBERED && n < found_so_far; n++)
         if (remembered[n].device == o->queue.device && same_work(&remembered[n].c, c)) {
             o->threads = remembered[n].threads;
             o->g.cut = remembered[n].cut;
@@ -632,9 +638,7 @@ static int choose_shape(own_t *o, const fd2d_cfg *c) {
     cudaEventDestroy(begin);
     cudaEventDestroy(end);
     TRY(rc);
-    const int room = (int)(sizeof remembered / sizeof remembered[0]);
-    remembered[count_remembered % room] = {*c, o->queue.device, o->threads, o->g.cut};
-    count_remembered += count_remembered < room;
+    remembered[found_so_far++ % REMEMBERED] = {*c, o->queue.device, o->threads, o->g.cut};
     return 0;
 }
 
