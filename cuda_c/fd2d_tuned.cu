@@ -647,7 +647,7 @@ static int choose_shape(own_t *o, const fd2d_cfg *c) {
 static int tune(fd2d *fd, const char *, int width, int, int rows) {
     own_t *o = own(fd);
     bool fits = true;
-    REQUIRE(width == 0 || width == V * SMALL || width == V * LARGE, "width = %d, must be %d, %d or 0 (chosen)", width,
+    REQUIRE(width == 0 || width == V * SMALL || width == V * LARGE, "width = %d, must be %d, %d or 0 (as it is)", width,
             V * SMALL, V * LARGE);
     TRY(fd2d_gpu_enter(&o->queue));
     if (width > 0)

@@ -1,16 +1,12 @@
 !> Does a survey fit into the memory of its machines? A sentence before the first shot, not the system's killer in its midst.
 module memory_m
   use error_m, only: error_t, Fail
-  use keymap_m, only: KeymapShot
   use kinds_m, only: dp, i8
-  use model_m, only: ModelShape
   use nodes_m, only: node_t
   use prospect_m, only: prospect_t
   use scheme_m, only: SchemeGrid
-  use shot_m, only: shot_t
   use table_m, only: SplitList
   use text_m, only: Str
-  use window_m, only: window_t
   implicit none
   private
   public :: memory_t, MemoryNeed, MemoryCheck, MemoryBytes
@@ -32,31 +28,19 @@ module memory_m
 contains
 
   !> What the ranks of a prepared survey need, within some 20 % (measured: t414).
-  subroutine MemoryNeed(prospect, memory, error)
+  subroutine MemoryNeed(prospect, memory)
     type(prospect_t), intent(in) :: prospect
     type(memory_t), intent(out) :: memory
-    type(error_t), allocatable, intent(inout) :: error
-    type(shot_t) :: shot
-    type(window_t) :: window
-    real(dp) :: grid, inner, most, traces, gathers, films
-    integer :: i, n(2), floats
+    real(dp) :: inner, most, traces, gathers, films
+    integer :: n(2), floats
     floats = merge(floats_fortran, floats_cpu, prospect%scheme%variant == 'fortran')
-    most = 0
-    inner = 0
     associate (s => prospect%scheme, m => prospect%model)
-      do i = 1, prospect%keymap%n
-        call KeymapShot(prospect%keymap, i, shot)
-        call ModelShape(m, prospect%job, shot, s%dx, s%dz, window, error)
-        if (allocated(error)) return
-        n = SchemeGrid(s, window%nx, window%nz)
-        grid = product(real(n, dp))
-        if (grid <= most) cycle
-        most = grid
-        inner = real(window%nx, dp)*window%nz
-        memory%record = shot%record
-        memory%nx = n(1)
-        memory%nz = n(2)
-      end do
+      memory%record = prospect%largest
+      n = SchemeGrid(s, prospect%nx, prospect%nz)
+      memory%nx = n(1)
+      memory%nz = n(2)
+      most = product(real(n, dp))
+      inner = real(prospect%nx, dp)*prospect%nz
       traces = real(prospect%keymap%nrec_max, dp)*size(SplitList(s%components))
       gathers = traces*s%nt_out
       films = 0

@@ -58,8 +58,7 @@ contains
     call Measure(prospect, span, error)
     if (allocated(error)) return
     call PrintShots(prospect, span)
-    call PrintMemory(prospect, role, fits, error)
-    if (allocated(error)) return
+    call PrintMemory(prospect, role, fits)
     call PrintDisk(prospect)
     if (.not. fits) call Row('time', 'not measured: this machine is short of memory')
     if (.not. fits) return
@@ -166,17 +165,15 @@ contains
   end subroutine Unheard
 
   !> What a run needs of the machines of this job. `fits`: the largest shot can be tried here.
-  subroutine PrintMemory(prospect, role, fits, error)
+  subroutine PrintMemory(prospect, role, fits)
     type(prospect_t), intent(in) :: prospect
     type(role_t), intent(in) :: role
     logical, intent(out) :: fits
-    type(error_t), allocatable, intent(inout) :: error
     type(memory_t) :: memory
     type(error_t), allocatable :: short
     character(:), allocatable :: warning
     fits = .false.
-    call MemoryNeed(prospect, memory, error)
-    if (allocated(error)) return
+    call MemoryNeed(prospect, memory)
     call MemoryCheck(memory, role%nodes, warning, short)
     call Row('memory', MemoryBytes(memory%worker)//' a worker rank, '//MemoryBytes(memory%master)//' rank 0')
     if (allocated(short)) call Row('', short%message)

@@ -30,6 +30,7 @@ module prospect_m
     type(wavelet_t) :: wavelet
     type(scheme_t) :: scheme
     integer, allocatable :: snapshot_records(:)   !< shots to take snapshots of
+    integer :: largest = 0, nx = 0, nz = 0        !< record number of the shot with the largest window, and that window's nodes
   end type prospect_t
 
 contains
@@ -59,7 +60,7 @@ contains
 
   !> Every fault of geometry and window of the survey.
   subroutine CheckShots(prospect, error)
-    type(prospect_t), intent(in) :: prospect
+    type(prospect_t), intent(inout) :: prospect
     type(error_t), allocatable, intent(inout) :: error
     type(error_t), allocatable :: fault
     type(faults_t) :: faults
@@ -69,9 +70,14 @@ contains
     do i = 1, prospect%keymap%n
       call KeymapShot(prospect%keymap, i, shot)
       call ModelShape(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, fault)
-      if (.not. allocated(fault)) cycle
-      call FaultAdd(faults, fault%message)
-      deallocate (fault)
+      if (allocated(fault)) then
+        call FaultAdd(faults, fault%message)
+        deallocate (fault)
+      else if (real(window%nx, dp)*window%nz > real(prospect%nx, dp)*prospect%nz) then
+        prospect%largest = shot%record
+        prospect%nx = window%nx
+        prospect%nz = window%nz
+      end if
     end do
     call FaultsRaise(faults, 'the geometry', error)
   end subroutine CheckShots

@@ -42,7 +42,7 @@ contains
     start = host_seconds()
     if (role%master) then
       call ProspectRead(job, prospect, error)
-      if (.not. allocated(error)) call MemoryNeed(prospect, memory, error)
+      if (.not. allocated(error)) call MemoryNeed(prospect, memory)
       if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
       if (.not. allocated(error)) call ProspectSurvey(prospect, settings, survey)
       if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, job%overwrite, error)

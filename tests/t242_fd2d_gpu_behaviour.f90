@@ -216,7 +216,7 @@ contains
   subroutine LongRun(variant)
     character(*), intent(in) :: variant
     integer, parameter :: nt = 20000, at_first = 500
-    real(dp), parameter :: bound(2) = [3.0e-5_dp, 1.0e-3_dp]     ! rounding adds up, in a closed box that of all echoes
+    real(dp), parameter :: bound(2) = [1.0e-5_dp, 1.0e-3_dp]     ! a closed box adds up the rounding of all its echoes
     type(case_t) :: c
     type(result_t) :: r, cpu
     real(dp) :: early, late, difference
