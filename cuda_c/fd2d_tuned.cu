@@ -21,12 +21,14 @@ struct own_t {
     launch now;
     velocities v;
     size_t room_v, room_box;
-    float *s[2], *e, *kk, *rho, *psix[2], *psix_s, *psiz[2], *psiz_s, *px, *pz, *slab, *box_w, *value[2];
+    float *s[2], *e, *kk, *rho, *psix[2], *psix_s, *psiz[2], *psiz_s, *px, *pz, *slab, *box_w;
+    double *value[2];
     int *vi, *vk;
     int *second;      // steps after the first of a pair
     ptrdiff_t origin; // of cell (0,0) in the padded arrays
     size_t count, psix_count, psiz_count;
     int slab_rows; // of the model at a time
+    int alone;     // steps may follow closely
     int moved;     // steps have been taken since the last reset
     size_t counted;
 };
@@ -64,8 +66,8 @@ static void set_shapes(own_t *o, const fd2d_cfg *c) {
         g->w[m] = c->w[m];
         g->wz[m] = (float)(c->w[m] * ratio * ratio);
     }
-    o->v.scale_x = (float)(2.0 * c->dt / c->dx);
-    o->v.scale_z = (float)(2.0 * c->dt / c->dz / (ratio * ratio));
+    o->v.scale_x = 2.0 * c->dt / c->dx;
+    o->v.scale_z = 2.0 * c->dt / c->dz / (ratio * ratio);
     o->origin = (ptrdiff_t)MARGIN_Z * g->pitch + MARGIN_X;
     o->count = ((size_t)c->nz + 2 * MARGIN_Z) * (size_t)g->pitch;
     o->psix_count = (size_t)g->strip_pitch * (size_t)c->nz;
@@ -320,12 +322,12 @@ static int make_velocities(own_t *o, size_t n) {
         TRY(fd2d_gpu_wait(&o->queue)); // what is queued may still use the old ones
         TRY(fd2d_gpu_alloc(&o->queue, &o->vi, n, sizeof(int), "receiver cells"));
         TRY(fd2d_gpu_alloc(&o->queue, &o->vk, n, sizeof(int), "receiver cells"));
-        TRY(fd2d_gpu_alloc(&o->queue, &o->value[0], n, sizeof(float), "velocities at receivers"));
-        TRY(fd2d_gpu_alloc(&o->queue, &o->value[1], n, sizeof(float), "velocities at receivers"));
+        TRY(fd2d_gpu_alloc(&o->queue, &o->value[0], n, sizeof(double), "velocities at receivers"));
+        TRY(fd2d_gpu_alloc(&o->queue, &o->value[1], n, sizeof(double), "velocities at receivers"));
         o->room_v = n;
     }
     for (int j = 0; j < 2; j++) {
-        CUDA_TRY(cudaMemsetAsync(o->value[j], 0, n * sizeof(float), o->queue.stream));
+        CUDA_TRY(cudaMemsetAsync(o->value[j], 0, n * sizeof(double), o->queue.stream));
     }
     o->v.i = o->vi;
     o->v.k = o->vk;
@@ -406,6 +408,23 @@ static args args_of(const own_t *o, int phase) {
     return g;
 }
 
+// Alone on the GPU a step's blocks queue up before the step before is done; beside other shots they would only take
+// the places that those could use.
+static int launch_step(const own_t *o, const args &g) {
+    cudaLaunchAttribute early = {};
+    cudaLaunchConfig_t config = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = dim3((unsigned)(g.work + g.samplers));
+    config.blockDim = dim3((unsigned)o->now.threads);
+    config.dynamicSmemBytes = o->now.shared;
+    config.stream = o->queue.stream;
+    config.attrs = &early;
+    config.numAttrs = o->alone ? 1 : 0;
+    CUDA_TRY(cudaLaunchKernelEx(&config, o->now.step, g));
+    return 0;
+}
+
 static int one_step(own_t *o, int half_length, int phase) {
     const launch &l = o->now;
     args g = args_of(o, phase);
@@ -420,9 +439,7 @@ static int one_step(own_t *o, int half_length, int phase) {
     g.cut = l.cut;
     g.work = l.work;
     g.samplers = (int)((g.points.nrec + each - 1) / each);
-    l.step<<<g.work + g.samplers, l.threads, l.shared, o->queue.stream>>>(g);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+    return launch_step(o, g);
 }
 
 static int some_steps(void *self, int n) {
@@ -438,6 +455,9 @@ static int pair(void *self) { return some_steps(self, 2); }
 static int find_shape(fd2d *fd) {
     own_t *o = own(fd);
     float *const fields[] = {o->s[0], o->s[1], o->e, o->kk};
+    int capability = 0;
+    CUDA_TRY(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, o->queue.device));
+    o->alone = fd->cfg.share <= 1 && capability >= 9;
     if (fd->cfg.share <= 1)
         for (float *field : fields) {
             fill_with_noise<<<1024, BLOCK, 0, o->queue.stream>>>(field, o->count);
@@ -460,7 +480,7 @@ static int odd(fd2d *fd) {
     } copies[] = {{o->s[0], o->s[1], o->count * sizeof(float)},
                   {o->psix[0], o->psix[1], o->psix_count * sizeof(float)},
                   {o->psiz[0], o->psiz[1], o->psiz_count * sizeof(float)},
-                  {o->value[1], o->value[0], (size_t)o->v.n * sizeof(float)},
+                  {o->value[1], o->value[0], (size_t)o->v.n * sizeof(double)},
                   {&o->queue.clock->step, o->second, sizeof(int)}};
     for (const auto &c : copies)
         if (c.bytes > 0)
@@ -541,13 +561,14 @@ static int set(fd2d *fd, int field, const float *in) {
 static int reset(fd2d *fd) {
     own_t *o = own(fd);
     TRY(fd2d_gpu_enter(&o->queue));
+    const size_t values = 2 * (size_t)o->v.n; // as many numbers of 4 bytes
     const struct {
-        float *at;
+        void *at;
         size_t count;
-    } all[] = {{o->s[0], o->count},           {o->s[1], o->count},          {o->e, o->count},
-               {o->psix[0], o->psix_count},   {o->psix[1], o->psix_count},  {o->psix_s, o->psix_count},
-               {o->psiz[0], o->psiz_count},   {o->psiz[1], o->psiz_count},  {o->psiz_s, o->psiz_count},
-               {o->value[0], (size_t)o->v.n}, {o->value[1], (size_t)o->v.n}};
+    } all[] = {{o->s[0], o->count},         {o->s[1], o->count},         {o->e, o->count},
+               {o->psix[0], o->psix_count}, {o->psix[1], o->psix_count}, {o->psix_s, o->psix_count},
+               {o->psiz[0], o->psiz_count}, {o->psiz[1], o->psiz_count}, {o->psiz_s, o->psiz_count},
+               {o->value[0], values},       {o->value[1], values}};
     for (const auto &a : all)
         if (a.count > 0)
             CUDA_TRY(cudaMemsetAsync(a.at, 0, a.count * sizeof(float), o->queue.stream));

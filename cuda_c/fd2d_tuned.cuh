@@ -52,8 +52,8 @@ struct args {
     float *psiz_out, *psiz_s;
     plan cut;
     box source;
-    fd2d_gpu_view points;  // receivers
-    const float *velocity; // of v(n-1/2) at those that ask for it
+    fd2d_gpu_view points;   // receivers
+    const double *velocity; // of v(n-1/2) at those that ask for it: sums of all steps, which float would blur
     const fd2d_gpu_clock *clock;
     const int *now;     // steps there have been, n
     int *next;          // to become n + 1
@@ -130,11 +130,13 @@ __device__ inline void sample(const args &g, int block) {
     float *trace = p.trace + (ptrdiff_t)(n - g.clock->first) * p.nrec;
     for (ptrdiff_t r = (ptrdiff_t)block * warps + threadIdx.x / WARP; r < p.nrec; r += (ptrdiff_t)g.samplers * warps) {
         const int begin = p.start[r], end = p.start[r + 1];
-        const float *from = p.field[r] == FD2D_SIGMA ? g.s_in : g.velocity;
+        const bool sigma = p.field[r] == FD2D_SIGMA;
         double sum = 0;
         for (int done = begin; done < end; done += WARP) {
-            const int m = end - done < WARP ? end - done : WARP;
-            const double mine = lane < m ? (double)p.w[done + lane] * from[p.cell[done + lane]] : 0.0;
+            const int m = end - done < WARP ? end - done : WARP, mine_at = done + lane;
+            double mine = 0;
+            if (lane < m)
+                mine = p.w[mine_at] * (sigma ? (double)g.s_in[p.cell[mine_at]] : g.velocity[p.cell[mine_at]]);
             for (int c = 0; c < m; c++)
                 sum += __shfl_sync(0xffffffffu, mine, c);
         }
@@ -143,8 +145,18 @@ __device__ inline void sample(const args &g, int block) {
     }
 }
 
+// Blocks of the next step may take their places while the last of this one are at work; they wait here. From compute
+// capability 9.0 on, and only where launched so.
+__device__ __forceinline__ void follow() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // What a block does beside its cells; true if it has none.
 __device__ __forceinline__ bool beside(const args &g) {
+    follow();
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *g.next = *g.now + 1;
     if (blockIdx.x < g.work)

@@ -12,10 +12,10 @@ constexpr int CELLS = 128, SAMPLERS = 256;
 // Sampled cells of vx, then of vz.
 struct velocities {
     const int *i, *k;
-    const float *before; // v(n-1/2)
-    float *after;        // v(n+1/2)
-    int n, nx;           // all; of vx
-    float scale_x, scale_z;
+    const double *before; // v(n-1/2)
+    double *after;        // v(n+1/2)
+    int n, nx;            // all; of vx
+    double scale_x, scale_z;
 };
 
 __device__ inline float sigma_at(const args &g, int i, int k) {
@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(CELLS) add_velocities(const __grid_cons
     const int c = blockIdx.x * CELLS + threadIdx.x;
     if (c >= v.n)
         return;
-    const float w =
+    const double w =
         c < v.nx ? v.scale_x * increment_x(g, L, v.i[c], v.k[c]) : v.scale_z * increment_z(g, L, v.i[c], v.k[c]);
     v.after[c] = v.before[c] + w;
 }
