@@ -14,7 +14,7 @@ module store_m
   use text_m, only: Str
   implicit none
   private
-  public :: store_t, StoreOpen, StoreDone, StoreDeal, StoreLost, StoreClose, StoreJournalPath
+  public :: store_t, StoreOpen, StoreDone, StoreDeal, StoreLost, StoreBack, StoreClose, StoreJournalPath
 
   type :: store_t
     type(fio_t) :: fio
@@ -126,6 +126,15 @@ contains
     call JournalAppend(store%journal, 'parked', store%fio%record(slot), attempt, worker, host, 0.0_dp, why, error)
     call FioMark(store%fio, slot, fio_parked, error)
   end subroutine StoreLost
+
+  !> Notes that a shot came back unfinished and is to be modelled later, which counts as no loss.
+  subroutine StoreBack(store, slot, worker, host, why, error)
+    type(store_t), intent(inout) :: store
+    integer, intent(in) :: slot, worker
+    character(*), intent(in) :: host, why
+    type(error_t), allocatable, intent(inout) :: error
+    call JournalAppend(store%journal, 'todo', store%fio%record(slot), 0, worker, host, 0.0_dp, why, error)
+  end subroutine StoreBack
 
   !> Notes the end of the run, of `seconds`, and closes both files.
   subroutine StoreClose(store, seconds, error)
