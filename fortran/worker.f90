@@ -210,7 +210,7 @@ contains
     type(message_t), intent(inout) :: letter
     type(message_t) :: message
     logical :: due, deserted
-    if (associated(link%listener)) return
+    if (associated(link%listener) .or. worker%ended) return
     call VigilLook(worker%vigil, due, deserted)
     if (deserted) then
       worker%deserted = .true.
