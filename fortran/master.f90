@@ -124,6 +124,7 @@ contains
     real(dp) :: start, nap
     integer :: i, worker
     broken = any(master%crew%lost)
+    if (broken) call LogInfo(Str(count(master%crew%lost))//' worker(s) are lost: the job ends without them')
     allocate (partners, source=CrewPartners(master%crew))
     do i = 1, size(partners)
       message = message_t(kind=MSG_END)
