@@ -612,7 +612,7 @@ contains
     real(dp) :: now
     now = host_seconds()
     if (self%stopping .or. .not. DealerLate(self%dealer, now)) return
-    call LogInfo('no further shot would be done before the deadline, in '//Str(self%dealer%deadline - now, 3)// &
+    call LogInfo('no further shot would be done before the deadline, in '//Str(max(0.0_dp, self%dealer%deadline - now), 3)// &
                  ' s: no more shots are dealt')
     self%stopping = .true.
   end subroutine LookAtClock

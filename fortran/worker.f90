@@ -303,7 +303,7 @@ contains
     call ShotFrom(letter, slot%shot, slot%snapshots)
     slot%dropped = .false.
     slot%state = GIVEN
-    if (worker%wanted > 0) return
+    if (worker%wanted > 0 .or. worker%called) return
     call Fail(error, 'it came when the worker was about to leave')
     error%device = .true.
     call ReportLost(worker, link, slot, error)
