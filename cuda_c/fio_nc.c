@@ -127,7 +127,7 @@ int fio_sync(void *handle) {
     struct fio *f = handle;
     TRY(fio_flush(handle));
     REQUIRE(fsync(f->fd) == 0, "cannot force '%s' onto the disk: %s", f->path, strerror(errno));
-    return 0;
+    return file_same(f->path, f->fd);
 }
 
 /* --- definitions --------------------------------------------------------------------- */

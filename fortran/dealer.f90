@@ -11,7 +11,7 @@ module dealer_m
   use tail_m, only: seat_t, TailTake, TailTime
   implicit none
   private
-  public :: dealer_t, DealerNew, DealerReady, DealerNext, DealerPut, DealerDone, DealerLost, DealerGone, DealerDrop
+  public :: dealer_t, DealerNew, DealerReady, DealerNext, DealerPut, DealerDone, DealerLost, DealerAgain, DealerGone, DealerDrop
   public :: DealerIdle, DealerParked, DealerFlies, DealerHeldBack
 
   real(dp), parameter :: PRIOR = 0.05_dp        !< a worker's rate counts like this part of a shot against the shot's own progress
@@ -194,6 +194,16 @@ contains
       dealer%again = [dealer%again, slot]
     end if
   end subroutine DealerLost
+
+  !> A shot that counted as done is not, its traces are damaged: it is dealt again.
+  subroutine DealerAgain(dealer, slot)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: slot
+    if (.not. dealer%finished(slot)) return
+    dealer%finished(slot) = .false.
+    dealer%left = dealer%left + 1
+    dealer%again = [dealer%again, slot]
+  end subroutine DealerAgain
 
   !> A worker will ask for nothing more.
   subroutine DealerGone(dealer, worker)

@@ -1,23 +1,24 @@
 !> The master: deals shots, serves model windows, writes gathers, hears what is done or lost. It computes nothing.
 module master_m
-  use dealer_m, only: dealer_t, DealerDone, DealerDrop, DealerFlies, DealerGone, DealerHeldBack, DealerIdle, DealerLost, &
-                      DealerNew, DealerNext, DealerParked, DealerPut, DealerReady
+  use dealer_m, only: dealer_t, DealerAgain, DealerDone, DealerDrop, DealerFlies, DealerGone, DealerHeldBack, DealerIdle, &
+                      DealerLost, DealerNew, DealerNext, DealerParked, DealerPut, DealerReady
   use error_m, only: error_t
   use gather_m, only: gather_t
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
   use keymap_m, only: KeymapShot
-  use letters_m, only: GatherFrom, ModelFrom, ShotLetter, SnapsFrom, VerdictLetter, WindowLetter
+  use letters_m, only: GatherFrom, GatherLetter, ModelFrom, ShotLetter, SnapsFrom, VerdictLetter, WindowLetter
   use log_m, only: LogError, LogInfo, LogKeep, LogWarn
   use model_m, only: ModelShape, ModelWindow
+  use pause_m, only: pause_t, PauseBegin, PauseDue, PauseEnd, PauseKeep, PauseKept, PauseTake
   use protocol_m
   use shot_m, only: shot_t
   use snapshots_m, only: FioSnapshots
-  use store_m, only: store_t, StoreDeal, StoreDone, StoreLost
+  use store_m, only: store_t, StoreDeal, StoreDone, StoreLost, StoreReopen, StoreResumed, StoreVerified, StoreVerify
   use prospect_m, only: prospect_t, ProspectCells, ProspectSnapshots, ProspectStopFile, ProspectSurvey
   use survey_m, only: survey_t
   use text_m, only: Str
-  use watch_m, only: watch_t, WatchNew, WatchBye, WatchDeal, WatchDone, WatchLost, WatchPut, WatchReady, WatchShow, &
+  use watch_m, only: watch_t, WatchAgain, WatchNew, WatchBye, WatchDeal, WatchDone, WatchLost, WatchPut, WatchReady, WatchShow, &
                      WatchSummary
   use window_m, only: window_t
   implicit none
@@ -25,6 +26,7 @@ module master_m
   public :: master_t, MasterNew, MasterServe, MasterFinish, MasterStatus
 
   real(dp), parameter :: AGAIN = 0.1_dp       !< seconds after which workers that wait are thought of again
+  real(dp), parameter :: READING = 0.02_dp    !< seconds at a time for what earlier runs have done
 
   type, extends(listener_t) :: master_t
     type(prospect_t), pointer :: prospect => null()
@@ -37,6 +39,7 @@ module master_m
     real(dp) :: thought = 0                     !< when the held ones were last thought of [s]
     logical, allocatable :: going(:)            !< groups that were told to stop, or may leave before the end, (nworkers)
     logical :: stopping = .false.               !< deal no more shots
+    type(pause_t) :: pause                      !< while the files cannot be written
   contains
     procedure :: hear
   end type master_t
@@ -90,7 +93,7 @@ contains
         call AnswerHeld(master, link)
         call TellDrops(master, link)
       else
-        if (LinkBusy(link)) nap = 0
+        if (LinkBusy(link) .or. Reads(master)) nap = 0
         call Rest(nap)
         call Idle(master, link)
       end if
@@ -138,13 +141,19 @@ contains
     type(master_t), intent(in) :: master
     status = 0
     if (master%dealer%parked > 0) status = 2
-    if (master%dealer%left > 0) status = 3
+    if (master%dealer%left > 0 .or. .not. StoreVerified(master%store)) status = 3
   end function MasterStatus
 
   !> One message in, perhaps an answer out.
   subroutine hear(self, message, answer)
     class(master_t), intent(inout) :: self
     type(message_t), intent(inout) :: message, answer
+    integer :: rank
+    if (self%pause%on .and. any(message%kind == [MSG_GATHER, MSG_SNAPS, MSG_LOST])) then
+      call PauseKeep(self%pause, message)
+      call Look(self)
+      return
+    end if
     select case (message%kind)
     case (MSG_READY)
       call WatchReady(self%watch, int(message%n(1)), message%text)
@@ -168,7 +177,8 @@ contains
     case (MSG_LEAVE)
       call LetGo(self, int(message%n(1)), answer)
     case (MSG_NONE)
-      call AnswerOneHeld(self, answer)
+      if (Reads(self)) call ReadSome(self)
+      if (.not. Recover(self, rank, answer)) call AnswerOneHeld(self, answer)
     case (MSG_BYE)
       self%going(int(message%n(1))) = .true.
       self%gone = self%gone + 1
@@ -188,16 +198,17 @@ contains
     type(error_t), allocatable :: error
     integer :: slot, from
     slot = 0
-    if (.not. (self%stopping .or. self%going(worker))) call DealerNext(self%dealer, worker, host_seconds(), slot, from)
+    if (.not. (self%stopping .or. self%pause%on .or. self%going(worker))) &
+      call DealerNext(self%dealer, worker, host_seconds(), slot, from)
     if (slot > 0) then
       call KeymapShot(self%prospect%keymap, slot, shot)
       call ShotLetter(shot, ProspectSnapshots(self%prospect, shot%record), answer)
       call StoreDeal(self%store, slot, self%dealer%attempts(slot) + 1, worker, self%watch%host(worker), error)
-      if (allocated(error)) call Halt(self, error)
+      if (allocated(error)) call Trouble(self, error)
       call WatchDeal(self%watch, worker, shot%record)
       if (from > 0) call LogKeep('shot '//Str(shot%record)//' goes from worker '//Str(from)//' to worker '//Str(worker)// &
                                  ', which finishes it sooner')
-    else if (self%stopping .or. self%going(worker) .or. DealerIdle(self%dealer)) then
+    else if (self%stopping .or. self%going(worker) .or. (DealerIdle(self%dealer) .and. StoreVerified(self%store))) then
       answer%kind = MSG_STOP
       self%going(worker) = .true.
     else
@@ -310,9 +321,15 @@ contains
     if (allocated(error)) then
       call VerdictLetter(MSG_GATHER, gather%record, gather%slot, error%message, answer)
       if (.not. self%store%broken) return     ! the gather's own fault: its worker will report it lost
+      call Trouble(self, error)
+      if (self%pause%on) then                 ! it is written when the files are back
+        answer = message_t()
+        call GatherLetter(gather, message)
+        call PauseKeep(self%pause, message)
+        return
+      end if
       call DealerLost(self%dealer, worker, gather%slot, .true., host_seconds(), parked, dropped)
       call WatchLost(self%watch, worker, gather%record)
-      call Halt(self, error)
       return
     end if
     call DealerDone(self%dealer, worker, gather%slot, host_seconds())
@@ -331,7 +348,12 @@ contains
     if (self%dealer%finished(gather%slot)) return           ! another worker was sooner
     call ProspectSurvey(self%prospect, '', survey)
     call FioSnapshots(self%prospect%job%output//'.snap'//Str(gather%record)//'.nc', gather, survey%attribute, error)
-    if (allocated(error)) call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, error%message, answer)
+    if (.not. allocated(error)) return
+    call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, error%message, answer)
+    call Trouble(self, error)
+    if (.not. self%pause%on) return
+    answer = message_t()
+    call PauseKeep(self%pause, message)
   end subroutine TakeSnaps
 
   !> A lost shot is dealt again, or parked when it was lost too often.
@@ -352,7 +374,7 @@ contains
     where = 'shot '//Str(int(message%n(1)))//' lost on '//self%watch%host(worker)//' (worker '//Str(worker)//', attempt '// &
             Str(self%dealer%attempts(slot) + merge(1, 0, innocent))//'): '//message%text
     call StoreLost(self%store, slot, parked, self%dealer%attempts(slot), worker, self%watch%host(worker), message%text, error)
-    if (allocated(error)) call Halt(self, error)
+    if (allocated(error)) call Trouble(self, error)
     if (parked) then
       call LogError(where//'; parked after '//Str(self%dealer%attempts(slot))//' attempts')
     else
@@ -360,14 +382,98 @@ contains
     end if
   end subroutine TakeLost
 
-  !> Output or journal cannot be written: no more shots are dealt, what is done stays done.
-  subroutine Halt(self, error)
+  ! --- files that cannot be written ----------------------------------------------------------------------------------
+
+  !> Output or journal cannot be written: dealing pauses, or stops where there is nothing to wait for. What is done stays done.
+  subroutine Trouble(self, error)
     class(master_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
-    call LogError(error%message//'; no more shots are dealt, run again to resume')
+    character(:), allocatable :: why
+    logical :: news
+    why = error%message
     deallocate (error)
+    if (self%stopping .or. self%store%taken .or. self%prospect%job%disk_wait <= 0) then
+      call GiveUp(self, why)
+      return
+    end if
+    call PauseBegin(self%pause, why, news)
+    if (news) call LogError(why//'; dealing pauses until that is put right, for '//Str(self%prospect%job%disk_wait)// &
+                            ' s at most; shots in flight go on and are kept in memory')
+  end subroutine Trouble
+
+  !> No more shots are dealt, and what waits to be written is not waited for.
+  subroutine GiveUp(self, why)
+    class(master_t), intent(inout) :: self
+    character(*), intent(in) :: why
+    if (.not. self%pause%given_up) call LogError(why//'; no more shots are dealt, run again to resume')
+    self%pause%given_up = .true.
+    self%pause%on = .false.
     self%stopping = .true.
-  end subroutine Halt
+  end subroutine GiveUp
+
+  !> During a pause tries the files again now and then; after it takes up what was kept, one message each time. True if there was
+  !> one: its `answer`, if any, is for `rank`.
+  logical function Recover(self, rank, answer) result(took)
+    class(master_t), intent(inout) :: self
+    integer, intent(out) :: rank
+    type(message_t), intent(inout) :: answer
+    type(message_t) :: message
+    type(error_t), allocatable :: error
+    real(dp) :: waited
+    took = .false.
+    rank = 0
+    if (.not. (self%pause%told .or. self%pause%given_up)) return
+    if (PauseDue(self%pause) .or. (self%pause%on .and. self%stopping)) then
+      call StoreReopen(self%store, error)
+      self%pause%on = allocated(error)
+    end if
+    waited = host_seconds() - self%pause%since
+    if (self%pause%on .and. (self%stopping .or. self%store%taken .or. waited > self%prospect%job%disk_wait)) &
+      call GiveUp(self, self%pause%why)
+    if (self%pause%on) return
+    took = PauseTake(self%pause, message)
+    rank = message%from
+    if (took) then
+      call self%hear(message, answer)
+    else if (self%pause%told .and. .not. self%pause%given_up) then
+      call Resume(self)
+    end if
+  end function Recover
+
+  !> All that was kept is written: dealing goes on.
+  subroutine Resume(self)
+    class(master_t), intent(inout) :: self
+    type(error_t), allocatable :: error
+    real(dp) :: seconds
+    call StoreResumed(self%store, host_seconds() - self%pause%since, self%pause%why, error)
+    if (allocated(error)) then
+      call Trouble(self, error)
+      return
+    end if
+    seconds = PauseEnd(self%pause)
+    call LogInfo('output and journal can be written again after '//Str(seconds, 3)//' s: dealing goes on')
+  end subroutine Resume
+
+  ! --- what earlier runs have done -----------------------------------------------------------------------------------
+
+  !> There is something to read, and a file to read it from.
+  logical function Reads(self)
+    class(master_t), intent(in) :: self
+    Reads = .not. (self%stopping .or. self%pause%on .or. StoreVerified(self%store))
+  end function Reads
+
+  !> Finished shots are read and compared with their checksums while there is nothing else to do; a damaged one is dealt again.
+  subroutine ReadSome(self)
+    class(master_t), intent(inout) :: self
+    type(error_t), allocatable :: error
+    integer :: slot
+    call StoreVerify(self%store, READING, slot, error)
+    if (slot > 0) then
+      call DealerAgain(self%dealer, slot)
+      call WatchAgain(self%watch)
+    end if
+    if (allocated(error)) call Trouble(self, error)
+  end subroutine ReadSome
 
   !> Signals, the stop file, and the progress line.
   subroutine Look(self)
@@ -387,8 +493,15 @@ contains
   subroutine Idle(self, link)
     class(master_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
+    type(message_t) :: reply
     real(dp) :: now
+    integer :: rank
     call Look(self)
+    if (Reads(self)) call ReadSome(self)
+    do while (Recover(self, rank, reply))
+      if (reply%kind /= MSG_NONE) call Answer(link, rank, reply)
+      reply = message_t()
+    end do
     if (size(self%held) == 0) return
     now = host_seconds()
     if (self%stopping .or. now > self%thought + AGAIN) call AnswerHeld(self, link)
