@@ -131,7 +131,7 @@ contains
     integer :: n, i
     n = 0
     do i = 1, journal%n
-      if (journal%entry(i)%status == journal_done .and. journal%entry(i)%time >= journal%started) n = n + 1
+      if (journal%entry(i)%status == journal_done .and. journal%entry(i)%run == journal%starts) n = n + 1
     end do
     until = merge(ClockSeconds(), journal%latest, journal%running)
     Rate = 3600*n/max(until - journal%started, 1.0_dp)

@@ -50,7 +50,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: log
     type(error_t), allocatable :: ignored
-    logical :: fresh
+    logical :: fresh, made
     log = StoreJournalPath(path)
     fresh = .not. FileExists(log)
     store%path = path
@@ -62,19 +62,23 @@ contains
     end if
     call LockTake(store%lock, StoreLockPath(path), path, error)
     if (allocated(error)) return
-    call OpenBoth(store, path, log, survey, overwrite, error)
+    call OpenBoth(store, path, log, survey, overwrite, made, error)
     if (.not. allocated(error)) return
     call JournalClose(store%journal)
+    call FioClose(store%fio, ignored)
+    if (fresh .and. made) call FileRemove(path, ignored)
     if (fresh) call FileRemove(log, ignored)        ! nothing has begun
     call LockRelease(store%lock)
   end subroutine StoreOpen
 
-  subroutine OpenBoth(store, path, log, survey, overwrite, error)
+  subroutine OpenBoth(store, path, log, survey, overwrite, made, error)
     type(store_t), intent(inout) :: store
     character(*), intent(in) :: path, log
     type(survey_t), intent(in) :: survey
     logical, intent(in) :: overwrite
+    logical, intent(out) :: made                !< the output is new
     type(error_t), allocatable, intent(inout) :: error
+    made = .false.
     call JournalOpen(store%journal, log, survey%fingerprint, survey%record, overwrite, error)
     if (allocated(error)) return
     if (overwrite) call FileRemove(path, error)     ! after the journal: a kill in between leaves nothing that promises shots
@@ -85,6 +89,7 @@ contains
                 "' is gone: put it back, or set overwrite=y to start anew")
     else
       call FioCreate(store%fio, path, survey, .false., error)
+      made = FileExists(path)
     end if
     if (allocated(error)) return
     store%done = store%journal%entry(:store%journal%n)%status == journal_done
