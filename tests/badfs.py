@@ -11,7 +11,7 @@ class BadFs:
         self.control = Path("badfs.word").resolve()
         library = Path("badfs.so").resolve()
         if not library.exists():
-            subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", str(library), os.path.join(os.environ["ROOT"], "tests", "badfs.c"),
+            subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", str(library), str(Path(__file__).with_name("badfs.c")),
                             "-ldl"], check=True)
         self.say("")
         self.env = {"LD_PRELOAD": str(library), "BADFS": str(self.control), "BADFS_ONLY": only}
