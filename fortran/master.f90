@@ -1,20 +1,24 @@
 !> The master: deals shots, serves model windows, writes gathers, hears what is done or lost. It computes nothing.
 module master_m
+  use crew_m, only: crew_t, CrewBeat, CrewHeard, CrewLeaves, CrewNew, CrewOver, CrewOverstays, CrewPartners, CrewSilent, CrewWorker
   use dealer_m, only: dealer_t, DealerAgain, DealerDone, DealerDrop, DealerFlies, DealerGone, DealerHeldBack, DealerIdle, &
-                      DealerLost, DealerNew, DealerNext, DealerParked, DealerPut, DealerReady
+                      DealerLate, DealerLost, DealerNew, DealerNext, DealerParked, DealerPut, DealerReady
   use error_m, only: error_t
   use gather_m, only: gather_t
-  use host_c, only: host_seconds, host_signal
+  use host_c, only: host_seconds, host_signal, host_terms
   use kinds_m, only: dp
   use keymap_m, only: KeymapShot
+  use lease_m, only: LeaseSilence, LeaseSpan
   use letters_m, only: GatherFrom, GatherLetter, ModelFrom, ShotLetter, SnapsFrom, VerdictLetter, WindowLetter
   use log_m, only: LogError, LogInfo, LogKeep, LogWarn
+  use losses_m, only: losses_t, LossesAdopt, LossesForgive, LossesGiveUp, LossesTake
   use model_m, only: ModelShape, ModelWindow
   use pause_m, only: pause_t, PauseBegin, PauseDue, PauseEnd, PauseKeep, PauseKept, PauseTake
   use protocol_m
+  use quarantine_m, only: quarantine_t, QuarantineBad, QuarantineDone, QuarantineLosses, QuarantineLost, QuarantineNew
   use shot_m, only: shot_t
   use snapshots_m, only: FioSnapshots
-  use store_m, only: store_t, StoreDeal, StoreDone, StoreLost, StoreReopen, StoreResumed, StoreVerified, StoreVerify
+  use store_m, only: store_t, StoreDeal, StoreDone, StoreLost, StorePark, StoreReopen, StoreResumed, StoreVerified, StoreVerify
   use prospect_m, only: prospect_t, ProspectCells, ProspectSnapshots, ProspectStopFile, ProspectSurvey
   use survey_m, only: survey_t
   use text_m, only: Str
@@ -23,43 +27,52 @@ module master_m
   use window_m, only: window_t
   implicit none
   private
-  public :: master_t, MasterNew, MasterServe, MasterFinish, MasterStatus
+  public :: master_t, MasterNew, MasterServe, MasterFinish, MasterStatus, MasterPart
 
   real(dp), parameter :: AGAIN = 0.1_dp       !< seconds after which workers that wait are thought of again
   real(dp), parameter :: READING = 0.02_dp    !< seconds at a time for what earlier runs have done
+  real(dp), parameter :: PRESSED = 2.0_dp     !< a signal to end that comes so long after the first means it [s]
+  real(dp), parameter :: PARTING = 10.0_dp    !< the ranks have so long to answer END [s]
 
   type, extends(listener_t) :: master_t
     type(prospect_t), pointer :: prospect => null()
     type(store_t), pointer :: store => null()   !< output file and journal
     type(dealer_t) :: dealer                    !< who gets which shot
     type(watch_t) :: watch                      !< progress and times
-    integer, allocatable :: held(:)             !< ranks whose READY waits for an answer
-    integer :: nworkers = 0, gone = 0           !< groups in the job; groups that said BYE
-    integer, allocatable :: rank(:)             !< that speaks for a worker, (nworkers)
+    type(crew_t) :: crew                        !< who is there
+    type(losses_t) :: losses                    !< what workers had that are not
+    type(quarantine_t) :: quarantine            !< nodes that lose shots
+    integer, allocatable :: held(:)             !< ranks and workers whose READY waits for an answer
+    integer, allocatable :: rank(:)             !< that speaks for a worker, (workers)
     real(dp) :: thought = 0                     !< when the held ones were last thought of [s]
-    logical, allocatable :: going(:)            !< groups that were told to stop, or may leave before the end, (nworkers)
     logical :: stopping = .false.               !< deal no more shots
     type(pause_t) :: pause                      !< while the files cannot be written
+    real(dp) :: stopped = -1                    !< when that was asked for [s], -1 = it was not
+    integer :: terms = 0                        !< signals to end until then
   contains
     procedure :: hear
   end type master_t
 
 contains
 
-  !> A master for `nworkers` groups. What is done in `store` is not dealt again.
-  subroutine MasterNew(master, prospect, store, nworkers, quiet)
+  !> A master for `nworkers` groups among `ranks` ranks. What is done in `store` is not dealt again; nothing is dealt that would not
+  !> be done at `deadline` [s, of host_seconds].
+  subroutine MasterNew(master, prospect, store, nworkers, ranks, deadline, quiet)
     type(master_t), intent(inout) :: master
     type(prospect_t), target, intent(in) :: prospect
     type(store_t), target, intent(in) :: store
-    integer, intent(in) :: nworkers
+    integer, intent(in) :: nworkers, ranks
+    real(dp), intent(in) :: deadline
     logical, intent(in) :: quiet                !< no progress and no summary
     master%prospect => prospect
     master%store => store
-    master%nworkers = nworkers
     allocate (master%held(0))
     allocate (master%rank(nworkers), source=0)
-    allocate (master%going(nworkers), source=.false.)
-    call DealerNew(master%dealer, store%done, Costs(prospect), prospect%job%retries, nworkers)
+    call CrewNew(master%crew, nworkers, max(1, prospect%job%group), ranks, prospect%job%lease)
+    call QuarantineNew(master%quarantine, prospect%job%quarantine)
+    call DealerNew(master%dealer, store%done, Costs(prospect), prospect%job%retries, nworkers, &
+                   store%journal%entry(:size(store%done))%deals > 0)
+    master%dealer%deadline = deadline
     call WatchNew(master%watch, nworkers, prospect%keymap%n, count(store%done), prospect%job%progress, quiet)
   end subroutine MasterNew
 
@@ -77,17 +90,19 @@ contains
     end do
   end function Costs
 
-  !> Listens and answers until every group has said BYE.
+  !> Listens and answers until every group has said BYE, or is lost.
   subroutine MasterServe(master, link)
     type(master_t), intent(inout) :: master
     type(link_t), intent(inout) :: link
     type(message_t) :: message, reply
     real(dp) :: nap
     nap = 0
-    do while (master%gone < master%nworkers)
+    do while (.not. CrewOver(master%crew, master%stopping .or. NothingLeft(master)) .or. PauseKept(master%pause) > 0)
+      call Beat(master, link)
       if (Poll(link, message)) then
         nap = 0
         reply = message_t()
+        call Heard(master, message%from)
         call master%hear(message, reply)
         if (reply%kind /= MSG_NONE) call Answer(link, message%from, reply)
         call AnswerHeld(master, link)
@@ -98,8 +113,43 @@ contains
         call Idle(master, link)
       end if
     end do
-    call LinkFlush(link)
   end subroutine MasterServe
+
+  !> Tells all ranks that the job ends, once everything is on disk. `broken`: ranks are lost, and no rank may take part in a
+  !> collective operation any more; those that are left have said then that they know, or had the time to.
+  subroutine MasterPart(master, link, status, broken)
+    type(master_t), intent(inout) :: master
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: status
+    logical, intent(out) :: broken
+    type(message_t) :: message
+    integer, allocatable :: partners(:)
+    real(dp) :: start, nap
+    integer :: i, worker
+    broken = any(master%crew%lost)
+    allocate (partners, source=CrewPartners(master%crew))
+    do i = 1, size(partners)
+      message = message_t(kind=MSG_END)
+      message%n(1:2) = [status, merge(1, 0, broken)]
+      call Answer(link, partners(i), message)
+      worker = CrewWorker(master%crew, partners(i))
+      if (worker == 0) cycle
+      if (.not. master%crew%lost(worker)) cycle
+      call LinkForget(link, partners(i))
+      partners(i) = 0
+    end do
+    start = host_seconds()
+    nap = 0
+    do while (broken .and. any(partners > 0))
+      if (host_seconds() - start > PARTING) exit
+      if (Poll(link, message)) then
+        where (partners == message%from .and. message%kind == MSG_END) partners = 0
+      else
+        call Rest(nap)
+      end if
+    end do
+    call LinkFlush(link)
+  end subroutine MasterPart
 
   !> The summary, and what became of the shots that are not done.
   subroutine MasterFinish(master)
@@ -107,14 +157,14 @@ contains
     character(:), allocatable :: list
     integer :: slot
     call WatchSummary(master%watch)
-    if (.not. master%watch%quiet) call TellHeldBack(master%dealer)
+    if (.not. master%watch%quiet .and. master%dealer%left == 0) call TellHeldBack(master%dealer)
     list = ''
     do slot = 1, size(master%dealer%finished)
       if (DealerParked(master%dealer, slot)) list = list//' '//Str(master%prospect%keymap%record(slot))
     end do
     if (master%dealer%parked > 0) then
-      call LogError(Str(master%dealer%parked)//' shot(s) parked, lost '//Str(master%prospect%job%retries + 1)// &
-                    ' time(s) each; record'//list//'; causes stand above and in the journal; run again to try them anew')
+      call LogError(Str(master%dealer%parked)//' shot(s) parked, lost too often (retries = '//Str(master%prospect%job%retries)// &
+                    '); record'//list//'; causes stand above and in the journal; run again to try them anew')
     end if
     if (master%dealer%left > 0) call LogInfo(Str(master%dealer%left)//' shot(s) left; run the same command again to continue')
   end subroutine MasterFinish
@@ -169,19 +219,20 @@ contains
     case (MSG_LOST)
       call TakeLost(self, message)
     case (MSG_PROGRESS)
-      call WatchPut(self%watch, int(message%n(1)), int(message%n(2)), message%x(1))
-      call DealerPut(self%dealer, int(message%n(1)), findloc(self%prospect%keymap%record, int(message%n(2)), 1), message%x(1), &
-                     host_seconds())
+      if (message%n(2) > 0) call TakeProgress(self, message, answer)
     case (MSG_NOTE)
       call LogWarn(message%text)
     case (MSG_LEAVE)
-      call LetGo(self, int(message%n(1)), answer)
+      call LetGo(self, int(message%n(1)), int(message%n(2)), answer)
     case (MSG_NONE)
-      if (Reads(self)) call ReadSome(self)
-      if (.not. Recover(self, rank, answer)) call AnswerOneHeld(self, answer)
+      call CutShort(self, answer)
+      if (answer%kind == MSG_NONE .and. Reads(self)) call ReadSome(self)
+      if (answer%kind == MSG_NONE) then
+        if (.not. Recover(self, rank, answer)) call AnswerOneHeld(self, answer)
+      end if
     case (MSG_BYE)
-      self%going(int(message%n(1))) = .true.
-      self%gone = self%gone + 1
+      self%crew%going(int(message%n(1))) = .true.
+      self%crew%gone(int(message%n(1))) = .true.
       call DealerGone(self%dealer, int(message%n(1)))
       call WatchBye(self%watch, int(message%n(1)), message%x(1:3))
     end select
@@ -198,8 +249,10 @@ contains
     type(error_t), allocatable :: error
     integer :: slot, from
     slot = 0
-    if (.not. (self%stopping .or. self%pause%on .or. self%going(worker))) &
+    call Judge(self, worker)
+    if (.not. (self%stopping .or. self%pause%on .or. self%crew%going(worker))) &
       call DealerNext(self%dealer, worker, host_seconds(), slot, from)
+    if (slot == 0) call LookAtClock(self)
     if (slot > 0) then
       call KeymapShot(self%prospect%keymap, slot, shot)
       call ShotLetter(shot, ProspectSnapshots(self%prospect, shot%record), answer)
@@ -208,9 +261,9 @@ contains
       call WatchDeal(self%watch, worker, shot%record)
       if (from > 0) call LogKeep('shot '//Str(shot%record)//' goes from worker '//Str(from)//' to worker '//Str(worker)// &
                                  ', which finishes it sooner')
-    else if (self%stopping .or. self%going(worker) .or. (DealerIdle(self%dealer) .and. StoreVerified(self%store))) then
+    else if (self%stopping .or. self%crew%going(worker) .or. NothingLeft(self)) then
       answer%kind = MSG_STOP
-      self%going(worker) = .true.
+      self%crew%going(worker) = .true.
     else
       self%held = [self%held, rank, worker]
     end if
@@ -257,20 +310,27 @@ contains
     end do
   end subroutine TellDrops
 
-  !> A worker may leave before the end as long as another one stays.
-  subroutine LetGo(self, worker, answer)
+  !> A worker may leave before the end as long as another one stays. One that got a signal has to, whoever stays.
+  subroutine LetGo(self, worker, signal, answer)
     class(master_t), intent(inout) :: self
-    integer, intent(in) :: worker
+    integer, intent(in) :: worker, signal
     type(message_t), intent(inout) :: answer
-    logical :: others(self%nworkers)
-    others = .not. self%going
-    others(worker) = .false.
-    if (any(others)) then
-      self%going(worker) = .true.
+    logical :: may
+    integer :: i
+    may = any(.not. self%crew%going .and. [(i, i=1, self%crew%n)] /= worker)
+    if (signal > 0) then
+      call Look(self)                           ! most often all ranks got it
+      if (.not. self%stopping) call LogWarn('worker '//Str(worker)//' on '//self%watch%host(worker)//' got signal '//Str(signal)// &
+                                            ': it finishes what it has and leaves')
+      call CrewLeaves(self%crew, host_seconds(), worker)
+      may = .true.
+    end if
+    if (may) then
+      self%crew%going(worker) = .true.
       call DealerGone(self%dealer, worker)
     end if
     answer%kind = MSG_LEAVE
-    answer%n(1) = merge(1, 0, any(others))
+    answer%n(1) = merge(1, 0, may)
   end subroutine LetGo
 
   !> The window of a shot, or "the same" where the worker holds it already.
@@ -308,7 +368,7 @@ contains
     logical :: parked, dropped
     worker = int(message%n(12))
     call GatherFrom(message, gather)
-    if (self%dealer%finished(gather%slot)) then
+    if (self%dealer%finished(gather%slot) .and. .not. DealerParked(self%dealer, gather%slot)) then
       call DealerDone(self%dealer, worker, gather%slot, host_seconds())
       call LogInfo('shot '//Str(gather%record)//': worker '//Str(worker)//' on '//self%watch%host(worker)// &
                    ' came late with it; its answer is not used')
@@ -333,6 +393,7 @@ contains
       return
     end if
     call DealerDone(self%dealer, worker, gather%slot, host_seconds())
+    call QuarantineDone(self%quarantine, gather%slot, self%watch%host(worker))
     call WatchDone(self%watch, worker, gather%record, gather%cells*gather%steps, gather%seconds)
     call VerdictLetter(MSG_GATHER, gather%record, gather%slot, '', answer)
   end subroutine TakeGather
@@ -371,6 +432,7 @@ contains
     call WatchLost(self%watch, worker, int(message%n(1)))
     call DealerLost(self%dealer, worker, slot, innocent, host_seconds(), parked, dropped)
     if (dropped) return                                         ! another worker has it
+    if (.not. innocent) call QuarantineLost(self%quarantine, slot, self%watch%host(worker))
     where = 'shot '//Str(int(message%n(1)))//' lost on '//self%watch%host(worker)//' (worker '//Str(worker)//', attempt '// &
             Str(self%dealer%attempts(slot) + merge(1, 0, innocent))//'): '//message%text
     call StoreLost(self%store, slot, parked, self%dealer%attempts(slot), worker, self%watch%host(worker), message%text, error)
@@ -445,16 +507,29 @@ contains
     class(master_t), intent(inout) :: self
     type(error_t), allocatable :: error
     real(dp) :: seconds
+    integer :: slot
     call StoreResumed(self%store, host_seconds() - self%pause%since, self%pause%why, error)
     if (allocated(error)) then
       call Trouble(self, error)
       return
     end if
+    do slot = 1, size(self%dealer%finished)   ! what could not be noted meanwhile
+      if (DealerParked(self%dealer, slot)) call StorePark(self%store, slot, 0, '', 'parked while this could not be noted', error)
+      if (.not. allocated(error)) cycle
+      call Trouble(self, error)
+      return
+    end do
     seconds = PauseEnd(self%pause)
     call LogInfo('output and journal can be written again after '//Str(seconds, 3)//' s: dealing goes on')
   end subroutine Resume
 
   ! --- what earlier runs have done -----------------------------------------------------------------------------------
+
+  !> All shots are done or parked, and those of earlier runs are known to be whole.
+  logical function NothingLeft(self)
+    class(master_t), intent(in) :: self
+    NothingLeft = DealerIdle(self%dealer) .and. StoreVerified(self%store)
+  end function NothingLeft
 
   !> There is something to read, and a file to read it from.
   logical function Reads(self)
@@ -478,34 +553,215 @@ contains
   !> Signals, the stop file, and the progress line.
   subroutine Look(self)
     class(master_t), intent(inout) :: self
-    if (.not. self%stopping) then
+    real(dp) :: now
+    integer :: terms
+    if (self%stopped < 0) then
       if (host_signal() /= 0) then
-        call LogInfo('signal '//Str(int(host_signal()))//': no more shots are dealt; those in flight finish')
-        self%stopping = .true.
+        call AskedToStop(self, 'signal '//Str(int(host_signal())))
       else if (ProspectStopFile(self%prospect)) then
-        call LogInfo('stop file found: no more shots are dealt; those in flight finish')
-        self%stopping = .true.
+        call AskedToStop(self, 'stop file found')
       end if
+    else if (.not. self%crew%quick) then
+      now = host_seconds()
+      terms = int(host_terms())
+      self%crew%quick = terms > self%terms .and. now - self%stopped > PRESSED
+      if (self%crew%quick) call LogInfo('another signal to end: shots in flight are given up')
     end if
     call WatchShow(self%watch, self%dealer%parked)
   end subroutine Look
+
+  subroutine AskedToStop(self, why)
+    class(master_t), intent(inout) :: self
+    character(*), intent(in) :: why
+    call LogInfo(why//': no more shots are dealt; those in flight have '//Str(self%prospect%job%grace)//' s to finish')
+    self%stopping = .true.
+    self%stopped = host_seconds()
+    self%terms = int(host_terms())
+    call CrewLeaves(self%crew, self%stopped)
+  end subroutine AskedToStop
 
   subroutine Idle(self, link)
     class(master_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
     type(message_t) :: reply
     real(dp) :: now
-    integer :: rank
+    type(message_t) :: letter
+    integer :: worker, rank
     call Look(self)
     if (Reads(self)) call ReadSome(self)
     do while (Recover(self, rank, reply))
       if (reply%kind /= MSG_NONE) call Answer(link, rank, reply)
       reply = message_t()
     end do
+    do
+      letter = message_t()
+      call CutShort(self, letter, worker)
+      if (letter%kind == MSG_NONE) exit
+      call Answer(link, self%rank(worker), letter)
+    end do
+    call Miss(self, link)
     if (size(self%held) == 0) return
     now = host_seconds()
     if (self%stopping .or. now > self%thought + AGAIN) call AnswerHeld(self, link)
     call TellDrops(self, link)
   end subroutine Idle
+
+  ! --- who is there --------------------------------------------------------------------------------------------------
+
+  !> The master says now and then that it is there.
+  subroutine Beat(self, link)
+    type(master_t), intent(inout) :: self
+    type(link_t), intent(inout) :: link
+    type(message_t) :: message
+    integer, allocatable :: partners(:)
+    integer :: i, worker
+    logical :: due
+    call CrewBeat(self%crew, host_seconds(), due)
+    if (.not. due) return
+    allocate (partners, source=CrewPartners(self%crew))
+    do i = 1, size(partners)
+      worker = CrewWorker(self%crew, partners(i))
+      if (worker > 0) then
+        if (self%crew%lost(worker)) cycle
+      end if
+      message = message_t(kind=MSG_BEAT)
+      call Answer(link, partners(i), message)
+    end do
+  end subroutine Beat
+
+  !> A rank was heard. A worker that was taken for lost goes on where it stood: what it asked for is answered now.
+  subroutine Heard(self, rank)
+    type(master_t), intent(inout) :: self
+    integer, intent(in) :: rank
+    real(dp) :: silence
+    integer :: worker, i
+    logical :: back
+    worker = CrewWorker(self%crew, rank)
+    if (worker == 0) return
+    call CrewHeard(self%crew, worker, back, silence)
+    if (.not. back) return
+    call LossesForgive(self%losses, self%dealer, self%watch, self%quarantine, worker, silence, LeaseSpan(self%crew%lease))
+    do i = 1, self%crew%asks(worker)
+      call DealerReady(self%dealer, worker, self%dealer%rates%gpu(worker), self%dealer%rates%threads(worker), host_seconds())
+      self%held = [self%held, rank, worker]
+    end do
+    self%crew%asks(worker) = 0
+  end subroutine Heard
+
+  !> Workers that were not heard for too long, or do not go though they should, are taken for lost.
+  subroutine Miss(self, link)
+    type(master_t), intent(inout) :: self
+    type(link_t), intent(inout) :: link
+    integer :: worker
+    do
+      worker = CrewSilent(self%crew)
+      if (worker == 0) exit
+      call Lose(self, link, worker, 'was not heard of for '//Str(LeaseSilence(self%crew%lease, worker), 3)//' s', .false.)
+    end do
+    do
+      worker = CrewOverstays(self%crew, host_seconds(), self%prospect%job%grace)
+      if (worker == 0) exit
+      call Lose(self, link, worker, 'did not go when it was asked to', .true.)
+    end do
+  end subroutine Miss
+
+  subroutine Lose(self, link, worker, why, innocent)
+    type(master_t), intent(inout) :: self
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: worker
+    character(*), intent(in) :: why
+    logical, intent(in) :: innocent
+    type(error_t), allocatable :: error
+    logical :: waits(size(self%held)/2)
+    integer :: i
+    self%crew%lost(worker) = .true.
+    call LinkForget(link, (worker - 1)*self%crew%group + 1)
+    waits = self%held(2::2) == worker
+    self%crew%asks(worker) = count(waits)
+    self%held = pack(self%held, [(.not. waits((i + 1)/2), i=1, size(self%held))])
+    if (self%crew%gone(worker)) return
+    call LossesTake(self%losses, self%dealer, self%store, self%watch, self%quarantine, worker, why, innocent, host_seconds(), error)
+    if (allocated(error)) call Trouble(self, error)
+  end subroutine Lose
+
+  !> How far a shot is. A worker that was taken for lost may still model one that is another's now: it is told to drop it.
+  subroutine TakeProgress(self, message, answer)
+    class(master_t), intent(inout) :: self
+    type(message_t), intent(in) :: message
+    type(message_t), intent(inout) :: answer
+    type(error_t), allocatable :: error
+    integer :: worker, slot
+    logical :: its
+    worker = int(message%n(1))
+    slot = findloc(self%prospect%keymap%record, int(message%n(2)), 1)
+    if (slot == 0) return
+    its = DealerFlies(self%dealer, worker, slot)
+    if (.not. (its .or. self%stopping .or. self%crew%going(worker))) &
+      call LossesAdopt(self%dealer, self%store, self%watch, worker, slot, host_seconds(), its, error)
+    if (allocated(error)) call Trouble(self, error)
+    if (its) then
+      call WatchPut(self%watch, worker, int(message%n(2)), message%x(1))
+      call DealerPut(self%dealer, worker, slot, message%x(1), host_seconds())
+    else
+      answer%kind = MSG_DROP
+      answer%n(1:2) = [self%prospect%keymap%record(slot), slot]
+    end if
+  end subroutine TakeProgress
+
+  !> The next worker whose time of grace is over: its shots are taken back, and it is told to drop them, one letter a call.
+  subroutine CutShort(self, answer, worker)
+    class(master_t), intent(inout) :: self
+    type(message_t), intent(inout) :: answer
+    integer, intent(out), optional :: worker
+    type(error_t), allocatable :: error
+    integer :: w, i, slot
+    do
+      w = CrewOverstays(self%crew, host_seconds(), self%prospect%job%grace)
+      if (present(worker)) worker = w
+      if (w == 0) return
+      if (self%crew%cut(w)) return              ! Miss sees to it
+      i = findloc(self%dealer%flight%worker, w, 1)
+      if (i > 0) exit
+      self%crew%cut(w) = .true.
+      self%crew%leaves(w) = host_seconds()
+    end do
+    slot = self%dealer%flight(i)%slot
+    call LossesGiveUp(self%dealer, self%store, self%watch, w, slot, host_seconds(), error)
+    if (allocated(error)) call Trouble(self, error)
+    answer%kind = MSG_DROP
+    answer%n(1:3) = [self%prospect%keymap%record(slot), slot, 1]
+  end subroutine CutShort
+
+  !> No shot is dealt that would not be done at the deadline: the rest is for the next run.
+  subroutine LookAtClock(self)
+    class(master_t), intent(inout) :: self
+    real(dp) :: now
+    now = host_seconds()
+    if (self%stopping .or. .not. DealerLate(self%dealer, now)) return
+    call LogInfo('no further shot would be done before the deadline, in '//Str(self%dealer%deadline - now, 3)// &
+                 ' s: no more shots are dealt')
+    self%stopping = .true.
+  end subroutine LookAtClock
+
+  !> A worker on a node that loses shots again and again gets no more as long as there is a worker on another node.
+  subroutine Judge(self, worker)
+    class(master_t), intent(inout) :: self
+    integer, intent(in) :: worker
+    character(:), allocatable :: host
+    integer :: w
+    logical :: others
+    host = self%watch%host(worker)
+    if (self%crew%going(worker) .or. .not. QuarantineBad(self%quarantine, host)) return
+    others = .false.
+    do w = 1, self%crew%n
+      if (self%crew%going(w) .or. self%crew%lost(w)) cycle
+      others = others .or. .not. QuarantineBad(self%quarantine, self%watch%host(w))
+    end do
+    if (.not. others) return
+    call LogWarn('node '//host//' is quarantined after '//Str(QuarantineLosses(self%quarantine, host))// &
+                 ' losses: worker '//Str(worker)//' gets no more shots')
+    self%crew%going(worker) = .true.
+    call DealerGone(self%dealer, worker)
+  end subroutine Judge
 
 end module master_m

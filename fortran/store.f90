@@ -9,7 +9,7 @@ module store_m
                    FioVerify
   use gather_m, only: gather_t
   use host_c, only: host_seconds
-  use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalOpen
+  use journal_m, only: journal_done, journal_parked, journal_t, JournalAppend, JournalClose, JournalOpen
   use kinds_m, only: dp, i8
   use lock_m, only: lock_t, LockLost, LockRelease, LockTake
   use log_m, only: LogInfo, LogWarn
@@ -18,7 +18,7 @@ module store_m
   use text_m, only: Str
   implicit none
   private
-  public :: store_t, StoreOpen, StoreDone, StoreDeal, StoreLost, StoreClose, StoreJournalPath, StoreLockPath
+  public :: store_t, StoreOpen, StoreDone, StoreDeal, StoreLost, StorePark, StoreBack, StoreClose, StoreJournalPath, StoreLockPath
   public :: StoreVerify, StoreVerified, StoreReopen, StoreResumed
 
   type :: store_t
@@ -321,10 +321,32 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call CheckOurs(store, error)
     call JournalAppend(store%journal, 'lost', store%fio%record(slot), attempt, worker, host, 0.0_dp, why, error)
-    if (.not. parked) return
-    call JournalAppend(store%journal, 'parked', store%fio%record(slot), attempt, worker, host, 0.0_dp, why, error)
-    call FioMark(store%fio, slot, fio_parked, error)
+    if (parked) call StorePark(store, slot, worker, host, why, error, attempt)
   end subroutine StoreLost
+
+  !> Marks a shot as parked in journal and output; without `attempt` only if it is not marked so already.
+  subroutine StorePark(store, slot, worker, host, why, error, attempt)
+    type(store_t), intent(inout) :: store
+    integer, intent(in) :: slot, worker
+    character(*), intent(in) :: host, why
+    type(error_t), allocatable, intent(inout) :: error
+    integer, intent(in), optional :: attempt
+    integer :: n
+    n = 0
+    if (present(attempt)) n = attempt
+    if (allocated(error) .or. (.not. present(attempt) .and. store%journal%entry(slot)%status == journal_parked)) return
+    call JournalAppend(store%journal, 'parked', store%fio%record(slot), n, worker, host, 0.0_dp, why, error)
+    call FioMark(store%fio, slot, fio_parked, error)
+  end subroutine StorePark
+
+  !> Notes that a shot came back unfinished and is to be modelled later, which counts as no loss.
+  subroutine StoreBack(store, slot, worker, host, why, error)
+    type(store_t), intent(inout) :: store
+    integer, intent(in) :: slot, worker
+    character(*), intent(in) :: host, why
+    type(error_t), allocatable, intent(inout) :: error
+    call JournalAppend(store%journal, 'todo', store%fio%record(slot), 0, worker, host, 0.0_dp, why, error)
+  end subroutine StoreBack
 
   !> Notes the end of the run, of `seconds`, and closes both files.
   subroutine StoreClose(store, seconds, error)
