@@ -105,7 +105,7 @@ contains
     call Replay(journal, text, good, error)
     if (good == 0) call Fail(error, "journal '"//path//"' has no first line yet: the run has only just begun")
     locked = append_locked(CString(path))
-    journal%running = locked == 1 .or. (locked < 0 .and. journal%open)
+    journal%running = locked == 1
   end subroutine JournalRead
 
   subroutine Reset(journal, path)

@@ -14,7 +14,7 @@ module lock_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: lock_t, LockTake, LockLost, LockRelease, LockHolder
+  public :: lock_t, LockTake, LockLost, LockRelease, LockHolder, LockLives
 
   real(dp), parameter :: BEAT = 5.0_dp        !< seconds between counts
   real(dp), parameter :: SILENCE = 30.0_dp    !< seconds without a count after which an owner elsewhere is gone
@@ -95,6 +95,29 @@ contains
     end do
     gone = gone .or. alive < 0
   end subroutine Watch
+
+  !> Whether the owner of the lock at `path` lives. Where it is no process of this machine that takes until its count moves, two
+  !> beats at most; `patience` [s] instead is for tests.
+  logical function LockLives(path, patience) result(lives)
+    character(*), intent(in) :: path
+    real(dp), intent(in), optional :: patience
+    character(:), allocatable :: first
+    real(dp) :: start, spent, most_wait
+    integer :: alive
+    first = LockText(path)
+    alive = lock_alive(CString(first))
+    lives = alive == 1
+    if (alive >= 0 .or. first == '') return
+    most_wait = 2.2_dp*BEAT
+    if (present(patience)) most_wait = patience
+    start = host_seconds()
+    spent = 0
+    do while (spent < most_wait .and. .not. lives)
+      call host_nap(min(0.1_dp, 0.1_dp*most_wait))
+      lives = LockText(path) /= first
+      spent = host_seconds() - start
+    end do
+  end function LockLives
 
   !> What stands in the lock, '' if there is none.
   function LockText(path) result(text)

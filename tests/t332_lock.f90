@@ -5,7 +5,7 @@ program t332_lock
   use files_m, only: FileExists, FileText
   use host_c, only: host_nap, host_seconds
   use kinds_m, only: dp
-  use lock_m, only: lock_t, LockHolder, LockLost, LockRelease, LockTake
+  use lock_m, only: lock_t, LockHolder, LockLives, LockLost, LockRelease, LockTake
   use text_m, only: Str
   implicit none
   character(*), parameter :: path = 'out.nc.lock', what = 'out.nc'
@@ -39,6 +39,7 @@ contains
     call LockTake(two, path, what, error, every)
     call ClaimFails(error, LockHolder(text), 'a second one is refused and told who has it')
     call Claim(.not. LockLost(one), 'the first one still has it')
+    call Claim(LockLives(path), 'and is seen to live')
     call LockRelease(one)
     call LockRelease(one)
     call Claim(.not. FileExists(path), 'released, twice: the file is gone')
@@ -68,9 +69,11 @@ contains
     start = host_seconds()
     call LockTake(two, path, what, error, every, 20.0_dp)
     call ClaimFails(error, 'in use by another run', 'an owner elsewhere whose count moves')
+    call Claim(LockLives(path, 20.0_dp), 'it is seen to live')
     call LockRelease(one)
     call LockTake(one, path, what, error, 1.0e6_dp)        ! counts once in a fortnight
     call Move(old)
+    call Claim(.not. LockLives(path, 0.5_dp), 'a count that stands still is no sign of life')
     call LockTake(two, path, what, error, every, 0.5_dp)
     call ClaimFine(error, 'an owner elsewhere whose count stands still for 0.5 s is taken over from')
     call Claim(host_seconds() - start < 60, 'after '//Str(host_seconds() - start, 3)//' s in all')

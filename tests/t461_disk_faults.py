@@ -80,6 +80,16 @@ for ranks in (1, 3):
               and "modelled again" not in job.log.read_text(),
               f"{word}: back again it goes on: exit status {status}, {job.line('can be written again')}; the undisturbed file")
 
+# --- away from the start ----------------------------------------------------------------------------------------------
+
+for word, reason in (("full", "No space left"), ("readonly", "Read-only file system")):
+    bad.say(word)
+    r = run("par=job.par", "output=never.nc", env=bad.env)
+    left = [p.name for p in Path(".").glob("never.nc*")]
+    claim(r.returncode == 1 and reason in r.stderr and "'never.nc" in r.stderr and not left,
+          f"{word} from the start: exit status {r.returncode}: {r.stderr.strip()[-160:]}; files left: {left}")
+    bad.say("")
+
 # --- away for good ----------------------------------------------------------------------------------------------------
 
 for name, words, end in (("at once", ["disk_wait=0"], None), ("after disk_wait", ["disk_wait=1"], None),
