@@ -127,6 +127,7 @@ contains
     real(dp) :: start, nap
     integer :: i, worker
     broken = any(master%crew%lost)
+    if (broken) call LogInfo(Str(count(master%crew%lost))//' worker(s) are lost: the job ends without them')
     allocate (partners, source=CrewPartners(master%crew))
     do i = 1, size(partners)
       message = message_t(kind=MSG_END)
@@ -738,7 +739,7 @@ contains
     real(dp) :: now
     now = host_seconds()
     if (self%stopping .or. .not. DealerLate(self%dealer, now)) return
-    call LogInfo('no further shot would be done before the deadline, in '//Str(self%dealer%deadline - now, 3)// &
+    call LogInfo('no further shot would be done before the deadline, in '//Str(max(0.0_dp, self%dealer%deadline - now), 3)// &
                  ' s: no more shots are dealt')
     self%stopping = .true.
   end subroutine LookAtClock

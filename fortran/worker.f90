@@ -210,7 +210,7 @@ contains
     type(message_t), intent(inout) :: letter
     type(message_t) :: message
     logical :: due, deserted
-    if (associated(link%listener)) return
+    if (associated(link%listener) .or. worker%ended) return
     call VigilLook(worker%vigil, due, deserted)
     if (deserted) then
       worker%deserted = .true.
@@ -303,7 +303,7 @@ contains
     call ShotFrom(letter, slot%shot, slot%snapshots)
     slot%dropped = .false.
     slot%state = GIVEN
-    if (worker%wanted > 0) return
+    if (worker%wanted > 0 .or. worker%called) return
     call Fail(error, 'it came when the worker was about to leave')
     error%device = .true.
     call ReportLost(worker, link, slot, error)
