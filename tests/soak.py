@@ -28,14 +28,14 @@ from spltools.cdf5 import Header  # noqa: E402
 
 TIMES = ("seconds", "finished", "device", "run_checksum")      # when, how fast and where a shot was modelled
 WHO = ("worker", "fast worker", "master", "mpirun", "all")
-PATIENCE = 300                                                  # seconds for one step of the survey, however busy the machine
+PATIENCE = 60            # seconds without a line in the journal after which a launch is taken for stuck, however busy the machine
 
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, value, what in (("shots", 200, "of the survey"), ("kills", 50, "with SIGKILL"), ("stalls", 5, "of a worker, by SIGSTOP"),
                               ("torn", 5, "last lines of the journal"), ("full", 5, "times the disk is full"), ("ranks", 4, "of the job"),
-                              ("gpn", 0, "GPUs to use"), ("seed", None, "of all that is random"), ("tmax", 1.0, "seconds a trace")):
+                              ("gpn", 0, "GPUs to use"), ("seed", None, "of all that is random"), ("tmax", 0.5, "seconds a trace")):
         parser.add_argument(f"--{name}", type=float if name == "tmax" else int, default=value, help=f"{what} ({value})")
     args = parser.parse_args()
     if args.seed is None:
@@ -60,7 +60,7 @@ class Weather:
         known = subprocess.run([PROGRAM, "--help", "lease"], capture_output=True, text=True)
         self.recovery = known.returncode == 0       # the job outlives a lost worker
         self.lease = 2.0
-        self.p, self.launches, self.counts, self.statuses, self.cuts = None, 0, {}, {}, 0
+        self.p, self.launches, self.counts, self.statuses, self.cuts, self.stuck = None, 0, {}, {}, 0, 0
 
     def command(self, output):
         words = [str(PROGRAM), "par=job.par", f"output={output}", f"gpn={self.args.gpn}"]
@@ -104,9 +104,29 @@ class Weather:
             time.sleep(0.01)
         return False
 
+    def weather(self, condition):
+        """Waits for the condition or the end of the launch. One that writes nothing any more is ended: a rank killed while the ranks
+        find each other keeps the others waiting in there."""
+        journal, size, limit = Path("out.nc.journal"), -1, 0
+        while self.alive() and not condition():
+            now = journal.stat().st_size if journal.exists() else 0
+            if now != size:
+                size, limit = now, time.monotonic() + PATIENCE
+            if time.monotonic() > limit:
+                self.stuck += 1
+                kick(self.p.pid, signal.SIGKILL)
+                self.end_all()
+                self.p.wait()
+            time.sleep(0.01)
+
     def ended(self):
         """Notes how a launch ended, and waits for the last rank to go."""
-        status = self.p.wait(timeout=PATIENCE)
+        try:
+            status = self.p.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.stuck += 1
+            self.p.kill()
+            status = self.p.wait()
         self.statuses[status] = self.statuses.get(status, 0) + 1
         self.end_all()
         self.p = None
@@ -193,7 +213,7 @@ class Weather:
             if early:
                 self.until(lambda: not self.alive(), self.luck.uniform(0, 1.5))
             else:
-                self.until(lambda: not self.alive() or self.done() >= max(due, 1))
+                self.weather(lambda: self.done() >= max(due, 1))
                 time.sleep(self.luck.uniform(0, 0.3))
             what = plan[-1]() if self.alive() else None
             if what:
@@ -206,7 +226,7 @@ class Weather:
                 if self.p is not None and self.ended() == 0:
                     break
                 self.launch()
-            self.until(lambda: not self.alive())
+            self.weather(lambda: False)
         return plan
 
 
@@ -242,7 +262,7 @@ def main():
     text = Path("soak.err").read_text(errors="replace")
     kills = sum(n for what, n in weather.counts.items() if what.startswith("kill"))
     claim(not left and kills == args.kills, f"{weather.counts}, {weather.launches} launches, which ended {weather.statuses}; "
-          f"events that did not come about: {len(left)}; the dealing paused {weather.pauses()} times, "
+          f"{weather.stuck} of them stuck and ended by hand; events that did not come about: {len(left)}; the dealing paused {weather.pauses()} times, "
           f"{text.count('takes over')} locks of the dead were taken over, {text.count('is taken for lost')} workers were missed")
     lines = [line.split() for line in Path("out.nc.journal").read_text().splitlines()]
     times = [sum(w[1] == "done" and w[2] == str(101 + i) for w in lines) for i in range(args.shots)]
