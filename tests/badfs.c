@@ -6,16 +6,20 @@
  *   sync     fsync, fdatasync: EIO
  *   gone     everything: ESTALE, looking for a file: ENOENT
  *   nth N    the N-th write to output, journal or lock since the start fails with EIO, and FILE.hit appears
- *   clock S  the clock of the day is S seconds off
+ *   die N    the process is killed before the N-th write, sync, cut, renaming, linking or removing of output, journal
+ * or lock since the start, and FILE.hit appears noflock  flock: ENOLCK nolink   flock: ENOLCK, link: EPERM clock S  the
+ * clock of the day is S seconds off
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -64,6 +68,24 @@ static int says(const char *word, long *number) {
     return there;
 }
 
+static void hit(void) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s.hit", getenv("BADFS"));
+    syscall(SYS_close, (int)syscall(SYS_openat, AT_FDCWD, path, O_CREAT | O_WRONLY, 0644));
+}
+
+/* One more step that is seen from outside. */
+static void step(int kind) {
+    static long steps;
+    long last;
+    if (kind == 2 && says("die", &last) && ++steps == last) {
+        hit();
+        syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
+    }
+}
+
+static int kind_of(const char *path) { return !ours(path) ? 0 : strstr(path, ".log") || strstr(path, ".par") ? 1 : 2; }
+
 /* Bytes that may be written; -1: none, errno is set. */
 static long allowed(int fd, long bytes) {
     static long writes;
@@ -71,6 +93,7 @@ static long allowed(int fd, long bytes) {
     int kind = ours_fd(fd), before = errno;
     if (!kind)
         return bytes;
+    step(kind);
     writes += kind == 2;
     if (says("full", NULL)) {
         if (bytes > 1)
@@ -79,9 +102,7 @@ static long allowed(int fd, long bytes) {
         return -1;
     }
     if (kind == 2 && says("nth", &nth) && nth == writes) {
-        char hit[4096];
-        snprintf(hit, sizeof hit, "%s.hit", getenv("BADFS"));
-        syscall(SYS_close, (int)syscall(SYS_openat, AT_FDCWD, hit, O_CREAT | O_WRONLY, 0644));
+        hit();
         errno = EIO;
         return -1;
     }
@@ -119,6 +140,7 @@ ssize_t read(int fd, void *data, size_t n) {
 
 int fsync(int fd) {
     REAL(fsync);
+    step(ours_fd(fd));
     if (ours_fd(fd) && (says("sync", NULL) || says("gone", NULL)))
         return errno = EIO, -1;
     return real(fd);
@@ -126,6 +148,7 @@ int fsync(int fd) {
 
 int fdatasync(int fd) {
     REAL(fdatasync);
+    step(ours_fd(fd));
     if (ours_fd(fd) && (says("sync", NULL) || says("gone", NULL)))
         return errno = EIO, -1;
     return real(fd);
@@ -133,9 +156,37 @@ int fdatasync(int fd) {
 
 int ftruncate(int fd, off_t length) {
     REAL(ftruncate);
+    step(ours_fd(fd));
     if (ours_fd(fd) && (says("readonly", NULL) || says("gone", NULL)))
         return errno = EROFS, -1;
     return real(fd, length);
+}
+
+int rename(const char *from, const char *to) {
+    REAL(rename);
+    step(kind_of(to));
+    return real(from, to);
+}
+
+int link(const char *from, const char *to) {
+    REAL(link);
+    step(kind_of(to));
+    if (ours(to) && says("nolink", NULL))
+        return errno = EPERM, -1;
+    return real(from, to);
+}
+
+int unlink(const char *path) {
+    REAL(unlink);
+    step(kind_of(path));
+    return real(path);
+}
+
+int flock(int fd, int operation) {
+    REAL(flock);
+    if (ours_fd(fd) && (says("noflock", NULL) || says("nolink", NULL)))
+        return errno = ENOLCK, -1;
+    return real(fd, operation);
 }
 
 static int may_open(const char *path, int flags) {

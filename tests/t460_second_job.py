@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from badfs import BadFs  # noqa: E402
 from check import claim, done  # noqa: E402
 from minisurvey import command, differences, make, run  # noqa: E402
 
@@ -64,6 +65,27 @@ for ranks in (1, 3):
           f"the first one ends undisturbed: exit status {status}; no lock stays")
     for name in files():
         os.remove(name)
+
+# --- no locks in the file system ------------------------------------------------------------------------------------------
+
+bad = BadFs() if "debug" not in os.environ["B"] else None
+for word in ("noflock", "nolink") if bad else ():
+    bad.say(word)
+    os.environ.update(bad.env)
+    p = start("output=out.nc", "progress=86400")
+    until(lambda: dones() >= 1)
+    os.kill(p.pid, signal.SIGSTOP)
+    r = run("par=job.par", "output=out.nc")
+    told = r.returncode == 1 and "in use by another run" in r.stderr
+    os.kill(p.pid, signal.SIGCONT)
+    status = p.wait(timeout=120)
+    claim(told and status == 0 and differences("whole.nc", "out.nc") == [] and not LOCK.exists(),
+          f"{word}: the second job is refused by the lock file alone (exit status {r.returncode}), the first one ends with {status}")
+    for name in files():
+        os.remove(name)
+    bad.say("")
+    for name in bad.env:
+        del os.environ[name]
 
 # --- a lock left behind -------------------------------------------------------------------------------------------------
 
