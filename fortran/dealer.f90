@@ -14,7 +14,7 @@ module dealer_m
   use tail_m, only: seat_t, TailTake, TailTime
   implicit none
   private
-  public :: dealer_t, DealerNew, DealerReady, DealerNext, DealerPut, DealerDone, DealerLost, DealerGone, DealerDrop
+  public :: dealer_t, DealerNew, DealerReady, DealerNext, DealerPut, DealerDone, DealerLost, DealerAgain, DealerGone, DealerDrop
   public :: FOREVER, DealerIdle, DealerParked, DealerFlies, DealerHeldBack, DealerLate, DealerTake, DealerPark, DealerUnpark
 
   real(dp), parameter :: PRIOR = 0.05_dp        !< a worker's rate counts like this part of a shot against the shot's own progress
@@ -216,6 +216,16 @@ contains
     parked = dealer%attempts(slot) > dealer%retries
     if (parked) call DealerPark(dealer, slot)
   end subroutine DealerLost
+
+  !> A shot that counted as done is not, its traces are damaged: it is dealt again.
+  subroutine DealerAgain(dealer, slot)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: slot
+    if (.not. dealer%finished(slot)) return
+    dealer%finished(slot) = .false.
+    dealer%left = dealer%left + 1
+    dealer%again = [dealer%again, slot]
+  end subroutine DealerAgain
 
   !> A lost shot is not dealt any more.
   subroutine DealerPark(dealer, slot)

@@ -1,27 +1,28 @@
 !> The master: deals shots, serves model windows, writes gathers, hears what is done or lost. It computes nothing.
 module master_m
   use crew_m, only: crew_t, CrewBeat, CrewHeard, CrewLeaves, CrewNew, CrewOver, CrewOverstays, CrewPartners, CrewSilent, CrewWorker
-  use dealer_m, only: dealer_t, DealerDone, DealerDrop, DealerFlies, DealerGone, DealerHeldBack, DealerIdle, DealerLate, &
-                      DealerLost, DealerNew, DealerNext, DealerParked, DealerPut, DealerReady
+  use dealer_m, only: dealer_t, DealerAgain, DealerDone, DealerDrop, DealerFlies, DealerGone, DealerHeldBack, DealerIdle, &
+                      DealerLate, DealerLost, DealerNew, DealerNext, DealerParked, DealerPut, DealerReady
   use error_m, only: error_t
   use gather_m, only: gather_t
   use host_c, only: host_seconds, host_signal, host_terms
   use kinds_m, only: dp
   use keymap_m, only: KeymapShot
   use lease_m, only: LeaseSilence, LeaseSpan
-  use letters_m, only: GatherFrom, ModelFrom, ShotLetter, SnapsFrom, VerdictLetter, WindowLetter
+  use letters_m, only: GatherFrom, GatherLetter, ModelFrom, ShotLetter, SnapsFrom, VerdictLetter, WindowLetter
   use log_m, only: LogError, LogInfo, LogKeep, LogWarn
   use losses_m, only: losses_t, LossesAdopt, LossesForgive, LossesGiveUp, LossesTake
   use model_m, only: ModelShape, ModelWindow
+  use pause_m, only: pause_t, PauseBegin, PauseDue, PauseEnd, PauseKeep, PauseKept, PauseTake
   use protocol_m
   use quarantine_m, only: quarantine_t, QuarantineBad, QuarantineDone, QuarantineLosses, QuarantineLost, QuarantineNew
   use shot_m, only: shot_t
   use snapshots_m, only: FioSnapshots
-  use store_m, only: store_t, StoreDeal, StoreDone, StoreLost
+  use store_m, only: store_t, StoreDeal, StoreDone, StoreLost, StorePark, StoreReopen, StoreResumed, StoreVerified, StoreVerify
   use prospect_m, only: prospect_t, ProspectCells, ProspectSnapshots, ProspectStopFile, ProspectSurvey
   use survey_m, only: survey_t
   use text_m, only: Str
-  use watch_m, only: watch_t, WatchNew, WatchBye, WatchDeal, WatchDone, WatchLost, WatchPut, WatchReady, WatchShow, &
+  use watch_m, only: watch_t, WatchAgain, WatchNew, WatchBye, WatchDeal, WatchDone, WatchLost, WatchPut, WatchReady, WatchShow, &
                      WatchSummary
   use window_m, only: window_t
   implicit none
@@ -29,6 +30,7 @@ module master_m
   public :: master_t, MasterNew, MasterServe, MasterFinish, MasterStatus, MasterPart
 
   real(dp), parameter :: AGAIN = 0.1_dp       !< seconds after which workers that wait are thought of again
+  real(dp), parameter :: READING = 0.02_dp    !< seconds at a time for what earlier runs have done
   real(dp), parameter :: PRESSED = 2.0_dp     !< a signal to end that comes so long after the first means it [s]
   real(dp), parameter :: PARTING = 10.0_dp    !< the ranks have so long to answer END [s]
 
@@ -44,6 +46,7 @@ module master_m
     integer, allocatable :: rank(:)             !< that speaks for a worker, (workers)
     real(dp) :: thought = 0                     !< when the held ones were last thought of [s]
     logical :: stopping = .false.               !< deal no more shots
+    type(pause_t) :: pause                      !< while the files cannot be written
     real(dp) :: stopped = -1                    !< when that was asked for [s], -1 = it was not
     integer :: terms = 0                        !< signals to end until then
   contains
@@ -94,7 +97,7 @@ contains
     type(message_t) :: message, reply
     real(dp) :: nap
     nap = 0
-    do while (.not. CrewOver(master%crew, master%stopping .or. DealerIdle(master%dealer)))
+    do while (.not. CrewOver(master%crew, master%stopping .or. NothingLeft(master)) .or. PauseKept(master%pause) > 0)
       call Beat(master, link)
       if (Poll(link, message)) then
         nap = 0
@@ -105,7 +108,7 @@ contains
         call AnswerHeld(master, link)
         call TellDrops(master, link)
       else
-        if (LinkBusy(link)) nap = 0
+        if (LinkBusy(link) .or. Reads(master)) nap = 0
         call Rest(nap)
         call Idle(master, link)
       end if
@@ -189,13 +192,19 @@ contains
     type(master_t), intent(in) :: master
     status = 0
     if (master%dealer%parked > 0) status = 2
-    if (master%dealer%left > 0) status = 3
+    if (master%dealer%left > 0 .or. .not. StoreVerified(master%store)) status = 3
   end function MasterStatus
 
   !> One message in, perhaps an answer out.
   subroutine hear(self, message, answer)
     class(master_t), intent(inout) :: self
     type(message_t), intent(inout) :: message, answer
+    integer :: rank
+    if (self%pause%on .and. any(message%kind == [MSG_GATHER, MSG_SNAPS, MSG_LOST])) then
+      call PauseKeep(self%pause, message)
+      call Look(self)
+      return
+    end if
     select case (message%kind)
     case (MSG_READY)
       call WatchReady(self%watch, int(message%n(1)), message%text)
@@ -218,7 +227,10 @@ contains
       call LetGo(self, int(message%n(1)), int(message%n(2)), answer)
     case (MSG_NONE)
       call CutShort(self, answer)
-      if (answer%kind == MSG_NONE) call AnswerOneHeld(self, answer)
+      if (answer%kind == MSG_NONE .and. Reads(self)) call ReadSome(self)
+      if (answer%kind == MSG_NONE) then
+        if (.not. Recover(self, rank, answer)) call AnswerOneHeld(self, answer)
+      end if
     case (MSG_BYE)
       self%crew%going(int(message%n(1))) = .true.
       self%crew%gone(int(message%n(1))) = .true.
@@ -239,17 +251,18 @@ contains
     integer :: slot, from
     slot = 0
     call Judge(self, worker)
-    if (.not. (self%stopping .or. self%crew%going(worker))) call DealerNext(self%dealer, worker, host_seconds(), slot, from)
+    if (.not. (self%stopping .or. self%pause%on .or. self%crew%going(worker))) &
+      call DealerNext(self%dealer, worker, host_seconds(), slot, from)
     if (slot == 0) call LookAtClock(self)
     if (slot > 0) then
       call KeymapShot(self%prospect%keymap, slot, shot)
       call ShotLetter(shot, ProspectSnapshots(self%prospect, shot%record), answer)
       call StoreDeal(self%store, slot, self%dealer%attempts(slot) + 1, worker, self%watch%host(worker), error)
-      if (allocated(error)) call Halt(self, error)
+      if (allocated(error)) call Trouble(self, error)
       call WatchDeal(self%watch, worker, shot%record)
       if (from > 0) call LogKeep('shot '//Str(shot%record)//' goes from worker '//Str(from)//' to worker '//Str(worker)// &
                                  ', which finishes it sooner')
-    else if (self%stopping .or. self%crew%going(worker) .or. DealerIdle(self%dealer)) then
+    else if (self%stopping .or. self%crew%going(worker) .or. NothingLeft(self)) then
       answer%kind = MSG_STOP
       self%crew%going(worker) = .true.
     else
@@ -369,9 +382,15 @@ contains
     if (allocated(error)) then
       call VerdictLetter(MSG_GATHER, gather%record, gather%slot, error%message, answer)
       if (.not. self%store%broken) return     ! the gather's own fault: its worker will report it lost
+      call Trouble(self, error)
+      if (self%pause%on) then                 ! it is written when the files are back
+        answer = message_t()
+        call GatherLetter(gather, message)
+        call PauseKeep(self%pause, message)
+        return
+      end if
       call DealerLost(self%dealer, worker, gather%slot, .true., host_seconds(), parked, dropped)
       call WatchLost(self%watch, worker, gather%record)
-      call Halt(self, error)
       return
     end if
     call DealerDone(self%dealer, worker, gather%slot, host_seconds())
@@ -391,7 +410,12 @@ contains
     if (self%dealer%finished(gather%slot)) return           ! another worker was sooner
     call ProspectSurvey(self%prospect, '', survey)
     call FioSnapshots(self%prospect%job%output//'.snap'//Str(gather%record)//'.nc', gather, survey%attribute, error)
-    if (allocated(error)) call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, error%message, answer)
+    if (.not. allocated(error)) return
+    call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, error%message, answer)
+    call Trouble(self, error)
+    if (.not. self%pause%on) return
+    answer = message_t()
+    call PauseKeep(self%pause, message)
   end subroutine TakeSnaps
 
   !> A lost shot is dealt again, or parked when it was lost too often.
@@ -413,7 +437,7 @@ contains
     where = 'shot '//Str(int(message%n(1)))//' lost on '//self%watch%host(worker)//' (worker '//Str(worker)//', attempt '// &
             Str(self%dealer%attempts(slot) + merge(1, 0, innocent))//'): '//message%text
     call StoreLost(self%store, slot, parked, self%dealer%attempts(slot), worker, self%watch%host(worker), message%text, error)
-    if (allocated(error)) call Halt(self, error)
+    if (allocated(error)) call Trouble(self, error)
     if (parked) then
       call LogError(where//'; parked after '//Str(self%dealer%attempts(slot))//' attempts')
     else
@@ -421,14 +445,111 @@ contains
     end if
   end subroutine TakeLost
 
-  !> Output or journal cannot be written: no more shots are dealt, what is done stays done.
-  subroutine Halt(self, error)
+  ! --- files that cannot be written ----------------------------------------------------------------------------------
+
+  !> Output or journal cannot be written: dealing pauses, or stops where there is nothing to wait for. What is done stays done.
+  subroutine Trouble(self, error)
     class(master_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
-    call LogError(error%message//'; no more shots are dealt, run again to resume')
+    character(:), allocatable :: why
+    logical :: news
+    why = error%message
     deallocate (error)
+    if (self%stopping .or. self%store%taken .or. self%prospect%job%disk_wait <= 0) then
+      call GiveUp(self, why)
+      return
+    end if
+    call PauseBegin(self%pause, why, news)
+    if (news) call LogError(why//'; dealing pauses until that is put right, for '//Str(self%prospect%job%disk_wait)// &
+                            ' s at most; shots in flight go on and are kept in memory')
+  end subroutine Trouble
+
+  !> No more shots are dealt, and what waits to be written is not waited for.
+  subroutine GiveUp(self, why)
+    class(master_t), intent(inout) :: self
+    character(*), intent(in) :: why
+    if (.not. self%pause%given_up) call LogError(why//'; no more shots are dealt, run again to resume')
+    self%pause%given_up = .true.
+    self%pause%on = .false.
     self%stopping = .true.
-  end subroutine Halt
+  end subroutine GiveUp
+
+  !> During a pause tries the files again now and then; after it takes up what was kept, one message each time. True if there was
+  !> one: its `answer`, if any, is for `rank`.
+  logical function Recover(self, rank, answer) result(took)
+    class(master_t), intent(inout) :: self
+    integer, intent(out) :: rank
+    type(message_t), intent(inout) :: answer
+    type(message_t) :: message
+    type(error_t), allocatable :: error
+    real(dp) :: waited
+    took = .false.
+    rank = 0
+    if (.not. (self%pause%told .or. self%pause%given_up)) return
+    if (PauseDue(self%pause) .or. (self%pause%on .and. self%stopping)) then
+      call StoreReopen(self%store, error)
+      self%pause%on = allocated(error)
+    end if
+    waited = host_seconds() - self%pause%since
+    if (self%pause%on .and. (self%stopping .or. self%store%taken .or. waited > self%prospect%job%disk_wait)) &
+      call GiveUp(self, self%pause%why)
+    if (self%pause%on) return
+    took = PauseTake(self%pause, message)
+    rank = message%from
+    if (took) then
+      call self%hear(message, answer)
+    else if (self%pause%told .and. .not. self%pause%given_up) then
+      call Resume(self)
+    end if
+  end function Recover
+
+  !> All that was kept is written: dealing goes on.
+  subroutine Resume(self)
+    class(master_t), intent(inout) :: self
+    type(error_t), allocatable :: error
+    real(dp) :: seconds
+    integer :: slot
+    call StoreResumed(self%store, host_seconds() - self%pause%since, self%pause%why, error)
+    if (allocated(error)) then
+      call Trouble(self, error)
+      return
+    end if
+    do slot = 1, size(self%dealer%finished)   ! what could not be noted meanwhile
+      if (DealerParked(self%dealer, slot)) call StorePark(self%store, slot, 0, '', 'parked while this could not be noted', error)
+      if (.not. allocated(error)) cycle
+      call Trouble(self, error)
+      return
+    end do
+    seconds = PauseEnd(self%pause)
+    call LogInfo('output and journal can be written again after '//Str(seconds, 3)//' s: dealing goes on')
+  end subroutine Resume
+
+  ! --- what earlier runs have done -----------------------------------------------------------------------------------
+
+  !> All shots are done or parked, and those of earlier runs are known to be whole.
+  logical function NothingLeft(self)
+    class(master_t), intent(in) :: self
+    NothingLeft = DealerIdle(self%dealer) .and. StoreVerified(self%store)
+  end function NothingLeft
+
+  !> There is something to read, and a file to read it from.
+  logical function Reads(self)
+    class(master_t), intent(in) :: self
+    Reads = .not. (self%stopping .or. self%pause%on .or. StoreVerified(self%store))
+  end function Reads
+
+  !> Finished shots are read and compared with their checksums while there is nothing else to do; a damaged one is dealt again.
+  subroutine ReadSome(self)
+    class(master_t), intent(inout) :: self
+    type(error_t), allocatable :: error
+    integer :: slot
+    call StoreVerify(self%store, READING, slot, error)
+    if (slot > 0) then
+      call DealerAgain(self%dealer, slot)
+      call WatchAgain(self%watch)
+    end if
+    if (allocated(error)) call Trouble(self, error)
+  end subroutine ReadSome
 
   !> Signals, the stop file, and the progress line.
   subroutine Look(self)
@@ -463,10 +584,16 @@ contains
   subroutine Idle(self, link)
     class(master_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
+    type(message_t) :: reply
     real(dp) :: now
     type(message_t) :: letter
-    integer :: worker
+    integer :: worker, rank
     call Look(self)
+    if (Reads(self)) call ReadSome(self)
+    do while (Recover(self, rank, reply))
+      if (reply%kind /= MSG_NONE) call Answer(link, rank, reply)
+      reply = message_t()
+    end do
     do
       letter = message_t()
       call CutShort(self, letter, worker)
@@ -555,7 +682,7 @@ contains
     self%held = pack(self%held, [(.not. waits((i + 1)/2), i=1, size(self%held))])
     if (self%crew%gone(worker)) return
     call LossesTake(self%losses, self%dealer, self%store, self%watch, self%quarantine, worker, why, innocent, host_seconds(), error)
-    if (allocated(error)) call Halt(self, error)
+    if (allocated(error)) call Trouble(self, error)
   end subroutine Lose
 
   !> How far a shot is. A worker that was taken for lost may still model one that is another's now: it is told to drop it.
@@ -572,7 +699,7 @@ contains
     its = DealerFlies(self%dealer, worker, slot)
     if (.not. (its .or. self%stopping .or. self%crew%going(worker))) &
       call LossesAdopt(self%dealer, self%store, self%watch, worker, slot, host_seconds(), its, error)
-    if (allocated(error)) call Halt(self, error)
+    if (allocated(error)) call Trouble(self, error)
     if (its) then
       call WatchPut(self%watch, worker, int(message%n(2)), message%x(1))
       call DealerPut(self%dealer, worker, slot, message%x(1), host_seconds())
@@ -601,7 +728,7 @@ contains
     end do
     slot = self%dealer%flight(i)%slot
     call LossesGiveUp(self%dealer, self%store, self%watch, w, slot, host_seconds(), error)
-    if (allocated(error)) call Halt(self, error)
+    if (allocated(error)) call Trouble(self, error)
     answer%kind = MSG_DROP
     answer%n(1:3) = [self%prospect%keymap%record(slot), slot, 1]
   end subroutine CutShort

@@ -14,6 +14,8 @@ module params_m
     ! files
     character(:), allocatable :: keymap, output
     logical :: overwrite = .false.
+    character(:), allocatable :: verify
+    real(dp) :: disk_wait = 0
     ! model
     character(:), allocatable :: vp, rho, vp_var, rho_var, model_format, model_order, model_endian, vp_unit, rho_unit
     character(:), allocatable :: rho_rule, regrid
@@ -52,6 +54,9 @@ contains
     call t%file('keymap', job%keymap, '', 'key-map: one line a shot (keymaps/README.md)')
     call t%file('output', job%output, 'gathers.nc', 'NetCDF file of all gathers; journal and log stand beside it')
     call t%flag('overwrite', job%overwrite, .false., 'start anew where the output exists already; without it finished shots are kept')
+
+    call t%word('verify', job%verify, 'all', 'all,last', 'finished shots read and compared with their checksums when a job goes on: all, or those that no earlier run read (last, for huge files); new shots are dealt meanwhile')
+    call t%real('disk_wait', job%disk_wait, 1800.0_dp, 0.0_dp, 1.0e6_dp, 's', 'where output or journal cannot be written dealing pauses so long at most for them to come back; 0 = stop at once')
 
     call t%section('Model')
     call t%file('vp', job%vp, '', 'P velocity: NetCDF or raw file')

@@ -53,7 +53,7 @@ contains
       if (.not. allocated(error)) call MemoryNeed(prospect, memory)
       if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
       if (.not. allocated(error)) call ProspectSurvey(prospect, settings, survey)
-      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, job%overwrite, error)
+      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, job%overwrite, job%verify == 'last', error)
       if (allocated(error)) then
         call LogError(error%message)
         exit_status = 1

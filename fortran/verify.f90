@@ -172,7 +172,7 @@ contains
       call BuiltIn(score%folder, output, what, job, error)
       if (.not. allocated(error)) call ProspectRead(job, prospect, error)
       if (.not. allocated(error)) call ProspectSurvey(prospect, '', survey)
-      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, .true., error)
+      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, .true., .false., error)
       if (allocated(error)) status = 1
     end if
     call BroadcastInteger(role%world, status)
