@@ -253,6 +253,7 @@ program t431_slots
   use roles_m, only: role_t
   use scene_m, only: scene_t, SceneNew, SceneRun, SceneScheme
   use text_m, only: Str
+  use vigil_m, only: ending_t
   use worker_m, only: rules_t, WorkerRun
   implicit none
   integer, parameter :: n = 7
@@ -305,6 +306,7 @@ contains
 
   subroutine Work(rules, solver_is, gpu)
     type(rules_t), intent(in) :: rules
+    type(ending_t) :: ending
     character(*), intent(in) :: solver_is
     logical, intent(in) :: gpu
     type(role_t) :: role
@@ -318,8 +320,8 @@ contains
     if (gpu) role%gpu = 0
     role%gpu_room = 1000
     link%listener => office
-    if (solver_is == 'fd2d') call WorkerRun(role, link, fd2d, scene%scheme, rules)
-    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules)
+    if (solver_is == 'fd2d') call WorkerRun(role, link, fd2d, scene%scheme, rules, ending)
+    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules, ending)
   end subroutine Work
 
   !> Every number of slots gives the traces of shots modelled one by one, bit for bit.
