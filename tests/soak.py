@@ -28,7 +28,7 @@ from spltools.cdf5 import Header  # noqa: E402
 
 TIMES = ("seconds", "finished", "device", "run_checksum")      # when, how fast and where a shot was modelled
 WHO = ("worker", "fast worker", "master", "mpirun", "all")
-PATIENCE = 60            # seconds without a line in the journal after which a launch is taken for stuck, however busy the machine
+PATIENCE = 30            # seconds without a line in the journal after which a launch is taken for stuck, however busy the machine
 
 
 def options():
