@@ -40,9 +40,7 @@ module params_m
     ! cluster
     integer :: group = 0, gpn = 0, ranks_per_gpu = 0, shots_per_gpu = 0, threads = 0, retries = 0
     character(:), allocatable :: on_gpu_error
-    real(dp) :: progress = 0
-    ! bad weather
-    real(dp) :: lease = 0, grace = 0, deadline = 0
+    real(dp) :: progress = 0, lease = 0, grace = 0, deadline = 0
     integer :: quarantine = 0
   end type job_t
 
@@ -130,8 +128,6 @@ contains
     call t%int('threads', job%threads, 0, 0, 1024, '', 'threads a rank; 0 = the cores of the node shared among its ranks, one for each that drives a GPU')
     call t%int('retries', job%retries, 2, 0, 100, '', 'how often a lost shot is dealt again before it is parked')
     call t%real('progress', job%progress, 10.0_dp, 0.1_dp, 86400.0_dp, 's', 'time between progress lines in a batch log')
-
-    call t%section('Bad weather')
     call t%real('lease', job%lease, 120.0_dp, 1.0_dp, 86400.0_dp, 's', 'a worker not heard of for so long is taken for lost and its shots are dealt again; grows to twice the longest silence of a worker that came back or was busy')
     call t%int('quarantine', job%quarantine, 3, 0, 1000000, 'losses', 'a node that lost so many workers, or shots that others then modelled, gets no more shots as long as there are other nodes; 0 = never')
     call t%real('grace', job%grace, 600.0_dp, 0.0_dp, 1.0e6_dp, 's', 'after SIGTERM, SIGUSR1 or a stop file shots in flight may go on for so long; then they are given up and the program ends')
