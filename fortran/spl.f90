@@ -24,6 +24,7 @@ module spl_m
   public :: SplMain
 
   character(6), parameter :: verbs(4) = [character(6) :: 'run', 'plan', 'status', 'verify']
+  integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end by SIGALRM
   real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
   integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2
 
@@ -40,7 +41,9 @@ contains
     character(:), allocatable :: settings
     integer :: action, exit_status
     logical :: broken, all_here
+    call host_alarm(MEETING)                  ! a rank that dies in there keeps the others waiting
     call RolesStart(role)
+    call host_alarm(0)
     action = QUIT
     exit_status = 0
     broken = .false.
@@ -51,8 +54,10 @@ contains
       call BroadcastText(role%world, settings)
       call TellVariants(table)
       call JobFromText(settings, job, table, error)
+      call host_alarm(MEETING)
       if (.not. allocated(error)) call RolesGroups(role, job%group, error)
       if (.not. allocated(error)) call RolesDevices(role, job%gpn, job%ranks_per_gpu, job%threads, error)
+      call host_alarm(0)
       if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, &
                                                                            broken)
       if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status, broken)
