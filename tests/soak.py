@@ -260,7 +260,8 @@ def main():
         if r.returncode:
             break
     os.makedirs("fair", exist_ok=True)
-    claim(r.returncode == 0, f"fair weather: {args.shots} shots of {tmax:.2g} s in {fair:.1f} s, exit status {r.returncode} {r.stderr[-300:] if r.returncode else ''}")
+    claim(r.returncode == 0, f"fair weather: {args.shots} shots of {tmax:.2g} s in {fair:.1f} s, exit status {r.returncode} "
+          + (r.stderr[-300:] if r.returncode else ""))
     for path in Path(".").glob("out.nc*"):
         path.rename(Path("fair") / path.name)
 

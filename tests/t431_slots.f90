@@ -253,6 +253,7 @@ program t431_slots
   use roles_m, only: role_t
   use scene_m, only: scene_t, SceneNew, SceneRun, SceneScheme
   use text_m, only: Str
+  use vigil_m, only: ending_t
   use worker_m, only: rules_t, WorkerRun
   implicit none
   integer, parameter :: n = 7
@@ -311,6 +312,7 @@ contains
     type(link_t) :: link
     type(fd2d_t) :: fd2d
     type(device_t) :: device
+    type(ending_t) :: ending
     role%host = 'here'
     role%processor = 'a processor'
     role%gpu_fault = ''
@@ -318,8 +320,8 @@ contains
     if (gpu) role%gpu = 0
     role%gpu_room = 1000
     link%listener => office
-    if (solver_is == 'fd2d') call WorkerRun(role, link, fd2d, scene%scheme, rules)
-    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules)
+    if (solver_is == 'fd2d') call WorkerRun(role, link, fd2d, scene%scheme, rules, ending)
+    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules, ending)
   end subroutine Work
 
   !> Every number of slots gives the traces of shots modelled one by one, bit for bit.
