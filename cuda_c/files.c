@@ -172,6 +172,7 @@ int file_read_floats(const char *path, long offset, long n, int width, int swap,
 
 struct append {
     int fd;
+    int named; /* numbers of files mean something on this file system */
     char path[];
 };
 
@@ -199,6 +200,7 @@ void *append_open(const char *path) {
     } else if (lock_patiently(a->fd) && errno == EWOULDBLOCK) { /* no locks on this file system: go on */
         err_set("'%s' is in use by another run: wait for it, or choose another output", path);
     } else if (!is_new || !folder_sync(path)) {
+        a->named = !file_same(path, a->fd);
         return a;
     }
     append_close(a);
@@ -232,7 +234,7 @@ int append_write(void *handle, const char *bytes, long n, int sync) {
         int cut = put > 0 && length >= 0 ? ftruncate(a->fd, length) : 0;
         FAIL("cannot append %ld bytes to '%s': %s%s", n, a->path, strerror(reason), cut ? " (a line stays half)" : "");
     }
-    return sync ? file_same(a->path, a->fd) : 0;
+    return sync && a->named ? file_same(a->path, a->fd) : 0;
 }
 
 void append_reserve(void *handle, long bytes) {

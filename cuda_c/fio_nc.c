@@ -14,7 +14,8 @@
 
 struct fio {
     int ncid;
-    int fd; /* a descriptor of our own, for fsync: the library has no call for it */
+    int fd;    /* a descriptor of our own, for fsync: the library has no call for it */
+    int named; /* numbers of files mean something on this file system */
     char path[];
 };
 
@@ -69,6 +70,7 @@ static void *opened(struct fio *f, int rc, const char *doing) {
         err_set("cannot %s '%s': %s", doing, f->path, nc_strerror(rc));
     } else {
         f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
+        f->named = f->fd >= 0 && !file_same(f->path, f->fd);
         if (f->fd >= 0)
             return f;
         err_set("cannot %s '%s': %s", doing, f->path, strerror(errno));
@@ -155,7 +157,7 @@ int fio_sync(void *handle) {
     struct fio *f = handle;
     TRY(fio_flush(handle));
     REQUIRE(fsync(f->fd) == 0, "cannot force '%s' onto the disk: %s", f->path, strerror(errno));
-    return file_same(f->path, f->fd);
+    return f->named ? file_same(f->path, f->fd) : 0;
 }
 
 /* --- definitions --------------------------------------------------------------------- */

@@ -24,8 +24,8 @@ module spl_m
   public :: SplMain
 
   character(6), parameter :: verbs(4) = [character(6) :: 'run', 'plan', 'status', 'verify']
+  integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end by SIGALRM
   real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
-  integer, parameter :: STARTING = 600        !< seconds until all ranks know what they are
   integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4
 
 contains
@@ -41,7 +41,7 @@ contains
     character(:), allocatable :: settings
     integer :: action, exit_status
     logical :: broken, all_here, json
-    call host_alarm(STARTING)                 ! a rank that dies now would keep the others in there
+    call host_alarm(MEETING)                  ! a rank that dies in there keeps the others waiting
     call RolesStart(role)
     action = QUIT
     exit_status = 0

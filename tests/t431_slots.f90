@@ -313,6 +313,7 @@ contains
     type(link_t) :: link
     type(fd2d_t) :: fd2d
     type(device_t) :: device
+    type(ending_t) :: ending
     role%host = 'here'
     role%processor = 'a processor'
     role%gpu_fault = ''
