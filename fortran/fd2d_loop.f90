@@ -13,7 +13,7 @@ module fd2d_loop_m
   use text_m, only: Str
   implicit none
   private
-  public :: Fd2dTurn, Fd2dSteps, Fd2dFinish
+  public :: Fd2dTurn, Fd2dSteps, Fd2dFinish, Fd2dSettle
 
   integer, parameter :: chunk_cpu = 100         !< steps of a chunk on CPU cores
   integer, parameter :: chunk_least = 20        !< and on a GPU, at least; others are this times a power of two
@@ -29,7 +29,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: n
     done = .false.
-    if (self%steps == 0) self%chunk = merge(chunk_least, chunk_cpu, self%queues)
+    if (self%chunk == 0) self%chunk = merge(chunk_least, chunk_cpu, self%queues)
     if (self%queues .and. self%ahead > 1) then
       call Look(self, 1, error)
       if (allocated(error)) return
@@ -79,6 +79,13 @@ contains
     if (self%queues) self%seconds = host_seconds() - self%began
     self%finished = .true.
   end subroutine Fd2dFinish
+
+  !> Waits for the steps that are queued; the field must be sound after them.
+  subroutine Fd2dSettle(self, error)
+    class(fd2d_state_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    if (self%queues .and. self%ahead > 0) call Look(self, 0, error)
+  end subroutine Fd2dSettle
 
   !> Waits until at most `most` chunks are unfinished; the field must be sound at the end of the newest finished one.
   subroutine Look(self, most, error)
@@ -135,7 +142,7 @@ contains
     text = 'the field blew up by step '//Str(self%steps)//' of '//Str(self%scheme%nt)//' (t = '// &
            Str(self%scheme%t_start + self%steps*self%scheme%dt)//' s): |p| = '//Str(scale(value, self%exponent2), 3)// &
            ' Pa at x = '//Str(self%ax%x0 + (i - 1)*self%ax%h, 8)//' m, z = '//Str(self%az%x0 + (k - 1)*self%az%h, 8)// &
-           ' m, where vp = '//Str(c, 5)//' m/s; likely cause: '//cause
+           ' m (cell '//Str(i)//', '//Str(k)//' of '//Str(self%grid%nx)//' x '//Str(self%grid%nz)//'), where vp = '//Str(c, 5)//' m/s; likely cause: '//cause
   end function BlowUp
 
   !> Last step at or before snapshot j; the snapshot lies between it and the next.

@@ -36,6 +36,7 @@ contains
     self%scheme = scheme
     self%shot = shot
     self%steps = 0
+    self%chunk = 0
     self%finished = .false.
     self%seconds = 0
     self%taken = 0
