@@ -162,9 +162,10 @@ contains
     case (MSG_PROGRESS)
       call WatchPut(self%watch, int(message%n(1)), int(message%n(2)), message%x(1))
       call DealerPut(self%dealer, int(message%n(1)), findloc(self%prospect%keymap%record, int(message%n(2)), 1), message%x(1), &
-                     host_seconds())
+                     host_seconds(), message%x(2))
     case (MSG_NOTE)
-      call LogWarn(message%text)
+      if (message%n(1) == 1) call LogInfo(message%text)
+      if (message%n(1) /= 1) call LogWarn(message%text)
     case (MSG_LEAVE)
       call LetGo(self, int(message%n(1)), answer)
     case (MSG_NONE)

@@ -37,8 +37,8 @@ module params_m
     character(:), allocatable :: snapshot_shots
     ! cluster
     integer :: group = 0, gpn = 0, ranks_per_gpu = 0, shots_per_gpu = 0, threads = 0, retries = 0
-    character(:), allocatable :: on_gpu_error
-    real(dp) :: progress = 0
+    character(:), allocatable :: on_gpu_error, checkpoint
+    real(dp) :: progress = 0, mtbf = 0
   end type job_t
 
 contains
@@ -121,6 +121,8 @@ contains
     call t%word('on_gpu_error', job%on_gpu_error, 'cpu', 'cpu,retire', 'a rank whose GPU fails goes on with CPU cores, or leaves the job; its shots are dealt again')
     call t%int('threads', job%threads, 0, 0, 1024, '', 'threads a rank; 0 = the cores of the node shared among its ranks, one for each that drives a GPU')
     call t%int('retries', job%retries, 2, 0, 100, '', 'how often a lost shot is dealt again before it is parked')
+    call t%text('checkpoint', job%checkpoint, 'auto', 'minutes of compute after which the state of a long shot goes to disk (OUTPUT.states), so that a lost shot goes on from there; 0 = never; auto = by what a state costs and mtbf')
+    call t%real('mtbf', job%mtbf, 24.0_dp, 0.01_dp, 1.0e6_dp, 'h', 'mean time between two losses of a worker, for checkpoint=auto')
     call t%real('progress', job%progress, 10.0_dp, 0.1_dp, 86400.0_dp, 's', 'time between progress lines in a batch log')
     ! @format(on)
   end subroutine JobTable

@@ -9,8 +9,9 @@
 !>     GATHER    worker   traces, positions used, times                      WRITTEN or REFUSED
 !>     SNAPS     worker   snapshots of a shot                                WRITTEN or REFUSED
 !>     LOST      worker   record, why, whether the shot is innocent          -
-!>     PROGRESS  worker   record, fraction done; also the heartbeat          -
-!>     NOTE      worker   a sentence for the log                             -
+!>     PROGRESS  worker   record, fraction done, fraction it began at;       -
+!>                        also the heartbeat
+!>     NOTE      worker   a sentence for the log, a warning or not           -
 !>     LEAVE     worker   may I go before the end?                           LEAVE: yes or no
 !>     BYE       worker   times spent in compute, wait, I/O                  -
 !>

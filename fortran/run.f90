@@ -1,5 +1,6 @@
 !> The verb run: prepare the survey on rank 0, then master and workers do their parts.
 module run_m
+  use checkpoint_m, only: CheckpointRule, CheckpointSweep
   use error_m, only: error_t
   use files_m, only: ClockSeconds, ClockText, FileRename
   use host_c, only: host_catch_signals, host_seconds
@@ -39,6 +40,7 @@ contains
     type(memory_t) :: memory
     character(:), allocatable :: warning
     real(dp) :: start
+    logical :: ok
     start = host_seconds()
     if (role%master) then
       call ProspectRead(job, prospect, error)
@@ -65,7 +67,10 @@ contains
     call host_catch_signals()
     rules%shots_per_gpu = job%shots_per_gpu
     rules%retire = job%on_gpu_error == 'retire'
+    call CheckpointRule(job%checkpoint, job%mtbf, job%output, rules%checkpoint, ok)
+    if (role%master) call CheckpointSweep(rules%checkpoint, job%overwrite)
     call RunSurvey(role, physics, job%threads, rules, prospect, store, role%nworkers, .false., exit_status)
+    if (role%master .and. exit_status == 0) call CheckpointSweep(rules%checkpoint, .true.)
     if (role%master) call StoreClose(store, host_seconds() - start, error)
     if (allocated(error)) call LogError(error%message)
   end subroutine Run

@@ -6,6 +6,7 @@
 !> full and never waits for the host. No turn waits for the master: what a slot asks is answered while others compute. The time
 !> loop of a slot keeps up to two chunks of steps queued on the GPU, so set-up and traces of other slots cost it nothing.
 module worker_m
+  use checkpoint_m, only: checkpoint_t, keeper_t, KeeperBegin, KeeperDrop, KeeperEnd, KeeperNew, KeeperTurn
   use error_m, only: error_t, Fail
   use fill_m, only: ShotsAtOnce
   use host_c, only: host_seconds
@@ -33,6 +34,7 @@ module worker_m
     integer :: shots_per_gpu = 0              !< 0 = as many as fill it
     integer :: shots = 0                      !< at once, wherever they are computed; 0 = one on CPU cores, shots_per_gpu on a GPU
     logical :: retire = .false.               !< a worker whose GPU failed leaves; else it goes on with CPU cores
+    type(checkpoint_t) :: checkpoint          !< how often the state of a shot is kept, and where
   end type rules_t
 
   type :: worker_t
@@ -50,6 +52,7 @@ module worker_m
     logical :: leaving = .false.              !< asked to leave, not answered yet
     logical :: too_large = .false.            !< a window did not fit, and that was said
     real(dp) :: compute = 0, wait = 0, io = 0 !< seconds so far
+    type(keeper_t) :: keeper                  !< of states
   end type worker_t
 
 contains
@@ -62,6 +65,7 @@ contains
     type(scheme_t), intent(in) :: scheme
     type(rules_t), intent(in) :: rules
     type(worker_t), allocatable :: worker
+    character(:), allocatable :: said
     integer :: i
     allocate (worker)
     worker%role = role
@@ -69,6 +73,7 @@ contains
     worker%scheme = scheme
     worker%gpu = role%gpu >= 0
     worker%room = role%gpu_room
+    if (role%group_size == 1) call KeeperNew(worker%keeper, rules%checkpoint)
     if (rules%shots > 0) worker%wanted = min(rules%shots, SLOTS)
     allocate (worker%slot(merge(SLOTS, worker%wanted, worker%gpu)))
     do i = 1, size(worker%slot)
@@ -84,6 +89,8 @@ contains
     do i = 1, size(worker%slot)
       call worker%slot(i)%solver%free()
     end do
+    call KeeperEnd(worker%keeper, said)
+    if (said /= '') call Note(worker, link, 'worker '//Str(role%worker_id)//': '//said, .true.)
     call Bye(worker, link)
   end subroutine WorkerRun
 
@@ -104,12 +111,15 @@ contains
       call ModelAsk(worker, link, slot)                                          ! the piece of earth it sees
     case (READY)
       call slot%solver%setup(SchemeOf(worker, slot), slot%window, slot%shot, error)
-      slot%state = LOOPING
       slot%last_beat = start
+      if (.not. allocated(error)) call Resume(worker, link, slot, error)
+      slot%state = LOOPING
     case (LOOPING)
       call slot%solver%advance(done, error)                                      ! some time steps
       if (.not. allocated(error)) call Heartbeat(worker, link, slot)
+      if (.not. (done .or. allocated(error))) call Keep(worker, link, slot, error)
       if (done) slot%state = MODELLED
+      if (allocated(error)) call Distrust(worker, slot, error)
     case (MODELLED)
       call slot%solver%gather(slot%gather, error)                                ! receivers -> traces
       if (.not. allocated(error)) call GatherSend(worker, link, slot)            ! to the I/O server
@@ -315,6 +325,37 @@ contains
     if (.not. slot%snapshots) scheme%snapshot = 0
   end function SchemeOf
 
+  !> A shot that was set up goes on from a state that an earlier worker kept of it, if there is one.
+  subroutine Resume(worker, link, slot, error)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: said
+    call KeeperBegin(worker%keeper, slot%trail, slot%solver, slot%shot%record, said, error)
+    if (said /= '') call Note(worker, link, said, slot%trail%head > 0)
+    if (slot%trail%head > 0) slot%last_beat = slot%last_beat - BEAT      ! the master hears at once that not all of it is computed here
+  end subroutine Resume
+
+  !> Keeps the state of a shot in its time loop now and then.
+  subroutine Keep(worker, link, slot, error)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: said
+    call KeeperTurn(worker%keeper, slot%trail, slot%solver, slot%shot%record, said, error)
+    if (said /= '') call Note(worker, link, said)
+  end subroutine Keep
+
+  !> A shot whose time loop failed, and not by a fault of its GPU, begins anew: its states may carry the fault.
+  subroutine Distrust(worker, slot, error)
+    type(worker_t), intent(inout) :: worker
+    type(slot_t), intent(in) :: slot
+    type(error_t), intent(in) :: error
+    if (.not. error%device) call KeeperDrop(worker%keeper, slot%shot%record)
+  end subroutine Distrust
+
   !> Tells the master now and then how far a shot is.
   subroutine Heartbeat(worker, link, slot)
     type(worker_t), intent(in) :: worker
@@ -325,7 +366,7 @@ contains
     slot%last_beat = host_seconds()
     message%kind = MSG_PROGRESS
     message%n(1:2) = [worker%role%worker_id, slot%shot%record]
-    message%x(1) = slot%solver%fraction()
+    message%x(1:2) = [slot%solver%fraction(), slot%trail%head]
     call Say(worker, link, message)
   end subroutine Heartbeat
 
@@ -367,6 +408,7 @@ contains
     end if
     if (kind == MSG_GATHER) then
       worker%unwritten = worker%unwritten - 1
+      if (.not. allocated(error)) call KeeperDrop(worker%keeper, record)
       if (allocated(error)) call ReportLost(worker, link, gone, error)
       return
     end if
@@ -470,13 +512,15 @@ contains
 
   ! --- saying --------------------------------------------------------------------------------------------------------
 
-  !> A sentence for the log.
-  subroutine Note(worker, link, text)
+  !> A sentence for the log; a warning unless it is `harmless`.
+  subroutine Note(worker, link, text, harmless)
     type(worker_t), intent(in) :: worker
     type(link_t), intent(inout) :: link
     character(*), intent(in) :: text
+    logical, intent(in), optional :: harmless
     type(message_t) :: message
     message%kind = MSG_NOTE
+    if (present(harmless)) message%n(1) = merge(1, 0, harmless)
     message%text = text
     call Say(worker, link, message)
   end subroutine Note
