@@ -297,7 +297,11 @@ contains
     integer :: worker
     logical :: parked, dropped
     worker = int(message%n(12))
-    call GatherFrom(message, gather)
+    call GatherFrom(message, gather, error)
+    if (allocated(error)) then
+      call VerdictLetter(MSG_GATHER, gather%record, gather%slot, error%message, answer)
+      return
+    end if
     if (self%dealer%finished(gather%slot)) then
       call DealerDone(self%dealer, worker, gather%slot, host_seconds())
       call LogInfo('shot '//Str(gather%record)//': worker '//Str(worker)//' on '//self%watch%host(worker)// &
@@ -327,8 +331,10 @@ contains
     type(gather_t) :: gather
     type(survey_t) :: survey
     type(error_t), allocatable :: error
-    call SnapsFrom(message, gather)
+    call SnapsFrom(message, gather, error)
     call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, '', answer)
+    if (allocated(error)) call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, error%message, answer)
+    if (allocated(error)) return
     if (self%dealer%finished(gather%slot)) return           ! another worker was sooner
     call ProspectSurvey(self%prospect, '', survey)
     call FioSnapshots(self%prospect%job%output//'.snap'//Str(gather%record)//'.nc', gather, survey%attribute, error)

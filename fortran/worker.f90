@@ -257,12 +257,14 @@ contains
     type(slot_t), intent(inout) :: slot
     type(message_t), intent(in) :: letter
     type(error_t), allocatable :: error
-    call ShotFrom(letter, slot%shot, slot%snapshots)
+    call ShotFrom(letter, slot%shot, slot%snapshots, error)
     slot%dropped = .false.
     slot%state = GIVEN
-    if (worker%wanted > 0) return
-    call Fail(error, 'it came when the worker was about to leave')
-    error%device = .true.
+    if (worker%wanted > 0 .and. .not. allocated(error)) return
+    if (.not. allocated(error)) then
+      call Fail(error, 'it came when the worker was about to leave')
+      error%device = .true.
+    end if
     call ReportLost(worker, link, slot, error)
   end subroutine TakeShot
 
@@ -283,9 +285,9 @@ contains
     type(slot_t), intent(inout) :: slot
     type(message_t), intent(in) :: letter
     type(error_t), allocatable :: error
-    call WindowFrom(letter, worker%serial, slot%window)
+    call WindowFrom(letter, worker%serial, slot%window, error)
     slot%state = READY
-    if (slot%dropped) then
+    if (slot%dropped .or. allocated(error)) then
       call Fail(error, 'another worker has it')
       call ReportLost(worker, link, slot, error)
       return
