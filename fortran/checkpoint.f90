@@ -96,9 +96,11 @@ contains
     if (allocated(rule%folder)) ignored = statefile_sweep(CString(rule%folder), merge(1, 0, everything))
   end subroutine CheckpointSweep
 
+  !> A keeper that is in use must be ended before.
   subroutine KeeperNew(keeper, rule)
     type(keeper_t), intent(inout) :: keeper
     type(checkpoint_t), intent(in) :: rule
+    keeper = keeper_t()
     keeper%rule = rule
     if (.not. allocated(rule%folder)) keeper%rule%interval = 0
     if (Off(keeper)) return
