@@ -46,7 +46,8 @@ contains
   integer(i8) function Add(sum, values)
     integer(i8), intent(in) :: sum
     real(sp), contiguous, intent(in) :: values(:)
-    Add = checksum_floats(sum, size(values, kind=i8), values)
+    Add = sum                           ! what is not sent arrives as nothing
+    if (size(values) > 0) Add = checksum_floats(sum, size(values, kind=i8), values)
   end function Add
 
   !> SHOT: `snapshots` asks for snapshots of it.

@@ -4,7 +4,8 @@
 !>     READY     worker   worker id, GPU? (1 or 0), CPU threads; host        SHOT or STOP, perhaps later
 !>     SHOT      master   record, slot, attempt, snapshots?; positions       -
 !>     STOP      master   -                                                  BYE
-!>     DROP      master   record of a shot that another worker has           LOST, or the GATHER that is under way
+!>     DROP      master   record of a shot that another worker has, or       LOST, or the GATHER that is under way
+!>                        (1) that is given up as the job ends
 !>     MODEL     worker   record, window it holds already                    MODEL (window, or "the same") or REFUSED
 !>     GATHER    worker   traces, positions used, times                      WRITTEN or REFUSED
 !>     SNAPS     worker   snapshots of a shot                                WRITTEN or REFUSED

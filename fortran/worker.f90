@@ -6,7 +6,8 @@
 !> full and never waits for the host. No turn waits for the master: what a slot asks is answered while others compute. The time
 !> loop of a slot keeps up to two chunks of steps queued on the GPU, so set-up and traces of other slots cost it nothing.
 module worker_m
-  use checkpoint_m, only: checkpoint_t, keeper_t, KeeperBegin, KeeperDrop, KeeperEnd, KeeperNew, KeeperTurn
+  use checkpoint_m, only: checkpoint_t, keeper_t, KeeperBegin, KeeperDrop, KeeperEnd, KeeperNew, KeeperNow, &
+                          KeeperTurn
   use error_m, only: error_t, Fail
   use fill_m, only: ShotsAtOnce
   use host_c, only: host_seconds
@@ -217,6 +218,7 @@ contains
     case (MSG_WRITTEN, MSG_REFUSED)
       call TakeVerdict(worker, link, letter)
     case (MSG_DROP)
+      if (letter%n(3) == 1) call KeepLast(worker, link, int(letter%n(1)))
       call TakeDrop(worker, link, int(letter%n(1)))
     case (MSG_LEAVE)
       worker%leaving = .false.
@@ -349,6 +351,24 @@ contains
     call KeeperTurn(worker%keeper, slot%trail, slot%solver, slot%shot%record, said, error)
     if (said /= '') call Note(worker, link, said)
   end subroutine Keep
+
+  !> The job is about to end: the state of a shot in its time loop is on the disk on return, whenever the last one was kept.
+  subroutine KeepLast(worker, link, record)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: record
+    type(error_t), allocatable :: ignored
+    character(:), allocatable :: said
+    integer :: i
+    i = SlotOf(worker, record, LOOPING)
+    if (i == 0) return
+    associate (slot => worker%slot(i))
+      if (slot%solver%fraction() > 0) call KeeperNow(worker%keeper, slot%trail, slot%solver, record, said, ignored)
+    end associate
+    if (allocated(said)) then
+      if (said /= '') call Note(worker, link, said)
+    end if
+  end subroutine KeepLast
 
   !> A shot whose time loop failed, and not by a fault of its GPU, begins anew: its states may carry the fault.
   subroutine Distrust(worker, slot, error)

@@ -26,6 +26,7 @@ module pretended_m
     integer :: cpu_readies = 0                      !< READY of a worker without a GPU
     logical :: may_leave = .false.
     integer :: refuse = 0, drop = 0                 !< record whose gather is refused once, that is taken away once
+    logical :: ends = .false.                       !< it is taken away as the job ends
     integer :: spoil = MSG_NONE                     !< kind of message of which one gets a wrong bit on its way
     character(:), allocatable :: said               !< notes and reasons
   contains
@@ -144,6 +145,7 @@ contains
     type(message_t) :: letter
     letter%kind = MSG_DROP
     letter%n(1) = self%drop
+    letter%n(3) = merge(1, 0, self%ends)
     self%due = [letter, self%due]
     self%drop = 0
   end subroutine TakeAway
@@ -267,9 +269,11 @@ contains
 end module pretended_m
 
 program t431_slots
+  use checkpoint_m, only: checkpoint_t, CheckpointRule, CheckpointSweep
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use fd2d_m, only: fd2d_t
+  use files_m, only: FileExists
   use gather_m, only: gather_t
   use kinds_m, only: dp
   use pretended_m, only: device_t, fails_setup, fails_step, most_flying, need_bytes, office_t, room_for
@@ -300,6 +304,7 @@ program t431_slots
   call GpuSmall()
   call Refused()
   call WrongBits()
+  call JobEnds()
   call Done()
 
 contains
@@ -480,5 +485,35 @@ contains
                  ' shot lost, must be 1, all done in the end, '//Str(differ)//' with wrong traces'//office%said)
     end do
   end subroutine WrongBits
+
+  !> A shot that is given up as the job ends leaves its state on disk, whatever the interval: dealt again it goes on from there.
+  subroutine JobEnds()
+    type(checkpoint_t) :: rule
+    type(scene_t) :: single
+    type(gather_t) :: alone
+    logical :: ok
+    call CheckpointRule('10000', 24.0_dp, 'slots.nc', rule, ok)
+    scene%job%tmax = 6
+    call SceneScheme(scene, error)
+    call NewOffice()
+    office%shots = office%shots(3:3)
+    office%windows = office%windows(3:3)
+    office%gathers = office%gathers(3:3)
+    office%status = office%status(3:3)
+    office%shots%slot = 1
+    office%drop = 103
+    office%ends = .true.
+    call Work(rules_t(checkpoint=rule), 'fd2d', .false.)
+    single = scene
+    single%shot = office%shots(1)
+    single%window = office%windows(1)
+    call SceneRun(single, alone, error)
+    call ClaimFine(error, 'the shot alone')
+    call Claim(office%lost == 1 .and. index(office%said, 'shot 103 goes on after step') > 0 .and. &
+               all(abs(alone%traces - office%gathers(1)%traces) <= 0), 'given up as the job ends, dealt again, the same traces'// &
+               office%said)
+    call Claim(.not. FileExists('slots.nc.states/shot103.a.state'), 'its states are removed when it is done')
+    call CheckpointSweep(rule, .true.)
+  end subroutine JobEnds
 
 end program t431_slots
