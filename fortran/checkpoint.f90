@@ -250,8 +250,8 @@ contains
 
   ! --- keeping states ------------------------------------------------------------------------------------------------
 
-  !> Between two turns of a shot: keeps its state if it is time. `said`: a sentence for the log, '' = nothing to say. Fails where the
-  !> field is not sound.
+  !> Between two turns of a shot: keeps its state if it is time. `said`: a sentence for the log, '' = nothing to say.
+  !> Fails where the field is not sound.
   subroutine KeeperTurn(keeper, trail, solver, record, said, error)
     type(keeper_t), intent(inout) :: keeper
     type(trail_t), intent(inout) :: trail
@@ -315,8 +315,8 @@ contains
     if (.not. allocated(fault)) then
       call solver%save(state, error)
       if (allocated(error)) return
-      text = FIRST_LINE//nl//'shot '//Str(record)//nl//'step '//Str(moment%step)//nl//'films '//Str(moment%films)//nl//'seconds '// &
-             Str(moment%seconds)//nl//nl//trail%passport//nl
+      text = FIRST_LINE//nl//'shot '//Str(record)//nl//'step '//Str(moment%step)//nl//'films '//Str(moment%films)//nl// &
+             'seconds '//Str(moment%seconds)//nl//nl//trail%passport//nl
       text(HEAD:) = nl
       call FailFromC(statefile_write(keeper%writer, CString(Path(keeper, record, trail%turn)), HEAD, text, &
                                      size(state, kind=i8)), fault)
@@ -345,8 +345,9 @@ contains
     nullify (state)
     if (n > keeper%room) then
       call host_memory(c_null_char, total, available)
-      if (available > 0 .and. 8*n > available) call Fail(error, 'it needs '//Str(4e-9_dp*n, 3)//' GB of memory, and no more than '// &
-                                                         Str(1e-9_dp*available, 3)//' GB are available')
+      if (available > 0 .and. 8*n > available) &
+        call Fail(error, 'it needs '//Str(4e-9_dp*n, 3)//' GB of memory, and no more than '//Str(1e-9_dp*available, 3)// &
+                  ' GB are available')
       if (allocated(error)) return
     end if
     room = statefile_room(keeper%writer, n)

@@ -129,8 +129,8 @@ contains
     else
       text = 'a contrast of velocity or density near this place: try a smaller dt'
     end if
-    if (origin%how == MIDDLE) text = 'a wrong bit in memory or processor of this node, as the field was sound a look before; if it '// &
-                                     'comes again at this place, '//text
+    if (origin%how == MIDDLE) text = 'a wrong bit in memory or processor of this node, as the field was sound a look before; '// &
+                                     'if it comes again at this place, '//text
   end function Cause
 
 end module fd2d_blowup_m

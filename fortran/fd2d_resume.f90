@@ -24,9 +24,9 @@ contains
     class(fd2d_state_t), intent(in) :: self
     character(:), allocatable :: text
     character(*), parameter :: nl = new_line('a')
-    text = 'variant '//self%variant//nl//'code '//VersionText()//nl//'grid '//Str(self%grid%nx)//' x '//Str(self%grid%nz)//' '// &
-           GridHash(self)//nl//'medium '//MediumHash(self)//nl//'positions '//PositionsHash(self)//nl//'times '//Str(self%scheme%nt)// &
-           ' '//TimesHash(self)
+    text = 'variant '//self%variant//nl//'code '//VersionText()//nl//'grid '//Str(self%grid%nx)//' x '//Str(self%grid%nz)// &
+           ' '//GridHash(self)//nl//'medium '//MediumHash(self)//nl//'positions '//PositionsHash(self)//nl// &
+           'times '//Str(self%scheme%nt)//' '//TimesHash(self)
   end function Fd2dPassport
 
   function GridHash(self) result(text)
@@ -56,7 +56,8 @@ contains
     class(fd2d_state_t), intent(in) :: self
     character(16) :: text
     type(hash_t) :: hash
-    call AddSum(hash, checksum_floats(checksum_floats(0_i8, size(self%kappa, kind=i8), self%kappa), size(self%rho, kind=i8), self%rho))
+    call AddSum(hash, checksum_floats(0_i8, size(self%kappa, kind=i8), self%kappa))
+    call AddSum(hash, checksum_floats(0_i8, size(self%rho, kind=i8), self%rho))
     call HashAdd(hash, self%scheme%fpeak)
     text = HashText(hash)
   end function MediumHash

@@ -51,8 +51,9 @@ contains
     do k = max(1, k0), min(size(a, 2), k1)
       do j = (max(1, i0) - 1)/length + 1, (min(size(a, 1), i1) - 1)/length + 1
         if (SumOf(a, b, j, k) == seal%sum(j, k)) cycle
-        call Fail(error, 'the model in memory is not what was read: row '//Str(k)//', samples '//Str((j - 1)*length + 1)//'..'// &
-                  Str(min(j*length, size(a, 1)))//' have another checksum: start the run again, on another machine if this comes again')
+        call Fail(error, 'the model in memory is not what was read: row '//Str(k)//', samples '//Str((j - 1)*length + 1)// &
+                  '..'//Str(min(j*length, size(a, 1)))//' have another checksum: start the run again, on another machine '// &
+                  'if this comes again')
         return
       end do
     end do

@@ -338,7 +338,7 @@ contains
     character(:), allocatable :: said
     call KeeperBegin(worker%keeper, slot%trail, slot%solver, slot%shot%record, said, error)
     if (said /= '') call Note(worker, link, said, slot%trail%head > 0)
-    if (slot%trail%head > 0) slot%last_beat = slot%last_beat - BEAT      ! the master hears at once that not all of it is computed here
+    if (slot%trail%head > 0) slot%last_beat = slot%last_beat - BEAT   ! the master hears at once that the rest was done elsewhere
   end subroutine Resume
 
   !> Keeps the state of a shot in its time loop now and then.

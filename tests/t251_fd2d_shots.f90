@@ -21,6 +21,7 @@ contains
 end module impatient_m
 
 program t251_fd2d_shots
+  use, intrinsic :: ieee_exceptions, only: ieee_set_halting_mode, ieee_usual
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use fd2d_m, only: fd2d_t, Fd2dTimestep
@@ -211,6 +212,7 @@ contains
     integer, parameter :: cell(2, 4) = reshape([121, 70, 5, 70, 121, 3, 100, 141], [2, 4])
     real(sp) :: bad(4)
     integer :: n
+    call ieee_set_halting_mode(ieee_usual, .false.)
     bad = [transfer(2143289344, 1.0_sp), 1e38_sp, -huge(1.0_sp), transfer(2139095040, 1.0_sp)]   ! NaN, ..., infinite
     call SceneNew(scene, 180, 110, 8.0_dp, 2000.0_dp, 1000.0_dp)
     scene%job%tmax = 0.4_dp

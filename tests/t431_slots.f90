@@ -1,6 +1,7 @@
 !> A worker with several shots in flight: what it sends home is what one shot at a time gives, whatever the order of the answers; a
-!> GPU that fails, is too small or full costs no shot; a message with a wrong bit costs one attempt. The master is played by a listener that answers late and out of order, the
-!> GPU by a solver that fails on demand.
+!> GPU that fails, is too small or full costs no shot; a message with a wrong bit costs one attempt; a shot
+!> given up as the job ends goes on from its state. The master is played by a listener that answers late and out of order, the GPU by
+!> a solver that fails on demand.
 module pretended_m
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t
