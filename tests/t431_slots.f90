@@ -353,15 +353,18 @@ contains
     if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules)
   end subroutine Work
 
-  !> Every number of slots gives the traces of shots modelled one by one, bit for bit.
+  !> Every number of slots gives the traces of shots modelled one by one, bit for bit; with states kept as often as the disk allows.
   subroutine Traces()
     integer, parameter :: slots(3) = [1, 3, 9]
     type(scene_t) :: single
     type(gather_t) :: alone
+    type(checkpoint_t) :: often
+    logical :: ok
     integer :: i, j, differ
+    call CheckpointRule('1e-9', 24.0_dp, 'often.nc', often, ok)
     do j = 1, size(slots)
       call NewOffice()
-      call Work(rules_t(shots=slots(j)), 'fd2d', .false.)
+      call Work(rules_t(shots=slots(j), checkpoint=often), 'fd2d', .false.)
       differ = 0
       do i = 1, n
         single = scene

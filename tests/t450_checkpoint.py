@@ -17,7 +17,7 @@ SLOW = 6 if "debug" in os.environ["B"] else 1      # the sanitizers make a step 
 OFTEN = f"checkpoint={0.0004 * SLOW}"              # minutes: 24 ms
 KILLS = 20
 random.seed(4)
-make(shots=1, tmax=20 / SLOW, dx=5, dz=5, components="p,vx,vz", snapshot=4.3 / SLOW, snapshot_step=4)
+make(shots=1, tmax=12 / SLOW, dx=5, dz=5, components="p,vx,vz", snapshot=2.6 / SLOW, snapshot_step=4)
 r = run("par=job.par", "output=whole.nc", "checkpoint=0")
 claim(r.returncode == 0 and not os.path.exists("whole.nc.states"), f"undisturbed, checkpoint=0: exit status {r.returncode}, no states")
 SNAP = next(str(p) for p in Path(".").glob("whole.nc.snap*"))
@@ -170,6 +170,43 @@ r = run("par=job.par", "output=none.nc", OFTEN)
 claim(r.returncode == 0 and r.stderr.count("no state of shot") == 1 and differences("whole.nc", "none.nc") == [],
       "a file where the folder should be: said once, and the shot is done: " +
       next((s for s in r.stderr.splitlines() if "no state" in s), "nothing is said")[:150])
+# A disk that is full, or fails, for states alone.
+SHIM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int half(int fd) {
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    return n > 5 && !memcmp(path + n - 5, ".half", 5);
+}
+ssize_t write(int fd, const void *bytes, size_t n) {
+    static ssize_t (*real)(int, const void *, size_t);
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "write");
+    if (getenv("FULL") && n > 100000 && half(fd)) { errno = ENOSPC; return -1; }
+    return real(fd, bytes, n);
+}
+int fsync(int fd) {
+    static int (*real)(int);
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "fsync");
+    if (getenv("FAULTY") && half(fd)) { errno = EIO; return -1; }
+    return real(fd);
+}
+"""
+if SLOW == 1:
+    Path("shim.c").write_text(SHIM)
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "shim.so", "shim.c", "-ldl"], check=True)
+    for fault, words in (("FULL", "No space left on device"), ("FAULTY", "Input/output error")):
+        name = fault.lower() + ".nc"
+        r = run("par=job.par", f"output={name}", OFTEN, env={"LD_PRELOAD": os.path.abspath("shim.so"), fault: "1"})
+        claim(r.returncode == 0 and r.stderr.count("no state of shot") == 1 and words in r.stderr and states(name) == [] and
+              differences("whole.nc", name) == [], f"{words} for states: said once, nothing half-written stays, the shot is done")
+
 r = run("par=job.par", "output=x.nc", "checkpoint=often")
 claim(r.returncode == 1 and "neither auto nor a number of minutes" in r.stderr, f"checkpoint=often: {r.stderr.strip().splitlines()[0][:120]}")
 done()
