@@ -62,7 +62,7 @@ def kill_all(p, output):
 
 
 def kill_amid(output, more, ranks=1, words=()):
-    """Starts the job; when `more` states were written since, and a random moment later, kills it. False if it ended before."""
+    """Starts the job; when `more` states were written since, and a random moment later, kills it. False if the shot was done before."""
     with open(output + ".said", "a") as log:
         p = subprocess.Popen(command("par=job.par", f"output={output}", OFTEN, *words, ranks=ranks), stdin=subprocess.DEVNULL,
                              stderr=log, start_new_session=True)
@@ -72,9 +72,8 @@ def kill_amid(output, more, ranks=1, words=()):
             now = stamps(output)
             seen, last = seen + (now != last and now != []), now
         time.sleep(random.uniform(0, 0.05))
-        over = p.poll() is not None
         kill_all(p, output)
-    return not over
+    return " done " not in Path(output + ".journal").read_text()
 
 
 # A shot that ends before enough kills is followed by another file with the same shot.
