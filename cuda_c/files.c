@@ -210,6 +210,14 @@ void *append_open(const char *path) {
     return NULL;
 }
 
+int file_same(const char *path, int fd) {
+    struct stat open_one, named;
+    REQUIRE(!stat(path, &named), "'%s' is gone while it was being written: %s: put it back", path, strerror(errno));
+    REQUIRE(!fstat(fd, &open_one) && open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev,
+            "'%s' is not the file any more that was being written: put that one back", path);
+    return 0;
+}
+
 int append_write(void *handle, const char *bytes, long n, int sync) {
     struct append *a = handle;
     REQUIRE(a, "the file to append to is not open");
@@ -220,13 +228,23 @@ int append_write(void *handle, const char *bytes, long n, int sync) {
         put = write(a->fd, bytes, n);
     while (put < 0 && errno == EINTR);
     int reason = put < 0 ? errno : ENOSPC; /* a short write to a file means a full disk */
-    if (put != n) {
-        /* half a line must not stay: a later line would be glued to it */
+    int failed = put != n;
+    if (!failed && sync && fdatasync(a->fd))
+        failed = 1, reason = errno;
+    if (failed) {
+        /* half a line must not stay, a later line would be glued to it; nor one that is perhaps not on the disk: after
+         * a failed sync the system takes its pages for written, and only writing them again brings them there */
         int cut = put > 0 && length >= 0 ? ftruncate(a->fd, length) : 0;
-        FAIL("cannot append %ld bytes to '%s': %s%s", n, a->path, strerror(reason), cut ? " (half a line stays)" : "");
+        FAIL("cannot append %ld bytes to '%s': %s%s", n, a->path, strerror(reason), cut ? " (a line stays half)" : "");
     }
-    REQUIRE(!sync || fdatasync(a->fd) == 0, "cannot force '%s' onto the disk: %s", a->path, strerror(errno));
-    return 0;
+    return sync ? file_same(a->path, a->fd) : 0;
+}
+
+void append_reserve(void *handle, long bytes) {
+    struct append *a = handle;
+    struct stat st;
+    if (a && !fstat(a->fd, &st) && fallocate(a->fd, FALLOC_FL_KEEP_SIZE, st.st_size, bytes))
+        errno = 0; /* not every file system can */
 }
 
 int append_truncate(void *handle, long bytes) {

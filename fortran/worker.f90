@@ -10,23 +10,24 @@ module worker_m
                           KeeperTurn
   use error_m, only: error_t, Fail
   use fill_m, only: ShotsAtOnce
-  use host_c, only: host_seconds
+  use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp, i8
   use letters_m, only: GatherLetter, ModelLetter, ShotFrom, SnapsLetter, VerdictFrom, WindowFrom
-  use protocol_m, only: BroadcastFields, BroadcastInteger, BroadcastReals, link_t, LinkBusy, LinkFlush, message_t, MSG_BYE, &
-                        MSG_DROP, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, &
-                        MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, Poll, Rest, Tell
+  use protocol_m, only: Barrier, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, LinkBusy, LinkFlush, message_t, &
+                        MSG_BYE, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, MSG_NOTE, &
+                        MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, Poll, Rest, Tell
   use roles_m, only: role_t
   use scheme_m, only: scheme_t, SchemeGrid
   use slot_m, only: ASKED, CLOSED, GIVEN, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
   use solver_m, only: solver_t
   use table_m, only: SplitList
   use text_m, only: Str
+  use vigil_m, only: ending_t, VigilDeserted, VigilEnd, VigilHeard, VigilLook, VigilNew, vigil_t
   implicit none
   private
   public :: WorkerRun, rules_t
 
-  real(dp), parameter :: BEAT = 1.0_dp        !< seconds between heartbeats
+  real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports how far a shot is
   real(dp), parameter :: GRACE = 1.0e-2_dp    !< seconds a turn waits for letters on their way while a GPU computes
   integer, parameter :: SLOTS = 64
 
@@ -34,6 +35,7 @@ module worker_m
   type :: rules_t
     integer :: shots_per_gpu = 0              !< 0 = as many as fill it
     integer :: shots = 0                      !< at once, wherever they are computed; 0 = one on CPU cores, shots_per_gpu on a GPU
+    real(dp) :: lease = 120                   !< a silent rank is taken for lost after that [s]
     logical :: retire = .false.               !< a worker whose GPU failed leaves; else it goes on with CPU cores
     type(checkpoint_t) :: checkpoint          !< how often the state of a shot is kept, and where
   end type rules_t
@@ -51,6 +53,12 @@ module worker_m
     integer :: serial = 0                     !< windows heard of
     logical :: stopped = .false.              !< the master has no more shots
     logical :: leaving = .false.              !< asked to leave, not answered yet
+    logical :: called = .false.               !< got a signal to end, and acts on it
+    logical :: parting = .false.              !< has said BYE
+    logical :: deserted = .false.             !< nothing is heard of the master
+    logical :: ended = .false.                !< the job is over
+    type(vigil_t) :: vigil
+    type(ending_t) :: ending
     logical :: too_large = .false.            !< a window did not fit, and that was said
     real(dp) :: compute = 0, wait = 0, io = 0 !< seconds so far
     type(keeper_t) :: keeper                  !< of states
@@ -58,13 +66,15 @@ module worker_m
 
 contains
 
-  !> Models shots until the master says stop. Each slot gets a solver like `mold`; `scheme` names the variant asked for.
-  subroutine WorkerRun(role, link, mold, scheme, rules)
+  !> Models shots until the master says stop, and waits until it says END. Each slot gets a solver like `mold`; `scheme` names the
+  !> variant asked for.
+  subroutine WorkerRun(role, link, mold, scheme, rules, ending)
     type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link
     class(solver_t), intent(in) :: mold
     type(scheme_t), intent(in) :: scheme
     type(rules_t), intent(in) :: rules
+    type(ending_t), intent(out) :: ending
     type(worker_t), allocatable :: worker
     character(:), allocatable :: said
     integer :: i
@@ -80,6 +90,7 @@ contains
     do i = 1, size(worker%slot)
       allocate (worker%slot(i)%solver, mold=mold)
     end do
+    call VigilNew(worker%vigil, rules%lease)
     if (role%gpu_fault /= '') call LoseGpu(worker, link, role%gpu_fault)
     do while (Open(worker))
       call Hear(worker, link)
@@ -91,8 +102,13 @@ contains
       call worker%slot(i)%solver%free()
     end do
     call KeeperEnd(worker%keeper, said)
-    if (said /= '') call Note(worker, link, 'worker '//Str(role%worker_id)//': '//said, .true.)
-    call Bye(worker, link)
+    if (said /= '' .and. .not. worker%ended) call Note(worker, link, 'worker '//Str(role%worker_id)//': '//said, .true.)
+    if (.not. worker%ended) call Bye(worker, link)
+    worker%parting = .true.
+    do while (.not. (worker%ended .or. associated(link%listener)))
+      call Hear(worker, link)
+    end do
+    ending = worker%ending
   end subroutine WorkerRun
 
   !> A slot's next step, if it can go on by itself.
@@ -136,7 +152,7 @@ contains
     type(worker_t), intent(in) :: worker
     logical :: none_wanted
     none_wanted = worker%stopped .or. (worker%wanted == 0 .and. .not. worker%leaving)
-    Open = .not. (none_wanted .and. worker%unwritten == 0 .and. all(worker%slot%state == IDLE .or. worker%slot%state == CLOSED))
+    Open = .not. worker%ended .and. .not. (none_wanted .and. worker%unwritten == 0 .and. all(worker%slot%state == IDLE .or. worker%slot%state == CLOSED))
   end function Open
 
   ! --- hearing -------------------------------------------------------------------------------------------------------
@@ -166,7 +182,7 @@ contains
 
   !> A letter, known to all ranks of the group; false if there is none and a slot can go on by itself.
   logical function NextLetter(worker, link, letter) result(there)
-    type(worker_t), intent(in) :: worker
+    type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(message_t), intent(out) :: letter
     real(dp) :: nap, start
@@ -175,6 +191,8 @@ contains
       nap = 0
       start = host_seconds()
       do while (.not. Poll(link, letter))
+        call LookAround(worker, link, letter)
+        if (letter%kind /= MSG_NONE) exit
         if (Busy(worker)) then
           if (host_seconds() - start > GRACE) exit
           if (.not. LinkBusy(link)) exit
@@ -182,9 +200,13 @@ contains
         if (LinkBusy(link)) nap = 0
         call Rest(nap)
       end do
+      if (.not. worker%deserted .and. letter%kind /= MSG_NONE) call VigilHeard(worker%vigil)
     end if
     kind = letter%kind
     if (worker%role%group_size > 1) then
+      if (.not. worker%deserted) call Muster(worker, letter, kind)
+    end if
+    if (worker%role%group_size > 1 .and. .not. worker%deserted) then
       call BroadcastInteger(worker%role%group, kind)
       if (kind /= MSG_NONE) call ShareMessage(worker%role, letter)
       letter%kind = kind
@@ -192,9 +214,33 @@ contains
     there = kind /= MSG_NONE
   end function NextLetter
 
+  !> No letter is there: the worker says that it is here, and looks whether it is to go: a letter to itself.
+  subroutine LookAround(worker, link, letter)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(inout) :: letter
+    type(message_t) :: message
+    logical :: due, deserted
+    if (associated(link%listener) .or. worker%ended) return
+    call VigilLook(worker%vigil, due, deserted)
+    if (deserted) then
+      worker%deserted = .true.
+      call VigilDeserted(worker%vigil, letter)
+    else if (host_signal() /= 0 .and. .not. (worker%called .or. worker%parting)) then
+      letter%kind = MSG_LEAVE
+      letter%n(1:2) = [2, int(host_signal())]
+    else if (due) then
+      message%kind = MSG_PROGRESS
+      message%n(1) = worker%role%worker_id
+      call Say(worker, link, message)
+    end if
+  end subroutine LookAround
+
   !> Some slot can go on without a word from the master.
   pure logical function Busy(worker)
     type(worker_t), intent(in) :: worker
+    Busy = worker%ended
+    if (worker%parting) return
     associate (s => worker%slot%state)
       Busy = any(s == GIVEN .or. s == READY .or. s == LOOPING .or. s == MODELLED) .or. .not. Open(worker) .or. &
              (any(s(:worker%wanted) == IDLE) .and. .not. worker%stopped)
@@ -208,10 +254,12 @@ contains
     integer :: i
     select case (letter%kind)
     case (MSG_SHOT)
-      call TakeShot(worker, link, worker%slot(findloc(worker%slot%state, ASKED, 1)), letter)
+      i = findloc(worker%slot%state, ASKED, 1)
+      if (i > 0) call TakeShot(worker, link, worker%slot(i), letter)
     case (MSG_STOP)
       worker%stopped = .true.
-      worker%slot(findloc(worker%slot%state, ASKED, 1))%state = CLOSED
+      i = findloc(worker%slot%state, ASKED, 1)
+      if (i > 0) worker%slot(i)%state = CLOSED
     case (MSG_MODEL)
       i = SlotOf(worker, int(letter%n(1)), SEEING)
       if (i > 0) call TakeModel(worker, link, worker%slot(i), letter)
@@ -219,8 +267,13 @@ contains
       call TakeVerdict(worker, link, letter)
     case (MSG_DROP)
       if (letter%n(3) == 1) call KeepLast(worker, link, int(letter%n(1)))
-      call TakeDrop(worker, link, int(letter%n(1)))
+      call TakeDrop(worker, link, int(letter%n(1)), merge('the job ends         ', 'another worker has it', letter%n(3) == 1))
+    case (MSG_END)
+      worker%ended = .true.
+      call VigilEnd(link, letter, worker%deserted .or. worker%role%group_rank > 0, worker%ending)
     case (MSG_LEAVE)
+      if (letter%n(1) == 2) call LeaveNow(worker, link, int(letter%n(2)))
+      if (letter%n(1) == 2) return
       worker%leaving = .false.
       if (letter%n(1) == 1) return
       worker%wanted = 1
@@ -262,7 +315,7 @@ contains
     call ShotFrom(letter, slot%shot, slot%snapshots, error)
     slot%dropped = .false.
     slot%state = GIVEN
-    if (worker%wanted > 0 .and. .not. allocated(error)) return
+    if ((worker%wanted > 0 .or. worker%called) .and. .not. allocated(error)) return
     if (.not. allocated(error)) then
       call Fail(error, 'it came when the worker was about to leave')
       error%device = .true.
@@ -444,19 +497,34 @@ contains
   end subroutine TakeVerdict
 
   !> Another worker has a shot, or has finished it: what is left of it is not computed.
-  subroutine TakeDrop(worker, link, record)
+  subroutine TakeDrop(worker, link, record, why)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     integer, intent(in) :: record
+    character(*), intent(in) :: why
     type(error_t), allocatable :: error
     integer :: i
     i = SlotOf(worker, record, SEEING)
     if (i > 0) worker%slot(i)%dropped = .true.
     i = max(SlotOf(worker, record, GIVEN), SlotOf(worker, record, READY), SlotOf(worker, record, LOOPING))
     if (i == 0) return
-    call Fail(error, 'another worker has it')
+    call Fail(error, trim(why))
     call ReportLost(worker, link, worker%slot(i), error)
   end subroutine TakeDrop
+
+  !> This rank got a signal to end: it finishes what it has, asks for nothing more, and goes, whoever stays.
+  subroutine LeaveNow(worker, link, signal)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: signal
+    type(message_t) :: message
+    worker%called = .true.
+    worker%wanted = 0
+    worker%leaving = .true.
+    message%kind = MSG_LEAVE
+    message%n(1:2) = [worker%role%worker_id, signal]
+    call Say(worker, link, message)
+  end subroutine LeaveNow
 
   ! --- losses --------------------------------------------------------------------------------------------------------
 
@@ -565,6 +633,19 @@ contains
     type(message_t), intent(inout) :: message
     if (worker%role%group_rank == 0) call Tell(link, message)
   end subroutine Say
+
+  !> Waits for the ranks of the group. One that is lost retires the group: nobody can go on without it.
+  subroutine Muster(worker, letter, kind)
+    type(worker_t), intent(inout) :: worker
+    type(message_t), intent(inout) :: letter
+    integer, intent(inout) :: kind
+    logical :: all_here
+    call Barrier(worker%role%group, worker%vigil%master%seconds, all_here)
+    if (all_here) return
+    worker%deserted = .true.
+    call VigilDeserted(worker%vigil, letter)
+    kind = letter%kind
+  end subroutine Muster
 
   !> The group's rank 0 shares what the master said with the others.
   subroutine ShareMessage(role, message)

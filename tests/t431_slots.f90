@@ -282,6 +282,7 @@ program t431_slots
   use roles_m, only: role_t
   use scene_m, only: scene_t, SceneNew, SceneRun, SceneScheme
   use text_m, only: Str
+  use vigil_m, only: ending_t
   use worker_m, only: rules_t, WorkerRun
   implicit none
   integer, parameter :: n = 7
@@ -340,6 +341,7 @@ contains
     logical, intent(in) :: gpu
     type(role_t) :: role
     type(link_t) :: link
+    type(ending_t) :: ending
     type(fd2d_t) :: fd2d
     type(device_t) :: device
     role%host = 'here'
@@ -349,8 +351,8 @@ contains
     if (gpu) role%gpu = 0
     role%gpu_room = 1000
     link%listener => office
-    if (solver_is == 'fd2d') call WorkerRun(role, link, fd2d, scene%scheme, rules)
-    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules)
+    if (solver_is == 'fd2d') call WorkerRun(role, link, fd2d, scene%scheme, rules, ending)
+    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules, ending)
   end subroutine Work
 
   !> Every number of slots gives the traces of shots modelled one by one, bit for bit; with states kept as often as the disk allows.
