@@ -101,7 +101,8 @@ contains
     end if
   end subroutine CrewLeaves
 
-  !> A worker that has been about to go for longer than `grace` seconds, or has not gone HURRY seconds after that; 0 if there is none.
+  !> A worker that has been about to go for longer than `grace` seconds, or has not gone HURRY seconds after that; 0 if there is
+  !> none.
   pure integer function CrewOverstays(crew, now, grace) result(worker)
     type(crew_t), intent(in) :: crew
     real(dp), intent(in) :: now, grace
@@ -113,8 +114,8 @@ contains
     worker = 0
   end function CrewOverstays
 
-  !> Nobody is left to wait for. Lost workers are waited for a while as long as there is work (`idle`: there is none) and nobody else
-  !> is left: what cut them off may pass.
+  !> Nobody is left to wait for. Lost workers are waited for a while as long as there is work (`idle`: there is none) and nobody
+  !> else is left: what cut them off may pass.
   pure logical function CrewOver(crew, idle) result(over)
     type(crew_t), intent(in) :: crew
     logical, intent(in) :: idle

@@ -1,6 +1,7 @@
 !> THE protocol: what master and workers say to each other, and how it travels.
 !>
 !>     message   from     carries                                            answer
+!>     START     master   exit status if there is nothing to do; the scheme  -
 !>     READY     worker   worker id, GPU? (1 or 0), CPU threads; host        SHOT or STOP, perhaps later
 !>     SHOT      master   record, slot, attempt, snapshots?; positions       -
 !>     STOP      master   -                                                  BYE
@@ -35,11 +36,11 @@ module protocol_m
   public :: message_t, listener_t, link_t, Tell, Poll, Answer, LinkBusy, LinkFlush, LinkForget, Rest, Barrier
   public :: BroadcastText, BroadcastInteger, BroadcastReals, BroadcastFields, LargestInteger
   public :: MSG_NONE, MSG_READY, MSG_SHOT, MSG_STOP, MSG_MODEL, MSG_GATHER, MSG_SNAPS, MSG_WRITTEN, MSG_REFUSED
-  public :: MSG_LOST, MSG_PROGRESS, MSG_BYE, MSG_NOTE, MSG_LEAVE, MSG_DROP, MSG_BEAT, MSG_END
+  public :: MSG_LOST, MSG_PROGRESS, MSG_BYE, MSG_NOTE, MSG_LEAVE, MSG_DROP, MSG_BEAT, MSG_END, MSG_START
 
   integer, parameter :: MSG_NONE = 0, MSG_READY = 1, MSG_SHOT = 2, MSG_STOP = 3, MSG_MODEL = 4, MSG_GATHER = 5, &
                         MSG_SNAPS = 6, MSG_WRITTEN = 7, MSG_REFUSED = 8, MSG_LOST = 9, MSG_PROGRESS = 10, MSG_BYE = 11, &
-                        MSG_NOTE = 12, MSG_LEAVE = 13, MSG_DROP = 14, MSG_BEAT = 15, MSG_END = 16
+                        MSG_NOTE = 12, MSG_LEAVE = 13, MSG_DROP = 14, MSG_BEAT = 15, MSG_END = 16, MSG_START = 17
 
   integer, parameter :: TAG_HEADER = 1, TAG_BODY = 2
   integer, parameter :: NUMBERS = 12          !< integers and reals in a header

@@ -13,9 +13,9 @@ module run_m
   use master_m, only: master_t, MasterFinish, MasterNew, MasterPart, MasterServe, MasterStatus
   use params_m, only: job_t
   use physics_m, only: SolverNew
-  use protocol_m, only: BroadcastInteger, link_t
+  use protocol_m, only: link_t
   use roles_m, only: role_t, RolesThreads
-  use share_m, only: ShareScheme
+  use share_m, only: ShareHear, ShareTell
   use store_m, only: store_t, StoreClose, StoreOpen
   use prospect_m, only: prospect_t, ProspectLog, ProspectRead, ProspectSurvey
   use survey_m, only: survey_t
@@ -71,9 +71,7 @@ contains
                      Str(role%nworkers)//' worker(s)')
       end if
     end if
-    call BroadcastInteger(role%world, exit_status)
-    if (exit_status /= 0) return
-    call host_catch_signals()
+    if (exit_status == 0) call host_catch_signals()
     rules%shots_per_gpu = job%shots_per_gpu
     rules%retire = job%on_gpu_error == 'retire'
     rules%lease = job%lease
@@ -117,8 +115,8 @@ contains
     end do
   end subroutine LogLines
 
-  !> Models what is left of a prepared survey (rank 0 has it) with the first `nworkers` groups, until `deadline` [s, of host_seconds]
-  !> at the latest, and closes its files. Collective over all ranks, until `broken`: ranks were lost.
+  !> Models what is left of a prepared survey (rank 0 has it) with the first `nworkers` groups, until `deadline` [s, of
+  !> host_seconds] at the latest, and closes its files. With an `exit_status` other than 0 it only tells all ranks that. Collective over all ranks, until `broken`: ranks were lost.
   subroutine RunSurvey(role, physics, threads, rules, prospect, store, nworkers, deadline, quiet, exit_status, broken)
     type(role_t), intent(in) :: role
     character(*), intent(in) :: physics
@@ -139,7 +137,13 @@ contains
     start = host_seconds()
     link%world = role%world
     link%patience = merge(rules%lease, PATIENCE*rules%lease, role%master)
-    call ShareScheme(role%world, prospect%scheme)
+    if (role%master) then
+      call ShareTell(link, role%size, exit_status, prospect%scheme)
+    else
+      call ShareHear(link, exit_status, prospect%scheme)
+    end if
+    broken = .false.
+    if (exit_status /= 0) return
     prospect%scheme%threads = RolesThreads(role, threads)
     if (role%master) call MasterNew(master, prospect, store, nworkers, role%size, deadline, quiet)
     if (role%alone) link%listener => master

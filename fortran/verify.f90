@@ -175,8 +175,8 @@ contains
       if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, .true., .false., error)
       if (allocated(error)) status = 1
     end if
-    call BroadcastInteger(role%world, status)
-    if (status == 0) call RunSurvey(role, physics, 0, rules_t(), prospect, store, nworkers, FOREVER, .true., status, broken)
+    call RunSurvey(role, physics, 0, rules_t(), prospect, store, nworkers, FOREVER, .true., status, &
+                   broken)
     if (.not. role%master) return
     if (allocated(error)) then
       call Result(score, .false., output//': '//error%message)

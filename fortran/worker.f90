@@ -152,7 +152,8 @@ contains
     type(worker_t), intent(in) :: worker
     logical :: none_wanted
     none_wanted = worker%stopped .or. (worker%wanted == 0 .and. .not. worker%leaving)
-    Open = .not. worker%ended .and. .not. (none_wanted .and. worker%unwritten == 0 .and. all(worker%slot%state == IDLE .or. worker%slot%state == CLOSED))
+    Open = .not. (none_wanted .and. worker%unwritten == 0 .and. all(worker%slot%state == IDLE .or. worker%slot%state == CLOSED))
+    Open = Open .and. .not. worker%ended
   end function Open
 
   ! --- hearing -------------------------------------------------------------------------------------------------------

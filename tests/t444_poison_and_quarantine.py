@@ -7,7 +7,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done, skip  # noqa: E402
-from jobs import RECOVERY, Job, count, events, kick  # noqa: E402
+from jobs import RECOVERY, Job, events, kick  # noqa: E402
 from minisurvey import make, run, statuses, write_keymap  # noqa: E402
 
 # A library that kills a rank which allocates much (the shot with a wide spread needs a larger window than the others), and gives
