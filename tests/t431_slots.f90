@@ -342,10 +342,8 @@ contains
     logical, intent(in) :: gpu
     type(role_t) :: role
     type(link_t) :: link
-    type(ending_t) :: ending
     type(fd2d_t) :: fd2d
     type(device_t) :: device
-    type(ending_t) :: ending
     role%host = 'here'
     role%processor = 'a processor'
     role%gpu_fault = ''
