@@ -62,10 +62,10 @@ BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.
 FTESTS := $(patsubst tests/%.f90,$(B)/tests/%,$(wildcard tests/t*.f90))
 THELP  := $(patsubst tests/%.f90,$(B)/tests/%.o,$(filter-out tests/t%.f90,$(wildcard tests/*.f90)))
 CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
-GPU_TESTS := t240 t241 t242 t243 t432
+GPU_TESTS := t240 t241 t242 t243 t252 t432
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu)
 
-.PHONY: all demo test test-gpu bench bench-gpu lint help install clean
+.PHONY: all demo test test-gpu soak bench bench-gpu lint help install clean
 .PHONY: programs tests gpu-tests gpu-bench show-demo run-bench
 GOALS := $(or $(MAKECMDGOALS),all)
 
@@ -94,6 +94,11 @@ test-gpu: ## build and run the tests of the GPU kernels; needs no NetCDF (NEED_G
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory gpu-tests
 	@JOBS=1 TEST_LIMIT=$${TEST_LIMIT:-400} B='$(CURDIR)/$(B)' tests/run $(or $(TEST),$(GPU_TESTS))
+soak:     ## a survey of 200 shots in bad weather: kills, stalls, torn journals, full disks; minutes (SOAK="--seed 7 ...")
+	@tools/setup test
+	@$(MAKE) --no-print-directory programs
+	@rm -rf '$(B)/soak' && mkdir -p '$(B)/soak'
+	@cd '$(B)/soak' && B='$(CURDIR)/$(B)' "$${PYTHON:-$$('$(CURDIR)/tools/setup' python)}" '$(CURDIR)/tests/soak.py' $(SOAK)
 bench:    ## measure the kernels against the memory of this machine
 	@tools/setup build
 	@$(MAKE) --no-print-directory run-bench

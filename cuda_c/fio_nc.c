@@ -1,9 +1,11 @@
 /* NetCDF by names. The only file that calls the NetCDF library. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netcdf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "err.h"
@@ -12,7 +14,8 @@
 
 struct fio {
     int ncid;
-    int fd; /* a descriptor of our own, for fsync: the library has no call for it */
+    int fd;    /* a descriptor of our own, for fsync: the library has no call for it */
+    int named; /* numbers of files mean something on this file system */
     char path[];
 };
 
@@ -67,6 +70,7 @@ static void *opened(struct fio *f, int rc, const char *doing) {
         err_set("cannot %s '%s': %s", doing, f->path, nc_strerror(rc));
     } else {
         f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
+        f->named = f->fd >= 0 && !file_same(f->path, f->fd);
         if (f->fd >= 0)
             return f;
         err_set("cannot %s '%s': %s", doing, f->path, strerror(errno));
@@ -117,6 +121,32 @@ int fio_close(void *handle) {
     return rc != NC_NOERR;
 }
 
+/*
+ * After a write that failed half-way the library's notion of its place in the file is wrong (posixio.c counts a write
+ * only when all of it went well), so what it still holds would go over other gathers when it is closed. It is given a
+ * place where that does no harm.
+ */
+int fio_abandon(void *handle) {
+    struct fio *f = handle;
+    if (!f)
+        return 0;
+    struct stat ours, other;
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    DIR *fds = fstat(f->fd, &ours) ? NULL : opendir("/proc/self/fd");
+    for (struct dirent *entry = fds ? readdir(fds) : NULL; entry && nowhere >= 0; entry = readdir(fds)) {
+        int fd = atoi(entry->d_name);
+        if (entry->d_name[0] == '.' || fd == f->fd || fstat(fd, &other) || other.st_ino != ours.st_ino ||
+            other.st_dev != ours.st_dev || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+            continue;
+        dup2(nowhere, fd);
+    }
+    if (fds)
+        closedir(fds);
+    if (nowhere >= 0)
+        close(nowhere);
+    return fio_close(handle);
+}
+
 int fio_flush(void *handle) {
     struct fio *f = handle;
     NC(nc_sync(f->ncid), "write", "the data");
@@ -127,7 +157,7 @@ int fio_sync(void *handle) {
     struct fio *f = handle;
     TRY(fio_flush(handle));
     REQUIRE(fsync(f->fd) == 0, "cannot force '%s' onto the disk: %s", f->path, strerror(errno));
-    return 0;
+    return f->named ? file_same(f->path, f->fd) : 0;
 }
 
 /* --- definitions --------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 !> An open file of gathers: what every part of its handling shares. See fio.f90 for the layout.
 module fiofile_m
   use error_m, only: error_t, Fail, FailFromC
-  use fio_c, only: fio_close, fio_dim_length, fio_get_att_text, fio_get_doubles, fio_get_longs, fio_header_check, fio_open
+  use fio_c, only: fio_abandon, fio_close, fio_dim_length, fio_get_att_text, fio_get_doubles, fio_get_longs, fio_header_check, &
+                   fio_open
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8
   use text_m, only: CString, Str
@@ -141,7 +142,8 @@ contains
     logical :: broken
     broken = fio%broken
     rc = 0
-    if (c_associated(fio%handle)) rc = fio_close(fio%handle)
+    if (c_associated(fio%handle) .and. broken) rc = fio_abandon(fio%handle)
+    if (c_associated(fio%handle) .and. .not. broken) rc = fio_close(fio%handle)
     fio%handle = c_null_ptr
     fio%broken = .false.
     ! after a failed write closing fails again, of the same cause, which was told then

@@ -10,7 +10,7 @@ module fioget_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: FioVerify, FioGet, FioStatus, SumSlot
+  public :: FioVerify, FioGet, FioStatus, FioChecksums, SumSlot
 
 contains
 
@@ -91,6 +91,17 @@ contains
     end if
     status = int(values)
   end subroutine FioStatus
+
+  !> The checksum that the file states for each slot, (slots).
+  subroutine FioChecksums(fio, checksum, error)
+    type(fio_t), intent(in) :: fio
+    integer(i8), allocatable, intent(out) :: checksum(:)
+    type(error_t), allocatable, intent(inout) :: error
+    allocate (checksum(fio%nshots), source=0_i8)
+    call CheckOpen(fio, error)
+    if (allocated(error)) return
+    call FailFromC(fio_get_longs(fio%handle, CString('checksum'), [0_i8], [int(fio%nshots, i8)], checksum), error)
+  end subroutine FioChecksums
 
   !> Reads a gather, verified. Positions are those used.
   subroutine FioGet(fio, slot, gather, error)

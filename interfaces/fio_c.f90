@@ -3,7 +3,7 @@ module fio_c
   use iso_c_binding, only: c_ptr, c_int, c_char, c_long_long, c_double, c_float
   implicit none
   private
-  public :: fio_create, fio_open, fio_close, fio_flush, fio_sync, fio_enddef
+  public :: fio_create, fio_open, fio_close, fio_abandon, fio_flush, fio_sync, fio_enddef
   public :: fio_dim, fio_var, fio_text, fio_numbers
   public :: fio_put_floats, fio_put_doubles, fio_put_longs, fio_put_text
   public :: fio_get_floats, fio_get_doubles, fio_get_longs, fio_get_text
@@ -33,6 +33,13 @@ module fio_c
       implicit none
       type(c_ptr), value :: handle
     end function fio_close
+
+    !> Closes after a write that failed: nothing more of it reaches the file. NULL is harmless.
+    integer(c_int) function fio_abandon(handle) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+    end function fio_abandon
 
     !> All that was put is with the operating system on return: what cannot be written is known now.
     integer(c_int) function fio_flush(handle) bind(c)
