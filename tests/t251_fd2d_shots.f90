@@ -21,7 +21,7 @@ contains
 end module impatient_m
 
 program t251_fd2d_shots
-  use, intrinsic :: ieee_exceptions, only: ieee_set_halting_mode, ieee_usual
+  use, intrinsic :: ieee_exceptions, only: ieee_set_flag, ieee_set_halting_mode, ieee_usual
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use fd2d_m, only: fd2d_t, Fd2dTimestep
@@ -228,6 +228,8 @@ contains
     end do
     call WrongNumber(cell(:, 1), bad(1), 100, 3600.0_dp)
     call ClaimFails(error, 'by step 200 of ', 'a number goes bad, a look 100 steps later')
+    call solver%free()
+    call ieee_set_flag(ieee_usual, .false.)
   end subroutine WrongNumbers
 
   !> Makes `error` hold the sentence, and claims that it names step and cell while they can be known. `seconds`: said to have been

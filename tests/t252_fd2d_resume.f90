@@ -184,6 +184,9 @@ contains
     call Finish(second, gather, sum)
     call ClaimFine(error, 'begun with one thread, finished with three')
     call Claim(sum == reference, 'begun with one thread, finished with three: the same bits')
+    call whole%free()
+    call first%free()
+    call second%free()
   end subroutine OtherThreads
 
   !> A passport tells apart what must not be mixed; a state of the wrong size is refused.
@@ -226,6 +229,8 @@ contains
     moment%step = scene%scheme%nt + 1
     call second%load(moment, state, error)
     call ClaimFails(error, 'but the shot has', 'a state after the end')
+    call first%free()
+    call second%free()
   end subroutine Refusals
 
   function NameOf(i) result(text)
