@@ -95,6 +95,11 @@ int file_reserve(const char *path, long bytes) {
     return 0;
 }
 
+int file_cut(const char *path, long bytes) {
+    REQUIRE(truncate(path, bytes) == 0, "cannot cut '%s' to %ld bytes: %s", path, bytes, strerror(errno));
+    return 0;
+}
+
 void file_limit_is_error(void) { signal(SIGXFSZ, SIG_IGN); }
 
 /* --- reading ------------------------------------------------------------------------- */

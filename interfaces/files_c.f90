@@ -3,7 +3,7 @@ module files_c
   use iso_c_binding, only: c_ptr, c_int, c_char, c_long_long, c_double, c_float
   implicit none
   private
-  public :: file_exists, file_size, file_sync, file_rename, file_remove, file_reserve, file_read_floats, file_read_bytes
+  public :: file_exists, file_size, file_sync, file_rename, file_remove, file_reserve, file_cut, file_read_floats, file_read_bytes
   public :: file_limit_is_error, file_same
   public :: append_open, append_write, append_truncate, append_reserve, append_close, append_locked
   public :: crc32_bytes, clock_seconds, clock_text, clock_parse
@@ -52,6 +52,14 @@ module files_c
       character(kind=c_char), intent(in) :: path(*)
       integer(c_long_long), value :: bytes
     end function file_reserve
+
+    !> Gives a file this length, without taking space for more.
+    integer(c_int) function file_cut(path, bytes) bind(c)
+      import :: c_int, c_char, c_long_long
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_long_long), value :: bytes
+    end function file_cut
 
     !> n numbers of `width` = 4 or 8 bytes, from byte `offset` on, swapped end for end if `swap` is 1, as single precision.
     integer(c_int) function file_read_floats(path, offset, n, width, swap, values) bind(c)
