@@ -1,6 +1,6 @@
 !> A file of gathers has the length that its header says, however long that header is and however small the file.
 program t313_fio_small
-  use check_m, only: Claim, Done
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use files_m, only: FileSize
   use fio_m, only: fio_t, FioClose, FioCreate, FioOpen, FioPut, FioVerify
@@ -21,9 +21,30 @@ program t313_fio_small
   end do
   call Claim(wrong == 0, Str(n)//' files of one small gather with headers of 500 to 40,000 more characters: '//Str(wrong)// &
              ' could not be opened again or changed their length, first: '//first_fault)
+  call Stretched()
   call Done()
 
 contains
+
+  !> A writer that was killed left a block of zeros behind the end: who goes on cuts it off, who only reads says so.
+  subroutine Stretched()
+    type(fio_t) :: fio
+    type(error_t), allocatable :: error
+    integer(i8) :: before, long, after
+    integer :: unit
+    call FileSize('small.nc', before, error)
+    open (newunit=unit, file='small.nc', access='stream', form='unformatted', status='old', position='append')
+    write (unit) repeat(achar(0), 5000)
+    close (unit)
+    call FileSize('small.nc', long, error)
+    call FioOpen(fio, 'small.nc', error, 'small', readonly=.true.)
+    call ClaimFails(error, 'is damaged: it has '//Str(long)//' bytes', 'a reader of a file that is too long')
+    call FioOpen(fio, 'small.nc', error, 'small')
+    call ClaimFine(error, 'a job that goes on opens it')
+    call FileSize('small.nc', after, error)
+    call FioClose(fio, error)
+    call Claim(long == before + 5000 .and. after == before, 'and cuts it: '//Str(before)//', '//Str(long)//', '//Str(after)//' bytes')
+  end subroutine Stretched
 
   subroutine Small(length)
     integer, intent(in) :: length
