@@ -29,6 +29,7 @@ module dealer_m
     integer :: slot = 0, worker = 0
     real(dp) :: since = 0                       !< dealt at [s]
     real(dp) :: fraction = 0, told = 0          !< done, and when that was told [s]
+    real(dp) :: share = 1                       !< of the shot that is computed in this flight: it may have begun from a state
     logical :: dropped = .false.                !< another worker has the shot now, or has done it
     logical :: hushed = .false.                 !< the worker knows
   end type flight_t
@@ -160,19 +161,23 @@ contains
     dealer%flight = [dealer%flight, flight_t(slot=slot, worker=worker, since=now, told=now)]
   end subroutine DealerTake
 
-  !> A worker tells what fraction of a shot is done.
-  subroutine DealerPut(dealer, worker, slot, fraction, now)
+  !> A worker tells what fraction of a shot is done, and with what fraction it began.
+  subroutine DealerPut(dealer, worker, slot, fraction, now, head)
     type(dealer_t), intent(inout) :: dealer
     integer, intent(in) :: worker, slot
     real(dp), intent(in) :: fraction, now
+    real(dp), intent(in), optional :: head
+    real(dp) :: done
     integer :: i
     i = DealerFlight(dealer, worker, slot)
     if (i == 0) return
     associate (f => dealer%flight(i))
-      if (fraction <= f%fraction .or. fraction > 1) return
-      f%fraction = fraction
+      if (present(head)) f%share = 1 - min(max(head, 0.0_dp), 0.999_dp)
+      done = (fraction - (1 - f%share))/f%share
+      if (done <= f%fraction .or. fraction > 1) return
+      f%fraction = done
       f%told = now
-      call RatesHint(dealer%rates, worker, fraction*dealer%cost(slot), now - f%since)
+      call RatesHint(dealer%rates, worker, done*f%share*dealer%cost(slot), now - f%since)
     end associate
   end subroutine DealerPut
 
@@ -183,7 +188,7 @@ contains
     real(dp), intent(in) :: now
     integer :: i
     i = DealerFlight(dealer, worker, slot)
-    if (i > 0) call RatesTake(dealer%rates, worker, dealer%cost(slot), now - dealer%flight(i)%since)
+    if (i > 0) call RatesTake(dealer%rates, worker, dealer%flight(i)%share*dealer%cost(slot), now - dealer%flight(i)%since)
     call Land(dealer, worker, slot, now)
     call DealerUnpark(dealer, slot)
     if (dealer%finished(slot)) return
@@ -491,7 +496,7 @@ contains
       if (f%dropped) return
       seat%cost = dealer%cost(f%slot)
       whole = 0
-      if (rate > 0) whole = seat%cost/rate
+      if (rate > 0) whole = f%share*seat%cost/rate
       if (f%fraction > 0 .and. rate > 0) then
         whole = (f%told - f%since + PRIOR*whole)/(f%fraction + PRIOR)
       end if

@@ -1,6 +1,7 @@
 !> Setting up a 2D shot: grid and layers around its window, the medium on it, source and receivers as cells and weights.
 module fd2d_setup_m
   use error_m, only: error_t, Fail
+  use fd2d_blowup_m, only: growth
   use fd2d_engine_m, only: fd2d_grid_t, field_sigma, field_vx, field_vz
   use fd2d_state_m, only: fd2d_state_t
   use fd2d_variants_m, only: Fd2dEngineNew, Fd2dVariantFor, Fd2dVariantNeedsGpu
@@ -18,8 +19,6 @@ module fd2d_setup_m
   private
   public :: Fd2dSetup, Fd2dForget, Fd2dGrid
 
-  real(sp), parameter :: growth = 1000     !< a field this many times what the source can bring has blown up
-
 contains
 
   !> Prepares a shot: grid, medium, layers, source and receivers. The engine's memory is kept while the grid stays the same, and
@@ -36,6 +35,8 @@ contains
     self%scheme = scheme
     self%shot = shot
     self%steps = 0
+    self%chunk = 0
+    self%peak = 0
     self%finished = .false.
     self%seconds = 0
     self%taken = 0

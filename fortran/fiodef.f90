@@ -43,7 +43,7 @@ contains
     if (.not. allocated(error)) call FailFromC(file_reserve(CString(Temporary(path)), bytes), error)
     if (c_associated(handle)) call FailFromC(fio_close(handle), error)
     handle = c_null_ptr
-    ! a header of some 16 KB makes the library write whole blocks, beyond the end of a small file
+    ! where the header is longer than its buffer the library leaves a small file longer than all that is in it
     if (.not. allocated(error)) call FailFromC(file_cut(CString(Temporary(path)), bytes), error)
     if (.not. allocated(error)) call FileSync(Temporary(path), error)
     if (.not. allocated(error)) call FileRename(Temporary(path), path, error)

@@ -222,7 +222,8 @@ contains
     case (MSG_PROGRESS)
       if (message%n(2) > 0) call TakeProgress(self, message, answer)
     case (MSG_NOTE)
-      call LogWarn(message%text)
+      if (message%n(1) == 1) call LogInfo(message%text)
+      if (message%n(1) /= 1) call LogWarn(message%text)
     case (MSG_LEAVE)
       call LetGo(self, int(message%n(1)), int(message%n(2)), answer)
     case (MSG_NONE)
@@ -368,7 +369,11 @@ contains
     integer :: worker
     logical :: parked, dropped
     worker = int(message%n(12))
-    call GatherFrom(message, gather)
+    call GatherFrom(message, gather, error)
+    if (allocated(error)) then
+      call VerdictLetter(MSG_GATHER, gather%record, gather%slot, error%message, answer)
+      return
+    end if
     if (self%dealer%finished(gather%slot) .and. .not. DealerParked(self%dealer, gather%slot)) then
       call DealerDone(self%dealer, worker, gather%slot, host_seconds())
       call LogInfo('shot '//Str(gather%record)//': worker '//Str(worker)//' on '//self%watch%host(worker)// &
@@ -405,8 +410,10 @@ contains
     type(gather_t) :: gather
     type(survey_t) :: survey
     type(error_t), allocatable :: error
-    call SnapsFrom(message, gather)
+    call SnapsFrom(message, gather, error)
     call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, '', answer)
+    if (allocated(error)) call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, error%message, answer)
+    if (allocated(error)) return
     if (self%dealer%finished(gather%slot)) return           ! another worker was sooner
     call ProspectSurvey(self%prospect, '', survey)
     call FioSnapshots(self%prospect%job%output//'.snap'//Str(gather%record)//'.nc', gather, survey%attribute, error)
@@ -702,7 +709,7 @@ contains
     if (allocated(error)) call Trouble(self, error)
     if (its) then
       call WatchPut(self%watch, worker, int(message%n(2)), message%x(1))
-      call DealerPut(self%dealer, worker, slot, message%x(1), host_seconds())
+      call DealerPut(self%dealer, worker, slot, message%x(1), host_seconds(), message%x(2))
     else
       answer%kind = MSG_DROP
       answer%n(1:2) = [self%prospect%keymap%record(slot), slot]

@@ -5,14 +5,16 @@
 !>     READY     worker   worker id, GPU? (1 or 0), CPU threads; host        SHOT or STOP, perhaps later
 !>     SHOT      master   record, slot, attempt, snapshots?; positions       -
 !>     STOP      master   -                                                  BYE
-!>     DROP      master   record of a shot that another worker has           LOST, or the GATHER that is under way
+!>     DROP      master   record of a shot that another worker has, or       LOST, or the GATHER that is under way
+!>                        (1) that is given up as the job ends
 !>     MODEL     worker   record, window it holds already                    MODEL (window, or "the same") or REFUSED
 !>     GATHER    worker   traces, positions used, times                      WRITTEN or REFUSED
 !>     SNAPS     worker   snapshots of a shot                                WRITTEN or REFUSED
 !>     LOST      worker   record, why, whether the shot is innocent          -
-!>     PROGRESS  worker   record, fraction done; the heartbeat, record 0     -
+!>     PROGRESS  worker   record, fraction done, fraction it began at;       -
+!>                        the heartbeat, record 0
 !>     BEAT      master   I am here                                          -
-!>     NOTE      worker   a sentence for the log                             -
+!>     NOTE      worker   a sentence for the log, a warning or not           -
 !>     LEAVE     worker   may I go before the end? or: I have to             LEAVE: yes or no
 !>     BYE       worker   times spent in compute, wait, I/O                  END
 !>     END       master   exit status, whether ranks are lost                END

@@ -1,5 +1,6 @@
 !> The verb run: prepare the survey on rank 0, then master and workers do their parts.
 module run_m
+  use checkpoint_m, only: CheckpointRule, CheckpointSweep
   use error_m, only: error_t
   use crew_m, only: PATIENCE
   use dealer_m, only: FOREVER
@@ -45,6 +46,7 @@ contains
     type(memory_t) :: memory
     character(:), allocatable :: warning
     real(dp) :: start, deadline
+    logical :: ok
     start = host_seconds()
     deadline = FOREVER
     broken = .false.
@@ -73,7 +75,10 @@ contains
     rules%shots_per_gpu = job%shots_per_gpu
     rules%retire = job%on_gpu_error == 'retire'
     rules%lease = job%lease
+    call CheckpointRule(job%checkpoint, job%mtbf, job%output, rules%checkpoint, ok)
+    if (role%master) call CheckpointSweep(rules%checkpoint, job%overwrite)
     call RunSurvey(role, physics, job%threads, rules, prospect, store, role%nworkers, deadline, .false., exit_status, broken)
+    if (role%master .and. exit_status == 0) call CheckpointSweep(rules%checkpoint, .true.)
   end subroutine Run
 
   !> From here on the log goes to OUTPUT.log too, and the resolved parameters stand in OUTPUT.par: par=OUTPUT.par repeats the run.

@@ -1,5 +1,5 @@
-!> What rank 0 derived and every rank must have bit for bit: the scheme of the survey. It goes to each rank by itself, and nobody waits
-!> for anybody but rank 0: a rank that dies while rank 0 reads the model is missed later.
+!> What rank 0 derived and every rank must have bit for bit: the scheme of the survey. It goes to each rank by itself, and nobody
+!> waits for anybody but rank 0: a rank that dies while rank 0 reads the model is missed later.
 module share_m
   use kinds_m, only: dp
   use protocol_m, only: Answer, link_t, message_t, MSG_START, Poll, Rest

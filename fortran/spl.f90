@@ -26,7 +26,7 @@ module spl_m
   character(6), parameter :: verbs(4) = [character(6) :: 'run', 'plan', 'status', 'verify']
   integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end by SIGALRM
   real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
-  integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2
+  integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4
 
 contains
 
@@ -40,27 +40,30 @@ contains
     type(error_t), allocatable :: error
     character(:), allocatable :: settings
     integer :: action, exit_status
-    logical :: broken, all_here
+    logical :: broken, all_here, json
     call host_alarm(MEETING)                  ! a rank that dies in there keeps the others waiting
     call RolesStart(role)
-    call host_alarm(0)
     action = QUIT
     exit_status = 0
     broken = .false.
     settings = ''
-    if (role%master) call Understand(name, physics, role, DeckCommandLine(), settings, action, error)
+    if (role%master) call Understand(name, DeckCommandLine(), job, settings, action, json, error)
     call BroadcastInteger(role%world, action)
-    if (action /= QUIT) then
+    if (action == DO_RUN .or. action == DO_VERIFY) then
       call BroadcastText(role%world, settings)
       call TellVariants(table)
       call JobFromText(settings, job, table, error)
-      call host_alarm(MEETING)
       if (.not. allocated(error)) call RolesGroups(role, job%group, error)
       if (.not. allocated(error)) call RolesDevices(role, job%gpn, job%ranks_per_gpu, job%threads, error)
       call host_alarm(0)
       if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, &
                                                                            broken)
       if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status, broken)
+    else
+      call host_alarm(0)
+      if (role%master .and. action == DO_PLAN) call Plan(role, physics, job, error)
+      if (role%master .and. action == DO_STATUS) call StatusPrint(job, json, error)
+      call BroadcastInteger(role%world, action)   ! rank 0 may have been busy for long
     end if
     if (allocated(error)) then
       exit_status = 1
@@ -92,17 +95,18 @@ contains
     call posix_exit(exit_status)
   end subroutine Leave
 
-  !> Rank 0 reads the command line, answers what it can alone, and tells what all ranks have to do: `action`, `settings`.
-  subroutine Understand(name, physics, role, args, settings, action, error)
-    character(*), intent(in) :: name, physics, args(:)
-    type(role_t), intent(in) :: role
+  !> Rank 0 reads the command line, answers what it can at once, and tells what is to be done: `action`, `job`, `settings`.
+  subroutine Understand(name, args, job, settings, action, json, error)
+    character(*), intent(in) :: name, args(:)
+    type(job_t), intent(inout) :: job
     character(:), allocatable, intent(inout) :: settings
     integer, intent(inout) :: action
+    logical, intent(out) :: json
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: verb
-    type(job_t) :: job
     type(table_t) :: table
-    logical :: json, setting(size(args))
+    logical :: setting(size(args))
+    json = .false.
     call TellVariants(table)
     if (size(args) == 0) then
       call LogPrint(SelfDescription(name))
@@ -123,9 +127,9 @@ contains
     case ('verify')
       action = DO_VERIFY
     case ('plan')
-      call Plan(role, physics, job, error)
+      action = DO_PLAN
     case ('status')
-      call StatusPrint(job, json, error)
+      action = DO_STATUS
     end select
   end subroutine Understand
 

@@ -6,6 +6,8 @@
 !> full and never waits for the host. No turn waits for the master: what a slot asks is answered while others compute. The time
 !> loop of a slot keeps up to two chunks of steps queued on the GPU, so set-up and traces of other slots cost it nothing.
 module worker_m
+  use checkpoint_m, only: checkpoint_t, keeper_t, KeeperBegin, KeeperDrop, KeeperEnd, KeeperNew, KeeperNow, &
+                          KeeperTurn
   use error_m, only: error_t, Fail
   use fill_m, only: ShotsAtOnce
   use host_c, only: host_seconds, host_signal
@@ -35,6 +37,7 @@ module worker_m
     integer :: shots = 0                      !< at once, wherever they are computed; 0 = one on CPU cores, shots_per_gpu on a GPU
     real(dp) :: lease = 120                   !< a silent rank is taken for lost after that [s]
     logical :: retire = .false.               !< a worker whose GPU failed leaves; else it goes on with CPU cores
+    type(checkpoint_t) :: checkpoint          !< how often the state of a shot is kept, and where
   end type rules_t
 
   type :: worker_t
@@ -58,6 +61,7 @@ module worker_m
     type(ending_t) :: ending
     logical :: too_large = .false.            !< a window did not fit, and that was said
     real(dp) :: compute = 0, wait = 0, io = 0 !< seconds so far
+    type(keeper_t) :: keeper                  !< of states
   end type worker_t
 
 contains
@@ -72,6 +76,7 @@ contains
     type(rules_t), intent(in) :: rules
     type(ending_t), intent(out) :: ending
     type(worker_t), allocatable :: worker
+    character(:), allocatable :: said
     integer :: i
     allocate (worker)
     worker%role = role
@@ -79,6 +84,7 @@ contains
     worker%scheme = scheme
     worker%gpu = role%gpu >= 0
     worker%room = role%gpu_room
+    if (role%group_size == 1) call KeeperNew(worker%keeper, rules%checkpoint)
     if (rules%shots > 0) worker%wanted = min(rules%shots, SLOTS)
     allocate (worker%slot(merge(SLOTS, worker%wanted, worker%gpu)))
     do i = 1, size(worker%slot)
@@ -95,6 +101,8 @@ contains
     do i = 1, size(worker%slot)
       call worker%slot(i)%solver%free()
     end do
+    call KeeperEnd(worker%keeper, said)
+    if (said /= '' .and. .not. worker%ended) call Note(worker, link, 'worker '//Str(role%worker_id)//': '//said, .true.)
     if (.not. worker%ended) call Bye(worker, link)
     worker%parting = .true.
     do while (.not. (worker%ended .or. associated(link%listener)))
@@ -120,12 +128,15 @@ contains
       call ModelAsk(worker, link, slot)                                          ! the piece of earth it sees
     case (READY)
       call slot%solver%setup(SchemeOf(worker, slot), slot%window, slot%shot, error)
-      slot%state = LOOPING
       slot%last_beat = start
+      if (.not. allocated(error)) call Resume(worker, link, slot, error)
+      slot%state = LOOPING
     case (LOOPING)
       call slot%solver%advance(done, error)                                      ! some time steps
       if (.not. allocated(error)) call Heartbeat(worker, link, slot)
+      if (.not. (done .or. allocated(error))) call Keep(worker, link, slot, error)
       if (done) slot%state = MODELLED
+      if (allocated(error)) call Distrust(worker, slot, error)
     case (MODELLED)
       call slot%solver%gather(slot%gather, error)                                ! receivers -> traces
       if (.not. allocated(error)) call GatherSend(worker, link, slot)            ! to the I/O server
@@ -256,6 +267,7 @@ contains
     case (MSG_WRITTEN, MSG_REFUSED)
       call TakeVerdict(worker, link, letter)
     case (MSG_DROP)
+      if (letter%n(3) == 1) call KeepLast(worker, link, int(letter%n(1)))
       call TakeDrop(worker, link, int(letter%n(1)), merge('the job ends         ', 'another worker has it', letter%n(3) == 1))
     case (MSG_END)
       worker%ended = .true.
@@ -301,12 +313,14 @@ contains
     type(slot_t), intent(inout) :: slot
     type(message_t), intent(in) :: letter
     type(error_t), allocatable :: error
-    call ShotFrom(letter, slot%shot, slot%snapshots)
+    call ShotFrom(letter, slot%shot, slot%snapshots, error)
     slot%dropped = .false.
     slot%state = GIVEN
-    if (worker%wanted > 0 .or. worker%called) return
-    call Fail(error, 'it came when the worker was about to leave')
-    error%device = .true.
+    if ((worker%wanted > 0 .or. worker%called) .and. .not. allocated(error)) return
+    if (.not. allocated(error)) then
+      call Fail(error, 'it came when the worker was about to leave')
+      error%device = .true.
+    end if
     call ReportLost(worker, link, slot, error)
   end subroutine TakeShot
 
@@ -327,9 +341,9 @@ contains
     type(slot_t), intent(inout) :: slot
     type(message_t), intent(in) :: letter
     type(error_t), allocatable :: error
-    call WindowFrom(letter, worker%serial, slot%window)
+    call WindowFrom(letter, worker%serial, slot%window, error)
     slot%state = READY
-    if (slot%dropped) then
+    if (slot%dropped .or. allocated(error)) then
       call Fail(error, 'another worker has it')
       call ReportLost(worker, link, slot, error)
       return
@@ -369,6 +383,55 @@ contains
     if (.not. slot%snapshots) scheme%snapshot = 0
   end function SchemeOf
 
+  !> A shot that was set up goes on from a state that an earlier worker kept of it, if there is one.
+  subroutine Resume(worker, link, slot, error)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: said
+    call KeeperBegin(worker%keeper, slot%trail, slot%solver, slot%shot%record, said, error)
+    if (said /= '') call Note(worker, link, said, slot%trail%head > 0)
+    if (slot%trail%head > 0) slot%last_beat = slot%last_beat - BEAT   ! the master hears at once that the rest was done elsewhere
+  end subroutine Resume
+
+  !> Keeps the state of a shot in its time loop now and then.
+  subroutine Keep(worker, link, slot, error)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: said
+    call KeeperTurn(worker%keeper, slot%trail, slot%solver, slot%shot%record, said, error)
+    if (said /= '') call Note(worker, link, said)
+  end subroutine Keep
+
+  !> The job is about to end: the state of a shot in its time loop is on the disk on return, whenever the last one was kept.
+  subroutine KeepLast(worker, link, record)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: record
+    type(error_t), allocatable :: ignored
+    character(:), allocatable :: said
+    integer :: i
+    i = SlotOf(worker, record, LOOPING)
+    if (i == 0) return
+    associate (slot => worker%slot(i))
+      if (slot%solver%fraction() > 0) call KeeperNow(worker%keeper, slot%trail, slot%solver, record, said, ignored)
+    end associate
+    if (allocated(said)) then
+      if (said /= '') call Note(worker, link, said)
+    end if
+  end subroutine KeepLast
+
+  !> A shot whose time loop failed, and not by a fault of its GPU, begins anew: its states may carry the fault.
+  subroutine Distrust(worker, slot, error)
+    type(worker_t), intent(inout) :: worker
+    type(slot_t), intent(in) :: slot
+    type(error_t), intent(in) :: error
+    if (.not. error%device) call KeeperDrop(worker%keeper, slot%shot%record)
+  end subroutine Distrust
+
   !> Tells the master now and then how far a shot is.
   subroutine Heartbeat(worker, link, slot)
     type(worker_t), intent(in) :: worker
@@ -379,7 +442,7 @@ contains
     slot%last_beat = host_seconds()
     message%kind = MSG_PROGRESS
     message%n(1:2) = [worker%role%worker_id, slot%shot%record]
-    message%x(1) = slot%solver%fraction()
+    message%x(1:2) = [slot%solver%fraction(), slot%trail%head]
     call Say(worker, link, message)
   end subroutine Heartbeat
 
@@ -421,6 +484,7 @@ contains
     end if
     if (kind == MSG_GATHER) then
       worker%unwritten = worker%unwritten - 1
+      if (.not. allocated(error)) call KeeperDrop(worker%keeper, record)
       if (allocated(error)) call ReportLost(worker, link, gone, error)
       return
     end if
@@ -539,13 +603,15 @@ contains
 
   ! --- saying --------------------------------------------------------------------------------------------------------
 
-  !> A sentence for the log.
-  subroutine Note(worker, link, text)
+  !> A sentence for the log; a warning unless it is `harmless`.
+  subroutine Note(worker, link, text, harmless)
     type(worker_t), intent(in) :: worker
     type(link_t), intent(inout) :: link
     character(*), intent(in) :: text
+    logical, intent(in), optional :: harmless
     type(message_t) :: message
     message%kind = MSG_NOTE
+    if (present(harmless)) message%n(1) = merge(1, 0, harmless)
     message%text = text
     call Say(worker, link, message)
   end subroutine Note

@@ -3,8 +3,8 @@ module files_c
   use iso_c_binding, only: c_ptr, c_int, c_char, c_long_long, c_double, c_float
   implicit none
   private
-  public :: file_exists, file_size, file_sync, file_rename, file_remove, file_reserve, file_cut, file_read_floats, file_read_bytes
-  public :: file_limit_is_error, file_same
+  public :: file_exists, file_size, file_sync, file_rename, file_remove, file_reserve, file_read_floats, file_read_bytes
+  public :: file_limit_is_error, file_cut, file_same
   public :: append_open, append_write, append_truncate, append_reserve, append_close, append_locked
   public :: crc32_bytes, clock_seconds, clock_text, clock_parse
 
@@ -53,7 +53,7 @@ module files_c
       integer(c_long_long), value :: bytes
     end function file_reserve
 
-    !> Gives a file this length, without taking space for more.
+    !> Cuts a file to its first `bytes` bytes.
     integer(c_int) function file_cut(path, bytes) bind(c)
       import :: c_int, c_char, c_long_long
       implicit none
