@@ -116,7 +116,8 @@ contains
   end subroutine LogLines
 
   !> Models what is left of a prepared survey (rank 0 has it) with the first `nworkers` groups, until `deadline` [s, of
-  !> host_seconds] at the latest, and closes its files. With an `exit_status` other than 0 it only tells all ranks that. Collective over all ranks, until `broken`: ranks were lost.
+  !> host_seconds] at the latest, and closes its files. With an `exit_status` other than 0 it only tells all ranks that. Collective
+  !> over all ranks, until `broken`: ranks were lost.
   subroutine RunSurvey(role, physics, threads, rules, prospect, store, nworkers, deadline, quiet, exit_status, broken)
     type(role_t), intent(in) :: role
     character(*), intent(in) :: physics
