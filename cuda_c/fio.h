@@ -9,6 +9,8 @@
  */
 #pragma once
 
+enum { FIO_STRETCH = 1 << 16 }; /* bytes that a file may be longer than its header says: whole blocks are written */
+
 struct fio_layout {
     long header;       /* bytes of the header proper */
     long total;        /* bytes of the complete file */

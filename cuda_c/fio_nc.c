@@ -14,8 +14,9 @@
 
 struct fio {
     int ncid;
-    int fd;    /* a descriptor of our own, for fsync: the library has no call for it */
-    int named; /* numbers of files mean something on this file system */
+    int fd;     /* a descriptor of our own, for fsync: the library has no call for it */
+    int named;  /* numbers of files mean something on this file system */
+    long total; /* bytes of the file by its header, where it is open for writing; else 0 */
     char path[];
 };
 
@@ -61,6 +62,7 @@ static struct fio *new_handle(const char *path) {
         return err_set("out of memory for the name '%s'", path), NULL;
     strcpy(f->path, path);
     f->ncid = f->fd = -1;
+    f->total = 0;
     return f;
 }
 
@@ -106,7 +108,18 @@ void *fio_open(const char *path, int writable) {
     int old, rc = nc__open(path, writable ? NC_WRITE : NC_NOWRITE, &bytes, &f->ncid);
     if (rc == NC_NOERR && writable)
         rc = nc_set_fill(f->ncid, NC_NOFILL, &old);
+    struct fio_layout layout;
+    if (writable && !fio_layout_read(path, NULL, &layout))
+        f->total = layout.total;
     return opened(f, rc, writable ? "open for writing" : "read");
+}
+
+/* The library writes whole blocks, beyond the end of the file too; what it puts there is cut off again. */
+static int unstretch(const struct fio *f) {
+    struct stat st;
+    if (!f->total || fstat(f->fd, &st) || st.st_size <= f->total)
+        return 0;
+    return file_cut(f->path, f->total);
 }
 
 int fio_close(void *handle) {
@@ -114,6 +127,8 @@ int fio_close(void *handle) {
     if (!f)
         return 0;
     int rc = nc_close(f->ncid);
+    if (rc == NC_NOERR)
+        unstretch(f);
     if (rc != NC_NOERR)
         err_set("cannot close '%s': %s", f->path, nc_strerror(rc));
     close(f->fd);
@@ -150,7 +165,7 @@ int fio_abandon(void *handle) {
 int fio_flush(void *handle) {
     struct fio *f = handle;
     NC(nc_sync(f->ncid), "write", "the data");
-    return 0;
+    return unstretch(f);
 }
 
 int fio_sync(void *handle) {

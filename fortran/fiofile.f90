@@ -2,7 +2,7 @@
 module fiofile_m
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_abandon, fio_close, fio_dim_length, fio_get_att_text, fio_get_doubles, fio_get_longs, fio_header_check, &
-                   fio_open
+                   fio_open, fio_unstretch
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8
   use text_m, only: CString, Str
@@ -69,7 +69,8 @@ contains
     writable = 1
     if (present(readonly)) writable = merge(0, 1, readonly)
     fio%path = path
-    call FailFromC(fio_header_check(CString(path)), error)
+    if (writable == 1) call FailFromC(fio_unstretch(CString(path)), error)
+    if (.not. allocated(error)) call FailFromC(fio_header_check(CString(path)), error)
     if (allocated(error)) then
       if (index(error%message, 'damaged') > 0) error%message = error%message// &
         ' (restore it from a copy, or start anew with overwrite=y)'

@@ -61,6 +61,7 @@ class Weather:
         self.recovery = known.returncode == 0       # the job outlives a lost worker
         self.lease = 2.0
         self.p, self.launches, self.counts, self.statuses, self.cuts, self.stuck = None, 0, {}, {}, 0, 0
+        self.surveys, self.deals, self.wrong = 0, 0, []
 
     def command(self, output):
         words = [str(PROGRAM), "par=job.par", f"output={output}", f"gpn={self.args.gpn}"]
@@ -203,7 +204,10 @@ class Weather:
         plan = [self.kill] * a.kills + [self.stall] * a.stalls + [self.tear] * a.torn + [self.fill] * a.full
         self.luck.shuffle(plan)
         n, planned, failed = 0, len(plan), 0
-        while plan and self.done() < a.shots and failed < 5:
+        while plan and failed < 5:
+            if self.done() >= a.shots:                # sooner than all could happen: another survey
+                self.finish()
+                planned, n = len(plan), 0
             if not self.alive():
                 if self.p is not None and self.ended() not in (0, 3):
                     failed += 1
@@ -221,13 +225,31 @@ class Weather:
                 n += 1
                 failed = 0
                 self.counts[what] = self.counts.get(what, 0) + 1
-        for _ in range(8):                            # fair weather to the end
+        self.finish()
+        return plan
+
+    def finish(self):
+        """Fair weather to the end of the survey, which is then judged and put aside."""
+        for _ in range(8):
             if not self.alive():
                 if self.p is not None and self.ended() == 0:
                     break
                 self.launch()
             self.weather(lambda: False)
-        return plan
+        self.judge()
+        self.surveys += 1
+        for path in Path(".").glob("out.nc*"):
+            path.rename(f"survey{self.surveys}{path.name}")
+
+    def judge(self):
+        lines = [line.split() for line in Path("out.nc.journal").read_text().splitlines()]
+        times = [sum(w[1] == "done" and w[2] == str(101 + i) for w in lines) for i in range(self.args.shots)]
+        todo = sum(w[1] == "todo" and "damaged" in w for w in lines)
+        self.deals += sum(w[1] == "deal" for w in lines)
+        if statuses("out.nc") != [1] * self.args.shots or times != [1] * self.args.shots or todo:
+            self.wrong.append(f"survey {self.surveys + 1}: shots written {min(times)} to {max(times)} times, {todo} damaged")
+        if masked("out.nc") != masked("fair/out.nc"):
+            self.wrong.append(f"survey {self.surveys + 1}: its output differs")
 
 
 def kick(pid, sig):
@@ -273,19 +295,14 @@ def main():
     claim(not left and kills == args.kills, f"{weather.counts}, {weather.launches} launches, which ended {weather.statuses}; "
           f"{weather.stuck} of them stuck and ended by hand; events that did not come about: {len(left)}; the dealing paused {weather.pauses()} times, "
           f"{text.count('takes over')} locks of the dead were taken over, {text.count('is taken for lost')} workers were missed")
-    lines = [line.split() for line in Path("out.nc.journal").read_text().splitlines()]
-    times = [sum(w[1] == "done" and w[2] == str(101 + i) for w in lines) for i in range(args.shots)]
-    todo = [w for w in lines if w[1] == "todo"]
-    claim(statuses("out.nc") == [1] * args.shots and times == [1] * args.shots and not todo,
-          f"each of {args.shots} shots was written exactly once by the journal (at most {max(times)}, at least {min(times)} times; "
-          f"{weather.cuts} that stood in torn lines before); {len(todo)} turned out damaged")
-    same = masked("out.nc") == masked("fair/out.nc")
-    claim(same, f"the output is that of fair weather, {os.path.getsize('out.nc')} bytes, times aside")
+    claim(not weather.wrong, f"{weather.surveys} survey(s): each of {args.shots} shots was written exactly once by the journal "
+          f"({weather.cuts} stood in torn lines before) and none was damaged; the output is that of fair weather, "
+          f"{os.path.getsize('fair/out.nc')} bytes, times aside {weather.wrong}")
     odd = re.findall(r"^(?:Fortran runtime error|.*damaged|.*Segmentation|\*\*\*.*).*$", text, re.MULTILINE)
     claim(not odd, f"nothing odd was said {odd[:3] if odd else ''}")
-    deals = sum(w[1] == "deal" for w in lines)
-    claim(True, f"bad weather took {bad:.1f} s, {bad / fair:.2f} times fair weather; {deals - args.shots} of {deals} dealt shots were "
-          f"modelled in vain; seed {args.seed}")
+    shots = weather.surveys * args.shots
+    claim(True, f"bad weather took {bad:.1f} s, {bad / fair / max(weather.surveys, 1):.2f} times fair weather; {weather.deals - shots} of "
+          f"{weather.deals} dealt shots were modelled in vain; seed {args.seed}")
     done()
 
 
