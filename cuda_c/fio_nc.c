@@ -91,7 +91,7 @@ void *fio_create(const char *path) {
 
 void *fio_open(const char *path, int writable) {
     long file_bytes; /* the library's words for a missing file or a folder are poorer than ours */
-    if (file_size(path, &file_bytes))
+    if (file_size(path, &file_bytes) || fio_classic_check(path))
         return NULL;
     if (writable)
         file_limit_is_error();
