@@ -1,6 +1,7 @@
 /* NetCDF by names. The only file that calls the NetCDF library. */
 #include <errno.h>
 #include <fcntl.h>
+#include <fenv.h>
 #include <netcdf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,6 +202,14 @@ static int block(void *handle, const char *var, const long *start, const long *c
     return 0;
 }
 
+/* The library converts numbers of files as they are, signalling NaNs too: nothing to trap at, the caller looks at them.
+ */
+#define UNTRAPPED(call)                                                                                                \
+    fenv_t traps;                                                                                                      \
+    feholdexcept(&traps);                                                                                              \
+    int rc = (call);                                                                                                   \
+    fesetenv(&traps)
+
 #define PUT_GET(name, ctype, nctype)                                                                                   \
     int fio_put_##name(void *handle, const char *var, const long *start, const long *count, const ctype *values) {     \
         int id;                                                                                                        \
@@ -213,7 +222,8 @@ static int block(void *handle, const char *var, const long *start, const long *c
         int id;                                                                                                        \
         size_t s[RANK_MAX], c[RANK_MAX];                                                                               \
         TRY(block(handle, var, start, count, &id, s, c));                                                              \
-        NC(nc_get_vara_##nctype(((struct fio *)handle)->ncid, id, s, c, values), "read variable", var);                \
+        UNTRAPPED(nc_get_vara_##nctype(((struct fio *)handle)->ncid, id, s, c, values));                               \
+        NC(rc, "read variable", var);                                                                                  \
         return 0;                                                                                                      \
     }
 PUT_GET(floats, float, float)
@@ -309,7 +319,8 @@ int fio_get_att_number(void *handle, const char *var, const char *name, double *
         return 0;
     if (nc_inq_att(ncid, id, name, &type, &length) != NC_NOERR || length != 1 || type == NC_CHAR)
         return 0;
-    return nc_get_att_double(ncid, id, name, value) == NC_NOERR;
+    UNTRAPPED(nc_get_att_double(ncid, id, name, value));
+    return rc == NC_NOERR;
 }
 
 /* --- checksums ----------------------------------------------------------------------- */

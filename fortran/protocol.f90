@@ -32,6 +32,7 @@ module protocol_m
   integer, parameter :: MSG_NONE = 0, MSG_READY = 1, MSG_SHOT = 2, MSG_STOP = 3, MSG_MODEL = 4, MSG_GATHER = 5, &
                         MSG_SNAPS = 6, MSG_WRITTEN = 7, MSG_REFUSED = 8, MSG_LOST = 9, MSG_PROGRESS = 10, MSG_BYE = 11, &
                         MSG_NOTE = 12, MSG_LEAVE = 13, MSG_DROP = 14
+  integer, parameter :: MSG_LAST = MSG_DROP, MSG_GARBLED = -1   !< the highest; what a message becomes whose header cannot be
 
   integer, parameter :: TAG_HEADER = 1, TAG_BODY = 2
   integer, parameter :: NUMBERS = 12          !< integers and reals in a header
@@ -219,8 +220,10 @@ contains
     type(message_t), intent(out) :: message
     integer(i8) :: h(HEADER)
     call MPI_Recv(h, HEADER, MPI_INTEGER8, rank, TAG_HEADER, link%world, MPI_STATUS_IGNORE)
-    message%kind = int(h(1))
     message%from = rank
+    message%kind = MSG_GARBLED
+    if (.not. HeaderSound(h)) return
+    message%kind = int(h(1))
     message%n = h(2:1 + NUMBERS)
     message%x = transfer(h(2 + NUMBERS:1 + 2*NUMBERS), message%x, NUMBERS)
     allocate (character(h(HEADER - 2)) :: message%text)
@@ -235,6 +238,12 @@ contains
       call MPI_Recv(message%fields, int(h(HEADER)), MPI_REAL, rank, TAG_BODY, link%world, MPI_STATUS_IGNORE)
     end if
   end subroutine Receive
+
+  !> Whether the kind and the lengths of text, positions and fields that a header tells can be.
+  pure logical function HeaderSound(h) result(sound)
+    integer(i8), intent(in) :: h(HEADER)
+    sound = h(1) > MSG_NONE .and. h(1) <= MSG_LAST .and. all(h(HEADER - 2:) >= 0 .and. h(HEADER - 2:) <= huge(1))
+  end function HeaderSound
 
   !> Waits, asleep, until every rank of `comm` is here: MPI_Barrier would burn a core.
   subroutine Barrier(comm)

@@ -15,8 +15,11 @@ module readers_m
   use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalFind, JournalOpen, JournalRead
   use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapReceivers, KeymapShot
   use kinds_m, only: dp, i8
+  use lettercheck_m, only: LetterFault
+  use letters_m, only: GatherFrom, ModelFrom, ShotFrom, SnapsFrom, VerdictFrom, WindowFrom
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
   use params_m, only: job_t
+  use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS, MSG_WRITTEN
   use shot_m, only: shot_t
   use table_m, only: table_t
   use tabledoc_m, only: TableText
@@ -28,7 +31,7 @@ module readers_m
   private
   public :: FuzzOne, FuzzReaders
 
-  character(*), parameter :: FuzzReaders = 'numbers params arguments keymap journal raw netcdf wavelet gathers'
+  character(*), parameter :: FuzzReaders = 'numbers params arguments keymap journal raw netcdf wavelet gathers letters'
   character, parameter :: lf = achar(10)
   character, parameter :: between = achar(1)     !< parts two files of one input
   integer(c_int), parameter :: refused = 0, taken = 1, wrong = -1
@@ -82,6 +85,8 @@ contains
       outcome = Wavelet(input, at)
     case ('gathers')
       outcome = Gathers(input, at)
+    case ('letters')
+      outcome = Letters(input)
     case default
       outcome = -2
     end select
@@ -397,6 +402,62 @@ contains
     if (allocated(error)) deallocate (error)
     call FioClose(fio, error)
   end subroutine SealShots
+
+  ! --- messages ------------------------------------------------------------------------------------------------------
+
+  !> A message as text: kind, how many positions and samples come with it, its numbers; behind the separator its text. What is
+  !> found sound must be understood, on either side, without a check failing.
+  integer(c_int) function Letters(input) result(outcome)
+    character(*), intent(in) :: input
+    type(message_t) :: m
+    type(shot_t) :: shot
+    type(window_t) :: window
+    type(gather_t) :: gather
+    character(:), allocatable :: head, words
+    integer(i8) :: number(3 + size(m%n))
+    integer :: record, slot, kind, serial
+    logical :: flag
+    call Split(input, head, words)
+    call TakeNumbers(head, number)
+    m%kind = int(max(-2_i8, min(99_i8, number(1))))
+    m%n = number(4:)
+    m%x = real(number(4:), dp)/7
+    allocate (m%places(max(0_i8, min(100000_i8, number(2)))), m%fields(max(0_i8, min(100000_i8, number(3)))))
+    m%places = m%x(1)
+    m%fields = 1
+    m%text = words
+    outcome = refused
+    serial = 0
+    if (LetterFault(m) == '') then
+      outcome = taken
+      if (m%kind == MSG_SHOT) call ShotFrom(m, shot, flag)
+      if (m%kind == MSG_MODEL) call WindowFrom(m, serial, window)
+      if (m%kind == MSG_WRITTEN) call VerdictFrom(m, kind, record, slot)
+    end if
+    if (LetterFault(m, 3, 5) == '') then
+      outcome = taken
+      if (m%kind == MSG_MODEL) call ModelFrom(m, record, slot, window)
+      if (m%kind == MSG_SNAPS) call SnapsFrom(m, gather)
+      if (m%kind == MSG_GATHER) call GatherFrom(m, gather)
+      if (m%kind == MSG_GATHER .and. (gather%slot < 1 .or. gather%slot > 5)) outcome = Contradiction('a slot of no shot')
+    end if
+  end function Letters
+
+  !> Whole numbers between blanks; what is none is 0.
+  subroutine TakeNumbers(line, number)
+    character(*), intent(in) :: line
+    integer(i8), intent(out) :: number(:)
+    integer :: i, first, last
+    logical :: ok
+    number = 0
+    last = 0
+    do i = 1, size(number)
+      first = verify(line(last + 1:), ' ') + last
+      if (first == last) return
+      last = index(line(first:)//' ', ' ') + first - 2
+      call IntegerOf(line(first:last), number(i), ok)
+    end do
+  end subroutine TakeNumbers
 
   ! --- pieces --------------------------------------------------------------------------------------------------------
 
