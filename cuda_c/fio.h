@@ -17,7 +17,8 @@ struct fio_layout {
     int kind;          /* 1, 2 or 5: CDF-1, CDF-2, CDF-5 */
 };
 
-/* Reads the layout of a classic NetCDF file from its bytes alone, trusting none of them. var NULL: header and total only. */
+/* Reads the layout of a classic NetCDF file from its bytes alone, trusting none of them. var NULL: header and total
+ * only. */
 int fio_layout_read(const char *path, const char *var, struct fio_layout *layout);
 
 /* Fails where a file of a classic format has a header that does not read, or ends before its data do. The library

@@ -80,11 +80,13 @@ static void *opened(struct fio *f, int rc, const char *doing) {
 
 void *fio_create(const char *path) {
     file_limit_is_error();
+    if (file_remove(path)) /* and made exclusively: a link that somebody left under this name is not followed */
+        return NULL;
     struct fio *f = new_handle(path);
     if (!f)
         return NULL;
     size_t bytes = io_bytes;
-    int rc = nc__create(path, NC_CLOBBER | NC_64BIT_DATA, 0, &bytes, &f->ncid), old;
+    int rc = nc__create(path, NC_NOCLOBBER | NC_64BIT_DATA, 0, &bytes, &f->ncid), old;
     if (rc == NC_NOERR)
         rc = nc_set_fill(f->ncid, NC_NOFILL, &old);
     return opened(f, rc, "create");

@@ -183,8 +183,8 @@ contains
     integer(c_long_long) :: length
     length = 0
     call FailFromC(fio_dim_length(fio%handle, CString(name), length), error)
-    if (length > huge(n)) call Fail(error, "dimension "//name//" of '"//fio%path//"' has length "//Str(length)//', must be at most '// &
-      Str(huge(n)))
+    if (length > huge(n)) call Fail(error, "dimension "//name//" of '"//fio%path//"' has length "//Str(length)// &
+      ', must be at most '//Str(huge(n)))
     n = int(min(length, int(huge(n), c_long_long)))
   end function DimLength
 

@@ -139,7 +139,8 @@ contains
     end do
   end function Params
 
-  !> A command line, a word a line, behind the separator the parameter file that par=F names.
+  !> A command line, a word a line, behind the separator the parameter file that par=F names. The verb is plan, or status where
+  !> that is the first line: it looks at no files.
   integer(c_int) function Arguments(input, at) result(outcome)
     character(*), intent(in) :: input, at
     character(:), allocatable :: rest, word, file
@@ -149,6 +150,7 @@ contains
     type(error_t), allocatable :: error
     integer :: n, last
     call Split(input, rest, file)
+    if (index(rest, 'status'//lf) == 1) rest = rest(8:)
     n = 0
     do while (n < size(words) .and. rest /= '')
       last = index(rest//lf, lf)
@@ -160,7 +162,7 @@ contains
       words(n) = 'par='//at//'F'
       call Put(at//'F', file)
     end do
-    call JobRead(words(:n), 'plan', job, t, error)
+    call JobRead(words(:n), trim(merge('status', 'plan  ', index(input, 'status') == 1)), job, t, error)
     outcome = Verdict(error)
   end function Arguments
 

@@ -1,7 +1,8 @@
 /* Joins a reader (tests/readers.f90) to libFuzzer. READER in the environment names the one to fuzz.
  *
- * Coverage: gcc calls __sanitizer_cov_trace_pc (here wrapped) at every block of C and Fortran; each place counts in one of the extra
- * counters that libFuzzer watches. Comparisons are traced by libFuzzer itself (-fsanitize-coverage=trace-cmp). */
+ * Coverage: gcc calls __sanitizer_cov_trace_pc (here wrapped) at every block of C and Fortran; each place counts in one
+ * of the extra counters that libFuzzer watches. Comparisons are traced by libFuzzer itself
+ * (-fsanitize-coverage=trace-cmp). */
 #define _GNU_SOURCE
 #include <fenv.h>
 #include <limits.h>
@@ -29,7 +30,9 @@ void __sanitizer_cov_trace_cmpf(float a, float b) { (void)a, (void)b; }
 void __sanitizer_cov_trace_cmpd(double a, double b) { (void)a, (void)b; }
 
 /* A file may ask for more memory than there is: that is refused with a sentence, not by the sanitizer. */
-const char *__asan_default_options(void) { return "allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=6"; }
+const char *__asan_default_options(void) {
+    return "allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=6";
+}
 const char *__ubsan_default_options(void) { return "print_stacktrace=1:abort_on_error=1"; }
 
 static const char *reader;
