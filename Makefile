@@ -71,7 +71,7 @@ CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
 GPU_TESTS := t240 t241 t242 t243 t432
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu)
 
-.PHONY: all demo test test-gpu bench bench-gpu lint help install clean
+.PHONY: all demo test test-gpu bench bench-gpu fuzz lint help install clean
 .PHONY: programs tests gpu-tests gpu-bench show-demo run-bench
 GOALS := $(or $(MAKECMDGOALS),all)
 
@@ -107,6 +107,10 @@ bench-gpu: ## measure the GPU kernels against the memory of the GPU; needs no Ne
 	@$(COMPILERS)
 	@$(MAKE) --no-print-directory gpu-bench
 	@tools/bench/run-gpu '$(B)' '$(BUILD_IS)' $(BENCH)
+fuzz:     ## look for inputs that break the readers of files and messages (MINUTES=10 in all, READERS="keymap raw" for some)
+	@tools/setup fuzz
+	@$(MAKE) --no-print-directory FUZZ=1 build/fuzz/fuzz
+	@tests/fuzz/run build/fuzz $(or $(MINUTES),10) $(READERS)
 lint:     ## formatting and the rules of the house
 	@tools/setup lint
 	@tools/lint

@@ -31,7 +31,7 @@ void __sanitizer_cov_trace_cmpd(double a, double b) { (void)a, (void)b; }
 
 /* A file may ask for more memory than there is: that is refused with a sentence, not by the sanitizer. */
 const char *__asan_default_options(void) {
-    return "allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=6";
+    return "allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=2";
 }
 const char *__ubsan_default_options(void) { return "print_stacktrace=1:abort_on_error=1"; }
 
