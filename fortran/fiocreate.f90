@@ -65,11 +65,9 @@ contains
         Str(survey%record(i))//' comes after '//Str(survey%record(i - 1)))
     end do
     bytes = 4.0_dp*n*size(survey%record)*survey%nrec_max*survey%nt
-    ! a gather travels in one message, whose length is a default integer
-    if (real(n, dp)*survey%nrec_max*survey%nt > huge(1)) call Fail(error, 'one gather of '//Str(survey%nrec_max)// &
-      ' receivers x '//Str(survey%nt)//' samples x '//Str(n)//' components has '// &
-      Str(real(n, dp)*survey%nrec_max*survey%nt, 4)//' numbers, at most '//Str(huge(1))// &
-      ' can be handled: record fewer receivers a shot, or raise dt_out')
+    if (4.0_dp*survey%nrec_max*survey%nt > 1.6e10_dp) call Fail(error, 'one gather of '//Str(survey%nrec_max)//' receivers x '// &
+      Str(survey%nt)//' samples has '//Str(4.0_dp*survey%nrec_max*survey%nt, 3)// &
+      ' bytes, at most 1.6e10 can be handled: record fewer receivers a shot, or raise dt_out')
     if (bytes > 1.0e18_dp) call Fail(error, shape//' are '//Str(bytes, 3)// &
       ' bytes, a file can have 1e18: split the survey or raise dt_out')
   end function FioBytes

@@ -69,7 +69,7 @@ contains
     case (MSG_NOTE)
       if (.not. allocated(m%text)) why = 'the sentence is missing'
     case (MSG_DROP)
-      call OfShot(m, why)
+      call Within('record', m%n(1), 1_i8, most, why)
     case (MSG_NONE, MSG_STOP)
       continue
     case default
