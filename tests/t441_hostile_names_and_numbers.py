@@ -197,9 +197,37 @@ def claimed_sizes():
         data = good.replace(b'x\0\0\0' + struct.pack('>q', *old), b'x\0\0\0' + struct.pack('>q', *new), 1)
         Path('h.nc').write_bytes(data)
         refused(f'a NetCDF model that claims {what}', hint, 'vp=h.nc', 'rho=', 'model_nx=0', 'model_nz=0', 'model_dx=0', 'model_dz=0')
+    memory = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES')
+    n = int((3 * memory / 4) ** 0.5) + 1
+    with netCDF4.Dataset('h.nc', 'w') as d:            # NetCDF-4 stores nothing of what was never written
+        for name in 'zx':
+            d.createDimension(name, n)
+            v = d.createVariable(name, 'f8', (name,), zlib=True, shuffle=True)
+            v.units, v[:] = 'm', np.arange(n) * 10.0
+        d.createVariable('vp', 'f4', ('z', 'x'), chunksizes=(1, n), fill_value=2000.0).units = 'm/s'
+    refused(f'a NetCDF-4 model of {os.path.getsize("h.nc")} bytes that claims {4e-9 * n * n:.0f} GB', 'of memory here', 'vp=h.nc',
+            'rho=', 'model_nx=0', 'model_nz=0', 'model_dx=0', 'model_dz=0')
     at = good.index(b'\0\0\0\x0b') + 4
     Path('h.nc').write_bytes(good[:at] + struct.pack('>q', 2 ** 40) + good[at + 8:])
     refused('one of 2**40 variables', 'does not read', 'vp=h.nc', 'rho=', 'model_nx=0', 'model_nz=0', 'model_dx=0', 'model_dz=0')
+
+
+def kinds():
+    """The header walker takes what the library writes: each classic kind, with variables that grow beside the model."""
+    for kind in ('NETCDF3_CLASSIC', 'NETCDF3_64BIT_OFFSET', 'NETCDF3_64BIT_DATA'):
+        with netCDF4.Dataset('k.nc', 'w', format=kind) as d:
+            for n, length in (('z', ms.NZ), ('x', ms.NX), ('t', None)):
+                d.createDimension(n, length)
+            for n, length in (('z', ms.NZ), ('x', ms.NX)):
+                v = d.createVariable(n, 'f4', (n,))
+                v.units, v[:] = 'm', np.arange(length) * ms.DX
+            v = d.createVariable('vp', 'f4', ('z', 'x'))
+            v.units, v.note, v.numbers, v[:] = 'm/s', 'odd', np.arange(5, dtype='i2'), 2000.0
+            for i in range(2):
+                d.createVariable(f'grows{i}', 'i2', ('t', 'x'))[:3] = np.ones((3, ms.NX))
+            d.createVariable('scalar', 'f8', ())
+        fine(f'a model in {kind} with records beside it', 'plan', 'par=job.par', 'vp=k.nc', 'rho=', 'model_nx=0', 'model_nz=0',
+             'model_dx=0', 'model_dz=0', 'output=k-out.nc')
 
 
 def links():
@@ -220,5 +248,6 @@ if fine('the survey under plain names', 'run', 'par=job.par'):
     empty_files()
     numbers()
     claimed_sizes()
+    kinds()
     links()
 done()
