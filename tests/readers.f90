@@ -20,18 +20,20 @@ module readers_m
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
   use params_m, only: job_t
   use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS, MSG_WRITTEN
+  use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid
   use shot_m, only: shot_t
   use table_m, only: table_t
   use tabledoc_m, only: TableText
   use text_m, only: CString, Lower, NearestName, Str, ToInt, ToReal
   use textfile_m, only: IntegerOf, NumberOf, Shown
   use wavefile_m, only: WavefileRead
+  use wavelet_m, only: wavelet_t, WaveletMake
   use window_m, only: window_t
   implicit none
   private
   public :: FuzzOne, FuzzReaders
 
-  character(*), parameter :: FuzzReaders = 'numbers params arguments keymap journal raw netcdf wavelet gathers letters'
+  character(*), parameter :: FuzzReaders = 'numbers params scheme arguments keymap journal raw netcdf wavelet gathers letters'
   character, parameter :: lf = achar(10)
   character, parameter :: between = achar(1)     !< parts two files of one input
   integer(c_int), parameter :: refused = 0, taken = 1, wrong = -1
@@ -71,6 +73,8 @@ contains
       outcome = Numbers(input)
     case ('params')
       outcome = Params(input)
+    case ('scheme')
+      outcome = Scheme(input)
     case ('arguments')
       outcome = Arguments(input, at)
     case ('keymap')
@@ -138,6 +142,29 @@ contains
       if (t%row(i)%value /= t2%row(i)%value) outcome = Contradiction(t%row(i)%name//' does not read back')
     end do
   end function Params
+
+  !> A parameter file, for a model of 1500 .. 4500 m/s: wavelet, time step, weights and sizes that follow from it.
+  integer(c_int) function Scheme(input) result(outcome)
+    character(*), intent(in) :: input
+    type(table_t) :: t
+    type(job_t) :: job
+    type(wavelet_t) :: wavelet
+    type(scheme_t) :: derived
+    type(error_t), allocatable :: error
+    integer :: n(2)
+    call JobFromText(input, job, t, error)
+    if (.not. allocated(error)) then
+      if (job%wavelet == 'file') job%wavelet = 'ormsby'
+      if (job%tmax/job%dt_out > 1.0e5_dp) job%dt_out = job%tmax/1.0e5_dp      ! larger ones only take longer
+      call WaveletMake(job, wavelet, error)
+    end if
+    if (.not. allocated(error)) call SchemeDerive(job, wavelet, 1500.0_dp, 4500.0_dp, 10.0_dp, 10.0_dp, derived, error)
+    outcome = Verdict(error)
+    if (outcome /= taken) return
+    n = SchemeGrid(derived, 1000, 1000)
+    if (.not. (derived%dt > 0 .and. derived%dt <= 1) .or. derived%nt < 1 .or. derived%nt_out < 1 .or. minval(n) < 1000 .or. &
+        .not. all(abs(derived%q) <= huge(1.0)) .or. size(derived%q) /= derived%nt) outcome = Contradiction('no scheme')
+  end function Scheme
 
   !> A command line, a word a line, behind the separator the parameter file that par=F names. The verb is plan, or status where
   !> that is the first line: it looks at no files.
