@@ -88,9 +88,11 @@ struct shape {
 
 /* Bytes of a variable from its dimensions, of a record if it has records. */
 static long variable_bytes(struct bytes *b, const struct shape *s, int *has_records) {
-    long size = 1;
+    long size = 1, rank = number(b, b->count);
     *has_records = 0;
-    for (long rank = number(b, b->count), i = 0; i < rank && !b->bad; i++) {
+    if (rank < 0 || rank > DIMS_MAX) /* negative here is huge to the library */
+        b->bad = 1;
+    for (long i = 0; i < rank && !b->bad; i++) {
         long d = number(b, b->count);
         if (d < 0 || d >= s->ndims || (s->dims[d] == 0 && i > 0))
             b->bad = 1;
