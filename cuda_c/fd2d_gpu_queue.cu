@@ -106,7 +106,7 @@ int fd2d_gpu_wait(fd2d_gpu_queue *q) {
 // --- chunks --------------------------------------------------------------------------------------------------------
 
 static __global__ void set_clock(fd2d_gpu_clock *clock, int step, int first) {
-    clock->step = step;
+    clock->step = clock->from = step;
     clock->first = first;
 }
 

@@ -32,6 +32,7 @@ enum {
 typedef struct fd2d_gpu_clock {
     int step;                   /* the newest step whose source has been injected */
     int first;                  /* step of the first row of the traces */
+    int from;                   /* the newest step before this chunk */
     unsigned long long largest; /* |sigma| and its cell: fd2d_gpu_largest */
 } fd2d_gpu_clock;
 

@@ -1,5 +1,5 @@
-// The `tuned` variant: one launch a step, 24 bytes a cell, velocities eliminated; the step itself is in
-// fd2d_tuned_step.cuh. Here: memory, medium, layers, points, and how steps follow each other.
+// The `tuned` variant: one launch a step, 24 bytes a cell, velocities eliminated; the step itself is told in
+// fd2d_tuned.cuh. Here: memory, medium, layers, points, and how steps follow each other.
 //
 // Two copies of s (read one, write the other) and of psi of grad s; steps come in pairs, so that a graph of pairs
 // serves all chunks and s is always in the first copy at the end of a chunk; an odd step is followed by a copy back.
@@ -8,26 +8,26 @@
 #include <cstring>
 
 #include "fd2d_tuned_points.cuh"
+#include "fd2d_tuned_shape.h"
 
 using namespace tuned;
 
 static constexpr int BLOCK = 256, SLAB = 1 << 20; // threads of simple kernels; numbers of a piece of the model
-static constexpr int SMALL = 64, LARGE = 128;     // threads of a block of the step
-static constexpr int LEAST_ROWS = 12;             // of a piece
 
 struct own_t {
     fd2d_gpu_queue queue;
     fd2d_gpu_points points;
     args g;
+    launch now;
     velocities v;
     size_t room_v, room_box;
     float *s[2], *e, *kk, *rho, *psix[2], *psix_s, *psiz[2], *psiz_s, *px, *pz, *slab, *box_w, *value[2];
     int *vi, *vk;
-    unsigned *arrived;
+    int *second;      // steps after the first of a pair
     ptrdiff_t origin; // of cell (0,0) in the padded arrays
     size_t count, psix_count, psiz_count;
-    int slab_rows, threads; // of the model at a time; of a block
-    int moved;              // steps have been taken since the last reset
+    int slab_rows; // of the model at a time
+    int moved;     // steps have been taken since the last reset
     size_t counted;
 };
 
@@ -38,72 +38,6 @@ static void count_bytes(fd2d *fd) {
     const size_t now = o->queue.pool.bytes + o->queue.pool.pinned_bytes;
     fd->bytes += now - o->counted;
     o->counted = now;
-}
-
-// --- the step of a half-length and a block size ----------------------------------------------------------------------
-
-typedef void (*step_t)(args);
-struct kernel {
-    step_t step;
-    size_t shared;
-    int width; // columns a block writes
-};
-
-template <int L> static kernel kernel_of(int threads) {
-    return threads == LARGE ? kernel{step<L, LARGE>, shape<L, LARGE>::bytes, shape<L, LARGE>::W}
-                            : kernel{step<L, SMALL>, shape<L, SMALL>::bytes, shape<L, SMALL>::W};
-}
-
-static kernel find_kernel(int half_length, int threads) {
-    static kernel (*const of[DER_MAX])(int) = {kernel_of<1>, kernel_of<2>, kernel_of<3>, kernel_of<4>,
-                                               kernel_of<5>, kernel_of<6>, kernel_of<7>, kernel_of<8>};
-    return of[half_length - 1](threads);
-}
-
-// Blocks of a kernel that the GPU holds at once.
-static int find_slots(const kernel &k, int threads, int device, int *slots) {
-    int processors = 0, each = 0;
-    CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    CUDA_TRY(cudaFuncSetAttribute(k.step, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)k.shared));
-    CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, k.step, threads, k.shared));
-    *slots = processors * each;
-    return 0;
-}
-
-// Tiles of columns, and rows in as many pieces as fill the GPU once with the blocks of all handles that share it: the
-// longest pieces that do. A tile at a side counts `side` times as much as an inner one, a row in a layer along z
-// `weight` times.
-static plan cut(const args &g, const kernel &k, int threads, int slots, double side, int weight) {
-    plan p = {};
-    p.weight = weight;
-    p.tiles = (g.nx + k.width - 1) / k.width;
-    for (int t = 0; t < p.tiles; t++) {
-        const int x0 = t * k.width - HALO;
-        if (x0 < g.left)
-            p.left++;
-        else if (x0 + V * threads > g.right)
-            p.right++;
-    }
-    const int sides = p.left + p.right, most = g.nz > LEAST_ROWS ? g.nz / LEAST_ROWS : 1;
-    const int n = (int)(slots / (p.tiles - sides + side * sides));
-    p.pieces = n < 1 ? 1 : n > most ? most : n;
-    const int m = (int)(side * p.pieces + 0.5);
-    p.side_pieces = m < 1 ? 1 : m > most ? most : m;
-    return p;
-}
-
-// Sets the shape to blocks of so many threads; `fits` tells whether the GPU has the shared memory for one.
-static int use_shape(own_t *o, const fd2d_cfg *c, int threads, double side, int weight, bool *fits) {
-    int most = 0, slots = 0;
-    const kernel k = find_kernel(c->half_length, threads);
-    CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, o->queue.device));
-    *fits = (size_t)most >= k.shared;
-    if (!*fits)
-        return 0;
-    TRY(find_slots(k, threads, o->queue.device, &slots));
-    o->threads = threads;
-    o->g.cut = cut(o->g, k, threads, slots / (c->share > 1 ? c->share : 1), side, weight);
-    return 0;
 }
 
 // --- new and free ----------------------------------------------------------------------------------------------------
@@ -126,10 +60,15 @@ static void set_shapes(own_t *o, const fd2d_cfg *c) {
     g->bottom = c->nbottom == 0 ? c->nz : bottom < c->ntop ? c->ntop : bottom;
     g->strip_pitch = up(g->left + (end > g->right ? end - g->right : 0) + V, 32);
     const double ratio = (double)c->dx / c->dz;
-    for (int m = 0; m < c->half_length; m++) {
+    double beyond = 0; // sum of the weights from m on
+    for (int m = c->half_length - 1; m >= 0; m--) {
+        beyond += c->w[m];
         g->w[m] = c->w[m];
-        g->wz[m] = (float)(c->w[m] * ratio * ratio);
+        g->wc[m] = (float)beyond;
+        g->wz[m] = (float)(beyond * ratio * ratio);
     }
+    g->wc_low = (float)(beyond - g->wc[0]);
+    g->wz_low = (float)(beyond * ratio * ratio - g->wz[0]);
     o->v.scale_x = (float)(2.0 * c->dt / c->dx);
     o->v.scale_z = (float)(2.0 * c->dt / c->dz / (ratio * ratio));
     o->origin = (ptrdiff_t)MARGIN_Z * g->pitch + MARGIN_X;
@@ -187,7 +126,7 @@ static int make_memory(own_t *o) {
     list_arrays(o, list);
     for (const array &a : list)
         TRY(fd2d_gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
-    TRY(fd2d_gpu_alloc(&o->queue, &o->arrived, 1, sizeof *o->arrived, "a counter"));
+    TRY(fd2d_gpu_alloc(&o->queue, &o->second, 1, sizeof *o->second, "the step number"));
     fill<<<1024, BLOCK, 0, o->queue.stream>>>(o->rho, o->count, INFINITY); // outside: no velocity
     CUDA_TRY(cudaGetLastError());
     args *g = &o->g;
@@ -202,14 +141,15 @@ static int make_memory(own_t *o) {
     return 0;
 }
 
-static int choose_shape(own_t *o, const fd2d_cfg *c);
+static int some_steps(void *self, int n);
 
 static int make(fd2d *fd) {
     TRY(fd2d_alloc(fd, &fd->own, 1, sizeof(own_t), "the GPU's grid"));
     own_t *o = own(fd);
     TRY(check_size(&fd->cfg));
     set_shapes(o, &fd->cfg);
-    const int rc = fd2d_gpu_open(&o->queue) || make_memory(o) || choose_shape(o, &fd->cfg);
+    const int rc = fd2d_gpu_open(&o->queue) || make_memory(o) ||
+                   choose_launch(o->g, &fd->cfg, o->queue.device, o->queue.stream, some_steps, fd, &o->now);
     count_bytes(fd);
     o->points.pitch = o->g.pitch;
     return rc;
@@ -357,7 +297,6 @@ static int make_velocities(own_t *o, size_t n) {
         o->room_v = n;
     }
     for (int j = 0; j < 2; j++) {
-        o->v.value[j] = o->value[j];
         CUDA_TRY(cudaMemsetAsync(o->value[j], 0, n * sizeof(float), o->queue.stream));
     }
     o->v.i = o->vi;
@@ -422,9 +361,9 @@ static int traces(fd2d *fd, int it, int n, float *out) {
 
 // --- time ------------------------------------------------------------------------------------------------------------
 
+// Of the first (0) or the second (1) step of a pair.
 static args args_of(const own_t *o, int phase) {
     args g = o->g;
-    g.phase = phase;
     g.s_in = o->s[phase] + o->origin;
     g.s_out = o->s[1 - phase] + o->origin;
     g.psix_in = o->psix[phase];
@@ -432,52 +371,66 @@ static args args_of(const own_t *o, int phase) {
     g.psiz_in = o->psiz[phase] + MARGIN_X;
     g.psiz_out = o->psiz[1 - phase] + MARGIN_X;
     g.psiz_s = o->psiz_s + MARGIN_X;
+    g.points = o->points.view;
+    g.velocity = o->value[1 - phase];
+    g.now = phase == 0 ? &o->queue.clock->step : o->second;
+    g.next = phase == 0 ? o->second : &o->queue.clock->step;
     return g;
 }
 
 static int one_step(own_t *o, int half_length, int phase) {
-    const kernel k = find_kernel(half_length, o->threads);
-    const args g = args_of(o, phase);
+    const launch &l = o->now;
+    args g = args_of(o, phase);
     if (o->v.n > 0) {
-        add_velocities<<<(o->v.n + CELLS - 1) / CELLS, CELLS, 0, o->queue.stream>>>(g, o->v, half_length);
+        velocities v = o->v;
+        v.before = o->value[1 - phase];
+        v.after = o->value[phase];
+        add_velocities<<<(v.n + CELLS - 1) / CELLS, CELLS, 0, o->queue.stream>>>(g, v, half_length);
         CUDA_TRY(cudaGetLastError());
     }
-    k.step<<<count_work(g.cut), o->threads, k.shared, o->queue.stream>>>(g);
+    const ptrdiff_t each = (ptrdiff_t)l.threads / WARP * l.receivers;
+    g.cut = l.cut;
+    g.work = l.work;
+    g.samplers = (int)((g.points.nrec + each - 1) / each);
+    l.step<<<g.work + g.samplers, l.threads, l.shared, o->queue.stream>>>(g);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
-static int sample(own_t *o, int steps) {
-    const unsigned each = SAMPLERS / LANES, blocks = ((unsigned)o->points.view.nrec + each - 1) / each;
-    const samples s = {{o->s[1] + o->origin, o->s[0] + o->origin}, {o->value[0], o->value[1]}, steps, o->arrived};
-    sample_pair<<<dim3(blocks > 0 ? blocks : 1, steps), SAMPLERS, 0, o->queue.stream>>>(o->points.view, o->queue.clock,
-                                                                                        s);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
-}
-
-static int pair(void *self) {
+static int some_steps(void *self, int n) {
     fd2d *fd = (fd2d *)self;
-    TRY(one_step(own(fd), fd->cfg.half_length, 0));
-    TRY(one_step(own(fd), fd->cfg.half_length, 1));
-    return sample(own(fd), 2);
+    for (int step = 0; step < n; step++)
+        TRY(one_step(own(fd), fd->cfg.half_length, step & 1));
+    return 0;
 }
+
+static int pair(void *self) { return some_steps(self, 2); }
 
 // One step, and everything back to where a pair begins.
 static int odd(fd2d *fd) {
     own_t *o = own(fd);
     TRY(one_step(o, fd->cfg.half_length, 0));
-    TRY(sample(o, 1));
     const struct {
-        float *to, *from;
-        size_t count;
-    } copies[] = {{o->s[0], o->s[1], o->count},
-                  {o->psix[0], o->psix[1], o->psix_count},
-                  {o->psiz[0], o->psiz[1], o->psiz_count},
-                  {o->value[1], o->value[0], (size_t)o->v.n}};
+        void *to;
+        const void *from;
+        size_t bytes;
+    } copies[] = {{o->s[0], o->s[1], o->count * sizeof(float)},
+                  {o->psix[0], o->psix[1], o->psix_count * sizeof(float)},
+                  {o->psiz[0], o->psiz[1], o->psiz_count * sizeof(float)},
+                  {o->value[1], o->value[0], (size_t)o->v.n * sizeof(float)},
+                  {&o->queue.clock->step, o->second, sizeof(int)}};
     for (const auto &c : copies)
-        if (c.count > 0)
-            CUDA_TRY(cudaMemcpyAsync(c.to, c.from, c.count * sizeof(float), cudaMemcpyDeviceToDevice, o->queue.stream));
+        if (c.bytes > 0)
+            CUDA_TRY(cudaMemcpyAsync(c.to, c.from, c.bytes, cudaMemcpyDeviceToDevice, o->queue.stream));
+    return 0;
+}
+
+static int close_chunk(own_t *o) {
+    args g = args_of(o, 0);
+    g.samplers = (int)((g.points.nrec + SAMPLERS / WARP - 1) / (SAMPLERS / WARP));
+    if (g.samplers > 0)
+        sample_last<<<g.samplers, SAMPLERS, 0, o->queue.stream>>>(g);
+    CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
@@ -495,6 +448,7 @@ static int timestep(fd2d *fd, int it, int n, float *) {
     TRY(fd2d_gpu_repeat(&o->queue, n / 2, pair, fd));
     if (n % 2 == 1)
         TRY(odd(fd));
+    TRY(close_chunk(o));
     return fd2d_gpu_end(&o->queue, &sigma);
 }
 
@@ -558,104 +512,27 @@ static int reset(fd2d *fd) {
     return fd2d_gpu_restart(&o->queue);
 }
 
-// --- the fastest shape -----------------------------------------------------------------------------------------------
+// --- shape by hand ---------------------------------------------------------------------------------------------------
 
-// Time of a step in the present shape, on fields that are all zero and stay so [ms].
-static int time_shape(own_t *o, int half_length, cudaEvent_t begin, cudaEvent_t end, float *ms) {
-    const int steps = o->g.nx * (double)o->g.nz < 2e6 ? 16 : 4;
-    for (int n = -2; n < steps; n++) {
-        if (n == 0)
-            CUDA_TRY(cudaEventRecord(begin, o->queue.stream));
-        TRY(one_step(o, half_length, n & 1));
-    }
-    CUDA_TRY(cudaEventRecord(end, o->queue.stream));
-    CUDA_TRY(cudaEventSynchronize(end));
-    CUDA_TRY(cudaEventElapsedTime(ms, begin, end));
-    *ms /= (float)steps;
-    return 0;
-}
-
-static int find_fastest(own_t *o, const fd2d_cfg *c, cudaEvent_t begin, cudaEvent_t end) {
-    static const double side[] = {1.0, 1.25, 1.4, 1.6, 1.8};
-    static const int weight[] = {1, 2, 3, 4};
-    int threads = 0;
-    plan best = {};
-    float least = INFINITY;
-    for (int t = SMALL; t <= LARGE; t += LARGE - SMALL)
-        for (double s : side)
-            for (int w : weight) {
-                bool fits = false;
-                float ms = 0;
-                TRY(use_shape(o, c, t, s, w, &fits));
-                if (!fits)
-                    continue;
-                TRY(time_shape(o, c->half_length, begin, end, &ms));
-                if (ms < least) {
-                    least = ms;
-                    threads = t;
-                    best = o->g.cut;
-                }
-            }
-    o->threads = threads;
-    o->g.cut = best;
-    return 0;
-}
-
-// What was found for a grid serves later handles of this process; of many grids the oldest are forgotten.
-enum { REMEMBERED = 32 };
-static struct found {
-    fd2d_cfg c;
-    int device, threads;
-    plan cut;
-} remembered[REMEMBERED];
-static unsigned long long found_so_far;
-
-static bool same_work(const fd2d_cfg *a, const fd2d_cfg *b) {
-    return a->nx == b->nx && a->nz == b->nz && a->half_length == b->half_length && a->nleft == b->nleft &&
-           a->nright == b->nright && a->ntop == b->ntop && a->nbottom == b->nbottom && a->free_top == b->free_top;
-}
-
-// A handle that has the GPU for itself is timed in forty shapes, a few milliseconds a million cells; one that shares
-// it gets what was fastest for several at once on an H200.
-static int choose_shape(own_t *o, const fd2d_cfg *c) {
-    bool fits = false;
-    TRY(use_shape(o, c, SMALL, 1.6, 3, &fits));
-    REQUIRE(fits,
-            "variant=tuned needs %zu bytes of shared memory a block, more than this GPU has: choose variant=shared",
-            find_kernel(c->half_length, SMALL).shared);
-    if (c->share > 1)
-        return 0;
-    for (unsigned n = 0; n < REMEMBERED && n < found_so_far; n++)
-        if (remembered[n].device == o->queue.device && same_work(&remembered[n].c, c)) {
-            o->threads = remembered[n].threads;
-            o->g.cut = remembered[n].cut;
-            return 0;
-        }
-    cudaEvent_t begin = nullptr, end = nullptr;
-    CUDA_TRY(cudaEventCreateWithFlags(&begin, cudaEventBlockingSync));
-    CUDA_TRY(cudaEventCreateWithFlags(&end, cudaEventBlockingSync));
-    const int rc = find_fastest(o, c, begin, end);
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
-    TRY(rc);
-    remembered[found_so_far++ % REMEMBERED] = {*c, o->queue.device, o->threads, o->g.cut};
-    return 0;
-}
-
-// width: columns of a block with its margins, 256 or 512; rows: of a piece; 0 = chosen here. isa and steps do not
-// apply.
+// width: 128 is tiles, of 16 or 24 rows; 256 and 512 are columns of a block that marches, with its margins, and rows
+// those of a piece. 0 = as it is. isa and steps do not apply.
 static int tune(fd2d *fd, const char *, int width, int, int rows) {
     own_t *o = own(fd);
+    const bool tiles = width == 128;
     bool fits = true;
-    REQUIRE(width == 0 || width == V * SMALL || width == V * LARGE, "width = %d, must be %d, %d or 0 (as it is)", width,
-            V * SMALL, V * LARGE);
+    REQUIRE(width == 0 || tiles || width == 256 || width == 512, "width = %d, must be 128, 256, 512 or 0 (as it is)",
+            width);
+    REQUIRE(!tiles || rows == 0 || rows == 16 || rows == 24, "rows = %d, tiles have 16 or 24", rows);
     TRY(fd2d_gpu_enter(&o->queue));
+    const form kind = !tiles ? width == 256 ? MARCH_NARROW : MARCH_WIDE : rows == 16 ? TILE_LOW : TILE_HIGH;
     if (width > 0)
-        TRY(use_shape(o, &fd->cfg, width / V, 1.6, 3, &fits));
+        TRY(find_launch(o->g, fd->cfg.half_length, o->queue.device, {kind, 1, 1.6, 3}, &o->now, &fits));
     REQUIRE(fits, "blocks of %d columns do not fit on this GPU", width);
-    if (rows > 0) {
-        o->g.cut.pieces = (o->g.nz + rows - 1) / rows;
-        o->g.cut.side_pieces = (int)(1.6 * o->g.cut.pieces + 0.5);
+    if (rows > 0 && o->now.rows == 0) {
+        plan *p = &o->now.cut;
+        p->pieces = (o->g.nz + rows - 1) / rows;
+        p->side_pieces = (int)(1.6 * p->pieces + 0.5);
+        o->now.work = (p->left + p->right) * p->side_pieces + (p->tiles - p->left - p->right) * p->pieces;
     }
     fd2d_gpu_forget_graphs(&o->queue);
     return 0;
@@ -664,11 +541,12 @@ static int tune(fd2d *fd, const char *, int width, int, int rows) {
 // --- for the record --------------------------------------------------------------------------------------------------
 
 static void device(fd2d *fd, char *text, size_t length) {
-    const own_t *o = own(fd);
+    const launch &l = own(fd)->now;
     cudaDeviceProp properties;
-    const cudaError_t rc = cudaGetDeviceProperties(&properties, o->queue.device);
-    snprintf(text, length, "%s, blocks of %d x %d", rc == cudaSuccess ? properties.name : "GPU", V * o->threads,
-             (o->g.nz + o->g.cut.pieces - 1) / o->g.cut.pieces);
+    const cudaError_t rc = cudaGetDeviceProperties(&properties, own(fd)->queue.device);
+    snprintf(text, length, "%s, %s of %d x %d", rc == cudaSuccess ? properties.name : "GPU",
+             l.rows > 0 ? "tiles" : "strips", l.columns,
+             l.rows > 0 ? l.rows : (own(fd)->g.nz + l.cut.pieces - 1) / l.cut.pieces);
 }
 
 extern "C" {

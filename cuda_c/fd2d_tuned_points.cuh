@@ -3,17 +3,18 @@
 // the step.
 #pragma once
 
-#include "fd2d_tuned_step.cuh"
+#include "fd2d_tuned.cuh"
 
 namespace tuned {
 
-constexpr int CELLS = 128, SAMPLERS = 256, LANES = 32;
+constexpr int CELLS = 128, SAMPLERS = 256;
 
-// Sampled cells of vx, then of vz; value[j] those of the first and second step of a pair.
+// Sampled cells of vx, then of vz.
 struct velocities {
     const int *i, *k;
-    float *value[2];
-    int n, nx; // all; of vx
+    const float *before; // v(n-1/2)
+    float *after;        // v(n+1/2)
+    int n, nx;           // all; of vx
     float scale_x, scale_z;
 };
 
@@ -42,10 +43,10 @@ __device__ inline float increment_x(const args &g, int L, int i, int k) {
 
 __device__ inline float increment_z(const args &g, int L, int i, int k) {
     float d = 0;
-#define AT(o) sigma_at(g, i, k + (o))
-    for (int m = 1; m <= L; m++)
-        d = DER_FORWARD_TERM(d, m, g.wz, AT);
-#undef AT
+    for (int o = 1 - L; o < L; o++) {
+        const float step = sigma_at(g, i, k + o + 1) - sigma_at(g, i, k + o);
+        d = fmaf(g.wz[o < 0 ? -o : o], step, o == 0 ? fmaf(g.wz_low, step, d) : d);
+    }
     const int z = k < g.top ? k : k >= g.bottom ? g.top + k - g.bottom : -1;
     if (z >= 0)
         d = damped(d, g.psiz_in[(ptrdiff_t)z * g.pitch + i], g.pz + 3 * g.nz + k, g.nz);
@@ -59,38 +60,12 @@ static __global__ void __launch_bounds__(CELLS) add_velocities(const __grid_cons
         return;
     const float w =
         c < v.nx ? v.scale_x * increment_x(g, L, v.i[c], v.k[c]) : v.scale_z * increment_z(g, L, v.i[c], v.k[c]);
-    v.value[g.phase][c] = v.value[1 - g.phase][c] + w;
+    v.after[c] = v.before[c] + w;
 }
 
-struct samples {
-    const float *sigma[2], *velocity[2]; // after the first and the second step of a pair
-    int steps;                           // 1 or 2
-    unsigned *arrived;                   // blocks that have read the clock
-};
-
-// A warp a receiver and step: its lanes fetch up to 32 cells at once, then the products are added one by one, in their
-// order. The last block moves the clock on.
-static __global__ void __launch_bounds__(SAMPLERS) sample_pair(fd2d_gpu_view p, fd2d_gpu_clock *clock, samples s) {
-    const int lane = threadIdx.x % LANES, step = clock->step, second = blockIdx.y;
-    const ptrdiff_t r = (ptrdiff_t)blockIdx.x * (SAMPLERS / LANES) + threadIdx.x / LANES;
-    if (r < p.nrec) {
-        const int begin = p.start[r], end = p.start[r + 1];
-        const float *from = p.field[r] == FD2D_SIGMA ? s.sigma[second] : s.velocity[second];
-        double sum = 0;
-        for (int done = begin; done < end; done += LANES) {
-            const int n = end - done < LANES ? end - done : LANES;
-            const double mine = lane < n ? (double)p.w[done + lane] * from[p.cell[done + lane]] : 0.0;
-            for (int c = 0; c < n; c++)
-                sum += __shfl_sync(0xffffffffu, mine, c);
-        }
-        if (lane == 0)
-            p.trace[(ptrdiff_t)(step + second + 1 - clock->first) * p.nrec + r] = (float)sum;
-    }
-    __syncthreads(); // all of this block have read the clock
-    if (threadIdx.x == 0 && atomicAdd(s.arrived, 1u) + 1 == gridDim.x * gridDim.y) {
-        *s.arrived = 0;
-        clock->step = step + s.steps;
-    }
+// The last step of a chunk has no step after it that would do this.
+static __global__ void __launch_bounds__(SAMPLERS) sample_last(const __grid_constant__ args g) {
+    sample(g, blockIdx.x);
 }
 
 } // namespace tuned

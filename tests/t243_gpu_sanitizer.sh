@@ -26,13 +26,14 @@ if [[ -z $sanitizer ]]; then
   exit 0
 fi
 
-"$program" small > plain.log 2>&1 || fail "without compute-sanitizer: $(grep -m 1 '^FAIL' plain.log || tail -n 1 plain.log)"
-claims=$(grep -c '^ok' plain.log)
-
-# check TOOL SUMMARY OPTION...: SUMMARY is the line of a run without a fault. Errors that CUDA calls return are looked at by the code.
+# check TOOL SELECTION SUMMARY OPTION...: SUMMARY is the line of a run without a fault. Errors that CUDA calls return are looked at by
+# the code.
 check() {
-  local tool=$1 summary=$2 status start=$SECONDS
-  timeout -k 5 140 "$sanitizer" --tool "$tool" --error-exitcode 99 "${@:3}" "$program" small > "$tool.log" 2>&1
+  local tool=$1 selection=$2 summary=$3 status claims start=$SECONDS
+  "$program" "$selection" > plain.log 2>&1 \
+    || fail "without compute-sanitizer: $(grep -m 1 '^FAIL' plain.log || tail -n 1 plain.log)"
+  claims=$(grep -c '^ok' plain.log)
+  timeout -k 5 140 "$sanitizer" --tool "$tool" --error-exitcode 99 "${@:4}" "$program" "$selection" > "$tool.log" 2>&1
   status=$?
   if grep -qi 'device not supported' "$tool.log"; then
     echo "SKIP - compute-sanitizer does not work on this system: device not supported"
@@ -44,6 +45,6 @@ check() {
   fi
 }
 
-check memcheck 'ERROR SUMMARY: 0 errors' --report-api-errors no --leak-check full
-check racecheck 'RACECHECK SUMMARY: 0 hazards'
+check memcheck small 'ERROR SUMMARY: 0 errors' --report-api-errors no --leak-check full
+check racecheck tiny 'RACECHECK SUMMARY: 0 hazards'
 exit $failed

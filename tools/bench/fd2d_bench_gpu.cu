@@ -32,14 +32,14 @@ struct effort { // of a measurement
 static const effort full = {5, 0.3}, quick = {3, 0.15};
 enum { LAYER = 20, CHUNK = 200, TWO_PASSES = 48, ONE_PASS = 24 };
 
-// Launches a step, receivers included; see the heads of cuda_c/fd2d_*.cu. tuned: a launch a step, a sampling a pair.
+// Launches a step, receivers included; see the heads of cuda_c/fd2d_*.cu.
 struct variant {
     const char *name;
     int bytes;
     double launches;
 };
 static const variant variants[] = {
-    {"global", TWO_PASSES, 10}, {"shared", TWO_PASSES, 6}, {"texture", TWO_PASSES, 4}, {"tuned", ONE_PASS, 1.5}};
+    {"global", TWO_PASSES, 10}, {"shared", TWO_PASSES, 6}, {"texture", TWO_PASSES, 4}, {"tuned", ONE_PASS, 1}};
 
 static const variant *find_variant(const char *name) {
     for (const variant &v : variants)
@@ -261,6 +261,14 @@ struct size {
 };
 
 // Sizes from small to large; `cpu` is measured at the first size at which it is due.
+struct crowd { // shots side by side
+    int nx, nz, handles;
+    bool brief;
+};
+static const crowd crowds[] = {{1000, 500, 2, false},  {1000, 500, 4, true},   {1000, 500, 16, true},
+                               {2000, 1000, 2, false}, {2000, 1000, 8, false}, {3072, 1600, 2, false},
+                               {3072, 1600, 4, true},  {4096, 4096, 2, true},  {8192, 8192, 2, true}};
+
 static void table(bench *b, const std::vector<size> &sizes, const std::vector<int> &lengths, effort e, bool brief) {
     for (int L : lengths) {
         if (brief && L != 8)
@@ -282,10 +290,16 @@ static void table(bench *b, const std::vector<size> &sizes, const std::vector<in
                 one_case(b, variants[3], L, 1, e, 0, 0);
     }
     printf("\nseveral shots on one GPU, each in a handle of its own, %d steps of each in turn\n", CHUNK);
+    for (const crowd &c : crowds) {
+        if (brief && !c.brief)
+            continue;
+        b->g.make(c.nx, c.nz);
+        one_case(b, variants[3], 8, c.handles, e, 0, 0);
+        for (int L : lengths)
+            if (L != 8 && !brief && c.brief)
+                one_case(b, variants[3], L, c.handles, e, 0, 0);
+    }
     b->g.make(1000, 500);
-    for (int handles : {4, 8, 16, 32})
-        if (!brief || handles == 8 || handles == 16)
-            one_case(b, variants[3], 8, handles, e, 0, 0);
     if (!brief)
         for (int n = 0; n < 3; n++)
             one_case(b, variants[n], 8, 8, e, 0, 0);

@@ -1,17 +1,9 @@
-// One time step of the `tuned` variant in one launch, 24 bytes a cell.
-//
-// Velocities are eliminated. With w = v(n+1/2) - v(n-1/2) = b grad s(n) and e(n) = s(n) - s(n-1) (without the source)
-//
-//     e(n+1) = e(n) + K div w,    s(n+1) = s(n) + e(n+1) + source
-//
-// is the scheme of fd2d_cpu_kernel.inc in other variables: read s, e, K, rho, write s, e. Carrying e instead of s(n-1)
-// keeps the rounding of the first-order scheme. Absorbing layers carry over by linearity: psi of grad s as it is, psi
-// of div v by its increments.
+// One time step of the `tuned` variant, blocks that march down.
 //
 // A block marches down a strip of T threads x 4 columns. Rows come by asynchronous copies into rings in shared memory,
 // each number of s, e, K and rho once (and the few columns and rows that neighbours share). Sums along z are not
-// gathered but scattered: a row of s, once read, adds its share to the 2L half rows it matters to, which a thread keeps
-// in registers; moving on by a row costs nothing, as each multiply-add writes one register further.
+// gathered but scattered: a row of s, once read, adds its share to the 2L-1 half rows it matters to, which a thread
+// keeps in registers; moving on by a row costs nothing, as each multiply-add writes one register further.
 //
 //     row k of s arrives            ->  z1: d s/dz of half rows k-L .. k+L-1;   half row h = k-L is complete: w_z
 //     w_z of half row h             ->  z2: d w/dz of rows h-L+1 .. h+L;        row r = k-2L+1 is complete
@@ -19,57 +11,15 @@
 //     row r: d w_x/dx + z2, e, s
 #pragma once
 
-#include <cuda_pipeline.h>
-#include <cuda_runtime.h>
-
-#include "der.h"
-#include "fd2d_gpu_queue.h"
+#include "fd2d_tuned.cuh"
 
 namespace tuned {
 
-constexpr int V = 4;      // cells of a thread, side by side
-constexpr int HALO = 8;   // columns a tile shares with each neighbour: wide enough for every half-length
 constexpr int AHEAD = 3;  // rows fetched ahead
 constexpr int STRIP = 64; // columns of a layer along x that are fetched ahead; what is wider is loaded when needed
-constexpr int MARGIN_X = 32, MARGIN_Z = 24; // around the grid, so that no fetch leaves memory
-
-// How the grid is cut into blocks: tiles of columns, of which those at the sides lie in absorbing layers and are cut
-// into more pieces; rows in layers along z count `weight` times, so that all blocks end together.
-struct plan {
-    int tiles, left, right;  // tiles; of them at the sides
-    int pieces, side_pieces; // of an inner tile and of one at a side
-    int weight;
-};
-
-// The source: s grows by w q(step) in a box of cells.
-struct box {
-    const float *w, *q;
-    int i, k, ni, nk, nq;
-};
 
 struct work {             // of a block
     int tile, first, end; // columns, rows [first, end)
-};
-
-// Arrays begin at cell (0,0) and have a margin around it. Outside the grid s, e and K are 0; rho is that of the edge in
-// the column and row after the last, and infinite beyond and before the first: no velocity there.
-struct args {
-    const float *s_in;
-    float *s_out, *e;
-    const float *kk, *rho;    // kk = 2 dt^2 / dx^2 kappa
-    const float *px, *pz;     // profiles (6) along x (pitch px_pitch) and z (nz)
-    const float *psix_in;     // of d s/dx in the strips along x: (strip_pitch, nz), read
-    float *psix_out, *psix_s; // written; that of d w/dx
-    const float *psiz_in;     // of d s/dz in the strips along z: (pitch, rows of both)
-    float *psiz_out, *psiz_s;
-    plan cut;
-    box source;
-    const fd2d_gpu_clock *clock;
-    int phase; // this is step clock->step + 1 + phase
-    int nx, nz, pitch, strip_pitch, px_pitch;
-    int left, right, top, bottom; // strips: columns < left, >= right (multiples of V), rows < top, >= bottom
-    int free_top;
-    float w[DER_MAX], wz[DER_MAX]; // weights; times (dx/dz)^2
 };
 
 // First row of piece n of m.
@@ -98,76 +48,27 @@ __host__ __device__ inline work find_work(const args &g, int block) {
             cut_row(g, piece + 1, m)};
 }
 
-struct alignas(16) quad {
-    float v[V];
-};
-
-template <int L, int T> struct shape {
+template <int L, int T> struct march_shape {
     static constexpr int P = V * T + 2 * HALO, W = V * T - 2 * HALO; // pitch of a row here; columns a tile writes
     static constexpr int NS = 2 * L + AHEAD, NR = L + AHEAD, NE = AHEAD + 1; // rows of the rings of s, rho, all others
     static constexpr size_t bytes = ((NS + NR + 4 * NE + 2) * P + 2 * HALO + (6 + 2 * NE) * STRIP) * sizeof(float);
 };
 
-__device__ __forceinline__ quad load(const float *p) { return *reinterpret_cast<const quad *>(p); }
-__device__ __forceinline__ void store(float *p, const quad &x) { *reinterpret_cast<quad *>(p) = x; }
-__device__ __forceinline__ void copy(float *to, const float *from) { __pipeline_memcpy_async(to, from, sizeof(quad)); }
-
-__device__ __forceinline__ float reciprocal(float x) { // to the last bit but one; 0 of infinity
-    float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
 template <int N, int P> __device__ __forceinline__ int next(int slot) { return slot == (N - 1) * P ? 0 : slot + P; }
 
-// A value p enters the 2L sums it matters to; all move on by one; the first is complete.
-template <int L> __device__ __forceinline__ float scatter(float (&sum)[2 * L], const float *w, float p) {
+// A difference d enters the 2L-1 sums it matters to; all move on by one; the first is complete.
+template <int L> __device__ __forceinline__ float scatter(float (&sum)[2 * L - 1], const float *w, float low, float d) {
 #pragma unroll
-    for (int j = 0; j < L; j++)
-        sum[j] = fmaf(w[L - 1 - j], p, sum[j + 1]);
-#pragma unroll
-    for (int j = L; j < 2 * L - 1; j++)
-        sum[j] = fmaf(-w[j - L], p, sum[j + 1]);
-    sum[2 * L - 1] = -w[L - 1] * p;
+    for (int j = 0; j < 2 * L - 2; j++)
+        sum[j] = next_term<L>(w, low, L - 1 - j, d, sum[j + 1]);
+    sum[2 * L - 2] = first_term<L>(w, low, d);
     return sum[0];
-}
-
-// Derivative along x at the cells of a thread, whose first is at f; FORWARD: at half points.
-template <int L, bool FORWARD> __device__ __forceinline__ quad along_x(const float *f, const float *w) {
-    constexpr int O = FORWARD ? 1 : 0;
-    float a[2 * HALO + V];
-    quad d;
-#pragma unroll
-    for (int j = 0; j < 2 * HALO + V; j += V) {
-        if (j + V - 1 < HALO - L + O || j > HALO + V + L - 2 + O)
-            continue;
-        const quad x = load(f - HALO + j);
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            a[j + v] = x.v[v];
-    }
-#pragma unroll
-    for (int v = 0; v < V; v++) {
-        d.v[v] = 0;
-#define AT(o) a[HALO + v + (o)]
-        if (FORWARD)
-            DER_FORWARD(d.v[v], L, w, AT);
-        else
-            DER_BACKWARD(d.v[v], L, w, AT);
-#undef AT
-    }
-    return d;
-}
-
-// One layer: psi = b psi + a d, d = d/k + psi, cell by cell; profiles vary along x or not.
-__device__ __forceinline__ void layer(float &d, float &psi, float a, float b, float ik) {
-    DER_PML(d, psi, a, b, ik, 0.0f);
 }
 
 // The march of a block. LAYERS: it touches an absorbing layer or the free surface; SOURCE: it may hold the source. Each
 // is code that the others need not carry along.
 template <int L, int T, bool LAYERS, bool SOURCE> struct march {
-    using S = shape<L, T>;
+    using S = march_shape<L, T>;
     static constexpr int P = S::P;
 
     const args &g;
@@ -182,8 +83,8 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
                                                                       *const wx, *const px, *const psix, *const psix_s;
     int s_fill = 0, rho_fill = 0, e_fill = 0; // slots that are filled next
     int s_k = 0, s_r = (S::NS - (2 * L - 1)) * P, rho_h = 0, rho_x = (S::NR - (L - 1)) % S::NR * P, e_r = 0, wx_r = 0;
-    float z1[V][2 * L], z2[V][2 * L];
-    quad rho_above;
+    float z1[V][2 * L - 1], z2[V][2 * L - 1];
+    quad rho_above, p_above, w_above;
     float q; // of the source, 0 if it is elsewhere
 
     __device__ __forceinline__ march(const args &args_, const work &w, float *shared)
@@ -208,8 +109,9 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
 #pragma unroll
         for (int v = 0; v < V; v++) {
             rho_above.v[v] = 1;
+            p_above.v[v] = w_above.v[v] = 0;
 #pragma unroll
-            for (int j = 0; j < 2 * L; j++)
+            for (int j = 0; j < 2 * L - 1; j++)
                 z1[v][j] = z2[v][j] = 0;
         }
     }
@@ -231,7 +133,7 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
         q = 0;
         if (!SOURCE)
             return;
-        const int it = g.clock->step + 1 + g.phase;
+        const int it = *g.now + 1;
         if (it >= 1 && it <= b.nq)
             q = b.q[it - 1];
     }
@@ -361,14 +263,20 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
         const float sign = EDGE && g.free_top && k < 0 ? -1.0f : 1.0f;
         float d[V];
 #pragma unroll
-        for (int v = 0; v < V; v++)
-            d[v] = scatter<L>(z1[v], g.wz, EDGE ? sign * p.v[v] : p.v[v]);
+        for (int v = 0; v < V; v++) {
+            const float now = EDGE ? sign * p.v[v] : p.v[v];
+            d[v] = scatter<L>(z1[v], g.wz, g.wz_low, now - p_above.v[v]);
+            p_above.v[v] = now;
+        }
         if (STEADY || h >= job.first - L) {
             if (zh >= 0)
                 layer_z(d, psiz, g.psiz_out, zh, ha, hb, hi, h >= job.first && h < job.end);
 #pragma unroll
-            for (int v = 0; v < V; v++)
-                d[v] = scatter<L>(z2[v], g.w, d[v] * reciprocal(rho_above.v[v] + rho_below.v[v]));
+            for (int v = 0; v < V; v++) {
+                const float now = d[v] * reciprocal(rho_above.v[v] + rho_below.v[v]);
+                d[v] = scatter<L>(z2[v], g.wc, g.wc_low, now - w_above.v[v]);
+                w_above.v[v] = now;
+            }
         }
         rho_above = rho_below;
         if (STEADY || (r + 1 >= job.first && r + 1 < job.end))
@@ -441,9 +349,11 @@ template <int L, int T>
 __global__ void __launch_bounds__(T, (L > 4   ? 256
                                       : L > 2 ? 384
                                               : 448) /
-                                         T) step(const __grid_constant__ args g) {
+                                         T) step_march(const __grid_constant__ args g) {
     extern __shared__ __align__(16) float shared[];
-    using S = shape<L, T>;
+    using S = march_shape<L, T>;
+    if (beside(g))
+        return;
     const work job = find_work(g, blockIdx.x);
     const int c0 = job.tile * S::W - HALO;
     const box &b = g.source;

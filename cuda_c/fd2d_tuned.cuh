@@ -1,0 +1,161 @@
+// One time step of the `tuned` variant in one launch, 24 bytes a cell: what both ways to do it share.
+//
+// Velocities are eliminated. With w = v(n+1/2) - v(n-1/2) = b grad s(n) and e(n) = s(n) - s(n-1) (without the source)
+//
+//     e(n+1) = e(n) + K div w,    s(n+1) = s(n) + e(n+1) + source
+//
+// is the scheme of fd2d_cpu_kernel.inc in other variables: read s, e, K, rho, write s, e. Carrying e instead of s(n-1)
+// keeps the rounding of the first-order scheme. Absorbing layers carry over by linearity: psi of grad s as it is, psi
+// of div v by its increments.
+//
+// fd2d_tuned_march.cuh: blocks go down long strips of columns; the fewest instructions, for what fills the GPU for
+// long. fd2d_tuned_tile.cuh: a block a tile, all at once; for small grids. Both round alike, to the last bit.
+#pragma once
+
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+#include "der.h"
+#include "fd2d_gpu_queue.h"
+
+namespace tuned {
+
+constexpr int V = 4;    // cells of a thread, side by side
+constexpr int HALO = 8; // columns a tile shares with each neighbour: wide enough for every half-length
+constexpr int WARP = 32;
+constexpr int MARGIN_X = 32, MARGIN_Z = 24; // around the grid, so that no fetch leaves memory
+
+// How the grid is cut into blocks that march: tiles of columns, of which those at the sides lie in absorbing layers and
+// are cut into more pieces; rows in layers along z count `weight` times, so that all blocks end together.
+struct plan {
+    int tiles, left, right;  // tiles; of them at the sides
+    int pieces, side_pieces; // of an inner tile and of one at a side
+    int weight;
+};
+
+// The source: s grows by w q(step) in a box of cells.
+struct box {
+    const float *w, *q;
+    int i, k, ni, nk, nq;
+};
+
+// Arrays begin at cell (0,0) and have a margin around it. Outside the grid s, e and K are 0; rho is that of the edge in
+// the column and row after the last, and infinite beyond and before the first: no velocity there.
+struct args {
+    const float *s_in;
+    float *s_out, *e;
+    const float *kk, *rho;    // kk = 2 dt^2 / dx^2 kappa
+    const float *px, *pz;     // profiles (6) along x (pitch px_pitch) and z (nz)
+    const float *psix_in;     // of d s/dx in the strips along x: (strip_pitch, nz), read
+    float *psix_out, *psix_s; // written; that of d w/dx
+    const float *psiz_in;     // of d s/dz in the strips along z: (pitch, rows of both)
+    float *psiz_out, *psiz_s;
+    plan cut;
+    box source;
+    fd2d_gpu_view points;  // receivers
+    const float *velocity; // of v(n-1/2) at those that ask for it
+    const fd2d_gpu_clock *clock;
+    const int *now;     // steps there have been, n
+    int *next;          // to become n + 1
+    int work, samplers; // blocks that compute cells, and those after them
+    int nx, nz, pitch, strip_pitch, px_pitch;
+    int left, right, top, bottom; // strips: columns < left, >= right (multiples of V), rows < top, >= bottom
+    int free_top;
+    float w[DER_MAX];                               // weights
+    float wz[DER_MAX], wc[DER_MAX], wz_low, wc_low; // along z: see `next_term`; wz times (dx/dz)^2
+};
+
+struct alignas(16) quad {
+    float v[V];
+};
+
+__device__ __forceinline__ quad load(const float *p) { return *reinterpret_cast<const quad *>(p); }
+__device__ __forceinline__ quad load_constant(const float *p) { // what nobody writes in this launch
+    const float4 x = __ldg(reinterpret_cast<const float4 *>(p));
+    return {x.x, x.y, x.z, x.w};
+}
+__device__ __forceinline__ void store(float *p, const quad &x) { *reinterpret_cast<quad *>(p) = x; }
+__device__ __forceinline__ void copy(float *to, const float *from) { __pipeline_memcpy_async(to, from, sizeof(quad)); }
+
+__device__ __forceinline__ float reciprocal(float x) { // to the last bit but one; 0 of infinity
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// Along z derivatives are sums of differences d between neighbouring rows, w(o) d(k + o), |o| < L, where w(o) is the
+// sum of all weights beyond |o|: as exact for smooth fields as the pairs along x, and each row is looked at once. `low`
+// is what w(0) lost when it was rounded; without it waves along z would travel 1e-8 too fast or slow.
+template <int L> __device__ __forceinline__ float first_term(const float *w, float low, float d) {
+    return L == 1 ? fmaf(w[0], d, low * d) : w[L - 1] * d;
+}
+template <int L> __device__ __forceinline__ float next_term(const float *w, float low, int o, float d, float sum) {
+    return fmaf(w[o < 0 ? -o : o], d, o == 0 ? fmaf(low, d, sum) : sum);
+}
+
+// Derivative along x at the cells of a thread, whose first is at f; FORWARD: at half points.
+template <int L, bool FORWARD> __device__ __forceinline__ quad along_x(const float *f, const float *w) {
+    constexpr int O = FORWARD ? 1 : 0;
+    float a[2 * HALO + V];
+    quad d;
+#pragma unroll
+    for (int j = 0; j < 2 * HALO + V; j += V) {
+        if (j + V - 1 < HALO - L + O || j > HALO + V + L - 2 + O)
+            continue;
+        const quad x = load(f - HALO + j);
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            a[j + v] = x.v[v];
+    }
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+        d.v[v] = 0;
+#define AT(o) a[HALO + v + (o)]
+        if (FORWARD)
+            DER_FORWARD(d.v[v], L, w, AT);
+        else
+            DER_BACKWARD(d.v[v], L, w, AT);
+#undef AT
+    }
+    return d;
+}
+
+// One layer: psi = b psi + a d, d = d/k + psi, cell by cell; profiles vary along x or not.
+__device__ __forceinline__ void layer(float &d, float &psi, float a, float b, float ik) {
+    DER_PML(d, psi, a, b, ik, 0.0f);
+}
+
+// Traces of step n, whose sigma is being read, before the next launch overwrites it. A warp a receiver: its lanes fetch
+// up to 32 cells at once, then the products are added one by one, in their order.
+__device__ inline void sample(const args &g, int block) {
+    const fd2d_gpu_view &p = g.points;
+    const int lane = threadIdx.x % WARP, warps = blockDim.x / WARP, n = *g.now;
+    if (n <= g.clock->from)
+        return;
+    float *trace = p.trace + (ptrdiff_t)(n - g.clock->first) * p.nrec;
+    for (ptrdiff_t r = (ptrdiff_t)block * warps + threadIdx.x / WARP; r < p.nrec; r += (ptrdiff_t)g.samplers * warps) {
+        const int begin = p.start[r], end = p.start[r + 1];
+        const float *from = p.field[r] == FD2D_SIGMA ? g.s_in : g.velocity;
+        double sum = 0;
+        for (int done = begin; done < end; done += WARP) {
+            const int m = end - done < WARP ? end - done : WARP;
+            const double mine = lane < m ? (double)p.w[done + lane] * from[p.cell[done + lane]] : 0.0;
+            for (int c = 0; c < m; c++)
+                sum += __shfl_sync(0xffffffffu, mine, c);
+        }
+        if (lane == 0)
+            trace[r] = (float)sum;
+    }
+}
+
+// What a block does beside its cells; true if it has none.
+__device__ __forceinline__ bool beside(const args &g) {
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *g.next = *g.now + 1;
+    if (blockIdx.x < g.work)
+        return false;
+    sample(g, blockIdx.x - g.work);
+    return true;
+}
+
+} // namespace tuned

@@ -1,0 +1,38 @@
+// Which kernel makes a step of the `tuned` variant, and how it cuts the grid into blocks. That decides speed, not
+// numbers.
+#pragma once
+
+#include "fd2d_tuned.cuh"
+
+namespace tuned {
+
+enum form { MARCH_NARROW, MARCH_WIDE, TILE_LOW, TILE_HIGH, FORMS };
+
+// Of a march: the blocks that the GPU holds at once, times `waves`, are shared out; a tile at a side, in a layer, gets
+// `side` times as many pieces; a row in a layer along z counts `weight` times.
+struct choice {
+    form kind;
+    int waves;
+    double side;
+    int weight;
+};
+
+struct launch {
+    void (*step)(args);
+    size_t shared;
+    int threads;
+    int columns, rows; // a block writes; rows 0: it marches
+    int work;          // blocks that compute cells
+    int receivers;     // that a warp samples
+    plan cut;
+};
+
+// The launch of a choice; `fits` tells whether the GPU has the shared memory for it.
+int find_launch(const args &g, int half_length, int device, const choice &c, launch *l, bool *fits);
+
+// What suits a handle. One that has the GPU for itself is timed: `steps` computes n steps on fields that are all zero,
+// with the launch in *l, on `stream`. What was found serves later handles of this process that compute the same.
+int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, int (*steps)(void *self, int n),
+                  void *self, launch *l);
+
+} // namespace tuned
