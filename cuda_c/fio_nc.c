@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fenv.h>
 #include <netcdf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,11 +86,13 @@ static void *opened(struct fio *f, int rc, const char *doing) {
 
 void *fio_create(const char *path) {
     file_limit_is_error();
+    if (file_remove(path)) /* and made exclusively: a link that somebody left under this name is not followed */
+        return NULL;
     struct fio *f = new_handle(path);
     if (!f)
         return NULL;
     size_t bytes = io_bytes;
-    int rc = nc__create(path, NC_CLOBBER | NC_64BIT_DATA, 0, &bytes, &f->ncid), old;
+    int rc = nc__create(path, NC_NOCLOBBER | NC_64BIT_DATA, 0, &bytes, &f->ncid), old;
     if (rc == NC_NOERR)
         rc = nc_set_fill(f->ncid, NC_NOFILL, &old);
     return opened(f, rc, "create");
@@ -97,7 +100,7 @@ void *fio_create(const char *path) {
 
 void *fio_open(const char *path, int writable) {
     long file_bytes; /* the library's words for a missing file or a folder are poorer than ours */
-    if (file_size(path, &file_bytes))
+    if (file_size(path, &file_bytes) || fio_classic_check(path))
         return NULL;
     if (writable)
         file_limit_is_error();
@@ -246,6 +249,14 @@ static int block(void *handle, const char *var, const long *start, const long *c
     return 0;
 }
 
+/* The library converts numbers of files as they are, signalling NaNs too: nothing to trap at, the caller looks at them.
+ */
+#define UNTRAPPED(call)                                                                                                \
+    fenv_t traps;                                                                                                      \
+    feholdexcept(&traps);                                                                                              \
+    int rc = (call);                                                                                                   \
+    fesetenv(&traps)
+
 #define PUT_GET(name, ctype, nctype)                                                                                   \
     int fio_put_##name(void *handle, const char *var, const long *start, const long *count, const ctype *values) {     \
         int id;                                                                                                        \
@@ -258,7 +269,8 @@ static int block(void *handle, const char *var, const long *start, const long *c
         int id;                                                                                                        \
         size_t s[RANK_MAX], c[RANK_MAX];                                                                               \
         TRY(block(handle, var, start, count, &id, s, c));                                                              \
-        NC(nc_get_vara_##nctype(((struct fio *)handle)->ncid, id, s, c, values), "read variable", var);                \
+        UNTRAPPED(nc_get_vara_##nctype(((struct fio *)handle)->ncid, id, s, c, values));                               \
+        NC(rc, "read variable", var);                                                                                  \
         return 0;                                                                                                      \
     }
 PUT_GET(floats, float, float)
@@ -354,7 +366,8 @@ int fio_get_att_number(void *handle, const char *var, const char *name, double *
         return 0;
     if (nc_inq_att(ncid, id, name, &type, &length) != NC_NOERR || length != 1 || type == NC_CHAR)
         return 0;
-    return nc_get_att_double(ncid, id, name, value) == NC_NOERR;
+    UNTRAPPED(nc_get_att_double(ncid, id, name, value));
+    return rc == NC_NOERR;
 }
 
 /* --- checksums ----------------------------------------------------------------------- */

@@ -89,7 +89,7 @@ contains
     if (.not. allocated(error)) then
       call FailFromC(fio_get_longs(fio%handle, CString('status'), [0_i8], [int(fio%nshots, i8)], values), error)
     end if
-    status = int(values)
+    status = int(max(-1_i8, min(9_i8, values)))      ! what is none of the three stays none
   end subroutine FioStatus
 
   !> The checksum that the file states for each slot, (slots).
@@ -109,7 +109,7 @@ contains
     integer, intent(in) :: slot
     type(gather_t), intent(out) :: gather
     type(error_t), allocatable, intent(inout) :: error
-    integer(i8) :: checksum
+    integer(i8) :: checksum, nrec
     integer :: c
     call FioVerify(fio, slot, checksum, error)
     if (allocated(error)) return
@@ -117,7 +117,11 @@ contains
     gather%record = fio%record(slot)
     gather%nt = fio%nt
     gather%ncomp = fio%ncomp
-    gather%nrec = int(GetLong(fio, 'nrec', slot, error))
+    nrec = GetLong(fio, 'nrec', slot, error)
+    if (.not. allocated(error) .and. (nrec < 1 .or. nrec > fio%nrec_max)) call Fail(error, 'shot record '// &
+      Str(fio%record(slot))//" of '"//fio%path//"' has "//Str(nrec)//' receivers, must be 1..'//Str(fio%nrec_max))
+    if (allocated(error)) return
+    gather%nrec = int(nrec)
     gather%steps = int(GetLong(fio, 'steps', slot, error))
     call GetDoubles(fio, 'source_x_used', slot, gather%sx, error)
     call GetDoubles(fio, 'source_z_used', slot, gather%sz, error)

@@ -9,6 +9,7 @@ module master_m
   use kinds_m, only: dp
   use keymap_m, only: KeymapShot
   use lease_m, only: LeaseSilence, LeaseSpan
+  use lettercheck_m, only: LetterFault
   use letters_m, only: GatherFrom, GatherLetter, ModelFrom, ShotLetter, SnapsFrom, VerdictLetter, WindowLetter
   use log_m, only: LogError, LogInfo, LogKeep, LogWarn
   use losses_m, only: losses_t, LossesAdopt, LossesForgive, LossesGiveUp, LossesTake
@@ -103,7 +104,7 @@ contains
         nap = 0
         reply = message_t()
         call Heard(master, message%from)
-        call master%hear(message, reply)
+        call HearChecked(master, message, reply)
         if (reply%kind /= MSG_NONE) call Answer(link, message%from, reply)
         call AnswerHeld(master, link)
         call TellDrops(master, link)
@@ -194,6 +195,24 @@ contains
     if (master%dealer%parked > 0) status = 2
     if (master%dealer%left > 0 .or. .not. StoreVerified(master%store)) status = 3
   end function MasterStatus
+
+  !> A message from another process is looked at before it is believed; one that cannot be is not used. Its shot, where one can be
+  !> made out, is refused, so that its worker reports it lost and goes on.
+  subroutine HearChecked(master, message, answer)
+    class(master_t), intent(inout) :: master
+    type(message_t), intent(inout) :: message, answer
+    character(:), allocatable :: why
+    why = LetterFault(message, master%crew%n, master%prospect%keymap%n)
+    if (why == '') then
+      call master%hear(message, answer)
+      return
+    end if
+    call LogWarn('message '//Str(message%kind)//' of rank '//Str(message%from)//' is not used: '//why// &
+                 '; all nodes must run the same build')
+    if (all(message%kind /= [MSG_MODEL, MSG_GATHER, MSG_SNAPS])) return
+    if (any(message%n(1:2) < 1 .or. message%n(1:2) > huge(1))) return
+    call VerdictLetter(message%kind, int(message%n(1)), int(message%n(2)), 'the message did not arrive whole: '//why, answer)
+  end subroutine HearChecked
 
   !> One message in, perhaps an answer out.
   subroutine hear(self, message, answer)

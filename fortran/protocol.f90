@@ -41,6 +41,7 @@ module protocol_m
   integer, parameter :: MSG_NONE = 0, MSG_READY = 1, MSG_SHOT = 2, MSG_STOP = 3, MSG_MODEL = 4, MSG_GATHER = 5, &
                         MSG_SNAPS = 6, MSG_WRITTEN = 7, MSG_REFUSED = 8, MSG_LOST = 9, MSG_PROGRESS = 10, MSG_BYE = 11, &
                         MSG_NOTE = 12, MSG_LEAVE = 13, MSG_DROP = 14, MSG_BEAT = 15, MSG_END = 16, MSG_START = 17
+  integer, parameter :: MSG_LAST = MSG_START, MSG_GARBLED = -1  !< the highest; what a message becomes whose header cannot be
 
   integer, parameter :: TAG_HEADER = 1, TAG_BODY = 2
   integer, parameter :: NUMBERS = 12          !< integers and reals in a header
@@ -301,6 +302,10 @@ contains
     integer(i8) :: h(HEADER)
     integer :: n(3)
     call MPI_Recv(h, HEADER, MPI_INTEGER8, rank, TAG_HEADER, link%world, MPI_STATUS_IGNORE)
+    if (.not. HeaderSound(h)) then
+      h = 0
+      h(1) = MSG_GARBLED
+    end if
     n = int(h(HEADER - 2:))
     allocate (a)
     a%request = MPI_REQUEST_NULL
@@ -324,6 +329,12 @@ contains
     end if
     link%last_in => a
   end subroutine Await
+
+  !> Whether the kind and the lengths of text, positions and fields that a header tells can be.
+  pure logical function HeaderSound(h) result(sound)
+    integer(i8), intent(in) :: h(HEADER)
+    sound = h(1) > MSG_NONE .and. h(1) <= MSG_LAST .and. all(h(HEADER - 2:) >= 0 .and. h(HEADER - 2:) <= huge(1))
+  end function HeaderSound
 
   !> The oldest message that is wholly here. Those of one sender stay in order.
   subroutine TakeWhole(link, there, message)

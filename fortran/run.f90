@@ -5,7 +5,7 @@ module run_m
   use crew_m, only: PATIENCE
   use dealer_m, only: FOREVER
   use deadline_m, only: DeadlineFind
-  use files_m, only: ClockSeconds, ClockText, FileRename
+  use files_m, only: ClockSeconds, ClockText, FileRemove, FileRename
   use host_c, only: host_catch_signals, host_seconds
   use kinds_m, only: dp
   use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogWarn
@@ -91,7 +91,8 @@ contains
     if (fault /= 0) call LogWarn("cannot write the log '"//output//".log': this run has none")
     call LogKeep('SplFd2dmod '//VersionText()//', '//ClockText(ClockSeconds()))
     call LogKeep(settings)
-    open (newunit=unit, file=output//'.par.new', status='replace', action='write', iostat=fault)
+    call FileRemove(output//'.par.new', error)       ! what a run that was killed left, or a link: never written through
+    open (newunit=unit, file=output//'.par.new', status='new', action='write', iostat=fault)
     if (fault == 0) write (unit, '(a)', iostat=fault) settings
     if (fault == 0) close (unit, iostat=fault)
     if (fault == 0) call FileRename(output//'.par.new', output//'.par', error)

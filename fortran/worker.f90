@@ -12,6 +12,7 @@ module worker_m
   use fill_m, only: ShotsAtOnce
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp, i8
+  use lettercheck_m, only: LetterFault
   use letters_m, only: GatherLetter, ModelLetter, ShotFrom, SnapsLetter, VerdictFrom, WindowFrom
   use protocol_m, only: Barrier, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, LinkBusy, LinkFlush, message_t, &
                         MSG_BYE, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, MSG_NOTE, &
@@ -253,14 +254,14 @@ contains
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: letter
     integer :: i
+    if (.not. Sound(worker, link, letter)) return
+    i = findloc(worker%slot%state, ASKED, 1)
     select case (letter%kind)
     case (MSG_SHOT)
-      i = findloc(worker%slot%state, ASKED, 1)
-      if (i > 0) call TakeShot(worker, link, worker%slot(i), letter)
+      call TakeShot(worker, link, worker%slot(i), letter)
     case (MSG_STOP)
       worker%stopped = .true.
-      i = findloc(worker%slot%state, ASKED, 1)
-      if (i > 0) worker%slot(i)%state = CLOSED
+      worker%slot(i)%state = CLOSED
     case (MSG_MODEL)
       i = SlotOf(worker, int(letter%n(1)), SEEING)
       if (i > 0) call TakeModel(worker, link, worker%slot(i), letter)
@@ -281,6 +282,36 @@ contains
       call Note(worker, link, 'no other worker is left: worker '//Str(worker%role%worker_id)//' stays and computes on CPU cores')
     end select
   end subroutine Understand
+
+  !> Whether a letter can be what it says it is, and was asked for. If not, the shot it is about is reported lost.
+  logical function Sound(worker, link, letter)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(in) :: letter
+    type(error_t), allocatable :: error
+    type(slot_t) :: gone
+    character(:), allocatable :: why
+    integer :: i
+    why = LetterFault(letter)
+    if (any(letter%kind == [MSG_SHOT, MSG_STOP]) .and. .not. any(worker%slot%state == ASKED)) why = 'nobody asked for it'
+    Sound = why == ''
+    if (Sound) return
+    why = 'message '//Str(letter%kind)//' of the master is not used: '//why//'; all nodes must run the same build'
+    i = 0
+    if (letter%kind == MSG_SHOT) i = findloc(worker%slot%state, ASKED, 1)
+    if (letter%kind == MSG_MODEL .and. abs(letter%n(1)) <= huge(1)) i = SlotOf(worker, int(letter%n(1)), SEEING)
+    call Fail(error, why)
+    if (letter%kind == MSG_SHOT .and. all(letter%n(1:2) >= 1 .and. letter%n(1:2) <= huge(1))) then
+      gone%shot%record = int(letter%n(1))
+      gone%shot%slot = int(letter%n(2))
+      call ReportLost(worker, link, gone, error)
+      if (i > 0) worker%slot(i)%state = IDLE
+    else if (i > 0 .and. letter%kind == MSG_MODEL) then
+      call ReportLost(worker, link, worker%slot(i), error)
+    else
+      call Note(worker, link, 'worker '//Str(worker%role%worker_id)//': '//why)
+    end if
+  end function Sound
 
   !> The slot that has a shot record in a state, 0 if none has.
   pure integer function SlotOf(worker, record, state) result(i)

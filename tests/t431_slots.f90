@@ -29,6 +29,7 @@ module pretended_m
     integer :: refuse = 0, drop = 0                 !< record whose gather is refused once, that is taken away once
     logical :: ends = .false.                       !< it is taken away as the job ends
     integer :: spoil = MSG_NONE                     !< kind of message of which one gets a wrong bit on its way
+    integer :: tear = 0, tear_window = 0            !< record that goes out once, or whose window does, without its last number
     character(:), allocatable :: said               !< notes and reasons
   contains
     procedure :: hear
@@ -125,6 +126,10 @@ contains
         if (next > 0) then
           self%status(next) = 1
           call ShotLetter(self%shots(next), .false., answer)
+          if (self%shots(next)%record == self%tear) then
+            self%tear = 0
+            answer%places = answer%places(:size(answer%places) - 1)
+          end if
         else if (all(self%status == 2) .or. (self%leaves > 0 .and. self%may_leave)) then
           answer%kind = MSG_STOP
         else
@@ -166,6 +171,10 @@ contains
     end if
     call WindowLetter(record, window, letter)
     if (.not. allocated(letter%fields)) allocate (letter%fields(0))
+    if (record == self%tear_window .and. size(letter%fields) > 0) then
+      self%tear_window = 0
+      letter%fields = letter%fields(:size(letter%fields) - 1)
+    end if
     call Push(self, letter)
   end subroutine ServeWindow
 
@@ -307,6 +316,7 @@ program t431_slots
   call Refused()
   call WrongBits()
   call JobEnds()
+  call Torn()
   call Done()
 
 contains
@@ -521,5 +531,21 @@ contains
     call Claim(.not. FileExists('slots.nc.states/shot103.a.state'), 'its states are removed when it is done')
     call CheckpointSweep(rule, .true.)
   end subroutine JobEnds
+
+  !> Messages that do not arrive whole are not used: their shots are reported lost, dealt again, and done.
+  subroutine Torn()
+    call NewOffice()
+    office%tear = 102
+    call Work(rules_t(shots=3), 'device', .true.)
+    call AllDone('a shot whose first message lacked a position', 'gpu')
+    call Claim(office%lost == 1 .and. index(office%said, 'positions, must be 4 x') > 0, 'it was reported lost with the reason: '// &
+               office%said)
+    call NewOffice()
+    office%tear_window = 101
+    call Work(rules_t(shots=3), 'device', .true.)
+    call AllDone('a shot whose first window lacked a sample', 'gpu')
+    call Claim(office%lost == 1 .and. index(office%said, 'samples, must be 2 x') > 0, 'it was reported lost with the reason: '// &
+               office%said)
+  end subroutine Torn
 
 end program t431_slots
