@@ -13,7 +13,7 @@ module letters_m
   implicit none
   private
   public :: ShotLetter, ShotFrom, ModelLetter, ModelFrom, WindowLetter, WindowFrom, VerdictLetter, VerdictFrom
-  public :: GatherLetter, GatherFrom, SnapsLetter, SnapsFrom
+  public :: GatherLetter, GatherFrom, SnapsLetter, SnapsFrom, SealLetter
 
   integer, parameter :: SEAL = 11       !< number of the header that holds the checksum; 12 is the sender's
 

@@ -16,7 +16,7 @@ module readers_m
   use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapReceivers, KeymapShot
   use kinds_m, only: dp, i8
   use lettercheck_m, only: LetterFault
-  use letters_m, only: GatherFrom, ModelFrom, ShotFrom, SnapsFrom, VerdictFrom, WindowFrom
+  use letters_m, only: GatherFrom, ModelFrom, SealLetter, ShotFrom, SnapsFrom, VerdictFrom, WindowFrom
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
   use params_m, only: job_t
   use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS, MSG_WRITTEN
@@ -435,13 +435,14 @@ contains
   ! --- messages ------------------------------------------------------------------------------------------------------
 
   !> A message as text: kind, how many positions and samples come with it, its numbers; behind the separator its text. What is
-  !> found sound must be understood, on either side, without a check failing.
+  !> found sound must be understood, on either side, without a check failing. A checksum of 0 becomes the right one.
   integer(c_int) function Letters(input) result(outcome)
     character(*), intent(in) :: input
     type(message_t) :: m
     type(shot_t) :: shot
     type(window_t) :: window
     type(gather_t) :: gather
+    type(error_t), allocatable :: error
     character(:), allocatable :: head, words
     integer(i8) :: number(3 + size(m%n))
     integer :: record, slot, kind, serial
@@ -455,21 +456,23 @@ contains
     m%places = m%x(1)
     m%fields = 1
     m%text = words
+    if (m%n(11) == 0) call SealLetter(m)
     outcome = refused
     serial = 0
     if (LetterFault(m) == '') then
       outcome = taken
-      if (m%kind == MSG_SHOT) call ShotFrom(m, shot, flag)
-      if (m%kind == MSG_MODEL) call WindowFrom(m, serial, window)
+      if (m%kind == MSG_SHOT) call ShotFrom(m, shot, flag, error)
+      if (m%kind == MSG_MODEL) call WindowFrom(m, serial, window, error)
       if (m%kind == MSG_WRITTEN) call VerdictFrom(m, kind, record, slot)
     end if
     if (LetterFault(m, 3, 5) == '') then
       outcome = taken
       if (m%kind == MSG_MODEL) call ModelFrom(m, record, slot, window)
-      if (m%kind == MSG_SNAPS) call SnapsFrom(m, gather)
-      if (m%kind == MSG_GATHER) call GatherFrom(m, gather)
+      if (m%kind == MSG_SNAPS) call SnapsFrom(m, gather, error)
+      if (m%kind == MSG_GATHER) call GatherFrom(m, gather, error)
       if (m%kind == MSG_GATHER .and. (gather%slot < 1 .or. gather%slot > 5)) outcome = Contradiction('a slot of no shot')
     end if
+    if (allocated(error) .and. outcome == taken) outcome = refused
   end function Letters
 
   !> Whole numbers between blanks; what is none is 0.
