@@ -61,8 +61,7 @@ struct args {
     int nx, nz, pitch, strip_pitch, px_pitch;
     int left, right, top, bottom; // strips: columns < left, >= right (multiples of V), rows < top, >= bottom
     int free_top;
-    float w[DER_MAX];                               // weights
-    float wz[DER_MAX], wc[DER_MAX], wz_low, wc_low; // along z: see `next_term`; wz times (dx/dz)^2
+    float w[DER_MAX], wz[DER_MAX]; // weights; times (dx/dz)^2
 };
 
 struct alignas(16) quad {
@@ -83,14 +82,10 @@ __device__ __forceinline__ float reciprocal(float x) { // to the last bit but on
     return y;
 }
 
-// Along z derivatives are sums of differences d between neighbouring rows, w(o) d(k + o), |o| < L, where w(o) is the
-// sum of all weights beyond |o|: as exact for smooth fields as the pairs along x, and each row is looked at once. `low`
-// is what w(0) lost when it was rounded; without it waves along z would travel 1e-8 too fast or slow.
-template <int L> __device__ __forceinline__ float first_term(const float *w, float low, float d) {
-    return L == 1 ? fmaf(w[0], d, low * d) : w[L - 1] * d;
-}
-template <int L> __device__ __forceinline__ float next_term(const float *w, float low, int o, float d, float sum) {
-    return fmaf(w[o < 0 ? -o : o], d, o == 0 ? fmaf(low, d, sum) : sum);
+// Along z a row p enters the 2L sums it matters to one by one, in the order of the rows: term m = 1-L .. L, which is
+// the row m - 1/2 below (m < 1: above) the point of the sum.
+template <int L> __device__ __forceinline__ float add_row(const float *w, int m, float p, float sum) {
+    return m == 1 - L ? -w[L - 1] * p : m < 1 ? fmaf(-w[m < 1 ? -m : 0], p, sum) : fmaf(w[m < 1 ? 0 : m - 1], p, sum);
 }
 
 // Derivative along x at the cells of a thread, whose first is at f; FORWARD: at half points.

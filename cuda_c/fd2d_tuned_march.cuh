@@ -2,7 +2,7 @@
 //
 // A block marches down a strip of T threads x 4 columns. Rows come by asynchronous copies into rings in shared memory,
 // each number of s, e, K and rho once (and the few columns and rows that neighbours share). Sums along z are not
-// gathered but scattered: a row of s, once read, adds its share to the 2L-1 half rows it matters to, which a thread
+// gathered but scattered: a row of s, once read, adds its share to the 2L half rows it matters to, which a thread
 // keeps in registers; moving on by a row costs nothing, as each multiply-add writes one register further.
 //
 //     row k of s arrives            ->  z1: d s/dz of half rows k-L .. k+L-1;   half row h = k-L is complete: w_z
@@ -56,12 +56,11 @@ template <int L, int T> struct march_shape {
 
 template <int N, int P> __device__ __forceinline__ int next(int slot) { return slot == (N - 1) * P ? 0 : slot + P; }
 
-// A difference d enters the 2L-1 sums it matters to; all move on by one; the first is complete.
-template <int L> __device__ __forceinline__ float scatter(float (&sum)[2 * L - 1], const float *w, float low, float d) {
+// A value p enters the 2L sums it matters to; all move on by one; the first is complete.
+template <int L> __device__ __forceinline__ float scatter(float (&sum)[2 * L], const float *w, float p) {
 #pragma unroll
-    for (int j = 0; j < 2 * L - 2; j++)
-        sum[j] = next_term<L>(w, low, L - 1 - j, d, sum[j + 1]);
-    sum[2 * L - 2] = first_term<L>(w, low, d);
+    for (int j = 0; j < 2 * L; j++)
+        sum[j] = add_row<L>(w, L - j, p, sum[j + 1 < 2 * L ? j + 1 : j]);
     return sum[0];
 }
 
@@ -83,8 +82,8 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
                                                                       *const wx, *const px, *const psix, *const psix_s;
     int s_fill = 0, rho_fill = 0, e_fill = 0; // slots that are filled next
     int s_k = 0, s_r = (S::NS - (2 * L - 1)) * P, rho_h = 0, rho_x = (S::NR - (L - 1)) % S::NR * P, e_r = 0, wx_r = 0;
-    float z1[V][2 * L - 1], z2[V][2 * L - 1];
-    quad rho_above, p_above, w_above;
+    float z1[V][2 * L], z2[V][2 * L];
+    quad rho_above;
     float q; // of the source, 0 if it is elsewhere
 
     __device__ __forceinline__ march(const args &args_, const work &w, float *shared)
@@ -109,9 +108,8 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
 #pragma unroll
         for (int v = 0; v < V; v++) {
             rho_above.v[v] = 1;
-            p_above.v[v] = w_above.v[v] = 0;
 #pragma unroll
-            for (int j = 0; j < 2 * L - 1; j++)
+            for (int j = 0; j < 2 * L; j++)
                 z1[v][j] = z2[v][j] = 0;
         }
     }
@@ -263,20 +261,14 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
         const float sign = EDGE && g.free_top && k < 0 ? -1.0f : 1.0f;
         float d[V];
 #pragma unroll
-        for (int v = 0; v < V; v++) {
-            const float now = EDGE ? sign * p.v[v] : p.v[v];
-            d[v] = scatter<L>(z1[v], g.wz, g.wz_low, now - p_above.v[v]);
-            p_above.v[v] = now;
-        }
+        for (int v = 0; v < V; v++)
+            d[v] = scatter<L>(z1[v], g.wz, EDGE ? sign * p.v[v] : p.v[v]);
         if (STEADY || h >= job.first - L) {
             if (zh >= 0)
                 layer_z(d, psiz, g.psiz_out, zh, ha, hb, hi, h >= job.first && h < job.end);
 #pragma unroll
-            for (int v = 0; v < V; v++) {
-                const float now = d[v] * reciprocal(rho_above.v[v] + rho_below.v[v]);
-                d[v] = scatter<L>(z2[v], g.wc, g.wc_low, now - w_above.v[v]);
-                w_above.v[v] = now;
-            }
+            for (int v = 0; v < V; v++)
+                d[v] = scatter<L>(z2[v], g.w, d[v] * reciprocal(rho_above.v[v] + rho_below.v[v]));
         }
         rho_above = rho_below;
         if (STEADY || (r + 1 >= job.first && r + 1 < job.end))

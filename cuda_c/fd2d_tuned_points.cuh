@@ -43,10 +43,10 @@ __device__ inline float increment_x(const args &g, int L, int i, int k) {
 
 __device__ inline float increment_z(const args &g, int L, int i, int k) {
     float d = 0;
-    for (int o = 1 - L; o < L; o++) {
-        const float step = sigma_at(g, i, k + o + 1) - sigma_at(g, i, k + o);
-        d = fmaf(g.wz[o < 0 ? -o : o], step, o == 0 ? fmaf(g.wz_low, step, d) : d);
-    }
+#define AT(o) sigma_at(g, i, k + (o))
+    for (int m = 1; m <= L; m++)
+        d = DER_FORWARD_TERM(d, m, g.wz, AT);
+#undef AT
     const int z = k < g.top ? k : k >= g.bottom ? g.top + k - g.bottom : -1;
     if (z >= 0)
         d = damped(d, g.psiz_in[(ptrdiff_t)z * g.pitch + i], g.pz + 3 * g.nz + k, g.nz);

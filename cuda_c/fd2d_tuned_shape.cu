@@ -117,7 +117,7 @@ static int time_step(const stopwatch &w, int n, float *ms) {
 
 static int find_fastest(const args &g, int half_length, int device, const stopwatch &w, launch *l, choice *best) {
     static const double sides[] = {1.3, 1.6, 1.9};
-    const int n = g.nx * (double)g.nz < 2e6 ? 16 : 4;
+    const int n = g.nx * (double)g.nz < 2e6 ? 32 : 8;
     float least = INFINITY;
     for (int kind = 0; kind < FORMS; kind++)
         for (int waves = 1; waves <= 3; waves++)

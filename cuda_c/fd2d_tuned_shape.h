@@ -30,8 +30,8 @@ struct launch {
 // The launch of a choice; `fits` tells whether the GPU has the shared memory for it.
 int find_launch(const args &g, int half_length, int device, const choice &c, launch *l, bool *fits);
 
-// What suits a handle. One that has the GPU for itself is timed: `steps` computes n steps on fields that are all zero,
-// with the launch in *l, on `stream`. What was found serves later handles of this process that compute the same.
+// What suits a handle. One that has the GPU for itself is timed: `steps` queues n steps with the launch in *l, on
+// `stream`. What was found serves later handles of this process that compute the same.
 int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, int (*steps)(void *self, int n),
                   void *self, launch *l);
 

@@ -178,23 +178,18 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
 
     // M derivatives along z of what is at f: number n is complete when row n + 2L-1 has come.
     template <int M, int PITCH, class END>
-    __device__ __forceinline__ void along_z(const float *f, const float *w, float low, END &&end) const {
-        quad sum[M], before = load(f);
+    __device__ __forceinline__ void along_z(const float *f, const float *w, END &&end) const {
+        quad sum[M];
 #pragma unroll
-        for (int j = 1; j < M + 2 * L - 1; j++) {
+        for (int j = 0; j < M + UP; j++) {
             const quad now = load(f + j * PITCH);
 #pragma unroll
-            for (int v = 0; v < V; v++) {
-                const float d = now.v[v] - before.v[v];
+            for (int n = 0; n < M; n++) {
+                const int m = j - (n + L - 1);
 #pragma unroll
-                for (int n = 0; n < M; n++) {
-                    const int o = j - L - n;
-                    if (o == 1 - L)
-                        sum[n].v[v] = first_term<L>(w, low, d);
-                    else if (o > -L && o < L)
-                        sum[n].v[v] = next_term<L>(w, low, o, d, sum[n].v[v]);
-                }
-                before.v[v] = now.v[v];
+                for (int v = 0; v < V; v++)
+                    if (m > -L && m <= L)
+                        sum[n].v[v] = add_row<L>(w, m, now.v[v], sum[n].v[v]);
             }
             if (j >= 2 * L - 1)
                 end(j - 2 * L + 1, sum[j - 2 * L + 1 < 0 ? 0 : j - 2 * L + 1]);
@@ -213,7 +208,7 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
 #pragma unroll
         for (int n = 0; n < S::G; n++)
             a[n] = ask_z(g.psiz_in, below_surface(h0 + n), 3);
-        along_z<S::G, P>(s + n0 * P + 2 * HALO + V * tx, g.wz, g.wz_low, [&](int n, quad &d) {
+        along_z<S::G, P>(s + n0 * P + 2 * HALO + V * tx, g.wz, [&](int n, quad &d) {
             const int h = h0 + n;
             if (a[n].at >= 0) {
                 layer_z(d, a[n]);
@@ -292,8 +287,7 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
         all_velocities_x();
         const profile p = ask_profile(0, c);
         __syncthreads();
-        along_z<R, W>(wz + tz * R * W + V * tx, g.wc, g.wc_low,
-                      [&](int n, quad &d) { update(tz * R + n, d, m[n], p, q); });
+        along_z<R, W>(wz + tz * R * W + V * tx, g.w, [&](int n, quad &d) { update(tz * R + n, d, m[n], p, q); });
     }
 };
 

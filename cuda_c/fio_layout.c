@@ -283,7 +283,7 @@ int fio_unstretch(const char *path) {
         return 0;
     if (file_read_bytes(path, seal.begin, 4, (char *)raw) || head_crc(path, l.begin, &found))
         return 0;
-    struct bytes b = {raw, 4, 0, 0};
+    struct bytes b = {.p = raw, .n = 4};
     return found == number(&b, 4) ? file_cut(path, l.total) : 0;
 }
 
