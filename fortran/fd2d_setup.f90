@@ -14,6 +14,7 @@ module fd2d_setup_m
   use stability_m, only: StabilityCheck
   use text_m, only: Str
   use threads_m, only: ThreadsOf
+  use timedisp_m, only: tracefilter_t
   use window_m, only: window_t
   implicit none
   private
@@ -61,6 +62,8 @@ contains
     if (allocated(self%snapshots)) deallocate (self%snapshots)
     self%grid = fd2d_grid_t()
     self%medium = 0
+    self%filter_p = tracefilter_t()
+    self%filter_v = tracefilter_t()
     self%filter_scheme = scheme_t()
   end subroutine Fd2dForget
 
