@@ -179,19 +179,44 @@ static int need(const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes) {
 // Rows k0 .. of kk and rho from kappa(nx,rows) and rho(nx,rows); the edge of rho once more beyond the last column and
 // row.
 static __global__ void __launch_bounds__(BLOCK)
-    set_medium(int nx, int nz, int k0, const float *kappa, const float *from, double factor, int free_top,
-               ptrdiff_t pitch, float *kk, float *rho) {
+    set_medium(int nx, int nz, int k0, const float *kappa, const float *from, double tx, int free_top, ptrdiff_t pitch,
+               float *kk, float *rho) {
     const int i = blockIdx.x * BLOCK + threadIdx.x, k = k0 + (int)blockIdx.y;
     if (i >= nx)
         return;
     const ptrdiff_t at = (ptrdiff_t)blockIdx.y * nx + i, to = k * pitch + i;
     const float r = from[at];
-    kk[to] = free_top && k == 0 ? 0.0f : (float)(factor * kappa[at]);
+    kk[to] = free_top && k == 0 ? 0.0f : (float)(tx * kappa[at]);
     rho[to] = r;
     if (i == nx - 1)
         rho[to + 1] = r;
     if (k == nz - 1)
         rho[to + pitch] = r;
+}
+
+// kk from K dt/dx, as all variants have it, to 2 K dt^2/dx^2, so that its product with the reciprocals that the step
+// takes is that with the buoyancies of fd2d_coefficients, in the mean of the sides of a cell: a last bit that all of a
+// layer has in common would make waves arrive sooner or later, 1e-5 of a trace after some thousand steps.
+static __global__ void __launch_bounds__(BLOCK)
+    match_medium(int nx, int nz, ptrdiff_t pitch, double tx, double tz, float *kk, const float *rho) {
+    const int i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i >= nx)
+        return;
+    for (int k = blockIdx.y; k < nz; k += gridDim.y) {
+        const ptrdiff_t at = k * pitch + i, beside[4] = {-1, 1, -pitch, pitch};
+        const bool there[4] = {i > 0, true, k > 0, true}; // after the last ones stands the edge once more
+        double sum = 0;
+        int n = 0;
+        for (int side = 0; side < 4; side++) {
+            if (!there[side])
+                continue;
+            const float other = rho[at + beside[side]];
+            const double t = side < 2 ? tx : tz, buoyancy = (float)(t / (0.5 * ((double)rho[at] + other)));
+            sum += buoyancy * (tx / t) / reciprocal(rho[at] + other);
+            n++;
+        }
+        kk[at] = (float)(kk[at] * (sum / n));
+    }
 }
 
 static int model(fd2d *fd, const float *kappa, const float *rho) {
@@ -208,11 +233,15 @@ static int model(fd2d *fd, const float *kappa, const float *rho) {
         for (int r = 0; r < rows; r += 32768) {
             const int part = rows - r < 32768 ? rows - r : 32768;
             set_medium<<<dim3((g->nx + BLOCK - 1) / BLOCK, part), BLOCK, 0, o->queue.stream>>>(
-                g->nx, g->nz, k + r, o->slab + (size_t)r * nx, slab_rho + (size_t)r * nx, 2 * tx * tx, g->free_top,
-                g->pitch, o->kk + o->origin, o->rho + o->origin);
+                g->nx, g->nz, k + r, o->slab + (size_t)r * nx, slab_rho + (size_t)r * nx, tx, g->free_top, g->pitch,
+                o->kk + o->origin, o->rho + o->origin);
             CUDA_TRY(cudaGetLastError());
         }
     }
+    const int blocks = g->nz < 32768 ? g->nz : 32768;
+    match_medium<<<dim3((g->nx + BLOCK - 1) / BLOCK, blocks), BLOCK, 0, o->queue.stream>>>(
+        g->nx, g->nz, g->pitch, tx, (double)fd->cfg.dt / fd->cfg.dz, o->kk + o->origin, o->rho + o->origin);
+    CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
@@ -559,17 +588,18 @@ static int rows(fd2d *fd, int n, float **trace) {
 
 // --- shape by hand ---------------------------------------------------------------------------------------------------
 
-// width: 128 is tiles, of 16 or 24 rows; 256 and 512 are columns of a block that marches, with its margins, and rows
-// those of a piece. 0 = as it is. isa and steps do not apply.
+// width: 128 is tiles, of 16, 24 or 32 rows; 256 and 512 are columns of a block that marches, with its margins, and
+// rows those of a piece. 0 = as it is. isa and steps do not apply.
 static int tune(fd2d *fd, const char *, int width, int, int rows) {
     own_t *o = own(fd);
     const bool tiles = width == 128;
     bool fits = true;
     REQUIRE(width == 0 || tiles || width == 256 || width == 512, "width = %d, must be 128, 256, 512 or 0 (as it is)",
             width);
-    REQUIRE(!tiles || rows == 0 || rows == 16 || rows == 24, "rows = %d, tiles have 16 or 24", rows);
+    REQUIRE(!tiles || rows == 0 || rows == 16 || rows == 24 || rows == 32, "rows = %d, tiles have 16, 24 or 32", rows);
     TRY(fd2d_gpu_enter(&o->queue));
-    const form kind = !tiles ? width == 256 ? MARCH_NARROW : MARCH_WIDE : rows == 16 ? TILE_LOW : TILE_HIGH;
+    const form tile = rows == 16 ? TILE_LOW : rows == 32 ? TILE_HIGH : TILE_MIDDLE;
+    const form kind = tiles ? tile : width == 256 ? MARCH_NARROW : MARCH_WIDE;
     if (width > 0)
         TRY(find_launch(o->g, fd->cfg.half_length, o->queue.device, {kind, 1, 1.6, 3}, &o->now, &fits));
     REQUIRE(fits, "blocks of %d columns do not fit on this GPU", width);

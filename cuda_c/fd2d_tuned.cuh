@@ -44,7 +44,7 @@ struct box {
 struct args {
     const float *s_in;
     float *s_out, *e;
-    const float *kk, *rho;    // kk = 2 dt^2 / dx^2 kappa
+    const float *kk, *rho;    // kk = 2 dt^2 / dx^2 K
     const float *px, *pz;     // profiles (6) along x (pitch px_pitch) and z (nz)
     const float *psix_in;     // of d s/dx in the strips along x: (strip_pitch, nz), read
     float *psix_out, *psix_s; // written; that of d w/dx

@@ -33,8 +33,10 @@ template <int L> static launch launch_of(form kind) {
         return march_of<L, 128>();
     case TILE_LOW:
         return tile_of<L, 2>();
-    default:
+    case TILE_MIDDLE:
         return tile_of<L, 3>();
+    default:
+        return tile_of<L, 4>();
     }
 }
 
@@ -179,7 +181,7 @@ static void remember(const fd2d_cfg *c, int device, const choice &best) {
 // Shots side by side fill the ends of each other's steps: large grids march in one wave, small ones are done in tiles.
 static choice side_by_side(const args &g) {
     const bool large = (double)g.nx * g.nz >= MARCHES;
-    return {large ? MARCH_NARROW : TILE_HIGH, 1, 1.3, 3};
+    return {large ? MARCH_NARROW : TILE_MIDDLE, 1, 1.3, 3};
 }
 
 int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, int (*steps)(void *self, int n),

@@ -6,7 +6,7 @@
 
 namespace tuned {
 
-enum form { MARCH_NARROW, MARCH_WIDE, TILE_LOW, TILE_HIGH, FORMS };
+enum form { MARCH_NARROW, MARCH_WIDE, TILE_LOW, TILE_MIDDLE, TILE_HIGH, FORMS };
 
 // Of a march: the blocks that the GPU holds at once, times `waves`, are shared out; a tile at a side, in a layer, gets
 // `side` times as many pieces; a row in a layer along z counts `weight` times.

@@ -212,8 +212,8 @@ contains
     call fd2d_free(h)
   end subroutine Peaks
 
-  !> 20,000 steps: in a small closed rough box sigma neither grows nor fades, in a grid with layers it fades; traces stay with those of
-  !> cpu. (In a box of 61 x 47 cells with layers, which damp its lowest notes little, those of tuned are 1.2e-5 from cpu.)
+  !> 20,000 steps: in a closed rough box sigma neither grows nor fades after the source has ended, with layers it fades. Traces stay with
+  !> those of cpu, with layers beside a source that goes on: where nothing is left but the rounding of what has been, that is compared.
   subroutine LongRun(variant)
     character(*), intent(in) :: variant
     integer, parameter :: nt = 20000, at_first = 500
@@ -222,22 +222,25 @@ contains
     type(result_t) :: r, cpu
     real(dp) :: early, late, difference
     integer :: closed, worst
+    character(:), allocatable :: what
     do closed = 0, 1
-      call CaseNew(c, merge(61, 401, closed == 1), merge(47, 283, closed == 1), 8, merge(4, 1, closed == 1), nt, error)
-      c%q(200:) = 0
+      what = variant//Either(closed == 1, ', closed box', ', layers')//', 20000 steps: '
+      call CaseNew(c, 61, 47, 8, merge(4, 1, closed == 1), nt, error)
+      if (closed == 1) c%q(200:) = 0
       call CaseNative('cpu', c, nt, cpu, error)
       call CaseNative(variant, c, 1000, r, error)
-      if (.not. Fine(variant//', 20000 steps')) return
+      if (.not. Fine(what)) return
+      call TracesDiffer(c, r, cpu, difference, worst)
+      call Claim(difference <= bound(closed + 1), what//'traces differ from cpu by '//Str(difference, 2)//' relative RMS (receiver '// &
+                 Str(worst)//'), <= '//Str(bound(closed + 1), 2))
+      c%q(200:) = 0
+      if (closed == 0) call CaseNative(variant, c, 1000, r, error)
+      if (.not. Fine(what)) return
       early = maxval(abs(r%traces(:at_first, 3::3)))
       late = maxval(abs(r%traces(nt - at_first:, 3::3)))
-      call TracesDiffer(c, r, cpu, difference, worst)
       call Claim(late <= merge(3.0_dp, 1.0e-3_dp, closed == 1)*early .and. (closed == 0 .or. late >= 0.01_dp*early), &
-                 variant//Either(closed == 1, ', closed box', ', layers')//', 20000 steps: largest sigma '//Str(early, 3)// &
-                 ' in the first 500, '//Str(late, 3)//' in the last, must be '//Either(closed == 1, '0.01 to 3 times as much', &
-                                                                                     '0.001 of it at most'))
-      call Claim(difference <= bound(closed + 1), variant//Either(closed == 1, ', closed box', ', layers')// &
-                 ', 20000 steps: traces differ from cpu by '//Str(difference, 2)//' relative RMS (receiver '//Str(worst)//'), <= '// &
-                 Str(bound(closed + 1), 2))
+                 what//'largest sigma '//Str(early, 3)//' in the first 500, '//Str(late, 3)//' in the last, must be '// &
+                 Either(closed == 1, '0.01 to 3 times as much', '0.001 of it at most'))
     end do
   end subroutine LongRun
 
@@ -321,7 +324,7 @@ contains
 
   !> Blocks of any width and length, and handles that make room for others, compute the same.
   subroutine Shapes()
-    integer, parameter :: widths(3) = [128, 256, 512], rows(6) = [0, 5, 16, 24, 33, 1000], shares(2) = [1, 8], half_lengths(3) = [1, 5, 8]
+    integer, parameter :: widths(3) = [128, 256, 512], rows(6) = [0, 5, 16, 24, 32, 1000], shares(2) = [1, 8], half_lengths(3) = [1, 5, 8]
     type(case_t) :: c
     type(result_t) :: plain, r
     type(c_ptr) :: h
@@ -337,7 +340,7 @@ contains
           shape = ''
           do w = 1, size(widths)
             do p = 1, size(rows)
-              if (widths(w) == 128 .and. .not. any(rows(p) == [0, 16, 24])) cycle
+              if (widths(w) == 128 .and. .not. any(rows(p) == [0, 16, 24, 32])) cycle
               h = CaseHandle('tuned', c, error)
               if (.not. allocated(error)) call FailFromC(fd2d_tune(h, CString(''), widths(w), 0, rows(p)), error)
               call CaseSteps(h, c, 33, error)
@@ -349,7 +352,7 @@ contains
             end do
           end do
           call Claim(different == 0, 'tuned, half-length '//Str(c%cfg%half_length)//Either(layers == 8, ', layers of 70 cells', ', layers')// &
-                     ', share '//Str(shares(s))//', 15 shapes of blocks: '//Str(different)//' numbers differ from the shape chosen'//shape)
+                     ', share '//Str(shares(s))//', 16 shapes of blocks: '//Str(different)//' numbers differ from the shape chosen'//shape)
         end do
       end do
     end do
@@ -357,7 +360,7 @@ contains
     if (.not. allocated(error)) call FailFromC(fd2d_tune(h, CString(''), 100, 0, 0), error)
     call ClaimFails(error, 'width = 100, must be', 'tuned, a width there is not')
     call FailFromC(fd2d_tune(h, CString(''), 128, 0, 17), error)
-    call ClaimFails(error, 'rows = 17, tiles have 16 or 24', 'tuned, tiles there are not')
+    call ClaimFails(error, 'rows = 17, tiles have 16, 24 or 32', 'tuned, tiles there are not')
     call fd2d_free(h)
   end subroutine Shapes
 
