@@ -14,7 +14,7 @@ PROGRAMS := SplFd2dmod
 
 # --- CUDA, if there is a compiler for it --------------------------------------------------------------------------------
 NVCC     := $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
-CUDA     := $(if $(or $(DEBUG),$(filter 0,$(GPU))),,$(NVCC))
+CUDA     := $(if $(or $(DEBUG),$(FUZZ),$(filter 0,$(GPU))),,$(NVCC))
 CUDA_LIB := $(firstword $(wildcard $(dir $(realpath $(NVCC)))../lib64 $(dir $(realpath $(NVCC)))../lib /usr/lib/x86_64-linux-gnu))
 ARCHS    := $(if $(ARCH),$(filter-out all,$(ARCH)),$(or $(sort $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader \
             2>/dev/null | sed -n 's/^\([0-9]*\)\.\([0-9]*\)$$/sm_\1\2/p')),sm_90))
@@ -40,6 +40,12 @@ ifdef DEBUG
   # Open MPI unloads its plug-ins before leaks are looked for; this object keeps them, so that leaks have names.
   KEEP     := $(B)/tests/keep_plugins.o
   LDLIBS   := -rdynamic
+else ifdef FUZZ
+  B        := build/fuzz
+  SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+  OPT      := -O1 -g $(SANITIZE) -fsanitize-coverage=trace-pc,trace-cmp
+  FCHECK   := -fcheck=all -ffpe-trap=invalid,zero,overflow
+  LDLIBS   := -rdynamic
 else
   B        := $(if $(CUDA),build/gpu,build/cpu)
   OPT      := -O3 -g
@@ -62,10 +68,10 @@ BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.
 FTESTS := $(patsubst tests/%.f90,$(B)/tests/%,$(wildcard tests/t*.f90))
 THELP  := $(patsubst tests/%.f90,$(B)/tests/%.o,$(filter-out tests/t%.f90,$(wildcard tests/*.f90)))
 CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
-GPU_TESTS := t240 t241 t242 t243 t432
+GPU_TESTS := t240 t241 t242 t243 t252 t432
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu)
 
-.PHONY: all demo test test-gpu bench bench-gpu lint help install clean
+.PHONY: all demo test test-gpu soak bench bench-gpu fuzz lint help install clean
 .PHONY: programs tests gpu-tests gpu-bench show-demo run-bench
 GOALS := $(or $(MAKECMDGOALS),all)
 
@@ -94,6 +100,11 @@ test-gpu: ## build and run the tests of the GPU kernels; needs no NetCDF (NEED_G
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory gpu-tests
 	@JOBS=1 TEST_LIMIT=$${TEST_LIMIT:-400} B='$(CURDIR)/$(B)' tests/run $(or $(TEST),$(GPU_TESTS))
+soak:     ## a survey of 200 shots in bad weather: kills, stalls, torn journals, full disks; minutes (SOAK="--seed 7 ...")
+	@tools/setup test
+	@$(MAKE) --no-print-directory programs
+	@rm -rf '$(B)/soak' && mkdir -p '$(B)/soak'
+	@cd '$(B)/soak' && B='$(CURDIR)/$(B)' "$${PYTHON:-$$('$(CURDIR)/tools/setup' python)}" '$(CURDIR)/tests/soak.py' $(SOAK)
 bench:    ## measure the kernels against the memory of this machine
 	@tools/setup build
 	@$(MAKE) --no-print-directory run-bench
@@ -101,6 +112,10 @@ bench-gpu: ## measure the GPU kernels against the memory of the GPU; needs no Ne
 	@$(COMPILERS)
 	@$(MAKE) --no-print-directory gpu-bench
 	@tools/bench/run-gpu '$(B)' '$(BUILD_IS)' $(BENCH)
+fuzz:     ## look for inputs that break the readers of files and messages (MINUTES=10 in all, READERS="keymap raw" for some)
+	@tools/setup fuzz
+	@$(MAKE) --no-print-directory FUZZ=1 build/fuzz/fuzz
+	@tests/fuzz/run build/fuzz $(or $(MINUTES),10) $(READERS)
 lint:     ## formatting and the rules of the house
 	@tools/setup lint
 	@tools/lint
@@ -179,6 +194,12 @@ $(B)/tests/libhelp.a: $(THELP)
 $(B)/tests/t%: $(B)/tests/t%.o $(KEEP) $(B)/tests/libhelp.a $(LIB)
 	@echo '  link     $@'
 	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
+
+# libFuzzer comes with clang; what it is to look into is compiled by gcc and gfortran.
+LIBFUZZER = $(shell clang -print-file-name=libclang_rt.fuzzer-$(shell uname -m).a 2>/dev/null)
+$(B)/fuzz: $(B)/tests/fuzz/fuzz.o $(B)/tests/libhelp.a $(LIB)
+	@echo '  link     $@'
+	@$(FC) $(FFLAGS) -o $@ $^ -Wl,--wrap=__sanitizer_cov_trace_pc $(LIBFUZZER) $(LDLIBS) -lstdc++
 
 $(B)/bench/%: $(B)/tools/bench/%.o $(LIB)
 	@mkdir -p $(@D)

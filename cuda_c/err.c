@@ -6,7 +6,7 @@
 
 #include "iface.h"
 
-static char sentence[2048];
+static char sentence[10000]; /* two paths of the longest kind, and what is wrong with them */
 
 int err_set(const char *format, ...) {
     va_list args;

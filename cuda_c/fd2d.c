@@ -352,6 +352,12 @@ int fd2d_timestep(void *handle, int it, int n) {
     return 0;
 }
 
+int fd2d_trace_rows(fd2d *fd, int n, float **trace) {
+    TRY(grow_traces(fd, n));
+    *trace = fd->trace;
+    return 0;
+}
+
 int fd2d_pending(void *handle, int most) {
     fd2d *fd = handle;
     TRY(check_handle(fd));

@@ -57,6 +57,15 @@ typedef struct fd2d {
     float *trace;     /* (nrec, rows): receivers run fastest */
 } fd2d;
 
+/* A piece of the state of a time loop, in the variant's memory: `rows` rows of `width` floats. */
+typedef struct fd2d_part {
+    float *at;
+    size_t width, rows;
+    ptrdiff_t pitch; /* from one row to the next */
+} fd2d_part;
+
+enum { FD2D_PARTS = 12 }; /* of a state, at most */
+
 /* What a variant must offer; all return 0 or fail with err_set. `make` fills fd->own from fd->cfg; it is null where the
  * variant is not in this build. Members of the second part may be null. */
 typedef struct fd2d_variant {
@@ -80,6 +89,12 @@ typedef struct fd2d_variant {
     int (*pending)(fd2d *fd, int most);                  /* of one whose timestep only queues */
     int (*peak)(fd2d *fd, float *value, int *i, int *k); /* likewise: of the newest finished chunk */
     int (*need)(const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes); /* device memory of a handle */
+
+    int (*state)(fd2d *fd, fd2d_part part[FD2D_PARTS]); /* the pieces that the next step depends on; their number */
+    int (*move)(fd2d *fd, const fd2d_part *part, float *host, int in); /* one from or to `host`, where it is no plain
+                                                                          memory; waits for what is queued */
+    int (*rows)(fd2d *fd, int n, float **trace); /* room for the traces of n more steps, of a variant that keeps them;
+                                                  *trace(nrec, rows) */
 } fd2d_variant;
 
 #define FD2D_VARIANT(name) const fd2d_variant fd2d_variant_##name
@@ -100,6 +115,9 @@ void fd2d_release(fd2d *fd, void *p);
  * on the GPU (fd2d_gpu.cu); `tuned` keeps density instead and other coefficients (fd2d_tuned.cu). */
 void fd2d_coefficients(const fd2d_cfg *cfg, const float *kappa, const float *rho, int k, float *bx, float *bz,
                        float *kk);
+
+/* Room for n more rows of traces; *trace(nrec, rows). */
+int fd2d_trace_rows(fd2d *fd, int n, float **trace);
 
 /* fd2d_points.c: sorting cells by row. */
 int fd2d_set_source_cells(fd2d *fd, int n, const int *i, const int *k, const float *w);

@@ -189,6 +189,18 @@ static int reset(fd2d *fd) {
     return 0;
 }
 
+/* Fields with the images above a free surface and the padding at the right, as they are: then not even the sign of a
+ * zero changes. */
+static int state(fd2d *fd, fd2d_part *part) {
+    cpu_own *o = own(fd);
+    const cpu_grid *g = &o->grid;
+    const int k0 = g->free_top ? -DER_MAX : 0;
+    for (int f = 0; f < FD2D_FIELDS; f++)
+        part[f] = (fd2d_part){g->field[f] + k0 * g->pitch, (size_t)g->nxp, (size_t)(g->nz - k0), g->pitch};
+    part[FD2D_FIELDS] = (fd2d_part){o->psi, o->psi_count, 1, 0};
+    return FD2D_FIELDS + 1;
+}
+
 /* The bits of |x|: ordered as |x| is, infinities above all numbers, NaN above infinity; and gcc vectorises the maximum.
  */
 static int row_maximum(const float *row, int n) {
@@ -266,6 +278,7 @@ FD2D_VARIANT(cpu) = {
     .set = set,
     .maxabs = maxabs,
     .reset = reset,
+    .state = state,
     .tune = tune,
     .device = device,
 };

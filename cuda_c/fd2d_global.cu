@@ -131,4 +131,5 @@ FD2D_VARIANT(global) = {
     .make = make,
     FD2D_GPU_VERBS,
     .need = need,
+    FD2D_GPU_STATE_VERBS,
 };

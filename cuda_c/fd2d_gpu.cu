@@ -344,6 +344,32 @@ int fd2d_gpu_reset(fd2d *fd) {
     return 0;
 }
 
+// --- the state -----------------------------------------------------------------------------------------------------
+
+// Fields with their frames, which hold the images above a free surface, and the memory variables.
+int fd2d_gpu_state(fd2d *fd, fd2d_part *part) {
+    fd2d_gpu *o = own(fd);
+    for (int f = 0; f < FD2D_FIELDS; f++)
+        part[f] = {o->field[f], o->field_count, 1, 0};
+    part[FD2D_FIELDS] = {o->psi, o->psi_count, 1, 0};
+    return FD2D_FIELDS + 1;
+}
+
+int fd2d_gpu_move(fd2d *fd, const fd2d_part *part, float *host, int in) {
+    TRY(enter(fd));
+    const size_t bytes = part->width * part->rows * sizeof(float);
+    return in ? fd2d_gpu_upload(&own(fd)->queue, part->at, host, bytes)
+              : fd2d_gpu_download(&own(fd)->queue, host, part->at, bytes);
+}
+
+int fd2d_gpu_rows(fd2d *fd, int n, float **trace) {
+    TRY(enter(fd));
+    const int rc = fd2d_gpu_trace_room(&own(fd)->queue, &own(fd)->points, fd, n);
+    count_bytes(fd);
+    *trace = own(fd)->points.view.trace;
+    return rc;
+}
+
 void fd2d_gpu_device(fd2d *fd, char *text, size_t length) {
     cudaDeviceProp properties;
     text[0] = 0;

@@ -103,6 +103,31 @@ int fd2d_gpu_wait(fd2d_gpu_queue *q) {
     return 0;
 }
 
+// While one piece is on its way, the one before it is put in its place.
+int fd2d_gpu_download(fd2d_gpu_queue *q, void *host, const void *device, size_t bytes) {
+    const size_t most = FD2D_GPU_STAGE;
+    size_t taken = 0;
+    int before = -1;
+    for (size_t done = 0; taken < bytes; done += most) {
+        int slot = -1;
+        if (done < bytes) {
+            const size_t part = bytes - done < most ? bytes - done : most;
+            TRY(fd2d_gpu_stage(q, &slot));
+            CUDA_TRY(
+                cudaMemcpyAsync(q->stage[slot], (const char *)device + done, part, cudaMemcpyDeviceToHost, q->stream));
+            TRY(fd2d_gpu_staged(q, slot));
+        }
+        if (before >= 0) {
+            const size_t part = bytes - taken < most ? bytes - taken : most;
+            CUDA_TRY(cudaEventSynchronize(q->staged[before]));
+            memcpy((char *)host + taken, q->stage[before], part);
+            taken += part;
+        }
+        before = slot;
+    }
+    return fd2d_gpu_wait(q);
+}
+
 // --- chunks --------------------------------------------------------------------------------------------------------
 
 static __global__ void set_clock(fd2d_gpu_clock *clock, int step, int first) {

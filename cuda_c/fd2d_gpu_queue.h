@@ -78,6 +78,8 @@ int fd2d_gpu_stage(fd2d_gpu_queue *q, int *slot);
 int fd2d_gpu_staged(fd2d_gpu_queue *q, int slot);
 /* Waits, asleep, for all that is queued. */
 int fd2d_gpu_wait(fd2d_gpu_queue *q);
+/* Waits for all that is queued and copies to the host. */
+int fd2d_gpu_download(fd2d_gpu_queue *q, void *host, const void *device, size_t bytes);
 
 /* A chunk: begin, any number of repeats, end. `step` launches the kernels of one time step on q->stream and returns 0
  * or 1; each step must contain fd2d_gpu_inject, which counts the steps. */

@@ -156,4 +156,5 @@ FD2D_VARIANT(shared) = {
     .make = make,
     FD2D_GPU_VERBS,
     .need = need,
+    FD2D_GPU_STATE_VERBS,
 };

@@ -90,4 +90,5 @@ FD2D_VARIANT(texture) = {
     .make = make,
     FD2D_GPU_VERBS,
     .need = need,
+    FD2D_GPU_STATE_VERBS,
 };

@@ -576,6 +576,37 @@ static int reset(fd2d *fd) {
     return fd2d_gpu_restart(&o->queue);
 }
 
+// --- the state -------------------------------------------------------------------------------------------------------
+
+// What a pair of steps reads: at the end of a chunk s and psi of grad s are in their first copies, the velocities at
+// receivers in their second.
+static int state(fd2d *fd, fd2d_part *part) {
+    own_t *o = own(fd);
+    const fd2d_part all[] = {{o->s[0], o->count, 1, 0},          {o->e, o->count, 1, 0},
+                             {o->psix[0], o->psix_count, 1, 0},  {o->psix_s, o->psix_count, 1, 0},
+                             {o->psiz[0], o->psiz_count, 1, 0},  {o->psiz_s, o->psiz_count, 1, 0},
+                             {o->value[1], (size_t)o->v.n, 1, 0}};
+    memcpy(part, all, sizeof all);
+    return (int)(sizeof all / sizeof all[0]);
+}
+
+static int move(fd2d *fd, const fd2d_part *part, float *host, int in) {
+    own_t *o = own(fd);
+    const size_t bytes = part->width * part->rows * sizeof(float);
+    TRY(fd2d_gpu_enter(&o->queue));
+    o->moved = o->moved || in;
+    return in ? fd2d_gpu_upload(&o->queue, part->at, host, bytes) : fd2d_gpu_download(&o->queue, host, part->at, bytes);
+}
+
+static int rows(fd2d *fd, int n, float **trace) {
+    own_t *o = own(fd);
+    TRY(fd2d_gpu_enter(&o->queue));
+    const int rc = fd2d_gpu_trace_room(&o->queue, &o->points, fd, n);
+    count_bytes(fd);
+    *trace = o->points.view.trace;
+    return rc;
+}
+
 // --- shape by hand ---------------------------------------------------------------------------------------------------
 
 // width: 128 is tiles, of 16, 24 or 32 rows; 256 and 512 are columns of a block that marches, with its margins, and
@@ -636,5 +667,8 @@ FD2D_VARIANT(tuned) = {
     .pending = pending,
     .peak = peak,
     .need = need,
+    .state = state,
+    .move = move,
+    .rows = rows,
 };
 }

@@ -95,6 +95,11 @@ int file_reserve(const char *path, long bytes) {
     return 0;
 }
 
+int file_cut(const char *path, long bytes) {
+    REQUIRE(truncate(path, bytes) == 0, "cannot cut '%s' to %ld bytes: %s", path, bytes, strerror(errno));
+    return 0;
+}
+
 void file_limit_is_error(void) { signal(SIGXFSZ, SIG_IGN); }
 
 /* --- reading ------------------------------------------------------------------------- */
@@ -172,6 +177,7 @@ int file_read_floats(const char *path, long offset, long n, int width, int swap,
 
 struct append {
     int fd;
+    int named; /* numbers of files mean something on this file system */
     char path[];
 };
 
@@ -199,10 +205,19 @@ void *append_open(const char *path) {
     } else if (lock_patiently(a->fd) && errno == EWOULDBLOCK) { /* no locks on this file system: go on */
         err_set("'%s' is in use by another run: wait for it, or choose another output", path);
     } else if (!is_new || !folder_sync(path)) {
+        a->named = !file_same(path, a->fd);
         return a;
     }
     append_close(a);
     return NULL;
+}
+
+int file_same(const char *path, int fd) {
+    struct stat open_one, named;
+    REQUIRE(!stat(path, &named), "'%s' is gone while it was being written: %s: put it back", path, strerror(errno));
+    REQUIRE(!fstat(fd, &open_one) && open_one.st_ino == named.st_ino && open_one.st_dev == named.st_dev,
+            "'%s' is not the file any more that was being written: put that one back", path);
+    return 0;
 }
 
 int append_write(void *handle, const char *bytes, long n, int sync) {
@@ -215,13 +230,23 @@ int append_write(void *handle, const char *bytes, long n, int sync) {
         put = write(a->fd, bytes, n);
     while (put < 0 && errno == EINTR);
     int reason = put < 0 ? errno : ENOSPC; /* a short write to a file means a full disk */
-    if (put != n) {
-        /* half a line must not stay: a later line would be glued to it */
+    int failed = put != n;
+    if (!failed && sync && fdatasync(a->fd))
+        failed = 1, reason = errno;
+    if (failed) {
+        /* half a line must not stay, a later line would be glued to it; nor one that is perhaps not on the disk: after
+         * a failed sync the system takes its pages for written, and only writing them again brings them there */
         int cut = put > 0 && length >= 0 ? ftruncate(a->fd, length) : 0;
-        FAIL("cannot append %ld bytes to '%s': %s%s", n, a->path, strerror(reason), cut ? " (half a line stays)" : "");
+        FAIL("cannot append %ld bytes to '%s': %s%s", n, a->path, strerror(reason), cut ? " (a line stays half)" : "");
     }
-    REQUIRE(!sync || fdatasync(a->fd) == 0, "cannot force '%s' onto the disk: %s", a->path, strerror(errno));
-    return 0;
+    return sync && a->named ? file_same(a->path, a->fd) : 0;
+}
+
+void append_reserve(void *handle, long bytes) {
+    struct append *a = handle;
+    struct stat st;
+    if (a && !fstat(a->fd, &st) && fallocate(a->fd, FALLOC_FL_KEEP_SIZE, st.st_size, bytes))
+        errno = 0; /* not every file system can */
 }
 
 int append_truncate(void *handle, long bytes) {

@@ -9,14 +9,23 @@
  */
 #pragma once
 
+enum { FIO_STRETCH = 1 << 16 }; /* bytes that a file may be longer than its header says: whole blocks are written */
+
 struct fio_layout {
     long header;       /* bytes of the header proper */
     long total;        /* bytes of the complete file */
     long begin, bytes; /* where the variable asked for lies; begin = -1 if there is none of that name */
+    long records;      /* 0: no dimension grows */
+    int kind;          /* 1, 2 or 5: CDF-1, CDF-2, CDF-5 */
 };
 
-/* Reads the layout of a CDF-5 file from its bytes alone, trusting none of them. var NULL: header and total only. */
+/* Reads the layout of a classic NetCDF file from its bytes alone, trusting none of them. var NULL: header and total
+ * only. */
 int fio_layout_read(const char *path, const char *var, struct fio_layout *layout);
+
+/* Fails where a file of a classic format has a header that does not read, or ends before its data do. The library
+ * believes a header: a few wrong bytes make it ask for gigabytes. Files of other formats pass. */
+int fio_classic_check(const char *path);
 
 /* Length and CRC-32 of the bytes of `path` that never change, and the bytes of the complete file. */
 int fio_header_sum(const char *path, long *n, long *crc, long *total);

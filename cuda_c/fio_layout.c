@@ -1,4 +1,5 @@
-/* The CDF-5 header, read byte by byte with every length checked: damaged files must give a sentence, not a crash. */
+/* The header of the classic NetCDF formats, read byte by byte with every length checked: damaged files must give a
+ * sentence, not a crash. CDF-1, CDF-2 and CDF-5 differ in the widths of counts and of offsets. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -12,12 +13,20 @@
 #include "fio.h"
 #include "iface.h"
 
-enum { HEADER_MAX = 1 << 26, TAG_DIM = 10, TAG_VAR = 11, TAG_ATT = 12 };
+enum {
+    HEADER_MAX = 1 << 26,
+    DIMS_MAX = 1024,
+    SMALLEST = 8192 /* what the library writes at least */,
+    TAG_DIM = 10,
+    TAG_VAR = 11,
+    TAG_ATT = 12
+};
 
 struct bytes {
     const unsigned char *p;
     long n, at;
     int bad;
+    int count, offset; /* bytes of a count and of an offset */
 };
 
 static long number(struct bytes *b, int width) {
@@ -45,14 +54,14 @@ static int type_width(long type) {
 
 /* A list is a tag and a length, both 0 when it is empty. */
 static long list_length(struct bytes *b, int tag) {
-    long t = number(b, 4), n = number(b, 8);
+    long t = number(b, 4), n = number(b, b->count);
     if (n < 0 || n > b->n || (t != tag && (t || n)))
         b->bad = 1;
     return b->bad ? 0 : n;
 }
 
 static int name_is(struct bytes *b, const char *name) {
-    long n = number(b, 8), at = b->at;
+    long n = number(b, b->count), at = b->at;
     if (n < 0 || n > HEADER_MAX)
         b->bad = 1, n = 0;
     skip(b, padded(n));
@@ -63,60 +72,105 @@ static void attributes(struct bytes *b) {
     for (long i = list_length(b, TAG_ATT); i > 0 && !b->bad; i--) {
         name_is(b, NULL);
         int width = type_width(number(b, 4));
-        long n = number(b, 8);
+        long n = number(b, b->count);
         if (!width || n < 0 || n > HEADER_MAX)
             b->bad = 1, n = 0;
         skip(b, padded(n * width));
     }
 }
 
-/* Bytes of a variable from its dimensions. */
-static long variable_bytes(struct bytes *b, const long *dims, long ndims) {
-    long size = 1;
-    for (long rank = number(b, 8); rank > 0 && !b->bad; rank--) {
-        long d = number(b, 8);
-        if (d < 0 || d >= ndims || __builtin_mul_overflow(size, dims[d], &size))
+struct shape {
+    long dims[DIMS_MAX], ndims; /* a length of 0: the records */
+    long records;               /* -1: as many as the file holds */
+    long record_bytes, record_end;
+    int record_variables;
+};
+
+/* Bytes of a variable from its dimensions, of a record if it has records. */
+static long variable_bytes(struct bytes *b, const struct shape *s, int *has_records) {
+    long size = 1, rank = number(b, b->count);
+    *has_records = 0;
+    if (rank < 0 || rank > DIMS_MAX) /* negative here is huge to the library */
+        b->bad = 1;
+    for (long i = 0; i < rank && !b->bad; i++) {
+        long d = number(b, b->count);
+        if (d < 0 || d >= s->ndims || (s->dims[d] == 0 && i > 0))
+            b->bad = 1;
+        else if (s->dims[d] == 0)
+            *has_records = 1;
+        else if (__builtin_mul_overflow(size, s->dims[d], &size))
             b->bad = 1;
     }
     return size;
 }
 
-static void variables(struct bytes *b, const long *dims, long ndims, const char *var, struct fio_layout *l) {
+static void variables(struct bytes *b, struct shape *s, const char *var, struct fio_layout *l) {
     for (long i = list_length(b, TAG_VAR); i > 0 && !b->bad; i--) {
-        int found = name_is(b, var);
-        long bytes = variable_bytes(b, dims, ndims), end = 0;
+        int found = name_is(b, var), in_records;
+        long bytes = variable_bytes(b, s, &in_records), end = 0;
         attributes(b);
         if (__builtin_mul_overflow(bytes, (long)type_width(number(b, 4)), &bytes) || bytes <= 0)
             b->bad = 1;
-        number(b, 8); /* the size again, padded */
-        long begin = number(b, 8);
-        if (begin < 0 || __builtin_add_overflow(begin, bytes, &end) || end > INT64_MAX - 3)
+        number(b, b->count); /* the size again, padded */
+        long begin = number(b, b->offset);
+        if (begin < 0 || __builtin_add_overflow(begin, bytes, &end) || end > INT64_MAX / 2)
             b->bad = 1;
         if (b->bad)
             return;
-        if (padded(end) > l->total)
-            l->total = padded(end);
         if (found)
             l->begin = begin, l->bytes = bytes;
+        if (in_records) {
+            s->record_variables++;
+            s->record_end = end > s->record_end ? end : s->record_end;
+            if (__builtin_add_overflow(s->record_bytes, padded(bytes), &s->record_bytes))
+                b->bad = 1;
+        } else if (padded(end) > l->total) {
+            l->total = padded(end);
+        }
     }
 }
 
-static void parse(struct bytes *b, const char *var, struct fio_layout *l) {
-    if (number(b, 4) != 0x43444605 || number(b, 8) != 0)
-        b->bad = 1; /* "CDF\5", no records */
-    long ndims = list_length(b, TAG_DIM);
-    if (ndims > 1024)
+/* Records lie one after the other behind all else; a single variable's are not padded. */
+static void add_records(struct bytes *b, const struct shape *s, struct fio_layout *l) {
+    long rest;
+    if (b->bad || !s->record_variables || s->records <= 0)
+        return;
+    if (s->record_variables == 1)
+        return; /* packed without padding: what is missing reads as zeros, which the readers refuse */
+    if (__builtin_mul_overflow(s->records - 1, s->record_bytes, &rest) ||
+        __builtin_add_overflow(rest, s->record_end, &rest) || rest > INT64_MAX / 2)
         b->bad = 1;
-    long dims[1024];
-    for (long i = 0; i < ndims && !b->bad; i++) {
+    else if (rest > l->total)
+        l->total = rest;
+}
+
+static void parse(struct bytes *b, const char *var, struct fio_layout *l) {
+    struct shape s = {.ndims = 0};
+    long magic = number(b, 4), kind = magic & 255;
+    if (magic >> 8 != 0x434446 || (kind != 1 && kind != 2 && kind != 5))
+        b->bad = 1;
+    b->count = kind == 5 ? 8 : 4;
+    b->offset = kind == 1 ? 4 : 8;
+    l->kind = (int)kind;
+    s.records = number(b, b->count);
+    if (b->count == 4 && s.records == 0xffffffff)
+        s.records = -1;
+    l->records = s.records;
+    s.ndims = list_length(b, TAG_DIM);
+    if (s.ndims > DIMS_MAX)
+        b->bad = 1;
+    for (long i = 0; i < s.ndims && !b->bad; i++) {
         name_is(b, NULL);
-        dims[i] = number(b, 8);
-        if (dims[i] <= 0)
+        s.dims[i] = number(b, b->count);
+        if (s.dims[i] < 0)
             b->bad = 1;
+        if (s.dims[i] == 0)
+            l->records |= 1; /* whether or not it has any yet */
     }
     attributes(b);
     if (!b->bad)
-        variables(b, dims, ndims, var, l);
+        variables(b, &s, var, l);
+    add_records(b, &s, l);
     l->header = b->at;
 }
 
@@ -136,18 +190,32 @@ static int slurp(const char *path, long most, unsigned char **bytes, long *n, lo
 
 /* A header is small, so its first megabyte is tried before all that a header may have. */
 static int layout_and_size(const char *path, const char *var, struct fio_layout *layout, long *file_bytes) {
-    struct bytes b = {NULL, 0, 0, 1};
+    struct bytes b = {.bad = 1};
     for (long most = 1 << 20; b.bad && most <= HEADER_MAX; most *= HEADER_MAX >> 20) {
         unsigned char *head;
         long n;
         TRY(slurp(path, most, &head, &n, file_bytes));
-        b = (struct bytes){head, n, 0, 0};
-        *layout = (struct fio_layout){0, 0, -1, 0};
+        b = (struct bytes){.p = head, .n = n};
+        *layout = (struct fio_layout){.begin = -1};
         parse(&b, var, layout);
         free(head);
     }
-    REQUIRE(!b.bad, "'%s' is damaged, or no file of gathers: its header does not read as CDF-5 near byte %ld of %ld",
-            path, b.at, *file_bytes);
+    REQUIRE(!b.bad, "'%s' is damaged, or not NetCDF: its header does not read near byte %ld of %ld", path, b.at,
+            *file_bytes);
+    return 0;
+}
+
+int fio_classic_check(const char *path) {
+    struct fio_layout l;
+    char magic[4] = "";
+    long bytes;
+    TRY(file_size(path, &bytes));
+    if (bytes >= 4)
+        TRY(file_read_bytes(path, 0, 4, magic));
+    if (memcmp(magic, "CDF", 3) || (magic[3] != 1 && magic[3] != 2 && magic[3] != 5))
+        return 0;
+    TRY(layout_and_size(path, NULL, &l, &bytes));
+    REQUIRE(bytes >= l.total - 3, "'%s' was cut short: it has %ld bytes, its header says %ld", path, bytes, l.total);
     return 0;
 }
 
@@ -177,12 +245,14 @@ static int stored(const char *path, const char *var, int width, long *begin, lon
                   long *file_bytes) {
     unsigned char raw[8];
     TRY(layout_and_size(path, var, l, file_bytes));
+    REQUIRE(l->kind == 5 && !l->records, "'%s' is no file of gathers: it is NetCDF, but not CDF-5 without records",
+            path);
     REQUIRE(l->begin >= 0 && l->bytes == width, "'%s' is damaged, or no file of gathers: it has no variable %s", path,
             var);
-    REQUIRE(*file_bytes == l->total, "'%s' is damaged: it has %ld bytes, its header says %ld", path, *file_bytes,
-            l->total);
+    REQUIRE(*file_bytes == l->total || (l->total < SMALLEST && *file_bytes == SMALLEST),
+            "'%s' is damaged: it has %ld bytes, its header says %ld", path, *file_bytes, l->total);
     TRY(file_read_bytes(path, l->begin, width, (char *)raw));
-    struct bytes b = {raw, width, 0, 0};
+    struct bytes b = {.p = raw, .n = width};
     *value = number(&b, width);
     *begin = l->begin;
     return 0;
@@ -198,6 +268,23 @@ int fio_header_check(const char *path) {
     REQUIRE(found == crc, "'%s' is damaged: the checksum of its first %ld bytes is %08lx, must be %08lx", path, n,
             found, crc);
     return 0;
+}
+
+/* A writer that was killed may leave the file longer by a block of the library's. Only under a header that is whole
+ * does its length say where to cut; anything else is for fio_header_check to tell. */
+int fio_unstretch(const char *path) {
+    struct fio_layout l, seal;
+    unsigned char raw[4];
+    long file_bytes, found;
+    if (layout_and_size(path, "header_bytes", &l, &file_bytes) ||
+        layout_and_size(path, "header_crc32", &seal, &file_bytes))
+        return 0;
+    if (file_bytes <= l.total || file_bytes > l.total + FIO_STRETCH || l.begin < l.header || seal.bytes != 4)
+        return 0;
+    if (file_read_bytes(path, seal.begin, 4, (char *)raw) || head_crc(path, l.begin, &found))
+        return 0;
+    struct bytes b = {.p = raw, .n = 4};
+    return found == number(&b, 4) ? file_cut(path, l.total) : 0;
 }
 
 /* The length and checksum to store in header_bytes and header_crc32 (used by fio_header_seal). */

@@ -1,9 +1,12 @@
 /* NetCDF by names. The only file that calls the NetCDF library. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fenv.h>
 #include <netcdf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "err.h"
@@ -12,7 +15,9 @@
 
 struct fio {
     int ncid;
-    int fd; /* a descriptor of our own, for fsync: the library has no call for it */
+    int fd;     /* a descriptor of our own, for fsync: the library has no call for it */
+    int named;  /* numbers of files mean something on this file system */
+    long total; /* bytes of the file by its header, where it is open for writing; else 0 */
     char path[];
 };
 
@@ -58,6 +63,7 @@ static struct fio *new_handle(const char *path) {
         return err_set("out of memory for the name '%s'", path), NULL;
     strcpy(f->path, path);
     f->ncid = f->fd = -1;
+    f->total = 0;
     return f;
 }
 
@@ -67,6 +73,7 @@ static void *opened(struct fio *f, int rc, const char *doing) {
         err_set("cannot %s '%s': %s", doing, f->path, nc_strerror(rc));
     } else {
         f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
+        f->named = f->fd >= 0 && !file_same(f->path, f->fd);
         if (f->fd >= 0)
             return f;
         err_set("cannot %s '%s': %s", doing, f->path, strerror(errno));
@@ -79,11 +86,13 @@ static void *opened(struct fio *f, int rc, const char *doing) {
 
 void *fio_create(const char *path) {
     file_limit_is_error();
+    if (file_remove(path)) /* and made exclusively: a link that somebody left under this name is not followed */
+        return NULL;
     struct fio *f = new_handle(path);
     if (!f)
         return NULL;
     size_t bytes = io_bytes;
-    int rc = nc__create(path, NC_CLOBBER | NC_64BIT_DATA, 0, &bytes, &f->ncid), old;
+    int rc = nc__create(path, NC_NOCLOBBER | NC_64BIT_DATA, 0, &bytes, &f->ncid), old;
     if (rc == NC_NOERR)
         rc = nc_set_fill(f->ncid, NC_NOFILL, &old);
     return opened(f, rc, "create");
@@ -91,7 +100,7 @@ void *fio_create(const char *path) {
 
 void *fio_open(const char *path, int writable) {
     long file_bytes; /* the library's words for a missing file or a folder are poorer than ours */
-    if (file_size(path, &file_bytes))
+    if (file_size(path, &file_bytes) || fio_classic_check(path))
         return NULL;
     if (writable)
         file_limit_is_error();
@@ -102,7 +111,18 @@ void *fio_open(const char *path, int writable) {
     int old, rc = nc__open(path, writable ? NC_WRITE : NC_NOWRITE, &bytes, &f->ncid);
     if (rc == NC_NOERR && writable)
         rc = nc_set_fill(f->ncid, NC_NOFILL, &old);
+    struct fio_layout layout;
+    if (writable && !fio_layout_read(path, NULL, &layout))
+        f->total = layout.total;
     return opened(f, rc, writable ? "open for writing" : "read");
+}
+
+/* The library writes whole blocks, beyond the end of the file too; what it puts there is cut off again. */
+static int unstretch(const struct fio *f) {
+    struct stat st;
+    if (!f->total || fstat(f->fd, &st) || st.st_size <= f->total)
+        return 0;
+    return file_cut(f->path, f->total);
 }
 
 int fio_close(void *handle) {
@@ -110,6 +130,8 @@ int fio_close(void *handle) {
     if (!f)
         return 0;
     int rc = nc_close(f->ncid);
+    if (rc == NC_NOERR)
+        unstretch(f);
     if (rc != NC_NOERR)
         err_set("cannot close '%s': %s", f->path, nc_strerror(rc));
     close(f->fd);
@@ -117,17 +139,43 @@ int fio_close(void *handle) {
     return rc != NC_NOERR;
 }
 
+/*
+ * After a write that failed half-way the library's notion of its place in the file is wrong (posixio.c counts a write
+ * only when all of it went well), so what it still holds would go over other gathers when it is closed. It is given a
+ * place where that does no harm.
+ */
+int fio_abandon(void *handle) {
+    struct fio *f = handle;
+    if (!f)
+        return 0;
+    struct stat ours, other;
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    DIR *fds = fstat(f->fd, &ours) ? NULL : opendir("/proc/self/fd");
+    for (struct dirent *entry = fds ? readdir(fds) : NULL; entry && nowhere >= 0; entry = readdir(fds)) {
+        int fd = atoi(entry->d_name);
+        if (entry->d_name[0] == '.' || fd == f->fd || fstat(fd, &other) || other.st_ino != ours.st_ino ||
+            other.st_dev != ours.st_dev || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+            continue;
+        dup2(nowhere, fd);
+    }
+    if (fds)
+        closedir(fds);
+    if (nowhere >= 0)
+        close(nowhere);
+    return fio_close(handle);
+}
+
 int fio_flush(void *handle) {
     struct fio *f = handle;
     NC(nc_sync(f->ncid), "write", "the data");
-    return 0;
+    return unstretch(f);
 }
 
 int fio_sync(void *handle) {
     struct fio *f = handle;
     TRY(fio_flush(handle));
     REQUIRE(fsync(f->fd) == 0, "cannot force '%s' onto the disk: %s", f->path, strerror(errno));
-    return 0;
+    return f->named ? file_same(f->path, f->fd) : 0;
 }
 
 /* --- definitions --------------------------------------------------------------------- */
@@ -201,6 +249,14 @@ static int block(void *handle, const char *var, const long *start, const long *c
     return 0;
 }
 
+/* The library converts numbers of files as they are, signalling NaNs too: nothing to trap at, the caller looks at them.
+ */
+#define UNTRAPPED(call)                                                                                                \
+    fenv_t traps;                                                                                                      \
+    feholdexcept(&traps);                                                                                              \
+    int rc = (call);                                                                                                   \
+    fesetenv(&traps)
+
 #define PUT_GET(name, ctype, nctype)                                                                                   \
     int fio_put_##name(void *handle, const char *var, const long *start, const long *count, const ctype *values) {     \
         int id;                                                                                                        \
@@ -213,7 +269,8 @@ static int block(void *handle, const char *var, const long *start, const long *c
         int id;                                                                                                        \
         size_t s[RANK_MAX], c[RANK_MAX];                                                                               \
         TRY(block(handle, var, start, count, &id, s, c));                                                              \
-        NC(nc_get_vara_##nctype(((struct fio *)handle)->ncid, id, s, c, values), "read variable", var);                \
+        UNTRAPPED(nc_get_vara_##nctype(((struct fio *)handle)->ncid, id, s, c, values));                               \
+        NC(rc, "read variable", var);                                                                                  \
         return 0;                                                                                                      \
     }
 PUT_GET(floats, float, float)
@@ -309,7 +366,8 @@ int fio_get_att_number(void *handle, const char *var, const char *name, double *
         return 0;
     if (nc_inq_att(ncid, id, name, &type, &length) != NC_NOERR || length != 1 || type == NC_CHAR)
         return 0;
-    return nc_get_att_double(ncid, id, name, value) == NC_NOERR;
+    UNTRAPPED(nc_get_att_double(ncid, id, name, value));
+    return rc == NC_NOERR;
 }
 
 /* --- checksums ----------------------------------------------------------------------- */

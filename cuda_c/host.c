@@ -9,9 +9,13 @@
 
 #include "iface.h"
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught, terms;
 
-static void remember(int signal_number) { caught = signal_number; }
+static void remember(int signal_number) {
+    caught = signal_number;
+    if (signal_number != SIGUSR1)
+        terms++;
+}
 
 void host_catch_signals(void) {
     struct sigaction action = {.sa_handler = remember, .sa_flags = SA_RESTART};
@@ -21,6 +25,10 @@ void host_catch_signals(void) {
 }
 
 int host_signal(void) { return caught; }
+
+int host_terms(void) { return terms; }
+
+void host_alarm(int seconds) { alarm((unsigned)seconds); }
 
 int host_cores(void) {
     cpu_set_t set;

@@ -5,25 +5,31 @@
 !> idle worker takes a shot over from one that would need much longer for it; the slow one is told to drop it. The first answer
 !> counts, a later one does not. So a fast worker is never idle while a slow one holds a shot that it would finish sooner, whatever
 !> was known of their rates when that shot was dealt.
+!>
+!> No shot is dealt that its worker would not finish before the deadline. Shots that may have killed a worker (deaths.f90) go last,
+!> one at a time to a worker, and are not taken over.
 module dealer_m
   use kinds_m, only: dp
   use rates_m, only: RatesAll, rates_t, RatesHint, RatesKind, RatesNew, RatesTake
   use tail_m, only: seat_t, TailTake, TailTime
   implicit none
   private
-  public :: dealer_t, DealerNew, DealerReady, DealerNext, DealerPut, DealerDone, DealerLost, DealerGone, DealerDrop
-  public :: DealerIdle, DealerParked, DealerFlies, DealerHeldBack
+  public :: dealer_t, DealerNew, DealerReady, DealerNext, DealerPut, DealerDone, DealerLost, DealerAgain, DealerGone, DealerDrop
+  public :: FOREVER, DealerIdle, DealerParked, DealerFlies, DealerHeldBack, DealerLate, DealerTake, DealerPark, DealerUnpark
 
   real(dp), parameter :: PRIOR = 0.05_dp        !< a worker's rate counts like this part of a shot against the shot's own progress
   integer, parameter :: TAIL_SHOTS = 4          !< shots a slot left to deal: from here on large ones go first
   real(dp), parameter :: WORTH = 0.02_dp        !< a wait shorter than that part of the run, or a second, is not worth a word
   integer, parameter :: MOVES = 2               !< a shot is taken over so often at most
+  real(dp), parameter :: FOREVER = 1.0e15_dp    !< [s]
+  real(dp), parameter :: SPARE = 1.25_dp        !< a shot may take so much longer than its worker's rate says
 
   !> A shot with a worker.
   type :: flight_t
     integer :: slot = 0, worker = 0
     real(dp) :: since = 0                       !< dealt at [s]
     real(dp) :: fraction = 0, told = 0          !< done, and when that was told [s]
+    real(dp) :: share = 1                       !< of the shot that is computed in this flight: it may have begun from a state
     logical :: dropped = .false.                !< another worker has the shot now, or has done it
     logical :: hushed = .false.                 !< the worker knows
   end type flight_t
@@ -39,7 +45,9 @@ module dealer_m
 
   type :: dealer_t
     logical, allocatable :: finished(:)         !< done or parked, (slots)
+    logical, allocatable :: given_up(:)         !< parked, (slots)
     integer, allocatable :: attempts(:)         !< how often lost, (slots)
+    integer, allocatable :: deaths(:)           !< workers it may have killed, (slots)
     real(dp), allocatable :: cost(:)            !< cell updates, (slots)
     logical, allocatable :: fresh(:)            !< never dealt, (slots)
     integer, allocatable :: again(:)            !< lost shots to be dealt again, oldest first
@@ -51,6 +59,7 @@ module dealer_m
     integer :: parked = 0
     integer :: retries = 0
     integer :: takeovers = 0                    !< shots taken over
+    real(dp) :: deadline = FOREVER              !< when all must be done [s]
     real(dp) :: begun = -1                      !< when the first worker was ready [s]
     real(dp) :: ended = 0                       !< when the latest shot was done [s]
     type(rates_t) :: rates
@@ -60,21 +69,28 @@ module dealer_m
 
 contains
 
-  !> All shots not `done` are to be dealt, each at most 1 + `retries` times. `cost`: cell updates of each.
-  subroutine DealerNew(dealer, done, cost, retries, nworkers)
+  !> All shots not `done` are to be dealt, each at most 1 + `retries` times. `cost`: cell updates of each. `tried`: shots that an
+  !> earlier run dealt and that did not come back: they count as lost ones and go after the fresh ones.
+  subroutine DealerNew(dealer, done, cost, retries, nworkers, tried)
     type(dealer_t), intent(out) :: dealer
     logical, intent(in) :: done(:)
     real(dp), intent(in) :: cost(:)
     integer, intent(in) :: retries, nworkers
+    logical, intent(in), optional :: tried(:)
+    integer :: i
     dealer%finished = done
     dealer%cost = cost
     dealer%fresh = .not. done
+    if (present(tried)) dealer%fresh = .not. (done .or. tried)
+    allocate (dealer%given_up(size(done)), source=.false.)
     allocate (dealer%attempts(size(done)), source=0)
+    allocate (dealer%deaths(size(done)), source=0)
     allocate (dealer%moved(size(done)), source=0)
-    allocate (dealer%again(0), dealer%flight(0), dealer%place(nworkers))
+    allocate (dealer%flight(0), dealer%place(nworkers))
+    dealer%again = pack([(i, i=1, size(done))], .not. (done .or. dealer%fresh))
     dealer%left = count(.not. done)
-    dealer%nfresh = dealer%left
-    dealer%fresh_cost = sum(cost, mask=.not. done)
+    dealer%nfresh = count(dealer%fresh)
+    dealer%fresh_cost = sum(cost, mask=dealer%fresh)
     dealer%retries = retries
     call RatesNew(dealer%rates, nworkers)
   end subroutine DealerNew
@@ -116,7 +132,7 @@ contains
     call SeatsNow(dealer, rate, now, seats)
     declined = dealer%nfresh + size(dealer%again) > 0
     if (declined) then
-      slot = FromQueue(dealer, seats, rate(worker))
+      slot = FromQueue(dealer, seats, worker, rate(worker), now)
     else
       time = TailTime(seats, 0, 0.0_dp, 0.0_dp)
       i = TailTake(seats, worker, rate(worker), time)
@@ -125,28 +141,43 @@ contains
     associate (p => dealer%place(worker))
       if (slot > 0) then
         p%waiting = p%waiting - 1
-        p%flying = p%flying + 1
-        p%back = -1
-        dealer%flight = [dealer%flight, flight_t(slot=slot, worker=worker, since=now, told=now)]
+        call DealerTake(dealer, worker, slot, now)
       else if (declined .and. p%back < 0) then
         p%back = now
       end if
     end associate
   end subroutine DealerNext
 
-  !> A worker tells what fraction of a shot is done.
-  subroutine DealerPut(dealer, worker, slot, fraction, now)
+  !> A worker has a shot from now on.
+  subroutine DealerTake(dealer, worker, slot, now)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker, slot
+    real(dp), intent(in) :: now
+    associate (p => dealer%place(worker))
+      p%flying = p%flying + 1
+      p%slots = max(p%slots, p%waiting + p%flying)
+      p%back = -1
+    end associate
+    dealer%flight = [dealer%flight, flight_t(slot=slot, worker=worker, since=now, told=now)]
+  end subroutine DealerTake
+
+  !> A worker tells what fraction of a shot is done, and with what fraction it began.
+  subroutine DealerPut(dealer, worker, slot, fraction, now, head)
     type(dealer_t), intent(inout) :: dealer
     integer, intent(in) :: worker, slot
     real(dp), intent(in) :: fraction, now
+    real(dp), intent(in), optional :: head
+    real(dp) :: done
     integer :: i
     i = DealerFlight(dealer, worker, slot)
     if (i == 0) return
     associate (f => dealer%flight(i))
-      if (fraction <= f%fraction .or. fraction > 1) return
-      f%fraction = fraction
+      if (present(head)) f%share = 1 - min(max(head, 0.0_dp), 0.999_dp)
+      done = (fraction - (1 - f%share))/f%share
+      if (done <= f%fraction .or. fraction > 1) return
+      f%fraction = done
       f%told = now
-      call RatesHint(dealer%rates, worker, fraction*dealer%cost(slot), now - f%since)
+      call RatesHint(dealer%rates, worker, done*f%share*dealer%cost(slot), now - f%since)
     end associate
   end subroutine DealerPut
 
@@ -157,8 +188,9 @@ contains
     real(dp), intent(in) :: now
     integer :: i
     i = DealerFlight(dealer, worker, slot)
-    if (i > 0) call RatesTake(dealer%rates, worker, dealer%cost(slot), now - dealer%flight(i)%since)
+    if (i > 0) call RatesTake(dealer%rates, worker, dealer%flight(i)%share*dealer%cost(slot), now - dealer%flight(i)%since)
     call Land(dealer, worker, slot, now)
+    call DealerUnpark(dealer, slot)
     if (dealer%finished(slot)) return
     dealer%left = dealer%left - 1
     dealer%finished(slot) = .true.
@@ -185,15 +217,44 @@ contains
     call Land(dealer, worker, slot, now)
     if (dropped) return
     if (.not. innocent) dealer%attempts(slot) = dealer%attempts(slot) + 1
-    if (dealer%attempts(slot) > dealer%retries) then
-      parked = .true.
-      dealer%parked = dealer%parked + 1
-      dealer%left = dealer%left - 1
-      dealer%finished(slot) = .true.
-    else
-      dealer%again = [dealer%again, slot]
-    end if
+    dealer%again = [dealer%again, slot]
+    parked = dealer%attempts(slot) > dealer%retries
+    if (parked) call DealerPark(dealer, slot)
   end subroutine DealerLost
+
+  !> A shot that counted as done is not, its traces are damaged: it is dealt again.
+  subroutine DealerAgain(dealer, slot)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: slot
+    if (.not. dealer%finished(slot)) return
+    dealer%finished(slot) = .false.
+    dealer%left = dealer%left + 1
+    dealer%again = [dealer%again, slot]
+  end subroutine DealerAgain
+
+  !> A lost shot is not dealt any more.
+  subroutine DealerPark(dealer, slot)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: slot
+    if (dealer%finished(slot)) return
+    dealer%given_up(slot) = .true.
+    dealer%finished(slot) = .true.
+    dealer%parked = dealer%parked + 1
+    dealer%left = dealer%left - 1
+    dealer%again = pack(dealer%again, dealer%again /= slot)
+  end subroutine DealerPark
+
+  !> It is to be dealt again after all, or its traces have come.
+  subroutine DealerUnpark(dealer, slot)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: slot
+    if (.not. dealer%given_up(slot)) return
+    dealer%given_up(slot) = .false.
+    dealer%finished(slot) = .false.
+    dealer%parked = dealer%parked - 1
+    dealer%left = dealer%left + 1
+    dealer%again = [dealer%again, slot]
+  end subroutine DealerUnpark
 
   !> A worker will ask for nothing more.
   subroutine DealerGone(dealer, worker)
@@ -235,8 +296,22 @@ contains
   pure logical function DealerParked(dealer, slot) result(parked)
     type(dealer_t), intent(in) :: dealer
     integer, intent(in) :: slot
-    parked = dealer%attempts(slot) > dealer%retries
+    parked = dealer%given_up(slot)
   end function DealerParked
+
+  !> Shots wait to be dealt, and no worker would finish even the smallest of them before the deadline.
+  pure logical function DealerLate(dealer, now) result(late)
+    type(dealer_t), intent(in) :: dealer
+    real(dp), intent(in) :: now
+    real(dp) :: rate, least
+    late = .false.
+    if (dealer%nfresh + size(dealer%again) == 0 .or. dealer%deadline >= FOREVER) return
+    rate = maxval(RatesAll(dealer%rates), mask=dealer%place%slots > 0)
+    least = minval(dealer%cost, mask=dealer%fresh)
+    if (size(dealer%again) > 0) least = min(least, minval(dealer%cost(dealer%again)))
+    late = now > dealer%deadline
+    if (rate > 0) late = late .or. least > rate*(dealer%deadline - now)/SPARE
+  end function DealerLate
 
   !> A worker has this shot, be it dropped or not.
   pure logical function DealerFlies(dealer, worker, slot) result(flies)
@@ -262,10 +337,11 @@ contains
   ! --- inside --------------------------------------------------------------------------------------------------------
 
   !> A waiting shot for a slot of this rate, 0 if it should take none of them. A rate nobody knows is found by a first shot.
-  integer function FromQueue(dealer, seats, rate) result(slot)
+  integer function FromQueue(dealer, seats, worker, rate, now) result(slot)
     type(dealer_t), intent(inout) :: dealer
     type(seat_t), intent(in) :: seats(:)
-    real(dp), intent(in) :: rate
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: rate, now
     real(dp) :: cost, most, total
     integer :: n
     do while (dealer%next <= size(dealer%fresh))
@@ -281,7 +357,9 @@ contains
       most = cost*rate/total                    ! no schedule is shorter: what fits in it needs no closer look
       if (dealer%cost(slot) > most .or. n <= TAIL_SHOTS*size(seats)) most = rate*TailTime(seats, n, cost, Largest(dealer))
     end if
-    slot = Fitting(dealer, most*(1 + 1.0e-6_dp), n <= TAIL_SHOTS*size(seats))
+    if (rate > 0) most = min(most, rate*max(0.0_dp, dealer%deadline - now)/SPARE)
+    if (now > dealer%deadline) most = 0
+    slot = Fitting(dealer, most*(1 + 1.0e-6_dp), n <= TAIL_SHOTS*size(seats), Suspects(dealer, worker) > 0)
     if (slot == 0) return
     if (dealer%fresh(slot)) then
       dealer%fresh(slot) = .false.
@@ -308,11 +386,19 @@ contains
     if (size(dealer%again) > 0) cost = max(cost, maxval(dealer%cost(dealer%again)))
   end function Largest
 
+  !> Shots with a worker that may have killed others.
+  pure integer function Suspects(dealer, worker) result(n)
+    type(dealer_t), intent(in) :: dealer
+    integer, intent(in) :: worker
+    n = count(dealer%deaths(dealer%flight%slot) > 0 .and. dealer%flight%worker == worker)
+  end function Suspects
+
   !> The first waiting shot of at most so many updates, or the `largest` such; 0 if there is none. Fresh ones before lost ones.
-  pure integer function Fitting(dealer, most, largest) result(slot)
+  !> `harmless`: none that may have killed a worker.
+  pure integer function Fitting(dealer, most, largest, harmless) result(slot)
     type(dealer_t), intent(in) :: dealer
     real(dp), intent(in) :: most
-    logical, intent(in) :: largest
+    logical, intent(in) :: largest, harmless
     integer :: i
     slot = 0
     if (dealer%nfresh > 0) then
@@ -326,7 +412,7 @@ contains
       end do
     end if
     if (slot > 0) return
-    i = findloc(dealer%cost(dealer%again) <= most, .true., 1)
+    i = findloc(dealer%cost(dealer%again) <= most .and. .not. (harmless .and. dealer%deaths(dealer%again) > 0), .true., 1)
     if (i > 0) slot = dealer%again(i)
   end function Fitting
 
@@ -410,12 +496,12 @@ contains
       if (f%dropped) return
       seat%cost = dealer%cost(f%slot)
       whole = 0
-      if (rate > 0) whole = seat%cost/rate
+      if (rate > 0) whole = f%share*seat%cost/rate
       if (f%fraction > 0 .and. rate > 0) then
         whole = (f%told - f%since + PRIOR*whole)/(f%fraction + PRIOR)
       end if
       seat%free = abs(whole - (now - f%since))
-      seat%fixed = dealer%moved(f%slot) >= MOVES
+      seat%fixed = dealer%moved(f%slot) >= MOVES .or. dealer%deaths(f%slot) > 0
     end associate
   end function Busy
 

@@ -134,7 +134,7 @@ contains
     character(*), intent(in) :: path
     type(error_t), allocatable :: error
     character(:), allocatable :: text
-    character(200) :: reason
+    character(5000) :: reason                !< holds a path
     integer :: unit, size, io
     deck%path = path
     call FailFromC(path_input(CString(path)), error)

@@ -5,20 +5,22 @@
 !> Fd2dNew lays absorbing layers around the window (its edge values continued) or a free surface along its top row, and turns
 !> positions into cells and weights (fd2d_setup.f90); Fd2dModfd runs the time loop in chunks of Fd2dTimestep (fd2d_loop.f90);
 !> Fd2dGather makes the traces (fd2d_traces.f90).
+!> Between two turns its state can be saved, and loaded into the same shot elsewhere (fd2d_resume.f90).
 !> A source spread over cells with weights w gives σ(i,k) the increment -dt K(i,k) w/(dx dz) Q each step: with K of the cell itself
 !> source and receiver may change places in any medium and the pressure trace stays the same.
 module fd2d_m
   use error_m, only: error_t, Fail
   use fd2d_loop_m, only: Fd2dSteps, Fd2dTurn
+  use fd2d_resume_m, only: Fd2dLoad, Fd2dMoment, Fd2dPassport, Fd2dSave, Fd2dStateSize
   use fd2d_setup_m, only: Fd2dForget, Fd2dGrid, Fd2dSetup
   use fd2d_state_m, only: fd2d_state_t
   use fd2d_traces_m, only: Fd2dTraces
   use fd2d_variants_m, only: Fd2dMemory, Fd2dVariantFor
   use gather_m, only: gather_t
-  use kinds_m, only: dp
+  use kinds_m, only: dp, i8, sp
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
-  use solver_m, only: progress_i
+  use solver_m, only: moment_t, progress_i
   use text_m, only: Str
   use window_m, only: window_t
   implicit none
@@ -35,6 +37,7 @@ module fd2d_m
     procedure :: need => Fd2dNeed
     procedure, nopass :: choose => Fd2dVariantFor
     procedure :: free => Fd2dFree
+    procedure :: passport, moment, state_size, save => save_state, load
   end type fd2d_t
 
 contains
@@ -112,5 +115,38 @@ contains
     class(fd2d_t), intent(inout) :: self
     call Fd2dForget(self)
   end subroutine Fd2dFree
+
+  !> All that must be the same where the shot is to go on from a state; see solver.f90 for these five.
+  function passport(self) result(text)
+    class(fd2d_t), intent(in) :: self
+    character(:), allocatable :: text
+    text = Fd2dPassport(self)
+  end function passport
+
+  type(moment_t) function moment(self)
+    class(fd2d_t), intent(in) :: self
+    moment = Fd2dMoment(self)
+  end function moment
+
+  integer(i8) function state_size(self, moment) result(n)
+    class(fd2d_t), intent(in) :: self
+    type(moment_t), intent(in) :: moment
+    n = Fd2dStateSize(self, moment)
+  end function state_size
+
+  subroutine save_state(self, state, error)
+    class(fd2d_t), intent(inout) :: self
+    real(sp), contiguous, intent(out) :: state(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call Fd2dSave(self, state, error)
+  end subroutine save_state
+
+  subroutine load(self, moment, state, error)
+    class(fd2d_t), intent(inout) :: self
+    type(moment_t), intent(in) :: moment
+    real(sp), contiguous, intent(in) :: state(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call Fd2dLoad(self, moment, state, error)
+  end subroutine load
 
 end module fd2d_m

@@ -43,6 +43,9 @@ module fd2d_engine_m
     procedure(maxabs_i), deferred :: maxabs        !< largest |σ| and where; infinite if any is infinite or not a number
     procedure(maxabs_i), deferred :: peak          !< the same at the end of the newest finished call of timestep, without waiting
     procedure(reset_i), deferred :: reset          !< all fields zero, traces forgotten
+    procedure(state_size_i), deferred :: state_size   !< numbers in the state after so many steps
+    procedure(save_i), deferred :: save            !< a copy of all that later steps depend on, and of the traces
+    procedure(load_i), deferred :: load            !< the way back: as if steps 1 .. steps had just been done here
     procedure(bytes_i), deferred :: bytes          !< memory held
     procedure(device_i), deferred :: device        !< what computes, for the record
   end type fd2d_engine_t
@@ -143,6 +146,27 @@ module fd2d_engine_m
       class(fd2d_engine_t), intent(inout) :: self
       type(error_t), allocatable, intent(inout) :: error
     end subroutine reset_i
+
+    integer(i8) function state_size_i(self, steps)
+      import :: fd2d_engine_t, i8
+      class(fd2d_engine_t), intent(in) :: self
+      integer, intent(in) :: steps
+    end function state_size_i
+
+    subroutine save_i(self, state, error)
+      import :: fd2d_engine_t, error_t, sp
+      class(fd2d_engine_t), intent(inout) :: self
+      real(sp), contiguous, intent(out) :: state(:)        !< (state_size)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine save_i
+
+    subroutine load_i(self, steps, state, error)
+      import :: fd2d_engine_t, error_t, sp
+      class(fd2d_engine_t), intent(inout) :: self
+      integer, intent(in) :: steps
+      real(sp), contiguous, intent(in) :: state(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine load_i
 
     integer(i8) function bytes_i(self)
       import :: fd2d_engine_t, i8

@@ -36,7 +36,7 @@ module fd2d_fortran_m
     integer :: first = 1, steps = 0                             !< samples of steps first .. first+steps-1 are there
   contains
     procedure :: new, free, model, pml, source, receivers, timestep, traces, field, set_field, maxabs, reset, bytes, device
-    procedure :: pending
+    procedure :: pending, state_size, save => save_state, load
     procedure :: peak => maxabs
   end type fd2d_fortran_t
 
@@ -376,6 +376,78 @@ contains
     self%psi_vz = 0
     self%steps = 0
   end subroutine reset
+
+  integer(i8) function state_size(self, steps)
+    class(fd2d_fortran_t), intent(in) :: self
+    integer, intent(in) :: steps
+    state_size = 7*size(self%sigma, kind=i8) + int(steps, i8)*size(self%which)
+  end function state_size
+
+  !> sigma, vx, vz, the four memory variables, the samples.
+  subroutine save_state(self, state, error)
+    class(fd2d_fortran_t), intent(inout) :: self
+    real(sp), contiguous, intent(out) :: state(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: at
+    if (size(state, kind=i8) /= self%state_size(self%steps)) then
+      call Fail(error, 'a state of '//Str(size(state, kind=i8))//' numbers, after '//Str(self%steps)//' steps it has '// &
+                Str(self%state_size(self%steps)))
+      return
+    end if
+    at = 0
+    call Put(self%sigma)
+    call Put(self%vx)
+    call Put(self%vz)
+    call Put(self%psi_sx)
+    call Put(self%psi_sz)
+    call Put(self%psi_vx)
+    call Put(self%psi_vz)
+    call Put(self%samples(:, :self%steps))
+  contains
+    subroutine Put(a)
+      real(sp), intent(in) :: a(:, :)
+      integer :: j
+      do j = 1, size(a, 2)
+        state(at + 1:at + size(a, 1)) = a(:, j)
+        at = at + size(a, 1)
+      end do
+    end subroutine Put
+  end subroutine save_state
+
+  subroutine load(self, steps, state, error)
+    class(fd2d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: steps
+    real(sp), contiguous, intent(in) :: state(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: at
+    if (size(state, kind=i8) /= self%state_size(steps)) then
+      call Fail(error, 'a state of '//Str(size(state, kind=i8))//' numbers, after '//Str(steps)//' steps it has '// &
+                Str(self%state_size(steps)))
+      return
+    end if
+    self%first = 1
+    self%steps = 0
+    call MakeRoom(self, steps)
+    at = 0
+    call Get(self%sigma)
+    call Get(self%vx)
+    call Get(self%vz)
+    call Get(self%psi_sx)
+    call Get(self%psi_sz)
+    call Get(self%psi_vx)
+    call Get(self%psi_vz)
+    call Get(self%samples(:, :steps))
+    self%steps = steps
+  contains
+    subroutine Get(a)
+      real(sp), intent(out) :: a(:, :)
+      integer :: j
+      do j = 1, size(a, 2)
+        a(:, j) = state(at + 1:at + size(a, 1))
+        at = at + size(a, 1)
+      end do
+    end subroutine Get
+  end subroutine load
 
   integer(i8) function bytes(self)
     class(fd2d_fortran_t), intent(in) :: self

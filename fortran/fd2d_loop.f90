@@ -4,7 +4,8 @@
 !> GPU has work for one to two chunks, during which the host makes set-up or traces of other shots, and a field that blows up is
 !> seen soon.
 module fd2d_loop_m
-  use error_m, only: error_t, Fail
+  use error_m, only: error_t
+  use fd2d_blowup_m, only: Fd2dBlowUp
   use fd2d_engine_m, only: field_sigma
   use fd2d_state_m, only: fd2d_state_t
   use host_c, only: host_seconds
@@ -13,7 +14,7 @@ module fd2d_loop_m
   use text_m, only: Str
   implicit none
   private
-  public :: Fd2dTurn, Fd2dSteps, Fd2dFinish
+  public :: Fd2dTurn, Fd2dSteps, Fd2dFinish, Fd2dSettle
 
   integer, parameter :: chunk_cpu = 100         !< steps of a chunk on CPU cores
   integer, parameter :: chunk_least = 20        !< and on a GPU, at least; others are this times a power of two
@@ -29,7 +30,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: n
     done = .false.
-    if (self%steps == 0) self%chunk = merge(chunk_least, chunk_cpu, self%queues)
+    if (self%chunk == 0) self%chunk = merge(chunk_least, chunk_cpu, self%queues)
     if (self%queues .and. self%ahead > 1) then
       call Look(self, 1, error)
       if (allocated(error)) return
@@ -80,6 +81,13 @@ contains
     self%finished = .true.
   end subroutine Fd2dFinish
 
+  !> Waits for the steps that are queued; the field must be sound after them.
+  subroutine Fd2dSettle(self, error)
+    class(fd2d_state_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    if (self%queues .and. self%ahead > 0) call Look(self, 0, error)
+  end subroutine Fd2dSettle
+
   !> Waits until at most `most` chunks are unfinished; the field must be sound at the end of the newest finished one.
   subroutine Look(self, most, error)
     class(fd2d_state_t), intent(inout) :: self
@@ -91,7 +99,8 @@ contains
     self%ahead = min(self%ahead, most)
     if (.not. allocated(error)) call self%engine%peak(value, i, k, error)
     if (allocated(error)) return
-    if (.not. value <= self%limit) call Fail(error, BlowUp(self, value, i, k))
+    if (.not. value <= self%limit) call Fd2dBlowUp(self, value, i, k, error)
+    self%peak = value
   end subroutine Look
 
   !> The next chunk on a GPU: as many steps as take `chunk_seconds` at the pace seen, at most a quarter of the shot. The chunk
@@ -112,31 +121,6 @@ contains
       self%chunk = 2*self%chunk
     end do
   end subroutine ChooseChunk
-
-  !> One sentence: what happened, where, when, and the likely cause.
-  function BlowUp(self, value, i, k) result(text)
-    class(fd2d_state_t), intent(in) :: self
-    real(sp), intent(in) :: value
-    integer, intent(in) :: i, k
-    character(:), allocatable :: text, cause
-    real(dp) :: c, dt_limit
-    logical :: in_layer
-    c = sqrt(real(self%kappa(i, k), dp)/self%rho(i, k))
-    in_layer = i <= self%grid%nleft .or. i > self%grid%nx - self%grid%nright .or. k <= self%grid%ntop .or. &
-               k > self%grid%nz - self%grid%nbottom
-    dt_limit = 1/(maxval(sqrt(self%kappa/self%rho))*sum(abs(self%grid%w))*sqrt(1/self%grid%dx**2 + 1/self%grid%dz**2))
-    if (self%grid%dt > dt_limit) then
-      cause = 'dt = '//Str(self%grid%dt)//' s exceeds the stability limit of '//Str(dt_limit)//' s of this window'
-    else if (in_layer) then
-      cause = 'an instability of the absorbing layer it lies in: try another npml or a slightly smaller dt'
-    else
-      cause = 'a contrast of velocity or density near this place, or a fault of the processor: try a smaller dt'
-    end if
-    text = 'the field blew up by step '//Str(self%steps)//' of '//Str(self%scheme%nt)//' (t = '// &
-           Str(self%scheme%t_start + self%steps*self%scheme%dt)//' s): |p| = '//Str(scale(value, self%exponent2), 3)// &
-           ' Pa at x = '//Str(self%ax%x0 + (i - 1)*self%ax%h, 8)//' m, z = '//Str(self%az%x0 + (k - 1)*self%az%h, 8)// &
-           ' m, where vp = '//Str(c, 5)//' m/s; likely cause: '//cause
-  end function BlowUp
 
   !> Last step at or before snapshot j; the snapshot lies between it and the next.
   pure integer function SnapshotStep(self, j) result(n)

@@ -2,7 +2,8 @@
 module fd2d_native_m
   use error_m, only: error_t, FailFromC
   use fd2d_c, only: fd2d_bytes, fd2d_cfg, fd2d_device, fd2d_field, fd2d_free, fd2d_maxabs, fd2d_model, fd2d_new, fd2d_pml, &
-                    fd2d_peak, fd2d_pending, fd2d_receivers, fd2d_reset, fd2d_set_field, fd2d_source, fd2d_timestep, fd2d_traces
+                    fd2d_load, fd2d_peak, fd2d_pending, fd2d_receivers, fd2d_reset, fd2d_save, fd2d_set_field, fd2d_source, &
+                    fd2d_state_size, fd2d_timestep, fd2d_traces
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
   use iso_c_binding, only: c_associated, c_char, c_float, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: i8, sp
@@ -17,7 +18,7 @@ module fd2d_native_m
     type(c_ptr), private :: handle = c_null_ptr
   contains
     procedure :: new, free, model, pml, source, receivers, timestep, traces, field, set_field, maxabs, reset, bytes, device
-    procedure :: pending, peak
+    procedure :: pending, peak, state_size, save => save_state, load
   end type fd2d_native_t
 
 contains
@@ -159,6 +160,27 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call Check(self, fd2d_reset(self%handle), error)
   end subroutine reset
+
+  integer(i8) function state_size(self, steps)
+    class(fd2d_native_t), intent(in) :: self
+    integer, intent(in) :: steps
+    state_size = fd2d_state_size(self%handle, steps)
+  end function state_size
+
+  subroutine save_state(self, state, error)
+    class(fd2d_native_t), intent(inout) :: self
+    real(sp), contiguous, intent(out) :: state(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call Check(self, fd2d_save(self%handle, size(state, kind=i8), state), error)
+  end subroutine save_state
+
+  subroutine load(self, steps, state, error)
+    class(fd2d_native_t), intent(inout) :: self
+    integer, intent(in) :: steps
+    real(sp), contiguous, intent(in) :: state(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call Check(self, fd2d_load(self%handle, 1, steps, size(state, kind=i8), state), error)
+  end subroutine load
 
   integer(i8) function bytes(self)
     class(fd2d_native_t), intent(in) :: self

@@ -1,6 +1,7 @@
 !> Setting up a 2D shot: grid and layers around its window, the medium on it, source and receivers as cells and weights.
 module fd2d_setup_m
   use error_m, only: error_t, Fail
+  use fd2d_blowup_m, only: growth
   use fd2d_engine_m, only: fd2d_grid_t, field_sigma, field_vx, field_vz
   use fd2d_state_m, only: fd2d_state_t
   use fd2d_variants_m, only: Fd2dEngineNew, Fd2dVariantFor, Fd2dVariantNeedsGpu
@@ -13,12 +14,11 @@ module fd2d_setup_m
   use stability_m, only: StabilityCheck
   use text_m, only: Str
   use threads_m, only: ThreadsOf
+  use timedisp_m, only: tracefilter_t
   use window_m, only: window_t
   implicit none
   private
   public :: Fd2dSetup, Fd2dForget, Fd2dGrid
-
-  real(sp), parameter :: growth = 1000     !< a field this many times what the source can bring has blown up
 
 contains
 
@@ -36,6 +36,8 @@ contains
     self%scheme = scheme
     self%shot = shot
     self%steps = 0
+    self%chunk = 0
+    self%peak = 0
     self%finished = .false.
     self%seconds = 0
     self%taken = 0
@@ -60,6 +62,8 @@ contains
     if (allocated(self%snapshots)) deallocate (self%snapshots)
     self%grid = fd2d_grid_t()
     self%medium = 0
+    self%filter_p = tracefilter_t()
+    self%filter_v = tracefilter_t()
     self%filter_scheme = scheme_t()
   end subroutine Fd2dForget
 

@@ -25,9 +25,10 @@ module fd2d_state_m
     real(dp), allocatable :: near(:)              !< what the grid lacks at receivers close to the source, (nrec * components)
     integer :: exponent2 = 0                      !< fields are 2**exponent2 times smaller than in Pa and m/s
     real(sp) :: limit = 0                         !< of |σ|, beyond it the field has blown up
+    real(sp) :: peak = 0                          !< largest |σ| at the last look
     integer :: steps = 0                          !< steps done or queued
     logical :: finished = .false.                 !< all are done, and the field was looked at
-    integer :: chunk = 0                          !< steps of the next chunk
+    integer :: chunk = 0                          !< steps of the next chunk, 0 = not chosen yet
     integer :: queued(2) = 0                      !< steps of the two chunks queued last
     integer :: ahead = 0                          !< chunks that may be unfinished
     real(dp) :: mark = 0                          !< when a chunk was seen to be done last [s]

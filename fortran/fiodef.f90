@@ -2,7 +2,7 @@
 module fiodef_m
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_close, fio_create, fio_dim, fio_header_seal, fio_numbers, fio_text, fio_var
-  use files_c, only: file_reserve
+  use files_c, only: file_cut, file_reserve
   use files_m, only: FileRemove, FileRename, FileSync
   use iso_c_binding, only: c_associated, c_int, c_long_long, c_null_ptr, c_ptr
   use kinds_m, only: dp
@@ -43,6 +43,8 @@ contains
     if (.not. allocated(error)) call FailFromC(file_reserve(CString(Temporary(path)), bytes), error)
     if (c_associated(handle)) call FailFromC(fio_close(handle), error)
     handle = c_null_ptr
+    ! where the header is longer than its buffer the library leaves a small file longer than all that is in it
+    if (.not. allocated(error)) call FailFromC(file_cut(CString(Temporary(path)), bytes), error)
     if (.not. allocated(error)) call FileSync(Temporary(path), error)
     if (.not. allocated(error)) call FileRename(Temporary(path), path, error)
     if (allocated(error)) call FileRemove(Temporary(path), second)

@@ -1,10 +1,11 @@
 !> An open file of gathers: what every part of its handling shares. See fio.f90 for the layout.
 module fiofile_m
   use error_m, only: error_t, Fail, FailFromC
-  use fio_c, only: fio_close, fio_dim_length, fio_get_att_text, fio_get_doubles, fio_get_longs, fio_header_check, fio_open
+  use fio_c, only: fio_abandon, fio_close, fio_dim_length, fio_get_att_text, fio_get_doubles, fio_get_longs, fio_header_check, &
+                   fio_open, fio_unstretch, fio_var_dim, fio_var_rank
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8
-  use text_m, only: CString, Str
+  use text_m, only: CString, FString, Str
   implicit none
   private
   public :: fio_t, FioOpen, FioClose, CheckOpen, CheckSlot, Components
@@ -68,7 +69,8 @@ contains
     writable = 1
     if (present(readonly)) writable = merge(0, 1, readonly)
     fio%path = path
-    call FailFromC(fio_header_check(CString(path)), error)
+    if (writable == 1) call FailFromC(fio_unstretch(CString(path)), error)
+    if (.not. allocated(error)) call FailFromC(fio_header_check(CString(path)), error)
     if (allocated(error)) then
       if (index(error%message, 'damaged') > 0) error%message = error%message// &
         ' (restore it from a copy, or start anew with overwrite=y)'
@@ -114,14 +116,66 @@ contains
     fio%nrec_max = DimLength(fio, 'receiver', error)
     fio%nt = DimLength(fio, 'time', error)
     call Components(GlobalText(fio, 'components'), fio%variable, fio%ncomp, error)
+    call CheckVariables(fio, error)
     if (allocated(error)) return
     allocate (record(fio%nshots))
     call FailFromC(fio_get_longs(fio%handle, CString('record'), [0_i8], [int(fio%nshots, i8)], record), error)
+    if (.not. allocated(error) .and. any(record < 1 .or. record > huge(1))) call Fail(error, "'"//fio%path// &
+      "' holds a shot record number out of 1.."//Str(huge(1))//': it was not made by this program')
+    if (allocated(error)) return
     fio%record = int(record)
     time = 0
     call FailFromC(fio_get_doubles(fio%handle, CString('time'), [0_i8], [int(min(2, fio%nt), i8)], time), error)
     fio%dt_out = time(2)
   end subroutine ReadShape
+
+  !> Every variable lies on the dimensions it must have: what is read and written later relies on it.
+  subroutine CheckVariables(fio, error)
+    type(fio_t), intent(in) :: fio
+    type(error_t), allocatable, intent(inout) :: error
+    character(*), parameter :: by_receiver = ' receiver_x receiver_y receiver_z channel receiver_x_used receiver_z_used '
+    character(*), parameter :: by_words = ' variant device '
+    character(:), allocatable :: names, name
+    integer :: i, blank
+    if (allocated(error)) return
+    if (DimLength(fio, 'words', error) /= words) call Fail(error, "'"//fio%path//"' has texts of another length than "//Str(words))
+    call CheckDims(fio, 'time', 'time', error)
+    names = 'status checksum run_checksum '//geometry//' '//computed//' '
+    do while (names /= '')
+      blank = index(names, ' ')
+      name = names(:blank - 1)
+      names = names(blank + 1:)
+      if (index(by_receiver, ' '//name//' ') > 0) then
+        call CheckDims(fio, name, 'shot receiver', error)
+      else if (index(by_words, ' '//name//' ') > 0) then
+        call CheckDims(fio, name, 'shot words', error)
+      else
+        call CheckDims(fio, name, 'shot', error)
+      end if
+    end do
+    do i = 1, fio%ncomp
+      call CheckDims(fio, trim(fio%variable(i)), 'shot receiver time', error)
+    end do
+  end subroutine CheckVariables
+
+  !> `dims`: names joined by blanks, slowest first.
+  subroutine CheckDims(fio, name, dims, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name, dims
+    type(error_t), allocatable, intent(inout) :: error
+    character(kind=c_char, len=257) :: buffer
+    character(:), allocatable :: found
+    integer(c_long_long) :: length
+    integer :: i
+    if (allocated(error)) return
+    found = ''
+    do i = 0, min(fio_var_rank(fio%handle, CString(name)), 4) - 1
+      call FailFromC(fio_var_dim(fio%handle, CString(name), i, buffer, length), error)
+      found = found//' '//FString(buffer)
+    end do
+    if (found /= ' '//dims) call Fail(error, "'"//fio%path//"' is no file of gathers: its variable "//name//' must be on '//dims// &
+      ', not on '//trim(found//' ')//': choose another output')
+  end subroutine CheckDims
 
   integer function DimLength(fio, name, error) result(n)
     type(fio_t), intent(in) :: fio
@@ -130,7 +184,9 @@ contains
     integer(c_long_long) :: length
     length = 0
     call FailFromC(fio_dim_length(fio%handle, CString(name), length), error)
-    n = int(length)
+    if (length > huge(n)) call Fail(error, "dimension "//name//" of '"//fio%path//"' has length "//Str(length)// &
+      ', must be at most '//Str(huge(n)))
+    n = int(min(length, int(huge(n), c_long_long)))
   end function DimLength
 
   !> Closes; twice is harmless.
@@ -141,7 +197,8 @@ contains
     logical :: broken
     broken = fio%broken
     rc = 0
-    if (c_associated(fio%handle)) rc = fio_close(fio%handle)
+    if (c_associated(fio%handle) .and. broken) rc = fio_abandon(fio%handle)
+    if (c_associated(fio%handle) .and. .not. broken) rc = fio_close(fio%handle)
     fio%handle = c_null_ptr
     fio%broken = .false.
     ! after a failed write closing fails again, of the same cause, which was told then

@@ -10,7 +10,7 @@ module fioget_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: FioVerify, FioGet, FioStatus, SumSlot
+  public :: FioVerify, FioGet, FioStatus, FioChecksums, SumSlot
 
 contains
 
@@ -89,8 +89,19 @@ contains
     if (.not. allocated(error)) then
       call FailFromC(fio_get_longs(fio%handle, CString('status'), [0_i8], [int(fio%nshots, i8)], values), error)
     end if
-    status = int(values)
+    status = int(max(-1_i8, min(9_i8, values)))      ! what is none of the three stays none
   end subroutine FioStatus
+
+  !> The checksum that the file states for each slot, (slots).
+  subroutine FioChecksums(fio, checksum, error)
+    type(fio_t), intent(in) :: fio
+    integer(i8), allocatable, intent(out) :: checksum(:)
+    type(error_t), allocatable, intent(inout) :: error
+    allocate (checksum(fio%nshots), source=0_i8)
+    call CheckOpen(fio, error)
+    if (allocated(error)) return
+    call FailFromC(fio_get_longs(fio%handle, CString('checksum'), [0_i8], [int(fio%nshots, i8)], checksum), error)
+  end subroutine FioChecksums
 
   !> Reads a gather, verified. Positions are those used.
   subroutine FioGet(fio, slot, gather, error)
@@ -98,7 +109,7 @@ contains
     integer, intent(in) :: slot
     type(gather_t), intent(out) :: gather
     type(error_t), allocatable, intent(inout) :: error
-    integer(i8) :: checksum
+    integer(i8) :: checksum, nrec
     integer :: c
     call FioVerify(fio, slot, checksum, error)
     if (allocated(error)) return
@@ -106,7 +117,11 @@ contains
     gather%record = fio%record(slot)
     gather%nt = fio%nt
     gather%ncomp = fio%ncomp
-    gather%nrec = int(GetLong(fio, 'nrec', slot, error))
+    nrec = GetLong(fio, 'nrec', slot, error)
+    if (.not. allocated(error) .and. (nrec < 1 .or. nrec > fio%nrec_max)) call Fail(error, 'shot record '// &
+      Str(fio%record(slot))//" of '"//fio%path//"' has "//Str(nrec)//' receivers, must be 1..'//Str(fio%nrec_max))
+    if (allocated(error)) return
+    gather%nrec = int(nrec)
     gather%steps = int(GetLong(fio, 'steps', slot, error))
     call GetDoubles(fio, 'source_x_used', slot, gather%sx, error)
     call GetDoubles(fio, 'source_z_used', slot, gather%sz, error)

@@ -3,6 +3,7 @@
 !> The table checks each parameter by itself; here stands what needs several of them, or a look at the disk. All faults of
 !> both are told at once. A check is left out where a parameter it needs is at fault already.
 module jobcheck_m
+  use checkpoint_m, only: checkpoint_t, CheckpointRule
   use deck_m, only: Shown
   use error_m, only: error_t, FailFromC
   use faults_m, only: FaultAdd, FaultsRaise
@@ -51,6 +52,7 @@ contains
   subroutine JobNormalise(job)
     type(job_t), intent(inout) :: job
     job%components = Lower(Dense(job%components))
+    job%checkpoint = Lower(Dense(job%checkpoint))
     job%snapshot_shots = Dense(job%snapshot_shots)
   end subroutine JobNormalise
 
@@ -294,6 +296,12 @@ contains
   subroutine CheckCluster(job, t)
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
+    type(checkpoint_t) :: rule
+    logical :: ok
+    call CheckpointRule(job%checkpoint, job%mtbf, job%output, rule, ok)
+    if (.not. ok) call t%blame('checkpoint', 'is neither auto nor a number of minutes from 0 to 100000')
+    if (ok .and. rule%interval >= 0 .and. t%sound('mtbf') .and. t%given('mtbf')) &
+      call t%blame('mtbf', 'has no effect unless checkpoint=auto: leave one of them out')
     if (t%sound('group') .and. job%group /= 1) &
       call t%blame('group', 'is for 3D: a 2D shot is computed by one rank, give group=1 (or threads for more cores a shot)')
   end subroutine CheckCluster

@@ -4,12 +4,13 @@
 !>     CRC EVENT RECORD ATTEMPT WORKER HOST SECONDS TIME NOTE
 !>
 !> CRC: CRC-32 of the rest of the line, 8 hexadecimal digits. EVENT: start or stop (of a run; RECORD 0), deal (to a worker), done
-!> (on the disk; NOTE begins with checksum=CRC of the gather), lost, parked (lost too often), todo (to be modelled again). All but
-!> deal are on the disk when JournalAppend returns. A last line without its end was being written when the power went: it does not
-!> count. Anything else that is wrong is refused.
+!> (on the disk; NOTE begins with checksum=CRC of the gather), lost, parked (lost too often), todo (to be modelled again), verified
+!> (all shots done in earlier runs were read and found whole; RECORD 0), resume (the files could not be written for SECONDS;
+!> RECORD 0). All but deal are on the disk when JournalAppend returns. A last line without its end was being written when the power
+!> went: it does not count. Anything else that is wrong is refused.
 module journal_m
   use error_m, only: error_t, AddContext, Fail, FailFromC
-  use files_c, only: append_close, append_locked, append_open, append_truncate, append_write
+  use files_c, only: append_close, append_locked, append_open, append_reserve, append_truncate, append_write
   use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileText, Hex
   use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8
@@ -21,6 +22,7 @@ module journal_m
 
   integer, parameter :: journal_todo = 0, journal_done = 1, journal_parked = 2   !< values of entry_t%status, as in the output
   integer, parameter :: longest_note = 400
+  integer(i8), parameter :: line_bytes = 400    !< of a shot that is dealt and done, with room for a loss
 
   !> What is known of a shot.
   type :: entry_t
@@ -33,6 +35,7 @@ module journal_m
     character(64) :: host = ''                !< of the last event
     real(dp) :: seconds = 0                   !< of the last event
     real(dp) :: time = 0                      !< of the last event [s since 1970]
+    integer :: run = 0                        !< run of the last event, 1 = the first
     integer(i8) :: checksum = 0               !< of the gather, if done
     character(longest_note) :: note = ''      !< of the last event
   end type entry_t
@@ -45,6 +48,7 @@ module journal_m
     type(entry_t), allocatable :: entry(:)    !< sorted by record; opened for writing: one for each shot
     integer :: done = 0, parked = 0           !< shots in these states
     integer :: starts = 0                     !< runs so far
+    integer :: whole = 0                      !< shots done before this run were all found whole later
     real(dp) :: created = 0, started = 0, latest = 0   !< first line, last start, last event [s since 1970], 0 = never
     logical :: open = .false.                 !< the last start was followed by no stop: running, or killed
     logical :: running = .false.              !< as JournalRead found it: somebody holds the file
@@ -80,6 +84,7 @@ contains
     call FileText(path, text, error)
     if (.not. allocated(error)) call Replay(journal, text, good, error)
     if (.not. allocated(error) .and. good < len(text)) call FailFromC(append_truncate(journal%handle, good), error)
+    if (.not. allocated(error)) call append_reserve(journal%handle, size(records)*line_bytes)
     if (.not. allocated(error) .and. good == 0) call Begin(journal, fingerprint, error)
     if (allocated(error)) call JournalClose(journal)
   end subroutine JournalOpen
@@ -100,7 +105,7 @@ contains
     call Replay(journal, text, good, error)
     if (good == 0) call Fail(error, "journal '"//path//"' has no first line yet: the run has only just begun")
     locked = append_locked(CString(path))
-    journal%running = locked == 1 .or. (locked < 0 .and. journal%open)
+    journal%running = locked == 1
   end subroutine JournalRead
 
   subroutine Reset(journal, path)
@@ -143,11 +148,12 @@ contains
     call PutLine(journal, 'journal 1 '//fingerprint//' '//Str(journal%nshots)//' '//ClockText(journal%created), .true., error)
   end subroutine Begin
 
-  !> Appends an event and takes it into account. record = 0 for start and stop; `checksum` of the gather goes with done.
+  !> Appends an event and takes it into account. record = 0 for start, stop, verified and resume; `checksum` of the gather goes with
+  !> done.
   !> Returns after the line is on the disk, except for deal, which may be forgotten without harm.
   subroutine JournalAppend(journal, event, record, attempt, worker, host, seconds, note, error, checksum)
     type(journal_t), intent(inout) :: journal
-    character(*), intent(in) :: event         !< start, stop, deal, done, lost, parked, todo
+    character(*), intent(in) :: event         !< start, stop, deal, done, lost, parked, todo, verified, resume
     integer, intent(in) :: record, attempt, worker
     character(*), intent(in) :: host, note
     real(dp), intent(in) :: seconds           !< the shot took, or the run
@@ -316,12 +322,16 @@ contains
     case ('stop')
       journal%open = .false.
       journal%entry%dealt = .false.
+    case ('verified')
+      journal%whole = journal%starts
+    case ('resume')
     case default
       i = JournalFind(journal, e%record)
       if (i == 0 .and. .not. allocated(journal%job)) i = Insert(journal, e%record)
       if (i == 0) then
         call Fail(error, 'shot record '//Str(e%record)//' is not one of this job: set overwrite=y to start anew')
       else
+        e%run = journal%starts
         call Change(journal, journal%entry(i), event, e)
       end if
     end select
@@ -348,7 +358,7 @@ contains
     io = 0
     if (event == 'done') read (e%note, '(9x,z8)', iostat=io) e%checksum
     if (event == 'done') ok(1) = ok(1) .and. e%note(:9) == 'checksum='
-    if (any(event == [character(8) :: 'start', 'stop'])) then
+    if (any(event == [character(8) :: 'start', 'stop', 'verified', 'resume'])) then
       ok(1) = ok(1) .and. e%record == 0
     else
       ok(1) = ok(1) .and. any(event == [character(8) :: 'deal', 'done', 'lost', 'parked', 'todo'])
@@ -368,6 +378,7 @@ contains
     old%host = e%host
     old%seconds = e%seconds
     old%time = e%time
+    old%run = e%run
     old%note = e%note
     old%dealt = event == 'deal'
     select case (event)

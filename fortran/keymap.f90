@@ -6,7 +6,7 @@
 !>     skip   1007  1020-1024
 module keymap_m
   use kinds_m, only: dp, i8
-  use error_m, only: error_t
+  use error_m, only: error_t, Fail
   use faults_m, only: faults_t, FaultAdd, FaultsRaise
   use hash_m, only: hash_t, HashAdd, HashText
   use mapline_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
@@ -21,6 +21,7 @@ module keymap_m
   public :: keymap_t, KeymapRead, KeymapShot, KeymapFind, KeymapReceivers
 
   integer, parameter :: shots_max = 1000000
+  integer(i8), parameter :: traces_max = 1000000000_i8
   character(8), parameter :: first_words(5) = [character(8) :: 'spread', 'lists', 'shot', 'shots', 'skip']
 
   !> Shots to be modelled, in the order of their record numbers.
@@ -79,6 +80,9 @@ contains
     call FaultsRaise(faults, 'key-map '//file%path, error)
     if (allocated(error)) return
     call KeepShots(keymap, found, order)
+    if (keymap%ntraces > traces_max) call Fail(error, 'key-map '//file%path//': '//Str(keymap%n)//' shots with '// &
+      Str(keymap%ntraces)//' receivers together, at most '//Str(traces_max)//': split the survey')
+    if (allocated(error)) return
     call Fingerprint(keymap)
   end subroutine KeymapRead
 

@@ -1,16 +1,54 @@
 !> What the messages of a shot contain: types to messages and back. The only place that knows the order of the numbers.
+!> Messages with shots, model windows, gathers and snapshots carry a checksum of all that is in them: one wrong bit on the way, or
+!> in the memory of either side meanwhile, and they are refused.
 module letters_m
+  use checksum_c, only: checksum_floats
+  use error_m, only: error_t, Fail
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
   use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_WRITTEN
   use shot_m, only: shot_t
+  use text_m, only: Str
   use window_m, only: window_t
   implicit none
   private
   public :: ShotLetter, ShotFrom, ModelLetter, ModelFrom, WindowLetter, WindowFrom, VerdictLetter, VerdictFrom
-  public :: GatherLetter, GatherFrom, SnapsLetter, SnapsFrom
+  public :: GatherLetter, GatherFrom, SnapsLetter, SnapsFrom, SealLetter
+
+  integer, parameter :: SEAL = 11       !< number of the header that holds the checksum; 12 is the sender's
 
 contains
+
+  !> Puts the checksum of a message into it, when all else is there.
+  subroutine SealLetter(message)
+    type(message_t), intent(inout) :: message
+    message%n(SEAL) = SumOf(message)
+  end subroutine SealLetter
+
+  !> Fails where a message is not what was sent. `what` it is, for the sentence.
+  subroutine CheckSeal(message, what, error)
+    type(message_t), intent(in) :: message
+    character(*), intent(in) :: what
+    type(error_t), allocatable, intent(inout) :: error
+    if (SumOf(message) /= message%n(SEAL)) &
+      call Fail(error, what//' of shot '//Str(message%n(1))//' came with wrong bits: its checksum is not the sender''s')
+  end subroutine CheckSeal
+
+  integer(i8) function SumOf(message) result(sum)
+    type(message_t), intent(in) :: message
+    sum = 0
+    if (allocated(message%fields)) sum = Add(sum, message%fields)
+    if (allocated(message%places)) sum = Add(sum, transfer(message%places, [0.0_sp]))
+    sum = Add(sum, transfer(message%x, [0.0_sp]))
+    sum = Add(sum, transfer(message%n(:SEAL - 1), [0.0_sp]))
+  end function SumOf
+
+  integer(i8) function Add(sum, values)
+    integer(i8), intent(in) :: sum
+    real(sp), contiguous, intent(in) :: values(:)
+    Add = sum                           ! what is not sent arrives as nothing
+    if (size(values) > 0) Add = checksum_floats(sum, size(values, kind=i8), values)
+  end function Add
 
   !> SHOT: `snapshots` asks for snapshots of it.
   subroutine ShotLetter(shot, snapshots, message)
@@ -21,13 +59,17 @@ contains
     message%n(1:4) = [shot%record, shot%slot, size(shot%rx), merge(1, 0, snapshots)]
     message%x(1:3) = [shot%sx, shot%sy, shot%sz]
     message%places = [shot%rx, shot%ry, shot%rz, real(shot%channel, dp)]
+    call SealLetter(message)
   end subroutine ShotLetter
 
-  subroutine ShotFrom(message, shot, snapshots)
+  !> Fails where it came with wrong bits.
+  subroutine ShotFrom(message, shot, snapshots, error)
     type(message_t), intent(in) :: message
     type(shot_t), intent(out) :: shot
     logical, intent(out) :: snapshots
+    type(error_t), allocatable, intent(inout) :: error
     integer :: n
+    call CheckSeal(message, 'the positions', error)
     shot%record = int(message%n(1))
     shot%slot = int(message%n(2))
     n = int(message%n(3))
@@ -85,16 +127,24 @@ contains
     allocate (message%fields(2*n))
     message%fields(:n) = reshape(window%vp, [n])
     message%fields(n + 1:) = reshape(window%rho, [n])
+    call SealLetter(message)
   end subroutine WindowLetter
 
-  !> `window` is left as it is when the answer is "the same"; else it gets the next `serial` number.
-  subroutine WindowFrom(message, serial, window)
+  !> `window` is left as it is when the answer is "the same"; else it gets the next `serial` number. Fails where it came with wrong
+  !> bits; then there is no window.
+  subroutine WindowFrom(message, serial, window, error)
     type(message_t), intent(in) :: message
     integer, intent(inout) :: serial
     type(window_t), intent(inout) :: window
+    type(error_t), allocatable, intent(inout) :: error
     integer :: n
     if (.not. allocated(message%fields)) return
     if (size(message%fields) == 0) return
+    call CheckSeal(message, 'the model window', error)
+    if (allocated(error)) then
+      window = window_t()
+      return
+    end if
     call Outline(message, window)
     n = window%nx*window%nz
     window%vp = reshape(message%fields(:n), [window%nx, window%nz])
@@ -131,13 +181,17 @@ contains
     message%text = gather%variant//achar(10)//gather%device
     message%places = [gather%rx, gather%rz]
     message%fields = reshape(gather%traces, [size(gather%traces)])
+    call SealLetter(message)
     deallocate (gather%traces)
   end subroutine GatherLetter
 
-  subroutine GatherFrom(message, gather)
+  !> Fails where it came with wrong bits: then it has its numbers, but no traces.
+  subroutine GatherFrom(message, gather, error)
     type(message_t), intent(inout) :: message
     type(gather_t), intent(out) :: gather
+    type(error_t), allocatable, intent(inout) :: error
     integer :: p
+    call CheckSeal(message, 'the gather', error)
     gather%record = int(message%n(1))
     gather%slot = int(message%n(2))
     gather%nt = int(message%n(3))
@@ -148,6 +202,7 @@ contains
     gather%sz = message%x(2)
     gather%seconds = message%x(3)
     gather%cells = message%x(4)
+    if (allocated(error)) return
     p = index(message%text, achar(10))
     gather%variant = message%text(:p - 1)
     gather%device = message%text(p + 1:)
@@ -165,11 +220,15 @@ contains
     message%n(1:5) = [gather%record, gather%slot, gather%nxs, gather%nzs, gather%nsnap]
     message%x(1:7) = [gather%xs0, gather%zs0, gather%dxs, gather%dzs, gather%dts, gather%sx, gather%sz]
     message%fields = reshape(gather%snapshots, [size(gather%snapshots)])
+    call SealLetter(message)
   end subroutine SnapsLetter
 
-  subroutine SnapsFrom(message, gather)
+  !> As GatherFrom.
+  subroutine SnapsFrom(message, gather, error)
     type(message_t), intent(in) :: message
     type(gather_t), intent(out) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    call CheckSeal(message, 'the snapshots', error)
     gather%record = int(message%n(1))
     gather%slot = int(message%n(2))
     gather%nxs = int(message%n(3))
@@ -182,6 +241,7 @@ contains
     gather%dts = message%x(5)
     gather%sx = message%x(6)
     gather%sz = message%x(7)
+    if (allocated(error)) return
     gather%snapshots = reshape(message%fields, [gather%nxs, gather%nzs, gather%nsnap])
   end subroutine SnapsFrom
 

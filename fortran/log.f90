@@ -20,9 +20,10 @@ contains
   !> A line for the log file alone.
   subroutine LogKeep(message)
     character(*), intent(in) :: message
+    integer :: fault                            ! a full disk costs lines of the log, never the run
     if (file_unit == none) return
-    write (file_unit, '(a)') message
-    flush (file_unit)
+    write (file_unit, '(a)', iostat=fault) message
+    flush (file_unit, iostat=fault)
   end subroutine LogKeep
 
   subroutine LogInfo(message)
@@ -50,9 +51,10 @@ contains
   subroutine LogProgress(message, live)
     character(*), intent(in) :: message
     logical, intent(in) :: live
+    integer :: fault
     if (live) then
-      write (error_unit, '(a)', advance='no') achar(13)//message//repeat(' ', max(0, live_length - len(message)))
-      flush (error_unit)
+      write (error_unit, '(a)', advance='no', iostat=fault) achar(13)//message//repeat(' ', max(0, live_length - len(message)))
+      flush (error_unit, iostat=fault)
       live_length = len(message)
     else
       call PutLine(message)
@@ -61,12 +63,13 @@ contains
 
   subroutine PutLine(message)
     character(*), intent(in) :: message
+    integer :: fault
     if (live_length > 0) then
-      write (error_unit, '(a)', advance='no') achar(13)//repeat(' ', live_length)//achar(13)
+      write (error_unit, '(a)', advance='no', iostat=fault) achar(13)//repeat(' ', live_length)//achar(13)
       live_length = 0
     end if
-    write (error_unit, '(a)') message
-    flush (error_unit)
+    write (error_unit, '(a)', iostat=fault) message
+    flush (error_unit, iostat=fault)
     call LogKeep(message)
   end subroutine PutLine
 

@@ -10,6 +10,7 @@ module model_m
   use params_m, only: job_t
   use regrid_m, only: axis_t, Regrid, RegridAxis, RegridEffective
   use samples_m, only: samples_t, SamplesAllocate, SamplesCheck
+  use seal_m, only: seal_t, SealCheck, SealMake
   use shot_m, only: shot_t
   use text_m, only: Lower, Str
   use window_m, only: window_t
@@ -26,6 +27,7 @@ module model_m
     real(dp) :: vmin = 0, vmax = 0            !< [m/s]
     real(dp) :: rhomin = 0, rhomax = 0        !< [kg/m3]
     character(16) :: hash = ''                !< of values and geometry, hexadecimal
+    type(seal_t) :: seal                      !< checksums of vp and rho as they were read
     character(:), allocatable :: sources      !< where velocity and density came from, for the record
   end type model_t
 
@@ -196,6 +198,7 @@ contains
     model%hash(1:8) = Hex(crc)
     crc = fio_crc_floats(Crc32(geometry), int(model%nx, i8)*model%nz, model%rho)
     model%hash(9:16) = Hex(crc)
+    call SealMake(model%vp, model%rho, model%seal)
   end subroutine Summarise
 
   ! --- the grid of a shot ---------------------------------------------------------------------------------------------
@@ -268,7 +271,8 @@ contains
     end if
   end subroutine CheckShape
 
-  !> The window of a shot with its media; a window of any aperture equals that piece of the window of the whole.
+  !> The window of a shot with its media; a window of any aperture equals that piece of the window of the whole. Fails where the
+  !> model is not any more what was read.
   subroutine ModelWindow(model, job, shot, dx, dz, window, error)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job
@@ -279,6 +283,7 @@ contains
     type(axis_t) :: x, z
     integer :: rc
     call ModelShape(model, job, shot, dx, dz, window, error)
+    call CheckSamples(model, window, error)
     if (allocated(error)) return
     allocate (window%vp(window%nx, window%nz), window%rho(window%nx, window%nz), stat=rc)
     if (rc /= 0) call Fail(error, 'the window of shot record '//Str(shot%record)//', '//Str(window%nx)//' x '//Str(window%nz)// &
@@ -293,6 +298,19 @@ contains
       call Regrid(model%vp, x, z, .true., window%vp)
     end if
   end subroutine ModelWindow
+
+  !> The samples that a window is made from, and one more on each side.
+  subroutine CheckSamples(model, window, error)
+    type(model_t), intent(in) :: model
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: i0, i1, k1
+    if (allocated(error)) return
+    i0 = floor((window%x0 - window%dx - model%x0)/model%dx)
+    i1 = ceiling((window%x0 + window%nx*window%dx - model%x0)/model%dx) + 2
+    k1 = ceiling(window%nz*window%dz/model%dz) + 2
+    call SealCheck(model%seal, model%vp, model%rho, i0, i1, 1, k1, error)
+  end subroutine CheckSamples
 
   !> The smallest node number at or beyond a place given in spacings.
   pure integer function Upwards(place)

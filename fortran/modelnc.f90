@@ -157,8 +157,8 @@ contains
     real(dp) :: factor
     if (allocated(error)) return
     begin = s%what//" model '"//s%file//"': "
-    if (side%n < 2 .or. side%n > 100000000) then
-      call Fail(error, begin//'dimension '//side%name//' has '//Str(side%n)//' samples, must be 2 .. 1e8')
+    if (side%n < 2 .or. side%n > 10000000) then
+      call Fail(error, begin//'dimension '//side%name//' has '//Str(side%n)//' samples, must be 2 .. 1e7')
     else if (fio_var_rank(file, CString(side%name)) /= 1) then
       call Fail(error, begin//'dimension '//side%name//' has no coordinate variable of its name: add one in m or km')
     end if

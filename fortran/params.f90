@@ -14,6 +14,8 @@ module params_m
     ! files
     character(:), allocatable :: keymap, output
     logical :: overwrite = .false.
+    character(:), allocatable :: verify
+    real(dp) :: disk_wait = 0
     ! model
     character(:), allocatable :: vp, rho, vp_var, rho_var, model_format, model_order, model_endian, vp_unit, rho_unit
     character(:), allocatable :: rho_rule, regrid
@@ -37,8 +39,9 @@ module params_m
     character(:), allocatable :: snapshot_shots
     ! cluster
     integer :: group = 0, gpn = 0, ranks_per_gpu = 0, shots_per_gpu = 0, threads = 0, retries = 0
-    character(:), allocatable :: on_gpu_error
-    real(dp) :: progress = 0
+    character(:), allocatable :: on_gpu_error, checkpoint
+    real(dp) :: progress = 0, mtbf = 0, lease = 0, grace = 0, deadline = 0
+    integer :: quarantine = 0
   end type job_t
 
 contains
@@ -51,6 +54,9 @@ contains
     call t%file('keymap', job%keymap, '', 'key-map: one line a shot (keymaps/README.md)')
     call t%file('output', job%output, 'gathers.nc', 'NetCDF file of all gathers; journal and log stand beside it')
     call t%flag('overwrite', job%overwrite, .false., 'start anew where the output exists already; without it finished shots are kept')
+
+    call t%word('verify', job%verify, 'all', 'all,last', 'finished shots read and compared with their checksums when a job goes on: all, or those that no earlier run read (last, for huge files); new shots are dealt meanwhile')
+    call t%real('disk_wait', job%disk_wait, 1800.0_dp, 0.0_dp, 1.0e6_dp, 's', 'where output or journal cannot be written dealing pauses so long at most for them to come back; 0 = stop at once')
 
     call t%section('Model')
     call t%file('vp', job%vp, '', 'P velocity: NetCDF or raw file')
@@ -121,7 +127,13 @@ contains
     call t%word('on_gpu_error', job%on_gpu_error, 'cpu', 'cpu,retire', 'a rank whose GPU fails goes on with CPU cores, or leaves the job; its shots are dealt again')
     call t%int('threads', job%threads, 0, 0, 1024, '', 'threads a rank; 0 = the cores of the node shared among its ranks, one for each that drives a GPU')
     call t%int('retries', job%retries, 2, 0, 100, '', 'how often a lost shot is dealt again before it is parked')
+    call t%text('checkpoint', job%checkpoint, 'auto', 'minutes of compute after which the state of a long shot goes to disk (OUTPUT.states), so that a lost shot goes on from there; 0 = never; auto = by what a state costs and mtbf')
+    call t%real('mtbf', job%mtbf, 24.0_dp, 0.01_dp, 1.0e6_dp, 'h', 'mean time between two losses of a worker, for checkpoint=auto')
     call t%real('progress', job%progress, 10.0_dp, 0.1_dp, 86400.0_dp, 's', 'time between progress lines in a batch log')
+    call t%real('lease', job%lease, 120.0_dp, 1.0_dp, 86400.0_dp, 's', 'a worker not heard of for so long is taken for lost and its shots are dealt again; grows to twice the longest silence of a worker that came back or was busy')
+    call t%int('quarantine', job%quarantine, 3, 0, 1000000, 'losses', 'a node that lost so many workers, or shots that others then modelled, gets no more shots as long as there are other nodes; 0 = never')
+    call t%real('grace', job%grace, 600.0_dp, 0.0_dp, 1.0e6_dp, 's', 'after SIGTERM, SIGUSR1 or a stop file shots in flight may go on for so long; then they are given up and the program ends')
+    call t%real('deadline', job%deadline, 0.0_dp, 0.0_dp, 1.0e8_dp, 's', 'the job ends so long after its start: no shot is dealt that would take longer; 0 = the end of the Slurm job, where there is one (SLURM_JOB_END_TIME)')
     ! @format(on)
   end subroutine JobTable
 

@@ -1,42 +1,53 @@
 !> THE protocol: what master and workers say to each other, and how it travels.
 !>
 !>     message   from     carries                                            answer
+!>     START     master   exit status if there is nothing to do; the scheme  -
 !>     READY     worker   worker id, GPU? (1 or 0), CPU threads; host        SHOT or STOP, perhaps later
 !>     SHOT      master   record, slot, attempt, snapshots?; positions       -
 !>     STOP      master   -                                                  BYE
-!>     DROP      master   record of a shot that another worker has           LOST, or the GATHER that is under way
+!>     DROP      master   record of a shot that another worker has, or       LOST, or the GATHER that is under way
+!>                        (1) that is given up as the job ends
 !>     MODEL     worker   record, window it holds already                    MODEL (window, or "the same") or REFUSED
 !>     GATHER    worker   traces, positions used, times                      WRITTEN or REFUSED
 !>     SNAPS     worker   snapshots of a shot                                WRITTEN or REFUSED
 !>     LOST      worker   record, why, whether the shot is innocent          -
-!>     PROGRESS  worker   record, fraction done; also the heartbeat          -
-!>     NOTE      worker   a sentence for the log                             -
-!>     LEAVE     worker   may I go before the end?                           LEAVE: yes or no
-!>     BYE       worker   times spent in compute, wait, I/O                  -
+!>     PROGRESS  worker   record, fraction done, fraction it began at;       -
+!>                        the heartbeat, record 0
+!>     BEAT      master   I am here                                          -
+!>     NOTE      worker   a sentence for the log, a warning or not           -
+!>     LEAVE     worker   may I go before the end? or: I have to             LEAVE: yes or no
+!>     BYE       worker   times spent in compute, wait, I/O                  END
+!>     END       master   exit status, whether ranks are lost                END
 !>
 !> The header tells kind, sizes and numbers; text, positions and fields follow in messages of their own. Nobody waits for a
 !> message to arrive or for an answer: both sides send, go on, and poll; answers name the record they are about. A worker that can
 !> model several shots at once says READY for each.
+!>
+!> A rank may die or stand still at any moment, half-way through a message too, and MPI does not tell. So nothing here waits for
+!> one rank: a message is delivered when all of it is here, others are heard meanwhile, and what is on its way to or from a rank
+!> that is taken for lost (LinkForget) keeps nobody waiting. Should that rank come back, its messages go on where they stood.
 !> A single process is both sides: the message goes straight to the listener.
 module protocol_m
-  use host_c, only: host_nap
+  use host_c, only: host_nap, host_seconds
   use kinds_m, only: dp, i8, sp
   use mpi_f08
   implicit none
   private
-  public :: message_t, listener_t, link_t, Tell, Poll, Answer, LinkBusy, LinkFlush, Rest, Barrier
+  public :: message_t, listener_t, link_t, Tell, Poll, Answer, LinkBusy, LinkFlush, LinkForget, Rest, Barrier
   public :: BroadcastText, BroadcastInteger, BroadcastReals, BroadcastFields, LargestInteger
   public :: MSG_NONE, MSG_READY, MSG_SHOT, MSG_STOP, MSG_MODEL, MSG_GATHER, MSG_SNAPS, MSG_WRITTEN, MSG_REFUSED
-  public :: MSG_LOST, MSG_PROGRESS, MSG_BYE, MSG_NOTE, MSG_LEAVE, MSG_DROP
+  public :: MSG_LOST, MSG_PROGRESS, MSG_BYE, MSG_NOTE, MSG_LEAVE, MSG_DROP, MSG_BEAT, MSG_END, MSG_START
 
   integer, parameter :: MSG_NONE = 0, MSG_READY = 1, MSG_SHOT = 2, MSG_STOP = 3, MSG_MODEL = 4, MSG_GATHER = 5, &
                         MSG_SNAPS = 6, MSG_WRITTEN = 7, MSG_REFUSED = 8, MSG_LOST = 9, MSG_PROGRESS = 10, MSG_BYE = 11, &
-                        MSG_NOTE = 12, MSG_LEAVE = 13, MSG_DROP = 14
+                        MSG_NOTE = 12, MSG_LEAVE = 13, MSG_DROP = 14, MSG_BEAT = 15, MSG_END = 16, MSG_START = 17
+  integer, parameter :: MSG_LAST = MSG_START, MSG_GARBLED = -1  !< the highest; what a message becomes whose header cannot be
 
   integer, parameter :: TAG_HEADER = 1, TAG_BODY = 2
   integer, parameter :: NUMBERS = 12          !< integers and reals in a header
   integer, parameter :: HEADER = 2*NUMBERS + 5
   integer(i8), parameter :: ROOM = 500000000  !< bytes on their way, beyond which a sender waits
+  integer(i8), parameter :: ROOM_IN = 64000000  !< bytes awaited, beyond which no more headers are read
 
   type :: message_t
     integer :: kind = MSG_NONE
@@ -67,9 +78,20 @@ module protocol_m
   type :: parcel_t
     integer(i8) :: h(HEADER) = 0
     type(message_t) :: message
+    integer :: to = 0                         !< rank
+    logical :: forgotten = .false.            !< that rank is taken for lost
     type(MPI_Request) :: request(4)
     type(parcel_t), pointer :: next => null()
   end type parcel_t
+
+  !> A message whose header is here and whose rest may not be yet.
+  type :: arrival_t
+    type(message_t) :: message
+    integer(i8) :: bytes = 0
+    logical :: forgotten = .false.            !< its sender is taken for lost
+    type(MPI_Request) :: request(3)
+    type(arrival_t), pointer :: next => null()
+  end type arrival_t
 
   !> The way to the other side: over MPI, or straight to `listener` in a single process.
   type :: link_t
@@ -77,6 +99,9 @@ module protocol_m
     class(listener_t), pointer :: listener => null()
     type(parcel_t), pointer, private :: first => null(), last => null()   !< on their way, oldest first
     integer(i8), private :: bytes = 0                                     !< in them
+    type(arrival_t), pointer, private :: first_in => null(), last_in => null()  !< awaited, oldest header first
+    integer(i8), private :: bytes_in = 0                                  !< of these
+    real(dp) :: patience = 0.5_dp*huge(1.0_dp)                            !< a sender waits no longer for room, or to flush [s]
     type(message_t), allocatable, private :: inbox(:)                     !< answers of `listener` not yet polled
   end type link_t
 
@@ -109,7 +134,6 @@ contains
     type(link_t), intent(inout) :: link
     type(message_t), intent(out) :: message
     type(message_t) :: nothing
-    type(MPI_Status) :: status
     if (associated(link%listener)) then
       if (.not. allocated(link%inbox)) allocate (link%inbox(0))
       if (size(link%inbox) > 0) then
@@ -121,27 +145,70 @@ contains
       there = message%kind /= MSG_NONE
     else
       call MoveOn(link)
-      call MPI_Iprobe(MPI_ANY_SOURCE, TAG_HEADER, link%world, there, status)
-      if (there) call Receive(link, status%MPI_SOURCE, message)
+      call TakeHeaders(link)
+      call TakeWhole(link, there, message)
     end if
   end function Poll
 
-  !> Whether messages are still on their way.
+  !> Whether messages are still on their way, to or from ranks that are not taken for lost.
   logical function LinkBusy(link) result(busy)
     type(link_t), intent(inout) :: link
-    call MoveOn(link)
-    busy = associated(link%first)
+    type(arrival_t), pointer :: a
+    busy = Sending(link)
+    a => link%first_in
+    do while (associated(a) .and. .not. busy)
+      busy = .not. a%forgotten
+      a => a%next
+    end do
   end function LinkBusy
 
-  !> Waits until all messages have gone.
+  logical function Sending(link)
+    type(link_t), intent(inout) :: link
+    type(parcel_t), pointer :: p
+    call MoveOn(link)
+    Sending = .false.
+    p => link%first
+    do while (associated(p) .and. .not. Sending)
+      Sending = .not. p%forgotten
+      p => p%next
+    end do
+  end function Sending
+
+  !> Waits until all messages have gone, or patience is at an end.
   subroutine LinkFlush(link)
     type(link_t), intent(inout) :: link
-    real(dp) :: nap
+    real(dp) :: nap, start
     nap = 0
-    do while (LinkBusy(link))
+    start = host_seconds()
+    do while (Sending(link))
+      if (host_seconds() - start > link%patience) exit
       call Rest(nap)
     end do
   end subroutine LinkFlush
+
+  !> `rank` is taken for lost: nobody waits any longer for what is on its way to or from it.
+  subroutine LinkForget(link, rank)
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: rank
+    type(parcel_t), pointer :: p
+    type(arrival_t), pointer :: a
+    p => link%first
+    do while (associated(p))
+      if (p%to == rank .and. .not. p%forgotten) then
+        p%forgotten = .true.
+        link%bytes = link%bytes - 4*p%h(HEADER)
+      end if
+      p => p%next
+    end do
+    a => link%first_in
+    do while (associated(a))
+      if (a%message%from == rank .and. .not. a%forgotten) then
+        a%forgotten = .true.
+        link%bytes_in = link%bytes_in - a%bytes
+      end if
+      a => a%next
+    end do
+  end subroutine LinkForget
 
   !> Sleeps a little longer each time it is called: an idle rank costs nothing. Set `nap` to 0 after some work.
   subroutine Rest(nap)
@@ -155,13 +222,16 @@ contains
     integer, intent(in) :: rank
     type(message_t), intent(inout) :: message
     type(parcel_t), pointer :: p
-    real(dp) :: nap
+    real(dp) :: nap, start
     nap = 0
+    start = host_seconds()
     do while (link%bytes > ROOM)
+      if (host_seconds() - start > link%patience) exit
       call Rest(nap)
       call MoveOn(link)
     end do
     allocate (p)
+    p%to = rank
     p%request = MPI_REQUEST_NULL
     p%h(1) = message%kind
     p%h(2:1 + NUMBERS) = message%n
@@ -198,7 +268,7 @@ contains
       next => p%next
       call MPI_Testall(4, p%request, gone, MPI_STATUSES_IGNORE)
       if (gone) then
-        link%bytes = link%bytes - 4*p%h(HEADER)
+        if (.not. p%forgotten) link%bytes = link%bytes - 4*p%h(HEADER)
         if (associated(before)) then
           before%next => next
         else
@@ -213,42 +283,121 @@ contains
     end do
   end subroutine MoveOn
 
-  subroutine Receive(link, rank, message)
-    type(link_t), intent(in) :: link
-    integer, intent(in) :: rank
-    type(message_t), intent(out) :: message
-    integer(i8) :: h(HEADER)
-    call MPI_Recv(h, HEADER, MPI_INTEGER8, rank, TAG_HEADER, link%world, MPI_STATUS_IGNORE)
-    message%kind = int(h(1))
-    message%from = rank
-    message%n = h(2:1 + NUMBERS)
-    message%x = transfer(h(2 + NUMBERS:1 + 2*NUMBERS), message%x, NUMBERS)
-    allocate (character(h(HEADER - 2)) :: message%text)
-    allocate (message%places(h(HEADER - 1)), message%fields(h(HEADER)))
-    if (h(HEADER - 2) > 0) then
-      call MPI_Recv(message%text, int(h(HEADER - 2)), MPI_CHARACTER, rank, TAG_BODY, link%world, MPI_STATUS_IGNORE)
-    end if
-    if (h(HEADER - 1) > 0) then
-      call MPI_Recv(message%places, int(h(HEADER - 1)), MPI_DOUBLE_PRECISION, rank, TAG_BODY, link%world, MPI_STATUS_IGNORE)
-    end if
-    if (h(HEADER) > 0) then
-      call MPI_Recv(message%fields, int(h(HEADER)), MPI_REAL, rank, TAG_BODY, link%world, MPI_STATUS_IGNORE)
-    end if
-  end subroutine Receive
+  !> Reads the headers that are here, and makes room for the rest of their messages.
+  subroutine TakeHeaders(link)
+    type(link_t), intent(inout) :: link
+    type(MPI_Status) :: status
+    logical :: there
+    do while (link%bytes_in < ROOM_IN)
+      call MPI_Iprobe(MPI_ANY_SOURCE, TAG_HEADER, link%world, there, status)
+      if (.not. there) exit
+      call Await(link, status%MPI_SOURCE)
+    end do
+  end subroutine TakeHeaders
 
-  !> Waits, asleep, until every rank of `comm` is here: MPI_Barrier would burn a core.
-  subroutine Barrier(comm)
+  subroutine Await(link, rank)
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: rank
+    type(arrival_t), pointer :: a
+    integer(i8) :: h(HEADER)
+    integer :: n(3)
+    call MPI_Recv(h, HEADER, MPI_INTEGER8, rank, TAG_HEADER, link%world, MPI_STATUS_IGNORE)
+    if (.not. HeaderSound(h)) then
+      h = 0
+      h(1) = MSG_GARBLED
+    end if
+    n = int(h(HEADER - 2:))
+    allocate (a)
+    a%request = MPI_REQUEST_NULL
+    a%bytes = 4*h(HEADER)
+    associate (m => a%message, r => a%request, w => link%world)
+      m%kind = int(h(1))
+      m%from = rank
+      m%n = h(2:1 + NUMBERS)
+      m%x = transfer(h(2 + NUMBERS:1 + 2*NUMBERS), m%x, NUMBERS)
+      allocate (character(n(1)) :: m%text)
+      allocate (m%places(n(2)), m%fields(n(3)))
+      if (n(1) > 0) call MPI_Irecv(m%text, n(1), MPI_CHARACTER, rank, TAG_BODY, w, r(1))
+      if (n(2) > 0) call MPI_Irecv(m%places, n(2), MPI_DOUBLE_PRECISION, rank, TAG_BODY, w, r(2))
+      if (n(3) > 0) call MPI_Irecv(m%fields, n(3), MPI_REAL, rank, TAG_BODY, w, r(3))
+    end associate
+    link%bytes_in = link%bytes_in + a%bytes
+    if (associated(link%last_in)) then
+      link%last_in%next => a
+    else
+      link%first_in => a
+    end if
+    link%last_in => a
+  end subroutine Await
+
+  !> Whether the kind and the lengths of text, positions and fields that a header tells can be.
+  pure logical function HeaderSound(h) result(sound)
+    integer(i8), intent(in) :: h(HEADER)
+    sound = h(1) > MSG_NONE .and. h(1) <= MSG_LAST .and. all(h(HEADER - 2:) >= 0 .and. h(HEADER - 2:) <= huge(1))
+  end function HeaderSound
+
+  !> The oldest message that is wholly here. Those of one sender stay in order.
+  subroutine TakeWhole(link, there, message)
+    type(link_t), intent(inout) :: link
+    logical, intent(out) :: there
+    type(message_t), intent(inout) :: message
+    type(arrival_t), pointer :: a, before, older
+    logical :: behind
+    there = .false.
+    before => null()
+    a => link%first_in
+    do while (associated(a))
+      call MPI_Testall(3, a%request, there, MPI_STATUSES_IGNORE)
+      behind = .false.
+      older => link%first_in
+      do while (there .and. .not. associated(older, a) .and. .not. behind)
+        behind = older%message%from == a%message%from
+        older => older%next
+      end do
+      there = there .and. .not. behind
+      if (there) exit
+      before => a
+      a => a%next
+    end do
+    if (.not. there) return
+    if (associated(before)) then
+      before%next => a%next
+    else
+      link%first_in => a%next
+    end if
+    if (.not. associated(a%next)) link%last_in => before
+    if (.not. a%forgotten) link%bytes_in = link%bytes_in - a%bytes
+    message%kind = a%message%kind
+    message%from = a%message%from
+    message%n = a%message%n
+    message%x = a%message%x
+    call move_alloc(a%message%text, message%text)
+    call move_alloc(a%message%places, message%places)
+    call move_alloc(a%message%fields, message%fields)
+    deallocate (a)
+  end subroutine TakeWhole
+
+  !> Waits, asleep, until every rank of `comm` is here: MPI_Barrier would burn a core. With `seconds`: at most so long; `all_here`
+  !> tells whether they came. If they did not, `comm` serves for no collective any more.
+  subroutine Barrier(comm, seconds, all_here)
     type(MPI_Comm), intent(in) :: comm
+    real(dp), intent(in), optional :: seconds
+    logical, intent(out), optional :: all_here
     type(MPI_Request) :: request
     logical :: there
-    real(dp) :: nap
+    real(dp) :: nap, start
+    start = host_seconds()
     call MPI_Ibarrier(comm, request)
     call MPI_Test(request, there, MPI_STATUS_IGNORE)
     nap = 0
     do while (.not. there)
+      if (present(seconds)) then
+        if (host_seconds() - start > seconds) exit
+      end if
       call Rest(nap)
       call MPI_Test(request, there, MPI_STATUS_IGNORE)
     end do
+    if (present(all_here)) all_here = there
   end subroutine Barrier
 
   !> Rank 0's text to all ranks of `comm`.

@@ -1,23 +1,28 @@
 !> The verb run: prepare the survey on rank 0, then master and workers do their parts.
 module run_m
+  use checkpoint_m, only: CheckpointRule, CheckpointSweep
   use error_m, only: error_t
-  use files_m, only: ClockSeconds, ClockText, FileRename
+  use crew_m, only: PATIENCE
+  use dealer_m, only: FOREVER
+  use deadline_m, only: DeadlineFind
+  use files_m, only: ClockSeconds, ClockText, FileRemove, FileRename
   use host_c, only: host_catch_signals, host_seconds
   use kinds_m, only: dp
   use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogWarn
   use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
-  use master_m, only: master_t, MasterFinish, MasterNew, MasterServe, MasterStatus
+  use master_m, only: master_t, MasterFinish, MasterNew, MasterPart, MasterServe, MasterStatus
   use params_m, only: job_t
   use physics_m, only: SolverNew
-  use protocol_m, only: BroadcastInteger, link_t
+  use protocol_m, only: link_t
   use roles_m, only: role_t, RolesThreads
-  use share_m, only: ShareScheme
+  use share_m, only: ShareHear, ShareTell
   use store_m, only: store_t, StoreClose, StoreOpen
   use prospect_m, only: prospect_t, ProspectLog, ProspectRead, ProspectSurvey
   use survey_m, only: survey_t
   use text_m, only: Str
   use version_m, only: VersionText
   use solver_m, only: solver_t
+  use vigil_m, only: ending_t, VigilWait
   use worker_m, only: rules_t, WorkerRun
   implicit none
   private
@@ -25,12 +30,14 @@ module run_m
 
 contains
 
-  !> The whole run. `settings`: the resolved parameters as text. Exit status as in SplMain. Collective over all ranks.
-  subroutine Run(role, physics, job, settings, exit_status)
+  !> The whole run. `settings`: the resolved parameters as text. Exit status as in SplMain. Collective over all ranks, until
+  !> `broken`: ranks were lost.
+  subroutine Run(role, physics, job, settings, exit_status, broken)
     type(role_t), intent(in) :: role
     character(*), intent(in) :: physics, settings
     type(job_t), intent(in) :: job
     integer, intent(inout) :: exit_status
+    logical, intent(out) :: broken
     type(prospect_t), target :: prospect
     type(store_t), target :: store
     type(survey_t) :: survey
@@ -38,14 +45,17 @@ contains
     type(error_t), allocatable :: error
     type(memory_t) :: memory
     character(:), allocatable :: warning
-    real(dp) :: start
+    real(dp) :: start, deadline
+    logical :: ok
     start = host_seconds()
+    deadline = FOREVER
+    broken = .false.
     if (role%master) then
       call ProspectRead(job, prospect, error)
       if (.not. allocated(error)) call MemoryNeed(prospect, memory)
       if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
       if (.not. allocated(error)) call ProspectSurvey(prospect, settings, survey)
-      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, job%overwrite, error)
+      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, job%overwrite, job%verify == 'last', error)
       if (allocated(error)) then
         call LogError(error%message)
         exit_status = 1
@@ -56,18 +66,19 @@ contains
         call LogLines(role%warnings, .true.)
         call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
         if (warning /= '') call LogWarn(warning)
+        deadline = DeadlineFind(job%deadline, start)
         call LogInfo('shots to do: '//Str(count(.not. store%done))//' of '//Str(prospect%keymap%n)//', on '// &
                      Str(role%nworkers)//' worker(s)')
       end if
     end if
-    call BroadcastInteger(role%world, exit_status)
-    if (exit_status /= 0) return
-    call host_catch_signals()
+    if (exit_status == 0) call host_catch_signals()
     rules%shots_per_gpu = job%shots_per_gpu
     rules%retire = job%on_gpu_error == 'retire'
-    call RunSurvey(role, physics, job%threads, rules, prospect, store, role%nworkers, .false., exit_status)
-    if (role%master) call StoreClose(store, host_seconds() - start, error)
-    if (allocated(error)) call LogError(error%message)
+    rules%lease = job%lease
+    call CheckpointRule(job%checkpoint, job%mtbf, job%output, rules%checkpoint, ok)
+    if (role%master) call CheckpointSweep(rules%checkpoint, job%overwrite)
+    call RunSurvey(role, physics, job%threads, rules, prospect, store, role%nworkers, deadline, .false., exit_status, broken)
+    if (role%master .and. exit_status == 0) call CheckpointSweep(rules%checkpoint, .true.)
   end subroutine Run
 
   !> From here on the log goes to OUTPUT.log too, and the resolved parameters stand in OUTPUT.par: par=OUTPUT.par repeats the run.
@@ -80,7 +91,8 @@ contains
     if (fault /= 0) call LogWarn("cannot write the log '"//output//".log': this run has none")
     call LogKeep('SplFd2dmod '//VersionText()//', '//ClockText(ClockSeconds()))
     call LogKeep(settings)
-    open (newunit=unit, file=output//'.par.new', status='replace', action='write', iostat=fault)
+    call FileRemove(output//'.par.new', error)       ! what a run that was killed left, or a link: never written through
+    open (newunit=unit, file=output//'.par.new', status='new', action='write', iostat=fault)
     if (fault == 0) write (unit, '(a)', iostat=fault) settings
     if (fault == 0) close (unit, iostat=fault)
     if (fault == 0) call FileRename(output//'.par.new', output//'.par', error)
@@ -104,34 +116,56 @@ contains
     end do
   end subroutine LogLines
 
-  !> Models what is left of a prepared survey (rank 0 has it) with the first `nworkers` groups. Collective over all ranks.
-  subroutine RunSurvey(role, physics, threads, rules, prospect, store, nworkers, quiet, exit_status)
+  !> Models what is left of a prepared survey (rank 0 has it) with the first `nworkers` groups, until `deadline` [s, of
+  !> host_seconds] at the latest, and closes its files. With an `exit_status` other than 0 it only tells all ranks that.
+  !> Collective over all ranks, until `broken`: ranks were lost.
+  subroutine RunSurvey(role, physics, threads, rules, prospect, store, nworkers, deadline, quiet, exit_status, broken)
     type(role_t), intent(in) :: role
     character(*), intent(in) :: physics
     integer, intent(in) :: threads, nworkers
     type(rules_t), intent(in) :: rules
+    real(dp), intent(in) :: deadline
     logical, intent(in) :: quiet                !< no progress and no summary
     type(prospect_t), target, intent(inout) :: prospect
     type(store_t), target, intent(inout) :: store
     integer, intent(inout) :: exit_status
+    logical, intent(out) :: broken
     type(master_t), target :: master
     type(link_t) :: link
+    type(ending_t) :: ending
+    real(dp) :: start
     class(solver_t), allocatable :: solver
     type(error_t), allocatable :: error
+    start = host_seconds()
     link%world = role%world
-    call ShareScheme(role%world, prospect%scheme)
+    link%patience = merge(rules%lease, PATIENCE*rules%lease, role%master)
+    if (role%master) then
+      call ShareTell(link, role%size, exit_status, prospect%scheme)
+    else
+      call ShareHear(link, exit_status, prospect%scheme)
+    end if
+    broken = .false.
+    if (exit_status /= 0) return
     prospect%scheme%threads = RolesThreads(role, threads)
-    if (role%master) call MasterNew(master, prospect, store, nworkers, quiet)
+    if (role%master) call MasterNew(master, prospect, store, nworkers, role%size, deadline, quiet)
     if (role%alone) link%listener => master
     call SolverNew(physics, solver, error)
-    if (role%worker .and. role%worker_id <= nworkers .and. .not. allocated(error)) &
-      call WorkerRun(role, link, solver, prospect%scheme, rules)
-    if (role%master .and. .not. role%alone) call MasterServe(master, link)
-    if (role%master) then
-      call MasterFinish(master)
-      exit_status = MasterStatus(master)
-    end if
     if (allocated(error)) call LogError(error%message)
+    if (role%worker .and. role%worker_id <= nworkers .and. .not. allocated(error)) then
+      call WorkerRun(role, link, solver, prospect%scheme, rules, ending)
+    else if (.not. role%master) then
+      call VigilWait(link, rules%lease, ending)
+    end if
+    exit_status = ending%status
+    broken = ending%broken
+    if (.not. role%master) return
+    if (.not. role%alone) call MasterServe(master, link)
+    call MasterFinish(master)
+    exit_status = MasterStatus(master)
+    if (allocated(error)) deallocate (error)
+    call StoreClose(store, host_seconds() - start, error)
+    if (allocated(error)) call LogError(error%message)
+    if (.not. role%alone) call MasterPart(master, link, exit_status, broken)
   end subroutine RunSurvey
 
 end module run_m

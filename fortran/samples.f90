@@ -2,8 +2,9 @@
 module samples_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
   use error_m, only: error_t, Fail
+  use host_c, only: host_memory
   use kinds_m, only: dp, i8, sp
-  use text_m, only: Str
+  use text_m, only: CString, Str
   implicit none
   private
   public :: samples_t, SamplesAllocate, SamplesCheck, UnitFactor, Plausible
@@ -62,9 +63,17 @@ contains
     type(samples_t), intent(inout) :: s
     type(error_t), allocatable, intent(inout) :: error
     integer :: rc
+    integer(i8) :: total, available
     if (allocated(error)) return
     if (s%nx < 2 .or. s%nz < 2) then
       call Fail(error, s%what//" model '"//s%file//"' has "//Str(s%nx)//' x '//Str(s%nz)//' samples, must have 2 x 2 or more')
+      return
+    end if
+    ! a file of a few bytes may claim what the machine would only grant until it is used
+    call host_memory(CString(''), total, available)
+    if (total > 0 .and. 4.0_dp*s%nx*s%nz > total) then
+      call Fail(error, s%what//" model '"//s%file//"': "//Str(s%nx)//' x '//Str(s%nz)//' samples are '// &
+        Str(4.0e-9_dp*s%nx*s%nz, 3)//' GB, more than the '//Str(1.0e-9_dp*total, 3)//' GB of memory here: give a smaller model')
       return
     end if
     allocate (s%a(s%nx, s%nz), stat=rc)

@@ -1,40 +1,63 @@
-!> What rank 0 derived and every rank must have bit for bit: the scheme of the survey.
+!> What rank 0 derived and every rank must have bit for bit: the scheme of the survey. It goes to each rank by itself, and nobody
+!> waits for anybody but rank 0: a rank that dies while rank 0 reads the model is missed later.
 module share_m
   use kinds_m, only: dp
-  use mpi_f08, only: MPI_Comm, MPI_Comm_rank
-  use protocol_m, only: BroadcastFields, BroadcastInteger, BroadcastReals, BroadcastText
+  use protocol_m, only: Answer, link_t, message_t, MSG_START, Poll, Rest
   use scheme_m, only: scheme_t
   implicit none
   private
-  public :: ShareScheme
+  public :: ShareTell, ShareHear
 
 contains
 
-  !> Rank 0's scheme to all ranks of `comm`.
-  subroutine ShareScheme(comm, scheme)
-    type(MPI_Comm), intent(in) :: comm
+  !> Rank 0 tells all `ranks` how to model, or, with a `status` other than 0, that there is nothing to do.
+  subroutine ShareTell(link, ranks, status, scheme)
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: ranks, status
+    type(scheme_t), intent(in) :: scheme
+    type(message_t) :: message
+    integer :: r
+    do r = 1, ranks - 1
+      message = message_t(kind=MSG_START)
+      message%n(1) = status
+      if (status == 0) then
+        message%places = Packed(scheme)
+        message%text = scheme%components//achar(10)//scheme%variant
+        message%fields = scheme%q
+      end if
+      call Answer(link, r, message)
+    end do
+  end subroutine ShareTell
+
+  !> The other ranks hear it.
+  subroutine ShareHear(link, status, scheme)
+    type(link_t), intent(inout) :: link
+    integer, intent(out) :: status
     type(scheme_t), intent(inout) :: scheme
+    type(message_t) :: message
+    integer :: p
+    real(dp) :: nap
+    nap = 0
+    do while (message%kind /= MSG_START)
+      if (.not. Poll(link, message)) call Rest(nap)
+    end do
+    status = int(message%n(1))
+    if (status /= 0) return
+    call Unpack(message%places, size(message%fields), scheme)
+    p = index(message%text, achar(10))
+    scheme%components = message%text(:p - 1)
+    scheme%variant = message%text(p + 1:)
+    scheme%q = message%fields
+  end subroutine ShareHear
+
+  pure function Packed(scheme) result(x)
+    type(scheme_t), intent(in) :: scheme
     real(dp) :: x(30)
-    integer :: rank, nq
-    call MPI_Comm_rank(comm, rank)
-    nq = 0
-    if (rank == 0) then
-      nq = size(scheme%q)
-      x = [scheme%dx, scheme%dz, scheme%dt, scheme%t_start, scheme%dt_out, scheme%fmax, scheme%fband, scheme%fpeak, &
-           scheme%vmin, scheme%vmax, scheme%dt_limit, scheme%ppw, scheme%coeffs_error, scheme%snapshot, scheme%w, &
-           real([scheme%nt, scheme%nt_out, scheme%half_length, scheme%npml, scheme%snapshot_step, &
-                 merge(1, 0, [scheme%free_top, scheme%time_correction, scheme%exact_positions])], dp)]
-    else
-      scheme%components = ''
-      scheme%variant = ''
-    end if
-    call BroadcastInteger(comm, nq)
-    call BroadcastReals(comm, x)
-    call BroadcastText(comm, scheme%components)
-    call BroadcastText(comm, scheme%variant)
-    if (rank /= 0) call Unpack(x, nq, scheme)
-    call BroadcastFields(comm, scheme%q)
-  end subroutine ShareScheme
+    x = [scheme%dx, scheme%dz, scheme%dt, scheme%t_start, scheme%dt_out, scheme%fmax, scheme%fband, scheme%fpeak, &
+         scheme%vmin, scheme%vmax, scheme%dt_limit, scheme%ppw, scheme%coeffs_error, scheme%snapshot, scheme%w, &
+         real([scheme%nt, scheme%nt_out, scheme%half_length, scheme%npml, scheme%snapshot_step, &
+               merge(1, 0, [scheme%free_top, scheme%time_correction, scheme%exact_positions])], dp)]
+  end function Packed
 
   subroutine Unpack(x, nq, scheme)
     real(dp), intent(in) :: x(30)

@@ -1,5 +1,6 @@
 !> A place for one shot in flight. A worker on CPU cores has one, a worker on a GPU several that take turns.
 module slot_m
+  use checkpoint_m, only: trail_t
   use gather_m, only: gather_t
   use kinds_m, only: dp
   use shot_m, only: shot_t
@@ -30,6 +31,7 @@ module slot_m
     type(window_t) :: window              !< the last one heard of
     type(gather_t) :: gather
     real(dp) :: last_beat = 0
+    type(trail_t) :: trail                !< of the states kept of this shot
   end type slot_t
 
 end module slot_m

@@ -1,14 +1,21 @@
 !> What every physics offers the framework. A group of ranks holds one solver and models shot after shot with it.
 module solver_m
-  use error_m, only: error_t
-  use kinds_m, only: dp
+  use error_m, only: error_t, Fail
+  use kinds_m, only: dp, i8, sp
   use gather_m, only: gather_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use window_m, only: window_t
   implicit none
   private
-  public :: solver_t, progress_i
+  public :: solver_t, moment_t, progress_i
+
+  !> Where in its time loop a shot is.
+  type :: moment_t
+    integer :: step = 0                       !< steps done
+    integer :: films = 0                      !< snapshots taken
+    real(dp) :: seconds = 0                   !< of the time loop so far
+  end type moment_t
 
   type, abstract :: solver_t
   contains
@@ -20,6 +27,11 @@ module solver_m
     procedure(need_i), deferred :: need
     procedure(choose_i), deferred, nopass :: choose
     procedure(free_i), deferred :: free
+    procedure :: passport => NoPassport
+    procedure :: moment => NoMoment
+    procedure :: state_size => NoState
+    procedure :: save => NoSave
+    procedure :: load => NoLoad
   end type solver_t
 
   abstract interface
@@ -92,5 +104,46 @@ module solver_m
       class(solver_t), intent(inout) :: self
     end subroutine free_i
   end interface
+
+contains
+
+  ! What a physics without states has: its shots always begin at the first step.
+
+  !> All that must be the same where a shot is to go on from a state, `name value` a line; '': this physics has no states.
+  function NoPassport(self) result(text)
+    class(solver_t), intent(in) :: self
+    character(:), allocatable :: text
+    text = ''
+  end function NoPassport
+
+  !> Where the time loop is; what is queued counts as done.
+  type(moment_t) function NoMoment(self) result(moment)
+    class(solver_t), intent(in) :: self
+    moment = moment_t()
+  end function NoMoment
+
+  !> Numbers in the state at a moment.
+  integer(i8) function NoState(self, moment) result(n)
+    class(solver_t), intent(in) :: self
+    type(moment_t), intent(in) :: moment
+    n = 0
+  end function NoState
+
+  !> Waits for the steps that are queued, and copies the state, (state_size). Fails when the field is not sound.
+  subroutine NoSave(self, state, error)
+    class(solver_t), intent(inout) :: self
+    real(sp), contiguous, intent(out) :: state(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call Fail(error, 'this physics has no states')
+  end subroutine NoSave
+
+  !> After setup: goes on from a state whose passport is this shot's, with the same bits as without interruption.
+  subroutine NoLoad(self, moment, state, error)
+    class(solver_t), intent(inout) :: self
+    type(moment_t), intent(in) :: moment
+    real(sp), contiguous, intent(in) :: state(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call Fail(error, 'this physics has no states')
+  end subroutine NoLoad
 
 end module solver_m

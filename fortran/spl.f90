@@ -3,8 +3,11 @@ module spl_m
   use deck_m, only: DeckCommandLine
   use error_m, only: error_t, Fail
   use fd2d_variants_m, only: Fd2dVariantBuilt, Fd2dVariantNames, Fd2dVariantsWith
+  use host_c, only: host_alarm, host_nap, posix_exit
   use jobcheck_m, only: JobFromText, JobRead
+  use kinds_m, only: dp
   use log_m, only: LogError, LogPrint
+  use mpi_f08, only: MPI_Abort
   use params_m, only: job_t, JobTable
   use plan_m, only: Plan
   use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
@@ -21,7 +24,9 @@ module spl_m
   public :: SplMain
 
   character(6), parameter :: verbs(4) = [character(6) :: 'run', 'plan', 'status', 'verify']
-  integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2
+  integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end by SIGALRM
+  real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
+  integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4
 
 contains
 
@@ -35,42 +40,73 @@ contains
     type(error_t), allocatable :: error
     character(:), allocatable :: settings
     integer :: action, exit_status
+    logical :: broken, all_here, json
+    call host_alarm(MEETING)                  ! a rank that dies in there keeps the others waiting
     call RolesStart(role)
     action = QUIT
     exit_status = 0
+    broken = .false.
     settings = ''
-    if (role%master) call Understand(name, physics, role, DeckCommandLine(), settings, action, error)
+    if (role%master) call Understand(name, DeckCommandLine(), job, settings, action, json, error)
     call BroadcastInteger(role%world, action)
-    if (action /= QUIT) then
+    if (action == DO_RUN .or. action == DO_VERIFY) then
       call BroadcastText(role%world, settings)
       call TellVariants(table)
       call JobFromText(settings, job, table, error)
       if (.not. allocated(error)) call RolesGroups(role, job%group, error)
       if (.not. allocated(error)) call RolesDevices(role, job%gpn, job%ranks_per_gpu, job%threads, error)
-      if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status)
-      if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status)
+      call host_alarm(0)
+      if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, &
+                                                                           broken)
+      if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status, broken)
+    else
+      call host_alarm(0)
+      if (role%master .and. action == DO_PLAN) call Plan(role, physics, job, error)
+      if (role%master .and. action == DO_STATUS) call StatusPrint(job, json, error)
+      call BroadcastInteger(role%world, action)   ! rank 0 may have been busy for long
     end if
     if (allocated(error)) then
       exit_status = 1
       if (role%master) call LogError(error%message)
     end if
+    if (.not. broken) call Barrier(role%world, COMING, all_here)
+    if (.not. broken) broken = .not. all_here
+    if (broken) call Leave(role, exit_status)
     call BroadcastInteger(role%world, exit_status)
-    call Barrier(role%world)
+    call host_alarm(nint(COMING))             ! a rank that dies now would keep the others in there
     call RolesStop(role)
     stop exit_status, quiet=.true.
   end subroutine SplMain
 
-  !> Rank 0 reads the command line, answers what it can alone, and tells what all ranks have to do: `action`, `settings`.
-  subroutine Understand(name, physics, role, args, settings, action, error)
-    character(*), intent(in) :: name, physics, args(:)
+  !> The end where ranks are lost: MPI cannot be ended properly any more, and everything is on disk. Under a launcher that lets the
+  !> others live each rank just ends. Any other launcher would take that for a crash, or wait for a rank that stands still: so
+  !> rank 0 ends the job, with its exit status.
+  subroutine Leave(role, exit_status)
     type(role_t), intent(in) :: role
+    integer, intent(in) :: exit_status
+    character(8) :: recovery
+    integer :: status
+    call get_environment_variable('OMPI_MCA_orte_enable_recovery', recovery, status=status)
+    if (status /= 0) recovery = '0'
+    if (recovery /= '1') then
+      if (role%master) call MPI_Abort(role%world, exit_status)
+      call host_nap(COMING)
+    end if
+    call posix_exit(exit_status)
+  end subroutine Leave
+
+  !> Rank 0 reads the command line, answers what it can at once, and tells what is to be done: `action`, `job`, `settings`.
+  subroutine Understand(name, args, job, settings, action, json, error)
+    character(*), intent(in) :: name, args(:)
+    type(job_t), intent(inout) :: job
     character(:), allocatable, intent(inout) :: settings
     integer, intent(inout) :: action
+    logical, intent(out) :: json
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: verb
-    type(job_t) :: job
     type(table_t) :: table
-    logical :: json, setting(size(args))
+    logical :: setting(size(args))
+    json = .false.
     call TellVariants(table)
     if (size(args) == 0) then
       call LogPrint(SelfDescription(name))
@@ -91,9 +127,9 @@ contains
     case ('verify')
       action = DO_VERIFY
     case ('plan')
-      call Plan(role, physics, job, error)
+      action = DO_PLAN
     case ('status')
-      call StatusPrint(job, json, error)
+      action = DO_STATUS
     end select
   end subroutine Understand
 

@@ -4,9 +4,10 @@ module status_m
   use files_m, only: ClockSeconds, ClockText, FileExists
   use journal_m, only: entry_t, journal_done, journal_parked, journal_t, JournalRead
   use kinds_m, only: dp
+  use lock_m, only: LockLives
   use log_m, only: LogPrint
   use params_m, only: job_t
-  use store_m, only: StoreJournalPath
+  use store_m, only: StoreJournalPath, StoreLockPath
   use text_m, only: Str
   use watch_m, only: Clock
   implicit none
@@ -27,6 +28,8 @@ contains
     if (allocated(error)) return
     call JournalRead(journal, StoreJournalPath(job%output), error)
     if (allocated(error)) return
+    ! not every file system has locks that are seen from other machines
+    if (journal%open .and. .not. journal%running) journal%running = LockLives(StoreLockPath(job%output))
     if (json) then
       call PrintJson(job%output, journal)
     else
@@ -131,7 +134,7 @@ contains
     integer :: n, i
     n = 0
     do i = 1, journal%n
-      if (journal%entry(i)%status == journal_done .and. journal%entry(i)%time >= journal%started) n = n + 1
+      if (journal%entry(i)%status == journal_done .and. journal%entry(i)%run == journal%starts) n = n + 1
     end do
     until = merge(ClockSeconds(), journal%latest, journal%running)
     Rate = 3600*n/max(until - journal%started, 1.0_dp)

@@ -1,50 +1,84 @@
 !> Output file and journal as one: what is on disk, what the journal says, and that the two agree.
 !>
 !> Order of a commit: traces, sync, then the journal line. A shot counts as done when both are there and the checksum is right.
+!> What earlier runs have done is read and compared while new shots are modelled (StoreVerify). One run at a time: see lock.f90.
 module store_m
   use error_m, only: error_t, Fail
   use files_m, only: FileExists, FileRemove
-  use fio_m, only: fio_t, fio_parked, fio_todo, FioClose, FioCreate, FioMark, FioOpen, FioPut, FioVerify
+  use fio_m, only: fio_done, fio_t, fio_parked, fio_todo, FioChecksums, FioClose, FioCreate, FioMark, FioOpen, FioPut, FioStatus, &
+                   FioVerify
   use gather_m, only: gather_t
-  use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalOpen
+  use host_c, only: host_seconds
+  use journal_m, only: journal_done, journal_parked, journal_t, JournalAppend, JournalClose, JournalOpen
   use kinds_m, only: dp, i8
+  use lock_m, only: lock_t, LockLost, LockRelease, LockTake
   use log_m, only: LogInfo, LogWarn
   use shot_m, only: shot_t
   use survey_m, only: survey_t
   use text_m, only: Str
   implicit none
   private
-  public :: store_t, StoreOpen, StoreDone, StoreDeal, StoreLost, StoreClose, StoreJournalPath
+  public :: store_t, StoreOpen, StoreDone, StoreDeal, StoreLost, StorePark, StoreBack, StoreClose, StoreJournalPath, StoreLockPath
+  public :: StoreVerify, StoreVerified, StoreReopen, StoreResumed
 
   type :: store_t
     type(fio_t) :: fio
     type(journal_t) :: journal
+    type(lock_t) :: lock
+    character(:), allocatable :: path
     character(:), allocatable :: host           !< of the master
     logical :: broken = .false.                 !< files cannot be written: the run must stop; else a fault is the shot's own
+    logical :: taken = .false.                  !< another run has the files now: this one must not touch them any more
+    logical :: last_only = .false.              !< of shots done in earlier runs only those are read that no run read since
     logical, allocatable :: done(:)             !< shots on disk when the store was opened, (slots)
+    logical, allocatable :: unread(:)           !< of these, to be read and compared, (slots)
+    integer :: next = 1                         !< none before it is
+    integer :: read = 0                         !< read and found whole
+    real(dp) :: reading = 0                     !< seconds spent on it
   end type store_t
 
 contains
 
   !> Opens what an earlier run of the same job left, or makes both files. `survey` says what the file of gathers holds.
-  !> Refuses an output without its journal and a journal of another job; overwrites only if told to.
-  subroutine StoreOpen(store, path, survey, host, overwrite, error)
+  !> Refuses an output that another run uses, one without its journal, and a journal of another job; overwrites only if told to.
+  subroutine StoreOpen(store, path, survey, host, overwrite, last_only, error)
     type(store_t), intent(inout) :: store
     character(*), intent(in) :: path, host
     type(survey_t), intent(in) :: survey
     logical, intent(in) :: overwrite
+    logical, intent(in) :: last_only            !< see store_t
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: log
     type(error_t), allocatable :: ignored
-    logical :: fresh
+    logical :: fresh, made
     log = StoreJournalPath(path)
     fresh = .not. FileExists(log)
+    store%path = path
     store%host = host
+    store%last_only = last_only
     if (FileExists(path) .and. .not. overwrite) then
       if (.not. FileExists(log)) call Fail(error, "'"//path//"' exists but its journal '"//log// &
                                            "' does not: set overwrite=y to start anew, or choose another output")
     end if
+    call LockTake(store%lock, StoreLockPath(path), path, error)
     if (allocated(error)) return
+    call OpenBoth(store, path, log, survey, overwrite, made, error)
+    if (.not. allocated(error)) return
+    call JournalClose(store%journal)
+    call FioClose(store%fio, ignored)
+    if (fresh .and. made) call FileRemove(path, ignored)
+    if (fresh) call FileRemove(log, ignored)        ! nothing has begun
+    call LockRelease(store%lock)
+  end subroutine StoreOpen
+
+  subroutine OpenBoth(store, path, log, survey, overwrite, made, error)
+    type(store_t), intent(inout) :: store
+    character(*), intent(in) :: path, log
+    type(survey_t), intent(in) :: survey
+    logical, intent(in) :: overwrite
+    logical, intent(out) :: made                !< the output is new
+    type(error_t), allocatable, intent(inout) :: error
+    made = .false.
     call JournalOpen(store%journal, log, survey%fingerprint, survey%record, overwrite, error)
     if (allocated(error)) return
     if (overwrite) call FileRemove(path, error)     ! after the journal: a kill in between leaves nothing that promises shots
@@ -55,39 +89,199 @@ contains
                 "' is gone: put it back, or set overwrite=y to start anew")
     else
       call FioCreate(store%fio, path, survey, .false., error)
+      made = FileExists(path)
     end if
-    call VerifyDone(store, error)
-    call JournalAppend(store%journal, 'start', 0, 0, 0, host, 0.0_dp, '', error)
-    if (.not. allocated(error)) return
-    call JournalClose(store%journal)
-    if (fresh) call FileRemove(log, ignored)        ! nothing has begun
-  end subroutine StoreOpen
-
-  !> Every shot the journal calls done is read and checked; a damaged one is named and modelled again.
-  subroutine VerifyDone(store, error)
-    type(store_t), intent(inout) :: store
-    type(error_t), allocatable, intent(inout) :: error
-    type(error_t), allocatable :: fault
-    integer(i8) :: checksum
-    integer :: slot
     if (allocated(error)) return
     store%done = store%journal%entry(:store%journal%n)%status == journal_done
+    call CompareStatus(store, error)
+    call JournalAppend(store%journal, 'start', 0, 0, 0, store%host, 0.0_dp, '', error)
+    if (any(store%done) .and. .not. allocated(error)) call LogInfo(Str(count(store%done))//' shots are done already; '// &
+                                                                  Str(count(store%unread))//' of them are read and verified')
+  end subroutine OpenBoth
+
+  ! --- what earlier runs have done -----------------------------------------------------------------------------------
+
+  !> Every shot that the journal calls done must be marked so in the output, under the same checksum; its data are read later.
+  subroutine CompareStatus(store, error)
+    type(store_t), intent(inout) :: store
+    type(error_t), allocatable, intent(inout) :: error
+    integer, allocatable :: status(:)
+    integer(i8), allocatable :: checksum(:)
+    integer :: slot
+    if (allocated(error)) return
+    store%unread = store%done
+    if (store%last_only) store%unread = store%done .and. store%journal%entry(:store%journal%n)%run >= store%journal%whole
+    call FioStatus(store%fio, status, error)
+    call FioChecksums(store%fio, checksum, error)
     do slot = 1, size(store%done)
-      if (.not. store%done(slot)) cycle
-      call FioVerify(store%fio, slot, checksum, fault)
-      if (.not. allocated(fault)) then
-        if (checksum == store%journal%entry(slot)%checksum) cycle
-        call Fail(fault, 'shot record '//Str(store%fio%record(slot))//": its checksum is not the journal's")
-      end if
-      call LogWarn(fault%message//'; it is modelled again')
-      store%done(slot) = .false.
-      call JournalAppend(store%journal, 'todo', store%fio%record(slot), 0, 0, store%host, 0.0_dp, fault%message, error)
-      call FioMark(store%fio, slot, fio_todo, error)
-      deallocate (fault)
       if (allocated(error)) return
+      if (.not. store%done(slot)) cycle
+      if (status(slot) == fio_done .and. checksum(slot) == store%journal%entry(slot)%checksum) cycle
+      call Damaged(store, slot, 'shot record '//Str(store%fio%record(slot))//" of '"//store%path// &
+                   "' is not what its journal says was written", error)
     end do
-    if (any(store%done)) call LogInfo(Str(count(store%done))//' shots are done already, verified by checksum')
-  end subroutine VerifyDone
+    store%next = FirstUnread(store)
+  end subroutine CompareStatus
+
+  !> From store%next on; beyond the last slot if there is none.
+  pure integer function FirstUnread(store) result(slot)
+    type(store_t), intent(in) :: store
+    do slot = store%next, size(store%unread)
+      if (store%unread(slot)) return
+    end do
+  end function FirstUnread
+
+  !> A shot that was done is named and to do again.
+  subroutine Damaged(store, slot, why, error)
+    type(store_t), intent(inout) :: store
+    integer, intent(in) :: slot
+    character(*), intent(in) :: why
+    type(error_t), allocatable, intent(inout) :: error
+    call JournalAppend(store%journal, 'todo', store%fio%record(slot), 0, 0, store%host, 0.0_dp, why, error)
+    call FioMark(store%fio, slot, fio_todo, error)
+    store%broken = allocated(error)
+    if (allocated(error)) return
+    call LogWarn(why//'; it is modelled again')
+    store%done(slot) = .false.
+    store%unread(slot) = .false.
+  end subroutine Damaged
+
+  !> Reads shots that earlier runs have done, for some `seconds`. `slot`: one that is damaged and now to do again, 0 = none.
+  subroutine StoreVerify(store, seconds, slot, error)
+    type(store_t), intent(inout) :: store
+    real(dp), intent(in) :: seconds
+    integer, intent(out) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    type(error_t), allocatable :: fault
+    real(dp) :: start
+    slot = 0
+    start = host_seconds()
+    do while (host_seconds() - start < seconds .and. .not. StoreVerified(store))
+      call CheckOurs(store, error)
+      call CheckSlot(store, store%next, fault, error)
+      if (allocated(error)) exit
+      if (allocated(fault)) then
+        call Damaged(store, store%next, fault%message, error)
+        if (.not. allocated(error)) slot = store%next
+      else
+        store%read = store%read + 1
+        store%unread(store%next) = .false.
+      end if
+      store%next = FirstUnread(store)
+      if (slot > 0) exit
+    end do
+    store%reading = store%reading + host_seconds() - start
+    if (allocated(error) .or. .not. StoreVerified(store)) return
+    call JournalAppend(store%journal, 'verified', 0, 0, 0, store%host, store%reading, '', error)
+    call LogInfo(Str(store%read)//' finished shots verified by checksum')
+    store%read = 0
+  end subroutine StoreVerify
+
+  !> Nothing is left to be read.
+  pure logical function StoreVerified(store) result(verified)
+    type(store_t), intent(in) :: store
+    verified = store%next > size(store%unread)
+  end function StoreVerified
+
+  !> `fault`: the slot is damaged. `error`: the file cannot be read at all, which says nothing about the slot.
+  subroutine CheckSlot(store, slot, fault, error)
+    type(store_t), intent(inout) :: store
+    integer, intent(in) :: slot
+    type(error_t), allocatable, intent(inout) :: fault, error
+    integer(i8) :: checksum
+    integer :: attempt
+    if (allocated(error)) return
+    do attempt = 1, 2
+      call FioVerify(store%fio, slot, checksum, fault)
+      if (.not. allocated(fault)) exit
+      if (attempt == 2) return
+      call ReopenOutput(store, error)               ! else a file system that is away would look like a damaged shot
+      if (allocated(error)) return
+      deallocate (fault)
+    end do
+    if (checksum /= store%journal%entry(slot)%checksum) &
+      call Fail(fault, 'shot record '//Str(store%fio%record(slot))//": its checksum is not the journal's")
+  end subroutine CheckSlot
+
+  ! --- files that were away ------------------------------------------------------------------------------------------
+
+  subroutine ReopenOutput(store, error)
+    type(store_t), intent(inout) :: store
+    type(error_t), allocatable, intent(inout) :: error
+    type(error_t), allocatable :: ignored
+    store%broken = .true.
+    store%fio%broken = .true.                       ! what cannot be closed is of no interest any more
+    call FioClose(store%fio, ignored)
+    call FioOpen(store%fio, store%path, error, store%journal%fingerprint)
+    store%broken = allocated(error)
+  end subroutine ReopenOutput
+
+  !> Opens both files again after they could not be written, as far as that is possible now; both must be there, and what the
+  !> journal said was done must still stand in it. What this run wrote is read again: see StoreVerify.
+  subroutine StoreReopen(store, error)
+    type(store_t), intent(inout) :: store
+    type(error_t), allocatable, intent(inout) :: error
+    type(journal_t) :: before
+    integer :: i
+    call CheckOurs(store, error)
+    if (allocated(error)) return
+    call MustBeThere(store%path, error)
+    call MustBeThere(StoreJournalPath(store%path), error)
+    if (allocated(error)) return
+    call JournalClose(store%journal)
+    before = store%journal
+    call JournalOpen(store%journal, before%path, before%fingerprint, before%entry%record, .false., error)
+    if (.not. allocated(error)) then
+      do i = 1, before%n
+        if (before%entry(i)%status /= journal_done) cycle
+        if (store%journal%entry(i)%status == journal_done .and. store%journal%entry(i)%checksum == before%entry(i)%checksum) cycle
+        call Fail(error, "the journal '"//before%path//"' came back without shot record "//Str(before%entry(i)%record)// &
+                  ', which stood in it: put the right one back')
+        exit
+      end do
+    end if
+    if (.not. allocated(error)) call ReopenOutput(store, error)
+    if (.not. allocated(error)) return
+    call JournalClose(store%journal)
+    store%journal = before
+    store%broken = .true.
+  end subroutine StoreReopen
+
+  subroutine MustBeThere(path, error)
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
+    if (.not. FileExists(path)) call Fail(error, "'"//path//"' is gone: put it back")
+  end subroutine MustBeThere
+
+  !> Notes that both files can be written again, after so many seconds. What was done until then is read once more: what a file
+  !> system that failed has made of it is not known.
+  subroutine StoreResumed(store, seconds, why, error)
+    type(store_t), intent(inout) :: store
+    real(dp), intent(in) :: seconds
+    character(*), intent(in) :: why
+    type(error_t), allocatable, intent(inout) :: error
+    call JournalAppend(store%journal, 'resume', 0, 0, 0, store%host, seconds, why, error)
+    store%broken = allocated(error)
+    if (allocated(error)) return
+    store%done = store%journal%entry(:store%journal%n)%status == journal_done
+    store%unread = store%unread .or. (store%done .and. .not. store%last_only)
+    where (store%journal%entry(:store%journal%n)%run == store%journal%starts) store%unread = store%unread .or. store%done
+    store%next = 1
+    store%next = FirstUnread(store)
+  end subroutine StoreResumed
+
+  !> Nothing is written once another run has the lock.
+  subroutine CheckOurs(store, error)
+    type(store_t), intent(inout) :: store
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(error)) return
+    if (.not. store%taken) store%taken = LockLost(store%lock)
+    if (store%taken) call Fail(error, "another run has taken '"//store%path//"' over, as this one had long not been heard of: "// &
+                               'this one writes nothing more')
+    store%broken = store%broken .or. store%taken
+  end subroutine CheckOurs
+
+  ! --- shots -----------------------------------------------------------------------------------------------------------
 
   !> Notes that a shot went to a worker.
   subroutine StoreDeal(store, slot, attempt, worker, host, error)
@@ -95,6 +289,7 @@ contains
     integer, intent(in) :: slot, attempt, worker
     character(*), intent(in) :: host
     type(error_t), allocatable, intent(inout) :: error
+    call CheckOurs(store, error)
     call JournalAppend(store%journal, 'deal', store%fio%record(slot), attempt, worker, host, 0.0_dp, '', error)
   end subroutine StoreDeal
 
@@ -107,6 +302,9 @@ contains
     character(*), intent(in) :: host
     type(error_t), allocatable, intent(inout) :: error
     integer(i8) :: checksum
+    call CheckOurs(store, error)
+    if (store%broken) call Fail(error, "'"//store%path//"' cannot be written")
+    if (allocated(error)) return
     call FioPut(store%fio, shot, gather, checksum, error)
     store%broken = store%fio%broken
     if (allocated(error)) return
@@ -121,20 +319,44 @@ contains
     logical, intent(in) :: parked
     character(*), intent(in) :: host, why
     type(error_t), allocatable, intent(inout) :: error
+    call CheckOurs(store, error)
     call JournalAppend(store%journal, 'lost', store%fio%record(slot), attempt, worker, host, 0.0_dp, why, error)
-    if (.not. parked) return
-    call JournalAppend(store%journal, 'parked', store%fio%record(slot), attempt, worker, host, 0.0_dp, why, error)
-    call FioMark(store%fio, slot, fio_parked, error)
+    if (parked) call StorePark(store, slot, worker, host, why, error, attempt)
   end subroutine StoreLost
+
+  !> Marks a shot as parked in journal and output; without `attempt` only if it is not marked so already.
+  subroutine StorePark(store, slot, worker, host, why, error, attempt)
+    type(store_t), intent(inout) :: store
+    integer, intent(in) :: slot, worker
+    character(*), intent(in) :: host, why
+    type(error_t), allocatable, intent(inout) :: error
+    integer, intent(in), optional :: attempt
+    integer :: n
+    n = 0
+    if (present(attempt)) n = attempt
+    if (allocated(error) .or. (.not. present(attempt) .and. store%journal%entry(slot)%status == journal_parked)) return
+    call JournalAppend(store%journal, 'parked', store%fio%record(slot), n, worker, host, 0.0_dp, why, error)
+    call FioMark(store%fio, slot, fio_parked, error)
+  end subroutine StorePark
+
+  !> Notes that a shot came back unfinished and is to be modelled later, which counts as no loss.
+  subroutine StoreBack(store, slot, worker, host, why, error)
+    type(store_t), intent(inout) :: store
+    integer, intent(in) :: slot, worker
+    character(*), intent(in) :: host, why
+    type(error_t), allocatable, intent(inout) :: error
+    call JournalAppend(store%journal, 'todo', store%fio%record(slot), 0, worker, host, 0.0_dp, why, error)
+  end subroutine StoreBack
 
   !> Notes the end of the run, of `seconds`, and closes both files.
   subroutine StoreClose(store, seconds, error)
     type(store_t), intent(inout) :: store
     real(dp), intent(in) :: seconds
     type(error_t), allocatable, intent(inout) :: error
-    call JournalAppend(store%journal, 'stop', 0, 0, 0, store%host, seconds, '', error)
+    if (.not. store%taken) call JournalAppend(store%journal, 'stop', 0, 0, 0, store%host, seconds, '', error)
     call FioClose(store%fio, error)
     call JournalClose(store%journal)
+    call LockRelease(store%lock)
   end subroutine StoreClose
 
   pure function StoreJournalPath(output) result(path)
@@ -142,5 +364,11 @@ contains
     character(:), allocatable :: path
     path = output//'.journal'
   end function StoreJournalPath
+
+  pure function StoreLockPath(output) result(path)
+    character(*), intent(in) :: output
+    character(:), allocatable :: path
+    path = output//'.lock'
+  end function StoreLockPath
 
 end module store_m

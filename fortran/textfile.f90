@@ -33,7 +33,7 @@ contains
     type(textfile_t), intent(out) :: file
     character(*), intent(in) :: path, what
     type(error_t), allocatable, intent(inout) :: error
-    character(200) :: reason
+    character(5000) :: reason                 !< holds the path, then what is wrong
     integer(i8) :: bytes
     integer :: unit, io, i
     logical :: is_folder
@@ -224,7 +224,7 @@ contains
     integer, intent(in) :: n
     integer(i8) :: exponent
     call IntegerOf(s, exponent, IsExponent)
-    IsExponent = IsExponent .and. exponent + n <= 300 .and. n <= 300
+    IsExponent = IsExponent .and. n <= 300 .and. exponent <= 300 - n
   end function IsExponent
 
   !> Text to a whole number of any size up to 18 digits; false for anything else.

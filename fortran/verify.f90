@@ -3,6 +3,7 @@
 !> Small surveys go through the whole program: key-map, model, dealing, solver, files. Each check prints pass or FAIL with its
 !> number and bound. Nothing of the user's is touched: all files stand in a scratch folder that is removed.
 module verify_m
+  use dealer_m, only: FOREVER
   use error_m, only: error_t, FailFromC
   use fd2d_variants_m, only: Fd2dVariantBuilt, Fd2dVariantNames, Fd2dVariantNeedsGpu
   use fio_m, only: fio_t, FioClose, FioGet, FioOpen
@@ -17,7 +18,7 @@ module verify_m
   use run_m, only: RunSurvey
   use worker_m, only: rules_t
   use scratch_c, only: scratch_make, scratch_remove
-  use store_m, only: store_t, StoreClose, StoreOpen
+  use store_m, only: store_t, StoreOpen
   use table_m, only: SplitList, table_t
   use iso_c_binding, only: c_char
   use jobcheck_m, only: JobFromText
@@ -42,15 +43,17 @@ module verify_m
 contains
 
   !> Exit status 0 if every check passed, 2 if not. Collective over all ranks.
-  subroutine Verify(role, physics, exit_status)
+  subroutine Verify(role, physics, exit_status, broken)
     type(role_t), intent(in) :: role
     character(*), intent(in) :: physics
     integer, intent(inout) :: exit_status
+    logical, intent(out) :: broken            !< ranks were lost
     type(score_t) :: score
     type(error_t), allocatable :: error
     character(32), allocatable :: variants(:)
     character(kind=c_char, len=1024) :: buffer
     integer :: i
+    broken = .false.
     if (role%master) then
       call FailFromC(scratch_make(buffer, len(buffer)), error)
       score%folder = FString(buffer)
@@ -62,15 +65,18 @@ contains
     if (exit_status /= 0) return
     variants = Usable(role)
     do i = 1, size(variants)
-      call Model(role, physics, score, trim(variants(i)), 'layers variant='//trim(variants(i)), 1)
+      call Model(role, physics, score, trim(variants(i)), 'layers variant='//trim(variants(i)), 1, broken)
+      if (broken) return
       if (role%master .and. i > 1) call Compare(score, trim(variants(i))//' against '//trim(variants(1)), trim(variants(1)), &
                                                 trim(variants(i)), variants_bound)
     end do
     do i = 1, role%nworkers
-      call Model(role, physics, score, 'workers'//Str(i), 'layers', i)
+      call Model(role, physics, score, 'workers'//Str(i), 'layers', i, broken)
+      if (broken) return
       if (role%master .and. i > 1) call Compare(score, Str(i)//' workers against 1', 'workers1', 'workers'//Str(i), 0.0_dp)
     end do
-    call Model(role, physics, score, 'uniform', 'uniform', role%nworkers)
+    call Model(role, physics, score, 'uniform', 'uniform', role%nworkers, broken)
+    if (broken) return
     if (role%master) then
       call CompareGreen(score)
       call FailFromC(scratch_remove(CString(score%folder)), error)
@@ -148,11 +154,12 @@ contains
   end subroutine BuiltIn
 
   !> Models a built-in survey with `nworkers` groups into folder/output.nc. Collective.
-  subroutine Model(role, physics, score, output, what, nworkers)
+  subroutine Model(role, physics, score, output, what, nworkers, broken)
     type(role_t), intent(in) :: role
     character(*), intent(in) :: physics, output, what
     type(score_t), intent(inout) :: score
     integer, intent(in) :: nworkers
+    logical, intent(out) :: broken
     type(job_t) :: job
     type(prospect_t), target :: prospect
     type(store_t), target :: store
@@ -160,17 +167,17 @@ contains
     type(error_t), allocatable :: error
     integer :: status
     status = 0
+    broken = .false.
     if (role%master) then
       call BuiltIn(score%folder, output, what, job, error)
       if (.not. allocated(error)) call ProspectRead(job, prospect, error)
       if (.not. allocated(error)) call ProspectSurvey(prospect, '', survey)
-      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, .true., error)
+      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, .true., .false., error)
       if (allocated(error)) status = 1
     end if
-    call BroadcastInteger(role%world, status)
-    if (status == 0) call RunSurvey(role, physics, 0, rules_t(), prospect, store, nworkers, .true., status)
+    call RunSurvey(role, physics, 0, rules_t(), prospect, store, nworkers, FOREVER, .true., status, &
+                   broken)
     if (.not. role%master) return
-    if (.not. allocated(error)) call StoreClose(store, 0.0_dp, error)
     if (allocated(error)) then
       call Result(score, .false., output//': '//error%message)
     else if (status /= 0) then

@@ -6,7 +6,8 @@ module watch_m
   use text_m, only: Str
   implicit none
   private
-  public :: watch_t, WatchNew, WatchReady, WatchDeal, WatchPut, WatchDone, WatchLost, WatchBye, WatchShow, WatchSummary, Clock
+  public :: watch_t, WatchNew, WatchReady, WatchDeal, WatchPut, WatchDone, WatchLost, WatchAgain, WatchBye, WatchShow
+  public :: WatchSummary, Clock
 
   real(dp), parameter :: LIVE_EVERY = 0.25_dp   !< seconds between rewrites of the live line
 
@@ -97,6 +98,12 @@ contains
     integer, intent(in) :: worker, record
     watch%flight = pack(watch%flight, .not. (watch%flight%record == record .and. watch%flight%worker == worker))
   end subroutine WatchLost
+
+  !> A shot of an earlier run is not done after all.
+  subroutine WatchAgain(watch)
+    type(watch_t), intent(inout) :: watch
+    watch%before = watch%before - 1
+  end subroutine WatchAgain
 
   subroutine WatchBye(watch, worker, seconds)
     type(watch_t), intent(inout) :: watch

@@ -6,25 +6,29 @@
 !> full and never waits for the host. No turn waits for the master: what a slot asks is answered while others compute. The time
 !> loop of a slot keeps up to two chunks of steps queued on the GPU, so set-up and traces of other slots cost it nothing.
 module worker_m
+  use checkpoint_m, only: checkpoint_t, keeper_t, KeeperBegin, KeeperDrop, KeeperEnd, KeeperNew, KeeperNow, &
+                          KeeperTurn
   use error_m, only: error_t, Fail
   use fill_m, only: ShotsAtOnce
-  use host_c, only: host_seconds
+  use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp, i8
+  use lettercheck_m, only: LetterFault
   use letters_m, only: GatherLetter, ModelLetter, ShotFrom, SnapsLetter, VerdictFrom, WindowFrom
-  use protocol_m, only: BroadcastFields, BroadcastInteger, BroadcastReals, link_t, LinkBusy, LinkFlush, message_t, MSG_BYE, &
-                        MSG_DROP, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, &
-                        MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, Poll, Rest, Tell
+  use protocol_m, only: Barrier, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, LinkBusy, LinkFlush, message_t, &
+                        MSG_BYE, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, MSG_NOTE, &
+                        MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, Poll, Rest, Tell
   use roles_m, only: role_t
   use scheme_m, only: scheme_t, SchemeGrid
   use slot_m, only: ASKED, CLOSED, GIVEN, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
   use solver_m, only: solver_t
   use table_m, only: SplitList
   use text_m, only: Str
+  use vigil_m, only: ending_t, VigilDeserted, VigilEnd, VigilHeard, VigilLook, VigilNew, vigil_t
   implicit none
   private
   public :: WorkerRun, rules_t
 
-  real(dp), parameter :: BEAT = 1.0_dp        !< seconds between heartbeats
+  real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports how far a shot is
   real(dp), parameter :: GRACE = 1.0e-2_dp    !< seconds a turn waits for letters on their way while a GPU computes
   integer, parameter :: SLOTS = 64
 
@@ -32,7 +36,9 @@ module worker_m
   type :: rules_t
     integer :: shots_per_gpu = 0              !< 0 = as many as fill it
     integer :: shots = 0                      !< at once, wherever they are computed; 0 = one on CPU cores, shots_per_gpu on a GPU
+    real(dp) :: lease = 120                   !< a silent rank is taken for lost after that [s]
     logical :: retire = .false.               !< a worker whose GPU failed leaves; else it goes on with CPU cores
+    type(checkpoint_t) :: checkpoint          !< how often the state of a shot is kept, and where
   end type rules_t
 
   type :: worker_t
@@ -48,20 +54,30 @@ module worker_m
     integer :: serial = 0                     !< windows heard of
     logical :: stopped = .false.              !< the master has no more shots
     logical :: leaving = .false.              !< asked to leave, not answered yet
+    logical :: called = .false.               !< got a signal to end, and acts on it
+    logical :: parting = .false.              !< has said BYE
+    logical :: deserted = .false.             !< nothing is heard of the master
+    logical :: ended = .false.                !< the job is over
+    type(vigil_t) :: vigil
+    type(ending_t) :: ending
     logical :: too_large = .false.            !< a window did not fit, and that was said
     real(dp) :: compute = 0, wait = 0, io = 0 !< seconds so far
+    type(keeper_t) :: keeper                  !< of states
   end type worker_t
 
 contains
 
-  !> Models shots until the master says stop. Each slot gets a solver like `mold`; `scheme` names the variant asked for.
-  subroutine WorkerRun(role, link, mold, scheme, rules)
+  !> Models shots until the master says stop, and waits until it says END. Each slot gets a solver like `mold`; `scheme` names the
+  !> variant asked for.
+  subroutine WorkerRun(role, link, mold, scheme, rules, ending)
     type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link
     class(solver_t), intent(in) :: mold
     type(scheme_t), intent(in) :: scheme
     type(rules_t), intent(in) :: rules
+    type(ending_t), intent(out) :: ending
     type(worker_t), allocatable :: worker
+    character(:), allocatable :: said
     integer :: i
     allocate (worker)
     worker%role = role
@@ -69,11 +85,13 @@ contains
     worker%scheme = scheme
     worker%gpu = role%gpu >= 0
     worker%room = role%gpu_room
+    if (role%group_size == 1) call KeeperNew(worker%keeper, rules%checkpoint)
     if (rules%shots > 0) worker%wanted = min(rules%shots, SLOTS)
     allocate (worker%slot(merge(SLOTS, worker%wanted, worker%gpu)))
     do i = 1, size(worker%slot)
       allocate (worker%slot(i)%solver, mold=mold)
     end do
+    call VigilNew(worker%vigil, rules%lease)
     if (role%gpu_fault /= '') call LoseGpu(worker, link, role%gpu_fault)
     do while (Open(worker))
       call Hear(worker, link)
@@ -84,7 +102,14 @@ contains
     do i = 1, size(worker%slot)
       call worker%slot(i)%solver%free()
     end do
-    call Bye(worker, link)
+    call KeeperEnd(worker%keeper, said)
+    if (said /= '' .and. .not. worker%ended) call Note(worker, link, 'worker '//Str(role%worker_id)//': '//said, .true.)
+    if (.not. worker%ended) call Bye(worker, link)
+    worker%parting = .true.
+    do while (.not. (worker%ended .or. associated(link%listener)))
+      call Hear(worker, link)
+    end do
+    ending = worker%ending
   end subroutine WorkerRun
 
   !> A slot's next step, if it can go on by itself.
@@ -104,12 +129,15 @@ contains
       call ModelAsk(worker, link, slot)                                          ! the piece of earth it sees
     case (READY)
       call slot%solver%setup(SchemeOf(worker, slot), slot%window, slot%shot, error)
-      slot%state = LOOPING
       slot%last_beat = start
+      if (.not. allocated(error)) call Resume(worker, link, slot, error)
+      slot%state = LOOPING
     case (LOOPING)
       call slot%solver%advance(done, error)                                      ! some time steps
       if (.not. allocated(error)) call Heartbeat(worker, link, slot)
+      if (.not. (done .or. allocated(error))) call Keep(worker, link, slot, error)
       if (done) slot%state = MODELLED
+      if (allocated(error)) call Distrust(worker, slot, error)
     case (MODELLED)
       call slot%solver%gather(slot%gather, error)                                ! receivers -> traces
       if (.not. allocated(error)) call GatherSend(worker, link, slot)            ! to the I/O server
@@ -126,6 +154,7 @@ contains
     logical :: none_wanted
     none_wanted = worker%stopped .or. (worker%wanted == 0 .and. .not. worker%leaving)
     Open = .not. (none_wanted .and. worker%unwritten == 0 .and. all(worker%slot%state == IDLE .or. worker%slot%state == CLOSED))
+    Open = Open .and. .not. worker%ended
   end function Open
 
   ! --- hearing -------------------------------------------------------------------------------------------------------
@@ -155,7 +184,7 @@ contains
 
   !> A letter, known to all ranks of the group; false if there is none and a slot can go on by itself.
   logical function NextLetter(worker, link, letter) result(there)
-    type(worker_t), intent(in) :: worker
+    type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(message_t), intent(out) :: letter
     real(dp) :: nap, start
@@ -164,6 +193,8 @@ contains
       nap = 0
       start = host_seconds()
       do while (.not. Poll(link, letter))
+        call LookAround(worker, link, letter)
+        if (letter%kind /= MSG_NONE) exit
         if (Busy(worker)) then
           if (host_seconds() - start > GRACE) exit
           if (.not. LinkBusy(link)) exit
@@ -171,9 +202,13 @@ contains
         if (LinkBusy(link)) nap = 0
         call Rest(nap)
       end do
+      if (.not. worker%deserted .and. letter%kind /= MSG_NONE) call VigilHeard(worker%vigil)
     end if
     kind = letter%kind
     if (worker%role%group_size > 1) then
+      if (.not. worker%deserted) call Muster(worker, letter, kind)
+    end if
+    if (worker%role%group_size > 1 .and. .not. worker%deserted) then
       call BroadcastInteger(worker%role%group, kind)
       if (kind /= MSG_NONE) call ShareMessage(worker%role, letter)
       letter%kind = kind
@@ -181,9 +216,33 @@ contains
     there = kind /= MSG_NONE
   end function NextLetter
 
+  !> No letter is there: the worker says that it is here, and looks whether it is to go: a letter to itself.
+  subroutine LookAround(worker, link, letter)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(inout) :: letter
+    type(message_t) :: message
+    logical :: due, deserted
+    if (associated(link%listener) .or. worker%ended) return
+    call VigilLook(worker%vigil, due, deserted)
+    if (deserted) then
+      worker%deserted = .true.
+      call VigilDeserted(worker%vigil, letter)
+    else if (host_signal() /= 0 .and. .not. (worker%called .or. worker%parting)) then
+      letter%kind = MSG_LEAVE
+      letter%n(1:2) = [2, int(host_signal())]
+    else if (due) then
+      message%kind = MSG_PROGRESS
+      message%n(1) = worker%role%worker_id
+      call Say(worker, link, message)
+    end if
+  end subroutine LookAround
+
   !> Some slot can go on without a word from the master.
   pure logical function Busy(worker)
     type(worker_t), intent(in) :: worker
+    Busy = worker%ended
+    if (worker%parting) return
     associate (s => worker%slot%state)
       Busy = any(s == GIVEN .or. s == READY .or. s == LOOPING .or. s == MODELLED) .or. .not. Open(worker) .or. &
              (any(s(:worker%wanted) == IDLE) .and. .not. worker%stopped)
@@ -195,26 +254,64 @@ contains
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: letter
     integer :: i
+    if (.not. Sound(worker, link, letter)) return
+    i = findloc(worker%slot%state, ASKED, 1)
     select case (letter%kind)
     case (MSG_SHOT)
-      call TakeShot(worker, link, worker%slot(findloc(worker%slot%state, ASKED, 1)), letter)
+      call TakeShot(worker, link, worker%slot(i), letter)
     case (MSG_STOP)
       worker%stopped = .true.
-      worker%slot(findloc(worker%slot%state, ASKED, 1))%state = CLOSED
+      worker%slot(i)%state = CLOSED
     case (MSG_MODEL)
       i = SlotOf(worker, int(letter%n(1)), SEEING)
       if (i > 0) call TakeModel(worker, link, worker%slot(i), letter)
     case (MSG_WRITTEN, MSG_REFUSED)
       call TakeVerdict(worker, link, letter)
     case (MSG_DROP)
-      call TakeDrop(worker, link, int(letter%n(1)))
+      if (letter%n(3) == 1) call KeepLast(worker, link, int(letter%n(1)))
+      call TakeDrop(worker, link, int(letter%n(1)), merge('the job ends         ', 'another worker has it', letter%n(3) == 1))
+    case (MSG_END)
+      worker%ended = .true.
+      call VigilEnd(link, letter, worker%deserted .or. worker%role%group_rank > 0, worker%ending)
     case (MSG_LEAVE)
+      if (letter%n(1) == 2) call LeaveNow(worker, link, int(letter%n(2)))
+      if (letter%n(1) == 2) return
       worker%leaving = .false.
       if (letter%n(1) == 1) return
       worker%wanted = 1
       call Note(worker, link, 'no other worker is left: worker '//Str(worker%role%worker_id)//' stays and computes on CPU cores')
     end select
   end subroutine Understand
+
+  !> Whether a letter can be what it says it is, and was asked for. If not, the shot it is about is reported lost.
+  logical function Sound(worker, link, letter)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(in) :: letter
+    type(error_t), allocatable :: error
+    type(slot_t) :: gone
+    character(:), allocatable :: why
+    integer :: i
+    why = LetterFault(letter)
+    if (any(letter%kind == [MSG_SHOT, MSG_STOP]) .and. .not. any(worker%slot%state == ASKED)) why = 'nobody asked for it'
+    Sound = why == ''
+    if (Sound) return
+    why = 'message '//Str(letter%kind)//' of the master is not used: '//why//'; all nodes must run the same build'
+    i = 0
+    if (letter%kind == MSG_SHOT) i = findloc(worker%slot%state, ASKED, 1)
+    if (letter%kind == MSG_MODEL .and. abs(letter%n(1)) <= huge(1)) i = SlotOf(worker, int(letter%n(1)), SEEING)
+    call Fail(error, why)
+    if (letter%kind == MSG_SHOT .and. all(letter%n(1:2) >= 1 .and. letter%n(1:2) <= huge(1))) then
+      gone%shot%record = int(letter%n(1))
+      gone%shot%slot = int(letter%n(2))
+      call ReportLost(worker, link, gone, error)
+      if (i > 0) worker%slot(i)%state = IDLE
+    else if (i > 0 .and. letter%kind == MSG_MODEL) then
+      call ReportLost(worker, link, worker%slot(i), error)
+    else
+      call Note(worker, link, 'worker '//Str(worker%role%worker_id)//': '//why)
+    end if
+  end function Sound
 
   !> The slot that has a shot record in a state, 0 if none has.
   pure integer function SlotOf(worker, record, state) result(i)
@@ -247,12 +344,14 @@ contains
     type(slot_t), intent(inout) :: slot
     type(message_t), intent(in) :: letter
     type(error_t), allocatable :: error
-    call ShotFrom(letter, slot%shot, slot%snapshots)
+    call ShotFrom(letter, slot%shot, slot%snapshots, error)
     slot%dropped = .false.
     slot%state = GIVEN
-    if (worker%wanted > 0) return
-    call Fail(error, 'it came when the worker was about to leave')
-    error%device = .true.
+    if ((worker%wanted > 0 .or. worker%called) .and. .not. allocated(error)) return
+    if (.not. allocated(error)) then
+      call Fail(error, 'it came when the worker was about to leave')
+      error%device = .true.
+    end if
     call ReportLost(worker, link, slot, error)
   end subroutine TakeShot
 
@@ -273,9 +372,9 @@ contains
     type(slot_t), intent(inout) :: slot
     type(message_t), intent(in) :: letter
     type(error_t), allocatable :: error
-    call WindowFrom(letter, worker%serial, slot%window)
+    call WindowFrom(letter, worker%serial, slot%window, error)
     slot%state = READY
-    if (slot%dropped) then
+    if (slot%dropped .or. allocated(error)) then
       call Fail(error, 'another worker has it')
       call ReportLost(worker, link, slot, error)
       return
@@ -315,6 +414,55 @@ contains
     if (.not. slot%snapshots) scheme%snapshot = 0
   end function SchemeOf
 
+  !> A shot that was set up goes on from a state that an earlier worker kept of it, if there is one.
+  subroutine Resume(worker, link, slot, error)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: said
+    call KeeperBegin(worker%keeper, slot%trail, slot%solver, slot%shot%record, said, error)
+    if (said /= '') call Note(worker, link, said, slot%trail%head > 0)
+    if (slot%trail%head > 0) slot%last_beat = slot%last_beat - BEAT   ! the master hears at once that the rest was done elsewhere
+  end subroutine Resume
+
+  !> Keeps the state of a shot in its time loop now and then.
+  subroutine Keep(worker, link, slot, error)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: said
+    call KeeperTurn(worker%keeper, slot%trail, slot%solver, slot%shot%record, said, error)
+    if (said /= '') call Note(worker, link, said)
+  end subroutine Keep
+
+  !> The job is about to end: the state of a shot in its time loop is on the disk on return, whenever the last one was kept.
+  subroutine KeepLast(worker, link, record)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: record
+    type(error_t), allocatable :: ignored
+    character(:), allocatable :: said
+    integer :: i
+    i = SlotOf(worker, record, LOOPING)
+    if (i == 0) return
+    associate (slot => worker%slot(i))
+      if (slot%solver%fraction() > 0) call KeeperNow(worker%keeper, slot%trail, slot%solver, record, said, ignored)
+    end associate
+    if (allocated(said)) then
+      if (said /= '') call Note(worker, link, said)
+    end if
+  end subroutine KeepLast
+
+  !> A shot whose time loop failed, and not by a fault of its GPU, begins anew: its states may carry the fault.
+  subroutine Distrust(worker, slot, error)
+    type(worker_t), intent(inout) :: worker
+    type(slot_t), intent(in) :: slot
+    type(error_t), intent(in) :: error
+    if (.not. error%device) call KeeperDrop(worker%keeper, slot%shot%record)
+  end subroutine Distrust
+
   !> Tells the master now and then how far a shot is.
   subroutine Heartbeat(worker, link, slot)
     type(worker_t), intent(in) :: worker
@@ -325,7 +473,7 @@ contains
     slot%last_beat = host_seconds()
     message%kind = MSG_PROGRESS
     message%n(1:2) = [worker%role%worker_id, slot%shot%record]
-    message%x(1) = slot%solver%fraction()
+    message%x(1:2) = [slot%solver%fraction(), slot%trail%head]
     call Say(worker, link, message)
   end subroutine Heartbeat
 
@@ -367,6 +515,7 @@ contains
     end if
     if (kind == MSG_GATHER) then
       worker%unwritten = worker%unwritten - 1
+      if (.not. allocated(error)) call KeeperDrop(worker%keeper, record)
       if (allocated(error)) call ReportLost(worker, link, gone, error)
       return
     end if
@@ -380,19 +529,34 @@ contains
   end subroutine TakeVerdict
 
   !> Another worker has a shot, or has finished it: what is left of it is not computed.
-  subroutine TakeDrop(worker, link, record)
+  subroutine TakeDrop(worker, link, record, why)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     integer, intent(in) :: record
+    character(*), intent(in) :: why
     type(error_t), allocatable :: error
     integer :: i
     i = SlotOf(worker, record, SEEING)
     if (i > 0) worker%slot(i)%dropped = .true.
     i = max(SlotOf(worker, record, GIVEN), SlotOf(worker, record, READY), SlotOf(worker, record, LOOPING))
     if (i == 0) return
-    call Fail(error, 'another worker has it')
+    call Fail(error, trim(why))
     call ReportLost(worker, link, worker%slot(i), error)
   end subroutine TakeDrop
+
+  !> This rank got a signal to end: it finishes what it has, asks for nothing more, and goes, whoever stays.
+  subroutine LeaveNow(worker, link, signal)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: signal
+    type(message_t) :: message
+    worker%called = .true.
+    worker%wanted = 0
+    worker%leaving = .true.
+    message%kind = MSG_LEAVE
+    message%n(1:2) = [worker%role%worker_id, signal]
+    call Say(worker, link, message)
+  end subroutine LeaveNow
 
   ! --- losses --------------------------------------------------------------------------------------------------------
 
@@ -470,13 +634,15 @@ contains
 
   ! --- saying --------------------------------------------------------------------------------------------------------
 
-  !> A sentence for the log.
-  subroutine Note(worker, link, text)
+  !> A sentence for the log; a warning unless it is `harmless`.
+  subroutine Note(worker, link, text, harmless)
     type(worker_t), intent(in) :: worker
     type(link_t), intent(inout) :: link
     character(*), intent(in) :: text
+    logical, intent(in), optional :: harmless
     type(message_t) :: message
     message%kind = MSG_NOTE
+    if (present(harmless)) message%n(1) = merge(1, 0, harmless)
     message%text = text
     call Say(worker, link, message)
   end subroutine Note
@@ -499,6 +665,19 @@ contains
     type(message_t), intent(inout) :: message
     if (worker%role%group_rank == 0) call Tell(link, message)
   end subroutine Say
+
+  !> Waits for the ranks of the group. One that is lost retires the group: nobody can go on without it.
+  subroutine Muster(worker, letter, kind)
+    type(worker_t), intent(inout) :: worker
+    type(message_t), intent(inout) :: letter
+    integer, intent(inout) :: kind
+    logical :: all_here
+    call Barrier(worker%role%group, worker%vigil%master%seconds, all_here)
+    if (all_here) return
+    worker%deserted = .true.
+    call VigilDeserted(worker%vigil, letter)
+    kind = letter%kind
+  end subroutine Muster
 
   !> The group's rank 0 shares what the master said with the others.
   subroutine ShareMessage(role, message)

@@ -13,6 +13,7 @@ module fd2d_c
   public :: fd2d_new, fd2d_free, fd2d_model, fd2d_pml, fd2d_source, fd2d_receivers, fd2d_timestep, fd2d_traces
   public :: fd2d_field, fd2d_set_field, fd2d_maxabs, fd2d_reset, fd2d_bytes, fd2d_device, fd2d_tune
   public :: fd2d_pending, fd2d_peak, fd2d_need
+  public :: fd2d_state_size, fd2d_save, fd2d_load
 
   !> What a grid is. dx, dz [m], dt [s]; w(1:half_length) weights of the differentiators.
   type, bind(c) :: fd2d_cfg
@@ -188,6 +189,34 @@ module fd2d_c
       implicit none
       type(c_ptr), value :: handle
     end function fd2d_reset
+
+    !> Numbers in the state after so many steps since fd2d_reset: all that later steps depend on, and the traces; -1 on failure.
+    integer(c_long_long) function fd2d_state_size(handle, steps) bind(c)
+      import :: c_ptr, c_int, c_long_long
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: steps
+    end function fd2d_state_size
+
+    !> Waits for all steps asked for, and copies the state they leave: state(n), n as fd2d_state_size says.
+    integer(c_int) function fd2d_save(handle, n, state) bind(c)
+      import :: c_ptr, c_int, c_long_long, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_long_long), value :: n
+      real(c_float), intent(out) :: state(*)
+    end function fd2d_save
+
+    !> The way back, into a handle of the same variant and grid with the same medium, layers, source and receivers, in this process
+    !> or another: the state after steps first .. first+steps-1. The steps that follow give the same bits as without interruption.
+    integer(c_int) function fd2d_load(handle, first, steps, n, state) bind(c)
+      import :: c_ptr, c_int, c_long_long, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: first, steps
+      integer(c_long_long), value :: n
+      real(c_float), intent(in) :: state(*)
+    end function fd2d_load
 
     !> Memory held by the handle [bytes]; 0 for a null handle.
     integer(c_long_long) function fd2d_bytes(handle) bind(c)

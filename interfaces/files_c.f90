@@ -4,8 +4,8 @@ module files_c
   implicit none
   private
   public :: file_exists, file_size, file_sync, file_rename, file_remove, file_reserve, file_read_floats, file_read_bytes
-  public :: file_limit_is_error
-  public :: append_open, append_write, append_truncate, append_close, append_locked
+  public :: file_limit_is_error, file_cut, file_same
+  public :: append_open, append_write, append_truncate, append_reserve, append_close, append_locked
   public :: crc32_bytes, clock_seconds, clock_text, clock_parse
 
   interface
@@ -53,6 +53,14 @@ module files_c
       integer(c_long_long), value :: bytes
     end function file_reserve
 
+    !> Cuts a file to its first `bytes` bytes.
+    integer(c_int) function file_cut(path, bytes) bind(c)
+      import :: c_int, c_char, c_long_long
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_long_long), value :: bytes
+    end function file_cut
+
     !> n numbers of `width` = 4 or 8 bytes, from byte `offset` on, swapped end for end if `swap` is 1, as single precision.
     integer(c_int) function file_read_floats(path, offset, n, width, swap, values) bind(c)
       import :: c_int, c_char, c_long_long, c_float
@@ -70,6 +78,14 @@ module files_c
       integer(c_long_long), value :: offset, n
       character(kind=c_char), intent(out) :: bytes(*)     !< (n)
     end function file_read_bytes
+
+    !> Fails unless the open file `fd` is the one that `path` names: it may have been removed, replaced or unmounted meanwhile.
+    integer(c_int) function file_same(path, fd) bind(c)
+      import :: c_int, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: fd
+    end function file_same
 
     !> From now on writing beyond a limit of file size (ulimit -f) fails with a sentence instead of ending the process.
     subroutine file_limit_is_error() bind(c)
@@ -92,6 +108,14 @@ module files_c
       integer(c_long_long), value :: n
       integer(c_int), value :: sync
     end function append_write
+
+    !> Takes disk space for so many more bytes, where the file system can: a disk that fills up then does not stop the appending.
+    subroutine append_reserve(handle, bytes) bind(c)
+      import :: c_ptr, c_long_long
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_long_long), value :: bytes
+    end subroutine append_reserve
 
     !> Cuts the file to its first `bytes` bytes.
     integer(c_int) function append_truncate(handle, bytes) bind(c)

@@ -3,13 +3,13 @@ module fio_c
   use iso_c_binding, only: c_ptr, c_int, c_char, c_long_long, c_double, c_float
   implicit none
   private
-  public :: fio_create, fio_open, fio_close, fio_flush, fio_sync, fio_enddef
+  public :: fio_create, fio_open, fio_close, fio_abandon, fio_flush, fio_sync, fio_enddef
   public :: fio_dim, fio_var, fio_text, fio_numbers
   public :: fio_put_floats, fio_put_doubles, fio_put_longs, fio_put_text
   public :: fio_get_floats, fio_get_doubles, fio_get_longs, fio_get_text
   public :: fio_dim_length, fio_var_count, fio_var_name, fio_var_rank, fio_var_dim, fio_var_type
   public :: fio_get_att_text, fio_get_att_number
-  public :: fio_crc_floats, fio_crc_slot, fio_header_seal, fio_header_check
+  public :: fio_crc_floats, fio_crc_slot, fio_header_seal, fio_header_check, fio_unstretch
 
   interface
     !> New CDF-5 file, in define mode, never pre-filled. Replaces a file of that name. NULL on failure.
@@ -33,6 +33,13 @@ module fio_c
       implicit none
       type(c_ptr), value :: handle
     end function fio_close
+
+    !> Closes after a write that failed: nothing more of it reaches the file. NULL is harmless.
+    integer(c_int) function fio_abandon(handle) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+    end function fio_abandon
 
     !> All that was put is with the operating system on return: what cannot be written is known now.
     integer(c_int) function fio_flush(handle) bind(c)
@@ -257,6 +264,13 @@ module fio_c
       type(c_ptr), value :: handle
       integer(c_long_long), intent(out) :: bytes
     end function fio_header_seal
+
+    !> Cuts off what a writer that was killed may have left beyond the end of a file of gathers whose header is whole.
+    integer(c_int) function fio_unstretch(path) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+    end function fio_unstretch
 
     !> Checks length and sealed header of a file before anything trusts it.
     integer(c_int) function fio_header_check(path) bind(c)

@@ -4,7 +4,7 @@ module host_c
   implicit none
   private
   public :: host_cores, host_cores_hash, host_nap, host_seconds, host_terminal, host_name, host_processor
-  public :: host_catch_signals, host_signal, host_memory
+  public :: host_catch_signals, host_signal, host_terms, host_alarm, host_memory, posix_exit
 
   interface
     !> Cores this process may run on.
@@ -74,5 +74,25 @@ module host_c
       import :: c_int
       implicit none
     end function host_signal
+
+    !> How many of SIGINT and SIGTERM came.
+    integer(c_int) function host_terms() bind(c)
+      import :: c_int
+      implicit none
+    end function host_terms
+
+    !> Ends the process, by SIGALRM, unless it has ended by itself in so many seconds.
+    subroutine host_alarm(seconds) bind(c)
+      import :: c_int
+      implicit none
+      integer(c_int), value :: seconds
+    end subroutine host_alarm
+
+    !> Ends the process here and now: no MPI, no handlers, no buffers.
+    subroutine posix_exit(status) bind(c, name='_exit')
+      import :: c_int
+      implicit none
+      integer(c_int), value :: status
+    end subroutine posix_exit
   end interface
 end module host_c

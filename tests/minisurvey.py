@@ -40,8 +40,9 @@ def make(shots=6, **changes):
     write_deck(**changes)
 
 
-def command(*words, ranks=1):
-    launch = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
+def command(*words, ranks=1, options=()):
+    """`options`: of mpirun."""
+    launch = ["mpirun", *options, "-n", str(ranks)] if ranks > 1 else []
     return [*launch, str(PROGRAM), *words]
 
 

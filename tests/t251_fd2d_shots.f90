@@ -21,9 +21,10 @@ contains
 end module impatient_m
 
 program t251_fd2d_shots
+  use, intrinsic :: ieee_exceptions, only: ieee_set_flag, ieee_set_halting_mode, ieee_usual
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
-  use fd2d_m, only: fd2d_t
+  use fd2d_m, only: fd2d_t, Fd2dTimestep
   use fd2d_variants_m, only: Fd2dVariantNames
   use gather_m, only: gather_t
   use green_m, only: GreenPressure, rate_t, RateNew
@@ -44,6 +45,7 @@ program t251_fd2d_shots
   call Snapshots()
   call StopEarly()
   call BlowUps()
+  call WrongNumbers()
   call Done()
 
 contains
@@ -203,5 +205,52 @@ contains
       call ClaimFails(error, 'absorbing layer', trim(variants(n))//': layers that amplify')
     end do
   end subroutine BlowUps
+
+  !> A number that goes bad after step 100 in the midst of a shot: step and cell are told while the bad cells do not fill the grid, and
+  !> that it did not come again when the shot was repeated. A long shot is not repeated.
+  subroutine WrongNumbers()
+    integer, parameter :: cell(2, 4) = reshape([121, 70, 5, 70, 121, 3, 100, 141], [2, 4])
+    real(sp) :: bad(4)
+    integer :: n
+    call ieee_set_halting_mode(ieee_usual, .false.)
+    bad = [transfer(2143289344, 1.0_sp), 1e38_sp, -huge(1.0_sp), transfer(2139095040, 1.0_sp)]   ! NaN, ..., infinite
+    call SceneNew(scene, 180, 110, 8.0_dp, 2000.0_dp, 1000.0_dp)
+    scene%job%tmax = 0.4_dp
+    scene%shot%sx = 700
+    scene%shot%sz = 300
+    call SceneScheme(scene, error)
+    do n = 1, size(bad)
+      call WrongNumber(cell(:, n), bad(n), 3, 0.0_dp)
+      call Claim(index(error%message, 'stayed sound when they were repeated') > 0, 'number '//Str(n)//' goes bad, and not again')
+      deallocate (error)
+      call WrongNumber(cell(:, n), bad(n), 3, 3600.0_dp)
+      call ClaimFails(error, 'a wrong bit in memory or processor', 'number '//Str(n)//' goes bad in a long shot')
+    end do
+    call WrongNumber(cell(:, 1), bad(1), 100, 3600.0_dp)
+    call ClaimFails(error, 'by step 200 of ', 'a number goes bad, a look 100 steps later')
+    call solver%free()
+    call ieee_set_flag(ieee_usual, .false.)
+  end subroutine WrongNumbers
+
+  !> Makes `error` hold the sentence, and claims that it names step and cell while they can be known. `seconds`: said to have been
+  !> spent on the shot.
+  subroutine WrongNumber(cell, bad, steps, seconds)
+    integer, intent(in) :: cell(2), steps
+    real(sp), intent(in) :: bad
+    real(dp), intent(in) :: seconds
+    real(sp), allocatable :: sigma(:, :)
+    call solver%setup(scene%scheme, scene%window, scene%shot, error)
+    if (.not. allocated(error)) call Fd2dTimestep(solver, 100, error)
+    call ClaimFine(error, 'a hundred sound steps')
+    solver%seconds = seconds
+    allocate (sigma(solver%grid%nx, solver%grid%nz))
+    call solver%engine%field(0, sigma, error)
+    sigma(cell(1), cell(2)) = bad
+    call solver%engine%set_field(0, sigma, error)
+    call Fd2dTimestep(solver, steps, error)
+    if (steps < 10 .and. allocated(error)) &
+      call Claim(index(error%message, 'step 100 of ') > 0 .and. index(error%message, '(cell '//Str(cell(1))//', '// &
+                 Str(cell(2))//' of ') > 0, 'bad since step 100 at cell '//Str(cell(1))//', '//Str(cell(2))//': '//error%message)
+  end subroutine WrongNumber
 
 end program t251_fd2d_shots

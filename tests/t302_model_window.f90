@@ -1,4 +1,5 @@
-!> The window of a shot: identity on the model's grid, right means on others, a crop of the whole, and every bad geometry named.
+!> The window of a shot: identity on the model's grid, right means on others, a crop of the whole, every bad geometry named, and no
+!> window where a bit of the model has changed in memory.
 program t302_model_window
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
@@ -6,6 +7,7 @@ program t302_model_window
   use kinds_m, only: dp, sp
   use model_m, only: model_t, ModelCheckGeometry, ModelGrid, ModelWindow
   use params_m, only: job_t
+  use seal_m, only: SealMake
   use shot_m, only: shot_t
   use text_m, only: Str
   use window_m, only: window_t
@@ -25,6 +27,7 @@ program t302_model_window
   call Crops()
   call Grids()
   call BadGeometry()
+  call WrongBit()
   call Done()
 
 contains
@@ -238,5 +241,55 @@ contains
     call ModelWindow(model, job, shot, 20.0_dp, 10.0_dp, w, error)
     call ClaimFails(error, 'beside the model', 'no window is cut for a shot outside')
   end subroutine BadGeometry
+
+  !> In each sample that a window is made from, and in samples that it is not.
+  subroutine WrongBit()
+    type(model_t) :: wide
+    type(window_t) :: w
+    real(dp) :: dx
+    integer :: found, needed, n, m, unneeded
+    call Fresh()
+    wide = model
+    wide%nx = 2000
+    wide%vp = spread(model%vp(1, :), 1, 2000)
+    wide%rho = spread(model%rho(1, :), 1, 2000)
+    call SealMake(wide%vp, wide%rho, wide%seal)
+    job%aperture = 3000
+    job%depth = 200
+    shot%sx = 15000
+    shot%rx = [15100.0_dp, 15200.0_dp, 15300.0_dp]
+    found = 0
+    needed = 0
+    unneeded = 0
+    do m = 1, 3
+      dx = 10.0_dp*m                              ! finer, the same, coarser
+      do n = 1, 2000, 9
+        call FlipBit(wide%vp(n, 1 + mod(n, 20)))
+        call ModelWindow(wide, job, shot, dx, 10.0_dp, w, error)
+        if (n > 626 .and. n < 916) needed = needed + 1
+        if (n > 626 .and. n < 916 .and. allocated(error)) found = found + 1
+        if ((n < 512 .or. n > 1024) .and. allocated(error)) unneeded = unneeded + 1
+        if (allocated(error)) then
+          if (index(error%message, 'is not what was read') == 0) found = -9999
+          deallocate (error)
+        end if
+        call FlipBit(wide%vp(n, 1 + mod(n, 20)))
+      end do
+    end do
+    call Claim(found == needed .and. needed > 80 .and. unneeded == 0, 'one wrong bit of velocity: '//Str(found)//' of '//Str(needed)// &
+               ' found before a window was cut, '//Str(unneeded)//' far from the window refused, must be 0')
+    call FlipBit(wide%rho(800, 7))
+    call ModelWindow(wide, job, shot, 20.0_dp, 10.0_dp, w, error)
+    call ClaimFails(error, 'row 7, samples 513..1024', 'one wrong bit of density')
+    call FlipBit(wide%rho(800, 7))
+    call FlipBit(wide%rho(800, 40))
+    call ModelWindow(wide, job, shot, 20.0_dp, 10.0_dp, w, error)
+    call ClaimFine(error, 'one wrong bit below the modelled depth')
+  end subroutine WrongBit
+
+  subroutine FlipBit(x)
+    real(sp), intent(inout) :: x
+    x = transfer(ieor(transfer(x, 1), 1), 1.0_sp)
+  end subroutine FlipBit
 
 end program t302_model_window

@@ -22,6 +22,7 @@ program t310_fio_roundtrip
   call MakeSurvey()
   call WriteAll()
   call ReadAll()
+  call LongHeaders()
   call Refusals()
   call Flips()
   call Cuts()
@@ -124,6 +125,33 @@ contains
     end do
     call FioClose(fio, error)
   end subroutine ReadAll
+
+  !> Whatever the length of the header, a file made, written and closed opens again and verifies.
+  subroutine LongHeaders()
+    type(fio_t) :: f
+    type(survey_t) :: s
+    type(shot_t) :: shot
+    type(gather_t) :: gather
+    integer(i8) :: sum, found
+    integer :: length, slot, files
+    files = 0
+    do length = 1, 70000, 1999
+      s = survey
+      call s%add('parameters', repeat('x', length))
+      call FioCreate(f, 'long.nc', s, .true., error)
+      do slot = 1, 3
+        call MakeShot(slot, shot, gather)
+        call FioPut(f, shot, gather, sum, error)
+        call FioClose(f, error)
+        call FioOpen(f, 'long.nc', error, 'job-one')
+        call FioVerify(f, slot, found, error)
+      end do
+      call FioClose(f, error)
+      if (allocated(error)) exit
+      files = files + 1
+    end do
+    call ClaimFine(error, 'headers with 1 to 70000 bytes of text in '//Str(files)//' files')
+  end subroutine LongHeaders
 
   subroutine Refusals()
     type(survey_t) :: s

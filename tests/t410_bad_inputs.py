@@ -340,7 +340,10 @@ def missing(a):
 
 bad("NetCDF in name only", ["velocity model", "vp.nc", "NetCDF", "model_format=raw32"], deck=NC,
     make=text("vp.nc", "no NetCDF at all\n" * 100))
-bad("NetCDF model cut short", ["vp.nc", "zeros", "cut short"], deck=NC, make=both(nc(), lambda f: os.truncate(f / "vp.nc", 12000)))
+bad("NetCDF model cut short", ["vp.nc", "12000 bytes", "cut short"], deck=NC,
+    make=both(nc(), lambda f: os.truncate(f / "vp.nc", 12000)))
+bad("NetCDF model whose end never reached the disk", ["vp.nc", "zeros", "cut short"], deck=NC,
+    make=both(nc(), lambda f: [os.truncate(f / "vp.nc", n) for n in (12000, 31232)]))
 bad("NetCDF header cut short", ["velocity model", "vp.nc"], deck=NC, make=both(nc(), lambda f: os.truncate(f / "vp.nc", 60)))
 bad("NetCDF-4 model cut short", ["velocity model", "vp.nc"], deck=NC,
     make=both(nc(kind="NETCDF4"), lambda f: os.truncate(f / "vp.nc", 20000)))

@@ -126,6 +126,9 @@ while first is None and time.time() - begin < 30:
     time.sleep(0.005)
 said = p.communicate(timeout=60)[1]
 claim(first is not None, f"9990 of {N} done: the first new shot is dealt after {first or 99:.2f} s (of which mpirun takes 1)")
+lines = [line.split()[1] for line in Path("many.nc.journal").read_text()[size:].splitlines()]
+claim(lines.index("deal") < lines.index("verified"), f"before the finished ones are read: {said.count('verified by checksum')} time "
+      f"verified, events in order {' '.join(dict.fromkeys(lines))}")
 claim(p.returncode == 0 and "9990 shots are done already" in said and statuses("many.nc") == [1] * N,
       f"and all are done, exit status {p.returncode}")
 claim(ranks_here() == {}, f"no process is left: {ranks_here()}")

@@ -6,6 +6,7 @@ program t422_dealer
   use kinds_m, only: dp
   use rates_m, only: RatesAll, RatesHint, RatesKind, RatesNew, rates_t, RatesTake
   use tail_m, only: seat_t, TailTake, TailTime
+  use rates_m, only: RatesAll
   use text_m, only: Str
   implicit none
 
@@ -14,6 +15,7 @@ program t422_dealer
   call Rates()
   call Order()
   call Unknown()
+  call FromState()
   call TwoAnswers()
   call Bounded()
   call Away()
@@ -136,6 +138,25 @@ contains
     call Claim(gpus == 0 .and. cpus == 1 .and. abs(seconds - 1) < 1.0e-9_dp, 'held back: '//Str(gpus)//' GPU, '//Str(cpus)// &
                ' CPU worker(s), '//Str(seconds)//' s')
   end subroutine Unknown
+
+  !> A shot that began from a state at 90 % tells nothing wrong of its worker's speed: one that needs 10 s a shot is not thought ten
+  !> times as fast.
+  subroutine FromState()
+    type(dealer_t) :: d
+    integer :: slot, from, i
+    real(dp) :: rate(2)
+    call DealerNew(d, spread(.false., 1, 9), spread(1000.0_dp, 1, 9), 1, 2)
+    do i = 1, 2
+      call DealerReady(d, i, .false., 1, 0.0_dp)
+      call DealerNext(d, i, 0.0_dp, slot, from)
+    end do
+    call DealerPut(d, 2, 2, 0.95_dp, 0.5_dp, 0.9_dp)
+    rate = RatesAll(d%rates)
+    call Claim(abs(rate(2) - 100) < 1.0e-6_dp, 'half of the last tenth of 1000 in 0.5 s: '//Str(rate(2), 3)//' a second, must be 100')
+    call DealerDone(d, 2, 2, 1.0_dp)
+    rate = RatesAll(d%rates)
+    call Claim(abs(rate(2) - 100) < 1.0e-6_dp, 'all of it in 1 s: '//Str(rate(2), 3)//' a second, must be 100')
+  end subroutine FromState
 
   !> A shot of a slow worker is taken over; whoever answers first is heard.
   subroutine TwoAnswers()

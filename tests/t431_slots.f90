@@ -1,10 +1,11 @@
 !> A worker with several shots in flight: what it sends home is what one shot at a time gives, whatever the order of the answers; a
-!> GPU that fails, is too small or full costs no shot. The master is played by a listener that answers late and out of order, the
-!> GPU by a solver that fails on demand.
+!> GPU that fails, is too small or full costs no shot; a message with a wrong bit costs one attempt; a shot
+!> given up as the job ends goes on from its state. The master is played by a listener that answers late and out of order, the GPU by
+!> a solver that fails on demand.
 module pretended_m
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i8, sp
   use letters_m, only: GatherFrom, ModelFrom, ShotFrom, ShotLetter, VerdictLetter, WindowLetter
   use protocol_m
   use scheme_m, only: scheme_t
@@ -26,6 +27,9 @@ module pretended_m
     integer :: cpu_readies = 0                      !< READY of a worker without a GPU
     logical :: may_leave = .false.
     integer :: refuse = 0, drop = 0                 !< record whose gather is refused once, that is taken away once
+    logical :: ends = .false.                       !< it is taken away as the job ends
+    integer :: spoil = MSG_NONE                     !< kind of message of which one gets a wrong bit on its way
+    integer :: tear = 0, tear_window = 0            !< record that goes out once, or whose window does, without its last number
     character(:), allocatable :: said               !< notes and reasons
   contains
     procedure :: hear
@@ -53,6 +57,7 @@ contains
     type(message_t), intent(inout) :: message, answer
     type(window_t) :: held
     type(gather_t) :: gather
+    type(error_t), allocatable :: fault
     integer :: record, slot
     select case (message%kind)
     case (MSG_NONE)
@@ -66,8 +71,9 @@ contains
       call ModelFrom(message, record, slot, held)
       call ServeWindow(self, record, slot, held)
     case (MSG_GATHER)
-      call GatherFrom(message, gather)
-      call TakeGather(self, gather)
+      call Spoil(self, message)
+      call GatherFrom(message, gather, fault)
+      call TakeGather(self, gather, fault)
     case (MSG_LOST)
       self%lost = self%lost + 1
       if (message%n(3) == 1) self%innocent = self%innocent + 1
@@ -84,6 +90,23 @@ contains
       self%byes = self%byes + 1
     end select
   end subroutine hear
+
+  !> One bit, once: of the last number of the field, else of the last position.
+  subroutine Spoil(self, message)
+    class(office_t), intent(inout) :: self
+    type(message_t), intent(inout) :: message
+    integer :: n
+    if (message%kind /= self%spoil) return
+    if (allocated(message%fields)) then
+      n = size(message%fields)
+      if (n == 0) return
+      message%fields(n) = transfer(ieor(transfer(message%fields(n), 1), 4), 1.0_sp)
+    else
+      n = size(message%places)
+      message%places(n) = transfer(ieor(transfer(message%places(n), 1_i8), 4_i8), 1.0_dp)
+    end if
+    self%spoil = MSG_NONE
+  end subroutine Spoil
 
   subroutine Push(self, letter)
     class(office_t), intent(inout) :: self
@@ -103,6 +126,10 @@ contains
         if (next > 0) then
           self%status(next) = 1
           call ShotLetter(self%shots(next), .false., answer)
+          if (self%shots(next)%record == self%tear) then
+            self%tear = 0
+            answer%places = answer%places(:size(answer%places) - 1)
+          end if
         else if (all(self%status == 2) .or. (self%leaves > 0 .and. self%may_leave)) then
           answer%kind = MSG_STOP
         else
@@ -112,6 +139,7 @@ contains
         answer = self%due(i)
       end if
       self%due = [self%due(:i - 1), self%due(i + 1:)]
+      call Spoil(self, answer)
       if (answer%kind == MSG_SHOT .and. answer%n(1) == self%drop) call TakeAway(self)
       return
     end do
@@ -123,6 +151,7 @@ contains
     type(message_t) :: letter
     letter%kind = MSG_DROP
     letter%n(1) = self%drop
+    letter%n(3) = merge(1, 0, self%ends)
     self%due = [letter, self%due]
     self%drop = 0
   end subroutine TakeAway
@@ -142,14 +171,21 @@ contains
     end if
     call WindowLetter(record, window, letter)
     if (.not. allocated(letter%fields)) allocate (letter%fields(0))
+    if (record == self%tear_window .and. size(letter%fields) > 0) then
+      self%tear_window = 0
+      letter%fields = letter%fields(:size(letter%fields) - 1)
+    end if
     call Push(self, letter)
   end subroutine ServeWindow
 
-  subroutine TakeGather(self, gather)
+  subroutine TakeGather(self, gather, fault)
     class(office_t), intent(inout) :: self
     type(gather_t), intent(in) :: gather
+    type(error_t), allocatable, intent(in) :: fault
     type(message_t) :: letter
-    if (gather%record == self%refuse) then
+    if (allocated(fault)) then
+      call VerdictLetter(MSG_GATHER, gather%record, gather%slot, fault%message, letter)
+    else if (gather%record == self%refuse) then
       self%refuse = 0
       call VerdictLetter(MSG_GATHER, gather%record, gather%slot, 'the disk is full', letter)
     else
@@ -243,16 +279,19 @@ contains
 end module pretended_m
 
 program t431_slots
+  use checkpoint_m, only: checkpoint_t, CheckpointRule, CheckpointSweep
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use fd2d_m, only: fd2d_t
+  use files_m, only: FileExists
   use gather_m, only: gather_t
   use kinds_m, only: dp
   use pretended_m, only: device_t, fails_setup, fails_step, most_flying, need_bytes, office_t, room_for
-  use protocol_m, only: link_t
+  use protocol_m, only: link_t, MSG_GATHER, MSG_MODEL, MSG_SHOT
   use roles_m, only: role_t
   use scene_m, only: scene_t, SceneNew, SceneRun, SceneScheme
   use text_m, only: Str
+  use vigil_m, only: ending_t
   use worker_m, only: rules_t, WorkerRun
   implicit none
   integer, parameter :: n = 7
@@ -275,6 +314,9 @@ program t431_slots
   call GpuFails()
   call GpuSmall()
   call Refused()
+  call WrongBits()
+  call JobEnds()
+  call Torn()
   call Done()
 
 contains
@@ -305,6 +347,7 @@ contains
 
   subroutine Work(rules, solver_is, gpu)
     type(rules_t), intent(in) :: rules
+    type(ending_t) :: ending
     character(*), intent(in) :: solver_is
     logical, intent(in) :: gpu
     type(role_t) :: role
@@ -318,19 +361,22 @@ contains
     if (gpu) role%gpu = 0
     role%gpu_room = 1000
     link%listener => office
-    if (solver_is == 'fd2d') call WorkerRun(role, link, fd2d, scene%scheme, rules)
-    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules)
+    if (solver_is == 'fd2d') call WorkerRun(role, link, fd2d, scene%scheme, rules, ending)
+    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules, ending)
   end subroutine Work
 
-  !> Every number of slots gives the traces of shots modelled one by one, bit for bit.
+  !> Every number of slots gives the traces of shots modelled one by one, bit for bit; with states kept as often as the disk allows.
   subroutine Traces()
     integer, parameter :: slots(3) = [1, 3, 9]
     type(scene_t) :: single
     type(gather_t) :: alone
+    type(checkpoint_t) :: often
+    logical :: ok
     integer :: i, j, differ
+    call CheckpointRule('1e-9', 24.0_dp, 'often.nc', often, ok)
     do j = 1, size(slots)
       call NewOffice()
-      call Work(rules_t(shots=slots(j)), 'fd2d', .false.)
+      call Work(rules_t(shots=slots(j), checkpoint=often), 'fd2d', .false.)
       differ = 0
       do i = 1, n
         single = scene
@@ -430,5 +476,76 @@ contains
     call AllDone('a shot taken away in between', 'gpu')
     call Claim(office%lost == 1 .and. index(office%said, 'another worker has it') > 0, 'it was given up: '//office%said)
   end subroutine Refused
+
+  !> A wrong bit in positions, model window or gather: the shot is lost with that reason, and computed again.
+  subroutine WrongBits()
+    integer, parameter :: kinds(3) = [MSG_SHOT, MSG_MODEL, MSG_GATHER]
+    character(16), parameter :: names(3) = [character(16) :: 'the positions', 'the model window', 'the gather']
+    type(scene_t) :: single
+    type(gather_t) :: alone
+    integer :: i, j, differ
+    do j = 1, size(kinds)
+      call NewOffice()
+      office%spoil = kinds(j)
+      call Work(rules_t(shots=2), 'fd2d', .false.)
+      differ = 0
+      do i = 1, n
+        single = scene
+        single%shot = office%shots(i)
+        single%window = office%windows(i)
+        call SceneRun(single, alone, error)
+        if (any(abs(alone%traces - office%gathers(i)%traces) > 0)) differ = differ + 1
+      end do
+      call Claim(office%lost == 1 .and. index(office%said, trim(names(j))//' of shot') > 0 .and. index(office%said, 'wrong bits') > 0 &
+                 .and. all(office%status == 2) .and. differ == 0, 'one wrong bit in '//trim(names(j))//': '//Str(office%lost)// &
+                 ' shot lost, must be 1, all done in the end, '//Str(differ)//' with wrong traces'//office%said)
+    end do
+  end subroutine WrongBits
+
+  !> A shot that is given up as the job ends leaves its state on disk, whatever the interval: dealt again it goes on from there.
+  subroutine JobEnds()
+    type(checkpoint_t) :: rule
+    type(scene_t) :: single
+    type(gather_t) :: alone
+    logical :: ok
+    call CheckpointRule('10000', 24.0_dp, 'slots.nc', rule, ok)
+    scene%job%tmax = 6
+    call SceneScheme(scene, error)
+    call NewOffice()
+    office%shots = office%shots(3:3)
+    office%windows = office%windows(3:3)
+    office%gathers = office%gathers(3:3)
+    office%status = office%status(3:3)
+    office%shots%slot = 1
+    office%drop = 103
+    office%ends = .true.
+    call Work(rules_t(checkpoint=rule), 'fd2d', .false.)
+    single = scene
+    single%shot = office%shots(1)
+    single%window = office%windows(1)
+    call SceneRun(single, alone, error)
+    call ClaimFine(error, 'the shot alone')
+    call Claim(office%lost == 1 .and. index(office%said, 'shot 103 goes on after step') > 0 .and. &
+               all(abs(alone%traces - office%gathers(1)%traces) <= 0), 'given up as the job ends, dealt again, the same traces'// &
+               office%said)
+    call Claim(.not. FileExists('slots.nc.states/shot103.a.state'), 'its states are removed when it is done')
+    call CheckpointSweep(rule, .true.)
+  end subroutine JobEnds
+
+  !> Messages that do not arrive whole are not used: their shots are reported lost, dealt again, and done.
+  subroutine Torn()
+    call NewOffice()
+    office%tear = 102
+    call Work(rules_t(shots=3), 'device', .true.)
+    call AllDone('a shot whose first message lacked a position', 'gpu')
+    call Claim(office%lost == 1 .and. index(office%said, 'positions, must be 4 x') > 0, 'it was reported lost with the reason: '// &
+               office%said)
+    call NewOffice()
+    office%tear_window = 101
+    call Work(rules_t(shots=3), 'device', .true.)
+    call AllDone('a shot whose first window lacked a sample', 'gpu')
+    call Claim(office%lost == 1 .and. index(office%said, 'samples, must be 2 x') > 0, 'it was reported lost with the reason: '// &
+               office%said)
+  end subroutine Torn
 
 end program t431_slots

@@ -115,7 +115,36 @@ typedef struct result {
     double median, best;                 /* Mcell/s */
     double triad, triad_low, triad_high; /* GB/s: median, least, largest */
     double bound;                        /* median of speed over two-pass bound, pair by pair */
+    double look, save;                   /* a look at the field, part of 100 steps; a copy of the state, GB/s */
 } result;
+
+/* What happens between chunks of 100 steps: the look at the whole field after each, and now and then a copy of the
+ * state. */
+static void between(void *h, double cells, int steps, result *r) {
+    double look[REPEATS], save[REPEATS];
+    const long n = fd2d_state_size(h, steps);
+    float *state = memory((size_t)n * sizeof *state), value;
+    for (int repeat = -1; repeat < REPEATS; repeat++) {
+        int i, k;
+        double start = omp_get_wtime();
+        if (fd2d_maxabs(h, &value, &i, &k))
+            bench_fail("maxabs");
+        double middle = omp_get_wtime();
+        if (fd2d_save(h, n, state))
+            bench_fail("save");
+        if (repeat < 0)
+            continue;
+        look[repeat] = middle - start;
+        save[repeat] = 4e-9 * (double)n / (omp_get_wtime() - middle);
+    }
+    free(state);
+    if (!(value < 1e30f))
+        fprintf(stderr, "fd2d_bench: the fields blew up (%g)\n", (double)value);
+    qsort(look, REPEATS, sizeof *look, ascending);
+    qsort(save, REPEATS, sizeof *save, ascending);
+    r->look = look[REPEATS / 2] / (100 * cells / (r->median * 1e6));
+    r->save = save[REPEATS / 2];
+}
 
 /* Each repetition of the time loop has a triad beside it: on a shared host the bandwidth of memory changes by a factor
  * of two within seconds (58 and 107 GB/s seen on two threads, 2026-11-21), so a maximum of the one taken now and of the
@@ -140,24 +169,27 @@ static result speed(void *h, int nx, int nz, int threads) {
         bound[repeat] = rate[repeat] * BYTES * 1e-3 / beside;
     }
     triad_free(&t);
-    float value;
-    int i, k;
-    if (fd2d_maxabs(h, &value, &i, &k))
-        bench_fail("maxabs");
-    if (!(value < 1e30f))
-        fprintf(stderr, "fd2d_bench: the fields blew up (%g at %d, %d)\n", (double)value, i, k);
     qsort(rate, REPEATS, sizeof *rate, ascending);
     qsort(bandwidth, REPEATS, sizeof *bandwidth, ascending);
     qsort(bound, REPEATS, sizeof *bound, ascending);
-    return (result){rate[REPEATS / 2], rate[REPEATS - 1],      bandwidth[REPEATS / 2],
-                    bandwidth[0],      bandwidth[REPEATS - 1], bound[REPEATS / 2]};
+    result r = {.median = rate[REPEATS / 2],
+                .best = rate[REPEATS - 1],
+                .triad = bandwidth[REPEATS / 2],
+                .triad_low = bandwidth[0],
+                .triad_high = bandwidth[REPEATS - 1],
+                .bound = bound[REPEATS / 2],
+                .look = 0,
+                .save = 0};
+    between(h, cells, it - 1, &r);
+    return r;
 }
 
 static void report(int nx, int nz, int L, int threads, result r) {
     printf(
         "cpu  %5d x %-5d  L %d  threads %d  median %5.0f best %5.0f Mcell/s  %d B/cell  triad %5.1f (%.1f..%.1f) GB/s  "
-        "%4.0f %% of the two-pass bound\n",
-        nx, nz, L, threads, r.median, r.best, BYTES, r.triad, r.triad_low, r.triad_high, 100 * r.bound);
+        "%4.0f %% of the two-pass bound  look %.2f %%  save %.1f GB/s\n",
+        nx, nz, L, threads, r.median, r.best, BYTES, r.triad, r.triad_low, r.triad_high, 100 * r.bound, 100 * r.look,
+        r.save);
     fflush(stdout);
 }
 

@@ -12,6 +12,8 @@ import numpy as np
 from .cli import check_input, fail
 
 HEADER_MAX = 1 << 26
+RANK_MAX = 1024
+SMALLEST = 8192                                # bytes the library writes at least
 DIMENSIONS, VARIABLES, ATTRIBUTES = 10, 11, 12
 TYPES = {1: '>i1', 2: 'S1', 3: '>i2', 4: '>i4', 5: '>f4', 6: '>f8', 7: '>u1', 8: '>u2', 9: '>u4', 10: '>i8', 11: '>u8'}
 
@@ -90,7 +92,10 @@ class Header:
 
     def _variable(self):
         name = self._name()
-        dims = [self._number(8) for _ in range(self._number(8))]
+        rank = self._number(8)
+        if not 0 <= rank <= RANK_MAX:
+            raise Damaged
+        dims = [self._number(8) for _ in range(rank)]
         if any(not 0 <= d < len(self._dims) for d in dims):
             raise Damaged
         attributes = self._attributes()
@@ -118,7 +123,7 @@ def read_header(path):
         header = Header(data)
     except (Damaged, struct.error, OverflowError, MemoryError):
         fail(f'{path} is damaged: its header does not read as CDF-5; restore it from a copy, or model again with overwrite=y')
-    if size != header.total:
+    if size != header.total and not header.total < SMALLEST == size:
         fail(f'{path} is damaged: it has {size} bytes, its header says {header.total}; restore it from a copy, or model again '
              'with overwrite=y')
     return header

@@ -21,6 +21,14 @@ VARIABLES = {'p': 'pressure', 'vx': 'vx', 'vz': 'vz'}
 NEEDED = ('record status nrec checksum header_bytes header_crc32 time source_x source_y source_z receiver_x receiver_y '
           'receiver_z channel source_x_used source_z_used receiver_x_used receiver_z_used').split()
 
+DIMENSIONS = {'time': ('time',), 'header_bytes': (), 'header_crc32': (),
+              **dict.fromkeys('record status nrec checksum run_checksum source_x source_y source_z source_x_used source_z_used '
+                              'seconds steps cells finished'.split(), ('shot',)),
+              **dict.fromkeys('receiver_x receiver_y receiver_z channel receiver_x_used receiver_z_used'.split(),
+                              ('shot', 'receiver')),
+              **dict.fromkeys(('variant', 'device'), ('shot', 'words')),
+              **dict.fromkeys(VARIABLES.values(), ('shot', 'receiver', 'time'))}
+
 
 class Gather:
     """One shot: record, traces (nrec, nt) with units, source sx, sy, sz, receivers rx, ry, rz (nrec) [m, z down], channel (nrec).
@@ -49,6 +57,7 @@ class Gathers:
         missing = [name for name in NEEDED if name not in self._header.variables]
         if missing:
             fail(f"{path} is no file of gathers: it has no variable '{missing[0]}'; give the file that the modelling wrote")
+        self._check_shapes()
         self._map = np.memmap(path, np.uint8, 'r')
         cdf5.check_seal(self.path, self._header, self._map)
         self.attributes = self._header.attributes
@@ -57,6 +66,17 @@ class Gathers:
         self.nt, self.nrec_max, self.nshots = (self._header.dimensions[d] for d in ('time', 'receiver', 'shot'))
         self.dt = float(self.time[1] - self.time[0]) if self.nt > 1 else 0.0
         self.components = [c for c, name in VARIABLES.items() if name in self._header.variables]
+
+    def _check_shapes(self):
+        """Every variable lies on the dimensions it must have: what is read later relies on it."""
+        for name, v in self._header.variables.items():
+            want = DIMENSIONS.get(name)
+            if want is not None and (v.dims != want or v.dtype.kind == 'S' and name not in ('variant', 'device')):
+                fail(f"{self.path} is no file of gathers: its variable '{name}' must hold numbers on ({', '.join(want)}), it is on "
+                     f"({', '.join(v.dims)}); give the file that the modelling wrote")
+            if not isinstance(v.attributes.get('order', ''), str) or not isinstance(v.attributes.get('units', ''), str):
+                fail(f"{self.path} is no file of gathers: variable '{name}' has an attribute that is no text; give the file that "
+                     'the modelling wrote')
 
     @property
     def status(self):

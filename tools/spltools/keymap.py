@@ -10,6 +10,7 @@ import numpy as np
 from spltools.cli import check_input, check_output, fail, new_file
 
 RECORD_MAX = 2147483647
+SHOTS_MAX, CHANNELS_MAX = 1000000, 10000000  # as the modelling
 FAULTS_SHOWN = 20
 SAME = 5e-4  # positions closer than this [m] are the same: maps are written in millimetres
 
@@ -301,7 +302,10 @@ def _map_line(path, number, words, keys, spreads, rows, skips):
             )
         )
     elif kind == 'shots':
-        for i in range(_whole(keys['n'])):
+        n = _whole(keys['n'])
+        if not 1 <= n <= SHOTS_MAX:
+            raise ValueError(f'n = {n} is out of range 1..{SHOTS_MAX}')
+        for i in range(n):
             rows.append(
                 (
                     number,
@@ -343,7 +347,7 @@ def _real(word):
 
 
 def _whole(word):
-    if not re.fullmatch(r'[+-]?\d{1,18}', word):
+    if not re.fullmatch(r'[+-]?[0-9]{1,18}', word):
         raise ValueError(f"'{word}' is no whole number")
     return int(word)
 
@@ -351,6 +355,8 @@ def _whole(word):
 def _regular_spread(kind, keys):
     """(moves with the source, channel, x, y, z)"""
     n = _whole(keys['channels'])
+    if n > CHANNELS_MAX:
+        raise ValueError(f'channels = {n} is out of range 1..{CHANNELS_MAX}')
     if kind not in ('streamer', 'fixed') or n < 1 or _real(keys['interval']) <= 0:
         raise ValueError('a spread is a streamer, fixed or list; channels and interval are positive')
     c = np.arange(n)

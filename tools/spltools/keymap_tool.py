@@ -275,7 +275,7 @@ def _position(text):
     if name not in segy_geometry.FIELDS:
         fail(f"--byte {text}: unknown field '{name}'; known: {', '.join(segy_geometry.FIELDS)}")
     length = length or str(segy_geometry.FIELDS[name][1])
-    if not first.isdigit() or length not in ('2', '4') or not 1 <= int(first) <= 241 - int(length):
+    if not (first.isascii() and first.isdigit()) or length not in ('2', '4') or not 1 <= int(first) <= 241 - int(length):
         fail(f'--byte {text}: write FIELD=POS[:LEN] with POS 1..240 and LEN 2 or 4')
     return name, int(first), int(length)
 

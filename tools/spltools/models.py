@@ -205,7 +205,8 @@ def samples(path, layout):
     raw = np.ascontiguousarray(mapped[:, 240:])
     kind = {1: 'u4', 2: 'i4', 3: 'i2', 5: 'f4', 6: 'f8', 8: 'i1'}[layout.code]
     values = raw.view(layout.order + kind)
-    return _from_ibm(values) if layout.code == 1 else values.astype(np.float32)
+    with np.errstate(over='ignore', invalid='ignore'):  # what float32 cannot hold becomes infinite, and is refused
+        return _from_ibm(values) if layout.code == 1 else values.astype(np.float32)
 
 
 def _from_ibm(words):
@@ -266,7 +267,8 @@ def checked(path, values, variable, unit):
             f' sample {z + 1} (wrong byte order or format?)'
         )
     name, si, low, high = VARIABLES[variable]
-    values = (values * factor).astype(np.float32)
+    with np.errstate(over='ignore'):  # infinite is outside every range
+        values = (values * factor).astype(np.float32)
     smallest, largest = float(values.min()), float(values.max())
     if smallest < low or largest > high:
         fail(

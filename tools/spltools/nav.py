@@ -70,7 +70,7 @@ def read_p190(path, source_depth, depth=None, source=None, streamer=None):
     for line, point, easting, northing, _, receivers in events:
         chosen = [r for r in receivers if streamer is None or r[4] == streamer]
         table = np.array([r[:4] for r in chosen], dtype=float).reshape(-1, 4)
-        record = int(point) if point.isdigit() else 0
+        record = int(point) if re.fullmatch('[0-9]+', point) else 0  # not '²', which isdigit() takes
         if not record:
             faults.add(path, line, f"point number '{point}' (columns 20-25) is no positive whole number")
         if not chosen:
@@ -259,6 +259,7 @@ POINT = {
     '2.1': dict(line=(2, 11), point=(12, 21), index=(24, 24), depth=(31, 34)),
     '0': dict(line=(2, 17), point=(18, 25), index=(26, 26), depth=(33, 36)),
 }
+CHANNELS_MAX = 99999  # five columns
 RELATION = {
     '2.1': dict(
         record=(8, 15),
@@ -419,9 +420,11 @@ def _sps_relations(path, revision, sources, receivers, faults):
 def _channels(columns, at):
     first, last = (columns.whole(*where, 'channel') for where in at['channels'])
     step = columns.whole(*at['step'], 'channel increment', blank=1) or 1
-    if last < first or first < 1 or (last - first) % step:
+    if last < first or first < 1 or last > CHANNELS_MAX or step < 1 or (last - first) % step:
         columns.faults.add(
-            columns.path, columns.number, f'channels {first} to {last} by {step}: must rise and come out even'
+            columns.path,
+            columns.number,
+            f'channels {first} to {last} by {step}: must rise and come out even, up to {CHANNELS_MAX}',
         )
         return []
     return list(range(first, last + 1, step))

@@ -1,0 +1,307 @@
+/* A lock that is a file: see interfaces/lock_c.f90.
+ *
+ * Made by link(), which is one step on every file system that has links, NFS too, whatever its locks are worth. The
+ * file is one line that tells who holds it, and a count that a thread of the owner raises every few seconds:
+ *
+ *   lock 1 user=ann host=n7 pid=4711 since=2026-11-21T09:00:00Z here=MACHINE token=0123456789abcdef beat=000000000012
+ *
+ * MACHINE names the running system, the process space in it and the start of the process, so that on the same machine a
+ * dead owner is known at once; from elsewhere only the count tells. No clock of two machines is ever compared.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "err.h"
+#include "iface.h"
+
+enum { LINE = 700, TOKEN = 16, BEAT = 12 };
+
+struct lock {
+    pthread_t thread;
+    pthread_mutex_t mutex; /* of what follows */
+    pthread_cond_t wake;
+    int beating, stop, lost;
+    long beats;
+    double every; /* seconds between beats */
+    char token[TOKEN + 1];
+    char line[LINE];
+    char path[];
+};
+
+/* --- who is who ---------------------------------------------------------------------- */
+
+static void read_word(const char *path, char *word, size_t n) {
+    strcpy(word, "-");
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return;
+    if (fgets(word, (int)n, f))
+        word[strcspn(word, "\n")] = 0;
+    fclose(f);
+}
+
+/* When a process started, in ticks since the system did; 0: there is no such process, or it is dead and not yet buried.
+ */
+static unsigned long long started(long pid) {
+    char path[64], line[1024];
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    read_word(path, line, sizeof line);
+    char *rest = strrchr(line, ')'), state;
+    unsigned long long ticks;
+    if (!rest || sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                        &state, &ticks) != 2)
+        return 0;
+    return state == 'Z' || state == 'X' ? 0 : ticks;
+}
+
+/* The running system and the process space in it: process numbers mean something only within both. */
+static void machine(char *text, size_t n) {
+    char boot[64], space[64] = "-";
+    read_word("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+    ssize_t got = readlink("/proc/self/ns/pid", space, sizeof space - 1);
+    space[got < 0 ? 1 : got] = 0;
+    snprintf(text, n, "%s/%s", boot, space);
+}
+
+static void user_name(char *name, size_t n) {
+    struct passwd entry, *found = NULL;
+    char buffer[2048];
+    if (getpwuid_r(getuid(), &entry, buffer, sizeof buffer, &found) || !found)
+        snprintf(name, n, "%ld", (long)getuid());
+    else
+        snprintf(name, n, "%s", entry.pw_name);
+    for (char *c = name; *c; c++)
+        if (*c <= ' ')
+            *c = '_';
+}
+
+static void describe(struct lock *l) {
+    unsigned char noise[TOKEN / 2];
+    char user[64], host[128], here[160], now[21] = {0};
+    if (getrandom(noise, sizeof noise, 0) != sizeof noise) { /* never seen to fail; process and time tell apart too */
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        long mixed = t.tv_nsec ^ (t.tv_sec << 20) ^ ((long)getpid() << 40);
+        memcpy(noise, &mixed, sizeof noise);
+    }
+    for (int i = 0; i < TOKEN / 2; i++)
+        snprintf(l->token + 2 * i, 3, "%02x", noise[i]);
+    user_name(user, sizeof user);
+    host_name(host, sizeof host);
+    machine(here, sizeof here);
+    clock_text(clock_seconds(), now);
+    snprintf(l->line, LINE, "lock 1 user=%s host=%s pid=%ld since=%s here=%s/%llu token=%s beat=%0*d\n", user, host,
+             (long)getpid(), now, here, started(getpid()), l->token, BEAT, 0);
+}
+
+/* The word after `name` in a line, "" if there is none. */
+static void word_of(const char *line, const char *name, char *word, size_t n) {
+    const char *at = strstr(line, name);
+    size_t length = at ? strcspn(at + strlen(name), " \n") : 0;
+    snprintf(word, n, "%.*s", (int)length, at ? at + strlen(name) : "");
+}
+
+int lock_alive(const char *text) {
+    char here[256], mine[160], pid[32];
+    word_of(text, " here=", here, sizeof here);
+    word_of(text, " pid=", pid, sizeof pid);
+    machine(mine, sizeof mine);
+    char *start = strrchr(here, '/');
+    if (!start || !pid[0] || mine[0] == '-' || strncmp(here, mine, strlen(mine)) || here + strlen(mine) != start)
+        return -1;
+    unsigned long long ticks = started(atol(pid));
+    return ticks && ticks == strtoull(start + 1, NULL, 10);
+}
+
+/* --- the file ------------------------------------------------------------------------ */
+
+int lock_read(const char *path, int n, char *text) {
+    text[0] = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC); /* opening asks the server of a network file system for what is new */
+    if (fd < 0)
+        return errno == ENOENT ? -1 : -2;
+    ssize_t got = read(fd, text, (size_t)n - 1);
+    close(fd);
+    text[got < 0 ? 0 : got] = 0;
+    return got < 0 ? -2 : (int)got;
+}
+
+/* 1 this lock stands there; 0 another one; -1 none; -2 that cannot be told. */
+static int mine_there(const struct lock *l) {
+    char text[LINE], token[64];
+    int n = lock_read(l->path, sizeof text, text);
+    if (n < 0)
+        return n;
+    word_of(text, " token=", token, sizeof token);
+    return token[0] ? !strcmp(token, l->token) : -2;
+}
+
+static int write_new(const char *name, const char *line) {
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0)
+        return errno;
+    size_t n = strlen(line);
+    ssize_t put = write(fd, line, n);
+    int reason = put == (ssize_t)n ? 0 : put < 0 ? errno : ENOSPC;
+    if (!reason && fsync(fd))
+        reason = errno;
+    close(fd);
+    if (reason)
+        unlink(name);
+    return reason;
+}
+
+/* 0, EEXIST if somebody has the lock, or another reason. */
+static int put_there(const struct lock *l) {
+    char *own = NULL;
+    if (asprintf(&own, "%s.%s", l->path, l->token) < 0)
+        return ENOMEM;
+    int reason = write_new(own, l->line);
+    if (!reason) {
+        struct stat st;
+        reason = link(own, l->path) ? errno : 0;
+        if (reason && !stat(own, &st) && st.st_nlink == 2)
+            reason = 0; /* the answer of a network file system was lost, the link is there */
+        unlink(own);
+        if (reason == EPERM || reason == EOPNOTSUPP || reason == ENOSYS || reason == EMLINK) /* no links here */
+            reason = write_new(l->path, l->line);
+    }
+    free(own);
+    return reason;
+}
+
+void *lock_try(const char *path, int *held) {
+    *held = 0;
+    struct lock *l = calloc(1, sizeof *l + strlen(path) + 1);
+    if (!l)
+        return err_set("out of memory for the name '%s'", path), NULL;
+    strcpy(l->path, path);
+    describe(l);
+    int reason = put_there(l);
+    if (!reason) {
+        pthread_mutex_init(&l->mutex, NULL);
+        pthread_condattr_t attribute;
+        pthread_condattr_init(&attribute);
+        pthread_condattr_setclock(&attribute, CLOCK_MONOTONIC);
+        pthread_cond_init(&l->wake, &attribute);
+        pthread_condattr_destroy(&attribute);
+        return l;
+    }
+    *held = reason == EEXIST;
+    err_set("cannot write '%s': %s", path, strerror(reason));
+    free(l);
+    return NULL;
+}
+
+int lock_break(const char *path, const char *text) {
+    char *away = NULL, token[64], found[64], now[LINE];
+    word_of(text, " token=", token, sizeof token);
+    REQUIRE(asprintf(&away, "%s.%ld.old", path, (long)getpid()) > 0, "out of memory for the name '%s'", path);
+    int reason = rename(path, away) ? errno : 0;
+    if (!reason) {
+        /* somebody may have taken the lock over between the look at it and now: then it goes back */
+        int n = lock_read(away, sizeof now, now);
+        word_of(now, " token=", found, sizeof found);
+        if (n >= 0 && strcmp(token, found) && link(away, path) && errno != EEXIST)
+            rename(away, path);
+        else
+            unlink(away);
+    }
+    free(away);
+    REQUIRE(!reason || reason == ENOENT, "cannot take the lock '%s' over: %s", path, strerror(reason));
+    return 0;
+}
+
+/* --- keeping it ---------------------------------------------------------------------- */
+
+/* Looks whether the lock is still there, and raises its count. Called with the mutex held. */
+static void beat(struct lock *l) {
+    char count[32];
+    int there = mine_there(l);
+    if (there == -1 && !l->lost &&
+        put_there(l) != EEXIST) /* removed by hand, or a file system that came back without */
+        there = mine_there(l);
+    if (there == 0)
+        l->lost = 1;
+    if (there != 1 || l->lost)
+        return;
+    int fd = open(l->path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return; /* the file system is away or read-only: next time */
+    snprintf(count, sizeof count, "%0*ld", BEAT, ++l->beats);
+    if (pwrite(fd, count, BEAT, (off_t)strlen(l->line) - BEAT - 1) == BEAT)
+        fsync(fd);
+    close(fd);
+}
+
+static void *keep(void *handle) {
+    struct lock *l = handle;
+    pthread_mutex_lock(&l->mutex);
+    while (!l->stop && !l->lost) {
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        double until = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + l->every;
+        t.tv_sec = (time_t)until;
+        t.tv_nsec = (long)((until - (double)t.tv_sec) * 1e9);
+        while (!l->stop && pthread_cond_timedwait(&l->wake, &l->mutex, &t) == 0)
+            continue;
+        if (!l->stop)
+            beat(l);
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return NULL;
+}
+
+int lock_keep(void *handle, double seconds) {
+    struct lock *l = handle;
+    sigset_t all, before;
+    REQUIRE(l && !l->beating, "the lock is not held, or kept already");
+    l->every = seconds;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own thread */
+    int reason = pthread_create(&l->thread, NULL, keep, l);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    REQUIRE(!reason, "cannot start the thread that keeps '%s': %s", l->path, strerror(reason));
+    l->beating = 1;
+    return 0;
+}
+
+int lock_lost(void *handle) {
+    struct lock *l = handle;
+    if (!l)
+        return 0;
+    pthread_mutex_lock(&l->mutex);
+    if (!l->lost)
+        beat(l);
+    int lost = l->lost;
+    pthread_mutex_unlock(&l->mutex);
+    return lost;
+}
+
+void lock_release(void *handle) {
+    struct lock *l = handle;
+    if (!l)
+        return;
+    pthread_mutex_lock(&l->mutex);
+    l->stop = 1;
+    pthread_cond_signal(&l->wake);
+    pthread_mutex_unlock(&l->mutex);
+    if (l->beating)
+        pthread_join(l->thread, NULL);
+    if (mine_there(l) == 1)
+        unlink(l->path);
+    pthread_cond_destroy(&l->wake);
+    pthread_mutex_destroy(&l->mutex);
+    free(l);
+}

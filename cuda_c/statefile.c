@@ -1,0 +1,296 @@
+/* States of shots on disk; see interfaces/statefile_c.f90.
+ *
+ *   heading (padded by the caller) | n floats | tail: "state", n, checksum of heading and floats
+ *
+ * The thread that writes takes no part in anything else: it touches the writer alone, and keeps its own sentence. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "err.h"
+#include "iface.h"
+
+enum { PIECE = 1 << 20 }; /* floats: the checksum goes from piece to piece */
+
+static const char MARK[8] = "SPLstat", ENDING[] = ".state", HALF[] = ".half";
+
+typedef struct tail {
+    char mark[8];
+    int64_t n, sum;
+} tail;
+
+typedef struct writer {
+    float *state;
+    long room, n;
+    char *path, *half, *head;
+    int length;
+    int started;         /* a thread is to be joined */
+    atomic_int finished; /* it is done */
+    pthread_t thread;
+    int failed;
+    double seconds;
+    char why[1024];
+} writer;
+
+static long head_sum(const char *head, int length) {
+    long sum = 0;
+    for (int at = 0; at < length; at += (int)sizeof(float)) { /* as floats, whatever the alignment */
+        float four = 0;
+        memcpy(&four, head + at, (size_t)(length - at) < sizeof four ? (size_t)(length - at) : sizeof four);
+        sum = checksum_floats(sum, 1, &four);
+    }
+    return sum;
+}
+
+/* --- the thread ---------------------------------------------------------------------- */
+
+static int complain(writer *w, const char *what, int reason) {
+    snprintf(w->why, sizeof w->why, "cannot %s '%s': %s", what, w->path, strerror(reason));
+    return 1;
+}
+
+static int put(writer *w, int fd, const void *bytes, size_t n) {
+    for (size_t done = 0; done < n;) {
+        ssize_t now = write(fd, (const char *)bytes + done, n - done);
+        if (now < 0 && errno == EINTR)
+            continue;
+        if (now <= 0)
+            return complain(w, "write", now < 0 ? errno : ENOSPC);
+        done += (size_t)now;
+    }
+    return 0;
+}
+
+static int put_all(writer *w, int fd) {
+    tail end = {.n = w->n, .sum = head_sum(w->head, w->length)};
+    memcpy(end.mark, MARK, sizeof end.mark);
+    if (put(w, fd, w->head, (size_t)w->length))
+        return 1;
+    for (long at = 0; at < w->n; at += PIECE) {
+        const long now = w->n - at < PIECE ? w->n - at : PIECE;
+        end.sum = checksum_floats(end.sum, now, w->state + at);
+        if (put(w, fd, w->state + at, (size_t)now * sizeof(float)))
+            return 1;
+    }
+    if (put(w, fd, &end, sizeof end))
+        return 1;
+    return fsync(fd) ? complain(w, "force onto the disk", errno) : 0;
+}
+
+/* The folder's entry must be on the disk too, where the file system can do that. */
+static void sync_folder(const char *path) {
+    char *folder = strdup(path), *slash = folder == NULL ? NULL : strrchr(folder, '/');
+    if (slash != NULL)
+        *slash = 0;
+    int fd = slash == NULL ? -1 : open(slash == folder ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(folder);
+}
+
+static int write_file(writer *w) {
+    unlink(w->half); /* of a process that had this number before */
+    int fd = open(w->half, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return complain(w, "write", errno);
+    int failed = put_all(w, fd);
+    if (close(fd) && !failed)
+        failed = complain(w, "write", errno);
+    if (!failed && rename(w->half, w->path))
+        failed = complain(w, "rename what was written for", errno);
+    if (failed)
+        unlink(w->half);
+    else
+        sync_folder(w->path);
+    return failed;
+}
+
+static void *work(void *handle) {
+    writer *w = handle;
+    const double from = host_seconds();
+    w->failed = write_file(w);
+    w->seconds = host_seconds() - from;
+    atomic_store(&w->finished, 1);
+    return NULL;
+}
+
+/* --- the writer ---------------------------------------------------------------------- */
+
+void *statefile_new(void) {
+    writer *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        err_set("no memory for a writer of states");
+    return w;
+}
+
+static void join(writer *w) {
+    if (w->started)
+        pthread_join(w->thread, NULL);
+    w->started = 0;
+}
+
+void statefile_free(void *handle) {
+    writer *w = handle;
+    if (w == NULL)
+        return;
+    join(w);
+    free(w->state);
+    free(w->path);
+    free(w->half);
+    free(w->head);
+    free(w);
+}
+
+int statefile_busy(void *handle) {
+    writer *w = handle;
+    return w != NULL && w->started && !atomic_load(&w->finished);
+}
+
+void *statefile_room(void *handle, long n) {
+    writer *w = handle;
+    if (w == NULL || n < 0 || statefile_busy(w)) {
+        err_set("the state before is still being written");
+        return NULL;
+    }
+    join(w);
+    if (n > w->room || w->state == NULL) {
+        free(w->state);
+        w->room = 0;
+        w->state = (size_t)n < SIZE_MAX / sizeof(float) ? malloc(n > 0 ? (size_t)n * sizeof(float) : 1) : NULL;
+        if (w->state == NULL) {
+            err_set("no memory for a state of %ld numbers (%.3f GB)", n, 4e-9 * (double)n);
+            return NULL;
+        }
+        w->room = n;
+    }
+    return w->state;
+}
+
+/* FILE.HOST.PID.half: two processes that write the same state do not meet before the end. */
+static char *half_name(const char *path) {
+    char host[256], *name = NULL;
+    host_name(host, sizeof host);
+    for (char *c = host; *c; c++)
+        if (*c == '/')
+            *c = '_';
+    return asprintf(&name, "%s.%s.%ld%s", path, host, (long)getpid(), HALF) < 0 ? NULL : name;
+}
+
+static int begin(writer *w) {
+    sigset_t all, before;
+    sigfillset(&all); /* signals are for the thread that computes */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int reason = pthread_create(&w->thread, NULL, work, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    REQUIRE(reason == 0, "cannot start a thread to write '%s': %s", w->path, strerror(reason));
+    w->started = 1;
+    return 0;
+}
+
+int statefile_write(void *handle, const char *path, int length, const char *head, long n) {
+    writer *w = handle;
+    REQUIRE(w != NULL && !statefile_busy(w), "the state before is still being written");
+    join(w);
+    REQUIRE(n >= 0 && n <= w->room && length >= 0, "a state of %ld numbers in room for %ld", n, w->room);
+    file_limit_is_error();
+    free(w->path);
+    free(w->half);
+    free(w->head);
+    w->path = strdup(path);
+    w->half = half_name(path);
+    w->head = malloc(length > 0 ? (size_t)length : 1);
+    REQUIRE(w->path && w->half && w->head, "no memory to write '%s'", path);
+    memcpy(w->head, head, (size_t)length);
+    w->length = length;
+    w->n = n;
+    w->failed = 0;
+    atomic_store(&w->finished, 0);
+    return begin(w);
+}
+
+int statefile_wait(void *handle, double *seconds) {
+    writer *w = handle;
+    *seconds = 0;
+    if (w == NULL || !w->started)
+        return 0;
+    join(w);
+    *seconds = w->seconds;
+    return w->failed ? err_set("%s", w->why) : 0;
+}
+
+/* --- reading ------------------------------------------------------------------------- */
+
+static int read_tail(const char *path, int length, tail *end) {
+    long bytes;
+    TRY(file_size(path, &bytes));
+    const long numbers = bytes - length - (long)sizeof *end;
+    REQUIRE(numbers >= 0 && numbers % (long)sizeof(float) == 0, "'%s' has %ld bytes, no state has", path, bytes);
+    TRY(file_read_bytes(path, bytes - (long)sizeof *end, sizeof *end, (char *)end));
+    REQUIRE(memcmp(end->mark, MARK, sizeof MARK) == 0 && end->n == numbers / (long)sizeof(float),
+            "'%s' is damaged: its end is not that of a state", path);
+    return 0;
+}
+
+int statefile_head(const char *path, int length, char *head, long *n) {
+    tail end;
+    *n = 0;
+    TRY(read_tail(path, length, &end));
+    TRY(file_read_bytes(path, 0, length, head));
+    *n = end.n;
+    return 0;
+}
+
+int statefile_read(const char *path, int length, long n, float *state) {
+    tail end;
+    TRY(read_tail(path, length, &end));
+    REQUIRE(end.n == n, "'%s' has %ld numbers, %ld expected", path, (long)end.n, n);
+    char *head = malloc(length > 0 ? (size_t)length : 1);
+    REQUIRE(head, "no memory to read '%s'", path);
+    int failed = file_read_bytes(path, 0, length, head);
+    long sum = failed ? 0 : head_sum(head, length);
+    free(head);
+    TRY(failed);
+    TRY(file_read_bytes(path, length, n * (long)sizeof(float), (char *)state));
+    for (long at = 0; at < n; at += PIECE)
+        sum = checksum_floats(sum, n - at < PIECE ? n - at : PIECE, state + at);
+    REQUIRE(sum == end.sum, "'%s' is damaged: its checksum is %016lx, must be %016lx", path, sum, (long)end.sum);
+    return 0;
+}
+
+/* --- the folder ---------------------------------------------------------------------- */
+
+int statefile_folder(const char *path) {
+    REQUIRE(mkdir(path, 0777) == 0 || errno == EEXIST, "cannot make the folder '%s': %s", path, strerror(errno));
+    return 0;
+}
+
+static int ends_with(const char *name, const char *ending) {
+    const size_t n = strlen(name), m = strlen(ending);
+    return n > m && strcmp(name + n - m, ending) == 0;
+}
+
+int statefile_sweep(const char *path, int everything) {
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return 0;
+    for (struct dirent *e; (e = readdir(folder)) != NULL;)
+        if (ends_with(e->d_name, HALF) || (everything && ends_with(e->d_name, ENDING)))
+            unlinkat(dirfd(folder), e->d_name, 0);
+    closedir(folder);
+    if (everything)
+        rmdir(path); /* not if the user put something there */
+    return 0;
+}

@@ -1,0 +1,432 @@
+!> Checkpoints: the state of a long shot goes to disk now and then, and whoever is dealt the shot next goes on from there.
+!>
+!> A state is copied between two turns of the time loop and written by a thread of its own meanwhile (statefile_c): the loop stops
+!> for the copy alone. A shot has two files, OUTPUT.states/shotN.a.state and .b.state, written in turns, so that a whole one is
+!> there at any time. Workers write them themselves, as states are far larger than gathers and need no order; where a worker does
+!> not see the folder of the output, its shots begin at the first step as if there were none.
+!>
+!> How often: after so much compute that what is lost in a failure and what the states cost are balanced (Young 1974; Daly 2006,
+!> doi 10.1016/j.future.2004.11.016, equation 37), the cost being the time from the stop until the state is on the disk, as if
+!> nothing were overlapped.
+module checkpoint_m
+  use error_m, only: AddContext, error_t, Fail, FailFromC
+  use files_m, only: FileExists, FileRemove
+  use host_c, only: host_memory, host_seconds
+  use iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, c_long, c_long_long, c_null_char, c_null_ptr, c_ptr
+  use kinds_m, only: dp, i8, sp
+  use solver_m, only: moment_t, solver_t
+  use statefile_c, only: statefile_busy, statefile_folder, statefile_free, statefile_head, statefile_new, statefile_read, &
+                         statefile_room, statefile_sweep, statefile_wait, statefile_write
+  use text_m, only: CString, Str, ToInt, ToReal
+  implicit none
+  private
+  public :: checkpoint_t, keeper_t, trail_t, CheckpointRule, CheckpointInterval, CheckpointSweep
+  public :: KeeperNew, KeeperBegin, KeeperTurn, KeeperNow, KeeperDrop, KeeperEnd
+
+  integer, parameter :: HEAD = 4096                !< bytes of a heading
+  real(dp), parameter :: PRESUMED = 3.0e8_dp       !< bytes a second to disk, until measured
+  real(dp), parameter :: LEAST = 0.01_dp           !< a state costs no less [s]
+  character(*), parameter :: FIRST_LINE = 'state of a shot, SplFd2dmod'
+  character(*), parameter :: nl = new_line('a')
+
+  !> What a job says of its checkpoints.
+  type :: checkpoint_t
+    real(dp) :: interval = 0                       !< seconds of compute from state to state; 0 = none are kept, < 0 = by their cost
+    real(dp) :: mtbf = 86400                       !< mean time between two losses of a worker [s]
+    character(:), allocatable :: folder            !< of the states
+  end type checkpoint_t
+
+  !> The states of a shot in its slot.
+  type :: trail_t
+    real(dp) :: since = 0                          !< last state, or begin of the time loop [s]
+    integer :: turn = 0                            !< the file to write next, 0 or 1
+    real(dp) :: head = 0                           !< fraction of the time loop that was done elsewhere
+    character(:), allocatable :: passport          !< made when first needed
+  end type trail_t
+
+  !> What a worker keeps states with: one at a time is on its way to the disk.
+  type :: keeper_t
+    type(checkpoint_t) :: rule
+    type(c_ptr), private :: writer = c_null_ptr
+    integer, private :: record = 0                 !< shot whose state is on its way, 0 = none
+    logical, private :: unwanted = .false.         !< and it is of no more use
+    logical, private :: seen = .false.             !< there are states of this worker's shots
+    logical, private :: warned = .false.           !< states cannot be kept, and that was said
+    real(dp), private :: halted = 0                !< the time loop stopped for it [s]
+    real(dp), private :: numbers = 0               !< in the state on its way
+    integer(i8), private :: room = 0               !< numbers there is room for
+    real(dp), private :: price = 0                 !< cost of a state [s a number], 0 = not known
+    integer, private :: states = 0                 !< written so far
+    real(dp), private :: bytes = 0, writing = 0, stops = 0   !< in them; seconds of the thread, and of the time loop
+  end type keeper_t
+
+contains
+
+  !> From the parameters `checkpoint` (minutes or auto), `mtbf` [h] and `output`. `ok` is false where the first is neither.
+  subroutine CheckpointRule(checkpoint, mtbf, output, rule, ok)
+    character(*), intent(in) :: checkpoint, output
+    real(dp), intent(in) :: mtbf
+    type(checkpoint_t), intent(out) :: rule
+    logical, intent(out) :: ok
+    rule%folder = output//'.states'
+    rule%mtbf = 3600*mtbf
+    rule%interval = -1
+    ok = .true.
+    if (checkpoint == 'auto') return
+    call ToReal(checkpoint, rule%interval, ok)
+    ok = ok .and. rule%interval >= 0 .and. rule%interval <= 1.0e5_dp
+    rule%interval = 60*rule%interval
+  end subroutine CheckpointRule
+
+  !> Compute between two states [s] that wastes least, where a state costs `cost` [s] and failures come every `mtbf` [s].
+  pure real(dp) function CheckpointInterval(cost, mtbf) result(interval)
+    real(dp), intent(in) :: cost, mtbf
+    real(dp) :: part
+    interval = mtbf
+    if (cost >= 2*mtbf) return
+    part = cost/(2*mtbf)
+    interval = sqrt(2*cost*mtbf)*(1 + sqrt(part)/3 + part/9) - cost
+  end function CheckpointInterval
+
+  !> Removes what killed writers left; with `everything` all states, as all shots are done or the survey starts anew.
+  subroutine CheckpointSweep(rule, everything)
+    type(checkpoint_t), intent(in) :: rule
+    logical, intent(in) :: everything
+    integer :: ignored
+    if (allocated(rule%folder)) ignored = statefile_sweep(CString(rule%folder), merge(1, 0, everything))
+  end subroutine CheckpointSweep
+
+  !> A keeper that is in use must be ended before.
+  subroutine KeeperNew(keeper, rule)
+    type(keeper_t), intent(inout) :: keeper
+    type(checkpoint_t), intent(in) :: rule
+    keeper = keeper_t()
+    keeper%rule = rule
+    if (.not. allocated(rule%folder)) keeper%rule%interval = 0
+    if (Off(keeper)) return
+    keeper%writer = statefile_new()
+    if (.not. c_associated(keeper%writer)) keeper%rule%interval = 0
+  end subroutine KeeperNew
+
+  pure logical function Off(keeper)
+    type(keeper_t), intent(in) :: keeper
+    Off = .not. abs(keeper%rule%interval) > 0
+  end function Off
+
+  pure function Path(keeper, record, turn) result(name)
+    type(keeper_t), intent(in) :: keeper
+    integer, intent(in) :: record, turn
+    character(:), allocatable :: name
+    name = keeper%rule%folder//'/shot'//Str(record)//merge('.a', '.b', turn == 0)//'.state'
+  end function Path
+
+  ! --- going on from a state -----------------------------------------------------------------------------------------
+
+  !> A shot was set up and is about to begin its time loop: it goes on from its newest whole state, if there is one of the very same
+  !> shot. `said`: a sentence on that, '' = there was none. Fails where a state could be read but not taken.
+  subroutine KeeperBegin(keeper, trail, solver, record, said, error)
+    type(keeper_t), intent(inout) :: keeper
+    type(trail_t), intent(inout) :: trail
+    class(solver_t), intent(inout) :: solver
+    integer, intent(in) :: record
+    character(:), allocatable, intent(out) :: said
+    type(error_t), allocatable, intent(inout) :: error
+    type(moment_t) :: moment(0:1)
+    character(:), allocatable :: why
+    logical :: there(0:1)
+    integer :: turn, i
+    said = ''
+    trail = trail_t(since=host_seconds())
+    if (Off(keeper)) return
+    do turn = 0, 1
+      there(turn) = FileExists(Path(keeper, record, turn))
+    end do
+    if (.not. any(there)) return
+    keeper%seen = .true.
+    trail%passport = solver%passport()
+    do turn = 0, 1
+      if (there(turn)) call ReadHead(keeper, trail, record, turn, moment(turn), why, there(turn))
+      if (why /= '') said = 'shot '//Str(record)//' begins at the first step: '//why
+    end do
+    do i = 1, 2
+      turn = merge(0, 1, moment(0)%step > moment(1)%step .eqv. i == 1)
+      if (.not. there(turn)) cycle
+      call LoadState(keeper, trail, solver, record, turn, moment(turn), said, error)
+      if (allocated(error) .or. trail%head > 0) return
+    end do
+  end subroutine KeeperBegin
+
+  !> Whether a file is a state of this very shot, and of which moment; `why` not.
+  subroutine ReadHead(keeper, trail, record, turn, moment, why, good)
+    type(keeper_t), intent(in) :: keeper
+    type(trail_t), intent(in) :: trail
+    integer, intent(in) :: record, turn
+    type(moment_t), intent(out) :: moment
+    character(:), allocatable, intent(out) :: why
+    logical, intent(out) :: good
+    character(kind=c_char, len=HEAD) :: text
+    type(error_t), allocatable :: error
+    integer(c_long_long) :: n
+    logical :: ok(3)
+    integer :: at
+    why = ''
+    call FailFromC(statefile_head(CString(Path(keeper, record, turn)), HEAD, text, n), error)
+    good = .not. allocated(error)
+    if (.not. good) then
+      why = error%message
+      return
+    end if
+    call ToInt(Value(text, 'step'), moment%step, ok(1))
+    call ToInt(Value(text, 'films'), moment%films, ok(2))
+    call ToReal(Value(text, 'seconds'), moment%seconds, ok(3))
+    at = index(text, nl//nl)
+    good = index(text, FIRST_LINE//nl) == 1 .and. all(ok) .and. at > 0
+    if (.not. good) why = "'"//Path(keeper, record, turn)//"' is damaged: it does not begin as a state does"
+    if (.not. good) return
+    good = index(text(at + 2:), trail%passport//nl) == 1
+    if (.not. good) why = Difference(text, trail%passport)
+  end subroutine ReadHead
+
+  !> Which line of a passport differs.
+  function Difference(text, passport) result(why)
+    character(*), intent(in) :: text, passport
+    character(:), allocatable :: why, name
+    integer :: from, to, blank
+    from = 1
+    why = 'its state is of another kind'
+    do while (from < len(passport))
+      to = index(passport(from:)//nl, nl) + from - 2
+      blank = index(passport(from:to), ' ') + from - 1
+      name = passport(from:blank - 1)
+      if (Value(text, name) /= passport(blank + 1:to)) then
+        why = 'its state was made with another '//name
+        if (name == 'variant' .or. name == 'code') why = why//', '//Value(text, name)//', than '//passport(blank + 1:to)//' here'
+        return
+      end if
+      from = to + 2
+    end do
+  end function Difference
+
+  !> What follows `name` at the beginning of a line.
+  pure function Value(text, name) result(word)
+    character(*), intent(in) :: text, name
+    character(:), allocatable :: word
+    integer :: from, to
+    word = ''
+    from = index(text, nl//name//' ')
+    if (from == 0) return
+    from = from + len(name) + 2
+    to = index(text(from:), nl) + from - 2
+    if (to >= from) word = text(from:to)
+  end function Value
+
+  subroutine LoadState(keeper, trail, solver, record, turn, moment, said, error)
+    type(keeper_t), intent(inout) :: keeper
+    type(trail_t), intent(inout) :: trail
+    class(solver_t), intent(inout) :: solver
+    integer, intent(in) :: record, turn
+    type(moment_t), intent(in) :: moment
+    character(:), allocatable, intent(inout) :: said
+    type(error_t), allocatable, intent(inout) :: error
+    type(error_t), allocatable :: fault
+    real(sp), pointer, contiguous :: state(:)
+    call Land(keeper, said)
+    call GetRoom(keeper, solver%state_size(moment), state, fault)
+    if (.not. allocated(fault)) call FailFromC(statefile_read(CString(Path(keeper, record, turn)), HEAD, size(state, kind=i8), &
+                                                              state), fault)
+    if (allocated(fault)) then
+      said = 'shot '//Str(record)//' begins at the first step: '//fault%message
+      return
+    end if
+    call solver%load(moment, state, error)
+    call AddContext(error, 'going on from step '//Str(moment%step))
+    if (allocated(error)) return
+    if (said /= '') said = '; a state was not used: '//said(index(said, ': ') + 2:)
+    said = 'shot '//Str(record)//' goes on after step '//Str(moment%step)//', '//Str(nint(100*solver%fraction()))//' %'//said
+    trail%head = solver%fraction()
+    trail%turn = 1 - turn
+    trail%since = host_seconds()
+  end subroutine LoadState
+
+  ! --- keeping states ------------------------------------------------------------------------------------------------
+
+  !> Between two turns of a shot: keeps its state if it is time. `said`: a sentence for the log, '' = nothing to say.
+  !> Fails where the field is not sound.
+  subroutine KeeperTurn(keeper, trail, solver, record, said, error)
+    type(keeper_t), intent(inout) :: keeper
+    type(trail_t), intent(inout) :: trail
+    class(solver_t), intent(inout) :: solver
+    integer, intent(in) :: record
+    character(:), allocatable, intent(out) :: said
+    type(error_t), allocatable, intent(inout) :: error
+    said = ''
+    if (Off(keeper)) return
+    if (keeper%record /= 0) then
+      if (statefile_busy(keeper%writer) == 1) return
+      call Land(keeper, said)
+    end if
+    if (host_seconds() - trail%since < Interval(keeper, solver)) return
+    call Take(keeper, trail, solver, record, said, error)
+  end subroutine KeeperTurn
+
+  !> Keeps the state at once, on the disk on return: before a worker must leave.
+  subroutine KeeperNow(keeper, trail, solver, record, said, error)
+    type(keeper_t), intent(inout) :: keeper
+    type(trail_t), intent(inout) :: trail
+    class(solver_t), intent(inout) :: solver
+    integer, intent(in) :: record
+    character(:), allocatable, intent(out) :: said
+    type(error_t), allocatable, intent(inout) :: error
+    said = ''
+    if (Off(keeper)) return
+    call Land(keeper, said)
+    call Take(keeper, trail, solver, record, said, error)
+    call Land(keeper, said)
+  end subroutine KeeperNow
+
+  real(dp) function Interval(keeper, solver)
+    type(keeper_t), intent(in) :: keeper
+    class(solver_t), intent(in) :: solver
+    real(dp) :: n
+    Interval = keeper%rule%interval
+    if (Interval >= 0) return
+    n = real(solver%state_size(solver%moment()), dp)
+    Interval = CheckpointInterval(max(LEAST, n*merge(keeper%price, 4/PRESUMED, keeper%price > 0)), keeper%rule%mtbf)
+  end function Interval
+
+  subroutine Take(keeper, trail, solver, record, said, error)
+    type(keeper_t), intent(inout) :: keeper
+    type(trail_t), intent(inout) :: trail
+    class(solver_t), intent(inout) :: solver
+    integer, intent(in) :: record
+    character(:), allocatable, intent(inout) :: said
+    type(error_t), allocatable, intent(inout) :: error
+    type(error_t), allocatable :: fault
+    real(sp), pointer, contiguous :: state(:)
+    character(kind=c_char, len=HEAD) :: text
+    type(moment_t) :: moment
+    real(dp) :: from
+    from = host_seconds()
+    if (.not. allocated(trail%passport)) trail%passport = solver%passport()
+    if (trail%passport == '') return
+    moment = solver%moment()
+    call GetRoom(keeper, solver%state_size(moment), state, fault)
+    if (.not. allocated(fault)) call FailFromC(statefile_folder(CString(keeper%rule%folder)), fault)
+    if (.not. allocated(fault)) then
+      call solver%save(state, error)
+      if (allocated(error)) return
+      text = FIRST_LINE//nl//'shot '//Str(record)//nl//'step '//Str(moment%step)//nl//'films '//Str(moment%films)//nl// &
+             'seconds '//Str(moment%seconds)//nl//nl//trail%passport//nl
+      text(HEAD:) = nl
+      call FailFromC(statefile_write(keeper%writer, CString(Path(keeper, record, trail%turn)), HEAD, text, &
+                                     size(state, kind=i8)), fault)
+    end if
+    trail%since = host_seconds()
+    if (allocated(fault)) then
+      call Complain(keeper, record, fault%message, said)
+      return
+    end if
+    keeper%seen = .true.
+    keeper%record = record
+    keeper%numbers = real(size(state, kind=i8), dp)
+    keeper%halted = trail%since - from
+    keeper%stops = keeper%stops + keeper%halted
+    trail%turn = 1 - trail%turn
+  end subroutine Take
+
+  !> Room for a state, where at most half of what memory is left goes into it: a shot is worth more than its state.
+  subroutine GetRoom(keeper, n, state, error)
+    type(keeper_t), intent(inout) :: keeper
+    integer(i8), intent(in) :: n
+    real(sp), pointer, contiguous, intent(out) :: state(:)
+    type(error_t), allocatable, intent(inout) :: error
+    type(c_ptr) :: room
+    integer(c_long) :: total, available
+    nullify (state)
+    if (n > keeper%room) then
+      call host_memory(c_null_char, total, available)
+      if (available > 0 .and. 8*n > available) &
+        call Fail(error, 'it needs '//Str(4e-9_dp*n, 3)//' GB of memory, and no more than '//Str(1e-9_dp*available, 3)// &
+                  ' GB are available')
+      if (allocated(error)) return
+    end if
+    room = statefile_room(keeper%writer, n)
+    if (.not. c_associated(room)) then
+      call FailFromC(1, error)
+    else
+      call c_f_pointer(room, state, [n])
+      keeper%room = max(keeper%room, n)
+    end if
+  end subroutine GetRoom
+
+  !> Once, until a state was kept again.
+  subroutine Complain(keeper, record, why, said)
+    type(keeper_t), intent(inout) :: keeper
+    integer, intent(in) :: record
+    character(*), intent(in) :: why
+    character(:), allocatable, intent(inout) :: said
+    if (keeper%warned) return
+    keeper%warned = .true.
+    said = 'no state of shot '//Str(record)//' is kept: '//why//'; the shot goes on'
+  end subroutine Complain
+
+  !> Waits until the state on its way is on the disk, and counts it.
+  subroutine Land(keeper, said)
+    type(keeper_t), intent(inout) :: keeper
+    character(:), allocatable, intent(inout) :: said
+    type(error_t), allocatable :: error
+    real(c_double) :: seconds
+    if (keeper%record == 0) return
+    call FailFromC(statefile_wait(keeper%writer, seconds), error)
+    if (allocated(error)) then
+      call Complain(keeper, keeper%record, error%message, said)
+    else
+      keeper%warned = .false.
+      keeper%states = keeper%states + 1
+      keeper%bytes = keeper%bytes + 4*keeper%numbers
+      keeper%writing = keeper%writing + seconds
+      keeper%price = (keeper%halted + seconds)/max(1.0_dp, keeper%numbers)
+    end if
+    if (keeper%unwanted) call Remove(keeper, keeper%record)
+    keeper%unwanted = .false.
+    keeper%record = 0
+  end subroutine Land
+
+  ! --- giving up -----------------------------------------------------------------------------------------------------
+
+  !> The states of a shot are of no more use: it is on disk, or what it computed cannot be trusted.
+  subroutine KeeperDrop(keeper, record)
+    type(keeper_t), intent(inout) :: keeper
+    integer, intent(in) :: record
+    if (Off(keeper) .or. .not. keeper%seen) return
+    if (keeper%record == record) then
+      keeper%unwanted = .true.
+    else
+      call Remove(keeper, record)
+    end if
+  end subroutine KeeperDrop
+
+  subroutine Remove(keeper, record)
+    type(keeper_t), intent(in) :: keeper
+    integer, intent(in) :: record
+    type(error_t), allocatable :: ignored
+    call FileRemove(Path(keeper, record, 0), ignored)
+    call FileRemove(Path(keeper, record, 1), ignored)
+  end subroutine Remove
+
+  !> Waits for the last state and gives all back. `said`: what the states cost, '' = there were none.
+  subroutine KeeperEnd(keeper, said)
+    type(keeper_t), intent(inout) :: keeper
+    character(:), allocatable, intent(out) :: said
+    said = ''
+    if (.not. c_associated(keeper%writer)) return
+    call Land(keeper, said)
+    call statefile_free(keeper%writer)
+    keeper%writer = c_null_ptr
+    if (keeper%states == 0) return
+    said = Str(keeper%states)//' state(s) of '//Str(1e-6_dp*keeper%bytes/keeper%states, 3)//' MB kept, '// &
+           Str(1e-9_dp*keeper%bytes/max(keeper%writing, 1e-9_dp), 2)//' GB/s to disk; for each the time loop stopped for '// &
+           Str(keeper%stops/keeper%states, 2)//' s'
+  end subroutine KeeperEnd
+
+end module checkpoint_m

@@ -1,0 +1,82 @@
+!> Shots whose worker is gone, and the shots that drive workers to their death.
+!>
+!> All that a lost worker had is dealt again. One of its shots may have killed it. The first time all of them are suspected; a
+!> suspect is dealt when nothing else is left to deal, never beside another suspect on the same worker, and never to two workers at
+!> once. So if a worker dies with a suspect, that one alone is to blame. A shot that was to blame for `retries` lost workers (at
+!> least two) is poison, and parked.
+module deaths_m
+  use dealer_m, only: dealer_t, DealerFlies, DealerLost, DealerPark, DealerTake, DealerUnpark
+  use kinds_m, only: dp
+  implicit none
+  private
+  public :: loss_t, DeathsTake, DeathsUndo, DeathsAdopt
+
+  !> What became of a shot of a lost worker.
+  type :: loss_t
+    integer :: worker = 0, slot = 0
+    logical :: blamed = .false.               !< it may have been the cause
+    logical :: alone = .false.                !< no other may
+    logical :: parked = .false.
+    logical :: known = .false.                !< it was suspected before
+  end type loss_t
+
+contains
+
+  !> Takes back all that a worker has. `losses`: what another worker does not have already. `innocent`: none of them is to blame.
+  subroutine DeathsTake(dealer, worker, innocent, now, losses)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker
+    logical, intent(in) :: innocent
+    real(dp), intent(in) :: now
+    type(loss_t), allocatable, intent(out) :: losses(:)
+    integer, allocatable :: slots(:)
+    logical, allocatable :: blamed(:)
+    logical :: parked, dropped
+    integer :: i
+    slots = pack(dealer%flight%slot, dealer%flight%worker == worker)
+    allocate (losses(0), blamed(size(slots)))
+    blamed = dealer%deaths(slots) > 0
+    if (.not. any(blamed)) blamed = .true.
+    if (innocent) blamed = .false.
+    do i = 1, size(slots)
+      associate (known => dealer%deaths(slots(i)) > 0, alone => blamed(i) .and. count(blamed) == 1)
+        call DealerLost(dealer, worker, slots(i), .not. alone, now, parked, dropped)
+        if (dropped) cycle
+        losses = [losses, loss_t(worker, slots(i), blamed(i), alone, parked, known)]
+      end associate
+      if (blamed(i)) dealer%deaths(slots(i)) = dealer%deaths(slots(i)) + 1
+      if (parked .or. dealer%deaths(slots(i)) < max(2, dealer%retries)) cycle
+      call DealerPark(dealer, slots(i))
+      losses(size(losses))%parked = .true.
+    end do
+  end subroutine DeathsTake
+
+  !> The worker was not dead: what its silence was held against its shots is forgiven. One that was parked stays parked, unless its
+  !> traces come.
+  subroutine DeathsUndo(dealer, losses)
+    type(dealer_t), intent(inout) :: dealer
+    type(loss_t), intent(in) :: losses(:)
+    integer :: i
+    do i = 1, size(losses)
+      associate (slot => losses(i)%slot)
+        if (losses(i)%blamed) dealer%deaths(slot) = max(0, dealer%deaths(slot) - 1)
+        if (losses(i)%alone) dealer%attempts(slot) = max(0, dealer%attempts(slot) - 1)
+        if (losses(i)%parked) call DealerUnpark(dealer, slot)
+      end associate
+    end do
+  end subroutine DeathsUndo
+
+  !> A worker that was taken for lost still works on a shot: it keeps it if the shot waits to be dealt again. Else `adopted` is
+  !> false, and the worker should drop it.
+  subroutine DeathsAdopt(dealer, worker, slot, now, adopted)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker, slot
+    real(dp), intent(in) :: now
+    logical, intent(out) :: adopted
+    adopted = any(dealer%again == slot) .and. .not. DealerFlies(dealer, worker, slot)
+    if (.not. adopted) return
+    dealer%again = pack(dealer%again, dealer%again /= slot)
+    call DealerTake(dealer, worker, slot, now)
+  end subroutine DeathsAdopt
+
+end module deaths_m

@@ -1,0 +1,145 @@
+!> Whether a message can be what its kind says, before anybody takes its numbers for sizes and places: ranks of different builds,
+!> or bits that fell over on the way, must not bring a rank down.
+module lettercheck_m
+  use kinds_m, only: dp, i8
+  use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, &
+                        MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_START, MSG_STOP, MSG_WRITTEN
+  use text_m, only: Str
+  implicit none
+  private
+  public :: LetterFault
+
+  integer(i8), parameter :: most = huge(1)        !< numbers that become default integers
+
+contains
+
+  !> What is wrong with a message, '' if nothing is. The master tells how many workers and shots there are; without these the
+  !> message is one to a worker.
+  pure function LetterFault(m, nworkers, nshots) result(why)
+    type(message_t), intent(in) :: m
+    integer, intent(in), optional :: nworkers, nshots
+    character(:), allocatable :: why
+    logical :: home
+    why = ''
+    home = present(nworkers) .and. present(nshots)
+    select case (m%kind)
+    case (MSG_READY)
+      if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
+      call Within('threads', m%n(3), 0_i8, most, why)
+      if (.not. allocated(m%text)) why = 'the host is missing'
+    case (MSG_BYE, MSG_LEAVE, MSG_PROGRESS)
+      if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
+      if (m%kind == MSG_PROGRESS) call Within('record', m%n(2), 0_i8, most, why)
+      if (m%kind == MSG_PROGRESS .and. .not. all(m%x(1:2) >= 0 .and. m%x(1:2) <= huge(1))) why = 'a fraction done that is none'
+      if (m%kind == MSG_LEAVE) call Within('signal', m%n(2), 0_i8, most, why)
+    case (MSG_SHOT)
+      call OfShot(m, why)
+      call Within('receivers', m%n(3), 1_i8, most, why)
+      call Fits('positions', Length(m), [4_i8, m%n(3)], why)
+      if (why == '') call Channels(m%places(3*m%n(3) + 1:), why)
+    case (MSG_MODEL)
+      call OfShot(m, why, home)
+      if (home .and. why == '') call Within('slot', m%n(2), 1_i8, int(nshots, i8), why)
+      if (home) return
+      call Within('nodes along x', m%n(3), 0_i8, most, why)
+      call Within('nodes along z', m%n(4), 0_i8, most, why)
+      if (Fields(m) > 0) call Fits('samples', Fields(m), [2_i8, m%n(3), m%n(4)], why)
+    case (MSG_GATHER)
+      call OfShot(m, why)
+      call Within('steps', m%n(6), 0_i8, most, why)
+      call Fits('positions', Length(m), [2_i8, m%n(4)], why)
+      call Fits('samples', Fields(m), m%n(3:5), why)
+      if (home) call FromWorker(m, nworkers, nshots, why)
+      if (.not. allocated(m%text)) then
+        why = 'the device is missing'
+      else if (index(m%text, achar(10)) == 0) then
+        why = 'the device is missing'
+      end if
+    case (MSG_SNAPS)
+      call OfShot(m, why)
+      call Fits('samples', Fields(m), m%n(3:5), why)
+      if (home) call FromWorker(m, nworkers, nshots, why)
+    case (MSG_LOST)
+      call OfShot(m, why)
+      if (home) call FromWorker(m, nworkers, nshots, why)
+      if (.not. allocated(m%text)) why = 'the cause is missing'
+    case (MSG_WRITTEN, MSG_REFUSED)
+      call OfShot(m, why)
+      call Within('kind', m%n(3), int(MSG_NONE, i8), most, why)
+      if (.not. allocated(m%text)) why = 'the reason is missing'
+    case (MSG_NOTE)
+      if (.not. allocated(m%text)) why = 'the sentence is missing'
+    case (MSG_DROP)
+      call Within('record', m%n(1), 1_i8, most, why)
+    case (MSG_START, MSG_END)
+      call Within('exit status', m%n(1), 0_i8, 255_i8, why)
+    case (MSG_NONE, MSG_STOP, MSG_BEAT)
+      continue
+    case default
+      why = 'there is no such message'
+    end select
+  end function LetterFault
+
+  pure subroutine OfShot(m, why, slot_too)
+    type(message_t), intent(in) :: m
+    character(:), allocatable, intent(inout) :: why
+    logical, intent(in), optional :: slot_too
+    call Within('record', m%n(1), 1_i8, most, why)
+    if (present(slot_too)) then
+      if (.not. slot_too) return
+    end if
+    call Within('slot', m%n(2), 1_i8, most, why)
+  end subroutine OfShot
+
+  pure subroutine FromWorker(m, nworkers, nshots, why)
+    type(message_t), intent(in) :: m
+    integer, intent(in) :: nworkers, nshots
+    character(:), allocatable, intent(inout) :: why
+    call Within('slot', m%n(2), 1_i8, int(nshots, i8), why)
+    call Within('worker', m%n(12), 1_i8, int(nworkers, i8), why)
+  end subroutine FromWorker
+
+  !> The first fault is the one to tell.
+  pure subroutine Within(name, value, lo, hi, why)
+    character(*), intent(in) :: name
+    integer(i8), intent(in) :: value, lo, hi
+    character(:), allocatable, intent(inout) :: why
+    if (why /= '' .or. (value >= lo .and. value <= hi)) return
+    why = name//' = '//Str(value)//', must be '//Str(lo)//' .. '//Str(hi)
+  end subroutine Within
+
+  !> `found` numbers must be the product of `shape`, which may exceed every integer.
+  pure subroutine Fits(name, found, shape, why)
+    character(*), intent(in) :: name
+    integer(i8), intent(in) :: found, shape(:)
+    character(:), allocatable, intent(inout) :: why
+    character(:), allocatable :: wanted
+    integer :: i
+    if (why /= '') return
+    wanted = ''
+    do i = 1, size(shape)
+      if (shape(i) < 1 .or. shape(i) > most) why = Str(shape(i))//' '//name//' along a side'
+      wanted = wanted//' x '//Str(shape(i))
+    end do
+    if (why == '' .and. product(real(shape, dp)) /= real(found, dp)) why = Str(found)//' '//name//', must be'//wanted(3:)
+  end subroutine Fits
+
+  pure subroutine Channels(x, why)
+    real(dp), intent(in) :: x(:)
+    character(:), allocatable, intent(inout) :: why
+    if (.not. all(abs(x) <= real(most, dp))) why = 'a channel number that is none'
+  end subroutine Channels
+
+  pure integer(i8) function Length(m)
+    type(message_t), intent(in) :: m
+    Length = 0
+    if (allocated(m%places)) Length = size(m%places, kind=i8)
+  end function Length
+
+  pure integer(i8) function Fields(m)
+    type(message_t), intent(in) :: m
+    Fields = 0
+    if (allocated(m%fields)) Fields = size(m%fields, kind=i8)
+  end function Fields
+
+end module lettercheck_m

@@ -1,0 +1,110 @@
+!> A worker is taken for lost, or comes back: what that means for its shots, the journal, the log and its node.
+module losses_m
+  use deaths_m, only: DeathsAdopt, DeathsTake, DeathsUndo, loss_t
+  use dealer_m, only: dealer_t, DealerGone, DealerLost
+  use error_m, only: error_t
+  use kinds_m, only: dp
+  use log_m, only: LogError, LogInfo, LogWarn
+  use quarantine_m, only: quarantine_t, QuarantineBack, QuarantineDied
+  use store_m, only: store_t, StoreBack, StoreDeal, StoreLost
+  use text_m, only: Str
+  use watch_m, only: watch_t, WatchDeal, WatchLost
+  implicit none
+  private
+  public :: losses_t, LossesTake, LossesForgive, LossesAdopt, LossesGiveUp
+
+  !> What was taken back from workers that are lost.
+  type :: losses_t
+    type(loss_t), allocatable :: list(:)
+  end type losses_t
+
+contains
+
+  !> Nothing was heard of a worker for too long: all it had is dealt again, or parked as poison. `innocent`: it was asked to go and
+  !> did not, which is no shot's fault.
+  subroutine LossesTake(losses, dealer, store, watch, quarantine, worker, why, innocent, now, error)
+    type(losses_t), intent(inout) :: losses
+    type(dealer_t), intent(inout) :: dealer
+    type(store_t), intent(inout) :: store
+    type(watch_t), intent(inout) :: watch
+    type(quarantine_t), intent(inout) :: quarantine
+    integer, intent(in) :: worker
+    character(*), intent(in) :: why           !< 'was not heard of for 12 s'
+    logical, intent(in) :: innocent
+    real(dp), intent(in) :: now
+    type(error_t), allocatable, intent(inout) :: error
+    type(loss_t), allocatable :: new(:)
+    character(:), allocatable :: host, list
+    integer :: i
+    host = watch%host(worker)
+    call DeathsTake(dealer, worker, innocent, now, new)
+    call DealerGone(dealer, worker)
+    if (.not. allocated(losses%list)) allocate (losses%list(0))
+    losses%list = [losses%list, new]
+    list = ''
+    do i = 1, size(new)
+      associate (slot => new(i)%slot, record => store%fio%record(new(i)%slot))
+        call WatchLost(watch, worker, record)
+        call StoreLost(store, slot, new(i)%parked, dealer%attempts(slot), worker, host, &
+                       'worker '//Str(worker)//' on '//host//' '//why, error)
+        if (new(i)%parked) then
+          call LogError('shot '//Str(record)//' may have killed '//Str(dealer%deaths(slot))//' worker(s): it is parked')
+        else
+          list = list//' '//Str(record)
+        end if
+      end associate
+    end do
+    if (list /= '') list = '; dealt again: shot'//list
+    call LogWarn('worker '//Str(worker)//' on '//host//' '//why//' and is taken for lost'//list)
+    if (innocent .or. any(new%known)) return
+    call QuarantineDied(quarantine, host)
+  end subroutine LossesTake
+
+  !> A worker that was taken for lost is heard again.
+  subroutine LossesForgive(losses, dealer, watch, quarantine, worker, silence, lease)
+    type(losses_t), intent(inout) :: losses
+    type(dealer_t), intent(inout) :: dealer
+    type(watch_t), intent(in) :: watch
+    type(quarantine_t), intent(inout) :: quarantine
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: silence, lease    !< how long it was silent; the lease from now on [s]
+    call LogInfo('worker '//Str(worker)//' on '//watch%host(worker)//' is back after '//Str(silence, 3)// &
+                 ' s; the lease is '//Str(lease, 3)//' s now')
+    if (.not. any(losses%list%worker == worker .and. losses%list%known)) call QuarantineBack(quarantine, watch%host(worker))
+    call DeathsUndo(dealer, pack(losses%list, losses%list%worker == worker))
+    losses%list = pack(losses%list, losses%list%worker /= worker)
+  end subroutine LossesForgive
+
+  !> Such a worker still models a shot. It keeps it if nobody else has it.
+  subroutine LossesAdopt(dealer, store, watch, worker, slot, now, adopted, error)
+    type(dealer_t), intent(inout) :: dealer
+    type(store_t), intent(inout) :: store
+    type(watch_t), intent(inout) :: watch
+    integer, intent(in) :: worker, slot
+    real(dp), intent(in) :: now
+    logical, intent(out) :: adopted
+    type(error_t), allocatable, intent(inout) :: error
+    call DeathsAdopt(dealer, worker, slot, now, adopted)
+    if (.not. adopted) return
+    call WatchDeal(watch, worker, store%fio%record(slot))
+    call StoreDeal(store, slot, dealer%attempts(slot) + 1, worker, watch%host(worker), error)
+    call LogInfo('shot '//Str(store%fio%record(slot))//' stays with worker '//Str(worker)//', which still models it')
+  end subroutine LossesAdopt
+
+  !> The time of grace is over: a worker's shot is taken back, to be modelled by a later run.
+  subroutine LossesGiveUp(dealer, store, watch, worker, slot, now, error)
+    type(dealer_t), intent(inout) :: dealer
+    type(store_t), intent(inout) :: store
+    type(watch_t), intent(inout) :: watch
+    integer, intent(in) :: worker, slot
+    real(dp), intent(in) :: now
+    type(error_t), allocatable, intent(inout) :: error
+    logical :: parked, dropped
+    call DealerLost(dealer, worker, slot, .true., now, parked, dropped)
+    call WatchLost(watch, worker, store%fio%record(slot))
+    if (dropped) return
+    call StoreBack(store, slot, worker, watch%host(worker), 'given up when the time of grace was over', error)
+    call LogInfo('shot '//Str(store%fio%record(slot))//' is given up: the time of grace is over')
+  end subroutine LossesGiveUp
+
+end module losses_m

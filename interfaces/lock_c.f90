@@ -1,0 +1,62 @@
+!> A lock that is a file, as C makes and keeps it: works on network file systems too. Paths and texts end with a null.
+module lock_c
+  use iso_c_binding, only: c_char, c_double, c_int, c_ptr
+  implicit none
+  private
+  public :: lock_try, lock_read, lock_alive, lock_break, lock_keep, lock_lost, lock_release
+
+  interface
+    !> Makes the lock file at `path`. NULL if that failed: `held` = 1 because somebody has the lock, else 0 and the error is set.
+    type(c_ptr) function lock_try(path, held) bind(c)
+      import :: c_char, c_int, c_ptr
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), intent(out) :: held
+    end function lock_try
+
+    !> What stands in the lock at `path`: at most n - 1 characters and a null. Their number; -1: there is none, -2: unreadable.
+    integer(c_int) function lock_read(path, n, text) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: n
+      character(kind=c_char), intent(out) :: text(n)
+    end function lock_read
+
+    !> Whether the owner of the lock with this text lives: 1 it does, 0 it is dead, -1 it is no process of this machine.
+    integer(c_int) function lock_alive(text) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(in) :: text(*)
+    end function lock_alive
+
+    !> Takes the lock with this text away from its owner, who is gone. One that somebody took meanwhile stays.
+    integer(c_int) function lock_break(path, text) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(in) :: path(*), text(*)
+    end function lock_break
+
+    !> From now on a thread raises the count in the lock every so many seconds.
+    integer(c_int) function lock_keep(handle, seconds) bind(c)
+      import :: c_double, c_int, c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_double), value :: seconds
+    end function lock_keep
+
+    !> 1 if another one has taken the lock over, else 0. Looks at the file; NULL is nobody's.
+    integer(c_int) function lock_lost(handle) bind(c)
+      import :: c_int, c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+    end function lock_lost
+
+    !> Removes the lock if it is still this one; NULL is harmless.
+    subroutine lock_release(handle) bind(c)
+      import :: c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+    end subroutine lock_release
+  end interface
+end module lock_c

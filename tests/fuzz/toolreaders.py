@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Every reader of the tools behind one door: any bytes in, read or refused out.
+
+    tests/fuzz/toolreaders.py READER [LIBFUZZER OPTION]... CORPUS...    fuzzed with atheris, guided by coverage
+    tests/fuzz/toolreaders.py --mutate ROUNDS READER CORPUS...         random changes of the corpus, without atheris
+
+What is not read must end in cli.Failure, one sentence; any other exception, and what contradicts itself, is a finding. Inputs hold
+several files one behind the other, parted by a byte 1.
+"""
+import contextlib
+import io
+import os
+import random
+import shutil
+import sys
+import tempfile
+import warnings
+import zlib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / 'tools')]
+
+
+def imported():
+    """The modules under test; atheris has to be there before them."""
+    global np, axis, cdf5, cli, gathers, keymap, models, nav, segy_geometry
+    import numpy as np
+    from spltools import axis, cdf5, cli, gathers, keymap, models, nav, segy_geometry
+
+
+class Contradiction(Exception):
+    """What was read cannot be."""
+
+
+class Place:
+    """The folder of the inputs."""
+
+    def __init__(self):
+        base = os.environ.get('TMPDIR') or ('/dev/shm' if os.access('/dev/shm', os.W_OK) else None)
+        self.folder = tempfile.mkdtemp(prefix='spl-fuzz-', dir=base)
+
+    def put(self, name, data):
+        path = os.path.join(self.folder, name)
+        with open(path, 'wb') as file:
+            file.write(data)
+        return path
+
+    def remove(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def parts(data, n):
+    found = data.split(b'\1', n - 1)
+    return found + [b''] * (n - len(found))
+
+
+def written(place, shots, groups=None):
+    """Geometry that was read becomes a key-map, which gives the same shots again."""
+    axis.project_shots(shots)
+    axis.describe(shots, groups)
+    path = os.path.join(place.folder, 'out.keymap')
+    keymap.write_map(path, sorted(shots, key=lambda s: s.record), ['made by a test'], True)
+    back = keymap.read_map(path)
+    if [s.record for s in back] != sorted(s.record for s in shots):
+        raise Contradiction('records of the key-map written are not those read')
+    for one, two in zip(sorted(shots, key=lambda s: s.record), back):
+        if len(one.rx) != len(two.rx) or np.abs(one.rx - two.rx).max() > 2e-3 or abs(one.sx - two.sx) > 2e-3:
+            raise Contradiction(f'positions of record {one.record} are not those read')
+
+
+def p190(place, data):
+    shots, groups, _ = nav.read_p190(place.put('in.p190', data), 6.0)
+    written(place, shots, groups)
+
+
+def sps(place, data):
+    s, r, x = parts(data, 3)
+    shots, _ = nav.read_sps(place.put('in.s', s), place.put('in.r', r), place.put('in.x', x))
+    written(place, shots)
+
+
+def segy(place, data):
+    shots, _ = segy_geometry.read_geometry(place.put('in.segy', data), segy_geometry.Options())
+    written(place, shots)
+
+
+def su(place, data):
+    shots, _ = segy_geometry.read_geometry(place.put('in.su', data), segy_geometry.Options(shot_interval=25.0))
+    written(place, shots)
+
+
+def section(place, data):
+    """A depth section in SEG-Y, or behind a first '+' in SU."""
+    if data[:1] == b'+':
+        path, layout_of, axes = place.put('in.su', data[1:]), segy_geometry.su_layout, models._su_axes
+    else:
+        path, layout_of, axes = place.put('in.segy', data), segy_geometry.segy_layout, models._segy_axes
+    layout = layout_of(path)
+    if layout.traces < 2 or layout.ns < 2:
+        cli.fail('no section')
+    axes(path, layout, [])
+    values = models.checked(path, models.samples(path, layout).T, 'vp', 'm/s')
+    if values.min() < 100 or values.max() > 15000:
+        raise Contradiction('no velocity')
+
+
+def maps(place, data):
+    text, lists = parts(data, 2)
+    place.put('own.txt', lists)
+    shots = keymap.read_map(place.put('k.map', text))
+    written(place, [s for s in shots if not s.skip][:50] or cli.fail('nothing left'))
+
+
+def seismograms(place, data):
+    """A file of gathers; behind a first '+' its header is sealed anew, behind '#' its shots too."""
+    path = place.put('g.nc', data[1:] if data[:1] in b'+#' else data)
+    if data[:1] and data[:1] in b'+#':
+        seal(path, data[:1] == b'#')
+    file = gathers.Gathers(path)
+    file.parameters()
+    slots, _ = file.chosen(done_only=True)
+    for slot in slots[:20]:
+        for component in file.components:
+            g = file.gather(slot, component)
+            if g.traces.shape != (g.nrec, file.nt) or len(g.offset()) != g.nrec:
+                raise Contradiction('traces and receivers differ in number')
+
+
+def seal(path, shots):
+    with contextlib.suppress(cli.Failure, KeyError, ValueError, IndexError, TypeError, OverflowError):
+        header = cdf5.read_header(path)
+        mapped = np.memmap(path, np.uint8, 'r+')
+        if shots:
+            for name in ('checksum', 'run_checksum'):
+                stored = cdf5.array(header, mapped, name)
+                for slot in range(min(len(stored), 20)):
+                    crc = 0
+                    for part in header.variables[name].attributes['order'].split():
+                        crc = zlib.crc32(cdf5.array(header, mapped, part)[slot:slot + 1].reshape(-1).view(np.uint8), crc)
+                    stored[slot] = crc
+        begin = header.variables['header_bytes'].begin
+        cdf5.array(header, mapped, 'header_bytes')[...] = begin
+        cdf5.array(header, mapped, 'header_crc32')[...] = zlib.crc32(mapped[:begin])
+
+
+# reader: (procedure, folder of its corpus)
+READERS = {'p190': (p190, 'p190'), 'sps': (sps, 'sps'), 'segy': (segy, 'segy'), 'su': (su, 'su'), 'section': (section, 'section'),
+           'tool-keymap': (maps, 'keymap'), 'tool-gathers': (seismograms, 'gathers')}
+
+
+def one(reader, place, data):
+    """True if the bytes were read, False if they were refused with a sentence."""
+    with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+        warnings.simplefilter('error')       # numpy tells of NaNs that became numbers by warnings
+        try:
+            READERS[reader][0](place, data)
+            return True
+        except cli.Failure as failure:
+            if len(str(failure)) < 10:
+                raise Contradiction(f"'{failure}' is no sentence") from failure
+            return False
+
+
+def changed(data, other, rng):
+    """One to four random changes: bytes, digits, cuts, repeats, pieces of another input."""
+    data = bytearray(data)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randint(0, len(data))
+        to = min(len(data), at + rng.choice((1, 1, 2, 4, 8, 80)))
+        kind = rng.randint(0, 6)
+        if kind == 0 and at < len(data):
+            data[at] = rng.randint(0, 255)
+        elif kind == 1 and at < len(data):
+            data[at] = rng.choice(b'0123456789-+.eE \n\r#="\xff\x00\x01')
+        elif kind == 2:
+            del data[at:to]
+        elif kind == 3:
+            data[at:at] = data[at:to] * rng.randint(1, 5)
+        elif kind == 4:
+            data[at:at] = bytes(rng.choice(b' 0123456789.-\xff\x00') for _ in range(rng.randint(1, 9)))
+        elif kind == 5 and other:
+            start = rng.randint(0, len(other) - 1)
+            data[at:to] = other[start:start + rng.randint(1, 80)]
+        elif rng.randint(0, 9) == 0:
+            del data[at:]
+    return bytes(data)
+
+
+def corpus_of(paths):
+    files = []
+    for path in map(Path, paths):
+        files += sorted(path.iterdir()) if path.is_dir() else [path]
+    return files
+
+
+def mutate(reader, rounds, paths, seed=1):
+    """Goes through the corpus, then through random changes of it. (read, refused)"""
+    imported()
+    rng, place = random.Random(seed), Place()
+    inputs = [p.read_bytes() for p in corpus_of(paths)]
+    count = [0, 0]
+    try:
+        for i in range(len(inputs) + rounds):
+            data = inputs[i] if i < len(inputs) else changed(rng.choice(inputs), rng.choice(inputs), rng)
+            try:
+                count[not one(reader, place, data)] += 1
+            except Exception:
+                name = f'crash-{reader}-{zlib.crc32(data):08x}.in'
+                Path(name).write_bytes(data)
+                print(f'{reader}: finding, the input is in {name}', file=sys.stderr)
+                raise
+    finally:
+        place.remove()
+    return tuple(count)
+
+
+def main(words):
+    if words[:1] == ['--mutate'] and len(words) > 3 and words[2] in READERS:
+        read, refused = mutate(words[2], int(words[1]), words[3:])
+        print(f'{words[2]}: {read + refused} inputs, {read} read, {refused} refused')
+        return 0
+    if not words or words[0] not in READERS:
+        print(__doc__ + '\nReaders: ' + ' '.join(READERS))
+        return 2
+    import atheris
+    with atheris.instrument_imports(include=['spltools']):
+        imported()
+    place = Place()
+    import atexit
+    atexit.register(place.remove)
+    atheris.Setup([sys.argv[0]] + words[1:], lambda data: one(words[0], place, data) and None)
+    atheris.Fuzz()
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))

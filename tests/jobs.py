@@ -1,0 +1,115 @@
+"""Jobs that tests disturb while they run: start one, find the process of a rank, wait for what its journal says."""
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from minisurvey import PROGRAM, command
+
+RECOVERY = ("--enable-recovery",)
+
+
+def ranks_here(output=None):
+    """{rank: pid} of the program's processes of this folder's jobs, or of the one with that output."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            if not entry.name.isdigit() or os.readlink(entry / "exe") != str(PROGRAM.resolve()) \
+                    or os.readlink(entry / "cwd") != os.getcwd():
+                continue
+            if output and f"output={output}".encode() not in (entry / "cmdline").read_bytes().split(b"\0"):
+                continue
+            for word in (entry / "environ").read_bytes().split(b"\0"):
+                if word.startswith(b"OMPI_COMM_WORLD_RANK="):
+                    found[int(word.split(b"=")[1])] = int(entry.name)
+        except OSError:
+            pass
+    return found
+
+
+def events(output):
+    """[(event, record, worker)] of the journal."""
+    try:
+        lines = Path(output + ".journal").read_text().splitlines()[1:]
+    except OSError:
+        return []
+    words = [line.split() for line in lines]
+    return [(w[1], int(w[2]), int(w[4])) for w in words if len(w) > 4]
+
+
+def count(output, event):
+    return sum(e == event for e, _, _ in events(output))
+
+
+def done_once(output, shots):
+    """Every shot was written, and once."""
+    records = [r for e, r, _ in events(output) if e == "done"]
+    return len(records) == shots and len(set(records)) == shots
+
+
+def wait_until(true, seconds=120.0, process=None):
+    """Whether `true()` came true before the process ended, or the seconds."""
+    limit = time.time() + seconds
+    while time.time() < limit:
+        if true():
+            return True
+        if process is not None and process.poll() is not None:
+            return true()
+        time.sleep(0.005)
+    return False
+
+
+def kick(pid, sig=signal.SIGKILL):
+    try:
+        os.kill(pid, sig)
+    except (ProcessLookupError, TypeError):
+        pass
+
+
+def cpu(pid):
+    """Seconds of CPU time a process has used."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, IndexError):
+        return 0.0
+
+
+class Job:
+    """A run in this folder, its stderr in OUTPUT.err."""
+
+    def __init__(self, *words, output, ranks, options=(), env=None):
+        self.output = output
+        self.err = open(output + ".err", "w")
+        self.process = subprocess.Popen(command("par=job.par", f"output={output}", *words, ranks=ranks, options=options),
+                                        stdin=subprocess.DEVNULL, stderr=self.err, start_new_session=True,
+                                        env={**os.environ, **(env or {})})
+
+    def pid(self, rank):
+        return ranks_here(self.output).get(rank)
+
+    def until(self, true, seconds=120.0):
+        return wait_until(true, seconds, self.process)
+
+    def until_dealt(self, worker, seconds=120.0):
+        """Until this worker has a shot; the record, or None."""
+        self.until(lambda: any(e == "deal" and w == worker for e, _, w in events(self.output)), seconds)
+        return next((r for e, r, w in events(self.output) if e == "deal" and w == worker), None)
+
+    def end(self, seconds=200.0):
+        """Exit status, None if it did not end by itself: it is killed then."""
+        try:
+            status = self.process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            status = None
+        self.err.close()
+        if status is None:
+            kick(self.process.pid)
+            self.process.wait()
+        for pid in ranks_here(self.output).values():
+            kick(pid)
+        return status
+
+    def said(self):
+        return Path(self.output + ".err").read_text(errors="replace")

@@ -1,0 +1,543 @@
+!> Every reader of files and messages that others may have written, behind one door: any bytes in, read or refused out.
+!>
+!> tests/fuzz/README.md tells what the bytes mean to each reader. To add one: a procedure here, its name in FuzzReaders and in
+!> FuzzOne, and a folder of that name with a few small files in tests/fuzz/corpus.
+module readers_m
+  use error_m, only: error_t
+  use fio_c, only: fio_put_longs
+  use fio_m, only: fio_t, FioClose, FioGet, FioOpen, FioStatus, FioVerify
+  use fioget_m, only: SumSlot
+  use fiofile_m, only: computed, geometry
+  use files_m, only: Crc32, Hex
+  use gather_m, only: gather_t
+  use iso_c_binding, only: c_char, c_int, c_long
+  use jobcheck_m, only: JobFromText, JobRead
+  use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalFind, JournalOpen, JournalRead
+  use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapReceivers, KeymapShot
+  use kinds_m, only: dp, i8
+  use lettercheck_m, only: LetterFault
+  use letters_m, only: GatherFrom, ModelFrom, SealLetter, ShotFrom, SnapsFrom, VerdictFrom, WindowFrom
+  use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
+  use params_m, only: job_t
+  use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS, MSG_WRITTEN
+  use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid
+  use shot_m, only: shot_t
+  use table_m, only: table_t
+  use tabledoc_m, only: TableText
+  use text_m, only: CString, Lower, NearestName, Str, ToInt, ToReal
+  use textfile_m, only: IntegerOf, NumberOf, Shown
+  use wavefile_m, only: WavefileRead
+  use wavelet_m, only: wavelet_t, WaveletMake
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: FuzzOne, FuzzReaders
+
+  character(*), parameter :: FuzzReaders = 'numbers params scheme arguments keymap journal raw netcdf wavelet gathers letters'
+  character, parameter :: lf = achar(10)
+  character, parameter :: between = achar(1)     !< parts two files of one input
+  integer(c_int), parameter :: refused = 0, taken = 1, wrong = -1
+
+  type, bind(c) :: layout_t                      !< struct fio_layout
+    integer(c_long) :: header, total, begin, bytes, records
+    integer(c_int) :: kind
+  end type layout_t
+
+  interface
+    integer(c_int) function fio_layout_read(path, var, layout) bind(c)
+      import :: c_int, c_char, layout_t
+      implicit none
+      character(kind=c_char), intent(in) :: path(*), var(*)
+      type(layout_t), intent(out) :: layout
+    end function fio_layout_read
+    integer(c_int) function fio_header_sum(path, n, crc, total) bind(c)
+      import :: c_int, c_long, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_long), intent(out) :: n, crc, total
+    end function fio_header_sum
+  end interface
+
+contains
+
+  !> Gives `bytes` to the reader called `name`, which may write into `folder`. 1: read; 0: refused with a sentence; -1: neither,
+  !> or what was read contradicts itself, `why` on standard output; -2: there is no such reader.
+  integer(c_int) function FuzzOne(name, nname, folder, nfolder, bytes, n) result(outcome) bind(c, name='fuzz_one')
+    integer(c_int), value :: nname, nfolder, n
+    character(kind=c_char), intent(in) :: name(nname), folder(nfolder), bytes(n)
+    character(:), allocatable :: input, at
+    input = Text(bytes)
+    at = Text(folder)//'/'
+    select case (Text(name))
+    case ('numbers')
+      outcome = Numbers(input)
+    case ('params')
+      outcome = Params(input)
+    case ('scheme')
+      outcome = Scheme(input)
+    case ('arguments')
+      outcome = Arguments(input, at)
+    case ('keymap')
+      outcome = Keymap(input, at)
+    case ('journal')
+      outcome = Journal(input, at)
+    case ('raw')
+      outcome = Raw(input, at)
+    case ('netcdf')
+      outcome = Netcdf(input, at)
+    case ('wavelet')
+      outcome = Wavelet(input, at)
+    case ('gathers')
+      outcome = Gathers(input, at)
+    case ('letters')
+      outcome = Letters(input)
+    case default
+      outcome = -2
+    end select
+  end function FuzzOne
+
+  ! --- texts ---------------------------------------------------------------------------------------------------------
+
+  !> The two readers of numbers agree, and what is printed reads back.
+  integer(c_int) function Numbers(input) result(outcome)
+    character(*), intent(in) :: input
+    character(:), allocatable :: back
+    real(dp) :: a, b
+    integer(i8) :: long
+    integer :: i
+    logical :: ok(4)
+    call ToReal(input, a, ok(1))
+    call NumberOf(input, b, ok(2))
+    call ToInt(input, i, ok(3))
+    call IntegerOf(input, long, ok(4))
+    outcome = merge(taken, refused, any(ok))
+    if (ok(1) .and. ok(2) .and. len_trim(input) == len(input)) then
+      if (a /= b) outcome = Contradiction('a number is '//Str(a, 17)//' and '//Str(b, 17))
+      call ToReal(Str(a, 17), b, ok(2))
+      if (.not. ok(2) .or. abs(a - b) > 1.0e-15_dp*abs(a)) outcome = Contradiction(Str(a, 17)//' does not read back')
+    end if
+    if (ok(3) .and. ok(4)) then
+      if (long /= i) outcome = Contradiction('an integer is '//Str(i)//' and '//Str(long))
+    end if
+    back = Shown(input)//Lower(input)//NearestName(input(:min(len(input), 32)), ['half_length', 'overwrite  '])
+    if (len(back) < len(input)) outcome = Contradiction('a text was lost')
+  end function Numbers
+
+  !> A parameter file; the resolved parameters of a job must give the same job again.
+  integer(c_int) function Params(input) result(outcome)
+    character(*), intent(in) :: input
+    type(table_t) :: t, t2
+    type(job_t) :: job, job2
+    type(error_t), allocatable :: error
+    integer :: i
+    call JobFromText(input, job, t, error)
+    outcome = Verdict(error)
+    if (outcome /= taken) return
+    call JobFromText(TableText(t), job2, t2, error)
+    if (allocated(error)) then
+      outcome = Contradiction('resolved parameters do not read back: '//error%message)
+      return
+    end if
+    do i = 1, t%n
+      if (t%row(i)%value /= t2%row(i)%value) outcome = Contradiction(t%row(i)%name//' does not read back')
+    end do
+  end function Params
+
+  !> A parameter file, for a model of 1500 .. 4500 m/s: wavelet, time step, weights and sizes that follow from it.
+  integer(c_int) function Scheme(input) result(outcome)
+    character(*), intent(in) :: input
+    type(table_t) :: t
+    type(job_t) :: job
+    type(wavelet_t) :: wavelet
+    type(scheme_t) :: derived
+    type(error_t), allocatable :: error
+    integer :: n(2)
+    call JobFromText(input, job, t, error)
+    if (.not. allocated(error)) then
+      if (job%wavelet == 'file') job%wavelet = 'ormsby'
+      if (job%tmax/job%dt_out > 1.0e5_dp) job%dt_out = job%tmax/1.0e5_dp      ! larger ones only take longer
+      call WaveletMake(job, wavelet, error)
+    end if
+    if (.not. allocated(error)) call SchemeDerive(job, wavelet, 1500.0_dp, 4500.0_dp, 10.0_dp, 10.0_dp, derived, error)
+    outcome = Verdict(error)
+    if (outcome /= taken) return
+    n = SchemeGrid(derived, 1000, 1000)
+    if (.not. (derived%dt > 0 .and. derived%dt <= 1) .or. derived%nt < 1 .or. derived%nt_out < 1 .or. minval(n) < 1000 .or. &
+        .not. all(abs(derived%q) <= huge(1.0)) .or. size(derived%q) /= derived%nt) outcome = Contradiction('no scheme')
+  end function Scheme
+
+  !> A command line, a word a line, behind the separator the parameter file that par=F names. The verb is plan, or status where
+  !> that is the first line: it looks at no files.
+  integer(c_int) function Arguments(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    character(:), allocatable :: rest, word, file
+    character(4200) :: words(64)
+    type(table_t) :: t
+    type(job_t) :: job
+    type(error_t), allocatable :: error
+    integer :: n, last
+    call Split(input, rest, file)
+    if (index(rest, 'status'//lf) == 1) rest = rest(8:)
+    n = 0
+    do while (n < size(words) .and. rest /= '')
+      last = index(rest//lf, lf)
+      word = rest(:last - 1)
+      rest = rest(min(last, len(rest)) + 1:)
+      n = n + 1
+      words(n) = word
+      if (word /= 'par=F') cycle
+      words(n) = 'par='//at//'F'
+      call Put(at//'F', file)
+    end do
+    call JobRead(words(:n), trim(merge('status', 'plan  ', index(input, 'status') == 1)), job, t, error)
+    outcome = Verdict(error)
+  end function Arguments
+
+  !> The key-map, behind the separator the file own.txt that it may name. A map that is read must give its shots.
+  integer(c_int) function Keymap(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    character(:), allocatable :: map, list
+    type(keymap_t) :: keys
+    type(shot_t) :: shot
+    type(error_t), allocatable :: error
+    integer :: i
+    call Split(input, map, list)
+    call Put(at//'k.map', map)
+    call Put(at//'own.txt', list)
+    call KeymapRead(keys, at//'k.map', error)
+    outcome = Verdict(error)
+    if (outcome /= taken) return
+    do i = 1, keys%n, max(1, keys%n - 1)
+      call KeymapShot(keys, i, shot)
+      if (size(shot%rx) /= KeymapReceivers(keys, i) .or. any(abs(shot%rx) > 3.0e8_dp)) &
+        outcome = Contradiction('receivers of shot '//Str(i))
+      if (KeymapFind(keys, shot%record) /= i) outcome = Contradiction('shot '//Str(i)//' is not found again')
+    end do
+  end function Keymap
+
+  !> A journal. Behind a first '+' the lines come without their checksums, which are put in. Reading must not fail where a run goes
+  !> on with it, and an event appended must be there afterwards.
+  integer(c_int) function Journal(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    integer, parameter :: records(5) = [1, 2, 3, 7, 2147483647]
+    type(journal_t) :: j
+    type(error_t), allocatable :: error
+    integer :: k
+    call Put(at//'j', Sealed(input))
+    call JournalRead(j, at//'j', error)
+    outcome = Verdict(error)
+    if (allocated(error)) deallocate (error)
+    call JournalClose(j)
+    call JournalOpen(j, at//'j', 'f', records, .false., error)
+    if (.not. allocated(error)) call JournalAppend(j, 'done', 7, 1, 1, 'host', 1.0_dp, '', error, int(z'1234', i8))
+    call JournalClose(j)
+    if (allocated(error)) then
+      outcome = min(outcome, Verdict(error))
+      return
+    end if
+    call JournalRead(j, at//'j', error)
+    if (allocated(error)) then
+      outcome = Contradiction('a journal that a run goes on with cannot be read: '//error%message)
+      return
+    end if
+    k = JournalFind(j, 7)
+    if (k == 0) then
+      outcome = Contradiction('a shot done is forgotten')
+    else if (j%entry(k)%status /= journal_done .or. j%entry(k)%checksum /= int(z'1234', i8)) then
+      outcome = Contradiction('a shot done is not done')
+    end if
+    call JournalClose(j)
+  end function Journal
+
+  function Sealed(input) result(text)
+    character(*), intent(in) :: input
+    character(:), allocatable :: text
+    integer :: first, last
+    text = input
+    if (index(input, '+') /= 1) return
+    text = ''
+    first = 2
+    do while (first <= len(input))
+      last = index(input(first:), lf) + first - 2
+      if (last < first - 1) last = len(input)
+      text = text//Hex(Crc32(input(first:last)))//' '//input(first:min(len(input), last + 1))
+      first = last + 2
+    end do
+  end function Sealed
+
+  integer(c_int) function Wavelet(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    type(error_t), allocatable :: error
+    real(dp), allocatable :: samples(:)
+    real(dp) :: t0, dt
+    call Put(at//'w', input)
+    call WavefileRead(at//'w', 0.002_dp, samples, t0, dt, error)
+    outcome = Verdict(error)
+    if (outcome /= taken) return
+    if (.not. dt > 0 .or. size(samples) < 4) outcome = Contradiction('a wavelet without interval or samples')
+  end function Wavelet
+
+  ! --- models --------------------------------------------------------------------------------------------------------
+
+  !> Parameters, and behind the separator the samples of velocity.
+  integer(c_int) function Raw(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    character(:), allocatable :: params, samples
+    character(:), allocatable, save :: before
+    type(job_t), save :: same
+    integer(c_int), save :: verdict_before
+    type(table_t) :: t
+    type(job_t) :: job
+    type(error_t), allocatable :: error
+    logical :: known
+    call Split(input, params, samples)
+    known = allocated(before)
+    if (known) known = before == params
+    if (.not. known) then                        ! most inputs differ in their samples alone
+      call JobFromText(params, same, t, error)
+      verdict_before = Verdict(error)
+      before = params
+    end if
+    outcome = verdict_before
+    if (outcome /= taken) return
+    job = same
+    call Put(at//'m.bin', samples)
+    if (job%model_format == 'netcdf' .or. job%model_format == 'auto') job%model_format = 'raw32'
+    job%vp = at//'m.bin'
+    if (job%rho /= '') job%rho = job%vp
+    outcome = TakeModel(job)
+  end function Raw
+
+  !> A NetCDF model, its variables vp and rho.
+  integer(c_int) function Netcdf(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    type(table_t) :: t
+    type(job_t) :: job
+    type(error_t), allocatable :: error
+    call JobFromText('', job, t, error)
+    call Put(at//'m.nc', input)
+    job%vp = at//'m.nc'
+    if (index(input, 'density') > 0) job%rho = job%vp
+    outcome = TakeModel(job)
+  end function Netcdf
+
+  !> Reads the model of a job, and the window of a shot in its middle where that is small.
+  integer(c_int) function TakeModel(job) result(outcome)
+    type(job_t), intent(in) :: job
+    type(model_t) :: model
+    type(shot_t) :: shot
+    type(window_t) :: window
+    type(error_t), allocatable :: error
+    real(dp) :: dx, dz
+    call ModelRead(job, model, error)
+    outcome = Verdict(error)
+    if (outcome /= taken) return
+    if (minval(model%vp) < 40 .or. maxval(model%vp) > 20000 .or. minval(model%rho) <= 0) outcome = Contradiction('no rock')
+    call ModelGrid(job, model, dx, dz, error)
+    if (allocated(error)) return
+    shot%record = 1
+    shot%sx = model%x0 + 0.5_dp*(model%nx - 1)*model%dx
+    shot%sz = model%z0 + 0.5_dp*(model%nz - 1)*model%dz
+    shot%rx = [shot%sx]
+    shot%rz = [shot%sz]
+    call ModelShape(model, job, shot, dx, dz, window, error)
+    if (allocated(error)) return
+    if (real(window%nx, dp)*window%nz > 1.0e4_dp) return
+    call ModelWindow(model, job, shot, dx, dz, window, error)
+    if (allocated(error)) return
+    if (minval(window%vp) < 40 .or. maxval(window%vp) > 20000) outcome = Contradiction('no rock in the window')
+  end function TakeModel
+
+  ! --- gathers -------------------------------------------------------------------------------------------------------
+
+  !> A file of gathers. Behind a first '+' its header is sealed anew, behind '#' its shots too, so that damage is not seen by the
+  !> checksums.
+  integer(c_int) function Gathers(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    character(:), allocatable :: path
+    type(fio_t) :: fio
+    type(gather_t) :: gather
+    type(error_t), allocatable :: error
+    integer(i8) :: checksum
+    integer, allocatable :: status(:)
+    integer :: slot
+    path = at//'g.nc'
+    if (scan(input(:min(1, len(input))), '+#') == 1) then
+      call Put(path, input(2:))
+      call SealHeader(path)
+      if (input(1:1) == '#') call SealShots(path)
+    else
+      call Put(path, input)
+    end if
+    call FioOpen(fio, path, error, readonly=.true.)
+    outcome = Verdict(error)
+    if (outcome /= taken) return
+    call FioStatus(fio, status, error)
+    if (allocated(error)) deallocate (error)
+    do slot = 1, min(fio%nshots, 20)
+      call FioVerify(fio, slot, checksum, error)
+      if (.not. allocated(error)) call FioGet(fio, slot, gather, error)
+      outcome = min(outcome, Verdict(error))
+      if (allocated(error)) deallocate (error)
+    end do
+    call FioClose(fio, error)
+  end function Gathers
+
+  subroutine SealHeader(path)
+    character(*), intent(in) :: path
+    type(layout_t) :: l
+    integer(c_long) :: n, crc, total
+    if (fio_header_sum(CString(path), n, crc, total) /= 0) return
+    if (fio_layout_read(CString(path), CString('header_bytes'), l) /= 0) return
+    if (l%begin >= 0 .and. l%begin < 100000000) call Patch(path, l%begin, n, 8)
+    if (fio_layout_read(CString(path), CString('header_crc32'), l) /= 0) return
+    if (l%begin >= 0 .and. l%begin < 100000000) call Patch(path, l%begin, crc, 4)
+  end subroutine SealHeader
+
+  !> Puts the low bytes of `value`, most significant first, behind the first `at` bytes of the file.
+  subroutine Patch(path, at, value, width)
+    character(*), intent(in) :: path
+    integer(c_long), intent(in) :: at, value
+    integer, intent(in) :: width
+    character(width) :: bytes
+    integer :: unit, i, io
+    do i = 1, width
+      bytes(i:i) = achar(ibits(value, 8*(width - i), 8))
+    end do
+    open (newunit=unit, file=path, access='stream', form='unformatted', action='readwrite', status='old', iostat=io)
+    if (io == 0) write (unit, pos=at + 1, iostat=io) bytes
+    close (unit, iostat=io)
+  end subroutine Patch
+
+  subroutine SealShots(path)
+    character(*), intent(in) :: path
+    type(fio_t) :: fio
+    type(error_t), allocatable :: error
+    integer(i8) :: crc(2)
+    integer :: slot, c
+    call FioOpen(fio, path, error)
+    if (allocated(error)) return
+    do slot = 1, min(fio%nshots, 20)
+      crc = 0
+      call SumSlot(fio, geometry, slot, crc(1), error)
+      do c = 1, fio%ncomp
+        call SumSlot(fio, trim(fio%variable(c)), slot, crc(1), error)
+      end do
+      call SumSlot(fio, computed, slot, crc(2), error)
+      if (allocated(error)) exit
+      if (fio_put_longs(fio%handle, CString('checksum'), [slot - 1_i8], [1_i8], crc(1:1)) /= 0) exit
+      if (fio_put_longs(fio%handle, CString('run_checksum'), [slot - 1_i8], [1_i8], crc(2:2)) /= 0) exit
+    end do
+    if (allocated(error)) deallocate (error)
+    call FioClose(fio, error)
+  end subroutine SealShots
+
+  ! --- messages ------------------------------------------------------------------------------------------------------
+
+  !> A message as text: kind, how many positions and samples come with it, its numbers; behind the separator its text. What is
+  !> found sound must be understood, on either side, without a check failing. A checksum of 0 becomes the right one.
+  integer(c_int) function Letters(input) result(outcome)
+    character(*), intent(in) :: input
+    type(message_t) :: m
+    type(shot_t) :: shot
+    type(window_t) :: window
+    type(gather_t) :: gather
+    type(error_t), allocatable :: error
+    character(:), allocatable :: head, words
+    integer(i8) :: number(3 + size(m%n))
+    integer :: record, slot, kind, serial
+    logical :: flag
+    call Split(input, head, words)
+    call TakeNumbers(head, number)
+    m%kind = int(max(-2_i8, min(99_i8, number(1))))
+    m%n = number(4:)
+    m%x = real(number(4:), dp)/7
+    allocate (m%places(max(0_i8, min(100000_i8, number(2)))), m%fields(max(0_i8, min(100000_i8, number(3)))))
+    m%places = m%x(1)
+    m%fields = 1
+    m%text = words
+    if (m%n(11) == 0) call SealLetter(m)
+    outcome = refused
+    serial = 0
+    if (LetterFault(m) == '') then
+      outcome = taken
+      if (m%kind == MSG_SHOT) call ShotFrom(m, shot, flag, error)
+      if (m%kind == MSG_MODEL) call WindowFrom(m, serial, window, error)
+      if (m%kind == MSG_WRITTEN) call VerdictFrom(m, kind, record, slot)
+    end if
+    if (LetterFault(m, 3, 5) == '') then
+      outcome = taken
+      if (m%kind == MSG_MODEL) call ModelFrom(m, record, slot, window)
+      if (m%kind == MSG_SNAPS) call SnapsFrom(m, gather, error)
+      if (m%kind == MSG_GATHER) call GatherFrom(m, gather, error)
+      if (m%kind == MSG_GATHER .and. (gather%slot < 1 .or. gather%slot > 5)) outcome = Contradiction('a slot of no shot')
+    end if
+    if (allocated(error) .and. outcome == taken) outcome = refused
+  end function Letters
+
+  !> Whole numbers between blanks; what is none is 0.
+  subroutine TakeNumbers(line, number)
+    character(*), intent(in) :: line
+    integer(i8), intent(out) :: number(:)
+    integer :: i, first, last
+    logical :: ok
+    number = 0
+    last = 0
+    do i = 1, size(number)
+      first = verify(line(last + 1:), ' ') + last
+      if (first == last) return
+      last = index(line(first:)//' ', ' ') + first - 2
+      call IntegerOf(line(first:last), number(i), ok)
+    end do
+  end subroutine TakeNumbers
+
+  ! --- pieces --------------------------------------------------------------------------------------------------------
+
+  !> A refusal must say something a person can use.
+  integer(c_int) function Verdict(error) result(outcome)
+    type(error_t), allocatable, intent(in) :: error
+    outcome = taken
+    if (.not. allocated(error)) return
+    outcome = refused
+    if (len(error%message) < 15) outcome = Contradiction("'"//error%message//"' is no sentence")
+  end function Verdict
+
+  integer(c_int) function Contradiction(why) result(outcome)
+    use, intrinsic :: iso_fortran_env, only: output_unit
+    character(*), intent(in) :: why
+    outcome = wrong
+    write (output_unit, '(a)') 'contradiction: '//why
+    flush (output_unit)
+  end function Contradiction
+
+  !> What stands before and behind the first separator.
+  subroutine Split(input, before, behind)
+    character(*), intent(in) :: input
+    character(:), allocatable, intent(out) :: before, behind
+    integer :: p
+    p = index(input, between)
+    if (p == 0) p = len(input) + 1
+    before = input(:p - 1)
+    behind = input(min(p, len(input)) + 1:)
+  end subroutine Split
+
+  subroutine Put(path, text)
+    character(*), intent(in) :: path, text
+    integer :: unit, io
+    open (newunit=unit, file=path, access='stream', form='unformatted', status='replace', action='write', iostat=io)
+    if (io /= 0) return
+    write (unit, iostat=io) text
+    close (unit)
+  end subroutine Put
+
+  pure function Text(chars) result(t)
+    character(kind=c_char), intent(in) :: chars(:)
+    character(:), allocatable :: t
+    integer :: i
+    allocate (character(size(chars)) :: t)
+    do i = 1, size(chars)
+      t(i:i) = chars(i)
+    end do
+  end function Text
+
+end module readers_m

@@ -1,0 +1,92 @@
+!> A file of gathers has the length that its header says, however long that header is and however small the file.
+program t313_fio_small
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use error_m, only: error_t
+  use files_m, only: FileSize
+  use fio_m, only: fio_t, FioClose, FioCreate, FioOpen, FioPut, FioVerify
+  use gather_m, only: gather_t
+  use kinds_m, only: dp, i8, sp
+  use shot_m, only: shot_t
+  use survey_m, only: survey_t
+  use text_m, only: Str
+  implicit none
+  character(:), allocatable :: first_fault
+  integer :: length, n, wrong
+
+  n = 0
+  wrong = 0
+  first_fault = 'none'
+  do length = 500, 40000, 397                 ! past one, two and more of the blocks that the library writes at once
+    call Small(length)
+  end do
+  call Claim(wrong == 0, Str(n)//' files of one small gather with headers of 500 to 40,000 more characters: '//Str(wrong)// &
+             ' could not be opened again or changed their length, first: '//first_fault)
+  deallocate (first_fault)                    ! nothing is left for the leak sanitizer to tell of
+  call Stretched()
+  call Done()
+
+contains
+
+  !> A writer that was killed left a block of zeros behind the end: who goes on cuts it off, who only reads says so.
+  subroutine Stretched()
+    type(fio_t) :: fio
+    type(error_t), allocatable :: error
+    integer(i8) :: before, long, after
+    integer :: unit
+    call FileSize('small.nc', before, error)
+    open (newunit=unit, file='small.nc', access='stream', form='unformatted', status='old', position='append')
+    write (unit) repeat(achar(0), 5000)
+    close (unit)
+    call FileSize('small.nc', long, error)
+    call FioOpen(fio, 'small.nc', error, 'small', readonly=.true.)
+    call ClaimFails(error, 'is damaged: it has '//Str(long)//' bytes', 'a reader of a file that is too long')
+    call FioOpen(fio, 'small.nc', error, 'small')
+    call ClaimFine(error, 'a job that goes on opens it')
+    call FileSize('small.nc', after, error)
+    call FioClose(fio, error)
+    call Claim(long == before + 5000 .and. after == before, 'and cuts it: '//Str(before)//', '//Str(long)//', '//Str(after)//' bytes')
+  end subroutine Stretched
+
+  subroutine Small(length)
+    integer, intent(in) :: length
+    type(survey_t) :: survey
+    type(fio_t) :: fio
+    type(shot_t) :: shot
+    type(gather_t) :: gather
+    type(error_t), allocatable :: error
+    integer(i8) :: checksum, before, after
+    survey%record = [7]
+    survey%nrec_max = 1
+    survey%nt = 5
+    survey%dt_out = 0.001_dp
+    survey%components = 'p'
+    survey%fingerprint = 'small'
+    call survey%add('parameters', repeat('x', length))
+    shot%record = 7
+    shot%slot = 1
+    shot%rx = [1.0_dp]
+    shot%ry = [2.0_dp]
+    shot%rz = [3.0_dp]
+    shot%channel = [4]
+    gather%record = 7
+    gather%nrec = 1
+    gather%rx = shot%rx
+    gather%rz = shot%rz
+    allocate (gather%traces(5, 1, 1), source=1.0_sp)
+    call FioCreate(fio, 'small.nc', survey, .true., error)
+    call FileSize('small.nc', before, error)
+    call FioPut(fio, shot, gather, checksum, error)
+    call FioClose(fio, error)
+    call FileSize('small.nc', after, error)
+    call FioOpen(fio, 'small.nc', error, 'small')
+    call FioVerify(fio, 1, checksum, error)
+    call FioClose(fio, error)
+    n = n + 1
+    if (.not. allocated(error) .and. before == after) return
+    wrong = wrong + 1
+    if (wrong > 1) return
+    first_fault = 'length '//Str(before)//' -> '//Str(after)
+    if (allocated(error)) first_fault = error%message
+  end subroutine Small
+
+end program t313_fio_small

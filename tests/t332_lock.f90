@@ -1,0 +1,178 @@
+!> One holder at a time: a lock refuses the second, is taken over from the dead, and an owner that lost it is told.
+program t332_lock
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use error_m, only: error_t
+  use files_m, only: FileExists, FileText
+  use host_c, only: host_nap, host_seconds
+  use kinds_m, only: dp
+  use lock_m, only: lock_t, LockHolder, LockLives, LockLost, LockRelease, LockTake
+  use text_m, only: Str
+  implicit none
+  character(*), parameter :: path = 'out.nc.lock', what = 'out.nc'
+  real(dp), parameter :: every = 0.05_dp
+  type(error_t), allocatable :: error
+  character(4096) :: self
+
+  call get_command_argument(0, self)
+  if (command_argument_count() == 1) then
+    call Racer()
+  else
+    call Simple()
+    call Elsewhere()
+    call Dead()
+    call TakenAway()
+    call Unwritable()
+    call Race()
+    call Done()
+  end if
+
+contains
+
+  subroutine Simple()
+    type(lock_t) :: one, two
+    character(:), allocatable :: text
+    call LockTake(one, path, what, error, every)
+    call ClaimFine(error, 'a lock is taken')
+    call FileText(path, text, error)
+    call Claim(index(text, 'lock 1 user=') == 1 .and. index(text, ' host=') > 0 .and. index(text, ' pid=') > 0 .and. &
+               index(text, ' beat=') > 0 .and. len(text) < 600, 'it says whose it is: '//text(:len(text) - 1))
+    call LockTake(two, path, what, error, every)
+    call ClaimFails(error, LockHolder(text), 'a second one is refused and told who has it')
+    call Claim(.not. LockLost(one), 'the first one still has it')
+    call Claim(LockLives(path), 'and is seen to live')
+    call LockRelease(one)
+    call LockRelease(one)
+    call Claim(.not. FileExists(path), 'released, twice: the file is gone')
+    call LockTake(two, path, what, error, every)
+    call ClaimFine(error, 'and can be taken again')
+    call LockRelease(two)
+  end subroutine Simple
+
+  !> The text of the lock as an owner on another machine would have written it: same length, so its count stays where it is.
+  subroutine Move(old)
+    character(:), allocatable, intent(out) :: old
+    integer :: unit, at
+    call FileText(path, old, error)
+    at = index(old, ' here=') + 6
+    open (newunit=unit, file=path, access='stream', form='unformatted', action='write', status='old')
+    write (unit, pos=at) 'ffffffff'
+    close (unit)
+  end subroutine Move
+
+  !> From elsewhere only the count tells: one that moves is respected however long it takes, one that does not is taken over.
+  subroutine Elsewhere()
+    type(lock_t) :: one, two
+    character(:), allocatable :: old
+    real(dp) :: start
+    call LockTake(one, path, what, error, every)
+    call Move(old)
+    start = host_seconds()
+    call LockTake(two, path, what, error, every, 20.0_dp)
+    call ClaimFails(error, 'in use by another run', 'an owner elsewhere whose count moves')
+    call Claim(LockLives(path, 20.0_dp), 'it is seen to live')
+    call LockRelease(one)
+    call LockTake(one, path, what, error, 1.0e6_dp)        ! counts once in a fortnight
+    call Move(old)
+    call Claim(.not. LockLives(path, 0.5_dp), 'a count that stands still is no sign of life')
+    call LockTake(two, path, what, error, every, 0.5_dp)
+    call ClaimFine(error, 'an owner elsewhere whose count stands still for 0.5 s is taken over from')
+    call Claim(host_seconds() - start < 60, 'after '//Str(host_seconds() - start, 3)//' s in all')
+    one%beat = 0
+    call Claim(LockLost(one), 'and is told so')
+    call Claim(.not. LockLost(two), 'the other one has it')
+    call LockRelease(one)
+    call Claim(FileExists(path), 'what the first one releases is not the lock of the second')
+    call LockRelease(two)
+  end subroutine Elsewhere
+
+  !> A process of this machine that is dead, and one whose number somebody else has by now; a text that says nothing.
+  subroutine Dead()
+    type(lock_t) :: one
+    character(:), allocatable :: text
+    integer :: unit, status
+    call execute_command_line("'"//trim(self)//"' die > /dev/null", exitstat=status)
+    call Claim(FileExists(path), 'a process takes the lock and is killed: exit status '//Str(status))
+    call FileText(path, text, error)
+    call LockTake(one, path, what, error, every, 1000.0_dp)
+    call ClaimFine(error, 'a lock whose owner died on this machine is taken over at once')
+    call LockRelease(one)
+    open (newunit=unit, file=path, status='replace')
+    write (unit, '(a)') text(:index(text, ' pid=') + 4)//'1'//text(index(text, ' since='):len(text) - 1)
+    close (unit)
+    call LockTake(one, path, what, error, every, 1000.0_dp)
+    call ClaimFine(error, 'so is one whose process number belongs to another process now')
+    call LockRelease(one)
+    open (newunit=unit, file=path, status='replace')
+    close (unit)
+    call LockTake(one, path, what, error, every, 0.3_dp)
+    call ClaimFine(error, 'and an empty file, after the wait for an owner elsewhere')
+    call LockRelease(one)
+  end subroutine Dead
+
+  subroutine TakenAway()
+    type(lock_t) :: one, two
+    integer :: i
+    call LockTake(one, path, what, error, every)
+    call execute_command_line('rm '//path)
+    do i = 1, 1000
+      call host_nap(0.01_dp)
+      if (FileExists(path)) exit
+    end do
+    call Claim(FileExists(path), 'a lock removed by hand is put back')
+    call execute_command_line('rm '//path)
+    call LockTake(two, path, what, error, every)
+    if (allocated(error)) then                     ! it was put back in between
+      deallocate (error)
+    else
+      call host_nap(2*every)
+      call Claim(LockLost(one), 'removed by hand and taken by another one: the first is told')
+      call Claim(.not. LockLost(two), 'and the other has it')
+      call LockRelease(two)
+    end if
+    call LockRelease(one)
+    call Claim(.not. FileExists(path), 'nothing stays')
+  end subroutine TakenAway
+
+  subroutine Unwritable()
+    type(lock_t) :: one
+    call LockTake(one, 'nowhere/lock', what, error, every)
+    call ClaimFails(error, "cannot write 'nowhere/lock': No such file", 'a folder that is not there')
+    call Claim(.not. LockLost(one), 'a lock that was never taken is nobody''s')
+    call LockRelease(one)
+  end subroutine Unwritable
+
+  !> Many processes at once, one after the other the owner dies: never two have it.
+  subroutine Race()
+    character(:), allocatable :: text
+    integer :: status, n, i
+    call execute_command_line("'"//trim(self)//"' die > /dev/null; for i in 1 2 3 4 5 6 7 8; do '"//trim(self)// &
+                              "' race > /dev/null & done; wait", exitstat=status)
+    call FileText('ledger', text, error)
+    call ClaimFine(error, 'eight processes race for the lock of a dead one')
+    n = 0
+    do i = 1, len(text) - 1, 2
+      if (text(i:i + 1) == '<>') n = n + 1
+    end do
+    call Claim(2*n == len(text) .and. n == 8, 'each had it alone: '//text)
+    call Claim(.not. FileExists(path), 'nothing stays')
+  end subroutine Race
+
+  !> 'die': takes the lock and is killed. 'race': tries until it has it, and says so in the ledger.
+  subroutine Racer()
+    type(lock_t) :: lock
+    character(4) :: word
+    integer :: tries
+    call get_command_argument(1, word)
+    do tries = 1, 1000
+      call LockTake(lock, path, what, error, every)
+      if (.not. allocated(error)) exit
+      deallocate (error)
+    end do
+    if (word == 'die ') call execute_command_line('kill -9 $PPID')
+    call execute_command_line("printf '<' >> ledger")
+    call host_nap(0.05_dp)
+    call execute_command_line("printf '>' >> ledger")
+    call LockRelease(lock)
+  end subroutine Racer
+
+end program t332_lock

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""A lost worker does not lose the job: its shot is dealt again, each is written once, and the file is the undisturbed one."""
+import os
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done  # noqa: E402
+from jobs import RECOVERY, Job, count, done_once, events, kick  # noqa: E402
+from minisurvey import differences, make, run, statuses, write_keymap  # noqa: E402
+
+LEASE, LONG = 1, 10
+N = 8
+make(shots=N, tmax=8.0, dx=5, dz=5, aperture=-1, lease=LEASE)
+begin = time.time()
+run("par=job.par", "output=try.nc")
+N = max(N, min(80, int(N * LONG / (time.time() - begin))))      # so many that one worker is busy for some leases
+write_keymap(N, dx=400.0 / N)
+r = run("par=job.par", "output=whole.nc")
+claim(r.returncode == 0, f"undisturbed run of {N} shots: exit status {r.returncode}")
+
+
+def line_with(words, text):
+    return next((line.strip() for line in text.splitlines() if words in line), f"no '{words}' in: " + text[-600:])
+
+
+def whole(job, status, what):
+    claim(status == 0 and statuses(job.output) == [1] * N and done_once(job.output, N) and not differences("whole.nc", job.output),
+          f"{what}: exit status {status}, {count(job.output, 'done')} of {N} shots written, each once, the undisturbed file"
+          + ("" if status == 0 else "; it said " + job.said()[-600:]))
+
+
+# --- killed: the launcher lets the others live --------------------------------------------------------------------------
+
+job = Job(output="kill.nc", ranks=4, options=RECOVERY)
+record = job.until_dealt(2)
+begin = time.time()
+kick(job.pid(2))
+status = job.end()
+whole(job, status, f"worker 2 killed in shot {record}, {time.time() - begin:.1f} s to the end")
+claim("is taken for lost" in job.said(), "it is missed: " + line_with("is taken for lost", job.said()))
+claim(any(e == "done" and r == record and w != 2 for e, r, w in events("kill.nc")), f"shot {record} comes from another worker")
+
+job = Job(output="two.nc", ranks=4, options=RECOVERY)
+for worker in (1, 3):
+    job.until_dealt(worker)
+    kick(job.pid(worker))
+status = job.end()
+whole(job, status, "two of three workers killed")
+
+# --- all workers: nobody is left, and what is done is kept --------------------------------------------------------------
+
+job = Job(output="all.nc", ranks=3, options=RECOVERY)
+job.until(lambda: count("all.nc", "done") >= 2)
+for worker in (1, 2):
+    kick(job.pid(worker))
+status = job.end()
+n = count("all.nc", "done")
+claim(status is not None and "run the same command again to continue" in job.said() and 2 <= n < N,
+      f"both workers killed: the master ends by itself with {n} shots done")
+r = run("par=job.par", "output=all.nc", ranks=3)
+claim(r.returncode == 0 and done_once("all.nc", N) and not differences("whole.nc", "all.nc"),
+      f"run again: exit status {r.returncode}, the undisturbed file")
+
+# --- stands still for twice the lease, then goes on ---------------------------------------------------------------------
+
+job = Job(output="stop.nc", ranks=3)
+record = job.until_dealt(2)
+pid = job.pid(2)
+kick(pid, signal.SIGSTOP)
+missed = job.until(lambda: ("lost", record, 2) in events("stop.nc"))
+time.sleep(LEASE)
+claim(missed, "a worker that stands still is taken for lost: " + line_with("is taken for lost", job.said()))
+kick(pid, signal.SIGCONT)
+status = job.end()
+whole(job, status, f"worker 2 stood still in shot {record} for more than twice the lease of {LEASE} s")
+claim("is back after" in job.said(), "and goes on: " + line_with("is back after", job.said()))
+
+# --- stands still for good: the others end without it -------------------------------------------------------------------
+
+job = Job(output="still.nc", ranks=3)
+record = job.until_dealt(1)
+kick(job.pid(1), signal.SIGSTOP)
+status = job.end()
+whole(job, status, f"worker 1 stands still in shot {record} for good")
+
+# --- the master is dead: the workers do not wait for ever ---------------------------------------------------------------
+
+job = Job("lease=1", output="dead.nc", ranks=3, options=RECOVERY)
+job.until(lambda: count("dead.nc", "done") >= 2)
+begin = time.time()
+kick(job.pid(0))
+status = job.end()
+claim(status is not None and "nothing was heard of rank 0" in job.said(),
+      f"the master killed: its workers end by themselves after {time.time() - begin:.1f} s: " + line_with("rank 0", job.said()))
+r = run("par=job.par", "output=dead.nc", ranks=3)
+claim(r.returncode == 0 and done_once("dead.nc", N) and not differences("whole.nc", "dead.nc"),
+      f"run again: exit status {r.returncode}, the undisturbed file")
+done()

@@ -1,0 +1,260 @@
+!> The rules about workers that are lost, one by one: leases, blame, poison, quarantine, deadlines.
+program t441_lease_rules
+  use check_m, only: Claim, Done
+  use crew_m, only: crew_t, CrewBeat, CrewHeard, CrewLeaves, CrewNew, CrewOver, CrewOverstays, CrewPartners, CrewSilent, &
+                    CrewWorker, PATIENCE
+  use dealer_m, only: dealer_t, DealerDone, DealerIdle, DealerLate, DealerLost, DealerNew, DealerNext, DealerParked, DealerReady
+  use deaths_m, only: DeathsAdopt, DeathsTake, DeathsUndo, loss_t
+  use kinds_m, only: dp
+  use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseSpan, LeaseTick
+  use quarantine_m, only: quarantine_t, QuarantineBack, QuarantineBad, QuarantineDied, QuarantineDone, QuarantineLost, &
+                          QuarantineLosses, QuarantineNew
+  use text_m, only: Str
+  implicit none
+
+  call Leases()
+  call Crews()
+  call Graces()
+  call Poison()
+  call Companions()
+  call Forgiven()
+  call Nodes()
+  call Deadlines()
+  call Tried()
+  call Done()
+
+contains
+
+  !> Listens for so many seconds, a tenth at a time.
+  subroutine Listen(lease, now, seconds)
+    type(lease_t), intent(inout) :: lease
+    real(dp), intent(inout) :: now
+    real(dp), intent(in) :: seconds
+    integer :: i
+    do i = 1, nint(10*seconds)
+      now = now + 0.1_dp
+      call LeaseTick(lease, now)
+    end do
+  end subroutine Listen
+
+  subroutine Leases()
+    type(lease_t) :: lease
+    real(dp) :: now
+    call LeaseNew(lease, 10.0_dp, 2)
+    now = 1000
+    call LeaseTick(lease, now)
+    call Listen(lease, now, 9.0_dp)
+    call Claim(LeaseSilence(lease, 1) < LeaseSpan(lease), 'a silence of '//Str(LeaseSilence(lease, 1), 3)//' s is within a lease of 10')
+    call Listen(lease, now, 2.0_dp)
+    call Claim(LeaseSilence(lease, 1) > LeaseSpan(lease), 'one of '//Str(LeaseSilence(lease, 1), 3)//' s is not')
+    call LeaseHeard(lease, 1)
+    call Claim(abs(LeaseSpan(lease) - 22) < 0.1_dp, 'it ends: the lease is twice that now, '//Str(LeaseSpan(lease), 4)//' s')
+    now = now + 3600
+    call LeaseTick(lease, now)
+    call Claim(LeaseSilence(lease, 1) <= 1, 'the listener stood still for an hour: silence '//Str(LeaseSilence(lease, 1), 3)// &
+               ' s, nobody is lost')
+    now = now - 7200
+    call LeaseTick(lease, now)
+    call Claim(LeaseSilence(lease, 1) <= 1, 'a clock that jumps back does no harm')
+  end subroutine Leases
+
+  subroutine Crews()
+    type(crew_t) :: crew
+    logical :: due, back
+    real(dp) :: silence
+    integer :: i
+    call CrewNew(crew, 3, 2, 8, 10.0_dp)
+    call Claim(all([(CrewWorker(crew, i), i=0, 7)] == [0, 1, 0, 2, 0, 3, 0, 0]), 'three workers of two ranks: who speaks for them')
+    call Claim(all(CrewPartners(crew) == [1, 3, 5, 7]), 'the master talks to these, and to the rank that is left over')
+    do i = 0, 110
+      call CrewBeat(crew, 0.1_dp*i, due)
+      if (mod(i, 5) == 0) call CrewHeard(crew, 1, back, silence)
+      if (mod(i, 5) == 0) call CrewHeard(crew, 3, back, silence)
+    end do
+    call Claim(CrewSilent(crew) == 2, 'worker 2 has been silent for '//Str(LeaseSilence(crew%lease, 2), 3)//' s: it is missed')
+    crew%lost(2) = .true.
+    call Claim(CrewSilent(crew) == 0 .and. .not. CrewOver(crew, .false.), 'once; and the others go on')
+    crew%gone([1, 3]) = .true.
+    call Claim(CrewOver(crew, .true.), 'nothing is left to do: the lost one is not waited for')
+    call Claim(.not. CrewOver(crew, .false.), 'there is work, and nobody else: it is')
+    call CrewHeard(crew, 2, back, silence)
+    call Claim(back .and. silence > 10 .and. .not. crew%lost(2), 'it comes back after '//Str(silence, 3)//' s')
+    crew%lost(2) = .true.
+    do i = 0, nint(10*(PATIENCE*10 + 2.0_dp))
+      call CrewBeat(crew, 12 + 0.1_dp*i, due)
+    end do
+    call Claim(CrewOver(crew, .false.), 'it was waited for '//Str(PATIENCE)//' leases: enough')
+  end subroutine Crews
+
+  subroutine Graces()
+    type(crew_t) :: crew
+    call CrewNew(crew, 3, 1, 4, 10.0_dp)
+    call CrewLeaves(crew, 100.0_dp, 2)
+    call Claim(crew%going(2) .and. CrewOverstays(crew, 129.0_dp, 30.0_dp) == 0, 'a worker that leaves has its time of grace')
+    call Claim(CrewOverstays(crew, 131.0_dp, 30.0_dp) == 2, 'then it is cut short')
+    crew%cut(2) = .true.
+    crew%leaves(2) = 131
+    call Claim(CrewOverstays(crew, 135.0_dp, 30.0_dp) == 0 .and. CrewOverstays(crew, 150.0_dp, 30.0_dp) == 2, &
+               'and soon after it must have gone')
+    call CrewLeaves(crew, 140.0_dp)
+    crew%gone(2) = .true.
+    call Claim(CrewOverstays(crew, 141.0_dp, 30.0_dp) == 0 .and. CrewOverstays(crew, 171.0_dp, 30.0_dp) == 1, 'all are to end: the same')
+    crew%quick = .true.
+    call Claim(CrewOverstays(crew, 141.0_dp, 30.0_dp) == 1, 'a second signal ends the grace')
+  end subroutine Graces
+
+  !> A dealer with `n` shots of one size and `workers` that ask `slots` times each.
+  subroutine Ready(dealer, n, workers, slots, retries)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: n, workers, slots, retries
+    integer :: w, i
+    call DealerNew(dealer, spread(.false., 1, n), spread(1.0_dp, 1, n), retries, workers)
+    do w = 1, workers
+      do i = 1, slots
+        call DealerReady(dealer, w, .false., 1, 0.0_dp)
+      end do
+    end do
+  end subroutine Ready
+
+  integer function Next(dealer, worker, now) result(slot)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: now
+    integer :: from
+    call DealerNext(dealer, worker, now, slot, from)
+  end function Next
+
+  !> Shot 1 kills every worker that has it.
+  subroutine Poison()
+    type(dealer_t) :: d
+    type(loss_t), allocatable :: losses(:)
+    integer :: i, slot
+    call Ready(d, 3, 4, 1, 2)
+    slot = Next(d, 1, 0.0_dp)
+    call DeathsTake(d, 1, .false., 1.0_dp, losses)
+    call Claim(slot == 1 .and. size(losses) == 1 .and. losses(1)%alone .and. .not. losses(1)%parked .and. d%deaths(1) == 1, &
+               'a worker dies of its only shot: suspected')
+    do i = 2, 3
+      slot = Next(d, 2, real(i, dp))
+      call Claim(slot == i, 'the fresh ones go first: '//Str(slot))
+      call DealerDone(d, 2, slot, i + 0.5_dp)
+      call DealerReady(d, 2, .false., 1, i + 0.5_dp)
+    end do
+    slot = Next(d, 2, 5.0_dp)
+    call DeathsTake(d, 2, .false., 6.0_dp, losses)
+    call Claim(slot == 1 .and. losses(1)%parked .and. losses(1)%known .and. DealerParked(d, 1) .and. DealerIdle(d) .and. &
+               d%parked == 1, 'it kills a second one, with retries = 2: parked as poison')
+    call DealerDone(d, 2, 1, 7.0_dp)
+    call Claim(.not. DealerParked(d, 1) .and. d%parked == 0 .and. d%left == 0 .and. d%finished(1), &
+               'its traces come after all: it is done, not parked')
+    call Ready(d, 1, 3, 1, 1)
+    do i = 1, 2
+      slot = Next(d, i, real(i, dp))
+      call DeathsTake(d, i, .false., i + 0.5_dp, losses)
+      call Claim(losses(1)%parked .eqv. i == 2, 'retries = 1: the loss of one worker parks no shot, of two it does ('//Str(i)//')')
+    end do
+  end subroutine Poison
+
+  !> A worker that models four shots at once dies of one of them. Who is it?
+  subroutine Companions()
+    type(dealer_t) :: d
+    type(loss_t), allocatable :: losses(:)
+    integer :: i, slot, suspects(3)
+    call Ready(d, 4, 3, 4, 2)
+    do i = 1, 4
+      slot = Next(d, 1, 0.0_dp)
+    end do
+    call DeathsTake(d, 1, .false., 1.0_dp, losses)
+    call Claim(size(losses) == 4 .and. all(d%deaths == 1) .and. all(d%attempts == 0) .and. .not. any(losses%parked), &
+               'a worker dies with four shots: all are suspected, none was alone')
+    suspects = [Next(d, 2, 2.0_dp), Next(d, 2, 2.0_dp), Next(d, 3, 2.0_dp)]
+    call Claim(suspects(1) > 0 .and. suspects(2) == 0 .and. suspects(3) > 0, 'suspects are dealt one at a time to a worker')
+    call DeathsTake(d, 2, .false., 3.0_dp, losses)
+    call Claim(size(losses) == 1 .and. losses(1)%parked .and. losses(1)%slot == suspects(1), &
+               'so the second worker that dies tells which one it was')
+    call DealerDone(d, 3, suspects(3), 4.0_dp)
+    call Claim(d%parked == 1 .and. d%left == 2, 'the others are innocent: '//Str(d%left)//' are left to deal')
+  end subroutine Companions
+
+  !> A worker that was only slow comes back.
+  subroutine Forgiven()
+    type(dealer_t) :: d
+    type(loss_t), allocatable :: losses(:)
+    logical :: adopted
+    integer :: slot
+    call Ready(d, 2, 2, 1, 0)
+    slot = Next(d, 1, 0.0_dp)
+    call DeathsTake(d, 1, .false., 1.0_dp, losses)
+    call Claim(DealerParked(d, slot), 'without retries a lost shot is parked at once')
+    call DeathsUndo(d, losses)
+    call Claim(.not. DealerParked(d, slot) .and. d%deaths(slot) == 0 .and. d%attempts(slot) == 0 .and. d%left == 2, &
+               'its worker comes back: forgiven')
+    call DeathsAdopt(d, 1, slot, 2.0_dp, adopted)
+    call Claim(adopted .and. size(d%again) == 0 .and. size(d%flight) == 1, 'it still has the shot and nobody else has: it keeps it')
+    call DeathsAdopt(d, 1, slot, 2.0_dp, adopted)
+    call Claim(.not. adopted .and. size(d%flight) == 1, 'once')
+    call DeathsTake(d, 1, .true., 3.0_dp, losses)
+    call Claim(d%deaths(slot) == 0 .and. d%left == 2, 'a worker that was asked to go takes nobody''s blame')
+    call DeathsAdopt(d, 2, 2, 4.0_dp, adopted)
+    call Claim(.not. adopted, 'a shot that nobody lost cannot be kept')
+  end subroutine Forgiven
+
+  subroutine Nodes()
+    type(quarantine_t) :: q
+    call QuarantineNew(q, 3)
+    call QuarantineDied(q, 'n1')
+    call QuarantineDied(q, 'n1')
+    call QuarantineLost(q, 7, 'n1')
+    call Claim(.not. QuarantineBad(q, 'n1'), 'two workers and a shot that nobody has modelled yet: not enough')
+    call QuarantineLost(q, 7, 'n1')
+    call QuarantineDone(q, 7, 'n2')
+    call Claim(QuarantineBad(q, 'n1') .and. QuarantineLosses(q, 'n1') == 3 .and. .not. QuarantineBad(q, 'n2'), &
+               'another node models that shot: three losses, the node is bad')
+    call QuarantineBack(q, 'n1')
+    call Claim(.not. QuarantineBad(q, 'n1'), 'a worker comes back: forgiven')
+    call QuarantineLost(q, 8, 'n2')
+    call QuarantineDone(q, 8, 'n2')
+    call QuarantineLost(q, 9, 'n2')
+    call Claim(QuarantineLosses(q, 'n2') == 0, 'a shot that its own node models later, or nobody, is not held against it')
+    call QuarantineNew(q, 0)
+    call QuarantineDied(q, 'n1')
+    call Claim(.not. QuarantineBad(q, 'n1'), 'quarantine = 0: never')
+  end subroutine Nodes
+
+  !> Worker 1 does a shot in 10 s, worker 2 in 40 s.
+  subroutine Deadlines()
+    type(dealer_t) :: d
+    integer :: slot
+    logical :: parked, dropped
+    call Ready(d, 20, 2, 1, 2)
+    d%deadline = 100
+    slot = Next(d, 1, 0.0_dp)
+    call Claim(slot > 0 .and. .not. DealerLate(d, 0.0_dp), 'nothing is known of the rates: a first shot is dealt')
+    slot = Next(d, 2, 0.0_dp)
+    call DealerDone(d, 1, 1, 10.0_dp)
+    call DealerDone(d, 2, 2, 40.0_dp)
+    call DealerReady(d, 1, .false., 1, 40.0_dp)
+    call DealerReady(d, 2, .false., 1, 40.0_dp)
+    call Claim(Next(d, 2, 49.0_dp) > 0, '51 s are left for a shot of 40 s, which may take a quarter longer: dealt')
+    call DealerLost(d, 2, 3, .true., 49.0_dp, parked, dropped)
+    call DealerReady(d, 2, .false., 1, 49.0_dp)
+    call Claim(Next(d, 2, 51.0_dp) == 0 .and. .not. DealerLate(d, 51.0_dp), '49 s are left: not to this worker')
+    call Claim(Next(d, 1, 87.0_dp) > 0, '13 s for a shot of 10 s: dealt')
+    call DealerReady(d, 1, .false., 1, 88.0_dp)
+    call Claim(Next(d, 1, 88.0_dp) == 0 .and. DealerLate(d, 88.0_dp), '12 s: to nobody, no worker would be in time')
+  end subroutine Deadlines
+
+  !> What an earlier run dealt in vain goes last.
+  subroutine Tried()
+    type(dealer_t) :: d
+    integer :: order(3), i
+    call DealerNew(d, [.true., .false., .false., .false.], spread(1.0_dp, 1, 4), 2, 1, tried=[.true., .true., .false., .false.])
+    do i = 1, 3
+      call DealerReady(d, 1, .false., 1, real(i, dp))
+      order(i) = Next(d, 1, real(i, dp))
+      call DealerDone(d, 1, order(i), i + 0.5_dp)
+    end do
+    call Claim(all(order == [3, 4, 2]) .and. DealerIdle(d), 'shot 2 was dealt by an earlier run that ended: it goes last')
+  end subroutine Tried
+
+end program t441_lease_rules

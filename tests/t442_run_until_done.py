@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""tools/run-until-done launches a job until it is done, stops where that is in vain, and drops bad hosts from the list."""
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done  # noqa: E402
+from jobs import count, done_once, kick, ranks_here, wait_until  # noqa: E402
+from minisurvey import PROGRAM, differences, make, run, statuses  # noqa: E402
+
+TOOL = [sys.executable, os.path.join(os.environ["ROOT"], "tools", "run-until-done")]
+N = 8
+make(shots=N, tmax=6.0, dx=5, dz=5, aperture=-1)
+claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
+
+
+def until_done(*words, seconds=200, **more):
+    return subprocess.run([*TOOL, "--wait", "0.2", *words], capture_output=True, text=True, timeout=seconds, **more)
+
+
+def said(r):
+    return [line for line in r.stderr.splitlines() if line.startswith("run-until-done")]
+
+
+def script(name, text):
+    Path(name).write_text("#!/usr/bin/env python3\n" + text)
+    os.chmod(name, 0o755)
+    return [sys.executable, name]
+
+
+# --- a launcher that ends everything where a rank is killed -------------------------------------------------------------
+
+def killer(output, times):
+    """Kills a worker each time another two shots are done."""
+    for n in range(times):
+        wait_until(lambda: count(output, "done") >= 2 * n + 1)
+        wait_until(lambda: ranks_here(output).get(1) is not None)
+        kick(ranks_here(output).get(1))
+
+
+thread = threading.Thread(target=killer, args=("killed.nc", 2), daemon=True)
+thread.start()
+r = until_done("mpirun", "-n", "3", str(PROGRAM), "par=job.par", "output=killed.nc")
+thread.join(timeout=60)
+claim(r.returncode == 0 and statuses("killed.nc") == [1] * N and done_once("killed.nc", N) and not differences("whole.nc", "killed.nc"),
+      f"a worker killed in two launches: exit status {r.returncode}, each shot once, the undisturbed file"
+      + ("" if r.returncode == 0 else r.stderr[-600:]))
+claim(sum("again in" in line for line in said(r)) >= 1, "launched again: " + "; ".join(said(r))[:300])
+
+# --- in vain ------------------------------------------------------------------------------------------------------------
+
+begin = time.time()
+r = until_done("--fruitless", "3", "--output", "none.nc", "false")
+claim(r.returncode == 1, f"a first launch with exit status 1 is an input error: {r.returncode}")
+r = until_done("--fruitless", "3", "--output", "none.nc", *script("vain.py", "import sys; sys.exit(137)"))
+waits = [line.split("again in")[1].strip() for line in said(r) if "again in" in line]
+claim(r.returncode == 4 and len(waits) == 2, f"nothing is ever committed: exit status {r.returncode}, launched again after {waits}")
+r = until_done(str(PROGRAM), "par=job.par", "output=bad.nc", "fpeak=none")
+claim(r.returncode == 1 and len(said(r)) == 0, f"an input error is not tried again: exit status {r.returncode}")
+r = until_done("--output", "x.nc", "/no/such/launcher")
+claim(r.returncode == 1 and "cannot launch" in r.stderr, "a launcher that is not there: " + r.stderr.strip()[:120])
+
+# --- a few at a time: launches that are used up, and a signal -----------------------------------------------------------
+
+Path("long.par").write_text(Path("job.par").read_text().replace("out.nc", '"with blank.nc"'))
+p = subprocess.Popen([*TOOL, "mpirun", "-n", "3", str(PROGRAM), "par=long.par"], stderr=subprocess.PIPE, text=True)
+wait_until(lambda: count("with blank.nc", "done") >= 1)
+p.send_signal(signal.SIGTERM)
+err = p.communicate(timeout=120)[1]
+n = count("with blank.nc", "done")
+claim(p.returncode == 3 and 1 <= n < N and "signal 10" in err and "stopped as asked" in err,
+      f"SIGTERM is handed on as SIGUSR1: exit status {p.returncode}, {n} of {N} shots done" + ("" if p.returncode == 3 else err[-500:]))
+r = until_done("--launches", "1", "mpirun", "-n", "3", str(PROGRAM), "par=long.par")
+claim(r.returncode == 0 and not differences("whole.nc", "with blank.nc"), f"the same again: exit status {r.returncode}, the undisturbed file")
+
+# --- hosts --------------------------------------------------------------------------------------------------------------
+
+Path("nodes").write_text("# the cluster\nn1 slots=2\nn2.site.org slots=2\nn3\n")
+fake = script("fake.py", """
+import sys
+print('HOSTS', open(sys.argv[1]).read().split('\\n'), flush=True)
+print('mpirun noticed that process rank 3 with PID 0 on node n2 exited on signal 9 (Killed).', file=sys.stderr)
+print('mpirun noticed that process rank 5 with PID 0 on node n2 exited on signal 9 (Killed).', file=sys.stderr)
+print('warning: node n3 is quarantined after 3 losses: worker 5 gets no more shots', file=sys.stderr)
+print('mpirun noticed that process rank 1 with PID 0 on node n1 exited on signal 11.', file=sys.stderr)
+sys.exit(137)
+""")
+r = until_done("--hosts", "nodes", "--output", "h.nc", "--fruitless", "4", *fake, "{hosts}")
+lists = [line for line in r.stdout.splitlines() if line.startswith("HOSTS")]
+claim(r.returncode == 4 and len(lists) == 4 and "n3" in lists[0] and "n3" not in lists[1] and "n2" in lists[1],
+      "a quarantined host is dropped at once, one with losses in a single launch is not")
+claim(lists[2:] == ["HOSTS ['n2.site.org slots=2', '']"] * 2 or lists[2:] == ["HOSTS ['n1 slots=2', '']"] * 2,
+      f"after two launches with losses it is; the last host stays: {lists[2:]}")
+claim(Path("nodes").read_text().count("\n") == 4, "the user's list is left alone")
+
+# --- what the journal says counts, not the launcher ---------------------------------------------------------------------
+
+parked = script("parked.py", """
+import sys, zlib
+def line(text):
+    return b'%08x %s\\n' % (zlib.crc32(text), text)
+with open('p.nc.journal', 'wb') as f:
+    t = b'2026-01-01T00:00:00Z'
+    f.write(line(b'journal 1 abc 2 ' + t) + line(b'start 0 0 0 h 0 ' + t + b' ') + line(b'done 1 1 1 h 1 ' + t + b' checksum=00000000 ')
+            + line(b'parked 2 3 1 h 0 ' + t + b' why') + line(b'stop 0 0 0 h 1 ' + t + b' '))
+sys.exit(0)
+""")
+r = until_done("--output", "p.nc", *parked)
+claim(r.returncode == 2, f"all but a parked shot: exit status {r.returncode}, must be 2; " + "; ".join(said(r)))
+hung = script("hung.py", f"""
+import subprocess, time
+subprocess.run([{str(PROGRAM)!r}, 'par=job.par', 'output=hung.nc'])
+time.sleep(1000)
+""")
+r = until_done("--linger", "1", "--output", "hung.nc", *hung)
+claim(r.returncode == 0 and "does not end" in r.stderr, f"a launcher that does not end after the last shot is stopped: exit status "
+      f"{r.returncode}")
+stalled = script("stalled.py", "import time; time.sleep(1000)")
+r = until_done("--stall", "1", "--fruitless", "2", "--output", "stall.nc", *stalled)
+claim(r.returncode == 4 and r.stderr.count("nothing was written") == 2, f"so is one that stalls: exit status {r.returncode}")
+done()

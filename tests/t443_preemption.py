@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Signals, the stop file, grace and deadlines: no more shots are dealt, what is in flight finishes or is given up, the journal is
+closed, exit status 3; the same command goes on."""
+import os
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done  # noqa: E402
+from jobs import Job, count, done_once, events, kick  # noqa: E402
+from minisurvey import differences, make, run, statuses, write_keymap  # noqa: E402
+
+LONG, N = 8, 8
+make(shots=N, tmax=8.0, dx=5, dz=5, aperture=-1)
+begin = time.time()
+run("par=job.par", "output=try.nc")
+N = max(N, min(80, int(N * LONG / (time.time() - begin))))
+write_keymap(N, dx=400.0 / N)
+r = run("par=job.par", "output=whole.nc")
+claim(r.returncode == 0, f"undisturbed run of {N} shots: exit status {r.returncode}")
+
+
+def line_with(words, text):
+    return next((line.strip() for line in text.splitlines() if words in line), f"no '{words}' in: " + text[-600:])
+
+
+def closed(output):
+    seen = events(output)
+    return bool(seen) and seen[-1][0] == "stop"
+
+
+def goes_on(output, ranks):
+    """The same command does the rest; the file is the undisturbed one. Outputs of the long job below have no such file."""
+    r = run("par=job.par", f"output={output}", ranks=ranks)
+    return r.returncode == 0 and done_once(output, N) and not differences("whole.nc", output)
+
+
+# --- a signal to one worker: it finishes its shot and leaves, the others go on ------------------------------------------
+
+job = Job(output="one.nc", ranks=3)
+record = job.until_dealt(2)
+kick(job.pid(2), signal.SIGTERM)
+status = job.end()
+claim(status == 0 and done_once("one.nc", N) and not differences("whole.nc", "one.nc"),
+      f"SIGTERM to worker 2: exit status {status}, all {N} shots done")
+claim("worker 2 on" in job.said() and "it finishes what it has and leaves" in job.said() and count("one.nc", "lost") == 0,
+      "nothing is lost: " + line_with("leaves", job.said()))
+mine = [r for e, r, w in events("one.nc") if e == "deal" and w == 2]
+claim(len(mine) <= 2 and set(mine) <= {r for e, r, _ in events("one.nc") if e == "done"}, f"worker 2 got shot(s) {mine}, no more")
+
+# --- to all, as Slurm does ----------------------------------------------------------------------------------------------
+
+for sig in (signal.SIGTERM, signal.SIGUSR1):
+    name = f"all{sig}.nc"
+    job = Job(output=name, ranks=3)
+    job.until(lambda: count(name, "done") >= 1)
+    for rank in (1, 2, 0):
+        kick(job.pid(rank), sig)
+    status = job.end()
+    n = count(name, "done")
+    claim(status == 3 and 1 <= n < N and closed(name) and count(name, "lost") == 0,
+          f"signal {sig.name} to all ranks: exit status {status}, must be 3; {n} of {N} shots done, the journal is closed")
+    claim(goes_on(name, 3), "run again: the undisturbed file")
+
+# --- grace: shots that would take for ever ------------------------------------------------------------------------------
+
+FOR_EVER = ("tmax=4000", "dt_out=0.05")
+for ranks, how in ((3, "signal"), (1, "signal"), (3, "stop file")):
+    name = f"grace{ranks}{how[:4]}.nc"
+    job = Job(*FOR_EVER, "grace=1", output=name, ranks=ranks)
+    job.until(lambda: count(name, "deal") == max(1, ranks - 1))
+    time.sleep(0.5)
+    begin = time.time()
+    if how == "signal":
+        kick(job.pid(0) if ranks > 1 else job.process.pid, signal.SIGTERM)
+    else:
+        open(name + ".stop", "w").close()
+    status = job.end()
+    claim(status == 3 and closed(name) and count(name, "todo") == max(1, ranks - 1) and count(name, "lost") == 0,
+          f"{how}, {ranks} process(es), grace=1: shots in flight are given up, exit status {status} after {time.time() - begin:.1f} s, "
+          f"the journal is closed" + ("" if status == 3 else job.said()[-600:]))
+
+job = Job(*FOR_EVER, "grace=1000", output="press.nc", ranks=3)
+job.until(lambda: count("press.nc", "deal") == 2)
+kick(job.pid(0), signal.SIGUSR1)
+time.sleep(3)
+running = job.process.poll() is None
+kick(job.pid(0), signal.SIGTERM)
+status = job.end()
+claim(running and status == 3 and closed("press.nc"), f"SIGTERM some seconds after SIGUSR1 ends the grace: exit status {status}: "
+      + line_with("another signal", job.said()))
+
+job = Job(*FOR_EVER, "grace=1", output="stuck.nc", ranks=3)
+job.until_dealt(1)
+kick(job.pid(1), signal.SIGSTOP)
+kick(job.pid(0), signal.SIGTERM)
+status = job.end()
+claim(status == 3 and closed("stuck.nc"), f"a worker that stands still meanwhile is not waited for: exit status {status}: "
+      + line_with("did not go", job.said()))
+
+# --- no shot that would outlast the allocation --------------------------------------------------------------------------
+
+job = Job(output="slurm.nc", ranks=3, env={"SLURM_JOB_END_TIME": str(int(time.time()) + 3)})
+status = job.end()
+n = count("slurm.nc", "done")
+claim(status == 3 and n < N and closed("slurm.nc") and count("slurm.nc", "lost") == 0,
+      f"the Slurm job ends in 3 s: exit status {status}, {n} of {N} shots done: " + line_with("before the deadline", job.said()))
+r = run("par=job.par", "output=slurm.nc", ranks=3, env={"SLURM_JOB_END_TIME": str(int(time.time()) - 10)})
+claim(r.returncode == 3 and count("slurm.nc", "done") == n, f"it has ended: exit status {r.returncode}, no shot is dealt")
+claim(goes_on("slurm.nc", 3), "a later job does the rest: the undisturbed file")
+r = run("par=job.par", "output=alone.nc", "deadline=1")
+n = count("alone.nc", "done")
+claim(r.returncode == 3 and n < N and statuses("alone.nc").count(1) == n, f"deadline=1 and one process: exit status {r.returncode}, "
+      f"{n} of {N} shots done")
+done()

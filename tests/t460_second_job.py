@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Two jobs on one output: the second refuses and touches nothing; a lock left behind is taken over; an owner that slept while its
+lock was taken over writes nothing more."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from badfs import BadFs  # noqa: E402
+from check import claim, done  # noqa: E402
+from minisurvey import command, differences, make, run  # noqa: E402
+
+SHOTS = 6
+make(shots=SHOTS, tmax=1.0)
+run("par=job.par", "output=whole.nc")
+LOCK = Path("out.nc.lock")
+
+
+def start(*words, ranks=1, log="job.err"):
+    return subprocess.Popen(command("par=job.par", *words, ranks=ranks), stdin=subprocess.DEVNULL, stderr=open(log, "w"))
+
+
+def until(condition, seconds=60):
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit and not condition():
+        time.sleep(0.005)
+    return condition()
+
+
+def dones():
+    journal = Path("out.nc.journal")
+    return journal.read_text().count(" done ") if journal.exists() else 0
+
+
+def master():
+    """Process of the job that has the lock."""
+    found = re.search(r" pid=(\d+) ", LOCK.read_text())
+    return int(found.group(1)) if found else None
+
+
+def files():
+    return {p.name: p.read_bytes() for p in Path(".").iterdir() if p.name.startswith("out.nc") and p.suffix != ".lock"}
+
+
+# --- a second job -----------------------------------------------------------------------------------------------------
+
+for ranks in (1, 3):
+    p = start("output=out.nc", "progress=86400", ranks=ranks)
+    until(lambda: dones() >= 1)
+    pid = master()
+    os.kill(pid, signal.SIGSTOP)                  # so that it is still there in a while, and its files stand still
+    before = files()
+    r = run("par=job.par", "output=out.nc", ranks=ranks)
+    claim(r.returncode == 1 and "in use by another run" in r.stderr and f"process {pid}" in r.stderr,
+          f"{ranks} process(es): a second job on the same output: exit status {r.returncode}: {r.stderr.strip()[:200]}")
+    r = run("par=job.par", "output=out.nc", "overwrite=y")
+    claim(r.returncode == 1 and files() == before and LOCK.exists(), f"with overwrite=y too: exit status {r.returncode}; nothing is touched")
+    os.kill(pid, signal.SIGCONT)
+    status = p.wait(timeout=120)
+    claim(status == 0 and differences("whole.nc", "out.nc") == [] and not LOCK.exists(),
+          f"the first one ends undisturbed: exit status {status}; no lock stays")
+    for name in files():
+        os.remove(name)
+
+# --- no locks in the file system ------------------------------------------------------------------------------------------
+
+bad = BadFs() if "debug" not in os.environ["B"] else None
+for word in ("noflock", "nolink") if bad else ():
+    bad.say(word)
+    os.environ.update(bad.env)
+    p = start("output=out.nc", "progress=86400")
+    until(lambda: dones() >= 1)
+    os.kill(p.pid, signal.SIGSTOP)
+    r = run("par=job.par", "output=out.nc")
+    told = r.returncode == 1 and "in use by another run" in r.stderr
+    os.kill(p.pid, signal.SIGCONT)
+    status = p.wait(timeout=120)
+    claim(told and status == 0 and differences("whole.nc", "out.nc") == [] and not LOCK.exists(),
+          f"{word}: the second job is refused by the lock file alone (exit status {r.returncode}), the first one ends with {status}")
+    for name in files():
+        os.remove(name)
+    bad.say("")
+    for name in bad.env:
+        del os.environ[name]
+
+# --- a lock left behind -------------------------------------------------------------------------------------------------
+
+p = start("output=out.nc")
+until(lambda: dones() >= 1)
+p.kill()
+p.wait()
+claim(LOCK.exists(), "kill -9 leaves the lock")
+begin = time.monotonic()
+r = run("par=job.par", "output=out.nc")
+claim(r.returncode == 0 and "takes over" in r.stderr and differences("whole.nc", "out.nc") == [],
+      f"the next run takes it over, after {time.monotonic() - begin:.2f} s in all: {r.stderr.strip().splitlines()[0][:160]}")
+for name in files():
+    os.remove(name)
+
+# --- an owner that slept ------------------------------------------------------------------------------------------------
+
+p = start("output=out.nc")
+until(lambda: dones() >= 1)
+os.kill(p.pid, signal.SIGSTOP)
+text = LOCK.read_text()
+LOCK.write_text(re.sub(r"token=\w+", "token=" + 16 * "f", text))     # as if another machine had taken it over meanwhile
+size = os.path.getsize("out.nc.journal")
+time.sleep(5.5)                                   # an owner looks again after 5 s at the latest
+os.kill(p.pid, signal.SIGCONT)
+status = p.wait(timeout=120)
+said = Path("job.err").read_text()
+claim(status == 3 and "taken 'out.nc' over" in said, f"an owner whose lock is another's: exit status {status}: "
+      + next((line for line in said.splitlines() if "over" in line), "nothing")[:200])
+grown = Path("out.nc.journal").read_text()[size:]
+claim(" done " not in grown and " stop " not in grown and 16 * "f" in LOCK.read_text(),
+      f"it wrote no shot more, and the lock of the other one stays {grown}")
+LOCK.unlink()
+r = run("par=job.par", "output=out.nc")
+claim(r.returncode == 0 and differences("whole.nc", "out.nc") == [], f"run again: exit status {r.returncode}, the undisturbed file")
+
+# --- what a failed start leaves -------------------------------------------------------------------------------------------
+
+r = run("par=job.par", "output=out.nc", "fpeak=13")
+claim(r.returncode == 1 and not LOCK.exists(), f"a refused start leaves no lock: exit status {r.returncode}")
+left = [p.name for p in Path(".").iterdir() if ".lock" in p.name]
+claim(left == [], f"no lock and no part of one is left: {left}")
+done()

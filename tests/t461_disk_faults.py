@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""A disk that is full, read-only, away, or fails to sync: a sentence, dealing pauses, nothing finished is lost, and the survey goes
+on when the disk is back: the file comes out as if nothing had happened."""
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from badfs import BadFs  # noqa: E402
+from check import claim, done, skip  # noqa: E402
+from minisurvey import command, differences, make, run, statuses, write_keymap  # noqa: E402
+
+if "debug" in os.environ["B"]:
+    skip("the shim and the address sanitizer do not go together")
+    done()
+SHOTS = 6
+make(shots=SHOTS, tmax=1.0)
+claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
+bad = BadFs()
+
+
+class Job:
+    """A run in the background whose log is read while it runs."""
+
+    def __init__(self, output, *words, ranks=1):
+        self.output, self.log = output, Path(output.replace(".nc", "") + ".err")
+        self.p = subprocess.Popen(command("par=job.par", f"output={output}", *words, ranks=ranks), stdin=subprocess.DEVNULL,
+                                  stderr=open(self.log, "w"), env={**os.environ, **bad.env})
+
+    def until(self, condition, seconds=120):
+        limit = time.monotonic() + seconds
+        while time.monotonic() < limit and self.p.poll() is None and not condition():
+            time.sleep(0.01)
+        return condition()
+
+    def said(self, words):
+        return words in self.log.read_text()
+
+    def line(self, words):
+        return next((line for line in self.log.read_text().splitlines() if words in line), "nothing")[:200]
+
+    def dones(self):
+        journal = Path(self.output + ".journal")
+        return journal.read_text().count(" done ") if journal.exists() else 0
+
+    def end(self):
+        try:
+            return self.p.wait(timeout=120)
+        except subprocess.TimeoutExpired:
+            self.p.kill()
+            return "none after 120 s"
+
+
+def once(output):
+    """Lines `done` of each shot in the journal; each must have one."""
+    lines = Path(output + ".journal").read_text().splitlines()
+    return sorted(int(line.split()[2]) for line in lines if line.split()[1] == "done") == list(range(101, 101 + SHOTS))
+
+
+# --- away for a while -------------------------------------------------------------------------------------------------
+
+for ranks in (1, 3):
+    for word, reason in (("full", "No space left"), ("readonly", "Read-only file system"), ("sync", "Input/output error"),
+                         ("gone", "")):
+        job = Job(f"{word}{ranks}.nc", ranks=ranks)
+        job.until(lambda: job.dones() >= 1)
+        bad.say(word)
+        paused = job.until(lambda: job.said("dealing pauses"))
+        time.sleep(1.0)                          # attempts that fail in between
+        alive, before = job.p.poll() is None, job.dones()
+        bad.say("")
+        status = job.end()
+        line = job.line("dealing pauses")
+        claim(paused and alive and reason in line and job.log.read_text().count("dealing pauses") == 1,
+              f"{word}, {ranks} process(es), {before} shots done: one sentence: {line}")
+        claim(status == 0 and job.said("dealing goes on") and differences("whole.nc", job.output) == []
+              and "modelled again" not in job.log.read_text(),
+              f"{word}: back again it goes on: exit status {status}, {job.line('can be written again')}; the undisturbed file")
+
+# --- away from the start ----------------------------------------------------------------------------------------------
+
+for word, reason in (("full", "No space left"), ("readonly", "Read-only file system")):
+    bad.say(word)
+    r = run("par=job.par", "output=never.nc", env=bad.env)
+    left = [p.name for p in Path(".").glob("never.nc*")]
+    claim(r.returncode == 1 and reason in r.stderr and "'never.nc" in r.stderr and not left,
+          f"{word} from the start: exit status {r.returncode}: {r.stderr.strip()[-160:]}; files left: {left}")
+    bad.say("")
+
+# --- away for good ----------------------------------------------------------------------------------------------------
+
+for name, words, end in (("at once", ["disk_wait=0"], None), ("after disk_wait", ["disk_wait=1"], None),
+                         ("by SIGTERM in the pause", [], signal.SIGTERM)):
+    job = Job("end.nc", *words)
+    n = job.dones()
+    job.until(lambda: job.dones() >= n + 1)
+    bad.say("full")
+    if end:
+        job.until(lambda: job.said("dealing pauses"))
+        job.p.send_signal(end)
+    status = job.end()
+    claim(status == 3 and job.said("run again to resume"), f"{name}: exit status {status}, must be 3: {job.line('run again')}")
+    bad.say("")
+kept = job.dones()
+r = run("par=job.par", "output=end.nc")
+claim(r.returncode == 0 and differences("whole.nc", "end.nc") == [] and once("end.nc") and "modelled again" not in r.stderr,
+      f"run again with {kept} shots done: exit status {r.returncode}, each shot once, the undisturbed file")
+
+# --- the output goes away under a running job ---------------------------------------------------------------------------
+
+job = Job("moved.nc")
+job.until(lambda: job.dones() >= 1)
+os.rename("moved.nc", "elsewhere")
+paused = job.until(lambda: job.said("dealing pauses"))
+os.rename("elsewhere", "moved.nc")
+status = job.end()
+claim(paused and "gone" in job.line("dealing pauses") and status == 0 and differences("whole.nc", "moved.nc") == [],
+      f"output moved away and back: {job.line('dealing pauses')}; exit status {status}, the undisturbed file")
+
+# --- every write once ---------------------------------------------------------------------------------------------------
+
+LONG = bool(os.environ.get("LONG"))
+make(shots=4, tmax=0.2)
+write_keymap(30 if LONG else 4, dx=5)
+run("par=job.par", "output=whole2.nc")
+wrong, refused, paused, hits = [], 0, 0, 0
+hit = Path(f"{bad.control}.hit")
+n = 1
+while n < 2000:
+    name = f"nth{n}.nc"
+    bad.say(f"nth {n}")
+    hit.unlink(missing_ok=True)
+    r = run("par=job.par", f"output={name}", env=bad.env)
+    paused += "dealing goes on" in r.stderr
+    if r.returncode == 1:
+        refused += 1
+        r = run("par=job.par", f"output={name}", env={**bad.env, "BADFS": "/nowhere"})
+    if r.returncode != 0 or differences("whole2.nc", name) != []:
+        wrong.append((n, r.returncode, r.stderr.strip()[-150:]))
+    hits += hit.exists()
+    if not hit.exists():
+        break
+    n += 1 if LONG else 3
+claim(wrong == [] and paused > 3 and not hit.exists(), f"EIO at one write, at {hits} places up to the {n}th: {refused} before the first shot (refused, "
+      f"then run again), {paused} pauses, all end with the undisturbed file {wrong[:3] if wrong else ''}")
+bad.say("")
+
+# --- a real one ---------------------------------------------------------------------------------------------------------
+
+os.mkdir("small")
+if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", "small"], capture_output=True).returncode:
+    skip("a small file system of its own: mounting is not allowed here")
+    done()
+try:
+    make(shots=SHOTS, tmax=1.0)
+    job = Job("small/out.nc", ranks=3)
+    job.until(lambda: job.dones() >= 1)
+    with open("small/filler", "wb", buffering=0) as f:
+        try:
+            while f.write(b"x" * 512):
+                pass
+        except OSError:
+            pass
+    free = os.statvfs("small").f_bavail
+    status = job.end()
+    claim(free == 0 and status == 0 and differences("whole.nc", "small/out.nc") == [],
+          f"a tmpfs filled up by somebody else ({free} blocks free): exit status {status}; output and journal have their space")
+    os.remove("small/filler")
+    os.truncate("small/out.nc.journal", os.path.getsize("small/out.nc.journal") - 1)
+    r = run("par=job.par", "output=small/out.nc")
+    claim(r.returncode == 0 and statuses("small/out.nc") == [1] * SHOTS, f"and goes on there: exit status {r.returncode}")
+    with open("small/filler", "wb", buffering=0) as f:
+        try:
+            while f.write(b"x" * 512):
+                pass
+        except OSError:
+            pass
+    r = run("par=job.par", "output=small/other.nc")
+    claim(r.returncode == 1 and "No space left" in r.stderr and not os.path.exists("small/other.nc"),
+          f"a new output there is refused: exit status {r.returncode}: {r.stderr.strip()[-160:]}")
+finally:
+    subprocess.run(["umount", "small"])
+done()
