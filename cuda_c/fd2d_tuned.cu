@@ -582,10 +582,13 @@ static int reset(fd2d *fd) {
 // receivers in their second.
 static int state(fd2d *fd, fd2d_part *part) {
     own_t *o = own(fd);
-    const fd2d_part all[] = {{o->s[0], o->count, 1, 0},          {o->e, o->count, 1, 0},
-                             {o->psix[0], o->psix_count, 1, 0},  {o->psix_s, o->psix_count, 1, 0},
-                             {o->psiz[0], o->psiz_count, 1, 0},  {o->psiz_s, o->psiz_count, 1, 0},
-                             {o->value[1], (size_t)o->v.n, 1, 0}};
+    const fd2d_part all[] = {{o->s[0], o->count, 1, 0},
+                             {o->e, o->count, 1, 0},
+                             {o->psix[0], o->psix_count, 1, 0},
+                             {o->psix_s, o->psix_count, 1, 0},
+                             {o->psiz[0], o->psiz_count, 1, 0},
+                             {o->psiz_s, o->psiz_count, 1, 0},
+                             {(float *)o->value[1], 2 * (size_t)o->v.n, 1, 0}}; // numbers of 4 bytes
     memcpy(part, all, sizeof all);
     return (int)(sizeof all / sizeof all[0]);
 }
