@@ -121,21 +121,22 @@ static int find_fastest(const args &g, int half_length, int device, const stopwa
     static const double sides[] = {1.3, 1.6, 1.9};
     const int n = g.nx * (double)g.nz < 2e6 ? 32 : 8;
     float least = INFINITY;
-    for (int kind = 0; kind < FORMS; kind++)
-        for (int waves = 1; waves <= 3; waves++)
-            for (double side : sides) {
-                const choice c = {(form)kind, waves, side, 3};
-                bool fits = false;
-                float ms = 0;
-                TRY(find_launch(g, half_length, device, c, l, &fits));
-                if (!fits || (l->rows > 0 && (waves > 1 || side > sides[0])))
-                    continue;
-                TRY(time_step(w, n, &ms));
-                if (ms < least) {
-                    least = ms;
-                    *best = c;
+    for (int round = 0; round < 3; round++) // a GPU that has rested is slow at first
+        for (int kind = 0; kind < FORMS; kind++)
+            for (int waves = 1; waves <= 3; waves++)
+                for (double side : sides) {
+                    const choice c = {(form)kind, waves, side, 3};
+                    bool fits = false;
+                    float ms = 0;
+                    TRY(find_launch(g, half_length, device, c, l, &fits));
+                    if (!fits || (l->rows > 0 && (waves > 1 || side > sides[0])))
+                        continue;
+                    TRY(time_step(w, n, &ms));
+                    if (ms < least) {
+                        least = ms;
+                        *best = c;
+                    }
                 }
-            }
     return 0;
 }
 
