@@ -10,14 +10,14 @@
 namespace tuned {
 
 static constexpr int LEAST_ROWS = 12;  // of a piece
-static constexpr int RESERVED = 8;     // blocks that sample receivers while others march
+static constexpr int RESERVED = 16;    // blocks that sample receivers while others march
 static constexpr double MARCHES = 8e6; // cells of a grid from which on shots side by side had better march (H200)
 
 // --- kernels ---------------------------------------------------------------------------------------------------------
 
 template <int L, int T> static launch march_of() {
     using S = march_shape<L, T>;
-    return {step_march<L, T>, S::bytes, T, S::W, 0, 0, 64, {}};
+    return {step_march<L, T>, S::bytes, T, S::W, 0, 0, 32, {}};
 }
 
 template <int L, int R> static launch tile_of() { // two blocks of 32 x 8 threads a processor: registers for their rows
