@@ -245,7 +245,7 @@ claim(traces("nosnap.nc").tobytes() == traces("s.nc").tobytes(), "snapshots chan
 
 # --- status while a run lives, when it is killed, when it ends ------------------------------------------------------------
 
-SHOTS = 12 if "debug" in os.environ["B"] else 60
+SHOTS = 30 if "debug" in os.environ["B"] else 150
 write_keymap(shots=SHOTS, channels=6, dx=4.0)
 write_deck(tmax=3.0, dx=5, dz=5, aperture=-1)
 

@@ -15,10 +15,10 @@ from minisurvey import command, differences, make, run  # noqa: E402
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
-SHOTS = 30
+SHOTS = 150
 make(shots=2, tmax=2.0)
 Path("line.keymap").write_text("spread cable streamer first=50 interval=21.7 channels=20 depth=17.3\n"
-                               f"shots first_record=101 n={SHOTS} x0=600 dx=5 z=13.1 spread=cable\n")
+                               f"shots first_record=101 n={SHOTS} x0=600 dx=1 z=13.1 spread=cable\n")
 run("par=job.par", "output=whole.nc")
 bad = BadFs()
 p = subprocess.Popen(command("par=job.par", "output=out.nc", "progress=0.1", ranks=3), stdin=subprocess.DEVNULL,
