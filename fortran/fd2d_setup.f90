@@ -42,6 +42,7 @@ contains
     self%seconds = 0
     self%taken = 0
     self%ahead = 0
+    self%unseen = 0
     self%pace = 0
     call MakeGrid(self, window, error)
     if (.not. allocated(error)) call MakeEarth(self, window, error)

@@ -31,6 +31,7 @@ module fd2d_state_m
     integer :: chunk = 0                          !< steps of the next chunk, 0 = not chosen yet
     integer :: queued(2) = 0                      !< steps of the two chunks queued last
     integer :: ahead = 0                          !< chunks that may be unfinished
+    integer :: unseen = 0                         !< steps since the last look at the field, on CPU cores
     real(dp) :: mark = 0                          !< when a chunk was seen to be done last [s]
     real(dp) :: pace = 0                          !< seconds a step takes, as measured
     integer :: taken = 0                          !< snapshots taken

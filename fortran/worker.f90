@@ -29,6 +29,7 @@ module worker_m
   public :: WorkerRun, rules_t
 
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports how far a shot is
+  real(dp), parameter :: FIRST_BEAT = 0.2_dp  !< seconds after which the first shot tells it: the master knows the rate then
   real(dp), parameter :: GRACE = 1.0e-2_dp    !< seconds a turn waits for letters on their way while a GPU computes
   integer, parameter :: SLOTS = 64
 
@@ -52,6 +53,8 @@ module worker_m
     real(dp) :: room = 0                      !< memory of it for this rank [bytes]
     integer :: unwritten = 0                  !< gathers sent whose fate is unknown
     integer :: serial = 0                     !< windows heard of
+    real(dp) :: trial = 0                     !< cell updates a second that it expects to make, 0 = nobody knows
+    logical :: told = .false.                 !< has said how far a shot is
     logical :: stopped = .false.              !< the master has no more shots
     logical :: leaving = .false.              !< asked to leave, not answered yet
     logical :: called = .false.               !< got a signal to end, and acts on it
@@ -93,6 +96,7 @@ contains
     end do
     call VigilNew(worker%vigil, rules%lease)
     if (role%gpu_fault /= '') call LoseGpu(worker, link, role%gpu_fault)
+    if (role%drivers > 0 .and. .not. worker%gpu) worker%trial = worker%slot(1)%solver%trial(scheme)
     do while (Open(worker))
       call Hear(worker, link)
       do i = 1, size(worker%slot)
@@ -129,7 +133,7 @@ contains
       call ModelAsk(worker, link, slot)                                          ! the piece of earth it sees
     case (READY)
       call slot%solver%setup(SchemeOf(worker, slot), slot%window, slot%shot, error)
-      slot%last_beat = start
+      slot%last_beat = start - merge(0.0_dp, BEAT - FIRST_BEAT, worker%told)
       if (.not. allocated(error)) call Resume(worker, link, slot, error)
       slot%state = LOOPING
     case (LOOPING)
@@ -334,6 +338,7 @@ contains
     slot%state = ASKED
     message%kind = MSG_READY
     message%n(1:3) = [worker%role%worker_id, merge(1, 0, worker%gpu), worker%scheme%threads]
+    message%x(1) = worker%trial
     message%text = worker%role%host
     call Say(worker, link, message)
   end subroutine ShotAsk
@@ -465,12 +470,13 @@ contains
 
   !> Tells the master now and then how far a shot is.
   subroutine Heartbeat(worker, link, slot)
-    type(worker_t), intent(in) :: worker
+    type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(slot_t), intent(inout) :: slot
     type(message_t) :: message
     if (host_seconds() - slot%last_beat < BEAT) return
     slot%last_beat = host_seconds()
+    worker%told = .true.
     message%kind = MSG_PROGRESS
     message%n(1:2) = [worker%role%worker_id, slot%shot%record]
     message%x(1:2) = [slot%solver%fraction(), slot%trail%head]
