@@ -389,6 +389,20 @@ static int traces(fd2d *fd, int it, int n, float *out) {
     return fd2d_gpu_get_traces(&own(fd)->queue, &own(fd)->points, fd, it, n, out);
 }
 
+static int filter(fd2d *fd, int which, const fd2d_band band[2]) {
+    TRY(fd2d_gpu_enter(&own(fd)->queue));
+    const int rc = fd2d_gpu_put_filter(&own(fd)->queue, &own(fd)->points, which, band);
+    count_bytes(fd);
+    return rc;
+}
+
+static int filtered(fd2d *fd, int which, int first, int nrec, float *out) {
+    TRY(fd2d_gpu_enter(&own(fd)->queue));
+    const int rc = fd2d_gpu_get_filtered(&own(fd)->queue, &own(fd)->points, fd, which, first, nrec, out);
+    count_bytes(fd);
+    return rc;
+}
+
 // --- time ------------------------------------------------------------------------------------------------------------
 
 // Of the first (0) or the second (1) step of a pair.
@@ -667,6 +681,8 @@ FD2D_VARIANT(tuned) = {
     .device = device,
     .tune = tune,
     .traces = traces,
+    .filter = filter,
+    .filtered = filtered,
     .pending = pending,
     .peak = peak,
     .need = need,
