@@ -87,7 +87,7 @@ typedef struct fd2d_variant {
     void (*device)(fd2d *fd, char *text, size_t length);
 
     int (*tune)(fd2d *fd, const char *isa, int width, int steps, int rows);
-    int (*traces)(fd2d *fd, int it, int n, float *out);  /* out(n,nrec), of a variant that keeps them itself */
+    int (*traces)(fd2d *fd, int it, int n, float *out);          /* out(n,nrec), of a variant that keeps them itself */
     int (*filter)(fd2d *fd, int which, const fd2d_band band[2]); /* of one that filters its traces too */
     int (*filtered)(fd2d *fd, int which, int first, int nrec, float *out);
     int (*pending)(fd2d *fd, int most);                  /* of one whose timestep only queues */

@@ -1,9 +1,9 @@
 !> A 2D time loop in C, behind the common face of fd2d_engine.f90; the treaty is interfaces/fd2d_c.f90.
 module fd2d_native_m
   use error_m, only: error_t, FailFromC
-  use fd2d_c, only: fd2d_band, fd2d_bytes, fd2d_cfg, fd2d_device, fd2d_field, fd2d_filter, fd2d_filtered, fd2d_filters, fd2d_free, &
-                    fd2d_maxabs, fd2d_model, fd2d_new, fd2d_pml, fd2d_load, fd2d_peak, fd2d_pending, fd2d_receivers, fd2d_reset, fd2d_save, fd2d_set_field, fd2d_source, &
-                    fd2d_state_size, fd2d_timestep, fd2d_traces
+  use fd2d_c, only: fd2d_band, fd2d_bytes, fd2d_cfg, fd2d_device, fd2d_field, fd2d_filter, fd2d_filtered, fd2d_filters, &
+                    fd2d_free, fd2d_load, fd2d_maxabs, fd2d_model, fd2d_new, fd2d_peak, fd2d_pending, fd2d_pml, fd2d_receivers, &
+                    fd2d_reset, fd2d_save, fd2d_set_field, fd2d_source, fd2d_state_size, fd2d_timestep, fd2d_traces
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
   use iso_c_binding, only: c_associated, c_char, c_float, c_loc, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: i8, sp
