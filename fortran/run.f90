@@ -141,12 +141,12 @@ contains
     start = host_seconds()
     link%world = role%world
     link%patience = merge(rules%lease, PATIENCE*rules%lease, role%master)
+    broken = .false.
     if (role%master) then
       call ShareTell(link, role%size, exit_status, prospect%scheme)
     else
-      call ShareHear(link, exit_status, prospect%scheme, error)
+      call ShareHear(role, link, exit_status, prospect%scheme, broken, error)
     end if
-    broken = .false.
     if (exit_status /= 0) return
     prospect%scheme%threads = RolesThreads(role, threads)
     if (role%master) call MasterNew(master, prospect, store, nworkers, role%size, deadline, quiet)
@@ -163,8 +163,8 @@ contains
     if (.not. role%alone) call MasterPart(master, link, exit_status, broken)
   end subroutine RunSurvey
 
-  !> What a rank does that is not the master's part: it models shots, or waits for the end. One that cannot take part, for the reason
-  !> `error`, tells it, says good-bye, and waits too.
+  !> What a rank does that is not the master's part: it models shots, or waits for the end. One that cannot take part, for the
+  !> reason `error`, tells it, says good-bye, and waits too.
   subroutine Work(role, link, physics, scheme, rules, nworkers, ending, error)
     type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link
@@ -183,7 +183,7 @@ contains
       return
     end if
     if (worker) call WorkerExcuse(role, link, error%message)
-    if (.not. role%master) call VigilWait(link, rules%lease, ending)
+    if (.not. role%master) call VigilWait(role, link, rules%lease, ending)
     if (allocated(error)) deallocate (error)
   end subroutine Work
 

@@ -1,16 +1,21 @@
-!> How to model goes from rank 0 to every rank by itself, and nobody waits for anybody but rank 0: a rank that dies while rank 0 reads
-!> the model is missed later.
+!> How to model goes from rank 0 to every rank by itself, and nobody waits for anybody but rank 0: a rank that dies while rank 0
+!> reads the model is missed later.
 module share_m
+  use crew_m, only: PATIENCE
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use lettercheck_m, only: LetterFault
-  use protocol_m, only: Answer, link_t, message_t, MSG_START, Poll, Rest
+  use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_END, MSG_START, Poll, Rest
+  use roles_m, only: role_t
   use scheme_m, only: scheme_t
   use startletter_m, only: StartFrom, StartLetter
   use text_m, only: Str
+  use vigil_m, only: vigil_t, VigilDeserted, VigilLook, VigilNew
   implicit none
   private
   public :: ShareTell, ShareHear
+
+  real(dp), parameter :: PREPARING = 3600.0_dp     !< rank 0 is taken for dead if it says nothing for so long [s]; it reads files
 
 contains
 
@@ -26,22 +31,35 @@ contains
       call StartLetter(status, scheme, message)
       call Answer(link, r, message)
     end do
+    if (status /= 0) call LinkFlush(link)
   end subroutine ShareTell
 
-  !> The other ranks hear it. Fails where what they hear cannot be.
-  subroutine ShareHear(link, status, scheme, error)
+  !> The other ranks hear it, or that rank 0 died before: `deserted`. Fails where what they hear cannot be.
+  subroutine ShareHear(role, link, status, scheme, deserted, error)
+    type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link
     integer, intent(out) :: status
+    logical, intent(out) :: deserted
     type(scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
     type(message_t) :: message
+    type(vigil_t) :: vigil
     character(:), allocatable :: why
     real(dp) :: nap
+    logical :: due
     nap = 0
+    status = 0
+    call VigilNew(vigil, role, PREPARING/PATIENCE)
     do while (.not. Poll(link, message))
       call Rest(nap)
+      call VigilLook(vigil, due, deserted)
+      if (.not. deserted) cycle
+      call VigilDeserted(vigil, link, message)
+      exit
     end do
-    status = 0
+    deserted = message%kind == MSG_END
+    if (deserted) status = int(message%n(1))
+    if (deserted) return
     why = LetterFault(message)
     if (message%kind /= MSG_START) why = 'it is no beginning'
     if (why == '') then
