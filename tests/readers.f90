@@ -490,25 +490,14 @@ contains
     type(scheme_t) :: scheme
     type(error_t), allocatable :: error
     character(:), allocatable :: head, words
-    integer(i8) :: number(2)
-    integer :: status, i, at
-    real(dp) :: x
-    logical :: ok
+    real(dp) :: number(40)
+    integer :: status, n
     call Split(input, head, words)
-    call TakeNumbers(head, number)
+    call TakeReals(head, number, n)
     m = message_t(kind=MSG_START, text=words)
-    m%n(1) = number(1)
-    allocate (m%places(0), m%fields(max(0_i8, min(10000_i8, number(2)))))
-    m%fields = 1
-    at = 0
-    do i = 1, 40
-      at = at + verify(head(at + 1:), ' ') - 1
-      if (at >= len(head)) exit
-      status = index(head(at + 1:)//' ', ' ') - 1
-      call NumberOf(head(at + 1:at + status), x, ok)
-      if (i > 2 .and. ok) m%places = [m%places, x]
-      at = at + status
-    end do
+    m%n(1) = nint(max(-1.0e9_dp, min(1.0e9_dp, number(1))), i8)
+    allocate (m%places, source=number(3:max(2, n)))
+    allocate (m%fields(nint(max(0.0_dp, min(1.0e4_dp, number(2))))), source=1.0)
     call SealLetter(m)
     outcome = refused
     if (LetterFault(m) /= '') return
@@ -524,16 +513,41 @@ contains
   subroutine TakeNumbers(line, number)
     character(*), intent(in) :: line
     integer(i8), intent(out) :: number(:)
-    integer :: i, first, last
+    character(:), allocatable :: rest
+    integer :: i
     logical :: ok
+    rest = line
     number = 0
-    last = 0
     do i = 1, size(number)
-      first = verify(line(last + 1:), ' ') + last
-      if (first == last) return
-      last = index(line(first:)//' ', ' ') + first - 2
-      call IntegerOf(line(first:last), number(i), ok)
+      if (rest == '') return
+      call IntegerOf(NextWord(rest), number(i), ok)
     end do
   end subroutine TakeNumbers
+
+  !> The same for the first `n` real numbers.
+  subroutine TakeReals(line, number, n)
+    character(*), intent(in) :: line
+    real(dp), intent(out) :: number(:)
+    integer, intent(out) :: n
+    character(:), allocatable :: rest
+    logical :: ok
+    rest = line
+    number = 0
+    do n = 0, size(number) - 1
+      if (rest == '') return
+      call NumberOf(NextWord(rest), number(n + 1), ok)
+    end do
+  end subroutine TakeReals
+
+  !> Takes the first word away from a line that is not empty.
+  function NextWord(rest) result(word)
+    character(:), allocatable, intent(inout) :: rest
+    character(:), allocatable :: word
+    integer :: last
+    rest = rest(verify(rest, ' '):)
+    last = index(rest//' ', ' ') - 1
+    word = rest(:last)
+    rest = rest(last + 1:)
+  end function NextWord
 
 end module readers_m
