@@ -148,10 +148,10 @@ contains
     case (MSG_LEAVE)
       call MasterLetGo(self, int(message%n(1)), int(message%n(2)), answer)
     case (MSG_NONE)
-      call MasterCutShort(self, answer)
-      if (answer%kind == MSG_NONE .and. MasterReads(self)) call MasterReadSome(self)
-      if (answer%kind == MSG_NONE) then
-        if (.not. MasterRecover(self, rank, answer)) call MasterAnswerOneHeld(self, answer)
+      if (.not. MasterRecover(self, rank, answer)) then
+        call MasterCutShort(self, answer)
+        if (answer%kind == MSG_NONE .and. MasterReads(self)) call MasterReadSome(self)
+        if (answer%kind == MSG_NONE) call MasterAnswerOneHeld(self, answer)
       end if
     case (MSG_BYE)
       self%crew%going(int(message%n(1))) = .true.

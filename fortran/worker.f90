@@ -52,7 +52,7 @@ contains
     do i = 1, size(worker%slot)
       allocate (worker%slot(i)%solver, mold=mold)
     end do
-    call VigilNew(worker%vigil, rules%lease)
+    call VigilNew(worker%vigil, role, rules%lease)
     if (role%gpu_fault /= '') call WorkerLoseGpu(worker, link, role%gpu_fault)
     do while (WorkerOpen(worker))
       call WorkerHear(worker, link)

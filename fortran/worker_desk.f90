@@ -3,14 +3,15 @@
 module worker_desk_m
   use checkpoint_m, only: checkpoint_t, keeper_t
   use kinds_m, only: dp
-  use protocol_m, only: link_t, message_t, MSG_NOTE, Tell
+  use protocol_m, only: link_t, message_t, MSG_BYE, MSG_NOTE, Tell
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
   use slot_m, only: slot_t
+  use text_m, only: Str
   use vigil_m, only: ending_t, vigil_t
   implicit none
   private
-  public :: rules_t, SLOTS, worker_t, WorkerSlot, WorkerNote, WorkerSay
+  public :: rules_t, SLOTS, worker_t, WorkerSlot, WorkerNote, WorkerSay, WorkerExcuse
 
   integer, parameter :: SLOTS = 64            !< of a worker, at most
 
@@ -79,5 +80,20 @@ contains
     type(message_t), intent(inout) :: message
     if (worker%role%group_rank == 0) call Tell(link, message)
   end subroutine WorkerSay
+
+  !> A rank that cannot take part tells why, and that it goes.
+  subroutine WorkerExcuse(role, link, why)
+    type(role_t), intent(in) :: role
+    type(link_t), intent(inout) :: link
+    character(*), intent(in) :: why
+    type(message_t) :: message
+    if (role%group_rank > 0) return
+    message%kind = MSG_NOTE
+    message%text = 'worker '//Str(role%worker_id)//' on '//role%host//' takes no part: '//why
+    call Tell(link, message)
+    message = message_t(kind=MSG_BYE)
+    message%n(1) = role%worker_id
+    call Tell(link, message)
+  end subroutine WorkerExcuse
 
 end module worker_desk_m

@@ -70,7 +70,7 @@ contains
     end if
     kind = letter%kind
     if (worker%role%group_size > 1) then
-      if (.not. worker%deserted) call Muster(worker, letter, kind)
+      if (.not. worker%deserted) call Muster(worker, link, letter, kind)
     end if
     if (worker%role%group_size > 1 .and. .not. worker%deserted) then
       call BroadcastInteger(worker%role%group, kind)
@@ -91,7 +91,7 @@ contains
     call VigilLook(worker%vigil, due, deserted)
     if (deserted) then
       worker%deserted = .true.
-      call VigilDeserted(worker%vigil, letter)
+      call VigilDeserted(worker%vigil, link, letter)
     else if (host_signal() /= 0 .and. .not. (worker%called .or. worker%parting)) then
       letter%kind = MSG_LEAVE
       letter%n(1:2) = [2, int(host_signal())]
@@ -204,15 +204,16 @@ contains
   end subroutine LeaveNow
 
   !> Waits for the ranks of the group. One that is lost retires the group: nobody can go on without it.
-  subroutine Muster(worker, letter, kind)
+  subroutine Muster(worker, link, letter, kind)
     type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: letter
     integer, intent(inout) :: kind
     logical :: all_here
     call Barrier(worker%role%group, worker%vigil%master%seconds, all_here)
     if (all_here) return
     worker%deserted = .true.
-    call VigilDeserted(worker%vigil, letter)
+    call VigilDeserted(worker%vigil, link, letter)
     kind = letter%kind
   end subroutine Muster
 
