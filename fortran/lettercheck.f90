@@ -72,7 +72,17 @@ contains
       if (.not. allocated(m%text)) why = 'the sentence is missing'
     case (MSG_DROP)
       call Within('record', m%n(1), 1_i8, most, why)
-    case (MSG_START, MSG_END)
+    case (MSG_START)
+      call Within('exit status', m%n(1), 0_i8, 255_i8, why)
+      if (m%n(1) /= 0) return
+      call Fits('numbers', Length(m), [30_i8], why)
+      if (Fields(m) < 1) why = 'the source is missing'
+      if (.not. allocated(m%text)) then
+        why = 'the variant is missing'
+      else if (index(m%text, achar(10)) == 0) then
+        why = 'the variant is missing'
+      end if
+    case (MSG_END)
       call Within('exit status', m%n(1), 0_i8, 255_i8, why)
     case (MSG_NONE, MSG_STOP, MSG_BEAT)
       continue

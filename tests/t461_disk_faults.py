@@ -11,6 +11,7 @@ from pathlib import Path
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from badfs import BadFs  # noqa: E402
 from check import claim, done, skip  # noqa: E402
+from jobs import ranks_here  # noqa: E402
 from minisurvey import command, differences, make, run, statuses, write_keymap  # noqa: E402
 
 if "debug" in os.environ["B"]:
@@ -42,9 +43,22 @@ class Job:
     def line(self, words):
         return next((line for line in self.log.read_text().splitlines() if words in line), "nothing")[:200]
 
-    def dones(self):
+    def records(self, event):
         journal = Path(self.output + ".journal")
-        return journal.read_text().count(" done ") if journal.exists() else 0
+        lines = journal.read_text().splitlines() if journal.exists() else []
+        return [line.split()[2] for line in lines if line.split()[1:2] == [event]]
+
+    def dones(self):
+        return len(self.done())
+
+    def done(self):
+        return self.records("done")
+
+    def dealt(self):
+        return self.records("deal")
+
+    def master(self):
+        return ranks_here(self.output).get(0, self.p.pid)
 
     def end(self):
         try:
@@ -92,15 +106,11 @@ for word, reason in (("full", "No space left"), ("readonly", "Read-only file sys
 
 # --- away for good ----------------------------------------------------------------------------------------------------
 
-for name, words, end in (("at once", ["disk_wait=0"], None), ("after disk_wait", ["disk_wait=1"], None),
-                         ("by SIGTERM in the pause", [], signal.SIGTERM)):
+for name, words in (("at once", ["disk_wait=0"]), ("after disk_wait", ["disk_wait=1"])):
     job = Job("end.nc", *words)
     n = job.dones()
     job.until(lambda: job.dones() >= n + 1)
     bad.say("full")
-    if end:
-        job.until(lambda: job.said("dealing pauses"))
-        job.p.send_signal(end)
     status = job.end()
     claim(status == 3 and job.said("run again to resume"), f"{name}: exit status {status}, must be 3: {job.line('run again')}")
     bad.say("")
@@ -108,6 +118,35 @@ kept = job.dones()
 r = run("par=job.par", "output=end.nc")
 claim(r.returncode == 0 and differences("whole.nc", "end.nc") == [] and once("end.nc") and "modelled again" not in r.stderr,
       f"run again with {kept} shots done: exit status {r.returncode}, each shot once, the undisturbed file")
+
+# --- asked to end while it is away ------------------------------------------------------------------------------------------
+
+for ranks in (1, 3):
+    for grace, word in ((2, "over"), (60, "back")):
+        job = Job(f"{word}{ranks}.nc", f"grace={grace}", ranks=ranks)
+        job.until(lambda: job.dones() >= 1)
+        bad.say("full")
+        job.until(lambda: job.said("dealing pauses"))
+        os.kill(job.master(), signal.SIGTERM)
+        job.until(lambda: job.said("no more shots are dealt"))
+        time.sleep(0.7)                          # attempts that fail in between
+        before = job.dones()
+        if word == "back":
+            bad.say("")
+        status = job.end()
+        bad.say("")
+        told = [line.split()[2] for line in job.log.read_text().splitlines() if "the next run models it again" in line]
+        if word == "over":
+            claim(status == 3 and told and job.dones() == before and not set(told) & set(job.done()),
+                  f"SIGTERM in the pause, {ranks} process(es), grace over: exit status {status}, shots {told} are named")
+        else:
+            claim(status == 3 and not told and job.dones() > before and set(job.dealt()) <= set(job.done())
+                  and "goes on" not in job.line("can be written again"),
+                  f"back within the grace: exit status {status}, {job.dones() - before} shots written that were kept in memory, "
+                  f"all that were dealt: {job.line('can be written again')}")
+        r = run("par=job.par", f"output={job.output}")
+        claim(r.returncode == 0 and differences("whole.nc", job.output) == [] and once(job.output),
+              f"run again: exit status {r.returncode}, each shot once, the undisturbed file")
 
 # --- the output goes away under a running job ---------------------------------------------------------------------------
 

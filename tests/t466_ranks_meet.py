@@ -23,10 +23,12 @@ words = ["mpirun", "-x", f"LD_PRELOAD={os.path.abspath('haste.so')}", "-n", "1",
          ":", "-n", "1", "sleep", "200"]      # a rank that never comes
 begin = time.monotonic()
 try:
-    status = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=150).returncode
+    r = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=150, text=True)
+    status, said = r.returncode, r.stderr
 except subprocess.TimeoutExpired:
-    status = None
+    status, said = None, ""
 claim(status not in (None, 0, 1, 2), f"a rank that never comes: the job ends after {time.monotonic() - begin:.0f} s, exit status {status}, "
       "which means: run again")
+claim("the ranks did not find each other" in said, "and says: " + next((s for s in said.splitlines() if s.startswith("error")), said[-200:]))
 claim(not os.path.exists("out.nc.lock") and not os.path.exists("out.nc"), "and has touched nothing")
 done()
