@@ -136,6 +136,7 @@ static int check_cfg(const fd2d_cfg *c) {
     REQUIRE(!c->free_top || c->ntop == 0, "ntop = %d cells above a free surface, must be 0", c->ntop);
     REQUIRE(c->threads >= 0 && c->threads <= 4096, "threads = %d, must be 0..4096", c->threads);
     REQUIRE(c->share >= 0 && c->share <= 4096, "%d handles share the GPU, must be 0..4096", c->share);
+    REQUIRE(memchr(c->shape, 0, sizeof c->shape) != NULL, "the name of a shape has no end");
     REQUIRE(isfinite(c->dx) && c->dx > 0, "dx = %g m, must be positive", (double)c->dx);
     REQUIRE(isfinite(c->dz) && c->dz > 0, "dz = %g m, must be positive", (double)c->dz);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);

@@ -44,6 +44,9 @@ contains
     worker%role = role
     worker%rules = rules
     worker%scheme = scheme
+    if (allocated(rules%shape)) then
+      if (rules%shape /= 'auto') worker%scheme%shape = rules%shape
+    end if
     worker%gpu = role%gpu >= 0
     worker%room = role%gpu_room
     if (role%group_size == 1) call KeeperNew(worker%keeper, rules%checkpoint)
