@@ -95,7 +95,7 @@ contains
     case (READY)
       call slot%solver%setup(WorkerScheme(worker, slot), slot%window, slot%shot, error)
       slot%last_beat = start
-      if (.not. worker%told) slot%last_beat = start - SOON
+      if (worker%gpu .and. .not. worker%told) slot%last_beat = start - SOON
       if (.not. allocated(error)) call StateResume(worker, link, slot, error)
       slot%state = LOOPING
     case (LOOPING)

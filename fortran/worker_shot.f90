@@ -18,7 +18,7 @@ module worker_shot_m
   public :: ShotAsk, ShotTake, ModelAsk, ModelTake, WorkerScheme, ShotBeat, SOON, GatherSend, VerdictTake, DropTake
 
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports how far a shot is
-  real(dp), parameter :: SOON = 0.8_dp        !< the first report comes so much sooner: the master knows the rate then [s]
+  real(dp), parameter :: SOON = 0.8_dp        !< the first of a GPU comes so much sooner: CPU ranks wait until it is known [s]
 
 contains
 
