@@ -254,10 +254,12 @@ contains
     type(result_t), intent(in) :: r, cpu
     integer, intent(in) :: steps
     real(dp), intent(in) :: bound
+    type(result_t) :: a, b
     real(dp) :: difference
     integer :: worst
-    call TracesDiffer(c, result_t(r%traces(:steps, :), r%sigma, r%device), result_t(cpu%traces(:steps, :), cpu%sigma, cpu%device), &
-                      difference, worst)
+    a%traces = r%traces(:steps, :)
+    b%traces = cpu%traces(:steps, :)
+    call TracesDiffer(c, a, b, difference, worst)
     call Claim(difference <= bound, what//', '//Str(steps)//' steps: traces differ from cpu by '//Str(difference, 2)// &
                ' relative RMS (receiver '//Str(worst)//'), <= '//Str(bound, 2))
   end subroutine ClaimStays
