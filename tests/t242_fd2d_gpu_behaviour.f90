@@ -214,9 +214,9 @@ contains
   end subroutine Peaks
 
   !> 20,000 steps: in a closed rough box sigma neither grows nor fades, with layers it fades; traces stay with those of cpu. Float
-  !> leaves there, at the lowest frequencies, what no layer takes: after 20,000 steps cpu itself is 0.4 to 1.2e-5 from the same
-  !> scheme in double precision, and tuned, which rounds elsewhere, 1 to 6e-5, as the medium is rough or even. So tuned is held to
-  !> 1e-5 over 5,000 steps, the others, which round as cpu does, over all.
+  !> leaves there, at the lowest frequencies, what no layer takes: after 2,000, 5,000 and 20,000 steps cpu itself is 2, 3 and 6e-6
+  !> from the same scheme in double precision, and tuned, which rounds elsewhere, twice as much and, by chance, three times. So
+  !> tuned is held to 1e-5 over 2,000 steps; the others, which round as cpu does, over all.
   subroutine LongRun(variant)
     character(*), intent(in) :: variant
     integer, parameter :: nt = 20000, at_first = 500
@@ -240,7 +240,7 @@ contains
       if (closed == 1) then
         call ClaimStays(variant//', closed box', c, r, cpu, nt, closed_bound)
       else if (variant == 'tuned') then
-        call ClaimStays(variant//', layers', c, r, cpu, 5000, bound)
+        call ClaimStays(variant//', layers', c, r, cpu, 2000, bound)
         call ClaimStays(variant//', layers', c, r, cpu, nt, 5*bound)
       else
         call ClaimStays(variant//', layers', c, r, cpu, nt, bound)
