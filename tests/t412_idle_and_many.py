@@ -10,33 +10,8 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done, skip  # noqa: E402
-from minisurvey import PROGRAM, command, make, run, statuses, write_deck  # noqa: E402
-
-TICK = os.sysconf("SC_CLK_TCK")
-
-
-def ranks_here():
-    """{rank: pid} of the program's processes of this folder's job."""
-    found = {}
-    for entry in Path("/proc").iterdir():
-        try:
-            if not entry.name.isdigit() or os.readlink(entry / "exe") != str(PROGRAM.resolve()):
-                continue
-            if os.readlink(entry / "cwd") != os.getcwd():
-                continue
-            for word in (entry / "environ").read_bytes().split(b"\0"):
-                if word.startswith(b"OMPI_COMM_WORLD_RANK="):
-                    found[int(word.split(b"=")[1])] = int(entry.name)
-        except OSError:
-            pass
-    return found
-
-
-def cpu(pid):
-    """Seconds of CPU time a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
-
+from jobs import cpu, ranks_here  # noqa: E402
+from minisurvey import command, make, run, statuses, write_deck  # noqa: E402
 
 def start(*words, ranks):
     return subprocess.Popen(command(*words, ranks=ranks), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -13,38 +13,12 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done  # noqa: E402
-from minisurvey import PROGRAM, command, make, run, statuses, write_deck, write_keymap, differences  # noqa: E402
-
-
-def pid_of(rank):
-    """Process of a rank of this folder's job, None if there is none."""
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and os.readlink(entry / "exe") == str(PROGRAM.resolve()) \
-                    and os.readlink(entry / "cwd") == os.getcwd() \
-                    and f"OMPI_COMM_WORLD_RANK={rank}".encode() in (entry / "environ").read_bytes().split(b"\0"):
-                return int(entry.name)
-        except OSError:
-            pass
-    return None
-
-
-def events(output):
-    """[(event, record, worker)] of the journal."""
-    lines = Path(output + ".journal").read_text().splitlines()[1:] if os.path.exists(output + ".journal") else []
-    words = [line.split() for line in lines]
-    return [(w[1], int(w[2]), int(w[4])) for w in words if len(w) > 4]
+from jobs import cpu, events, kick, ranks_here  # noqa: E402
+from minisurvey import command, make, run, statuses, write_deck, write_keymap, differences  # noqa: E402
 
 
 def start(*words, ranks):
     return subprocess.Popen(command(*words, ranks=ranks), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-
-def kick(pid, sig):
-    try:
-        os.kill(pid, sig)
-    except (ProcessLookupError, TypeError):
-        pass
 
 
 class Slowed(threading.Thread):
@@ -58,7 +32,7 @@ class Slowed(threading.Thread):
     def run(self):
         while self.p.poll() is None and ("deal", self.rank) not in [(e, w) for e, _, w in events(self.output)]:
             time.sleep(0.01)
-        pid = pid_of(self.rank)
+        pid = ranks_here().get(self.rank)
         while pid and self.p.poll() is None:
             kick(pid, signal.SIGSTOP)
             time.sleep(0.3 * (1 - self.part))
@@ -117,15 +91,6 @@ make(shots=4)
 NX, NZ = 2401, 1201
 np.full(NX * NZ, 2000.0, "<f4").tofile("vp.raw")
 write_deck(rho=None, model_nx=NX, model_nz=NZ, tmax=0.02, fpeak=20, delay=0.02, dispersion="warn", aperture=-1)
-TICK = os.sysconf("SC_CLK_TCK")
-
-
-def cpu(pid):
-    """Seconds of CPU time a process has used."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11]) / TICK
-    except (OSError, IndexError):
-        return 0.0
 
 
 def stand_still(output):
@@ -134,7 +99,7 @@ def stand_still(output):
     pid = None
     while p.poll() is None and ("deal", 2) not in [(e, w) for e, _, w in events(output)]:
         time.sleep(0.005)
-    pid = pid_of(2)
+    pid = ranks_here().get(2)
     used = cpu(pid)
     while p.poll() is None and cpu(pid) < used + 0.15:
         time.sleep(0.005)

@@ -123,4 +123,7 @@ claim(r.returncode == 0 and "does not end" in r.stderr, f"a launcher that does n
 stalled = script("stalled.py", "import time; time.sleep(1000)")
 r = until_done("--stall", "1", "--fruitless", "2", "--output", "stall.nc", *stalled)
 claim(r.returncode == 4 and r.stderr.count("nothing was written") == 2, f"so is one that stalls: exit status {r.returncode}")
+Path("nobody.txt").write_text("# n1 is under repair\n\n")
+r = until_done("--hosts", "nobody.txt", "mpirun", "--hostfile", "{hosts}", str(PROGRAM), "par=job.par")
+claim(r.returncode == 1 and "names no host" in r.stderr, f"a host list without hosts is refused: {r.stderr.strip()[-100:]}")
 done()
