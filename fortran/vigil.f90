@@ -1,5 +1,5 @@
-!> A rank's watch over the master: it says now and then that it is here, and ends when nothing is heard of the master for long. On the
-!> master's machine a rank sees at once that the process is gone, and tells all others.
+!> A rank's watch over the master: it says now and then that it is here, and ends when nothing is heard of the master for long. On
+!> the master's machine a rank sees at once that the process is gone, and tells all others.
 module vigil_m
   use crew_m, only: PATIENCE
   use host_c, only: host_seconds
@@ -76,7 +76,8 @@ contains
     call LinkFlush(link)
   end subroutine VigilEnd
 
-  !> The letter of a rank that is deserted, to itself: stopped before the end, and ranks are lost. If it knows, all others get it too.
+  !> The letter of a rank that is deserted, to itself: stopped before the end, and ranks are lost. If it knows for sure, all others
+  !> get it too.
   subroutine VigilDeserted(vigil, link, letter)
     type(vigil_t), intent(in) :: vigil
     type(link_t), intent(inout) :: link
@@ -86,8 +87,8 @@ contains
     if (vigil%dead) then
       call LogError('rank 0 is dead: this rank ends; run the same command again to continue')
     else
-      call LogError('nothing was heard of rank 0 for '//Str(vigil%master%seconds)//' s: it is taken for dead and this rank ends; '// &
-                    'run the same command again to continue')
+      call LogError('nothing was heard of rank 0 for '//Str(vigil%master%seconds)//' s: it is taken for dead and this rank '// &
+                    'ends; run the same command again to continue')
     end if
     letter%kind = MSG_END
     letter%n(1:2) = [3, 1]

@@ -13,6 +13,7 @@ from check import claim, done, skip  # noqa: E402
 from jobs import cpu, ranks_here  # noqa: E402
 from minisurvey import command, make, run, statuses, write_deck  # noqa: E402
 
+
 def start(*words, ranks):
     return subprocess.Popen(command(*words, ranks=ranks), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
