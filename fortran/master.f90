@@ -129,7 +129,8 @@ contains
     select case (message%kind)
     case (MSG_READY)
       call WatchReady(self%watch, int(message%n(1)), message%text)
-      call DealerReady(self%dealer, int(message%n(1)), message%n(2) == 1, int(message%n(3)), host_seconds())
+      call DealerReady(self%dealer, int(message%n(1)), message%n(2) == 1, int(message%n(3)), host_seconds(), &
+                       message%x(1))
       self%rank(int(message%n(1))) = message%from
       call MasterDeal(self, message%from, int(message%n(1)), answer)
     case (MSG_MODEL)

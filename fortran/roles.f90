@@ -32,6 +32,7 @@ module roles_m
     integer :: cores = 1                      !< cores this rank may use alone
     integer :: gpu = -1                       !< GPU this rank computes on, as numbered in this process; -1 = none
     integer :: gpu_users = 1                  !< ranks that compute on it
+    integer :: drivers = 0                    !< ranks of the job that compute on GPUs
     real(dp) :: gpu_room = 0                  !< memory of it for this rank [bytes]
     character(:), allocatable :: gpu_name, gpu_fault   !< gpu_fault: why a GPU that it was to use cannot be used; '' = none
     character(:), allocatable :: host, processor
@@ -109,6 +110,7 @@ contains
       call TakeDevice(role, chosen(me) - 1, count(TheSame(chosen, id, id(chosen(me), me))))
     end if
     call MPI_Allreduce(merge(1, 0, chosen(me) > 0), with_gpu, 1, MPI_INTEGER, MPI_SUM, role%world)
+    role%drivers = with_gpu
     if (gpn > 0 .and. with_gpu == 0) then
       call Fail(error, 'gpn = '//Str(gpn)//' asks for GPUs, but there is none: '//WhyNone(role, station%candidate)// &
                 '; give gpn=0 to compute on CPU cores')

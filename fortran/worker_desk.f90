@@ -35,6 +35,8 @@ module worker_desk_m
     real(dp) :: room = 0                      !< memory of it for this rank [bytes]
     integer :: unwritten = 0                  !< gathers sent whose fate is unknown
     integer :: serial = 0                     !< windows heard of
+    real(dp) :: trial = 0                     !< cell updates a second that it expects to make, 0 = nobody knows
+    logical :: told = .false.                 !< has said how far a shot is
     logical :: stopped = .false.              !< the master has no more shots
     logical :: leaving = .false.              !< asked to leave, not answered yet
     logical :: called = .false.               !< got a signal to end, and acts on it

@@ -15,9 +15,10 @@ module worker_shot_m
   use worker_lose_m, only: ShotReport
   implicit none
   private
-  public :: ShotAsk, ShotTake, ModelAsk, ModelTake, WorkerScheme, ShotBeat, GatherSend, VerdictTake, DropTake
+  public :: ShotAsk, ShotTake, ModelAsk, ModelTake, WorkerScheme, ShotBeat, SOON, GatherSend, VerdictTake, DropTake
 
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports how far a shot is
+  real(dp), parameter :: SOON = 0.8_dp        !< the first report comes so much sooner: the master knows the rate then [s]
 
 contains
 
@@ -32,6 +33,7 @@ contains
     slot%state = ASKED
     message%kind = MSG_READY
     message%n(1:3) = [worker%role%worker_id, merge(1, 0, worker%gpu), worker%scheme%threads]
+    message%x(1) = worker%trial
     message%text = worker%role%host
     call WorkerSay(worker, link, message)
   end subroutine ShotAsk
@@ -55,12 +57,16 @@ contains
   end subroutine ShotTake
 
   !> Asks for the window of a shot, and says which one the slot holds already.
+  !> A slot that has none yet offers the window of another one: often it is the same.
   subroutine ModelAsk(worker, link, slot)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(slot_t), intent(inout) :: slot
     type(message_t) :: message
+    integer :: i
     slot%state = SEEING
+    i = maxloc(worker%slot%window%serial, 1)
+    if (slot%window%serial == 0 .and. worker%slot(i)%window%serial > 0) slot%window = worker%slot(i)%window
     call ModelLetter(slot%shot, slot%window, message)
     call WorkerSay(worker, link, message)
   end subroutine ModelAsk
@@ -116,12 +122,13 @@ contains
 
   !> Tells the master now and then how far a shot is.
   subroutine ShotBeat(worker, link, slot)
-    type(worker_t), intent(in) :: worker
+    type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(slot_t), intent(inout) :: slot
     type(message_t) :: message
     if (host_seconds() - slot%last_beat < BEAT) return
     slot%last_beat = host_seconds()
+    worker%told = .true.
     message%kind = MSG_PROGRESS
     message%n(1:2) = [worker%role%worker_id, slot%shot%record]
     message%x(1:2) = [slot%solver%fraction(), slot%trail%head]
