@@ -11,11 +11,11 @@ from pathlib import Path
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done  # noqa: E402
 from jobs import count, done_once, kick, ranks_here, wait_until  # noqa: E402
-from minisurvey import PROGRAM, differences, make, run, statuses  # noqa: E402
+from minisurvey import PROGRAM, SLOW, differences, make, run, statuses  # noqa: E402
 
 TOOL = [sys.executable, os.path.join(os.environ["ROOT"], "tools", "run-until-done")]
 N = 8
-make(shots=N, tmax=6.0, dx=5, dz=5, aperture=-1)
+make(shots=N, tmax=6.0 / SLOW, dx=5, dz=5, aperture=-1)
 claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
 
 
