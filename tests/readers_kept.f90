@@ -118,7 +118,7 @@ contains
     file(len(file) - 7:) = transfer(sum, repeat(' ', 8))
   end function Made
 
-  !> A lock: whose it is can be said, and whether its owner lives is found out in time.
+  !> A lock: whose it is can be said, and it is not taken for alive.
   integer(c_int) function Lock(input, at) result(outcome)
     character(*), intent(in) :: input, at
     character(:), allocatable :: said
@@ -126,7 +126,7 @@ contains
     said = LockHolder(LockText(at//'k.map'))
     outcome = merge(taken, refused, index(said, ', process ') > 0 .and. index(said, '?') == 0)
     if (len(said) < 15) outcome = Contradiction("'"//said//"' is no sentence")
-    if (LockLives(at//'k.map', 1.0e-5_dp)) outcome = Contradiction('a lock that nobody made lives')
+    if (LockLives(at//'k.map', 0.0_dp)) outcome = Contradiction('a lock that nobody made lives')
   end function Lock
 
 end module readers_kept_m
