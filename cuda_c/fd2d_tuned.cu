@@ -658,9 +658,8 @@ static void device(fd2d *fd, char *text, size_t length) {
     const launch &l = own(fd)->now;
     cudaDeviceProp properties;
     const cudaError_t rc = cudaGetDeviceProperties(&properties, own(fd)->queue.device);
-    snprintf(text, length, "%s, %s of %d x %d", rc == cudaSuccess ? properties.name : "GPU",
-             l.rows > 0 ? "tiles" : "strips", l.columns,
-             l.rows > 0 ? l.rows : (own(fd)->g.nz + l.cut.pieces - 1) / l.cut.pieces);
+    snprintf(text, length, "%s, %s of %d x %d", rc == cudaSuccess ? properties.name : "GPU", form_name(l.kind),
+             l.columns, l.rows > 0 ? l.rows : (own(fd)->g.nz + l.cut.pieces - 1) / l.cut.pieces);
 }
 
 extern "C" {

@@ -26,6 +26,7 @@ module fd2d_engine_m
     integer :: half_length = 0
     real(dp) :: dx = 0, dz = 0, dt = 0                        !< [m, s]
     real(dp) :: w(8) = 0                                      !< weights of the differentiators
+    character(15) :: shape = ''                               !< of the blocks that `tuned` cuts it into, '' = it chooses
   end type fd2d_grid_t
 
   type, abstract :: fd2d_engine_t

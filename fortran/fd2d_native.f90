@@ -47,6 +47,7 @@ contains
   !> The grid as C knows it.
   pure type(fd2d_cfg) function NativeCfg(grid) result(cfg)
     type(fd2d_grid_t), intent(in) :: grid
+    integer :: i
     cfg%nx = grid%nx
     cfg%nz = grid%nz
     cfg%half_length = grid%half_length
@@ -61,6 +62,9 @@ contains
     cfg%dz = real(grid%dz, c_float)
     cfg%dt = real(grid%dt, c_float)
     cfg%w = real(grid%w, c_float)
+    do i = 1, len_trim(grid%shape)
+      cfg%shape(i) = grid%shape(i:i)
+    end do
   end function NativeCfg
 
   subroutine free(self)

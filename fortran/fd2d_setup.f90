@@ -148,6 +148,7 @@ contains
     grid%free_top = scheme%free_top
     grid%threads = scheme%threads
     grid%share = scheme%share
+    grid%shape = scheme%shape
     grid%half_length = scheme%half_length
     grid%dx = scheme%dx
     grid%dz = scheme%dz
@@ -161,7 +162,7 @@ contains
     SameGrid = a%nx == b%nx .and. a%nz == b%nz .and. a%nleft == b%nleft .and. a%nright == b%nright .and. a%ntop == b%ntop &
                .and. a%nbottom == b%nbottom .and. (a%free_top .eqv. b%free_top) .and. a%threads == b%threads &
                .and. a%half_length == b%half_length .and. a%dx == b%dx .and. a%dz == b%dz &
-               .and. a%dt == b%dt .and. all(a%w == b%w)
+               .and. a%dt == b%dt .and. all(a%w == b%w) .and. a%shape == b%shape
   end function SameGrid
 
   !> Medium and absorbing layers; nothing to do when they were made from the same window.

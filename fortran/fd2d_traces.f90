@@ -37,7 +37,7 @@ contains
       call FilterHere(self, gather, error)
     end if
     if (allocated(error)) return
-    gather%traces = scale(gather%traces, self%exponent2)
+    gather%traces = real(gather%traces*2.0_dp**self%exponent2, sp)
     if (.not. all(abs(gather%traces) <= huge(1.0_sp))) &
       call Fail(error, 'the traces are too large for single precision: make amplitude smaller')
   end subroutine Fd2dTraces

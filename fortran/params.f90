@@ -31,7 +31,7 @@ module params_m
     real(dp) :: fpeak = 0, f1 = 0, f2 = 0, f3 = 0, f4 = 0, delay = 0, amplitude = 0, fmax = 0, wavelet_dt = 0
     ! scheme
     integer :: half_length = 0, npml = 0
-    character(:), allocatable :: coeffs, top, variant, dispersion
+    character(:), allocatable :: coeffs, top, variant, shape, dispersion
     real(dp) :: coeffs_error = 0
     ! snapshots
     real(dp) :: snapshot = 0
@@ -112,6 +112,7 @@ contains
     call t%int('npml', job%npml, 20, 0, 1000, 'cells', 'width of the absorbing layers')
     call t%word('top', job%top, 'pml', 'pml,free', 'upper side: absorbing, or free surface at the top of the model')
     call t%word('variant', job%variant, 'auto', trim(t%variants), 'kernel variant; auto = tuned on ranks with a GPU (see gpn), cpu on the others')
+    call t%word('shape', job%shape, 'auto', 'auto,strips-256,strips-512,tiles-16,tiles-24,tiles-32', 'blocks of variant=tuned: strips of so many columns that march down, or tiles of so many rows; decides speed, not numbers; auto = the fastest, timed once where a shot has its GPU for itself')
     call t%word('dispersion', job%dispersion, 'error', 'error,warn', 'what to do when the grid is too coarse for fmax')
 
     call t%section('Snapshots')

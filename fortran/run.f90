@@ -77,6 +77,7 @@ contains
     if (exit_status == 0) call host_catch_signals()
     rules%shots_per_gpu = job%shots_per_gpu
     rules%retire = job%on_gpu_error == 'retire'
+    rules%shape = job%shape
     rules%lease = job%lease
     call CheckpointRule(job%checkpoint, job%mtbf, job%output, rules%checkpoint, ok)
     if (role%master) call CheckpointSweep(rules%checkpoint, job%overwrite)

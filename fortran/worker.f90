@@ -44,6 +44,9 @@ contains
     worker%role = role
     worker%rules = rules
     worker%scheme = scheme
+    if (allocated(rules%shape)) then
+      if (rules%shape /= 'auto') worker%scheme%shape = rules%shape
+    end if
     worker%gpu = role%gpu >= 0
     worker%room = role%gpu_room
     if (role%group_size == 1) call KeeperNew(worker%keeper, rules%checkpoint)
@@ -92,7 +95,7 @@ contains
     case (READY)
       call slot%solver%setup(WorkerScheme(worker, slot), slot%window, slot%shot, error)
       slot%last_beat = start
-      if (.not. worker%told) slot%last_beat = start - SOON
+      if (worker%gpu .and. .not. worker%told) slot%last_beat = start - SOON
       if (.not. allocated(error)) call StateResume(worker, link, slot, error)
       slot%state = LOOPING
     case (LOOPING)

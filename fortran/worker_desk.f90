@@ -21,6 +21,7 @@ module worker_desk_m
     integer :: shots = 0                      !< at once, wherever they are computed; 0 = one on CPU cores, shots_per_gpu on a GPU
     real(dp) :: lease = 120                   !< a silent rank is taken for lost after that [s]
     logical :: retire = .false.               !< a worker whose GPU failed leaves; else it goes on with CPU cores
+    character(:), allocatable :: shape        !< of the blocks of variant=tuned; auto: it chooses
     type(checkpoint_t) :: checkpoint          !< how often the state of a shot is kept, and where
   end type rules_t
 
@@ -45,6 +46,7 @@ module worker_desk_m
     logical :: ended = .false.                !< the job is over
     type(vigil_t) :: vigil
     type(ending_t) :: ending
+    character(:), allocatable :: device       !< what computed the latest shot on a GPU, and how
     logical :: too_large = .false.            !< a window did not fit, and that was said
     real(dp) :: compute = 0, wait = 0, io = 0 !< seconds so far
     type(keeper_t) :: keeper                  !< of states

@@ -18,7 +18,7 @@ module worker_shot_m
   public :: ShotAsk, ShotTake, ModelAsk, ModelTake, WorkerScheme, ShotBeat, SOON, GatherSend, VerdictTake, DropTake
 
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports how far a shot is
-  real(dp), parameter :: SOON = 0.8_dp        !< the first report comes so much sooner: the master knows the rate then [s]
+  real(dp), parameter :: SOON = 0.8_dp        !< the first of a GPU comes so much sooner: CPU ranks wait until it is known [s]
 
 contains
 
@@ -143,6 +143,7 @@ contains
     type(message_t) :: message
     slot%gather%record = slot%shot%record
     slot%gather%slot = slot%shot%slot
+    if (slot%on_gpu) call TellDevice(worker, link, slot)
     slot%gather%device = trim(worker%role%processor)
     if (slot%on_gpu) slot%gather%device = worker%role%gpu_name
     if (slot%gather%nsnap > 0 .and. slot%state == MODELLED) then
@@ -156,6 +157,23 @@ contains
     message%n(12) = worker%role%worker_id
     call WorkerSay(worker, link, message)
   end subroutine GatherSend
+
+  !> The log says once how a GPU computes, where there is more to say than its name, and again when it changes.
+  subroutine TellDevice(worker, link, slot)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(in) :: slot
+    character(:), allocatable :: text
+    if (.not. allocated(slot%gather%device)) return
+    if (slot%gather%device == worker%role%gpu_name) return
+    text = slot%gather%variant//' on '//slot%gather%device
+    if (allocated(worker%device)) then
+      if (worker%device == text) return
+    end if
+    worker%device = text
+    call WorkerNote(worker, link, 'worker '//Str(worker%role%worker_id)//': '//Str(nint(slot%gather%cells*1.0e-6_dp))// &
+                    ' million cells by '//text, .true.)
+  end subroutine TellDevice
 
   !> What became of snapshots or gather.
   subroutine VerdictTake(worker, link, letter)

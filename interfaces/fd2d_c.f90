@@ -6,7 +6,7 @@
 !>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module fd2d_c
-  use iso_c_binding, only: c_ptr, c_int, c_long, c_long_long, c_float, c_char
+  use iso_c_binding, only: c_ptr, c_int, c_long, c_long_long, c_float, c_char, c_null_char
   implicit none
   private
   public :: fd2d_cfg, fd2d_variant_count, fd2d_variant_name, fd2d_variant_about, fd2d_variant_needs_gpu, fd2d_variant_built
@@ -26,6 +26,7 @@ module fd2d_c
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
     real(c_float) :: dx, dz, dt
     real(c_float) :: w(8)
+    character(kind=c_char) :: shape(16) = c_null_char !< of the blocks of `tuned`, null-terminated; empty: it chooses
   end type fd2d_cfg
 
   !> A matrix of few columns a row, which turns samples into fewer samples: y = m (gain x). Rows stand in groups of four that share

@@ -12,7 +12,7 @@ program t242_fd2d_gpu_behaviour
                       result_t, SigmaDiffers, TracesDiffer
   use gpu_m, only: GpuThere, GpuVariants
   use host_c, only: host_seconds
-  use iso_c_binding, only: c_associated, c_float, c_int, c_long, c_ptr
+  use iso_c_binding, only: c_associated, c_float, c_int, c_long, c_null_char, c_ptr
   use kinds_m, only: dp, sp
   use text_m, only: CString, Str
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_quiet_nan, ieee_value
@@ -42,6 +42,7 @@ program t242_fd2d_gpu_behaviour
   end do
   if (any(variants == 'tuned')) then
     call Shapes()
+    call Pinned()
     call Refusals()
   end if
   deallocate (variants)
@@ -253,10 +254,12 @@ contains
     type(result_t), intent(in) :: r, cpu
     integer, intent(in) :: steps
     real(dp), intent(in) :: bound
+    type(result_t) :: a, b
     real(dp) :: difference
     integer :: worst
-    call TracesDiffer(c, result_t(r%traces(:steps, :), r%sigma, r%device), result_t(cpu%traces(:steps, :), cpu%sigma, cpu%device), &
-                      difference, worst)
+    a%traces = r%traces(:steps, :)
+    b%traces = cpu%traces(:steps, :)
+    call TracesDiffer(c, a, b, difference, worst)
     call Claim(difference <= bound, what//', '//Str(steps)//' steps: traces differ from cpu by '//Str(difference, 2)// &
                ' relative RMS (receiver '//Str(worst)//'), <= '//Str(bound, 2))
   end subroutine ClaimStays
@@ -382,6 +385,42 @@ contains
   end subroutine Shapes
 
   !> What tuned does not keep is refused with the way out.
+  !> A shape asked for by name is the one that computes, alone or beside others; one found by the clock is noted.
+  subroutine Pinned()
+    character(15), parameter :: names(5) = [character(15) :: 'strips-256', 'strips-512', 'tiles-16', 'tiles-24', 'tiles-32']
+    type(case_t) :: c
+    type(result_t) :: plain, r
+    integer :: s, n
+    logical :: there
+    call CaseNew(c, 1021, 203, 8, 1, 21, error)
+    call CaseNative('tuned', c, c%nt, plain, error)
+    inquire (file='SplFd2dmod-shapes', exist=there)
+    call Claim(there, 'tuned, alone: what the clock found ('//plain%device//') is noted in the cache folder')
+    do n = 1, size(names)
+      do s = 0, 4, 4
+        c%cfg%share = s
+        call SetShape(c%cfg, names(n))
+        call CaseNative('tuned', c, c%nt, r, error)
+        if (.not. Fine('tuned, shape='//trim(names(n)))) return
+        call Claim(index(r%device, trim(names(n))) > 0 .and. CountDifferent(r, plain) == 0, 'tuned, shape='//trim(names(n))// &
+                   ', share '//Str(s)//': '//r%device//', the same numbers')
+      end do
+    end do
+    call SetShape(c%cfg, 'tiles-17')
+    call CaseNative('tuned', c, c%nt, r, error)
+    call ClaimFails(error, 'there is no shape "tiles-17", there are strips-256', 'tuned, a shape there is not')
+  end subroutine Pinned
+
+  subroutine SetShape(cfg, name)
+    type(fd2d_cfg), intent(inout) :: cfg
+    character(*), intent(in) :: name
+    integer :: i
+    cfg%shape = c_null_char
+    do i = 1, len_trim(name)
+      cfg%shape(i) = name(i:i)
+    end do
+  end subroutine SetShape
+
   subroutine Refusals()
     type(case_t) :: c
     type(c_ptr) :: h
