@@ -46,7 +46,7 @@ N, LAME = 16, 3
 make(shots=N, tmax=6.0 / SLOW, dx=5, dz=5, aperture=-1)
 p = start("par=job.par", "output=slow.nc", ranks=4)
 Slowed(p, LAME, "slow.nc", 1 / 60)
-said = p.communicate(timeout=200)[1]
+said = p.communicate(timeout=200 * SLOW)[1]
 log = Path("slow.nc.log").read_text()
 seen = events("slow.nc")
 dealt = [w for e, _, w in seen if e == "deal"]
@@ -74,7 +74,7 @@ N = 24
 write_keymap(N, dx=20)
 p = start("par=job.par", "output=part.nc", ranks=4)
 Slowed(p, LAME, "part.nc", 1 / 4)
-said = p.communicate(timeout=200)[1]
+said = p.communicate(timeout=200 * SLOW)[1]
 seen = events("part.nc")
 dealt = [w for e, _, w in seen if e == "deal"]
 last = max((i for i, w in enumerate(dealt) if w == LAME), default=-1)
@@ -108,7 +108,7 @@ def stand_still(output):
     while p.poll() is None and time.time() - begin < 15 and sum(e == "done" for e, _, _ in events(output)) < 4:
         time.sleep(0.02)
     kick(pid, signal.SIGCONT)
-    said = p.communicate(timeout=100)[1]
+    said = p.communicate(timeout=100 * SLOW)[1]
     return p.returncode, said
 
 

@@ -126,4 +126,6 @@ claim(r.returncode == 4 and r.stderr.count("nothing was written") == 2, f"so is 
 Path("nobody.txt").write_text("# n1 is under repair\n\n")
 r = until_done("--hosts", "nobody.txt", "mpirun", "--hostfile", "{hosts}", str(PROGRAM), "par=job.par")
 claim(r.returncode == 1 and "names no host" in r.stderr, f"a host list without hosts is refused: {r.stderr.strip()[-100:]}")
+r = until_done("--begin", "1", "--fruitless", "1", "--output", "mute.nc", *script("mute.py", "import time; time.sleep(100)"))
+claim(r.returncode == 4 and "has not begun after" in r.stderr, f"a launch that does not begin is stopped: {r.stderr.strip()[:100]}")
 done()
