@@ -22,7 +22,7 @@ module readers_kept_m
 contains
 
   !> Two files of states, parted by the separator, of a shot of a tiny medium. Behind a first '+' a file is the head of a heading, to
-  !> which the right passport is put, and as many samples as such a state has; its end is right then. A shot goes on or begins
+  !> which the right passport is put, and as many samples as such a state has; its end is right then, and '@' its step. A shot goes on or begins
   !> anew; it is never at a step that it does not have, and its whole state never refused.
   integer(c_int) function State(input, at) result(outcome)
     character(*), intent(in) :: input, at
@@ -102,7 +102,11 @@ contains
     passport = index(good, achar(10)//achar(10))
     keep = index(part, achar(0)) - 1             ! samples may follow
     if (keep < 0) keep = len(part)
-    heading = part(2:keep)//good(passport:HEAD)
+    heading = part(2:keep)
+    i = index(heading, '@')
+    n = index(good, 'step ') + 5
+    if (i > 0) heading = heading(:i - 1)//good(n:n + index(good(n:), achar(10)) - 2)//heading(i + 1:)
+    heading = heading//good(passport:HEAD)
     if (len(heading) < HEAD) heading = heading//repeat(' ', HEAD - len(heading))
     file = good
     file(:HEAD) = heading(:HEAD)
