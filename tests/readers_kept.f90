@@ -21,9 +21,9 @@ module readers_kept_m
 
 contains
 
-  !> Two files of states, parted by the separator, of a shot of a tiny medium. Behind a first '+' a file is the head of a heading, to
-  !> which the right passport is put, and as many samples as such a state has; its end is right then, and '@' its step. A shot goes on or begins
-  !> anew; it is never at a step that it does not have, and its whole state never refused.
+  !> Two files of states, parted by the separator, of a shot of a tiny medium. Behind a first '+' a file is the head of a heading,
+  !> to which the right passport is put, and as many samples as such a state has; its end is right then, and '@' its step. A shot goes
+  !> on or begins anew; it is never at a step that it does not have, and its whole state never refused.
   integer(c_int) function State(input, at) result(outcome)
     character(*), intent(in) :: input, at
     type(scene_t), save :: scene
