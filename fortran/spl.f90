@@ -41,8 +41,8 @@ contains
     character(:), allocatable :: settings
     integer :: action, exit_status
     logical :: broken, all_here, json
-    call host_alarm(MEETING, 3, CString('error: the ranks did not find each other in '//Str(MEETING)//' s: one has died, or did '// &
-                                        'not come; run the same command again')) ! it would keep the others waiting in there
+    call host_alarm(MEETING, 3, CString('error: the ranks did not find each other in '//Str(MEETING)//' s: one has died, or '// &
+                                        'did not come; run the same command again'))   ! it would keep the others in there
     call RolesStart(role)
     action = QUIT
     exit_status = 0

@@ -1,5 +1,5 @@
-!> A rank's watch over the master: it says now and then that it is here, and ends when nothing is heard of the master for long. On the
-!> master's machine a rank sees at once that the process is gone, and tells all others.
+!> A rank's watch over the master: it says now and then that it is here, and ends when nothing is heard of the master for long. On
+!> the master's machine a rank sees at once that the process is gone, and tells all others.
 module vigil_m
   use crew_m, only: PATIENCE
   use host_c, only: host_seconds
@@ -38,7 +38,8 @@ contains
     real(dp), intent(in) :: lease             !< of a worker [s]; the master has PATIENCE of them
     call LeaseNew(vigil%master, PATIENCE*lease, 1)
     vigil%every = min(BEAT, lease/5)
-    vigil%chief = CString(role%chief)
+    vigil%chief = CString('')
+    if (allocated(role%chief)) vigil%chief = CString(role%chief)
     vigil%rank = role%rank
     vigil%ranks = role%size
   end subroutine VigilNew
@@ -76,19 +77,24 @@ contains
     call LinkFlush(link)
   end subroutine VigilEnd
 
-  !> The letter of a rank that is deserted, to itself: stopped before the end, and ranks are lost. If it knows, all others get it too.
-  subroutine VigilDeserted(vigil, link, letter)
+  !> The letter of a rank that is deserted, to itself: stopped before the end, and ranks are lost. If it knows for sure, all others
+  !> get it too. `whose`: another rank's silence.
+  subroutine VigilDeserted(vigil, link, letter, whose)
     type(vigil_t), intent(in) :: vigil
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: letter
+    character(*), intent(in), optional :: whose
     type(message_t) :: message
+    character(:), allocatable :: why
     integer :: r
     if (vigil%dead) then
-      call LogError('rank 0 is dead: this rank ends; run the same command again to continue')
+      why = 'rank 0 is dead'
+    else if (present(whose)) then
+      why = whose//' was not heard of for '//Str(vigil%master%seconds)//' s'
     else
-      call LogError('nothing was heard of rank 0 for '//Str(vigil%master%seconds)//' s: it is taken for dead and this rank ends; '// &
-                    'run the same command again to continue')
+      why = 'nothing was heard of rank 0 for '//Str(vigil%master%seconds)//' s: it is taken for dead'
     end if
+    call LogError(why//'; this rank ends; run the same command again to continue')
     letter%kind = MSG_END
     letter%n(1:2) = [3, 1]
     do r = 1, merge(vigil%ranks - 1, 0, vigil%dead)

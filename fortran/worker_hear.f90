@@ -2,7 +2,7 @@
 module worker_hear_m
   use error_m, only: error_t, Fail
   use host_c, only: host_seconds, host_signal
-  use kinds_m, only: dp, i8
+  use kinds_m, only: dp
   use lettercheck_m, only: LetterFault
   use protocol_m, only: Barrier, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, LinkBusy, message_t, MSG_DROP, &
                         MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_PROGRESS, MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, &
@@ -213,7 +213,7 @@ contains
     call Barrier(worker%role%group, worker%vigil%master%seconds, all_here)
     if (all_here) return
     worker%deserted = .true.
-    call VigilDeserted(worker%vigil, link, letter)
+    call VigilDeserted(worker%vigil, link, letter, 'another rank of worker '//Str(worker%role%worker_id))
     kind = letter%kind
   end subroutine Muster
 
@@ -230,9 +230,9 @@ contains
     do i = 1, 2
       call BroadcastInteger(role%group, n(i))
     end do
-    numbers = [real(message%n, dp), message%x]
+    numbers = [transfer(message%n, message%x), message%x]     ! bit for bit: a checksum has more of them than a real
     call BroadcastReals(role%group, numbers)
-    message%n = nint(numbers(:size(message%n)), i8)
+    message%n = transfer(numbers(:size(message%n)), message%n)
     message%x = numbers(size(message%n) + 1:)
     if (.not. allocated(message%text)) message%text = ''
     if (.not. allocated(message%places)) allocate (message%places(n(1)))

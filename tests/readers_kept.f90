@@ -21,9 +21,9 @@ module readers_kept_m
 
 contains
 
-  !> Two files of states, parted by the separator, of a shot of a tiny medium. Behind a first '+' a file is the head of a heading, to
-  !> which the right passport is put, and as many samples as such a state has; its end is right then. A shot goes on or begins
-  !> anew; it is never at a step that it does not have, and its whole state never refused.
+  !> Two files of states, parted by the separator, of a shot of a tiny medium. Behind a first '+' a file is the head of a heading,
+  !> to which the right passport is put, and as many samples as such a state has; its end is right then, and '@' its step. A shot goes
+  !> on or begins anew; it is never at a step that it does not have, and its whole state never refused.
   integer(c_int) function State(input, at) result(outcome)
     character(*), intent(in) :: input, at
     type(scene_t), save :: scene
@@ -38,9 +38,11 @@ contains
     rule%interval = 1.0e9_dp
     rule%folder = at//'states'
     if (.not. allocated(scene%window%vp)) call MakeScene(scene)
-    call solver%setup(scene%scheme, scene%window, scene%shot, error)
     call KeeperNew(keeper, rule)
-    if (.not. allocated(good)) call MakeState(keeper, solver, rule%folder, good)
+    if (.not. allocated(good)) then
+      call solver%setup(scene%scheme, scene%window, scene%shot, error)
+      call MakeState(keeper, solver, rule%folder, good)
+    end if
     call Split(input, one, two)
     call Put(rule%folder//'/'//FIRST, Made(one, good))
     call Put(rule%folder//'/'//SECOND, Made(two, good))
@@ -59,7 +61,7 @@ contains
     type(scene_t), intent(inout) :: scene
     type(error_t), allocatable :: error
     call SceneNew(scene, 12, 10, 8.0_dp, 2000.0_dp, 1000.0_dp)
-    scene%job%tmax = 0.3_dp
+    scene%job%tmax = 0.2_dp
     scene%job%npml = 0
     scene%job%half_length = 2
     scene%job%variant = 'cpu'
@@ -100,7 +102,11 @@ contains
     passport = index(good, achar(10)//achar(10))
     keep = index(part, achar(0)) - 1             ! samples may follow
     if (keep < 0) keep = len(part)
-    heading = part(2:keep)//good(passport:HEAD)
+    heading = part(2:keep)
+    i = index(heading, '@')
+    n = index(good, 'step ') + 5
+    if (i > 0) heading = heading(:i - 1)//good(n:n + index(good(n:), achar(10)) - 2)//heading(i + 1:)
+    heading = heading//good(passport:HEAD)
     if (len(heading) < HEAD) heading = heading//repeat(' ', HEAD - len(heading))
     file = good
     file(:HEAD) = heading(:HEAD)
@@ -116,7 +122,7 @@ contains
     file(len(file) - 7:) = transfer(sum, repeat(' ', 8))
   end function Made
 
-  !> A lock: whose it is can be said, and whether its owner lives is found out in time.
+  !> A lock: whose it is can be said, and it is not taken for alive.
   integer(c_int) function Lock(input, at) result(outcome)
     character(*), intent(in) :: input, at
     character(:), allocatable :: said
@@ -124,7 +130,7 @@ contains
     said = LockHolder(LockText(at//'k.map'))
     outcome = merge(taken, refused, index(said, ', process ') > 0 .and. index(said, '?') == 0)
     if (len(said) < 15) outcome = Contradiction("'"//said//"' is no sentence")
-    if (LockLives(at//'k.map', 1.0e-5_dp)) outcome = Contradiction('a lock that nobody made lives')
+    if (LockLives(at//'k.map', 0.0_dp)) outcome = Contradiction('a lock that nobody made lives')
   end function Lock
 
 end module readers_kept_m
