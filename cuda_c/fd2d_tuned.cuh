@@ -61,8 +61,8 @@ struct args {
     int nx, nz, pitch, strip_pitch, px_pitch;
     int left, right, top, bottom; // strips: columns < left, >= right (multiples of V), rows < top, >= bottom
     int free_top;
-    float w[DER_MAX];             // weights
-    float ratio, ratio_rest;      // (dx/dz)^2 and what float leaves of it
+    float w[DER_MAX];        // weights
+    float ratio, ratio_rest; // (dx/dz)^2 and what float leaves of it
 };
 
 struct alignas(16) quad {
