@@ -16,7 +16,7 @@ program t604_fd3d_surface
   integer, parameter :: n(3) = [86, 4, 44], air = 4
 
   call Shoot(2, .false., 0.03_dp)
-  call Shoot(2, .true., 0.25_dp)
+  call Shoot(2, .true., 0.1_dp)
   call Done()
 
 contains
