@@ -80,17 +80,17 @@ contains
     p = i1*w*g%rho1*p/g%period
   end function WaterPressure
 
-  !> Time series of a spectrum at the frequencies w(n) = 2 pi n df - i damping, times a Ricker wavelet.
+  !> Time series of a spectrum at the frequencies w(n) = 2 pi n df - i damping, n from 0, times a Ricker wavelet.
   pure function LineSeries(spectrum, df, damping, fpeak, t0, t) result(x)
-    complex(dp), intent(in) :: spectrum(:)
+    complex(dp), intent(in) :: spectrum(0:)
     real(dp), intent(in) :: df, damping, fpeak, t0, t(:)
     real(dp) :: x(size(t))
     complex(dp) :: f
     integer :: n
     x = 0
-    do n = 1, size(spectrum)
+    do n = 0, size(spectrum) - 1
       f = n*df - i1*damping/(2*pi)
-      x = x + 2*df*real(spectrum(n)*2*f**2/(sqrt(pi)*fpeak**3)*exp(-(f/fpeak)**2 - i1*2*pi*f*t0)*exp(i1*2*pi*f*t))
+      x = x + merge(1, 2, n == 0)*df*real(spectrum(n)*2*f**2/(sqrt(pi)*fpeak**3)*exp(-(f/fpeak)**2 - i1*2*pi*f*t0)*exp(i1*2*pi*f*t))
     end do
   end function LineSeries
 

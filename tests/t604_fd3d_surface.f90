@@ -12,8 +12,8 @@ program t604_fd3d_surface
   use text_m, only: Str
   implicit none
   real(dp), parameter :: pi = acos(-1.0_dp), h = 10, vp = 3000, vs = 1732, rho = 2200, cr = 0.9194_dp*vs
-  real(dp), parameter :: fpeak = cr/(10*h)/2.5_dp, t0 = 1.2_dp/fpeak, away(2) = [15.0_dp, 35.0_dp]*h
-  integer, parameter :: n(3) = [86, 4, 44], air = 4
+  real(dp), parameter :: fpeak = cr/(10*h)/2.5_dp, t0 = 1.2_dp/fpeak, away(2) = [15.0_dp, 45.0_dp]*h
+  integer, parameter :: n(3) = [106, 4, 70], air = 4
 
   call Shoot(2, .false., 0.03_dp)
   call Shoot(2, .true., 0.1_dp)
@@ -33,7 +33,7 @@ contains
     integer :: i, j
     call Scene3dNew(s, n, h, half_length, vp, vs, rho, 0.85_dp)
     s%grid%side(3:4) = side_periodic
-    s%width = [12, 12, 0, 0, 0, 12]
+    s%width = [16, 16, 0, 0, 0, 16]
     s%fpeak = fpeak
     top = 0
     if (airy) then
@@ -45,7 +45,7 @@ contains
     s%nt = nint((t0 + away(2)/cr + 1.2_dp*t0)/s%grid%dt)
     allocate (s%q(1, s%nt))
     s%q(1, :) = [(real(Ricker((i - 1)*s%grid%dt, fpeak, t0), sp), i=1, s%nt)]
-    x = [24.0_dp*h + 0.5_dp*h, 0.0_dp, top]
+    x = [28.0_dp*h + 0.5_dp*h, 0.0_dp, top]
     do j = 1, n(2)
       x(2) = (j - 0.5_dp)*h
       call Fd3dForce(s%source, s%grid, s%rho, x, [0.0_dp, 0.0_dp, 1.0e6_dp*h], 1, error)
@@ -81,11 +81,11 @@ contains
     integer :: i, nf
     g = ground_t(vp=vp, vs=vs, rho=rho, period=1.3_dp*vp*t(size(t)) + 2*x)
     df = 1/(1.6_dp*t(size(t)))
-    damping = 2*df
+    damping = 10*df
     nf = nint(3.5_dp*fpeak/df)
     g%waves = nint(16*2*pi*3.5_dp*fpeak/cr*g%period/(2*pi))
-    allocate (spectrum(nf, 2))
-    do i = 1, nf
+    allocate (spectrum(0:nf, 2))
+    do i = 0, nf
       spectrum(i, :) = LambVelocity(g, x, cmplx(2*pi*i*df, -damping, dp))
     end do
     v = reshape([LineSeries(spectrum(:, 1), df, damping, fpeak, t0, t), LineSeries(spectrum(:, 2), df, damping, fpeak, t0, t)], &

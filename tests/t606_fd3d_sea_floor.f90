@@ -58,11 +58,11 @@ contains
     integer :: n, nf
     g = ground_t(vp=vp, vs=vs, rho=rho, c=c, rho1=rho1, period=1.3_dp*vp*t(size(t)) + 2*x)
     df = 1/(1.6_dp*t(size(t)))
-    damping = 2*df
+    damping = 10*df
     nf = nint(3.5_dp*fpeak/df)
     g%waves = nint(8*3.5_dp*fpeak/1100*g%period)
-    allocate (spectrum(nf))
-    do n = 1, nf
+    allocate (spectrum(0:nf))
+    do n = 0, nf
       spectrum(n) = WaterPressure(g, x, up(1), up(2), cmplx(2*pi*n*df, -damping, dp))
     end do
     p = LineSeries(spectrum, df, damping, fpeak, t0, t)
