@@ -1,0 +1,401 @@
+!> The 3D (visco)elastic time loop in C: one handle a subdomain of the grid, the verbs of fd2d_c.f90 and those of the halos.
+!>
+!> One cell, its centre at (i, j, k); x to the right, y to the back, z down; indices count from 0 here, x runs fastest:
+!>
+!>             _______________________
+!>            /                      /|        sxx, syy, szz  at (i,     j,     k    )  centre
+!>          sxz        vz           / |        vx             at (i-1/2, j,     k    )  left face (hidden here)
+!>          /                      /  |        vy             at (i,     j-1/2, k    )  front face
+!>         +---------syz----------+   |        vz             at (i,     j,     k-1/2)  upper face
+!>         |                      |   |        sxy            at (i-1/2, j-1/2, k    )  left front edge
+!>        sxy         vy          |   /        sxz            at (i-1/2, j,     k-1/2)  left upper edge
+!>         |                      |  /         syz            at (i,     j-1/2, k-1/2)  front upper edge
+!>         |                      | /
+!>         +----------------------+            stresses at whole time steps, velocities at half ones
+!>
+!> So the derivative of what stands on whole numbers along an axis is wanted at i-1/2, of what stands on halves at i, along all
+!> three axes alike. A free surface is the upper face of the cells k = 0: z = 0 goes through vz, sxz, syz of that row.
+!>
+!> A subdomain is a box of `n` cells of a grid of `whole` cells, its first cell being cell `first` of the grid. Around it lies a
+!> halo as wide as the half-length, where a side's kind says what stands there. One subdomain may be the whole grid: then nobody
+!> exchanges anything, and fd3d_timestep does it all.
+!>
+!> Step it (from 1): velocities from (it-3/2) dt to (it-1/2) dt by the stresses at (it-1) dt, then the sources of velocity; stresses
+!> from (it-1) dt to it dt by the velocities at (it-1/2) dt, then the sources of stress; then the receivers sample.
+!>
+!> Procedures return 0, or 1 with a sentence in err_message.
+module fd3d_c
+  use iso_c_binding, only: c_ptr, c_int, c_long, c_long_long, c_float, c_char
+  implicit none
+  private
+  public :: fd3d_cfg, fd3d_variant_count, fd3d_variant_name, fd3d_variant_about, fd3d_variant_needs_gpu, fd3d_variant_built
+  public :: fd3d_new, fd3d_free, fd3d_model, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source, fd3d_histories, fd3d_receivers
+  public :: fd3d_timestep, fd3d_velocity, fd3d_stress, fd3d_halo_size, fd3d_halo_get, fd3d_halo_put
+  public :: fd3d_pending, fd3d_traces, fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_maxabs, fd3d_peak
+  public :: fd3d_reset, fd3d_bytes, fd3d_need, fd3d_device, fd3d_tune, fd3d_state_size, fd3d_save, fd3d_load
+
+  !> A subdomain. Sides are numbered x low, x high, y low, y high, z low (top), z high (bottom); kinds of sides:
+  !>   0 neighbour: another subdomain follows; its cells come through fd3d_halo_put
+  !>   1 outside:   all fields are 0 beyond (the end of the grid, behind absorbing layers if there are any)
+  !>   2 free:      free surface (z low only)
+  !>   3 periodic:  the other end of the same subdomain follows, which spans the axis (a cut axis has neighbours instead)
+  !>   4 one-way:   waves leave by Clayton & Engquist's A1 (z high only)
+  type, bind(c) :: fd3d_cfg
+    integer(c_int) :: n(3)                            !< cells owned along x, y, z
+    integer(c_int) :: first(3)                        !< cell of the whole grid that cell 0 is
+    integer(c_int) :: whole(3)                        !< cells of the whole grid
+    integer(c_int) :: side(6)                         !< kinds of the six sides
+    integer(c_int) :: layer(6)                        !< absorbing layers: cells i < layer(1), i >= n(1)-layer(2), ...
+    integer(c_int) :: half_length                     !< 1..4; also the width of the halo
+    integer(c_int) :: anelastic                       !< 1: with memory variables
+    integer(c_int) :: threads                         !< 0: as many as OpenMP gives
+    integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
+    real(c_float) :: d(3), dt                         !< dx, dy, dz [m], [s]
+    real(c_float) :: w(4)                             !< weights of the differentiators, (half_length)
+  end type fd3d_cfg
+
+  interface
+    !> How many kernel variants this build has.
+    integer(c_int) function fd3d_variant_count() bind(c)
+      import :: c_int
+      implicit none
+    end function fd3d_variant_count
+
+    !> Name of variant n = 0..count-1 as a null-terminated text of at most `length` characters.
+    integer(c_int) function fd3d_variant_name(n, length, text) bind(c)
+      import :: c_int, c_char
+      implicit none
+      integer(c_int), value :: n, length
+      character(kind=c_char), intent(out) :: text(*)
+    end function fd3d_variant_name
+
+    !> One line on variant n.
+    integer(c_int) function fd3d_variant_about(n, length, text) bind(c)
+      import :: c_int, c_char
+      implicit none
+      integer(c_int), value :: n, length
+      character(kind=c_char), intent(out) :: text(*)
+    end function fd3d_variant_about
+
+    !> 1 if variant n runs on a GPU.
+    integer(c_int) function fd3d_variant_needs_gpu(n) bind(c)
+      import :: c_int
+      implicit none
+      integer(c_int), value :: n
+    end function fd3d_variant_needs_gpu
+
+    !> 1 if variant n is in this build: one made without CUDA knows the GPU variants by name only.
+    integer(c_int) function fd3d_variant_built(n) bind(c)
+      import :: c_int
+      implicit none
+      integer(c_int), value :: n
+    end function fd3d_variant_built
+
+    !> A handle, or null. `variant`: null-terminated name.
+    type(c_ptr) function fd3d_new(variant, cfg) bind(c)
+      import :: c_ptr, c_char, fd3d_cfg
+      implicit none
+      character(kind=c_char), intent(in) :: variant(*)
+      type(fd3d_cfg), intent(in) :: cfg
+    end function fd3d_new
+
+    !> Gives all memory back; a null handle is harmless.
+    subroutine fd3d_free(handle) bind(c)
+      import :: c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+    end subroutine fd3d_free
+
+    !> The medium: rho [kg/m3], lambda, mu [Pa] at the centres, of the owned cells and one more all around: (nx+2, ny+2, nz+2).
+    !> The ring holds the neighbour's cells; where there is no neighbour a copy of the owned cell beside it (periodic: of the other
+    !> end). Of an anelastic medium the moduli are the unrelaxed ones. mu = 0 is a fluid, rho = lambda = mu = 0 is air. Averages:
+    !>   1/rho at a velocity point: one over the mean of rho of the 2 cells beside it; 0 where both are air;
+    !>   mu at a shear point: harmonic mean of the 4 cells around; 0 where any of them is 0;
+    !>   lambda and mu at a centre: the cell's own.
+    !> So contacts of rock, water and air are nothing special (vacuum formulation; Okamoto et al. 2011, section 2).
+    integer(c_int) function fd3d_model(handle, rho, lambda, mu) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(in) :: rho(*), lambda(*), mu(*)
+    end function fd3d_model
+
+    !> Attenuation of an anelastic medium by coarse-grained memory variables (Day & Bradley 2001, BSSA 91, 520-531): at index
+    !> (i,j,k) each of the six stresses has one, with mechanism m = I mod 2 + 2 (J mod 2) + 4 (K mod 2), (I,J,K) the index in the
+    !> whole grid. Relaxation time tau(m) [s] and strength y = q (y(m,1) + q (y(m,2) + q y(m,3))), q = 1/Q at the stress, y(8,3):
+    !>   tau ds/dt + s = y M strain rate,   dstress/dt = M strain rate - s,   M: the unrelaxed modulus at the stress.
+    !> qp, qs: 1/Q of P and S waves, with a ring as in fd3d_model; 0 = elastic. q of lambda + 2 mu is qp; of mu at a centre the
+    !> cell's qs, at a shear point the mean of the 4 cells around. fortran/anelastic.f90 fits tau and y to constant Q in a band.
+    integer(c_int) function fd3d_quality(handle, tau, y, qp, qs) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(in) :: tau(*), y(*), qp(*), qs(*)
+    end function fd3d_quality
+
+    !> Absorbing layers: px(nx,6), py(ny,6), pz(nz,6) of the owned cells; columns a, b, 1/k at whole numbers i, then a, b, 1/k at
+    !> i-1/2. psi = b psi + a d, d becomes d/k + psi, for each of the 18 derivatives. Outside the ranges in cfg%layer a must be 0
+    !> and 1/k must be 1. Where there are no layers it need not be called.
+    integer(c_int) function fd3d_pml(handle, px, py, pz) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(in) :: px(*), py(*), pz(*)
+    end function fd3d_pml
+
+    !> Cerjan's sponge: each step velocities and stresses of cell (i,j,k) are multiplied by (gx(i) gy(j)) gz(k), in this order,
+    !> as the last part of their update, before sources are added. gx(nx), gy(ny), gz(nz), 0 < g <= 1. Never called: none.
+    integer(c_int) function fd3d_sponge(handle, gx, gy, gz) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(in) :: gx(*), gy(*), gz(*)
+    end function fd3d_sponge
+
+    !> Sources of any kind are a list of n entries: in step it, field(m) at owned cell (i,j,k)(m), from 0, grows by
+    !> w(m) q(h(m), it), with q from fd3d_histories and h from 0, nh histories. Fields: 0 vx, 1 vy, 2 vz, 3 sxx, 4 syy, 5 szz, 6
+    !> sxy, 7 sxz, 8 syz. Entries at the same field and cell are added in the order given, one fused multiply-add each. n = 0: no
+    !> source. Weights contain all factors: a force is dt/(rho V) at its velocity point, a moment tensor -dt/V, with V = dx dy dz.
+    !> Forces act at (it-1) dt, moment rates at (it-1/2) dt. On a free surface sxz and syz stay 0 whatever is added.
+    integer(c_int) function fd3d_source(handle, nh, n, field, i, j, k, h, w) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: nh, n
+      integer(c_int), intent(in) :: field(*), i(*), j(*), k(*), h(*)
+      real(c_float), intent(in) :: w(*)
+    end function fd3d_source
+
+    !> The next block of histories, q(nh, n), of steps it .. it+n-1; replaces the block before, whose steps must have been asked
+    !> for. n = 0: all are silent from step it on. A step whose histories are not known is refused.
+    integer(c_int) function fd3d_histories(handle, it, n, q) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: it, n
+      real(c_float), intent(in) :: q(*)
+    end function fd3d_histories
+
+    !> Receiver r samples the sum of w field(i,j,k) over its entries start(r)..start(r+1)-1 (from 0), start(nrec+1), summed in
+    !> double in this order; fields as in fd3d_source, cells owned. Pressure, strain and rotation are such sums too. Forgets all
+    !> traces.
+    integer(c_int) function fd3d_receivers(handle, nrec, start, field, i, j, k, w) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: nrec
+      integer(c_int), intent(in) :: start(*), field(*), i(*), j(*), k(*)
+      real(c_float), intent(in) :: w(*)
+    end function fd3d_receivers
+
+    !> Steps it .. it+n-1 (from 1) of a subdomain without neighbours. it must follow the last step done, except after new, reset and
+    !> set_field. The result does not depend on how a run is cut into chunks; short chunks are slower. On a GPU the steps are
+    !> only queued; whoever asks for results waits for them.
+    integer(c_int) function fd3d_timestep(handle, it, n) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: it, n
+    end function fd3d_timestep
+
+    !> The same step in pieces, for a subdomain with neighbours; each step in this order, other work and messages in between:
+    !>   fd3d_velocity(it, 1)   cells within half_length of a neighbour (the rim)     then get velocities, send them
+    !>   fd3d_velocity(it, 2)   all other cells, while they travel                    then put what came
+    !>   fd3d_stress(it, 1)     the rim                                               then get stresses, send them
+    !>   fd3d_stress(it, 2)     all other cells; receivers sample                     then put what came
+    !> part = 0 does both parts at once. The bits are those of fd3d_timestep on the undivided grid.
+    integer(c_int) function fd3d_velocity(handle, it, part) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: it, part
+    end function fd3d_velocity
+
+    integer(c_int) function fd3d_stress(handle, it, part) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: it, part
+    end function fd3d_stress
+
+    !> Numbers in the halo of side 0..5: three fields, half_length cells deep, over the owned face; velocities and stresses alike.
+    integer(c_long_long) function fd3d_halo_size(handle, side) bind(c)
+      import :: c_ptr, c_int, c_long_long
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: side
+    end function fd3d_halo_size
+
+    !> What the neighbour at `side` needs of this subdomain: what = 0: vx, vy, vz; 1: the three stresses that are differentiated
+    !> along the axis (sxx, sxy, sxz; sxy, syy, syz; sxz, syz, szz), one field after the other, each (x, y, z) in the order of the
+    !> grid. out(fd3d_halo_size). A contiguous copy; edges and corners are never needed.
+    integer(c_int) function fd3d_halo_get(handle, what, side, out) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: what, side
+      real(c_float), intent(out) :: out(*)
+    end function fd3d_halo_get
+
+    !> What the neighbour at `side` gave (its fd3d_halo_get for the opposite side), into the halo.
+    integer(c_int) function fd3d_halo_put(handle, what, side, in) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: what, side
+      real(c_float), intent(in) :: in(*)
+    end function fd3d_halo_put
+
+    !> Waits, asleep, until at most `most` calls of fd3d_timestep are unfinished. On a CPU none ever is.
+    integer(c_int) function fd3d_pending(handle, most) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: most
+    end function fd3d_pending
+
+    !> The samples of steps it .. it+n-1, all done since fd3d_receivers or fd3d_reset, as out(n,nrec).
+    integer(c_int) function fd3d_traces(handle, it, n, out) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: it, n
+      real(c_float), intent(out) :: out(*)
+    end function fd3d_traces
+
+    !> A copy out(nx,ny,nz) of a field, numbered as in fd3d_source.
+    integer(c_int) function fd3d_field(handle, which, out) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: which
+      real(c_float), intent(out) :: out(*)
+    end function fd3d_field
+
+    !> Sets a field of the owned cells from in(nx,ny,nz). Halos of neighbours must be put anew.
+    integer(c_int) function fd3d_set_field(handle, which, in) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: which
+      real(c_float), intent(in) :: in(*)
+    end function fd3d_set_field
+
+    !> A plane of a field: axis 0 x: out(ny,nz) at i = index; 1 y: out(nx,nz); 2 z: out(nx,ny).
+    integer(c_int) function fd3d_slice(handle, which, axis, index, out) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: which, axis, index
+      real(c_float), intent(out) :: out(*)
+    end function fd3d_slice
+
+    !> From the next step on keeps the largest ground velocity of each column in row k (from 0; -1: no longer), from zero.
+    integer(c_int) function fd3d_watch(handle, k) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: k
+    end function fd3d_watch
+
+    !> What was kept: out(nx,ny,2), largest sqrt(vx**2 + vy**2) and |vz| after a step in each cell of the row, each velocity as it
+    !> stands in the cell, half a cell off its centre.
+    integer(c_int) function fd3d_map(handle, out) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(out) :: out(*)
+    end function fd3d_map
+
+    !> Largest |vx|, |vy| or |vz| and its cell (from 0); infinite if any velocity is infinite or not a number.
+    integer(c_int) function fd3d_maxabs(handle, value, i, j, k) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(out) :: value
+      integer(c_int), intent(out) :: i, j, k
+    end function fd3d_maxabs
+
+    !> As fd3d_maxabs, without waiting: at the end of the newest call of fd3d_timestep that is finished; 0 if none is.
+    integer(c_int) function fd3d_peak(handle, value, i, j, k) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(out) :: value
+      integer(c_int), intent(out) :: i, j, k
+    end function fd3d_peak
+
+    !> All fields and memory variables zero, traces, maps and histories forgotten: ready for the next shot in the same medium.
+    integer(c_int) function fd3d_reset(handle) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+    end function fd3d_reset
+
+    !> Numbers in the state after so many steps since fd3d_reset: all that later steps depend on (halos too), map and traces; -1
+    !> on failure. Histories are not part of it: the block for the next step is given anew after fd3d_load.
+    integer(c_long_long) function fd3d_state_size(handle, steps) bind(c)
+      import :: c_ptr, c_int, c_long_long
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: steps
+    end function fd3d_state_size
+
+    !> Waits for all steps asked for, and copies the state they leave: state(n), n as fd3d_state_size says.
+    integer(c_int) function fd3d_save(handle, n, state) bind(c)
+      import :: c_ptr, c_int, c_long_long, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_long_long), value :: n
+      real(c_float), intent(out) :: state(*)
+    end function fd3d_save
+
+    !> The way back, into a handle of the same variant and subdomain with the same medium, layers, source and receivers, in this
+    !> process or another: the state after steps first .. first+steps-1. The steps that follow give the same bits as without
+    !> interruption.
+    integer(c_int) function fd3d_load(handle, first, steps, n, state) bind(c)
+      import :: c_ptr, c_int, c_long_long, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: first, steps
+      integer(c_long_long), value :: n
+      real(c_float), intent(in) :: state(*)
+    end function fd3d_load
+
+    !> Host memory held by the handle [bytes]; 0 for a null handle.
+    integer(c_long_long) function fd3d_bytes(handle) bind(c)
+      import :: c_ptr, c_long_long
+      implicit none
+      type(c_ptr), value :: handle
+    end function fd3d_bytes
+
+    !> Memory a handle would take [bytes] on the host and on the device, with so many source entries, receivers and steps.
+    integer(c_int) function fd3d_need(variant, cfg, entries, receivers, steps, host, device) bind(c)
+      import :: c_int, c_char, c_long, fd3d_cfg
+      implicit none
+      character(kind=c_char), intent(in) :: variant(*)
+      type(fd3d_cfg), intent(in) :: cfg
+      integer(c_int), value :: entries, receivers, steps
+      integer(c_long), intent(out) :: host, device
+    end function fd3d_need
+
+    !> What computes, for the record: e.g. "AVX-512, 2 threads", null-terminated, at most `length` characters.
+    integer(c_int) function fd3d_device(handle, length, text) bind(c)
+      import :: c_ptr, c_int, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: length
+      character(kind=c_char), intent(out) :: text(*)
+    end function fd3d_device
+
+    !> For tests and benchmarks; changes speed, never results (save that a build without fused multiply-add rounds twice).
+    !> isa: "" = best of this processor, or a name such as "avx2"; bx, by, bz: shape of blocks [cells], 0 = as chosen.
+    integer(c_int) function fd3d_tune(handle, isa, bx, by, bz) bind(c)
+      import :: c_ptr, c_int, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: isa(*)
+      integer(c_int), value :: bx, by, bz
+    end function fd3d_tune
+  end interface
+end module fd3d_c
