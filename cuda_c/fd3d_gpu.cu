@@ -202,11 +202,17 @@ int fd3d_gpu_tune(fd3d *fd, const char *, int bx, int by, int bz) {
     int now[3];
     for (int a = 0; a < 3; a++)
         now[a] = asked[a] > 0 ? asked[a] : o->kind->shape[a];
-    const long threads = (long)now[0] * now[1] * (o->kind->marches ? 1 : now[2]);
-    REQUIRE(threads <= FD3D_GPU_THREADS && threads % 32 == 0 && now[2] <= (o->kind->marches ? LINE * LINE : 64),
-            "blocks of %d x %d x %d cells have %ld threads: must be a multiple of 32, at most %d, and at most %d cells "
-            "along z",
-            now[0], now[1], now[2], threads, FD3D_GPU_THREADS, o->kind->marches ? LINE * LINE : 64);
+    if (o->kind->marches) {
+        REQUIRE(now[0] == o->kind->shape[0] && now[1] == o->kind->shape[1] && now[2] <= 4096,
+                "blocks of %d x %d x %d cells: variant=%s has %d x %d, and at most 4096 along z", now[0], now[1],
+                now[2], o->kind->name, o->kind->shape[0], o->kind->shape[1]);
+    } else {
+        const long threads = (long)now[0] * now[1] * now[2];
+        REQUIRE(threads <= FD3D_GPU_THREADS && threads % 32 == 0 && now[2] <= 64,
+                "blocks of %d x %d x %d cells have %ld threads: must be a multiple of 32, at most %d, and at most 64 "
+                "along z",
+                now[0], now[1], now[2], threads, FD3D_GPU_THREADS);
+    }
     TRY(enter(fd));
     memcpy(o->shape, now, sizeof now);
     fd3d_gpu_plan(o);

@@ -139,7 +139,7 @@ static void layer_profile(std::vector<float> &p, int n, int low, int high) {
     for (int half = 0; half < 2; half++)
         for (int i = 0; i < n; i++) {
             const int in = std::max(low - i, i - (n - 1 - high));
-            const double depth = in > 0 ? (double)in / LAYER : 0, decay = 0.3 * depth * depth;
+            const double depth = in > 0 ? (double)in / (int)LAYER : 0, decay = 0.3 * depth * depth;
             float *a = p.data() + 3 * half * n + i;
             a[0] = in > 0 ? (float)(decay / (decay + 0.01) * (exp(-decay - 0.01) - 1)) : 0.0f;
             a[n] = in > 0 ? (float)exp(-decay - 0.01) : 0.0f;
@@ -284,7 +284,7 @@ static void report(const char *name, const volume &v, const shot &s, double step
            v.n[0], v.n[1], v.n[2], s.half_length, s.anelastic ? "anelastic" : "elastic", step * 1e6, rate * 1e-9, bytes,
            100 * rate * bytes / triad_rate);
     if (s.anelastic && s.half_length == 2)
-        printf("  %6.0f GFLOP/s", rate * FLOPS * 1e-9);
+        printf("  %6.0f GFLOP/s", rate * (int)FLOPS * 1e-9);
     printf("  %s\n", blocks == nullptr ? "" : blocks);
     fflush(stdout);
 }
