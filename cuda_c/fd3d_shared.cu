@@ -150,7 +150,7 @@ template <int L> static __device__ queue<L> fill(const float *field, ptrdiff_t z
 enum { XX, YY, XY, XZ, YZ, TILES };
 
 template <int L, bool LAYERS, class BOXES>
-static __global__ void __launch_bounds__(BX *BY) velocity(const fd3d_gpu_grid g, const BOXES boxes) {
+static __global__ void __launch_bounds__(BX *BY, L <= 2 ? 4 : 3) velocity(const fd3d_gpu_grid g, const BOXES boxes) {
     __shared__ tile<L> tiles[2][TILES];
     march m = begin<L>(g, boxes);
     const rim<L> r(g, m);
@@ -214,7 +214,8 @@ static __device__ three corner(const float *a, ptrdiff_t y) { return {__ldg(a), 
 enum { X, Y, Z };
 
 template <int L, bool LAYERS, bool ANELASTIC, class BOXES>
-static __global__ void __launch_bounds__(BX *BY) stress(const fd3d_gpu_grid g, const BOXES boxes) {
+static __global__ void __launch_bounds__(BX *BY, ANELASTIC || L > 2 ? 2 : 3)
+    stress(const fd3d_gpu_grid g, const BOXES boxes) {
     __shared__ tile<L> tiles[2][3];
     march m = begin<L>(g, boxes);
     const rim<L> r(g, m);

@@ -9,7 +9,8 @@ using namespace fd3d_gpu_plain;
 struct textures {
     const cudaTextureObject_t *texture;
     int at;
-    __device__ textures(const fd3d_gpu_grid &g, ptrdiff_t cell) : texture(g.texture), at(g.texture_origin + (int)cell) {}
+    __device__ textures(const fd3d_gpu_grid &g, ptrdiff_t cell)
+        : texture(g.texture), at(g.texture_origin + (int)cell) {}
     __device__ float operator()(int array, ptrdiff_t o) const { return tex1Dfetch<float>(texture[array], at + (int)o); }
 };
 
@@ -17,7 +18,8 @@ static const fd3d_gpu_kind kind = {
     .name = "texture",
     .shape = {32, 4, 2},
     .textures = 1,
-    .velocity = {velocity_step<textures, 1>, velocity_step<textures, 2>, velocity_step<textures, 3>, velocity_step<textures, 4>},
+    .velocity = {velocity_step<textures, 1>, velocity_step<textures, 2>, velocity_step<textures, 3>,
+                 velocity_step<textures, 4>},
     .stress = {stress_step<textures, 1>, stress_step<textures, 2>, stress_step<textures, 3>, stress_step<textures, 4>},
 };
 
