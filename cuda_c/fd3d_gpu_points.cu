@@ -203,7 +203,7 @@ static __global__ void __launch_bounds__(ROW) keep_largest(fd3d_gpu_grid g, int 
     const ptrdiff_t at = k * g.z + blockIdx.y * g.y + i, to = (ptrdiff_t)blockIdx.y * g.nx + i,
                     cells = (ptrdiff_t)g.nx * g.ny;
     const float vx = g.f[FD3D_VX][at], vy = g.f[FD3D_VY][at], vz = fabsf(g.f[FD3D_VZ][at]);
-    map[to] = fmaxf(map[to], sqrtf(fmaf(vx, vx, vy * vy)));
+    map[to] = fmaxf(map[to], hypotf(vx, vy));
     map[cells + to] = fmaxf(map[cells + to], vz);
 }
 

@@ -468,7 +468,7 @@ contains
   end function Differs
 
   !> Largest relative RMS difference of a trace, a field or the map, and which it is. What is weaker than a hundredth of the
-  !> strongest of its unit counts as that hundredth.
+  !> strongest of its unit counts as that hundredth; the map, which is a plane, is measured by a plane's share of the fields.
   subroutine Case3dDiffers(c, a, b, difference, worst)
     type(case3d_t), intent(in) :: c
     type(result3d_t), intent(in) :: a, b
@@ -495,7 +495,8 @@ contains
                 'field '//Str(f))
     end do
     do r = 1, 2
-      call Take(Differs(pack(a%map(:, :, r), .true.), pack(b%map(:, :, r), .true.), 0.01_dp*norm2(real(b%map, dp))), 'map '//Str(r))
+      call Take(Differs(pack(a%map(:, :, r), .true.), pack(b%map(:, :, r), .true.), &
+                        max(0.01_dp*norm2(real(b%map, dp)), 0.01_dp*field(0)/sqrt(real(size(b%fields, 3), dp)))), 'map '//Str(r))
     end do
   contains
     pure integer function Unit(f)
