@@ -5,7 +5,13 @@
 #include <cstdio>
 #include <cstring>
 
-enum { LINE = 32, BUFFER = 4 << 20, MEDIA = 5, ONE_WAY_FIELDS = 6 }; // floats; arrays
+enum {
+    LINE = 32,
+    TEXTURE = 128,
+    BUFFER = 4 << 20,
+    MEDIA = 5,
+    ONE_WAY_FIELDS = 6
+}; // floats (TEXTURE: 512 bytes); arrays
 
 static fd3d_gpu *own(fd3d *fd) { return (fd3d_gpu *)fd->own; }
 
@@ -41,7 +47,8 @@ static void shape(fd3d_gpu *o, const fd3d_cfg *c) {
     g->y = ((ptrdiff_t)g->nx + 2 * frame + LINE - 1) / LINE * LINE;
     g->z = g->y * (g->ny + 2 * frame);
     o->origin = LINE + frame * (g->z + g->y);
-    o->count = LINE + (size_t)(g->nz + 2 * frame) * (size_t)g->z;
+    const size_t rows = LINE + (size_t)(g->nz + 2 * frame) * (size_t)g->z;
+    o->count = (rows + TEXTURE - 1) / TEXTURE * TEXTURE;
     o->psi_count = 0;
     for (int a = 0; a < 3; a++) {
         g->low[a] = c->layer[2 * a];
@@ -105,6 +112,7 @@ static void set_pointers(fd3d_gpu *o) {
     }
 }
 
+// Arrays follow each other, and textures begin at multiples of TEXTURE numbers.
 static int make_textures(fd3d_gpu *o) {
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
     size_t most = 0;
