@@ -194,17 +194,26 @@ static const unsigned long long last_cell = (1ull << FD2D_GPU_INDEX_BITS) - 1;
 
 enum { SEEKERS = 256, SEEKER_BLOCKS = 2048 };
 
+static __device__ const float *row_of(const fd2d_gpu_plane &s, int k) {
+    if (s.ny == 0)
+        return s.at + k * s.pitch;
+    const int p = k / s.ny;
+    return s.at + p / s.planes * s.field + p % s.planes * s.plane + k % s.ny * s.pitch;
+}
+
 static __global__ void __launch_bounds__(SEEKERS) seek_largest(fd2d_gpu_plane s, fd2d_gpu_clock *clock) {
     unsigned largest = 0;
     long long at = -1;
-    for (int k = blockIdx.x; k < s.nz; k += gridDim.x)
+    for (int k = blockIdx.x; k < s.nz; k += gridDim.x) {
+        const float *row = row_of(s, k);
         for (int i = threadIdx.x; i < s.nx; i += SEEKERS) {
-            const unsigned bits = __float_as_uint(s.at[k * s.pitch + i]) & 0x7fffffffu;
+            const unsigned bits = __float_as_uint(row[i]) & 0x7fffffffu;
             if (bits > largest || at < 0) {
                 largest = bits;
                 at = (long long)k * s.nx + i;
             }
         }
+    }
     unsigned long long best =
         at < 0 ? 0 : (unsigned long long)largest << FD2D_GPU_INDEX_BITS | (last_cell - (unsigned long long)at);
     for (int lane = 16; lane > 0; lane /= 2) {

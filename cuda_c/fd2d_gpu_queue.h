@@ -56,11 +56,14 @@ typedef struct fd2d_gpu_queue {
     cudaGraphExec_t graph[FD2D_GPU_GRAPHS];
 } fd2d_gpu_queue;
 
-/* Field of which the largest value is sought: cell (i,k) at at[k pitch + i]. */
+/* Field of which the largest value is sought: cell (i,k) at at[k pitch + i]. In 3D nz counts the rows of all planes of
+ * all fields: row k is row k mod ny of plane k/ny, plane p is plane p mod planes of field p/planes. */
 typedef struct fd2d_gpu_plane {
     const float *at;
     ptrdiff_t pitch;
     int nx, nz;
+    int ny, planes; /* 3D only, else 0 */
+    ptrdiff_t plane, field;
 } fd2d_gpu_plane;
 
 /* --- fd2d_gpu_queue.cu ------------------------------------------------------------------------------------------ */

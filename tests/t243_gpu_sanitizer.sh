@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The GPU variants under compute-sanitizer: no access outside of memory, none given back twice or never, no race in shared memory.
-# A small selection of t241: kernels run a hundred times slower there.
+# A small selection of t241, or of the test given: kernels run a hundred times slower there.
 set -uo pipefail
-program=$B/tests/t241_fd2d_gpu
+program=$B/tests/${1:-t241_fd2d_gpu}
 failed=0
 ok() { echo "ok   - $*"; }
 fail() {

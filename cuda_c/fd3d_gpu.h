@@ -1,0 +1,171 @@
+/* What the GPU variants of the 3D time loop have in common: how fields lie in device memory, layers, edges, sources and
+ * receivers, the order of a step. A variant's file has its two kernels, velocity and stress, and its constant.
+ *
+ *   <- pad -><----- nx -----><- pad ->     Rows of cells begin at a multiple of 128 bytes. Each field stands in a frame
+ *      0 0 0 s s s s s s s s s 0 0 0       as wide as the half-length: rows and planes of zeros, or of what the side's
+ *      0 0 0 s s s s s s s s s 0 0 0       kind puts there; along x the frame is the gap between two rows, half of it
+ *                                          the end of one, half the beginning of the next. The medium lies likewise,
+ *   its ring of one cell in the frame: rho, lambda, 1/mu of cells, averaged by the kernels as they go (120 bytes a cell
+ *   and step, where averages kept in memory would take 140). 1/mu is infinite in a fluid, and the average becomes 0.
+ *
+ * Absorbing layers have memory variables in their slabs only: psi of axis 0 is (low+high, ny, nz), of axis 1
+ * (pitch, low+high, nz), of axis 2 (pitch, ny, low+high). Cells in no layer are a box of their own, which kernels pass
+ * without looking for layers; the shell around it is another launch. */
+#pragma once
+
+#include "der3d.h"
+#include "fd2d_gpu_queue.h"
+#include "fd3d.h"
+
+enum { FD3D_GPU_THREADS = 256, FD3D_GPU_BOXES = 48, FD3D_STRESSES = 6 };
+
+typedef struct fd3d_gpu_medium { /* cell (0,0,0) of each */
+    const float *rho, *lambda, *imu, *qp, *qs;
+} fd3d_gpu_medium;
+
+typedef struct fd3d_gpu_grid { /* as kernels get it */
+    int nx, ny, nz;
+    ptrdiff_t y, z;          /* to the next row and plane */
+    float *f[FD3D_FIELDS];   /* cell (0,0,0) of each */
+    float *r[FD3D_STRESSES]; /* memory variables of the stresses, likewise */
+    fd3d_gpu_medium m;
+    cudaTextureObject_t texture[5]; /* the medium in this order; of a variant that reads it so */
+    int texture_origin;             /* cell (0,0,0) in a texture */
+
+    int low[3], high[3];     /* in a layer: i < low, i >= high */
+    float *psi[2][3][3];     /* of velocities, stresses; along axis a; of component c: s_ca or v_c */
+    const float *profile[3]; /* (n,6) */
+    const float *sponge[3];  /* (n); null: none */
+
+    int free_top, odd[3]; /* whether cell 0 has an odd number in the whole grid */
+    float t[3], w[D3_MAX];
+    float ratio[2];                                                                    /* dz/dx, dz/dy */
+    float decay[FD3D_MECHANISMS], half[FD3D_MECHANISMS], strength[3][FD3D_MECHANISMS]; /* e, (1 - e)/2, y */
+} fd3d_gpu_grid;
+
+/* Cells of a launch: boxes, cut into blocks. Block b belongs to box m with first[m] <= b < first[m+1]. */
+typedef struct fd3d_gpu_box {
+    int lo[3], hi[3];
+    int blocks[3]; /* along x, y, z */
+} fd3d_gpu_box;
+
+typedef struct fd3d_gpu_boxes {
+    int n;
+    int first[FD3D_GPU_BOXES + 1];
+    fd3d_gpu_box box[FD3D_GPU_BOXES];
+} fd3d_gpu_boxes;
+
+typedef struct fd3d_gpu fd3d_gpu;
+
+/* What a variant tells of itself: launches for half a step, by half-length. */
+typedef struct fd3d_gpu_kind {
+    const char *name;
+    int shape[3]; /* cells of a block along x, y, z */
+    int marches;  /* threads stand along x and y and go through the cells along z; else a thread a cell */
+    int textures;
+    int (*velocity[D3_MAX])(fd3d_gpu *o, int part);
+    int (*stress[D3_MAX])(fd3d_gpu *o, int part);
+} fd3d_gpu_kind;
+
+/* In device memory: what a step needs to know of its sources. */
+typedef struct fd3d_gpu_hour {
+    int first, steps, silent; /* histories known; as in fd3d.h */
+    int row;                  /* of this step; -1: silent */
+} fd3d_gpu_hour;
+
+/* Cells of sources in device memory: of velocities first, then of stresses. */
+typedef struct fd3d_gpu_sources {
+    const ptrdiff_t *cell; /* from cell (0,0,0) of vx on, through all fields */
+    const int *part;       /* FD3D_RIM or FD3D_INNER */
+    const int *start, *h;
+    const float *w, *q;
+    int velocities, n, nh;
+} fd3d_gpu_sources;
+
+struct fd3d_gpu { /* fd->own */
+    fd2d_gpu_queue queue;
+    fd2d_gpu_points points; /* receivers: one field, fields one after the other being one */
+    fd3d_gpu_grid grid;
+    const fd3d_gpu_kind *kind;
+    const fd3d_cfg *cfg;
+    int shape[3];
+    fd3d_gpu_boxes plain[3], layered[3]; /* cells without and with layers of each part of a half step */
+    size_t counted;                      /* bytes of the queue's pool that are in fd->bytes */
+    size_t count;                        /* of a field with its frame */
+    ptrdiff_t origin;                    /* cell (0,0,0) in it */
+    float *fields, *memory, *medium;     /* all of a kind, one after the other */
+    float *psi, *profiles, *sponges, *before, *one_way, *map;
+    size_t psi_count, before_count, map_count;
+    float *buffer; /* on the way to and from the host */
+    fd3d_gpu_hour *hour;
+    fd3d_gpu_sources source;
+    struct {
+        size_t cell, part, start, h, w, q;
+    } room;
+    int watched; /* row of the map */
+};
+
+/* The verbs of fd3d_variant. */
+int fd3d_gpu_make(fd3d *fd, const fd3d_gpu_kind *kind);
+int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, int entries, int receivers, int steps, size_t *host,
+                  size_t *device);
+void fd3d_gpu_release(fd3d *fd);
+int fd3d_gpu_model(fd3d *fd, const float *rho, const float *lambda, const float *mu);
+int fd3d_gpu_quality(fd3d *fd, const float *qp, const float *qs);
+int fd3d_gpu_pml(fd3d *fd);
+int fd3d_gpu_sponge(fd3d *fd);
+int fd3d_gpu_source(fd3d *fd);
+int fd3d_gpu_histories(fd3d *fd);
+int fd3d_gpu_receivers(fd3d *fd);
+int fd3d_gpu_timestep(fd3d *fd, int it, int n, float *trace);
+int fd3d_gpu_velocity(fd3d *fd, int it, int part);
+int fd3d_gpu_stress(fd3d *fd, int it, int part, float *trace);
+int fd3d_gpu_halo(fd3d *fd, int what, int side, float *out, const float *in);
+int fd3d_gpu_get(fd3d *fd, int field, const int lo[3], const int hi[3], float *out);
+int fd3d_gpu_set(fd3d *fd, int field, const float *in);
+int fd3d_gpu_watch(fd3d *fd);
+int fd3d_gpu_map(fd3d *fd, float *out);
+int fd3d_gpu_maxabs(fd3d *fd, float *value, int place[3]);
+int fd3d_gpu_reset(fd3d *fd);
+void fd3d_gpu_device(fd3d *fd, char *text, size_t length);
+int fd3d_gpu_state(fd3d *fd, fd3d_part part[FD3D_PARTS]);
+int fd3d_gpu_tune(fd3d *fd, const char *isa, int bx, int by, int bz);
+int fd3d_gpu_traces(fd3d *fd, int it, int n, float *out);
+int fd3d_gpu_pending(fd3d *fd, int most);
+int fd3d_gpu_peak(fd3d *fd, float *value, int place[3]);
+int fd3d_gpu_move(fd3d *fd, const fd3d_part *part, float *host, int in);
+int fd3d_gpu_rows(fd3d *fd, int n, float **trace);
+
+#define FD3D_GPU_VERBS                                                                                                 \
+    .release = fd3d_gpu_release, .model = fd3d_gpu_model, .quality = fd3d_gpu_quality, .pml = fd3d_gpu_pml,            \
+    .sponge = fd3d_gpu_sponge, .source = fd3d_gpu_source, .histories = fd3d_gpu_histories,                             \
+    .receivers = fd3d_gpu_receivers, .timestep = fd3d_gpu_timestep, .velocity = fd3d_gpu_velocity,                     \
+    .stress = fd3d_gpu_stress, .halo = fd3d_gpu_halo, .get = fd3d_gpu_get, .set = fd3d_gpu_set,                        \
+    .watch = fd3d_gpu_watch, .map = fd3d_gpu_map, .maxabs = fd3d_gpu_maxabs, .reset = fd3d_gpu_reset,                  \
+    .device = fd3d_gpu_device
+#define FD3D_GPU_MORE_VERBS                                                                                            \
+    .state = fd3d_gpu_state, .tune = fd3d_gpu_tune, .traces = fd3d_gpu_traces, .pending = fd3d_gpu_pending,            \
+    .peak = fd3d_gpu_peak, .move = fd3d_gpu_move, .rows = fd3d_gpu_rows
+
+/* fd3d_gpu_boxes.cu: the cells of each part, for blocks of o->shape. */
+void fd3d_gpu_plan(fd3d_gpu *o);
+
+/* fd3d_gpu_edges.cu: what stands in the frame behind sides of our own, before velocities (what = 0) or stresses (1). */
+int fd3d_gpu_edges(fd3d_gpu *o, int what);
+/* Cells lo .. hi-1 of a field, as one row from number `first` on, `count` of them: out of it or into it, as they are or
+ * inverted. */
+typedef enum fd3d_gpu_way { FD3D_GPU_OUT, FD3D_GPU_IN, FD3D_GPU_INVERTED } fd3d_gpu_way;
+int fd3d_gpu_copy(fd3d_gpu *o, float *field, const int lo[3], const int hi[3], size_t first, size_t count, float *row,
+                  fd3d_gpu_way way);
+
+/* fd3d_gpu_points.cu: lists to the device; parts of a time step. */
+int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd);
+int fd3d_gpu_put_histories(fd3d_gpu *o, const fd3d *fd);
+int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd);
+int fd3d_gpu_trace_room(fd3d_gpu *o, const fd3d *fd, int n);
+int fd3d_gpu_get_traces(fd3d_gpu *o, const fd3d *fd, int it, int n, float *out);
+int fd3d_gpu_set_hour(fd3d_gpu *o, const fd3d *fd);
+int fd3d_gpu_tick(fd3d_gpu *o);
+int fd3d_gpu_inject(fd3d_gpu *o, int what, int part);
+int fd3d_gpu_end_step(fd3d_gpu *o);
+size_t fd3d_gpu_points_need(int entries, int receivers, int steps);

@@ -1,0 +1,76 @@
+// Which cells are updated in which launch: those without absorbing layers apart from those with, in each part of a half
+// step. See fd3d_gpu.h.
+#include "fd3d_gpu.h"
+
+#include <cstring>
+
+enum { ALIGN = 32 }; // cells: boxes begin where cache lines do
+
+struct box {
+    int lo[3], hi[3];
+};
+
+static bool empty(const box &b) { return b.lo[0] >= b.hi[0] || b.lo[1] >= b.hi[1] || b.lo[2] >= b.hi[2]; }
+
+static int blocks_along(const box &b, const int shape[3], int a) {
+    return (b.hi[a] - b.lo[a] + shape[a] - 1) / shape[a];
+}
+
+static void add(fd3d_gpu_boxes *list, const box &b, const int shape[3]) {
+    if (empty(b) || list->n == FD3D_GPU_BOXES)
+        return;
+    fd3d_gpu_box *to = &list->box[list->n];
+    memcpy(to->lo, b.lo, sizeof b.lo);
+    memcpy(to->hi, b.hi, sizeof b.hi);
+    for (int a = 0; a < 3; a++)
+        to->blocks[a] = blocks_along(b, shape, a);
+    list->first[list->n + 1] = list->first[list->n] + to->blocks[0] * to->blocks[1] * to->blocks[2];
+    list->n++;
+}
+
+static int clamp(int value, int lo, int hi) { return value < lo ? lo : value > hi ? hi : value; }
+
+// Calls `take` with what of `b` lies outside of `hole`, in slabs across z, then y, then x; returns what lies inside.
+template <class TAKE> static box split(box b, const box &hole, TAKE take) {
+    for (int a = 2; a >= 0; a--) {
+        box before = b, after = b;
+        const int lo = clamp(hole.lo[a], b.lo[a], b.hi[a]), hi = clamp(hole.hi[a], lo, b.hi[a]);
+        before.hi[a] = lo;
+        after.lo[a] = hi;
+        take(before);
+        take(after);
+        b.lo[a] = lo;
+        b.hi[a] = hi;
+    }
+    return b;
+}
+
+// Cells in no layer; along x in whole cache lines where that leaves some.
+static box without_layers(const fd3d_gpu_grid &g) {
+    box b = {{g.low[0], g.low[1], g.low[2]}, {g.high[0], g.high[1], g.high[2]}};
+    const int lo = (b.lo[0] + ALIGN - 1) / ALIGN * ALIGN, hi = b.hi[0] == g.nx ? g.nx : b.hi[0] / ALIGN * ALIGN;
+    if (lo < hi) {
+        b.lo[0] = lo;
+        b.hi[0] = hi;
+    }
+    return b;
+}
+
+void fd3d_gpu_plan(fd3d_gpu *o) {
+    const box all = {{0, 0, 0}, {o->grid.nx, o->grid.ny, o->grid.nz}}, lean = without_layers(o->grid);
+    box inner;
+    fd3d_inner_box(o->cfg, inner.lo, inner.hi);
+    for (int part = FD3D_ALL; part <= FD3D_INNER; part++) {
+        fd3d_gpu_boxes *plain = &o->plain[part], *layered = &o->layered[part];
+        plain->n = layered->n = 0;
+        plain->first[0] = layered->first[0] = 0;
+        const auto sort = [&](const box &b) {
+            if (!empty(b))
+                add(plain, split(b, lean, [&](const box &rest) { add(layered, rest, o->shape); }), o->shape);
+        };
+        if (part == FD3D_RIM)
+            split(all, inner, sort);
+        else
+            sort(part == FD3D_INNER ? inner : all);
+    }
+}

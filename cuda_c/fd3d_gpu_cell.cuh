@@ -1,0 +1,172 @@
+// What a thread of a 3D GPU variant does with its cell once it has the derivatives and the medium there: absorbing
+// layers, update, sponge. The stencils are those of der.h, the formulas those of der3d.h; how fields and medium are
+// fetched is the variant's.
+#pragma once
+
+#include "fd3d_gpu.h"
+
+namespace fd3d_gpu_cell {
+
+// The thread's cell. Slabs: its number among the cells of the layers along each axis, -1 outside of them.
+struct cell {
+    int i, j, k;
+    ptrdiff_t at;
+    int slab[3];
+};
+
+__device__ inline int slab_of(const fd3d_gpu_grid &g, int a, int i) {
+    return i < g.low[a] ? i : i >= g.high[a] ? g.low[a] + i - g.high[a] : -1;
+}
+
+__device__ inline void find_slabs(const fd3d_gpu_grid &g, cell &c) {
+    c.slab[0] = slab_of(g, 0, c.i);
+    c.slab[1] = slab_of(g, 1, c.j);
+    c.slab[2] = slab_of(g, 2, c.k);
+}
+
+// The block of the launch among all boxes (layered) or in one (its place in the grid of blocks tells).
+__device__ inline const fd3d_gpu_box &my_box(const fd3d_gpu_boxes &list, int block[3]) {
+    int m = 0;
+    while (list.first[m + 1] <= (int)blockIdx.x)
+        m++;
+    const fd3d_gpu_box &b = list.box[m];
+    const unsigned n = blockIdx.x - list.first[m], row = n / (unsigned)b.blocks[0], plane = row / (unsigned)b.blocks[1];
+    block[0] = (int)(n - row * b.blocks[0]);
+    block[1] = (int)(row - plane * b.blocks[1]);
+    block[2] = (int)plane;
+    return b;
+}
+__device__ inline const fd3d_gpu_box &my_box(const fd3d_gpu_box &b, int block[3]) {
+    block[0] = blockIdx.x;
+    block[1] = blockIdx.y;
+    block[2] = blockIdx.z;
+    return b;
+}
+
+// --- the medium at a point -------------------------------------------------------------------------------------------
+
+// 1/rho: one over the mean of two cells; 0 between air and air.
+__device__ inline float buoyancy(float a, float b) {
+    const float sum = a + b;
+    return sum > 0 ? 2 * __frcp_rn(sum) : 0.0f;
+}
+// Harmonic mean of mu from 1/mu of four cells; 0 where one is infinite.
+__device__ inline float shear_modulus(float a, float b, float c, float d) { return 4 * __frcp_rn(((a + b) + c) + d); }
+
+struct moduli {
+    float lambda, mu, shear[3]; // of the cell; at sxy, sxz, syz
+    float qp, qs, shear_q[3];   // 1/Q, anelastic only
+};
+
+// --- layers and updates ----------------------------------------------------------------------------------------------
+
+// Derivative d along axis A, of component c, after the layer. A velocity's stands on a half where it is that of s_cc,
+// a stress' where the component is another than the axis.
+template <int WHAT, int A> __device__ inline float layer(const fd3d_gpu_grid &g, const cell &p, int c, float d) {
+    const int s = p.slab[A];
+    if (s < 0)
+        return d;
+    const bool half = (WHAT == 0) == (c == A);
+    const int n = A == 0 ? g.nx : A == 1 ? g.ny : g.nz, at = A == 0 ? p.i : A == 1 ? p.j : p.k;
+    const int deep = g.low[A] + n - g.high[A];
+    const ptrdiff_t to = A == 0   ? ((ptrdiff_t)p.k * g.ny + p.j) * deep + s
+                         : A == 1 ? ((ptrdiff_t)p.k * deep + s) * g.y + p.i
+                                  : ((ptrdiff_t)s * g.ny + p.j) * g.y + p.i;
+    const float *profile = g.profile[A] + (half ? 3 * (ptrdiff_t)n : 0) + at;
+    float psi = g.psi[WHAT][A][c][to];
+    DER_PML(d, psi, profile[0], profile[n], profile[2 * (ptrdiff_t)n], 0.0f);
+    g.psi[WHAT][A][c][to] = psi;
+    return d;
+}
+
+__device__ inline float sponge(const fd3d_gpu_grid &g, const cell &p) {
+    return (g.sponge[0][p.i] * g.sponge[1][p.j]) * g.sponge[2][p.k];
+}
+
+// d[c][a]: derivative of s_ca along a; b[c]: 1/rho at v_c; v[c]: what it was.
+template <bool LAYERS>
+__device__ inline void update_velocity(const fd3d_gpu_grid &g, const cell &p, float (&d)[3][3], const float (&b)[3],
+                                       const float (&v)[3]) {
+    const float factor = g.sponge[0] != nullptr ? sponge(g, p) : 1.0f;
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        if (LAYERS) {
+            d[c][0] = layer<0, 0>(g, p, c, d[c][0]);
+            d[c][1] = layer<0, 1>(g, p, c, d[c][1]);
+            d[c][2] = layer<0, 2>(g, p, c, d[c][2]);
+        }
+        const float sum = D3_SUM(g.t[0], d[c][0], g.t[1], d[c][1], g.t[2], d[c][2]);
+        g.f[FD3D_VX + c][p.at] = D3_VELOCITY(v[c], b[c], sum) * factor;
+    }
+}
+
+__device__ inline int mechanism(const fd3d_gpu_grid &g, const cell &p) {
+    return ((g.odd[0] + p.i) & 1) + 2 * ((g.odd[1] + p.j) & 1) + 4 * ((g.odd[2] + p.k) & 1);
+}
+
+// Stress n (0 sxx .. 5 syz) grows by `inc`, of which `relaxing` relaxes.
+template <bool ANELASTIC>
+__device__ inline void add_stress(const fd3d_gpu_grid &g, const cell &p, int n, float s, float inc, float relaxing,
+                                  float e, float half, float factor) {
+    if (ANELASTIC) {
+        const float r = g.r[n][p.at], next = D3_MEMORY(r, e, half, relaxing);
+        g.r[n][p.at] = next;
+        s = D3_ADD(s, inc, r, next);
+    } else {
+        s += inc;
+    }
+    g.f[FD3D_SXX + n][p.at] = s * factor;
+}
+
+// d[c][a]: derivative of v_c along a; s[n]: what the stresses were.
+template <bool LAYERS, bool ANELASTIC>
+__device__ inline void update_stress(const fd3d_gpu_grid &g, const cell &p, float (&d)[3][3], const moduli &m,
+                                     const float (&s)[FD3D_STRESSES]) {
+    const float factor = g.sponge[0] != nullptr ? sponge(g, p) : 1.0f;
+    float decay = 0, half = 0, y1 = 0, y2 = 0, y3 = 0, relax_p = 0, relax_s = 0;
+    if (LAYERS)
+#pragma unroll
+        for (int c = 0; c < 3; c++) {
+            d[c][0] = layer<1, 0>(g, p, c, d[c][0]);
+            d[c][1] = layer<1, 1>(g, p, c, d[c][1]);
+            d[c][2] = layer<1, 2>(g, p, c, d[c][2]);
+        }
+    if (ANELASTIC) {
+        const int n = mechanism(g, p);
+        decay = g.decay[n], half = g.half[n], y1 = g.strength[0][n], y2 = g.strength[1][n], y3 = g.strength[2][n];
+        relax_p = (m.lambda + 2 * m.mu) * D3_STRENGTH(m.qp, y1, y2, y3);
+        relax_s = 2 * m.mu * D3_STRENGTH(m.qs, y1, y2, y3);
+    }
+    const float e[3] = {g.t[0] * d[0][0], g.t[1] * d[1][1], g.t[2] * d[2][2]};
+    const float trace = D3_TRACE(e[0], e[1], e[2]);
+#pragma unroll
+    for (int a = 0; a < 3; a++)
+        add_stress<ANELASTIC>(g, p, a, s[a], D3_NORMAL(m.lambda, trace, 2 * m.mu, e[a]),
+                              D3_RELAX_NORMAL(relax_p, trace, relax_s, e[a]), decay, half, factor);
+#pragma unroll
+    for (int n = 0; n < 3; n++) { // sxy, sxz, syz
+        const int a = n == 2 ? 1 : 0, b = n == 0 ? 1 : 2;
+        const float inc = D3_SHEAR(m.shear[n], g.t[b], d[a][b], g.t[a], d[b][a]);
+        const float strength = ANELASTIC ? D3_STRENGTH(m.shear_q[n], y1, y2, y3) : 0.0f;
+        add_stress<ANELASTIC>(g, p, 3 + n, s[3 + n], inc, strength * inc, decay, half, factor);
+    }
+}
+
+// --- launches --------------------------------------------------------------------------------------------------------
+
+// A launch for the cells in layers, one for each box of the others: `layered` and `plain` are kernels of a grid and of
+// boxes or of one.
+template <class LAYERED, class PLAIN> int launch(fd3d_gpu *o, int part, LAYERED layered, PLAIN plain) {
+    const fd3d_gpu_boxes *shell = &o->layered[part], *rest = &o->plain[part];
+    const dim3 threads(o->shape[0], o->shape[1], o->kind->marches ? 1 : o->shape[2]);
+    if (shell->n > 0)
+        layered<<<shell->first[shell->n], threads, 0, o->queue.stream>>>(o->grid, *shell);
+    for (int m = 0; m < rest->n; m++) {
+        const fd3d_gpu_box &b = rest->box[m];
+        plain<<<dim3(b.blocks[0], b.blocks[1], b.blocks[2]), threads, 0, o->queue.stream>>>(o->grid, b);
+    }
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+} // namespace fd3d_gpu_cell

@@ -1,0 +1,201 @@
+// What stands in the frame of a subdomain behind sides that belong to nobody else, before each half step: the other end
+// of a periodic axis, the images above a free surface, what has left through a one-way bottom. Formulas: der3d.h.
+#include "fd3d_gpu.h"
+
+enum { ROW = 128, COPIERS = 256 };
+
+// --- boxes of cells --------------------------------------------------------------------------------------------------
+
+struct span { // of a field: numbers first .. first+count-1 of a box `wide` x `high` x ... cells from `at` on
+    float *at;
+    ptrdiff_t y, z;
+    int wide, high;
+    size_t first, count;
+};
+
+static __device__ float *cell_of(const span &s, size_t n) {
+    const size_t row = n / s.wide, plane = row / s.high;
+    return s.at + (ptrdiff_t)plane * s.z + (ptrdiff_t)(row - plane * s.high) * s.y + (ptrdiff_t)(n - row * s.wide);
+}
+
+static __global__ void __launch_bounds__(COPIERS) copy(span s, float *row, fd3d_gpu_way way) {
+    const size_t m = (size_t)blockIdx.x * COPIERS + threadIdx.x;
+    if (m >= s.count)
+        return;
+    float *cell = cell_of(s, s.first + m);
+    if (way == FD3D_GPU_OUT)
+        row[m] = *cell;
+    else
+        *cell = way == FD3D_GPU_IN ? row[m] : __frcp_rn(row[m]); // 1/0 is infinite
+}
+
+int fd3d_gpu_copy(fd3d_gpu *o, float *field, const int lo[3], const int hi[3], size_t first, size_t count, float *row,
+                  fd3d_gpu_way way) {
+    const fd3d_gpu_grid *g = &o->grid;
+    const span s = {
+        field + lo[2] * g->z + lo[1] * g->y + lo[0], g->y, g->z, hi[0] - lo[0], hi[1] - lo[1], first, count};
+    if (count == 0)
+        return 0;
+    copy<<<(unsigned)((count + COPIERS - 1) / COPIERS), COPIERS, 0, o->queue.stream>>>(s, row, way);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+// --- periodic axes ---------------------------------------------------------------------------------------------------
+
+struct three {
+    float *at[3];
+};
+
+// The frame at both ends of an axis, each from the opposite end: `apart` numbers away.
+static __global__ void __launch_bounds__(COPIERS) wrap(span low, span high, three f, ptrdiff_t apart) {
+    const size_t m = (size_t)blockIdx.x * COPIERS + threadIdx.x;
+    if (m >= low.count)
+        return;
+    const ptrdiff_t to_low = cell_of(low, m) - low.at, to_high = cell_of(high, m) - high.at;
+    float *field = f.at[blockIdx.y] + (low.at - f.at[0]);
+    field[to_low] = field[to_low + apart];
+    field = f.at[blockIdx.y] + (high.at - f.at[0]);
+    field[to_high] = field[to_high - apart];
+}
+
+static int wrap_axis(fd3d_gpu *o, int what, int a) {
+    const fd3d_gpu_grid *g = &o->grid;
+    const ptrdiff_t steps[3] = {1, g->y, g->z};
+    int field[3], lo[3], hi[3];
+    span s[2];
+    three f;
+    fd3d_halo_fields(what, 2 * a, field);
+    for (int c = 0; c < 3; c++)
+        f.at[c] = g->f[field[c]];
+    for (int end = 0; end < 2; end++) {
+        fd3d_halo_box(o->cfg, 2 * a + end, 0, lo, hi);
+        const size_t count = (size_t)(hi[0] - lo[0]) * (size_t)(hi[1] - lo[1]) * (size_t)(hi[2] - lo[2]);
+        s[end] = {f.at[0] + lo[2] * g->z + lo[1] * g->y + lo[0], g->y, g->z, hi[0] - lo[0], hi[1] - lo[1], 0, count};
+    }
+    const dim3 blocks((unsigned)((s[0].count + COPIERS - 1) / COPIERS), 3);
+    wrap<<<blocks, COPIERS, 0, o->queue.stream>>>(s[0], s[1], f, o->cfg->n[a] * steps[a]);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+// --- free surface ----------------------------------------------------------------------------------------------------
+
+// Whether the thread has a column; `at` is its cell in row 0.
+static __device__ bool my_column(const fd3d_gpu_grid &g, ptrdiff_t *at) {
+    const int i = blockIdx.x * ROW + threadIdx.x;
+    *at = blockIdx.y * g.y + i;
+    return i < g.nx;
+}
+
+static __device__ bool is_fluid(float imu) { return __float_as_uint(imu) == 0x7f800000u; } // 1/0
+
+template <int L> static __global__ void __launch_bounds__(ROW) surface_stress(fd3d_gpu_grid g) {
+    ptrdiff_t at;
+    if (!my_column(g, &at))
+        return;
+    float *szz = g.f[FD3D_SZZ] + at, *sxz = g.f[FD3D_SXZ] + at, *syz = g.f[FD3D_SYZ] + at;
+    const bool fluid = is_fluid(g.m.imu[at]);
+    const float s0 = szz[0], s1 = szz[g.z];
+#pragma unroll
+    for (int m = 0; m < L; m++) {
+        szz[-(m + 1) * g.z] = fluid ? -szz[m * g.z] : D3_SURFACE_SZZ(m, s0, s1);
+        sxz[-(m + 1) * g.z] = -sxz[(m + 1) * g.z];
+        syz[-(m + 1) * g.z] = -syz[(m + 1) * g.z];
+    }
+}
+
+template <int L> static __global__ void __launch_bounds__(ROW) surface_velocity(fd3d_gpu_grid g) {
+    ptrdiff_t at;
+    if (!my_column(g, &at))
+        return;
+    float *vx = g.f[FD3D_VX] + at, *vy = g.f[FD3D_VY] + at, *vz = g.f[FD3D_VZ] + at;
+    float bx = 0, by = 0, fx = 0, fy = 0;
+#define AT(o) vz[o]
+    DER_BACKWARD(bx, L, g.w, AT);
+#undef AT
+#define AT(o) vz[(o)*g.y]
+    DER_BACKWARD(by, L, g.w, AT);
+#undef AT
+#define AT(o) vx[o]
+    DER_FORWARD(fx, L, g.w, AT);
+#undef AT
+#define AT(o) vy[(o)*g.y]
+    DER_FORWARD(fy, L, g.w, AT);
+#undef AT
+    const float imu = g.m.imu[at], lambda = g.m.lambda[at], rx = g.ratio[0], ry = g.ratio[1];
+    const float dxx = vz[1] - 2 * vz[0] + vz[-1], dyy = vz[g.y] - 2 * vz[0] + vz[-g.y];
+    const float f = d3_surface_factor(lambda, is_fluid(imu) ? 0.0f : __frcp_rn(imu));
+    const float slope = D3_SURFACE_SLOPE(f, rx, fx, ry, fy, dxx, dyy);
+#pragma unroll
+    for (int m = 0; m < L; m++) {
+        vx[-(m + 1) * g.z] = D3_SURFACE_V(vx[m * g.z], m, rx, bx);
+        vy[-(m + 1) * g.z] = D3_SURFACE_V(vy[m * g.z], m, ry, by);
+        vz[-(m + 1) * g.z] = D3_SURFACE_VZ(vz[(m + 1) * g.z], m + 1, slope);
+    }
+}
+
+template <int L> static int surface(fd3d_gpu *o, int what) {
+    const fd3d_gpu_grid *g = &o->grid;
+    const dim3 blocks((g->nx + ROW - 1) / ROW, g->ny);
+    if (what == 0) // what is needed for velocities is stresses
+        surface_stress<L><<<blocks, ROW, 0, o->queue.stream>>>(*g);
+    else
+        surface_velocity<L><<<blocks, ROW, 0, o->queue.stream>>>(*g);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+// --- one-way bottom --------------------------------------------------------------------------------------------------
+
+struct leaving { // three fields, what their last row was, their factors
+    float *at[3], *before[3];
+    const float *g[3];
+};
+
+static __global__ void __launch_bounds__(ROW) one_way(fd3d_gpu_grid g, leaving f, int deep) {
+    ptrdiff_t at;
+    if (!my_column(g, &at))
+        return;
+    const ptrdiff_t column = (ptrdiff_t)blockIdx.y * g.nx + blockIdx.x * ROW + threadIdx.x;
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        float *row = f.at[c] + at + (g.nz - 1) * g.z;
+        float above = f.before[c][column], now = *row;
+        const float factor = f.g[c][column];
+        f.before[c][column] = now;
+        for (int m = 0; m < deep; m++) {
+            row += g.z;
+            const float old = *row;
+            now = D3_ONE_WAY(above, factor, now, old);
+            *row = now;
+            above = old;
+        }
+    }
+}
+
+static int bottom(fd3d_gpu *o, int what) {
+    const fd3d_gpu_grid *g = &o->grid;
+    static const int fields[2][3] = {{FD3D_SXZ, FD3D_SYZ, FD3D_SZZ}, {FD3D_VX, FD3D_VY, FD3D_VZ}};
+    const size_t cells = (size_t)g->nx * (size_t)g->ny;
+    leaving f;
+    for (int c = 0; c < 3; c++) {
+        f.at[c] = g->f[fields[what][c]];
+        f.before[c] = o->before + (size_t)(3 * what + c) * cells;
+        f.g[c] = o->one_way + (c == 2 ? 0 : cells); // P, S
+    }
+    one_way<<<dim3((g->nx + ROW - 1) / ROW, g->ny), ROW, 0, o->queue.stream>>>(*g, f, o->cfg->half_length);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+// what = 0: before velocities, so stresses; 1: before stresses.
+int fd3d_gpu_edges(fd3d_gpu *o, int what) {
+    static int (*const surfaces[D3_MAX])(fd3d_gpu *, int) = {surface<1>, surface<2>, surface<3>, surface<4>};
+    for (int a = 0; a < 3; a++)
+        if (o->cfg->side[2 * a] == FD3D_PERIODIC)
+            TRY(wrap_axis(o, 1 - what, a));
+    if (o->cfg->side[4] == FD3D_FREE)
+        TRY(surfaces[o->cfg->half_length - 1](o, what));
+    return o->cfg->side[5] == FD3D_ONE_WAY ? bottom(o, what) : 0;
+}

@@ -1,0 +1,225 @@
+// Sources and receivers of the 3D GPU variants in device memory, for whole chunks of steps; the map of ground velocity.
+// Receivers are those of 2D (fd2d_gpu_points.cu): to them all fields, one after the other, are one.
+#include "fd3d_gpu.h"
+
+#include <cstring>
+
+enum { INJECTORS = 128, ROW = 128 };
+
+// Room (a quarter more than asked for) and content.
+static int put(fd3d_gpu *o, void *place, size_t *room, const void *from, size_t count, size_t size, const char *what) {
+    if (count == 0)
+        return 0;
+    if (count > *room)
+        TRY(fd2d_gpu_grow(&o->queue, place, room, count + count / 4, size, what));
+    void *memory;
+    memcpy(&memory, place, sizeof memory);
+    return fd2d_gpu_upload(&o->queue, memory, from, count * size);
+}
+
+// Cells of a field as distances from cell (0,0,0) of vx.
+static void find_cells(const fd3d_gpu *o, const fd3d_cells *c, int field, ptrdiff_t *cell) {
+    for (int m = 0; m < c->n; m++)
+        cell[m] = field * (ptrdiff_t)o->count + c->k[m] * o->grid.z + c->j[m] * o->grid.y + c->i[m];
+}
+
+// --- sources -------------------------------------------------------------------------------------------------------
+
+struct lists {
+    ptrdiff_t *cell;
+    int *part, *start, *h;
+    float *w;
+};
+
+static int put_lists(fd3d_gpu *o, const fd3d *fd, const lists &l, size_t cells, size_t entries) {
+    size_t c = 0, e = 0;
+    for (int f = 0; f < FD3D_FIELDS; f++) {
+        const fd3d_sources *s = &fd->source[f];
+        find_cells(o, &s->cells, f, l.cell + c);
+        for (int m = 0; m < s->cells.n; m++, c++) {
+            l.part[c] =
+                fd3d_in_part(&fd->cfg, FD3D_RIM, s->cells.i[m], s->cells.j[m], s->cells.k[m]) ? FD3D_RIM : FD3D_INNER;
+            l.start[c] = (int)e;
+            for (int n = s->start[m]; n < s->start[m + 1]; n++, e++) {
+                l.h[e] = s->h[n];
+                l.w[e] = s->w[n];
+            }
+        }
+        if (f == FD3D_VZ)
+            o->source.velocities = (int)c;
+    }
+    l.start[c] = (int)e;
+    TRY(put(o, &o->source.cell, &o->room.cell, l.cell, cells, sizeof *l.cell, "source cells"));
+    TRY(put(o, &o->source.part, &o->room.part, l.part, cells, sizeof(int), "source cells"));
+    TRY(put(o, &o->source.start, &o->room.start, l.start, cells + 1, sizeof(int), "source cells"));
+    TRY(put(o, &o->source.h, &o->room.h, l.h, entries, sizeof(int), "source cells"));
+    TRY(put(o, &o->source.w, &o->room.w, l.w, entries, sizeof(float), "source cells"));
+    o->source.n = (int)cells;
+    return 0;
+}
+
+int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd) {
+    size_t cells = 0, entries = 0;
+    lists l = {};
+    fd2d_gpu_forget_graphs(&o->queue); // they hold the lists by value
+    o->source.n = o->source.velocities = 0;
+    o->source.nh = fd->nh;
+    for (const fd3d_sources &s : fd->source) {
+        cells += (size_t)s.cells.n;
+        entries += s.cells.n == 0 ? 0 : (size_t)s.start[s.cells.n];
+    }
+    const int rc = fd3d_alloc(fd, &l.cell, cells, sizeof *l.cell, "source cells") ||
+                   fd3d_alloc(fd, &l.part, cells, sizeof(int), "source cells") ||
+                   fd3d_alloc(fd, &l.start, cells + 1, sizeof(int), "source cells") ||
+                   fd3d_alloc(fd, &l.h, entries, sizeof(int), "source cells") ||
+                   fd3d_alloc(fd, &l.w, entries, sizeof(float), "source cells") || put_lists(o, fd, l, cells, entries);
+    fd3d_release(fd, &l.cell);
+    fd3d_release(fd, &l.part);
+    fd3d_release(fd, &l.start);
+    fd3d_release(fd, &l.h);
+    fd3d_release(fd, &l.w);
+    return rc;
+}
+
+// In the order of the queue: steps queued before still see the block before.
+int fd3d_gpu_put_histories(fd3d_gpu *o, const fd3d *fd) {
+    const size_t count = (size_t)fd->nh * (size_t)fd->q_steps;
+    if (count > o->room.q)
+        fd2d_gpu_forget_graphs(&o->queue);
+    return put(o, &o->source.q, &o->room.q, fd->q, count, sizeof(float), "source histories");
+}
+
+static __global__ void set_hour(fd3d_gpu_hour *hour, int first, int steps, int silent) {
+    hour->first = first;
+    hour->steps = steps;
+    hour->silent = silent;
+}
+
+int fd3d_gpu_set_hour(fd3d_gpu *o, const fd3d *fd) {
+    if (o->source.n == 0)
+        return 0;
+    set_hour<<<1, 1, 0, o->queue.stream>>>(o->hour, fd->q_first, fd->q_steps, fd->silent);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+// A step begins: its number, its row of the histories.
+static __global__ void tick(fd2d_gpu_clock *clock, fd3d_gpu_hour *hour) {
+    const int it = ++clock->step, row = it - hour->first;
+    hour->row = (hour->silent > 0 && it >= hour->silent) || row < 0 || row >= hour->steps ? -1 : row;
+}
+
+int fd3d_gpu_tick(fd3d_gpu *o) {
+    tick<<<1, 1, 0, o->queue.stream>>>(o->queue.clock, o->hour);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+// A thread a cell, which adds its entries in their order.
+static __global__ void __launch_bounds__(INJECTORS)
+    inject(fd3d_gpu_sources s, const fd3d_gpu_hour *hour, float *fields, int from, int to, int part) {
+    const int c = from + blockIdx.x * INJECTORS + threadIdx.x, row = hour->row;
+    if (c >= to || row < 0 || (part != FD3D_ALL && part != s.part[c]))
+        return;
+    const float *q = s.q + (ptrdiff_t)row * s.nh;
+    float value = fields[s.cell[c]];
+    for (int e = s.start[c]; e < s.start[c + 1]; e++)
+        value = fmaf(s.w[e], q[s.h[e]], value);
+    fields[s.cell[c]] = value;
+}
+
+int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
+    const fd3d_gpu_sources *s = &o->source;
+    const int from = what == 0 ? 0 : s->velocities, to = what == 0 ? s->velocities : s->n;
+    if (from == to || s->nh == 0 || s->q == nullptr)
+        return 0;
+    inject<<<(to - from + INJECTORS - 1) / INJECTORS, INJECTORS, 0, o->queue.stream>>>(*s, o->hour, o->grid.f[FD3D_VX],
+                                                                                       from, to, part);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+// --- receivers -----------------------------------------------------------------------------------------------------
+
+static int put_receivers(fd3d_gpu *o, const fd3d *fd, ptrdiff_t *sampled, ptrdiff_t *cell, const int *field) {
+    fd2d_gpu_points *p = &o->points;
+    const size_t n = (size_t)fd->start[fd->nrec], nrec = (size_t)fd->nrec;
+    size_t first = 0;
+    for (int f = 0; f < FD3D_FIELDS; first += (size_t)fd->sampled[f].n, f++)
+        find_cells(o, &fd->sampled[f], f, sampled + first);
+    for (size_t c = 0; c < n; c++)
+        cell[c] = sampled[fd->cell[c]];
+    TRY(put(o, &p->view.start, &p->room.start, fd->start, nrec + 1, sizeof(int), "receivers"));
+    TRY(put(o, &p->view.field, &p->room.field, field, nrec, sizeof(int), "receivers"));
+    TRY(put(o, &p->view.cell, &p->room.cell, cell, n, sizeof *cell, "receiver cells"));
+    TRY(put(o, &p->view.w, &p->room.w, fd->w, n, sizeof(float), "receiver cells"));
+    p->view.nrec = fd->nrec;
+    return 0;
+}
+
+int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd) {
+    ptrdiff_t *sampled = nullptr, *cell = nullptr;
+    int *field = nullptr; // zeros
+    size_t different = 0;
+    for (const fd3d_cells &c : fd->sampled)
+        different += (size_t)c.n;
+    fd2d_gpu_forget_graphs(&o->queue);
+    o->points.view.nrec = 0; // until all is there
+    const int rc = fd3d_alloc(fd, &sampled, different, sizeof *sampled, "receiver cells") ||
+                   fd3d_alloc(fd, &cell, (size_t)fd->start[fd->nrec], sizeof *cell, "receiver cells") ||
+                   fd3d_alloc(fd, &field, (size_t)fd->nrec, sizeof *field, "receivers") ||
+                   put_receivers(o, fd, sampled, cell, field);
+    fd3d_release(fd, &sampled);
+    fd3d_release(fd, &cell);
+    fd3d_release(fd, &field);
+    return rc;
+}
+
+// What fd2d_gpu_points.cu wants to know of a time loop.
+static fd2d as_2d(const fd3d *fd) {
+    fd2d like = {};
+    like.nrec = fd->nrec;
+    like.first = fd->first;
+    like.steps = fd->steps;
+    return like;
+}
+
+int fd3d_gpu_trace_room(fd3d_gpu *o, const fd3d *fd, int n) {
+    const fd2d like = as_2d(fd);
+    return fd2d_gpu_trace_room(&o->queue, &o->points, &like, n);
+}
+
+int fd3d_gpu_get_traces(fd3d_gpu *o, const fd3d *fd, int it, int n, float *out) {
+    const fd2d like = as_2d(fd);
+    return fd2d_gpu_get_traces(&o->queue, &o->points, &like, it, n, out);
+}
+
+// --- the end of a step ---------------------------------------------------------------------------------------------
+
+static __global__ void __launch_bounds__(ROW) keep_largest(fd3d_gpu_grid g, int k, float *map) {
+    const int i = blockIdx.x * ROW + threadIdx.x;
+    if (i >= g.nx)
+        return;
+    const ptrdiff_t at = k * g.z + blockIdx.y * g.y + i, to = (ptrdiff_t)blockIdx.y * g.nx + i,
+                    cells = (ptrdiff_t)g.nx * g.ny;
+    const float vx = g.f[FD3D_VX][at], vy = g.f[FD3D_VY][at], vz = fabsf(g.f[FD3D_VZ][at]);
+    map[to] = fmaxf(map[to], hypotf(vx, vy));
+    map[cells + to] = fmaxf(map[cells + to], vz);
+}
+
+// Receivers sample, the map grows.
+int fd3d_gpu_end_step(fd3d_gpu *o) {
+    const float *const field[FD2D_FIELDS] = {o->grid.f[FD3D_VX], o->grid.f[FD3D_VX], o->grid.f[FD3D_VX]};
+    TRY(fd2d_gpu_sample(&o->queue, &o->points, field));
+    if (o->map == nullptr)
+        return 0;
+    keep_largest<<<dim3((o->grid.nx + ROW - 1) / ROW, o->grid.ny), ROW, 0, o->queue.stream>>>(o->grid, o->watched,
+                                                                                              o->map);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+size_t fd3d_gpu_points_need(int entries, int receivers, int steps) {
+    const size_t cell = sizeof(ptrdiff_t) + 3 * sizeof(int) + sizeof(float);
+    return fd2d_gpu_queue_need(receivers, steps) + (size_t)entries * cell * 5 / 4;
+}

@@ -1,0 +1,200 @@
+!> A grid cut into subdomains, each a handle of a GPU variant, which exchange halos through the verbs of fd3d_c.f90, steps in halves and
+!> parts: bit for bit what the undivided grid gives.
+!>
+!>     t672_fd3d_gpu_halos [tiny] [VARIANT ...]
+program t672_fd3d_gpu_halos
+  use check_m, only: Claim, ClaimFine, Done
+  use error_m, only: error_t, FailFromC
+  use fd3d_c, only: fd3d_field, fd3d_free, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_map, fd3d_stress, &
+                    fd3d_traces, fd3d_velocity
+  use fd3d_engine_m, only: fd3d_grid_t, part_all, part_inner, part_rim, side_neighbour, side_periodic
+  use fd3d_layers_m, only: Fd3dLayerWidths
+  use fd3dcase_m, only: case3d_t, Case3dGpuVariants, Case3dHandle, Case3dNative, Case3dNew, kinds_of_sides, result3d_t, SidesName
+  use gpu_m, only: GpuThere
+  use iso_c_binding, only: c_ptr
+  use kinds_m, only: sp
+  use text_m, only: Str
+  implicit none
+
+  type :: piece_t
+    type(fd3d_grid_t) :: grid
+    type(c_ptr) :: h
+    integer :: neighbour(6) = 0                 !< piece beyond each side
+  end type piece_t
+
+  character(24), allocatable :: variants(:)
+  character(24) :: word
+  type(error_t), allocatable :: error
+  integer :: n, sides
+  logical :: tiny_run
+
+  tiny_run = .false.
+  allocate (variants(0))
+  do n = 1, command_argument_count()
+    call get_command_argument(n, word)
+    if (word == 'tiny') tiny_run = .true.
+    if (word /= 'tiny') variants = [variants, word]
+  end do
+  if (size(variants) == 0) then
+    if (GpuThere()) variants = Case3dGpuVariants()
+  end if
+  do n = 1, size(variants)
+    do sides = 1, kinds_of_sides
+      if (tiny_run) then
+        if (sides == 2 .or. sides == 5) call Compare(trim(variants(n)), sides, [2, 2, 2], 2, sides == 5, [23, 18, 17], 4)
+      else
+        call Compare(trim(variants(n)), sides, [2, 2, 2], 2, .true., [47, 30, 29], 40)
+        call Compare(trim(variants(n)), sides, [1, 3, 2], 4, .false., [33, 37, 26], 40)
+        call Compare(trim(variants(n)), sides, [3, 1, 1], 1, .true., [40, 17, 19], 40)
+      end if
+    end do
+  end do
+  deallocate (variants)
+  call Done()
+
+contains
+
+  subroutine Compare(variant, sides, cut, half_length, anelastic, cells, nt)
+    character(*), intent(in) :: variant
+    integer, intent(in) :: sides, cut(3), half_length, cells(3), nt
+    logical, intent(in) :: anelastic
+    type(case3d_t) :: c
+    type(result3d_t) :: all
+    type(piece_t) :: p(product(cut))
+    character(:), allocatable :: what
+    integer :: m, it, different
+    what = variant//', '//SidesName(sides)//', half-length '//Str(half_length)//', cut into '//Str(cut(1))//' x '//Str(cut(2))//' x '//Str(cut(3))
+    call Case3dNew(c, cells, half_length, sides, anelastic, nt)
+    call Case3dNative(variant, c, nt, all, error)
+    do m = 1, size(p)
+      call Subdomain(c, cut, m, p(m))
+      p(m)%h = Case3dHandle(variant, c, error, p(m)%grid)
+      if (.not. allocated(error)) call FailFromC(fd3d_histories(p(m)%h, 1, size(c%q, 2), c%q), error)
+      if (.not. allocated(error)) call FailFromC(fd3d_histories(p(m)%h, size(c%q, 2) + 1, 0, c%q), error)
+    end do
+    do it = 1, nt
+      call HalfStep(p, it, 0)
+      call HalfStep(p, it, 1)
+    end do
+    different = Differing(c, p, all)
+    do m = 1, size(p)
+      call fd3d_free(p(m)%h)
+    end do
+    if (allocated(error)) then
+      call ClaimFine(error, what)
+    else
+      call Claim(different == 0 .and. maxval(abs(all%traces)) > 0, what//': '//Str(different)//' of '//Str(size(all%fields) + size(all%map) + &
+                 nt)//' numbers of fields, map and traces differ from those of the undivided grid, must be 0')
+    end if
+  end subroutine Compare
+
+  !> Piece m of the grid, from 1, x fastest.
+  subroutine Subdomain(c, cut, m, p)
+    type(case3d_t), intent(in) :: c
+    integer, intent(in) :: cut(3), m
+    type(piece_t), intent(inout) :: p
+    integer :: place(3), a, side, next(3)
+    place = [modulo(m - 1, cut(1)), modulo((m - 1)/cut(1), cut(2)), (m - 1)/(cut(1)*cut(2))]
+    p%grid = c%grid
+    p%grid%first = 1 + place*c%grid%n/cut
+    p%grid%n = (place + 1)*c%grid%n/cut - place*c%grid%n/cut
+    do side = 1, 6
+      a = (side + 1)/2
+      if (cut(a) == 1) cycle
+      next = place
+      next(a) = place(a) + merge(-1, 1, modulo(side, 2) == 1)
+      if ((next(a) < 0 .or. next(a) >= cut(a)) .and. c%grid%side(side) /= side_periodic) cycle
+      next(a) = modulo(next(a), cut(a))
+      p%grid%side(side) = side_neighbour
+      p%neighbour(side) = 1 + next(1) + cut(1)*(next(2) + cut(2)*next(3))
+    end do
+    p%grid%layer = Fd3dLayerWidths(p%grid, c%width)
+  end subroutine Subdomain
+
+  !> Rim first, then the rest while halos would travel; every other step in a piece.
+  subroutine HalfStep(p, it, what)
+    type(piece_t), intent(inout) :: p(:)
+    integer, intent(in) :: it, what
+    integer :: m
+    do m = 1, size(p)
+      call Advance(p(m)%h, it, what, merge(part_rim, part_all, modulo(it, 2) == 1))
+    end do
+    if (modulo(it, 2) == 0) then
+      call Exchange(p, what)
+      return
+    end if
+    do m = 1, size(p)
+      call Advance(p(m)%h, it, what, part_inner)
+    end do
+    call Exchange(p, what)
+  end subroutine HalfStep
+
+  subroutine Advance(h, it, what, part)
+    type(c_ptr), intent(in) :: h
+    integer, intent(in) :: it, what, part
+    if (allocated(error)) return
+    if (what == 0) then
+      call FailFromC(fd3d_velocity(h, it, part), error)
+    else
+      call FailFromC(fd3d_stress(h, it, part), error)
+    end if
+  end subroutine Advance
+
+  subroutine Exchange(p, what)
+    type(piece_t), intent(inout) :: p(:)
+    integer, intent(in) :: what
+    real(sp), allocatable :: row(:)
+    integer :: m, side, opposite
+    do m = 1, size(p)
+      do side = 1, 6
+        if (p(m)%neighbour(side) == 0 .or. allocated(error)) cycle
+        opposite = side + merge(1, -1, modulo(side, 2) == 1)
+        allocate (row(fd3d_halo_size(p(m)%h, side - 1)))
+        call FailFromC(fd3d_halo_get(p(p(m)%neighbour(side))%h, what, opposite - 1, row), error)
+        if (.not. allocated(error)) call FailFromC(fd3d_halo_put(p(m)%h, what, side - 1, row), error)
+        deallocate (row)
+      end do
+    end do
+  end subroutine Exchange
+
+  !> Numbers of the pieces that differ from those of the whole: fields, map, and traces of receivers that lie in one piece.
+  integer function Differing(c, p, all) result(different)
+    type(case3d_t), intent(in) :: c
+    type(piece_t), intent(inout) :: p(:)
+    type(result3d_t), intent(in) :: all
+    real(sp), allocatable :: a(:, :, :), traces(:, :)
+    integer :: m, f, r, lo(3), hi(3)
+    different = 0
+    do m = 1, size(p)
+      lo = p(m)%grid%first
+      hi = lo + p(m)%grid%n - 1
+      allocate (a(p(m)%grid%n(1), p(m)%grid%n(2), p(m)%grid%n(3)), traces(c%nt, size(c%start) - 1))
+      do f = 0, 8
+        if (.not. allocated(error)) call FailFromC(fd3d_field(p(m)%h, f, a), error)
+        different = different + count(a /= all%fields(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3), f))
+      end do
+      if (c%watched >= lo(3) .and. c%watched <= hi(3) .and. .not. allocated(error)) then
+        deallocate (a)
+        allocate (a(p(m)%grid%n(1), p(m)%grid%n(2), 2))
+        call FailFromC(fd3d_map(p(m)%h, a), error)
+        different = different + count(a /= all%map(lo(1):hi(1), lo(2):hi(2), :))
+      end if
+      if (.not. allocated(error)) call FailFromC(fd3d_traces(p(m)%h, 1, c%nt, traces), error)
+      do r = 1, size(c%start) - 1
+        if (InPiece(c, r, lo, hi)) different = different + count(traces(:, r) /= all%traces(:, r))
+      end do
+      deallocate (a, traces)
+    end do
+  end function Differing
+
+  logical function InPiece(c, r, lo, hi)
+    type(case3d_t), intent(in) :: c
+    integer, intent(in) :: r, lo(3), hi(3)
+    integer :: e
+    InPiece = .true.
+    do e = c%start(r), c%start(r + 1) - 1
+      InPiece = InPiece .and. all([c%ri(e), c%rj(e), c%rk(e)] >= lo .and. [c%ri(e), c%rj(e), c%rk(e)] <= hi)
+    end do
+  end function InPiece
+
+end program t672_fd3d_gpu_halos

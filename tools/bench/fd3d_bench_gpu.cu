@@ -1,0 +1,390 @@
+// Speed of the GPU variants of the 3D time loop beside the memory bandwidth of the same GPU.
+//
+//   fd3d_bench_gpu             the table: variants x elastic and anelastic x 384^3, 512^3, 128 x 128 x 960, half-length
+//   2 fd3d_bench_gpu --quick     shorter repetitions, without the half-lengths 1, 3 and 4: about a minute
+//   fd3d_bench_gpu VARIANT nx ny nz half_length anelastic [bx by bz]     one case, for tuning; bx, by, bz: fd3d_tune
+//   fd3d_bench_gpu --shapes VARIANT nx ny nz half_length anelastic       the same with many shapes of blocks
+//
+// All boundaries are on: free surface, C-PML of 20 cells on the other five sides, 512 cells of moment sources with a
+// history each, 64 receivers of three components between nodes, the map of ground velocity. Wall clock of one
+// fd3d_timestep of many steps and fd3d_pending(0), median of the repetitions, after one that counts not. Before each,
+// the velocities are random again. A cell and step is charged with 120 bytes, anelastic 176, whatever the variant
+// really moves; layers, sources and receivers with nothing. GFLOP/s are counted as AWP-ODC does: 307 operations a cell
+// and step of the anelastic loop. The triad a = b + s c moves 12 bytes a term.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "cuda_err.h"
+#include "devmem.h"
+#include "iface.h"
+
+static double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct effort { // of a measurement
+    int repeats;
+    double seconds; // of a repetition, at least
+};
+
+static const effort full = {5, 0.5}, quick = {3, 0.2};
+enum { LAYER = 20, ELASTIC_BYTES = 120, ANELASTIC_BYTES = 176, FLOPS = 307, SOURCES = 512, RECEIVERS = 64 };
+
+static void bench_fail(const char *what) {
+    fprintf(stderr, "fd3d_bench_gpu: %s: %s\n", what, (const char *)err_message());
+    exit(1);
+}
+
+// --- memory bandwidth ----------------------------------------------------------------------------------------------
+
+static __global__ void __launch_bounds__(256) triad(float4 *a, const float4 *b, const float4 *c, size_t n) {
+    for (size_t i = (size_t)blockIdx.x * 256 + threadIdx.x; i < n; i += (size_t)gridDim.x * 256) {
+        const float4 x = b[i], y = c[i];
+        a[i] = make_float4(x.x + 0.5f * y.x, x.y + 0.5f * y.y, x.z + 0.5f * y.z, x.w + 0.5f * y.w);
+    }
+}
+
+static __global__ void __launch_bounds__(256) fill(float *a, size_t n, unsigned seed) {
+    for (size_t i = (size_t)blockIdx.x * 256 + threadIdx.x; i < n; i += (size_t)gridDim.x * 256)
+        a[i] = (float)(((unsigned)i * 2654435761u + seed) >> 8) / 16777216.0f;
+}
+
+// Best of seven runs of 20 triads of arrays of 512 MB: bytes a second.
+static int measure_triad(double *rate) {
+    const size_t n = 512u << 20 >> 2;
+    const unsigned blocks = (unsigned)(n / 4 / 256);
+    dm_pool pool = {};
+    float *a = nullptr, *b = nullptr, *c = nullptr;
+    cudaEvent_t start, end;
+    TRY(dm_alloc(&pool, &a, n, 4, "the triad"));
+    TRY(dm_alloc(&pool, &b, n, 4, "the triad"));
+    TRY(dm_alloc(&pool, &c, n, 4, "the triad"));
+    fill<<<4096, 256>>>(b, n, 1), fill<<<4096, 256>>>(c, n, 2);
+    CUDA_TRY(cudaEventCreate(&start));
+    CUDA_TRY(cudaEventCreate(&end));
+    *rate = 0;
+    for (int run = 0; run < 8; run++) {
+        float ms = 0;
+        CUDA_TRY(cudaEventRecord(start));
+        for (int l = 0; l < 20; l++)
+            triad<<<blocks, 256>>>((float4 *)a, (const float4 *)b, (const float4 *)c, n / 4);
+        CUDA_TRY(cudaGetLastError());
+        CUDA_TRY(cudaEventRecord(end));
+        CUDA_TRY(cudaEventSynchronize(end));
+        CUDA_TRY(cudaEventElapsedTime(&ms, start, end));
+        if (run > 0)
+            *rate = std::max(*rate, 20 * 12.0 * (double)n / (ms * 1e-3));
+    }
+    CUDA_TRY(cudaEventDestroy(start));
+    CUDA_TRY(cudaEventDestroy(end));
+    dm_empty(&pool);
+    return 0;
+}
+
+// --- the case ------------------------------------------------------------------------------------------------------
+
+// Number m of a random row, 0 .. 1.
+static float random_number(size_t m) {
+    unsigned x = (unsigned)m * 2654435761u + 12345u;
+    x = (x ^ x >> 15) * 2246822519u;
+    x = (x ^ x >> 13) * 3266489917u;
+    return (float)((x ^ x >> 16) >> 8) / 16777216.0f;
+}
+
+// A rough medium with its ring and a random field, made once a size by all cores.
+struct volume {
+    int n[3] = {0, 0, 0};
+    std::vector<float> rho, lambda, mu, qp, qs, field;
+    double cells() const { return (double)n[0] * n[1] * n[2]; }
+
+    void fill_part(size_t from, size_t to) {
+        for (size_t m = from; m < to; m++) {
+            const float r = random_number(m), vs = 1800 + 300 * r, vp = 1.8f * vs;
+            rho[m] = 2000 + 300 * random_number(m + 77);
+            mu[m] = rho[m] * vs * vs;
+            lambda[m] = rho[m] * vp * vp - 2 * mu[m];
+            qp[m] = 0.01f + 0.01f * r;
+            qs[m] = 2 * qp[m];
+        }
+    }
+
+    void make(const int size[3]) {
+        if (memcmp(n, size, sizeof n) == 0)
+            return;
+        memcpy(n, size, sizeof n);
+        const size_t all = ((size_t)n[0] + 2) * ((size_t)n[1] + 2) * ((size_t)n[2] + 2);
+        for (std::vector<float> *v : {&rho, &lambda, &mu, &qp, &qs, &field})
+            v->resize(all);
+        std::vector<std::thread> team;
+        const size_t parts = std::max(1u, std::thread::hardware_concurrency());
+        for (size_t p = 0; p < parts; p++)
+            team.emplace_back([this, p, parts, all] {
+                fill_part(all * p / parts, all * (p + 1) / parts);
+                for (size_t m = all * p / parts; m < all * (p + 1) / parts; m++)
+                    field[m] = random_number(m + 991) - 0.5f;
+            });
+        for (std::thread &t : team)
+            t.join();
+    }
+};
+
+static void layer_profile(std::vector<float> &p, int n, int low, int high) {
+    p.assign(6 * (size_t)n, 0.0f);
+    for (int half = 0; half < 2; half++)
+        for (int i = 0; i < n; i++) {
+            const int in = std::max(low - i, i - (n - 1 - high));
+            const double depth = in > 0 ? (double)in / (int)LAYER : 0, decay = 0.3 * depth * depth;
+            float *a = p.data() + 3 * half * n + i;
+            a[0] = in > 0 ? (float)(decay / (decay + 0.01) * (exp(-decay - 0.01) - 1)) : 0.0f;
+            a[n] = in > 0 ? (float)exp(-decay - 0.01) : 0.0f;
+            a[2 * n] = 1.0f;
+        }
+}
+
+struct shot {
+    int half_length, anelastic, steps;
+};
+
+static fd3d_cfg make_cfg(const int n[3], const shot &s) {
+    static const float taylor[4][4] = {{1},
+                                       {9.0f / 8, -1.0f / 24},
+                                       {75.0f / 64, -25.0f / 384, 3.0f / 640},
+                                       {1225.0f / 1024, -245.0f / 3072, 49.0f / 5120, -5.0f / 7168}};
+    fd3d_cfg c = {};
+    for (int a = 0; a < 3; a++) {
+        c.n[a] = c.whole[a] = n[a];
+        c.d[a] = 10;
+        c.side[2 * a] = c.side[2 * a + 1] = 1;
+        c.layer[2 * a] = c.layer[2 * a + 1] = LAYER;
+    }
+    c.side[4] = 2; // free
+    c.layer[4] = 0;
+    c.half_length = s.half_length;
+    c.anelastic = s.anelastic;
+    c.dt = 0.4f * 10 / (1.74f * 3780);
+    memcpy(c.w, taylor[s.half_length - 1], sizeof c.w);
+    return c;
+}
+
+static void give_layers(void *h, const fd3d_cfg &c) {
+    std::vector<float> p[3];
+    for (int a = 0; a < 3; a++)
+        layer_profile(p[a], c.n[a], c.layer[2 * a], c.layer[2 * a + 1]);
+    if (fd3d_pml(h, p[0].data(), p[1].data(), p[2].data()))
+        bench_fail("pml");
+}
+
+// A fault of SOURCES cells with six stresses each, RECEIVERS on the surface.
+static void give_points(void *h, const fd3d_cfg &c, int steps) {
+    std::vector<int> field, i, j, k, hist, start(1, 0);
+    std::vector<float> w, q((size_t)SOURCES * (size_t)steps);
+    for (int m = 0; m < SOURCES; m++)
+        for (int f = 3; f < 9; f++) {
+            field.push_back(f), hist.push_back(m), w.push_back(1e3f);
+            i.push_back(c.n[0] / 2 + m % 32 - 16), j.push_back(c.n[1] / 2), k.push_back(c.n[2] / 2 + m / 32 - 8);
+        }
+    for (size_t m = 0; m < q.size(); m++)
+        q[m] = random_number(m) - 0.5f;
+    if (fd3d_source(h, SOURCES, (int)w.size(), field.data(), i.data(), j.data(), k.data(), hist.data(), w.data()) ||
+        fd3d_histories(h, 1, steps, q.data()))
+        bench_fail("source");
+    field.clear(), i.clear(), j.clear(), k.clear(), w.clear();
+    for (int r = 0; r < RECEIVERS; r++)
+        for (int f = 0; f < 3; f++) {
+            for (int m = 0; m < 64; m++) {
+                field.push_back(f), w.push_back(1.0f / 64);
+                i.push_back(LAYER + (r * 37) % (c.n[0] - 2 * LAYER - 8) + m % 4);
+                j.push_back(LAYER + (r * 53) % (c.n[1] - 2 * LAYER - 8) + m / 4 % 4);
+                k.push_back(m / 16);
+            }
+            start.push_back((int)w.size());
+        }
+    if (fd3d_receivers(h, 3 * RECEIVERS, start.data(), field.data(), i.data(), j.data(), k.data(), w.data()))
+        bench_fail("receivers");
+}
+
+// A handle with everything but points; null with a sentence if the GPU refuses it.
+static void *make(const char *name, const volume &v, const shot &s) {
+    const fd3d_cfg c = make_cfg(v.n, s);
+    void *h = fd3d_new(name, &c);
+    if (h == nullptr)
+        return nullptr;
+    if (fd3d_model(h, v.rho.data(), v.lambda.data(), v.mu.data()))
+        bench_fail("model");
+    if (s.anelastic) {
+        float tau[8], y[24] = {};
+        for (int m = 0; m < 8; m++)
+            tau[m] = 0.02f * (float)(1 << m), y[m] = 1.0f;
+        if (fd3d_quality(h, tau, y, v.qp.data(), v.qs.data()))
+            bench_fail("quality");
+    }
+    give_layers(h, c);
+    if (fd3d_watch(h, 0))
+        bench_fail("watch");
+    return h;
+}
+
+static void shake(void *h, const volume &v) {
+    for (int f = 0; f < 3; f++)
+        if (fd3d_set_field(h, f, v.field.data() + f))
+            bench_fail("set_field");
+}
+
+// Wall clock of n steps.
+static double run(void *h, const volume &v, int n) {
+    shake(h, v);
+    if (fd3d_pending(h, 0))
+        bench_fail("pending");
+    const double start = seconds_now();
+    if (fd3d_timestep(h, 1, n) || fd3d_pending(h, 0))
+        bench_fail("timestep");
+    return seconds_now() - start;
+}
+
+// Seconds a step: median of the repetitions.
+static double measure(void *h, const volume &v, const shot &s, effort e) {
+    const fd3d_cfg c = make_cfg(v.n, s);
+    int n = 64, i, j, k;
+    float value;
+    give_points(h, c, n);
+    run(h, v, n); // makes graphs, fills caches
+    const double took = run(h, v, n);
+    n = 64 * std::max(1, (int)(e.seconds / took + 0.5));
+    give_points(h, c, n);
+    std::vector<double> each;
+    for (int r = -1; r < e.repeats; r++) {
+        const double seconds = run(h, v, n);
+        if (r >= 0)
+            each.push_back(seconds / n);
+    }
+    if (fd3d_maxabs(h, &value, &i, &j, &k))
+        bench_fail("maxabs");
+    if (!(value > 0 && value < 1e30f))
+        printf("        the fields are not what they should be: largest velocity %g at %d, %d, %d\n", (double)value, i,
+               j, k);
+    std::sort(each.begin(), each.end());
+    return each[each.size() / 2];
+}
+
+// --- the table -----------------------------------------------------------------------------------------------------
+
+static void report(const char *name, const volume &v, const shot &s, double step, double triad_rate, void *h) {
+    char how[256] = "";
+    const double rate = v.cells() / step, bytes = s.anelastic ? ANELASTIC_BYTES : ELASTIC_BYTES;
+    if (fd3d_device(h, sizeof how, how))
+        bench_fail("device");
+    const char *blocks = strstr(how, "blocks"); // the GPU's name stands above the table
+    printf("%-8s %4d x %4d x %4d  L %d  %-9s %9.1f us/step %6.2f Gcell/s  %3.0f B/cell  %3.0f %% of triad", name,
+           v.n[0], v.n[1], v.n[2], s.half_length, s.anelastic ? "anelastic" : "elastic", step * 1e6, rate * 1e-9, bytes,
+           100 * rate * bytes / triad_rate);
+    if (s.anelastic && s.half_length == 2)
+        printf("  %6.0f GFLOP/s", rate * (int)FLOPS * 1e-9);
+    printf("  %s\n", blocks == nullptr ? "" : blocks);
+    fflush(stdout);
+}
+
+static void one_case(const char *name, const volume &v, const shot &s, double triad_rate, effort e,
+                     const int blocks[3]) {
+    void *h = make(name, v, s);
+    if (h == nullptr || (blocks != nullptr && fd3d_tune(h, "", blocks[0], blocks[1], blocks[2]))) {
+        printf("%-8s %4d x %4d x %4d: %s\n", name, v.n[0], v.n[1], v.n[2], (const char *)err_message());
+        fd3d_free(h);
+        return;
+    }
+    report(name, v, s, measure(h, v, s, e), triad_rate, h);
+    fd3d_free(h);
+}
+
+static std::vector<const char *> gpu_variants() {
+    static char names[16][32];
+    std::vector<const char *> list;
+    for (int n = 0; n < fd3d_variant_count() && n < 16; n++)
+        if (fd3d_variant_needs_gpu(n) && fd3d_variant_built(n) && !fd3d_variant_name(n, sizeof names[n], names[n]))
+            list.push_back(names[n]);
+    return list;
+}
+
+static void table(double triad_rate, effort e, bool brief) {
+    static const int sizes[3][3] = {{384, 384, 384}, {512, 512, 512}, {128, 128, 960}};
+    volume v;
+    for (const auto &size : sizes) {
+        v.make(size);
+        for (const char *name : gpu_variants())
+            for (int anelastic = 0; anelastic < 2; anelastic++)
+                one_case(name, v, {2, anelastic, 0}, triad_rate, e, nullptr);
+        for (int L : {1, 3, 4})
+            if (!brief && size[0] == 384)
+                for (const char *name : gpu_variants())
+                    one_case(name, v, {L, 0, 0}, triad_rate, e, nullptr);
+    }
+}
+
+static void shapes(const char *name, const volume &v, const shot &s, double triad_rate) {
+    static const int list[][3] = {{32, 8, 1},  {32, 4, 2},  {32, 2, 4},  {64, 4, 1},  {64, 2, 2},  {128, 2, 1},
+                                  {16, 4, 4},  {32, 4, 1},  {64, 2, 1},  {32, 8, 16}, {32, 8, 32}, {32, 8, 64},
+                                  {64, 4, 16}, {64, 4, 32}, {64, 4, 64}, {32, 4, 32}, {32, 4, 64}};
+    for (const auto &blocks : list)
+        one_case(name, v, s, triad_rate, quick, blocks);
+}
+
+static int usage() {
+    fprintf(stderr, "usage: fd3d_bench_gpu [--quick | [--shapes] VARIANT nx ny nz half_length anelastic [bx by bz]]\n");
+    return 1;
+}
+
+// Says what stands in the way and what that means for the exit status.
+static int unable() {
+    char why[256] = "";
+    const char *need = getenv("NEED_GPU");
+    const bool must = need != nullptr && *need != 0 && strcmp(need, "0") != 0;
+    device_why(sizeof why, why);
+    printf("%s - no GPU: %s\n", must ? "FAIL" : "SKIP", why);
+    return must;
+}
+
+static int single(double triad_rate, int argc, char **argv) {
+    const bool many = strcmp(argv[1], "--shapes") == 0;
+    argc -= many, argv += many;
+    if (argc != 7 && argc != 10)
+        return usage();
+    int n[8] = {};
+    for (int a = 2; a < argc; a++)
+        n[a - 2] = atoi(argv[a]);
+    if (n[0] < 80 || n[1] < 80 || n[2] < 80 || n[3] < 1 || n[3] > 4) {
+        fprintf(stderr, "fd3d_bench_gpu: %d x %d x %d cells, half-length %d: need at least 80 each, 1..4\n", n[0], n[1],
+                n[2], n[3]);
+        return 1;
+    }
+    volume v;
+    v.make(n);
+    const shot s = {n[3], n[4] != 0, 0};
+    if (many)
+        shapes(argv[1], v, s, triad_rate);
+    else
+        one_case(argv[1], v, s, triad_rate, full, argc == 10 ? n + 5 : nullptr);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const bool brief = argc == 2 && strcmp(argv[1], "--quick") == 0;
+    char name[256] = "";
+    double triad_rate = 0;
+    if (argc == 2 && !brief)
+        return usage();
+    if (device_count() == 0)
+        return unable();
+    if (device_use(0) || device_name(0, sizeof name, name) || measure_triad(&triad_rate))
+        bench_fail("GPU 0");
+    printf("%s, triad of 512 MB arrays %.2f TB/s\n", name, triad_rate * 1e-12);
+    fflush(stdout);
+    if (argc > 2)
+        return single(triad_rate, argc, argv);
+    table(triad_rate, brief ? quick : full, brief);
+    return 0;
+}
