@@ -4,7 +4,7 @@
 module case3d_m
   use, intrinsic :: iso_c_binding, only: c_float, c_int, c_null_char, c_ptr
   use check_m, only: Claim
-  use error_m, only: error_t
+  use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_cfg, fd3d_histories, fd3d_map, fd3d_field, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, fd3d_receivers, &
                     fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_traces, fd3d_watch
   use fd3d_engine_m, only: fd3d_grid_t
@@ -116,6 +116,7 @@ contains
     c%cfg%half_length = L
     c%cfg%anelastic = merge(1, 0, anelastic)
     c%cfg%threads = 2
+    c%cfg%share = 0
     c%cfg%d = [10.0_sp, 11.0_sp, 9.0_sp]
     c%cfg%dt = 0.0005_sp
     c%cfg%w = 0
@@ -231,7 +232,10 @@ contains
   subroutine Case3dFine(rc, what)
     integer(c_int), intent(in) :: rc
     character(*), intent(in) :: what
-    if (rc /= 0) call Claim(.false., what//': the C side fails')
+    type(error_t), allocatable :: error
+    if (rc == 0) return
+    call FailFromC(rc, error)
+    call Claim(.false., what//': '//error%message)
   end subroutine Case3dFine
 
   !> A handle with everything set.

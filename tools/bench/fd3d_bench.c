@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bench_triad.h"
 #include "iface.h"
@@ -92,7 +93,7 @@ static void set_points(void *h, int n) {
     if (fd3d_source(h, 1, ENTRIES, field, i, j, k, none, w) || fd3d_histories(h, 1, 1, q) || fd3d_histories(h, 2, 0, q))
         fail("source");
     for (int e = 0; e < RECEIVERS * CELLS; e++)
-        field[e] = e / CELLS % 3, i[e] = 25 + e / CELLS % 100 * (n - 60) / 100 + e % 8, j[e] = n / 2, k[e] = 2,
+        field[e] = e / CELLS % 3, i[e] = 4 + e / CELLS % 100 * (n - 12) / 100 + e % 8, j[e] = n / 2, k[e] = 2,
         w[e] = 0.1f;
     for (int r = 0; r <= RECEIVERS; r++)
         start[r] = CELLS * r;
@@ -134,16 +135,23 @@ static int ascending(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
+/* Seconds of processor time of all threads so far. */
+static double processor(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* Repetitions of the time loop with a triad beside each: see fd2d_bench.c. */
 static void measure(const sort *s, void *h, int n, int threads, int repeats) {
     const double cells = (double)n * n * n;
-    double rate[MOST], bandwidth[MOST], part[MOST], seconds = 0;
+    double rate[MOST], work[MOST], bandwidth[MOST], part[MOST], seconds = 0;
     bench_triad t = bench_triad_new((size_t)(cells * (s->anelastic ? 80 : 48)), threads);
     int steps = 6, it = 1;
     for (int repeat = -1; repeat < repeats; repeat++) {
         if (repeat == 0)
             steps = (int)(0.5 / seconds * steps) / 12 * 12 + 12;
-        const double beside = bench_triad_run(&t, 0), start = omp_get_wtime();
+        const double beside = bench_triad_run(&t, 0), start = omp_get_wtime(), cpu = processor();
         if (fd3d_timestep(h, it, steps))
             fail("timestep");
         seconds = omp_get_wtime() - start;
@@ -151,6 +159,7 @@ static void measure(const sort *s, void *h, int n, int threads, int repeats) {
         if (repeat < 0)
             continue;
         rate[repeat] = cells * steps / seconds * 1e-6;
+        work[repeat] = cells * steps / (processor() - cpu) * 1e-6;
         bandwidth[repeat] = beside;
         part[repeat] = rate[repeat] * s->bytes * 1e-3 / beside;
     }
@@ -162,14 +171,16 @@ static void measure(const sort *s, void *h, int n, int threads, int repeats) {
         fprintf(stderr, "fd3d_bench: the fields blew up (%g)\n", (double)value);
     bench_triad_free(&t);
     qsort(rate, (size_t)repeats, sizeof *rate, ascending);
+    qsort(work, (size_t)repeats, sizeof *work, ascending);
     qsort(bandwidth, (size_t)repeats, sizeof *bandwidth, ascending);
     qsort(part, (size_t)repeats, sizeof *part, ascending);
     const int middle = repeats / 2;
-    printf("cpu  %4d^3  L 2  %-6s  threads %d  median %5.0f best %5.0f Mcell/s  %3d B/cell  triad %5.1f (%.1f..%.1f) "
+    printf("cpu  %4d^3  L 2  %-6s  threads %d  median %5.0f best %5.0f Mcell/s  %5.0f a core  %3d B/cell  triad %5.1f "
+           "(%.1f..%.1f) "
            "GB/s  "
            "%4.0f %% of one sweep a step\n",
-           n, s->name, threads, rate[middle], rate[repeats - 1], s->bytes, bandwidth[middle], bandwidth[0],
-           bandwidth[repeats - 1], 100 * part[middle]);
+           n, s->name, threads, rate[middle], rate[repeats - 1], work[repeats - 1], s->bytes, bandwidth[middle],
+           bandwidth[0], bandwidth[repeats - 1], 100 * part[middle]);
     fflush(stdout);
 }
 
@@ -190,9 +201,9 @@ int main(int argc, char **argv) {
     for (int m = 0; m < SORTS; m++)
         if (strcmp(argv[1], sorts[m].name) == 0)
             s = &sorts[m];
-    if (argc < 4 || s == NULL || v[2] < 100 || v[8] > MOST) {
+    if (argc < 4 || s == NULL || v[2] < 40 || v[8] > MOST) {
         fprintf(stderr,
-                "usage: fd3d_bench [sponge|pml|q|bare n threads [isa [steps width planes [repeats]]]], n from 100, "
+                "usage: fd3d_bench [sponge|pml|q|bare n threads [isa [steps width planes [repeats]]]], n from 40, "
                 "at most %d repeats\n",
                 MOST);
         return 1;
