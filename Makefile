@@ -136,7 +136,7 @@ gpu-tests: $(foreach t,$(GPU_TESTS),$(filter $(B)/tests/$t%,$(FTESTS))) $(if $(N
 gpu-bench: $(GPU_BENCH)
 show-demo: $(BIN)
 	@tools/demo '$(B)'
-run-bench: $(B)/bench/fd2d_bench $(BIN)
+run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(BIN)
 	@tools/bench/run '$(B)'
 
 # --- the treaty between Fortran and C: the compiler prints the C header of the interface modules ---------------------
