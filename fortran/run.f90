@@ -10,7 +10,8 @@ module run_m
   use kinds_m, only: dp
   use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogWarn
   use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
-  use master_m, only: master_t, MasterFinish, MasterNew, MasterPart, MasterServe, MasterStatus
+  use master_end_m, only: MasterFinish, MasterPart, MasterStatus
+  use master_m, only: master_t, MasterNew, MasterServe
   use params_m, only: job_t
   use physics_m, only: SolverNew
   use protocol_m, only: link_t
@@ -23,7 +24,8 @@ module run_m
   use version_m, only: VersionText
   use solver_m, only: solver_t
   use vigil_m, only: ending_t, VigilWait
-  use worker_m, only: rules_t, WorkerRun
+  use worker_desk_m, only: rules_t
+  use worker_m, only: WorkerRun
   implicit none
   private
   public :: Run, RunSurvey

@@ -16,7 +16,7 @@ module verify_m
   use protocol_m, only: BroadcastInteger, LargestInteger
   use roles_m, only: role_t
   use run_m, only: RunSurvey
-  use worker_m, only: rules_t
+  use worker_desk_m, only: rules_t
   use scratch_c, only: scratch_make, scratch_remove
   use store_m, only: store_t, StoreOpen
   use table_m, only: SplitList, table_t

@@ -292,7 +292,8 @@ program t431_slots
   use scene_m, only: scene_t, SceneNew, SceneRun, SceneScheme
   use text_m, only: Str
   use vigil_m, only: ending_t
-  use worker_m, only: rules_t, WorkerRun
+  use worker_desk_m, only: rules_t
+  use worker_m, only: WorkerRun
   implicit none
   integer, parameter :: n = 7
   type(error_t), allocatable :: error
