@@ -95,6 +95,7 @@ contains
           call ReadSrfPoint(file, origin, azimuth, fault, error)
           if (allocated(error)) return
         end do
+        if (version == 1) return                    ! has one block; files made by cutting longer ones go on with half a point
       case default
         call Fail(error, Here(file)//Shown(file%text(first:last))//' stands where PLANE or POINTS must')
       end select

@@ -62,9 +62,9 @@ program t690_faults
   end do
 
   call Put('one.srf', '1.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5 0.1'//nl//' 30 200 5 0 0 0 0'//nl// &
-           ' 0 500 1000 500 0'//nl)
+           ' 0 500 1000 500 0'//nl//' 20.1 45 1.5 90 45 1.0e8 0.5 0.1'//nl)
   call FaultRead('one.srf', [20.0_dp, 45.0_dp], 0.0_dp, f, error)
-  call ClaimFine(error, 'an SRF 1.0 file')
+  call ClaimFine(error, 'an SRF 1.0 file, cut from a longer one')
   call Claim(f%n == 1 .and. all(f%potency), 'it has a potency, the medium gives the rigidity')
   call Near([FaultMoment(f, 3e10_dp)], [3e10_dp*1e4_dp*2], 'moment with 3e10 Pa', 1e8_dp)
 
