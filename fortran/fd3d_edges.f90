@@ -1,0 +1,161 @@
+!> What stands in the halo behind sides that belong to nobody else: the other end of a periodic axis, the images above a free
+!> surface, what has just left through a one-way bottom. Formulas and why they were chosen: der3d.h. Behind an `outside` the halo is
+!> 0 for good. Stencils run along one axis, so edges and corners of the halo need nothing.
+module fd3d_edges_m
+  use der3d_m, only: DerRow
+  use fd3d_engine_m, only: Fd3dHaloBox, Fd3dHaloFields, fd3d_grid_t, field_sxz, field_syz, field_szz, field_vx, field_vy, &
+                           field_vz, side_periodic
+  use kinds_m, only: dp, sp
+  implicit none
+  private
+  public :: volume_t, edges_t, EdgesNew, EdgesFree, FillPeriodic, SurfaceStress, SurfaceVelocity, OneWay
+
+  !> A field with its halo, (1-L:nx+L, 1-L:ny+L, 1-L:nz+L), L the half-length.
+  type :: volume_t
+    real(sp), allocatable :: a(:, :, :)
+  end type volume_t
+
+  integer, parameter :: leaving(6) = [field_vx, field_vy, field_vz, field_sxz, field_syz, field_szz]   ! read across the bottom
+
+  type :: edges_t
+    logical, allocatable :: fluid(:, :)             !< (nx, ny), the cell of row 1 under a free surface
+    real(sp), allocatable :: factor(:, :)           !< lambda/(lambda + 2 mu) there; 0 in a fluid
+    real(sp), allocatable :: gp(:, :), gs(:, :)     !< (c dt - dz)/(c dt + dz) of P and S waves in the last row
+    real(sp), allocatable :: before(:, :, :)        !< the last row one step ago, (nx, ny, leaving)
+  end type edges_t
+
+contains
+
+  !> What the edges need to know of the medium; volumes with a ring, (0:nx+1, 0:ny+1, 0:nz+1).
+  subroutine EdgesNew(edges, grid, rho, lambda, mu)
+    type(edges_t), intent(inout) :: edges
+    type(fd3d_grid_t), intent(in) :: grid
+    real(sp), intent(in) :: rho(0:, 0:, 0:), lambda(0:, 0:, 0:), mu(0:, 0:, 0:)
+    integer :: i, j
+    real(dp) :: cp, cs
+    call EdgesFree(edges)
+    associate (nx => grid%n(1), ny => grid%n(2), nz => grid%n(3))
+      edges%fluid = .not. mu(1:nx, 1:ny, 1) > 0
+      allocate (edges%factor(nx, ny), edges%gp(nx, ny), edges%gs(nx, ny), edges%before(nx, ny, size(leaving)), source=0.0_sp)
+      do j = 1, ny
+        do i = 1, nx
+          if (mu(i, j, 1) > 0) edges%factor(i, j) = lambda(i, j, 1)/(lambda(i, j, 1) + 2*mu(i, j, 1))
+          cp = 0
+          if (rho(i, j, nz) > 0) cp = sqrt((real(lambda(i, j, nz), dp) + 2*real(mu(i, j, nz), dp))/rho(i, j, nz))
+          cs = cp
+          if (mu(i, j, nz) > 0) cs = sqrt(real(mu(i, j, nz), dp)/rho(i, j, nz))
+          edges%gp(i, j) = real((cp*grid%dt - grid%d(3))/(cp*grid%dt + grid%d(3)), sp)
+          edges%gs(i, j) = real((cs*grid%dt - grid%d(3))/(cs*grid%dt + grid%d(3)), sp)
+        end do
+      end do
+    end associate
+  end subroutine EdgesNew
+
+  subroutine EdgesFree(edges)
+    type(edges_t), intent(inout) :: edges
+    if (allocated(edges%factor)) deallocate (edges%fluid, edges%factor, edges%gp, edges%gs, edges%before)
+  end subroutine EdgesFree
+
+  !> The halo of a periodic axis from its other end; what = 0 velocities, 1 stresses.
+  subroutine FillPeriodic(grid, f, what)
+    type(fd3d_grid_t), intent(in) :: grid
+    type(volume_t), intent(inout) :: f(0:)
+    integer, intent(in) :: what
+    integer :: side, fields(3), n, lo(3), hi(3), from(3)
+    do side = 1, 6
+      if (grid%side(side) /= side_periodic) cycle
+      call Fd3dHaloBox(grid, side, .false., lo, hi)
+      from = 0
+      from((side + 1)/2) = merge(1, -1, modulo(side, 2) == 1)*grid%n((side + 1)/2)
+      fields = Fd3dHaloFields(what, side)
+      do n = 1, 3
+        associate (a => f(fields(n))%a)
+          a(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)) = &
+            a(lo(1) + from(1):hi(1) + from(1), lo(2) + from(2):hi(2) + from(2), lo(3) + from(3):hi(3) + from(3))
+        end associate
+      end do
+    end do
+  end subroutine FillPeriodic
+
+  !> Stresses above a free surface: szz on the parabola through its 0 there (odd in a fluid), sxz and syz odd.
+  subroutine SurfaceStress(grid, edges, f)
+    type(fd3d_grid_t), intent(in) :: grid
+    type(edges_t), intent(in) :: edges
+    type(volume_t), intent(inout) :: f(0:)
+    real(sp) :: first, second
+    integer :: m, nx, ny
+    nx = grid%n(1)
+    ny = grid%n(2)
+    associate (szz => f(field_szz)%a, sxz => f(field_sxz)%a, syz => f(field_syz)%a)
+      do m = 0, grid%half_length - 1
+        first = -2*(m + 0.5_sp)*(m + 2)
+        second = (m + 0.5_sp)*(m + 1)*(2.0_sp/3.0_sp)
+        where (edges%fluid)
+          szz(1:nx, 1:ny, -m) = -szz(1:nx, 1:ny, 1 + m)
+        elsewhere
+          szz(1:nx, 1:ny, -m) = second*szz(1:nx, 1:ny, 2) + first*szz(1:nx, 1:ny, 1)
+        end where
+        sxz(1:nx, 1:ny, -m) = -sxz(1:nx, 1:ny, 2 + m)
+        syz(1:nx, 1:ny, -m) = -syz(1:nx, 1:ny, 2 + m)
+      end do
+    end associate
+  end subroutine SurfaceStress
+
+  !> Velocities above a free surface: the even image, tilted by the slope that zero stress asks for.
+  subroutine SurfaceVelocity(grid, edges, f, w)
+    type(fd3d_grid_t), intent(in) :: grid
+    type(edges_t), intent(in) :: edges
+    type(volume_t), intent(inout) :: f(0:)
+    real(sp), contiguous, intent(in) :: w(:)
+    real(sp), dimension(grid%n(1)) :: bx, by, fx, fy, slope
+    real(sp) :: rx, ry
+    integer :: j, m, nx, low
+    nx = grid%n(1)
+    low = 1 - grid%half_length
+    rx = real(grid%d(3)/grid%d(1), sp)
+    ry = real(grid%d(3)/grid%d(2), sp)
+    associate (vx => f(field_vx)%a, vy => f(field_vy)%a, vz => f(field_vz)%a)
+      do j = 1, grid%n(2)
+        call DerRow(low, vz, 1, .true., 1, nx, j, 1, w, bx)
+        call DerRow(low, vz, 2, .true., 1, nx, j, 1, w, by)
+        call DerRow(low, vx, 1, .false., 1, nx, j, 1, w, fx)
+        call DerRow(low, vy, 2, .false., 1, nx, j, 1, w, fy)
+        slope = edges%factor(:, j)*(rx*fx + ry*fy &
+                                    + 0.5_sp*rx*rx*(vz(2:nx + 1, j, 1) - 2*vz(1:nx, j, 1) + vz(0:nx - 1, j, 1)) &
+                                    + 0.5_sp*ry*ry*(vz(1:nx, j + 1, 1) - 2*vz(1:nx, j, 1) + vz(1:nx, j - 1, 1)))
+        do m = 0, grid%half_length - 1
+          vx(1:nx, j, -m) = vx(1:nx, j, 1 + m) + (2*m + 1)*rx*bx
+          vy(1:nx, j, -m) = vy(1:nx, j, 1 + m) + (2*m + 1)*ry*by
+          vz(1:nx, j, -m) = vz(1:nx, j, 2 + m) + 2*(m + 1)*slope
+        end do
+      end do
+    end associate
+  end subroutine SurfaceVelocity
+
+  !> What has come down through a one-way bottom, row after row; what = 0 velocities, 1 stresses. Once a half step.
+  subroutine OneWay(grid, edges, f, what)
+    type(fd3d_grid_t), intent(in) :: grid
+    type(edges_t), intent(inout) :: edges
+    type(volume_t), intent(inout) :: f(0:)
+    integer, intent(in) :: what
+    real(sp), dimension(grid%n(1), grid%n(2)) :: g, above, old
+    integer :: n, m, nx, ny, nz
+    nx = grid%n(1)
+    ny = grid%n(2)
+    nz = grid%n(3)
+    do n = 1 + 3*what, 3 + 3*what
+      g = edges%gs
+      if (leaving(n) == field_vz .or. leaving(n) == field_szz) g = edges%gp
+      associate (a => f(leaving(n))%a)
+        above = edges%before(:, :, n)
+        edges%before(:, :, n) = a(1:nx, 1:ny, nz)
+        do m = nz + 1, nz + grid%half_length
+          old = a(1:nx, 1:ny, m)
+          a(1:nx, 1:ny, m) = above + g*(a(1:nx, 1:ny, m - 1) - old)
+          above = old
+        end do
+      end associate
+    end do
+  end subroutine OneWay
+
+end module fd3d_edges_m
