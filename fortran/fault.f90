@@ -298,8 +298,7 @@ contains
     fault%dt(fault%n) = dt
     fault%rate(at:at + size(rate) - 1) = rate
     fault%start(fault%n + 1) = at + size(rate)
-    fault%area(fault%n) = dt*sum(real(rate, dp)) - dt*(rate(1) + rate(size(rate)))/2
-    if (size(rate) == 1) fault%area(fault%n) = 0
+    fault%area(fault%n) = dt*(sum(real(rate, dp)) - (real(rate(1), dp) + rate(size(rate)))/2)   ! one sample alone has no area
   end subroutine AddPoint
 
   !> Room for so many points and samples.

@@ -4,6 +4,7 @@ module share_m
   use kinds_m, only: dp
   use protocol_m, only: Answer, link_t, message_t, MSG_START, Poll, Rest
   use scheme_m, only: scheme_t
+  use source3d_m, only: SourceFrom, SourceNumbers
   implicit none
   private
   public :: ShareTell, ShareHear
@@ -21,9 +22,7 @@ contains
       message = message_t(kind=MSG_START)
       message%n(1) = status
       if (status == 0) then
-        message%places = Packed(scheme)
-        message%text = scheme%components//achar(10)//scheme%variant
-        message%fields = scheme%q
+        call PackAll(scheme, message)
       end if
       call Answer(link, r, message)
     end do
@@ -35,7 +34,6 @@ contains
     integer, intent(out) :: status
     type(scheme_t), intent(inout) :: scheme
     type(message_t) :: message
-    integer :: p
     real(dp) :: nap
     nap = 0
     do while (message%kind /= MSG_START)
@@ -43,12 +41,58 @@ contains
     end do
     status = int(message%n(1))
     if (status /= 0) return
-    call Unpack(message%places, size(message%fields), scheme)
-    p = index(message%text, achar(10))
-    scheme%components = message%text(:p - 1)
-    scheme%variant = message%text(p + 1:)
-    scheme%q = message%fields
+    call UnpackAll(message, scheme)
   end subroutine ShareHear
+
+  !> What both have, then what a 3D scheme has besides.
+  subroutine PackAll(scheme, message)
+    type(scheme_t), intent(in) :: scheme
+    type(message_t), intent(inout) :: message
+    character, parameter :: nl = achar(10)
+    message%text = scheme%components//nl//scheme%variant
+    message%places = Packed(scheme)
+    message%fields = scheme%q
+    if (.not. scheme%dy > 0) return
+    message%text = message%text//nl//scheme%planes//nl//scheme%fields
+    message%places = [message%places, scheme%dy, scheme%q_band, scheme%qmin, real(merge(1, 0, [scheme%sponge, scheme%periodic, &
+                      scheme%one_way, scheme%attenuates, scheme%pgv]), dp), SourceNumbers(scheme%source)]
+    if (scheme%source%fault%n > 0) message%fields = [message%fields, scheme%source%fault%rate]
+  end subroutine PackAll
+
+  subroutine UnpackAll(message, scheme)
+    type(message_t), intent(in) :: message
+    type(scheme_t), intent(inout) :: scheme
+    character(:), allocatable :: rest
+    logical :: on(5)
+    integer :: nt
+    nt = nint(message%places(23))
+    call Unpack(message%places(:30), nt, scheme)
+    rest = message%text//achar(10)
+    call Cut(scheme%components)
+    call Cut(scheme%variant)
+    scheme%q = message%fields(:nt)
+    if (size(message%places) == 30) return
+    call Cut(scheme%planes)
+    call Cut(scheme%fields)
+    scheme%dy = message%places(31)
+    scheme%q_band = message%places(32:33)
+    scheme%qmin = message%places(34)
+    on = message%places(35:39) > 0
+    scheme%sponge = on(1)
+    scheme%periodic = on(2)
+    scheme%one_way = on(3)
+    scheme%attenuates = on(4)
+    scheme%pgv = on(5)
+    call SourceFrom(message%places(40:), message%fields(nt + 1:), scheme%source)
+  contains
+    subroutine Cut(word)
+      character(:), allocatable, intent(out) :: word
+      integer :: p
+      p = index(rest, achar(10))
+      word = rest(:p - 1)
+      rest = rest(p + 1:)
+    end subroutine Cut
+  end subroutine UnpackAll
 
   pure function Packed(scheme) result(x)
     type(scheme_t), intent(in) :: scheme
