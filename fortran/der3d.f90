@@ -3,7 +3,7 @@ module der3d_m
   use kinds_m, only: sp
   implicit none
   private
-  public :: DerRow, StretchRow
+  public :: DerRow, StretchRow, AddVelocity, NormalIncrement, ShearIncrement, RelaxNormal, AddStress
 
 contains
 
@@ -49,5 +49,42 @@ contains
     psi = b*psi + a*d
     d = ik*d + psi
   end subroutine StretchRow
+
+  !> v += b (tx dx + ty dy + tz dz), then the sponge: all of a row.
+  pure subroutine AddVelocity(t, dx, dy, dz, b, gx, gy, gz, v)
+    real(sp), intent(in) :: t(3), gy, gz
+    real(sp), contiguous, intent(in) :: dx(:), dy(:), dz(:), b(:), gx(:)
+    real(sp), contiguous, intent(inout) :: v(:)
+    v = (v + b*(t(1)*dx + t(2)*dy + t(3)*dz))*((gx*gy)*gz)
+  end subroutine AddVelocity
+
+  !> lambda (ex + ey + ez) + 2 mu e; total = ex + ey + ez.
+  pure subroutine NormalIncrement(lambda, mu, total, e, more)
+    real(sp), contiguous, intent(in) :: lambda(:), mu(:), total(:), e(:)
+    real(sp), contiguous, intent(inout) :: more(:)
+    more = lambda*total + 2*mu*e
+  end subroutine NormalIncrement
+
+  !> mu (ta da + tb db).
+  pure subroutine ShearIncrement(mu, ta, da, tb, db, more)
+    real(sp), intent(in) :: ta, tb
+    real(sp), contiguous, intent(in) :: mu(:), da(:), db(:)
+    real(sp), contiguous, intent(inout) :: more(:)
+    more = mu*(ta*da + tb*db)
+  end subroutine ShearIncrement
+
+  !> What of a normal increment relaxes: p = y(qp) (lambda + 2 mu), s = 2 y(qs) mu.
+  pure subroutine RelaxNormal(p, s, total, e, relaxing)
+    real(sp), contiguous, intent(in) :: p(:), s(:), total(:), e(:)
+    real(sp), contiguous, intent(inout) :: relaxing(:)
+    relaxing = p*total - s*(total - e)
+  end subroutine RelaxNormal
+
+  pure subroutine AddStress(more, gx, gy, gz, s)
+    real(sp), intent(in) :: gy, gz
+    real(sp), contiguous, intent(in) :: more(:), gx(:)
+    real(sp), contiguous, intent(inout) :: s(:)
+    s = (s + more)*((gx*gy)*gz)
+  end subroutine AddStress
 
 end module der3d_m

@@ -7,7 +7,7 @@
 !> the halo of the fields before each half step (fd3d_edges.f90), so that the update itself knows no sides.
 module fd3d_fortran_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_positive_inf, ieee_value
-  use der3d_m, only: DerRow, StretchRow
+  use der3d_m, only: AddStress, AddVelocity, DerRow, NormalIncrement, RelaxNormal, ShearIncrement, StretchRow
   use error_m, only: error_t, Fail
   use fd3d_edges_m, only: edges_t, EdgesFree, EdgesNew, FillPeriodic, OneWay, SurfaceStress, SurfaceVelocity, volume_t
   use fd3d_engine_m, only: Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox, fd3d_engine_t, fd3d_fields, fd3d_grid_t, fd3d_mechanisms, &
@@ -391,9 +391,8 @@ contains
       do a = 1, 3
         call Derivative(self, stress_of(a, c), a, a == c, c, 1, lo, hi, j, k, d(:, a))
       end do
-      associate (v => self%f(field_vx + c - 1)%a(lo:hi, j, k), b => self%b(field_vx + c - 1)%a(lo:hi, j, k), t => self%t)
-        v = (v + b*(t(1)*d(:, 1) + t(2)*d(:, 2) + t(3)*d(:, 3)))*((self%gx(lo:hi)*self%gy(j))*self%gz(k))
-      end associate
+      call AddVelocity(self%t, d(:, 1), d(:, 2), d(:, 3), self%b(field_vx + c - 1)%a(lo:hi, j, k), self%gx(lo:hi), self%gy(j), &
+                       self%gz(k), self%f(field_vx + c - 1)%a(lo:hi, j, k))
     end do
   end subroutine VelocityRow
 
@@ -401,18 +400,22 @@ contains
   subroutine NormalRow(self, lo, hi, j, k)
     class(fd3d_fortran_t), intent(inout) :: self
     integer, intent(in) :: lo, hi, j, k
-    real(sp) :: e(lo:hi, 3), total(lo:hi), more(lo:hi)
-    integer :: a
+    real(sp), dimension(lo:hi) :: total, more, relaxing
+    real(sp) :: e(lo:hi, 3)
+    integer :: a, n
     do a = 1, 3
       call Derivative(self, field_vx + a - 1, a, .false., a, 0, lo, hi, j, k, e(:, a))
       e(:, a) = self%t(a)*e(:, a)
     end do
     total = e(:, 1) + e(:, 2) + e(:, 3)
     do a = 1, 3
-      more = self%lambda(lo:hi, j, k)*total + 2*self%mu(lo:hi, j, k)*e(:, a)
-      if (self%grid%anelastic) call Relax(self, stress_of(a, a), lo, hi, j, k, self%relax_p(lo:hi, j, k)*total &
-                                          - self%relax_s(lo:hi, j, k)*(total - e(:, a)), more)
-      call AddStress(self, stress_of(a, a), lo, hi, j, k, more)
+      n = stress_of(a, a)
+      call NormalIncrement(self%lambda(lo:hi, j, k), self%mu(lo:hi, j, k), total, e(:, a), more)
+      if (self%grid%anelastic) then
+        call RelaxNormal(self%relax_p(lo:hi, j, k), self%relax_s(lo:hi, j, k), total, e(:, a), relaxing)
+        call Relax(self, n, lo, hi, j, k, relaxing, more)
+      end if
+      call AddStress(more, self%gx(lo:hi), self%gy(j), self%gz(k), self%f(n)%a(lo:hi, j, k))
     end do
   end subroutine NormalRow
 
@@ -425,9 +428,9 @@ contains
     n = stress_of(a, b)
     call Derivative(self, field_vx + b - 1, a, .true., b, 0, lo, hi, j, k, da)
     call Derivative(self, field_vx + a - 1, b, .true., a, 0, lo, hi, j, k, db)
-    more = self%mue(n)%a(lo:hi, j, k)*(self%t(a)*da + self%t(b)*db)
+    call ShearIncrement(self%mue(n)%a(lo:hi, j, k), self%t(a), da, self%t(b), db, more)
     if (self%grid%anelastic) call Relax(self, n, lo, hi, j, k, self%strength(n)%a(lo:hi, j, k)*more, more)
-    call AddStress(self, n, lo, hi, j, k, more)
+    call AddStress(more, self%gx(lo:hi), self%gy(j), self%gz(k), self%f(n)%a(lo:hi, j, k))
   end subroutine ShearRow
 
   !> Takes from an increment of stress what relaxes: r = -(dt/2) s becomes e r - (1-e)/2 (y dM); the stress gets the mean of s.
@@ -447,15 +450,6 @@ contains
       end do
     end associate
   end subroutine Relax
-
-  subroutine AddStress(self, n, lo, hi, j, k, more)
-    class(fd3d_fortran_t), intent(inout) :: self
-    integer, intent(in) :: n, lo, hi, j, k
-    real(sp), intent(in) :: more(lo:hi)
-    associate (s => self%f(n)%a(lo:hi, j, k))
-      s = (s + more)*((self%gx(lo:hi)*self%gy(j))*self%gz(k))
-    end associate
-  end subroutine AddStress
 
   !> Undivided difference of a field along an axis, stretched where there is an absorbing layer; c, what: its memory variable psi.
   subroutine Derivative(self, n, axis, backward, c, what, lo, hi, j, k, d)

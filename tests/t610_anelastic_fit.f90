@@ -1,0 +1,53 @@
+!> The relaxation mechanisms of the 3D solver give constant Q in the band they are fitted for, with velocities right at the
+!> reference frequency.
+program t610_anelastic_fit
+  use anelastic_m, only: anelastic_t, AnelasticFit, AnelasticModulus, AnelasticQ, AnelasticUnrelaxed
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use error_m, only: error_t
+  use kinds_m, only: dp
+  use text_m, only: Str
+  implicit none
+  real(dp), parameter :: pi = acos(-1.0_dp), spans(4) = [3.0_dp, 10.0_dp, 50.0_dp, 200.0_dp]
+  type(anelastic_t) :: a
+  type(error_t), allocatable :: error
+  integer :: n
+
+  do n = 1, size(spans)
+    call Band(0.1_dp, 0.1_dp*spans(n))
+  end do
+  call AnelasticFit(1.0_dp, 1.5_dp, a, error)
+  call ClaimFails(error, 'a factor of 2 to 1000', 'a band that is too narrow')
+  call Done()
+
+contains
+
+  subroutine Band(fmin, fmax)
+    real(dp), intent(in) :: fmin, fmax
+    real(dp), parameter :: quality(6) = [20.0_dp, 35.0_dp, 80.0_dp, 150.0_dp, 500.0_dp, 5000.0_dp]
+    real(dp) :: worst, f, c, ratio, drift, kolsky, strength(8)
+    integer :: i, j
+    call AnelasticFit(fmin, fmax, a, error)
+    call ClaimFine(error, 'constant Q from '//Str(fmin, 3)//' to '//Str(fmax, 3)//' Hz')
+    worst = 0
+    do i = 1, size(quality)
+      do j = 0, 60
+        f = fmin*(fmax/fmin)**(j/60.0_dp)
+        worst = max(worst, abs(AnelasticQ(a, 1/quality(i), f)/quality(i) - 1))
+      end do
+    end do
+    call Claim(worst <= 0.01_dp .and. a%worst <= 0.05_dp, 'Q = 20 to 5000 is off by at most '//Str(100*worst, 2)// &
+               ' % <= 1 % in the band, Q = 10 to 1000 by '//Str(100*a%worst, 2)//' % <= 5 %')
+    strength = 0.1_dp*(a%y(:, 1) + 0.1_dp*(a%y(:, 2) + 0.1_dp*a%y(:, 3)))
+    call Claim(all(strength > 0 .and. strength < 1) .and. all(a%y(:, 1) > 0), 'no mechanism gives energy or takes a whole modulus '// &
+               'at Q = 10: strengths '//Str(minval(strength), 2)//' to '//Str(maxval(strength), 2)//' lie in 0..1')
+    f = sqrt(fmin*fmax)
+    c = sqrt(AnelasticUnrelaxed(a, 0.02_dp, f))/real(1/sqrt(AnelasticModulus(a, 0.02_dp, f)), dp)
+    call Claim(abs(c - 1) < 1e-12_dp, 'phase velocity at the reference frequency is off by '//Str(abs(c - 1), 2))
+    ratio = 2
+    drift = real(1/sqrt(AnelasticModulus(a, 0.02_dp, f)), dp)/real(1/sqrt(AnelasticModulus(a, 0.02_dp, f*sqrt(ratio))), dp)
+    kolsky = 1 + 0.02_dp/pi*log(sqrt(ratio))
+    call Claim(abs(drift - kolsky) <= 0.05_dp*(kolsky - 1), 'Q = 50: half an octave up the phase velocity grows by '// &
+               Str(100*(drift - 1), 3)//' %, within 5 % of ln(f/f0)/(pi Q) = '//Str(100*(kolsky - 1), 3)//' %')
+  end subroutine Band
+
+end program t610_anelastic_fit
