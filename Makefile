@@ -10,7 +10,7 @@ MAKEFLAGS += --no-builtin-rules
 
 FC := mpifort
 CC := gcc
-PROGRAMS := SplFd2dmod
+PROGRAMS := SplFd2dmod SplFd3dmod
 
 # --- CUDA, if there is a compiler for it --------------------------------------------------------------------------------
 NVCC     := $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))

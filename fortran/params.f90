@@ -20,7 +20,7 @@ module params_m
     ! model
     character(:), allocatable :: layers, vs, qp, qs, vs_var, qp_var, qs_var, model_at
     integer :: model_ny = 0
-    real(dp) :: model_dy = 0, model_y0 = 0, vp_vs = 0, qs_vs = 0, qp_qs = 0, q_f1 = 0, q_f2 = 0
+    real(dp) :: model_dy = 0, model_y0 = 0, vp_vs = 0, qs_vs = 0, qp_qs = 0, q_f1 = 0, q_f2 = 0, q_ref = 0
     logical :: attenuation = .true.
     character(:), allocatable :: vp, rho, vp_var, rho_var, model_format, model_order, model_endian, vp_unit, rho_unit
     character(:), allocatable :: rho_rule, regrid
@@ -187,6 +187,7 @@ contains
     call t%real('qp_qs', job%qp_qs, 2.0_dp, 0.1_dp, 100.0_dp, '', 'Qp = qp_qs*Qs where no file tells Qp')
     call t%real('q_f1', job%q_f1, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Q is constant from here; 0 = from a fiftieth of q_f2')
     call t%real('q_f2', job%q_f2, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'to here; 0 = fmax')
+    call t%real('q_ref', job%q_ref, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'the velocities of the model are phase velocities at this frequency; 0 = middle of the band, on a logarithmic scale')
     call t%word('model_format', job%model_format, 'auto', 'auto,netcdf,raw32,raw64', 'auto = netcdf for .nc, raw32 otherwise')
     call t%text('vp_var', job%vp_var, 'vp', 'name of the variable in a NetCDF model')
     call t%text('vs_var', job%vs_var, 'vs', 'name of the variable in a NetCDF model')

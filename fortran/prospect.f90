@@ -1,5 +1,6 @@
 !> A survey ready to be modelled: job, key-map, model, wavelet and scheme, every one checked.
 module prospect_m
+  use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use error_m, only: error_t, Fail
   use faults_m, only: FaultAdd, faults_t, FaultsRaise
   use files_m, only: Crc32, Hex
@@ -8,7 +9,7 @@ module prospect_m
   use log_m, only: LogInfo, LogWarn
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape
   use params_m, only: job_t
-  use scheme_m, only: scheme_t, SchemeCells, SchemeDerive, SchemePad, SchemeSpacing
+  use scheme_m, only: scheme_t, SchemeBand, SchemeCells, SchemeDerive, SchemePad, SchemeSpacing
   use source3d_m, only: source_fault, SourceNumbers, SourceWords
   use shot_m, only: shot_t
   use survey_m, only: survey_t
@@ -55,7 +56,7 @@ contains
     call ModelGrid(job, prospect%model, dx, dz, error, dy)
     if (allocated(error)) return
     if (job%three_d) then
-      call SchemeDerive(job, prospect%wavelet, prospect%model%vmin, prospect%model%vmax, dx, dz, prospect%scheme, error, dy)
+      call SchemeDerive(job, prospect%wavelet, prospect%model%vmin, Fastest(prospect, error), dx, dz, prospect%scheme, error, dy)
       prospect%scheme%attenuates = prospect%model%earth%attenuates
       prospect%scheme%qmin = prospect%model%earth%qmin
     else
@@ -67,6 +68,21 @@ contains
     if (.not. allocated(error)) call ChooseSnapshots(prospect, error)
     if (.not. allocated(error)) call CheckSnapshots(prospect, error)
   end subroutine ProspectRead
+
+  !> The fastest wave [m/s]: with attenuation that of very high frequencies, faster than the model's.
+  real(dp) function Fastest(prospect, error) result(v)
+    type(prospect_t), intent(in) :: prospect
+    type(error_t), allocatable, intent(inout) :: error
+    type(anelastic_t) :: a
+    real(dp) :: band(2), reference
+    v = prospect%model%vmax
+    if (.not. prospect%model%earth%attenuates .or. .not. prospect%model%earth%qmin > 0) return
+    call SchemeBand(prospect%job, prospect%wavelet, band, reference)
+    call AnelasticFit(band(1), band(2), a, error)
+    if (prospect%model%earth%qmin < anelastic_least_q) call Fail(error, 'the smallest Q of the model is '// &
+      Str(prospect%model%earth%qmin, 4)//', at least '//Str(anelastic_least_q)//' can be modelled')
+    if (.not. allocated(error)) v = v*sqrt(AnelasticUnrelaxed(a, 1/prospect%model%earth%qmin, reference))
+  end function Fastest
 
   !> The histories of a fault have no wavelet, but a band that must be right.
   subroutine FaultWavelet(job, wavelet, error)
@@ -151,7 +167,7 @@ contains
     integer :: i
     associate (c => prospect%scheme, j => prospect%job)
       s = ' '//Str(c%dy, 17)//' '//j%absorb//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%attenuates)//' '// &
-          Str(c%q_band(1), 12)//' '//Str(c%q_band(2), 12)
+          Str(c%q_band(1), 12)//' '//Str(c%q_band(2), 12)//' '//Str(c%q_ref, 12)
       allocate (x, source=SourceNumbers(c%source))
       if (c%source%kind /= source_fault) then
         do i = 1, size(x)
@@ -174,6 +190,7 @@ contains
       survey%nt = c%nt_out
       survey%dt_out = c%dt_out
       survey%components = c%components
+      survey%three_d = c%dy > 0
       survey%fingerprint = ProspectFingerprint(prospect)
       if (c%dy > 0) then
         call Describe3d(prospect, survey)

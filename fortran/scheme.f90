@@ -12,7 +12,7 @@ module scheme_m
   use window_m, only: window_t
   implicit none
   private
-  public :: scheme_t, SchemeDerive, SchemePad, SchemeGrid, SchemeCells, SchemeSpacing
+  public :: scheme_t, SchemeDerive, SchemePad, SchemeGrid, SchemeCells, SchemeSpacing, SchemeBand
 
   type :: scheme_t
     real(dp) :: dx = 0, dz = 0                !< grid spacing [m]
@@ -42,6 +42,7 @@ module scheme_m
     logical :: one_way = .false.              !< the bottom lets waves out by Clayton & Engquist
     logical :: attenuates = .false.           !< with memory variables
     real(dp) :: q_band(2) = 0                 !< Q is constant in this band [Hz]
+    real(dp) :: q_ref = 0                     !< there the model's velocities are phase velocities [Hz]
     real(dp) :: qmin = 0                      !< smallest quality factor of the model
     logical :: pgv = .false.                  !< the map of peak ground velocity is wanted
     type(source3d_t) :: source
@@ -169,12 +170,22 @@ contains
     scheme%pgv = job%pgv
     scheme%planes = job%snapshot_planes
     scheme%fields = job%snapshot_fields
-    scheme%q_band = [job%q_f1, job%q_f2]
-    if (.not. scheme%q_band(2) > 0) scheme%q_band(2) = wavelet%fmax
-    if (.not. scheme%q_band(1) > 0) scheme%q_band(1) = scheme%q_band(2)/50
+    call SchemeBand(job, wavelet, scheme%q_band, scheme%q_ref)
     call SourceDerive(job, scheme%source, error)
     if (scheme%source%kind == source_fault) scheme%time_correction = .false.   ! no history is turned about: see fault.f90
   end subroutine CopyJob3d
+
+  !> Band of constant Q [Hz], and the frequency at which the model's velocities are phase velocities.
+  pure subroutine SchemeBand(job, wavelet, band, reference)
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(in) :: wavelet
+    real(dp), intent(out) :: band(2), reference
+    band = [job%q_f1, job%q_f2]
+    if (.not. band(2) > 0) band(2) = wavelet%fmax
+    if (.not. band(1) > 0) band(1) = band(2)/50
+    reference = job%q_ref
+    if (.not. reference > 0) reference = sqrt(product(band))
+  end subroutine SchemeBand
 
   subroutine CheckNumbers(scheme, job, error)
     type(scheme_t), intent(in) :: scheme

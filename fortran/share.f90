@@ -54,7 +54,7 @@ contains
     message%fields = scheme%q
     if (.not. scheme%dy > 0) return
     message%text = message%text//nl//scheme%planes//nl//scheme%fields
-    message%places = [message%places, scheme%dy, scheme%q_band, scheme%qmin, real(merge(1, 0, [scheme%sponge, scheme%periodic, &
+    message%places = [message%places, scheme%dy, scheme%q_band, scheme%q_ref, scheme%qmin, real(merge(1, 0, [scheme%sponge, scheme%periodic, &
                       scheme%one_way, scheme%attenuates, scheme%pgv]), dp), SourceNumbers(scheme%source)]
     if (scheme%source%fault%n > 0) message%fields = [message%fields, scheme%source%fault%rate]
   end subroutine PackAll
@@ -76,14 +76,15 @@ contains
     call Cut(scheme%fields)
     scheme%dy = message%places(31)
     scheme%q_band = message%places(32:33)
-    scheme%qmin = message%places(34)
-    on = message%places(35:39) > 0
+    scheme%q_ref = message%places(34)
+    scheme%qmin = message%places(35)
+    on = message%places(36:40) > 0
     scheme%sponge = on(1)
     scheme%periodic = on(2)
     scheme%one_way = on(3)
     scheme%attenuates = on(4)
     scheme%pgv = on(5)
-    call SourceFrom(message%places(40:), message%fields(nt + 1:), scheme%source)
+    call SourceFrom(message%places(41:), message%fields(nt + 1:), scheme%source)
   contains
     subroutine Cut(word)
       character(:), allocatable, intent(out) :: word
