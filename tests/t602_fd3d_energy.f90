@@ -1,0 +1,177 @@
+!> In a closed box of rough rock, water and air the scheme keeps its energy; beneath a free surface it stays bounded for many steps.
+program t602_fd3d_energy
+  use check_m, only: Claim, ClaimFine, Done
+  use error_m, only: error_t
+  use fd3d_engine_m, only: fd3d_engine_t, field_sxx, field_sxy, field_vx, field_vz, part_all, side_free, side_outside, &
+                           side_periodic
+  use fd3d_media_m, only: Fd3dBuoyancy, Fd3dShearModulus, Fd3dStableStep
+  use kinds_m, only: dp, sp
+  use scene3d_m, only: scene3d_t, Scene3dEngine, Scene3dNew, Scene3dSteps
+  use text_m, only: Str
+  implicit none
+  integer, parameter :: n(3) = [20, 18, 19]
+
+  call Closed('a closed box, half-length 2', 2, side_outside)
+  call Closed('a closed box, half-length 4', 4, side_outside)
+  call Closed('periodic sides, half-length 1', 1, side_periodic)
+  call Free('beneath a free surface, half-length 2', 2, 1.6_sp, 5.0_sp, .false.)
+  call Free('beneath a free surface, half-length 2, soft and wet', 2, 1.5_sp, 12.0_sp, .true.)
+  call Free('beneath a free surface, half-length 4', 4, 1.5_sp, 4.0_sp, .true.)
+  call Done()
+
+contains
+
+  !> Between steps 1 and 1500: kinetic energy from both half steps around the stresses is exact for the leap-frog.
+  subroutine Closed(what, half_length, kind)
+    character(*), intent(in) :: what
+    integer, intent(in) :: half_length, kind
+    type(scene3d_t) :: scene
+    class(fd3d_engine_t), allocatable :: engine
+    type(error_t), allocatable :: error
+    real(dp) :: first, last, fastest
+    call MakeScene(scene, half_length, 1.5_sp, 3.0_sp, .true., .true.)
+    fastest = scene%grid%dt/0.9_dp
+    scene%grid%side = kind
+    scene%grid%dt = 0.99_dp*Fd3dStableStep(scene%grid, scene%rho, scene%lambda, scene%mu)
+    call Start(scene, engine, error)
+    first = Energy(scene, engine, 1, error)
+    if (.not. allocated(error)) call engine%timestep(2, 1498, error)
+    last = Energy(scene, engine, 1500, error)
+    call ClaimFine(error, what//': 1500 steps, '//Str(scene%grid%dt/fastest, 3)//' of the limit of its fastest cell')
+    call Claim(first > 0 .and. abs(last/first - 1) <= 1e-5_dp, 'its energy has changed by '//Str(last/first - 1, 2)//' <= 1e-5 of '// &
+               Str(first, 3)//' J')
+  end subroutine Closed
+
+  subroutine Free(what, half_length, lowest, highest, wet)
+    character(*), intent(in) :: what
+    integer, intent(in) :: half_length
+    real(sp), intent(in) :: lowest, highest
+    logical, intent(in) :: wet
+    type(scene3d_t) :: scene
+    class(fd3d_engine_t), allocatable :: engine
+    type(error_t), allocatable :: error
+    real(dp) :: e(4)
+    integer :: i
+    call MakeScene(scene, half_length, lowest, highest, wet, .false.)
+    scene%grid%side(5) = side_free
+    scene%grid%dt = 0.95_dp*Fd3dStableStep(scene%grid, scene%rho, scene%lambda, scene%mu)
+    call Start(scene, engine, error)
+    e(1) = Energy(scene, engine, 1, error)
+    do i = 2, 4
+      if (.not. allocated(error)) call engine%timestep(2 + 3000*(i - 2), 2999, error)
+      e(i) = Energy(scene, engine, 1 + 3000*(i - 1), error)
+    end do
+    call ClaimFine(error, what//', vp/vs '//Str(lowest)//' to '//Str(highest)//': 9000 steps')
+    call Claim(all(abs(e(2:)/e(1) - 1) <= 0.05_dp), 'its energy after 3000, 6000, 9000 steps is '// &
+               Str(e(2)/e(1), 4)//', '//Str(e(3)/e(1), 4)//', '//Str(e(4)/e(1), 4)//' of the first, within 5 %')
+  end subroutine Free
+
+  subroutine Start(scene, engine, error)
+    type(scene3d_t), intent(inout) :: scene
+    class(fd3d_engine_t), allocatable, intent(out) :: engine
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp) :: noise(n(1), n(2), n(3))
+    integer :: i, j, k, c
+    call Scene3dEngine('fortran', engine, error)
+    allocate (scene%q(0, 0))
+    scene%nt = 0
+    call Scene3dSteps(scene, engine, error)
+    do c = field_vx, field_vz
+      call random_number(noise)
+      noise = noise - 0.5_sp
+      do concurrent(i=1:n(1), j=1:n(2), k=1:n(3))
+        if (.not. Fd3dBuoyancy(scene%rho, c, i, j, k) > 0) noise(i, j, k) = 0         ! air does not move
+      end do
+      call engine%set_field(c, noise, error)
+    end do
+  end subroutine Start
+
+  !> Does step it and returns the energy at its beginning.
+  real(dp) function Energy(scene, engine, it, error)
+    type(scene3d_t), intent(in) :: scene
+    class(fd3d_engine_t), intent(inout) :: engine
+    integer, intent(in) :: it
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp) :: v(n(1), n(2), n(3), 3, 2), s(n(1), n(2), n(3), 6)
+    real(dp) :: total, mu, lambda, b
+    integer :: i, j, k, c
+    if (allocated(error)) return
+    do c = 1, 3
+      call engine%field(field_vx + c - 1, v(:, :, :, c, 1), error)
+    end do
+    do c = 1, 6
+      call engine%field(field_sxx + c - 1, s(:, :, :, c), error)
+    end do
+    call engine%velocity(it, part_all, error)
+    do c = 1, 3
+      call engine%field(field_vx + c - 1, v(:, :, :, c, 2), error)
+    end do
+    call engine%stress(it, part_all, error)
+    total = 0
+    do k = 1, n(3)
+      do j = 1, n(2)
+        do i = 1, n(1)
+          do c = 1, 3
+            b = Fd3dBuoyancy(scene%rho, field_vx + c - 1, i, j, k)
+            if (c == 3 .and. k == 1 .and. scene%grid%side(5) == side_free) b = 2*b       ! half a cell of mass
+            if (b > 0) total = total + real(v(i, j, k, c, 1), dp)*v(i, j, k, c, 2)/b
+            mu = Fd3dShearModulus(scene%mu, field_sxy + c - 1, i, j, k)
+            if (mu > 0) total = total + real(s(i, j, k, 3 + c), dp)**2/mu
+          end do
+          mu = scene%mu(i, j, k)
+          lambda = scene%lambda(i, j, k)
+          if (mu > 0) then
+            total = total + (sum(real(s(i, j, k, :3), dp)**2) - lambda/(3*lambda + 2*mu)*sum(real(s(i, j, k, :3), dp))**2)/(2*mu)
+          else if (lambda > 0) then
+            total = total + real(s(i, j, k, 1), dp)**2/lambda
+          end if
+        end do
+      end do
+    end do
+    Energy = 0.5_dp*total*product(scene%grid%d)
+  end function Energy
+
+  !> Rough rock of vp/vs between two bounds; water in a corner at the top; air in another.
+  subroutine MakeScene(s, half_length, lowest, highest, wet, airy)
+    type(scene3d_t), intent(out) :: s
+    integer, intent(in) :: half_length
+    real(sp), intent(in) :: lowest, highest
+    logical, intent(in) :: wet, airy
+    real(sp) :: vp, ratio
+    integer :: i, j, k
+    call Scene3dNew(s, n, 10.0_dp, half_length, 3000.0_dp, 1500.0_dp, 2000.0_dp, 0.9_dp)
+    do k = 0, n(3) + 1
+      do j = 0, n(2) + 1
+        do i = 0, n(1) + 1
+          vp = 2000 + 1000*Rough(i, j, k, 13)
+          ratio = lowest + (highest - lowest)*Rough(i, j, k, 7)**3
+          s%rho(i, j, k) = 1800 + 700*Rough(i, j, k, 17)
+          s%mu(i, j, k) = s%rho(i, j, k)*(vp/ratio)**2
+          s%lambda(i, j, k) = s%rho(i, j, k)*vp**2 - 2*s%mu(i, j, k)
+          if (wet .and. Wrap(k, 3) < 6 .and. Wrap(i, 1) > 12) then
+            s%rho(i, j, k) = 1000
+            s%lambda(i, j, k) = 1000*1500.0_sp**2
+            s%mu(i, j, k) = 0
+          end if
+          if (airy .and. Wrap(k, 3) < 5 .and. Wrap(i, 1) < 7) then
+            s%rho(i, j, k) = 0
+            s%lambda(i, j, k) = 0
+            s%mu(i, j, k) = 0
+          end if
+        end do
+      end do
+    end do
+  end subroutine MakeScene
+
+  elemental real(sp) function Rough(i, j, k, m)
+    integer, intent(in) :: i, j, k, m
+    Rough = real(modulo(Wrap(i, 1)**2*7 + Wrap(j, 2)*29 + Wrap(k, 3)**2*11 + Wrap(i, 1)*Wrap(j, 2)*3, m), sp)/(m - 1)
+  end function Rough
+
+  !> The ring of periodic sides is the other end.
+  elemental integer function Wrap(i, axis)
+    integer, intent(in) :: i, axis
+    Wrap = 1 + modulo(i - 1, n(axis))
+  end function Wrap
+
+end program t602_fd3d_energy
