@@ -385,9 +385,9 @@ contains
       call Fail(error, 'the window of shot record '//Str(shot%record)//' has '//Str(last(1) - first(1), 7)//' x '// &
                 Str(last(2) - first(2), 7)//' x '//Str(last(3) - first(3), 7)//' cells, at most '//Str(cells_most, 2)// &
                 ' in all: lower aperture or depth, or raise the spacings')
-    else if (any(last - first < 8)) then
+    else if (any(last - first < 4)) then
       call Fail(error, 'the window of shot record '//Str(shot%record)//' has '//Str(last(1) - first(1), 7)//' x '// &
-                Str(last(2) - first(2), 7)//' x '//Str(last(3) - first(3), 7)//' cells, at least 8 along each axis: widen '// &
+                Str(last(2) - first(2), 7)//' x '//Str(last(3) - first(3), 7)//' cells, at least 4 along each axis: widen '// &
                 'aperture or depth, or lower the spacings')
     end if
     if (allocated(error)) return

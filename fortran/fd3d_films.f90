@@ -72,7 +72,7 @@ contains
     end do
   end subroutine FilmsPlan
 
-  !> 'top', 'x=1200': axis and cell of the grid.
+  !> 'top', 'x1200': axis and cell of the grid.
   subroutine ReadPlane(self, word, window, frame, error)
     class(fd3d_state_t), intent(in) :: self
     character(*), intent(in) :: word
@@ -84,12 +84,10 @@ contains
     frame%axis = 3
     frame%index = self%pad(3) + 1
     if (word == 'top') return
-    ok = len(word) > 2
-    if (ok) frame%axis = index('xyz', word(1:1))
-    if (ok) ok = frame%axis > 0 .and. word(2:2) == '='
-    if (ok) call NumberOf(word(3:), place, ok)
-    if (.not. ok) then
-      call Fail(error, "snapshot_planes holds '"//word//"': give top, or x=, y= or z= and a place [m]")
+    frame%axis = index('xyz', word(1:1))
+    call NumberOf(word(2:), place, ok)
+    if (.not. ok .or. frame%axis == 0) then
+      call Fail(error, "snapshot_planes holds '"//word//"': give top, or x, y or z and a place [m]")
       return
     end if
     frame%index = floor((place - self%corner(frame%axis))/self%grid%d(frame%axis)) + 1

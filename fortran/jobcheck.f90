@@ -12,7 +12,7 @@ module jobcheck_m
   use params_m, only: job_t, JobTable
   use path_c, only: path_input, path_output, path_same
   use table_m, only: table_t, SplitList, TableArguments, TableCheck, TableReadText, TableUnknown
-  use text_m, only: CString, Lower, Str, ToInt
+  use text_m, only: CString, Lower, Str, ToInt, ToReal
   implicit none
   private
   public :: JobRead, JobFromText, JobCheck, JobModelFormat
@@ -298,11 +298,38 @@ contains
     type(table_t), intent(inout) :: t
     if (t%sound('snapshot,tmax') .and. job%snapshot > job%tmax) &
       call t%blame('snapshot', 'is longer than the record, '//t%said('tmax')//': give at most tmax, or 0 for none')
+    if (job%three_d) call CheckPlanes(job, t)
     if (job%snapshot_shots == '') return
     if (t%sound('snapshot') .and. .not. t%given('snapshot') .and. .not. job%pgv) &
       call t%blame('snapshot_shots', 'has no effect without snapshots: give snapshot=SECONDS too')
     call CheckShotList(job, t)
   end subroutine CheckSnapshots
+
+  !> Planes and fields of 3D snapshots.
+  subroutine CheckPlanes(job, t)
+    type(job_t), intent(in) :: job
+    type(table_t), intent(inout) :: t
+    character(32), allocatable :: list(:)
+    real(dp) :: place
+    logical :: ok
+    integer :: i
+    allocate (list, source=SplitList(job%snapshot_planes))
+    do i = 1, size(list)
+      if (list(i) == 'top') cycle
+      call ToReal(trim(list(i)(2:)), place, ok)
+      if (.not. ok .or. index('xyz', list(i)(1:1)) == 0) then
+        call t%blame('snapshot_planes', "holds '"//trim(list(i))//"': give top, or x, y or z and a place [m], joined by commas")
+        exit
+      end if
+    end do
+    deallocate (list)
+    allocate (list, source=SplitList(job%snapshot_fields))
+    do i = 1, size(list)
+      if (any(list(i) == [character(32) :: 'vx', 'vy', 'vz', 'p'])) cycle
+      call t%blame('snapshot_fields', "holds '"//trim(list(i))//"': give any of vx, vy, vz, p, joined by commas")
+      exit
+    end do
+  end subroutine CheckPlanes
 
   !> Whole numbers joined by commas, each once.
   subroutine CheckShotList(job, t)
