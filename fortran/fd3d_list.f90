@@ -49,11 +49,33 @@ contains
     do c = 1, 3
       first = list%n + 1
       if (abs(f(c)) > 0) call AddPoint(list, grid, field_vx + c - 1, x, f(c)*grid%dt/product(grid%d), h, error)
+      if (c == 3 .and. grid%side(5) == side_free) call PushSurface(list, grid, first)
       do m = first, list%n
         list%w(m) = list%w(m)*Fd3dBuoyancy(rho, list%field(m), list%i(m), list%j(m), list%k(m))
       end do
     end do
   end subroutine Fd3dForce
+
+  !> Vertical forces in row 1 stand on the free surface, so they are a traction T: szz begins with T there, not with 0. The parabola
+  !> above it (der3d.h) then changes the derivative of szz in the first rows of vz by these gains, which bring in the momentum of T.
+  subroutine PushSurface(list, grid, first)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: first
+    real(dp) :: gain(0:grid%half_length - 1)
+    integer :: n, m, k
+    do k = 0, grid%half_length - 1
+      gain(k) = sum([(grid%w(m)*(m - k)*(m - k + 1)/0.75_dp, m=k + 1, grid%half_length)])
+    end do
+    n = list%n
+    do m = first, n
+      if (list%k(m) /= 1) cycle
+      do k = 1, grid%half_length - 1
+        call AddEntry(list, field_vz, [list%i(m), list%j(m), 1 + k], list%w(m)*gain(k), list%h(m))
+      end do
+      list%w(m) = real(list%w(m)*gain(0), sp)
+    end do
+  end subroutine PushSurface
 
   !> A moment tensor m (xx, yy, zz, xy, xz, yz) times history h of its rate [N m/s]: ds = -dt m/V.
   subroutine Fd3dMoment(list, grid, x, m, h, error)

@@ -37,6 +37,7 @@ contains
     scene%grid%whole = n
     scene%grid%d = h
     scene%grid%half_length = half_length
+    scene%grid%threads = merge(1, 0, product(n) < 60000)            ! too little for two
     scene%grid%w(:half_length) = DerTaylor(half_length)
     scene%grid%dt = share*h/(vp*sqrt(3.0_dp)*DerSumAbs(scene%grid%w(:half_length)))
     scene%cpml = vp

@@ -1,0 +1,97 @@
+!> Exact solutions for line sources along y by a sum over horizontal wavenumbers: a vertical force on an elastic half-space (Lamb
+!> 1904) and a volume source in water over an elastic half-space. Sources repeat every `period` metres, so far away that nothing
+!> comes in time; frequencies have a small imaginary part, which damps what comes later still (Bouchon 2003, Pure Appl. Geophys.
+!> 160, 445-465).
+module halfspace_m
+  use kinds_m, only: dp
+  implicit none
+  private
+  public :: ground_t, LambVelocity, WaterPressure, LineSeries
+
+  real(dp), parameter :: pi = acos(-1.0_dp)
+  complex(dp), parameter :: i1 = (0.0_dp, 1.0_dp)
+
+  type :: ground_t
+    real(dp) :: vp = 0, vs = 0, rho = 0         !< of the half-space
+    real(dp) :: c = 0, rho1 = 0                 !< of water above it
+    real(dp) :: period = 0                      !< [m]
+    integer :: waves = 0                        !< wavenumbers on either side of 0
+  end type ground_t
+
+contains
+
+  !> Square root with positive real part.
+  elemental complex(dp) function Decay(k, w, c)
+    real(dp), intent(in) :: k, c
+    complex(dp), intent(in) :: w
+    Decay = sqrt(k**2 - (w/c)**2)
+    if (real(Decay) < 0) Decay = -Decay
+  end function Decay
+
+  !> Rayleigh's function (2 k**2 - kb**2)**2 - 4 k**2 na nb.
+  elemental complex(dp) function Rayleigh(g, k, w)
+    type(ground_t), intent(in) :: g
+    real(dp), intent(in) :: k
+    complex(dp), intent(in) :: w
+    Rayleigh = (2*k**2 - (w/g%vs)**2)**2 - 4*k**2*Decay(k, w, g%vp)*Decay(k, w, g%vs)
+  end function Rayleigh
+
+  !> Weight of wavenumber n: the sum fades out, as a cut would ring.
+  elemental real(dp) function Fade(g, n)
+    type(ground_t), intent(in) :: g
+    integer, intent(in) :: n
+    Fade = 0.5_dp*(1 + cos(pi*min(1.0_dp, max(0.0_dp, 2*abs(n)/real(g%waves, dp) - 1))))
+  end function Fade
+
+  !> Velocity (x, z) on the surface at x from a force of 1 N per metre downwards at x = 0.
+  function LambVelocity(g, x, w) result(v)
+    type(ground_t), intent(in) :: g
+    real(dp), intent(in) :: x
+    complex(dp), intent(in) :: w
+    complex(dp) :: v(2), r, na, nb
+    real(dp) :: k
+    integer :: n
+    v = 0
+    do n = -g%waves, g%waves
+      k = 2*pi*n/g%period
+      r = g%rho*g%vs**2*Rayleigh(g, k, w)
+      na = Decay(k, w, g%vp)
+      nb = Decay(k, w, g%vs)
+      v = v + [i1*k*(2*k**2 - (w/g%vs)**2 - 2*na*nb), -na*(w/g%vs)**2]*Fade(g, n)/r*exp(-i1*k*x)
+    end do
+    v = i1*w*v/g%period
+  end function LambVelocity
+
+  !> Pressure in water at (x, zr above the ground) from a volume source of 1 m2/s at (0, zs above the ground).
+  complex(dp) function WaterPressure(g, x, zs, zr, w) result(p)
+    type(ground_t), intent(in) :: g
+    real(dp), intent(in) :: x, zs, zr
+    complex(dp), intent(in) :: w
+    complex(dp) :: n1, q
+    real(dp) :: k
+    integer :: n
+    p = 0
+    do n = -g%waves, g%waves
+      k = 2*pi*n/g%period
+      n1 = Decay(k, w, g%c)
+      q = -(g%rho/g%rho1)*n1/Decay(k, w, g%vp)*Rayleigh(g, k, w)/(w/g%vs)**4
+      p = p + Fade(g, n)*(exp(-n1*abs(zs - zr)) + (q + 1)/(q - 1)*exp(-n1*(zs + zr)))/(2*n1)*exp(-i1*k*x)
+    end do
+    p = i1*w*g%rho1*p/g%period
+  end function WaterPressure
+
+  !> Time series of a spectrum at the frequencies w(n) = 2 pi n df - i damping, n from 0, times a Ricker wavelet.
+  pure function LineSeries(spectrum, df, damping, fpeak, t0, t) result(x)
+    complex(dp), intent(in) :: spectrum(0:)
+    real(dp), intent(in) :: df, damping, fpeak, t0, t(:)
+    real(dp) :: x(size(t))
+    complex(dp) :: f
+    integer :: n
+    x = 0
+    do n = 0, size(spectrum) - 1
+      f = n*df - i1*damping/(2*pi)
+      x = x + merge(1, 2, n == 0)*df*real(spectrum(n)*2*f**2/(sqrt(pi)*fpeak**3)*exp(-(f/fpeak)**2 - i1*2*pi*f*t0)*exp(i1*2*pi*f*t))
+    end do
+  end function LineSeries
+
+end module halfspace_m
