@@ -95,7 +95,7 @@ contains
       end if
       call Row('velocity', 'slowest wave '//Str(e%vmin)//' m/s, fastest '//Str(e%vmax)//' m/s')
       call Row('density', Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3')
-      if (e%attenuates) call Row('attenuation', 'Q from '//Str(e%qmin, 4)//' on, constant from '// &
+      if (e%attenuates) call Row('quality', 'Q from '//Str(e%qmin, 4)//' on, constant from '// &
                                  Str(prospect%scheme%q_band(1), 3)//' to '//Str(prospect%scheme%q_band(2), 3)//' Hz')
       call Row('source', SourceWords(prospect%scheme%source))
     end associate

@@ -9,7 +9,7 @@ import os
 import numpy as np
 
 from . import cli, ibmfloat, segyheader
-from .gathers import Gathers
+from .gathers import Gathers, VARIABLES
 
 ABOUT = """Writes gathers as SEG-Y rev 1 (.segy, .sgy) or SU (.su).
 
@@ -27,7 +27,7 @@ def arguments(words):
     p = cli.Parser(prog='spl-export', description=ABOUT)
     p.add_argument('file', help='file of gathers')
     p.add_argument('-o', '--output', required=True, metavar='OUT', help='OUT.segy, OUT.sgy or OUT.su')
-    p.add_argument('--component', choices=('p', 'vx', 'vz'), help='what to write (default: p, or the only one recorded)')
+    p.add_argument('--component', choices=tuple(VARIABLES), help='what to write (default: p, or the only one recorded)')
     p.add_argument('--records', metavar='LIST', help='shot records, such as 1-12,20 or 1-100:10 (default: all)')
     p.add_argument('--done-only', action='store_true', help='leave out (and name) shots that are unfinished or damaged')
     p.add_argument('--positions', choices=('used', 'asked'), default='used',
