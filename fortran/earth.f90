@@ -1,7 +1,7 @@
 !> The earth of a 3D job: volumes or flat layers, and the window of it that a shot sees.
 !>
 !> Volumes are cells: a sample is what its cell consists of, the model reaches half a spacing beyond the outermost samples, or, with
-!> model_at=nodes, just to them. The grid's cells begin at the model's low sides; layers begin at x = y = 0 and the top of the first.
+!> model_at=nodes, just to them. The grid's cells begin at the model's low sides; of layers at x = y = 0.
 module earth_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
   use error_m, only: error_t, Fail
@@ -191,8 +191,8 @@ contains
           if (a(i, k)*factor >= lo .and. a(i, k)*factor <= hi*(1 + 1e-6_dp)) cycle
         end if
         call Fail(error, what//" model '"//path//"': sample ("//Str(i)//', '//Str(modulo(k - 1, n(2)) + 1)//', '// &
-                  Str((k - 1)/n(2) + 1)//') is '//Str(a(i, k)*factor)//', must be 0 or '//Str(lo)//' .. '//Str(hi)//': check unit '// &
-                  'and byte order')
+                  Str((k - 1)/n(2) + 1)//') is '//Str(a(i, k)*factor)//', must be 0 or '//Str(lo)//' .. '//Str(hi)//': check '// &
+                  'unit and byte order')
         return
       end do
     end do
@@ -355,8 +355,8 @@ contains
     end if
   end subroutine EarthGrid
 
-  !> Where the window of a shot lies, without its media: whole cells that cover source and receivers and `aperture` beyond, clipped to
-  !> the model, from its top down to `depth`.
+  !> Where the window of a shot lies, without its media: whole cells that cover source and receivers and `aperture` beyond, clipped
+  !> to the model, from its top down to `depth`.
   subroutine EarthShape(earth, job, shot, window, error)
     type(earth_t), intent(in) :: earth
     type(job_t), intent(in) :: job

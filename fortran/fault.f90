@@ -157,7 +157,7 @@ contains
     do
       kind = Lower(file%text(first:last))
       if (kind /= 'tensor' .and. kind /= 'dc') then
-        call Fail(error, Here(file)//Shown(file%text(first:last))//' stands where tensor or dc must (or the version of an SRF file)')
+        call Fail(error, Here(file)//Shown(file%text(first:last))//' stands where tensor or dc must, or an SRF version')
         return
       end if
       n = merge(12, 10, kind == 'tensor')

@@ -44,8 +44,8 @@ module fd3d_m
 
 contains
 
-  !> Prepares a shot. Memory is kept while the grid stays the same. Fails on a window on another grid, positions outside the window, a
-  !> source in the air, no memory.
+  !> Prepares a shot. Memory is kept while the grid stays the same. Fails on a window on another grid, positions outside the window,
+  !> a source in the air, no memory.
   subroutine Fd3dNew(self, scheme, window, shot, error)
     class(fd3d_t), intent(inout) :: self
     type(scheme_t), intent(in) :: scheme

@@ -53,14 +53,14 @@ contains
         end do
       end if
       if (s%pgv) then
-        self%film = [self%film, MapFilm(self, 'pgv_horizontal', 'largest horizontal ground velocity at the top'), &
-                     MapFilm(self, 'pgv_vertical', 'largest vertical ground velocity at the top')]
+        self%film = [self%film, MapFilm(self, window, 'pgv_horizontal', 'largest horizontal ground velocity'), &
+                     MapFilm(self, window, 'pgv_vertical', 'largest vertical ground velocity')]
       end if
-      call self%engine%watch(merge(self%pad(3) + 1, 0, s%pgv), error)
+      call self%engine%watch(merge(MapRow(self, window), 0, s%pgv), error)
     end associate
     if (real(FilmsSize(self), dp)*max(1, self%pictures) > numbers_most) then
-      call Fail(error, Str(self%pictures)//' pictures of '//Str(FilmsSize(self))//' numbers are too large, at most 2e9: take fewer '// &
-                '(snapshot) or coarser ones (snapshot_step)')
+      call Fail(error, Str(self%pictures)//' pictures of '//Str(FilmsSize(self))//' numbers are too large, at most 2e9: take '// &
+                'fewer (snapshot) or coarser ones (snapshot_step)')
       return
     end if
     do p = 1, size(self%film)
@@ -132,15 +132,25 @@ contains
     if (film%place < 0) film%name = field//'_'//letters(frame%axis:frame%axis)//'m'//Str(-nint(film%place))
   end function NewFilm
 
-  type(film_t) function MapFilm(self, name, about) result(film)
+  !> The row of cells that the maps are of.
+  pure integer function MapRow(self, window) result(k)
     class(fd3d_state_t), intent(in) :: self
+    integer, intent(in) :: window(3)
+    k = self%pad(3) + 1
+    if (self%scheme%pgv_depth > self%corner(3) + self%pad(3)*self%grid%d(3)) &
+      k = min(floor((self%scheme%pgv_depth - self%corner(3))/self%grid%d(3)) + 1, self%pad(3) + window(3))
+  end function MapRow
+
+  type(film_t) function MapFilm(self, window, name, about) result(film)
+    class(fd3d_state_t), intent(in) :: self
+    integer, intent(in) :: window(3)
     character(*), intent(in) :: name, about
     film%name = name
-    film%about = about
     film%unit = 'm s-1'
     film%axis = 3
     film%n = self%nf(:2)
-    film%place = self%corner(3) + (self%pad(3) + 0.5_dp)*self%grid%d(3)
+    film%place = self%corner(3) + (MapRow(self, window) - 0.5_dp)*self%grid%d(3)
+    film%about = about//' in the cells at z = '//Str(film%place, 9)//' m'
   end function MapFilm
 
   !> The step after which the next picture is due; huge if none is.

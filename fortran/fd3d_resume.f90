@@ -94,6 +94,7 @@ contains
     call HashAdd(hash, self%first_picture)
     call HashAdd(hash, self%scheme%snapshot_step)
     call HashAdd(hash, merge(1, 0, self%scheme%pgv))
+    call HashAdd(hash, self%scheme%pgv_depth)
     do f = 1, size(self%frame)
       call HashAdd(hash, self%frame(f)%field)
       call HashAdd(hash, self%frame(f)%axis)

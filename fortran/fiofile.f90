@@ -53,8 +53,8 @@ contains
       rest = rest(comma + 1:)
       if (word == 'p') word = 'pressure'
       if (all(word /= known) .or. any(word == variable) .or. n == most_components) then
-        call Fail(error, "components = '"//list//"', must be any of p, vx, vz, in 3D vy, stresses, strains, rotations too, each "// &
-          'once, joined by commas')
+        call Fail(error, "components = '"//list//"', must be any of p, vx, vz, in 3D vy, stresses, strains, rotations too, "// &
+          'each once, joined by commas')
         return
       end if
       n = n + 1

@@ -329,8 +329,8 @@ contains
 
   ! --- volumes -------------------------------------------------------------------------------------------------------
 
-  !> Reads variable `name` of s%file into a(nx, ny*nz); `grid`: nx, ny, nz, spacings and place of the first sample. The caller has set
-  !> what and file of s; unit and cure come from the file, but for a quality factor, which has none.
+  !> Reads variable `name` of s%file into a(nx, ny*nz); n, d, x0: samples, spacings and place of the first one along x, y, z. The
+  !> caller has set what and file of s; unit and cure come from the file, but for a quality factor, which has none.
   subroutine NetcdfRead3d(name, s, n, d, x0, a, error)
     character(*), intent(in) :: name
     type(samples_t), intent(inout) :: s

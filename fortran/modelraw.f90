@@ -171,7 +171,7 @@ contains
     expected = width*int(n(1), i8)*n(2)*n(3)
     if (found /= expected) then
       call Fail(error, s%what//" model '"//s%file//"' has "//Str(found)//' bytes, '//Str(n(1))//' x '//Str(n(2))//' x '// &
-        Str(n(3))//' samples of '//Str(width)//' bytes are '//Str(expected)//': check model_nx, model_ny, model_nz and model_format')
+        Str(n(3))//' samples of '//Str(width)//' bytes are '//Str(expected)//': check model_nx, model_ny, model_nz, model_format')
       return
     end if
     allocate (a(n(1), n(2)*n(3)), plane(m(1), m(2)), stat=rc)

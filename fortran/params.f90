@@ -47,6 +47,7 @@ module params_m
     integer :: snapshot_step = 0
     character(:), allocatable :: snapshot_shots, snapshot_planes, snapshot_fields
     logical :: pgv = .false.
+    real(dp) :: pgv_depth = 0
     ! cluster
     integer :: group = 0, gpn = 0, ranks_per_gpu = 0, shots_per_gpu = 0, threads = 0, retries = 0
     character(:), allocatable :: on_gpu_error, checkpoint
@@ -121,6 +122,7 @@ contains
     if (job%three_d) call t%text('snapshot_planes', job%snapshot_planes, 'top', 'planes, joined by commas: top (the uppermost cells), or x, y or z and a place [m], as in top,y1500,z-20')
     if (job%three_d) call t%text('snapshot_fields', job%snapshot_fields, 'vz', 'fields on the planes, joined by commas: vx, vy, vz, p')
     if (job%three_d) call t%flag('pgv', job%pgv, .false., 'map of the peak ground velocity at the top, of the shots of snapshot_shots')
+    if (job%three_d) call t%real('pgv_depth', job%pgv_depth, -1.0e6_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of that map, where the top of the model is air; less than the top: the top')
 
     call t%section('Cluster')
     call t%int('group', job%group, 1, 1, 100000, 'ranks', Pick(job, 'ranks that share one shot (2D: 1)', 'ranks that share one shot'))

@@ -152,7 +152,8 @@ contains
       call Row('shots', Str(k%n)//', records '//Str(k%record(1))//' .. '//Str(k%record(k%n))//', up to '// &
                Str(k%nrec_max)//' receivers each, '//Str(span%receivers/k%n, 4)//' on average')
     end associate
-    if (prospect%model%earth%layers%n == 0) call Row('margins', 'outermost source or receiver is '//Str(span%left)//' m from the left, '//Str(span%right)// &
+    if (prospect%model%earth%layers%n == 0) &
+      call Row('margins', 'outermost source or receiver is '//Str(span%left)//' m from the left, '//Str(span%right)// &
              ' m from the right, '//Str(span%below)//' m from the bottom of the model')
     call Row('window', 'largest '//Str(1.0e-6_dp*span%cells, 4)//' Mcells (shot '//Str(prospect%keymap%record(span%largest))// &
              '), mean '//Str(1.0e-6_dp*span%total/prospect%keymap%n, 4)//' Mcells')

@@ -234,8 +234,8 @@ contains
     associate (c => prospect%scheme)
       call survey%add('title', 'Shot gathers modelled by 3D elastic finite differences')
       call survey%add('source', 'SplFd3dmod '//VersionText())
-      call survey%add('equations', 'rho dv/dt = div s + f;  ds/dt = lambda div v + mu (grad v + its transpose) - what relaxes - '// &
-                      'moment rate;  p = -(sxx + syy + szz)/3')
+      call survey%add('equations', 'rho dv/dt = div s + f;  ds/dt = lambda div v + mu (grad v + its transpose) - what '// &
+                      'relaxes - moment rate;  p = -(sxx + syy + szz)/3')
       call survey%add('source_term', SourceWords(c%source))
       call survey%add('axes', 'x points x_azimuth degrees clockwise from north, y 90 degrees further, z down')
       if (.not. c%attenuates) return
@@ -297,7 +297,8 @@ contains
     real(dp) :: times, nodes
     integer :: i
     associate (s => prospect%scheme)
-      if (size(prospect%snapshot_records) > 0 .and. s%snapshot > 0 .and. s%snapshot < s%dt) call Fail(error, 'snapshot = '//Str(s%snapshot)// &
+      if (size(prospect%snapshot_records) > 0 .and. s%snapshot > 0 .and. s%snapshot < s%dt) &
+        call Fail(error, 'snapshot = '//Str(s%snapshot)// &
         ' s is shorter than the time step, '//Str(s%dt)//' s: give at least that')
       if (allocated(error) .or. s%dy > 0) return
       do i = 1, size(prospect%snapshot_records)

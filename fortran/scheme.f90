@@ -45,12 +45,13 @@ module scheme_m
     real(dp) :: q_ref = 0                     !< there the model's velocities are phase velocities [Hz]
     real(dp) :: qmin = 0                      !< smallest quality factor of the model
     logical :: pgv = .false.                  !< the map of peak ground velocity is wanted
+    real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
     type(source3d_t) :: source
     character(:), allocatable :: planes, fields   !< of snapshots, as the job says
     character(:), allocatable :: components   !< of the gathers, e.g. 'p,vx,vz'
     character(:), allocatable :: variant      !< kernel variant
-    real(sp), allocatable :: q(:)             !< volume injection rate [m2/s], (nt), sample n at t_start + (n - 1/2) dt; in 3D the history
-                                              !< of the source, of a force at t_start + (n - 1) dt
+    real(sp), allocatable :: q(:)             !< volume injection rate [m2/s], (nt), sample n at t_start + (n - 1/2) dt; in 3D the
+                                              !< history of the source, of a force at t_start + (n - 1) dt
     character(:), allocatable :: warnings     !< what the user should know, one sentence a line; '' = nothing
   end type scheme_t
 
@@ -168,6 +169,7 @@ contains
     scheme%periodic = job%sides == 'periodic'
     scheme%one_way = job%bottom == 'one-way'
     scheme%pgv = job%pgv
+    scheme%pgv_depth = job%pgv_depth
     scheme%planes = job%snapshot_planes
     scheme%fields = job%snapshot_fields
     call SchemeBand(job, wavelet, scheme%q_band, scheme%q_ref)
@@ -234,7 +236,8 @@ contains
     widest = DerBand(best(:scheme%half_length), allowed)
     if (2*pi/scheme%ppw <= widest*(1 + 1e-6_dp)) return
     text = 'the grid of '//SchemeSpacing(scheme)//' m is too coarse for fmax = '//Str(scheme%fmax, 4)// &
-           ' Hz where '//trim(merge('v ', 'vp', scheme%dy > 0))//' = '//Str(scheme%vmin)//' m/s: '//Str(scheme%ppw, 3)//' points per wavelength, but '//job%coeffs// &
+           ' Hz where '//trim(merge('v ', 'vp', scheme%dy > 0))//' = '//Str(scheme%vmin)//' m/s: '// &
+           Str(scheme%ppw, 3)//' points per wavelength, but '//job%coeffs// &
            ' weights of half-length '//Str(scheme%half_length)//' need '//Str(2*pi/widest, 3)// &
            ' to keep the group velocity right to '//Str(100*allowed, 3)//' %; use a spacing of at most '// &
            Str(widest*scheme%vmin/(2*pi*scheme%fmax), 4)//' m, or fmax = '//Str(widest*scheme%vmin/(2*pi*h), 4)//' Hz or lower'

@@ -54,8 +54,9 @@ contains
     message%fields = scheme%q
     if (.not. scheme%dy > 0) return
     message%text = message%text//nl//scheme%planes//nl//scheme%fields
-    message%places = [message%places, scheme%dy, scheme%q_band, scheme%q_ref, scheme%qmin, real(merge(1, 0, [scheme%sponge, scheme%periodic, &
-                      scheme%one_way, scheme%attenuates, scheme%pgv]), dp), SourceNumbers(scheme%source)]
+    message%places = [message%places, scheme%dy, scheme%q_band, scheme%q_ref, scheme%qmin, &
+                      real(merge(1, 0, [scheme%sponge, scheme%periodic, scheme%one_way, scheme%attenuates, scheme%pgv]), dp), &
+                      scheme%pgv_depth, SourceNumbers(scheme%source)]
     if (scheme%source%fault%n > 0) message%fields = [message%fields, scheme%source%fault%rate]
   end subroutine PackAll
 
@@ -84,7 +85,8 @@ contains
     scheme%one_way = on(3)
     scheme%attenuates = on(4)
     scheme%pgv = on(5)
-    call SourceFrom(message%places(41:), message%fields(nt + 1:), scheme%source)
+    scheme%pgv_depth = message%places(41)
+    call SourceFrom(message%places(42:), message%fields(nt + 1:), scheme%source)
   contains
     subroutine Cut(word)
       character(:), allocatable, intent(out) :: word

@@ -1,5 +1,5 @@
-!> Snapshots of a shot: one NetCDF file, pressure(time, z, x), sealed and checked like the file of gathers; of a 3D shot each plane of
-!> each field a variable, (time, y, x), (time, z, x) or (time, z, y), and maps (y, x), on coordinates that are centres of cells.
+!> Snapshots of a shot: one NetCDF file, pressure(time, z, x), sealed and checked like the file of gathers; of a 3D shot each plane
+!> of each field a variable, (time, y, x), (time, z, x) or (time, z, y), and maps (y, x), on centres of cells.
 module snapshots_m
   use error_m, only: error_t, AddContext, Fail, FailFromC
   use fio_c, only: fio_crc_floats, fio_enddef, fio_put_doubles, fio_put_floats, fio_put_longs

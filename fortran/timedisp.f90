@@ -42,7 +42,8 @@ module timedisp_m
 
 contains
 
-  !> Samples q(n), n = 1..size(q), at t_start + (n-1/2) dt - early (0 unless given) of the wavelet transformed for the leap-frog scheme:
+  !> Samples q(n), n = 1..size(q), at t_start + (n-1/2) dt - early (0 unless given) of the wavelet transformed for the leap-frog
+  !> scheme:
   !> q(t) = 1/π Re Σ_k S(θ(ω_k)) exp(-i ω_k t) Δω. What dt cannot carry (from 0.25/dt on, all beyond 0.31/dt) is left out.
   subroutine TimedispSource(wavelet, t_start, dt, q, early)
     type(wavelet_t), intent(in) :: wavelet

@@ -20,7 +20,7 @@ def options(verbs, output_options):
 
 
 def basin_model(length, depth, spacing):
-    """{name: values (nz, ny, nx)}, and the depth of the first row's centre: the top of the hill is at z < 0, air above the ground."""
+    """{name: values (nz, ny, nx)}, and the depth of the first row's centre; the hill is at z < 0, air above the ground."""
     n, height = int(round(length / spacing)), 0.05 * length
     rows = int(np.ceil(height / spacing))
     x = (np.arange(n) + 0.5) * spacing

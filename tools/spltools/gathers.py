@@ -22,8 +22,8 @@ NEEDED = ('record status nrec checksum header_bytes header_crc32 time source_x s
           'receiver_z channel source_x_used source_z_used receiver_x_used receiver_z_used').split()
 
 DIMENSIONS = {'time': ('time',), 'header_bytes': (), 'header_crc32': (),
-              **dict.fromkeys('record status nrec checksum run_checksum source_x source_y source_z source_x_used source_z_used source_y_used '
-                              'seconds steps cells finished'.split(), ('shot',)),
+              **dict.fromkeys('record status nrec checksum run_checksum source_x source_y source_z source_x_used source_z_used '
+                              'source_y_used seconds steps cells finished'.split(), ('shot',)),
               **dict.fromkeys('receiver_x receiver_y receiver_z channel receiver_x_used receiver_z_used receiver_y_used'.split(),
                               ('shot', 'receiver')),
               **dict.fromkeys(('variant', 'device'), ('shot', 'words')),

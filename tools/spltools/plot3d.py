@@ -26,7 +26,9 @@ def stations(a):
     from .plot import finished, list_of, one_slot, put
     file, slots = finished(a.file)
     slot = one_slot(file, slots, a.record)
-    names = a.components.split(',') if a.components else [c for c in ('vx', 'vy', 'vz') if c in file.components] or file.components[:1]
+    names = [c for c in ('vx', 'vy', 'vz') if c in file.components] or file.components[:1]
+    if a.components:
+        names = a.components.split(',')
     for name in names:
         if name not in file.components:
             cli.fail(f"{a.file} has no component '{name}'; it has {', '.join(file.components)}")
