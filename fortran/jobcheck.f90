@@ -270,7 +270,7 @@ contains
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
     character(*), parameter :: cure = ': install the CUDA toolkit and run make again, or '
-    if (.not. t%sound('variant,gpn')) return
+    if (.not. t%sound('variant,gpn,shape')) return
     if (Holds(t%unbuilt, job%variant)) then
       call t%blame('variant', 'is not in this build, which was made without CUDA (no nvcc was found)'//cure// &
                    'choose auto, fortran or cpu')
@@ -280,6 +280,11 @@ contains
       call t%blame('gpn', 'asks for GPUs, but this build was made without CUDA (no nvcc was found)'//cure//'give gpn=0')
     else if (job%gpn > 0 .and. job%variant /= 'auto' .and. .not. Holds(t%on_gpu, job%variant)) then
       call t%blame('variant', 'computes on CPU cores, but '//t%said('gpn')//' asks for GPUs: give variant=auto, or gpn=0')
+    end if
+    if (job%shape /= 'auto' .and. job%gpn == 0) then
+      call t%blame('shape', 'has no effect without GPUs: give gpn=1 or more too')
+    else if (job%shape /= 'auto' .and. .not. Holds('auto,tuned', job%variant)) then
+      call t%blame('shape', 'has an effect on variant=tuned only, but '//t%said('variant')//': leave it out')
     end if
     if (job%gpn > 0 .or. .not. t%sound('ranks_per_gpu,shots_per_gpu')) return
     if (job%ranks_per_gpu > 1) call t%blame('ranks_per_gpu', 'has no effect without GPUs: give gpn=1 or more too')

@@ -1,7 +1,7 @@
 !> Whether a message can be what its kind says, before anybody takes its numbers for sizes and places: ranks of different builds,
 !> or bits that fell over on the way, must not bring a rank down.
 module lettercheck_m
-  use kinds_m, only: dp, i8
+  use kinds_m, only: dp, i8, sp
   use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, &
                         MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_START, MSG_STOP, MSG_WRITTEN
   use text_m, only: Str
@@ -26,6 +26,7 @@ contains
     case (MSG_READY)
       if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
       call Within('threads', m%n(3), 0_i8, most, why)
+      if (.not. (m%x(1) >= 0 .and. m%x(1) <= huge(1.0_sp))) why = 'a rate that is none'
       if (.not. allocated(m%text)) why = 'the host is missing'
     case (MSG_BYE, MSG_LEAVE, MSG_PROGRESS)
       if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
@@ -73,7 +74,18 @@ contains
       if (.not. allocated(m%text)) why = 'the sentence is missing'
     case (MSG_DROP)
       call Within('record', m%n(1), 1_i8, most, why)
-    case (MSG_START, MSG_END)
+    case (MSG_START)
+      call Within('exit status', m%n(1), 0_i8, 255_i8, why)
+      if (m%n(1) /= 0) return
+      call Within('further numbers', m%n(2), 0_i8, most, why)
+      call Fits('numbers', Length(m), [30 + m%n(2)], why)
+      if (Fields(m) < 1) why = 'the source is missing'
+      if (.not. allocated(m%text)) then
+        why = 'the variant is missing'
+      else if (index(m%text, achar(10)) == 0) then
+        why = 'the variant is missing'
+      end if
+    case (MSG_END)
       call Within('exit status', m%n(1), 0_i8, 255_i8, why)
     case (MSG_NONE, MSG_STOP, MSG_BEAT)
       continue

@@ -13,7 +13,7 @@ module letters_m
   implicit none
   private
   public :: ShotLetter, ShotFrom, ModelLetter, ModelFrom, WindowLetter, WindowFrom, VerdictLetter, VerdictFrom
-  public :: GatherLetter, GatherFrom, SnapsLetter, SnapsFrom, SealLetter
+  public :: GatherLetter, GatherFrom, SnapsLetter, SnapsFrom, SealLetter, LetterWhole
 
   integer, parameter :: SEAL = 11       !< number of the header that holds the checksum; 12 is the sender's
 
@@ -25,12 +25,18 @@ contains
     message%n(SEAL) = SumOf(message)
   end subroutine SealLetter
 
+  !> Whether a message is what was sealed.
+  logical function LetterWhole(message)
+    type(message_t), intent(in) :: message
+    LetterWhole = SumOf(message) == message%n(SEAL)
+  end function LetterWhole
+
   !> Fails where a message is not what was sent. `what` it is, for the sentence.
   subroutine CheckSeal(message, what, error)
     type(message_t), intent(in) :: message
     character(*), intent(in) :: what
     type(error_t), allocatable, intent(inout) :: error
-    if (SumOf(message) /= message%n(SEAL)) &
+    if (.not. LetterWhole(message)) &
       call Fail(error, what//' of shot '//Str(message%n(1))//' came with wrong bits: its checksum is not the sender''s')
   end subroutine CheckSeal
 

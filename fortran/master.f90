@@ -129,7 +129,8 @@ contains
     select case (message%kind)
     case (MSG_READY)
       call WatchReady(self%watch, int(message%n(1)), message%text)
-      call DealerReady(self%dealer, int(message%n(1)), message%n(2) == 1, int(message%n(3)), host_seconds())
+      call DealerReady(self%dealer, int(message%n(1)), message%n(2) == 1, int(message%n(3)), host_seconds(), &
+                       message%x(1))
       self%rank(int(message%n(1))) = message%from
       call MasterDeal(self, message%from, int(message%n(1)), answer)
     case (MSG_MODEL)
@@ -148,10 +149,10 @@ contains
     case (MSG_LEAVE)
       call MasterLetGo(self, int(message%n(1)), int(message%n(2)), answer)
     case (MSG_NONE)
-      call MasterCutShort(self, answer)
-      if (answer%kind == MSG_NONE .and. MasterReads(self)) call MasterReadSome(self)
-      if (answer%kind == MSG_NONE) then
-        if (.not. MasterRecover(self, rank, answer)) call MasterAnswerOneHeld(self, answer)
+      if (.not. MasterRecover(self, rank, answer)) then
+        call MasterCutShort(self, answer)
+        if (answer%kind == MSG_NONE .and. MasterReads(self)) call MasterReadSome(self)
+        if (answer%kind == MSG_NONE) call MasterAnswerOneHeld(self, answer)
       end if
     case (MSG_BYE)
       self%crew%going(int(message%n(1))) = .true.

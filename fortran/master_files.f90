@@ -25,16 +25,31 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: why
     logical :: news
+    real(dp) :: left
     why = error%message
     deallocate (error)
-    if (self%stopping .or. self%store%taken .or. self%prospect%job%disk_wait <= 0) then
+    left = TimeLeft(self)
+    if (left <= 0) then
       call GiveUp(self, why)
       return
     end if
     call PauseBegin(self%pause, why, news)
-    if (news) call LogError(why//'; dealing pauses until that is put right, for '//Str(self%prospect%job%disk_wait)// &
+    if (news) call LogError(why//'; dealing pauses until that is put right, for '//Str(left, 3)// &
                             ' s at most; shots in flight go on and are kept in memory')
   end subroutine MasterTrouble
+
+  !> How long files that cannot be written are waited for [s]: disk_wait, and where the job is to end no longer than the shots in
+  !> flight.
+  real(dp) function TimeLeft(self) result(left)
+    class(desk_t), intent(in) :: self
+    real(dp) :: now
+    now = host_seconds()
+    left = self%prospect%job%disk_wait
+    if (self%pause%told) left = left - (now - self%pause%since)
+    if (self%stopped >= 0) left = min(left, self%stopped + self%prospect%job%grace - now)
+    if (self%stopping) left = min(left, self%dealer%deadline - now)
+    if (self%crew%quick .or. self%pause%given_up .or. self%store%taken) left = 0
+  end function TimeLeft
 
   !> No more shots are dealt, and what waits to be written is not waited for.
   subroutine GiveUp(self, why)
@@ -54,17 +69,18 @@ contains
     type(message_t), intent(inout) :: answer
     type(message_t) :: message
     type(error_t), allocatable :: error
-    real(dp) :: waited
+    real(dp) :: left
+    logical :: over
     took = .false.
     rank = 0
     if (.not. (self%pause%told .or. self%pause%given_up)) return
-    if (PauseDue(self%pause) .or. (self%pause%on .and. self%stopping)) then
+    left = TimeLeft(self)
+    over = self%pause%on .and. left <= 0
+    if (PauseDue(self%pause, self%stopping) .or. over) then
       call StoreReopen(self%store, error)
       self%pause%on = allocated(error)
     end if
-    waited = host_seconds() - self%pause%since
-    if (self%pause%on .and. (self%stopping .or. self%store%taken .or. waited > self%prospect%job%disk_wait)) &
-      call GiveUp(self, self%pause%why)
+    if (self%pause%on .and. over) call GiveUp(self, self%pause%why)
     if (self%pause%on) return
     took = PauseTake(self%pause, message)
     rank = message%from
@@ -93,7 +109,8 @@ contains
       return
     end do
     seconds = PauseEnd(self%pause)
-    call LogInfo('output and journal can be written again after '//Str(seconds, 3)//' s: dealing goes on')
+    call LogInfo('output and journal can be written again after '//Str(seconds, 3)//' s'// &
+                 trim(merge('                 ', ': dealing goes on', self%stopping)))
   end subroutine Resume
 
   !> All shots are done or parked, and those of earlier runs are known to be whole.

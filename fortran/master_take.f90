@@ -89,6 +89,7 @@ contains
       end if
       call DealerLost(self%dealer, worker, gather%slot, .true., host_seconds(), parked, dropped)
       call WatchLost(self%watch, worker, gather%record)
+      call LogWarn('shot '//Str(gather%record)//' was modelled but cannot be written: the next run models it again')
       return
     end if
     call DealerDone(self%dealer, worker, gather%slot, host_seconds())

@@ -40,7 +40,7 @@ module params_m
     ! scheme
     character(:), allocatable :: absorb, sides, bottom
     integer :: half_length = 0, npml = 0
-    character(:), allocatable :: coeffs, top, variant, dispersion
+    character(:), allocatable :: coeffs, top, variant, shape, dispersion
     real(dp) :: coeffs_error = 0
     ! snapshots
     real(dp) :: snapshot = 0
@@ -61,6 +61,7 @@ contains
     type(table_t), intent(inout) :: t
     type(job_t), intent(inout) :: job
     job%three_d = t%three_d
+    job%shape = 'auto'
     ! @format(off): one parameter a line
     call t%section('Files')
     call t%file('keymap', job%keymap, '', 'key-map: one line a shot (keymaps/README.md)')
@@ -113,6 +114,7 @@ contains
     if (job%three_d) call t%word('sides', job%sides, 'absorb', 'absorb,periodic', 'the four sides: absorbing layers, or each followed by the one opposite')
     if (job%three_d) call t%word('bottom', job%bottom, 'absorb', 'absorb,one-way', 'the bottom: absorbing layer, or the one-way condition of Clayton & Engquist')
     call t%word('variant', job%variant, 'auto', trim(t%variants), 'kernel variant; auto = tuned on ranks with a GPU (see gpn), cpu on the others')
+    if (.not. job%three_d) call t%word('shape', job%shape, 'auto', 'auto,strips-256,strips-512,tiles-16,tiles-24,tiles-32', 'blocks of variant=tuned: strips of so many columns that march down, or tiles of so many rows; decides speed, not numbers; auto = the fastest, timed once where a shot has its GPU for itself')
     call t%word('dispersion', job%dispersion, 'error', 'error,warn', 'what to do when the grid is too coarse for fmax')
 
     call t%section('Snapshots')

@@ -34,6 +34,7 @@ module scheme_m
     logical :: exact_positions = .true.       !< off-grid positions by sinc, else nearest node
     integer :: threads = 1
     integer :: share = 0                      !< shots that the GPU of this rank computes side by side; 0: one alone
+    character(15) :: shape = ''               !< of the blocks that variant=tuned cuts the grid into, '' = it chooses
     real(dp) :: snapshot = 0                  !< time between snapshots [s], 0 = none for this shot
     integer :: snapshot_step = 1              !< [cells]
     real(dp) :: dy = 0                        !< [m]; 0: a 2D scheme, else all that follows counts

@@ -27,6 +27,7 @@ module solver_m
     procedure(need_i), deferred :: need
     procedure(choose_i), deferred, nopass :: choose
     procedure(free_i), deferred :: free
+    procedure :: trial => NoTrial
     procedure :: passport => NoPassport
     procedure :: moment => NoMoment
     procedure :: state_size => NoState
@@ -107,6 +108,13 @@ module solver_m
   end interface
 
 contains
+
+  !> Cell updates a second that this rank may be expected to make on its CPU cores, 0 = nobody knows.
+  real(dp) function NoTrial(self, scheme) result(rate)
+    class(solver_t), intent(in) :: self
+    type(scheme_t), intent(in) :: scheme
+    rate = 0
+  end function NoTrial
 
   ! What a physics without states has: its shots always begin at the first step.
 

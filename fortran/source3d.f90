@@ -8,7 +8,7 @@ module source3d_m
   use text_m, only: Str
   implicit none
   private
-  public :: source3d_t, SourceDerive, SourceNumbers, SourceFrom, SourceWords
+  public :: source3d_t, SourceDerive, SourceNumbers, SourceFrom, SourceFault, SourceWords
   public :: source_volume, source_force, source_moment, source_fault
 
   integer, parameter :: source_volume = 1, source_force = 2, source_moment = 3, source_fault = 4
@@ -103,6 +103,25 @@ contains
       end associate
     end do
   end function SourceNumbers
+
+  !> Why numbers and so many samples can be no source, '' if they can.
+  pure function SourceFault(x, samples) result(why)
+    real(dp), intent(in) :: x(:)
+    integer, intent(in) :: samples
+    character(:), allocatable :: why
+    real(dp) :: total
+    integer :: i
+    why = 'the numbers of the source are none'
+    if (size(x) < fixed) return
+    if (.not. (x(1) >= source_volume .and. x(1) <= source_fault .and. x(2) >= 0 .and. x(2) <= size(x))) return
+    if (size(x) /= fixed + per_point*nint(x(2))) return
+    total = 0
+    do i = 1, nint(x(2))
+      if (.not. x(fixed + per_point*i) >= 1 .or. .not. x(fixed + per_point*i - 1) > 0) return
+      total = total + anint(x(fixed + per_point*i))
+    end do
+    if (abs(total - samples) <= 0.5_dp) why = ''
+  end function SourceFault
 
   !> The way back; `rate`: the samples of the fault.
   pure subroutine SourceFrom(x, rate, source)

@@ -16,7 +16,7 @@ module spl_m
   use status_m, only: StatusPrint
   use table_m, only: SplitList, table_t
   use tabledoc_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
-  use text_m, only: Join, NearestName
+  use text_m, only: CString, Join, NearestName, Str
   use verify_m, only: Verify
   use version_m, only: VersionText
   implicit none
@@ -24,7 +24,7 @@ module spl_m
   public :: SplMain
 
   character(6), parameter :: verbs(4) = [character(6) :: 'run', 'plan', 'status', 'verify']
-  integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end by SIGALRM
+  integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end
   real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
   integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4
 
@@ -41,7 +41,8 @@ contains
     character(:), allocatable :: settings
     integer :: action, exit_status
     logical :: broken, all_here, json
-    call host_alarm(MEETING)                  ! a rank that dies in there keeps the others waiting
+    call host_alarm(MEETING, 3, CString('error: the ranks did not find each other in '//Str(MEETING)//' s: one has died, or '// &
+                                        'did not come; run the same command again'))   ! it would keep the others in there
     call RolesStart(role)
     action = QUIT
     exit_status = 0
@@ -55,12 +56,12 @@ contains
       call JobFromText(settings, job, table, error)
       if (.not. allocated(error)) call RolesGroups(role, job%group, error)
       if (.not. allocated(error)) call RolesDevices(role, job%gpn, job%ranks_per_gpu, job%threads, error)
-      call host_alarm(0)
+      call host_alarm(0, 0, CString(''))
       if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, &
                                                                            broken)
       if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status, broken)
     else
-      call host_alarm(0)
+      call host_alarm(0, 0, CString(''))
       if (role%master .and. action == DO_PLAN) call Plan(role, physics, job, error)
       if (role%master .and. action == DO_STATUS) call StatusPrint(job, json, error)
       call BroadcastInteger(role%world, action)   ! rank 0 may have been busy for long
@@ -73,7 +74,7 @@ contains
     if (.not. broken) broken = .not. all_here
     if (broken) call Leave(role, exit_status)
     call BroadcastInteger(role%world, exit_status)
-    call host_alarm(nint(COMING))             ! a rank that dies now would keep the others in there
+    call host_alarm(nint(COMING), exit_status, CString('warning: a rank died at the end; all files are closed'))
     call RolesStop(role)
     stop exit_status, quiet=.true.
   end subroutine SplMain

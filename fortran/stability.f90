@@ -41,15 +41,18 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: limit, c
     real(sp) :: fastest, lightest, densest
-    integer :: k
+    integer :: i, k
     fastest = 0
     lightest = huge(lightest)
     densest = 0
     !$omp parallel do reduction(max: fastest, densest) reduction(min: lightest) num_threads(ThreadsOf(grid%threads))
     do k = 1, size(rho, 2)
-      fastest = max(fastest, maxval(kappa(:, k)/rho(:, k)))
-      lightest = min(lightest, minval(rho(:, k)))
-      densest = max(densest, maxval(rho(:, k)))
+      !$omp simd reduction(max: fastest, densest) reduction(min: lightest)
+      do i = 1, size(rho, 1)
+        fastest = max(fastest, kappa(i, k)/rho(i, k))
+        lightest = min(lightest, rho(i, k))
+        densest = max(densest, rho(i, k))
+      end do
     end do
     !$omp end parallel do
     c = sqrt(real(fastest, dp))

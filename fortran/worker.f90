@@ -20,7 +20,7 @@ module worker_m
   use worker_desk_m, only: rules_t, SLOTS, worker_t, WorkerNote, WorkerSay
   use worker_hear_m, only: WorkerHear, WorkerOpen
   use worker_lose_m, only: ShotLost, WorkerLoseGpu
-  use worker_shot_m, only: GatherSend, ModelAsk, ShotAsk, ShotBeat, WorkerScheme
+  use worker_shot_m, only: GatherSend, ModelAsk, ShotAsk, ShotBeat, SOON, WorkerScheme
   use worker_state_m, only: StateDistrust, StateKeep, StateResume
   implicit none
   private
@@ -44,6 +44,9 @@ contains
     worker%role = role
     worker%rules = rules
     worker%scheme = scheme
+    if (allocated(rules%shape)) then
+      if (rules%shape /= 'auto') worker%scheme%shape = rules%shape
+    end if
     worker%gpu = role%gpu >= 0
     worker%room = role%gpu_room
     if (role%group_size == 1) call KeeperNew(worker%keeper, rules%checkpoint)
@@ -52,8 +55,9 @@ contains
     do i = 1, size(worker%slot)
       allocate (worker%slot(i)%solver, mold=mold)
     end do
-    call VigilNew(worker%vigil, rules%lease)
+    call VigilNew(worker%vigil, role, rules%lease)
     if (role%gpu_fault /= '') call WorkerLoseGpu(worker, link, role%gpu_fault)
+    if (role%drivers > 0 .and. .not. worker%gpu) worker%trial = worker%slot(1)%solver%trial(scheme)
     do while (WorkerOpen(worker))
       call WorkerHear(worker, link)
       do i = 1, size(worker%slot)
@@ -91,6 +95,7 @@ contains
     case (READY)
       call slot%solver%setup(WorkerScheme(worker, slot), slot%window, slot%shot, error)
       slot%last_beat = start
+      if (worker%gpu .and. .not. worker%told) slot%last_beat = start - SOON
       if (.not. allocated(error)) call StateResume(worker, link, slot, error)
       slot%state = LOOPING
     case (LOOPING)

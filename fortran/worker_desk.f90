@@ -3,14 +3,15 @@
 module worker_desk_m
   use checkpoint_m, only: checkpoint_t, keeper_t
   use kinds_m, only: dp
-  use protocol_m, only: link_t, message_t, MSG_NOTE, Tell
+  use protocol_m, only: link_t, message_t, MSG_BYE, MSG_NOTE, Tell
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
   use slot_m, only: slot_t
+  use text_m, only: Str
   use vigil_m, only: ending_t, vigil_t
   implicit none
   private
-  public :: rules_t, SLOTS, worker_t, WorkerSlot, WorkerNote, WorkerSay
+  public :: rules_t, SLOTS, worker_t, WorkerSlot, WorkerNote, WorkerSay, WorkerExcuse
 
   integer, parameter :: SLOTS = 64            !< of a worker, at most
 
@@ -20,6 +21,7 @@ module worker_desk_m
     integer :: shots = 0                      !< at once, wherever they are computed; 0 = one on CPU cores, shots_per_gpu on a GPU
     real(dp) :: lease = 120                   !< a silent rank is taken for lost after that [s]
     logical :: retire = .false.               !< a worker whose GPU failed leaves; else it goes on with CPU cores
+    character(:), allocatable :: shape        !< of the blocks of variant=tuned; auto: it chooses
     type(checkpoint_t) :: checkpoint          !< how often the state of a shot is kept, and where
   end type rules_t
 
@@ -34,6 +36,8 @@ module worker_desk_m
     real(dp) :: room = 0                      !< memory of it for this rank [bytes]
     integer :: unwritten = 0                  !< gathers sent whose fate is unknown
     integer :: serial = 0                     !< windows heard of
+    real(dp) :: trial = 0                     !< cell updates a second that it expects to make, 0 = nobody knows
+    logical :: told = .false.                 !< has said how far a shot is
     logical :: stopped = .false.              !< the master has no more shots
     logical :: leaving = .false.              !< asked to leave, not answered yet
     logical :: called = .false.               !< got a signal to end, and acts on it
@@ -42,6 +46,7 @@ module worker_desk_m
     logical :: ended = .false.                !< the job is over
     type(vigil_t) :: vigil
     type(ending_t) :: ending
+    character(:), allocatable :: device       !< what computed the latest shot on a GPU, and how
     logical :: too_large = .false.            !< a window did not fit, and that was said
     real(dp) :: compute = 0, wait = 0, io = 0 !< seconds so far
     type(keeper_t) :: keeper                  !< of states
@@ -79,5 +84,20 @@ contains
     type(message_t), intent(inout) :: message
     if (worker%role%group_rank == 0) call Tell(link, message)
   end subroutine WorkerSay
+
+  !> A rank that cannot take part tells why, and that it goes.
+  subroutine WorkerExcuse(role, link, why)
+    type(role_t), intent(in) :: role
+    type(link_t), intent(inout) :: link
+    character(*), intent(in) :: why
+    type(message_t) :: message
+    if (role%group_rank > 0) return
+    message%kind = MSG_NOTE
+    message%text = 'worker '//Str(role%worker_id)//' on '//role%host//' takes no part: '//why
+    call Tell(link, message)
+    message = message_t(kind=MSG_BYE)
+    message%n(1) = role%worker_id
+    call Tell(link, message)
+  end subroutine WorkerExcuse
 
 end module worker_desk_m

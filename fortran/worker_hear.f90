@@ -2,7 +2,7 @@
 module worker_hear_m
   use error_m, only: error_t, Fail
   use host_c, only: host_seconds, host_signal
-  use kinds_m, only: dp, i8
+  use kinds_m, only: dp
   use lettercheck_m, only: LetterFault
   use protocol_m, only: Barrier, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, LinkBusy, message_t, MSG_DROP, &
                         MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_PROGRESS, MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, &
@@ -70,7 +70,7 @@ contains
     end if
     kind = letter%kind
     if (worker%role%group_size > 1) then
-      if (.not. worker%deserted) call Muster(worker, letter, kind)
+      if (.not. worker%deserted) call Muster(worker, link, letter, kind)
     end if
     if (worker%role%group_size > 1 .and. .not. worker%deserted) then
       call BroadcastInteger(worker%role%group, kind)
@@ -91,7 +91,7 @@ contains
     call VigilLook(worker%vigil, due, deserted)
     if (deserted) then
       worker%deserted = .true.
-      call VigilDeserted(worker%vigil, letter)
+      call VigilDeserted(worker%vigil, link, letter)
     else if (host_signal() /= 0 .and. .not. (worker%called .or. worker%parting)) then
       letter%kind = MSG_LEAVE
       letter%n(1:2) = [2, int(host_signal())]
@@ -204,15 +204,16 @@ contains
   end subroutine LeaveNow
 
   !> Waits for the ranks of the group. One that is lost retires the group: nobody can go on without it.
-  subroutine Muster(worker, letter, kind)
+  subroutine Muster(worker, link, letter, kind)
     type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: letter
     integer, intent(inout) :: kind
     logical :: all_here
     call Barrier(worker%role%group, worker%vigil%master%seconds, all_here)
     if (all_here) return
     worker%deserted = .true.
-    call VigilDeserted(worker%vigil, letter)
+    call VigilDeserted(worker%vigil, link, letter, 'another rank of worker '//Str(worker%role%worker_id))
     kind = letter%kind
   end subroutine Muster
 
@@ -229,9 +230,9 @@ contains
     do i = 1, 2
       call BroadcastInteger(role%group, n(i))
     end do
-    numbers = [real(message%n, dp), message%x]
+    numbers = [transfer(message%n, message%x), message%x]     ! bit for bit: a checksum has more of them than a real
     call BroadcastReals(role%group, numbers)
-    message%n = nint(numbers(:size(message%n)), i8)
+    message%n = transfer(numbers(:size(message%n)), message%n)
     message%x = numbers(size(message%n) + 1:)
     if (.not. allocated(message%text)) message%text = ''
     if (.not. allocated(message%places)) allocate (message%places(n(1)))

@@ -15,9 +15,10 @@ module worker_shot_m
   use worker_lose_m, only: ShotReport
   implicit none
   private
-  public :: ShotAsk, ShotTake, ModelAsk, ModelTake, WorkerScheme, ShotBeat, GatherSend, VerdictTake, DropTake
+  public :: ShotAsk, ShotTake, ModelAsk, ModelTake, WorkerScheme, ShotBeat, SOON, GatherSend, VerdictTake, DropTake
 
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports how far a shot is
+  real(dp), parameter :: SOON = 0.8_dp        !< the first of a GPU comes so much sooner: CPU ranks wait until it is known [s]
 
 contains
 
@@ -32,6 +33,7 @@ contains
     slot%state = ASKED
     message%kind = MSG_READY
     message%n(1:3) = [worker%role%worker_id, merge(1, 0, worker%gpu), worker%scheme%threads]
+    message%x(1) = worker%trial
     message%text = worker%role%host
     call WorkerSay(worker, link, message)
   end subroutine ShotAsk
@@ -55,12 +57,16 @@ contains
   end subroutine ShotTake
 
   !> Asks for the window of a shot, and says which one the slot holds already.
+  !> A slot that has none yet offers the window of another one: often it is the same.
   subroutine ModelAsk(worker, link, slot)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(slot_t), intent(inout) :: slot
     type(message_t) :: message
+    integer :: i
     slot%state = SEEING
+    i = maxloc(worker%slot%window%serial, 1)
+    if (slot%window%serial == 0 .and. worker%slot(i)%window%serial > 0) slot%window = worker%slot(i)%window
     call ModelLetter(slot%shot, slot%window, message)
     call WorkerSay(worker, link, message)
   end subroutine ModelAsk
@@ -117,12 +123,13 @@ contains
 
   !> Tells the master now and then how far a shot is.
   subroutine ShotBeat(worker, link, slot)
-    type(worker_t), intent(in) :: worker
+    type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(slot_t), intent(inout) :: slot
     type(message_t) :: message
     if (host_seconds() - slot%last_beat < BEAT) return
     slot%last_beat = host_seconds()
+    worker%told = .true.
     message%kind = MSG_PROGRESS
     message%n(1:2) = [worker%role%worker_id, slot%shot%record]
     message%x(1:2) = [slot%solver%fraction(), slot%trail%head]
@@ -137,6 +144,7 @@ contains
     type(message_t) :: message
     slot%gather%record = slot%shot%record
     slot%gather%slot = slot%shot%slot
+    if (slot%on_gpu) call TellDevice(worker, link, slot)
     slot%gather%device = trim(worker%role%processor)
     if (slot%on_gpu) slot%gather%device = worker%role%gpu_name
     if (slot%gather%nsnap > 0 .and. slot%state == MODELLED) then
@@ -150,6 +158,23 @@ contains
     message%n(12) = worker%role%worker_id
     call WorkerSay(worker, link, message)
   end subroutine GatherSend
+
+  !> The log says once how a GPU computes, where there is more to say than its name, and again when it changes.
+  subroutine TellDevice(worker, link, slot)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(in) :: slot
+    character(:), allocatable :: text
+    if (.not. allocated(slot%gather%device)) return
+    if (slot%gather%device == worker%role%gpu_name) return
+    text = slot%gather%variant//' on '//slot%gather%device
+    if (allocated(worker%device)) then
+      if (worker%device == text) return
+    end if
+    worker%device = text
+    call WorkerNote(worker, link, 'worker '//Str(worker%role%worker_id)//': '//Str(nint(slot%gather%cells*1.0e-6_dp))// &
+                    ' million cells by '//text, .true.)
+  end subroutine TellDevice
 
   !> What became of snapshots or gather.
   subroutine VerdictTake(worker, link, letter)

@@ -1,6 +1,6 @@
 !> States of shots, kept and taken up again (checkpoint.f90).
 module worker_state_m
-  use checkpoint_m, only: KeeperBegin, KeeperDrop, KeeperNow, KeeperTurn
+  use checkpoint_m, only: KeeperBegin, KeeperDrop, KeeperTurn
   use error_m, only: error_t
   use kinds_m, only: dp
   use protocol_m, only: link_t
@@ -33,7 +33,7 @@ contains
     type(slot_t), intent(inout) :: slot
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: said
-    call KeeperTurn(worker%keeper, slot%trail, slot%solver, slot%shot%record, said, error)
+    call KeeperTurn(worker%keeper, slot%trail, slot%solver, slot%shot%record, .false., said, error)
     call WorkerNote(worker, link, said)
   end subroutine StateKeep
 
@@ -49,7 +49,7 @@ contains
     if (i == 0) return
     associate (slot => worker%slot(i))
       if (slot%solver%fraction() <= 0) return
-      call KeeperNow(worker%keeper, slot%trail, slot%solver, record, said, ignored)
+      call KeeperTurn(worker%keeper, slot%trail, slot%solver, record, .true., said, ignored)
       call WorkerNote(worker, link, said)
     end associate
   end subroutine StateKeepLast
