@@ -43,15 +43,17 @@ typedef struct cpu3_grid {
     float rx, ry; /* dz/dx, dz/dy */
 } cpu3_grid;
 
-/* Columns [i0,i1) of row (j,k). A row touched by no layer and no sponge in these columns, which then must be multiples
- * of LANES, may take the `plain` kernel. Columns of one call lie all in or all out of the strips along x. */
+/* Kinds of kernels: rows or columns that no layer and no sponge touches; any, whole vectors; any columns at all. */
+enum { PLAIN, LAYERS, EDGES, KINDS };
+
+/* Columns [i0,i1) of row (j,k), all in or all out of the strips along x, multiples of LANES but for kind EDGES. */
 typedef void cpu3_kernel(const cpu3_grid *g, int j, int k, int i0, int i1);
 /* Halo rows above a free surface, of all columns of row j. */
 typedef void cpu3_surface(const cpu3_grid *g, int j);
 
 typedef struct cpu3_kernels {
-    cpu3_kernel *half[2][2][2]; /* [0 velocity, 1 stress][1 = anelastic][1 = anything, 0 = plain] */
-    cpu3_surface *surface[2];   /* [0: of stresses, before velocities, 1: of velocities, before stresses] */
+    cpu3_kernel *half[2][2][KINDS]; /* [0 velocity, 1 stress][1 = anelastic] */
+    cpu3_surface *surface[2];       /* [0: of stresses, before velocities, 1: of velocities, before stresses] */
 } cpu3_kernels;
 
 typedef struct cpu3_isa {

@@ -24,6 +24,17 @@ static int calm_row(const cpu3_grid *g, int j, int k) {
     return calm;
 }
 
+/* Columns with layers or sponge, the ends that are no whole vectors apart. */
+static void edges(const cpu3_grid *g, cpu3_kernel *const *kernel, int j, int k, int i0, int i1) {
+    const int a = least((i0 + LANES - 1) / LANES * LANES, i1), b = most(i1 / LANES * LANES, a);
+    if (i0 < a)
+        kernel[EDGES](g, j, k, i0, a);
+    if (a < b)
+        kernel[LAYERS](g, j, k, a, b);
+    if (b < i1)
+        kernel[EDGES](g, j, k, b, i1);
+}
+
 void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1) {
     const cpu3_grid *g = &o->grid;
     cpu3_kernel *const *kernel = o->isa->kernels[g->L - 1].half[what][g->anelastic];
@@ -34,20 +45,18 @@ void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1) {
     int p1 = least(least(i1, s->high), g->sponge[0] != NULL ? g->calm[0][1] : i1);
     p0 = (p0 + LANES - 1) / LANES * LANES;
     p1 = p1 / LANES * LANES;
-    if (!calm_row(g, j, k) || p1 < p0)
-        p0 = p1 = i1;
+    if (p1 <= p0 || !calm_row(g, j, k))
+        p0 = p1 = end[1];
     for (int x = 0, i = i0; x < 3; i = most(i, end[x++])) {
         if (i >= end[x])
             continue;
-        if (x != 1 || p0 == p1) {
-            kernel[1](g, j, k, i, end[x]);
-            continue;
-        }
-        if (i < p0)
-            kernel[1](g, j, k, i, p0);
-        kernel[0](g, j, k, p0, p1);
-        if (p1 < end[x])
-            kernel[1](g, j, k, p1, end[x]);
+        const int from = x == 1 ? p0 : end[x], to = x == 1 ? p1 : end[x];
+        if (i < from)
+            edges(g, kernel, j, k, i, from);
+        if (from < to)
+            kernel[PLAIN](g, j, k, from, to);
+        if (to < end[x])
+            edges(g, kernel, j, k, to, end[x]);
     }
 }
 

@@ -65,7 +65,8 @@ contains
     class(fd3d_fortran_t), intent(inout) :: self
     type(fd3d_grid_t), intent(in) :: grid
     type(error_t), allocatable, intent(inout) :: error
-    integer :: n, a, c, s(3), status
+    integer :: n, a, c, s(3), status, none(0)
+    real(sp) :: nothing(0)
     call self%free()
     self%grid = grid
     self%w = real(grid%w(:grid%half_length), sp)
@@ -98,8 +99,8 @@ contains
     call NeutralProfile(grid%n(1), self%px, self%gx)
     call NeutralProfile(grid%n(2), self%py, self%gy)
     call NeutralProfile(grid%n(3), self%pz, self%gz)
-    call self%source(0, [integer ::], [integer ::], [integer ::], [integer ::], [integer ::], [real(sp) ::], error)
-    call self%receivers([1], [integer ::], [integer ::], [integer ::], [integer ::], [real(sp) ::], error)
+    call self%source(0, none, none, none, none, none, nothing, error)
+    call self%receivers([1], none, none, none, none, nothing, error)
     call self%watch(0, error)
     call self%reset(error)
   end subroutine new

@@ -86,9 +86,9 @@ contains
       side(5) = 2
       layer = [1, 2, 2, 0, 0, 1]
     case default                       ! several tiles
-      n = [70, 53, 41]
+      n = [52, 43, 25]
       side(5) = 2
-      layer = [10, 10, 10, 10, 0, 10]
+      layer = [10, 10, 10, 10, 0, 6]
     end select
     c%steps = steps
     c%sponge = modulo(shape, 3) == 1
