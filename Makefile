@@ -10,7 +10,7 @@ MAKEFLAGS += --no-builtin-rules
 
 FC := mpifort
 CC := gcc
-PROGRAMS := SplFd2dmod
+PROGRAMS := SplFd2dmod SplFd3dmod
 
 # --- CUDA, if there is a compiler for it --------------------------------------------------------------------------------
 NVCC     := $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
@@ -75,8 +75,8 @@ CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
 GPU_TESTS := t240 t241 t242 t243 t244 t252 t432 t670 t671 t672 t673
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu)
 
-.PHONY: all demo test test-gpu soak bench bench-gpu fuzz lint help install clean
-.PHONY: programs tests gpu-tests gpu-bench show-demo run-bench
+.PHONY: all demo demo3d test test-gpu soak bench bench-gpu fuzz lint help install clean
+.PHONY: programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench
 GOALS := $(or $(MAKECMDGOALS),all)
 
 # --- what a user calls: set-up first, then the work in a make that sees what set-up installed ---------------------------
@@ -94,6 +94,11 @@ demo:     ## model a small marine survey on 3 processes and draw it: demo.png, u
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory programs
 	@$(MAKE) --no-print-directory show-demo
+demo3d:   ## model an earthquake under a 3D basin and draw it, in build/demo3d, under 3 minutes
+	@tools/setup demo
+	@echo "$(BUILD_IS)"
+	@$(MAKE) --no-print-directory programs
+	@$(MAKE) --no-print-directory show-demo3d
 test:     ## build and run every test (TEST=pattern for some)
 	@tools/setup test
 	@echo "$(BUILD_IS)"
@@ -136,6 +141,8 @@ gpu-tests: $(foreach t,$(GPU_TESTS),$(filter $(B)/tests/$t%,$(FTESTS))) $(if $(N
 gpu-bench: $(GPU_BENCH)
 show-demo: $(BIN)
 	@tools/demo '$(B)'
+show-demo3d: $(BIN)
+	@tools/demo3d '$(B)'
 run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(BIN)
 	@tools/bench/run '$(B)'
 
@@ -159,7 +166,7 @@ $(B)/fortran/version.o: $(B)/commit.inc
 $(B)/deps.mk: $(sort $(FSRC) $(wildcard fortran/*.f90 tests/*.f90)) tools/fortran-deps
 	@mkdir -p $(@D)
 	@awk -f tools/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
-ifneq ($(filter programs tests gpu-tests gpu-bench show-demo run-bench build/%,$(GOALS)),)
+ifneq ($(filter programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench build/%,$(GOALS)),)
 -include $(B)/deps.mk
 -include $(wildcard $(B)/cuda_c/*.d $(B)/tools/bench/*.d)
 endif

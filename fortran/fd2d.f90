@@ -104,12 +104,13 @@ contains
     call Fd2dTraces(self, gather, error)
   end subroutine Fd2dGather
 
-  !> Memory of its GPU that a shot in a window of nx x nz nodes takes [bytes], with `traces` traces; 0 on CPU cores.
-  real(dp) function Fd2dNeed(self, scheme, nx, nz, traces) result(bytes)
+  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces; 0 on CPU cores.
+  real(dp) function Fd2dNeed(self, scheme, window, traces) result(bytes)
     class(fd2d_t), intent(in) :: self
     type(scheme_t), intent(in) :: scheme
-    integer, intent(in) :: nx, nz, traces
-    bytes = Fd2dMemory(scheme%variant, Fd2dGrid(scheme, nx, nz), traces, scheme%nt)
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: traces
+    bytes = Fd2dMemory(scheme%variant, Fd2dGrid(scheme, window%nx, window%nz), traces, scheme%nt)
   end function Fd2dNeed
 
   !> Cell updates a second on CPU cores, by a trial of a tenth of a second.

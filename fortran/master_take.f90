@@ -41,7 +41,8 @@ contains
     call KeymapShot(self%prospect%keymap, slot, shot)
     associate (p => self%prospect, s => self%prospect%scheme)
       call ModelShape(p%model, p%job, shot, s%dx, s%dz, window, error)
-      same = window%nx == held%nx .and. window%nz == held%nz .and. window%x0 == held%x0 .and. window%z0 == held%z0
+      same = window%nx == held%nx .and. window%nz == held%nz .and. window%x0 == held%x0 .and. window%z0 == held%z0 .and. &
+             window%ny == held%ny .and. window%y0 == held%y0
       if (.not. (same .or. allocated(error))) call ModelWindow(p%model, p%job, shot, s%dx, s%dz, window, error)
     end associate
     if (allocated(error)) then

@@ -13,7 +13,7 @@ module run_m
   use master_end_m, only: MasterFinish, MasterPart, MasterStatus
   use master_m, only: master_t, MasterNew, MasterServe
   use params_m, only: job_t
-  use physics_m, only: SolverNew
+  use physics_m, only: PhysicsProgram, SolverNew
   use protocol_m, only: link_t
   use roles_m, only: role_t, RolesThreads
   use scheme_m, only: scheme_t
@@ -63,7 +63,7 @@ contains
         call LogError(error%message)
         exit_status = 1
       else
-        call KeepRecord(job%output, settings)
+        call KeepRecord(job%output, PhysicsProgram(physics), settings)
         call ProspectLog(prospect)
         call LogLines(role%map, .false.)
         call LogLines(role%warnings, .true.)
@@ -86,14 +86,14 @@ contains
   end subroutine Run
 
   !> From here on the log goes to OUTPUT.log too, and the resolved parameters stand in OUTPUT.par: par=OUTPUT.par repeats the run.
-  subroutine KeepRecord(output, settings)
-    character(*), intent(in) :: output, settings
+  subroutine KeepRecord(output, program, settings)
+    character(*), intent(in) :: output, program, settings
     type(error_t), allocatable :: error
     integer :: unit, fault
     open (newunit=unit, file=output//'.log', position='append', action='write', iostat=fault)
     if (fault == 0) call LogFile(unit)
     if (fault /= 0) call LogWarn("cannot write the log '"//output//".log': this run has none")
-    call LogKeep('SplFd2dmod '//VersionText()//', '//ClockText(ClockSeconds()))
+    call LogKeep(program//' '//VersionText()//', '//ClockText(ClockSeconds()))
     call LogKeep(settings)
     call FileRemove(output//'.par.new', error)       ! what a run that was killed left, or a link: never written through
     open (newunit=unit, file=output//'.par.new', status='new', action='write', iostat=fault)

@@ -83,12 +83,13 @@ module solver_m
       character(:), allocatable :: name
     end function choose_i
 
-    !> Memory of its device that a shot takes [bytes], in a window of nx x nz nodes with `traces` traces; 0: the host's.
-    real(dp) function need_i(self, scheme, nx, nz, traces) result(bytes)
-      import :: solver_t, scheme_t, dp
+    !> Memory of its device that a shot takes [bytes], in a window with `traces` traces; 0: the host's.
+    real(dp) function need_i(self, scheme, window, traces) result(bytes)
+      import :: solver_t, scheme_t, window_t, dp
       class(solver_t), intent(in) :: self
       type(scheme_t), intent(in) :: scheme
-      integer, intent(in) :: nx, nz, traces
+      type(window_t), intent(in) :: window
+      integer, intent(in) :: traces
     end function need_i
 
     !> Traces at the output sampling.

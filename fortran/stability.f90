@@ -22,9 +22,15 @@ contains
 
   !> Largest time step [s] for weights w(:), spacings dx, dz [m] and largest velocity c [m/s], 1 % below the limit of a
   !> homogeneous medium.
-  pure real(dp) function StabilityLimit(w, dx, dz, c) result(dt)
+  !> In 3D with the spacing dy too.
+  pure real(dp) function StabilityLimit(w, dx, dz, c, dy) result(dt)
     real(dp), intent(in) :: w(:), dx, dz, c
-    dt = reserve/(c*sum(abs(w))*sqrt(1/dx**2 + 1/dz**2))
+    real(dp), intent(in), optional :: dy
+    if (present(dy)) then
+      dt = reserve/(c*sum(abs(w))*sqrt(1/dx**2 + 1/dy**2 + 1/dz**2))
+    else
+      dt = reserve/(c*sum(abs(w))*sqrt(1/dx**2 + 1/dz**2))
+    end if
   end function StabilityLimit
 
   !> Fails where the medium kappa(nx,nz) [Pa], rho(nx,nz) [kg/m3] needs a smaller time step than grid%dt. Density ratios up to 4 are

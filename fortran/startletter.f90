@@ -2,10 +2,12 @@
 module startletter_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
   use error_m, only: error_t, Fail
+  use fd3d_records_m, only: fd3d_components
   use kinds_m, only: dp
   use letters_m, only: LetterWhole, SealLetter
   use protocol_m, only: message_t, MSG_START
   use scheme_m, only: scheme_t
+  use source3d_m, only: SourceFault, SourceFrom, SourceNumbers
   use table_m, only: SplitList
   use text_m, only: Str
   implicit none
@@ -13,6 +15,7 @@ module startletter_m
   public :: StartLetter, StartFrom
 
   integer, parameter :: REALS = 22, INTEGERS = 8, NUMBERS = REALS + INTEGERS
+  integer, parameter :: MORE = 11
   character(*), parameter :: NAMES = 'dx,dz,dt,dt_out,fmax,fband,fpeak,vmin,vmax,dt_limit,ppw,coeffs_error,snapshot,t_start,'// &
                                      'a weight,a weight,a weight,a weight,a weight,a weight,a weight,a weight,'// &
                                      'nt,nt_out,half_length,npml,snapshot_step,free_top,time_correction,exact_positions'
@@ -33,6 +36,7 @@ contains
       message%places = Packed(scheme)
       message%text = scheme%components//achar(10)//scheme%variant
       message%fields = scheme%q
+      if (scheme%dy > 0) call PackMore(scheme, message)
     end if
     call SealLetter(message)
   end subroutine StartLetter
@@ -57,12 +61,82 @@ contains
       p = index(message%text, achar(10))
       scheme%components = message%text(:p - 1)
       scheme%variant = message%text(p + 1:)
-      scheme%q = message%fields
-      call Unpack(message%places, scheme)
-      why = SchemeFault(scheme)
+      call Unpack(message%places(:NUMBERS), scheme)
+      if (message%n(2) > 0) then
+        call UnpackMore(message, scheme, why)
+      else
+        scheme%q = message%fields
+      end if
+      if (why == '') why = SchemeFault(scheme)
     end if
     if (why /= '') call Fail(error, 'what rank 0 says on how to model is not used: '//why//'; all nodes must run the same build')
   end subroutine StartFrom
+
+  !> What a 3D scheme has besides: MORE numbers, then those of the source; n(2) counts them, n(3) are samples of a fault.
+  subroutine PackMore(scheme, message)
+    type(scheme_t), intent(in) :: scheme
+    type(message_t), intent(inout) :: message
+    message%text = message%text//achar(10)//scheme%planes//achar(10)//scheme%fields
+    message%places = [message%places, scheme%dy, scheme%q_band, scheme%q_ref, scheme%qmin, scheme%pgv_depth, &
+                      real(merge(1, 0, [scheme%sponge, scheme%periodic, scheme%one_way, scheme%attenuates, scheme%pgv]), dp), &
+                      SourceNumbers(scheme%source)]
+    message%n(2) = size(message%places) - NUMBERS
+    if (scheme%source%fault%n == 0) return
+    message%n(3) = size(scheme%source%fault%rate)
+    message%fields = [message%fields, scheme%source%fault%rate]
+  end subroutine PackMore
+
+  !> The way back; `why` it cannot be, '' if it can.
+  subroutine UnpackMore(message, scheme, why)
+    type(message_t), intent(in) :: message
+    type(scheme_t), intent(inout) :: scheme
+    character(:), allocatable, intent(inout) :: why
+    character(:), allocatable :: rest
+    logical :: on(5)
+    integer :: samples
+    samples = int(message%n(3))
+    if (samples < 0 .or. samples >= size(message%fields) .or. message%n(2) <= MORE) then
+      why = 'the numbers of the source are none'
+    else if (.not. all(ieee_is_finite(message%places))) then
+      why = 'a number of the source is none'
+    else
+      why = SourceFault(message%places(NUMBERS + MORE + 1:), samples)
+    end if
+    if (why /= '') return
+    rest = message%text//achar(10)
+    call Cut(scheme%components)
+    call Cut(scheme%variant)
+    call Cut(scheme%planes)
+    call Cut(scheme%fields)
+    associate (x => message%places(NUMBERS + 1:))
+      scheme%dy = x(1)
+      scheme%q_band = x(2:3)
+      scheme%q_ref = x(4)
+      scheme%qmin = x(5)
+      scheme%pgv_depth = x(6)
+      on = x(7:MORE) > 0
+      scheme%sponge = on(1)
+      scheme%periodic = on(2)
+      scheme%one_way = on(3)
+      scheme%attenuates = on(4)
+      scheme%pgv = on(5)
+      scheme%q = message%fields(:size(message%fields) - samples)
+      call SourceFrom(x(MORE + 1:), message%fields(size(message%fields) - samples + 1:), scheme%source)
+    end associate
+    if (.not. scheme%dy > 0) why = 'dy = '//Str(scheme%dy)//' is impossible'
+
+  contains
+
+    !> What is left of the text has a line for each.
+    subroutine Cut(word)
+      character(:), allocatable, intent(out) :: word
+      integer :: p
+      p = index(rest, achar(10))
+      word = rest(:max(0, p - 1))
+      rest = rest(p + 1:)
+    end subroutine Cut
+
+  end subroutine UnpackMore
 
   pure function Packed(scheme) result(x)
     type(scheme_t), intent(in) :: scheme
@@ -111,7 +185,7 @@ contains
     logical :: good(NUMBERS)
     integer :: i
     why = ''
-    associate (x => message%places)
+    associate (x => message%places(:NUMBERS))
       good = ieee_is_finite(x)
       do i = 1, NUMBERS
         if (.not. good(i)) exit
@@ -143,12 +217,13 @@ contains
     if (scheme%t_start > 0) why = 'the modelling begins at '//Str(scheme%t_start)//' s, after time zero'
     if (verify(scheme%variant, 'abcdefghijklmnopqrstuvwxyz_0123456789') > 0 .or. scheme%variant == '') &
       why = 'the variant is no name'
-    if (len(scheme%components) < 1 .or. len(scheme%components) > 7) then
+    if (len(scheme%components) < 1 .or. len(scheme%components) > merge(100, 7, scheme%dy > 0)) then
       why = 'the components are none'
       return
     end if
     allocate (word, source=SplitList(scheme%components))
     do i = 1, size(word)
+      if (scheme%dy > 0 .and. any(word(i) == fd3d_components) .and. count(word == word(i)) == 1) cycle
       if (all(word(i) /= ['p ', 'vx', 'vz']) .or. count(word == word(i)) > 1) why = 'the components are none'
     end do
   end function SchemeFault

@@ -7,7 +7,7 @@ module worker_shot_m
   use kinds_m, only: dp
   use letters_m, only: GatherLetter, ModelLetter, ShotFrom, SnapsLetter, VerdictFrom, WindowFrom
   use protocol_m, only: link_t, message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
-  use scheme_m, only: scheme_t, SchemeGrid
+  use scheme_m, only: scheme_t, SchemeCells
   use slot_m, only: ASKED, GIVEN, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
   use table_m, only: SplitList
   use text_m, only: Str
@@ -97,8 +97,8 @@ contains
     real(dp) :: cells, need
     integer :: shots
     associate (s => worker%scheme, w => slot%window)
-      cells = product(real(SchemeGrid(s, w%nx, w%nz), dp))
-      need = slot%solver%need(WorkerScheme(worker, slot), w%nx, w%nz, size(slot%shot%rx)*size(SplitList(s%components)))
+      cells = SchemeCells(s, w)
+      need = slot%solver%need(WorkerScheme(worker, slot), w, size(slot%shot%rx)*size(SplitList(s%components)))
     end associate
     shots = ShotsAtOnce(worker%rules%shots_per_gpu, cells, need, worker%room)
     slot%on_gpu = shots > 0
@@ -118,6 +118,7 @@ contains
     scheme%variant = slot%solver%choose(worker%scheme%variant, slot%on_gpu)
     scheme%share = merge((3*worker%wanted*worker%role%gpu_users + 3)/4, 0, slot%on_gpu)  ! some are set up or make traces
     if (.not. slot%snapshots) scheme%snapshot = 0
+    if (.not. slot%snapshots) scheme%pgv = .false.
   end function WorkerScheme
 
   !> Tells the master now and then how far a shot is.

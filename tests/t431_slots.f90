@@ -253,12 +253,13 @@ contains
     if (self%variant /= 'cpu') flying = flying - 1
   end subroutine MakeGather
 
-  real(dp) function need(self, scheme, nx, nz, traces)
+  real(dp) function need(self, scheme, window, traces)
     class(device_t), intent(in) :: self
     type(scheme_t), intent(in) :: scheme
-    integer, intent(in) :: nx, nz, traces
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: traces
     need = need_bytes
-    if (nx > 1000) need = 100*need_bytes
+    if (window%nx > 1000) need = 100*need_bytes
   end function need
 
   subroutine free(self)

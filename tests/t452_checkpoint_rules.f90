@@ -58,10 +58,11 @@ contains
     type(error_t), allocatable, intent(inout) :: error
   end subroutine NoGather
 
-  real(dp) function need(self, scheme, nx, nz, traces)
+  real(dp) function need(self, scheme, window, traces)
     class(counter_t), intent(in) :: self
     type(scheme_t), intent(in) :: scheme
-    integer, intent(in) :: nx, nz, traces
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: traces
     need = 0
   end function need
 
