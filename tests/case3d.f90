@@ -9,7 +9,7 @@ module case3d_m
                     fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_traces, fd3d_watch
   use fd3d_engine_m, only: fd3d_grid_t
   use fd3d_fortran_m, only: fd3d_fortran_t
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i8, sp
   implicit none
   private
   public :: case3d_t, Case3dMake, Case3dNew, Case3dFine, Case3dFields, Case3dTraces, Case3dReference
@@ -34,7 +34,7 @@ contains
 
   !> Uniform in 0..1, the same everywhere.
   real(dp) function Chance()
-    seed = modulo(seed*16807, 2147483647)
+    seed = int(modulo(seed*16807_i8, 2147483647_i8))
     Chance = seed/2147483647.0_dp
   end function Chance
 
