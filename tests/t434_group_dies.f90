@@ -64,10 +64,11 @@ contains
     call Fail(error, 'a shot that never ends has no gather')
   end subroutine MakeGather
 
-  real(dp) function need(self, scheme, nx, nz, traces)
+  real(dp) function need(self, scheme, window, traces)
     class(doomed_t), intent(in) :: self
     type(scheme_t), intent(in) :: scheme
-    integer, intent(in) :: nx, nz, traces
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: traces
     need = 0
   end function need
 
