@@ -257,8 +257,8 @@ contains
     type(result_t) :: a, b
     real(dp) :: difference
     integer :: worst
-    a%traces = r%traces(:steps, :)
-    b%traces = cpu%traces(:steps, :)
+    allocate (a%traces, source=r%traces(:steps, :))
+    allocate (b%traces, source=cpu%traces(:steps, :))
     call TracesDiffer(c, a, b, difference, worst)
     call Claim(difference <= bound, what//', '//Str(steps)//' steps: traces differ from cpu by '//Str(difference, 2)// &
                ' relative RMS (receiver '//Str(worst)//'), <= '//Str(bound, 2))
