@@ -62,6 +62,9 @@ claim(len(idle) == 5 - len(dealt) and max(idle.values()) < 0.02, "workers withou
       f"{', '.join(f'rank {r} {100 * u:.2f} %' for r, u in sorted(idle.items()))}, bound 2 %")
 p.terminate()
 p.communicate(timeout=60)
+gone = time.time() + 20                              # mpirun does not wait until those it ended are gone
+while ranks_here() and time.time() < gone:
+    time.sleep(0.1)
 claim(p.returncode != 0 and ranks_here() == {}, f"stopped: exit status {p.returncode}, processes left: {ranks_here()}")
 
 # --- ten thousand shots -----------------------------------------------------------------------------------------------
