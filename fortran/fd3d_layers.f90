@@ -11,8 +11,8 @@ module fd3d_layers_m
     real(sp), allocatable :: x(:, :), y(:, :), z(:, :)           !< (nx, 6), (ny, 6), (nz, 6) or, of a sponge, (n, 1)
   end type fd3d_profiles_t
 
-  !> α_max of elastic layers in units of π fpeak. With 1, as in 2D, layers grow beside a free surface over strong contrasts of vp/vs: a
-  !> thousandfold in 10,000 steps (t603, half-length 4); with 1.5 and more they do not. 2 costs 4 dB of 82.
+  !> α_max of elastic layers in units of π fpeak. With 1, as in 2D, layers grow beside a free surface over strong contrasts of
+  !> vp/vs: a thousandfold in 10,000 steps (t603, half-length 4); with 1.5 and more they do not. 2 costs 4 dB of 82.
   real(dp), parameter :: alpha = 2
 
 contains
