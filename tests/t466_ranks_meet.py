@@ -40,11 +40,13 @@ KILLS = 40 if os.environ.get("LONG") else 8
 random.seed(5)
 run("par=job.par", "output=whole.nc")
 hung, stuck, wrong, killed, met, dead = 0, 0, [], 0, 0, 0
-for n in range(KILLS):
+for n in range(5 * KILLS):                     # on a fast machine some are over before
+    if killed == KILLS:
+        break
     rank = n % 4
     job = Job(output=f"early{n}.nc", ranks=4, options=RECOVERY, env={"LD_PRELOAD": os.path.abspath("haste.so")})
     wait_until(lambda: rank in ranks_here(job.output), 30, job.process)
-    time.sleep(random.uniform(0, 0.7))
+    time.sleep(random.uniform(0, 0.5))
     pid = job.pid(rank)
     killed += pid is not None
     kick(pid)
@@ -56,7 +58,7 @@ for n in range(KILLS):
     r = run("par=job.par", f"output={job.output}")
     if r.returncode or differences("whole.nc", job.output):
         wrong.append((n, r.returncode, r.stderr[-200:]))
-claim(not hung and killed > KILLS // 2, f"{killed} ranks killed in the first second: {hung} jobs hung (and {stuck} times mpirun, alone); {met} ended by the "
+claim(not hung and killed == KILLS, f"{killed} ranks killed in the first second: {hung} jobs hung (and {stuck} times mpirun, alone); {met} ended by the "
       f"alarm, {dead} as rank 0 was seen to be dead, the others without that rank")
 claim(not wrong, f"run again: always the undisturbed file {wrong[:2] if wrong else ''}")
 done()
