@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 
+#include "held.h"
 #include "iface.h"
 
 #ifdef __cplusplus
@@ -109,10 +110,11 @@ typedef struct fd2d_variant {
 #undef FD2D_ENTRY
 #undef FD2D_GPU_ENTRY
 
-/* Memory of the handle, counted in fd->bytes, zeroed; *p must be null or come from here (then it is given back first).
- */
-int fd2d_alloc(fd2d *fd, void *p, size_t count, size_t size, const char *what);
-void fd2d_release(fd2d *fd, void *p);
+/* Host memory of the handle, as held.h has it. */
+static inline int fd2d_alloc(fd2d *fd, void *p, size_t count, size_t size, const char *what) {
+    return held_alloc(&fd->bytes, p, count, size, what);
+}
+static inline void fd2d_release(fd2d *fd, void *p) { held_release(&fd->bytes, p); }
 
 /* Coefficients of row k: bx = dt/(dx rho) at (i+1/2,k), bz = dt/(dz rho) at (i,k+1/2), kk = kappa dt/dx, each (nx);
  * kk of a free surface's row is 0. `cpu` takes them from here; GPU variants that keep velocities form the same numbers

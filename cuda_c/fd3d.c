@@ -3,12 +3,12 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "der3d.h"
 #include "err.h"
+#include "variants.h"
 
 #define LARGEST 1000000 /* cells along one axis: keeps arithmetic on cells within long */
 
@@ -26,96 +26,28 @@ static const fd3d_variant *const variants[] = {/* ends with null: a build may ha
 
 enum { VARIANTS = sizeof variants / sizeof variants[0] - 1 };
 
-/* --- memory -------------------------------------------------------------------------------------------------- */
-
-typedef struct block { /* stands before each allocation, so that bytes can be counted back; memory begins at a cache
-                          line */
-    size_t bytes;
-    char pad[64 - sizeof(size_t)];
-} block;
-
-/* `place` is the address of a pointer of any type: read and written by memcpy, as aliasing it through void ** would not
- * do. */
-int fd3d_alloc(fd3d *fd, void *place, size_t count, size_t size, const char *what) {
-    size_t bytes = 0;
-    fd3d_release(fd, place);
-    REQUIRE(!__builtin_mul_overflow(count, size, &bytes) && bytes < SIZE_MAX / 4,
-            "%s of %zu times %zu bytes is more than can be addressed: make the grid smaller", what, count, size);
-    const size_t whole = (bytes + 2 * sizeof(block) - 1) / sizeof(block) * sizeof(block);
-    block *b = aligned_alloc(sizeof(block), whole);
-    REQUIRE(b != NULL, "no memory for %s (%.3f GB): make the grid smaller or use fewer ranks a node", what,
-            (double)bytes * 1e-9);
-    memset(b, 0, whole);
-    b->bytes = bytes;
-    fd->bytes += bytes;
-    void *memory = b + 1;
-    memcpy(place, &memory, sizeof memory);
-    return 0;
-}
-
-void fd3d_release(fd3d *fd, void *place) {
-    void *memory;
-    memcpy(&memory, place, sizeof memory);
-    if (memory == NULL)
-        return;
-    block *b = (block *)memory - 1;
-    fd->bytes -= b->bytes;
-    free(b);
-    memory = NULL;
-    memcpy(place, &memory, sizeof memory);
-}
-
 /* --- variants ------------------------------------------------------------------------------------------------ */
 
-static int copy_text(const char *from, int length, char *text) {
-    REQUIRE(text != NULL && length >= 1, "text of length %d, must be at least 1", length);
-    size_t n = strlen(from);
-    if (n > (size_t)length - 1)
-        n = (size_t)length - 1;
-    memcpy(text, from, n);
-    text[n] = 0;
-    return 0;
+static variant_words words(int n) {
+    const fd3d_variant *v = variants[n];
+    return (variant_words){v->name, v->about, v->needs_gpu, v->make != NULL};
 }
 
-static int check_variant(int n) {
-    REQUIRE(n >= 0 && n < VARIANTS, "kernel variant number %d, must be 0..%d", n, VARIANTS - 1);
-    return 0;
-}
+static const variant_list list = {VARIANTS, words, " of the 3D solver"};
 
 int fd3d_variant_count(void) { return VARIANTS; }
 
-int fd3d_variant_name(int n, int length, char *text) {
-    TRY(check_variant(n));
-    return copy_text(variants[n]->name, length, text);
-}
+int fd3d_variant_name(int n, int length, char *text) { return variants_name(&list, n, length, text); }
 
-int fd3d_variant_about(int n, int length, char *text) {
-    TRY(check_variant(n));
-    return copy_text(variants[n]->about, length, text);
-}
+int fd3d_variant_about(int n, int length, char *text) { return variants_about(&list, n, length, text); }
 
-int fd3d_variant_needs_gpu(int n) { return n >= 0 && n < VARIANTS && variants[n]->needs_gpu; }
+int fd3d_variant_needs_gpu(int n) { return variants_needs_gpu(&list, n); }
 
-int fd3d_variant_built(int n) { return n >= 0 && n < VARIANTS && variants[n]->make != NULL; }
+int fd3d_variant_built(int n) { return variants_built(&list, n); }
 
 static const fd3d_variant *find_variant(const char *name) {
-    char known[512] = "";
-    size_t used = 0;
-    for (int n = 0; n < VARIANTS; n++) {
-        if (variants[n]->make == NULL)
-            continue;
-        if (strcmp(variants[n]->name, name) == 0)
-            return variants[n];
-        if (used + strlen(variants[n]->name) + 3 > sizeof known)
-            continue;
-        if (used > 0)
-            used += copy_text(", ", (int)(sizeof known - used), known + used) ? 0 : 2;
-        copy_text(variants[n]->name, (int)(sizeof known - used), known + used);
-        used = strlen(known);
-    }
-    err_set("no kernel variant \"%.40s\" of the 3D solver in this build, which has: %s", name,
-            used > 0 ? known : "none");
-    return NULL;
+    const int n = variants_find(&list, name);
+    return n < 0 ? NULL : variants[n];
 }
 
 /* --- new and free -------------------------------------------------------------------------------------------- */
@@ -420,22 +352,8 @@ int fd3d_receivers(void *handle, int nrec, const int *start, const int *field, c
 
 /* --- time ---------------------------------------------------------------------------------------------------- */
 
-/* Room for n more rows of traces: grows by half, so that a run cut into many chunks copies little. */
 static int grow_traces(fd3d *fd, int n) {
-    size_t need = (size_t)fd->steps + (size_t)n, rows = fd->rows + fd->rows / 2;
-    if (fd->nrec == 0 || need <= fd->rows)
-        return 0;
-    if (rows < need)
-        rows = need;
-    float *grown = NULL;
-    size_t size = (size_t)fd->nrec * sizeof(float);
-    TRY(fd3d_alloc(fd, &grown, rows, size, "traces"));
-    if (fd->steps > 0)
-        memcpy(grown, fd->trace, (size_t)fd->steps * size);
-    fd3d_release(fd, &fd->trace);
-    fd->trace = grown;
-    fd->rows = rows;
-    return 0;
+    return held_rows(&fd->bytes, &fd->trace, &fd->rows, fd->nrec, fd->steps, n, "traces");
 }
 
 int fd3d_trace_rows(fd3d *fd, int n, float **trace) {
