@@ -251,10 +251,6 @@ int fd2d_receivers(void *handle, int nrec, const int *start, const int *field, c
 
 /* --- time ---------------------------------------------------------------------------------------------------- */
 
-static int grow_traces(fd2d *fd, int n) {
-    return held_rows(&fd->bytes, &fd->trace, &fd->rows, fd->nrec, fd->steps, n, "traces");
-}
-
 int fd2d_timestep(void *handle, int it, int n) {
     fd2d *fd = handle;
     TRY(check_handle(fd));
@@ -267,49 +263,14 @@ int fd2d_timestep(void *handle, int it, int n) {
             "time stepping before the profiles of the absorbing layers were set");
     if (n == 0)
         return 0;
-    if (fd->variant->traces == NULL)
-        TRY(grow_traces(fd, n));
+    float *row;
+    TRY(fd2d_next_rows(fd, n, &row));
     if (fd->steps == 0)
         fd->first = it;
     fd->next = INT_MAX; /* until all went well: after a failure only reset helps */
-    TRY(fd->variant->timestep(fd, it, n, fd->trace == NULL ? NULL : fd->trace + (size_t)fd->steps * (size_t)fd->nrec));
+    TRY(fd->variant->timestep(fd, it, n, row));
     fd->steps += n;
     fd->next = it + n;
-    return 0;
-}
-
-int fd2d_trace_rows(fd2d *fd, int n, float **trace) {
-    TRY(grow_traces(fd, n));
-    *trace = fd->trace;
-    return 0;
-}
-
-int fd2d_pending(void *handle, int most) {
-    fd2d *fd = handle;
-    TRY(check_handle(fd));
-    REQUIRE(most >= 0, "wait until at most %d chunks are unfinished: must not be negative", most);
-    return fd->variant->pending == NULL ? 0 : fd->variant->pending(fd, most);
-}
-
-int fd2d_traces(void *handle, int it, int n, float *out) {
-    fd2d *fd = handle;
-    TRY(check_handle(fd));
-    REQUIRE(n >= 0, "traces of %d samples: must not be negative", n);
-    if (n == 0 || fd->nrec == 0)
-        return 0;
-    REQUIRE(fd->steps > 0, "traces of steps %d..%ld asked for, but none was computed yet", it, (long)it + n - 1);
-    REQUIRE(it >= fd->first && (long)it + n <= (long)fd->first + fd->steps,
-            "traces of steps %d..%ld asked for, but steps %d..%d were computed", it, (long)it + n - 1, fd->first,
-            fd->first + fd->steps - 1);
-    if (fd->variant->traces != NULL)
-        return fd->variant->traces(fd, it, n, out);
-    const float *from = fd->trace + (size_t)(it - fd->first) * (size_t)fd->nrec;
-    enum { TILE = 32 }; /* transposed in blocks: both sides stay in the cache */
-    for (int r0 = 0; r0 < fd->nrec; r0 += TILE)
-        for (int t0 = 0; t0 < n; t0 += TILE)
-            for (int r = r0; r < fd->nrec && r < r0 + TILE; r++)
-                for (int t = t0; t < n && t < t0 + TILE; t++)
-                    out[(size_t)r * (size_t)n + (size_t)t] = from[(size_t)t * (size_t)fd->nrec + (size_t)r];
     return 0;
 }
 

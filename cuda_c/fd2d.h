@@ -122,8 +122,10 @@ static inline void fd2d_release(fd2d *fd, void *p) { held_release(&fd->bytes, p)
 void fd2d_coefficients(const fd2d_cfg *cfg, const float *kappa, const float *rho, int k, float *bx, float *bz,
                        float *kk);
 
-/* Room for n more rows of traces; *trace(nrec, rows). */
+/* fd2d_state.c: traces that the handle keeps. Room for n more rows; *trace(nrec, rows). Where the next n rows begin,
+ * null for a variant that keeps its traces itself. */
 int fd2d_trace_rows(fd2d *fd, int n, float **trace);
+int fd2d_next_rows(fd2d *fd, int n, float **row);
 
 /* fd2d_points.c: sorting cells by row. */
 int fd2d_set_source_cells(fd2d *fd, int n, const int *i, const int *k, const float *w);

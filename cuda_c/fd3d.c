@@ -352,16 +352,6 @@ int fd3d_receivers(void *handle, int nrec, const int *start, const int *field, c
 
 /* --- time ---------------------------------------------------------------------------------------------------- */
 
-static int grow_traces(fd3d *fd, int n) {
-    return held_rows(&fd->bytes, &fd->trace, &fd->rows, fd->nrec, fd->steps, n, "traces");
-}
-
-int fd3d_trace_rows(fd3d *fd, int n, float **trace) {
-    TRY(grow_traces(fd, n));
-    *trace = fd->trace;
-    return 0;
-}
-
 static int check_ready(const fd3d *fd, int it, int n) {
     int layers = 0;
     for (int s = 0; s < 6; s++)
@@ -375,10 +365,6 @@ static int check_ready(const fd3d *fd, int it, int n) {
     return check_histories(fd, it, n);
 }
 
-static float *next_row(const fd3d *fd) {
-    return fd->trace == NULL ? NULL : fd->trace + (size_t)fd->steps * (size_t)fd->nrec;
-}
-
 int fd3d_timestep(void *handle, int it, int n) {
     fd3d *fd = handle;
     TRY(check_handle(fd));
@@ -389,12 +375,12 @@ int fd3d_timestep(void *handle, int it, int n) {
     TRY(check_ready(fd, it, n));
     if (n == 0)
         return 0;
-    if (fd->variant->traces == NULL)
-        TRY(grow_traces(fd, n));
+    float *row;
+    TRY(fd3d_next_rows(fd, n, &row));
     if (fd->steps == 0)
         fd->first = it;
     fd->next = INT_MAX; /* until all went well: after a failure only reset helps */
-    TRY(fd->variant->timestep(fd, it, n, next_row(fd)));
+    TRY(fd->variant->timestep(fd, it, n, row));
     fd->steps += n;
     fd->next = it + n;
     return 0;
@@ -427,12 +413,13 @@ int fd3d_stress(void *handle, int it, int part) {
     TRY(check_handle(fd));
     TRY(check_half(fd, part, 2, "stresses"));
     TRY(check_ready(fd, it, 1));
-    if (part != FD3D_RIM && fd->variant->traces == NULL)
-        TRY(grow_traces(fd, 1));
+    float *row = NULL;
+    if (part != FD3D_RIM)
+        TRY(fd3d_next_rows(fd, 1, &row));
     if (fd->steps == 0)
         fd->first = it;
     fd->next = INT_MAX;
-    TRY(fd->variant->stress(fd, it, part, next_row(fd)));
+    TRY(fd->variant->stress(fd, it, part, row));
     fd->next = part == FD3D_RIM ? it : it + 1;
     fd->half = part == FD3D_RIM ? 3 : 0;
     fd->steps += part != FD3D_RIM;
@@ -468,37 +455,6 @@ int fd3d_halo_put(void *handle, int what, int side, const float *in) {
     fd3d *fd = handle;
     TRY(check_neighbour(fd, what, side));
     return fd->variant->halo(fd, what, side, NULL, in);
-}
-
-/* --- what comes back ----------------------------------------------------------------------------------------- */
-
-int fd3d_pending(void *handle, int most) {
-    fd3d *fd = handle;
-    TRY(check_handle(fd));
-    REQUIRE(most >= 0, "wait until at most %d chunks are unfinished: must not be negative", most);
-    return fd->variant->pending == NULL ? 0 : fd->variant->pending(fd, most);
-}
-
-int fd3d_traces(void *handle, int it, int n, float *out) {
-    fd3d *fd = handle;
-    TRY(check_handle(fd));
-    REQUIRE(n >= 0, "traces of %d samples: must not be negative", n);
-    if (n == 0 || fd->nrec == 0)
-        return 0;
-    REQUIRE(fd->steps > 0, "traces of steps %d..%ld asked for, but none was computed yet", it, (long)it + n - 1);
-    REQUIRE(it >= fd->first && (long)it + n <= (long)fd->first + fd->steps,
-            "traces of steps %d..%ld asked for, but steps %d..%d were computed", it, (long)it + n - 1, fd->first,
-            fd->first + fd->steps - 1);
-    if (fd->variant->traces != NULL)
-        return fd->variant->traces(fd, it, n, out);
-    const float *from = fd->trace + (size_t)(it - fd->first) * (size_t)fd->nrec;
-    enum { TILE = 32 }; /* transposed in blocks: both sides stay in the cache */
-    for (int r0 = 0; r0 < fd->nrec; r0 += TILE)
-        for (int t0 = 0; t0 < n; t0 += TILE)
-            for (int r = r0; r < fd->nrec && r < r0 + TILE; r++)
-                for (int t = t0; t < n && t < t0 + TILE; t++)
-                    out[(size_t)r * (size_t)n + (size_t)t] = from[(size_t)t * (size_t)fd->nrec + (size_t)r];
-    return 0;
 }
 
 /* --- fields -------------------------------------------------------------------------------------------------- */

@@ -142,8 +142,10 @@ static inline int fd3d_alloc(fd3d *fd, void *p, size_t count, size_t size, const
 }
 static inline void fd3d_release(fd3d *fd, void *p) { held_release(&fd->bytes, p); }
 
-/* Room for n more rows of traces; *trace(nrec, rows). */
+/* fd3d_state.c: traces that the handle keeps. Room for n more rows; *trace(nrec, rows). Where the next n rows begin,
+ * null for a variant that keeps its traces itself. */
 int fd3d_trace_rows(fd3d *fd, int n, float **trace);
+int fd3d_next_rows(fd3d *fd, int n, float **row);
 
 /* fd3d_halo.c: which cells. The box of cells lo .. hi-1 that the neighbour at `side` needs (own = 1), or that it gives
  * (own = 0; in the halo, so indices from -half_length); the three fields in it. */
