@@ -6,7 +6,7 @@ program t240_fd2d_variants_agree
   use fd2d_m, only: fd2d_t, Fd2dTimestep
   use fd2d_variants_m, only: fd2d_variants
   use gather_m, only: gather_t
-  use gpu_m, only: GpuThere, VariantBuilt
+  use gpu_m, only: GpuThere
   use kinds_m, only: dp, sp
   use scene_m, only: RelativeL2, scene_t, SceneNew, SceneRun, SceneScheme
   use text_m, only: Str
@@ -25,7 +25,7 @@ contains
     gpu = GpuThere()
     do n = 1, size(names)
       if (fd2d_variants%needs_gpu(trim(names(n))) .and. .not. gpu) cycle
-      if (.not. VariantBuilt(trim(names(n)))) then
+      if (.not. fd2d_variants%built(trim(names(n)))) then
         call Skip('variant '//trim(names(n))//' is not in this build')
         cycle
       end if
