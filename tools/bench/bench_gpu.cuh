@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +13,15 @@
 #include "iface.h"
 
 namespace bench_gpu {
+
+struct effort { // of a measurement
+    int repeats;
+    double seconds; // of a repetition, at least
+};
+
+inline double seconds_now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 static __global__ void __launch_bounds__(256) triad(float4 *a, const float4 *b, const float4 *c, size_t n) {
     for (size_t i = (size_t)blockIdx.x * 256 + threadIdx.x; i < n; i += (size_t)gridDim.x * 256) {

@@ -10,7 +10,6 @@
 // 48 bytes where velocity and stress take a pass each, with 24 in `tuned`; layers, source and receivers with nothing.
 // The triad a = b + s c moves 12 bytes a term.
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -19,14 +18,7 @@
 #include "bench_case.h"
 #include "bench_gpu.cuh"
 
-static double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-struct effort { // of a measurement
-    int repeats;
-    double seconds; // of a repetition, at least
-};
+using bench_gpu::effort, bench_gpu::seconds_now;
 
 static const effort full = {5, 0.3}, quick = {3, 0.15};
 enum { LAYER = 20, CHUNK = 200, TWO_PASSES = 48, ONE_PASS = 24 };

@@ -12,7 +12,6 @@
 // really moves; layers, sources and receivers with nothing. GFLOP/s are counted as AWP-ODC does: 307 operations a cell
 // and step of the anelastic loop. The triad a = b + s c moves 12 bytes a term.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -21,15 +20,9 @@
 #include <vector>
 
 #include "bench_gpu.cuh"
+#include "bench_random.h"
 
-static double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-struct effort { // of a measurement
-    int repeats;
-    double seconds; // of a repetition, at least
-};
+using bench_gpu::effort, bench_gpu::seconds_now;
 
 static const effort full = {5, 0.5}, quick = {3, 0.2};
 enum { LAYER = 20, ELASTIC_BYTES = 120, ANELASTIC_BYTES = 176, FLOPS = 307, SOURCES = 512, RECEIVERS = 64 };
@@ -41,14 +34,6 @@ static void bench_fail(const char *what) {
 
 // --- the case ------------------------------------------------------------------------------------------------------
 
-// Number m of a random row, 0 .. 1.
-static float random_number(size_t m) {
-    unsigned x = (unsigned)m * 2654435761u + 12345u;
-    x = (x ^ x >> 15) * 2246822519u;
-    x = (x ^ x >> 13) * 3266489917u;
-    return (float)((x ^ x >> 16) >> 8) / 16777216.0f;
-}
-
 // A rough medium with its ring and a random field, made once a size by all cores.
 struct volume {
     int n[3] = {0, 0, 0};
@@ -57,8 +42,8 @@ struct volume {
 
     void fill_part(size_t from, size_t to) {
         for (size_t m = from; m < to; m++) {
-            const float r = random_number(m), vs = 1800 + 300 * r, vp = 1.8f * vs;
-            rho[m] = 2000 + 300 * random_number(m + 77);
+            const float r = bench_random(m), vs = 1800 + 300 * r, vp = 1.8f * vs;
+            rho[m] = 2000 + 300 * bench_random(m + 77);
             mu[m] = rho[m] * vs * vs;
             lambda[m] = rho[m] * vp * vp - 2 * mu[m];
             qp[m] = 0.01f + 0.01f * r;
@@ -79,7 +64,7 @@ struct volume {
             team.emplace_back([this, p, parts, all] {
                 fill_part(all * p / parts, all * (p + 1) / parts);
                 for (size_t m = all * p / parts; m < all * (p + 1) / parts; m++)
-                    field[m] = random_number(m + 991) - 0.5f;
+                    field[m] = bench_random(m + 991) - 0.5f;
             });
         for (std::thread &t : team)
             t.join();
@@ -142,7 +127,7 @@ static void give_points(void *h, const fd3d_cfg &c, int steps) {
             i.push_back(c.n[0] / 2 + m % 32 - 16), j.push_back(c.n[1] / 2), k.push_back(c.n[2] / 2 + m / 32 - 8);
         }
     for (size_t m = 0; m < q.size(); m++)
-        q[m] = random_number(m) - 0.5f;
+        q[m] = bench_random(m) - 0.5f;
     if (fd3d_source(h, SOURCES, (int)w.size(), field.data(), i.data(), j.data(), k.data(), hist.data(), w.data()) ||
         fd3d_histories(h, 1, steps, q.data()))
         bench_fail("source");

@@ -164,15 +164,10 @@ static const rung rungs[] = {
      0},
 };
 
-struct effort {
-    int repeats;
-    double seconds; // of a repetition, at least
-};
-
 struct bench {
     volume v;
     double triad = 0; // bytes a second
-    effort work = {5, 0.3};
+    bench_gpu::effort work = {5, 0.3};
     bool failed = false;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "bench_random.h"
 #include "cuda_err.h"
 #include "devmem.h"
 #include "fd3d_gpu.h"
@@ -17,13 +18,8 @@ static constexpr int FRAME = 2, SPONGE = 20, MEDIA = 5;
 static constexpr int FIRST_MEMORY = FD3D_FIELDS, FIRST_MEDIUM = FIRST_MEMORY + FD3D_STRESSES,
                      ARRAYS = FIRST_MEDIUM + MEDIA;
 
-// Number n of the cell in a random row, 0 .. 1.
-static __device__ float random_number(unsigned cell, unsigned n) {
-    unsigned x = cell * 2654435761u + n * 40503u + 12345u;
-    x = (x ^ x >> 15) * 2246822519u;
-    x = (x ^ x >> 13) * 3266489917u;
-    return (float)((x ^ x >> 16) >> 8) / 16777216.0f;
-}
+// Number n of the cell, 0 .. 1.
+static __device__ float random_number(unsigned cell, unsigned n) { return bench_random(128u * cell + n); }
 
 // What array `a` begins with: rough rock, and fields at which velocities and stresses weigh alike.
 static __device__ float first_value(int a, unsigned cell) {
