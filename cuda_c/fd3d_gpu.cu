@@ -7,6 +7,7 @@
 
 enum {
     LINE = 32,
+    VECTOR = 4,
     TEXTURE = 128,
     BUFFER = 4 << 20,
     MEDIA = 5,
@@ -32,8 +33,22 @@ static int cells_of(const fd3d_gpu_grid &g, int a) { return a == 0 ? g.nx : a ==
 
 // Numbers in a slab of memory variables across axis a.
 static size_t slab_count(const fd3d_gpu_grid &g, int a) {
-    const size_t deep = (size_t)(g.low[a] + cells_of(g, a) - g.high[a]);
-    return deep * (a == 0 ? (size_t)g.ny * (size_t)g.nz : (size_t)g.y * (size_t)(a == 1 ? g.nz : g.ny));
+    const size_t deep = (size_t)g.deep[a];
+    const size_t n = deep * (a == 0 ? (size_t)g.ny * (size_t)g.nz : (size_t)g.y * (size_t)(a == 1 ? g.nz : g.ny));
+    return (n + LINE - 1) / LINE * LINE;
+}
+
+static int down(int n) { return n / VECTOR * VECTOR; }
+static int up(int n) { return down(n + VECTOR - 1); }
+
+// How cells in layers are numbered. Along x no vector may hold cells of both: where one would, all cells have numbers.
+static void number_slabs(fd3d_gpu_grid *g) {
+    for (int a = 0; a < 3; a++) {
+        const int n = cells_of(*g, a), low = a == 0 ? up(g->low[a]) : g->low[a],
+                  high = a == 0 ? down(g->high[a]) : g->high[a], end = a == 0 ? up(n) : n;
+        g->shift[a] = high >= low ? high - low : 0;
+        g->deep[a] = g->high[a] == n && high >= low ? low : end - g->shift[a];
+    }
 }
 
 // All that follows from the configuration alone.
@@ -55,14 +70,17 @@ static void shape(fd3d_gpu *o, const fd3d_cfg *c) {
         g->high[a] = c->n[a] - c->layer[2 * a + 1];
         g->t[a] = (float)((double)c->dt / c->d[a]);
         g->odd[a] = c->first[a] & 1;
-        o->psi_count += 6 * slab_count(*g, a);
     }
+    number_slabs(g);
+    for (int a = 0; a < 3; a++)
+        o->psi_count += 6 * slab_count(*g, a);
     g->ratio[0] = (float)((double)c->d[2] / c->d[0]);
     g->ratio[1] = (float)((double)c->d[2] / c->d[1]);
     memcpy(g->w, c->w, sizeof(float) * (size_t)c->half_length);
     g->free_top = c->side[4] == FD3D_FREE;
     o->before_count = c->side[5] == FD3D_ONE_WAY ? ONE_WAY_FIELDS * (size_t)g->nx * (size_t)g->ny : 0;
     memcpy(o->shape, o->kind->shape, sizeof o->shape);
+    memcpy(o->shell, o->kind->shell[0] > 0 ? o->kind->shell : o->shape, sizeof o->shell);
 }
 
 struct array {
@@ -160,6 +178,11 @@ static int make(fd3d_gpu *o) {
     set_pointers(o);
     if (o->kind->textures)
         TRY(make_textures(o));
+    if (o->kind->forks) {
+        CUDA_TRY(cudaStreamCreateWithFlags(&o->side, cudaStreamNonBlocking));
+        CUDA_TRY(cudaEventCreateWithFlags(&o->fork, cudaEventDisableTiming));
+        CUDA_TRY(cudaEventCreateWithFlags(&o->join, cudaEventDisableTiming));
+    }
     fd3d_gpu_plan(o);
     return 0;
 }
@@ -181,6 +204,15 @@ void fd3d_gpu_release(fd3d *fd) {
             cudaStreamSynchronize(o->queue.stream); // it may still be read
             cudaDestroyTextureObject(t);
         }
+    if (o->kind->forks && cudaSetDevice(o->queue.device) == cudaSuccess) {
+        if (o->queue.stream != nullptr)
+            cudaStreamSynchronize(o->queue.stream); // it waits for the other
+        for (cudaEvent_t e : {o->fork, o->join})
+            if (e != nullptr)
+                cudaEventDestroy(e);
+        if (o->side != nullptr)
+            cudaStreamDestroy(o->side);
+    }
     cudaGetLastError();
     fd2d_gpu_close(&o->queue);
     count_bytes(fd, 0);
@@ -204,13 +236,15 @@ int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, int entries, i
     return 0;
 }
 
-int fd3d_gpu_tune(fd3d *fd, const char *, int bx, int by, int bz) {
+int fd3d_gpu_tune(fd3d *fd, const char *isa, int bx, int by, int bz) {
     fd3d_gpu *o = own(fd);
     const int asked[3] = {bx, by, bz};
     int now[3];
     for (int a = 0; a < 3; a++)
         now[a] = asked[a] > 0 ? asked[a] : o->kind->shape[a];
-    if (o->kind->marches) {
+    if (o->kind->fits != nullptr) {
+        TRY(o->kind->fits(o, isa, now));
+    } else if (o->kind->marches) {
         REQUIRE(now[0] == o->kind->shape[0] && now[1] == o->kind->shape[1] && now[2] <= 4096,
                 "blocks of %d x %d x %d cells: variant=%s has %d x %d, and at most 4096 along z", now[0], now[1],
                 now[2], o->kind->name, o->kind->shape[0], o->kind->shape[1]);
@@ -223,6 +257,8 @@ int fd3d_gpu_tune(fd3d *fd, const char *, int bx, int by, int bz) {
     }
     TRY(enter(fd));
     memcpy(o->shape, now, sizeof now);
+    if (o->kind->shell[0] == 0)
+        memcpy(o->shell, now, sizeof now);
     fd3d_gpu_plan(o);
     fd2d_gpu_forget_graphs(&o->queue);
     return 0;

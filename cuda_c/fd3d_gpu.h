@@ -9,7 +9,8 @@
  *   and step, where averages kept in memory would take 140). 1/mu is infinite in a fluid, and the average becomes 0.
  *
  * Absorbing layers have memory variables in their slabs only: psi of axis 0 is (low+high, ny, nz), of axis 1
- * (pitch, low+high, nz), of axis 2 (pitch, ny, low+high). Cells in no layer are a box of their own, which kernels pass
+ * (pitch, low+high, nz), of axis 2 (pitch, ny, low+high); along axis 0 each of both begins at a multiple of four and
+ * has room up to the next, so that four cells side by side are four numbers side by side. Cells in no layer are a box of their own, which kernels pass
  * without looking for layers; the shell around it is another launch. */
 #pragma once
 
@@ -33,6 +34,7 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
     int texture_origin;             /* cell (0,0,0) in a texture */
 
     int low[3], high[3];     /* in a layer: i < low, i >= high */
+    int deep[3], shift[3];   /* of slabs: cells across; cell i >= high is number i - shift */
     float *psi[2][3][3];     /* of velocities, stresses; along axis a; of component c: s_ca or v_c */
     const float *profile[3]; /* (n,6) */
     const float *sponge[3];  /* (n); null: none */
@@ -63,6 +65,10 @@ typedef struct fd3d_gpu_kind {
     int shape[3]; /* cells of a block along x, y, z */
     int marches;  /* threads stand along x and y and go through the cells along z; else a thread a cell */
     int textures;
+    int forks;    /* cells in layers and others at the same time */
+    int shell[3]; /* cells of a block of the launch for cells in layers; 0: as shape */
+    int align;    /* blocks begin at multiples of it along x; 0: where their box does */
+    int (*fits)(fd3d_gpu *o, const char *isa, const int shape[3]); /* for fd3d_tune; null: one of two rules */
     int (*velocity[D3_MAX])(fd3d_gpu *o, int part);
     int (*stress[D3_MAX])(fd3d_gpu *o, int part);
 } fd3d_gpu_kind;
@@ -88,7 +94,9 @@ struct fd3d_gpu { /* fd->own */
     fd3d_gpu_grid grid;
     const fd3d_gpu_kind *kind;
     const fd3d_cfg *cfg;
-    int shape[3];
+    int shape[3], shell[3], vector; /* vector: cells a thread, of a variant that has a choice */
+    cudaStream_t side;              /* of a variant that forks */
+    cudaEvent_t fork, join;
     fd3d_gpu_boxes plain[3], layered[3]; /* cells without and with layers of each part of a half step */
     size_t counted;                      /* bytes of the queue's pool that are in fd->bytes */
     size_t count;                        /* of a field with its frame */

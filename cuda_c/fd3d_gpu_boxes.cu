@@ -12,18 +12,16 @@ struct box {
 
 static bool empty(const box &b) { return b.lo[0] >= b.hi[0] || b.lo[1] >= b.hi[1] || b.lo[2] >= b.hi[2]; }
 
-static int blocks_along(const box &b, const int shape[3], int a) {
-    return (b.hi[a] - b.lo[a] + shape[a] - 1) / shape[a];
-}
-
-static void add(fd3d_gpu_boxes *list, const box &b, const int shape[3]) {
+static void add(fd3d_gpu_boxes *list, const box &b, const int shape[3], int align) {
     if (empty(b) || list->n == FD3D_GPU_BOXES)
         return;
     fd3d_gpu_box *to = &list->box[list->n];
     memcpy(to->lo, b.lo, sizeof b.lo);
     memcpy(to->hi, b.hi, sizeof b.hi);
-    for (int a = 0; a < 3; a++)
-        to->blocks[a] = blocks_along(b, shape, a);
+    for (int a = 0; a < 3; a++) {
+        const int from = a == 0 && align > 0 ? b.lo[a] / align * align : b.lo[a];
+        to->blocks[a] = (b.hi[a] - from + shape[a] - 1) / shape[a];
+    }
     list->first[list->n + 1] = list->first[list->n] + to->blocks[0] * to->blocks[1] * to->blocks[2];
     list->n++;
 }
@@ -58,6 +56,7 @@ static box without_layers(const fd3d_gpu_grid &g) {
 
 void fd3d_gpu_plan(fd3d_gpu *o) {
     const box all = {{0, 0, 0}, {o->grid.nx, o->grid.ny, o->grid.nz}}, lean = without_layers(o->grid);
+    const int align = o->kind->align;
     box inner;
     fd3d_inner_box(o->cfg, inner.lo, inner.hi);
     for (int part = FD3D_ALL; part <= FD3D_INNER; part++) {
@@ -66,7 +65,8 @@ void fd3d_gpu_plan(fd3d_gpu *o) {
         plain->first[0] = layered->first[0] = 0;
         const auto sort = [&](const box &b) {
             if (!empty(b))
-                add(plain, split(b, lean, [&](const box &rest) { add(layered, rest, o->shape); }), o->shape);
+                add(plain, split(b, lean, [&](const box &rest) { add(layered, rest, o->shell, align); }), o->shape,
+                    align);
         };
         if (part == FD3D_RIM)
             split(all, inner, sort);

@@ -15,7 +15,7 @@ struct cell {
 };
 
 __device__ inline int slab_of(const fd3d_gpu_grid &g, int a, int i) {
-    return i < g.low[a] ? i : i >= g.high[a] ? g.low[a] + i - g.high[a] : -1;
+    return i < g.low[a] ? i : i >= g.high[a] ? i - g.shift[a] : -1;
 }
 
 __device__ inline void find_slabs(const fd3d_gpu_grid &g, cell &c) {
@@ -68,7 +68,7 @@ template <int WHAT, int A> __device__ inline float layer(const fd3d_gpu_grid &g,
         return d;
     const bool half = (WHAT == 0) == (c == A);
     const int n = A == 0 ? g.nx : A == 1 ? g.ny : g.nz, at = A == 0 ? p.i : A == 1 ? p.j : p.k;
-    const int deep = g.low[A] + n - g.high[A];
+    const int deep = g.deep[A];
     const ptrdiff_t to = A == 0   ? ((ptrdiff_t)p.k * g.ny + p.j) * deep + s
                          : A == 1 ? ((ptrdiff_t)p.k * deep + s) * g.y + p.i
                                   : ((ptrdiff_t)s * g.ny + p.j) * g.y + p.i;
