@@ -39,6 +39,7 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
     const float *profile[3]; /* (n,6) */
     const float *sponge[3];  /* (n); null: none */
 
+    int ahead; /* planes to prefetch, of `tuned` */
     int free_top, odd[3]; /* whether cell 0 has an odd number in the whole grid */
     float t[3], w[D3_MAX];
     float ratio[2];                                                                    /* dz/dx, dz/dy */
@@ -94,8 +95,9 @@ struct fd3d_gpu { /* fd->own */
     fd3d_gpu_grid grid;
     const fd3d_gpu_kind *kind;
     const fd3d_cfg *cfg;
-    int shape[3], shell[3], vector; /* vector: cells a thread, of a variant that has a choice */
-    cudaStream_t side;              /* of a variant that forks */
+    int shape[3], shell[3];
+    int vector, tight, together; /* of `tuned`: cells a thread, fewer registers, both launches at the same time */
+    cudaStream_t side;           /* of a variant that forks */
     cudaEvent_t fork, join;
     fd3d_gpu_boxes plain[3], layered[3]; /* cells without and with layers of each part of a half step */
     size_t counted;                      /* bytes of the queue's pool that are in fd->bytes */

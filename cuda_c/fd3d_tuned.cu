@@ -11,12 +11,13 @@
  *
  * The same formulas as `global`, cell by cell. */
 #include <cstdlib>
+#include <cstring>
 
 #include "fd3d_gpu_cell.cuh"
 
 using namespace fd3d_gpu_cell;
 
-enum { BLOCK = 256, ALIGN = 32, SHELL_VECTOR = 2 }; // threads at most; cells
+enum { BLOCK = 128, ALIGN = 32, SHELL_VECTOR = 2, SHELL_BLOCKS = 3 }; // threads at most; cells; blocks an SM
 
 // --- vectors ---------------------------------------------------------------------------------------------------------
 
@@ -146,6 +147,15 @@ template <int L, int V> struct rows {
     }
 };
 
+// Asks for what a later plane needs: it comes as far as the second cache and costs no registers on the way.
+static __device__ void expect(const float *p) {
+#ifdef __CUDA_ARCH__
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#else
+    (void)p;
+#endif
+}
+
 // --- threads ---------------------------------------------------------------------------------------------------------
 
 struct march {
@@ -247,8 +257,8 @@ template <int V> static __device__ vec<V> sponge(const fd3d_gpu_grid &g, const m
 
 // --- velocities ------------------------------------------------------------------------------------------------------
 
-template <int L, int V, bool LAYERS, class BOXES>
-static __global__ void __launch_bounds__(BLOCK, V == 4 ? 1 : 2) velocity(const fd3d_gpu_grid g, const BOXES boxes) {
+template <int L, int V, int BLOCKS, bool LAYERS, class BOXES>
+static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_grid g, const BOXES boxes) {
     march m;
     if (!begin<V>(g, boxes, m))
         return;
@@ -274,6 +284,19 @@ static __global__ void __launch_bounds__(BLOCK, V == 4 ? 1 : 2) velocity(const f
         if (LAYERS)
             layer.fetch(g, m);
         const vec<V> factor = sponge<V>(g, m);
+        if (g.ahead > 0 && m.k + g.ahead < m.to) {
+            const int there = m.at + g.ahead * m.z;
+            expect(g.f[FD3D_SXZ] + there + L * m.z);
+            expect(g.f[FD3D_SYZ] + there + L * m.z);
+            expect(g.f[FD3D_SZZ] + there + (L - 1) * m.z);
+            expect(g.f[FD3D_SXX] + there);
+            expect(g.f[FD3D_SYY] + there);
+            expect(g.f[FD3D_SXY] + there);
+            expect(g.m.rho + there);
+#pragma unroll
+            for (int c = 0; c < 3; c++)
+                expect(g.f[FD3D_VX + c] + there);
+        }
 
         float d[3][3][V];
         rx.backward(d[0][0], g);
@@ -330,8 +353,8 @@ static __device__ float grow(float s, float &r, float inc, float relaxing, float
     return s * factor;
 }
 
-template <int L, int V, bool LAYERS, bool ANELASTIC, class BOXES>
-static __global__ void __launch_bounds__(BLOCK, V == 4 ? 1 : 2) stress(const fd3d_gpu_grid g, const BOXES boxes) {
+template <int L, int V, int BLOCKS, bool LAYERS, bool ANELASTIC, class BOXES>
+static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_grid g, const BOXES boxes) {
     march m;
     if (!begin<V>(g, boxes, m))
         return;
@@ -367,6 +390,24 @@ static __global__ void __launch_bounds__(BLOCK, V == 4 ? 1 : 2) stress(const fd3
         if (LAYERS)
             layer.fetch(g, m);
         const vec<V> factor = sponge<V>(g, m);
+        if (g.ahead > 0 && m.k + g.ahead < m.to) {
+            const int there = m.at + g.ahead * m.z;
+            expect(g.f[FD3D_VX] + there + (L - 1) * m.z);
+            expect(g.f[FD3D_VY] + there + (L - 1) * m.z);
+            expect(g.f[FD3D_VZ] + there + L * m.z);
+            expect(g.m.lambda + there);
+            expect(g.m.imu + there);
+            if (ANELASTIC) {
+                expect(g.m.qp + there);
+                expect(g.m.qs + there);
+            }
+#pragma unroll
+            for (int c = 0; c < FD3D_STRESSES; c++) {
+                expect(g.f[FD3D_SXX + c] + there);
+                if (ANELASTIC)
+                    expect(g.r[c] + there);
+            }
+        }
 
         float d[3][3][V];
         xx.forward(d[0][0], g);
@@ -441,7 +482,7 @@ static __global__ void __launch_bounds__(BLOCK, V == 4 ? 1 : 2) stress(const fd3
 template <class LAYERED, class PLAIN> static int launch_both(fd3d_gpu *o, int part, LAYERED layered, PLAIN plain) {
     const fd3d_gpu_boxes *shell = &o->layered[part], *rest = &o->plain[part];
     const dim3 few(o->shell[0] / SHELL_VECTOR, o->shell[1]), threads(o->shape[0] / o->vector, o->shape[1]);
-    const bool both = shell->n > 0 && rest->n > 0;
+    const bool both = o->together && shell->n > 0 && rest->n > 0;
     cudaStream_t stream = both ? o->side : o->queue.stream;
     if (both) {
         CUDA_TRY(cudaEventRecord(o->fork, o->queue.stream));
@@ -464,37 +505,60 @@ template <class LAYERED, class PLAIN> static int launch_both(fd3d_gpu *o, int pa
 // Four cells a thread need too many registers at half-lengths above 2.
 template <int L> static int velocity_step(fd3d_gpu *o, int part) {
     constexpr int WIDE = L <= 2 ? 4 : 2;
-    return launch_both(o, part, velocity<L, SHELL_VECTOR, true, fd3d_gpu_boxes>,
-                       o->vector == WIDE ? velocity<L, WIDE, false, fd3d_gpu_box> : velocity<L, 2, false, fd3d_gpu_box>);
+    const auto layered = velocity<L, SHELL_VECTOR, SHELL_BLOCKS, true, fd3d_gpu_boxes>;
+    if constexpr (L == 2)
+        if (o->tight)
+            return launch_both(o, part, layered,
+                               o->vector == WIDE ? velocity<L, WIDE, 3, false, fd3d_gpu_box>
+                                                 : velocity<L, 2, 5, false, fd3d_gpu_box>);
+    return launch_both(o, part, layered,
+                       o->vector == WIDE ? velocity<L, WIDE, 2, false, fd3d_gpu_box>
+                                         : velocity<L, 2, 4, false, fd3d_gpu_box>);
 }
 
 template <int L, bool ANELASTIC> static int stress_of(fd3d_gpu *o, int part) {
     constexpr int WIDE = L <= 2 ? 4 : 2;
-    return launch_both(o, part, stress<L, SHELL_VECTOR, true, ANELASTIC, fd3d_gpu_boxes>,
-                       o->vector == WIDE ? stress<L, WIDE, false, ANELASTIC, fd3d_gpu_box>
-                                         : stress<L, 2, false, ANELASTIC, fd3d_gpu_box>);
+    const auto layered = stress<L, SHELL_VECTOR, SHELL_BLOCKS, true, ANELASTIC, fd3d_gpu_boxes>;
+    if constexpr (L == 2)
+        if (o->tight)
+            return launch_both(o, part, layered,
+                               o->vector == WIDE ? stress<L, WIDE, 3, false, ANELASTIC, fd3d_gpu_box>
+                                                 : stress<L, 2, 5, false, ANELASTIC, fd3d_gpu_box>);
+    return launch_both(o, part, layered,
+                       o->vector == WIDE ? stress<L, WIDE, 2, false, ANELASTIC, fd3d_gpu_box>
+                                         : stress<L, 2, ANELASTIC ? 3 : 4, false, ANELASTIC, fd3d_gpu_box>);
 }
 
 template <int L> static int stress_step(fd3d_gpu *o, int part) {
     return o->cfg->anelastic ? stress_of<L, true>(o, part) : stress_of<L, false>(o, part);
 }
 
-// isa: cells a thread, "2" or "4"; empty: as now.
+// How kernels run, a word: cells a thread (2, 4), then any of: t fewer registers and more threads; +N prefetch N planes
+// ahead; s cells in layers before the others, not at the same time; a b c d blocks of those. Empty: as now.
 static int fits(fd3d_gpu *o, const char *isa, const int shape[3]) {
-    const int most = o->cfg->half_length <= 2 ? 4 : 2, asked = isa == nullptr || isa[0] == 0 ? 0 : atoi(isa);
-    const int vector = asked == 0 ? o->vector : asked;
+    static const int shells[4][3] = {{32, 8, 32}, {32, 4, 32}, {64, 4, 32}, {32, 8, 8}};
+    const int most = o->cfg->half_length <= 2 ? 4 : 2;
+    const bool as_now = isa == nullptr || isa[0] == 0;
+    const int vector = as_now ? o->vector : atoi(isa);
     REQUIRE(vector == 2 || vector == most, "%s cells a thread: variant=tuned has 2%s", isa, most == 4 ? " or 4" : "");
     const long threads = (long)(shape[0] / vector) * shape[1];
     REQUIRE(shape[0] % ALIGN == 0 && threads <= BLOCK && threads % 32 == 0,
             "blocks of %d x %d cells, %d a thread: must be a multiple of %d along x, and 32..%d threads in warps of 32",
             shape[0], shape[1], vector, ALIGN, BLOCK);
     o->vector = vector;
+    if (as_now)
+        return 0;
+    const char *plus = strchr(isa, '+'), *letter = strpbrk(isa, "abcd");
+    o->tight = strchr(isa, 't') != nullptr;
+    o->together = strchr(isa, 's') == nullptr;
+    o->grid.ahead = plus == nullptr ? 0 : atoi(plus + 1);
+    memcpy(o->shell, shells[letter == nullptr ? 0 : *letter - 'a'], sizeof o->shell);
     return 0;
 }
 
 static const fd3d_gpu_kind kind = {
     .name = "tuned",
-    .shape = {64, 8, 32},
+    .shape = {32, 8, 32},
     .marches = 1,
     .forks = 1,
     .shell = {32, 8, 32},
@@ -506,7 +570,9 @@ static const fd3d_gpu_kind kind = {
 
 static int make(fd3d *fd) {
     TRY(fd3d_gpu_make(fd, &kind));
-    ((fd3d_gpu *)fd->own)->vector = 2;
+    fd3d_gpu *o = (fd3d_gpu *)fd->own;
+    o->vector = 2;
+    o->together = 1;
     return 0;
 }
 
