@@ -543,8 +543,9 @@ static int fits(fd3d_gpu *o, const char *isa, const int shape[3]) {
     REQUIRE(vector == 2 || vector == most, "%s cells a thread: variant=tuned has 2%s", isa, most == 4 ? " or 4" : "");
     const long threads = (long)(shape[0] / vector) * shape[1];
     REQUIRE(shape[0] % ALIGN == 0 && threads <= BLOCK && threads % 32 == 0,
-            "blocks of %d x %d cells, %d a thread: must be a multiple of %d along x, and 32..%d threads in warps of 32",
-            shape[0], shape[1], vector, ALIGN, BLOCK);
+            "blocks of %d x %d x %d cells, %d a thread: must be a multiple of %d along x, and have 32..%d threads in "
+            "warps of 32",
+            shape[0], shape[1], shape[2], vector, ALIGN, BLOCK);
     o->vector = vector;
     if (as_now)
         return 0;
