@@ -1,6 +1,7 @@
 /* Handle, checks and dispatch of the 2D time loop; what the verbs mean is in interfaces/fd2d_c.f90. */
 #include "fd2d.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -135,6 +136,7 @@ static int check_cfg(const fd2d_cfg *c) {
     REQUIRE(!c->free_top || c->ntop == 0, "ntop = %d cells above a free surface, must be 0", c->ntop);
     REQUIRE(c->threads >= 0 && c->threads <= 4096, "threads = %d, must be 0..4096", c->threads);
     REQUIRE(c->share >= 0 && c->share <= 4096, "%d handles share the GPU, must be 0..4096", c->share);
+    REQUIRE(memchr(c->shape, 0, sizeof c->shape) != NULL, "the name of a shape has no end");
     REQUIRE(isfinite(c->dx) && c->dx > 0, "dx = %g m, must be positive", (double)c->dx);
     REQUIRE(isfinite(c->dz) && c->dz > 0, "dz = %g m, must be positive", (double)c->dz);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
@@ -188,12 +190,17 @@ static int check_handle(const void *handle) {
 /* --- medium and layers --------------------------------------------------------------------------------------- */
 
 static int check_positive(const fd2d_cfg *c, const float *a, const char *name, const char *unit) {
-    for (int k = 0; k < c->nz; k++)
-        for (int i = 0; i < c->nx; i++) {
-            float value = a[(size_t)k * c->nx + i];
+    for (int k = 0; k < c->nz; k++) {
+        const float *row = a + (size_t)k * c->nx;
+        int good = 0; /* counted first: that takes no branch */
+        for (int i = 0; i < c->nx; i++)
+            good += row[i] > 0 && row[i] <= FLT_MAX;
+        for (int i = 0; i < c->nx && good < c->nx; i++) {
+            const float value = row[i];
             REQUIRE(value > 0 && isfinite(value), "%s = %g %s at cell (%d, %d) of the grid, must be positive", name,
                     (double)value, unit, i + 1, k + 1);
         }
+    }
     return 0;
 }
 
@@ -385,6 +392,54 @@ int fd2d_traces(void *handle, int it, int n, float *out) {
                 for (int t = t0; t < n && t < t0 + TILE; t++)
                     out[(size_t)r * (size_t)n + (size_t)t] = from[(size_t)t * (size_t)fd->nrec + (size_t)r];
     return 0;
+}
+
+/* --- filters of traces ---------------------------------------------------------------------------------------- */
+
+int fd2d_filters(void *handle) { return handle != NULL && ((fd2d *)handle)->variant->filtered != NULL; }
+
+static int check_filter(const fd2d *fd, int which) {
+    TRY(check_handle(fd));
+    REQUIRE(fd->variant->filtered != NULL, "variant=%s does not filter traces", fd->variant->name);
+    REQUIRE(which == 0 || which == 1, "filter %d of traces, must be 0 or 1", which);
+    return 0;
+}
+
+static int check_band(const fd2d_band *b) {
+    const int *first = b->first, *count = b->count, *at = b->at;
+    REQUIRE(b->columns >= 1 && b->columns <= LARGEST && b->rows >= 1 && b->rows <= LARGEST && b->n >= 0,
+            "a filter from %d to %d samples with %d numbers a row: must be 1..%d", b->columns, b->rows, b->n, LARGEST);
+    REQUIRE(b->groups == (b->rows + 3) / 4, "a filter of %d rows has %d groups, must be %d", b->rows, b->groups,
+            (b->rows + 3) / 4);
+    for (int g = 0; g < b->groups; g++)
+        REQUIRE(at[g] >= 0 && count[g] >= 0 && at[g] <= b->n - count[g] && first[g] >= -LARGEST && first[g] <= LARGEST,
+                "group %d of a filter has numbers %d..%ld from column %d on, there are %d", g + 1, at[g],
+                (long)at[g] + count[g] - 1, first[g], b->n);
+    return 0;
+}
+
+int fd2d_filter(void *handle, int which, const fd2d_band *band) {
+    fd2d *fd = handle;
+    TRY(check_filter(fd, which));
+    fd->filter_columns[which] = 0;
+    for (int b = 0; b < 2; b++)
+        TRY(check_band(&band[b]));
+    REQUIRE(band[0].rows == band[1].columns, "a filter makes %d samples and goes on with %d", band[0].rows,
+            band[1].columns);
+    TRY(fd->variant->filter(fd, which, band));
+    fd->filter_columns[which] = band[0].columns;
+    return 0;
+}
+
+int fd2d_filtered(void *handle, int which, int first, int nrec, float *out) {
+    fd2d *fd = handle;
+    TRY(check_filter(fd, which));
+    REQUIRE(first >= 0 && nrec >= 0 && first <= fd->nrec - nrec, "traces of receivers %d..%ld, there are %d", first + 1,
+            (long)first + nrec, fd->nrec);
+    REQUIRE(fd->filter_columns[which] > 0, "filter %d of traces is used before it is given", which);
+    REQUIRE(fd->steps == fd->filter_columns[which], "the filter takes traces of %d steps, %d were computed",
+            fd->filter_columns[which], fd->steps);
+    return nrec == 0 ? 0 : fd->variant->filtered(fd, which, first, nrec, out);
 }
 
 /* --- fields -------------------------------------------------------------------------------------------------- */

@@ -52,6 +52,8 @@ typedef struct fd2d {
 
     int next; /* the step that must come next; 0 = any */
 
+    int filter_columns[2]; /* samples that the filters take, 0 = not given */
+
     int first, steps; /* traces: step of the first row, rows filled */
     size_t rows;      /* rows there is room for */
     float *trace;     /* (nrec, rows): receivers run fastest */
@@ -85,7 +87,9 @@ typedef struct fd2d_variant {
     void (*device)(fd2d *fd, char *text, size_t length);
 
     int (*tune)(fd2d *fd, const char *isa, int width, int steps, int rows);
-    int (*traces)(fd2d *fd, int it, int n, float *out);  /* out(n,nrec), of a variant that keeps them itself */
+    int (*traces)(fd2d *fd, int it, int n, float *out);          /* out(n,nrec), of a variant that keeps them itself */
+    int (*filter)(fd2d *fd, int which, const fd2d_band band[2]); /* of one that filters its traces too */
+    int (*filtered)(fd2d *fd, int which, int first, int nrec, float *out);
     int (*pending)(fd2d *fd, int most);                  /* of one whose timestep only queues */
     int (*peak)(fd2d *fd, float *value, int *i, int *k); /* likewise: of the newest finished chunk */
     int (*need)(const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes); /* device memory of a handle */

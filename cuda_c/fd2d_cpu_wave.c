@@ -27,6 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "denormals.h"
 #include "err.h"
 #include "fd2d_cpu.h"
 
@@ -55,29 +56,6 @@ typedef struct wave {
 
 static int least(int a, int b) { return a < b ? a : b; }
 static int most(int a, int b) { return a > b ? a : b; }
-
-/* --- denormal numbers count as zero inside the loop: a wave front's tail is full of them ---- */
-
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-static unsigned long flush_denormals(void) {
-    unsigned old = _mm_getcsr();
-    _mm_setcsr(old | 0x8040); /* FTZ, DAZ */
-    return old;
-}
-static void restore_denormals(unsigned long old) { _mm_setcsr((unsigned)old); }
-#elif defined(__aarch64__)
-static void restore_denormals(unsigned long value) { __asm__ volatile("msr fpcr, %0" : : "r"(value)); }
-static unsigned long flush_denormals(void) {
-    unsigned long old;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(old));
-    restore_denormals(old | 1ul << 24);
-    return old;
-}
-#else
-static unsigned long flush_denormals(void) { return 0; }
-static void restore_denormals(unsigned long value) { (void)value; }
-#endif
 
 /* --- fetching ahead ------------------------------------------------------------------------------------------ */
 

@@ -250,6 +250,20 @@ int fd2d_gpu_traces(fd2d *fd, int it, int n, float *out) {
     return fd2d_gpu_get_traces(&own(fd)->queue, &own(fd)->points, fd, it, n, out);
 }
 
+int fd2d_gpu_filter(fd2d *fd, int which, const fd2d_band band[2]) {
+    TRY(enter(fd));
+    const int rc = fd2d_gpu_put_filter(&own(fd)->queue, &own(fd)->points, which, band);
+    count_bytes(fd);
+    return rc;
+}
+
+int fd2d_gpu_filtered(fd2d *fd, int which, int first, int nrec, float *out) {
+    TRY(enter(fd));
+    const int rc = fd2d_gpu_get_filtered(&own(fd)->queue, &own(fd)->points, fd, which, first, nrec, out);
+    count_bytes(fd);
+    return rc;
+}
+
 // --- time ----------------------------------------------------------------------------------------------------------
 
 static fd2d_gpu_plane sigma_of(const fd2d_gpu *o) { return {o->grid.sigma, o->grid.pitch, o->grid.nx, o->grid.nz}; }

@@ -76,6 +76,8 @@ int fd2d_gpu_maxabs(fd2d *fd, float *value, int *i, int *k);
 int fd2d_gpu_reset(fd2d *fd);
 void fd2d_gpu_device(fd2d *fd, char *text, size_t length);
 int fd2d_gpu_traces(fd2d *fd, int it, int n, float *out);
+int fd2d_gpu_filter(fd2d *fd, int which, const fd2d_band band[2]);
+int fd2d_gpu_filtered(fd2d *fd, int which, int first, int nrec, float *out);
 int fd2d_gpu_wait_chunks(fd2d *fd, int most);
 int fd2d_gpu_peak(fd2d *fd, float *value, int *i, int *k);
 int fd2d_gpu_state(fd2d *fd, fd2d_part *part);
@@ -86,7 +88,8 @@ int fd2d_gpu_rows(fd2d *fd, int n, float **trace);
     .release = fd2d_gpu_release, .model = fd2d_gpu_model, .pml = fd2d_gpu_pml, .source = fd2d_gpu_source,              \
     .receivers = fd2d_gpu_receivers, .timestep = fd2d_gpu_timestep, .get = fd2d_gpu_get, .set = fd2d_gpu_set,          \
     .maxabs = fd2d_gpu_maxabs, .reset = fd2d_gpu_reset, .device = fd2d_gpu_device, .tune = nullptr,                    \
-    .traces = fd2d_gpu_traces, .pending = fd2d_gpu_wait_chunks, .peak = fd2d_gpu_peak
+    .traces = fd2d_gpu_traces, .filter = fd2d_gpu_filter, .filtered = fd2d_gpu_filtered,                               \
+    .pending = fd2d_gpu_wait_chunks, .peak = fd2d_gpu_peak
 #define FD2D_GPU_STATE_VERBS .state = fd2d_gpu_state, .move = fd2d_gpu_move, .rows = fd2d_gpu_rows
 
 /* The end of every step: source and receivers. */

@@ -210,18 +210,17 @@ static __global__ void __launch_bounds__(TILE *TILE_ROWS)
             to[(ptrdiff_t)(r + y) * nt + t + threadIdx.x] = tile[threadIdx.x][y];
 }
 
-// Steps t0 .. t0+nt-1 (from 0) of `receivers` receivers from r0 on, as they go through one stage.
+// Rows t0 .. t0+nt-1 (from 0) of `receivers` receivers from r0 on, as they go through one stage.
 struct piece {
     int slot, t0, nt;
     ptrdiff_t r0;
     int receivers;
 };
 
-static int queue_piece(fd2d_gpu_queue *q, const fd2d_gpu_view *v, size_t row, piece *s) {
+static int queue_piece(fd2d_gpu_queue *q, const float *from, ptrdiff_t pitch, piece *s) {
     TRY(fd2d_gpu_stage(q, &s->slot));
     const dim3 blocks((s->nt + TILE - 1) / TILE, (s->receivers + TILE - 1) / TILE);
-    transpose<<<blocks, dim3(TILE, TILE_ROWS), 0, q->stream>>>(v->trace + (row + (size_t)s->t0) * (size_t)v->nrec,
-                                                               v->nrec, s->r0, s->receivers, s->nt,
+    transpose<<<blocks, dim3(TILE, TILE_ROWS), 0, q->stream>>>(from + s->t0 * pitch, pitch, s->r0, s->receivers, s->nt,
                                                                (float *)q->stage[s->slot]);
     CUDA_TRY(cudaGetLastError());
     return fd2d_gpu_staged(q, s->slot);
@@ -239,17 +238,15 @@ static int take_piece(fd2d_gpu_queue *q, const piece *s, int n, float *out) {
 }
 
 // While one piece is on its way, the one before it is put in its place.
-int fd2d_gpu_get_traces(fd2d_gpu_queue *q, const fd2d_gpu_points *p, const fd2d *fd, int it, int n, float *out) {
-    const fd2d_gpu_view *v = &p->view;
+int fd2d_gpu_bring(fd2d_gpu_queue *q, const float *from, ptrdiff_t pitch, ptrdiff_t nrec, int n, float *out) {
     const int most = FD2D_GPU_STAGE / (int)sizeof(float);
-    REQUIRE(v->nrec == fd->nrec && v->trace != nullptr, "no traces on the GPU: give the receivers again");
     piece before = {}, now = {};
     for (now.t0 = 0; now.t0 < n; now.t0 += now.nt) {
         now.nt = n - now.t0 < most ? n - now.t0 : most;
-        for (now.r0 = 0; now.r0 < v->nrec; now.r0 += now.receivers) {
-            const ptrdiff_t left = v->nrec - now.r0;
+        for (now.r0 = 0; now.r0 < nrec; now.r0 += now.receivers) {
+            const ptrdiff_t left = nrec - now.r0;
             now.receivers = left < most / now.nt ? (int)left : most / now.nt;
-            TRY(queue_piece(q, v, (size_t)(it - fd->first), &now));
+            TRY(queue_piece(q, from, pitch, &now));
             TRY(take_piece(q, &before, n, out));
             before = now;
         }
@@ -258,8 +255,15 @@ int fd2d_gpu_get_traces(fd2d_gpu_queue *q, const fd2d_gpu_points *p, const fd2d 
     return fd2d_gpu_wait(q);
 }
 
+int fd2d_gpu_get_traces(fd2d_gpu_queue *q, const fd2d_gpu_points *p, const fd2d *fd, int it, int n, float *out) {
+    const fd2d_gpu_view *v = &p->view;
+    REQUIRE(v->nrec == fd->nrec && v->trace != nullptr, "no traces on the GPU: give the receivers again");
+    return fd2d_gpu_bring(q, v->trace + (it - fd->first) * v->nrec, v->nrec, v->nrec, n, out);
+}
+
 size_t fd2d_gpu_queue_need(int receivers, int steps) {
     const size_t nrec = (size_t)receivers, nt = (size_t)steps;
     const size_t cells = nrec * FD2D_GPU_SAMPLE_CELLS * (sizeof(ptrdiff_t) + sizeof(float));
-    return sizeof(fd2d_gpu_clock) + (nrec * nt + nt) * sizeof(float) + cells * 5 / 4;
+    const size_t filters = nrec > 0 ? FD2D_GPU_SCRATCH : 0;
+    return sizeof(fd2d_gpu_clock) + (nrec * nt + nt) * sizeof(float) + cells * 5 / 4 + filters;
 }

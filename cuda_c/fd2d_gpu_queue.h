@@ -26,6 +26,8 @@ enum {
     FD2D_GPU_GRAPHS = 2,        /* of many and of few steps */
     FD2D_GPU_INDEX_BITS = 33,   /* of a cell's number in a `largest`; the 31 bits above are those of |sigma| */
     FD2D_GPU_SAMPLE_CELLS = 64, /* of an off-grid receiver, for estimates */
+    FD2D_GPU_FILTERS = 2,       /* of traces, each of two bands */
+    FD2D_GPU_SCRATCH = 8 << 20, /* bytes that filtering traces takes on its way */
 };
 
 /* In device memory. */
@@ -113,8 +115,19 @@ typedef struct fd2d_gpu_view {
     ptrdiff_t nrec;
 } fd2d_gpu_view;
 
+/* A filter's band in device memory. */
+typedef struct fd2d_gpu_band {
+    int columns, rows, groups, has_gain;
+    int *index;    /* (3 groups): first, count, at */
+    float *number; /* (4 n + columns): m, gain */
+    size_t n, room_index, room_number;
+} fd2d_gpu_band;
+
 typedef struct fd2d_gpu_points {
     fd2d_gpu_view view;
+    fd2d_gpu_band filter[FD2D_GPU_FILTERS][2];
+    float *filtered[2]; /* what the bands of a filter make of some receivers: (receivers, rows) */
+    size_t room_filtered[2];
     ptrdiff_t pitch;
     int free_top;
     struct { /* elements there is room for */
@@ -129,6 +142,12 @@ int fd2d_gpu_put_receivers(fd2d_gpu_queue *q, fd2d_gpu_points *p, fd2d *fd);
 int fd2d_gpu_trace_room(fd2d_gpu_queue *q, fd2d_gpu_points *p, const fd2d *fd, int n);
 /* out(n,nrec) of steps it .. it+n-1. */
 int fd2d_gpu_get_traces(fd2d_gpu_queue *q, const fd2d_gpu_points *p, const fd2d *fd, int it, int n, float *out);
+/* out(n,nrec) from rows of device memory: row t holds receivers at from + t pitch. */
+int fd2d_gpu_bring(fd2d_gpu_queue *q, const float *from, ptrdiff_t pitch, ptrdiff_t nrec, int n, float *out);
+/* fd2d_gpu_filter.cu: a filter is new; traces of receivers first .. first+nrec-1 through it. */
+int fd2d_gpu_put_filter(fd2d_gpu_queue *q, fd2d_gpu_points *p, int which, const fd2d_band band[2]);
+int fd2d_gpu_get_filtered(fd2d_gpu_queue *q, fd2d_gpu_points *p, const fd2d *fd, int which, int first, int nrec,
+                          float *out);
 
 /* Parts of a time step. Inject: the next step begins here as far as source and traces are concerned; sigma grows by w
  * q(step), and so does `increment` where a variant keeps sigma(n+1) - sigma(n) too (else null). Below a free surface

@@ -61,13 +61,14 @@ static void set_shapes(own_t *o, const fd2d_cfg *c) {
     g->top = c->ntop;
     g->bottom = c->nbottom == 0 ? c->nz : bottom < c->ntop ? c->ntop : bottom;
     g->strip_pitch = up(g->left + (end > g->right ? end - g->right : 0) + V, 32);
-    const double ratio = (double)c->dx / c->dz;
-    for (int m = 0; m < c->half_length; m++) {
+    // with the rounded ratio that the other variants multiply by, lest waves go down slower or faster than theirs
+    const double ratio = (double)c->dx / c->dz, square = (float)ratio * ratio;
+    g->ratio = (float)square;
+    g->ratio_rest = (float)(square - g->ratio);
+    for (int m = 0; m < c->half_length; m++)
         g->w[m] = c->w[m];
-        g->wz[m] = (float)(c->w[m] * ratio * ratio);
-    }
     o->v.scale_x = 2.0 * c->dt / c->dx;
-    o->v.scale_z = 2.0 * c->dt / c->dz / (ratio * ratio);
+    o->v.scale_z = 2.0 * c->dt / c->dz;
     o->origin = (ptrdiff_t)MARGIN_Z * g->pitch + MARGIN_X;
     o->count = ((size_t)c->nz + 2 * MARGIN_Z) * (size_t)g->pitch;
     o->psix_count = (size_t)g->strip_pitch * (size_t)c->nz;
@@ -389,6 +390,20 @@ static int traces(fd2d *fd, int it, int n, float *out) {
     return fd2d_gpu_get_traces(&own(fd)->queue, &own(fd)->points, fd, it, n, out);
 }
 
+static int filter(fd2d *fd, int which, const fd2d_band band[2]) {
+    TRY(fd2d_gpu_enter(&own(fd)->queue));
+    const int rc = fd2d_gpu_put_filter(&own(fd)->queue, &own(fd)->points, which, band);
+    count_bytes(fd);
+    return rc;
+}
+
+static int filtered(fd2d *fd, int which, int first, int nrec, float *out) {
+    TRY(fd2d_gpu_enter(&own(fd)->queue));
+    const int rc = fd2d_gpu_get_filtered(&own(fd)->queue, &own(fd)->points, fd, which, first, nrec, out);
+    count_bytes(fd);
+    return rc;
+}
+
 // --- time ------------------------------------------------------------------------------------------------------------
 
 // Of the first (0) or the second (1) step of a pair.
@@ -643,9 +658,8 @@ static void device(fd2d *fd, char *text, size_t length) {
     const launch &l = own(fd)->now;
     cudaDeviceProp properties;
     const cudaError_t rc = cudaGetDeviceProperties(&properties, own(fd)->queue.device);
-    snprintf(text, length, "%s, %s of %d x %d", rc == cudaSuccess ? properties.name : "GPU",
-             l.rows > 0 ? "tiles" : "strips", l.columns,
-             l.rows > 0 ? l.rows : (own(fd)->g.nz + l.cut.pieces - 1) / l.cut.pieces);
+    snprintf(text, length, "%s, %s of %d x %d", rc == cudaSuccess ? properties.name : "GPU", form_name(l.kind),
+             l.columns, l.rows > 0 ? l.rows : (own(fd)->g.nz + l.cut.pieces - 1) / l.cut.pieces);
 }
 
 extern "C" {
@@ -667,6 +681,8 @@ FD2D_VARIANT(tuned) = {
     .device = device,
     .tune = tune,
     .traces = traces,
+    .filter = filter,
+    .filtered = filtered,
     .pending = pending,
     .peak = peak,
     .need = need,

@@ -61,7 +61,8 @@ struct args {
     int nx, nz, pitch, strip_pitch, px_pitch;
     int left, right, top, bottom; // strips: columns < left, >= right (multiples of V), rows < top, >= bottom
     int free_top;
-    float w[DER_MAX], wz[DER_MAX]; // weights; times (dx/dz)^2
+    float w[DER_MAX];        // weights
+    float ratio, ratio_rest; // (dx/dz)^2 and what float leaves of it
 };
 
 struct alignas(16) quad {
@@ -113,6 +114,10 @@ template <int L, bool FORWARD> __device__ __forceinline__ quad along_x(const flo
 #undef AT
     }
     return d;
+}
+
+__device__ __forceinline__ float divergence(const args &g, float x, float z) {
+    return fmaf(g.ratio, z, fmaf(g.ratio_rest, z, x));
 }
 
 // One layer: psi = b psi + a d, d = d/k + psi, cell by cell; profiles vary along x or not.

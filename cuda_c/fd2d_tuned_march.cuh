@@ -262,7 +262,7 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
         float d[V];
 #pragma unroll
         for (int v = 0; v < V; v++)
-            d[v] = scatter<L>(z1[v], g.wz, EDGE ? sign * p.v[v] : p.v[v]);
+            d[v] = scatter<L>(z1[v], g.w, EDGE ? sign * p.v[v] : p.v[v]);
         if (STEADY || h >= job.first - L) {
             if (zh >= 0)
                 layer_z(d, psiz, g.psiz_out, zh, ha, hb, hi, h >= job.first && h < job.end);
@@ -306,7 +306,7 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
         const quad k = load(kk + e_r + me);
 #pragma unroll
         for (int v = 0; v < V; v++) {
-            step.v[v] = fmaf(k.v[v], x.v[v] + d[v], step.v[v]);
+            step.v[v] = fmaf(k.v[v], divergence(g, x.v[v], d[v]), step.v[v]);
             now.v[v] += step.v[v];
         }
         if (SOURCE && q != 0 && r >= g.source.k && r < g.source.k + g.source.nk)

@@ -45,7 +45,7 @@ __device__ inline float increment_z(const args &g, int L, int i, int k) {
     float d = 0;
 #define AT(o) sigma_at(g, i, k + (o))
     for (int m = 1; m <= L; m++)
-        d = DER_FORWARD_TERM(d, m, g.wz, AT);
+        d = DER_FORWARD_TERM(d, m, g.w, AT);
 #undef AT
     const int z = k < g.top ? k : k >= g.bottom ? g.top + k - g.bottom : -1;
     if (z >= 0)

@@ -17,12 +17,12 @@ static constexpr double MARCHES = 8e6; // cells of a grid from which on shots si
 
 template <int L, int T> static launch march_of() {
     using S = march_shape<L, T>;
-    return {step_march<L, T>, S::bytes, T, S::W, 0, 0, 32, {}};
+    return {step_march<L, T>, S::bytes, T, S::W, 0, 0, 32, {}, FORMS};
 }
 
 template <int L, int R> static launch tile_of() { // two blocks of 32 x 8 threads a processor: registers for their rows
     using S = tile_shape<L, 32, 8, R>;
-    return {step_tile<L, 32, 8, R, 2>, S::bytes, S::N, S::W, S::H, 0, 2, {}};
+    return {step_tile<L, 32, 8, R, 2>, S::bytes, S::N, S::W, S::H, 0, 2, {}, FORMS};
 }
 
 template <int L> static launch launch_of(form kind) {
@@ -92,6 +92,7 @@ int find_launch(const args &g, int half_length, int device, const choice &c, lau
         found.cut = cut(g, found, slots * c.waves - RESERVED, c);
         found.work = count_work(found.cut);
     }
+    found.kind = c.kind;
     *l = found;
     return 0;
 }
@@ -189,11 +190,19 @@ int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t str
                   void *self, launch *l) {
     bool fits = false;
     choice best = side_by_side(g);
-    if (c->share <= 1 && !recall(c, device, &best)) {
-        TRY(measure(g, c->half_length, device, {nullptr, nullptr, stream, steps, self}, l, &best));
+    const bool pinned = c->shape[0] != 0;
+    if (pinned) {
+        best = {FORMS, 1, 1.6, 3};
+        TRY(find_form(c->shape, &best.kind));
+    } else if (c->share <= 1 && !recall(c, device, &best)) {
+        if (!recall_note(c, device, &best)) {
+            TRY(measure(g, c->half_length, device, {nullptr, nullptr, stream, steps, self}, l, &best));
+            keep_note(c, device, best);
+        }
         remember(c, device, best);
     }
     TRY(find_launch(g, c->half_length, device, best, l, &fits));
+    REQUIRE(fits || !pinned, "shape=%s does not fit on this GPU: choose another one, or auto", c->shape);
     if (!fits) { // older GPUs have shared memory for the narrow march only
         best.kind = MARCH_NARROW;
         TRY(find_launch(g, c->half_length, device, best, l, &fits));

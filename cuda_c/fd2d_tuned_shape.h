@@ -25,13 +25,20 @@ struct launch {
     int work;          // blocks that compute cells
     int receivers;     // that a warp samples
     plan cut;
+    form kind;
 };
+
+// fd2d_tuned_notes.cu: forms by name; what an earlier run of this build found.
+const char *form_name(form kind);
+int find_form(const char *name, form *kind);
+bool recall_note(const fd2d_cfg *c, int device, choice *best);
+void keep_note(const fd2d_cfg *c, int device, const choice &best);
 
 // The launch of a choice; `fits` tells whether the GPU has the shared memory for it.
 int find_launch(const args &g, int half_length, int device, const choice &c, launch *l, bool *fits);
 
-// What suits a handle. One that has the GPU for itself is timed: `steps` queues n steps with the launch in *l, on
-// `stream`. What was found serves later handles of this process that compute the same.
+// What the handle's configuration asks for by name, else what suits it. One that has the GPU for itself is timed:
+// `steps` queues n steps with the launch in *l, on `stream`. What was found serves later handles that compute the same.
 int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, int (*steps)(void *self, int n),
                   void *self, launch *l);
 

@@ -208,7 +208,7 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
 #pragma unroll
         for (int n = 0; n < S::G; n++)
             a[n] = ask_z(g.psiz_in, below_surface(h0 + n), 3);
-        along_z<S::G, P>(s + n0 * P + 2 * HALO + V * tx, g.wz, [&](int n, quad &d) {
+        along_z<S::G, P>(s + n0 * P + 2 * HALO + V * tx, g.w, [&](int n, quad &d) {
             const int h = h0 + n;
             if (a[n].at >= 0) {
                 layer_z(d, a[n]);
@@ -248,7 +248,7 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
         }
 #pragma unroll
         for (int v = 0; v < V; v++) {
-            m.e.v[v] = fmaf(m.kk.v[v], x.v[v] + d.v[v], m.e.v[v]);
+            m.e.v[v] = fmaf(m.kk.v[v], divergence(g, x.v[v], d.v[v]), m.e.v[v]);
             now.v[v] += m.e.v[v];
         }
         const box &b = g.source;

@@ -192,7 +192,7 @@ template <int WHAT, int V> struct layers {
     bool in[3];
 
     __device__ layers(const fd3d_gpu_grid &g, const march &m) {
-        const int last = m.i + V - 1;
+        const int last = min(m.i + V, g.nx) - 1; // behind the last cell there is no layer, and no room for one
         in[0] = m.i < g.low[0] || last >= g.high[0];
         in[1] = m.j < g.low[1] || m.j >= g.high[1];
         const int x = m.i < g.low[0] ? m.i : m.i - g.shift[0], y = m.j < g.low[1] ? m.j : m.j - g.shift[1];

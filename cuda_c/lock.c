@@ -3,7 +3,7 @@
  * Made by link(), which is one step on every file system that has links, NFS too, whatever its locks are worth. The
  * file is one line that tells who holds it, and a count that a thread of the owner raises every few seconds:
  *
- *   lock 1 user=ann host=n7 pid=4711 since=2026-11-21T09:00:00Z here=MACHINE token=0123456789abcdef beat=000000000012
+ *   lock 1 user=ann host=n7 since=2026-11-21T09:00:00Z pid=4711 here=MACHINE token=0123456789abcdef beat=000000000012
  *
  * MACHINE names the running system, the process space in it and the start of the process, so that on the same machine a
  * dead owner is known at once; from elsewhere only the count tells. No clock of two machines is ever compared.
@@ -86,9 +86,15 @@ static void user_name(char *name, size_t n) {
             *c = '_';
 }
 
+void lock_self(int n, char *text) {
+    char here[160];
+    machine(here, sizeof here);
+    snprintf(text, (size_t)n, " pid=%ld here=%s/%llu", (long)getpid(), here, started(getpid()));
+}
+
 static void describe(struct lock *l) {
     unsigned char noise[TOKEN / 2];
-    char user[64], host[128], here[160], now[21] = {0};
+    char user[64], host[128], self[256], now[21] = {0};
     if (getrandom(noise, sizeof noise, 0) != sizeof noise) { /* never seen to fail; process and time tell apart too */
         struct timespec t;
         clock_gettime(CLOCK_MONOTONIC, &t);
@@ -99,10 +105,10 @@ static void describe(struct lock *l) {
         snprintf(l->token + 2 * i, 3, "%02x", noise[i]);
     user_name(user, sizeof user);
     host_name(host, sizeof host);
-    machine(here, sizeof here);
+    lock_self(sizeof self, self);
     clock_text(clock_seconds(), now);
-    snprintf(l->line, LINE, "lock 1 user=%s host=%s pid=%ld since=%s here=%s/%llu token=%s beat=%0*d\n", user, host,
-             (long)getpid(), now, here, started(getpid()), l->token, BEAT, 0);
+    snprintf(l->line, LINE, "lock 1 user=%s host=%s since=%s%s token=%s beat=%0*d\n", user, host, now, self, l->token,
+             BEAT, 0);
 }
 
 /* The word after `name` in a line, "" if there is none. */

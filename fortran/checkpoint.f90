@@ -21,7 +21,7 @@ module checkpoint_m
   implicit none
   private
   public :: checkpoint_t, keeper_t, trail_t, CheckpointRule, CheckpointInterval, CheckpointSweep
-  public :: KeeperNew, KeeperBegin, KeeperTurn, KeeperNow, KeeperDrop, KeeperEnd
+  public :: KeeperNew, KeeperBegin, KeeperTurn, KeeperDrop, KeeperEnd
 
   integer, parameter :: HEAD = 4096                !< bytes of a heading
   real(dp), parameter :: PRESUMED = 3.0e8_dp       !< bytes a second to disk, until measured
@@ -152,6 +152,7 @@ contains
       turn = merge(0, 1, moment(0)%step > moment(1)%step .eqv. i == 1)
       if (.not. there(turn)) cycle
       call LoadState(keeper, trail, solver, record, turn, moment(turn), said, error)
+      if (allocated(error)) call KeeperDrop(keeper, record)     ! the next attempt begins at the first step
       if (allocated(error) .or. trail%head > 0) return
     end do
   end subroutine KeeperBegin
@@ -250,39 +251,29 @@ contains
 
   ! --- keeping states ------------------------------------------------------------------------------------------------
 
-  !> Between two turns of a shot: keeps its state if it is time. `said`: a sentence for the log, '' = nothing to say.
-  !> Fails where the field is not sound.
-  subroutine KeeperTurn(keeper, trail, solver, record, said, error)
+  !> Between two turns of a shot: keeps its state if it is time, or `at_once`; that is on the disk on return, for a worker that must
+  !> leave. `said`: a sentence for the log, '' = nothing to say. Fails where the field is not sound.
+  subroutine KeeperTurn(keeper, trail, solver, record, at_once, said, error)
     type(keeper_t), intent(inout) :: keeper
     type(trail_t), intent(inout) :: trail
     class(solver_t), intent(inout) :: solver
     integer, intent(in) :: record
+    logical, intent(in) :: at_once
     character(:), allocatable, intent(out) :: said
     type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: spent, least
     said = ''
     if (Off(keeper)) return
-    if (keeper%record /= 0) then
+    if (keeper%record /= 0 .and. .not. at_once) then
       if (statefile_busy(keeper%writer) == 1) return
-      call Land(keeper, said)
     end if
-    if (host_seconds() - trail%since < Interval(keeper, solver)) return
+    call Land(keeper, said)
+    spent = host_seconds() - trail%since
+    least = Interval(keeper, solver)
+    if (.not. at_once .and. spent < least) return
     call Take(keeper, trail, solver, record, said, error)
+    if (at_once) call Land(keeper, said)
   end subroutine KeeperTurn
-
-  !> Keeps the state at once, on the disk on return: before a worker must leave.
-  subroutine KeeperNow(keeper, trail, solver, record, said, error)
-    type(keeper_t), intent(inout) :: keeper
-    type(trail_t), intent(inout) :: trail
-    class(solver_t), intent(inout) :: solver
-    integer, intent(in) :: record
-    character(:), allocatable, intent(out) :: said
-    type(error_t), allocatable, intent(inout) :: error
-    said = ''
-    if (Off(keeper)) return
-    call Land(keeper, said)
-    call Take(keeper, trail, solver, record, said, error)
-    call Land(keeper, said)
-  end subroutine KeeperNow
 
   real(dp) function Interval(keeper, solver)
     type(keeper_t), intent(in) :: keeper

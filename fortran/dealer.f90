@@ -10,7 +10,7 @@
 !> one at a time to a worker, and are not taken over.
 module dealer_m
   use kinds_m, only: dp
-  use rates_m, only: RatesAll, rates_t, RatesHint, RatesKind, RatesNew, RatesTake
+  use rates_m, only: RatesAll, rates_t, RatesHint, RatesKind, RatesNew, RatesTake, RatesTrial
   use tail_m, only: seat_t, TailTake, TailTime
   implicit none
   private
@@ -18,6 +18,7 @@ module dealer_m
   public :: FOREVER, DealerIdle, DealerParked, DealerFlies, DealerHeldBack, DealerLate, DealerTake, DealerPark, DealerUnpark
 
   real(dp), parameter :: PRIOR = 0.05_dp        !< a worker's rate counts like this part of a shot against the shot's own progress
+  real(dp), parameter :: LONE = 0.7_dp          !< a shot alone gets so much of the rate of a worker with several slots, or more
   integer, parameter :: TAIL_SHOTS = 4          !< shots a slot left to deal: from here on large ones go first
   real(dp), parameter :: WORTH = 0.02_dp        !< a wait shorter than that part of the run, or a second, is not worth a word
   integer, parameter :: MOVES = 2               !< a shot is taken over so often at most
@@ -30,6 +31,7 @@ module dealer_m
     real(dp) :: since = 0                       !< dealt at [s]
     real(dp) :: fraction = 0, told = 0          !< done, and when that was told [s]
     real(dp) :: share = 1                       !< of the shot that is computed in this flight: it may have begun from a state
+    real(dp) :: busy = 0                        !< place_t%busy when it was dealt
     logical :: dropped = .false.                !< another worker has the shot now, or has done it
     logical :: hushed = .false.                 !< the worker knows
   end type flight_t
@@ -39,6 +41,8 @@ module dealer_m
     integer :: slots = 0                        !< shots it models at once
     integer :: waiting = 0                      !< of these idle and asking for a shot
     integer :: flying = 0                       !< of these busy
+    real(dp) :: busy = 0                        !< sum over its slots of the time they were busy, until `seen` [s]
+    real(dp) :: seen = 0                        !< [s]
     real(dp) :: away = 0                        !< last heard of a slot that neither flies nor waits [s]
     real(dp) :: back = -1                       !< held back since [s], -1 = it is not
   end type place_t
@@ -98,14 +102,17 @@ contains
   ! --- what workers say ----------------------------------------------------------------------------------------------
 
   !> A slot of a worker has nothing to do; it computes on a GPU or with so many threads. Times `now` are seconds of any one clock.
-  subroutine DealerReady(dealer, worker, gpu, threads, now)
+  !> `trial`: cell updates a second that the worker found in a trial, 0 = it made none.
+  subroutine DealerReady(dealer, worker, gpu, threads, now, trial)
     type(dealer_t), intent(inout) :: dealer
     integer, intent(in) :: worker, threads
     logical, intent(in) :: gpu
     real(dp), intent(in) :: now
+    real(dp), intent(in), optional :: trial
     logical :: changed
     if (dealer%begun < 0) dealer%begun = now
     call RatesKind(dealer%rates, worker, gpu, threads, changed)
+    if (present(trial)) call RatesTrial(dealer%rates, worker, trial)
     associate (p => dealer%place(worker))
       p%waiting = p%waiting + 1
       if (changed) p%slots = 0
@@ -123,19 +130,21 @@ contains
     integer, intent(out) :: slot, from
     type(seat_t), allocatable :: seats(:)
     integer :: i
-    real(dp) :: rate(size(dealer%place)), time
+    real(dp) :: rate(size(dealer%place)), time, free
     logical :: declined
     slot = 0
     from = 0
     if (dealer%left == 0) return
     rate = RatesAll(dealer%rates)
     call SeatsNow(dealer, rate, now, seats)
+    free = 0                                    ! of a worker with several slots: it ends this shot after those it has
+    if (dealer%place(worker)%slots > 1) free = maxval(seats%free, mask=seats%worker == worker)
     declined = dealer%nfresh + size(dealer%again) > 0
     if (declined) then
-      slot = FromQueue(dealer, seats, worker, rate(worker), now)
+      slot = FromQueue(dealer, seats, worker, rate(worker), free, now)
     else
       time = TailTime(seats, 0, 0.0_dp, 0.0_dp)
-      i = TailTake(seats, worker, rate(worker), time)
+      i = TailTake(seats, worker, rate(worker)*merge(LONE, 1.0_dp, dealer%place(worker)%slots > 1), free, time)
       if (i > 0) call TakeOver(dealer, seats(i)%flight, now, slot, from)
     end if
     associate (p => dealer%place(worker))
@@ -153,12 +162,13 @@ contains
     type(dealer_t), intent(inout) :: dealer
     integer, intent(in) :: worker, slot
     real(dp), intent(in) :: now
+    call Elapse(dealer%place(worker), now)
     associate (p => dealer%place(worker))
       p%flying = p%flying + 1
       p%slots = max(p%slots, p%waiting + p%flying)
       p%back = -1
     end associate
-    dealer%flight = [dealer%flight, flight_t(slot=slot, worker=worker, since=now, told=now)]
+    dealer%flight = [dealer%flight, flight_t(slot=slot, worker=worker, since=now, told=now, busy=dealer%place(worker)%busy)]
   end subroutine DealerTake
 
   !> A worker tells what fraction of a shot is done, and with what fraction it began.
@@ -177,7 +187,7 @@ contains
       if (done <= f%fraction .or. fraction > 1) return
       f%fraction = done
       f%told = now
-      call RatesHint(dealer%rates, worker, done*f%share*dealer%cost(slot), now - f%since)
+      call RatesHint(dealer%rates, worker, done*f%share*dealer%cost(slot)*Beside(dealer, f, now), now - f%since)
     end associate
   end subroutine DealerPut
 
@@ -188,7 +198,8 @@ contains
     real(dp), intent(in) :: now
     integer :: i
     i = DealerFlight(dealer, worker, slot)
-    if (i > 0) call RatesTake(dealer%rates, worker, dealer%flight(i)%share*dealer%cost(slot), now - dealer%flight(i)%since)
+    if (i > 0) call RatesTake(dealer%rates, worker, dealer%flight(i)%share*dealer%cost(slot)* &
+                              Beside(dealer, dealer%flight(i), now), now - dealer%flight(i)%since)
     call Land(dealer, worker, slot, now)
     call DealerUnpark(dealer, slot)
     if (dealer%finished(slot)) return
@@ -306,7 +317,7 @@ contains
     real(dp) :: rate, least
     late = .false.
     if (dealer%nfresh + size(dealer%again) == 0 .or. dealer%deadline >= FOREVER) return
-    rate = maxval(RatesAll(dealer%rates), mask=dealer%place%slots > 0)
+    rate = maxval(RatesAll(dealer%rates)/max(1, dealer%place%slots), mask=dealer%place%slots > 0)
     least = minval(dealer%cost, mask=dealer%fresh)
     if (size(dealer%again) > 0) least = min(least, minval(dealer%cost(dealer%again)))
     late = now > dealer%deadline
@@ -336,12 +347,13 @@ contains
 
   ! --- inside --------------------------------------------------------------------------------------------------------
 
-  !> A waiting shot for a slot of this rate, 0 if it should take none of them. A rate nobody knows is found by a first shot.
-  integer function FromQueue(dealer, seats, worker, rate, now) result(slot)
+  !> A waiting shot for a worker of this rate that ends what it has in `free` seconds, 0 if it should take none of them. A rate
+  !> nobody knows is found by a first shot.
+  integer function FromQueue(dealer, seats, worker, rate, free, now) result(slot)
     type(dealer_t), intent(inout) :: dealer
     type(seat_t), intent(in) :: seats(:)
     integer, intent(in) :: worker
-    real(dp), intent(in) :: rate, now
+    real(dp), intent(in) :: rate, free, now
     real(dp) :: cost, most, total
     integer :: n
     do while (dealer%next <= size(dealer%fresh))
@@ -354,10 +366,10 @@ contains
     most = 0.5_dp*huge(1.0_dp)
     if (rate > 0) then
       slot = First(dealer)
-      most = cost*rate/total                    ! no schedule is shorter: what fits in it needs no closer look
-      if (dealer%cost(slot) > most .or. n <= TAIL_SHOTS*size(seats)) most = rate*TailTime(seats, n, cost, Largest(dealer))
+      most = rate*(cost/total - free)           ! no schedule is shorter: what fits in it needs no closer look
+      if (dealer%cost(slot) > most .or. n <= TAIL_SHOTS*size(seats)) most = rate*(TailTime(seats, n, cost, Largest(dealer)) - free)
     end if
-    if (rate > 0) most = min(most, rate*max(0.0_dp, dealer%deadline - now)/SPARE)
+    if (rate > 0) most = min(most, rate/max(1, dealer%place(worker)%slots)*max(0.0_dp, dealer%deadline - now)/SPARE)
     if (now > dealer%deadline) most = 0
     slot = Fitting(dealer, most*(1 + 1.0e-6_dp), n <= TAIL_SHOTS*size(seats), Suspects(dealer, worker) > 0)
     if (slot == 0) return
@@ -447,6 +459,7 @@ contains
     integer :: i
     i = DealerFlight(dealer, worker, slot)
     if (i == 0) return
+    call Elapse(dealer%place(worker), now)
     dealer%flight = [dealer%flight(:i - 1), dealer%flight(i + 1:)]
     dealer%place(worker)%flying = dealer%place(worker)%flying - 1
     dealer%place(worker)%away = now
@@ -461,28 +474,78 @@ contains
     at = 0
   end function DealerFlight
 
-  !> Every slot of every worker: those with a shot first, then those that wait, and those that were heard of a while ago and will
-  !> ask soon. How soon nobody knows: as long as they are away already.
+  !> Time passes with a worker's slots as busy as they are.
+  pure subroutine Elapse(place, now)
+    type(place_t), intent(inout) :: place
+    real(dp), intent(in) :: now
+    place%busy = place%busy + place%flying*max(0.0_dp, now - place%seen)
+    place%seen = now
+  end subroutine Elapse
+
+  !> How many shots its worker had on average while it had this one, which is among them: their rates add up to the worker's.
+  real(dp) function Beside(dealer, flight, now) result(shots)
+    type(dealer_t), intent(inout) :: dealer
+    type(flight_t), intent(in) :: flight
+    real(dp), intent(in) :: now
+    call Elapse(dealer%place(flight%worker), now)
+    shots = 1
+    if (now > flight%since) shots = max(1.0_dp, (dealer%place(flight%worker)%busy - flight%busy)/(now - flight%since))
+  end function Beside
+
+  !> What each worker has, and when it can begin more: how soon one asks that was heard of a while ago nobody knows: as long as it
+  !> is away already. The slot of a worker with one is one seat. A worker with several has a seat for each shot, and one with its
+  !> rate, which is free when all of these are done: whatever is dealt to it shares its rate with them.
   pure subroutine SeatsNow(dealer, rate, now, seats)
     type(dealer_t), intent(in) :: dealer
     real(dp), intent(in) :: rate(:)             !< (workers)
     real(dp), intent(in) :: now
     type(seat_t), allocatable, intent(out) :: seats(:)
-    integer :: w, i, n
-    allocate (seats(size(dealer%flight) + sum(max(0, dealer%place%slots - dealer%place%flying))))
-    n = size(dealer%flight)
-    do i = 1, n
-      seats(i) = Busy(dealer, i, rate(dealer%flight(i)%worker), now)
-    end do
+    type(seat_t) :: own
+    integer :: w, i
+    allocate (seats(0))
     do w = 1, size(rate)
       associate (p => dealer%place(w))
-        do i = 1, p%slots - p%flying
-          n = n + 1
-          seats(n) = seat_t(worker=w, rate=rate(w), free=merge(0.0_dp, now - p%away, i <= p%waiting))
-        end do
+        own = seat_t(worker=w, rate=rate(w), free=merge(0.0_dp, now - p%away, p%waiting > 0))
+        if (p%slots <= 1) then
+          do i = 1, size(dealer%flight)
+            if (dealer%flight(i)%worker == w) seats = [seats, Busy(dealer, i, rate(w), now)]
+          end do
+          if (p%slots > p%flying) seats = [seats, own]
+        else
+          call SeatsShared(dealer, own, now, seats)
+        end if
       end associate
     end do
   end subroutine SeatsNow
+
+  !> Adds the seats of a worker whose shots share its rate: each that ends leaves more to the others.
+  pure subroutine SeatsShared(dealer, own, now, seats)
+    type(dealer_t), intent(in) :: dealer
+    type(seat_t), intent(inout) :: own
+    real(dp), intent(in) :: now
+    type(seat_t), allocatable, intent(inout) :: seats(:)
+    type(seat_t), allocatable :: s(:)
+    real(dp) :: before, ends
+    integer :: i, k, n
+    allocate (s(0))
+    n = count(dealer%flight%worker == own%worker .and. .not. dealer%flight%dropped)
+    do i = 1, size(dealer%flight)
+      if (dealer%flight(i)%worker /= own%worker .or. dealer%flight(i)%dropped) cycle
+      s = [s, Busy(dealer, i, own%rate/n, now)]
+    end do
+    before = 0
+    ends = 0
+    do k = n, 1, -1
+      i = minloc(s%free, 1, mask=s%rate >= 0)
+      ends = ends + (s(i)%free - before)*k/n
+      before = s(i)%free
+      s(i)%free = ends
+      s(i)%rate = -1
+    end do
+    s%rate = 0                                  ! it is in `own`
+    if (n > 0) own%free = ends
+    seats = [seats, s, own]
+  end subroutine SeatsShared
 
   !> The seat of a flight. It ends when its own progress and its worker's rate say; one that is overdue by some time is expected to
   !> take as long again, and so is one of which nothing is known.

@@ -15,6 +15,7 @@ module fd2d_m
   use fd2d_setup_m, only: Fd2dForget, Fd2dGrid, Fd2dSetup
   use fd2d_state_m, only: fd2d_state_t
   use fd2d_traces_m, only: Fd2dTraces
+  use fd2d_trial_m, only: Fd2dTrial
   use fd2d_variants_m, only: Fd2dMemory, Fd2dVariantFor
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
@@ -37,6 +38,7 @@ module fd2d_m
     procedure :: need => Fd2dNeed
     procedure, nopass :: choose => Fd2dVariantFor
     procedure :: free => Fd2dFree
+    procedure :: trial => Fd2dRate
     procedure :: passport, moment, state_size, save => save_state, load
   end type fd2d_t
 
@@ -102,13 +104,21 @@ contains
     call Fd2dTraces(self, gather, error)
   end subroutine Fd2dGather
 
-  !> Memory of its GPU that a shot in a window of nx x nz nodes takes [bytes], with `traces` traces; 0 on CPU cores.
-  real(dp) function Fd2dNeed(self, scheme, nx, nz, traces) result(bytes)
+  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces; 0 on CPU cores.
+  real(dp) function Fd2dNeed(self, scheme, window, traces) result(bytes)
     class(fd2d_t), intent(in) :: self
     type(scheme_t), intent(in) :: scheme
-    integer, intent(in) :: nx, nz, traces
-    bytes = Fd2dMemory(scheme%variant, Fd2dGrid(scheme, nx, nz), traces, scheme%nt)
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: traces
+    bytes = Fd2dMemory(scheme%variant, Fd2dGrid(scheme, window%nx, window%nz), traces, scheme%nt)
   end function Fd2dNeed
+
+  !> Cell updates a second on CPU cores, by a trial of a tenth of a second.
+  real(dp) function Fd2dRate(self, scheme) result(rate)
+    class(fd2d_t), intent(in) :: self
+    type(scheme_t), intent(in) :: scheme
+    rate = Fd2dTrial(Fd2dVariantFor(scheme%variant, .false.), scheme)
+  end function Fd2dRate
 
   !> Gives back all memory; twice is harmless.
   subroutine Fd2dFree(self)

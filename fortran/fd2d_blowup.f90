@@ -51,7 +51,7 @@ contains
     real(sp) :: value
     integer :: step, first, i, k
     if (merge(host_seconds() - self%began, self%seconds, self%queues) > REPEAT_MOST) return
-    first = max(1, self%steps - max(2*self%chunk, sum(self%queued), 100))
+    first = max(1, self%steps - max(2*self%chunk, sum(self%queued), 200))
     call self%engine%reset(error)
     if (.not. allocated(error)) call self%engine%timestep(1, first, error)
     do step = first, self%steps

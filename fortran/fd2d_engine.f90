@@ -7,8 +7,9 @@
 !> Step n takes the velocities to (n-½) dt and σ to n dt, then adds the source to σ, then samples the receivers.
 !> Fields are 0 outside the grid. Indices count from 1, x runs fastest.
 module fd2d_engine_m
-  use error_m, only: error_t
+  use error_m, only: error_t, Fail
   use kinds_m, only: dp, i8, sp
+  use tracebands_m, only: band_t
   implicit none
   private
   public :: fd2d_engine_t, fd2d_grid_t, field_sigma, field_vx, field_vz
@@ -25,6 +26,7 @@ module fd2d_engine_m
     integer :: half_length = 0
     real(dp) :: dx = 0, dz = 0, dt = 0                        !< [m, s]
     real(dp) :: w(8) = 0                                      !< weights of the differentiators
+    character(15) :: shape = ''                               !< of the blocks that `tuned` cuts it into, '' = it chooses
   end type fd2d_grid_t
 
   type, abstract :: fd2d_engine_t
@@ -38,6 +40,9 @@ module fd2d_engine_m
     procedure(timestep_i), deferred :: timestep    !< steps first .. first+n-1; a GPU only queues them
     procedure(pending_i), deferred :: pending      !< waits, asleep, until at most `most` calls of timestep are unfinished
     procedure(traces_i), deferred :: traces        !< their samples
+    procedure :: filters => NoFilters              !< it can filter the traces itself, where they are
+    procedure :: filter => NoFilter                !< takes filter 0 or 1
+    procedure :: filtered => NoFiltered            !< traces through it
     procedure(field_i), deferred :: field          !< a copy of a field, (nx, nz)
     procedure(set_field_i), deferred :: set_field
     procedure(maxabs_i), deferred :: maxabs        !< largest |σ| and where; infinite if any is infinite or not a number
@@ -179,5 +184,32 @@ module fd2d_engine_m
       character(:), allocatable :: text
     end function device_i
   end interface
+
+contains
+
+  ! What an engine does that leaves the filtering to others.
+
+  logical function NoFilters(self)
+    class(fd2d_engine_t), intent(in) :: self
+    NoFilters = .false.
+  end function NoFilters
+
+  !> Raw samples -> band(1) -> band(2), from now on.
+  subroutine NoFilter(self, which, band, error)
+    class(fd2d_engine_t), intent(inout) :: self
+    integer, intent(in) :: which
+    type(band_t), target, intent(in) :: band(2)
+    type(error_t), allocatable, intent(inout) :: error
+    call Fail(error, 'this engine does not filter traces')
+  end subroutine NoFilter
+
+  !> Of receivers first, first + 1, ...: out(rows of band(2), receivers).
+  subroutine NoFiltered(self, which, first, out, error)
+    class(fd2d_engine_t), intent(inout) :: self
+    integer, intent(in) :: which, first
+    real(sp), contiguous, intent(out) :: out(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call Fail(error, 'this engine does not filter traces')
+  end subroutine NoFiltered
 
 end module fd2d_engine_m

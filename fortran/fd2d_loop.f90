@@ -16,8 +16,10 @@ module fd2d_loop_m
   private
   public :: Fd2dTurn, Fd2dSteps, Fd2dFinish, Fd2dSettle
 
-  integer, parameter :: chunk_cpu = 100         !< steps of a chunk on CPU cores
-  integer, parameter :: chunk_least = 20        !< and on a GPU, at least; others are this times a power of two
+  integer, parameter :: chunk_cpu = 100         !< steps between looks at the field on CPU cores, and of a chunk at most
+  real(dp), parameter :: turn_seconds = 0.1_dp  !< of a chunk there: so soon is heard that another worker has the shot
+  integer, parameter :: turn_least = 24         !< steps at least: fewer would cost the `cpu` variant its sweeps of several steps
+  integer, parameter :: chunk_least = 20        !< steps of the first; on a GPU at least so many, times a power of two
   real(dp), parameter :: chunk_seconds = 0.03_dp  !< of a chunk on a GPU at most: each slot is looked after once in this time
 
 contains
@@ -30,7 +32,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: n
     done = .false.
-    if (self%chunk == 0) self%chunk = merge(chunk_least, chunk_cpu, self%queues)
+    if (self%chunk == 0) self%chunk = chunk_least
     if (self%queues .and. self%ahead > 1) then
       call Look(self, 1, error)
       if (allocated(error)) return
@@ -40,20 +42,23 @@ contains
     if (self%steps < self%scheme%nt) then
       n = min(self%chunk, self%scheme%nt - self%steps)
       if (self%taken < size(self%snapshots, 3)) n = min(n, max(1, SnapshotStep(self, self%taken + 1) - self%steps))
-      call Fd2dSteps(self, n, error)
+      call Fd2dSteps(self, n, error, .true.)
       if (.not. allocated(error)) call TakeSnapshots(self, error)
       if (self%queues) return
+      self%chunk = max(turn_least, min(chunk_cpu, int(turn_seconds/max(self%pace, 1.0e-9_dp))))
     end if
     if (self%queues .or. self%steps == self%scheme%nt) call Fd2dFinish(self, error)
     done = self%finished
   end subroutine Fd2dTurn
 
-  !> The next n steps, and, but on a GPU, a look at the whole field.
-  subroutine Fd2dSteps(self, n, error)
+  !> The next n steps, and, but on a GPU, a look at the whole field; `rarely`: not before a hundred steps are done since the last.
+  subroutine Fd2dSteps(self, n, error, rarely)
     class(fd2d_state_t), intent(inout) :: self
     integer, intent(in) :: n
     type(error_t), allocatable, intent(inout) :: error
+    logical, intent(in), optional :: rarely
     real(dp) :: from
+    logical :: due
     from = host_seconds()
     if (self%steps == 0) self%began = from
     if (self%queues .and. self%ahead > 1) call Look(self, 1, error)
@@ -65,7 +70,11 @@ contains
       self%ahead = self%ahead + 1
       self%queued = [self%queued(2:2), n]
     else
-      call Look(self, 0, error)
+      self%pace = (host_seconds() - from)/n
+      self%unseen = self%unseen + n
+      due = .true.
+      if (present(rarely)) due = .not. rarely .or. self%unseen >= chunk_cpu .or. self%steps == self%scheme%nt
+      if (due) call Look(self, 0, error)
       self%seconds = self%seconds + host_seconds() - from
     end if
   end subroutine Fd2dSteps
@@ -81,11 +90,11 @@ contains
     self%finished = .true.
   end subroutine Fd2dFinish
 
-  !> Waits for the steps that are queued; the field must be sound after them.
+  !> Waits for the steps that are queued; the field must be sound after all.
   subroutine Fd2dSettle(self, error)
     class(fd2d_state_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
-    if (self%queues .and. self%ahead > 0) call Look(self, 0, error)
+    if (merge(self%ahead, self%unseen, self%queues) > 0) call Look(self, 0, error)
   end subroutine Fd2dSettle
 
   !> Waits until at most `most` chunks are unfinished; the field must be sound at the end of the newest finished one.
@@ -97,6 +106,7 @@ contains
     integer :: i, k
     call self%engine%pending(most, error)
     self%ahead = min(self%ahead, most)
+    self%unseen = 0
     if (.not. allocated(error)) call self%engine%peak(value, i, k, error)
     if (allocated(error)) return
     if (.not. value <= self%limit) call Fd2dBlowUp(self, value, i, k, error)

@@ -1,13 +1,14 @@
 !> A 2D time loop in C, behind the common face of fd2d_engine.f90; the treaty is interfaces/fd2d_c.f90.
 module fd2d_native_m
   use error_m, only: error_t, FailFromC
-  use fd2d_c, only: fd2d_bytes, fd2d_cfg, fd2d_device, fd2d_field, fd2d_free, fd2d_maxabs, fd2d_model, fd2d_new, fd2d_pml, &
-                    fd2d_load, fd2d_peak, fd2d_pending, fd2d_receivers, fd2d_reset, fd2d_save, fd2d_set_field, fd2d_source, &
-                    fd2d_state_size, fd2d_timestep, fd2d_traces
+  use fd2d_c, only: fd2d_band, fd2d_bytes, fd2d_cfg, fd2d_device, fd2d_field, fd2d_filter, fd2d_filtered, fd2d_filters, &
+                    fd2d_free, fd2d_load, fd2d_maxabs, fd2d_model, fd2d_new, fd2d_peak, fd2d_pending, fd2d_pml, fd2d_receivers, &
+                    fd2d_reset, fd2d_save, fd2d_set_field, fd2d_source, fd2d_state_size, fd2d_timestep, fd2d_traces
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
-  use iso_c_binding, only: c_associated, c_char, c_float, c_null_char, c_null_ptr, c_ptr
+  use iso_c_binding, only: c_associated, c_char, c_float, c_loc, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: i8, sp
   use text_m, only: CString, FString
+  use tracebands_m, only: band_t
   implicit none
   private
   public :: fd2d_native_t, NativeCfg
@@ -18,6 +19,7 @@ module fd2d_native_m
     type(c_ptr), private :: handle = c_null_ptr
   contains
     procedure :: new, free, model, pml, source, receivers, timestep, traces, field, set_field, maxabs, reset, bytes, device
+    procedure :: filters, filter, filtered
     procedure :: pending, peak, state_size, save => save_state, load
   end type fd2d_native_t
 
@@ -45,6 +47,7 @@ contains
   !> The grid as C knows it.
   pure type(fd2d_cfg) function NativeCfg(grid) result(cfg)
     type(fd2d_grid_t), intent(in) :: grid
+    integer :: i
     cfg%nx = grid%nx
     cfg%nz = grid%nz
     cfg%half_length = grid%half_length
@@ -59,6 +62,9 @@ contains
     cfg%dz = real(grid%dz, c_float)
     cfg%dt = real(grid%dt, c_float)
     cfg%w = real(grid%w, c_float)
+    do i = 1, len_trim(grid%shape)
+      cfg%shape(i) = grid%shape(i:i)
+    end do
   end function NativeCfg
 
   subroutine free(self)
@@ -118,6 +124,42 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call Check(self, fd2d_traces(self%handle, first, size(out, 1), out), error)
   end subroutine traces
+
+  logical function filters(self)
+    class(fd2d_native_t), intent(in) :: self
+    filters = fd2d_filters(self%handle) == 1
+  end function filters
+
+  subroutine filter(self, which, band, error)
+    class(fd2d_native_t), intent(inout) :: self
+    integer, intent(in) :: which
+    type(band_t), target, intent(in) :: band(2)
+    type(error_t), allocatable, intent(inout) :: error
+    call Check(self, fd2d_filter(self%handle, which, [AsBand(band(1)), AsBand(band(2))]), error)
+  end subroutine filter
+
+  !> The band as C knows it.
+  type(fd2d_band) function AsBand(band) result(b)
+    type(band_t), target, intent(in) :: band
+    b%columns = band%columns
+    b%rows = band%rows
+    b%groups = size(band%first)
+    b%n = size(band%m, 2)
+    b%gain = c_null_ptr
+    if (allocated(band%gain)) b%gain = c_loc(band%gain)
+    b%first = c_loc(band%first)
+    b%count = c_loc(band%count)
+    b%at = c_loc(band%at)
+    b%m = c_loc(band%m)
+  end function AsBand
+
+  subroutine filtered(self, which, first, out, error)
+    class(fd2d_native_t), intent(inout) :: self
+    integer, intent(in) :: which, first
+    real(sp), contiguous, intent(out) :: out(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call Check(self, fd2d_filtered(self%handle, which, first - 1, size(out, 2), out), error)
+  end subroutine filtered
 
   subroutine field(self, which, out, error)
     class(fd2d_native_t), intent(inout) :: self

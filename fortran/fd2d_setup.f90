@@ -14,7 +14,6 @@ module fd2d_setup_m
   use stability_m, only: StabilityCheck
   use text_m, only: Str
   use threads_m, only: ThreadsOf
-  use timedisp_m, only: tracefilter_t
   use window_m, only: window_t
   implicit none
   private
@@ -42,6 +41,7 @@ contains
     self%seconds = 0
     self%taken = 0
     self%ahead = 0
+    self%unseen = 0
     self%pace = 0
     call MakeGrid(self, window, error)
     if (.not. allocated(error)) call MakeEarth(self, window, error)
@@ -62,9 +62,7 @@ contains
     if (allocated(self%snapshots)) deallocate (self%snapshots)
     self%grid = fd2d_grid_t()
     self%medium = 0
-    self%filter_p = tracefilter_t()
-    self%filter_v = tracefilter_t()
-    self%filter_scheme = scheme_t()
+    self%given = 0
   end subroutine Fd2dForget
 
   subroutine CheckWindow(scheme, window, shot, error)
@@ -150,6 +148,7 @@ contains
     grid%free_top = scheme%free_top
     grid%threads = scheme%threads
     grid%share = scheme%share
+    grid%shape = scheme%shape
     grid%half_length = scheme%half_length
     grid%dx = scheme%dx
     grid%dz = scheme%dz
@@ -163,7 +162,7 @@ contains
     SameGrid = a%nx == b%nx .and. a%nz == b%nz .and. a%nleft == b%nleft .and. a%nright == b%nright .and. a%ntop == b%ntop &
                .and. a%nbottom == b%nbottom .and. (a%free_top .eqv. b%free_top) .and. a%threads == b%threads &
                .and. a%half_length == b%half_length .and. a%dx == b%dx .and. a%dz == b%dz &
-               .and. a%dt == b%dt .and. all(a%w == b%w)
+               .and. a%dt == b%dt .and. all(a%w == b%w) .and. a%shape == b%shape
   end function SameGrid
 
   !> Medium and absorbing layers; nothing to do when they were made from the same window.

@@ -6,7 +6,6 @@ module fd2d_state_m
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: solver_t
-  use timedisp_m, only: tracefilter_t
   implicit none
   private
   public :: fd2d_state_t
@@ -31,13 +30,13 @@ module fd2d_state_m
     integer :: chunk = 0                          !< steps of the next chunk, 0 = not chosen yet
     integer :: queued(2) = 0                      !< steps of the two chunks queued last
     integer :: ahead = 0                          !< chunks that may be unfinished
+    integer :: unseen = 0                         !< steps since the last look at the field, on CPU cores
     real(dp) :: mark = 0                          !< when a chunk was seen to be done last [s]
     real(dp) :: pace = 0                          !< seconds a step takes, as measured
     integer :: taken = 0                          !< snapshots taken
     real(dp) :: began = 0                         !< when the first step was queued [s]
     real(dp) :: seconds = 0                       !< wall time of the time loop
-    type(tracefilter_t) :: filter_p, filter_v     !< from raw samples to traces: pressure, velocity
-    type(scheme_t) :: filter_scheme               !< the scheme they were made for
+    integer :: given(0:1) = 0                     !< serial numbers of the filters of traces that the engine has
     real(sp), allocatable :: snapshots(:, :, :)
   end type fd2d_state_t
 

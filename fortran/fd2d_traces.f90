@@ -1,4 +1,4 @@
-!> From the samples of every time step to the traces of a gather.
+!> From the samples of every time step to the traces of a gather. Where the samples are in a GPU's memory, it filters them there.
 module fd2d_traces_m
   use error_m, only: error_t, Fail
   use fd2d_engine_m, only: field_sigma
@@ -9,7 +9,8 @@ module fd2d_traces_m
   use scheme_m, only: SchemePad
   use text_m, only: Str
   use threads_m, only: ThreadsOf
-  use timedisp_m, only: TraceFilterApply, TraceFilterNew
+  use timedisp_m, only: TraceFilterApply
+  use tracefilters_m, only: filter_t, TraceFilters
   implicit none
   private
   public :: Fd2dTraces
@@ -21,68 +22,98 @@ contains
     class(fd2d_state_t), intent(inout) :: self
     type(gather_t), intent(inout) :: gather
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: raw(:, :)
-    integer :: c, nrec
     if (.not. allocated(self%engine) .or. self%steps < self%scheme%nt) then
       call Fail(error, 'traces asked for after step '//Str(self%steps)//' of '//Str(self%scheme%nt))
       return
     end if
     call Fd2dFinish(self, error)
-    if (.not. allocated(error)) call MakeFilters(self, error)
     if (allocated(error)) return
-    nrec = size(self%shot%rx)
-    allocate (raw(self%scheme%nt, nrec*size(self%fields)))
-    call self%engine%traces(1, raw, error)
-    if (allocated(error)) return
-    call AddNearfield(self, raw)
     call Describe(self, gather)
     if (allocated(gather%traces)) deallocate (gather%traces)
-    allocate (gather%traces(self%scheme%nt_out, nrec, size(self%fields)))
-    do c = 1, size(self%fields)
-      associate (samples => raw(:, (c - 1)*nrec + 1:c*nrec))
-        if (self%fields(c) == field_sigma) then
-          call TraceFilterApply(self%filter_p, samples, gather%traces(:, :, c), ThreadsOf(self%grid%threads))
-        else
-          call TraceFilterApply(self%filter_v, samples, gather%traces(:, :, c), ThreadsOf(self%grid%threads))
-        end if
-      end associate
-    end do
-    gather%traces = scale(gather%traces, self%exponent2)
+    allocate (gather%traces(self%scheme%nt_out, gather%nrec, gather%ncomp))
+    if (self%engine%filters() .and. self%scheme%nt > 0) then
+      call FilterThere(self, gather, error)
+    else
+      call FilterHere(self, gather, error)
+    end if
+    if (allocated(error)) return
+    gather%traces = real(gather%traces*2.0_dp**self%exponent2, sp)
     if (.not. all(abs(gather%traces) <= huge(1.0_sp))) &
       call Fail(error, 'the traces are too large for single precision: make amplitude smaller')
   end subroutine Fd2dTraces
 
-  !> The near field follows the source at once: pressure Q'(t) at step n, velocity Q(t) at step n-½.
-  subroutine AddNearfield(self, raw)
+  !> The filter of component c: 0 that of pressure, 1 that of velocity.
+  pure integer function FilterOf(self, c) result(which)
     class(fd2d_state_t), intent(in) :: self
-    real(sp), intent(inout) :: raw(:, :)
-    real(sp) :: q(size(raw, 1))
-    integer :: j, nrec
-    q = scale(self%scheme%q, -self%exponent2)
-    nrec = size(self%shot%rx)
-    do j = 1, size(raw, 2)
-      if (abs(self%near(j)) <= 0) cycle
-      if (self%fields((j - 1)/nrec + 1) == field_sigma) then
-        raw(:, j) = raw(:, j) + real(self%near(j)/self%grid%dt, sp)*(eoshift(q, 1) - q)
-      else
-        raw(:, j) = raw(:, j) + real(self%near(j), sp)*q
-      end if
-    end do
-  end subroutine AddNearfield
+    integer, intent(in) :: c
+    which = merge(0, 1, self%fields(c) == field_sigma)
+  end function FilterOf
 
-  subroutine MakeFilters(self, error)
+  !> The samples of all steps come home and are filtered by this rank.
+  subroutine FilterHere(self, gather, error)
     class(fd2d_state_t), intent(inout) :: self
+    type(gather_t), intent(inout) :: gather
     type(error_t), allocatable, intent(inout) :: error
-    associate (s => self%scheme, f => self%filter_scheme)
-      if (s%nt == f%nt .and. s%dt == f%dt .and. s%t_start == f%t_start .and. s%nt_out == f%nt_out .and. s%dt_out == f%dt_out &
-          .and. s%fband == f%fband .and. s%components == f%components .and. (s%time_correction .eqv. f%time_correction)) return
-      if (any(self%fields == field_sigma)) &
-        call TraceFilterNew(self%filter_p, s%nt, s%dt, s%t_start, 0.0_dp, s%nt_out, s%dt_out, s%fband, s%time_correction, error)
-      if (any(self%fields /= field_sigma)) &
-        call TraceFilterNew(self%filter_v, s%nt, s%dt, s%t_start, -0.5_dp, s%nt_out, s%dt_out, s%fband, s%time_correction, error)
-    end associate
-    if (.not. allocated(error)) self%filter_scheme = self%scheme
-  end subroutine MakeFilters
+    type(filter_t), pointer :: filter
+    real(sp), allocatable :: raw(:, :)
+    integer :: c, r, n
+    n = gather%nrec
+    allocate (raw(self%scheme%nt, n*size(self%fields)))
+    call self%engine%traces(1, raw, error)
+    do c = 1, size(self%fields)
+      if (.not. allocated(error)) call TraceFilters(self%scheme, FilterOf(self, c), filter, error)
+      if (allocated(error)) return
+      do r = (c - 1)*n + 1, c*n
+        if (abs(self%near(r)) > 0) raw(:, r) = raw(:, r) + NearWeight(self, r)*NearSeries(self, FilterOf(self, c))
+      end do
+      call TraceFilterApply(filter%filter, raw(:, (c - 1)*n + 1:c*n), gather%traces(:, :, c), ThreadsOf(self%grid%threads))
+    end do
+  end subroutine FilterHere
+
+  !> The engine filters them; only what is written comes home.
+  subroutine FilterThere(self, gather, error)
+    class(fd2d_state_t), intent(inout) :: self
+    type(gather_t), intent(inout) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    type(filter_t), pointer :: filter
+    real(sp) :: near(self%scheme%nt_out, 1)
+    integer :: c, r, n, which
+    n = gather%nrec
+    do c = 1, size(self%fields)
+      which = FilterOf(self, c)
+      call TraceFilters(self%scheme, which, filter, error)
+      if (allocated(error)) return
+      if (self%given(which) /= filter%serial) call self%engine%filter(which, filter%band, error)
+      if (allocated(error)) return
+      self%given(which) = filter%serial
+      call self%engine%filtered(which, (c - 1)*n + 1, gather%traces(:, :, c), error)
+      if (allocated(error)) return
+      associate (weights => self%near((c - 1)*n + 1:c*n))
+        if (all(abs(weights) <= 0)) cycle
+        call TraceFilterApply(filter%filter, reshape(NearSeries(self, which), [self%scheme%nt, 1]), near)
+        do r = 1, n
+          if (abs(weights(r)) > 0) gather%traces(:, r, c) = gather%traces(:, r, c) + NearWeight(self, (c - 1)*n + r)*near(:, 1)
+        end do
+      end associate
+    end do
+  end subroutine FilterThere
+
+  !> The near field follows the source at once: pressure Q'(t) at step n, velocity Q(t) at step n-½.
+  function NearSeries(self, which) result(series)
+    class(fd2d_state_t), intent(in) :: self
+    integer, intent(in) :: which
+    real(sp) :: series(self%scheme%nt)
+    series = scale(self%scheme%q, -self%exponent2)
+    if (which == 0) series = eoshift(series, 1) - series
+  end function NearSeries
+
+  !> What receiver r, counted through all components, has of it.
+  pure real(sp) function NearWeight(self, r) result(weight)
+    class(fd2d_state_t), intent(in) :: self
+    integer, intent(in) :: r
+    weight = real(self%near(r), sp)
+    if (self%fields((r - 1)/size(self%shot%rx) + 1) == field_sigma) weight = real(self%near(r)/self%grid%dt, sp)
+  end function NearWeight
 
   !> Everything of the gather but the traces.
   subroutine Describe(self, gather)

@@ -4,7 +4,8 @@ module fiocreate_m
   use error_m, only: error_t, AddContext, Fail, FailFromC
   use fio_c, only: fio_enddef, fio_put_doubles, fio_put_longs
   use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioSeals, FioText
-  use fiofile_m, only: Components, computed, fio_t, FioClose, FioOpen, geometry, missing_channel, words
+  use fiofile_m, only: Components, computed, fio_t, FioClose, FioOpen, geometry, geometry_3d, missing_channel, most_components, &
+                       words
   use files_m, only: FileExists
   use iso_c_binding, only: c_ptr
   use kinds_m, only: dp, i8
@@ -47,7 +48,7 @@ contains
     type(survey_t), intent(in) :: survey
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: shape
-    character(8) :: variable(3)
+    character(8) :: variable(most_components)
     integer :: i, n
     bytes = 0
     if (.not. allocated(survey%record)) then
@@ -92,7 +93,7 @@ contains
     call FioDefine(handle, 'record', 'int', 'shot', '', 'shot record number', error)
     call FioSeals(handle, error)
     call DefineShots(handle, error)
-    call DefineGeometry(handle, error)
+    call DefineGeometry(handle, survey%three_d, error)
     call DefineTraces(handle, survey, error)
     if (.not. allocated(error)) call FailFromC(fio_enddef(handle), error)
   end subroutine DefineFile
@@ -115,25 +116,35 @@ contains
     call FioDefine(handle, 'device', 'char', 'shot words', '', 'processor that computed it', error)
   end subroutine DefineShots
 
-  subroutine DefineGeometry(handle, error)
+  subroutine DefineGeometry(handle, three_d, error)
     type(c_ptr), intent(in) :: handle
+    logical, intent(in) :: three_d
     type(error_t), allocatable, intent(inout) :: error
     call FioDefine(handle, 'source_x', 'double', 'shot', 'm', 'source position along the line, asked for', error)
-    call FioDefine(handle, 'source_y', 'double', 'shot', 'm', 'source position across the line, recorded only', error)
+    call FioDefine(handle, 'source_y', 'double', 'shot', 'm', 'source position across the line, '//Recorded(), error)
     call FioDefine(handle, 'source_z', 'double', 'shot', 'm', 'source depth, asked for', error)
     call FioDefine(handle, 'source_x_used', 'double', 'shot', 'm', 'source position along the line, used', error)
     call FioDefine(handle, 'source_z_used', 'double', 'shot', 'm', 'source depth, used', error)
     call DefineReceiver(handle, 'receiver_x', 'receiver position along the line, asked for', error)
-    call DefineReceiver(handle, 'receiver_y', 'receiver position across the line, recorded only', error)
+    call DefineReceiver(handle, 'receiver_y', 'receiver position across the line, '//Recorded(), error)
     call DefineReceiver(handle, 'receiver_z', 'receiver depth, asked for', error)
     call DefineReceiver(handle, 'receiver_x_used', 'receiver position along the line, used', error)
     call DefineReceiver(handle, 'receiver_z_used', 'receiver depth, used', error)
+    if (three_d) then
+      call FioDefine(handle, 'source_y_used', 'double', 'shot', 'm', 'source position across the line, used', error)
+      call DefineReceiver(handle, 'receiver_y_used', 'receiver position across the line, used', error)
+    end if
     call FioText(handle, 'source_z', 'positive', 'down', error)
     call FioText(handle, 'source_z_used', 'positive', 'down', error)
     call FioText(handle, 'receiver_z', 'positive', 'down', error)
     call FioText(handle, 'receiver_z_used', 'positive', 'down', error)
     call FioDefine(handle, 'channel', 'int', 'shot receiver', '', 'channel number', error)
     call FioNumbers(handle, 'channel', '_FillValue', 'int', [real(missing_channel, dp)], error)
+  contains
+    pure function Recorded() result(s)
+      character(:), allocatable :: s
+      s = trim(merge('asked for    ', 'recorded only', three_d))
+    end function Recorded
   end subroutine DefineGeometry
 
   subroutine DefineReceiver(handle, name, meaning, error)
@@ -149,26 +160,52 @@ contains
     type(c_ptr), intent(in) :: handle
     type(survey_t), intent(in) :: survey
     type(error_t), allocatable, intent(inout) :: error
-    character(8) :: variable(3)
-    character(:), allocatable :: name, order
+    character(8) :: variable(most_components)
+    character(:), allocatable :: name, order, unit, meaning
     integer :: i, n
     call Components(survey%components, variable, n, error)
     order = geometry
+    if (survey%three_d) order = geometry_3d
     do i = 1, n
       name = trim(variable(i))
       order = order//' '//name
-      if (name == 'pressure') then
-        call FioDefine(handle, name, 'float', 'shot receiver time', 'Pa', 'pressure', error)
-      else
-        call FioDefine(handle, name, 'float', 'shot receiver time', 'm s-1', 'particle velocity '// &
-          merge('along x, to the right', 'along z, downwards   ', name == 'vx'), error)
-      end if
+      call Meaning_(name, unit, meaning)
+      call FioDefine(handle, name, 'float', 'shot receiver time', unit, meaning, error)
       call FioNumbers(handle, name, '_FillValue', 'float', [ieee_value(1.0_dp, ieee_quiet_nan)], error)
-      call FioText(handle, name, 'coordinates', 'record receiver_x_used receiver_z_used', error)
+      if (survey%three_d) then
+        call FioText(handle, name, 'coordinates', 'record receiver_x_used receiver_y_used receiver_z_used', error)
+      else
+        call FioText(handle, name, 'coordinates', 'record receiver_x_used receiver_z_used', error)
+      end if
     end do
     call DescribeSum(handle, 'checksum', order, error)
     call DescribeSum(handle, 'run_checksum', computed, error)
   end subroutine DefineTraces
+
+  !> What a component is.
+  pure subroutine Meaning_(name, unit, meaning)
+    character(*), intent(in) :: name
+    character(:), allocatable, intent(out) :: unit, meaning
+    select case (name(1:1))
+    case ('p')
+      unit = 'Pa'
+      meaning = 'pressure'
+    case ('v')
+      unit = 'm s-1'
+      meaning = 'particle velocity along x, to the right'
+      if (name == 'vy') meaning = 'particle velocity along y'
+      if (name == 'vz') meaning = 'particle velocity along z, downwards   '
+    case ('s')
+      unit = 'Pa'
+      meaning = 'stress, component '//name(2:3)//', tension positive'
+    case ('e')
+      unit = 's-1'
+      meaning = 'rate of strain, component '//name(2:3)
+    case default
+      unit = 's-1'
+      meaning = 'rate of rotation about '//name(2:2)//', half the curl of velocity'
+    end select
+  end subroutine Meaning_
 
   subroutine DescribeSum(handle, name, order, error)
     type(c_ptr), intent(in) :: handle

@@ -9,7 +9,7 @@ module fiofile_m
   implicit none
   private
   public :: fio_t, FioOpen, FioClose, CheckOpen, CheckSlot, Components
-  public :: fio_todo, fio_done, fio_parked, words, missing_channel, geometry, computed
+  public :: fio_todo, fio_done, fio_parked, words, missing_channel, geometry, geometry_3d, computed, Checked, most_components
 
   integer, parameter :: fio_todo = 0, fio_done = 1, fio_parked = 2   !< values of status(shot)
   integer, parameter :: words = 80                                  !< characters of variant and device
@@ -17,6 +17,10 @@ module fiofile_m
 
   character(*), parameter :: geometry = 'record nrec source_x source_y source_z receiver_x receiver_y receiver_z channel '// &
     'source_x_used source_z_used receiver_x_used receiver_z_used'
+  character(*), parameter :: geometry_3d = geometry//' source_y_used receiver_y_used'
+  integer, parameter :: most_components = 24
+  character(8), parameter :: known(19) = [character(8) :: 'pressure', 'vx', 'vz', 'vy', 'sxx', 'syy', 'szz', 'sxy', 'sxz', &
+                                          'syz', 'exx', 'eyy', 'ezz', 'exy', 'exz', 'eyz', 'wx', 'wy', 'wz']
   character(*), parameter :: computed = 'seconds steps cells finished variant device'
 
   type :: fio_t
@@ -24,7 +28,8 @@ module fiofile_m
     character(:), allocatable :: path
     integer :: nshots = 0, nrec_max = 0, nt = 0, ncomp = 0
     real(dp) :: dt_out = 0                    !< [s]
-    character(8) :: variable(3) = ''          !< the components' variables, (ncomp) of them used
+    character(8) :: variable(most_components) = ''   !< the components' variables, (ncomp) of them used
+    logical :: three_d = .false.              !< positions used have a y too
     integer, allocatable :: record(:)         !< shot record numbers by slot, (nshots)
     logical :: broken = .false.               !< a write failed: the file must be closed and opened again
   end type fio_t
@@ -34,7 +39,7 @@ contains
   !> 'p,vx' -> pressure, vx
   subroutine Components(list, variable, n, error)
     character(*), intent(in) :: list
-    character(8), intent(out) :: variable(3)
+    character(8), intent(out) :: variable(most_components)
     integer, intent(out) :: n
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: rest, word
@@ -47,14 +52,23 @@ contains
       word = trim(adjustl(rest(:comma - 1)))
       rest = rest(comma + 1:)
       if (word == 'p') word = 'pressure'
-      if (all(word /= [character(8) :: 'pressure', 'vx', 'vz']) .or. any(word == variable)) then
-        call Fail(error, "components = '"//list//"', must be any of p, vx, vz, each once, joined by commas")
+      if (all(word /= known) .or. any(word == variable) .or. n == most_components) then
+        call Fail(error, "components = '"//list//"', must be any of p, vx, vz, in 3D vy, stresses, strains, rotations too, "// &
+          'each once, joined by commas')
         return
       end if
       n = n + 1
       variable(n) = word
     end do
   end subroutine Components
+
+  !> The variables of the geometry of a file, over which its checksums run.
+  pure function Checked(fio) result(names)
+    type(fio_t), intent(in) :: fio
+    character(:), allocatable :: names
+    names = geometry
+    if (fio%three_d) names = geometry_3d
+  end function Checked
 
   !> Opens a file of gathers after checking its length and sealed header. With a `fingerprint` a file of another job is refused.
   subroutine FioOpen(fio, path, error, fingerprint, readonly)
@@ -116,6 +130,7 @@ contains
     fio%nrec_max = DimLength(fio, 'receiver', error)
     fio%nt = DimLength(fio, 'time', error)
     call Components(GlobalText(fio, 'components'), fio%variable, fio%ncomp, error)
+    fio%three_d = fio_var_rank(fio%handle, CString('source_y_used')) >= 0
     call CheckVariables(fio, error)
     if (allocated(error)) return
     allocate (record(fio%nshots))
@@ -133,14 +148,15 @@ contains
   subroutine CheckVariables(fio, error)
     type(fio_t), intent(in) :: fio
     type(error_t), allocatable, intent(inout) :: error
-    character(*), parameter :: by_receiver = ' receiver_x receiver_y receiver_z channel receiver_x_used receiver_z_used '
+    character(*), parameter :: by_receiver = ' receiver_x receiver_y receiver_z channel receiver_x_used receiver_z_used '// &
+                                             'receiver_y_used '
     character(*), parameter :: by_words = ' variant device '
     character(:), allocatable :: names, name
     integer :: i, blank
     if (allocated(error)) return
     if (DimLength(fio, 'words', error) /= words) call Fail(error, "'"//fio%path//"' has texts of another length than "//Str(words))
     call CheckDims(fio, 'time', 'time', error)
-    names = 'status checksum run_checksum '//geometry//' '//computed//' '
+    names = 'status checksum run_checksum '//Checked(fio)//' '//computed//' '
     do while (names /= '')
       blank = index(names, ' ')
       name = names(:blank - 1)

@@ -2,7 +2,7 @@
 module fioget_m
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_crc_slot, fio_get_doubles, fio_get_floats, fio_get_longs, fio_get_text
-  use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_t, geometry, words
+  use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_t, Checked, words
   use files_m, only: Hex
   use gather_m, only: gather_t
   use iso_c_binding, only: c_null_char
@@ -46,7 +46,7 @@ contains
     if (allocated(error)) return
     if (GetLong(fio, 'status', slot, error) /= fio_done) call Fail(error, 'shot record '//Str(fio%record(slot))//" of '"// &
       fio%path//"' is not marked done")
-    call SumSlot(fio, geometry, slot, checksum, error)
+    call SumSlot(fio, Checked(fio), slot, checksum, error)
     do i = 1, fio%ncomp
       call SumSlot(fio, trim(fio%variable(i)), slot, checksum, error)
     end do
@@ -132,6 +132,11 @@ contains
     allocate (gather%rx(gather%nrec), gather%rz(gather%nrec), gather%traces(fio%nt, gather%nrec, fio%ncomp))
     call GetReceivers(fio, 'receiver_x_used', slot, gather%rx, error)
     call GetReceivers(fio, 'receiver_z_used', slot, gather%rz, error)
+    if (fio%three_d) then
+      allocate (gather%ry(gather%nrec))
+      call GetDoubles(fio, 'source_y_used', slot, gather%sy, error)
+      call GetReceivers(fio, 'receiver_y_used', slot, gather%ry, error)
+    end if
     do c = 1, fio%ncomp
       if (allocated(error)) return
       call FailFromC(fio_get_floats(fio%handle, CString(trim(fio%variable(c))), [slot - 1_i8, 0_i8, 0_i8], &

@@ -3,7 +3,7 @@ module fioput_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_quiet_nan, ieee_value
   use error_m, only: error_t, AddContext, Fail, FailFromC
   use fio_c, only: fio_crc_floats, fio_flush, fio_put_doubles, fio_put_floats, fio_put_longs, fio_put_text, fio_sync
-  use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_parked, fio_t, fio_todo, geometry, missing_channel, words
+  use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_parked, fio_t, fio_todo, Checked, missing_channel, words
   use fioget_m, only: SumSlot
   use files_m, only: ClockSeconds
   use gather_m, only: gather_t
@@ -37,7 +37,7 @@ contains
     call PutLong(fio, 'status', slot, int(fio_todo, i8), error)
     call PutGeometry(fio, shot, gather, error)
     call PutComputed(fio, slot, gather, error)
-    call SumSlot(fio, geometry, slot, checksum, error)
+    call SumSlot(fio, Checked(fio), slot, checksum, error)
     call PutTraces(fio, slot, gather, checksum, error)
     run_checksum = 0
     call SumSlot(fio, computed, slot, run_checksum, error)
@@ -92,6 +92,10 @@ contains
         Str(size(shot%rx))//' (at most '//Str(fio%nrec_max)//') x '//Str(fio%ncomp))
       return
     end if
+    if (fio%three_d .and. .not. allocated(gather%ry)) then
+      call Fail(error, 'the gather of shot record '//Str(shot%record)//' has no y')
+      return
+    end if
     do c = 1, fio%ncomp
       do j = 1, gather%nrec
         if (.not. all(ieee_is_finite(gather%traces(:, j, c)))) then
@@ -121,6 +125,10 @@ contains
     call PutReceivers(fio, 'receiver_z', slot, shot%rz, error)
     call PutReceivers(fio, 'receiver_x_used', slot, gather%rx, error)
     call PutReceivers(fio, 'receiver_z_used', slot, gather%rz, error)
+    if (fio%three_d) then
+      call PutDouble(fio, 'source_y_used', slot, gather%sy, error)
+      call PutReceivers(fio, 'receiver_y_used', slot, gather%ry, error)
+    end if
     channel = missing_channel
     channel(:gather%nrec) = shot%channel
     if (.not. allocated(error)) call FailFromC(fio_put_longs(fio%handle, CString('channel'), [slot - 1_i8, 0_i8], &

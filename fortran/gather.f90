@@ -3,7 +3,17 @@ module gather_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: gather_t
+  public :: gather_t, film_t
+
+  !> Pictures of a 3D shot: a plane of a field at some times, or a map.
+  type :: film_t
+    character(:), allocatable :: name         !< of the variable, and its meaning and unit
+    character(:), allocatable :: about, unit
+    integer :: axis = 3                       !< 1, 2, 3: the plane lies across x, y, z
+    integer :: n(2) = 0, nt = 0               !< nt = 0: a map, not a film
+    real(dp) :: place = 0                     !< of the plane along its axis [m]
+    real(sp), allocatable :: a(:, :, :)       !< (n(1), n(2), max(nt, 1)): (y, z), (x, z) or (x, y)
+  end type film_t
 
   type :: gather_t
     integer :: record = 0                     !< shot record number
@@ -12,6 +22,8 @@ module gather_m
     real(sp), allocatable :: traces(:, :, :)  !< (nt, nrec, ncomp): p [Pa], vx, vz [m/s], in the order of the job's components
     real(dp) :: sx = 0, sz = 0                !< source position used [m]
     real(dp), allocatable :: rx(:), rz(:)     !< receiver positions used [m], (nrec)
+    real(dp) :: sy = 0                        !< of a 3D shot
+    real(dp), allocatable :: ry(:)            !< of a 3D shot, (nrec)
     real(dp) :: seconds = 0                   !< wall time of the time loop [s]
     integer :: steps = 0                      !< time steps done
     real(dp) :: cells = 0                     !< cells of the grid, layers included
@@ -19,6 +31,10 @@ module gather_m
     character(:), allocatable :: device       !< processor that computed it
     integer :: nxs = 0, nzs = 0, nsnap = 0    !< shape of the snapshots, 0 = none taken
     real(dp) :: xs0 = 0, zs0 = 0, dxs = 0, dzs = 0, dts = 0   !< first node and spacings of the snapshots [m, s]
+    type(film_t), allocatable :: film(:)      !< of a 3D shot; they share the centres of cells and the times that follow
+    integer :: nf(3) = 0                      !< along x, y, z, every so many of the window
+    real(dp) :: xf(3) = 0, df(3) = 0          !< the first of them and their spacings [m]
+    real(dp) :: tf = 0, dtf = 0               !< first time and interval [s]
     real(sp), allocatable :: snapshots(:, :, :)  !< pressure [Pa], (nxs, nzs, nsnap); snapshot j is at time (j-1)*dts
   end type gather_t
 

@@ -7,11 +7,12 @@ module jobcheck_m
   use deck_m, only: Shown
   use error_m, only: error_t, FailFromC
   use faults_m, only: FaultAdd, FaultsRaise
+  use fd3d_records_m, only: fd3d_components
   use kinds_m, only: dp
   use params_m, only: job_t, JobTable
   use path_c, only: path_input, path_output, path_same
   use table_m, only: table_t, SplitList, TableArguments, TableCheck, TableReadText, TableUnknown
-  use text_m, only: CString, Lower, Str, ToInt
+  use text_m, only: CString, Lower, Str, ToInt, ToReal
   implicit none
   private
   public :: JobRead, JobFromText, JobCheck, JobModelFormat
@@ -54,6 +55,9 @@ contains
     job%components = Lower(Dense(job%components))
     job%checkpoint = Lower(Dense(job%checkpoint))
     job%snapshot_shots = Dense(job%snapshot_shots)
+    if (.not. job%three_d) return
+    job%snapshot_planes = Lower(Dense(job%snapshot_planes))
+    job%snapshot_fields = Lower(Dense(job%snapshot_fields))
   end subroutine JobNormalise
 
   !> Adds to the table's faults what is wrong with parameters together. `job` has passed JobTable with `t`.
@@ -96,6 +100,8 @@ contains
     if (job%vp /= '' .and. index(JobModelFormat(job, job%vp), 'raw') == 1) path = job%vp
     if (path == '' .or. .not. t%sound('model_format')) return
     if (job%model_nx == 0) call Need('model_nx', 'the samples along x')
+    if (job%three_d .and. job%model_ny == 0) call Need('model_ny', 'the samples along y')
+    if (job%three_d .and. job%model_dy <= 0) call Need('model_dy', 'the spacing along y [m]')
     if (job%model_nz == 0) call Need('model_nz', 'the samples along z')
     if (job%model_dx <= 0) call Need('model_dx', 'the spacing along x [m]')
     if (job%model_dz <= 0) call Need('model_dz', 'the spacing along z [m]')
@@ -119,7 +125,10 @@ contains
     call Idle('model_dz', job%model_dz /= 0)
     call Idle('model_x0', job%model_x0 /= 0)
     call Idle('model_z0', job%model_z0 /= 0)
-    call Idle('model_order', job%model_order /= 'zfast')
+    call Idle('model_ny', job%model_ny /= 0)
+    call Idle('model_dy', job%model_dy /= 0)
+    call Idle('model_y0', job%model_y0 /= 0)
+    call Idle('model_order', job%model_order /= trim(merge('xyz  ', 'zfast', job%three_d)))
     call Idle('model_endian', job%model_endian /= 'little')
     call Idle('vp_unit', job%vp_unit /= 'm/s')
     call Idle('rho_unit', job%rho_unit /= 'kg/m3')
@@ -200,16 +209,24 @@ contains
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
     character(32), allocatable :: list(:)
-    character(32), parameter :: known(3) = [character(32) :: 'p', 'vx', 'vz']
+    character(32), allocatable :: known(:)
+    character(:), allocatable :: those
     integer :: i
+    if (job%three_d) then
+      allocate (known, source=[character(32) :: fd3d_components])
+      those = 'vx, vy, vz, p, sxx .. syz, exx .. eyz, wx, wy, wz'
+    else
+      allocate (known, source=[character(32) :: 'p', 'vx', 'vz'])
+      those = 'p, vx, vz'
+    end if
     if (job%components == '') then
-      call t%blame('components', 'is empty: give any of p, vx, vz, joined by commas')
+      call t%blame('components', 'is empty: give any of '//those//', joined by commas')
       return
     end if
     allocate (list, source=SplitList(job%components))
     do i = 1, size(list)
       if (.not. any(known == list(i))) then
-        call t%blame('components', "holds '"//trim(list(i))//"': give any of p, vx, vz, joined by commas")
+        call t%blame('components', "holds '"//trim(list(i))//"': give any of "//those//', joined by commas')
       else if (any(list(:i - 1) == list(i))) then
         call t%blame('components', 'holds '//trim(list(i))//' twice: give each once')
       else
@@ -228,14 +245,32 @@ contains
       call t%blame('npml', 'is narrower than the differentiators, '//t%said('half_length')// &
                    ': give 0 for none, or at least half_length')
     call CheckVariant(job, t)
+    if (job%three_d) call CheckJob3d(job, t)
   end subroutine CheckScheme
+
+  !> What goes together in a 3D job.
+  subroutine CheckJob3d(job, t)
+    type(job_t), intent(in) :: job
+    type(table_t), intent(inout) :: t
+    if (job%m0 > 0 .and. abs(job%mw) > 0) call t%blame('mw', 'tells the moment a second time, '//t%said('m0')//': give one of them')
+    if (.not. t%sound('source')) return
+    if (job%source == 'fault' .and. job%fault == '') call t%blame('source', 'needs the fault: give fault=FILE')
+    if (job%source == 'fault' .and. t%sound('fmax') .and. .not. job%fmax > 0) &
+      call t%blame('source', 'has no wavelet to tell the band: give fmax, the highest frequency that must be right')
+    if (job%source /= 'fault' .and. job%fault /= '') call t%blame('fault', 'has no effect: give source=fault too')
+    if (any(job%source == [character(9) :: 'explosion', 'dc']) .and. .not. (job%m0 > 0 .or. abs(job%mw) > 0)) &
+      call t%blame('source', 'needs a moment: give m0 [N m] or mw')
+    if (t%sound('q_f1,q_f2') .and. job%q_f1 > 0 .and. job%q_f2 > 0 .and. job%q_f2 < 2*job%q_f1) &
+      call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
+    if (job%layers /= '' .and. job%vp /= '') call t%blame('layers', 'stands beside volumes, '//t%said('vp')//': give one of them')
+  end subroutine CheckJob3d
 
   !> Variant, gpn and build go together.
   subroutine CheckVariant(job, t)
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
     character(*), parameter :: cure = ': install the CUDA toolkit and run make again, or '
-    if (.not. t%sound('variant,gpn')) return
+    if (.not. t%sound('variant,gpn,shape')) return
     if (Holds(t%unbuilt, job%variant)) then
       call t%blame('variant', 'is not in this build, which was made without CUDA (no nvcc was found)'//cure// &
                    'choose auto, fortran or cpu')
@@ -245,6 +280,11 @@ contains
       call t%blame('gpn', 'asks for GPUs, but this build was made without CUDA (no nvcc was found)'//cure//'give gpn=0')
     else if (job%gpn > 0 .and. job%variant /= 'auto' .and. .not. Holds(t%on_gpu, job%variant)) then
       call t%blame('variant', 'computes on CPU cores, but '//t%said('gpn')//' asks for GPUs: give variant=auto, or gpn=0')
+    end if
+    if (job%shape /= 'auto' .and. job%gpn == 0) then
+      call t%blame('shape', 'has no effect without GPUs: give gpn=1 or more too')
+    else if (job%shape /= 'auto' .and. .not. Holds('auto,tuned', job%variant)) then
+      call t%blame('shape', 'has an effect on variant=tuned only, but '//t%said('variant')//': leave it out')
     end if
     if (job%gpn > 0 .or. .not. t%sound('ranks_per_gpu,shots_per_gpu')) return
     if (job%ranks_per_gpu > 1) call t%blame('ranks_per_gpu', 'has no effect without GPUs: give gpn=1 or more too')
@@ -263,11 +303,38 @@ contains
     type(table_t), intent(inout) :: t
     if (t%sound('snapshot,tmax') .and. job%snapshot > job%tmax) &
       call t%blame('snapshot', 'is longer than the record, '//t%said('tmax')//': give at most tmax, or 0 for none')
+    if (job%three_d) call CheckPlanes(job, t)
     if (job%snapshot_shots == '') return
-    if (t%sound('snapshot') .and. .not. t%given('snapshot')) &
+    if (t%sound('snapshot') .and. .not. t%given('snapshot') .and. .not. job%pgv) &
       call t%blame('snapshot_shots', 'has no effect without snapshots: give snapshot=SECONDS too')
     call CheckShotList(job, t)
   end subroutine CheckSnapshots
+
+  !> Planes and fields of 3D snapshots.
+  subroutine CheckPlanes(job, t)
+    type(job_t), intent(in) :: job
+    type(table_t), intent(inout) :: t
+    character(32), allocatable :: list(:)
+    real(dp) :: place
+    logical :: ok
+    integer :: i
+    allocate (list, source=SplitList(job%snapshot_planes))
+    do i = 1, size(list)
+      if (list(i) == 'top') cycle
+      call ToReal(trim(list(i)(2:)), place, ok)
+      if (.not. ok .or. index('xyz', list(i)(1:1)) == 0) then
+        call t%blame('snapshot_planes', "holds '"//trim(list(i))//"': give top, or x, y or z and a place [m], joined by commas")
+        exit
+      end if
+    end do
+    deallocate (list)
+    allocate (list, source=SplitList(job%snapshot_fields))
+    do i = 1, size(list)
+      if (any(list(i) == [character(32) :: 'vx', 'vy', 'vz', 'p'])) cycle
+      call t%blame('snapshot_fields', "holds '"//trim(list(i))//"': give any of vx, vy, vz, p, joined by commas")
+      exit
+    end do
+  end subroutine CheckPlanes
 
   !> Whole numbers joined by commas, each once.
   subroutine CheckShotList(job, t)
@@ -302,8 +369,11 @@ contains
     if (.not. ok) call t%blame('checkpoint', 'is neither auto nor a number of minutes from 0 to 100000')
     if (ok .and. rule%interval >= 0 .and. t%sound('mtbf') .and. t%given('mtbf')) &
       call t%blame('mtbf', 'has no effect unless checkpoint=auto: leave one of them out')
-    if (t%sound('group') .and. job%group /= 1) &
+    if (t%sound('group') .and. job%three_d .and. job%group /= 1) then
+      call t%blame('group', 'is 1 so far: a shot is computed by one rank (give threads for more cores a shot)')
+    else if (t%sound('group') .and. job%group /= 1) then
       call t%blame('group', 'is for 3D: a 2D shot is computed by one rank, give group=1 (or threads for more cores a shot)')
+    end if
   end subroutine CheckCluster
 
   ! --- files ----------------------------------------------------------------------------------------------------------
@@ -315,13 +385,25 @@ contains
     if (verb == 'run' .or. verb == 'plan') then
       if (.not. t%deck%unread) then
         if (job%keymap == '') call FaultAdd(t%deck%faults, 'keymap is not given: give keymap=FILE, the list of shots')
-        if (job%vp == '') call FaultAdd(t%deck%faults, 'vp is not given: give vp=FILE, the velocity model')
+        if (.not. job%three_d .and. job%vp == '') &
+          call FaultAdd(t%deck%faults, 'vp is not given: give vp=FILE, the velocity model')
+        if (job%three_d) then
+          if (job%vp == '' .and. job%layers == '') call FaultAdd(t%deck%faults, 'neither vp nor layers is given: give vp=FILE, '// &
+            'volumes of the earth, or layers=FILE, flat layers')
+        end if
       end if
       call CheckOutput(job, t)
     end if
     call CheckInput('keymap', job%keymap, t)
     call CheckInput('vp', job%vp, t)
     call CheckInput('rho', job%rho, t)
+    if (job%three_d) then
+      call CheckInput('layers', job%layers, t)
+      call CheckInput('vs', job%vs, t)
+      call CheckInput('qp', job%qp, t)
+      call CheckInput('qs', job%qs, t)
+      call CheckInput('fault', job%fault, t)
+    end if
     call CheckConverted('vp', job%vp, t)
     call CheckConverted('rho', job%rho, t)
     if (job%wavelet == 'file' .or. .not. t%given('wavelet')) call CheckInput('wavelet_file', job%wavelet_file, t)
@@ -348,6 +430,13 @@ contains
     call Other('vp', job%vp)
     call Other('rho', job%rho)
     call Other('wavelet_file', job%wavelet_file)
+    if (job%three_d) then
+      call Other('layers', job%layers)
+      call Other('vs', job%vs)
+      call Other('qp', job%qp)
+      call Other('qs', job%qs)
+      call Other('fault', job%fault)
+    end if
     if (.not. allocated(t%deck%path)) return
     if (SameFile(job%output, t%deck%path)) call t%blame('output', 'is the parameter file too: give another name')
   contains

@@ -1,7 +1,7 @@
 !> Whether a message can be what its kind says, before anybody takes its numbers for sizes and places: ranks of different builds,
 !> or bits that fell over on the way, must not bring a rank down.
 module lettercheck_m
-  use kinds_m, only: dp, i8
+  use kinds_m, only: dp, i8, sp
   use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, &
                         MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_START, MSG_STOP, MSG_WRITTEN
   use text_m, only: Str
@@ -26,6 +26,7 @@ contains
     case (MSG_READY)
       if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
       call Within('threads', m%n(3), 0_i8, most, why)
+      if (.not. (m%x(1) >= 0 .and. m%x(1) <= huge(1.0_sp))) why = 'a rate that is none'
       if (.not. allocated(m%text)) why = 'the host is missing'
     case (MSG_BYE, MSG_LEAVE, MSG_PROGRESS)
       if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
@@ -43,11 +44,12 @@ contains
       if (home) return
       call Within('nodes along x', m%n(3), 0_i8, most, why)
       call Within('nodes along z', m%n(4), 0_i8, most, why)
-      if (Fields(m) > 0) call Fits('samples', Fields(m), [2_i8, m%n(3), m%n(4)], why)
+      if (m%n(5) == 0 .and. Fields(m) > 0) call Fits('samples', Fields(m), [2_i8, m%n(3), m%n(4)], why)
+      if (m%n(5) /= 0 .and. Fields(m) > 0) call Fits('samples', Fields(m), m%n(3:6), why)
     case (MSG_GATHER)
       call OfShot(m, why)
       call Within('steps', m%n(6), 0_i8, most, why)
-      call Fits('positions', Length(m), [2_i8, m%n(4)], why)
+      call Fits('positions', Length(m), [merge(3_i8, 2_i8, Length(m) == 3*m%n(4)), m%n(4)], why)
       call Fits('samples', Fields(m), m%n(3:5), why)
       if (home) call FromWorker(m, nworkers, nshots, why)
       if (.not. allocated(m%text)) then
@@ -58,6 +60,7 @@ contains
     case (MSG_SNAPS)
       call OfShot(m, why)
       call Fits('samples', Fields(m), m%n(3:5), why)
+      if (m%n(6) /= 0) call Films(m, why)
       if (home) call FromWorker(m, nworkers, nshots, why)
     case (MSG_LOST)
       call OfShot(m, why)
@@ -71,7 +74,18 @@ contains
       if (.not. allocated(m%text)) why = 'the sentence is missing'
     case (MSG_DROP)
       call Within('record', m%n(1), 1_i8, most, why)
-    case (MSG_START, MSG_END)
+    case (MSG_START)
+      call Within('exit status', m%n(1), 0_i8, 255_i8, why)
+      if (m%n(1) /= 0) return
+      call Within('further numbers', m%n(2), 0_i8, most, why)
+      call Fits('numbers', Length(m), [30 + m%n(2)], why)
+      if (Fields(m) < 1) why = 'the source is missing'
+      if (.not. allocated(m%text)) then
+        why = 'the variant is missing'
+      else if (index(m%text, achar(10)) == 0) then
+        why = 'the variant is missing'
+      end if
+    case (MSG_END)
       call Within('exit status', m%n(1), 0_i8, 255_i8, why)
     case (MSG_NONE, MSG_STOP, MSG_BEAT)
       continue
@@ -79,6 +93,33 @@ contains
       why = 'there is no such message'
     end select
   end function LetterFault
+
+  !> Films of a 3D shot: as many numbers as their shapes say, and three words each.
+  pure subroutine Films(m, why)
+    type(message_t), intent(in) :: m
+    character(:), allocatable, intent(inout) :: why
+    real(dp) :: total, shape(3)
+    integer :: i, words
+    call Within('films', m%n(6), 1_i8, 1000_i8, why)
+    if (why == '') call Fits('places', Length(m) - 12, [5_i8, m%n(6)], why)
+    if (.not. allocated(m%text)) why = 'the names of films are missing'
+    if (why /= '') return
+    total = 0
+    do i = 1, int(m%n(6))
+      shape = m%places(12 + 5*i - 3:12 + 5*i - 1)
+      if (.not. all(shape >= 0 .and. shape <= most .and. shape == anint(shape)) .or. any(shape(:2) < 1)) then
+        why = 'a film without a shape'
+        return
+      end if
+      total = total + shape(1)*shape(2)*max(1.0_dp, shape(3))
+    end do
+    words = 0
+    do i = 1, len(m%text)
+      if (m%text(i:i) == achar(10)) words = words + 1
+    end do
+    if (total /= real(Fields(m), dp)) why = Str(Fields(m))//' numbers in films of '//Str(total, 12)
+    if (words /= 3*m%n(6)) why = 'names of films that are not theirs'
+  end subroutine Films
 
   pure subroutine OfShot(m, why, slot_too)
     type(message_t), intent(in) :: m

@@ -13,7 +13,7 @@ module letters_m
   implicit none
   private
   public :: ShotLetter, ShotFrom, ModelLetter, ModelFrom, WindowLetter, WindowFrom, VerdictLetter, VerdictFrom
-  public :: GatherLetter, GatherFrom, SnapsLetter, SnapsFrom, SealLetter
+  public :: GatherLetter, GatherFrom, SnapsLetter, SnapsFrom, SealLetter, LetterWhole
 
   integer, parameter :: SEAL = 11       !< number of the header that holds the checksum; 12 is the sender's
 
@@ -25,12 +25,18 @@ contains
     message%n(SEAL) = SumOf(message)
   end subroutine SealLetter
 
+  !> Whether a message is what was sealed.
+  logical function LetterWhole(message)
+    type(message_t), intent(in) :: message
+    LetterWhole = SumOf(message) == message%n(SEAL)
+  end function LetterWhole
+
   !> Fails where a message is not what was sent. `what` it is, for the sentence.
   subroutine CheckSeal(message, what, error)
     type(message_t), intent(in) :: message
     character(*), intent(in) :: what
     type(error_t), allocatable, intent(inout) :: error
-    if (SumOf(message) /= message%n(SEAL)) &
+    if (.not. LetterWhole(message)) &
       call Fail(error, what//' of shot '//Str(message%n(1))//' came with wrong bits: its checksum is not the sender''s')
   end subroutine CheckSeal
 
@@ -89,8 +95,8 @@ contains
     type(window_t), intent(in) :: held
     type(message_t), intent(inout) :: message
     message%kind = MSG_MODEL
-    message%n(1:4) = [shot%record, shot%slot, held%nx, held%nz]
-    message%x(1:4) = [held%x0, held%z0, held%dx, held%dz]
+    message%n(1:5) = [shot%record, shot%slot, held%nx, held%nz, held%ny]
+    message%x(1:6) = [held%x0, held%z0, held%dx, held%dz, held%y0, held%dy]
   end subroutine ModelLetter
 
   subroutine ModelFrom(message, record, slot, held)
@@ -111,6 +117,9 @@ contains
     window%z0 = message%x(2)
     window%dx = message%x(3)
     window%dz = message%x(4)
+    window%ny = int(message%n(5))
+    window%y0 = message%x(5)
+    window%dy = message%x(6)
   end subroutine Outline
 
   !> MODEL, the answer: the window of shot `record`; without vp and rho it is the one the worker holds.
@@ -120,8 +129,13 @@ contains
     type(message_t), intent(inout) :: message
     integer :: n
     message%kind = MSG_MODEL
-    message%n(1:4) = [record, 0, window%nx, window%nz]
-    message%x(1:4) = [window%x0, window%z0, window%dx, window%dz]
+    message%n(1:5) = [record, 0, window%nx, window%nz, window%ny]
+    message%x(1:6) = [window%x0, window%z0, window%dx, window%dz, window%y0, window%dy]
+    if (allocated(window%media)) then
+      message%n(6) = size(window%media, 4)
+      message%fields = reshape(window%media, [size(window%media)])
+      call SealLetter(message)
+    end if
     if (.not. allocated(window%vp)) return
     n = size(window%vp)
     allocate (message%fields(2*n))
@@ -146,11 +160,17 @@ contains
       return
     end if
     call Outline(message, window)
+    serial = serial + 1
+    window%serial = serial
+    if (window%ny > 0) then
+      if (allocated(window%media)) deallocate (window%media)
+      allocate (window%media(window%nx, window%ny, window%nz, int(message%n(6))))
+      window%media = reshape(message%fields, shape(window%media))
+      return
+    end if
     n = window%nx*window%nz
     window%vp = reshape(message%fields(:n), [window%nx, window%nz])
     window%rho = reshape(message%fields(n + 1:2*n), [window%nx, window%nz])
-    serial = serial + 1
-    window%serial = serial
   end subroutine WindowFrom
 
   !> WRITTEN, or REFUSED with the reason `why`: the answer to the message `kind` of a shot; `why` empty: all is well.
@@ -177,9 +197,10 @@ contains
     type(message_t), intent(inout) :: message
     message%kind = MSG_GATHER
     message%n(1:6) = [gather%record, gather%slot, gather%nt, gather%nrec, gather%ncomp, gather%steps]
-    message%x(1:4) = [gather%sx, gather%sz, gather%seconds, gather%cells]
+    message%x(1:5) = [gather%sx, gather%sz, gather%seconds, gather%cells, gather%sy]
     message%text = gather%variant//achar(10)//gather%device
     message%places = [gather%rx, gather%rz]
+    if (allocated(gather%ry)) message%places = [gather%rx, gather%rz, gather%ry]
     message%fields = reshape(gather%traces, [size(gather%traces)])
     call SealLetter(message)
     deallocate (gather%traces)
@@ -202,12 +223,14 @@ contains
     gather%sz = message%x(2)
     gather%seconds = message%x(3)
     gather%cells = message%x(4)
+    gather%sy = message%x(5)
     if (allocated(error)) return
     p = index(message%text, achar(10))
     gather%variant = message%text(:p - 1)
     gather%device = message%text(p + 1:)
     gather%rx = message%places(:gather%nrec)
     gather%rz = message%places(gather%nrec + 1:2*gather%nrec)
+    if (size(message%places) == 3*gather%nrec) gather%ry = message%places(2*gather%nrec + 1:)
     gather%traces = reshape(message%fields, [gather%nt, gather%nrec, gather%ncomp])
     deallocate (message%fields)
   end subroutine GatherFrom
@@ -217,6 +240,10 @@ contains
     type(gather_t), intent(in) :: gather
     type(message_t), intent(inout) :: message
     message%kind = MSG_SNAPS
+    if (allocated(gather%film)) then
+      call FilmLetter(gather, message)
+      return
+    end if
     message%n(1:5) = [gather%record, gather%slot, gather%nxs, gather%nzs, gather%nsnap]
     message%x(1:7) = [gather%xs0, gather%zs0, gather%dxs, gather%dzs, gather%dts, gather%sx, gather%sz]
     message%fields = reshape(gather%snapshots, [size(gather%snapshots)])
@@ -231,6 +258,10 @@ contains
     call CheckSeal(message, 'the snapshots', error)
     gather%record = int(message%n(1))
     gather%slot = int(message%n(2))
+    if (message%n(6) > 0) then
+      if (.not. allocated(error)) call FilmFrom(message, gather)
+      return
+    end if
     gather%nxs = int(message%n(3))
     gather%nzs = int(message%n(4))
     gather%nsnap = int(message%n(5))
@@ -244,5 +275,76 @@ contains
     if (allocated(error)) return
     gather%snapshots = reshape(message%fields, [gather%nxs, gather%nzs, gather%nsnap])
   end subroutine SnapsFrom
+
+  !> SNAPS of a 3D shot: n(6) films; n(3:5) tell all numbers in them as a product.
+  subroutine FilmLetter(gather, message)
+    type(gather_t), intent(in) :: gather
+    type(message_t), intent(inout) :: message
+    integer(i8) :: n, at
+    integer :: i, m
+    n = 0
+    message%text = ''
+    allocate (message%places(5*size(gather%film) + 12))
+    do i = 1, size(gather%film)
+      associate (f => gather%film(i))
+        message%places(12 + 5*i - 4:12 + 5*i) = [real([f%axis, f%n, f%nt], dp), f%place]
+        message%text = message%text//f%name//achar(10)//f%about//achar(10)//f%unit//achar(10)
+        n = n + size(f%a, kind=i8)
+      end associate
+    end do
+    message%places(:12) = [gather%xf, gather%df, gather%tf, gather%dtf, real(gather%nf, dp), 0.0_dp]
+    allocate (message%fields(n))
+    at = 0
+    do i = 1, size(gather%film)
+      m = size(gather%film(i)%a)
+      message%fields(at + 1:at + m) = reshape(gather%film(i)%a, [m])
+      at = at + m
+    end do
+    message%n(1:6) = [int(gather%record, i8), int(gather%slot, i8), n, 1_i8, 1_i8, size(gather%film, kind=i8)]
+    message%x(1:3) = [gather%sx, gather%sy, gather%sz]
+    call SealLetter(message)
+  end subroutine FilmLetter
+
+  subroutine FilmFrom(message, gather)
+    type(message_t), intent(in) :: message
+    type(gather_t), intent(inout) :: gather
+    character(:), allocatable :: rest
+    integer(i8) :: at
+    integer :: i, m
+    gather%sx = message%x(1)
+    gather%sy = message%x(2)
+    gather%sz = message%x(3)
+    gather%xf = message%places(1:3)
+    gather%df = message%places(4:6)
+    gather%tf = message%places(7)
+    gather%dtf = message%places(8)
+    gather%nf = nint(message%places(9:11))
+    allocate (gather%film(message%n(6)))
+    rest = message%text
+    at = 0
+    do i = 1, size(gather%film)
+      associate (f => gather%film(i))
+        call Cut(f%name)
+        call Cut(f%about)
+        call Cut(f%unit)
+        f%axis = nint(message%places(12 + 5*i - 4))
+        f%n = nint(message%places(12 + 5*i - 3:12 + 5*i - 2))
+        f%nt = nint(message%places(12 + 5*i - 1))
+        f%place = message%places(12 + 5*i)
+        m = product(f%n)*max(1, f%nt)
+        f%a = reshape(message%fields(at + 1:at + m), [f%n, max(1, f%nt)])
+        at = at + m
+      end associate
+    end do
+    gather%nsnap = size(gather%film)
+  contains
+    subroutine Cut(word)
+      character(:), allocatable, intent(out) :: word
+      integer :: p
+      p = index(rest, achar(10))
+      word = rest(:p - 1)
+      rest = rest(p + 1:)
+    end subroutine Cut
+  end subroutine FilmFrom
 
 end module letters_m

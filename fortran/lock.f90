@@ -14,7 +14,7 @@ module lock_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: lock_t, LockTake, LockLost, LockRelease, LockHolder, LockLives
+  public :: lock_t, LockTake, LockLost, LockRelease, LockHolder, LockLives, LockText
 
   real(dp), parameter :: BEAT = 5.0_dp        !< seconds between counts
   real(dp), parameter :: SILENCE = 30.0_dp    !< seconds without a count after which an owner elsewhere is gone

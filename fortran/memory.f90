@@ -4,8 +4,9 @@ module memory_m
   use kinds_m, only: dp, i8
   use nodes_m, only: node_t
   use prospect_m, only: prospect_t
-  use scheme_m, only: SchemeGrid
+  use scheme_m, only: SchemeCells, SchemeGrid
   use table_m, only: SplitList
+  use window_m, only: window_t
   use text_m, only: Str
   implicit none
   private
@@ -15,6 +16,8 @@ module memory_m
   integer, parameter :: floats_cpu = 7 + 2, floats_fortran = 11 + 2
   ! Floats a node of the window: vp and rho, in the message and out of it.
   integer, parameter :: floats_window = 4
+  ! The same in 3D: fields, averaged media, memory variables of layers or of attenuation, and the medium with its ring.
+  integer, parameter :: floats_3d = 18 + 5, floats_3d_anelastic = 40 + 8
   real(dp), parameter :: process = 3.0e7_dp       !< of a rank that does nothing: program, MPI, NetCDF [bytes]
 
   !> What the ranks of a survey need.
@@ -23,6 +26,7 @@ module memory_m
     real(dp) :: master = 0             !< rank 0: model, a window and a gather under way [bytes]
     integer :: record = 0              !< that largest shot
     integer :: nx = 0, nz = 0          !< its grid, layers included
+    integer :: ny = 0                  !< of a 3D job
   end type memory_t
 
 contains
@@ -33,6 +37,10 @@ contains
     type(memory_t), intent(out) :: memory
     real(dp) :: inner, most, traces, gathers, films
     integer :: n(2), floats
+    if (prospect%scheme%dy > 0) then
+      call Need3d(prospect, memory)
+      return
+    end if
     floats = merge(floats_fortran, floats_cpu, prospect%scheme%variant == 'fortran')
     associate (s => prospect%scheme, m => prospect%model)
       memory%record = prospect%largest
@@ -51,6 +59,31 @@ contains
     end associate
   end subroutine MemoryNeed
 
+  !> The same for a 3D job, a cell at a time: what the layers hold besides counts as for every cell.
+  subroutine Need3d(prospect, memory)
+    type(prospect_t), intent(in) :: prospect
+    type(memory_t), intent(inout) :: memory
+    type(window_t) :: window
+    real(dp) :: cells, inner, traces, gathers, window_parts
+    window%nx = prospect%nx
+    window%ny = prospect%ny
+    window%nz = prospect%nz
+    associate (s => prospect%scheme, e => prospect%model%earth)
+      cells = SchemeCells(s, window)
+      inner = product(real([prospect%nx, prospect%ny, prospect%nz], dp))
+      window_parts = merge(5, 3, s%attenuates)
+      traces = real(prospect%keymap%nrec_max, dp)*size(SplitList(s%components))
+      gathers = traces*s%nt_out
+      memory%record = prospect%largest
+      memory%nx = prospect%nx
+      memory%ny = prospect%ny
+      memory%nz = prospect%nz
+      memory%worker = process + 4*(merge(floats_3d_anelastic, floats_3d, s%attenuates)*cells + 2*window_parts*inner &
+                                   + 4*traces*s%nt + 2*gathers)
+      memory%master = process + 4*(window_parts*product(real(e%n, dp)) + 2*window_parts*inner + 2*gathers)
+    end associate
+  end subroutine Need3d
+
   !> Compares the need with what the nodes have. `warning`: a line a node whose ranks together need more than is available, '' if
   !> all fit. Fails where one rank alone needs more than its node has.
   pure subroutine MemoryCheck(memory, nodes, warning, error)
@@ -64,6 +97,8 @@ contains
     integer :: i
     warning = ''
     largest = ' (shot record '//Str(memory%record)//', '//Str(memory%nx)//' x '//Str(memory%nz)//' cells)'
+    if (memory%ny > 0) largest = ' (shot record '//Str(memory%record)//', '//Str(memory%nx)//' x '//Str(memory%ny)//' x '// &
+                                 Str(memory%nz)//' cells and layers)'
     do i = 1, size(nodes)
       associate (n => nodes(i))
         if (n%total <= 0) cycle

@@ -1,6 +1,7 @@
 !> The earth: velocity and density as the user gave them, and the window of it that a shot sees.
 module model_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
+  use earth_m, only: earth_t, EarthGrid, EarthRead, EarthShape, EarthWindow
   use error_m, only: error_t, Fail
   use fio_c, only: fio_crc_floats
   use files_m, only: Crc32, FileSize, Hex
@@ -29,6 +30,7 @@ module model_m
     character(16) :: hash = ''                !< of values and geometry, hexadecimal
     type(seal_t) :: seal                      !< checksums of vp and rho as they were read
     character(:), allocatable :: sources      !< where velocity and density came from, for the record
+    type(earth_t) :: earth                    !< of a 3D job; above only ranges, hash and sources then
   end type model_t
 
   real(dp), parameter :: nodes_most = 1.0e9_dp   !< of a window: velocity and density travel in one message of 2**31 - 1 numbers
@@ -47,6 +49,10 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(samples_t) :: vp, rho
     model = model_t()
+    if (job%three_d) then
+      call Read3d(job, model, error)
+      return
+    end if
     if (job%vp == '') call Fail(error, 'vp is not set: name the file of the velocity model, vp=FILE')
     call ReadSamples(job, 'velocity', job%vp, vp, error)
     if (allocated(error)) return
@@ -67,6 +73,20 @@ contains
     end if
     if (.not. allocated(error)) call Summarise(model)
   end subroutine ModelRead
+
+  subroutine Read3d(job, model, error)
+    type(job_t), intent(in) :: job
+    type(model_t), intent(inout) :: model
+    type(error_t), allocatable, intent(inout) :: error
+    call EarthRead(job, model%earth, error)
+    if (allocated(error)) return
+    model%vmin = model%earth%vmin
+    model%vmax = model%earth%vmax
+    model%rhomin = model%earth%rhomin
+    model%rhomax = model%earth%rhomax
+    model%hash = model%earth%hash
+    model%sources = model%earth%sources
+  end subroutine Read3d
 
   subroutine ReadSamples(job, what, path, s, error)
     type(job_t), intent(in) :: job
@@ -204,11 +224,20 @@ contains
   ! --- the grid of a shot ---------------------------------------------------------------------------------------------
 
   !> Spacing of the modelling grid [m]: the job's, or that of the model where the job says 0.
-  subroutine ModelGrid(job, model, dx, dz, error)
+  subroutine ModelGrid(job, model, dx, dz, error, dy)
     type(job_t), intent(in) :: job
     type(model_t), intent(in) :: model
     real(dp), intent(out) :: dx, dz
     type(error_t), allocatable, intent(inout) :: error
+    real(dp), intent(out), optional :: dy
+    real(dp) :: d(3)
+    if (job%three_d) then
+      call EarthGrid(job, model%earth, d, error)
+      dx = d(1)
+      dz = d(3)
+      if (present(dy)) dy = d(2)
+      return
+    end if
     dx = GridStep('dx', job%dx, model%dx, model%nx, error)
     dz = GridStep('dz', job%dz, model%dz, model%nz, error)
   end subroutine ModelGrid
@@ -236,6 +265,10 @@ contains
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
     integer :: i0, i1, k1
+    if (job%three_d) then
+      call EarthShape(model%earth, job, shot, window, error)
+      return
+    end if
     call ModelCheckGeometry(model, job, shot, error)
     if (allocated(error)) return
     i0 = 0
@@ -282,6 +315,10 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(axis_t) :: x, z
     integer :: rc
+    if (job%three_d) then
+      call EarthWindow(model%earth, job, shot, window, error)
+      return
+    end if
     call ModelShape(model, job, shot, dx, dz, window, error)
     call CheckSamples(model, window, error)
     if (allocated(error)) return

@@ -10,13 +10,13 @@ module modelnc_m
   use text_m, only: CString, FString, Lower, Str
   implicit none
   private
-  public :: NetcdfRead
+  public :: NetcdfRead, NetcdfRead3d
 
   !> One dimension of the variable.
   type :: side_t
     character(:), allocatable :: name
     integer(i8) :: n = 0
-    character :: axis = ' '                   !< 'x', 'z', or ' ' if it cannot be told
+    character :: axis = ' '                   !< 'x', 'y', 'z', or ' ' if it cannot be told
     real(dp) :: first = 0, step = 0           !< [m]
   end type side_t
 
@@ -326,5 +326,127 @@ contains
     call Fail(error, s%what//" model '"//s%file//"': sample ("//Str(i)//', '//Str(k)//') at x = '//Str(s%x0 + (i - 1)*s%dx)// &
       ' m, z = '//Str(s%z0 + (k - 1)*s%dz)//' m of '//var//' is missing (fill value '//Str(value)//'): fill the hole')
   end subroutine Missing
+
+  ! --- volumes -------------------------------------------------------------------------------------------------------
+
+  !> Reads variable `name` of s%file into a(nx, ny*nz); n, d, x0: samples, spacings and place of the first one along x, y, z. The
+  !> caller has set what and file of s; unit and cure come from the file, but for a quality factor, which has none.
+  subroutine NetcdfRead3d(name, s, n, d, x0, a, error)
+    character(*), intent(in) :: name
+    type(samples_t), intent(inout) :: s
+    integer, intent(out) :: n(3)
+    real(dp), intent(out) :: d(3), x0(3)             !< [m]
+    real(sp), allocatable, intent(out) :: a(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    type(side_t) :: side(3)
+    type(c_ptr) :: file
+    integer :: i, of(3), rank, width
+    n = 0
+    d = 0
+    x0 = 0
+    if (allocated(error)) return
+    file = fio_open(CString(s%file), 0_c_int)
+    if (.not. c_associated(file)) then
+      call FailFromC(1, error)
+      error%message = s%what//' model: '//error%message// &
+        ': give an undamaged NetCDF file, or model_format=raw32 if its samples are raw'
+      return
+    end if
+    rank = fio_var_rank(file, CString(name))
+    width = fio_var_type(file, CString(name))
+    if (rank /= 3 .or. width == 0) then
+      call Fail(error, s%what//" model '"//s%file//"' has no variable '"//name//"' of numbers in 3 dimensions, x, y and z: "// &
+        'name it by the parameter that ends in _var')
+    else if (s%what /= 'quality factor') then
+      call ReadUnit(file, name, s, error)
+    end if
+    call ReadSides3d(file, name, s, side, of, error)
+    if (.not. allocated(error)) then
+      do i = 1, 3
+        n(i) = int(side(of(i))%n)
+        d(i) = side(of(i))%step
+        x0(i) = side(of(i))%first
+      end do
+      call ReadVolume(file, name, s, n, of, a, error)
+    end if
+    if (fio_close(file) /= 0) continue   ! it was only read
+  end subroutine NetcdfRead3d
+
+  !> of(1:3): the dimensions of the variable, slowest first, that are x, y and z.
+  subroutine ReadSides3d(file, name, s, side, of, error)
+    type(c_ptr), intent(in) :: file
+    character(*), intent(in) :: name
+    type(samples_t), intent(in) :: s
+    type(side_t), intent(out) :: side(3)
+    integer, intent(out) :: of(3)
+    type(error_t), allocatable, intent(inout) :: error
+    character(kind=c_char, len=257) :: buffer
+    integer :: i
+    of = 0
+    do i = 1, 3
+      if (allocated(error)) return
+      call FailFromC(fio_var_dim(file, CString(name), i - 1, buffer, side(i)%n), error)
+      side(i)%name = FString(buffer)
+      call ReadSide(file, s, side(i), error)
+      if (allocated(error)) return
+      if (side(i)%axis == ' ') side(i)%axis = AxisY(file, side(i)%name)
+    end do
+    of = [findloc(side%axis, 'x', 1), findloc(side%axis, 'y', 1), findloc(side%axis, 'z', 1)]
+    if (any(of == 0)) call Fail(error, s%what//" model '"//s%file//"': cannot tell x, y and depth by the coordinates "// &
+      side(1)%name//', '//side(2)%name//' and '//side(3)%name//': name them x, y and z, or give them the attribute axis = X, Y, Z')
+  end subroutine ReadSides3d
+
+  !> 'y' where attribute, standard name or name say so.
+  function AxisY(file, name) result(axis)
+    type(c_ptr), intent(in) :: file
+    character(*), intent(in) :: name
+    character :: axis
+    axis = ' '
+    if (Lower(Att(file, name, 'axis')) == 'y') axis = 'y'
+    if (Att(file, name, 'standard_name') == 'projection_y_coordinate') axis = 'y'
+    if (any(Lower(name) == [character(9) :: 'y', 'northing', 'crossline'])) axis = 'y'
+  end function AxisY
+
+  !> Plane by plane of the slowest dimension.
+  subroutine ReadVolume(file, name, s, n, of, a, error)
+    type(c_ptr), intent(in) :: file
+    character(*), intent(in) :: name
+    type(samples_t), intent(in) :: s
+    integer, intent(in) :: n(3), of(3)
+    real(sp), allocatable, intent(out) :: a(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: plane(:, :)
+    real(dp) :: scale, offset, fill(2)
+    logical :: has_fill(2)
+    integer :: m(3), at(3), l, i, j, rc
+    m(of) = n
+    allocate (a(n(1), n(2)*n(3)), plane(m(3), m(2)), stat=rc)
+    if (rc /= 0) then
+      call Fail(error, 'out of memory for the '//s%what//" model '"//s%file//"': "//Str(4.0e-9_dp*product(real(n, dp)), 3)//' GB')
+      return
+    end if
+    if (fio_get_att_number(file, CString(name), CString('scale_factor'), scale) == 0) scale = 1
+    if (fio_get_att_number(file, CString(name), CString('add_offset'), offset) == 0) offset = 0
+    has_fill(1) = fio_get_att_number(file, CString(name), CString('_FillValue'), fill(1)) == 1
+    has_fill(2) = fio_get_att_number(file, CString(name), CString('missing_value'), fill(2)) == 1
+    do l = 1, m(1)
+      call FailFromC(fio_get_doubles(file, CString(name), [l - 1_c_long_long, 0_c_long_long, 0_c_long_long], &
+        [1_c_long_long, int(m(2), c_long_long), int(m(3), c_long_long)], plane), error)
+      if (allocated(error)) return
+      do j = 1, m(2)
+        do i = 1, m(3)
+          at = [l, j, i]
+          at = at(of)
+          if ((has_fill(1) .and. plane(i, j) == fill(1)) .or. (has_fill(2) .and. plane(i, j) == fill(2))) then
+            call Fail(error, s%what//" model '"//s%file//"': sample ("//Str(at(1))//', '//Str(at(2))//', '//Str(at(3))//') of '// &
+              name//' is missing (fill value '//Str(plane(i, j))//'): fill the hole')
+            return
+          end if
+          if (ieee_is_finite(plane(i, j))) plane(i, j) = max(-1.0e38_dp, min(1.0e38_dp, plane(i, j)*scale + offset))
+          a(at(1), (at(3) - 1)*n(2) + at(2)) = real(plane(i, j), sp)
+        end do
+      end do
+    end do
+  end subroutine ReadVolume
 
 end module modelnc_m

@@ -4,13 +4,13 @@ module modelraw_m
   use files_c, only: file_read_bytes, file_read_floats
   use files_m, only: FileSize
   use iso_c_binding, only: c_char, c_long_long
-  use kinds_m, only: i8, sp
+  use kinds_m, only: dp, i8, sp
   use params_m, only: job_t
   use samples_m, only: Plausible, samples_t, SamplesAllocate
   use text_m, only: CString, Str
   implicit none
   private
-  public :: RawRead
+  public :: RawRead, RawRead3d
 
 contains
 
@@ -146,5 +146,48 @@ contains
       '): set model_endian='//other)
     call move_alloc(kept, s%a)
   end subroutine CheckOrder
+
+  ! --- volumes -------------------------------------------------------------------------------------------------------
+
+  !> Reads s%file into a(nx, ny*nz), shape, order and byte order as the job says; the caller has set what and file. format: raw32 or
+  !> raw64.
+  subroutine RawRead3d(job, format, s, a, error)
+    type(job_t), intent(in) :: job
+    character(*), intent(in) :: format
+    type(samples_t), intent(in) :: s
+    real(sp), allocatable, intent(out) :: a(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: plane(:, :)
+    integer(i8) :: found, expected
+    integer :: n(3), m(3), of(3), at(3), width, swap, i, j, l, rc
+    n = [job%model_nx, job%model_ny, job%model_nz]
+    width = merge(8, 4, format == 'raw64')
+    swap = merge(1, 0, (job%model_endian == 'big') .neqv. (ichar(transfer(1, 'a')) == 0))
+    of = [index(job%model_order, 'x'), index(job%model_order, 'y'), index(job%model_order, 'z')]   ! fastest 1, slowest 3
+    m(of) = n
+    call CheckMagic(s, error)
+    if (.not. allocated(error)) call FileSize(s%file, found, error)
+    if (allocated(error)) return
+    expected = width*int(n(1), i8)*n(2)*n(3)
+    if (found /= expected) then
+      call Fail(error, s%what//" model '"//s%file//"' has "//Str(found)//' bytes, '//Str(n(1))//' x '//Str(n(2))//' x '// &
+        Str(n(3))//' samples of '//Str(width)//' bytes are '//Str(expected)//': check model_nx, model_ny, model_nz, model_format')
+      return
+    end if
+    allocate (a(n(1), n(2)*n(3)), plane(m(1), m(2)), stat=rc)
+    if (rc /= 0) call Fail(error, 'out of memory for the '//s%what//" model '"//s%file//"': "//Str(1.0e-9_dp*expected, 3)//' GB')
+    do l = 1, m(3)
+      if (allocated(error)) return
+      call FailFromC(file_read_floats(CString(s%file), width*int(l - 1, i8)*m(1)*m(2), int(m(1), i8)*m(2), width, swap, plane), &
+        error)
+      do j = 1, m(2)
+        do i = 1, m(1)
+          at = [i, j, l]
+          at = at(of)
+          a(at(1), (at(3) - 1)*n(2) + at(2)) = plane(i, j)
+        end do
+      end do
+    end do
+  end subroutine RawRead3d
 
 end module modelraw_m

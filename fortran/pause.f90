@@ -43,11 +43,13 @@ contains
     pause%tried = host_seconds()
   end subroutine PauseBegin
 
-  !> Time to try again; each attempt waits longer for the next.
-  logical function PauseDue(pause) result(due)
+  !> Time to try again; each attempt waits longer for the next, unless there is `hurry`.
+  logical function PauseDue(pause, hurry) result(due)
     type(pause_t), intent(inout) :: pause
+    logical, intent(in) :: hurry
     due = .false.
     if (.not. pause%on) return
+    if (hurry) pause%every = FIRST
     due = host_seconds() - pause%tried > pause%every
     if (due) pause%every = min(LONGEST, 1.5_dp*pause%every)
     if (due) pause%tried = host_seconds()

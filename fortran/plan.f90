@@ -13,9 +13,10 @@ module plan_m
   use model_m, only: ModelShape, ModelWindow
   use physics_m, only: SolverNew
   use roles_m, only: role_t, RolesThreads, RolesUsable
-  use scheme_m, only: scheme_t
+  use scheme_m, only: scheme_t, SchemeSpacing
   use shot_m, only: shot_t
   use solver_m, only: solver_t
+  use source3d_m, only: SourceWords
   use params_m, only: job_t
   use prospect_m, only: prospect_t, ProspectCells, ProspectRead
   use table_m, only: SplitList
@@ -71,6 +72,10 @@ contains
   subroutine PrintModel(prospect)
     type(prospect_t), intent(in) :: prospect
     associate (m => prospect%model)
+      if (prospect%job%three_d) then
+        call PrintEarth(prospect)
+        return
+      end if
       call Row('model', Str(m%nx)//' x '//Str(m%nz)//' samples of '//Str(m%dx)//' x '//Str(m%dz)//' m, x '// &
                Str(m%x0)//' .. '//Str(m%x0 + (m%nx - 1)*m%dx)//' m, z '//Str(m%z0)//' .. '//Str(m%z0 + (m%nz - 1)*m%dz)//' m')
       call Row('velocity', Str(m%vmin)//' .. '//Str(m%vmax)//' m/s')
@@ -78,9 +83,27 @@ contains
     end associate
   end subroutine PrintModel
 
+  subroutine PrintEarth(prospect)
+    type(prospect_t), intent(in) :: prospect
+    associate (e => prospect%model%earth)
+      if (e%layers%n > 0) then
+        call Row('model', Str(e%layers%n)//' flat layers, the first begins at z = '//Str(e%low(3))//' m')
+      else
+        call Row('model', Str(e%n(1))//' x '//Str(e%n(2))//' x '//Str(e%n(3))//' samples of '//Str(e%d(1))//' x '//Str(e%d(2))// &
+                 ' x '//Str(e%d(3))//' m, x '//Str(e%low(1))//' .. '//Str(e%high(1))//' m, y '//Str(e%low(2))//' .. '// &
+                 Str(e%high(2))//' m, z '//Str(e%low(3))//' .. '//Str(e%high(3))//' m')
+      end if
+      call Row('velocity', 'slowest wave '//Str(e%vmin)//' m/s, fastest '//Str(e%vmax)//' m/s')
+      call Row('density', Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3')
+      if (e%attenuates) call Row('quality', 'Q from '//Str(e%qmin, 4)//' on, constant from '// &
+                                 Str(prospect%scheme%q_band(1), 3)//' to '//Str(prospect%scheme%q_band(2), 3)//' Hz')
+      call Row('source', SourceWords(prospect%scheme%source))
+    end associate
+  end subroutine PrintEarth
+
   subroutine PrintScheme(s)
     type(scheme_t), intent(in) :: s
-    call Row('grid', Str(s%dx)//' x '//Str(s%dz)//' m, half-length '//Str(s%half_length)//', layers of '//Str(s%npml)// &
+    call Row('grid', SchemeSpacing(s)//' m, half-length '//Str(s%half_length)//', layers of '//Str(s%npml)// &
              ' cells, '//trim(merge('free surface on top ', 'absorbing on top    ', s%free_top)))
     call Row('time step', Str(1000*s%dt)//' ms, '//Str(100*s%dt/s%dt_limit, 4)//' % of the stability limit of '// &
              Str(1000*s%dt_limit)//' ms; '//Str(s%nt)//' steps from t = '//Str(s%t_start)//' s')
@@ -94,11 +117,17 @@ contains
     type(span_t), intent(out) :: span
     type(error_t), allocatable, intent(inout) :: error
     type(shot_t) :: shot
-    real(dp) :: cells, right, bottom
+    real(dp) :: cells, left, right, bottom
     integer :: i
     associate (m => prospect%model)
       right = m%x0 + (m%nx - 1)*m%dx
       bottom = m%z0 + (m%nz - 1)*m%dz
+      left = m%x0
+      if (prospect%job%three_d) then
+        left = m%earth%low(1)
+        right = m%earth%high(1)
+        bottom = m%earth%high(3)
+      end if
       do i = 1, prospect%keymap%n
         call KeymapShot(prospect%keymap, i, shot)
         cells = ProspectCells(prospect, shot, error)
@@ -109,7 +138,7 @@ contains
         end if
         span%total = span%total + cells
         span%receivers = span%receivers + size(shot%rx)
-        span%left = min(span%left, min(shot%sx, minval(shot%rx)) - m%x0)
+        span%left = min(span%left, min(shot%sx, minval(shot%rx)) - left)
         span%right = min(span%right, right - max(shot%sx, maxval(shot%rx)))
         span%below = min(span%below, bottom - max(shot%sz, maxval(shot%rz)))
       end do
@@ -123,7 +152,8 @@ contains
       call Row('shots', Str(k%n)//', records '//Str(k%record(1))//' .. '//Str(k%record(k%n))//', up to '// &
                Str(k%nrec_max)//' receivers each, '//Str(span%receivers/k%n, 4)//' on average')
     end associate
-    call Row('margins', 'outermost source or receiver is '//Str(span%left)//' m from the left, '//Str(span%right)// &
+    if (prospect%model%earth%layers%n == 0) &
+      call Row('margins', 'outermost source or receiver is '//Str(span%left)//' m from the left, '//Str(span%right)// &
              ' m from the right, '//Str(span%below)//' m from the bottom of the model')
     call Row('window', 'largest '//Str(1.0e-6_dp*span%cells, 4)//' Mcells (shot '//Str(prospect%keymap%record(span%largest))// &
              '), mean '//Str(1.0e-6_dp*span%total/prospect%keymap%n, 4)//' Mcells')
@@ -147,6 +177,7 @@ contains
     short%nt = min(short%nt, max(STEPS_MIN, int(merge(CALIBRATION_GPU, CALIBRATION, gpu)/span%cells)))
     short%q = short%q(:short%nt)
     short%snapshot = 0
+    short%pgv = .false.
     call KeymapShot(prospect%keymap, span%largest, shot)
     call ModelWindow(prospect%model, prospect%job, shot, short%dx, short%dz, window, error)
     if (.not. allocated(error)) call SolverNew(physics, solver, error)
@@ -272,7 +303,7 @@ contains
       call KeymapShot(prospect%keymap, i, shot)
       call ModelShape(prospect%model, prospect%job, shot, scheme%dx, scheme%dz, window, error)
       if (allocated(error)) return
-      one = solver%need(scheme, window%nx, window%nz, size(shot%rx)*size(SplitList(scheme%components)))
+      one = solver%need(scheme, window, size(shot%rx)*size(SplitList(scheme%components)))
       if (one > room) too_large = too_large + 1
       need = max(need, one)
     end do

@@ -34,11 +34,12 @@ contains
   !> Profiles p(n, 6) along an axis of n nodes with layers of `low` cells at its start and `high` cells at its end: columns a, b,
   !> 1/κ at the nodes i, then a, b, 1/κ at i + ½. Nodes low+1 and n-high are the inner edges. Outside the layers a = 0, 1/κ = 1.
   !>   h [m], dt [s], c [m/s] velocity that the layers are made for, fpeak [Hz] peak frequency of the source.
-  pure subroutine PmlProfile(n, low, high, h, dt, c, fpeak, p, shape)
+  pure subroutine PmlProfile(n, low, high, h, dt, c, fpeak, p, shape, alpha)
     integer, intent(in) :: n, low, high
     real(dp), intent(in) :: h, dt, c, fpeak
     real(sp), intent(out) :: p(:, :)
-    type(pml_shape_t), intent(in), optional :: shape
+    type(pml_shape_t), intent(in), optional :: shape      !< else by the layer's width
+    real(dp), intent(in), optional :: alpha               !< instead of that of PmlShape
     real(dp) :: x
     integer :: i, column
     p = 0
@@ -61,14 +62,15 @@ contains
       integer, intent(in) :: cells
       real(sp), intent(out) :: abk(:)
       type(pml_shape_t) :: form
-      real(dp) :: delta, kappa, alpha, b
+      real(dp) :: delta, kappa, a, b
       form = PmlShape(cells)
+      if (present(alpha)) form%alpha = alpha
       if (present(shape)) form = shape
       delta = -(form%power + 1)*c*log(form%r0)/(2*cells*h)*xi**form%power
       kappa = 1 + (form%kappa - 1)*xi**form%power
-      alpha = form%alpha*acos(-1.0_dp)*fpeak*(1 - xi)
-      b = exp(-(delta/kappa + alpha)*dt)
-      abk(1) = real(delta*(b - 1)/(kappa*(delta + kappa*alpha)), sp)
+      a = form%alpha*acos(-1.0_dp)*fpeak*(1 - xi)
+      b = exp(-(delta/kappa + a)*dt)
+      abk(1) = real(delta*(b - 1)/(kappa*(delta + kappa*a)), sp)
       abk(2) = real(b, sp)
       abk(3) = real(1/kappa, sp)
     end subroutine Coefficients

@@ -1,5 +1,6 @@
 !> A survey ready to be modelled: job, key-map, model, wavelet and scheme, every one checked.
 module prospect_m
+  use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use error_m, only: error_t, Fail
   use faults_m, only: FaultAdd, faults_t, FaultsRaise
   use files_m, only: Crc32, Hex
@@ -8,7 +9,8 @@ module prospect_m
   use log_m, only: LogInfo, LogWarn
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape
   use params_m, only: job_t
-  use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid, SchemePad
+  use scheme_m, only: scheme_t, SchemeBand, SchemeCells, SchemeDerive, SchemePad, SchemeSpacing
+  use source3d_m, only: source_fault, SourceNumbers, SourceWords
   use shot_m, only: shot_t
   use survey_m, only: survey_t
   use table_m, only: SplitList
@@ -31,6 +33,7 @@ module prospect_m
     type(scheme_t) :: scheme
     integer, allocatable :: snapshot_records(:)   !< shots to take snapshots of
     integer :: largest = 0, nx = 0, nz = 0        !< record number of the shot with the largest window, and that window's nodes
+    integer :: ny = 0                             !< of a 3D job
   end type prospect_t
 
 contains
@@ -40,23 +43,61 @@ contains
     type(job_t), intent(in) :: job
     type(prospect_t), intent(out) :: prospect
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: dx, dz
+    real(dp) :: dx, dz, dy
     prospect%job = job
     call KeymapRead(prospect%keymap, job%keymap, error)
     if (allocated(error)) return
     call ModelRead(job, prospect%model, error)
     if (allocated(error)) return
-    call WaveletMake(job, prospect%wavelet, error)
+    call FaultWavelet(job, prospect%wavelet, error)
+    if (.not. allocated(prospect%wavelet%q)) call WaveletMake(job, prospect%wavelet, error)
     if (allocated(error)) return
-    call ModelGrid(job, prospect%model, dx, dz, error)
+    dy = 0
+    call ModelGrid(job, prospect%model, dx, dz, error, dy)
     if (allocated(error)) return
-    call SchemeDerive(job, prospect%wavelet, prospect%model%vmin, prospect%model%vmax, dx, dz, prospect%scheme, error)
+    if (job%three_d) then
+      call SchemeDerive(job, prospect%wavelet, prospect%model%vmin, Fastest(prospect, error), dx, dz, prospect%scheme, error, dy)
+      prospect%scheme%attenuates = prospect%model%earth%attenuates
+      prospect%scheme%qmin = prospect%model%earth%qmin
+    else
+      call SchemeDerive(job, prospect%wavelet, prospect%model%vmin, prospect%model%vmax, dx, dz, prospect%scheme, error)
+    end if
     if (allocated(error)) return
     call CheckShots(prospect, error)
     if (.not. allocated(error)) call CheckSize(prospect, error)
     if (.not. allocated(error)) call ChooseSnapshots(prospect, error)
     if (.not. allocated(error)) call CheckSnapshots(prospect, error)
   end subroutine ProspectRead
+
+  !> The fastest wave [m/s]: with attenuation that of very high frequencies, faster than the model's.
+  real(dp) function Fastest(prospect, error) result(v)
+    type(prospect_t), intent(in) :: prospect
+    type(error_t), allocatable, intent(inout) :: error
+    type(anelastic_t) :: a
+    real(dp) :: band(2), reference
+    v = prospect%model%vmax
+    if (.not. prospect%model%earth%attenuates .or. .not. prospect%model%earth%qmin > 0) return
+    call SchemeBand(prospect%job, prospect%wavelet, band, reference)
+    call AnelasticFit(band(1), band(2), a, error)
+    if (prospect%model%earth%qmin < anelastic_least_q) call Fail(error, 'the smallest Q of the model is '// &
+      Str(prospect%model%earth%qmin, 4)//', at least '//Str(anelastic_least_q)//' can be modelled')
+    if (.not. allocated(error)) v = v*sqrt(AnelasticUnrelaxed(a, 1/prospect%model%earth%qmin, reference))
+  end function Fastest
+
+  !> The histories of a fault have no wavelet, but a band that must be right.
+  subroutine FaultWavelet(job, wavelet, error)
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(inout) :: wavelet
+    type(error_t), allocatable, intent(inout) :: error
+    if (.not. job%three_d) return
+    if (job%source /= 'fault') return
+    if (.not. job%fmax > 0) call Fail(error, 'source=fault: give fmax [Hz], the highest frequency that must be right')
+    wavelet%name = 'histories of '//job%fault
+    wavelet%q = [1.0_dp]
+    wavelet%fpeak = 0.4_dp*job%fmax
+    wavelet%fmax = job%fmax
+    wavelet%fband = 1.5_dp*job%fmax
+  end subroutine FaultWavelet
 
   !> Every fault of geometry and window of the survey.
   subroutine CheckShots(prospect, error)
@@ -73,10 +114,11 @@ contains
       if (allocated(fault)) then
         call FaultAdd(faults, fault%message)
         deallocate (fault)
-      else if (real(window%nx, dp)*window%nz > real(prospect%nx, dp)*prospect%nz) then
+      else if (real(window%nx, dp)*window%nz*max(1, window%ny) > real(prospect%nx, dp)*prospect%nz*max(1, prospect%ny)) then
         prospect%largest = shot%record
         prospect%nx = window%nx
         prospect%nz = window%nz
+        prospect%ny = window%ny
       end if
     end do
     call FaultsRaise(faults, 'the geometry', error)
@@ -102,12 +144,40 @@ contains
     associate (c => prospect%scheme, j => prospect%job)
       s = Str(c%dx, 17)//' '//Str(c%dz, 17)//' '//Str(c%dt, 17)//' '//Str(c%nt)//' '//Str(c%t_start, 17)//' '//Str(c%dt_out, 17)// &
           ' '//Str(c%nt_out)//' '//Str(c%half_length)//' '//Str(c%w(1), 17)//' '//Str(c%npml)//' '//Str(maxval(SchemePad(c)))// &
-          ' '//j%top//' '//c%components//' '//j%positions//' '//j%regrid//' '//Str(j%aperture, 17)//' '//Str(j%depth, 17)// &
+          ' '//j%top//' '//c%components//' '//Positions(j)//' '//j%regrid//' '//Str(j%aperture, 17)//' '//Str(j%depth, 17)// &
           ' '//Str(c%time_correction)//' '//Str(sum(real(c%q, dp)), 12)//' '//Str(sum(real(c%q, dp)**2), 12)// &
           ' '//Str(maxloc(abs(c%q), 1))
+      if (c%dy > 0) s = s//Words3d(prospect)
       s = trim(prospect%keymap%hash)//'-'//trim(prospect%model%hash)//'-'//Hex(Crc32(s))
     end associate
   end function ProspectFingerprint
+
+  pure function Positions(job) result(s)
+    type(job_t), intent(in) :: job
+    character(:), allocatable :: s
+    s = 'exact'
+    if (.not. job%three_d) s = job%positions
+  end function Positions
+
+  !> What else decides the traces of a 3D job.
+  function Words3d(prospect) result(s)
+    type(prospect_t), intent(in) :: prospect
+    character(:), allocatable :: s
+    real(dp), allocatable :: x(:)
+    integer :: i
+    associate (c => prospect%scheme, j => prospect%job)
+      s = ' '//Str(c%dy, 17)//' '//j%absorb//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%attenuates)//' '// &
+          Str(c%q_band(1), 12)//' '//Str(c%q_band(2), 12)//' '//Str(c%q_ref, 12)
+      allocate (x, source=SourceNumbers(c%source))
+      if (c%source%kind /= source_fault) then
+        do i = 1, size(x)
+          s = s//' '//Str(x(i), 17)
+        end do
+      else
+        s = s//' '//Str(size(x))//' '//Str(sum(x), 17)//' '//Str(sum(x**2), 17)//' '//Str(sum(real(c%source%fault%rate, dp)), 17)
+      end if
+    end associate
+  end function Words3d
 
   !> What the file of gathers is to hold and to say of itself; `settings`: the resolved parameters as text.
   subroutine ProspectSurvey(prospect, settings, survey)
@@ -120,20 +190,26 @@ contains
       survey%nt = c%nt_out
       survey%dt_out = c%dt_out
       survey%components = c%components
+      survey%three_d = c%dy > 0
       survey%fingerprint = ProspectFingerprint(prospect)
-      call survey%add('title', 'Shot gathers modelled by 2D acoustic finite differences')
-      call survey%add('source', 'SplFd2dmod '//VersionText())
-      call survey%add('equations', 'rho dv/dt = -grad p;  dp/dt = -K div v + K q;  K = rho vp**2;  '// &
-                      'q = Q(t) delta(x-xs) delta(z-zs)')
-      call survey%add('source_term', 'volume injection rate Q [m2/s] per metre of line; direct wave p = rho dQ/dt * '// &
-                      'H(t-r/c)/(2 pi sqrt(t**2-r**2/c**2))')
+      if (c%dy > 0) then
+        call Describe3d(prospect, survey)
+      else
+        call survey%add('title', 'Shot gathers modelled by 2D acoustic finite differences')
+        call survey%add('source', 'SplFd2dmod '//VersionText())
+        call survey%add('equations', 'rho dv/dt = -grad p;  dp/dt = -K div v + K q;  K = rho vp**2;  '// &
+                        'q = Q(t) delta(x-xs) delta(z-zs)')
+        call survey%add('source_term', 'volume injection rate Q [m2/s] per metre of line; direct wave p = rho dQ/dt * '// &
+                        'H(t-r/c)/(2 pi sqrt(t**2-r**2/c**2))')
+      end if
       call survey%add('time_zero', 't = 0 is time zero of the source; the first sample of a trace is at t = 0')
       call survey%add('wavelet', prospect%wavelet%name)
       call survey%add('wavelet_time_zero', prospect%wavelet%t_zero)
       call survey%add('wavelet_peak_frequency_Hz', prospect%wavelet%fpeak)
       call survey%add('highest_frequency_Hz', c%fmax)
       call survey%add('points_per_shortest_wavelength', c%ppw)
-      call survey%add('grid_spacing_m', [c%dx, c%dz])
+      if (c%dy > 0) call survey%add('grid_spacing_m', [c%dx, c%dy, c%dz])
+      if (.not. c%dy > 0) call survey%add('grid_spacing_m', [c%dx, c%dz])
       call survey%add('time_step_s', c%dt)
       call survey%add('time_step_limit_s', c%dt_limit)
       call survey%add('time_steps', c%nt)
@@ -141,7 +217,7 @@ contains
       call survey%add('time_dispersion_removed', Str(c%time_correction))
       call survey%add('differentiator_weights', c%w(:c%half_length))
       call survey%add('group_velocity_error', c%coeffs_error)
-      call survey%add('positions', prospect%job%positions)
+      call survey%add('positions', Positions(prospect%job))
       call survey%add('regrid', prospect%job%regrid)
       call survey%add('model', m%sources)
       call survey%add('model_hash', m%hash)
@@ -152,13 +228,35 @@ contains
     end associate
   end subroutine ProspectSurvey
 
+  subroutine Describe3d(prospect, survey)
+    type(prospect_t), intent(in) :: prospect
+    type(survey_t), intent(inout) :: survey
+    associate (c => prospect%scheme)
+      call survey%add('title', 'Shot gathers modelled by 3D elastic finite differences')
+      call survey%add('source', 'SplFd3dmod '//VersionText())
+      call survey%add('equations', 'rho dv/dt = div s + f;  ds/dt = lambda div v + mu (grad v + its transpose) - what '// &
+                      'relaxes - moment rate;  p = -(sxx + syy + szz)/3')
+      call survey%add('source_term', SourceWords(c%source))
+      call survey%add('axes', 'x points x_azimuth degrees clockwise from north, y 90 degrees further, z down')
+      if (.not. c%attenuates) return
+      call survey%add('band_of_constant_Q_Hz', c%q_band)
+      call survey%add('smallest_Q', c%qmin)
+    end associate
+  end subroutine Describe3d
+
   !> Tells the log what is to be modelled, and what the user should know before.
   subroutine ProspectLog(prospect)
     type(prospect_t), intent(in) :: prospect
     associate (c => prospect%scheme, m => prospect%model)
-      call LogInfo('model    '//Str(m%nx)//' x '//Str(m%nz)//' samples, vp '//Str(m%vmin)//' .. '//Str(m%vmax)//' m/s, rho '// &
-                   Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')
-      call LogInfo('grid     '//Str(c%dx)//' x '//Str(c%dz)//' m, '//Str(c%ppw, 3)//' points per shortest wavelength at '// &
+      if (c%dy > 0) then
+        call LogInfo('model    '//m%sources//', slowest and fastest wave '//Str(m%vmin)//' and '//Str(m%vmax)//' m/s, rho '// &
+                     Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')
+        call LogInfo('acts     '//SourceWords(c%source))
+      else
+        call LogInfo('model    '//Str(m%nx)//' x '//Str(m%nz)//' samples, vp '//Str(m%vmin)//' .. '//Str(m%vmax)//' m/s, rho '// &
+                     Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')
+      end if
+      call LogInfo('grid     '//SchemeSpacing(c)//' m, '//Str(c%ppw, 3)//' points per shortest wavelength at '// &
                    Str(c%fmax, 4)//' Hz, half-length '//Str(c%half_length)//', group velocity within '// &
                    Str(100*c%coeffs_error, 2)//' %')
       call LogInfo('time     dt '//Str(1000*c%dt)//' ms (limit '//Str(1000*c%dt_limit)//'), '//Str(c%nt)//' steps; traces '// &
@@ -176,7 +274,7 @@ contains
     logical :: ok
     integer :: i
     allocate (prospect%snapshot_records(0))
-    if (prospect%job%snapshot <= 0) return
+    if (prospect%job%snapshot <= 0 .and. .not. prospect%job%pgv) return
     prospect%snapshot_records = prospect%keymap%record(:1)
     if (prospect%job%snapshot_shots == '') return
     list = SplitList(prospect%job%snapshot_shots)
@@ -199,9 +297,10 @@ contains
     real(dp) :: times, nodes
     integer :: i
     associate (s => prospect%scheme)
-      if (size(prospect%snapshot_records) > 0 .and. s%snapshot < s%dt) call Fail(error, 'snapshot = '//Str(s%snapshot)// &
+      if (size(prospect%snapshot_records) > 0 .and. s%snapshot > 0 .and. s%snapshot < s%dt) &
+        call Fail(error, 'snapshot = '//Str(s%snapshot)// &
         ' s is shorter than the time step, '//Str(s%dt)//' s: give at least that')
-      if (allocated(error)) return
+      if (allocated(error) .or. s%dy > 0) return
       do i = 1, size(prospect%snapshot_records)
         call KeymapShot(prospect%keymap, findloc(prospect%keymap%record, prospect%snapshot_records(i), 1), shot)
         call ModelShape(prospect%model, prospect%job, shot, s%dx, s%dz, window, error)
@@ -222,7 +321,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(window_t) :: window
     call ModelShape(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, error)
-    cells = product(real(SchemeGrid(prospect%scheme, window%nx, window%nz), dp))
+    cells = SchemeCells(prospect%scheme, window)
   end function ProspectCells
 
   logical function ProspectSnapshots(prospect, record) result(wanted)

@@ -1,12 +1,12 @@
-!> How fast each worker is, in cell updates a second of one of its slots, so that shots of different windows compare.
+!> How fast each worker is, in cell updates a second, so that shots of different windows compare.
 !>
-!> A worker may model several shots at once (slots). The rate is that of one slot, from the deal to the traces on disk; a worker's
-!> own rate is the sum over its slots.
+!> A worker may model several shots at once; its rate is that of all together, from the deal to the traces on disk. One shot tells
+!> it too: what was done of it, times the number of shots that the worker had meanwhile, over the time it took.
 module rates_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: rates_t, RatesNew, RatesKind, RatesTake, RatesHint, RatesAll
+  public :: rates_t, RatesNew, RatesKind, RatesTake, RatesHint, RatesTrial, RatesAll
 
   real(dp), parameter :: NEWEST = 0.25_dp     !< weight of the newest shot: a rate follows a worker that slows down
   real(dp), parameter :: GPU_GAIN = 1000      !< a GPU not measured yet is presumed so much faster than a CPU rank: worth a try
@@ -14,7 +14,7 @@ module rates_m
   type :: rates_t
     integer, allocatable :: shots(:)          !< measured so far, (workers)
     real(dp), allocatable :: pace(:)          !< seconds an update, averaged over these shots, (workers)
-    real(dp), allocatable :: hint(:)          !< updates a second of a first shot that is not finished yet, 0 = none, (workers)
+    real(dp), allocatable :: hint(:)          !< updates a second in a trial, then in a first shot so far; 0 = none, (workers)
     logical, allocatable :: gpu(:)            !< it computes on a GPU, (workers)
     integer, allocatable :: threads(:)        !< CPU threads it computes with, (workers)
   end type rates_t
@@ -45,7 +45,7 @@ contains
     rates%hint(worker) = 0
   end subroutine RatesKind
 
-  !> A slot of a worker took `seconds` for `cost` updates.
+  !> A worker took `seconds` for `cost` updates.
   pure subroutine RatesTake(rates, worker, cost, seconds)
     type(rates_t), intent(inout) :: rates
     integer, intent(in) :: worker
@@ -57,7 +57,7 @@ contains
     rates%pace(worker) = (1 - weight)*rates%pace(worker) + weight*pace
   end subroutine RatesTake
 
-  !> A slot has done `cost` updates of a shot that is not finished, in `seconds`: counts until a whole shot is measured.
+  !> A worker has done `cost` updates while a shot that is not finished went on for `seconds`: counts until a whole one is measured.
   pure subroutine RatesHint(rates, worker, cost, seconds)
     type(rates_t), intent(inout) :: rates
     integer, intent(in) :: worker
@@ -65,7 +65,15 @@ contains
     rates%hint(worker) = cost/max(seconds, 1.0e-9_dp)
   end subroutine RatesHint
 
-  !> Updates a second of one slot of each worker, (workers): its own measured rate, else the mean of its kind (of CPU ranks that of
+  !> Updates a second that a worker found in a trial of a few steps: counts until a shot tells more. 0 = it made none.
+  pure subroutine RatesTrial(rates, worker, rate)
+    type(rates_t), intent(inout) :: rates
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: rate
+    if (rate > 0 .and. rates%shots(worker) == 0 .and. .not. rates%hint(worker) > 0) rates%hint(worker) = rate
+  end subroutine RatesTrial
+
+  !> Updates a second of each worker, (workers): its own measured rate, else the mean of its kind (of CPU ranks that of
   !> a thread), else, for a GPU, a presumed one. 0 = nothing is known.
   pure function RatesAll(rates) result(rate)
     type(rates_t), intent(in) :: rates

@@ -6,10 +6,11 @@ module roles_m
   use host_c, only: host_cores, host_cores_hash, host_name, host_processor
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp, i8
+  use lock_c, only: lock_alive, lock_self
   use mpi_f08
   use nodes_m, only: node_t, NodesFind
   use rankmap_m, only: RankMap, RankWarnings, station_t
-  use text_m, only: FString, Str
+  use text_m, only: CString, FString, Str
   implicit none
   private
   public :: role_t, RolesStart, RolesGroups, RolesDevices, RolesThreads, RolesUsable, RolesStop
@@ -31,9 +32,11 @@ module roles_m
     integer :: cores = 1                      !< cores this rank may use alone
     integer :: gpu = -1                       !< GPU this rank computes on, as numbered in this process; -1 = none
     integer :: gpu_users = 1                  !< ranks that compute on it
+    integer :: drivers = 0                    !< ranks of the job that compute on GPUs
     real(dp) :: gpu_room = 0                  !< memory of it for this rank [bytes]
     character(:), allocatable :: gpu_name, gpu_fault   !< gpu_fault: why a GPU that it was to use cannot be used; '' = none
     character(:), allocatable :: host, processor
+    character(:), allocatable :: chief        !< rank 0's process, for those on its machine (lock_alive)
     character(:), allocatable :: map, warnings  !< on rank 0: what all ranks compute on, and what is not as asked, in lines
     type(node_t), allocatable :: nodes(:)     !< machines of the job, on rank 0
   end type role_t
@@ -53,6 +56,7 @@ contains
     role%worker = role%alone .or. role%rank > 0
     role%host = HostName()
     role%processor = Processor()
+    role%chief = Chief(role)
     role%gpu_name = ''
     role%gpu_fault = ''
     role%map = ''
@@ -106,6 +110,7 @@ contains
       call TakeDevice(role, chosen(me) - 1, count(TheSame(chosen, id, id(chosen(me), me))))
     end if
     call MPI_Allreduce(merge(1, 0, chosen(me) > 0), with_gpu, 1, MPI_INTEGER, MPI_SUM, role%world)
+    role%drivers = with_gpu
     if (gpn > 0 .and. with_gpu == 0) then
       call Fail(error, 'gpn = '//Str(gpn)//' asks for GPUs, but there is none: '//WhyNone(role, station%candidate)// &
                 '; give gpn=0 to compute on CPU cores')
@@ -284,6 +289,17 @@ contains
     end if
     cores = max(1, cores)
   end function CoresAlone
+
+  !> Which process rank 0 is, '' on other machines than its own. Collective.
+  function Chief(role) result(text)
+    type(role_t), intent(in) :: role
+    character(:), allocatable :: text
+    character(kind=c_char, len=256) :: buffer
+    call lock_self(len(buffer), buffer)
+    call MPI_Bcast(buffer, len(buffer), MPI_CHARACTER, 0, role%world)
+    text = FString(buffer)
+    if (lock_alive(CString(text)) /= 1) text = ''
+  end function Chief
 
   function HostName() result(name)
     character(:), allocatable :: name

@@ -10,11 +10,13 @@ module run_m
   use kinds_m, only: dp
   use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogWarn
   use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
-  use master_m, only: master_t, MasterFinish, MasterNew, MasterPart, MasterServe, MasterStatus
+  use master_end_m, only: MasterFinish, MasterPart, MasterStatus
+  use master_m, only: master_t, MasterNew, MasterServe
   use params_m, only: job_t
-  use physics_m, only: SolverNew
+  use physics_m, only: PhysicsProgram, SolverNew
   use protocol_m, only: link_t
   use roles_m, only: role_t, RolesThreads
+  use scheme_m, only: scheme_t
   use share_m, only: ShareHear, ShareTell
   use store_m, only: store_t, StoreClose, StoreOpen
   use prospect_m, only: prospect_t, ProspectLog, ProspectRead, ProspectSurvey
@@ -23,7 +25,8 @@ module run_m
   use version_m, only: VersionText
   use solver_m, only: solver_t
   use vigil_m, only: ending_t, VigilWait
-  use worker_m, only: rules_t, WorkerRun
+  use worker_desk_m, only: rules_t, WorkerExcuse
+  use worker_m, only: WorkerRun
   implicit none
   private
   public :: Run, RunSurvey
@@ -60,7 +63,7 @@ contains
         call LogError(error%message)
         exit_status = 1
       else
-        call KeepRecord(job%output, settings)
+        call KeepRecord(job%output, PhysicsProgram(physics), settings)
         call ProspectLog(prospect)
         call LogLines(role%map, .false.)
         call LogLines(role%warnings, .true.)
@@ -74,6 +77,7 @@ contains
     if (exit_status == 0) call host_catch_signals()
     rules%shots_per_gpu = job%shots_per_gpu
     rules%retire = job%on_gpu_error == 'retire'
+    rules%shape = job%shape
     rules%lease = job%lease
     call CheckpointRule(job%checkpoint, job%mtbf, job%output, rules%checkpoint, ok)
     if (role%master) call CheckpointSweep(rules%checkpoint, job%overwrite)
@@ -82,14 +86,14 @@ contains
   end subroutine Run
 
   !> From here on the log goes to OUTPUT.log too, and the resolved parameters stand in OUTPUT.par: par=OUTPUT.par repeats the run.
-  subroutine KeepRecord(output, settings)
-    character(*), intent(in) :: output, settings
+  subroutine KeepRecord(output, program, settings)
+    character(*), intent(in) :: output, program, settings
     type(error_t), allocatable :: error
     integer :: unit, fault
     open (newunit=unit, file=output//'.log', position='append', action='write', iostat=fault)
     if (fault == 0) call LogFile(unit)
     if (fault /= 0) call LogWarn("cannot write the log '"//output//".log': this run has none")
-    call LogKeep('SplFd2dmod '//VersionText()//', '//ClockText(ClockSeconds()))
+    call LogKeep(program//' '//VersionText()//', '//ClockText(ClockSeconds()))
     call LogKeep(settings)
     call FileRemove(output//'.par.new', error)       ! what a run that was killed left, or a link: never written through
     open (newunit=unit, file=output//'.par.new', status='new', action='write', iostat=fault)
@@ -134,38 +138,54 @@ contains
     type(link_t) :: link
     type(ending_t) :: ending
     real(dp) :: start
-    class(solver_t), allocatable :: solver
     type(error_t), allocatable :: error
     start = host_seconds()
     link%world = role%world
     link%patience = merge(rules%lease, PATIENCE*rules%lease, role%master)
+    broken = .false.
     if (role%master) then
       call ShareTell(link, role%size, exit_status, prospect%scheme)
     else
-      call ShareHear(link, exit_status, prospect%scheme)
+      call ShareHear(role, link, exit_status, prospect%scheme, broken, error)
     end if
-    broken = .false.
     if (exit_status /= 0) return
     prospect%scheme%threads = RolesThreads(role, threads)
     if (role%master) call MasterNew(master, prospect, store, nworkers, role%size, deadline, quiet)
     if (role%alone) link%listener => master
-    call SolverNew(physics, solver, error)
-    if (allocated(error)) call LogError(error%message)
-    if (role%worker .and. role%worker_id <= nworkers .and. .not. allocated(error)) then
-      call WorkerRun(role, link, solver, prospect%scheme, rules, ending)
-    else if (.not. role%master) then
-      call VigilWait(link, rules%lease, ending)
-    end if
+    call Work(role, link, physics, prospect%scheme, rules, nworkers, ending, error)
     exit_status = ending%status
     broken = ending%broken
     if (.not. role%master) return
     if (.not. role%alone) call MasterServe(master, link)
     call MasterFinish(master)
     exit_status = MasterStatus(master)
-    if (allocated(error)) deallocate (error)
     call StoreClose(store, host_seconds() - start, error)
     if (allocated(error)) call LogError(error%message)
     if (.not. role%alone) call MasterPart(master, link, exit_status, broken)
   end subroutine RunSurvey
+
+  !> What a rank does that is not the master's part: it models shots, or waits for the end. One that cannot take part, for the
+  !> reason `error`, tells it, says good-bye, and waits too.
+  subroutine Work(role, link, physics, scheme, rules, nworkers, ending, error)
+    type(role_t), intent(in) :: role
+    type(link_t), intent(inout) :: link
+    character(*), intent(in) :: physics
+    type(scheme_t), intent(in) :: scheme
+    type(rules_t), intent(in) :: rules
+    integer, intent(in) :: nworkers
+    type(ending_t), intent(out) :: ending
+    type(error_t), allocatable, intent(inout) :: error
+    class(solver_t), allocatable :: solver
+    logical :: worker
+    worker = role%worker .and. role%worker_id <= nworkers
+    if (.not. allocated(error)) call SolverNew(physics, solver, error)
+    if (worker .and. .not. allocated(error)) then
+      call WorkerRun(role, link, solver, scheme, rules, ending)
+      return
+    end if
+    if (worker) call WorkerExcuse(role, link, error%message)
+    if (.not. role%master) call VigilWait(role, link, rules%lease, ending)
+    if (allocated(error)) deallocate (error)
+  end subroutine Work
 
 end module run_m

@@ -4,13 +4,15 @@ module scheme_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, i8, sp
   use params_m, only: job_t
+  use source3d_m, only: source3d_t, source_fault, source_force, SourceDerive
   use stability_m, only: StabilityLimit
   use text_m, only: Str
   use timedisp_m, only: TimedispSource, TraceMargin
   use wavelet_m, only: wavelet_t, WaveletValue
+  use window_m, only: window_t
   implicit none
   private
-  public :: scheme_t, SchemeDerive, SchemePad, SchemeGrid
+  public :: scheme_t, SchemeDerive, SchemePad, SchemeGrid, SchemeCells, SchemeSpacing, SchemeBand
 
   type :: scheme_t
     real(dp) :: dx = 0, dz = 0                !< grid spacing [m]
@@ -32,11 +34,25 @@ module scheme_m
     logical :: exact_positions = .true.       !< off-grid positions by sinc, else nearest node
     integer :: threads = 1
     integer :: share = 0                      !< shots that the GPU of this rank computes side by side; 0: one alone
+    character(15) :: shape = ''               !< of the blocks that variant=tuned cuts the grid into, '' = it chooses
     real(dp) :: snapshot = 0                  !< time between snapshots [s], 0 = none for this shot
     integer :: snapshot_step = 1              !< [cells]
+    real(dp) :: dy = 0                        !< [m]; 0: a 2D scheme, else all that follows counts
+    logical :: sponge = .false.               !< the layers are Cerjan's sponge
+    logical :: periodic = .false.             !< the four sides follow each other
+    logical :: one_way = .false.              !< the bottom lets waves out by Clayton & Engquist
+    logical :: attenuates = .false.           !< with memory variables
+    real(dp) :: q_band(2) = 0                 !< Q is constant in this band [Hz]
+    real(dp) :: q_ref = 0                     !< there the model's velocities are phase velocities [Hz]
+    real(dp) :: qmin = 0                      !< smallest quality factor of the model
+    logical :: pgv = .false.                  !< the map of peak ground velocity is wanted
+    real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
+    type(source3d_t) :: source
+    character(:), allocatable :: planes, fields   !< of snapshots, as the job says
     character(:), allocatable :: components   !< of the gathers, e.g. 'p,vx,vz'
     character(:), allocatable :: variant      !< kernel variant
-    real(sp), allocatable :: q(:)             !< volume injection rate [m2/s], (nt), sample n at t_start + (n - 1/2) dt
+    real(sp), allocatable :: q(:)             !< volume injection rate [m2/s], (nt), sample n at t_start + (n - 1/2) dt; in 3D the
+                                              !< history of the source, of a force at t_start + (n - 1) dt
     character(:), allocatable :: warnings     !< what the user should know, one sentence a line; '' = nothing
   end type scheme_t
 
@@ -54,7 +70,7 @@ contains
   pure function SchemePad(scheme) result(pad)
     type(scheme_t), intent(in) :: scheme
     integer :: pad(2)
-    pad(1) = scheme%npml + merge(guard, 0, scheme%npml > 0)
+    pad(1) = scheme%npml + merge(guard, 0, scheme%npml > 0 .or. scheme%dy > 0)
     pad(2) = merge(0, pad(1), scheme%free_top)
   end function SchemePad
 
@@ -67,6 +83,29 @@ contains
     n = [nx + 2*pad(1), nz + pad(1) + pad(2)]
   end function SchemeGrid
 
+  !> Cells of the grid of a shot in its window, layers included.
+  pure real(dp) function SchemeCells(scheme, window) result(cells)
+    type(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    integer :: pad(2)
+    if (window%ny == 0) then
+      cells = product(real(SchemeGrid(scheme, window%nx, window%nz), dp))
+    else
+      pad = SchemePad(scheme)
+      cells = product(real([window%nx, window%ny], dp) + merge(0, 2*pad(1), scheme%periodic))* &
+              (window%nz + pad(2) + merge(0, pad(1), scheme%one_way))
+    end if
+  end function SchemeCells
+
+  !> 10 x 10 or 10 x 10 x 10: the spacings in words.
+  pure function SchemeSpacing(scheme) result(s)
+    type(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: s
+    s = Str(scheme%dx)//' x '
+    if (scheme%dy > 0) s = s//Str(scheme%dy)//' x '
+    s = s//Str(scheme%dz)
+  end function SchemeSpacing
+
   !> The scheme of a job (grid, time, scheme and snapshot parameters; threads are left to the caller) for a wavelet and a model with
   !> velocities vmin..vmax [m/s]. model_dx, model_dz [m]: spacing where the job gives none.
   !>   dt      the largest stable one (less 2 % of what a homogeneous medium allows), unless given
@@ -74,14 +113,18 @@ contains
   !>   nt      from the begin of the wavelet to tmax and as far beyond as resampling and time correction look
   !> Fails on a time step above the limit, a grid too coarse for fmax (warns if dispersion=warn) and times without meaning, each
   !> with what would do. scheme%warnings holds what is allowed but should be known.
-  subroutine SchemeDerive(job, wavelet, vmin, vmax, model_dx, model_dz, scheme, error)
+  !> model_dy: of a 3D job; vmin is then that of the slowest wave.
+  subroutine SchemeDerive(job, wavelet, vmin, vmax, model_dx, model_dz, scheme, error, model_dy)
     type(job_t), intent(in) :: job
     type(wavelet_t), intent(in) :: wavelet
     real(dp), intent(in) :: vmin, vmax, model_dx, model_dz
     type(scheme_t), intent(out) :: scheme
     type(error_t), allocatable, intent(inout) :: error
+    real(dp), intent(in), optional :: model_dy
     scheme%warnings = ''
     call CopyJob(job, scheme)
+    if (job%three_d) call CopyJob3d(job, wavelet, model_dy, scheme, error)
+    if (allocated(error)) return
     scheme%dx = merge(job%dx, model_dx, job%dx > 0)
     scheme%dz = merge(job%dz, model_dz, job%dz > 0)
     scheme%vmin = vmin
@@ -106,13 +149,46 @@ contains
     scheme%npml = job%npml
     scheme%free_top = job%top == 'free'
     scheme%time_correction = job%time_correction
-    scheme%exact_positions = job%positions == 'exact'
+    scheme%exact_positions = .true.
+    if (.not. job%three_d) scheme%exact_positions = job%positions == 'exact'
     scheme%threads = max(1, job%threads)
     scheme%snapshot = job%snapshot
     scheme%snapshot_step = job%snapshot_step
     scheme%components = job%components
     scheme%variant = job%variant
   end subroutine CopyJob
+
+  subroutine CopyJob3d(job, wavelet, model_dy, scheme, error)
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(in) :: wavelet
+    real(dp), intent(in), optional :: model_dy
+    type(scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    scheme%dy = job%dy
+    if (present(model_dy) .and. .not. job%dy > 0) scheme%dy = model_dy
+    scheme%sponge = job%absorb == 'sponge'
+    scheme%periodic = job%sides == 'periodic'
+    scheme%one_way = job%bottom == 'one-way'
+    scheme%pgv = job%pgv
+    scheme%pgv_depth = job%pgv_depth
+    scheme%planes = job%snapshot_planes
+    scheme%fields = job%snapshot_fields
+    call SchemeBand(job, wavelet, scheme%q_band, scheme%q_ref)
+    call SourceDerive(job, scheme%source, error)
+    if (scheme%source%kind == source_fault) scheme%time_correction = .false.   ! no history is turned about: see fault.f90
+  end subroutine CopyJob3d
+
+  !> Band of constant Q [Hz], and the frequency at which the model's velocities are phase velocities.
+  pure subroutine SchemeBand(job, wavelet, band, reference)
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(in) :: wavelet
+    real(dp), intent(out) :: band(2), reference
+    band = [job%q_f1, job%q_f2]
+    if (.not. band(2) > 0) band(2) = wavelet%fmax
+    if (.not. band(1) > 0) band(1) = band(2)/50
+    reference = job%q_ref
+    if (.not. reference > 0) reference = sqrt(product(band))
+  end subroutine SchemeBand
 
   subroutine CheckNumbers(scheme, job, error)
     type(scheme_t), intent(in) :: scheme
@@ -149,7 +225,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: h, band, allowed, used, widest, best(8)
     character(:), allocatable :: text
-    h = max(scheme%dx, scheme%dz)
+    h = max(scheme%dx, scheme%dy, scheme%dz)
     scheme%ppw = scheme%vmin/(scheme%fmax*h)
     band = min(2*pi/scheme%ppw, 2*pi/least_ppw)
     call DerWeights(scheme%half_length, job%coeffs, job%coeffs_error, band, scheme%w, used, error)
@@ -160,12 +236,13 @@ contains
     if (allocated(error)) return
     widest = DerBand(best(:scheme%half_length), allowed)
     if (2*pi/scheme%ppw <= widest*(1 + 1e-6_dp)) return
-    text = 'the grid of '//Str(scheme%dx)//' x '//Str(scheme%dz)//' m is too coarse for fmax = '//Str(scheme%fmax, 4)// &
-           ' Hz where vp = '//Str(scheme%vmin)//' m/s: '//Str(scheme%ppw, 3)//' points per wavelength, but '//job%coeffs// &
+    text = 'the grid of '//SchemeSpacing(scheme)//' m is too coarse for fmax = '//Str(scheme%fmax, 4)// &
+           ' Hz where '//trim(merge('v ', 'vp', scheme%dy > 0))//' = '//Str(scheme%vmin)//' m/s: '// &
+           Str(scheme%ppw, 3)//' points per wavelength, but '//job%coeffs// &
            ' weights of half-length '//Str(scheme%half_length)//' need '//Str(2*pi/widest, 3)// &
            ' to keep the group velocity right to '//Str(100*allowed, 3)//' %; use a spacing of at most '// &
            Str(widest*scheme%vmin/(2*pi*scheme%fmax), 4)//' m, or fmax = '//Str(widest*scheme%vmin/(2*pi*h), 4)//' Hz or lower'
-    if (scheme%half_length < 8) text = text//', or a larger half_length'
+    if (scheme%half_length < merge(4, 8, scheme%dy > 0)) text = text//', or a larger half_length'
     if (scheme%ppw <= least_ppw) then
       call Fail(error, text//' (even dispersion=warn needs more than '//Str(least_ppw)//' points per wavelength)')
     else if (job%dispersion == 'warn') then
@@ -193,13 +270,17 @@ contains
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: nyquist_limit
-    scheme%dt_limit = StabilityLimit(scheme%w(:scheme%half_length), scheme%dx, scheme%dz, scheme%vmax)
+    if (scheme%dy > 0) then
+      scheme%dt_limit = StabilityLimit(scheme%w(:scheme%half_length), scheme%dx, scheme%dz, scheme%vmax, scheme%dy)
+    else
+      scheme%dt_limit = StabilityLimit(scheme%w(:scheme%half_length), scheme%dx, scheme%dz, scheme%vmax)
+    end if
     nyquist_limit = 0.28_dp/scheme%fmax                     ! the numerical frequency of fmax stays below 0.34/dt
     scheme%dt = job%dt
     if (job%dt <= 0) scheme%dt = min(part_of_limit*scheme%dt_limit, nyquist_limit)
     if (scheme%dt > scheme%dt_limit) then
       call Fail(error, 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//Str(scheme%dt_limit, 5)//' s for vp up to '// &
-                Str(scheme%vmax)//' m/s on a grid of '//Str(scheme%dx)//' x '//Str(scheme%dz)//' m; use dt=0 for the '// &
+                Str(scheme%vmax)//' m/s on a grid of '//SchemeSpacing(scheme)//' m; use dt=0 for the '// &
                 'largest stable step')
     else if (scheme%dt > nyquist_limit) then
       call Fail(error, 'dt = '//Str(scheme%dt)//' s is too large for fmax = '//Str(scheme%fmax, 4)//' Hz: at most '// &
@@ -277,12 +358,17 @@ contains
     type(scheme_t), intent(inout) :: scheme
     type(wavelet_t), intent(in) :: wavelet
     integer :: n
+    real(dp) :: early                         ! forces act half a step earlier than what makes stress
     allocate (scheme%q(scheme%nt))
+    scheme%q = 0
+    early = 0
+    if (scheme%dy > 0 .and. scheme%source%kind == source_force) early = 0.5_dp*scheme%dt
+    if (scheme%dy > 0 .and. scheme%source%kind == source_fault) return
     if (scheme%time_correction) then
-      call TimedispSource(wavelet, scheme%t_start, scheme%dt, scheme%q)
+      call TimedispSource(wavelet, scheme%t_start, scheme%dt, scheme%q, early)
     else
       do n = 1, scheme%nt
-        scheme%q(n) = real(WaveletValue(wavelet, scheme%t_start + (n - 0.5_dp)*scheme%dt), sp)
+        scheme%q(n) = real(WaveletValue(wavelet, scheme%t_start + (n - 0.5_dp)*scheme%dt - early), sp)
       end do
     end if
   end subroutine SampleSource

@@ -1,4 +1,5 @@
-!> Snapshots of a shot: one NetCDF file, pressure(time, z, x), sealed and checked like the file of gathers.
+!> Snapshots of a shot: one NetCDF file, pressure(time, z, x), sealed and checked like the file of gathers; of a 3D shot each plane
+!> of each field a variable, (time, y, x), (time, z, x) or (time, z, y), and maps (y, x), on centres of cells.
 module snapshots_m
   use error_m, only: error_t, AddContext, Fail, FailFromC
   use fio_c, only: fio_crc_floats, fio_enddef, fio_put_doubles, fio_put_floats, fio_put_longs
@@ -23,6 +24,10 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(c_ptr) :: file
     if (allocated(error)) return
+    if (allocated(gather%film)) then
+      call WriteFilms(path, gather, attributes, error)
+      return
+    end if
     if (.not. allocated(gather%snapshots)) then
       call Fail(error, 'shot record '//Str(gather%record)//' has no snapshots')
     else if (any(shape(gather%snapshots) /= [gather%nxs, gather%nzs, gather%nsnap]) .or. size(gather%snapshots, kind=i8) == 0) then
@@ -93,5 +98,102 @@ contains
     if (allocated(error)) return
     call FailFromC(fio_put_doubles(file, CString(name), [0_i8], [int(n, i8)], [(first + (i - 1)*step, i=1, n)]), error)
   end subroutine PutAxis
+
+  ! --- 3D -------------------------------------------------------------------------------------------------------------
+
+  subroutine WriteFilms(path, gather, attributes, error)
+    character(*), intent(in) :: path
+    type(gather_t), intent(in) :: gather
+    type(attribute_t), intent(in) :: attributes(:)
+    type(error_t), allocatable, intent(inout) :: error
+    type(c_ptr) :: file
+    integer :: f
+    call FioBegin(file, path, error)
+    call DefineFilms(file, gather, attributes, error)
+    if (.not. allocated(error)) then
+      if (maxval(gather%film%nt) > 0) call PutAxis(file, 'time', maxval(gather%film%nt), gather%tf, gather%dtf, error)
+      call PutAxis(file, 'x', gather%nf(1), gather%xf(1), gather%df(1), error)
+      call PutAxis(file, 'y', gather%nf(2), gather%xf(2), gather%df(2), error)
+      call PutAxis(file, 'z', gather%nf(3), gather%xf(3), gather%df(3), error)
+    end if
+    do f = 1, size(gather%film)
+      call PutFilm(file, gather, f, error)
+    end do
+    call FioFinish(file, path, error)
+    call AddContext(error, 'writing the snapshots of shot record '//Str(gather%record))
+  end subroutine WriteFilms
+
+  subroutine DefineFilms(file, gather, attributes, error)
+    type(c_ptr), intent(in) :: file
+    type(gather_t), intent(in) :: gather
+    type(attribute_t), intent(in) :: attributes(:)
+    type(error_t), allocatable, intent(inout) :: error
+    character(*), parameter :: across(3) = [character(3) :: 'z y', 'z x', 'y x']
+    character(:), allocatable :: dims
+    integer :: f
+    call FioText(file, '', 'Conventions', 'CF-1.10', error)
+    call FioText(file, '', 'format', 'films 1', error)
+    call FioNumbers(file, '', 'record', 'int', [real(gather%record, dp)], error)
+    call FioNumbers(file, '', 'source_x_used', 'double', [gather%sx], error)
+    call FioNumbers(file, '', 'source_y_used', 'double', [gather%sy], error)
+    call FioNumbers(file, '', 'source_z_used', 'double', [gather%sz], error)
+    if (.not. allocated(error)) call FioAttributes(file, attributes, error)
+    call FioText(file, '', 'time_dispersion_removed', 'no', error)      ! that is done to traces only, whatever the survey says
+    if (maxval(gather%film%nt) > 0) then
+      call FioDim(file, 'time', maxval(gather%film%nt), error)
+      call FioDefine(file, 'time', 'double', 'time', 's', 'time since time zero of the source', error)
+      call FioText(file, 'time', 'axis', 'T', error)
+      call FioText(file, 'time', 'comment', 'of velocities; pressure is half a time step later', error)
+    end if
+    call Axis('x', 1, 'distance along x')
+    call Axis('y', 2, 'distance along y')
+    call Axis('z', 3, 'depth')
+    call FioText(file, 'z', 'positive', 'down', error)
+    call FioSeals(file, error)
+    do f = 1, size(gather%film)
+      associate (film => gather%film(f))
+        call FioDefine(file, film%name//'_checksum', 'uint', '', '', 'CRC-32 of '//film%name, error)
+      end associate
+    end do
+    do f = 1, size(gather%film)
+      associate (film => gather%film(f))
+        dims = across(film%axis)
+        if (film%nt > 0) dims = 'time '//dims
+        call FioDefine(file, film%name, 'float', dims, film%unit, film%about, error)
+        call FioText(file, film%name, 'comment', 'velocities as they stand in the cell, each half a cell off its centre', error)
+        call FioNumbers(file, film%name, 'plane_m', 'double', [film%place], error)
+      end associate
+    end do
+    if (.not. allocated(error)) call FailFromC(fio_enddef(file), error)
+
+  contains
+
+    subroutine Axis(name, a, about)
+      character(*), intent(in) :: name, about
+      integer, intent(in) :: a
+      call FioDim(file, name, gather%nf(a), error)
+      call FioDefine(file, name, 'double', name, 'm', about, error)
+      call FioText(file, name, 'axis', achar(iachar('X') + a - 1), error)
+    end subroutine Axis
+
+  end subroutine DefineFilms
+
+  subroutine PutFilm(file, gather, f, error)
+    type(c_ptr), intent(in) :: file
+    type(gather_t), intent(in) :: gather
+    integer, intent(in) :: f
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8), allocatable :: zero(:), n(:)
+    integer(i8) :: crc
+    if (allocated(error)) return
+    associate (film => gather%film(f))
+      n = int([film%nt, film%n(2), film%n(1)], i8)
+      if (film%nt == 0) n = n(2:)
+      allocate (zero(size(n)), source=0_i8)
+      crc = fio_crc_floats(0_i8, product(n), film%a)
+      call FailFromC(fio_put_floats(file, CString(film%name), zero, n, film%a), error)
+      if (.not. allocated(error)) call FailFromC(fio_put_longs(file, CString(film%name//'_checksum'), zero, n, [crc]), error)
+    end associate
+  end subroutine PutFilm
 
 end module snapshots_m

@@ -27,6 +27,7 @@ module solver_m
     procedure(need_i), deferred :: need
     procedure(choose_i), deferred, nopass :: choose
     procedure(free_i), deferred :: free
+    procedure :: trial => NoTrial
     procedure :: passport => NoPassport
     procedure :: moment => NoMoment
     procedure :: state_size => NoState
@@ -82,12 +83,13 @@ module solver_m
       character(:), allocatable :: name
     end function choose_i
 
-    !> Memory of its device that a shot takes [bytes], in a window of nx x nz nodes with `traces` traces; 0: the host's.
-    real(dp) function need_i(self, scheme, nx, nz, traces) result(bytes)
-      import :: solver_t, scheme_t, dp
+    !> Memory of its device that a shot takes [bytes], in a window with `traces` traces; 0: the host's.
+    real(dp) function need_i(self, scheme, window, traces) result(bytes)
+      import :: solver_t, scheme_t, window_t, dp
       class(solver_t), intent(in) :: self
       type(scheme_t), intent(in) :: scheme
-      integer, intent(in) :: nx, nz, traces
+      type(window_t), intent(in) :: window
+      integer, intent(in) :: traces
     end function need_i
 
     !> Traces at the output sampling.
@@ -106,6 +108,13 @@ module solver_m
   end interface
 
 contains
+
+  !> Cell updates a second that this rank may be expected to make on its CPU cores, 0 = nobody knows.
+  real(dp) function NoTrial(self, scheme) result(rate)
+    class(solver_t), intent(in) :: self
+    type(scheme_t), intent(in) :: scheme
+    rate = 0
+  end function NoTrial
 
   ! What a physics without states has: its shots always begin at the first step.
 

@@ -2,13 +2,13 @@
 module spl_m
   use deck_m, only: DeckCommandLine
   use error_m, only: error_t, Fail
-  use fd2d_variants_m, only: Fd2dVariantBuilt, Fd2dVariantNames, Fd2dVariantsWith
   use host_c, only: host_alarm, host_nap, posix_exit
   use jobcheck_m, only: JobFromText, JobRead
   use kinds_m, only: dp
   use log_m, only: LogError, LogPrint
   use mpi_f08, only: MPI_Abort
   use params_m, only: job_t, JobTable
+  use physics_m, only: PhysicsTable, PhysicsVariantBuilt
   use plan_m, only: Plan
   use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
   use roles_m, only: role_t, RolesDevices, RolesGroups, RolesStart, RolesStop
@@ -16,7 +16,7 @@ module spl_m
   use status_m, only: StatusPrint
   use table_m, only: SplitList, table_t
   use tabledoc_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
-  use text_m, only: Join, NearestName
+  use text_m, only: CString, Join, NearestName, Str
   use verify_m, only: Verify
   use version_m, only: VersionText
   implicit none
@@ -24,7 +24,7 @@ module spl_m
   public :: SplMain
 
   character(6), parameter :: verbs(4) = [character(6) :: 'run', 'plan', 'status', 'verify']
-  integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end by SIGALRM
+  integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end
   real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
   integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4
 
@@ -41,26 +41,27 @@ contains
     character(:), allocatable :: settings
     integer :: action, exit_status
     logical :: broken, all_here, json
-    call host_alarm(MEETING)                  ! a rank that dies in there keeps the others waiting
+    call host_alarm(MEETING, 3, CString('error: the ranks did not find each other in '//Str(MEETING)//' s: one has died, or '// &
+                                        'did not come; run the same command again'))   ! it would keep the others in there
     call RolesStart(role)
     action = QUIT
     exit_status = 0
     broken = .false.
     settings = ''
-    if (role%master) call Understand(name, DeckCommandLine(), job, settings, action, json, error)
+    if (role%master) call Understand(name, physics, DeckCommandLine(), job, settings, action, json, error)
     call BroadcastInteger(role%world, action)
     if (action == DO_RUN .or. action == DO_VERIFY) then
       call BroadcastText(role%world, settings)
-      call TellVariants(table)
+      call PhysicsTable(physics, table)
       call JobFromText(settings, job, table, error)
       if (.not. allocated(error)) call RolesGroups(role, job%group, error)
       if (.not. allocated(error)) call RolesDevices(role, job%gpn, job%ranks_per_gpu, job%threads, error)
-      call host_alarm(0)
+      call host_alarm(0, 0, CString(''))
       if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, &
                                                                            broken)
       if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status, broken)
     else
-      call host_alarm(0)
+      call host_alarm(0, 0, CString(''))
       if (role%master .and. action == DO_PLAN) call Plan(role, physics, job, error)
       if (role%master .and. action == DO_STATUS) call StatusPrint(job, json, error)
       call BroadcastInteger(role%world, action)   ! rank 0 may have been busy for long
@@ -73,7 +74,7 @@ contains
     if (.not. broken) broken = .not. all_here
     if (broken) call Leave(role, exit_status)
     call BroadcastInteger(role%world, exit_status)
-    call host_alarm(nint(COMING))             ! a rank that dies now would keep the others in there
+    call host_alarm(nint(COMING), exit_status, CString('warning: a rank died at the end; all files are closed'))
     call RolesStop(role)
     stop exit_status, quiet=.true.
   end subroutine SplMain
@@ -96,8 +97,8 @@ contains
   end subroutine Leave
 
   !> Rank 0 reads the command line, answers what it can at once, and tells what is to be done: `action`, `job`, `settings`.
-  subroutine Understand(name, args, job, settings, action, json, error)
-    character(*), intent(in) :: name, args(:)
+  subroutine Understand(name, physics, args, job, settings, action, json, error)
+    character(*), intent(in) :: name, physics, args(:)
     type(job_t), intent(inout) :: job
     character(:), allocatable, intent(inout) :: settings
     integer, intent(inout) :: action
@@ -107,13 +108,13 @@ contains
     type(table_t) :: table
     logical :: setting(size(args))
     json = .false.
-    call TellVariants(table)
+    call PhysicsTable(physics, table)
     if (size(args) == 0) then
-      call LogPrint(SelfDescription(name))
+      call LogPrint(SelfDescription(name, physics))
       return
     end if
     if (index(args(1), '-') == 1 .and. args(1) /= '--json') then
-      call Options(name, args, table, error)
+      call Options(name, physics, args, table, error)
       return
     end if
     call TakeVerb(args, verb, json, setting, error)
@@ -162,8 +163,8 @@ contains
   end function Near
 
   !> --help [NAME], --template, --markdown, --version.
-  subroutine Options(name, args, table, error)
-    character(*), intent(in) :: name, args(:)
+  subroutine Options(name, physics, args, table, error)
+    character(*), intent(in) :: name, physics, args(:)
     type(table_t), intent(inout) :: table
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: text, about
@@ -174,44 +175,40 @@ contains
     select case (args(1))
     case ('--help', '-h')
       call TableHelp(table, about, text, error)
-      if (about == '') text = SelfDescription(name)//new_line('a')//new_line('a')//text
+      if (about == '') text = SelfDescription(name, physics)//new_line('a')//new_line('a')//text
     case ('--template')
       text = TableTemplate(table)
     case ('--markdown')
       text = TableMarkdown(table)
     case ('--version')
-      text = name//' '//VersionText()//new_line('a')//BuildText(table)
+      text = name//' '//VersionText()//new_line('a')//BuildText(physics, table)
     case default
       call Fail(error, "'"//trim(args(1))//"' is no option; there are --help [NAME], --template, --markdown, --version")
     end select
     if (.not. allocated(error)) call LogPrint(text)
   end subroutine Options
 
-  !> What the table must know of the kernel variants of this build.
-  subroutine TellVariants(table)
-    type(table_t), intent(inout) :: table
-    table%variants = 'auto,'//Fd2dVariantNames()
-    table%on_gpu = Fd2dVariantsWith('gpu')
-    table%unbuilt = Fd2dVariantsWith('unbuilt')
-  end subroutine TellVariants
-
   !> 'variants: auto, fortran, cpu; not in this build: global, shared'
-  function BuildText(table) result(s)
+  function BuildText(physics, table) result(s)
+    character(*), intent(in) :: physics
     type(table_t), intent(in) :: table
     character(:), allocatable :: s
     character(32), allocatable :: words(:)
     logical, allocatable :: there(:)
     integer :: i
     allocate (words, source=SplitList(trim(table%variants)))
-    there = [(Fd2dVariantBuilt(trim(words(i))), i=1, size(words))]
+    there = [(PhysicsVariantBuilt(physics, trim(words(i))), i=1, size(words))]
     s = 'variants: '//Join(pack(words, there))
     if (any(.not. there)) s = s//'; not in this build, which was made without CUDA: '//Join(pack(words, .not. there))
   end function BuildText
 
-  function SelfDescription(name) result(s)
-    character(*), intent(in) :: name
-    character(:), allocatable :: s
+  function SelfDescription(name, physics) result(s)
+    character(*), intent(in) :: name, physics
+    character(:), allocatable :: s, first
     character(*), parameter :: nl = new_line('a')
+    first = 'keymap=line.keymap vp=vp.nc rho=rho.nc fpeak=25 tmax=4 output=line.nc'
+    if (physics == 'fd3d') first = 'keymap=quake.keymap layers=crust.layers dx=100 aperture=5000 depth=8000 source=dc mw=4.5 '// &
+                                   'fpeak=1 tmax=10'
     s = name//' '//VersionText()//': models the shots of a seismic survey'//nl//nl// &
         '  '//name//' [verb] name=value ... par=FILE'//nl// &
         '  mpirun -n N '//name//' ...      rank 0 deals shots and writes files, the others model'//nl//nl// &
@@ -220,7 +217,7 @@ contains
         '  plan     grid, time step, margins, memory, disk, time, and every fault; models nothing'//nl// &
         '  status   how far a survey is, also while it runs (--json for programs)'//nl// &
         '  verify   variants, worker counts and the analytic solution against each other on this machine'//nl//nl// &
-        'a first run:  '//name//' keymap=line.keymap vp=vp.nc rho=rho.nc fpeak=25 tmax=4 output=line.nc'//nl// &
+        'a first run:  '//name//' '//first//nl// &
         'parameters:   '//name//' --help [NAME]; a file of all with defaults: '//name//' --template > job.par'//nl// &
         'exit status:  0 all shots, 1 input error, 2 some shots failed, 3 stopped, run again to resume'
   end function SelfDescription

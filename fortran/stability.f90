@@ -22,9 +22,15 @@ contains
 
   !> Largest time step [s] for weights w(:), spacings dx, dz [m] and largest velocity c [m/s], 1 % below the limit of a
   !> homogeneous medium.
-  pure real(dp) function StabilityLimit(w, dx, dz, c) result(dt)
+  !> In 3D with the spacing dy too.
+  pure real(dp) function StabilityLimit(w, dx, dz, c, dy) result(dt)
     real(dp), intent(in) :: w(:), dx, dz, c
-    dt = reserve/(c*sum(abs(w))*sqrt(1/dx**2 + 1/dz**2))
+    real(dp), intent(in), optional :: dy
+    if (present(dy)) then
+      dt = reserve/(c*sum(abs(w))*sqrt(1/dx**2 + 1/dy**2 + 1/dz**2))
+    else
+      dt = reserve/(c*sum(abs(w))*sqrt(1/dx**2 + 1/dz**2))
+    end if
   end function StabilityLimit
 
   !> Fails where the medium kappa(nx,nz) [Pa], rho(nx,nz) [kg/m3] needs a smaller time step than grid%dt. Density ratios up to 4 are
@@ -35,15 +41,18 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: limit, c
     real(sp) :: fastest, lightest, densest
-    integer :: k
+    integer :: i, k
     fastest = 0
     lightest = huge(lightest)
     densest = 0
     !$omp parallel do reduction(max: fastest, densest) reduction(min: lightest) num_threads(ThreadsOf(grid%threads))
     do k = 1, size(rho, 2)
-      fastest = max(fastest, maxval(kappa(:, k)/rho(:, k)))
-      lightest = min(lightest, minval(rho(:, k)))
-      densest = max(densest, maxval(rho(:, k)))
+      !$omp simd reduction(max: fastest, densest) reduction(min: lightest)
+      do i = 1, size(rho, 1)
+        fastest = max(fastest, kappa(i, k)/rho(i, k))
+        lightest = min(lightest, rho(i, k))
+        densest = max(densest, rho(i, k))
+      end do
     end do
     !$omp end parallel do
     c = sqrt(real(fastest, dp))

@@ -17,7 +17,8 @@ module survey_m
     integer :: nrec_max = 0                   !< most receivers of a shot
     integer :: nt = 0                         !< samples of a trace
     real(dp) :: dt_out = 0                    !< sample interval [s]; the first sample is at t = 0
-    character(:), allocatable :: components   !< any of p, vx, vz joined by commas
+    logical :: three_d = .false.
+    character(:), allocatable :: components   !< joined by commas: any of p, vx, vz, in 3D of those in fd3d_records.f90
     character(:), allocatable :: fingerprint  !< of the job: a file goes on only under the same one
     type(attribute_t), allocatable :: attribute(:)
   contains

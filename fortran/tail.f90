@@ -1,9 +1,9 @@
 !> The end of a survey: how soon all that is left can be done, and what each worker should do for that. Pure procedures.
 !>
 !> A slow worker that takes a shot too late keeps everybody waiting. The rule: with all workers at their rates, let T be the
-!> shortest time in which everything left can be finished. A slot takes a shot only if it finishes it within T. For shots of one
-!> size no schedule is shorter: within T each slot can do a whole number of shots, and T is the first time at which these are
-!> enough. Shots that their slots cannot finish within T count as to be done by others, from their beginning.
+!> shortest time in which everything left can be finished. A worker takes a shot only if it finishes it within T. For shots of one
+!> size no schedule is shorter: within T each worker can do a whole number of shots, and T is the first time at which these are
+!> enough. Shots that their workers cannot finish within T count as to be done by others, from their beginning.
 module tail_m
   use kinds_m, only: dp
   implicit none
@@ -14,10 +14,10 @@ module tail_m
   real(dp), parameter :: ROUNDING = 1.0e-6_dp !< of a shot
   integer, parameter :: HALVINGS = 40
 
-  !> A slot of a worker, now.
+  !> The slot of a worker, now; or a worker whose slots share its rate, or a shot in one of these.
   type :: seat_t
     integer :: worker = 0
-    real(dp) :: rate = 0                      !< updates a second, 0 = unknown
+    real(dp) :: rate = 0                      !< updates a second, 0 = unknown, or not to be counted here
     real(dp) :: free = 0                      !< seconds until it can begin another shot
     real(dp) :: cost = 0                      !< updates of the shot it works on, 0 = none
     logical :: fixed = .false.                !< that shot is not to be taken over
@@ -80,19 +80,22 @@ contains
     Enough = room >= need
   end function Enough
 
-  !> Nothing waits, and a slot of `worker` with `rate` is idle: the seat whose shot it should take over, 0 if none. That is the shot
-  !> that would end last, later than `time` (TailTime), and that it would finish clearly sooner, and sooner than any other slot.
-  pure integer function TailTake(seats, worker, rate, time) result(seat)
+  !> Nothing waits, and a slot of `worker` is idle: the seat whose shot it should take over, 0 if none. That is the shot that would
+  !> end last, later than `time` (TailTime), and that the worker, with `rate` and what else it has done in `free` seconds, would
+  !> finish clearly sooner, and sooner than any other.
+  pure integer function TailTake(seats, worker, rate, free, time) result(seat)
     type(seat_t), intent(in) :: seats(:)
     integer, intent(in) :: worker
-    real(dp), intent(in) :: rate, time
+    real(dp), intent(in) :: rate, free, time
+    real(dp) :: ends
     integer :: i
     seat = 0
     if (rate <= 0) return
     do i = 1, size(seats)
       if (seats(i)%cost <= 0 .or. seats(i)%fixed .or. seats(i)%worker == worker) cycle
-      if (seats(i)%free <= time*(1 + ROUNDING) .or. seats(i)%free*rate <= BETTER*seats(i)%cost) cycle
-      if (any((seats(i)%cost/rate - seats%free)*seats%rate > seats(i)%cost*(1 + ROUNDING))) cycle
+      ends = free + seats(i)%cost/rate
+      if (seats(i)%free <= time*(1 + ROUNDING) .or. seats(i)%free <= BETTER*ends) cycle
+      if (any((ends - seats%free)*seats%rate > seats(i)%cost*(1 + ROUNDING) .and. seats%worker /= worker)) cycle
       if (seat > 0) then
         if (seats(i)%free <= seats(seat)%free) cycle
       end if

@@ -42,17 +42,21 @@ module timedisp_m
 
 contains
 
-  !> Samples q(n), n = 1..size(q), at t_start + (n-1/2) dt of the wavelet transformed for the leap-frog scheme:
+  !> Samples q(n), n = 1..size(q), at t_start + (n-1/2) dt - early (0 unless given) of the wavelet transformed for the leap-frog
+  !> scheme:
   !> q(t) = 1/π Re Σ_k S(θ(ω_k)) exp(-i ω_k t) Δω. What dt cannot carry (from 0.25/dt on, all beyond 0.31/dt) is left out.
-  subroutine TimedispSource(wavelet, t_start, dt, q)
+  subroutine TimedispSource(wavelet, t_start, dt, q, early)
     type(wavelet_t), intent(in) :: wavelet
     real(dp), intent(in) :: t_start, dt
     real(sp), intent(out) :: q(:)
-    real(dp) :: fend, reach, first, last, domega, omega, theta
+    real(dp), intent(in), optional :: early
+    real(dp) :: before, fend, reach, first, last, domega, omega, theta
     real(dp), allocatable :: sum_q(:)
     complex(dp) :: spectrum
     integer :: k, n1, n2
     q = 0
+    before = 0
+    if (present(early)) before = early
     fend = min(1.25_dp*wavelet%fband, 0.31_dp/dt)
     reach = FilterReach(0.8_dp*fend, fend)
     last = wavelet%t0 + (size(wavelet%q) - 1)*wavelet%dt - t_start + reach
@@ -67,7 +71,7 @@ contains
       theta = 2/dt*sin(omega*dt/2)
       spectrum = Transform(wavelet%q, wavelet%t0 - t_start, wavelet%dt, theta)*domega/pi*LowPass(theta/(2*pi), 0.8_dp*fend, fend)
       if (k == 0) spectrum = spectrum/2
-      call AddWave(spectrum, omega, (n1 - 0.5_dp)*dt, dt, sum_q)
+      call AddWave(spectrum, omega, (n1 - 0.5_dp)*dt - before, dt, sum_q)
     end do
     q(n1:n2) = real(sum_q, sp)
   end subroutine TimedispSource

@@ -5,18 +5,18 @@
 module verify_m
   use dealer_m, only: FOREVER
   use error_m, only: error_t, FailFromC
-  use fd2d_variants_m, only: Fd2dVariantBuilt, Fd2dVariantNames, Fd2dVariantNeedsGpu
   use fio_m, only: fio_t, FioClose, FioGet, FioOpen
   use gather_m, only: gather_t
-  use green_m, only: GreenPressure, rate_t, RateNew
+  use green_m, only: GreenPressure, rate_t, RateAt, RateNew
   use kinds_m, only: dp, sp
   use log_m, only: LogError, LogPrint
   use params_m, only: job_t
+  use physics_m, only: PhysicsTable, PhysicsVariantBuilt, PhysicsVariantNeedsGpu, PhysicsVariants
   use prospect_m, only: prospect_t, ProspectRead, ProspectSurvey
   use protocol_m, only: BroadcastInteger, LargestInteger
   use roles_m, only: role_t
   use run_m, only: RunSurvey
-  use worker_m, only: rules_t
+  use worker_desk_m, only: rules_t
   use scratch_c, only: scratch_make, scratch_remove
   use store_m, only: store_t, StoreOpen
   use table_m, only: SplitList, table_t
@@ -36,7 +36,8 @@ module verify_m
 
   !> The checks of this run.
   type :: score_t
-    character(:), allocatable :: folder
+    character(:), allocatable :: folder, physics
+    integer :: shots = NSHOTS                  !< of a survey
     integer :: failed = 0
   end type score_t
 
@@ -54,16 +55,19 @@ contains
     character(kind=c_char, len=1024) :: buffer
     integer :: i
     broken = .false.
+    score%physics = physics
+    if (physics == 'fd3d') score%shots = 2
     if (role%master) then
       call FailFromC(scratch_make(buffer, len(buffer)), error)
       score%folder = FString(buffer)
-      if (.not. allocated(error)) call WriteInputs(score%folder)
+      if (.not. allocated(error) .and. physics == 'fd3d') call WriteInputs3d(score%folder, score%shots)
+      if (.not. allocated(error) .and. physics /= 'fd3d') call WriteInputs(score%folder)
       if (allocated(error)) call LogError(error%message)
       if (allocated(error)) exit_status = 1
     end if
     call BroadcastInteger(role%world, exit_status)
     if (exit_status /= 0) return
-    variants = Usable(role)
+    variants = Usable(role, physics)
     do i = 1, size(variants)
       call Model(role, physics, score, trim(variants(i)), 'layers variant='//trim(variants(i)), 1, broken)
       if (broken) return
@@ -87,18 +91,19 @@ contains
   end subroutine Verify
 
   !> The variants that can be computed here: those for GPUs if worker 1, who computes the comparison, has one.
-  function Usable(role) result(variants)
+  function Usable(role, physics) result(variants)
     type(role_t), intent(in) :: role
+    character(*), intent(in) :: physics
     character(32), allocatable :: variants(:)
     logical, allocatable :: there(:)
     integer :: i, gpu
     gpu = merge(1, 0, role%gpu >= 0 .and. role%worker_id == 1)
     call LargestInteger(role%world, gpu)
-    variants = SplitList(Fd2dVariantNames())
+    variants = SplitList(PhysicsVariants(physics))
     allocate (there(size(variants)))
     do i = 1, size(variants)
-      there(i) = .not. Fd2dVariantNeedsGpu(trim(variants(i)))
-      if (gpu == 1) there(i) = Fd2dVariantBuilt(trim(variants(i)))
+      there(i) = .not. PhysicsVariantNeedsGpu(physics, trim(variants(i)))
+      if (gpu == 1) there(i) = PhysicsVariantBuilt(physics, trim(variants(i)))
     end do
     variants = pack(variants, there)
   end function Usable
@@ -125,6 +130,24 @@ contains
     close (u)
   end subroutine WriteInputs
 
+  !> The same in 3D: water over rock, and water alone.
+  subroutine WriteInputs3d(folder, shots)
+    character(*), intent(in) :: folder
+    integer, intent(in) :: shots
+    call PutText('layers.layers', '0 1500 0 1000'//nl//'130 2600 1500 2000')
+    call PutText('uniform.layers', '0 2000 0 1500')
+    call PutText('line.keymap', 'spread cable fixed x0=203.4 interval=13.7 channels=12 depth=52.3 y=41.7'//nl// &
+                 'shots first_record=1 n='//Str(shots)//' x0=253.3 dx=31.1 z=111.7 y=-12.3 spread=cable')
+  contains
+    subroutine PutText(name, text)
+      character(*), intent(in) :: name, text
+      integer :: u
+      open (newunit=u, file=folder//'/'//name, action='write')
+      write (u, '(a)') text
+      close (u)
+    end subroutine PutText
+  end subroutine WriteInputs3d
+
   subroutine PutRaw(path, a)
     character(*), intent(in) :: path
     real(sp), intent(in) :: a(:, :)
@@ -135,8 +158,9 @@ contains
   end subroutine PutRaw
 
   !> The built-in job: a name of a model, perhaps followed by a further setting.
-  subroutine BuiltIn(folder, output, what, job, error)
-    character(*), intent(in) :: folder, output, what
+  subroutine BuiltIn(score, output, what, job, error)
+    type(score_t), intent(in) :: score
+    character(*), intent(in) :: output, what
     type(job_t), intent(inout) :: job
     type(error_t), allocatable, intent(inout) :: error
     type(table_t) :: table
@@ -144,12 +168,18 @@ contains
     integer :: p
     p = index(what//' ', ' ')
     name = what(:p - 1)
-    text = "keymap = '"//folder//"/line.keymap'"//nl//"output = '"//folder//'/'//output//".nc'"//nl// &
+    associate (folder => score%folder)
+      text = "keymap = '"//folder//"/line.keymap'"//nl//"output = '"//folder//'/'//output//".nc'"//nl// &
            "vp = '"//folder//'/'//name//".vp'"//nl//"rho = '"//folder//'/'//name//".rho'"//nl// &
            'model_nx = 121'//nl//'model_nz = 81'//nl//'model_dx = 10'//nl//'model_dz = 10'//nl// &
            'fpeak = 10'//nl//'tmax = 0.7'//nl//'dt_out = 0.002'//nl
+    if (score%physics == 'fd3d') &
+      text = "keymap = '"//folder//"/line.keymap'"//nl//"output = '"//folder//'/'//output//".nc'"//nl//"layers = '"//folder// &
+             '/'//name//".layers'"//nl//'dx = 20'//nl//'aperture = 60'//nl//'depth = 260'//nl//'npml = 8'//nl//'top = pml'//nl// &
+             'half_length = 4'//nl//'components = p,vx,vy,vz'//nl//'fpeak = 5'//nl//'tmax = 0.5'//nl//'dt_out = 0.004'//nl
+    end associate
     if (p <= len(what)) text = text//what(p + 1:)//nl
-    table%variants = 'auto,'//Fd2dVariantNames()
+    call PhysicsTable(score%physics, table)
     call JobFromText(text, job, table, error)
   end subroutine BuiltIn
 
@@ -169,7 +199,7 @@ contains
     status = 0
     broken = .false.
     if (role%master) then
-      call BuiltIn(score%folder, output, what, job, error)
+      call BuiltIn(score, output, what, job, error)
       if (.not. allocated(error)) call ProspectRead(job, prospect, error)
       if (.not. allocated(error)) call ProspectSurvey(prospect, '', survey)
       if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, .true., .false., error)
@@ -195,7 +225,7 @@ contains
     real(dp) :: worst
     integer :: slot, r
     worst = 0
-    do slot = 1, NSHOTS
+    do slot = 1, score%shots
       call Gather(score, one, slot, a, error)
       call Gather(score, two, slot, b, error)
       if (allocated(error)) exit
@@ -221,18 +251,23 @@ contains
     real(dp), allocatable :: exact(:), t(:)
     real(dp) :: worst, r
     integer :: slot, i
-    call BuiltIn(score%folder, 'uniform', 'uniform', job, error)
+    call BuiltIn(score, 'uniform', 'uniform', job, error)
     if (.not. allocated(error)) call WaveletMake(job, wavelet, error)
     if (.not. allocated(error)) call RateNew(rate, wavelet)
     worst = 0
-    do slot = 1, NSHOTS
+    do slot = 1, score%shots
       call Gather(score, 'uniform', slot, g, error)
       if (allocated(error)) exit
       t = [((i - 1)*job%dt_out, i=1, g%nt)]
       allocate (exact(g%nt))
       do i = 1, g%nrec
-        r = hypot(g%rx(i) - g%sx, g%rz(i) - g%sz)
-        call GreenPressure(rate, 2000.0_dp, 1500.0_dp, r, t, exact)
+        if (allocated(g%ry)) then                    ! p = rho Q'(t - r/c)/(4π r)
+          r = norm2([g%rx(i) - g%sx, g%ry(i) - g%sy, g%rz(i) - g%sz])
+          exact = 1500*RateAt(rate, t - r/2000)/(4*acos(-1.0_dp)*r)
+        else
+          r = hypot(g%rx(i) - g%sx, g%rz(i) - g%sz)
+          call GreenPressure(rate, 2000.0_dp, 1500.0_dp, r, t, exact)
+        end if
         worst = max(worst, Misfit(real(g%traces(:, i, 1), dp), exact))
       end do
       deallocate (exact)

@@ -1,12 +1,15 @@
-!> A rank's watch over the master: it says now and then that it is here, and ends when nothing is heard of the master for long.
+!> A rank's watch over the master: it says now and then that it is here, and ends when nothing is heard of the master for long. On
+!> the master's machine a rank sees at once that the process is gone, and tells all others.
 module vigil_m
   use crew_m, only: PATIENCE
   use host_c, only: host_seconds
   use kinds_m, only: dp
   use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseTick
+  use lock_c, only: lock_alive
   use log_m, only: LogError
-  use protocol_m, only: link_t, LinkFlush, message_t, MSG_END, Poll, Rest, Tell
-  use text_m, only: Str
+  use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_END, Poll, Rest, Tell
+  use roles_m, only: role_t
+  use text_m, only: CString, Str
   implicit none
   private
   public :: vigil_t, ending_t, VigilNew, VigilHeard, VigilLook, VigilDeserted, VigilEnd, VigilWait
@@ -16,6 +19,9 @@ module vigil_m
   type :: vigil_t
     type(lease_t) :: master
     real(dp) :: every = BEAT, beat = -1       !< seconds between heartbeats; the latest
+    character(:), allocatable :: chief        !< the master's process
+    integer :: rank = 0, ranks = 1            !< this one, and how many there are
+    logical :: dead = .false.                 !< the master's process is gone: seen here
   end type vigil_t
 
   !> How a rank is told that the job ends.
@@ -26,11 +32,16 @@ module vigil_m
 
 contains
 
-  subroutine VigilNew(vigil, lease)
+  subroutine VigilNew(vigil, role, lease)
     type(vigil_t), intent(out) :: vigil
+    type(role_t), intent(in) :: role
     real(dp), intent(in) :: lease             !< of a worker [s]; the master has PATIENCE of them
     call LeaseNew(vigil%master, PATIENCE*lease, 1)
     vigil%every = min(BEAT, lease/5)
+    vigil%chief = CString('')
+    if (allocated(role%chief)) vigil%chief = CString(role%chief)
+    vigil%rank = role%rank
+    vigil%ranks = role%size
   end subroutine VigilNew
 
   subroutine VigilHeard(vigil)
@@ -47,7 +58,8 @@ contains
     call LeaseTick(vigil%master, now)
     due = now - vigil%beat > vigil%every
     if (due) vigil%beat = now
-    deserted = LeaseSilence(vigil%master, 1) > vigil%master%seconds
+    if (due) vigil%dead = lock_alive(vigil%chief) == 0
+    deserted = vigil%dead .or. LeaseSilence(vigil%master, 1) > vigil%master%seconds
   end subroutine VigilLook
 
   !> What a rank makes of END, which it answers where that is waited for; or of being deserted: the letter is its own then.
@@ -59,24 +71,42 @@ contains
     type(message_t) :: message
     ending%status = int(letter%n(1))
     ending%broken = letter%n(2) == 1
-    if (deserted .or. .not. ending%broken) return
+    if (deserted .or. letter%from > 0 .or. .not. ending%broken) return   ! nobody is there to answer
     message%kind = MSG_END
     call Tell(link, message)
     call LinkFlush(link)
   end subroutine VigilEnd
 
-  !> The letter of a rank that is deserted: stopped before the end, and ranks are lost.
-  subroutine VigilDeserted(vigil, letter)
+  !> The letter of a rank that is deserted, to itself: stopped before the end, and ranks are lost. If it knows for sure, all others
+  !> get it too. `whose`: another rank's silence.
+  subroutine VigilDeserted(vigil, link, letter, whose)
     type(vigil_t), intent(in) :: vigil
+    type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: letter
-    call LogError('nothing was heard of rank 0 for '//Str(vigil%master%seconds)//' s: it is taken for dead and this rank ends; '// &
-                  'run the same command again to continue')
+    character(*), intent(in), optional :: whose
+    type(message_t) :: message
+    character(:), allocatable :: why
+    integer :: r
+    if (vigil%dead) then
+      why = 'rank 0 is dead'
+    else if (present(whose)) then
+      why = whose//' was not heard of for '//Str(vigil%master%seconds)//' s'
+    else
+      why = 'nothing was heard of rank 0 for '//Str(vigil%master%seconds)//' s: it is taken for dead'
+    end if
+    call LogError(why//'; this rank ends; run the same command again to continue')
     letter%kind = MSG_END
     letter%n(1:2) = [3, 1]
+    do r = 1, merge(vigil%ranks - 1, 0, vigil%dead)
+      if (r == vigil%rank) cycle
+      message = letter
+      call Answer(link, r, message)
+    end do
   end subroutine VigilDeserted
 
   !> A rank that has nothing to do waits for the end.
-  subroutine VigilWait(link, lease, ending)
+  subroutine VigilWait(role, link, lease, ending)
+    type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link
     real(dp), intent(in) :: lease
     type(ending_t), intent(out) :: ending
@@ -84,7 +114,7 @@ contains
     type(message_t) :: letter
     real(dp) :: nap
     logical :: due, gone
-    call VigilNew(vigil, lease)
+    call VigilNew(vigil, role, lease)
     nap = 0
     gone = .false.
     do while (letter%kind /= MSG_END)
@@ -93,7 +123,7 @@ contains
       else
         call Rest(nap)
         call VigilLook(vigil, due, gone)
-        if (gone) call VigilDeserted(vigil, letter)
+        if (gone) call VigilDeserted(vigil, link, letter)
       end if
     end do
     call VigilEnd(link, letter, gone, ending)

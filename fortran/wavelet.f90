@@ -48,6 +48,8 @@ contains
       call MakeRicker(job%fpeak, wavelet, error)
     case ('ormsby')
       call MakeOrmsby([job%f1, job%f2, job%f3, job%f4], wavelet, error)
+    case ('gauss')
+      call MakeGauss(job%sigma, wavelet)
     case ('file')
       call MakeFromFile(job%wavelet_file, job%wavelet_dt, wavelet, error)
     case default
@@ -56,6 +58,7 @@ contains
     if (allocated(error)) return
     call TrimEnds(wavelet)
     call FindBand(wavelet)
+    if (job%wavelet == 'gauss') wavelet%fpeak = max(wavelet%fpeak, 0.3_dp*wavelet%fmax)   ! its spectrum has its peak at 0
     if (job%fmax > 0) wavelet%fmax = job%fmax
     wavelet%q = job%amplitude*wavelet%q
     if (.not. (maxval(abs(wavelet%q)) > 1.0e-30_dp .and. maxval(abs(wavelet%q)) < 1.0e30_dp)) then
@@ -89,6 +92,21 @@ contains
     end do
     wavelet%t0 = -n*wavelet%dt
   end subroutine MakeRicker
+
+  !> exp(-t²/(2 sigma²))/(sigma sqrt(2π)), of area 1; its spectrum is at 1e-5 at 0.764/sigma.
+  subroutine MakeGauss(sigma, wavelet)
+    real(dp), intent(in) :: sigma
+    type(wavelet_t), intent(inout) :: wavelet
+    integer :: i, n
+    wavelet%name = 'Gaussian of area 1, sigma '//Str(sigma)//' s'
+    wavelet%dt = sigma/8
+    n = 6*8
+    allocate (wavelet%q(2*n + 1))
+    do i = -n, n
+      wavelet%q(n + 1 + i) = exp(-0.5_dp*(i*wavelet%dt/sigma)**2)/(sigma*sqrt(2*pi))
+    end do
+    wavelet%t0 = -n*wavelet%dt
+  end subroutine MakeGauss
 
   !> Zero-phase wavelet with a trapezoid spectrum f1..f2..f3..f4 (Ormsby; Ryan 1994, CSEG Recorder 19), peak 1. Its tails go on for
   !> ever with 1/t²; a Kaiser window makes it compact, which rounds the corners of the trapezoid by half the narrower ramp.

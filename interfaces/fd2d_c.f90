@@ -6,7 +6,7 @@
 !>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module fd2d_c
-  use iso_c_binding, only: c_ptr, c_int, c_long, c_long_long, c_float, c_char
+  use iso_c_binding, only: c_ptr, c_int, c_long, c_long_long, c_float, c_char, c_null_char
   implicit none
   private
   public :: fd2d_cfg, fd2d_variant_count, fd2d_variant_name, fd2d_variant_about, fd2d_variant_needs_gpu, fd2d_variant_built
@@ -14,6 +14,7 @@ module fd2d_c
   public :: fd2d_field, fd2d_set_field, fd2d_maxabs, fd2d_reset, fd2d_bytes, fd2d_device, fd2d_tune
   public :: fd2d_pending, fd2d_peak, fd2d_need
   public :: fd2d_state_size, fd2d_save, fd2d_load
+  public :: fd2d_band, fd2d_filters, fd2d_filter, fd2d_filtered
 
   !> What a grid is. dx, dz [m], dt [s]; w(1:half_length) weights of the differentiators.
   type, bind(c) :: fd2d_cfg
@@ -25,7 +26,20 @@ module fd2d_c
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
     real(c_float) :: dx, dz, dt
     real(c_float) :: w(8)
+    character(kind=c_char) :: shape(16) = c_null_char !< of the blocks of `tuned`, null-terminated; empty: it chooses
   end type fd2d_cfg
+
+  !> A matrix of few columns a row, which turns samples into fewer samples: y = m (gain x). Rows stand in groups of four that share
+  !> their columns: row 4 g + j of group g is m(j, at(g)) .. m(j, at(g) + count(g) - 1), all from 0, and begins at column first(g).
+  !> Columns before 0 or beyond the last are of samples that are 0. Groups may have the same numbers.
+  type, bind(c) :: fd2d_band
+    integer(c_int) :: columns, rows                   !< samples in, samples out
+    integer(c_int) :: groups                          !< of rows: (rows + 3) / 4
+    integer(c_int) :: n                               !< numbers of a row in m
+    type(c_ptr) :: gain                               !< (columns) float, or null: 1
+    type(c_ptr) :: first, count, at                   !< (groups) int
+    type(c_ptr) :: m                                  !< (4, n) float
+  end type fd2d_band
 
   interface
     !> How many kernel variants this build has.
@@ -146,6 +160,32 @@ module fd2d_c
       integer(c_int), value :: it, n
       real(c_float), intent(out) :: out(*)
     end function fd2d_traces
+
+    !> 1 if the variant filters traces itself, where they are.
+    integer(c_int) function fd2d_filters(handle) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+    end function fd2d_filters
+
+    !> Filter `which` (0 or 1) of the handle from now on: samples of all steps -> band(1) -> band(2). It is copied.
+    integer(c_int) function fd2d_filter(handle, which, band) bind(c)
+      import :: c_ptr, c_int, fd2d_band
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: which
+      type(fd2d_band), intent(in) :: band(2)
+    end function fd2d_filter
+
+    !> The samples of all steps since fd2d_receivers or fd2d_reset, as many as the filter `which` has columns, of receivers
+    !> first .. first+nrec-1 (from 0), filtered: out(rows of band(2), nrec). Sums in double, rounded to float after each band.
+    integer(c_int) function fd2d_filtered(handle, which, first, nrec, out) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: which, first, nrec
+      real(c_float), intent(out) :: out(*)
+    end function fd2d_filtered
 
     !> A copy out(nx,nz) of a field: 0 sigma, 1 vx, 2 vz.
     integer(c_int) function fd2d_field(handle, which, out) bind(c)

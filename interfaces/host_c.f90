@@ -81,11 +81,12 @@ module host_c
       implicit none
     end function host_terms
 
-    !> Ends the process, by SIGALRM, unless it has ended by itself in so many seconds.
-    subroutine host_alarm(seconds) bind(c)
-      import :: c_int
+    !> Ends the process with `status` and `words` on standard error, unless it has ended by itself in so many seconds; 0: no more.
+    subroutine host_alarm(seconds, status, words) bind(c)
+      import :: c_char, c_int
       implicit none
-      integer(c_int), value :: seconds
+      integer(c_int), value :: seconds, status
+      character(kind=c_char), intent(in) :: words(*)
     end subroutine host_alarm
 
     !> Ends the process here and now: no MPI, no handlers, no buffers.

@@ -3,7 +3,7 @@ module lock_c
   use iso_c_binding, only: c_char, c_double, c_int, c_ptr
   implicit none
   private
-  public :: lock_try, lock_read, lock_alive, lock_break, lock_keep, lock_lost, lock_release
+  public :: lock_try, lock_read, lock_self, lock_alive, lock_break, lock_keep, lock_lost, lock_release
 
   interface
     !> Makes the lock file at `path`. NULL if that failed: `held` = 1 because somebody has the lock, else 0 and the error is set.
@@ -22,6 +22,14 @@ module lock_c
       integer(c_int), value :: n
       character(kind=c_char), intent(out) :: text(n)
     end function lock_read
+
+    !> Which process this is, as it stands in a lock: at most n - 1 characters and a null.
+    subroutine lock_self(n, text) bind(c)
+      import :: c_char, c_int
+      implicit none
+      integer(c_int), value :: n
+      character(kind=c_char), intent(out) :: text(n)
+    end subroutine lock_self
 
     !> Whether the owner of the lock with this text lives: 1 it does, 0 it is dead, -1 it is no process of this machine.
     integer(c_int) function lock_alive(text) bind(c)

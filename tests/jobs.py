@@ -68,20 +68,21 @@ def kick(pid, sig=signal.SIGKILL):
 
 
 def cpu(pid):
-    """Seconds of CPU time a process has used."""
+    """Seconds of CPU time a process has used, 0 if there is none."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return int(fields[11]) / os.sysconf("SC_CLK_TCK")
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     except (OSError, IndexError):
         return 0.0
 
 
 class Job:
-    """A run in this folder, its stderr in OUTPUT.err."""
+    """A run in this folder, its stderr in a file of its own, whose name has no .nc in it: see badfs.py."""
 
     def __init__(self, *words, output, ranks, options=(), env=None):
         self.output = output
-        self.err = open(output + ".err", "w")
+        self.log = Path(output.replace(".nc", "") + ".err")
+        self.err = open(self.log, "w")
         self.process = subprocess.Popen(command("par=job.par", f"output={output}", *words, ranks=ranks, options=options),
                                         stdin=subprocess.DEVNULL, stderr=self.err, start_new_session=True,
                                         env={**os.environ, **(env or {})})
@@ -112,4 +113,4 @@ class Job:
         return status
 
     def said(self):
-        return Path(self.output + ".err").read_text(errors="replace")
+        return self.log.read_text(errors="replace")

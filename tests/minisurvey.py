@@ -7,6 +7,7 @@ import numpy as np
 from netCDF4 import Dataset
 
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplFd2dmod"
+SLOW = 6 if "debug" in os.environ["B"] else 1       # the sanitizers make a step so much slower
 NX, NZ, DX = 121, 61, 10.0
 
 DECK = {
@@ -48,7 +49,7 @@ def command(*words, ranks=1, options=()):
 
 def run(*words, ranks=1, timeout=250, env=None):
     """The finished process: returncode, stdout, stderr as text."""
-    return subprocess.run(command(*words, ranks=ranks), capture_output=True, text=True, timeout=timeout,
+    return subprocess.run(command(*words, ranks=ranks), capture_output=True, text=True, timeout=timeout * SLOW,
                           stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
 
 

@@ -19,9 +19,12 @@ module readers_m
   use letters_m, only: GatherFrom, ModelFrom, SealLetter, ShotFrom, SnapsFrom, VerdictFrom, WindowFrom
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
   use params_m, only: job_t
-  use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS, MSG_WRITTEN
+  use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS, MSG_START, MSG_WRITTEN
+  use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Text, Verdict
+  use readers_kept_m, only: Lock, State
   use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid
   use shot_m, only: shot_t
+  use startletter_m, only: StartFrom, StartLetter
   use table_m, only: table_t
   use tabledoc_m, only: TableText
   use text_m, only: CString, Lower, NearestName, Str, ToInt, ToReal
@@ -33,10 +36,8 @@ module readers_m
   private
   public :: FuzzOne, FuzzReaders
 
-  character(*), parameter :: FuzzReaders = 'numbers params scheme arguments keymap journal raw netcdf wavelet gathers letters'
-  character, parameter :: lf = achar(10)
-  character, parameter :: between = achar(1)     !< parts two files of one input
-  integer(c_int), parameter :: refused = 0, taken = 1, wrong = -1
+  character(*), parameter :: FuzzReaders = 'numbers params scheme arguments keymap journal raw netcdf wavelet gathers letters start '// &
+                                         'state lock'
 
   type, bind(c) :: layout_t                      !< struct fio_layout
     integer(c_long) :: header, total, begin, bytes, records
@@ -91,6 +92,12 @@ contains
       outcome = Gathers(input, at)
     case ('letters')
       outcome = Letters(input)
+    case ('start')
+      outcome = Start(input)
+    case ('state')
+      outcome = State(input, at)
+    case ('lock')
+      outcome = Lock(input, at)
     case default
       outcome = -2
     end select
@@ -475,69 +482,72 @@ contains
     if (allocated(error) .and. outcome == taken) outcome = refused
   end function Letters
 
+  !> START as text: exit status, samples of the source, then its numbers; behind the separator components and variant. What is taken
+  !> must be a scheme that says the same again.
+  integer(c_int) function Start(input) result(outcome)
+    character(*), intent(in) :: input
+    type(message_t) :: m, back
+    type(scheme_t) :: scheme
+    type(error_t), allocatable :: error
+    character(:), allocatable :: head, words
+    real(dp) :: number(40)
+    integer :: status, n
+    call Split(input, head, words)
+    call TakeReals(head, number, n)
+    m = message_t(kind=MSG_START, text=words)
+    m%n(1) = nint(max(-1.0e9_dp, min(1.0e9_dp, number(1))), i8)
+    allocate (m%places, source=number(3:max(2, n)))
+    allocate (m%fields(nint(max(0.0_dp, min(1.0e4_dp, number(2))))), source=1.0)
+    call SealLetter(m)
+    outcome = refused
+    if (LetterFault(m) /= '') return
+    call StartFrom(m, status, scheme, error)
+    outcome = Verdict(error)
+    if (outcome /= taken .or. status /= 0) return
+    call StartLetter(0, scheme, back)
+    if (any(abs(back%places - m%places) > 0) .or. back%text /= m%text .or. scheme%half_length < 1 .or. scheme%nt < 1) &
+      outcome = Contradiction('a scheme that is another one')
+  end function Start
+
   !> Whole numbers between blanks; what is none is 0.
   subroutine TakeNumbers(line, number)
     character(*), intent(in) :: line
     integer(i8), intent(out) :: number(:)
-    integer :: i, first, last
+    character(:), allocatable :: rest
+    integer :: i
     logical :: ok
+    rest = line
     number = 0
-    last = 0
     do i = 1, size(number)
-      first = verify(line(last + 1:), ' ') + last
-      if (first == last) return
-      last = index(line(first:)//' ', ' ') + first - 2
-      call IntegerOf(line(first:last), number(i), ok)
+      if (rest == '') return
+      call IntegerOf(NextWord(rest), number(i), ok)
     end do
   end subroutine TakeNumbers
 
-  ! --- pieces --------------------------------------------------------------------------------------------------------
-
-  !> A refusal must say something a person can use.
-  integer(c_int) function Verdict(error) result(outcome)
-    type(error_t), allocatable, intent(in) :: error
-    outcome = taken
-    if (.not. allocated(error)) return
-    outcome = refused
-    if (len(error%message) < 15) outcome = Contradiction("'"//error%message//"' is no sentence")
-  end function Verdict
-
-  integer(c_int) function Contradiction(why) result(outcome)
-    use, intrinsic :: iso_fortran_env, only: output_unit
-    character(*), intent(in) :: why
-    outcome = wrong
-    write (output_unit, '(a)') 'contradiction: '//why
-    flush (output_unit)
-  end function Contradiction
-
-  !> What stands before and behind the first separator.
-  subroutine Split(input, before, behind)
-    character(*), intent(in) :: input
-    character(:), allocatable, intent(out) :: before, behind
-    integer :: p
-    p = index(input, between)
-    if (p == 0) p = len(input) + 1
-    before = input(:p - 1)
-    behind = input(min(p, len(input)) + 1:)
-  end subroutine Split
-
-  subroutine Put(path, text)
-    character(*), intent(in) :: path, text
-    integer :: unit, io
-    open (newunit=unit, file=path, access='stream', form='unformatted', status='replace', action='write', iostat=io)
-    if (io /= 0) return
-    write (unit, iostat=io) text
-    close (unit)
-  end subroutine Put
-
-  pure function Text(chars) result(t)
-    character(kind=c_char), intent(in) :: chars(:)
-    character(:), allocatable :: t
-    integer :: i
-    allocate (character(size(chars)) :: t)
-    do i = 1, size(chars)
-      t(i:i) = chars(i)
+  !> The same for the first `n` real numbers.
+  subroutine TakeReals(line, number, n)
+    character(*), intent(in) :: line
+    real(dp), intent(out) :: number(:)
+    integer, intent(out) :: n
+    character(:), allocatable :: rest
+    logical :: ok
+    rest = line
+    number = 0
+    do n = 0, size(number) - 1
+      if (rest == '') return
+      call NumberOf(NextWord(rest), number(n + 1), ok)
     end do
-  end function Text
+  end subroutine TakeReals
+
+  !> Takes the first word away from a line that is not empty.
+  function NextWord(rest) result(word)
+    character(:), allocatable, intent(inout) :: rest
+    character(:), allocatable :: word
+    integer :: last
+    rest = rest(verify(rest, ' '):)
+    last = index(rest//' ', ' ') - 1
+    word = rest(:last)
+    rest = rest(last + 1:)
+  end function NextWord
 
 end module readers_m

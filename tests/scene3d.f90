@@ -2,11 +2,11 @@
 !> engine.
 module scene3d_m
   use der_m, only: DerSumAbs, DerTaylor
-  use error_m, only: error_t, Fail
+  use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
-  use fd3d_fortran_m, only: fd3d_fortran_t
   use fd3d_layers_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
   use fd3d_list_m, only: fd3d_list_t
+  use fd3d_variants_m, only: Fd3dEngineNew
   use kinds_m, only: dp, sp
   implicit none
   private
@@ -66,12 +66,7 @@ contains
     character(*), intent(in) :: name
     class(fd3d_engine_t), allocatable, intent(out) :: engine
     type(error_t), allocatable, intent(inout) :: error
-    select case (name)
-    case ('fortran')
-      allocate (fd3d_fortran_t :: engine)
-    case default
-      call Fail(error, 'no 3D engine '//name)
-    end select
+    call Fd3dEngineNew(name, engine, error)
   end subroutine Scene3dEngine
 
   !> The engine of one subdomain, ready for the first step. `source`, `receivers`: lists made for this subdomain.

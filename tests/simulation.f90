@@ -1,7 +1,8 @@
 !> A survey without computing: events on a clock of their own around the real dealer. What the dealing tests share.
 !>
-!> A worker has a true rate for each slot that the dealer does not know; a shot takes until the rate has summed up to its cost.
-!> It tells its progress every BEAT seconds, and gives a dropped shot up when it next looks, after at most `deaf` seconds.
+!> A worker has a true rate that the dealer does not know, and its shots in flight share it; a shot takes until its part has summed
+!> up to its cost. A shot that has a worker with several slots for itself gets a part of the rate only (`alone`). A worker tells its
+!> progress every BEAT seconds, and gives a dropped shot up when it next looks, after at most `deaf` seconds.
 module simulation_m
   use dealer_m, only: dealer_t, DealerDone, DealerDrop, DealerGone, DealerIdle, DealerLost, DealerNew, DealerNext, DealerPut, &
                       DealerReady
@@ -15,7 +16,8 @@ module simulation_m
 
   !> Workers and shots. Every worker is one that computes on a GPU or a CPU rank.
   type :: mix_t
-    real(dp), allocatable :: rate(:)          !< cost a second of each slot, (workers)
+    real(dp), allocatable :: rate(:)          !< cost a second of each slot while all are busy, (workers)
+    real(dp), allocatable :: trial(:)         !< of the worker, as it says at first; 0 = it does not know, (workers)
     integer, allocatable :: slots(:)          !< shots at once, (workers)
     logical, allocatable :: gpu(:)            !< (workers)
     real(dp), allocatable :: cost(:)          !< (shots)
@@ -25,6 +27,7 @@ module simulation_m
     integer :: dies = 0                       !< worker that loses what it has and is gone, 0 = none
     real(dp) :: death = 0                     !< when [s]
     real(dp) :: deaf = 1                      !< a worker looks so often whether its shot is dropped [s]
+    real(dp) :: alone = 1                     !< one shot at a time gets this part of its worker's rate at most
   end type mix_t
 
   type :: outcome_t
@@ -40,7 +43,8 @@ module simulation_m
   type :: slot_t
     integer :: worker = 0
     integer :: shot = 0                       !< 0 = it waits
-    real(dp) :: since = 0, until = 0          !< of that shot [s]
+    real(dp) :: left = 0, whole = 0           !< cost of that shot
+    real(dp) :: until = 0                     !< when it ends if nothing changes [s]
     real(dp) :: stop = huge(1.0_dp)           !< when it gives that shot up [s]
     logical :: fails = .false., gone = .false.
   end type slot_t
@@ -55,7 +59,7 @@ contains
     type(dealer_t) :: dealer
     type(slot_t), allocatable :: slot(:)
     logical, allocatable :: failed(:), nothing(:)
-    real(dp) :: now, beat_at
+    real(dp) :: now, before, beat_at
     integer :: i, j
     allocate (failed(size(mix%cost)), source=.false.)
     allocate (nothing(size(mix%cost)), source=.false.)
@@ -70,18 +74,24 @@ contains
       slot = [slot, (slot_t(worker=i), j=1, mix%slots(i))]
     end do
     do i = 1, size(slot)
-      call DealerReady(dealer, slot(i)%worker, mix%gpu(slot(i)%worker), 1, now)
+      call Ready(mix, dealer, slot(i)%worker, now)
     end do
     beat_at = BEAT
     do
       call DealAll(mix, dealer, slot, failed, now, outcome)
       if (DealerIdle(dealer) .and. all(slot%shot == 0)) exit
       if (now > 1.0e7_dp) exit
+      before = now
       now = beat_at
       do i = 1, size(slot)
+        if (slot(i)%shot > 0) slot(i)%until = before + SecondsFor(mix, slot(i)%worker, before, slot(i)%left/Share(mix, slot, i))
         if (slot(i)%shot > 0) now = min(now, slot(i)%until, slot(i)%stop)
       end do
       if (mix%dies > 0 .and. mix%death > 0 .and. .not. all(slot%gone .or. slot%worker /= mix%dies)) now = min(now, mix%death)
+      do i = 1, size(slot)
+        if (slot(i)%shot > 0) slot(i)%left = slot(i)%left - Share(mix, slot, i)* &
+                                             (SlotWork(mix, slot(i)%worker, now) - SlotWork(mix, slot(i)%worker, before))
+      end do
       do i = 1, size(slot)
         call Event(mix, dealer, slot(i), failed, now, outcome)
       end do
@@ -89,9 +99,7 @@ contains
       beat_at = now + BEAT
       do i = 1, size(slot)
         if (slot(i)%shot == 0) cycle
-        call DealerPut(dealer, slot(i)%worker, slot(i)%shot, &
-                       (SlotWork(mix, slot(i)%worker, now) - SlotWork(mix, slot(i)%worker, slot(i)%since))/ &
-                       mix%cost(slot(i)%shot), now)
+        call DealerPut(dealer, slot(i)%worker, slot(i)%shot, (slot(i)%whole - slot(i)%left)/mix%cost(slot(i)%shot), now)
       end do
     end do
     outcome%makespan = now
@@ -108,18 +116,16 @@ contains
     real(dp), intent(in) :: now
     type(outcome_t), intent(inout) :: outcome
     integer :: i, shot, from, worker
-    real(dp) :: seconds
     do i = 1, size(slot)
       if (slot(i)%shot > 0 .or. slot(i)%gone) cycle
       call DealerNext(dealer, slot(i)%worker, now, shot, from)
       if (shot == 0) cycle
       outcome%last_deal(slot(i)%worker) = now
-      seconds = ShotSeconds(mix, slot(i)%worker, now, mix%cost(shot))
       slot(i)%shot = shot
-      slot(i)%since = now
       slot(i)%stop = huge(1.0_dp)
       slot(i)%fails = .not. failed(shot) .and. mod(shot*0.618034_dp, 1.0_dp) < mix%lost
-      slot(i)%until = now + merge(0.5_dp, 1.0_dp, slot(i)%fails)*seconds
+      slot(i)%whole = merge(0.5_dp, 1.0_dp, slot(i)%fails)*mix%cost(shot)
+      slot(i)%left = slot(i)%whole
       failed(shot) = failed(shot) .or. slot(i)%fails
     end do
     do while (DealerDrop(dealer, worker, shot))
@@ -129,6 +135,28 @@ contains
     end do
   end subroutine DealAll
 
+  subroutine Ready(mix, dealer, worker, now)
+    type(mix_t), intent(in) :: mix
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: now
+    real(dp) :: trial
+    trial = 0
+    if (allocated(mix%trial)) trial = mix%trial(worker)
+    call DealerReady(dealer, worker, mix%gpu(worker), 1, now, trial)
+  end subroutine Ready
+
+  !> How much faster than with all slots busy a slot's shot goes now.
+  pure real(dp) function Share(mix, slot, i)
+    type(mix_t), intent(in) :: mix
+    type(slot_t), intent(in) :: slot(:)
+    integer, intent(in) :: i
+    integer :: busy
+    busy = count(slot%shot > 0 .and. slot%worker == slot(i)%worker)
+    Share = mix%slots(slot(i)%worker)*min(mix%alone, 1.0_dp/busy)
+    if (mix%slots(slot(i)%worker) == 1) Share = 1
+  end function Share
+
   !> What happens to a slot now.
   subroutine Event(mix, dealer, slot, failed, now, outcome)
     type(mix_t), intent(in) :: mix
@@ -137,10 +165,11 @@ contains
     logical, intent(inout) :: failed(:)
     real(dp), intent(in) :: now
     type(outcome_t), intent(inout) :: outcome
-    logical :: parked, dropped, dies
+    logical :: parked, dropped, dies, over
     dies = slot%worker == mix%dies .and. now >= mix%death .and. .not. slot%gone
-    if (slot%shot > 0 .and. (now >= min(slot%until, slot%stop) .or. dies)) then
-      if (dies .or. slot%fails .or. slot%stop < slot%until) then
+    over = slot%left <= 1.0e-9_dp*slot%whole
+    if (slot%shot > 0 .and. (over .or. now >= slot%stop .or. dies)) then
+      if (dies .or. slot%fails .or. .not. over) then
         call DealerLost(dealer, slot%worker, slot%shot, .false., now, parked, dropped)
       else
         if (dealer%finished(slot%shot)) outcome%late = outcome%late + 1
@@ -149,15 +178,15 @@ contains
         call DealerDone(dealer, slot%worker, slot%shot, now)
       end if
       slot%shot = 0
-      if (.not. dies) call DealerReady(dealer, slot%worker, mix%gpu(slot%worker), 1, now)
+      if (.not. dies) call Ready(mix, dealer, slot%worker, now)
     end if
     if (.not. dies) return
     slot%gone = .true.
     call DealerGone(dealer, slot%worker)
   end subroutine Event
 
-  !> Seconds a worker needs from `now` for a shot.
-  real(dp) function ShotSeconds(mix, worker, now, cost) result(seconds)
+  !> Seconds a slot needs from `now` for so much work.
+  real(dp) function SecondsFor(mix, worker, now, cost) result(seconds)
     type(mix_t), intent(in) :: mix
     integer, intent(in) :: worker
     real(dp), intent(in) :: now, cost
@@ -166,7 +195,7 @@ contains
     do i = 1, merge(100, 0, mix%drift > 0)      ! a contraction by the drift
       seconds = seconds + (cost - SlotWork(mix, worker, now + seconds) + SlotWork(mix, worker, now))/mix%rate(worker)
     end do
-  end function ShotSeconds
+  end function SecondsFor
 
   !> No schedule can be shorter [s]: until then the slots, each with whole shots of the smallest size, cannot have done the work,
   !> and the largest shot on the fastest slot takes as long. With drift: as fast as they ever are on average over a shot.
@@ -175,7 +204,7 @@ contains
     real(dp) :: low, high
     integer :: i
     low = 0
-    high = 2*sum(mix%cost)/maxval(mix%rate)
+    high = 2*sum(mix%cost)/maxval(mix%slots*mix%rate)
     do i = 1, 60
       time = (low + high)/2
       if (Room(mix, time)) then
@@ -184,10 +213,10 @@ contains
         low = time
       end if
     end do
-    time = max(high, maxval(mix%cost)/maxval(mix%rate*(1 + mix%drift)))
+    time = max(high, maxval(mix%cost)/maxval(mix%slots*mix%rate*(1 + mix%drift)))
   end function LowerBound
 
-  !> Whether the slots could do all within `time`, were shots of unequal size divisible.
+  !> Whether the workers could do all within `time`, were shots of unequal size divisible.
   logical function Room(mix, time)
     type(mix_t), intent(in) :: mix
     real(dp), intent(in) :: time
@@ -196,10 +225,10 @@ contains
     least = minval(mix%cost)
     work = 0
     do w = 1, size(mix%rate)
-      one = SlotWork(mix, w, merge(min(time, mix%death), time, w == mix%dies))
+      one = mix%slots(w)*SlotWork(mix, w, merge(min(time, mix%death), time, w == mix%dies))
       if (one < least*(1 - 1.0e-9_dp)) one = 0
       if (maxval(mix%cost) <= least) one = least*aint(one/least*(1 + 1.0e-9_dp))
-      work = work + mix%slots(w)*one
+      work = work + one
     end do
     Room = work >= sum(mix%cost)*(1 - 1.0e-9_dp)
   end function Room

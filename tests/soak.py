@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 from badfs import BadFs  # noqa: E402
 from check import claim, done, skip  # noqa: E402
+from jobs import kick, ranks_here  # noqa: E402
 from minisurvey import PROGRAM, make, statuses, write_keymap  # noqa: E402
 from spltools.cdf5 import Header  # noqa: E402
 
@@ -78,21 +79,6 @@ class Weather:
     def alive(self):
         return self.p is not None and self.p.poll() is None
 
-    def ranks(self):
-        """{rank: process} of the job in this folder; one that is dying may still be among them."""
-        found = {}
-        for entry in Path("/proc").iterdir():
-            try:
-                if not entry.name.isdigit() or os.readlink(entry / "exe") != str(PROGRAM.resolve()) \
-                        or os.readlink(entry / "cwd") != os.getcwd():
-                    continue
-                for word in (entry / "environ").read_bytes().split(b"\0"):
-                    if word.startswith(b"OMPI_COMM_WORLD_RANK="):
-                        found[int(word.split(b"=")[1])] = int(entry.name)
-            except OSError:
-                pass
-        return found
-
     def done(self):
         journal = Path("out.nc.journal")
         return journal.read_bytes().count(b" checksum=") if journal.exists() else 0
@@ -134,8 +120,8 @@ class Weather:
         return status
 
     def end_all(self):
-        self.until(lambda: not self.ranks(), 3)      # without a launcher ranks end by themselves, or are ended
-        while left := self.ranks():
+        self.until(lambda: not ranks_here(), 3)      # without a launcher ranks end by themselves, or are ended
+        while left := ranks_here():
             for pid in left.values():
                 kick(pid, signal.SIGKILL)
             time.sleep(0.02)
@@ -144,7 +130,7 @@ class Weather:
 
     def kill(self):
         who = self.luck.choice(WHO)
-        ranks = self.ranks()
+        ranks = ranks_here()
         slow = [r for r in ranks if r > 1]
         victims = {"worker": [ranks[self.luck.choice(slow)]] if slow else [], "fast worker": [ranks.get(1)],
                    "master": [ranks.get(0)], "mpirun": [self.p.pid], "all": [self.p.pid, *ranks.values()]}[who]
@@ -160,7 +146,7 @@ class Weather:
         return f"kill of {who}"
 
     def stall(self):
-        workers = [pid for rank, pid in self.ranks().items() if rank > 0]
+        workers = [pid for rank, pid in ranks_here().items() if rank > 0]
         if not workers:
             return None
         pid = self.luck.choice(workers)
@@ -173,7 +159,7 @@ class Weather:
         """Everything ends; the last line of the journal was being written, or the last line that tells of a shot done."""
         if not self.alive() or self.done() < 1:
             return None
-        for pid in [self.p.pid, *self.ranks().values()]:
+        for pid in [self.p.pid, *ranks_here().values()]:
             kick(pid, signal.SIGKILL)
         self.ended()
         path = Path("out.nc.journal")
@@ -250,13 +236,6 @@ class Weather:
             self.wrong.append(f"survey {self.surveys + 1}: shots written {min(times)} to {max(times)} times, {todo} damaged")
         if masked("out.nc") != masked("fair/out.nc"):
             self.wrong.append(f"survey {self.surveys + 1}: its output differs")
-
-
-def kick(pid, sig):
-    try:
-        os.kill(pid, sig)
-    except ProcessLookupError:
-        pass
 
 
 def main():

@@ -12,4 +12,9 @@ tail -n +5 "$ROOT/inputs/README.md" > kept
 claim 'inputs/README.md from its fifth line on is SplFd2dmod --markdown' diff -u kept reference
 "$B/bin/SplFd2dmod" --template > template
 claim 'inputs/defaults.par is SplFd2dmod --template' diff -u "$ROOT/inputs/defaults.par" template
+"$B/bin/SplFd3dmod" --markdown > reference3d
+tail -n +5 "$ROOT/inputs/parameters3d.md" > kept3d
+claim 'inputs/parameters3d.md from its fifth line on is SplFd3dmod --markdown' diff -u kept3d reference3d
+"$B/bin/SplFd3dmod" --template > template3d
+claim 'inputs/defaults3d.par is SplFd3dmod --template' diff -u "$ROOT/inputs/defaults3d.par" template3d
 exit $failed

@@ -6,6 +6,7 @@ program t104_resampling
   use kinds_m, only: dp, sp
   use resample_m, only: Resample
   use text_m, only: Str
+  use tracebands_m, only: band_t, TraceBands
   use timedisp_m, only: TraceFilterApply, TraceFilterNew, tracefilter_t, TraceMargin
   implicit none
   real(dp), parameter :: pi = acos(-1.0_dp)
@@ -17,6 +18,10 @@ program t104_resampling
   call PassAndStop(0.001_dp, 0.002_dp, 0.0_dp)
   call PassAndStop(0.003_dp, 0.004_dp, 0.0_dp)
   call FineOutput()
+  call Bands(12053, 0.0005_dp, 1501, 0.004_dp, .true.)
+  call Bands(1000, 0.0005_dp, 126, 0.004_dp, .false.)
+  call Bands(600, 0.002_dp, 1502, 0.00067_dp, .true.)
+  call Bands(3, 0.001_dp, 2, 0.004_dp, .true.)
   call TinyCases()
   call BadRequests()
   call Cost()
@@ -93,6 +98,46 @@ contains
     e = maxval(abs(out(:, 1) - Packet([((n - 1)*0.00067_dp, n=1, 1500)], 60.0_dp, 0.5_dp, 0.05_dp)))
     call Claim(e <= 1e-4_dp .and. maxval(abs(out(:, 2) + 3*out(:, 1))) < 1e-5_dp, '2 ms to 0.67 ms: error '//Str(e, 2)//' <= 1e-4')
   end subroutine FineOutput
+
+  !> The filter as two band matrices, as it is given to those that filter elsewhere, summed in double here.
+  subroutine Bands(nt, dt, nt_out, dt_out, correct)
+    integer, intent(in) :: nt, nt_out
+    real(dp), intent(in) :: dt, dt_out
+    logical, intent(in) :: correct
+    type(tracefilter_t) :: f
+    type(band_t) :: band(2)
+    real(sp), allocatable :: raw(:, :), out(:, :)
+    real(dp), allocatable :: y(:)
+    real(dp) :: e
+    allocate (raw(nt, 1), out(nt_out, 1))
+    call random_number(raw)
+    call TraceFilterNew(f, nt, dt, -0.01_dp, -0.5_dp, nt_out, dt_out, 90.0_dp, correct, error)
+    if (allocated(error)) call ClaimFine(error, 'filter')
+    call TraceFilterApply(f, raw, out)
+    call TraceBands(f, band)
+    y = Product2(band(2), Product2(band(1), real(raw(:, 1), dp)))
+    e = maxval(abs(y - out(:, 1)))/maxval(abs(y))
+    call Claim(e <= 1e-6_dp .and. size(y) == nt_out, Str(nt)//' samples to '//Str(nt_out)//' by two bands: they differ by '// &
+               Str(e, 2)//' <= 1e-6')
+  end subroutine Bands
+
+  function Product2(band, x) result(y)
+    type(band_t), intent(in) :: band
+    real(dp), intent(in) :: x(0:)
+    real(dp) :: y(0:band%rows - 1), sample
+    integer :: row, g, c, column
+    y = 0
+    do row = 0, band%rows - 1
+      g = row/4 + 1
+      do c = 0, band%count(g) - 1
+        column = band%first(g) + c
+        if (column < 0 .or. column >= band%columns) cycle
+        sample = x(column)
+        if (allocated(band%gain)) sample = band%gain(column + 1)*sample
+        y(row) = y(row) + band%m(mod(row, 4) + 1, band%at(g) + c + 1)*sample
+      end do
+    end do
+  end function Product2
 
   !> Hardly any steps, no receivers, hardly any output: defined and finite.
   subroutine TinyCases()

@@ -12,7 +12,7 @@ program t242_fd2d_gpu_behaviour
                       result_t, SigmaDiffers, TracesDiffer
   use gpu_m, only: GpuThere, GpuVariants
   use host_c, only: host_seconds
-  use iso_c_binding, only: c_associated, c_float, c_int, c_long, c_ptr
+  use iso_c_binding, only: c_associated, c_float, c_int, c_long, c_null_char, c_ptr
   use kinds_m, only: dp, sp
   use text_m, only: CString, Str
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_quiet_nan, ieee_value
@@ -42,6 +42,7 @@ program t242_fd2d_gpu_behaviour
   end do
   if (any(variants == 'tuned')) then
     call Shapes()
+    call Pinned()
     call Refusals()
   end if
   deallocate (variants)
@@ -212,15 +213,18 @@ contains
     call fd2d_free(h)
   end subroutine Peaks
 
-  !> 20,000 steps: in a closed rough box sigma neither grows nor fades, with layers it fades; traces stay with those of cpu.
+  !> 20,000 steps: in a closed rough box sigma neither grows nor fades, with layers it fades; traces stay with those of cpu. Float
+  !> leaves there, at the lowest frequencies, what no layer takes: after 2,000, 5,000 and 20,000 steps cpu itself is 2, 3 and 6e-6
+  !> from the same scheme in double precision, and tuned, which rounds elsewhere, twice as much and, by chance, three times. So
+  !> tuned is held to 1e-5 over 2,000 steps; the others, which round as cpu does, over all.
   subroutine LongRun(variant)
     character(*), intent(in) :: variant
     integer, parameter :: nt = 20000, at_first = 500
-    real(dp), parameter :: bound(2) = [1.0e-5_dp, 1.0e-3_dp]     ! a closed box adds up the rounding of all its echoes
+    real(dp), parameter :: bound = 1.0e-5_dp, closed_bound = 1.0e-3_dp     ! a closed box adds up the rounding of all its echoes
     type(case_t) :: c
     type(result_t) :: r, cpu
-    real(dp) :: early, late, difference
-    integer :: closed, worst
+    real(dp) :: early, late
+    integer :: closed
     do closed = 0, 1
       call CaseNew(c, 61, 47, 8, merge(4, 1, closed == 1), nt, error)
       c%q(200:) = 0
@@ -229,16 +233,36 @@ contains
       if (.not. Fine(variant//', 20000 steps')) return
       early = maxval(abs(r%traces(:at_first, 3::3)))
       late = maxval(abs(r%traces(nt - at_first:, 3::3)))
-      call TracesDiffer(c, r, cpu, difference, worst)
       call Claim(late <= merge(3.0_dp, 1.0e-3_dp, closed == 1)*early .and. (closed == 0 .or. late >= 0.01_dp*early), &
                  variant//Either(closed == 1, ', closed box', ', layers')//', 20000 steps: largest sigma '//Str(early, 3)// &
                  ' in the first 500, '//Str(late, 3)//' in the last, must be '//Either(closed == 1, '0.01 to 3 times as much', &
                                                                                      '0.001 of it at most'))
-      call Claim(difference <= bound(closed + 1), variant//Either(closed == 1, ', closed box', ', layers')// &
-                 ', 20000 steps: traces differ from cpu by '//Str(difference, 2)//' relative RMS (receiver '//Str(worst)//'), <= '// &
-                 Str(bound(closed + 1), 2))
+      if (closed == 1) then
+        call ClaimStays(variant//', closed box', c, r, cpu, nt, closed_bound)
+      else if (variant == 'tuned') then
+        call ClaimStays(variant//', layers', c, r, cpu, 2000, bound)
+        call ClaimStays(variant//', layers', c, r, cpu, nt, 5*bound)
+      else
+        call ClaimStays(variant//', layers', c, r, cpu, nt, bound)
+      end if
     end do
   end subroutine LongRun
+
+  subroutine ClaimStays(what, c, r, cpu, steps, bound)
+    character(*), intent(in) :: what
+    type(case_t), intent(in) :: c
+    type(result_t), intent(in) :: r, cpu
+    integer, intent(in) :: steps
+    real(dp), intent(in) :: bound
+    type(result_t) :: a, b
+    real(dp) :: difference
+    integer :: worst
+    allocate (a%traces, source=r%traces(:steps, :))
+    allocate (b%traces, source=cpu%traces(:steps, :))
+    call TracesDiffer(c, a, b, difference, worst)
+    call Claim(difference <= bound, what//', '//Str(steps)//' steps: traces differ from cpu by '//Str(difference, 2)// &
+               ' relative RMS (receiver '//Str(worst)//'), <= '//Str(bound, 2))
+  end subroutine ClaimStays
 
   ! --- memory -------------------------------------------------------------------------------------------------------------
 
@@ -361,6 +385,42 @@ contains
   end subroutine Shapes
 
   !> What tuned does not keep is refused with the way out.
+  !> A shape asked for by name is the one that computes, alone or beside others; one found by the clock is noted.
+  subroutine Pinned()
+    character(15), parameter :: names(5) = [character(15) :: 'strips-256', 'strips-512', 'tiles-16', 'tiles-24', 'tiles-32']
+    type(case_t) :: c
+    type(result_t) :: plain, r
+    integer :: s, n
+    logical :: there
+    call CaseNew(c, 1021, 203, 8, 1, 21, error)
+    call CaseNative('tuned', c, c%nt, plain, error)
+    inquire (file='SplFd2dmod-shapes', exist=there)
+    call Claim(there, 'tuned, alone: what the clock found ('//plain%device//') is noted in the cache folder')
+    do n = 1, size(names)
+      do s = 0, 4, 4
+        c%cfg%share = s
+        call SetShape(c%cfg, names(n))
+        call CaseNative('tuned', c, c%nt, r, error)
+        if (.not. Fine('tuned, shape='//trim(names(n)))) return
+        call Claim(index(r%device, trim(names(n))) > 0 .and. CountDifferent(r, plain) == 0, 'tuned, shape='//trim(names(n))// &
+                   ', share '//Str(s)//': '//r%device//', the same numbers')
+      end do
+    end do
+    call SetShape(c%cfg, 'tiles-17')
+    call CaseNative('tuned', c, c%nt, r, error)
+    call ClaimFails(error, 'there is no shape "tiles-17", there are strips-256', 'tuned, a shape there is not')
+  end subroutine Pinned
+
+  subroutine SetShape(cfg, name)
+    type(fd2d_cfg), intent(inout) :: cfg
+    character(*), intent(in) :: name
+    integer :: i
+    cfg%shape = c_null_char
+    do i = 1, len_trim(name)
+      cfg%shape(i) = name(i:i)
+    end do
+  end subroutine SetShape
+
   subroutine Refusals()
     type(case_t) :: c
     type(c_ptr) :: h

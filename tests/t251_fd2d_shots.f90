@@ -43,6 +43,7 @@ program t251_fd2d_shots
   call ShotAfterShot()
   call Amplitudes()
   call Snapshots()
+  call Trial()
   call StopEarly()
   call BlowUps()
   call WrongNumbers()
@@ -185,11 +186,29 @@ contains
     call Claim(all(gather%traces == again%traces), 'snapshots change no bit of the traces')
   end subroutine Snapshots
 
+  !> What a rank says of its speed before its first shot leaves nothing behind.
+  subroutine Trial()
+    character(7), parameter :: variants(2) = ['fortran', 'cpu    ']
+    real(dp) :: rate
+    integer :: n
+    call Fresh()
+    call SceneRun(scene, again, error)
+    do n = 1, 2
+      scene%scheme%variant = trim(variants(n))
+      rate = solver%trial(scene%scheme)
+      call Claim(rate > 1.0e4_dp .and. rate < 1.0e13_dp, trim(variants(n))//': a trial says '//Str(1e-6_dp*rate, 4)// &
+                 ' million cell updates a second')
+    end do
+    call Fresh()
+    call SceneRun(scene, gather, error)
+    call Claim(all(gather%traces == again%traces), 'a trial changes no bit of the traces')
+  end subroutine Trial
+
   subroutine StopEarly()
     call Fresh()
     call solver%setup(scene%scheme, scene%window, scene%shot, error)
     call solver%modfd(AskToStop, error)
-    call ClaimFails(error, 'stopped on request at step 200', 'progress asked to stop')
+    call ClaimFails(error, 'stopped on request at step ', 'progress asked to stop')
     call solver%free()
   end subroutine StopEarly
 

@@ -31,6 +31,7 @@ program t252_fd2d_resume
   end do
   call OtherThreads()
   call Refusals()
+  deallocate (variants, built, on_gpu)     ! nothing is left for the leak sanitizer to tell of
   call Done()
 
 contains

@@ -51,7 +51,7 @@ class Case:
         words = self.raw if self.raw is not None else [self.verb, "par=job.par", *self.args]
         start = time.time()
         try:
-            r = ms.subprocess.run(ms.command(*words, ranks=self.ranks), cwd=self.folder, capture_output=True, timeout=90,
+            r = ms.subprocess.run(ms.command(*words, ranks=self.ranks), cwd=self.folder, capture_output=True, timeout=90 * ms.SLOW,
                                   stdin=ms.subprocess.DEVNULL)
             self.status, self.said = r.returncode, r.stderr.decode("utf-8", "replace")
             self.printed = r.stdout.decode("utf-8", "replace")

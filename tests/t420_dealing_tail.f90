@@ -63,6 +63,7 @@ program t420_dealing_tail
   mix%slots(:4) = 3
   mix%rate(:4) = GPU/3
   call Judge('4 GPUs with 3 shots in flight each + 60 CPU ranks, 800 shots', mix, 1.05_dp, 1.02_dp)
+  call Beside()
   call OnlySlowLeft()
   do i = 1, 12, 3
     call Tiny(i)
@@ -83,7 +84,39 @@ contains
     allocate (mix%cost(n), source=1.0_dp)
   end subroutine New
 
-  !> Runs a mix. `best`: bound of makespan / lower bound; `alone`: bound of makespan / GPUs alone, 0 = there are none; `vain`: bound
+  !> GPUs so fast that a survey takes seconds, with several shots in flight that share them, beside CPU ranks. What these say of
+  !> themselves at first is wrong by a third, or they say nothing; shots are unequal.
+  subroutine Beside()
+    integer, parameter :: slower(3) = [40, 200, 1000], n(3) = [30, 100, 500]
+    type(mix_t) :: m
+    real(dp) :: best, alone
+    integer :: i, k, g, c
+    do g = 1, 2
+      do c = 2, 14, 12
+        do i = 1, size(slower)
+          do k = 1, size(n)
+            call New(m, g, c, real(slower(i), dp), n(k))
+            m%cost = [(0.9_dp + 0.2_dp*Deterministic(i), i=1, n(k))]
+            m%rate = m%rate/(GPU*0.15_dp)             ! 0.15 s a shot
+            m%trial = m%rate*merge(0.67_dp, 1.5_dp, i == 2)
+            m%trial(:g) = 0
+            m%rate(:g) = m%rate(:g)/11
+            m%slots(:g) = 11
+            m%alone = 0.75_dp
+            m%deaf = 0.05_dp
+            alone = 1.02_dp + merge(real(g, dp)/n(k), 0.0_dp, n(k) < 100)     ! and a shot
+            best = merge(1.05_dp, 0.0_dp, c == 2 .or. n(k) == 500)            ! else few shots of a CPU rank take all the time
+            call Judge(Str(g)//' GPU(s) with 11 shots in flight + '//Str(c)//' CPU ranks '//Str(slower(i))//' times slower, '// &
+                       Str(n(k))//' shots of 0.15 s', m, best, alone)
+            if (c == 2) m%trial = 0
+            if (c == 2) call Judge('the same, their speed is not known', m, best, alone)
+          end do
+        end do
+      end do
+    end do
+  end subroutine Beside
+
+  !> Runs a mix. `best`: bound of makespan / lower bound, 0 = not judged; `alone`: of makespan / GPUs alone, 0 = none; `vain`: bound
   !> of the shots taken over: with steady rates slow workers do not even begin what they cannot finish in time.
   subroutine Judge(what, mix, best, alone, vain)
     character(*), intent(in) :: what
@@ -97,7 +130,7 @@ contains
                Str(both%takeovers)//' taken over, '//Str(both%late)//' late answers')
     if (present(vain)) call Claim(both%takeovers <= vain, '  '//Str(both%takeovers)//' shots begun in vain, bound '//Str(vain))
     ratio = both%makespan/LowerBound(mix)
-    call Claim(ratio <= best .and. ratio > 0.999_dp, '  '//Str(both%makespan, 5)//' s, '//Str(ratio, 5)// &
+    if (best > 0) call Claim(ratio <= best .and. ratio > 0.999_dp, '  '//Str(both%makespan, 5)//' s, '//Str(ratio, 5)// &
                ' of the least possible, bound '//Str(best, 4))
     if (alone <= 0) return
     call Simulate(mix, .true., gpus)

@@ -15,6 +15,8 @@ program t422_dealer
   call Rates()
   call Order()
   call Unknown()
+  call Told()
+  call Shared()
   call FromState()
   call TwoAnswers()
   call Bounded()
@@ -46,14 +48,14 @@ contains
     fast = seat_t(worker=1, rate=1.0_dp)
     a = seat_t(worker=2, rate=0.1_dp, free=6.0_dp, cost=1.0_dp)
     b = seat_t(worker=3, rate=0.1_dp, free=8.0_dp, cost=1.0_dp)
-    call Claim(TailTake([fast, a, b], 1, 1.0_dp, TailTime([fast, a, b], 0, 0.0_dp, 0.0_dp)) == 3, &
+    call Claim(TailTake([fast, a, b], 1, 1.0_dp, 0.0_dp, TailTime([fast, a, b], 0, 0.0_dp, 0.0_dp)) == 3, &
                'two shots to take over, each 1 s for the fast worker: the one that needs 8 s more goes first, not that of 6 s')
     a%free = 1.2_dp
     b%free = 1.1_dp
-    call Claim(TailTake([fast, a, b], 1, 1.0_dp, TailTime([fast, a, b], 0, 0.0_dp, 0.0_dp)) == 0, &
+    call Claim(TailTake([fast, a, b], 1, 1.0_dp, 0.0_dp, TailTime([fast, a, b], 0, 0.0_dp, 0.0_dp)) == 0, &
                'they need 1.1 and 1.2 s more: not worth it')
     b%free = 8
-    call Claim(TailTake([fast, seat_t(worker=4, rate=0.2_dp), b], 4, 0.2_dp, 1.0_dp) == 0, &
+    call Claim(TailTake([fast, seat_t(worker=4, rate=0.2_dp), b], 4, 0.2_dp, 0.0_dp, 1.0_dp) == 0, &
                'a worker of medium speed leaves it to the fast one')
   end subroutine Takes
 
@@ -138,6 +140,67 @@ contains
     call Claim(gpus == 0 .and. cpus == 1 .and. abs(seconds - 1) < 1.0e-9_dp, 'held back: '//Str(gpus)//' GPU, '//Str(cpus)// &
                ' CPU worker(s), '//Str(seconds)//' s')
   end subroutine Unknown
+
+  !> A CPU rank that says how fast it is begins nothing before the GPUs are known, and then only what it ends in time.
+  subroutine Told()
+    type(dealer_t) :: d
+    integer :: slot, from, n
+    do n = 20, 120, 100
+      call DealerNew(d, spread(.false., 1, n), spread(100.0_dp, 1, n), 1, 2)
+      call DealerReady(d, 2, .false., 1, 0.0_dp, 2.0_dp)
+      call DealerReady(d, 1, .true., 1, 0.0_dp, 0.0_dp)
+      call DealerNext(d, 2, 0.0_dp, slot, from)
+      call Claim(slot == 0, 'a CPU rank that needs 50 s a shot waits while nobody knows the GPU beside it')
+      call DealerNext(d, 1, 0.0_dp, slot, from)
+      call Claim(slot == 1, 'the GPU gets shot 1')
+      call DealerPut(d, 1, 1, 0.4_dp, 0.2_dp)          ! 0.5 s a shot
+      call DealerNext(d, 2, 0.2_dp, slot, from)
+      if (n == 20) call Claim(slot == 0, 'the GPU does '//Str(n)//' shots in 10 s: the CPU rank gets none')
+      if (n == 120) call Claim(slot == 2, 'the GPU does '//Str(n)//' shots in 60 s: the CPU rank gets shot '//Str(slot))
+    end do
+    call DealerNew(d, spread(.false., 1, 2), spread(100.0_dp, 1, 2), 1, 1)
+    call DealerReady(d, 1, .false., 1, 0.0_dp, 2.0_dp)
+    call DealerNext(d, 1, 0.0_dp, slot, from)
+    call Claim(slot == 1, 'where no GPU is heard of it gets shot '//Str(slot))
+  end subroutine Told
+
+  !> Shots in flight share the rate of their worker: four in 4 s each are one a second; and when nothing waits, the last is alone.
+  subroutine Shared()
+    type(dealer_t) :: d
+    integer :: slot, from, i
+    real(dp) :: rate(2)
+    call DealerNew(d, spread(.false., 1, 9), spread(1000.0_dp, 1, 9), 1, 2)
+    do i = 1, 4
+      call DealerReady(d, 1, .true., 1, 0.0_dp)
+    end do
+    do i = 1, 4
+      call DealerNext(d, 1, 0.0_dp, slot, from)
+    end do
+    do i = 1, 4
+      call DealerDone(d, 1, i, 4.0_dp)
+      call DealerReady(d, 1, .true., 1, 4.0_dp)
+    end do
+    rate = RatesAll(d%rates)
+    call Near(rate(1), 1000.0_dp, 'four shots of 1000 side by side take 4 s')
+    call DealerReady(d, 2, .false., 1, 4.0_dp, 500.0_dp)
+    do i = 1, 3
+      call DealerNext(d, 1, 4.0_dp, slot, from)
+    end do
+    call DealerNext(d, 2, 4.0_dp, slot, from)
+    call Claim(slot == 8, 'five are left, three of them with the GPU: a CPU rank with half its speed gets shot '//Str(slot))
+    do i = 1, 3
+      call DealerDone(d, 1, 4 + i, 6.9_dp)
+      call DealerReady(d, 1, .true., 1, 6.9_dp)
+    end do
+    call DealerPut(d, 2, 8, 0.05_dp, 6.9_dp)           ! it turns out slow
+    call DealerNext(d, 1, 6.9_dp, slot, from)
+    call Claim(slot == 9, 'the GPU gets the last shot')
+    call DealerNext(d, 1, 6.9_dp, slot, from)
+    call Claim(slot == 8 .and. from == 2, 'another slot of it takes over shot '//Str(slot)//' of worker '//Str(from)//': both in 2 s')
+    call DealerDone(d, 1, 9, 8.7_dp)
+    call DealerDone(d, 1, 8, 8.9_dp)
+    call Claim(DealerIdle(d), 'all are done')
+  end subroutine Shared
 
   !> A shot that began from a state at 90 % tells nothing wrong of its worker's speed: one that needs 10 s a shot is not thought ten
   !> times as fast.

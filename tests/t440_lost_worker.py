@@ -8,11 +8,11 @@ import time
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done  # noqa: E402
 from jobs import RECOVERY, Job, count, done_once, events, kick  # noqa: E402
-from minisurvey import differences, make, run, statuses, write_keymap  # noqa: E402
+from minisurvey import SLOW, differences, make, run, statuses, write_keymap  # noqa: E402
 
 LEASE, LONG = 1, 10
 N = 8
-make(shots=N, tmax=8.0, dx=5, dz=5, aperture=-1, lease=LEASE)
+make(shots=N, tmax=8.0 / SLOW, dx=5, dz=5, aperture=-1, lease=LEASE)
 begin = time.time()
 run("par=job.par", "output=try.nc")
 N = max(N, min(80, int(N * LONG / (time.time() - begin))))      # so many that one worker is busy for some leases
@@ -92,9 +92,20 @@ job.until(lambda: count("dead.nc", "done") >= 2)
 begin = time.time()
 kick(job.pid(0))
 status = job.end()
-claim(status is not None and "nothing was heard of rank 0" in job.said(),
-      f"the master killed: its workers end by themselves after {time.time() - begin:.1f} s: " + line_with("rank 0", job.said()))
+claim(status is not None and job.said().count("rank 0 is dead") >= 1 and "nothing was heard" not in job.said(),
+      f"the master killed: its workers see it, and end after {time.time() - begin:.1f} s: " + line_with("rank 0 is", job.said()))
 r = run("par=job.par", "output=dead.nc", ranks=3)
 claim(r.returncode == 0 and done_once("dead.nc", N) and not differences("whole.nc", "dead.nc"),
+      f"run again: exit status {r.returncode}, the undisturbed file")
+
+job = Job("lease=1", output="mute.nc", ranks=3, options=RECOVERY)
+job.until(lambda: count("mute.nc", "done") >= 2)
+kick(job.pid(0), signal.SIGSTOP)
+gone = job.until(lambda: job.said().count("nothing was heard of rank 0") == 2)
+kick(job.pid(0), signal.SIGKILL)
+status = job.end()
+claim(gone and status is not None, "the master stands still: its workers end by themselves: " + line_with("was heard of rank 0", job.said()))
+r = run("par=job.par", "output=mute.nc", ranks=3)
+claim(r.returncode == 0 and done_once("mute.nc", N) and not differences("whole.nc", "mute.nc"),
       f"run again: exit status {r.returncode}, the undisturbed file")
 done()

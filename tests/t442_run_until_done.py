@@ -11,11 +11,11 @@ from pathlib import Path
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done  # noqa: E402
 from jobs import count, done_once, kick, ranks_here, wait_until  # noqa: E402
-from minisurvey import PROGRAM, differences, make, run, statuses  # noqa: E402
+from minisurvey import PROGRAM, SLOW, differences, make, run, statuses  # noqa: E402
 
 TOOL = [sys.executable, os.path.join(os.environ["ROOT"], "tools", "run-until-done")]
 N = 8
-make(shots=N, tmax=6.0, dx=5, dz=5, aperture=-1)
+make(shots=N, tmax=6.0 / SLOW, dx=5, dz=5, aperture=-1)
 claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
 
 
@@ -123,4 +123,9 @@ claim(r.returncode == 0 and "does not end" in r.stderr, f"a launcher that does n
 stalled = script("stalled.py", "import time; time.sleep(1000)")
 r = until_done("--stall", "1", "--fruitless", "2", "--output", "stall.nc", *stalled)
 claim(r.returncode == 4 and r.stderr.count("nothing was written") == 2, f"so is one that stalls: exit status {r.returncode}")
+Path("nobody.txt").write_text("# n1 is under repair\n\n")
+r = until_done("--hosts", "nobody.txt", "mpirun", "--hostfile", "{hosts}", str(PROGRAM), "par=job.par")
+claim(r.returncode == 1 and "names no host" in r.stderr, f"a host list without hosts is refused: {r.stderr.strip()[-100:]}")
+r = until_done("--begin", "1", "--fruitless", "1", "--output", "mute.nc", *script("mute.py", "import time; time.sleep(100)"))
+claim(r.returncode == 4 and "has not begun after" in r.stderr, f"a launch that does not begin is stopped: {r.stderr.strip()[:100]}")
 done()

@@ -8,7 +8,7 @@ import time
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done, skip  # noqa: E402
 from jobs import RECOVERY, Job, events, kick  # noqa: E402
-from minisurvey import make, run, statuses, write_keymap  # noqa: E402
+from minisurvey import SLOW, make, run, statuses, write_keymap  # noqa: E402
 
 # A library that kills a rank which allocates much (the shot with a wide spread needs a larger window than the others), and gives
 # the ranks other host names; Open MPI asks for these with shorter buffers.
@@ -93,7 +93,7 @@ claim(r.returncode == 4 and statuses("last.nc") == [1, 0, 1, 1, 1, 1],
 # --- a bad node: two of its three workers are killed --------------------------------------------------------------------
 
 LONG, N = 10, 8
-make(shots=N, tmax=8.0, dx=5, dz=5, aperture=-1, lease=1)
+make(shots=N, tmax=8.0 / SLOW, dx=5, dz=5, aperture=-1, lease=1)
 begin = time.time()
 run("par=job.par", "output=try.nc")
 N = max(24, min(80, int(N * LONG / (time.time() - begin))))

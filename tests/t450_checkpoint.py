@@ -11,9 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done  # noqa: E402
-from minisurvey import command, differences, make, run  # noqa: E402
+from minisurvey import SLOW, command, differences, make, run  # noqa: E402
 
-SLOW = 6 if "debug" in os.environ["B"] else 1      # the sanitizers make a step so much slower
 OFTEN = f"checkpoint={0.0004 * SLOW}"              # minutes: 24 ms
 KILLS = 20
 random.seed(4)

@@ -58,10 +58,11 @@ contains
     type(error_t), allocatable, intent(inout) :: error
   end subroutine NoGather
 
-  real(dp) function need(self, scheme, nx, nz, traces)
+  real(dp) function need(self, scheme, window, traces)
     class(counter_t), intent(in) :: self
     type(scheme_t), intent(in) :: scheme
-    integer, intent(in) :: nx, nz, traces
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: traces
     need = 0
   end function need
 
@@ -115,7 +116,7 @@ end module counter_m
 program t452_checkpoint_rules
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use checkpoint_m, only: checkpoint_t, CheckpointInterval, CheckpointRule, CheckpointSweep, keeper_t, KeeperBegin, KeeperDrop, &
-                          KeeperEnd, KeeperNew, KeeperNow, KeeperTurn, trail_t
+                          KeeperEnd, KeeperNew, KeeperTurn, trail_t
   use counter_m, only: counter_t
   use error_m, only: error_t
   use files_m, only: FileExists
@@ -186,7 +187,7 @@ contains
     logical :: done
     do while (solver%step < until)
       call solver%advance(done, error)
-      call KeeperNow(keeper, trail, solver, 7, said, error)
+      call KeeperTurn(keeper, trail, solver, 7, .true., said, error)
       call ClaimFine(error, 'a state after step '//Str(solver%step))
     end do
   end subroutine Walk
@@ -253,7 +254,7 @@ contains
     call Walk(3)
     solver%bad = .true.
     solver%step = 4
-    call KeeperNow(keeper, trail, solver, 7, said, error)
+    call KeeperTurn(keeper, trail, solver, 7, .true., said, error)
     call ClaimFails(error, 'it blew up', 'a field that blew up')
     solver%bad = .false.
     call Again('one')
@@ -275,8 +276,8 @@ contains
       call Again('one')
       solver%step = 50
       call host_nap(0.05_dp)
-      call KeeperTurn(keeper, trail, solver, 7, said, error)
-      if (i < 3) call KeeperNow(keeper, trail, solver, 7, said, error)
+      call KeeperTurn(keeper, trail, solver, 7, .false., said, error)
+      if (i < 3) call KeeperTurn(keeper, trail, solver, 7, .true., said, error)
       call KeeperEnd(keeper, said)
       made = FileExists('y.nc.states')
       call Claim(said == '' .and. .not. made, 'rule '//Str(i)//': no state is kept of a short shot')

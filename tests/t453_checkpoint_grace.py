@@ -10,9 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done  # noqa: E402
-from minisurvey import command, differences, make, run  # noqa: E402
+from minisurvey import SLOW, command, differences, make, run  # noqa: E402
 
-SLOW = 6 if "debug" in os.environ["B"] else 1
 make(shots=1, tmax=30 / SLOW, dx=5, dz=5)
 r = run("par=job.par", "output=whole.nc", "checkpoint=0")
 claim(r.returncode == 0, f"undisturbed: exit status {r.returncode}")

@@ -11,7 +11,8 @@ from pathlib import Path
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from badfs import BadFs  # noqa: E402
 from check import claim, done, skip  # noqa: E402
-from minisurvey import command, differences, make, run, statuses, write_keymap  # noqa: E402
+from jobs import Job, done_once, events  # noqa: E402
+from minisurvey import differences, make, run, statuses, write_keymap  # noqa: E402
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
@@ -22,42 +23,26 @@ claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
 bad = BadFs()
 
 
-class Job:
-    """A run in the background whose log is read while it runs."""
+class Watched(Job):
+    """A run on the bad file system whose log is read while it runs."""
 
     def __init__(self, output, *words, ranks=1):
-        self.output, self.log = output, Path(output.replace(".nc", "") + ".err")
-        self.p = subprocess.Popen(command("par=job.par", f"output={output}", *words, ranks=ranks), stdin=subprocess.DEVNULL,
-                                  stderr=open(self.log, "w"), env={**os.environ, **bad.env})
+        super().__init__(*words, output=output, ranks=ranks, env=bad.env)
 
-    def until(self, condition, seconds=120):
-        limit = time.monotonic() + seconds
-        while time.monotonic() < limit and self.p.poll() is None and not condition():
-            time.sleep(0.01)
-        return condition()
-
-    def said(self, words):
-        return words in self.log.read_text()
+    def tells(self, words):
+        return words in self.said()
 
     def line(self, words):
-        return next((line for line in self.log.read_text().splitlines() if words in line), "nothing")[:200]
+        return next((line for line in self.said().splitlines() if words in line), "nothing")[:200]
+
+    def records(self, event):
+        return [record for e, record, _ in events(self.output) if e == event]
 
     def dones(self):
-        journal = Path(self.output + ".journal")
-        return journal.read_text().count(" done ") if journal.exists() else 0
+        return len(self.records("done"))
 
-    def end(self):
-        try:
-            return self.p.wait(timeout=120)
-        except subprocess.TimeoutExpired:
-            self.p.kill()
-            return "none after 120 s"
-
-
-def once(output):
-    """Lines `done` of each shot in the journal; each must have one."""
-    lines = Path(output + ".journal").read_text().splitlines()
-    return sorted(int(line.split()[2]) for line in lines if line.split()[1] == "done") == list(range(101, 101 + SHOTS))
+    def master(self):
+        return self.pid(0) or self.process.pid
 
 
 # --- away for a while -------------------------------------------------------------------------------------------------
@@ -65,19 +50,19 @@ def once(output):
 for ranks in (1, 3):
     for word, reason in (("full", "No space left"), ("readonly", "Read-only file system"), ("sync", "Input/output error"),
                          ("gone", "")):
-        job = Job(f"{word}{ranks}.nc", ranks=ranks)
+        job = Watched(f"{word}{ranks}.nc", ranks=ranks)
         job.until(lambda: job.dones() >= 1)
         bad.say(word)
-        paused = job.until(lambda: job.said("dealing pauses"))
+        paused = job.until(lambda: job.tells("dealing pauses"))
         time.sleep(1.0)                          # attempts that fail in between
-        alive, before = job.p.poll() is None, job.dones()
+        alive, before = job.process.poll() is None, job.dones()
         bad.say("")
         status = job.end()
         line = job.line("dealing pauses")
-        claim(paused and alive and reason in line and job.log.read_text().count("dealing pauses") == 1,
+        claim(paused and alive and reason in line and job.said().count("dealing pauses") == 1,
               f"{word}, {ranks} process(es), {before} shots done: one sentence: {line}")
-        claim(status == 0 and job.said("dealing goes on") and differences("whole.nc", job.output) == []
-              and "modelled again" not in job.log.read_text(),
+        claim(status == 0 and job.tells("dealing goes on") and differences("whole.nc", job.output) == []
+              and "modelled again" not in job.said(),
               f"{word}: back again it goes on: exit status {status}, {job.line('can be written again')}; the undisturbed file")
 
 # --- away from the start ----------------------------------------------------------------------------------------------
@@ -92,29 +77,54 @@ for word, reason in (("full", "No space left"), ("readonly", "Read-only file sys
 
 # --- away for good ----------------------------------------------------------------------------------------------------
 
-for name, words, end in (("at once", ["disk_wait=0"], None), ("after disk_wait", ["disk_wait=1"], None),
-                         ("by SIGTERM in the pause", [], signal.SIGTERM)):
-    job = Job("end.nc", *words)
+for name, words in (("at once", ["disk_wait=0"]), ("after disk_wait", ["disk_wait=1"])):
+    job = Watched("end.nc", *words)
     n = job.dones()
     job.until(lambda: job.dones() >= n + 1)
     bad.say("full")
-    if end:
-        job.until(lambda: job.said("dealing pauses"))
-        job.p.send_signal(end)
     status = job.end()
-    claim(status == 3 and job.said("run again to resume"), f"{name}: exit status {status}, must be 3: {job.line('run again')}")
+    claim(status == 3 and job.tells("run again to resume"), f"{name}: exit status {status}, must be 3: {job.line('run again')}")
     bad.say("")
 kept = job.dones()
 r = run("par=job.par", "output=end.nc")
-claim(r.returncode == 0 and differences("whole.nc", "end.nc") == [] and once("end.nc") and "modelled again" not in r.stderr,
+claim(r.returncode == 0 and differences("whole.nc", "end.nc") == [] and done_once("end.nc", SHOTS) and "modelled again" not in r.stderr,
       f"run again with {kept} shots done: exit status {r.returncode}, each shot once, the undisturbed file")
+
+# --- asked to end while it is away ------------------------------------------------------------------------------------------
+
+for ranks in (1, 3):
+    for grace, word in ((2, "over"), (60, "back")):
+        job = Watched(f"{word}{ranks}.nc", f"grace={grace}", ranks=ranks)
+        job.until(lambda: job.dones() >= 1)
+        bad.say("full")
+        job.until(lambda: job.tells("dealing pauses"))
+        os.kill(job.master(), signal.SIGTERM)
+        job.until(lambda: job.tells("no more shots are dealt"))
+        time.sleep(0.7)                          # attempts that fail in between
+        before = job.dones()
+        if word == "back":
+            bad.say("")
+        status = job.end()
+        bad.say("")
+        told = [int(line.split()[2]) for line in job.said().splitlines() if "the next run models it again" in line]
+        if word == "over":
+            claim(status == 3 and told and job.dones() == before and not set(told) & set(job.records("done")),
+                  f"SIGTERM in the pause, {ranks} process(es), grace over: exit status {status}, shots {told} are named")
+        else:
+            claim(status == 3 and not told and job.dones() > before and set(job.records("deal")) <= set(job.records("done"))
+                  and "goes on" not in job.line("can be written again"),
+                  f"back within the grace: exit status {status}, {job.dones() - before} shots written that were kept in memory, "
+                  f"all that were dealt: {job.line('can be written again')}")
+        r = run("par=job.par", f"output={job.output}")
+        claim(r.returncode == 0 and differences("whole.nc", job.output) == [] and done_once(job.output, SHOTS),
+              f"run again: exit status {r.returncode}, each shot once, the undisturbed file")
 
 # --- the output goes away under a running job ---------------------------------------------------------------------------
 
-job = Job("moved.nc")
+job = Watched("moved.nc")
 job.until(lambda: job.dones() >= 1)
 os.rename("moved.nc", "elsewhere")
-paused = job.until(lambda: job.said("dealing pauses"))
+paused = job.until(lambda: job.tells("dealing pauses"))
 os.rename("elsewhere", "moved.nc")
 status = job.end()
 claim(paused and "gone" in job.line("dealing pauses") and status == 0 and differences("whole.nc", "moved.nc") == [],
@@ -156,7 +166,7 @@ if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", "small"], c
     done()
 try:
     make(shots=SHOTS, tmax=1.0)
-    job = Job("small/out.nc", ranks=3)
+    job = Watched("small/out.nc", ranks=3)
     job.until(lambda: job.dones() >= 1)
     with open("small/filler", "wb", buffering=0) as f:
         try:

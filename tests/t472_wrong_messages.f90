@@ -145,6 +145,9 @@ contains
     m = message_t(kind=MSG_READY, text='host')
     m%n(1) = workers + 1
     call Found('a worker that there is not', 'worker = 4', .true.)
+    m%n(1) = 1
+    m%x(1) = -1
+    call Found('a worker that makes -1 cell updates a second', 'a rate that is none', .true.)
     m = message_t(kind=MSG_BYE)
     m%n(1) = -1
     call Found('the good-bye of worker -1', 'worker = -1', .true.)

@@ -12,15 +12,15 @@ program t600_fd3d_full_space
   use text_m, only: Str
   implicit none
   real(dp), parameter :: h = 10, vp = 3000, vs = 1800, rho = 2300, bound = 0.02_dp
-  integer, parameter :: stations = 12, cells = 72, pml = 10
+  integer, parameter :: stations = 12, cells = 60, pml = 9
   real(dp), parameter :: fmax = vs/(8*h), fpeak = fmax/2.5_dp, t0 = 1.2_dp/fpeak   ! 2 % of the Ricker's peak spectrum at fmax
   type(error_t), allocatable :: error
   real(dp) :: at(3), x(3, stations)
   integer :: i
 
   at = 0.5_dp*cells*h + [1.37_dp, -2.2_dp, 3.9_dp]
-  do i = 1, stations                                     ! 6 to 21 cells away, spread over the sphere
-    x(:, i) = at + h*6*3.5_dp**((i - 1)/real(stations - 1, dp))*Direction(i)
+  do i = 1, stations                                     ! 6 to 16 cells away, spread over the sphere
+    x(:, i) = at + h*6*2.7_dp**((i - 1)/real(stations - 1, dp))*Direction(i)
   end do
   call Shoot('force', [0.7_dp, -0.4_dp, 1.1_dp]*1e9_dp, reshape([real(dp) ::], [0, 0]))
   call Shoot('explosion', [real(dp) ::], reshape([1, 0, 0, 0, 1, 0, 0, 0, 1]*1e12_dp, [3, 3]))
@@ -47,7 +47,7 @@ contains
     call Scene3dNew(scene, [cells, cells, cells], h, 2, vp, vs, rho, 0.9_dp)
     scene%width = pml
     scene%fpeak = fpeak
-    scene%nt = nint((t0 + 22*h/vs + 1.5_dp*t0)/scene%grid%dt)
+    scene%nt = nint((t0 + 17*h/vs + 1.5_dp*t0)/scene%grid%dt)
     allocate (scene%q(1, scene%nt))
     do n = 1, scene%nt
       scene%q(1, n) = real(Ricker((n - merge(1.0_dp, 0.5_dp, size(f) > 0))*scene%grid%dt, fpeak, t0), sp)

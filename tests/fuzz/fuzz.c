@@ -40,11 +40,14 @@ static char folder[PATH_MAX];
 
 static void remove_folder(void) {
     char path[PATH_MAX + 32];
-    static const char *const files[] = {"F", "k.map", "own.txt", "j", "w", "m.bin", "m.nc", "g.nc"};
+    static const char *const files[] = {
+        "F", "k.map", "own.txt", "j", "w", "m.bin", "m.nc", "g.nc", "states/shot1.a.state", "states/shot1.b.state"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i]);
         unlink(path);
     }
+    snprintf(path, sizeof path, "%s/states", folder);
+    rmdir(path);
     rmdir(folder);
 }
 

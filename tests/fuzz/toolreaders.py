@@ -8,6 +8,8 @@ What is not read must end in cli.Failure, one sentence; any other exception, and
 several files one behind the other, parted by a byte 1.
 """
 import contextlib
+import importlib.machinery
+import importlib.util
 import io
 import os
 import random
@@ -24,9 +26,13 @@ sys.path[:0] = [str(ROOT / 'tools')]
 
 def imported():
     """The modules under test; atheris has to be there before them."""
-    global np, axis, cdf5, cli, gathers, keymap, models, nav, segy_geometry
+    global np, axis, cdf5, cli, gathers, keymap, launcher, models, nav, segy_geometry
     import numpy as np
     from spltools import axis, cdf5, cli, gathers, keymap, models, nav, segy_geometry
+    path = str(ROOT / 'tools' / 'run-until-done')
+    launcher = importlib.util.module_from_spec(importlib.util.spec_from_loader(
+        'launcher', importlib.machinery.SourceFileLoader('launcher', path)))
+    launcher.__spec__.loader.exec_module(launcher)
 
 
 class Contradiction(Exception):
@@ -144,9 +150,34 @@ def seal(path, shots):
         cdf5.array(header, mapped, 'header_crc32')[...] = zlib.crc32(mapped[:begin])
 
 
+def launches(place, data):
+    """What run-until-done reads: a host list, the journal (behind '+' its lines are sealed), a parameter file, what launchers say."""
+    listed, journal, parameters, said = parts(data, 4)
+    if journal[:1] == b'+':
+        journal = b''.join(b'%08x ' % zlib.crc32(line) + line + b'\n' for line in journal[1:].split(b'\n'))
+    place.put('out.nc.journal', journal)
+    now = launcher.Journal(os.path.join(place.folder, 'out.nc'))
+    if now.status() == 0 and not 0 < now.done <= now.commits:
+        raise Contradiction('done without a shot')
+    if not launcher.output_of(['par=' + place.put('job.par', parameters)]):
+        raise Contradiction('an output without a name')
+    try:
+        hosts = launcher.Hosts(place.put('hosts', listed), 2)
+    except OSError as error:
+        cli.fail(f'cannot read the host list: {error.strerror}')
+    before = len(hosts.lines)
+    for line in said.split(b'\n'):
+        hosts.judge(*launcher.judged(line.decode(errors='replace')))
+    if not hosts.lines or before - len(hosts.lines) < len(hosts.bad):
+        raise Contradiction('more hosts dropped than there were')
+    hosts.write(os.path.join(place.folder, 'out.nc.hosts'))
+    if launcher.Hosts(os.path.join(place.folder, 'out.nc.hosts'), 2).lines != hosts.lines:
+        raise Contradiction('a host list that does not read back')
+
+
 # reader: (procedure, folder of its corpus)
 READERS = {'p190': (p190, 'p190'), 'sps': (sps, 'sps'), 'segy': (segy, 'segy'), 'su': (su, 'su'), 'section': (section, 'section'),
-           'tool-keymap': (maps, 'keymap'), 'tool-gathers': (seismograms, 'gathers')}
+           'tool-keymap': (maps, 'keymap'), 'tool-gathers': (seismograms, 'gathers'), 'launches': (launches, 'launches')}
 
 
 def one(reader, place, data):

@@ -8,80 +8,12 @@
  * arrays of together as many bytes as the grid has (24 a cell), 12 bytes a term. Two passes a step move 48 bytes a
  * cell: triad / 48 bounds them. */
 #include <omp.h>
-#include <sys/mman.h>
 
 #include "bench_case.h"
-
-#ifdef __SSE2__
-#include <xmmintrin.h>
-#endif
+#include "bench_triad.h"
 
 enum { REPEATS = 15, BYTES = 48 };  /* BYTES a cell: two passes a step */
 static const double SECONDS = 0.25; /* of one repetition, about */
-
-static void *memory(size_t bytes) {
-    const size_t page = 2 << 20;
-    void *p = aligned_alloc(page, (bytes + page - 1) / page * page);
-    if (p == NULL) {
-        fprintf(stderr, "fd2d_bench: no memory for %.3f GB\n", (double)bytes * 1e-9);
-        exit(1);
-    }
-#ifdef MADV_HUGEPAGE
-    madvise(p, bytes, MADV_HUGEPAGE);
-#endif
-    return p;
-}
-
-/* --- memory bandwidth ---------------------------------------------------------------------------------------- */
-
-static void triad_part(float *a, const float *b, const float *c, size_t from, size_t to) {
-#ifdef __SSE2__
-    const __m128 s = _mm_set1_ps(0.5f);
-    for (size_t i = from; i < to; i += 16)
-        for (size_t j = i; j < i + 16; j += 4)
-            _mm_stream_ps(a + j, _mm_add_ps(_mm_load_ps(b + j), _mm_mul_ps(s, _mm_load_ps(c + j))));
-    _mm_sfence();
-#else
-    for (size_t i = from; i < to; i++)
-        a[i] = b[i] + 0.5f * c[i];
-#endif
-}
-
-typedef struct triad {
-    size_t n;
-    int threads, loops;
-    float *a, *b, *c;
-} triad;
-
-/* A run of the triad: GB/s. */
-static double triad_run(const triad *t, int first) {
-    double start = 0;
-#pragma omp parallel num_threads(t->threads)
-    {
-        size_t me = (size_t)omp_get_thread_num(), all = (size_t)omp_get_num_threads();
-        size_t from = t->n / 16 * me / all * 16, to = t->n / 16 * (me + 1) / all * 16;
-        if (first)
-            for (size_t i = from; i < to; i++)
-                t->a[i] = 0, t->b[i] = 1, t->c[i] = 2;
-#pragma omp barrier
-#pragma omp master
-        start = omp_get_wtime();
-#pragma omp barrier
-        for (int l = 0; l < t->loops; l++)
-            triad_part(t->a, t->b, t->c, from, to);
-    }
-    return 12.0 * (double)t->n * t->loops / (omp_get_wtime() - start) * 1e-9;
-}
-
-/* Three arrays that hold `bytes` together. */
-static triad triad_new(size_t bytes, int threads) {
-    triad t = {.n = bytes / 12 / 4096 * 4096, .threads = threads, .loops = (int)(2e9 / (double)bytes) + 1};
-    t.a = memory(4 * t.n), t.b = memory(4 * t.n), t.c = memory(4 * t.n);
-    triad_run(&t, 1);
-    return t;
-}
-
-static void triad_free(triad *t) { free(t->a), free(t->b), free(t->c); }
 
 /* --- the time loop ------------------------------------------------------------------------------------------- */
 
@@ -91,7 +23,7 @@ static void *make(int nx, int nz, int L, int threads, int layer) {
     if (h == NULL)
         bench_fail("new");
     const size_t n = (size_t)nx * (size_t)nz;
-    float *a = memory(n * sizeof(float)), *b = memory(n * sizeof(float));
+    float *a = bench_pages(n * sizeof(float)), *b = bench_pages(n * sizeof(float));
     bench_medium(a, b, n);
     if (fd2d_model(h, a, b))
         bench_fail("model");
@@ -123,7 +55,7 @@ typedef struct result {
 static void between(void *h, double cells, int steps, result *r) {
     double look[REPEATS], save[REPEATS];
     const long n = fd2d_state_size(h, steps);
-    float *state = memory((size_t)n * sizeof *state), value;
+    float *state = bench_pages((size_t)n * sizeof *state), value;
     for (int repeat = -1; repeat < REPEATS; repeat++) {
         int i, k;
         double start = omp_get_wtime();
@@ -152,12 +84,12 @@ static void between(void *h, double cells, int steps, result *r) {
 static result speed(void *h, int nx, int nz, int threads) {
     const double cells = (double)nx * nz;
     double rate[REPEATS], bandwidth[REPEATS], bound[REPEATS], seconds = 0;
-    triad t = triad_new((size_t)(24 * cells), threads);
+    bench_triad t = bench_triad_new((size_t)(24 * cells), threads);
     int n = 48, it = 1;
     for (int repeat = -1; repeat < REPEATS; repeat++) {
         if (repeat == 0)
             n = (int)(SECONDS / seconds * n) / 48 * 48 + 48;
-        double beside = triad_run(&t, 0), start = omp_get_wtime();
+        double beside = bench_triad_run(&t, 0), start = omp_get_wtime();
         if (fd2d_timestep(h, it, n))
             bench_fail("timestep");
         seconds = omp_get_wtime() - start;
@@ -168,7 +100,7 @@ static result speed(void *h, int nx, int nz, int threads) {
         bandwidth[repeat] = beside;
         bound[repeat] = rate[repeat] * BYTES * 1e-3 / beside;
     }
-    triad_free(&t);
+    bench_triad_free(&t);
     qsort(rate, REPEATS, sizeof *rate, ascending);
     qsort(bandwidth, REPEATS, sizeof *bandwidth, ascending);
     qsort(bound, REPEATS, sizeof *bound, ascending);

@@ -6,7 +6,9 @@ import numpy as np
 matplotlib.use('Agg')
 from matplotlib import pyplot as plt  # noqa: E402  (the back end is chosen first)
 
-QUANTITY = {'p': 'pressure', 'vx': 'particle velocity vx', 'vz': 'particle velocity vz'}
+QUANTITY = {'p': 'pressure', **{c: f'particle velocity {c}' for c in ('vx', 'vy', 'vz')},
+            **{s + c: f'{name} {s + c}' for s, name in (('s', 'stress'), ('e', 'rate of strain'))
+               for c in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')}, **{c: f'rate of rotation {c}' for c in ('wx', 'wy', 'wz')}}
 PREFIX = ((1e9, 'G'), (1e6, 'M'), (1e3, 'k'), (1.0, ''), (1e-3, 'm'), (1e-6, 'µ'), (1e-9, 'n'), (1e-12, 'p'), (1e-15, 'f'))
 SEISMIC = {'grey': 'binary', 'seismic': 'seismic'}          # binary: positive is black
 MODEL = {'vp': ('P velocity', 'Spectral_r'), 'rho': ('density', 'viridis')}

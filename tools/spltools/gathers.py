@@ -17,14 +17,14 @@ from .cli import check_input, fail
 
 TODO, DONE, PARKED = 0, 1, 2
 STATE = {TODO: 'not modelled yet', DONE: 'done', PARKED: 'given up'}
-VARIABLES = {'p': 'pressure', 'vx': 'vx', 'vz': 'vz'}
+VARIABLES = {'p': 'pressure', **{c: c for c in 'vx vz vy sxx syy szz sxy sxz syz exx eyy ezz exy exz eyz wx wy wz'.split()}}
 NEEDED = ('record status nrec checksum header_bytes header_crc32 time source_x source_y source_z receiver_x receiver_y '
           'receiver_z channel source_x_used source_z_used receiver_x_used receiver_z_used').split()
 
 DIMENSIONS = {'time': ('time',), 'header_bytes': (), 'header_crc32': (),
               **dict.fromkeys('record status nrec checksum run_checksum source_x source_y source_z source_x_used source_z_used '
-                              'seconds steps cells finished'.split(), ('shot',)),
-              **dict.fromkeys('receiver_x receiver_y receiver_z channel receiver_x_used receiver_z_used'.split(),
+                              'source_y_used seconds steps cells finished'.split(), ('shot',)),
+              **dict.fromkeys('receiver_x receiver_y receiver_z channel receiver_x_used receiver_z_used receiver_y_used'.split(),
                               ('shot', 'receiver')),
               **dict.fromkeys(('variant', 'device'), ('shot', 'words')),
               **dict.fromkeys(VARIABLES.values(), ('shot', 'receiver', 'time'))}
@@ -47,7 +47,7 @@ class Gather:
 class Gathers:
     """A file of gathers. slots count from 0, in the order of record numbers.
 
-    record, status, nrec (nshots); time (nt) [s]; nt, dt [s]; nrec_max; components, any of p, vx, vz; attributes {name: value}.
+    record, status, nrec (nshots); time (nt) [s]; nt, dt [s]; nrec_max; components, any of VARIABLES; attributes {name: value}.
     """
 
     def __init__(self, path):

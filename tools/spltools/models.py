@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from spltools import segy_geometry
+from spltools import basin, segy_geometry
 from spltools.cli import Parser, check_input, check_output, fail, new_file, number, say, warn
 
 ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on the coordinates z, x [m].
@@ -14,6 +14,7 @@ ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on 
   spl-model raw VP.bin --nx 500 --nz 174 --dx 20 --dz 20 \\
                 --variable vp --unit m/s -o vp.nc                         plain float32 or float64
   spl-model demo -o demo.nc                                               a marine model with salt, vp and rho
+  spl-model basin -o basin.nc                                             a 3D basin beside a hill, vp, vs, rho, Q
   spl-model info FILE.nc                                                  grid, units and ranges
 
 Units and spacings are never guessed: what the file does not say must be given, and what was taken is told."""
@@ -35,6 +36,7 @@ def main(arguments):
     _segy_options(verbs)
     _raw_options(verbs)
     _demo_options(verbs)
+    basin.options(verbs, _output_options)
     verb = verbs.add_parser(
         'info', help='what a model file holds', description='Prints grid, units and ranges of a NetCDF model.'
     )

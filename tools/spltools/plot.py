@@ -4,9 +4,9 @@ import shutil
 
 import numpy as np
 
-from . import cdf5, cli, figures
+from . import cdf5, cli, figures, plot3d
 from .figures import plt
-from .gathers import Gathers
+from .gathers import Gathers, VARIABLES
 from .modelfile import coordinate, open_dataset, read_model
 
 ABOUT = """Draws figures: time and depth run down, amplitudes are clipped symmetrically at a stated percentile, shots are named by
@@ -52,7 +52,7 @@ def parse(words):
     q.add_argument('file', help='file of gathers, or a text file of a wavelet: one sample a line, or time [s] and value')
     q.add_argument('--record', help='shot record (default: the mean of all finished ones)')
     q.add_argument('--channels', metavar='LIST', help='only these channels, such as 1-10,20')
-    q.add_argument('--component', choices=('p', 'vx', 'vz'), help='default: p, or the first recorded')
+    q.add_argument('--component', choices=tuple(VARIABLES), help='default: p, or the first recorded')
     q.add_argument('--wavelet-dt', type=cli.number(0, 1, 's', above=True), metavar='DT',
                    help='interval of a one-column wavelet [s]')
     q.add_argument('--fmax', type=cli.number(0, unit='Hz', above=True), metavar='F',
@@ -64,6 +64,7 @@ def parse(words):
     q.add_argument('--frames', type=cli.number(1, 1000, whole=True), help='frames of a strip (default 6), or most of a movie')
     q.add_argument('--fps', type=cli.number(0.1, 60), default=10, help='frames a second (default 10)')
     q.add_argument('--clip', type=cli.number(0, 100, '%', above=True), default=99.5, help='percentile of the clip (default 99.5)')
+    plot3d.add_figures(figure)
     q = figure('demo', demo, 'one page: model with geometry, one gather, the gathers side by side')
     q.add_argument('file', help='file of gathers')
     q.add_argument('--model', required=True, help='NetCDF file with vp (z, x)')
@@ -73,7 +74,7 @@ def parse(words):
 
 
 def amplitude_options(q, gain=0.0):
-    q.add_argument('--component', choices=('p', 'vx', 'vz'), help='default: p, or the first recorded')
+    q.add_argument('--component', choices=tuple(VARIABLES), help='default: p, or the first recorded')
     q.add_argument('--axis', choices=tuple(figures.AXIS), default='offset',
                    help='across: signed offset, channel or receiver x')
     q.add_argument('--clip', type=cli.number(0, 100, '%', above=True), default=98.0,

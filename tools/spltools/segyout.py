@@ -17,9 +17,10 @@ Coordinates keep 1 cm or better: the scalar (bytes 69 and 71) is the first of -1
 of them exactly, else the finest that fits 32 bits. Receiver group elevation is negative below the sea surface,
 source depth positive. Offset is signed, in whole metres. SEG-Y holds at most 32767 samples of at most 32767
 microseconds; SU 65535 of each, for its numbers have no sign."""
-COMPONENT_NAME = {'p': 'PRESSURE', 'vx': 'PARTICLE VELOCITY ALONG X, TO THE RIGHT', 'vz': 'PARTICLE VELOCITY ALONG Z, DOWNWARDS'}
-UNIT_CODE = {'p': 1, 'vx': 6, 'vz': 6}            # bytes 203-204: pascal, metres per second
-POLARITY = {'p': 2, 'vx': 0, 'vz': 1}             # 2: more pressure is positive; 1: upward movement is negative
+COMPONENT_NAME = {'p': 'PRESSURE', 'vx': 'PARTICLE VELOCITY ALONG X, TO THE RIGHT', 'vz': 'PARTICLE VELOCITY ALONG Z, DOWNWARDS',
+                  'vy': 'PARTICLE VELOCITY ALONG Y'}
+UNIT_CODE = {'p': 1, 'vx': 6, 'vz': 6, 'vy': 6}   # bytes 203-204: pascal, metres per second
+POLARITY = {'p': 2, 'vx': 0, 'vz': 1, 'vy': 0}             # 2: more pressure is positive; 1: upward movement is negative
 TRACES_MAX = segyheader.LIMIT[4]
 
 
@@ -27,7 +28,7 @@ def arguments(words):
     p = cli.Parser(prog='spl-export', description=ABOUT)
     p.add_argument('file', help='file of gathers')
     p.add_argument('-o', '--output', required=True, metavar='OUT', help='OUT.segy, OUT.sgy or OUT.su')
-    p.add_argument('--component', choices=('p', 'vx', 'vz'), help='what to write (default: p, or the only one recorded)')
+    p.add_argument('--component', choices=tuple(COMPONENT_NAME), help='what to write (default: p, or the only one recorded)')
     p.add_argument('--records', metavar='LIST', help='shot records, such as 1-12,20 or 1-100:10 (default: all)')
     p.add_argument('--done-only', action='store_true', help='leave out (and name) shots that are unfinished or damaged')
     p.add_argument('--positions', choices=('used', 'asked'), default='used',

@@ -1,0 +1,53 @@
+// Shapes of the `tuned` variant by name, and what was found remembered from one run to the next (notebook_c.f90). A
+// build remembers its own: another one may have other kernels.
+#include <cstdio>
+#include <cstring>
+
+#include "fd2d_tuned_shape.h"
+
+namespace tuned {
+
+static const char *const names[FORMS] = {"strips-256", "strips-512", "tiles-16", "tiles-24", "tiles-32"};
+
+const char *form_name(form kind) { return names[kind]; }
+
+int find_form(const char *name, form *kind) {
+    for (int n = 0; n < FORMS; n++)
+        if (strcmp(names[n], name) == 0) {
+            *kind = (form)n;
+            return 0;
+        }
+    FAIL("there is no shape \"%.20s\", there are %s, %s, %s, %s and %s", name, names[0], names[1], names[2], names[3],
+         names[4]);
+}
+
+static int make_key(const fd2d_cfg *c, int device, char key[400]) {
+    cudaDeviceProp p;
+    CUDA_TRY(cudaGetDeviceProperties(&p, device));
+    snprintf(key, 400, "%s, %d x %d cells, half-length %d, layers %d %d %d %d, surface %d, built %s %s", p.name, c->nx,
+             c->nz, c->half_length, c->nleft, c->nright, c->ntop, c->nbottom, c->free_top, __DATE__, __TIME__);
+    return 0;
+}
+
+bool recall_note(const fd2d_cfg *c, int device, choice *best) {
+    char key[400], text[64], name[24];
+    choice found;
+    if (make_key(c, device, key) || notebook_find("shapes", key, sizeof text, text) ||
+        sscanf(text, "%23s %d %lf %d", name, &found.waves, &found.side, &found.weight) != 4 ||
+        find_form(name, &found.kind))
+        return false;
+    if (!(found.waves >= 1 && found.waves <= 8 && found.side >= 1 && found.side <= 8 && found.weight >= 1 &&
+          found.weight <= 8))
+        return false;
+    *best = found;
+    return true;
+}
+
+void keep_note(const fd2d_cfg *c, int device, const choice &best) {
+    char key[400], text[64];
+    snprintf(text, sizeof text, "%s %d %g %d", names[best.kind], best.waves, best.side, best.weight);
+    if (make_key(c, device, key) == 0)
+        notebook_add("shapes", key, text); // where it cannot, the next run takes the time again
+}
+
+} // namespace tuned

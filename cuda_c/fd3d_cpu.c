@@ -1,0 +1,489 @@
+/* The `cpu` variant of the 3D solver: memory, medium, layers and fields. */
+#include "fd3d_cpu.h"
+
+#include <limits.h>
+#include <math.h>
+#include <omp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "err.h"
+
+static const cpu3_isa *const isas[] = {
+#ifdef __x86_64__
+    &fd3d_cpu_avx512, &fd3d_cpu_avx2,
+#endif
+    &fd3d_cpu_generic};
+
+enum { ISAS = sizeof isas / sizeof isas[0], HUGE_PAGE = 2 << 20, MEDIUM = 3, QUALITY = 2 };
+
+static cpu3_own *own(fd3d *fd) { return fd->own; }
+
+static int round_up(int n) { return (n + LANES - 1) / LANES * LANES; }
+
+/* --- shapes -------------------------------------------------------------------------------------------------- */
+
+/* A row is an odd number of cache lines, and so is a plane: rows and planes of one sum spread over the sets of the
+ * caches. */
+static void shape(cpu3_grid *g, const fd3d_cfg *c) {
+    memcpy(g->n, c->n, sizeof g->n);
+    g->nxp = round_up(c->n[0]);
+    g->L = c->half_length;
+    g->anelastic = c->anelastic;
+    g->free_top = c->side[4] == FD3D_FREE;
+    g->periodic_x = c->side[0] == FD3D_PERIODIC;
+    g->y = g->nxp + LANES;
+    if (g->y / LANES % 2 == 0)
+        g->y += LANES;
+    g->rows = (c->n[1] + 2 * g->L) | 1;
+    g->z = g->rows * g->y;
+    for (int a = 0; a < 3; a++) {
+        g->t[a] = (float)((double)c->dt / c->d[a]);
+        cpu3_strip *s = &g->strip[a];
+        s->low = a == 0 ? round_up(c->layer[0]) : c->layer[2 * a];
+        s->high = c->n[a] - c->layer[2 * a + 1];
+        if (a == 0)
+            s->high = c->layer[1] == 0 ? g->nxp : s->high / LANES * LANES;
+        if (s->high < s->low)
+            s->high = s->low;
+        s->width = s->low + (a == 0 ? g->nxp : c->n[a]) - s->high;
+        g->calm[a][1] = c->n[a];
+    }
+    g->rx = (float)((double)c->d[2] / c->d[0]);
+    g->ry = (float)((double)c->d[2] / c->d[1]);
+    memcpy(g->w, c->w, sizeof(float) * (size_t)g->L);
+}
+
+static size_t arrays_of(const fd3d_cfg *c) { return FD3D_FIELDS + MEDIUM + (c->anelastic ? STRESSES + QUALITY : 0); }
+
+/* Floats of one array: 31 lines more from one to the next, so that their rows spread over the sets of the caches. */
+static size_t array_floats(const cpu3_grid *g) {
+    return ((size_t)g->n[2] + 2 * (size_t)g->L) * (size_t)g->z + 31 * LANES;
+}
+
+static size_t psi_floats(const cpu3_grid *g) {
+    const size_t x = (size_t)g->strip[0].width * (size_t)g->n[1] * (size_t)g->n[2],
+                 y = (size_t)g->nxp * (size_t)g->strip[1].width * (size_t)g->n[2],
+                 z = (size_t)g->nxp * (size_t)g->n[1] * (size_t)g->strip[2].width;
+    return 6 * (x + y + z) + LANES;
+}
+
+static size_t page_bytes(const fd3d_cfg *c, const cpu3_grid *g) {
+    const size_t bytes = (arrays_of(c) * array_floats(g) + LANES) * sizeof(float);
+    return (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+}
+
+/* --- new and free -------------------------------------------------------------------------------------------- */
+
+/* All arrays in one piece on huge pages where the system grants them. */
+static int make_arrays(fd3d *fd) {
+    cpu3_own *o = own(fd);
+    cpu3_grid *g = &o->grid;
+    const double cells = (double)g->rows * (double)g->y * ((double)g->n[2] + 2 * D3_MAX);
+    REQUIRE(cells * (double)arrays_of(&fd->cfg) * sizeof(float) < 0.25 * (double)SIZE_MAX,
+            "a grid of %d x %d x %d cells is more than can be addressed: make it smaller", g->n[0], g->n[1], g->n[2]);
+    const size_t bytes = page_bytes(&fd->cfg, g);
+    o->array = array_floats(g);
+    o->pages = aligned_alloc(HUGE_PAGE, bytes);
+    REQUIRE(o->pages != NULL,
+            "no memory for a grid of %d x %d x %d cells (%.3f GB): use a smaller grid or fewer ranks a node", g->n[0],
+            g->n[1], g->n[2], (double)bytes * 1e-9);
+    o->page_bytes = bytes;
+    fd->bytes += bytes;
+#ifdef MADV_HUGEPAGE
+    madvise(o->pages, bytes, MADV_HUGEPAGE); /* a wish; without it the loop is slower, not wrong */
+#endif
+    float *at = (float *)o->pages + LANES + g->L * (g->z + g->y);
+    for (int f = 0; f < FD3D_FIELDS; f++, at += o->array)
+        g->field[f] = at;
+    float **medium[MEDIUM + QUALITY] = {&g->rho, &g->lambda, &g->softness, &g->qp, &g->qs};
+    for (int m = 0; m < MEDIUM + (g->anelastic ? QUALITY : 0); m++, at += o->array)
+        *medium[m] = at;
+    for (int s = 0; s < STRESSES && g->anelastic; s++, at += o->array)
+        g->memory[s] = at;
+    char *pages = o->pages;
+#pragma omp parallel for schedule(static) num_threads(o->threads)
+    for (size_t page = 0; page < bytes / HUGE_PAGE; page++)
+        memset(pages + page * HUGE_PAGE, 0, HUGE_PAGE);
+    return 0;
+}
+
+static int make_strips(fd3d *fd) {
+    cpu3_own *o = own(fd);
+    cpu3_grid *g = &o->grid;
+    o->psi_count = psi_floats(g);
+    TRY(fd3d_alloc(fd, &o->psi, o->psi_count, sizeof(float), "memory variables of the absorbing layers"));
+    const size_t ny = (size_t)g->n[1], nz = (size_t)g->n[2], nxp = (size_t)g->nxp;
+    float *at = o->psi;
+    for (int a = 0; a < 3; a++) {
+        const size_t width = (size_t)g->strip[a].width,
+                     cells[3] = {width * ny * nz, nxp * width * nz, nxp * ny * width};
+        for (int n = 0; n < 6; n++, at += cells[a])
+            g->strip[a].psi[n] = at;
+    }
+    return 0;
+}
+
+static const cpu3_isa *best_isa(void) {
+    int n = 0;
+    while (!isas[n]->supported())
+        n++;
+    return isas[n];
+}
+
+static int make_sides(fd3d *fd) {
+    cpu3_own *o = own(fd);
+    cpu3_grid *g = &o->grid;
+    const size_t plane = (size_t)g->n[0] * (size_t)g->n[1];
+    if (g->free_top)
+        TRY(fd3d_alloc(fd, &o->slope, (size_t)g->nxp * (size_t)g->n[1], sizeof(float), "the free surface"));
+    g->slope = o->slope;
+    if (fd->cfg.side[5] == FD3D_ONE_WAY) {
+        TRY(fd3d_alloc(fd, &o->bottom, LEAVING * plane, sizeof(float), "the one-way bottom"));
+        TRY(fd3d_alloc(fd, &o->bottom_gp, plane, sizeof(float), "the one-way bottom"));
+        TRY(fd3d_alloc(fd, &o->bottom_gs, plane, sizeof(float), "the one-way bottom"));
+    }
+    return 0;
+}
+
+static int make(fd3d *fd) {
+    TRY(fd3d_alloc(fd, &fd->own, 1, sizeof(cpu3_own), "the cpu variant"));
+    cpu3_own *o = own(fd);
+    o->isa = best_isa();
+    o->threads = fd->cfg.threads > 0 ? fd->cfg.threads : omp_get_max_threads();
+    shape(&o->grid, &fd->cfg);
+    TRY(make_arrays(fd));
+    TRY(make_sides(fd));
+    return make_strips(fd);
+}
+
+static void release(fd3d *fd) {
+    cpu3_own *o = own(fd);
+    if (o == NULL)
+        return;
+    fd->bytes -= o->page_bytes;
+    free(o->pages);
+    void *owned[] = {&o->psi,       &o->columns,   &o->sponge_x, &o->slope,  &o->bottom,
+                     &o->bottom_gp, &o->bottom_gs, &o->peaks,    &o->samples};
+    for (size_t n = 0; n < sizeof owned / sizeof owned[0]; n++)
+        fd3d_release(fd, owned[n]);
+    fd3d_release(fd, &fd->own);
+}
+
+static int need(const fd3d_cfg *cfg, int entries, int receivers, int steps, size_t *host, size_t *device) {
+    cpu3_grid g = {.nxp = 0};
+    shape(&g, cfg);
+    const size_t plane = (size_t)g.nxp * (size_t)g.n[1], each = 6 * sizeof(int) + 28 /* while they are sorted */;
+    *host = sizeof(fd3d) + sizeof(cpu3_own) + page_bytes(cfg, &g) + psi_floats(&g) * sizeof(float);
+    *host += (12 + LEAVING) * plane * sizeof(float); /* sides, a slice, a map */
+    *host += (size_t)entries * each;
+    *host += (size_t)receivers * (8 * each + sizeof(float) * (size_t)steps);
+    *device = 0;
+    return 0;
+}
+
+/* --- medium -------------------------------------------------------------------------------------------------- */
+
+/* A volume with a ring of one cell into an array. */
+static void put_volume(const cpu3_own *o, const float *from, float *to) {
+    const cpu3_grid *g = &o->grid;
+    const size_t nx = (size_t)g->n[0] + 2, ny = (size_t)g->n[1] + 2;
+#pragma omp parallel for schedule(static) num_threads(o->threads)
+    for (int k = -1; k <= g->n[2]; k++)
+        for (int j = -1; j <= g->n[1]; j++)
+            memcpy(to + k * g->z + j * g->y - 1, from + (((size_t)(k + 1) * ny) + (size_t)(j + 1)) * nx,
+                   nx * sizeof(float));
+}
+
+static float one_way(double modulus, double rho, const fd3d_cfg *c) {
+    const double step = rho > 0 ? sqrt(modulus / rho) * c->dt : 0;
+    return (float)((step - c->d[2]) / (step + c->d[2]));
+}
+
+/* What sides need to know of the cells beside them. */
+static void set_sides(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
+    cpu3_own *o = own(fd);
+    const size_t nx = (size_t)fd->cfg.n[0], ny = (size_t)fd->cfg.n[1], nz = (size_t)fd->cfg.n[2];
+    for (size_t j = 0; j < ny; j++)
+        for (size_t i = 0; i < nx; i++) {
+            const size_t top = ((ny + 2) + j + 1) * (nx + 2) + i + 1, at = (nz * (ny + 2) + j + 1) * (nx + 2) + i + 1;
+            if (o->slope != NULL)
+                o->slope[j * (size_t)o->grid.nxp + i] = mu[top] > 0 ? d3_surface_factor(lambda[top], mu[top]) : -1;
+            if (o->bottom == NULL)
+                continue;
+            const double p = (double)lambda[at] + 2 * (double)mu[at];
+            o->bottom_gp[j * nx + i] = one_way(p, rho[at], &fd->cfg);
+            o->bottom_gs[j * nx + i] = one_way(mu[at] > 0 ? mu[at] : p, rho[at], &fd->cfg);
+        }
+}
+
+/* sxz and syz stay 0 on a free surface: the cells above it have no strength. */
+static int model(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
+    cpu3_own *o = own(fd);
+    const cpu3_grid *g = &o->grid;
+    put_volume(o, rho, g->rho);
+    put_volume(o, lambda, g->lambda);
+    float *soft = g->softness - g->L * (g->z + g->y) - LANES;
+    const ptrdiff_t above = g->L * g->z, count = (ptrdiff_t)o->array;
+    memset(soft, 0, o->array * sizeof(float)); /* a medium may have been there before */
+    put_volume(o, mu, g->softness);
+#pragma omp parallel for schedule(static) num_threads(o->threads)
+    for (ptrdiff_t m = 0; m < count; m++)
+        soft[m] = soft[m] > 0 && !(g->free_top && m < above) ? 1.0f / soft[m] : INFINITY;
+    set_sides(fd, rho, lambda, mu);
+    return 0;
+}
+
+static int quality(fd3d *fd, const float *qp, const float *qs) {
+    cpu3_own *o = own(fd);
+    cpu3_grid *g = &o->grid;
+    put_volume(o, qp, g->qp);
+    put_volume(o, qs, g->qs);
+    g->parity[0] = fd->cfg.first[1] & 1;
+    g->parity[1] = fd->cfg.first[2] & 1;
+    for (int row = 0; row < 4; row++)
+        for (int l = 0; l < LANES; l++) {
+            const int m = ((fd->cfg.first[0] + l) & 1) + 2 * row;
+            const float e = (float)exp(-(double)fd->cfg.dt / fd->tau[m]);
+            g->relax[row][0][l] = e;
+            g->relax[row][1][l] = 0.5f * (1 - e);
+            for (int p = 0; p < 3; p++)
+                g->relax[row][2 + p][l] = fd->y[p][m];
+        }
+    return 0;
+}
+
+/* --- layers -------------------------------------------------------------------------------------------------- */
+
+/* Profiles along x padded to whole vectors: a = b = 0 and 1/k = 1 there. */
+static int pml(fd3d *fd) {
+    cpu3_own *o = own(fd);
+    cpu3_grid *g = &o->grid;
+    const size_t nxp = (size_t)g->nxp, nx = (size_t)g->n[0];
+    TRY(fd3d_alloc(fd, &o->columns, 6 * nxp, sizeof(float), "layer profiles along x"));
+    for (size_t c = 0; c < 6; c++) {
+        for (size_t i = 0; i < nxp; i++)
+            o->columns[c * nxp + i] = i < nx ? fd->pml[0][c * nx + i] : c % 3 == 2 ? 1.0f : 0.0f;
+        g->strip[0].p[c] = o->columns + c * nxp;
+        for (int a = 1; a < 3; a++)
+            g->strip[a].p[c] = fd->pml[a] + c * (size_t)g->n[a];
+    }
+    return 0;
+}
+
+static int sponge(fd3d *fd) {
+    cpu3_own *o = own(fd);
+    cpu3_grid *g = &o->grid;
+    TRY(fd3d_alloc(fd, &o->sponge_x, (size_t)g->nxp, sizeof(float), "sponge along x"));
+    memcpy(o->sponge_x, fd->sponge[0], (size_t)g->n[0] * sizeof(float));
+    g->sponge[0] = o->sponge_x;
+    for (int a = 0; a < 3; a++) {
+        const float *s = fd->sponge[a];
+        int low = 0, high = g->n[a];
+        while (low < high && s[low] < 1)
+            low++;
+        while (high > low && s[high - 1] < 1)
+            high--;
+        for (int i = low; i < high; i++)
+            if (s[i] < 1)
+                low = high;
+        g->calm[a][0] = low;
+        g->calm[a][1] = high;
+        if (a > 0)
+            g->sponge[a] = s;
+    }
+    return 0;
+}
+
+static int nothing(fd3d *fd) {
+    (void)fd;
+    return 0;
+}
+
+/* --- fields -------------------------------------------------------------------------------------------------- */
+
+static int get(fd3d *fd, int field, const int lo[3], const int hi[3], float *out) {
+    const cpu3_grid *g = &own(fd)->grid;
+    const size_t n = (size_t)(hi[0] - lo[0]);
+    for (int k = lo[2]; k < hi[2]; k++)
+        for (int j = lo[1]; j < hi[1]; j++, out += n)
+            memcpy(out, g->field[field] + k * g->z + j * g->y + lo[0], n * sizeof(float));
+    return 0;
+}
+
+static void put(const cpu3_grid *g, int field, const int lo[3], const int hi[3], const float *in) {
+    const size_t n = (size_t)(hi[0] - lo[0]);
+    for (int k = lo[2]; k < hi[2]; k++)
+        for (int j = lo[1]; j < hi[1]; j++, in += n)
+            memcpy(g->field[field] + k * g->z + j * g->y + lo[0], in, n * sizeof(float));
+}
+
+static int set(fd3d *fd, int field, const float *in) {
+    put(&own(fd)->grid, field, (int[3]){0, 0, 0}, fd->cfg.n, in);
+    return 0;
+}
+
+static int halo(fd3d *fd, int what, int side, float *out, const float *in) {
+    int lo[3], hi[3], field[3];
+    fd3d_halo_box(&fd->cfg, side, out != NULL, lo, hi);
+    fd3d_halo_fields(what, side, field);
+    const size_t cells = (size_t)(hi[0] - lo[0]) * (size_t)(hi[1] - lo[1]) * (size_t)(hi[2] - lo[2]);
+    for (size_t f = 0; f < 3; f++)
+        if (out != NULL)
+            get(fd, field[f], lo, hi, out + f * cells);
+        else
+            put(&own(fd)->grid, field[f], lo, hi, in + f * cells);
+    return 0;
+}
+
+static size_t plane_cells(const fd3d *fd) { return (size_t)fd->cfg.n[0] * (size_t)fd->cfg.n[1]; }
+
+static int reset(fd3d *fd) {
+    cpu3_own *o = own(fd);
+    cpu3_grid *g = &o->grid;
+    for (int f = 0; f < FD3D_FIELDS + STRESSES; f++) {
+        float *a = f < FD3D_FIELDS ? g->field[f] : g->memory[f - FD3D_FIELDS];
+        if (a == NULL)
+            continue;
+#pragma omp parallel for schedule(static) num_threads(o->threads)
+        for (int k = -g->L; k < g->n[2] + g->L; k++)
+            memset(a + k * g->z - g->L * g->y - LANES, 0, (size_t)g->z * sizeof(float));
+    }
+    memset(o->psi, 0, o->psi_count * sizeof(float));
+    if (o->bottom != NULL)
+        memset(o->bottom, 0, LEAVING * plane_cells(fd) * sizeof(float));
+    if (o->peaks != NULL)
+        memset(o->peaks, 0, 2 * plane_cells(fd) * sizeof(float));
+    return 0;
+}
+
+/* Fields with all that stands in their halos. */
+static int state(fd3d *fd, fd3d_part *part) {
+    cpu3_own *o = own(fd);
+    const cpu3_grid *g = &o->grid;
+    const size_t rows = (size_t)g->rows * ((size_t)g->n[2] + 2 * (size_t)g->L) - 1;
+    int n = 0;
+    for (int f = 0; f < FD3D_FIELDS; f++)
+        part[n++] = (fd3d_part){g->field[f] - g->L * (g->z + g->y + 1), (size_t)g->n[0] + 2 * (size_t)g->L, rows, g->y};
+    for (int s = 0; s < STRESSES && g->anelastic; s++)
+        part[n++] = (fd3d_part){g->memory[s], (size_t)g->n[0], rows - (size_t)g->L * (2 * (size_t)g->rows), g->y};
+    part[n++] = (fd3d_part){o->psi, o->psi_count, 1, 0};
+    if (o->bottom != NULL)
+        part[n++] = (fd3d_part){o->bottom, LEAVING * plane_cells(fd), 1, 0};
+    if (o->peaks != NULL)
+        part[n++] = (fd3d_part){o->peaks, 2 * plane_cells(fd), 1, 0};
+    return n;
+}
+
+/* --- map and maximum ----------------------------------------------------------------------------------------- */
+
+static int watch(fd3d *fd) {
+    cpu3_own *o = own(fd);
+    fd3d_release(fd, &o->peaks);
+    return fd->watched < 0 ? 0 : fd3d_alloc(fd, &o->peaks, 2 * plane_cells(fd), sizeof(float), "map");
+}
+
+static int map(fd3d *fd, float *out) {
+    memcpy(out, own(fd)->peaks, 2 * plane_cells(fd) * sizeof(float));
+    return 0;
+}
+
+/* The bits of |x|: ordered as |x| is, infinities above all numbers, NaN above infinity; and gcc vectorises the maximum.
+ */
+static int row_maximum(const float *row, int n) {
+    int largest = 0;
+    for (int i = 0; i < n; i++) {
+        int bits;
+        memcpy(&bits, row + i, sizeof bits);
+        bits &= INT_MAX;
+        largest = bits > largest ? bits : largest;
+    }
+    return largest;
+}
+
+/* The first cell in the order of the grid, field by field, that holds the largest. */
+static int maxabs(fd3d *fd, float *value, int place[3]) {
+    cpu3_own *o = own(fd);
+    const cpu3_grid *g = &o->grid;
+    const long ny = g->n[1], rows = 3 * ny * g->n[2];
+    int largest = 0, column = 0;
+    long row = 0;
+#define ROW(r) (g->field[FD3D_VX + (r) / (rows / 3)] + (r) % (rows / 3) / ny * g->z + (r) % ny * g->y)
+#pragma omp parallel num_threads(o->threads)
+    {
+        int mine = -1;
+        long at = LONG_MAX;
+#pragma omp for schedule(static) nowait
+        for (long r = 0; r < rows; r++) {
+            const int m = row_maximum(ROW(r), g->n[0]);
+            if (m > mine)
+                mine = m, at = r;
+        }
+#pragma omp critical(fd3d_cpu_maxabs)
+        if (mine > largest || (mine == largest && mine > 0 && at < row))
+            largest = mine, row = at;
+    }
+    while (column + 1 < g->n[0] && row_maximum(ROW(row) + column, 1) != largest)
+        column++;
+    memcpy(value, &largest, sizeof *value);
+    if (!isfinite(*value))
+        *value = INFINITY;
+    place[0] = column;
+    place[1] = (int)(row % ny);
+    place[2] = (int)(row % (rows / 3) / ny);
+    return 0;
+}
+
+/* --- tuning and record --------------------------------------------------------------------------------------- */
+
+/* Of a tile: time steps a sweep, rows, planes at a time; tiles are as long along x as the grid. */
+static int tune(fd3d *fd, const char *isa, int steps, int width, int planes) {
+    cpu3_own *o = own(fd);
+    const cpu3_isa *chosen = isa[0] == 0 ? best_isa() : NULL;
+    for (int n = 0; n < ISAS && chosen == NULL; n++)
+        if (strcmp(isas[n]->name, isa) == 0)
+            chosen = isas[n];
+    REQUIRE(chosen != NULL, "no instruction set \"%.40s\" in this build: use avx512, avx2 or generic", isa);
+    REQUIRE(chosen->supported(), "this processor has no %s", chosen->label);
+    o->isa = chosen;
+    o->steps = steps;
+    o->width = width;
+    o->planes = planes;
+    return 0;
+}
+
+static void device(fd3d *fd, char *text, size_t length) {
+    const cpu3_own *o = own(fd);
+    snprintf(text, length, "%s, %d thread%s", o->isa->label, o->threads, o->threads == 1 ? "" : "s");
+}
+
+FD3D_VARIANT(cpu) = {
+    .name = "cpu",
+    .about = "C, SIMD and threads, velocities and stresses in one sweep through the cache",
+    .make = make,
+    .release = release,
+    .model = model,
+    .quality = quality,
+    .pml = pml,
+    .sponge = sponge,
+    .source = nothing,
+    .histories = nothing,
+    .receivers = nothing,
+    .timestep = fd3d_cpu_timestep,
+    .velocity = fd3d_cpu_velocity,
+    .stress = fd3d_cpu_stress,
+    .halo = halo,
+    .get = get,
+    .set = set,
+    .watch = watch,
+    .map = map,
+    .maxabs = maxabs,
+    .reset = reset,
+    .need = need,
+    .state = state,
+    .tune = tune,
+    .device = device,
+};

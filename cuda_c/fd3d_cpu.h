@@ -1,0 +1,98 @@
+/* The `cpu` variant of the 3D solver inside: subdomain in memory, kernels. fd3d_cpu.c keeps memory, fd3d_cpu_step.c
+ * does half steps of boxes, fd3d_cpu_wave.c several steps in one sweep. */
+#pragma once
+
+#include "der3d.h"
+#include "fd3d.h"
+
+enum {
+    LANES = 16,  /* floats a cache line: rows and strips begin at multiples of it for every instruction set */
+    STRESSES = 6 /* sxx .. syz, numbered from 0 where memory variables are */
+};
+
+/* Memory variables of the layers along one axis, six fields each over the cells of the layers alone: those of the
+ * derivatives of sigma (0 vx, 1 vy, 2 vz) and of v (3 vx, 4 vy, 5 vz). Cells [0,low) and [high,n) of the axis; along x
+ * low and high are rounded outwards to whole vectors, where the profiles do nothing. */
+typedef struct cpu3_strip {
+    int low, high;
+    ptrdiff_t width;   /* cells of the axis that are stored */
+    float *psi[6];     /* (width, ny, nz) along x, (nxp, width, nz) along y, (nxp, ny, width) along z */
+    const float *p[6]; /* a, b, 1/k on whole numbers, on halves; along x padded to nxp */
+} cpu3_strip;
+
+/* Arrays are padded: cell (i, j, k) at a[k z + j y + i], i = -LANES .. nxp + LANES - 1 (nxp = nx rounded up to LANES),
+ * j, k = -L .. n + L - 1. The halo lies in the padding: along x at -L .. -1 and nx .. nx+L-1. Kernels write owned cells
+ * only. */
+typedef struct cpu3_grid {
+    int n[3], nxp, L, anelastic, free_top, periodic_x;
+    int rows;                                 /* from one plane to the next */
+    ptrdiff_t y, z;                           /* floats to the next row, plane */
+    float *field[FD3D_FIELDS];                /* numbered as in the treaty */
+    float *memory[STRESSES];                  /* r of der3d.h, of an anelastic medium */
+    float *rho, *lambda, *softness, *qp, *qs; /* with a ring of one cell; softness: 1/mu, infinite in a fluid */
+    float w[D3_MAX], t[3];                    /* dt over dx, dy, dz */
+    cpu3_strip strip[3];
+    const float *sponge[3]; /* null: none */
+    int calm[3][2];         /* cells [calm[0], calm[1]) of an axis, which no sponge touches */
+
+    /* Attenuation of a row by the parities of its y and z in the whole grid: e, g, y1, y2, y3 by turns along x. */
+    float relax[4][5][LANES];
+    int parity[2]; /* of row 0, plane 0 */
+
+    float *slope; /* (nxp, ny) f of der3d.h in row 0 under a free surface; -1 in a fluid, where it counts as 0 */
+    float rx, ry; /* dz/dx, dz/dy */
+} cpu3_grid;
+
+/* Kinds of kernels: rows or columns that no layer and no sponge touches; any, whole vectors; any columns at all. */
+enum { PLAIN, LAYERS, EDGES, KINDS };
+
+/* Columns [i0,i1) of row (j,k), all in or all out of the strips along x, multiples of LANES but for kind EDGES. */
+typedef void cpu3_kernel(const cpu3_grid *g, int j, int k, int i0, int i1);
+/* Halo rows above a free surface, of all columns of row j. */
+typedef void cpu3_surface(const cpu3_grid *g, int j);
+
+typedef struct cpu3_kernels {
+    cpu3_kernel *half[2][2][KINDS]; /* [0 velocity, 1 stress][1 = anelastic] */
+    cpu3_surface *surface[2];       /* [0: of stresses, before velocities, 1: of velocities, before stresses] */
+} cpu3_kernels;
+
+typedef struct cpu3_isa {
+    const char *name, *label;
+    int (*supported)(void);
+    const cpu3_kernels *kernels; /* (half_length) */
+} cpu3_isa;
+
+extern const cpu3_isa fd3d_cpu_generic, fd3d_cpu_avx2, fd3d_cpu_avx512;
+
+enum { LEAVING = 6 }; /* fields read across a one-way bottom */
+
+/* What hangs on fd->own. */
+typedef struct cpu3_own {
+    cpu3_grid grid;
+    const cpu3_isa *isa;
+    int threads;
+    int steps, width, planes; /* of tiles, 0 = automatic */
+    void *pages;              /* all fields, memory variables and the medium */
+    size_t page_bytes, array; /* bytes; floats of one array */
+    float *psi;               /* all memory variables of layers */
+    size_t psi_count;
+    float *columns;                        /* profiles along x padded */
+    float *sponge_x;                       /* (nxp) */
+    float *slope;                          /* grid.slope */
+    float *bottom, *bottom_gp, *bottom_gs; /* (nx, ny, LEAVING) last row a half step ago; (nx, ny) */
+    float *peaks;                          /* (nx, ny, 2) map */
+    float *samples;                        /* (sampled cells, steps of a pass) */
+    size_t samples_count;
+} cpu3_own;
+
+/* fd3d_cpu_step.c: one half step of rows [j0,j1) of plane k, columns [i0,i1), in pieces inside and outside of layers.
+ */
+void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1);
+int fd3d_cpu_velocity(fd3d *fd, int it, int part);
+int fd3d_cpu_stress(fd3d *fd, int it, int part, float *trace);
+/* The halo along x of periodic rows; the map of rows [j0,j1). */
+void fd3d_cpu_wrap_row(const cpu3_grid *g, int what, int j, int k);
+void fd3d_cpu_watch_rows(fd3d *fd, int j0, int j1);
+
+/* fd3d_cpu_wave.c: n steps from step it; trace(nrec, n). */
+int fd3d_cpu_timestep(fd3d *fd, int it, int n, float *trace);

@@ -1,0 +1,574 @@
+!> The earth of a 3D job: volumes or flat layers, and the window of it that a shot sees.
+!>
+!> Volumes are cells: a sample is what its cell consists of, the model reaches half a spacing beyond the outermost samples, or, with
+!> model_at=nodes, just to them. The grid's cells begin at the model's low sides; of layers at x = y = 0.
+module earth_m
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
+  use error_m, only: error_t, Fail
+  use fio_c, only: fio_crc_floats
+  use files_m, only: Crc32, FileSize, Hex
+  use hash_m, only: hash_t, HashAdd, HashText
+  use kinds_m, only: dp, i8, sp
+  use layers_m, only: layers_t, LayersRead
+  use mixture_m, only: medium_parts, MixtureAdd, MixtureMedium, mixture_t
+  use modelnc_m, only: NetcdfRead3d
+  use modelraw_m, only: RawRead3d
+  use params_m, only: job_t
+  use regrid_m, only: axis_t, RegridAxis
+  use samples_m, only: samples_t, UnitFactor
+  use seal_m, only: seal_t, SealCheck, SealMake
+  use shot_m, only: shot_t
+  use text_m, only: Lower, Str
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: earth_t, EarthRead, EarthGrid, EarthShape, EarthWindow
+
+  type :: earth_t
+    integer :: n(3) = 0                       !< samples of volumes
+    real(dp) :: d(3) = 0                      !< their spacings [m]
+    real(dp) :: x0(3) = 0                     !< the first of them [m]
+    real(dp) :: low(3) = 0, high(3) = 0       !< what the model covers [m]
+    logical :: attenuates = .false.
+    type(layers_t) :: layers                  !< n > 0: instead of volumes
+    real(sp), allocatable :: vp(:, :), vs(:, :), rho(:, :), qp(:, :), qs(:, :)   !< (nx, ny*nz); q: 1/Q, if it attenuates
+    real(dp) :: vmin = 0                      !< slowest wave: vs, or vp in fluids [m/s]
+    real(dp) :: vmax = 0, vsmin = 0, rhomin = 0, rhomax = 0   !< vsmin: of rock, 0 if there is none
+    real(dp) :: qmin = 0                      !< smallest quality factor, 0 without attenuation
+    character(16) :: hash = ''
+    character(:), allocatable :: sources
+    type(seal_t) :: seal(3)                   !< of vp and vs, rho and rho, qp and qs
+  end type earth_t
+
+  real(dp), parameter :: cells_most = 4.0e8_dp    !< of a window: five numbers each travel in one message of 2**31 - 1
+  real(dp), parameter :: on_face = 1.0e-6_dp      !< of a spacing: closer than this is on the face of a cell
+  real(dp), parameter :: bulk = sqrt(4/3.0_dp)    !< vp/vs above which a rock resists compression
+
+contains
+
+  ! --- reading --------------------------------------------------------------------------------------------------------
+
+  subroutine EarthRead(job, earth, error)
+    type(job_t), intent(in) :: job
+    type(earth_t), intent(inout) :: earth
+    type(error_t), allocatable, intent(inout) :: error
+    earth = earth_t()
+    if (job%layers /= '') then
+      call LayersRead(job%layers, earth%layers, error)
+      if (allocated(error)) return
+      earth%attenuates = earth%layers%attenuates .and. job%attenuation
+      earth%low = [-huge(1.0_dp), -huge(1.0_dp), earth%layers%top(1)]
+      earth%high = huge(1.0_dp)
+      earth%sources = 'layers: '//job%layers
+      call SummariseLayers(earth)
+    else
+      call ReadVolumes(job, earth, error)
+    end if
+  end subroutine EarthRead
+
+  subroutine ReadVolumes(job, earth, error)
+    type(job_t), intent(in) :: job
+    type(earth_t), intent(inout) :: earth
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: half
+    if (job%vp == '') call Fail(error, 'the earth is not given: set vp=FILE (and vs, rho), or layers=FILE')
+    earth%sources = ''
+    call OneVolume(job, 'P velocity', job%vp, job%vp_var, earth, earth%vp, error)
+    if (job%vs /= '') then
+      call OneVolume(job, 'S velocity', job%vs, job%vs_var, earth, earth%vs, error)
+    else if (.not. allocated(error)) then
+      allocate (earth%vs(size(earth%vp, 1), size(earth%vp, 2)), source=0.0_sp)
+      if (job%vp_vs > 0) earth%vs = real(earth%vp/job%vp_vs, sp)
+    end if
+    if (job%rho /= '') then
+      call OneVolume(job, 'density', job%rho, job%rho_var, earth, earth%rho, error)
+    else if (.not. allocated(error)) then
+      allocate (earth%rho(size(earth%vp, 1), size(earth%vp, 2)), source=real(job%rho_value, sp))
+      if (job%rho_rule == 'gardner') then
+        where (earth%vp > 1600) earth%rho = 310*earth%vp**0.25_sp
+      end if
+    end if
+    if (.not. allocated(error)) call ReadQuality(job, earth, error)
+    if (.not. allocated(error)) call CheckMedium(earth, job%vp, error)
+    if (allocated(error)) return
+    half = merge(0.5_dp, 0.0_dp, job%model_at == 'centres')
+    earth%low = earth%x0 - half*earth%d
+    earth%high = earth%x0 + (earth%n - 1 + half)*earth%d
+    call SummariseVolumes(earth)
+  end subroutine ReadVolumes
+
+  !> 1/Q from files, or by rule from vs.
+  subroutine ReadQuality(job, earth, error)
+    type(job_t), intent(in) :: job
+    type(earth_t), intent(inout) :: earth
+    type(error_t), allocatable, intent(inout) :: error
+    earth%attenuates = job%attenuation .and. (job%qs /= '' .or. job%qp /= '' .or. job%qs_vs > 0)
+    if (.not. earth%attenuates) return
+    if (job%qs /= '') then
+      call OneVolume(job, 'quality factor', job%qs, job%qs_var, earth, earth%qs, error)
+      if (allocated(error)) return
+      where (earth%qs > 0) earth%qs = 1/earth%qs
+    else
+      allocate (earth%qs(size(earth%vp, 1), size(earth%vp, 2)), source=0.0_sp)
+      where (earth%vs > 0 .and. job%qs_vs > 0) earth%qs = real(1/(job%qs_vs*max(earth%vs, tiny(1.0_sp))), sp)
+    end if
+    if (job%qp /= '') then
+      call OneVolume(job, 'quality factor', job%qp, job%qp_var, earth, earth%qp, error)
+      if (allocated(error)) return
+      where (earth%qp > 0) earth%qp = 1/earth%qp
+    else
+      earth%qp = real(earth%qs/job%qp_qs, sp)
+    end if
+  end subroutine ReadQuality
+
+  !> A volume in SI units, on the grid of the first one read.
+  subroutine OneVolume(job, what, path, var, earth, a, error)
+    type(job_t), intent(in) :: job
+    character(*), intent(in) :: what, path, var
+    type(earth_t), intent(inout) :: earth
+    real(sp), allocatable, intent(out) :: a(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    type(samples_t) :: s
+    character(:), allocatable :: format
+    real(dp) :: d(3), x0(3), factor
+    integer(i8) :: bytes
+    integer :: n(3)
+    if (allocated(error)) return
+    s%what = what
+    s%file = path
+    if (index(what, 'velocity') > 0) s%what = 'velocity'
+    call FileSize(path, bytes, error)
+    if (allocated(error)) return
+    format = job%model_format
+    if (format == 'auto') format = trim(merge('netcdf', 'raw32 ', Lower(path(max(1, len(path) - 2):)) == '.nc'))
+    if (format == 'netcdf') then
+      call NetcdfRead3d(var, s, n, d, x0, a, error)
+    else
+      s%unit = job%vp_unit
+      if (what == 'density') s%unit = job%rho_unit
+      n = [job%model_nx, job%model_ny, job%model_nz]
+      d = [job%model_dx, job%model_dy, job%model_dz]
+      x0 = [job%model_x0, job%model_y0, job%model_z0]
+      call RawRead3d(job, format, s, a, error)
+    end if
+    if (allocated(error)) return
+    factor = 1
+    if (what /= 'quality factor') factor = UnitFactor(s%what, s%unit)
+    call CheckValues(what, path, n, factor, a, error)
+    if (.not. allocated(error)) call CheckPlace(what, path, n, d, x0, earth, error)
+    if (allocated(error)) return
+    earth%n = n
+    earth%d = d
+    earth%x0 = x0
+    if (earth%sources /= '') earth%sources = earth%sources//'; '
+    earth%sources = earth%sources//what//': '//path
+  end subroutine OneVolume
+
+  !> Finite, in the range of what they are; then in SI units. 0 is air, a fluid, or no attenuation.
+  subroutine CheckValues(what, path, n, factor, a, error)
+    character(*), intent(in) :: what, path
+    integer, intent(in) :: n(3)
+    real(dp), intent(in) :: factor
+    real(sp), intent(inout) :: a(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: lo, hi
+    integer :: i, k
+    select case (what)
+    case ('density')
+      lo = 0.1_dp
+      hi = 30000
+    case ('quality factor')
+      lo = 1
+      hi = 1e30_dp
+    case default
+      lo = 20
+      hi = 15000
+    end select
+    do k = 1, size(a, 2)
+      do i = 1, size(a, 1)
+        if (ieee_is_finite(a(i, k))) then
+          if (abs(a(i, k)) <= 0) cycle
+          if (a(i, k)*factor >= lo .and. a(i, k)*factor <= hi*(1 + 1e-6_dp)) cycle
+        end if
+        call Fail(error, what//" model '"//path//"': sample ("//Str(i)//', '//Str(modulo(k - 1, n(2)) + 1)//', '// &
+                  Str((k - 1)/n(2) + 1)//') is '//Str(a(i, k)*factor)//', must be 0 or '//Str(lo)//' .. '//Str(hi)//': check '// &
+                  'unit and byte order')
+        return
+      end do
+    end do
+    if (factor /= 1) a = real(a*factor, sp)
+  end subroutine CheckValues
+
+  subroutine CheckPlace(what, path, n, d, x0, earth, error)
+    character(*), intent(in) :: what, path
+    integer, intent(in) :: n(3)
+    real(dp), intent(in) :: d(3), x0(3)
+    type(earth_t), intent(in) :: earth
+    type(error_t), allocatable, intent(inout) :: error
+    if (any(n < 1) .or. any(.not. d > 0)) then
+      call Fail(error, what//" model '"//path//"' has "//Str(n(1))//' x '//Str(n(2))//' x '//Str(n(3))//' samples of '// &
+                Str(d(1))//' x '//Str(d(2))//' x '//Str(d(3))//' m: all must be above 0')
+    else if (all(earth%n == 0)) then
+      return
+    else if (any(n /= earth%n) .or. any(abs(d - earth%d) > 1e-6_dp*earth%d) .or. any(abs(x0 - earth%x0) > 1e-3_dp*earth%d)) then
+      call Fail(error, what//" model '"//path//"' has other samples or another place than the first volume, "//Str(earth%n(1))// &
+                ' x '//Str(earth%n(2))//' x '//Str(earth%n(3))//' samples: give volumes on one grid')
+    end if
+  end subroutine CheckPlace
+
+  !> What the volumes say together: air has no density, rock resists compression.
+  subroutine CheckMedium(earth, path, error)
+    type(earth_t), intent(inout) :: earth
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: i, k
+    do k = 1, size(earth%vp, 2)
+      do i = 1, size(earth%vp, 1)
+        if (.not. earth%vp(i, k) > 0) then
+          earth%vs(i, k) = 0
+          earth%rho(i, k) = 0
+        else if (.not. earth%rho(i, k) > 0) then
+          call Fail(error, At('has a velocity but no density'))
+        else if (earth%vs(i, k)*bulk > earth%vp(i, k)*(1 + 1e-6_dp)) then
+          call Fail(error, At('has vp = '//Str(earth%vp(i, k))//' and vs = '//Str(earth%vs(i, k))//' m/s; vs must be below '// &
+                              '0.866 vp'))
+        end if
+        if (allocated(error)) return
+      end do
+    end do
+    if (.not. any(earth%vp > 0)) call Fail(error, "the model '"//path//"' is nothing but air")
+  contains
+    function At(fault) result(s)
+      character(*), intent(in) :: fault
+      character(:), allocatable :: s
+      s = "the model of '"//path//"': sample ("//Str(i)//', '//Str(modulo(k - 1, earth%n(2)) + 1)//', '// &
+          Str((k - 1)/earth%n(2) + 1)//') '//fault
+    end function At
+  end subroutine CheckMedium
+
+  subroutine SummariseVolumes(earth)
+    type(earth_t), intent(inout) :: earth
+    type(hash_t) :: hash
+    integer(i8) :: n
+    integer :: a, k
+    call StartSummary(earth)
+    do k = 1, size(earth%vp, 2)
+      do a = 1, size(earth%vp, 1)
+        if (.not. earth%vp(a, k) > 0) cycle
+        call Widen(earth, real(earth%vp(a, k), dp), real(earth%vs(a, k), dp), real(earth%rho(a, k), dp))
+        if (earth%attenuates) call WidenQ(earth, max(real(earth%qp(a, k), dp), real(earth%qs(a, k), dp)))
+      end do
+    end do
+    n = size(earth%vp, kind=i8)
+    do a = 1, 3
+      call HashAdd(hash, earth%n(a))
+      call HashAdd(hash, earth%d(a))
+      call HashAdd(hash, earth%low(a))
+    end do
+    call AddSum(earth%vp)
+    call AddSum(earth%vs)
+    call AddSum(earth%rho)
+    call SealMake(earth%vp, earth%vs, earth%seal(1))
+    call SealMake(earth%rho, earth%rho, earth%seal(2))
+    if (earth%attenuates) then
+      call AddSum(earth%qp)
+      call AddSum(earth%qs)
+      call SealMake(earth%qp, earth%qs, earth%seal(3))
+    end if
+    earth%hash = HashText(hash)
+  contains
+    subroutine AddSum(values)
+      real(sp), contiguous, intent(in) :: values(:, :)
+      integer(i8) :: crc
+      crc = fio_crc_floats(0_i8, n, values)
+      call HashAdd(hash, int(ibits(crc, 0, 31)))
+      call HashAdd(hash, int(ibits(crc, 31, 1)))
+    end subroutine AddSum
+  end subroutine SummariseVolumes
+
+  subroutine SummariseLayers(earth)
+    type(earth_t), intent(inout) :: earth
+    type(hash_t) :: hash
+    integer :: l, p
+    call StartSummary(earth)
+    do l = 1, earth%layers%n
+      associate (m => earth%layers%medium(:, l))
+        call Widen(earth, m(1), m(2), m(3))
+        if (earth%attenuates) call WidenQ(earth, maxval(m(4:5)))
+        call HashAdd(hash, earth%layers%top(l))
+        do p = 1, merge(5, 3, earth%attenuates)
+          call HashAdd(hash, m(p))
+        end do
+      end associate
+    end do
+    earth%hash = HashText(hash)
+  end subroutine SummariseLayers
+
+  pure subroutine StartSummary(earth)
+    type(earth_t), intent(inout) :: earth
+    earth%vmin = huge(1.0_dp)
+    earth%vmax = 0
+    earth%vsmin = 0
+    earth%rhomin = huge(1.0_dp)
+    earth%rhomax = 0
+    earth%qmin = 0
+  end subroutine StartSummary
+
+  pure subroutine Widen(earth, vp, vs, rho)
+    type(earth_t), intent(inout) :: earth
+    real(dp), intent(in) :: vp, vs, rho
+    earth%vmax = max(earth%vmax, vp)
+    earth%vmin = min(earth%vmin, merge(vs, vp, vs > 0))
+    if (vs > 0) earth%vsmin = merge(min(earth%vsmin, vs), vs, earth%vsmin > 0)
+    earth%rhomin = min(earth%rhomin, rho)
+    earth%rhomax = max(earth%rhomax, rho)
+  end subroutine Widen
+
+  pure subroutine WidenQ(earth, inverse)
+    type(earth_t), intent(inout) :: earth
+    real(dp), intent(in) :: inverse
+    if (inverse > 0) earth%qmin = merge(min(earth%qmin, 1/inverse), 1/inverse, earth%qmin > 0)
+  end subroutine WidenQ
+
+  ! --- the grid of a shot ---------------------------------------------------------------------------------------------
+
+  !> Spacings of the modelling grid [m]: the job's, or those of the volumes where the job says 0.
+  subroutine EarthGrid(job, earth, d, error)
+    type(job_t), intent(in) :: job
+    type(earth_t), intent(in) :: earth
+    real(dp), intent(out) :: d(3)
+    type(error_t), allocatable, intent(inout) :: error
+    d = [job%dx, job%dy, job%dz]
+    if (earth%layers%n > 0) then
+      where (.not. d > 0) d = d(1)
+      if (.not. d(1) > 0) then
+        call Fail(error, 'flat layers have no spacing of their own: give dx (dy and dz are the same unless given)')
+      else if (job%aperture < 0) then
+        call Fail(error, 'flat layers have no end: give aperture, how far the grid goes beyond source and receivers')
+      else if (.not. job%depth > 0) then
+        call Fail(error, 'flat layers have no bottom: give depth, how far the grid goes down')
+      end if
+    else
+      where (.not. d > 0) d = earth%d
+      if (any(d > earth%high - earth%low)) call Fail(error, 'grid spacings '//Str(d(1))//', '//Str(d(2))//', '//Str(d(3))// &
+                                                   ' m are larger than the model')
+    end if
+  end subroutine EarthGrid
+
+  !> Where the window of a shot lies, without its media: whole cells that cover source and receivers and `aperture` beyond, clipped
+  !> to the model, from its top down to `depth`.
+  subroutine EarthShape(earth, job, shot, window, error)
+    type(earth_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(out) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: d(3), low(3), high(3), begin(3)
+    real(dp) :: first(3), last(3), lo(3), hi(3)
+    call EarthGrid(job, earth, d, error)
+    if (.not. allocated(error)) call CheckInside(earth, job, shot, error)
+    if (allocated(error)) return
+    lo = [min(shot%sx, minval(shot%rx)), min(shot%sy, minval(shot%ry)), earth%low(3)]
+    hi = [max(shot%sx, maxval(shot%rx)), max(shot%sy, maxval(shot%ry)), earth%high(3)]
+    low = earth%low
+    high = earth%high
+    if (job%aperture >= 0) then
+      low(:2) = max(low(:2), lo(:2) - job%aperture)
+      high(:2) = min(high(:2), hi(:2) + job%aperture)
+    end if
+    if (job%depth > 0) high(3) = min(high(3), low(3) + job%depth)
+    begin = earth%low
+    if (earth%layers%n > 0) begin(:2) = 0
+    first = floor((low - begin)/d + on_face)
+    last = ceiling((high - begin)/d - on_face)
+    if (product(max(last - first, 0.0_dp)) > cells_most) then
+      call Fail(error, 'the window of shot record '//Str(shot%record)//' has '//Str(last(1) - first(1), 7)//' x '// &
+                Str(last(2) - first(2), 7)//' x '//Str(last(3) - first(3), 7)//' cells, at most '//Str(cells_most, 2)// &
+                ' in all: lower aperture or depth, or raise the spacings')
+    else if (any(last - first < 4)) then
+      call Fail(error, 'the window of shot record '//Str(shot%record)//' has '//Str(last(1) - first(1), 7)//' x '// &
+                Str(last(2) - first(2), 7)//' x '//Str(last(3) - first(3), 7)//' cells, at least 4 along each axis: widen '// &
+                'aperture or depth, or lower the spacings')
+    end if
+    if (allocated(error)) return
+    window%nx = nint(last(1) - first(1))
+    window%ny = nint(last(2) - first(2))
+    window%nz = nint(last(3) - first(3))
+    window%x0 = begin(1) + first(1)*d(1)
+    window%y0 = begin(2) + first(2)*d(2)
+    window%z0 = begin(3) + first(3)*d(3)
+    window%dx = d(1)
+    window%dy = d(2)
+    window%dz = d(3)
+  end subroutine EarthShape
+
+  !> Source and receivers must lie in the modelled part of the earth: one sentence for all that does not.
+  subroutine CheckInside(earth, job, shot, error)
+    type(earth_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: bottom
+    integer :: r, n
+    bottom = earth%high(3)
+    if (job%depth > 0) bottom = min(bottom, earth%low(3) + job%depth)
+    if (.not. Inside(shot%sx, shot%sy, shot%sz)) then
+      call Fail(error, 'shot record '//Str(shot%record)//': the source at '//Place(shot%sx, shot%sy, shot%sz)//' lies outside '// &
+                Extent())
+      return
+    end if
+    n = 0
+    do r = size(shot%rx), 1, -1
+      if (Inside(shot%rx(r), shot%ry(r), shot%rz(r))) cycle
+      n = n + 1
+      if (allocated(error)) deallocate (error)
+      call Fail(error, 'shot record '//Str(shot%record)//': '//Str(n)//' receiver(s), the first of them channel '// &
+                Str(shot%channel(r))//' at '//Place(shot%rx(r), shot%ry(r), shot%rz(r))//', lie outside '//Extent())
+    end do
+  contains
+    pure logical function Inside(x, y, z)
+      real(dp), intent(in) :: x, y, z
+      Inside = all([x, y] >= earth%low(:2)) .and. all([x, y] <= earth%high(:2)) .and. z >= earth%low(3) .and. z <= bottom
+    end function Inside
+
+    pure function Place(x, y, z) result(s)
+      real(dp), intent(in) :: x, y, z
+      character(:), allocatable :: s
+      s = 'x = '//Str(x, 9)//', y = '//Str(y, 9)//', z = '//Str(z, 9)//' m'
+    end function Place
+
+    pure function Extent() result(s)
+      character(:), allocatable :: s
+      s = 'the model, z = '//Str(earth%low(3), 9)//' .. '//Str(bottom, 9)//' m'
+      if (earth%layers%n == 0) s = 'the model, x = '//Str(earth%low(1), 9)//' .. '//Str(earth%high(1), 9)//', y = '// &
+                                   Str(earth%low(2), 9)//' .. '//Str(earth%high(2), 9)//', z = '//Str(earth%low(3), 9)//' .. '// &
+                                   Str(bottom, 9)//' m'
+    end function Extent
+  end subroutine CheckInside
+
+  !> The window of a shot with its media. Fails where the model is not any more what was read.
+  subroutine EarthWindow(earth, job, shot, window, error)
+    type(earth_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(out) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: rc, parts
+    call EarthShape(earth, job, shot, window, error)
+    if (allocated(error)) return
+    parts = merge(5, 3, earth%attenuates)
+    allocate (window%media(window%nx, window%ny, window%nz, parts), stat=rc)
+    if (rc /= 0) then
+      call Fail(error, 'out of memory for the window of shot record '//Str(shot%record)//': '// &
+                Str(4.0e-9_dp*parts*window%nx*window%ny*window%nz, 3)//' GB')
+    else if (earth%layers%n > 0) then
+      call FillLayers(earth%layers, parts, window)
+    else
+      call FillVolumes(earth, job%regrid, parts, window, error)
+    end if
+  end subroutine EarthWindow
+
+  subroutine FillLayers(layers, parts, window)
+    type(layers_t), intent(in) :: layers
+    integer, intent(in) :: parts
+    type(window_t), intent(inout) :: window
+    type(mixture_t) :: mixture
+    real(sp) :: medium(medium_parts)
+    real(dp) :: above, below, part, bottom
+    integer :: k, l, p
+    do k = 1, window%nz
+      mixture = mixture_t()
+      above = window%z0 + (k - 1)*window%dz
+      below = above + window%dz
+      do l = 1, layers%n
+        bottom = huge(1.0_dp)
+        if (l < layers%n) bottom = layers%top(l + 1)
+        part = min(below, bottom) - max(above, layers%top(l))
+        if (part > on_face*window%dz) call MixtureAdd(mixture, part, layers%medium(:, l))
+      end do
+      medium = MixtureMedium(mixture)
+      do p = 1, parts
+        window%media(:, :, k, p) = medium(p)
+      end do
+    end do
+  end subroutine FillLayers
+
+  subroutine FillVolumes(earth, rule, parts, window, error)
+    type(earth_t), intent(in) :: earth
+    character(*), intent(in) :: rule
+    integer, intent(in) :: parts
+    type(window_t), intent(inout) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(axis_t) :: x, y, z
+    integer :: i, j, k, ny
+    call OneAxis(1, window%x0, window%nx, window%dx, x)
+    call OneAxis(2, window%y0, window%ny, window%dy, y)
+    call OneAxis(3, window%z0, window%nz, window%dz, z)
+    ny = earth%n(2)
+    do k = 1, window%nz
+      call CheckRows(minval(z%first(k:k)), z%first(k) + z%count(k) - 1)
+      if (allocated(error)) return
+      do j = 1, window%ny
+        do i = 1, window%nx
+          window%media(i, j, k, :) = Cell(i, j, k)
+        end do
+      end do
+    end do
+
+  contains
+
+    subroutine OneAxis(a, begin, n, d, axis)
+      integer, intent(in) :: a, n
+      real(dp), intent(in) :: begin, d
+      type(axis_t), intent(out) :: axis
+      call RegridAxis(earth%n(a), earth%d(a), nint((begin - earth%low(a))/d), n, d, earth%low(a) + d/2 - earth%x0(a), rule, axis)
+    end subroutine OneAxis
+
+    !> The samples that a row of cells is made from.
+    subroutine CheckRows(k0, k1)
+      integer, intent(in) :: k0, k1
+      integer :: i0, i1, j0, j1, at
+      i0 = minval(x%first)
+      i1 = maxval(x%first + x%count - 1)
+      j0 = minval(y%first)
+      j1 = maxval(y%first + y%count - 1)
+      do at = k0, k1
+        call SealCheck(earth%seal(1), earth%vp, earth%vs, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
+        call SealCheck(earth%seal(2), earth%rho, earth%rho, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
+        if (parts > 3) call SealCheck(earth%seal(3), earth%qp, earth%qs, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
+      end do
+    end subroutine CheckRows
+
+    pure function Cell(i, j, k) result(medium)
+      integer, intent(in) :: i, j, k
+      real(sp) :: medium(parts)
+      type(mixture_t) :: mixture
+      real(sp) :: whole(medium_parts)
+      integer :: l, m, n
+      if (x%count(i) == 1 .and. y%count(j) == 1 .and. z%count(k) == 1) then
+        whole = real(Sample(x%first(i), (z%first(k) - 1)*ny + y%first(j)), sp)
+      else
+        do n = 1, z%count(k)
+          do m = 1, y%count(j)
+            do l = 1, x%count(i)
+              call MixtureAdd(mixture, x%w(l, i)*y%w(m, j)*z%w(n, k), &
+                              Sample(x%first(i) + l - 1, (z%first(k) + n - 2)*ny + y%first(j) + m - 1))
+            end do
+          end do
+        end do
+        whole = MixtureMedium(mixture)
+      end if
+      medium = whole(:parts)
+    end function Cell
+
+    pure function Sample(i, row) result(medium)
+      integer, intent(in) :: i, row
+      real(dp) :: medium(medium_parts)
+      medium = 0
+      medium(:3) = [earth%vp(i, row), earth%vs(i, row), earth%rho(i, row)]
+      if (parts > 3) medium(4:5) = [earth%qp(i, row), earth%qs(i, row)]
+    end function Sample
+
+  end subroutine FillVolumes
+
+end module earth_m

@@ -1,0 +1,66 @@
+!> How fast CPU cores are, found in a moment before the first shot.
+!>
+!> Beside GPUs a shot may take a CPU rank longer than the GPUs take for the whole survey. One that says at once how fast it is need
+!> not begin a shot for the master to see that.
+module fd2d_trial_m
+  use error_m, only: error_t
+  use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
+  use fd2d_setup_m, only: Fd2dGrid
+  use fd2d_variants_m, only: Fd2dEngineNew
+  use host_c, only: host_seconds
+  use kinds_m, only: dp, sp
+  use scheme_m, only: scheme_t
+  implicit none
+  private
+  public :: Fd2dTrial
+
+  integer, parameter :: nx = 1500, nz = 500     !< nodes without layers: as large as the caches of a few cores
+  integer, parameter :: steps = 12              !< at a time
+  real(dp), parameter :: seconds = 0.1_dp       !< so long at least, after a first time for the caches
+
+contains
+
+  !> Cell updates a second of a CPU variant with the weights and threads of `scheme`; 0 if it cannot be tried.
+  real(dp) function Fd2dTrial(variant, scheme) result(rate)
+    character(*), intent(in) :: variant
+    type(scheme_t), intent(in) :: scheme
+    class(fd2d_engine_t), allocatable :: engine
+    type(fd2d_grid_t) :: grid
+    type(error_t), allocatable :: error
+    real(dp) :: start, spent
+    integer :: done
+    rate = 0
+    grid = Fd2dGrid(scheme, nx, nz)
+    call Fd2dEngineNew(variant, engine, error)
+    if (allocated(error)) return
+    call Prepare(engine, grid, error)
+    done = -steps
+    spent = 0
+    do while (spent < seconds .and. .not. allocated(error))
+      start = host_seconds()
+      call engine%timestep(done + steps + 1, steps, error)
+      done = done + steps
+      if (done > 0) spent = spent + host_seconds() - start
+    end do
+    if (.not. allocated(error)) rate = done*real(grid%nx, dp)*grid%nz/spent
+    call engine%free()
+  end function Fd2dTrial
+
+  !> An even medium at rest, with layers that absorb nothing; a source that is silent, one receiver.
+  subroutine Prepare(engine, grid, error)
+    class(fd2d_engine_t), intent(inout) :: engine
+    type(fd2d_grid_t), intent(in) :: grid
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp) :: pml(max(grid%nx, grid%nz), 6)
+    real(sp), allocatable :: rho(:, :)
+    pml = 0
+    pml(:, [3, 6]) = 1
+    allocate (rho(grid%nx, grid%nz), source=1000.0_sp)
+    call engine%new(grid, error)
+    if (.not. allocated(error)) call engine%model(2.0e6_sp*rho, rho, error)
+    if (.not. allocated(error)) call engine%pml(pml(:grid%nx, :), pml(:grid%nz, :), error)
+    if (.not. allocated(error)) call engine%source([0.0_sp], [grid%nx/2], [grid%nz/2], [1.0_sp], error)
+    if (.not. allocated(error)) call engine%receivers([1, 2], [0], [grid%nx/2], [grid%nz/2], [1.0_sp], error)
+  end subroutine Prepare
+
+end module fd2d_trial_m

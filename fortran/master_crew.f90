@@ -1,0 +1,144 @@
+!> Who is there: heartbeats both ways, workers taken for lost, forgiven, or on a node that loses shots.
+module master_crew_m
+  use crew_m, only: CrewBeat, CrewHeard, CrewOverstays, CrewPartners, CrewSilent, CrewWorker
+  use dealer_m, only: DealerFlies, DealerGone, DealerPut, DealerReady
+  use error_m, only: error_t
+  use host_c, only: host_seconds
+  use kinds_m, only: dp
+  use lease_m, only: LeaseSilence, LeaseSpan
+  use log_m, only: LogWarn
+  use losses_m, only: LossesAdopt, LossesForgive, LossesTake
+  use master_desk_m, only: desk_t
+  use master_files_m, only: MasterTrouble
+  use protocol_m, only: Answer, link_t, LinkForget, message_t, MSG_BEAT, MSG_DROP
+  use quarantine_m, only: QuarantineBad, QuarantineLosses
+  use text_m, only: Str
+  use watch_m, only: WatchPut
+  implicit none
+  private
+  public :: MasterBeat, MasterHeard, MasterMiss, MasterTakeProgress, MasterJudge
+
+contains
+
+  !> The master says now and then that it is there.
+  subroutine MasterBeat(self, link)
+    class(desk_t), intent(inout) :: self
+    type(link_t), intent(inout) :: link
+    type(message_t) :: message
+    integer, allocatable :: partners(:)
+    integer :: i, worker
+    logical :: due
+    call CrewBeat(self%crew, host_seconds(), due)
+    if (.not. due) return
+    allocate (partners, source=CrewPartners(self%crew))
+    do i = 1, size(partners)
+      worker = CrewWorker(self%crew, partners(i))
+      if (worker > 0) then
+        if (self%crew%lost(worker)) cycle
+      end if
+      message = message_t(kind=MSG_BEAT)
+      call Answer(link, partners(i), message)
+    end do
+  end subroutine MasterBeat
+
+  !> A rank was heard. A worker that was taken for lost goes on where it stood: what it asked for is answered now.
+  subroutine MasterHeard(self, rank)
+    class(desk_t), intent(inout) :: self
+    integer, intent(in) :: rank
+    real(dp) :: silence
+    integer :: worker, i
+    logical :: back
+    worker = CrewWorker(self%crew, rank)
+    if (worker == 0) return
+    call CrewHeard(self%crew, worker, back, silence)
+    if (.not. back) return
+    call LossesForgive(self%losses, self%dealer, self%watch, self%quarantine, worker, silence, LeaseSpan(self%crew%lease))
+    do i = 1, self%crew%asks(worker)
+      call DealerReady(self%dealer, worker, self%dealer%rates%gpu(worker), self%dealer%rates%threads(worker), host_seconds())
+      self%held = [self%held, rank, worker]
+    end do
+    self%crew%asks(worker) = 0
+  end subroutine MasterHeard
+
+  !> Workers that were not heard for too long, or do not go though they should, are taken for lost.
+  subroutine MasterMiss(self, link)
+    class(desk_t), intent(inout) :: self
+    type(link_t), intent(inout) :: link
+    integer :: worker
+    do
+      worker = CrewSilent(self%crew)
+      if (worker == 0) exit
+      call Lose(self, link, worker, 'was not heard of for '//Str(LeaseSilence(self%crew%lease, worker), 3)//' s', .false.)
+    end do
+    do
+      worker = CrewOverstays(self%crew, host_seconds(), self%prospect%job%grace)
+      if (worker == 0) exit
+      call Lose(self, link, worker, 'did not go when it was asked to', .true.)
+    end do
+  end subroutine MasterMiss
+
+  subroutine Lose(self, link, worker, why, innocent)
+    class(desk_t), intent(inout) :: self
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: worker
+    character(*), intent(in) :: why
+    logical, intent(in) :: innocent
+    type(error_t), allocatable :: error
+    logical :: waits(size(self%held)/2)
+    integer :: i
+    self%crew%lost(worker) = .true.
+    call LinkForget(link, (worker - 1)*self%crew%group + 1)
+    waits = self%held(2::2) == worker
+    self%crew%asks(worker) = count(waits)
+    self%held = pack(self%held, [(.not. waits((i + 1)/2), i=1, size(self%held))])
+    if (self%crew%gone(worker)) return
+    call LossesTake(self%losses, self%dealer, self%store, self%watch, self%quarantine, worker, why, innocent, host_seconds(), error)
+    if (allocated(error)) call MasterTrouble(self, error)
+  end subroutine Lose
+
+  !> How far a shot is. A worker that was taken for lost may still model one that is another's now: it is told to drop it.
+  subroutine MasterTakeProgress(self, message, answer)
+    class(desk_t), intent(inout) :: self
+    type(message_t), intent(in) :: message
+    type(message_t), intent(inout) :: answer
+    type(error_t), allocatable :: error
+    integer :: worker, slot
+    logical :: its
+    worker = int(message%n(1))
+    slot = findloc(self%prospect%keymap%record, int(message%n(2)), 1)
+    if (slot == 0) return
+    its = DealerFlies(self%dealer, worker, slot)
+    if (.not. (its .or. self%stopping .or. self%crew%going(worker))) &
+      call LossesAdopt(self%dealer, self%store, self%watch, worker, slot, host_seconds(), its, error)
+    if (allocated(error)) call MasterTrouble(self, error)
+    if (its) then
+      call WatchPut(self%watch, worker, int(message%n(2)), message%x(1))
+      call DealerPut(self%dealer, worker, slot, message%x(1), host_seconds(), message%x(2))
+    else
+      answer%kind = MSG_DROP
+      answer%n(1:2) = [self%prospect%keymap%record(slot), slot]
+    end if
+  end subroutine MasterTakeProgress
+
+  !> A worker on a node that loses shots again and again gets no more as long as there is a worker on another node.
+  subroutine MasterJudge(self, worker)
+    class(desk_t), intent(inout) :: self
+    integer, intent(in) :: worker
+    character(:), allocatable :: host
+    integer :: w
+    logical :: others
+    host = self%watch%host(worker)
+    if (self%crew%going(worker) .or. .not. QuarantineBad(self%quarantine, host)) return
+    others = .false.
+    do w = 1, self%crew%n
+      if (self%crew%going(w) .or. self%crew%lost(w)) cycle
+      others = others .or. .not. QuarantineBad(self%quarantine, self%watch%host(w))
+    end do
+    if (.not. others) return
+    call LogWarn('node '//host//' is quarantined after '//Str(QuarantineLosses(self%quarantine, host))// &
+                 ' losses: worker '//Str(worker)//' gets no more shots')
+    self%crew%going(worker) = .true.
+    call DealerGone(self%dealer, worker)
+  end subroutine MasterJudge
+
+end module master_crew_m

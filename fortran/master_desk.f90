@@ -1,0 +1,35 @@
+!> What the master has before it: the survey, its files, who gets which shot, who is there, and what waits.
+!> The files master_*.f90 each tell one part of what it does with that; master.f90 puts them together.
+module master_desk_m
+  use crew_m, only: crew_t
+  use dealer_m, only: dealer_t
+  use kinds_m, only: dp
+  use losses_m, only: losses_t
+  use pause_m, only: pause_t
+  use prospect_m, only: prospect_t
+  use protocol_m, only: listener_t
+  use quarantine_m, only: quarantine_t
+  use store_m, only: store_t
+  use watch_m, only: watch_t
+  implicit none
+  private
+  public :: desk_t
+
+  type, abstract, extends(listener_t) :: desk_t
+    type(prospect_t), pointer :: prospect => null()
+    type(store_t), pointer :: store => null()   !< output file and journal
+    type(dealer_t) :: dealer                    !< who gets which shot
+    type(watch_t) :: watch                      !< progress and times
+    type(crew_t) :: crew                        !< who is there
+    type(losses_t) :: losses                    !< what workers had that are not
+    type(quarantine_t) :: quarantine            !< nodes that lose shots
+    integer, allocatable :: held(:)             !< ranks and workers whose READY waits for an answer
+    integer, allocatable :: rank(:)             !< that speaks for a worker, (workers)
+    real(dp) :: thought = 0                     !< when the held ones were last thought of [s]
+    logical :: stopping = .false.               !< deal no more shots
+    type(pause_t) :: pause                      !< while the files cannot be written
+    real(dp) :: stopped = -1                    !< when that was asked for [s], -1 = it was not
+    integer :: terms = 0                        !< signals to end until then
+  end type desk_t
+
+end module master_desk_m

@@ -1,0 +1,113 @@
+!> How a job ends before all is done: signals, the stop file, the deadline, workers that have to go, the time of grace.
+module master_stop_m
+  use crew_m, only: CrewLeaves, CrewOverstays
+  use dealer_m, only: DealerGone, DealerLate
+  use error_m, only: error_t
+  use host_c, only: host_seconds, host_signal, host_terms
+  use kinds_m, only: dp
+  use log_m, only: LogInfo, LogWarn
+  use losses_m, only: LossesGiveUp
+  use master_desk_m, only: desk_t
+  use master_files_m, only: MasterTrouble
+  use prospect_m, only: ProspectStopFile
+  use protocol_m, only: Answer, message_t, MSG_DROP, MSG_LEAVE
+  use text_m, only: Str
+  use watch_m, only: WatchShow
+  implicit none
+  private
+  public :: MasterLook, MasterLookAtClock, MasterLetGo, MasterCutShort
+
+  real(dp), parameter :: PRESSED = 2.0_dp     !< a signal to end that comes so long after the first means it [s]
+
+contains
+
+  !> Signals, the stop file, and the progress line.
+  subroutine MasterLook(self)
+    class(desk_t), intent(inout) :: self
+    real(dp) :: now
+    integer :: terms
+    if (self%stopped < 0) then
+      if (host_signal() /= 0) then
+        call AskedToStop(self, 'signal '//Str(int(host_signal())))
+      else if (ProspectStopFile(self%prospect)) then
+        call AskedToStop(self, 'stop file found')
+      end if
+    else if (.not. self%crew%quick) then
+      now = host_seconds()
+      terms = int(host_terms())
+      self%crew%quick = terms > self%terms .and. now - self%stopped > PRESSED
+      if (self%crew%quick) call LogInfo('another signal to end: shots in flight are given up')
+    end if
+    call WatchShow(self%watch, self%dealer%parked)
+  end subroutine MasterLook
+
+  !> Dealing ends; all workers are about to go.
+  subroutine AskedToStop(self, why)
+    class(desk_t), intent(inout) :: self
+    character(*), intent(in) :: why
+    call LogInfo(why//': no more shots are dealt; those in flight have '//Str(self%prospect%job%grace)//' s to finish')
+    self%stopping = .true.
+    self%stopped = host_seconds()
+    self%terms = int(host_terms())
+    call CrewLeaves(self%crew, self%stopped)
+  end subroutine AskedToStop
+
+  !> No shot is dealt that would not be done at the deadline: the rest is for the next run.
+  subroutine MasterLookAtClock(self)
+    class(desk_t), intent(inout) :: self
+    real(dp) :: now
+    now = host_seconds()
+    if (self%stopping .or. .not. DealerLate(self%dealer, now)) return
+    call LogInfo('no further shot would be done before the deadline, in '//Str(max(0.0_dp, self%dealer%deadline - now), 3)// &
+                 ' s: no more shots are dealt')
+    self%stopping = .true.
+  end subroutine MasterLookAtClock
+
+  !> A worker may leave before the end as long as another one stays. One that got a signal has to, whoever stays.
+  subroutine MasterLetGo(self, worker, signal, answer)
+    class(desk_t), intent(inout) :: self
+    integer, intent(in) :: worker, signal
+    type(message_t), intent(inout) :: answer
+    logical :: may
+    integer :: i
+    may = any(.not. self%crew%going .and. [(i, i=1, self%crew%n)] /= worker)
+    if (signal > 0) then
+      call MasterLook(self)                           ! most often all ranks got it
+      if (.not. self%stopping) call LogWarn('worker '//Str(worker)//' on '//self%watch%host(worker)//' got signal '//Str(signal)// &
+                                            ': it finishes what it has and leaves')
+      call CrewLeaves(self%crew, host_seconds(), worker)
+      may = .true.
+    end if
+    if (may) then
+      self%crew%going(worker) = .true.
+      call DealerGone(self%dealer, worker)
+    end if
+    answer%kind = MSG_LEAVE
+    answer%n(1) = merge(1, 0, may)
+  end subroutine MasterLetGo
+
+  !> The next worker whose time of grace is over: its shots are taken back, and it is told to drop them, one letter a call.
+  subroutine MasterCutShort(self, answer, worker)
+    class(desk_t), intent(inout) :: self
+    type(message_t), intent(inout) :: answer
+    integer, intent(out), optional :: worker
+    type(error_t), allocatable :: error
+    integer :: w, i, slot
+    do
+      w = CrewOverstays(self%crew, host_seconds(), self%prospect%job%grace)
+      if (present(worker)) worker = w
+      if (w == 0) return
+      if (self%crew%cut(w)) return              ! MasterMiss sees to it
+      i = findloc(self%dealer%flight%worker, w, 1)
+      if (i > 0) exit
+      self%crew%cut(w) = .true.
+      self%crew%leaves(w) = host_seconds()
+    end do
+    slot = self%dealer%flight(i)%slot
+    call LossesGiveUp(self%dealer, self%store, self%watch, w, slot, host_seconds(), error)
+    if (allocated(error)) call MasterTrouble(self, error)
+    answer%kind = MSG_DROP
+    answer%n(1:3) = [self%prospect%keymap%record(slot), slot, 1]
+  end subroutine MasterCutShort
+
+end module master_stop_m

@@ -1,0 +1,157 @@
+!> What acts in a 3D job: a kind of source at the shot's position with one history, the wavelet, or a fault of many points.
+module source3d_m
+  use error_m, only: error_t, Fail
+  use fault_m, only: fault_t, FaultEnd, FaultMoment, FaultRead
+  use focal_m, only: FocalMoment, FocalTensor
+  use kinds_m, only: dp, sp
+  use params_m, only: job_t
+  use text_m, only: Str
+  implicit none
+  private
+  public :: source3d_t, SourceDerive, SourceNumbers, SourceFrom, SourceFault, SourceWords
+  public :: source_volume, source_force, source_moment, source_fault
+
+  integer, parameter :: source_volume = 1, source_force = 2, source_moment = 3, source_fault = 4
+
+  type :: source3d_t
+    integer :: kind = source_volume
+    real(dp) :: force(3) = 0                  !< [N] times the wavelet
+    real(dp) :: moment(6) = 0                 !< xx, yy, zz, xy, xz, yz [N m]; times the wavelet [1/s] the moment rate
+    type(fault_t) :: fault
+  end type source3d_t
+
+  integer, parameter :: fixed = 13            !< numbers before those of the fault's points
+  integer, parameter :: per_point = 13        !< place, tensor, potency or not, first time, interval, samples
+
+contains
+
+  !> The source of a job. Fails where nothing would act, or the moment is given twice.
+  subroutine SourceDerive(job, source, error)
+    type(job_t), intent(in) :: job
+    type(source3d_t), intent(out) :: source
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: m0
+    m0 = job%m0
+    if (abs(job%mw) > 0) m0 = FocalMoment(job%mw)
+    select case (job%source)
+    case ('volume')
+      source%kind = source_volume
+    case ('force')
+      source%kind = source_force
+      source%force = [job%fx, job%fy, job%fz]
+      if (all(abs(source%force) <= 0)) call Fail(error, 'source=force: the force is 0, give fx, fy or fz [N]')
+    case ('explosion', 'dc')
+      source%kind = source_moment
+      source%moment = m0*[1, 1, 1, 0, 0, 0]
+      if (job%source == 'dc') source%moment = m0*FocalTensor(job%strike, job%dip, job%rake, job%x_azimuth)
+      if (job%m0 > 0 .and. abs(job%mw) > 0) then
+        call Fail(error, 'm0 and mw both tell the moment: give one of them')
+      else if (.not. m0 > 0) then
+        call Fail(error, 'source='//job%source//': the moment is 0, give m0 [N m] or mw')
+      end if
+    case ('moment')
+      source%kind = source_moment
+      source%moment = [job%mxx, job%myy, job%mzz, job%mxy, job%mxz, job%myz]
+      if (all(abs(source%moment) <= 0)) call Fail(error, 'source=moment: all its parts are 0, give mxx, .. myz [N m]')
+    case default
+      source%kind = source_fault
+      if (job%fault == '') then
+        call Fail(error, 'source=fault: give fault=FILE')
+      else
+        call FaultRead(job%fault, [job%fault_lon, job%fault_lat], job%x_azimuth, source%fault, error)
+      end if
+    end select
+  end subroutine SourceDerive
+
+  !> One line: what acts.
+  function SourceWords(source) result(s)
+    type(source3d_t), intent(in) :: source
+    character(:), allocatable :: s
+    select case (source%kind)
+    case (source_volume)
+      s = 'injection of volume [m3/s]'
+    case (source_force)
+      s = 'force ('//Str(source%force(1))//', '//Str(source%force(2))//', '//Str(source%force(3))//') N'
+    case (source_moment)
+      s = 'moment tensor, moment '//Str(sqrt((sum(source%moment(:3)**2) + 2*sum(source%moment(4:)**2))/2), 5)//' N m'
+    case default
+      s = 'fault of '//Str(source%fault%n)//' points'
+      if (any(source%fault%potency)) s = s//' (rigidity from the model)'
+      if (.not. any(source%fault%potency)) s = s//', moment '//Str(FaultMoment(source%fault, 0.0_dp), 5)//' N m'
+      s = s//', over at '//Str(FaultEnd(source%fault), 5)//' s'
+    end select
+  end function SourceWords
+
+  !> All of it as numbers: how it goes to other ranks. The samples of a fault are source%fault%rate.
+  pure function SourceNumbers(source) result(x)
+    type(source3d_t), intent(in) :: source
+    real(dp), allocatable :: x(:)
+    integer :: i, at
+    allocate (x(fixed + per_point*source%fault%n), source=0.0_dp)
+    x(1:2) = [source%kind, source%fault%n]
+    x(3:5) = source%force
+    x(6:11) = source%moment
+    do i = 1, source%fault%n
+      at = fixed + per_point*(i - 1)
+      associate (f => source%fault)
+        x(at + 1:at + 3) = f%x(:, i)
+        x(at + 4:at + 9) = f%m(:, i)
+        x(at + 10) = merge(1, 0, f%potency(i))
+        x(at + 11) = f%t0(i)
+        x(at + 12) = f%dt(i)
+        x(at + 13) = f%start(i + 1) - f%start(i)
+      end associate
+    end do
+  end function SourceNumbers
+
+  !> Why numbers and so many samples can be no source, '' if they can.
+  pure function SourceFault(x, samples) result(why)
+    real(dp), intent(in) :: x(:)
+    integer, intent(in) :: samples
+    character(:), allocatable :: why
+    real(dp) :: total
+    integer :: i
+    why = 'the numbers of the source are none'
+    if (size(x) < fixed) return
+    if (.not. (x(1) >= source_volume .and. x(1) <= source_fault .and. x(2) >= 0 .and. x(2) <= size(x))) return
+    if (size(x) /= fixed + per_point*nint(x(2))) return
+    total = 0
+    do i = 1, nint(x(2))
+      if (.not. x(fixed + per_point*i) >= 1 .or. .not. x(fixed + per_point*i - 1) > 0) return
+      total = total + anint(x(fixed + per_point*i))
+    end do
+    if (abs(total - samples) <= 0.5_dp) why = ''
+  end function SourceFault
+
+  !> The way back; `rate`: the samples of the fault.
+  pure subroutine SourceFrom(x, rate, source)
+    real(dp), intent(in) :: x(:)
+    real(sp), intent(in) :: rate(:)
+    type(source3d_t), intent(out) :: source
+    integer :: i, at, n, from, to
+    source%kind = nint(x(1))
+    n = nint(x(2))
+    source%force = x(3:5)
+    source%moment = x(6:11)
+    if (n == 0) return
+    associate (f => source%fault)
+      f%n = n
+      allocate (f%x(3, n), f%m(6, n), f%potency(n), f%t0(n), f%dt(n), f%area(n), f%start(n + 1))
+      f%rate = rate
+      f%start(1) = 1
+      do i = 1, n
+        at = fixed + per_point*(i - 1)
+        f%x(:, i) = x(at + 1:at + 3)
+        f%m(:, i) = x(at + 4:at + 9)
+        f%potency(i) = nint(x(at + 10)) == 1
+        f%t0(i) = x(at + 11)
+        f%dt(i) = x(at + 12)
+        f%start(i + 1) = f%start(i) + nint(x(at + 13))
+        from = f%start(i)
+        to = f%start(i + 1) - 1
+        f%area(i) = f%dt(i)*(sum(real(rate(from:to), dp)) - (real(rate(from), dp) + rate(to))/2)
+      end do
+    end associate
+  end subroutine SourceFrom
+
+end module source3d_m

@@ -1,0 +1,26 @@
+!> What is worth remembering from one run to the next, in the user's cache folder ($XDG_CACHE_HOME, else ~/.cache): a text file a
+!> subject, SplFd2dmod-SUBJECT, with lines `key = text`. It may be deleted at any time. Nothing but speed may depend on it.
+module notebook_c
+  use iso_c_binding, only: c_int, c_char
+  implicit none
+  private
+  public :: notebook_find, notebook_add
+
+  interface
+    !> 0 and the newest text noted for a key, at most `length` characters with the null; 1 if there is none.
+    integer(c_int) function notebook_find(subject, key, length, text) bind(c)
+      import :: c_int, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: subject(*), key(*)
+      integer(c_int), value :: length
+      character(kind=c_char), intent(out) :: text(*)
+    end function notebook_find
+
+    !> Notes a text for a key; both without = and line ends. 1 if it cannot be noted, which does not matter.
+    integer(c_int) function notebook_add(subject, key, text) bind(c)
+      import :: c_int, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: subject(*), key(*), text(*)
+    end function notebook_add
+  end interface
+end module notebook_c

@@ -1,0 +1,63 @@
+!> What the readers of tests/readers*.f90 share: verdicts, inputs of several parts, files made from them.
+module readerparts_m
+  use error_m, only: error_t
+  use iso_c_binding, only: c_char, c_int
+  implicit none
+  private
+  public :: Contradiction, Put, Split, Text, Verdict
+
+  character, parameter, public :: lf = achar(10)
+  integer(c_int), parameter, public :: refused = 0, taken = 1
+  integer(c_int), parameter :: wrong = -1
+  character, parameter :: between = achar(1)     !< parts two files of one input
+
+contains
+
+  !> A refusal must say something a person can use.
+  integer(c_int) function Verdict(error) result(outcome)
+    type(error_t), allocatable, intent(in) :: error
+    outcome = taken
+    if (.not. allocated(error)) return
+    outcome = refused
+    if (len(error%message) < 15) outcome = Contradiction("'"//error%message//"' is no sentence")
+  end function Verdict
+
+  integer(c_int) function Contradiction(why) result(outcome)
+    use, intrinsic :: iso_fortran_env, only: output_unit
+    character(*), intent(in) :: why
+    outcome = wrong
+    write (output_unit, '(a)') 'contradiction: '//why
+    flush (output_unit)
+  end function Contradiction
+
+  !> What stands before and behind the first separator.
+  subroutine Split(input, before, behind)
+    character(*), intent(in) :: input
+    character(:), allocatable, intent(out) :: before, behind
+    integer :: p
+    p = index(input, between)
+    if (p == 0) p = len(input) + 1
+    before = input(:p - 1)
+    behind = input(min(p, len(input)) + 1:)
+  end subroutine Split
+
+  subroutine Put(path, text)
+    character(*), intent(in) :: path, text
+    integer :: unit, io
+    open (newunit=unit, file=path, access='stream', form='unformatted', status='replace', action='write', iostat=io)
+    if (io /= 0) return
+    write (unit, iostat=io) text
+    close (unit)
+  end subroutine Put
+
+  pure function Text(chars) result(t)
+    character(kind=c_char), intent(in) :: chars(:)
+    character(:), allocatable :: t
+    integer :: i
+    allocate (character(size(chars)) :: t)
+    do i = 1, size(chars)
+      t(i:i) = chars(i)
+    end do
+  end function Text
+
+end module readerparts_m

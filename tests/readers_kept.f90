@@ -1,0 +1,136 @@
+!> Readers of what a run leaves for the next one beside output and journal: states of shots, and the lock.
+module readers_kept_m
+  use checkpoint_m, only: checkpoint_t, keeper_t, KeeperBegin, KeeperEnd, KeeperNew, KeeperTurn, trail_t
+  use checksum_c, only: checksum_floats
+  use error_m, only: error_t
+  use fd2d_m, only: fd2d_t
+  use files_m, only: FileText
+  use iso_c_binding, only: c_int
+  use kinds_m, only: dp, i8, sp
+  use lock_m, only: LockHolder, LockLives, LockText
+  use readerparts_m, only: Contradiction, Put, refused, Split, taken
+  use scene_m, only: scene_t, SceneNew, SceneScheme
+  use solver_m, only: moment_t
+  use text_m, only: Str, ToInt
+  implicit none
+  private
+  public :: Lock, State
+
+  character(*), parameter :: FIRST = 'shot1.a.state', SECOND = 'shot1.b.state'
+  integer, parameter :: HEAD = 4096                !< bytes of a heading
+
+contains
+
+  !> Two files of states, parted by the separator, of a shot of a tiny medium. Behind a first '+' a file is the head of a heading,
+  !> to which the right passport is put, and as many samples as such a state has; its end is right then, and '@' its step. A shot goes
+  !> on or begins anew; it is never at a step that it does not have, and its whole state never refused.
+  integer(c_int) function State(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    type(scene_t), save :: scene
+    character(:), allocatable, save :: good
+    type(checkpoint_t) :: rule
+    type(keeper_t) :: keeper
+    type(trail_t) :: trail
+    type(fd2d_t) :: solver
+    type(error_t), allocatable :: error
+    character(:), allocatable :: one, two, said
+    type(moment_t) :: moment
+    rule%interval = 1.0e9_dp
+    rule%folder = at//'states'
+    if (.not. allocated(scene%window%vp)) call MakeScene(scene)
+    call KeeperNew(keeper, rule)
+    if (.not. allocated(good)) then
+      call solver%setup(scene%scheme, scene%window, scene%shot, error)
+      call MakeState(keeper, solver, rule%folder, good)
+    end if
+    call Split(input, one, two)
+    call Put(rule%folder//'/'//FIRST, Made(one, good))
+    call Put(rule%folder//'/'//SECOND, Made(two, good))
+    call solver%setup(scene%scheme, scene%window, scene%shot, error)
+    call KeeperBegin(keeper, trail, solver, 1, said, error)
+    outcome = merge(taken, refused, trail%head > 0)
+    moment = solver%moment()
+    if (moment%step < 0 .or. moment%step > scene%scheme%nt) outcome = Contradiction('step '//Str(moment%step))
+    if (.not. allocated(error) .and. (trail%head > 0 .neqv. moment%step > 0)) outcome = Contradiction('a step from nowhere')
+    if (len(said) < 15 .and. .not. allocated(error)) outcome = Contradiction("'"//said//"' is no sentence")
+    call KeeperEnd(keeper, said)
+    call solver%free()
+  end function State
+
+  subroutine MakeScene(scene)
+    type(scene_t), intent(inout) :: scene
+    type(error_t), allocatable :: error
+    call SceneNew(scene, 12, 10, 8.0_dp, 2000.0_dp, 1000.0_dp)
+    scene%job%tmax = 0.2_dp
+    scene%job%npml = 0
+    scene%job%half_length = 2
+    scene%job%variant = 'cpu'
+    scene%job%dispersion = 'warn'
+    scene%shot%record = 1
+    scene%shot%sx = 40
+    scene%shot%sz = 40
+    scene%shot%rx = [60.0_dp]
+    scene%shot%rz = [16.0_dp]
+    call SceneScheme(scene, error)
+    if (allocated(error)) error stop 'the tiny scene is none'
+  end subroutine MakeScene
+
+  !> The file of a state after some steps.
+  subroutine MakeState(keeper, solver, folder, good)
+    type(keeper_t), intent(inout) :: keeper
+    type(fd2d_t), intent(inout) :: solver
+    character(*), intent(in) :: folder
+    character(:), allocatable, intent(out) :: good
+    type(trail_t) :: trail
+    type(error_t), allocatable :: error
+    character(:), allocatable :: said
+    logical :: done
+    call solver%advance(done, error)
+    call KeeperTurn(keeper, trail, solver, 1, .true., said, error)
+    call FileText(folder//'/'//FIRST, good, error)
+    if (allocated(error)) error stop 'no state was made'
+  end subroutine MakeState
+
+  !> A file from a part of an input.
+  function Made(part, good) result(file)
+    character(*), intent(in) :: part, good
+    character(:), allocatable :: file, heading
+    integer(i8) :: sum
+    integer :: passport, n, i, keep
+    file = part
+    if (index(part, '+') /= 1) return
+    passport = index(good, achar(10)//achar(10))
+    keep = index(part, achar(0)) - 1             ! samples may follow
+    if (keep < 0) keep = len(part)
+    heading = part(2:keep)
+    i = index(heading, '@')
+    n = index(good, 'step ') + 5
+    if (i > 0) heading = heading(:i - 1)//good(n:n + index(good(n:), achar(10)) - 2)//heading(i + 1:)
+    heading = heading//good(passport:HEAD)
+    if (len(heading) < HEAD) heading = heading//repeat(' ', HEAD - len(heading))
+    file = good
+    file(:HEAD) = heading(:HEAD)
+    do i = keep + 2, min(len(part), len(good) - HEAD - 24 + keep + 1)
+      file(HEAD + i - keep - 1:HEAD + i - keep - 1) = part(i:i)
+    end do
+    sum = 0
+    do i = 1, HEAD, 4
+      sum = checksum_floats(sum, 1_i8, transfer(file(i:i + 3), [0.0_sp]))
+    end do
+    n = (len(file) - HEAD - 24)/4
+    sum = checksum_floats(sum, int(n, i8), transfer(file(HEAD + 1:HEAD + 4*n), [0.0_sp]))
+    file(len(file) - 7:) = transfer(sum, repeat(' ', 8))
+  end function Made
+
+  !> A lock: whose it is can be said, and it is not taken for alive.
+  integer(c_int) function Lock(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    character(:), allocatable :: said
+    call Put(at//'k.map', input)
+    said = LockHolder(LockText(at//'k.map'))
+    outcome = merge(taken, refused, index(said, ', process ') > 0 .and. index(said, '?') == 0)
+    if (len(said) < 15) outcome = Contradiction("'"//said//"' is no sentence")
+    if (LockLives(at//'k.map', 0.0_dp)) outcome = Contradiction('a lock that nobody made lives')
+  end function Lock
+
+end module readers_kept_m

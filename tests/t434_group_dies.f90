@@ -1,0 +1,218 @@
+!> A group of ranks one of which dies in a shot retires: its first rank, which speaks for it, falls silent and ends by itself, so that
+!> the master misses it and deals the shot again. Three ranks: one plays the master, two are a worker. Started without a launcher the
+!> program launches itself.
+module doomed_m
+  use error_m, only: error_t, Fail
+  use gather_m, only: gather_t
+  use host_c, only: host_nap, posix_exit
+  use kinds_m, only: dp
+  use scheme_m, only: scheme_t
+  use shot_m, only: shot_t
+  use solver_m, only: progress_i, solver_t
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: doomed_t
+
+  !> A shot that never ends; in its 40th turn the rank ends without a word if it is a `victim`.
+  type, extends(solver_t) :: doomed_t
+    integer :: turns = 0
+    logical :: victim = .false.
+  contains
+    procedure :: setup, modfd, advance, fraction => PartDone, gather => MakeGather, need, free
+    procedure, nopass :: choose
+  end type doomed_t
+
+contains
+
+  subroutine setup(self, scheme, window, shot, error)
+    class(doomed_t), intent(inout) :: self
+    type(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    character(8) :: rank
+    call get_environment_variable('OMPI_COMM_WORLD_RANK', rank)
+    self%victim = rank == '2'
+  end subroutine setup
+
+  subroutine modfd(self, progress, error)
+    class(doomed_t), intent(inout) :: self
+    procedure(progress_i) :: progress
+    type(error_t), allocatable, intent(inout) :: error
+  end subroutine modfd
+
+  subroutine advance(self, done, error)
+    class(doomed_t), intent(inout) :: self
+    logical, intent(out) :: done
+    type(error_t), allocatable, intent(inout) :: error
+    call host_nap(0.05_dp)
+    self%turns = self%turns + 1
+    done = .false.
+    if (self%victim .and. self%turns == 40) call posix_exit(9)
+  end subroutine advance
+
+  pure real(dp) function PartDone(self) result(fraction)
+    class(doomed_t), intent(in) :: self
+    fraction = min(0.9_dp, 0.001_dp*self%turns)
+  end function PartDone
+
+  subroutine MakeGather(self, gather, error)
+    class(doomed_t), intent(inout) :: self
+    type(gather_t), intent(inout) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    call Fail(error, 'a shot that never ends has no gather')
+  end subroutine MakeGather
+
+  real(dp) function need(self, scheme, window, traces)
+    class(doomed_t), intent(in) :: self
+    type(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: traces
+    need = 0
+  end function need
+
+  subroutine free(self)
+    class(doomed_t), intent(inout) :: self
+  end subroutine free
+
+  function choose(asked, has_gpu) result(name)
+    character(*), intent(in) :: asked
+    logical, intent(in) :: has_gpu
+    character(:), allocatable :: name
+    name = asked
+  end function choose
+
+end module doomed_m
+
+program t434_group_dies
+  use check_m, only: Claim, Done
+  use doomed_m, only: doomed_t
+  use error_m, only: error_t
+  use files_m, only: FileText
+  use host_c, only: host_seconds, posix_exit
+  use kinds_m, only: dp
+  use letters_m, only: ShotLetter, WindowLetter
+  use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_BEAT, MSG_LOST, MSG_MODEL, MSG_PROGRESS, MSG_READY, Poll, Rest
+  use roles_m, only: role_t, RolesGroups, RolesStart
+  use scheme_m, only: scheme_t
+  use shot_m, only: shot_t
+  use text_m, only: Str
+  use vigil_m, only: ending_t
+  use window_m, only: window_t
+  use worker_desk_m, only: rules_t
+  use worker_m, only: WorkerRun
+  implicit none
+  real(dp), parameter :: LEASE = 0.5_dp, SILENCE = 6.0_dp, PATIENCE = 30.0_dp
+  character(4096) :: self
+  character(8) :: rank
+  integer :: status
+
+  call get_environment_variable('OMPI_COMM_WORLD_RANK', rank, status=status)
+  if (status == 0) then
+    call Take()
+  else
+    call get_command_argument(0, self)
+    call execute_command_line("mpirun --enable-recovery -n 3 '"//trim(self)//"' 2> said", exitstat=status)
+    call Judge()
+    call Done()
+  end if
+
+contains
+
+  subroutine Judge()
+    character(:), allocatable :: master, leader, said
+    type(error_t), allocatable :: error
+    call FileText('master', master, error)
+    if (.not. allocated(error)) call FileText('leader', leader, error)
+    if (.not. allocated(error)) call FileText('said', said, error)
+    call Claim(.not. allocated(error), 'the master and the first rank of the group end by themselves')
+    if (allocated(error)) return
+    call Claim(index(master, 'shot begun, silent, losses: '//new_line('a')) == 1, 'the group is silent once one of its ranks is dead: '//master)
+    call Claim(index(leader, 'status 3, ranks are lost') == 1, 'its first rank ends, '//leader)
+    call Claim(index(said, 'another rank of worker 1 was not heard of for 2.5 s') > 0, 'and says why')
+  end subroutine Judge
+
+  !> The part of one of the three.
+  subroutine Take()
+    type(role_t) :: role
+    type(link_t) :: link
+    type(error_t), allocatable :: error
+    type(doomed_t) :: mold
+    type(scheme_t) :: scheme
+    type(rules_t) :: rules
+    type(ending_t) :: ending
+    call RolesStart(role)
+    call RolesGroups(role, 2, error)
+    link%world = role%world
+    link%patience = LEASE
+    scheme%variant = 'cpu'
+    scheme%components = 'p'
+    rules%lease = LEASE
+    if (role%master) then
+      call Master(link)
+    else
+      call WorkerRun(role, link, mold, scheme, rules, ending)
+      if (role%group_rank == 0) call Write('leader', 'status '//Str(ending%status)//', '// &
+                                           trim(merge('ranks are lost', 'all are well  ', ending%broken)))
+    end if
+    call posix_exit(0)
+  end subroutine Take
+
+  !> Deals one shot, says that it is there, and notes when nothing more is heard.
+  subroutine Master(link)
+    type(link_t), intent(inout) :: link
+    type(message_t) :: message, reply
+    character(:), allocatable :: lost
+    logical :: begun, silent
+    real(dp) :: start, heard, nap
+    begun = .false.
+    lost = ''
+    start = host_seconds()
+    heard = start
+    silent = .false.
+    do while (.not. silent .and. heard < start + PATIENCE)
+      nap = 0.02_dp
+      if (.not. Poll(link, message)) then
+        call Rest(nap)
+        silent = host_seconds() > heard + SILENCE
+        cycle
+      end if
+      heard = host_seconds()
+      reply = message_t(kind=MSG_BEAT)
+      if (message%kind == MSG_READY) call Deal(reply)
+      if (message%kind == MSG_MODEL) call Serve(reply)
+      if (message%kind == MSG_PROGRESS) begun = begun .or. message%n(2) > 0
+      if (message%kind == MSG_LOST) lost = message%text
+      call Answer(link, message%from, reply)
+    end do
+    call Write('master', trim(merge('shot begun', 'no shot   ', begun))//', '// &
+               trim(merge('silent ', 'goes on', silent))//', losses: '//lost)
+    call LinkFlush(link)
+  end subroutine Master
+
+  subroutine Deal(letter)
+    type(message_t), intent(inout) :: letter
+    type(shot_t) :: shot
+    shot = shot_t(record=101, slot=1, sx=1.0_dp, sz=2.0_dp, rx=[1.0_dp], ry=[0.0_dp], rz=[3.0_dp], channel=[1])
+    call ShotLetter(shot, .false., letter)
+  end subroutine Deal
+
+  subroutine Serve(letter)
+    type(message_t), intent(inout) :: letter
+    type(window_t) :: window
+    window%nx = 2
+    window%nz = 2
+    allocate (window%vp(2, 2), window%rho(2, 2), source=1500.0)
+    call WindowLetter(101, window, letter)
+  end subroutine Serve
+
+  subroutine Write(path, text)
+    character(*), intent(in) :: path, text
+    integer :: unit
+    open (newunit=unit, file=path, status='replace', action='write')
+    write (unit, '(a)') text
+    close (unit)
+  end subroutine Write
+
+end program t434_group_dies

@@ -1,0 +1,238 @@
+!> Fields, map and traces of the cpu variant of the 3D solver are the same bits whatever the threads, tiles, chunks, parts of a
+!> step, subdomains and (with fused multiply-add) instruction set.
+program t651_fd3d_cpu_same_bits
+  use, intrinsic :: iso_c_binding, only: c_null_char, c_ptr
+  use case3d_m, only: case3d_shapes, case3d_t, Case3dFields, Case3dFine, Case3dMake, Case3dNew, Case3dTraces
+  use check_m, only: Claim, Done
+  use fd3d_c, only: fd3d_cfg, fd3d_field, fd3d_free, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_model, &
+                    fd3d_new, fd3d_pml, fd3d_quality, fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_timestep, &
+                    fd3d_tune, fd3d_velocity
+  use kinds_m, only: sp
+  use text_m, only: Str
+  implicit none
+
+  type :: how_t
+    integer :: threads = 1, chunk = 12, steps = 0, width = 0, planes = 0
+    character(8) :: isa = ''
+    logical :: parts = .false.
+  end type how_t
+  integer, parameter :: steps = 12
+  logical :: both(2)
+
+  call Same('1, 2, 3, 5 threads', [how_t(), how_t(threads=2), how_t(threads=3, width=5), how_t(threads=5, width=3, steps=3)])
+  call Same('chunks of 12, 1, 5, 11 steps', [how_t(2), how_t(2, 1), how_t(2, 5), how_t(2, 11)])
+  call Same('tiles of several steps, rows and planes', &
+            [how_t(1, 12, 1, 1000, 1000), how_t(2, 12, 8, 4, 1), how_t(2, 12, 2, 7, 3), how_t(3, 12, 5, 1, 2)])
+  call Same('steps and their halves in two parts', [how_t(2), how_t(2, parts=.true.)])
+  both(1) = Has('avx2')
+  both(2) = Has('avx512')
+  if (all(both)) call Same('AVX2 and AVX-512', [how_t(2, isa='avx2'), how_t(2, isa='avx512')])
+  call Divided([2, 1, 1])
+  call Divided([1, 2, 1])
+  call Divided([1, 1, 2])
+  call Divided([3, 2, 2])
+  call Done()
+
+contains
+
+  logical function Has(isa)
+    character(*), intent(in) :: isa
+    type(case3d_t) :: c
+    type(c_ptr) :: h
+    call Case3dMake(c, 9, 1, .false., steps)
+    h = Case3dNew(c)
+    Has = fd3d_tune(h, isa//c_null_char, 0, 0, 0) == 0
+    call fd3d_free(h)
+  end function Has
+
+  !> Fields, map and traces one after the other.
+  subroutine Run(c, how, all)
+    type(case3d_t), intent(inout) :: c
+    type(how_t), intent(in) :: how
+    real(sp), allocatable, intent(out) :: all(:)
+    type(c_ptr) :: h
+    real(sp), allocatable :: fields(:, :, :, :), traces(:, :)
+    integer :: it, part
+    c%cfg%threads = how%threads
+    h = Case3dNew(c)
+    call Case3dFine(fd3d_tune(h, trim(how%isa)//c_null_char, how%steps, how%width, how%planes), 'tune')
+    do it = 1, steps, how%chunk
+      if (.not. how%parts) call Case3dFine(fd3d_timestep(h, it, min(how%chunk, steps + 1 - it)), 'timestep')
+    end do
+    do it = 1, merge(steps, 0, how%parts)
+      do part = 1, 2
+        call Case3dFine(fd3d_velocity(h, it, part), 'velocity')
+      end do
+      do part = 1, 2
+        call Case3dFine(fd3d_stress(h, it, part), 'stress')
+      end do
+    end do
+    call Case3dFields(c, h, fields)
+    call Case3dTraces(c, h, traces)
+    call fd3d_free(h)
+    all = [pack(fields, .true.), pack(traces, .true.)] + 0.0_sp          ! -0 and +0 are one number
+  end subroutine Run
+
+  !> Whether all ways of running all cases give the bits of the first way.
+  subroutine Same(what, ways)
+    character(*), intent(in) :: what
+    type(how_t), intent(in) :: ways(:)
+    type(case3d_t) :: c
+    real(sp), allocatable :: first(:), other(:)
+    integer :: shape, way, runs, different, L
+    runs = 0
+    different = 0
+    do shape = 1, case3d_shapes
+      L = 1 + modulo(shape, 4)
+      if (shape == 9) L = 2
+      call Case3dMake(c, shape, L, modulo(shape, 3) == 0, steps)
+      call Run(c, ways(1), first)
+      do way = 2, size(ways)
+        call Run(c, ways(way), other)
+        runs = runs + 1
+        if (any(transfer(first, [0]) /= transfer(other, [0]))) different = different + 1
+      end do
+    end do
+    call Claim(different == 0, what//': '//Str(different)//' of '//Str(runs)//' runs differ in some bit')
+  end subroutine Same
+
+  ! --- subdomains -----------------------------------------------------------------------------------------------------------
+
+  !> Cut into cuts(:) pieces along each axis, pieces that exchange their halos.
+  subroutine Divided(cuts)
+    integer, intent(in) :: cuts(3)
+    integer :: shape, L, different, runs, f
+    type(case3d_t) :: c
+    type(c_ptr) :: h
+    real(sp), allocatable :: one(:, :, :, :), many(:, :, :, :)
+    different = 0
+    runs = 0
+    do shape = 1, 5
+      L = merge(1, 1 + modulo(shape, 4), shape == 3)
+      call Case3dMake(c, shape, L, modulo(shape, 2) == 1, steps)
+      if (any(c%cfg%side([1, 3, 5]) == 3 .and. cuts > 1)) cycle
+      h = Case3dNew(c)
+      call Case3dFine(fd3d_timestep(h, 1, steps), 'timestep')
+      call Case3dFields(c, h, one)
+      call fd3d_free(h)
+      call Pieces(c, cuts, many)
+      runs = runs + 1
+      do f = 0, 8
+        if (any(transfer(one(:, :, :, f) + 0.0_sp, [0]) /= transfer(many(:, :, :, f) + 0.0_sp, [0]))) exit
+      end do
+      if (f <= 8) different = different + 1
+    end do
+    call Claim(runs > 0 .and. different == 0, 'cut into '//Str(cuts(1))//' x '//Str(cuts(2))//' x '//Str(cuts(3))//' pieces: '// &
+               Str(different)//' of '//Str(runs)//' cases differ in some bit from the whole')
+  end subroutine Divided
+
+  subroutine Pieces(c, cuts, fields)
+    type(case3d_t), intent(in) :: c
+    integer, intent(in) :: cuts(3)
+    real(sp), allocatable, intent(out) :: fields(:, :, :, :)
+    type(c_ptr) :: h(product(cuts))
+    integer :: lo(3, product(cuts)), hi(3, product(cuts)), place(3), m, a, it, part, f
+    real(sp), allocatable :: piece(:, :, :)
+    do m = 1, product(cuts)
+      place = [modulo(m - 1, cuts(1)), modulo((m - 1)/cuts(1), cuts(2)), (m - 1)/(cuts(1)*cuts(2))]
+      do a = 1, 3
+        lo(a, m) = c%cfg%n(a)*place(a)/cuts(a)
+        hi(a, m) = c%cfg%n(a)*(place(a) + 1)/cuts(a)
+      end do
+      call Piece_(c, lo(:, m), hi(:, m), h(m))
+    end do
+    call Exchange(h, lo, hi, 1)
+    do it = 1, steps
+      do part = 1, 2
+        do m = 1, size(h)
+          call Case3dFine(fd3d_velocity(h(m), it, part), 'velocity of a piece')
+        end do
+        if (part == 1) cycle
+        call Exchange(h, lo, hi, 0)
+      end do
+      do part = 1, 2
+        do m = 1, size(h)
+          call Case3dFine(fd3d_stress(h(m), it, part), 'stress of a piece')
+        end do
+        if (part == 1) cycle
+        call Exchange(h, lo, hi, 1)
+      end do
+    end do
+    allocate (fields(c%cfg%n(1), c%cfg%n(2), c%cfg%n(3), 0:8))
+    do m = 1, size(h)
+      allocate (piece(hi(1, m) - lo(1, m), hi(2, m) - lo(2, m), hi(3, m) - lo(3, m)))
+      do f = 0, 8
+        call Case3dFine(fd3d_field(h(m), f, piece), 'field of a piece')
+        fields(lo(1, m) + 1:hi(1, m), lo(2, m) + 1:hi(2, m), lo(3, m) + 1:hi(3, m), f) = piece
+      end do
+      deallocate (piece)
+      call fd3d_free(h(m))
+    end do
+  end subroutine Pieces
+
+  !> The handle of cells lo+1 .. hi of the case.
+  subroutine Piece_(c, lo, hi, h)
+    type(case3d_t), intent(in) :: c
+    integer, intent(in) :: lo(3), hi(3)
+    type(c_ptr), intent(out) :: h
+    type(fd3d_cfg) :: cfg
+    integer :: a, f, x(2), y(2), z(2)
+    logical, allocatable :: mine(:)
+    real(sp), allocatable :: ring(:, :, :, :)
+    cfg = c%cfg
+    cfg%n = hi - lo
+    cfg%first = c%cfg%first + lo
+    do a = 1, 3
+      if (lo(a) > 0) cfg%side(2*a - 1) = 0
+      if (hi(a) < c%cfg%n(a)) cfg%side(2*a) = 0
+      cfg%layer(2*a - 1) = min(max(c%cfg%layer(2*a - 1) - lo(a), 0), hi(a) - lo(a))
+      cfg%layer(2*a) = min(max(hi(a) - (c%cfg%n(a) - c%cfg%layer(2*a)), 0), hi(a) - lo(a) - cfg%layer(2*a - 1))
+    end do
+    x = [lo(1), hi(1) + 1]                 ! with the ring
+    y = [lo(2), hi(2) + 1]
+    z = [lo(3), hi(3) + 1]
+    h = fd3d_new('cpu'//c_null_char, cfg)
+    allocate (ring(x(1):x(2), y(1):y(2), z(1):z(2), 5))
+    ring(:, :, :, 1) = c%rho(x(1):x(2), y(1):y(2), z(1):z(2))
+    ring(:, :, :, 2) = c%lambda(x(1):x(2), y(1):y(2), z(1):z(2))
+    ring(:, :, :, 3) = c%mu(x(1):x(2), y(1):y(2), z(1):z(2))
+    ring(:, :, :, 4) = c%qp(x(1):x(2), y(1):y(2), z(1):z(2))
+    ring(:, :, :, 5) = c%qs(x(1):x(2), y(1):y(2), z(1):z(2))
+    call Case3dFine(fd3d_model(h, ring(:, :, :, 1), ring(:, :, :, 2), ring(:, :, :, 3)), 'model of a piece')
+    if (cfg%anelastic == 1) call Case3dFine(fd3d_quality(h, c%tau, c%y, ring(:, :, :, 4), ring(:, :, :, 5)), 'quality of a piece')
+    call Case3dFine(fd3d_pml(h, c%px(x(1) + 1:x(2) - 1, :), c%py(y(1) + 1:y(2) - 1, :), c%pz(z(1) + 1:z(2) - 1, :)), 'pml')
+    if (c%sponge) call Case3dFine(fd3d_sponge(h, c%gx(x(1) + 1:x(2) - 1), c%gy(y(1) + 1:y(2) - 1), c%gz(z(1) + 1:z(2) - 1)), &
+                                  'sponge of a piece')
+    mine = c%si >= lo(1) .and. c%si < hi(1) .and. c%sj >= lo(2) .and. c%sj < hi(2) .and. c%sk >= lo(3) .and. c%sk < hi(3)
+    call Case3dFine(fd3d_source(h, c%nh, count(mine), pack(c%sfield, mine), pack(c%si, mine) - lo(1), pack(c%sj, mine) - lo(2), &
+                                pack(c%sk, mine) - lo(3), pack(c%sh, mine), pack(c%sw, mine)), 'source of a piece')
+    call Case3dFine(fd3d_histories(h, 1, size(c%q, 2), c%q), 'histories')
+    call Case3dFine(fd3d_histories(h, size(c%q, 2) + 1, 0, c%q), 'silence')
+    do f = 0, 8
+      call Case3dFine(fd3d_set_field(h, f, c%begin(lo(1) + 1:hi(1), lo(2) + 1:hi(2), lo(3) + 1:hi(3), f)), 'set_field')
+    end do
+  end subroutine Piece_
+
+  !> Halos of all pieces: what = 0 velocities, 1 stresses.
+  subroutine Exchange(h, lo, hi, what)
+    type(c_ptr), intent(in) :: h(:)
+    integer, intent(in) :: lo(:, :), hi(:, :), what
+    real(sp), allocatable :: halo(:)
+    integer :: m, n, a
+    do m = 1, size(h)
+      do n = 1, size(h)
+        do a = 1, 3                        ! n lies behind m along axis a
+          if (lo(a, n) /= hi(a, m)) cycle
+          if (any(lo(:, n) /= lo(:, m) .and. [1, 2, 3] /= a)) cycle
+          allocate (halo(fd3d_halo_size(h(m), 2*a - 1)))
+          call Case3dFine(fd3d_halo_get(h(m), what, 2*a - 1, halo), 'halo')
+          call Case3dFine(fd3d_halo_put(h(n), what, 2*a - 2, halo), 'halo')
+          call Case3dFine(fd3d_halo_get(h(n), what, 2*a - 2, halo), 'halo')
+          call Case3dFine(fd3d_halo_put(h(m), what, 2*a - 1, halo), 'halo')
+          deallocate (halo)
+        end do
+      end do
+    end do
+  end subroutine Exchange
+
+end program t651_fd3d_cpu_same_bits

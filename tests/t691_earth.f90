@@ -1,0 +1,268 @@
+!> The earth of a 3D job: flat layers, volumes from NetCDF and raw files in any order of indices, what a cell is that holds several
+!> media, windows, and one sentence for each fault.
+program t691_earth
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use earth_m, only: earth_t, EarthGrid, EarthRead, EarthShape, EarthWindow
+  use error_m, only: error_t, FailFromC
+  use fio_c, only: fio_close, fio_create, fio_enddef, fio_put_doubles, fio_var
+  use fiodef_m, only: FioDim, FioText
+  use iso_c_binding, only: c_ptr
+  use jobcheck_m, only: JobFromText
+  use kinds_m, only: dp, i8, sp
+  use params_m, only: job_t
+  use shot_m, only: shot_t
+  use table_m, only: table_t
+  use text_m, only: CString, Str
+  use window_m, only: window_t
+  implicit none
+  character, parameter :: nl = new_line('a')
+  integer, parameter :: n(3) = [14, 11, 12]
+  type(error_t), allocatable :: error
+  type(earth_t) :: earth
+  type(window_t) :: window, piece
+  type(shot_t) :: shot
+  type(job_t) :: job
+  real(dp) :: vp(n(1), n(2), n(3)), d(3)
+  character(3), parameter :: orders(6) = [character(3) :: 'xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx']
+  integer :: i, j, k
+
+  vp = reshape([(((2000.0_dp + 100*i + 10*j + k, i=1, n(1)), j=1, n(2)), k=1, n(3))], n)
+  shot%record = 7
+  call Geometry(60.0_dp, 55.0_dp, 30.0_dp)
+  call Layers()
+  call Volumes()
+  call Mixtures()
+  call Windows()
+  call Faults()
+  call Done()
+
+contains
+
+  subroutine Geometry(x, y, z)
+    real(dp), intent(in) :: x, y, z
+    shot%sx = x
+    shot%sy = y
+    shot%sz = z
+    shot%rx = [x + 10, x + 20]
+    shot%ry = [y - 5, y - 5]
+    shot%rz = [z, z]
+    shot%channel = [1, 2]
+  end subroutine Geometry
+
+  subroutine Settings(text)
+    character(*), intent(in) :: text
+    type(table_t) :: t
+    job = job_t()
+    t%three_d = .true.
+    call JobFromText(text, job, t, error)
+    if (allocated(error)) call ClaimFine(error, 'settings '//text)
+  end subroutine Settings
+
+  subroutine Put(path, text)
+    character(*), intent(in) :: path, text
+    integer :: u
+    open (newunit=u, file=path, access='stream', form='unformatted', status='replace')
+    write (u) text
+    close (u)
+  end subroutine Put
+
+  subroutine PutRaw(path, a)
+    character(*), intent(in) :: path
+    real(sp), intent(in) :: a(:)
+    integer :: u
+    open (newunit=u, file=path, access='stream', form='unformatted', status='replace')
+    write (u) a
+    close (u)
+  end subroutine PutRaw
+
+  subroutine Layers()
+    call Put('a.layers', '# LOH'//nl//'0 4000 2000 2600 155 40'//nl//'1000 6000 3464 2700 180 69.3'//nl)
+    call Settings('layers = a.layers'//nl//'dx = 200'//nl//'aperture = 1000'//nl//'depth = 3000'//nl)
+    call EarthRead(job, earth, error)
+    call ClaimFine(error, 'flat layers')
+    call Claim(earth%attenuates .and. abs(earth%vsmin - 2000) < 1e-9 .and. abs(earth%vmax - 6000) < 1e-9 .and. &
+               abs(earth%qmin - 40) < 1e-9, 'vs from '//Str(earth%vsmin)//', vp to '//Str(earth%vmax)//' m/s, Q from '// &
+               Str(earth%qmin))
+    call EarthWindow(earth, job, shot, window, error)
+    call ClaimFine(error, 'their window')
+    call Claim(window%nx == 11 .and. window%ny == 11 .and. window%nz == 15 .and. abs(window%x0 + 1000) < 1e-9_dp .and. &
+               abs(window%z0) < 1e-9_dp, 'covers source and receivers 1000 m beyond: '//Str(window%nx)//' x '// &
+               Str(window%ny)//' x '//Str(window%nz)//' cells from x = '//Str(window%x0)//' m')
+    call Claim(all(abs(window%media(:, :, 5, 1) - 4000) < 0.01) .and. all(abs(window%media(:, :, 6, 1) - 6000) < 0.01) .and. &
+               all(abs(window%media(:, :, 6, 5)*69.3 - 1) < 1e-5), 'the contact at 1000 m lies between cells 5 and 6')
+    job%dz = 300
+    call EarthWindow(earth, job, shot, window, error)
+    ! cell 4: 900..1200, one third above: harmonic moduli, mean density
+    call Claim(abs(window%media(1, 1, 4, 3) - (2600 + 2*2700)/3.0_dp) < 0.01_dp .and. &
+               abs(window%media(1, 1, 4, 2)**2*window%media(1, 1, 4, 3)/ &
+                   (3/(1/(2600*2000.0_dp**2) + 2/(2700*3464.0_dp**2))) - 1) < 1e-5_dp, &
+               'a cell across the contact has the mean density and the mean compliance')
+    job%attenuation = .false.
+    call EarthRead(job, earth, error)
+    call EarthWindow(earth, job, shot, window, error)
+    call Claim(size(window%media, 4) == 3, 'without attenuation: 3 parts')
+  end subroutine Layers
+
+  subroutine Volumes()
+    character(:), allocatable :: text
+    integer :: o, of(3), m(3)
+    character(1) :: names(3)
+    logical :: same
+    text = 'vp = v.raw'//nl//'vp_vs = 2'//nl//'model_nx = 14'//nl//'model_ny = 11'//nl//'model_nz = 12'//nl//'model_dx = 10'//nl// &
+           'model_dy = 12'//nl//'model_dz = 8'//nl//'model_x0 = 5'//nl//'model_z0 = 4'//nl
+    do o = 1, 6
+      of = [(index('xyz', orders(o)(i:i)), i=1, 3)]
+      call PutRaw('v.raw', real([reshape(vp, n(of), order=Inverse(of))], sp))
+      call Settings(text//'model_order = '//orders(o)//nl)
+      call EarthRead(job, earth, error)
+      call Same3('raw, fastest first '//orders(o))
+      m = n(of)
+      do i = 1, 3
+        names(i) = orders(o)(4 - i:4 - i)
+      end do
+      call PutNetcdf('v.nc', names, reshape(vp, m, order=Inverse(of)))
+      call Settings('vp = v.nc'//nl//'vp_vs = 2'//nl)
+      call EarthRead(job, earth, error)
+      call Same3('NetCDF ('//names(1)//', '//names(2)//', '//names(3)//')')
+    end do
+    same = abs(earth%low(1)) < 1e-9_dp .and. abs(earth%low(3)) < 1e-9_dp .and. abs(earth%high(1) - 140) < 1e-9_dp
+    call Claim(same, 'cells centred at 5, 15 .. 135 m cover '//Str(earth%low(1))//' .. '//Str(earth%high(1))//' m')
+    job%model_at = 'nodes'
+    call EarthRead(job, earth, error)
+    call EarthWindow(earth, job, shot, window, error)
+    call Claim(window%nx == 13 .and. abs(window%x0 - 5) < 1e-9_dp .and. &
+               abs(window%media(3, 4, 5, 3) - 1000) < 1e-3_dp .and. abs(window%media(3, 4, 5, 1) - (vp(3, 4, 5) + 55.5_dp)) < 2, &
+               'samples on nodes: '//Str(window%nx)//' cells between 14 samples, each the mean of its eight')
+  end subroutine Volumes
+
+  pure function Inverse(of) result(back)
+    integer, intent(in) :: of(3)
+    integer :: back(3)
+    back = [findloc(of, 1, 1), findloc(of, 2, 1), findloc(of, 3, 1)]
+  end function Inverse
+
+  subroutine Same3(what)
+    character(*), intent(in) :: what
+    if (allocated(error)) then
+      call ClaimFine(error, what)
+      return
+    end if
+    call Claim(all(earth%n == n) .and. maxval(abs(reshape(earth%vp, n) - vp)) < 1e-2_dp .and. &
+               maxval(abs(2*earth%vs - earth%vp)) < 1e-2, what//': every sample where it belongs, vs = vp/2')
+  end subroutine Same3
+
+  !> A variable vp on (names(1), names(2), names(3)), slowest first.
+  subroutine PutNetcdf(path, names, a)
+    character(*), intent(in) :: path
+    character(1), intent(in) :: names(3)
+    real(dp), intent(in) :: a(:, :, :)
+    type(c_ptr) :: h
+    integer :: s, length
+    real(dp) :: step
+    h = fio_create(CString(path))
+    do s = 1, 3
+      length = size(a, 4 - s)
+      call FioDim(h, names(s), length, error)
+      call FailFromC(fio_var(h, CString(names(s)), CString('double'), CString(names(s))), error)
+      call FioText(h, names(s), 'units', 'm', error)
+    end do
+    call FailFromC(fio_var(h, CString('vp'), CString('float'), CString(names(1)//' '//names(2)//' '//names(3))), error)
+    call FioText(h, 'vp', 'units', 'm/s', error)
+    call FailFromC(fio_enddef(h), error)
+    do s = 1, 3
+      length = size(a, 4 - s)
+      step = merge(10, merge(12, 8, names(s) == 'y'), names(s) == 'x')
+      call FailFromC(fio_put_doubles(h, CString(names(s)), [0_i8], [int(length, i8)], [(step*(i - 0.5_dp), i=1, length)]), error)
+    end do
+    call FailFromC(fio_put_doubles(h, CString('vp'), [0_i8, 0_i8, 0_i8], int([size(a, 3), size(a, 2), size(a, 1)], i8), a), error)
+    call FailFromC(fio_close(h), error)
+    if (allocated(error)) call ClaimFine(error, 'writing '//path)
+  end subroutine PutNetcdf
+
+  !> Water over rock over air pockets, on a grid twice as coarse: cells are what most of them is.
+  subroutine Mixtures()
+    real(sp) :: v(16, 16, 16), s(16, 16, 16), r(16, 16, 16)
+    v = 3000
+    s = 1500
+    r = 2200
+    v(:, :, 1:5) = 1500                     ! water: cells 1, 2 and half of 3
+    s(:, :, 1:5) = 0
+    r(:, :, 1:5) = 1000
+    v(1:3, :, 9:10) = 0                     ! air: cell 1 and half of 2
+    call PutRaw('v.raw', [v])
+    call PutRaw('s.raw', [s])
+    call PutRaw('r.raw', [r])
+    call Settings('vp = v.raw'//nl//'vs = s.raw'//nl//'rho = r.raw'//nl//'model_nx = 16'//nl//'model_ny = 16'//nl// &
+                  'model_nz = 16'//nl//'model_dx = 10'//nl//'model_dy = 10'//nl//'model_dz = 10'//nl//'dx = 20'//nl// &
+                  'dy = 20'//nl//'dz = 20'//nl//'model_at = centres'//nl)
+    call EarthRead(job, earth, error)
+    call EarthWindow(earth, job, shot, window, error)
+    call ClaimFine(error, 'water, rock and air, two samples to a cell')
+    call Claim(all(window%media(:, :, 1:2, 2) <= 0) .and. all(abs(window%media(5:, :, 3, 1) - 3000) < 0.01) .and. &
+               all(abs(window%media(5:, :, 3, 3) - 2200) < 0.01), 'half water, half rock is rock, with its own velocity and density')
+    call Claim(all(window%media(1, :, 5, :) <= 0) .and. all(abs(window%media(2, :, 5, 1) - 3000) < 0.01), &
+               'air is air; half air is rock')
+    call Claim(abs(earth%vmin - 1500) < 1e-3 .and. abs(earth%vsmin - 1500) < 1e-3 .and. abs(earth%rhomin - 1000) < 1e-3, &
+               'the slowest wave is '//Str(earth%vmin)//' m/s: air does not count')
+  end subroutine Mixtures
+
+  subroutine Windows()
+    logical :: same
+    integer :: di, dj
+    call PutRaw('v.raw', real([vp], sp))
+    call Settings('vp = v.raw'//nl//'vp_vs = 2'//nl//'model_nx = 14'//nl//'model_ny = 11'//nl//'model_nz = 12'//nl// &
+                  'model_dx = 10'//nl//'model_dy = 12'//nl//'model_dz = 8'//nl//'dx = 7'//nl//'dy = 7'//nl//'dz = 7'//nl)
+    call EarthRead(job, earth, error)
+    call EarthWindow(earth, job, shot, window, error)
+    job%aperture = 28
+    call EarthWindow(earth, job, shot, piece, error)
+    call ClaimFine(error, 'a window of some aperture')
+    di = nint((piece%x0 - window%x0)/7)
+    dj = nint((piece%y0 - window%y0)/7)
+    same = di > 0 .and. dj > 0
+    if (same) same = all(abs(piece%media - window%media(di + 1:di + piece%nx, dj + 1:dj + piece%ny, :, :)) <= 0)
+    call Claim(same, Str(piece%nx)//' x '//Str(piece%ny)//' x '//Str(piece%nz)//' cells equal that piece of the whole')
+    earth%vs(7, 25) = earth%vs(7, 25) + 1
+    call EarthWindow(earth, job, shot, window, error)
+    call ClaimFails(error, 'not what was read', 'a sample that changed in memory')
+  end subroutine Windows
+
+  subroutine Faults()
+    call Refused('0 4000 2000 2600'//nl//'0 4000 2000 2600'//nl, 'must be below the layer before', 'two layers at one depth')
+    call Refused('0 4000 3700 2600'//nl, 'less than 0.866 vp', 'a layer that cannot be')
+    call Refused('0 4000 2000'//nl, '3 numbers', 'too few numbers')
+    call Refused('0 4000 2000 2600'//nl//'5 4000 2000 2600 100 50'//nl, 'every line alike', 'Q in some lines')
+    call Refused('0 4000 rock 2600'//nl, 'line 1: ''rock'' is no number', 'a word')
+    call Put('a.layers', '0 4000 2000 2600'//nl)
+    call Settings('layers = a.layers'//nl//'dx = 100'//nl)
+    call EarthRead(job, earth, error)
+    call EarthGrid(job, earth, d, error)
+    call ClaimFails(error, 'give aperture', 'layers without an end')
+    call Settings('vp = v.raw'//nl//'model_nx = 14'//nl//'model_ny = 11'//nl//'model_nz = 13'//nl//'model_dx = 10'//nl// &
+                  'model_dy = 12'//nl//'model_dz = 8'//nl)
+    call EarthRead(job, earth, error)
+    call ClaimFails(error, 'check model_nx', 'a file of another size')
+    job%model_nz = 12
+    job%vp_vs = 1.1_dp
+    call EarthRead(job, earth, error)
+    call ClaimFails(error, 'below 0.866 vp', 'a rock that would swell when pressed')
+    job%vp_vs = 2
+    call EarthRead(job, earth, error)
+    call Geometry(60.0_dp, 255.0_dp, 30.0_dp)
+    call EarthShape(earth, job, shot, window, error)
+    call ClaimFails(error, 'lies outside the model', 'a source outside')
+    call Geometry(60.0_dp, 55.0_dp, 30.0_dp)
+    shot%rz(2) = 200
+    call EarthShape(earth, job, shot, window, error)
+    call ClaimFails(error, '1 receiver(s), the first of them channel 2', 'a receiver outside')
+  end subroutine Faults
+
+  subroutine Refused(text, words, sentence)
+    character(*), intent(in) :: text, words, sentence
+    call Put('bad.layers', text)
+    call Settings('layers = bad.layers'//nl)
+    call EarthRead(job, earth, error)
+    call ClaimFails(error, words, sentence)
+  end subroutine Refused
+
+end program t691_earth

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Sources of 3D jobs through the whole program, in absolute amplitude: a double couple, a force and an explosion in a homogeneous rock
+against the exact solution (Aki & Richards 2002, eq. 4.23 and 4.29); a fault of one point is the point source; strains, rotations and
+pressure are what the velocities and stresses make of them; a fault of many points adds up."""
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done  # noqa: E402
+from mini3d import run, traces, write_deck  # noqa: E402
+
+VP, VS, RHO, FPEAK, DT_OUT, N = 3000.0, 1700.0, 2300.0, 2.0, 0.004, 226
+BOUND = 0.02
+SOURCE = np.array([613.0, 571.0, 642.0])
+STATIONS = np.array([[713.0, 902.0, 731.0], [289.3, 450.1, 520.2], [811.7, 333.3, 905.5], [622.2, 560.6, 1010.1]])
+
+Path("stations").write_text("".join(f"{i + 1} {s[0]} {s[2]} {s[1]}\n" for i, s in enumerate(STATIONS)))
+Path("line.keymap").write_text(f"spread net list stations\nshot 1 {SOURCE[0]} {SOURCE[2]} net y={SOURCE[1]}\n")
+Path("rock.layers").write_text(f"0 {VP} {VS} {RHO}\n")
+DECK = dict(layers="rock.layers", dx=50, aperture=50, depth=1200, npml=8, half_length=4, coeffs="holberg", top="pml", fpeak=FPEAK,
+            tmax=(N - 1) * DT_OUT, dt_out=DT_OUT, components="vx,vy,vz")
+
+
+def model(output, **words):
+    write_deck(**{**DECK, **words})
+    r = run("par=job.par", f"output={output}")
+    if r.returncode:
+        claim(False, f"{output}: exit status {r.returncode}: {r.stderr[-500:]}")
+    return output
+
+
+def velocities(path):
+    return np.stack([traces(path, c)[0] for c in ("vx", "vy", "vz")], 1)      # (station, component, time)
+
+
+# --- exact: spectra of a finely sampled wavelet ------------------------------------------------------------------------
+
+M = 4096
+T = np.arange(M) * DT_OUT / 2
+W = 2 * np.pi * np.fft.rfftfreq(M, DT_OUT / 2)
+W[0] = 1e-3
+
+
+def wavelet(delay):
+    a = (np.pi * FPEAK * (T - delay)) ** 2
+    return np.fft.rfft((1 - 2 * a) * np.exp(-a))
+
+
+def green(x):
+    """G_ij (3, 3, frequency): spectrum of the displacement."""
+    r = np.linalg.norm(x)
+    d = np.outer(x, x) / r**2
+    a, b = (np.exp(-1j * W * r / c) for c in (VP, VS))
+    ka, kb = W * r / VP, W * r / VS
+    # (3 d - 1)/r^3 times the integral of tau over the two arrivals, then both far fields
+    near = ((1 + 1j * ka) * a - (1 + 1j * kb) * b) / (1j * W) ** 2
+    return (np.multiply.outer(3 * d - np.eye(3), near / r**3) + np.multiply.outer(d, a / (VP**2 * r))
+            + np.multiply.outer(np.eye(3) - d, b / (VS**2 * r))) / (4 * np.pi * RHO)
+
+
+def exact(kind, strength, x, delay):
+    """Velocity (3, N) at x from a source at 0."""
+    s = wavelet(delay)
+    if kind == "force":
+        v = np.einsum("ijw,j->iw", green(x), strength) * 1j * W * s
+    else:
+        h, v = 1.0, 0
+        for k in range(3):
+            e = np.eye(3)[k] * h
+            slope = (8 * (green(x + e) - green(x - e)) - (green(x + 2 * e) - green(x - 2 * e))) / (12 * h)
+            v = v - np.einsum("ijw,j->iw", slope, strength[:, k]) * s          # by the source's place: minus; the history is a rate
+    v[:, 0] = 0
+    return np.fft.irfft(v, M)[:, ::2][:, :N]
+
+
+def compare(name, path, kind, strength, delay):
+    got = velocities(path)
+    worst = 0
+    for i, s in enumerate(STATIONS):
+        want = exact(kind, strength, s - SOURCE, delay)
+        worst = max(worst, np.linalg.norm(got[i] - want) / np.linalg.norm(want))
+    claim(worst < BOUND, f"{name}: relative L2 of the three components at most {worst:.4f} at 4 stations, bound {BOUND}")
+
+
+def dyad(strike, dip, rake):
+    s, d, r = np.radians([strike, dip, rake])
+    u = np.array([np.cos(r) * np.cos(s) + np.cos(d) * np.sin(r) * np.sin(s), np.cos(r) * np.sin(s) - np.cos(d) * np.sin(r) * np.cos(s),
+                  -np.sin(d) * np.sin(r)])
+    n = np.array([-np.sin(d) * np.sin(s), np.sin(d) * np.cos(s), -np.cos(d)])
+    return np.outer(u, n) + np.outer(n, u)
+
+
+DELAY = 0.6
+common = dict(delay=DELAY)
+model("dc.nc", source="dc", strike=35, dip=60, rake=-40, m0=1e15, components="vx,vy,vz,p,sxx,syy,szz,exx,eyy,ezz,exy,wz", **common)
+compare("double couple", "dc.nc", "moment", 1e15 * dyad(35, 60, -40), DELAY)
+model("force.nc", source="force", fx=2e9, fy=-1e9, fz=3e9, **common)
+compare("force", "force.nc", "force", np.array([2e9, -1e9, 3e9]), DELAY)
+model("boom.nc", source="explosion", m0=1e15, **common)
+compare("explosion", "boom.nc", "moment", 1e15 * np.eye(3), DELAY)
+
+# --- what else is recorded ----------------------------------------------------------------------------------------------
+
+p = traces("dc.nc", "pressure")
+s = sum(traces("dc.nc", c) for c in ("sxx", "syy", "szz")) / 3
+claim(np.abs(p + s).max() < 1e-5 * np.abs(p).max(), f"p = -(sxx + syy + szz)/3 within {np.abs(p + s).max() / np.abs(p).max():.1e}, bound 1e-5")
+e = sum(traces("dc.nc", c) for c in ("exx", "eyy", "ezz"))
+bulk = RHO * (VP**2 - 4 / 3 * VS**2)
+rate = np.gradient(p, DT_OUT, axis=-1)
+off = np.linalg.norm(rate + bulk * e) / np.linalg.norm(rate)
+claim(off < 0.01, f"dp/dt = -K (exx + eyy + ezz): relative L2 {off:.4f}, bound 0.01")
+want = []
+for s in STATIONS:
+    h = 5.0
+    d = [[(exact("moment", 1e15 * dyad(35, 60, -40), s - SOURCE + h * np.eye(3)[k], DELAY)[i]
+           - exact("moment", 1e15 * dyad(35, 60, -40), s - SOURCE - h * np.eye(3)[k], DELAY)[i]) / (2 * h) for k in range(3)]
+         for i in range(2)]
+    want.append([(d[0][1] + d[1][0]) / 2, (d[1][0] - d[0][1]) / 2])
+want = np.array(want)
+got = np.stack([traces("dc.nc", "exy")[0], traces("dc.nc", "wz")[0]], 1)
+off = [np.linalg.norm(got[:, c] - want[:, c]) / np.linalg.norm(want[:, c]) for c in (0, 1)]
+claim(max(off) < 0.03, f"rate of strain exy, of rotation wz against the exact solution: relative L2 {off[0]:.4f}, {off[1]:.4f}, bound 0.03")
+
+# --- faults -------------------------------------------------------------------------------------------------------------
+
+dt = 0.002
+t = np.arange(0, 1.2, dt)
+a = (np.pi * FPEAK * (t - DELAY)) ** 2
+ricker = (1 - 2 * a) * np.exp(-a)
+
+
+def fault(*points):
+    text = ""
+    for x, y, z, part in points:
+        text += f"dc {x} {y} {z} 35 60 -40 {1e15 * part} 0 {dt} {len(t)}\n" + "\n".join(f"{v:.8g}" for v in ricker) + "\n"
+    Path("one.fault").write_text(text)
+
+
+fault((0, 0, 0, 1))
+# the same step for both, as small as leaves no time dispersion to speak of: a fault's histories are not corrected for it
+model("point.nc", source="fault", fault="one.fault", fmax=5.5, dt=0.002)
+a, b = velocities("point.nc"), velocities("dc.nc")
+off = np.linalg.norm(a - b) / np.linalg.norm(b)
+claim(off < 0.005, f"a fault of one point against the double couple: relative L2 {off:.4f}, bound 0.005")
+fault((0, 0, 0, 0.25), (0, 0, 0, 0.75))
+model("parts.nc", source="fault", fault="one.fault", fmax=5.5, dt=0.002)
+c = velocities("parts.nc")
+off = np.linalg.norm(c - a) / np.linalg.norm(a)
+claim(off < 1e-5, f"two points with a quarter and three quarters of the moment: {off:.1e}, bound 1e-5")
+done()

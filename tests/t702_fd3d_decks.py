@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""The 3D decks that are shipped are sound; the basin's goes through model, program and figures, with attenuation, air and water."""
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done  # noqa: E402
+from mini3d import run, traces  # noqa: E402
+
+ROOT = Path(os.environ["ROOT"])
+for name in ("loh1", "marine3d", "basin3d"):
+    for path in [*(ROOT / "keymaps").glob(name + ".*"), *(ROOT / "inputs").glob(name + ".layers")]:
+        shutil.copy(path, ".")
+
+
+def tool(*words):
+    return subprocess.run([sys.executable, str(ROOT / "tools" / words[0]), *words[1:]], capture_output=True, text=True, timeout=120)
+
+
+r = tool("spl-model", "basin", "--spacing", "250", "-o", "basin.nc")
+claim(r.returncode == 0, f"spl-model basin: {r.stdout.strip().splitlines()[:1]} {r.stderr[-300:]}")
+with xr.open_dataset("basin.nc") as ds:
+    air = ds.vp.values == 0
+    claim(air.any() and not ds.vs.values[air].any() and (ds.vp.values[~air] > 1.2 * ds.vs.values[~air]).all()
+          and not air[ds.z.values > 0].any(), f"air ({air.mean():.0%}) stands above sea level only, rock resists compression")
+
+for name, words in (("loh1", []), ("marine3d", []), ("basin3d", [])):
+    r = run("plan", f"par={ROOT}/inputs/{name}.par", *words)
+    claim(r.returncode == 0 and "Mcells" in r.stdout, f"plan of {name}.par: exit status {r.returncode}: {r.stderr[-400:]}")
+
+r = run(f"par={ROOT}/inputs/basin3d.par", "tmax=4", "snapshot=1", "snapshot_step=2", "output=b.nc")
+claim(r.returncode == 0, f"the basin, coarse and short: exit status {r.returncode}{r.stderr[-400:] * bool(r.returncode)}")
+peak = np.abs(np.stack([traces("b.nc", c)[0] for c in ("vx", "vy", "vz")])).max((0, 2))
+claim((peak > 0).all() and peak.max() < 1 and peak[0] > 2 * peak[1], f"peak velocities {peak} m/s: the basin shakes more than its edge")
+with xr.open_dataset("b.nc.snap1.nc") as ds:
+    pgv = ds["pgv_horizontal"]
+    claim(0 < float(pgv.max()) < 1 and pgv.shape == (20, 20) and "z = 125 m" in pgv.long_name, f"map of {pgv.shape}: {pgv.long_name}")
+    films = [n for n in ds.data_vars if n.startswith("vz_") and ds[n].ndim == 3]
+for words in (["stations", "b.nc"], ["map", "b.nc.snap1.nc", "--gathers", "b.nc"], ["map", "b.nc.snap1.nc", "--variable", films[1]],
+              ["gather", "b.nc", "--component", "vy"]):
+    out = f"{words[0]}_{words[-1]}.png"
+    r = tool("spl-plot", *words, "-o", out)
+    claim(r.returncode == 0 and Path(out).stat().st_size > 10000, f"spl-plot {' '.join(words)}: exit status {r.returncode} {r.stderr[-300:]}")
+r = tool("spl-plot", "map", "b.nc.snap1.nc", "--variable", "vq_top", "-o", "no.png")
+claim(r.returncode != 0 and "pgv_horizontal" in r.stderr, f"a variable that is not there: {r.stderr.strip()[-200:]}")
+r = tool("spl-plot", "stations", "b.nc", "--components", "vx,sxx", "-o", "no.png")
+claim(r.returncode != 0 and "no component 'sxx'" in r.stderr, f"a component that was not recorded: {r.stderr.strip()[-200:]}")
+done()

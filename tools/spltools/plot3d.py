@@ -1,0 +1,101 @@
+"""Figures of 3D shots: seismograms of its stations, maps of peak ground velocity, planes of the wavefield."""
+import numpy as np
+
+from . import cdf5, cli, figures
+from .figures import plt
+from .modelfile import coordinate, open_dataset
+
+MOST_STATIONS = 60
+
+
+def add_figures(figure):
+    q = figure('stations', stations, 'seismograms of a shot: a panel a component, a line a station, all on one scale')
+    q.add_argument('file', help='file of gathers')
+    q.add_argument('--record', help='shot record (default: the middle one of those finished)')
+    q.add_argument('--components', metavar='LIST', help='joined by commas (default: all velocities that were recorded)')
+    q.add_argument('--channels', metavar='LIST', help=f'only these channels, such as 1-10,20 (default: up to {MOST_STATIONS})')
+    q = figure('map', map_, 'a map or a plane of a 3D shot: peak ground velocity, or one picture of a film')
+    q.add_argument('file', help='file of snapshots of a 3D shot')
+    q.add_argument('--variable', help='default: pgv_horizontal, or the first film')
+    q.add_argument('--time', type=cli.number(-1e6, 1e6, 's'), help='which picture of a film (default: the strongest)')
+    q.add_argument('--gathers', metavar='FILE', help='file of gathers: draw the stations of the shot')
+    q.add_argument('--clip', type=cli.number(0, 100, '%', above=True), default=99.5, help='percentile of the clip (default 99.5)')
+
+
+def stations(a):
+    from .plot import finished, list_of, one_slot, put
+    file, slots = finished(a.file)
+    slot = one_slot(file, slots, a.record)
+    names = [c for c in ('vx', 'vy', 'vz') if c in file.components] or file.components[:1]
+    if a.components:
+        names = a.components.split(',')
+    for name in names:
+        if name not in file.components:
+            cli.fail(f"{a.file} has no component '{name}'; it has {', '.join(file.components)}")
+    gathers = [file.gather(slot, name) for name in names]
+    keep = np.arange(len(gathers[0].channel))
+    if a.channels:
+        wanted = list_of(a.channels)
+        keep = np.flatnonzero(np.isin(gathers[0].channel, wanted))
+        if not len(keep):
+            cli.fail(f'shot {gathers[0].record} has none of the channels {a.channels}; it has '
+                     f'{gathers[0].channel.min()} .. {gathers[0].channel.max()}')
+    keep = keep[:: -(-len(keep) // MOST_STATIONS)]
+    level = max(float(np.abs(g.traces[keep]).max()) for g in gathers) or 1.0
+    factor, unit = figures.prefixed(gathers[0].units, level)
+    figure, axes = plt.subplots(1, len(names), figsize=(4.5 * len(names) + 1, 1.5 + 0.45 * max(4, len(keep))), sharex=True,
+                                sharey=True, constrained_layout=True, squeeze=False)
+    for ax, g in zip(axes[0], gathers):
+        for n, r in enumerate(keep):
+            ax.plot(g.time, n - 0.9 * g.traces[r] / level, 'k', lw=0.7)
+        ax.set(xlabel='time [s]', xlim=(g.time[0], g.time[-1]))
+    for ax, name in zip(axes[0], names):
+        ax.set_title(name)
+    g = gathers[0]
+    far = np.hypot(g.rx - g.sx, g.ry - g.sy) / 1000
+    axes[0, 0].set_yticks(range(len(keep)), [f'{g.channel[r]}: {far[r]:.2f} km' for r in keep])
+    axes[0, 0].set_ylim(len(keep) - 0.3, -0.9)
+    axes[0, 0].set_ylabel('channel: distance')
+    figure.suptitle(f'shot {gathers[0].record}; a line apart is {level * factor / 0.9:.3g} {unit}', fontsize=10)
+    put(figure, a)
+
+
+def map_(a):
+    from .plot import put
+    cdf5.check_sealed(a.file)
+    with open_dataset(a.file) as ds:
+        found = [n for n, v in ds.variables.items() if v.ndim in (2, 3) and v.dimensions[-1] in 'xy' and v.dimensions[-2] in 'yz']
+        name = a.variable or next((n for n in found if n.startswith('pgv')), found[0] if found else None)
+        if name not in found:
+            cli.fail(f"{a.file} has no map or film {name or ''}; it has {', '.join(found) or 'none'}")
+        v = ds[name]
+        field = np.ma.filled(v[:], np.nan)
+        down, right = v.dimensions[-2:]
+        y, x, unit, meaning = coordinate(ds, down), coordinate(ds, right), getattr(v, 'units', ''), getattr(v, 'long_name', name)
+        source = {'x': ds.source_x_used, 'y': ds.source_y_used, 'z': ds.source_z_used}
+        if field.ndim == 3:
+            times = coordinate(ds, 'time')
+            i = np.abs(field).reshape(len(field), -1).max(1).argmax() if a.time is None else np.abs(times - a.time).argmin()
+            field, meaning = field[i], f'{meaning}, t = {times[i]:.3f} s'
+        record = int(ds.record)
+    level = figures.clip_of([field], a.clip)
+    factor, unit = figures.prefixed(unit, level)
+    signed = field.min() < 0
+    ratio = (y[-1] - y[0] + 1e-9) / (x[-1] - x[0] + 1e-9)
+    figure, ax = plt.subplots(figsize=(7.5, 1.3 + 6 * np.clip(ratio, 0.3, 1.6)), constrained_layout=True)
+    image = ax.pcolormesh(x, y, field * factor, cmap='seismic' if signed else 'hot_r', vmin=-level * factor if signed else 0,
+                          vmax=level * factor, shading='nearest', rasterized=True)
+    ax.plot(source[right], source[down], '*', ms=12, mfc='w', mec='k', label='source')
+    if a.gathers:
+        from .gathers import Gathers
+        file = Gathers(a.gathers)
+        g = file.gather(file.chosen(str(record))[0][0], file.components[0])
+        place = {'x': g.rx, 'y': g.ry, 'z': g.rz}
+        ax.plot(place[right], place[down], 'v', ms=6, mfc='none', mec='b', label='stations')
+    ax.set(xlabel=f'{right} [m]', ylabel='depth [m]' if down == 'z' else f'{down} [m]', aspect='equal',
+           title=f'shot {record}: {meaning}')
+    if down == 'z':
+        ax.invert_yaxis()
+    ax.legend(loc='upper right', fontsize=8)
+    figure.colorbar(image, ax=ax, label=f'{name} [{unit}]', shrink=0.8)
+    put(figure, a)
