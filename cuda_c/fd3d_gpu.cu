@@ -80,7 +80,7 @@ static void shape(fd3d_gpu *o, const fd3d_cfg *c) {
     g->free_top = c->side[4] == FD3D_FREE;
     o->before_count = c->side[5] == FD3D_ONE_WAY ? ONE_WAY_FIELDS * (size_t)g->nx * (size_t)g->ny : 0;
     memcpy(o->shape, o->kind->shape, sizeof o->shape);
-    memcpy(o->shell, o->kind->shell[0] > 0 ? o->kind->shell : o->shape, sizeof o->shell);
+    fd3d_gpu_find_middle(o);
 }
 
 struct array {
@@ -89,7 +89,7 @@ struct array {
     const char *what;
 };
 
-enum { ARRAYS = 9 };
+enum { ARRAYS = 10 };
 
 // All device memory of the grid; count 0: not needed.
 static void list_arrays(fd3d_gpu *o, array list[ARRAYS]) {
@@ -98,6 +98,7 @@ static void list_arrays(fd3d_gpu *o, array list[ARRAYS]) {
     const int anelastic = o->cfg->anelastic;
     const array all[ARRAYS] = {
         {&o->fields, FD3D_FIELDS * o->count, "velocities and stresses"},
+        {&o->others, o->has_middle ? FD3D_FIELDS * o->count : 0, "velocities and stresses of every other step"},
         {&o->memory, anelastic ? FD3D_STRESSES * o->count : 0, "memory variables"},
         {&o->medium, (anelastic ? MEDIA : 3) * o->count, "the medium"},
         {&o->psi, o->psi_count, "memory variables of the absorbing layers"},
@@ -115,7 +116,7 @@ static void set_pointers(fd3d_gpu *o) {
     const float **medium[MEDIA] = {&g->m.rho, &g->m.lambda, &g->m.imu, &g->m.qp, &g->m.qs};
     const int anelastic = o->cfg->anelastic;
     for (int f = 0; f < FD3D_FIELDS; f++)
-        g->f[f] = o->fields + f * o->count + o->origin;
+        g->f[f] = g->to[f] = o->fields + f * o->count + o->origin;
     for (int f = 0; f < FD3D_STRESSES && anelastic; f++)
         g->r[f] = o->memory + f * o->count + o->origin;
     for (int m = 0; m < (anelastic ? MEDIA : 3); m++)
@@ -178,11 +179,7 @@ static int make(fd3d_gpu *o) {
     set_pointers(o);
     if (o->kind->textures)
         TRY(make_textures(o));
-    if (o->kind->forks) {
-        CUDA_TRY(cudaStreamCreateWithFlags(&o->side, cudaStreamNonBlocking));
-        CUDA_TRY(cudaEventCreateWithFlags(&o->fork, cudaEventDisableTiming));
-        CUDA_TRY(cudaEventCreateWithFlags(&o->join, cudaEventDisableTiming));
-    }
+    CUDA_TRY(cudaDeviceGetAttribute(&o->processors, cudaDevAttrMultiProcessorCount, o->queue.device));
     fd3d_gpu_plan(o);
     return 0;
 }
@@ -204,15 +201,6 @@ void fd3d_gpu_release(fd3d *fd) {
             cudaStreamSynchronize(o->queue.stream); // it may still be read
             cudaDestroyTextureObject(t);
         }
-    if (o->kind->forks && cudaSetDevice(o->queue.device) == cudaSuccess) {
-        if (o->queue.stream != nullptr)
-            cudaStreamSynchronize(o->queue.stream); // it waits for the other
-        for (cudaEvent_t e : {o->fork, o->join})
-            if (e != nullptr)
-                cudaEventDestroy(e);
-        if (o->side != nullptr)
-            cudaStreamDestroy(o->side);
-    }
     cudaGetLastError();
     fd2d_gpu_close(&o->queue);
     count_bytes(fd, 0);
@@ -236,15 +224,13 @@ int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, int entries, i
     return 0;
 }
 
-int fd3d_gpu_tune(fd3d *fd, const char *isa, int bx, int by, int bz) {
+int fd3d_gpu_tune(fd3d *fd, const char *, int bx, int by, int bz) {
     fd3d_gpu *o = own(fd);
     const int asked[3] = {bx, by, bz};
     int now[3];
     for (int a = 0; a < 3; a++)
         now[a] = asked[a] > 0 ? asked[a] : o->kind->shape[a];
-    if (o->kind->fits != nullptr) {
-        TRY(o->kind->fits(o, isa, now));
-    } else if (o->kind->marches) {
+    if (o->kind->marches) {
         REQUIRE(now[0] == o->kind->shape[0] && now[1] == o->kind->shape[1] && now[2] <= 4096,
                 "blocks of %d x %d x %d cells: variant=%s has %d x %d, and at most 4096 along z", now[0], now[1],
                 now[2], o->kind->name, o->kind->shape[0], o->kind->shape[1]);
@@ -257,8 +243,6 @@ int fd3d_gpu_tune(fd3d *fd, const char *isa, int bx, int by, int bz) {
     }
     TRY(enter(fd));
     memcpy(o->shape, now, sizeof now);
-    if (o->kind->shell[0] == 0)
-        memcpy(o->shell, now, sizeof now);
     fd3d_gpu_plan(o);
     fd2d_gpu_forget_graphs(&o->queue);
     return 0;
@@ -405,6 +389,53 @@ static int step(void *self) {
     return fd3d_gpu_end_step(o);
 }
 
+// From here on the fields first .. last are those that the step has made.
+static void turn(fd3d_gpu *o, int first, int last) {
+    for (int f = first; f <= last; f++) {
+        float *made = o->grid.to[f];
+        o->grid.to[f] = o->grid.f[f];
+        o->grid.f[f] = made;
+    }
+}
+
+static bool is_turned(const fd3d_gpu *o) { return o->grid.f[FD3D_VX] != o->fields + o->origin; }
+
+// A step with a middle: there in one launch, around it in two, all from one set of fields into the other. The middle
+// needs new velocities around it, and gives them its own before their stresses.
+static int both_of_step(fd3d_gpu *o) {
+    const int length = o->cfg->half_length - 1;
+    TRY(fd3d_gpu_tick(o));
+    TRY(fd3d_gpu_edges(o, 0));
+    TRY(o->kind->velocity[length](o, FD3D_GPU_AROUND));
+    turn(o, FD3D_VX, FD3D_VZ);
+    TRY(fd3d_gpu_inject(o, 0, FD3D_GPU_AROUND));
+    TRY(o->kind->both[length](o));
+    TRY(fd3d_gpu_edges(o, 1));
+    TRY(o->kind->stress[length](o, FD3D_GPU_AROUND));
+    turn(o, FD3D_SXX, FD3D_SYZ);
+    TRY(fd3d_gpu_inject(o, 1, FD3D_ALL));
+    return fd3d_gpu_end_step(o);
+}
+
+static int step_with_middle(void *self) {
+    fd3d_gpu *o = (fd3d_gpu *)self;
+    float *const turned = is_turned(o) ? o->fields : o->others;
+    for (int f = 0; f < FD3D_FIELDS; f++)
+        o->grid.to[f] = turned + f * o->count + o->origin;
+    const int rc = both_of_step(o);
+    memcpy(o->grid.to, o->grid.f, sizeof o->grid.to);
+    return rc;
+}
+
+// Graphs hold an even number of steps, and begin where the fields are not turned.
+static int steps_with_middle(fd3d_gpu *o, int n) {
+    if (n > 0 && is_turned(o)) {
+        TRY(fd2d_gpu_repeat(&o->queue, 1, step_with_middle, o));
+        n--;
+    }
+    return fd2d_gpu_repeat(&o->queue, n, step_with_middle, o);
+}
+
 static fd2d_gpu_plane velocities_of(const fd3d_gpu *o) {
     const fd3d_gpu_grid *g = &o->grid;
     return {g->f[FD3D_VX], g->y, g->nx, 3 * g->nz * g->ny, g->ny, g->nz, g->z, (ptrdiff_t)o->count};
@@ -427,8 +458,8 @@ static int begin(fd3d *fd, int it, int n) {
 int fd3d_gpu_timestep(fd3d *fd, int it, int n, float *) {
     fd3d_gpu *o = own(fd);
     TRY(begin(fd, it, n));
+    TRY(o->has_middle && !o->crowded ? steps_with_middle(o, n) : fd2d_gpu_repeat(&o->queue, n, step, o));
     const fd2d_gpu_plane velocities = velocities_of(o);
-    TRY(fd2d_gpu_repeat(&o->queue, n, step, o));
     return fd2d_gpu_end(&o->queue, &velocities);
 }
 
@@ -555,7 +586,7 @@ int fd3d_gpu_state(fd3d *fd, fd3d_part part[FD3D_PARTS]) {
     const struct {
         float *at;
         size_t count;
-    } pieces[] = {{o->fields, FD3D_FIELDS * o->count},
+    } pieces[] = {{o->grid.f[FD3D_VX] - o->origin, FD3D_FIELDS * o->count},
                   {o->memory, o->memory == nullptr ? 0 : FD3D_STRESSES * o->count},
                   {o->psi, o->psi_count},
                   {o->before, o->before_count},

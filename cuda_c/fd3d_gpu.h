@@ -10,8 +10,8 @@
  *
  * Absorbing layers have memory variables in their slabs only: psi of axis 0 is (low+high, ny, nz), of axis 1
  * (pitch, low+high, nz), of axis 2 (pitch, ny, low+high); along axis 0 each of both begins at a multiple of four and
- * has room up to the next, so that four cells side by side are four numbers side by side. Cells in no layer are a box of their own, which kernels pass
- * without looking for layers; the shell around it is another launch. */
+ * has room up to the next, so that cells side by side are numbers side by side. Cells in no layer are a box of their
+ * own, which kernels pass without looking for layers; the shell around it is another launch. */
 #pragma once
 
 #include "der3d.h"
@@ -19,6 +19,7 @@
 #include "fd3d.h"
 
 enum { FD3D_GPU_THREADS = 256, FD3D_GPU_BOXES = 48, FD3D_STRESSES = 6 };
+enum { FD3D_GPU_AROUND = FD3D_INNER + 1, FD3D_GPU_MIDDLE, FD3D_GPU_LISTS = FD3D_GPU_MIDDLE }; /* further parts: see middle */
 
 typedef struct fd3d_gpu_medium { /* cell (0,0,0) of each */
     const float *rho, *lambda, *imu, *qp, *qs;
@@ -28,6 +29,7 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
     int nx, ny, nz;
     ptrdiff_t y, z;          /* to the next row and plane */
     float *f[FD3D_FIELDS];   /* cell (0,0,0) of each */
+    float *to[FD3D_FIELDS];  /* where `tuned` writes: f, or the other of two fields of which each step fills one */
     float *r[FD3D_STRESSES]; /* memory variables of the stresses, likewise */
     fd3d_gpu_medium m;
     cudaTextureObject_t texture[5]; /* the medium in this order; of a variant that reads it so */
@@ -39,7 +41,6 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
     const float *profile[3]; /* (n,6) */
     const float *sponge[3];  /* (n); null: none */
 
-    int ahead; /* planes to prefetch, of `tuned` */
     int free_top, odd[3]; /* whether cell 0 has an odd number in the whole grid */
     float t[3], w[D3_MAX];
     float ratio[2];                                                                    /* dz/dx, dz/dy */
@@ -66,12 +67,12 @@ typedef struct fd3d_gpu_kind {
     int shape[3]; /* cells of a block along x, y, z */
     int marches;  /* threads stand along x and y and go through the cells along z; else a thread a cell */
     int textures;
-    int forks;    /* cells in layers and others at the same time */
-    int shell[3]; /* cells of a block of the launch for cells in layers; 0: as shape */
+    int wide;     /* cells along x of a thread; 0: 1 */
     int align;    /* blocks begin at multiples of it along x; 0: where their box does */
-    int (*fits)(fd3d_gpu *o, const char *isa, const int shape[3]); /* for fd3d_tune; null: one of two rules */
     int (*velocity[D3_MAX])(fd3d_gpu *o, int part);
     int (*stress[D3_MAX])(fd3d_gpu *o, int part);
+    int (*both[D3_MAX])(fd3d_gpu *o); /* all of a step in o->middle; null: not offered */
+    void (*cut_middle)(const fd3d_gpu *o, fd3d_gpu_box *b); /* its blocks */
 } fd3d_gpu_kind;
 
 /* In device memory: what a step needs to know of its sources. */
@@ -83,9 +84,12 @@ typedef struct fd3d_gpu_hour {
 /* Cells of sources in device memory: of velocities first, then of stresses. */
 typedef struct fd3d_gpu_sources {
     const ptrdiff_t *cell; /* from cell (0,0,0) of vx on, through all fields */
-    const int *part;       /* FD3D_RIM or FD3D_INNER */
+    const int *part;       /* FD3D_RIM or FD3D_INNER, + FD3D_GPU_MIDDLE in the middle */
     const int *start, *h;
+    const int *plane; /* (nz + 1, 3): those of plane k of each velocity are plane[k] .. plane[k+1]-1 */
     const float *w, *q;
+    const fd3d_gpu_hour *hour;
+    ptrdiff_t count; /* from a field to the next */
     int velocities, n, nh;
 } fd3d_gpu_sources;
 
@@ -95,22 +99,23 @@ struct fd3d_gpu { /* fd->own */
     fd3d_gpu_grid grid;
     const fd3d_gpu_kind *kind;
     const fd3d_cfg *cfg;
-    int shape[3], shell[3];
-    int vector, tight, together; /* of `tuned`: cells a thread, fewer registers, both launches at the same time */
-    cudaStream_t side;           /* of a variant that forks */
-    cudaEvent_t fork, join;
-    fd3d_gpu_boxes plain[3], layered[3]; /* cells without and with layers of each part of a half step */
+    int shape[3];
+    int processors;                      /* multiprocessors of the GPU */
+    int has_middle, crowded;             /* is there one; too many forces for it */
+    fd3d_gpu_box middle;                 /* cells that go through both half steps in one launch */
+    fd3d_gpu_boxes plain[FD3D_GPU_LISTS], layered[FD3D_GPU_LISTS]; /* cells without and with layers */
     size_t counted;                      /* bytes of the queue's pool that are in fd->bytes */
     size_t count;                        /* of a field with its frame */
     ptrdiff_t origin;                    /* cell (0,0,0) in it */
     float *fields, *memory, *medium;     /* all of a kind, one after the other */
+    float *others;                       /* fields of every other step, where there is a middle */
     float *psi, *profiles, *sponges, *before, *one_way, *map;
     size_t psi_count, before_count, map_count;
     float *buffer; /* on the way to and from the host */
     fd3d_gpu_hour *hour;
     fd3d_gpu_sources source;
     struct {
-        size_t cell, part, start, h, w, q;
+        size_t cell, part, start, plane, h, w, q;
     } room;
     int watched; /* row of the map */
 };
@@ -157,7 +162,8 @@ int fd3d_gpu_rows(fd3d *fd, int n, float **trace);
     .state = fd3d_gpu_state, .tune = fd3d_gpu_tune, .traces = fd3d_gpu_traces, .pending = fd3d_gpu_pending,            \
     .peak = fd3d_gpu_peak, .move = fd3d_gpu_move, .rows = fd3d_gpu_rows
 
-/* fd3d_gpu_boxes.cu: the cells of each part, for blocks of o->shape. */
+/* fd3d_gpu_boxes.cu: o->middle, which depends on the configuration alone; the cells of each part, for blocks of o->shape. */
+void fd3d_gpu_find_middle(fd3d_gpu *o);
 void fd3d_gpu_plan(fd3d_gpu *o);
 
 /* fd3d_gpu_edges.cu: what stands in the frame behind sides of our own, before velocities (what = 0) or stresses (1). */

@@ -54,6 +54,32 @@ static box without_layers(const fd3d_gpu_grid &g) {
     return b;
 }
 
+// Cells without layers and away from sides that are not simply the end; along x from an even cell on.
+void fd3d_gpu_find_middle(fd3d_gpu *o) {
+    const fd3d_gpu_grid *g = &o->grid;
+    const int L = o->cfg->half_length;
+    box b = {{(g->low[0] + 1) / 2 * 2, g->low[1], g->low[2]}, {g->high[0], g->high[1], g->high[2]}};
+    bool may = o->kind->both[L - 1] != nullptr;
+    for (int s = 0; s < 6; s++)
+        may = may && (o->cfg->side[s] == FD3D_OUTSIDE || (s == 4 && g->free_top));
+    if (g->free_top && b.lo[2] < L)
+        b.lo[2] = L;
+    o->has_middle = may && !empty(b);
+    memcpy(o->middle.lo, b.lo, sizeof b.lo);
+    memcpy(o->middle.hi, b.hi, sizeof b.hi);
+}
+
+static void plan_around_middle(fd3d_gpu *o, const box &all) {
+    fd3d_gpu_boxes *plain = &o->plain[FD3D_GPU_AROUND], *layered = &o->layered[FD3D_GPU_AROUND];
+    box middle;
+    memcpy(middle.lo, o->middle.lo, sizeof middle.lo);
+    memcpy(middle.hi, o->middle.hi, sizeof middle.hi);
+    plain->n = layered->n = 0;
+    layered->first[0] = 0;
+    split(all, middle, [&](const box &rest) { add(layered, rest, o->shape, o->kind->align); });
+    o->kind->cut_middle(o, &o->middle);
+}
+
 void fd3d_gpu_plan(fd3d_gpu *o) {
     const box all = {{0, 0, 0}, {o->grid.nx, o->grid.ny, o->grid.nz}}, lean = without_layers(o->grid);
     const int align = o->kind->align;
@@ -65,7 +91,7 @@ void fd3d_gpu_plan(fd3d_gpu *o) {
         plain->first[0] = layered->first[0] = 0;
         const auto sort = [&](const box &b) {
             if (!empty(b))
-                add(plain, split(b, lean, [&](const box &rest) { add(layered, rest, o->shell, align); }), o->shape,
+                add(plain, split(b, lean, [&](const box &rest) { add(layered, rest, o->shape, align); }), o->shape,
                     align);
         };
         if (part == FD3D_RIM)
@@ -73,4 +99,6 @@ void fd3d_gpu_plan(fd3d_gpu *o) {
         else
             sort(part == FD3D_INNER ? inner : all);
     }
+    if (o->has_middle)
+        plan_around_middle(o, all);
 }

@@ -152,13 +152,27 @@ __device__ inline void update_stress(const fd3d_gpu_grid &g, const cell &p, floa
     }
 }
 
+// --- sources ---------------------------------------------------------------------------------------------------------
+
+// What source cell c makes of the field there: its entries are added in their order.
+__device__ inline float with_source(const fd3d_gpu_sources &s, int c, float value) {
+    const int row = s.hour->row;
+    if (row < 0)
+        return value;
+    const float *q = s.q + (ptrdiff_t)row * s.nh;
+    for (int e = s.start[c]; e < s.start[c + 1]; e++)
+        value = fmaf(s.w[e], q[s.h[e]], value);
+    return value;
+}
+
 // --- launches --------------------------------------------------------------------------------------------------------
 
 // A launch for the cells in layers, one for each box of the others: `layered` and `plain` are kernels of a grid and of
 // boxes or of one.
 template <class LAYERED, class PLAIN> int launch(fd3d_gpu *o, int part, LAYERED layered, PLAIN plain) {
     const fd3d_gpu_boxes *shell = &o->layered[part], *rest = &o->plain[part];
-    const dim3 threads(o->shape[0], o->shape[1], o->kind->marches ? 1 : o->shape[2]);
+    const int wide = o->kind->wide > 0 ? o->kind->wide : 1;
+    const dim3 threads(o->shape[0] / wide, o->shape[1], o->kind->marches ? 1 : o->shape[2]);
     if (shell->n > 0)
         layered<<<shell->first[shell->n], threads, 0, o->queue.stream>>>(o->grid, *shell);
     for (int m = 0; m < rest->n; m++) {

@@ -30,7 +30,6 @@ module fd3dcase_m
     integer, allocatable :: start(:), rf(:), ri(:), rj(:), rk(:)      !< receivers, from 1
     integer :: nt = 0, block = 0                                      !< steps; of histories given at once (0: all)
     integer :: shape(3) = 0                                           !< of blocks, for fd3d_tune
-    character(8) :: how = ''                                          !< kernels run, likewise
     integer :: watched = 1                                            !< row of the map
   end type case3d_t
 
@@ -275,8 +274,7 @@ contains
       call FailFromC(1, error)
       return
     end if
-    if (any(c%shape > 0) .or. c%how /= '') &
-      call FailFromC(fd3d_tune(h, CString(trim(c%how)), c%shape(1), c%shape(2), c%shape(3)), error)
+    if (any(c%shape > 0)) call FailFromC(fd3d_tune(h, CString(''), c%shape(1), c%shape(2), c%shape(3)), error)
     if (.not. allocated(error)) &
       call FailFromC(fd3d_model(h, Case3dCut(g, c%rho), Case3dCut(g, c%lambda), Case3dCut(g, c%mu)), error)
     if (.not. allocated(error) .and. g%anelastic) &

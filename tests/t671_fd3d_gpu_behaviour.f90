@@ -33,7 +33,6 @@ program t671_fd3d_gpu_behaviour
   do n = 1, size(variants)
     call Chunks(trim(variants(n)))
     call Shapes(trim(variants(n)))
-    if (trim(variants(n)) == 'tuned') call Ways(trim(variants(n)))
     call SecondShot(trim(variants(n)))
     call SideBySide(trim(variants(n)))
     call SavedState(trim(variants(n)))
@@ -84,26 +83,6 @@ contains
       end do
     end do
   end subroutine Chunks
-
-  !> However `tuned` is told to run.
-  subroutine Ways(variant)
-    character(*), intent(in) :: variant
-    character(8), parameter :: ways_of(4) = [character(8) :: '4', '4t+2b', '2ts', '2+1d']
-    type(case3d_t) :: c
-    type(result3d_t) :: plain, r
-    integer :: w, q
-    do q = 0, 1
-      call Case3dNew(c, [75, 29, 22], 2, 1, q == 1, 20)
-      call Case3dNative(variant, c, c%nt, plain, error)
-      do w = 1, size(ways_of)
-        c%how = ways_of(w)
-        c%shape = [32, 8, 9]
-        call Case3dNative(variant, c, c%nt, r, error)
-        if (.not. Fine(variant//', run as '//trim(ways_of(w)))) return
-        call ClaimSame(r, plain, variant//', run as '//trim(ways_of(w))//' and as chosen')
-      end do
-    end do
-  end subroutine Ways
 
   !> Blocks of any shape compute the same.
   subroutine Shapes(variant)

@@ -325,42 +325,10 @@ static void table(double triad_rate, effort e, bool brief) {
     }
 }
 
-// `tuned` has more to choose: see its fits.
-static void tuned_shapes(const volume &v, const shot &s, double triad_rate) {
-    static const struct {
-        const char *how;
-        int blocks[3];
-    } list[] = {
-        {"2", {32, 8, 32}},    {"2", {64, 4, 32}},    {"2+1", {32, 8, 32}},  {"2+2", {32, 8, 32}},
-        {"2t", {32, 8, 32}},   {"2t+1", {32, 8, 32}}, {"2t+1", {64, 4, 32}}, {"4", {32, 16, 32}},
-        {"4", {64, 8, 32}},    {"4", {32, 8, 32}},    {"4+1", {32, 16, 32}}, {"4+2", {32, 16, 32}},
-        {"4+1", {64, 8, 32}},  {"4t", {32, 16, 32}},  {"4t", {64, 8, 32}},   {"4t", {128, 4, 32}},
-        {"4t+1", {32, 16, 32}}, {"4t+1", {64, 8, 32}}, {"4t+1", {32, 8, 32}}, {"4t+2", {64, 8, 32}},
-        {"2+1", {32, 8, 16}},  {"2+1", {32, 8, 64}},  {"2+1", {32, 8, 128}}, {"2", {32, 8, 1}},
-        {"2", {32, 8, 4}},     {"4t+1", {64, 8, 16}}, {"4t+1", {64, 8, 64}}, {"4t+1", {64, 8, 128}},
-        {"4t", {64, 8, 1}},    {"4t", {64, 8, 4}},    {"2+1s", {32, 8, 32}}, {"2+1b", {32, 8, 32}},
-        {"2+1c", {32, 8, 32}}, {"2+1d", {32, 8, 32}}};
-    void *h = make("tuned", v, s);
-    if (h == nullptr)
-        bench_fail("tuned");
-    for (const auto &l : list) {
-        printf("%-5s ", l.how);
-        if (fd3d_tune(h, l.how, l.blocks[0], l.blocks[1], l.blocks[2]))
-            printf("%s\n", (const char *)err_message());
-        else
-            report("tuned", v, s, measure(h, v, s, quick), triad_rate, h);
-    }
-    fd3d_free(h);
-}
-
 static void shapes(const char *name, const volume &v, const shot &s, double triad_rate) {
     static const int list[][3] = {{32, 8, 1},  {32, 4, 2},  {32, 2, 4},  {64, 4, 1},  {64, 2, 2},  {128, 2, 1},
                                   {16, 4, 4},  {32, 4, 1},  {64, 2, 1},  {32, 8, 16}, {32, 8, 32}, {32, 8, 64},
                                   {64, 4, 16}, {64, 4, 32}, {64, 4, 64}, {32, 4, 32}, {32, 4, 64}};
-    if (strcmp(name, "tuned") == 0) {
-        tuned_shapes(v, s, triad_rate);
-        return;
-    }
     for (const auto &blocks : list)
         one_case(name, v, s, triad_rate, quick, blocks);
 }
