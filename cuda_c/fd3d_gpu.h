@@ -19,6 +19,8 @@
 #include "fd3d.h"
 
 enum { FD3D_GPU_THREADS = 256, FD3D_GPU_BOXES = 48, FD3D_STRESSES = 6 };
+/* Cells with layers: along one axis, or along any; of a variant that does not ask for them apart, all are of any. */
+enum { FD3D_GPU_ANY, FD3D_GPU_X, FD3D_GPU_Y, FD3D_GPU_Z, FD3D_GPU_CLASSES };
 enum { FD3D_GPU_AROUND = FD3D_INNER + 1, FD3D_GPU_MIDDLE, FD3D_GPU_LISTS = FD3D_GPU_MIDDLE }; /* further parts: see middle */
 
 typedef struct fd3d_gpu_medium { /* cell (0,0,0) of each */
@@ -68,6 +70,7 @@ typedef struct fd3d_gpu_kind {
     int marches;  /* threads stand along x and y and go through the cells along z; else a thread a cell */
     int textures;
     int wide;     /* cells along x of a thread; 0: 1 */
+    int apart;    /* cells with layers along one axis only are launches of their own */
     int align;    /* blocks begin at multiples of it along x; 0: where their box does */
     int (*velocity[D3_MAX])(fd3d_gpu *o, int part);
     int (*stress[D3_MAX])(fd3d_gpu *o, int part);
@@ -103,7 +106,8 @@ struct fd3d_gpu { /* fd->own */
     int processors;                      /* multiprocessors of the GPU */
     int has_middle, crowded;             /* is there one; too many forces for it */
     fd3d_gpu_box middle;                 /* cells that go through both half steps in one launch */
-    fd3d_gpu_boxes plain[FD3D_GPU_LISTS], layered[FD3D_GPU_LISTS]; /* cells without and with layers */
+    fd3d_gpu_boxes plain[FD3D_GPU_LISTS]; /* cells without layers, of each part of a half step */
+    fd3d_gpu_boxes layered[FD3D_GPU_LISTS][FD3D_GPU_CLASSES]; /* with layers */
     size_t counted;                      /* bytes of the queue's pool that are in fd->bytes */
     size_t count;                        /* of a field with its frame */
     ptrdiff_t origin;                    /* cell (0,0,0) in it */

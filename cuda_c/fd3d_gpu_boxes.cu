@@ -69,36 +69,62 @@ void fd3d_gpu_find_middle(fd3d_gpu *o) {
     memcpy(o->middle.hi, b.hi, sizeof b.hi);
 }
 
-static void plan_around_middle(fd3d_gpu *o, const box &all) {
-    fd3d_gpu_boxes *plain = &o->plain[FD3D_GPU_AROUND], *layered = &o->layered[FD3D_GPU_AROUND];
+// Cells outside of `lean` by the axes along which they are: x, y or z alone, or several. Those that are inside go to
+// `plain`.
+static void sort_by_axes(fd3d_gpu_boxes *layered, fd3d_gpu_boxes *plain, const box &b, const box &lean, const int shape[3],
+                         int align) {
+    static const int class_of[8] = {0, FD3D_GPU_X, FD3D_GPU_Y, FD3D_GPU_ANY, FD3D_GPU_Z, FD3D_GPU_ANY, FD3D_GPU_ANY,
+                                    FD3D_GPU_ANY};
+    for (int piece = 0; piece < 27; piece++) {
+        const int range[3] = {piece % 3, piece / 3 % 3, piece / 9}; // before, in, behind lean
+        box part = b;
+        int axes = 0;
+        for (int a = 0; a < 3; a++) {
+            const int lo = clamp(lean.lo[a], b.lo[a], b.hi[a]), hi = clamp(lean.hi[a], lo, b.hi[a]);
+            part.lo[a] = range[a] == 0 ? b.lo[a] : range[a] == 1 ? lo : hi;
+            part.hi[a] = range[a] == 0 ? lo : range[a] == 1 ? hi : b.hi[a];
+            axes += range[a] == 1 ? 0 : 1 << a;
+        }
+        add(axes == 0 ? plain : &layered[class_of[axes]], part, shape, align);
+    }
+}
+
+static void forget(fd3d_gpu_boxes *list) { list->n = list->first[0] = 0; }
+
+static void plan_around_middle(fd3d_gpu *o, const box &all, const box &lean) {
     box middle;
     memcpy(middle.lo, o->middle.lo, sizeof middle.lo);
     memcpy(middle.hi, o->middle.hi, sizeof middle.hi);
-    plain->n = layered->n = 0;
-    layered->first[0] = 0;
-    split(all, middle, [&](const box &rest) { add(layered, rest, o->shape, o->kind->align); });
+    split(all, middle, [&](const box &rest) {
+        sort_by_axes(o->layered[FD3D_GPU_AROUND], &o->plain[FD3D_GPU_AROUND], rest, lean, o->shape, o->kind->align);
+    });
     o->kind->cut_middle(o, &o->middle);
 }
 
+// Boxes of a part that is no box are not sorted further: they would be too many.
 void fd3d_gpu_plan(fd3d_gpu *o) {
     const box all = {{0, 0, 0}, {o->grid.nx, o->grid.ny, o->grid.nz}}, lean = without_layers(o->grid);
     const int align = o->kind->align;
     box inner;
     fd3d_inner_box(o->cfg, inner.lo, inner.hi);
-    for (int part = FD3D_ALL; part <= FD3D_INNER; part++) {
-        fd3d_gpu_boxes *plain = &o->plain[part], *layered = &o->layered[part];
-        plain->n = layered->n = 0;
-        plain->first[0] = layered->first[0] = 0;
+    for (int part = FD3D_ALL; part < FD3D_GPU_LISTS; part++) {
+        fd3d_gpu_boxes *plain = &o->plain[part], *layered = o->layered[part];
+        forget(plain);
+        for (int c = 0; c < FD3D_GPU_CLASSES; c++)
+            forget(&layered[c]);
         const auto sort = [&](const box &b) {
-            if (!empty(b))
-                add(plain, split(b, lean, [&](const box &rest) { add(layered, rest, o->shape, align); }), o->shape,
-                    align);
+            if (o->kind->apart && part != FD3D_RIM)
+                sort_by_axes(layered, plain, b, lean, o->shape, align);
+            else if (!empty(b))
+                add(plain,
+                    split(b, lean, [&](const box &rest) { add(&layered[FD3D_GPU_ANY], rest, o->shape, align); }),
+                    o->shape, align);
         };
         if (part == FD3D_RIM)
             split(all, inner, sort);
-        else
+        else if (part != FD3D_GPU_AROUND)
             sort(part == FD3D_INNER ? inner : all);
     }
     if (o->has_middle)
-        plan_around_middle(o, all);
+        plan_around_middle(o, all, lean);
 }

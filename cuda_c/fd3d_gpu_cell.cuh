@@ -167,18 +167,26 @@ __device__ inline float with_source(const fd3d_gpu_sources &s, int c, float valu
 
 // --- launches --------------------------------------------------------------------------------------------------------
 
-// A launch for the cells in layers, one for each box of the others: `layered` and `plain` are kernels of a grid and of
-// boxes or of one.
-template <class LAYERED, class PLAIN> int launch(fd3d_gpu *o, int part, LAYERED layered, PLAIN plain) {
-    const fd3d_gpu_boxes *shell = &o->layered[part], *rest = &o->plain[part];
+// Kernels of a grid and of one box, or of a list of boxes in one launch.
+inline dim3 threads_of(const fd3d_gpu *o) {
     const int wide = o->kind->wide > 0 ? o->kind->wide : 1;
-    const dim3 threads(o->shape[0] / wide, o->shape[1], o->kind->marches ? 1 : o->shape[2]);
-    if (shell->n > 0)
-        layered<<<shell->first[shell->n], threads, 0, o->queue.stream>>>(o->grid, *shell);
-    for (int m = 0; m < rest->n; m++) {
-        const fd3d_gpu_box &b = rest->box[m];
-        plain<<<dim3(b.blocks[0], b.blocks[1], b.blocks[2]), threads, 0, o->queue.stream>>>(o->grid, b);
+    return dim3(o->shape[0] / wide, o->shape[1], o->kind->marches ? 1 : o->shape[2]);
+}
+template <class KERNEL> void launch_list(fd3d_gpu *o, const fd3d_gpu_boxes *list, KERNEL kernel) {
+    if (list->n > 0)
+        kernel<<<list->first[list->n], threads_of(o), 0, o->queue.stream>>>(o->grid, *list);
+}
+template <class KERNEL> void launch_each(fd3d_gpu *o, const fd3d_gpu_boxes *list, KERNEL kernel) {
+    for (int m = 0; m < list->n; m++) {
+        const fd3d_gpu_box &b = list->box[m];
+        kernel<<<dim3(b.blocks[0], b.blocks[1], b.blocks[2]), threads_of(o), 0, o->queue.stream>>>(o->grid, b);
     }
+}
+
+// A launch for the cells in layers, one for each box of the others.
+template <class LAYERED, class PLAIN> int launch(fd3d_gpu *o, int part, LAYERED layered, PLAIN plain) {
+    launch_list(o, &o->layered[part][FD3D_GPU_ANY], layered);
+    launch_each(o, &o->plain[part], plain);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }

@@ -13,6 +13,7 @@
 using namespace fd3d_tuned;
 
 enum { BLOCK = 128, ALIGN = 32 }; // threads; cells
+enum { X = 1, Y = 2, Z = 4, NONE = 0, ANY = X | Y | Z };
 
 // --- threads ---------------------------------------------------------------------------------------------------------
 
@@ -52,22 +53,23 @@ template <int L> static __device__ queue<2 * L> start(const float *field, int z,
     return q;
 }
 
-// Memory variables of the layers that the thread's cells lie in, WHAT as in fd3d_gpu_grid.
-template <int WHAT> struct layers {
+// Memory variables of the layers that the thread's cells lie in, WHAT as in fd3d_gpu_grid. AXES: bit a is axis a; cells
+// lie in layers along no other, and where it is one and not x, in its layer for certain.
+template <int WHAT, int AXES> struct layers {
     vec psi[3][3]; // along the axis, of the component
     int at[3];
     bool in[3];
 
     __device__ layers(const fd3d_gpu_grid &g, const march &m) {
         const int last = min(m.i + V, g.nx) - 1; // behind the last cell there is no layer, and no room for one
-        in[0] = m.i < g.low[0] || last >= g.high[0];
-        in[1] = m.j < g.low[1] || m.j >= g.high[1];
+        in[0] = (AXES & X) != 0 && (m.i < g.low[0] || last >= g.high[0]);
+        in[1] = (AXES & Y) != 0 && (AXES == Y || m.j < g.low[1] || m.j >= g.high[1]);
         const int x = m.i < g.low[0] ? m.i : m.i - g.shift[0], y = m.j < g.low[1] ? m.j : m.j - g.shift[1];
         at[0] = (m.k * g.ny + m.j) * g.deep[0] + x;
         at[1] = (m.k * g.deep[1] + y) * m.y + m.i;
     }
     __device__ void fetch(const fd3d_gpu_grid &g, const march &m) {
-        in[2] = m.k < g.low[2] || m.k >= g.high[2];
+        in[2] = (AXES & Z) != 0 && (AXES == Z || m.k < g.low[2] || m.k >= g.high[2]);
         at[2] = ((m.k < g.low[2] ? m.k : m.k - g.shift[2]) * g.ny + m.j) * m.y + m.i;
 #pragma unroll
         for (int a = 0; a < 3; a++)
@@ -112,7 +114,7 @@ template <int WHAT> struct layers {
 
 // --- velocities ------------------------------------------------------------------------------------------------------
 
-template <int L, int BLOCKS, bool LAYERS, class BOXES>
+template <int L, int BLOCKS, int AXES, class BOXES>
 static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_grid g, const BOXES boxes) {
     march m;
     if (!begin(g, boxes, m))
@@ -120,7 +122,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_
     queue<2 * L> xz = start<L>(g.f[FD3D_SXZ] + m.at, m.z, 1 - L), yz = start<L>(g.f[FD3D_SYZ] + m.at, m.z, 1 - L),
                  zz = start<L>(g.f[FD3D_SZZ] + m.at, m.z, -L);
     vec above = load(g.m.rho + m.at - m.z);
-    layers<0> layer(g, m);
+    layers<0, AXES> layer(g, m);
     for (; m.k < m.to; m.k++, m.at += m.z) {
         xz.push(load(g.f[FD3D_SXZ] + m.at + L * m.z));
         yz.push(load(g.f[FD3D_SYZ] + m.at + L * m.z));
@@ -135,7 +137,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_
 #pragma unroll
         for (int c = 0; c < 3; c++)
             v[c] = load_own(g.f[FD3D_VX + c] + m.at);
-        if (LAYERS)
+        if (AXES != NONE)
             layer.fetch(g, m);
         const vec factor = sponge(g, m.i, m.j, m.k);
 
@@ -149,7 +151,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_
         rzx.forward(d[2][0], g);
         forward<L>(d[2][1], ryz.q, g.w);
         backward<L>(d[2][2], zz.q, g.w);
-        if (LAYERS) {
+        if (AXES != NONE) {
             layer.template pass<0>(g, m, d);
             layer.template pass<1>(g, m, d);
             layer.template pass<2>(g, m, d);
@@ -165,7 +167,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_
 
 // --- stresses --------------------------------------------------------------------------------------------------------
 
-template <int L, int BLOCKS, bool LAYERS, bool ANELASTIC, class BOXES>
+template <int L, int BLOCKS, int AXES, bool ANELASTIC, class BOXES>
 static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_grid g, const BOXES boxes) {
     march m;
     if (!begin(g, boxes, m))
@@ -173,7 +175,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_gr
     queue<2 * L> qx = start<L>(g.f[FD3D_VX] + m.at, m.z, -L), qy = start<L>(g.f[FD3D_VY] + m.at, m.z, -L),
                  qz = start<L>(g.f[FD3D_VZ] + m.at, m.z, 1 - L);
     plane imu_above(g.m.imu + m.at - m.z, m.y), qs_above((ANELASTIC ? g.m.qs : g.m.imu) + m.at - m.z, m.y);
-    layers<1> layer(g, m);
+    layers<1, AXES> layer(g, m);
     for (; m.k < m.to; m.k++, m.at += m.z) {
         qx.push(load(g.f[FD3D_VX] + m.at + (L - 1) * m.z));
         qy.push(load(g.f[FD3D_VY] + m.at + (L - 1) * m.z));
@@ -191,7 +193,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_gr
             if (ANELASTIC)
                 o.r[c] = load_own(g.r[c] + m.at);
         }
-        if (LAYERS)
+        if (AXES != NONE)
             layer.fetch(g, m);
         const vec factor = sponge(g, m.i, m.j, m.k);
 
@@ -205,7 +207,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_gr
         xz.backward(d[2][0], g);
         backward<L>(d[2][1], yz.q, g.w);
         forward<L>(d[2][2], qz.q, g.w);
-        if (LAYERS) {
+        if (AXES != NONE) {
             layer.template pass<0>(g, m, d);
             layer.template pass<1>(g, m, d);
             layer.template pass<2>(g, m, d);
@@ -225,16 +227,32 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_gr
 
 // --- launches --------------------------------------------------------------------------------------------------------
 
+// Cells with layers along one axis need fewer registers than those that may be in three.
 template <int L> static int velocity_step(fd3d_gpu *o, int part) {
-    return launch(o, part, velocity<L, 3, true, fd3d_gpu_boxes>, velocity<L, 4, false, fd3d_gpu_box>);
+    const fd3d_gpu_boxes *layered = o->layered[part];
+    launch_list(o, &layered[FD3D_GPU_ANY], velocity<L, 3, ANY, fd3d_gpu_boxes>);
+    launch_list(o, &layered[FD3D_GPU_X], velocity<L, 4, X, fd3d_gpu_boxes>);
+    launch_list(o, &layered[FD3D_GPU_Y], velocity<L, 4, Y, fd3d_gpu_boxes>);
+    launch_list(o, &layered[FD3D_GPU_Z], velocity<L, 4, Z, fd3d_gpu_boxes>);
+    launch_each(o, &o->plain[part], velocity<L, 4, NONE, fd3d_gpu_box>);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+template <int L, bool ANELASTIC> static int stress_of(fd3d_gpu *o, int part) {
+    constexpr int BLOCKS = ANELASTIC ? 3 : 4;
+    const fd3d_gpu_boxes *layered = o->layered[part];
+    launch_list(o, &layered[FD3D_GPU_ANY], stress<L, 3, ANY, ANELASTIC, fd3d_gpu_boxes>);
+    launch_list(o, &layered[FD3D_GPU_X], stress<L, BLOCKS, X, ANELASTIC, fd3d_gpu_boxes>);
+    launch_list(o, &layered[FD3D_GPU_Y], stress<L, BLOCKS, Y, ANELASTIC, fd3d_gpu_boxes>);
+    launch_list(o, &layered[FD3D_GPU_Z], stress<L, BLOCKS, Z, ANELASTIC, fd3d_gpu_boxes>);
+    launch_each(o, &o->plain[part], stress<L, BLOCKS, NONE, ANELASTIC, fd3d_gpu_box>);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
 }
 
 template <int L> static int stress_step(fd3d_gpu *o, int part) {
-    if (o->cfg->anelastic)
-        return launch(o, part, stress<L, 3, true, true, fd3d_gpu_boxes>,
-                          stress<L, 3, false, true, fd3d_gpu_box>);
-    return launch(o, part, stress<L, 3, true, false, fd3d_gpu_boxes>,
-                      stress<L, 4, false, false, fd3d_gpu_box>);
+    return o->cfg->anelastic ? stress_of<L, true>(o, part) : stress_of<L, false>(o, part);
 }
 
 template <int L> static int both_step(fd3d_gpu *o) {
@@ -269,13 +287,14 @@ static void cut_middle(const fd3d_gpu *o, fd3d_gpu_box *b) {
 
 static const fd3d_gpu_kind kind = {
     .name = "tuned",
-    .shape = {ALIGN, (int)BLOCK * (int)V / ALIGN, 32},
+    .shape = {ALIGN, (int)BLOCK * (int)V / ALIGN, 16},
     .marches = 1,
     .wide = V,
+    .apart = 1,
     .align = ALIGN,
     .velocity = {velocity_step<1>, velocity_step<2>, velocity_step<3>, velocity_step<4>},
     .stress = {stress_step<1>, stress_step<2>, stress_step<3>, stress_step<4>},
-    .both = {both_step<1>, both_step<2>},
+//  .both = {both_step<1>, both_step<2>},
     .cut_middle = cut_middle,
 };
 
