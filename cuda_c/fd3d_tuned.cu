@@ -255,15 +255,18 @@ template <int L> static int stress_step(fd3d_gpu *o, int part) {
     return o->cfg->anelastic ? stress_of<L, true>(o, part) : stress_of<L, false>(o, part);
 }
 
-template <int L> static int both_step(fd3d_gpu *o) {
+template <int L, bool ANELASTIC, int ROWS> static int both_of(fd3d_gpu *o) {
     const fd3d_gpu_box &b = o->middle;
-    const dim3 blocks(b.blocks[0], b.blocks[1], b.blocks[2]);
-    if (o->cfg->anelastic)
-        both<L, true, ANELASTIC_ROWS><<<blocks, dim3(32, ANELASTIC_ROWS), 0, o->queue.stream>>>(o->grid, b, o->source);
-    else
-        both<L, false, ELASTIC_ROWS><<<blocks, dim3(32, ELASTIC_ROWS), 0, o->queue.stream>>>(o->grid, b, o->source);
+    const auto kernel = both<L, ANELASTIC, ROWS>;
+    const int bytes = (int)sizeof(rings<L, ANELASTIC, ROWS>);
+    CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    kernel<<<dim3(b.blocks[0], b.blocks[1], b.blocks[2]), dim3(32, ROWS), bytes, o->queue.stream>>>(o->grid, b, o->source);
     CUDA_TRY(cudaGetLastError());
     return 0;
+}
+
+template <int L> static int both_step(fd3d_gpu *o) {
+    return o->cfg->anelastic ? both_of<L, true, ANELASTIC_ROWS>(o) : both_of<L, false, ELASTIC_ROWS>(o);
 }
 
 // Blocks along x and y follow from the kernel; along z as many as fill the multiprocessors best: each begins with
@@ -294,7 +297,7 @@ static const fd3d_gpu_kind kind = {
     .align = ALIGN,
     .velocity = {velocity_step<1>, velocity_step<2>, velocity_step<3>, velocity_step<4>},
     .stress = {stress_step<1>, stress_step<2>, stress_step<3>, stress_step<4>},
-//  .both = {both_step<1>, both_step<2>},
+    .both = {both_step<1>, both_step<2>},
     .cut_middle = cut_middle,
 };
 

@@ -12,7 +12,7 @@ enum { V = 2 }; // cells side by side that a thread has; four need too many regi
 
 // --- vectors ---------------------------------------------------------------------------------------------------------
 
-struct vec {
+struct alignas(8) vec {
     float at[V];
 };
 
