@@ -7,7 +7,7 @@
 
 enum {
     LINE = 32,
-    VECTOR = 4,
+    VECTOR = 2,
     TEXTURE = 128,
     BUFFER = 4 << 20,
     MEDIA = 5,
@@ -80,7 +80,6 @@ static void shape(fd3d_gpu *o, const fd3d_cfg *c) {
     g->free_top = c->side[4] == FD3D_FREE;
     o->before_count = c->side[5] == FD3D_ONE_WAY ? ONE_WAY_FIELDS * (size_t)g->nx * (size_t)g->ny : 0;
     memcpy(o->shape, o->kind->shape, sizeof o->shape);
-    fd3d_gpu_find_middle(o);
 }
 
 struct array {
@@ -89,7 +88,7 @@ struct array {
     const char *what;
 };
 
-enum { ARRAYS = 10 };
+enum { ARRAYS = 9 };
 
 // All device memory of the grid; count 0: not needed.
 static void list_arrays(fd3d_gpu *o, array list[ARRAYS]) {
@@ -98,7 +97,6 @@ static void list_arrays(fd3d_gpu *o, array list[ARRAYS]) {
     const int anelastic = o->cfg->anelastic;
     const array all[ARRAYS] = {
         {&o->fields, FD3D_FIELDS * o->count, "velocities and stresses"},
-        {&o->others, o->has_middle ? FD3D_FIELDS * o->count : 0, "velocities and stresses of every other step"},
         {&o->memory, anelastic ? FD3D_STRESSES * o->count : 0, "memory variables"},
         {&o->medium, (anelastic ? MEDIA : 3) * o->count, "the medium"},
         {&o->psi, o->psi_count, "memory variables of the absorbing layers"},
@@ -116,7 +114,7 @@ static void set_pointers(fd3d_gpu *o) {
     const float **medium[MEDIA] = {&g->m.rho, &g->m.lambda, &g->m.imu, &g->m.qp, &g->m.qs};
     const int anelastic = o->cfg->anelastic;
     for (int f = 0; f < FD3D_FIELDS; f++)
-        g->f[f] = g->to[f] = o->fields + f * o->count + o->origin;
+        g->f[f] = o->fields + f * o->count + o->origin;
     for (int f = 0; f < FD3D_STRESSES && anelastic; f++)
         g->r[f] = o->memory + f * o->count + o->origin;
     for (int m = 0; m < (anelastic ? MEDIA : 3); m++)
@@ -179,7 +177,6 @@ static int make(fd3d_gpu *o) {
     set_pointers(o);
     if (o->kind->textures)
         TRY(make_textures(o));
-    CUDA_TRY(cudaDeviceGetAttribute(&o->processors, cudaDevAttrMultiProcessorCount, o->queue.device));
     fd3d_gpu_plan(o);
     return 0;
 }
@@ -389,53 +386,6 @@ static int step(void *self) {
     return fd3d_gpu_end_step(o);
 }
 
-// From here on the fields first .. last are those that the step has made.
-static void turn(fd3d_gpu *o, int first, int last) {
-    for (int f = first; f <= last; f++) {
-        float *made = o->grid.to[f];
-        o->grid.to[f] = o->grid.f[f];
-        o->grid.f[f] = made;
-    }
-}
-
-static bool is_turned(const fd3d_gpu *o) { return o->grid.f[FD3D_VX] != o->fields + o->origin; }
-
-// A step with a middle: there in one launch, around it in two, all from one set of fields into the other. The middle
-// needs new velocities around it, and gives them its own before their stresses.
-static int both_of_step(fd3d_gpu *o) {
-    const int length = o->cfg->half_length - 1;
-    TRY(fd3d_gpu_tick(o));
-    TRY(fd3d_gpu_edges(o, 0));
-    TRY(o->kind->velocity[length](o, FD3D_GPU_AROUND));
-    turn(o, FD3D_VX, FD3D_VZ);
-    TRY(fd3d_gpu_inject(o, 0, FD3D_GPU_AROUND));
-    TRY(o->kind->both[length](o));
-    TRY(fd3d_gpu_edges(o, 1));
-    TRY(o->kind->stress[length](o, FD3D_GPU_AROUND));
-    turn(o, FD3D_SXX, FD3D_SYZ);
-    TRY(fd3d_gpu_inject(o, 1, FD3D_ALL));
-    return fd3d_gpu_end_step(o);
-}
-
-static int step_with_middle(void *self) {
-    fd3d_gpu *o = (fd3d_gpu *)self;
-    float *const turned = is_turned(o) ? o->fields : o->others;
-    for (int f = 0; f < FD3D_FIELDS; f++)
-        o->grid.to[f] = turned + f * o->count + o->origin;
-    const int rc = both_of_step(o);
-    memcpy(o->grid.to, o->grid.f, sizeof o->grid.to);
-    return rc;
-}
-
-// Graphs hold an even number of steps, and begin where the fields are not turned.
-static int steps_with_middle(fd3d_gpu *o, int n) {
-    if (n > 0 && is_turned(o)) {
-        TRY(fd2d_gpu_repeat(&o->queue, 1, step_with_middle, o));
-        n--;
-    }
-    return fd2d_gpu_repeat(&o->queue, n, step_with_middle, o);
-}
-
 static fd2d_gpu_plane velocities_of(const fd3d_gpu *o) {
     const fd3d_gpu_grid *g = &o->grid;
     return {g->f[FD3D_VX], g->y, g->nx, 3 * g->nz * g->ny, g->ny, g->nz, g->z, (ptrdiff_t)o->count};
@@ -458,8 +408,8 @@ static int begin(fd3d *fd, int it, int n) {
 int fd3d_gpu_timestep(fd3d *fd, int it, int n, float *) {
     fd3d_gpu *o = own(fd);
     TRY(begin(fd, it, n));
-    TRY(o->has_middle && !o->crowded ? steps_with_middle(o, n) : fd2d_gpu_repeat(&o->queue, n, step, o));
     const fd2d_gpu_plane velocities = velocities_of(o);
+    TRY(fd2d_gpu_repeat(&o->queue, n, step, o));
     return fd2d_gpu_end(&o->queue, &velocities);
 }
 
@@ -586,7 +536,7 @@ int fd3d_gpu_state(fd3d *fd, fd3d_part part[FD3D_PARTS]) {
     const struct {
         float *at;
         size_t count;
-    } pieces[] = {{o->grid.f[FD3D_VX] - o->origin, FD3D_FIELDS * o->count},
+    } pieces[] = {{o->fields, FD3D_FIELDS * o->count},
                   {o->memory, o->memory == nullptr ? 0 : FD3D_STRESSES * o->count},
                   {o->psi, o->psi_count},
                   {o->before, o->before_count},

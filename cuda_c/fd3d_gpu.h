@@ -9,8 +9,8 @@
  *   and step, where averages kept in memory would take 140). 1/mu is infinite in a fluid, and the average becomes 0.
  *
  * Absorbing layers have memory variables in their slabs only: psi of axis 0 is (low+high, ny, nz), of axis 1
- * (pitch, low+high, nz), of axis 2 (pitch, ny, low+high); along axis 0 each of both begins at a multiple of four and
- * has room up to the next, so that cells side by side are numbers side by side. Cells in no layer are a box of their
+ * (pitch, low+high, nz), of axis 2 (pitch, ny, low+high); along axis 0 each of both begins at an even number and
+ * has room up to the next, so that pairs of cells are pairs of numbers. Cells in no layer are a box of their
  * own, which kernels pass without looking for layers; the shell around it is another launch. */
 #pragma once
 
@@ -19,9 +19,6 @@
 #include "fd3d.h"
 
 enum { FD3D_GPU_THREADS = 256, FD3D_GPU_BOXES = 48, FD3D_STRESSES = 6 };
-/* Cells with layers: along one axis, or along any; of a variant that does not ask for them apart, all are of any. */
-enum { FD3D_GPU_ANY, FD3D_GPU_X, FD3D_GPU_Y, FD3D_GPU_Z, FD3D_GPU_CLASSES };
-enum { FD3D_GPU_AROUND = FD3D_INNER + 1, FD3D_GPU_MIDDLE, FD3D_GPU_LISTS = FD3D_GPU_MIDDLE }; /* further parts: see middle */
 
 typedef struct fd3d_gpu_medium { /* cell (0,0,0) of each */
     const float *rho, *lambda, *imu, *qp, *qs;
@@ -31,7 +28,6 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
     int nx, ny, nz;
     ptrdiff_t y, z;          /* to the next row and plane */
     float *f[FD3D_FIELDS];   /* cell (0,0,0) of each */
-    float *to[FD3D_FIELDS];  /* where `tuned` writes: f, or the other of two fields of which each step fills one */
     float *r[FD3D_STRESSES]; /* memory variables of the stresses, likewise */
     fd3d_gpu_medium m;
     cudaTextureObject_t texture[5]; /* the medium in this order; of a variant that reads it so */
@@ -53,6 +49,8 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
 typedef struct fd3d_gpu_box {
     int lo[3], hi[3];
     int blocks[3]; /* along x, y, z */
+    int axes;      /* of `apart`: its cells lie in layers along y (2), z (4) or neither, and along x (1) */
+    int lean[2];   /* where i < lean[0] or i >= lean[1] */
 } fd3d_gpu_box;
 
 typedef struct fd3d_gpu_boxes {
@@ -69,13 +67,11 @@ typedef struct fd3d_gpu_kind {
     int shape[3]; /* cells of a block along x, y, z */
     int marches;  /* threads stand along x and y and go through the cells along z; else a thread a cell */
     int textures;
-    int wide;     /* cells along x of a thread; 0: 1 */
-    int apart;    /* cells with layers along one axis only are launches of their own */
-    int align;    /* blocks begin at multiples of it along x; 0: where their box does */
+    int wide;  /* cells along x of a thread; 0: 1 */
+    int apart; /* whole rows are `plain`; `layered` are only cells in layers along more than one axis */
+    int align; /* blocks begin at multiples of it along x; 0: where their box does */
     int (*velocity[D3_MAX])(fd3d_gpu *o, int part);
     int (*stress[D3_MAX])(fd3d_gpu *o, int part);
-    int (*both[D3_MAX])(fd3d_gpu *o); /* all of a step in o->middle; null: not offered */
-    void (*cut_middle)(const fd3d_gpu *o, fd3d_gpu_box *b); /* its blocks */
 } fd3d_gpu_kind;
 
 /* In device memory: what a step needs to know of its sources. */
@@ -87,12 +83,9 @@ typedef struct fd3d_gpu_hour {
 /* Cells of sources in device memory: of velocities first, then of stresses. */
 typedef struct fd3d_gpu_sources {
     const ptrdiff_t *cell; /* from cell (0,0,0) of vx on, through all fields */
-    const int *part;       /* FD3D_RIM or FD3D_INNER, + FD3D_GPU_MIDDLE in the middle */
+    const int *part;       /* FD3D_RIM or FD3D_INNER */
     const int *start, *h;
-    const int *plane; /* (nz + 1, 3): those of plane k of each velocity are plane[k] .. plane[k+1]-1 */
     const float *w, *q;
-    const fd3d_gpu_hour *hour;
-    ptrdiff_t count; /* from a field to the next */
     int velocities, n, nh;
 } fd3d_gpu_sources;
 
@@ -103,23 +96,18 @@ struct fd3d_gpu { /* fd->own */
     const fd3d_gpu_kind *kind;
     const fd3d_cfg *cfg;
     int shape[3];
-    int processors;                      /* multiprocessors of the GPU */
-    int has_middle, crowded;             /* is there one; too many forces for it */
-    fd3d_gpu_box middle;                 /* cells that go through both half steps in one launch */
-    fd3d_gpu_boxes plain[FD3D_GPU_LISTS]; /* cells without layers, of each part of a half step */
-    fd3d_gpu_boxes layered[FD3D_GPU_LISTS][FD3D_GPU_CLASSES]; /* with layers */
+    fd3d_gpu_boxes plain[3], layered[3]; /* cells without and with layers of each part of a half step */
     size_t counted;                      /* bytes of the queue's pool that are in fd->bytes */
     size_t count;                        /* of a field with its frame */
     ptrdiff_t origin;                    /* cell (0,0,0) in it */
     float *fields, *memory, *medium;     /* all of a kind, one after the other */
-    float *others;                       /* fields of every other step, where there is a middle */
     float *psi, *profiles, *sponges, *before, *one_way, *map;
     size_t psi_count, before_count, map_count;
     float *buffer; /* on the way to and from the host */
     fd3d_gpu_hour *hour;
     fd3d_gpu_sources source;
     struct {
-        size_t cell, part, start, plane, h, w, q;
+        size_t cell, part, start, h, w, q;
     } room;
     int watched; /* row of the map */
 };
@@ -166,8 +154,7 @@ int fd3d_gpu_rows(fd3d *fd, int n, float **trace);
     .state = fd3d_gpu_state, .tune = fd3d_gpu_tune, .traces = fd3d_gpu_traces, .pending = fd3d_gpu_pending,            \
     .peak = fd3d_gpu_peak, .move = fd3d_gpu_move, .rows = fd3d_gpu_rows
 
-/* fd3d_gpu_boxes.cu: o->middle, which depends on the configuration alone; the cells of each part, for blocks of o->shape. */
-void fd3d_gpu_find_middle(fd3d_gpu *o);
+/* fd3d_gpu_boxes.cu: the cells of each part, for blocks of o->shape. */
 void fd3d_gpu_plan(fd3d_gpu *o);
 
 /* fd3d_gpu_edges.cu: what stands in the frame behind sides of our own, before velocities (what = 0) or stresses (1). */

@@ -12,10 +12,11 @@ struct box {
 
 static bool empty(const box &b) { return b.lo[0] >= b.hi[0] || b.lo[1] >= b.hi[1] || b.lo[2] >= b.hi[2]; }
 
-static void add(fd3d_gpu_boxes *list, const box &b, const int shape[3], int align) {
+static void add(fd3d_gpu_boxes *list, const box &b, const fd3d_gpu_box &like, const int shape[3], int align) {
     if (empty(b) || list->n == FD3D_GPU_BOXES)
         return;
     fd3d_gpu_box *to = &list->box[list->n];
+    *to = like;
     memcpy(to->lo, b.lo, sizeof b.lo);
     memcpy(to->hi, b.hi, sizeof b.hi);
     for (int a = 0; a < 3; a++) {
@@ -54,77 +55,63 @@ static box without_layers(const fd3d_gpu_grid &g) {
     return b;
 }
 
-// Cells without layers and away from sides that are not simply the end; along x from an even cell on.
-void fd3d_gpu_find_middle(fd3d_gpu *o) {
-    const fd3d_gpu_grid *g = &o->grid;
-    const int L = o->cfg->half_length;
-    box b = {{(g->low[0] + 1) / 2 * 2, g->low[1], g->low[2]}, {g->high[0], g->high[1], g->high[2]}};
-    bool may = o->kind->both[L - 1] != nullptr;
-    for (int s = 0; s < 6; s++)
-        may = may && (o->cfg->side[s] == FD3D_OUTSIDE || (s == 4 && g->free_top));
-    if (g->free_top && b.lo[2] < L)
-        b.lo[2] = L;
-    o->has_middle = may && !empty(b);
-    memcpy(o->middle.lo, b.lo, sizeof b.lo);
-    memcpy(o->middle.hi, b.hi, sizeof b.hi);
+// Piece `range` of b along an axis: before, in or behind `lean`.
+static void cut(box *b, const box &lean, int a, int range) {
+    const int lo = clamp(lean.lo[a], b->lo[a], b->hi[a]), hi = clamp(lean.hi[a], lo, b->hi[a]), end = b->hi[a];
+    if (range > 0)
+        b->lo[a] = range == 1 ? lo : hi;
+    b->hi[a] = range == 0 ? lo : range == 1 ? hi : end;
 }
 
-// Cells outside of `lean` by the axes along which they are: x, y or z alone, or several. Those that are inside go to
-// `plain`.
-static void sort_by_axes(fd3d_gpu_boxes *layered, fd3d_gpu_boxes *plain, const box &b, const box &lean, const int shape[3],
-                         int align) {
-    static const int class_of[8] = {0, FD3D_GPU_X, FD3D_GPU_Y, FD3D_GPU_ANY, FD3D_GPU_Z, FD3D_GPU_ANY, FD3D_GPU_ANY,
-                                    FD3D_GPU_ANY};
-    for (int piece = 0; piece < 27; piece++) {
-        const int range[3] = {piece % 3, piece / 3 % 3, piece / 9}; // before, in, behind lean
-        box part = b;
-        int axes = 0;
-        for (int a = 0; a < 3; a++) {
-            const int lo = clamp(lean.lo[a], b.lo[a], b.hi[a]), hi = clamp(lean.hi[a], lo, b.hi[a]);
-            part.lo[a] = range[a] == 0 ? b.lo[a] : range[a] == 1 ? lo : hi;
-            part.hi[a] = range[a] == 0 ? lo : range[a] == 1 ? hi : b.hi[a];
-            axes += range[a] == 1 ? 0 : 1 << a;
+// Whole rows, but for the ends of those that lie in layers along y or z: there, and where they lie in both, are the
+// cells with layers along more than one axis.
+static void sort_rows(fd3d_gpu *o, int part, const box &b, box lean) {
+    fd3d_gpu_boxes *plain = &o->plain[part], *layered = &o->layered[part];
+    const int align = o->kind->align;
+    if (lean.lo[0] % align != 0 || (lean.hi[0] % align != 0 && lean.hi[0] != o->grid.nx))
+        lean.lo[0] = lean.hi[0] = 0; // no block has only cells without layers along x
+    for (int piece = 0; piece < 9; piece++) {
+        box rows = b;
+        cut(&rows, lean, 1, piece % 3);
+        cut(&rows, lean, 2, piece / 3);
+        const fd3d_gpu_box like = {
+            {}, {}, {}, (piece % 3 == 1 ? 0 : 2) + (piece / 3 == 1 ? 0 : 4), {lean.lo[0], lean.hi[0]}};
+        if (like.axes < 6)
+            add(plain, rows, like, o->shape, align);
+        for (int range = 0; range < 3; range++) {
+            box ends = rows;
+            cut(&ends, lean, 0, range);
+            if (like.axes == 6 || (like.axes != 0 && range != 1))
+                add(layered, ends, like, o->shape, align);
         }
-        add(axes == 0 ? plain : &layered[class_of[axes]], part, shape, align);
     }
 }
 
-static void forget(fd3d_gpu_boxes *list) { list->n = list->first[0] = 0; }
-
-static void plan_around_middle(fd3d_gpu *o, const box &all, const box &lean) {
-    box middle;
-    memcpy(middle.lo, o->middle.lo, sizeof middle.lo);
-    memcpy(middle.hi, o->middle.hi, sizeof middle.hi);
-    split(all, middle, [&](const box &rest) {
-        sort_by_axes(o->layered[FD3D_GPU_AROUND], &o->plain[FD3D_GPU_AROUND], rest, lean, o->shape, o->kind->align);
-    });
-    o->kind->cut_middle(o, &o->middle);
-}
-
-// Boxes of a part that is no box are not sorted further: they would be too many.
+// The cells of a part that is no box are not sorted by axes: there would be too many boxes.
 void fd3d_gpu_plan(fd3d_gpu *o) {
     const box all = {{0, 0, 0}, {o->grid.nx, o->grid.ny, o->grid.nz}}, lean = without_layers(o->grid);
-    const int align = o->kind->align;
+    const fd3d_gpu_box like = {};
     box inner;
     fd3d_inner_box(o->cfg, inner.lo, inner.hi);
-    for (int part = FD3D_ALL; part < FD3D_GPU_LISTS; part++) {
-        fd3d_gpu_boxes *plain = &o->plain[part], *layered = o->layered[part];
-        forget(plain);
-        for (int c = 0; c < FD3D_GPU_CLASSES; c++)
-            forget(&layered[c]);
+    for (int part = FD3D_ALL; part <= FD3D_INNER; part++) {
+        fd3d_gpu_boxes *plain = &o->plain[part], *layered = &o->layered[part];
+        plain->n = layered->n = 0;
+        plain->first[0] = layered->first[0] = 0;
+        const auto with_layers = [&](const box &b) { add(layered, b, like, o->shape, o->kind->align); };
         const auto sort = [&](const box &b) {
-            if (o->kind->apart && part != FD3D_RIM)
-                sort_by_axes(layered, plain, b, lean, o->shape, align);
-            else if (!empty(b))
-                add(plain,
-                    split(b, lean, [&](const box &rest) { add(&layered[FD3D_GPU_ANY], rest, o->shape, align); }),
-                    o->shape, align);
+            add(plain, split(b, lean, with_layers), like, o->shape, o->kind->align);
         };
-        if (part == FD3D_RIM)
-            split(all, inner, sort);
-        else if (part != FD3D_GPU_AROUND)
-            sort(part == FD3D_INNER ? inner : all);
+        const box &whole = part == FD3D_INNER ? inner : all;
+        if (o->kind->apart && part == FD3D_RIM)
+            split(all, inner, with_layers);
+        else if (part == FD3D_RIM)
+            split(all, inner, [&](const box &b) {
+                if (!empty(b))
+                    sort(b);
+            });
+        else if (o->kind->apart)
+            sort_rows(o, part, whole, lean);
+        else
+            sort(whole);
     }
-    if (o->has_middle)
-        plan_around_middle(o, all, lean);
 }

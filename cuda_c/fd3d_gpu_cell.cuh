@@ -45,13 +45,26 @@ __device__ inline const fd3d_gpu_box &my_box(const fd3d_gpu_box &b, int block[3]
 
 // --- the medium at a point -------------------------------------------------------------------------------------------
 
+// 1/x, x >= 0: rounded as division rounds but for a few x that are off by one bit; of 0 infinite, of infinite 0.
+// Without the branches of __frcp_rn.
+__device__ inline float reciprocal(float x) {
+#ifdef __CUDA_ARCH__
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    const float better = fmaf(r, fmaf(-x, r, 1.0f), r);
+    return isnan(better) ? r : better;
+#else
+    return 1.0f / x;
+#endif
+}
+
 // 1/rho: one over the mean of two cells; 0 between air and air.
 __device__ inline float buoyancy(float a, float b) {
     const float sum = a + b;
-    return sum > 0 ? 2 * __frcp_rn(sum) : 0.0f;
+    return sum > 0 ? 2 * reciprocal(sum) : 0.0f;
 }
 // Harmonic mean of mu from 1/mu of four cells; 0 where one is infinite.
-__device__ inline float shear_modulus(float a, float b, float c, float d) { return 4 * __frcp_rn(((a + b) + c) + d); }
+__device__ inline float shear_modulus(float a, float b, float c, float d) { return 4 * reciprocal(((a + b) + c) + d); }
 
 struct moduli {
     float lambda, mu, shear[3]; // of the cell; at sxy, sxz, syz
@@ -152,19 +165,6 @@ __device__ inline void update_stress(const fd3d_gpu_grid &g, const cell &p, floa
     }
 }
 
-// --- sources ---------------------------------------------------------------------------------------------------------
-
-// What source cell c makes of the field there: its entries are added in their order.
-__device__ inline float with_source(const fd3d_gpu_sources &s, int c, float value) {
-    const int row = s.hour->row;
-    if (row < 0)
-        return value;
-    const float *q = s.q + (ptrdiff_t)row * s.nh;
-    for (int e = s.start[c]; e < s.start[c + 1]; e++)
-        value = fmaf(s.w[e], q[s.h[e]], value);
-    return value;
-}
-
 // --- launches --------------------------------------------------------------------------------------------------------
 
 // Kernels of a grid and of one box, or of a list of boxes in one launch.
@@ -185,7 +185,7 @@ template <class KERNEL> void launch_each(fd3d_gpu *o, const fd3d_gpu_boxes *list
 
 // A launch for the cells in layers, one for each box of the others.
 template <class LAYERED, class PLAIN> int launch(fd3d_gpu *o, int part, LAYERED layered, PLAIN plain) {
-    launch_list(o, &o->layered[part][FD3D_GPU_ANY], layered);
+    launch_list(o, &o->layered[part], layered);
     launch_each(o, &o->plain[part], plain);
     CUDA_TRY(cudaGetLastError());
     return 0;

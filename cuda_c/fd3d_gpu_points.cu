@@ -1,10 +1,10 @@
 // Sources and receivers of the 3D GPU variants in device memory, for whole chunks of steps; the map of ground velocity.
 // Receivers are those of 2D (fd2d_gpu_points.cu): to them all fields, one after the other, are one.
-#include "fd3d_gpu_cell.cuh"
+#include "fd3d_gpu.h"
 
 #include <cstring>
 
-enum { INJECTORS = 128, ROW = 128, CROWD = 1024 };
+enum { INJECTORS = 128, ROW = 128 };
 
 // Room (a quarter more than asked for) and content.
 static int put(fd3d_gpu *o, void *place, size_t *room, const void *from, size_t count, size_t size, const char *what) {
@@ -27,36 +27,18 @@ static void find_cells(const fd3d_gpu *o, const fd3d_cells *c, int field, ptrdif
 
 struct lists {
     ptrdiff_t *cell;
-    int *part, *start, *h, *plane;
+    int *part, *start, *h;
     float *w;
 };
-
-static bool in_middle(const fd3d_gpu *o, int i, int j, int k) {
-    const fd3d_gpu_box *b = &o->middle;
-    return o->has_middle && i >= b->lo[0] && i < b->hi[0] && j >= b->lo[1] && j < b->hi[1] && k >= b->lo[2] &&
-           k < b->hi[2];
-}
-
-// Where the forces of each plane begin. In the middle every thread looks through those of its plane: not if they are many.
-static void put_planes(fd3d_gpu *o, const fd3d_cells *c, int first, int *plane) {
-    for (int k = 0; k <= o->grid.nz; k++) {
-        plane[k] = first + (c->n == 0 ? 0 : c->plane[k]);
-        if (k > 0 && plane[k] - plane[k - 1] > CROWD)
-            o->crowded = 1;
-    }
-}
 
 static int put_lists(fd3d_gpu *o, const fd3d *fd, const lists &l, size_t cells, size_t entries) {
     size_t c = 0, e = 0;
     for (int f = 0; f < FD3D_FIELDS; f++) {
         const fd3d_sources *s = &fd->source[f];
         find_cells(o, &s->cells, f, l.cell + c);
-        if (f <= FD3D_VZ)
-            put_planes(o, &s->cells, (int)c, l.plane + f * (o->grid.nz + 1));
         for (int m = 0; m < s->cells.n; m++, c++) {
-            const int i = s->cells.i[m], j = s->cells.j[m], k = s->cells.k[m];
-            l.part[c] = (fd3d_in_part(&fd->cfg, FD3D_RIM, i, j, k) ? FD3D_RIM : FD3D_INNER) +
-                        (in_middle(o, i, j, k) ? FD3D_GPU_MIDDLE : 0);
+            l.part[c] =
+                fd3d_in_part(&fd->cfg, FD3D_RIM, s->cells.i[m], s->cells.j[m], s->cells.k[m]) ? FD3D_RIM : FD3D_INNER;
             l.start[c] = (int)e;
             for (int n = s->start[m]; n < s->start[m + 1]; n++, e++) {
                 l.h[e] = s->h[n];
@@ -70,7 +52,6 @@ static int put_lists(fd3d_gpu *o, const fd3d *fd, const lists &l, size_t cells, 
     TRY(put(o, &o->source.cell, &o->room.cell, l.cell, cells, sizeof *l.cell, "source cells"));
     TRY(put(o, &o->source.part, &o->room.part, l.part, cells, sizeof(int), "source cells"));
     TRY(put(o, &o->source.start, &o->room.start, l.start, cells + 1, sizeof(int), "source cells"));
-    TRY(put(o, &o->source.plane, &o->room.plane, l.plane, 3 * ((size_t)o->grid.nz + 1), sizeof(int), "source cells"));
     TRY(put(o, &o->source.h, &o->room.h, l.h, entries, sizeof(int), "source cells"));
     TRY(put(o, &o->source.w, &o->room.w, l.w, entries, sizeof(float), "source cells"));
     o->source.n = (int)cells;
@@ -83,9 +64,6 @@ int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd) {
     fd2d_gpu_forget_graphs(&o->queue); // they hold the lists by value
     o->source.n = o->source.velocities = 0;
     o->source.nh = fd->nh;
-    o->source.count = (ptrdiff_t)o->count;
-    o->source.hour = o->hour;
-    o->crowded = 0;
     for (const fd3d_sources &s : fd->source) {
         cells += (size_t)s.cells.n;
         entries += s.cells.n == 0 ? 0 : (size_t)s.start[s.cells.n];
@@ -93,13 +71,11 @@ int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd) {
     const int rc = fd3d_alloc(fd, &l.cell, cells, sizeof *l.cell, "source cells") ||
                    fd3d_alloc(fd, &l.part, cells, sizeof(int), "source cells") ||
                    fd3d_alloc(fd, &l.start, cells + 1, sizeof(int), "source cells") ||
-                   fd3d_alloc(fd, &l.plane, 3 * ((size_t)o->grid.nz + 1), sizeof(int), "source cells") ||
                    fd3d_alloc(fd, &l.h, entries, sizeof(int), "source cells") ||
                    fd3d_alloc(fd, &l.w, entries, sizeof(float), "source cells") || put_lists(o, fd, l, cells, entries);
     fd3d_release(fd, &l.cell);
     fd3d_release(fd, &l.part);
     fd3d_release(fd, &l.start);
-    fd3d_release(fd, &l.plane);
     fd3d_release(fd, &l.h);
     fd3d_release(fd, &l.w);
     return rc;
@@ -139,18 +115,17 @@ int fd3d_gpu_tick(fd3d_gpu *o) {
     return 0;
 }
 
-static __device__ bool belongs(int cell, int part) {
-    if (part == FD3D_GPU_AROUND)
-        return (cell & FD3D_GPU_MIDDLE) == 0;
-    return part == FD3D_ALL || part == (cell & ~FD3D_GPU_MIDDLE);
-}
-
-// A thread a cell.
+// A thread a cell, which adds its entries in their order.
 static __global__ void __launch_bounds__(INJECTORS)
-    inject(fd3d_gpu_sources s, float *fields, int from, int to, int part) {
-    const int c = from + blockIdx.x * INJECTORS + threadIdx.x;
-    if (c < to && belongs(s.part[c], part))
-        fields[s.cell[c]] = fd3d_gpu_cell::with_source(s, c, fields[s.cell[c]]);
+    inject(fd3d_gpu_sources s, const fd3d_gpu_hour *hour, float *fields, int from, int to, int part) {
+    const int c = from + blockIdx.x * INJECTORS + threadIdx.x, row = hour->row;
+    if (c >= to || row < 0 || (part != FD3D_ALL && part != s.part[c]))
+        return;
+    const float *q = s.q + (ptrdiff_t)row * s.nh;
+    float value = fields[s.cell[c]];
+    for (int e = s.start[c]; e < s.start[c + 1]; e++)
+        value = fmaf(s.w[e], q[s.h[e]], value);
+    fields[s.cell[c]] = value;
 }
 
 int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
@@ -158,8 +133,8 @@ int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
     const int from = what == 0 ? 0 : s->velocities, to = what == 0 ? s->velocities : s->n;
     if (from == to || s->nh == 0 || s->q == nullptr)
         return 0;
-    inject<<<(to - from + INJECTORS - 1) / INJECTORS, INJECTORS, 0, o->queue.stream>>>(*s, o->grid.f[FD3D_VX], from, to,
-                                                                                       part);
+    inject<<<(to - from + INJECTORS - 1) / INJECTORS, INJECTORS, 0, o->queue.stream>>>(*s, o->hour, o->grid.f[FD3D_VX],
+                                                                                       from, to, part);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }

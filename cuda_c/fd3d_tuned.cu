@@ -1,14 +1,16 @@
-/* The `tuned` variant. Most cells, those without absorbing layers, go through both half steps in one launch where the
- * sides of the grid allow it (fd3d_tuned_both.cuh); the cells around them, and all where it does not, in two:
+/* The `tuned` variant: a thread marches down z with two cells side by side.
  *
- *         x ->                       A thread marches down z with two cells side by side. What is differentiated along z
- *     .. [c c] ..   queue            goes through a queue of 2L vectors, rows in front and behind come through the
- *     .. [c c] ..     |              cache, the cells to the left and right as pairs. No shared memory and no barrier:
- *     .. [c c] ..     v z            warps run ahead of each other.
+ *         x ->                       What is differentiated along z goes through a queue of 2L vectors, rows in front
+ * and
+ *     .. [c c] ..   queue            behind come through the cache, the cells to the left and right as pairs. No shared
+ *     .. [c c] ..     |              memory and no barrier: warps run ahead of each other, and a thread has all its
+ *     .. [c c] ..     v z            loads of a plane under way before it needs one.
  *
  * In the other variants a store to a field stands before loads of memory variables, and the load has to wait: nobody
- * told the compiler that they never meet. Here all that a plane needs is loaded before the first store. */
-#include "fd3d_tuned_both.cuh"
+ * told the compiler that they never meet. Here all that a plane needs is loaded before the first store. Blocks without
+ * layers and those with layers along one axis are one launch, in the order of memory; the few with layers along more
+ * axes, which need more registers, are another. */
+#include "fd3d_tuned.cuh"
 
 using namespace fd3d_tuned;
 
@@ -21,14 +23,17 @@ struct march {
     int i, j, k, to, at; // the first of the thread's cells; plane behind the last
     int y, z;
     unsigned mask; // which of them lie in the box
+    int axes;      // along which the block's cells may lie in layers
 };
 
 // False: the thread has nothing to do.
-template <class BOXES> static __device__ bool begin(const fd3d_gpu_grid &g, const BOXES &boxes, march &m) {
+static __device__ bool begin(const fd3d_gpu_grid &g, const fd3d_gpu_boxes &boxes, march &m) {
     int block[3];
     const fd3d_gpu_box &b = my_box(boxes, block);
     const int deep = (b.hi[2] - b.lo[2] + b.blocks[2] - 1) / b.blocks[2];
-    m.i = b.lo[0] / ALIGN * ALIGN + (block[0] * blockDim.x + threadIdx.x) * V;
+    const int first = b.lo[0] / ALIGN * ALIGN + block[0] * blockDim.x * V;
+    m.axes = b.axes + (first < b.lean[0] || first + (int)blockDim.x * V > b.lean[1] ? X : NONE);
+    m.i = first + threadIdx.x * V;
     m.j = b.lo[1] + block[1] * blockDim.y + threadIdx.y;
     m.k = b.lo[2] + block[2] * deep;
     m.to = min(m.k + deep, b.hi[2]);
@@ -41,16 +46,6 @@ template <class BOXES> static __device__ bool begin(const fd3d_gpu_grid &g, cons
         if (m.i + n >= b.lo[0] && m.i + n < b.hi[0])
             m.mask |= 1u << n;
     return m.mask != 0 && m.j < b.hi[1];
-}
-
-// The planes before the first: all but the last of what it needs, from plane `first` on.
-template <int L> static __device__ queue<2 * L> start(const float *field, int z, int first) {
-    queue<2 * L> q;
-    q.q[0] = {};
-#pragma unroll
-    for (int m = 1; m < 2 * L; m++)
-        q.q[m] = load(field + (first + m - 1) * z);
-    return q;
 }
 
 // Memory variables of the layers that the thread's cells lie in, WHAT as in fd3d_gpu_grid. AXES: bit a is axis a; cells
@@ -114,13 +109,9 @@ template <int WHAT, int AXES> struct layers {
 
 // --- velocities ------------------------------------------------------------------------------------------------------
 
-template <int L, int BLOCKS, int AXES, class BOXES>
-static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_grid g, const BOXES boxes) {
-    march m;
-    if (!begin(g, boxes, m))
-        return;
-    queue<2 * L> xz = start<L>(g.f[FD3D_SXZ] + m.at, m.z, 1 - L), yz = start<L>(g.f[FD3D_SYZ] + m.at, m.z, 1 - L),
-                 zz = start<L>(g.f[FD3D_SZZ] + m.at, m.z, -L);
+template <int L, int AXES> static __device__ void march_velocity(const fd3d_gpu_grid &g, march m) {
+    queue<L> xz(g.f[FD3D_SXZ] + m.at, m.z, 1 - L), yz(g.f[FD3D_SYZ] + m.at, m.z, 1 - L),
+        zz(g.f[FD3D_SZZ] + m.at, m.z, -L);
     vec above = load(g.m.rho + m.at - m.z);
     layers<0, AXES> layer(g, m);
     for (; m.k < m.to; m.k++, m.at += m.z) {
@@ -161,19 +152,14 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_
         above = here;
 #pragma unroll
         for (int c = 0; c < 3; c++)
-            store(g.to[FD3D_VX + c] + m.at, v[c], m.mask);
+            store(g.f[FD3D_VX + c] + m.at, v[c], m.mask);
     }
 }
 
 // --- stresses --------------------------------------------------------------------------------------------------------
 
-template <int L, int BLOCKS, int AXES, bool ANELASTIC, class BOXES>
-static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_grid g, const BOXES boxes) {
-    march m;
-    if (!begin(g, boxes, m))
-        return;
-    queue<2 * L> qx = start<L>(g.f[FD3D_VX] + m.at, m.z, -L), qy = start<L>(g.f[FD3D_VY] + m.at, m.z, -L),
-                 qz = start<L>(g.f[FD3D_VZ] + m.at, m.z, 1 - L);
+template <int L, int AXES, bool ANELASTIC> static __device__ void march_stress(const fd3d_gpu_grid &g, march m) {
+    queue<L> qx(g.f[FD3D_VX] + m.at, m.z, -L), qy(g.f[FD3D_VY] + m.at, m.z, -L), qz(g.f[FD3D_VZ] + m.at, m.z, 1 - L);
     plane imu_above(g.m.imu + m.at - m.z, m.y), qs_above((ANELASTIC ? g.m.qs : g.m.imu) + m.at - m.z, m.y);
     layers<1, AXES> layer(g, m);
     for (; m.k < m.to; m.k++, m.at += m.z) {
@@ -218,7 +204,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_gr
         qs_above = qs;
 #pragma unroll
         for (int c = 0; c < FD3D_STRESSES; c++) {
-            store(g.to[FD3D_SXX + c] + m.at, o.s[c], m.mask);
+            store(g.f[FD3D_SXX + c] + m.at, o.s[c], m.mask);
             if (ANELASTIC)
                 store(g.r[c] + m.at, o.r[c], m.mask);
         }
@@ -227,78 +213,79 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_gr
 
 // --- launches --------------------------------------------------------------------------------------------------------
 
-// Cells with layers along one axis need fewer registers than those that may be in three.
-template <int L> static int velocity_step(fd3d_gpu *o, int part) {
-    const fd3d_gpu_boxes *layered = o->layered[part];
-    launch_list(o, &layered[FD3D_GPU_ANY], velocity<L, 3, ANY, fd3d_gpu_boxes>);
-    launch_list(o, &layered[FD3D_GPU_X], velocity<L, 4, X, fd3d_gpu_boxes>);
-    launch_list(o, &layered[FD3D_GPU_Y], velocity<L, 4, Y, fd3d_gpu_boxes>);
-    launch_list(o, &layered[FD3D_GPU_Z], velocity<L, 4, Z, fd3d_gpu_boxes>);
-    launch_each(o, &o->plain[part], velocity<L, 4, NONE, fd3d_gpu_box>);
+template <int L, int BLOCKS>
+static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_grid g, const fd3d_gpu_boxes boxes) {
+    march m;
+    if (!begin(g, boxes, m))
+        return;
+    switch (m.axes) {
+    case NONE:
+        return march_velocity<L, NONE>(g, m);
+    case X:
+        return march_velocity<L, X>(g, m);
+    case Y:
+        return march_velocity<L, Y>(g, m);
+    case Z:
+        return march_velocity<L, Z>(g, m);
+    }
+}
+template <int L>
+static __global__ void __launch_bounds__(BLOCK, 3)
+    velocity_in_corners(const fd3d_gpu_grid g, const fd3d_gpu_boxes boxes) {
+    march m;
+    if (begin(g, boxes, m))
+        march_velocity<L, ANY>(g, m);
+}
+
+template <int L, int BLOCKS, bool ANELASTIC>
+static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_grid g, const fd3d_gpu_boxes boxes) {
+    march m;
+    if (!begin(g, boxes, m))
+        return;
+    switch (m.axes) {
+    case NONE:
+        return march_stress<L, NONE, ANELASTIC>(g, m);
+    case X:
+        return march_stress<L, X, ANELASTIC>(g, m);
+    case Y:
+        return march_stress<L, Y, ANELASTIC>(g, m);
+    case Z:
+        return march_stress<L, Z, ANELASTIC>(g, m);
+    }
+}
+template <int L, bool ANELASTIC>
+static __global__ void __launch_bounds__(BLOCK, 3)
+    stress_in_corners(const fd3d_gpu_grid g, const fd3d_gpu_boxes boxes) {
+    march m;
+    if (begin(g, boxes, m))
+        march_stress<L, ANY, ANELASTIC>(g, m);
+}
+
+template <class CORNERS, class REST> static int launch_lists(fd3d_gpu *o, int part, CORNERS corners, REST rest) {
+    launch_list(o, &o->layered[part], corners);
+    launch_list(o, &o->plain[part], rest);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
-template <int L, bool ANELASTIC> static int stress_of(fd3d_gpu *o, int part) {
-    constexpr int BLOCKS = ANELASTIC ? 3 : 4;
-    const fd3d_gpu_boxes *layered = o->layered[part];
-    launch_list(o, &layered[FD3D_GPU_ANY], stress<L, 3, ANY, ANELASTIC, fd3d_gpu_boxes>);
-    launch_list(o, &layered[FD3D_GPU_X], stress<L, BLOCKS, X, ANELASTIC, fd3d_gpu_boxes>);
-    launch_list(o, &layered[FD3D_GPU_Y], stress<L, BLOCKS, Y, ANELASTIC, fd3d_gpu_boxes>);
-    launch_list(o, &layered[FD3D_GPU_Z], stress<L, BLOCKS, Z, ANELASTIC, fd3d_gpu_boxes>);
-    launch_each(o, &o->plain[part], stress<L, BLOCKS, NONE, ANELASTIC, fd3d_gpu_box>);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
+template <int L> static int velocity_step(fd3d_gpu *o, int part) {
+    return launch_lists(o, part, velocity_in_corners<L>, velocity<L, 4>);
 }
 
 template <int L> static int stress_step(fd3d_gpu *o, int part) {
-    return o->cfg->anelastic ? stress_of<L, true>(o, part) : stress_of<L, false>(o, part);
-}
-
-template <int L, bool ANELASTIC, int ROWS> static int both_of(fd3d_gpu *o) {
-    const fd3d_gpu_box &b = o->middle;
-    const auto kernel = both<L, ANELASTIC, ROWS>;
-    const int bytes = (int)sizeof(rings<L, ANELASTIC, ROWS>);
-    CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    kernel<<<dim3(b.blocks[0], b.blocks[1], b.blocks[2]), dim3(32, ROWS), bytes, o->queue.stream>>>(o->grid, b, o->source);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
-}
-
-template <int L> static int both_step(fd3d_gpu *o) {
-    return o->cfg->anelastic ? both_of<L, true, ANELASTIC_ROWS>(o) : both_of<L, false, ELASTIC_ROWS>(o);
-}
-
-// Blocks along x and y follow from the kernel; along z as many as fill the multiprocessors best: each begins with
-// 3 planes of velocities that count half.
-static void cut_middle(const fd3d_gpu *o, fd3d_gpu_box *b) {
-    const int L = o->cfg->half_length, high = (o->cfg->anelastic ? ANELASTIC_ROWS : ELASTIC_ROWS) - 2 * L;
-    const int planes = b->hi[2] - b->lo[2];
-    long best = 0;
-    b->blocks[0] = (b->hi[0] - b->lo[0] + WIDTH - 1) / WIDTH;
-    b->blocks[1] = (b->hi[1] - b->lo[1] + high - 1) / high;
-    b->blocks[2] = 1;
-    for (int n = 1; n <= planes; n++) {
-        const int deep = (planes + n - 1) / n;
-        const long waves = ((long)b->blocks[0] * b->blocks[1] * n + o->processors - 1) / o->processors;
-        if (n == 1 || waves * (deep + 2 * L) < best) {
-            best = waves * (deep + 2 * L);
-            b->blocks[2] = n;
-        }
-    }
+    return o->cfg->anelastic ? launch_lists(o, part, stress_in_corners<L, true>, stress<L, 3, true>)
+                             : launch_lists(o, part, stress_in_corners<L, false>, stress<L, 4, false>);
 }
 
 static const fd3d_gpu_kind kind = {
     .name = "tuned",
-    .shape = {ALIGN, (int)BLOCK * (int)V / ALIGN, 16},
+    .shape = {ALIGN, (int)BLOCK *(int)V / ALIGN, 16},
     .marches = 1,
     .wide = V,
     .apart = 1,
     .align = ALIGN,
     .velocity = {velocity_step<1>, velocity_step<2>, velocity_step<3>, velocity_step<4>},
     .stress = {stress_step<1>, stress_step<2>, stress_step<3>, stress_step<4>},
-    .both = {both_step<1>, both_step<2>},
-    .cut_middle = cut_middle,
 };
 
 static int make(fd3d *fd) { return fd3d_gpu_make(fd, &kind); }
@@ -309,7 +296,7 @@ static int need(const fd3d_cfg *cfg, int entries, int receivers, int steps, size
 
 FD3D_VARIANT(tuned) = {
     .name = "tuned",
-    .about = "GPU: velocities and stresses in one march down z, each field read and written once a step",
+    .about = "GPU: marches down z with pairs of cells, blocks with and without layers in one launch",
     .needs_gpu = 1,
     .make = make,
     FD3D_GPU_VERBS,

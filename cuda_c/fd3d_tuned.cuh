@@ -41,14 +41,20 @@ static __device__ void store(float *p, const vec &v, unsigned mask) {
 
 // --- differences -----------------------------------------------------------------------------------------------------
 
-// A field along z: 2L planes, or as many more as the newest is ahead.
-template <int N> struct queue {
-    vec q[N];
+// A field along z: 2L planes. Begins with all but the last of what it needs, from plane `first` on.
+template <int L> struct queue {
+    vec q[2 * L];
+    __device__ queue(const float *field, int z, int first) {
+        q[0] = {};
+#pragma unroll
+        for (int m = 1; m < 2 * L; m++)
+            q[m] = load(field + (first + m - 1) * z);
+    }
     __device__ void push(const vec &next) {
 #pragma unroll
-        for (int m = 0; m < N - 1; m++)
+        for (int m = 0; m < 2 * L - 1; m++)
             q[m] = q[m + 1];
-        q[N - 1] = next;
+        q[2 * L - 1] = next;
     }
 };
 
@@ -61,9 +67,6 @@ template <int L> struct row {
         for (int n = 0; n < H; n += 2)
             put(n, load(p - H + n)), put(H + V + n, load(p + V + n));
         put(H, centre);
-    }
-    __device__ row(const vec &left, const vec &centre, const vec &right) {
-        put(0, left), put(H, centre), put(H + V, right);
     }
     __device__ void put(int n, const vec &v) {
 #pragma unroll
@@ -126,8 +129,7 @@ static __device__ vec sponge(const fd3d_gpu_grid &g, int i, int j, int k) {
     if (g.sponge[0] != nullptr)
 #pragma unroll
         for (int n = 0; n < V; n++)
-            f.at[n] = (__ldg(g.sponge[0] + max(0, min(i + n, g.nx - 1))) * __ldg(g.sponge[1] + j)) *
-                      __ldg(g.sponge[2] + k);
+            f.at[n] = (__ldg(g.sponge[0] + min(i + n, g.nx - 1)) * __ldg(g.sponge[1] + j)) * __ldg(g.sponge[2] + k);
     return f;
 }
 
@@ -154,8 +156,6 @@ struct plane {
     float left, corner;
     __device__ plane(const float *p, int y)
         : here(load(p)), front(load(p - y)), left(__ldg(p - 1)), corner(__ldg(p - y - 1)) {}
-    __device__ plane(const vec &here, const vec &front, float left, float corner)
-        : here(here), front(front), left(left), corner(corner) {}
     __device__ float left_of(int n) const { return n == 0 ? left : here.at[n - (n > 0)]; }
     __device__ float corner_of(int n) const { return n == 0 ? corner : front.at[n - (n > 0)]; }
 };
@@ -185,13 +185,13 @@ static __device__ void grow(stresses &o, int c, int n, float inc, float relaxing
 
 // d[c][a]: differences of v_c along a. The first cell has an even i.
 template <bool ANELASTIC>
-static __device__ void grow_stresses(const fd3d_gpu_grid &g, stresses &o, const float (&d)[3][3][V], const stuff &m, int j,
-                                     int k, const vec &factor) {
+static __device__ void grow_stresses(const fd3d_gpu_grid &g, stresses &o, const float (&d)[3][3][V], const stuff &m,
+                                     int j, int k, const vec &factor) {
     const bool surface = g.free_top && k == 0; // sxz and syz stay 0
 #pragma unroll
     for (int n = 0; n < V; n++) {
         const float here = m.imu.here.at[n], left = m.imu.left_of(n), front = m.imu.front.at[n];
-        const float mu = __frcp_rn(here);
+        const float mu = reciprocal(here);
         const float shear[3] = {
             shear_modulus(here, left, front, m.imu.corner_of(n)),
             surface ? 0.0f : shear_modulus(here, left, m.imu_above.here.at[n], m.imu_above.left_of(n)),
