@@ -2,6 +2,7 @@
 // step. See fd3d_gpu.h.
 #include "fd3d_gpu.h"
 
+#include <climits>
 #include <cstring>
 
 enum { ALIGN = 32 }; // cells: boxes begin where cache lines do
@@ -69,13 +70,13 @@ static void sort_rows(fd3d_gpu *o, int part, const box &b, box lean) {
     fd3d_gpu_boxes *plain = &o->plain[part], *layered = &o->layered[part];
     const int align = o->kind->align;
     if (lean.lo[0] % align != 0 || (lean.hi[0] % align != 0 && lean.hi[0] != o->grid.nx))
-        lean.lo[0] = lean.hi[0] = 0; // no block has only cells without layers along x
+        lean.lo[0] = lean.hi[0] = 0;                                  // no block has only cells without layers along x
+    const int last = lean.hi[0] == o->grid.nx ? INT_MAX : lean.hi[0]; // no layer: blocks may reach behind the end
     for (int piece = 0; piece < 9; piece++) {
         box rows = b;
         cut(&rows, lean, 1, piece % 3);
         cut(&rows, lean, 2, piece / 3);
-        const fd3d_gpu_box like = {
-            {}, {}, {}, (piece % 3 == 1 ? 0 : 2) + (piece / 3 == 1 ? 0 : 4), {lean.lo[0], lean.hi[0]}};
+        const fd3d_gpu_box like = {{}, {}, {}, (piece % 3 == 1 ? 0 : 2) + (piece / 3 == 1 ? 0 : 4), {lean.lo[0], last}};
         if (like.axes < 6)
             add(plain, rows, like, o->shape, align);
         for (int range = 0; range < 3; range++) {
