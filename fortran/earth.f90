@@ -22,7 +22,7 @@ module earth_m
   use window_m, only: window_t
   implicit none
   private
-  public :: earth_t, EarthRead, EarthGrid, EarthShape, EarthWindow
+  public :: earth_t, EarthRead, EarthGrid, EarthShape, EarthWindow, EarthCell
 
   type :: earth_t
     integer :: n(3) = 0                       !< samples of volumes
@@ -467,6 +467,36 @@ contains
       call FillVolumes(earth, job%regrid, parts, window, error)
     end if
   end subroutine EarthWindow
+
+  !> What cell c of a window consists of, as EarthWindow has it; without attenuation the last two parts are 0.
+  subroutine EarthCell(earth, job, window, c, medium, error)
+    type(earth_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: c(3)
+    real(sp), intent(out) :: medium(medium_parts)
+    type(error_t), allocatable, intent(inout) :: error
+    type(window_t) :: one
+    integer :: parts
+    parts = merge(5, 3, earth%attenuates)
+    one%nx = 1
+    one%ny = 1
+    one%nz = 1
+    one%dx = window%dx
+    one%dy = window%dy
+    one%dz = window%dz
+    one%x0 = window%x0 + (c(1) - 1)*window%dx
+    one%y0 = window%y0 + (c(2) - 1)*window%dy
+    one%z0 = window%z0 + (c(3) - 1)*window%dz
+    allocate (one%media(1, 1, 1, parts))
+    if (earth%layers%n > 0) then
+      call FillLayers(earth%layers, parts, one)
+    else
+      call FillVolumes(earth, job%regrid, parts, one, error)
+    end if
+    medium = 0
+    if (.not. allocated(error)) medium(:parts) = one%media(1, 1, 1, :)
+  end subroutine EarthCell
 
   subroutine FillLayers(layers, parts, window)
     type(layers_t), intent(in) :: layers
