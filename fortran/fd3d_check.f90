@@ -7,18 +7,19 @@ module fd3d_check_m
   use fd3d_list_m, only: fd3d_list_t, Fd3dMoment
   use fd3d_records_m, only: Fd3dComponent
   use fd3d_setup_m, only: Fd3dGrid
+  use fd3d_variants_m, only: Fd3dGridCheck
   use kinds_m, only: dp, sp
   use mixture_m, only: medium_parts
   use params_m, only: job_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
-  use source3d_m, only: source_fault, source_moment
+  use source3d_m, only: source_fault, source_moment, SourceWords
   use table_m, only: SplitList
   use text_m, only: Str, ToReal
   use window_m, only: window_t
   implicit none
   private
-  public :: Fd3dCheckShot, Fd3dCheckFilms, Fd3dNear
+  public :: Fd3dCheckShot, Fd3dCheckStrength, Fd3dCheckFilms, Fd3dNear
 
   real(dp), parameter :: near = 5                 !< cells: closer to a source its spread over the grid shows
   real(dp), parameter :: films_most = 2.0e9_dp    !< numbers of one message
@@ -114,18 +115,24 @@ contains
     type(fd3d_grid_t) :: grid
     type(fd3d_list_t) :: list
     character(32), allocatable :: names(:)
-    character(*), parameter :: advice = ': give it more room (aperture, depth, npml), or move it'
+    character(*), parameter :: advice = ': give it more room (aperture, depth, npml, or a smaller dx)'
     real(dp) :: corner(3), at(3)
     integer :: width(6), pad(3), c, i
     call Fd3dGrid(scheme, window, grid, width, pad)
     corner = [window%x0, window%y0, window%z0] - pad*grid%d
+    call Fd3dGridCheck(grid, error)
+    if (allocated(error)) then
+      error%message = 'the grid of shot record '//Str(shot%record)//': '//error%message//advice
+      return
+    end if
     do i = 1, 2
       at = [shot%sx, shot%sy, shot%sz] - corner
       if (scheme%source%fault%n > 0 .and. i == 1) at = at + minval(scheme%source%fault%x, 2)
       if (scheme%source%fault%n > 0 .and. i == 2) at = at + maxval(scheme%source%fault%x, 2)
       call Fd3dMoment(list, grid, at, [1, 1, 1, 1, 1, 1]*1.0_dp, 1, error)
       if (allocated(error)) then
-        error%message = 'shot record '//Str(shot%record)//': '//error%message//advice
+        error%message = 'shot record '//Str(shot%record)//': the source comes too close to the end of the window, '// &
+          Extent(window)//': it takes 4 cells to all sides'//advice
         return
       end if
     end do
@@ -137,8 +144,10 @@ contains
         if (i == 2) at = [maxval(shot%rx), maxval(shot%ry), maxval(shot%rz)] - corner
         call Fd3dComponent(list, grid, trim(names(c)), at, error)
         if (allocated(error)) then
-          error%message = 'shot record '//Str(shot%record)//', component '//trim(names(c))//': '//error%message// &
-            advice
+          error%message = 'shot record '//Str(shot%record)//': receivers of '//trim(names(c))//', '// &
+            Place([minval(shot%rx), minval(shot%ry), minval(shot%rz)])//' to '// &
+            Place([maxval(shot%rx), maxval(shot%ry), maxval(shot%rz)])//', come too close to the end of the window, '// &
+            Extent(window)//': each takes 4 cells to all sides, rates of strain and rotation half_length more'//advice
           return
         end if
         list%n = 0
@@ -146,6 +155,23 @@ contains
       end do
     end do
   end subroutine CheckEnds
+
+  !> What a step puts into a cell must be a number of single precision, with room above and below.
+  subroutine Fd3dCheckStrength(scheme, error)
+    type(scheme_t), intent(in) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: least = 1e-30_dp, most = 1e30_dp
+    real(dp) :: strength, added
+    strength = maxval(abs([scheme%source%force, scheme%source%moment]))
+    if (scheme%source%fault%n > 0) strength = maxval(abs(scheme%source%fault%m))*maxval(abs(scheme%source%fault%rate))
+    if (.not. strength > 0) return                ! volume: by its wavelet alone
+    added = strength*scheme%dt/(scheme%dx*scheme%dy*scheme%dz)
+    if (scheme%source%fault%n == 0) added = added*maxval(abs(scheme%q))
+    if (added >= least .and. added <= most) return
+    call Fail(error, 'the source is too '//trim(merge('weak  ', 'strong', added < least))//' for single precision, '// &
+              SourceWords(scheme%source)//': a step adds '//Str(added, 3)//' to a cell, must be '//Str(least)//' .. '// &
+              Str(most)//'; results are linear, so model another strength and scale them')
+  end subroutine Fd3dCheckStrength
 
   !> Planes of snapshots must lie in the window, and all pictures fit into one message.
   subroutine Fd3dCheckFilms(scheme, shot, window, error)
@@ -157,7 +183,10 @@ contains
     real(dp) :: place, low(3), high(3), numbers, pictures
     logical :: ok
     integer :: p, a, n(3)
-    if (.not. scheme%snapshot > 0) return
+    if (scheme%pgv .and. scheme%pgv_depth >= window%z0 + window%nz*window%dz) &
+      call Fail(error, 'pgv_depth = '//Str(scheme%pgv_depth)//' m lies below the window of shot record '//Str(shot%record)// &
+                ', which ends at '//Str(window%z0 + window%nz*window%dz, 9)//' m: give a depth inside')
+    if (.not. scheme%snapshot > 0 .or. allocated(error)) return
     n = ([window%nx, window%ny, window%nz] - 1)/scheme%snapshot_step + 1
     low = [window%x0, window%y0, window%z0]
     high = low + [window%nx*window%dx, window%ny*window%dy, window%nz*window%dz]

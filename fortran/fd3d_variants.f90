@@ -1,6 +1,6 @@
 !> The kernel variants of the 3D solver by name: those of C (cuda_c/fd3d_variants.def), and the readable Fortran.
 module fd3d_variants_m
-  use error_m, only: error_t, Fail
+  use error_m, only: error_t, Fail, FailFromC
   use fd3d_c, only: fd3d_need, fd3d_variant_about, fd3d_variant_built, fd3d_variant_count, fd3d_variant_name, &
                     fd3d_variant_needs_gpu
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
@@ -12,7 +12,7 @@ module fd3d_variants_m
   implicit none
   private
   public :: Fd3dVariantNames, Fd3dVariantAbout, Fd3dVariantFor, Fd3dVariantNeedsGpu, Fd3dVariantBuilt
-  public :: Fd3dEngineNew, Fd3dMemory, Fd3dVariantsWith
+  public :: Fd3dEngineNew, Fd3dMemory, Fd3dVariantsWith, Fd3dGridCheck
 
   integer, parameter :: name_length = 24
 
@@ -106,6 +106,14 @@ contains
     if (.not. Fd3dVariantNeedsGpu(name)) return
     if (fd3d_need(CString(name), Native3dCfg(grid), entries, traces, steps, host, device) == 0) bytes = real(device, dp)
   end function Fd3dMemory
+
+  !> Fails on a grid that no engine can take, as one too thin for its differentiators.
+  subroutine Fd3dGridCheck(grid, error)
+    type(fd3d_grid_t), intent(in) :: grid
+    type(error_t), allocatable, intent(inout) :: error
+    integer(c_long) :: host, device
+    call FailFromC(fd3d_need(CString('cpu'), Native3dCfg(grid), 0, 0, 0, host, device), error)
+  end subroutine Fd3dGridCheck
 
   !> An engine of the variant `name`, without a grid yet. Fails on an unknown name.
   subroutine Fd3dEngineNew(name, engine, error)

@@ -2,7 +2,7 @@
 module prospect_m
   use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use error_m, only: error_t, Fail
-  use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dNear
+  use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dNear
   use faults_m, only: FaultAdd, faults_t, FaultsRaise
   use files_m, only: Crc32, Hex
   use keymap_m, only: keymap_t, KeymapRead, KeymapShot
@@ -65,6 +65,7 @@ contains
     end if
     if (allocated(error)) return
     call CheckShots(prospect, error)
+    if (job%three_d .and. .not. allocated(error)) call Fd3dCheckStrength(prospect%scheme, error)
     if (.not. allocated(error)) call CheckSize(prospect, error)
     if (.not. allocated(error)) call ChooseSnapshots(prospect, error)
     if (.not. allocated(error)) call CheckSnapshots(prospect, error)
@@ -81,7 +82,7 @@ contains
     call SchemeBand(prospect%job, prospect%wavelet, band, reference)
     call AnelasticFit(band(1), band(2), a, error)
     if (prospect%model%earth%qmin < anelastic_least_q) call Fail(error, 'the smallest Q of the model is '// &
-      Str(prospect%model%earth%qmin, 4)//', at least '//Str(anelastic_least_q)//' can be modelled')
+      Str(prospect%model%earth%qmin, 4)//', at least '//Str(anelastic_least_q)//' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
     if (.not. allocated(error)) v = v*sqrt(AnelasticUnrelaxed(a, 1/prospect%model%earth%qmin, reference))
   end function Fastest
 
