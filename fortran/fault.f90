@@ -1,5 +1,5 @@
-!> Kinematic faults: many points, each with a moment tensor and its own history, from SRF files (versions 1.0 and 2.0) or from a
-!> plain text:
+!> Kinematic faults: many points, each with a moment tensor and its own history, from SRF files (versions 1.0 and 2.0), from NetCDF
+!> (faultnc.f90) or from a plain text:
 !>
 !>     tensor X Y Z  MXX MYY MZZ MXY MXZ MYZ  T0 DT NT      metres from the shot's position, z down; N m; s
 !>     dc     X Y Z  STRIKE DIP RAKE M0       T0 DT NT      degrees; N m
@@ -19,8 +19,9 @@ module fault_m
   implicit none
   private
   public :: fault_t, FaultRead, FaultSample, FaultMoment, FaultEnd
+  public :: FaultBegin, FaultAdd, FaultDone, fault_points
 
-  integer, parameter :: points_most = 2000000
+  integer, parameter :: points_most = 2000000, fault_points = points_most
   integer(i8), parameter :: samples_most = 500000000_i8
 
   !> Points 1..n; history of point i: rate(start(i) : start(i+1)-1) at t0(i), t0(i)+dt(i), ...
@@ -50,8 +51,7 @@ contains
     integer :: first, last
     call TextOpen(file, path, 'fault file', error)
     if (allocated(error)) return
-    call Reserve(fault, 64, 1024)
-    fault%start(1) = 1
+    call FaultBegin(fault)
     if (.not. TextLine(file)) then
       call Fail(error, 'fault file '//path//' holds no line: give SRF, or lines tensor or dc')
       return
@@ -62,10 +62,25 @@ contains
     else
       call ReadPlain(file, first, last, azimuth, fault, error)
     end if
+    call FaultDone(fault, path, error)
+  end subroutine FaultRead
+
+  !> An empty fault, ready for FaultAdd.
+  subroutine FaultBegin(fault)
+    type(fault_t), intent(inout) :: fault
+    call Reserve(fault, 64, 1024)
+    fault%start(1) = 1
+  end subroutine FaultBegin
+
+  !> All points of the file are there.
+  subroutine FaultDone(fault, path, error)
+    type(fault_t), intent(inout) :: fault
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
     if (.not. allocated(error) .and. fault%n == 0) call Fail(error, 'fault file '//path//' holds no point that slips')
     if (allocated(error)) return
     call Trim(fault)
-  end subroutine FaultRead
+  end subroutine FaultDone
 
   ! --- SRF ------------------------------------------------------------------------------------------------------------
 
@@ -137,7 +152,7 @@ contains
       end if
       m = FocalTensor(head(4), head(5), slip(1) + merge(0, 90, d == 1), azimuth)*1.0e-4_dp*head(6)   ! potency of 1 m: [m3]
       if (rigidity > 0) m = rigidity*m
-      call AddPoint(fault, [xy, 1000*head(3)], m, .not. rigidity > 0, head(7), head(8), 0.01_sp*rate, error)
+      call FaultAdd(fault, [xy, 1000*head(3)], m, .not. rigidity > 0, head(7), head(8), 0.01_sp*rate, error)
     end do
   end subroutine ReadSrfPoint
 
@@ -173,7 +188,7 @@ contains
         m = v(7)*FocalTensor(v(4), v(5), v(6), azimuth)
       end if
       call Samples(file, nint(v(n)), rate, error)
-      call AddPoint(fault, v(1:3), m, .false., v(n - 2), v(n - 1), rate, error)
+      call FaultAdd(fault, v(1:3), m, .false., v(n - 2), v(n - 1), rate, error)
       if (allocated(error)) return
       if (.not. TextLine(file)) return
       if (.not. TextWord(file, first, last)) return
@@ -276,7 +291,8 @@ contains
     end do
   end subroutine Samples
 
-  subroutine AddPoint(fault, x, m, potency, t0, dt, rate, error)
+  !> One more point; `rate`: its samples.
+  subroutine FaultAdd(fault, x, m, potency, t0, dt, rate, error)
     type(fault_t), intent(inout) :: fault
     real(dp), intent(in) :: x(3), m(6), t0, dt
     logical, intent(in) :: potency
@@ -299,7 +315,7 @@ contains
     fault%rate(at:at + size(rate) - 1) = rate
     fault%start(fault%n + 1) = at + size(rate)
     fault%area(fault%n) = dt*(sum(real(rate, dp)) - (real(rate(1), dp) + rate(size(rate)))/2)   ! one sample alone has no area
-  end subroutine AddPoint
+  end subroutine FaultAdd
 
   !> Room for so many points and samples.
   pure subroutine Reserve(fault, points, samples)

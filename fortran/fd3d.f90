@@ -28,6 +28,7 @@ module fd3d_m
   public :: fd3d_t, Fd3dNew, Fd3dModfd, Fd3dAdvance, Fd3dGather, Fd3dFree
 
   integer, parameter :: entries = 1024          !< cells that a source or receiver is spread over, about
+  integer, parameter :: entries_fault = 3072    !< of a point of a fault: six parts of a tensor, 8 x 8 x 8 cells each
 
   type, extends(fd3d_state_t) :: fd3d_t
   contains
@@ -102,9 +103,11 @@ contains
     type(window_t), intent(in) :: window
     integer, intent(in) :: traces
     type(fd3d_grid_t) :: grid
+    real(dp) :: all
     integer :: width(6), pad(3)
     call Fd3dGrid(scheme, window, grid, width, pad)
-    bytes = Fd3dMemory(scheme%variant, grid, entries*max(1, scheme%source%fault%n) + entries*traces, traces, scheme%nt)
+    all = entries*(1.0_dp + traces) + real(entries_fault, dp)*scheme%source%fault%n
+    bytes = Fd3dMemory(scheme%variant, grid, int(min(all, real(huge(1), dp))), traces, scheme%nt)
   end function Fd3dNeed
 
   !> Gives back all memory; twice is harmless.

@@ -13,7 +13,7 @@ module fd3d_check_m
   use params_m, only: job_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
-  use source3d_m, only: source_fault, source_moment, SourceWords
+  use source3d_m, only: source_fault, source_moment, source_volume, SourceWords
   use table_m, only: SplitList
   use text_m, only: Str, ToReal
   use window_m, only: window_t
@@ -164,7 +164,7 @@ contains
     real(dp) :: strength, added
     strength = maxval(abs([scheme%source%force, scheme%source%moment]))
     if (scheme%source%fault%n > 0) strength = maxval(abs(scheme%source%fault%m))*maxval(abs(scheme%source%fault%rate))
-    if (.not. strength > 0) return                ! volume: by its wavelet alone
+    if (scheme%source%kind == source_volume) return          ! its wavelet is checked
     added = strength*scheme%dt/(scheme%dx*scheme%dy*scheme%dz)
     if (scheme%source%fault%n == 0) added = added*maxval(abs(scheme%q))
     if (added >= least .and. added <= most) return

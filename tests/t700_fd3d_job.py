@@ -94,7 +94,7 @@ with xr.open_dataset("one.nc.snap11.nc") as ds:
 
 # --- killed in the midst -----------------------------------------------------------------------------------------------
 
-make(shots=1, tmax=0.5, snapshot=0.1, snapshot_fields="vz,p", pgv="y", checkpoint=0, variant="fortran")    # slow enough to be killed
+make(shots=1, tmax=2, snapshot=0.1, snapshot_fields="vz,p", pgv="y", checkpoint=0, variant="fortran")    # slow enough to be killed
 told(run("par=job.par", "output=whole.nc"), 0, "undisturbed")
 kills = 0
 for attempt in range(6):
