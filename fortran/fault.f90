@@ -58,7 +58,7 @@ contains
     end if
     if (TextWord(file, first, last)) call NumberOf(file%text(first:last), version, ok)
     if (ok) then
-      call ReadSrf(file, nint(version), origin, azimuth, fault, error)
+      call ReadSrf(file, nint(max(-1.0_dp, min(version, 1000.0_dp))), origin, azimuth, fault, error)
     else
       call ReadPlain(file, first, last, azimuth, fault, error)
     end if
@@ -141,7 +141,7 @@ contains
     end if
     xy = FocalPlace(head(1), head(2), origin(1), origin(2), azimuth)
     do d = 1, 3
-      nt = nint(min(slip(2*d + 1), 1.0e8_dp))
+      nt = nint(max(-1.0_dp, min(slip(2*d + 1), 1.0e8_dp)))
       call Samples(file, nt, rate, error)
       if (allocated(error)) return
       if (nt == 0) cycle
@@ -248,8 +248,9 @@ contains
     do while (found < size(v))
       if (.not. TextWord(file, first, last)) exit
       call NumberOf(file%text(first:last), v(found + 1), ok)
+      if (ok) ok = abs(v(found + 1)) <= 1.0e30_dp
       if (.not. ok) then
-        call Fail(error, Here(file)//Shown(file%text(first:last))//' is no number')
+        call Fail(error, Here(file)//Shown(file%text(first:last))//' is no number up to 1e30')
         return
       end if
       found = found + 1
@@ -267,7 +268,11 @@ contains
     integer :: first, last, n
     logical :: ok
     if (allocated(error)) return
-    if (nt < 0) call Fail(error, Here(file)//Str(nt)//' samples')
+    if (nt < 0) then
+      call Fail(error, Here(file)//Str(nt)//' samples: give 0 or more')
+    else if (nt > len(file%text) - file%next + 1000000) then         ! no memory for what cannot be there
+      call Fail(error, Here(file)//'the file ends before the '//Str(nt)//' samples of a point: is it cut short?')
+    end if
     if (allocated(error)) return
     allocate (rate(nt))
     n = 0
@@ -300,6 +305,12 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: at
     if (allocated(error)) return
+    if (any(abs(x) > 1.0e8_dp) .or. any(abs(m) > 1.0e30_dp) .or. abs(t0) > 1.0e6_dp .or. dt < 1.0e-7_dp .or. dt > 1.0e6_dp) then
+      call Fail(error, 'point '//Str(fault%n + 1)//' of the fault is no point on earth: x, y, z = '//Str(x(1))//', '//Str(x(2))// &
+                ', '//Str(x(3))//' m (up to 1e8), largest part of its tensor '//Str(maxval(abs(m)))//' (up to 1e30), first time '// &
+                Str(t0)//' s (up to 1e6), interval '//Str(dt)//' s (1e-7 .. 1e6)')
+      return
+    end if
     at = fault%start(fault%n + 1)
     if (fault%n >= points_most .or. int(at, i8) + size(rate) > samples_most) then
       call Fail(error, 'the fault has more than '//Str(points_most)//' points or '//Str(samples_most)//' samples')
