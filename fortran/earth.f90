@@ -441,7 +441,8 @@ contains
       n = n + 1
       if (allocated(error)) deallocate (error)
       call Fail(error, 'shot record '//Str(shot%record)//': '//Str(n)//' receiver(s), the first of them channel '// &
-                Str(shot%channel(r))//' at '//Place(shot%rx(r), shot%ry(r), shot%rz(r))//', lie outside '//Extent()//Advice(shot%rz(r)))
+                Str(shot%channel(r))//' at '//Place(shot%rx(r), shot%ry(r), shot%rz(r))//', lie outside '// &
+                Extent()//Advice(shot%rz(r)))
     end do
   contains
     pure logical function Inside(x, y, z)

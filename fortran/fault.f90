@@ -307,8 +307,8 @@ contains
     if (allocated(error)) return
     if (any(abs(x) > 1.0e8_dp) .or. any(abs(m) > 1.0e30_dp) .or. abs(t0) > 1.0e6_dp .or. dt < 1.0e-7_dp .or. dt > 1.0e6_dp) then
       call Fail(error, 'point '//Str(fault%n + 1)//' of the fault is no point on earth: x, y, z = '//Str(x(1))//', '//Str(x(2))// &
-                ', '//Str(x(3))//' m (up to 1e8), largest part of its tensor '//Str(maxval(abs(m)))//' (up to 1e30), first time '// &
-                Str(t0)//' s (up to 1e6), interval '//Str(dt)//' s (1e-7 .. 1e6)')
+                ', '//Str(x(3))//' m (up to 1e8), largest part of its tensor '//Str(maxval(abs(m)))//' (up to 1e30), first '// &
+                'time '//Str(t0)//' s (up to 1e6), interval '//Str(dt)//' s (1e-7 .. 1e6)')
       return
     end if
     at = fault%start(fault%n + 1)

@@ -247,7 +247,7 @@ contains
     if (unit == 'N m') call CheckUnits(file, begin, name, 'N m', 'N.m', error)
     if (unit == 'degrees') call CheckUnits(file, begin, name, 'degrees', 'degree', error)
     positive = Lower(Att(file, name, 'positive'))
-    if (name == 'z' .and. positive == 'up') call Fail(error, begin//'z counts upwards, depths must increase downwards: turn its sign')
+    if (name == 'z' .and. positive == 'up') call Fail(error, begin//'z counts upwards, depths count downwards: turn its sign')
     allocate (values(size(a)))
     call Numbers(file, begin, name, [0_i8], [size(a, kind=i8)], values, error)
     if (.not. allocated(error)) a = factor*values

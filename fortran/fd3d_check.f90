@@ -72,7 +72,8 @@ contains
         call Fail(error, begin//'in a fluid, but the file leaves its rigidity to the model: give SRF 2.0, or a place in rock')
       else if (shears .and. .not. medium(2) > 0 .and. (scheme%source%kind == source_moment .or. &
                                                        scheme%source%kind == source_fault)) then
-        call Fail(error, begin//'in a fluid (vs = 0 there), which cannot shear: give source=explosion or volume, or a place in rock')
+        call Fail(error, begin//'in a fluid (vs = 0 there), which cannot shear: give source=explosion or volume, or a '// &
+                  'place in rock')
       end if
     end subroutine CheckSource
 

@@ -82,7 +82,8 @@ contains
     call SchemeBand(prospect%job, prospect%wavelet, band, reference)
     call AnelasticFit(band(1), band(2), a, error)
     if (prospect%model%earth%qmin < anelastic_least_q) call Fail(error, 'the smallest Q of the model is '// &
-      Str(prospect%model%earth%qmin, 4)//', at least '//Str(anelastic_least_q)//' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
+      Str(prospect%model%earth%qmin, 4)//', at least '//Str(anelastic_least_q)// &
+      ' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
     if (.not. allocated(error)) v = v*sqrt(AnelasticUnrelaxed(a, 1/prospect%model%earth%qmin, reference))
   end function Fastest
 

@@ -11,7 +11,7 @@ from netCDF4 import Dataset
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done  # noqa: E402
-from mini3d import make, run, traces, write_deck  # noqa: E402
+from mini3d import make, run, traces  # noqa: E402
 
 ROCK = "0 3000 1700 2300\n"
 DECK = dict(source="fault", fmax=5.0, npml=6, components="vx,vy,vz")

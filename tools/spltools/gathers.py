@@ -47,7 +47,8 @@ class Gather:
 class Gathers:
     """A file of gathers. slots count from 0, in the order of record numbers.
 
-    record, status, nrec (nshots); time (nt) [s]; nt, dt [s]; nrec_max; components, any of VARIABLES; three_d: of a 3D job; attributes {name: value}.
+    record, status, nrec (nshots); time (nt) [s]; nt, dt [s]; nrec_max; components, any of VARIABLES; attributes {name: value};
+    three_d: of a 3D job.
     """
 
     def __init__(self, path):

@@ -321,8 +321,8 @@ def wavelet_words(f):
 
 def grid_words(f):
     """Lines on grid, model and job, as far as the file tells."""
-    lines = []
-    for title, names in (('GRID', (('grid_spacing_m', 'DX, DY, DZ {} M' if f.three_d else 'DX, DZ {} M'), ('time_step_s', 'DT {} S'))),
+    lines, spacing = [], 'DX, DY, DZ {} M' if f.three_d else 'DX, DZ {} M'
+    for title, names in (('GRID', (('grid_spacing_m', spacing), ('time_step_s', 'DT {} S'))),
                          ('SCHEME', (('half_length', 'HALF-LENGTH {}'), ('coeffs', '{} WEIGHTS'), ('top', 'TOP {}'))),
                          ('MODEL', (('model', '{}'), ('model_hash', 'HASH {}'))),
                          ('JOB', (('fingerprint', '{}'), ('keymap_hash', 'KEY-MAP {}')))):
