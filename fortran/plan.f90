@@ -248,6 +248,8 @@ contains
     if (device_count() == 0) then
       rc = device_why(len(buffer), buffer)
       call Row('GPU', 'none here: '//FString(buffer))
+      call Needs(prospect, physics, huge(1.0_dp), need, too_large, error)
+      if (.not. allocated(error)) call Row('GPU memory', MemoryBytes(need)//' for the largest shot')
       return
     end if
     call FailFromC(device_use(0), error)
