@@ -19,7 +19,7 @@ module fd3d_check_m
   use window_m, only: window_t
   implicit none
   private
-  public :: Fd3dCheckShot, Fd3dCheckStrength, Fd3dCheckFilms, Fd3dNear
+  public :: Fd3dCheckShot, Fd3dCheckStrength, Fd3dCheckFilms, Fd3dFilmNumbers, Fd3dNear
 
   real(dp), parameter :: near = 5                 !< cells: closer to a source its spread over the grid shows
   real(dp), parameter :: films_most = 2.0e9_dp    !< numbers of one message
@@ -181,36 +181,48 @@ contains
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     character(32), allocatable :: planes(:)
-    real(dp) :: place, low(3), high(3), numbers, pictures
+    real(dp) :: place, low(3), high(3)
     logical :: ok
-    integer :: p, a, n(3)
+    integer :: p, a
     if (scheme%pgv .and. scheme%pgv_depth >= window%z0 + window%nz*window%dz) &
       call Fail(error, 'pgv_depth = '//Str(scheme%pgv_depth)//' m lies below the window of shot record '//Str(shot%record)// &
                 ', which ends at '//Str(window%z0 + window%nz*window%dz, 9)//' m: give a depth inside')
     if (.not. scheme%snapshot > 0 .or. allocated(error)) return
-    n = ([window%nx, window%ny, window%nz] - 1)/scheme%snapshot_step + 1
     low = [window%x0, window%y0, window%z0]
     high = low + [window%nx*window%dx, window%ny*window%dy, window%nz*window%dz]
     allocate (planes, source=SplitList(scheme%planes))
-    numbers = 0
     do p = 1, size(planes)
-      a = 3
-      if (planes(p) /= 'top') then
-        a = index('xyz', planes(p)(1:1))
-        call ToReal(trim(planes(p)(2:)), place, ok)
-        if (place < low(a) .or. place >= high(a)) then
-          call Fail(error, "snapshot_planes: '"//trim(planes(p))//"' lies outside the window of shot record "//Str(shot%record)// &
-                    ', '//Str(low(a), 9)//' .. '//Str(high(a), 9)//' m along '//planes(p)(1:1))
-          return
-        end if
-      end if
-      numbers = numbers + product(real(n, dp))/n(a)*size(SplitList(scheme%fields))
+      if (planes(p) == 'top') cycle
+      a = index('xyz', planes(p)(1:1))
+      call ToReal(trim(planes(p)(2:)), place, ok)
+      if (place >= low(a) .and. place < high(a)) cycle
+      call Fail(error, "snapshot_planes: '"//trim(planes(p))//"' lies outside the window of shot record "//Str(shot%record)// &
+                ', '//Str(low(a), 9)//' .. '//Str(high(a), 9)//' m along '//planes(p)(1:1))
+      return
     end do
-    pictures = (scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot + 1
-    if (numbers*pictures > films_most) &
-      call Fail(error, Str(pictures, 4)//' pictures of '//Str(numbers, 4)//' numbers each of shot record '//Str(shot%record)// &
-                ' are too large, at most 2e9 numbers: take fewer (snapshot), coarser (snapshot_step) or fewer planes')
+    if (Fd3dFilmNumbers(scheme, window) > films_most) &
+      call Fail(error, 'the pictures of shot record '//Str(shot%record)//' are '//Str(Fd3dFilmNumbers(scheme, window), 3)// &
+                ' numbers, which are too large, at most 2e9: take fewer (snapshot), coarser (snapshot_step) or fewer planes')
   end subroutine Fd3dCheckFilms
+
+  !> Numbers of all pictures of a shot.
+  pure real(dp) function Fd3dFilmNumbers(scheme, window) result(numbers)
+    type(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    character(32), allocatable :: planes(:)
+    real(dp) :: n(3)
+    integer :: p, a
+    numbers = 0
+    if (.not. scheme%snapshot > 0) return
+    n = ([window%nx, window%ny, window%nz] - 1)/scheme%snapshot_step + 1
+    allocate (planes, source=SplitList(scheme%planes))
+    do p = 1, size(planes)
+      a = max(1, index('xyz', planes(p)(1:1)))
+      if (planes(p) == 'top') a = 3
+      numbers = numbers + product(n)/n(a)
+    end do
+    numbers = numbers*size(SplitList(scheme%fields))*(floor((scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot) + 1)
+  end function Fd3dFilmNumbers
 
   !> Receivers of a shot that are closer to its source than the grid can tell; `first`: one of them, 0 if there is none.
   pure subroutine Fd3dNear(scheme, shot, n, first)
