@@ -370,30 +370,37 @@ contains
 
   ! --- use ------------------------------------------------------------------------------------------------------------
 
-  !> q(n, steps): the mean of each history over the time step that is centred at `first` + (step-1) dt [s].
-  pure subroutine FaultSample(fault, first, dt, q)
+  !> q(n, steps): the mean of each history over time steps `step`, step+1, ...; step m lasts from start + (m-1) dt to start + m dt.
+  !> The same bits whatever the first step is, so that a shot may go on from a state.
+  pure subroutine FaultSample(fault, start, dt, step, q)
     type(fault_t), intent(in) :: fault
-    real(dp), intent(in) :: first, dt
+    real(dp), intent(in) :: start, dt
+    integer, intent(in) :: step
     real(sp), intent(out) :: q(:, :)
-    real(dp) :: before, after
-    integer :: i, s
+    real(dp) :: before, after, whole
+    integer :: i, s, k
     do i = 1, fault%n
-      before = Slipped(fault, i, first - dt/2)
+      k = 0
+      whole = 0
+      call Slip(fault, i, start + (step - 1)*dt, k, whole, before)
       do s = 1, size(q, 2)
-        after = Slipped(fault, i, first + (s - 0.5_dp)*dt)
+        call Slip(fault, i, start + (step - 1 + s)*dt, k, whole, after)
         q(i, s) = real((after - before)/dt, sp)
         before = after
       end do
     end do
   end subroutine FaultSample
 
-  !> Integral of the history of point i up to t.
-  pure real(dp) function Slipped(fault, i, t) result(total)
+  !> Integral of the history of point i up to t. k: intervals whose integral, in samples, is `whole`; they go on from call to call.
+  pure subroutine Slip(fault, i, t, k, whole, total)
     type(fault_t), intent(in) :: fault
     integer, intent(in) :: i
     real(dp), intent(in) :: t
+    integer, intent(inout) :: k
+    real(dp), intent(inout) :: whole
+    real(dp), intent(out) :: total
     real(dp) :: place, part
-    integer :: k, last
+    integer :: last
     total = 0
     place = (t - fault%t0(i))/fault%dt(i)
     if (place <= 0) return
@@ -401,12 +408,14 @@ contains
     total = fault%area(i)
     if (place >= last) return
     associate (r => fault%rate(fault%start(i):fault%start(i + 1) - 1))
-      k = int(place)
+      do while (k < int(place))
+        k = k + 1
+        whole = whole + (real(r(k), dp) + r(k + 1))/2
+      end do
       part = place - k
-      total = sum(real(r(:k + 1), dp)) - (real(r(1), dp) + r(k + 1))/2
-      total = fault%dt(i)*(total + part*(r(k + 1)*(1 - part/2) + r(k + 2)*part/2))
+      total = fault%dt(i)*(whole + part*(r(k + 1)*(1 - part/2) + r(k + 2)*part/2))
     end associate
-  end function Slipped
+  end subroutine Slip
 
   !> Scalar moment [N m]: the norm of the sum of all tensors; potencies count with `rigidity` [Pa].
   pure real(dp) function FaultMoment(fault, rigidity) result(m0)

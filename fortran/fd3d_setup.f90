@@ -384,7 +384,7 @@ contains
     n = min(self%scheme%nt - self%steps, max(1, numbers_at_once/self%sources))
     allocate (q(self%sources, n))
     if (self%scheme%source%kind == source_fault) then
-      call FaultSample(self%scheme%source%fault, self%scheme%t_start + (first - 0.5_dp)*self%scheme%dt, self%scheme%dt, q)
+      call FaultSample(self%scheme%source%fault, self%scheme%t_start, self%scheme%dt, first, q)
     else
       q(1, :) = self%scheme%q(first:first + n - 1)
     end if

@@ -27,7 +27,7 @@ contains
     if (.not. FaultMoment(f, 3.0e10_dp) >= 0 .or. .not. FaultEnd(f) >= 0) outcome = Contradiction('no moment or no end')
     if (f%n > 1000) return
     allocate (q(f%n, 7))
-    call FaultSample(f, minval(f%t0), maxval(f%dt)/3, q)
+    call FaultSample(f, minval(f%t0), maxval(f%dt)/3, 1, q)
     if (.not. all(abs(q) <= huge(q))) outcome = Contradiction('a history that is no number')
   end function Fault
 
