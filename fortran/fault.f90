@@ -19,7 +19,7 @@ module fault_m
   implicit none
   private
   public :: fault_t, FaultRead, FaultSample, FaultMoment, FaultEnd
-  public :: FaultBegin, FaultAdd, FaultDone, fault_points
+  public :: FaultSlip, FaultBegin, FaultAdd, FaultDone, fault_points
 
   integer, parameter :: points_most = 2000000, fault_points = points_most
   integer(i8), parameter :: samples_most = 500000000_i8
@@ -429,6 +429,16 @@ contains
     end do
     m0 = sqrt((sum(total(:3)**2) + 2*sum(total(4:)**2))/2)
   end function FaultMoment
+
+  !> The largest integral of the modulus of a history: what a point does in all, back and forth.
+  pure real(dp) function FaultSlip(fault) result(slip)
+    type(fault_t), intent(in) :: fault
+    integer :: i
+    slip = 0
+    do i = 1, fault%n
+      slip = max(slip, fault%dt(i)*sum(abs(real(fault%rate(fault%start(i):fault%start(i + 1) - 1), dp))))
+    end do
+  end function FaultSlip
 
   !> When the last point stops [s].
   pure real(dp) function FaultEnd(fault) result(t)

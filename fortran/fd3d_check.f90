@@ -61,7 +61,9 @@ contains
       begin = 'shot record '//Str(shot%record)//': '//what//' at '//Place(x)//' lies '
       c = CellOf(window, x)
       if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) then
-        call Fail(error, begin//'outside the window, '//Extent(window)//': widen aperture or depth, or look at its place')
+        call Fail(error, begin//'outside the window, '//Extent(window)//': widen aperture or depth, or look at '// &
+                  trim(merge('the shot''s place, fault_lon and fault_lat', 'its place                                ', &
+                             scheme%source%kind == source_fault)))
         return
       end if
       call EarthCell(earth, job, window, c, medium, error)

@@ -52,7 +52,7 @@ def write_nc(path, by="tensor", nt=40, points=2, late=0, skip=(), kind="NETCDF3_
         f.createDimension("point", points)
         f.createDimension("time", nt)
         which = [i % 2 for i in range(points)]
-        m = [tensor(STRIKE[i], DIP[i], RAKE[i]) * M0[i] * 2 / points for i in which]
+        m = [tensor(STRIKE[i], DIP[i], RAKE[i]) * M0[i] * 2 / points * change.get("sign", 1) for i in which]
         columns = dict(x=("m", [0.0] * points), y=("m", [0.0] * points), z=("km", [DEPTH[i] / 1000 for i in which]),
                        onset=("s", [ONSET[i] - late * DT for i in which]))
         if by == "tensor":
@@ -77,7 +77,7 @@ def write_nc(path, by="tensor", nt=40, points=2, late=0, skip=(), kind="NETCDF3_
         v.units = change.get("rate", "s-1")
         for i, w in enumerate(which):
             row = np.zeros(nt, "f4")
-            row[late:late + len(RATE[w])] = RATE[w] / RATE[w].sum() / DT
+            row[late:late + len(RATE[w])] = RATE[w] / RATE[w].sum() / DT * change.get("sign", 1)
             if change.get("hole") == i:
                 row[late + 1] = np.nan
             if order[0] == "point":
@@ -115,6 +115,11 @@ for path in ("tensor.nc", "angles.nc", "a.fault"):
     got = model(path, "got_" + path.replace(".nc", "") + ".nc")
     off = np.linalg.norm(got - want) / np.linalg.norm(want)
     claim(off < 1e-5, f"{path} against the SRF file: relative L2 {off:.1e}, bound 1e-5")
+
+write_nc("back.nc", sign=-1)
+got = model("back.nc", "got_back.nc")
+off = np.linalg.norm(got - want) / np.linalg.norm(want)
+claim(off < 1e-5, f"histories and tensors turned about: the same, relative L2 {off:.1e}, bound 1e-5")
 
 # --- broken files --------------------------------------------------------------------------------------------------------
 
