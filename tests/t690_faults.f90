@@ -15,7 +15,6 @@ program t690_faults
   type(error_t), allocatable :: error
   type(fault_t) :: f
   real(dp) :: m(6), xy(2), expected
-  real(sp), allocatable :: q(:, :)
   integer :: i, bad
 
   ! a vertical strike-slip fault along north: only Mxy, whatever the book's sign rules
@@ -117,10 +116,10 @@ contains
   subroutine Whole(dt)
     real(dp), intent(in) :: dt
     real(sp) :: part(3, 7)
+    real(sp), allocatable :: q(:, :)
     integer :: n, from, steps
     real(dp) :: worst
     steps = 7*ceiling(1.5_dp/dt/7)
-    if (allocated(q)) deallocate (q)
     allocate (q(3, steps))
     call FaultSample(f, 0.0_dp, dt, 1, q)
     worst = 0
