@@ -22,7 +22,7 @@ module earth_m
   use window_m, only: window_t
   implicit none
   private
-  public :: earth_t, EarthRead, EarthGrid, EarthShape, EarthWindow
+  public :: earth_t, EarthRead, EarthGrid, EarthShape, EarthWindow, EarthCell
 
   type :: earth_t
     integer :: n(3) = 0                       !< samples of volumes
@@ -106,6 +106,7 @@ contains
     if (.not. earth%attenuates) return
     if (job%qs /= '') then
       call OneVolume(job, 'quality factor', job%qs, job%qs_var, earth, earth%qs, error)
+      call CheckQuality('S', job%qs, earth%qs)
       if (allocated(error)) return
       where (earth%qs > 0) earth%qs = 1/earth%qs
     else
@@ -114,11 +115,28 @@ contains
     end if
     if (job%qp /= '') then
       call OneVolume(job, 'quality factor', job%qp, job%qp_var, earth, earth%qp, error)
+      call CheckQuality('P', job%qp, earth%qp)
       if (allocated(error)) return
       where (earth%qp > 0) earth%qp = 1/earth%qp
     else
       earth%qp = real(earth%qs/job%qp_qs, sp)
     end if
+
+  contains
+
+    !> 0 stands for none in air and fluids; in rock it is a hole.
+    subroutine CheckQuality(wave, path, q)
+      character(*), intent(in) :: wave, path
+      real(sp), intent(in) :: q(:, :)
+      integer :: at(2)
+      if (allocated(error)) return
+      if (.not. any(earth%vs > 0 .and. earth%vp > 0 .and. .not. q > 0)) return
+      at = findloc(earth%vs > 0 .and. earth%vp > 0 .and. .not. q > 0, .true.)
+      call Fail(error, "quality factor model '"//path//"': sample ("//Str(at(1))//', '//Str(modulo(at(2) - 1, earth%n(2)) + 1)// &
+                ', '//Str((at(2) - 1)/earth%n(2) + 1)//') is 0 in rock (vs = '//Str(earth%vs(at(1), at(2)))// &
+                ' m/s): give the Q of '//wave//' waves there, 1e9 for none')
+    end subroutine CheckQuality
+
   end subroutine ReadQuality
 
   !> A volume in SI units, on the grid of the first one read.
@@ -228,10 +246,10 @@ contains
           earth%vs(i, k) = 0
           earth%rho(i, k) = 0
         else if (.not. earth%rho(i, k) > 0) then
-          call Fail(error, At('has a velocity but no density'))
+          call Fail(error, At('has a velocity but no density: give it one, or vp = 0 for air'))
         else if (earth%vs(i, k)*bulk > earth%vp(i, k)*(1 + 1e-6_dp)) then
           call Fail(error, At('has vp = '//Str(earth%vp(i, k))//' and vs = '//Str(earth%vs(i, k))//' m/s; vs must be below '// &
-                              '0.866 vp'))
+                              '0.866 vp, or 0 in a fluid: correct the volumes'))
         end if
         if (allocated(error)) return
       end do
@@ -414,7 +432,7 @@ contains
     if (job%depth > 0) bottom = min(bottom, earth%low(3) + job%depth)
     if (.not. Inside(shot%sx, shot%sy, shot%sz)) then
       call Fail(error, 'shot record '//Str(shot%record)//': the source at '//Place(shot%sx, shot%sy, shot%sz)//' lies outside '// &
-                Extent())
+                Extent()//Advice(shot%sz))
       return
     end if
     n = 0
@@ -423,7 +441,8 @@ contains
       n = n + 1
       if (allocated(error)) deallocate (error)
       call Fail(error, 'shot record '//Str(shot%record)//': '//Str(n)//' receiver(s), the first of them channel '// &
-                Str(shot%channel(r))//' at '//Place(shot%rx(r), shot%ry(r), shot%rz(r))//', lie outside '//Extent())
+                Str(shot%channel(r))//' at '//Place(shot%rx(r), shot%ry(r), shot%rz(r))//', lie outside '// &
+                Extent()//Advice(shot%rz(r)))
     end do
   contains
     pure logical function Inside(x, y, z)
@@ -436,6 +455,13 @@ contains
       character(:), allocatable :: s
       s = 'x = '//Str(x, 9)//', y = '//Str(y, 9)//', z = '//Str(z, 9)//' m'
     end function Place
+
+    pure function Advice(z) result(s)
+      real(dp), intent(in) :: z
+      character(:), allocatable :: s
+      s = ': move what lies outside, or give a larger model'
+      if (z > bottom .and. bottom < earth%high(3)) s = ': raise depth, now '//Str(job%depth)//' m'
+    end function Advice
 
     pure function Extent() result(s)
       character(:), allocatable :: s
@@ -467,6 +493,36 @@ contains
       call FillVolumes(earth, job%regrid, parts, window, error)
     end if
   end subroutine EarthWindow
+
+  !> What cell c of a window consists of, as EarthWindow has it; without attenuation the last two parts are 0.
+  subroutine EarthCell(earth, job, window, c, medium, error)
+    type(earth_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: c(3)
+    real(sp), intent(out) :: medium(medium_parts)
+    type(error_t), allocatable, intent(inout) :: error
+    type(window_t) :: one
+    integer :: parts
+    parts = merge(5, 3, earth%attenuates)
+    one%nx = 1
+    one%ny = 1
+    one%nz = 1
+    one%dx = window%dx
+    one%dy = window%dy
+    one%dz = window%dz
+    one%x0 = window%x0 + (c(1) - 1)*window%dx
+    one%y0 = window%y0 + (c(2) - 1)*window%dy
+    one%z0 = window%z0 + (c(3) - 1)*window%dz
+    allocate (one%media(1, 1, 1, parts))
+    if (earth%layers%n > 0) then
+      call FillLayers(earth%layers, parts, one)
+    else
+      call FillVolumes(earth, job%regrid, parts, one, error)
+    end if
+    medium = 0
+    if (.not. allocated(error)) medium(:parts) = one%media(1, 1, 1, :)
+  end subroutine EarthCell
 
   subroutine FillLayers(layers, parts, window)
     type(layers_t), intent(in) :: layers

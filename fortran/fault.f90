@@ -1,5 +1,5 @@
-!> Kinematic faults: many points, each with a moment tensor and its own history, from SRF files (versions 1.0 and 2.0) or from a
-!> plain text:
+!> Kinematic faults: many points, each with a moment tensor and its own history, from SRF files (versions 1.0 and 2.0), from NetCDF
+!> (faultnc.f90) or from a plain text:
 !>
 !>     tensor X Y Z  MXX MYY MZZ MXY MXZ MYZ  T0 DT NT      metres from the shot's position, z down; N m; s
 !>     dc     X Y Z  STRIKE DIP RAKE M0       T0 DT NT      degrees; N m
@@ -19,8 +19,9 @@ module fault_m
   implicit none
   private
   public :: fault_t, FaultRead, FaultSample, FaultMoment, FaultEnd
+  public :: FaultSlip, FaultBegin, FaultAdd, FaultDone, fault_points
 
-  integer, parameter :: points_most = 2000000
+  integer, parameter :: points_most = 2000000, fault_points = points_most
   integer(i8), parameter :: samples_most = 500000000_i8
 
   !> Points 1..n; history of point i: rate(start(i) : start(i+1)-1) at t0(i), t0(i)+dt(i), ...
@@ -50,22 +51,36 @@ contains
     integer :: first, last
     call TextOpen(file, path, 'fault file', error)
     if (allocated(error)) return
-    call Reserve(fault, 64, 1024)
-    fault%start(1) = 1
+    call FaultBegin(fault)
     if (.not. TextLine(file)) then
       call Fail(error, 'fault file '//path//' holds no line: give SRF, or lines tensor or dc')
       return
     end if
     if (TextWord(file, first, last)) call NumberOf(file%text(first:last), version, ok)
     if (ok) then
-      call ReadSrf(file, nint(version), origin, azimuth, fault, error)
+      call ReadSrf(file, nint(max(-1.0_dp, min(version, 1000.0_dp))), origin, azimuth, fault, error)
     else
       call ReadPlain(file, first, last, azimuth, fault, error)
     end if
+    call FaultDone(fault, path, error)
+  end subroutine FaultRead
+
+  !> An empty fault, ready for FaultAdd.
+  subroutine FaultBegin(fault)
+    type(fault_t), intent(inout) :: fault
+    call Reserve(fault, 64, 1024)
+    fault%start(1) = 1
+  end subroutine FaultBegin
+
+  !> All points of the file are there.
+  subroutine FaultDone(fault, path, error)
+    type(fault_t), intent(inout) :: fault
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
     if (.not. allocated(error) .and. fault%n == 0) call Fail(error, 'fault file '//path//' holds no point that slips')
     if (allocated(error)) return
     call Trim(fault)
-  end subroutine FaultRead
+  end subroutine FaultDone
 
   ! --- SRF ------------------------------------------------------------------------------------------------------------
 
@@ -126,7 +141,7 @@ contains
     end if
     xy = FocalPlace(head(1), head(2), origin(1), origin(2), azimuth)
     do d = 1, 3
-      nt = nint(min(slip(2*d + 1), 1.0e8_dp))
+      nt = nint(max(-1.0_dp, min(slip(2*d + 1), 1.0e8_dp)))
       call Samples(file, nt, rate, error)
       if (allocated(error)) return
       if (nt == 0) cycle
@@ -137,7 +152,7 @@ contains
       end if
       m = FocalTensor(head(4), head(5), slip(1) + merge(0, 90, d == 1), azimuth)*1.0e-4_dp*head(6)   ! potency of 1 m: [m3]
       if (rigidity > 0) m = rigidity*m
-      call AddPoint(fault, [xy, 1000*head(3)], m, .not. rigidity > 0, head(7), head(8), 0.01_sp*rate, error)
+      call FaultAdd(fault, [xy, 1000*head(3)], m, .not. rigidity > 0, head(7), head(8), 0.01_sp*rate, error)
     end do
   end subroutine ReadSrfPoint
 
@@ -173,7 +188,7 @@ contains
         m = v(7)*FocalTensor(v(4), v(5), v(6), azimuth)
       end if
       call Samples(file, nint(v(n)), rate, error)
-      call AddPoint(fault, v(1:3), m, .false., v(n - 2), v(n - 1), rate, error)
+      call FaultAdd(fault, v(1:3), m, .false., v(n - 2), v(n - 1), rate, error)
       if (allocated(error)) return
       if (.not. TextLine(file)) return
       if (.not. TextWord(file, first, last)) return
@@ -233,8 +248,9 @@ contains
     do while (found < size(v))
       if (.not. TextWord(file, first, last)) exit
       call NumberOf(file%text(first:last), v(found + 1), ok)
+      if (ok) ok = abs(v(found + 1)) <= 1.0e30_dp
       if (.not. ok) then
-        call Fail(error, Here(file)//Shown(file%text(first:last))//' is no number')
+        call Fail(error, Here(file)//Shown(file%text(first:last))//' is no number up to 1e30')
         return
       end if
       found = found + 1
@@ -252,7 +268,11 @@ contains
     integer :: first, last, n
     logical :: ok
     if (allocated(error)) return
-    if (nt < 0) call Fail(error, Here(file)//Str(nt)//' samples')
+    if (nt < 0) then
+      call Fail(error, Here(file)//Str(nt)//' samples: give 0 or more')
+    else if (nt > len(file%text) - file%next + 1000000) then         ! no memory for what cannot be there
+      call Fail(error, Here(file)//'the file ends before the '//Str(nt)//' samples of a point: is it cut short?')
+    end if
     if (allocated(error)) return
     allocate (rate(nt))
     n = 0
@@ -276,7 +296,8 @@ contains
     end do
   end subroutine Samples
 
-  subroutine AddPoint(fault, x, m, potency, t0, dt, rate, error)
+  !> One more point; `rate`: its samples.
+  subroutine FaultAdd(fault, x, m, potency, t0, dt, rate, error)
     type(fault_t), intent(inout) :: fault
     real(dp), intent(in) :: x(3), m(6), t0, dt
     logical, intent(in) :: potency
@@ -284,6 +305,12 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: at
     if (allocated(error)) return
+    if (any(abs(x) > 1.0e8_dp) .or. any(abs(m) > 1.0e30_dp) .or. abs(t0) > 1.0e6_dp .or. dt < 1.0e-7_dp .or. dt > 1.0e6_dp) then
+      call Fail(error, 'point '//Str(fault%n + 1)//' of the fault is no point on earth: x, y, z = '//Str(x(1))//', '//Str(x(2))// &
+                ', '//Str(x(3))//' m (up to 1e8), largest part of its tensor '//Str(maxval(abs(m)))//' (up to 1e30), first '// &
+                'time '//Str(t0)//' s (up to 1e6), interval '//Str(dt)//' s (1e-7 .. 1e6)')
+      return
+    end if
     at = fault%start(fault%n + 1)
     if (fault%n >= points_most .or. int(at, i8) + size(rate) > samples_most) then
       call Fail(error, 'the fault has more than '//Str(points_most)//' points or '//Str(samples_most)//' samples')
@@ -299,7 +326,7 @@ contains
     fault%rate(at:at + size(rate) - 1) = rate
     fault%start(fault%n + 1) = at + size(rate)
     fault%area(fault%n) = dt*(sum(real(rate, dp)) - (real(rate(1), dp) + rate(size(rate)))/2)   ! one sample alone has no area
-  end subroutine AddPoint
+  end subroutine FaultAdd
 
   !> Room for so many points and samples.
   pure subroutine Reserve(fault, points, samples)
@@ -343,30 +370,37 @@ contains
 
   ! --- use ------------------------------------------------------------------------------------------------------------
 
-  !> q(n, steps): the mean of each history over the time step that is centred at `first` + (step-1) dt [s].
-  pure subroutine FaultSample(fault, first, dt, q)
+  !> q(n, steps): the mean of each history over time steps `step`, step+1, ...; step m lasts from start + (m-1) dt to start + m dt.
+  !> The same bits whatever the first step is, so that a shot may go on from a state.
+  pure subroutine FaultSample(fault, start, dt, step, q)
     type(fault_t), intent(in) :: fault
-    real(dp), intent(in) :: first, dt
+    real(dp), intent(in) :: start, dt
+    integer, intent(in) :: step
     real(sp), intent(out) :: q(:, :)
-    real(dp) :: before, after
-    integer :: i, s
+    real(dp) :: before, after, whole
+    integer :: i, s, k
     do i = 1, fault%n
-      before = Slipped(fault, i, first - dt/2)
+      k = 0
+      whole = 0
+      call Slip(fault, i, start + (step - 1)*dt, k, whole, before)
       do s = 1, size(q, 2)
-        after = Slipped(fault, i, first + (s - 0.5_dp)*dt)
+        call Slip(fault, i, start + (step - 1 + s)*dt, k, whole, after)
         q(i, s) = real((after - before)/dt, sp)
         before = after
       end do
     end do
   end subroutine FaultSample
 
-  !> Integral of the history of point i up to t.
-  pure real(dp) function Slipped(fault, i, t) result(total)
+  !> Integral of the history of point i up to t. k: intervals whose integral, in samples, is `whole`; they go on from call to call.
+  pure subroutine Slip(fault, i, t, k, whole, total)
     type(fault_t), intent(in) :: fault
     integer, intent(in) :: i
     real(dp), intent(in) :: t
+    integer, intent(inout) :: k
+    real(dp), intent(inout) :: whole
+    real(dp), intent(out) :: total
     real(dp) :: place, part
-    integer :: k, last
+    integer :: last
     total = 0
     place = (t - fault%t0(i))/fault%dt(i)
     if (place <= 0) return
@@ -374,12 +408,14 @@ contains
     total = fault%area(i)
     if (place >= last) return
     associate (r => fault%rate(fault%start(i):fault%start(i + 1) - 1))
-      k = int(place)
+      do while (k < int(place))
+        k = k + 1
+        whole = whole + (real(r(k), dp) + r(k + 1))/2
+      end do
       part = place - k
-      total = sum(real(r(:k + 1), dp)) - (real(r(1), dp) + r(k + 1))/2
-      total = fault%dt(i)*(total + part*(r(k + 1)*(1 - part/2) + r(k + 2)*part/2))
+      total = fault%dt(i)*(whole + part*(r(k + 1)*(1 - part/2) + r(k + 2)*part/2))
     end associate
-  end function Slipped
+  end subroutine Slip
 
   !> Scalar moment [N m]: the norm of the sum of all tensors; potencies count with `rigidity` [Pa].
   pure real(dp) function FaultMoment(fault, rigidity) result(m0)
@@ -393,6 +429,16 @@ contains
     end do
     m0 = sqrt((sum(total(:3)**2) + 2*sum(total(4:)**2))/2)
   end function FaultMoment
+
+  !> The largest integral of the modulus of a history: what a point does in all, back and forth.
+  pure real(dp) function FaultSlip(fault) result(slip)
+    type(fault_t), intent(in) :: fault
+    integer :: i
+    slip = 0
+    do i = 1, fault%n
+      slip = max(slip, fault%dt(i)*sum(abs(real(fault%rate(fault%start(i):fault%start(i + 1) - 1), dp))))
+    end do
+  end function FaultSlip
 
   !> When the last point stops [s].
   pure real(dp) function FaultEnd(fault) result(t)

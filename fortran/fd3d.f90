@@ -15,6 +15,7 @@ module fd3d_m
   use fd3d_setup_m, only: Fd3dForget, Fd3dGrid, Fd3dSetup
   use fd3d_state_m, only: fd3d_state_t
   use fd3d_traces_m, only: Fd3dTraces
+  use fd3d_trial_m, only: Fd3dTrial
   use fd3d_variants_m, only: Fd3dMemory, Fd3dVariantFor
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
@@ -28,6 +29,7 @@ module fd3d_m
   public :: fd3d_t, Fd3dNew, Fd3dModfd, Fd3dAdvance, Fd3dGather, Fd3dFree
 
   integer, parameter :: entries = 1024          !< cells that a source or receiver is spread over, about
+  integer, parameter :: entries_fault = 3072    !< of a point of a fault: six parts of a tensor, 8 x 8 x 8 cells each
 
   type, extends(fd3d_state_t) :: fd3d_t
   contains
@@ -39,6 +41,7 @@ module fd3d_m
     procedure :: need => Fd3dNeed
     procedure, nopass :: choose => Fd3dVariantFor
     procedure :: free => Fd3dFree
+    procedure :: trial => Fd3dRate
     procedure :: passport, moment, state_size, save => save_state, load
   end type fd3d_t
 
@@ -102,10 +105,19 @@ contains
     type(window_t), intent(in) :: window
     integer, intent(in) :: traces
     type(fd3d_grid_t) :: grid
+    real(dp) :: all
     integer :: width(6), pad(3)
     call Fd3dGrid(scheme, window, grid, width, pad)
-    bytes = Fd3dMemory(scheme%variant, grid, entries*max(1, scheme%source%fault%n) + entries*traces, traces, scheme%nt)
+    all = entries*(1.0_dp + traces) + real(entries_fault, dp)*scheme%source%fault%n
+    bytes = Fd3dMemory(scheme%variant, grid, int(min(all, real(huge(1), dp))), traces, scheme%nt)
   end function Fd3dNeed
+
+  !> Cell updates a second on CPU cores, by a trial of some tenths of a second.
+  real(dp) function Fd3dRate(self, scheme) result(rate)
+    class(fd3d_t), intent(in) :: self
+    type(scheme_t), intent(in) :: scheme
+    rate = Fd3dTrial(Fd3dVariantFor(scheme%variant, .false.), scheme)
+  end function Fd3dRate
 
   !> Gives back all memory; twice is harmless.
   subroutine Fd3dFree(self)

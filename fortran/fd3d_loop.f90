@@ -13,7 +13,8 @@ module fd3d_loop_m
   private
   public :: Fd3dTurn, Fd3dFinish, Fd3dSettle
 
-  integer, parameter :: chunk_gpu = 20              !< steps of a chunk on a GPU
+  integer, parameter :: chunk_least = 20, chunk_most = 500   !< steps of a chunk on a GPU
+  real(dp), parameter :: chunk_gpu = 5.0e8_dp       !< cell updates of a chunk there: some hundredths of a second
   real(dp), parameter :: chunk_updates = 2.0e7_dp   !< cell updates of a chunk on CPU cores: some tenths of a second
 
 contains
@@ -27,8 +28,11 @@ contains
     integer :: n
     done = .false.
     if (self%chunk == 0) then
-      self%chunk = chunk_gpu
-      if (.not. self%queues) self%chunk = int(min(100.0_dp, max(1.0_dp, chunk_updates/product(real(self%grid%n, dp)))))
+      if (self%queues) then
+        self%chunk = int(min(real(chunk_most, dp), max(real(chunk_least, dp), chunk_gpu/product(real(self%grid%n, dp)))))
+      else
+        self%chunk = int(min(100.0_dp, max(1.0_dp, chunk_updates/product(real(self%grid%n, dp)))))
+      end if
     end if
     if (self%queues .and. self%ahead > 1) then
       call Look(self, 1, error)

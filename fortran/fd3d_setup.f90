@@ -3,7 +3,7 @@ module fd3d_setup_m
   use anelastic_m, only: anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use checksum_c, only: checksum_floats
   use error_m, only: error_t, Fail
-  use fault_m, only: FaultSample
+  use fault_m, only: FaultSample, FaultSlip
   use fd3d_engine_m, only: fd3d_grid_t, side_free, side_one_way, side_outside, side_periodic
   use fd3d_films_m, only: FilmsPlan
   use fd3d_layers_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
@@ -316,7 +316,7 @@ contains
       total = sum(abs(real(self%scheme%q, dp)))
       if (s%kind == source_fault) then
         strongest = real(maxval(abs(s%fault%rate)), dp)
-        total = maxval(s%fault%area)/self%scheme%dt
+        total = FaultSlip(s%fault)/self%scheme%dt
       end if
       strongest = strongest*maxval(abs(list%w(:list%n)))
       if (.not. (strongest > 0 .and. strongest <= huge(1.0_sp))) then
@@ -384,7 +384,7 @@ contains
     n = min(self%scheme%nt - self%steps, max(1, numbers_at_once/self%sources))
     allocate (q(self%sources, n))
     if (self%scheme%source%kind == source_fault) then
-      call FaultSample(self%scheme%source%fault, self%scheme%t_start + (first - 0.5_dp)*self%scheme%dt, self%scheme%dt, q)
+      call FaultSample(self%scheme%source%fault, self%scheme%t_start, self%scheme%dt, first, q)
     else
       q(1, :) = self%scheme%q(first:first + n - 1)
     end if

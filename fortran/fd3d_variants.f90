@@ -1,6 +1,6 @@
 !> The kernel variants of the 3D solver (variants.f90), which one a rank computes with, and engines of them.
 module fd3d_variants_m
-  use error_m, only: error_t, Fail
+  use error_m, only: error_t, Fail, FailFromC
   use fd3d_c, only: fd3d_need, fd3d_variant_about, fd3d_variant_built, fd3d_variant_count, fd3d_variant_name, &
                     fd3d_variant_needs_gpu
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
@@ -12,7 +12,7 @@ module fd3d_variants_m
   use variants_m, only: variants_t
   implicit none
   private
-  public :: fd3d_variants, fd3d_variants_t, Fd3dVariantFor, Fd3dEngineNew, Fd3dMemory
+  public :: fd3d_variants, fd3d_variants_t, Fd3dVariantFor, Fd3dEngineNew, Fd3dMemory, Fd3dGridCheck
 
   type, extends(variants_t) :: fd3d_variants_t
   contains
@@ -45,6 +45,14 @@ contains
     if (.not. fd3d_variants%needs_gpu(name)) return
     if (fd3d_need(CString(name), Native3dCfg(grid), entries, traces, steps, host, device) == 0) bytes = real(device, dp)
   end function Fd3dMemory
+
+  !> Fails on a grid that no engine can take, as one too thin for its differentiators.
+  subroutine Fd3dGridCheck(grid, error)
+    type(fd3d_grid_t), intent(in) :: grid
+    type(error_t), allocatable, intent(inout) :: error
+    integer(c_long) :: host, device
+    call FailFromC(fd3d_need(CString('cpu'), Native3dCfg(grid), 0, 0, 0, host, device), error)
+  end subroutine Fd3dGridCheck
 
   !> An engine of the variant `name`, without a grid yet. Fails on an unknown name.
   subroutine Fd3dEngineNew(name, engine, error)

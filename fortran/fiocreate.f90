@@ -194,7 +194,7 @@ contains
       unit = 'm s-1'
       meaning = 'particle velocity along x, to the right'
       if (name == 'vy') meaning = 'particle velocity along y'
-      if (name == 'vz') meaning = 'particle velocity along z, downwards   '
+      if (name == 'vz') meaning = 'particle velocity along z, downwards'
     case ('s')
       unit = 'Pa'
       meaning = 'stress, component '//name(2:3)//', tension positive'

@@ -85,9 +85,11 @@ contains
       if (v(1) <= layers%top(layers%n)) call Fail(error, Here(file)//'top = '//Str(v(1))//' m, must be below the layer before, '// &
                                                   Str(layers%top(layers%n))//' m')
     end if
-    if (v(2) < 50 .or. v(2) > 15000 .or. v(4) < 1 .or. v(4) > 30000) then
+    if (abs(v(1)) > 1.0e7_dp) then
+      call Fail(error, Here(file)//'top = '//Str(v(1))//' m, must be -1e7 .. 1e7')
+    else if (v(2) < 50 .or. v(2) > 15000 .or. v(4) < 1 .or. v(4) > 30000) then
       call Fail(error, Here(file)//'vp = '//Str(v(2))//' m/s, rho = '//Str(v(4))//' kg/m3, must be 50 .. 15000 and 1 .. 30000')
-    else if (v(3) < 0 .or. v(3)**2*4/3 > v(2)**2) then
+    else if (v(3) < 0 .or. v(3) > sqrt(0.75_dp)*v(2)*(1 + 1e-12_dp)) then
       call Fail(error, Here(file)//'vs = '//Str(v(3))//' m/s, must be 0 (a fluid) or more, and less than 0.866 vp = '// &
                 Str(sqrt(0.75_dp)*v(2), 6)//' m/s')
     else if (attenuates .and. any(v(5:) < 1)) then

@@ -1,6 +1,7 @@
 !> Does a survey fit into the memory of its machines? A sentence before the first shot, not the system's killer in its midst.
 module memory_m
   use error_m, only: error_t, Fail
+  use fd3d_check_m, only: Fd3dFilmNumbers
   use kinds_m, only: dp, i8
   use nodes_m, only: node_t
   use prospect_m, only: prospect_t
@@ -17,7 +18,9 @@ module memory_m
   ! Floats a node of the window: vp and rho, in the message and out of it.
   integer, parameter :: floats_window = 4
   ! The same in 3D: fields, averaged media, memory variables of layers or of attenuation, and the medium with its ring.
-  integer, parameter :: floats_3d = 18 + 5, floats_3d_anelastic = 40 + 8
+  integer, parameter :: floats_3d = 18 + 5, floats_3d_anelastic = 30 + 8
+  ! Of a point of a fault: six parts of a tensor over 8 x 8 x 8 cells, six numbers each, in the list and in the engine.
+  integer, parameter :: bytes_point = 2*6*512*24
   real(dp), parameter :: process = 3.0e7_dp       !< of a rank that does nothing: program, MPI, NetCDF [bytes]
 
   !> What the ranks of a survey need.
@@ -81,6 +84,13 @@ contains
       memory%worker = process + 4*(merge(floats_3d_anelastic, floats_3d, s%attenuates)*cells + 2*window_parts*inner &
                                    + 4*traces*s%nt + 2*gathers)
       memory%master = process + 4*(window_parts*product(real(e%n, dp)) + 2*window_parts*inner + 2*gathers)
+      if (size(prospect%snapshot_records) > 0) then
+        memory%worker = memory%worker + 16*Fd3dFilmNumbers(s, window)
+        memory%master = memory%master + 12*Fd3dFilmNumbers(s, window)
+      end if
+      if (s%source%fault%n == 0) return
+      memory%worker = memory%worker + real(bytes_point, dp)*s%source%fault%n + 8*real(size(s%source%fault%rate), dp)
+      memory%master = memory%master + 8*real(size(s%source%fault%rate), dp)
     end associate
   end subroutine Need3d
 

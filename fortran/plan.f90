@@ -110,6 +110,7 @@ contains
     call Row('traces', Str(s%nt_out)//' samples of '//Str(1000*s%dt_out)//' ms; components '//s%components)
     call Row('frequency', 'highest '//Str(s%fmax, 4)//' Hz: '//Str(s%ppw, 4)//' points per shortest wavelength, '// &
              'group velocity within '//Str(100*s%coeffs_error, 2)//' %')
+    if (s%warnings /= '') call Row('beware', s%warnings)
   end subroutine PrintScheme
 
   subroutine Measure(prospect, span, error)
@@ -247,6 +248,8 @@ contains
     if (device_count() == 0) then
       rc = device_why(len(buffer), buffer)
       call Row('GPU', 'none here: '//FString(buffer))
+      call Needs(prospect, physics, huge(1.0_dp), need, too_large, error)
+      if (.not. allocated(error)) call Row('GPU memory', MemoryBytes(need)//' for the largest shot')
       return
     end if
     call FailFromC(device_use(0), error)

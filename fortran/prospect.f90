@@ -2,6 +2,7 @@
 module prospect_m
   use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use error_m, only: error_t, Fail
+  use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dNear
   use faults_m, only: FaultAdd, faults_t, FaultsRaise
   use files_m, only: Crc32, Hex
   use keymap_m, only: keymap_t, KeymapRead, KeymapShot
@@ -64,6 +65,7 @@ contains
     end if
     if (allocated(error)) return
     call CheckShots(prospect, error)
+    if (job%three_d .and. .not. allocated(error)) call Fd3dCheckStrength(prospect%scheme, error)
     if (.not. allocated(error)) call CheckSize(prospect, error)
     if (.not. allocated(error)) call ChooseSnapshots(prospect, error)
     if (.not. allocated(error)) call CheckSnapshots(prospect, error)
@@ -80,7 +82,8 @@ contains
     call SchemeBand(prospect%job, prospect%wavelet, band, reference)
     call AnelasticFit(band(1), band(2), a, error)
     if (prospect%model%earth%qmin < anelastic_least_q) call Fail(error, 'the smallest Q of the model is '// &
-      Str(prospect%model%earth%qmin, 4)//', at least '//Str(anelastic_least_q)//' can be modelled')
+      Str(prospect%model%earth%qmin, 4)//', at least '//Str(anelastic_least_q)// &
+      ' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
     if (.not. allocated(error)) v = v*sqrt(AnelasticUnrelaxed(a, 1/prospect%model%earth%qmin, reference))
   end function Fastest
 
@@ -107,10 +110,19 @@ contains
     type(faults_t) :: faults
     type(shot_t) :: shot
     type(window_t) :: window
-    integer :: i
+    character(:), allocatable :: nearest
+    integer :: i, near, n, r
+    near = 0
     do i = 1, prospect%keymap%n
       call KeymapShot(prospect%keymap, i, shot)
       call ModelShape(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, fault)
+      if (prospect%job%three_d .and. .not. allocated(fault)) then
+        if (.not. faults%full()) &
+          call Fd3dCheckShot(prospect%model%earth, prospect%job, prospect%scheme, shot, window, fault)
+        call Fd3dNear(prospect%scheme, shot, n, r)
+        if (n > 0 .and. near == 0) call SayNear(prospect%scheme, shot, r, nearest)
+        near = near + n
+      end if
       if (allocated(fault)) then
         call FaultAdd(faults, fault%message)
         deallocate (fault)
@@ -122,7 +134,23 @@ contains
       end if
     end do
     call FaultsRaise(faults, 'the geometry', error)
+    if (near == 0) return
+    if (prospect%scheme%warnings /= '') prospect%scheme%warnings = prospect%scheme%warnings//new_line('a')
+    prospect%scheme%warnings = prospect%scheme%warnings//Str(near)//' receiver(s) are closer than 5 cells to their source, the '// &
+      'first of them '//nearest//': there the source''s spread over the grid shows, by tens of per cent near a free surface; '// &
+      'use a smaller dx, or do not trust them'
   end subroutine CheckShots
+
+  !> Channel r of a shot in words.
+  pure subroutine SayNear(scheme, shot, r, s)
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    integer, intent(in) :: r
+    character(:), allocatable, intent(out) :: s
+    s = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &
+        Str(norm2([shot%rx(r) - shot%sx, shot%ry(r) - shot%sy, shot%rz(r) - shot%sz]), 4)//' m away with cells of '// &
+        SchemeSpacing(scheme)//' m'
+  end subroutine SayNear
 
   !> A gather travels in one message.
   subroutine CheckSize(prospect, error)
@@ -300,11 +328,13 @@ contains
       if (size(prospect%snapshot_records) > 0 .and. s%snapshot > 0 .and. s%snapshot < s%dt) &
         call Fail(error, 'snapshot = '//Str(s%snapshot)// &
         ' s is shorter than the time step, '//Str(s%dt)//' s: give at least that')
-      if (allocated(error) .or. s%dy > 0) return
+      if (allocated(error)) return
       do i = 1, size(prospect%snapshot_records)
         call KeymapShot(prospect%keymap, findloc(prospect%keymap%record, prospect%snapshot_records(i), 1), shot)
         call ModelShape(prospect%model, prospect%job, shot, s%dx, s%dz, window, error)
+        if (s%dy > 0 .and. .not. allocated(error)) call Fd3dCheckFilms(s, shot, window, error)
         if (allocated(error)) return
+        if (s%dy > 0) cycle
         nodes = ((window%nx - 1)/s%snapshot_step + 1.0_dp)*((window%nz - 1)/s%snapshot_step + 1)
         times = (s%nt_out - 1)*s%dt_out/s%snapshot + 1
         if (nodes*times > numbers_most) &

@@ -149,6 +149,7 @@ contains
     call Axis('y', 2, 'distance along y')
     call Axis('z', 3, 'depth')
     call FioText(file, 'z', 'positive', 'down', error)
+    call FioText(file, 'z', 'standard_name', 'depth', error)
     call FioSeals(file, error)
     do f = 1, size(gather%film)
       associate (film => gather%film(f))

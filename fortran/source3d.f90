@@ -1,7 +1,8 @@
 !> What acts in a 3D job: a kind of source at the shot's position with one history, the wavelet, or a fault of many points.
 module source3d_m
   use error_m, only: error_t, Fail
-  use fault_m, only: fault_t, FaultEnd, FaultMoment, FaultRead
+  use fault_m, only: fault_t, FaultEnd, FaultMoment
+  use faultnc_m, only: FaultFile
   use focal_m, only: FocalMoment, FocalTensor
   use kinds_m, only: dp, sp
   use params_m, only: job_t
@@ -58,7 +59,7 @@ contains
       if (job%fault == '') then
         call Fail(error, 'source=fault: give fault=FILE')
       else
-        call FaultRead(job%fault, [job%fault_lon, job%fault_lat], job%x_azimuth, source%fault, error)
+        call FaultFile(job%fault, [job%fault_lon, job%fault_lat], job%x_azimuth, source%fault, error)
       end if
     end select
   end subroutine SourceDerive

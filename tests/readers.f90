@@ -21,6 +21,7 @@ module readers_m
   use params_m, only: job_t
   use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS, MSG_START, MSG_WRITTEN
   use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Text, Verdict
+  use readers3d_m, only: Fault, Layers
   use readers_kept_m, only: Lock, State
   use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid
   use shot_m, only: shot_t
@@ -37,7 +38,7 @@ module readers_m
   public :: FuzzOne, FuzzReaders
 
   character(*), parameter :: FuzzReaders = 'numbers params scheme arguments keymap journal raw netcdf wavelet gathers letters start '// &
-                                         'state lock'
+                                         'state lock fault layers'
 
   type, bind(c) :: layout_t                      !< struct fio_layout
     integer(c_long) :: header, total, begin, bytes, records
@@ -98,6 +99,10 @@ contains
       outcome = State(input, at)
     case ('lock')
       outcome = Lock(input, at)
+    case ('fault')
+      outcome = Fault(input, at)
+    case ('layers')
+      outcome = Layers(input, at)
     case default
       outcome = -2
     end select

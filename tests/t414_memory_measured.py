@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the program says each rank will need is what the rank then takes; and a survey too large for the machine is told so before its
 first shot."""
+import importlib
 import os
 import re
 import subprocess
@@ -27,8 +28,8 @@ def megabytes(text):
     return float(number) * {"MB": 1, "GB": 1000}[unit]
 
 
-def compare(what, *words):
-    r = subprocess.run(["mpirun", "-n", "2", sys.executable, "watch.py", PROGRAM, "par=job.par", "overwrite=y", *words],
+def compare(what, *words, program=PROGRAM):
+    r = subprocess.run(["mpirun", "-n", "2", sys.executable, "watch.py", program, "par=job.par", "overwrite=y", *words],
                        capture_output=True, text=True, timeout=250, stdin=subprocess.DEVNULL)
     said = re.search(r"memory +([\d.]+ .B) a worker, ([\d.]+ .B) rank 0", r.stderr)
     if r.returncode != 0 or not said:
@@ -48,6 +49,17 @@ else:
     compare("fortran, 0.3 Mcells", "dx=1.6", "dz=1.6", "tmax=0.004", "fpeak=60", "variant=fortran")
     compare("snapshots", "dx=2", "dz=2", "snapshot=0.01", "variant=cpu")
     compare("long traces of three components", "dt=1e-5", "dt_out=2e-5", "components=p,vx,vz", "variant=cpu")
+
+if "debug" not in str(PROGRAM):
+    small = importlib.import_module("mini3d")
+    two_layers = "0 2500 1200 2000 {q}\n200 3000 1500 2200 {q}\n"
+    words = ("dx=5.5", "fpeak=15", "tmax=0.06", "dt_out=0.002", "threads=1", "components=vx")
+    small.make(shots=1, layers=two_layers.format(q=""), output="three.nc")
+    compare("3D, 0.8 Mcells", *words, program=small.PROGRAM)
+    compare("3D, films", *words, "snapshot=0.001", "snapshot_planes=top,y20,z100", "snapshot_fields=vx,vy,vz,p", program=small.PROGRAM)
+    small.make(shots=1, layers=two_layers.format(q="80 40"), output="three.nc")
+    compare("3D with attenuation", *words, program=small.PROGRAM)
+    make(shots=1, aperture=-1)
 
 total = next(int(line.split()[1]) for line in open("/proc/meminfo") if line.startswith("MemTotal")) / 1e6
 before = sorted(os.listdir("."))

@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+import segyio
 import xarray as xr
 from netCDF4 import Dataset
 
@@ -80,6 +81,18 @@ with Dataset("one.nc") as ds:
         crc = zlib.crc32(data.astype(data.dtype.newbyteorder(">")).tobytes(), crc)
     claim(crc == int(ds["checksum"][0]), "the checksum, as the file says it is made, y included")
 
+# --- SEG-Y --------------------------------------------------------------------------------------------------------------
+
+for component, unit in (("szz", 1), ("vy", 6), ("exy", -1)):
+    r = subprocess.run([sys.executable, os.path.join(os.environ["ROOT"], "tools", "spl-export"), "one.nc", "--component", component,
+                        "-o", "one.segy", "--overwrite"], capture_output=True, text=True)
+    with segyio.open("one.segy", ignore_geometry=True) as f:
+        text, h = segyio.tools.wrap(f.text[0]), f.header[0]
+        same = np.array_equal(f.trace.raw[:].reshape(2, 5, -1), traces("one.nc", component).astype("f4"))
+        claim(r.returncode == 0 and same and h[203] == unit and h[85] == 4170 and h[77] == -1230 and "3D ELASTIC" in text
+              and "(M3/S)" in text and "DX, DY, DZ 40, 40, 40 M" in text,
+              f"spl-export of {component}: traces bit for bit, unit {h[203]}, y of group {h[85]} and source {h[77]} cm, 3D in words {r.stderr}")
+
 # --- films and maps ----------------------------------------------------------------------------------------------------
 
 with xr.open_dataset("one.nc.snap11.nc") as ds:
@@ -94,7 +107,7 @@ with xr.open_dataset("one.nc.snap11.nc") as ds:
 
 # --- killed in the midst -----------------------------------------------------------------------------------------------
 
-make(shots=1, tmax=0.5, snapshot=0.1, snapshot_fields="vz,p", pgv="y", checkpoint=0, variant="fortran")    # slow enough to be killed
+make(shots=1, tmax=2, snapshot=0.1, snapshot_fields="vz,p", pgv="y", checkpoint=0, variant="fortran")    # slow enough to be killed
 told(run("par=job.par", "output=whole.nc"), 0, "undisturbed")
 kills = 0
 for attempt in range(6):

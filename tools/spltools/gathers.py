@@ -47,7 +47,8 @@ class Gather:
 class Gathers:
     """A file of gathers. slots count from 0, in the order of record numbers.
 
-    record, status, nrec (nshots); time (nt) [s]; nt, dt [s]; nrec_max; components, any of VARIABLES; attributes {name: value}.
+    record, status, nrec (nshots); time (nt) [s]; nt, dt [s]; nrec_max; components, any of VARIABLES; attributes {name: value};
+    three_d: of a 3D job.
     """
 
     def __init__(self, path):
@@ -65,6 +66,7 @@ class Gathers:
         self.time = self._numbers('time')
         self.nt, self.nrec_max, self.nshots = (self._header.dimensions[d] for d in ('time', 'receiver', 'shot'))
         self.dt = float(self.time[1] - self.time[0]) if self.nt > 1 else 0.0
+        self.three_d = 'receiver_y_used' in self._header.variables
         self.components = [c for c, name in VARIABLES.items() if name in self._header.variables]
 
     def _check_shapes(self):

@@ -17,10 +17,13 @@ Coordinates keep 1 cm or better: the scalar (bytes 69 and 71) is the first of -1
 of them exactly, else the finest that fits 32 bits. Receiver group elevation is negative below the sea surface,
 source depth positive. Offset is signed, in whole metres. SEG-Y holds at most 32767 samples of at most 32767
 microseconds; SU 65535 of each, for its numbers have no sign."""
+PAIRS = ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')
 COMPONENT_NAME = {'p': 'PRESSURE', 'vx': 'PARTICLE VELOCITY ALONG X, TO THE RIGHT', 'vz': 'PARTICLE VELOCITY ALONG Z, DOWNWARDS',
-                  'vy': 'PARTICLE VELOCITY ALONG Y'}
-UNIT_CODE = {'p': 1, 'vx': 6, 'vz': 6, 'vy': 6}   # bytes 203-204: pascal, metres per second
-POLARITY = {'p': 2, 'vx': 0, 'vz': 1, 'vy': 0}             # 2: more pressure is positive; 1: upward movement is negative
+                  'vy': 'PARTICLE VELOCITY ALONG Y', **{'s' + c: f'STRESS {c.upper()}, TENSION POSITIVE,' for c in PAIRS},
+                  **{'e' + c: f'RATE OF STRAIN {c.upper()}' for c in PAIRS},
+                  **{'w' + c: f'RATE OF ROTATION ABOUT {c.upper()}' for c in 'xyz'}}
+UNIT_CODE = {'Pa': 1, 'm s-1': 6}                 # bytes 203-204: pascal, metres per second; -1: another, see the textual header
+POLARITY = {'p': 2, 'vz': 1}                      # 2: more pressure is positive; 1: upward movement is negative
 TRACES_MAX = segyheader.LIMIT[4]
 
 
@@ -245,7 +248,7 @@ def traces(survey, g, part, done, kind, a):
     if a.kind == 'segy':
         h['midpoint_x'] = np.rint((g.rx + g.sx) / 2 * survey.xy_scalar)
         h['midpoint_y'] = np.rint((g.ry + g.sy) / 2 * survey.xy_scalar)
-        h['shot_point_number'], h['shot_point_scalar'], h['units'] = g.record, 1, UNIT_CODE[g.component]
+        h['shot_point_number'], h['shot_point_scalar'], h['units'] = g.record, 1, UNIT_CODE.get(g.units, -1)
     samples = g.raw[:, part.first:part.first + part.n]
     block['samples'] = ibmfloat.from_ieee(samples) if a.ibm else samples.view('>u4')
     return block
@@ -265,7 +268,7 @@ def binary_values(survey, part, a):
     return {'job': 1, 'line': 1, 'reel': 1, 'traces_per_ensemble': most if most <= segyheader.LIMIT[2] else 0,
             'interval': survey.interval, 'interval_field': survey.interval, 'samples': part.n, 'samples_field': part.n,
             'format': 1 if a.ibm else 5, 'fold': 1, 'sorting': 5, 'vertical_sum': 1, 'measurement_system': 1,
-            'polarity': POLARITY[a.component], 'revision': 0x0100, 'fixed_length': 1}
+            'polarity': POLARITY.get(a.component, 0), 'revision': 0x0100, 'fixed_length': 1}
 
 
 def text_lines(survey, part, a):
@@ -276,14 +279,13 @@ def text_lines(survey, part, a):
     wavelet = wavelet_words(f)
     return [
         'SYNTHETIC SEISMIC DATA, MODELLED BY ' + f.text('source', 'SplFd2dmod').upper(),
-        '2D ACOUSTIC FINITE DIFFERENCES, COMMON SOURCE GATHERS',
+        f'{"3D ELASTIC" if f.three_d else "2D ACOUSTIC"} FINITE DIFFERENCES, COMMON SOURCE GATHERS',
         f'DATA: {COMPONENT_NAME[a.component]} IN {survey.units.upper()}, {"IBM" if a.ibm else "IEEE"} FLOATS, NOT SCALED OR GAINED',
         f'RECORDS {first.record} TO {last.record}: {len(part.slots)} SHOTS, {part.traces} TRACES',
         f'SAMPLES {part.n}, INTERVAL {survey.interval} MICROSECONDS, FIRST SAMPLE AT {delay} MS',
         'TIME ZERO IS TIME ZERO OF THE SOURCE', '',
-        'SOURCE TERM: VOLUME INJECTION RATE Q(T) DELTA(X - XS), Q IN M2/S PER METRE',
-        '  P = RHO DQ/DT * G, G(R,T) = H(T - R/C) / (2 PI SQRT(T**2 - R**2/C**2))',
-        *wavelet, '',
+        *source_words(f), *wavelet, '',
+        f'COORDINATES IN METRES, X {f.text("x_azimuth")} DEGREES FROM NORTH, Y 90 DEGREES FURTHER, Z DOWN' if f.three_d else
         'COORDINATES IN METRES, X ALONG THE LINE, Z DOWN',
         f'  COORDINATE SCALAR {-survey.xy_scalar}, DEPTH SCALAR {-survey.z_scalar}; POSITIONS '
         + {'used': 'USED BY THE MODELLING', 'asked': 'ASKED FOR'}[a.positions],
@@ -297,20 +299,30 @@ def text_lines(survey, part, a):
         '', *grid_words(f)]
 
 
+def source_words(f):
+    """Lines on what acts."""
+    if f.three_d:
+        return ['SOURCE TERM: ' + f.text('source_term').upper().replace('[', '(').replace(']', ')')]
+    return ['SOURCE TERM: VOLUME INJECTION RATE Q(T) DELTA(X - XS), Q IN M2/S PER METRE',
+            '  P = RHO DQ/DT * G, G(R,T) = H(T - R/C) / (2 PI SQRT(T**2 - R**2/C**2))']
+
+
 def wavelet_words(f):
     """Lines on the wavelet: its name, and the parameters that make it."""
     kind = f.parameters().get('wavelet', '')
+    if f.parameters().get('source') == 'fault':
+        return [f'WAVELET: {f.text("wavelet")}'.upper()]
     names = {'ricker': ['fpeak'], 'ormsby': ['f1', 'f2', 'f3', 'f4'], 'file': ['wavelet_file']}.get(kind, []) + ['amplitude']
     words = ', '.join(f'{n} {f.text(n)}' for n in names if f.text(n))
     zero = f.text('wavelet_time_zero')
-    lines = [f'WAVELET Q: {f.text("wavelet", "SEE THE NETCDF FILE")}; {words}'.upper()]
-    return lines + ([f'  TIME ZERO OF Q AT {zero} S'] if zero else [])
+    lines = [f'WAVELET{"" if f.three_d else " Q"}: {f.text("wavelet", "SEE THE NETCDF FILE")}; {words}'.upper()]
+    return lines + ([f'  ITS TIME ZERO AT {zero} S' if f.three_d else f'  TIME ZERO OF Q AT {zero} S'] if zero else [])
 
 
 def grid_words(f):
     """Lines on grid, model and job, as far as the file tells."""
-    lines = []
-    for title, names in (('GRID', (('grid_spacing_m', 'DX, DZ {} M'), ('time_step_s', 'DT {} S'))),
+    lines, spacing = [], 'DX, DY, DZ {} M' if f.three_d else 'DX, DZ {} M'
+    for title, names in (('GRID', (('grid_spacing_m', spacing), ('time_step_s', 'DT {} S'))),
                          ('SCHEME', (('half_length', 'HALF-LENGTH {}'), ('coeffs', '{} WEIGHTS'), ('top', 'TOP {}'))),
                          ('MODEL', (('model', '{}'), ('model_hash', 'HASH {}'))),
                          ('JOB', (('fingerprint', '{}'), ('keymap_hash', 'KEY-MAP {}')))):

@@ -1,0 +1,294 @@
+!> What can be known of a 3D shot before anything is computed: that its source acts in rock or water, that its receivers do not hang
+!> in the air, that points and planes lie where the grid can take them.
+module fd3d_check_m
+  use earth_m, only: earth_t, EarthCell
+  use error_m, only: error_t, Fail
+  use fd3d_engine_m, only: fd3d_grid_t
+  use fd3d_list_m, only: fd3d_list_t, Fd3dMoment
+  use fd3d_records_m, only: Fd3dComponent
+  use fd3d_setup_m, only: Fd3dGrid
+  use fd3d_variants_m, only: Fd3dGridCheck
+  use kinds_m, only: dp, sp
+  use mixture_m, only: medium_parts
+  use params_m, only: job_t
+  use scheme_m, only: scheme_t
+  use shot_m, only: shot_t
+  use source3d_m, only: source_fault, source_moment, source_volume, SourceWords
+  use table_m, only: SplitList
+  use text_m, only: Str, ToReal
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: Fd3dCheckShot, Fd3dCheckStrength, Fd3dCheckFilms, Fd3dFilmNumbers, Fd3dNear
+
+  real(dp), parameter :: near = 5                 !< cells: closer to a source its spread over the grid shows
+  real(dp), parameter :: films_most = 2.0e9_dp    !< numbers of one message
+
+contains
+
+  !> One sentence on the first thing that is wrong with a shot in its window.
+  subroutine Fd3dCheckShot(earth, job, scheme, shot, window, error)
+    type(earth_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: i
+    if (scheme%source%kind /= source_fault) then
+      call CheckSource('the source', [shot%sx, shot%sy, shot%sz], any(abs(scheme%source%moment(4:)) > 0) .or. &
+                       any(abs(scheme%source%moment(2:3) - scheme%source%moment(1)) > 0), .false.)
+    else
+      do i = 1, scheme%source%fault%n
+        call CheckSource('point '//Str(i)//' of the fault', [shot%sx, shot%sy, shot%sz] + scheme%source%fault%x(:, i), .true., &
+                         scheme%source%fault%potency(i))
+        if (allocated(error)) exit
+      end do
+    end if
+    if (.not. allocated(error)) call CheckReceivers(earth, job, shot, window, error)
+    if (.not. allocated(error)) call CheckEnds(scheme, shot, window, error)
+
+  contains
+
+    !> `shears`: it does more than push to all sides. `rigid`: it needs the rigidity of the rock.
+    subroutine CheckSource(what, x, shears, rigid)
+      character(*), intent(in) :: what
+      real(dp), intent(in) :: x(3)
+      logical, intent(in) :: shears, rigid
+      real(sp) :: medium(medium_parts)
+      character(:), allocatable :: begin
+      integer :: c(3)
+      begin = 'shot record '//Str(shot%record)//': '//what//' at '//Place(x)//' lies '
+      c = CellOf(window, x)
+      if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) then
+        call Fail(error, begin//'outside the window, '//Extent(window)//': widen aperture or depth, or look at '// &
+                  trim(merge('the shot''s place, fault_lon and fault_lat', 'its place                                ', &
+                             scheme%source%kind == source_fault)))
+        return
+      end if
+      call EarthCell(earth, job, window, c, medium, error)
+      if (allocated(error)) return
+      if (.not. medium(1) > 0) then
+        call Fail(error, begin//'in the air: '//Ground(earth, job, window, c))
+      else if (rigid .and. .not. medium(2) > 0) then
+        call Fail(error, begin//'in a fluid, but the file leaves its rigidity to the model: give SRF 2.0, or a place in rock')
+      else if (shears .and. .not. medium(2) > 0 .and. (scheme%source%kind == source_moment .or. &
+                                                       scheme%source%kind == source_fault)) then
+        call Fail(error, begin//'in a fluid (vs = 0 there), which cannot shear: give source=explosion or volume, or a '// &
+                  'place in rock')
+      end if
+    end subroutine CheckSource
+
+  end subroutine Fd3dCheckShot
+
+  !> Receivers in the air would record nothing.
+  subroutine CheckReceivers(earth, job, shot, window, error)
+    type(earth_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp) :: medium(medium_parts)
+    real(dp) :: x(3)
+    integer :: r, n, first
+    if (earth%layers%n > 0) return                ! none of them is air
+    n = 0
+    first = 0
+    do r = 1, size(shot%rx)
+      x = [shot%rx(r), shot%ry(r), shot%rz(r)]
+      call EarthCell(earth, job, window, CellOf(window, x), medium, error)
+      if (allocated(error)) return
+      if (medium(1) > 0) cycle
+      n = n + 1
+      if (first == 0) first = r
+    end do
+    if (n == 0) return
+    x = [shot%rx(first), shot%ry(first), shot%rz(first)]
+    call Fail(error, 'shot record '//Str(shot%record)//': '//Str(n)//' receiver(s), the first of them channel '// &
+              Str(shot%channel(first))//' at '//Place(x)//', stand in the air and would record nothing: '// &
+              Ground(earth, job, window, CellOf(window, x)))
+  end subroutine CheckReceivers
+
+  !> Sources and receivers are spread over cells to all sides, which must be there; the outermost tell.
+  subroutine CheckEnds(scheme, shot, window, error)
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(fd3d_grid_t) :: grid
+    type(fd3d_list_t) :: list
+    character(32), allocatable :: names(:)
+    character(*), parameter :: advice = ': give it more room (aperture, depth, npml, or a smaller dx)'
+    real(dp) :: corner(3), at(3)
+    integer :: width(6), pad(3), c, i
+    call Fd3dGrid(scheme, window, grid, width, pad)
+    corner = [window%x0, window%y0, window%z0] - pad*grid%d
+    call Fd3dGridCheck(grid, error)
+    if (allocated(error)) then
+      error%message = 'the grid of shot record '//Str(shot%record)//': '//error%message//advice
+      return
+    end if
+    do i = 1, 2
+      at = [shot%sx, shot%sy, shot%sz] - corner
+      if (scheme%source%fault%n > 0 .and. i == 1) at = at + minval(scheme%source%fault%x, 2)
+      if (scheme%source%fault%n > 0 .and. i == 2) at = at + maxval(scheme%source%fault%x, 2)
+      call Fd3dMoment(list, grid, at, [1, 1, 1, 1, 1, 1]*1.0_dp, 1, error)
+      if (allocated(error)) then
+        error%message = 'shot record '//Str(shot%record)//': the source comes too close to the end of the window, '// &
+          Extent(window)//': it takes 4 cells to all sides'//advice
+        return
+      end if
+    end do
+    list = fd3d_list_t()
+    allocate (names, source=SplitList(scheme%components))
+    do c = 1, size(names)
+      do i = 1, 2
+        at = [minval(shot%rx), minval(shot%ry), minval(shot%rz)] - corner
+        if (i == 2) at = [maxval(shot%rx), maxval(shot%ry), maxval(shot%rz)] - corner
+        call Fd3dComponent(list, grid, trim(names(c)), at, error)
+        if (allocated(error)) then
+          error%message = 'shot record '//Str(shot%record)//': receivers of '//trim(names(c))//', '// &
+            Place([minval(shot%rx), minval(shot%ry), minval(shot%rz)])//' to '// &
+            Place([maxval(shot%rx), maxval(shot%ry), maxval(shot%rz)])//', come too close to the end of the window, '// &
+            Extent(window)//': each takes 4 cells to all sides, rates of strain and rotation half_length more'//advice
+          return
+        end if
+        list%n = 0
+        list%start = [1]
+      end do
+    end do
+  end subroutine CheckEnds
+
+  !> What a step puts into a cell must be a number of single precision, with room above and below.
+  subroutine Fd3dCheckStrength(scheme, error)
+    type(scheme_t), intent(in) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: least = 1e-30_dp, most = 1e30_dp
+    real(dp) :: strength, added
+    strength = maxval(abs([scheme%source%force, scheme%source%moment]))
+    if (scheme%source%fault%n > 0) strength = maxval(abs(scheme%source%fault%m))*maxval(abs(scheme%source%fault%rate))
+    if (scheme%source%kind == source_volume) return          ! its wavelet is checked
+    added = strength*scheme%dt/(scheme%dx*scheme%dy*scheme%dz)
+    if (scheme%source%fault%n == 0) added = added*maxval(abs(scheme%q))
+    if (added >= least .and. added <= most) return
+    call Fail(error, 'the source is too '//trim(merge('weak  ', 'strong', added < least))//' for single precision, '// &
+              SourceWords(scheme%source)//': a step adds '//Str(added, 3)//' to a cell, must be '//Str(least)//' .. '// &
+              Str(most)//'; results are linear, so model another strength and scale them')
+  end subroutine Fd3dCheckStrength
+
+  !> Planes of snapshots must lie in the window, and all pictures fit into one message.
+  subroutine Fd3dCheckFilms(scheme, shot, window, error)
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    character(32), allocatable :: planes(:)
+    real(dp) :: place, low(3), high(3)
+    logical :: ok
+    integer :: p, a
+    if (scheme%pgv .and. scheme%pgv_depth >= window%z0 + window%nz*window%dz) &
+      call Fail(error, 'pgv_depth = '//Str(scheme%pgv_depth)//' m lies below the window of shot record '//Str(shot%record)// &
+                ', which ends at '//Str(window%z0 + window%nz*window%dz, 9)//' m: give a depth inside')
+    if (.not. scheme%snapshot > 0 .or. allocated(error)) return
+    low = [window%x0, window%y0, window%z0]
+    high = low + [window%nx*window%dx, window%ny*window%dy, window%nz*window%dz]
+    allocate (planes, source=SplitList(scheme%planes))
+    do p = 1, size(planes)
+      if (planes(p) == 'top') cycle
+      a = index('xyz', planes(p)(1:1))
+      call ToReal(trim(planes(p)(2:)), place, ok)
+      if (place >= low(a) .and. place < high(a)) cycle
+      call Fail(error, "snapshot_planes: '"//trim(planes(p))//"' lies outside the window of shot record "//Str(shot%record)// &
+                ', '//Str(low(a), 9)//' .. '//Str(high(a), 9)//' m along '//planes(p)(1:1))
+      return
+    end do
+    if (Fd3dFilmNumbers(scheme, window) > films_most) &
+      call Fail(error, 'the pictures of shot record '//Str(shot%record)//' are '//Str(Fd3dFilmNumbers(scheme, window), 3)// &
+                ' numbers, which are too large, at most 2e9: take fewer (snapshot), coarser (snapshot_step) or fewer planes')
+  end subroutine Fd3dCheckFilms
+
+  !> Numbers of all pictures of a shot.
+  pure real(dp) function Fd3dFilmNumbers(scheme, window) result(numbers)
+    type(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    character(32), allocatable :: planes(:)
+    real(dp) :: n(3)
+    integer :: p, a
+    numbers = 0
+    if (.not. scheme%snapshot > 0) return
+    n = ([window%nx, window%ny, window%nz] - 1)/scheme%snapshot_step + 1
+    allocate (planes, source=SplitList(scheme%planes))
+    do p = 1, size(planes)
+      a = max(1, index('xyz', planes(p)(1:1)))
+      if (planes(p) == 'top') a = 3
+      numbers = numbers + product(n)/n(a)
+    end do
+    numbers = numbers*size(SplitList(scheme%fields))*(floor((scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot) + 1)
+  end function Fd3dFilmNumbers
+
+  !> Receivers of a shot that are closer to its source than the grid can tell; `first`: one of them, 0 if there is none.
+  pure subroutine Fd3dNear(scheme, shot, n, first)
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    integer, intent(out) :: n, first
+    integer :: r
+    n = 0
+    first = 0
+    if (scheme%source%kind == source_fault) return
+    do r = 1, size(shot%rx)
+      if (norm2(([shot%rx(r), shot%ry(r), shot%rz(r)] - [shot%sx, shot%sy, shot%sz])/[scheme%dx, scheme%dy, scheme%dz]) >= &
+          near*(1 - 1e-6_dp)) cycle
+      n = n + 1
+      if (first == 0) first = r
+    end do
+  end subroutine Fd3dNear
+
+  ! --- pieces ---------------------------------------------------------------------------------------------------------
+
+  !> The window's cell that holds x; a place on the last face belongs to the last cell.
+  pure function CellOf(window, x) result(c)
+    type(window_t), intent(in) :: window
+    real(dp), intent(in) :: x(3)
+    integer :: c(3), n(3)
+    real(dp) :: place(3)
+    n = [window%nx, window%ny, window%nz]
+    place = (x - [window%x0, window%y0, window%z0])/[window%dx, window%dy, window%dz]
+    place = max(-1.0_dp, min(place, n + 1.0_dp))
+    c = floor(place) + 1
+    where (place >= n .and. place <= n*(1 + 1e-9_dp)) c = n
+  end function CellOf
+
+  !> Where the ground is below a cell in the air.
+  function Ground(earth, job, window, c) result(s)
+    type(earth_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: c(3)
+    character(:), allocatable :: s
+    type(error_t), allocatable :: error
+    real(sp) :: medium(medium_parts)
+    integer :: k
+    s = 'there is no ground below it; look at the model'
+    do k = c(3) + 1, window%nz
+      call EarthCell(earth, job, window, [c(1), c(2), k], medium, error)
+      if (allocated(error)) return
+      if (.not. medium(1) > 0) cycle
+      s = 'on the grid the ground there begins at z = '//Str(window%z0 + (k - 1)*window%dz, 9)//' m, give that or more'
+      return
+    end do
+  end function Ground
+
+  pure function Place(x) result(s)
+    real(dp), intent(in) :: x(3)
+    character(:), allocatable :: s
+    s = 'x = '//Str(x(1), 9)//', y = '//Str(x(2), 9)//', z = '//Str(x(3), 9)//' m'
+  end function Place
+
+  pure function Extent(window) result(s)
+    type(window_t), intent(in) :: window
+    character(:), allocatable :: s
+    s = 'x = '//Str(window%x0, 9)//' .. '//Str(window%x0 + window%nx*window%dx, 9)//', y = '//Str(window%y0, 9)//' .. '// &
+        Str(window%y0 + window%ny*window%dy, 9)//', z = '//Str(window%z0, 9)//' .. '//Str(window%z0 + window%nz*window%dz, 9)//' m'
+  end function Extent
+
+end module fd3d_check_m

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""A 3D survey on a GPU rank with CPU ranks beside it gives the gathers, films and maps that CPU ranks alone give, with every variant; a
+shot killed in its midst goes on from the state of the GPU with the same bits; what does not fit into the GPU is computed on cores."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+sys.dont_write_bytecode = True
+sys.path[:0] = [os.path.join(os.environ["ROOT"], "tests"), os.path.join(os.environ["ROOT"], "tools")]
+from check import claim, done, skip  # noqa: E402
+from spltools import cdf5  # noqa: E402
+from spltools.gathers import Gathers  # noqa: E402
+
+BOUND, SHOTS, COMPONENTS = 1e-5, 8, ("p", "vx", "vy", "vz")
+build = Path(os.environ["B"])
+program, device = build / "bin" / "SplFd3dmod", build / "tests" / "t670_fd3d_gpu"
+DECK = dict(keymap="line.keymap", layers="earth.layers", dx=25, aperture=300, depth=1000, npml=10, half_length=2, fpeak=4, fmax=8,
+            tmax=1.0, dt_out=0.004, components=",".join(COMPONENTS), dispersion="warn", threads=1)
+FILMS = dict(snapshot=0.25, snapshot_planes="top,y20", snapshot_fields="vz,p", pgv="y")
+
+
+def unable():
+    """Whether the survey cannot be run here, which is then said."""
+    if not os.access(program, os.X_OK):
+        skip(f"{program.name} is not built here: it takes NetCDF")
+        return True
+    said = subprocess.run([device, "device"], capture_output=True, text=True).stdout.strip()
+    if said:
+        print(said, flush=True)
+    return said
+
+
+def make(shots=SHOTS, **changes):
+    """Water over rock that attenuates; a cable beside the line of shots, so that no component vanishes by symmetry."""
+    Path("earth.layers").write_text("0 1500 0 1000 10000 10000\n150 2400 1100 2000 80 40\n500 3200 1800 2300 200 100\n")
+    Path("line.keymap").write_text("spread cable fixed x0=763.4 interval=31.7 channels=12 depth=67.3 y=163.7\n"
+                                   f"shots first_record=101 n={shots} x0=1000.0 dx=60.0 z=33.1 y=11 spread=cable\n")
+    Path("job.par").write_text("".join(f"{k} = {v}\n" for k, v in {**DECK, **changes}.items()))
+
+
+def command(ranks, *words):
+    return [*(["mpirun", "-n", str(ranks)] if ranks > 1 else []), str(program), "par=job.par", *words]
+
+
+def model(ranks, *words):
+    r = subprocess.run(command(ranks, *words), capture_output=True, text=True, timeout=200, stdin=subprocess.DEVNULL)
+    claim(r.returncode == 0, f"{ranks} ranks, {' '.join(words)}: exit status {r.returncode}, must be 0"
+          + ("" if r.returncode == 0 else ": " + r.stderr[-800:]))
+    return r
+
+
+def traces(file, slot):
+    return np.concatenate([file.gather(slot, c).traces.astype("f8") for c in COMPONENTS])
+
+
+def largest_difference(a, b, slots):
+    """Largest relative RMS difference of a trace, over all components of all shots."""
+    worst = 0.0
+    for slot in slots:
+        one, two = traces(a, slot), traces(b, slot)
+        size, differs = np.sqrt((two**2).sum(axis=1)), np.sqrt(((one - two)**2).sum(axis=1))
+        worst = max(worst, float((differs / np.maximum(size, 1e-30)).max()))
+    return worst
+
+
+def films_differ(a, b):
+    """Largest difference of a film or map of two files, in parts of its largest value."""
+    worst = 0.0
+    one, two = cdf5.read_header(a), cdf5.read_header(b)
+    m, n = (np.memmap(path, np.uint8, "r") for path in (a, b))
+    for name, v in one.variables.items():
+        if "x" in v.dims[1:]:
+            x, y = (np.asarray(cdf5.array(h, raw, name), "f8") for h, raw in ((one, m), (two, n)))
+            worst = max(worst, float(np.abs(x - y).max() / max(np.abs(y).max(), 1e-30)))
+    return worst
+
+
+def gpu_variants():
+    """Names of the variants for GPUs, as the program lists them: all behind cpu."""
+    said = subprocess.run([program, "plan", "variant=none"], capture_output=True, text=True).stderr
+    names = re.search(r"must be one of ([\w, ]+)", said).group(1).replace(" ", "").split(",")
+    return [name for name in names if name not in ("auto", "fortran", "cpu")]
+
+
+def the_survey():
+    cpu, gpu = Gathers("cpu.nc"), Gathers("gpu.nc")
+    slots, bad = gpu.chosen()
+    claim(len(slots) == SHOTS and not bad, f"{len(slots)} of {SHOTS} shots are done and whole")
+    used = Counter(gpu.words("variant", slot) for slot in slots)
+    on_gpu = [slot for slot in slots if gpu.words("variant", slot) != "cpu"]
+    told = ", ".join(f"{n} by {name}" for name, n in used.items())
+    claim(on_gpu, f"shots were modelled on the GPU: {told}; e.g. {gpu.words('device', (on_gpu or slots)[0])}")
+    claim(set(cpu.words("variant", slot) for slot in slots) == {"cpu"}, "without GPUs all shots are modelled by cpu")
+    worst = largest_difference(gpu, cpu, slots)
+    claim(worst <= BOUND, f"traces of the two surveys differ by {worst:.1e} relative RMS at most, <= {BOUND:g}")
+    worst = films_differ("gpu.nc.snap101.nc", "cpu.nc.snap101.nc")
+    claim(worst <= BOUND, f"films and maps differ by {worst:.1e} of their largest value at most, <= {BOUND:g}")
+
+
+def each_variant():
+    cpu = Gathers("cpu.nc")
+    for name in gpu_variants():
+        if model(2, "gpn=1", f"variant={name}", f"output={name}.nc").returncode == 0:
+            file = Gathers(f"{name}.nc")
+            names = {file.words("variant", slot) for slot in range(SHOTS)}
+            worst = largest_difference(file, cpu, range(SHOTS))
+            claim(names == {name} and worst <= BOUND, f"variant={name}: modelled by {', '.join(names)}, traces within {worst:.1e} of "
+                  f"those of cpu, <= {BOUND:g}")
+
+
+def killed():
+    """A long shot on the GPU, killed when a state is on disk."""
+    make(shots=1, tmax=300, dt_out=0.1, aperture=600, time_correction="no")
+    model(2, "gpn=1", "output=whole.nc", "checkpoint=0")
+    p = subprocess.Popen(command(2, "gpn=1", "output=cut.nc", "checkpoint=0.004"), stdin=subprocess.DEVNULL, start_new_session=True,
+                         stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    while p.poll() is None and not list(Path(".").glob("cut.nc.states/*.state")):
+        time.sleep(0.005)
+    time.sleep(0.2)
+    claim(p.poll() is None, "the job still runs when its first state is on disk")
+    if p.poll() is None:
+        os.killpg(p.pid, signal.SIGKILL)
+    p.wait()
+    time.sleep(1)
+    r = model(2, "gpn=1", "output=cut.nc", "checkpoint=0.004")
+    after = re.findall(r"goes on after step (\d+)", r.stderr)
+    claim(len(after) == 1 and int(after[0]) > 0, f"killed, then the shot goes on after step {after}")
+    if r.returncode == 0:
+        one, two = traces(Gathers("whole.nc"), 0), traces(Gathers("cut.nc"), 0)
+        claim(np.array_equal(one, two) and np.abs(one).max() > 0, "traces are those of the undisturbed run, bit for bit")
+
+
+def too_large():
+    """With room for a 64th of the GPU's memory: a grid that does not fit there is computed on cores, which is said."""
+    make(shots=1, dx=10, aperture=1500, depth=2500, fpeak=30, fmax=30, tmax=0.02, dt_out=0.004, threads=0)
+    r = subprocess.run([program, "plan", "par=job.par", "gpn=1", "ranks_per_gpu=64"], capture_output=True, text=True, timeout=200)
+    claim(r.returncode == 0 and "GPU memory" in r.stdout, f"plan tells the GPU memory: {re.findall('GPU memory.*', r.stdout)}")
+    if "do not fit" not in r.stdout:
+        skip(f"the grid fits into a 64th of this GPU: {re.findall('GPU memory.*', r.stdout)}")
+        return
+    r = model(2, "gpn=1", "ranks_per_gpu=64", "output=large.nc")
+    claim("it is computed on CPU cores" in r.stderr, f"the log says so: {re.findall('shot 101 on .*', r.stderr)}")
+    if r.returncode == 0:
+        claim(Gathers("large.nc").words("variant", 0) == "cpu", "by cpu")
+
+
+if not unable():
+    make(**FILMS)
+    alone = model(3, "gpn=0", "variant=cpu", "output=cpu.nc")
+    mixed = model(4, "gpn=1", "variant=auto", "output=gpu.nc")
+    if alone.returncode == 0 and mixed.returncode == 0:
+        the_survey()
+        each_variant()
+    killed()
+    too_large()
+done()
