@@ -11,9 +11,11 @@ module fd3d_state_m
   private
   public :: fd3d_state_t, frame_t
 
-  !> Where a film comes from: a field (fd3d_engine.f90; pressure = -1) across an axis at a cell.
+  !> Where a film comes from: a field (fd3d_engine.f90; pressure = -1) across an axis at a cell, or in the uppermost cells
+  !> below the air.
   type :: frame_t
     integer :: field = 0, axis = 3, index = 1
+    logical :: ground = .false.
   end type frame_t
 
   type, abstract, extends(solver_t) :: fd3d_state_t
@@ -50,6 +52,7 @@ module fd3d_state_m
     integer :: pictures = 0                       !< how many there will be
     integer :: taken = 0                          !< how many there are
     integer :: nf(3) = 0                          !< their shape
+    integer, allocatable :: ground(:, :)          !< uppermost row without air of each column, where there is air
   end type fd3d_state_t
 
 end module fd3d_state_m
