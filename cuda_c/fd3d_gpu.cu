@@ -199,8 +199,8 @@ int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, int entries, i
     for (const array &a : list)
         *device += a.count * sizeof(float);
     *device += (size_t)cfg->n[0] * (size_t)cfg->n[1] * sizeof(int); // rows of the map
-    *host = sizeof(fd3d) + sizeof(fd3d_gpu) + (size_t)cfg->n[0] * (size_t)cfg->n[1] * sizeof(int) + FD2D_GPU_STAGES * (size_t)FD2D_GPU_STAGE +
-            (size_t)entries * (4 * sizeof(int) + 2 * sizeof(float)) +
+    *host = sizeof(fd3d) + sizeof(fd3d_gpu) + (size_t)cfg->n[0] * (size_t)cfg->n[1] * sizeof(int) +
+            FD2D_GPU_STAGES * (size_t)FD2D_GPU_STAGE + (size_t)entries * (4 * sizeof(int) + 2 * sizeof(float)) +
             (size_t)receivers * FD2D_GPU_SAMPLE_CELLS * (4 * sizeof(int) + sizeof(float));
     return 0;
 }

@@ -213,8 +213,8 @@ int fd3d_gpu_end_step(fd3d_gpu *o) {
     TRY(fd2d_gpu_sample(&o->queue, &o->points, field));
     if (o->map == nullptr)
         return 0;
-    keep_largest<<<dim3((o->grid.nx + ROW - 1) / ROW, o->grid.ny), ROW, 0, o->queue.stream>>>(
-        o->grid, o->watched, o->rows, o->map);
+    keep_largest<<<dim3((o->grid.nx + ROW - 1) / ROW, o->grid.ny), ROW, 0, o->queue.stream>>>(o->grid, o->watched,
+                                                                                              o->rows, o->map);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }

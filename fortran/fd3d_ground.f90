@@ -42,7 +42,8 @@ contains
   end function GroundNear
 
   !> Points and weights for `place`, which counts the points of `field` in the subdomain along each axis: n of them, at
-  !> node(:, 1..n); n = 0 if there is no rock or water near. `acts`: of a source; stress that acts where nothing can bear it would stay for ever.
+  !> node(:, 1..n); n = 0 if there is no rock or water near. `acts`: of a source; stress that acts
+  !> where nothing can bear it would stay for ever.
   pure subroutine GroundWeights(grid, rho, mu, field, place, acts, n, node, w)
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)

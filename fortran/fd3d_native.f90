@@ -20,8 +20,8 @@ module fd3d_native_m
     type(c_ptr), private :: handle = c_null_ptr
   contains
     procedure :: new, free, model, quality, pml, sponge, source, histories, receivers, timestep, velocity, stress
-    procedure :: halo_size, halo_get, halo_put, pending, traces, field, set_field, slice, watch, watch_rows, map, maxabs, peak, reset
-    procedure :: state_size, save => save_state, load, bytes, device
+    procedure :: halo_size, halo_get, halo_put, pending, traces, field, set_field, slice, watch, watch_rows, map, maxabs, peak
+    procedure :: reset, state_size, save => save_state, load, bytes, device
   end type fd3d_native_t
 
 contains
