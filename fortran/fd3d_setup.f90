@@ -20,6 +20,7 @@ module fd3d_setup_m
   use text_m, only: Str
   use threads_m, only: ThreadsOf
   use timedisp_m, only: tracefilter_t
+  use turned_m, only: TurnedMake, TurnedSample
   use window_m, only: window_t
   implicit none
   private
@@ -306,6 +307,9 @@ contains
         call Fd3dForce(list, self%grid, self%rho, at, s%force, 1, error)
       case (source_fault)
         self%sources = s%fault%n
+        if (self%scheme%time_correction) &
+          call TurnedMake(s%fault, self%scheme%t_start, self%scheme%dt, self%scheme%fband, ThreadsOf(self%grid%threads), &
+                          self%turned)
         do i = 1, s%fault%n
           call AddFaultPoint(self, list, i, at + s%fault%x(:, i), error)
         end do
@@ -393,7 +397,9 @@ contains
     first = self%steps + 1
     n = min(self%scheme%nt - self%steps, max(1, numbers_at_once/self%sources))
     allocate (q(self%sources, n))
-    if (self%scheme%source%kind == source_fault) then
+    if (self%scheme%source%kind == source_fault .and. self%scheme%time_correction) then
+      call TurnedSample(self%turned, first, q)
+    else if (self%scheme%source%kind == source_fault) then
       call FaultSample(self%scheme%source%fault, self%scheme%t_start + (first - 0.5_dp)*self%scheme%dt, self%scheme%dt, q)
     else
       q(1, :) = self%scheme%q(first:first + n - 1)

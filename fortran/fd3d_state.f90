@@ -7,6 +7,7 @@ module fd3d_state_m
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use timedisp_m, only: tracefilter_t
+  use turned_m, only: turned_t
   implicit none
   private
   public :: fd3d_state_t, frame_t
@@ -33,6 +34,7 @@ module fd3d_state_m
     character(16) :: medium_hash = ''
     logical, allocatable :: at_whole(:)           !< of each component: sampled at whole time steps, as stress is
     integer :: sources = 0                        !< histories
+    type(turned_t) :: turned                      !< those of a fault, if time dispersion is to be removed
     integer :: known = 0                          !< last step whose histories the engine has
     integer :: exponent2 = 0                      !< fields are 2**exponent2 times smaller than in Pa and m/s
     real(sp) :: limit = 0                         !< of velocities, beyond it the field has blown up
