@@ -293,7 +293,7 @@ contains
     integer :: i
     at = [self%shot%sx, self%shot%sy, self%shot%sz] - self%corner
     self%sources = 1
-    call TellOfAir(self, list)
+    call TellOfContacts(self, list)
     associate (s => self%scheme%source)
       if (s%kind /= source_fault) call CheckPlace(self, at, 'source', error)
       if (allocated(error)) return
@@ -339,14 +339,14 @@ contains
     end associate
   end subroutine MakeSource
 
-  !> Where there is air, sources and receivers keep to the ground.
-  subroutine TellOfAir(self, list)
+  !> Where there are contacts of rock, fluid and air, sources and receivers keep to their side.
+  subroutine TellOfContacts(self, list)
     class(fd3d_state_t), intent(in), target :: self
     type(fd3d_list_t), intent(inout) :: list
-    if (all(self%rho > 0)) return
+    if (all(self%rho > 0) .and. (all(self%mu > 0) .or. .not. any(self%mu > 0))) return
     list%rho => self%rho
     list%mu => self%mu
-  end subroutine TellOfAir
+  end subroutine TellOfContacts
 
   !> Point i of the fault; its rigidity from the medium, if the file did not tell it.
   subroutine AddFaultPoint(self, list, i, at, error)
@@ -439,7 +439,7 @@ contains
     real(dp) :: at(3)
     integer :: c, r
     call CheckReceivers(self, error)
-    call TellOfAir(self, list)
+    call TellOfContacts(self, list)
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Fd3dAtWhole(trim(names(c))), c=1, size(names))]
     do c = 1, size(names)
