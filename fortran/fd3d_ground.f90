@@ -149,7 +149,7 @@ contains
     real(dp), intent(out) :: w(ground_nodes)
     integer, parameter :: far = 7
     real(dp) :: wx(sinc_nodes), wy(sinc_nodes), wz(tall)
-    integer :: i, j, k, i0, j0, at(3), middle, best, low, high
+    integer :: i, j, k, i0, j0, at(3), middle, best, low, high, most
     logical :: there(-far:far), first
     n = 0
     w = 0
@@ -171,7 +171,10 @@ contains
     best = minloc([(merge(abs(middle + k - place(3)), huge(1.0_dp), there(k)), k=-far, far)], 1) - far - 1
     low = best
     high = best
-    do while (high - low + 1 < tall)                       ! grows towards the nearer side, as far as the medium goes
+    most = tall                                            ! the further out, the fewer: they would be wild
+    if (abs(middle + best - place(3)) > 0.5_dp + on_face) most = 3
+    if (abs(middle + best - place(3)) > 1 + on_face) most = 2
+    do while (high - low + 1 < most)                       ! grows towards the nearer side, as far as the medium goes
       if (Inner(low - 1) .and. (place(3) - middle - low <= high + middle - place(3) .or. .not. Inner(high + 1))) then
         low = low - 1
       else if (Inner(high + 1)) then
@@ -295,7 +298,7 @@ contains
     integer :: m
     do m = 1, size(w)
       p(:, m) = Powers(away(:, m)/2, degree)
-      trust(m) = exp(-sum(away(:, m)**2)/2)
+      trust(m) = exp(-sum(away(:, m)**2)/4)
     end do
     a = matmul(p*spread(trust, 1, terms(degree)), transpose(p))
     w = 0
