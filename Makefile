@@ -73,7 +73,7 @@ FTESTS := $(patsubst tests/%.f90,$(B)/tests/%,$(wildcard tests/t*.f90))
 THELP  := $(patsubst tests/%.f90,$(B)/tests/%.o,$(filter-out tests/t%.f90,$(wildcard tests/*.f90)))
 CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
 GPU_TESTS := t240 t241 t242 t243 t244 t252 t432 t670 t671 t672 t673
-GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu)
+GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu $(B)/bench/fd3d_ladder_gpu)
 
 .PHONY: all demo demo3d test test-gpu soak bench bench-gpu fuzz lint help install clean
 .PHONY: programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench
@@ -117,7 +117,7 @@ soak:     ## a survey of 200 shots in bad weather: kills, stalls, torn journals,
 bench:    ## measure the kernels against the memory of this machine
 	@tools/setup build
 	@$(MAKE) --no-print-directory run-bench
-bench-gpu: ## measure the GPU kernels against the memory of the GPU; needs no NetCDF (BENCH=--quick: under a minute)
+bench-gpu: ## measure the GPU kernels against the memory of the GPU; needs no NetCDF (BENCH=--quick: two minutes)
 	@$(COMPILERS)
 	@$(MAKE) --no-print-directory gpu-bench
 	@tools/bench/run-gpu '$(B)' '$(BUILD_IS)' $(BENCH)

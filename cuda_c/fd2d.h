@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 
+#include "held.h"
 #include "iface.h"
 
 #ifdef __cplusplus
@@ -109,10 +110,11 @@ typedef struct fd2d_variant {
 #undef FD2D_ENTRY
 #undef FD2D_GPU_ENTRY
 
-/* Memory of the handle, counted in fd->bytes, zeroed; *p must be null or come from here (then it is given back first).
- */
-int fd2d_alloc(fd2d *fd, void *p, size_t count, size_t size, const char *what);
-void fd2d_release(fd2d *fd, void *p);
+/* Host memory of the handle, as held.h has it. */
+static inline int fd2d_alloc(fd2d *fd, void *p, size_t count, size_t size, const char *what) {
+    return held_alloc(&fd->bytes, p, count, size, what);
+}
+static inline void fd2d_release(fd2d *fd, void *p) { held_release(&fd->bytes, p); }
 
 /* Coefficients of row k: bx = dt/(dx rho) at (i+1/2,k), bz = dt/(dz rho) at (i,k+1/2), kk = kappa dt/dx, each (nx);
  * kk of a free surface's row is 0. `cpu` takes them from here; GPU variants that keep velocities form the same numbers
@@ -120,8 +122,10 @@ void fd2d_release(fd2d *fd, void *p);
 void fd2d_coefficients(const fd2d_cfg *cfg, const float *kappa, const float *rho, int k, float *bx, float *bz,
                        float *kk);
 
-/* Room for n more rows of traces; *trace(nrec, rows). */
+/* fd2d_state.c: traces that the handle keeps. Room for n more rows; *trace(nrec, rows). Where the next n rows begin,
+ * null for a variant that keeps its traces itself. */
 int fd2d_trace_rows(fd2d *fd, int n, float **trace);
+int fd2d_next_rows(fd2d *fd, int n, float **row);
 
 /* fd2d_points.c: sorting cells by row. */
 int fd2d_set_source_cells(fd2d *fd, int n, const int *i, const int *k, const float *w);

@@ -22,25 +22,23 @@
  *
  * A cell's arithmetic does not depend on any of this: results are the same bits for every tile, thread and chunk. */
 #include <omp.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "denormals.h"
+#include "cpu_tiles.h"
 #include "err.h"
 #include "fd2d_cpu.h"
 
 enum {
-    MAX_STEPS = 64,         /* of a block */
-    LEAST_STEPS = 24,       /* of a pass, however many cells are sampled */
-    CHUNK = 128,            /* columns done at a time, so that the rows of a vertical sum stay in the L1 cache */
-    COUNTER = 16,           /* ints from one progress counter to the next: a cache line */
-    SAMPLE_BYTES = 16 << 20 /* sampled cells of one pass */
+    MAX_STEPS = 64,   /* of a block */
+    LEAST_STEPS = 24, /* of a pass, however many cells are sampled */
+    CHUNK = 128,      /* columns done at a time, so that the rows of a vertical sum stay in the L1 cache */
 };
 
 typedef struct wave {
     fd2d *fd;
+    const cpu_own *o;
     const cpu_grid *g;
     const cpu_kernels *kernels;
     int it, n;      /* first step and number of steps of this pass */
@@ -53,9 +51,6 @@ typedef struct wave {
     size_t sampled;            /* cells */
     size_t first[FD2D_FIELDS]; /* where the cells of a field begin */
 } wave;
-
-static int least(int a, int b) { return a < b ? a : b; }
-static int most(int a, int b) { return a > b ? a : b; }
 
 /* --- fetching ahead ------------------------------------------------------------------------------------------ */
 
@@ -193,21 +188,8 @@ static void half_step(const wave *w, ahead *a, int it, int what, int k0, int k1,
 
 static int block_steps(const wave *w, int block) { return least(w->T, w->n - block * w->T); }
 
-static int up(int a, int b) { return (a + b - 1) / b; }
-
 /* Steps downwards of an item. */
 static int ways(const wave *w, int block) { return up(w->g->nz + w->lag[2 * block_steps(w, block) - 1], w->rows); }
-
-static void wait_for(atomic_int *counter, int value) {
-    for (int spins = 0; atomic_load_explicit(counter, memory_order_acquire) < value; spins++) {
-        if (spins > 2000)
-            sched_yield(); /* more threads than cores: let the others work */
-#ifdef __x86_64__
-        else
-            _mm_pause();
-#endif
-    }
-}
 
 /* What to fetch during half step h of step j: the columns at the left that the next half step is the first to use in
  * this tile, and a share of the rows that come new with the next step. (About x1.2, 4000 x 4000, half-length 8, single
@@ -275,7 +257,8 @@ static long level2_bytes(void) {
  * the rows and columns just left behind need not stay. Half-length 8, one thread, 4000 x 4000, Mcell/s of (width,
  * steps, rows): (256,4,16) 968, (512,4,16) 969, (512,4,32) 1085, (512,6,32) 1234, (1024,8,32) 1235; single
  * runs on a machine in use, so differences of some per cent mean nothing; 2026-11-21. */
-static void choose_tiles(wave *w, const cpu_own *o) {
+static void choose_tiles(wave *w) {
+    const cpu_own *o = w->o;
     const cpu_grid *g = w->g;
     w->rows = o->rows > 0 ? o->rows : 32;
     w->T = o->steps > 0 ? o->steps : least(12, 96 / (2 * g->L - 1));
@@ -295,71 +278,16 @@ static void choose_tiles(wave *w, const cpu_own *o) {
     w->tiles = up(g->nxp + skew, w->W);
 }
 
-/* --- a pass: steps whose samples fit into the buffer --------------------------------------------------------- */
+/* --- passes -------------------------------------------------------------------------------------------------- */
 
-static void sum_receivers(const wave *w, int step, float *trace) {
-    const fd2d *fd = w->fd;
-    const float *value = w->samples + (size_t)step * w->sampled;
-    for (int r = 0; r < fd->nrec; r++) {
-        double sum = 0;
-        for (int c = fd->start[r]; c < fd->start[r + 1]; c++)
-            sum += (double)fd->w[c] * value[fd->cell[c]];
-        trace[(size_t)step * (size_t)fd->nrec + (size_t)r] = (float)sum;
-    }
-}
-
-static int pass(wave *w, float *trace) {
-    fd2d *fd = w->fd;
-    cpu_own *o = fd->own;
-    choose_tiles(w, o);
-    const int items = w->tiles * w->blocks;
-    TRY(fd2d_alloc(fd, &w->progress, (size_t)items * COUNTER, sizeof(int), "progress of tiles"));
-    atomic_store(&w->next, 0);
-#pragma omp parallel num_threads(o->threads) if (o->threads > 1)
-    {
-        unsigned long old = flush_denormals();
-        for (int item; (item = atomic_fetch_add(&w->next, 1)) < items;)
-            run_item(w, item);
-        if (fd->nrec > 0) {
-#pragma omp barrier
-#pragma omp for schedule(static)
-            for (int step = 0; step < w->n; step++)
-                sum_receivers(w, step, trace);
-        }
-        restore_denormals(old);
-    }
-    fd2d_release(fd, &w->progress);
-    return 0;
-}
-
-static int samples_room(fd2d *fd, const wave *w, int n) {
-    cpu_own *o = fd->own;
-    if (w->sampled * (size_t)n <= o->samples_count)
-        return 0;
-    o->samples_count = 0;
-    TRY(fd2d_alloc(fd, &o->samples, w->sampled * (size_t)n, sizeof(float), "samples of the receivers' cells"));
-    o->samples_count = w->sampled * (size_t)n;
-    return 0;
-}
+#define HANDLE     fd2d
+#define VERB(name) fd2d_##name
+#define OWN        cpu_own
+#define FIELDS     FD2D_FIELDS
+#include "fd_cpu_pass.inc"
 
 int fd2d_cpu_timestep(fd2d *fd, int it, int n, float *trace) {
-    cpu_own *o = fd->own;
-    wave w = {.fd = fd, .g = &o->grid, .kernels = o->isa->kernels};
-    for (int f = 0; f < FD2D_FIELDS; f++) {
-        w.first[f] = w.sampled;
-        w.sampled += (size_t)fd->sampled[f].n;
-    }
-    int most_steps = n;
-    if (w.sampled > 0) {
-        size_t fit = SAMPLE_BYTES / (w.sampled * sizeof(float));
-        most_steps = fit < LEAST_STEPS ? LEAST_STEPS : fit > (size_t)n ? n : (int)fit;
-    }
-    for (int done = 0; done < n; done += w.n) {
-        w.it = it + done;
-        w.n = least(n - done, most_steps);
-        TRY(samples_room(fd, &w, w.n));
-        w.samples = o->samples;
-        TRY(pass(&w, trace == NULL ? NULL : trace + (size_t)done * (size_t)fd->nrec));
-    }
-    return 0;
+    const cpu_own *o = fd->own;
+    wave w = {.fd = fd, .o = o, .g = &o->grid, .kernels = o->isa->kernels};
+    return passes(&w, it, n, trace);
 }

@@ -3,12 +3,12 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "der3d.h"
 #include "err.h"
+#include "variants.h"
 
 #define LARGEST 1000000 /* cells along one axis: keeps arithmetic on cells within long */
 
@@ -26,96 +26,28 @@ static const fd3d_variant *const variants[] = {/* ends with null: a build may ha
 
 enum { VARIANTS = sizeof variants / sizeof variants[0] - 1 };
 
-/* --- memory -------------------------------------------------------------------------------------------------- */
-
-typedef struct block { /* stands before each allocation, so that bytes can be counted back; memory begins at a cache
-                          line */
-    size_t bytes;
-    char pad[64 - sizeof(size_t)];
-} block;
-
-/* `place` is the address of a pointer of any type: read and written by memcpy, as aliasing it through void ** would not
- * do. */
-int fd3d_alloc(fd3d *fd, void *place, size_t count, size_t size, const char *what) {
-    size_t bytes = 0;
-    fd3d_release(fd, place);
-    REQUIRE(!__builtin_mul_overflow(count, size, &bytes) && bytes < SIZE_MAX / 4,
-            "%s of %zu times %zu bytes is more than can be addressed: make the grid smaller", what, count, size);
-    const size_t whole = (bytes + 2 * sizeof(block) - 1) / sizeof(block) * sizeof(block);
-    block *b = aligned_alloc(sizeof(block), whole);
-    REQUIRE(b != NULL, "no memory for %s (%.3f GB): make the grid smaller or use fewer ranks a node", what,
-            (double)bytes * 1e-9);
-    memset(b, 0, whole);
-    b->bytes = bytes;
-    fd->bytes += bytes;
-    void *memory = b + 1;
-    memcpy(place, &memory, sizeof memory);
-    return 0;
-}
-
-void fd3d_release(fd3d *fd, void *place) {
-    void *memory;
-    memcpy(&memory, place, sizeof memory);
-    if (memory == NULL)
-        return;
-    block *b = (block *)memory - 1;
-    fd->bytes -= b->bytes;
-    free(b);
-    memory = NULL;
-    memcpy(place, &memory, sizeof memory);
-}
-
 /* --- variants ------------------------------------------------------------------------------------------------ */
 
-static int copy_text(const char *from, int length, char *text) {
-    REQUIRE(text != NULL && length >= 1, "text of length %d, must be at least 1", length);
-    size_t n = strlen(from);
-    if (n > (size_t)length - 1)
-        n = (size_t)length - 1;
-    memcpy(text, from, n);
-    text[n] = 0;
-    return 0;
+static variant_words words(int n) {
+    const fd3d_variant *v = variants[n];
+    return (variant_words){v->name, v->about, v->needs_gpu, v->make != NULL};
 }
 
-static int check_variant(int n) {
-    REQUIRE(n >= 0 && n < VARIANTS, "kernel variant number %d, must be 0..%d", n, VARIANTS - 1);
-    return 0;
-}
+static const variant_list list = {VARIANTS, words, " of the 3D solver"};
 
 int fd3d_variant_count(void) { return VARIANTS; }
 
-int fd3d_variant_name(int n, int length, char *text) {
-    TRY(check_variant(n));
-    return copy_text(variants[n]->name, length, text);
-}
+int fd3d_variant_name(int n, int length, char *text) { return variants_name(&list, n, length, text); }
 
-int fd3d_variant_about(int n, int length, char *text) {
-    TRY(check_variant(n));
-    return copy_text(variants[n]->about, length, text);
-}
+int fd3d_variant_about(int n, int length, char *text) { return variants_about(&list, n, length, text); }
 
-int fd3d_variant_needs_gpu(int n) { return n >= 0 && n < VARIANTS && variants[n]->needs_gpu; }
+int fd3d_variant_needs_gpu(int n) { return variants_needs_gpu(&list, n); }
 
-int fd3d_variant_built(int n) { return n >= 0 && n < VARIANTS && variants[n]->make != NULL; }
+int fd3d_variant_built(int n) { return variants_built(&list, n); }
 
 static const fd3d_variant *find_variant(const char *name) {
-    char known[512] = "";
-    size_t used = 0;
-    for (int n = 0; n < VARIANTS; n++) {
-        if (variants[n]->make == NULL)
-            continue;
-        if (strcmp(variants[n]->name, name) == 0)
-            return variants[n];
-        if (used + strlen(variants[n]->name) + 3 > sizeof known)
-            continue;
-        if (used > 0)
-            used += copy_text(", ", (int)(sizeof known - used), known + used) ? 0 : 2;
-        copy_text(variants[n]->name, (int)(sizeof known - used), known + used);
-        used = strlen(known);
-    }
-    err_set("no kernel variant \"%.40s\" of the 3D solver in this build, which has: %s", name,
-            used > 0 ? known : "none");
-    return NULL;
+    const int n = variants_find(&list, name);
+    return n < 0 ? NULL : variants[n];
 }
 
 /* --- new and free -------------------------------------------------------------------------------------------- */
@@ -420,30 +352,6 @@ int fd3d_receivers(void *handle, int nrec, const int *start, const int *field, c
 
 /* --- time ---------------------------------------------------------------------------------------------------- */
 
-/* Room for n more rows of traces: grows by half, so that a run cut into many chunks copies little. */
-static int grow_traces(fd3d *fd, int n) {
-    size_t need = (size_t)fd->steps + (size_t)n, rows = fd->rows + fd->rows / 2;
-    if (fd->nrec == 0 || need <= fd->rows)
-        return 0;
-    if (rows < need)
-        rows = need;
-    float *grown = NULL;
-    size_t size = (size_t)fd->nrec * sizeof(float);
-    TRY(fd3d_alloc(fd, &grown, rows, size, "traces"));
-    if (fd->steps > 0)
-        memcpy(grown, fd->trace, (size_t)fd->steps * size);
-    fd3d_release(fd, &fd->trace);
-    fd->trace = grown;
-    fd->rows = rows;
-    return 0;
-}
-
-int fd3d_trace_rows(fd3d *fd, int n, float **trace) {
-    TRY(grow_traces(fd, n));
-    *trace = fd->trace;
-    return 0;
-}
-
 static int check_ready(const fd3d *fd, int it, int n) {
     int layers = 0;
     for (int s = 0; s < 6; s++)
@@ -457,10 +365,6 @@ static int check_ready(const fd3d *fd, int it, int n) {
     return check_histories(fd, it, n);
 }
 
-static float *next_row(const fd3d *fd) {
-    return fd->trace == NULL ? NULL : fd->trace + (size_t)fd->steps * (size_t)fd->nrec;
-}
-
 int fd3d_timestep(void *handle, int it, int n) {
     fd3d *fd = handle;
     TRY(check_handle(fd));
@@ -471,12 +375,12 @@ int fd3d_timestep(void *handle, int it, int n) {
     TRY(check_ready(fd, it, n));
     if (n == 0)
         return 0;
-    if (fd->variant->traces == NULL)
-        TRY(grow_traces(fd, n));
+    float *row;
+    TRY(fd3d_next_rows(fd, n, &row));
     if (fd->steps == 0)
         fd->first = it;
     fd->next = INT_MAX; /* until all went well: after a failure only reset helps */
-    TRY(fd->variant->timestep(fd, it, n, next_row(fd)));
+    TRY(fd->variant->timestep(fd, it, n, row));
     fd->steps += n;
     fd->next = it + n;
     return 0;
@@ -509,12 +413,13 @@ int fd3d_stress(void *handle, int it, int part) {
     TRY(check_handle(fd));
     TRY(check_half(fd, part, 2, "stresses"));
     TRY(check_ready(fd, it, 1));
-    if (part != FD3D_RIM && fd->variant->traces == NULL)
-        TRY(grow_traces(fd, 1));
+    float *row = NULL;
+    if (part != FD3D_RIM)
+        TRY(fd3d_next_rows(fd, 1, &row));
     if (fd->steps == 0)
         fd->first = it;
     fd->next = INT_MAX;
-    TRY(fd->variant->stress(fd, it, part, next_row(fd)));
+    TRY(fd->variant->stress(fd, it, part, row));
     fd->next = part == FD3D_RIM ? it : it + 1;
     fd->half = part == FD3D_RIM ? 3 : 0;
     fd->steps += part != FD3D_RIM;
@@ -550,37 +455,6 @@ int fd3d_halo_put(void *handle, int what, int side, const float *in) {
     fd3d *fd = handle;
     TRY(check_neighbour(fd, what, side));
     return fd->variant->halo(fd, what, side, NULL, in);
-}
-
-/* --- what comes back ----------------------------------------------------------------------------------------- */
-
-int fd3d_pending(void *handle, int most) {
-    fd3d *fd = handle;
-    TRY(check_handle(fd));
-    REQUIRE(most >= 0, "wait until at most %d chunks are unfinished: must not be negative", most);
-    return fd->variant->pending == NULL ? 0 : fd->variant->pending(fd, most);
-}
-
-int fd3d_traces(void *handle, int it, int n, float *out) {
-    fd3d *fd = handle;
-    TRY(check_handle(fd));
-    REQUIRE(n >= 0, "traces of %d samples: must not be negative", n);
-    if (n == 0 || fd->nrec == 0)
-        return 0;
-    REQUIRE(fd->steps > 0, "traces of steps %d..%ld asked for, but none was computed yet", it, (long)it + n - 1);
-    REQUIRE(it >= fd->first && (long)it + n <= (long)fd->first + fd->steps,
-            "traces of steps %d..%ld asked for, but steps %d..%d were computed", it, (long)it + n - 1, fd->first,
-            fd->first + fd->steps - 1);
-    if (fd->variant->traces != NULL)
-        return fd->variant->traces(fd, it, n, out);
-    const float *from = fd->trace + (size_t)(it - fd->first) * (size_t)fd->nrec;
-    enum { TILE = 32 }; /* transposed in blocks: both sides stay in the cache */
-    for (int r0 = 0; r0 < fd->nrec; r0 += TILE)
-        for (int t0 = 0; t0 < n; t0 += TILE)
-            for (int r = r0; r < fd->nrec && r < r0 + TILE; r++)
-                for (int t = t0; t < n && t < t0 + TILE; t++)
-                    out[(size_t)r * (size_t)n + (size_t)t] = from[(size_t)t * (size_t)fd->nrec + (size_t)r];
-    return 0;
 }
 
 /* --- fields -------------------------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 
 #include <stddef.h>
 
+#include "held.h"
 #include "iface.h"
 
 #ifdef __cplusplus
@@ -136,13 +137,16 @@ typedef struct fd3d_variant {
 #undef FD3D_ENTRY
 #undef FD3D_GPU_ENTRY
 
-/* Memory of the handle, counted in fd->bytes, zeroed; *p must be null or come from here (then it is given back first).
- */
-int fd3d_alloc(fd3d *fd, void *p, size_t count, size_t size, const char *what);
-void fd3d_release(fd3d *fd, void *p);
+/* Host memory of the handle, as held.h has it. */
+static inline int fd3d_alloc(fd3d *fd, void *p, size_t count, size_t size, const char *what) {
+    return held_alloc(&fd->bytes, p, count, size, what);
+}
+static inline void fd3d_release(fd3d *fd, void *p) { held_release(&fd->bytes, p); }
 
-/* Room for n more rows of traces; *trace(nrec, rows). */
+/* fd3d_state.c: traces that the handle keeps. Room for n more rows; *trace(nrec, rows). Where the next n rows begin,
+ * null for a variant that keeps its traces itself. */
 int fd3d_trace_rows(fd3d *fd, int n, float **trace);
+int fd3d_next_rows(fd3d *fd, int n, float **row);
 
 /* fd3d_halo.c: which cells. The box of cells lo .. hi-1 that the neighbour at `side` needs (own = 1), or that it gives
  * (own = 0; in the halo, so indices from -half_length); the three fields in it. */

@@ -24,20 +24,17 @@
  * what a sweep has not reached or has left behind: with these each half step is a sweep of its own. */
 #include <math.h>
 #include <omp.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "denormals.h"
+#include "cpu_tiles.h"
 #include "err.h"
 #include "fd3d_cpu.h"
 
 enum {
-    MAX_STEPS = 8,          /* of a block */
-    LEAST_STEPS = 64,       /* of a pass, however many cells are sampled */
-    COUNTER = 16,           /* ints from one progress counter to the next: a cache line */
-    SAMPLE_BYTES = 16 << 20 /* sampled cells of one pass */
+    MAX_STEPS = 8,    /* of a block */
+    LEAST_STEPS = 64, /* of a pass, however many cells are sampled */
 };
 
 typedef struct wave {
@@ -53,9 +50,6 @@ typedef struct wave {
     size_t sampled;            /* cells */
     size_t first[FD3D_FIELDS]; /* where the cells of a field begin */
 } wave;
-
-static int least(int a, int b) { return a < b ? a : b; }
-static int most(int a, int b) { return a > b ? a : b; }
 
 /* --- one half step on a piece of the grid -------------------------------------------------------------------- */
 
@@ -175,22 +169,9 @@ static void half_step(const wave *w, ahead *a, int it, int what, piece p) {
 
 static int block_steps(const wave *w, int block) { return least(w->T, w->n - block * w->T); }
 
-static int up(int a, int b) { return (a + b - 1) / b; }
-
 /* Steps downwards of an item. */
 static int ways(const wave *w, int block) {
     return up(w->g->n[2] + (2 * block_steps(w, block) - 1) * w->g->L, w->planes);
-}
-
-static void wait_for(atomic_int *counter, int value) {
-    for (int spins = 0; atomic_load_explicit(counter, memory_order_acquire) < value; spins++) {
-        if (spins > 2000)
-            sched_yield(); /* more threads than cores: let the others work */
-#ifdef __x86_64__
-        else
-            _mm_pause();
-#endif
-    }
 }
 
 static void run_item(wave *w, int item) {
@@ -246,7 +227,8 @@ static int rows_that_fit(const wave *w, int T) {
  * follow each other in memory, as the processor's prefetcher likes it. Half-length 2, 160^3, sponge, Mcell/s and second
  * of processor time at (steps, rows, planes): (1,40,1) 191, (2,40,1) 267, (2,40,2) 246, (2,40,4) 227, (3,40,1) 272,
  * (4,40,1) 272; a machine in heavy use, so differences of some per cent mean nothing; 2026-11-21. */
-static void choose_tiles(wave *w, const cpu3_own *o) {
+static void choose_tiles(wave *w) {
+    const cpu3_own *o = w->o;
     const cpu3_grid *g = w->g;
     w->planes = o->planes > 0 ? o->planes : 1;
     w->T = 3;
@@ -267,20 +249,15 @@ static void choose_tiles(wave *w, const cpu3_own *o) {
     w->tiles = up(g->n[1] + skew, w->W);
 }
 
-/* --- a pass: steps whose samples fit into the buffer --------------------------------------------------------- */
+/* --- passes -------------------------------------------------------------------------------------------------- */
 
-static void sum_receivers(const wave *w, int step, float *trace) {
-    const fd3d *fd = w->fd;
-    const float *value = w->samples + (size_t)step * w->sampled;
-    for (int r = 0; r < fd->nrec; r++) {
-        double sum = 0;
-        for (int c = fd->start[r]; c < fd->start[r + 1]; c++)
-            sum += (double)fd->w[c] * (double)value[fd->cell[c]];
-        trace[(size_t)step * (size_t)fd->nrec + (size_t)r] = (float)sum;
-    }
-}
+#define HANDLE     fd3d
+#define VERB(name) fd3d_##name
+#define OWN        cpu3_own
+#define FIELDS     FD3D_FIELDS
+#include "fd_cpu_pass.inc"
 
-/* Fields may have been set since. */
+/* The halo along a periodic x: fields may have been set since. */
 static void wrap_all(const wave *w) {
     for (int k = 0; k < w->g->n[2]; k++)
         for (int j = 0; j < w->g->n[1]; j++)
@@ -288,61 +265,12 @@ static void wrap_all(const wave *w) {
                 fd3d_cpu_wrap_row(w->g, what, j, k);
 }
 
-static int pass(wave *w, float *trace) {
-    fd3d *fd = w->fd;
-    if (w->g->periodic_x)
-        wrap_all(w);
-    choose_tiles(w, w->o);
-    const int items = w->tiles * w->blocks;
-    TRY(fd3d_alloc(fd, &w->progress, (size_t)items * COUNTER, sizeof(int), "progress of tiles"));
-    atomic_store(&w->next, 0);
-#pragma omp parallel num_threads(w->o->threads) if (w->o->threads > 1)
-    {
-        const unsigned long old = flush_denormals();
-        for (int item; (item = atomic_fetch_add(&w->next, 1)) < items;)
-            run_item(w, item);
-        if (fd->nrec > 0) {
-#pragma omp barrier
-#pragma omp for schedule(static)
-            for (int step = 0; step < w->n; step++)
-                sum_receivers(w, step, trace);
-        }
-        restore_denormals(old);
-    }
-    fd3d_release(fd, &w->progress);
-    return 0;
-}
-
-static int samples_room(fd3d *fd, const wave *w, int n) {
-    cpu3_own *o = fd->own;
-    if (w->sampled * (size_t)n <= o->samples_count)
-        return 0;
-    o->samples_count = 0;
-    TRY(fd3d_alloc(fd, &o->samples, w->sampled * (size_t)n, sizeof(float), "samples of the receivers' cells"));
-    o->samples_count = w->sampled * (size_t)n;
-    return 0;
-}
-
 static int sweep(fd3d *fd, int it, int n, float *trace) {
-    cpu3_own *o = fd->own;
+    const cpu3_own *o = fd->own;
     wave w = {.fd = fd, .o = o, .g = &o->grid};
-    for (int f = 0; f < FD3D_FIELDS; f++) {
-        w.first[f] = w.sampled;
-        w.sampled += (size_t)fd->sampled[f].n;
-    }
-    int most_steps = n;
-    if (w.sampled > 0) {
-        const size_t fit = SAMPLE_BYTES / (w.sampled * sizeof(float));
-        most_steps = fit < LEAST_STEPS ? LEAST_STEPS : fit > (size_t)n ? n : (int)fit;
-    }
-    for (int done = 0; done < n; done += w.n) {
-        w.it = it + done;
-        w.n = least(n - done, most_steps);
-        TRY(samples_room(fd, &w, w.n));
-        w.samples = o->samples;
-        TRY(pass(&w, trace == NULL ? NULL : trace + (size_t)done * (size_t)fd->nrec));
-    }
-    return 0;
+    if (o->grid.periodic_x)
+        wrap_all(&w);
+    return passes(&w, it, n, trace);
 }
 
 int fd3d_cpu_timestep(fd3d *fd, int it, int n, float *trace) {

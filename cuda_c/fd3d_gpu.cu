@@ -7,6 +7,7 @@
 
 enum {
     LINE = 32,
+    VECTOR = 2,
     TEXTURE = 128,
     BUFFER = 4 << 20,
     MEDIA = 5,
@@ -32,8 +33,22 @@ static int cells_of(const fd3d_gpu_grid &g, int a) { return a == 0 ? g.nx : a ==
 
 // Numbers in a slab of memory variables across axis a.
 static size_t slab_count(const fd3d_gpu_grid &g, int a) {
-    const size_t deep = (size_t)(g.low[a] + cells_of(g, a) - g.high[a]);
-    return deep * (a == 0 ? (size_t)g.ny * (size_t)g.nz : (size_t)g.y * (size_t)(a == 1 ? g.nz : g.ny));
+    const size_t deep = (size_t)g.deep[a];
+    const size_t n = deep * (a == 0 ? (size_t)g.ny * (size_t)g.nz : (size_t)g.y * (size_t)(a == 1 ? g.nz : g.ny));
+    return (n + LINE - 1) / LINE * LINE;
+}
+
+static int down(int n) { return n / VECTOR * VECTOR; }
+static int up(int n) { return down(n + VECTOR - 1); }
+
+// How cells in layers are numbered. Along x no vector may hold cells of both: where one would, all cells have numbers.
+static void number_slabs(fd3d_gpu_grid *g) {
+    for (int a = 0; a < 3; a++) {
+        const int n = cells_of(*g, a), low = a == 0 ? up(g->low[a]) : g->low[a],
+                  high = a == 0 ? down(g->high[a]) : g->high[a], end = a == 0 ? up(n) : n;
+        g->shift[a] = high >= low ? high - low : 0;
+        g->deep[a] = g->high[a] == n && high >= low ? low : end - g->shift[a];
+    }
 }
 
 // All that follows from the configuration alone.
@@ -55,8 +70,10 @@ static void shape(fd3d_gpu *o, const fd3d_cfg *c) {
         g->high[a] = c->n[a] - c->layer[2 * a + 1];
         g->t[a] = (float)((double)c->dt / c->d[a]);
         g->odd[a] = c->first[a] & 1;
-        o->psi_count += 6 * slab_count(*g, a);
     }
+    number_slabs(g);
+    for (int a = 0; a < 3; a++)
+        o->psi_count += 6 * slab_count(*g, a);
     g->ratio[0] = (float)((double)c->d[2] / c->d[0]);
     g->ratio[1] = (float)((double)c->d[2] / c->d[1]);
     memcpy(g->w, c->w, sizeof(float) * (size_t)c->half_length);

@@ -9,8 +9,9 @@
  *   and step, where averages kept in memory would take 140). 1/mu is infinite in a fluid, and the average becomes 0.
  *
  * Absorbing layers have memory variables in their slabs only: psi of axis 0 is (low+high, ny, nz), of axis 1
- * (pitch, low+high, nz), of axis 2 (pitch, ny, low+high). Cells in no layer are a box of their own, which kernels pass
- * without looking for layers; the shell around it is another launch. */
+ * (pitch, low+high, nz), of axis 2 (pitch, ny, low+high); along axis 0 each of both begins at an even number and
+ * has room up to the next, so that pairs of cells are pairs of numbers. Cells in no layer are a box of their
+ * own, which kernels pass without looking for layers; the shell around it is another launch. */
 #pragma once
 
 #include "der3d.h"
@@ -33,6 +34,7 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
     int texture_origin;             /* cell (0,0,0) in a texture */
 
     int low[3], high[3];     /* in a layer: i < low, i >= high */
+    int deep[3], shift[3];   /* of slabs: cells across; cell i >= high is number i - shift */
     float *psi[2][3][3];     /* of velocities, stresses; along axis a; of component c: s_ca or v_c */
     const float *profile[3]; /* (n,6) */
     const float *sponge[3];  /* (n); null: none */
@@ -47,6 +49,8 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
 typedef struct fd3d_gpu_box {
     int lo[3], hi[3];
     int blocks[3]; /* along x, y, z */
+    int axes;      /* of `apart`: its cells lie in layers along y (2), z (4) or neither, and along x (1) */
+    int lean[2];   /* where i < lean[0] or i >= lean[1] */
 } fd3d_gpu_box;
 
 typedef struct fd3d_gpu_boxes {
@@ -63,6 +67,9 @@ typedef struct fd3d_gpu_kind {
     int shape[3]; /* cells of a block along x, y, z */
     int marches;  /* threads stand along x and y and go through the cells along z; else a thread a cell */
     int textures;
+    int wide;  /* cells along x of a thread; 0: 1 */
+    int apart; /* whole rows are `plain`; `layered` are only cells in layers along more than one axis */
+    int align; /* blocks begin at multiples of it along x; 0: where their box does */
     int (*velocity[D3_MAX])(fd3d_gpu *o, int part);
     int (*stress[D3_MAX])(fd3d_gpu *o, int part);
 } fd3d_gpu_kind;

@@ -2,6 +2,7 @@
 // step. See fd3d_gpu.h.
 #include "fd3d_gpu.h"
 
+#include <climits>
 #include <cstring>
 
 enum { ALIGN = 32 }; // cells: boxes begin where cache lines do
@@ -12,18 +13,17 @@ struct box {
 
 static bool empty(const box &b) { return b.lo[0] >= b.hi[0] || b.lo[1] >= b.hi[1] || b.lo[2] >= b.hi[2]; }
 
-static int blocks_along(const box &b, const int shape[3], int a) {
-    return (b.hi[a] - b.lo[a] + shape[a] - 1) / shape[a];
-}
-
-static void add(fd3d_gpu_boxes *list, const box &b, const int shape[3]) {
+static void add(fd3d_gpu_boxes *list, const box &b, const fd3d_gpu_box &like, const int shape[3], int align) {
     if (empty(b) || list->n == FD3D_GPU_BOXES)
         return;
     fd3d_gpu_box *to = &list->box[list->n];
+    *to = like;
     memcpy(to->lo, b.lo, sizeof b.lo);
     memcpy(to->hi, b.hi, sizeof b.hi);
-    for (int a = 0; a < 3; a++)
-        to->blocks[a] = blocks_along(b, shape, a);
+    for (int a = 0; a < 3; a++) {
+        const int from = a == 0 && align > 0 ? b.lo[a] / align * align : b.lo[a];
+        to->blocks[a] = (b.hi[a] - from + shape[a] - 1) / shape[a];
+    }
     list->first[list->n + 1] = list->first[list->n] + to->blocks[0] * to->blocks[1] * to->blocks[2];
     list->n++;
 }
@@ -56,21 +56,63 @@ static box without_layers(const fd3d_gpu_grid &g) {
     return b;
 }
 
+// Piece `range` of b along an axis: before, in or behind `lean`.
+static void cut(box *b, const box &lean, int a, int range) {
+    const int lo = clamp(lean.lo[a], b->lo[a], b->hi[a]), hi = clamp(lean.hi[a], lo, b->hi[a]), end = b->hi[a];
+    if (range > 0)
+        b->lo[a] = range == 1 ? lo : hi;
+    b->hi[a] = range == 0 ? lo : range == 1 ? hi : end;
+}
+
+// Whole rows, but for the ends of those that lie in layers along y or z: there, and where they lie in both, are the
+// cells with layers along more than one axis.
+static void sort_rows(fd3d_gpu *o, int part, const box &b, box lean) {
+    fd3d_gpu_boxes *plain = &o->plain[part], *layered = &o->layered[part];
+    const int align = o->kind->align;
+    if (lean.lo[0] % align != 0 || (lean.hi[0] % align != 0 && lean.hi[0] != o->grid.nx))
+        lean.lo[0] = lean.hi[0] = 0;                                  // no block has only cells without layers along x
+    const int last = lean.hi[0] == o->grid.nx ? INT_MAX : lean.hi[0]; // no layer: blocks may reach behind the end
+    for (int piece = 0; piece < 9; piece++) {
+        box rows = b;
+        cut(&rows, lean, 1, piece % 3);
+        cut(&rows, lean, 2, piece / 3);
+        const fd3d_gpu_box like = {{}, {}, {}, (piece % 3 == 1 ? 0 : 2) + (piece / 3 == 1 ? 0 : 4), {lean.lo[0], last}};
+        if (like.axes < 6)
+            add(plain, rows, like, o->shape, align);
+        for (int range = 0; range < 3; range++) {
+            box ends = rows;
+            cut(&ends, lean, 0, range);
+            if (like.axes == 6 || (like.axes != 0 && range != 1))
+                add(layered, ends, like, o->shape, align);
+        }
+    }
+}
+
+// The cells of a part that is no box are not sorted by axes: there would be too many boxes.
 void fd3d_gpu_plan(fd3d_gpu *o) {
     const box all = {{0, 0, 0}, {o->grid.nx, o->grid.ny, o->grid.nz}}, lean = without_layers(o->grid);
+    const fd3d_gpu_box like = {};
     box inner;
     fd3d_inner_box(o->cfg, inner.lo, inner.hi);
     for (int part = FD3D_ALL; part <= FD3D_INNER; part++) {
         fd3d_gpu_boxes *plain = &o->plain[part], *layered = &o->layered[part];
         plain->n = layered->n = 0;
         plain->first[0] = layered->first[0] = 0;
+        const auto with_layers = [&](const box &b) { add(layered, b, like, o->shape, o->kind->align); };
         const auto sort = [&](const box &b) {
-            if (!empty(b))
-                add(plain, split(b, lean, [&](const box &rest) { add(layered, rest, o->shape); }), o->shape);
+            add(plain, split(b, lean, with_layers), like, o->shape, o->kind->align);
         };
-        if (part == FD3D_RIM)
-            split(all, inner, sort);
+        const box &whole = part == FD3D_INNER ? inner : all;
+        if (o->kind->apart && part == FD3D_RIM)
+            split(all, inner, with_layers);
+        else if (part == FD3D_RIM)
+            split(all, inner, [&](const box &b) {
+                if (!empty(b))
+                    sort(b);
+            });
+        else if (o->kind->apart)
+            sort_rows(o, part, whole, lean);
         else
-            sort(part == FD3D_INNER ? inner : all);
+            sort(whole);
     }
 }

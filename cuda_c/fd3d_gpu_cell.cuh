@@ -15,7 +15,7 @@ struct cell {
 };
 
 __device__ inline int slab_of(const fd3d_gpu_grid &g, int a, int i) {
-    return i < g.low[a] ? i : i >= g.high[a] ? g.low[a] + i - g.high[a] : -1;
+    return i < g.low[a] ? i : i >= g.high[a] ? i - g.shift[a] : -1;
 }
 
 __device__ inline void find_slabs(const fd3d_gpu_grid &g, cell &c) {
@@ -45,13 +45,26 @@ __device__ inline const fd3d_gpu_box &my_box(const fd3d_gpu_box &b, int block[3]
 
 // --- the medium at a point -------------------------------------------------------------------------------------------
 
+// 1/x, x >= 0: rounded as division rounds but for a few x that are off by one bit; of 0 infinite, of infinite 0.
+// Without the branches of __frcp_rn.
+__device__ inline float reciprocal(float x) {
+#ifdef __CUDA_ARCH__
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    const float better = fmaf(r, fmaf(-x, r, 1.0f), r);
+    return isnan(better) ? r : better;
+#else
+    return 1.0f / x;
+#endif
+}
+
 // 1/rho: one over the mean of two cells; 0 between air and air.
 __device__ inline float buoyancy(float a, float b) {
     const float sum = a + b;
-    return sum > 0 ? 2 * __frcp_rn(sum) : 0.0f;
+    return sum > 0 ? 2 * reciprocal(sum) : 0.0f;
 }
 // Harmonic mean of mu from 1/mu of four cells; 0 where one is infinite.
-__device__ inline float shear_modulus(float a, float b, float c, float d) { return 4 * __frcp_rn(((a + b) + c) + d); }
+__device__ inline float shear_modulus(float a, float b, float c, float d) { return 4 * reciprocal(((a + b) + c) + d); }
 
 struct moduli {
     float lambda, mu, shear[3]; // of the cell; at sxy, sxz, syz
@@ -68,7 +81,7 @@ template <int WHAT, int A> __device__ inline float layer(const fd3d_gpu_grid &g,
         return d;
     const bool half = (WHAT == 0) == (c == A);
     const int n = A == 0 ? g.nx : A == 1 ? g.ny : g.nz, at = A == 0 ? p.i : A == 1 ? p.j : p.k;
-    const int deep = g.low[A] + n - g.high[A];
+    const int deep = g.deep[A];
     const ptrdiff_t to = A == 0   ? ((ptrdiff_t)p.k * g.ny + p.j) * deep + s
                          : A == 1 ? ((ptrdiff_t)p.k * deep + s) * g.y + p.i
                                   : ((ptrdiff_t)s * g.ny + p.j) * g.y + p.i;
@@ -154,17 +167,26 @@ __device__ inline void update_stress(const fd3d_gpu_grid &g, const cell &p, floa
 
 // --- launches --------------------------------------------------------------------------------------------------------
 
-// A launch for the cells in layers, one for each box of the others: `layered` and `plain` are kernels of a grid and of
-// boxes or of one.
-template <class LAYERED, class PLAIN> int launch(fd3d_gpu *o, int part, LAYERED layered, PLAIN plain) {
-    const fd3d_gpu_boxes *shell = &o->layered[part], *rest = &o->plain[part];
-    const dim3 threads(o->shape[0], o->shape[1], o->kind->marches ? 1 : o->shape[2]);
-    if (shell->n > 0)
-        layered<<<shell->first[shell->n], threads, 0, o->queue.stream>>>(o->grid, *shell);
-    for (int m = 0; m < rest->n; m++) {
-        const fd3d_gpu_box &b = rest->box[m];
-        plain<<<dim3(b.blocks[0], b.blocks[1], b.blocks[2]), threads, 0, o->queue.stream>>>(o->grid, b);
+// Kernels of a grid and of one box, or of a list of boxes in one launch.
+inline dim3 threads_of(const fd3d_gpu *o) {
+    const int wide = o->kind->wide > 0 ? o->kind->wide : 1;
+    return dim3(o->shape[0] / wide, o->shape[1], o->kind->marches ? 1 : o->shape[2]);
+}
+template <class KERNEL> void launch_list(fd3d_gpu *o, const fd3d_gpu_boxes *list, KERNEL kernel) {
+    if (list->n > 0)
+        kernel<<<list->first[list->n], threads_of(o), 0, o->queue.stream>>>(o->grid, *list);
+}
+template <class KERNEL> void launch_each(fd3d_gpu *o, const fd3d_gpu_boxes *list, KERNEL kernel) {
+    for (int m = 0; m < list->n; m++) {
+        const fd3d_gpu_box &b = list->box[m];
+        kernel<<<dim3(b.blocks[0], b.blocks[1], b.blocks[2]), threads_of(o), 0, o->queue.stream>>>(o->grid, b);
     }
+}
+
+// A launch for the cells in layers, one for each box of the others.
+template <class LAYERED, class PLAIN> int launch(fd3d_gpu *o, int part, LAYERED layered, PLAIN plain) {
+    launch_list(o, &o->layered[part], layered);
+    launch_each(o, &o->plain[part], plain);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }

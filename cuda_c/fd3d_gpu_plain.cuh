@@ -59,7 +59,7 @@ static __device__ moduli medium_at(const fd3d_gpu_grid &g, const cell &c, const 
     const float here = fetch(IMU, 0), x = fetch(IMU, -1), y = fetch(IMU, -g.y), z = fetch(IMU, -g.z);
     const bool surface = g.free_top && c.k == 0; // sxz and syz stay 0
     m.lambda = fetch(LAMBDA, 0);
-    m.mu = __frcp_rn(here);
+    m.mu = reciprocal(here);
     m.shear[0] = shear_modulus(here, x, y, fetch(IMU, -g.y - 1));
     m.shear[1] = surface ? 0.0f : shear_modulus(here, x, z, fetch(IMU, -g.z - 1));
     m.shear[2] = surface ? 0.0f : shear_modulus(here, y, z, fetch(IMU, -g.z - g.y));

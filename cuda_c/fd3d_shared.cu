@@ -252,7 +252,7 @@ static __global__ void __launch_bounds__(BX *BY, ANELASTIC || L > 2 ? 2 : 3)
         const bool surface = g.free_top && m.c.k == 0; // sxz and syz stay 0
         moduli medium = {};
         medium.lambda = __ldg(g.m.lambda + m.c.at);
-        medium.mu = __frcp_rn(imu.here);
+        medium.mu = reciprocal(imu.here);
         medium.shear[0] = shear_modulus(imu.here, imu.left, imu.front, __ldg(g.m.imu + m.c.at - g.y - 1));
         medium.shear[1] = surface ? 0.0f : shear_modulus(imu.here, imu.left, imu_above.here, imu_above.left);
         medium.shear[2] = surface ? 0.0f : shear_modulus(imu.here, imu.front, imu_above.here, imu_above.front);

@@ -4,7 +4,7 @@ module fd2d_setup_m
   use fd2d_blowup_m, only: growth
   use fd2d_engine_m, only: fd2d_grid_t, field_sigma, field_vx, field_vz
   use fd2d_state_m, only: fd2d_state_t
-  use fd2d_variants_m, only: Fd2dEngineNew, Fd2dVariantFor, Fd2dVariantNeedsGpu
+  use fd2d_variants_m, only: fd2d_variants, Fd2dEngineNew, Fd2dVariantFor
   use kinds_m, only: dp, sp
   use nearfield_m, only: nearfield_t, NearfieldNew, NearfieldTerms, near_most
   use placement_m, only: axis_t, PlacementAdd, PlacementNearest, PlacementStart, points_t
@@ -126,7 +126,7 @@ contains
     end if
     call Fd2dForget(self)
     self%variant = variant
-    self%queues = Fd2dVariantNeedsGpu(variant)
+    self%queues = fd2d_variants%needs_gpu(variant)
     call Fd2dEngineNew(variant, self%engine, error)
     if (allocated(error)) return
     call self%engine%new(grid, error)

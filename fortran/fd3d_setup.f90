@@ -10,7 +10,7 @@ module fd3d_setup_m
   use fd3d_list_m, only: fd3d_list_t, Fd3dForce, Fd3dMoment
   use fd3d_records_m, only: Fd3dAtWhole, Fd3dComponent
   use fd3d_state_m, only: fd3d_state_t
-  use fd3d_variants_m, only: Fd3dEngineNew, Fd3dVariantFor, Fd3dVariantNeedsGpu
+  use fd3d_variants_m, only: fd3d_variants, Fd3dEngineNew, Fd3dVariantFor
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: dp, i8, sp
   use scheme_m, only: scheme_t, SchemePad
@@ -135,7 +135,7 @@ contains
     end if
     call Fd3dForget(self)
     self%variant = variant
-    self%queues = Fd3dVariantNeedsGpu(variant)
+    self%queues = fd3d_variants%needs_gpu(variant)
     call Fd3dEngineNew(variant, self%engine, error)
     if (allocated(error)) return
     call self%engine%new(grid, error)

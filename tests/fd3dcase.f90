@@ -2,10 +2,11 @@
 !> of all fields, receivers of several cells; run by the readable Fortran and by a C variant through the verbs of fd3d_c.f90.
 module fd3dcase_m
   use der_m, only: DerSumAbs, DerTaylor
+  use differs_m, only: Differs
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_cfg, fd3d_device, fd3d_field, fd3d_free, fd3d_histories, fd3d_map, fd3d_model, fd3d_new, fd3d_pml, &
                     fd3d_quality, fd3d_receivers, fd3d_source, fd3d_sponge, fd3d_timestep, fd3d_traces, fd3d_tune, &
-                    fd3d_variant_built, fd3d_variant_count, fd3d_variant_name, fd3d_variant_needs_gpu, fd3d_watch, fd3d_watch_rows
+                    fd3d_watch, fd3d_watch_rows
   use fd3d_engine_m, only: fd3d_fields, fd3d_grid_t, field_sxx, side_free, side_one_way, side_outside, side_periodic
   use fd3d_fortran_m, only: fd3d_fortran_t
   use fd3d_layers_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
@@ -15,7 +16,7 @@ module fd3dcase_m
   implicit none
   private
   public :: case3d_t, result3d_t, Case3dNew, Case3dCfg, Case3dSource, Case3dHandle, Case3dPoints, Case3dSteps, Case3dResult
-  public :: Case3dNative, Case3dFortran, Case3dCut, Case3dDiffers, Case3dDifferent, Case3dGpuVariants, kinds_of_sides, SidesName
+  public :: Case3dNative, Case3dFortran, Case3dCut, Case3dDiffers, Case3dDifferent, kinds_of_sides, SidesName
 
   integer, parameter :: kinds_of_sides = 8
   real(dp), parameter :: spacing(3) = [10.0_dp, 8.0_dp, 9.0_dp], vp_most = 4000
@@ -50,20 +51,6 @@ contains
                                 'layers everywhere, one-way bottom', 'a layer at the left and at the bottom, sponge']
     name = trim(names(sides))
   end function SidesName
-
-  !> Names of the 3D GPU variants in this build.
-  function Case3dGpuVariants() result(names)
-    character(24), allocatable :: names(:)
-    character(kind=c_char, len=24) :: buffer
-    integer :: n
-    allocate (names(0))
-    do n = 0, fd3d_variant_count() - 1
-      if (fd3d_variant_needs_gpu(n) == 0) cycle
-      if (fd3d_variant_built(n) == 0) cycle
-      buffer = c_null_char
-      if (fd3d_variant_name(n, len(buffer), buffer) == 0) names = [character(24) :: names, FString(buffer)]
-    end do
-  end function Case3dGpuVariants
 
   !> A shot of nt steps on n(3) cells; sides = 1 .. kinds_of_sides.
   subroutine Case3dNew(c, n, half_length, sides, anelastic, nt)
@@ -464,17 +451,6 @@ contains
   end subroutine Case3dFortran
 
   ! --- comparing --------------------------------------------------------------------------------------------------------------
-
-  !> RMS difference of a to b relative to b, or to `least` if that is larger; what is no number differs infinitely.
-  pure real(dp) function Differs(a, b, least)
-    real(sp), intent(in) :: a(:), b(:)
-    real(dp), intent(in) :: least
-    real(dp) :: difference
-    difference = norm2(real(a, dp) - b)
-    Differs = 0
-    if (difference > 0) Differs = difference/max(norm2(real(b, dp)), least, tiny(least))
-    if (.not. difference <= huge(difference)) Differs = huge(difference)
-  end function Differs
 
   !> Largest relative RMS difference of a trace, a field or the map, and which it is. What is weaker than a hundredth of the
   !> strongest of its unit counts as that hundredth; the map, which is a plane, is measured by a plane's share of the fields.

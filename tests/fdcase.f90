@@ -2,6 +2,7 @@
 !> run by the readable Fortran and by a C variant through the verbs of interfaces/fd2d_c.f90.
 module fdcase_m
   use der_m, only: DerSumAbs, DerWeights
+  use differs_m, only: Differs
   use error_m, only: error_t, FailFromC
   use fd2d_c, only: fd2d_cfg, fd2d_device, fd2d_field, fd2d_free, fd2d_model, fd2d_new, fd2d_pending, fd2d_pml, fd2d_receivers, &
                     fd2d_source, fd2d_timestep, fd2d_traces, fd2d_tune
@@ -267,18 +268,6 @@ contains
   end subroutine CaseFortran
 
   ! --- comparing --------------------------------------------------------------------------------------------------------
-
-  !> RMS difference of a to b relative to b, or to `least` if that is larger; 0 to 0 is no difference, infinities and NaN differ
-  !> infinitely.
-  pure real(dp) function Differs(a, b, least)
-    real(sp), intent(in) :: a(:), b(:)
-    real(dp), intent(in) :: least
-    real(dp) :: difference
-    difference = norm2(real(a, dp) - b)
-    Differs = 0
-    if (difference > 0) Differs = difference/max(norm2(real(b, dp)), least, tiny(least))
-    if (.not. difference <= huge(difference)) Differs = huge(difference)
-  end function Differs
 
   !> Largest relative RMS difference of a trace, and of which; a trace weaker than a hundredth of the strongest of
   !> its field (a wave that cannot travel in a grid one cell wide, say) counts as that hundredth.

@@ -1,14 +1,14 @@
-!> Whether this process has a GPU to test on; said once, and a failure where NEED_GPU=1 promises one.
+!> Whether this process has a GPU to test on, which is said once, and a failure where NEED_GPU=1 promises one; and which variants.
 module gpu_m
   use check_m, only: Claim, Skip
   use device_c, only: device_count, device_name, device_use, device_why
   use error_m, only: error_t, FailFromC
-  use fd2d_c, only: fd2d_variant_built, fd2d_variant_count, fd2d_variant_name, fd2d_variant_needs_gpu
   use iso_c_binding, only: c_char, c_null_char
   use text_m, only: FString
+  use variants_m, only: variants_t
   implicit none
   private
-  public :: GpuThere, GpuVariants, VariantBuilt
+  public :: GpuThere, GpuVariants, GpuAsked
 
 contains
 
@@ -34,34 +34,43 @@ contains
   end function GpuThere
 
   !> Names of the GPU variants in this build.
-  function GpuVariants() result(names)
+  function GpuVariants(variants) result(names)
+    class(variants_t), intent(in) :: variants
     character(24), allocatable :: names(:)
+    character(:), allocatable :: name
     integer :: n
     allocate (names(0))
-    do n = 0, fd2d_variant_count() - 1
-      if (fd2d_variant_needs_gpu(n) == 0) cycle
-      if (fd2d_variant_built(n) == 1) names = [character(24) :: names, NameOf(n)]
+    do n = 0, variants%c_count() - 1
+      name = variants%name(n)
+      if (variants%c_needs_gpu(n) == 0) cycle
+      if (variants%c_built(n) == 1) names = [character(24) :: names, name]
     end do
   end function GpuVariants
 
-  !> Whether a variant of C is in this build (a GPU variant can be known by name only); true for 'fortran'.
-  logical function VariantBuilt(name)
-    character(*), intent(in) :: name
+  !> The variants that the command line names, else, where there is a GPU, all GPU variants of this build; and whether it has each of
+  !> the other `words` that a test knows.
+  subroutine GpuAsked(variants, names, words, has)
+    class(variants_t), intent(in) :: variants
+    character(24), allocatable, intent(out) :: names(:)
+    character(*), intent(in), optional :: words(:)
+    logical, intent(out), optional :: has(:)
+    character(24) :: word
     integer :: n
-    VariantBuilt = name == 'fortran'
-    do n = 0, fd2d_variant_count() - 1
-      if (NameOf(n) == name) VariantBuilt = fd2d_variant_built(n) == 1
+    allocate (names(0))
+    if (present(has)) has = .false.
+    do n = 1, command_argument_count()
+      call get_command_argument(n, word)
+      if (present(words)) then
+        if (any(words == word)) then
+          where (words == word) has = .true.
+          cycle
+        end if
+      end if
+      names = [names, word]
     end do
-  end function VariantBuilt
-
-  function NameOf(n) result(name)
-    integer, intent(in) :: n
-    character(:), allocatable :: name
-    character(kind=c_char, len=24) :: buffer
-    buffer = c_null_char
-    name = ''
-    if (fd2d_variant_name(n, len(buffer), buffer) == 0) name = FString(buffer)
-  end function NameOf
+    if (size(names) > 0) return
+    if (GpuThere()) names = GpuVariants(variants)
+  end subroutine GpuAsked
 
   function Sentence() result(text)
     character(:), allocatable :: text

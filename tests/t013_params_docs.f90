@@ -2,7 +2,7 @@
 program t013_params_docs
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
-  use fd2d_variants_m, only: Fd2dVariantNames
+  use fd2d_variants_m, only: fd2d_variants
   use jobcheck_m, only: JobFromText
   use params_m, only: job_t, JobTable
   use table_m, only: table_t, TableReadFile, TableCheck, TableFind
@@ -16,7 +16,7 @@ program t013_params_docs
   type(error_t), allocatable :: error
 
   root = Environment('ROOT')
-  t%variants = 'auto,'//Fd2dVariantNames()
+  t%variants = 'auto,'//fd2d_variants%names()
   call JobTable(t, job)
   call Whole()
   call HelpOfOne()

@@ -4,16 +4,16 @@ program t240_fd2d_variants_agree
   use check_m, only: Claim, ClaimFine, Done, Skip
   use error_m, only: error_t
   use fd2d_m, only: fd2d_t, Fd2dTimestep
-  use fd2d_variants_m, only: Fd2dVariantList, Fd2dVariantNeedsGpu
+  use fd2d_variants_m, only: fd2d_variants
   use gather_m, only: gather_t
-  use gpu_m, only: GpuThere, VariantBuilt
+  use gpu_m, only: GpuThere
   use kinds_m, only: dp, sp
   use scene_m, only: RelativeL2, scene_t, SceneNew, SceneRun, SceneScheme
   use text_m, only: Str
   implicit none
   type(error_t), allocatable :: error
 
-  call Walk(Fd2dVariantList())
+  call Walk(fd2d_variants%list())
   call Done()
 
 contains
@@ -24,8 +24,8 @@ contains
     integer :: n
     gpu = GpuThere()
     do n = 1, size(names)
-      if (Fd2dVariantNeedsGpu(trim(names(n))) .and. .not. gpu) cycle
-      if (.not. VariantBuilt(trim(names(n)))) then
+      if (fd2d_variants%needs_gpu(trim(names(n))) .and. .not. gpu) cycle
+      if (.not. fd2d_variants%built(trim(names(n)))) then
         call Skip('variant '//trim(names(n))//' is not in this build')
         cycle
       end if

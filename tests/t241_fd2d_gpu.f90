@@ -9,7 +9,8 @@ program t241_fd2d_gpu
   use error_m, only: error_t
   use fdcase_m, only: case_t, CaseFortran, CaseNative, CaseNew, CountDifferent, kinds_of_layers, LayerName, result_t, &
                       SigmaDiffers, TracesDiffer
-  use gpu_m, only: GpuThere, GpuVariants
+  use fd2d_variants_m, only: fd2d_variants
+  use gpu_m, only: GpuAsked
   use kinds_m, only: dp
   use text_m, only: Str
   implicit none
@@ -29,37 +30,17 @@ program t241_fd2d_gpu
 
   type(error_t), allocatable :: error
   character(24), allocatable :: variants(:)
-  logical :: small, tiny
+  logical :: small, tiny, has(3)
 
-  call ReadArguments()
+  call GpuAsked(fd2d_variants, variants, [character(24) :: 'small', 'tiny', 'device'], has)
+  small = has(1) .or. has(2)
+  tiny = has(2)
+  if (has(3)) variants = [character(24) ::]
   if (size(variants) > 0) call Walk()
   deallocate (variants)
   call Done()
 
 contains
-
-  subroutine ReadArguments()
-    character(24) :: word
-    logical :: there
-    integer :: n
-    small = .false.
-    tiny = .false.
-    allocate (variants(0))
-    do n = 1, command_argument_count()
-      call get_command_argument(n, word)
-      if (word == 'device') then
-        there = GpuThere()
-        return
-      else if (word == 'small' .or. word == 'tiny') then
-        small = .true.
-        tiny = word == 'tiny'
-      else
-        variants = [variants, word]
-      end if
-    end do
-    if (size(variants) > 0) return
-    if (GpuThere()) variants = GpuVariants()
-  end subroutine ReadArguments
 
   subroutine Walk()
     integer :: half_length, layers

@@ -10,7 +10,8 @@ program t242_fd2d_gpu_behaviour
                     fd2d_receivers, fd2d_reset, fd2d_set_field, fd2d_timestep, fd2d_tune
   use fdcase_m, only: case_t, CaseHandle, CaseNative, CaseNew, CasePoints, CaseResult, CaseSource, CaseSteps, CountDifferent, &
                       result_t, SigmaDiffers, TracesDiffer
-  use gpu_m, only: GpuThere, GpuVariants
+  use fd2d_variants_m, only: fd2d_variants
+  use gpu_m, only: GpuAsked
   use host_c, only: host_seconds
   use iso_c_binding, only: c_associated, c_float, c_int, c_long, c_null_char, c_ptr
   use kinds_m, only: dp, sp
@@ -22,13 +23,7 @@ program t242_fd2d_gpu_behaviour
   type(error_t), allocatable :: error
   integer :: n
 
-  allocate (variants(command_argument_count()))
-  do n = 1, size(variants)
-    call get_command_argument(n, variants(n))
-  end do
-  if (size(variants) == 0) then
-    if (GpuThere()) variants = GpuVariants()
-  end if
+  call GpuAsked(fd2d_variants, variants)
   do n = 1, size(variants)
     call Chunks(trim(variants(n)))
     call SecondShot(trim(variants(n)))

@@ -5,7 +5,7 @@ program t244_gpu_trace_filter
   use error_m, only: error_t
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t, field_sigma
   use fd2d_m, only: fd2d_t
-  use fd2d_variants_m, only: Fd2dEngineNew
+  use fd2d_variants_m, only: fd2d_variants, Fd2dEngineNew
   use gather_m, only: gather_t
   use gpu_m, only: GpuThere, GpuVariants
   use host_c, only: host_seconds
@@ -22,7 +22,7 @@ program t244_gpu_trace_filter
 
   call Refused('cpu')
   if (GpuThere()) then
-    variants = GpuVariants()
+    variants = GpuVariants(fd2d_variants)
     do v = 1, size(variants)
       call Refused(trim(variants(v)))
       call OfNoise(trim(variants(v)), 12053, 0.0005_dp, 1501, 0.004_dp, merge(1003, 40, v == size(variants)))

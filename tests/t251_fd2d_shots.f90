@@ -25,7 +25,7 @@ program t251_fd2d_shots
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use fd2d_m, only: fd2d_t, Fd2dTimestep
-  use fd2d_variants_m, only: Fd2dVariantNames
+  use fd2d_variants_m, only: fd2d_variants
   use gather_m, only: gather_t
   use green_m, only: GreenPressure, rate_t, RateNew
   use kinds_m, only: dp, sp
@@ -104,7 +104,7 @@ contains
     call ClaimFails(error, '"vy" is unknown', 'unknown component')
     call solver%gather(gather, error)
     call ClaimFails(error, 'asked for after step 0', 'traces before the time loop')
-    names = ','//Fd2dVariantNames()//','
+    names = ','//fd2d_variants%names()//','
     call Claim(index(names, ',cpu,') > 0 .and. index(names, ',fortran,') > 0, 'variants: '//names(2:len(names) - 1))
   end subroutine BadShots
 

@@ -4,9 +4,9 @@ program t252_fd2d_resume
   use checksum_c, only: checksum_floats
   use error_m, only: error_t
   use fd2d_m, only: fd2d_t, Fd2dTimestep
-  use fd2d_variants_m, only: Fd2dVariantList, Fd2dVariantNeedsGpu
+  use fd2d_variants_m, only: fd2d_variants
   use gather_m, only: gather_t
-  use gpu_m, only: GpuThere, VariantBuilt
+  use gpu_m, only: GpuThere
   use kinds_m, only: dp, i8, sp
   use scene_m, only: NoProgress, scene_t, SceneMedium, SceneNew, SceneScheme
   use solver_m, only: moment_t
@@ -18,9 +18,9 @@ program t252_fd2d_resume
   logical :: gpu
   integer :: v
 
-  allocate (variants, source=Fd2dVariantList())
-  built = [(VariantBuilt(trim(variants(v))), v=1, size(variants))]
-  on_gpu = [(Fd2dVariantNeedsGpu(trim(variants(v))), v=1, size(variants))]
+  allocate (variants, source=fd2d_variants%list())
+  built = [(fd2d_variants%built(trim(variants(v))), v=1, size(variants))]
+  on_gpu = [(fd2d_variants%needs_gpu(trim(variants(v))), v=1, size(variants))]
   gpu = .false.
   if (any(built .and. on_gpu)) gpu = GpuThere()
   do v = 1, size(variants)

@@ -48,6 +48,7 @@ program t608_fd3d_restart
   if (.not. allocated(error)) call rest%traces(1, b, error)
   if (.not. allocated(error)) call rest%map(again, error)
   call ClaimFine(error, 'saved after '//Str(half)//' steps, '//Str(size(state))//' numbers, and loaded into a fresh engine')
+  deallocate (state)
   call Claim(count(a /= b) == 0 .and. count(map /= again) == 0 .and. maxval(abs(a)) > 0 .and. maxval(map) > 0, &
              Str(count(a /= b))//' samples and '//Str(count(map /= again))//' cells of the map differ')
   call Claim(map(10, 9, 2) >= maxval(abs(a(:, 4))) .and. map(10, 9, 2) <= maxval(abs(a(:, 4)))*1.0000001_sp, &

@@ -7,9 +7,9 @@
 program t670_fd3d_gpu
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
-  use fd3dcase_m, only: case3d_t, Case3dDiffers, Case3dFortran, Case3dGpuVariants, Case3dNative, Case3dNew, kinds_of_sides, &
-                        result3d_t, SidesName
-  use gpu_m, only: GpuThere
+  use fd3dcase_m, only: case3d_t, Case3dDiffers, Case3dFortran, Case3dNative, Case3dNew, kinds_of_sides, result3d_t, SidesName
+  use fd3d_variants_m, only: fd3d_variants
+  use gpu_m, only: GpuAsked
   use kinds_m, only: dp
   use text_m, only: Str
   implicit none
@@ -20,37 +20,17 @@ program t670_fd3d_gpu
 
   type(error_t), allocatable :: error
   character(24), allocatable :: variants(:)
-  logical :: small, tiny
+  logical :: small, tiny, has(3)
 
-  call ReadArguments()
+  call GpuAsked(fd3d_variants, variants, [character(24) :: 'small', 'tiny', 'device'], has)
+  small = has(1) .or. has(2)
+  tiny = has(2)
+  if (has(3)) variants = [character(24) ::]
   if (size(variants) > 0) call Walk()
   deallocate (variants)
   call Done()
 
 contains
-
-  subroutine ReadArguments()
-    character(24) :: word
-    logical :: there
-    integer :: n
-    small = .false.
-    tiny = .false.
-    allocate (variants(0))
-    do n = 1, command_argument_count()
-      call get_command_argument(n, word)
-      if (word == 'device') then
-        there = GpuThere()
-        return
-      else if (word == 'small' .or. word == 'tiny') then
-        small = .true.
-        tiny = word == 'tiny'
-      else
-        variants = [variants, word]
-      end if
-    end do
-    if (size(variants) > 0) return
-    if (GpuThere()) variants = Case3dGpuVariants()
-  end subroutine ReadArguments
 
   subroutine Walk()
     integer :: half_length, sides, q

@@ -9,9 +9,10 @@ program t671_fd3d_gpu_behaviour
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_bytes, fd3d_cfg, fd3d_free, fd3d_load, fd3d_maxabs, fd3d_need, fd3d_new, fd3d_peak, fd3d_pending, fd3d_reset, &
                     fd3d_save, fd3d_set_field, fd3d_slice, fd3d_state_size, fd3d_timestep, fd3d_tune
-  use fd3dcase_m, only: case3d_t, Case3dCfg, Case3dDifferent, Case3dGpuVariants, Case3dHandle, Case3dNative, Case3dNew, Case3dPoints, &
+  use fd3dcase_m, only: case3d_t, Case3dCfg, Case3dDifferent, Case3dHandle, Case3dNative, Case3dNew, Case3dPoints, &
                         Case3dResult, Case3dSource, Case3dSteps, result3d_t
-  use gpu_m, only: GpuThere
+  use fd3d_variants_m, only: fd3d_variants
+  use gpu_m, only: GpuAsked
   use host_c, only: host_seconds
   use iso_c_binding, only: c_associated, c_float, c_int, c_long, c_long_long, c_ptr
   use kinds_m, only: dp, sp
@@ -23,13 +24,7 @@ program t671_fd3d_gpu_behaviour
   type(error_t), allocatable :: error
   integer :: n
 
-  allocate (variants(command_argument_count()))
-  do n = 1, size(variants)
-    call get_command_argument(n, variants(n))
-  end do
-  if (size(variants) == 0) then
-    if (GpuThere()) variants = Case3dGpuVariants()
-  end if
+  call GpuAsked(fd3d_variants, variants)
   do n = 1, size(variants)
     call Chunks(trim(variants(n)))
     call Shapes(trim(variants(n)))

@@ -9,8 +9,9 @@ program t672_fd3d_gpu_halos
                     fd3d_traces, fd3d_velocity
   use fd3d_engine_m, only: fd3d_grid_t, part_all, part_inner, part_rim, side_neighbour, side_periodic
   use fd3d_layers_m, only: Fd3dLayerWidths
-  use fd3dcase_m, only: case3d_t, Case3dGpuVariants, Case3dHandle, Case3dNative, Case3dNew, kinds_of_sides, result3d_t, SidesName
-  use gpu_m, only: GpuThere
+  use fd3dcase_m, only: case3d_t, Case3dHandle, Case3dNative, Case3dNew, kinds_of_sides, result3d_t, SidesName
+  use fd3d_variants_m, only: fd3d_variants
+  use gpu_m, only: GpuAsked
   use iso_c_binding, only: c_ptr
   use kinds_m, only: sp
   use text_m, only: Str
@@ -23,24 +24,14 @@ program t672_fd3d_gpu_halos
   end type piece_t
 
   character(24), allocatable :: variants(:)
-  character(24) :: word
   type(error_t), allocatable :: error
   integer :: n, sides
-  logical :: tiny_run
+  logical :: tiny(1)
 
-  tiny_run = .false.
-  allocate (variants(0))
-  do n = 1, command_argument_count()
-    call get_command_argument(n, word)
-    if (word == 'tiny') tiny_run = .true.
-    if (word /= 'tiny') variants = [variants, word]
-  end do
-  if (size(variants) == 0) then
-    if (GpuThere()) variants = Case3dGpuVariants()
-  end if
+  call GpuAsked(fd3d_variants, variants, [character(24) :: 'tiny'], tiny)
   do n = 1, size(variants)
     do sides = 1, kinds_of_sides
-      if (tiny_run) then
+      if (tiny(1)) then
         if (sides == 2 .or. sides == 5) call Compare(trim(variants(n)), sides, [2, 2, 2], 2, sides == 5, [23, 18, 17], 4)
       else
         call Compare(trim(variants(n)), sides, [2, 2, 2], 2, .true., [47, 30, 29], 40)

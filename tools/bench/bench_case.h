@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_random.h"
 #include "iface.h"
 
 enum { RECEIVERS = 1000, SOURCE = 64, RECEIVER_CELLS = 8 };
@@ -23,14 +24,6 @@ static void *bench_memory(size_t bytes) {
         exit(1);
     }
     return p;
-}
-
-/* Number m of a random row, 0 .. 1. */
-static float bench_random(size_t m) {
-    unsigned x = (unsigned)m * 2654435761u + 12345u;
-    x = (x ^ x >> 15) * 2246822519u;
-    x = (x ^ x >> 13) * 3266489917u;
-    return (float)((x ^ x >> 16) >> 8) / 16777216.0f;
 }
 
 /* Taylor weights of all half-lengths: any stable weights would do. */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench_random.h"
 #include "bench_triad.h"
 #include "iface.h"
 
@@ -22,13 +23,6 @@ enum { MOST = 30, LAYER = 20, ENTRIES = 64, RECEIVERS = 100, CELLS = 8 };
 static void fail(const char *what) {
     fprintf(stderr, "fd3d_bench: %s: %s\n", what, (const char *)err_message());
     exit(1);
-}
-
-static float noise(size_t m) {
-    unsigned x = (unsigned)m * 2654435761u + 12345u;
-    x = (x ^ x >> 15) * 2246822519u;
-    x = (x ^ x >> 13) * 3266489917u;
-    return (float)((x ^ x >> 16) >> 8) / 16777216.0f;
 }
 
 typedef struct sort {
@@ -45,7 +39,7 @@ static void set_medium(void *h, int n, int anelastic) {
     for (int m = 0; m < 3; m++)
         a[m] = bench_pages(cells * sizeof(float));
     for (size_t m = 0; m < cells; m++) {
-        const float rho = 2000 + 500 * noise(m), vs = 1500 + 500 * noise(m + cells), vp = vs * 1.8f;
+        const float rho = 2000 + 500 * bench_random(m), vs = 1500 + 500 * bench_random(m + cells), vp = vs * 1.8f;
         a[0][m] = rho;
         a[1][m] = rho * (vp * vp - 2 * vs * vs);
         a[2][m] = rho * vs * vs;
@@ -57,7 +51,7 @@ static void set_medium(void *h, int n, int anelastic) {
         for (int m = 0; m < 8; m++)
             tau[m] = 0.01f * (float)(1 << m), y[m] = 0.8f, y[8 + m] = 0.1f, y[16 + m] = 0.01f;
         for (size_t m = 0; m < cells; m++)
-            a[0][m] = 0.01f + 0.01f * noise(m), a[1][m] = 2 * a[0][m];
+            a[0][m] = 0.01f + 0.01f * bench_random(m), a[1][m] = 2 * a[0][m];
         if (fd3d_quality(h, tau, y, a[0], a[1]))
             fail("quality");
     }
@@ -121,7 +115,7 @@ static void *make(const sort *s, int n, int threads) {
     float *a = bench_pages(cells * sizeof(float));
     for (int f = 0; f < 9; f++) {
         for (size_t m = 0; m < cells; m++)
-            a[m] = (f < 3 ? 1e-6f : 1) * (noise(m + (size_t)f * cells) - 0.5f);
+            a[m] = (f < 3 ? 1e-6f : 1) * (bench_random(m + (size_t)f * cells) - 0.5f);
         if (fd3d_set_field(h, f, a))
             fail("set_field");
     }

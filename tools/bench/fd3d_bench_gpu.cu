@@ -12,7 +12,6 @@
 // really moves; layers, sources and receivers with nothing. GFLOP/s are counted as AWP-ODC does: 307 operations a cell
 // and step of the anelastic loop. The triad a = b + s c moves 12 bytes a term.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -20,18 +19,10 @@
 #include <thread>
 #include <vector>
 
-#include "cuda_err.h"
-#include "devmem.h"
-#include "iface.h"
+#include "bench_gpu.cuh"
+#include "bench_random.h"
 
-static double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-struct effort { // of a measurement
-    int repeats;
-    double seconds; // of a repetition, at least
-};
+using bench_gpu::effort, bench_gpu::seconds_now;
 
 static const effort full = {5, 0.5}, quick = {3, 0.2};
 enum { LAYER = 20, ELASTIC_BYTES = 120, ANELASTIC_BYTES = 176, FLOPS = 307, SOURCES = 512, RECEIVERS = 64 };
@@ -41,61 +32,7 @@ static void bench_fail(const char *what) {
     exit(1);
 }
 
-// --- memory bandwidth ----------------------------------------------------------------------------------------------
-
-static __global__ void __launch_bounds__(256) triad(float4 *a, const float4 *b, const float4 *c, size_t n) {
-    for (size_t i = (size_t)blockIdx.x * 256 + threadIdx.x; i < n; i += (size_t)gridDim.x * 256) {
-        const float4 x = b[i], y = c[i];
-        a[i] = make_float4(x.x + 0.5f * y.x, x.y + 0.5f * y.y, x.z + 0.5f * y.z, x.w + 0.5f * y.w);
-    }
-}
-
-static __global__ void __launch_bounds__(256) fill(float *a, size_t n, unsigned seed) {
-    for (size_t i = (size_t)blockIdx.x * 256 + threadIdx.x; i < n; i += (size_t)gridDim.x * 256)
-        a[i] = (float)(((unsigned)i * 2654435761u + seed) >> 8) / 16777216.0f;
-}
-
-// Best of seven runs of 20 triads of arrays of 512 MB: bytes a second.
-static int measure_triad(double *rate) {
-    const size_t n = 512u << 20 >> 2;
-    const unsigned blocks = (unsigned)(n / 4 / 256);
-    dm_pool pool = {};
-    float *a = nullptr, *b = nullptr, *c = nullptr;
-    cudaEvent_t start, end;
-    TRY(dm_alloc(&pool, &a, n, 4, "the triad"));
-    TRY(dm_alloc(&pool, &b, n, 4, "the triad"));
-    TRY(dm_alloc(&pool, &c, n, 4, "the triad"));
-    fill<<<4096, 256>>>(b, n, 1), fill<<<4096, 256>>>(c, n, 2);
-    CUDA_TRY(cudaEventCreate(&start));
-    CUDA_TRY(cudaEventCreate(&end));
-    *rate = 0;
-    for (int run = 0; run < 8; run++) {
-        float ms = 0;
-        CUDA_TRY(cudaEventRecord(start));
-        for (int l = 0; l < 20; l++)
-            triad<<<blocks, 256>>>((float4 *)a, (const float4 *)b, (const float4 *)c, n / 4);
-        CUDA_TRY(cudaGetLastError());
-        CUDA_TRY(cudaEventRecord(end));
-        CUDA_TRY(cudaEventSynchronize(end));
-        CUDA_TRY(cudaEventElapsedTime(&ms, start, end));
-        if (run > 0)
-            *rate = std::max(*rate, 20 * 12.0 * (double)n / (ms * 1e-3));
-    }
-    CUDA_TRY(cudaEventDestroy(start));
-    CUDA_TRY(cudaEventDestroy(end));
-    dm_empty(&pool);
-    return 0;
-}
-
 // --- the case ------------------------------------------------------------------------------------------------------
-
-// Number m of a random row, 0 .. 1.
-static float random_number(size_t m) {
-    unsigned x = (unsigned)m * 2654435761u + 12345u;
-    x = (x ^ x >> 15) * 2246822519u;
-    x = (x ^ x >> 13) * 3266489917u;
-    return (float)((x ^ x >> 16) >> 8) / 16777216.0f;
-}
 
 // A rough medium with its ring and a random field, made once a size by all cores.
 struct volume {
@@ -105,8 +42,8 @@ struct volume {
 
     void fill_part(size_t from, size_t to) {
         for (size_t m = from; m < to; m++) {
-            const float r = random_number(m), vs = 1800 + 300 * r, vp = 1.8f * vs;
-            rho[m] = 2000 + 300 * random_number(m + 77);
+            const float r = bench_random(m), vs = 1800 + 300 * r, vp = 1.8f * vs;
+            rho[m] = 2000 + 300 * bench_random(m + 77);
             mu[m] = rho[m] * vs * vs;
             lambda[m] = rho[m] * vp * vp - 2 * mu[m];
             qp[m] = 0.01f + 0.01f * r;
@@ -127,7 +64,7 @@ struct volume {
             team.emplace_back([this, p, parts, all] {
                 fill_part(all * p / parts, all * (p + 1) / parts);
                 for (size_t m = all * p / parts; m < all * (p + 1) / parts; m++)
-                    field[m] = random_number(m + 991) - 0.5f;
+                    field[m] = bench_random(m + 991) - 0.5f;
             });
         for (std::thread &t : team)
             t.join();
@@ -190,7 +127,7 @@ static void give_points(void *h, const fd3d_cfg &c, int steps) {
             i.push_back(c.n[0] / 2 + m % 32 - 16), j.push_back(c.n[1] / 2), k.push_back(c.n[2] / 2 + m / 32 - 8);
         }
     for (size_t m = 0; m < q.size(); m++)
-        q[m] = random_number(m) - 0.5f;
+        q[m] = bench_random(m) - 0.5f;
     if (fd3d_source(h, SOURCES, (int)w.size(), field.data(), i.data(), j.data(), k.data(), hist.data(), w.data()) ||
         fd3d_histories(h, 1, steps, q.data()))
         bench_fail("source");
@@ -338,16 +275,6 @@ static int usage() {
     return 1;
 }
 
-// Says what stands in the way and what that means for the exit status.
-static int unable() {
-    char why[256] = "";
-    const char *need = getenv("NEED_GPU");
-    const bool must = need != nullptr && *need != 0 && strcmp(need, "0") != 0;
-    device_why(sizeof why, why);
-    printf("%s - no GPU: %s\n", must ? "FAIL" : "SKIP", why);
-    return must;
-}
-
 static int single(double triad_rate, int argc, char **argv) {
     const bool many = strcmp(argv[1], "--shapes") == 0;
     argc -= many, argv += many;
@@ -373,16 +300,13 @@ static int single(double triad_rate, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     const bool brief = argc == 2 && strcmp(argv[1], "--quick") == 0;
-    char name[256] = "";
     double triad_rate = 0;
     if (argc == 2 && !brief)
         return usage();
     if (device_count() == 0)
-        return unable();
-    if (device_use(0) || device_name(0, sizeof name, name) || measure_triad(&triad_rate))
+        return bench_gpu::unable();
+    if (bench_gpu::begin(&triad_rate))
         bench_fail("GPU 0");
-    printf("%s, triad of 512 MB arrays %.2f TB/s\n", name, triad_rate * 1e-12);
-    fflush(stdout);
     if (argc > 2)
         return single(triad_rate, argc, argv);
     table(triad_rate, brief ? quick : full, brief);

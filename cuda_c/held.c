@@ -1,0 +1,61 @@
+/* Host memory of a handle, counted. */
+#include "held.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+
+typedef struct block { /* stands before each allocation, so that bytes can be counted back; memory begins at a cache
+                          line */
+    size_t bytes;
+    char pad[64 - sizeof(size_t)];
+} block;
+
+/* `place` is read and written by memcpy, as aliasing it through void ** would not do. */
+int held_alloc(size_t *held, void *place, size_t count, size_t size, const char *what) {
+    size_t bytes = 0;
+    held_release(held, place);
+    REQUIRE(!__builtin_mul_overflow(count, size, &bytes) && bytes < SIZE_MAX / 4,
+            "%s of %zu times %zu bytes is more than can be addressed: make the grid smaller", what, count, size);
+    const size_t whole = (bytes + 2 * sizeof(block) - 1) / sizeof(block) * sizeof(block);
+    block *b = aligned_alloc(sizeof(block), whole);
+    REQUIRE(b != NULL, "no memory for %s (%.3f GB): make the grid smaller or use fewer ranks a node", what,
+            (double)bytes * 1e-9);
+    memset(b, 0, whole);
+    b->bytes = bytes;
+    *held += bytes;
+    void *memory = b + 1;
+    memcpy(place, &memory, sizeof memory);
+    return 0;
+}
+
+void held_release(size_t *held, void *place) {
+    void *memory;
+    memcpy(&memory, place, sizeof memory);
+    if (memory == NULL)
+        return;
+    block *b = (block *)memory - 1;
+    *held -= b->bytes;
+    free(b);
+    memory = NULL;
+    memcpy(place, &memory, sizeof memory);
+}
+
+int held_rows(size_t *held, float **row, size_t *rows, int width, int used, int n, const char *what) {
+    size_t need = (size_t)used + (size_t)n, most = *rows + *rows / 2;
+    if (width == 0 || need <= *rows)
+        return 0;
+    if (most < need)
+        most = need;
+    float *grown = NULL;
+    const size_t size = (size_t)width * sizeof(float);
+    TRY(held_alloc(held, &grown, most, size, what));
+    if (used > 0)
+        memcpy(grown, *row, (size_t)used * size);
+    held_release(held, row);
+    *row = grown;
+    *rows = most;
+    return 0;
+}

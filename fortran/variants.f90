@@ -1,0 +1,152 @@
+!> The kernel variants of a solver by name: those of C (cuda_c/*_variants.def), and the readable Fortran, `fortran`.
+module variants_m
+  use iso_c_binding, only: c_char, c_int, c_null_char
+  use text_m, only: FString
+  implicit none
+  private
+  public :: variants_t
+
+  integer, parameter :: name_length = 24
+
+  !> A solver extends this by its five verbs of C, which interfaces/fd2d_c.f90 describes.
+  type, abstract :: variants_t
+  contains
+    procedure(count_i), deferred, nopass :: c_count
+    procedure(text_i), deferred, nopass :: c_name, c_about
+    procedure(flag_i), deferred, nopass :: c_needs_gpu, c_built
+    procedure :: list, names, with, about, needs_gpu, built, number, name, for_rank
+  end type variants_t
+
+  abstract interface
+    integer(c_int) function count_i() bind(c)
+      import :: c_int
+    end function count_i
+
+    integer(c_int) function text_i(n, length, text) bind(c)
+      import :: c_int, c_char
+      integer(c_int), value :: n, length
+      character(kind=c_char), intent(out) :: text(*)
+    end function text_i
+
+    integer(c_int) function flag_i(n) bind(c)
+      import :: c_int
+      integer(c_int), value :: n
+    end function flag_i
+  end interface
+
+contains
+
+  !> All variants, without 'auto', those that are not in this build too.
+  function list(self) result(words)
+    class(variants_t), intent(in) :: self
+    character(name_length), allocatable :: words(:)
+    integer :: n
+    allocate (words(self%c_count() + 1))
+    do n = 1, size(words)
+      words(n) = self%name(n - 2)
+    end do
+  end function list
+
+  !> The same joined by commas: 'fortran,cpu,...'; `variant` may also be 'auto'.
+  function names(self) result(words)
+    class(variants_t), intent(in) :: self
+    character(:), allocatable :: words
+    words = self%with('name')
+  end function names
+
+  !> Those of the variants that have a name (all), need a GPU, or are not in this build, joined by commas.
+  function with(self, property) result(words)
+    class(variants_t), intent(in) :: self
+    character(*), intent(in) :: property         !< 'name', 'gpu' or 'unbuilt'
+    character(:), allocatable :: words, word
+    logical :: has
+    integer :: n
+    words = ''
+    do n = -1, self%c_count() - 1
+      word = self%name(n)
+      has = property == 'name'
+      if (property == 'gpu') has = self%needs_gpu(word)
+      if (property == 'unbuilt') has = .not. self%built(word)
+      if (.not. has) cycle
+      if (words /= '') words = words//','
+      words = words//word
+    end do
+  end function with
+
+  !> One line on a variant; '' if there is none of that name.
+  function about(self, word) result(line)
+    class(variants_t), intent(in) :: self
+    character(*), intent(in) :: word
+    character(:), allocatable :: line
+    character(kind=c_char, len=256) :: buffer
+    integer :: n
+    line = ''
+    if (word == 'auto') line = 'the fastest of this build for the processor at hand'
+    if (word == 'fortran') line = 'plain Fortran: the readable reference'
+    n = self%number(word)
+    if (n < 0) return
+    buffer = c_null_char
+    if (self%c_about(n, len(buffer), buffer) == 0) line = FString(buffer)
+  end function about
+
+  logical function needs_gpu(self, word)
+    class(variants_t), intent(in) :: self
+    character(*), intent(in) :: word
+    integer :: n
+    n = self%number(word)
+    needs_gpu = .false.
+    if (n >= 0) needs_gpu = self%c_needs_gpu(n) == 1
+  end function needs_gpu
+
+  !> Whether the variant is in this build; one made without CUDA knows those for GPUs by name only.
+  logical function built(self, word)
+    class(variants_t), intent(in) :: self
+    character(*), intent(in) :: word
+    integer :: n
+    built = word == 'fortran' .or. word == 'auto'
+    n = self%number(word)
+    if (n >= 0) built = self%c_built(n) == 1
+  end function built
+
+  !> Number of a C variant, -1 if there is none of that name.
+  integer function number(self, word)
+    class(variants_t), intent(in) :: self
+    character(*), intent(in) :: word
+    do number = self%c_count() - 1, 0, -1
+      if (self%name(number) == word) return
+    end do
+  end function number
+
+  !> Of a variant by its number; -1: `fortran`.
+  function name(self, n) result(word)
+    class(variants_t), intent(in) :: self
+    integer, intent(in) :: n
+    character(:), allocatable :: word
+    character(kind=c_char, len=name_length) :: buffer
+    buffer = c_null_char
+    word = ''
+    if (n < 0) word = 'fortran'
+    if (n < 0) return
+    if (self%c_name(n, len(buffer), buffer) == 0) word = FString(buffer)
+  end function name
+
+  !> THE rule which variant a rank computes with: on a GPU the one asked for, the best (the last there is) for auto; on CPU cores
+  !> `cpu`, unless another one for them was asked for.
+  function for_rank(self, asked, has_gpu) result(word)
+    class(variants_t), intent(in) :: self
+    character(*), intent(in) :: asked
+    logical, intent(in) :: has_gpu
+    character(:), allocatable :: word
+    integer :: n
+    word = asked
+    if (asked == 'auto') word = 'cpu'
+    if (asked == 'auto' .and. has_gpu) then
+      do n = 0, self%c_count() - 1
+        if (self%c_needs_gpu(n) == 1) word = self%name(n)
+      end do
+    end if
+    if (has_gpu) return
+    if (self%needs_gpu(word)) word = 'cpu'
+  end function for_rank
+
+end module variants_m
