@@ -146,11 +146,10 @@ contains
     real(dp), intent(in) :: dt
     type(turned_t) :: t
     real(sp) :: part(3, 7)
-    real(sp), allocatable :: plain(:, :)
+    real(sp), allocatable :: plain(:, :), q(:, :)
     real(dp) :: worst, late, shift
     integer :: n, from, steps, s
     steps = 7*ceiling(4/dt/7)
-    if (allocated(q)) deallocate (q)
     allocate (q(3, steps), plain(3, steps))
     call TurnedMake(f, -1.0_dp, dt, 100.0_dp, 2, t)
     call TurnedSample(t, 1, q)
