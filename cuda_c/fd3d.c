@@ -137,7 +137,7 @@ void fd3d_free(void *handle) {
         return;
     fd->variant->release(fd);
     void *owned[] = {&fd->pml[0], &fd->pml[1], &fd->pml[2], &fd->sponge[0], &fd->sponge[1], &fd->sponge[2],
-                     &fd->q,      &fd->start,  &fd->cell,   &fd->w,         &fd->trace};
+                     &fd->q,      &fd->start,  &fd->cell,   &fd->w,         &fd->trace,     &fd->watched_rows};
     for (size_t n = 0; n < sizeof owned / sizeof owned[0]; n++)
         fd3d_release(fd, owned[n]);
     for (int f = 0; f < FD3D_FIELDS; f++) {
@@ -500,7 +500,26 @@ int fd3d_watch(void *handle, int k) {
     TRY(check_handle(fd));
     REQUIRE(k >= -1 && k < fd->cfg.n[2], "ground velocity of row %d kept, must be 1..%d, or 0 for none", k + 1,
             fd->cfg.n[2]);
-    fd->watched = k;
+    fd3d_release(fd, &fd->watched_rows);
+    fd->watched = fd->watched_last = k;
+    return fd->variant->watch(fd);
+}
+
+int fd3d_watch_rows(void *handle, const int *k) {
+    fd3d *fd = handle;
+    TRY(check_handle(fd));
+    const size_t columns = (size_t)fd->cfg.n[0] * (size_t)fd->cfg.n[1];
+    int first = fd->cfg.n[2], last = -1;
+    for (size_t m = 0; m < columns; m++) {
+        REQUIRE(k[m] >= 0 && k[m] < fd->cfg.n[2], "ground velocity of row %d kept, must be 1..%d", k[m] + 1,
+                fd->cfg.n[2]);
+        first = k[m] < first ? k[m] : first;
+        last = k[m] > last ? k[m] : last;
+    }
+    TRY(fd3d_alloc(fd, &fd->watched_rows, columns, sizeof(int), "rows of the map"));
+    memcpy(fd->watched_rows, k, columns * sizeof(int));
+    fd->watched = first;
+    fd->watched_last = last;
     return fd->variant->watch(fd);
 }
 

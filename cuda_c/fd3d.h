@@ -71,7 +71,8 @@ typedef struct fd3d {
     float *w;   /* (start[nrec]) */
     fd3d_cells sampled[FD3D_FIELDS];
 
-    int watched; /* row of the map, -1: none */
+    int watched, watched_last; /* rows of the map, -1: none */
+    int *watched_rows;         /* (nx, ny) that of each column; null: the same everywhere */
 
     int next, half; /* the step that must come next, 0 = any; halves of it done: 0, 1 rim of velocity, 2 velocity, 3 rim
                        of stress */

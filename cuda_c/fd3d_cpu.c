@@ -178,7 +178,7 @@ static int need(const fd3d_cfg *cfg, int entries, int receivers, int steps, size
     shape(&g, cfg);
     const size_t plane = (size_t)g.nxp * (size_t)g.n[1], each = 6 * sizeof(int) + 28 /* while they are sorted */;
     *host = sizeof(fd3d) + sizeof(cpu3_own) + page_bytes(cfg, &g) + psi_floats(&g) * sizeof(float);
-    *host += (12 + LEAVING) * plane * sizeof(float); /* sides, a slice, a map */
+    *host += (13 + LEAVING) * plane * sizeof(float); /* sides, a slice, a map and its rows */
     *host += (size_t)entries * each;
     *host += (size_t)receivers * (8 * each + sizeof(float) * (size_t)steps);
     *device = 0;

@@ -90,9 +90,9 @@ typedef struct cpu3_own {
 void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1);
 int fd3d_cpu_velocity(fd3d *fd, int it, int part);
 int fd3d_cpu_stress(fd3d *fd, int it, int part, float *trace);
-/* The halo along x of periodic rows; the map of rows [j0,j1). */
+/* The halo along x of periodic rows; the map of rows [j0,j1) in the planes [k0,k1). */
 void fd3d_cpu_wrap_row(const cpu3_grid *g, int what, int j, int k);
-void fd3d_cpu_watch_rows(fd3d *fd, int j0, int j1);
+void fd3d_cpu_watch_rows(fd3d *fd, int j0, int j1, int k0, int k1);
 
 /* fd3d_cpu_wave.c: n steps from step it; trace(nrec, n). */
 int fd3d_cpu_timestep(fd3d *fd, int it, int n, float *trace);

@@ -183,14 +183,26 @@ static int half_step(fd3d *fd, int what, int it, int part) {
     return 0;
 }
 
-void fd3d_cpu_watch_rows(fd3d *fd, int j0, int j1) {
+void fd3d_cpu_watch_rows(fd3d *fd, int j0, int j1, int k0, int k1) {
     const cpu3_own *o = fd->own;
     const cpu3_grid *g = &o->grid;
     const ptrdiff_t nx = g->n[0], ny = g->n[1];
     for (ptrdiff_t j = j0; j < j1; j++) {
+        float *level = o->peaks + j * nx, *up = level + nx * ny;
+        if (fd->watched_rows != NULL) {
+            for (ptrdiff_t i = 0; i < nx; i++) {
+                const int k = fd->watched_rows[j * nx + i];
+                if (k < k0 || k >= k1)
+                    continue;
+                const ptrdiff_t at = k * g->z + j * g->y + i;
+                const double x = g->field[FD3D_VX][at], y = g->field[FD3D_VY][at];
+                level[i] = fmaxf(level[i], (float)sqrt(x * x + y * y));
+                up[i] = fmaxf(up[i], fabsf(g->field[FD3D_VZ][at]));
+            }
+            continue;
+        }
         const ptrdiff_t at = fd->watched * g->z + j * g->y;
         const float *vx = g->field[FD3D_VX] + at, *vy = g->field[FD3D_VY] + at, *vz = g->field[FD3D_VZ] + at;
-        float *level = o->peaks + j * nx, *up = level + nx * ny;
         for (ptrdiff_t i = 0; i < nx; i++) {
             const double x = vx[i], y = vy[i];
             level[i] = fmaxf(level[i], (float)sqrt(x * x + y * y));
@@ -209,6 +221,6 @@ int fd3d_cpu_stress(fd3d *fd, int it, int part, float *trace) {
     if (fd->nrec > 0)
         fd3d_sample(fd, g->field, g->y, g->z, trace);
     if (fd->watched >= 0)
-        fd3d_cpu_watch_rows(fd, 0, g->n[1]);
+        fd3d_cpu_watch_rows(fd, 0, g->n[1], 0, g->n[2]);
     return 0;
 }

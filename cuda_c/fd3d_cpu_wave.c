@@ -159,8 +159,8 @@ static void half_step(const wave *w, ahead *a, int it, int what, piece p) {
         for (int k = p.k0; k < p.k1; k++)
             for (int j = p.j0; j < p.j1; j++)
                 fd3d_cpu_wrap_row(g, what, j, k);
-    if (what == 0 && w->fd->watched >= p.k0 && w->fd->watched < p.k1)
-        fd3d_cpu_watch_rows(w->fd, p.j0, p.j1);
+    if (what == 0 && w->fd->watched >= 0 && w->fd->watched < p.k1 && w->fd->watched_last >= p.k0)
+        fd3d_cpu_watch_rows(w->fd, p.j0, p.j1, p.k0, p.k1);
     if (w->sampled > 0)
         sample(w, it, first, last, p);
 }

@@ -215,8 +215,9 @@ int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, int entries, i
     *device = fd3d_gpu_points_need(entries, receivers, steps) + sizeof(fd3d_gpu_hour);
     for (const array &a : list)
         *device += a.count * sizeof(float);
-    *host = sizeof(fd3d) + sizeof(fd3d_gpu) + FD2D_GPU_STAGES * (size_t)FD2D_GPU_STAGE +
-            (size_t)entries * (4 * sizeof(int) + 2 * sizeof(float)) +
+    *device += (size_t)cfg->n[0] * (size_t)cfg->n[1] * sizeof(int); // rows of the map
+    *host = sizeof(fd3d) + sizeof(fd3d_gpu) + (size_t)cfg->n[0] * (size_t)cfg->n[1] * sizeof(int) +
+            FD2D_GPU_STAGES * (size_t)FD2D_GPU_STAGE + (size_t)entries * (4 * sizeof(int) + 2 * sizeof(float)) +
             (size_t)receivers * FD2D_GPU_SAMPLE_CELLS * (4 * sizeof(int) + sizeof(float));
     return 0;
 }
@@ -356,10 +357,15 @@ int fd3d_gpu_watch(fd3d *fd) {
     fd2d_gpu_forget_graphs(&o->queue);
     TRY(fd2d_gpu_wait(&o->queue)); // what is queued writes the old map
     dm_release(&o->queue.pool, &o->map);
+    dm_release(&o->queue.pool, &o->rows);
     o->watched = fd->watched;
     o->map_count = fd->watched < 0 ? 0 : 2 * (size_t)o->grid.nx * (size_t)o->grid.ny;
     if (o->map_count == 0)
         return count_bytes(fd, 0);
+    if (fd->watched_rows != NULL) {
+        TRY(fd2d_gpu_alloc(&o->queue, &o->rows, o->map_count / 2, sizeof(int), "rows of the map"));
+        TRY(fd2d_gpu_upload(&o->queue, o->rows, fd->watched_rows, o->map_count / 2 * sizeof(int)));
+    }
     return count_bytes(fd, fd2d_gpu_alloc(&o->queue, &o->map, o->map_count, sizeof(float), "map of ground velocity"));
 }
 

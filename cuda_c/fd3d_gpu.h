@@ -109,7 +109,7 @@ struct fd3d_gpu { /* fd->own */
     struct {
         size_t cell, part, start, h, w, q;
     } room;
-    int watched; /* row of the map */
+    int watched, *rows; /* row of the map, or that of each column */
 };
 
 /* The verbs of fd3d_variant. */

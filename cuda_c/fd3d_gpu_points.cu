@@ -196,12 +196,12 @@ int fd3d_gpu_get_traces(fd3d_gpu *o, const fd3d *fd, int it, int n, float *out) 
 
 // --- the end of a step ---------------------------------------------------------------------------------------------
 
-static __global__ void __launch_bounds__(ROW) keep_largest(fd3d_gpu_grid g, int k, float *map) {
+static __global__ void __launch_bounds__(ROW) keep_largest(fd3d_gpu_grid g, int k, const int *rows, float *map) {
     const int i = blockIdx.x * ROW + threadIdx.x;
     if (i >= g.nx)
         return;
-    const ptrdiff_t at = k * g.z + blockIdx.y * g.y + i, to = (ptrdiff_t)blockIdx.y * g.nx + i,
-                    cells = (ptrdiff_t)g.nx * g.ny;
+    const ptrdiff_t to = (ptrdiff_t)blockIdx.y * g.nx + i, cells = (ptrdiff_t)g.nx * g.ny;
+    const ptrdiff_t at = (rows == nullptr ? k : rows[to]) * g.z + blockIdx.y * g.y + i;
     const float vx = g.f[FD3D_VX][at], vy = g.f[FD3D_VY][at], vz = fabsf(g.f[FD3D_VZ][at]);
     map[to] = fmaxf(map[to], hypotf(vx, vy));
     map[cells + to] = fmaxf(map[cells + to], vz);
@@ -214,7 +214,7 @@ int fd3d_gpu_end_step(fd3d_gpu *o) {
     if (o->map == nullptr)
         return 0;
     keep_largest<<<dim3((o->grid.nx + ROW - 1) / ROW, o->grid.ny), ROW, 0, o->queue.stream>>>(o->grid, o->watched,
-                                                                                              o->map);
+                                                                                              o->rows, o->map);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }

@@ -9,7 +9,8 @@
 !> point. Where an SRF file does not tell the rigidity (version 1.0), it is taken from the medium at the point: then the tensor is
 !> one of potency [m3].
 !>
-!> A time step gets the mean of a history over the step: no moment is lost, however coarse the steps.
+!> A time step gets the mean of a history over the step: no moment is lost, however coarse the steps. Where time dispersion is
+!> removed, histories are turned for that instead (turned.f90).
 module fault_m
   use error_m, only: error_t, Fail
   use focal_m, only: FocalPlace, FocalTensor

@@ -51,6 +51,7 @@ module fd3d_engine_m
     procedure(set_field_i), deferred :: set_field
     procedure(slice_i), deferred :: slice          !< a plane of a field
     procedure(watch_i), deferred :: watch          !< keeps the largest ground velocity in row k; 0: no longer
+    procedure(watch_rows_i), deferred :: watch_rows   !< the same in row k(i, j) of each column
     procedure(map_i), deferred :: map              !< (nx, ny, 2): horizontal and vertical
     procedure(maxabs_i), deferred :: maxabs        !< largest |vx|, |vy| or |vz| and where; infinite if any is not a finite number
     procedure(maxabs_i), deferred :: peak          !< the same at the end of the newest finished call of timestep, without waiting
@@ -211,6 +212,13 @@ module fd3d_engine_m
       integer, intent(in) :: k
       type(error_t), allocatable, intent(inout) :: error
     end subroutine watch_i
+
+    subroutine watch_rows_i(self, k, error)
+      import :: fd3d_engine_t, error_t
+      class(fd3d_engine_t), intent(inout) :: self
+      integer, intent(in) :: k(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine watch_rows_i
 
     subroutine map_i(self, out, error)
       import :: fd3d_engine_t, error_t, sp

@@ -1,9 +1,11 @@
 !> Pictures of a 3D shot: planes of fields every so many steps, and the map of peak ground velocity. Each velocity is taken as it
-!> stands in its cell, half a cell off the centre; pressure half a time step after the velocities.
+!> stands in its cell, half a cell off the centre; pressure half a time step after the velocities. The top is the ground: where
+!> there is air, the uppermost cells below it, whose velocities are freed of their lag (fd3d_ground.f90).
 module fd3d_films_m
   use error_m, only: error_t, Fail
-  use fd3d_engine_m, only: field_sxx, field_vx
+  use fd3d_engine_m, only: field_sxx, field_vx, field_vz
   use fd3d_state_m, only: fd3d_state_t, frame_t
+  use fd3d_ground_m, only: ground_rows, GroundLag
   use gather_m, only: film_t
   use kinds_m, only: dp, i8, sp
   use table_m, only: SplitList
@@ -33,6 +35,7 @@ contains
     self%every = 0
     self%pictures = 0
     self%taken = 0
+    call FindGround(self)
     associate (s => self%scheme)
       self%nf = (window - 1)/s%snapshot_step + 1
       if (s%snapshot > 0) then
@@ -56,7 +59,11 @@ contains
         self%film = [self%film, MapFilm(self, window, 'pgv_horizontal', 'largest horizontal ground velocity'), &
                      MapFilm(self, window, 'pgv_vertical', 'largest vertical ground velocity')]
       end if
-      call self%engine%watch(merge(MapRow(self, window), 0, s%pgv), error)
+      if (s%pgv .and. OnGround(self)) then
+        call self%engine%watch_rows(self%ground, error)
+      else
+        call self%engine%watch(merge(MapRow(self, window), 0, s%pgv), error)
+      end if
     end associate
     if (real(FilmsSize(self), dp)*max(1, self%pictures) > numbers_most) then
       call Fail(error, Str(self%pictures)//' pictures of '//Str(FilmsSize(self))//' numbers are too large, at most 2e9: take '// &
@@ -72,6 +79,49 @@ contains
     end do
   end subroutine FilmsPlan
 
+  !> The uppermost row of each column that is not air; of a column of nothing else the top.
+  subroutine FindGround(self)
+    class(fd3d_state_t), intent(inout) :: self
+    integer :: i, j, k
+    if (allocated(self%ground)) deallocate (self%ground)
+    if (all(self%rho > 0)) return
+    allocate (self%ground(self%grid%n(1), self%grid%n(2)), source=self%pad(3) + 1)
+    do j = 1, self%grid%n(2)
+      do i = 1, self%grid%n(1)
+        do k = self%pad(3) + 1, self%grid%n(3)
+          if (.not. self%rho(i, j, k) > 0) cycle
+          self%ground(i, j) = k
+          exit
+        end do
+      end do
+    end do
+  end subroutine FindGround
+
+  !> Whether the maps are of the ground, not of a plane.
+  pure logical function OnGround(self)
+    class(fd3d_state_t), intent(in) :: self
+    OnGround = allocated(self%ground) .and. self%scheme%pgv_depth <= self%corner(3) + self%pad(3)*self%grid%d(3)
+  end function OnGround
+
+  !> What velocities of the ground are to be multiplied by; `along`: along it, where a fluid does not lag.
+  pure function Lead(self, along) result(factor)
+    class(fd3d_state_t), intent(in) :: self
+    logical, intent(in) :: along
+    real(sp) :: factor(self%grid%n(1), self%grid%n(2))
+    real(dp) :: lag(ground_rows)
+    integer :: i, j
+    lag = GroundLag(self%grid)
+    factor = 1
+    do j = 1, self%grid%n(2)
+      do i = 1, self%grid%n(1)
+        associate (k => self%ground(i, j))
+          if (self%rho(i, j, k - 1) > 0 .or. (along .and. .not. self%mu(i, j, k) > 0)) cycle
+          factor(i, j) = real(1/lag(1), sp)
+        end associate
+      end do
+    end do
+  end function Lead
+
   !> 'top', 'x1200': axis and cell of the grid.
   subroutine ReadPlane(self, word, window, frame, error)
     class(fd3d_state_t), intent(in) :: self
@@ -83,6 +133,7 @@ contains
     logical :: ok
     frame%axis = 3
     frame%index = self%pad(3) + 1
+    frame%ground = word == 'top' .and. allocated(self%ground)
     if (word == 'top') return
     frame%axis = index('xyz', word(1:1))
     call NumberOf(word(2:), place, ok)
@@ -125,6 +176,7 @@ contains
     film%name = field//'_top'
     film%about = 'velocity v'//field(len(field):)//' in the uppermost cells'
     if (field == 'p') film%about = 'pressure in the uppermost cells'
+    if (frame%ground) film%about = film%about//' below the air'
     if (frame%axis == 3 .and. frame%index == self%pad(3) + 1) return
     film%name = field//'_'//letters(frame%axis:frame%axis)//Str(nint(film%place))
     film%about = film%about(:index(film%about, ' in the'))//'in the plane '//letters(frame%axis:frame%axis)//' = '// &
@@ -151,6 +203,7 @@ contains
     film%n = self%nf(:2)
     film%place = self%corner(3) + (MapRow(self, window) - 0.5_dp)*self%grid%d(3)
     film%about = about//' in the cells at z = '//Str(film%place, 9)//' m'
+    if (OnGround(self)) film%about = about//' in the uppermost cells below the air'
   end function MapFilm
 
   !> The step after which the next picture is due; huge if none is.
@@ -183,12 +236,13 @@ contains
         if (allocated(plane)) deallocate (plane)
         allocate (plane(self%grid%n(across(1)), self%grid%n(across(2))))
         if (frame%field /= pressure) then
-          call self%engine%slice(frame%field, frame%axis, frame%index, plane, error)
+          call Section(self, frame, frame%field, plane, error)
+          if (frame%ground) plane = plane*Lead(self, frame%field /= field_vz)
         else
           part = plane
           plane = 0
           do c = 0, 2
-            call self%engine%slice(field_sxx + c, frame%axis, frame%index, part, error)
+            call Section(self, frame, field_sxx + c, part, error)
             if (allocated(error)) return
             plane = plane - part/3
           end do
@@ -198,6 +252,29 @@ contains
       end associate
     end do
   end subroutine FilmsTake
+
+  !> A field across an axis, or in the rows of the ground.
+  subroutine Section(self, frame, field, plane, error)
+    class(fd3d_state_t), intent(inout) :: self
+    type(frame_t), intent(in) :: frame
+    integer, intent(in) :: field
+    real(sp), intent(inout) :: plane(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: row(:, :)
+    integer :: k
+    if (allocated(error)) return
+    if (.not. frame%ground) then
+      call self%engine%slice(field, frame%axis, frame%index, plane, error)
+      return
+    end if
+    allocate (row, mold=plane)
+    do k = minval(self%ground), maxval(self%ground)
+      if (.not. any(self%ground == k)) cycle
+      call self%engine%slice(field, 3, k, row, error)
+      if (allocated(error)) return
+      where (self%ground == k) plane = row
+    end do
+  end subroutine Section
 
   !> The window's part of a plane of the grid, every so many cells, in true units.
   pure function Thinned(self, plane, across) result(out)
@@ -222,6 +299,10 @@ contains
     allocate (map(self%grid%n(1), self%grid%n(2), 2))
     call self%engine%map(map, error)
     if (allocated(error)) return
+    if (OnGround(self)) then
+      map(:, :, 1) = map(:, :, 1)*Lead(self, .true.)
+      map(:, :, 2) = map(:, :, 2)*Lead(self, .false.)
+    end if
     do m = 1, 2
       f = size(self%frame) + m
       self%film(f)%a(:, :, 1) = Thinned(self, map(:, :, m), [1, 2])

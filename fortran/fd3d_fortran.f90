@@ -46,13 +46,13 @@ module fd3d_fortran_m
     integer, allocatable :: history(:), start(:)                !< (source points), (nrec+1)
     integer :: nh = 0, q_first = 1, silent = huge(1)
     real(sp), allocatable :: q(:, :)                            !< histories of steps q_first .., (nh, steps)
-    integer :: watched = 0
+    integer, allocatable :: watched(:, :)                       !< rows of the map, (nx, ny)
     real(sp), allocatable :: peaks(:, :, :)                     !< (nx, ny, 2)
     real(sp), allocatable :: samples(:, :)                      !< (nrec, at least `steps`)
     integer :: first = 1, steps = 0                             !< samples of steps first .. first+steps-1 are there
   contains
     procedure :: new, free, model, quality, pml, sponge, source, histories, receivers, timestep, velocity, stress
-    procedure :: halo_size, halo_get, halo_put, pending, traces, field, set_field, slice, watch, map, maxabs, reset
+    procedure :: halo_size, halo_get, halo_put, pending, traces, field, set_field, slice, watch, watch_rows, map, maxabs, reset
     procedure :: state_size, save => save_state, load, bytes, device
     procedure :: peak => maxabs
   end type fd3d_fortran_t
@@ -329,15 +329,20 @@ contains
   subroutine EndStep(self, it)
     class(fd3d_fortran_t), intent(inout) :: self
     integer, intent(in) :: it
+    integer :: i, j
     if (self%steps == 0) self%first = it
     call MakeRoom(self, self%steps + 1)
     self%steps = self%steps + 1
     call PointsSample(self%receiver_points, self%start, self%f, self%samples(:, self%steps))
-    if (self%watched == 0) return
-    associate (nx => self%grid%n(1), ny => self%grid%n(2), k => self%watched)
-      self%peaks(:, :, 1) = max(self%peaks(:, :, 1), hypot(self%f(field_vx)%a(1:nx, 1:ny, k), self%f(field_vy)%a(1:nx, 1:ny, k)))
-      self%peaks(:, :, 2) = max(self%peaks(:, :, 2), abs(self%f(field_vz)%a(1:nx, 1:ny, k)))
-    end associate
+    if (.not. allocated(self%watched)) return
+    do j = 1, self%grid%n(2)
+      do i = 1, self%grid%n(1)
+        associate (k => self%watched(i, j), peak => self%peaks(i, j, :))
+          peak(1) = max(peak(1), hypot(self%f(field_vx)%a(i, j, k), self%f(field_vy)%a(i, j, k)))
+          peak(2) = max(peak(2), abs(self%f(field_vz)%a(i, j, k)))
+        end associate
+      end do
+    end do
   end subroutine EndStep
 
   !> Updates the boxes of a part: the rim is all but the inner box, slab by slab.
@@ -611,16 +616,31 @@ contains
     class(fd3d_fortran_t), intent(inout) :: self
     integer, intent(in) :: k
     type(error_t), allocatable, intent(inout) :: error
+    integer, allocatable :: rows(:, :)
+    if (k > 0) then
+      allocate (rows(self%grid%n(1), self%grid%n(2)), source=k)
+      call self%watch_rows(rows, error)
+      return
+    end if
+    if (allocated(self%watched)) deallocate (self%watched)
     if (allocated(self%peaks)) deallocate (self%peaks)
-    self%watched = k
-    allocate (self%peaks(merge(self%grid%n(1), 0, k > 0), self%grid%n(2), 2), source=0.0_sp)
+    allocate (self%peaks(0, self%grid%n(2), 2))
   end subroutine watch
+
+  subroutine watch_rows(self, k, error)
+    class(fd3d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: k(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    self%watched = k
+    if (allocated(self%peaks)) deallocate (self%peaks)
+    allocate (self%peaks(self%grid%n(1), self%grid%n(2), 2), source=0.0_sp)
+  end subroutine watch_rows
 
   subroutine map(self, out, error)
     class(fd3d_fortran_t), intent(inout) :: self
     real(sp), contiguous, intent(out) :: out(:, :, :)
     type(error_t), allocatable, intent(inout) :: error
-    if (self%watched == 0) then
+    if (.not. allocated(self%watched)) then
       call Fail(error, 'map of ground velocity asked for, but no row was watched')
     else
       out = self%peaks

@@ -4,11 +4,13 @@
 !> Positions [m] count from the left front upper corner of the whole grid: cell i is centred at (i - 1/2) dx, a free surface is z =
 !> 0. Each field stands elsewhere in its cell, so each gets weights of its own (sinc.f90): nothing is snapped, and the parts of a
 !> moment tensor are centred at the same point. Where the eight nodes reach above a free surface, a cubic through the first four
-!> below it takes their place along z.
+!> below it takes their place along z. Beside contacts of rock, fluid and air points and weights are those of fd3d_ground.f90; a
+!> list knows of contacts if its `rho` and `mu` point to the medium.
 module fd3d_list_m
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, field_vy, &
                            field_vz, side_free, side_periodic
+  use fd3d_ground_m, only: ground_nodes, GroundHome, GroundNear, GroundWeights
   use fd3d_media_m, only: Fd3dBuoyancy
   use kinds_m, only: dp, sp
   use sinc_m, only: sinc_nodes, SincWeights
@@ -21,12 +23,14 @@ module fd3d_list_m
   integer, parameter :: fd3d_tensor(6) = [field_sxx, field_syy, field_szz, field_sxy, field_sxz, field_syz]
   integer, parameter :: cubic_nodes = 4
 
-  !> Entries of a list; only the cells that a subdomain owns. Receivers: entries start(r) .. start(r+1)-1 belong to r.
+  !> Entries of a list; only the cells that a subdomain owns. Receivers: entries start(r) .. start(r+1)-1 belong to r. rho and
+  !> mu are of the whole grid.
   type :: fd3d_list_t
     integer :: n = 0
     integer, allocatable :: field(:), i(:), j(:), k(:), h(:)
     real(sp), allocatable :: w(:)
     integer, allocatable :: start(:)
+    real(sp), pointer, contiguous :: rho(:, :, :) => null(), mu(:, :, :) => null()   !< with a ring, (0:n+1); null: no contact
   end type fd3d_list_t
 
   !> Weights along one axis.
@@ -48,7 +52,7 @@ contains
     integer :: c, first, m
     do c = 1, 3
       first = list%n + 1
-      if (abs(f(c)) > 0) call AddPoint(list, grid, field_vx + c - 1, x, f(c)*grid%dt/product(grid%d), h, error)
+      if (abs(f(c)) > 0) call AddPoint(list, grid, field_vx + c - 1, x, f(c)*grid%dt/product(grid%d), h, .true., error)
       if (c == 3 .and. grid%side(5) == side_free) call PushSurface(list, grid, first)
       do m = first, list%n
         list%w(m) = list%w(m)*Fd3dBuoyancy(rho, list%field(m), list%i(m), list%j(m), list%k(m))
@@ -86,7 +90,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: c
     do c = 1, 6
-      if (abs(m(c)) > 0) call AddPoint(list, grid, fd3d_tensor(c), x, -m(c)*grid%dt/product(grid%d), h, error)
+      if (abs(m(c)) > 0) call AddPoint(list, grid, fd3d_tensor(c), x, -m(c)*grid%dt/product(grid%d), h, .true., error)
     end do
   end subroutine Fd3dMoment
 
@@ -97,7 +101,7 @@ contains
     real(dp), intent(in) :: x(3)
     integer, intent(in) :: field
     type(error_t), allocatable, intent(inout) :: error
-    call AddPoint(list, grid, field, x, 1.0_dp, 0, error)
+    call AddPoint(list, grid, field, x, 1.0_dp, 0, .false., error)
     call CloseReceiver(list)
   end subroutine Fd3dRecord
 
@@ -109,7 +113,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: c
     do c = 1, 3
-      call AddPoint(list, grid, fd3d_tensor(c), x, -1.0_dp/3, 0, error)
+      call AddPoint(list, grid, fd3d_tensor(c), x, -1.0_dp/3, 0, .false., error)
     end do
     call CloseReceiver(list)
   end subroutine Fd3dPressure
@@ -120,21 +124,27 @@ contains
     list%start = [list%start, list%n + 1]
   end subroutine CloseReceiver
 
-  !> Entries for a field at x, times `scale`.
-  subroutine AddPoint(list, grid, field, x, scale, h, error)
+  !> Entries for a field at x, times `scale`; `acts`: of a source.
+  subroutine AddPoint(list, grid, field, x, scale, h, acts, error)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field, h
     real(dp), intent(in) :: x(3), scale
+    logical, intent(in) :: acts
     type(error_t), allocatable, intent(inout) :: error
     type(axis_t) :: along(3)
     integer :: a, l, m, n, at(3)
+    logical :: beside
     if (allocated(error)) return
     if (.not. allocated(list%w)) call Grow(list)
     do a = 1, 3
       call AxisWeights(grid, field, a, x(a), along(a), error)
       if (allocated(error)) return
     end do
+    if (associated(list%rho)) then
+      call AddBeside(list, grid, field, x, scale, h, acts, beside)
+      if (beside) return
+    end if
     do n = 1, along(3)%n
       do m = 1, along(2)%n
         do l = 1, along(1)%n
@@ -145,6 +155,26 @@ contains
       end do
     end do
   end subroutine AddPoint
+
+  !> The same beside a contact; not `beside`: there is none within reach of the sinc.
+  subroutine AddBeside(list, grid, field, x, scale, h, acts, beside)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: field, h
+    real(dp), intent(in) :: x(3), scale
+    logical, intent(in) :: acts
+    logical, intent(out) :: beside
+    real(dp) :: place(3), w(ground_nodes)
+    integer :: n, m, a, home, node(3, ground_nodes)
+    place = x/grid%d - (grid%first - 1) + [(merge(1.0_dp, 0.5_dp, StandsOnHalf(field, a)), a=1, 3)]
+    home = GroundHome(grid, list%rho, list%mu, x/grid%d - (grid%first - 1))
+    beside = GroundNear(grid, list%rho, list%mu, field, place, home)
+    if (.not. beside) return
+    call GroundWeights(grid, list%rho, list%mu, field, place, home, acts, n, node, w)
+    do m = 1, n
+      if (abs(w(m)) > 0) call AddEntry(list, field, node(:, m), scale*w(m), h)
+    end do
+  end subroutine AddBeside
 
   !> Nodes, counted in the whole grid, and their weights for a point at x along an axis.
   subroutine AxisWeights(grid, field, axis, x, along, error)

@@ -90,6 +90,7 @@ contains
     call AddSum(hash, self%scheme%q)
     call HashAdd(hash, self%scheme%nt)
     call HashAdd(hash, self%scheme%t_start)
+    call HashAdd(hash, merge(1, 0, self%scheme%time_correction))
     call HashAdd(hash, self%every)
     call HashAdd(hash, self%first_picture)
     call HashAdd(hash, self%scheme%snapshot_step)

@@ -20,6 +20,7 @@ module fd3d_setup_m
   use text_m, only: Str
   use threads_m, only: ThreadsOf
   use timedisp_m, only: tracefilter_t
+  use turned_m, only: TurnedMake, TurnedSample
   use window_m, only: window_t
   implicit none
   private
@@ -285,13 +286,14 @@ contains
 
   !> Source cells, and the power of two that keeps single precision fields near 1 whatever the strength asked for.
   subroutine MakeSource(self, error)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_state_t), intent(inout), target :: self
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_list_t) :: list
     real(dp) :: at(3), strongest, total, slow
     integer :: i
     at = [self%shot%sx, self%shot%sy, self%shot%sz] - self%corner
     self%sources = 1
+    call TellOfContacts(self, list)
     associate (s => self%scheme%source)
       if (s%kind /= source_fault) call CheckPlace(self, at, 'source', error)
       if (allocated(error)) return
@@ -305,6 +307,9 @@ contains
         call Fd3dForce(list, self%grid, self%rho, at, s%force, 1, error)
       case (source_fault)
         self%sources = s%fault%n
+        if (self%scheme%time_correction) &
+          call TurnedMake(s%fault, self%scheme%t_start, self%scheme%dt, self%scheme%fband, ThreadsOf(self%grid%threads), &
+                          self%turned)
         do i = 1, s%fault%n
           call AddFaultPoint(self, list, i, at + s%fault%x(:, i), error)
         end do
@@ -333,6 +338,15 @@ contains
                               list%h(:list%n), list%w(:list%n), error)
     end associate
   end subroutine MakeSource
+
+  !> Where there are contacts of rock, fluid and air, sources and receivers keep to their side.
+  subroutine TellOfContacts(self, list)
+    class(fd3d_state_t), intent(in), target :: self
+    type(fd3d_list_t), intent(inout) :: list
+    if (all(self%rho > 0) .and. (all(self%mu > 0) .or. .not. any(self%mu > 0))) return
+    list%rho => self%rho
+    list%mu => self%mu
+  end subroutine TellOfContacts
 
   !> Point i of the fault; its rigidity from the medium, if the file did not tell it.
   subroutine AddFaultPoint(self, list, i, at, error)
@@ -383,7 +397,9 @@ contains
     first = self%steps + 1
     n = min(self%scheme%nt - self%steps, max(1, numbers_at_once/self%sources))
     allocate (q(self%sources, n))
-    if (self%scheme%source%kind == source_fault) then
+    if (self%scheme%source%kind == source_fault .and. self%scheme%time_correction) then
+      call TurnedSample(self%turned, first, q)
+    else if (self%scheme%source%kind == source_fault) then
       call FaultSample(self%scheme%source%fault, self%scheme%t_start, self%scheme%dt, first, q)
     else
       q(1, :) = self%scheme%q(first:first + n - 1)
@@ -395,14 +411,35 @@ contains
 
   ! --- receivers ------------------------------------------------------------------------------------------------------
 
+  !> Receivers may stand on the ground, which on the grid is up to a cell off, not in the air above.
+  subroutine CheckReceivers(self, error)
+    class(fd3d_state_t), intent(in) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: at(3)
+    integer :: r, lo(3), hi(3)
+    if (allocated(error) .or. all(self%rho > 0)) return
+    do r = 1, size(self%shot%rx)
+      at = ([self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner)/self%grid%d
+      lo = max(floor(at - 1e-6_dp), 0)
+      hi = min(floor(at + 1e-6_dp) + 2, self%grid%n + 1)
+      if (any(self%rho(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)) > 0)) cycle
+      call Fail(error, 'receiver '//Str(r)//' of shot record '//Str(self%shot%record)//' at x = '// &
+                Str(self%shot%rx(r), 9)//', y = '//Str(self%shot%ry(r), 9)//', z = '//Str(self%shot%rz(r), 9)// &
+                ' m lies in the air, more than a cell above the ground: give it a greater depth')
+      return
+    end do
+  end subroutine CheckReceivers
+
   !> All receivers of the first component, then of the next.
   subroutine MakeReceivers(self, error)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_state_t), intent(inout), target :: self
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_list_t) :: list
     character(32), allocatable :: names(:)
     real(dp) :: at(3)
     integer :: c, r
+    call CheckReceivers(self, error)
+    call TellOfContacts(self, list)
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Fd3dAtWhole(trim(names(c))), c=1, size(names))]
     do c = 1, size(names)

@@ -7,13 +7,16 @@ module fd3d_state_m
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use timedisp_m, only: tracefilter_t
+  use turned_m, only: turned_t
   implicit none
   private
   public :: fd3d_state_t, frame_t
 
-  !> Where a film comes from: a field (fd3d_engine.f90; pressure = -1) across an axis at a cell.
+  !> Where a film comes from: a field (fd3d_engine.f90; pressure = -1) across an axis at a cell, or in the uppermost cells
+  !> below the air.
   type :: frame_t
     integer :: field = 0, axis = 3, index = 1
+    logical :: ground = .false.
   end type frame_t
 
   type, abstract, extends(solver_t) :: fd3d_state_t
@@ -31,6 +34,7 @@ module fd3d_state_m
     character(16) :: medium_hash = ''
     logical, allocatable :: at_whole(:)           !< of each component: sampled at whole time steps, as stress is
     integer :: sources = 0                        !< histories
+    type(turned_t) :: turned                      !< those of a fault, if time dispersion is to be removed
     integer :: known = 0                          !< last step whose histories the engine has
     integer :: exponent2 = 0                      !< fields are 2**exponent2 times smaller than in Pa and m/s
     real(sp) :: limit = 0                         !< of velocities, beyond it the field has blown up
@@ -50,6 +54,7 @@ module fd3d_state_m
     integer :: pictures = 0                       !< how many there will be
     integer :: taken = 0                          !< how many there are
     integer :: nf(3) = 0                          !< their shape
+    integer, allocatable :: ground(:, :)          !< uppermost row without air of each column, where there is air
   end type fd3d_state_t
 
 end module fd3d_state_m

@@ -82,7 +82,7 @@ contains
       memory%ny = prospect%ny
       memory%nz = prospect%nz
       memory%worker = process + 4*(merge(floats_3d_anelastic, floats_3d, s%attenuates)*cells + 2*window_parts*inner &
-                                   + 4*traces*s%nt + 2*gathers)
+                                   + 4*traces*s%nt + 2*gathers + TurnedNumbers(prospect))
       memory%master = process + 4*(window_parts*product(real(e%n, dp)) + 2*window_parts*inner + 2*gathers)
       if (size(prospect%snapshot_records) > 0) then
         memory%worker = memory%worker + 16*Fd3dFilmNumbers(s, window)
@@ -93,6 +93,19 @@ contains
       memory%master = memory%master + 8*real(size(s%source%fault%rate), dp)
     end associate
   end subroutine Need3d
+
+  !> Histories of a fault as turned (turned.f90), at most twice at a time.
+  pure real(dp) function TurnedNumbers(prospect) result(n)
+    type(prospect_t), intent(in) :: prospect
+    integer :: i
+    n = 0
+    associate (s => prospect%scheme, f => prospect%scheme%source%fault)
+      if (.not. s%time_correction) return
+      do i = 1, f%n
+        n = n + 2*((f%start(i + 1) - f%start(i))*f%dt(i) + 22/s%fband)/s%dt
+      end do
+    end associate
+  end function TurnedNumbers
 
   !> Compares the need with what the nodes have. `warning`: a line a node whose ranks together need more than is available, '' if
   !> all fit. Fails where one rank alone needs more than its node has.

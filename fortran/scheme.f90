@@ -175,7 +175,6 @@ contains
     scheme%fields = job%snapshot_fields
     call SchemeBand(job, wavelet, scheme%q_band, scheme%q_ref)
     call SourceDerive(job, scheme%source, error)
-    if (scheme%source%kind == source_fault) scheme%time_correction = .false.   ! no history is turned about: see fault.f90
   end subroutine CopyJob3d
 
   !> Band of constant Q [Hz], and the frequency at which the model's velocities are phase velocities.

@@ -323,16 +323,17 @@ contains
     given = self%row(TableFind(self, name))%origin /= 'default'
   end function given
 
-  !> Are all of `names` (joined by commas) free of faults of their own?
+  !> Are all of `names` (joined by commas) free of faults of their own? A parameter that this program does not have is.
   logical function sound(self, names)
     class(table_t), intent(in) :: self
     character(*), intent(in) :: names
     character(name_length), allocatable :: list(:)
-    integer :: i
+    integer :: i, at
     allocate (list, source=SplitList(names))
     sound = .true.
     do i = 1, size(list)
-      sound = sound .and. self%row(TableFind(self, trim(list(i))))%sound
+      at = TableFind(self, trim(list(i)))
+      if (at > 0) sound = sound .and. self%row(at)%sound
     end do
   end function sound
 

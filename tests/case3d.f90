@@ -6,7 +6,8 @@ module case3d_m
   use check_m, only: Claim
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_cfg, fd3d_histories, fd3d_map, fd3d_field, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, fd3d_receivers, &
-                    fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_traces, fd3d_watch
+                    fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_traces, fd3d_watch, &
+                    fd3d_watch_rows
   use fd3d_engine_m, only: fd3d_grid_t
   use fd3d_fortran_m, only: fd3d_fortran_t
   use kinds_m, only: dp, i8, sp
@@ -19,7 +20,7 @@ module case3d_m
   type :: case3d_t
     type(fd3d_cfg) :: cfg
     integer :: steps = 0, nh = 3, nrec = 14, watched = 0
-    logical :: sponge = .false.
+    logical :: sponge = .false., hilly = .false.                              ! hilly: the map has a row for each column
     real(sp), allocatable, dimension(:, :, :) :: rho, lambda, mu, qp, qs      ! with ring
     real(sp), allocatable :: begin(:, :, :, :)                                ! (nx, ny, nz, 0:8)
     real(sp) :: tau(8) = 1, y(8, 3) = 0
@@ -100,6 +101,7 @@ contains
       c%q(1 + modulo(m, c%nh), 1 + (m - 1)/c%nh) = real(sin(0.7_dp*m), sp)
     end do
     c%watched = merge(0, n(3)/2, shape < 5)
+    c%hilly = modulo(shape, 2) == 0
   end subroutine Case3dMake
 
   subroutine Configure(c, n, side, layer, L, anelastic)
@@ -251,11 +253,19 @@ contains
     call Case3dFine(fd3d_histories(h, 1, size(c%q, 2), c%q), 'histories')
     call Case3dFine(fd3d_histories(h, size(c%q, 2) + 1, 0, c%q), 'silence')
     call Case3dFine(fd3d_receivers(h, c%nrec, c%start, c%field, c%i, c%j, c%k, c%w), 'receivers')
-    call Case3dFine(fd3d_watch(h, c%watched), 'watch')
+    if (c%hilly) call Case3dFine(fd3d_watch_rows(h, Rows(c)), 'watch_rows')
+    if (.not. c%hilly) call Case3dFine(fd3d_watch(h, c%watched), 'watch')
     do f = 0, 8
       call Case3dFine(fd3d_set_field(h, f, c%begin(:, :, :, f)), 'set_field')
     end do
   end function Case3dNew
+
+  !> Rows of the map, from 0.
+  function Rows(c) result(k)
+    type(case3d_t), intent(in) :: c
+    integer :: k(c%cfg%n(1), c%cfg%n(2)), i, j
+    k = reshape([((modulo(5*i + 3*j, c%cfg%n(3)), i=1, c%cfg%n(1)), j=1, c%cfg%n(2))], shape(k))
+  end function Rows
 
   !> All fields and the map (nx, ny, nz, 0:9); the map stands in the first two planes of the last.
   subroutine Case3dFields(c, h, fields)
@@ -306,7 +316,8 @@ contains
     call fd%histories(1, c%q, error)
     call fd%histories(size(c%q, 2) + 1, c%q(:, :0), error)
     call fd%receivers(c%start + 1, c%field, c%i + 1, c%j + 1, c%k + 1, c%w, error)
-    call fd%watch(c%watched + 1, error)
+    if (c%hilly) call fd%watch_rows(Rows(c) + 1, error)
+    if (.not. c%hilly) call fd%watch(c%watched + 1, error)
     do f = 0, 8
       call fd%set_field(f, c%begin(:, :, :, f), error)
     end do

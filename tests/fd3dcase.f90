@@ -6,7 +6,7 @@ module fd3dcase_m
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_cfg, fd3d_device, fd3d_field, fd3d_free, fd3d_histories, fd3d_map, fd3d_model, fd3d_new, fd3d_pml, &
                     fd3d_quality, fd3d_receivers, fd3d_source, fd3d_sponge, fd3d_timestep, fd3d_traces, fd3d_tune, &
-                    fd3d_watch
+                    fd3d_watch, fd3d_watch_rows
   use fd3d_engine_m, only: fd3d_fields, fd3d_grid_t, field_sxx, side_free, side_one_way, side_outside, side_periodic
   use fd3d_fortran_m, only: fd3d_fortran_t
   use fd3d_layers_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
@@ -32,6 +32,7 @@ module fd3dcase_m
     integer :: nt = 0, block = 0                                      !< steps; of histories given at once (0: all)
     integer :: shape(3) = 0                                           !< of blocks, for fd3d_tune
     integer :: watched = 1                                            !< row of the map
+    logical :: hilly = .false.                                        !< its row is another in each column of the whole grid
   end type case3d_t
 
   type :: result3d_t
@@ -274,9 +275,16 @@ contains
       call Fd3dSponge(g, c%sponge, p, 0.03_dp)
       call FailFromC(fd3d_sponge(h, p%x, p%y, p%z), error)
     end if
-    if (.not. allocated(error) .and. c%watched >= g%first(3) .and. c%watched < g%first(3) + g%n(3)) &
+    if (.not. allocated(error) .and. c%hilly) call FailFromC(fd3d_watch_rows(h, Rows(c) - 1), error)
+    if (.not. allocated(error) .and. .not. c%hilly .and. c%watched >= g%first(3) .and. c%watched < g%first(3) + g%n(3)) &
       call FailFromC(fd3d_watch(h, c%watched - g%first(3)), error)
   end function Bare
+
+  pure function Rows(c) result(k)
+    type(case3d_t), intent(in) :: c
+    integer :: k(c%grid%n(1), c%grid%n(2)), i, j
+    k = reshape([((1 + modulo(5*i + 3*j, c%grid%n(3)), i=1, c%grid%n(1)), j=1, c%grid%n(2))], shape(k))
+  end function Rows
 
   subroutine Profiles(c, g, p)
     type(case3d_t), intent(in) :: c
@@ -430,7 +438,8 @@ contains
     if (.not. allocated(error)) call engine%histories(1, c%q, error)
     if (.not. allocated(error)) call engine%histories(size(c%q, 2) + 1, c%q(:, 1:0), error)
     if (.not. allocated(error)) call engine%receivers(c%start, c%rf, c%ri, c%rj, c%rk, c%rw, error)
-    if (.not. allocated(error)) call engine%watch(c%watched, error)
+    if (.not. allocated(error) .and. c%hilly) call engine%watch_rows(Rows(c), error)
+    if (.not. allocated(error) .and. .not. c%hilly) call engine%watch(c%watched, error)
     if (.not. allocated(error)) call engine%timestep(1, c%nt, error)
     if (.not. allocated(error)) call engine%traces(1, r%traces, error)
     do f = 0, fd3d_fields - 1

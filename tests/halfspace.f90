@@ -6,7 +6,7 @@ module halfspace_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: ground_t, LambVelocity, WaterPressure, LineSeries
+  public :: ground_t, LambVelocity, WaterPressure, FloorVelocity, LineSeries
 
   real(dp), parameter :: pi = acos(-1.0_dp)
   complex(dp), parameter :: i1 = (0.0_dp, 1.0_dp)
@@ -79,6 +79,29 @@ contains
     end do
     p = i1*w*g%rho1*p/g%period
   end function WaterPressure
+
+  !> Velocity (x, z) of the ground below the water at (x, 0) from the same source.
+  function FloorVelocity(g, x, zs, w) result(v)
+    type(ground_t), intent(in) :: g
+    real(dp), intent(in) :: x, zs
+    complex(dp), intent(in) :: w
+    complex(dp) :: v(2), n1, na, nb, q, slow, p, a, b
+    real(dp) :: k
+    integer :: n
+    v = 0
+    do n = -g%waves, g%waves
+      k = 2*pi*n/g%period
+      n1 = Decay(k, w, g%c)
+      na = Decay(k, w, g%vp)
+      nb = Decay(k, w, g%vs)
+      q = -(g%rho/g%rho1)*n1/na*Rayleigh(g, k, w)/(w/g%vs)**4
+      p = i1*w*g%rho1*(1 + (q + 1)/(q - 1))*exp(-n1*zs)/(2*n1)
+      slow = 2*k**2 - (w/g%vs)**2
+      a = -p*slow/(g%rho*g%vs**2*Rayleigh(g, k, w))        ! of P: no shear stress, and -p is what presses
+      b = 2*i1*k*na*a/slow
+      v = v + i1*w*[-i1*k*a + nb*b, -na*a - i1*k*b]*Fade(g, n)*exp(-i1*k*x)/g%period
+    end do
+  end function FloorVelocity
 
   !> Time series of a spectrum at the frequencies w(n) = 2 pi n df - i damping, n from 0, times a Ricker wavelet.
   pure function LineSeries(spectrum, df, damping, fpeak, t0, t) result(x)

@@ -25,7 +25,7 @@ contains
     integer, intent(in) :: half_length
     logical, intent(in) :: airy
     real(dp), intent(in) :: bound
-    type(scene3d_t) :: s
+    type(scene3d_t), target :: s
     type(error_t), allocatable :: error
     real(sp), allocatable :: traces(:, :)
     real(dp), allocatable :: exact(:, :)
@@ -39,6 +39,10 @@ contains
     if (airy) then
       call Scene3dMedium(s, [1, 1, 1], [n(1), n(2), air], 0.0_dp, 0.0_dp, 0.0_dp)
       top = air*h
+      s%source%rho => s%rho
+      s%source%mu => s%mu
+      s%receivers%rho => s%rho
+      s%receivers%mu => s%mu
     else
       s%grid%side(5) = side_free
     end if
@@ -50,7 +54,6 @@ contains
       x(2) = (j - 0.5_dp)*h
       call Fd3dForce(s%source, s%grid, s%rho, x, [0.0_dp, 0.0_dp, 1.0e6_dp*h], 1, error)
     end do
-    if (airy) s%source%w(:s%source%n) = merge(s%source%w(:s%source%n), 0.0_sp, s%source%k(:s%source%n) == air + 1)
     do i = 1, size(away)
       call Fd3dRecord(s%receivers, s%grid, [x(1) + away(i), 1.5_dp*h, top], field_vz, error)
       if (.not. airy) call Fd3dRecord(s%receivers, s%grid, [x(1) + away(i), 1.5_dp*h, top], field_vx, error)

@@ -1,5 +1,5 @@
-!> Water over rock: the pressure above the sea floor is the exact one, direct, reflected to beyond the critical angle, and the waves that
-!> run along the contact; nothing special is done at it.
+!> Water over rock: the pressure above the sea floor is the exact one, direct, reflected at 0 to 71 degrees, beyond the critical
+!> angle, and the waves that run along the contact; nothing special is done at it.
 program t606_fd3d_sea_floor
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
@@ -13,7 +13,7 @@ program t606_fd3d_sea_floor
   implicit none
   real(dp), parameter :: pi = acos(-1.0_dp), h = 10, vp = 2600, vs = 1300, rho = 2000, c = 1500, rho1 = 1000
   real(dp), parameter :: fpeak = vs/(10*h)/2.5_dp, t0 = 1.2_dp/fpeak, up(2) = [10.0_dp, 4.0_dp]*h
-  real(dp), parameter :: away(4) = [2.0_dp, 12.0_dp, 24.0_dp, 40.0_dp]*h, bound = 0.03_dp
+  real(dp), parameter :: away(6) = [0.0_dp, 5.0_dp, 10.0_dp, 16.0_dp, 24.2487_dp, 40.0_dp]*h, bound = 0.03_dp
   integer, parameter :: n(3) = [88, 4, 72], water = 34
   type(scene3d_t) :: s
   type(error_t), allocatable :: error

@@ -66,6 +66,7 @@ contains
     do n = 1, size(grids, 2)
       grid = Str(grids(1, n))//' x '//Str(grids(2, n))//' x '//Str(grids(3, n))
       call Case3dNew(c, grids(:, n), half_length, sides, anelastic, nt)
+      c%hilly = modulo(sides, 2) == 0
       call Case3dFortran(c, reference, error)
       do v = 1, size(variants)
         if (.not. allocated(error)) call Case3dNative(trim(variants(v)), c, c%nt, r, error)
