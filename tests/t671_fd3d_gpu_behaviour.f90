@@ -317,6 +317,7 @@ contains
     type(result3d_t) :: before, after
     type(c_ptr) :: h
     integer(c_long) :: need, host, available, total, left
+    integer :: attempt
     call Case3dNew(c, [37, 29, 23], 2, 1, .true., 20)
     call Case3dNative(variant, c, 20, before, error)
     if (device_memory(0, available, total) /= 0) call FailFromC(1, error)
@@ -335,19 +336,20 @@ contains
       call Skip(variant//': no grid is too large for a device with '//Str(1e-9_dp*total, 4)//' GB')
       return
     end if
-    left = FreeMemory()
-    h = fd3d_new(CString(variant), cfg)
-    call Claim(.not. c_associated(h), variant//', a grid of '//Str(cfg%n(1))//' cells on each axis ('//Str(1e-9_dp*need, 4)// &
-               ' GB) is refused by a GPU of '//Str(1e-9_dp*total, 4)//' GB')
-    if (.not. c_associated(h)) call FailFromC(1, error)
-    call fd3d_free(h)
-    call ClaimFails(error, 'no GPU memory for ', variant//', too large')
-    call Case3dNative(variant, c, 20, after, error)
-    if (Fine(variant//', after a grid that is too large')) then
+    do attempt = 1, 2                                          ! the first may change what the driver keeps for itself
+      left = FreeMemory()
+      h = fd3d_new(CString(variant), cfg)
+      call Claim(.not. c_associated(h), variant//', a grid of '//Str(cfg%n(1))//' cells on each axis ('//Str(1e-9_dp*need, 4)// &
+                 ' GB) is refused by a GPU of '//Str(1e-9_dp*total, 4)//' GB')
+      if (.not. c_associated(h)) call FailFromC(1, error)
+      call fd3d_free(h)
+      call ClaimFails(error, 'no GPU memory for ', variant//', too large')
+      call Case3dNative(variant, c, 20, after, error)
+      if (.not. Fine(variant//', after a grid that is too large')) return
       call ClaimSame(before, after, variant//', a shot before and after the refusal')
-      call Claim(abs(left - FreeMemory()) <= 4000000, variant//', the refusal left '//Str(1e-6_dp*(left - FreeMemory()), 3)// &
-                 ' MB taken, must be within 4')
-    end if
+    end do
+    call Claim(abs(left - FreeMemory()) <= 4000000, variant//', the refusal left '//Str(1e-6_dp*(left - FreeMemory()), 3)// &
+               ' MB taken, must be within 4')
   end subroutine TooLarge
 
 end program t671_fd3d_gpu_behaviour
