@@ -25,7 +25,7 @@
 #include "err.h"
 #include "iface.h"
 
-enum { LINE = 700, TOKEN = 16, BEAT = 12 };
+enum { LINE = 700, TOKEN = 16, BEAT = 12, HEIR_NAPS = 3000 }; /* of 0.01 s */
 
 struct lock {
     pthread_t thread;
@@ -168,24 +168,26 @@ static int write_new(const char *name, const char *line) {
     return reason;
 }
 
-/* 0, EEXIST if somebody has the lock, or another reason. */
-static int put_there(const struct lock *l) {
+/* Makes a file with the line in one step. 0, EEXIST if it is there already, or another reason. */
+static int put_file(const char *path, const char *token, const char *line) {
     char *own = NULL;
-    if (asprintf(&own, "%s.%s", l->path, l->token) < 0)
+    if (asprintf(&own, "%s.%s", path, token) < 0)
         return ENOMEM;
-    int reason = write_new(own, l->line);
+    int reason = write_new(own, line);
     if (!reason) {
         struct stat st;
-        reason = link(own, l->path) ? errno : 0;
+        reason = link(own, path) ? errno : 0;
         if (reason && !stat(own, &st) && st.st_nlink == 2)
             reason = 0; /* the answer of a network file system was lost, the link is there */
         unlink(own);
         if (reason == EPERM || reason == EOPNOTSUPP || reason == ENOSYS || reason == EMLINK) /* no links here */
-            reason = write_new(l->path, l->line);
+            reason = write_new(path, line);
     }
     free(own);
     return reason;
 }
+
+static int put_there(const struct lock *l) { return put_file(l->path, l->token, l->line); }
 
 void *lock_try(const char *path, int *held) {
     *held = 0;
@@ -210,22 +212,73 @@ void *lock_try(const char *path, int *held) {
     return NULL;
 }
 
-int lock_break(const char *path, const char *text) {
-    char *away = NULL, token[64], found[64], now[LINE];
-    word_of(text, " token=", token, sizeof token);
-    REQUIRE(asprintf(&away, "%s.%ld.old", path, (long)getpid()) > 0, "out of memory for the name '%s'", path);
+/* --- taking one from the dead --------------------------------------------------------- */
+
+static void token_of(const char *text, char *token, size_t n) {
+    word_of(text, " token=", token, n);
+    if (!token[0])
+        snprintf(token, n, "unreadable");
+}
+
+/* Removes the lock if it is still that one. An owner elsewhere that was only thought to be gone may have given it up
+ * and somebody else taken it between the look and now: then it goes back. */
+static int remove_lock(const char *path, const char *token) {
+    char *away = NULL, found[64], now[LINE];
+    int n = lock_read(path, sizeof now, now);
+    token_of(now, found, sizeof found);
+    if (n < 0 || strcmp(token, found))
+        return 0;
+    if (asprintf(&away, "%s.%ld.old", path, (long)getpid()) < 0)
+        return ENOMEM;
     int reason = rename(path, away) ? errno : 0;
     if (!reason) {
-        /* somebody may have taken the lock over between the look at it and now: then it goes back */
-        int n = lock_read(away, sizeof now, now);
-        word_of(now, " token=", found, sizeof found);
+        n = lock_read(away, sizeof now, now);
+        token_of(now, found, sizeof found);
         if (n >= 0 && strcmp(token, found) && link(away, path) && errno != EEXIST)
             rename(away, path);
         else
             unlink(away);
     }
     free(away);
-    REQUIRE(!reason || reason == ENOENT, "cannot take the lock '%s' over: %s", path, strerror(reason));
+    return reason == ENOENT ? 0 : reason;
+}
+
+/* Somebody else is at it: waits until that is over. Who died over it loses the right to it as a lock is lost. */
+static int wait_for_heir(const char *right) {
+    char first[LINE], now[LINE];
+    const struct timespec nap = {0, 10000000};
+    if (lock_read(right, sizeof first, first) < 0)
+        return 0;
+    for (int naps = 0; naps < HEIR_NAPS; naps++) {
+        if (lock_read(right, sizeof now, now) < 0 || strcmp(first, now))
+            return 0;
+        if (lock_alive(first) == 0)
+            return lock_break(right, first);
+        nanosleep(&nap, NULL);
+    }
+    return lock_alive(first) == 1 ? 0 : lock_break(right, first);
+}
+
+/* Of all that find a lock's owner gone one has the right to remove it: who makes the file PATH.TOKEN.dead. So nobody
+ * can take away what the next owner has put there meanwhile: that has another token. */
+int lock_break(const char *path, const char *text) {
+    char token[64], *right = NULL;
+    token_of(text, token, sizeof token);
+    struct lock *me = calloc(1, sizeof *me);
+    REQUIRE(me && asprintf(&right, "%s.%s.dead", path, token) > 0, "out of memory for the name '%s'", path);
+    describe(me);
+    int reason = put_file(right, me->token, me->line), failed = 0;
+    if (reason == EEXIST) {
+        reason = 0;
+        failed = wait_for_heir(right);
+    } else if (!reason) {
+        reason = remove_lock(path, token);
+        unlink(right);
+    }
+    free(right);
+    free(me);
+    TRY(failed);
+    REQUIRE(!reason, "cannot take the lock '%s' over: %s", path, strerror(reason));
     return 0;
 }
 

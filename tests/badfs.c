@@ -7,8 +7,11 @@
  *   gone     everything: ESTALE, looking for a file: ENOENT
  *   nth N    the N-th write to output, journal or lock since the start fails with EIO, and FILE.hit appears
  *   die N    the process is killed before the N-th write, sync, cut, renaming, linking or removing of output, journal
- * or lock since the start, and FILE.hit appears noflock  flock: ENOLCK nolink   flock: ENOLCK, link: EPERM clock S  the
- * clock of the day is S seconds off
+ *            or lock since the start, and FILE.hit appears
+ *   noflock  flock: ENOLCK
+ *   nolink   flock: ENOLCK, link: EPERM
+ *   slow N   renaming, linking and removing take up to N ms each, at random
+ *   clock S  the clock of the day is S seconds off
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -85,6 +88,17 @@ static void step(int kind) {
 }
 
 static int kind_of(const char *path) { return !ours(path) ? 0 : strstr(path, ".log") || strstr(path, ".par") ? 1 : 2; }
+
+static void dawdle(void) {
+    static unsigned seed;
+    long most;
+    if (!says("slow", &most) || most < 1)
+        return;
+    if (!seed)
+        seed = (unsigned)syscall(SYS_getpid);
+    const struct timespec nap = {0, rand_r(&seed) % (1000 * most) * 1000};
+    syscall(SYS_nanosleep, &nap, NULL);
+}
 
 /* Bytes that may be written; -1: none, errno is set. */
 static long allowed(int fd, long bytes) {
@@ -164,12 +178,14 @@ int ftruncate(int fd, off_t length) {
 
 int rename(const char *from, const char *to) {
     REAL(rename);
+    dawdle();
     step(kind_of(to));
     return real(from, to);
 }
 
 int link(const char *from, const char *to) {
     REAL(link);
+    dawdle();
     step(kind_of(to));
     if (ours(to) && says("nolink", NULL))
         return errno = EPERM, -1;
@@ -178,6 +194,7 @@ int link(const char *from, const char *to) {
 
 int unlink(const char *path) {
     REAL(unlink);
+    dawdle();
     step(kind_of(path));
     return real(path);
 }
