@@ -81,14 +81,13 @@ contains
 
   end subroutine Fd3dCheckShot
 
-  !> Receivers in the air would record nothing.
+  !> Receivers in the air would record nothing. They may stand on the ground, which on the grid is up to a cell off.
   subroutine CheckReceivers(earth, job, shot, window, error)
     type(earth_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
-    real(sp) :: medium(medium_parts)
     real(dp) :: x(3)
     integer :: r, n, first
     if (earth%layers%n > 0) return                ! none of them is air
@@ -96,9 +95,8 @@ contains
     first = 0
     do r = 1, size(shot%rx)
       x = [shot%rx(r), shot%ry(r), shot%rz(r)]
-      call EarthCell(earth, job, window, CellOf(window, x), medium, error)
+      if (NearGround(CellOf(window, x))) cycle
       if (allocated(error)) return
-      if (medium(1) > 0) cycle
       n = n + 1
       if (first == 0) first = r
     end do
@@ -107,6 +105,26 @@ contains
     call Fail(error, 'shot record '//Str(shot%record)//': '//Str(n)//' receiver(s), the first of them channel '// &
               Str(shot%channel(first))//' at '//Place(x)//', stand in the air and would record nothing: '// &
               Ground(earth, job, window, CellOf(window, x)))
+
+  contains
+
+    !> Whether the cell or one beside it is not air.
+    logical function NearGround(c) result(near)
+      integer, intent(in) :: c(3)
+      real(sp) :: medium(medium_parts)
+      integer :: i, j, k
+      near = .false.
+      do k = max(c(3) - 1, 1), min(c(3) + 1, window%nz)
+        do j = max(c(2) - 1, 1), min(c(2) + 1, window%ny)
+          do i = max(c(1) - 1, 1), min(c(1) + 1, window%nx)
+            call EarthCell(earth, job, window, [i, j, k], medium, error)
+            near = medium(1) > 0
+            if (near .or. allocated(error)) return
+          end do
+        end do
+      end do
+    end function NearGround
+
   end subroutine CheckReceivers
 
   !> Sources and receivers are spread over cells to all sides, which must be there; the outermost tell.

@@ -411,25 +411,6 @@ contains
 
   ! --- receivers ------------------------------------------------------------------------------------------------------
 
-  !> Receivers may stand on the ground, which on the grid is up to a cell off, not in the air above.
-  subroutine CheckReceivers(self, error)
-    class(fd3d_state_t), intent(in) :: self
-    type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: at(3)
-    integer :: r, lo(3), hi(3)
-    if (allocated(error) .or. all(self%rho > 0)) return
-    do r = 1, size(self%shot%rx)
-      at = ([self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner)/self%grid%d
-      lo = max(floor(at - 1e-6_dp), 0)
-      hi = min(floor(at + 1e-6_dp) + 2, self%grid%n + 1)
-      if (any(self%rho(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)) > 0)) cycle
-      call Fail(error, 'receiver '//Str(r)//' of shot record '//Str(self%shot%record)//' at x = '// &
-                Str(self%shot%rx(r), 9)//', y = '//Str(self%shot%ry(r), 9)//', z = '//Str(self%shot%rz(r), 9)// &
-                ' m lies in the air, more than a cell above the ground: give it a greater depth')
-      return
-    end do
-  end subroutine CheckReceivers
-
   !> All receivers of the first component, then of the next.
   subroutine MakeReceivers(self, error)
     class(fd3d_state_t), intent(inout), target :: self
@@ -438,7 +419,6 @@ contains
     character(32), allocatable :: names(:)
     real(dp) :: at(3)
     integer :: c, r
-    call CheckReceivers(self, error)
     call TellOfContacts(self, list)
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Fd3dAtWhole(trim(names(c))), c=1, size(names))]
