@@ -122,7 +122,9 @@ refused("Q = 0 in rock", "sample (1, 1, 19) is 0 in rock (vs = 1500 m/s)", "1e9 
 volume(vp=(0.0, lambda z: z < 150))
 refused("a source in the air", "the source at x = 253.3", "lies in the air", "begins at z = 160 m", **V)
 volume(vp=(0.0, lambda z: z < 70))
-refused("receivers in the air", "5 receiver(s), the first of them channel 1", "stand in the air", "begins at z = 80 m", **V)
+refused("receivers in the air", "5 receiver(s), the first of them channel 1", "stand in the air", "begins at z = 80 m",
+        keymap="spread cable fixed x0=203.4 interval=43.7 channels=5 depth=12.3 y=341.7\n"
+        "shots first_record=11 n=1 x0=253.3 dx=31.1 z=111.7 y=312.3 spread=cable\n", **V)
 volume()
 refused("a model smaller than the survey", "lies outside the model, x = 0 .. 960", "larger model",
         keymap="spread cable fixed x0=203.4 interval=43.7 channels=5 depth=52.3 y=341.7\nshot 11 1200 100 cable y=300\n", **V)
