@@ -38,8 +38,8 @@ module lock_c
       character(kind=c_char), intent(in) :: text(*)
     end function lock_alive
 
-    !> Takes the lock with this text away from its owner, who is gone. One that somebody took meanwhile stays. Of several that do it at
-    !> once one does; the others wait until it has, half a minute at most.
+    !> Takes the lock with this text away from its owner, who is gone. One that somebody took meanwhile stays. Of several that do it
+    !> at once one does; the others wait until it has, half a minute at most.
     integer(c_int) function lock_break(path, text) bind(c)
       import :: c_char, c_int
       implicit none
