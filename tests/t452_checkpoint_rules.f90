@@ -137,6 +137,7 @@ program t452_checkpoint_rules
   call Generations()
   call Unsound()
   call Never()
+  deallocate (said)                  ! else the checked build takes it for a leak
   call Done()
 
 contains
