@@ -124,6 +124,7 @@ claim(r.returncode == 0 and differences("whole.nc", "out.nc") == [], f"run again
 
 # --- eight at once after a dead one, on a file system so slow that they get in each other's way -----------------------------
 
+
 def race():
     bad = BadFs(only="out.nc")
     bad.say("slow 15")

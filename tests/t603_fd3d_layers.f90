@@ -106,6 +106,7 @@ contains
       if (.not. allocated(error)) call engine%maxabs(peak(m), place, error)
     end do
     call ClaimFine(error, what//': '//Str(200 + 2000*pieces)//' steps')
+    if (allocated(engine)) call engine%free()
     early = maxval(peak(1:pieces/2))
     late = maxval(peak(pieces/2 + 1:))
     call Claim(early < 0.1_sp*peak(0) .and. late <= 1.5_sp*early, what//', '//Str(200 + 2000*pieces)//' steps: largest velocity '// &
