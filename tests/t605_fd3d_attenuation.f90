@@ -31,6 +31,7 @@ program t605_fd3d_attenuation
   call Shoot(1/500.0_dp, .true., traces)
   call Compare('P', vp, 1/500.0_dp, traces(:, 1:2))
   call Compare('S', vs, 1/500.0_dp, traces(:, 3:4))
+  deallocate (elastic, traces)
   call Done()
 
 contains

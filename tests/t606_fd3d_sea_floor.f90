@@ -45,6 +45,7 @@ program t606_fd3d_sea_floor
     call Claim(misfit <= bound, Str(away(i)/h, 3)//' cells away, reflected at '//Str(atan2(away(i), sum(up))*180/pi, 3)// &
                ' degrees: relative L2 of the pressure '//Str(100*misfit, 3)//' % <= '//Str(100*bound, 2)//' %')
   end do
+  deallocate (traces, exact)
   call Done()
 
 contains
