@@ -211,7 +211,7 @@ contains
   !> 20,000 steps: in a closed rough box sigma neither grows nor fades, with layers it fades; traces stay with those of cpu. Float
   !> leaves there, at the lowest frequencies, what no layer takes: after 2,000, 5,000 and 20,000 steps cpu itself is 2, 3 and 6e-6
   !> from the same scheme in double precision, and tuned, which rounds elsewhere, twice as much and, by chance, three times. So
-  !> tuned is held to 1e-5 over 2,000 steps; the others, which round as cpu does, over all.
+  !> tuned keeps to 1e-5 over 2,000 steps, and over all it does not yet: this claim is open.
   subroutine LongRun(variant)
     character(*), intent(in) :: variant
     integer, parameter :: nt = 20000, at_first = 500
@@ -234,10 +234,8 @@ contains
                                                                                      '0.001 of it at most'))
       if (closed == 1) then
         call ClaimStays(variant//', closed box', c, r, cpu, nt, closed_bound)
-      else if (variant == 'tuned') then
-        call ClaimStays(variant//', layers', c, r, cpu, 2000, bound)
-        call ClaimStays(variant//', layers', c, r, cpu, nt, 5*bound)
       else
+        call ClaimStays(variant//', layers', c, r, cpu, 2000, bound)
         call ClaimStays(variant//', layers', c, r, cpu, nt, bound)
       end if
     end do

@@ -48,17 +48,18 @@ if "debug" in os.environ["B"]:
     done()
 make(shots=2)
 write_deck(tmax=600.0, dt_out=0.04, dx=4, dz=4, aperture=-1)
-p = start("par=job.par", "output=idle.nc", ranks=5)
-use = watch(p, "idle.nc", 5, 5.0)
+RANKS = 7
+p = start("par=job.par", "output=idle.nc", ranks=RANKS)
+use = watch(p, "idle.nc", RANKS, 5.0)
 claim(p.poll() is None, "two workers computed all the while")
-claim(set(use) == {0, 1, 2, 3, 4} and use[0] < 0.02, f"the master uses {100 * use.get(0, 9):.2f} % of a core "
+claim(set(use) == set(range(RANKS)) and use[0] < 0.02, f"the master uses {100 * use.get(0, 9):.2f} % of a core "
       "while two workers compute, bound 2 %")
 claim(min(use.get(1, 0), use.get(2, 0)) > 0.2 or sum(sorted(use.values())[-2:]) > 0.5,
       "the workers compute: " + ", ".join(f"rank {r} {100 * u:.0f} %" for r, u in sorted(use.items())))
-# On a busy machine a worker without a shot may take one over meanwhile: then it is not idle.
+# On a busy machine a worker without a shot may take one over meanwhile: then it is not idle, but others are.
 dealt = {int(line.split()[4]) for line in Path("idle.nc.journal").read_text().splitlines() if " deal " in line}
 idle = {r: u for r, u in use.items() if r not in dealt}
-claim(len(idle) == 5 - len(dealt) and max(idle.values()) < 0.02, "workers without a shot wait asleep too: "
+claim(len(idle) == RANKS - len(dealt) > 1 and max(idle.values()) < 0.02, "workers without a shot wait asleep too: "
       f"{', '.join(f'rank {r} {100 * u:.2f} %' for r, u in sorted(idle.items()))}, bound 2 %")
 p.terminate()
 p.communicate(timeout=60)
