@@ -25,7 +25,7 @@ module spl_m
 
   character(6), parameter :: verbs(4) = [character(6) :: 'run', 'plan', 'status', 'verify']
   integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end
-  real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
+  real(dp), parameter :: COMING = 20.0_dp     !< seconds that ranks wait for each other at the end
   integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4
 
 contains
@@ -73,11 +73,18 @@ contains
     if (.not. broken) call Barrier(role%world, COMING, all_here)
     if (.not. broken) broken = .not. all_here
     if (broken) call Leave(role, exit_status)
+    call EndBy(exit_status)
     call BroadcastInteger(role%world, exit_status)
-    call host_alarm(nint(COMING), exit_status, CString('warning: a rank died at the end; all files are closed'))
+    call EndBy(exit_status)
     call RolesStop(role)
     stop exit_status, quiet=.true.
   end subroutine SplMain
+
+  !> This rank ends within COMING, whoever dies meanwhile.
+  subroutine EndBy(exit_status)
+    integer, intent(in) :: exit_status
+    call host_alarm(nint(COMING), exit_status, CString('warning: a rank died at the end; all files are closed'))
+  end subroutine EndBy
 
   !> The end where ranks are lost: MPI cannot be ended properly any more, and everything is on disk. Under a launcher that lets the
   !> others live each rank just ends. Any other launcher would take that for a crash, or wait for a rank that stands still: so

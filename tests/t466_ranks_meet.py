@@ -1,24 +1,49 @@
 #!/usr/bin/env python3
-"""A rank that dies while the ranks find each other, or before the first shot is dealt, does not keep the others waiting for ever."""
+"""A rank that dies while the ranks find each other, before the first shot is dealt, or as they part, does not keep the others
+waiting for ever."""
 import os
 import random
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done, skip  # noqa: E402
-from jobs import RECOVERY, Job, kick, ranks_here, wait_until  # noqa: E402
+from jobs import RECOVERY, Job, count, kick, ranks_here, wait_until  # noqa: E402
 from minisurvey import PROGRAM, differences, make, run  # noqa: E402
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")
     done()
-# Two minutes are too long for a test: forty seconds of the alarm pass in one.
+# Two minutes are too long for a test: forty seconds of the alarm pass in one. And rank DIE_RANK dies at its barrier number DIE_AT,
+# before it enters it or just after.
 with open("haste.c", "w") as f:
-    f.write("#define _GNU_SOURCE\n#include <dlfcn.h>\nunsigned alarm(unsigned n) {\n"
-            "    unsigned (*real)(unsigned) = (unsigned (*)(unsigned))dlsym(RTLD_NEXT, \"alarm\");\n"
-            "    return real((n + 39) / 40);\n}\n")
+    f.write(r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+unsigned alarm(unsigned n) {
+    unsigned (*real)(unsigned) = (unsigned (*)(unsigned))dlsym(RTLD_NEXT, "alarm");
+    return real((n + 39) / 40);
+}
+static int number(const char *name) { return getenv(name) ? atoi(getenv(name)) : -1; }
+int PMPI_Ibarrier(void *comm, void *request) {
+    static int n;
+    int (*real)(void *, void *) = (int (*)(void *, void *))dlsym(RTLD_NEXT, "PMPI_Ibarrier");
+    int last = ++n == number("DIE_AT") && number("OMPI_COMM_WORLD_RANK") == number("DIE_RANK");
+    if (last && write(STDERR_FILENO, "dies here\n", 10) < 0)
+        return 1;
+    if (last && !number("DIE_INSIDE"))
+        raise(SIGKILL);
+    int status = real(comm, request);
+    if (last)
+        raise(SIGKILL);
+    return status;
+}
+""")
 subprocess.run(["gcc", "-shared", "-fPIC", "-o", "haste.so", "haste.c", "-ldl"], check=True)
 make(lease=2)
 words = ["mpirun", "-x", f"LD_PRELOAD={os.path.abspath('haste.so')}", "-n", "1", str(PROGRAM), "par=job.par",
@@ -61,4 +86,29 @@ for n in range(5 * KILLS):                     # on a fast machine some are over
 claim(not hung and killed == KILLS, f"{killed} ranks killed in the first second: {hung} jobs hung (and {stuck} times mpirun, alone); {met} ended by the "
       f"alarm, {dead} as rank 0 was seen to be dead, the others without that rank")
 claim(not wrong, f"run again: always the undisturbed file {wrong[:2] if wrong else ''}")
+
+# --- killed at every barrier of the whole run: the last ones are those of the end --------------------------------------------
+
+
+def dies(rank, barrier, inside):
+    """Whether the ranks ended by themselves; whether this one died; the shots that are done."""
+    env = {"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_AT": str(barrier), "DIE_INSIDE": str(inside)}
+    job = Job(output=f"dies{rank}{barrier}{inside}.nc", ranks=4, options=RECOVERY, env=env)
+    wait_until(lambda: job.process.poll() is not None, 60)
+    hung = bool(ranks_here(job.output))         # the launcher may be stuck by itself: see above
+    job.end(1)
+    return not hung, "dies here" in job.said(), count(job.output, "done")
+
+
+BARRIERS = range(1, 6)
+cases = [(rank, barrier, inside) for rank in (0, 2) for barrier in BARRIERS for inside in (0, 1)]
+with ThreadPoolExecutor(8) as pool:
+    ends = dict(zip(cases, pool.map(lambda case: dies(*case), cases)))
+for rank in (0, 2):
+    deaths = [case for case, (_, died, _) in ends.items() if case[0] == rank and died]
+    hung = [case for case in deaths if not ends[case][0]]
+    late = [case for case in deaths if ends[case][2] == 6]
+    claim(len(late) >= 4 and len(deaths) < 2 * len(BARRIERS), f"rank {rank} dies at any of its barriers: {len(deaths)} jobs, "
+          f"{len(late)} of them when all shots are done")
+    claim(not hung, f"none of them hangs {hung}")
 done()
