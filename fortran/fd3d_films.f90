@@ -7,13 +7,13 @@ module fd3d_films_m
   use fd3d_state_m, only: fd3d_state_t, frame_t
   use fd3d_ground_m, only: ground_rows, GroundLag
   use gather_m, only: film_t
-  use kinds_m, only: dp, i8, sp
+  use kinds_m, only: dp, sp
   use table_m, only: SplitList
   use text_m, only: Str
   use textfile_m, only: NumberOf
   implicit none
   private
-  public :: FilmsPlan, FilmsNext, FilmsTake, FilmsMap, FilmsSize
+  public :: FilmsPlan, FilmsNext, FilmsTake, FilmsMap
 
   integer, parameter :: pressure = -1
   real(dp), parameter :: numbers_most = 2.0e9_dp
@@ -33,8 +33,8 @@ contains
     if (allocated(self%frame)) deallocate (self%frame)
     allocate (self%film(0), self%frame(0))
     self%every = 0
+    self%films = 0
     self%pictures = 0
-    self%taken = 0
     call FindGround(self)
     associate (s => self%scheme)
       self%nf = (window - 1)/s%snapshot_step + 1
@@ -55,6 +55,7 @@ contains
           end do
         end do
       end if
+      self%films = size(self%film)
       if (s%pgv) then
         self%film = [self%film, MapFilm(self, window, 'pgv_horizontal', 'largest horizontal ground velocity'), &
                      MapFilm(self, window, 'pgv_vertical', 'largest vertical ground velocity')]
@@ -65,8 +66,8 @@ contains
         call self%engine%watch(merge(MapRow(self, window), 0, s%pgv), error)
       end if
     end associate
-    if (real(FilmsSize(self), dp)*max(1, self%pictures) > numbers_most) then
-      call Fail(error, Str(self%pictures)//' pictures of '//Str(FilmsSize(self))//' numbers are too large, at most 2e9: take '// &
+    if (real(self%picture_size(), dp)*max(1, self%pictures) > numbers_most) then
+      call Fail(error, Str(self%pictures)//' pictures of '//Str(self%picture_size())//' numbers are too large, at most 2e9: take '// &
                 'fewer (snapshot) or coarser ones (snapshot_step)')
       return
     end if
@@ -213,16 +214,6 @@ contains
     if (self%every > 0 .and. self%taken < self%pictures) step = self%first_picture + self%taken*self%every
   end function FilmsNext
 
-  !> Numbers of one picture of each film.
-  pure integer(i8) function FilmsSize(self) result(n)
-    class(fd3d_state_t), intent(in) :: self
-    integer :: f
-    n = 0
-    do f = 1, size(self%frame)
-      n = n + product(int(self%film(f)%n, i8))
-    end do
-  end function FilmsSize
-
   !> Takes the picture that is due.
   subroutine FilmsTake(self, error)
     class(fd3d_state_t), intent(inout) :: self
@@ -230,7 +221,7 @@ contains
     real(sp), allocatable :: plane(:, :), part(:, :)
     integer :: f, c, across(2)
     self%taken = self%taken + 1
-    do f = 1, size(self%frame)
+    do f = 1, self%films
       associate (frame => self%frame(f), film => self%film(f))
         across = pack([1, 2, 3], [1, 2, 3] /= frame%axis)
         if (allocated(plane)) deallocate (plane)
@@ -304,7 +295,7 @@ contains
       map(:, :, 2) = map(:, :, 2)*Lead(self, .false.)
     end if
     do m = 1, 2
-      f = size(self%frame) + m
+      f = self%films + m
       self%film(f)%a(:, :, 1) = Thinned(self, map(:, :, m), [1, 2])
     end do
   end subroutine FilmsMap
