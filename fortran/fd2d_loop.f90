@@ -36,8 +36,8 @@ contains
     if (waited) call ChooseQueued(self)
   end subroutine choose_chunk
 
-  !> The next chunk on a GPU: as many steps as take `chunk_seconds` at the pace seen, at most a quarter of the shot. A pace that drops
-  !> at once is the host's, which was late.
+  !> The next chunk on a GPU: as many steps as take `chunk_seconds` at the pace seen, at most a quarter of the shot. A pace that
+  !> drops at once is the host's, which was late.
   subroutine ChooseQueued(self)
     class(fd2d_loop_t), intent(inout) :: self
     real(dp) :: now, seen

@@ -1,5 +1,5 @@
-!> What a 2D shot in modelling has beside what every time loop has (timeloop.f90): what fd2d_setup.f90 fills, fd2d_loop.f90 steps and
-!> fd2d_traces.f90 reads.
+!> What a 2D shot in modelling has beside what every time loop has (timeloop.f90): what fd2d_setup.f90 fills, fd2d_loop.f90
+!> steps and fd2d_traces.f90 reads.
 module fd2d_state_m
   use engine_m, only: engine_t
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t

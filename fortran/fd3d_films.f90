@@ -67,8 +67,8 @@ contains
       end if
     end associate
     if (real(self%picture_size(), dp)*max(1, self%pictures) > numbers_most) then
-      call Fail(error, Str(self%pictures)//' pictures of '//Str(self%picture_size())//' numbers are too large, at most 2e9: take '// &
-                'fewer (snapshot) or coarser ones (snapshot_step)')
+      call Fail(error, Str(self%pictures)//' pictures of '//Str(self%picture_size())//' numbers are too large, at most 2e9: '// &
+                'take fewer (snapshot) or coarser ones (snapshot_step)')
       return
     end if
     do p = 1, size(self%film)

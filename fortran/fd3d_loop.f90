@@ -1,5 +1,5 @@
-!> The time loop of a 3D shot: how long its chunks of steps are, the histories of its sources, the pictures between, and the sentence
-!> for a field that blows up; the turns are those of timeloop.f90.
+!> The time loop of a 3D shot: how long its chunks of steps are, the histories of its sources, the pictures between, and the
+!> sentence for a field that blows up; the turns are those of timeloop.f90.
 module fd3d_loop_m
   use error_m, only: error_t, Fail
   use fd3d_films_m, only: FilmsMap, FilmsNext, FilmsTake

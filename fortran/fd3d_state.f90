@@ -1,5 +1,5 @@
-!> What a 3D shot in modelling has beside what every time loop has (timeloop.f90): what fd3d_setup.f90 fills, fd3d_loop.f90 steps and
-!> fd3d_traces.f90 reads.
+!> What a 3D shot in modelling has beside what every time loop has (timeloop.f90): what fd3d_setup.f90 fills, fd3d_loop.f90
+!> steps and fd3d_traces.f90 reads.
 module fd3d_state_m
   use engine_m, only: engine_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t

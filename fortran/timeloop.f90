@@ -72,7 +72,7 @@ module timeloop_m
       logical, intent(in) :: waited
     end subroutine choose_chunk_i
 
-    !> At least one more step, by `timestep`, at most `chunk`, and the pictures that are then due.
+    !> One step or more by `timestep`, at most `chunk` and what pictures need, and the pictures that are then due.
     subroutine next_chunk_i(self, error)
       import :: timeloop_t, error_t
       class(timeloop_t), intent(inout) :: self
