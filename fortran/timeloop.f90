@@ -294,11 +294,13 @@ contains
     real(sp), contiguous, intent(in) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
     class(engine_t), pointer :: engine
+    character(:), allocatable :: what
     integer(i8) :: at
     integer :: f, j, k
     if (moment%step < 1 .or. moment%step > self%scheme%nt .or. moment%films < 0 .or. moment%films > self%pictures) then
-      call Fail(error, 'a state after step '//Str(moment%step)//' with '//Str(moment%films)//' snapshots, but the shot has '// &
-                Str(self%scheme%nt)//' steps and '//Str(self%pictures)//' snapshots')
+      what = trim(merge(' pictures ', ' snapshots', self%scheme%dy > 0))
+      call Fail(error, 'a state after step '//Str(moment%step)//' with '//Str(moment%films)//what//', but the shot has '// &
+                Str(self%scheme%nt)//' steps and '//Str(self%pictures)//what)
     else if (size(state, kind=i8) /= self%state_size(moment)) then
       call Fail(error, 'a state of '//Str(size(state, kind=i8))//' numbers, '//Str(self%state_size(moment))//' expected')
     end if

@@ -1,5 +1,5 @@
-!> Engines that only queue their steps, as a GPU does, without a GPU: they are done when somebody waits for them or asks for what
-!> they leave. What is done is what the readable Fortran does.
+!> Engines that only queue their steps, as a GPU does, without a GPU: they are done, as the readable Fortran does them, when somebody
+!> waits, or asks for a field. Traces, maps and states are of what is done: a solver that does not wait first gets too little.
 module queued_m
   use error_m, only: error_t
   use fd2d_fortran_m, only: fd2d_fortran_t
@@ -20,15 +20,13 @@ module queued_m
   type, extends(fd2d_fortran_t) :: queue2d_t
     type(book_t) :: book
   contains
-    procedure :: timestep => Queue2d, pending => Wait2d, traces => Traces2d, field => Field2d, maxabs => Maxabs2d
-    procedure :: reset => Reset2d, save => Save2d
+    procedure :: timestep => Queue2d, pending => Wait2d, field => Field2d, maxabs => Maxabs2d, reset => Reset2d
   end type queue2d_t
 
   type, extends(fd3d_fortran_t) :: queue3d_t
     type(book_t) :: book
   contains
-    procedure :: timestep => Queue3d, pending => Wait3d, traces => Traces3d, slice => Slice3d, map => Map3d
-    procedure :: histories => Histories3d, reset => Reset3d, save => Save3d
+    procedure :: timestep => Queue3d, pending => Wait3d, slice => Slice3d, reset => Reset3d
   end type queue3d_t
 
 contains
@@ -62,15 +60,6 @@ contains
     end do
   end subroutine Wait2d
 
-  subroutine Traces2d(self, first, out, error)
-    class(queue2d_t), intent(inout) :: self
-    integer, intent(in) :: first
-    real(sp), contiguous, intent(out) :: out(:, :)
-    type(error_t), allocatable, intent(inout) :: error
-    call self%pending(0, error)
-    call self%fd2d_fortran_t%traces(first, out, error)
-  end subroutine Traces2d
-
   subroutine Field2d(self, which, out, error)
     class(queue2d_t), intent(inout) :: self
     integer, intent(in) :: which
@@ -96,14 +85,6 @@ contains
     call self%fd2d_fortran_t%reset(error)
   end subroutine Reset2d
 
-  subroutine Save2d(self, state, error)
-    class(queue2d_t), intent(inout) :: self
-    real(sp), contiguous, intent(out) :: state(:)
-    type(error_t), allocatable, intent(inout) :: error
-    call self%pending(0, error)
-    call self%fd2d_fortran_t%save(state, error)
-  end subroutine Save2d
-
   ! --- 3D -----------------------------------------------------------------------------------------------------------
 
   subroutine Queue3d(self, first, n, error)
@@ -124,15 +105,6 @@ contains
     end do
   end subroutine Wait3d
 
-  subroutine Traces3d(self, first, out, error)
-    class(queue3d_t), intent(inout) :: self
-    integer, intent(in) :: first
-    real(sp), contiguous, intent(out) :: out(:, :)
-    type(error_t), allocatable, intent(inout) :: error
-    call self%pending(0, error)
-    call self%fd3d_fortran_t%traces(first, out, error)
-  end subroutine Traces3d
-
   subroutine Slice3d(self, which, axis, index, out, error)
     class(queue3d_t), intent(inout) :: self
     integer, intent(in) :: which, axis, index
@@ -142,37 +114,11 @@ contains
     call self%fd3d_fortran_t%slice(which, axis, index, out, error)
   end subroutine Slice3d
 
-  subroutine Map3d(self, out, error)
-    class(queue3d_t), intent(inout) :: self
-    real(sp), contiguous, intent(out) :: out(:, :, :)
-    type(error_t), allocatable, intent(inout) :: error
-    call self%pending(0, error)
-    call self%fd3d_fortran_t%map(out, error)
-  end subroutine Map3d
-
-  !> The block that queued steps need stays until they are done.
-  subroutine Histories3d(self, first, q, error)
-    class(queue3d_t), intent(inout) :: self
-    integer, intent(in) :: first
-    real(sp), contiguous, intent(in) :: q(:, :)
-    type(error_t), allocatable, intent(inout) :: error
-    call self%pending(0, error)
-    call self%fd3d_fortran_t%histories(first, q, error)
-  end subroutine Histories3d
-
   subroutine Reset3d(self, error)
     class(queue3d_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
     self%book = book_t()
     call self%fd3d_fortran_t%reset(error)
   end subroutine Reset3d
-
-  subroutine Save3d(self, state, error)
-    class(queue3d_t), intent(inout) :: self
-    real(sp), contiguous, intent(out) :: state(:)
-    type(error_t), allocatable, intent(inout) :: error
-    call self%pending(0, error)
-    call self%fd3d_fortran_t%save(state, error)
-  end subroutine Save3d
 
 end module queued_m
