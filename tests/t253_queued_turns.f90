@@ -187,8 +187,8 @@ contains
     call solver%free()
     call ClaimFine(error, what//': '//Str(kept%calls)//' chunks in '//Str(turns)//' turns')
     call Claim(stepwise == queued .and. stepwise /= 0, what//': queued steps give the bits of step by step')
-    call Claim(kept%most == merge(1, 2, snapshot > 0) .and. sum(kept%n) == scene%scheme%nt .and. kept%done == kept%calls, what//': '// &
-               Str(kept%most)//' chunks unfinished at most, must be 2, or 1 where pictures wait for all')
+    call Claim((kept%most == 2 .or. (kept%most == 1 .and. snapshot > 0)) .and. sum(kept%n) == scene%scheme%nt .and. &
+               kept%done == kept%calls, what//': '//Str(kept%most)//' chunks unfinished at most, must be 2, or 1 where pictures wait')
   end subroutine Both
 
   !> Twenty steps until a pace is known, then twice as many at most, a quarter of the shot at most.
