@@ -31,7 +31,7 @@ contains
     integer :: p, f, status
     if (allocated(self%film)) deallocate (self%film)
     if (allocated(self%frame)) deallocate (self%frame)
-    allocate (self%film(0), self%frame(0))
+    allocate (self%frame(0))
     self%every = 0
     self%films = 0
     self%pictures = 0
@@ -45,20 +45,23 @@ contains
         self%pictures = max(0, (floor((end_time - s%t_start)/s%dt + 0.5_dp) - self%first_picture)/self%every + 1)
         allocate (planes, source=SplitList(s%planes))
         allocate (fields, source=SplitList(s%fields))
+        self%films = size(planes)*size(fields)
+      end if
+      allocate (self%film(self%films + merge(2, 0, s%pgv)))
+      if (self%films > 0) then
         do p = 1, size(planes)
           do f = 1, size(fields)
             call ReadPlane(self, trim(planes(p)), window, frame, error)
             call ReadField(trim(fields(f)), frame, error)
             if (allocated(error)) return
             self%frame = [self%frame, frame]
-            self%film = [self%film, NewFilm(self, frame, trim(fields(f)))]
+            call NewFilm(self, frame, trim(fields(f)), self%film(size(self%frame)))
           end do
         end do
       end if
-      self%films = size(self%film)
       if (s%pgv) then
-        self%film = [self%film, MapFilm(self, window, 'pgv_horizontal', 'largest horizontal ground velocity'), &
-                     MapFilm(self, window, 'pgv_vertical', 'largest vertical ground velocity')]
+        call MapFilm(self, window, 'pgv_horizontal', 'largest horizontal ground velocity', self%film(self%films + 1))
+        call MapFilm(self, window, 'pgv_vertical', 'largest vertical ground velocity', self%film(self%films + 2))
       end if
       if (s%pgv .and. OnGround(self)) then
         call self%engine%watch_rows(self%ground, error)
@@ -164,10 +167,11 @@ contains
   end subroutine ReadField
 
   !> A film without its pictures.
-  type(film_t) function NewFilm(self, frame, field) result(film)
+  subroutine NewFilm(self, frame, field, film)
     class(fd3d_state_t), intent(in) :: self
     type(frame_t), intent(in) :: frame
     character(*), intent(in) :: field
+    type(film_t), intent(inout) :: film
     character(*), parameter :: letters = 'xyz'
     film%axis = frame%axis
     film%place = self%corner(frame%axis) + (frame%index - 0.5_dp)*self%grid%d(frame%axis)
@@ -183,7 +187,7 @@ contains
     film%about = film%about(:index(film%about, ' in the'))//'in the plane '//letters(frame%axis:frame%axis)//' = '// &
                  Str(film%place, 9)//' m'
     if (film%place < 0) film%name = field//'_'//letters(frame%axis:frame%axis)//'m'//Str(-nint(film%place))
-  end function NewFilm
+  end subroutine NewFilm
 
   !> The row of cells that the maps are of.
   pure integer function MapRow(self, window) result(k)
@@ -194,10 +198,11 @@ contains
       k = min(floor((self%scheme%pgv_depth - self%corner(3))/self%grid%d(3)) + 1, self%pad(3) + window(3))
   end function MapRow
 
-  type(film_t) function MapFilm(self, window, name, about) result(film)
+  subroutine MapFilm(self, window, name, about, film)
     class(fd3d_state_t), intent(in) :: self
     integer, intent(in) :: window(3)
     character(*), intent(in) :: name, about
+    type(film_t), intent(inout) :: film
     film%name = name
     film%unit = 'm s-1'
     film%axis = 3
@@ -205,7 +210,7 @@ contains
     film%place = self%corner(3) + (MapRow(self, window) - 0.5_dp)*self%grid%d(3)
     film%about = about//' in the cells at z = '//Str(film%place, 9)//' m'
     if (OnGround(self)) film%about = about//' in the uppermost cells below the air'
-  end function MapFilm
+  end subroutine MapFilm
 
   !> The step after which the next picture is due; huge if none is.
   pure integer function FilmsNext(self) result(step)
