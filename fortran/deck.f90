@@ -2,8 +2,8 @@
 !>
 !> Knows nothing of what the names mean. Faults are collected, reading goes on behind them.
 module deck_m
-  use deckwords_m, only: blanks, Controls, cursor_t, Here, IsName, line_ends, LineEnd, Quoted, QuoteEnd, Shown, SkipBlank, SkipLine, &
-                         SkipLineEnd, Strip, TakeToken, Unquoted
+  use deckwords_m, only: blanks, Controls, cursor_t, Here, IsName, line_ends, LineEnd, Quoted, QuoteEnd, Shown, SkipBlank, &
+                         SkipLine, SkipLineEnd, Strip, TakeToken, Unquoted
   use error_m, only: error_t, FailFromC
   use faults_m, only: faults_t, FaultAdd
   use path_c, only: path_input
