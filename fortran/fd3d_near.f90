@@ -164,7 +164,7 @@ contains
     Wider = merge(scheme%half_length, 0, scan(','//scheme%components, 'ew') > 0)
   end function Wider
 
-  !> Whether receiver r gets what is lacking: it is close to the source, and the medium around both the same and no end of it near.
+  !> Whether receiver r gets what is lacking: it is close to the source, and the medium around both the same and no surface near.
   !> media: of the window's cells from `first` on.
   pure logical function Helped(scheme, window, shot, r, first, media)
     type(scheme_t), intent(in) :: scheme
@@ -176,7 +176,7 @@ contains
     Helped = .false.
     if (Cells(window, shot, r) < near3d_least .or. Cells(window, shot, r) > near3d_most) return
     call Around(scheme, window, shot, r, a, b)
-    if (scheme%free_top .and. a(3) == 1) return
+    if (scheme%free_top .and. min(shot%sz, shot%rz(r)) - window%z0 < (4 + Wider(scheme))*window%dz) return
     if (scheme%periodic .and. (any(a(:2) == 1) .or. b(1) == window%nx .or. b(2) == window%ny)) return
     a = a - first + 1
     b = b - first + 1

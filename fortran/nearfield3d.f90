@@ -19,8 +19,9 @@ module nearfield3d_m
             Near3dSeries, near3d_least, near3d_most
 
   real(dp), parameter :: pi = acos(-1.0_dp)
-  real(dp), parameter :: near3d_least = 0.5_dp, near3d_most = 5.5_dp     !< distances that are corrected [cells]
-  integer, parameter, public :: near3d_orders = 1                        !< of frequency, in w^2
+  real(dp), parameter :: near3d_least = 0.01_dp, near3d_most = 8         !< distances that are corrected [cells]
+  integer, parameter, public :: near3d_orders = 2                        !< of frequency, in w^2
+  integer, parameter :: highest = 3                                      !< P_n; higher ones are not short enough to be lacking
   integer, parameter :: parts = 6                                        !< of P_n
   integer, parameter :: waves = 48, half = waves/2                       !< of the Fourier sum, along each axis
   real(dp), parameter :: kappa2 = 0.4_dp                                 !< x^2 [1/cell^2]
@@ -60,7 +61,7 @@ contains
     near%d = d
     near%kappa = sqrt(kappa2)/product(d)**(1/3.0_dp)
     x2 = near%kappa**2
-    allocate (near%k(0:half, 3), near%p(0:half, 0:half, 0:half, 0:near3d_orders + 2))
+    allocate (near%k(0:half, 3), near%p(0:half, 0:half, 0:half, 0:highest))
     do j = 0, half
       near%k(j, :) = 2*sum([(w(m)*sin((m - 0.5_dp)*2*pi*j/waves), m=1, size(w))])/d
     end do
@@ -71,7 +72,7 @@ contains
         do i = 0, half
           k2 = near%k(i, 1)**2 + near%k(j, 2)**2 + near%k(l, 3)**2
           near%p(i, j, l, 0) = share(i)*share(j)*share(l)/(real(waves, dp)**3*product(d))
-          do n = 1, near3d_orders + 2
+          do n = 1, highest
             near%p(i, j, l, n) = near%p(i, j, l, 0)*sum([(Part(n, m)*x2**m/(k2 + x2)**(n + m), m=0, parts - 1)])
           end do
         end do
@@ -147,25 +148,28 @@ contains
     type(near3d_source_t), intent(in) :: source
     type(near3d_place_t), intent(in) :: receiver
     character(*), intent(in) :: name
-    real(dp) :: terms(0:near3d_orders), mu, lambda, moment
-    integer :: i, j
+    real(dp) :: terms(0:near3d_orders), mu, bulk, moment
+    integer :: i, j, k
     mu = source%rho*source%vs**2
-    lambda = source%rho*source%vp**2 - 2*mu
+    bulk = source%rho*source%vp**2 - mu*4/3
     i = index('xyz', name(2:2))
     j = index('xyz', name(len(name):))
     select case (name(1:1))
     case ('v')
       terms = Displacement(near, source, receiver, i, unit(:, i), none)
     case ('p')
-      terms = -(lambda + 2*mu/3)*Divergence(near, source, receiver)
+      terms = -bulk*Divergence(near, source, receiver)
       terms(0) = terms(0) + source%pressure*Lacking(near, source%place, none, receiver, none, none, 0)
     case ('s')
       terms = 0
       if (mu > 0) terms = mu*(Displacement(near, source, receiver, i, At(i, j), unit(:, j)) + &
                               Displacement(near, source, receiver, j, At(i, j), unit(:, i)))
       moment = source%deviator(i, j)
-      if (i == j) then
-        terms = terms + lambda*Divergence(near, source, receiver)
+      if (i == j) then                                   ! so that the mean of three is the pressure
+        do k = 1, 3
+          if (mu > 0) terms = terms - 2*mu/3*Displacement(near, source, receiver, k, none, unit(:, k))
+        end do
+        terms = terms + bulk*Divergence(near, source, receiver)
         moment = moment + source%pressure
       end if
       terms(0) = terms(0) - moment*Lacking(near, source%place, At(i, j), receiver, At(i, j), none, 0)
@@ -203,7 +207,7 @@ contains
       end do
     end do
     if (abs(source%pressure) > 0) then
-      do k = 0, near3d_orders
+      do k = 0, highest - 1
         u(k) = u(k) - source%pressure/(source%rho*source%vp**(2*k + 2))* &
                Lacking(near, source%place, none, receiver, kind, more + unit(:, i), k + 1)
       end do
@@ -217,7 +221,7 @@ contains
       real(dp), intent(in) :: factor
       real(dp) :: p, s
       integer :: j
-      do j = 0, near3d_orders
+      do j = 0, highest - 2
         p = source%vp**(-2*j - 2)
         s = source%vs**(-2*j - 2)
         u(j) = u(j) + factor*(s - p)*Lacking(near, source%place, from, receiver, kind, more + unit(:, i) + unit(:, k), j + 2)
