@@ -19,11 +19,12 @@ module fd3d_near_m
 
   real(dp), parameter :: near = 5                 !< cells: closer to a source its spread over the grid shows
   real(sp), parameter :: even = 1e-5_sp           !< relative: media closer than this are the same
+  real(sp), parameter :: relaxes = 1/500.0_sp     !< 1/Q above which memory variables, each of a cell in eight, show
 
 contains
 
-  !> Receivers of a shot that are closer to its source than the grid can tell, nor can be helped; `first`: one of them, 0 if there is
-  !> none.
+  !> Receivers of a shot that are closer to its source than the grid can tell, and for which what it lacks cannot be said exactly;
+  !> `first`: one of them, 0 if there is none.
   subroutine Fd3dNear(earth, job, scheme, shot, window, n, first, error)
     type(earth_t), intent(in) :: earth
     type(job_t), intent(in) :: job
@@ -50,7 +51,7 @@ contains
     if (allocated(error)) return
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= near*(1 - 1e-6_dp)) cycle
-      if (Helped(scheme, window, shot, r, low, box%media)) cycle
+      if (Helped(scheme, window, shot, r, low, box%media) .and. .not. any(box%media(:, :, :, 4:) > relaxes)) cycle
       n = n + 1
       if (first == 0) first = r
     end do
