@@ -4,8 +4,8 @@ module fd3d_near_m
   use error_m, only: error_t
   use fd3d_state_m, only: fd3d_state_t
   use kinds_m, only: dp, sp
-  use nearfield3d_m, only: near3d_least, near3d_most, near3d_orders, near3d_place_t, near3d_source_t, near3d_t, Near3dNew, &
-                           Near3dPlace, Near3dSeries, Near3dSource, Near3dTerms
+  use nearfield3d_m, only: near3d_least, near3d_most, near3d_orders, near3d_place_t, near3d_slender, near3d_source_t, near3d_t, &
+                           Near3dNew, Near3dPlace, Near3dSeries, Near3dSource, Near3dTerms
   use params_m, only: job_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
@@ -176,6 +176,7 @@ contains
     integer :: a(3), b(3), p
     Helped = .false.
     if (Cells(window, shot, r) < near3d_least .or. Cells(window, shot, r) > near3d_most) return
+    if (max(window%dx, window%dy, window%dz) > near3d_slender*min(window%dx, window%dy, window%dz)) return
     call Around(scheme, window, shot, r, a, b)
     if (scheme%free_top .and. min(shot%sz, shot%rz(r)) - window%z0 < (4 + Wider(scheme))*window%dz) return
     if (scheme%periodic .and. (any(a(:2) == 1) .or. b(1) == window%nx .or. b(2) == window%ny)) return

@@ -15,11 +15,12 @@ module nearfield3d_m
   use sinc_m, only: sinc_nodes, SincWeights
   implicit none
   private
-  public :: near3d_t, near3d_place_t, near3d_source_t, Near3dNew, Near3dPlace, Near3dSource, Near3dTerms, &
-            Near3dSeries, near3d_least, near3d_most
+  public :: near3d_t, near3d_place_t, near3d_source_t, Near3dNew, Near3dPlace, Near3dSource, Near3dTerms, Near3dSeries
+  public :: near3d_least, near3d_most, near3d_slender
 
   real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: near3d_least = 0.01_dp, near3d_most = 8         !< distances that are corrected [cells]
+  real(dp), parameter :: near3d_slender = 3                              !< cells may be so much longer than thin
   integer, parameter, public :: near3d_orders = 2                        !< of frequency, in w^2
   integer, parameter :: highest = 3                                      !< P_n; higher ones are not short enough to be lacking
   integer, parameter :: parts = 6                                        !< of P_n

@@ -140,9 +140,9 @@ contains
     if (near == 0) return
     if (prospect%scheme%warnings /= '') prospect%scheme%warnings = prospect%scheme%warnings//new_line('a')
     prospect%scheme%warnings = prospect%scheme%warnings//Str(near)//' receiver(s) are closer than 5 cells to their source, the '// &
-      'first of them '//nearest//', and the medium is not the same for 4 cells around both, has a free surface there, or Q '// &
-      'below 500: what the grid lacks so close to a source, tens of per cent and more, cannot be added exactly; use a smaller '// &
-      'dx, or do not trust them'
+      'first of them '//nearest//', and the medium is not the same for 4 cells around both, has a free surface there or Q '// &
+      'below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per cent and '// &
+      'more, cannot be added exactly; use a smaller dx, or do not trust them'
   end subroutine CheckShots
 
   !> Channel r of a shot in words.
