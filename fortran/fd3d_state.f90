@@ -33,6 +33,7 @@ module fd3d_state_m
     integer :: medium = 0                         !< serial number of the window they were made from, 0 = of none
     character(16) :: medium_hash = ''
     logical, allocatable :: at_whole(:)           !< of each component: sampled at whole time steps, as stress is
+    real(dp), allocatable :: near(:, :, :)        !< what the grid lacks close to the source, (terms, receivers, components)
     integer :: sources = 0                        !< histories
     type(turned_t) :: turned                      !< those of a fault, if time dispersion is to be removed
     integer :: known = 0                          !< last step whose histories the engine has

@@ -2,6 +2,7 @@
 module fd3d_traces_m
   use error_m, only: error_t, Fail
   use fd3d_loop_m, only: Fd3dFinish
+  use fd3d_near_m, only: Fd3dNearAdd
   use fd3d_state_m, only: fd3d_state_t
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
@@ -37,6 +38,7 @@ contains
     allocate (gather%traces(self%scheme%nt_out, nrec, size(self%at_whole)))
     do c = 1, size(self%at_whole)
       associate (samples => raw(:, (c - 1)*nrec + 1:c*nrec))
+        call Fd3dNearAdd(self, c, samples)
         if (self%at_whole(c)) then
           call TraceFilterApply(self%filter_s, samples, gather%traces(:, :, c), ThreadsOf(self%grid%threads))
         else
