@@ -22,7 +22,7 @@ module earth_m
   use window_m, only: window_t
   implicit none
   private
-  public :: earth_t, EarthRead, EarthGrid, EarthShape, EarthWindow, EarthCell
+  public :: earth_t, EarthRead, EarthGrid, EarthShape, EarthWindow, EarthCell, EarthBox
 
   type :: earth_t
     integer :: n(3) = 0                       !< samples of volumes
@@ -503,26 +503,37 @@ contains
     real(sp), intent(out) :: medium(medium_parts)
     type(error_t), allocatable, intent(inout) :: error
     type(window_t) :: one
+    call EarthBox(earth, job, window, c, c, one, error)
+    medium = 0
+    if (.not. allocated(error)) medium(:size(one%media, 4)) = one%media(1, 1, 1, :)
+  end subroutine EarthCell
+
+  !> Cells low .. high of a window, as EarthWindow has them.
+  subroutine EarthBox(earth, job, window, low, high, box, error)
+    type(earth_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: low(3), high(3)
+    type(window_t), intent(out) :: box
+    type(error_t), allocatable, intent(inout) :: error
     integer :: parts
     parts = merge(5, 3, earth%attenuates)
-    one%nx = 1
-    one%ny = 1
-    one%nz = 1
-    one%dx = window%dx
-    one%dy = window%dy
-    one%dz = window%dz
-    one%x0 = window%x0 + (c(1) - 1)*window%dx
-    one%y0 = window%y0 + (c(2) - 1)*window%dy
-    one%z0 = window%z0 + (c(3) - 1)*window%dz
-    allocate (one%media(1, 1, 1, parts))
+    box%nx = high(1) - low(1) + 1
+    box%ny = high(2) - low(2) + 1
+    box%nz = high(3) - low(3) + 1
+    box%dx = window%dx
+    box%dy = window%dy
+    box%dz = window%dz
+    box%x0 = window%x0 + (low(1) - 1)*window%dx
+    box%y0 = window%y0 + (low(2) - 1)*window%dy
+    box%z0 = window%z0 + (low(3) - 1)*window%dz
+    allocate (box%media(box%nx, box%ny, box%nz, parts))
     if (earth%layers%n > 0) then
-      call FillLayers(earth%layers, parts, one)
+      call FillLayers(earth%layers, parts, box)
     else
-      call FillVolumes(earth, job%regrid, parts, one, error)
+      call FillVolumes(earth, job%regrid, parts, box, error)
     end if
-    medium = 0
-    if (.not. allocated(error)) medium(:parts) = one%media(1, 1, 1, :)
-  end subroutine EarthCell
+  end subroutine EarthBox
 
   subroutine FillLayers(layers, parts, window)
     type(layers_t), intent(in) :: layers

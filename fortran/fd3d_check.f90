@@ -19,9 +19,8 @@ module fd3d_check_m
   use window_m, only: window_t
   implicit none
   private
-  public :: Fd3dCheckShot, Fd3dCheckStrength, Fd3dCheckFilms, Fd3dFilmNumbers, Fd3dNear
+  public :: Fd3dCheckShot, Fd3dCheckStrength, Fd3dCheckFilms, Fd3dFilmNumbers
 
-  real(dp), parameter :: near = 5                 !< cells: closer to a source its spread over the grid shows
   real(dp), parameter :: films_most = 2.0e9_dp    !< numbers of one message
 
 contains
@@ -243,23 +242,6 @@ contains
     end do
     numbers = numbers*size(SplitList(scheme%fields))*(floor((scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot) + 1)
   end function Fd3dFilmNumbers
-
-  !> Receivers of a shot that are closer to its source than the grid can tell; `first`: one of them, 0 if there is none.
-  pure subroutine Fd3dNear(scheme, shot, n, first)
-    type(scheme_t), intent(in) :: scheme
-    type(shot_t), intent(in) :: shot
-    integer, intent(out) :: n, first
-    integer :: r
-    n = 0
-    first = 0
-    if (scheme%source%kind == source_fault) return
-    do r = 1, size(shot%rx)
-      if (norm2(([shot%rx(r), shot%ry(r), shot%rz(r)] - [shot%sx, shot%sy, shot%sz])/[scheme%dx, scheme%dy, scheme%dz]) >= &
-          near*(1 - 1e-6_dp)) cycle
-      n = n + 1
-      if (first == 0) first = r
-    end do
-  end subroutine Fd3dNear
 
   ! --- pieces ---------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ module fd3d_setup_m
   use fd3d_films_m, only: FilmsPlan
   use fd3d_layers_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
   use fd3d_list_m, only: fd3d_list_t, Fd3dForce, Fd3dMoment
+  use fd3d_near_m, only: Fd3dNearMake
   use fd3d_records_m, only: Fd3dAtWhole, Fd3dComponent
   use fd3d_state_m, only: fd3d_state_t
   use fd3d_variants_m, only: fd3d_variants, Fd3dEngineNew, Fd3dVariantFor
@@ -58,6 +59,7 @@ contains
     if (.not. allocated(error)) call MakeEarth(self, window, error)
     if (.not. allocated(error)) call MakeSource(self, error)
     if (.not. allocated(error)) call MakeReceivers(self, error)
+    if (.not. allocated(error)) call Fd3dNearMake(self, window)
     if (.not. allocated(error)) call FilmsPlan(self, [window%nx, window%ny, window%nz], error)
   end subroutine setup
 

@@ -29,6 +29,7 @@ module fd3d_state_m
     real(sp), allocatable :: rho(:, :, :), lambda(:, :, :), mu(:, :, :)   !< medium with a ring of one cell, (0:n+1)
     type(hash_t) :: medium_hash                   !< of all that the medium and its layers are made of
     logical, allocatable :: at_whole(:)           !< of each component: sampled at whole time steps, as stress is
+    real(dp), allocatable :: near(:, :, :)        !< what the grid lacks close to the source, (terms, receivers, components)
     integer :: sources = 0                        !< histories
     type(turned_t) :: turned                      !< those of a fault, if time dispersion is to be removed
     integer :: known = 0                          !< last step whose histories the engine has

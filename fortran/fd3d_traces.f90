@@ -2,6 +2,7 @@
 module fd3d_traces_m
   use error_m, only: error_t
   use fd3d_loop_m, only: fd3d_loop_t
+  use fd3d_near_m, only: Fd3dNearAdd
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
   use threads_m, only: ThreadsOf
@@ -31,6 +32,7 @@ contains
     if (allocated(error)) return
     do c = 1, size(self%at_whole)
       associate (samples => raw(:, (c - 1)*nrec + 1:c*nrec))
+        call Fd3dNearAdd(self, c, samples)
         if (self%at_whole(c)) then
           call TraceFilterApply(self%filter_s, samples, traces(:, :, c), ThreadsOf(self%grid%threads))
         else

@@ -4,7 +4,7 @@
 !> both are told at once. A check is left out where a parameter it needs is at fault already.
 module jobcheck_m
   use checkpoint_m, only: checkpoint_t, CheckpointRule
-  use deck_m, only: Shown
+  use deckwords_m, only: Shown
   use error_m, only: error_t, FailFromC
   use faults_m, only: FaultAdd, FaultsRaise
   use fd3d_records_m, only: fd3d_components

@@ -2,7 +2,8 @@
 module prospect_m
   use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use error_m, only: error_t, Fail
-  use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dNear
+  use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength
+  use fd3d_near_m, only: Fd3dNear
   use faults_m, only: FaultAdd, faults_t, FaultsRaise
   use files_m, only: Crc32, Hex
   use keymap_m, only: keymap_t, KeymapRead, KeymapShot
@@ -119,7 +120,9 @@ contains
       if (prospect%job%three_d .and. .not. allocated(fault)) then
         if (.not. faults%full()) &
           call Fd3dCheckShot(prospect%model%earth, prospect%job, prospect%scheme, shot, window, fault)
-        call Fd3dNear(prospect%scheme, shot, n, r)
+        n = 0
+        if (.not. allocated(fault)) &
+          call Fd3dNear(prospect%model%earth, prospect%job, prospect%scheme, shot, window, n, r, fault)
         if (n > 0 .and. near == 0) call SayNear(prospect%scheme, shot, r, nearest)
         near = near + n
       end if
@@ -137,8 +140,9 @@ contains
     if (near == 0) return
     if (prospect%scheme%warnings /= '') prospect%scheme%warnings = prospect%scheme%warnings//new_line('a')
     prospect%scheme%warnings = prospect%scheme%warnings//Str(near)//' receiver(s) are closer than 5 cells to their source, the '// &
-      'first of them '//nearest//': there the source''s spread over the grid shows, by tens of per cent near a free surface; '// &
-      'use a smaller dx, or do not trust them'
+      'first of them '//nearest//', and the medium is not the same for 4 cells around both, has a free surface there or Q '// &
+      'below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per cent and '// &
+      'more, cannot be added exactly; use a smaller dx, or do not trust them'
   end subroutine CheckShots
 
   !> Channel r of a shot in words.

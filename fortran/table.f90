@@ -6,7 +6,8 @@
 !>
 !> The command line wins over the file, the file over the default. A parameter that is at fault keeps its default.
 module table_m
-  use deck_m, only: deck_t, DeckArguments, DeckFile, DeckOrigin, DeckText, Shown
+  use deck_m, only: deck_t, DeckArguments, DeckFile, DeckOrigin, DeckText
+  use deckwords_m, only: Shown
   use error_m, only: error_t
   use faults_m, only: FaultAdd, FaultsRaise
   use kinds_m, only: dp, i8

@@ -135,4 +135,7 @@ make(shots=1)
 r = run("plan", "par=job.par")
 claim(r.returncode == 0 and "5 receiver(s) are closer than 5 cells to their source, the first of them channel 1 of shot record 11, 94.5"
       in r.stdout, "plan says that receivers are too close to their source")
+make(shots=1, layers="0 3000 1500 2200\n", top="pml")
+r = run("plan", "par=job.par")
+claim(r.returncode == 0 and "receiver(s) are closer" not in r.stdout, "not so where what the grid lacks there is added")
 done()
