@@ -11,11 +11,11 @@ module fd2d_blowup_m
   use host_c, only: host_seconds
   use kinds_m, only: dp, sp
   use text_m, only: Str
+  use timeloop_m, only: growth
   implicit none
   private
-  public :: Fd2dBlowUp, growth
+  public :: Fd2dBlowUp
 
-  real(sp), parameter :: growth = 1000       !< a field this many times what the source can bring has blown up
   real(dp), parameter :: REPEAT_MOST = 20    !< a shot that took longer so far is not repeated [s]: its worker would seem dead
 
   integer, parameter :: UNKNOWN = 0, REPEATED = 1, SOUND = 2, MIDDLE = 3
@@ -49,17 +49,17 @@ contains
     type(origin_t), intent(inout) :: origin
     type(error_t), allocatable, intent(inout) :: error
     real(sp) :: value
-    integer :: step, first, i, k
+    integer :: step, first, place(3)
     if (merge(host_seconds() - self%began, self%seconds, self%queues) > REPEAT_MOST) return
     first = max(1, self%steps - max(2*self%chunk, sum(self%queued), 200))
     call self%engine%reset(error)
     if (.not. allocated(error)) call self%engine%timestep(1, first, error)
     do step = first, self%steps
       if (step > first .and. .not. allocated(error)) call self%engine%timestep(step, 1, error)
-      if (.not. allocated(error)) call self%engine%maxabs(value, i, k, error)
+      if (.not. allocated(error)) call self%engine%maxabs(value, place, error)
       if (allocated(error)) return
       if (value <= self%limit) cycle
-      origin = origin_t(REPEATED, i, k, step, value)
+      origin = origin_t(REPEATED, place(1), place(2), step, value)
       return
     end do
     origin%how = SOUND

@@ -1,4 +1,5 @@
-!> What a 2D time loop must offer, whoever computes it: the readable Fortran of fd2d_fortran.f90 or a C variant (fd2d_native.f90).
+!> What a 2D time loop must offer beside the verbs of engine.f90, whoever computes it: the readable Fortran of fd2d_fortran.f90 or a
+!> C variant (fd2d_native.f90). `maxabs` and `peak` are of |σ|.
 !>
 !>       σ---vx--σ---vx--σ      σ (i,k)  at (i,   k  ), at whole time steps, σ = -pressure
 !>       |       |       |      vx(i,k)  at (i+½, k  ), at half time steps
@@ -7,8 +8,9 @@
 !> Step n takes the velocities to (n-½) dt and σ to n dt, then adds the source to σ, then samples the receivers.
 !> Fields are 0 outside the grid. Indices count from 1, x runs fastest.
 module fd2d_engine_m
+  use engine_m, only: engine_t
   use error_m, only: error_t, Fail
-  use kinds_m, only: dp, i8, sp
+  use kinds_m, only: dp, sp
   use tracebands_m, only: band_t
   implicit none
   private
@@ -29,30 +31,18 @@ module fd2d_engine_m
     character(15) :: shape = ''                               !< of the blocks that `tuned` cuts it into, '' = it chooses
   end type fd2d_grid_t
 
-  type, abstract :: fd2d_engine_t
+  type, abstract, extends(engine_t) :: fd2d_engine_t
   contains
     procedure(new_i), deferred :: new              !< takes memory for a grid
-    procedure(free_i), deferred :: free            !< gives it back; twice is harmless
     procedure(model_i), deferred :: model          !< kappa [Pa] and rho [kg/m3] at the σ points, (nx, nz)
     procedure(pml_i), deferred :: pml              !< profiles of the layers, see pml.f90
     procedure(source_i), deferred :: source        !< after step n, σ(i,k) grows by w q(n)
     procedure(receivers_i), deferred :: receivers  !< receiver r samples sum(w field(i,k)); forgets all traces
-    procedure(timestep_i), deferred :: timestep    !< steps first .. first+n-1; a GPU only queues them
-    procedure(pending_i), deferred :: pending      !< waits, asleep, until at most `most` calls of timestep are unfinished
-    procedure(traces_i), deferred :: traces        !< their samples
     procedure :: filters => NoFilters              !< it can filter the traces itself, where they are
     procedure :: filter => NoFilter                !< takes filter 0 or 1
     procedure :: filtered => NoFiltered            !< traces through it
     procedure(field_i), deferred :: field          !< a copy of a field, (nx, nz)
     procedure(set_field_i), deferred :: set_field
-    procedure(maxabs_i), deferred :: maxabs        !< largest |σ| and where; infinite if any is infinite or not a number
-    procedure(maxabs_i), deferred :: peak          !< the same at the end of the newest finished call of timestep, without waiting
-    procedure(reset_i), deferred :: reset          !< all fields zero, traces forgotten
-    procedure(state_size_i), deferred :: state_size   !< numbers in the state after so many steps
-    procedure(save_i), deferred :: save            !< a copy of all that later steps depend on, and of the traces
-    procedure(load_i), deferred :: load            !< the way back: as if steps 1 .. steps had just been done here
-    procedure(bytes_i), deferred :: bytes          !< memory held
-    procedure(device_i), deferred :: device        !< what computes, for the record
   end type fd2d_engine_t
 
   abstract interface
@@ -62,11 +52,6 @@ module fd2d_engine_m
       type(fd2d_grid_t), intent(in) :: grid
       type(error_t), allocatable, intent(inout) :: error
     end subroutine new_i
-
-    subroutine free_i(self)
-      import :: fd2d_engine_t
-      class(fd2d_engine_t), intent(inout) :: self
-    end subroutine free_i
 
     subroutine model_i(self, kappa, rho, error)
       import :: fd2d_engine_t, error_t, sp
@@ -100,28 +85,6 @@ module fd2d_engine_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine receivers_i
 
-    subroutine timestep_i(self, first, n, error)
-      import :: fd2d_engine_t, error_t
-      class(fd2d_engine_t), intent(inout) :: self
-      integer, intent(in) :: first, n
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine timestep_i
-
-    subroutine pending_i(self, most, error)
-      import :: fd2d_engine_t, error_t
-      class(fd2d_engine_t), intent(inout) :: self
-      integer, intent(in) :: most
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine pending_i
-
-    subroutine traces_i(self, first, out, error)
-      import :: fd2d_engine_t, error_t, sp
-      class(fd2d_engine_t), intent(inout) :: self
-      integer, intent(in) :: first
-      real(sp), contiguous, intent(out) :: out(:, :)       !< (steps, nrec)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine traces_i
-
     subroutine field_i(self, which, out, error)
       import :: fd2d_engine_t, error_t, sp
       class(fd2d_engine_t), intent(inout) :: self
@@ -137,52 +100,6 @@ module fd2d_engine_m
       real(sp), contiguous, intent(in) :: in(:, :)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine set_field_i
-
-    subroutine maxabs_i(self, value, i, k, error)
-      import :: fd2d_engine_t, error_t, sp
-      class(fd2d_engine_t), intent(inout) :: self
-      real(sp), intent(out) :: value
-      integer, intent(out) :: i, k
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine maxabs_i
-
-    subroutine reset_i(self, error)
-      import :: fd2d_engine_t, error_t
-      class(fd2d_engine_t), intent(inout) :: self
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine reset_i
-
-    integer(i8) function state_size_i(self, steps)
-      import :: fd2d_engine_t, i8
-      class(fd2d_engine_t), intent(in) :: self
-      integer, intent(in) :: steps
-    end function state_size_i
-
-    subroutine save_i(self, state, error)
-      import :: fd2d_engine_t, error_t, sp
-      class(fd2d_engine_t), intent(inout) :: self
-      real(sp), contiguous, intent(out) :: state(:)        !< (state_size)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine save_i
-
-    subroutine load_i(self, steps, state, error)
-      import :: fd2d_engine_t, error_t, sp
-      class(fd2d_engine_t), intent(inout) :: self
-      integer, intent(in) :: steps
-      real(sp), contiguous, intent(in) :: state(:)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine load_i
-
-    integer(i8) function bytes_i(self)
-      import :: fd2d_engine_t, i8
-      class(fd2d_engine_t), intent(in) :: self
-    end function bytes_i
-
-    function device_i(self) result(text)
-      import :: fd2d_engine_t
-      class(fd2d_engine_t), intent(in) :: self
-      character(:), allocatable :: text
-    end function device_i
   end interface
 
 contains

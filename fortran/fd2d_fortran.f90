@@ -7,6 +7,7 @@
 module fd2d_fortran_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_positive_inf, ieee_value
   use der_m, only: DerDifxba, DerDifxfw, DerDifyba, DerDifyfw
+  use engine_m, only: EngineRoom
   use error_m, only: error_t, Fail
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t, field_sigma, field_vx
   use kinds_m, only: dp, i8, sp
@@ -32,11 +33,9 @@ module fd2d_fortran_m
     real(sp), allocatable :: q(:)                               !< wavelet, (nt)
     type(cells_t) :: source_cells, receiver_cells
     integer, allocatable :: start(:), which(:)                  !< receivers: (nrec+1), (nrec)
-    real(sp), allocatable :: samples(:, :)                      !< (nrec, at least `steps`)
-    integer :: first = 1, steps = 0                             !< samples of steps first .. first+steps-1 are there
   contains
-    procedure :: new, free, model, pml, source, receivers, timestep, traces, field, set_field, maxabs, reset, bytes, device
-    procedure :: pending, state_size, save => save_state, load
+    procedure :: new, free, model, pml, source, receivers, timestep, field, set_field, maxabs, reset, bytes, device
+    procedure :: state_size, save => save_state, load
     procedure :: peak => maxabs
   end type fd2d_fortran_t
 
@@ -156,7 +155,7 @@ contains
       return
     end if
     if (self%steps == 0) self%first = first
-    call MakeRoom(self, self%steps + n)
+    call EngineRoom(self, self%steps + n)
     do it = first, first + n - 1
       call StepVelocity(self)
       call StepSigma(self)
@@ -165,13 +164,6 @@ contains
       call Sample(self, self%samples(:, self%steps))
     end do
   end subroutine timestep
-
-  !> Nothing is ever unfinished here.
-  subroutine pending(self, most, error)
-    class(fd2d_fortran_t), intent(inout) :: self
-    integer, intent(in) :: most
-    type(error_t), allocatable, intent(inout) :: error
-  end subroutine pending
 
   subroutine StepVelocity(self)
     class(fd2d_fortran_t), intent(inout) :: self
@@ -291,31 +283,6 @@ contains
     end associate
   end subroutine Sample
 
-  subroutine MakeRoom(self, steps)
-    class(fd2d_fortran_t), intent(inout) :: self
-    integer, intent(in) :: steps
-    real(sp), allocatable :: more(:, :)
-    if (steps <= size(self%samples, 2)) return
-    allocate (more(size(self%which), max(steps, 3*size(self%samples, 2)/2)))
-    more(:, :self%steps) = self%samples(:, :self%steps)
-    call move_alloc(more, self%samples)
-  end subroutine MakeRoom
-
-  subroutine traces(self, first, out, error)
-    class(fd2d_fortran_t), intent(inout) :: self
-    integer, intent(in) :: first
-    real(sp), contiguous, intent(out) :: out(:, :)
-    type(error_t), allocatable, intent(inout) :: error
-    integer :: n
-    n = first - self%first
-    if (n < 0 .or. n + size(out, 1) > self%steps) then
-      call Fail(error, 'traces of steps '//Str(first)//'..'//Str(first + size(out, 1) - 1)//' asked for, but steps '// &
-                Str(self%first)//'..'//Str(self%first + self%steps - 1)//' were computed')
-    else
-      out = transpose(self%samples(:, n + 1:n + size(out, 1)))
-    end if
-  end subroutine traces
-
   subroutine field(self, which, out, error)
     class(fd2d_fortran_t), intent(inout) :: self
     integer, intent(in) :: which
@@ -347,21 +314,19 @@ contains
     self%steps = 0
   end subroutine set_field
 
-  subroutine maxabs(self, value, i, k, error)
+  subroutine maxabs(self, value, place, error)
     class(fd2d_fortran_t), intent(inout) :: self
     real(sp), intent(out) :: value
-    integer, intent(out) :: i, k
+    integer, intent(out) :: place(3)
     type(error_t), allocatable, intent(inout) :: error
-    integer :: place(2)
+    place = 1
     if (all(ieee_is_finite(self%sigma))) then
-      place = maxloc(abs(self%sigma))
+      place(:2) = maxloc(abs(self%sigma))
       value = abs(self%sigma(place(1), place(2)))
     else
-      place = findloc(ieee_is_finite(self%sigma), .false.)
+      place(:2) = findloc(ieee_is_finite(self%sigma), .false.)
       value = ieee_value(value, ieee_positive_inf)
     end if
-    i = place(1)
-    k = place(2)
   end subroutine maxabs
 
   subroutine reset(self, error)
@@ -427,7 +392,7 @@ contains
     end if
     self%first = 1
     self%steps = 0
-    call MakeRoom(self, steps)
+    call EngineRoom(self, steps)
     at = 0
     call Get(self%sigma)
     call Get(self%vx)

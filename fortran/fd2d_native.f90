@@ -177,24 +177,24 @@ contains
     call Check(self, fd2d_set_field(self%handle, which, in), error)
   end subroutine set_field
 
-  subroutine maxabs(self, value, i, k, error)
+  subroutine maxabs(self, value, place, error)
     class(fd2d_native_t), intent(inout) :: self
     real(sp), intent(out) :: value
-    integer, intent(out) :: i, k
+    integer, intent(out) :: place(3)
     type(error_t), allocatable, intent(inout) :: error
-    call Check(self, fd2d_maxabs(self%handle, value, i, k), error)
-    i = i + 1
-    k = k + 1
+    place = 0
+    call Check(self, fd2d_maxabs(self%handle, value, place(1), place(2)), error)
+    place = place + 1
   end subroutine maxabs
 
-  subroutine peak(self, value, i, k, error)
+  subroutine peak(self, value, place, error)
     class(fd2d_native_t), intent(inout) :: self
     real(sp), intent(out) :: value
-    integer, intent(out) :: i, k
+    integer, intent(out) :: place(3)
     type(error_t), allocatable, intent(inout) :: error
-    call Check(self, fd2d_peak(self%handle, value, i, k), error)
-    i = i + 1
-    k = k + 1
+    place = 0
+    call Check(self, fd2d_peak(self%handle, value, place(1), place(2)), error)
+    place = place + 1
   end subroutine peak
 
   subroutine reset(self, error)

@@ -1,7 +1,6 @@
 !> Setting up a 2D shot: grid and layers around its window, the medium on it, source and receivers as cells and weights.
 module fd2d_setup_m
   use error_m, only: error_t, Fail
-  use fd2d_blowup_m, only: growth
   use fd2d_engine_m, only: fd2d_grid_t, field_sigma, field_vx, field_vz
   use fd2d_state_m, only: fd2d_state_t
   use fd2d_variants_m, only: fd2d_variants, Fd2dEngineNew, Fd2dVariantFor
@@ -14,17 +13,25 @@ module fd2d_setup_m
   use stability_m, only: StabilityCheck
   use text_m, only: Str
   use threads_m, only: ThreadsOf
+  use timeloop_m, only: growth
   use window_m, only: window_t
   implicit none
   private
-  public :: Fd2dSetup, Fd2dForget, Fd2dGrid
+  public :: fd2d_setup_t, Fd2dGrid
+
+  type, abstract, extends(fd2d_state_t) :: fd2d_setup_t
+  contains
+    procedure :: setup, free
+  end type fd2d_setup_t
 
 contains
 
   !> Prepares a shot: grid, medium, layers, source and receivers. The engine's memory is kept while the grid stays the same, and
   !> medium and layers too while the window has the same serial number.
-  subroutine Fd2dSetup(self, scheme, window, shot, error)
-    class(fd2d_state_t), intent(inout) :: self
+  !> Fails on a window on another grid, positions outside the window, a source on the free surface, a medium that needs a smaller
+  !> time step, no memory.
+  subroutine setup(self, scheme, window, shot, error)
+    class(fd2d_setup_t), intent(inout) :: self
     type(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
@@ -32,38 +39,28 @@ contains
     call CheckWindow(scheme, window, shot, error)
     if (allocated(error)) return
     if (scheme%fpeak /= self%scheme%fpeak) self%medium = 0
-    self%scheme = scheme
-    self%shot = shot
-    self%steps = 0
-    self%chunk = 0
-    self%peak = 0
-    self%finished = .false.
-    self%seconds = 0
-    self%taken = 0
-    self%ahead = 0
-    self%unseen = 0
-    self%pace = 0
+    call self%begin(scheme, shot)
     call MakeGrid(self, window, error)
     if (.not. allocated(error)) call MakeEarth(self, window, error)
     if (.not. allocated(error)) call MakeSource(self, error)
     if (.not. allocated(error)) call MakeReceivers(self, error)
     if (.not. allocated(error)) call MakeNearfield(self)
     if (.not. allocated(error)) call MakeSnapshots(self, window, error)
-  end subroutine Fd2dSetup
+  end subroutine setup
 
   !> Gives back all memory; twice is harmless.
-  subroutine Fd2dForget(self)
-    class(fd2d_state_t), intent(inout) :: self
+  subroutine free(self)
+    class(fd2d_setup_t), intent(inout) :: self
     if (allocated(self%engine)) then
       call self%engine%free()
       deallocate (self%engine)
     end if
     if (allocated(self%kappa)) deallocate (self%kappa, self%rho)
-    if (allocated(self%snapshots)) deallocate (self%snapshots)
+    if (allocated(self%film)) deallocate (self%film)
     self%grid = fd2d_grid_t()
     self%medium = 0
     self%given = 0
-  end subroutine Fd2dForget
+  end subroutine free
 
   subroutine CheckWindow(scheme, window, shot, error)
     type(scheme_t), intent(in) :: scheme
@@ -106,7 +103,7 @@ contains
 
   !> The grid around the window, and an engine for it: the one at hand if it fits.
   subroutine MakeGrid(self, window, error)
-    class(fd2d_state_t), intent(inout) :: self
+    class(fd2d_setup_t), intent(inout) :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(fd2d_grid_t) :: grid
@@ -124,7 +121,7 @@ contains
         return
       end if
     end if
-    call Fd2dForget(self)
+    call self%free()
     self%variant = variant
     self%queues = fd2d_variants%needs_gpu(variant)
     call Fd2dEngineNew(variant, self%engine, error)
@@ -167,7 +164,7 @@ contains
 
   !> Medium and absorbing layers; nothing to do when they were made from the same window.
   subroutine MakeEarth(self, window, error)
-    class(fd2d_state_t), intent(inout) :: self
+    class(fd2d_setup_t), intent(inout) :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     if (window%serial /= 0 .and. window%serial == self%medium) return
@@ -179,7 +176,7 @@ contains
 
   !> The medium on the grid, the window's edge values continued to the outer end of the layers.
   subroutine MakeMedium(self, window, error)
-    class(fd2d_state_t), intent(inout) :: self
+    class(fd2d_setup_t), intent(inout) :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     logical :: positive
@@ -215,7 +212,7 @@ contains
   end subroutine MakeMedium
 
   subroutine MakeLayers(self, c, error)
-    class(fd2d_state_t), intent(inout) :: self
+    class(fd2d_setup_t), intent(inout) :: self
     real(dp), intent(in) :: c
     type(error_t), allocatable, intent(inout) :: error
     real(sp) :: px(self%grid%nx, 6), pz(self%grid%nz, 6)
@@ -228,7 +225,7 @@ contains
 
   !> Source cells, and the power of two that keeps single precision fields near 1 whatever the amplitude asked for.
   subroutine MakeSource(self, error)
-    class(fd2d_state_t), intent(inout) :: self
+    class(fd2d_setup_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
     type(points_t) :: points
     real(sp), allocatable :: w(:)
@@ -263,7 +260,7 @@ contains
 
   !> Receiver cells: all receivers of the first component, then of the next. Pressure is -σ.
   subroutine MakeReceivers(self, error)
-    class(fd2d_state_t), intent(inout) :: self
+    class(fd2d_setup_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
     type(points_t) :: points
     integer, allocatable :: field(:)
@@ -291,7 +288,7 @@ contains
   !> Terms of the near field, for receivers within a few cells of the source or of its image in a free surface, where the density is
   !> the same all around; with positions=nearest nothing is between the nodes and nothing is lacking.
   subroutine MakeNearfield(self)
-    class(fd2d_state_t), intent(inout) :: self
+    class(fd2d_setup_t), intent(inout) :: self
     type(nearfield_t) :: table
     real(dp) :: source(2), image(2), receiver(2), terms(3), more(3), rho
     integer :: r, c, nrec
@@ -320,7 +317,7 @@ contains
 
   !> Whether the density is the same in all cells that source and receiver are spread over and between.
   pure logical function UniformAround(self, a, b)
-    class(fd2d_state_t), intent(in) :: self
+    class(fd2d_setup_t), intent(in) :: self
     real(dp), intent(in) :: a(2), b(2)
     integer :: low(2), high(2)
     low = max(1, floor(min(a, b)) - 4)
@@ -356,18 +353,23 @@ contains
   end subroutine ReadComponents
 
   subroutine MakeSnapshots(self, window, error)
-    class(fd2d_state_t), intent(inout) :: self
+    class(fd2d_setup_t), intent(inout) :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
-    integer :: nx, nz, n, status
-    if (allocated(self%snapshots)) deallocate (self%snapshots)
-    nx = (window%nx - 1)/self%scheme%snapshot_step + 1
-    nz = (window%nz - 1)/self%scheme%snapshot_step + 1
-    n = 0
-    if (self%scheme%snapshot > 0) n = floor((self%scheme%nt_out - 1)*self%scheme%dt_out/self%scheme%snapshot*(1 + 1e-9_dp)) + 1
-    allocate (self%snapshots(nx, nz, n), source=0.0_sp, stat=status)
-    if (status /= 0) call Fail(error, 'no memory for '//Str(n)//' snapshots of '//Str(nx)//' x '//Str(nz)//' nodes ('// &
-                               Str(4e-9_dp*nx*nz*n, 3)//' GB): take fewer (snapshot) or coarser ones (snapshot_step)')
+    integer :: n(2), status
+    if (allocated(self%film)) deallocate (self%film)
+    n = ([window%nx, window%nz] - 1)/self%scheme%snapshot_step + 1
+    self%films = 1
+    self%pictures = 0
+    if (self%scheme%snapshot > 0) &
+      self%pictures = floor((self%scheme%nt_out - 1)*self%scheme%dt_out/self%scheme%snapshot*(1 + 1e-9_dp)) + 1
+    allocate (self%film(1))
+    self%film(1)%n = n
+    self%film(1)%nt = self%pictures
+    allocate (self%film(1)%a(n(1), n(2), self%pictures), source=0.0_sp, stat=status)
+    if (status /= 0) call Fail(error, 'no memory for '//Str(self%pictures)//' snapshots of '//Str(n(1))//' x '//Str(n(2))// &
+                               ' nodes ('//Str(4e-9_dp*n(1)*n(2)*self%pictures, 3)//' GB): take fewer (snapshot) or coarser '// &
+                               'ones (snapshot_step)')
   end subroutine MakeSnapshots
 
 end module fd2d_setup_m

@@ -1,63 +1,52 @@
 !> From the samples of every time step to the traces of a gather. Where the samples are in a GPU's memory, it filters them there.
 module fd2d_traces_m
-  use error_m, only: error_t, Fail
+  use error_m, only: error_t
   use fd2d_engine_m, only: field_sigma
-  use fd2d_loop_m, only: Fd2dFinish
-  use fd2d_state_m, only: fd2d_state_t
+  use fd2d_loop_m, only: fd2d_loop_t
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
   use scheme_m, only: SchemePad
-  use text_m, only: Str
   use threads_m, only: ThreadsOf
   use timedisp_m, only: TraceFilterApply
   use tracefilters_m, only: filter_t, TraceFilters
   implicit none
   private
-  public :: Fd2dTraces
+  public :: fd2d_traces_t
+
+  type, abstract, extends(fd2d_loop_t) :: fd2d_traces_t
+  contains
+    procedure :: make_traces, describe
+  end type fd2d_traces_t
 
 contains
 
-  !> Traces of the finished time loop at the output sampling, corrected for time dispersion, with all that is to be said of them.
-  subroutine Fd2dTraces(self, gather, error)
-    class(fd2d_state_t), intent(inout) :: self
-    type(gather_t), intent(inout) :: gather
+  subroutine make_traces(self, traces, error)
+    class(fd2d_traces_t), intent(inout) :: self
+    real(sp), contiguous, intent(out) :: traces(:, :, :)
     type(error_t), allocatable, intent(inout) :: error
-    if (.not. allocated(self%engine) .or. self%steps < self%scheme%nt) then
-      call Fail(error, 'traces asked for after step '//Str(self%steps)//' of '//Str(self%scheme%nt))
-      return
-    end if
-    call Fd2dFinish(self, error)
-    if (allocated(error)) return
-    call Describe(self, gather)
-    if (allocated(gather%traces)) deallocate (gather%traces)
-    allocate (gather%traces(self%scheme%nt_out, gather%nrec, gather%ncomp))
     if (self%engine%filters() .and. self%scheme%nt > 0) then
-      call FilterThere(self, gather, error)
+      call FilterThere(self, traces, error)
     else
-      call FilterHere(self, gather, error)
+      call FilterHere(self, traces, error)
     end if
-    if (allocated(error)) return
-    gather%traces = real(gather%traces*2.0_dp**self%exponent2, sp)
-    if (.not. all(abs(gather%traces) <= huge(1.0_sp))) &
-      call Fail(error, 'the traces are too large for single precision: make amplitude smaller')
-  end subroutine Fd2dTraces
+  end subroutine make_traces
 
   !> The filter of component c: 0 that of pressure, 1 that of velocity.
   pure integer function FilterOf(self, c) result(which)
-    class(fd2d_state_t), intent(in) :: self
+    class(fd2d_traces_t), intent(in) :: self
     integer, intent(in) :: c
     which = merge(0, 1, self%fields(c) == field_sigma)
   end function FilterOf
 
   !> The samples of all steps come home and are filtered by this rank.
-  subroutine FilterHere(self, gather, error)
-    class(fd2d_state_t), intent(inout) :: self
-    type(gather_t), intent(inout) :: gather
+  subroutine FilterHere(self, traces, error)
+    class(fd2d_traces_t), intent(inout) :: self
+    real(sp), contiguous, intent(inout) :: traces(:, :, :)
     type(error_t), allocatable, intent(inout) :: error
     type(filter_t), pointer :: filter
     real(sp), allocatable :: raw(:, :)
     integer :: c, r, n
-    n = gather%nrec
+    n = size(traces, 2)
     allocate (raw(self%scheme%nt, n*size(self%fields)))
     call self%engine%traces(1, raw, error)
     do c = 1, size(self%fields)
@@ -66,19 +55,19 @@ contains
       do r = (c - 1)*n + 1, c*n
         if (abs(self%near(r)) > 0) raw(:, r) = raw(:, r) + NearWeight(self, r)*NearSeries(self, FilterOf(self, c))
       end do
-      call TraceFilterApply(filter%filter, raw(:, (c - 1)*n + 1:c*n), gather%traces(:, :, c), ThreadsOf(self%grid%threads))
+      call TraceFilterApply(filter%filter, raw(:, (c - 1)*n + 1:c*n), traces(:, :, c), ThreadsOf(self%grid%threads))
     end do
   end subroutine FilterHere
 
   !> The engine filters them; only what is written comes home.
-  subroutine FilterThere(self, gather, error)
-    class(fd2d_state_t), intent(inout) :: self
-    type(gather_t), intent(inout) :: gather
+  subroutine FilterThere(self, traces, error)
+    class(fd2d_traces_t), intent(inout) :: self
+    real(sp), contiguous, intent(inout) :: traces(:, :, :)
     type(error_t), allocatable, intent(inout) :: error
     type(filter_t), pointer :: filter
     real(sp) :: near(self%scheme%nt_out, 1)
     integer :: c, r, n, which
-    n = gather%nrec
+    n = size(traces, 2)
     do c = 1, size(self%fields)
       which = FilterOf(self, c)
       call TraceFilters(self%scheme, which, filter, error)
@@ -86,13 +75,13 @@ contains
       if (self%given(which) /= filter%serial) call self%engine%filter(which, filter%band, error)
       if (allocated(error)) return
       self%given(which) = filter%serial
-      call self%engine%filtered(which, (c - 1)*n + 1, gather%traces(:, :, c), error)
+      call self%engine%filtered(which, (c - 1)*n + 1, traces(:, :, c), error)
       if (allocated(error)) return
       associate (weights => self%near((c - 1)*n + 1:c*n))
         if (all(abs(weights) <= 0)) cycle
         call TraceFilterApply(filter%filter, reshape(NearSeries(self, which), [self%scheme%nt, 1]), near)
         do r = 1, n
-          if (abs(weights(r)) > 0) gather%traces(:, r, c) = gather%traces(:, r, c) + NearWeight(self, (c - 1)*n + r)*near(:, 1)
+          if (abs(weights(r)) > 0) traces(:, r, c) = traces(:, r, c) + NearWeight(self, (c - 1)*n + r)*near(:, 1)
         end do
       end associate
     end do
@@ -100,7 +89,7 @@ contains
 
   !> The near field follows the source at once: pressure Q'(t) at step n, velocity Q(t) at step n-½.
   function NearSeries(self, which) result(series)
-    class(fd2d_state_t), intent(in) :: self
+    class(fd2d_traces_t), intent(in) :: self
     integer, intent(in) :: which
     real(sp) :: series(self%scheme%nt)
     series = scale(self%scheme%q, -self%exponent2)
@@ -109,41 +98,28 @@ contains
 
   !> What receiver r, counted through all components, has of it.
   pure real(sp) function NearWeight(self, r) result(weight)
-    class(fd2d_state_t), intent(in) :: self
+    class(fd2d_traces_t), intent(in) :: self
     integer, intent(in) :: r
     weight = real(self%near(r), sp)
     if (self%fields((r - 1)/size(self%shot%rx) + 1) == field_sigma) weight = real(self%near(r)/self%grid%dt, sp)
   end function NearWeight
 
-  !> Everything of the gather but the traces.
-  subroutine Describe(self, gather)
-    class(fd2d_state_t), intent(in) :: self
+  subroutine describe(self, gather)
+    class(fd2d_traces_t), intent(in) :: self
     type(gather_t), intent(inout) :: gather
     integer :: pad(2)
     pad = SchemePad(self%scheme)
-    gather%record = self%shot%record
-    gather%slot = self%shot%slot
-    gather%nt = self%scheme%nt_out
-    gather%nrec = size(self%shot%rx)
     gather%ncomp = size(self%fields)
-    gather%sx = self%shot%sx
-    gather%sz = self%shot%sz
-    gather%rx = self%shot%rx
-    gather%rz = self%shot%rz
-    gather%seconds = self%seconds
-    gather%steps = self%steps
     gather%cells = real(self%grid%nx, dp)*self%grid%nz
-    gather%variant = self%variant
-    gather%device = self%engine%device()
-    gather%nxs = size(self%snapshots, 1)
-    gather%nzs = size(self%snapshots, 2)
-    gather%nsnap = size(self%snapshots, 3)
+    gather%nxs = self%film(1)%n(1)
+    gather%nzs = self%film(1)%n(2)
+    gather%nsnap = self%pictures
     gather%xs0 = self%ax%x0 + pad(1)*self%ax%h
     gather%zs0 = self%az%x0 + pad(2)*self%az%h
     gather%dxs = self%ax%h*self%scheme%snapshot_step
     gather%dzs = self%az%h*self%scheme%snapshot_step
     gather%dts = self%scheme%snapshot
-    gather%snapshots = self%snapshots
-  end subroutine Describe
+    gather%snapshots = self%film(1)%a
+  end subroutine describe
 
 end module fd2d_traces_m

@@ -1,15 +1,12 @@
-!> How fast CPU cores are, found in a moment before the first shot.
-!>
-!> Beside GPUs a shot may take a CPU rank longer than the GPUs take for the whole survey. One that says at once how fast it is need
-!> not begin a shot for the master to see that.
+!> How fast CPU cores are in 2D, found in a moment before the first shot; why, stands in trial.f90.
 module fd2d_trial_m
   use error_m, only: error_t
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
   use fd2d_setup_m, only: Fd2dGrid
-  use fd2d_variants_m, only: Fd2dEngineNew
-  use host_c, only: host_seconds
+  use fd2d_variants_m, only: Fd2dEngineNew, Fd2dVariantFor
   use kinds_m, only: dp, sp
   use scheme_m, only: scheme_t
+  use trial_m, only: TrialRate
   implicit none
   private
   public :: Fd2dTrial
@@ -20,30 +17,18 @@ module fd2d_trial_m
 
 contains
 
-  !> Cell updates a second of a CPU variant with the weights and threads of `scheme`; 0 if it cannot be tried.
-  real(dp) function Fd2dTrial(variant, scheme) result(rate)
-    character(*), intent(in) :: variant
+  !> Cell updates a second of the CPU variant with the weights and threads of `scheme`; 0 if it cannot be tried.
+  real(dp) function Fd2dTrial(scheme) result(rate)
     type(scheme_t), intent(in) :: scheme
     class(fd2d_engine_t), allocatable :: engine
     type(fd2d_grid_t) :: grid
     type(error_t), allocatable :: error
-    real(dp) :: start, spent
-    integer :: done
     rate = 0
     grid = Fd2dGrid(scheme, nx, nz)
-    call Fd2dEngineNew(variant, engine, error)
+    call Fd2dEngineNew(Fd2dVariantFor(scheme%variant, .false.), engine, error)
     if (allocated(error)) return
     call Prepare(engine, grid, error)
-    done = -steps
-    spent = 0
-    do while (spent < seconds .and. .not. allocated(error))
-      start = host_seconds()
-      call engine%timestep(done + steps + 1, steps, error)
-      done = done + steps
-      if (done > 0) spent = spent + host_seconds() - start
-    end do
-    if (.not. allocated(error)) rate = done*real(grid%nx, dp)*grid%nz/spent
-    call engine%free()
+    rate = TrialRate(engine, real(grid%nx, dp)*grid%nz, steps, seconds, error)
   end function Fd2dTrial
 
   !> An even medium at rest, with layers that absorb nothing; a source that is silent, one receiver.

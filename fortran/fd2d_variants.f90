@@ -1,6 +1,6 @@
 !> The kernel variants of the 2D solver (variants.f90), which one a rank computes with, and engines of them.
 module fd2d_variants_m
-  use error_m, only: error_t, Fail
+  use error_m, only: error_t
   use fd2d_c, only: fd2d_need, fd2d_variant_about, fd2d_variant_built, fd2d_variant_count, fd2d_variant_name, &
                     fd2d_variant_needs_gpu
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
@@ -8,7 +8,7 @@ module fd2d_variants_m
   use fd2d_native_m, only: fd2d_native_t, NativeCfg
   use iso_c_binding, only: c_long
   use kinds_m, only: dp
-  use text_m, only: CString, Join
+  use text_m, only: CString
   use variants_m, only: variants_t
   implicit none
   private
@@ -53,17 +53,15 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(fd2d_native_t), allocatable :: native
     character(:), allocatable :: variant
-    variant = name
-    if (name == 'auto') variant = Fd2dVariantFor(name, .false.)
+    call fd2d_variants%known(name, variant, error)
+    if (allocated(error)) return
     if (variant == 'fortran') then
       allocate (fd2d_fortran_t :: engine)
-    else if (fd2d_variants%number(variant) >= 0) then
+    else
       allocate (native)
       native%variant = variant
       native%gpu = fd2d_variants%needs_gpu(variant)
       call move_alloc(native, engine)
-    else
-      call Fail(error, 'no kernel variant "'//name//'" in this build, which has: '//Join(fd2d_variants%list()))
     end if
   end subroutine Fd2dEngineNew
 

@@ -1,6 +1,8 @@
-!> What a 3D (visco)elastic time loop must offer, whoever computes it: the readable Fortran of fd3d_fortran.f90 or a C variant. The
-!> grid is drawn, and each verb explained, in interfaces/fd3d_c.f90; here indices count from 1.
+!> What a 3D (visco)elastic time loop must offer beside the verbs of engine.f90, whoever computes it: the readable Fortran of
+!> fd3d_fortran.f90 or a C variant. The grid is drawn, and each verb explained, in interfaces/fd3d_c.f90; here indices count from 1.
+!> `timestep` knows no neighbours, `reset` forgets map and histories too, a state has the map, `maxabs` is of |vx|, |vy| and |vz|.
 module fd3d_engine_m
+  use engine_m, only: engine_t
   use error_m, only: error_t
   use kinds_m, only: dp, i8, sp
   implicit none
@@ -28,10 +30,9 @@ module fd3d_engine_m
     real(dp) :: w(4) = 0                        !< weights of the differentiators
   end type fd3d_grid_t
 
-  type, abstract :: fd3d_engine_t
+  type, abstract, extends(engine_t) :: fd3d_engine_t
   contains
     procedure(new_i), deferred :: new              !< takes memory for a subdomain
-    procedure(free_i), deferred :: free            !< gives it back; twice is harmless
     procedure(model_i), deferred :: model          !< rho, lambda, mu with a ring of one cell
     procedure(quality_i), deferred :: quality      !< attenuation of an anelastic medium
     procedure(pml_i), deferred :: pml              !< profiles of the absorbing layers
@@ -39,28 +40,17 @@ module fd3d_engine_m
     procedure(source_i), deferred :: source        !< where histories go, and by what weight
     procedure(histories_i), deferred :: histories  !< the next block of them
     procedure(receivers_i), deferred :: receivers  !< weighted sums of fields at cells; forgets all traces
-    procedure(timestep_i), deferred :: timestep    !< steps first .. first+n-1, no neighbours; a GPU only queues them
     procedure(half_i), deferred :: velocity        !< first half of a step, or a part of it
     procedure(half_i), deferred :: stress          !< second half
     procedure(halo_size_i), deferred :: halo_size  !< numbers a neighbour needs
     procedure(halo_get_i), deferred :: halo_get    !< what it needs: what = 0 velocities, 1 stresses
     procedure(halo_put_i), deferred :: halo_put    !< what it gave
-    procedure(pending_i), deferred :: pending      !< waits, asleep, until at most `most` calls of timestep are unfinished
-    procedure(traces_i), deferred :: traces
     procedure(field_i), deferred :: field          !< a copy of a field, (nx, ny, nz)
     procedure(set_field_i), deferred :: set_field
     procedure(slice_i), deferred :: slice          !< a plane of a field
     procedure(watch_i), deferred :: watch          !< keeps the largest ground velocity in row k; 0: no longer
     procedure(watch_rows_i), deferred :: watch_rows   !< the same in row k(i, j) of each column
     procedure(map_i), deferred :: map              !< (nx, ny, 2): horizontal and vertical
-    procedure(maxabs_i), deferred :: maxabs        !< largest |vx|, |vy| or |vz| and where; infinite if any is not a finite number
-    procedure(maxabs_i), deferred :: peak          !< the same at the end of the newest finished call of timestep, without waiting
-    procedure(reset_i), deferred :: reset          !< all fields zero; traces, map and histories forgotten
-    procedure(state_size_i), deferred :: state_size   !< numbers in the state after so many steps
-    procedure(save_i), deferred :: save            !< a copy of all that later steps depend on, of map and traces
-    procedure(load_i), deferred :: load            !< the way back: as if steps 1 .. steps had just been done here
-    procedure(bytes_i), deferred :: bytes          !< memory held
-    procedure(device_i), deferred :: device        !< what computes, for the record
   end type fd3d_engine_t
 
   abstract interface
@@ -70,11 +60,6 @@ module fd3d_engine_m
       type(fd3d_grid_t), intent(in) :: grid
       type(error_t), allocatable, intent(inout) :: error
     end subroutine new_i
-
-    subroutine free_i(self)
-      import :: fd3d_engine_t
-      class(fd3d_engine_t), intent(inout) :: self
-    end subroutine free_i
 
     subroutine model_i(self, rho, lambda, mu, error)
       import :: fd3d_engine_t, error_t, sp
@@ -131,13 +116,6 @@ module fd3d_engine_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine receivers_i
 
-    subroutine timestep_i(self, first, n, error)
-      import :: fd3d_engine_t, error_t
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: first, n
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine timestep_i
-
     subroutine half_i(self, it, part, error)
       import :: fd3d_engine_t, error_t
       class(fd3d_engine_t), intent(inout) :: self
@@ -166,21 +144,6 @@ module fd3d_engine_m
       real(sp), contiguous, intent(in) :: in(:)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine halo_put_i
-
-    subroutine pending_i(self, most, error)
-      import :: fd3d_engine_t, error_t
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: most
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine pending_i
-
-    subroutine traces_i(self, first, out, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: first
-      real(sp), contiguous, intent(out) :: out(:, :)                       !< (steps, nrec)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine traces_i
 
     subroutine field_i(self, which, out, error)
       import :: fd3d_engine_t, error_t, sp
@@ -226,52 +189,6 @@ module fd3d_engine_m
       real(sp), contiguous, intent(out) :: out(:, :, :)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine map_i
-
-    subroutine maxabs_i(self, value, place, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      real(sp), intent(out) :: value
-      integer, intent(out) :: place(3)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine maxabs_i
-
-    subroutine reset_i(self, error)
-      import :: fd3d_engine_t, error_t
-      class(fd3d_engine_t), intent(inout) :: self
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine reset_i
-
-    integer(i8) function state_size_i(self, steps)
-      import :: fd3d_engine_t, i8
-      class(fd3d_engine_t), intent(in) :: self
-      integer, intent(in) :: steps
-    end function state_size_i
-
-    subroutine save_i(self, state, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      real(sp), contiguous, intent(out) :: state(:)                        !< (state_size)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine save_i
-
-    subroutine load_i(self, steps, state, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: steps
-      real(sp), contiguous, intent(in) :: state(:)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine load_i
-
-    integer(i8) function bytes_i(self)
-      import :: fd3d_engine_t, i8
-      class(fd3d_engine_t), intent(in) :: self
-    end function bytes_i
-
-    function device_i(self) result(text)
-      import :: fd3d_engine_t
-      class(fd3d_engine_t), intent(in) :: self
-      character(:), allocatable :: text
-    end function device_i
   end interface
 
 contains

@@ -7,13 +7,13 @@ module fd3d_films_m
   use fd3d_state_m, only: fd3d_state_t, frame_t
   use fd3d_ground_m, only: ground_rows, GroundLag
   use gather_m, only: film_t
-  use kinds_m, only: dp, i8, sp
+  use kinds_m, only: dp, sp
   use table_m, only: SplitList
   use text_m, only: Str
   use textfile_m, only: NumberOf
   implicit none
   private
-  public :: FilmsPlan, FilmsNext, FilmsTake, FilmsMap, FilmsSize
+  public :: FilmsPlan, FilmsNext, FilmsTake, FilmsMap
 
   integer, parameter :: pressure = -1
   real(dp), parameter :: numbers_most = 2.0e9_dp
@@ -31,10 +31,10 @@ contains
     integer :: p, f, status
     if (allocated(self%film)) deallocate (self%film)
     if (allocated(self%frame)) deallocate (self%frame)
-    allocate (self%film(0), self%frame(0))
+    allocate (self%frame(0))
     self%every = 0
+    self%films = 0
     self%pictures = 0
-    self%taken = 0
     call FindGround(self)
     associate (s => self%scheme)
       self%nf = (window - 1)/s%snapshot_step + 1
@@ -45,19 +45,23 @@ contains
         self%pictures = max(0, (floor((end_time - s%t_start)/s%dt + 0.5_dp) - self%first_picture)/self%every + 1)
         allocate (planes, source=SplitList(s%planes))
         allocate (fields, source=SplitList(s%fields))
+        self%films = size(planes)*size(fields)
+      end if
+      allocate (self%film(self%films + merge(2, 0, s%pgv)))
+      if (self%films > 0) then
         do p = 1, size(planes)
           do f = 1, size(fields)
             call ReadPlane(self, trim(planes(p)), window, frame, error)
             call ReadField(trim(fields(f)), frame, error)
             if (allocated(error)) return
             self%frame = [self%frame, frame]
-            self%film = [self%film, NewFilm(self, frame, trim(fields(f)))]
+            call NewFilm(self, frame, trim(fields(f)), self%film(size(self%frame)))
           end do
         end do
       end if
       if (s%pgv) then
-        self%film = [self%film, MapFilm(self, window, 'pgv_horizontal', 'largest horizontal ground velocity'), &
-                     MapFilm(self, window, 'pgv_vertical', 'largest vertical ground velocity')]
+        call MapFilm(self, window, 'pgv_horizontal', 'largest horizontal ground velocity', self%film(self%films + 1))
+        call MapFilm(self, window, 'pgv_vertical', 'largest vertical ground velocity', self%film(self%films + 2))
       end if
       if (s%pgv .and. OnGround(self)) then
         call self%engine%watch_rows(self%ground, error)
@@ -65,9 +69,9 @@ contains
         call self%engine%watch(merge(MapRow(self, window), 0, s%pgv), error)
       end if
     end associate
-    if (real(FilmsSize(self), dp)*max(1, self%pictures) > numbers_most) then
-      call Fail(error, Str(self%pictures)//' pictures of '//Str(FilmsSize(self))//' numbers are too large, at most 2e9: take '// &
-                'fewer (snapshot) or coarser ones (snapshot_step)')
+    if (real(self%picture_size(), dp)*max(1, self%pictures) > numbers_most) then
+      call Fail(error, Str(self%pictures)//' pictures of '//Str(self%picture_size())//' numbers are too large, at most 2e9: '// &
+                'take fewer (snapshot) or coarser ones (snapshot_step)')
       return
     end if
     do p = 1, size(self%film)
@@ -163,10 +167,11 @@ contains
   end subroutine ReadField
 
   !> A film without its pictures.
-  type(film_t) function NewFilm(self, frame, field) result(film)
+  subroutine NewFilm(self, frame, field, film)
     class(fd3d_state_t), intent(in) :: self
     type(frame_t), intent(in) :: frame
     character(*), intent(in) :: field
+    type(film_t), intent(inout) :: film
     character(*), parameter :: letters = 'xyz'
     film%axis = frame%axis
     film%place = self%corner(frame%axis) + (frame%index - 0.5_dp)*self%grid%d(frame%axis)
@@ -182,7 +187,7 @@ contains
     film%about = film%about(:index(film%about, ' in the'))//'in the plane '//letters(frame%axis:frame%axis)//' = '// &
                  Str(film%place, 9)//' m'
     if (film%place < 0) film%name = field//'_'//letters(frame%axis:frame%axis)//'m'//Str(-nint(film%place))
-  end function NewFilm
+  end subroutine NewFilm
 
   !> The row of cells that the maps are of.
   pure integer function MapRow(self, window) result(k)
@@ -193,10 +198,11 @@ contains
       k = min(floor((self%scheme%pgv_depth - self%corner(3))/self%grid%d(3)) + 1, self%pad(3) + window(3))
   end function MapRow
 
-  type(film_t) function MapFilm(self, window, name, about) result(film)
+  subroutine MapFilm(self, window, name, about, film)
     class(fd3d_state_t), intent(in) :: self
     integer, intent(in) :: window(3)
     character(*), intent(in) :: name, about
+    type(film_t), intent(inout) :: film
     film%name = name
     film%unit = 'm s-1'
     film%axis = 3
@@ -204,7 +210,7 @@ contains
     film%place = self%corner(3) + (MapRow(self, window) - 0.5_dp)*self%grid%d(3)
     film%about = about//' in the cells at z = '//Str(film%place, 9)//' m'
     if (OnGround(self)) film%about = about//' in the uppermost cells below the air'
-  end function MapFilm
+  end subroutine MapFilm
 
   !> The step after which the next picture is due; huge if none is.
   pure integer function FilmsNext(self) result(step)
@@ -213,16 +219,6 @@ contains
     if (self%every > 0 .and. self%taken < self%pictures) step = self%first_picture + self%taken*self%every
   end function FilmsNext
 
-  !> Numbers of one picture of each film.
-  pure integer(i8) function FilmsSize(self) result(n)
-    class(fd3d_state_t), intent(in) :: self
-    integer :: f
-    n = 0
-    do f = 1, size(self%frame)
-      n = n + product(int(self%film(f)%n, i8))
-    end do
-  end function FilmsSize
-
   !> Takes the picture that is due.
   subroutine FilmsTake(self, error)
     class(fd3d_state_t), intent(inout) :: self
@@ -230,7 +226,7 @@ contains
     real(sp), allocatable :: plane(:, :), part(:, :)
     integer :: f, c, across(2)
     self%taken = self%taken + 1
-    do f = 1, size(self%frame)
+    do f = 1, self%films
       associate (frame => self%frame(f), film => self%film(f))
         across = pack([1, 2, 3], [1, 2, 3] /= frame%axis)
         if (allocated(plane)) deallocate (plane)
@@ -304,7 +300,7 @@ contains
       map(:, :, 2) = map(:, :, 2)*Lead(self, .false.)
     end if
     do m = 1, 2
-      f = size(self%frame) + m
+      f = self%films + m
       self%film(f)%a(:, :, 1) = Thinned(self, map(:, :, m), [1, 2])
     end do
   end subroutine FilmsMap

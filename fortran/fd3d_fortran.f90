@@ -8,6 +8,7 @@
 module fd3d_fortran_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_positive_inf, ieee_value
   use der3d_m, only: AddStress, AddVelocity, DerRow, NormalIncrement, RelaxNormal, ShearIncrement, StretchRow
+  use engine_m, only: EngineRoom
   use error_m, only: error_t, Fail
   use fd3d_edges_m, only: edges_t, EdgesFree, EdgesNew, FillPeriodic, OneWay, SurfaceStress, SurfaceVelocity, volume_t
   use fd3d_engine_m, only: Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox, fd3d_engine_t, fd3d_fields, fd3d_grid_t, fd3d_mechanisms, &
@@ -48,11 +49,9 @@ module fd3d_fortran_m
     real(sp), allocatable :: q(:, :)                            !< histories of steps q_first .., (nh, steps)
     integer, allocatable :: watched(:, :)                       !< rows of the map, (nx, ny)
     real(sp), allocatable :: peaks(:, :, :)                     !< (nx, ny, 2)
-    real(sp), allocatable :: samples(:, :)                      !< (nrec, at least `steps`)
-    integer :: first = 1, steps = 0                             !< samples of steps first .. first+steps-1 are there
   contains
     procedure :: new, free, model, quality, pml, sponge, source, histories, receivers, timestep, velocity, stress
-    procedure :: halo_size, halo_get, halo_put, pending, traces, field, set_field, slice, watch, watch_rows, map, maxabs, reset
+    procedure :: halo_size, halo_get, halo_put, field, set_field, slice, watch, watch_rows, map, maxabs, reset
     procedure :: state_size, save => save_state, load, bytes, device
     procedure :: peak => maxabs
   end type fd3d_fortran_t
@@ -331,7 +330,7 @@ contains
     integer, intent(in) :: it
     integer :: i, j
     if (self%steps == 0) self%first = it
-    call MakeRoom(self, self%steps + 1)
+    call EngineRoom(self, self%steps + 1)
     self%steps = self%steps + 1
     call PointsSample(self%receiver_points, self%start, self%f, self%samples(:, self%steps))
     if (.not. allocated(self%watched)) return
@@ -512,16 +511,6 @@ contains
     end if
   end subroutine Inject
 
-  subroutine MakeRoom(self, steps)
-    class(fd3d_fortran_t), intent(inout) :: self
-    integer, intent(in) :: steps
-    real(sp), allocatable :: more(:, :)
-    if (steps <= size(self%samples, 2)) return
-    allocate (more(size(self%samples, 1), max(steps, 3*size(self%samples, 2)/2)))
-    more(:, :self%steps) = self%samples(:, :self%steps)
-    call move_alloc(more, self%samples)
-  end subroutine MakeRoom
-
   ! --- halos ----------------------------------------------------------------------------------------------------------------
 
   integer(i8) function halo_size(self, side)
@@ -561,27 +550,6 @@ contains
   end subroutine halo_put
 
   ! --- what comes back ------------------------------------------------------------------------------------------------------
-
-  subroutine pending(self, most, error)
-    class(fd3d_fortran_t), intent(inout) :: self
-    integer, intent(in) :: most
-    type(error_t), allocatable, intent(inout) :: error
-  end subroutine pending
-
-  subroutine traces(self, first, out, error)
-    class(fd3d_fortran_t), intent(inout) :: self
-    integer, intent(in) :: first
-    real(sp), contiguous, intent(out) :: out(:, :)
-    type(error_t), allocatable, intent(inout) :: error
-    integer :: n
-    n = first - self%first
-    if (n < 0 .or. n + size(out, 1) > self%steps) then
-      call Fail(error, 'traces of steps '//Str(first)//'..'//Str(first + size(out, 1) - 1)//' asked for, but steps '// &
-                Str(self%first)//'..'//Str(self%first + self%steps - 1)//' were computed')
-    else
-      out = transpose(self%samples(:, n + 1:n + size(out, 1)))
-    end if
-  end subroutine traces
 
   subroutine field(self, which, out, error)
     class(fd3d_fortran_t), intent(inout) :: self
@@ -724,7 +692,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     self%first = 1
     self%steps = 0
-    call MakeRoom(self, steps)
+    call EngineRoom(self, steps)
     call MoveState(self, steps, size(state, kind=i8), error, in=state)
     if (.not. allocated(error)) self%steps = steps
   end subroutine load

@@ -12,7 +12,7 @@ module fd3d_setup_m
   use fd3d_records_m, only: Fd3dAtWhole, Fd3dComponent
   use fd3d_state_m, only: fd3d_state_t
   use fd3d_variants_m, only: fd3d_variants, Fd3dEngineNew, Fd3dVariantFor
-  use hash_m, only: hash_t, HashAdd, HashText
+  use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8, sp
   use scheme_m, only: scheme_t, SchemePad
   use shot_m, only: shot_t
@@ -21,22 +21,27 @@ module fd3d_setup_m
   use text_m, only: Str
   use threads_m, only: ThreadsOf
   use timedisp_m, only: tracefilter_t
+  use timeloop_m, only: growth
   use turned_m, only: TurnedMake, TurnedSample
   use window_m, only: window_t
   implicit none
   private
-  public :: Fd3dSetup, Fd3dForget, Fd3dGrid, Fd3dHistories
+  public :: fd3d_setup_t, Fd3dGrid, Fd3dHistories
 
-  real(dp), parameter :: growth = 1000            !< velocities may be so much larger than what the source puts in at once
   integer, parameter :: numbers_at_once = 4000000 !< of histories in the engine's memory, unless a step needs more
   integer, parameter :: q_steps = 500             !< of the table of unrelaxed moduli
+
+  type, abstract, extends(fd3d_state_t) :: fd3d_setup_t
+  contains
+    procedure :: setup, free
+  end type fd3d_setup_t
 
 contains
 
   !> Prepares a shot. The engine's memory is kept while the grid stays the same, medium and layers too while the window has the same
   !> serial number. Fails on a window on another grid, a source in the air or outside the window, no memory.
-  subroutine Fd3dSetup(self, scheme, window, shot, error)
-    class(fd3d_state_t), intent(inout) :: self
+  subroutine setup(self, scheme, window, shot, error)
+    class(fd3d_setup_t), intent(inout) :: self
     type(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
@@ -48,26 +53,19 @@ contains
       return
     end if
     if (scheme%fpeak /= self%scheme%fpeak .or. any(scheme%q_band /= self%scheme%q_band)) self%medium = 0
-    self%scheme = scheme
-    self%shot = shot
-    self%steps = 0
-    self%chunk = 0
+    call self%begin(scheme, shot)
     self%known = 0
-    self%peak = 0
-    self%finished = .false.
-    self%seconds = 0
-    self%ahead = 0
     call MakeGrid(self, window, error)
     if (.not. allocated(error)) call MakeEarth(self, window, error)
     if (.not. allocated(error)) call MakeSource(self, error)
     if (.not. allocated(error)) call MakeReceivers(self, error)
     if (.not. allocated(error)) call Fd3dNearMake(self, window)
     if (.not. allocated(error)) call FilmsPlan(self, [window%nx, window%ny, window%nz], error)
-  end subroutine Fd3dSetup
+  end subroutine setup
 
   !> Gives back all memory; twice is harmless.
-  subroutine Fd3dForget(self)
-    class(fd3d_state_t), intent(inout) :: self
+  subroutine free(self)
+    class(fd3d_setup_t), intent(inout) :: self
     if (allocated(self%engine)) then
       call self%engine%free()
       deallocate (self%engine)
@@ -79,7 +77,7 @@ contains
     self%filter_v = tracefilter_t()
     self%filter_s = tracefilter_t()
     self%filter_scheme = scheme_t()
-  end subroutine Fd3dForget
+  end subroutine free
 
   !> The grid around a window, all of it one subdomain; `width` of its layers, `pad`: its cells before the window.
   pure subroutine Fd3dGrid(scheme, window, grid, width, pad)
@@ -120,7 +118,7 @@ contains
 
   !> The grid around the window, and an engine for it: the one at hand if it fits.
   subroutine MakeGrid(self, window, error)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_setup_t), intent(inout) :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_grid_t) :: grid
@@ -135,7 +133,7 @@ contains
         return
       end if
     end if
-    call Fd3dForget(self)
+    call self%free()
     self%variant = variant
     self%queues = fd3d_variants%needs_gpu(variant)
     call Fd3dEngineNew(variant, self%engine, error)
@@ -156,7 +154,7 @@ contains
 
   !> Medium and absorbing layers; nothing to do when they were made from the same window.
   subroutine MakeEarth(self, window, error)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_setup_t), intent(inout) :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     if (window%serial /= 0 .and. window%serial == self%medium) return
@@ -168,7 +166,7 @@ contains
 
   !> The medium on the grid and a ring of one cell around, the window's edge values continued outwards.
   subroutine MakeMedium(self, window, error)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_setup_t), intent(inout) :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(anelastic_t) :: a
@@ -250,8 +248,7 @@ contains
     end function Unrelaxed
 
     !> Of all that the medium and its layers are made of.
-    function MediumHash() result(text)
-      character(16) :: text
+    function MediumHash() result(hash)
       type(hash_t) :: hash
       integer(i8) :: total, count
       count = size(self%rho, kind=i8)
@@ -259,18 +256,15 @@ contains
       total = checksum_floats(total, count, self%lambda)
       total = checksum_floats(total, count, self%mu)
       if (self%grid%anelastic) total = checksum_floats(checksum_floats(total, count, qp), count, qs)
-      call HashAdd(hash, int(ibits(total, 0, 31)))
-      call HashAdd(hash, int(ibits(total, 31, 31)))
-      call HashAdd(hash, int(ibits(total, 62, 2)))
+      call HashAdd(hash, total)
       call HashAdd(hash, self%scheme%fpeak)
       call HashAdd(hash, self%scheme%q_band(1))
       call HashAdd(hash, self%scheme%q_band(2))
-      text = HashText(hash)
     end function MediumHash
   end subroutine MakeMedium
 
   subroutine MakeLayers(self, c, error)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_setup_t), intent(inout) :: self
     real(dp), intent(in) :: c
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_profiles_t) :: p
@@ -288,7 +282,7 @@ contains
 
   !> Source cells, and the power of two that keeps single precision fields near 1 whatever the strength asked for.
   subroutine MakeSource(self, error)
-    class(fd3d_state_t), intent(inout), target :: self
+    class(fd3d_setup_t), intent(inout), target :: self
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_list_t) :: list
     real(dp) :: at(3), strongest, total, slow
@@ -343,7 +337,7 @@ contains
 
   !> Where there are contacts of rock, fluid and air, sources and receivers keep to their side.
   subroutine TellOfContacts(self, list)
-    class(fd3d_state_t), intent(in), target :: self
+    class(fd3d_setup_t), intent(in), target :: self
     type(fd3d_list_t), intent(inout) :: list
     if (all(self%rho > 0) .and. (all(self%mu > 0) .or. .not. any(self%mu > 0))) return
     list%rho => self%rho
@@ -352,7 +346,7 @@ contains
 
   !> Point i of the fault; its rigidity from the medium, if the file did not tell it.
   subroutine AddFaultPoint(self, list, i, at, error)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_setup_t), intent(inout) :: self
     type(fd3d_list_t), intent(inout) :: list
     integer, intent(in) :: i
     real(dp), intent(in) :: at(3)
@@ -371,7 +365,7 @@ contains
 
   !> A source must lie in the window, and in rock or water.
   subroutine CheckPlace(self, at, what, error)
-    class(fd3d_state_t), intent(in) :: self
+    class(fd3d_setup_t), intent(in) :: self
     real(dp), intent(in) :: at(3)
     character(*), intent(in) :: what
     type(error_t), allocatable, intent(inout) :: error
@@ -391,7 +385,7 @@ contains
   !> Gives the engine the histories of the steps to come, in blocks, so that their memory is bounded. On return those of step
   !> self%steps + 1 up to self%known are there.
   subroutine Fd3dHistories(self, error)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_setup_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: q(:, :)
     integer :: n, first
@@ -415,7 +409,7 @@ contains
 
   !> All receivers of the first component, then of the next.
   subroutine MakeReceivers(self, error)
-    class(fd3d_state_t), intent(inout), target :: self
+    class(fd3d_setup_t), intent(inout), target :: self
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_list_t) :: list
     character(32), allocatable :: names(:)

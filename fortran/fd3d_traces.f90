@@ -1,58 +1,49 @@
 !> From the samples of every time step of a 3D shot to the traces of a gather.
 module fd3d_traces_m
-  use error_m, only: error_t, Fail
-  use fd3d_loop_m, only: Fd3dFinish
+  use error_m, only: error_t
+  use fd3d_loop_m, only: fd3d_loop_t
   use fd3d_near_m, only: Fd3dNearAdd
-  use fd3d_state_m, only: fd3d_state_t
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
-  use text_m, only: Str
   use threads_m, only: ThreadsOf
   use timedisp_m, only: TraceFilterApply, TraceFilterNew
   implicit none
   private
-  public :: Fd3dTraces
+  public :: fd3d_traces_t
+
+  type, abstract, extends(fd3d_loop_t) :: fd3d_traces_t
+  contains
+    procedure :: make_traces, describe
+  end type fd3d_traces_t
 
 contains
 
-  !> Traces of the finished time loop at the output sampling, corrected for time dispersion, with all that is to be said of them.
-  subroutine Fd3dTraces(self, gather, error)
-    class(fd3d_state_t), intent(inout) :: self
-    type(gather_t), intent(inout) :: gather
+  subroutine make_traces(self, traces, error)
+    class(fd3d_traces_t), intent(inout) :: self
+    real(sp), contiguous, intent(out) :: traces(:, :, :)
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: raw(:, :)
     integer :: c, nrec
-    if (.not. allocated(self%engine) .or. self%steps < self%scheme%nt) then
-      call Fail(error, 'traces asked for after step '//Str(self%steps)//' of '//Str(self%scheme%nt))
-      return
-    end if
-    call Fd3dFinish(self, error)
-    if (.not. allocated(error)) call MakeFilters(self, error)
+    call MakeFilters(self, error)
     if (allocated(error)) return
-    nrec = size(self%shot%rx)
+    nrec = size(traces, 2)
     allocate (raw(self%scheme%nt, nrec*size(self%at_whole)))
     call self%engine%traces(1, raw, error)
     if (allocated(error)) return
-    call Describe(self, gather)
-    if (allocated(gather%traces)) deallocate (gather%traces)
-    allocate (gather%traces(self%scheme%nt_out, nrec, size(self%at_whole)))
     do c = 1, size(self%at_whole)
       associate (samples => raw(:, (c - 1)*nrec + 1:c*nrec))
         call Fd3dNearAdd(self, c, samples)
         if (self%at_whole(c)) then
-          call TraceFilterApply(self%filter_s, samples, gather%traces(:, :, c), ThreadsOf(self%grid%threads))
+          call TraceFilterApply(self%filter_s, samples, traces(:, :, c), ThreadsOf(self%grid%threads))
         else
-          call TraceFilterApply(self%filter_v, samples, gather%traces(:, :, c), ThreadsOf(self%grid%threads))
+          call TraceFilterApply(self%filter_v, samples, traces(:, :, c), ThreadsOf(self%grid%threads))
         end if
       end associate
     end do
-    gather%traces = scale(gather%traces, self%exponent2)
-    if (.not. all(abs(gather%traces) <= huge(1.0_sp))) &
-      call Fail(error, 'the traces are too large for single precision: make amplitude smaller')
-  end subroutine Fd3dTraces
+  end subroutine make_traces
 
   subroutine MakeFilters(self, error)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_traces_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
     associate (s => self%scheme, f => self%filter_scheme)
       if (s%nt == f%nt .and. s%dt == f%dt .and. s%t_start == f%t_start .and. s%nt_out == f%nt_out .and. s%dt_out == f%dt_out &
@@ -65,26 +56,13 @@ contains
     if (.not. allocated(error)) self%filter_scheme = self%scheme
   end subroutine MakeFilters
 
-  !> Everything of the gather but the traces.
-  subroutine Describe(self, gather)
-    class(fd3d_state_t), intent(in) :: self
+  subroutine describe(self, gather)
+    class(fd3d_traces_t), intent(in) :: self
     type(gather_t), intent(inout) :: gather
-    gather%record = self%shot%record
-    gather%slot = self%shot%slot
-    gather%nt = self%scheme%nt_out
-    gather%nrec = size(self%shot%rx)
     gather%ncomp = size(self%at_whole)
-    gather%sx = self%shot%sx
     gather%sy = self%shot%sy
-    gather%sz = self%shot%sz
-    gather%rx = self%shot%rx
     gather%ry = self%shot%ry
-    gather%rz = self%shot%rz
-    gather%seconds = self%seconds
-    gather%steps = self%steps
     gather%cells = product(real(self%grid%n, dp))
-    gather%variant = self%variant
-    gather%device = self%engine%device()
     gather%nsnap = size(self%film)
     if (allocated(gather%film)) deallocate (gather%film)
     if (gather%nsnap == 0) return
@@ -94,6 +72,6 @@ contains
     gather%xf = self%corner + (self%pad + 0.5_dp)*self%grid%d
     gather%tf = self%scheme%t_start + (self%first_picture - 0.5_dp)*self%scheme%dt
     gather%dtf = self%every*self%scheme%dt
-  end subroutine Describe
+  end subroutine describe
 
 end module fd3d_traces_m

@@ -1,14 +1,14 @@
-!> How fast CPU cores are in 3D, found in a moment before the first shot; why, stands in fd2d_trial.f90.
+!> How fast CPU cores are in 3D, found in a moment before the first shot; why, stands in trial.f90.
 module fd3d_trial_m
   use anelastic_m, only: anelastic_t, AnelasticFit
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
   use fd3d_layers_m, only: fd3d_profiles_t, Fd3dProfiles
   use fd3d_setup_m, only: Fd3dGrid
-  use fd3d_variants_m, only: Fd3dEngineNew
-  use host_c, only: host_seconds
+  use fd3d_variants_m, only: Fd3dEngineNew, Fd3dVariantFor
   use kinds_m, only: dp, sp
   use scheme_m, only: scheme_t
+  use trial_m, only: TrialRate
   use window_m, only: window_t
   implicit none
   private
@@ -20,34 +20,23 @@ module fd3d_trial_m
 
 contains
 
-  !> Cell updates a second of a CPU variant with the weights, layers and threads of `scheme`; 0 if it cannot be tried.
-  real(dp) function Fd3dTrial(variant, scheme) result(rate)
-    character(*), intent(in) :: variant
+  !> Cell updates a second of the CPU variant with the weights, layers and threads of `scheme`; 0 if it cannot be tried.
+  real(dp) function Fd3dTrial(scheme) result(rate)
     type(scheme_t), intent(in) :: scheme
     class(fd3d_engine_t), allocatable :: engine
     type(fd3d_grid_t) :: grid
     type(window_t) :: window
     type(error_t), allocatable :: error
-    real(dp) :: start, spent
-    integer :: width(6), pad(3), done
+    integer :: width(6), pad(3)
     rate = 0
     window%nx = side
     window%ny = side
     window%nz = side
     call Fd3dGrid(scheme, window, grid, width, pad)
-    call Fd3dEngineNew(variant, engine, error)
+    call Fd3dEngineNew(Fd3dVariantFor(scheme%variant, .false.), engine, error)
     if (allocated(error)) return
     call Prepare(engine, grid, width, scheme, error)
-    done = -steps
-    spent = 0
-    do while (spent < seconds .and. .not. allocated(error))
-      start = host_seconds()
-      call engine%timestep(done + steps + 1, steps, error)
-      done = done + steps
-      if (done > 0) spent = spent + host_seconds() - start
-    end do
-    if (.not. allocated(error)) rate = done*product(real(grid%n, dp))/spent
-    call engine%free()
+    rate = TrialRate(engine, product(real(grid%n, dp)), steps, seconds, error)
   end function Fd3dTrial
 
   !> Rock at rest with the layers of the scheme, no source, one receiver.

@@ -1,6 +1,6 @@
 !> The kernel variants of the 3D solver (variants.f90), which one a rank computes with, and engines of them.
 module fd3d_variants_m
-  use error_m, only: error_t, Fail, FailFromC
+  use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_need, fd3d_variant_about, fd3d_variant_built, fd3d_variant_count, fd3d_variant_name, &
                     fd3d_variant_needs_gpu
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
@@ -8,7 +8,7 @@ module fd3d_variants_m
   use fd3d_native_m, only: fd3d_native_t, Native3dCfg
   use iso_c_binding, only: c_long
   use kinds_m, only: dp
-  use text_m, only: CString, Join
+  use text_m, only: CString
   use variants_m, only: variants_t
   implicit none
   private
@@ -61,17 +61,15 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_native_t), allocatable :: native
     character(:), allocatable :: variant
-    variant = name
-    if (name == 'auto') variant = Fd3dVariantFor(name, .false.)
+    call fd3d_variants%known(name, variant, error)
+    if (allocated(error)) return
     if (variant == 'fortran') then
       allocate (fd3d_fortran_t :: engine)
-    else if (fd3d_variants%number(variant) >= 0) then
+    else
       allocate (native)
       native%variant = variant
       native%gpu = fd3d_variants%needs_gpu(variant)
       call move_alloc(native, engine)
-    else
-      call Fail(error, 'no kernel variant "'//name//'" in this build, which has: '//Join(fd3d_variants%list()))
     end if
   end subroutine Fd3dEngineNew
 

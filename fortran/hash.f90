@@ -12,9 +12,9 @@ module hash_m
     integer(i8) :: h(2) = [1_i8, 2_i8]
   end type hash_t
 
-  !> Mixes in an integer, reals, or another fingerprint.
+  !> Mixes in an integer, a real, a checksum, or another fingerprint.
   interface HashAdd
-    module procedure AddInteger, AddReal, AddHash
+    module procedure AddInteger, AddReal, AddSum, AddHash
   end interface HashAdd
 
 contains
@@ -33,6 +33,15 @@ contains
     call AddInteger(hash, bits(1))
     call AddInteger(hash, bits(2))
   end subroutine AddReal
+
+  !> All 64 bits, in parts smaller than the prime.
+  pure subroutine AddSum(hash, sum)
+    type(hash_t), intent(inout) :: hash
+    integer(i8), intent(in) :: sum
+    call AddInteger(hash, int(ibits(sum, 0, 31)))
+    call AddInteger(hash, int(ibits(sum, 31, 31)))
+    call AddInteger(hash, int(ibits(sum, 62, 2)))
+  end subroutine AddSum
 
   pure subroutine AddHash(hash, other)
     type(hash_t), intent(inout) :: hash

@@ -17,6 +17,7 @@ module solver_m
     real(dp) :: seconds = 0                   !< of the time loop so far
   end type moment_t
 
+  !> `self` is a target where a solver may look at its engine through a pointer (timeloop.f90).
   type, abstract :: solver_t
   contains
     procedure(setup_i), deferred :: setup
@@ -24,10 +25,10 @@ module solver_m
     procedure(advance_i), deferred :: advance
     procedure(fraction_i), deferred :: fraction
     procedure(gather_i), deferred :: gather
-    procedure(need_i), deferred :: need
+    procedure(need_i), deferred, nopass :: need
     procedure(choose_i), deferred, nopass :: choose
     procedure(free_i), deferred :: free
-    procedure :: trial => NoTrial
+    procedure, nopass :: trial => NoTrial
     procedure :: passport => NoPassport
     procedure :: moment => NoMoment
     procedure :: state_size => NoState
@@ -84,9 +85,8 @@ module solver_m
     end function choose_i
 
     !> Memory of its device that a shot takes [bytes], in a window with `traces` traces; 0: the host's.
-    real(dp) function need_i(self, scheme, window, traces) result(bytes)
-      import :: solver_t, scheme_t, window_t, dp
-      class(solver_t), intent(in) :: self
+    real(dp) function need_i(scheme, window, traces) result(bytes)
+      import :: scheme_t, window_t, dp
       type(scheme_t), intent(in) :: scheme
       type(window_t), intent(in) :: window
       integer, intent(in) :: traces
@@ -95,7 +95,7 @@ module solver_m
     !> Traces at the output sampling.
     subroutine gather_i(self, gather, error)
       import :: solver_t, gather_t, error_t
-      class(solver_t), intent(inout) :: self
+      class(solver_t), intent(inout), target :: self
       type(gather_t), intent(inout) :: gather
       type(error_t), allocatable, intent(inout) :: error
     end subroutine gather_i
@@ -110,8 +110,7 @@ module solver_m
 contains
 
   !> Cell updates a second that this rank may be expected to make on its CPU cores, 0 = nobody knows.
-  real(dp) function NoTrial(self, scheme) result(rate)
-    class(solver_t), intent(in) :: self
+  real(dp) function NoTrial(scheme) result(rate)
     type(scheme_t), intent(in) :: scheme
     rate = 0
   end function NoTrial
@@ -133,14 +132,14 @@ contains
 
   !> Numbers in the state at a moment.
   integer(i8) function NoState(self, moment) result(n)
-    class(solver_t), intent(in) :: self
+    class(solver_t), intent(in), target :: self
     type(moment_t), intent(in) :: moment
     n = 0
   end function NoState
 
   !> Waits for the steps that are queued, and copies the state, (state_size). Fails when the field is not sound.
   subroutine NoSave(self, state, error)
-    class(solver_t), intent(inout) :: self
+    class(solver_t), intent(inout), target :: self
     real(sp), contiguous, intent(out) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
     call Fail(error, 'this physics has no states')
@@ -148,7 +147,7 @@ contains
 
   !> After setup: goes on from a state whose passport is this shot's, with the same bits as without interruption.
   subroutine NoLoad(self, moment, state, error)
-    class(solver_t), intent(inout) :: self
+    class(solver_t), intent(inout), target :: self
     type(moment_t), intent(in) :: moment
     real(sp), contiguous, intent(in) :: state(:)
     type(error_t), allocatable, intent(inout) :: error

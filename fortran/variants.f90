@@ -1,7 +1,8 @@
 !> The kernel variants of a solver by name: those of C (cuda_c/*_variants.def), and the readable Fortran, `fortran`.
 module variants_m
+  use error_m, only: error_t, Fail
   use iso_c_binding, only: c_char, c_int, c_null_char
-  use text_m, only: FString
+  use text_m, only: FString, Join
   implicit none
   private
   public :: variants_t
@@ -14,7 +15,7 @@ module variants_m
     procedure(count_i), deferred, nopass :: c_count
     procedure(text_i), deferred, nopass :: c_name, c_about
     procedure(flag_i), deferred, nopass :: c_needs_gpu, c_built
-    procedure :: list, names, with, about, needs_gpu, built, number, name, for_rank
+    procedure :: list, names, with, about, needs_gpu, built, number, name, known, for_rank
   end type variants_t
 
   abstract interface
@@ -129,6 +130,19 @@ contains
     if (n < 0) return
     if (self%c_name(n, len(buffer), buffer) == 0) word = FString(buffer)
   end function name
+
+  !> The name of an engine's variant where `asked` is asked for, by itself or as 'auto'. Fails on an unknown name.
+  subroutine known(self, asked, word, error)
+    class(variants_t), intent(in) :: self
+    character(*), intent(in) :: asked
+    character(:), allocatable, intent(out) :: word
+    type(error_t), allocatable, intent(inout) :: error
+    word = asked
+    if (asked == 'auto') word = self%for_rank(asked, .false.)
+    if (word == 'fortran') return
+    if (self%number(word) < 0) &
+      call Fail(error, 'no kernel variant "'//asked//'" in this build, which has: '//Join(list(self)))
+  end subroutine known
 
   !> THE rule which variant a rank computes with: on a GPU the one asked for, the best (the last there is) for auto; on CPU cores
   !> `cpu`, unless another one for them was asked for.

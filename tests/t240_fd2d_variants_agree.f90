@@ -3,7 +3,7 @@
 program t240_fd2d_variants_agree
   use check_m, only: Claim, ClaimFine, Done, Skip
   use error_m, only: error_t
-  use fd2d_m, only: fd2d_t, Fd2dTimestep
+  use fd2d_m, only: fd2d_t
   use fd2d_variants_m, only: fd2d_variants
   use gather_m, only: gather_t
   use gpu_m, only: GpuThere
@@ -108,7 +108,7 @@ contains
       left = scene%scheme%nt
       do while (left > 0 .and. .not. allocated(error))
         n = min(pieces(i), left)
-        call Fd2dTimestep(solver, n, error)
+        call solver%timestep(n, error)
         left = left - n
       end do
       if (.not. allocated(error)) call solver%gather(gather(i), error)

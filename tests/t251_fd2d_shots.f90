@@ -24,7 +24,7 @@ program t251_fd2d_shots
   use, intrinsic :: ieee_exceptions, only: ieee_set_flag, ieee_set_halting_mode, ieee_usual
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
-  use fd2d_m, only: fd2d_t, Fd2dTimestep
+  use fd2d_m, only: fd2d_t
   use fd2d_variants_m, only: fd2d_variants
   use gather_m, only: gather_t
   use green_m, only: GreenPressure, rate_t, RateNew
@@ -259,14 +259,14 @@ contains
     real(dp), intent(in) :: seconds
     real(sp), allocatable :: sigma(:, :)
     call solver%setup(scene%scheme, scene%window, scene%shot, error)
-    if (.not. allocated(error)) call Fd2dTimestep(solver, 100, error)
+    if (.not. allocated(error)) call solver%timestep(100, error)
     call ClaimFine(error, 'a hundred sound steps')
     solver%seconds = seconds
     allocate (sigma(solver%grid%nx, solver%grid%nz))
     call solver%engine%field(0, sigma, error)
     sigma(cell(1), cell(2)) = bad
     call solver%engine%set_field(0, sigma, error)
-    call Fd2dTimestep(solver, steps, error)
+    call solver%timestep(steps, error)
     if (steps < 10 .and. allocated(error)) &
       call Claim(index(error%message, 'step 100 of ') > 0 .and. index(error%message, '(cell '//Str(cell(1))//', '// &
                  Str(cell(2))//' of ') > 0, 'bad since step 100 at cell '//Str(cell(1))//', '//Str(cell(2))//': '//error%message)

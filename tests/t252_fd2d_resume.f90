@@ -3,7 +3,7 @@ program t252_fd2d_resume
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use checksum_c, only: checksum_floats
   use error_m, only: error_t
-  use fd2d_m, only: fd2d_t, Fd2dTimestep
+  use fd2d_m, only: fd2d_t
   use fd2d_variants_m, only: fd2d_variants
   use gather_m, only: gather_t
   use gpu_m, only: GpuThere
@@ -62,7 +62,7 @@ contains
     type(scene_t), intent(in) :: scene
     integer, intent(in) :: steps
     if (.not. allocated(error)) call solver%setup(scene%scheme, scene%window, scene%shot, error)
-    if (steps > 0 .and. .not. allocated(error)) call Fd2dTimestep(solver, steps, error)
+    if (steps > 0 .and. .not. allocated(error)) call solver%timestep(steps, error)
   end subroutine Start
 
   subroutine Finish(solver, gather, sum)

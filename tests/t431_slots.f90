@@ -40,8 +40,8 @@ module pretended_m
     integer :: turns = 0, record = 0
     character(:), allocatable :: variant
   contains
-    procedure :: setup, modfd, advance, fraction => PartDone, gather => MakeGather, need, free
-    procedure, nopass :: choose
+    procedure :: setup, modfd, advance, fraction => PartDone, gather => MakeGather, free
+    procedure, nopass :: choose, need
   end type device_t
 
   integer, parameter :: long = 60
@@ -239,7 +239,7 @@ contains
   end function PartDone
 
   subroutine MakeGather(self, gather, error)
-    class(device_t), intent(inout) :: self
+    class(device_t), intent(inout), target :: self
     type(gather_t), intent(inout) :: gather
     type(error_t), allocatable, intent(inout) :: error
     gather%nt = 1
@@ -253,8 +253,7 @@ contains
     if (self%variant /= 'cpu') flying = flying - 1
   end subroutine MakeGather
 
-  real(dp) function need(self, scheme, window, traces)
-    class(device_t), intent(in) :: self
+  real(dp) function need(scheme, window, traces)
     type(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     integer, intent(in) :: traces

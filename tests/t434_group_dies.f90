@@ -19,8 +19,8 @@ module doomed_m
     integer :: turns = 0
     logical :: victim = .false.
   contains
-    procedure :: setup, modfd, advance, fraction => PartDone, gather => MakeGather, need, free
-    procedure, nopass :: choose
+    procedure :: setup, modfd, advance, fraction => PartDone, gather => MakeGather, free
+    procedure, nopass :: choose, need
   end type doomed_t
 
 contains
@@ -58,14 +58,13 @@ contains
   end function PartDone
 
   subroutine MakeGather(self, gather, error)
-    class(doomed_t), intent(inout) :: self
+    class(doomed_t), intent(inout), target :: self
     type(gather_t), intent(inout) :: gather
     type(error_t), allocatable, intent(inout) :: error
     call Fail(error, 'a shot that never ends has no gather')
   end subroutine MakeGather
 
-  real(dp) function need(self, scheme, window, traces)
-    class(doomed_t), intent(in) :: self
+  real(dp) function need(scheme, window, traces)
     type(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     integer, intent(in) :: traces

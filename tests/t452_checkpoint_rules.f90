@@ -18,9 +18,9 @@ module counter_m
     logical :: bad = .false.
     character(:), allocatable :: name
   contains
-    procedure :: setup, modfd, advance, fraction => Part, gather => NoGather, need, free, passport, moment, state_size
+    procedure :: setup, modfd, advance, fraction => Part, gather => NoGather, free, passport, moment, state_size
     procedure :: save => save_state, load
-    procedure, nopass :: choose
+    procedure, nopass :: choose, need
   end type counter_t
 
 contains
@@ -53,13 +53,12 @@ contains
   end function Part
 
   subroutine NoGather(self, gather, error)
-    class(counter_t), intent(inout) :: self
+    class(counter_t), intent(inout), target :: self
     type(gather_t), intent(inout) :: gather
     type(error_t), allocatable, intent(inout) :: error
   end subroutine NoGather
 
-  real(dp) function need(self, scheme, window, traces)
-    class(counter_t), intent(in) :: self
+  real(dp) function need(scheme, window, traces)
     type(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     integer, intent(in) :: traces
@@ -89,13 +88,13 @@ contains
   end function moment
 
   integer(i8) function state_size(self, moment) result(n)
-    class(counter_t), intent(in) :: self
+    class(counter_t), intent(in), target :: self
     type(moment_t), intent(in) :: moment
     n = self%numbers + moment%step
   end function state_size
 
   subroutine save_state(self, state, error)
-    class(counter_t), intent(inout) :: self
+    class(counter_t), intent(inout), target :: self
     real(sp), contiguous, intent(out) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
     state = real(self%step, sp)
@@ -103,7 +102,7 @@ contains
   end subroutine save_state
 
   subroutine load(self, moment, state, error)
-    class(counter_t), intent(inout) :: self
+    class(counter_t), intent(inout), target :: self
     type(moment_t), intent(in) :: moment
     real(sp), contiguous, intent(in) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
