@@ -8,6 +8,7 @@ import concurrent.futures
 import hashlib
 import os
 import re
+import shutil
 import struct
 import sys
 import time
@@ -485,8 +486,12 @@ good("density on a wider grid than velocity", deck={**NC, "rho": "rho.nc"},
      make=both(nc(), lambda f: netcdf(f / "rho.nc", x=np.arange(-30, 170) * 8.0, var="rho", units="kg m-3")))
 
 with concurrent.futures.ThreadPoolExecutor(4) as pool:
-    for case in pool.map(Case.run, cases):
-        case.judge()
+    list(pool.map(Case.run, cases))
+for case in cases:
+    if case.seconds > SECONDS:          # four at a time on a busy machine: by itself it must be in time
+        shutil.rmtree(case.folder)
+        case.run()
+    case.judge()
 wrong = sum(not c.accepted for c in cases)
 claim(wrong >= 70, f"{wrong} bad inputs, must be 70 or more; {len(cases) - wrong} odd but right; the slowest "
       f"took {max(c.seconds for c in cases):.1f} s, bound {SECONDS} s")
