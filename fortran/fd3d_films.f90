@@ -51,7 +51,7 @@ contains
             call ReadField(trim(fields(f)), frame, error)
             if (allocated(error)) return
             self%frame = [self%frame, frame]
-            self%film = [self%film, NewFilm(self, frame, trim(fields(f)))]
+            self%film = [self%film, NewFilm(self, frame, trim(fields(f)), planes(p) == 'top')]
           end do
         end do
       end if
@@ -162,12 +162,14 @@ contains
     end select
   end subroutine ReadField
 
-  !> A film without its pictures.
-  type(film_t) function NewFilm(self, frame, field) result(film)
+  !> A film without its pictures; `top`: asked for as the top. Different cells have different names, whatever the spacing.
+  type(film_t) function NewFilm(self, frame, field, top) result(film)
     class(fd3d_state_t), intent(in) :: self
     type(frame_t), intent(in) :: frame
     character(*), intent(in) :: field
+    logical, intent(in) :: top
     character(*), parameter :: letters = 'xyz'
+    real(dp) :: parts                         ! of a metre that the name counts in
     film%axis = frame%axis
     film%place = self%corner(frame%axis) + (frame%index - 0.5_dp)*self%grid%d(frame%axis)
     film%n = pack(self%nf, [1, 2, 3] /= frame%axis)
@@ -177,11 +179,13 @@ contains
     film%about = 'velocity v'//field(len(field):)//' in the uppermost cells'
     if (field == 'p') film%about = 'pressure in the uppermost cells'
     if (frame%ground) film%about = film%about//' below the air'
-    if (frame%axis == 3 .and. frame%index == self%pad(3) + 1) return
-    film%name = field//'_'//letters(frame%axis:frame%axis)//Str(nint(film%place))
+    if (top) return
+    parts = merge(1.0_dp, 1000.0_dp, self%grid%d(frame%axis) >= 1)
+    film%name = field//'_'//letters(frame%axis:frame%axis)//trim(merge('m', ' ', film%place < 0))// &
+                Str(nint(parts*abs(film%place), i8))
+    if (parts > 1) film%name = film%name//'mm'
     film%about = film%about(:index(film%about, ' in the'))//'in the plane '//letters(frame%axis:frame%axis)//' = '// &
                  Str(film%place, 9)//' m'
-    if (film%place < 0) film%name = field//'_'//letters(frame%axis:frame%axis)//'m'//Str(-nint(film%place))
   end function NewFilm
 
   !> The row of cells that the maps are of.

@@ -320,18 +320,27 @@ contains
     integer :: i
     allocate (list, source=SplitList(job%snapshot_planes))
     do i = 1, size(list)
-      if (list(i) == 'top') cycle
-      call ToReal(trim(list(i)(2:)), place, ok)
-      if (.not. ok .or. index('xyz', list(i)(1:1)) == 0) then
+      ok = list(i) == 'top'
+      if (.not. ok) call ToReal(trim(list(i)(2:)), place, ok)
+      if (.not. ok .or. (list(i) /= 'top' .and. index('xyz', list(i)(1:1)) == 0)) then
         call t%blame('snapshot_planes', "holds '"//trim(list(i))//"': give top, or x, y or z and a place [m], joined by commas")
-        exit
+      else if (any(list(:i - 1) == list(i))) then
+        call t%blame('snapshot_planes', 'holds '//trim(list(i))//' twice: give each once')
+      else
+        cycle
       end if
+      exit
     end do
     deallocate (list)
     allocate (list, source=SplitList(job%snapshot_fields))
     do i = 1, size(list)
-      if (any(list(i) == [character(32) :: 'vx', 'vy', 'vz', 'p'])) cycle
-      call t%blame('snapshot_fields', "holds '"//trim(list(i))//"': give any of vx, vy, vz, p, joined by commas")
+      if (.not. any(list(i) == [character(32) :: 'vx', 'vy', 'vz', 'p'])) then
+        call t%blame('snapshot_fields', "holds '"//trim(list(i))//"': give any of vx, vy, vz, p, joined by commas")
+      else if (any(list(:i - 1) == list(i))) then
+        call t%blame('snapshot_fields', 'holds '//trim(list(i))//' twice: give each once')
+      else
+        cycle
+      end if
       exit
     end do
   end subroutine CheckPlanes

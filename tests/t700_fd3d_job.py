@@ -20,7 +20,7 @@ from check import claim, done  # noqa: E402
 from mini3d import command, make, run, traces  # noqa: E402
 from minisurvey import differences  # noqa: E402
 
-FILMS = dict(snapshot=0.1, snapshot_planes="top,y20,x300", snapshot_fields="vz,p", pgv="y")
+FILMS = dict(snapshot=0.1, snapshot_planes="top,y20,x300,z5", snapshot_fields="vz,p", pgv="y")
 make(shots=2, components="vx,vy,vz,p,szz,exy,wz", **FILMS)
 
 
@@ -103,6 +103,7 @@ with xr.open_dataset("one.nc.snap11.nc") as ds:
           f"{len(ds['time'])} pictures from t = {ds['time'].values[0]:.4f} s, every {steps[0]:.4f} s")
     claim(np.allclose(np.diff(ds["x"].values), 40) and ds["z"].values[0] == 20, "coordinates are centres of cells")
     claim(float(ds["pgv_vertical"].max()) >= float(np.abs(ds["vz_top"]).max()) > 0, "no picture of the top exceeds the map")
+    claim(np.array_equal(ds["vz_z20"], ds["vz_top"]), "the plane z5 in the uppermost cells stands beside the top, as z20")
     claim(zlib.crc32(ds["vz_top"].values.astype(">f4").tobytes()) == int(ds["vz_top_checksum"]), "the checksum of a film")
 
 # --- killed in the midst -----------------------------------------------------------------------------------------------

@@ -79,6 +79,9 @@ refused("strain at the end of a grid without layers", "receivers of exx", "too c
         components="vx,exx")
 refused("a plane outside", "'z5000' lies outside the window of shot record 11, 0 .. 440 m along z", snapshot=0.1,
         snapshot_planes="top,z5000")
+refused("two planes in the same cells", "'z101' and another plane lie in the same cells of shot record 11", "leave one", snapshot=0.1,
+        snapshot_planes="top,z-0,x100,z100,z101")
+refused("a plane and a field twice", "holds top twice", "holds vz twice", snapshot=0.1, snapshot_planes="top,top", snapshot_fields="vz,p,vz")
 refused("too many pictures", "are too large, at most 2e9", layers=ROCK, snapshot=0.0005, tmax=400, dt_out=0.02, snapshot_planes="top,y20,x300",
         dt=0.0005, depth=1200, aperture=900)
 refused("a map below the window", "pgv_depth = 9000 m lies below", pgv="y", pgv_depth=9000)
