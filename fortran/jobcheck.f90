@@ -187,6 +187,9 @@ contains
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
     if (.not. t%sound('wavelet')) return
+    if (job%three_d) then
+      if (job%source == 'fault') return             ! its histories take the place of the wavelet
+    end if
     if (job%wavelet == 'ricker' .and. t%sound('fpeak,fmax')) then
       if (job%fmax > 0 .and. job%fmax < job%fpeak) call t%blame('fmax', 'is below the peak frequency, '//t%said('fpeak')// &
                                                                 ': give at least fpeak, or 0 for the end of the spectrum')

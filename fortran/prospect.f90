@@ -3,6 +3,7 @@ module prospect_m
   use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use error_m, only: error_t, Fail
   use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dNear
+  use fault_m, only: FaultHash
   use faults_m, only: FaultAdd, faults_t, FaultsRaise
   use files_m, only: Crc32, Hex
   use keymap_m, only: keymap_t, KeymapRead, KeymapShot
@@ -196,14 +197,14 @@ contains
     associate (c => prospect%scheme, j => prospect%job)
       s = ' '//Str(c%dy, 17)//' '//j%absorb//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%attenuates)//' '// &
           Str(c%q_band(1), 12)//' '//Str(c%q_band(2), 12)//' '//Str(c%q_ref, 12)
-      allocate (x, source=SourceNumbers(c%source))
-      if (c%source%kind /= source_fault) then
-        do i = 1, size(x)
-          s = s//' '//Str(x(i), 17)
-        end do
-      else
-        s = s//' '//Str(size(x))//' '//Str(sum(x), 17)//' '//Str(sum(x**2), 17)//' '//Str(sum(real(c%source%fault%rate, dp)), 17)
+      if (c%source%kind == source_fault) then
+        s = s//' '//FaultHash(c%source%fault)
+        return
       end if
+      allocate (x, source=SourceNumbers(c%source))
+      do i = 1, size(x)
+        s = s//' '//Str(x(i), 17)
+      end do
     end associate
   end function Words3d
 

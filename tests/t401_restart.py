@@ -99,6 +99,7 @@ before = open("soft.nc", "rb").read()
 r = run("par=job.par", "output=soft.nc", "fpeak=13")
 claim(r.returncode == 1 and "overwrite=y" in r.stderr and open("soft.nc", "rb").read() == before,
       "another wavelet on the same output is refused and nothing is touched: " + r.stderr.strip().splitlines()[0][:160])
+claim("other here: parameters (fpeak = 13, was" in r.stderr, "what is other is told: " + r.stderr.strip()[-80:])
 os.rename("soft.nc.journal", "away")
 r = run("par=job.par", "output=soft.nc")
 claim(r.returncode == 1 and open("soft.nc", "rb").read() == before, "an output without its journal is refused: " + r.stderr.strip()[:160])
