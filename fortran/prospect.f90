@@ -7,7 +7,8 @@ module prospect_m
   use faults_m, only: FaultAdd, faults_t, FaultsRaise
   use files_m, only: Crc32, Hex
   use keymap_m, only: keymap_t, KeymapRead, KeymapShot
-  use kinds_m, only: dp
+  use hash_m, only: hash_t, HashAdd, HashText
+  use kinds_m, only: dp, sp
   use log_m, only: LogInfo, LogWarn
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape
   use params_m, only: job_t
@@ -174,12 +175,27 @@ contains
       s = Str(c%dx, 17)//' '//Str(c%dz, 17)//' '//Str(c%dt, 17)//' '//Str(c%nt)//' '//Str(c%t_start, 17)//' '//Str(c%dt_out, 17)// &
           ' '//Str(c%nt_out)//' '//Str(c%half_length)//' '//Str(c%w(1), 17)//' '//Str(c%npml)//' '//Str(maxval(SchemePad(c)))// &
           ' '//j%top//' '//c%components//' '//Positions(j)//' '//j%regrid//' '//Str(j%aperture, 17)//' '//Str(j%depth, 17)// &
-          ' '//Str(c%time_correction)//' '//Str(sum(real(c%q, dp)), 12)//' '//Str(sum(real(c%q, dp)**2), 12)// &
-          ' '//Str(maxloc(abs(c%q), 1))
+          ' '//Str(c%time_correction)//' '//HistoryHash(c%q)
       if (c%dy > 0) s = s//Words3d(prospect)
       s = trim(prospect%keymap%hash)//'-'//trim(prospect%model%hash)//'-'//Hex(Crc32(s))
     end associate
   end function ProspectFingerprint
+
+  !> 16 digits that differ when a history does, by 1e-4 of its peak or the peak by 1e-5; not by the last bits, which another machine's
+  !> sines may have otherwise.
+  pure function HistoryHash(q) result(text)
+    real(sp), intent(in) :: q(:)
+    character(16) :: text
+    type(hash_t) :: hash
+    real(dp) :: peak
+    integer :: n
+    peak = max(real(maxval(abs(q)), dp), tiny(peak))
+    call HashAdd(hash, anint(1.0e5_dp*log(peak)))
+    do n = 1, size(q)
+      call HashAdd(hash, nint(1.0e4_dp*q(n)/peak))
+    end do
+    text = HashText(hash)
+  end function HistoryHash
 
   pure function Positions(job) result(s)
     type(job_t), intent(in) :: job
