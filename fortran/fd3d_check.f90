@@ -273,17 +273,19 @@ contains
 
   ! --- pieces ---------------------------------------------------------------------------------------------------------
 
-  !> The window's cell that holds x; a place on the last face belongs to the last cell.
+  !> The window's cell that holds x; a place on an outermost face, up to rounding, belongs to the outermost cell.
   pure function CellOf(window, x) result(c)
     type(window_t), intent(in) :: window
     real(dp), intent(in) :: x(3)
+    real(dp), parameter :: on_face = 2e-6_dp      ! of a cell, what EarthShape lets pass
     integer :: c(3), n(3)
     real(dp) :: place(3)
     n = [window%nx, window%ny, window%nz]
     place = (x - [window%x0, window%y0, window%z0])/[window%dx, window%dy, window%dz]
     place = max(-1.0_dp, min(place, n + 1.0_dp))
     c = floor(place) + 1
-    where (place >= n .and. place <= n*(1 + 1e-9_dp)) c = n
+    where (place >= n .and. place <= n + on_face) c = n
+    where (place < 0 .and. place >= -on_face) c = 1
   end function CellOf
 
   !> Where the ground is below a cell in the air.

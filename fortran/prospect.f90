@@ -181,8 +181,8 @@ contains
     end associate
   end function ProspectFingerprint
 
-  !> 16 digits that differ when a history does, by 1e-4 of its peak or the peak by 1e-5; not by the last bits, which another machine's
-  !> sines may have otherwise.
+  !> 16 digits that differ when a history does, by 1e-4 of its peak or the peak by 1e-5; not by the last bits, which another
+  !> machine may have otherwise.
   pure function HistoryHash(q) result(text)
     real(sp), intent(in) :: q(:)
     character(16) :: text

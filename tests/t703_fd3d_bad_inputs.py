@@ -132,6 +132,21 @@ volume()
 refused("a model smaller than the survey", "lies outside the model, x = 0 .. 960", "larger model",
         keymap="spread cable fixed x0=203.4 interval=43.7 channels=5 depth=52.3 y=341.7\nshot 11 1200 100 cable y=300\n", **V)
 
+# Samples 33.3 m apart, written in km: the faces of the model come out with rounding, and what stands on them is inside.
+with Dataset("km.nc", "w", format="NETCDF3_CLASSIC") as ds:
+    for axis in "xyz":
+        ds.createDimension(axis, 30)
+        ds.createVariable(axis, "f8", (axis,)).units = "km"
+        ds[axis][:] = (np.arange(30) + 0.5) * 33.3 / 1000
+    ds.createVariable("vp", "f4", ("z", "y", "x")).units = "m/s"
+    ds["vp"][:] = 1500
+make(shots=1, vp="km.nc", layers="", fpeak=1, dx=None, depth=None, aperture=None)
+Path("faces.list").write_text("1 0 300 0\n2 999 400 999\n3 500 0 0\n4 999 999 500\n")
+Path("line.keymap").write_text("spread net list faces.list\nshot 11 500 300 net y=500\nshot 12 0 999 net y=0\n")
+Path("job.par").write_text(Path("job.par").read_text().replace("layers = earth.layers\n", ""))
+r = run("plan", "par=job.par")
+claim(r.returncode == 0 and "shots      2" in r.stdout, f"sources and receivers on the faces of a model in km {r.stderr.strip()[:300]}")
+
 # --- what is allowed, but said -----------------------------------------------------------------------------------------
 
 make(shots=1)
