@@ -150,6 +150,10 @@ claim(r.returncode == 0 and "shots      2" in r.stdout, f"sources and receivers 
 # --- what is allowed, but said -----------------------------------------------------------------------------------------
 
 make(shots=1)
+said = {npml: "longest wavelength at the peak frequency, 1000 m" in run("plan", "par=job.par", "absorb=sponge", f"npml={npml}").stdout
+        for npml in (12, 13)}
+claim(said == {12: True, 13: False}, f"a sponge of less than half a wavelength is told of, a wider one is not: {said}")
+make(shots=1)
 r = run("plan", "par=job.par")
 claim(r.returncode == 0 and "5 receiver(s) are closer than 5 cells to their source, the first of them channel 1 of shot record 11, 94.5"
       in r.stdout, "plan says that receivers are too close to their source")
