@@ -5,16 +5,18 @@ module prospect_m
   use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dNear
   use fault_m, only: FaultHash
   use faults_m, only: FaultAdd, faults_t, FaultsRaise
+  use fd2d_engine_m, only: fd2d_grid_t
   use files_m, only: Crc32, Hex
   use keymap_m, only: keymap_t, KeymapRead, KeymapShot
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: dp, sp
   use log_m, only: LogInfo, LogWarn
-  use model_m, only: model_t, ModelGrid, ModelRead, ModelShape
+  use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
   use params_m, only: job_t
   use scheme_m, only: scheme_t, SchemeBand, SchemeCells, SchemeDerive, SchemePad, SchemeSpacing
   use source3d_m, only: source_fault, SourceNumbers, SourceWords
   use shot_m, only: shot_t
+  use stability_m, only: StabilityStep
   use survey_m, only: survey_t
   use table_m, only: SplitList
   use text_m, only: Str, ToInt
@@ -64,6 +66,7 @@ contains
       prospect%scheme%qmin = prospect%model%earth%qmin
     else
       call SchemeDerive(job, prospect%wavelet, prospect%model%vmin, prospect%model%vmax, dx, dz, prospect%scheme, error)
+      if (.not. allocated(error)) call HeedContrasts(prospect, dx, dz, error)
     end if
     if (allocated(error)) return
     call CheckShots(prospect, error)
@@ -72,6 +75,50 @@ contains
     if (.not. allocated(error)) call ChooseSnapshots(prospect, error)
     if (.not. allocated(error)) call CheckSnapshots(prospect, error)
   end subroutine ProspectRead
+
+  !> Where densities differ much, as of air and rock, the largest stable step is smaller than the fastest wave alone would have it:
+  !> the whole model tells. A larger one that the user gave is refused.
+  subroutine HeedContrasts(prospect, dx, dz, error)
+    type(prospect_t), intent(inout) :: prospect
+    real(dp), intent(in) :: dx, dz
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: cells_most = 2.0e7_dp        ! of larger models each shot looks at its own window only
+    type(error_t), allocatable :: outside               ! told with the other faults of the geometry
+    type(job_t) :: job
+    type(shot_t) :: shot
+    type(window_t) :: window
+    type(fd2d_grid_t) :: grid
+    real(dp) :: limit
+    character(:), allocatable :: text
+    associate (s => prospect%scheme, m => prospect%model)
+      if ((m%nx*m%dx/dx)*(m%nz*m%dz/dz) > cells_most) return
+      job = prospect%job
+      job%aperture = -1
+      call KeymapShot(prospect%keymap, 1, shot)
+      if (m%rhomax > 4*m%rhomin) call ModelWindow(m, job, shot, dx, dz, window, outside)
+      if (allocated(outside) .or. .not. allocated(window%rho)) return
+      grid%half_length = s%half_length
+      grid%dx = dx
+      grid%dz = dz
+      grid%dt = s%dt
+      grid%w = s%w
+      limit = 0.98_dp*StabilityStep(window%rho*window%vp**2, window%rho, grid)   ! each shot's own window is looked at again
+      if (s%dt <= limit) return
+      text = 'the density contrasts of the model (from '//Str(m%rhomin, 4)//' to '//Str(m%rhomax, 4)//' kg/m3) '
+      if (prospect%job%dt > 0) then
+        call Fail(error, text//'make dt = '//Str(s%dt)//' s unstable: set dt to at most '//Str(limit, 4)//' s, or 0 for the '// &
+                  'largest stable step, or use half_length=1, or lessen the contrast')
+        return
+      end if
+      job = prospect%job
+      job%dt = limit
+      text = text//'need a step of '//Str(1000*limit, 4)//' ms, where the velocities alone would allow '//Str(1000*s%dt, 4)// &
+             ' ms; half_length=1 does not, and is more exact at such a contrast'
+      call SchemeDerive(job, prospect%wavelet, m%vmin, m%vmax, dx, dz, s, error)
+      if (s%warnings /= '') text = s%warnings//new_line('a')//text
+      s%warnings = text
+    end associate
+  end subroutine HeedContrasts
 
   !> The fastest wave [m/s]: with attenuation that of very high frequencies, faster than the model's.
   real(dp) function Fastest(prospect, error) result(v)
