@@ -345,9 +345,9 @@ contains
       call Warn(scheme, 'npml = '//Str(scheme%npml)//' cells absorb little: 20 keep reflections below -60 dB')
     wide = scheme%npml*max(scheme%dx, scheme%dy, scheme%dz)
     if (scheme%sponge .and. scheme%npml > 0 .and. wide < 0.5_dp*scheme%vmax/scheme%fpeak) &
-      call Warn(scheme, 'absorb=sponge: its '//Str(scheme%npml)//' cells, at most '//Str(wide, 4)//' m, are less than half of the '// &
-                'longest wavelength at the peak frequency, '//Str(scheme%vmax/scheme%fpeak, 4)//' m: they reflect some per cent, '// &
-                'the thinner the more; use absorb=pml, or a larger npml')
+      call Warn(scheme, 'absorb=sponge: its '//Str(scheme%npml)//' cells, at most '//Str(wide, 4)//' m, are less than half of '// &
+                'the longest wavelength at the peak frequency, '//Str(scheme%vmax/scheme%fpeak, 4)//' m: they reflect some '// &
+                'per cent, the thinner the more; use absorb=pml, or a larger npml')
   end subroutine WarnOfTimes
 
   subroutine Warn(scheme, text)
