@@ -93,6 +93,15 @@ for component, unit in (("szz", 1), ("vy", 6), ("exy", -1)):
               and "(M3/S)" in text and "DX, DY, DZ 40, 40, 40 M" in text,
               f"spl-export of {component}: traces bit for bit, unit {h[203]}, y of group {h[85]} and source {h[77]} cm, 3D in words {r.stderr}")
 
+r = subprocess.run([sys.executable, os.path.join(os.environ["ROOT"], "tools", "spl-keymap"), "segy", "one.segy", "--azimuth", "none",
+                    "-o", "back.keymap"], capture_output=True, text=True)
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tools"))
+from spltools.keymap import read_map  # noqa: E402
+back, asked = (read_map(name)[0] for name in ("back.keymap", "line.keymap"))
+claim(r.returncode == 0 and abs(back.sx - asked.sx) < 0.01 and abs(back.sy + 12.3) < 0.01 and np.allclose(back.rx, asked.rx, atol=0.01)
+      and np.allclose(back.ry, 41.7, atol=0.01) and np.allclose(back.rz, asked.rz, atol=0.01),
+      f"a key-map from that SEG-Y with --azimuth none has x and y of the job {r.stderr.strip()[-200:]}")
+
 # --- films and maps ----------------------------------------------------------------------------------------------------
 
 with xr.open_dataset("one.nc.snap11.nc") as ds:
