@@ -447,7 +447,9 @@ contains
   contains
     pure logical function Inside(x, y, z)
       real(dp), intent(in) :: x, y, z
-      Inside = all([x, y] >= earth%low(:2)) .and. all([x, y] <= earth%high(:2)) .and. z >= earth%low(3) .and. z <= bottom
+      real(dp) :: room(3)                     ! ends of the model come from its coordinates with rounding
+      room = on_face*earth%d
+      Inside = all([x, y, z] >= earth%low - room) .and. all([x, y, z] <= [earth%high(:2), bottom] + room)
     end function Inside
 
     pure function Place(x, y, z) result(s)

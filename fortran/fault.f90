@@ -12,14 +12,16 @@
 !> A time step gets the mean of a history over the step: no moment is lost, however coarse the steps. Where time dispersion is
 !> removed, histories are turned for that instead (turned.f90).
 module fault_m
+  use checksum_c, only: checksum_floats
   use error_m, only: error_t, Fail
   use focal_m, only: FocalPlace, FocalTensor
+  use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: dp, i8, sp
   use text_m, only: Lower, Str
   use textfile_m, only: IntegerOf, NumberOf, Shown, textfile_t, TextLine, TextOpen, TextWord
   implicit none
   private
-  public :: fault_t, FaultRead, FaultSample, FaultMoment, FaultEnd
+  public :: fault_t, FaultRead, FaultSample, FaultMoment, FaultEnd, FaultHash
   public :: FaultSlip, FaultBegin, FaultAdd, FaultDone, fault_points
 
   integer, parameter :: points_most = 2000000, fault_points = points_most
@@ -370,6 +372,35 @@ contains
   end subroutine Cut
 
   ! --- use ------------------------------------------------------------------------------------------------------------
+
+  !> 16 digits that differ when places, tensors, times or histories do: by more than a millimetre, 1e-6 of a point's tensor, 1e-6 of
+  !> its interval. Less may come from the sines of another machine, whose job may go on here.
+  function FaultHash(fault) result(text)
+    type(fault_t), intent(in) :: fault
+    character(16) :: text
+    type(hash_t) :: hash
+    real(dp) :: strength
+    integer(i8) :: sum
+    integer :: i, c
+    do i = 1, fault%n
+      strength = max(maxval(abs(fault%m(:, i))), tiny(strength))
+      do c = 1, 3
+        call HashAdd(hash, anint(1000*fault%x(c, i)))
+      end do
+      do c = 1, 6
+        call HashAdd(hash, anint(1.0e6_dp*fault%m(c, i)/strength))
+      end do
+      call HashAdd(hash, anint(1.0e6_dp*log(strength)))
+      call HashAdd(hash, merge(1, 0, fault%potency(i)))
+      call HashAdd(hash, anint(1.0e6_dp*fault%t0(i)/fault%dt(i)))
+      call HashAdd(hash, anint(1.0e6_dp*log(fault%dt(i))))
+      call HashAdd(hash, fault%start(i + 1))
+    end do
+    sum = checksum_floats(0_i8, size(fault%rate, kind=i8), fault%rate)
+    call HashAdd(hash, int(ibits(sum, 0, 31)))
+    call HashAdd(hash, int(ibits(sum, 31, 31)))
+    text = HashText(hash)
+  end function FaultHash
 
   !> q(n, steps): the mean of each history over time steps `step`, step+1, ...; step m lasts from start + (m-1) dt to start + m dt.
   !> The same bits whatever the first step is, so that a shot may go on from a state.

@@ -200,23 +200,33 @@ contains
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     character(32), allocatable :: planes(:)
-    real(dp) :: place, low(3), high(3)
+    real(dp) :: place, low(3), high(3), d(3)
     logical :: ok
     integer :: p, a
+    integer, allocatable :: cell(:)
     if (scheme%pgv .and. scheme%pgv_depth >= window%z0 + window%nz*window%dz) &
       call Fail(error, 'pgv_depth = '//Str(scheme%pgv_depth)//' m lies below the window of shot record '//Str(shot%record)// &
                 ', which ends at '//Str(window%z0 + window%nz*window%dz, 9)//' m: give a depth inside')
     if (.not. scheme%snapshot > 0 .or. allocated(error)) return
     low = [window%x0, window%y0, window%z0]
-    high = low + [window%nx*window%dx, window%ny*window%dy, window%nz*window%dz]
+    d = [window%dx, window%dy, window%dz]
+    high = low + [window%nx, window%ny, window%nz]*d
     allocate (planes, source=SplitList(scheme%planes))
+    allocate (cell(size(planes)), source=-1)
     do p = 1, size(planes)
       if (planes(p) == 'top') cycle
       a = index('xyz', planes(p)(1:1))
       call ToReal(trim(planes(p)(2:)), place, ok)
-      if (place >= low(a) .and. place < high(a)) cycle
-      call Fail(error, "snapshot_planes: '"//trim(planes(p))//"' lies outside the window of shot record "//Str(shot%record)// &
-                ', '//Str(low(a), 9)//' .. '//Str(high(a), 9)//' m along '//planes(p)(1:1))
+      if (place < low(a) .or. place >= high(a)) then
+        call Fail(error, "snapshot_planes: '"//trim(planes(p))//"' lies outside the window of shot record "//Str(shot%record)// &
+                  ', '//Str(low(a), 9)//' .. '//Str(high(a), 9)//' m along '//planes(p)(1:1))
+        return
+      end if
+      cell(p) = floor((place - low(a))/d(a))
+      if (.not. any(planes(:p - 1)(1:1) == planes(p)(1:1) .and. cell(:p - 1) == cell(p))) cycle
+      call Fail(error, "snapshot_planes: '"//trim(planes(p))//"' and another plane lie in the same cells of shot record "// &
+                Str(shot%record)//', '//Str(low(a) + cell(p)*d(a), 9)//' .. '//Str(low(a) + (cell(p) + 1)*d(a), 9)//' m along '// &
+                planes(p)(1:1)//': leave one of them out')
       return
     end do
     if (Fd3dFilmNumbers(scheme, window) > films_most) &
@@ -245,17 +255,19 @@ contains
 
   ! --- pieces ---------------------------------------------------------------------------------------------------------
 
-  !> The window's cell that holds x; a place on the last face belongs to the last cell.
+  !> The window's cell that holds x; a place on an outermost face, up to rounding, belongs to the outermost cell.
   pure function CellOf(window, x) result(c)
     type(window_t), intent(in) :: window
     real(dp), intent(in) :: x(3)
+    real(dp), parameter :: on_face = 2e-6_dp      ! of a cell, what EarthShape lets pass
     integer :: c(3), n(3)
     real(dp) :: place(3)
     n = [window%nx, window%ny, window%nz]
     place = (x - [window%x0, window%y0, window%z0])/[window%dx, window%dy, window%dz]
     place = max(-1.0_dp, min(place, n + 1.0_dp))
     c = floor(place) + 1
-    where (place >= n .and. place <= n*(1 + 1e-9_dp)) c = n
+    where (place >= n .and. place <= n + on_face) c = n
+    where (place < 0 .and. place >= -on_face) c = 1
   end function CellOf
 
   !> Where the ground is below a cell in the air.

@@ -7,7 +7,7 @@ module fd3d_films_m
   use fd3d_state_m, only: fd3d_state_t, frame_t
   use fd3d_ground_m, only: ground_rows, GroundLag
   use gather_m, only: film_t
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i8, sp
   use table_m, only: SplitList
   use text_m, only: Str
   use textfile_m, only: NumberOf
@@ -55,7 +55,7 @@ contains
             call ReadField(trim(fields(f)), frame, error)
             if (allocated(error)) return
             self%frame = [self%frame, frame]
-            call NewFilm(self, frame, trim(fields(f)), self%film(size(self%frame)))
+            call NewFilm(self, frame, trim(fields(f)), planes(p) == 'top', self%film(size(self%frame)))
           end do
         end do
       end if
@@ -166,13 +166,15 @@ contains
     end select
   end subroutine ReadField
 
-  !> A film without its pictures.
-  subroutine NewFilm(self, frame, field, film)
+  !> A film without its pictures; `top`: asked for as the top. Different cells have different names, whatever the spacing.
+  subroutine NewFilm(self, frame, field, top, film)
     class(fd3d_state_t), intent(in) :: self
     type(frame_t), intent(in) :: frame
     character(*), intent(in) :: field
+    logical, intent(in) :: top
     type(film_t), intent(inout) :: film
     character(*), parameter :: letters = 'xyz'
+    real(dp) :: parts                         ! of a metre that the name counts in
     film%axis = frame%axis
     film%place = self%corner(frame%axis) + (frame%index - 0.5_dp)*self%grid%d(frame%axis)
     film%n = pack(self%nf, [1, 2, 3] /= frame%axis)
@@ -182,11 +184,13 @@ contains
     film%about = 'velocity v'//field(len(field):)//' in the uppermost cells'
     if (field == 'p') film%about = 'pressure in the uppermost cells'
     if (frame%ground) film%about = film%about//' below the air'
-    if (frame%axis == 3 .and. frame%index == self%pad(3) + 1) return
-    film%name = field//'_'//letters(frame%axis:frame%axis)//Str(nint(film%place))
+    if (top) return
+    parts = merge(1.0_dp, 1000.0_dp, self%grid%d(frame%axis) >= 1)
+    film%name = field//'_'//letters(frame%axis:frame%axis)//trim(merge('m', ' ', film%place < 0))// &
+                Str(nint(parts*abs(film%place), i8))
+    if (parts > 1) film%name = film%name//'mm'
     film%about = film%about(:index(film%about, ' in the'))//'in the plane '//letters(frame%axis:frame%axis)//' = '// &
                  Str(film%place, 9)//' m'
-    if (film%place < 0) film%name = field//'_'//letters(frame%axis:frame%axis)//'m'//Str(-nint(film%place))
   end subroutine NewFilm
 
   !> The row of cells that the maps are of.

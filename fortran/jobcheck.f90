@@ -187,6 +187,9 @@ contains
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
     if (.not. t%sound('wavelet')) return
+    if (job%three_d) then
+      if (job%source == 'fault') return             ! its histories take the place of the wavelet
+    end if
     if (job%wavelet == 'ricker' .and. t%sound('fpeak,fmax')) then
       if (job%fmax > 0 .and. job%fmax < job%fpeak) call t%blame('fmax', 'is below the peak frequency, '//t%said('fpeak')// &
                                                                 ': give at least fpeak, or 0 for the end of the spectrum')
@@ -320,18 +323,27 @@ contains
     integer :: i
     allocate (list, source=SplitList(job%snapshot_planes))
     do i = 1, size(list)
-      if (list(i) == 'top') cycle
-      call ToReal(trim(list(i)(2:)), place, ok)
-      if (.not. ok .or. index('xyz', list(i)(1:1)) == 0) then
+      ok = list(i) == 'top'
+      if (.not. ok) call ToReal(trim(list(i)(2:)), place, ok)
+      if (.not. ok .or. (list(i) /= 'top' .and. index('xyz', list(i)(1:1)) == 0)) then
         call t%blame('snapshot_planes', "holds '"//trim(list(i))//"': give top, or x, y or z and a place [m], joined by commas")
-        exit
+      else if (any(list(:i - 1) == list(i))) then
+        call t%blame('snapshot_planes', 'holds '//trim(list(i))//' twice: give each once')
+      else
+        cycle
       end if
+      exit
     end do
     deallocate (list)
     allocate (list, source=SplitList(job%snapshot_fields))
     do i = 1, size(list)
-      if (any(list(i) == [character(32) :: 'vx', 'vy', 'vz', 'p'])) cycle
-      call t%blame('snapshot_fields', "holds '"//trim(list(i))//"': give any of vx, vy, vz, p, joined by commas")
+      if (.not. any(list(i) == [character(32) :: 'vx', 'vy', 'vz', 'p'])) then
+        call t%blame('snapshot_fields', "holds '"//trim(list(i))//"': give any of vx, vy, vz, p, joined by commas")
+      else if (any(list(:i - 1) == list(i))) then
+        call t%blame('snapshot_fields', 'holds '//trim(list(i))//' twice: give each once')
+      else
+        cycle
+      end if
       exit
     end do
   end subroutine CheckPlanes

@@ -15,7 +15,7 @@ module master_take_m
   use protocol_m, only: Answer, message_t, MSG_GATHER, MSG_MODEL, MSG_SNAPS
   use quarantine_m, only: QuarantineDone, QuarantineLost
   use shot_m, only: shot_t
-  use snapshots_m, only: FioSnapshots
+  use snapshots_m, only: FioSnapshotPath, FioSnapshots
   use store_m, only: StoreDone, StoreLost
   use survey_m, only: survey_t
   use text_m, only: Str
@@ -111,7 +111,7 @@ contains
     if (allocated(error)) return
     if (self%dealer%finished(gather%slot)) return           ! another worker was sooner
     call ProspectSurvey(self%prospect, '', survey)
-    call FioSnapshots(self%prospect%job%output//'.snap'//Str(gather%record)//'.nc', gather, survey%attribute, error)
+    call FioSnapshots(FioSnapshotPath(self%prospect%job%output, gather%record), gather, survey%attribute, error)
     if (.not. allocated(error)) return
     call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, error%message, answer)
     call MasterTrouble(self, error)

@@ -361,7 +361,7 @@ contains
     type(job_t), intent(in) :: job
     type(shot_t), intent(in) :: shot
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: faults, why
+    character(:), allocatable :: faults, why, cure
     integer :: j, n
     faults = Outside(model, job, shot%sx, shot%sz)
     if (faults /= '') faults = '; source '//faults
@@ -383,7 +383,11 @@ contains
       end do
       if (n > 1) faults = faults//' (and '//Str(n - 1)//' more receivers)'
     end if
-    if (faults /= '') call Fail(error, 'shot record '//Str(shot%record)//': '//faults(3:))
+    if (faults == '') return
+    cure = ''
+    if (index(faults, 'above the top') > 0) cure = ': depths of key-map and model count from the same zero, shift one of them'
+    if (index(faults, 'beside the model') > 0) cure = ': shift the key-map or the model along x, or give a longer model'
+    call Fail(error, 'shot record '//Str(shot%record)//': '//faults(3:)//cure)
   end subroutine ModelCheckGeometry
 
   !> '' if (x, z) [m] lies in the model, else how it does not.

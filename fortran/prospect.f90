@@ -2,18 +2,22 @@
 module prospect_m
   use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use error_m, only: error_t, Fail
+  use fault_m, only: FaultHash
+  use faults_m, only: FaultAdd, faults_t, FaultsRaise
+  use fd2d_engine_m, only: fd2d_grid_t
   use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength
   use fd3d_near_m, only: Fd3dNear
-  use faults_m, only: FaultAdd, faults_t, FaultsRaise
   use files_m, only: Crc32, Hex
+  use hash_m, only: hash_t, HashAdd, HashText
   use keymap_m, only: keymap_t, KeymapRead, KeymapShot
-  use kinds_m, only: dp
+  use kinds_m, only: dp, sp
   use log_m, only: LogInfo, LogWarn
-  use model_m, only: model_t, ModelGrid, ModelRead, ModelShape
+  use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
   use params_m, only: job_t
   use scheme_m, only: scheme_t, SchemeBand, SchemeCells, SchemeDerive, SchemePad, SchemeSpacing
   use source3d_m, only: source_fault, SourceNumbers, SourceWords
   use shot_m, only: shot_t
+  use stability_m, only: StabilityStep
   use survey_m, only: survey_t
   use table_m, only: SplitList
   use text_m, only: Str, ToInt
@@ -63,6 +67,7 @@ contains
       prospect%scheme%qmin = prospect%model%earth%qmin
     else
       call SchemeDerive(job, prospect%wavelet, prospect%model%vmin, prospect%model%vmax, dx, dz, prospect%scheme, error)
+      if (.not. allocated(error)) call HeedContrasts(prospect, dx, dz, error)
     end if
     if (allocated(error)) return
     call CheckShots(prospect, error)
@@ -71,6 +76,50 @@ contains
     if (.not. allocated(error)) call ChooseSnapshots(prospect, error)
     if (.not. allocated(error)) call CheckSnapshots(prospect, error)
   end subroutine ProspectRead
+
+  !> Where densities differ much, as of air and rock, the largest stable step is smaller than the fastest wave alone would have it:
+  !> the whole model tells. A larger one that the user gave is refused.
+  subroutine HeedContrasts(prospect, dx, dz, error)
+    type(prospect_t), intent(inout) :: prospect
+    real(dp), intent(in) :: dx, dz
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: cells_most = 2.0e7_dp        ! of larger models each shot looks at its own window only
+    type(error_t), allocatable :: outside               ! told with the other faults of the geometry
+    type(job_t) :: job
+    type(shot_t) :: shot
+    type(window_t) :: window
+    type(fd2d_grid_t) :: grid
+    real(dp) :: limit
+    character(:), allocatable :: text
+    associate (s => prospect%scheme, m => prospect%model)
+      if ((m%nx*m%dx/dx)*(m%nz*m%dz/dz) > cells_most) return
+      job = prospect%job
+      job%aperture = -1
+      call KeymapShot(prospect%keymap, 1, shot)
+      if (m%rhomax > 4*m%rhomin) call ModelWindow(m, job, shot, dx, dz, window, outside)
+      if (allocated(outside) .or. .not. allocated(window%rho)) return
+      grid%half_length = s%half_length
+      grid%dx = dx
+      grid%dz = dz
+      grid%dt = s%dt
+      grid%w = s%w
+      limit = 0.98_dp*StabilityStep(window%rho*window%vp**2, window%rho, grid)   ! each shot's own window is looked at again
+      if (s%dt <= limit) return
+      text = 'the density contrasts of the model (from '//Str(m%rhomin, 4)//' to '//Str(m%rhomax, 4)//' kg/m3) '
+      if (prospect%job%dt > 0) then
+        call Fail(error, text//'make dt = '//Str(s%dt)//' s unstable: set dt to at most '//Str(limit, 4)//' s, or 0 for the '// &
+                  'largest stable step, or use half_length=1, or lessen the contrast')
+        return
+      end if
+      job = prospect%job
+      job%dt = limit
+      text = text//'need a step of '//Str(1000*limit, 4)//' ms, where the velocities alone would allow '//Str(1000*s%dt, 4)// &
+             ' ms; half_length=1 does not, and is more exact at such a contrast'
+      call SchemeDerive(job, prospect%wavelet, m%vmin, m%vmax, dx, dz, s, error)
+      if (s%warnings /= '') text = s%warnings//new_line('a')//text
+      s%warnings = text
+    end associate
+  end subroutine HeedContrasts
 
   !> The fastest wave [m/s]: with attenuation that of very high frequencies, faster than the model's.
   real(dp) function Fastest(prospect, error) result(v)
@@ -177,12 +226,27 @@ contains
       s = Str(c%dx, 17)//' '//Str(c%dz, 17)//' '//Str(c%dt, 17)//' '//Str(c%nt)//' '//Str(c%t_start, 17)//' '//Str(c%dt_out, 17)// &
           ' '//Str(c%nt_out)//' '//Str(c%half_length)//' '//Str(c%w(1), 17)//' '//Str(c%npml)//' '//Str(maxval(SchemePad(c)))// &
           ' '//j%top//' '//c%components//' '//Positions(j)//' '//j%regrid//' '//Str(j%aperture, 17)//' '//Str(j%depth, 17)// &
-          ' '//Str(c%time_correction)//' '//Str(sum(real(c%q, dp)), 12)//' '//Str(sum(real(c%q, dp)**2), 12)// &
-          ' '//Str(maxloc(abs(c%q), 1))
+          ' '//Str(c%time_correction)//' '//HistoryHash(c%q)
       if (c%dy > 0) s = s//Words3d(prospect)
       s = trim(prospect%keymap%hash)//'-'//trim(prospect%model%hash)//'-'//Hex(Crc32(s))
     end associate
   end function ProspectFingerprint
+
+  !> 16 digits that differ when a history does, by 1e-4 of its peak or the peak by 1e-5; not by the last bits, which another
+  !> machine may have otherwise.
+  pure function HistoryHash(q) result(text)
+    real(sp), intent(in) :: q(:)
+    character(16) :: text
+    type(hash_t) :: hash
+    real(dp) :: peak
+    integer :: n
+    peak = max(real(maxval(abs(q)), dp), tiny(peak))
+    call HashAdd(hash, anint(1.0e5_dp*log(peak)))
+    do n = 1, size(q)
+      call HashAdd(hash, nint(1.0e4_dp*q(n)/peak))
+    end do
+    text = HashText(hash)
+  end function HistoryHash
 
   pure function Positions(job) result(s)
     type(job_t), intent(in) :: job
@@ -200,14 +264,14 @@ contains
     associate (c => prospect%scheme, j => prospect%job)
       s = ' '//Str(c%dy, 17)//' '//j%absorb//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%attenuates)//' '// &
           Str(c%q_band(1), 12)//' '//Str(c%q_band(2), 12)//' '//Str(c%q_ref, 12)
-      allocate (x, source=SourceNumbers(c%source))
-      if (c%source%kind /= source_fault) then
-        do i = 1, size(x)
-          s = s//' '//Str(x(i), 17)
-        end do
-      else
-        s = s//' '//Str(size(x))//' '//Str(sum(x), 17)//' '//Str(sum(x**2), 17)//' '//Str(sum(real(c%source%fault%rate, dp)), 17)
+      if (c%source%kind == source_fault) then
+        s = s//' '//FaultHash(c%source%fault)
+        return
       end if
+      allocate (x, source=SourceNumbers(c%source))
+      do i = 1, size(x)
+        s = s//' '//Str(x(i), 17)
+      end do
     end associate
   end function Words3d
 

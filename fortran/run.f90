@@ -5,7 +5,7 @@ module run_m
   use crew_m, only: PATIENCE
   use dealer_m, only: FOREVER
   use deadline_m, only: DeadlineFind
-  use files_m, only: ClockSeconds, ClockText, FileRemove, FileRename
+  use files_m, only: ClockSeconds, ClockText, FileExists, FileRemove, FileRename
   use host_c, only: host_catch_signals, host_seconds
   use kinds_m, only: dp
   use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogWarn
@@ -17,6 +17,7 @@ module run_m
   use protocol_m, only: link_t
   use roles_m, only: role_t, RolesThreads
   use scheme_m, only: scheme_t
+  use snapshots_m, only: FioSnapshotPath
   use share_m, only: ShareHear, ShareTell
   use store_m, only: store_t, StoreClose, StoreOpen
   use prospect_m, only: prospect_t, ProspectLog, ProspectRead, ProspectSurvey
@@ -69,6 +70,7 @@ contains
         call LogLines(role%warnings, .true.)
         call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
         if (warning /= '') call LogWarn(warning)
+        call WarnOfSnapshots(prospect, store, job%output)
         deadline = DeadlineFind(job%deadline, start)
         call LogInfo('shots to do: '//Str(count(.not. store%done))//' of '//Str(prospect%keymap%n)//', on '// &
                      Str(role%nworkers)//' worker(s)')
@@ -102,6 +104,24 @@ contains
     if (fault == 0) call FileRename(output//'.par.new', output//'.par', error)
     if (fault /= 0 .or. allocated(error)) call LogWarn("cannot write '"//output//".par'; the parameters stand in the output file")
   end subroutine KeepRecord
+
+  !> Shots that are done are not modelled again for the sake of snapshots: who asks for them later is told.
+  subroutine WarnOfSnapshots(prospect, store, output)
+    type(prospect_t), intent(in) :: prospect
+    type(store_t), intent(in) :: store
+    character(*), intent(in) :: output
+    integer :: i, n, first
+    n = 0
+    first = 0
+    do i = 1, size(prospect%snapshot_records)
+      if (.not. store%done(findloc(prospect%keymap%record, prospect%snapshot_records(i), 1))) cycle
+      if (FileExists(FioSnapshotPath(output, prospect%snapshot_records(i)))) cycle
+      n = n + 1
+      if (first == 0) first = prospect%snapshot_records(i)
+    end do
+    if (n > 0) call LogWarn('snapshots were asked for of '//Str(n)//' shot(s) that are done already without, the first of them '// &
+                            Str(first)//": there will be none; give another output for them, with the other shots as 'skip'")
+  end subroutine WarnOfSnapshots
 
   !> Each line of `text` to the log.
   subroutine LogLines(text, warn)

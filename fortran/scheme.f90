@@ -325,7 +325,7 @@ contains
   subroutine WarnOfTimes(scheme, job)
     type(scheme_t), intent(inout) :: scheme
     type(job_t), intent(in) :: job
-    real(dp) :: turns
+    real(dp) :: turns, wide
     if (scheme%fmax > 0.4_dp/scheme%dt_out) &
       call Warn(scheme, 'dt_out = '//Str(scheme%dt_out)//' s cannot hold frequencies up to fmax = '//Str(scheme%fmax, 4)// &
                 ' Hz: the traces are cut above '//Str(0.4_dp/scheme%dt_out, 4)//' Hz; dt_out = '//Str(0.4_dp/scheme%fmax, 3)// &
@@ -343,6 +343,11 @@ contains
       call Warn(scheme, 'npml = 0: the sides of the model reflect everything')
     if (scheme%npml > 0 .and. scheme%npml < 8) &
       call Warn(scheme, 'npml = '//Str(scheme%npml)//' cells absorb little: 20 keep reflections below -60 dB')
+    wide = scheme%npml*max(scheme%dx, scheme%dy, scheme%dz)
+    if (scheme%sponge .and. scheme%npml > 0 .and. wide < 0.5_dp*scheme%vmax/scheme%fpeak) &
+      call Warn(scheme, 'absorb=sponge: its '//Str(scheme%npml)//' cells, at most '//Str(wide, 4)//' m, are less than half of '// &
+                'the longest wavelength at the peak frequency, '//Str(scheme%vmax/scheme%fpeak, 4)//' m: they reflect some '// &
+                'per cent, the thinner the more; use absorb=pml, or a larger npml')
   end subroutine WarnOfTimes
 
   subroutine Warn(scheme, text)

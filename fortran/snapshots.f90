@@ -11,9 +11,17 @@ module snapshots_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: FioSnapshots
+  public :: FioSnapshots, FioSnapshotPath
 
 contains
+
+  !> The file of the snapshots of a shot.
+  pure function FioSnapshotPath(output, record) result(path)
+    character(*), intent(in) :: output
+    integer, intent(in) :: record
+    character(:), allocatable :: path
+    path = output//'.snap'//Str(record)//'.nc'
+  end function FioSnapshotPath
 
   !> Writes the snapshots of a gather to `path`, replacing what is there; nothing appears unless all of it succeeds. `attributes`
   !> of the file tell where they come from. The variable checksum is zlib.crc32 of the bytes of pressure as they stand in the file.

@@ -64,7 +64,8 @@ contains
     end select
   end subroutine SourceDerive
 
-  !> One line: what acts.
+  !> One line: what acts. The moment of a tensor is the root of half the sum of the squares of its nine parts (Silver & Jordan 1982,
+  !> Geophysical Journal of the Royal Astronomical Society 70, 755-787), which for a double couple is M0.
   function SourceWords(source) result(s)
     type(source3d_t), intent(in) :: source
     character(:), allocatable :: s
@@ -74,6 +75,10 @@ contains
     case (source_force)
       s = 'force ('//Str(source%force(1))//', '//Str(source%force(2))//', '//Str(source%force(3))//') N'
     case (source_moment)
+      if (all(abs(source%moment(2:3) - source%moment(1)) <= 0) .and. all(abs(source%moment(4:)) <= 0)) then
+        s = 'explosion, moment '//Str(source%moment(1), 5)//' N m (xx = yy = zz)'
+        return
+      end if
       s = 'moment tensor, moment '//Str(sqrt((sum(source%moment(:3)**2) + 2*sum(source%moment(4:)**2))/2), 5)//' N m'
     case default
       s = 'fault of '//Str(source%fault%n)//' points'

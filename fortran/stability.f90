@@ -13,7 +13,7 @@ module stability_m
   use threads_m, only: ThreadsOf
   implicit none
   private
-  public :: StabilityLimit, StabilityCheck, StabilityBound, StabilityEigenvalue
+  public :: StabilityLimit, StabilityCheck, StabilityStep, StabilityBound, StabilityEigenvalue
 
   real(dp), parameter :: reserve = 0.99_dp        !< of the homogeneous limit: covers density ratios up to harmless_ratio
   real(sp), parameter :: harmless_ratio = 4
@@ -62,12 +62,21 @@ contains
       return
     end if
     if (densest <= harmless_ratio*lightest) return
-    if (grid%dt**2*StabilityBound(kappa, rho, grid) <= 4) return
-    limit = 2*reserve/sqrt(StabilityEigenvalue(kappa, rho, grid))
+    limit = StabilityStep(kappa, rho, grid)
     if (grid%dt > limit) call Fail(error, 'the density contrasts of this window (from '//Str(lightest, 4)//' to '// &
                                    Str(densest, 4)//' kg/m3) make dt = '//Str(grid%dt)//' s unstable: set dt to at most '// &
                                    Str(limit, 4)//' s, or use half_length=1, or lessen the contrast')
   end subroutine StabilityCheck
+
+  !> The largest stable step [s] where contrasts of density may matter; huge if grid%dt is surely stable.
+  real(dp) function StabilityStep(kappa, rho, grid) result(limit)
+    real(sp), intent(in) :: kappa(:, :), rho(:, :)
+    type(fd2d_grid_t), intent(in) :: grid
+    limit = huge(limit)
+    if (maxval(rho) <= harmless_ratio*minval(rho)) return
+    if (grid%dt**2*StabilityBound(kappa, rho, grid) <= 4) return
+    limit = 2*reserve/sqrt(StabilityEigenvalue(kappa, rho, grid))
+  end function StabilityStep
 
   !> An upper bound of λ [1/s²]: by Cauchy's inequality (sum w √K x)² <= (sum |w| K)(sum |w| x²) at every velocity point, then the
   !> largest sum of what falls to one cell. Equal to λ in a homogeneous medium.

@@ -3,8 +3,9 @@
 !> Order of a commit: traces, sync, then the journal line. A shot counts as done when both are there and the checksum is right.
 !> What earlier runs have done is read and compared while new shots are modelled (StoreVerify). One run at a time: see lock.f90.
 module store_m
+  use changes_m, only: Changes
   use error_m, only: error_t, Fail
-  use files_m, only: FileExists, FileRemove
+  use files_m, only: FileExists, FileRemove, FileText
   use fio_m, only: fio_done, fio_t, fio_parked, fio_todo, FioChecksums, FioClose, FioCreate, FioMark, FioOpen, FioPut, FioStatus, &
                    FioVerify
   use gather_m, only: gather_t
@@ -80,6 +81,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     made = .false.
     call JournalOpen(store%journal, log, survey%fingerprint, survey%record, overwrite, error)
+    call TellChanges(store, path, survey, error)
     if (allocated(error)) return
     if (overwrite) call FileRemove(path, error)     ! after the journal: a kill in between leaves nothing that promises shots
     if (FileExists(path)) then
@@ -98,6 +100,49 @@ contains
     if (any(store%done) .and. .not. allocated(error)) call LogInfo(Str(count(store%done))//' shots are done already; '// &
                                                                   Str(count(store%unread))//' of them are read and verified')
   end subroutine OpenBoth
+
+  !> To the refusal of a journal of another job: what is other here, by the parameters that the last run kept and by what the
+  !> fingerprint KEY-MAP-MODEL-SCHEME is made of.
+  subroutine TellChanges(store, path, survey, error)
+    type(store_t), intent(in) :: store
+    character(*), intent(in) :: path
+    type(survey_t), intent(in) :: survey
+    type(error_t), allocatable, intent(inout) :: error
+    character(*), parameter :: parts(3) = [character(10) :: 'key-map', 'model', 'parameters']
+    type(error_t), allocatable :: none
+    character(:), allocatable :: before, what, list
+    character(16) :: was(3), is(3)
+    integer :: i
+    if (.not. allocated(error) .or. .not. allocated(store%journal%fingerprint)) return
+    if (store%journal%fingerprint == survey%fingerprint) return
+    was = Parted(store%journal%fingerprint)
+    is = Parted(survey%fingerprint)
+    what = ''
+    do i = 1, 3
+      if (was(i) /= is(i)) what = what//', '//trim(parts(i))
+    end do
+    error%message = error%message//'; other here: '//what(3:)
+    call FileText(path//'.par', before, none)
+    if (allocated(none) .or. .not. allocated(survey%attribute)) return
+    list = ''
+    do i = 1, size(survey%attribute)
+      if (survey%attribute(i)%name == 'parameters') list = Changes(before, survey%attribute(i)%text)
+    end do
+    if (list == '' .and. was(3) /= is(3)) list = 'all as before: then a wavelet or fault file, or the program'
+    if (list /= '') error%message = error%message//' ('//list//')'
+  end subroutine TellChanges
+
+  !> The three parts of a fingerprint; what stands behind the third counts to it.
+  pure function Parted(fingerprint) result(part)
+    character(*), intent(in) :: fingerprint
+    character(16) :: part(3)
+    integer :: first, second
+    first = index(fingerprint//'-', '-')
+    second = first + index(fingerprint(min(first, len(fingerprint)) + 1:)//'-', '-')
+    part(1) = fingerprint(:first - 1)
+    part(2) = fingerprint(first + 1:second - 1)
+    part(3) = fingerprint(second + 1:)
+  end function Parted
 
   ! --- what earlier runs have done -----------------------------------------------------------------------------------
 

@@ -35,6 +35,8 @@ contact("transmission at 5 points per wavelength", (2800.0, 2200.0), through, 0.
 contact("head wave at 5 points per wavelength", (2800.0, 2200.0), wide, 4.0)
 contact("head wave at 10 points per wavelength", (2800.0, 2200.0), wide, 1.0, fmax=30.0)
 contact("contrast of density alone", (1500.0, 2200.0), near + through, 2.5)
+contact("contrast of density alone, 1 to 10", (1500.0, 10000.0), near + through, 7.0)
+contact("contrast of density alone, 1 to 10, at 10 points", (1500.0, 10000.0), near + through, 3.0, fmax=30.0)
 
 # 150 m of layers 1 m thick, on a grid of 5 m: what a long wave sees is the mean of compressibility and of density.
 layer = np.random.default_rng(0).random(401) < 0.5
@@ -46,4 +48,15 @@ fine = shoot(vp, rho, 1.0, **job)[1]
 coarse = {rule: error(shoot(vp, rho, 1.0, dx=5, dz=5, regrid=rule, **job)[1], fine) for rule in ("effective", "average", "nearest")}
 claim(coarse["effective"] < 3, f"layers of 1 m on a grid of 5 m, regrid=effective: {coarse['effective']:.1f} % of the traces of "
       f"the 1 m grid, at most 3 % (average {coarse['average']:.0f} %, nearest {coarse['nearest']:.0f} %)")
+
+# Contacts everywhere: squares of 4 samples, as they are and on a grid three times finer. Their sides run between the same nodes.
+draw = np.random.default_rng(3).random((2, 31, 23))
+vp, rho = (low + 1500 * np.kron(part, np.ones((4, 4))) for low, part in zip((1500, 1000), draw))
+job = {"source": (362.0, 86.0), "receivers": [(362.0, 64.0), (480.0, 120.0), (602.0, 180.0), (300.0, 422.0)], "tmax": 0.4, "dt_out": 0.002,
+       "delay": 0.1, "regrid": "nearest"}
+for fpeak, points, bound in ((18.0, 5, 6.0), (9.0, 10, 3.0)):
+    fine = shoot(vp, rho, 6.0, fpeak=fpeak, dx=2, dz=2, **job)[1]
+    off = error(shoot(vp, rho, 6.0, fpeak=fpeak, **job)[1], fine)
+    claim(off < bound, f"squares of 4 cells of vp 1500 .. 3000 m/s, rho 1000 .. 2500 kg/m3, at {points} points per wavelength: pressure "
+          f"{off:.1f} % of the traces of a grid three times finer, at most {bound} %")
 done()

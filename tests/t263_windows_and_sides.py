@@ -82,4 +82,24 @@ for top in ("free", "pml"):
     one, two = (shoot(vp, rho, H, a, [b], **{**JOB, "top": top})[1] for a, b in ((source, receivers[0]), (receivers[0], source)))
     base = [two]
     same(f"source and receiver exchanged, top={top}", [one], 2e-5)
+
+# Air above rock asks for a smaller step than the velocities do, which the program finds by itself; it reflects as a free surface.
+shape = (101, 61)
+rock = np.broadcast_to(np.arange(shape[1]) * H > 195, shape)
+job = {**JOB, "source": (500.0, 262.0), "receivers": [(560.0, 300.0), (700.0, 350.0)], "tmax": 0.8, "fpeak": 6, "delay": 0.23,
+       "dispersion": "warn"}
+for half_length, bound in ((4, -24), (1, -55)):
+    job["half_length"] = half_length
+    air = shoot(np.full(shape, 1500.0), np.where(rock, 2000.0, 1.2), H, **{**job, "top": "pml"})[1]
+    free = shoot(np.full(shape, 1500.0), np.full(shape, 2000.0), H, model_z0=195, **job)[1]
+    off = decibels(air[None], free[None])
+    claim(off < bound, f"air of 1.2 kg/m3 above rock against a free surface, half-length {half_length}, 9 points per wavelength: "
+          f"{off:.0f} dB, bound {bound} dB")
+job["half_length"] = 4
+try:
+    shoot(np.full(shape, 1500.0), np.where(rock, 2000.0, 1.2), H, dt=0.003, **{**job, "top": "pml"})
+    claim(False, "a step too large for the contrast is refused")
+except RuntimeError as refusal:
+    told = str(refusal).strip()
+    claim("make dt = 0.003 s unstable" in told and "parked" not in told, f"a step too large for it: {told[-160:]}")
 done()

@@ -216,7 +216,7 @@ contains
     shot%sx = -500.1_dp
     call Refused('shot record 12: source at x = -500.1 m lies beside the model, x = -500 .. 1500 m', 'a source beside the model')
     shot%sz = -1
-    call Refused('above the top of the model', 'a source in the air')
+    call Refused('above the top of the model, z = 0 m: depths of key-map and model count from the same zero', 'a source in the air')
     shot%sz = 401
     call Refused('below the model, which ends at z = 400 m', 'a source below the model')
     job%top = 'free'
@@ -237,6 +237,8 @@ contains
     shot%sx = 5000
     shot%rz = -1
     call Refused('source at x = 5000 m lies beside the model, x = -500 .. 1500 m; receiver 1 of 3', 'all faults of a shot at once')
+    shot%sx = 5000
+    call Refused('x = -500 .. 1500 m: shift the key-map or the model along x', 'and what to do')
     shot%sx = 5000
     call ModelWindow(model, job, shot, 20.0_dp, 10.0_dp, w, error)
     call ClaimFails(error, 'beside the model', 'no window is cut for a shot outside')

@@ -241,6 +241,8 @@ with xr.open_dataset(snaps[0]) as ds, xr.open_dataset(snaps[1]) as other, xr.ope
     claim(dict(g.sizes) == {"shot": 2, "receiver": 6, "time": 101} and g.pressure.units == "Pa",
           f"xarray reads the gathers: {dict(g.sizes)}")
 model("nosnap.nc", "aperture=150")
+late = run("par=job.par", "output=nosnap.nc", "aperture=150", "snapshot=0.05", "snapshot_shots=102,101")
+told(late, 0, "snapshots of shots that are done already", "of 2 shot(s) that are done already without, the first of them 102")
 claim(traces("nosnap.nc").tobytes() == traces("s.nc").tobytes(), "snapshots change no bit of the traces")
 
 # --- status while a run lives, when it is killed, when it ends ------------------------------------------------------------

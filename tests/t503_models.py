@@ -72,15 +72,15 @@ def holds(path, variable, values, dx, dz, x0, z0, unit):
         )
 
 
-def segy(path, values, kind=1, cdp=True, feet=False, dt=4000):
+def segy(path, values, kind=1, cdp=True, feet=False, dt=4000, place=lambda i: (10000 + 125 * i, 0), scalar=-10):
     spec = segyio.spec()
     spec.format, spec.samples, spec.tracecount = kind, np.arange(NZ) * dt / 1000.0, NX
     with segyio.create(path, spec) as file:
         file.bin.update({segyio.BinField.MeasurementSystem: 2 if feet else 1, segyio.BinField.Interval: dt})
         for i in range(NX):
-            words = {segyio.TraceField.TRACE_SAMPLE_COUNT: NZ, segyio.TraceField.SourceGroupScalar: -10}
+            words = {segyio.TraceField.TRACE_SAMPLE_COUNT: NZ, segyio.TraceField.SourceGroupScalar: scalar}
             if cdp:
-                words.update({segyio.TraceField.CDP_X: 10000 + 125 * i})
+                words.update(zip((segyio.TraceField.CDP_X, segyio.TraceField.CDP_Y), place(i)))
             file.header[i] = words
             file.trace[i] = np.ascontiguousarray(values[:, i])
     return path
@@ -94,6 +94,26 @@ def su(path, values, order='<', d1=5.0, d2=12.5):
             head[180:196] = np.array([d1, 20.0, d2, 300.0], dtype=order + 'f4').tobytes()
             file.write(bytes(head) + values[:, i].astype(order + 'f4').tobytes())
     return path
+
+
+def test_lines():
+    """Sections whose traces do not simply run to larger x."""
+    words = ('--variable', 'vp', '--unit', 'm/s', '--dz', 5, '--overwrite', '-o', 'line.nc')
+    falling = segy('falling.segy', section(), place=lambda i: (10000 - 125 * i, 70))
+    said = fine('traces towards smaller x', 'segy', falling, *words)
+    holds('line.nc', 'vp', section()[:, ::-1], 12.5, 5, 750, 0, 'm/s')
+    claim('turned round' in said, 'they are turned round, which is told')
+    fine('the same with --x0, the x of the first trace', 'segy', falling, *words, '--x0', 5)
+    holds('line.nc', 'vp', section(), 12.5, 5, 5, 0, 'm/s')
+    rounded = segy('rounded.segy', section(), place=lambda i: (round(100 + 12.5 * i), 0), scalar=1)
+    fine('coordinates in whole metres', 'segy', rounded, *words)
+    holds('line.nc', 'vp', section(), 12.5, 5, 100, 0, 'm/s')
+    slanted = segy('slanted.segy', section(), place=lambda i: (50000 + 75 * i, 8000 - 100 * i))
+    said = fine('a line across the map', 'segy', slanted, *words)
+    holds('line.nc', 'vp', section(), 12.5, 5, 0, 0, 'm/s')
+    claim('--azimuth 143.130 --origin 5000.00 800.00' in said, 'how to put shots on it is told')
+    uneven = segy('uneven.segy', section(), place=lambda i: (10000 + 125 * i + 60 * (i == 7), 0))
+    refused('give --dx', 'one trace 6 m off', 'segy', uneven, '--variable', 'vp', '--unit', 'm/s', '--dz', 5)
 
 
 def test_segy():
@@ -164,6 +184,7 @@ def test_segy():
         'feet.nc',
     )
     holds('feet.nc', 'vp', section(), 12.5 * 0.3048, 5, 304.8, 0, 'm/s')
+    test_lines()
     fine(
         'density in g/cm3',
         'segy',

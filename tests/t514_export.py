@@ -67,6 +67,7 @@ raw = open('p.segy', 'rb').read()
 claim(len(raw) == 3600 + 15 * (240 + 160), f'{len(raw)} bytes: 3600 + 15 x 400')
 claim(raw[:3].decode('cp037') == 'C 1' and all(raw[i * 80:i * 80 + 3].decode('cp037') == f'C{i + 1:2d}' for i in range(40)),
       'the textual header is EBCDIC, 40 lines numbered')
+claim('VP (M/S), 1?000' in segyheader.textual(['VP [M/S], 1~000']).decode('cp037'), 'units in square brackets stand in round ones')
 at = 3600 + 6 * 400
 claim(struct.unpack('>i', raw[at + 72:at + 76])[0] == 105025 and struct.unpack('>h', raw[at + 70:at + 72])[0] == -100
       and struct.unpack('>H', raw[at + 114:at + 116])[0] == 40 and struct.unpack('>f', raw[at + 240:at + 244])[0]

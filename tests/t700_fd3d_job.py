@@ -20,7 +20,7 @@ from check import claim, done  # noqa: E402
 from mini3d import command, make, run, traces  # noqa: E402
 from minisurvey import differences  # noqa: E402
 
-FILMS = dict(snapshot=0.1, snapshot_planes="top,y20,x300", snapshot_fields="vz,p", pgv="y")
+FILMS = dict(snapshot=0.1, snapshot_planes="top,y20,x300,z5", snapshot_fields="vz,p", pgv="y")
 make(shots=2, components="vx,vy,vz,p,szz,exy,wz", **FILMS)
 
 
@@ -93,6 +93,15 @@ for component, unit in (("szz", 1), ("vy", 6), ("exy", -1)):
               and "(M3/S)" in text and "DX, DY, DZ 40, 40, 40 M" in text,
               f"spl-export of {component}: traces bit for bit, unit {h[203]}, y of group {h[85]} and source {h[77]} cm, 3D in words {r.stderr}")
 
+r = subprocess.run([sys.executable, os.path.join(os.environ["ROOT"], "tools", "spl-keymap"), "segy", "one.segy", "--azimuth", "none",
+                    "-o", "back.keymap"], capture_output=True, text=True)
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tools"))
+from spltools.keymap import read_map  # noqa: E402
+back, asked = (read_map(name)[0] for name in ("back.keymap", "line.keymap"))
+claim(r.returncode == 0 and abs(back.sx - asked.sx) < 0.01 and abs(back.sy + 12.3) < 0.01 and np.allclose(back.rx, asked.rx, atol=0.01)
+      and np.allclose(back.ry, 41.7, atol=0.01) and np.allclose(back.rz, asked.rz, atol=0.01),
+      f"a key-map from that SEG-Y with --azimuth none has x and y of the job {r.stderr.strip()[-200:]}")
+
 # --- films and maps ----------------------------------------------------------------------------------------------------
 
 with xr.open_dataset("one.nc.snap11.nc") as ds:
@@ -103,6 +112,7 @@ with xr.open_dataset("one.nc.snap11.nc") as ds:
           f"{len(ds['time'])} pictures from t = {ds['time'].values[0]:.4f} s, every {steps[0]:.4f} s")
     claim(np.allclose(np.diff(ds["x"].values), 40) and ds["z"].values[0] == 20, "coordinates are centres of cells")
     claim(float(ds["pgv_vertical"].max()) >= float(np.abs(ds["vz_top"]).max()) > 0, "no picture of the top exceeds the map")
+    claim(np.array_equal(ds["vz_z20"], ds["vz_top"]), "the plane z5 in the uppermost cells stands beside the top, as z20")
     claim(zlib.crc32(ds["vz_top"].values.astype(">f4").tobytes()) == int(ds["vz_top_checksum"]), "the checksum of a film")
 
 # --- killed in the midst -----------------------------------------------------------------------------------------------

@@ -79,6 +79,9 @@ refused("strain at the end of a grid without layers", "receivers of exx", "too c
         components="vx,exx")
 refused("a plane outside", "'z5000' lies outside the window of shot record 11, 0 .. 440 m along z", snapshot=0.1,
         snapshot_planes="top,z5000")
+refused("two planes in the same cells", "'z101' and another plane lie in the same cells of shot record 11", "leave one", snapshot=0.1,
+        snapshot_planes="top,z-0,x100,z100,z101")
+refused("a plane and a field twice", "holds top twice", "holds vz twice", snapshot=0.1, snapshot_planes="top,top", snapshot_fields="vz,p,vz")
 refused("too many pictures", "are too large, at most 2e9", layers=ROCK, snapshot=0.0005, tmax=400, dt_out=0.02, snapshot_planes="top,y20,x300",
         dt=0.0005, depth=1200, aperture=900)
 refused("a map below the window", "pgv_depth = 9000 m lies below", pgv="y", pgv_depth=9000)
@@ -129,8 +132,27 @@ volume()
 refused("a model smaller than the survey", "lies outside the model, x = 0 .. 960", "larger model",
         keymap="spread cable fixed x0=203.4 interval=43.7 channels=5 depth=52.3 y=341.7\nshot 11 1200 100 cable y=300\n", **V)
 
+# Samples 33.3 m apart, written in km: the faces of the model come out with rounding, and what stands on them is inside.
+with Dataset("km.nc", "w", format="NETCDF3_CLASSIC") as ds:
+    for axis in "xyz":
+        ds.createDimension(axis, 30)
+        ds.createVariable(axis, "f8", (axis,)).units = "km"
+        ds[axis][:] = (np.arange(30) + 0.5) * 33.3 / 1000
+    ds.createVariable("vp", "f4", ("z", "y", "x")).units = "m/s"
+    ds["vp"][:] = 1500
+make(shots=1, vp="km.nc", layers="", fpeak=1, dx=None, depth=None, aperture=None)
+Path("faces.list").write_text("1 0 300 0\n2 999 400 999\n3 500 0 0\n4 999 999 500\n")
+Path("line.keymap").write_text("spread net list faces.list\nshot 11 500 300 net y=500\nshot 12 0 999 net y=0\n")
+Path("job.par").write_text(Path("job.par").read_text().replace("layers = earth.layers\n", ""))
+r = run("plan", "par=job.par")
+claim(r.returncode == 0 and "shots      2" in r.stdout, f"sources and receivers on the faces of a model in km {r.stderr.strip()[:300]}")
+
 # --- what is allowed, but said -----------------------------------------------------------------------------------------
 
+make(shots=1)
+said = {npml: "longest wavelength at the peak frequency, 1000 m" in run("plan", "par=job.par", "absorb=sponge", f"npml={npml}").stdout
+        for npml in (12, 13)}
+claim(said == {12: True, 13: False}, f"a sponge of less than half a wavelength is told of, a wider one is not: {said}")
 make(shots=1)
 r = run("plan", "par=job.par")
 claim(r.returncode == 0 and "5 receiver(s) are closer than 5 cells to their source, the first of them channel 1 of shot record 11, 94.5"

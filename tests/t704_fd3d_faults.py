@@ -121,6 +121,27 @@ got = model("back.nc", "got_back.nc")
 off = np.linalg.norm(got - want) / np.linalg.norm(want)
 claim(off < 1e-5, f"histories and tensors turned about: the same, relative L2 {off:.1e}, bound 1e-5")
 
+# --- another fault under the same name ------------------------------------------------------------------------------------
+
+POINT = "tensor {z} 0 0 1e17 1e17 1e17 0 0 0 {t0} {dt} 4\n{rate}\n"
+SAME = dict(z=0, t0=0, dt=0.1, rate="0 5 5 0")
+
+
+def again(**change):
+    Path("one.fault").write_text(POINT.format(**{**SAME, **change}))
+    make(shots=1, layers=ROCK, **{**DECK, "fault": "one.fault", "output": "one.nc", "fmax": 2.5, "fpeak": 25})
+    return run("par=job.par")
+
+
+r = again()
+claim(r.returncode == 0 and "1 shots in" in r.stdout + r.stderr, f"a fault needs no fpeak below its fmax {r.stderr[-200:]}")
+for change in (dict(z=0.01), dict(t0=0.02), dict(dt=0.099), dict(rate="0 0 10 0")):
+    r = again(**change)
+    claim(r.returncode == 1 and "other here: parameters (all as before: then a wavelet or fault file" in r.stderr,
+          f"the output of a fault is not taken for that of another one, {change}: {r.stderr.strip()[-130:]}")
+r = again()
+claim(r.returncode == 0 and "shots to do: 0 of 1" in r.stdout + r.stderr, "of the same fault it is")
+
 # --- broken files --------------------------------------------------------------------------------------------------------
 
 

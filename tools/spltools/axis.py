@@ -62,6 +62,17 @@ def project_shots(shots, azimuth=None, origin=None, keep=False):
     ] + moved
 
 
+def keep_map(shots, origin=None, keep=False):
+    """Leaves easting and northing as x and y, counted from `origin`. Returns sentences that say so."""
+    if keep:
+        fail('--keep-offset moves receivers along a line, but --azimuth none asks for no line: leave one of them out')
+    e, n = origin or (0.0, 0.0)
+    for shot in shots:
+        shot.sx, shot.sy = shot.sx - e, shot.sy - n
+        shot.rx, shot.ry = shot.rx - e, shot.ry - n
+    return [f'x = easting - {e:.2f} m, y = northing - {n:.2f} m: no line was looked for']
+
+
 def _start_at_zero(shots, axis):
     """Shifts x so that the smallest is 0. Returns the origin that belongs to it."""
     shift = min(min(s.sx for s in shots), min(s.rx.min() for s in shots))

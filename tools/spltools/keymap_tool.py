@@ -56,7 +56,8 @@ def _axis_options(verb):
         metavar='DEG',
         help=(
             'direction of +x, degrees clockwise from north; auto (default): best fit through the sources, '
-            'from the first to the last; coordinates with constant y are then kept as they are'
+            'from the first to the last; coordinates with constant y are then kept as they are; none: x and y '
+            'are easting and northing of the file, as for a 3D model in map coordinates'
         ),
     )
     verb.add_argument(
@@ -286,8 +287,11 @@ def _finish(options, shots, notes, origin, groups=None):
         notes.append(f'shots renumbered: {shots[0].record} .. {shots[-1].record} became 1 .. {len(shots)}')
         for i, shot in enumerate(shots, 1):
             shot.record = i
-    azimuth = None if options.azimuth == 'auto' else _azimuth(options.azimuth)
-    notes += axis.project_shots(shots, azimuth, options.origin, options.keep_offset)
+    if options.azimuth == 'none':
+        notes += axis.keep_map(shots, options.origin, options.keep_offset)
+    else:
+        azimuth = None if options.azimuth == 'auto' else _azimuth(options.azimuth)
+        notes += axis.project_shots(shots, azimuth, options.origin, options.keep_offset)
     notes += axis.describe(shots, groups)
     comments = [f'Key-map from {origin}, made by spl-keymap on {datetime.date.today()}'] + notes
     paths = write_map(options.output, sorted(shots, key=lambda s: s.record), comments, options.overwrite)
@@ -303,7 +307,7 @@ def _azimuth(text):
     except ValueError:
         value = np.nan
     if not -360 <= value <= 360:
-        fail(f"--azimuth '{text}': write auto, or degrees clockwise from north (-360 .. 360)")
+        fail(f"--azimuth '{text}': write auto, or degrees clockwise from north (-360 .. 360), or none")
     return value
 
 

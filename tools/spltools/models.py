@@ -150,7 +150,7 @@ def _segy(options):
             f'{path}: {layout.traces} traces of {layout.ns} samples are no section: 2 of each are needed at'
             ' least'
         )
-    dx, x0, dz, z0 = _su_axes(path, layout, notes) if su else _segy_axes(path, layout, notes)
+    dx, x0, dz, z0, falls = _su_axes(path, layout, notes) if su else _segy_axes(path, layout, notes)
     if options.dz is None and dz is None:
         fail(
             f'{path} does not say its depth spacing: give --dz'
@@ -158,46 +158,61 @@ def _segy(options):
         )
     if options.dx is None and dx is None:
         fail(f'{path} does not say its trace spacing: give --dx')
+    values = samples(path, layout).T
+    if falls and options.x0 is None:  # --x0 is the x of the first trace
+        values = values[:, ::-1]
     x0 = x0 if options.x0 is None else options.x0
     z0 = z0 if options.z0 is None else options.z0
-    values = samples(path, layout).T
     return _finish(options, values, options.dx or dx, options.dz or dz, x0 or 0.0, z0 or 0.0, notes)
 
 
 def _su_axes(path, layout, notes):
-    """dx, x0, dz, z0 by the header words d2, f2, d1, f1 of SU (None where they are empty)."""
+    """dx, x0, dz, z0 by the header words d2, f2, d1, f1 of SU (None where they are empty); x never falls."""
     raw = segy_geometry.headers(path, layout)[0]
     d1, f1, d2, f2 = (float(v) for v in np.frombuffer(raw[180:196].tobytes(), dtype=layout.order + 'f4'))
     if not all(np.isfinite(v) and abs(v) < 1e6 for v in (d1, f1, d2, f2)):
         notes.append('d1, f1, d2, f2 of the trace headers are no sensible numbers: not used')
-        return None, None, None, None
+        return None, None, None, None, False
     notes.append(f'trace headers: d1 = {d1:g}, f1 = {f1:g}, d2 = {d2:g}, f2 = {f2:g}')
-    return d2 if d2 > 0 else None, f2 if d2 > 0 else None, d1 if d1 > 0 else None, f1 if d1 > 0 else None
+    return d2 if d2 > 0 else None, f2 if d2 > 0 else None, d1 if d1 > 0 else None, f1 if d1 > 0 else None, False
 
 
 def _segy_axes(path, layout, notes):
-    """dx, x0 by the coordinates of the traces, if they lie on a regular line; depths are not in SEG-Y."""
+    """dx, x0 by the coordinates of the traces, if they lie on a regular line, and whether x falls; depths are not in SEG-Y."""
     fields = dict(segy_geometry.FIELDS, cx=(181, 4), cy=(185, 4))
     scalars = segy_geometry.column(path, layout, 'scalco', fields)
     metre = segy_geometry.FOOT if layout.feet else 1.0
+    whole = metre * float(segy_geometry.scaled(np.ones(len(scalars)), scalars).max())  # coordinates are whole numbers of this
     for name, x, y in (('CDP', 'cx', 'cy'), ('source', 'sx', 'sy'), ('group', 'gx', 'gy')):
         e, n = (
             segy_geometry.scaled(segy_geometry.column(path, layout, f, fields), scalars) * metre
             for f in (x, y)
         )
         steps = np.hypot(np.diff(e), np.diff(n))
-        step = float(steps.mean())
-        if step > 0 and np.abs(steps - step).max() <= 0.01 * step:
-            straight = abs(np.hypot(e[-1] - e[0], n[-1] - n[0]) - steps.sum()) <= 0.01 * step * len(steps)
-            if straight:
-                x0 = float(e[0]) if np.ptp(n) == 0 and e[1] > e[0] else 0.0
-                notes.append(
-                    f'{name} coordinates: traces {step:g} m apart, the first at x = {x0:g} m'
-                    + (' (feet converted)' if layout.feet else '')
-                )
-                return step, x0, None, None
+        length, away = float(steps.sum()), np.hypot(e[-1] - e[0], n[-1] - n[0])
+        step = float(away) / len(steps)
+        if step > 0 and np.abs(steps - step).max() <= max(0.01 * step, min(1.5 * whole, 0.2 * step)):
+            if abs(away - length) <= 0.01 * length:
+                return _line_axes(name, e, n, step, ' (feet converted)' if layout.feet else '', notes)
     notes.append('coordinates in the trace headers are empty or not regular: not used')
-    return None, None, None, None
+    return None, None, None, None, False
+
+
+def _line_axes(name, e, n, step, feet, notes):
+    """The same for one kind of coordinates, eastings and northings [m]. Along x they are x, as spl-keymap takes them."""
+    told = f'{name} coordinates: traces {step:g} m apart'
+    if np.ptp(n) > 0:
+        azimuth = np.degrees(np.arctan2(e[-1] - e[0], n[-1] - n[0])) % 360
+        notes.append(
+            f'{told}, along {azimuth:.3f} degrees from the first one{feet}, which is x = 0: give spl-keymap --azimuth'
+            f' {azimuth:.3f} --origin {e[0]:.2f} {n[0]:.2f} for shots and receivers in this x'
+        )
+        return step, 0.0, None, None, False
+    falls = bool(e[-1] < e[0])
+    first = float(min(e[0], e[-1]))
+    turned = ': x falls along the file, so they are turned round (not with --x0)' if falls else ''
+    notes.append(f'{told}, the first at x = {first:g} m{feet}{turned}')
+    return step, first, None, None, falls
 
 
 def samples(path, layout):

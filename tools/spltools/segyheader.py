@@ -37,7 +37,8 @@ def trace_type(kind, nt, order):
 
 
 def textual(lines):
-    """3200 bytes of EBCDIC: 40 lines of 80 characters, the last two as revision 1 demands."""
+    """3200 bytes of EBCDIC: 40 lines of 80 characters, the last two as revision 1 demands. Square brackets become round ones."""
+    lines = [line.translate({ord('['): '(', ord(']'): ')'}) for line in lines]
     lines = [re.sub(r"[^\w \-+*/.,:;()=<>&%'?]", '?', line, flags=re.ASCII) for line in lines][:38]   # alike in all EBCDICs
     lines += [''] * (38 - len(lines)) + ['SEG Y REV1', 'END TEXTUAL HEADER']
     return ''.join(f'C{n:2d} {line}'[:80].ljust(80) for n, line in enumerate(lines, 1)).encode('cp037')

@@ -302,7 +302,7 @@ def text_lines(survey, part, a):
 def source_words(f):
     """Lines on what acts."""
     if f.three_d:
-        return ['SOURCE TERM: ' + f.text('source_term').upper().replace('[', '(').replace(']', ')')]
+        return ['SOURCE TERM: ' + f.text('source_term').upper()]
     return ['SOURCE TERM: VOLUME INJECTION RATE Q(T) DELTA(X - XS), Q IN M2/S PER METRE',
             '  P = RHO DQ/DT * G, G(R,T) = H(T - R/C) / (2 PI SQRT(T**2 - R**2/C**2))']
 
