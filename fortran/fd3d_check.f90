@@ -1,7 +1,8 @@
 !> What can be known of a 3D shot before anything is computed: that its source acts in rock or water, that its receivers do not hang
 !> in the air, that points and planes lie where the grid can take them.
 module fd3d_check_m
-  use earth_m, only: earth_t, EarthCell
+  use earth_m, only: earth_t
+  use earthwindow_m, only: EarthCell
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t
   use fd3d_list_m, only: fd3d_list_t, Fd3dMoment

@@ -1,6 +1,7 @@
 !> Receivers within a few cells of the source of a 3D shot: which of them get what the grid lacks there (nearfield3d.f90), and what.
 module fd3d_near_m
-  use earth_m, only: earth_t, EarthBox
+  use earth_m, only: earth_t
+  use earthwindow_m, only: EarthBox
   use error_m, only: error_t
   use fd3d_state_m, only: fd3d_state_t
   use kinds_m, only: dp, sp

@@ -1,7 +1,8 @@
 !> The earth: velocity and density as the user gave them, and the window of it that a shot sees.
 module model_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
-  use earth_m, only: earth_t, EarthGrid, EarthRead, EarthShape, EarthWindow
+  use earth_m, only: earth_t, EarthRead
+  use earthwindow_m, only: EarthGrid, EarthShape, EarthWindow
   use error_m, only: error_t, Fail
   use fio_c, only: fio_crc_floats
   use files_m, only: Crc32, FileSize, Hex

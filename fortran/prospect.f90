@@ -2,20 +2,18 @@
 module prospect_m
   use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use error_m, only: error_t, Fail
-  use fault_m, only: FaultHash
   use faults_m, only: FaultAdd, faults_t, FaultsRaise
   use fd2d_engine_m, only: fd2d_grid_t
   use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength
   use fd3d_near_m, only: Fd3dNear
-  use files_m, only: Crc32, Hex
-  use hash_m, only: hash_t, HashAdd, HashText
+  use fingerprint_m, only: Fingerprint, Positions
   use keymap_m, only: keymap_t, KeymapRead, KeymapShot
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp
   use log_m, only: LogInfo, LogWarn
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
   use params_m, only: job_t
-  use scheme_m, only: scheme_t, SchemeBand, SchemeCells, SchemeDerive, SchemePad, SchemeSpacing
-  use source3d_m, only: source_fault, SourceNumbers, SourceWords
+  use scheme_m, only: scheme_t, SchemeBand, SchemeCells, SchemeDerive, SchemeSpacing
+  use source3d_m, only: SourceWords
   use shot_m, only: shot_t
   use stability_m, only: StabilityStep
   use survey_m, only: survey_t
@@ -26,7 +24,7 @@ module prospect_m
   use window_m, only: window_t
   implicit none
   private
-  public :: prospect_t, ProspectRead, ProspectFingerprint, ProspectSurvey, ProspectLog, ProspectSnapshots, ProspectStopFile
+  public :: prospect_t, ProspectRead, ProspectSurvey, ProspectLog, ProspectSnapshots, ProspectStopFile
   public :: ProspectCells
 
   real(dp), parameter :: numbers_most = 2.0e9_dp   !< of one message: they are counted with 31 bits
@@ -218,63 +216,6 @@ contains
     end associate
   end subroutine CheckSize
 
-  !> One word that differs when the traces would: KEYMAP-MODEL-SCHEME. A resumed job must have it in common with the first.
-  function ProspectFingerprint(prospect) result(s)
-    type(prospect_t), intent(in) :: prospect
-    character(:), allocatable :: s
-    associate (c => prospect%scheme, j => prospect%job)
-      s = Str(c%dx, 17)//' '//Str(c%dz, 17)//' '//Str(c%dt, 17)//' '//Str(c%nt)//' '//Str(c%t_start, 17)//' '//Str(c%dt_out, 17)// &
-          ' '//Str(c%nt_out)//' '//Str(c%half_length)//' '//Str(c%w(1), 17)//' '//Str(c%npml)//' '//Str(maxval(SchemePad(c)))// &
-          ' '//j%top//' '//c%components//' '//Positions(j)//' '//j%regrid//' '//Str(j%aperture, 17)//' '//Str(j%depth, 17)// &
-          ' '//Str(c%time_correction)//' '//HistoryHash(c%q)
-      if (c%dy > 0) s = s//Words3d(prospect)
-      s = trim(prospect%keymap%hash)//'-'//trim(prospect%model%hash)//'-'//Hex(Crc32(s))
-    end associate
-  end function ProspectFingerprint
-
-  !> 16 digits that differ when a history does, by 1e-4 of its peak or the peak by 1e-5; not by the last bits, which another
-  !> machine may have otherwise.
-  pure function HistoryHash(q) result(text)
-    real(sp), intent(in) :: q(:)
-    character(16) :: text
-    type(hash_t) :: hash
-    real(dp) :: peak
-    integer :: n
-    peak = max(real(maxval(abs(q)), dp), tiny(peak))
-    call HashAdd(hash, anint(1.0e5_dp*log(peak)))
-    do n = 1, size(q)
-      call HashAdd(hash, nint(1.0e4_dp*q(n)/peak))
-    end do
-    text = HashText(hash)
-  end function HistoryHash
-
-  pure function Positions(job) result(s)
-    type(job_t), intent(in) :: job
-    character(:), allocatable :: s
-    s = 'exact'
-    if (.not. job%three_d) s = job%positions
-  end function Positions
-
-  !> What else decides the traces of a 3D job.
-  function Words3d(prospect) result(s)
-    type(prospect_t), intent(in) :: prospect
-    character(:), allocatable :: s
-    real(dp), allocatable :: x(:)
-    integer :: i
-    associate (c => prospect%scheme, j => prospect%job)
-      s = ' '//Str(c%dy, 17)//' '//j%absorb//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%attenuates)//' '// &
-          Str(c%q_band(1), 12)//' '//Str(c%q_band(2), 12)//' '//Str(c%q_ref, 12)
-      if (c%source%kind == source_fault) then
-        s = s//' '//FaultHash(c%source%fault)
-        return
-      end if
-      allocate (x, source=SourceNumbers(c%source))
-      do i = 1, size(x)
-        s = s//' '//Str(x(i), 17)
-      end do
-    end associate
-  end function Words3d
-
   !> What the file of gathers is to hold and to say of itself; `settings`: the resolved parameters as text.
   subroutine ProspectSurvey(prospect, settings, survey)
     type(prospect_t), intent(in) :: prospect
@@ -287,7 +228,7 @@ contains
       survey%dt_out = c%dt_out
       survey%components = c%components
       survey%three_d = c%dy > 0
-      survey%fingerprint = ProspectFingerprint(prospect)
+      survey%fingerprint = Fingerprint(prospect%job, c, trim(prospect%keymap%hash), trim(m%hash))
       if (c%dy > 0) then
         call Describe3d(prospect, survey)
       else

@@ -2,7 +2,8 @@
 !> media, windows, and one sentence for each fault.
 program t691_earth
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
-  use earth_m, only: earth_t, EarthGrid, EarthRead, EarthShape, EarthWindow
+  use earth_m, only: earth_t, EarthRead
+  use earthwindow_m, only: EarthGrid, EarthShape, EarthWindow
   use error_m, only: error_t, FailFromC
   use fio_c, only: fio_close, fio_create, fio_enddef, fio_put_doubles, fio_var
   use fiodef_m, only: FioDim, FioText
