@@ -25,7 +25,7 @@ module spl_m
 
   character(6), parameter :: verbs(4) = [character(6) :: 'run', 'plan', 'status', 'verify']
   integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end
-  real(dp), parameter :: COMING = 20.0_dp     !< seconds that ranks wait for each other at the end
+  real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
   integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4
 
 contains

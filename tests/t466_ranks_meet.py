@@ -94,7 +94,7 @@ def dies(rank, barrier, inside):
     """Whether the ranks ended by themselves; whether this one died; the shots that are done."""
     env = {"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_AT": str(barrier), "DIE_INSIDE": str(inside)}
     job = Job(output=f"dies{rank}{barrier}{inside}.nc", ranks=4, options=RECOVERY, env=env)
-    wait_until(lambda: job.process.poll() is not None, 60)
+    wait_until(lambda: job.process.poll() is not None, 100)   # those in the last barrier are waited for, for a minute
     hung = bool(ranks_here(job.output))         # the launcher may be stuck by itself: see above
     job.end(1)
     return not hung, "dies here" in job.said(), count(job.output, "done")
