@@ -15,6 +15,7 @@ module store_m
   use lock_m, only: lock_t, LockLost, LockRelease, LockTake
   use log_m, only: LogInfo, LogWarn
   use shot_m, only: shot_t
+  use snapshots_m, only: FioSnapshotsRemove
   use survey_m, only: survey_t
   use text_m, only: Str
   implicit none
@@ -83,7 +84,7 @@ contains
     call JournalOpen(store%journal, log, survey%fingerprint, survey%record, overwrite, error)
     call TellChanges(store, path, survey, error)
     if (allocated(error)) return
-    if (overwrite) call FileRemove(path, error)     ! after the journal: a kill in between leaves nothing that promises shots
+    if (overwrite) call RemoveOutput(path, error)   ! after the journal: a kill in between leaves nothing that promises shots
     if (FileExists(path)) then
       call FioOpen(store%fio, path, error, survey%fingerprint)
     else if (store%journal%done > 0) then
@@ -100,6 +101,17 @@ contains
     if (any(store%done) .and. .not. allocated(error)) call LogInfo(Str(count(store%done))//' shots are done already; '// &
                                                                   Str(count(store%unread))//' of them are read and verified')
   end subroutine OpenBoth
+
+  !> The output goes with its snapshots, which beside new gathers would pass for theirs; it goes last, so that a run that is killed
+  !> in between leaves what asks for overwrite=y again.
+  subroutine RemoveOutput(path, error)
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: films
+    call FioSnapshotsRemove(path, films, error)
+    if (.not. allocated(error)) call FileRemove(path, error)
+    if (films > 0 .and. .not. allocated(error)) call LogInfo('removed with the old output: '//Str(films)//' file(s) of snapshots')
+  end subroutine RemoveOutput
 
   !> To the refusal of a journal of another job: what is other here, by the parameters that the last run kept and by what the
   !> fingerprint KEY-MAP-MODEL-SCHEME is made of.
