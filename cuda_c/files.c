@@ -1,8 +1,10 @@
 /* Plain files: sizes, writing that survives a power cut, checksums; and the clock. Every failure names path and reason.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -98,6 +100,35 @@ int file_reserve(const char *path, long bytes) {
 int file_cut(const char *path, long bytes) {
     REQUIRE(truncate(path, bytes) == 0, "cannot cut '%s' to %ld bytes: %s", path, bytes, strerror(errno));
     return 0;
+}
+
+/* The number in a name HEADnumberTAIL, written as this program does, no zeros in front; -1 if it is no such name. */
+static long number_in(const char *name, const char *head, const char *tail) {
+    size_t n = strlen(head);
+    if (strncmp(name, head, n) || name[n] < '0' || name[n] > '9' ||
+        (name[n] == '0' && name[n + 1] >= '0' && name[n + 1] <= '9'))
+        return -1;
+    char *end;
+    long number = strtol(name + n, &end, 10);
+    return strcmp(end, tail) || number > INT_MAX ? -1 : number;
+}
+
+int file_numbered(const char *head, const char *tail, int after) {
+    const char *slash = strrchr(head, '/'), *first = slash ? slash + 1 : head;
+    char *path = strndup(head, (size_t)(first - head));
+    DIR *folder = path ? opendir(*path ? path : ".") : NULL;
+    free(path);
+    long least = -1;
+    for (struct dirent *e = folder ? readdir(folder) : NULL; e; e = readdir(folder)) {
+        struct stat st;
+        long number = number_in(e->d_name, first, tail);
+        if (number > after && (least < 0 || number < least) &&
+            fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+            least = number;
+    }
+    if (folder)
+        closedir(folder);
+    return (int)least;
 }
 
 void file_limit_is_error(void) { signal(SIGXFSZ, SIG_IGN); }

@@ -189,6 +189,16 @@ static int put_file(const char *path, const char *token, const char *line) {
 
 static int put_there(const struct lock *l) { return put_file(l->path, l->token, l->line); }
 
+/* Why what has the name of the lock is none that can ever be read, NULL if it can be, or is gone. */
+static const char *unreadable(const char *path) {
+    struct stat st;
+    if (lstat(path, &st))
+        return NULL;
+    if (!S_ISREG(st.st_mode))
+        return "it is not an ordinary file";
+    return access(path, R_OK) && errno != ENOENT ? strerror(errno) : NULL;
+}
+
 void *lock_try(const char *path, int *held) {
     *held = 0;
     struct lock *l = calloc(1, sizeof *l + strlen(path) + 1);
@@ -206,8 +216,12 @@ void *lock_try(const char *path, int *held) {
         pthread_condattr_destroy(&attribute);
         return l;
     }
-    *held = reason == EEXIST;
-    err_set("cannot write '%s': %s", path, strerror(reason));
+    const char *why = reason == EEXIST ? unreadable(path) : NULL;
+    *held = reason == EEXIST && !why;
+    if (why)
+        err_set("cannot read the lock '%s': %s: ask its owner, or remove it if no job runs on this output", path, why);
+    else
+        err_set("cannot write '%s': %s", path, strerror(reason));
     free(l);
     return NULL;
 }

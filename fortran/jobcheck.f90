@@ -29,9 +29,13 @@ contains
     type(job_t), intent(inout) :: job
     type(table_t), intent(inout) :: table
     type(error_t), allocatable, intent(inout) :: error
+    type(table_t) :: other
+    type(job_t) :: ignored
     call TableArguments(table, args)
     call JobTable(table, job)
-    call TableUnknown(table)
+    other%three_d = .not. table%three_d
+    call JobTable(other, ignored)
+    call TableUnknown(table, other, merge('SplFd3dmod', 'SplFd2dmod', other%three_d))
     call JobNormalise(job)
     call JobCheck(job, verb, table)
     call FaultsRaise(table%deck%faults, 'the parameters', error)

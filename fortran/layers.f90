@@ -14,6 +14,8 @@ module layers_m
   private
   public :: layers_t, LayersRead
 
+  real(dp), parameter :: LIGHT = 30.0_dp      !< no water or rock is that light [kg/m3], and in g/cm3 none that heavy
+
   type :: layers_t
     integer :: n = 0
     logical :: attenuates = .false.
@@ -46,7 +48,12 @@ contains
       end if
       if (allocated(error)) return
     end do
-    if (layers%n == 0) call Fail(error, 'table of layers '//path//' holds no layer')
+    if (layers%n == 0) then
+      call Fail(error, 'table of layers '//path//' holds no layer')
+    else if (maxval(layers%medium(3, :)) < LIGHT) then
+      call Fail(error, 'table of layers '//path//': densities '//Str(minval(layers%medium(3, :)))//' .. '// &
+                Str(maxval(layers%medium(3, :)))//' kg/m3 look like g/cm3: give them in kg/m3')
+    end if
     layers%attenuates = columns == 6
   end subroutine LayersRead
 
@@ -88,7 +95,8 @@ contains
     if (abs(v(1)) > 1.0e7_dp) then
       call Fail(error, Here(file)//'top = '//Str(v(1))//' m, must be -1e7 .. 1e7')
     else if (v(2) < 50 .or. v(2) > 15000 .or. v(4) < 1 .or. v(4) > 30000) then
-      call Fail(error, Here(file)//'vp = '//Str(v(2))//' m/s, rho = '//Str(v(4))//' kg/m3, must be 50 .. 15000 and 1 .. 30000')
+      call Fail(error, Here(file)//'vp = '//Str(v(2))//' m/s, rho = '//Str(v(4))//' kg/m3, must be 50 .. 15000 and 1 .. 30000'// &
+                trim(merge(' (km/s? give m/s)', '                 ', v(2) > 0.05_dp .and. v(2) < 15)))
     else if (v(3) < 0 .or. v(3) > sqrt(0.75_dp)*v(2)*(1 + 1e-12_dp)) then
       call Fail(error, Here(file)//'vs = '//Str(v(3))//' m/s, must be 0 (a fluid) or more, and less than 0.866 vp = '// &
                 Str(sqrt(0.75_dp)*v(2), 6)//' m/s')

@@ -2,16 +2,18 @@
 !> of each field a variable, (time, y, x), (time, z, x) or (time, z, y), and maps (y, x), on centres of cells.
 module snapshots_m
   use error_m, only: error_t, AddContext, Fail, FailFromC
-  use fio_c, only: fio_crc_floats, fio_enddef, fio_put_doubles, fio_put_floats, fio_put_longs
+  use fio_c, only: fio_close, fio_crc_floats, fio_enddef, fio_get_att_text, fio_open, fio_put_doubles, fio_put_floats, fio_put_longs
+  use files_c, only: file_numbered
+  use files_m, only: FileRemove
   use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioSeals, FioText
   use gather_m, only: gather_t
-  use iso_c_binding, only: c_ptr
+  use iso_c_binding, only: c_associated, c_char, c_int, c_ptr
   use kinds_m, only: dp, i8
   use survey_m, only: attribute_t
   use text_m, only: CString, Str
   implicit none
   private
-  public :: FioSnapshots, FioSnapshotPath
+  public :: FioSnapshots, FioSnapshotPath, FioSnapshotsRemove
 
 contains
 
@@ -22,6 +24,45 @@ contains
     character(:), allocatable :: path
     path = output//'.snap'//Str(record)//'.nc'
   end function FioSnapshotPath
+
+  !> Removes the files of snapshots that belong to `output`, of whatever shots, `n` of them. A file that has the name of one but is
+  !> none stays where it is, so does a link.
+  subroutine FioSnapshotsRemove(output, n, error)
+    character(*), intent(in) :: output
+    integer, intent(out) :: n
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: record
+    n = 0
+    record = -1
+    do while (.not. allocated(error))
+      record = file_numbered(CString(output//'.snap'), CString('.nc'), int(record, c_int))
+      if (record < 0) exit
+      if (.not. Ours(FioSnapshotPath(output, record))) cycle
+      call FileRemove(FioSnapshotPath(output, record), error)
+      if (.not. allocated(error)) n = n + 1
+    end do
+  end subroutine FioSnapshotsRemove
+
+  !> Whether this program wrote the file as one of snapshots.
+  logical function Ours(path)
+    character(*), intent(in) :: path
+    character(kind=c_char) :: text(16)
+    character(16) :: format
+    type(c_ptr) :: file
+    integer(i8) :: length
+    integer :: i, ignored
+    Ours = .false.
+    file = fio_open(CString(path), 0_c_int)
+    if (.not. c_associated(file)) return
+    length = fio_get_att_text(file, CString(''), CString('format'), int(size(text), i8), text)
+    ignored = fio_close(file)
+    if (length < 1 .or. length > size(text)) return
+    format = ''
+    do i = 1, int(length)
+      format(i:i) = text(i)
+    end do
+    Ours = format == 'snapshots 1' .or. format == 'films 1'
+  end function Ours
 
   !> Writes the snapshots of a gather to `path`, replacing what is there; nothing appears unless all of it succeeds. `attributes`
   !> of the file tell where they come from. The variable checksum is zlib.crc32 of the bytes of pressure as they stand in the file.

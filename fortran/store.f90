@@ -15,6 +15,7 @@ module store_m
   use lock_m, only: lock_t, LockLost, LockRelease, LockTake
   use log_m, only: LogInfo, LogWarn
   use shot_m, only: shot_t
+  use snapshots_m, only: FioSnapshotsRemove
   use survey_m, only: survey_t
   use text_m, only: Str
   implicit none
@@ -63,7 +64,8 @@ contains
     end if
     call LockTake(store%lock, StoreLockPath(path), path, error)
     if (allocated(error)) return
-    call OpenBoth(store, path, log, survey, overwrite, made, error)
+    if (FileExists(path) .and. .not. overwrite) call RefuseEmpty(path, log, error)
+    if (.not. allocated(error)) call OpenBoth(store, path, log, survey, overwrite, made, error)
     if (.not. allocated(error)) return
     call JournalClose(store%journal)
     call FioClose(store%fio, ignored)
@@ -71,6 +73,17 @@ contains
     if (fresh) call FileRemove(log, ignored)        ! nothing has begun
     call LockRelease(store%lock)
   end subroutine StoreOpen
+
+  !> The journal's first line is on the disk before the output is: one without any beside an output has lost what it said.
+  subroutine RefuseEmpty(path, log, error)
+    character(*), intent(in) :: path, log
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: text
+    call FileText(log, text, error)
+    if (allocated(error)) return
+    if (index(text, new_line('a')) == 0) call Fail(error, "'"//path//"' exists but its journal '"//log// &
+      "' is empty: restore it from a copy, set overwrite=y to start anew, or choose another output")
+  end subroutine RefuseEmpty
 
   subroutine OpenBoth(store, path, log, survey, overwrite, made, error)
     type(store_t), intent(inout) :: store
@@ -83,7 +96,7 @@ contains
     call JournalOpen(store%journal, log, survey%fingerprint, survey%record, overwrite, error)
     call TellChanges(store, path, survey, error)
     if (allocated(error)) return
-    if (overwrite) call FileRemove(path, error)     ! after the journal: a kill in between leaves nothing that promises shots
+    if (overwrite) call RemoveOutput(path, error)   ! after the journal: a kill in between leaves nothing that promises shots
     if (FileExists(path)) then
       call FioOpen(store%fio, path, error, survey%fingerprint)
     else if (store%journal%done > 0) then
@@ -100,6 +113,17 @@ contains
     if (any(store%done) .and. .not. allocated(error)) call LogInfo(Str(count(store%done))//' shots are done already; '// &
                                                                   Str(count(store%unread))//' of them are read and verified')
   end subroutine OpenBoth
+
+  !> The output goes with its snapshots, which beside new gathers would pass for theirs; it goes last, so that a run that is killed
+  !> in between leaves what asks for overwrite=y again.
+  subroutine RemoveOutput(path, error)
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: films
+    call FioSnapshotsRemove(path, films, error)
+    if (.not. allocated(error)) call FileRemove(path, error)
+    if (films > 0 .and. .not. allocated(error)) call LogInfo('removed with the old output: '//Str(films)//' file(s) of snapshots')
+  end subroutine RemoveOutput
 
   !> To the refusal of a journal of another job: what is other here, by the parameters that the last run kept and by what the
   !> fingerprint KEY-MAP-MODEL-SCHEME is made of.
@@ -158,6 +182,7 @@ contains
     if (store%last_only) store%unread = store%done .and. store%journal%entry(:store%journal%n)%run >= store%journal%whole
     call FioStatus(store%fio, status, error)
     call FioChecksums(store%fio, checksum, error)
+    if (.not. allocated(error)) call WarnOfCut(store, count(status == fio_done .and. .not. store%done))
     do slot = 1, size(store%done)
       if (allocated(error)) return
       if (.not. store%done(slot)) cycle
@@ -167,6 +192,14 @@ contains
     end do
     store%next = FirstUnread(store)
   end subroutine CompareStatus
+
+  !> One shot may be marked in the output that the journal does not know: a kill came between the two.
+  subroutine WarnOfCut(store, unknown)
+    type(store_t), intent(in) :: store
+    integer, intent(in) :: unknown              !< shots so marked
+    if (unknown > 1) call LogWarn(Str(unknown)//" shots are done by '"//store%path//"', not by its journal, which was cut or "// &
+                                  'is an older copy; they are to do again')
+  end subroutine WarnOfCut
 
   !> From store%next on; beyond the last slot if there is none.
   pure integer function FirstUnread(store) result(slot)

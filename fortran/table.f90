@@ -361,9 +361,11 @@ contains
     phrase = phrase//' ('//row%origin//')'
   end function SaidOf
 
-  !> Adds a fault for each setting whose name no row of the table has.
-  subroutine TableUnknown(t)
+  !> Adds a fault for each setting whose name no row of the table has. `other`: the table of another program, `its_name`.
+  subroutine TableUnknown(t, other, its_name)
     type(table_t), intent(inout) :: t
+    type(table_t), intent(in), optional :: other
+    character(*), intent(in), optional :: its_name
     character(:), allocatable :: nearest
     integer :: i
     do i = 1, t%deck%n
@@ -374,6 +376,9 @@ contains
         nearest = 'did you mean '//nearest//'?'
       else
         nearest = '--help lists all parameters'
+      end if
+      if (present(other)) then
+        if (TableFind(other, t%deck%setting(i)%name) > 0) nearest = 'it is one of '//its_name//', not of this program: leave it out'
       end if
       call FaultAdd(t%deck%faults, "unknown parameter '"//Shown(t%deck%setting(i)%name)//"' ("//DeckOrigin(t%deck, i)//'): '// &
                     nearest)

@@ -4,7 +4,7 @@ module files_c
   implicit none
   private
   public :: file_exists, file_size, file_sync, file_rename, file_remove, file_reserve, file_read_floats, file_read_bytes
-  public :: file_limit_is_error, file_cut, file_same
+  public :: file_limit_is_error, file_cut, file_same, file_numbered
   public :: append_open, append_write, append_truncate, append_reserve, append_close, append_locked
   public :: crc32_bytes, clock_seconds, clock_text, clock_parse
 
@@ -86,6 +86,14 @@ module files_c
       character(kind=c_char), intent(in) :: path(*)
       integer(c_int), value :: fd
     end function file_same
+
+    !> The smallest number above `after` for which there is an ordinary file HEADnumberTAIL; -1 if there is none.
+    integer(c_int) function file_numbered(head, tail, after) bind(c)
+      import :: c_int, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: head(*), tail(*)
+      integer(c_int), value :: after
+    end function file_numbered
 
     !> From now on writing beyond a limit of file size (ulimit -f) fails with a sentence instead of ending the process.
     subroutine file_limit_is_error() bind(c)

@@ -2,6 +2,7 @@
 """Stopped after any shot and run again, the file is the undisturbed one; finished output is never overwritten unasked."""
 import glob
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -109,6 +110,16 @@ claim("other here: parameters (fpeak = 13, was" in r.stderr, "what is other is t
 os.rename("soft.nc.journal", "away")
 r = run("par=job.par", "output=soft.nc")
 claim(r.returncode == 1 and open("soft.nc", "rb").read() == before, "an output without its journal is refused: " + r.stderr.strip()[:160])
+open("soft.nc.journal", "w").close()
+r = run("par=job.par", "output=soft.nc")
+claim(r.returncode == 1 and "journal 'soft.nc.journal' is empty" in r.stderr and open("soft.nc", "rb").read() == before
+      and os.path.getsize("soft.nc.journal") == 0, "so is one whose journal was emptied: " + r.stderr.strip()[:160])
+lines = [line for line in open("away", "rb").read().splitlines(True) if b" done " not in line or line.split()[2] == b"101"]
+open("soft.nc.journal", "wb").write(b"".join(lines))
+r = run("par=job.par", "output=soft.nc")
+told = re.search(r"warning: (\d+) shots are done by 'soft.nc', not by its journal, which was cut", r.stderr)
+claim(r.returncode == 0 and told and differences("whole.nc", "soft.nc") == [],
+      f"a journal that lacks shots of its output: exit status {r.returncode}, {told[1] if told else 'no'} shots are told and modelled again")
 r = run("par=job.par", "output=soft.nc", "overwrite=y", "fpeak=13")
 claim(r.returncode == 0 and differences("whole.nc", "soft.nc") != [], "overwrite=y starts anew")
 done()

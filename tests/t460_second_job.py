@@ -3,15 +3,17 @@
 lock was taken over writes nothing more."""
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from badfs import BadFs  # noqa: E402
-from check import claim, done  # noqa: E402
+from check import claim, done, skip  # noqa: E402
 from minisurvey import command, differences, make, run  # noqa: E402
 
 SHOTS = 6
@@ -65,6 +67,38 @@ for ranks in (1, 3):
           f"the first one ends undisturbed: exit status {status}; no lock stays")
     for name in files():
         os.remove(name)
+
+# --- a lock that cannot be read -----------------------------------------------------------------------------------------
+
+EXISTING = sorted(p.name for p in Path(".").iterdir())
+
+
+def refused(what, word, **how):
+    r = subprocess.run(command("par=job.par", "output=dark.nc"), capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, **how)
+    claim(r.returncode == 1 and "cannot read the lock" in r.stderr and word in r.stderr and "remove it" in r.stderr,
+          f"{what}: exit status {r.returncode}: {r.stderr.strip()[:200]}")
+
+
+DARK = Path("dark.nc.lock")
+DARK.mkdir()
+refused("a folder in place of the lock", "not an ordinary file")
+DARK.rmdir()
+DARK.symlink_to("nowhere")
+refused("a link to nowhere in its place", "not an ordinary file")
+DARK.unlink()
+if os.getuid() == 0:
+    folder = Path(tempfile.mkdtemp())                    # one that another user reaches
+    for name in ("job.par", "line.keymap", "vp.raw", "rho.raw"):
+        shutil.copy(name, folder)
+    folder.chmod(0o777)
+    (folder / DARK).write_text("somebody's\n")
+    (folder / DARK).chmod(0o600)
+    try:
+        refused("the lock of another user that nobody else may read", "Permission denied", cwd=folder, user=65534, group=65534, extra_groups=[])
+    except PermissionError:
+        skip("the lock of another user: another user may not run the program here")
+    shutil.rmtree(folder)
+claim(sorted(p.name for p in Path(".").iterdir()) == EXISTING, "nothing is left behind")
 
 # --- no locks in the file system ------------------------------------------------------------------------------------------
 

@@ -116,6 +116,51 @@ def test_lines():
     refused('give --dx', 'one trace 6 m off', 'segy', uneven, '--variable', 'vp', '--unit', 'm/s', '--dz', 5)
 
 
+def test_odd_sections():
+    """What colleagues send: swapped bytes, dead traces, traces out of order, depths in odd places, floats of another kind."""
+    words = ('--variable', 'vp', '--unit', 'm/s', '--dz', 5)
+    for kind in (1, 5):
+        path = segy('order.segy', section(), kind)
+        with open(path, 'rb') as file:
+            data = bytearray(file.read())
+        swap(data, 3200, 2, 30)
+        for start in range(3600, len(data), 240 + 4 * NZ):
+            swap(data, start + 108, 2, 20)
+            swap(data, start + 70, 2, 1)
+            swap(data, start + 180, 4, 2)
+            swap(data, start + 240, 4, NZ)
+        with open('swapped.segy', 'wb') as file:
+            file.write(data)
+        said = fine(f'a little-endian SEG-Y section, format {kind}', 'segy', 'swapped.segy', *words, '--overwrite', '-o', 'swapped.nc')
+        holds('swapped.nc', 'vp', section(), 12.5, 5, 1000, 0, 'm/s')
+        claim('byte-swapped: read as little-endian' in said, 'that it is one is told')
+    dead = section()
+    dead[:, [4, 9]] = 0
+    refused('2 of 21 columns are all zero, the first of them column 5', 'dead traces', 'segy', segy('dead.segy', dead), *words)
+    dead[:, [4, 9]], dead[3, 6] = 2000, 0
+    refused('1 of 315 samples, the first in column 7, sample 4', 'a dead sample', 'segy', segy('dead.segy', dead), *words)
+    mixed = segy('mixed.segy', section(), place=lambda i: (125 * (i * 8 % NX), 0))
+    refused('the traces go back and forth: sort them', 'traces out of order', 'segy', mixed, *words)
+    with segyio.open(segy('delay.segy', section()), 'r+', ignore_geometry=True) as file:
+        for i in range(NX):
+            file.header[i].update({segyio.TraceField.DelayRecordingTime: 250})
+    said = fine('a section with delays', 'segy', 'delay.segy', *words, '-o', 'delay.nc')
+    claim('delays of 250 .. 250' in said and '--z0' in said, 'they are told of')
+    said = fine('the same with --z0', 'segy', 'delay.segy', *words, '--z0', 250, '--overwrite', '-o', 'delay.nc')
+    claim('warning' not in said, 'is taken at its word')
+    with open(segy('ibm.segy', section()), 'r+b') as file:
+        file.seek(3224)
+        file.write(b'\0\5')
+    said = fine('IBM floats called IEEE', 'segy', 'ibm.segy', *words, '-o', 'ibm.nc')
+    claim('IBM floats that are called IEEE' in said, 'are suspected: ' + said.splitlines()[0])
+
+
+def swap(data, start, width, count):
+    """Numbers end for end, in place."""
+    words = np.frombuffer(bytes(data[start:start + width * count]), f'>u{width}')
+    data[start:start + width * count] = words.astype(f'<u{width}').tobytes()
+
+
 def test_segy():
     for kind, name in ((1, 'IBM'), (5, 'IEEE')):
         segy('vp.segy', section(), kind)
@@ -383,6 +428,7 @@ def test_demo():
 
 
 test_segy()
+test_odd_sections()
 test_su()
 test_raw()
 test_demo()

@@ -18,7 +18,7 @@ from netCDF4 import Dataset
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done  # noqa: E402
 from mini3d import command, make, run, traces  # noqa: E402
-from minisurvey import differences  # noqa: E402
+from minisurvey import PROGRAM, differences  # noqa: E402
 
 FILMS = dict(snapshot=0.1, snapshot_planes="top,y20,x300,z5", snapshot_fields="vz,p", pgv="y")
 make(shots=2, components="vx,vy,vz,p,szz,exy,wz", **FILMS)
@@ -44,6 +44,9 @@ told(run("plan", "par=job.par"), 0, "plan", "2 flat layers", "slowest wave 1500"
 
 # --- bad words ---------------------------------------------------------------------------------------------------------
 
+told(run("par=job.par", "positions=nearest"), 1, "a parameter of 2D alone", "'positions' (command line): it is one of SplFd2dmod")
+r = subprocess.run([str(PROGRAM), "plan", "par=job.par", "pgv_depht=3"], capture_output=True, text=True)
+told(r, 1, "a deck of 3D given to 2D", "'layers' (job.par:2): it is one of SplFd3dmod", "'pgv' (job.par:", "unknown parameter 'pgv_depht'")
 told(run("par=job.par", "source=dc"), 1, "a double couple without moment", "needs a moment")
 told(run("par=job.par", "source=dc", "mw=4", "m0=1e15"), 1, "two moments", "tells the moment a second time")
 told(run("par=job.par", "source=fault"), 1, "no fault", "give fault=FILE", "give fmax")

@@ -55,6 +55,19 @@ claim(r.returncode != 0 and "channel 4 at x = 2800" in r.stderr and "stand in th
 Path("basin3d.stations").write_text(stations)
 r = tool("spl-plot", "map", "b.nc.snap1.nc", "--variable", "vq_top", "-o", "no.png")
 claim(r.returncode != 0 and "pgv_horizontal" in r.stderr, f"a variable that is not there: {r.stderr.strip()[-200:]}")
+for figure in ("map", "snapshots"):
+    r = tool("spl-plot", figure, "b.nc", "-o", "no.png")
+    claim(r.returncode == 1 and "is a file of gathers: give the file of the snapshots of a shot, b.nc.snapRECORD.nc" in r.stderr,
+          f"{figure} of a file of gathers: {r.stderr.strip()[-220:]}")
+r = run(f"par={ROOT}/inputs/basin3d.par", "dispersion=warn", "tmax=0.1", "snapshot=0", "output=air.nc")
+r = tool("spl-plot", "snapshots", "air.nc.snap1.nc", "-o", "no.png")
+claim(r.returncode == 1 and "drawn by spl-plot map" in r.stderr, f"snapshots of a file of maps: {r.stderr.strip()[-120:]}")
+film = bytearray(Path("b.nc.snap1.nc").read_bytes())
+film[-100] ^= 16
+Path("bent.nc").write_bytes(film)
+r = tool("spl-plot", "map", "bent.nc", "-o", "no.png")
+claim(r.returncode == 1 and "bent.nc is damaged: the checksum of" in r.stderr, f"a wrong bit in a map or film: {r.stderr.strip()[-160:]}")
+claim(not Path("no.png").exists(), "nothing is drawn of any of these")
 r = tool("spl-plot", "stations", "b.nc", "--components", "vx,sxx", "-o", "no.png")
 claim(r.returncode != 0 and "no component 'sxx'" in r.stderr, f"a component that was not recorded: {r.stderr.strip()[-200:]}")
 done()

@@ -57,6 +57,20 @@ model("keymap=near.keymap", "output=near.nc", "aperture=1400", "depth=4000", "tm
 for channel, each in misfits("near.nc").items():
     claim(each[3] <= 3, f"six parts of a tensor, half-length 4, station {channel}: {each[:3]} %, all {each[3]} %, bound 3 %")
 
+# --- layers that are no longer those of the run ---------------------------------------------------------------------------
+
+LAYERS = Path("loh1.layers").read_text()
+for what, text in (("one velocity changed by a metre a second", LAYERS.replace("3464", "3465")), ("a layer more", LAYERS + "9000 6500 3700 2800\n")):
+    Path("loh1.layers").write_text(text)
+    r = reference("loh1.nc")
+    claim(text != LAYERS and r.returncode == 1 and "does not hold the layers of the run" in r.stderr and "--layers" in r.stderr,
+          f"{what} since the run: exit status {r.returncode}: {r.stderr.strip()[-220:]}")
+r = reference("loh1.nc", "--layers", "loh1.layers")
+claim(r.returncode == 0 and "warning: loh1.layers does not hold the layers of the run" in r.stderr, "asked for with --layers they are told of")
+Path("loh1.layers").write_text("# other words, same numbers\n" + LAYERS)
+r = reference("loh1.nc", "--high", "0.8")
+claim(r.returncode == 0 and r.stderr == "", f"a comment more changes nothing: {r.stderr.strip()[-200:]}")
+
 # --- the sum itself -------------------------------------------------------------------------------------------------------
 
 ROCK, T = [4000.0, 2000.0, 2600.0], np.arange(0, 2, 0.01)

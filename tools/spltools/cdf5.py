@@ -147,17 +147,26 @@ def check_seal(path, header, mapped):
              'copy, or model again with overwrite=y')
 
 
-def check_sealed(path, data='pressure'):
-    """Checks length, header and `data` of a file with seals (snapshots); a file of other makers has none and passes."""
+def check_sealed(path):
+    """Checks length, header and data of a file of snapshots; a file of other makers has no seals and passes."""
     check_input(path)
     with open(path, 'rb') as f:
         if f.read(4) != b'CDF\x05':
             return
     header = read_header(path)
-    if not {'header_bytes', 'header_crc32', 'checksum', data} <= set(header.variables):
+    if not {'header_bytes', 'header_crc32'} <= set(header.variables):
         return
+    if {'record', 'status'} <= set(header.variables):
+        fail(f'{path} is a file of gathers: give the file of the snapshots of a shot, {path}.snapRECORD.nc, which a job with '
+             'snapshot= (of 3D also pgv=) writes')
     mapped = np.memmap(path, np.uint8, 'r')
     check_seal(path, header, mapped)
-    found, stored = zlib.crc32(array(header, mapped, data).reshape(-1).view(np.uint8)), int(array(header, mapped, 'checksum'))
-    if found != stored:
-        fail(f'{path} is damaged: the checksum of {data} is {found:08x}, must be {stored:08x}; model that shot again')
+    for name in header.variables:
+        data = 'pressure' if name == 'checksum' else name[:-len('_checksum')] if name.endswith('_checksum') else ''
+        if data not in header.variables:
+            continue
+        if header.variables[name].shape != ():
+            fail(f'{path} is damaged: {name} must be one number; model that shot again')
+        found, stored = zlib.crc32(array(header, mapped, data).reshape(-1).view(np.uint8)), int(array(header, mapped, name))
+        if found != stored:
+            fail(f'{path} is damaged: the checksum of {data} is {found:08x}, must be {stored:08x}; model that shot again')

@@ -28,6 +28,7 @@ UNITS = {
     'g/cm3': ('rho', 1000.0),
 }
 CELLS_MAX = 2000000000
+SLOW = 1000.0  # a model has a P wave faster than this [m/s], be it sea or rock
 
 
 def main(arguments):
@@ -157,13 +158,24 @@ def _segy(options):
             + ('' if su else ' (the sample interval of SEG-Y is a time)')
         )
     if options.dx is None and dx is None:
-        fail(f'{path} does not say its trace spacing: give --dx')
+        fail(f'{path} does not say its trace spacing ({notes[-1]}): give --dx, that of the traces as they stand in the file')
+    _warn_of_delay(path, layout, options)
     values = samples(path, layout).T
     if falls and options.x0 is None:  # --x0 is the x of the first trace
         values = values[:, ::-1]
     x0 = x0 if options.x0 is None else options.x0
     z0 = z0 if options.z0 is None else options.z0
     return _finish(options, values, options.dx or dx, options.dz or dz, x0 or 0.0, z0 or 0.0, notes)
+
+
+def _warn_of_delay(path, layout, options):
+    """Some programs write the depth of the first sample where SEG-Y has a delay."""
+    delay = segy_geometry.column(path, layout, 'delay', {'delay': (109, 2)})
+    if delay.any() and options.z0 is None:
+        warn(
+            f'{path}: the trace headers have delays of {delay.min()} .. {delay.max()} (bytes 109-110), which are not'
+            ' used: if the section begins at a depth give it with --z0'
+        )
 
 
 def _su_axes(path, layout, notes):
@@ -194,8 +206,19 @@ def _segy_axes(path, layout, notes):
         if step > 0 and np.abs(steps - step).max() <= max(0.01 * step, min(1.5 * whole, 0.2 * step)):
             if abs(away - length) <= 0.01 * length:
                 return _line_axes(name, e, n, step, ' (feet converted)' if layout.feet else '', notes)
-    notes.append('coordinates in the trace headers are empty or not regular: not used')
+    notes.append(_irregular(path, layout, fields))
     return None, None, None, None, False
+
+
+def _irregular(path, layout, fields):
+    """Why the coordinates of the traces are of no use."""
+    e, n = (segy_geometry.column(path, layout, f, fields).astype(float) for f in ('cx', 'cy'))
+    if not np.ptp(e) and not np.ptp(n):
+        return 'coordinates in the trace headers are empty or all the same: not used'
+    along = (e - e[0]) * (e[-1] - e[0]) + (n - n[0]) * (n[-1] - n[0])
+    if (np.diff(along) < 0).any():
+        return 'by their CDP coordinates the traces go back and forth: sort them first'
+    return 'CDP coordinates in the trace headers are not regular: not used'
 
 
 def _line_axes(name, e, n, step, feet, notes):
@@ -288,9 +311,18 @@ def checked(path, values, variable, unit):
         values = (values * factor).astype(np.float32)
     smallest, largest = float(values.min()), float(values.max())
     if smallest < low or largest > high:
-        fail(
-            f'{path}: {name} would be {smallest:g} .. {largest:g}, outside {low:g} .. {high:g} {si}: check'
-            ' --unit, the byte order and the shape'
+        bad = (values < low) | (values > high)
+        z, x = np.argwhere(bad)[0]
+        dead = np.flatnonzero((values == 0).all(axis=0))
+        where = f'{bad.sum()} of {values.size} samples, the first in column {x + 1}, sample {z + 1}'
+        if len(dead):
+            where = f'{len(dead)} of {values.shape[1]} columns are all zero, the first of them column {dead[0] + 1}'
+        advice = 'fill them' if 0 < bad.mean() < 0.5 else 'check --unit, the byte order and the shape'
+        fail(f'{path}: {name} would be {smallest:g} .. {largest:g}, outside {low:g} .. {high:g} {si} ({where}): {advice}')
+    if variable == 'vp' and largest < SLOW:
+        warn(
+            f'{path}: the fastest P wave has {largest:g} m/s, slower than any sea or rock: is this a slowness, an S'
+            ' velocity, or are the samples IBM floats that are called IEEE?'
         )
     return values
 

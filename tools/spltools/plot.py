@@ -302,8 +302,9 @@ def read_snapshots(a):
                  and v.dimensions[-2].startswith('z')]
         name = a.variable or (found[0] if found else None)
         if name not in found:
-            cli.fail(f"{a.file} has no variable {name or ''} with dimensions (time, z, x); it has "
-                     f"{', '.join(ds.variables) or 'none'}")
+            cli.fail(f"{a.file} has no variable {name + ' ' if name else ''}with dimensions (time, z, x); it has "
+                     f"{', '.join(ds.variables) or 'none'}"
+                     + ('; planes and maps of a 3D shot are drawn by spl-plot map' if 'y' in ds.dimensions else ''))
         v = ds[name]
         fields = np.ma.filled(v[0] if v.ndim == 4 else v[:], np.nan)
         t, z, x = v.dimensions[-3:]

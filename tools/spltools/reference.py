@@ -1,5 +1,6 @@
 """spl-reference: a 3D run in flat layers of rock below a free surface against the exact motion, or against a published series."""
 import os
+import struct
 
 import numpy as np
 
@@ -12,7 +13,8 @@ wavenumbers, or with a published series (--series). Misfits are relative L2 of v
 vertical, after the band was cut (--low, --high), and of all three together.
 
 The run must have layers=, top=free, source=moment, explosion or dc, wavelet=gauss or ricker and the components
-vx, vy, vz. Its layers are read again: start this where the run was started, or give --layers."""
+vx, vy, vz. Its layers are read again: start this where the run was started, or give --layers. Where they are no
+longer those that the run read it is refused, or told if they come from --layers."""
 NAMES = ('radial', 'transverse', 'vertical')
 FADE = 0.2          # of a corner frequency: how wide the edge of the band is
 
@@ -82,7 +84,9 @@ def exact_motion(a, file, depth, away):
         cli.fail(f'{a.file} is no run in flat layers below a free surface (layers=, top=free): exact motion is not known')
     path = a.layers or job['layers']
     cli.check_input(path)
-    layers = Layers(read_layers(path), job.get('attenuation') != 'no', q_reference(file))
+    rows = read_layers(path)
+    check_layers(a, path, rows, file, job)
+    layers = Layers(rows, job.get('attenuation') != 'no', q_reference(file))
     spectrum, highest = wavelet(file, job)
     return layered_velocity(layers, depth, moment(a, job), away, spectrum, highest, file.time)
 
@@ -102,6 +106,30 @@ def read_layers(path):
     if not rows:
         cli.fail(f'{path} holds no layer')
     return rows
+
+
+def check_layers(a, path, rows, file, job):
+    """The layers must be those that the run read, by the fingerprint in its output; told only where the user chose others."""
+    stored = file.text('model_hash')
+    found = layers_hash(rows, job.get('attenuation') != 'no')
+    if not stored or found == stored:
+        return
+    what = f'{path} does not hold the layers of the run: their fingerprint is {found}, that in {a.file} is {stored}'
+    if not a.layers:
+        cli.fail(f'{what}; give the layers as they were then with --layers, or model again')
+    cli.warn(f'{what}; the exact motion is that of {path}')
+
+
+def layers_hash(rows, attenuation):
+    """The fingerprint of layers as the program makes it (fortran/hash.f90, SummariseLayers in fortran/earth.f90): two polynomials
+    modulo 2**31 - 1 in the halves of the double precision numbers top, vp, vs, rho and, where they count, 1/Qp, 1/Qs."""
+    h = [1, 2]
+    for row in rows:
+        quality = [1 / q if q else np.inf for q in row[4:]] if attenuation else []
+        numbers = [x + 0.0 for x in (*row[:4], *quality)]          # -0 is 0
+        for word in struct.unpack(f'<{2 * len(numbers)}I', struct.pack(f'<{len(numbers)}d', *numbers)):
+            h = [(x * base + word) % 2147483647 for x, base in zip(h, (1103515245, 1664525))]
+    return '%08X%08X' % tuple(h)
 
 
 def q_reference(file):

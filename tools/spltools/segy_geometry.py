@@ -65,13 +65,15 @@ def segy_layout(path):
     with open(path, 'rb') as file:
         head = file.read(3600)
     order = '<' if head[3296:3300] == b'\x04\x03\x02\x01' else '>'
-    words = np.frombuffer(head[3200:3600], dtype=order + 'i2')
-    code = int(words[12])
+    notes = []
+    codes = {this: int(np.frombuffer(head[3224:3226], dtype=this + 'i2')[0]) for this in '<>'}
+    if codes[order] not in BYTES and codes['<'] in BYTES:
+        order = '<'
+        notes.append(f'byte-swapped: read as little-endian, sample format {codes["<"]}')
+    words, code = np.frombuffer(head[3200:3600], dtype=order + 'i2'), codes[order]
     if code not in BYTES:
-        swapped = int(np.frombuffer(head[3224:3226], dtype='<i2')[0])
-        hint = ' (byte-swapped? SEG-Y is big-endian)' if swapped in BYTES else ''
         fail(
-            f'{path}: sample format {code} in bytes 3225-3226{hint}; known are {sorted(BYTES)}: is this a'
+            f'{path}: sample format {code} in bytes 3225-3226; known are {sorted(BYTES)}: is this a'
             ' SEG-Y file?'
         )
     extended = int(words[152]) if int(words[150]) != 0 else 0  # only revisions 1 and 2 have them
@@ -82,7 +84,6 @@ def segy_layout(path):
         file.seek(start)
         trace = np.frombuffer(file.read(240), dtype=order + 'u2')
     in_file, in_trace = int(words[10]) & 0xFFFF, int(trace[57])
-    notes = []
     for ns, where in ((in_file, 'file header'), (in_trace, 'trace headers')):
         if ns > 0 and (size - start) % (240 + ns * BYTES[code]) == 0:
             break
@@ -90,7 +91,7 @@ def segy_layout(path):
         fail(
             f'{path}: {size - start} bytes of traces are no whole number of traces of {in_file} (file header)'
             f' or {in_trace} (trace header) samples of {BYTES[code]} bytes: the file is cut or its headers'
-            ' are wrong'
+            ' are wrong' + ''.join(f' ({note})' for note in notes)
         )
     if in_file != in_trace:
         notes.append(
