@@ -3,7 +3,9 @@
 !>
 !> Positions [m] count from the left front upper corner of the whole grid: cell i is centred at (i - 1/2) dx, a free surface is z =
 !> 0. Each field stands elsewhere in its cell, so each gets weights of its own (sinc.f90): nothing is snapped, and the parts of a
-!> moment tensor are centred at the same point. Where the eight nodes reach above a free surface, a cubic through the first four
+!> moment tensor are centred at the same point. With memory variables the weights of stresses, and of velocities whose derivatives
+!> are recorded, are even: each of the eight mechanisms of a pattern then has the same share of a source and of what is recorded,
+!> wherever in the pattern it stands. Where the eight nodes reach above a free surface, a cubic through the first four
 !> below it takes their place along z. Beside contacts of rock, fluid and air points and weights are those of fd3d_ground.f90; a
 !> list knows of contacts if its `rho` and `mu` point to the medium.
 module fd3d_list_m
@@ -13,7 +15,7 @@ module fd3d_list_m
   use fd3d_ground_m, only: ground_nodes, GroundHome, GroundNear, GroundWeights
   use fd3d_media_m, only: Fd3dBuoyancy
   use kinds_m, only: dp, sp
-  use sinc_m, only: sinc_nodes, SincWeights
+  use sinc_m, only: sinc_nodes, SincEven, SincWeights
   use text_m, only: Str
   implicit none
   private
@@ -94,14 +96,15 @@ contains
     end do
   end subroutine Fd3dMoment
 
-  !> One more receiver: the value of a field at x.
-  subroutine Fd3dRecord(list, grid, x, field, error)
+  !> One more receiver: the value of a field at x; `slope`: of a velocity, as a part of a derivative.
+  subroutine Fd3dRecord(list, grid, x, field, error, slope)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     real(dp), intent(in) :: x(3)
     integer, intent(in) :: field
     type(error_t), allocatable, intent(inout) :: error
-    call AddPoint(list, grid, field, x, 1.0_dp, 0, .false., error)
+    logical, intent(in), optional :: slope
+    call AddPoint(list, grid, field, x, 1.0_dp, 0, .false., error, slope)
     call CloseReceiver(list)
   end subroutine Fd3dRecord
 
@@ -125,20 +128,24 @@ contains
   end subroutine CloseReceiver
 
   !> Entries for a field at x, times `scale`; `acts`: of a source.
-  subroutine AddPoint(list, grid, field, x, scale, h, acts, error)
+  subroutine AddPoint(list, grid, field, x, scale, h, acts, error, slope)
     type(fd3d_list_t), intent(inout) :: list
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field, h
     real(dp), intent(in) :: x(3), scale
     logical, intent(in) :: acts
     type(error_t), allocatable, intent(inout) :: error
+    logical, intent(in), optional :: slope
     type(axis_t) :: along(3)
     integer :: a, l, m, n, at(3)
-    logical :: beside
+    logical :: beside, even
     if (allocated(error)) return
     if (.not. allocated(list%w)) call Grow(list)
+    even = field >= field_sxx
+    if (present(slope)) even = even .or. slope
+    even = even .and. grid%anelastic
     do a = 1, 3
-      call AxisWeights(grid, field, a, x(a), along(a), error)
+      call AxisWeights(grid, field, a, x(a), even, along(a), error)
       if (allocated(error)) return
     end do
     if (associated(list%rho)) then
@@ -177,21 +184,31 @@ contains
   end subroutine AddBeside
 
   !> Nodes, counted in the whole grid, and their weights for a point at x along an axis.
-  subroutine AxisWeights(grid, field, axis, x, along, error)
+  subroutine AxisWeights(grid, field, axis, x, even, along, error)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field, axis
     real(dp), intent(in) :: x
+    logical, intent(in) :: even
     type(axis_t), intent(out) :: along
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: place, w(sinc_nodes)
     integer :: first, m, nodes
     place = x/grid%d(axis) + merge(1.0_dp, 0.5_dp, StandsOnHalf(field, axis))
     nodes = sinc_nodes
-    call SincWeights(place, first, w)
+    if (even) then
+      call SincEven(place, first, w)
+    else
+      call SincWeights(place, first, w)
+    end if
     if (axis == 3 .and. grid%side(5) == side_free .and. first < 1) then
       first = 1
       nodes = cubic_nodes
       w(:nodes) = Cubic(place)
+      if (even) then                                        ! the fourth difference of five nodes is 0 for a cubic
+        nodes = nodes + 1
+        w(nodes) = 0
+        w(:nodes) = w(:nodes) - sum(w(:nodes)*[1, -1, 1, -1, 1])/16*[1, -4, 6, -4, 1]
+      end if
     end if
     do m = 1, nodes
       if (.not. abs(w(m)) > 0) cycle

@@ -64,7 +64,7 @@ contains
     type(window_t), intent(in) :: window
     type(near3d_t) :: table
     type(near3d_source_t) :: source
-    type(near3d_place_t) :: place
+    type(near3d_place_t) :: place, even
     character(32), allocatable :: names(:)
     integer, allocatable :: list(:)
     real(dp) :: at(3)
@@ -78,13 +78,16 @@ contains
     if (size(list) == 0) return
     call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d)
     call MakeSource(self, window, table, source)
-    !$omp parallel do private(r, c, at, place) schedule(dynamic) num_threads(ThreadsOf(self%grid%threads))
+    !$omp parallel do private(r, c, at, place, even) schedule(dynamic) num_threads(ThreadsOf(self%grid%threads))
     do i = 1, size(list)
       r = list(i)
       at = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner
-      call Near3dPlace(table, at/self%grid%d, place)
+      call Near3dPlace(table, at/self%grid%d, .false., place)
+      even = place
+      if (self%grid%anelastic) call Near3dPlace(table, at/self%grid%d, .true., even)
       do c = 1, size(names)
-        self%near(:, r, c) = Near3dTerms(table, source, place, trim(names(c)))
+        if (names(c)(1:1) == 'v') self%near(:, r, c) = Near3dTerms(table, source, place, trim(names(c)))
+        if (names(c)(1:1) /= 'v') self%near(:, r, c) = Near3dTerms(table, source, even, trim(names(c)))
       end do
     end do
     !$omp end parallel do
@@ -110,7 +113,8 @@ contains
       moment = self%scheme%source%moment
     end select
     c = max(1, min(c - self%pad, [window%nx, window%ny, window%nz]))
-    call Near3dSource(table, at, force, moment, real(window%media(c(1), c(2), c(3), :3), dp), source)
+    call Near3dSource(table, at, self%grid%anelastic .and. .not. any(abs(force) > 0), force, moment, &
+                      real(window%media(c(1), c(2), c(3), :3), dp), source)
   end subroutine MakeSource
 
   !> Adds it to the samples (nt, receivers) of component c.

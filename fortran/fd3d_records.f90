@@ -105,7 +105,7 @@ contains
       logical, intent(in) :: close
       integer :: before, n
       before = list%n
-      call Fd3dRecord(list, grid, place, field_vx + b - 1, error)
+      call Fd3dRecord(list, grid, place, field_vx + b - 1, error, slope=.true.)
       if (allocated(error)) return
       list%w(before + 1:list%n) = real(scale*list%w(before + 1:list%n), sp)
       n = size(list%start)

@@ -12,7 +12,7 @@
 !> harmless at k = 0, so a small Fourier sum does. t613 has the figures; j = 0 alone would leave up to 6 %.
 module nearfield3d_m
   use kinds_m, only: dp, sp
-  use sinc_m, only: sinc_nodes, SincWeights
+  use sinc_m, only: sinc_nodes, SincEven, SincWeights
   implicit none
   private
   public :: near3d_t, near3d_place_t, near3d_source_t, Near3dNew, Near3dPlace, Near3dSource, Near3dTerms, Near3dSeries
@@ -91,32 +91,38 @@ contains
     end do
   end function Part
 
-  !> The place y(3) [cells from the corner of the grid].
-  pure subroutine Near3dPlace(near, y, place)
+  !> The place y(3) [cells from the corner of the grid]; `even`: with the weights of SincEven, as fd3d_list.f90 has them.
+  pure subroutine Near3dPlace(near, y, even, place)
     type(near3d_t), intent(in) :: near
     real(dp), intent(in) :: y(3)
+    logical, intent(in) :: even
     type(near3d_place_t), intent(out) :: place
     integer :: a, before, m
     place%y = y
     do a = 1, 3
       do before = 0, 1
-        place%s(:, a, before) = Spectrum(y(a), before)
+        place%s(:, a, before) = Spectrum(y(a), before, even)
         do m = 1, size(near%w)
           place%s(:, a, 2 + before) = place%s(:, a, 2 + before) + near%w(m)/near%d(a)* &
-                                      (Spectrum(y(a) + m - 0.5_dp, before) - Spectrum(y(a) - m + 0.5_dp, before))
+                                      (Spectrum(y(a) + m - 0.5_dp, before, even) - Spectrum(y(a) - m + 0.5_dp, before, even))
         end do
       end do
     end do
   end subroutine Near3dPlace
 
   !> Of the weights for y on the nodes 1/2, 3/2, ... (before = 0) or 0, 1, 2, ... (1).
-  pure function Spectrum(y, before) result(s)
+  pure function Spectrum(y, before, even) result(s)
     real(dp), intent(in) :: y
     integer, intent(in) :: before
+    logical, intent(in) :: even
     complex(dp) :: s(0:half)
     real(dp) :: w(sinc_nodes), first
     integer :: node, m, j
-    call SincWeights(y + 0.5_dp*(1 + before), node, w)
+    if (even) then
+      call SincEven(y + 0.5_dp*(1 + before), node, w)
+    else
+      call SincWeights(y + 0.5_dp*(1 + before), node, w)
+    end if
     first = node - 0.5_dp*(1 + before)
     do j = 0, half
       s(j) = sum([(w(m)*exp(cmplx(0, 2*pi*j/waves*(first + m - 1), dp)), m=1, sinc_nodes)])
@@ -124,13 +130,14 @@ contains
   end function Spectrum
 
   !> A source at y: a force [N] or a moment tensor xx, yy, zz, xy, xz, yz [N m], in a medium of vp, vs and rho. Where vs = 0 only a
-  !> moment that pushes to all sides has terms.
-  pure subroutine Near3dSource(near, y, force, moment, medium, source)
+  !> moment that pushes to all sides has terms. `even`: as for a place.
+  pure subroutine Near3dSource(near, y, even, force, moment, medium, source)
     type(near3d_t), intent(in) :: near
+    logical, intent(in) :: even
     real(dp), intent(in) :: y(3), force(3), moment(6), medium(3)
     type(near3d_source_t), intent(out) :: source
     integer :: i
-    call Near3dPlace(near, y, source%place)
+    call Near3dPlace(near, y, even, source%place)
     source%force = force
     source%pressure = sum(moment(:3))/3
     source%deviator = reshape(moment([1, 4, 5, 4, 2, 6, 5, 6, 3]), [3, 3])

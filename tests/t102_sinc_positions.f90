@@ -2,7 +2,7 @@
 program t102_sinc_positions
   use check_m, only: Claim, Done
   use kinds_m, only: dp
-  use sinc_m, only: SincWeights
+  use sinc_m, only: SincEven, SincWeights
   use text_m, only: Str
   implicit none
   real(dp) :: w(8), v(8), e
@@ -29,6 +29,13 @@ program t102_sinc_positions
   e = sum([((first - 1 + m - 20.3_dp)*w(m), m=1, 8)])
   call Claim(abs(sum(w) - 1) < 4e-4_dp .and. abs(e) < 1e-3_dp, 'weights sum to 1 to '//Str(abs(sum(w) - 1), 2)// &
              ' <= 4e-4, their centre is off by '//Str(abs(e), 2)//' <= 1e-3 cells')
+  e = EvenError(8.0_dp, 0.0_dp)
+  call Claim(e <= 2e-3_dp, 'even weights: plane waves of 8 and more points per wavelength at 400 offsets within '//Str(e, 3)// &
+             ' <= 2e-3')
+  e = EvenError(0.0_dp, 0.0_dp)
+  call Claim(e <= 2e-4_dp, 'even weights: what changes its sign from node to node is left out to '//Str(e, 2)//' <= 2e-4')
+  e = EvenError(0.0_dp, 0.3_dp)
+  call Claim(e <= 0.02_dp, 'even weights: within 0.3 of kh = pi to '//Str(e, 2)//' <= 0.02')
   call Done()
 
 contains
@@ -47,5 +54,24 @@ contains
       end do
     end do
   end function PlaneWaveError
+
+  !> The same of even weights; per_wave = 0: what they pass of waves within `reach` of kh = pi.
+  real(dp) function EvenError(per_wave, reach) result(worst)
+    real(dp), intent(in) :: per_wave, reach
+    real(dp) :: kh, position, w(8)
+    complex(dp) :: passed
+    integer :: i, k, first, m
+    worst = 0
+    do i = 0, 400
+      position = 10 + i/400.0_dp
+      call SincEven(position, first, w)
+      do k = 0, 30
+        kh = acos(-1.0_dp) - reach*k/30
+        if (per_wave > 0) kh = 2*acos(-1.0_dp)/per_wave*k/30
+        passed = sum([(w(m)*exp(cmplx(0.0_dp, kh*(first - 1 + m - position), dp)), m=1, 8)])
+        worst = max(worst, abs(passed - merge(1, 0, per_wave > 0)))
+      end do
+    end do
+  end function EvenError
 
 end program t102_sinc_positions

@@ -125,8 +125,8 @@ contains
     integer :: c
     associate (g => scene%grid)
       call Near3dNew(table, g%w(:g%half_length), g%d)
-      call Near3dSource(table, at/g%d, f, m, [vp, vs, rho], source)
-      call Near3dPlace(table, (at + x)/g%d, place)
+      call Near3dSource(table, at/g%d, .false., f, m, [vp, vs, rho], source)
+      call Near3dPlace(table, (at + x)/g%d, .false., place)
       allocate (lacking(scene%nt, size(names)))
       do c = 1, size(names)
         lacking(:, c) = matmul(Near3dSeries(scene%q(1, :), g%dt, any(abs(f) > 0), Fd3dAtWhole(trim(names(c)))), &

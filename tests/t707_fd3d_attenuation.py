@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""A double couple in rock of Q = 30 and 60, in absolute amplitude, against the exact solution for a constant Q (Aki & Richards 2002,
+eq. 4.29, with the velocities of Kjartansson 1979, J. Geophys. Res. 84, 4737-4748): wherever source and stations stand in the pattern of
+mechanisms, of which each cell has one of eight, pressure too."""
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done  # noqa: E402
+from exact import Frequencies  # noqa: E402
+from mini3d import run, traces, write_deck  # noqa: E402
+
+VP, VS, RHO, QP, QS = 3000.0, 1700.0, 2300.0, 60.0, 30.0
+D = np.array([30.0, 33.0, 36.0])
+FPEAK, DELAY, F1, F2, TMAX, DT_OUT = 1.8, 0.65, 0.2, 6.0, 1.4, 0.005
+BOUND = {"velocity": 1.5, "pressure": 2.5}                      # per cent
+CELL = np.array([20, 19, 16])                                   # of the source, from the corner of the earth
+STATIONS = np.array([[46.0, 24.5, 11.5], [45.5, 15.0, 20.0], [19.9, 41.7, 16.5], [20.5, 40.5, 30.5], [41.3, 37.6, 18.2]]) * D
+TENSOR = np.array([[-0.8, 0.5, 0.2], [0.5, 0.9, -0.4], [0.2, -0.4, -0.1]]) * 1e15
+FREQUENCIES = Frequencies(TMAX, 4 * FPEAK, FPEAK, DELAY)
+W = FREQUENCIES.w
+
+
+def velocity(c, q):
+    """Complex velocity of constant Q; c: phase velocity in the middle of the band."""
+    power = np.arctan(1 / q) / np.pi
+    return c * np.cos(np.pi * power / 2) * (-1j * W / (2 * np.pi * np.sqrt(F1 * F2)))**power
+
+
+CP, CS = velocity(VP, QP), velocity(VS, QS)
+
+
+def green(x):
+    """Displacement (3, 3, frequency) from a force, as exp(-i w t)."""
+    r = np.linalg.norm(x)
+    d = np.outer(x, x) / r**2
+    a, b = np.exp(1j * W * r / CP), np.exp(1j * W * r / CS)
+    near = ((1 - 1j * W * r / CP) * a - (1 - 1j * W * r / CS) * b) / (-1j * W)**2
+    return (np.multiply.outer(3 * d - np.eye(3), near / r**3) + np.multiply.outer(d, a / (CP**2 * r))
+            + np.multiply.outer(np.eye(3) - d, b / (CS**2 * r))) / (4 * np.pi * RHO)
+
+
+def slope(f, x, k, h):
+    e = np.eye(3)[k] * h
+    return (8 * (f(x + e) - f(x - e)) - (f(x + 2 * e) - f(x - 2 * e))) / (12 * h)
+
+
+def moved(x):
+    """Spectra of the velocity (3, frequency) at x from TENSOR at 0, whose rate has the history of the wavelet."""
+    return -sum(np.einsum("ijw,j->iw", slope(green, x, k, 5.0), TENSOR[:, k]) for k in range(3)) * FREQUENCIES.q
+
+
+def exact(x, t):
+    """vx, vy, vz, p (4, time)."""
+    divergence = sum(slope(moved, x, k, 10.0)[k] for k in range(3))
+    pressure = RHO * (CP**2 - 4 / 3 * CS**2) * divergence / (1j * W)
+    return FREQUENCIES.traces(np.vstack([moved(x), pressure]).T, t)
+
+
+def compare(what, cells):
+    """The source so many cells from the corner."""
+    source = cells * D
+    Path("line.keymap").write_text(f"spread net list stations\nshot 1 {source[0]} {source[2]} net y={source[1]}\n")
+    r = run("par=job.par", "overwrite=y")
+    if r.returncode:
+        claim(False, f"{what}: exit status {r.returncode}: {r.stderr[-500:]}")
+        return
+    got = np.stack([traces("out.nc", c)[0] for c in ("vx", "vy", "vz", "pressure")], 1)
+    t = np.arange(got.shape[-1]) * DT_OUT
+    worst = dict.fromkeys(BOUND, 0.0)
+    for i, s in enumerate(STATIONS):
+        want = exact(s - source, t)
+        for kind, part in (("velocity", slice(3)), ("pressure", slice(3, 4))):
+            worst[kind] = max(worst[kind], 100 * np.linalg.norm(got[i, part] - want[part]) / np.linalg.norm(want[part]))
+    for kind, bound in BOUND.items():
+        claim(worst[kind] < bound, f"source {what}, {kind} at {len(STATIONS)} stations: relative L2 at most {worst[kind]:.2f} %, "
+              f"bound {bound} %")
+
+
+Path("stations").write_text("".join(f"{i + 1} {s[0]} {s[2]} {s[1]}\n" for i, s in enumerate(STATIONS)))
+Path("rock.layers").write_text(f"0 {VP} {VS} {RHO} {QP} {QS}\n")
+tensor = {"m" + "xyz"[i] + "xyz"[j]: TENSOR[i, j] for i in range(3) for j in range(i, 3)}
+write_deck(layers="rock.layers", dx=D[0], dy=D[1], dz=D[2], aperture=200, depth=1260, npml=8, half_length=2, top="pml", fpeak=FPEAK,
+           delay=DELAY, tmax=TMAX, dt_out=DT_OUT, components="vx,vy,vz,p", source="moment", q_f1=F1, q_f2=F2, **tensor)
+compare("in the centre of a cell", CELL + 0.5)
+compare("one cell along x", CELL + [1.5, 0.5, 0.5])
+compare("between cells", CELL + [1.23, 0.81, 1.0])
+done()
