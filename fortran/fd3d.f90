@@ -66,6 +66,7 @@ contains
       end do
       call HashAdd(hash, g%half_length)
       call HashAdd(hash, merge(1, 0, g%anelastic))
+      call HashAdd(hash, merge(1, 0, g%even))
       call HashAdd(hash, merge(1, 0, self%scheme%sponge))
       do m = 1, size(g%w)
         call HashAdd(hash, g%w(m))

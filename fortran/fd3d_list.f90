@@ -3,11 +3,11 @@
 !>
 !> Positions [m] count from the left front upper corner of the whole grid: cell i is centred at (i - 1/2) dx, a free surface is z =
 !> 0. Each field stands elsewhere in its cell, so each gets weights of its own (sinc.f90): nothing is snapped, and the parts of a
-!> moment tensor are centred at the same point. With memory variables the weights of stresses, and of velocities whose derivatives
-!> are recorded, are even: each of the eight mechanisms of a pattern then has the same share of a source and of what is recorded,
-!> wherever in the pattern it stands. Where the eight nodes reach above a free surface, a cubic through the first four
-!> below it takes their place along z. Beside contacts of rock, fluid and air points and weights are those of fd3d_ground.f90; a
-!> list knows of contacts if its `rho` and `mu` point to the medium.
+!> moment tensor are centred at the same point. Where Q falls below 1000 (grid%even) the weights of stresses, and of velocities
+!> whose derivatives are recorded, are even: each of the eight mechanisms of a pattern then has the same share of a source and of
+!> what is recorded, wherever in the pattern it stands. Where the eight nodes reach above a free surface, a cubic through the first
+!> four below it takes their place along z. Beside contacts of rock, fluid and air points and weights are those of
+!> fd3d_ground.f90; a list knows of contacts if its `rho` and `mu` point to the medium.
 module fd3d_list_m
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, field_vy, &
@@ -143,7 +143,7 @@ contains
     if (.not. allocated(list%w)) call Grow(list)
     even = field >= field_sxx
     if (present(slope)) even = even .or. slope
-    even = even .and. grid%anelastic
+    even = even .and. grid%even
     do a = 1, 3
       call AxisWeights(grid, field, a, x(a), even, along(a), error)
       if (allocated(error)) return

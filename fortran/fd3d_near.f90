@@ -84,7 +84,7 @@ contains
       at = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner
       call Near3dPlace(table, at/self%grid%d, .false., place)
       even = place
-      if (self%grid%anelastic) call Near3dPlace(table, at/self%grid%d, .true., even)
+      if (self%grid%even) call Near3dPlace(table, at/self%grid%d, .true., even)
       do c = 1, size(names)
         if (names(c)(1:1) == 'v') self%near(:, r, c) = Near3dTerms(table, source, place, trim(names(c)))
         if (names(c)(1:1) /= 'v') self%near(:, r, c) = Near3dTerms(table, source, even, trim(names(c)))
@@ -113,7 +113,7 @@ contains
       moment = self%scheme%source%moment
     end select
     c = max(1, min(c - self%pad, [window%nx, window%ny, window%nz]))
-    call Near3dSource(table, at, self%grid%anelastic .and. .not. any(abs(force) > 0), force, moment, &
+    call Near3dSource(table, at, self%grid%even .and. .not. any(abs(force) > 0), force, moment, &
                       real(window%media(c(1), c(2), c(3), :3), dp), source)
   end subroutine MakeSource
 

@@ -36,6 +36,8 @@ module fd3d_setup_m
     procedure :: setup, free
   end type fd3d_setup_t
 
+  real(dp), parameter :: even_q = 1000   !< a smallest Q beyond: mechanisms differ by less than even weights do from the best ones
+
 contains
 
   !> Prepares a shot. The engine's memory is kept while the grid stays the same, medium and layers too while the window has the same
@@ -108,6 +110,7 @@ contains
     grid%whole = grid%n
     grid%half_length = scheme%half_length
     grid%anelastic = scheme%attenuates
+    grid%even = scheme%attenuates .and. scheme%qmin < even_q
     grid%threads = scheme%threads
     grid%share = scheme%share
     grid%d = [scheme%dx, scheme%dy, scheme%dz]
@@ -146,8 +149,8 @@ contains
   pure logical function SameGrid(a, b)
     type(fd3d_grid_t), intent(in) :: a, b
     SameGrid = all(a%n == b%n) .and. all(a%side == b%side) .and. all(a%layer == b%layer) .and. a%half_length == b%half_length &
-               .and. (a%anelastic .eqv. b%anelastic) .and. a%threads == b%threads .and. all(a%d == b%d) .and. a%dt == b%dt &
-               .and. all(a%w == b%w)
+               .and. (a%anelastic .eqv. b%anelastic) .and. (a%even .eqv. b%even) .and. a%threads == b%threads &
+               .and. all(a%d == b%d) .and. a%dt == b%dt .and. all(a%w == b%w)
   end function SameGrid
 
   ! --- medium ---------------------------------------------------------------------------------------------------------

@@ -85,7 +85,24 @@ Path("rock.layers").write_text(f"0 {VP} {VS} {RHO} {QP} {QS}\n")
 tensor = {"m" + "xyz"[i] + "xyz"[j]: TENSOR[i, j] for i in range(3) for j in range(i, 3)}
 write_deck(layers="rock.layers", dx=D[0], dy=D[1], dz=D[2], aperture=200, depth=1260, npml=8, half_length=2, top="pml", fpeak=FPEAK,
            delay=DELAY, tmax=TMAX, dt_out=DT_OUT, components="vx,vy,vz,p", source="moment", q_f1=F1, q_f2=F2, **tensor)
+
+
+def weak():
+    """Hardly any attenuation is none: the same weights of source and stations, the same traces."""
+    got = []
+    for name, q in (("none", ""), ("weak", " 1e7 1e7")):
+        Path("rock.layers").write_text(f"0 {VP} {VS} {RHO}{q}\n")
+        r = run("par=job.par", "overwrite=y")
+        if r.returncode:
+            claim(False, f"attenuation {name}: exit status {r.returncode}: {r.stderr[-500:]}")
+            return
+        got.append(np.stack([traces("out.nc", c)[0] for c in ("vx", "vy", "vz", "pressure")], 1))
+    off = max(np.linalg.norm(got[1][:, c] - got[0][:, c]) / np.linalg.norm(got[0][:, c]) for c in range(4))
+    claim(off <= 1e-5, f"Q = 1e7 against no attenuation: traces differ by {off:.1e}, bound 1e-5")
+
+
 compare("in the centre of a cell", CELL + 0.5)
 compare("one cell along x", CELL + [1.5, 0.5, 0.5])
 compare("between cells", CELL + [1.23, 0.81, 1.0])
+weak()
 done()
