@@ -210,9 +210,8 @@ contains
 
   !> 20,000 steps: in a closed rough box sigma neither grows nor fades, with layers it fades; traces stay with those of cpu. Float
   !> leaves there, at the lowest frequencies, what no layer takes: after 2,000, 5,000 and 20,000 steps cpu itself is 2, 3 and 6e-6
-  !> from the same scheme in double precision. In tuned, what rounding takes from e(n) = s(n) - s(n-1) is made up for by velocities:
-  !> they end at some 2e-6 of their peak in place of 0, and over 19,000 steps of silence that adds up to 3.3e-5 of the trace. So
-  !> tuned keeps to 1e-5 over 2,000 steps; over all, each of its samples keeps to 1e-5 of the largest amplitude.
+  !> from the same scheme in double precision, and tuned, which rounds elsewhere, twice as much and, by chance, three times. So
+  !> tuned keeps to 1e-5 over 2,000 steps, and over all it does not yet: this claim is open.
   subroutine LongRun(variant)
     character(*), intent(in) :: variant
     integer, parameter :: nt = 20000, at_first = 500
@@ -237,11 +236,7 @@ contains
         call ClaimStays(variant//', closed box', c, r, cpu, nt, closed_bound)
       else
         call ClaimStays(variant//', layers', c, r, cpu, 2000, bound)
-        if (variant == 'tuned') then
-          call ClaimNear(variant//', layers', c, r, cpu, bound)
-        else
-          call ClaimStays(variant//', layers', c, r, cpu, nt, bound)
-        end if
+        call ClaimStays(variant//', layers', c, r, cpu, nt, bound)
       end if
     end do
   end subroutine LongRun
@@ -261,30 +256,6 @@ contains
     call Claim(difference <= bound, what//', '//Str(steps)//' steps: traces differ from cpu by '//Str(difference, 2)// &
                ' relative RMS (receiver '//Str(worst)//'), <= '//Str(bound, 2))
   end subroutine ClaimStays
-
-  !> Every sample beside the largest of its trace; a trace a hundred times weaker than the strongest of its kind counts as that.
-  subroutine ClaimNear(what, c, r, cpu, bound)
-    character(*), intent(in) :: what
-    type(case_t), intent(in) :: c
-    type(result_t), intent(in) :: r, cpu
-    real(dp), intent(in) :: bound
-    real(dp) :: strongest(0:2), peak(size(c%field)), off, difference, overall
-    integer :: n, worst
-    strongest = 0
-    do n = 1, size(c%field)
-      peak(n) = maxval(abs(cpu%traces(:, n)))
-      strongest(c%field(n)) = max(strongest(c%field(n)), peak(n))
-    end do
-    difference = -1
-    do n = 1, size(c%field)
-      off = maxval(abs(r%traces(:, n) - cpu%traces(:, n)))/max(peak(n), 0.01_dp*strongest(c%field(n)))
-      if (off > difference) worst = n
-      difference = max(difference, off)
-    end do
-    call TracesDiffer(c, r, cpu, overall, n)
-    call Claim(difference <= bound, what//', '//Str(c%nt)//' steps: samples differ from cpu by '//Str(difference, 2)// &
-               ' of a trace''s largest (receiver '//Str(worst)//'), <= '//Str(bound, 2)//'; traces by '//Str(overall, 2)//' relative RMS')
-  end subroutine ClaimNear
 
   ! --- memory -------------------------------------------------------------------------------------------------------------
 
