@@ -505,7 +505,7 @@ static int odd(fd2d *fd) {
 
 static int close_chunk(own_t *o) {
     args g = args_of(o, 0);
-    g.samplers = (int)((g.points.nrec + SAMPLERS / WARP - 1) / (SAMPLERS / WARP));
+    g.samplers = (int)((g.points.nrec + SAMPLERS / TEAM - 1) / (SAMPLERS / TEAM));
     if (g.samplers > 0)
         sample_last<<<g.samplers, SAMPLERS, 0, o->queue.stream>>>(g);
     CUDA_TRY(cudaGetLastError());

@@ -125,27 +125,52 @@ __device__ __forceinline__ void layer(float &d, float &psi, float a, float b, fl
     DER_PML(d, psi, a, b, ik, 0.0f);
 }
 
-// Traces of step n, whose sigma is being read, before the next launch overwrites it. A warp a receiver: its lanes fetch
-// up to 32 cells at once, then the products are added one by one, in their order.
+// Traces of step n, whose sigma is being read, before the next launch overwrites it. TEAM lanes a receiver: each asks
+// for CELLS_AHEAD cells at once, then the products are added one by one, in their order.
+constexpr int TEAM = 8, TEAMS = WARP / TEAM, CELLS_AHEAD = 4;
+
+__device__ __forceinline__ double product(const args &g, bool sigma, int at) {
+    const fd2d_gpu_view &p = g.points;
+    return p.w[at] * (sigma ? (double)g.s_in[p.cell[at]] : g.velocity[p.cell[at]]);
+}
+
+__device__ inline double weighted_sum(const args &g, bool sigma, int begin, int end, int most) {
+    const int mate = threadIdx.x % TEAM;
+    double sum = 0;
+    for (int done = 0; done < most; done += TEAM * CELLS_AHEAD) {
+        double mine[CELLS_AHEAD];
+#pragma unroll
+        for (int a = 0; a < CELLS_AHEAD; a++) {
+            const int at = begin + done + a * TEAM + mate;
+            mine[a] = at < end ? product(g, sigma, at) : 0;
+        }
+#pragma unroll
+        for (int a = 0; a < CELLS_AHEAD; a++)
+            for (int c = 0; c < TEAM && done + a * TEAM < most; c++) {
+                const double next = __shfl_sync(0xffffffffu, mine[a], c, TEAM);
+                if (begin + done + a * TEAM + c < end)
+                    sum += next;
+            }
+    }
+    return sum;
+}
+
 __device__ inline void sample(const args &g, int block) {
     const fd2d_gpu_view &p = g.points;
-    const int lane = threadIdx.x % WARP, warps = blockDim.x / WARP, n = *g.now;
+    const int warps = blockDim.x / WARP, team = threadIdx.x % WARP / TEAM, n = *g.now;
     if (n <= g.clock->from)
         return;
     float *trace = p.trace + (ptrdiff_t)(n - g.clock->first) * p.nrec;
-    for (ptrdiff_t r = (ptrdiff_t)block * warps + threadIdx.x / WARP; r < p.nrec; r += (ptrdiff_t)g.samplers * warps) {
-        const int begin = p.start[r], end = p.start[r + 1];
-        const bool sigma = p.field[r] == FD2D_SIGMA;
-        double sum = 0;
-        for (int done = begin; done < end; done += WARP) {
-            const int m = end - done < WARP ? end - done : WARP, mine_at = done + lane;
-            double mine = 0;
-            if (lane < m)
-                mine = p.w[mine_at] * (sigma ? (double)g.s_in[p.cell[mine_at]] : g.velocity[p.cell[mine_at]]);
-            for (int c = 0; c < m; c++)
-                sum += __shfl_sync(0xffffffffu, mine, c);
-        }
-        if (lane == 0)
+    const ptrdiff_t first = ((ptrdiff_t)block * warps + threadIdx.x / WARP) * TEAMS;
+    for (ptrdiff_t r0 = first; r0 < p.nrec; r0 += (ptrdiff_t)g.samplers * warps * TEAMS) {
+        const ptrdiff_t r = r0 + team;
+        const int begin = r < p.nrec ? p.start[r] : 0, end = r < p.nrec ? p.start[r + 1] : 0;
+        int most = end - begin; // of the teams of the warp
+#pragma unroll
+        for (int apart = TEAM; apart < WARP; apart *= 2)
+            most = max(most, __shfl_xor_sync(0xffffffffu, most, apart));
+        const double sum = weighted_sum(g, r < p.nrec && p.field[r] == FD2D_SIGMA, begin, end, most);
+        if (r < p.nrec && threadIdx.x % TEAM == 0)
             trace[r] = (float)sum;
     }
 }
@@ -159,13 +184,18 @@ __device__ __forceinline__ void follow() {
 #endif
 }
 
-// What a block does beside its cells; true if it has none.
-__device__ __forceinline__ bool beside(const args &g) {
+// Before a block reads what a step writes. One of them counts the steps.
+__device__ __forceinline__ void take_turn(const args &g) {
     follow();
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *g.next = *g.now + 1;
+}
+
+// Blocks behind those that have cells sample receivers; true of them.
+__device__ __forceinline__ bool samples(const args &g) {
     if (blockIdx.x < g.work)
         return false;
+    take_turn(g);
     sample(g, blockIdx.x - g.work);
     return true;
 }

@@ -344,8 +344,9 @@ __global__ void __launch_bounds__(T, (L > 4   ? 256
                                          T) step_march(const __grid_constant__ args g) {
     extern __shared__ __align__(16) float shared[];
     using S = march_shape<L, T>;
-    if (beside(g))
+    if (samples(g))
         return;
+    take_turn(g);
     const work job = find_work(g, blockIdx.x);
     const int c0 = job.tile * S::W - HALO;
     const box &b = g.source;

@@ -9,9 +9,10 @@
 
 namespace tuned {
 
-static constexpr int LEAST_ROWS = 12;  // of a piece
-static constexpr int RESERVED = 16;    // blocks that sample receivers while others march
-static constexpr double MARCHES = 8e6; // cells of a grid from which on shots side by side had better march (H200)
+static constexpr int LEAST_ROWS = 12;   // of a piece
+static constexpr int RESERVED = 16;     // blocks that sample receivers while others march
+static constexpr size_t RUNTIME = 1024; // bytes of shared memory a block that CUDA takes for itself
+static constexpr double MARCHES = 8e6;  // cells of a grid from which on shots side by side had better march (H200)
 
 // --- kernels ---------------------------------------------------------------------------------------------------------
 
@@ -22,7 +23,7 @@ template <int L, int T> static launch march_of() {
 
 template <int L, int R> static launch tile_of() { // two blocks of 32 x 8 threads a processor: registers for their rows
     using S = tile_shape<L, 32, 8, R>;
-    return {step_tile<L, 32, 8, R, 2>, S::bytes, S::N, S::W, S::H, 0, 2, {}, FORMS};
+    return {step_tile<L, 32, 8, R, 2>, S::bytes, S::N, S::W, S::H, 0, 8, {}, FORMS};
 }
 
 template <int L> static launch launch_of(form kind) {
@@ -180,16 +181,21 @@ static void remember(const fd2d_cfg *c, int device, const choice &best) {
     remembered[found_so_far++ % REMEMBERED] = {*c, device, best};
 }
 
-// Shots side by side fill the ends of each other's steps: large grids march in one wave, small ones are done in tiles.
-static choice side_by_side(const args &g) {
-    const bool large = (double)g.nx * g.nz >= MARCHES;
-    return {large ? MARCH_NARROW : TILE_MIDDLE, 1, 1.3, 3};
+// Shots side by side fill the ends of each other's steps: large grids march in one wave, small ones are done in tiles,
+// two of them on a processor.
+static int side_by_side(const args &g, int half_length, int device, choice *c) {
+    int room = 0;
+    CUDA_TRY(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+    const bool two = 2 * (find_kernel(half_length, TILE_MIDDLE).shared + RUNTIME) <= (size_t)room;
+    *c = {(double)g.nx * g.nz >= MARCHES ? MARCH_NARROW : two ? TILE_MIDDLE : TILE_LOW, 1, 1.3, 3};
+    return 0;
 }
 
 int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, int (*steps)(void *self, int n),
                   void *self, launch *l) {
     bool fits = false;
-    choice best = side_by_side(g);
+    choice best;
+    TRY(side_by_side(g, c->half_length, device, &best));
     const bool pinned = c->shape[0] != 0;
     if (pinned) {
         best = {FORMS, 1, 1.6, 3};

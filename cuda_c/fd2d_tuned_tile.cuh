@@ -17,7 +17,8 @@ template <int L, int TX, int TZ, int R> struct tile_shape {
     __host__ __device__ static int tiles_x(const args &g) { return (g.nx + W - 1) / W; }
     __host__ __device__ static int tiles(const args &g) { return tiles_x(g) * ((g.nz + H - 1) / H); }
     static constexpr int ROWS = TZ * G + UP; // of s; those of w_z: TZ * G
-    static constexpr size_t bytes = (ROWS * P + H * PX + TZ * G * W) * sizeof(float);
+    static constexpr bool STAGED = R <= 3;   // room for e and K in shared memory, with two blocks a processor
+    static constexpr size_t bytes = (ROWS * P + H * PX + TZ * G * W + (STAGED ? 2 * H * W : 0)) * sizeof(float);
 };
 
 template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
@@ -26,11 +27,12 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
 
     const args &g;
     const int t, tx, tz, x0, first, c; // thread; where it is; first column and row of the tile; column of mine
-    float *const s, *const wx, *const wz;
+    float *const s, *const wx, *const wz, *const own;
 
     __device__ __forceinline__ tile(const args &args_, float *shared)
         : g(args_), t(threadIdx.x), tx(t % TX), tz(t / TX), x0(blockIdx.x % S::tiles_x(args_) * W),
-          first(blockIdx.x / S::tiles_x(args_) * H), c(x0 + V * tx), s(shared), wx(s + S::ROWS * P), wz(wx + H * PX) {}
+          first(blockIdx.x / S::tiles_x(args_) * H), c(x0 + V * tx), s(shared), wx(s + S::ROWS * P), wz(wx + H * PX),
+          own(wz + TZ * S::G * W) {}
 
     // No layer, surface or end of the grid touches it.
     __device__ __forceinline__ bool inside() const {
@@ -196,15 +198,23 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
         }
     }
 
-    __device__ __forceinline__ void all_velocities_z() const {
+    struct densities { // of rows whose w_z a thread computes
+        quad rho[S::G + 1];
+    };
+    __device__ __forceinline__ densities ask_densities() const {
+        densities m;
+        const int h0 = first - L + tz * S::G;
+#pragma unroll
+        for (int n = 0; n <= S::G; n++) // above a free surface the image of what is below
+            m.rho[n] = load_constant(g.rho + (ptrdiff_t)min(image(h0 + n), g.nz + 1) * g.pitch + column(c));
+        return m;
+    }
+
+    __device__ __forceinline__ void all_velocities_z(const densities &m) const {
         const int n0 = tz * S::G, h0 = first - L + n0;
         if (n0 >= H + UP)
             return;
-        quad rho[S::G + 1];
         psi_along_z a[S::G];
-#pragma unroll
-        for (int n = 0; n <= S::G; n++) // above a free surface the image of what is below
-            rho[n] = load_constant(g.rho + (ptrdiff_t)min(image(h0 + n), g.nz + 1) * g.pitch + column(c));
 #pragma unroll
         for (int n = 0; n < S::G; n++)
             a[n] = ask_z(g.psiz_in, below_surface(h0 + n), 3);
@@ -217,7 +227,7 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
             }
 #pragma unroll
             for (int v = 0; v < V; v++)
-                d.v[v] *= reciprocal(rho[n].v[v] + rho[n + 1].v[v]);
+                d.v[v] *= reciprocal(m.rho[n].v[v] + m.rho[n + 1].v[v]);
             store(wz + (n0 + n) * W + V * tx, d);
         });
     }
@@ -231,12 +241,26 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
     };
     __device__ __forceinline__ cells ask(int k) const {
         const ptrdiff_t at = (ptrdiff_t)min(k, g.nz) * g.pitch + column(c);
-        return {load(g.e + at), load_constant(g.kk + at), ask_x(g.psix_s, k, c), ask_z(g.psiz_s, k, 0)};
+        cells m;
+        if (!S::STAGED)
+            m.e = load(g.e + at), m.kk = load_constant(g.kk + at);
+        m.x = ask_x(g.psix_s, k, c), m.z = ask_z(g.psiz_s, k, 0);
+        return m;
+    }
+
+    // A thread's own e or K, of all rows, on their way to shared memory.
+    __device__ __forceinline__ void stage(float *to, const float *field) const {
+#pragma unroll
+        for (int r = 0; r < R; r++)
+            copy(to + (tz * R + r) * W + V * tx,
+                 field + (ptrdiff_t)min(first + tz * R + r, g.nz) * g.pitch + column(c));
     }
 
     __device__ __forceinline__ void update(int r, quad &d, cells &m, const profile &p, float q) const {
         const int k = first + r;
         const ptrdiff_t at = (ptrdiff_t)k * g.pitch + c;
+        if (S::STAGED)
+            m.e = load(own + r * W + V * tx), m.kk = load(own + (H + r) * W + V * tx);
         quad x = along_x<L, false>(wx + r * PX + HALO + V * tx, g.w), now = load(s + (UP + r) * P + 2 * HALO + V * tx);
         if (m.x.at >= 0) {
             layer_x(x, m.x, p);
@@ -276,16 +300,24 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
 
     __device__ __forceinline__ void run() const {
         cells m[R];
+        const densities rho = ask_densities();
+        if (S::STAGED)
+            stage(own + H * W, g.kk);
+        take_turn(g);
         fetch_all();
-        __pipeline_wait_prior(0);
+        if (S::STAGED)
+            stage(own, g.e);
+        __pipeline_commit();
+        __pipeline_wait_prior(1);
         __syncthreads();
-        all_velocities_z();
+        all_velocities_z(rho);
 #pragma unroll
         for (int r = 0; r < R; r++)
             m[r] = ask(first + tz * R + r);
         const float q = source_now();
         all_velocities_x();
         const profile p = ask_profile(0, c);
+        __pipeline_wait_prior(0);
         __syncthreads();
         along_z<R, W>(wz + tz * R * W + V * tx, g.w, [&](int n, quad &d) { update(tz * R + n, d, m[n], p, q); });
     }
@@ -294,7 +326,7 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
 template <int L, int TX, int TZ, int R, int BLOCKS>
 __global__ void __launch_bounds__(TX *TZ, BLOCKS) step_tile(const __grid_constant__ args g) {
     extern __shared__ __align__(16) float shared[];
-    if (beside(g))
+    if (samples(g))
         return;
     const tile<L, TX, TZ, R, true> now(g, shared);
     if (now.inside())

@@ -68,7 +68,7 @@ typedef struct fd3d_gpu_kind {
     int marches;  /* threads stand along x and y and go through the cells along z; else a thread a cell */
     int textures;
     int wide;  /* cells along x of a thread; 0: 1 */
-    int apart; /* whole rows are `plain`; `layered` are only cells in layers along more than one axis */
+    int apart; /* whole rows, all of them `plain`, in boxes that say along which axes they lie in layers */
     int align; /* blocks begin at multiples of it along x; 0: where their box does */
     int (*velocity[D3_MAX])(fd3d_gpu *o, int part);
     int (*stress[D3_MAX])(fd3d_gpu *o, int part);

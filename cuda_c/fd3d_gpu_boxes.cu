@@ -64,10 +64,8 @@ static void cut(box *b, const box &lean, int a, int range) {
     b->hi[a] = range == 0 ? lo : range == 1 ? hi : end;
 }
 
-// Whole rows, but for the ends of those that lie in layers along y or z: there, and where they lie in both, are the
-// cells with layers along more than one axis.
+// Whole rows, apart by the axes along which they lie in layers.
 static void sort_rows(fd3d_gpu *o, int part, const box &b, box lean) {
-    fd3d_gpu_boxes *plain = &o->plain[part], *layered = &o->layered[part];
     const int align = o->kind->align;
     if (lean.lo[0] % align != 0 || (lean.hi[0] % align != 0 && lean.hi[0] != o->grid.nx))
         lean.lo[0] = lean.hi[0] = 0;                                  // no block has only cells without layers along x
@@ -76,15 +74,8 @@ static void sort_rows(fd3d_gpu *o, int part, const box &b, box lean) {
         box rows = b;
         cut(&rows, lean, 1, piece % 3);
         cut(&rows, lean, 2, piece / 3);
-        const fd3d_gpu_box like = {{}, {}, {}, (piece % 3 == 1 ? 0 : 2) + (piece / 3 == 1 ? 0 : 4), {lean.lo[0], last}};
-        if (like.axes < 6)
-            add(plain, rows, like, o->shape, align);
-        for (int range = 0; range < 3; range++) {
-            box ends = rows;
-            cut(&ends, lean, 0, range);
-            if (like.axes == 6 || (like.axes != 0 && range != 1))
-                add(layered, ends, like, o->shape, align);
-        }
+        add(&o->plain[part], rows,
+            {{}, {}, {}, (piece % 3 == 1 ? 0 : 2) + (piece / 3 == 1 ? 0 : 4), {lean.lo[0], last}}, o->shape, align);
     }
 }
 
@@ -104,7 +95,7 @@ void fd3d_gpu_plan(fd3d_gpu *o) {
         };
         const box &whole = part == FD3D_INNER ? inner : all;
         if (o->kind->apart && part == FD3D_RIM)
-            split(all, inner, with_layers);
+            split(all, inner, [&](const box &b) { add(plain, b, {{}, {}, {}, 7, {}}, o->shape, o->kind->align); });
         else if (part == FD3D_RIM)
             split(all, inner, [&](const box &b) {
                 if (!empty(b))

@@ -6,9 +6,9 @@
  *     .. [c c] ..     v z        of a plane under way before it needs one.
  *
  * In the other variants a store to a field stands before loads of memory variables, and the load has to wait: nobody
- * told the compiler that they never meet. Here all that a plane needs is loaded before the first store. Blocks without
- * layers and those with layers along one axis are one launch, in the order of memory; the few with layers along more
- * axes, which need more registers, are another. */
+ * told the compiler that they never meet. Here all that a plane needs is loaded before the first store. What a thread
+ * reads for itself alone passes by the first cache, where neighbours' rows are. Columns are short: the last blocks of a
+ * launch leave few processors idle. All blocks are one launch, in the order of memory, whatever layers they lie in. */
 #include "fd3d_tuned.cuh"
 
 using namespace fd3d_tuned;
@@ -31,7 +31,7 @@ static __device__ bool begin(const fd3d_gpu_grid &g, const fd3d_gpu_boxes &boxes
     const fd3d_gpu_box &b = my_box(boxes, block);
     const int deep = (b.hi[2] - b.lo[2] + b.blocks[2] - 1) / b.blocks[2];
     const int first = b.lo[0] / ALIGN * ALIGN + block[0] * blockDim.x * V;
-    m.axes = b.axes + (first < b.lean[0] || first + (int)blockDim.x * V > b.lean[1] ? X : NONE);
+    m.axes = b.axes | (first < b.lean[0] || first + (int)blockDim.x * V > b.lean[1] ? X : NONE);
     m.i = first + threadIdx.x * V;
     m.j = b.lo[1] + block[1] * blockDim.y + threadIdx.y;
     m.k = b.lo[2] + block[2] * deep;
@@ -170,7 +170,7 @@ template <int L, int AXES, bool ANELASTIC> static __device__ void march_stress(c
         const row<L> xx(g.f[FD3D_VX] + m.at, qx.q[L]), xy(g.f[FD3D_VY] + m.at, qy.q[L]),
             xz(g.f[FD3D_VZ] + m.at, qz.q[L - 1]);
         const plane imu(g.m.imu + m.at, m.y), qs = ANELASTIC ? plane(g.m.qs + m.at, m.y) : imu;
-        const vec lambda = load(g.m.lambda + m.at), qp = ANELASTIC ? load(g.m.qp + m.at) : lambda;
+        const vec lambda = load_own(g.m.lambda + m.at), qp = ANELASTIC ? load_own(g.m.qp + m.at) : lambda;
         stresses o;
 #pragma unroll
         for (int c = 0; c < FD3D_STRESSES; c++) {
@@ -226,16 +226,10 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) velocity(const fd3d_gpu_
         return march_velocity<L, Y>(g, m);
     case Z:
         return march_velocity<L, Z>(g, m);
+    default:
+        return march_velocity<L, ANY>(g, m);
     }
 }
-template <int L>
-static __global__ void __launch_bounds__(BLOCK, 3)
-    velocity_in_corners(const fd3d_gpu_grid g, const fd3d_gpu_boxes boxes) {
-    march m;
-    if (begin(g, boxes, m))
-        march_velocity<L, ANY>(g, m);
-}
-
 template <int L, int BLOCKS, bool ANELASTIC>
 static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_grid g, const fd3d_gpu_boxes boxes) {
     march m;
@@ -250,35 +244,25 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_gr
         return march_stress<L, Y, ANELASTIC>(g, m);
     case Z:
         return march_stress<L, Z, ANELASTIC>(g, m);
+    default:
+        return march_stress<L, ANY, ANELASTIC>(g, m);
     }
 }
-template <int L, bool ANELASTIC>
-static __global__ void __launch_bounds__(BLOCK, 3)
-    stress_in_corners(const fd3d_gpu_grid g, const fd3d_gpu_boxes boxes) {
-    march m;
-    if (begin(g, boxes, m))
-        march_stress<L, ANY, ANELASTIC>(g, m);
-}
-
-template <class CORNERS, class REST> static int launch_lists(fd3d_gpu *o, int part, CORNERS corners, REST rest) {
-    launch_list(o, &o->layered[part], corners);
-    launch_list(o, &o->plain[part], rest);
+template <class KERNEL> static int launch_all(fd3d_gpu *o, int part, KERNEL kernel) {
+    launch_list(o, &o->plain[part], kernel);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
-template <int L> static int velocity_step(fd3d_gpu *o, int part) {
-    return launch_lists(o, part, velocity_in_corners<L>, velocity<L, 4>);
-}
+template <int L> static int velocity_step(fd3d_gpu *o, int part) { return launch_all(o, part, velocity<L, 4>); }
 
 template <int L> static int stress_step(fd3d_gpu *o, int part) {
-    return o->cfg->anelastic ? launch_lists(o, part, stress_in_corners<L, true>, stress<L, 3, true>)
-                             : launch_lists(o, part, stress_in_corners<L, false>, stress<L, 4, false>);
+    return o->cfg->anelastic ? launch_all(o, part, stress<L, 3, true>) : launch_all(o, part, stress<L, 4, false>);
 }
 
 static const fd3d_gpu_kind kind = {
     .name = "tuned",
-    .shape = {ALIGN, (int)BLOCK *(int)V / ALIGN, 16},
+    .shape = {ALIGN, (int)BLOCK *(int)V / ALIGN, 6},
     .marches = 1,
     .wide = V,
     .apart = 1,
