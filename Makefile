@@ -72,7 +72,7 @@ BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.
 FTESTS := $(patsubst tests/%.f90,$(B)/tests/%,$(wildcard tests/t*.f90))
 THELP  := $(patsubst tests/%.f90,$(B)/tests/%.o,$(filter-out tests/t%.f90,$(wildcard tests/*.f90)))
 CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
-GPU_TESTS := t240 t241 t242 t243 t244 t252 t432 t433 t670 t671 t672 t673
+GPU_TESTS := t240 t241 t242 t243 t244 t252 t432 t433 t670 t671 t672 t673 t674 t675
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu $(B)/bench/fd3d_ladder_gpu)
 
 .PHONY: all demo demo3d test test-gpu soak bench bench-gpu fuzz lint help install clean

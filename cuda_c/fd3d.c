@@ -96,6 +96,10 @@ static int check_cfg(const fd3d_cfg *c) {
     REQUIRE(c->anelastic == 0 || c->anelastic == 1, "anelastic = %d, must be 0 or 1", c->anelastic);
     REQUIRE(c->threads >= 0 && c->threads <= 4096, "threads = %d, must be 0..4096", c->threads);
     REQUIRE(c->share >= 0 && c->share <= 4096, "%d handles share the GPU, must be 0..4096", c->share);
+    REQUIRE(c->sparse >= 0 && c->sparse <= 2, "sparse = %d, must be 0..2", c->sparse);
+    for (int s = 0; s < 6 && c->sparse; s++)
+        REQUIRE(c->side[s] != FD3D_NEIGHBOUR, "a sparse grid with a neighbour at its %s side: it is stepped whole",
+                side_name[s]);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
     for (int m = 0; m < c->half_length; m++)
         REQUIRE(isfinite(c->w[m]), "weight %d of the differentiator is %g, must be finite", m + 1, (double)c->w[m]);
@@ -398,6 +402,7 @@ static int check_half(const fd3d *fd, int part, int from, const char *name) {
 int fd3d_velocity(void *handle, int it, int part) {
     fd3d *fd = handle;
     TRY(check_handle(fd));
+    REQUIRE(!fd->cfg.sparse, "half of step %d of a sparse grid: it is stepped whole", it);
     TRY(check_half(fd, part, 0, "velocities"));
     TRY(check_ready(fd, it, 1));
     const int next = fd->next;
@@ -459,22 +464,23 @@ int fd3d_halo_put(void *handle, int what, int side, const float *in) {
 
 /* --- fields -------------------------------------------------------------------------------------------------- */
 
-static int check_field(int which) {
+static int check_field(const fd3d *fd, int which) {
+    TRY(check_handle(fd));
     REQUIRE(which >= 0 && which < FD3D_FIELDS, "field %d, must be 0..%d", which, FD3D_FIELDS - 1);
+    REQUIRE(!fd->cfg.sparse || which < FD3D_SXX,
+            "stress %d of a sparse grid, where only receivers are told of stresses", which);
     return 0;
 }
 
 int fd3d_field(void *handle, int which, float *out) {
     fd3d *fd = handle;
-    TRY(check_handle(fd));
-    TRY(check_field(which));
+    TRY(check_field(fd, which));
     return fd->variant->get(fd, which, (int[3]){0, 0, 0}, fd->cfg.n, out);
 }
 
 int fd3d_slice(void *handle, int which, int axis, int index, float *out) {
     fd3d *fd = handle;
-    TRY(check_handle(fd));
-    TRY(check_field(which));
+    TRY(check_field(fd, which));
     REQUIRE(axis >= 0 && axis < 3, "slice along axis %d, must be 0..2", axis);
     REQUIRE(index >= 0 && index < fd->cfg.n[axis], "slice %d along %s, must be 1..%d", index + 1, axis_name[axis],
             fd->cfg.n[axis]);
@@ -487,8 +493,7 @@ int fd3d_slice(void *handle, int which, int axis, int index, float *out) {
 
 int fd3d_set_field(void *handle, int which, const float *in) {
     fd3d *fd = handle;
-    TRY(check_handle(fd));
-    TRY(check_field(which));
+    TRY(check_field(fd, which));
     TRY(fd->variant->set(fd, which, in));
     forget_traces(fd);
     fd->next = fd->half = 0;

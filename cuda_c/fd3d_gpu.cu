@@ -109,7 +109,8 @@ static void list_arrays(fd3d_gpu *o, array list[ARRAYS]) {
     memcpy(list, all, sizeof all);
 }
 
-static void set_pointers(fd3d_gpu *o) {
+// Velocities are in their first set.
+void fd3d_gpu_set_pointers(fd3d_gpu *o) {
     fd3d_gpu_grid *g = &o->grid;
     const float **medium[MEDIA] = {&g->m.rho, &g->m.lambda, &g->m.imu, &g->m.qp, &g->m.qs};
     const int anelastic = o->cfg->anelastic;
@@ -119,6 +120,10 @@ static void set_pointers(fd3d_gpu *o) {
         g->r[f] = o->memory + f * o->count + o->origin;
     for (int m = 0; m < (anelastic ? MEDIA : 3); m++)
         *medium[m] = o->medium + m * o->count + o->origin;
+    for (int f = 0; f < 3; f++) {
+        g->next_v[f] = o->core.on ? o->core.v + f * o->count + o->origin : g->f[f];
+        g->a[f] = o->core.on ? o->core.a + f * o->count + o->origin : nullptr;
+    }
     const float *profile = o->profiles;
     float *psi = o->psi;
     for (int a = 0; a < 3; a++) {
@@ -174,7 +179,7 @@ static int make(fd3d_gpu *o) {
         if (a.count > 0)
             TRY(fd2d_gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
     TRY(fd2d_gpu_alloc(&o->queue, &o->hour, 1, sizeof *o->hour, "the step's histories"));
-    set_pointers(o);
+    fd3d_gpu_set_pointers(o);
     if (o->kind->textures)
         TRY(make_textures(o));
     fd3d_gpu_plan(o);
@@ -289,7 +294,9 @@ int fd3d_gpu_model(fd3d *fd, const float *rho, const float *lambda, const float 
     TRY(put_volume(o, o->grid.m.rho, rho, FD3D_GPU_IN));
     TRY(put_volume(o, o->grid.m.lambda, lambda, FD3D_GPU_IN));
     TRY(put_volume(o, o->grid.m.imu, mu, FD3D_GPU_INVERTED));
-    return o->before_count > 0 ? put_one_way(fd, rho, lambda, mu) : 0;
+    if (o->before_count > 0)
+        TRY(put_one_way(fd, rho, lambda, mu));
+    return count_bytes(fd, fd3d_gpu_core_model(o, fd, lambda, mu));
 }
 
 // Kernels get the mechanisms by value, and so do graphs.
@@ -326,14 +333,15 @@ int fd3d_gpu_sponge(fd3d *fd) {
         TRY(fd2d_gpu_upload(&o->queue, to, fd->sponge[a], (size_t)fd->cfg.n[a] * sizeof(float)));
         o->grid.sponge[a] = to;
     }
-    return 0;
+    return fd3d_gpu_core_plan(o, fd, o->core.rock);
 }
 
 // --- source and receivers ------------------------------------------------------------------------------------------
 
 int fd3d_gpu_source(fd3d *fd) {
     TRY(enter(fd));
-    return count_bytes(fd, fd3d_gpu_put_source(own(fd), fd));
+    TRY(count_bytes(fd, fd3d_gpu_put_source(own(fd), fd)));
+    return fd3d_gpu_core_plan(own(fd), fd, own(fd)->core.rock);
 }
 
 int fd3d_gpu_histories(fd3d *fd) {
@@ -343,7 +351,8 @@ int fd3d_gpu_histories(fd3d *fd) {
 
 int fd3d_gpu_receivers(fd3d *fd) {
     TRY(enter(fd));
-    return count_bytes(fd, fd3d_gpu_put_receivers(own(fd), fd));
+    TRY(count_bytes(fd, fd3d_gpu_put_receivers(own(fd), fd)));
+    return fd3d_gpu_core_plan(own(fd), fd, own(fd)->core.rock);
 }
 
 int fd3d_gpu_traces(fd3d *fd, int it, int n, float *out) {
@@ -381,6 +390,8 @@ static int half_step(fd3d_gpu *o, int what, int part) {
     if (part != FD3D_INNER)
         TRY(fd3d_gpu_edges(o, what));
     TRY(what == 0 ? o->kind->velocity[length](o, part) : o->kind->stress[length](o, part));
+    if (o->core.on)
+        TRY(what == 0 ? fd3d_gpu_core_turn(o) : o->kind->core(o));
     return fd3d_gpu_inject(o, what, part);
 }
 
@@ -414,8 +425,9 @@ static int begin(fd3d *fd, int it, int n) {
 int fd3d_gpu_timestep(fd3d *fd, int it, int n, float *) {
     fd3d_gpu *o = own(fd);
     TRY(begin(fd, it, n));
-    const fd2d_gpu_plane velocities = velocities_of(o);
+    TRY(fd3d_gpu_core_begin(o));
     TRY(fd2d_gpu_repeat(&o->queue, n, step, o));
+    const fd2d_gpu_plane velocities = velocities_of(o);
     return fd2d_gpu_end(&o->queue, &velocities);
 }
 
@@ -502,6 +514,7 @@ int fd3d_gpu_get(fd3d *fd, int field, const int lo[3], const int hi[3], float *o
 int fd3d_gpu_set(fd3d *fd, int field, const float *in) {
     TRY(enter(fd));
     const int lo[3] = {0, 0, 0};
+    own(fd)->core.ahead = 0;
     return set_box(own(fd), field, lo, fd->cfg.n, in);
 }
 
@@ -528,6 +541,7 @@ int fd3d_gpu_reset(fd3d *fd) {
     fd3d_gpu *o = own(fd);
     fd3d_part part[FD3D_PARTS];
     TRY(fd2d_gpu_restart(&o->queue));
+    TRY(fd3d_gpu_core_reset(o));
     const int parts = fd3d_gpu_state(fd, part);
     for (int p = 0; p < parts; p++)
         TRY(clear(o, part[p].at, part[p].width * part[p].rows));
@@ -536,14 +550,17 @@ int fd3d_gpu_reset(fd3d *fd) {
 
 // --- the state -----------------------------------------------------------------------------------------------------
 
-// Fields with their frames, memory variables, what a one-way bottom remembers, the map.
+// Fields with their frames, memory variables, what velocities of the core grow by, what a one-way bottom remembers, the
+// map.
 int fd3d_gpu_state(fd3d *fd, fd3d_part part[FD3D_PARTS]) {
     fd3d_gpu *o = own(fd);
     const struct {
         float *at;
         size_t count;
-    } pieces[] = {{o->fields, FD3D_FIELDS * o->count},
+    } pieces[] = {{o->grid.f[FD3D_VX] - o->origin, 3 * o->count},
+                  {o->fields + 3 * o->count, FD3D_STRESSES * o->count},
                   {o->memory, o->memory == nullptr ? 0 : FD3D_STRESSES * o->count},
+                  {o->core.a, o->core.on ? 3 * o->count : 0},
                   {o->psi, o->psi_count},
                   {o->before, o->before_count},
                   {o->map, o->map_count}};
@@ -572,8 +589,14 @@ void fd3d_gpu_device(fd3d *fd, char *text, size_t length) {
     const fd3d_gpu *o = own(fd);
     cudaDeviceProp properties;
     text[0] = 0;
-    if (cudaGetDeviceProperties(&properties, o->queue.device) == cudaSuccess)
-        snprintf(text, length, "%s, blocks %d x %d x %d", properties.name, o->shape[0], o->shape[1], o->shape[2]);
-    else
+    if (cudaGetDeviceProperties(&properties, o->queue.device) != cudaSuccess) {
         cudaGetLastError();
+        return;
+    }
+    const int written =
+        snprintf(text, length, "%s, blocks %d x %d x %d", properties.name, o->shape[0], o->shape[1], o->shape[2]);
+    const int *lo = o->core.box.lo, *hi = o->core.box.hi;
+    if (o->core.on && (size_t)written < length)
+        snprintf(text + written, length - (size_t)written, ", core of %d x %d x %d", hi[0] - lo[0], hi[1] - lo[1],
+                 hi[2] - lo[2]);
 }

@@ -18,7 +18,9 @@
 #include "fd2d_gpu_queue.h"
 #include "fd3d.h"
 
-enum { FD3D_GPU_THREADS = 256, FD3D_GPU_BOXES = 48, FD3D_STRESSES = 6 };
+enum { FD3D_GPU_THREADS = 256, FD3D_GPU_BOXES = 64, FD3D_STRESSES = 6 };
+/* Of the core: cells a difference reaches over, holes, cells of a tile. */
+enum { FD3D_GPU_REACH = 2, FD3D_GPU_HOLES = 2, FD3D_GPU_COLUMNS = 60, FD3D_GPU_ROWS = 16 };
 
 typedef struct fd3d_gpu_medium { /* cell (0,0,0) of each */
     const float *rho, *lambda, *imu, *qp, *qs;
@@ -29,6 +31,8 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
     ptrdiff_t y, z;          /* to the next row and plane */
     float *f[FD3D_FIELDS];   /* cell (0,0,0) of each */
     float *r[FD3D_STRESSES]; /* memory variables of the stresses, likewise */
+    float *next_v[3];        /* where velocities of the next step go: in place, or as fd3d_gpu_core says */
+    float *a[3];             /* of the core: what velocities grow by */
     fd3d_gpu_medium m;
     cudaTextureObject_t texture[5]; /* the medium in this order; of a variant that reads it so */
     int texture_origin;             /* cell (0,0,0) in a texture */
@@ -59,6 +63,23 @@ typedef struct fd3d_gpu_boxes {
     fd3d_gpu_box box[FD3D_GPU_BOXES];
 } fd3d_gpu_boxes;
 
+typedef struct fd3d_gpu_range {
+    int lo[3], hi[3];
+} fd3d_gpu_range;
+
+/* The core of a sparse grid: cells whose stresses are not kept (fd3d_gpu_core.cu). */
+typedef struct fd3d_gpu_core {
+    int on;                              /* there is one */
+    int begun;                           /* steps were taken since the last reset: it stays where it is */
+    int ahead;                           /* its next velocities are known */
+    int rock[2];                         /* planes without fluid or air: the first, the one behind the last */
+    fd3d_gpu_range box;                  /* but for holes: around sources, around receivers of stresses */
+    fd3d_gpu_range hole[FD3D_GPU_HOLES]; /* within the box, apart from each other */
+    int holes;
+    float *v, *a;          /* second set of velocities, what they grow by; null: no room for a core */
+    const float *captured; /* vx when the queue's graphs were made */
+} fd3d_gpu_core;
+
 typedef struct fd3d_gpu fd3d_gpu;
 
 /* What a variant tells of itself: launches for half a step, by half-length. */
@@ -72,6 +93,9 @@ typedef struct fd3d_gpu_kind {
     int align; /* blocks begin at multiples of it along x; 0: where their box does */
     int (*velocity[D3_MAX])(fd3d_gpu *o, int part);
     int (*stress[D3_MAX])(fd3d_gpu *o, int part);
+    /* Null: no core. Its next velocities, from all newest ones; whether this GPU can. */
+    int (*core)(fd3d_gpu *o);
+    int (*core_fits)(const fd3d_gpu *o);
 } fd3d_gpu_kind;
 
 /* In device memory: what a step needs to know of its sources. */
@@ -97,10 +121,12 @@ struct fd3d_gpu { /* fd->own */
     const fd3d_cfg *cfg;
     int shape[3];
     fd3d_gpu_boxes plain[3], layered[3]; /* cells without and with layers of each part of a half step */
-    size_t counted;                      /* bytes of the queue's pool that are in fd->bytes */
-    size_t count;                        /* of a field with its frame */
-    ptrdiff_t origin;                    /* cell (0,0,0) in it */
-    float *fields, *memory, *medium;     /* all of a kind, one after the other */
+    fd3d_gpu_boxes kept;                 /* cells whose stresses are kept, where there is a core */
+    fd3d_gpu_core core;
+    size_t counted;                  /* bytes of the queue's pool that are in fd->bytes */
+    size_t count;                    /* of a field with its frame */
+    ptrdiff_t origin;                /* cell (0,0,0) in it */
+    float *fields, *memory, *medium; /* all of a kind, one after the other */
     float *psi, *profiles, *sponges, *before, *one_way, *map;
     size_t psi_count, before_count, map_count;
     float *buffer; /* on the way to and from the host */
@@ -117,6 +143,7 @@ int fd3d_gpu_make(fd3d *fd, const fd3d_gpu_kind *kind);
 int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, int entries, int receivers, int steps, size_t *host,
                   size_t *device);
 void fd3d_gpu_release(fd3d *fd);
+void fd3d_gpu_set_pointers(fd3d_gpu *o); /* of the grid, to the arrays; velocities: the first set */
 int fd3d_gpu_model(fd3d *fd, const float *rho, const float *lambda, const float *mu);
 int fd3d_gpu_quality(fd3d *fd, const float *qp, const float *qs);
 int fd3d_gpu_pml(fd3d *fd);
@@ -154,8 +181,16 @@ int fd3d_gpu_rows(fd3d *fd, int n, float **trace);
     .state = fd3d_gpu_state, .tune = fd3d_gpu_tune, .traces = fd3d_gpu_traces, .pending = fd3d_gpu_pending,            \
     .peak = fd3d_gpu_peak, .move = fd3d_gpu_move, .rows = fd3d_gpu_rows
 
-/* fd3d_gpu_boxes.cu: the cells of each part, for blocks of o->shape. */
+/* fd3d_gpu_boxes.cu: the cells of each part, for blocks of o->shape; all cells are those outside of the core. */
 void fd3d_gpu_plan(fd3d_gpu *o);
+
+/* fd3d_gpu_core.cu: where it can be, and room; where it is, then fd3d_gpu_plan; its next velocities from the
+ * increments; sets change places; zeros. */
+int fd3d_gpu_core_model(fd3d_gpu *o, const fd3d *fd, const float *lambda, const float *mu);
+int fd3d_gpu_core_plan(fd3d_gpu *o, const fd3d *fd, const int rock[2]);
+int fd3d_gpu_core_begin(fd3d_gpu *o);
+int fd3d_gpu_core_turn(fd3d_gpu *o);
+int fd3d_gpu_core_reset(fd3d_gpu *o);
 
 /* fd3d_gpu_edges.cu: what stands in the frame behind sides of our own, before velocities (what = 0) or stresses (1). */
 int fd3d_gpu_edges(fd3d_gpu *o, int what);

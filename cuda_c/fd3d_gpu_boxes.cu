@@ -65,7 +65,7 @@ static void cut(box *b, const box &lean, int a, int range) {
 }
 
 // Whole rows, apart by the axes along which they lie in layers.
-static void sort_rows(fd3d_gpu *o, int part, const box &b, box lean) {
+static void sort_rows(fd3d_gpu *o, fd3d_gpu_boxes *to, const box &b, box lean) {
     const int align = o->kind->align;
     if (lean.lo[0] % align != 0 || (lean.hi[0] % align != 0 && lean.hi[0] != o->grid.nx))
         lean.lo[0] = lean.hi[0] = 0;                                  // no block has only cells without layers along x
@@ -74,8 +74,33 @@ static void sort_rows(fd3d_gpu *o, int part, const box &b, box lean) {
         box rows = b;
         cut(&rows, lean, 1, piece % 3);
         cut(&rows, lean, 2, piece / 3);
-        add(&o->plain[part], rows,
-            {{}, {}, {}, (piece % 3 == 1 ? 0 : 2) + (piece / 3 == 1 ? 0 : 4), {lean.lo[0], last}}, o->shape, align);
+        add(to, rows, {{}, {}, {}, (piece % 3 == 1 ? 0 : 2) + (piece / 3 == 1 ? 0 : 4), {lean.lo[0], last}}, o->shape,
+            align);
+    }
+}
+
+// All cells outside of the core and those in holes in it; `wider`: and those as near to them.
+static void sort_outside(fd3d_gpu *o, fd3d_gpu_boxes *to, int wider, const box &lean) {
+    const fd3d_gpu_core &c = o->core;
+    const box all = {{0, 0, 0}, {o->grid.nx, o->grid.ny, o->grid.nz}};
+    box core;
+    to->n = to->first[0] = 0;
+    for (int a = 0; a < 3; a++) {
+        core.lo[a] = c.box.lo[a] + wider;
+        core.hi[a] = c.box.hi[a] - wider;
+    }
+    split(all, core, [&](const box &b) {
+        if (!empty(b))
+            sort_rows(o, to, b, lean);
+    });
+    for (int h = 0; h < c.holes; h++) {
+        box hole;
+        for (int a = 0; a < 3; a++) {
+            hole.lo[a] = clamp(c.hole[h].lo[a] - wider, core.lo[a], core.hi[a]);
+            hole.hi[a] = clamp(c.hole[h].hi[a] + wider, core.lo[a], core.hi[a]);
+        }
+        if (!empty(hole))
+            sort_rows(o, to, hole, lean);
     }
 }
 
@@ -101,9 +126,13 @@ void fd3d_gpu_plan(fd3d_gpu *o) {
                 if (!empty(b))
                     sort(b);
             });
+        else if (o->core.on && part == FD3D_ALL)
+            sort_outside(o, plain, 0, lean);
         else if (o->kind->apart)
-            sort_rows(o, part, whole, lean);
+            sort_rows(o, plain, whole, lean);
         else
             sort(whole);
     }
+    if (o->core.on)
+        sort_outside(o, &o->kept, FD3D_GPU_REACH, lean);
 }

@@ -17,7 +17,7 @@ static int put(fd3d_gpu *o, void *place, size_t *room, const void *from, size_t 
     return fd2d_gpu_upload(&o->queue, memory, from, count * size);
 }
 
-// Cells of a field as distances from cell (0,0,0) of vx.
+// Cells of a field as distances from cell (0,0,0) of vx, of its first set where there are two.
 static void find_cells(const fd3d_gpu *o, const fd3d_cells *c, int field, ptrdiff_t *cell) {
     for (int m = 0; m < c->n; m++)
         cell[m] = field * (ptrdiff_t)o->count + c->k[m] * o->grid.z + c->j[m] * o->grid.y + c->i[m];
@@ -133,20 +133,25 @@ int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
     const int from = what == 0 ? 0 : s->velocities, to = what == 0 ? s->velocities : s->n;
     if (from == to || s->nh == 0 || s->q == nullptr)
         return 0;
-    inject<<<(to - from + INJECTORS - 1) / INJECTORS, INJECTORS, 0, o->queue.stream>>>(*s, o->hour, o->grid.f[FD3D_VX],
-                                                                                       from, to, part);
+    inject<<<(to - from + INJECTORS - 1) / INJECTORS, INJECTORS, 0, o->queue.stream>>>(
+        *s, o->hour, what == 0 ? o->grid.f[FD3D_VX] : o->fields + o->origin, from, to, part);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
 // --- receivers -----------------------------------------------------------------------------------------------------
 
-static int put_receivers(fd3d_gpu *o, const fd3d *fd, ptrdiff_t *sampled, ptrdiff_t *cell, const int *field) {
+static int put_receivers(fd3d_gpu *o, const fd3d *fd, ptrdiff_t *sampled, ptrdiff_t *cell, int *field) {
     fd2d_gpu_points *p = &o->points;
     const size_t n = (size_t)fd->start[fd->nrec], nrec = (size_t)fd->nrec;
-    size_t first = 0;
-    for (int f = 0; f < FD3D_FIELDS; first += (size_t)fd->sampled[f].n, f++)
+    size_t first = 0, velocities = 0;
+    for (int f = 0; f < FD3D_FIELDS; first += (size_t)fd->sampled[f].n, f++) {
         find_cells(o, &fd->sampled[f], f, sampled + first);
+        if (f < FD3D_SXX)
+            velocities += (size_t)fd->sampled[f].n;
+    }
+    for (size_t r = 0; r < nrec; r++) // its first cell tells: with a core none has cells of both
+        field[r] = fd->start[r] < fd->start[r + 1] && (size_t)fd->cell[fd->start[r]] >= velocities;
     for (size_t c = 0; c < n; c++)
         cell[c] = sampled[fd->cell[c]];
     TRY(put(o, &p->view.start, &p->room.start, fd->start, nrec + 1, sizeof(int), "receivers"));
@@ -159,7 +164,7 @@ static int put_receivers(fd3d_gpu *o, const fd3d *fd, ptrdiff_t *sampled, ptrdif
 
 int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd) {
     ptrdiff_t *sampled = nullptr, *cell = nullptr;
-    int *field = nullptr; // zeros
+    int *field = nullptr; // 0: of velocities, 1: of stresses
     size_t different = 0;
     for (const fd3d_cells &c : fd->sampled)
         different += (size_t)c.n;
@@ -209,7 +214,8 @@ static __global__ void __launch_bounds__(ROW) keep_largest(fd3d_gpu_grid g, int 
 
 // Receivers sample, the map grows.
 int fd3d_gpu_end_step(fd3d_gpu *o) {
-    const float *const field[FD2D_FIELDS] = {o->grid.f[FD3D_VX], o->grid.f[FD3D_VX], o->grid.f[FD3D_VX]};
+    const float *const stresses = o->fields + o->origin, *const field[FD2D_FIELDS] = {o->grid.f[FD3D_VX], stresses,
+                                                                                      stresses};
     TRY(fd2d_gpu_sample(&o->queue, &o->points, field));
     if (o->map == nullptr)
         return 0;

@@ -151,7 +151,7 @@ template <int L, int AXES> static __device__ void march_velocity(const fd3d_gpu_
         above = here;
 #pragma unroll
         for (int c = 0; c < 3; c++)
-            store(g.f[FD3D_VX + c] + m.at, v[c], m.mask);
+            store(g.next_v[c] + m.at, v[c], m.mask);
     }
 }
 
@@ -248,16 +248,19 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS) stress(const fd3d_gpu_gr
         return march_stress<L, ANY, ANELASTIC>(g, m);
     }
 }
-template <class KERNEL> static int launch_all(fd3d_gpu *o, int part, KERNEL kernel) {
-    launch_list(o, &o->plain[part], kernel);
+template <class KERNEL> static int launch_all(fd3d_gpu *o, const fd3d_gpu_boxes *list, KERNEL kernel) {
+    launch_list(o, list, kernel);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
-template <int L> static int velocity_step(fd3d_gpu *o, int part) { return launch_all(o, part, velocity<L, 4>); }
+template <int L> static int velocity_step(fd3d_gpu *o, int part) {
+    return launch_all(o, &o->plain[part], velocity<L, 4>);
+}
 
 template <int L> static int stress_step(fd3d_gpu *o, int part) {
-    return o->cfg->anelastic ? launch_all(o, part, stress<L, 3, true>) : launch_all(o, part, stress<L, 4, false>);
+    const fd3d_gpu_boxes *list = o->core.on ? &o->kept : &o->plain[part];
+    return o->cfg->anelastic ? launch_all(o, list, stress<L, 3, true>) : launch_all(o, list, stress<L, 4, false>);
 }
 
 static const fd3d_gpu_kind kind = {
@@ -269,6 +272,8 @@ static const fd3d_gpu_kind kind = {
     .align = ALIGN,
     .velocity = {velocity_step<1>, velocity_step<2>, velocity_step<3>, velocity_step<4>},
     .stress = {stress_step<1>, stress_step<2>, stress_step<3>, stress_step<4>},
+    .core = fd3d_tuned_core,
+    .core_fits = fd3d_tuned_core_fits,
 };
 
 static int make(fd3d *fd) { return fd3d_gpu_make(fd, &kind); }
@@ -279,7 +284,7 @@ static int need(const fd3d_cfg *cfg, int entries, int receivers, int steps, size
 
 FD3D_VARIANT(tuned) = {
     .name = "tuned",
-    .about = "GPU: marches down z with pairs of cells, blocks with and without layers in one launch",
+    .about = "GPU: marches down z with pairs of cells; keeps stresses on chip where nobody asks for them",
     .needs_gpu = 1,
     .make = make,
     FD3D_GPU_VERBS,

@@ -4,6 +4,10 @@
 
 #include "fd3d_gpu_cell.cuh"
 
+/* fd3d_tuned_core.cu, as in fd3d_gpu_kind. */
+int fd3d_tuned_core(fd3d_gpu *o);
+int fd3d_tuned_core_fits(const fd3d_gpu *o);
+
 namespace fd3d_tuned {
 
 using namespace fd3d_gpu_cell;

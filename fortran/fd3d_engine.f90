@@ -27,6 +27,7 @@ module fd3d_engine_m
     logical :: even = .false.                   !< points have the same share of all mechanisms (fd3d_list.f90)
     integer :: threads = 0                      !< 0: as many as there are
     integer :: share = 0                        !< engines that compute on this GPU side by side; 0: this alone
+    logical :: sparse = .false.                 !< only receivers are told of stresses; C variants refuse them to others
     real(dp) :: d(3) = 0, dt = 0                !< dx, dy, dz [m], [s]
     real(dp) :: w(4) = 0                        !< weights of the differentiators
   end type fd3d_grid_t

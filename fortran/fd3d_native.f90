@@ -57,6 +57,7 @@ contains
     cfg%anelastic = merge(1, 0, grid%anelastic)
     cfg%threads = grid%threads
     cfg%share = grid%share
+    cfg%sparse = merge(1, 0, grid%sparse)
     cfg%d = real(grid%d, c_float)
     cfg%dt = real(grid%dt, c_float)
     cfg%w = real(grid%w, c_float)

@@ -113,6 +113,8 @@ contains
     grid%even = scheme%attenuates .and. scheme%qmin < even_q
     grid%threads = scheme%threads
     grid%share = scheme%share
+    grid%sparse = .true.
+    if (scheme%snapshot > 0) grid%sparse = index(scheme%fields, 'p') == 0
     grid%d = [scheme%dx, scheme%dy, scheme%dz]
     grid%dt = scheme%dt
     grid%w = scheme%w(:4)
@@ -149,8 +151,8 @@ contains
   pure logical function SameGrid(a, b)
     type(fd3d_grid_t), intent(in) :: a, b
     SameGrid = all(a%n == b%n) .and. all(a%side == b%side) .and. all(a%layer == b%layer) .and. a%half_length == b%half_length &
-               .and. (a%anelastic .eqv. b%anelastic) .and. (a%even .eqv. b%even) .and. a%threads == b%threads &
-               .and. all(a%d == b%d) .and. a%dt == b%dt .and. all(a%w == b%w)
+               .and. (a%anelastic .eqv. b%anelastic) .and. (a%even .eqv. b%even) .and. (a%sparse .eqv. b%sparse) &
+               .and. a%threads == b%threads .and. all(a%d == b%d) .and. a%dt == b%dt .and. all(a%w == b%w)
   end function SameGrid
 
   ! --- medium ---------------------------------------------------------------------------------------------------------

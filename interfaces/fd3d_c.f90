@@ -50,6 +50,8 @@ module fd3d_c
     integer(c_int) :: anelastic                       !< 1: with memory variables
     integer(c_int) :: threads                         !< 0: as many as OpenMP gives
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
+    integer(c_int) :: sparse                          !< 1: stresses are 0 at first and wanted by receivers only; stepped whole.
+                                                      !< 2: the same, and left out even where that takes longer (for tests)
     real(c_float) :: d(3), dt                         !< dx, dy, dz [m], [s]
     real(c_float) :: w(4)                             !< weights of the differentiators, (half_length)
   end type fd3d_cfg

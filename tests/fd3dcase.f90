@@ -234,6 +234,7 @@ contains
     cfg%anelastic = merge(1, 0, g%anelastic)
     cfg%threads = 0
     cfg%share = 0
+    cfg%sparse = merge(2, 0, g%sparse)
     cfg%d = real(g%d, c_float)
     cfg%dt = real(g%dt, c_float)
     cfg%w = real(g%w, c_float)
@@ -382,7 +383,7 @@ contains
     call Room(c, r)
     device = c_null_char
     if (.not. allocated(error)) call FailFromC(fd3d_traces(h, 1, c%nt, r%traces), error)
-    do f = 0, fd3d_fields - 1
+    do f = 0, merge(2, fd3d_fields - 1, c%grid%sparse)
       if (.not. allocated(error)) call FailFromC(fd3d_field(h, f, r%fields(:, :, :, f)), error)
     end do
     if (.not. allocated(error)) call FailFromC(fd3d_map(h, r%map), error)
@@ -452,8 +453,8 @@ contains
 
   ! --- comparing --------------------------------------------------------------------------------------------------------------
 
-  !> Largest relative RMS difference of a trace, a field or the map, and which it is. What is weaker than a hundredth of the
-  !> strongest of its unit counts as that hundredth; the map, which is a plane, is measured by a plane's share of the fields.
+  !> Largest relative RMS difference of a trace, a field (of a sparse grid: velocities only) or the map, and which it is. What is
+  !> weaker than a hundredth of the strongest of its unit counts as that hundredth; the map, which is a plane, is measured by a plane's share of the fields.
   subroutine Case3dDiffers(c, a, b, difference, worst)
     type(case3d_t), intent(in) :: c
     type(result3d_t), intent(in) :: a, b
@@ -467,7 +468,7 @@ contains
       f = Unit(c%rf(c%start(r)))
       trace(f) = max(trace(f), norm2(real(b%traces(:, r), dp)))
     end do
-    do f = 0, fd3d_fields - 1
+    do f = 0, merge(2, fd3d_fields - 1, c%grid%sparse)
       field(Unit(f)) = max(field(Unit(f)), norm2(real(b%fields(:, :, :, f), dp)))
     end do
     difference = -1
@@ -475,7 +476,7 @@ contains
     do r = 1, size(c%start) - 1
       call Take(Differs(a%traces(:, r), b%traces(:, r), 0.01_dp*trace(Unit(c%rf(c%start(r))))), 'receiver '//Str(r))
     end do
-    do f = 0, fd3d_fields - 1
+    do f = 0, merge(2, fd3d_fields - 1, c%grid%sparse)
       call Take(Differs(pack(a%fields(:, :, :, f), .true.), pack(b%fields(:, :, :, f), .true.), 0.01_dp*field(Unit(f))), &
                 'field '//Str(f))
     end do

@@ -4,13 +4,16 @@
 //   2 fd3d_bench_gpu --quick     shorter repetitions, without the half-lengths 1, 3 and 4: about a minute
 //   fd3d_bench_gpu VARIANT nx ny nz half_length anelastic [bx by bz]     one case, for tuning; bx, by, bz: fd3d_tune
 //   fd3d_bench_gpu --shapes VARIANT nx ny nz half_length anelastic       the same with many shapes of blocks
+//   fd3d_bench_gpu --dense VARIANT ...                                   one case with all stresses kept
 //
-// All boundaries are on: free surface, C-PML of 20 cells on the other five sides, 512 cells of moment sources with a
-// history each, 64 receivers of three components between nodes, the map of ground velocity. Wall clock of one
-// fd3d_timestep of many steps and fd3d_pending(0), median of the repetitions, after one that counts not. Before each,
-// the velocities are random again. A cell and step is charged with 120 bytes, anelastic 176, whatever the variant
-// really moves; layers, sources and receivers with nothing. GFLOP/s are counted as AWP-ODC does: 307 operations a cell
-// and step of the anelastic loop. The triad a = b + s c moves 12 bytes a term.
+// Grids are sparse, as those of jobs are that take no pictures of pressure; `tuned` then has a core without stresses,
+// and the table has it with all stresses too. All boundaries are on: free surface, C-PML of 20 cells on the other five
+// sides, 512 cells of moment sources with a history each, 64 receivers of three components between nodes, the map of
+// ground velocity. Wall clock of one fd3d_timestep of many steps and fd3d_pending(0), median of the repetitions, after
+// one that counts not. Before each, the velocities are random again. A cell and step is charged with 120 bytes,
+// anelastic 176, where there is a core 60 and 116, whatever the variant really moves; layers, sources and receivers
+// with nothing. GFLOP/s are counted as AWP-ODC does: 307 operations a cell and step of the anelastic loop. The triad a
+// = b + s c moves 12 bytes a term.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -25,7 +28,15 @@
 using bench_gpu::effort, bench_gpu::seconds_now;
 
 static const effort full = {5, 0.5}, quick = {3, 0.2};
-enum { LAYER = 20, ELASTIC_BYTES = 120, ANELASTIC_BYTES = 176, FLOPS = 307, SOURCES = 512, RECEIVERS = 64 };
+enum {
+    LAYER = 20,
+    ELASTIC_BYTES = 120,
+    MEMORY_BYTES = 56,
+    CORE_BYTES = 60,
+    FLOPS = 307,
+    SOURCES = 512,
+    RECEIVERS = 64
+};
 
 static void bench_fail(const char *what) {
     fprintf(stderr, "fd3d_bench_gpu: %s: %s\n", what, (const char *)err_message());
@@ -85,7 +96,7 @@ static void layer_profile(std::vector<float> &p, int n, int low, int high) {
 }
 
 struct shot {
-    int half_length, anelastic, steps;
+    int half_length, anelastic, sparse;
 };
 
 static fd3d_cfg make_cfg(const int n[3], const shot &s) {
@@ -104,6 +115,7 @@ static fd3d_cfg make_cfg(const int n[3], const shot &s) {
     c.layer[4] = 0;
     c.half_length = s.half_length;
     c.anelastic = s.anelastic;
+    c.sparse = s.sparse;
     c.dt = 0.4f * 10 / (1.74f * 3780);
     memcpy(c.w, taylor[s.half_length - 1], sizeof c.w);
     return c;
@@ -213,9 +225,10 @@ static double measure(void *h, const volume &v, const shot &s, effort e) {
 
 static void report(const char *name, const volume &v, const shot &s, double step, double triad_rate, void *h) {
     char how[256] = "";
-    const double rate = v.cells() / step, bytes = s.anelastic ? ANELASTIC_BYTES : ELASTIC_BYTES;
     if (fd3d_device(h, sizeof how, how))
         bench_fail("device");
+    const double rate = v.cells() / step, bytes = (strstr(how, "core") != nullptr ? CORE_BYTES : ELASTIC_BYTES) +
+                                                  (s.anelastic ? MEMORY_BYTES : 0);
     const char *blocks = strstr(how, "blocks"); // the GPU's name stands above the table
     printf("%-8s %4d x %4d x %4d  L %d  %-9s %9.1f us/step %6.2f Gcell/s  %3.0f B/cell  %3.0f %% of triad", name,
            v.n[0], v.n[1], v.n[2], s.half_length, s.anelastic ? "anelastic" : "elastic", step * 1e6, rate * 1e-9, bytes,
@@ -254,11 +267,12 @@ static void table(double triad_rate, effort e, bool brief) {
         v.make(size);
         for (const char *name : gpu_variants())
             for (int anelastic = 0; anelastic < 2; anelastic++)
-                one_case(name, v, {2, anelastic, 0}, triad_rate, e, nullptr);
+                for (int sparse = strcmp(name, "tuned") == 0; sparse >= 0; sparse--)
+                    one_case(name, v, {2, anelastic, sparse}, triad_rate, e, nullptr);
         for (int L : {1, 3, 4})
             if (!brief && size[0] == 384)
                 for (const char *name : gpu_variants())
-                    one_case(name, v, {L, 0, 0}, triad_rate, e, nullptr);
+                    one_case(name, v, {L, 0, 1}, triad_rate, e, nullptr);
     }
 }
 
@@ -271,13 +285,14 @@ static void shapes(const char *name, const volume &v, const shot &s, double tria
 }
 
 static int usage() {
-    fprintf(stderr, "usage: fd3d_bench_gpu [--quick | [--shapes] VARIANT nx ny nz half_length anelastic [bx by bz]]\n");
+    fprintf(stderr, "usage: fd3d_bench_gpu [--quick | [--shapes | --dense] VARIANT nx ny nz half_length anelastic "
+                    "[bx by bz]]\n");
     return 1;
 }
 
 static int single(double triad_rate, int argc, char **argv) {
-    const bool many = strcmp(argv[1], "--shapes") == 0;
-    argc -= many, argv += many;
+    const bool many = strcmp(argv[1], "--shapes") == 0, dense = strcmp(argv[1], "--dense") == 0;
+    argc -= many || dense, argv += many || dense;
     if (argc != 7 && argc != 10)
         return usage();
     int n[8] = {};
@@ -290,7 +305,7 @@ static int single(double triad_rate, int argc, char **argv) {
     }
     volume v;
     v.make(n);
-    const shot s = {n[3], n[4] != 0, 0};
+    const shot s = {n[3], n[4] != 0, !dense};
     if (many)
         shapes(argv[1], v, s, triad_rate);
     else

@@ -1,0 +1,295 @@
+/* Where the core of a sparse grid is, and what it needs beside the kernel of a variant that has one.
+ *
+ *   +-----------------------+   Outside of the core, and in holes in it, all is as in other variants: sides,
+ *   | +-------------------+ |   absorbing layers, sponges, cells that sources shake, stresses that receivers are told
+ *   | |    +----+  core   | |   of. Inside, v(n+1) = v(n) + a(n+1) is computed with the stresses of step n, which are
+ *   | |    |hole|         | |   on chip only (fd3d_tuned_core.cu). So a step is
+ *   | |    +----+         | |
+ *   | +-------------------+ |   velocities: of cells outside, from their stresses, into the second set of velocities,
+ *   +-----------------------+               where the core's already are; then the sets change places;
+ *                               stresses:   of cells outside; those of the core grow into a and the second set.
+ *
+ * Stresses of the core begin at 0: a run begins with reset. Differences reach over FD3D_GPU_REACH cells: cells of the
+ * core as near to others keep their stresses as those do, and no source and no layer may be as near from outside.
+ *
+ * The core is rock. What rounding leaves in a stays there unless a stress opposes it; in a fluid nothing opposes shear,
+ * and v would grow with time, to some 1e-4 of its peak in 10,000 steps. In rock of vp/vs from 1.7 to 20 the error is
+ * that of other variants (t674). */
+#include "fd3d_gpu.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+enum { REACH = FD3D_GPU_REACH, COLUMNS = FD3D_GPU_COLUMNS, ROWS = FD3D_GPU_ROWS, TILE = COLUMNS * ROWS };
+enum { PIECE = 4, LEAST = 16, THREADS = 128, SHARE = 4, WHEREVER = 2 };
+
+// Of a cell outside and one of a tile, an idle one too: from the times of the kernels at 384^3 on an H200 (58 and 21 ps
+// a cell, 37 without a core; tools/bench/README.md, 2026-11-22).
+static const double OUTSIDE_COST = 1.55, TILE_COST = 0.55;
+static const float SOFTEST = 400; // (vp/vs)^2 of rock
+
+typedef fd3d_gpu_range range;
+
+static bool empty(const range &b) { return b.lo[0] >= b.hi[0] || b.lo[1] >= b.hi[1] || b.lo[2] >= b.hi[2]; }
+
+static double cells_in(const range &b) {
+    return empty(b) ? 0 : (double)(b.hi[0] - b.lo[0]) * (b.hi[1] - b.lo[1]) * (b.hi[2] - b.lo[2]);
+}
+
+// By so many cells at least.
+static bool apart(const range &a, const range &b, int cells) {
+    for (int axis = 0; axis < 3; axis++)
+        if (a.lo[axis] >= b.hi[axis] + cells || b.lo[axis] >= a.hi[axis] + cells)
+            return true;
+    return false;
+}
+
+static bool has(const range &b, int wider, const int cell[3]) {
+    for (int a = 0; a < 3; a++)
+        if (cell[a] < b.lo[a] - wider || cell[a] >= b.hi[a] + wider)
+            return false;
+    return true;
+}
+
+static void hold(range *b, const int cell[3]) {
+    for (int a = 0; a < 3; a++) {
+        b->lo[a] = std::min(b->lo[a], cell[a]);
+        b->hi[a] = std::max(b->hi[a], cell[a] + 1);
+    }
+}
+
+// --- where -----------------------------------------------------------------------------------------------------------
+
+// Cells at both ends of an axis that a sponge damps.
+static void damped(const float *factor, int n, int *low, int *high) {
+    *low = *high = 0;
+    if (factor == nullptr)
+        return;
+    int first = n, last = -1; // of the cells around the middle that it does not
+    for (int i = n / 2; i >= 0 && factor[i] == 1; i--)
+        first = i;
+    for (int i = n / 2; i < n && factor[i] == 1; i++)
+        last = i;
+    *low = first;
+    *high = n - 1 - last;
+}
+
+// What a step costs with the core, in cells of a grid without one.
+static double cost_of(const range &b, const fd3d_cfg *c) {
+    const double across = (b.hi[0] - b.lo[0] + COLUMNS - 1) / COLUMNS, down = (b.hi[1] - b.lo[1] + ROWS - 1) / ROWS;
+    const double all = (double)c->n[0] * c->n[1] * c->n[2], tiles = across * down * (int)TILE * (b.hi[2] - b.lo[2]);
+    return OUTSIDE_COST * (all - cells_in(b)) + TILE_COST * tiles;
+}
+
+// Clear of layers and sponges.
+static range clear_of_sides(const fd3d_cfg *c, const float *const sponge[3]) {
+    range b;
+    for (int a = 0; a < 3; a++) {
+        int low, high;
+        damped(sponge[a], c->n[a], &low, &high);
+        b.lo[a] = std::max(std::max(low, c->layer[2 * a]) + REACH, 2 * REACH);
+        b.hi[a] = c->n[a] - std::max(std::max(high, c->layer[2 * a + 1]) + REACH, 2 * REACH);
+    }
+    b.lo[0] = (b.lo[0] + PIECE - 1) / PIECE * PIECE;
+    b.hi[0] = b.hi[0] / PIECE * PIECE;
+    return b;
+}
+
+// The core without holes: clear of sides and of all that is no rock; along x whole tiles only where that is cheaper.
+// Empty if it is not worth it.
+static range box_of(const fd3d_cfg *c, const float *const sponge[3], const int rock[2]) {
+    range b = clear_of_sides(c, sponge);
+    b.lo[2] = std::max(b.lo[2], rock[0] + REACH);
+    b.hi[2] = std::min(b.hi[2], rock[1] - REACH);
+    if (b.hi[0] - b.lo[0] < LEAST || b.hi[1] - b.lo[1] < LEAST || b.hi[2] - b.lo[2] < LEAST)
+        return range();
+    range whole = b;
+    whole.hi[0] = b.lo[0] + (b.hi[0] - b.lo[0]) / COLUMNS * COLUMNS;
+    if (!empty(whole) && cost_of(whole, c) < cost_of(b, c))
+        b = whole;
+    const double all = (double)c->n[0] * c->n[1] * c->n[2];
+    return cost_of(b, c) < all || c->sparse == WHEREVER ? b : range();
+}
+
+// Around cells of sources, which shake what is near, and around receivers of stresses.
+static range around(const range &box, const fd3d_cells *cells, int from, int wider) {
+    range b = {{box.hi[0], box.hi[1], box.hi[2]}, {box.lo[0], box.lo[1], box.lo[2]}};
+    for (int f = from; f < FD3D_FIELDS; f++)
+        for (int m = 0; m < cells[f].n; m++) {
+            const int cell[3] = {cells[f].i[m], cells[f].j[m], cells[f].k[m]};
+            if (has(box, wider, cell))
+                hold(&b, cell);
+        }
+    if (empty(b))
+        return b;
+    for (int a = 0; a < 3; a++) {
+        b.lo[a] = std::max(b.lo[a] - wider, box.lo[a]);
+        b.hi[a] = std::min(b.hi[a] + wider, box.hi[a]);
+    }
+    b.lo[0] = b.lo[0] / 2 * 2; // kernels have pairs of cells
+    b.hi[0] = (b.hi[0] + 1) / 2 * 2;
+    return b;
+}
+
+// Receivers that mix velocities and stresses find them in different places.
+static bool mixed(const fd3d *fd) {
+    int velocities = 0;
+    for (int f = 0; f < FD3D_SXX; f++)
+        velocities += fd->sampled[f].n;
+    for (int r = 0; r < fd->nrec; r++)
+        for (int c = fd->start[r]; c < fd->start[r + 1]; c++)
+            if ((fd->cell[c] < velocities) != (fd->cell[fd->start[r]] < velocities))
+                return true;
+    return false;
+}
+
+static fd3d_gpu_core find(const fd3d_gpu *o, const fd3d *fd, const int rock[2]) {
+    fd3d_gpu_core c = o->core;
+    memcpy(c.rock, rock, sizeof c.rock);
+    fd3d_cells sources[FD3D_FIELDS];
+    for (int f = 0; f < FD3D_FIELDS; f++)
+        sources[f] = fd->source[f].cells;
+    c.box = box_of(o->cfg, fd->sponge, c.rock);
+    c.holes = 0;
+    memset(c.hole, 0, sizeof c.hole);
+    range hole[2] = {around(c.box, sources, 0, REACH), around(c.box, fd->sampled, FD3D_SXX, 0)};
+    if (!empty(hole[0]) && !empty(hole[1]) && !apart(hole[0], hole[1], 2 * REACH)) {
+        hold(&hole[0], hole[1].lo);
+        const int last[3] = {hole[1].hi[0] - 1, hole[1].hi[1] - 1, hole[1].hi[2] - 1};
+        hold(&hole[0], last);
+        hole[1] = range();
+    }
+    double lost = 0;
+    for (const range &h : hole)
+        if (!empty(h)) {
+            c.hole[c.holes++] = h;
+            lost += cells_in(h);
+        }
+    c.on = !empty(c.box) && (int)SHARE * lost <= cells_in(c.box) && !mixed(fd);
+    return c;
+}
+
+int fd3d_gpu_core_plan(fd3d_gpu *o, const fd3d *fd, const int rock[2]) {
+    if (o->core.v == nullptr)
+        return 0;
+    const fd3d_gpu_core now = find(o, fd, rock);
+    if (memcmp(&now, &o->core, sizeof now) == 0)
+        return 0;
+    REQUIRE(!o->core.begun,
+            "sources, receivers of stresses, a sponge or fluids elsewhere in the middle of a shot: a sparse grid keeps "
+            "stresses only where they were when it began (reset comes first)");
+    fd2d_gpu_forget_graphs(&o->queue);
+    o->core = now;
+    fd3d_gpu_set_pointers(o);
+    fd3d_gpu_plan(o);
+    return 0;
+}
+
+// --- room ------------------------------------------------------------------------------------------------------------
+
+// Whether a plane of a volume with its ring is rock where the core may be, and as far as its differences reach.
+static bool is_rock(const fd3d_cfg *c, const range &b, int k, const float *lambda, const float *mu) {
+    const size_t nx = (size_t)c->n[0] + 2, ny = (size_t)c->n[1] + 2;
+    for (int j = b.lo[1] - REACH; j < b.hi[1] + REACH; j++)
+        for (int i = b.lo[0] - REACH; i < b.hi[0] + REACH; i++) {
+            const size_t at = (((size_t)k + 1) * ny + (size_t)j + 1) * nx + (size_t)i + 1;
+            if (!(SOFTEST * mu[at] > lambda[at] + 2 * mu[at]))
+                return false;
+        }
+    return true;
+}
+
+// The most planes of rock without another between them: the first, and the one behind the last.
+static void find_rock(const fd3d_cfg *c, const float *lambda, const float *mu, int rock[2]) {
+    const float *const none[3] = {nullptr, nullptr, nullptr};
+    const range b = clear_of_sides(c, none);
+    rock[0] = rock[1] = 0;
+    for (int k = 0, first = 0; k < c->n[2]; k++) {
+        if (!is_rock(c, b, k, lambda, mu)) {
+            first = k + 1;
+        } else if (k + 1 - first > rock[1] - rock[0]) {
+            rock[0] = first;
+            rock[1] = k + 1;
+        }
+    }
+}
+
+// Only what other handles on this GPU will not need.
+static int take_room(fd3d_gpu *o) {
+    const fd3d_cfg *c = o->cfg;
+    const float *const none[3] = {nullptr, nullptr, nullptr};
+    const size_t bytes = 6 * o->count * sizeof(float);
+    size_t available = 0, total = 0;
+    if (!c->sparse || o->kind->core == nullptr || c->anelastic || c->half_length > REACH ||
+        c->side[5] == FD3D_ONE_WAY || empty(box_of(c, none, o->core.rock)) || !o->kind->core_fits(o))
+        return 0;
+    CUDA_TRY(cudaMemGetInfo(&available, &total));
+    const size_t others =
+        c->share > 1 ? (size_t)c->share * 4 / 3 * o->queue.pool.bytes : 0; // `share` is a low estimate
+    if (available < others + bytes + bytes / 8)
+        return 0;
+    TRY(fd2d_gpu_alloc(&o->queue, &o->core.v, 3 * o->count, sizeof(float), "the second set of velocities"));
+    return fd2d_gpu_alloc(&o->queue, &o->core.a, 3 * o->count, sizeof(float), "growth of velocities");
+}
+
+int fd3d_gpu_core_model(fd3d_gpu *o, const fd3d *fd, const float *lambda, const float *mu) {
+    int rock[2];
+    if (!o->cfg->sparse || o->kind->core == nullptr)
+        return 0;
+    find_rock(o->cfg, lambda, mu, rock);
+    if (o->core.v == nullptr) {
+        memcpy(o->core.rock, rock, sizeof rock);
+        TRY(take_room(o));
+    }
+    return fd3d_gpu_core_plan(o, fd, rock);
+}
+
+int fd3d_gpu_core_reset(fd3d_gpu *o) {
+    if (o->core.v == nullptr)
+        return 0;
+    o->core.begun = o->core.ahead = 0;
+    fd3d_gpu_set_pointers(o);
+    CUDA_TRY(cudaMemsetAsync(o->core.a, 0, 3 * o->count * sizeof(float), o->queue.stream));
+    return 0;
+}
+
+// --- time ------------------------------------------------------------------------------------------------------------
+
+// Next velocities of all cells of the core, as its kernel writes them.
+static __global__ void __launch_bounds__(THREADS) look_ahead(const fd3d_gpu_grid g, const range b) {
+    const int i = b.lo[0] + blockIdx.x * THREADS + threadIdx.x;
+    if (i >= b.hi[0])
+        return;
+    const ptrdiff_t at = (b.lo[2] + (int)blockIdx.z) * g.z + (b.lo[1] + (int)blockIdx.y) * g.y + i;
+#pragma unroll
+    for (int c = 0; c < 3; c++)
+        g.next_v[c][at] = g.f[FD3D_VX + c][at] + g.a[c][at];
+}
+
+// Before steps are queued. Graphs hold pointers: those of an odd number of steps before are no use.
+int fd3d_gpu_core_begin(fd3d_gpu *o) {
+    fd3d_gpu_core *c = &o->core;
+    if (!c->on)
+        return 0;
+    if (c->captured != o->grid.f[FD3D_VX])
+        fd2d_gpu_forget_graphs(&o->queue);
+    c->captured = o->grid.f[FD3D_VX];
+    c->begun = 1;
+    if (c->ahead)
+        return 0;
+    const int *lo = c->box.lo, *hi = c->box.hi;
+    look_ahead<<<dim3((unsigned)(hi[0] - lo[0] + THREADS - 1) / THREADS, (unsigned)(hi[1] - lo[1]),
+                      (unsigned)(hi[2] - lo[2])),
+                 THREADS, 0, o->queue.stream>>>(o->grid, c->box);
+    CUDA_TRY(cudaGetLastError());
+    c->ahead = 1;
+    return 0;
+}
+
+// The next velocities are the newest now.
+int fd3d_gpu_core_turn(fd3d_gpu *o) {
+    for (int c = 0; c < 3; c++)
+        std::swap(o->grid.f[FD3D_VX + c], o->grid.next_v[c]);
+    return 0;
+}
