@@ -158,11 +158,12 @@ contains
     type(faults_t) :: faults
     type(shot_t) :: shot
     type(window_t) :: window
-    character(:), allocatable :: nearest
+    character(:), allocatable :: nearest, crowd
     integer :: i, near, n, r
     near = 0
     do i = 1, prospect%keymap%n
       call KeymapShot(prospect%keymap, i, shot)
+      if (.not. allocated(crowd)) call SayCrowd(prospect%scheme, shot, crowd)
       call ModelShape(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, fault)
       if (prospect%job%three_d .and. .not. allocated(fault)) then
         if (.not. faults%full()) &
@@ -184,13 +185,35 @@ contains
       end if
     end do
     call FaultsRaise(faults, 'the geometry', error)
-    if (near == 0) return
-    if (prospect%scheme%warnings /= '') prospect%scheme%warnings = prospect%scheme%warnings//new_line('a')
-    prospect%scheme%warnings = prospect%scheme%warnings//Str(near)//' receiver(s) are closer than 5 cells to their source, the '// &
+    if (allocated(crowd)) call Warn(prospect%scheme, crowd)
+    if (near > 0) call Warn(prospect%scheme, Str(near)//' receiver(s) are closer than 5 cells to their source, the '// &
       'first of them '//nearest//', and the medium is not the same for 4 cells around both, has a free surface there or Q '// &
       'below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per cent and '// &
-      'more, cannot be added exactly; use a smaller dx, or do not trust them'
+      'more, cannot be added exactly; use a smaller dx, or do not trust them')
   end subroutine CheckShots
+
+  !> One more line of warnings.
+  subroutine Warn(scheme, text)
+    type(scheme_t), intent(inout) :: scheme
+    character(*), intent(in) :: text
+    if (scheme%warnings /= '') scheme%warnings = scheme%warnings//new_line('a')
+    scheme%warnings = scheme%warnings//text
+  end subroutine Warn
+
+  !> Receivers that stand much closer than cells do: a key-map in kilometres may well lie inside the model.
+  pure subroutine SayCrowd(scheme, shot, s)
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    character(:), allocatable, intent(out) :: s
+    real(dp), parameter :: crowded = 0.1_dp   ! cells from one to the next
+    real(dp) :: apart
+    if (size(shot%rx) < 3) return
+    apart = norm2([maxval(shot%rx) - minval(shot%rx), maxval(shot%ry) - minval(shot%ry), maxval(shot%rz) - minval(shot%rz)])/ &
+            (size(shot%rx) - 1)
+    if (apart <= 0 .or. apart >= crowded*min(scheme%dx, scheme%dz)) return
+    s = 'the receivers of shot record '//Str(shot%record)//' stand '//Str(apart, 4)//' m apart where cells are '// &
+        SchemeSpacing(scheme)//' m: positions in the key-map are metres; are these kilometres?'
+  end subroutine SayCrowd
 
   !> Channel r of a shot in words.
   pure subroutine SayNear(scheme, shot, r, s)
