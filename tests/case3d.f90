@@ -119,6 +119,7 @@ contains
     c%cfg%anelastic = merge(1, 0, anelastic)
     c%cfg%threads = 2
     c%cfg%share = 0
+    c%cfg%sparse = 0
     c%cfg%d = [10.0_sp, 11.0_sp, 9.0_sp]
     c%cfg%dt = 0.0005_sp
     c%cfg%w = 0
