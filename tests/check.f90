@@ -4,7 +4,7 @@ module check_m
   use error_m, only: error_t
   implicit none
   private
-  public :: Claim, ClaimFine, ClaimFails, Skip, Done
+  public :: Claim, ClaimFine, ClaimFails, Seed, Skip, Done
 
   integer :: failed = 0
 
@@ -42,6 +42,14 @@ contains
       deallocate (error)
     end if
   end subroutine ClaimFails
+
+  !> Random numbers from here on are the same in every run.
+  subroutine Seed(number)
+    integer, intent(in) :: number
+    integer :: n, i
+    call random_seed(size=n)
+    call random_seed(put=[(number, i=1, n)])
+  end subroutine Seed
 
   subroutine Skip(why)
     character(*), intent(in) :: why

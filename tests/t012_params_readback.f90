@@ -1,6 +1,6 @@
 !> The resolved parameters read back to the same job, bit for bit, whatever numbers and texts it holds.
 program t012_params_readback
-  use check_m, only: Claim, ClaimFine, Done
+  use check_m, only: Claim, ClaimFine, Done, Seed
   use error_m, only: error_t
   use jobcheck_m, only: JobFromText, JobRead
   use kinds_m, only: dp, i8
@@ -35,7 +35,7 @@ contains
     integer, parameter :: n = 5000
     real(dp) :: u(2), x
     integer :: i, same
-    call Seed()
+    call Seed(20260101)
     same = 0
     do i = 1, n
       call random_number(u)
@@ -137,14 +137,5 @@ contains
       if (.not. comment) s = s//text(i:i)
     end do
   end function Stripped
-
-  subroutine Seed()
-    integer :: n
-    integer, allocatable :: s(:)
-    call random_seed(size=n)
-    allocate (s(n))
-    s = 20260101
-    call random_seed(put=s)
-  end subroutine Seed
 
 end program t012_params_readback

@@ -1,11 +1,12 @@
 !> The reference differentiators: order of convergence, adjointness, definition at the edges, tiny grids.
 program t101_der_derivatives
-  use check_m, only: Claim, Done
+  use check_m, only: Claim, Done, Seed
   use der_m, only: DerDifxba, DerDifxfw, DerDifyba, DerDifyfw, DerPhaseError, DerTaylor
   use kinds_m, only: dp, sp
   use text_m, only: Str
   implicit none
 
+  call Seed(20260101)
   call OrderOfConvergence()
   call SineIsDifferentiated()
   call BackwardIsMinusTranspose()

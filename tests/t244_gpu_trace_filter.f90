@@ -1,7 +1,7 @@
 !> Traces filtered on the GPU are those that the host filters: of noise as long as a survey's record, with more receivers than are
 !> filtered at a time; and of shots, near field included.
 program t244_gpu_trace_filter
-  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done, Seed
   use error_m, only: error_t
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t, field_sigma
   use fd2d_m, only: fd2d_t
@@ -20,6 +20,7 @@ program t244_gpu_trace_filter
   character(24), allocatable :: variants(:)
   integer :: v
 
+  call Seed(20260101)
   call Refused('cpu')
   if (GpuThere()) then
     variants = GpuVariants(fd2d_variants)

@@ -1,7 +1,7 @@
 !> A key-map gives the shots, positions and receivers that its text says, and its fingerprint follows what matters only.
 program t340_keymap
   use kinds_m, only: dp, i8
-  use check_m, only: Claim, ClaimFine, Done
+  use check_m, only: Claim, ClaimFine, Done, Seed
   use error_m, only: error_t
   use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapReceivers, KeymapShot
   use shot_m, only: shot_t
@@ -16,6 +16,7 @@ program t340_keymap
                                         '0x10', '1,5', '--1', '1e400', '1 2']
   type(error_t), allocatable :: error
 
+  call Seed(20260101)
   call StreamerMoves()
   call SpreadsOfAllKinds()
   call ManySpellings()

@@ -1,7 +1,7 @@
 !> A key-map that was damaged anyhow is read or refused with a sentence, never a crash.
 program t343_keymap_mutated
   use kinds_m, only: dp
-  use check_m, only: Claim, Done
+  use check_m, only: Claim, Done, Seed
   use error_m, only: error_t
   use keymap_m, only: keymap_t, KeymapRead, KeymapShot
   use shot_m, only: shot_t
@@ -18,12 +18,8 @@ program t343_keymap_mutated
   character(*), parameter :: pieces = ' '//achar(9)//achar(13)//lf//'=#''"-+.eE0123456789999xyz'//achar(0)//achar(127)
   integer, parameter :: rounds = 1500
   integer :: i, nread, nrefused, nodd
-  integer, allocatable :: seed(:)
 
-  call random_seed(size=i)
-  allocate (seed(i), source=20240501)
-  call random_seed(put=seed)
-  deallocate (seed)
+  call Seed(20240501)
   nread = 0
   nrefused = 0
   nodd = 0
