@@ -90,6 +90,10 @@ struct array {
 
 enum { ARRAYS = 9 };
 
+static size_t memory_count(const fd3d_gpu *o) {
+    return o->cfg->anelastic ? (size_t)(o->kind->memory > 0 ? o->kind->memory : (int)FD3D_STRESSES) * o->count : 0;
+}
+
 // All device memory of the grid; count 0: not needed.
 static void list_arrays(fd3d_gpu *o, array list[ARRAYS]) {
     const fd3d_gpu_grid *g = &o->grid;
@@ -97,7 +101,7 @@ static void list_arrays(fd3d_gpu *o, array list[ARRAYS]) {
     const int anelastic = o->cfg->anelastic;
     const array all[ARRAYS] = {
         {&o->fields, FD3D_FIELDS * o->count, "velocities and stresses"},
-        {&o->memory, anelastic ? FD3D_STRESSES * o->count : 0, "memory variables"},
+        {&o->memory, memory_count(o), "memory variables"},
         {&o->medium, (anelastic ? MEDIA : 3) * o->count, "the medium"},
         {&o->psi, o->psi_count, "memory variables of the absorbing layers"},
         {&o->profiles, 6 * around, "layer profiles"},
@@ -117,7 +121,9 @@ void fd3d_gpu_set_pointers(fd3d_gpu *o) {
     for (int f = 0; f < FD3D_FIELDS; f++)
         g->f[f] = o->fields + f * o->count + o->origin;
     for (int f = 0; f < FD3D_STRESSES && anelastic; f++)
-        g->r[f] = o->memory + f * o->count + o->origin;
+        g->r[f] = o->kind->memory > 0 ? nullptr : o->memory + f * o->count + o->origin;
+    for (int h = 0; h < 2 && anelastic; h++)
+        g->packed[h] = o->kind->memory > 0 ? (uint2 *)o->memory + h * o->count + o->origin : nullptr;
     for (int m = 0; m < (anelastic ? MEDIA : 3); m++)
         *medium[m] = o->medium + m * o->count + o->origin;
     for (int f = 0; f < 3; f++) {
@@ -559,7 +565,7 @@ int fd3d_gpu_state(fd3d *fd, fd3d_part part[FD3D_PARTS]) {
         size_t count;
     } pieces[] = {{o->grid.f[FD3D_VX] - o->origin, 3 * o->count},
                   {o->fields + 3 * o->count, FD3D_STRESSES * o->count},
-                  {o->memory, o->memory == nullptr ? 0 : FD3D_STRESSES * o->count},
+                  {o->memory, memory_count(o)},
                   {o->core.a, o->core.on ? 3 * o->count : 0},
                   {o->psi, o->psi_count},
                   {o->before, o->before_count},

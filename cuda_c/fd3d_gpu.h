@@ -31,6 +31,7 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
     ptrdiff_t y, z;          /* to the next row and plane */
     float *f[FD3D_FIELDS];   /* cell (0,0,0) of each */
     float *r[FD3D_STRESSES]; /* memory variables of the stresses, likewise */
+    uint2 *packed[2];        /* or, as fd3d_tuned.cuh has them, so */
     float *next_v[3];        /* where velocities of the next step go: in place, or as fd3d_gpu_core says */
     float *a[3];             /* of the core: what velocities grow by */
     fd3d_gpu_medium m;
@@ -88,9 +89,10 @@ typedef struct fd3d_gpu_kind {
     int shape[3]; /* cells of a block along x, y, z */
     int marches;  /* threads stand along x and y and go through the cells along z; else a thread a cell */
     int textures;
-    int wide;  /* cells along x of a thread; 0: 1 */
-    int apart; /* whole rows, all of them `plain`, in boxes that say along which axes they lie in layers */
-    int align; /* blocks begin at multiples of it along x; 0: where their box does */
+    int wide;   /* cells along x of a thread; 0: 1 */
+    int apart;  /* whole rows, all of them `plain`, in boxes that say along which axes they lie in layers */
+    int memory; /* numbers a cell that memory variables take; 0: one each */
+    int align;  /* blocks begin at multiples of it along x; 0: where their box does */
     int (*velocity[D3_MAX])(fd3d_gpu *o, int part);
     int (*stress[D3_MAX])(fd3d_gpu *o, int part);
     /* Null: no core. Its next velocities, from all newest ones; whether this GPU can. */

@@ -215,7 +215,7 @@ static void find_rock(const fd3d_cfg *c, const float *lambda, const float *mu, i
     }
 }
 
-// Only what other handles on this GPU will not need.
+// Only what other handles on this GPU will not need; where a stranger takes it at this moment, there is no core.
 static int take_room(fd3d_gpu *o) {
     const fd3d_cfg *c = o->cfg;
     const float *const none[3] = {nullptr, nullptr, nullptr};
@@ -229,8 +229,11 @@ static int take_room(fd3d_gpu *o) {
         c->share > 1 ? (size_t)c->share * 4 / 3 * o->queue.pool.bytes : 0; // `share` is a low estimate
     if (available < others + bytes + bytes / 8)
         return 0;
-    TRY(fd2d_gpu_alloc(&o->queue, &o->core.v, 3 * o->count, sizeof(float), "the second set of velocities"));
-    return fd2d_gpu_alloc(&o->queue, &o->core.a, 3 * o->count, sizeof(float), "growth of velocities");
+    if (fd2d_gpu_alloc(&o->queue, &o->core.v, 6 * o->count, sizeof(float), "the core") == 0)
+        o->core.a = o->core.v + 3 * o->count;
+    else
+        o->core.v = nullptr;
+    return 0;
 }
 
 int fd3d_gpu_core_model(fd3d_gpu *o, const fd3d *fd, const float *lambda, const float *mu) {

@@ -173,11 +173,10 @@ template <int L, int AXES, bool ANELASTIC> static __device__ void march_stress(c
         const vec lambda = load_own(g.m.lambda + m.at), qp = ANELASTIC ? load_own(g.m.qp + m.at) : lambda;
         stresses o;
 #pragma unroll
-        for (int c = 0; c < FD3D_STRESSES; c++) {
+        for (int c = 0; c < FD3D_STRESSES; c++)
             o.s[c] = load_own(g.f[FD3D_SXX + c] + m.at);
-            if (ANELASTIC)
-                o.r[c] = load_own(g.r[c] + m.at);
-        }
+        if (ANELASTIC)
+            load_own(o.r, g.packed, m.at);
         if (AXES != NONE)
             layer.fetch(g, m);
         const vec factor = sponge(g, m.i, m.j, m.k);
@@ -202,11 +201,10 @@ template <int L, int AXES, bool ANELASTIC> static __device__ void march_stress(c
         imu_above = imu;
         qs_above = qs;
 #pragma unroll
-        for (int c = 0; c < FD3D_STRESSES; c++) {
+        for (int c = 0; c < FD3D_STRESSES; c++)
             store(g.f[FD3D_SXX + c] + m.at, o.s[c], m.mask);
-            if (ANELASTIC)
-                store(g.r[c] + m.at, o.r[c], m.mask);
-        }
+        if (ANELASTIC)
+            store(g.packed, m.at, o.r, m.mask);
     }
 }
 
@@ -269,6 +267,7 @@ static const fd3d_gpu_kind kind = {
     .marches = 1,
     .wide = V,
     .apart = 1,
+    .memory = 4,
     .align = ALIGN,
     .velocity = {velocity_step<1>, velocity_step<2>, velocity_step<3>, velocity_step<4>},
     .stress = {stress_step<1>, stress_step<2>, stress_step<3>, stress_step<4>},

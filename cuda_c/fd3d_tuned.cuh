@@ -152,6 +152,72 @@ static __device__ void grow_velocity(const fd3d_gpu_grid &g, vec (&v)[3], const 
     }
 }
 
+// --- memory variables ------------------------------------------------------------------------------------------------
+
+// The six of a cell in 16 bytes: each 20 bits, as a whole number of units of 2^-19 of the power of two above the
+// largest. Rounding adds less than the stresses' own to traces, which get these numbers divided by Q.
+//
+//     .x  number 4, low 12 bits  |             number 0       .z  number 5, low 12 bits  |             number 2
+//     .y  unit, low 4 | 4, high 8 |            number 1       .w  unit, high 4 | 5, high 8 |           number 3
+//
+// The unit is 2^(its 8 bits - UNIT): all bits 0 are six zeros, and numbers below 2^-122 become 0. Conversions add to a
+// float what makes its last bit worth 1, and take it off again.
+struct packed {
+    uint4 w;
+
+    static constexpr unsigned BITS = 20, EXPONENT = 23, LEAST = 24, UNIT = 121, LOW = (1u << BITS) - 1;
+    static constexpr unsigned SHIFT = 0x4b000000u, SIGN = 1u << (BITS - 1); // 2^23 as a float; of a number
+    static constexpr float WHOLE = 0x1.8p23f, BEGIN = 0x1.1p23f;            // 2^23 + 2^22, 2^23 + 2^19
+
+    __device__ void get(float (&r)[FD3D_STRESSES]) const {
+        const unsigned n[FD3D_STRESSES] = {
+            w.x, w.y, w.z, w.w, w.x >> BITS | (w.y >> 8 & 0xff000u), w.z >> BITS | (w.w >> 8 & 0xff000u)};
+        const unsigned unit = (w.y >> 5 & 0x07800000u) | (w.w >> 1 & 0x78000000u);
+        const float scale = __uint_as_float(unit + ((127 - UNIT) << EXPONENT)), begin = -BEGIN * scale;
+#pragma unroll
+        for (int c = 0; c < FD3D_STRESSES; c++)
+            r[c] = fmaf(__uint_as_float((n[c] & LOW) ^ (SHIFT | SIGN)), scale, begin);
+    }
+    __device__ void put(const float (&r)[FD3D_STRESSES]) {
+        float most = 0;
+#pragma unroll
+        for (const float one : r)
+            most = fmaxf(most, fabsf(one));
+        // the largest may be rounded up to the next power of two
+        const unsigned top = max(__float_as_uint(most) + (1u << (EXPONENT - BITS + 1)), LEAST << EXPONENT),
+                       unit = (top & 0xffu << EXPONENT) - (LEAST << EXPONENT);
+        const float per = __uint_as_float(((127 + UNIT) << EXPONENT) - unit);
+        unsigned n[FD3D_STRESSES];
+#pragma unroll
+        for (int c = 0; c < FD3D_STRESSES; c++)
+            n[c] = __float_as_uint(fmaf(r[c], per, WHOLE));
+        w.x = (n[0] & LOW) | n[4] << BITS;
+        w.y = (n[1] & LOW) | (n[4] << 8 & 0x0ff00000u) | (unit << 5 & 0xf0000000u);
+        w.z = (n[2] & LOW) | n[5] << BITS;
+        w.w = (n[3] & LOW) | (n[5] << 8 & 0x0ff00000u) | (unit << 1 & 0xf0000000u);
+    }
+};
+
+// Of a pair of cells: half of the words in one array, half in another, so that a thread has 16 bytes of each.
+static __device__ void load_own(packed (&r)[V], uint2 *const (&from)[2], int at) {
+    const uint4 a = __ldcg((const uint4 *)(from[0] + at)), b = __ldcg((const uint4 *)(from[1] + at));
+    r[0].w = make_uint4(a.x, a.y, b.x, b.y);
+    r[1].w = make_uint4(a.z, a.w, b.z, b.w);
+}
+static __device__ void store(uint2 *const (&to)[2], int at, const packed (&r)[V], unsigned mask) {
+    if (mask == BOTH) {
+        *(uint4 *)(to[0] + at) = make_uint4(r[0].w.x, r[0].w.y, r[1].w.x, r[1].w.y);
+        *(uint4 *)(to[1] + at) = make_uint4(r[0].w.z, r[0].w.w, r[1].w.z, r[1].w.w);
+        return;
+    }
+#pragma unroll
+    for (int n = 0; n < V; n++)
+        if (mask & 1u << n) {
+            to[0][at + n] = make_uint2(r[n].w.x, r[n].w.y);
+            to[1][at + n] = make_uint2(r[n].w.z, r[n].w.w);
+        }
+}
+
 // --- stresses --------------------------------------------------------------------------------------------------------
 
 // What shear points need of a plane of 1/mu or 1/Q: the cells, those in front, the cells to the left of both.
@@ -171,20 +237,21 @@ struct stuff {
 };
 
 struct stresses {
-    vec s[FD3D_STRESSES], r[FD3D_STRESSES]; // r: memory variables, anelastic only
+    vec s[FD3D_STRESSES];
+    packed r[V]; // memory variables, anelastic only
 };
 
+// s grows by `inc`, of which `relaxing` relaxes.
 template <bool ANELASTIC>
-static __device__ void grow(stresses &o, int c, int n, float inc, float relaxing, float e, float half, float factor) {
-    float s = o.s[c].at[n];
+static __device__ void grow(float &s, float &r, float inc, float relaxing, float e, float half, float factor) {
     if (ANELASTIC) {
-        const float r = o.r[c].at[n], next = D3_MEMORY(r, e, half, relaxing);
-        s = D3_ADD(s, inc, r, next);
-        o.r[c].at[n] = next;
+        const float before = r;
+        r = D3_MEMORY(before, e, half, relaxing);
+        s = D3_ADD(s, inc, before, r);
     } else {
         s += inc;
     }
-    o.s[c].at[n] = s * factor;
+    s *= factor;
 }
 
 // d[c][a]: differences of v_c along a. The first cell has an even i.
@@ -200,8 +267,9 @@ static __device__ void grow_stresses(const fd3d_gpu_grid &g, stresses &o, const 
             shear_modulus(here, left, front, m.imu.corner_of(n)),
             surface ? 0.0f : shear_modulus(here, left, m.imu_above.here.at[n], m.imu_above.left_of(n)),
             surface ? 0.0f : shear_modulus(here, front, m.imu_above.here.at[n], m.imu_above.front.at[n])};
-        float e = 0, half = 0, relax_p = 0, relax_s = 0, strength[3] = {0, 0, 0};
+        float e = 0, half = 0, relax_p = 0, relax_s = 0, strength[3] = {0, 0, 0}, r[FD3D_STRESSES];
         if (ANELASTIC) {
+            o.r[n].get(r);
             const int mechanism = ((g.odd[0] + n) & 1) + 2 * ((g.odd[1] + j) & 1) + 4 * ((g.odd[2] + k) & 1);
             const float y1 = g.strength[0][mechanism], y2 = g.strength[1][mechanism], y3 = g.strength[2][mechanism];
             const float q = m.qs.here.at[n], ql = m.qs.left_of(n), qf = m.qs.front.at[n];
@@ -219,14 +287,16 @@ static __device__ void grow_stresses(const fd3d_gpu_grid &g, stresses &o, const 
         const float trace = D3_TRACE(ex[0], ex[1], ex[2]);
 #pragma unroll
         for (int a = 0; a < 3; a++)
-            grow<ANELASTIC>(o, a, n, D3_NORMAL(m.lambda.at[n], trace, 2 * mu, ex[a]),
+            grow<ANELASTIC>(o.s[a].at[n], r[a], D3_NORMAL(m.lambda.at[n], trace, 2 * mu, ex[a]),
                             D3_RELAX_NORMAL(relax_p, trace, relax_s, ex[a]), e, half, factor.at[n]);
 #pragma unroll
         for (int c = 0; c < 3; c++) { // sxy, sxz, syz
             const int a = c == 2 ? 1 : 0, b = c == 0 ? 1 : 2;
             const float inc = D3_SHEAR(shear[c], g.t[b], d[a][b][n], g.t[a], d[b][a][n]);
-            grow<ANELASTIC>(o, 3 + c, n, inc, strength[c] * inc, e, half, factor.at[n]);
+            grow<ANELASTIC>(o.s[3 + c].at[n], r[3 + c], inc, strength[c] * inc, e, half, factor.at[n]);
         }
+        if (ANELASTIC)
+            o.r[n].put(r);
     }
 }
 

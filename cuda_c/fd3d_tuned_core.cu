@@ -61,7 +61,7 @@ static __device__ int after(int turn, int n, int steps) { return turn + steps < 
 struct launch_of {
     int lo[3], hi[3];
     fd3d_gpu_range hole[FD3D_GPU_HOLES];
-    int holes, across, down, deep;                  // tiles along x, y; planes of a block
+    int across, down, deep;                         // tiles along x, y; planes of a block
     ptrdiff_t plane, from_v[3], from_imu, from_rho; // of neighbours: from the first row that is needed on
     ptrdiff_t a[3], lambda, next_v[3];              // of the own pair
     float w[3][2];                                  // weights of differences along the axes, times dt over the spacing
@@ -74,6 +74,7 @@ static __device__ vec get(const float *p) {
     return {{t.x, t.y}};
 }
 static __device__ void put(void *p, const vec &v) { *(float2 *)p = make_float2(v.at[0], v.at[1]); }
+
 // Weighted differences, added to d. Along x: of the pair before, the own, the pair behind.
 static __device__ void forward_x(float (&d)[V], const float (&w)[2], const vec &l, const vec &o, const vec &r) {
     d[0] = fmaf(w[1], r.at[0] - l.at[1], fmaf(w[0], o.at[1] - o.at[0], d[0]));
@@ -439,7 +440,6 @@ static launch_of make_launch(const fd3d_gpu *o) {
     memcpy(l.lo, o->core.box.lo, sizeof l.lo);
     memcpy(l.hi, o->core.box.hi, sizeof l.hi);
     memcpy(l.hole, o->core.hole, sizeof l.hole);
-    l.holes = o->core.holes;
     l.across = (l.hi[0] - l.lo[0] + COLUMNS - 1) / COLUMNS;
     l.down = (l.hi[1] - l.lo[1] + ROWS - 1) / ROWS;
     l.deep = depth(l.across * l.down, l.hi[2] - l.lo[2], processors);
