@@ -2,7 +2,8 @@
  * kept. Velocities grow by what they grew by in the step before and by what the stresses have grown by since:
  *
  *   v(n+1) = v(n) + a(n+1)     a(n+1) = a(n) + b D C D v(n)     60 bytes a cell, where keeping six stresses takes
- *                                                               120 (D: differences times dt over the spacing)
+ *                                                               120 (D: differences times dx over the spacing;
+ *                                                               b: (dt/dx)^2/rho)
  *
  * A block has a tile of cells and marches down z, a warp a row of pairs of cells. Increments of the stresses live in
  * shared memory for a plane; those of the rim of two cells around the tile are computed by the neighbours too.
@@ -64,7 +65,8 @@ struct launch_of {
     int across, down, deep;                         // tiles along x, y; planes of a block
     ptrdiff_t plane, from_v[3], from_imu, from_rho; // of neighbours: from the first row that is needed on
     ptrdiff_t a[3], lambda, next_v[3];              // of the own pair
-    float w[3][2];                                  // weights of differences along the axes, times dt over the spacing
+    float w[3][2];                                  // weights of differences along the axes, times dx over the spacing
+    float twice;                                    // 2 (dt/dx)^2
 };
 
 // --- pairs of cells --------------------------------------------------------------------------------------------------
@@ -92,20 +94,18 @@ static __device__ void across(float (&d)[V], const float (&w)[2], const vec &p, 
         d[n] = fmaf(w[1], s.at[n] - p.at[n], fmaf(w[0], r.at[n] - q.at[n], d[n]));
 }
 
-// 1/x to one bit; of 0 infinite, of infinite 0.
+// 1/x of what rock has: neither 0 nor infinite. Rounded as in other variants, as a last bit that all of a layer has in
+// common would make waves arrive sooner or later.
 static __device__ float one_over(float x) {
 #ifdef __CUDA_ARCH__
     float y;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
+    return fmaf(y, fmaf(-x, y, 1.0f), y);
 #else
     return 1.0f / x;
 #endif
 }
-static __device__ float lightness(float rho, float beside) {
-    const float sum = rho + beside;
-    return sum > 0 ? 2 * one_over(sum) : 0.0f;
-}
+static __device__ float lightness(float twice, float rho, float beside) { return twice * one_over(rho + beside); }
 
 // --- a thread --------------------------------------------------------------------------------------------------------
 
@@ -321,18 +321,18 @@ static __device__ void gather(vec (&done)[3], sums &u, const S &stress, const ve
     }
 }
 
-// 1/rho at vx, vy, vz; those at vx and vy come a plane later than the density does.
+// (dt/dx)^2/rho at vx, vy, vz; those at vx and vy come a plane later than the density does.
 struct densities {
     vec x, y, above;
-    __device__ void next(vec (&b)[3], const float *rho) {
+    __device__ void next(vec (&b)[3], const float *rho, float twice) {
         const vec here = get(rho), front = get(rho - PITCH);
         const float left[V] = {rho[-1], here.at[0]};
         b[0] = x, b[1] = y;
 #pragma unroll
         for (int n = 0; n < V; n++) {
-            b[2].at[n] = lightness(here.at[n], above.at[n]);
-            x.at[n] = lightness(here.at[n], left[n]);
-            y.at[n] = lightness(here.at[n], front.at[n]);
+            b[2].at[n] = lightness(twice, here.at[n], above.at[n]);
+            x.at[n] = lightness(twice, here.at[n], left[n]);
+            y.at[n] = lightness(twice, here.at[n], front.at[n]);
         }
         above = here;
     }
@@ -380,7 +380,7 @@ static __global__ void __launch_bounds__(THREADS, 1) advance(const fd3d_gpu_grid
         if (p.interior && s > first) {
             vec done[3], b[3];
             gather(done, u, m.s[t.two ^ 1], szz, l, row, col);
-            light.next(b, &m.rho[t.three][row - 1][col]);
+            light.next(b, &m.rho[t.three][row - 1][col], l.twice);
 #pragma unroll
             for (int c = 0; c < 3; c++) {
                 if (!(advances & (c == 2 ? 2 : 4)))
@@ -449,9 +449,10 @@ static launch_of make_launch(const fd3d_gpu *o) {
         l.from_v[c] = bytes(g.f[FD3D_VX + c] + (c == 2 ? 2 : 1) * g.z, from);
         l.a[c] = bytes(g.a[c] - done * g.z, from);
         l.next_v[c] = bytes(g.next_v[c] - done * g.z, from);
-        l.w[c][0] = g.w[0] * g.t[c];
-        l.w[c][1] = g.w[1] * g.t[c];
+        l.w[c][0] = g.w[0] * (g.t[c] / g.t[0]);
+        l.w[c][1] = g.w[1] * (g.t[c] / g.t[0]);
     }
+    l.twice = 2 * g.t[0] * g.t[0];
     l.from_imu = bytes(g.m.imu + (REACH - 1) * g.y, from);
     l.from_rho = bytes(g.m.rho + (2 * REACH - 1) * g.y - 2 * g.z, from);
     l.lambda = bytes(g.m.lambda, from);
