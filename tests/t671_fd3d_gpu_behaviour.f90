@@ -324,6 +324,7 @@ contains
     if (.not. Fine(variant//', before a grid that is too large')) return
     cfg = Case3dCfg(c%grid)
     cfg%n = 400
+    cfg%layer = 200                                            ! whose memory counts too: cells alone may not be too many before they can be counted
     need = 0
     do while (need <= total .and. cfg%n(1) < 1240)
       cfg%n = cfg%n + 20
