@@ -62,6 +62,7 @@ contains
       call WorkerHear(worker, link)
       do i = 1, size(worker%slot)
         call Turn(worker, link, worker%slot(i), i)
+        if (worker%gpu) call Attend(worker, link)
       end do
     end do
     do i = 1, size(worker%slot)
@@ -77,6 +78,18 @@ contains
     ending = worker%ending
   end subroutine WorkerRun
 
+  !> While a GPU computes: slots between two shots need not wait until all others have had their turn.
+  subroutine Attend(worker, link)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    integer :: i
+    if (all(worker%slot%state == LOOPING) .or. .not. WorkerOpen(worker)) return
+    call WorkerHear(worker, link, .false.)
+    do i = 1, size(worker%slot)
+      if (any(worker%slot(i)%state == [IDLE, GIVEN, READY])) call Turn(worker, link, worker%slot(i), i)
+    end do
+  end subroutine Attend
+
   !> A slot's next step, if it can go on by itself.
   subroutine Turn(worker, link, slot, number)
     type(worker_t), intent(inout) :: worker
@@ -85,7 +98,6 @@ contains
     integer, intent(in) :: number
     type(error_t), allocatable :: error
     real(dp) :: start
-    logical :: done
     start = host_seconds()
     select case (slot%state)
     case (IDLE)
@@ -98,12 +110,9 @@ contains
       if (worker%gpu .and. .not. worker%told) slot%last_beat = start - SOON
       if (.not. allocated(error)) call StateResume(worker, link, slot, error)
       slot%state = LOOPING
+      if (worker%gpu .and. .not. allocated(error)) call Steps(worker, link, slot, error)  ! the GPU has something to do at once
     case (LOOPING)
-      call slot%solver%advance(done, error)                                      ! some time steps
-      if (.not. allocated(error)) call ShotBeat(worker, link, slot)
-      if (.not. (done .or. allocated(error))) call StateKeep(worker, link, slot, error)
-      if (done) slot%state = MODELLED
-      if (allocated(error)) call StateDistrust(worker, slot, error)
+      call Steps(worker, link, slot, error)
     case (MODELLED)
       call slot%solver%gather(slot%gather, error)                                ! receivers -> traces
       if (.not. allocated(error)) call GatherSend(worker, link, slot)            ! to the I/O server
@@ -113,6 +122,20 @@ contains
     worker%compute = worker%compute + host_seconds() - start
     if (allocated(error)) call ShotLost(worker, link, slot, error)               ! and why
   end subroutine Turn
+
+  !> Some time steps.
+  subroutine Steps(worker, link, slot, error)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    logical :: done
+    call slot%solver%advance(done, error)
+    if (.not. allocated(error)) call ShotBeat(worker, link, slot)
+    if (.not. (done .or. allocated(error))) call StateKeep(worker, link, slot, error)
+    if (done) slot%state = MODELLED
+    if (allocated(error)) call StateDistrust(worker, slot, error)
+  end subroutine Steps
 
   !> Nothing is left to do: the times spent go home.
   subroutine Bye(worker, link)

@@ -23,17 +23,21 @@ module worker_hear_m
 
 contains
 
-  !> All that the master has said; waits, asleep, for something when no slot can go on by itself.
-  subroutine WorkerHear(worker, link)
+  !> All that the master has said; waits, asleep, for something when no slot can go on by itself, unless `wait` is false.
+  subroutine WorkerHear(worker, link, wait)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
+    logical, intent(in), optional :: wait
+    logical :: patient
     type(message_t) :: letter
     real(dp) :: start, spent
     logical :: computing, shot_awaited
     shot_awaited = worker%unwritten == 0 .and. .not. any(worker%slot%state == SEEING .or. worker%slot%state == SNAPPED)
     computing = any(worker%slot%state == LOOPING .or. worker%slot%state == MODELLED)
     start = host_seconds()
-    do while (NextLetter(worker, link, letter))
+    patient = .true.
+    if (present(wait)) patient = wait
+    do while (NextLetter(worker, link, patient, letter))
       call Understand(worker, link, letter)
     end do
     spent = host_seconds() - start
@@ -47,9 +51,10 @@ contains
   end subroutine WorkerHear
 
   !> A letter, known to all ranks of the group; false if there is none and a slot can go on by itself.
-  logical function NextLetter(worker, link, letter) result(there)
+  logical function NextLetter(worker, link, patient, letter) result(there)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
+    logical, intent(in) :: patient
     type(message_t), intent(out) :: letter
     real(dp) :: nap, start
     integer :: kind
@@ -58,7 +63,7 @@ contains
       start = host_seconds()
       do while (.not. Poll(link, letter))
         call LookAround(worker, link, letter)
-        if (letter%kind /= MSG_NONE) exit
+        if (letter%kind /= MSG_NONE .or. .not. patient) exit
         if (Busy(worker)) then
           if (host_seconds() - start > GRACE) exit
           if (.not. LinkBusy(link)) exit
