@@ -40,6 +40,7 @@ contains
     type(worker_t), allocatable :: worker
     character(:), allocatable :: said
     integer :: i
+    logical :: computing
     allocate (worker)
     worker%role = role
     worker%rules = rules
@@ -61,8 +62,9 @@ contains
     do while (WorkerOpen(worker))
       call WorkerHear(worker, link)
       do i = 1, size(worker%slot)
+        computing = any(worker%slot(i)%state == [LOOPING, MODELLED])
         call Turn(worker, link, worker%slot(i), i)
-        if (worker%gpu) call Attend(worker, link)
+        if (computing .and. worker%gpu) call Attend(worker, link)
       end do
     end do
     do i = 1, size(worker%slot)
