@@ -1,46 +1,28 @@
 /* Sources and receivers as cells sorted by plane, row and column, so that the time loop meets them where it passes;
  * what they do in host memory. */
-#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "cellsort.h"
 #include "err.h"
 #include "fd3d.h"
 
-typedef struct point {
-    int field, k, j, i, place; /* place: in the caller's list */
-} point;
+enum { X, Y, PLANE, KEYS }; /* planes of one field after those of another */
 
-static int same_cell(const point *p, const point *q) {
-    return p->field == q->field && p->k == q->k && p->j == q->j && p->i == q->i;
-}
-
-static int by_place(const void *a, const void *b) {
-    const point *p = a, *q = b;
-    if (p->field != q->field)
-        return p->field < q->field ? -1 : 1;
-    if (p->k != q->k)
-        return p->k < q->k ? -1 : 1;
-    if (p->j != q->j)
-        return p->j < q->j ? -1 : 1;
-    if (p->i != q->i)
-        return p->i < q->i ? -1 : 1;
-    return p->place < q->place ? -1 : p->place > q->place;
-}
+static int same_cell(const cell_place *p, const cell_place *q) { return cell_same(p, q, KEYS); }
 
 /* The caller's n points, sorted; those of field f are p[from[f]] .. p[from[f+1]-1]. */
-static int sort_points(fd3d *fd, int n, const int *field, const int *i, const int *j, const int *k, point **p,
+static int sort_points(fd3d *fd, int n, const int *field, const int *i, const int *j, const int *k, cell_place **p,
                        int from[FD3D_FIELDS + 1]) {
+    const int *n3 = fd->cfg.n, values[KEYS] = {n3[0], n3[1], FD3D_FIELDS * n3[2]};
     *p = NULL;
     TRY(fd3d_alloc(fd, p, (size_t)n, sizeof **p, "cells of source or receivers"));
     for (int m = 0; m < n; m++)
-        (*p)[m] = (point){field[m], k[m], j[m], i[m], m};
-    if (n > 1)
-        qsort(*p, (size_t)n, sizeof **p, by_place);
+        (*p)[m] = (cell_place){{i[m], j[m], field[m] * n3[2] + k[m]}, m};
+    TRY(cell_sort(&fd->bytes, *p, n, KEYS, values));
     int m = 0;
     for (int f = 0; f <= FD3D_FIELDS; f++) {
-        while (m < n && (*p)[m].field < f)
+        while (m < n && (*p)[m].key[PLANE] < f * n3[2])
             m++;
         from[f] = m;
     }
@@ -48,7 +30,7 @@ static int sort_points(fd3d *fd, int n, const int *field, const int *i, const in
 }
 
 /* The different cells among n sorted points. */
-static int set_cells(fd3d *fd, fd3d_cells *s, const point *p, int n) {
+static int set_cells(fd3d *fd, fd3d_cells *s, const cell_place *p, int n) {
     const int nz = fd->cfg.n[2];
     int count = 0, c = 0;
     for (int m = 0; m < n; m++)
@@ -60,9 +42,9 @@ static int set_cells(fd3d *fd, fd3d_cells *s, const point *p, int n) {
     TRY(fd3d_alloc(fd, &s->k, (size_t)count, sizeof(int), "cells of source or receivers"));
     for (int m = 0; m < n; m++)
         if (m == 0 || !same_cell(&p[m], &p[m - 1])) {
-            s->i[c] = p[m].i;
-            s->j[c] = p[m].j;
-            s->k[c++] = p[m].k;
+            s->i[c] = p[m].key[X];
+            s->j[c] = p[m].key[Y];
+            s->k[c++] = p[m].key[PLANE] % nz;
         }
     c = 0;
     for (int k = 0; k <= nz; k++) {
@@ -76,7 +58,7 @@ static int set_cells(fd3d *fd, fd3d_cells *s, const point *p, int n) {
 
 /* --- sources ------------------------------------------------------------------------------------------------- */
 
-static int set_source(fd3d *fd, int f, const point *p, int n, const int *h, const float *w) {
+static int set_source(fd3d *fd, int f, const cell_place *p, int n, const int *h, const float *w) {
     fd3d_sources *s = &fd->source[f];
     const int free_stress = fd->cfg.side[4] == FD3D_FREE && (f == FD3D_SXZ || f == FD3D_SYZ);
     TRY(set_cells(fd, &s->cells, p, n));
@@ -89,7 +71,7 @@ static int set_source(fd3d *fd, int f, const point *p, int n, const int *h, cons
             s->start[c++] = m;
         s->h[m] = h[p[m].place];
         /* sxz and syz are 0 on a free surface, whatever is added there */
-        s->w[m] = free_stress && p[m].k == 0 ? 0.0f : w[p[m].place];
+        s->w[m] = free_stress && p[m].key[PLANE] % fd->cfg.n[2] == 0 ? 0.0f : w[p[m].place];
     }
     s->start[c] = n;
     return 0;
@@ -97,7 +79,7 @@ static int set_source(fd3d *fd, int f, const point *p, int n, const int *h, cons
 
 int fd3d_set_source_cells(fd3d *fd, int n, const int *field, const int *i, const int *j, const int *k, const int *h,
                           const float *w) {
-    point *p = NULL;
+    cell_place *p = NULL;
     int from[FD3D_FIELDS + 1];
     int rc = sort_points(fd, n, field, i, j, k, &p, from);
     for (int f = 0; f < FD3D_FIELDS && !rc; f++)
@@ -133,7 +115,7 @@ void fd3d_inject(const fd3d *fd, int it, int part, int first, int last, float *c
 int fd3d_set_receiver_cells(fd3d *fd, int nrec, const int *start, const int *field, const int *i, const int *j,
                             const int *k, const float *w) {
     const int n = start[nrec];
-    point *p = NULL;
+    cell_place *p = NULL;
     int from[FD3D_FIELDS + 1], cell = -1;
     TRY(fd3d_alloc(fd, &fd->start, (size_t)nrec + 1, sizeof(int), "receivers"));
     TRY(fd3d_alloc(fd, &fd->cell, (size_t)n, sizeof(int), "receiver cells"));

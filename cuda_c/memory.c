@@ -1,5 +1,6 @@
 /* The memory of the machine under a rank, as far as this process may use it: interfaces/host_c.f90. */
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,4 +91,11 @@ void host_memory(const char *root, long *total, long *available) {
         control_groups(root, &r);
     *total = (long)r.total;
     *available = (long)r.available;
+}
+
+/* The system clears each page that it gives: for traces of a few MB, asked for anew by each shot, that takes longer than
+ * all copies of them. */
+void host_keep_memory(void) {
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
 }

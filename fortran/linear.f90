@@ -3,7 +3,7 @@ module linear_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: SolveSmall
+  public :: SolveSmall, SolvePositive
 
 contains
 
@@ -28,5 +28,27 @@ contains
       x(i) = (x(i) - dot_product(a(i, i + 1:), x(i + 1:)))/a(i, i)
     end do
   end subroutine SolveSmall
+
+  !> The same for a symmetric and positive definite a, of which the lower half is used: its square-root-free Cholesky factors.
+  pure subroutine SolvePositive(a, x)
+    real(dp), contiguous, intent(inout) :: a(:, :), x(:)
+    real(dp) :: f
+    integer :: i, j, n
+    n = size(x)
+    do i = 1, n
+      do j = i + 1, n
+        f = a(j, i)/a(i, i)
+        a(j:, j) = a(j:, j) - f*a(j:, i)
+        x(j) = x(j) - f*x(i)
+      end do
+    end do
+    do i = n, 1, -1
+      f = x(i)
+      do j = i + 1, n
+        f = f - a(j, i)*x(j)
+      end do
+      x(i) = f/a(i, i)
+    end do
+  end subroutine SolvePositive
 
 end module linear_m

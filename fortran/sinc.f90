@@ -10,7 +10,7 @@
 module sinc_m
   use kinds_m, only: dp
   use kaiser_m, only: Kaiser, Sinc
-  use linear_m, only: SolveSmall
+  use linear_m, only: SolvePositive
   implicit none
   private
   public :: SincWeights, SincEven, sinc_nodes
@@ -25,6 +25,11 @@ module sinc_m
   real(dp), parameter :: on_node = 1.0e-9_dp                             !< closer than this is on the node [cells]
   real(dp), parameter :: even_band = 2*pi/8, even_quiet = even_band/2    !< even weights: kh of the band; left out: π - this to π
   real(dp), parameter :: quiet_weight = 0.003_dp                         !< of what is left out, relative to the band
+
+  integer :: i
+  real(dp), parameter :: apart(0:sinc_nodes - 1) = [(real(i, dp), i=0, sinc_nodes - 1)]
+  real(dp), parameter :: band_means(0:sinc_nodes - 1) = &                !< BandMean(apart)
+                         [1 + end_weight, sin(band*apart(1:))/(band*apart(1:)) + end_weight*cos(band*apart(1:))]
 
 contains
 
@@ -44,7 +49,7 @@ contains
       w(minloc(abs(x), dim=1)) = 1
     else
       w = Sinc(x)*Kaiser(x/half_width, b_hicks)
-      call Refine(x, w)
+      call Refine(band_means, BandMean(x), w)
     end if
   end subroutine SincWeights
 
@@ -54,36 +59,30 @@ contains
     real(dp), intent(in) :: position
     integer, intent(out) :: first_node
     real(dp), intent(out) :: w(sinc_nodes)
-    real(dp) :: x(sinc_nodes), a(sinc_nodes, sinc_nodes), d(sinc_nodes)
-    integer :: i
+    real(dp) :: x(sinc_nodes)
+    integer :: m
     first_node = floor(position + on_node) - half_width + 1
-    x = [(first_node - 1 + i - position, i=1, sinc_nodes)]
+    x = [(first_node - 1 + m - position, m=1, sinc_nodes)]
     w = Sinc(x)*Kaiser(x/half_width, b_hicks)
-    do i = 1, sinc_nodes
-      a(:, i) = EvenMean(x - x(i)) + QuietMean(x - x(i))
-    end do
-    d = EvenMean(x) - matmul(a, w)
-    do i = 1, sinc_nodes
-      a(i, i) = a(i, i) + damping
-    end do
-    call SolveSmall(a, d)
-    w = w + d
+    call Refine(EvenMean(apart) + QuietMean(apart), EvenMean(x), w)
   end subroutine SincEven
 
-  !> Least squares: minimises the mean over the band, and at its end, of |sum w exp(i kh x) - 1|², the change of w damped.
-  pure subroutine Refine(x, w)
-    real(dp), intent(in) :: x(:)
+  !> Least squares: minimises a mean of |sum w exp(i kh x) - 1|² over all kh that matter, the change of w damped. `products`: that
+  !> mean of exp(i kh x) for nodes 0, 1, .. apart; `wanted`: for the nodes and the point.
+  pure subroutine Refine(products, wanted, w)
+    real(dp), intent(in) :: products(0:), wanted(:)
     real(dp), intent(inout) :: w(:)
-    real(dp) :: a(size(x), size(x)), d(size(x))
-    integer :: i
-    do i = 1, size(x)
-      a(:, i) = BandMean(x - x(i))
+    real(dp) :: a(sinc_nodes, sinc_nodes), d(sinc_nodes)
+    integer :: i, j
+    d = wanted
+    do j = 1, sinc_nodes
+      do i = 1, sinc_nodes
+        a(i, j) = products(abs(i - j))
+        d(i) = d(i) - a(i, j)*w(j)
+      end do
+      a(j, j) = a(j, j) + damping
     end do
-    d = BandMean(x) - matmul(a, w)
-    do i = 1, size(x)
-      a(i, i) = a(i, i) + damping
-    end do
-    call SolveSmall(a, d)
+    call SolvePositive(a, d)
     w = w + d
   end subroutine Refine
 

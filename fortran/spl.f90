@@ -2,7 +2,7 @@
 module spl_m
   use deck_m, only: DeckCommandLine
   use error_m, only: error_t, Fail
-  use host_c, only: host_alarm, host_nap, posix_exit
+  use host_c, only: host_alarm, host_keep_memory, host_nap, posix_exit
   use jobcheck_m, only: JobFromText, JobRead
   use kinds_m, only: dp
   use log_m, only: LogError, LogPrint
@@ -41,6 +41,7 @@ contains
     character(:), allocatable :: settings
     integer :: action, exit_status
     logical :: broken, all_here, json
+    call host_keep_memory()
     call host_alarm(MEETING, 3, CString('error: the ranks did not find each other in '//Str(MEETING)//' s: one has died, or '// &
                                         'did not come; run the same command again'))   ! it would keep the others in there
     call RolesStart(role)

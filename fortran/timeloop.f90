@@ -359,7 +359,7 @@ contains
     call self%make_traces(gather%traces, error)
     if (allocated(error)) return
     gather%traces = real(gather%traces*2.0_dp**self%exponent2, sp)
-    if (.not. all(abs(gather%traces) <= huge(1.0_sp))) &
+    if (count(abs(gather%traces) <= huge(1.0_sp)) < size(gather%traces)) &
       call Fail(error, 'the traces are too large for single precision: make amplitude smaller')
   end subroutine LoopGather
 

@@ -4,7 +4,7 @@ module host_c
   implicit none
   private
   public :: host_cores, host_cores_hash, host_nap, host_seconds, host_terminal, host_name, host_processor
-  public :: host_catch_signals, host_signal, host_terms, host_alarm, host_memory, posix_exit
+  public :: host_catch_signals, host_signal, host_terms, host_alarm, host_memory, host_keep_memory, posix_exit
 
   interface
     !> Cores this process may run on.
@@ -63,6 +63,11 @@ module host_c
       character(kind=c_char), intent(in) :: root(*)
       integer(c_long), intent(out) :: total, available
     end subroutine host_memory
+
+    !> From now on memory that is given back stays with the process, for the next shot: up to 256 MB, in pieces of up to 32 MB.
+    subroutine host_keep_memory() bind(c)
+      implicit none
+    end subroutine host_keep_memory
 
     !> From now on SIGINT, SIGTERM and SIGUSR1 are remembered instead of ending the process.
     subroutine host_catch_signals() bind(c)
