@@ -93,8 +93,8 @@ void host_memory(const char *root, long *total, long *available) {
     *available = (long)r.available;
 }
 
-/* The system clears each page that it gives: for traces of a few MB, asked for anew by each shot, that takes longer than
- * all copies of them. */
+/* The system clears each page that it gives: for traces of a few MB, asked for anew by each shot, that takes longer
+ * than all copies of them. */
 void host_keep_memory(void) {
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
