@@ -60,6 +60,8 @@ contains
     self%grid = fd2d_grid_t()
     self%medium = 0
     self%given = 0
+    self%chunk = 0
+    self%pace = 0
   end subroutine free
 
   subroutine CheckWindow(scheme, window, shot, error)

@@ -76,6 +76,8 @@ contains
     if (allocated(self%film)) deallocate (self%film)
     self%grid = fd3d_grid_t()
     self%medium = 0
+    self%chunk = 0
+    self%pace = 0
     self%filter_v = tracefilter_t()
     self%filter_s = tracefilter_t()
     self%filter_scheme = scheme_t()

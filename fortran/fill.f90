@@ -3,9 +3,10 @@ module fill_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: ShotsAtOnce
+  public :: ShotsAtOnce, ShotsComputing
 
   real(dp), parameter :: full = 1.6e7_dp   !< cells that keep a large GPU busy; fewer leave parts of it idle
+  real(dp), parameter :: busy = 2.0e6_dp   !< cells whose steps keep a large GPU busy; more push each other out of its cache
   integer, parameter :: least = 2          !< so that one shot is set up, or made traces of, while another computes
   integer, parameter :: most = 16          !< beyond, launches of many small shots stand in each other's way
 
@@ -22,5 +23,14 @@ contains
     fit = aint(room/max(need, 1.0_dp))
     if (fit < shots) shots = int(fit)
   end function ShotsAtOnce
+
+  !> How many of `shots` at once have their steps on the GPU at a time, while the others are set up or make traces. Shots that were
+  !> asked for all compute.
+  pure integer function ShotsComputing(asked, cells, shots) result(computing)
+    integer, intent(in) :: asked, shots
+    real(dp), intent(in) :: cells
+    computing = shots
+    if (asked <= 0) computing = int(min(real(shots, dp), max(real(least, dp), aint(busy/max(cells, 1.0_dp)) + 1)))
+  end function ShotsComputing
 
 end module fill_m

@@ -28,6 +28,7 @@ module slot_m
     logical :: snapshots = .false.        !< are wanted
     logical :: dropped = .false.          !< another worker has the shot now
     logical :: on_gpu = .false.           !< computes this shot
+    logical :: set_up = .false.           !< and waits for others to have done their steps
     type(window_t) :: window              !< the last one heard of
     type(gather_t) :: gather
     real(dp) :: last_beat = 0

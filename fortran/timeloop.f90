@@ -116,13 +116,14 @@ contains
     self%scheme = scheme
     self%shot = shot
     self%steps = 0
-    self%chunk = 0
     self%peak = 0
     self%finished = .false.
     self%seconds = 0
     self%taken = 0
     self%ahead = 0
     self%unseen = 0
+    if (self%queues) return                       ! the pace of the shot before is known
+    self%chunk = 0
     self%pace = 0
   end subroutine begin
 

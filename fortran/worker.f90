@@ -107,11 +107,11 @@ contains
     case (GIVEN)
       call ModelAsk(worker, link, slot)                                          ! the piece of earth it sees
     case (READY)
-      call slot%solver%setup(WorkerScheme(worker, slot), slot%window, slot%shot, error)
+      if (.not. slot%set_up) call SetUp(worker, link, slot, error)
+      if (.not. allocated(error) .and. slot%on_gpu .and. Computing(worker) >= worker%computing) return
+      slot%state = LOOPING
       slot%last_beat = start
       if (worker%gpu .and. .not. worker%told) slot%last_beat = start - SOON
-      if (.not. allocated(error)) call StateResume(worker, link, slot, error)
-      slot%state = LOOPING
       if (worker%gpu .and. .not. allocated(error)) call Steps(worker, link, slot, error)  ! the GPU has something to do at once
     case (LOOPING)
       call Steps(worker, link, slot, error)
@@ -124,6 +124,27 @@ contains
     worker%compute = worker%compute + host_seconds() - start
     if (allocated(error)) call ShotLost(worker, link, slot, error)               ! and why
   end subroutine Turn
+
+  subroutine SetUp(worker, link, slot, error)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(inout) :: slot
+    type(error_t), allocatable, intent(inout) :: error
+    call slot%solver%setup(WorkerScheme(worker, slot), slot%window, slot%shot, error)
+    if (.not. allocated(error)) call StateResume(worker, link, slot, error)
+    slot%set_up = .not. allocated(error)
+  end subroutine SetUp
+
+  !> Slots whose steps are not all on the GPU yet.
+  integer function Computing(worker) result(n)
+    type(worker_t), intent(in) :: worker
+    integer :: i
+    n = 0
+    do i = 1, size(worker%slot)
+      if (worker%slot(i)%state /= LOOPING) cycle
+      if (worker%slot(i)%solver%fraction() < 1) n = n + 1
+    end do
+  end function Computing
 
   !> Some time steps.
   subroutine Steps(worker, link, slot, error)

@@ -31,6 +31,7 @@ module worker_desk_m
     type(scheme_t) :: scheme
     type(slot_t), allocatable :: slot(:)
     integer :: wanted = 1                     !< slots that ask for shots
+    integer :: computing = 1                  !< of them may have steps on the GPU at a time
     integer :: most = SLOTS                   !< of them, should memory be short
     logical :: gpu = .false.                  !< there is one, and it works
     real(dp) :: room = 0                      !< memory of it for this rank [bytes]

@@ -2,7 +2,7 @@
 module worker_shot_m
   use checkpoint_m, only: KeeperDrop
   use error_m, only: error_t, Fail
-  use fill_m, only: ShotsAtOnce
+  use fill_m, only: ShotsAtOnce, ShotsComputing
   use host_c, only: host_seconds
   use kinds_m, only: dp
   use letters_m, only: GatherLetter, ModelLetter, ShotFrom, SnapsLetter, VerdictFrom, WindowFrom
@@ -80,6 +80,7 @@ contains
     type(error_t), allocatable :: error
     call WindowFrom(letter, worker%serial, slot%window, error)
     slot%state = READY
+    slot%set_up = .false.
     if (slot%dropped .or. allocated(error)) then
       call Fail(error, 'another worker has it')
       call ShotReport(worker, link, slot, error)
@@ -103,6 +104,7 @@ contains
     shots = ShotsAtOnce(worker%rules%shots_per_gpu, cells, need, worker%room)
     slot%on_gpu = shots > 0
     if (worker%rules%shots == 0 .and. worker%wanted > 0) worker%wanted = min(max(1, shots), worker%most)
+    worker%computing = ShotsComputing(worker%rules%shots_per_gpu, cells, max(1, min(shots, worker%most)))
     if (shots > 0 .or. worker%too_large) return
     worker%too_large = .true.
     call WorkerNote(worker, link, 'shot '//Str(slot%shot%record)//' on '//worker%role%host//' needs '//Str(1.0e-9_dp*need, 3)// &
@@ -116,7 +118,7 @@ contains
     type(slot_t), intent(in) :: slot
     scheme = worker%scheme
     scheme%variant = slot%solver%choose(worker%scheme%variant, slot%on_gpu)
-    scheme%share = merge((3*worker%wanted*worker%role%gpu_users + 3)/4, 0, slot%on_gpu)  ! some are set up or make traces
+    scheme%share = merge(worker%computing*worker%role%gpu_users, 0, slot%on_gpu)
     if (.not. slot%snapshots) scheme%snapshot = 0
     if (.not. slot%snapshots) scheme%pgv = .false.
   end function WorkerScheme
