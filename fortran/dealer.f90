@@ -15,7 +15,8 @@ module dealer_m
   implicit none
   private
   public :: dealer_t, DealerNew, DealerReady, DealerNext, DealerPut, DealerDone, DealerLost, DealerAgain, DealerGone, DealerDrop
-  public :: FOREVER, DealerIdle, DealerParked, DealerFlies, DealerHeldBack, DealerLate, DealerTake, DealerPark, DealerUnpark
+  public :: FOREVER, DealerIdle, DealerParked, DealerFlies, DealerHeldBack, DealerHold, DealerLate, DealerTake, DealerPark
+  public :: DealerUnpark
 
   real(dp), parameter :: PRIOR = 0.05_dp        !< a worker's rate counts like this part of a shot against the shot's own progress
   real(dp), parameter :: LONE = 0.7_dp          !< a shot alone gets so much of the rate of a worker with several slots, or more
@@ -28,10 +29,11 @@ module dealer_m
   !> A shot with a worker.
   type :: flight_t
     integer :: slot = 0, worker = 0
-    real(dp) :: since = 0                       !< dealt at [s]
+    real(dp) :: since = 0                       !< dealt at, or begun after a wait at [s]
+    logical :: held = .false.                   !< set up, and waits until others of its worker have done their steps
     real(dp) :: fraction = 0, told = 0          !< done, and when that was told [s]
     real(dp) :: share = 1                       !< of the shot that is computed in this flight: it may have begun from a state
-    real(dp) :: busy = 0                        !< place_t%busy when it was dealt
+    real(dp) :: busy = 0                        !< place_t%busy at that time
     logical :: dropped = .false.                !< another worker has the shot now, or has done it
     logical :: hushed = .false.                 !< the worker knows
   end type flight_t
@@ -41,7 +43,8 @@ module dealer_m
     integer :: slots = 0                        !< shots it models at once
     integer :: waiting = 0                      !< of these idle and asking for a shot
     integer :: flying = 0                       !< of these busy
-    real(dp) :: busy = 0                        !< sum over its slots of the time they were busy, until `seen` [s]
+    integer :: held = 0                         !< of these with a shot that waits for the others
+    real(dp) :: busy = 0                        !< sum over its slots of the time they were busy and not held, until `seen` [s]
     real(dp) :: seen = 0                        !< [s]
     real(dp) :: away = 0                        !< last heard of a slot that neither flies nor waits [s]
     real(dp) :: back = -1                       !< held back since [s], -1 = it is not
@@ -190,6 +193,26 @@ contains
       call RatesHint(dealer%rates, worker, done*f%share*dealer%cost(slot)*Beside(dealer, f, now), now - f%since)
     end associate
   end subroutine DealerPut
+
+  !> A shot is set up and waits until others of its worker have done their steps, or it does so no longer.
+  subroutine DealerHold(dealer, worker, slot, held, now)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker, slot
+    logical, intent(in) :: held
+    real(dp), intent(in) :: now
+    integer :: i
+    i = DealerFlight(dealer, worker, slot)
+    if (i == 0) return
+    if (dealer%flight(i)%held .eqv. held) return
+    associate (f => dealer%flight(i), p => dealer%place(worker))
+      call Elapse(p, now)
+      p%held = p%held + merge(1, -1, held)
+      f%held = held
+      f%since = now
+      f%told = now
+      f%busy = p%busy
+    end associate
+  end subroutine DealerHold
 
   !> The traces of a shot are on disk, from this worker. Others that still work on it are to drop it.
   subroutine DealerDone(dealer, worker, slot, now)
@@ -460,6 +483,7 @@ contains
     i = DealerFlight(dealer, worker, slot)
     if (i == 0) return
     call Elapse(dealer%place(worker), now)
+    if (dealer%flight(i)%held) dealer%place(worker)%held = dealer%place(worker)%held - 1
     dealer%flight = [dealer%flight(:i - 1), dealer%flight(i + 1:)]
     dealer%place(worker)%flying = dealer%place(worker)%flying - 1
     dealer%place(worker)%away = now
@@ -474,11 +498,11 @@ contains
     at = 0
   end function DealerFlight
 
-  !> Time passes with a worker's slots as busy as they are.
+  !> Time passes with as many of a worker's slots computing as do.
   pure subroutine Elapse(place, now)
     type(place_t), intent(inout) :: place
     real(dp), intent(in) :: now
-    place%busy = place%busy + place%flying*max(0.0_dp, now - place%seen)
+    place%busy = place%busy + (place%flying - place%held)*max(0.0_dp, now - place%seen)
     place%seen = now
   end subroutine Elapse
 
@@ -518,7 +542,8 @@ contains
     end do
   end subroutine SeatsNow
 
-  !> Adds the seats of a worker whose shots share its rate: each that ends leaves more to the others.
+  !> Adds the seats of a worker whose shots share its rate: each that ends leaves more to the others. Those that are held get
+  !> theirs when others have ended; what these tell of their progress is of a larger share.
   pure subroutine SeatsShared(dealer, own, now, seats)
     type(dealer_t), intent(in) :: dealer
     type(seat_t), intent(inout) :: own
@@ -526,12 +551,18 @@ contains
     type(seat_t), allocatable, intent(inout) :: seats(:)
     type(seat_t), allocatable :: s(:)
     real(dp) :: before, ends
-    integer :: i, k, n
+    integer :: i, k, n, computing
     allocate (s(0))
     n = count(dealer%flight%worker == own%worker .and. .not. dealer%flight%dropped)
+    computing = count(dealer%flight%worker == own%worker .and. .not. (dealer%flight%dropped .or. dealer%flight%held))
     do i = 1, size(dealer%flight)
       if (dealer%flight(i)%worker /= own%worker .or. dealer%flight(i)%dropped) cycle
-      s = [s, Busy(dealer, i, own%rate/n, now)]
+      if (dealer%flight(i)%held) then
+        s = [s, Busy(dealer, i, own%rate/n, dealer%flight(i)%since)]
+      else
+        s = [s, Busy(dealer, i, own%rate/computing, now)]
+        s(size(s))%free = s(size(s))%free*n/computing
+      end if
     end do
     before = 0
     ends = 0

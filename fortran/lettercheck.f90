@@ -31,6 +31,7 @@ contains
     case (MSG_BYE, MSG_LEAVE, MSG_PROGRESS)
       if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
       if (m%kind == MSG_PROGRESS) call Within('record', m%n(2), 0_i8, most, why)
+      if (m%kind == MSG_PROGRESS) call Within('waiting', m%n(3), 0_i8, 1_i8, why)
       if (m%kind == MSG_PROGRESS .and. .not. all(m%x(1:2) >= 0 .and. m%x(1:2) <= huge(1))) why = 'a fraction done that is none'
       if (m%kind == MSG_LEAVE) call Within('signal', m%n(2), 0_i8, most, why)
     case (MSG_SHOT)

@@ -1,7 +1,7 @@
 !> Who is there: heartbeats both ways, workers taken for lost, forgiven, or on a node that loses shots.
 module master_crew_m
   use crew_m, only: CrewBeat, CrewHeard, CrewOverstays, CrewPartners, CrewSilent, CrewWorker
-  use dealer_m, only: DealerFlies, DealerGone, DealerPut, DealerReady
+  use dealer_m, only: DealerFlies, DealerGone, DealerHold, DealerPut, DealerReady
   use error_m, only: error_t
   use host_c, only: host_seconds
   use kinds_m, only: dp
@@ -113,6 +113,7 @@ contains
     if (allocated(error)) call MasterTrouble(self, error)
     if (its) then
       call WatchPut(self%watch, worker, int(message%n(2)), message%x(1))
+      call DealerHold(self%dealer, worker, slot, message%n(3) == 1, host_seconds())
       call DealerPut(self%dealer, worker, slot, message%x(1), host_seconds(), message%x(2))
     else
       answer%kind = MSG_DROP

@@ -130,7 +130,7 @@ contains
     call t%int('group', job%group, 1, 1, 100000, 'ranks', Pick(job, 'ranks that share one shot (2D: 1)', 'ranks that share one shot'))
     call t%int('gpn', job%gpn, 0, 0, 64, 'GPUs', 'GPUs per node: the first gpn worker ranks of a node compute on one each, the others on CPU cores; 0 = CPU only')
     call t%int('ranks_per_gpu', job%ranks_per_gpu, 1, 1, 64, 'ranks', 'ranks that share a GPU: the first gpn*ranks_per_gpu ranks of a node')
-    call t%int('shots_per_gpu', job%shots_per_gpu, 0, 0, 64, 'shots', 'shots a GPU rank models at once; 0 = as many as fill the GPU, at least 2, if they fit into its memory')
+    call t%int('shots_per_gpu', job%shots_per_gpu, 0, 0, 64, 'shots', 'shots a GPU rank models at once; 0 = as many as fill the GPU, at least 2, if they fit into its memory; some then wait, set up, for its time')
     call t%word('on_gpu_error', job%on_gpu_error, 'cpu', 'cpu,retire', 'a rank whose GPU fails goes on with CPU cores, or leaves the job; its shots are dealt again')
     call t%int('threads', job%threads, 0, 0, 1024, '', 'threads a rank; 0 = the cores of the node shared among its ranks, one for each that drives a GPU')
     call t%int('retries', job%retries, 2, 0, 100, '', 'how often a lost shot is dealt again before it is parked')

@@ -11,8 +11,8 @@
 !>     GATHER    worker   traces, positions used, times                      WRITTEN or REFUSED
 !>     SNAPS     worker   snapshots of a shot                                WRITTEN or REFUSED
 !>     LOST      worker   record, why, whether the shot is innocent          -
-!>     PROGRESS  worker   record, fraction done, fraction it began at;       -
-!>                        the heartbeat, record 0
+!>     PROGRESS  worker   record, fraction done, fraction it began at,       -
+!>                        waits for the GPU? (1 or 0); the heartbeat, record 0
 !>     BEAT      master   I am here                                          -
 !>     NOTE      worker   a sentence for the log, a warning or not           -
 !>     LEAVE     worker   may I go before the end? or: I have to             LEAVE: yes or no

@@ -15,7 +15,7 @@ module slot_m
   integer, parameter :: ASKED = 1       !< hear of a shot
   integer, parameter :: GIVEN = 2       !< ask for the model
   integer, parameter :: SEEING = 3      !< hear of the model
-  integer, parameter :: READY = 4       !< set up
+  integer, parameter :: READY = 4       !< set up, then begin
   integer, parameter :: LOOPING = 5     !< the time loop
   integer, parameter :: MODELLED = 6    !< make the traces, after the other slots have given the GPU work for as long as that takes
   integer, parameter :: SNAPPED = 7     !< hear that the snapshots are on disk
@@ -28,7 +28,7 @@ module slot_m
     logical :: snapshots = .false.        !< are wanted
     logical :: dropped = .false.          !< another worker has the shot now
     logical :: on_gpu = .false.           !< computes this shot
-    logical :: set_up = .false.           !< and waits for others to have done their steps
+    logical :: waits = .false.            !< set up, until the GPU has room for its steps
     type(window_t) :: window              !< the last one heard of
     type(gather_t) :: gather
     real(dp) :: last_beat = 0

@@ -4,7 +4,8 @@
 !>
 !> A worker has a slot a shot in flight (slot.f90), and its slots take turns: on CPU cores one, on a GPU so many that the GPU is
 !> full and never waits for the host. No turn waits for the master: what a slot asks is answered while others compute. The time
-!> loop of a slot keeps up to two chunks of steps queued on the GPU, so set-up and traces of other slots cost it nothing.
+!> loop of a slot keeps up to two chunks of steps queued on the GPU, so set-up and traces of other slots cost it nothing. Some
+!> shots are set up and wait: more than fill the GPU would only push each other out of its cache.
 module worker_m
   use checkpoint_m, only: KeeperEnd, KeeperNew
   use error_m, only: error_t
@@ -20,7 +21,7 @@ module worker_m
   use worker_desk_m, only: rules_t, SLOTS, worker_t, WorkerNote, WorkerSay
   use worker_hear_m, only: WorkerHear, WorkerOpen
   use worker_lose_m, only: ShotLost, WorkerLoseGpu
-  use worker_shot_m, only: GatherSend, ModelAsk, ShotAsk, ShotBeat, SOON, WorkerScheme
+  use worker_shot_m, only: GatherSend, ModelAsk, ShotAsk, ShotBeat, ShotTell, SOON, WorkerScheme
   use worker_state_m, only: StateDistrust, StateKeep, StateResume
   implicit none
   private
@@ -107,12 +108,7 @@ contains
     case (GIVEN)
       call ModelAsk(worker, link, slot)                                          ! the piece of earth it sees
     case (READY)
-      if (.not. slot%set_up) call SetUp(worker, link, slot, error)
-      if (.not. allocated(error) .and. slot%on_gpu .and. Computing(worker) >= worker%computing) return
-      slot%state = LOOPING
-      slot%last_beat = start
-      if (worker%gpu .and. .not. worker%told) slot%last_beat = start - SOON
-      if (worker%gpu .and. .not. allocated(error)) call Steps(worker, link, slot, error)  ! the GPU has something to do at once
+      call Begin(worker, link, slot, error)                                      ! set up
     case (LOOPING)
       call Steps(worker, link, slot, error)
     case (MODELLED)
@@ -125,15 +121,28 @@ contains
     if (allocated(error)) call ShotLost(worker, link, slot, error)               ! and why
   end subroutine Turn
 
-  subroutine SetUp(worker, link, slot, error)
+  !> Sets a shot up; its time loop begins when the GPU has room for its steps.
+  subroutine Begin(worker, link, slot, error)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(slot_t), intent(inout) :: slot
     type(error_t), allocatable, intent(inout) :: error
-    call slot%solver%setup(WorkerScheme(worker, slot), slot%window, slot%shot, error)
-    if (.not. allocated(error)) call StateResume(worker, link, slot, error)
-    slot%set_up = .not. allocated(error)
-  end subroutine SetUp
+    if (.not. slot%waits) then
+      call slot%solver%setup(WorkerScheme(worker, slot), slot%window, slot%shot, error)
+      if (.not. allocated(error)) call StateResume(worker, link, slot, error)
+    end if
+    if (slot%on_gpu .and. .not. allocated(error) .and. Computing(worker) >= worker%computing) then
+      if (.not. slot%waits) call ShotTell(worker, link, slot, .true.)
+      slot%waits = .true.
+      return
+    end if
+    if (slot%waits) call ShotTell(worker, link, slot, .false.)
+    slot%waits = .false.
+    slot%state = LOOPING
+    slot%last_beat = host_seconds()
+    if (worker%gpu .and. .not. worker%told) slot%last_beat = slot%last_beat - SOON
+    if (worker%gpu .and. .not. allocated(error)) call Steps(worker, link, slot, error)  ! the GPU has something to do at once
+  end subroutine Begin
 
   !> Slots whose steps are not all on the GPU yet.
   integer function Computing(worker) result(n)

@@ -15,7 +15,7 @@ module worker_shot_m
   use worker_lose_m, only: ShotReport
   implicit none
   private
-  public :: ShotAsk, ShotTake, ModelAsk, ModelTake, WorkerScheme, ShotBeat, SOON, GatherSend, VerdictTake, DropTake
+  public :: ShotAsk, ShotTake, ModelAsk, ModelTake, WorkerScheme, ShotBeat, ShotTell, SOON, GatherSend, VerdictTake, DropTake
 
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports how far a shot is
   real(dp), parameter :: SOON = 0.8_dp        !< the first of a GPU comes so much sooner: CPU ranks wait until it is known [s]
@@ -80,7 +80,7 @@ contains
     type(error_t), allocatable :: error
     call WindowFrom(letter, worker%serial, slot%window, error)
     slot%state = READY
-    slot%set_up = .false.
+    slot%waits = .false.
     if (slot%dropped .or. allocated(error)) then
       call Fail(error, 'another worker has it')
       call ShotReport(worker, link, slot, error)
@@ -128,15 +128,24 @@ contains
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(slot_t), intent(inout) :: slot
-    type(message_t) :: message
     if (host_seconds() - slot%last_beat < BEAT) return
     slot%last_beat = host_seconds()
     worker%told = .true.
+    call ShotTell(worker, link, slot, .false.)
+  end subroutine ShotBeat
+
+  !> Tells the master how far a shot is, and whether it `waits` until other shots of this worker have done their steps.
+  subroutine ShotTell(worker, link, slot, waits)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(slot_t), intent(in) :: slot
+    logical, intent(in) :: waits
+    type(message_t) :: message
     message%kind = MSG_PROGRESS
-    message%n(1:2) = [worker%role%worker_id, slot%shot%record]
+    message%n(1:3) = [worker%role%worker_id, slot%shot%record, merge(1, 0, waits)]
     message%x(1:2) = [slot%solver%fraction(), slot%trail%head]
     call WorkerSay(worker, link, message)
-  end subroutine ShotBeat
+  end subroutine ShotTell
 
   !> The gather goes home, after the snapshots if there are any; the slot is free for the next shot before it is on disk.
   subroutine GatherSend(worker, link, slot)

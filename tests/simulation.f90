@@ -1,10 +1,11 @@
 !> A survey without computing: events on a clock of their own around the real dealer. What the dealing tests share.
 !>
 !> A worker has a true rate that the dealer does not know, and its shots in flight share it; a shot takes until its part has summed
-!> up to its cost. A shot that has a worker with several slots for itself gets a part of the rate only (`alone`). A worker tells its
-!> progress every BEAT seconds, and gives a dropped shot up when it next looks, after at most `deaf` seconds.
+!> up to its cost. A shot that has a worker with several slots for itself gets a part of the rate only (`alone`). A worker that
+!> computes fewer shots than it has lets the others wait, and tells that. It tells its progress every BEAT seconds, and gives a
+!> dropped shot up when it next looks, after at most `deaf` seconds.
 module simulation_m
-  use dealer_m, only: dealer_t, DealerDone, DealerDrop, DealerGone, DealerIdle, DealerLost, DealerNew, DealerNext, DealerPut, &
+  use dealer_m, only: dealer_t, DealerDone, DealerDrop, DealerGone, DealerHold, DealerIdle, DealerLost, DealerNew, DealerNext, DealerPut, &
                       DealerReady
   use kinds_m, only: dp
   implicit none
@@ -19,6 +20,7 @@ module simulation_m
     real(dp), allocatable :: rate(:)          !< cost a second of each slot while all are busy, (workers)
     real(dp), allocatable :: trial(:)         !< of the worker, as it says at first; 0 = it does not know, (workers)
     integer, allocatable :: slots(:)          !< shots at once, (workers)
+    integer :: computing = huge(1)            !< of these at most, the others wait
     logical, allocatable :: gpu(:)            !< (workers)
     real(dp), allocatable :: cost(:)          !< (shots)
     real(dp) :: drift = 0                     !< rates swing by this part, each worker with a phase of its own
@@ -46,6 +48,8 @@ module simulation_m
     real(dp) :: left = 0, whole = 0           !< cost of that shot
     real(dp) :: until = 0                     !< when it ends if nothing changes [s]
     real(dp) :: stop = huge(1.0_dp)           !< when it gives that shot up [s]
+    real(dp) :: since = 0                     !< when it got the shot [s]
+    logical :: held = .false.                 !< the shot waits
     logical :: fails = .false., gone = .false.
   end type slot_t
 
@@ -79,17 +83,20 @@ contains
     beat_at = BEAT
     do
       call DealAll(mix, dealer, slot, failed, now, outcome)
+      call BeginShots(mix, dealer, slot, now)
       if (DealerIdle(dealer) .and. all(slot%shot == 0)) exit
       if (now > 1.0e7_dp) exit
       before = now
       now = beat_at
       do i = 1, size(slot)
-        if (slot(i)%shot > 0) slot(i)%until = before + SecondsFor(mix, slot(i)%worker, before, slot(i)%left/Share(mix, slot, i))
+        slot(i)%until = huge(1.0_dp)
+        if (slot(i)%shot > 0 .and. .not. slot(i)%held) &
+          slot(i)%until = before + SecondsFor(mix, slot(i)%worker, before, slot(i)%left/Share(mix, slot, i))
         if (slot(i)%shot > 0) now = min(now, slot(i)%until, slot(i)%stop)
       end do
       if (mix%dies > 0 .and. mix%death > 0 .and. .not. all(slot%gone .or. slot%worker /= mix%dies)) now = min(now, mix%death)
       do i = 1, size(slot)
-        if (slot(i)%shot > 0) slot(i)%left = slot(i)%left - Share(mix, slot, i)* &
+        if (slot(i)%shot > 0 .and. .not. slot(i)%held) slot(i)%left = slot(i)%left - Share(mix, slot, i)* &
                                              (SlotWork(mix, slot(i)%worker, now) - SlotWork(mix, slot(i)%worker, before))
       end do
       do i = 1, size(slot)
@@ -98,7 +105,7 @@ contains
       if (now < beat_at) cycle
       beat_at = now + BEAT
       do i = 1, size(slot)
-        if (slot(i)%shot == 0) cycle
+        if (slot(i)%shot == 0 .or. slot(i)%held) cycle
         call DealerPut(dealer, slot(i)%worker, slot(i)%shot, (slot(i)%whole - slot(i)%left)/mix%cost(slot(i)%shot), now)
       end do
     end do
@@ -123,6 +130,9 @@ contains
       outcome%last_deal(slot(i)%worker) = now
       slot(i)%shot = shot
       slot(i)%stop = huge(1.0_dp)
+      slot(i)%since = now
+      slot(i)%held = mix%slots(slot(i)%worker) > mix%computing
+      if (slot(i)%held) call DealerHold(dealer, slot(i)%worker, shot, .true., now)
       slot(i)%fails = .not. failed(shot) .and. mod(shot*0.618034_dp, 1.0_dp) < mix%lost
       slot(i)%whole = merge(0.5_dp, 1.0_dp, slot(i)%fails)*mix%cost(shot)
       slot(i)%left = slot(i)%whole
@@ -134,6 +144,23 @@ contains
       end do
     end do
   end subroutine DealAll
+
+  !> Where a worker computes fewer shots than it may, those that wait longest begin.
+  subroutine BeginShots(mix, dealer, slot, now)
+    type(mix_t), intent(in) :: mix
+    type(dealer_t), intent(inout) :: dealer
+    type(slot_t), intent(inout) :: slot(:)
+    real(dp), intent(in) :: now
+    integer :: w, i
+    do w = 1, size(mix%rate)
+      do while (any(slot%worker == w .and. slot%held) .and. &
+                count(slot%worker == w .and. slot%shot > 0 .and. .not. slot%held) < mix%computing)
+        i = minloc(slot%since, 1, mask=slot%worker == w .and. slot%held)
+        slot(i)%held = .false.
+        call DealerHold(dealer, w, slot(i)%shot, .false., now)
+      end do
+    end do
+  end subroutine BeginShots
 
   subroutine Ready(mix, dealer, worker, now)
     type(mix_t), intent(in) :: mix
@@ -152,7 +179,7 @@ contains
     type(slot_t), intent(in) :: slot(:)
     integer, intent(in) :: i
     integer :: busy
-    busy = count(slot%shot > 0 .and. slot%worker == slot(i)%worker)
+    busy = count(slot%shot > 0 .and. slot%worker == slot(i)%worker .and. .not. slot%held)
     Share = mix%slots(slot(i)%worker)*min(mix%alone, 1.0_dp/busy)
     if (mix%slots(slot(i)%worker) == 1) Share = 1
   end function Share
@@ -178,6 +205,7 @@ contains
         call DealerDone(dealer, slot%worker, slot%shot, now)
       end if
       slot%shot = 0
+      slot%held = .false.
       if (.not. dies) call Ready(mix, dealer, slot%worker, now)
     end if
     if (.not. dies) return

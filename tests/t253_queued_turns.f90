@@ -207,7 +207,25 @@ contains
     call Claim(turns == kept%calls + 2 .and. kept%waits == kept%calls - 1, '2D: one chunk a turn, then a wait for the last but one, '// &
                'then for the last')
     call Both(flat, 0.041_dp, '2D with snapshots', kept, turns)
+    call SecondShot()
   end subroutine Turns2d
+
+  !> On the same grid the pace is known from the start.
+  subroutine SecondShot()
+    class(solver_t), allocatable :: solver
+    type(book_t) :: kept
+    integer(i8) :: first, second
+    integer :: n
+    call Start(flat, .true., solver)
+    call Finish(solver, n, first)
+    if (.not. allocated(error)) call solver%setup(flat%scheme, flat%window, flat%shot, error)
+    call Finish(solver, n, second)
+    kept = Book(solver)
+    call solver%free()
+    call ClaimFine(error, 'a second shot on the grid of the first')
+    call Claim(first == second .and. kept%n(1) > 20, '2D: its first chunk has '//Str(kept%n(1))//' steps, more than 20, and its bits '// &
+               'are those of the first')
+  end subroutine SecondShot
 
   !> By the size of the grid: 500 steps here.
   subroutine Turns3d()

@@ -91,6 +91,7 @@ contains
     type(mix_t) :: m
     real(dp) :: best, alone
     integer :: i, k, g, c
+    character(:), allocatable :: what
     do g = 1, 2
       do c = 2, 14, 12
         do i = 1, size(slower)
@@ -106,8 +107,12 @@ contains
             m%deaf = 0.05_dp
             alone = 1.02_dp + merge(real(g, dp)/n(k), 0.0_dp, n(k) < 100)     ! and a shot
             best = merge(1.05_dp, 0.0_dp, c == 2 .or. n(k) == 500)            ! else few shots of a CPU rank take all the time
-            call Judge(Str(g)//' GPU(s) with 11 shots in flight + '//Str(c)//' CPU ranks '//Str(slower(i))//' times slower, '// &
-                       Str(n(k))//' shots of 0.15 s', m, best, alone)
+            what = Str(g)//' GPU(s) with 11 shots in flight + '//Str(c)//' CPU ranks '//Str(slower(i))//' times slower, '// &
+                   Str(n(k))//' shots of 0.15 s'
+            call Judge(what, m, best, alone)
+            m%computing = 2
+            call Judge(what//', 2 of them computing', m, best, alone)
+            m%computing = huge(1)
             if (c == 2) m%trial = 0
             if (c == 2) call Judge('the same, their speed is not known', m, best, alone)
           end do

@@ -2,7 +2,7 @@
 program t430_devices
   use check_m, only: Claim, Done
   use devices_m, only: DevicesDeal, DevicesNumber, id_length
-  use fill_m, only: ShotsAtOnce
+  use fill_m, only: ShotsAtOnce, ShotsComputing
   use fd2d_variants_m, only: Fd2dVariantFor
   use kinds_m, only: dp
   use rankmap_m, only: RankMap, RankWarnings, Ranges, station_t
@@ -70,6 +70,10 @@ contains
     call One('one fits, two do not', 0, 400.0e6_dp, 12*gb, 20*gb, 1)
     call One('larger than the GPU', 0, 1600.0e6_dp, 48*gb, 40*gb, 0)
     call One('larger than the GPU, but asked for', 1, 1600.0e6_dp, 48*gb, 40*gb, 0)
+    call Claim(all([ShotsComputing(0, 5.6e5_dp, 16), ShotsComputing(0, 2.1e6_dp, 8), ShotsComputing(0, 1.0e4_dp, 16), &
+                    ShotsComputing(0, 16.0e6_dp, 1), ShotsComputing(9, 2.1e6_dp, 9)] == [4, 2, 16, 1, 9]), &
+               'of 16 shots of half a million cells 4 compute, of 8 of two million 2, all of 16 tiny ones, the only one, and all '// &
+               'that were asked for')
   end subroutine Shots
 
   subroutine One(what, asked, cells, need, room, expected)

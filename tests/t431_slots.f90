@@ -14,7 +14,7 @@ module pretended_m
   use window_m, only: window_t
   implicit none
   private
-  public :: office_t, device_t, fails_setup, fails_step, need_bytes, room_for, most_flying
+  public :: office_t, device_t, fails_setup, fails_step, need_bytes, room_for, most_flying, most_stepping
 
   !> Deals `shots` and keeps what comes back. Answers wait in a stack: the newest goes out first, one a poll, every third poll.
   type, extends(listener_t) :: office_t
@@ -48,6 +48,7 @@ module pretended_m
   integer :: fails_setup = 0, fails_step = 0        !< record of the shot in which the device fails
   integer :: room_for = 99                          !< shots that fit into the device at once
   integer :: flying = 0, most_flying = 0            !< shots set up on the device
+  integer :: stepping = 0, most_stepping = 0        !< of these in their time loop
   real(dp) :: need_bytes = 1
 
 contains
@@ -228,6 +229,8 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     self%turns = self%turns + 1
     done = self%turns == long
+    stepping = stepping + merge(1, 0, self%turns == 1) - merge(1, 0, done)
+    most_stepping = max(most_stepping, stepping)
     if (self%variant == 'cpu' .or. self%record /= fails_step .or. self%turns /= long/2) return
     call Fail(error, 'unspecified launch failure')
     error%device = .true.
@@ -285,8 +288,8 @@ program t431_slots
   use fd2d_m, only: fd2d_t
   use files_m, only: FileExists
   use gather_m, only: gather_t
-  use kinds_m, only: dp
-  use pretended_m, only: device_t, fails_setup, fails_step, most_flying, need_bytes, office_t, room_for
+  use kinds_m, only: dp, sp
+  use pretended_m, only: device_t, fails_setup, fails_step, most_flying, most_stepping, need_bytes, office_t, room_for
   use protocol_m, only: link_t, MSG_GATHER, MSG_MODEL, MSG_SHOT
   use roles_m, only: role_t
   use scene_m, only: scene_t, SceneNew, SceneRun, SceneScheme
@@ -344,6 +347,7 @@ contains
     room_for = 99
     need_bytes = 1
     most_flying = 0
+    most_stepping = 0
   end subroutine NewOffice
 
   subroutine Work(rules, solver_is, gpu)
@@ -413,6 +417,7 @@ contains
   end subroutine AllDone
 
   subroutine GpuFine()
+    integer :: i
     call NewOffice()
     call Work(rules_t(), 'device', .true.)
     call AllDone('a GPU that works', 'gpu')
@@ -421,7 +426,18 @@ contains
     call NewOffice()
     call Work(rules_t(shots_per_gpu=2), 'device', .true.)
     call AllDone('shots_per_gpu=2', 'gpu')
-    call Claim(most_flying == 2, 'shots on it at once: up to '//Str(most_flying)//' of 2')
+    call Claim(most_flying == 2 .and. most_stepping == 2, 'shots on it at once: up to '//Str(most_flying)//' of 2, all computing')
+    call NewOffice()
+    do i = 1, n
+      office%windows(i)%nx = 1100
+      office%windows(i)%nz = 1000
+      office%windows(i)%vp = spread(spread(2000.0_sp, 1, 1100), 2, 1000)
+      office%windows(i)%rho = office%windows(i)%vp
+    end do
+    call Work(rules_t(), 'device', .true.)
+    call AllDone('grids of a million cells', 'gpu')
+    call Claim(most_flying > 3 .and. most_stepping == 2, 'up to '//Str(most_flying)//' set up at once, more than 3, and '// &
+               Str(most_stepping)//' computing, must be 2')
   end subroutine GpuFine
 
   subroutine GpuFails()
