@@ -29,6 +29,7 @@ module slot_m
     logical :: dropped = .false.          !< another worker has the shot now
     logical :: on_gpu = .false.           !< computes this shot
     logical :: waits = .false.            !< set up, until the GPU has room for its steps
+    real(dp) :: ready_at = 0              !< when it was set up [s]
     type(window_t) :: window              !< the last one heard of
     type(gather_t) :: gather
     real(dp) :: last_beat = 0

@@ -130,8 +130,9 @@ contains
     if (.not. slot%waits) then
       call slot%solver%setup(WorkerScheme(worker, slot), slot%window, slot%shot, error)
       if (.not. allocated(error)) call StateResume(worker, link, slot, error)
+      slot%ready_at = host_seconds()
     end if
-    if (slot%on_gpu .and. .not. allocated(error) .and. Computing(worker) >= worker%computing) then
+    if (.not. (allocated(error) .or. HasRoom(worker, slot))) then
       if (.not. slot%waits) call ShotTell(worker, link, slot, .true.)
       slot%waits = .true.
       return
@@ -144,16 +145,22 @@ contains
     if (worker%gpu .and. .not. allocated(error)) call Steps(worker, link, slot, error)  ! the GPU has something to do at once
   end subroutine Begin
 
-  !> Slots whose steps are not all on the GPU yet.
-  integer function Computing(worker) result(n)
+  !> Whether too few shots have steps left to give to the GPU, and none waits longer than this one. CPU cores have room.
+  pure logical function HasRoom(worker, slot) result(room)
     type(worker_t), intent(in) :: worker
-    integer :: i
-    n = 0
+    type(slot_t), intent(in) :: slot
+    integer :: i, computing
+    computing = 0
+    room = .true.
     do i = 1, size(worker%slot)
-      if (worker%slot(i)%state /= LOOPING) cycle
-      if (worker%slot(i)%solver%fraction() < 1) n = n + 1
+      associate (other => worker%slot(i))
+        if (other%state == READY .and. other%waits .and. other%ready_at < slot%ready_at) room = .false.
+        if (other%state /= LOOPING) cycle
+        if (other%solver%fraction() < 1) computing = computing + 1
+      end associate
     end do
-  end function Computing
+    room = (room .and. computing < worker%computing) .or. .not. slot%on_gpu
+  end function HasRoom
 
   !> Some time steps.
   subroutine Steps(worker, link, slot, error)
