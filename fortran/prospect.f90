@@ -13,6 +13,7 @@ module prospect_m
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
   use params_m, only: job_t
   use scheme_m, only: scheme_t, SchemeBand, SchemeCells, SchemeDerive, SchemeSpacing
+  use snapshots_m, only: FioSnapshotsPlace
   use source3d_m, only: SourceWords
   use shot_m, only: shot_t
   use stability_m, only: StabilityStep
@@ -348,7 +349,7 @@ contains
     end do
   end subroutine ChooseSnapshots
 
-  !> The snapshots of a shot travel in one message.
+  !> The snapshots of a shot travel in one message; nobody else's file has their name.
   subroutine CheckSnapshots(prospect, error)
     type(prospect_t), intent(in) :: prospect
     type(error_t), allocatable, intent(inout) :: error
@@ -362,6 +363,8 @@ contains
         ' s is shorter than the time step, '//Str(s%dt)//' s: give at least that')
       if (allocated(error)) return
       do i = 1, size(prospect%snapshot_records)
+        call FioSnapshotsPlace(prospect%job%output, prospect%snapshot_records(i), error)
+        if (allocated(error)) return
         call KeymapShot(prospect%keymap, findloc(prospect%keymap%record, prospect%snapshot_records(i), 1), shot)
         call ModelShape(prospect%model, prospect%job, shot, s%dx, s%dz, window, error)
         if (s%dy > 0 .and. .not. allocated(error)) call Fd3dCheckFilms(s, shot, window, error)

@@ -4,7 +4,7 @@ module snapshots_m
   use error_m, only: error_t, AddContext, Fail, FailFromC
   use fio_c, only: fio_close, fio_crc_floats, fio_enddef, fio_get_att_text, fio_open, fio_put_doubles, fio_put_floats, fio_put_longs
   use files_c, only: file_numbered
-  use files_m, only: FileRemove
+  use files_m, only: FileExists, FileRemove
   use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioSeals, FioText
   use gather_m, only: gather_t
   use iso_c_binding, only: c_associated, c_char, c_int, c_ptr
@@ -13,7 +13,7 @@ module snapshots_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: FioSnapshots, FioSnapshotPath, FioSnapshotsRemove
+  public :: FioSnapshots, FioSnapshotPath, FioSnapshotsPlace, FioSnapshotsRemove
 
 contains
 
@@ -24,6 +24,19 @@ contains
     character(:), allocatable :: path
     path = output//'.snap'//Str(record)//'.nc'
   end function FioSnapshotPath
+
+  !> Fails where something that this program did not write has the name of a shot's snapshots.
+  subroutine FioSnapshotsPlace(output, record, error)
+    character(*), intent(in) :: output
+    integer, intent(in) :: record
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: path
+    if (allocated(error)) return
+    path = FioSnapshotPath(output, record)
+    if (.not. FileExists(path)) return
+    if (.not. Ours(path)) call Fail(error, "'"//path//"' has the name of the snapshots of shot record "//Str(record)// &
+      ', but is no file of snapshots: move it away, or choose another output')
+  end subroutine FioSnapshotsPlace
 
   !> Removes the files of snapshots that belong to `output`, of whatever shots, `n` of them. A file that has the name of one but is
   !> none stays where it is, so does a link.

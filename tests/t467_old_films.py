@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""overwrite=y takes the snapshots of the old output with it, of whatever shots, and nothing else of what lies there."""
+"""overwrite=y takes the snapshots of the old output with it, of whatever shots, and nothing else of what lies there; new snapshots take
+the place of old ones only."""
 import os
 import sys
 from pathlib import Path
@@ -42,6 +43,19 @@ told(run("par=job.par", *SNAPS, "snapshot_shots=102", "overwrite=y"), 0, "overwr
 claim(films() == sorted([*KEPT, "out.nc.snap102.nc"]), f"what is left beside: {films()}")
 told(run("par=job.par", "overwrite=y"), 0, "overwrite=y without snapshots", "1 file(s) of snapshots")
 claim(films() == sorted(KEPT), f"what is left beside: {films()}")
+
+SECOND = ("par=job.par", *SNAPS, "output=new.nc")
+Path("new.nc.snap103.nc").mkdir()
+told(run(*SECOND, "snapshot_shots=103"), 1, "a folder in the place of snapshots is told before any shot is dealt",
+     "has the name of the snapshots of shot record 103")
+Path("new.nc.snap103.nc").rmdir()
+Path("new.nc.snap103.nc").write_text("a note\n")
+told(run(*SECOND, "snapshot_shots=103", "overwrite=y"), 1, "so is somebody's file", "move it away")
+claim(Path("new.nc.snap103.nc").read_text() == "a note\n" and not Path("new.nc").exists(), "which is as it was, and nothing is begun")
+told(run(*SECOND, "snapshot_shots=102"), 0, "snapshots of another shot go beside it")
+told(run(*SECOND, "snapshot_shots=102", "overwrite=y"), 0, "and their place is taken by new ones")
+for old in Path(".").glob("new.nc*"):
+    old.unlink()
 
 Path("deep").mkdir()
 mini3d.make(shots=1, snapshot=0.1, pgv="y")
