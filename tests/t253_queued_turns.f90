@@ -215,16 +215,21 @@ contains
     class(solver_t), allocatable :: solver
     type(book_t) :: kept
     integer(i8) :: first, second
-    integer :: n
+    integer :: n, pace
     call Start(flat, .true., solver)
     call Finish(solver, n, first)
+    pace = 0
+    select type (solver)
+    type is (fd2d_t)
+      pace = solver%chunk
+    end select
     if (.not. allocated(error)) call solver%setup(flat%scheme, flat%window, flat%shot, error)
     call Finish(solver, n, second)
     kept = Book(solver)
     call solver%free()
     call ClaimFine(error, 'a second shot on the grid of the first')
-    call Claim(first == second .and. kept%n(1) > 20, '2D: its first chunk has '//Str(kept%n(1))//' steps, more than 20, and its bits '// &
-               'are those of the first')
+    call Claim(first == second .and. kept%n(1) == pace, '2D: its first chunk has '//Str(kept%n(1))//' steps, must be '//Str(pace)// &
+               ' as the last before; its bits are those of the first')
   end subroutine SecondShot
 
   !> By the size of the grid: 500 steps here.

@@ -89,7 +89,7 @@ claim(("done", LAME) in [(e, w) for e, _, w in seen] and last < len(dealt) - 3, 
 # loop. It has to be stopped there, not while it talks to the master, who would wait for it: so the slowest of the variants, of whose
 # processor time set-up and letters are a small part, and a few attempts.
 make(shots=4)
-NX, NZ = 2401, 1201
+NX, NZ = (2401, 1201) if SLOW == 1 else (801, 401)
 np.full(NX * NZ, 2000.0, "<f4").tofile("vp.raw")
 write_deck(variant="fortran", rho=None, model_nx=NX, model_nz=NZ, tmax=0.009, fpeak=20, delay=0.02, dispersion="warn",
            aperture=-1)
