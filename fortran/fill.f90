@@ -1,12 +1,12 @@
-!> How many shots a GPU models at once.
+!> How many shots a GPU has at once, and how many of them compute.
 module fill_m
   use kinds_m, only: dp
   implicit none
   private
   public :: ShotsAtOnce, ShotsComputing
 
-  real(dp), parameter :: full = 1.6e7_dp   !< cells that keep a large GPU busy; fewer leave parts of it idle
-  real(dp), parameter :: busy = 2.0e6_dp   !< cells whose steps keep a large GPU busy; more push each other out of its cache
+  real(dp), parameter :: full = 1.6e7_dp   !< cells at hand for a large GPU, some of them in set-up or traces; fewer leave it idle
+  real(dp), parameter :: busy = 2.0e6_dp   !< of these cells whose steps keep it busy; more push each other out of its cache
   integer, parameter :: least = 2          !< so that one shot is set up, or made traces of, while another computes
   integer, parameter :: most = 16          !< beyond, launches of many small shots stand in each other's way
 
