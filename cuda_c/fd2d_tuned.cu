@@ -1,37 +1,38 @@
-// The `tuned` variant: one launch a step, 24 bytes a cell, velocities eliminated; the step itself is told in
+// The `tuned` variant: one launch a step, velocities eliminated where nobody asks for them; the step itself is told in
 // fd2d_tuned.cuh. Here: memory, medium, layers, points, and how steps follow each other.
 //
-// Two copies of s (read one, write the other) and of psi of grad s; steps come in pairs, so that a graph of pairs
-// serves all chunks and s is always in the first copy at the end of a chunk; an odd step is followed by a copy back.
+// Two copies of s (read one, write the other), of velocities and of psi of grad s; steps come in pairs, so that a graph
+// of pairs serves all chunks and s is always in the first copy at the end of a chunk; an odd step is followed by a copy
+// back.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
-#include "fd2d_tuned_points.cuh"
 #include "fd2d_tuned_shape.h"
 
 using namespace tuned;
 
-static constexpr int BLOCK = 256, SLAB = 1 << 20; // threads of simple kernels; numbers of a piece of the model
+static constexpr int BLOCK = 256, SLAB = 1 << 20;          // threads of simple kernels; numbers of a piece of the model
+static constexpr int SAMPLERS = 256, MOST_SAMPLERS = 4096; // threads that sample receivers; blocks of a step that do
 
 struct own_t {
     fd2d_gpu_queue queue;
     fd2d_gpu_points points;
     args g;
     launch now;
-    velocities v;
-    size_t room_v, room_box;
-    float *s[2], *e, *kk, *rho, *psix[2], *psix_s, *psiz[2], *psiz_s, *px, *pz, *slab, *box_w;
-    double *value[2];
-    int *vi, *vk;
+    size_t room_box;
+    float *s[2], *e, *vx[2], *vz[2], *kk, *rho, *psix[2], *psix_s, *psiz[2], *psiz_s, *px, *pz, *slab, *box_w;
     int *second;      // steps after the first of a pair
     ptrdiff_t origin; // of cell (0,0) in the padded arrays
     size_t count, psix_count, psiz_count;
     int slab_rows; // of the model at a time
-    int alone;     // steps may follow closely
-    int moved;     // steps have been taken since the last reset
+    int close;     // steps may follow closely, here
+    int alone;     // no shots beside this one
     size_t counted;
 };
+
+#define NO_VELOCITIES "variant=tuned keeps velocities only where its configuration says so: set `velocities` in it"
 
 static own_t *own(fd2d *fd) { return (own_t *)fd->own; }
 
@@ -51,7 +52,7 @@ static void set_shapes(own_t *o, const fd2d_cfg *c) {
     g->nx = c->nx;
     g->nz = c->nz;
     g->free_top = c->free_top;
-    g->pitch = up(c->nx + 2 * MARGIN_X, 32);
+    g->pitch = up(LEFT + c->nx + RIGHT, 32);
     g->px_pitch = up(c->nx + V, 32);
     // strips widened to whole threads; at half points the right and the lower layer begin one index earlier
     const int end = up(c->nx, V), right = c->nright == 0 ? end : (c->nx - c->nright - 1) / V * V;
@@ -67,11 +68,11 @@ static void set_shapes(own_t *o, const fd2d_cfg *c) {
     g->ratio_rest = (float)(square - g->ratio);
     for (int m = 0; m < c->half_length; m++)
         g->w[m] = c->w[m];
-    o->v.scale_x = 2.0 * c->dt / c->dx;
-    o->v.scale_z = 2.0 * c->dt / c->dz;
-    o->origin = (ptrdiff_t)MARGIN_Z * g->pitch + MARGIN_X;
-    o->count = ((size_t)c->nz + 2 * MARGIN_Z) * (size_t)g->pitch;
-    o->psix_count = (size_t)g->strip_pitch * (size_t)c->nz;
+    g->scale_x = 2.0 * c->dt / c->dx;
+    g->scale_z = 2.0 * c->dt / c->dz;
+    o->origin = (ptrdiff_t)ABOVE * g->pitch + LEFT;
+    o->count = ((size_t)ABOVE + (size_t)c->nz + BELOW) * (size_t)g->pitch;
+    o->psix_count = (size_t)g->strip_pitch * ((size_t)c->nz + BELOW);
     o->psiz_count = ((size_t)g->top + (size_t)(g->nz - g->bottom) + 1) * (size_t)g->pitch;
     const int fit = SLAB / c->nx;
     o->slab_rows = fit < 1 ? 1 : fit > c->nz ? c->nz : fit;
@@ -83,14 +84,20 @@ struct array {
     const char *what;
 };
 
-enum { ARRAYS = 14 };
+enum { ARRAYS = 18 };
 
-static void list_arrays(own_t *o, array list[ARRAYS]) {
+// Those that a configuration does not need have no elements.
+static void list_arrays(own_t *o, const fd2d_cfg *c, array list[ARRAYS]) {
+    const size_t velocities = c->velocities ? o->count : 0;
     const size_t nx = (size_t)o->g.nx, rows = (size_t)o->slab_rows;
     const array all[ARRAYS] = {
         {&o->s[0], o->count, "sigma"},
         {&o->s[1], o->count, "sigma of the next step"},
-        {&o->e, o->count, "increments of sigma"},
+        {&o->e, o->count - velocities, "increments of sigma"},
+        {&o->vx[0], velocities, "vx"},
+        {&o->vx[1], velocities, "vx of the next step"},
+        {&o->vz[0], velocities, "vz"},
+        {&o->vz[1], velocities, "vz of the next step"},
         {&o->kk, o->count, "bulk modulus"},
         {&o->rho, o->count, "density"},
         {&o->psix[0], o->psix_count, "memory variables of the layers along x"},
@@ -100,7 +107,7 @@ static void list_arrays(own_t *o, array list[ARRAYS]) {
         {&o->psiz[1], o->psiz_count, "memory variables of the layers along z"},
         {&o->psiz_s, o->psiz_count, "memory variables of the layers along z"},
         {&o->px, 6 * (size_t)o->g.px_pitch, "layer profiles along x"},
-        {&o->pz, 6 * (size_t)o->g.nz, "layer profiles along z"},
+        {&o->pz, 2 * V * (size_t)o->g.nz, "layer profiles along z"},
         {&o->slab, 2 * rows * nx, "rows of the model"},
     };
     memcpy(list, all, sizeof all);
@@ -124,16 +131,16 @@ static __global__ void __launch_bounds__(BLOCK) fill_with_noise(float *a, size_t
         a[j] = (float)((unsigned)j * 2654435761u >> 8) * 0x1p-24f;
 }
 
-static int make_memory(own_t *o) {
+static int make_memory(own_t *o, const fd2d_cfg *c) {
     array list[ARRAYS];
-    list_arrays(o, list);
+    list_arrays(o, c, list);
     for (const array &a : list)
-        TRY(fd2d_gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
+        TRY(a.count > 0 && fd2d_gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
     TRY(fd2d_gpu_alloc(&o->queue, &o->second, 1, sizeof *o->second, "the step number"));
     fill<<<1024, BLOCK, 0, o->queue.stream>>>(o->rho, o->count, INFINITY); // outside: no velocity
     CUDA_TRY(cudaGetLastError());
     args *g = &o->g;
-    g->e = o->e + o->origin;
+    g->e = c->velocities ? nullptr : o->e + o->origin;
     g->kk = o->kk + o->origin;
     g->rho = o->rho + o->origin;
     g->px = o->px;
@@ -151,7 +158,7 @@ static int make(fd2d *fd) {
     own_t *o = own(fd);
     TRY(check_size(&fd->cfg));
     set_shapes(o, &fd->cfg);
-    const int rc = fd2d_gpu_open(&o->queue) || make_memory(o) || find_shape(fd);
+    const int rc = fd2d_gpu_open(&o->queue) || make_memory(o, &fd->cfg) || find_shape(fd);
     count_bytes(fd);
     o->points.pitch = o->g.pitch;
     return rc;
@@ -170,7 +177,7 @@ static int need(const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes) {
     array list[ARRAYS];
     TRY(check_size(cfg));
     set_shapes(&o, cfg);
-    list_arrays(&o, list);
+    list_arrays(&o, cfg, list);
     *bytes = fd2d_gpu_queue_need(receivers, steps);
     for (const array &a : list)
         *bytes += a.count * sizeof(float);
@@ -195,6 +202,10 @@ static __global__ void __launch_bounds__(BLOCK)
         rho[to + 1] = r;
     if (k == nz - 1)
         rho[to + pitch] = r;
+    if (free_top && k > 0 && k <= ABOVE) // the image above the surface
+        rho[i - k * pitch] = r;
+    if (free_top && k == nz - 1 && nz <= ABOVE)
+        rho[i - nz * pitch] = r;
 }
 
 // kk from K dt/dx, as all variants have it, to 2 K dt^2/dx^2, so that its product with the reciprocals that the step
@@ -248,19 +259,30 @@ static int model(fd2d *fd, const float *kappa, const float *rho) {
     return 0;
 }
 
-// Profiles along x continued to whole threads without effect: a = b = 0, 1/k = 1.
+// As the steps want them (profile_x, profile_z); along x continued to whole threads without effect: a = b = 0, 1/k = 1.
+static void pack_profiles(const fd2d *fd, size_t pitch, float *px, float *pz) {
+    const size_t nx = (size_t)fd->cfg.nx, nz = (size_t)fd->cfg.nz;
+    for (size_t n = 0; n < 6; n++) {
+        for (size_t i = 0; i < pitch; i++)
+            px[3 * (n / 3 * pitch + i / V * V) + n % 3 * V + i % V] = i < nx       ? fd->px[n * nx + i]
+                                                                      : n % 3 == 2 ? 1.0f
+                                                                                   : 0.0f;
+        for (size_t k = 0; k < nz; k++)
+            pz[V * (n / 3 * nz + k) + n % 3] = fd->pz[n * nz + k];
+    }
+}
+
 static int pml(fd2d *fd) {
     own_t *o = own(fd);
-    const size_t nx = (size_t)o->g.nx, pitch = (size_t)o->g.px_pitch;
-    float *px = nullptr;
+    const size_t pitch = (size_t)o->g.px_pitch, nx = 6 * pitch, nz = 2 * V * (size_t)o->g.nz;
+    float *p = nullptr;
     TRY(fd2d_gpu_enter(&o->queue));
-    TRY(fd2d_alloc(fd, &px, 6 * pitch, sizeof *px, "layer profiles along x"));
-    for (size_t n = 0; n < 6; n++)
-        for (size_t i = 0; i < pitch; i++)
-            px[n * pitch + i] = i < nx ? fd->px[n * nx + i] : n % 3 == 2 ? 1.0f : 0.0f;
-    const int rc = fd2d_gpu_upload(&o->queue, o->px, px, 6 * pitch * sizeof(float)) ||
-                   fd2d_gpu_upload(&o->queue, o->pz, fd->pz, 6 * (size_t)o->g.nz * sizeof(float));
-    fd2d_release(fd, &px);
+    TRY(fd2d_alloc(fd, &p, nx + nz, sizeof *p, "layer profiles"));
+    memset(p, 0, (nx + nz) * sizeof *p);
+    pack_profiles(fd, pitch, p, p + nx);
+    const int rc = fd2d_gpu_upload(&o->queue, o->px, p, nx * sizeof *p) ||
+                   fd2d_gpu_upload(&o->queue, o->pz, p + nx, nz * sizeof *p);
+    fd2d_release(fd, &p);
     return rc;
 }
 
@@ -311,76 +333,11 @@ static int source(fd2d *fd) {
     return rc;
 }
 
-// Rows of sampled cells.
-static void find_rows(const fd2d_cells *c, int nz, int *k) {
-    for (int row = 0; row < nz; row++)
-        for (int m = c->row[row]; m < c->row[row + 1]; m++)
-            k[m] = row;
-}
-
-static int make_velocities(own_t *o, size_t n) {
-    if (n > o->room_v) {
-        TRY(fd2d_gpu_wait(&o->queue)); // what is queued may still use the old ones
-        TRY(fd2d_gpu_alloc(&o->queue, &o->vi, n, sizeof(int), "receiver cells"));
-        TRY(fd2d_gpu_alloc(&o->queue, &o->vk, n, sizeof(int), "receiver cells"));
-        TRY(fd2d_gpu_alloc(&o->queue, &o->value[0], n, sizeof(double), "velocities at receivers"));
-        TRY(fd2d_gpu_alloc(&o->queue, &o->value[1], n, sizeof(double), "velocities at receivers"));
-        o->room_v = n;
-    }
-    for (int j = 0; j < 2; j++) {
-        CUDA_TRY(cudaMemsetAsync(o->value[j], 0, n * sizeof(double), o->queue.stream));
-    }
-    o->v.i = o->vi;
-    o->v.k = o->vk;
-    return 0;
-}
-
-// Sampled cells stand in the order sigma, vx, vz. Those of sigma are found in the field, those of velocities in their
-// list.
-static int put_velocities(fd2d *fd, int *k, ptrdiff_t *cell) {
-    own_t *o = own(fd);
-    const int sigma = fd->sampled[FD2D_SIGMA].n, entries = fd->start[fd->nrec];
-    int first = 0;
-    for (const fd2d_cells &c : fd->sampled) {
-        find_rows(&c, fd->cfg.nz, k + first);
-        if (first >= sigma)
-            TRY(fd2d_gpu_upload(&o->queue, o->vi + first - sigma, c.i, (size_t)c.n * sizeof(int)));
-        first += c.n;
-    }
-    for (int e = 0; e < entries; e++) {
-        const int c = fd->cell[e];
-        cell[e] = c < sigma ? k[c] * (ptrdiff_t)o->g.pitch + fd->sampled[FD2D_SIGMA].i[c] : c - sigma;
-    }
-    TRY(fd2d_gpu_upload(&o->queue, o->vk, k + sigma, (size_t)o->v.n * sizeof(int)));
-    return fd2d_gpu_upload(&o->queue, (void *)o->points.view.cell, cell, (size_t)entries * sizeof *cell);
-}
-
-static int set_velocities(fd2d *fd) {
-    own_t *o = own(fd);
-    int *k = nullptr;
-    ptrdiff_t *cell = nullptr;
-    const size_t all = (size_t)fd->sampled[FD2D_SIGMA].n + (size_t)o->v.n;
-    REQUIRE(!o->moved,
-            "variant=tuned keeps velocities at the receivers only, and sums them up from the first step on: give "
-            "receivers of vx and vz before it, or use variant=shared");
-    TRY(make_velocities(o, (size_t)o->v.n));
-    const int rc = fd2d_alloc(fd, &k, all, sizeof *k, "receiver cells") ||
-                   fd2d_alloc(fd, &cell, (size_t)fd->start[fd->nrec], sizeof *cell, "receiver cells") ||
-                   put_velocities(fd, k, cell);
-    fd2d_release(fd, &k);
-    fd2d_release(fd, &cell);
-    return rc;
-}
-
 static int receivers(fd2d *fd) {
     own_t *o = own(fd);
+    REQUIRE(fd->cfg.velocities || fd->sampled[FD2D_VX].n + fd->sampled[FD2D_VZ].n == 0, NO_VELOCITIES);
     TRY(fd2d_gpu_enter(&o->queue));
-    o->v.nx = fd->sampled[FD2D_VX].n;
-    o->v.n = o->v.nx + fd->sampled[FD2D_VZ].n;
-    const int rc = fd2d_gpu_put_receivers(&o->queue, &o->points, fd) || (o->v.n > 0 && set_velocities(fd));
-    if (rc) // cells of velocities would be sought in lists that are not there
-        o->v.n = 0, o->points.view.nrec = 0;
-    fd2d_gpu_forget_graphs(&o->queue);
+    const int rc = fd2d_gpu_put_receivers(&o->queue, &o->points, fd);
     count_bytes(fd);
     return rc;
 }
@@ -413,54 +370,54 @@ static args args_of(const own_t *o, int phase) {
     g.s_out = o->s[1 - phase] + o->origin;
     g.psix_in = o->psix[phase];
     g.psix_out = o->psix[1 - phase];
-    g.psiz_in = o->psiz[phase] + MARGIN_X;
-    g.psiz_out = o->psiz[1 - phase] + MARGIN_X;
-    g.psiz_s = o->psiz_s + MARGIN_X;
+    g.psiz_in = o->psiz[phase] + LEFT;
+    g.psiz_out = o->psiz[1 - phase] + LEFT;
+    g.psiz_s = o->psiz_s + LEFT;
     g.points = o->points.view;
-    g.velocity = o->value[1 - phase];
+    if (o->vx[0] != nullptr) {
+        g.vx_in = o->vx[phase] + o->origin;
+        g.vx_out = o->vx[1 - phase] + o->origin;
+        g.vz_in = o->vz[phase] + o->origin;
+        g.vz_out = o->vz[1 - phase] + o->origin;
+    }
     g.now = phase == 0 ? &o->queue.clock->step : o->second;
     g.next = phase == 0 ? o->second : &o->queue.clock->step;
     return g;
 }
 
-// Alone on the GPU a step's blocks queue up before the step before is done; beside other shots they would only take
-// the places that those could use.
+// A step's blocks take the places that those of the step before leave, and wait there for its last ones. Blocks that
+// march stay long: beside other shots they would be in the way.
 static int launch_step(const own_t *o, const args &g) {
+    const int all = g.work + g.samplers, across = o->now.rows > 0 ? o->now.across : all;
     cudaLaunchAttribute early = {};
     cudaLaunchConfig_t config = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = dim3((unsigned)(g.work + g.samplers));
+    config.gridDim = dim3((unsigned)across, (unsigned)(all / across));
     config.blockDim = dim3((unsigned)o->now.threads);
     config.dynamicSmemBytes = o->now.shared;
     config.stream = o->queue.stream;
     config.attrs = &early;
-    config.numAttrs = o->alone ? 1 : 0;
+    config.numAttrs = o->close && (o->alone || o->now.rows > 0) ? 1 : 0;
     CUDA_TRY(cudaLaunchKernelEx(&config, o->now.step, g));
     return 0;
 }
 
-static int one_step(own_t *o, int half_length, int phase) {
+static int one_step(own_t *o, int phase) {
     const launch &l = o->now;
     args g = args_of(o, phase);
-    if (o->v.n > 0) {
-        velocities v = o->v;
-        v.before = o->value[1 - phase];
-        v.after = o->value[phase];
-        add_velocities<<<(v.n + CELLS - 1) / CELLS, CELLS, 0, o->queue.stream>>>(g, v, half_length);
-        CUDA_TRY(cudaGetLastError());
-    }
-    const ptrdiff_t each = (ptrdiff_t)l.threads / WARP * l.receivers;
+    const ptrdiff_t each = (ptrdiff_t)l.threads / WARP * l.receivers, samplers = (g.points.nrec + each - 1) / each;
     g.cut = l.cut;
     g.work = l.work;
-    g.samplers = (int)((g.points.nrec + each - 1) / each);
+    g.down = l.down;
+    g.samplers = up((int)std::min<ptrdiff_t>(samplers, MOST_SAMPLERS), l.rows > 0 ? l.across : 1);
     return launch_step(o, g);
 }
 
 static int some_steps(void *self, int n) {
     fd2d *fd = (fd2d *)self;
     for (int step = 0; step < n; step++)
-        TRY(one_step(own(fd), fd->cfg.half_length, step & 1));
+        TRY(one_step(own(fd), step & 1));
     return 0;
 }
 
@@ -469,25 +426,29 @@ static int pair(void *self) { return some_steps(self, 2); }
 // Steps are timed on noise, as zeros cost a GPU less power; without a velocity anywhere it stays what it is.
 static int find_shape(fd2d *fd) {
     own_t *o = own(fd);
-    float *const fields[] = {o->s[0], o->s[1], o->e, o->kk};
+    float *const fields[] = {o->s[0], o->s[1], o->e, o->vx[0], o->vx[1], o->vz[0], o->vz[1], o->kk};
     int capability = 0;
     CUDA_TRY(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, o->queue.device));
-    o->alone = fd->cfg.share <= 1 && capability >= 9;
-    if (fd->cfg.share <= 1)
+    o->close = capability >= 9;
+    o->alone = fd->cfg.share <= 1;
+    if (o->alone)
         for (float *field : fields) {
-            fill_with_noise<<<1024, BLOCK, 0, o->queue.stream>>>(field, o->count);
+            if (field != nullptr)
+                fill_with_noise<<<1024, BLOCK, 0, o->queue.stream>>>(field, o->count);
             CUDA_TRY(cudaGetLastError());
         }
     TRY(choose_launch(o->g, &fd->cfg, o->queue.device, o->queue.stream, some_steps, fd, &o->now));
     for (float *field : fields)
-        CUDA_TRY(cudaMemsetAsync(field, 0, o->count * sizeof(float), o->queue.stream));
+        if (field != nullptr)
+            CUDA_TRY(cudaMemsetAsync(field, 0, o->count * sizeof(float), o->queue.stream));
     return 0;
 }
 
 // One step, and everything back to where a pair begins.
 static int odd(fd2d *fd) {
     own_t *o = own(fd);
-    TRY(one_step(o, fd->cfg.half_length, 0));
+    const size_t velocities = fd->cfg.velocities ? o->count * sizeof(float) : 0;
+    TRY(one_step(o, 0));
     const struct {
         void *to;
         const void *from;
@@ -495,12 +456,18 @@ static int odd(fd2d *fd) {
     } copies[] = {{o->s[0], o->s[1], o->count * sizeof(float)},
                   {o->psix[0], o->psix[1], o->psix_count * sizeof(float)},
                   {o->psiz[0], o->psiz[1], o->psiz_count * sizeof(float)},
-                  {o->value[1], o->value[0], (size_t)o->v.n * sizeof(double)},
+                  {o->vx[0], o->vx[1], velocities},
+                  {o->vz[0], o->vz[1], velocities},
                   {&o->queue.clock->step, o->second, sizeof(int)}};
     for (const auto &c : copies)
         if (c.bytes > 0)
             CUDA_TRY(cudaMemcpyAsync(c.to, c.from, c.bytes, cudaMemcpyDeviceToDevice, o->queue.stream));
     return 0;
+}
+
+// The last step of a chunk has no step after it that would do this.
+static __global__ void __launch_bounds__(SAMPLERS) sample_last(const __grid_constant__ args g) {
+    sample(g, blockIdx.x);
 }
 
 static int close_chunk(own_t *o) {
@@ -520,7 +487,6 @@ static int timestep(fd2d *fd, int it, int n, float *) {
     const int rc = fd2d_gpu_trace_room(&o->queue, &o->points, fd, n);
     count_bytes(fd);
     TRY(rc);
-    o->moved = 1;
     const fd2d_gpu_plane sigma = sigma_of(o);
     TRY(fd2d_gpu_begin(&o->queue, it, fd->first));
     TRY(fd2d_gpu_repeat(&o->queue, n / 2, pair, fd));
@@ -548,71 +514,95 @@ static int maxabs(fd2d *fd, float *value, int *i, int *k) {
 
 // --- fields ----------------------------------------------------------------------------------------------------------
 
+// A field in its memory, and what makes of it the field that others know.
+static int find_field(fd2d *fd, int field, float **at, double *scale) {
+    own_t *o = own(fd);
+    REQUIRE(fd->cfg.velocities || field == FD2D_SIGMA, NO_VELOCITIES);
+    *at = (field == FD2D_SIGMA ? o->s[0] : field == FD2D_VX ? o->vx[0] : o->vz[0]) + o->origin;
+    *scale = field == FD2D_SIGMA ? 1 : field == FD2D_VX ? o->g.scale_x : o->g.scale_z;
+    return 0;
+}
+
 static int get(fd2d *fd, int field, float *out) {
     own_t *o = own(fd);
-    REQUIRE(field == FD2D_SIGMA, "variant=tuned keeps no field of %s, only sigma: use variant=shared, or receivers",
-            field == FD2D_VX ? "vx" : "vz");
+    const size_t nx = (size_t)o->g.nx, nz = (size_t)o->g.nz, width = nx * sizeof(float);
+    float *from = nullptr;
+    double scale = 1;
+    TRY(find_field(fd, field, &from, &scale));
     TRY(fd2d_gpu_enter(&o->queue));
-    const size_t width = (size_t)o->g.nx * sizeof(float);
     TRY(fd2d_gpu_wait(&o->queue));
-    CUDA_TRY(cudaMemcpy2DAsync(out, width, o->s[0] + o->origin, (size_t)o->g.pitch * sizeof(float), width,
-                               (size_t)o->g.nz, cudaMemcpyDeviceToHost, o->queue.stream));
+    CUDA_TRY(cudaMemcpy2DAsync(out, width, from, (size_t)o->g.pitch * sizeof(float), width, nz, cudaMemcpyDeviceToHost,
+                               o->queue.stream));
+    TRY(fd2d_gpu_wait(&o->queue));
+    if (field != FD2D_SIGMA)
+        for (size_t j = 0; j < nx * nz; j++)
+            out[j] = (float)(scale * out[j]);
+    return 0;
+}
+
+static int put_field(fd2d *fd, float *to, const float *from) {
+    own_t *o = own(fd);
+    const size_t width = (size_t)o->g.nx * sizeof(float), pitch = (size_t)o->g.pitch * sizeof(float);
+    CUDA_TRY(
+        cudaMemcpy2DAsync(to, pitch, from, width, width, (size_t)o->g.nz, cudaMemcpyHostToDevice, o->queue.stream));
     return fd2d_gpu_wait(&o->queue);
 }
 
 static int set(fd2d *fd, int field, const float *in) {
     own_t *o = own(fd);
-    REQUIRE(field == FD2D_SIGMA, "variant=tuned keeps no field of %s, only sigma: use variant=shared",
-            field == FD2D_VX ? "vx" : "vz");
+    const size_t n = (size_t)o->g.nx * (size_t)o->g.nz;
+    float *to = nullptr, *scaled = nullptr;
+    double scale = 1;
+    TRY(find_field(fd, field, &to, &scale));
     TRY(fd2d_gpu_enter(&o->queue));
-    const size_t width = (size_t)o->g.nx * sizeof(float), pitch = (size_t)o->g.pitch * sizeof(float);
-    float *to = o->s[0] + o->origin;
-    CUDA_TRY(cudaMemcpy2DAsync(to, pitch, in, width, width, (size_t)o->g.nz, cudaMemcpyHostToDevice, o->queue.stream));
-    if (o->g.free_top)
-        CUDA_TRY(cudaMemsetAsync(to, 0, width, o->queue.stream));
+    TRY(fd2d_alloc(fd, &scaled, n, sizeof *scaled, "a field"));
+    for (size_t j = 0; j < n; j++)
+        scaled[j] = (float)(in[j] / scale);
+    const int rc = put_field(fd, to, scaled);
+    fd2d_release(fd, &scaled);
+    TRY(rc);
+    if (o->g.free_top && field == FD2D_SIGMA)
+        CUDA_TRY(cudaMemsetAsync(to, 0, (size_t)o->g.nx * sizeof(float), o->queue.stream));
     return fd2d_gpu_restart(&o->queue);
 }
 
 static int reset(fd2d *fd) {
     own_t *o = own(fd);
     TRY(fd2d_gpu_enter(&o->queue));
-    const size_t values = 2 * (size_t)o->v.n; // as many numbers of 4 bytes
     const struct {
-        void *at;
+        float *at;
         size_t count;
-    } all[] = {{o->s[0], o->count},         {o->s[1], o->count},         {o->e, o->count},
-               {o->psix[0], o->psix_count}, {o->psix[1], o->psix_count}, {o->psix_s, o->psix_count},
-               {o->psiz[0], o->psiz_count}, {o->psiz[1], o->psiz_count}, {o->psiz_s, o->psiz_count},
-               {o->value[0], values},       {o->value[1], values}};
+    } all[] = {{o->s[0], o->count},        {o->s[1], o->count},         {o->e, o->count},
+               {o->vx[0], o->count},       {o->vx[1], o->count},        {o->vz[0], o->count},
+               {o->vz[1], o->count},       {o->psix[0], o->psix_count}, {o->psix[1], o->psix_count},
+               {o->psix_s, o->psix_count}, {o->psiz[0], o->psiz_count}, {o->psiz[1], o->psiz_count},
+               {o->psiz_s, o->psiz_count}};
     for (const auto &a : all)
-        if (a.count > 0)
+        if (a.at != nullptr)
             CUDA_TRY(cudaMemsetAsync(a.at, 0, a.count * sizeof(float), o->queue.stream));
-    o->moved = 0;
     return fd2d_gpu_restart(&o->queue);
 }
 
 // --- the state -------------------------------------------------------------------------------------------------------
 
-// What a pair of steps reads: at the end of a chunk s and psi of grad s are in their first copies, the velocities at
-// receivers in their second.
+// What a pair of steps reads: at the end of a chunk all is in the first copies.
 static int state(fd2d *fd, fd2d_part *part) {
     own_t *o = own(fd);
-    const fd2d_part all[] = {{o->s[0], o->count, 1, 0},
-                             {o->e, o->count, 1, 0},
-                             {o->psix[0], o->psix_count, 1, 0},
-                             {o->psix_s, o->psix_count, 1, 0},
-                             {o->psiz[0], o->psiz_count, 1, 0},
-                             {o->psiz_s, o->psiz_count, 1, 0},
-                             {(float *)o->value[1], 2 * (size_t)o->v.n, 1, 0}}; // numbers of 4 bytes
-    memcpy(part, all, sizeof all);
-    return (int)(sizeof all / sizeof all[0]);
+    const fd2d_part all[] = {{o->s[0], o->count, 1, 0},         {o->e, o->count, 1, 0},
+                             {o->vx[0], o->count, 1, 0},        {o->vz[0], o->count, 1, 0},
+                             {o->psix[0], o->psix_count, 1, 0}, {o->psix_s, o->psix_count, 1, 0},
+                             {o->psiz[0], o->psiz_count, 1, 0}, {o->psiz_s, o->psiz_count, 1, 0}};
+    int n = 0;
+    for (const fd2d_part &p : all)
+        if (p.at != nullptr)
+            part[n++] = p;
+    return n;
 }
 
 static int move(fd2d *fd, const fd2d_part *part, float *host, int in) {
     own_t *o = own(fd);
     const size_t bytes = part->width * part->rows * sizeof(float);
     TRY(fd2d_gpu_enter(&o->queue));
-    o->moved = o->moved || in;
     return in ? fd2d_gpu_upload(&o->queue, part->at, host, bytes) : fd2d_gpu_download(&o->queue, host, part->at, bytes);
 }
 
@@ -627,20 +617,20 @@ static int rows(fd2d *fd, int n, float **trace) {
 
 // --- shape by hand ---------------------------------------------------------------------------------------------------
 
-// width: 128 is tiles, of 16, 24 or 32 rows; 256 and 512 are columns of a block that marches, with its margins, and
-// rows those of a piece. 0 = as it is. isa and steps do not apply.
+// width: 64 is tiles, of 32 or 64 rows; 256 and 512 are columns of a block that marches, with its margins, and rows
+// those of a piece. 0 = as it is. isa and steps do not apply.
 static int tune(fd2d *fd, const char *, int width, int, int rows) {
     own_t *o = own(fd);
-    const bool tiles = width == 128;
+    const bool tiles = width == 64;
     bool fits = true;
-    REQUIRE(width == 0 || tiles || width == 256 || width == 512, "width = %d, must be 128, 256, 512 or 0 (as it is)",
+    REQUIRE(width == 0 || tiles || width == 256 || width == 512, "width = %d, must be 64, 256, 512 or 0 (as it is)",
             width);
-    REQUIRE(!tiles || rows == 0 || rows == 16 || rows == 24 || rows == 32, "rows = %d, tiles have 16, 24 or 32", rows);
+    REQUIRE(!tiles || rows == 0 || rows == 32 || rows == 64, "rows = %d, tiles have 32 or 64", rows);
     TRY(fd2d_gpu_enter(&o->queue));
-    const form tile = rows == 16 ? TILE_LOW : rows == 32 ? TILE_HIGH : TILE_MIDDLE;
+    const form tile = rows == 64 ? TILE_HIGH : TILE_LOW;
     const form kind = tiles ? tile : width == 256 ? MARCH_NARROW : MARCH_WIDE;
     if (width > 0)
-        TRY(find_launch(o->g, fd->cfg.half_length, o->queue.device, {kind, 1, 1.6, 3}, &o->now, &fits));
+        TRY(find_launch(o->g, &fd->cfg, o->queue.device, {kind, 1, 1.6, 3}, &o->now, &fits));
     REQUIRE(fits, "blocks of %d columns do not fit on this GPU", width);
     if (rows > 0 && o->now.rows == 0) {
         plan *p = &o->now.cut;
@@ -665,7 +655,7 @@ static void device(fd2d *fd, char *text, size_t length) {
 extern "C" {
 FD2D_VARIANT(tuned) = {
     .name = "tuned",
-    .about = "CUDA, one launch a step, velocities eliminated: the fewest bytes",
+    .about = "CUDA, one launch a step, velocities eliminated unless they are recorded: the fewest bytes",
     .needs_gpu = 1,
     .make = make,
     .release = release,

@@ -1,6 +1,7 @@
-// One time step of the `tuned` variant in one launch, 24 bytes a cell: what both ways to do it share.
+// One time step of the `tuned` variant in one launch: what both ways to do it share.
 //
-// Velocities are eliminated. With w = v(n+1/2) - v(n-1/2) = b grad s(n) and e(n) = s(n) - s(n-1) (without the source)
+// Velocities are eliminated, 24 bytes a cell. With w = v(n+1/2) - v(n-1/2) = b grad s(n) and e(n) = s(n) - s(n-1)
+// (without the source)
 //
 //     e(n+1) = e(n) + K div w,    s(n+1) = s(n) + e(n+1) + source
 //
@@ -8,8 +9,13 @@
 // keeps the rounding of the first-order scheme. Absorbing layers carry over by linearity: psi of grad s as it is, psi
 // of div v by its increments.
 //
-// fd2d_tuned_march.cuh: blocks go down long strips of columns; the fewest instructions, for what fills the GPU for
-// long. fd2d_tuned_tile.cuh: a block a tile, all at once; for small grids. Both round alike, to the last bit.
+// What rounding takes from e, though, velocities must make up for: they end at some 2e-6 of their peak in place of 0.
+// So where they are recorded they are kept, in place of e and with their own rounding, 32 bytes a cell:
+//
+//     v(n+1/2) = v(n-1/2) + w,    s(n+1) = s(n) + K div v(n+1/2) + source
+//
+// fd2d_tuned_tile.cuh: a block a tile, all at once. fd2d_tuned_march.cuh: blocks go down long strips of columns; the
+// fewest instructions, for what fills the GPU for long; without velocities only. Both round alike, to the last bit.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -23,7 +29,7 @@ namespace tuned {
 constexpr int V = 4;    // cells of a thread, side by side
 constexpr int HALO = 8; // columns a tile shares with each neighbour: wide enough for every half-length
 constexpr int WARP = 32;
-constexpr int MARGIN_X = 32, MARGIN_Z = 24; // around the grid, so that no fetch leaves memory
+constexpr int LEFT = 32, RIGHT = 96, ABOVE = 24, BELOW = 88; // margins of the grid: no fetch of a block leaves them
 
 // How the grid is cut into blocks that march: tiles of columns, of which those at the sides lie in absorbing layers and
 // are cut into more pieces; rows in layers along z count `weight` times, so that all blocks end together.
@@ -44,21 +50,24 @@ struct box {
 struct args {
     const float *s_in;
     float *s_out, *e;
+    const float *vx_in, *vz_in; // where velocities are kept, in place of e: v / scale_x, v / scale_z
+    float *vx_out, *vz_out;
+    double scale_x, scale_z;
     const float *kk, *rho;    // kk = 2 dt^2 / dx^2 K
-    const float *px, *pz;     // profiles (6) along x (pitch px_pitch) and z (nz)
+    const float *px, *pz;     // profiles a, b, 1/k of layers along x and z: see profile_x, profile_z
     const float *psix_in;     // of d s/dx in the strips along x: (strip_pitch, nz), read
     float *psix_out, *psix_s; // written; that of d w/dx
     const float *psiz_in;     // of d s/dz in the strips along z: (pitch, rows of both)
     float *psiz_out, *psiz_s;
     plan cut;
     box source;
-    fd2d_gpu_view points;   // receivers
-    const double *velocity; // of v(n-1/2) at those that ask for it: sums of all steps, which float would blur
+    fd2d_gpu_view points; // receivers
     const fd2d_gpu_clock *clock;
-    const int *now;     // steps there have been, n
-    int *next;          // to become n + 1
-    int work, samplers; // blocks that compute cells, and those after them
-    int nx, nz, pitch, strip_pitch, px_pitch;
+    const int *now;                           // steps there have been, n
+    int *next;                                // to become n + 1
+    int work, samplers;                       // blocks that compute cells, and those after them
+    int down;                                 // tiles one below the other
+    int nx, nz, pitch, strip_pitch, px_pitch; // px_pitch: columns of a profile
     int left, right, top, bottom; // strips: columns < left, >= right (multiples of V), rows < top, >= bottom
     int free_top;
     float w[DER_MAX];        // weights
@@ -120,21 +129,34 @@ __device__ __forceinline__ float divergence(const args &g, float x, float z) {
     return fmaf(g.ratio, z, fmaf(g.ratio_rest, z, x));
 }
 
+// Profiles of layers, those of div w (half 0) and those half a cell further, of grad s (1). Along x: a, b and 1/k of V
+// columns from i on follow each other; along z those of row k are a quad.
+__device__ __forceinline__ const float *profile_x(const args &g, int half, int i) {
+    return g.px + 3 * (half * g.px_pitch + i);
+}
+__device__ __forceinline__ const float *profile_z(const args &g, int half, int k) {
+    return g.pz + V * (half * g.nz + k);
+}
+
 // One layer: psi = b psi + a d, d = d/k + psi, cell by cell; profiles vary along x or not.
 __device__ __forceinline__ void layer(float &d, float &psi, float a, float b, float ik) {
     DER_PML(d, psi, a, b, ik, 0.0f);
+}
+
+// Column and row of a strip, or a negative number.
+__device__ __forceinline__ int strip_column(const args &g, int i) {
+    return i < g.left ? i : (i >= g.right) & (i < g.nx) ? i - g.right + g.left : -1;
+}
+__device__ __forceinline__ int strip_row(const args &g, int k) {
+    return k < g.top ? k : (k >= g.bottom) & (k < g.nz) ? k - g.bottom + g.top : -1;
 }
 
 // Traces of step n, whose sigma is being read, before the next launch overwrites it. TEAM lanes a receiver: each asks
 // for CELLS_AHEAD cells at once, then the products are added one by one, in their order.
 constexpr int TEAM = 8, TEAMS = WARP / TEAM, CELLS_AHEAD = 4;
 
-__device__ __forceinline__ double product(const args &g, bool sigma, int at) {
+__device__ inline double weighted_sum(const args &g, const float *field, int begin, int end, int most) {
     const fd2d_gpu_view &p = g.points;
-    return p.w[at] * (sigma ? (double)g.s_in[p.cell[at]] : g.velocity[p.cell[at]]);
-}
-
-__device__ inline double weighted_sum(const args &g, bool sigma, int begin, int end, int most) {
     const int mate = threadIdx.x % TEAM;
     double sum = 0;
     for (int done = 0; done < most; done += TEAM * CELLS_AHEAD) {
@@ -142,10 +164,11 @@ __device__ inline double weighted_sum(const args &g, bool sigma, int begin, int 
 #pragma unroll
         for (int a = 0; a < CELLS_AHEAD; a++) {
             const int at = begin + done + a * TEAM + mate;
-            mine[a] = at < end ? product(g, sigma, at) : 0;
+            mine[a] = at < end ? p.w[at] * (double)field[p.cell[at]] : 0;
         }
 #pragma unroll
         for (int a = 0; a < CELLS_AHEAD; a++)
+#pragma unroll 1
             for (int c = 0; c < TEAM && done + a * TEAM < most; c++) {
                 const double next = __shfl_sync(0xffffffffu, mine[a], c, TEAM);
                 if (begin + done + a * TEAM + c < end)
@@ -169,9 +192,11 @@ __device__ inline void sample(const args &g, int block) {
 #pragma unroll
         for (int apart = TEAM; apart < WARP; apart *= 2)
             most = max(most, __shfl_xor_sync(0xffffffffu, most, apart));
-        const double sum = weighted_sum(g, r < p.nrec && p.field[r] == FD2D_SIGMA, begin, end, most);
+        const int kind = r < p.nrec ? p.field[r] : FD2D_SIGMA;
+        const float *field = kind == FD2D_SIGMA ? g.s_in : kind == FD2D_VX ? g.vx_in : g.vz_in;
+        const double sum = weighted_sum(g, field, begin, end, most);
         if (r < p.nrec && threadIdx.x % TEAM == 0)
-            trace[r] = (float)sum;
+            trace[r] = (float)(kind == FD2D_SIGMA ? sum : kind == FD2D_VX ? g.scale_x * sum : g.scale_z * sum);
     }
 }
 
@@ -184,19 +209,21 @@ __device__ __forceinline__ void follow() {
 #endif
 }
 
+__device__ __forceinline__ int block_number() { return blockIdx.y * gridDim.x + blockIdx.x; }
+
 // Before a block reads what a step writes. One of them counts the steps.
 __device__ __forceinline__ void take_turn(const args &g) {
     follow();
-    if (blockIdx.x == 0 && threadIdx.x == 0)
+    if (block_number() == 0 && threadIdx.x == 0)
         *g.next = *g.now + 1;
 }
 
 // Blocks behind those that have cells sample receivers; true of them.
 __device__ __forceinline__ bool samples(const args &g) {
-    if (blockIdx.x < g.work)
+    if (block_number() < g.work)
         return false;
     take_turn(g);
-    sample(g, blockIdx.x - g.work);
+    sample(g, block_number() - g.work);
     return true;
 }
 

@@ -115,7 +115,7 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
     }
 
     __device__ __forceinline__ void set_strip() {
-        xi = c < 0 || c >= g.nx ? -1 : c < g.left ? c : c >= g.right ? g.left + c - g.right : -1;
+        xi = strip_column(g, c);
         strip = LAYERS && xi >= 0;
         const int left = max(0, min(g.left, x0 + V * T) - max(x0, 0)); // columns of the left strip in this tile
         place = c < g.left ? c - max(x0, 0) : left + c - max(g.right, x0);
@@ -123,7 +123,7 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
         if (near)
 #pragma unroll
             for (int n = 0; n < 6; n++)
-                store(px + n * STRIP + place, load(g.px + n * g.px_pitch + c));
+                store(px + n * STRIP + place, load(profile_x(g, n / 3, c) + n % 3 * V));
     }
 
     __device__ __forceinline__ void set_source() {
@@ -142,11 +142,6 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
         for (int v = 0; v < V; v++)
             if (c + v >= b.i && c + v < b.i + b.ni)
                 now.v[v] += b.w[(r - b.k) * b.ni + c + v - b.i] * q;
-    }
-
-    // Row among those of the strips along z, -1 outside.
-    __device__ __forceinline__ int strip_row(int k) const {
-        return k < 0 || k >= g.nz ? -1 : k < g.top ? k : k >= g.bottom ? g.top + k - g.bottom : -1;
     }
 
     // The half row that a free surface mirrors into half row h above it.
@@ -184,7 +179,7 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
     }
 
     __device__ __forceinline__ void fetch_layers(int h, int r) {
-        const int zh = strip_row(below_surface(h)), zr = strip_row(r), column = min(c, (g.nx + 7) & ~3);
+        const int zh = strip_row(g, below_surface(h)), zr = strip_row(g, r), column = min(c, (g.nx + 7) & ~3);
         if (zh >= 0)
             copy(psiz + e_fill + me, g.psiz_in + (ptrdiff_t)zh * g.pitch + column);
         if (zr >= 0 && r >= job.first && r < job.end)
@@ -220,8 +215,8 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
             ik = load(px + (first + 2) * STRIP + place);
         } else {
             psi = load(from + at);
-            a = load(g.px + first * g.px_pitch + c), b = load(g.px + (first + 1) * g.px_pitch + c);
-            ik = load(g.px + (first + 2) * g.px_pitch + c);
+            const float *p = profile_x(g, first / 3, c);
+            a = load(p), b = load(p + V), ik = load(p + 2 * V);
         }
 #pragma unroll
         for (int v = 0; v < V; v++)
@@ -231,12 +226,12 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
     }
 
     // A layer along z at row k: coefficients are those of the row.
-    __device__ __forceinline__ void layer_z(float (&d)[V], const float *ring, float *to, int z, float a, float b,
-                                            float ik, bool write) {
+    __device__ __forceinline__ void layer_z(float (&d)[V], const float *ring, float *to, int z, const quad &p,
+                                            bool write) {
         quad psi = load(ring + e_r + me);
 #pragma unroll
         for (int v = 0; v < V; v++)
-            layer(d[v], psi.v[v], a, b, ik);
+            layer(d[v], psi.v[v], p.v[0], p.v[1], p.v[2]);
         if (write)
             put(to + (ptrdiff_t)z * g.pitch + c, psi);
     }
@@ -250,13 +245,13 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
         fetch<STEADY>(k + AHEAD);
         if (idle)
             return;
-        const int hm = EDGE ? below_surface(h) : h, zh = EDGE ? strip_row(hm) : -1,
-                  zr = EDGE && r >= job.first ? strip_row(r) : -1;
-        float ha = 0, hb = 0, hi = 0, ra = 0, rb = 0, ri = 0;
+        const int hm = EDGE ? below_surface(h) : h, zh = EDGE ? strip_row(g, hm) : -1,
+                  zr = EDGE && r >= job.first ? strip_row(g, r) : -1;
+        quad ph, pr;
         if (zh >= 0)
-            ha = __ldg(g.pz + 3 * g.nz + hm), hb = __ldg(g.pz + 4 * g.nz + hm), hi = __ldg(g.pz + 5 * g.nz + hm);
+            ph = load_constant(profile_z(g, 1, hm));
         if (zr >= 0)
-            ra = __ldg(g.pz + r), rb = __ldg(g.pz + g.nz + r), ri = __ldg(g.pz + 2 * g.nz + r);
+            pr = load_constant(profile_z(g, 0, r));
         const quad p = load(s + s_k + me), rho_below = load(rho + rho_h + me);
         const float sign = EDGE && g.free_top && k < 0 ? -1.0f : 1.0f;
         float d[V];
@@ -265,7 +260,7 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
             d[v] = scatter<L>(z1[v], g.w, EDGE ? sign * p.v[v] : p.v[v]);
         if (STEADY || h >= job.first - L) {
             if (zh >= 0)
-                layer_z(d, psiz, g.psiz_out, zh, ha, hb, hi, h >= job.first && h < job.end);
+                layer_z(d, psiz, g.psiz_out, zh, ph, h >= job.first && h < job.end);
 #pragma unroll
             for (int v = 0; v < V; v++)
                 d[v] = scatter<L>(z2[v], g.w, d[v] * reciprocal(rho_above.v[v] + rho_below.v[v]));
@@ -278,7 +273,7 @@ template <int L, int T, bool LAYERS, bool SOURCE> struct march {
             if (strip && inner)
                 layer_x(x, 0, psix_s, g.psix_s, g.psix_s, r);
             if (zr >= 0)
-                layer_z(d, psiz_s, g.psiz_s, zr, ra, rb, ri, true);
+                layer_z(d, psiz_s, g.psiz_s, zr, pr, true);
             update(r, x, d);
         }
         wx_r = P - wx_r;

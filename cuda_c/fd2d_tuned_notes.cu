@@ -7,7 +7,7 @@
 
 namespace tuned {
 
-static const char *const names[FORMS] = {"strips-256", "strips-512", "tiles-16", "tiles-24", "tiles-32"};
+static const char *const names[FORMS] = {"strips-256", "strips-512", "tiles-32", "tiles-64"};
 
 const char *form_name(form kind) { return names[kind]; }
 
@@ -17,15 +17,15 @@ int find_form(const char *name, form *kind) {
             *kind = (form)n;
             return 0;
         }
-    FAIL("there is no shape \"%.20s\", there are %s, %s, %s, %s and %s", name, names[0], names[1], names[2], names[3],
-         names[4]);
+    FAIL("there is no shape \"%.20s\", there are %s, %s, %s and %s", name, names[0], names[1], names[2], names[3]);
 }
 
 static int make_key(const fd2d_cfg *c, int device, char key[400]) {
     cudaDeviceProp p;
     CUDA_TRY(cudaGetDeviceProperties(&p, device));
-    snprintf(key, 400, "%s, %d x %d cells, half-length %d, layers %d %d %d %d, surface %d, built %s %s", p.name, c->nx,
-             c->nz, c->half_length, c->nleft, c->nright, c->ntop, c->nbottom, c->free_top, __DATE__, __TIME__);
+    snprintf(key, 400, "%s, %d x %d cells, half-length %d, layers %d %d %d %d, surface %d, velocities %d, built %s %s",
+             p.name, c->nx, c->nz, c->half_length, c->nleft, c->nright, c->ntop, c->nbottom, c->free_top, c->velocities,
+             __DATE__, __TIME__);
     return 0;
 }
 

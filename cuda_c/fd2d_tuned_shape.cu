@@ -10,41 +10,51 @@
 namespace tuned {
 
 static constexpr int LEAST_ROWS = 12;   // of a piece
+static constexpr int MOST_DOWN = 60000; // rows of tiles, of the 65535 rows of blocks that CUDA has
 static constexpr int RESERVED = 16;     // blocks that sample receivers while others march
 static constexpr size_t RUNTIME = 1024; // bytes of shared memory a block that CUDA takes for itself
-static constexpr double MARCHES = 8e6;  // cells of a grid from which on shots side by side had better march (H200)
+// Cells of a grid from which on shots side by side had better be done in high tiles, or march (H200).
+static constexpr double HIGH = 1.5e6, MARCHES = 3e7;
 
 // --- kernels ---------------------------------------------------------------------------------------------------------
 
 template <int L, int T> static launch march_of() {
     using S = march_shape<L, T>;
-    return {step_march<L, T>, S::bytes, T, S::W, 0, 0, 32, {}, FORMS};
+    return {.step = step_march<L, T>, .shared = S::bytes, .threads = T, .columns = S::W, .receivers = 32};
 }
 
-template <int L, int R> static launch tile_of() { // two blocks of 32 x 8 threads a processor: registers for their rows
-    using S = tile_shape<L, 32, 8, R>;
-    return {step_tile<L, 32, 8, R, 2>, S::bytes, S::N, S::W, S::H, 0, 8, {}, FORMS};
+template <int L, int R, bool KEEP_V> static launch tile_of() {
+    using S = tile_shape<L, R, KEEP_V>;
+    return {.step = step_tile<L, R, KEEP_V>,
+            .shared = S::bytes,
+            .threads = S::N,
+            .columns = S::W,
+            .rows = S::H,
+            .receivers = 8};
 }
 
-template <int L> static launch launch_of(form kind) {
+template <int L, bool KEEP_V> static launch launch_of(form kind) {
     switch (kind) {
     case MARCH_NARROW:
         return march_of<L, 64>();
     case MARCH_WIDE:
         return march_of<L, 128>();
     case TILE_LOW:
-        return tile_of<L, 2>();
-    case TILE_MIDDLE:
-        return tile_of<L, 3>();
+        return tile_of<L, 2, KEEP_V>();
     default:
-        return tile_of<L, 4>();
+        return tile_of<L, 4, KEEP_V>();
     }
 }
 
-static launch find_kernel(int half_length, form kind) {
-    static launch (*const of[DER_MAX])(form) = {launch_of<1>, launch_of<2>, launch_of<3>, launch_of<4>,
-                                                launch_of<5>, launch_of<6>, launch_of<7>, launch_of<8>};
+template <bool KEEP_V> static launch find_kernel(int half_length, form kind) {
+    static launch (*const of[DER_MAX])(form) = {launch_of<1, KEEP_V>, launch_of<2, KEEP_V>, launch_of<3, KEEP_V>,
+                                                launch_of<4, KEEP_V>, launch_of<5, KEEP_V>, launch_of<6, KEEP_V>,
+                                                launch_of<7, KEEP_V>, launch_of<8, KEEP_V>};
     return of[half_length - 1](kind);
+}
+
+static launch find_kernel(const fd2d_cfg *c, form kind) {
+    return c->velocities ? find_kernel<true>(c->half_length, kind) : find_kernel<false>(c->half_length, kind);
 }
 
 // --- how a grid is cut -----------------------------------------------------------------------------------------------
@@ -78,17 +88,20 @@ static plan cut(const args &g, const launch &l, int slots, const choice &c) {
     return p;
 }
 
-int find_launch(const args &g, int half_length, int device, const choice &c, launch *l, bool *fits) {
+int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c, launch *l, bool *fits) {
     int most = 0, slots = 0;
-    launch found = find_kernel(half_length, c.kind);
+    launch found = find_kernel(cfg, c.kind);
     CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    *fits = (size_t)most >= found.shared;
+    *fits = (size_t)most >= found.shared && (found.rows > 0 || !cfg->velocities); // blocks that march keep none
     if (!*fits)
         return 0;
     CUDA_TRY(cudaFuncSetAttribute(found.step, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)found.shared));
-    if (found.rows > 0)
-        found.work = (g.nx + found.columns - 1) / found.columns * ((g.nz + found.rows - 1) / found.rows);
-    else {
+    if (found.rows > 0) {
+        found.across = (g.nx + found.columns - 1) / found.columns;
+        found.down = (g.nz + found.rows - 1) / found.rows;
+        found.work = found.across * found.down;
+        *fits = found.down <= MOST_DOWN;
+    } else {
         TRY(find_slots(found, device, &slots));
         found.cut = cut(g, found, slots * c.waves - RESERVED, c);
         found.work = count_work(found.cut);
@@ -119,7 +132,7 @@ static int time_step(const stopwatch &w, int n, float *ms) {
     return 0;
 }
 
-static int find_fastest(const args &g, int half_length, int device, const stopwatch &w, launch *l, choice *best) {
+static int find_fastest(const args &g, const fd2d_cfg *cfg, int device, const stopwatch &w, launch *l, choice *best) {
     static const double sides[] = {1.3, 1.6, 1.9};
     const int n = g.nx * (double)g.nz < 2e6 ? 32 : 8;
     float least = INFINITY;
@@ -130,7 +143,7 @@ static int find_fastest(const args &g, int half_length, int device, const stopwa
                     const choice c = {(form)kind, waves, side, 3};
                     bool fits = false;
                     float ms = 0;
-                    TRY(find_launch(g, half_length, device, c, l, &fits));
+                    TRY(find_launch(g, cfg, device, c, l, &fits));
                     if (!fits || (l->rows > 0 && (waves > 1 || side > sides[0])))
                         continue;
                     TRY(time_step(w, n, &ms));
@@ -142,10 +155,10 @@ static int find_fastest(const args &g, int half_length, int device, const stopwa
     return 0;
 }
 
-static int measure(const args &g, int half_length, int device, stopwatch w, launch *l, choice *best) {
+static int measure(const args &g, const fd2d_cfg *cfg, int device, stopwatch w, launch *l, choice *best) {
     CUDA_TRY(cudaEventCreateWithFlags(&w.begin, cudaEventBlockingSync));
     CUDA_TRY(cudaEventCreateWithFlags(&w.end, cudaEventBlockingSync));
-    const int rc = find_fastest(g, half_length, device, w, l, best);
+    const int rc = find_fastest(g, cfg, device, w, l, best);
     cudaEventDestroy(w.begin);
     cudaEventDestroy(w.end);
     return rc;
@@ -163,7 +176,8 @@ static std::mutex guard;
 
 static bool same_work(const fd2d_cfg *a, const fd2d_cfg *b) {
     return a->nx == b->nx && a->nz == b->nz && a->half_length == b->half_length && a->nleft == b->nleft &&
-           a->nright == b->nright && a->ntop == b->ntop && a->nbottom == b->nbottom && a->free_top == b->free_top;
+           a->nright == b->nright && a->ntop == b->ntop && a->nbottom == b->nbottom && a->free_top == b->free_top &&
+           a->velocities == b->velocities;
 }
 
 static bool recall(const fd2d_cfg *c, int device, choice *best) {
@@ -181,13 +195,15 @@ static void remember(const fd2d_cfg *c, int device, const choice &best) {
     remembered[found_so_far++ % REMEMBERED] = {*c, device, best};
 }
 
-// Shots side by side fill the ends of each other's steps: large grids march in one wave, small ones are done in tiles,
-// two of them on a processor.
-static int side_by_side(const args &g, int half_length, int device, choice *c) {
+// Shots side by side fill the ends of each other's steps: it does not matter how many blocks a grid has, but how good
+// they are at what.
+static int side_by_side(const args &g, const fd2d_cfg *cfg, int device, choice *c) {
     int room = 0;
     CUDA_TRY(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
-    const bool two = 2 * (find_kernel(half_length, TILE_MIDDLE).shared + RUNTIME) <= (size_t)room;
-    *c = {(double)g.nx * g.nz >= MARCHES ? MARCH_NARROW : two ? TILE_MIDDLE : TILE_LOW, 1, 1.3, 3};
+    const bool two = 2 * (find_kernel(cfg, TILE_HIGH).shared + RUNTIME) <= (size_t)room;
+    const double cells = (double)g.nx * g.nz;
+    const bool marches = cells >= MARCHES && !cfg->velocities;
+    *c = {marches ? MARCH_NARROW : two && cells >= HIGH ? TILE_HIGH : TILE_LOW, 1, 1.3, 3};
     return 0;
 }
 
@@ -195,27 +211,29 @@ int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t str
                   void *self, launch *l) {
     bool fits = false;
     choice best;
-    TRY(side_by_side(g, c->half_length, device, &best));
+    TRY(side_by_side(g, c, device, &best));
     const bool pinned = c->shape[0] != 0;
     if (pinned) {
         best = {FORMS, 1, 1.6, 3};
         TRY(find_form(c->shape, &best.kind));
     } else if (c->share <= 1 && !recall(c, device, &best)) {
         if (!recall_note(c, device, &best)) {
-            TRY(measure(g, c->half_length, device, {nullptr, nullptr, stream, steps, self}, l, &best));
+            TRY(measure(g, c, device, {nullptr, nullptr, stream, steps, self}, l, &best));
             keep_note(c, device, best);
         }
         remember(c, device, best);
     }
-    TRY(find_launch(g, c->half_length, device, best, l, &fits));
-    REQUIRE(fits || !pinned, "shape=%s does not fit on this GPU: choose another one, or auto", c->shape);
-    if (!fits) { // older GPUs have shared memory for the narrow march only
-        best.kind = MARCH_NARROW;
-        TRY(find_launch(g, c->half_length, device, best, l, &fits));
+    TRY(find_launch(g, c, device, best, l, &fits));
+    REQUIRE(fits || !pinned, "shape=%s does not fit on this GPU%s: choose another one, or auto", c->shape,
+            c->velocities ? ", or keeps no velocities" : "");
+    const form least = c->velocities ? TILE_LOW : MARCH_NARROW; // older GPUs have less shared memory
+    if (!fits) {
+        best.kind = least;
+        TRY(find_launch(g, c, device, best, l, &fits));
     }
     REQUIRE(fits,
             "variant=tuned needs %zu bytes of shared memory a block, more than this GPU has: choose variant=shared",
-            find_kernel(c->half_length, MARCH_NARROW).shared);
+            find_kernel(c, least).shared);
     return 0;
 }
 

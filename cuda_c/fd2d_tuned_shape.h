@@ -6,7 +6,7 @@
 
 namespace tuned {
 
-enum form { MARCH_NARROW, MARCH_WIDE, TILE_LOW, TILE_MIDDLE, TILE_HIGH, FORMS };
+enum form { MARCH_NARROW, MARCH_WIDE, TILE_LOW, TILE_HIGH, FORMS };
 
 // Of a march: the blocks that the GPU holds at once, times `waves`, are shared out; a tile at a side, in a layer, gets
 // `side` times as many pieces; a row in a layer along z counts `weight` times.
@@ -22,6 +22,7 @@ struct launch {
     size_t shared;
     int threads;
     int columns, rows; // a block writes; rows 0: it marches
+    int across, down;  // tiles side by side, one below the other
     int work;          // blocks that compute cells
     int receivers;     // that a warp samples
     plan cut;
@@ -34,8 +35,8 @@ int find_form(const char *name, form *kind);
 bool recall_note(const fd2d_cfg *c, int device, choice *best);
 void keep_note(const fd2d_cfg *c, int device, const choice &best);
 
-// The launch of a choice; `fits` tells whether the GPU has the shared memory for it.
-int find_launch(const args &g, int half_length, int device, const choice &c, launch *l, bool *fits);
+// The launch of a choice; `fits` tells whether there is one for this grid and the GPU has the shared memory for it.
+int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c, launch *l, bool *fits);
 
 // What the handle's configuration asks for by name, else what suits it. One that has the GPU for itself is timed:
 // `steps` queues n steps with the launch in *l, on `stream`. What was found serves later handles that compute the same.

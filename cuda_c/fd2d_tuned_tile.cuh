@@ -3,36 +3,44 @@
 // A block takes a tile of W x H cells and does everything once for it, in shared memory: s with 2L-1 rows and columns
 // around (a cross: div b grad has no corners), then w_x and w_z with L around, then the divergence and the update. A
 // thread has 4 columns of R rows, whose sums along z grow while it goes through the rows.
+//
+// Instructions are as dear as memory here: a block runs through all of them once, and what does not fit the
+// instruction cache is waited for. So margins are wide enough for any tile, no address is clamped, loops have lengths
+// that the compiler knows, and tiles in layers are one code for all sides.
 #pragma once
 
 #include "fd2d_tuned.cuh"
 
 namespace tuned {
 
-template <int L, int TX, int TZ, int R> struct tile_shape {
+constexpr int TX = 16, TZ = 16; // threads of a block along x and z
+
+template <int L, int R, bool KEEP_V> struct tile_shape {
     static constexpr int N = TX * TZ, W = V * TX, H = R * TZ; // threads; columns, rows
     static constexpr int UP = 2 * L - 1;                      // rows of s above and below
     static constexpr int G = (H + UP + TZ - 1) / TZ;          // half rows of w_z of a thread
     static constexpr int P = W + 4 * HALO, PX = W + 2 * HALO; // pitch of s, of w_x
-    __host__ __device__ static int tiles_x(const args &g) { return (g.nx + W - 1) / W; }
-    __host__ __device__ static int tiles(const args &g) { return tiles_x(g) * ((g.nz + H - 1) / H); }
-    static constexpr int ROWS = TZ * G + UP; // of s; those of w_z: TZ * G
-    static constexpr bool STAGED = R <= 3;   // room for e and K in shared memory, with two blocks a processor
-    static constexpr size_t bytes = (ROWS * P + H * PX + TZ * G * W + (STAGED ? 2 * H * W : 0)) * sizeof(float);
+    static constexpr int ROWS = TZ * G + UP;                  // of s; those of w_z: TZ * G
+    static constexpr bool LOW = R <= 2;                       // three blocks a processor, else two
+    static constexpr bool K_STAGED = LOW;                     // room for K too, beside e, in shared memory
+    static_assert(W + 2 * HALO + V <= RIGHT && UP <= ABOVE && H + UP <= BELOW && TZ * G <= BELOW);
+    static constexpr size_t bytes = (ROWS * P + H * PX + TZ * G * W + (K_STAGED + !KEEP_V) * H * W) * sizeof(float);
 };
 
-template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
-    using S = tile_shape<L, TX, TZ, R>;
+template <int L, int R, bool KEEP_V, bool LAYERS> struct tile {
+    using S = tile_shape<L, R, KEEP_V>;
     static constexpr int P = S::P, PX = S::PX, W = S::W, H = S::H, N = S::N, UP = S::UP;
 
     const args &g;
-    const int t, tx, tz, x0, first, c; // thread; where it is; first column and row of the tile; column of mine
+    const unsigned t, tx, tz; // thread; where it is
+    const int x0, first, c;   // first column and row of the tile; column of mine
     float *const s, *const wx, *const wz, *const own;
 
+    // Tiles at the lower end come first, as layers take longest.
     __device__ __forceinline__ tile(const args &args_, float *shared)
-        : g(args_), t(threadIdx.x), tx(t % TX), tz(t / TX), x0(blockIdx.x % S::tiles_x(args_) * W),
-          first(blockIdx.x / S::tiles_x(args_) * H), c(x0 + V * tx), s(shared), wx(s + S::ROWS * P), wz(wx + H * PX),
-          own(wz + TZ * S::G * W) {}
+        : g(args_), t(threadIdx.x), tx(t % TX), tz(t / TX), x0(blockIdx.x * W),
+          first(H * (blockIdx.y > 0 ? blockIdx.y - 1 : args_.down - 1)), c(x0 + V * tx), s(shared), wx(s + S::ROWS * P),
+          wz(wx + H * PX), own(wz + TZ * S::G * W) {}
 
     // No layer, surface or end of the grid touches it.
     __device__ __forceinline__ bool inside() const {
@@ -40,80 +48,107 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
                first + H + L < g.bottom && (!g.free_top || first >= 2 * L);
     }
 
-    __device__ __forceinline__ int column(int i) const { return min(i, (g.nx + 7) & ~3); }
-    __device__ __forceinline__ int strip_column(int i) const {
-        return i < 0 || i >= g.nx ? -1 : i < g.left ? i : i >= g.right ? g.left + i - g.right : -1;
-    }
-    __device__ __forceinline__ int strip_row(int k) const {
-        return k < 0 || k >= g.nz ? -1 : k < g.top ? k : k >= g.bottom ? g.top + k - g.bottom : -1;
-    }
-    __device__ __forceinline__ int image(int k) const { return LAYERS && g.free_top && k < 0 ? -k : k; }
-    __device__ __forceinline__ int below_surface(int h) const { return LAYERS && g.free_top && h < 0 ? -h - 1 : h; }
+    __device__ __forceinline__ ptrdiff_t at(int k, int i) const { return (ptrdiff_t)k * g.pitch + i; }
+    __device__ __forceinline__ int below_surface(int h) const { return g.free_top && h < 0 ? -h - 1 : h; }
 
     // Four numbers of s into row n (from first - UP on) of the tile's.
     __device__ __forceinline__ void fetch(int n, int i) const {
-        const int k = first - UP + n;
-        float *to = s + n * P + 2 * HALO + i;
-        if (LAYERS && g.free_top && k < 0) {
-            quad x = load(g.s_in + (ptrdiff_t)-k * g.pitch + column(x0 + i));
-#pragma unroll
-            for (int v = 0; v < V; v++)
-                x.v[v] = -x.v[v];
-            store(to, x);
-        } else
-            copy(to, g.s_in + (ptrdiff_t)min(k, g.nz) * g.pitch + column(x0 + i));
+        copy(s + n * P + 2 * HALO + i, g.s_in + at(first - UP + n, x0 + i));
     }
+
+    // Column of quad q of those left and right of a row.
+    template <int ALL> __device__ __forceinline__ static int beside(int q) {
+        return V * (q - ALL / 2) + (q < ALL / 2 ? 0 : W);
+    }
+
+    // Of w_x a thread has its cells and then, as far as there are enough of them, a quad left or right of the tile.
+    static constexpr int SIDE = 2 * HALO / V; // of a row
+    static_assert(SIDE * H <= N);
+    __device__ __forceinline__ int row_of_wx(int n) const { return n < R ? tz * R + n : t / SIDE; }
+    __device__ __forceinline__ int column_of_wx(int n) const { return n < R ? V * tx : beside<SIDE>(t % SIDE); }
 
     __device__ __forceinline__ void fetch_all() const {
 #pragma unroll
-        for (int n = tz; n < H + 2 * UP; n += TZ)
-            fetch(n, V * tx);
-        constexpr int SIDE = 4 * HALO / V; // quads left and right of a row
+        for (int m = 0; m < H + 2 * UP; m += TZ)
+            if (m + TZ <= H + 2 * UP || tz + m < H + 2 * UP)
+                fetch(tz + m, V * tx);
+        constexpr int TWICE = 2 * SIDE; // quads left and right of a row
 #pragma unroll
-        for (int n = t; n < SIDE * H; n += N) {
-            const int q = n % SIDE;
-            fetch(UP + n / SIDE, q < SIDE / 2 ? V * (q - SIDE / 2) : W + V * (q - SIDE / 2));
-        }
+        for (int m = 0; m < TWICE * H; m += N)
+            if (m + N <= TWICE * H || t + m < TWICE * H)
+                fetch(UP + (t + m) / TWICE, beside<TWICE>(t % TWICE));
+        if (KEEP_V)
+            fetch_velocities();
         __pipeline_commit();
+    }
+
+    // Velocities of the step before wait where the new ones will be: threads find those that they change.
+    __device__ __forceinline__ void fetch_velocities() const {
+#pragma unroll
+        for (int n = 0; n <= R; n++)
+            if (n < R || t < SIDE * H) {
+                const int r = row_of_wx(n), i = column_of_wx(n);
+                copy(wx + r * PX + HALO + i, g.vx_in + at(first + r, x0 + i));
+            }
+        const int n0 = tz * S::G, h0 = first - L + n0;
+#pragma unroll
+        for (int n = 0; n < S::G; n++)
+            copy(wz + (n0 + n) * W + V * tx, g.vz_in + at(LAYERS ? below_surface(h0 + n) : h0 + n, c));
+    }
+
+    // Rows above the free surface are the image of those below.
+    __device__ __forceinline__ void mirror() const {
+        static_assert(UP <= TZ && UP < H);
+        if (tz < UP) {
+            quad x = load(s + (2 * UP - tz) * P + 2 * HALO + V * tx);
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                x.v[v] = -x.v[v];
+            store(s + tz * P + 2 * HALO + V * tx, x);
+        }
+        __syncthreads();
     }
 
     // --- absorbing layers: memory variables are asked for early, long before they are needed ---
 
     struct psi_along_x {
-        int at; // column of a strip, or -1
+        int at; // column of a strip, or negative
         quad psi;
     };
     struct psi_along_z {
-        int at; // row of a strip, or -1
-        quad psi;
-        float a, b, ik;
+        int at; // row of a strip, or negative
+        quad psi, p;
     };
     struct profile {
         quad a, b, ik;
     };
+    __device__ __forceinline__ static ptrdiff_t offset(int n, int pitch) { // neither is negative: cheaper so
+        return (ptrdiff_t)((size_t)(unsigned)n * (unsigned)pitch);
+    }
+    __device__ __forceinline__ ptrdiff_t at_strip_x(int k, int column) const {
+        return offset(k, g.strip_pitch) + column;
+    }
+    __device__ __forceinline__ ptrdiff_t at_strip_z(int row) const { return offset(row, g.pitch) + c; }
     __device__ __forceinline__ psi_along_x ask_x(const float *from, int k, int i) const {
         psi_along_x m;
-        m.at = LAYERS && k < g.nz ? strip_column(i) : -1;
+        m.at = LAYERS ? strip_column(g, i) : -1;
         if (m.at >= 0)
-            m.psi = load(from + (ptrdiff_t)k * g.strip_pitch + m.at);
+            m.psi = load(from + at_strip_x(k, m.at));
         return m;
     }
-    __device__ __forceinline__ psi_along_z ask_z(const float *from, int k, int first_profile) const {
+    __device__ __forceinline__ psi_along_z ask_z(const float *from, int k, int half) const {
         psi_along_z m;
-        m.at = LAYERS ? strip_row(k) : -1;
+        m.at = LAYERS ? strip_row(g, k) : -1;
         if (m.at >= 0) {
-            const float *p = g.pz + first_profile * g.nz + k;
-            m.a = __ldg(p), m.b = __ldg(p + g.nz), m.ik = __ldg(p + 2 * g.nz);
-            m.psi = load(from + (ptrdiff_t)m.at * g.pitch + column(c));
+            m.p = load_constant(profile_z(g, half, k));
+            m.psi = load(from + at_strip_z(m.at));
         }
         return m;
     }
-    __device__ __forceinline__ profile ask_profile(int first_profile, int i) const {
+    __device__ __forceinline__ profile ask_profile(int half, int i) const {
         profile m;
-        if (LAYERS && strip_column(i) >= 0) {
-            const float *p = g.px + first_profile * g.px_pitch + i;
-            m.a = load_constant(p), m.b = load_constant(p + g.px_pitch), m.ik = load_constant(p + 2 * g.px_pitch);
-        }
+        const float *p = profile_x(g, half, i);
+        m.a = load_constant(p), m.b = load_constant(p + V), m.ik = load_constant(p + 2 * V);
         return m;
     }
 
@@ -125,56 +160,58 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
     __device__ __forceinline__ void layer_z(quad &d, psi_along_z &m) const {
 #pragma unroll
         for (int v = 0; v < V; v++)
-            layer(d.v[v], m.psi.v[v], m.a, m.b, m.ik);
+            layer(d.v[v], m.psi.v[v], m.p.v[0], m.p.v[1], m.p.v[2]);
     }
 
-    __device__ __forceinline__ void put(float *to, const quad &x) const {
-        if (c + V <= g.nx) {
-            store(to, x);
-            return;
-        }
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            if (c + v < g.nx)
-                to[v] = x.v[v];
+    // --- velocities, or what they grow by ---
+
+    __device__ __forceinline__ quad velocity_before(const float *at) const {
+        return KEEP_V ? load(at) : quad{-0.0f, -0.0f, -0.0f, -0.0f};
     }
 
-    // --- velocities ---
+    struct place_of_wx {
+        int r, i; // row and column of the tile
+        quad rho;
+        float beyond;
+        psi_along_x x;
+    };
+    __device__ __forceinline__ place_of_wx ask_wx(int n) const {
+        place_of_wx m;
+        m.r = row_of_wx(n), m.i = column_of_wx(n);
+        const float *right = g.rho + at(first + m.r, x0 + m.i);
+        m.rho = load_constant(right);
+        m.beyond = __ldg(right + V);
+        m.x = ask_x(g.psix_in, first + m.r, x0 + m.i);
+        return m;
+    }
 
-    // w_x of row r of the tile at columns i .. i + 3 of the tile.
-    __device__ __forceinline__ void velocity_x(int r, int i, psi_along_x &a, const profile &p, bool mine) const {
-        const int k = first + r;
-        const float *right = g.rho + (ptrdiff_t)min(k, g.nz + 1) * g.pitch + column(x0 + i);
-        const quad rho = load_constant(right);
-        const float beyond = __ldg(right + V);
-        quad x = along_x<L, true>(s + (UP + r) * P + 2 * HALO + i, g.w);
-        if (a.at >= 0) {
-            layer_x(x, a, p);
+    __device__ __forceinline__ void velocity_x(place_of_wx &m, bool mine) const {
+        quad x = along_x<L, true>(s + (UP + m.r) * P + 2 * HALO + m.i, g.w);
+        if (m.x.at >= 0) {
+            layer_x(x, m.x, ask_profile(1, x0 + m.i));
             if (mine)
-                store(g.psix_out + (ptrdiff_t)k * g.strip_pitch + a.at, a.psi);
+                store(g.psix_out + at_strip_x(first + m.r, m.x.at), m.x.psi);
         }
+        float *to = wx + m.r * PX + HALO + m.i;
+        const quad before = velocity_before(to);
 #pragma unroll
         for (int v = 0; v < V; v++)
-            x.v[v] *= reciprocal(rho.v[v] + (v + 1 < V ? rho.v[v + 1 < V ? v + 1 : 0] : beyond));
-        store(wx + r * PX + HALO + i, x);
+            x.v[v] = fmaf(x.v[v], reciprocal(m.rho.v[v] + (v + 1 < V ? m.rho.v[v + 1 < V ? v + 1 : 0] : m.beyond)),
+                          before.v[v]);
+        store(to, x);
+        if (KEEP_V && mine)
+            store(g.vx_out + at(first + m.r, x0 + m.i), x);
     }
 
     __device__ __forceinline__ void all_velocities_x() const {
-        constexpr int SIDE = 2 * HALO / V; // quads left and right of a row
-        const profile p = ask_profile(3, c);
-        psi_along_x m[R];
+        place_of_wx now = ask_wx(0), next;
 #pragma unroll
-        for (int r = 0; r < R; r++)
-            m[r] = ask_x(g.psix_in, first + tz * R + r, c);
-#pragma unroll
-        for (int r = 0; r < R; r++)
-            velocity_x(tz * R + r, V * tx, m[r], p, true);
-#pragma unroll
-        for (int n = t; n < SIDE * H; n += N) {
-            const int q = n % SIDE, i = q < SIDE / 2 ? V * (q - SIDE / 2) : W + V * (q - SIDE / 2);
-            const profile beside = ask_profile(3, x0 + i);
-            psi_along_x b = ask_x(g.psix_in, first + n / SIDE, x0 + i);
-            velocity_x(n / SIDE, i, b, beside, false);
+        for (int n = 0; n <= R; n++) {
+            if (n < R)
+                next = ask_wx(n + 1);
+            if (n < R || t < SIDE * H)
+                velocity_x(now, n < R);
+            now = next;
         }
     }
 
@@ -205,8 +242,8 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
         densities m;
         const int h0 = first - L + tz * S::G;
 #pragma unroll
-        for (int n = 0; n <= S::G; n++) // above a free surface the image of what is below
-            m.rho[n] = load_constant(g.rho + (ptrdiff_t)min(image(h0 + n), g.nz + 1) * g.pitch + column(c));
+        for (int n = 0; n <= S::G; n++)
+            m.rho[n] = load_constant(g.rho + at(h0 + n, c));
         return m;
     }
 
@@ -217,33 +254,37 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
         psi_along_z a[S::G];
 #pragma unroll
         for (int n = 0; n < S::G; n++)
-            a[n] = ask_z(g.psiz_in, below_surface(h0 + n), 3);
+            a[n] = ask_z(g.psiz_in, below_surface(h0 + n), 1);
         along_z<S::G, P>(s + n0 * P + 2 * HALO + V * tx, g.w, [&](int n, quad &d) {
             const int h = h0 + n;
             if (a[n].at >= 0) {
                 layer_z(d, a[n]);
                 if (h >= first && h < first + H)
-                    put(g.psiz_out + (ptrdiff_t)a[n].at * g.pitch + c, a[n].psi);
+                    store(g.psiz_out + at_strip_z(a[n].at), a[n].psi);
             }
+            float *to = wz + (n0 + n) * W + V * tx;
+            const quad before = velocity_before(to);
 #pragma unroll
             for (int v = 0; v < V; v++)
-                d.v[v] *= reciprocal(m.rho[n].v[v] + m.rho[n + 1].v[v]);
-            store(wz + (n0 + n) * W + V * tx, d);
+                d.v[v] = fmaf(d.v[v], reciprocal(m.rho[n].v[v] + m.rho[n + 1].v[v]), before.v[v]);
+            store(to, d);
+            if (KEEP_V && h >= first && h < first + H)
+                store(g.vz_out + at(h, c), d);
         });
     }
 
     // --- update ---
 
     struct cells { // of a row, as far as they are not in shared memory
-        quad e, kk;
+        quad kk;
         psi_along_x x;
         psi_along_z z;
     };
     __device__ __forceinline__ cells ask(int k) const {
-        const ptrdiff_t at = (ptrdiff_t)min(k, g.nz) * g.pitch + column(c);
+        const ptrdiff_t here = at(k, c);
         cells m;
-        if (!S::STAGED)
-            m.e = load(g.e + at), m.kk = load_constant(g.kk + at);
+        if (!S::K_STAGED)
+            m.kk = load_constant(g.kk + here);
         m.x = ask_x(g.psix_s, k, c), m.z = ask_z(g.psiz_s, k, 0);
         return m;
     }
@@ -252,42 +293,34 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
     __device__ __forceinline__ void stage(float *to, const float *field) const {
 #pragma unroll
         for (int r = 0; r < R; r++)
-            copy(to + (tz * R + r) * W + V * tx,
-                 field + (ptrdiff_t)min(first + tz * R + r, g.nz) * g.pitch + column(c));
+            copy(to + (tz * R + r) * W + V * tx, field + at(first + tz * R + r, c));
     }
 
-    __device__ __forceinline__ void update(int r, quad &d, cells &m, const profile &p, float q) const {
+    // Beyond the grid, where K is 0, this writes the zeros that are there.
+    __device__ __forceinline__ void update(int r, quad &d, cells &m) const {
         const int k = first + r;
-        const ptrdiff_t at = (ptrdiff_t)k * g.pitch + c;
-        if (S::STAGED)
-            m.e = load(own + r * W + V * tx), m.kk = load(own + (H + r) * W + V * tx);
+        if (S::K_STAGED)
+            m.kk = load(own + r * W + V * tx);
+        quad e = KEEP_V ? quad{} : load(own + (S::K_STAGED * H + r) * W + V * tx);
         quad x = along_x<L, false>(wx + r * PX + HALO + V * tx, g.w), now = load(s + (UP + r) * P + 2 * HALO + V * tx);
         if (m.x.at >= 0) {
-            layer_x(x, m.x, p);
-            store(g.psix_s + (ptrdiff_t)k * g.strip_pitch + m.x.at, m.x.psi);
+            layer_x(x, m.x, ask_profile(0, c));
+            store(g.psix_s + at_strip_x(k, m.x.at), m.x.psi);
         }
         if (m.z.at >= 0) {
             layer_z(d, m.z);
-            put(g.psiz_s + (ptrdiff_t)m.z.at * g.pitch + c, m.z.psi);
+            store(g.psiz_s + at_strip_z(m.z.at), m.z.psi);
         }
 #pragma unroll
         for (int v = 0; v < V; v++) {
-            m.e.v[v] = fmaf(m.kk.v[v], divergence(g, x.v[v], d.v[v]), m.e.v[v]);
-            now.v[v] += m.e.v[v];
+            float &grows = KEEP_V ? now.v[v] : e.v[v];
+            grows = fmaf(m.kk.v[v], divergence(g, x.v[v], d.v[v]), grows);
+            if (!KEEP_V)
+                now.v[v] += e.v[v];
         }
-        const box &b = g.source;
-        if (q != 0 && k >= b.k && k < b.k + b.nk)
-#pragma unroll
-            for (int v = 0; v < V; v++)
-                if (c + v >= b.i && c + v < b.i + b.ni)
-                    now.v[v] += b.w[(k - b.k) * b.ni + c + v - b.i] * q;
-        if (!LAYERS) {
-            store(g.e + at, m.e);
-            store(g.s_out + at, now);
-        } else if (k < g.nz) {
-            put(g.e + at, m.e);
-            put(g.s_out + at, now);
-        }
+        if (!KEEP_V)
+            store(g.e + at(k, c), e);
+        store(g.s_out + at(k, c), now);
     }
 
     __device__ __forceinline__ float source_now() const {
@@ -298,41 +331,56 @@ template <int L, int TX, int TZ, int R, bool LAYERS> struct tile {
         return it >= 1 && it <= b.nq ? b.q[it - 1] : 0;
     }
 
+    // Into what this thread has just written.
+    __device__ __forceinline__ void inject() const {
+        const box &b = g.source;
+        const float q = source_now();
+        if (q == 0)
+            return;
+#pragma unroll 1
+        for (int k = max(first + tz * R, b.k); k < min(first + tz * R + R, b.k + b.nk); k++)
+#pragma unroll 1
+            for (int i = max(c, b.i); i < min(c + V, b.i + b.ni); i++)
+                g.s_out[(ptrdiff_t)k * g.pitch + i] += b.w[(k - b.k) * b.ni + i - b.i] * q;
+    }
+
     __device__ __forceinline__ void run() const {
         cells m[R];
         const densities rho = ask_densities();
-        if (S::STAGED)
-            stage(own + H * W, g.kk);
+        if (S::K_STAGED)
+            stage(own, g.kk);
         take_turn(g);
         fetch_all();
-        if (S::STAGED)
-            stage(own, g.e);
+        if (!KEEP_V)
+            stage(own + S::K_STAGED * H * W, g.e);
         __pipeline_commit();
         __pipeline_wait_prior(1);
         __syncthreads();
+        if (LAYERS && g.free_top && first == 0)
+            mirror();
         all_velocities_z(rho);
 #pragma unroll
         for (int r = 0; r < R; r++)
             m[r] = ask(first + tz * R + r);
-        const float q = source_now();
         all_velocities_x();
-        const profile p = ask_profile(0, c);
         __pipeline_wait_prior(0);
         __syncthreads();
-        along_z<R, W>(wz + tz * R * W + V * tx, g.w, [&](int n, quad &d) { update(tz * R + n, d, m[n], p, q); });
+        along_z<R, W>(wz + tz * R * W + V * tx, g.w, [&](int n, quad &d) { update(tz * R + n, d, m[n]); });
     }
 };
 
-template <int L, int TX, int TZ, int R, int BLOCKS>
-__global__ void __launch_bounds__(TX *TZ, BLOCKS) step_tile(const __grid_constant__ args g) {
+template <int L, int R, bool KEEP_V>
+__global__ void __launch_bounds__(TX *TZ, tile_shape<L, R, KEEP_V>::LOW ? 3 : 2)
+    step_tile(const __grid_constant__ args g) {
     extern __shared__ __align__(16) float shared[];
     if (samples(g))
         return;
-    const tile<L, TX, TZ, R, true> now(g, shared);
+    const tile<L, R, KEEP_V, true> now(g, shared);
     if (now.inside())
-        tile<L, TX, TZ, R, false>(g, shared).run();
+        tile<L, R, KEEP_V, false>(g, shared).run();
     else
         now.run();
+    now.inject();
 }
 
 } // namespace tuned

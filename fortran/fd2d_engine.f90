@@ -22,6 +22,7 @@ module fd2d_engine_m
   type :: fd2d_grid_t
     integer :: nx = 0, nz = 0                                 !< nodes, absorbing layers included
     integer :: nleft = 0, nright = 0, ntop = 0, nbottom = 0   !< widths of the absorbing layers [cells]
+    logical :: velocities = .false.                           !< they are recorded or asked for: `tuned` keeps them only then
     integer :: share = 0                                      !< engines that compute on this GPU side by side; 0: this alone
     logical :: free_top = .false.                             !< row 1 is a free surface (then ntop = 0)
     integer :: threads = 0                                    !< 0: as many as there are

@@ -57,6 +57,7 @@ contains
     cfg%nbottom = grid%nbottom
     cfg%free_top = merge(1, 0, grid%free_top)
     cfg%threads = grid%threads
+    cfg%velocities = merge(1, 0, grid%velocities)
     cfg%share = grid%share
     cfg%dx = real(grid%dx, c_float)
     cfg%dz = real(grid%dz, c_float)

@@ -146,6 +146,7 @@ contains
     grid%nz = n(2)
     grid%free_top = scheme%free_top
     grid%threads = scheme%threads
+    grid%velocities = index(scheme%components, 'v') > 0
     grid%share = scheme%share
     grid%shape = scheme%shape
     grid%half_length = scheme%half_length
@@ -159,8 +160,8 @@ contains
   pure logical function SameGrid(a, b)
     type(fd2d_grid_t), intent(in) :: a, b
     SameGrid = a%nx == b%nx .and. a%nz == b%nz .and. a%nleft == b%nleft .and. a%nright == b%nright .and. a%ntop == b%ntop &
-               .and. a%nbottom == b%nbottom .and. (a%free_top .eqv. b%free_top) .and. a%threads == b%threads &
-               .and. a%half_length == b%half_length .and. a%dx == b%dx .and. a%dz == b%dz &
+               .and. a%nbottom == b%nbottom .and. (a%free_top .eqv. b%free_top) .and. (a%velocities .eqv. b%velocities) &
+               .and. a%threads == b%threads .and. a%half_length == b%half_length .and. a%dx == b%dx .and. a%dz == b%dz &
                .and. a%dt == b%dt .and. all(a%w == b%w) .and. a%shape == b%shape
   end function SameGrid
 

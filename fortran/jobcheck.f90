@@ -277,7 +277,7 @@ contains
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
     character(*), parameter :: cure = ': install the CUDA toolkit and run make again, or '
-    if (.not. t%sound('variant,gpn,shape')) return
+    if (.not. t%sound('variant,gpn,shape,components')) return
     if (Holds(t%unbuilt, job%variant)) then
       call t%blame('variant', 'is not in this build, which was made without CUDA (no nvcc was found)'//cure// &
                    'choose auto, fortran or cpu')
@@ -292,6 +292,8 @@ contains
       call t%blame('shape', 'has no effect without GPUs: give gpn=1 or more too')
     else if (job%shape /= 'auto' .and. .not. Holds('auto,tuned', job%variant)) then
       call t%blame('shape', 'has an effect on variant=tuned only, but '//t%said('variant')//': leave it out')
+    else if (index(job%shape, 'strips') == 1 .and. index(job%components, 'v') > 0) then
+      call t%blame('shape', 'keeps no velocities, but '//t%said('components')//': choose tiles-32, tiles-64 or auto')
     end if
     if (job%gpn > 0 .or. .not. t%sound('ranks_per_gpu,shots_per_gpu')) return
     if (job%ranks_per_gpu > 1) call t%blame('ranks_per_gpu', 'has no effect without GPUs: give gpn=1 or more too')

@@ -23,6 +23,7 @@ module fd2d_c
     integer(c_int) :: nleft, nright, ntop, nbottom    !< widths of the absorbing layers [cells], 0 = none
     integer(c_int) :: free_top                        !< 1: row 0 is a free surface (then ntop = 0)
     integer(c_int) :: threads                         !< 0: as many as OpenMP gives
+    integer(c_int) :: velocities                      !< 1: vx, vz will be recorded or asked for; `tuned` keeps them only then
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
     real(c_float) :: dx, dz, dt
     real(c_float) :: w(8)

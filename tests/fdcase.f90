@@ -15,7 +15,7 @@ module fdcase_m
   implicit none
   private
   public :: case_t, result_t, CaseNew, CaseSource, CaseHandle, CaseSteps, CaseResult, CaseNative, CaseFortran
-  public :: CasePoints, TracesDiffer, SigmaDiffers, CountDifferent, kinds_of_layers, LayerName
+  public :: CaseSigmaOnly, CasePoints, TracesDiffer, SigmaDiffers, CountDifferent, kinds_of_layers, LayerName
 
   integer, parameter :: kinds_of_layers = 8
   real(dp), parameter :: dx = 10, dz = 7.5_dp
@@ -28,7 +28,7 @@ module fdcase_m
     integer, allocatable :: si(:), sk(:)                                  !< source cells, from 1
     integer, allocatable :: start(:), field(:), ri(:), rk(:)              !< receivers, from 1, as in fd2d_engine.f90
     integer :: nt = 0
-    integer :: width = 0                                                  !< of blocks, for fd2d_tune; 0 = as chosen
+    integer :: width = 0, rows = 0                                        !< of blocks, for fd2d_tune; 0 = as chosen
   end type case_t
 
   type :: result_t
@@ -76,6 +76,7 @@ contains
       g%dt = real(c%dt, c_float)
       g%w = real(c%w, c_float)
       g%threads = 0
+      g%velocities = 1
       g%share = 0
       call SetLayers(g, layers)
       allocate (c%px(nx, 6), c%pz(nz, 6))
@@ -166,6 +167,13 @@ contains
     c%rw = [(real(0.2_dp + 0.1_dp*modulo(3*n, 7), sp), n=1, size(c%ri))]
   end subroutine SetReceivers
 
+  !> The same with receivers of sigma only: `tuned` then keeps no velocities.
+  pure subroutine CaseSigmaOnly(c)
+    type(case_t), intent(inout) :: c
+    c%field = field_sigma
+    c%cfg%velocities = 0
+  end subroutine CaseSigmaOnly
+
   pure integer function InGrid(n, most)
     integer, intent(in) :: n, most
     InGrid = min(max(n, 1), most)
@@ -183,7 +191,7 @@ contains
       call FailFromC(1, error)
       return
     end if
-    if (c%width > 0 .and. variant == 'tuned') call FailFromC(fd2d_tune(h, CString(''), c%width, 0, 0), error)
+    if (c%width > 0 .and. variant == 'tuned') call FailFromC(fd2d_tune(h, CString(''), c%width, 0, c%rows), error)
     if (.not. allocated(error)) call FailFromC(fd2d_model(h, c%kappa, c%rho), error)
     if (.not. allocated(error)) call FailFromC(fd2d_pml(h, c%px, c%pz), error)
     call CasePoints(h, c, error)

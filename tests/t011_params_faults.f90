@@ -178,9 +178,10 @@ contains
     call RefusedIn([character(20) :: 'variant=fortran', 'gpn=4'], '', 'give variant=auto, or gpn=0')
     call RefusedIn([character(20) :: 'ranks_per_gpu=2'], '', 'ranks_per_gpu = 2 ranks (command line) has no effect without GPUs')
     call RefusedIn([character(20) :: 'shots_per_gpu=2'], '', 'shots_per_gpu = 2 shots (command line) has no effect without GPUs')
-    call RefusedIn([character(20) :: 'shape=tiles-24'], '', 'shape = tiles-24 (command line) has no effect without GPUs')
-    call RefusedIn([character(20) :: 'shape=tiles-24', 'variant=global', 'gpn=1'], '', 'has an effect on variant=tuned only')
+    call RefusedIn([character(20) :: 'shape=tiles-32'], '', 'shape = tiles-32 (command line) has no effect without GPUs')
+    call RefusedIn([character(20) :: 'shape=tiles-32', 'variant=global', 'gpn=1'], '', 'has an effect on variant=tuned only')
     call RefusedIn([character(20) :: 'shape=tiles-25', 'gpn=1'], '', 'shape = tiles-25')
+    call RefusedIn([character(20) :: 'shape=strips-256', 'gpn=1', 'components=p,vz'], '', 'keeps no velocities, but components = p,vz')
     call RefusedIn([character(20) :: 'variant=global', 'gpn=1'], 'global', 'variant = global (command line) is not in this build')
     call RefusedIn([character(20) :: 'variant=global', 'gpn=1'], 'global', 'choose auto, fortran or cpu')
   end subroutine Builds

@@ -7,7 +7,7 @@
 program t241_fd2d_gpu
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
-  use fdcase_m, only: case_t, CaseFortran, CaseNative, CaseNew, CountDifferent, kinds_of_layers, LayerName, result_t, &
+  use fdcase_m, only: case_t, CaseFortran, CaseNative, CaseNew, CaseSigmaOnly, CountDifferent, kinds_of_layers, LayerName, result_t, &
                       SigmaDiffers, TracesDiffer
   use fd2d_variants_m, only: fd2d_variants
   use gpu_m, only: GpuAsked
@@ -18,7 +18,8 @@ program t241_fd2d_gpu
   real(dp), parameter :: bound = 1.0e-5_dp
   integer, parameter :: sizes(2, 10) = reshape([61, 47, 257, 130, 300, 97, 33, 500, 245, 64, 9, 7, 1, 17, 19, 1, 1, 1, 5, 23], [2, 10])
   integer, parameter :: small_sizes(2, 3) = reshape([61, 47, 257, 33, 9, 7], [2, 3]), large(2, 1) = reshape([1021, 503], [2, 1])
-  integer, parameter :: widths(4) = [0, 128, 256, 512]
+  !> Width and rows of the blocks of tuned, each in its turn, 0 = as it chooses; blocks that march keep no velocities.
+  integer, parameter :: blocks(2, 5) = reshape([0, 0, 64, 32, 64, 64, 256, 0, 512, 0], [2, 5])
 
   !> What a variant did on the grids of one claim.
   type :: score_t
@@ -67,11 +68,14 @@ contains
     type(score_t) :: score(size(variants))
     type(case_t) :: c
     type(result_t) :: reference, cpu, r
-    integer :: n, v
+    integer :: n, v, b
     do n = 1, size(grids, 2)
       call CaseNew(c, grids(1, n), grids(2, n), half_length, layers, merge(nt, min(nt, 50), minval(grids(:, n)) > 25), error)
       if (small) c%cfg%share = 2                         ! spares the search for the fastest shape of blocks
-      c%width = widths(1 + mod(n + layers, size(widths))) ! of tuned: each takes its turn, and the one it chooses
+      b = mod(n + layers, 8)
+      if (b >= 3) call CaseSigmaOnly(c)
+      c%width = blocks(1, merge(b + 1, b - 2, b < 3))
+      c%rows = blocks(2, merge(b + 1, b - 2, b < 3))
       if (.not. allocated(error)) call CaseFortran(c, reference, error)
       if (.not. allocated(error)) call CaseNative('cpu', c, c%nt, cpu, error)
       do v = 1, size(variants)
