@@ -13,7 +13,7 @@ module earth_m
   use modelnc_m, only: NetcdfRead3d
   use modelraw_m, only: RawRead3d
   use params_m, only: job_t
-  use samples_m, only: samples_t, UnitFactor
+  use samples_m, only: samples_t, SamplesDoubt, UnitFactor
   use seal_m, only: seal_t, SealMake
   use text_m, only: Lower, Str
   implicit none
@@ -33,6 +33,7 @@ module earth_m
     real(dp) :: qmin = 0                      !< smallest quality factor, 0 without attenuation
     character(16) :: hash = ''
     character(:), allocatable :: sources
+    character(:), allocatable :: doubts       !< that raw files were read rightly, a line each; '' if none
     type(seal_t) :: seal(3)                   !< of vp and vs, rho and rho, qp and qs
   end type earth_t
 
@@ -47,6 +48,7 @@ contains
     type(earth_t), intent(inout) :: earth
     type(error_t), allocatable, intent(inout) :: error
     earth = earth_t()
+    earth%doubts = ''
     if (job%layers /= '') then
       call LayersRead(job%layers, earth%layers, error)
       if (allocated(error)) return
@@ -174,6 +176,7 @@ contains
     earth%x0 = x0
     if (earth%sources /= '') earth%sources = earth%sources//'; '
     earth%sources = earth%sources//what//': '//path
+    call SamplesDoubt(s, earth%doubts)
   end subroutine OneVolume
 
   !> Finite, in the range of what they are; then in SI units. 0 is air, a fluid, or no attenuation.

@@ -11,7 +11,7 @@ module model_m
   use modelraw_m, only: RawRead
   use params_m, only: job_t
   use regrid_m, only: axis_t, Regrid, RegridAxis, RegridEffective
-  use samples_m, only: samples_t, SamplesAllocate, SamplesCheck
+  use samples_m, only: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt
   use seal_m, only: seal_t, SealCheck, SealMake
   use shot_m, only: shot_t
   use text_m, only: Lower, Str
@@ -31,6 +31,7 @@ module model_m
     character(16) :: hash = ''                !< of values and geometry, hexadecimal
     type(seal_t) :: seal                      !< checksums of vp and rho as they were read
     character(:), allocatable :: sources      !< where velocity and density came from, for the record
+    character(:), allocatable :: doubts       !< that raw files were read rightly, a line each; '' if none
     type(earth_t) :: earth                    !< of a 3D job; above only ranges, hash and sources then
   end type model_t
 
@@ -65,8 +66,10 @@ contains
     model%z0 = vp%z0
     call move_alloc(vp%a, model%vp)
     model%sources = 'vp: '//job%vp//' ['//vp%unit//']'
+    call SamplesDoubt(vp, model%doubts)
     if (job%rho /= '') then
       call ReadSamples(job, 'density', job%rho, rho, error)
+      call SamplesDoubt(rho, model%doubts)
       call FitDensity(job, rho, model, error)
       if (.not. allocated(error)) model%sources = model%sources//'; rho: '//job%rho//' ['//rho%unit//']'
     else
@@ -87,6 +90,7 @@ contains
     model%rhomax = model%earth%rhomax
     model%hash = model%earth%hash
     model%sources = model%earth%sources
+    model%doubts = model%earth%doubts
   end subroutine Read3d
 
   subroutine ReadSamples(job, what, path, s, error)

@@ -6,6 +6,7 @@ module modelraw_m
   use iso_c_binding, only: c_char, c_long_long
   use kinds_m, only: dp, i8, sp
   use params_m, only: job_t
+  use rawlines_m, only: RawLinesDoubt
   use samples_m, only: Plausible, samples_t, SamplesAllocate
   use text_m, only: CString, Str
   implicit none
@@ -32,7 +33,21 @@ contains
     call ReadOrdered(s, width, swap, job%model_order == 'zfast', error)
     if (allocated(error)) return
     if (.not. Plausible(s)) call CheckOrder(job, s, width, swap, error)
+    if (.not. allocated(error)) call CheckLines(job, s%a, [s%nx, 1, s%nz], &
+                                               merge([2, 3, 1], [1, 3, 2], job%model_order == 'zfast'), s)
   end subroutine RawRead
+
+  !> Doubts that the axes are as declared.
+  subroutine CheckLines(job, a, n, of, s)
+    type(job_t), intent(in) :: job
+    real(sp), intent(in) :: a(:, :)
+    integer, intent(in) :: n(3), of(3)
+    type(samples_t), intent(inout) :: s
+    s%doubt = RawLinesDoubt(a, n, of)
+    if (s%doubt /= '') s%doubt = 'the axes of the '//s%what//" model '"//s%file//"' seem to be mixed up: "//s%doubt// &
+      '; look at model_nx'//trim(merge(', model_ny', '          ', n(2) > 1))//', model_nz and model_order ('//Str(n(1))// &
+      trim(merge(', '//Str(n(2)), repeat(' ', 2 + len(Str(n(2)))), n(2) > 1))//', '//Str(n(3))//' and '//job%model_order//')'
+  end subroutine CheckLines
 
   !> Shape and spacing as the job declares them.
   subroutine Declared(job, s, error)
@@ -154,7 +169,7 @@ contains
   subroutine RawRead3d(job, format, s, a, error)
     type(job_t), intent(in) :: job
     character(*), intent(in) :: format
-    type(samples_t), intent(in) :: s
+    type(samples_t), intent(inout) :: s
     real(sp), allocatable, intent(out) :: a(:, :)
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: plane(:, :)
@@ -188,6 +203,7 @@ contains
         end do
       end do
     end do
+    if (.not. allocated(error)) call CheckLines(job, a, n, of, s)
   end subroutine RawRead3d
 
 end module modelraw_m

@@ -7,7 +7,7 @@ module samples_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: samples_t, SamplesAllocate, SamplesCheck, UnitFactor, Plausible
+  public :: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt, UnitFactor, Plausible
 
   !> Sample (1, 1) is at (x0, z0); x runs fastest.
   type :: samples_t
@@ -15,6 +15,7 @@ module samples_m
     character(:), allocatable :: file
     character(:), allocatable :: unit         !< as declared for the file
     character(:), allocatable :: cure         !< what to do if that unit is wrong, e.g. 'set vp_unit='
+    character(:), allocatable :: doubt        !< of a raw file: that its axes are as the job says; '' if none
     integer :: nx = 0, nz = 0
     real(dp) :: dx = 0, dz = 0, x0 = 0, z0 = 0    !< [m]
     real(sp), allocatable :: a(:, :)          !< (nx, nz); [m/s] or [kg/m3] after SamplesCheck
@@ -36,6 +37,16 @@ contains
     r = density
     if (what == 'velocity') r = velocity
   end function RangeOf
+
+  !> Adds the doubt about s, if there is one, to those about others, a line each.
+  pure subroutine SamplesDoubt(s, doubts)
+    type(samples_t), intent(in) :: s
+    character(:), allocatable, intent(inout) :: doubts
+    if (.not. allocated(doubts)) doubts = ''
+    if (.not. allocated(s%doubt)) return
+    if (doubts /= '' .and. s%doubt /= '') doubts = doubts//new_line('a')
+    doubts = doubts//s%doubt
+  end subroutine SamplesDoubt
 
   !> Factor from a unit to m/s or kg/m3; 0 if the unit is not one of `what`.
   pure real(dp) function UnitFactor(what, unit) result(factor)
