@@ -69,6 +69,7 @@ contains
       if (.not. allocated(error)) call HeedContrasts(prospect, dx, dz, error)
     end if
     if (allocated(error)) return
+    if (prospect%model%doubts /= '') call Warn(prospect%scheme, prospect%model%doubts)
     call CheckShots(prospect, error)
     if (job%three_d .and. .not. allocated(error)) call Fd3dCheckStrength(prospect%scheme, error)
     if (.not. allocated(error)) call CheckSize(prospect, error)
@@ -82,27 +83,12 @@ contains
     type(prospect_t), intent(inout) :: prospect
     real(dp), intent(in) :: dx, dz
     type(error_t), allocatable, intent(inout) :: error
-    real(dp), parameter :: cells_most = 2.0e7_dp        ! of larger models each shot looks at its own window only
-    type(error_t), allocatable :: outside               ! told with the other faults of the geometry
     type(job_t) :: job
-    type(shot_t) :: shot
-    type(window_t) :: window
-    type(fd2d_grid_t) :: grid
     real(dp) :: limit
     character(:), allocatable :: text
     associate (s => prospect%scheme, m => prospect%model)
-      if ((m%nx*m%dx/dx)*(m%nz*m%dz/dz) > cells_most) return
-      job = prospect%job
-      job%aperture = -1
-      call KeymapShot(prospect%keymap, 1, shot)
-      if (m%rhomax > 4*m%rhomin) call ModelWindow(m, job, shot, dx, dz, window, outside)
-      if (allocated(outside) .or. .not. allocated(window%rho)) return
-      grid%half_length = s%half_length
-      grid%dx = dx
-      grid%dz = dz
-      grid%dt = s%dt
-      grid%w = s%w
-      limit = 0.98_dp*StabilityStep(window%rho*window%vp**2, window%rho, grid)   ! each shot's own window is looked at again
+      if (m%rhomax <= 4*m%rhomin) return
+      limit = 0.98_dp*StableStep(prospect, dx, dz)       ! each shot's own window is looked at again
       if (s%dt <= limit) return
       text = 'the density contrasts of the model (from '//Str(m%rhomin, 4)//' to '//Str(m%rhomax, 4)//' kg/m3) '
       if (prospect%job%dt > 0) then
@@ -119,6 +105,42 @@ contains
       s%warnings = text
     end associate
   end subroutine HeedContrasts
+
+  !> The largest stable step [s] of the model, seen strip by strip; huge if that of the velocities will do.
+  real(dp) function StableStep(prospect, dx, dz) result(limit)
+    type(prospect_t), intent(in) :: prospect
+    real(dp), intent(in) :: dx, dz
+    real(dp), parameter :: cells = 4.0e6_dp              ! of a strip
+    type(error_t), allocatable :: outside                ! told with the other faults of the geometry
+    type(job_t) :: job
+    type(shot_t) :: shot
+    type(window_t) :: window
+    type(fd2d_grid_t) :: grid
+    real(dp) :: width
+    integer :: strips, i
+    limit = huge(limit)
+    associate (s => prospect%scheme, m => prospect%model)
+      strips = 1 + int((m%nx*m%dx/dx)*(m%nz*m%dz/dz)/cells)
+      width = (m%nx - 1)*m%dx/strips
+      call KeymapShot(prospect%keymap, 1, shot)
+      job = prospect%job
+      job%aperture = 0.5_dp*width + 16*dx                ! strips overlap by what differentiators reach
+      grid%half_length = s%half_length
+      grid%dx = dx
+      grid%dz = dz
+      grid%dt = s%dt
+      grid%w = s%w
+      do i = 1, strips
+        shot%sx = m%x0 + (i - 0.5_dp)*width
+        shot%rx = [shot%sx]
+        shot%rz = [shot%sz]
+        call ModelWindow(m, job, shot, dx, dz, window, outside)
+        if (allocated(outside)) return
+        limit = min(limit, StabilityStep(window%rho*window%vp**2, window%rho, grid))
+        grid%dt = min(grid%dt, limit)                    ! what is stable then needs no closer look
+      end do
+    end associate
+  end function StableStep
 
   !> The fastest wave [m/s]: with attenuation that of very high frequencies, faster than the model's.
   real(dp) function Fastest(prospect, error) result(v)
