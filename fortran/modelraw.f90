@@ -1,5 +1,6 @@
 !> Raw models: float32 or float64 without a header; shape, order, spacing and byte order come from the job.
 module modelraw_m
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
   use error_m, only: error_t, Fail, FailFromC
   use files_c, only: file_read_bytes, file_read_floats
   use files_m, only: FileSize
@@ -37,13 +38,14 @@ contains
                                                merge([2, 3, 1], [1, 3, 2], job%model_order == 'zfast'), s)
   end subroutine RawRead
 
-  !> Doubts that the axes are as declared.
+  !> Doubts that the axes are as declared; none where there are numbers that others refuse.
   subroutine CheckLines(job, a, n, of, s)
     type(job_t), intent(in) :: job
     real(sp), intent(in) :: a(:, :)
     integer, intent(in) :: n(3), of(3)
     type(samples_t), intent(inout) :: s
-    s%doubt = RawLinesDoubt(a, n, of)
+    s%doubt = ''
+    if (all(ieee_is_finite(a))) s%doubt = RawLinesDoubt(a, n, of)
     if (s%doubt /= '') s%doubt = 'the axes of the '//s%what//" model '"//s%file//"' seem to be mixed up: "//s%doubt// &
       '; look at model_nx'//trim(merge(', model_ny', '          ', n(2) > 1))//', model_nz and model_order ('//Str(n(1))// &
       trim(merge(', '//Str(n(2)), repeat(' ', 2 + len(Str(n(2)))), n(2) > 1))//', '//Str(n(3))//' and '//job%model_order//')'
