@@ -195,8 +195,8 @@ static void remember(const fd2d_cfg *c, int device, const choice &best) {
     remembered[found_so_far++ % REMEMBERED] = {*c, device, best};
 }
 
-// Shots side by side fill the ends of each other's steps: it does not matter how many blocks a grid has, but how good
-// they are at what.
+// Shots side by side fill the ends of each other's steps: what counts is how many cells a second blocks do on a GPU
+// that is full, not how many blocks a grid has.
 static int side_by_side(const args &g, const fd2d_cfg *cfg, int device, choice *c) {
     int room = 0;
     CUDA_TRY(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));

@@ -277,7 +277,7 @@ contains
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
     character(*), parameter :: cure = ': install the CUDA toolkit and run make again, or '
-    if (.not. t%sound('variant,gpn,shape,components')) return
+    if (.not. t%sound('variant,gpn,shape')) return
     if (Holds(t%unbuilt, job%variant)) then
       call t%blame('variant', 'is not in this build, which was made without CUDA (no nvcc was found)'//cure// &
                    'choose auto, fortran or cpu')

@@ -44,11 +44,16 @@ contains
     real(sp), intent(in) :: a(:, :)
     integer, intent(in) :: n(3), of(3)
     type(samples_t), intent(inout) :: s
+    character(:), allocatable :: names, sizes
     s%doubt = ''
     if (all(ieee_is_finite(a))) s%doubt = RawLinesDoubt(a, n, of)
-    if (s%doubt /= '') s%doubt = 'the axes of the '//s%what//" model '"//s%file//"' seem to be mixed up: "//s%doubt// &
-      '; look at model_nx'//trim(merge(', model_ny', '          ', n(2) > 1))//', model_nz and model_order ('//Str(n(1))// &
-      trim(merge(', '//Str(n(2)), repeat(' ', 2 + len(Str(n(2)))), n(2) > 1))//', '//Str(n(3))//' and '//job%model_order//')'
+    if (s%doubt == '') return
+    names = 'model_nx, '
+    sizes = Str(n(1))//', '
+    if (n(2) > 1) names = names//'model_ny, '
+    if (n(2) > 1) sizes = sizes//Str(n(2))//', '
+    s%doubt = 'the axes of the '//s%what//" model '"//s%file//"' seem to be mixed up: "//s%doubt//'; look at '//names// &
+              'model_nz and model_order ('//sizes//Str(n(3))//' and '//job%model_order//')'
   end subroutine CheckLines
 
   !> Shape and spacing as the job declares them.

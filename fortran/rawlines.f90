@@ -46,7 +46,7 @@ contains
   pure logical function Mixed(a, n, of, stride, declared, other)
     real(sp), intent(in) :: a(:, :)
     integer, intent(in) :: n(3), of(3), stride, declared, other
-    real(dp) :: expected, elsewhere, mean
+    real(dp) :: expected, elsewhere, mean, change
     integer(i8) :: blocks
     integer :: found, large
     Mixed = .false.
@@ -54,16 +54,16 @@ contains
     if (declared == other .or. other < 2 .or. declared < 2) return
     call Changes(a, n, of, stride, blocks, declared, [other], 0.0_dp, expected, mean, found, large)
     call Changes(a, n, of, stride, blocks, 1, [declared, other], 0.0_dp, elsewhere, mean, found, large)
-    elsewhere = max(clear*expected, clear*elsewhere, noticed*mean)
-    call Changes(a, n, of, stride, blocks, other, [declared], elsewhere, expected, mean, found, large)
+    call Changes(a, n, of, stride, blocks, other, [declared], max(clear*expected, clear*elsewhere, noticed*mean), change, mean, &
+                 found, large)
     Mixed = found >= jumps_least .and. 2*large > found
   end function Mixed
 
-  !> Changes from one block to the next where a multiple of `period` of them have passed, but of none of `not`: how many were found,
-  !> and of them larger than `much`; their mean, and that of the numbers.
-  pure subroutine Changes(a, n, of, stride, blocks, period, not, much, change, mean, found, large)
+  !> Changes from one block to the next where a multiple of `period` of them have passed, but of none of `except`: how many were
+  !> found, and of them larger than `much`; their mean, and that of the numbers.
+  pure subroutine Changes(a, n, of, stride, blocks, period, except, much, change, mean, found, large)
     real(sp), intent(in) :: a(:, :)
-    integer, intent(in) :: n(3), of(3), stride, period, not(:)
+    integer, intent(in) :: n(3), of(3), stride, period, except(:)
     integer(i8), intent(in) :: blocks
     real(dp), intent(in) :: much
     real(dp), intent(out) :: change, mean
@@ -78,7 +78,7 @@ contains
     step = max(1_i8, (blocks - 1)/(period*int(looks, i8)))
     do k = 1, int((blocks - 1)/(step*period))
       block = period*(k*step - mod(int(k*7919, i8), step))      ! not at equal distances, as other things may be so too
-      if (any(mod(block, int(not, i8)) == 0)) cycle
+      if (any(mod(block, int(except, i8)) == 0)) cycle
       q = mod(k*7919, stride)
       d = abs(Number(a, n, of, block*stride + q) - Number(a, n, of, (block - 1)*stride + q))
       found = found + 1
