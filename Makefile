@@ -73,6 +73,7 @@ FTESTS := $(patsubst tests/%.f90,$(B)/tests/%,$(wildcard tests/t*.f90))
 THELP  := $(patsubst tests/%.f90,$(B)/tests/%.o,$(filter-out tests/t%.f90,$(wildcard tests/*.f90)))
 CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
 GPU_TESTS := t240 t241 t242 t243 t244 t252 t432 t433 t670 t671 t672 t673 t674 t675
+GPU_FAULT := $(if $(CUDA),$(B)/tests/gpufault.so)
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu $(B)/bench/fd3d_ladder_gpu)
 
 .PHONY: all demo demo3d test test-gpu soak bench bench-gpu fuzz lint help install clean
@@ -136,8 +137,8 @@ install:  ## install programs and tools below PREFIX (default /usr/local)
 	@tools/install '$(B)' '$(DESTDIR)$(PREFIX)'
 
 programs: $(BIN)
-tests: $(BIN) $(FTESTS) $(CTESTS)
-gpu-tests: $(foreach t,$(GPU_TESTS),$(filter $(B)/tests/$t%,$(FTESTS))) $(if $(NC_CONFIG),$(BIN))
+tests: $(BIN) $(FTESTS) $(CTESTS) $(GPU_FAULT)
+gpu-tests: $(foreach t,$(GPU_TESTS),$(filter $(B)/tests/$t%,$(FTESTS))) $(if $(NC_CONFIG),$(BIN)) $(GPU_FAULT)
 gpu-bench: $(GPU_BENCH)
 show-demo: $(BIN)
 	@tools/demo '$(B)'
@@ -205,6 +206,12 @@ $(B)/tests/libhelp.a: $(THELP)
 $(B)/tests/t%: $(B)/tests/t%.o $(KEEP) $(B)/tests/libhelp.a $(LIB)
 	@echo '  link     $@'
 	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
+
+# Jobs under test have it preloaded.
+$(B)/tests/gpufault.so: tests/gpufault.c
+	@mkdir -p $(@D)
+	@echo '  link     $@'
+	@$(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl
 
 # libFuzzer comes with clang; what it is to look into is compiled by gcc and gfortran.
 LIBFUZZER = $(shell clang -print-file-name=libclang_rt.fuzzer-$(shell uname -m).a 2>/dev/null)

@@ -1,40 +1,19 @@
 // The `tuned` variant: one launch a step, velocities eliminated where nobody asks for them; the step itself is told in
-// fd2d_tuned.cuh. Here: memory, medium, layers, points, and how steps follow each other.
+// fd2d_tuned.cuh. Here: memory, points, and how steps follow each other.
 //
-// Two copies of s (read one, write the other), of velocities and of psi of grad s; steps come in pairs, so that a graph
-// of pairs serves all chunks and s is always in the first copy at the end of a chunk; an odd step is followed by a copy
-// back.
+// Steps come in pairs, so that a graph of pairs serves all chunks and what the next one reads is always in the first
+// copies at the end of a chunk; an odd step is followed by a copy back.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
-#include "fd2d_tuned_shape.h"
+#include "fd2d_tuned.h"
 
 using namespace tuned;
 
-static constexpr int BLOCK = 256, SLAB = 1 << 20;          // threads of simple kernels; numbers of a piece of the model
+static constexpr int SLAB = 1 << 20;                       // numbers of a piece of the model
 static constexpr int SAMPLERS = 256, MOST_SAMPLERS = 4096; // threads that sample receivers; blocks of a step that do
-
-struct own_t {
-    fd2d_gpu_queue queue;
-    fd2d_gpu_points points;
-    args g;
-    launch now;
-    size_t room_box;
-    float *s[2], *e, *vx[2], *vz[2], *kk, *rho, *psix[2], *psix_s, *psiz[2], *psiz_s, *px, *pz, *slab, *box_w;
-    int *second;      // steps after the first of a pair
-    ptrdiff_t origin; // of cell (0,0) in the padded arrays
-    size_t count, psix_count, psiz_count;
-    int slab_rows; // of the model at a time
-    int close;     // steps may follow closely, here
-    int alone;     // no shots beside this one
-    size_t counted;
-};
-
-#define NO_VELOCITIES "variant=tuned keeps velocities only where its configuration says so: set `velocities` in it"
-
-static own_t *own(fd2d *fd) { return (own_t *)fd->own; }
 
 static void count_bytes(fd2d *fd) {
     own_t *o = own(fd);
@@ -184,108 +163,6 @@ static int need(const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes) {
     return 0;
 }
 
-// --- medium and layers -----------------------------------------------------------------------------------------------
-
-// Rows k0 .. of kk and rho from kappa(nx,rows) and rho(nx,rows); the edge of rho once more beyond the last column and
-// row.
-static __global__ void __launch_bounds__(BLOCK)
-    set_medium(int nx, int nz, int k0, const float *kappa, const float *from, double tx, int free_top, ptrdiff_t pitch,
-               float *kk, float *rho) {
-    const int i = blockIdx.x * BLOCK + threadIdx.x, k = k0 + (int)blockIdx.y;
-    if (i >= nx)
-        return;
-    const ptrdiff_t at = (ptrdiff_t)blockIdx.y * nx + i, to = k * pitch + i;
-    const float r = from[at];
-    kk[to] = free_top && k == 0 ? 0.0f : (float)(tx * kappa[at]);
-    rho[to] = r;
-    if (i == nx - 1)
-        rho[to + 1] = r;
-    if (k == nz - 1)
-        rho[to + pitch] = r;
-    if (free_top && k > 0 && k <= ABOVE) // the image above the surface
-        rho[i - k * pitch] = r;
-    if (free_top && k == nz - 1 && nz <= ABOVE)
-        rho[i - nz * pitch] = r;
-}
-
-// kk from K dt/dx, as all variants have it, to 2 K dt^2/dx^2, so that its product with the reciprocals that the step
-// takes is that with the buoyancies of fd2d_coefficients, in the mean of the sides of a cell: a last bit that all of a
-// layer has in common would make waves arrive sooner or later, 1e-5 of a trace after some thousand steps.
-static __global__ void __launch_bounds__(BLOCK)
-    match_medium(int nx, int nz, ptrdiff_t pitch, double tx, double tz, float *kk, const float *rho) {
-    const int i = blockIdx.x * BLOCK + threadIdx.x;
-    if (i >= nx)
-        return;
-    for (int k = blockIdx.y; k < nz; k += gridDim.y) {
-        const ptrdiff_t at = k * pitch + i, beside[4] = {-1, 1, -pitch, pitch};
-        const bool there[4] = {i > 0, true, k > 0, true}; // after the last ones stands the edge once more
-        double sum = 0;
-        int n = 0;
-        for (int side = 0; side < 4; side++) {
-            if (!there[side])
-                continue;
-            const float other = rho[at + beside[side]];
-            const double t = side < 2 ? tx : tz, buoyancy = (float)(t / (0.5 * ((double)rho[at] + other)));
-            sum += buoyancy * (tx / t) / reciprocal(rho[at] + other);
-            n++;
-        }
-        kk[at] = (float)(kk[at] * (sum / n));
-    }
-}
-
-static int model(fd2d *fd, const float *kappa, const float *rho) {
-    own_t *o = own(fd);
-    const args *g = &o->g;
-    const double tx = (double)fd->cfg.dt / fd->cfg.dx;
-    const size_t nx = (size_t)g->nx;
-    float *slab_rho = o->slab + (size_t)o->slab_rows * nx;
-    TRY(fd2d_gpu_enter(&o->queue));
-    for (int k = 0; k < g->nz; k += o->slab_rows) {
-        const int left = g->nz - k, rows = left < o->slab_rows ? left : o->slab_rows;
-        TRY(fd2d_gpu_upload(&o->queue, o->slab, kappa + (size_t)k * nx, (size_t)rows * nx * sizeof(float)));
-        TRY(fd2d_gpu_upload(&o->queue, slab_rho, rho + (size_t)k * nx, (size_t)rows * nx * sizeof(float)));
-        for (int r = 0; r < rows; r += 32768) {
-            const int part = rows - r < 32768 ? rows - r : 32768;
-            set_medium<<<dim3((g->nx + BLOCK - 1) / BLOCK, part), BLOCK, 0, o->queue.stream>>>(
-                g->nx, g->nz, k + r, o->slab + (size_t)r * nx, slab_rho + (size_t)r * nx, tx, g->free_top, g->pitch,
-                o->kk + o->origin, o->rho + o->origin);
-            CUDA_TRY(cudaGetLastError());
-        }
-    }
-    const int blocks = g->nz < 32768 ? g->nz : 32768;
-    match_medium<<<dim3((g->nx + BLOCK - 1) / BLOCK, blocks), BLOCK, 0, o->queue.stream>>>(
-        g->nx, g->nz, g->pitch, tx, (double)fd->cfg.dt / fd->cfg.dz, o->kk + o->origin, o->rho + o->origin);
-    CUDA_TRY(cudaGetLastError());
-    return 0;
-}
-
-// As the steps want them (profile_x, profile_z); along x continued to whole threads without effect: a = b = 0, 1/k = 1.
-static void pack_profiles(const fd2d *fd, size_t pitch, float *px, float *pz) {
-    const size_t nx = (size_t)fd->cfg.nx, nz = (size_t)fd->cfg.nz;
-    for (size_t n = 0; n < 6; n++) {
-        for (size_t i = 0; i < pitch; i++)
-            px[3 * (n / 3 * pitch + i / V * V) + n % 3 * V + i % V] = i < nx       ? fd->px[n * nx + i]
-                                                                      : n % 3 == 2 ? 1.0f
-                                                                                   : 0.0f;
-        for (size_t k = 0; k < nz; k++)
-            pz[V * (n / 3 * nz + k) + n % 3] = fd->pz[n * nz + k];
-    }
-}
-
-static int pml(fd2d *fd) {
-    own_t *o = own(fd);
-    const size_t pitch = (size_t)o->g.px_pitch, nx = 6 * pitch, nz = 2 * V * (size_t)o->g.nz;
-    float *p = nullptr;
-    TRY(fd2d_gpu_enter(&o->queue));
-    TRY(fd2d_alloc(fd, &p, nx + nz, sizeof *p, "layer profiles"));
-    memset(p, 0, (nx + nz) * sizeof *p);
-    pack_profiles(fd, pitch, p, p + nx);
-    const int rc = fd2d_gpu_upload(&o->queue, o->px, p, nx * sizeof *p) ||
-                   fd2d_gpu_upload(&o->queue, o->pz, p + nx, nz * sizeof *p);
-    fd2d_release(fd, &p);
-    return rc;
-}
-
 // --- source and receivers --------------------------------------------------------------------------------------------
 
 // Weights of all cells in the smallest box around them.
@@ -339,6 +216,15 @@ static int receivers(fd2d *fd) {
     TRY(fd2d_gpu_enter(&o->queue));
     const int rc = fd2d_gpu_put_receivers(&o->queue, &o->points, fd);
     count_bytes(fd);
+    return rc;
+}
+
+static int rows(fd2d *fd, int n, float **trace) {
+    own_t *o = own(fd);
+    TRY(fd2d_gpu_enter(&o->queue));
+    const int rc = fd2d_gpu_trace_room(&o->queue, &o->points, fd, n);
+    count_bytes(fd);
+    *trace = o->points.view.trace;
     return rc;
 }
 
@@ -510,109 +396,6 @@ static int maxabs(fd2d *fd, float *value, int *i, int *k) {
     TRY(fd2d_gpu_enter(&own(fd)->queue));
     const fd2d_gpu_plane sigma = sigma_of(own(fd));
     return fd2d_gpu_largest(&own(fd)->queue, &sigma, value, i, k);
-}
-
-// --- fields ----------------------------------------------------------------------------------------------------------
-
-// A field in its memory, and what makes of it the field that others know.
-static int find_field(fd2d *fd, int field, float **at, double *scale) {
-    own_t *o = own(fd);
-    REQUIRE(fd->cfg.velocities || field == FD2D_SIGMA, NO_VELOCITIES);
-    *at = (field == FD2D_SIGMA ? o->s[0] : field == FD2D_VX ? o->vx[0] : o->vz[0]) + o->origin;
-    *scale = field == FD2D_SIGMA ? 1 : field == FD2D_VX ? o->g.scale_x : o->g.scale_z;
-    return 0;
-}
-
-static int get(fd2d *fd, int field, float *out) {
-    own_t *o = own(fd);
-    const size_t nx = (size_t)o->g.nx, nz = (size_t)o->g.nz, width = nx * sizeof(float);
-    float *from = nullptr;
-    double scale = 1;
-    TRY(find_field(fd, field, &from, &scale));
-    TRY(fd2d_gpu_enter(&o->queue));
-    TRY(fd2d_gpu_wait(&o->queue));
-    CUDA_TRY(cudaMemcpy2DAsync(out, width, from, (size_t)o->g.pitch * sizeof(float), width, nz, cudaMemcpyDeviceToHost,
-                               o->queue.stream));
-    TRY(fd2d_gpu_wait(&o->queue));
-    if (field != FD2D_SIGMA)
-        for (size_t j = 0; j < nx * nz; j++)
-            out[j] = (float)(scale * out[j]);
-    return 0;
-}
-
-static int put_field(fd2d *fd, float *to, const float *from) {
-    own_t *o = own(fd);
-    const size_t width = (size_t)o->g.nx * sizeof(float), pitch = (size_t)o->g.pitch * sizeof(float);
-    CUDA_TRY(
-        cudaMemcpy2DAsync(to, pitch, from, width, width, (size_t)o->g.nz, cudaMemcpyHostToDevice, o->queue.stream));
-    return fd2d_gpu_wait(&o->queue);
-}
-
-static int set(fd2d *fd, int field, const float *in) {
-    own_t *o = own(fd);
-    const size_t n = (size_t)o->g.nx * (size_t)o->g.nz;
-    float *to = nullptr, *scaled = nullptr;
-    double scale = 1;
-    TRY(find_field(fd, field, &to, &scale));
-    TRY(fd2d_gpu_enter(&o->queue));
-    TRY(fd2d_alloc(fd, &scaled, n, sizeof *scaled, "a field"));
-    for (size_t j = 0; j < n; j++)
-        scaled[j] = (float)(in[j] / scale);
-    const int rc = put_field(fd, to, scaled);
-    fd2d_release(fd, &scaled);
-    TRY(rc);
-    if (o->g.free_top && field == FD2D_SIGMA)
-        CUDA_TRY(cudaMemsetAsync(to, 0, (size_t)o->g.nx * sizeof(float), o->queue.stream));
-    return fd2d_gpu_restart(&o->queue);
-}
-
-static int reset(fd2d *fd) {
-    own_t *o = own(fd);
-    TRY(fd2d_gpu_enter(&o->queue));
-    const struct {
-        float *at;
-        size_t count;
-    } all[] = {{o->s[0], o->count},        {o->s[1], o->count},         {o->e, o->count},
-               {o->vx[0], o->count},       {o->vx[1], o->count},        {o->vz[0], o->count},
-               {o->vz[1], o->count},       {o->psix[0], o->psix_count}, {o->psix[1], o->psix_count},
-               {o->psix_s, o->psix_count}, {o->psiz[0], o->psiz_count}, {o->psiz[1], o->psiz_count},
-               {o->psiz_s, o->psiz_count}};
-    for (const auto &a : all)
-        if (a.at != nullptr)
-            CUDA_TRY(cudaMemsetAsync(a.at, 0, a.count * sizeof(float), o->queue.stream));
-    return fd2d_gpu_restart(&o->queue);
-}
-
-// --- the state -------------------------------------------------------------------------------------------------------
-
-// What a pair of steps reads: at the end of a chunk all is in the first copies.
-static int state(fd2d *fd, fd2d_part *part) {
-    own_t *o = own(fd);
-    const fd2d_part all[] = {{o->s[0], o->count, 1, 0},         {o->e, o->count, 1, 0},
-                             {o->vx[0], o->count, 1, 0},        {o->vz[0], o->count, 1, 0},
-                             {o->psix[0], o->psix_count, 1, 0}, {o->psix_s, o->psix_count, 1, 0},
-                             {o->psiz[0], o->psiz_count, 1, 0}, {o->psiz_s, o->psiz_count, 1, 0}};
-    int n = 0;
-    for (const fd2d_part &p : all)
-        if (p.at != nullptr)
-            part[n++] = p;
-    return n;
-}
-
-static int move(fd2d *fd, const fd2d_part *part, float *host, int in) {
-    own_t *o = own(fd);
-    const size_t bytes = part->width * part->rows * sizeof(float);
-    TRY(fd2d_gpu_enter(&o->queue));
-    return in ? fd2d_gpu_upload(&o->queue, part->at, host, bytes) : fd2d_gpu_download(&o->queue, host, part->at, bytes);
-}
-
-static int rows(fd2d *fd, int n, float **trace) {
-    own_t *o = own(fd);
-    TRY(fd2d_gpu_enter(&o->queue));
-    const int rc = fd2d_gpu_trace_room(&o->queue, &o->points, fd, n);
-    count_bytes(fd);
-    *trace = o->points.view.trace;
-    return rc;
 }
 
 // --- shape by hand ---------------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ struct args {
     double scale_x, scale_z;
     const float *kk, *rho;    // kk = 2 dt^2 / dx^2 K
     const float *px, *pz;     // profiles a, b, 1/k of layers along x and z: see profile_x, profile_z
-    const float *psix_in;     // of d s/dx in the strips along x: (strip_pitch, nz), read
+    const float *psix_in;     // of d s/dx in the strips along x: (strip_pitch, nz + BELOW), read
     float *psix_out, *psix_s; // written; that of d w/dx
     const float *psiz_in;     // of d s/dz in the strips along z: (pitch, rows of both)
     float *psiz_out, *psiz_s;

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""A whole survey on a GPU rank with CPU ranks beside it gives the gathers that CPU ranks alone give."""
+"""A whole survey on a GPU rank with CPU ranks beside it gives the gathers that CPU ranks alone give; one whose GPU fails in the midst of
+shots gives them too: its rank goes on with cores or leaves the job."""
 import os
+import re
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -30,7 +33,7 @@ def unable():
     return said
 
 
-def make():
+def make(**changes):
     """Two layers with a dip; a streamer line over it."""
     x, z = np.meshgrid(np.arange(NX) * DX, np.arange(NZ) * DX, indexing="ij")
     below = z > 500 + 0.1 * x
@@ -40,7 +43,7 @@ def make():
                                    f"shots first_record=101 n={SHOTS} x0=1000.0 dx=80.0 z=13.1 spread=cable\n")
     deck = dict(keymap="line.keymap", vp="vp.raw", rho="rho.raw", model_nx=NX, model_nz=NZ, model_dx=DX, model_dz=DX, fpeak=12,
                 tmax=1.5, dt_out=0.004, npml=20, aperture=500, components="p,vx,vz")
-    Path("job.par").write_text("".join(f"{k} = {v}\n" for k, v in deck.items()))
+    Path("job.par").write_text("".join(f"{k} = {v}\n" for k, v in {**deck, **changes}.items()))
 
 
 def model(ranks, *words):
@@ -69,9 +72,46 @@ def compare():
     told = ", ".join(f"{n} by {name}" for name, n in used.items())
     claim(used["tuned"] > 0, f"shots were modelled on the GPU: {told}; e.g. {gpu.words('device', slots[0])}")
     claim(set(cpu.words("variant", slot) for slot in slots) == {"cpu"}, "without GPUs all shots are modelled by cpu")
+    same_traces(cpu, gpu)
+
+
+def same_traces(cpu, gpu):
     for component in ("p", "vx", "vz"):
         worst = largest_difference(gpu, cpu, component)
         claim(worst <= BOUND, f"{component}: traces of the two surveys differ by {worst:.1e} relative RMS at most, <= {BOUND:g}")
+
+
+def gpu_fails(ranks, response, told):
+    """A fault of the GPU, see gpufault.c, when the state of a shot that is half done is on disk."""
+    output, fault = f"{response}.nc", Path("fault.now")
+    fault.unlink(missing_ok=True)
+    preload = ["-x", f"LD_PRELOAD={build / 'tests' / 'gpufault.so'}", "-x", f"GPUFAULT={fault.resolve()}"]
+    with open(f"{response}.log", "w") as log:
+        p = subprocess.Popen(["mpirun", *preload, "-n", str(ranks), str(program), "par=job.par", "gpn=1", f"output={output}", "threads=4",
+                              "checkpoint=0.001", f"on_gpu_error={response}"], stdin=subprocess.DEVNULL, stderr=log)
+        while p.poll() is None and not list(Path(".").glob(f"{output}.states/*.state")):
+            time.sleep(0.002)
+        claim(p.poll() is None, "the job still runs when the state of its first shot is on disk")
+        fault.touch()
+        claim(p.wait(timeout=200) == 0, f"the GPU fails, on_gpu_error={response}: exit status {p.returncode}, must be 0")
+    log = Path(f"{response}.log").read_text()
+    said = re.findall(rf"the GPU of worker 1 .* failed.*{told}", log)
+    again = len(re.findall("is dealt again", log))
+    claim(len(said) == 1 and "gpufault:" not in log, f"the log says so: {said or log[-800:]}")
+    claim(again > 0, f"{again} shots are dealt again, must be 1 or more")
+    if p.returncode == 0:
+        file = Gathers(output)
+        used = Counter(file.words("variant", slot) for slot in file.chosen()[0])
+        claim(sum(used.values()) == SHOTS and used["cpu"] >= again, f"all {SHOTS} shots came, by {dict(used)}")
+        same_traces(Gathers("calm.nc"), file)
+
+
+def gpu_fails_in_mid_shot():
+    """Long shots: tens of thousands of steps."""
+    make(tmax=40)
+    if model(3, "gpn=0", "variant=cpu", "threads=4", "output=calm.nc").returncode == 0:
+        gpu_fails(2, "cpu", "goes on with CPU cores")
+        gpu_fails(3, "retire", "leaves the job")
 
 
 if not unable():
@@ -80,4 +120,5 @@ if not unable():
     mixed = model(4, "gpn=1", "variant=auto", "threads=1", "output=gpu.nc")
     if alone.returncode == 0 and mixed.returncode == 0:
         compare()
+    gpu_fails_in_mid_shot()
 done()
