@@ -83,11 +83,11 @@ def same_traces(cpu, gpu):
 
 def gpu_fails(ranks, response, told):
     """A fault of the GPU, see gpufault.c, when the state of a shot that is half done is on disk."""
-    output, fault = f"{response}.nc", Path("fault.now")
+    output, fault = f"fails_{response}.nc", Path("fault.now")
     fault.unlink(missing_ok=True)
     preload = ["-x", f"LD_PRELOAD={build / 'tests' / 'gpufault.so'}", "-x", f"GPUFAULT={fault.resolve()}"]
     with open(f"{response}.log", "w") as log:
-        p = subprocess.Popen(["mpirun", *preload, "-n", str(ranks), str(program), "par=job.par", "gpn=1", f"output={output}", "threads=4",
+        p = subprocess.Popen(["mpirun", *preload, "-n", str(ranks), str(program), "par=job.par", "gpn=1", f"output={output}", "threads=0",
                               "checkpoint=0.001", f"on_gpu_error={response}"], stdin=subprocess.DEVNULL, stderr=log)
         while p.poll() is None and not list(Path(".").glob(f"{output}.states/*.state")):
             time.sleep(0.002)
@@ -108,8 +108,8 @@ def gpu_fails(ranks, response, told):
 
 def gpu_fails_in_mid_shot():
     """Long shots: tens of thousands of steps."""
-    make(tmax=40)
-    if model(3, "gpn=0", "variant=cpu", "threads=4", "output=calm.nc").returncode == 0:
+    make(tmax=20)
+    if model(5, "gpn=0", "variant=cpu", "threads=0", "output=calm.nc").returncode == 0:
         gpu_fails(2, "cpu", "goes on with CPU cores")
         gpu_fails(3, "retire", "leaves the job")
 
