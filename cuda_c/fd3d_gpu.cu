@@ -1,26 +1,17 @@
-// Memory, medium, layers, fields and the order of a step of the GPU variants of the 3D time loop; see fd3d_gpu.h.
+// Memory and the order of a step of the GPU variants of the 3D time loop; see fd3d_gpu.h.
 #include "fd3d_gpu.h"
 
 #include <climits>
 #include <cstdio>
 #include <cstring>
 
-enum {
-    LINE = 32,
-    VECTOR = 2,
-    TEXTURE = 128,
-    BUFFER = 4 << 20,
-    MEDIA = 5,
-    ONE_WAY_FIELDS = 6
-}; // floats (TEXTURE: 512 bytes); arrays
+enum { LINE = 32, TEXTURE = 128 }; // floats: rows and textures begin at multiples of 128 and 512 bytes
+enum { VECTOR = 2, MEDIA = 5, ONE_WAY_FIELDS = 6 };
 
-static fd3d_gpu *own(fd3d *fd) { return (fd3d_gpu *)fd->own; }
+int fd3d_gpu_enter(fd3d *fd) { return fd2d_gpu_enter(&fd3d_gpu_own(fd)->queue); }
 
-// Every verb begins here, and ends with count_bytes where it may have taken memory.
-static int enter(fd3d *fd) { return fd2d_gpu_enter(&own(fd)->queue); }
-
-static int count_bytes(fd3d *fd, int rc) {
-    fd3d_gpu *o = own(fd);
+int fd3d_gpu_count(fd3d *fd, int rc) {
+    fd3d_gpu *o = fd3d_gpu_own(fd);
     const size_t now = o->queue.pool.bytes + o->queue.pool.pinned_bytes;
     fd->bytes += now - o->counted;
     o->counted = now;
@@ -90,7 +81,7 @@ struct array {
 
 enum { ARRAYS = 9 };
 
-static size_t memory_count(const fd3d_gpu *o) {
+size_t fd3d_gpu_memory_count(const fd3d_gpu *o) {
     return o->cfg->anelastic ? (size_t)(o->kind->memory > 0 ? o->kind->memory : (int)FD3D_STRESSES) * o->count : 0;
 }
 
@@ -101,14 +92,14 @@ static void list_arrays(fd3d_gpu *o, array list[ARRAYS]) {
     const int anelastic = o->cfg->anelastic;
     const array all[ARRAYS] = {
         {&o->fields, FD3D_FIELDS * o->count, "velocities and stresses"},
-        {&o->memory, memory_count(o), "memory variables"},
+        {&o->memory, fd3d_gpu_memory_count(o), "memory variables"},
         {&o->medium, (anelastic ? MEDIA : 3) * o->count, "the medium"},
         {&o->psi, o->psi_count, "memory variables of the absorbing layers"},
         {&o->profiles, 6 * around, "layer profiles"},
         {&o->sponges, around, "sponge"},
         {&o->before, o->before_count, "the one-way bottom"},
         {&o->one_way, o->before_count / 3, "the one-way bottom"},
-        {&o->buffer, BUFFER, "transfers"},
+        {&o->buffer, FD3D_GPU_BUFFER, "transfers"},
     };
     memcpy(list, all, sizeof all);
 }
@@ -194,14 +185,14 @@ static int make(fd3d_gpu *o) {
 
 int fd3d_gpu_make(fd3d *fd, const fd3d_gpu_kind *kind) {
     TRY(fd3d_alloc(fd, &fd->own, 1, sizeof(fd3d_gpu), "the GPU's grid"));
-    fd3d_gpu *o = own(fd);
+    fd3d_gpu *o = fd3d_gpu_own(fd);
     o->kind = kind;
     shape(o, &fd->cfg);
-    return count_bytes(fd, make(o));
+    return fd3d_gpu_count(fd, make(o));
 }
 
 void fd3d_gpu_release(fd3d *fd) {
-    fd3d_gpu *o = own(fd);
+    fd3d_gpu *o = fd3d_gpu_own(fd);
     if (o == nullptr)
         return;
     for (cudaTextureObject_t t : o->grid.texture)
@@ -211,7 +202,7 @@ void fd3d_gpu_release(fd3d *fd) {
         }
     cudaGetLastError();
     fd2d_gpu_close(&o->queue);
-    count_bytes(fd, 0);
+    fd3d_gpu_count(fd, 0);
     fd3d_release(fd, &fd->own);
 }
 
@@ -234,7 +225,7 @@ int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, int entries, i
 }
 
 int fd3d_gpu_tune(fd3d *fd, const char *, int bx, int by, int bz) {
-    fd3d_gpu *o = own(fd);
+    fd3d_gpu *o = fd3d_gpu_own(fd);
     const int asked[3] = {bx, by, bz};
     int now[3];
     for (int a = 0; a < 3; a++)
@@ -250,125 +241,47 @@ int fd3d_gpu_tune(fd3d *fd, const char *, int bx, int by, int bz) {
                 "along z",
                 now[0], now[1], now[2], threads, FD3D_GPU_THREADS);
     }
-    TRY(enter(fd));
+    TRY(fd3d_gpu_enter(fd));
     memcpy(o->shape, now, sizeof now);
     fd3d_gpu_plan(o);
     fd2d_gpu_forget_graphs(&o->queue);
     return 0;
 }
 
-// --- medium and layers ---------------------------------------------------------------------------------------------
-
-// A volume with its ring, in pieces through the buffer.
-static int put_volume(fd3d_gpu *o, const float *to, const float *from, fd3d_gpu_way way) {
-    const fd3d_gpu_grid *g = &o->grid;
-    const int lo[3] = {-1, -1, -1}, hi[3] = {g->nx + 1, g->ny + 1, g->nz + 1};
-    const size_t all = ((size_t)g->nx + 2) * ((size_t)g->ny + 2) * ((size_t)g->nz + 2);
-    for (size_t done = 0; done < all; done += BUFFER) {
-        const size_t count = all - done < (size_t)BUFFER ? all - done : (size_t)BUFFER;
-        TRY(fd2d_gpu_upload(&o->queue, o->buffer, from + done, count * sizeof(float)));
-        TRY(fd3d_gpu_copy(o, (float *)to, lo, hi, done, count, o->buffer, way));
-    }
-    return 0;
-}
-
-// (c dt - dz)/(c dt + dz) of P, then of S waves, in the last row of each column.
-static int put_one_way(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
-    fd3d_gpu *o = own(fd);
-    const fd3d_gpu_grid *g = &o->grid;
-    const size_t wide = (size_t)g->nx + 2, cells = (size_t)g->nx * (size_t)g->ny;
-    const double dt = fd->cfg.dt, dz = fd->cfg.d[2];
-    float *factor = nullptr;
-    TRY(fd3d_alloc(fd, &factor, 2 * cells, sizeof(float), "the one-way bottom"));
-    for (int j = 0; j < g->ny; j++)
-        for (int i = 0; i < g->nx; i++) {
-            const size_t from = ((size_t)g->nz * ((size_t)g->ny + 2) + (size_t)j + 1) * wide + (size_t)i + 1;
-            const size_t to = (size_t)j * (size_t)g->nx + (size_t)i;
-            const double r = rho[from], m = mu[from];
-            const double cp = r > 0 ? sqrt((lambda[from] + 2 * m) / r) : 0, cs = r > 0 && m > 0 ? sqrt(m / r) : cp;
-            factor[to] = (float)((cp * dt - dz) / (cp * dt + dz));
-            factor[cells + to] = (float)((cs * dt - dz) / (cs * dt + dz));
-        }
-    const int rc = fd2d_gpu_upload(&o->queue, o->one_way, factor, 2 * cells * sizeof(float));
-    fd3d_release(fd, &factor);
-    return rc;
-}
-
-int fd3d_gpu_model(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
-    TRY(enter(fd));
-    fd3d_gpu *o = own(fd);
-    TRY(put_volume(o, o->grid.m.rho, rho, FD3D_GPU_IN));
-    TRY(put_volume(o, o->grid.m.lambda, lambda, FD3D_GPU_IN));
-    TRY(put_volume(o, o->grid.m.imu, mu, FD3D_GPU_INVERTED));
-    if (o->before_count > 0)
-        TRY(put_one_way(fd, rho, lambda, mu));
-    return count_bytes(fd, fd3d_gpu_core_model(o, fd, lambda, mu));
-}
-
-// Kernels get the mechanisms by value, and so do graphs.
-int fd3d_gpu_quality(fd3d *fd, const float *qp, const float *qs) {
-    TRY(enter(fd));
-    fd3d_gpu *o = own(fd);
-    fd2d_gpu_forget_graphs(&o->queue);
-    for (int m = 0; m < FD3D_MECHANISMS; m++) {
-        const double e = exp(-(double)fd->cfg.dt / fd->tau[m]);
-        o->grid.decay[m] = (float)e;
-        o->grid.half[m] = (float)(0.5 * (1 - e));
-        for (int p = 0; p < 3; p++)
-            o->grid.strength[p][m] = fd->y[p][m];
-    }
-    TRY(put_volume(o, o->grid.m.qp, qp, FD3D_GPU_IN));
-    return put_volume(o, o->grid.m.qs, qs, FD3D_GPU_IN);
-}
-
-int fd3d_gpu_pml(fd3d *fd) {
-    TRY(enter(fd));
-    fd3d_gpu *o = own(fd);
-    for (int a = 0; a < 3; a++)
-        TRY(fd2d_gpu_upload(&o->queue, (float *)o->grid.profile[a], fd->pml[a],
-                            6 * (size_t)fd->cfg.n[a] * sizeof(float)));
-    return 0;
-}
-
-int fd3d_gpu_sponge(fd3d *fd) {
-    TRY(enter(fd));
-    fd3d_gpu *o = own(fd);
-    float *to = o->sponges;
-    fd2d_gpu_forget_graphs(&o->queue);
-    for (int a = 0; a < 3; to += fd->cfg.n[a], a++) {
-        TRY(fd2d_gpu_upload(&o->queue, to, fd->sponge[a], (size_t)fd->cfg.n[a] * sizeof(float)));
-        o->grid.sponge[a] = to;
-    }
-    return fd3d_gpu_core_plan(o, fd, o->core.rock);
-}
-
 // --- source and receivers ------------------------------------------------------------------------------------------
 
 int fd3d_gpu_source(fd3d *fd) {
-    TRY(enter(fd));
-    TRY(count_bytes(fd, fd3d_gpu_put_source(own(fd), fd)));
-    return fd3d_gpu_core_plan(own(fd), fd, own(fd)->core.rock);
+    TRY(fd3d_gpu_enter(fd));
+    TRY(fd3d_gpu_count(fd, fd3d_gpu_put_source(fd3d_gpu_own(fd), fd)));
+    return fd3d_gpu_core_plan(fd3d_gpu_own(fd), fd, fd3d_gpu_own(fd)->core.rock);
 }
 
 int fd3d_gpu_histories(fd3d *fd) {
-    TRY(enter(fd));
-    return count_bytes(fd, fd3d_gpu_put_histories(own(fd), fd));
+    TRY(fd3d_gpu_enter(fd));
+    return fd3d_gpu_count(fd, fd3d_gpu_put_histories(fd3d_gpu_own(fd), fd));
 }
 
 int fd3d_gpu_receivers(fd3d *fd) {
-    TRY(enter(fd));
-    TRY(count_bytes(fd, fd3d_gpu_put_receivers(own(fd), fd)));
-    return fd3d_gpu_core_plan(own(fd), fd, own(fd)->core.rock);
+    TRY(fd3d_gpu_enter(fd));
+    TRY(fd3d_gpu_count(fd, fd3d_gpu_put_receivers(fd3d_gpu_own(fd), fd)));
+    return fd3d_gpu_core_plan(fd3d_gpu_own(fd), fd, fd3d_gpu_own(fd)->core.rock);
 }
 
 int fd3d_gpu_traces(fd3d *fd, int it, int n, float *out) {
-    TRY(enter(fd));
-    return fd3d_gpu_get_traces(own(fd), fd, it, n, out);
+    TRY(fd3d_gpu_enter(fd));
+    return fd3d_gpu_get_traces(fd3d_gpu_own(fd), fd, it, n, out);
+}
+
+int fd3d_gpu_rows(fd3d *fd, int n, float **trace) {
+    TRY(fd3d_gpu_enter(fd));
+    TRY(fd3d_gpu_count(fd, fd3d_gpu_trace_room(fd3d_gpu_own(fd), fd, n)));
+    *trace = fd3d_gpu_own(fd)->points.view.trace;
+    return 0;
 }
 
 int fd3d_gpu_watch(fd3d *fd) {
-    TRY(enter(fd));
-    fd3d_gpu *o = own(fd);
+    TRY(fd3d_gpu_enter(fd));
+    fd3d_gpu *o = fd3d_gpu_own(fd);
     fd2d_gpu_forget_graphs(&o->queue);
     TRY(fd2d_gpu_wait(&o->queue)); // what is queued writes the old map
     dm_release(&o->queue.pool, &o->map);
@@ -376,17 +289,19 @@ int fd3d_gpu_watch(fd3d *fd) {
     o->watched = fd->watched;
     o->map_count = fd->watched < 0 ? 0 : 2 * (size_t)o->grid.nx * (size_t)o->grid.ny;
     if (o->map_count == 0)
-        return count_bytes(fd, 0);
+        return fd3d_gpu_count(fd, 0);
     if (fd->watched_rows != NULL) {
         TRY(fd2d_gpu_alloc(&o->queue, &o->rows, o->map_count / 2, sizeof(int), "rows of the map"));
         TRY(fd2d_gpu_upload(&o->queue, o->rows, fd->watched_rows, o->map_count / 2 * sizeof(int)));
     }
-    return count_bytes(fd, fd2d_gpu_alloc(&o->queue, &o->map, o->map_count, sizeof(float), "map of ground velocity"));
+    return fd3d_gpu_count(fd,
+                          fd2d_gpu_alloc(&o->queue, &o->map, o->map_count, sizeof(float), "map of ground velocity"));
 }
 
 int fd3d_gpu_map(fd3d *fd, float *out) {
-    TRY(enter(fd));
-    return fd2d_gpu_download(&own(fd)->queue, out, own(fd)->map, own(fd)->map_count * sizeof(float));
+    TRY(fd3d_gpu_enter(fd));
+    return fd2d_gpu_download(&fd3d_gpu_own(fd)->queue, out, fd3d_gpu_own(fd)->map,
+                             fd3d_gpu_own(fd)->map_count * sizeof(float));
 }
 
 // --- time ----------------------------------------------------------------------------------------------------------
@@ -421,15 +336,15 @@ static void place_of(const fd3d_gpu *o, int row, int place[3]) {
 }
 
 static int begin(fd3d *fd, int it, int n) {
-    TRY(enter(fd));
-    fd3d_gpu *o = own(fd);
-    TRY(count_bytes(fd, fd3d_gpu_trace_room(o, fd, n)));
+    TRY(fd3d_gpu_enter(fd));
+    fd3d_gpu *o = fd3d_gpu_own(fd);
+    TRY(fd3d_gpu_count(fd, fd3d_gpu_trace_room(o, fd, n)));
     TRY(fd2d_gpu_begin(&o->queue, it, fd->first));
     return fd3d_gpu_set_hour(o, fd);
 }
 
 int fd3d_gpu_timestep(fd3d *fd, int it, int n, float *) {
-    fd3d_gpu *o = own(fd);
+    fd3d_gpu *o = fd3d_gpu_own(fd);
     TRY(begin(fd, it, n));
     TRY(fd3d_gpu_core_begin(o));
     TRY(fd2d_gpu_repeat(&o->queue, n, step, o));
@@ -439,11 +354,11 @@ int fd3d_gpu_timestep(fd3d *fd, int it, int n, float *) {
 
 // The first row of the traces is known when the first step ends: fd->first may still be that of a shot before.
 int fd3d_gpu_velocity(fd3d *fd, int it, int part) {
-    fd3d_gpu *o = own(fd);
+    fd3d_gpu *o = fd3d_gpu_own(fd);
     if (fd->steps == 0)
         fd->first = it;
     if (part == FD3D_INNER) {
-        TRY(enter(fd));
+        TRY(fd3d_gpu_enter(fd));
     } else {
         TRY(begin(fd, it, 1));
         TRY(fd3d_gpu_tick(o));
@@ -452,22 +367,22 @@ int fd3d_gpu_velocity(fd3d *fd, int it, int part) {
 }
 
 int fd3d_gpu_stress(fd3d *fd, int, int part, float *) {
-    TRY(enter(fd));
-    TRY(half_step(own(fd), 1, part));
-    return part == FD3D_RIM ? 0 : fd3d_gpu_end_step(own(fd));
+    TRY(fd3d_gpu_enter(fd));
+    TRY(half_step(fd3d_gpu_own(fd), 1, part));
+    return part == FD3D_RIM ? 0 : fd3d_gpu_end_step(fd3d_gpu_own(fd));
 }
 
 int fd3d_gpu_pending(fd3d *fd, int most) {
-    TRY(enter(fd));
-    return fd2d_gpu_pending(&own(fd)->queue, most);
+    TRY(fd3d_gpu_enter(fd));
+    return fd2d_gpu_pending(&fd3d_gpu_own(fd)->queue, most);
 }
 
 int fd3d_gpu_maxabs(fd3d *fd, float *value, int place[3]) {
-    TRY(enter(fd));
-    const fd2d_gpu_plane velocities = velocities_of(own(fd));
+    TRY(fd3d_gpu_enter(fd));
+    const fd2d_gpu_plane velocities = velocities_of(fd3d_gpu_own(fd));
     int row;
-    TRY(fd2d_gpu_largest(&own(fd)->queue, &velocities, value, &place[0], &row));
-    place_of(own(fd), row, place);
+    TRY(fd2d_gpu_largest(&fd3d_gpu_own(fd)->queue, &velocities, value, &place[0], &row));
+    place_of(fd3d_gpu_own(fd), row, place);
     return 0;
 }
 
@@ -476,123 +391,17 @@ int fd3d_gpu_peak(fd3d *fd, float *value, int place[3]) {
     for (int side : fd->cfg.side)
         if (side == FD3D_NEIGHBOUR)
             return fd3d_gpu_maxabs(fd, value, place);
-    TRY(enter(fd));
+    TRY(fd3d_gpu_enter(fd));
     int row;
-    TRY(fd2d_gpu_newest(&own(fd)->queue, own(fd)->grid.nx, value, &place[0], &row));
-    place_of(own(fd), row, place);
+    TRY(fd2d_gpu_newest(&fd3d_gpu_own(fd)->queue, fd3d_gpu_own(fd)->grid.nx, value, &place[0], &row));
+    place_of(fd3d_gpu_own(fd), row, place);
     return 0;
 }
 
-// --- fields --------------------------------------------------------------------------------------------------------
-
-static size_t cells_in(const int lo[3], const int hi[3]) {
-    size_t cells = 1;
-    for (int a = 0; a < 3; a++)
-        cells *= (size_t)(hi[a] - lo[a]);
-    return cells;
-}
-
-static int get_box(fd3d_gpu *o, int field, const int lo[3], const int hi[3], float *out) {
-    const size_t all = cells_in(lo, hi);
-    for (size_t done = 0; done < all; done += BUFFER) {
-        const size_t count = all - done < (size_t)BUFFER ? all - done : (size_t)BUFFER;
-        TRY(fd3d_gpu_copy(o, o->grid.f[field], lo, hi, done, count, o->buffer, FD3D_GPU_OUT));
-        TRY(fd2d_gpu_download(&o->queue, out + done, o->buffer, count * sizeof(float)));
-    }
-    return 0;
-}
-
-static int set_box(fd3d_gpu *o, int field, const int lo[3], const int hi[3], const float *in) {
-    const size_t all = cells_in(lo, hi);
-    for (size_t done = 0; done < all; done += BUFFER) {
-        const size_t count = all - done < (size_t)BUFFER ? all - done : (size_t)BUFFER;
-        TRY(fd2d_gpu_upload(&o->queue, o->buffer, in + done, count * sizeof(float)));
-        TRY(fd3d_gpu_copy(o, o->grid.f[field], lo, hi, done, count, o->buffer, FD3D_GPU_IN));
-    }
-    return 0;
-}
-
-int fd3d_gpu_get(fd3d *fd, int field, const int lo[3], const int hi[3], float *out) {
-    TRY(enter(fd));
-    return get_box(own(fd), field, lo, hi, out);
-}
-
-int fd3d_gpu_set(fd3d *fd, int field, const float *in) {
-    TRY(enter(fd));
-    const int lo[3] = {0, 0, 0};
-    own(fd)->core.ahead = 0;
-    return set_box(own(fd), field, lo, fd->cfg.n, in);
-}
-
-int fd3d_gpu_halo(fd3d *fd, int what, int side, float *out, const float *in) {
-    TRY(enter(fd));
-    int lo[3], hi[3], field[3];
-    fd3d_halo_box(&fd->cfg, side, out != nullptr, lo, hi);
-    fd3d_halo_fields(what, side, field);
-    const size_t cells = cells_in(lo, hi);
-    for (size_t f = 0; f < 3; f++)
-        TRY(out != nullptr ? get_box(own(fd), field[f], lo, hi, out + f * cells)
-                           : set_box(own(fd), field[f], lo, hi, in + f * cells));
-    return 0;
-}
-
-static int clear(fd3d_gpu *o, float *memory, size_t count) {
-    if (count > 0)
-        CUDA_TRY(cudaMemsetAsync(memory, 0, count * sizeof(float), o->queue.stream));
-    return 0;
-}
-
-int fd3d_gpu_reset(fd3d *fd) {
-    TRY(enter(fd));
-    fd3d_gpu *o = own(fd);
-    fd3d_part part[FD3D_PARTS];
-    TRY(fd2d_gpu_restart(&o->queue));
-    TRY(fd3d_gpu_core_reset(o));
-    const int parts = fd3d_gpu_state(fd, part);
-    for (int p = 0; p < parts; p++)
-        TRY(clear(o, part[p].at, part[p].width * part[p].rows));
-    return 0;
-}
-
-// --- the state -----------------------------------------------------------------------------------------------------
-
-// Fields with their frames, memory variables, what velocities of the core grow by, what a one-way bottom remembers, the
-// map.
-int fd3d_gpu_state(fd3d *fd, fd3d_part part[FD3D_PARTS]) {
-    fd3d_gpu *o = own(fd);
-    const struct {
-        float *at;
-        size_t count;
-    } pieces[] = {{o->grid.f[FD3D_VX] - o->origin, 3 * o->count},
-                  {o->fields + 3 * o->count, FD3D_STRESSES * o->count},
-                  {o->memory, memory_count(o)},
-                  {o->core.a, o->core.on ? 3 * o->count : 0},
-                  {o->psi, o->psi_count},
-                  {o->before, o->before_count},
-                  {o->map, o->map_count}};
-    int parts = 0;
-    for (const auto &p : pieces)
-        if (p.count > 0)
-            part[parts++] = {p.at, p.count, 1, (ptrdiff_t)p.count};
-    return parts;
-}
-
-int fd3d_gpu_move(fd3d *fd, const fd3d_part *part, float *host, int in) {
-    TRY(enter(fd));
-    const size_t bytes = part->width * part->rows * sizeof(float);
-    return in ? fd2d_gpu_upload(&own(fd)->queue, part->at, host, bytes)
-              : fd2d_gpu_download(&own(fd)->queue, host, part->at, bytes);
-}
-
-int fd3d_gpu_rows(fd3d *fd, int n, float **trace) {
-    TRY(enter(fd));
-    TRY(count_bytes(fd, fd3d_gpu_trace_room(own(fd), fd, n)));
-    *trace = own(fd)->points.view.trace;
-    return 0;
-}
+// --- for the record -------------------------------------------------------------------------------------------------
 
 void fd3d_gpu_device(fd3d *fd, char *text, size_t length) {
-    const fd3d_gpu *o = own(fd);
+    const fd3d_gpu *o = fd3d_gpu_own(fd);
     cudaDeviceProp properties;
     text[0] = 0;
     if (cudaGetDeviceProperties(&properties, o->queue.device) != cudaSuccess) {

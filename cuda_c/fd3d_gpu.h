@@ -18,7 +18,7 @@
 #include "fd2d_gpu_queue.h"
 #include "fd3d.h"
 
-enum { FD3D_GPU_THREADS = 256, FD3D_GPU_BOXES = 64, FD3D_STRESSES = 6 };
+enum { FD3D_GPU_THREADS = 256, FD3D_GPU_BOXES = 64, FD3D_STRESSES = 6, FD3D_GPU_BUFFER = 4 << 20 };
 /* Of the core: cells a difference reaches over, holes, cells of a tile. */
 enum { FD3D_GPU_REACH = 2, FD3D_GPU_HOLES = 2, FD3D_GPU_COLUMNS = 60, FD3D_GPU_ROWS = 16 };
 
@@ -131,7 +131,7 @@ struct fd3d_gpu { /* fd->own */
     float *fields, *memory, *medium; /* all of a kind, one after the other */
     float *psi, *profiles, *sponges, *before, *one_way, *map;
     size_t psi_count, before_count, map_count;
-    float *buffer; /* on the way to and from the host */
+    float *buffer; /* of FD3D_GPU_BUFFER, on the way to and from the host */
     fd3d_gpu_hour *hour;
     fd3d_gpu_sources source;
     struct {
@@ -140,7 +140,15 @@ struct fd3d_gpu { /* fd->own */
     int watched, *rows; /* row of the map, or that of each column */
 };
 
-/* The verbs of fd3d_variant. */
+static inline fd3d_gpu *fd3d_gpu_own(fd3d *fd) { return (fd3d_gpu *)fd->own; }
+
+/* fd3d_gpu.cu: every verb begins with enter, and ends with count where it may have taken memory; numbers of all memory
+ * variables. */
+int fd3d_gpu_enter(fd3d *fd);
+int fd3d_gpu_count(fd3d *fd, int rc);
+size_t fd3d_gpu_memory_count(const fd3d_gpu *o);
+
+/* The verbs of fd3d_variant: fd3d_gpu.cu, fd3d_gpu_medium.cu, fd3d_gpu_fields.cu. */
 int fd3d_gpu_make(fd3d *fd, const fd3d_gpu_kind *kind);
 int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, int entries, int receivers, int steps, size_t *host,
                   size_t *device);

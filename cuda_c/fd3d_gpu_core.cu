@@ -225,8 +225,8 @@ static int take_room(fd3d_gpu *o) {
         c->side[5] == FD3D_ONE_WAY || empty(box_of(c, none, o->core.rock)) || !o->kind->core_fits(o))
         return 0;
     CUDA_TRY(cudaMemGetInfo(&available, &total));
-    const size_t others =
-        c->share > 1 ? (size_t)c->share * 4 / 3 * o->queue.pool.bytes : 0; // `share` is a low estimate
+    // `share` counts those that compute; some more may be set up and wait
+    const size_t others = c->share > 1 ? (size_t)c->share * 4 / 3 * o->queue.pool.bytes : 0;
     if (available < others + bytes + bytes / 8)
         return 0;
     if (fd2d_gpu_alloc(&o->queue, &o->core.v, 6 * o->count, sizeof(float), "the core") == 0)
