@@ -21,7 +21,7 @@ module checkpoint_m
   implicit none
   private
   public :: checkpoint_t, keeper_t, trail_t, CheckpointRule, CheckpointInterval, CheckpointSweep
-  public :: KeeperNew, KeeperBegin, KeeperTurn, KeeperDrop, KeeperEnd
+  public :: KeeperNew, KeeperBegin, KeeperTurn, KeeperBusy, KeeperLand, KeeperDrop, KeeperEnd
 
   integer, parameter :: HEAD = 4096                !< bytes of a heading
   real(dp), parameter :: PRESUMED = 3.0e8_dp       !< bytes a second to disk, until measured
@@ -145,7 +145,8 @@ contains
     keeper%seen = .true.
     trail%passport = solver%passport()
     do turn = 0, 1
-      if (there(turn)) call ReadHead(keeper, trail, record, turn, moment(turn), why, there(turn))
+      if (.not. there(turn)) cycle
+      call ReadHead(keeper, trail, record, turn, moment(turn), why, there(turn))
       if (why /= '') said = 'shot '//Str(record)//' begins at the first step: '//why
     end do
     do i = 1, 2
@@ -231,7 +232,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(error_t), allocatable :: fault
     real(sp), pointer, contiguous :: state(:)
-    call Land(keeper, said)
+    call KeeperLand(keeper, said)
     call GetRoom(keeper, solver%state_size(moment), state, fault)
     if (.not. allocated(fault)) call FailFromC(statefile_read(CString(Path(keeper, record, turn)), HEAD, size(state, kind=i8), &
                                                               state), fault)
@@ -251,8 +252,7 @@ contains
 
   ! --- keeping states ------------------------------------------------------------------------------------------------
 
-  !> Between two turns of a shot: keeps its state if it is time, or `at_once`; that is on the disk on return, for a worker that must
-  !> leave. `said`: a sentence for the log, '' = nothing to say. Fails where the field is not sound.
+  !> Between two turns of a shot: its state begins its way to the disk if it is time, or `at_once`. `said`: a sentence for the log, '' = nothing to say. Fails where the field is not sound.
   subroutine KeeperTurn(keeper, trail, solver, record, at_once, said, error)
     type(keeper_t), intent(inout) :: keeper
     type(trail_t), intent(inout) :: trail
@@ -264,16 +264,20 @@ contains
     real(dp) :: spent, least
     said = ''
     if (Off(keeper)) return
-    if (keeper%record /= 0 .and. .not. at_once) then
-      if (statefile_busy(keeper%writer) == 1) return
-    end if
-    call Land(keeper, said)
+    if (KeeperBusy(keeper) .and. .not. at_once) return
+    call KeeperLand(keeper, said)
     spent = host_seconds() - trail%since
     least = Interval(keeper, solver)
     if (.not. at_once .and. spent < least) return
     call Take(keeper, trail, solver, record, said, error)
-    if (at_once) call Land(keeper, said)
   end subroutine KeeperTurn
+
+  !> A state is on its way to the disk.
+  logical function KeeperBusy(keeper)
+    type(keeper_t), intent(in) :: keeper
+    KeeperBusy = keeper%record /= 0
+    if (KeeperBusy) KeeperBusy = statefile_busy(keeper%writer) == 1
+  end function KeeperBusy
 
   real(dp) function Interval(keeper, solver)
     type(keeper_t), intent(in) :: keeper
@@ -362,7 +366,7 @@ contains
   end subroutine Complain
 
   !> Waits until the state on its way is on the disk, and counts it.
-  subroutine Land(keeper, said)
+  subroutine KeeperLand(keeper, said)
     type(keeper_t), intent(inout) :: keeper
     character(:), allocatable, intent(inout) :: said
     type(error_t), allocatable :: error
@@ -381,7 +385,7 @@ contains
     if (keeper%unwanted) call Remove(keeper, keeper%record)
     keeper%unwanted = .false.
     keeper%record = 0
-  end subroutine Land
+  end subroutine KeeperLand
 
   ! --- giving up -----------------------------------------------------------------------------------------------------
 
@@ -390,11 +394,8 @@ contains
     type(keeper_t), intent(inout) :: keeper
     integer, intent(in) :: record
     if (Off(keeper) .or. .not. keeper%seen) return
-    if (keeper%record == record) then
-      keeper%unwanted = .true.
-    else
-      call Remove(keeper, record)
-    end if
+    call Remove(keeper, record)
+    if (keeper%record == record) keeper%unwanted = .true.       ! one that is on its way goes when it has come
   end subroutine KeeperDrop
 
   subroutine Remove(keeper, record)
@@ -411,7 +412,7 @@ contains
     character(:), allocatable, intent(out) :: said
     said = ''
     if (.not. c_associated(keeper%writer)) return
-    call Land(keeper, said)
+    call KeeperLand(keeper, said)
     call statefile_free(keeper%writer)
     keeper%writer = c_null_ptr
     if (keeper%states == 0) return

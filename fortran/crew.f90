@@ -8,7 +8,7 @@ module crew_m
 
   integer, parameter, public :: PATIENCE = 5  !< leases that all lost workers are waited for, and a worker waits for the master
   integer, parameter :: BEATS = 4             !< of the master in a lease
-  real(dp), parameter :: HURRY = 10.0_dp      !< a worker whose shots are given up goes within that [s]
+  real(dp), parameter :: HURRY = 10.0_dp      !< a worker whose shots are given up goes, or is heard of, within that [s]
 
   type :: crew_t
     integer :: n = 0                          !< workers
@@ -101,15 +101,20 @@ contains
     end if
   end subroutine CrewLeaves
 
-  !> A worker that has been about to go for longer than `grace` seconds, or has not gone HURRY seconds after that; 0 if there is
-  !> none.
+  !> A worker that has been about to go for longer than `grace` seconds, or has not gone after that: it was silent for HURRY seconds,
+  !> or has written states for longer than a lease. 0 if there is none.
   pure integer function CrewOverstays(crew, now, grace) result(worker)
     type(crew_t), intent(in) :: crew
     real(dp), intent(in) :: now, grace
+    real(dp) :: since
     do worker = 1, crew%n
       if (crew%leaves(worker) < 0 .or. crew%gone(worker) .or. crew%lost(worker)) cycle
-      if (now - crew%leaves(worker) > merge(HURRY, grace, crew%cut(worker))) return
-      if (crew%quick .and. .not. crew%cut(worker)) return
+      since = now - crew%leaves(worker)
+      if (.not. crew%cut(worker)) then
+        if (crew%quick .or. since > grace) return
+      else if (since > HURRY) then
+        if (LeaseSilence(crew%lease, worker) > HURRY .or. since > crew%lease%seconds) return
+      end if
     end do
     worker = 0
   end function CrewOverstays

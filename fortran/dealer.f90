@@ -333,7 +333,8 @@ contains
     parked = dealer%given_up(slot)
   end function DealerParked
 
-  !> Shots wait to be dealt, and no worker would finish even the smallest of them before the deadline.
+  !> Shots wait to be dealt, and no worker would finish even the smallest of them before the deadline. What a first shot tells of its
+  !> worker while it goes on, set-up included, is not enough to say so.
   pure logical function DealerLate(dealer, now) result(late)
     type(dealer_t), intent(in) :: dealer
     real(dp), intent(in) :: now
@@ -344,6 +345,7 @@ contains
     least = minval(dealer%cost, mask=dealer%fresh)
     if (size(dealer%again) > 0) least = min(least, minval(dealer%cost(dealer%again)))
     late = now > dealer%deadline
+    if (any(dealer%place%slots > 0 .and. dealer%place%flying > 0 .and. dealer%rates%shots == 0)) return
     if (rate > 0) late = late .or. least > rate*(dealer%deadline - now)/SPARE
   end function DealerLate
 
@@ -428,13 +430,14 @@ contains
     n = count(dealer%deaths(dealer%flight%slot) > 0 .and. dealer%flight%worker == worker)
   end function Suspects
 
-  !> The first waiting shot of at most so many updates, or the `largest` such; 0 if there is none. Fresh ones before lost ones.
-  !> `harmless`: none that may have killed a worker.
+  !> The first waiting shot of at most so many updates, or the `largest` such; 0 if there is none. Fresh ones before lost ones, those
+  !> that may have killed a worker last, and with `harmless` none of these.
   pure integer function Fitting(dealer, most, largest, harmless) result(slot)
     type(dealer_t), intent(in) :: dealer
     real(dp), intent(in) :: most
     logical, intent(in) :: largest, harmless
     integer :: i
+    logical :: suspects
     slot = 0
     if (dealer%nfresh > 0) then
       do i = dealer%next, size(dealer%fresh)
@@ -446,9 +449,16 @@ contains
         if (.not. largest) return
       end do
     end if
-    if (slot > 0) return
-    i = findloc(dealer%cost(dealer%again) <= most .and. .not. (harmless .and. dealer%deaths(dealer%again) > 0), .true., 1)
-    if (i > 0) slot = dealer%again(i)
+    suspects = .false.
+    do while (slot == 0)
+      associate (fits => dealer%cost(dealer%again) <= most .and. (dealer%deaths(dealer%again) > 0 .eqv. suspects))
+        i = findloc(fits, .true., 1)
+        if (largest .and. i > 0) i = maxloc(dealer%cost(dealer%again), 1, mask=fits)
+      end associate
+      if (i > 0) slot = dealer%again(i)
+      if (suspects .or. harmless) exit
+      suspects = .true.
+    end do
   end function Fitting
 
   !> A flight goes on with another worker.
@@ -525,57 +535,90 @@ contains
     real(dp), intent(in) :: now
     type(seat_t), allocatable, intent(out) :: seats(:)
     type(seat_t) :: own
-    integer :: w, i
-    allocate (seats(0))
+    integer :: first(size(rate) + 1), mine(size(dealer%flight)), w, i, n
+    call ByWorker(dealer, first, mine)
+    allocate (seats(size(rate) + size(mine)))
+    n = 0
     do w = 1, size(rate)
       associate (p => dealer%place(w))
         own = seat_t(worker=w, rate=rate(w), free=merge(0.0_dp, now - p%away, p%waiting > 0))
-        if (p%slots <= 1) then
-          do i = 1, size(dealer%flight)
-            if (dealer%flight(i)%worker == w) seats = [seats, Busy(dealer, i, rate(w), now)]
-          end do
-          if (p%slots > p%flying) seats = [seats, own]
+        if (p%slots > 1) then
+          call SeatsShared(dealer, mine(first(w):first(w + 1) - 1), own, now, seats, n)
         else
-          call SeatsShared(dealer, own, now, seats)
+          do i = first(w), first(w + 1) - 1
+            n = n + 1
+            seats(n) = Busy(dealer, mine(i), rate(w), now)
+          end do
+        end if
+        if (p%slots > merge(0, p%flying, p%slots > 1)) then
+          n = n + 1
+          seats(n) = own
         end if
       end associate
     end do
+    seats = seats(:n)
   end subroutine SeatsNow
 
-  !> Adds the seats of a worker whose shots share its rate: each that ends leaves more to the others. Those that are held get
-  !> theirs when others have ended; what these tell of their progress is of a larger share.
-  pure subroutine SeatsShared(dealer, own, now, seats)
+  !> The flights of worker w are `mine`(first(w) .. first(w+1)-1), in their order.
+  pure subroutine ByWorker(dealer, first, mine)
     type(dealer_t), intent(in) :: dealer
+    integer, intent(out) :: first(:), mine(:)
+    integer :: at(size(first)), i, w
+    first = 0
+    do i = 1, size(mine)
+      w = dealer%flight(i)%worker
+      first(w + 1) = first(w + 1) + 1
+    end do
+    first(1) = 1
+    do w = 2, size(first)
+      first(w) = first(w - 1) + first(w)
+    end do
+    at = first
+    do i = 1, size(mine)
+      w = dealer%flight(i)%worker
+      mine(at(w)) = i
+      at(w) = at(w) + 1
+    end do
+  end subroutine ByWorker
+
+  !> Adds the seats of the shots of a worker, the flights `mine`, which share its rate: each that ends leaves more to the others. Those
+  !> that are held get theirs when others have ended; what these tell of their progress is of a larger share. `own`, the seat that has
+  !> the rate, is free then.
+  pure subroutine SeatsShared(dealer, mine, own, now, seats, nseats)
+    type(dealer_t), intent(in) :: dealer
+    integer, intent(in) :: mine(:)
     type(seat_t), intent(inout) :: own
     real(dp), intent(in) :: now
-    type(seat_t), allocatable, intent(inout) :: seats(:)
-    type(seat_t), allocatable :: s(:)
+    type(seat_t), intent(inout) :: seats(:)
+    integer, intent(inout) :: nseats            !< of them are there
+    integer, allocatable :: flights(:)
     real(dp) :: before, ends
     integer :: i, k, n, computing
-    allocate (s(0))
-    n = count(dealer%flight%worker == own%worker .and. .not. dealer%flight%dropped)
-    computing = count(dealer%flight%worker == own%worker .and. .not. (dealer%flight%dropped .or. dealer%flight%held))
-    do i = 1, size(dealer%flight)
-      if (dealer%flight(i)%worker /= own%worker .or. dealer%flight(i)%dropped) cycle
-      if (dealer%flight(i)%held) then
-        s = [s, Busy(dealer, i, own%rate/n, dealer%flight(i)%since)]
-      else
-        s = [s, Busy(dealer, i, own%rate/computing, now)]
-        s(size(s))%free = s(size(s))%free*n/computing
-      end if
-    end do
-    before = 0
-    ends = 0
-    do k = n, 1, -1
-      i = minloc(s%free, 1, mask=s%rate >= 0)
-      ends = ends + (s(i)%free - before)*k/n
-      before = s(i)%free
-      s(i)%free = ends
-      s(i)%rate = -1
-    end do
-    s%rate = 0                                  ! it is in `own`
+    flights = pack(mine, .not. dealer%flight(mine)%dropped)
+    n = size(flights)
+    computing = count(.not. dealer%flight(flights)%held)
+    associate (s => seats(nseats + 1:nseats + n))
+      do k = 1, n
+        if (dealer%flight(flights(k))%held) then
+          s(k) = Busy(dealer, flights(k), own%rate/n, dealer%flight(flights(k))%since)
+        else
+          s(k) = Busy(dealer, flights(k), own%rate/computing, now)
+          s(k)%free = s(k)%free*n/computing
+        end if
+      end do
+      before = 0
+      ends = 0
+      do k = n, 1, -1
+        i = minloc(s%free, 1, mask=s%rate >= 0)
+        ends = ends + (s(i)%free - before)*k/n
+        before = s(i)%free
+        s(i)%free = ends
+        s(i)%rate = -1
+      end do
+      s%rate = 0
+    end associate
     if (n > 0) own%free = ends
-    seats = [seats, s, own]
+    nseats = nseats + n
   end subroutine SeatsShared
 
   !> The seat of a flight. It ends when its own progress and its worker's rate say; one that is overdue by some time is expected to

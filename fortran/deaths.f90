@@ -3,7 +3,7 @@
 !> All that a lost worker had is dealt again. One of its shots may have killed it. The first time all of them are suspected; a
 !> suspect is dealt when nothing else is left to deal, never beside another suspect on the same worker, and never to two workers at
 !> once. So if a worker dies with a suspect, that one alone is to blame. A shot that was to blame for `retries` lost workers (at
-!> least two) is poison, and parked.
+!> least two) is poison, and parked; without retries after the first.
 module deaths_m
   use dealer_m, only: dealer_t, DealerFlies, DealerLost, DealerPark, DealerTake, DealerUnpark
   use kinds_m, only: dp

@@ -11,14 +11,20 @@ module losses_m
   use watch_m, only: watch_t, WatchDeal, WatchLost
   implicit none
   private
-  public :: losses_t, LossesTake, LossesForgive, LossesAdopt, LossesGiveUp
+  public :: losses_t, LossesNew, LossesTake, LossesForgive, LossesAdopt, LossesGiveUp
 
   !> What was taken back from workers that are lost.
   type :: losses_t
     type(loss_t), allocatable :: list(:)
+    integer, allocatable :: charged(:)        !< workers whose loss counts against their nodes
   end type losses_t
 
 contains
+
+  pure subroutine LossesNew(losses)
+    type(losses_t), intent(out) :: losses
+    allocate (losses%list(0), losses%charged(0))
+  end subroutine LossesNew
 
   !> Nothing was heard of a worker for too long: all it had is dealt again, or parked as poison. `innocent`: it was asked to go and
   !> did not, which is no shot's fault.
@@ -37,14 +43,15 @@ contains
     character(:), allocatable :: host, list
     integer :: i
     host = watch%host(worker)
+    do i = 1, size(dealer%flight)
+      if (dealer%flight(i)%worker == worker) call WatchLost(watch, worker, store%fio%record(dealer%flight(i)%slot))
+    end do
     call DeathsTake(dealer, worker, innocent, now, new)
     call DealerGone(dealer, worker)
-    if (.not. allocated(losses%list)) allocate (losses%list(0))
     losses%list = [losses%list, new]
     list = ''
     do i = 1, size(new)
       associate (slot => new(i)%slot, record => store%fio%record(new(i)%slot))
-        call WatchLost(watch, worker, record)
         call StoreLost(store, slot, new(i)%parked, dealer%attempts(slot), worker, host, &
                        'worker '//Str(worker)//' on '//host//' '//why, error)
         if (new(i)%parked) then
@@ -58,6 +65,7 @@ contains
     call LogWarn('worker '//Str(worker)//' on '//host//' '//why//' and is taken for lost'//list)
     if (innocent .or. any(new%known)) return
     call QuarantineDied(quarantine, host)
+    losses%charged = [losses%charged, worker]
   end subroutine LossesTake
 
   !> A worker that was taken for lost is heard again.
@@ -70,7 +78,8 @@ contains
     real(dp), intent(in) :: silence, lease    !< how long it was silent; the lease from now on [s]
     call LogInfo('worker '//Str(worker)//' on '//watch%host(worker)//' is back after '//Str(silence, 3)// &
                  ' s; the lease is '//Str(lease, 3)//' s now')
-    if (.not. any(losses%list%worker == worker .and. losses%list%known)) call QuarantineBack(quarantine, watch%host(worker))
+    if (any(losses%charged == worker)) call QuarantineBack(quarantine, watch%host(worker))
+    losses%charged = pack(losses%charged, losses%charged /= worker)
     call DeathsUndo(dealer, pack(losses%list, losses%list%worker == worker))
     losses%list = pack(losses%list, losses%list%worker /= worker)
   end subroutine LossesForgive

@@ -9,8 +9,9 @@ module master_m
   use lettercheck_m, only: LetterFault
   use letters_m, only: VerdictLetter
   use log_m, only: LogInfo, LogWarn
+  use losses_m, only: LossesNew
   use master_crew_m, only: MasterBeat, MasterHeard, MasterMiss, MasterTakeProgress
-  use master_deal_m, only: MasterAnswerHeld, MasterAnswerOneHeld, MasterDeal, MasterTellDrops
+  use master_deal_m, only: MasterAnswerHeld, MasterAnswerOneHeld, MasterDeal, MasterMayAnswer, MasterTellDrops
   use master_desk_m, only: desk_t
   use master_files_m, only: MasterNothingLeft, MasterReads, MasterReadSome, MasterRecover
   use master_stop_m, only: MasterCutShort, MasterLetGo, MasterLook
@@ -27,8 +28,6 @@ module master_m
   implicit none
   private
   public :: master_t, MasterNew, MasterServe
-
-  real(dp), parameter :: AGAIN = 0.1_dp       !< seconds after which workers that wait are thought of again
 
   !> A desk with ears.
   type, extends(desk_t) :: master_t
@@ -52,6 +51,7 @@ contains
     allocate (master%held(0))
     allocate (master%rank(nworkers), source=0)
     call CrewNew(master%crew, nworkers, max(1, prospect%job%group), ranks, prospect%job%lease)
+    call LossesNew(master%losses)
     call QuarantineNew(master%quarantine, prospect%job%quarantine)
     call DealerNew(master%dealer, store%done, Costs(prospect), prospect%job%retries, nworkers, &
                    store%journal%entry(:size(store%done))%deals > 0)
@@ -78,17 +78,19 @@ contains
     type(master_t), intent(inout) :: master
     type(link_t), intent(inout) :: link
     type(message_t) :: message, reply
+    logical :: news
     real(dp) :: nap
     nap = 0
     do while (.not. CrewOver(master%crew, master%stopping .or. MasterNothingLeft(master)) .or. PauseKept(master%pause) > 0)
       call MasterBeat(master, link)
       if (Poll(link, message)) then
         nap = 0
+        news = .not. any(message%kind == [MSG_PROGRESS, MSG_MODEL, MSG_NOTE])
         reply = message_t()
         call MasterHeard(master, message%from)
         call HearChecked(master, message, reply)
         if (reply%kind /= MSG_NONE) call Answer(link, message%from, reply)
-        call MasterAnswerHeld(master, link)
+        if (MasterMayAnswer(master, news)) call MasterAnswerHeld(master, link)
         call MasterTellDrops(master, link)
       else
         if (LinkBusy(link) .or. MasterReads(master)) nap = 0
@@ -168,7 +170,6 @@ contains
     class(master_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
     type(message_t) :: reply
-    real(dp) :: now
     type(message_t) :: letter
     integer :: worker, rank
     call MasterLook(self)
@@ -184,9 +185,8 @@ contains
       call Answer(link, self%rank(worker), letter)
     end do
     call MasterMiss(self, link)
-    if (size(self%held) == 0) return
-    now = host_seconds()
-    if (self%stopping .or. now > self%thought + AGAIN) call MasterAnswerHeld(self, link)
+    if (.not. MasterMayAnswer(self, .false.)) return
+    call MasterAnswerHeld(self, link)
     call MasterTellDrops(self, link)
   end subroutine Idle
 

@@ -4,6 +4,7 @@ module master_crew_m
   use dealer_m, only: DealerFlies, DealerGone, DealerHold, DealerPut, DealerReady
   use error_m, only: error_t
   use host_c, only: host_seconds
+  use keymap_m, only: KeymapFind
   use kinds_m, only: dp
   use lease_m, only: LeaseSilence, LeaseSpan
   use log_m, only: LogWarn
@@ -51,7 +52,7 @@ contains
     worker = CrewWorker(self%crew, rank)
     if (worker == 0) return
     call CrewHeard(self%crew, worker, back, silence)
-    if (.not. back) return
+    if (.not. back .or. self%crew%gone(worker)) return
     call LossesForgive(self%losses, self%dealer, self%watch, self%quarantine, worker, silence, LeaseSpan(self%crew%lease))
     do i = 1, self%crew%asks(worker)
       call DealerReady(self%dealer, worker, self%dealer%rates%gpu(worker), self%dealer%rates%threads(worker), host_seconds())
@@ -105,7 +106,7 @@ contains
     integer :: worker, slot
     logical :: its
     worker = int(message%n(1))
-    slot = findloc(self%prospect%keymap%record, int(message%n(2)), 1)
+    slot = KeymapFind(self%prospect%keymap, int(message%n(2)))
     if (slot == 0) return
     its = DealerFlies(self%dealer, worker, slot)
     if (.not. (its .or. self%stopping .or. self%crew%going(worker))) &

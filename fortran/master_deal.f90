@@ -4,6 +4,7 @@ module master_deal_m
   use error_m, only: error_t
   use host_c, only: host_seconds
   use keymap_m, only: KeymapShot
+  use kinds_m, only: dp
   use letters_m, only: ShotLetter
   use log_m, only: LogKeep
   use master_crew_m, only: MasterJudge
@@ -18,7 +19,10 @@ module master_deal_m
   use watch_m, only: WatchDeal
   implicit none
   private
-  public :: MasterDeal, MasterAnswerHeld, MasterAnswerOneHeld, MasterTellDrops
+  public :: MasterDeal, MasterAnswerHeld, MasterAnswerOneHeld, MasterMayAnswer, MasterTellDrops
+
+  real(dp), parameter :: AGAIN = 0.1_dp       !< seconds after which workers that wait are thought of without news
+  real(dp), parameter :: PART = 9             !< so many times as long as that takes is for other things
 
 contains
 
@@ -59,7 +63,8 @@ contains
     type(message_t) :: reply
     integer, allocatable :: held(:)
     integer :: i
-    self%thought = host_seconds()
+    real(dp) :: start
+    start = host_seconds()
     call move_alloc(self%held, held)
     allocate (self%held(0))
     do i = 1, size(held), 2
@@ -67,7 +72,22 @@ contains
       call MasterDeal(self, held(i), held(i + 1), reply)
       if (reply%kind /= MSG_NONE) call Answer(link, held(i), reply)
     end do
+    self%thought = host_seconds()
+    self%took = self%thought - start
   end subroutine MasterAnswerHeld
+
+  !> Whether those who wait are to be thought of again: at once where there is `news` for them, else now and then; of hundreds of
+  !> workers never for more than a part of the time.
+  logical function MasterMayAnswer(self, news) result(may)
+    class(desk_t), intent(in) :: self
+    logical, intent(in) :: news
+    real(dp) :: wait
+    may = .false.
+    if (size(self%held) == 0) return
+    wait = PART*self%took
+    if (.not. (news .or. self%stopping)) wait = max(wait, AGAIN)
+    may = host_seconds() - self%thought >= wait
+  end function MasterMayAnswer
 
   !> The same for the listener of a single process: the one that waited longest.
   subroutine MasterAnswerOneHeld(self, answer)

@@ -25,7 +25,7 @@ module master_desk_m
     type(quarantine_t) :: quarantine            !< nodes that lose shots
     integer, allocatable :: held(:)             !< ranks and workers whose READY waits for an answer
     integer, allocatable :: rank(:)             !< that speaks for a worker, (workers)
-    real(dp) :: thought = 0                     !< when the held ones were last thought of [s]
+    real(dp) :: thought = 0, took = 0           !< when the held ones were last thought of, and how long that took [s]
     logical :: stopping = .false.               !< deal no more shots
     type(pause_t) :: pause                      !< while the files cannot be written
     real(dp) :: stopped = -1                    !< when that was asked for [s], -1 = it was not

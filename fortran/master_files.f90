@@ -13,7 +13,7 @@ module master_files_m
   use watch_m, only: WatchAgain
   implicit none
   private
-  public :: MasterTrouble, MasterRecover, MasterNothingLeft, MasterReads, MasterReadSome
+  public :: MasterTrouble, MasterLastTry, MasterRecover, MasterNothingLeft, MasterReads, MasterReadSome
 
   real(dp), parameter :: READING = 0.02_dp    !< seconds at a time for what earlier runs have done
 
@@ -60,6 +60,15 @@ contains
     self%pause%on = .false.
     self%stopping = .true.
   end subroutine GiveUp
+
+  !> Dealing has ended because the files could not be written. Here is a gather, and perhaps they can.
+  subroutine MasterLastTry(self)
+    class(desk_t), intent(inout) :: self
+    type(error_t), allocatable :: error
+    if (.not. (self%pause%given_up .and. self%store%broken) .or. self%store%taken) return
+    call StoreReopen(self%store, error)
+    if (.not. allocated(error)) call LogInfo('output and journal can be written again: what is in flight is kept')
+  end subroutine MasterLastTry
 
   !> During a pause tries the files again now and then; after it takes up what was kept, one message each time. True if there was
   !> one: its `answer`, if any, is for `rank`.

@@ -70,7 +70,7 @@ contains
     type(message_t), intent(inout) :: answer
     logical :: may
     integer :: i
-    may = any(.not. self%crew%going .and. [(i, i=1, self%crew%n)] /= worker)
+    may = any(.not. (self%crew%going .or. self%crew%lost) .and. [(i, i=1, self%crew%n)] /= worker)
     if (signal > 0) then
       call MasterLook(self)                           ! most often all ranks got it
       if (.not. self%stopping) call LogWarn('worker '//Str(worker)//' on '//self%watch%host(worker)//' got signal '//Str(signal)// &

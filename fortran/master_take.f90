@@ -8,7 +8,7 @@ module master_take_m
   use letters_m, only: GatherFrom, GatherLetter, ModelFrom, SnapsFrom, VerdictLetter, WindowLetter
   use log_m, only: LogError, LogInfo, LogWarn
   use master_desk_m, only: desk_t
-  use master_files_m, only: MasterTrouble
+  use master_files_m, only: MasterLastTry, MasterTrouble
   use model_m, only: ModelShape, ModelWindow
   use pause_m, only: PauseKeep
   use prospect_m, only: ProspectSurvey
@@ -75,6 +75,7 @@ contains
       call VerdictLetter(MSG_GATHER, gather%record, gather%slot, '', answer)
       return
     end if
+    call MasterLastTry(self)
     call KeymapShot(self%prospect%keymap, gather%slot, shot)
     call StoreDone(self%store, shot, gather, self%dealer%attempts(gather%slot) + 1, worker, self%watch%host(worker), error)
     if (allocated(error)) then
@@ -109,7 +110,7 @@ contains
     call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, '', answer)
     if (allocated(error)) call VerdictLetter(MSG_SNAPS, gather%record, gather%slot, error%message, answer)
     if (allocated(error)) return
-    if (self%dealer%finished(gather%slot)) return           ! another worker was sooner
+    if (self%dealer%finished(gather%slot) .and. .not. DealerParked(self%dealer, gather%slot)) return  ! another worker was sooner
     call ProspectSurvey(self%prospect, '', survey)
     call FioSnapshots(FioSnapshotPath(self%prospect%job%output, gather%record), gather, survey%attribute, error)
     if (.not. allocated(error)) return

@@ -46,7 +46,8 @@ module protocol_m
   integer, parameter :: TAG_HEADER = 1, TAG_BODY = 2
   integer, parameter :: NUMBERS = 12          !< integers and reals in a header
   integer, parameter :: HEADER = 2*NUMBERS + 5
-  integer(i8), parameter :: ROOM = 500000000  !< bytes on their way, beyond which a sender waits
+  integer(i8), parameter :: ROOM = 500000000  !< bytes on their way, beyond which a sender of fields waits
+  real(dp), parameter :: STUCK = 1.0_dp       !< seconds in which none of them arrives: no longer, then
   integer(i8), parameter :: ROOM_IN = 64000000  !< bytes awaited, beyond which no more headers are read
 
   type :: message_t
@@ -101,7 +102,7 @@ module protocol_m
     integer(i8), private :: bytes = 0                                     !< in them
     type(arrival_t), pointer, private :: first_in => null(), last_in => null()  !< awaited, oldest header first
     integer(i8), private :: bytes_in = 0                                  !< of these
-    real(dp) :: patience = 0.5_dp*huge(1.0_dp)                            !< a sender waits no longer for room, or to flush [s]
+    real(dp) :: patience = 0.5_dp*huge(1.0_dp)                            !< so long messages are waited for at the end [s]
     type(message_t), allocatable, private :: inbox(:)                     !< answers of `listener` not yet polled
   end type link_t
 
@@ -222,14 +223,7 @@ contains
     integer, intent(in) :: rank
     type(message_t), intent(inout) :: message
     type(parcel_t), pointer :: p
-    real(dp) :: nap, start
-    nap = 0
-    start = host_seconds()
-    do while (link%bytes > ROOM)
-      if (host_seconds() - start > link%patience) exit
-      call Rest(nap)
-      call MoveOn(link)
-    end do
+    if (allocated(message%fields)) call AwaitRoom(link)
     allocate (p)
     p%to = rank
     p%request = MPI_REQUEST_NULL
@@ -256,6 +250,26 @@ contains
     end if
     link%last => p
   end subroutine Send
+
+  !> Waits while much is on its way, and arrives. What stands still is a rank's that does, for which nobody else waits.
+  subroutine AwaitRoom(link)
+    type(link_t), intent(inout) :: link
+    integer(i8) :: before
+    real(dp) :: nap, since
+    nap = 0
+    before = link%bytes
+    since = host_seconds()
+    do while (link%bytes > ROOM)
+      call Rest(nap)
+      call MoveOn(link)
+      if (link%bytes < before) then
+        before = link%bytes
+        since = host_seconds()
+      else if (host_seconds() - since > STUCK) then
+        exit
+      end if
+    end do
+  end subroutine AwaitRoom
 
   !> Lets messages travel, and forgets those that have arrived.
   subroutine MoveOn(link)

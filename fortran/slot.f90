@@ -26,7 +26,8 @@ module slot_m
     class(solver_t), allocatable :: solver
     type(shot_t) :: shot
     logical :: snapshots = .false.        !< are wanted
-    logical :: dropped = .false.          !< another worker has the shot now
+    logical :: dropped = .false.          !< its shot is not to be computed here any more, and why
+    character(:), allocatable :: why_dropped
     logical :: on_gpu = .false.           !< computes this shot
     logical :: waits = .false.            !< set up, until the GPU has room for its steps
     real(dp) :: ready_at = 0              !< when it was set up [s]

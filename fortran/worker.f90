@@ -129,8 +129,9 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     if (.not. slot%waits) then
       call slot%solver%setup(WorkerScheme(worker, slot), slot%window, slot%shot, error)
-      if (.not. allocated(error)) call StateResume(worker, link, slot, error)
       slot%ready_at = host_seconds()
+      slot%last_beat = slot%ready_at
+      if (.not. allocated(error)) call StateResume(worker, link, slot, error)
     end if
     if (.not. (allocated(error) .or. HasRoom(worker, slot))) then
       if (.not. slot%waits) call ShotTell(worker, link, slot, .true.)
@@ -140,7 +141,6 @@ contains
     if (slot%waits) call ShotTell(worker, link, slot, .false.)
     slot%waits = .false.
     slot%state = LOOPING
-    slot%last_beat = host_seconds()
     if (worker%gpu .and. .not. worker%told) slot%last_beat = slot%last_beat - SOON
     if (worker%gpu .and. .not. allocated(error)) call Steps(worker, link, slot, error)  ! the GPU has something to do at once
   end subroutine Begin

@@ -3,15 +3,15 @@
 module worker_desk_m
   use checkpoint_m, only: checkpoint_t, keeper_t
   use kinds_m, only: dp
-  use protocol_m, only: link_t, message_t, MSG_BYE, MSG_NOTE, Tell
+  use protocol_m, only: link_t, message_t, MSG_BYE, MSG_NOTE, MSG_PROGRESS, Tell
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
   use slot_m, only: slot_t
   use text_m, only: Str
-  use vigil_m, only: ending_t, vigil_t
+  use vigil_m, only: ending_t, vigil_t, VigilLook
   implicit none
   private
-  public :: rules_t, SLOTS, worker_t, WorkerSlot, WorkerNote, WorkerSay, WorkerExcuse
+  public :: rules_t, SLOTS, worker_t, WorkerSlot, WorkerBeat, WorkerNote, WorkerSay, WorkerExcuse
 
   integer, parameter :: SLOTS = 64            !< of a worker, at most
 
@@ -77,6 +77,22 @@ contains
     message%text = text
     call WorkerSay(worker, link, message)
   end subroutine WorkerNote
+
+  !> Says now and then that this worker is here. `deserted`: the master is gone.
+  subroutine WorkerBeat(worker, link, deserted)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    logical, intent(out) :: deserted
+    type(message_t) :: message
+    logical :: due
+    deserted = .false.
+    if (associated(link%listener) .or. worker%ended) return
+    call VigilLook(worker%vigil, due, deserted)
+    if (deserted .or. .not. due) return
+    message%kind = MSG_PROGRESS
+    message%n(1) = worker%role%worker_id
+    call WorkerSay(worker, link, message)
+  end subroutine WorkerBeat
 
   !> The group's rank 0 speaks for all.
   subroutine WorkerSay(worker, link, message)

@@ -5,13 +5,13 @@ module worker_hear_m
   use kinds_m, only: dp
   use lettercheck_m, only: LetterFault
   use protocol_m, only: Barrier, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, LinkBusy, message_t, MSG_DROP, &
-                        MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_PROGRESS, MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, &
+                        MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, &
                         Poll, Rest
   use roles_m, only: role_t
   use slot_m, only: ASKED, CLOSED, GIVEN, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
   use text_m, only: Str
-  use vigil_m, only: VigilDeserted, VigilEnd, VigilHeard, VigilLook
-  use worker_desk_m, only: worker_t, WorkerNote, WorkerSay, WorkerSlot
+  use vigil_m, only: VigilDeserted, VigilEnd, VigilHeard
+  use worker_desk_m, only: worker_t, WorkerBeat, WorkerNote, WorkerSay, WorkerSlot
   use worker_lose_m, only: ShotReport
   use worker_shot_m, only: DropTake, ModelTake, ShotTake, VerdictTake
   use worker_state_m, only: StateKeepLast
@@ -90,20 +90,15 @@ contains
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: letter
-    type(message_t) :: message
-    logical :: due, deserted
+    logical :: deserted
     if (associated(link%listener) .or. worker%ended) return
-    call VigilLook(worker%vigil, due, deserted)
+    call WorkerBeat(worker, link, deserted)
     if (deserted) then
       worker%deserted = .true.
       call VigilDeserted(worker%vigil, link, letter)
     else if (host_signal() /= 0 .and. .not. (worker%called .or. worker%parting)) then
       letter%kind = MSG_LEAVE
       letter%n(1:2) = [2, int(host_signal())]
-    else if (due) then
-      message%kind = MSG_PROGRESS
-      message%n(1) = worker%role%worker_id
-      call WorkerSay(worker, link, message)
     end if
   end subroutine LookAround
 

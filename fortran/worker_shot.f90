@@ -82,7 +82,7 @@ contains
     slot%state = READY
     slot%waits = .false.
     if (slot%dropped .or. allocated(error)) then
-      call Fail(error, 'another worker has it')
+      if (slot%dropped .and. .not. allocated(error)) call Fail(error, slot%why_dropped)
       call ShotReport(worker, link, slot, error)
       return
     end if
@@ -225,7 +225,10 @@ contains
     type(error_t), allocatable :: error
     integer :: i
     i = WorkerSlot(worker, record, SEEING)
-    if (i > 0) worker%slot(i)%dropped = .true.
+    if (i > 0) then
+      worker%slot(i)%dropped = .true.
+      worker%slot(i)%why_dropped = trim(why)
+    end if
     i = max(WorkerSlot(worker, record, GIVEN), WorkerSlot(worker, record, READY), WorkerSlot(worker, record, LOOPING))
     if (i == 0) return
     call Fail(error, trim(why))

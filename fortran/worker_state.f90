@@ -1,11 +1,11 @@
 !> States of shots, kept and taken up again (checkpoint.f90).
 module worker_state_m
-  use checkpoint_m, only: KeeperBegin, KeeperDrop, KeeperTurn
+  use checkpoint_m, only: KeeperBegin, KeeperBusy, KeeperDrop, KeeperLand, KeeperTurn
   use error_m, only: error_t
   use kinds_m, only: dp
-  use protocol_m, only: link_t
+  use protocol_m, only: link_t, Rest
   use slot_m, only: LOOPING, slot_t
-  use worker_desk_m, only: worker_t, WorkerNote, WorkerSlot
+  use worker_desk_m, only: worker_t, WorkerBeat, WorkerNote, WorkerSlot
   implicit none
   private
   public :: StateResume, StateKeep, StateKeepLast, StateDistrust
@@ -49,10 +49,26 @@ contains
     if (i == 0) return
     associate (slot => worker%slot(i))
       if (slot%solver%fraction() <= 0) return
+      call AwaitDisk(worker, link)
       call KeeperTurn(worker%keeper, slot%trail, slot%solver, record, .true., said, ignored)
+      call AwaitDisk(worker, link)
+      call KeeperLand(worker%keeper, said)
       call WorkerNote(worker, link, said)
     end associate
   end subroutine StateKeepLast
+
+  !> Waits until a state is on the disk, and says meanwhile that this worker is here.
+  subroutine AwaitDisk(worker, link)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    logical :: deserted
+    real(dp) :: nap
+    nap = 0
+    do while (KeeperBusy(worker%keeper))
+      call WorkerBeat(worker, link, deserted)
+      call Rest(nap)
+    end do
+  end subroutine AwaitDisk
 
   !> A shot whose time loop failed, and not by a fault of its GPU, begins anew: its states may carry the fault.
   subroutine StateDistrust(worker, slot, error)

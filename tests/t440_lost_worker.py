@@ -77,6 +77,22 @@ status = job.end()
 whole(job, status, f"worker 2 stood still in shot {record} for more than twice the lease of {LEASE} s")
 claim("is back after" in job.said(), "and goes on: " + line_with("is back after", job.said()))
 
+# --- has left, then is not heard of and comes back -----------------------------------------------------------------------
+
+job = Job(output="left.nc", ranks=3)
+job.until_dealt(1)
+pid = job.pid(1)
+kick(pid, signal.SIGUSR1)
+job.until(lambda: "it finishes what it has and leaves" in job.said())
+record = max(r for e, r, w in events("left.nc") if e == "deal" and w == 1)
+job.until(lambda: any(e == "done" and r == record for e, r, _ in events("left.nc")))
+time.sleep(0.5)
+kick(pid, signal.SIGSTOP)
+time.sleep(2.5 * LEASE)
+kick(pid, signal.SIGCONT)
+status = job.end()
+whole(job, status, "worker 1, which had left, stood still for a while")
+
 # --- stands still for good: the others end without it -------------------------------------------------------------------
 
 job = Job(output="still.nc", ranks=3)

@@ -3,7 +3,8 @@ program t441_lease_rules
   use check_m, only: Claim, Done
   use crew_m, only: crew_t, CrewBeat, CrewHeard, CrewLeaves, CrewNew, CrewOver, CrewOverstays, CrewPartners, CrewSilent, &
                     CrewWorker, PATIENCE
-  use dealer_m, only: dealer_t, DealerDone, DealerIdle, DealerLate, DealerLost, DealerNew, DealerNext, DealerParked, DealerReady
+  use dealer_m, only: dealer_t, DealerDone, DealerIdle, DealerLate, DealerLost, DealerNew, DealerNext, DealerParked, DealerPut, &
+                      DealerReady
   use deaths_m, only: DeathsAdopt, DeathsTake, DeathsUndo, loss_t
   use kinds_m, only: dp
   use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseSpan, LeaseTick
@@ -88,6 +89,9 @@ contains
 
   subroutine Graces()
     type(crew_t) :: crew
+    logical :: due, back
+    real(dp) :: silence
+    integer :: i
     call CrewNew(crew, 3, 1, 4, 10.0_dp)
     call CrewLeaves(crew, 100.0_dp, 2)
     call Claim(crew%going(2) .and. CrewOverstays(crew, 129.0_dp, 30.0_dp) == 0, 'a worker that leaves has its time of grace')
@@ -101,6 +105,19 @@ contains
     call Claim(CrewOverstays(crew, 141.0_dp, 30.0_dp) == 0 .and. CrewOverstays(crew, 171.0_dp, 30.0_dp) == 1, 'all are to end: the same')
     crew%quick = .true.
     call Claim(CrewOverstays(crew, 141.0_dp, 30.0_dp) == 1, 'a second signal ends the grace')
+    call CrewNew(crew, 1, 1, 2, 60.0_dp)
+    crew%leaves = 0
+    crew%cut = .true.
+    do i = 0, 300
+      call CrewBeat(crew, 0.1_dp*i, due)
+      call CrewHeard(crew, 1, back, silence)
+    end do
+    call Claim(CrewOverstays(crew, 30.0_dp, 0.0_dp) == 0, 'one that writes its state for 30 s, and says that it is here, is waited for')
+    call Claim(CrewOverstays(crew, 61.0_dp, 0.0_dp) == 1, 'though not for longer than a lease')
+    do i = 301, 410
+      call CrewBeat(crew, 0.1_dp*i, due)
+    end do
+    call Claim(CrewOverstays(crew, 41.0_dp, 0.0_dp) == 1, 'nor in silence')
   end subroutine Graces
 
   !> A dealer with `n` shots of one size and `workers` that ask `slots` times each.
@@ -128,7 +145,8 @@ contains
   subroutine Poison()
     type(dealer_t) :: d
     type(loss_t), allocatable :: losses(:)
-    integer :: i, slot
+    integer :: i, slot, suspect
+    logical :: parked, dropped
     call Ready(d, 3, 4, 1, 2)
     slot = Next(d, 1, 0.0_dp)
     call DeathsTake(d, 1, .false., 1.0_dp, losses)
@@ -153,6 +171,15 @@ contains
       call DeathsTake(d, i, .false., i + 0.5_dp, losses)
       call Claim(losses(1)%parked .eqv. i == 2, 'retries = 1: the loss of one worker parks no shot, of two it does ('//Str(i)//')')
     end do
+    call Ready(d, 2, 2, 1, 3)
+    suspect = Next(d, 1, 0.0_dp)
+    slot = Next(d, 2, 0.0_dp)
+    call DeathsTake(d, 1, .false., 1.0_dp, losses)
+    call DealerLost(d, 2, slot, .true., 2.0_dp, parked, dropped)
+    call DealerReady(d, 2, .false., 1, 2.0_dp)
+    call Claim(Next(d, 2, 3.0_dp) == slot, 'of lost shots a suspect goes last, though it was lost first')
+    call DealerReady(d, 2, .false., 1, 4.0_dp)
+    call Claim(Next(d, 2, 4.0_dp) == suspect, 'and when nothing else is left it goes')
   end subroutine Poison
 
   !> A worker that models four shots at once dies of one of them. Who is it?
@@ -242,6 +269,17 @@ contains
     call Claim(Next(d, 1, 87.0_dp) > 0, '13 s for a shot of 10 s: dealt')
     call DealerReady(d, 1, .false., 1, 88.0_dp)
     call Claim(Next(d, 1, 88.0_dp) == 0 .and. DealerLate(d, 88.0_dp), '12 s: to nobody, no worker would be in time')
+    call DealerNew(d, spread(.false., 1, 9), spread(600.0_dp, 1, 9), 2, 2)
+    d%deadline = 40000
+    call DealerReady(d, 1, .true., 1, 0.0_dp)
+    slot = Next(d, 1, 0.0_dp)
+    call DealerReady(d, 2, .false., 1, 1.0_dp, 1.0e-3_dp)
+    call DealerPut(d, 1, slot, 3.0e-4_dp, 20.0_dp, 0.0_dp)
+    call Claim(Next(d, 2, 20.0_dp) == 0 .and. .not. DealerLate(d, 20.0_dp), &
+               'after 20 s of set-up a GPU says that 0.03 % of its first shot are done: too early to give up')
+    call DealerDone(d, 1, slot, 620.0_dp)
+    call DealerReady(d, 1, .true., 1, 39500.0_dp)
+    call Claim(Next(d, 1, 39500.0_dp) == 0 .and. DealerLate(d, 39500.0_dp), 'with its rate known and 500 s left it is not')
   end subroutine Deadlines
 
   !> What an earlier run dealt in vain goes last.

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done  # noqa: E402
@@ -80,6 +81,22 @@ for ranks, how in ((3, "signal"), (1, "signal"), (3, "stop file")):
     claim(status == 3 and closed(name) and count(name, "todo") == max(1, ranks - 1) and count(name, "lost") == 0,
           f"{how}, {ranks} process(es), grace=1: shots in flight are given up, exit status {status} after {time.time() - begin:.1f} s, "
           f"the journal is closed" + ("" if status == 3 else job.said()[-600:]))
+
+# Where the first state could not be written only the second of the two files is there.
+os.mkdir("one")
+write_keymap(1, folder="one")
+ONE = (*FOR_EVER, "grace=0", "keymap=one/line.keymap")
+job = Job(*ONE, output="one_b.nc", ranks=1)
+job.until_dealt(1)
+time.sleep(1)
+kick(job.process.pid, signal.SIGTERM)
+job.end()
+Path("one_b.nc.states/shot101.a.state").rename("one_b.nc.states/shot101.b.state")
+job = Job(*ONE, output="one_b.nc", ranks=1)
+on = job.until(lambda: "goes on after step" in job.said(), 20)
+kick(job.process.pid, signal.SIGTERM)
+status = job.end()
+claim(on and status == 3, f"a shot goes on from its only state, the second: exit status {status}: " + line_with("goes on after", job.said()))
 
 job = Job(*FOR_EVER, "grace=1000", output="press.nc", ranks=3)
 job.until(lambda: count("press.nc", "deal") == 2)

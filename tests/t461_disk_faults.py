@@ -90,6 +90,26 @@ r = run("par=job.par", "output=end.nc")
 claim(r.returncode == 0 and differences("whole.nc", "end.nc") == [] and done_once("end.nc", SHOTS) and "modelled again" not in r.stderr,
       f"run again with {kept} shots done: exit status {r.returncode}, each shot once, the undisturbed file")
 
+# --- back after it was given up, with a shot still in flight ---------------------------------------------------------------
+
+run("par=job.par", "tmax=20", "output=longer.nc")
+job = Watched("kept.nc", "disk_wait=1", "tmax=20", ranks=3)
+job.until_dealt(2)
+os.kill(job.pid(2), signal.SIGSTOP)
+job.until(lambda: job.dones() >= 1)
+bad.say("full")
+job.until(lambda: job.tells("run again to resume"))
+bad.say("")
+flying = [r for e, r, w in events("kept.nc") if e == "deal" and w == 2 and r not in job.records("done")]
+os.kill(job.pid(2), signal.SIGCONT)
+status = job.end()
+claim(status == 3 and flying and set(flying) <= set(job.records("done")),
+      f"the disk is back after disk_wait: exit status {status}, what was in flight is written: shot {flying}: "
+      f"{job.line('can be written again')}")
+r = run("par=job.par", "tmax=20", "output=kept.nc")
+claim(r.returncode == 0 and differences("longer.nc", "kept.nc") == [] and done_once("kept.nc", SHOTS),
+      f"run again: exit status {r.returncode}, each shot once, the undisturbed file")
+
 # --- asked to end while it is away ------------------------------------------------------------------------------------------
 
 for ranks in (1, 3):
