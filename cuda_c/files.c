@@ -77,13 +77,17 @@ int file_remove(const char *path) {
     return 0;
 }
 
+double file_space(const char *path) {
+    struct statvfs vfs;
+    return statvfs(path, &vfs) || !vfs.f_blocks ? -1 : (double)vfs.f_bavail * vfs.f_frsize;
+}
+
 int file_reserve(const char *path, long bytes) {
     int fd = open(path, O_RDWR | O_CLOEXEC);
     REQUIRE(fd >= 0, "cannot open '%s' to reserve %ld bytes: %s", path, bytes, strerror(errno));
     /* asked before: a reservation that fails half-way has filled the disk for everybody else meanwhile */
-    struct statvfs vfs;
-    double available = fstatvfs(fd, &vfs) || !vfs.f_blocks ? 0 : (double)vfs.f_bavail * vfs.f_frsize;
-    int failed = available > 0 && available < (double)bytes, reason = ENOSPC;
+    double available = file_space(path);
+    int failed = available >= 0 && available < (double)bytes, reason = ENOSPC;
     if (!failed) {
         failed = fallocate(fd, 0, 0, bytes);
         if (failed && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL))
@@ -93,7 +97,7 @@ int file_reserve(const char *path, long bytes) {
     close(fd);
     REQUIRE(!failed,
             "'%s' needs %ld bytes (%.3g GB) of disk, %.3g GB are free: %s: choose a larger disk, or fewer samples",
-            path, bytes, bytes / 1e9, available / 1e9, strerror(reason));
+            path, bytes, bytes / 1e9, available > 0 ? available / 1e9 : 0.0, strerror(reason));
     return 0;
 }
 

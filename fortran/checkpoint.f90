@@ -252,8 +252,9 @@ contains
 
   ! --- keeping states ------------------------------------------------------------------------------------------------
 
-  !> Between two turns of a shot: its state begins its way to the disk if it is time, or `at_once`. `said`: a sentence for the log, '' = nothing to say. Fails where the field is not sound.
-  subroutine KeeperTurn(keeper, trail, solver, record, at_once, said, error)
+  !> Between two turns of a shot: keeps its state if it is time, or `at_once`; that is on the disk on return, or, with `wait` false,
+  !> on its way. `said`: a sentence for the log, '' = nothing to say. Fails where the field is not sound.
+  subroutine KeeperTurn(keeper, trail, solver, record, at_once, said, error, wait)
     type(keeper_t), intent(inout) :: keeper
     type(trail_t), intent(inout) :: trail
     class(solver_t), intent(inout) :: solver
@@ -261,6 +262,8 @@ contains
     logical, intent(in) :: at_once
     character(:), allocatable, intent(out) :: said
     type(error_t), allocatable, intent(inout) :: error
+    logical, intent(in), optional :: wait
+    logical :: stay
     real(dp) :: spent, least
     said = ''
     if (Off(keeper)) return
@@ -270,6 +273,9 @@ contains
     least = Interval(keeper, solver)
     if (.not. at_once .and. spent < least) return
     call Take(keeper, trail, solver, record, said, error)
+    stay = at_once
+    if (present(wait)) stay = wait
+    if (stay) call KeeperLand(keeper, said)
   end subroutine KeeperTurn
 
   !> A state is on its way to the disk.

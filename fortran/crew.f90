@@ -101,8 +101,8 @@ contains
     end if
   end subroutine CrewLeaves
 
-  !> A worker that has been about to go for longer than `grace` seconds, or has not gone after that: it was silent for HURRY seconds,
-  !> or has written states for longer than a lease. 0 if there is none.
+  !> A worker that has been about to go for longer than `grace` seconds, or has not gone after that: it was silent for HURRY
+  !> seconds, or has written states for longer than a lease. 0 if there is none.
   pure integer function CrewOverstays(crew, now, grace) result(worker)
     type(crew_t), intent(in) :: crew
     real(dp), intent(in) :: now, grace

@@ -333,8 +333,8 @@ contains
     parked = dealer%given_up(slot)
   end function DealerParked
 
-  !> Shots wait to be dealt, and no worker would finish even the smallest of them before the deadline. What a first shot tells of its
-  !> worker while it goes on, set-up included, is not enough to say so.
+  !> Shots wait to be dealt, and no worker would finish even the smallest of them before the deadline. What a first shot tells of
+  !> its worker while it goes on, set-up included, is not enough to say so.
   pure logical function DealerLate(dealer, now) result(late)
     type(dealer_t), intent(in) :: dealer
     real(dp), intent(in) :: now
@@ -430,8 +430,8 @@ contains
     n = count(dealer%deaths(dealer%flight%slot) > 0 .and. dealer%flight%worker == worker)
   end function Suspects
 
-  !> The first waiting shot of at most so many updates, or the `largest` such; 0 if there is none. Fresh ones before lost ones, those
-  !> that may have killed a worker last, and with `harmless` none of these.
+  !> The first waiting shot of at most so many updates, or the `largest` such; 0 if there is none. Fresh ones before lost ones,
+  !> those that may have killed a worker last, and with `harmless` none of these.
   pure integer function Fitting(dealer, most, largest, harmless) result(slot)
     type(dealer_t), intent(in) :: dealer
     real(dp), intent(in) :: most
@@ -581,9 +581,9 @@ contains
     end do
   end subroutine ByWorker
 
-  !> Adds the seats of the shots of a worker, the flights `mine`, which share its rate: each that ends leaves more to the others. Those
-  !> that are held get theirs when others have ended; what these tell of their progress is of a larger share. `own`, the seat that has
-  !> the rate, is free then.
+  !> Adds the seats of the shots of a worker, the flights `mine`, which share its rate: each that ends leaves more to the others.
+  !> Those that are held get theirs when others have ended; what these tell of their progress is of a larger share. `own`, the seat
+  !> that has the rate, is free then.
   pure subroutine SeatsShared(dealer, mine, own, now, seats, nseats)
     type(dealer_t), intent(in) :: dealer
     integer, intent(in) :: mine(:)

@@ -52,6 +52,7 @@ contains
     if (job%layers /= '') then
       call LayersRead(job%layers, earth%layers, error)
       if (allocated(error)) return
+      if (.not. earth%layers%attenuates .and. job%qs_vs > 0) call LayersByRule(job, earth%layers)
       earth%attenuates = earth%layers%attenuates .and. job%attenuation
       earth%low = [-huge(1.0_dp), -huge(1.0_dp), earth%layers%top(1)]
       earth%high = huge(1.0_dp)
@@ -61,6 +62,17 @@ contains
       call ReadVolumes(job, earth, error)
     end if
   end subroutine EarthRead
+
+  !> 1/Q of layers that do not tell it.
+  pure subroutine LayersByRule(job, layers)
+    type(job_t), intent(in) :: job
+    type(layers_t), intent(inout) :: layers
+    associate (vs => layers%medium(2, :))
+      where (vs > 0) layers%medium(5, :) = 1/(job%qs_vs*vs)
+    end associate
+    layers%medium(4, :) = layers%medium(5, :)/job%qp_qs
+    layers%attenuates = .true.
+  end subroutine LayersByRule
 
   subroutine ReadVolumes(job, earth, error)
     type(job_t), intent(in) :: job

@@ -2,13 +2,14 @@
 module files_m
   use error_m, only: error_t, FailFromC
   use files_c, only: clock_parse, clock_seconds, clock_text, crc32_bytes, file_exists, file_read_bytes, &
-    file_remove, file_rename, file_size, file_sync
+    file_remove, file_rename, file_size, file_space, file_sync
   use iso_c_binding, only: c_char, c_long_long
   use kinds_m, only: dp, i8
   use text_m, only: CString
   implicit none
   private
-  public :: FileExists, FileSize, FileSync, FileRename, FileRemove, FileText, Crc32, Hex, ClockSeconds, ClockText, ClockParse
+  public :: FileExists, FileSize, FileSpace, FileSync, FileRename, FileRemove, FileText, Crc32, Hex
+  public :: ClockSeconds, ClockText, ClockParse
 
 contains
 
@@ -24,6 +25,12 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call FailFromC(file_size(CString(path), bytes), error)
   end subroutine FileSize
+
+  !> Bytes that may still be written to the disk of a file, -1 where nobody knows.
+  real(dp) function FileSpace(path)
+    character(*), intent(in) :: path
+    FileSpace = file_space(CString(path))
+  end function FileSpace
 
   !> Returns when all that was written to the file is on the disk.
   subroutine FileSync(path, error)

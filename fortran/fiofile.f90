@@ -8,7 +8,7 @@ module fiofile_m
   use text_m, only: CString, FString, Str
   implicit none
   private
-  public :: fio_t, FioOpen, FioClose, CheckOpen, CheckSlot, Components
+  public :: fio_t, FioOpen, FioKnown, FioClose, CheckOpen, CheckSlot, Components
   public :: fio_todo, fio_done, fio_parked, words, missing_channel, geometry, geometry_3d, computed, Checked, most_components
 
   integer, parameter :: fio_todo = 0, fio_done = 1, fio_parked = 2   !< values of status(shot)
@@ -99,6 +99,16 @@ contains
     if (fio_close(fio%handle) /= 0) continue   ! the first error is the one to tell
     fio%handle = c_null_ptr
   end subroutine FioOpen
+
+  !> A file of gathers, whosever.
+  logical function FioKnown(path)
+    character(*), intent(in) :: path
+    type(fio_t) :: fio
+    type(error_t), allocatable :: error
+    call FioOpen(fio, path, error, readonly=.true.)
+    FioKnown = .not. allocated(error)
+    call FioClose(fio, error)
+  end function FioKnown
 
   subroutine CheckFingerprint(fio, fingerprint, error)
     type(fio_t), intent(in) :: fio

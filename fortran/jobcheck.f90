@@ -270,6 +270,21 @@ contains
     if (t%sound('q_f1,q_f2') .and. job%q_f1 > 0 .and. job%q_f2 > 0 .and. job%q_f2 < 2*job%q_f1) &
       call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
     if (job%layers /= '' .and. job%vp /= '') call t%blame('layers', 'stands beside volumes, '//t%said('vp')//': give one of them')
+    if (job%layers /= '') call Idle('vs,rho,qp,qs,vp_vs,rho_rule,rho_value', 'layers tell that: leave it out')
+    if (any(job%source == [character(9) :: 'volume', 'force'])) &
+      call Idle('m0,mw', 'source='//job%source//' has no moment: leave it out')
+    if (any(job%source == [character(9) :: 'volume', 'force', 'explosion'])) &
+      call Idle('strike,dip,rake', 'source='//job%source//' has no such direction: leave it out, or give source=dc')
+  contains
+    subroutine Idle(names, why)
+      character(*), intent(in) :: names, why
+      character(32), allocatable :: list(:)
+      integer :: i
+      allocate (list, source=SplitList(names))
+      do i = 1, size(list)
+        if (t%changed(trim(list(i)))) call t%blame(trim(list(i)), 'has no effect: '//why)
+      end do
+    end subroutine Idle
   end subroutine CheckJob3d
 
   !> Variant, gpn and build go together.
@@ -385,7 +400,7 @@ contains
     logical :: ok
     call CheckpointRule(job%checkpoint, job%mtbf, job%output, rule, ok)
     if (.not. ok) call t%blame('checkpoint', 'is neither auto nor a number of minutes from 0 to 100000')
-    if (ok .and. rule%interval >= 0 .and. t%sound('mtbf') .and. t%given('mtbf')) &
+    if (ok .and. rule%interval >= 0 .and. t%sound('mtbf') .and. t%changed('mtbf')) &
       call t%blame('mtbf', 'has no effect unless checkpoint=auto: leave one of them out')
     if (t%sound('group') .and. job%three_d .and. job%group /= 1) then
       call t%blame('group', 'is 1 so far: a shot is computed by one rank (give threads for more cores a shot)')

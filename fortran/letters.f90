@@ -1,6 +1,6 @@
 !> What the messages of a shot contain: types to messages and back. The only place that knows the order of the numbers.
-!> Messages with shots, model windows, gathers and snapshots carry a checksum of all that is in them but who sends them: one wrong bit
-!> on the way, or in the memory of either side meanwhile, and they are refused.
+!> Messages with shots, model windows, gathers and snapshots carry a checksum of all that is in them but who sends them: one wrong
+!> bit on the way, or in the memory of either side meanwhile, and they are refused.
 module letters_m
   use checksum_c, only: checksum_floats
   use error_m, only: error_t, Fail

@@ -30,7 +30,7 @@ contains
       if (host_signal() /= 0) then
         call AskedToStop(self, 'signal '//Str(int(host_signal())))
       else if (ProspectStopFile(self%prospect)) then
-        call AskedToStop(self, 'stop file found')
+        call AskedToStop(self, "stop file '"//self%prospect%job%output//".stop' found, remove it before the next run")
       end if
     else if (.not. self%crew%quick) then
       now = host_seconds()

@@ -235,7 +235,7 @@ contains
     side%step = (c(n) - c(1))/(n - 1)
     if (.not. side%step > 0) then
       call Fail(error, begin//'coordinate '//side%name//' runs from '//Str(c(1))//' to '//Str(c(n))// &
-        ' m, must increase: turn the model round')
+        ' m, must increase'//Advice())
       return
     end if
     ! coordinates in single precision carry rounding that is no fault of the spacing
@@ -250,6 +250,16 @@ contains
     ! 12.499999 from rounded coordinates means 12.5
     if (abs(side%step - nint(side%step*1000)/1000.0_dp) < allowed/(n - 1) .and. side%step < 1.0e6_dp) &
       side%step = nint(side%step*1000)/1000.0_dp
+
+  contains
+
+    function Advice()
+      character(:), allocatable :: Advice
+      Advice = ': give each sample a place of its own'
+      if (c(n) < c(1)) Advice = ': turn the model round'
+      if (side%name(1:1) /= 'x' .and. c(n) < c(1) .and. c(n) < 0) &
+        Advice = ': if these are heights, turn their signs to make them depths, else turn the model round'
+    end function Advice
   end subroutine Uniform
 
   !> Puts shape and place of the model in terms of x and z.

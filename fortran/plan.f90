@@ -18,7 +18,7 @@ module plan_m
   use solver_m, only: solver_t
   use source3d_m, only: SourceWords
   use params_m, only: job_t
-  use prospect_m, only: prospect_t, ProspectCells, ProspectRead
+  use prospect_m, only: prospect_t, ProspectCells, ProspectFilmBytes, ProspectRead
   use table_m, only: SplitList
   use text_m, only: FString, Str
   use watch_m, only: Clock
@@ -218,10 +218,17 @@ contains
   subroutine PrintDisk(prospect)
     type(prospect_t), intent(in) :: prospect
     real(dp) :: disk
+    integer :: i
     associate (s => prospect%scheme, k => prospect%keymap)
       disk = 4*real(k%n, dp)*k%nrec_max*size(SplitList(s%components))*s%nt_out
     end associate
     call Row('disk', MemoryBytes(disk)//' for '//prospect%job%output)
+    disk = 0
+    do i = 1, size(prospect%snapshot_records)
+      disk = disk + ProspectFilmBytes(prospect, prospect%snapshot_records(i))
+    end do
+    if (disk > 0) call Row('', MemoryBytes(disk)//' for '//trim(merge('pictures ', 'snapshots', prospect%scheme%dy > 0))//' of '// &
+                           Str(size(prospect%snapshot_records))//' shot(s)')
   end subroutine PrintDisk
 
   subroutine PrintTime(prospect, span, role, rate)

@@ -4,10 +4,10 @@ module prospect_m
   use error_m, only: error_t, Fail
   use faults_m, only: FaultAdd, faults_t, FaultsRaise
   use fd2d_engine_m, only: fd2d_grid_t
-  use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength
+  use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dFilmNumbers
   use fd3d_near_m, only: Fd3dNear
   use fingerprint_m, only: Fingerprint, Positions
-  use keymap_m, only: keymap_t, KeymapRead, KeymapShot
+  use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapShot
   use kinds_m, only: dp
   use log_m, only: LogInfo, LogWarn
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
@@ -26,7 +26,7 @@ module prospect_m
   implicit none
   private
   public :: prospect_t, ProspectRead, ProspectSurvey, ProspectLog, ProspectSnapshots, ProspectStopFile
-  public :: ProspectCells
+  public :: ProspectCells, ProspectFilmBytes
 
   real(dp), parameter :: numbers_most = 2.0e9_dp   !< of one message: they are counted with 31 bits
 
@@ -344,7 +344,7 @@ contains
                    Str(100*c%coeffs_error, 2)//' %')
       call LogInfo('time     dt '//Str(1000*c%dt)//' ms (limit '//Str(1000*c%dt_limit)//'), '//Str(c%nt)//' steps; traces '// &
                    Str(c%nt_out)//' x '//Str(1000*c%dt_out)//' ms')
-      call LogInfo('source   '//prospect%wavelet%name)
+      call LogInfo('source   '//prospect%wavelet%name//', time zero at t = '//Str(prospect%wavelet%t_zero, 6)//' s')
       if (c%warnings /= '') call LogWarn(c%warnings)
     end associate
   end subroutine ProspectLog
@@ -377,7 +377,6 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(shot_t) :: shot
     type(window_t) :: window
-    real(dp) :: times, nodes
     integer :: i
     associate (s => prospect%scheme)
       if (size(prospect%snapshot_records) > 0 .and. s%snapshot > 0 .and. s%snapshot < s%dt) &
@@ -392,14 +391,37 @@ contains
         if (s%dy > 0 .and. .not. allocated(error)) call Fd3dCheckFilms(s, shot, window, error)
         if (allocated(error)) return
         if (s%dy > 0) cycle
-        nodes = ((window%nx - 1)/s%snapshot_step + 1.0_dp)*((window%nz - 1)/s%snapshot_step + 1)
-        times = (s%nt_out - 1)*s%dt_out/s%snapshot + 1
-        if (nodes*times > numbers_most) &
-          call Fail(error, Str(times, 4)//' snapshots of '//Str(nodes, 4)//' nodes of shot record '//Str(shot%record)// &
-                    ' are too large, at most 2e9 numbers: take fewer (snapshot) or coarser ones (snapshot_step)')
+        if (FilmNumbers(s, window) > numbers_most) &
+          call Fail(error, 'the snapshots of shot record '//Str(shot%record)//' are '//Str(FilmNumbers(s, window), 3)// &
+                    ' numbers, at most 2e9 can be: take fewer (snapshot) or coarser ones (snapshot_step)')
       end do
     end associate
   end subroutine CheckSnapshots
+
+  !> Bytes of the snapshots, or of films and maps, of a shot; 0 if none are wanted of it.
+  real(dp) function ProspectFilmBytes(prospect, record) result(bytes)
+    type(prospect_t), intent(in) :: prospect
+    integer, intent(in) :: record
+    type(shot_t) :: shot
+    type(window_t) :: window
+    type(error_t), allocatable :: ignored           ! CheckSnapshots has told it
+    bytes = 0
+    if (.not. ProspectSnapshots(prospect, record)) return
+    call KeymapShot(prospect%keymap, KeymapFind(prospect%keymap, record), shot)
+    associate (s => prospect%scheme)
+      call ModelShape(prospect%model, prospect%job, shot, s%dx, s%dz, window, ignored)
+      if (s%dy > 0) bytes = 4*Fd3dFilmNumbers(s, window)
+      if (.not. s%dy > 0) bytes = 4*FilmNumbers(s, window)
+    end associate
+  end function ProspectFilmBytes
+
+  !> Numbers in the snapshots of a 2D shot.
+  pure real(dp) function FilmNumbers(s, window) result(numbers)
+    type(scheme_t), intent(in) :: s
+    type(window_t), intent(in) :: window
+    numbers = ((window%nx - 1)/s%snapshot_step + 1.0_dp)*((window%nz - 1)/s%snapshot_step + 1) &
+              *((s%nt_out - 1)*s%dt_out/s%snapshot + 1)
+  end function FilmNumbers
 
   !> Cells of the grid of a shot, layers included.
   real(dp) function ProspectCells(prospect, shot, error) result(cells)

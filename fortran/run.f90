@@ -5,8 +5,9 @@ module run_m
   use crew_m, only: PATIENCE
   use dealer_m, only: FOREVER
   use deadline_m, only: DeadlineFind
-  use files_m, only: ClockSeconds, ClockText, FileExists, FileRemove, FileRename
+  use files_m, only: ClockSeconds, ClockText, FileExists, FileRemove, FileRename, FileSpace
   use host_c, only: host_catch_signals, host_seconds
+  use keymap_m, only: KeymapFind
   use kinds_m, only: dp
   use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogWarn
   use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
@@ -20,7 +21,7 @@ module run_m
   use snapshots_m, only: FioSnapshotPath
   use share_m, only: ShareHear, ShareTell
   use store_m, only: store_t, StoreClose, StoreOpen
-  use prospect_m, only: prospect_t, ProspectLog, ProspectRead, ProspectSurvey
+  use prospect_m, only: prospect_t, ProspectFilmBytes, ProspectLog, ProspectRead, ProspectSurvey
   use survey_m, only: survey_t
   use text_m, only: Str
   use version_m, only: VersionText
@@ -71,6 +72,7 @@ contains
         call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
         if (warning /= '') call LogWarn(warning)
         call WarnOfSnapshots(prospect, store, job%output)
+        call WarnOfDisk(prospect, store, job%output)
         deadline = DeadlineFind(job%deadline, start)
         call LogInfo('shots to do: '//Str(count(.not. store%done))//' of '//Str(prospect%keymap%n)//', on '// &
                      Str(role%nworkers)//' worker(s)')
@@ -122,6 +124,24 @@ contains
     if (n > 0) call LogWarn('snapshots were asked for of '//Str(n)//' shot(s) that are done already without, the first of them '// &
                             Str(first)//": there will be none; give another output for them, with the other shots as 'skip'")
   end subroutine WarnOfSnapshots
+
+  !> The output has its space; snapshots to come have not.
+  subroutine WarnOfDisk(prospect, store, output)
+    type(prospect_t), intent(in) :: prospect
+    type(store_t), intent(in) :: store
+    character(*), intent(in) :: output
+    real(dp) :: need, free
+    integer :: i
+    need = 0
+    do i = 1, size(prospect%snapshot_records)
+      if (store%done(KeymapFind(prospect%keymap, prospect%snapshot_records(i)))) cycle
+      need = need + ProspectFilmBytes(prospect, prospect%snapshot_records(i))
+    end do
+    free = FileSpace(output)
+    if (need > free .and. free >= 0) &
+      call LogWarn('snapshots or films to come take '//MemoryBytes(need)//', and '//MemoryBytes(free)//' are free where '// &
+                   output//' is: make room, or take fewer; without room the dealing pauses')
+  end subroutine WarnOfDisk
 
   !> Each line of `text` to the log.
   subroutine LogLines(text, warn)

@@ -314,11 +314,26 @@ contains
     margin = TraceMargin(scheme%fband, scheme%dt, scheme%dt_out, tlast - scheme%t_start, scheme%time_correction)
     steps = (tlast + margin - scheme%t_start)/scheme%dt + 1
     if (steps > most_steps) then
-      call Fail(error, 'tmax = '//Str(job%tmax)//' s needs '//Str(steps, 3)//' steps of dt = '//Str(scheme%dt)// &
-                ' s, more than '//Str(most_steps)//': check tmax, the velocities and the grid spacing')
+      call Fail(error, 'from '//Str(scheme%t_start, 3)//' s, where the wavelet begins, to tmax = '//Str(job%tmax)//' s it is '// &
+                Str(steps, 3)//' steps of dt = '//Str(scheme%dt)// &
+                ' s, more than '//Str(most_steps)//Advice())
       return
     end if
     scheme%nt = ceiling(steps)
+    if (.not. allocated(wavelet%q)) return
+    if (wavelet%t0 + (maxloc(abs(wavelet%q), 1) - 1)*wavelet%dt > tlast) &
+      call Warn(scheme, 'the peak of the wavelet, at '//Str(wavelet%t0 + (maxloc(abs(wavelet%q), 1) - 1)*wavelet%dt, 4)// &
+                ' s, comes after the record''s end at '//Str(tlast, 4)//' s: the traces show its beginning at most; give a '// &
+                'larger tmax or a smaller delay, and times of a wavelet file in s')
+
+  contains
+
+    function Advice()
+      character(:), allocatable :: Advice
+      Advice = ': check the length of the wavelet (its frequency, delay), tmax, and what dt follows from: the velocities and '// &
+               'the grid spacing'
+      if (job%dt > 0) Advice = ': check dt, the length of the wavelet (its frequency, delay) and tmax'
+    end function Advice
   end subroutine ChooseTimes
 
   !> What is allowed but should be known.

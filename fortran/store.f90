@@ -6,7 +6,8 @@ module store_m
   use changes_m, only: Changes
   use error_m, only: error_t, Fail
   use files_m, only: FileExists, FileRemove, FileText
-  use fio_m, only: fio_done, fio_t, fio_parked, fio_todo, FioChecksums, FioClose, FioCreate, FioMark, FioOpen, FioPut, FioStatus, &
+  use fio_m, only: fio_done, fio_t, fio_parked, fio_todo, FioChecksums, FioClose, FioCreate, FioKnown, FioMark, FioOpen, FioPut, &
+                   FioStatus, &
                    FioVerify
   use gather_m, only: gather_t
   use host_c, only: host_seconds
@@ -58,9 +59,14 @@ contains
     store%path = path
     store%host = host
     store%last_only = last_only
-    if (FileExists(path) .and. .not. overwrite) then
-      if (.not. FileExists(log)) call Fail(error, "'"//path//"' exists but its journal '"//log// &
-                                           "' does not: set overwrite=y to start anew, or choose another output")
+    if (FileExists(path) .and. fresh) then
+      if (.not. FioKnown(path)) then
+        call Fail(error, "'"//path//"' is not a file of gathers, or a damaged one without its journal: choose another output, "// &
+                  'or remove it yourself')
+      else if (.not. overwrite) then
+        call Fail(error, "'"//path//"' exists but its journal '"//log// &
+                  "' does not: restore it from a copy, set overwrite=y to start anew, or choose another output")
+      end if
     end if
     call LockTake(store%lock, StoreLockPath(path), path, error)
     if (allocated(error)) return

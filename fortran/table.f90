@@ -46,7 +46,7 @@ module table_m
     procedure :: flag => AddFlag
     procedure :: int => AddInt
     procedure :: real => AddReal
-    procedure :: given, sound, said, blame
+    procedure :: given, changed, sound, said, blame
   end type table_t
 
 contains
@@ -323,6 +323,17 @@ contains
     character(*), intent(in) :: name
     given = self%row(TableFind(self, name))%origin /= 'default'
   end function given
+
+  !> Given, and as something else than the default: the record of a run gives everything. A parameter that this program does not
+  !> have is not.
+  logical function changed(self, name)
+    class(table_t), intent(in) :: self
+    character(*), intent(in) :: name
+    integer :: at
+    at = TableFind(self, name)
+    changed = .false.
+    if (at > 0) changed = self%row(at)%origin /= 'default' .and. self%row(at)%value /= self%row(at)%default
+  end function changed
 
   !> Are all of `names` (joined by commas) free of faults of their own? A parameter that this program does not have is.
   logical function sound(self, names)

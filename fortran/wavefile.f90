@@ -34,6 +34,9 @@ contains
                 'times in s')
     else if (columns == 2) then
       call CheckTimes(path, table(1, :n), lines, t0, dt, error)
+      if (column_dt > 0 .and. abs(column_dt - dt) > 0.01_dp*dt) &
+        call Fail(error, 'wavelet_dt = '//Str(column_dt)//' s, but the times in wavelet file '//path//' are '//Str(dt, 6)// &
+                  ' s apart: leave wavelet_dt out, or the column of times')
     end if
     if (allocated(error)) return
     samples = table(columns, :n)

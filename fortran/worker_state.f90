@@ -50,7 +50,7 @@ contains
     associate (slot => worker%slot(i))
       if (slot%solver%fraction() <= 0) return
       call AwaitDisk(worker, link)
-      call KeeperTurn(worker%keeper, slot%trail, slot%solver, record, .true., said, ignored)
+      call KeeperTurn(worker%keeper, slot%trail, slot%solver, record, .true., said, ignored, wait=.false.)
       call AwaitDisk(worker, link)
       call KeeperLand(worker%keeper, said)
       call WorkerNote(worker, link, said)

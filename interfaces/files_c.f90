@@ -3,7 +3,8 @@ module files_c
   use iso_c_binding, only: c_ptr, c_int, c_char, c_long_long, c_double, c_float
   implicit none
   private
-  public :: file_exists, file_size, file_sync, file_rename, file_remove, file_reserve, file_read_floats, file_read_bytes
+  public :: file_exists, file_size, file_space, file_sync, file_rename, file_remove, file_reserve
+  public :: file_read_floats, file_read_bytes
   public :: file_limit_is_error, file_cut, file_same, file_numbered
   public :: append_open, append_write, append_truncate, append_reserve, append_close, append_locked
   public :: crc32_bytes, clock_seconds, clock_text, clock_parse
@@ -23,6 +24,13 @@ module files_c
       character(kind=c_char), intent(in) :: path(*)
       integer(c_long_long), intent(out) :: bytes
     end function file_size
+
+    !> Bytes that may still be written to the disk of a file, -1 where nobody knows.
+    real(c_double) function file_space(path) bind(c)
+      import :: c_char, c_double
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+    end function file_space
 
     !> Forces what was written to the file onto the disk.
     integer(c_int) function file_sync(path) bind(c)

@@ -212,7 +212,7 @@ contains
     call ClaimFails(error, 'amplitude = 0', 'amplitude 0')
     job%amplitude = 1e30_dp
     call WaveletMake(job, w, error)
-    call ClaimFails(error, 'outside 1e-30..1e30', 'an amplitude beyond single precision')
+    call ClaimFails(error, 'not between 1e-30 and 1e30', 'an amplitude beyond single precision')
     job = NewJob('ormsby')
     job%f3 = 70
     call WaveletMake(job, w, error)

@@ -141,7 +141,7 @@ contains
     call ClaimFails(error, 'more than can be counted', '1e12 output samples')
     scene%job%dt_out = 1e-3_dp
     call SceneScheme(scene, error)
-    call ClaimFails(error, 'check tmax', '1e5 s of record')
+    call ClaimFails(error, 'tmax, and what dt follows from', '1e5 s of record')
   end subroutine Times
 
   subroutine BadNumbers()

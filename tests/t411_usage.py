@@ -77,6 +77,7 @@ claim(files() == sorted([*before, "all.par"]), f"none of this left a file: {set(
 # --- plan -------------------------------------------------------------------------------------------------------------
 
 before = files()
+told(run("plan", "par=job.par", "snapshot=0.01"), 0, "plan counts the disk for snapshots", "for snapshots of 1 shot(s)")
 r = run("plan", "par=job.par")
 told(r, 0, "plan: model, grid, step, limit, points per wavelength, shots, margins, window, memory, disk, time", "121 x 61",
      "10 x 10 m", "time step", "stability limit", "points per shortest wavelength", "records 101 .. 103", "margins", "window",
@@ -102,6 +103,9 @@ changed = sorted(k for k in own[0] if not np.array_equal(own[0][k], own[1][k]))
 claim(set(changed) <= {"parameters"}, f"attributes that differ between the two: {changed}; only the parameters may, "
       "with the output's name")
 deck = dict(line.split(" = ") for line in Path("job.par").read_text().splitlines())
+model("never.nc", "checkpoint=0")
+r = run("par=never.nc.par")
+claim(r.returncode == 0 and "shots to do: 0 of 3" in r.stderr, f"and those of a job with checkpoint=0: {r.stderr.strip()[-100:]}")
 quoted = {"keymap", "vp", "rho", "output"}
 Path("list.par").write_text("&job  ! a namelist\n" + ",\n".join(
     f"  {k} = '{v}'" if k in quoted else f"  {k} = {v}" for k, v in deck.items()) + "\n/\n")

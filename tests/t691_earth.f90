@@ -31,6 +31,7 @@ program t691_earth
   shot%record = 7
   call Geometry(60.0_dp, 55.0_dp, 30.0_dp)
   call Layers()
+  call LayersByRule()
   call Volumes()
   call Mixtures()
   call Windows()
@@ -75,6 +76,18 @@ contains
     write (u) a
     close (u)
   end subroutine PutRaw
+
+  !> Layers that tell no Q get it by rule, where something is solid.
+  subroutine LayersByRule()
+    call Put('a.layers', '0 1500 0 1000'//nl//'100 4000 2000 2600'//nl)
+    call Settings('layers = a.layers'//nl//'dx = 200'//nl//'aperture = 1000'//nl//'depth = 3000'//nl//'qs_vs = 0.02'//nl// &
+                  'qp_qs = 1.5'//nl)
+    call EarthRead(job, earth, error)
+    call ClaimFine(error, 'flat layers and qs_vs')
+    call Claim(earth%attenuates .and. abs(earth%qmin - 40) < 1e-9_dp, 'Qs = 0.02*2000: the smallest Q is '//Str(earth%qmin, 4))
+    call Claim(all(abs(earth%layers%medium(4:5, 1)) <= 0) .and. &
+               all(abs(earth%layers%medium(4:5, 2) - [1/60.0_dp, 1/40.0_dp]) < 1e-12_dp), 'Qp = 60 there, and none in the water')
+  end subroutine LayersByRule
 
   subroutine Layers()
     call Put('a.layers', '# LOH'//nl//'0 4000 2000 2600 155 40'//nl//'1000 6000 3464 2700 180 69.3'//nl)
