@@ -1,5 +1,6 @@
 # The only makefile. `make help` tells the targets; `make DEBUG=1 ...` builds with every run-time check in build/debug.
-# GPU kernels are built where nvcc is (GPU=0: not), for the GPUs present, else for ARCH=sm_90; ARCH=all: sm_75 .. sm_100.
+# GPU kernels are built where nvcc is (GPU=0: not), for the GPUs present, else for ARCH=sm_90; ARCH=all: those of sm_75 .. sm_100
+# that nvcc knows.
 
 PREFIX  ?= /usr/local
 SHELL   := /bin/bash
@@ -16,11 +17,13 @@ PROGRAMS := SplFd2dmod SplFd3dmod
 NVCC     := $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA     := $(if $(or $(DEBUG),$(FUZZ),$(filter 0,$(GPU))),,$(NVCC))
 CUDA_LIB := $(firstword $(wildcard $(dir $(realpath $(NVCC)))../lib64 $(dir $(realpath $(NVCC)))../lib /usr/lib/x86_64-linux-gnu))
+# GPUs older than the kernels need (device.cu) are passed over: nvcc 13 refuses them.
 ARCHS    := $(if $(ARCH),$(filter-out all,$(ARCH)),$(or $(sort $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader \
-            2>/dev/null | sed -n 's/^\([0-9]*\)\.\([0-9]*\)$$/sm_\1\2/p')),sm_90))
+            2>/dev/null | awk -F. '/^[0-9]+[.][0-9]$$/ && 10*$$1 + $$2 >= 75 { print "sm_" $$1 $$2 }')),sm_90))
 ifeq ($(ARCH),all)
-  ARCHS  := sm_75 sm_80 sm_86 sm_89 sm_90 sm_100
-  PTX    := -gencode arch=compute_100,code=compute_100
+  ARCHS  := $(filter $(if $(CUDA),$(shell $(NVCC) --list-gpu-code)),sm_75 sm_80 sm_86 sm_89 sm_90 sm_100)
+  NEWEST := $(patsubst sm_%,compute_%,$(lastword $(ARCHS)))
+  PTX    := -gencode arch=$(NEWEST),code=$(NEWEST)
 endif
 NVFLAGS  := -std=c++20 -O3 -ftz=true -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers $(PTX) \
             $(foreach a,$(ARCHS),-gencode arch=$(a:sm_%=compute_%),code=$(a)) \
@@ -140,6 +143,7 @@ programs: $(BIN)
 tests: $(BIN) $(FTESTS) $(CTESTS) $(GPU_FAULT)
 gpu-tests: $(foreach t,$(GPU_TESTS),$(filter $(B)/tests/$t%,$(FTESTS))) $(if $(NC_CONFIG),$(BIN)) $(GPU_FAULT)
 gpu-bench: $(GPU_BENCH)
+	@:
 show-demo: $(BIN)
 	@tools/demo '$(B)'
 show-demo3d: $(BIN)
@@ -182,7 +186,16 @@ $(B)/%.o: %.c $(B)/iface.h
 	@echo '  c        $<'
 	@$(CC) $(CFLAGS) $(CFLAGS_$(notdir $*)) -MMD -MP -c -o $@ $<
 
-$(B)/%.o: %.cu $(B)/iface.h
+# How kernels are compiled: for another GPU or with other flags they are compiled again.
+NVCC_CALL := $(strip $(NVCC) $(NVFLAGS))
+ifneq ($(if $(CUDA),$(shell cat $(B)/nvcc.txt 2>/dev/null)),$(if $(CUDA),$(NVCC_CALL)))
+$(B)/nvcc.txt: FORCE
+endif
+$(B)/nvcc.txt:
+	@mkdir -p $(@D)
+	@echo '$(NVCC_CALL)' > $@
+
+$(B)/%.o: %.cu $(B)/iface.h $(B)/nvcc.txt
 	@mkdir -p $(@D)
 	@echo '  cuda     $<'
 	@$(NVCC) $(NVFLAGS) -Xptxas -v -Icuda_c -I$(B) -MD -MP -MF $(@:.o=.d) -c -o $@ $< 2> $(@:.o=.ptxas) \

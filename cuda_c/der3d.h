@@ -1,22 +1,22 @@
 /* THE formulas of the 3D scheme, once, for host (scalar and SIMD vectors) and device; the stencils are those of der.h.
  * The grid is drawn in interfaces/fd3d_c.f90. Variants differ only in how they fetch.
  *
- *   D: undivided difference along an axis, DER_BACKWARD of a field on whole numbers (result at i-1/2), DER_FORWARD of
- * one on halves (result at i), after DER_PML where there is a layer. tx = dt/dx, ty = dt/dy, tz = dt/dz, rounded once
- * from double.
+ *   velocity   v += b (tx Dx + ty Dy + tz Dz)              b = 1/rho at the point
+ *   normal     sxx += lambda (ex + ey + ez) + 2 mu ex      ex = tx Dx vx, ...
+ *   shear      sxy += mu (ty Dy vx + tx Dx vy)             mu at the point
  *
- *   velocity   v += b (tx Dx + ty Dy + tz Dz)            b = 1/rho at the point
- *   normal     sxx += lambda (ex + ey + ez) + 2 mu ex     ex = tx Dx vx, ...
- *   shear      sxy += mu (ty Dy vx + tx Dx vy)           mu at the point
+ * D: undivided difference along an axis, DER_BACKWARD of a field on whole numbers (result at i-1/2), DER_FORWARD of one
+ * on halves (result at i), after DER_PML where there is a layer. tx = dt/dx, ty = dt/dy, tz = dt/dz, rounded once from
+ * double.
  *
  * Anelastic (coarse-grained memory variables): s' = (y M rate - s)/tau exactly for a rate that is constant over the
  * step, and the stress takes the mean of s before and after. With r = -(dt/2) s kept in place of s
  *
- *   r_new = e r - g y dM     sigma += dM + r + r_new     e = exp(-dt/tau), g = (1 - e)/2, dM: increment by the modulus
- * that relaxes
+ *   r_new = e r - g y dM         e = exp(-dt/tau), g = (1 - e)/2
+ *   sigma += dM + r + r_new      dM: increment by the modulus that relaxes
  *
- *   shear: dM = mu (...) itself, y = y(qs).   normal: y dM = y(qp) (lambda + 2 mu) tr - 2 y(qs) mu (tr - ex), tr = ex +
- * ey + ez.
+ *   shear      dM = mu (...) itself, y = y(qs)
+ *   normal     y dM = y(qp) (lambda + 2 mu) tr - 2 y(qs) mu (tr - ex)      tr = ex + ey + ez
  *
  * An includer that computes on vectors defines DER_FMA first, see der.h.
  */
@@ -65,11 +65,14 @@ D3_FUNCTION float d3_mean4(float a, float b, float c, float d) { return 0.25f * 
 /* Free surface through vz, sxz, syz of row k = 0 (after Gottschaemmer & Olsen 2001, BSSA 91, 1758-1769, FS2). Halo rows
  * hold
  *
- *   szz(-1-m) = a(m) szz(0) + b(m) szz(1)     the parabola through 0 at the surface; in a fluid (mu = 0 in row 0)
- * -szz(m), as p is odd sxz(-m)   = -sxz(m)                       and syz vx(-1-m)  = vx(m) + (2m+1) rx Bx vz(0)    and
- * vy: the slope that sxz = 0 asks for; Bx: DER_BACKWARD along x; rx = dz/dx vz(-m)    = vz(m) + 2m f (rx Fx vx(0) + ry
- * Fy vy(0) + (rx^2 dxx vz(0) + ry^2 dyy vz(0))/2)    the slope that szz = 0 asks for
+ *   szz(-1-m) = a(m) szz(0) + b(m) szz(1)            the parabola through 0 at the surface
+ *             = -szz(m)                              in a fluid (mu = 0 in row 0), as p is odd
+ *   sxz(-m)   = -sxz(m)                              and syz
+ *   vx(-1-m)  = vx(m) + (2m+1) rx Bx vz(0)           and vy: the slope that sxz = 0 asks for
+ *   vz(-m)    = vz(m) + 2m f (rx Fx vx(0) + ry Fy vy(0) + (rx^2 dxx vz(0) + ry^2 dyy vz(0))/2)
+ *                                                    the slope that szz = 0 asks for
  *
+ * Bx: DER_BACKWARD along x, Fx: DER_FORWARD; rx = dz/dx, ry = dz/dy.
  * f = lambda/(lambda + 2 mu) of the cell in row 0; 0 in a fluid, whose vz is even. dxx: vz(i+1) - 2 vz(i) + vz(i-1).
  * Chosen by the eigenvalues of a half-space discretised with half-lengths 1..4: all are real and negative (stable) for
  * vp/vs from 1.42 to 10 and in a fluid; the largest dt is 2 % smaller than in full space at vp/vs = 3, 5 % at 10. Phase
@@ -85,7 +88,10 @@ D3_FUNCTION float d3_mean4(float a, float b, float c, float d) { return 0.25f * 
 D3_FUNCTION float d3_surface_factor(float lambda, float mu) { return mu > 0 ? lambda / (lambda + 2 * mu) : 0.0f; }
 
 /* One-way bottom (Clayton & Engquist 1977, BSSA 67, 1529-1540, A1): a field in the halo row k is what came down from
- * row k-1, new(k) = old(k-1) + g (new(k-1) - old(k)),   g = (c dt - dz)/(c dt + dz) row after row from the last owned
- * one on, for vx, vy, vz, sxz, syz, szz. c: of P waves for vz and szz, else of S waves (P in a fluid), in the last
- * owned cell of the column. */
+ * row k-1,
+ *
+ *   new(k) = old(k-1) + g (new(k-1) - old(k))        g = (c dt - dz)/(c dt + dz)
+ *
+ * row after row from the last owned one on, for vx, vy, vz, sxz, syz, szz. c: of P waves for vz and szz, else of S
+ * waves (P in a fluid), in the last owned cell of the column. */
 #define D3_ONE_WAY(old_above, g, new_above, old) DER_FMA(g, (new_above) - (old), old_above)

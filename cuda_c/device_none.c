@@ -5,8 +5,8 @@
 #include "err.h"
 #include "iface.h"
 
-static const char why[] = "this program was built without CUDA (no nvcc was found): install the CUDA toolkit and run "
-                          "make again";
+static const char why[] = "this program was built without CUDA (no nvcc, or GPU=0 or DEBUG=1): install the CUDA "
+                          "toolkit where it is missing, and run make without GPU=0 and DEBUG=1";
 
 int device_count(void) { return 0; }
 

@@ -118,7 +118,7 @@ static inline void fd2d_release(fd2d *fd, void *p) { held_release(&fd->bytes, p)
 
 /* Coefficients of row k: bx = dt/(dx rho) at (i+1/2,k), bz = dt/(dz rho) at (i,k+1/2), kk = kappa dt/dx, each (nx);
  * kk of a free surface's row is 0. `cpu` takes them from here; GPU variants that keep velocities form the same numbers
- * on the GPU (fd2d_gpu.cu); `tuned` keeps density instead and other coefficients (fd2d_tuned.cu). */
+ * on the GPU (fd2d_gpu.cu); `tuned` keeps density instead and other coefficients (fd2d_tuned_medium.cu). */
 void fd2d_coefficients(const fd2d_cfg *cfg, const float *kappa, const float *rho, int k, float *bx, float *bz,
                        float *kk);
 

@@ -144,8 +144,7 @@ template <int L> static __device__ queue<L> fill(const float *field, ptrdiff_t z
     return q;
 }
 
-// --- velocities
-// --------------------------------------------------------------------------------------------------------
+// --- velocities ------------------------------------------------------------------------------------------------------
 
 enum { XX, YY, XY, XZ, YZ, TILES };
 
@@ -201,8 +200,7 @@ static __global__ void __launch_bounds__(BX *BY, L <= 2 ? 4 : 3) velocity(const 
     }
 }
 
-// --- stresses
-// ----------------------------------------------------------------------------------------------------------
+// --- stresses --------------------------------------------------------------------------------------------------------
 
 // What shear points take from the plane above: of the cell, its left and its front neighbour.
 struct three {
@@ -284,8 +282,7 @@ static __global__ void __launch_bounds__(BX *BY, ANELASTIC || L > 2 ? 2 : 3)
     }
 }
 
-// --- the variant
-// -------------------------------------------------------------------------------------------------------
+// --- the variant -----------------------------------------------------------------------------------------------------
 
 template <int L> static int velocity_step(fd3d_gpu *o, int part) {
     return launch(o, part, velocity<L, true, fd3d_gpu_boxes>, velocity<L, false, fd3d_gpu_box>);

@@ -291,15 +291,15 @@ contains
   subroutine CheckVariant(job, t)
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
-    character(*), parameter :: cure = ': install the CUDA toolkit and run make again, or '
+    character(*), parameter :: without = 'made without CUDA (no nvcc, or GPU=0 or DEBUG=1): install the CUDA toolkit where it '// &
+                               'is missing, and run make without GPU=0 and DEBUG=1, or '
     if (.not. t%sound('variant,gpn,shape')) return
     if (Holds(t%unbuilt, job%variant)) then
-      call t%blame('variant', 'is not in this build, which was made without CUDA (no nvcc was found)'//cure// &
-                   'choose auto, fortran or cpu')
+      call t%blame('variant', 'is not in this build, which was '//without//'choose auto, fortran or cpu')
     else if (Holds(t%on_gpu, job%variant) .and. job%gpn == 0) then
       call t%blame('variant', 'computes on GPUs, but '//t%said('gpn')//': give gpn=1 or more, or choose auto, fortran or cpu')
     else if (job%gpn > 0 .and. t%unbuilt == t%on_gpu) then
-      call t%blame('gpn', 'asks for GPUs, but this build was made without CUDA (no nvcc was found)'//cure//'give gpn=0')
+      call t%blame('gpn', 'asks for GPUs, but this build was '//without//'give gpn=0')
     else if (job%gpn > 0 .and. job%variant /= 'auto' .and. .not. Holds(t%on_gpu, job%variant)) then
       call t%blame('variant', 'computes on CPU cores, but '//t%said('gpn')//' asks for GPUs: give variant=auto, or gpn=0')
     end if

@@ -20,9 +20,9 @@ if [[ -s device.log ]]; then
   grep -q '^SKIP' device.log
   exit
 fi
-sanitizer=$(command -v compute-sanitizer || ls "$(dirname "$(command -v nvcc)")/compute-sanitizer" 2> /dev/null)
+sanitizer=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer)
 if [[ -z $sanitizer ]]; then
-  echo "SKIP - compute-sanitizer is not on PATH"
+  echo "SKIP - compute-sanitizer for GPU kernels is neither on PATH nor in /usr/local/cuda/bin"
   exit 0
 fi
 

@@ -9,28 +9,19 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
-
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(os.environ["ROOT"], "tests"), os.path.join(os.environ["ROOT"], "tools")]
-from check import claim, done, skip  # noqa: E402
+from check import claim, done  # noqa: E402
+from gpujob import able_or_end  # noqa: E402
+
+build = Path(os.environ["B"])
+program, device = build / "bin" / "SplFd2dmod", build / "tests" / "t241_fd2d_gpu"
+able_or_end(program, device)
+import numpy as np  # noqa: E402
 from spltools.gathers import Gathers  # noqa: E402
 
 BOUND, SHOTS = 1e-5, 24
 NX, NZ, DX = 401, 151, 10.0
-build = Path(os.environ["B"])
-program, device = build / "bin" / "SplFd2dmod", build / "tests" / "t241_fd2d_gpu"
-
-
-def unable():
-    """Whether the survey cannot be run here, which is then said."""
-    if not os.access(program, os.X_OK):
-        skip(f"{program.name} is not built here: it takes NetCDF")
-        return True
-    said = subprocess.run([device, "device"], capture_output=True, text=True).stdout.strip()
-    if said:
-        print(said, flush=True)
-    return said
 
 
 def make(**changes):
@@ -114,11 +105,10 @@ def gpu_fails_in_mid_shot():
         gpu_fails(3, "retire", "leaves the job")
 
 
-if not unable():
-    make()
-    alone = model(3, "gpn=0", "variant=cpu", "threads=1", "output=cpu.nc")
-    mixed = model(4, "gpn=1", "variant=auto", "threads=1", "output=gpu.nc")
-    if alone.returncode == 0 and mixed.returncode == 0:
-        compare()
-    gpu_fails_in_mid_shot()
+make()
+alone = model(3, "gpn=0", "variant=cpu", "threads=1", "output=cpu.nc")
+mixed = model(4, "gpn=1", "variant=auto", "threads=1", "output=gpu.nc")
+if alone.returncode == 0 and mixed.returncode == 0:
+    compare()
+gpu_fails_in_mid_shot()
 done()

@@ -10,32 +10,23 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
-
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(os.environ["ROOT"], "tests"), os.path.join(os.environ["ROOT"], "tools")]
-from check import claim, done, skip  # noqa: E402
+from check import claim, done  # noqa: E402
 from gpuhog import gpu_memory_left  # noqa: E402
+from gpujob import able_or_end  # noqa: E402
+
+build = Path(os.environ["B"])
+program, device = build / "bin" / "SplFd3dmod", build / "tests" / "t670_fd3d_gpu"
+able_or_end(program, device)
+import numpy as np  # noqa: E402
 from spltools import cdf5  # noqa: E402
 from spltools.gathers import Gathers  # noqa: E402
 
 BOUND, SHOTS, COMPONENTS = 1e-5, 8, ("p", "vx", "vy", "vz")
-build = Path(os.environ["B"])
-program, device = build / "bin" / "SplFd3dmod", build / "tests" / "t670_fd3d_gpu"
 DECK = dict(keymap="line.keymap", layers="earth.layers", dx=25, aperture=300, depth=1000, npml=10, half_length=2, fpeak=4, fmax=8,
             tmax=1.0, dt_out=0.004, components=",".join(COMPONENTS), dispersion="warn", threads=1)
 FILMS = dict(snapshot=0.25, snapshot_planes="top,y20", snapshot_fields="vz,p", pgv="y")
-
-
-def unable():
-    """Whether the survey cannot be run here, which is then said."""
-    if not os.access(program, os.X_OK):
-        skip(f"{program.name} is not built here: it takes NetCDF")
-        return True
-    said = subprocess.run([device, "device"], capture_output=True, text=True).stdout.strip()
-    if said:
-        print(said, flush=True)
-    return said
 
 
 def make(shots=SHOTS, **changes):
@@ -150,13 +141,12 @@ def too_large():
         claim(Gathers("large.nc").words("variant", 0) == "cpu", "by cpu")
 
 
-if not unable():
-    make(**FILMS)
-    alone = model(3, "gpn=0", "variant=cpu", "output=cpu.nc")
-    mixed = model(4, "gpn=1", "variant=auto", "output=gpu.nc")
-    if alone.returncode == 0 and mixed.returncode == 0:
-        the_survey()
-        each_variant()
-    killed()
-    too_large()
+make(**FILMS)
+alone = model(3, "gpn=0", "variant=cpu", "output=cpu.nc")
+mixed = model(4, "gpn=1", "variant=auto", "output=gpu.nc")
+if alone.returncode == 0 and mixed.returncode == 0:
+    the_survey()
+    each_variant()
+killed()
+too_large()
 done()

@@ -185,9 +185,9 @@ static void one_case(bench *b, const variant &v, int half_length, int handles, e
     if ((int)h.size() == handles) {
         if (strncmp(v.name, "tuned", 5) == 0 && fd2d_device(h[0], sizeof how, how))
             bench_fail("device");
-        const char *blocks = strstr(how, "blocks"); // the GPU's name stands above the table
+        const char *shape = strstr(how, ", "); // what is before it, the GPU's name, stands above the table
         const double step = measure(h, b->g, e, handles == 1 ? 1 << 30 : CHUNK);
-        report(*b, v, half_length, handles, step, blocks == nullptr ? "" : blocks);
+        report(*b, v, half_length, handles, step, shape == nullptr ? "" : shape + 2);
     }
     for (void *one : h)
         fd2d_free(one);
@@ -210,7 +210,6 @@ struct size {
     int nx, nz;
 };
 
-// Sizes from small to large; `cpu` is measured at the first size at which it is due.
 struct crowd { // shots side by side
     int nx, nz, handles;
     bool brief;

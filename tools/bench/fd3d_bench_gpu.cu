@@ -1,7 +1,7 @@
 // Speed of the GPU variants of the 3D time loop beside the memory bandwidth of the same GPU.
 //
-//   fd3d_bench_gpu             the table: variants x elastic and anelastic x 384^3, 512^3, 128 x 128 x 960, half-length
-//   2 fd3d_bench_gpu --quick     shorter repetitions, without the half-lengths 1, 3 and 4: about a minute
+//   fd3d_bench_gpu           the table: variants x elastic and anelastic x 384^3, 512^3, 128 x 128 x 960, half-length 2
+//   fd3d_bench_gpu --quick   shorter repetitions, without the half-lengths 1, 3 and 4: about a minute
 //   fd3d_bench_gpu VARIANT nx ny nz half_length anelastic [bx by bz]     one case, for tuning; bx, by, bz: fd3d_tune
 //   fd3d_bench_gpu --shapes VARIANT nx ny nz half_length anelastic       the same with many shapes of blocks
 //   fd3d_bench_gpu --dense VARIANT ...                                   one case with all stresses kept

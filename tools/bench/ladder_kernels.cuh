@@ -14,8 +14,7 @@ using fd3d_gpu_plain::medium_at;
 
 enum { L = 2, BX = 64, BY = 8 }; // half-length; threads of a block, as the paper has them
 
-// --- where a rung's scalars and pointers are, and how it fetches the medium
-// --------------------------------------------
+// --- where a rung's scalars and pointers are, and how it fetches the medium ------------------------------------------
 
 static __constant__ fd3d_gpu_grid in_constant_memory;
 
@@ -40,8 +39,7 @@ struct medium_from_texture {
     __device__ float operator()(int array, ptrdiff_t o) const { return tex1Dfetch<float>(texture[array], at + (int)o); }
 };
 
-// --- how a field is fetched around the thread's cell: at<A>(o) is o cells away along axis A
-// ----------------------------
+// --- how a field is fetched around the thread's cell: at<A>(o) is o cells away along axis A --------------------------
 
 struct in_memory {
     const float *p;
@@ -95,8 +93,7 @@ template <int A, class F> static __device__ float forward(const F &f, const fd3d
     return d;
 }
 
-// --- a cell
-// ------------------------------------------------------------------------------------------------------------
+// --- a cell ----------------------------------------------------------------------------------------------------------
 
 template <class MEDIUM, class XX, class YY, class ZZ, class XY, class XZ, class YZ>
 static __device__ void velocity_cell(const fd3d_gpu_grid &g, const cell &c, const XX &sxx, const YY &syy, const ZZ &szz,
@@ -125,8 +122,7 @@ static __device__ void stress_cell(const fd3d_gpu_grid &g, const cell &c, const 
     update_stress<false, ANELASTIC>(g, c, d, m, s);
 }
 
-// --- which cells a thread goes through: n of them, `step` apart in memory
-// ----------------------------------------------
+// --- which cells a thread goes through: n of them, `step` apart in memory --------------------------------------------
 
 struct along_x { // the paper's (x, y) decomposition: threads along the two slow axes, the march along the fast one
     static __device__ int begin(const fd3d_gpu_grid &g, int, cell &c) {
@@ -150,8 +146,7 @@ struct along_z { // the paper's (y, z) decomposition; blocks along z share the c
     static __device__ void next(const fd3d_gpu_grid &g, cell &c) { c.k++, c.at += g.z; }
 };
 
-// --- kernels; all take the grid in global memory and the length of a column
-// ---------------------------------------------
+// --- kernels; all take the grid in global memory and the length of a column ------------------------------------------
 
 // The paper compiled for at most 63 registers a thread: two blocks of 512 threads on a multiprocessor, here as there.
 // Queues may have twice as many in the last rung.
