@@ -1,4 +1,5 @@
-!> Key-maps that spl-keymap writes are read here as they were meant, and the demo's key-map is what it says.
+!> Key-maps that spl-keymap writes are read here as they were meant, and the demo's key-map is what it says; spl-keymap info takes and
+!> refuses the same maps.
 program t342_keymap_tool_agrees
   use kinds_m, only: dp
   use check_m, only: Claim, ClaimFine, Done
@@ -15,6 +16,7 @@ program t342_keymap_tool_agrees
   call DemoMap()
   call RegularLines()
   call OwnReceivers()
+  call SameJudgement()
   deallocate (root, python)                  ! a main program's variables are never freed by themselves
   call Done()
 
@@ -81,6 +83,43 @@ contains
     halves(58) = 4_int16
     write (unit) halves, [0_int32, 0_int32, 0_int32, 0_int32]
   end subroutine PutTrace
+
+  !> Odd maps, right and wrong: each is read by both or by neither.
+  subroutine SameJudgement()
+    character, parameter :: lf = new_line('a')
+    character(*), parameter :: shot = 'shot 1 0 6 c'//lf, rest = ' x0=0 dx=25 z=6 spread=c'//lf
+    call Both(.true., 'SHOT 0001 .5'//char(12)//'+6.d0 "c" Skip y = -3'//char(13)//'shot 2 5. 0e-99 c#k'//lf)
+    call Both(.true., shot//'shot 5 1e8 -1e6 c'//lf//'shot 6 0 6 c'//lf//'skip 1 5-5'//lf)
+    call Both(.true., '# L'//char(228)//'nge'//lf//shot)
+    call Both(.true., 'shots first_record=2147483647 n=1 step=2147483647'//rest)
+    call Both(.false., 'shot 3 1_000 6 c'//lf)
+    call Both(.false., 'shot 3 0 1000000.1 c'//lf)
+    call Both(.false., 'shots first_record=9 n=3 step=-3'//rest)
+    call Both(.false., shot//'skip 1-'//lf)
+    call Both(.false., shot//'shot 5 0 6 c'//lf//'skip 5-1'//lf)
+    call Both(.false., shot//'skip 1 5'//lf)
+    call Both(.false., 'shot 3 '//char(217)//char(161)//' 6 c'//lf)      ! a digit of another script, in UTF-8
+    call Both(.false., 'shot 3'//char(194)//char(160)//'0 6 c'//lf)      ! a blank that is none here
+    call Both(.false., 'shot 0 0 6 c'//lf//'shot 3 x 6 c'//lf)
+    call Both(.false., 'shot 3 1e-400 6 c'//lf)
+    call Both(.false., 'shot 3 0 6 c y=1 Y=1'//lf)
+    call Both(.false., 'shot 3 0 6 c skip'//lf)
+  end subroutine SameJudgement
+
+  subroutine Both(right, shots)
+    logical, intent(in) :: right
+    character(*), intent(in) :: shots
+    type(keymap_t) :: map
+    integer :: unit, status
+    open (newunit=unit, file='odd.keymap', access='stream', form='unformatted', status='replace')
+    write (unit) 'spread c streamer first=100 interval=12.5 channels=10 depth=8'//new_line('a')//shots
+    close (unit)
+    call KeymapRead(map, 'odd.keymap', error)
+    call execute_command_line(python//' '//root//'/tools/spl-keymap info odd.keymap > said.txt 2>&1', exitstat=status)
+    call Claim((allocated(error) .neqv. right) .and. (status /= 0 .neqv. right), trim(merge('taken  ', 'refused', right))// &
+               ' by both: '//shots(:scan(shots, new_line('a')) - 1))
+    if (allocated(error)) deallocate (error)
+  end subroutine Both
 
   subroutine Tool(arguments)
     character(*), intent(in) :: arguments

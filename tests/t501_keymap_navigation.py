@@ -11,6 +11,7 @@ sys.path[:0] = [os.path.join(ROOT, 'tests'), os.path.join(ROOT, 'tools')]
 import numpy as np  # noqa: E402
 from check import claim, done  # noqa: E402
 from spltools import keymap  # noqa: E402
+from spltools.cli import Failure  # noqa: E402
 
 AZIMUTH = 37.0  # of the made line
 EAST, NORTH = 500000.0, 6700000.0
@@ -589,10 +590,73 @@ def test_line():
     claim(status == 0 and 'spl-keymap p190' in text, 'without arguments it describes itself')
 
 
+def told_of(text, lists='list r\n1 10 5\n2 20 5\n'):
+    """What is said against a key-map, '' if nothing."""
+    put('some.lists', lists)
+    put('some.keymap', text, newline='')
+    try:
+        keymap.read_map('some.keymap')
+    except Failure as failure:
+        return str(failure)
+    return ''
+
+
+def test_faults_of_maps():
+    """What the modelling refuses info refuses too, and what it takes info takes (t342 asks the modelling itself)."""
+    cable = 'spread c streamer first=100 interval=12.5 channels=10 depth=8\n'
+    shot = 'shot 1 0 6 c\n'
+    rest = ' x0=0 dx=25 z=6 spread=c\n'
+    for what, text, words in (
+        ('an underscore in a number', 'shot 3 1_000 6 c\n', "line 2: sx is '1_000'"),
+        ('a depth of 2000 km', 'shot 3 0 2e6 c\n', 'line 2: sz = 2e6 is out of range -1e6..1e6 m'),
+        ('a source a million km away', 'shot 3 -1e9 6 c\n', 'sx = -1e9 is out of range -1e8..1e8 m'),
+        ('a y beyond the Earth', 'shot 3 0 6 c y=2e8\n', 'y = 2e8 is out of range'),
+        ('records backwards', 'shots first_record=9 n=3 step=-3' + rest, 'step = -3 is out of range 1..2147483647'),
+        ('half a range', shot + 'skip 1-\n', "line 3: record is ''"),
+        ('a range backwards', shot + 'shot 5 0 6 c\nskip 5-1\n', 'skip 5-1: the first record is above the last'),
+        ('one of two that is not there', shot + 'shot 2 0 6 c\nskip 1 5\n', 'skip 5: there is no such shot'),
+        ('no record to skip', shot + 'skip\n', 'skip needs record numbers'),
+        ('digits of another script', 'shot \u0663 0 6 c\n', 'a whole number is needed'),
+        ('a coordinate in them', 'shot 3 \u0661\u0660 6 c\n', 'a finite decimal number is needed'),
+        ('a blank of another kind', 'shot 3\u00a00 6 c\n', '3 columns after the word shot'),
+        ('a record twice', shot + shot, 'line 3: record 1 is in line 2 already'),
+        ('an unknown status', 'shot 1 0 6 c done\n', "unknown status 'done'"),
+        ('an unknown key', 'shot 1 0 6 c x=3\n', "unknown word 'x' in a shot"),
+        ('a key twice', 'shot 1 0 6 c y=1 y=2\n', 'y= is given twice'),
+        ('a key without value', 'shot 1 0 6 c y=\n', 'a value is missing after y='),
+        ('an open quote', 'shot 1 0 6 "c\n', 'is never closed'),
+        ('a spread twice', cable + shot, "line 2: spread 'c' is defined already"),
+        ('all shots skipped', 'shot 1 0 6 c skip\n', 'nothing is left to model'),
+        ('no shots', '\n', 'has no shots'),
+        ('too many receivers', 'shots first_record=1 n=1000000 x0=0 dx=1 z=6 spread=f\n'
+         'spread f fixed x0=0 interval=0.01 channels=100000 depth=9\n', '100000000000 receivers together'),
+        ('a list that is not there', shot + 'spread d list some.lists\n', "no list 'd' in some.lists"),
+    ):
+        told = told_of(cable + text)
+        claim(words in told, f'{what}: {told or "nothing is said"}')
+    told = told_of(cable + 'shot 0 0 6 c\nshot -1 0 6 c\nshot 99999999999 0 6 c\nshot 3 x 6 d\nshot 4 0 6 d\n')
+    claim(
+        all(w in told for w in ('5 faults', 'record = 0 ', 'record = -1 ', 'record = 99999999999 ', "sx is 'x'", "spread 'd'")),
+        'records out of range are told beside other faults: ' + told,
+    )
+    for what, lists, words in (
+        ('a receiver 2000 km deep', 'list r\n1 10 2e6\n', 'some.lists, line 2: z = 2e6 is out of range'),
+        ('channel 0', 'list r\n0 10 5\n', 'channel = 0 is out of range'),
+        ('a channel twice', 'list r\n1 10 5\n1 20 5\n', "list 'r' has channel 1 more than once"),
+        ('an empty list', 'list r\nlist s\n1 10 5\n', "list 'r' has no receivers"),
+    ):
+        told = told_of('lists some.lists\nshot 1 0 6 r\n', lists)
+        claim(words in told, f'{what}: {told or "nothing is said"}')
+    told = told_of('\ufeff' + cable + 'SHOT 0001 .5\f+6.d0 c Skip y = -3\rshot 2 5. 0e-99 c#k\r\n'
+                   'lists some.lists\nshot 5 1e6 6 r\nshot 7 0 6 r\nskip 7 5-6\n')
+    claim(told == '', f'odd but right: {told or "nothing is said"}')
+
+
 test_p190()
 test_p190_depths()
 test_p190_faults()
 test_sps()
 test_sps_faults()
 test_line()
+test_faults_of_maps()
 done()

@@ -286,6 +286,19 @@ def test_faults():
             file.write(content)
         refused(words, what, name)
     refused('no such file', 'a missing file', 'nosuch.segy')
+    os.symlink('line.su', 'line.receivers')
+    for path, output, named in (
+        ('plain.segy', 'plain.segy', 'plain.segy'),
+        ('line.su', 'line.receivers', 'line.receivers'),
+    ):
+        before = open(path, 'rb').read()
+        status, text = tool('segy', path, '-o', output, '--overwrite')
+        claim(
+            status == 1
+            and f'{named} would overwrite an input: choose another name' in text
+            and open(path, 'rb').read() == before,
+            f'{path} -o {output} --overwrite: {text.strip()}',
+        )
     refused("unknown field 'zz'", 'an unknown field', 'plain.segy', '--byte', 'zz=181')
     refused('write FIELD=POS', 'a position beyond the header', 'plain.segy', '--byte', 'sx=300')
 

@@ -270,7 +270,7 @@ def test_segy():
     )
     refused('are required: --variable, --unit', 'no unit', 'segy', 'vp.segy', '--dz', 5)
     refused(
-        'out of range: > 0 and <= 100000 m',
+        'out of range: >= 0.001 and <= 100000 m',
         'dz = 0',
         'segy',
         'vp.segy',
@@ -427,8 +427,37 @@ def test_demo():
     claim(not [f for f in os.listdir('.') if f.endswith('.tmp')], 'no temporary file is left behind')
 
 
+def test_limits():
+    """Spacings that coordinates could not hold, and an output that is an input."""
+    segy('vp.segy', section())
+    words = ['--variable', 'vp', '--unit', 'm/s']
+    for name, other in (('--dx', '--dz'), ('--dz', '--dx')):
+        for value in ('1e-300', '0', '1e6'):
+            told = 'is out of range: >= 0.001 and <= 100000 m'
+            refused(f'{name}: {value} {told}', f'{name} {value}', 'segy', 'vp.segy', *words, name, value, other, 5)
+    section().T.tofile('in.raw')
+    os.symlink('in.raw', 'soft.raw')
+    os.link('in.raw', 'hard.raw')
+    shape = ['--nx', NX, '--nz', NZ, '--dx', 10, '--dz', 5]
+    for verb, path, output, more in (
+        ('segy', 'vp.segy', 'vp.segy', ['--dz', 5]),
+        ('raw', 'in.raw', './in.raw', shape),
+        ('raw', 'in.raw', 'soft.raw', shape),
+        ('raw', 'in.raw', 'hard.raw', shape),
+    ):
+        before = open(path, 'rb').read()
+        status, text = tool(verb, path, *words, *more, '-o', output, '--overwrite')
+        claim(
+            status == 1
+            and f'{output} would overwrite an input: choose another name' in text
+            and open(path, 'rb').read() == before,
+            f'spl-model {verb} {path} -o {output} --overwrite: {text.strip()}',
+        )
+
+
 test_segy()
 test_odd_sections()
+test_limits()
 test_su()
 test_raw()
 test_demo()

@@ -164,4 +164,10 @@ before = open('p.segy', 'rb').read()
 status, _, why = export('line.nc', '-o', 'p.segy', '--component', 'vz')
 claim(status == 1 and 'exists already' in why and open('p.segy', 'rb').read() == before, f'an output that exists is left alone: {why}')
 claim(export('line.nc', '-o', 'p.segy', '--overwrite')[0] == 0 and open('p.segy', 'rb').read() == before, 'and rewritten byte for byte with --overwrite')
+before = open('line.nc', 'rb').read()
+os.link('line.nc', 'line.su')
+for source in ('line.nc', 'line.su'):
+    status, _, why = export(source, '-o', 'line.su', '--overwrite')
+    claim(status == 1 and why == 'error: line.su would overwrite an input: choose another name' and open('line.su', 'rb').read() == before,
+          f'{source} is not replaced by what is made of it, under any of its names: {why}')
 done()

@@ -120,6 +120,15 @@ for sentence, words, arguments in (
     claim_fails(lambda: main([str(w) for w in arguments]), words, sentence)
     if os.path.exists('x.png') or os.path.exists('x.xyz'):
         claim(False, f'{sentence}: a file was written all the same')
+for figure, names in (('gather', ['line.nc']), ('demo', ['line.nc', '--model', 'model.nc']), ('snapshots', ['snapshots.nc', '--model', 'model.nc']),
+                      ('model', ['model.nc', '--gathers', 'line.nc'])):
+    for name in [n for n in names if n[0] != '-']:
+        before = open(name, 'rb').read()
+        os.symlink(name, 'input.png')
+        claim_fails(lambda: main([figure, *names, '-o', 'input.png', '--overwrite']), 'input.png would overwrite an input: choose another name',
+                    f'{figure} {" ".join(names)}, onto a link to {name}')
+        claim(os.path.islink('input.png') and open(name, 'rb').read() == before, 'link and file are left as they are')
+        os.remove('input.png')
 # sealed snapshots, as the modelling writes them
 subprocess.run([os.path.join(os.environ['B'], 'tests/t320_snapshots')], stdout=subprocess.DEVNULL)
 main(['snapshots', 'frames.nc', '-o', 'frames.png'])

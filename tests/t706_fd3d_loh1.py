@@ -13,6 +13,7 @@ import numpy as np
 sys.path[:0] = [os.path.join(os.environ["ROOT"], d) for d in ("tests", "tools")]
 from check import claim, done  # noqa: E402
 from mini3d import run  # noqa: E402
+from spltools.gathers import Gathers  # noqa: E402
 from spltools.layered import Layers, layered_velocity  # noqa: E402
 
 ROOT = Path(os.environ["ROOT"])
@@ -47,6 +48,23 @@ again = misfits("loh1.nc", "--series", "exact.csv")[1]
 claim(np.abs(np.subtract(again, each)).max() <= 0.02, f"written and read again as a series: {again} %")
 low = misfits("loh1.nc", "--high", "0.8")[1]
 claim(low[3] <= 3, f"below 0.8 Hz: {low[3]} %, bound 3 %")
+
+# --- what it must not do --------------------------------------------------------------------------------------------------
+
+os.symlink("loh1.nc", "link.csv")
+for name, words in (("loh1.nc", []), ("link.csv", []), ("loh1.layers", ["--layers", "loh1.layers"]), ("loh1.layers", []),
+                    ("exact.csv", ["--series", "exact.csv"])):
+    before = Path(name).read_bytes()
+    r = reference("loh1.nc", *words, "-o", name, "--overwrite")
+    claim(r.returncode == 1 and f"{name} would overwrite an input: choose another name" in r.stderr and Path(name).read_bytes() == before,
+          f"-o {name} {' '.join(words)} --overwrite: exit status {r.returncode}: {r.stderr.strip()}")
+nyquist = 0.5 / Gathers("loh1.nc").dt
+for words, hints in ((["--low", "5", "--high", "1"], ["--low 5 Hz", "--high 1 Hz", "lower --low or raise --high"]),
+                     (["--low", "1", "--high", "1"], ["band is empty"]),
+                     (["--low", f"{nyquist * 1.5:g}"], [f"--low {nyquist * 1.5:g} Hz", f"below {nyquist:g} Hz", "Nyquist", "lower it"])):
+    r = reference("loh1.nc", "--series", "exact.csv", *words)
+    claim(r.returncode == 1 and not r.stdout and all(h in r.stderr for h in hints),
+          f"{' '.join(words)}: exit status {r.returncode}: {r.stderr.strip()}")
 
 # --- all parts of a tensor ------------------------------------------------------------------------------------------------
 

@@ -66,6 +66,7 @@ def written(place, shots, groups=None):
     axis.project_shots(shots)
     axis.describe(shots, groups)
     path = os.path.join(place.folder, 'out.keymap')
+    cli.inputs.clear()  # the map before this one was read under the same name
     keymap.write_map(path, sorted(shots, key=lambda s: s.record), ['made by a test'], True)
     back = keymap.read_map(path)
     if [s.record for s in back] != sorted(s.record for s in shots):

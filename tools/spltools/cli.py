@@ -22,6 +22,8 @@ PACKAGES = {
     'scipy': 'python3-scipy',
 }
 
+inputs = set()  # every file that was read, for no output may take the place of one
+
 
 class Failure(Exception):
     """One sentence for the user: the value, the limit and what to do."""
@@ -148,14 +150,22 @@ def check_output(path, overwrite):
         fail(f"{path}: the folder '{folder}' does not exist; make it first")
     if os.path.isdir(path):
         fail(f'{path} is a folder; give the name of a file')
+    if _is_input(path):
+        fail(f'{path} would overwrite an input: choose another name')
     if os.path.lexists(path) and not overwrite:
         fail(f'{path} exists already; give another name or --overwrite')
     if not os.access(folder, os.W_OK):
         fail(f"{path}: no permission to write in '{folder}'")
 
 
+def _is_input(path):
+    """Whether `path` is a file that was read, by this name, another one or a link."""
+    return os.path.exists(path) and any(os.path.exists(one) and os.path.samefile(path, one) for one in inputs)
+
+
 def check_input(path):
     """Fails with a sentence where `path` is no readable, non-empty file. Returns its size in bytes."""
+    inputs.add(path)
     if os.path.isdir(path):
         fail(f'{path} is a folder; give a file')
     if not os.path.exists(path):

@@ -1,16 +1,20 @@
 """Key-maps (keymaps/README.md): shots in memory, writing a map with its receiver lists, reading one back."""
 
-import math
+import bisect
 import os
 import re
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from spltools.cli import check_input, check_output, fail, new_file
+from spltools.cli import Failure, check_output, fail, new_file
+from spltools.mapline import did_you_mean, read_lines, short, shown
 
+# limits of the modelling (fortran/keymap.f90, fortran/spread.f90)
 RECORD_MAX = 2147483647
-SHOTS_MAX, CHANNELS_MAX = 1000000, 10000000  # as the modelling
+SHOTS_MAX, CHANNELS_MAX, TRACES_MAX = 1000000, 10000000, 1000000000
+X_MAX, Z_MAX = 1e8, 1e6  # [m]; X_MAX for y too
+NAME_MAX = 64
 FAULTS_SHOWN = 20
 SAME = 5e-4  # positions closer than this [m] are the same: maps are written in millimetres
 
@@ -45,6 +49,11 @@ class Faults:
         if self.count <= FAULTS_SHOWN:
             place = f'{path}, line {line}' if line else f'{path}'
             self.lines.append(f'{place}: {sentence}')
+
+    def add_if_none(self, path, sentence):
+        """A fault of a whole file that would only be noise beside others."""
+        if not self.count:
+            self.add(path, 0, sentence)
 
     def tell(self):
         if self.count == 1:
@@ -88,13 +97,15 @@ def check_shots(shots, where):
             faults.add(where, 0, f'record {shot.record} has channel {values[counts > 1][0]} more than once')
         elif shot.channel.min() < 1:
             faults.add(where, 0, f'record {shot.record} has channel {shot.channel.min()}: must be 1 or more')
-        values = np.concatenate([[shot.sx, shot.sy, shot.sz], shot.rx, shot.ry, shot.rz])
-        if not np.all(np.isfinite(values)) or np.abs(values).max() > 1e8:
-            faults.add(
-                where,
-                0,
-                f'record {shot.record} has a position beyond 1e8 m or none at all; check units and --origin',
-            )
+        across = np.concatenate([[shot.sx, shot.sy], shot.rx, shot.ry])
+        down = np.concatenate([[shot.sz], shot.rz])
+        for values, what, limit in ((across, 'position', X_MAX), (down, 'depth', Z_MAX)):
+            if not np.all(np.abs(values) <= limit):
+                faults.add(
+                    where,
+                    0,
+                    f'record {shot.record} has a {what} beyond {short(limit)} m or none at all; check units and --origin',
+                )
     if not shots:
         faults.add(where, 0, 'no shots were found')
     faults.tell()
@@ -234,168 +245,320 @@ def _on_millimetres(*values):
 
 # --- reading ------------------------------------------------------------------------------------------------
 
-WORD = re.compile(r'"[^"]*"|\'[^\']*\'|#.*|[^\s=#]+(?:\s*=\s*(?:"[^"]*"|\'[^\']*\'|[^\s=#]+))?')
-
 
 def read_map(path):
-    """Reads a key-map as the modelling program does. Returns its shots by record, skipped ones too."""
-    faults = Faults()
-    spreads, rows, skips = {}, [], []
-    for number, words, keys in _lines(path):
-        try:
-            _map_line(path, number, words, keys, spreads, rows, skips)
-        except (ValueError, IndexError, KeyError) as problem:
-            missing = f'{problem.args[0]}= is missing' if isinstance(problem, KeyError) else str(problem)
-            faults.add(path, number, f"{' '.join(words)}: {missing}")
-    for number, row in rows:
-        if row['spread'] not in spreads:
-            faults.add(path, number, f"unknown spread '{row['spread']}'")
-    faults.tell()
-    shots = sorted((_expand(row, spreads[row['spread']]) for _, row in rows), key=lambda s: s.record)
-    for low, high in skips:
-        for shot in shots:
-            shot.skip |= low <= shot.record <= high
-    check_shots(shots, path)
-    return shots
+    """Reads a key-map as the modelling does (fortran/keymap.f90). Returns its shots by record, skipped ones too."""
+    found = _Map(path)
+    for line in read_lines(path, found.faults):
+        found.take(line)
+    found.check()
+    return [_expand(row, found.spreads[row.spread]) for row in found.rows]
 
 
-def _lines(path):
-    """Line number, plain words and key=value pairs of each line that holds something."""
-    check_input(path)
-    try:
-        with open(path, encoding='utf-8-sig') as file:
-            text = file.read()
-    except UnicodeDecodeError:
-        fail(f'{path} is not plain text (ASCII or UTF-8); is this the right file?')
-    if '\0' in text:
-        fail(f'{path} is not plain text; is this the right file?')
-    for number, line in enumerate(text.splitlines(), 1):
-        words, keys = [], {}
-        for token in WORD.findall(line):
-            if token[0] == '#':
-                break
-            name, equals, value = token.partition('=')
-            if token[0] in '"\'' or not equals:
-                words.append(token.strip('"\''))
+@dataclass
+class _Row:
+    """A shot as its line gives it."""
+
+    line: int
+    record: int
+    sx: float
+    sy: float
+    sz: float
+    spread: str
+    skip: bool
+
+
+@dataclass
+class _Spread:
+    """Receivers [m]; of a spread that moves, x is from the source and y is that of the source."""
+
+    moves: bool
+    channel: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+
+
+@dataclass
+class _List:
+    """A receiver list while its lines are read: (channel, x, z, y) of those without fault."""
+
+    name: str
+    path: str
+    line: int
+    begun: int = 0
+    rows: list = field(default_factory=list)
+
+
+class _Map:
+    """What the lines of a key-map say, and their faults."""
+
+    def __init__(self, path):
+        self.path, self.faults = path, Faults()
+        self.rows, self.skips = [], []
+        self.spreads, self.defined, self.used = {}, {}, {}
+        self.incomplete = False  # a name could not be defined: others would seem unknown
+
+    def take(self, line):
+        readers = {'spread': self._spread, 'lists': self._lists, 'shot': self._shot, 'shots': self._shots, 'skip': self._skip}
+        kind = line.first.lower()
+        if kind in readers:
+            readers[kind](line)
+        else:
+            line.fault(f'unknown word {shown(line.first)}{did_you_mean(kind, list(readers))}: a line begins with spread,'
+                       ' lists, shot, shots or skip')
+
+    def check(self):
+        """What no line shows by itself; then all faults are told."""
+        self._check_spreads()
+        self.rows.sort(key=lambda row: row.record)
+        for before, row in zip(self.rows, self.rows[1:]):
+            if row.record == before.record:
+                self.faults.add(self.path, row.line, f'record {row.record} is in line {before.line} already: each shot needs'
+                                ' a record number of its own')
+        self._apply_skips()
+        if not self.rows:
+            self.faults.add_if_none(self.path, 'the key-map has no shots: add lines "shot RECORD SX SZ SPREAD"')
+        elif all(row.skip for row in self.rows):
+            self.faults.add_if_none(self.path, f'each of the {len(self.rows)} shot(s) is marked skip: nothing is left to model')
+        self.faults.tell()
+        todo = [row for row in self.rows if not row.skip]
+        traces = sum(len(self.spreads[row.spread].channel) for row in todo)
+        if traces > TRACES_MAX:
+            fail(f'{self.path}: {len(todo)} shots with {traces} receivers together, at most {TRACES_MAX}: split the survey')
+
+    def _check_spreads(self):
+        if self.incomplete:
+            return
+        for name, (first, times) in self.used.items():
+            if name not in self.defined:
+                several = f' (in {times} lines)' if times > 1 else ''
+                near = did_you_mean(name, list(self.defined))
+                self.faults.add(self.path, first, f'unknown spread {shown(name)}{several}{near}: define it in a line "spread'
+                                ' NAME ..." or read it with "lists FILE"')
+
+    def _apply_skips(self):
+        records = [row.record for row in self.rows]
+        for number, low, high in self.skips:
+            shots = self.rows[bisect.bisect_left(records, low) : bisect.bisect_right(records, high)]
+            for row in shots:
+                row.skip = True
+            if not shots:
+                told = f'{low}-{high}' if high > low else str(low)
+                self.faults.add(self.path, number, f'skip {told}: there is no such shot')
+
+    # --- lines of shots ---
+
+    def _shot(self, line):
+        before = self.faults.count
+        line.read()
+        if len(line.words) not in (4, 5):
+            line.fault(f'{len(line.words)} columns after the word shot; the line is written: shot RECORD SX SZ SPREAD [todo|skip]'
+                       ' [y=SY]')
+            return
+        record = line.whole(line.words[0], 'record', 1, RECORD_MAX)
+        sx = line.real(line.words[1], 'sx', -X_MAX, X_MAX)
+        sz = line.real(line.words[2], 'sz', -Z_MAX, Z_MAX)
+        line.check_keys('a shot', (), ('y',))
+        sy = line.real_of('y', -X_MAX, X_MAX, 0.0)
+        skip = self._status(line, line.words[4:])
+        if self.faults.count == before:
+            self.rows.append(_Row(line.number, record, sx, sy, sz, self._use(line.words[3], line), skip))
+
+    def _shots(self, line):
+        before = self.faults.count
+        line.read()
+        line.check_keys('a line of shots', ('first_record', 'n', 'x0', 'dx', 'z', 'spread'), ('step', 'y'))
+        record = line.whole_of('first_record', 1, RECORD_MAX)
+        n = line.whole_of('n', 1, SHOTS_MAX)
+        step = line.whole_of('step', 1, RECORD_MAX, 1)
+        x0, dx = (line.real_of(key, -X_MAX, X_MAX) for key in ('x0', 'dx'))
+        z = line.real_of('z', -Z_MAX, Z_MAX)
+        y = line.real_of('y', -X_MAX, X_MAX, 0.0)
+        skip = self._status(line, line.words)
+        if self.faults.count == before:
+            self._check_shots(line, record + (n - 1) * step, n, x0 + (n - 1) * dx, dx)
+        if self.faults.count > before:
+            return
+        spread = self._use(line.keys['spread'], line)
+        self.rows += [_Row(line.number, record + i * step, x0 + i * dx, y, z, spread, skip) for i in range(n)]
+
+    def _check_shots(self, line, last, n, x, dx):
+        """What a line of shots may not exceed: record numbers, positions, and shots in all."""
+        if last > RECORD_MAX:
+            line.fault(f'the last record would be {last}, above the limit {RECORD_MAX}: lower first_record, n or step')
+        if abs(x) > X_MAX:
+            line.fault(f'the last shot would be at x = {x:g} m, beyond {short(X_MAX)} m: check x0, dx and n')
+        if dx == 0 and n > 1:
+            line.fault(f'dx = 0 puts {n} shots at the same place: give the distance from one shot to the next')
+        if len(self.rows) + n > SHOTS_MAX:
+            line.fault(f'more than {SHOTS_MAX} shots: split the survey')
+
+    def _status(self, line, words):
+        """Whether the shots of a line are marked skip."""
+        status = words[0].lower() if words else 'todo'
+        if status not in ('todo', 'skip'):
+            line.fault(f'unknown status {shown(words[0])}: must be todo or skip')
+        if len(words) > 1:
+            line.fault(f'unexpected word {shown(words[1])}')
+        return status == 'skip'
+
+    def _skip(self, line):
+        for word in line.rest():
+            before = self.faults.count
+            dash = word.find('-', 1)  # a first one is a sign
+            first = last = line.whole(word if dash < 0 else word[:dash], 'record', 1, RECORD_MAX)
+            if dash > 0 and first:
+                last = line.whole(word[dash + 1 :], 'record', 1, RECORD_MAX)
+            if self.faults.count > before:
+                continue
+            if last < first:
+                line.fault(f'skip {word}: the first record is above the last')
             else:
-                keys[name.strip().lower()] = value.strip().strip('"\'')
-        if words or keys:
-            yield number, words, keys
+                self.skips.append((line.number, first, last))
+        if not line.rest():
+            line.fault('skip needs record numbers: skip 12 20-25')
 
+    def _use(self, name, line):
+        """A name that a line of shots gives; it may be defined later."""
+        first, times = self.used.get(name, (line.number, 0))
+        self.used[name] = first, times + 1
+        return name
 
-def _map_line(path, number, words, keys, spreads, rows, skips):
-    kind = words[0].lower()
-    if kind == 'shot':
-        if len(words) not in (5, 6):
-            raise ValueError('is written: shot RECORD SX SZ SPREAD [todo|skip] [y=SY]')
-        rows.append(
-            (
-                number,
-                dict(
-                    record=_whole(words[1]),
-                    sx=_real(words[2]),
-                    sz=_real(words[3]),
-                    sy=_real(keys.get('y', '0')),
-                    spread=words[4],
-                    skip=words[5:] == ['skip'],
-                ),
-            )
-        )
-    elif kind == 'shots':
-        n = _whole(keys['n'])
-        if not 1 <= n <= SHOTS_MAX:
-            raise ValueError(f'n = {n} is out of range 1..{SHOTS_MAX}')
-        for i in range(n):
-            rows.append(
-                (
-                    number,
-                    dict(
-                        record=_whole(keys['first_record']) + i * _whole(keys.get('step', '1')),
-                        sx=_real(keys['x0']) + i * _real(keys['dx']),
-                        sz=_real(keys['z']),
-                        sy=_real(keys.get('y', '0')),
-                        spread=keys['spread'],
-                        skip=words[1:] == ['skip'],
-                    ),
-                )
-            )
-    elif kind == 'skip':
-        for word in words[1:]:
-            low, _, high = word.partition('-')
-            skips.append((_whole(low), _whole(high or low)))
-    elif kind == 'lists':
-        spreads.update(_read_lists(os.path.join(os.path.dirname(path), words[1]), None))
-    elif kind == 'spread' and words[2].lower() == 'list':
-        lists = _read_lists(os.path.join(os.path.dirname(path), words[3]), words[1])
-        if words[1] not in lists:
-            raise ValueError(f"no list '{words[1]}' in {words[3]}")
-        spreads[words[1]] = lists[words[1]]
-    elif kind == 'spread':
-        spreads[words[1]] = _regular_spread(words[2].lower(), keys)
-    else:
-        raise ValueError('a line begins with spread, lists, shot, shots or skip')
+    # --- lines of spreads ---
 
+    def _define(self, name, line):
+        """Whether the spread `name` is new; the fault is told."""
+        if not name:
+            line.fault('a name is missing: spread NAME KIND ..., or list NAME')
+        elif len(name.encode('utf-8', 'surrogateescape')) > NAME_MAX:
+            line.fault(f'the name {shown(name)} is longer than {NAME_MAX} characters')
+        elif name in self.defined:
+            line.fault(f'spread {shown(name)} is defined already ({self.defined[name]}): give one of them another name')
+        else:
+            self.defined[name] = f'{line.path}, line {line.number}'
+            return True
+        return False
 
-def _real(word):
-    try:
-        value = float(word.lower().replace('d', 'e'))
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"'{word}' is no finite number")
-    return value
+    def _spread(self, line):
+        line.read()
+        name, kind = (line.words + ['', ''])[:2]
+        if not self._define(name, line):
+            self.incomplete = True
+        elif kind.lower() in ('streamer', 'fixed'):
+            self.spreads[name] = self._regular(line, kind.lower())
+        elif kind.lower() != 'list':
+            near = did_you_mean(kind.lower(), ['streamer', 'fixed', 'list'])
+            line.fault(f'unknown kind of spread {shown(kind)}{near}: must be streamer, fixed or list')
+        elif len(line.words) != 3 or line.keys:
+            line.fault('a list is written: spread NAME list FILE')
+        else:
+            self._read_lists(line, line.words[2], name)
 
+    def _lists(self, line):
+        before = self.faults.count
+        line.read()
+        if len(line.words) != 1 or line.keys:
+            line.fault('the file of receiver lists is written: lists FILE (in quotes if it has blanks or =)')
+        else:
+            self._read_lists(line, line.words[0], None)
+        self.incomplete |= self.faults.count > before
 
-def _whole(word):
-    if not re.fullmatch(r'[+-]?[0-9]{1,18}', word):
-        raise ValueError(f"'{word}' is no whole number")
-    return int(word)
+    def _regular(self, line, kind):
+        """The receivers of a streamer or a fixed line, None where there are faults."""
+        before, first = self.faults.count, 'first' if kind == 'streamer' else 'x0'
+        if len(line.words) > 2:
+            line.fault(f'unexpected word {shown(line.words[2])}: values are written name=value')
+        line.check_keys(f'a {kind}' if kind == 'streamer' else 'a fixed spread', (first, 'interval', 'channels', 'depth'),
+                        ('direction',) if kind == 'streamer' else ('y',))
+        start = line.real_of(first, -X_MAX, X_MAX)
+        interval = line.real_of('interval', 0.001, 1e6)
+        n = line.whole_of('channels', 1, CHANNELS_MAX)
+        depth = line.real_of('depth', -Z_MAX, Z_MAX)
+        y = line.real_of('y', -X_MAX, X_MAX, 0.0)
+        direction = line.whole_of('direction', -1, 1, -1 if kind == 'streamer' else 1)
+        if direction == 0:
+            line.fault('direction = 0: must be -1 (receivers at smaller x than the source) or 1 (larger x)')
+        if self.faults.count == before and abs(start + (n - 1) * interval) > X_MAX:
+            line.fault(f'{n} channels {interval:g} m apart end beyond {short(X_MAX)} m: check channels= and interval=')
+        if self.faults.count > before:
+            return None
+        c = np.arange(n)
+        return _Spread(kind == 'streamer', c + 1, direction * (start + c * interval), np.full(n, y), np.full(n, depth))
 
+    # --- files of receiver lists ---
 
-def _regular_spread(kind, keys):
-    """(moves with the source, channel, x, y, z)"""
-    n = _whole(keys['channels'])
-    if n > CHANNELS_MAX:
-        raise ValueError(f'channels = {n} is out of range 1..{CHANNELS_MAX}')
-    if kind not in ('streamer', 'fixed') or n < 1 or _real(keys['interval']) <= 0:
-        raise ValueError('a spread is a streamer, fixed or list; channels and interval are positive')
-    c = np.arange(n)
-    z = np.full(n, _real(keys['depth']))
-    if kind == 'fixed':
-        return (
-            False,
-            c + 1,
-            _real(keys['x0']) + c * _real(keys['interval']),
-            np.full(n, _real(keys.get('y', '0'))),
-            z,
-        )
-    direction = _whole(keys.get('direction', '-1'))
-    return True, c + 1, direction * (_real(keys['first']) + c * _real(keys['interval'])), np.zeros(n), z
-
-
-def _read_lists(path, name):
-    """Receiver lists of a file; rows before any "list NAME" belong to `name`."""
-    rows = {}
-    for number, words, _ in _lines(path):
-        if words[0].lower() == 'list' and len(words) == 2:
-            name = words[1]
-            continue
+    def _read_lists(self, line, name, only):
+        """Reads all lists of a file, named relative to the folder of the key-map, or the one called `only`."""
+        path, before = os.path.join(os.path.dirname(self.path), name), self.faults.count
         try:
-            values = [_whole(words[0])] + [_real(w) for w in words[1:]]
-            if len(values) not in (3, 4) or name is None:
-                raise ValueError('a receiver is written: channel x z [y], after a line "list NAME"')
-        except ValueError as problem:
-            fail(f'{path}, line {number}: {problem}')
-        rows.setdefault(name, []).append(values + [0.0] * (4 - len(values)))
-    lists = {}
-    for key, values in rows.items():
-        table = np.array(values)
-        lists[key] = (False, table[:, 0].astype(int), table[:, 1], table[:, 3], table[:, 2])
-    return lists
+            rows = read_lines(path, self.faults)
+        except Failure as failure:
+            line.fault(f'receiver list {failure}')
+            return
+        lists, current = 0, None
+        for row in rows:
+            if row.first.lower() == 'list':
+                self._end_list(current)
+                current = self._next_list(row, only)
+                lists += 1
+                continue
+            if not lists:  # a file of bare rows is the one list asked for
+                if only is None:
+                    row.fault('receivers before the first line "list NAME": whose are they?')
+                    return
+                lists, current = 1, _List(only, path, row.number)
+            _receiver(row, current)
+        self._end_list(current)
+        if self.faults.count > before:
+            return
+        if not lists:
+            self.faults.add(path, 0, 'holds no receivers: lines "list NAME", then "channel x z [y]"')
+        elif only is not None and only not in self.spreads:
+            line.fault(f'no list {shown(only)} in {path}: its lists have other names')
+
+    def _next_list(self, row, only):
+        """The list that a line "list NAME" begins, None where it is faulty or not wanted."""
+        words = row.rest()
+        name = words[0] if words else ''
+        if len(words) > 1:
+            row.fault(f'unexpected word {shown(words[1])} after list NAME')
+        if only is None:
+            return _List(name, row.path, row.number) if self._define(name, row) else None
+        if name == only and only in self.spreads:
+            row.fault(f'list {shown(name)} stands in this file twice')
+            return None
+        return _List(name, row.path, row.number) if name == only else None
+
+    def _end_list(self, one):
+        """Checks a list that ends, not empty, no channel twice, and makes a spread of it."""
+        if one is None:
+            return
+        table = np.array(one.rows, dtype=float).reshape(-1, 4)
+        channel = table[:, 0].astype(int)
+        values, counts = np.unique(channel, return_counts=True)
+        if not one.begun:
+            self.faults.add(one.path, one.line, f'list {shown(one.name)} has no receivers')
+        elif (counts > 1).any():
+            self.faults.add(one.path, one.line, f'list {shown(one.name)} has channel {values[counts > 1][0]} more than once')
+        self.spreads[one.name] = _Spread(False, channel, table[:, 1], table[:, 3], table[:, 2])
+
+
+def _receiver(row, one):
+    """A line "channel x z [y]"; it goes to the list `one`, if there is one."""
+    before, words = row.faults.count, row.rest()
+    values = [row.whole(row.first, 'channel', 1, RECORD_MAX)]
+    for word, name, limit in zip(words, 'xzy', (X_MAX, Z_MAX, X_MAX)):
+        values.append(row.real(word, name, -limit, limit))
+    fine = row.faults.count == before
+    if fine and len(words) not in (2, 3):
+        row.fault(f'{len(words) + 1} columns; a receiver has 3 or 4: channel x z [y]')
+        fine = False
+    if one is not None:
+        one.begun += 1
+        one.rows += [values + [0.0] * (4 - len(values))] if fine else []
 
 
 def _expand(row, spread):
-    moves, channel, x, y, z = spread
-    if moves:
-        x, y = row['sx'] + x, row['sy'] + y
-    return Shot(row['record'], row['sx'], row['sy'], row['sz'], channel, x, y, z, skip=row['skip'])
+    x, y = (row.sx + spread.x, row.sy + spread.y) if spread.moves else (spread.x, spread.y)
+    return Shot(row.record, row.sx, row.sy, row.sz, spread.channel, x, y, spread.z, skip=row.skip)

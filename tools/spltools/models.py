@@ -28,6 +28,7 @@ UNITS = {
     'g/cm3': ('rho', 1000.0),
 }
 CELLS_MAX = 2000000000
+SPACING = number(0.001, 1e5, 'm')  # finer ones would be lost in the coordinates
 SLOW = 1000.0  # a model has a P wave faster than this [m/s], be it sea or rock
 
 
@@ -69,7 +70,6 @@ def _output_options(verb):
 
 
 def _segy_options(verbs):
-    spacing = number(0.0, 1e5, 'm', above=True)
     verb = verbs.add_parser(
         'segy',
         aliases=['su'],
@@ -83,13 +83,13 @@ def _segy_options(verbs):
     )
     verb.add_argument(
         '--dx',
-        type=spacing,
+        type=SPACING,
         metavar='M',
         help='trace spacing; default: by CDP (else source) coordinates, or d2 of SU',
     )
     verb.add_argument(
         '--dz',
-        type=spacing,
+        type=SPACING,
         metavar='M',
         help='sample spacing; default: d1 of SU; SEG-Y holds none (its dt is a time)',
     )
@@ -98,15 +98,14 @@ def _segy_options(verbs):
 
 
 def _raw_options(verbs):
-    spacing = number(0.0, 1e5, 'm', above=True)
     verb = verbs.add_parser(
         'raw', help='from a raw binary file', description='Model from plain numbers without a header.'
     )
     verb.add_argument('file', metavar='FILE')
     verb.add_argument('--nx', type=number(2, CELLS_MAX, whole=True), required=True, metavar='N')
     verb.add_argument('--nz', type=number(2, CELLS_MAX, whole=True), required=True, metavar='N')
-    verb.add_argument('--dx', type=spacing, required=True, metavar='M')
-    verb.add_argument('--dz', type=spacing, required=True, metavar='M')
+    verb.add_argument('--dx', type=SPACING, required=True, metavar='M')
+    verb.add_argument('--dz', type=SPACING, required=True, metavar='M')
     verb.add_argument(
         '--order', choices=('zfast', 'xfast'), default='zfast', help='index that runs fastest in the file'
     )

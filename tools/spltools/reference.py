@@ -38,6 +38,7 @@ def arguments(words):
 def main(words):
     a = arguments(words)
     file = Gathers(a.file)
+    check_band(a, file.dt)
     lacking = [c for c in ('vx', 'vy', 'vz') if c not in file.components]
     if lacking:
         cli.fail(f"{a.file} has no component '{lacking[0]}': model with components=vx,vy,vz")
@@ -57,6 +58,14 @@ def main(words):
         cli.say(f'written: {a.output}')
     report(g.channel[keep], east, cut(run, file.dt, a), cut(exact, file.dt, a), a)
     return 0
+
+
+def check_band(a, dt):
+    """The band must hold something: what is left of an empty one is rounding."""
+    if a.high and a.low >= a.high:
+        cli.fail(f'--low {a.low:g} Hz is not below --high {a.high:g} Hz, so the band is empty: lower --low or raise --high')
+    if 2 * a.low * dt >= 1:
+        cli.fail(f'--low {a.low:g} Hz must be below {0.5 / dt:g} Hz, the Nyquist frequency of the traces of {a.file}: lower it')
 
 
 def chosen_channels(g, wanted):
