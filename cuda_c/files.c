@@ -87,7 +87,7 @@ int file_reserve(const char *path, long bytes) {
     REQUIRE(fd >= 0, "cannot open '%s' to reserve %ld bytes: %s", path, bytes, strerror(errno));
     /* asked before: a reservation that fails half-way has filled the disk for everybody else meanwhile */
     double available = file_space(path);
-    int failed = available >= 0 && available < (double)bytes, reason = ENOSPC;
+    int failed = available > 0 && available < (double)bytes, reason = ENOSPC;
     if (!failed) {
         failed = fallocate(fd, 0, 0, bytes);
         if (failed && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL))
