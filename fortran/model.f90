@@ -390,6 +390,8 @@ contains
     end if
     if (faults == '') return
     cure = ''
+    if (index(faults, 'below the model') > 0) cure = ': check its depth (in m, downwards), or give a deeper model'
+    if (index(faults, 'below the modelled part') > 0) cure = ': check its depth, or give a larger depth or none'
     if (index(faults, 'above the top') > 0) cure = ': depths of key-map and model count from the same zero, shift one of them'
     if (index(faults, 'beside the model') > 0) cure = ': shift the key-map or the model along x, or give a longer model'
     call Fail(error, 'shot record '//Str(shot%record)//': '//faults(3:)//cure)

@@ -159,6 +159,7 @@ contains
       if (survey%attribute(i)%name == 'parameters') list = Changes(before, survey%attribute(i)%text)
     end do
     if (list == '' .and. was(3) /= is(3)) list = 'all as before: then a wavelet or fault file, or the program'
+    if (index(list, 'all as before') == 1 .and. was(2) /= is(2)) list = 'given as before; the time step follows from the model'
     if (list /= '') error%message = error%message//' ('//list//')'
   end subroutine TellChanges
 

@@ -375,7 +375,7 @@ def shot(sx=600.0, sz=13.0, spread="first=50 interval=20 channels=5 depth=17", r
 
 bad("source beside the model", ["record 101", "source", "x = 1300 m", "0 .. 1200 m"], make=shot(sx=1300))
 bad("source above the model", ["source", "z = -5 m", "top"], make=shot(sz=-5))
-bad("source below the model", ["source", "z = 700 m", "600 m"], make=shot(sz=700))
+bad("source below the model", ["source", "z = 700 m", "600 m", "deeper model"], make=shot(sz=700))
 bad("receivers beside the model", ["receiver 3 of 5", "x = -10 m", "and 2 more"],
     make=shot(sx=60, spread="first=30 interval=20 channels=5 depth=17"))
 bad("receivers below the model", ["receiver 1 of 5", "z = 601 m"], make=shot(spread="first=50 interval=20 channels=5 depth=601"))
