@@ -11,6 +11,7 @@ import re
 import shutil
 import struct
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -29,6 +30,7 @@ RUNTIME = re.compile(r"backtrace|at line \d+ of file|fortran runtime|segmentatio
 NX, NZ, DX = ms.NX, ms.NZ, ms.DX
 
 cases = []
+making = threading.Lock()      # the NetCDF library is for one thread at a time
 
 
 class Case:
@@ -47,7 +49,8 @@ class Case:
         ms.write_keymap(3, self.folder)
         ms.write_deck(self.folder, **self.deck)
         if self.make:
-            self.make(self.folder)
+            with making:
+                self.make(self.folder)
         before = listing(self.folder)
         words = self.raw if self.raw is not None else [self.verb, "par=job.par", *self.args]
         start = time.time()
