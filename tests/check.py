@@ -1,5 +1,10 @@
 """What every Python test uses: one line a claim, "ok - ..." or "FAIL - ...", and an exit status."""
+import os
 import sys
+
+# Seconds after which a test takes a program for hung and ends it. No bound of speed: others may share the machine. Shorter than what
+# tests/run allows, so that the test itself can say what hangs.
+PATIENCE = 1500 if "debug" in os.environ.get("B", "") else 500
 
 _failed = 0
 

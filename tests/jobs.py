@@ -5,6 +5,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from check import PATIENCE
 from minisurvey import PROGRAM, command
 
 RECOVERY = ("--enable-recovery",)
@@ -48,7 +49,7 @@ def done_once(output, shots):
     return len(records) == shots and len(set(records)) == shots
 
 
-def wait_until(true, seconds=120.0, process=None):
+def wait_until(true, seconds=PATIENCE, process=None):
     """Whether `true()` came true before the process ended, or the seconds."""
     limit = time.time() + seconds
     while time.time() < limit:
@@ -90,15 +91,15 @@ class Job:
     def pid(self, rank):
         return ranks_here(self.output).get(rank)
 
-    def until(self, true, seconds=120.0):
+    def until(self, true, seconds=PATIENCE):
         return wait_until(true, seconds, self.process)
 
-    def until_dealt(self, worker, seconds=120.0):
+    def until_dealt(self, worker, seconds=PATIENCE):
         """Until this worker has a shot; the record, or None."""
         self.until(lambda: any(e == "deal" and w == worker for e, _, w in events(self.output)), seconds)
         return next((r for e, r, w in events(self.output) if e == "deal" and w == worker), None)
 
-    def end(self, seconds=200.0):
+    def end(self, seconds=PATIENCE):
         """Exit status, None if it did not end by itself: it is killed then."""
         try:
             status = self.process.wait(timeout=seconds)

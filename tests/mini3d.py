@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 from netCDF4 import Dataset
 
+from check import PATIENCE
+
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplFd3dmod"
 
 DECK = {
@@ -37,7 +39,7 @@ def command(*words, ranks=1, options=()):
     return [*launch, str(PROGRAM), *words]
 
 
-def run(*words, ranks=1, timeout=280, env=None):
+def run(*words, ranks=1, timeout=PATIENCE, env=None):
     """The finished process: returncode, stdout, stderr as text."""
     return subprocess.run(command(*words, ranks=ranks), capture_output=True, text=True, timeout=timeout,
                           stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})

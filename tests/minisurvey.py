@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 from netCDF4 import Dataset
 
+from check import PATIENCE
+
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplFd2dmod"
 SLOW = 6 if "debug" in os.environ["B"] else 1       # the sanitizers make a step so much slower
 NX, NZ, DX = 121, 61, 10.0
@@ -47,9 +49,9 @@ def command(*words, ranks=1, options=()):
     return [*launch, str(PROGRAM), *words]
 
 
-def run(*words, ranks=1, timeout=250, env=None):
+def run(*words, ranks=1, timeout=PATIENCE, env=None):
     """The finished process: returncode, stdout, stderr as text."""
-    return subprocess.run(command(*words, ranks=ranks), capture_output=True, text=True, timeout=timeout * SLOW,
+    return subprocess.run(command(*words, ranks=ranks), capture_output=True, text=True, timeout=timeout,
                           stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
 
 

@@ -247,10 +247,9 @@ contains
     seconds_max = merge(10*bound, bound, index(folder, 'debug') > 0)
   end function seconds_max
 
+  !> Processor time [s].
   real(dp) function Clock()
-    integer(i8) :: count, rate
-    call system_clock(count, rate)
-    Clock = real(count, dp)/rate
+    call cpu_time(Clock)
   end function Clock
 
   subroutine Put(path, text)

@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
+from check import PATIENCE, claim, done  # noqa: E402
 from minisurvey import command, differences, make, run, statuses  # noqa: E402
 
 SHOTS = 8
@@ -29,14 +29,14 @@ def stop_after(n, ranks, how, output):
     """Starts the job, waits for n shots in the journal, stops it as `how` says; its exit status."""
     p = subprocess.Popen(command("par=job.par", f"output={output}", ranks=ranks), stdin=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL, start_new_session=True)
-    limit = time.time() + 120
+    limit = time.time() + PATIENCE
     journal = output + ".journal"
     while time.time() < limit and p.poll() is None:
         if os.path.exists(journal) and open(journal).read().count(" done ") >= n:
             break
         time.sleep(0.002)
     how(p)
-    return p.wait(timeout=120)
+    return p.wait(timeout=PATIENCE)
 
 
 def ranks_of(output):
@@ -54,7 +54,7 @@ def kill(p):
     """Everything at once, ranks too; back when the last one is gone."""
     output = next(word for word in p.args if word.startswith("output=")).partition("=")[2]
     os.killpg(p.pid, signal.SIGKILL)
-    limit = time.time() + 60
+    limit = time.time() + PATIENCE
     while time.time() < limit and (left := [pid for pid in ranks_of(output) if pid != p.pid]):
         for pid in left:
             try:

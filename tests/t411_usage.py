@@ -14,7 +14,7 @@ import xarray as xr
 from netCDF4 import Dataset
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
+from check import PATIENCE, claim, done  # noqa: E402
 from minisurvey import NX, NZ, PROGRAM, command, contents, differences, make, run, statuses  # noqa: E402
 from minisurvey import write_deck, write_keymap  # noqa: E402
 
@@ -263,7 +263,7 @@ def status(output="live.nc"):
 
 p = subprocess.Popen(command("par=job.par", "output=live.nc", ranks=2), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                      start_new_session=True)
-limit = time.time() + 60
+limit = time.time() + PATIENCE
 seen = status()
 while not (seen["state"] == "running" and seen["done"] > 0) and time.time() < limit and p.poll() is None:
     time.sleep(0.05)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done, skip  # noqa: E402
+from check import PATIENCE, claim, done, skip  # noqa: E402
 from jobs import cpu, ranks_here  # noqa: E402
 from minisurvey import command, make, run, statuses, write_deck  # noqa: E402
 
@@ -30,7 +30,7 @@ def wait_for(text, path, seconds):
 
 def watch(p, output, ranks, seconds):
     """CPU use of every rank [cores] over some seconds of computing, {rank: use}."""
-    wait_for(" deal ", output + ".journal", 30)
+    wait_for(" deal ", output + ".journal", PATIENCE)
     pids = {}
     while len(pids) < ranks and p.poll() is None:
         pids = ranks_here()
@@ -54,16 +54,16 @@ use = watch(p, "idle.nc", RANKS, 5.0)
 claim(p.poll() is None, "two workers computed all the while")
 claim(set(use) == set(range(RANKS)) and use[0] < 0.02, f"the master uses {100 * use.get(0, 9):.2f} % of a core "
       "while two workers compute, bound 2 %")
-claim(min(use.get(1, 0), use.get(2, 0)) > 0.2 or sum(sorted(use.values())[-2:]) > 0.5,
-      "the workers compute: " + ", ".join(f"rank {r} {100 * u:.0f} %" for r, u in sorted(use.items())))
+claim(sum(u > 0.02 for u in use.values()) >= 2,
+      "the workers compute: " + ", ".join(f"rank {r} {100 * u:.0f} %" for r, u in sorted(use.items())) + ", two or more above 2 %")
 # On a busy machine a worker without a shot may take one over meanwhile: then it is not idle, but others are.
 dealt = {int(line.split()[4]) for line in Path("idle.nc.journal").read_text().splitlines() if " deal " in line}
 idle = {r: u for r, u in use.items() if r not in dealt}
 claim(len(idle) == RANKS - len(dealt) > 1 and max(idle.values()) < 0.02, "workers without a shot wait asleep too: "
       f"{', '.join(f'rank {r} {100 * u:.2f} %' for r, u in sorted(idle.items()))}, bound 2 %")
 p.terminate()
-p.communicate(timeout=60)
-gone = time.time() + 20                              # mpirun does not wait until those it ended are gone
+p.communicate(timeout=PATIENCE)
+gone = time.time() + PATIENCE                              # mpirun does not wait until those it ended are gone
 while ranks_here() and time.time() < gone:
     time.sleep(0.1)
 claim(p.returncode != 0 and ranks_here() == {}, f"stopped: exit status {p.returncode}, processes left: {ranks_here()}")
@@ -76,7 +76,7 @@ write_deck(rho=None, model_nx=41, model_nz=21, tmax=0.02, dt_out=0.004, delay=0.
 Path("line.keymap").write_text("spread node fixed x0=100 interval=50 channels=2 depth=20\n"
                                f"shots first_record=1 n={N} x0=100 dx=0.02 z=13 spread=node\n")
 begin = time.time()
-r = run("par=job.par", "output=many.nc", ranks=3, timeout=200)
+r = run("par=job.par", "output=many.nc", ranks=3)
 took = time.time() - begin
 claim(r.returncode == 0 and statuses("many.nc") == [1] * N, f"{N} shots on 3 processes: exit status {r.returncode}, "
       f"all done in {took:.1f} s, {1000 * took / N:.2f} ms a shot {r.stderr[-300:] if r.returncode else ''}")
@@ -98,13 +98,13 @@ size = os.path.getsize("many.nc.journal")
 begin = time.time()
 p = start("par=job.par", "output=many.nc", ranks=3)
 first = None
-while first is None and time.time() - begin < 30:
+while first is None and time.time() - begin < PATIENCE:
     with open("many.nc.journal", "rb") as f:
         f.seek(size)
         if b" deal " in f.read():
             first = time.time() - begin
     time.sleep(0.005)
-said = p.communicate(timeout=60)[1]
+said = p.communicate(timeout=PATIENCE)[1]
 claim(first is not None, f"9990 of {N} done: the first new shot is dealt after {first or 99:.2f} s (of which mpirun takes 1)")
 lines = [line.split()[1] for line in Path("many.nc.journal").read_text()[size:].splitlines()]
 claim(lines.index("deal") < lines.index("verified"), f"before the finished ones are read: {said.count('verified by checksum')} time "

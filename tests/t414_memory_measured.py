@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done, skip  # noqa: E402
+from check import PATIENCE, claim, done, skip  # noqa: E402
 from minisurvey import PROGRAM, make, run  # noqa: E402
 
 LOW, HIGH = 0.75, 1.3
@@ -30,7 +30,7 @@ def megabytes(text):
 
 def compare(what, *words, program=PROGRAM):
     r = subprocess.run(["mpirun", "-n", "2", sys.executable, "watch.py", program, "par=job.par", "overwrite=y", *words],
-                       capture_output=True, text=True, timeout=250, stdin=subprocess.DEVNULL)
+                       capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
     said = re.search(r"memory +([\d.]+ .B) a worker, ([\d.]+ .B) rank 0", r.stderr)
     if r.returncode != 0 or not said:
         claim(False, f"{what}: exit status {r.returncode}, {r.stderr[-400:]}")

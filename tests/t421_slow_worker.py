@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
+from check import PATIENCE, claim, done  # noqa: E402
 from jobs import cpu, events, kick, ranks_here  # noqa: E402
 from minisurvey import SLOW, command, differences, make, run, statuses, write_deck, write_keymap  # noqa: E402
 
@@ -46,7 +46,7 @@ N, LAME = 16, 3
 make(shots=N, tmax=6.0 / SLOW, dx=5, dz=5, aperture=-1)
 p = start("par=job.par", "output=slow.nc", ranks=4)
 Slowed(p, LAME, "slow.nc", 1 / 60)
-said = p.communicate(timeout=200 * SLOW)[1]
+said = p.communicate(timeout=PATIENCE)[1]
 log = Path("slow.nc.log").read_text()
 seen = events("slow.nc")
 dealt = [w for e, _, w in seen if e == "deal"]
@@ -74,7 +74,7 @@ N = 24
 write_keymap(N, dx=20)
 p = start("par=job.par", "output=part.nc", ranks=4)
 Slowed(p, LAME, "part.nc", 1 / 4)
-said = p.communicate(timeout=200 * SLOW)[1]
+said = p.communicate(timeout=PATIENCE)[1]
 seen = events("part.nc")
 dealt = [w for e, _, w in seen if e == "deal"]
 last = max((i for i, w in enumerate(dealt) if w == LAME), default=-1)
@@ -108,13 +108,13 @@ def shot_cpu():
     before = cpu(pid)
     wait_for(p, "whole.nc", "done", 2)
     used = cpu(pid) - before
-    p.communicate(timeout=100 * SLOW)
+    p.communicate(timeout=PATIENCE)
     return used
 
 
 def stand_still(output, after):
-    """A survey on two workers; the second one stands still in its first shot, after so much work, until the other has done all, or
-    for 15 seconds."""
+    """A survey on two workers; the second one stands still in its first shot, after so much work, until the other has done
+    all."""
     p = start("par=job.par", "output=" + output, ranks=3)
     wait_for(p, output, "deal", 2)
     pid = ranks_here().get(2)
@@ -123,10 +123,10 @@ def stand_still(output, after):
         time.sleep(0.005)
     kick(pid, signal.SIGSTOP)
     begin = time.time()
-    while p.poll() is None and time.time() - begin < 15 and sum(e == "done" for e, _, _ in events(output)) < 4:
+    while p.poll() is None and time.time() - begin < PATIENCE and sum(e == "done" for e, _, _ in events(output)) < 4:
         time.sleep(0.02)
     kick(pid, signal.SIGCONT)
-    said = p.communicate(timeout=100 * SLOW)[1]
+    said = p.communicate(timeout=PATIENCE)[1]
     return p.returncode, said
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(os.environ["ROOT"], "tests"), os.path.join(os.environ["ROOT"], "tools")]
-from check import claim, done  # noqa: E402
+from check import PATIENCE, claim, done  # noqa: E402
 from gpujob import able_or_end  # noqa: E402
 
 build = Path(os.environ["B"])
@@ -39,7 +39,7 @@ def make(**changes):
 
 def model(ranks, *words):
     r = subprocess.run(["mpirun", "-n", str(ranks), str(program), "par=job.par", *words], capture_output=True, text=True,
-                       timeout=140, stdin=subprocess.DEVNULL)
+                       timeout=PATIENCE, stdin=subprocess.DEVNULL)
     claim(r.returncode == 0, f"{ranks} ranks, {' '.join(words)}: exit status {r.returncode}, must be 0"
           + ("" if r.returncode == 0 else ": " + r.stderr[-800:]))
     return r
@@ -84,7 +84,7 @@ def gpu_fails(ranks, response, told):
             time.sleep(0.002)
         claim(p.poll() is None, "the job still runs when the state of its first shot is on disk")
         fault.touch()
-        claim(p.wait(timeout=200) == 0, f"the GPU fails, on_gpu_error={response}: exit status {p.returncode}, must be 0")
+        claim(p.wait(timeout=PATIENCE) == 0, f"the GPU fails, on_gpu_error={response}: exit status {p.returncode}, must be 0")
     log = Path(f"{response}.log").read_text()
     said = re.findall(rf"the GPU of worker 1 .* failed.*{told}", log)
     again = len(re.findall("is dealt again", log))

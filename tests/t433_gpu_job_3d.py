@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(os.environ["ROOT"], "tests"), os.path.join(os.environ["ROOT"], "tools")]
-from check import claim, done  # noqa: E402
+from check import PATIENCE, claim, done  # noqa: E402
 from gpuhog import gpu_memory_left  # noqa: E402
 from gpujob import able_or_end  # noqa: E402
 
@@ -42,7 +42,7 @@ def command(ranks, *words):
 
 
 def model(ranks, *words):
-    r = subprocess.run(command(ranks, *words), capture_output=True, text=True, timeout=200, stdin=subprocess.DEVNULL)
+    r = subprocess.run(command(ranks, *words), capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
     claim(r.returncode == 0, f"{ranks} ranks, {' '.join(words)}: exit status {r.returncode}, must be 0"
           + ("" if r.returncode == 0 else ": " + r.stderr[-800:]))
     return r
@@ -133,7 +133,7 @@ def too_large():
     """With 1.2 GB of the GPU's memory left by somebody else: a grid that does not fit is computed on cores, which is said."""
     make(shots=1, dx=14, aperture=1500, depth=2500, fpeak=25, fmax=25, tmax=0.02, dt_out=0.004, threads=0)
     with gpu_memory_left(1.2e9):
-        r = subprocess.run([program, "plan", "par=job.par", "gpn=1"], capture_output=True, text=True, timeout=200)
+        r = subprocess.run([program, "plan", "par=job.par", "gpn=1"], capture_output=True, text=True, timeout=PATIENCE)
         claim(r.returncode == 0 and "1 of 1 shots do not fit" in r.stdout, f"plan says so: {re.findall('GPU memory.*', r.stdout)}")
         r = model(2, "gpn=1", "output=large.nc")
     claim("it is computed on CPU cores" in r.stderr, f"the log says so: {re.findall('shot 101 on .*', r.stderr)}")

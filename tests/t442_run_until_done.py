@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
+from check import PATIENCE, claim, done  # noqa: E402
 from jobs import count, done_once, kick, ranks_here, wait_until  # noqa: E402
 from minisurvey import PROGRAM, SLOW, differences, make, run, statuses  # noqa: E402
 
@@ -19,7 +19,7 @@ make(shots=N, tmax=6.0 / SLOW, dx=5, dz=5, aperture=-1)
 claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
 
 
-def until_done(*words, seconds=200, **more):
+def until_done(*words, seconds=PATIENCE, **more):
     return subprocess.run([*TOOL, "--wait", "0.2", *words], capture_output=True, text=True, timeout=seconds, **more)
 
 
@@ -46,7 +46,7 @@ def killer(output, times):
 thread = threading.Thread(target=killer, args=("killed.nc", 2), daemon=True)
 thread.start()
 r = until_done("mpirun", "-n", "3", str(PROGRAM), "par=job.par", "output=killed.nc")
-thread.join(timeout=60)
+thread.join(timeout=PATIENCE)
 claim(r.returncode == 0 and statuses("killed.nc") == [1] * N and done_once("killed.nc", N) and not differences("whole.nc", "killed.nc"),
       f"a worker killed in two launches: exit status {r.returncode}, each shot once, the undisturbed file"
       + ("" if r.returncode == 0 else r.stderr[-600:]))
@@ -71,7 +71,7 @@ Path("long.par").write_text(Path("job.par").read_text().replace("out.nc", '"with
 p = subprocess.Popen([*TOOL, "mpirun", "-n", "3", str(PROGRAM), "par=long.par"], stderr=subprocess.PIPE, text=True)
 wait_until(lambda: count("with blank.nc", "done") >= 1)
 p.send_signal(signal.SIGTERM)
-err = p.communicate(timeout=120)[1]
+err = p.communicate(timeout=PATIENCE)[1]
 n = count("with blank.nc", "done")
 claim(p.returncode == 3 and 1 <= n < N and "signal 10" in err and "stopped as asked" in err,
       f"SIGTERM is handed on as SIGUSR1: exit status {p.returncode}, {n} of {N} shots done" + ("" if p.returncode == 3 else err[-500:]))

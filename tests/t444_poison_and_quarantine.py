@@ -6,7 +6,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done, skip  # noqa: E402
+from check import PATIENCE, claim, done, skip  # noqa: E402
 from jobs import RECOVERY, Job, events, kick  # noqa: E402
 from minisurvey import SLOW, make, run, statuses, write_keymap  # noqa: E402
 
@@ -85,7 +85,7 @@ claim(r.returncode == 0 and statuses("poison.nc") == [1] * 6, f"run again withou
 tool = os.path.join(os.environ["ROOT"], "tools", "run-until-done")
 words = [sys.executable, tool, "--wait", "0.1", "--fruitless", "2", "mpirun", "-n", "3", os.environ["B"] + "/bin/SplFd2dmod",
          "par=job.par", "output=last.nc"]
-r = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **SHIMMED, "DEADLY": "2621440"}, timeout=200)
+r = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **SHIMMED, "DEADLY": "2621440"}, timeout=PATIENCE)
 claim(r.returncode == 4 and statuses("last.nc") == [1, 0, 1, 1, 1, 1],
       f"each launch ends where it is dealt: run-until-done does the others and gives up, exit status {r.returncode}, status "
       f"{statuses('last.nc')}")

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
+from check import PATIENCE, claim, done  # noqa: E402
 from minisurvey import SLOW, command, differences, make, run  # noqa: E402
 
 OFTEN = f"checkpoint={0.0004 * SLOW}"              # minutes: 24 ms
@@ -55,7 +55,7 @@ def kill_all(p, output):
         except ProcessLookupError:
             pass
     p.wait()
-    limit = time.time() + 60
+    limit = time.time() + PATIENCE
     while time.time() < limit and not all(ended(pid) for pid in mine[1:]):
         time.sleep(0.005)
 
@@ -65,7 +65,7 @@ def kill_amid(output, more, ranks=1, words=()):
     with open(output + ".said", "a") as log:
         p = subprocess.Popen(command("par=job.par", f"output={output}", OFTEN, *words, ranks=ranks), stdin=subprocess.DEVNULL,
                              stderr=log, start_new_session=True)
-        last, seen, limit = stamps(output), 0, time.time() + 120
+        last, seen, limit = stamps(output), 0, time.time() + PATIENCE
         while seen < more and p.poll() is None and time.time() < limit:
             time.sleep(0.002)
             now = stamps(output)

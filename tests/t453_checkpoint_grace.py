@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
+from check import PATIENCE, claim, done  # noqa: E402
 from minisurvey import SLOW, command, differences, make, run  # noqa: E402
 
 make(shots=1, tmax=30 / SLOW, dx=5, dz=5)
@@ -21,7 +21,7 @@ def stopped_after(seconds, output, ranks):
     """SIGTERM, or under mpirun a stop file, so long after the shot was dealt, with no time of grace; exit status and log."""
     p = subprocess.Popen(command("par=job.par", f"output={output}", "checkpoint=10000", "grace=0", "overwrite=y", ranks=ranks),
                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    journal, limit = Path(output + ".journal"), time.time() + 120
+    journal, limit = Path(output + ".journal"), time.time() + PATIENCE
     while time.time() < limit and p.poll() is None and not (journal.exists() and " deal " in journal.read_text()):
         time.sleep(0.01)
     time.sleep(seconds)
@@ -29,7 +29,7 @@ def stopped_after(seconds, output, ranks):
         p.send_signal(signal.SIGTERM)
     else:
         Path(output + ".stop").touch()
-    said = p.communicate(timeout=120)[1]
+    said = p.communicate(timeout=PATIENCE)[1]
     Path(output + ".stop").unlink(missing_ok=True)
     return p.returncode, said
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from badfs import BadFs  # noqa: E402
-from check import claim, done, skip  # noqa: E402
+from check import PATIENCE, claim, done, skip  # noqa: E402
 from minisurvey import command, differences, make, run  # noqa: E402
 
 SHOTS = 6
@@ -26,7 +26,7 @@ def start(*words, ranks=1, log="job.err"):
     return subprocess.Popen(command("par=job.par", *words, ranks=ranks), stdin=subprocess.DEVNULL, stderr=open(log, "w"))
 
 
-def until(condition, seconds=60):
+def until(condition, seconds=PATIENCE):
     limit = time.monotonic() + seconds
     while time.monotonic() < limit and not condition():
         time.sleep(0.005)
@@ -62,7 +62,7 @@ for ranks in (1, 3):
     r = run("par=job.par", "output=out.nc", "overwrite=y")
     claim(r.returncode == 1 and files() == before and LOCK.exists(), f"with overwrite=y too: exit status {r.returncode}; nothing is touched")
     os.kill(pid, signal.SIGCONT)
-    status = p.wait(timeout=120)
+    status = p.wait(timeout=PATIENCE)
     claim(status == 0 and differences("whole.nc", "out.nc") == [] and not LOCK.exists(),
           f"the first one ends undisturbed: exit status {status}; no lock stays")
     for name in files():
@@ -74,7 +74,7 @@ EXISTING = sorted(p.name for p in Path(".").iterdir())
 
 
 def refused(what, word, **how):
-    r = subprocess.run(command("par=job.par", "output=dark.nc"), capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, **how)
+    r = subprocess.run(command("par=job.par", "output=dark.nc"), capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, **how)
     claim(r.returncode == 1 and "cannot read the lock" in r.stderr and word in r.stderr and "remove it" in r.stderr,
           f"{what}: exit status {r.returncode}: {r.stderr.strip()[:200]}")
 
@@ -112,7 +112,7 @@ for word in ("noflock", "nolink") if bad else ():
     r = run("par=job.par", "output=out.nc")
     told = r.returncode == 1 and "in use by another run" in r.stderr
     os.kill(p.pid, signal.SIGCONT)
-    status = p.wait(timeout=120)
+    status = p.wait(timeout=PATIENCE)
     claim(told and status == 0 and differences("whole.nc", "out.nc") == [] and not LOCK.exists(),
           f"{word}: the second job is refused by the lock file alone (exit status {r.returncode}), the first one ends with {status}")
     for name in files():
@@ -145,7 +145,7 @@ LOCK.write_text(re.sub(r"token=\w+", "token=" + 16 * "f", text))     # as if ano
 size = os.path.getsize("out.nc.journal")
 time.sleep(5.5)                                   # an owner looks again after 5 s at the latest
 os.kill(p.pid, signal.SIGCONT)
-status = p.wait(timeout=120)
+status = p.wait(timeout=PATIENCE)
 said = Path("job.err").read_text()
 claim(status == 3 and "taken 'out.nc' over" in said, f"an owner whose lock is another's: exit status {status}: "
       + next((line for line in said.splitlines() if "over" in line), "nothing")[:200])
@@ -169,7 +169,7 @@ def race():
         racers = [subprocess.Popen([*taker, "race"], env={**os.environ, **bad.env}, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL) for _ in range(8)]
         for p in racers:
-            p.wait(timeout=60)
+            p.wait(timeout=PATIENCE)
         ledger = Path("ledger").read_text()
         if ledger != 8 * "<>":
             break

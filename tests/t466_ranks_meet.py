@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done, skip  # noqa: E402
+from check import PATIENCE, claim, done, skip  # noqa: E402
 from jobs import RECOVERY, Job, count, kick, ranks_here, wait_until  # noqa: E402
 from minisurvey import PROGRAM, differences, make, run  # noqa: E402
 
@@ -50,7 +50,7 @@ words = ["mpirun", "-x", f"LD_PRELOAD={os.path.abspath('haste.so')}", "-n", "1",
          ":", "-n", "1", "sleep", "200"]      # a rank that never comes
 begin = time.monotonic()
 try:
-    r = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=150, text=True)
+    r = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, text=True)
     status, said = r.returncode, r.stderr
 except subprocess.TimeoutExpired:
     status, said = None, ""
@@ -76,7 +76,7 @@ for n in range(5 * KILLS):                     # on a fast machine some are over
     killed += pid is not None
     kick(pid)
     time.sleep(0.3)
-    hung += not wait_until(lambda: not ranks_here(job.output), 60)
+    hung += not wait_until(lambda: not ranks_here(job.output))
     stuck += job.end(10) is None                # the launcher: seen where a rank was killed while it said hello to it
     met += "did not find each other" in job.said()
     dead += "rank 0 is dead" in job.said()
@@ -94,7 +94,7 @@ def dies(rank, barrier, inside):
     """Whether the ranks ended by themselves; whether this one died; the shots that are done."""
     env = {"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_AT": str(barrier), "DIE_INSIDE": str(inside)}
     job = Job(output=f"dies{rank}{barrier}{inside}.nc", ranks=4, options=RECOVERY, env=env)
-    wait_until(lambda: job.process.poll() is not None, 100)   # those in the last barrier are waited for, for a minute
+    wait_until(lambda: job.process.poll() is not None, 300)   # those in the last barrier are waited for, for a minute
     hung = bool(ranks_here(job.output))         # the launcher may be stuck by itself: see above
     job.end(1)
     return not hung, "dies here" in job.said(), count(job.output, "done")

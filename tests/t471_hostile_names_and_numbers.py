@@ -16,11 +16,10 @@ import numpy as np
 ROOT = os.environ['ROOT']
 sys.path[:0] = [os.path.join(ROOT, 'tests'), os.path.join(ROOT, 'tools')]
 import minisurvey as ms  # noqa: E402
-from check import claim, done  # noqa: E402
+from check import PATIENCE, claim, done  # noqa: E402
 
 RUNTIME = re.compile(r'backtrace|at line \d+ of file|fortran runtime|segmentation|sigsegv|sigabrt|sigfpe|error termination|'
                      r'sanitizer|runtime error|core dumped|traceback|fault in this tool', re.I)
-SECONDS = 120          # generous: a refusal needs one or two, a hang has none
 
 
 def listing():
@@ -29,7 +28,7 @@ def listing():
 
 
 def fine(what, *words):
-    r = ms.run(*words, timeout=SECONDS)
+    r = ms.run(*words)
     claim(r.returncode == 0, f'{what}: exit status {r.returncode}' + ('' if r.returncode == 0 else ': ' + r.stderr[-300:]))
     return r.returncode == 0
 
@@ -38,7 +37,7 @@ def refused(what, hints, *words, verb='plan'):
     """Exit status 1, a sentence with all of `hints`, nothing of the language's runtime, no file made."""
     before, start = listing(), time.time()
     try:
-        r = ms.run(verb, 'par=job.par', *words, timeout=SECONDS)
+        r = ms.run(verb, 'par=job.par', *words)
         status, said = r.returncode, r.stderr
     except subprocess.TimeoutExpired:
         status, said = 'none, it hangs', ''
@@ -54,7 +53,7 @@ def refused(what, hints, *words, verb='plan'):
 
 def tool(name, *words):
     return subprocess.run([os.environ.get('PYTHON', sys.executable), os.path.join(ROOT, 'tools', name), *map(str, words)],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE)
 
 
 def names():
@@ -133,7 +132,7 @@ def empty_files():
     refused('an empty wavelet file', 'empty', 'wavelet=file', 'wavelet_file=e.txt')
     Path('l.keymap').write_text('lists e.txt\nshot 7 600 13 mine\n')
     refused('an empty list of receivers', 'empty', 'keymap=l.keymap')
-    r = ms.run('plan', 'par=e.par', timeout=SECONDS)
+    r = ms.run('plan', 'par=e.par')
     claim(r.returncode == 1 and 'empty' in r.stderr, f'an empty parameter file: exit status {r.returncode}: {r.stderr[:120].strip()}')
     Path('e1.nc').write_bytes(b'')
     refused('an empty file in the place of the output', 'journal', 'output=e1.nc', verb='run')

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The set-up script is quick when nothing is missing, asks apt for what is, and says what to do where it may not."""
 import os
+import resource
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 from check import claim, done
@@ -26,21 +26,27 @@ def machine(name, programs, **scripts):
     return folder
 
 
+def processor_time():
+    """Of the children of this process that have ended [s]."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def setup(folder, *args):
-    """Runs a copy of tools/setup on such a machine: exit status, stdout, stderr, seconds."""
+    """Runs a copy of tools/setup on such a machine: exit status, stdout, stderr, seconds of processor time."""
     tree = HERE / f"tree_{folder.name}"
     (tree / "tools").mkdir(parents=True, exist_ok=True)
     shutil.copy(ROOT / "tools/setup", tree / "tools/setup")
-    start = time.monotonic()
+    start = processor_time()
     r = subprocess.run([shutil.which("bash"), str(tree / "tools/setup"), *args], env={"PATH": str(folder), "HOME": str(HERE)},
                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    return r.returncode, r.stdout, r.stderr, time.monotonic() - start
+    return r.returncode, r.stdout, r.stderr, processor_time() - start
 
 
 full = machine("full", f"{BASIC} {BUILD}")
 runs = [setup(full, "build") for _ in range(3)]
 claim(all(r[:3] == (0, "", "") for r in runs), f"nothing missing: exit 0 and no word (said: {runs[0][2].strip() or 'nothing'})")
-claim(min(r[3] for r in runs) < 0.3, f"nothing missing: {min(r[3] for r in runs):.3f} s, at most 0.3 s")
+claim(min(r[3] for r in runs) < 0.3, f"nothing missing: {min(r[3] for r in runs):.3f} s of processor time, at most 0.3 s")
 
 bare = machine("bare", BASIC + " gcc")
 status, _, said, _ = setup(bare, "build")

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
+from check import PATIENCE, claim, done  # noqa: E402
 from mini3d import run, traces  # noqa: E402
 
 ROOT = Path(os.environ["ROOT"])
@@ -20,7 +20,7 @@ for name in ("loh1", "marine3d", "basin3d"):
 
 
 def tool(*words):
-    return subprocess.run([sys.executable, str(ROOT / "tools" / words[0]), *words[1:]], capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, str(ROOT / "tools" / words[0]), *words[1:]], capture_output=True, text=True, timeout=PATIENCE)
 
 
 r = tool("spl-model", "basin", "--spacing", "250", "-o", "basin.nc")

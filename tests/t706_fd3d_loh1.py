@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path[:0] = [os.path.join(os.environ["ROOT"], d) for d in ("tests", "tools")]
-from check import claim, done  # noqa: E402
+from check import PATIENCE, claim, done  # noqa: E402
 from mini3d import run  # noqa: E402
 from spltools.gathers import Gathers  # noqa: E402
 from spltools.layered import Layers, layered_velocity  # noqa: E402
@@ -22,7 +22,7 @@ for path in [*(ROOT / "keymaps").glob("loh1.*"), ROOT / "inputs/loh1.layers"]:
 
 
 def reference(*words):
-    return subprocess.run([sys.executable, str(ROOT / "tools/spl-reference"), *words], capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, str(ROOT / "tools/spl-reference"), *words], capture_output=True, text=True, timeout=PATIENCE)
 
 
 def misfits(*words):
