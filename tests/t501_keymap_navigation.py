@@ -139,7 +139,7 @@ def test_p190():
     )
     status, text = tool('p190', 'line.p190', '--source-depth', 6, '-o', 'line.keymap')
     claim(status == 1 and 'exists already' in text, 'an existing key-map is not overwritten: ' + text.strip())
-    fine(
+    said = fine(
         'but with --overwrite it is',
         'p190',
         'line.p190',
@@ -156,6 +156,11 @@ def test_p190():
     claim(
         np.abs(offset - true).max() < 0.15,
         f'--keep-offset keeps the true offset along x to {np.abs(offset - true).max():.3f} m',
+    )
+    both = np.hypot(offset, shots[2].ry - shots[2].sy)
+    claim(
+        np.abs(both - true).max() < 0.15 and 'feathering -2.0' in said,
+        f'and counts y no second time, to {np.abs(both - true).max():.3f} m; what the feathering was is told',
     )
     fine(
         'azimuth and origin can be given',

@@ -11,7 +11,7 @@ import segyio
 from check import claim, done
 from synthetic import line_of_shots, make_gathers
 
-from spltools import ibmfloat, segyheader
+from spltools import axis, ibmfloat, keymap, segyheader
 
 TOOL = os.path.join(os.environ['ROOT'], 'tools/spl-export')
 F = segyio.TraceField
@@ -49,7 +49,7 @@ with segyio.open('p.segy', ignore_geometry=True) as f:
           and h[F.TRACE_SEQUENCE_FILE] == 7, f'trace 7: record {h[F.FieldRecord]}, channel {h[F.TraceNumber]}')
     xy, z = -h[F.SourceGroupScalar], -h[F.ElevationScalar]
     claim(xy == 100 and z == 100 and h[F.SourceX] / xy == s['sx'] and h[F.GroupX] / xy == s['rx'][r]
-          and h[F.SourceY] / xy == 4500000.5 and h[F.GroupY] / xy == 4500000.5,
+          and h[F.SourceY] / xy == -4500000.5 and h[F.GroupY] / xy == -4500000.5,
           f'coordinates to the centimetre: source {h[F.SourceX] / xy}, group {h[F.GroupX] / xy}, y {h[F.GroupY] / xy} m')
     claim(h[F.ReceiverGroupElevation] / z == -8.5 and h[F.SourceDepth] / z == 6.0,
           f'receiver elevation {h[F.ReceiverGroupElevation] / z} m, source depth {h[F.SourceDepth] / z} m')
@@ -119,6 +119,40 @@ export('fine2.nc', '-o', 'fine2.segy')
 with segyio.open('fine2.segy', ignore_geometry=True) as f:
     x = f.header[0][F.GroupX] / -f.header[0][F.SourceGroupScalar]
     claim(f.header[0][F.SourceGroupScalar] == -1000 and abs(x - fine[0]['rx'][0]) <= 0.0005, 'thirds of a metre at 300 km: to half a millimetre')
+
+# a feathered line at any azimuth: X, Y turn and shift onto easting, northing without a mirror; offsets are those of 2D
+seed = int(os.environ.get('SEED', np.random.default_rng().integers(1 << 30)))
+rng = np.random.default_rng(seed)
+azimuth, feather = rng.uniform(0, 360), rng.choice([-1, 1]) * rng.uniform(3, 9)
+towards = np.exp(1j * np.radians(90 - azimuth))                             # easting + i northing
+boat = complex(*rng.uniform(2e5, 8e5, 2)) + towards * 50 * np.arange(4)
+groups = boat[:, None] - towards * np.exp(1j * np.radians(feather)) * (163.5 + 12.5 * np.arange(6))
+moved = [keymap.Shot(101 + i, s.real, s.imag, 6.0, np.arange(1, 7), g.real, g.imag, np.full(6, 8.0))
+         for i, (s, g) in enumerate(zip(boat, groups))]
+axis.project_shots(moved)
+feathered = [{'record': s.record, 'sx': s.sx, 'sy': s.sy, 'sz': s.sz, 'rx': s.rx, 'ry': s.ry, 'rz': s.rz,
+              'traces': {'pressure': rng.standard_normal((6, 8))}} for s in moved]
+make_gathers('feathered.nc', feathered, nt=8)
+status, said, why = export('feathered.nc', '-o', 'feathered.segy')
+with segyio.open('feathered.segy', ignore_geometry=True) as f:
+    scale = -f.header[0][F.SourceGroupScalar]
+    at = {xy: (f.attributes(x)[:] + 1j * f.attributes(y)[:]) / scale for xy, x, y in
+          (('source', F.SourceX, F.SourceY), ('group', F.GroupX, F.GroupY), ('cdp', F.CDP_X, F.CDP_Y))}
+    true = {'source': np.repeat(boat, 6), 'group': groups.ravel(), 'cdp': (np.repeat(boat, 6) + groups.ravel()) / 2}
+    turn = (at['group'] - at['source'])[0] / (true['group'] - true['source'])[0]
+    off = max(np.abs(at[k] - at['source'][0] - (true[k] - true['source'][0]) * turn / abs(turn)).max() for k in at)
+    claim(status == 0 and off < 0.03, f'seed {seed}: azimuth {azimuth:.1f}, feathering {feather:.1f} degrees: X, Y are the survey turned and '
+          f'shifted, to {off:.3f} m {why}')
+    along = ((groups - boat[:, None]) / towards).real.ravel()
+    off = np.abs(f.attributes(F.offset)[:] - along).max()
+    claim(off <= 0.51, f'offsets are those along x, which 2D models, to {off:.2f} m')
+    across = np.abs(((groups - boat[:, None]) / towards).imag).max()
+    words = f'2D modelling ignored y: receivers up to {across:.2f} m across'
+    claim(words in said and words.upper() in segyio.tools.wrap(f.text[0]), f'what 2D ignored is told there and in the textual header: {words}')
+make_gathers('map.nc', feathered, nt=8)
+export('map.nc', '-o', 'map.segy', '--y-left')
+with segyio.open('map.segy', ignore_geometry=True) as f, segyio.open('feathered.segy', ignore_geometry=True) as g:
+    claim(np.array_equal(f.attributes(F.GroupY)[:], -g.attributes(F.GroupY)[:]), '--y-left: Y is y')
 
 # what is refused
 far = line_of_shots(n=1, nrec=2, nt=8)

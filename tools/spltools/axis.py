@@ -35,7 +35,9 @@ def project_shots(shots, azimuth=None, origin=None, keep=False):
     n = np.array([s.sy for s in shots])
     receivers = np.concatenate([np.column_stack([s.rx, s.ry]) for s in shots])
     if azimuth is None and origin is None and np.ptp(np.append(n, receivers[:, 1])) < 1e-3:
-        return [f'x is the x of the file; y = {n[0]:g} m everywhere']
+        return [
+            f'x is the x of the file; y = {n[0]:g} m everywhere' + (': spl-export needs --y-left' if n[0] else '')
+        ]
     how = 'as given'
     if azimuth is None:
         azimuth = best_azimuth(e, n, receivers)
@@ -46,11 +48,7 @@ def project_shots(shots, azimuth=None, origin=None, keep=False):
         shot.map_receivers = np.column_stack([shot.rx, shot.ry])
         shot.sx, shot.sy = (float(v) for v in axis.project(shot.sx, shot.sy))
         shot.rx, shot.ry = axis.project(shot.rx, shot.ry)
-    moved = (
-        [f'receivers moved along x to their true offset, by {keep_offsets(shots):.2f} m at most']
-        if keep
-        else []
-    )
+    moved = keep_offsets(shots) if keep else []
     if origin is None:
         axis.origin = _start_at_zero(shots, axis)
     return [
@@ -70,7 +68,10 @@ def keep_map(shots, origin=None, keep=False):
     for shot in shots:
         shot.sx, shot.sy = shot.sx - e, shot.sy - n
         shot.rx, shot.ry = shot.rx - e, shot.ry - n
-    return [f'x = easting - {e:.2f} m, y = northing - {n:.2f} m: no line was looked for']
+    return [
+        f'x = easting - {e:.2f} m, y = northing - {n:.2f} m: no line was looked for; y is positive to the left of'
+        ' +x: spl-export needs --y-left'
+    ]
 
 
 def _start_at_zero(shots, axis):
@@ -111,14 +112,15 @@ def best_azimuth(e, n, receivers):
 
 
 def keep_offsets(shots):
-    """Moves receivers along x to their true distance from the source. Returns the largest move [m]."""
-    largest = 0.0
+    """Moves receivers onto the line along x through their source, to their true distance from it. Returns sentences that say
+    what they were and how far they moved."""
+    told, largest = _feathering(shots, kept=True), 0.0
     for shot in shots:
         inline = shot.rx - shot.sx
         offset = np.hypot(inline, shot.ry - shot.sy) * np.where(inline < 0, -1.0, 1.0)
         largest = max(largest, float(np.abs(offset - inline).max()))
-        shot.rx = shot.sx + offset
-    return largest
+        shot.rx, shot.ry = shot.sx + offset, np.full_like(shot.ry, shot.sy)
+    return [*told, f'receivers moved along x to their true offset, by {largest:.2f} m at most, and to the y of their source']
 
 
 def describe(shots, groups=None):
@@ -164,8 +166,8 @@ def _gaps(shots):
     return [f'{told}; {_range(holes)} gaps a shot, the largest {every.max():.1f} m']
 
 
-def _feathering(shots):
-    """Angle of the spreads to the line, and how far receivers are off it."""
+def _feathering(shots, kept=False):
+    """Angle of the spreads to the line, and how far receivers are off it. kept: offsets are going to be kept."""
     across = max(float(np.abs(s.ry - s.sy).max()) for s in shots)
     if across < 0.05:
         return []
@@ -178,7 +180,7 @@ def _feathering(shots):
     shortened = max(float((np.hypot(s.rx - s.sx, s.ry - s.sy) - np.abs(s.rx - s.sx)).max()) for s in shots)
     told = [
         f'receivers up to {across:.1f} m across from their source, which shortens x offsets by up to'
-        f' {shortened:.2f} m (--keep-offset keeps them)'
+        f' {shortened:.2f} m' + ('' if kept else ': 2D modelling ignores y (--keep-offset keeps offsets)')
     ]
     if angles:
         told.insert(
@@ -186,7 +188,7 @@ def _feathering(shots):
             f'feathering {min(angles):.2f} .. {max(angles):.2f} degrees; spreads bend up to {min(bends):.1f}'
             f' .. {max(bends):.1f} m off a straight line',
         )
-    if angles and max(map(abs, angles)) > FEATHERED:
+    if angles and max(map(abs, angles)) > FEATHERED and not kept:
         warn(
             f'spreads lie up to {max(map(abs, angles)):.1f} degrees off the line: consider --azimuth or'
             ' --keep-offset'

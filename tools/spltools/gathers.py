@@ -32,16 +32,21 @@ DIMENSIONS = {'time': ('time',), 'header_bytes': (), 'header_crc32': (),
 
 class Gather:
     """One shot: record, traces (nrec, nt) with units, source sx, sy, sz, receivers rx, ry, rz (nrec) [m, z down], channel (nrec).
-    raw: the traces as they stand in the file, big-endian."""
+    raw: the traces as they stand in the file, big-endian. three_d: whether the modelling saw y."""
 
     @property
     def traces(self):
         return np.asarray(self.raw, np.float32)
 
     def offset(self):
-        """Signed offset [m], (nrec): distance from source to receiver, negative where the receiver is on the side of smaller x."""
-        dx, dy = self.rx - self.sx, self.ry - self.sy
-        return np.where(dx < 0, -1.0, 1.0) * np.hypot(dx, dy)
+        """Signed offset that was modelled [m], (nrec): horizontal distance from source to receiver, in 2D along x alone; negative
+        where the receiver is on the side of smaller x."""
+        dx = self.rx - self.sx
+        return np.where(dx < 0, -1.0, 1.0) * np.hypot(dx, self.across()) if self.three_d else dx
+
+    def across(self):
+        """How far receivers are from their source in y [m], (nrec), positive to the right of +x; 2D modelling ignores it."""
+        return self.ry - self.sy
 
 
 class Gathers:
@@ -196,9 +201,10 @@ class Gathers:
         g, n = Gather(), int(self._numbers('nrec', slot))
         suffix = '_used' if positions == 'used' else ''
         g.record, g.nrec, g.component, g.units = int(self.record[slot]), n, component, self.units(component)
-        g.time, g.dt = self.time, self.dt
-        g.sx, g.sy, g.sz = (float(self._numbers(name, slot)) for name in ('source_x' + suffix, 'source_y', 'source_z' + suffix))
-        g.rx, g.ry, g.rz = (self._numbers(name, slot)[:n] for name in ('receiver_x' + suffix, 'receiver_y', 'receiver_z' + suffix))
+        g.time, g.dt, g.three_d = self.time, self.dt, self.three_d
+        along_y = suffix if self.three_d else ''
+        g.sx, g.sy, g.sz = (float(self._numbers(f'source_{name}', slot)) for name in ('x' + suffix, 'y' + along_y, 'z' + suffix))
+        g.rx, g.ry, g.rz = (self._numbers(f'receiver_{name}', slot)[:n] for name in ('x' + suffix, 'y' + along_y, 'z' + suffix))
         g.channel = self._numbers('channel', slot)[:n]
         g.raw = self._array(VARIABLES[component])[slot, :n]
         return g

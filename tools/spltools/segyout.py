@@ -15,8 +15,10 @@ ABOUT = """Writes gathers as SEG-Y rev 1 (.segy, .sgy) or SU (.su).
 
 Coordinates keep 1 cm or better: the scalar (bytes 69 and 71) is the first of -100, -1000, -10000 that keeps all
 of them exactly, else the finest that fits 32 bits. Receiver group elevation is negative below the sea surface,
-source depth positive. Offset is signed, in whole metres. SEG-Y holds at most 32767 samples of at most 32767
-microseconds; SU 65535 of each, for its numbers have no sign."""
+source depth positive. Offset is signed, in whole metres, as modelled: in 2D along x. Y has the sign of a map, where
++Y lies to the left of +X: it is -y of a key-map whose y is positive to the right of +x, as spl-keymap makes them and
+3D modelling takes them. SEG-Y holds at most 32767 samples of at most 32767 microseconds; SU 65535 of each, for its
+numbers have no sign."""
 PAIRS = ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')
 COMPONENT_NAME = {'p': 'PRESSURE', 'vx': 'PARTICLE VELOCITY ALONG X, TO THE RIGHT', 'vz': 'PARTICLE VELOCITY ALONG Z, DOWNWARDS',
                   'vy': 'PARTICLE VELOCITY ALONG Y', **{'s' + c: f'STRESS {c.upper()}, TENSION POSITIVE,' for c in PAIRS},
@@ -36,6 +38,9 @@ def arguments(words):
     p.add_argument('--done-only', action='store_true', help='leave out (and name) shots that are unfinished or damaged')
     p.add_argument('--positions', choices=('used', 'asked'), default='used',
                    help='positions the modelling used, or those asked for, which differ with positions=nearest (default: used)')
+    p.add_argument('--y-left', action='store_true',
+                   help='the y of the key-map is positive to the left of +x, such as a northing beside an easting (spl-keymap '
+                        '--azimuth none): Y is y')
     p.add_argument('--ibm', action='store_true', help='SEG-Y: IBM floats (format 1) instead of IEEE (format 5)')
     p.add_argument('--big-endian', action='store_true', help='SU: big-endian (default: little-endian)')
     p.add_argument('--cdp', type=cli.number(0, unit='m', above=True), metavar='SPACING',
@@ -67,6 +72,8 @@ def main(words):
         temporary = [stack.enter_context(cli.new_file(part.path, a.overwrite)) for part in parts]
         for part, name in zip(parts, temporary):
             write(survey, part, name, a)
+    if survey.ignored:
+        cli.say(f'{survey.ignored}')
     for part in parts:
         cli.say(f'{part.path}: {len(part.slots)} shots, {part.traces} traces of {part.n} samples at {survey.interval} us')
 
@@ -92,13 +99,14 @@ class Survey:
         self.file, self.slots, self.a = file, slots, a
         self.interval = whole_microseconds(file.dt, a.kind)
         first = self.gather(slots[0])
-        xy, z, low, self.traces = [], [], np.inf, 0
+        xy, z, low, self.traces, across = [], [], np.inf, 0, 0.0
         for slot in slots:
             g = self.gather(slot)
             check_record(g)
             xy += [np.array([g.sx, g.sy]), g.rx, g.ry]
             z += [np.array([g.sz]), g.rz]
             low = min(low, np.min(g.rx + g.sx, initial=np.inf) / 2)
+            across = max(across, np.max(np.abs(g.across()), initial=0.0))
             self.traces += g.nrec
         if self.traces == 0:
             cli.fail(f'{file.path}: the shots chosen have no receivers, nothing to write')
@@ -106,6 +114,12 @@ class Survey:
         self.z_scalar = scalar(np.concatenate(z), 'depth')
         self.origin = low if a.cdp_origin is None else a.cdp_origin
         self.units = first.units
+        self.ignored = f'2D modelling ignored y: receivers up to {across:.2f} m across from their source' if across > 0.005 \
+            and not file.three_d else ''
+
+    def map_y(self, y):
+        """Y in the trace headers [whole parts of a metre]: that of a map, to the left of +X."""
+        return np.rint((y if self.a.y_left else -y) * self.xy_scalar)
 
     def gather(self, slot):
         return self.file.gather(slot, self.a.component, self.a.positions)
@@ -238,8 +252,8 @@ def traces(survey, g, part, done, kind, a):
     h['elevation_scalar'], h['coordinate_scalar'] = -survey.z_scalar, -survey.xy_scalar
     h['receiver_elevation'] = np.rint(-g.rz * survey.z_scalar)
     h['source_depth'] = np.rint(g.sz * survey.z_scalar)
-    h['source_x'], h['source_y'] = np.rint(g.sx * survey.xy_scalar), np.rint(g.sy * survey.xy_scalar)
-    h['group_x'], h['group_y'] = np.rint(g.rx * survey.xy_scalar), np.rint(g.ry * survey.xy_scalar)
+    h['source_x'], h['source_y'] = np.rint(g.sx * survey.xy_scalar), survey.map_y(g.sy)
+    h['group_x'], h['group_y'] = np.rint(g.rx * survey.xy_scalar), survey.map_y(g.ry)
     h['coordinate_units'] = 1
     h['delay'] = part.first * survey.interval // 1000
     h['samples'], h['interval'] = part.n, survey.interval
@@ -247,7 +261,7 @@ def traces(survey, g, part, done, kind, a):
         h['ensemble'] = bins(survey, g, a.cdp)
     if a.kind == 'segy':
         h['midpoint_x'] = np.rint((g.rx + g.sx) / 2 * survey.xy_scalar)
-        h['midpoint_y'] = np.rint((g.ry + g.sy) / 2 * survey.xy_scalar)
+        h['midpoint_y'] = survey.map_y((g.ry + g.sy) / 2)
         h['shot_point_number'], h['shot_point_scalar'], h['units'] = g.record, 1, UNIT_CODE.get(g.units, -1)
     samples = g.raw[:, part.first:part.first + part.n]
     block['samples'] = ibmfloat.from_ieee(samples) if a.ibm else samples.view('>u4')
@@ -285,12 +299,13 @@ def text_lines(survey, part, a):
         f'SAMPLES {part.n}, INTERVAL {survey.interval} MICROSECONDS, FIRST SAMPLE AT {delay} MS',
         'TIME ZERO IS TIME ZERO OF THE SOURCE', '',
         *source_words(f), *wavelet, '',
-        f'COORDINATES IN METRES, X {f.text("x_azimuth")} DEGREES FROM NORTH, Y 90 DEGREES FURTHER, Z DOWN' if f.three_d else
-        'COORDINATES IN METRES, X ALONG THE LINE, Z DOWN',
+        'COORDINATES IN METRES, X ' + (f'{f.text("x_azimuth")} DEGREES FROM NORTH' if f.three_d else 'ALONG THE LINE')
+        + ', Y TO THE LEFT OF IT, Z DOWN',
         f'  COORDINATE SCALAR {-survey.xy_scalar}, DEPTH SCALAR {-survey.z_scalar}; POSITIONS '
         + {'used': 'USED BY THE MODELLING', 'asked': 'ASKED FOR'}[a.positions],
         '  RECEIVER GROUP ELEVATION (41-44) IS -Z, SOURCE DEPTH (49-52) IS +Z',
-        '  OFFSET (37-40) IS SIGNED: NEGATIVE WHERE RECEIVER X < SOURCE X',
+        '  OFFSET (37-40) IS SIGNED: NEGATIVE WHERE RECEIVER X < SOURCE X' + ('' if f.three_d else '; ALONG X'),
+        *([f'  {survey.ignored.upper()}'] if survey.ignored else []),
         f'  FIRST SOURCE X {first.sx:.2f} Z {first.sz:.2f}, LAST SOURCE X {last.sx:.2f} Z {last.sz:.2f}',
         '', 'TRACE HEADER BYTES: 9 RECORD  13 CHANNEL  17 AND 197 SHOT POINT  37 OFFSET',
         '  41 RECEIVER ELEVATION  49 SOURCE DEPTH  73/77 SOURCE X/Y  81/85 GROUP X/Y',
