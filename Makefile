@@ -93,12 +93,12 @@ all:      ## build the programs
 	@tools/setup build
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory programs
-demo:     ## model a small marine survey on 3 processes and draw it: demo.png, under 3 minutes
+demo:     ## model a small marine survey on 3 processes and draw it: demo.png
 	@tools/setup demo
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory programs
 	@$(MAKE) --no-print-directory show-demo
-demo3d:   ## model an earthquake under a 3D basin and draw it, in build/demo3d, under 3 minutes
+demo3d:   ## model an earthquake under a 3D basin and draw it, in build/demo3d
 	@tools/setup demo
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory programs

@@ -12,7 +12,8 @@ from synthetic import line_of_shots, make_gathers, marine_line, marine_model, ri
 
 from spltools import figures
 from spltools.gathers import Gathers
-from spltools.plot import main
+from spltools.modelfile import raw_model
+from spltools.plot import main, parse
 
 TOOL = os.path.join(os.environ['ROOT'], 'tools/spl-plot')
 
@@ -65,6 +66,27 @@ for offset in (-300.0, -600.0, -900.0):
 claim(worst < 0.012, f'the direct wave is drawn at its time, time running down: off by at most {worst * 1000:.1f} ms, bound 12')
 figures.plt.close(figure)
 
+# a gap has a colour that no amplitude has, clipped ones least of all
+for colour in figures.SEISMIC:
+    for draw in (lambda ax, g: figures.draw_gather(ax, g, 1.0, colour=colour), lambda ax, g: figures.draw_gathers(ax, [g], 1.0, colour=colour)):
+        gappy = Gathers('line.nc').gather(6)
+        gappy.raw = np.linspace(-3, 3, gappy.raw.size).reshape(gappy.raw.shape).astype('>f4')
+        keep = ~np.isin(np.arange(gappy.nrec), (20, 21, 22, 23))
+        gappy.raw, gappy.rx, gappy.ry, gappy.channel, gappy.nrec = (gappy.raw[keep], gappy.rx[keep], gappy.ry[keep], gappy.channel[keep],
+                                                                    int(keep.sum()))
+        figure, ax = figures.plt.subplots(figsize=(6, 6), dpi=100)
+        draw(ax, gappy)
+        ax.set_axis_off()
+        figure.canvas.draw()
+        pixels = np.asarray(figure.canvas.buffer_rgba())[:, :, :3] / 255.0
+        gap = np.abs(pixels - figures.matplotlib.colors.to_rgb(figures.GAP)).max(axis=2) < 0.01
+        scale = figures.matplotlib.colormaps[figures.SEISMIC[colour]](np.linspace(0, 1, 256))[:, :3]
+        away = np.abs(scale - figures.matplotlib.colors.to_rgb(figures.GAP)).max(axis=1).min()
+        width = gap[300].mean() / 0.775                  # axes fill 77.5 % of the figure
+        claim(away > 0.1 and 0.5 < width / (4 / 48) < 1.5, f'{colour}: 4 of 48 traces missing: {100 * width:.1f} % of the width in a colour '
+              f'{away:.2f} away from those of amplitudes, bound 0.1')
+        figures.plt.close(figure)
+
 # gaps stay gaps, order is by position
 at = np.array([-100.0, -125.0, -150.0, -225.0, -250.0])
 first, step, image = figures.on_regular_axis(np.arange(5.0)[:, None] * np.ones((1, 3)), at)
@@ -100,6 +122,20 @@ make_gathers('many.nc', many, nt=10)
 status, said, _ = plot('gathers', 'many.nc', '-o', 'many.png')
 claim(status == 0 and 'one in 3' in said, f'60 shots: {said.splitlines()[0]}')
 
+many[7]['traces']['pressure'][2:] = 0
+make_gathers('silent.nc', many, nt=10)
+status, _, why = plot('gather', 'silent.nc', '--record', many[7]['record'], '-o', 'silent.png')
+claim(status == 0 and f"2 of 4 traces of pressure are zero at every sample: record {many[7]['record']}, channels 3 .. 4" in why,
+      f'silent traces are told: {why}')
+section = np.linspace(1500.0, 4500.0, 41 * 23).reshape(41, 23)
+section.astype('>f8').tofile('vp.raw')
+status, _, why = plot('model', 'vp.raw', '--nx', 41, '--nz', 23, '--dx', 20, '--dz', 10, '--type', 'float64', '--endian', 'big', '-o', 'raw.png')
+claim(status == 0 and drawn('raw.png').std() > 0.05, f'a raw model is drawn {why}')
+section.T.astype('<f4').tofile('x.raw')
+a = parse(['model', 'x.raw', '--nx', '41', '--nz', '23', '--dx', '20', '--dz', '10', '--order', 'xfast', '-o', 'x.png'])
+m = raw_model('x.raw', 'vp', a)
+claim(np.array_equal(m.values['vp'], section.T.astype('f4')) and m.x[-1] == 800 and m.z[-1] == 220, 'x fastest: columns are columns')
+
 for sentence, words, arguments in (
         ('no such file', ['nothere.nc', 'no such file'], ['gather', 'nothere.nc', '-o', 'x.png']),
         ('no such record', ['no shot record 7', '1012'], ['gather', 'line.nc', '--record', 7, '-o', 'x.png']),
@@ -112,6 +148,9 @@ for sentence, words, arguments in (
         ('no ending', ['.png'], ['gather', 'line.nc', '-o', 'x']),
         ('an output that exists', ['exists already'], ['gather', 'line.nc', '-o', 'gather.png']),
         ('a model without vp', ['vp', 'pressure'], ['model', 'line.nc', '-o', 'x.png']),
+        ('a raw model without its shape', ['--nx', '--dz'], ['model', 'x.raw', '-o', 'y.png']),
+        ('a raw model without its spacing', ['--dz is missing'], ['model', 'x.raw', '--nx', 41, '--nz', 23, '--dx', 20, '-o', 'y.png']),
+        ('a raw model of another shape', ['3772 bytes', 'nx = 40'], ['model', 'x.raw', '--nx', 40, '--nz', 23, '--dx', 20, '--dz', 10, '-o', 'y.png']),
         ('channels that are not there', ['99'], ['spectrum', 'line.nc', '--channels', '99', '-o', 'x.png']),
         ('channels that are no numbers', ["'one'"], ['spectrum', 'line.nc', '--channels', 'one', '-o', 'x.png']),
         ('a wavelet of one column', ['--wavelet-dt'], ['spectrum', 'one.txt', '-o', 'x.png']),

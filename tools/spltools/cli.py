@@ -110,7 +110,10 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args=None, namespace=None):
         self.given = list(args or [])
-        return super().parse_known_args(args, namespace)
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:  # told here, where the options of this verb are known
+            self.error(f'unrecognized arguments: {" ".join(unknown)}')
+        return found, unknown
 
     def error(self, message):
         fail(f'{message}{self._nearest()}; see {self.prog} --help')

@@ -11,6 +11,7 @@ QUANTITY = {'p': 'pressure', **{c: f'particle velocity {c}' for c in ('vx', 'vy'
                for c in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')}, **{c: f'rate of rotation {c}' for c in ('wx', 'wy', 'wz')}}
 PREFIX = ((1e9, 'G'), (1e6, 'M'), (1e3, 'k'), (1.0, ''), (1e-3, 'm'), (1e-6, 'µ'), (1e-9, 'n'), (1e-12, 'p'), (1e-15, 'f'))
 SEISMIC = {'grey': 'binary', 'seismic': 'seismic'}          # binary: positive is black
+GAP = '#f2e3a0'                                              # where there is no trace: a colour that no amplitude has
 MODEL = {'vp': ('P velocity', 'Spectral_r'), 'rho': ('density', 'viridis')}
 SOURCE, RECEIVER = '#c8102e', '#111111'
 STYLE = {'font.size': 9, 'axes.titlesize': 10, 'axes.labelsize': 9, 'axes.linewidth': 0.7, 'xtick.direction': 'out',
@@ -57,6 +58,11 @@ def clip_note(clip, unit_factor, unit, percentile, power):
     return f'clipped at {clip * unit_factor:.3g} {unit}, percentile {percentile:g}{gain}'
 
 
+def colours(name):
+    """Colours of amplitudes, and of gaps."""
+    return matplotlib.colormaps[SEISMIC[name]].with_extremes(bad=GAP)
+
+
 # --- gathers ---------------------------------------------------------------------------------------------------------
 
 AXIS = {'offset': 'offset [m]', 'channel': 'channel', 'x': 'receiver x [m]'}
@@ -67,7 +73,8 @@ def positions(g, axis):
 
 
 def on_regular_axis(traces, at):
-    """Traces in order of position on an evenly spaced axis: (first, spacing, (n, nt)); where receivers are missing: NaN."""
+    """Traces in order of position on an evenly spaced axis: (first, spacing, (n, nt)); where receivers are missing: NaN, which is
+    drawn as a gap."""
     order = np.argsort(at, kind='stable')
     at, traces = at[order], traces[order]
     steps = np.diff(at)
@@ -85,7 +92,7 @@ def density(ax, g, traces, at, clip, colour):
     first, step, image = on_regular_axis(traces, at)
     smooth = 'antialiased' if image.shape[0] > 400 or np.isnan(image).any() else 'bilinear'
     last = first + step * (image.shape[0] - 1)
-    return ax.imshow(image.T, cmap=SEISMIC[colour], vmin=-clip, vmax=clip, aspect='auto', interpolation=smooth,
+    return ax.imshow(image.T, cmap=colours(colour), vmin=-clip, vmax=clip, aspect='auto', interpolation=smooth,
                      extent=(first - step / 2, last + step / 2, g.time[-1] + g.dt / 2, g.time[0] - g.dt / 2))
 
 
@@ -120,7 +127,7 @@ def draw_gathers(ax, gathers, clip, power=0.0, axis='offset', colour='grey', win
         traces, at = gained(g.traces, g.time, power), positions(g, axis)
         image = on_regular_axis(traces, at)[2]
         smooth = 'antialiased' if image.shape[0] > 400 or np.isnan(image).any() else 'bilinear'
-        drawn = ax.imshow(image.T, cmap=SEISMIC[colour], vmin=-clip, vmax=clip, aspect='auto', interpolation=smooth,
+        drawn = ax.imshow(image.T, cmap=colours(colour), vmin=-clip, vmax=clip, aspect='auto', interpolation=smooth,
                           extent=(left, left + 1, g.time[-1] + g.dt / 2, g.time[0] - g.dt / 2))
         ax.plot([left, left, left + 1, left + 1], [g.time[-1], g.time[0], g.time[0], g.time[-1]], color='black', linewidth=0.4)
         centres.append(left + 0.5)

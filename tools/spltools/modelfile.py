@@ -1,27 +1,47 @@
-"""Models in NetCDF for the figures: vp, rho (z, x) with coordinates x, z. (The modelling has its own, stricter reader.)"""
+"""Models for the figures, NetCDF or raw: vp, rho (z, x) with coordinates x, z. (The modelling has its own, stricter reader.)"""
 import netCDF4
 import numpy as np
 
 from .cli import check_input, fail
+from .rawmodel import read_raw
+
+SHAPE = ('nx', 'nz', 'dx', 'dz')            # what a raw model needs
+UNIT = {'vp': 'm/s', 'rho': 'kg/m3'}        # of raw models, as the modelling takes them
 
 
 class Model:
     """values {vp, rho: (nz, nx)}, units {vp, rho}, x (nx), z (nz) [m]."""
 
 
-def open_dataset(path):
+def open_dataset(path, instead='give a NetCDF file'):
     check_input(path)
     try:
         return netCDF4.Dataset(path)
     except OSError as problem:
-        fail(f'{path} is no NetCDF file ({problem.strerror or problem}); give a NetCDF file')
+        fail(f'{path} is no NetCDF file ({problem.strerror or problem}); {instead}')
 
 
-def read_model(path, names=None):
-    """Reads vp and rho, those of them that are there; `names`: those that must be."""
+def is_raw(options):
+    """Whether a raw model is meant: then its shape must be complete."""
+    missing = [name for name in SHAPE if getattr(options, name) is None]
+    if 0 < len(missing) < len(SHAPE):
+        fail(f'a raw model needs --nx, --nz, --dx and --dz; --{missing[0]} is missing')
+    return not missing
+
+
+def raw_model(path, name, options):
+    """A raw model of vp or rho, x and z from 0."""
+    m = Model()
+    m.values, m.units = {name: read_raw(path, options).astype(float)}, {name: UNIT[name]}
+    m.x, m.z = np.arange(options.nx) * options.dx, np.arange(options.nz) * options.dz
+    return m
+
+
+def read_model(path, names=None, **words):
+    """Reads vp and rho, those of them that are there; `names`: those that must be; words: of open_dataset."""
     m = Model()
     m.values, m.units = {}, {}
-    with open_dataset(path) as ds:
+    with open_dataset(path, **words) as ds:
         for name in names or [n for n in ('vp', 'rho') if n in ds.variables]:
             if name not in ds.variables:
                 fail(f"{path} has no variable '{name}'; it has {', '.join(ds.variables)}")

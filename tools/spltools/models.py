@@ -7,6 +7,7 @@ import numpy as np
 
 from spltools import basin, segy_geometry
 from spltools.cli import Parser, check_input, check_output, fail, new_file, number, say, warn
+from spltools.rawmodel import SPACING, raw_options, read_raw
 
 ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on the coordinates z, x [m].
 
@@ -27,8 +28,6 @@ UNITS = {
     'kg/m3': ('rho', 1.0),
     'g/cm3': ('rho', 1000.0),
 }
-CELLS_MAX = 2000000000
-SPACING = number(0.001, 1e5, 'm')  # finer ones would be lost in the coordinates
 SLOW = 1000.0  # a model has a P wave faster than this [m/s], be it sea or rock
 
 
@@ -102,15 +101,7 @@ def _raw_options(verbs):
         'raw', help='from a raw binary file', description='Model from plain numbers without a header.'
     )
     verb.add_argument('file', metavar='FILE')
-    verb.add_argument('--nx', type=number(2, CELLS_MAX, whole=True), required=True, metavar='N')
-    verb.add_argument('--nz', type=number(2, CELLS_MAX, whole=True), required=True, metavar='N')
-    verb.add_argument('--dx', type=SPACING, required=True, metavar='M')
-    verb.add_argument('--dz', type=SPACING, required=True, metavar='M')
-    verb.add_argument(
-        '--order', choices=('zfast', 'xfast'), default='zfast', help='index that runs fastest in the file'
-    )
-    verb.add_argument('--type', choices=('float32', 'float64'), default='float32')
-    verb.add_argument('--endian', choices=('little', 'big'), default='little')
+    raw_options(verb, required=True)
     _common_options(verb)
     verb.set_defaults(action=_raw)
 
@@ -257,20 +248,7 @@ def _from_ibm(words):
 
 
 def _raw(options):
-    path = options.file
-    size = check_input(path)
-    itemsize = int(options.type[5:]) // 8
-    wanted = options.nx * options.nz * itemsize
-    if size != wanted:
-        fail(
-            f'{path} has {size} bytes, but nx = {options.nx} times nz = {options.nz} samples of'
-            f' {options.type} are {wanted}'
-        )
-    values = np.fromfile(path, dtype={'little': '<', 'big': '>'}[options.endian] + f'f{itemsize}')
-    if options.order == 'zfast':
-        values = values.reshape(options.nx, options.nz).T
-    else:
-        values = values.reshape(options.nz, options.nx)
+    values = read_raw(options.file, options)
     return _finish(options, values, options.dx, options.dz, options.x0 or 0.0, options.z0 or 0.0, [])
 
 

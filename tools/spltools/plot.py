@@ -5,9 +5,10 @@ import shutil
 import numpy as np
 
 from . import cdf5, cli, figures, plot3d
-from .figures import plt
+from .figures import QUANTITY, plt
 from .gathers import Gathers, VARIABLES
-from .modelfile import coordinate, open_dataset, read_model
+from .modelfile import coordinate, is_raw, open_dataset, raw_model, read_model
+from .rawmodel import raw_options
 
 ABOUT = """Draws figures: time and depth run down, amplitudes are clipped symmetrically at a stated percentile, shots are named by
 their record numbers. The ending of OUT tells the format (.png, .pdf, .svg, ...). spl-plot FIGURE --help tells the options."""
@@ -44,10 +45,11 @@ def parse(words):
     q.add_argument('--records', metavar='LIST', help='shot records, such as 1-12,20 or 1-100:10')
     amplitude_options(q)
     q = figure('model', model, 'velocity and density with the geometry')
-    q.add_argument('model', help='NetCDF file with vp, rho or both (z, x)')
+    q.add_argument('model', help='NetCDF file with vp, rho or both (z, x); or, with --nx --nz --dx --dz, raw numbers')
     q.add_argument('--gathers', metavar='FILE', help='file of gathers: draw sources and receivers')
     q.add_argument('--record', help='shot record whose receivers are drawn (default: the middle one)')
-    q.add_argument('--property', choices=('vp', 'rho'), help='only one of them (default: all that are there)')
+    q.add_argument('--property', choices=('vp', 'rho'), help='only one of them (default: all that are there; of raw numbers vp)')
+    raw_options(q, required=False)
     q = figure('spectrum', spectrum, 'amplitude spectrum of a gather or some of its traces, of all gathers, of a wavelet')
     q.add_argument('file', help='file of gathers, or a text file of a wavelet: one sample a line, or time [s] and value')
     q.add_argument('--record', help='shot record (default: the mean of all finished ones)')
@@ -129,6 +131,17 @@ def clip(gathers, a):
     return level, factor, unit, figures.clip_note(level, factor, unit, a.clip, a.gain)
 
 
+def tell_silent(gathers):
+    """Warns of traces that are zero at every sample: receivers at a free surface, say, or a source that did not act."""
+    silent = [(g, g.channel[~g.traces.any(axis=1)]) for g in gathers]
+    found = [(g, channels) for g, channels in silent if len(channels)]
+    if found:
+        g, channels = found[0]
+        cli.warn(f'{sum(len(c) for _, c in found)} of {sum(g.nrec for g in gathers)} traces of {QUANTITY[g.component]} are zero at '
+                 f'every sample: record {g.record}, channels {channels[0]}' + (f' .. {channels[-1]}' if len(channels) > 1 else '')
+                 + (', ...' if len(found) > 1 else ''))
+
+
 def put(figure, a):
     with cli.new_file(a.output, a.overwrite) as name:
         ending = os.path.splitext(a.output)[1][1:].lower()
@@ -145,6 +158,7 @@ def put(figure, a):
 def gather(a):
     file, slots = finished(a.file, a.record)
     g = file.gather(one_slot(file, slots, a.record), component_of(file, a))
+    tell_silent([g])
     level, factor, unit, note = clip([g], a)
     figure, ax = plt.subplots(figsize=(7, 7.5), constrained_layout=True)
     image = figures.draw_gather(ax, g, level, a.gain, a.axis, a.colour, a.wiggle, window_of(a, g.time))
@@ -162,6 +176,7 @@ def gathers(a):
     if every > 1:
         cli.say(f'{len(slots)} shots: drawing one in {every}')
     shown = [file.gather(s, component_of(file, a)) for s in slots[::every]]
+    tell_silent(shown)
     level, factor, unit, note = clip(shown, a)
     figure, ax = plt.subplots(figsize=(min(18, 3 + 0.95 * len(shown)), 6.5), constrained_layout=True)
     image = figures.draw_gathers(ax, shown, level, a.gain, a.axis, a.colour, window_of(a, file.time))
@@ -170,7 +185,8 @@ def gathers(a):
 
 
 def model(a):
-    m = read_model(a.model, [a.property] if a.property else None)
+    m = raw_model(a.model, a.property or 'vp', a) if is_raw(a) else read_model(
+        a.model, [a.property] if a.property else None, instead='give a NetCDF file, or --nx, --nz, --dx and --dz of a raw model')
     shots, spread = [], None
     if a.gathers:
         file, slots = finished(a.gathers)
@@ -260,6 +276,7 @@ def demo(a):
     component = component_of(file, a)
     shown = [file.gather(s, component) for s in slots[::every]]
     one = file.gather(one_slot(file, slots, a.record), component)
+    tell_silent(shown)
     level, factor, unit, note = clip(shown, a)
     window = window_of(a, file.time)
     figure = plt.figure(figsize=(14, 9.6), constrained_layout=True)
