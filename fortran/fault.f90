@@ -5,29 +5,41 @@
 !>     dc     X Y Z  STRIKE DIP RAKE M0       T0 DT NT      degrees; N m
 !>       RATE(1) ... RATE(NT)                               [1/s], any number of lines
 !>
-!> A history is linear between its samples, the first at T0, and 0 outside; its integral times the tensor is the moment of the
-!> point. Where an SRF file does not tell the rigidity (version 1.0), it is taken from the medium at the point: then the tensor is
-!> one of potency [m3].
+!> The moment of a point is its tensor times DT * sum(RATE), in every format. So SRF files are meant: SLIP is the total slip of the
+!> rates at each time step from TINIT on, when the rupture arrives (R. Graves 2014, Standard Rupture Format, version 2.0, Southern
+!> California Earthquake Center); those who write it sample a pulse, leave out the zeros at its end and scale such that
+!> DT * sum(SR) = SLIP. The history is therefore made of hats: linear between its samples, and down to 0 in the interval after the
+!> last one. Nothing slips before T0: the half of the first hat that would lie there is turned over into the first interval, where
+!> the history is 2 RATE(1) at T0 and goes linearly to RATE(2). A history that begins with 0 is linear throughout.
+!>
+!> Where an SRF file does not tell the rigidity (version 1.0), it is taken from the medium at the point: then the tensor is one of
+!> potency [m3].
 !>
 !> A time step gets the mean of a history over the step: no moment is lost, however coarse the steps. Where time dispersion is
 !> removed, histories are turned for that instead (turned.f90).
 module fault_m
   use checksum_c, only: checksum_floats
   use error_m, only: error_t, Fail
-  use focal_m, only: FocalPlace, FocalTensor
+  use focal_m, only: FocalNorm, FocalPlace, FocalTensor
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: dp, i8, sp
   use text_m, only: Lower, Str
   use textfile_m, only: IntegerOf, NumberOf, Shown, textfile_t, TextLine, TextOpen, TextWord
   implicit none
   private
-  public :: fault_t, FaultRead, FaultSample, FaultMoment, FaultEnd, FaultHash
-  public :: FaultSlip, FaultBegin, FaultAdd, FaultDone, fault_points
+  public :: fault_t, fault_moment_t, FaultRead, FaultSample, FaultMoment, FaultStart, FaultEnd, FaultAfter, FaultHash
+  public :: FaultSlip, FaultArea, FaultBegin, FaultTake, FaultDone, fault_points, fault_why
 
   integer, parameter :: points_most = 2000000, fault_points = points_most
   integer(i8), parameter :: samples_most = 500000000_i8
+  integer, parameter :: convention = 2            !< what histories mean: jobs that began with another one do not go on with this
 
-  !> Points 1..n; history of point i: rate(start(i) : start(i+1)-1) at t0(i), t0(i)+dt(i), ...
+  integer, parameter :: no_slip = 1, no_history = 2, no_area = 3, no_moment = 4
+  character(*), parameter :: fault_why(4) = [character(32) :: 'without slip', 'with a slip but without history', &
+                                             'of area 0', 'whose tensor is 0']     !< why points do nothing
+
+  !> Points 1..n act; history of point i: rate(start(i) : start(i+1)-1) at t0(i), t0(i)+dt(i), ... A point of an SRF file that slips
+  !> in two directions is two of them.
   type :: fault_t
     integer :: n = 0
     real(dp), allocatable :: x(:, :)          !< (3, n) [m], from the shot's position
@@ -37,7 +49,23 @@ module fault_m
     integer, allocatable :: start(:)          !< (n+1)
     real(sp), allocatable :: rate(:)          !< [1/s]
     real(dp), allocatable :: area(:)          !< (n) integral of each history: 1 where the file's are normalised
+    integer, allocatable :: point(:)          !< (n) its number in the file
+    integer :: points = 0                     !< in the file
+    integer :: dropped(size(fault_why)) = 0   !< those of them that do nothing, by fault_why
+    integer :: differ = 0                     !< points whose history does not make their slip
+    integer :: worst = 0                      !< the one that is most off, in the file
+    real(dp) :: told = 0, made = 0            !< its slip [m] as told, and as its history makes it
+    integer :: unread = 0                     !< line at which the file goes on after its points, 0: it does not
   end type fault_t
+
+  !> What a fault releases [N m].
+  type :: fault_moment_t
+    real(dp) :: norm = 0                      !< of the sum of all tensors
+    real(dp) :: scalars = 0                   !< the sum of the points' scalar moments
+  end type fault_moment_t
+
+  real(dp), parameter :: slip_off = 0.01_dp   !< part by which history and slip may differ without a word
+  real(dp), parameter :: slip_digit = 5.1e-5_dp  !< [m], what SRF 1.0 rounds slips by
 
 contains
 
@@ -80,9 +108,18 @@ contains
     type(fault_t), intent(inout) :: fault
     character(*), intent(in) :: path
     type(error_t), allocatable, intent(inout) :: error
-    if (.not. allocated(error) .and. fault%n == 0) call Fail(error, 'fault file '//path//' holds no point that slips')
+    character(:), allocatable :: why
+    integer :: r
     if (allocated(error)) return
-    call Trim(fault)
+    if (fault%n == 0) then
+      why = 'fault file '//path//' holds no point that slips: '//Str(fault%points)//' point(s)'
+      do r = 1, size(fault_why)
+        if (fault%dropped(r) > 0) why = why//', '//Str(fault%dropped(r))//' '//trim(fault_why(r))
+      end do
+      call Fail(error, why//'; is this the right file?')
+      return
+    end if
+    call Cut(fault, fault%n, fault%start(fault%n + 1) - 1)
   end subroutine FaultDone
 
   ! --- SRF ------------------------------------------------------------------------------------------------------------
@@ -113,7 +150,10 @@ contains
           call ReadSrfPoint(file, origin, azimuth, fault, error)
           if (allocated(error)) return
         end do
-        if (version == 1) return                    ! has one block; files made by cutting longer ones go on with half a point
+        if (version == 1) then                      ! has one block; files made by cutting longer ones go on with half a point
+          if (TextLine(file)) fault%unread = file%line
+          return
+        end if
       case default
         call Fail(error, Here(file)//Shown(file%text(first:last))//' stands where PLANE or POINTS must')
       end select
@@ -128,9 +168,9 @@ contains
     real(dp), intent(in) :: origin(2), azimuth
     type(fault_t), intent(inout) :: fault
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: head(10), slip(7), xy(2), rigidity, m(6)
+    real(dp) :: head(10), slip(7), xy(2), rigidity, m(6), made(3)
     real(sp), allocatable :: rate(:)
-    integer :: found, d, nt
+    integer :: found, d, nt, before, why
     call Numbers(file, 8, head, found, error)
     call Numbers(file, 7, slip, d, error)
     if (allocated(error)) return
@@ -143,21 +183,50 @@ contains
       return
     end if
     xy = FocalPlace(head(1), head(2), origin(1), origin(2), azimuth)
+    fault%points = fault%points + 1
+    before = fault%n
+    why = no_slip
     do d = 1, 3
       nt = nint(max(-1.0_dp, min(slip(2*d + 1), 1.0e8_dp)))
       call Samples(file, nt, rate, error)
       if (allocated(error)) return
-      if (nt == 0) cycle
-      if (.not. any(abs(rate) > 0)) cycle
+      made(d) = 0.01_dp*head(8)*sum(real(rate, dp))
+      if (.not. any(abs(rate) > 0)) then
+        if (abs(slip(2*d)) > 0 .and. why == no_slip) why = no_history
+        cycle
+      end if
       if (d == 3) then
         call Fail(error, Here(file)//'the point opens (slip3): only slip along the fault can be modelled')
         return
       end if
+      why = no_area
+      if (.not. head(6) > 0) cycle
       m = FocalTensor(head(4), head(5), slip(1) + merge(0, 90, d == 1), azimuth)*1.0e-4_dp*head(6)   ! potency of 1 m: [m3]
       if (rigidity > 0) m = rigidity*m
       call FaultAdd(fault, [xy, 1000*head(3)], m, .not. rigidity > 0, head(7), head(8), 0.01_sp*rate, error)
     end do
+    if (fault%n == before) fault%dropped(why) = fault%dropped(why) + 1
+    if (head(6) > 0) call Compare(fault, 0.01_dp*slip(2:6:2), made)
   end subroutine ReadSrfPoint
+
+  !> Keeps what point fault%points makes of its slips [m], where that is more than a hundredth off.
+  pure subroutine Compare(fault, told, made)
+    type(fault_t), intent(inout) :: fault
+    real(dp), intent(in) :: told(3), made(3)
+    real(dp) :: off(3)
+    integer :: d
+    off = 0
+    where (abs(made - told) > max(slip_off*abs(told), slip_digit)) off = abs(made - told)/max(abs(made), abs(told))
+    d = maxloc(off, 1)
+    if (.not. off(d) > 0) return
+    fault%differ = fault%differ + 1
+    if (fault%worst > 0) then
+      if (off(d) <= abs(fault%made - fault%told)/max(abs(fault%made), abs(fault%told))) return
+    end if
+    fault%worst = fault%points
+    fault%told = told(d)
+    fault%made = made(d)
+  end subroutine Compare
 
   ! --- plain text -----------------------------------------------------------------------------------------------------
 
@@ -191,7 +260,7 @@ contains
         m = v(7)*FocalTensor(v(4), v(5), v(6), azimuth)
       end if
       call Samples(file, nint(v(n)), rate, error)
-      call FaultAdd(fault, v(1:3), m, .false., v(n - 2), v(n - 1), rate, error)
+      call FaultTake(fault, v(1:3), m, v(n - 2), v(n - 1), rate, error)
       if (allocated(error)) return
       if (.not. TextLine(file)) return
       if (.not. TextWord(file, first, last)) return
@@ -299,7 +368,24 @@ contains
     end do
   end subroutine Samples
 
-  !> One more point; `rate`: its samples.
+  !> One more point of a file that tells tensors [N m]; `rate`: its samples. It is only counted where it does nothing.
+  subroutine FaultTake(fault, x, m, t0, dt, rate, error)
+    type(fault_t), intent(inout) :: fault
+    real(dp), intent(in) :: x(3), m(6), t0, dt
+    real(sp), intent(in) :: rate(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: why
+    if (allocated(error)) return
+    fault%points = fault%points + 1
+    if (any(abs(rate) > 0) .and. any(abs(m) > 0)) then
+      call FaultAdd(fault, x, m, .false., t0, dt, rate, error)
+    else
+      why = merge(no_moment, no_slip, any(abs(rate) > 0))
+      fault%dropped(why) = fault%dropped(why) + 1
+    end if
+  end subroutine FaultTake
+
+  !> What acts at point fault%points; `rate`: its samples.
   subroutine FaultAdd(fault, x, m, potency, t0, dt, rate, error)
     type(fault_t), intent(inout) :: fault
     real(dp), intent(in) :: x(3), m(6), t0, dt
@@ -309,7 +395,7 @@ contains
     integer :: at
     if (allocated(error)) return
     if (any(abs(x) > 1.0e8_dp) .or. any(abs(m) > 1.0e30_dp) .or. abs(t0) > 1.0e6_dp .or. dt < 1.0e-7_dp .or. dt > 1.0e6_dp) then
-      call Fail(error, 'point '//Str(fault%n + 1)//' of the fault is no point on earth: x, y, z = '//Str(x(1))//', '//Str(x(2))// &
+      call Fail(error, 'point '//Str(fault%points)//' of the fault is no point on earth: x, y, z = '//Str(x(1))//', '//Str(x(2))// &
                 ', '//Str(x(3))//' m (up to 1e8), largest part of its tensor '//Str(maxval(abs(m)))//' (up to 1e30), first '// &
                 'time '//Str(t0)//' s (up to 1e6), interval '//Str(dt)//' s (1e-7 .. 1e6)')
       return
@@ -328,8 +414,16 @@ contains
     fault%dt(fault%n) = dt
     fault%rate(at:at + size(rate) - 1) = rate
     fault%start(fault%n + 1) = at + size(rate)
-    fault%area(fault%n) = dt*(sum(real(rate, dp)) - (real(rate(1), dp) + rate(size(rate)))/2)   ! one sample alone has no area
+    fault%area(fault%n) = FaultArea(rate, dt)
+    fault%point(fault%n) = fault%points
   end subroutine FaultAdd
+
+  !> Integral of a history.
+  pure real(dp) function FaultArea(rate, dt)
+    real(sp), intent(in) :: rate(:)
+    real(dp), intent(in) :: dt
+    FaultArea = dt*sum(real(rate, dp))
+  end function FaultArea
 
   !> Room for so many points and samples.
   pure subroutine Reserve(fault, points, samples)
@@ -337,17 +431,12 @@ contains
     integer, intent(in) :: points, samples
     if (.not. allocated(fault%t0)) then
       allocate (fault%x(3, points), fault%m(6, points), fault%potency(points), fault%t0(points), fault%dt(points), &
-                fault%area(points), fault%start(points + 1), fault%rate(samples))
+                fault%area(points), fault%point(points), fault%start(points + 1), fault%rate(samples))
       return
     end if
     if (points > size(fault%t0)) call Cut(fault, 2*points, size(fault%rate))
     if (samples > size(fault%rate)) call Cut(fault, size(fault%t0), int(min(2_i8*samples, int(huge(1), i8))))
   end subroutine Reserve
-
-  pure subroutine Trim(fault)
-    type(fault_t), intent(inout) :: fault
-    call Cut(fault, fault%n, fault%start(fault%n + 1) - 1)
-  end subroutine Trim
 
   !> The same points in arrays for `points` points and `samples` samples.
   pure subroutine Cut(fault, points, samples)
@@ -358,17 +447,25 @@ contains
     n = fault%n
     m = fault%start(n + 1) - 1
     allocate (other%x(3, points), other%m(6, points), other%potency(points), other%t0(points), other%dt(points), &
-              other%area(points), other%start(points + 1), other%rate(samples))
-    other%n = n
+              other%area(points), other%point(points), other%start(points + 1), other%rate(samples))
     other%x(:, :n) = fault%x(:, :n)
     other%m(:, :n) = fault%m(:, :n)
     other%potency(:n) = fault%potency(:n)
     other%t0(:n) = fault%t0(:n)
     other%dt(:n) = fault%dt(:n)
     other%area(:n) = fault%area(:n)
+    other%point(:n) = fault%point(:n)
     other%start(:n + 1) = fault%start(:n + 1)
     other%rate(:m) = fault%rate(:m)
-    fault = other
+    call move_alloc(other%x, fault%x)
+    call move_alloc(other%m, fault%m)
+    call move_alloc(other%potency, fault%potency)
+    call move_alloc(other%t0, fault%t0)
+    call move_alloc(other%dt, fault%dt)
+    call move_alloc(other%area, fault%area)
+    call move_alloc(other%point, fault%point)
+    call move_alloc(other%start, fault%start)
+    call move_alloc(other%rate, fault%rate)
   end subroutine Cut
 
   ! --- use ------------------------------------------------------------------------------------------------------------
@@ -382,6 +479,7 @@ contains
     real(dp) :: strength
     integer(i8) :: sum
     integer :: i, c
+    call HashAdd(hash, convention)
     do i = 1, fault%n
       strength = max(maxval(abs(fault%m(:, i))), tiny(strength))
       do c = 1, 3
@@ -436,30 +534,68 @@ contains
     total = 0
     place = (t - fault%t0(i))/fault%dt(i)
     if (place <= 0) return
-    last = fault%start(i + 1) - fault%start(i) - 1           ! intervals
+    last = fault%start(i + 1) - fault%start(i)               ! intervals, one after each sample
     total = fault%area(i)
     if (place >= last) return
     associate (r => fault%rate(fault%start(i):fault%start(i + 1) - 1))
       do while (k < int(place))
         k = k + 1
-        whole = whole + (real(r(k), dp) + r(k + 1))/2
+        whole = whole + (Begin(r, k) + Finish(r, k))/2
       end do
       part = place - k
-      total = fault%dt(i)*(whole + part*(r(k + 1)*(1 - part/2) + r(k + 2)*part/2))
+      total = fault%dt(i)*(whole + part*(Begin(r, k + 1)*(1 - part/2) + Finish(r, k + 1)*part/2))
     end associate
   end subroutine Slip
 
-  !> Scalar moment [N m]: the norm of the sum of all tensors; potencies count with `rigidity` [Pa].
-  pure real(dp) function FaultMoment(fault, rigidity) result(m0)
+  !> A history where its interval k begins.
+  pure real(dp) function Begin(r, k)
+    real(sp), intent(in) :: r(:)
+    integer, intent(in) :: k
+    Begin = r(k)
+    if (k == 1) Begin = 2*Begin
+  end function Begin
+
+  !> A history where its interval k ends.
+  pure real(dp) function Finish(r, k)
+    real(sp), intent(in) :: r(:)
+    integer, intent(in) :: k
+    Finish = 0
+    if (k < size(r)) Finish = r(k + 1)
+  end function Finish
+
+  !> Part of the moment of point i that it releases after t [s].
+  pure real(dp) function FaultAfter(fault, i, t) result(part)
     type(fault_t), intent(in) :: fault
-    real(dp), intent(in) :: rigidity
-    real(dp) :: total(6)
+    integer, intent(in) :: i
+    real(dp), intent(in) :: t
+    real(dp) :: whole, total
+    integer :: k
+    k = 0
+    whole = 0
+    call Slip(fault, i, t, k, whole, total)
+    part = 0
+    if (abs(fault%area(i)) > 0) part = 1 - total/fault%area(i)
+  end function FaultAfter
+
+  !> What all points release; potencies count with `rigidity` (n) [Pa]. The tensors of the directions of a point are summed before
+  !> its scalar moment is taken.
+  pure type(fault_moment_t) function FaultMoment(fault, rigidity) result(moment)
+    type(fault_t), intent(in) :: fault
+    real(dp), intent(in) :: rigidity(:)
+    real(dp) :: total(6), point(6)
     integer :: i
     total = 0
+    point = 0
     do i = 1, fault%n
-      total = total + fault%m(:, i)*fault%area(i)*merge(rigidity, 1.0_dp, fault%potency(i))
+      point = point + fault%m(:, i)*fault%area(i)*merge(rigidity(i), 1.0_dp, fault%potency(i))
+      if (i < fault%n) then
+        if (fault%point(i + 1) == fault%point(i)) cycle
+      end if
+      total = total + point
+      moment%scalars = moment%scalars + FocalNorm(point)
+      point = 0
     end do
-    m0 = sqrt((sum(total(:3)**2) + 2*sum(total(4:)**2))/2)
+    moment%norm = FocalNorm(total)
   end function FaultMoment
 
   !> The largest integral of the modulus of a history: what a point does in all, back and forth.
@@ -472,13 +608,21 @@ contains
     end do
   end function FaultSlip
 
-  !> When the last point stops [s].
+  !> When the first point begins [s].
+  pure real(dp) function FaultStart(fault) result(t)
+    type(fault_t), intent(in) :: fault
+    t = minval(fault%t0(:fault%n))
+  end function FaultStart
+
+  !> When the last point stops [s]: one interval after its last sample that is not 0.
   pure real(dp) function FaultEnd(fault) result(t)
     type(fault_t), intent(in) :: fault
     integer :: i
-    t = 0
+    t = -huge(t)
     do i = 1, fault%n
-      t = max(t, fault%t0(i) + fault%dt(i)*(fault%start(i + 1) - fault%start(i) - 1))
+      associate (r => fault%rate(fault%start(i):fault%start(i + 1) - 1))
+        t = max(t, fault%t0(i) + fault%dt(i)*findloc(abs(r) > 0, .true., 1, back=.true.))
+      end associate
     end do
   end function FaultEnd
 

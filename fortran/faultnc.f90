@@ -1,6 +1,6 @@
 !> Faults in NetCDF, the same as the plain text of fault.f90: points with a moment tensor and a history each.
 !>
-!>     rate(point, time)   [s-1]       history; its integral times the tensor is the moment of the point
+!>     rate(point, time)   [s-1]       history; step of time * sum(rate) times the tensor is the moment of the point
 !>     time(time)          [s]         equally spaced
 !>     onset(point)        [s]         added to time; may be left out: 0
 !>     x, y, z(point)      [m or km]   from the shot's position, z down
@@ -12,7 +12,7 @@
 module faultnc_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
   use error_m, only: error_t, Fail, FailFromC
-  use fault_m, only: fault_t, FaultAdd, FaultBegin, FaultDone, FaultRead, fault_points
+  use fault_m, only: fault_t, FaultBegin, FaultDone, FaultRead, FaultTake, fault_points
   use fio_c, only: fio_close, fio_get_att_number, fio_get_att_text, fio_get_doubles, fio_open, fio_var_dim, fio_var_rank, &
                    fio_var_type
   use focal_m, only: FocalTensor
@@ -198,17 +198,15 @@ contains
     end if
   end subroutine ReadMechanism
 
-  !> A point, without the zeros before and after its history but one at each end; none where it never slips.
+  !> A point, without the zeros before and after its history but one at each end.
   subroutine AddRow(fault, x, m, t0, dt, row, error)
     type(fault_t), intent(inout) :: fault
     real(dp), intent(in) :: x(3), m(6), t0, dt, row(:)
     type(error_t), allocatable, intent(inout) :: error
     integer :: from, to
-    from = findloc(abs(row) > 0, .true., 1)
-    if (from == 0) return
+    from = max(findloc(abs(row) > 0, .true., 1) - 1, 1)
     to = min(findloc(abs(row) > 0, .true., 1, back=.true.) + 1, size(row))
-    from = max(from - 1, 1)
-    call FaultAdd(fault, x, m, .false., t0 + (from - 1)*dt, dt, real(row(from:to), sp), error)
+    call FaultTake(fault, x, m, t0 + (from - 1)*dt, dt, real(row(from:to), sp), error)
   end subroutine AddRow
 
   ! --- variables ------------------------------------------------------------------------------------------------------

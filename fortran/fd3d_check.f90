@@ -17,7 +17,7 @@ module fd3d_check_m
   use source3d_m, only: source_fault, source_moment, source_volume, SourceWords
   use table_m, only: SplitList
   use text_m, only: Str, ToReal
-  use window_m, only: window_t
+  use window_m, only: window_t, WindowCell
   implicit none
   private
   public :: Fd3dCheckShot, Fd3dCheckStrength, Fd3dCheckFilms, Fd3dFilmNumbers
@@ -26,22 +26,27 @@ module fd3d_check_m
 
 contains
 
-  !> One sentence on the first thing that is wrong with a shot in its window.
-  subroutine Fd3dCheckShot(earth, job, scheme, shot, window, error)
+  !> One sentence on the first thing that is wrong with a shot in its window. `rigidity` [Pa]: of the model at each point of a
+  !> fault, of size 0 for another source.
+  subroutine Fd3dCheckShot(earth, job, scheme, shot, window, rigidity, error)
     type(earth_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
+    real(dp), allocatable, intent(out) :: rigidity(:)
     type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: mu
     integer :: i
+    allocate (rigidity(scheme%source%fault%n), source=0.0_dp)
     if (scheme%source%kind /= source_fault) then
       call CheckSource('the source', [shot%sx, shot%sy, shot%sz], any(abs(scheme%source%moment(4:)) > 0) .or. &
-                       any(abs(scheme%source%moment(2:3) - scheme%source%moment(1)) > 0), .false.)
+                       any(abs(scheme%source%moment(2:3) - scheme%source%moment(1)) > 0), .false., mu)
     else
       do i = 1, scheme%source%fault%n
-        call CheckSource('point '//Str(i)//' of the fault', [shot%sx, shot%sy, shot%sz] + scheme%source%fault%x(:, i), .true., &
-                         scheme%source%fault%potency(i))
+        call CheckSource('point '//Str(scheme%source%fault%point(i))//' of the fault', &
+                         [shot%sx, shot%sy, shot%sz] + scheme%source%fault%x(:, i), .true., scheme%source%fault%potency(i), &
+                         rigidity(i))
         if (allocated(error)) exit
       end do
     end if
@@ -50,16 +55,18 @@ contains
 
   contains
 
-    !> `shears`: it does more than push to all sides. `rigid`: it needs the rigidity of the rock.
-    subroutine CheckSource(what, x, shears, rigid)
+    !> `shears`: it does more than push to all sides. `rigid`: it needs the rigidity of the rock. mu: that rigidity [Pa].
+    subroutine CheckSource(what, x, shears, rigid, mu)
       character(*), intent(in) :: what
       real(dp), intent(in) :: x(3)
       logical, intent(in) :: shears, rigid
+      real(dp), intent(out) :: mu
       real(sp) :: medium(medium_parts)
       character(:), allocatable :: begin
       integer :: c(3)
+      mu = 0
       begin = 'shot record '//Str(shot%record)//': '//what//' at '//Place(x)//' lies '
-      c = CellOf(window, x)
+      c = WindowCell(window, x)
       if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) then
         call Fail(error, begin//'outside the window, '//Extent(window)//': widen aperture or depth, or look at '// &
                   trim(merge('the shot''s place, fault_lon and fault_lat', 'its place                                ', &
@@ -68,6 +75,7 @@ contains
       end if
       call EarthCell(earth, job, window, c, medium, error)
       if (allocated(error)) return
+      mu = real(medium(3), dp)*real(medium(2), dp)**2
       if (.not. medium(1) > 0) then
         call Fail(error, begin//'in the air: '//Ground(earth, job, window, c))
       else if (rigid .and. .not. medium(2) > 0) then
@@ -95,7 +103,7 @@ contains
     first = 0
     do r = 1, size(shot%rx)
       x = [shot%rx(r), shot%ry(r), shot%rz(r)]
-      if (NearGround(CellOf(window, x))) cycle
+      if (NearGround(WindowCell(window, x))) cycle
       if (allocated(error)) return
       n = n + 1
       if (first == 0) first = r
@@ -104,7 +112,7 @@ contains
     x = [shot%rx(first), shot%ry(first), shot%rz(first)]
     call Fail(error, 'shot record '//Str(shot%record)//': '//Str(n)//' receiver(s), the first of them channel '// &
               Str(shot%channel(first))//' at '//Place(x)//', stand in the air and would record nothing: '// &
-              Ground(earth, job, window, CellOf(window, x)))
+              Ground(earth, job, window, WindowCell(window, x)))
 
   contains
 
@@ -255,21 +263,6 @@ contains
   end function Fd3dFilmNumbers
 
   ! --- pieces ---------------------------------------------------------------------------------------------------------
-
-  !> The window's cell that holds x; a place on an outermost face, up to rounding, belongs to the outermost cell.
-  pure function CellOf(window, x) result(c)
-    type(window_t), intent(in) :: window
-    real(dp), intent(in) :: x(3)
-    real(dp), parameter :: on_face = 2e-6_dp      ! of a cell, what EarthShape lets pass
-    integer :: c(3), n(3)
-    real(dp) :: place(3)
-    n = [window%nx, window%ny, window%nz]
-    place = (x - [window%x0, window%y0, window%z0])/[window%dx, window%dy, window%dz]
-    place = max(-1.0_dp, min(place, n + 1.0_dp))
-    c = floor(place) + 1
-    where (place >= n .and. place <= n + on_face) c = n
-    where (place < 0 .and. place >= -on_face) c = 1
-  end function CellOf
 
   !> Where the ground is below a cell in the air.
   function Ground(earth, job, window, c) result(s)

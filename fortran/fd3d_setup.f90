@@ -23,7 +23,7 @@ module fd3d_setup_m
   use timedisp_m, only: tracefilter_t
   use timeloop_m, only: growth
   use turned_m, only: TurnedMake, TurnedSample
-  use window_m, only: window_t
+  use window_m, only: window_t, WindowCell
   implicit none
   private
   public :: fd3d_setup_t, Fd3dGrid, Fd3dHistories
@@ -59,7 +59,7 @@ contains
     self%known = 0
     call MakeGrid(self, window, error)
     if (.not. allocated(error)) call MakeEarth(self, window, error)
-    if (.not. allocated(error)) call MakeSource(self, error)
+    if (.not. allocated(error)) call MakeSource(self, window, error)
     if (.not. allocated(error)) call MakeReceivers(self, error)
     if (.not. allocated(error)) call Fd3dNearMake(self, window)
     if (.not. allocated(error)) call FilmsPlan(self, [window%nx, window%ny, window%nz], error)
@@ -288,8 +288,9 @@ contains
   ! --- source ---------------------------------------------------------------------------------------------------------
 
   !> Source cells, and the power of two that keeps single precision fields near 1 whatever the strength asked for.
-  subroutine MakeSource(self, error)
+  subroutine MakeSource(self, window, error)
     class(fd3d_setup_t), intent(inout), target :: self
+    type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_list_t) :: list
     real(dp) :: at(3), strongest, total, slow
@@ -314,7 +315,7 @@ contains
           call TurnedMake(s%fault, self%scheme%t_start, self%scheme%dt, self%scheme%fband, ThreadsOf(self%grid%threads), &
                           self%turned)
         do i = 1, s%fault%n
-          call AddFaultPoint(self, list, i, at + s%fault%x(:, i), error)
+          call AddFaultPoint(self, window, list, i, at + s%fault%x(:, i), error)
         end do
       case default
         call Fd3dMoment(list, self%grid, at, s%moment, 1, error)
@@ -351,21 +352,23 @@ contains
     list%mu => self%mu
   end subroutine TellOfContacts
 
-  !> Point i of the fault; its rigidity from the medium, if the file did not tell it.
-  subroutine AddFaultPoint(self, list, i, at, error)
+  !> Point i of the fault; if the file did not tell its rigidity, that of the model: rho vs**2 with the phase velocity at the
+  !> reference frequency, as a file would tell it, also where waves attenuate.
+  subroutine AddFaultPoint(self, window, list, i, at, error)
     class(fd3d_setup_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
     type(fd3d_list_t), intent(inout) :: list
     integer, intent(in) :: i
     real(dp), intent(in) :: at(3)
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: m(6)
     integer :: c(3)
-    call CheckPlace(self, at, 'point '//Str(i)//' of the fault', error)
+    call CheckPlace(self, at, 'point '//Str(self%scheme%source%fault%point(i))//' of the fault', error)
     if (allocated(error)) return
     m = self%scheme%source%fault%m(:, i)
     if (self%scheme%source%fault%potency(i)) then
-      c = floor(at/self%grid%d) + 1
-      m = m*self%mu(c(1), c(2), c(3))
+      c = WindowCell(window, at + self%corner)
+      m = m*real(window%media(c(1), c(2), c(3), 3), dp)*real(window%media(c(1), c(2), c(3), 2), dp)**2
     end if
     call Fd3dMoment(list, self%grid, at, m, i, error)
   end subroutine AddFaultPoint

@@ -6,7 +6,7 @@ module focal_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: FocalTensor, FocalRotate, FocalMoment, FocalPlace
+  public :: FocalTensor, FocalRotate, FocalMoment, FocalMagnitude, FocalNorm, FocalPlace
 
   real(dp), parameter :: radian = acos(-1.0_dp)/180
 
@@ -49,6 +49,19 @@ contains
     real(dp), intent(in) :: mw
     m0 = 10.0_dp**(1.5_dp*mw + 9.1_dp)
   end function FocalMoment
+
+  !> Moment magnitude of a scalar moment [N m]; the way back of FocalMoment.
+  elemental real(dp) function FocalMagnitude(m0) result(mw)
+    real(dp), intent(in) :: m0
+    mw = (log10(m0) - 9.1_dp)/1.5_dp
+  end function FocalMagnitude
+
+  !> Scalar moment of a tensor (xx, yy, zz, xy, xz, yz): the root of half the sum of the squares of its nine parts (Silver & Jordan
+  !> 1982, Geophysical Journal of the Royal Astronomical Society 70, 755-787), for a double couple its M0.
+  pure real(dp) function FocalNorm(m) result(m0)
+    real(dp), intent(in) :: m(6)
+    m0 = sqrt((sum(m(:3)**2) + 2*sum(m(4:)**2))/2)
+  end function FocalNorm
 
   !> x, y [m] of a place, measured from another one [degrees] that is not far: along meridian and parallel of the WGS84 ellipsoid,
   !> with the radii of curvature half-way between.

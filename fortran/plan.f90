@@ -16,9 +16,8 @@ module plan_m
   use scheme_m, only: scheme_t, SchemeSpacing
   use shot_m, only: shot_t
   use solver_m, only: solver_t
-  use source3d_m, only: SourceWords
   use params_m, only: job_t
-  use prospect_m, only: prospect_t, ProspectCells, ProspectFilmBytes, ProspectRead
+  use prospect_m, only: prospect_t, ProspectCells, ProspectFilmBytes, ProspectRead, ProspectSource
   use table_m, only: SplitList
   use text_m, only: FString, Str
   use watch_m, only: Clock
@@ -97,7 +96,7 @@ contains
       call Row('density', Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3')
       if (e%attenuates) call Row('quality', 'Q from '//Str(e%qmin, 4)//' on, constant from '// &
                                  Str(prospect%scheme%q_band(1), 3)//' to '//Str(prospect%scheme%q_band(2), 3)//' Hz')
-      call Row('source', SourceWords(prospect%scheme%source))
+      call Row('source', ProspectSource(prospect))
     end associate
   end subroutine PrintEarth
 

@@ -3,6 +3,7 @@ module prospect_m
   use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use error_m, only: error_t, Fail
   use faults_m, only: FaultAdd, faults_t, FaultsRaise
+  use faultwords_m, only: FaultDoubts, FaultLines, FaultRelease, release_t
   use fd2d_engine_m, only: fd2d_grid_t
   use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dFilmNumbers
   use fd3d_near_m, only: Fd3dNear
@@ -14,7 +15,7 @@ module prospect_m
   use params_m, only: job_t
   use scheme_m, only: scheme_t, SchemeBand, SchemeCells, SchemeDerive, SchemeSpacing
   use snapshots_m, only: FioSnapshotsPlace
-  use source3d_m, only: SourceWords
+  use source3d_m, only: source_fault, SourceWords
   use shot_m, only: shot_t
   use stability_m, only: StabilityStep
   use survey_m, only: survey_t
@@ -26,7 +27,7 @@ module prospect_m
   implicit none
   private
   public :: prospect_t, ProspectRead, ProspectSurvey, ProspectLog, ProspectSnapshots, ProspectStopFile
-  public :: ProspectCells, ProspectFilmBytes
+  public :: ProspectCells, ProspectFilmBytes, ProspectSource
 
   real(dp), parameter :: numbers_most = 2.0e9_dp   !< of one message: they are counted with 31 bits
 
@@ -39,6 +40,7 @@ module prospect_m
     integer, allocatable :: snapshot_records(:)   !< shots to take snapshots of
     integer :: largest = 0, nx = 0, nz = 0        !< record number of the shot with the largest window, and that window's nodes
     integer :: ny = 0                             !< of a 3D job
+    type(release_t) :: release                    !< moments of a fault
   end type prospect_t
 
 contains
@@ -182,6 +184,7 @@ contains
     type(shot_t) :: shot
     type(window_t) :: window
     character(:), allocatable :: nearest, crowd
+    real(dp), allocatable :: rigidity(:)
     integer :: i, near, n, r
     near = 0
     do i = 1, prospect%keymap%n
@@ -190,7 +193,9 @@ contains
       call ModelShape(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, fault)
       if (prospect%job%three_d .and. .not. allocated(fault)) then
         if (.not. faults%full()) &
-          call Fd3dCheckShot(prospect%model%earth, prospect%job, prospect%scheme, shot, window, fault)
+          call Fd3dCheckShot(prospect%model%earth, prospect%job, prospect%scheme, shot, window, rigidity, fault)
+        if (prospect%scheme%source%kind == source_fault .and. .not. allocated(fault) .and. allocated(rigidity)) &
+          call FaultRelease(prospect%scheme%source%fault, rigidity, shot%record, prospect%release)
         n = 0
         if (.not. allocated(fault)) &
           call Fd3dNear(prospect%model%earth, prospect%job, prospect%scheme, shot, window, n, r, fault)
@@ -208,12 +213,33 @@ contains
       end if
     end do
     call FaultsRaise(faults, 'the geometry', error)
+    if (.not. allocated(error)) call HeedFault(prospect)
     if (allocated(crowd)) call Warn(prospect%scheme, crowd)
     if (near > 0) call Warn(prospect%scheme, Str(near)//' receiver(s) are closer than 5 cells to their source, the '// &
       'first of them '//nearest//', and the medium is not the same for 4 cells around both, has a free surface there or Q '// &
       'below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per cent and '// &
       'more, cannot be added exactly; use a smaller dx, or do not trust them')
   end subroutine CheckShots
+
+  !> What looks wrong with a fault.
+  subroutine HeedFault(prospect)
+    type(prospect_t), intent(inout) :: prospect
+    character(:), allocatable :: doubts
+    associate (c => prospect%scheme)
+      if (c%source%kind /= source_fault) return
+      doubts = FaultDoubts(c%source%fault, prospect%job%fault, prospect%release, (c%nt_out - 1)*c%dt_out)
+      if (doubts /= '') call Warn(c, doubts)
+    end associate
+  end subroutine HeedFault
+
+  !> What acts in a 3D job, and of a fault what it releases: lines.
+  function ProspectSource(prospect) result(s)
+    type(prospect_t), intent(in) :: prospect
+    character(:), allocatable :: s
+    s = SourceWords(prospect%scheme%source)
+    if (prospect%scheme%source%kind == source_fault) &
+      s = s//new_line('a')//FaultLines(prospect%scheme%source%fault, prospect%release)
+  end function ProspectSource
 
   !> One more line of warnings.
   subroutine Warn(scheme, text)
@@ -319,13 +345,28 @@ contains
       call survey%add('source', 'SplFd3dmod '//VersionText())
       call survey%add('equations', 'rho dv/dt = div s + f;  ds/dt = lambda div v + mu (grad v + its transpose) - what '// &
                       'relaxes - moment rate;  p = -(sxx + syy + szz)/3')
-      call survey%add('source_term', SourceWords(c%source))
+      call survey%add('source_term', ProspectSource(prospect))
       call survey%add('axes', 'x points x_azimuth degrees clockwise from north, y 90 degrees further, z down')
       if (.not. c%attenuates) return
       call survey%add('band_of_constant_Q_Hz', c%q_band)
       call survey%add('smallest_Q', c%qmin)
     end associate
   end subroutine Describe3d
+
+  !> Lines with a word before the first and blanks before the others.
+  subroutine LogLines(word, lines)
+    character(*), intent(in) :: word, lines
+    character(len(word)) :: before
+    integer :: from, to
+    before = word
+    from = 1
+    do while (from <= len(lines))
+      to = index(lines(from:)//new_line('a'), new_line('a')) + from - 2
+      call LogInfo(before//lines(from:to))
+      before = ''
+      from = to + 2
+    end do
+  end subroutine LogLines
 
   !> Tells the log what is to be modelled, and what the user should know before.
   subroutine ProspectLog(prospect)
@@ -334,7 +375,7 @@ contains
       if (c%dy > 0) then
         call LogInfo('model    '//m%sources//', slowest and fastest wave '//Str(m%vmin)//' and '//Str(m%vmax)//' m/s, rho '// &
                      Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')
-        call LogInfo('acts     '//SourceWords(c%source))
+        call LogLines('acts     ', ProspectSource(prospect))
       else
         call LogInfo('model    '//Str(m%nx)//' x '//Str(m%nz)//' samples, vp '//Str(m%vmin)//' .. '//Str(m%vmax)//' m/s, rho '// &
                      Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')

@@ -2,12 +2,13 @@
 module scheme_m
   use der_m, only: DerBand, DerSumAbs, DerWeights
   use error_m, only: error_t, Fail
+  use fault_m, only: FaultStart
   use kinds_m, only: dp, i8, sp
   use params_m, only: job_t
   use source3d_m, only: source3d_t, source_fault, source_force, SourceDerive
   use stability_m, only: StabilityLimit
   use text_m, only: Str
-  use timedisp_m, only: TimedispSource, TraceMargin
+  use timedisp_m, only: TimedispReach, TimedispSource, TraceMargin
   use wavelet_m, only: wavelet_t, WaveletValue
   use window_m, only: window_t
   implicit none
@@ -293,7 +294,7 @@ contains
     type(job_t), intent(in) :: job
     type(wavelet_t), intent(in) :: wavelet
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: tlast, margin, steps
+    real(dp) :: tlast, begin, margin, steps
     if (job%tmax/job%dt_out >= 0.5_dp*huge(1)) then
       call Fail(error, 'tmax = '//Str(job%tmax)//' s at dt_out = '//Str(job%dt_out)//' s makes '//Str(job%tmax/job%dt_out)// &
                 ' samples, more than can be counted: use a larger dt_out')
@@ -310,11 +311,22 @@ contains
                 ' s, and every trace would be zero: use a smaller delay (now '//Str(job%delay)//' s) or a larger tmax')
       return
     end if
-    scheme%t_start = -scheme%dt*ceiling(-(wavelet%t_begin - 4/(1.25_dp*scheme%fband))/scheme%dt)   ! the wavelet's filtered foot
+    if (scheme%source%kind == source_fault) then
+      if (FaultStart(scheme%source%fault) >= tlast) then
+        call Fail(error, 'the fault begins to slip at '//Str(FaultStart(scheme%source%fault), 6)//' s, after the record''s end '// &
+                  'at '//Str(tlast, 4)//' s, and every trace would be zero: give a larger tmax, or times that begin near 0')
+        return
+      end if
+    end if
+    begin = wavelet%t_begin - 4/(1.25_dp*scheme%fband)                           ! the wavelet's filtered foot
+    if (scheme%source%kind == source_fault) begin = min(begin, FaultFoot(scheme))
+    scheme%t_start = -scheme%dt*ceiling(-begin/scheme%dt)
     margin = TraceMargin(scheme%fband, scheme%dt, scheme%dt_out, tlast - scheme%t_start, scheme%time_correction)
     steps = (tlast + margin - scheme%t_start)/scheme%dt + 1
     if (steps > most_steps) then
-      call Fail(error, 'from '//Str(scheme%t_start, 3)//' s, where the wavelet begins, to tmax = '//Str(job%tmax)//' s it is '// &
+      call Fail(error, 'from '//Str(scheme%t_start, 3)//' s, where the '// &
+                trim(merge('fault  ', 'wavelet', scheme%source%kind == source_fault))//' begins, to tmax = '//Str(job%tmax)// &
+                ' s it is '// &
                 Str(steps, 3)//' steps of dt = '//Str(scheme%dt)// &
                 ' s, more than '//Str(most_steps)//Advice())
       return
@@ -335,6 +347,14 @@ contains
       if (job%dt > 0) Advice = ': check dt, the length of the wavelet (its frequency, delay) and tmax'
     end function Advice
   end subroutine ChooseTimes
+
+  !> When a fault begins to act [s]: filtered histories begin earlier, and those of its points that begin with a jump would lose
+  !> 1 % of their moment were that cut off.
+  pure real(dp) function FaultFoot(scheme) result(t)
+    type(scheme_t), intent(in) :: scheme
+    t = FaultStart(scheme%source%fault)
+    if (scheme%time_correction) t = t - TimedispReach(scheme%fband, scheme%dt)
+  end function FaultFoot
 
   !> What is allowed but should be known.
   subroutine WarnOfTimes(scheme, job)

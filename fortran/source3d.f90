@@ -1,9 +1,9 @@
 !> What acts in a 3D job: a kind of source at the shot's position with one history, the wavelet, or a fault of many points.
 module source3d_m
   use error_m, only: error_t, Fail
-  use fault_m, only: fault_t, FaultEnd, FaultMoment
+  use fault_m, only: fault_t, FaultArea, FaultEnd, FaultStart
   use faultnc_m, only: FaultFile
-  use focal_m, only: FocalMoment, FocalTensor
+  use focal_m, only: FocalMoment, FocalNorm, FocalTensor
   use kinds_m, only: dp, sp
   use params_m, only: job_t
   use text_m, only: Str
@@ -64,8 +64,7 @@ contains
     end select
   end subroutine SourceDerive
 
-  !> One line: what acts. The moment of a tensor is the root of half the sum of the squares of its nine parts (Silver & Jordan 1982,
-  !> Geophysical Journal of the Royal Astronomical Society 70, 755-787), which for a double couple is M0.
+  !> One line: what acts. What a fault releases is told by faultwords.f90: its rigidity may be the model's.
   function SourceWords(source) result(s)
     type(source3d_t), intent(in) :: source
     character(:), allocatable :: s
@@ -79,12 +78,10 @@ contains
         s = 'explosion, moment '//Str(source%moment(1), 5)//' N m (xx = yy = zz)'
         return
       end if
-      s = 'moment tensor, moment '//Str(sqrt((sum(source%moment(:3)**2) + 2*sum(source%moment(4:)**2))/2), 5)//' N m'
+      s = 'moment tensor, moment '//Str(FocalNorm(source%moment), 5)//' N m'
     case default
-      s = 'fault of '//Str(source%fault%n)//' points'
-      if (any(source%fault%potency)) s = s//' (rigidity from the model)'
-      if (.not. any(source%fault%potency)) s = s//', moment '//Str(FaultMoment(source%fault, 0.0_dp), 5)//' N m'
-      s = s//', over at '//Str(FaultEnd(source%fault), 5)//' s'
+      s = 'fault of '//Str(source%fault%points)//' points, slips from '//Str(FaultStart(source%fault), 5)//' to '// &
+          Str(FaultEnd(source%fault), 5)//' s'
     end select
   end function SourceWords
 
@@ -134,7 +131,7 @@ contains
     real(dp), intent(in) :: x(:)
     real(sp), intent(in) :: rate(:)
     type(source3d_t), intent(out) :: source
-    integer :: i, at, n, from, to
+    integer :: i, at, n
     source%kind = nint(x(1))
     n = nint(x(2))
     source%force = x(3:5)
@@ -142,6 +139,8 @@ contains
     if (n == 0) return
     associate (f => source%fault)
       f%n = n
+      f%points = n                              ! only rank 0 has seen the file
+      f%point = [(i, i=1, n)]
       allocate (f%x(3, n), f%m(6, n), f%potency(n), f%t0(n), f%dt(n), f%area(n), f%start(n + 1))
       f%rate = rate
       f%start(1) = 1
@@ -153,9 +152,7 @@ contains
         f%t0(i) = x(at + 11)
         f%dt(i) = x(at + 12)
         f%start(i + 1) = f%start(i) + nint(x(at + 13))
-        from = f%start(i)
-        to = f%start(i + 1) - 1
-        f%area(i) = f%dt(i)*(sum(real(rate(from:to), dp)) - (real(rate(from), dp) + rate(to))/2)
+        f%area(i) = FaultArea(rate(f%start(i):f%start(i + 1) - 1), f%dt(i))
       end do
     end associate
   end subroutine SourceFrom

@@ -17,7 +17,7 @@ module timedisp_m
   use wavelet_m, only: wavelet_t
   implicit none
   private
-  public :: TimedispSource, TimedispHistory, TraceMargin, tracefilter_t, TraceFilterNew, TraceFilterApply
+  public :: TimedispSource, TimedispHistory, TimedispReach, TraceMargin, tracefilter_t, TraceFilterNew, TraceFilterApply
 
   real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: step_b = 8          !< Kaiser parameter of the low-pass: its response in time ends at 1e-5
@@ -76,8 +76,16 @@ contains
     q(n1:n2) = real(sum_q, sp)
   end subroutine TimedispSource
 
-  !> The same of a history that is linear between its samples, the first at t0 [s], and 0 outside: q(i) at step first - 1 + i. Its
-  !> integral is that of the history.
+  !> How long before and after a history TimedispHistory answers [s].
+  pure real(dp) function TimedispReach(fband, dt) result(reach)
+    real(dp), intent(in) :: fband, dt
+    real(dp) :: fend
+    fend = min(1.25_dp*fband, 0.31_dp/dt)
+    reach = FilterReach(0.8_dp*fend, fend)
+  end function TimedispReach
+
+  !> The same of a history of a fault (fault.f90) with its first sample at t0 [s]: q(i) at step first - 1 + i. Its integral is that
+  !> of the history, where t_start is at least TimedispReach before t0; what would come before is left out.
   subroutine TimedispHistory(rate, t0, dt_rate, t_start, dt, fband, first, q)
     real(sp), intent(in) :: rate(:)
     real(dp), intent(in) :: t0, dt_rate, t_start, dt, fband
@@ -88,8 +96,8 @@ contains
     complex(dp) :: spectrum
     integer :: k, last
     fend = min(1.25_dp*fband, 0.31_dp/dt)
-    reach = FilterReach(0.8_dp*fend, fend)
-    to = t0 + (size(rate) - 1)*dt_rate - t_start + reach
+    reach = TimedispReach(fband, dt)
+    to = t0 + size(rate)*dt_rate - t_start + reach
     from = (t0 - t_start)*cos(NumericalOmega(2*pi*fend, dt)*dt/2) - reach
     first = max(1, ceiling(from/dt))
     last = max(first, floor(to/dt) + 1)
@@ -98,28 +106,27 @@ contains
     do k = 0, floor(NumericalOmega(2*pi*fend, dt)/domega)
       omega = k*domega
       theta = 2/dt*sin(omega*dt/2)
-      spectrum = HatTransform(rate, t0 - t_start, dt_rate, theta)*domega/pi*LowPass(theta/(2*pi), 0.8_dp*fend, fend)
+      spectrum = FaultTransform(rate, t0 - t_start, dt_rate, theta)*domega/pi*LowPass(theta/(2*pi), 0.8_dp*fend, fend)
       if (k == 0) spectrum = spectrum/2
       call AddWave(spectrum, omega, (first - 0.5_dp)*dt, dt, sum_q)
     end do
     q = real(sum_q, sp)
   end subroutine TimedispHistory
 
-  !> ∫ x(t) exp(i ω t) dt of what is linear between samples x(i) at t0 + (i-1) dt and 0 outside.
-  pure complex(dp) function HatTransform(x, t0, dt, omega) result(s)
+  !> ∫ x(t) exp(i ω t) dt of a history of a fault: linear between its samples x(i) at t0 + (i-1) dt, down to 0 in the interval after
+  !> the last, and nothing before the first, whose hat is turned over.
+  pure complex(dp) function FaultTransform(x, t0, dt, omega) result(s)
     real(sp), intent(in) :: x(:)
     real(dp), intent(in) :: t0, dt, omega
     complex(dp) :: half, i1
     real(dp) :: turn
-    integer :: n
-    n = size(x)
     turn = omega*dt
     i1 = (0.0_dp, 1.0_dp)
     half = 0.5_dp + i1*turn/6 - turn**2/24 - i1*turn**3/120     ! of a hat's falling side
     if (abs(turn) > 0.02_dp) half = (1 + i1*turn - exp(i1*turn))/turn**2
     s = Transform(real(x, dp), t0, dt, omega)*2*real(half, dp)
-    s = s - dt*(x(1)*exp(i1*omega*t0)*conjg(half) + x(n)*exp(i1*omega*(t0 + (n - 1)*dt))*half)
-  end function HatTransform
+    s = s + dt*x(1)*exp(i1*omega*t0)*(half - conjg(half))
+  end function FaultTransform
 
   !> The angular frequency at which the scheme does what it should do at `theta`.
   elemental real(dp) function NumericalOmega(theta, dt) result(omega)

@@ -3,7 +3,7 @@ module window_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: window_t
+  public :: window_t, WindowCell
 
   !> Node (1, 1) is at (x0, z0); x runs fastest. A window of a 3D job has cells; the left front upper corner of the first one is at
   !> (x0, y0, z0), and instead of vp and rho it has `media`.
@@ -18,5 +18,23 @@ module window_m
     real(sp), allocatable :: rho(:, :)        !< [kg/m3], (nx, nz)
     real(sp), allocatable :: media(:, :, :, :)  !< vp, vs [m/s], rho [kg/m3] and, with attenuation, 1/Qp, 1/Qs; (nx, ny, nz, 3 or 5)
   end type window_t
+
+contains
+
+  !> The cell of a 3D window that holds x [m]; a place on an outermost face, up to rounding, belongs to the outermost cell. Outside:
+  !> a number below 1 or above the last.
+  pure function WindowCell(window, x) result(c)
+    type(window_t), intent(in) :: window
+    real(dp), intent(in) :: x(3)
+    real(dp), parameter :: on_face = 2e-6_dp      ! of a cell, what EarthShape lets pass
+    integer :: c(3), n(3)
+    real(dp) :: place(3)
+    n = [window%nx, window%ny, window%nz]
+    place = (x - [window%x0, window%y0, window%z0])/[window%dx, window%dy, window%dz]
+    place = max(-1.0_dp, min(place, n + 1.0_dp))
+    c = floor(place) + 1
+    where (place >= n .and. place <= n + on_face) c = n
+    where (place < 0 .and. place >= -on_face) c = 1
+  end function WindowCell
 
 end module window_m

@@ -1,7 +1,7 @@
 !> The readers of a 3D job's own files, behind the door of readers.f90.
 module readers3d_m
   use error_m, only: error_t
-  use fault_m, only: fault_t, FaultEnd, FaultMoment, FaultSample
+  use fault_m, only: fault_moment_t, fault_t, FaultEnd, FaultMoment, FaultSample, FaultStart
   use faultnc_m, only: FaultFile
   use iso_c_binding, only: c_int
   use kinds_m, only: dp, sp
@@ -17,14 +17,20 @@ contains
   integer(c_int) function Fault(input, at) result(outcome)
     character(*), intent(in) :: input, at
     type(fault_t) :: f
+    type(fault_moment_t) :: moment
     type(error_t), allocatable :: error
     real(sp), allocatable :: q(:, :)
+    integer :: i
     call Put(at//'f.fault', input)
     call FaultFile(at//'f.fault', [20.0_dp, 45.0_dp], 30.0_dp, f, error)
     outcome = Verdict(error)
     if (outcome /= taken) return
     if (f%n < 1 .or. size(f%rate) /= f%start(f%n + 1) - 1 .or. size(f%dt) /= f%n) outcome = Contradiction('points and samples disagree')
-    if (.not. FaultMoment(f, 3.0e10_dp) >= 0 .or. .not. FaultEnd(f) >= 0) outcome = Contradiction('no moment or no end')
+    moment = FaultMoment(f, [(3.0e10_dp, i=1, f%n)])
+    if (.not. moment%scalars >= 0 .or. .not. moment%norm <= moment%scalars*(1 + 1e-9_dp) .or. .not. FaultEnd(f) > FaultStart(f)) &
+      outcome = Contradiction('no moment, or an end before the begin')
+    if (f%points /= sum(f%dropped) + count([.true., f%point(2:f%n) /= f%point(:f%n - 1)])) &
+      outcome = Contradiction('points that are neither used nor dropped')
     if (f%n > 1000) return
     allocate (q(f%n, 7))
     call FaultSample(f, minval(f%t0), maxval(f%dt)/3, 1, q)

@@ -1,12 +1,14 @@
 !> Moment tensors by the conventions of Aki & Richards, and faults of many points: SRF 1.0 and 2.0, plain text, histories whose
 !> moment no time step loses, sentences for files that are none.
 program t690_faults
-  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done, Seed
   use error_m, only: error_t
-  use fault_m, only: fault_t, FaultEnd, FaultMoment, FaultRead, FaultSample
+  use fault_m, only: fault_moment_t, fault_t, FaultAfter, FaultBegin, FaultDone, FaultEnd, FaultMoment, FaultRead, FaultSample, &
+                     FaultStart, FaultTake
   use focal_m, only: FocalMoment, FocalPlace, FocalRotate, FocalTensor
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i8, sp
   use text_m, only: Str
+  use timedisp_m, only: TimedispReach
   use turned_m, only: turned_t, TurnedMake, TurnedSample
   implicit none
   character, parameter :: nl = new_line('a')
@@ -15,6 +17,7 @@ program t690_faults
     ' 20.01 45.02 2.5 90 45 1.0e8 1.0 0.1 2.0e5 2.5'//nl//' 30 100.0 3 50.0 3 0 0'//nl//' 0 1000 0'//nl//' 0 500 0'//nl
   type(error_t), allocatable :: error
   type(fault_t) :: f
+  type(fault_moment_t) :: moment
   real(dp) :: m(6), xy(2), expected
   integer :: i, bad
 
@@ -50,7 +53,9 @@ program t690_faults
   call Claim(f%n == 3 .and. .not. any(f%potency), Str(f%n)//' entries, must be 3, all with their rigidity from the file')
   ! rigidity 2500 * 2000**2 = 1e10 Pa, area 1e4 m2, slip 2 m, 1 m and 0.5 m
   expected = 1e10_dp*1e4_dp*norm2([2 + 1, 0] + [0.0_dp, 0.5_dp])
-  call Near([FaultMoment(f, 0.0_dp)/expected], [1.0_dp], 'moment '//Str(FaultMoment(f, 0.0_dp), 6)//' N m')
+  moment = FaultMoment(f, [0, 0, 0]*1.0_dp)
+  call Near([moment%norm, moment%scalars]/[expected, 1e14_dp*(2 + norm2([1.0_dp, 0.5_dp]))], [1, 1]*1.0_dp, &
+            'moment '//Str(moment%norm, 6)//' N m, scalar moments of the two points '//Str(moment%scalars, 6)//' N m')
   call Near(f%m(:, 1), FocalTensor(90.0_dp, 45.0_dp, 30.0_dp, 0.0_dp)*1e14_dp, 'its tensor', 1e6_dp)
   call Near(f%m(:, 3), FocalTensor(90.0_dp, 45.0_dp, 120.0_dp, 0.0_dp)*1e14_dp, 'slip2 points 90 degrees from the rake', 1e6_dp)
   call Claim(abs(f%x(3, 2) - 2500) < 1e-9_dp .and. abs(FaultEnd(f) - 1.2_dp) < 1e-12_dp, 'depth in metres; the last slip at '// &
@@ -64,20 +69,23 @@ program t690_faults
     call Turned(0.013_dp*2.0_dp**(i - 1))
   end do
 
+  call AnyHistory()
+
   call Put('one.srf', '1.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5 0.1'//nl//' 30 200 5 0 0 0 0'//nl// &
            ' 0 500 1000 500 0'//nl//' 20.1 45 1.5 90 45 1.0e8 0.5 0.1'//nl)
   call FaultRead('one.srf', [20.0_dp, 45.0_dp], 0.0_dp, f, error)
   call ClaimFine(error, 'an SRF 1.0 file, cut from a longer one')
   call Claim(f%n == 1 .and. all(f%potency), 'it has a potency, the medium gives the rigidity')
-  call Near([FaultMoment(f, 3e10_dp)], [3e10_dp*1e4_dp*2], 'moment with 3e10 Pa', 1e8_dp)
+  moment = FaultMoment(f, [3e10_dp])
+  call Near([moment%norm], [3e10_dp*1e4_dp*2], 'moment with 3e10 Pa', 1e8_dp)
 
   call Put('plain.fault', '# two points'//nl//'dc 10 20 300 0 90 0 2e15 0.25 0.5 3'//nl//'0 2'//nl//'0'//nl// &
-           'tensor 0 0 100 1e15 2e15 3e15 0 0 4e15 0 0.1 2'//nl//'10 10'//nl)
+           'tensor 0 0 100 1e15 2e15 3e15 0 0 4e15 0 0.1 2'//nl//'5 5'//nl)
   call FaultRead('plain.fault', [0.0_dp, 0.0_dp], 0.0_dp, f, error)
   call ClaimFine(error, 'a plain file of two points')
   call Near(f%m(:, 1), [0, 0, 0, 2, 0, 0]*1e15_dp, 'dc: 2e15 N m of Mxy', 1e3_dp)
   call Near(f%m(:, 2), [1, 2, 3, 0, 0, 4]*1e15_dp, 'tensor: as given', 1e3_dp)
-  call Near(f%area, [1, 1]*1.0_dp, 'histories of area 1', 1e-6_dp)
+  call Near(f%area, [1, 1]*1.0_dp, 'histories of dt * sum(rate) = 1', 1e-6_dp)
 
   call Refused('2.0'//nl//'POINTS 1'//nl//' 20 45 1.5 90 45 1.0e8 0.5'//nl, 'line 3: 7 numbers, 8 must stand', 'a short line')
   call Refused(v2(:len(v2) - 9), 'ends after 0 of 3 samples', 'a file cut short')
@@ -172,6 +180,71 @@ contains
     end do
     call Claim(.not. worst > 0, 'turned, blocks of 7 steps: differ by '//Str(worst, 2)//' from all at once, must be 0')
   end subroutine Turned
+
+  !> Histories of 1, 2 or more samples, the first and the last of any size, steps of the file smaller and larger than those of the
+  !> modelling, onsets between steps and before 0: moment, onset and middle are those of the samples.
+  subroutine AnyHistory()
+    integer, parameter :: n = 300
+    type(turned_t) :: t
+    real(sp), allocatable :: rate(:), q(:, :), p(:, :)
+    real(dp) :: u(4), dt, t0(n), step(n), area(n), middle(n), begin, worst(6), got, fband
+    integer :: i, k, m, steps, number
+    integer(i8) :: clock
+    call system_clock(clock)
+    number = int(mod(clock, 100000_i8))
+    call Seed(number)
+    dt = 0.0137_dp
+    fband = 6
+    f = fault_t()
+    call FaultBegin(f)
+    do i = 1, n
+      call random_number(u)
+      m = merge(mod(i, 3) + 1, 1 + int(60*u(1)), i <= 90)
+      t0(i) = 2*u(2) - 0.5_dp
+      step(i) = 0.1_dp*10.0_dp**(-2.5_dp*u(3))                ! 0.0003 .. 0.1 s
+      if (allocated(rate)) deallocate (rate)
+      allocate (rate(m))
+      call random_number(rate)
+      if (m > 1 .and. u(4) < 0.3_dp) rate(1) = 0
+      if (m > 1 .and. u(4) > 0.7_dp) rate(m) = 0
+      area(i) = 0
+      middle(i) = 0
+      do k = 1, m
+        area(i) = area(i) + step(i)*rate(k)
+        middle(i) = middle(i) + step(i)*rate(k)*(t0(i) + (k - 1)*step(i))
+      end do
+      middle(i) = (middle(i) + step(i)**2*rate(1)/3)/area(i)    ! half of the first hat is turned over: 1/3 of an interval later
+      call FaultTake(f, [0, 0, 0]*1.0_dp, [0, 0, 0, 1, 0, 0]*1.0_dp, t0(i), step(i), rate, error)
+    end do
+    call FaultDone(f, 'any', error)
+    call ClaimFine(error, Str(n)//' random histories, seed '//Str(number))
+    begin = -dt*ceiling((0.5_dp + TimedispReach(fband, dt))/dt)
+    steps = ceiling((8 + 2*TimedispReach(fband, dt))/dt)
+    allocate (q(n, steps), p(n, steps))
+    call FaultSample(f, begin, dt, 1, q)
+    call TurnedMake(f, begin, dt, fband, 2, t)
+    call TurnedSample(t, 1, p)
+    worst = 0
+    do i = 1, n
+      worst(1) = max(worst(1), abs(sum(real(q(i, :), dp))*dt/area(i) - 1))
+      worst(2) = max(worst(2), abs(sum(real(p(i, :), dp))*dt/area(i) - 1))
+      k = findloc(abs(q(i, :)) > 0, .true., 1)                  ! slip begins in step k, which ends at begin + k dt
+      worst(3) = max(worst(3), t0(i) - (begin + k*dt))
+      got = sum(real(q(i, :), dp)*[(begin + (k - 0.5_dp)*dt, k=1, steps)])*dt/area(i)
+      worst(4) = max(worst(4), abs(got - middle(i)))
+      got = sum(real(p(i, :), dp)*[(begin + (k - 0.5_dp)*dt, k=1, steps)])*dt/area(i)
+      worst(6) = max(worst(6), abs(got - middle(i)))
+      worst(5) = max(worst(5), abs(FaultAfter(f, i, begin + 100*dt) - sum(real(q(i, 101:), dp))*dt/area(i)))
+    end do
+    call Claim(worst(1) < 1e-5_dp, 'each makes dt * sum(rate): off by at most '//Str(worst(1), 2)//' of it, bound 1e-5')
+    call Claim(worst(2) < 1e-4_dp, 'turned too: off by at most '//Str(worst(2), 2)//' of it, bound 1e-4')
+    call Claim(worst(3) <= 1e-9_dp, 'none slips before its onset: at most '//Str(max(worst(3), 0.0_dp), 2)//' s before')
+    call Claim(worst(4) < dt/2, 'its middle is that of its samples, the first turned over: off by at most '//Str(worst(4), 2)// &
+               ' s, bound half a step, '//Str(dt/2, 2))
+    call Claim(worst(6) < 1e-4_dp, 'turned it is that between the steps too: off by at most '//Str(worst(6), 2)//' s, bound 1e-4')
+    call Claim(worst(5) < 1e-5_dp, 'what is released after a time: off by at most '//Str(worst(5), 2)//', bound 1e-5')
+    call Claim(abs(FaultStart(f) - minval(t0)) <= 0, 'the first begins at '//Str(FaultStart(f))//' s')
+  end subroutine AnyHistory
 
   subroutine Put(path, text)
     character(*), intent(in) :: path, text

@@ -97,7 +97,7 @@ refused("a point of a fault in water", "point 1 of the fault", "in a fluid", sou
 Path("cut.srf").write_text("2.0\nPOINTS 1\n20 45 1.5 90 45 1e8 0.5 0.1 2e5 2.5\n30 200 5 0 0 0 0\n0 500\n")
 refused("a truncated SRF file", "ends after 2 of 5 samples", source="fault", fault="cut.srf", fmax=5)
 
-Path("far.srf").write_text("2.0\nPOINTS 1\n20 45 0.05 90 45 1e8 0.5 0.1 2e5 2.5\n30 200 3 0 0 0 0\n0 500 0\n")
+Path("far.srf").write_text("2.0\nPOINTS 1\n20 45 0.05 90 45 1e8 0.1 0.1 2e5 2.5\n30 200 5 0 0 0 0\n0 500 1000 500 0\n")
 refused("an SRF file without its origin", "point 1 of the fault", "look at the shot's place, fault_lon and fault_lat", source="fault",
         fault="far.srf", fmax=5)
 

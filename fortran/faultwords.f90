@@ -1,0 +1,138 @@
+!> What plan and log say of a fault: what it releases, which points do nothing and why, and what of its file looks wrong.
+module faultwords_m
+  use fault_m, only: fault_moment_t, fault_t, fault_why, FaultAfter, FaultEnd, FaultMoment, FaultStart
+  use focal_m, only: FocalMagnitude, FocalNorm
+  use kinds_m, only: dp
+  use text_m, only: Str
+  implicit none
+  private
+  public :: release_t, FaultRelease, FaultLines, FaultDoubts
+
+  !> What a fault releases in the shots of a survey: the same in all, unless its rigidity is that of the model where they stand.
+  type :: release_t
+    type(fault_moment_t) :: least, most       !< of all shots
+    integer :: records(2) = 0                 !< which shots these are
+    real(dp), allocatable :: rigidity(:)      !< of the first shot [Pa], at each point
+  end type release_t
+
+contains
+
+  !> One more shot; `rigidity`: of the model at each point [Pa].
+  pure subroutine FaultRelease(fault, rigidity, record, release)
+    type(fault_t), intent(in) :: fault
+    real(dp), intent(in) :: rigidity(:)
+    integer, intent(in) :: record
+    type(release_t), intent(inout) :: release
+    type(fault_moment_t) :: moment
+    moment = FaultMoment(fault, rigidity)
+    if (.not. allocated(release%rigidity)) then
+      release = release_t(moment, moment, record, rigidity)
+    else if (moment%norm < release%least%norm) then
+      release%least = moment
+      release%records(1) = record
+    else if (moment%norm > release%most%norm) then
+      release%most = moment
+      release%records(2) = record
+    end if
+  end subroutine FaultRelease
+
+  !> Moments with their magnitudes, points used, points dropped and why: a line each.
+  pure function FaultLines(fault, release) result(s)
+    type(fault_t), intent(in) :: fault
+    type(release_t), intent(in) :: release
+    character(:), allocatable :: s, from
+    integer :: used, potent, r
+    used = count([.true., fault%point(2:fault%n) /= fault%point(:fault%n - 1)])
+    potent = count(fault%potency)
+    from = 'rigidity from the file'
+    if (potent > 0) from = 'rigidity from the model'
+    if (potent > 0 .and. potent < fault%n) from = 'rigidity from the file, or from the model where the file has none'
+    s = 'moment '//Strength(release%least)
+    if (release%records(1) /= release%records(2)) &
+      s = 'moment of shot record '//Str(release%records(1))//', the least of all: '//Strength(release%least)//new_line('a')// &
+          'moment of shot record '//Str(release%records(2))//', the largest: '//Strength(release%most)
+    s = s//new_line('a')//from//'; Mw = (log10 M0 - 9.1)/1.5'//new_line('a')//Str(used)//' of '//Str(fault%points)//' points used'
+    if (used < fault%points) s = s//', dropped:'
+    do r = 1, size(fault_why)
+      if (fault%dropped(r) > 0) s = s//' '//Str(fault%dropped(r))//' '//trim(fault_why(r))//','
+    end do
+    if (s(len(s):) == ',') s = s(:len(s) - 1)
+  end function FaultLines
+
+  pure function Strength(moment) result(s)
+    type(fault_moment_t), intent(in) :: moment
+    character(:), allocatable :: s
+    s = Str(moment%norm, 5)//' N m'//Magnitude(moment%norm)//' of the sum of all tensors, |sum M|/sqrt(2); the points'' scalar '// &
+        'moments sum to '//Str(moment%scalars, 5)//' N m'//Magnitude(moment%scalars)
+  end function Strength
+
+  pure function Magnitude(m0) result(s)
+    real(dp), intent(in) :: m0
+    character(:), allocatable :: s
+    s = ''
+    if (m0 > 0) s = ' (Mw '//Str(FocalMagnitude(m0), 3)//')'
+  end function Magnitude
+
+  !> What a user should know before the run, a sentence a line, '' = nothing. `t_last`: the end of the record [s].
+  function FaultDoubts(fault, path, release, t_last) result(s)
+    type(fault_t), intent(in) :: fault
+    character(*), intent(in) :: path
+    type(release_t), intent(in) :: release
+    real(dp), intent(in) :: t_last
+    character(:), allocatable :: s
+    s = Differing(fault, path)
+    if (fault%unread > 0) call Add('fault file '//path//' goes on at line '//Str(fault%unread)//' after the '//Str(fault%points)// &
+                                   ' points that it announces: what follows is not read; correct the number after POINTS if it '// &
+                                   'should be')
+    if (FaultStart(fault) < 0) call Add('the fault begins to slip at '//Str(FaultStart(fault), 5)//' s: the modelling begins '// &
+                                        'there, but traces begin at t = 0; add to its times to record all')
+    call Add(Late(fault, release, t_last))
+
+  contains
+
+    pure subroutine Add(text)
+      character(*), intent(in) :: text
+      if (s /= '' .and. text /= '') s = s//new_line('a')
+      s = s//text
+    end subroutine Add
+
+  end function FaultDoubts
+
+  !> Points whose history does not make their slip.
+  pure function Differing(fault, path) result(s)
+    type(fault_t), intent(in) :: fault
+    character(*), intent(in) :: path
+    character(:), allocatable :: s
+    s = ''
+    if (fault%differ == 0) return
+    s = 'fault file '//path//': '//Str(fault%differ)//' of '//Str(fault%points)//' points have histories whose dt * sum(rate) '// &
+        'differs from their slip by more than 1 %; the worst is point '//Str(fault%worst)//', slip '//Str(100*fault%told, 5)// &
+        ' cm, dt * sum(rate) '//Str(100*fault%made, 5)//' cm; the histories are modelled: correct them if the slips are right'
+  end function Differing
+
+  !> What is released too late to be seen; a ten-thousandth goes without a word.
+  pure function Late(fault, release, t_last) result(s)
+    type(fault_t), intent(in) :: fault
+    type(release_t), intent(in) :: release
+    real(dp), intent(in) :: t_last
+    character(:), allocatable :: s
+    real(dp) :: m0, all, after, part
+    integer :: i, n
+    s = ''
+    all = 0
+    after = 0
+    n = 0
+    do i = 1, fault%n
+      m0 = FocalNorm(fault%m(:, i))*abs(fault%area(i))*merge(release%rigidity(i), 1.0_dp, fault%potency(i))
+      part = FaultAfter(fault, i, t_last)
+      all = all + m0
+      after = after + m0*abs(part)
+      if (abs(part) > 1e-4_dp) n = n + 1
+    end do
+    if (.not. after > 1e-4_dp*all) return
+    s = Str(100*after/all, 3)//' % of the moment of the fault is released after the end of the record at '//Str(t_last, 5)// &
+        ' s, by '//Str(n)//' of its points, the last of which slips until '//Str(FaultEnd(fault), 5)//' s: give a larger '// &
+        'tmax to record all'
+  end function Late
+
+end module faultwords_m
