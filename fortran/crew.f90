@@ -11,7 +11,6 @@ module crew_m
   integer, parameter, public :: PATIENCE = 5  !< leases that all lost workers are waited for, and a worker waits for the master
   integer, parameter :: BEATS = 4             !< of the master in a lease
   real(dp), parameter :: HURRY = 10.0_dp      !< a worker whose shots are given up, or done, goes, or is heard of, within that [s]
-  real(dp), parameter :: SETTLE = 0.5_dp      !< what a rank said before its process ended is here so soon after [s]
 
   type :: crew_t
     integer :: n = 0                          !< workers
@@ -20,7 +19,8 @@ module crew_m
     type(lease_t) :: lease
     logical, allocatable :: lost(:)           !< taken for lost, (n)
     logical, allocatable :: dead(:)           !< for good: one of its ranks is dead, (n)
-    real(dp), allocatable :: ended(:)         !< when the process of a rank was found to have ended [s], -1 = it was not, (0:ranks-1)
+    logical, allocatable :: ended(:)          !< ranks whose process has ended, (0:ranks-1)
+    logical, allocatable :: seen_to(:)        !< and that were named by CrewDied, (0:ranks-1)
     integer, allocatable :: pid(:)            !< number of that process, (0:ranks-1)
     logical :: broken = .false.               !< a rank is dead
     logical, allocatable :: gone(:)           !< said BYE, (n)
@@ -43,7 +43,7 @@ contains
     crew%ranks = ranks
     call LeaseNew(crew%lease, seconds, n)
     allocate (crew%lost(n), crew%dead(n), crew%gone(n), crew%going(n), crew%cut(n), source=.false.)
-    allocate (crew%ended(0:ranks - 1), source=-1.0_dp)
+    allocate (crew%ended(0:ranks - 1), crew%seen_to(0:ranks - 1), source=.false.)
     allocate (crew%pid(0:ranks - 1), source=0)
     allocate (crew%asks(n), source=0)
     allocate (crew%leaves(n), source=-1.0_dp)
@@ -106,30 +106,25 @@ contains
     missed = idle .or. LeaseSilence(crew%lease, worker) > LeaseSpan(crew%lease, worker, shot)
   end function CrewMissed
 
-  !> The process `pid` of a rank has ended, as was found just `now`; told again it is no news.
-  pure subroutine CrewEnded(crew, rank, pid, now)
+  !> The process `pid` of a rank has ended; told again it is no news.
+  pure subroutine CrewEnded(crew, rank, pid)
     type(crew_t), intent(inout) :: crew
     integer, intent(in) :: rank, pid
-    real(dp), intent(in) :: now
     if (rank < 1 .or. rank >= crew%ranks) return
-    if (crew%ended(rank) >= 0) return
-    crew%ended(rank) = now
+    if (crew%ended(rank)) return
+    crew%ended(rank) = .true.
     crew%pid(rank) = pid
   end subroutine CrewEnded
 
-  !> A rank whose process has ended, and that has nothing more to say: it is dead from now on. Each is named once; 0 if there is
-  !> none.
-  pure subroutine CrewDied(crew, now, rank)
+  !> The next rank whose process has ended, 0 if there is none: it is dead from now on, and its worker. Each is named once.
+  pure subroutine CrewDied(crew, rank)
     type(crew_t), intent(inout) :: crew
-    real(dp), intent(in) :: now
     integer, intent(out) :: rank
     integer :: worker
-    do rank = 1, crew%ranks - 1
-      if (crew%ended(rank) >= 0 .and. now - crew%ended(rank) >= SETTLE) exit
-    end do
-    if (rank == crew%ranks) rank = 0
+    rank = findloc(crew%ended .and. .not. crew%seen_to, .true., 1) - 1
+    if (rank < 1) rank = 0
     if (rank == 0) return
-    crew%ended(rank) = huge(now)
+    crew%seen_to(rank) = .true.
     crew%broken = .true.
     worker = CrewMember(crew, rank)
     if (worker == 0) return

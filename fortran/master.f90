@@ -172,7 +172,7 @@ contains
         if (answer%kind == MSG_NONE) call MasterAnswerOneHeld(self, answer)
       end if
     case (MSG_DEAD)
-      if (all(self%peers%rank /= message%n(1))) call CrewEnded(self%crew, int(message%n(1)), int(message%n(2)), host_seconds())
+      if (all(self%peers%rank /= message%n(1))) call CrewEnded(self%crew, int(message%n(1)), int(message%n(2)))
     case (MSG_BYE)
       self%crew%going(int(message%n(1))) = .true.
       self%crew%gone(int(message%n(1))) = .true.

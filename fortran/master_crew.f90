@@ -92,15 +92,13 @@ contains
     class(desk_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
     type(message_t) :: message
-    real(dp) :: now
     integer :: rank, worker, i
-    now = host_seconds()
-    call PeersLook(self%peers, now)
+    call PeersLook(self%peers, host_seconds())
     do i = 1, size(self%peers%rank)
-      if (self%peers%dead(i)) call CrewEnded(self%crew, self%peers%rank(i), self%peers%pid(i), now)
+      if (self%peers%dead(i)) call CrewEnded(self%crew, self%peers%rank(i), self%peers%pid(i))
     end do
     do
-      call CrewDied(self%crew, now, rank)
+      call CrewDied(self%crew, rank)
       if (rank == 0) exit
       call LinkBury(link, rank)
       worker = CrewMember(self%crew, rank)

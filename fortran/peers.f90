@@ -1,5 +1,7 @@
 !> The other processes of a job on this machine, and which of them are dead. MPI does not tell that a rank has died; the system does,
 !> at once. Processes that cannot be seen from here, on other machines or in other process spaces, are not among them.
+!>
+!> A peer is taken for dead when two looks one after the other find that its process has ended: what it said before is here by then.
 module peers_m
   use kinds_m, only: dp
   use lock_c, only: lock_alive
@@ -15,7 +17,8 @@ module peers_m
     integer, allocatable :: rank(:)           !< of each, in rising order
     character(PROCESS_NAME), allocatable :: process(:)
     integer, allocatable :: pid(:)            !< number of its process
-    logical, allocatable :: dead(:)           !< its process has ended
+    logical, allocatable :: ended(:)          !< its process has, at the latest look
+    logical, allocatable :: dead(:)           !< at the look before, too
     real(dp) :: looked = -1                   !< latest look [s]
   end type peers_t
 
@@ -35,7 +38,7 @@ contains
     peers%rank = pack([(r, r=0, size(process) - 1)], seen)
     peers%process = pack(process, seen)
     peers%pid = [(ProcessNumber(peers%process(r)), r=1, size(peers%rank))]
-    allocate (peers%dead(size(peers%rank)), source=.false.)
+    allocate (peers%ended(size(peers%rank)), peers%dead(size(peers%rank)), source=.false.)
   end subroutine PeersNew
 
   !> Looks who is dead, though not more often than twice a second. `now`: of any clock that never jumps [s].
@@ -47,7 +50,8 @@ contains
     if (peers%looked >= 0 .and. now - peers%looked < EVERY) return
     peers%looked = now
     do i = 1, size(peers%rank)
-      if (.not. peers%dead(i)) peers%dead(i) = lock_alive(CString(trim(peers%process(i)))) == 0
+      peers%dead(i) = peers%ended(i)
+      if (.not. peers%dead(i)) peers%ended(i) = lock_alive(CString(trim(peers%process(i)))) == 0
     end do
   end subroutine PeersLook
 
