@@ -51,9 +51,10 @@ static void read_word(const char *path, char *word, size_t n) {
     fclose(f);
 }
 
-/* Whether a process lives: 1, and `ticks` tells when it started, in ticks since the system did; 0 there is none, or it is
- * dead; -1 that cannot be told. It is dead from the moment it is killed: for seconds it may still be in the table while
- * its memory, its GPU or a core file are seen to (flags PF_EXITING and PF_SIGNALED of the kernel), or nobody buries it. */
+/* Whether a process lives: 1, and `ticks` tells when it started, in ticks since the system did; 0 there is none, or it
+ * is dead; -1 that cannot be told. It is dead from the moment it is killed: for seconds it may still be in the table
+ * while its memory, its GPU or a core file are seen to (flags PF_EXITING and PF_SIGNALED of the kernel), or nobody
+ * buries it. */
 static int started(long pid, unsigned long long *ticks) {
     enum { EXITING = 0x4, SIGNALED = 0x400 };
     char path[64], line[1024], state;

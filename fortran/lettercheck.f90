@@ -2,8 +2,9 @@
 !> or bits that fell over on the way, must not bring a rank down.
 module lettercheck_m
   use kinds_m, only: dp, i8, sp
-  use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DEAD, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, &
-                        MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_START, MSG_STOP, MSG_WRITTEN
+  use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DEAD, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, &
+                        MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_START, &
+                        MSG_STOP, MSG_WRITTEN
   use text_m, only: Str
   implicit none
   private

@@ -19,8 +19,8 @@ module master_m
   use pause_m, only: PauseKeep, PauseKept
   use peers_m, only: peers_t
   use prospect_m, only: prospect_t, ProspectCells
-  use protocol_m, only: Answer, link_t, LinkBusy, message_t, MSG_BYE, MSG_DEAD, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, &
-                        MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_SNAPS, Poll, Rest
+  use protocol_m, only: Answer, link_t, LinkBusy, message_t, MSG_BYE, MSG_DEAD, MSG_GATHER, MSG_LEAVE, MSG_LOST, &
+                        MSG_MODEL, MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_SNAPS, Poll, Rest
   use quarantine_m, only: QuarantineNew
   use shot_m, only: shot_t
   use store_m, only: store_t

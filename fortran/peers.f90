@@ -1,5 +1,5 @@
-!> The other processes of a job on this machine, and which of them are dead. MPI does not tell that a rank has died; the system does,
-!> at once. Processes that cannot be seen from here, on other machines or in other process spaces, are not among them.
+!> The other processes of a job on this machine, and which of them are dead. MPI does not tell that a rank has died; the system
+!> does, at once. Processes that cannot be seen from here, on other machines or in other process spaces, are not among them.
 !>
 !> A peer is taken for dead when two looks one after the other find that its process has ended: what it said before is here by then.
 module peers_m

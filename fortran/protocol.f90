@@ -426,8 +426,9 @@ contains
     deallocate (a)
   end subroutine TakeWhole
 
-  !> Waits, asleep, until every rank of `comm` is here: MPI_Barrier would burn a core. With `seconds`: at most so long; with `peers`:
-  !> only while all of them live. `all_here` tells whether they came. If they did not, `comm` serves for no collective any more.
+  !> Waits, asleep, until every rank of `comm` is here: MPI_Barrier would burn a core. With `seconds`: at most so long; with
+  !> `peers`: only while all of them live. `all_here` tells whether they came. If they did not, `comm` serves for no collective
+  !> any more.
   subroutine Barrier(comm, seconds, peers, all_here)
     type(MPI_Comm), intent(in) :: comm
     real(dp), intent(in), optional :: seconds

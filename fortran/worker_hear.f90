@@ -5,9 +5,9 @@ module worker_hear_m
   use kinds_m, only: dp
   use lettercheck_m, only: LetterFault
   use peers_m, only: PeersDead
-  use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, LinkBusy, message_t, MSG_DROP, &
-                        MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, &
-                        Poll, Rest
+  use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, &
+                        LinkBusy, message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
+                        MSG_WRITTEN, Poll, Rest
   use roles_m, only: role_t
   use slot_m, only: ASKED, CLOSED, GIVEN, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
   use text_m, only: Str

@@ -1,5 +1,6 @@
-/* Whether a process lives, from the text that tells which it is (interfaces/lock_c.f90): one that stands still does; one that was
- * killed does not, while the kernel still takes it down, while nobody has buried it, and when its number belongs to another. */
+/* Whether a process lives, from the text that tells which it is (interfaces/lock_c.f90): one that stands still does;
+ * one that was killed does not, while the kernel still takes it down, while nobody has buried it, and when its number
+ * belongs to another. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +66,8 @@ int main(void) {
     claim(state_of(pid) == 'T' && lock_alive(text) == 1, "which was stopped (state %c): it may go on", state_of(pid));
     kill(pid, SIGKILL);
     wait_for(pid, 'Z');
-    claim(state_of(pid) == 'Z' && lock_alive(text) == 0, "killed, and not buried (state %c): it is dead", state_of(pid));
+    claim(state_of(pid) == 'Z' && lock_alive(text) == 0, "killed, and not buried (state %c): it is dead",
+          state_of(pid));
     waitpid(pid, NULL, 0);
     claim(lock_alive(text) == 0, "buried: it is dead");
 
@@ -73,7 +75,8 @@ int main(void) {
     pid = child(other);
     char *start = strrchr(other, '/');
     snprintf(changed, sizeof changed, "%.*s/%llu", (int)(start - other), other, strtoull(start + 1, NULL, 10) - 1);
-    claim(lock_alive(other) == 1 && lock_alive(changed) == 0, "a process of the same number that began at another time is another one");
+    claim(lock_alive(other) == 1 && lock_alive(changed) == 0,
+          "the same number, begun at another time: another process");
     snprintf(changed, sizeof changed, "%s", other);
     memcpy(strstr(changed, "here=") + 5, "0", 1);
     strstr(changed, "here=")[6] = strstr(changed, "here=")[6] == '0' ? '1' : '0';
@@ -88,21 +91,23 @@ int main(void) {
     setrlimit(RLIMIT_NOFILE, &few);
     int told = lock_alive(other), reason = open("/dev/null", O_RDONLY) < 0 ? errno : 0;
     setrlimit(RLIMIT_NOFILE, &before);
-    claim(reason == EMFILE && told == -1, "no file can be opened: nobody is taken for dead because of that: lock_alive says %d, must be -1", told);
+    claim(reason == EMFILE && told == -1, "no file can be opened: that is no death, lock_alive says %d, must be -1",
+          told);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
 
     /* killed, and held by a tracer before the kernel has begun to take it down: state t, not Z */
     pid = child(text);
     if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXIT)) {
-        printf("SKIP - a process cannot be traced here: one that the kernel still takes down is not seen\n");
+        printf("SKIP - a process cannot be traced here, so none is held while it is taken down\n");
         kill(pid, SIGKILL);
     } else {
         kill(pid, SIGKILL);
         int status = 0;
         waitpid(pid, &status, 0);
         claim(status >> 8 == (SIGTRAP | PTRACE_EVENT_EXIT << 8) && state_of(pid) == 't' && lock_alive(text) == 0,
-              "killed, and still being taken down (state %c): it is dead, lock_alive says %d, must be 0", state_of(pid), lock_alive(text));
+              "killed, and still being taken down (state %c): dead, lock_alive says %d, must be 0", state_of(pid),
+              lock_alive(text));
         ptrace(PTRACE_CONT, pid, 0, 0);
     }
     waitpid(pid, NULL, 0);

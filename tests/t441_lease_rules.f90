@@ -175,7 +175,8 @@ contains
       if (mod(i, 5) == 0) call CrewHeard(crew, 1, back, silence)
       if (mod(i, 5) == 0) call CrewHeard(crew, 3, back, silence)
     end do
-    call Claim(CrewSilent(crew, 0) == 2 .and. CrewMissed(crew, 2, FOREVER, .false.), 'worker 2 has been silent for '//Str(LeaseSilence(crew%lease, 2), 3)//' s: it is missed')
+    call Claim(CrewSilent(crew, 0) == 2 .and. CrewMissed(crew, 2, FOREVER, .false.), &
+               'worker 2 has been silent for '//Str(LeaseSilence(crew%lease, 2), 3)//' s: it is missed')
     crew%lost(2) = .true.
     call Claim(CrewSilent(crew, 0) == 0 .and. .not. CrewOver(crew, .false.), 'once; and the others go on')
     crew%gone([1, 3]) = .true.
