@@ -51,27 +51,46 @@ static void read_word(const char *path, char *word, size_t n) {
     fclose(f);
 }
 
-/* When a process started, in ticks since the system did; 0: there is no such process, or it is dead and not yet buried.
- */
-static unsigned long long started(long pid) {
-    char path[64], line[1024];
+/* Whether a process lives: 1, and `ticks` tells when it started, in ticks since the system did; 0 there is none, or it
+ * is dead; -1 that cannot be told. It is dead from the moment it is killed: for seconds it may still be in the table
+ * while its memory, its GPU or a core file are seen to (flags PF_EXITING and PF_SIGNALED of the kernel), or nobody
+ * buries it. */
+static int started(long pid, unsigned long long *ticks) {
+    enum { EXITING = 0x4, SIGNALED = 0x400 };
+    char path[64], line[1024], state;
+    unsigned flags;
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
-    read_word(path, line, sizeof line);
-    char *rest = strrchr(line, ')'), state;
-    unsigned long long ticks;
-    if (!rest || sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                        &state, &ticks) != 2)
-        return 0;
-    return state == 'Z' || state == 'X' ? 0 : ticks;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT || errno == ESRCH ? 0 : -1;
+    ssize_t got = read(fd, line, sizeof line - 1);
+    int gone = got < 0 && errno == ESRCH;
+    close(fd);
+    if (got <= 0)
+        return gone ? 0 : -1;
+    line[got] = 0;
+    char *rest = strrchr(line, ')');
+    if (!rest || sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                        &state, &flags, ticks) != 3)
+        return -1;
+    return state != 'Z' && state != 'X' && !(flags & (EXITING | SIGNALED));
 }
 
-/* The running system and the process space in it: process numbers mean something only within both. */
-static void machine(char *text, size_t n) {
+static char here_it_runs[160];
+
+static void find_machine(void) {
     char boot[64], space[64] = "-";
     read_word("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
     ssize_t got = readlink("/proc/self/ns/pid", space, sizeof space - 1);
     space[got < 0 ? 1 : got] = 0;
-    snprintf(text, n, "%s/%s", boot, space);
+    snprintf(here_it_runs, sizeof here_it_runs, "%s/%s", boot, space);
+}
+
+/* The running system and the process space in it: process numbers mean something only within both. */
+static const char *machine(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_machine);
+    return here_it_runs;
 }
 
 static void user_name(char *name, size_t n) {
@@ -87,9 +106,9 @@ static void user_name(char *name, size_t n) {
 }
 
 void lock_self(int n, char *text) {
-    char here[160];
-    machine(here, sizeof here);
-    snprintf(text, (size_t)n, " pid=%ld here=%s/%llu", (long)getpid(), here, started(getpid()));
+    unsigned long long ticks = 0;
+    started(getpid(), &ticks);
+    snprintf(text, (size_t)n, " pid=%ld here=%s/%llu", (long)getpid(), machine(), ticks);
 }
 
 static void describe(struct lock *l) {
@@ -119,15 +138,16 @@ static void word_of(const char *line, const char *name, char *word, size_t n) {
 }
 
 int lock_alive(const char *text) {
-    char here[256], mine[160], pid[32];
+    char here[256], pid[32];
+    const char *mine = machine();
     word_of(text, " here=", here, sizeof here);
     word_of(text, " pid=", pid, sizeof pid);
-    machine(mine, sizeof mine);
     char *start = strrchr(here, '/');
     if (!start || !pid[0] || mine[0] == '-' || strncmp(here, mine, strlen(mine)) || here + strlen(mine) != start)
         return -1;
-    unsigned long long ticks = started(atol(pid));
-    return ticks && ticks == strtoull(start + 1, NULL, 10);
+    unsigned long long ticks;
+    int lives = started(atol(pid), &ticks);
+    return lives == 1 ? ticks == strtoull(start + 1, NULL, 10) : lives;
 }
 
 /* --- the file ------------------------------------------------------------------------ */

@@ -1,14 +1,16 @@
-!> The workers of a job as the master sees them: who speaks for whom, who was heard when, who is lost, who leaves, who has gone.
+!> The workers of a job as the master sees them: who speaks for whom, who was heard when, who is lost or dead, who leaves, who has
+!> gone. A worker that is lost may come back; one that is dead does not: the process of one of its ranks has ended.
 module crew_m
   use kinds_m, only: dp
   use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseSpan, LeaseTick
   implicit none
   private
-  public :: crew_t, CrewNew, CrewWorker, CrewHeard, CrewSilent, CrewBeat, CrewLeaves, CrewOverstays, CrewOver, CrewPartners
+  public :: crew_t, CrewNew, CrewWorker, CrewMember, CrewHeard, CrewSilent, CrewMissed, CrewEnded, CrewDied, CrewBeat, CrewLeaves
+  public :: CrewOverstays, CrewOver, CrewPartners
 
   integer, parameter, public :: PATIENCE = 5  !< leases that all lost workers are waited for, and a worker waits for the master
   integer, parameter :: BEATS = 4             !< of the master in a lease
-  real(dp), parameter :: HURRY = 10.0_dp      !< a worker whose shots are given up goes, or is heard of, within that [s]
+  real(dp), parameter :: HURRY = 10.0_dp      !< a worker whose shots are given up, or done, goes, or is heard of, within that [s]
 
   type :: crew_t
     integer :: n = 0                          !< workers
@@ -16,6 +18,11 @@ module crew_m
     integer :: ranks = 1                      !< of the job
     type(lease_t) :: lease
     logical, allocatable :: lost(:)           !< taken for lost, (n)
+    logical, allocatable :: dead(:)           !< for good: one of its ranks is dead, (n)
+    logical, allocatable :: ended(:)          !< ranks whose process has ended, (0:ranks-1)
+    logical, allocatable :: seen_to(:)        !< and that were named by CrewDied, (0:ranks-1)
+    integer, allocatable :: pid(:)            !< number of that process, (0:ranks-1)
+    logical :: broken = .false.               !< a rank is dead
     logical, allocatable :: gone(:)           !< said BYE, (n)
     logical, allocatable :: going(:)          !< told to stop, or may leave before the end: gets no more shots, (n)
     integer, allocatable :: asks(:)           !< READYs not answered, (n)
@@ -35,7 +42,9 @@ contains
     crew%group = group
     crew%ranks = ranks
     call LeaseNew(crew%lease, seconds, n)
-    allocate (crew%lost(n), crew%gone(n), crew%going(n), crew%cut(n), source=.false.)
+    allocate (crew%lost(n), crew%dead(n), crew%gone(n), crew%going(n), crew%cut(n), source=.false.)
+    allocate (crew%ended(0:ranks - 1), crew%seen_to(0:ranks - 1), source=.false.)
+    allocate (crew%pid(0:ranks - 1), source=0)
     allocate (crew%asks(n), source=0)
     allocate (crew%leaves(n), source=-1.0_dp)
   end subroutine CrewNew
@@ -48,6 +57,15 @@ contains
     if (rank >= 1 .and. mod(rank - 1, crew%group) == 0) worker = (rank - 1)/crew%group + 1
     if (worker > crew%n) worker = 0
   end function CrewWorker
+
+  !> The worker that a rank belongs to, 0 = none.
+  pure integer function CrewMember(crew, rank) result(worker)
+    type(crew_t), intent(in) :: crew
+    integer, intent(in) :: rank
+    worker = 0
+    if (rank >= 1) worker = (rank - 1)/crew%group + 1
+    if (worker > crew%n) worker = 0
+  end function CrewMember
 
   !> Ranks that the master talks to: those that speak for workers, and those that have nothing to do.
   pure function CrewPartners(crew) result(ranks)
@@ -64,19 +82,55 @@ contains
     logical, intent(out) :: back
     real(dp), intent(out) :: silence
     silence = LeaseSilence(crew%lease, worker)
-    back = crew%lost(worker)
-    crew%lost(worker) = .false.
+    back = crew%lost(worker) .and. .not. crew%dead(worker)
+    crew%lost(worker) = crew%dead(worker)
     call LeaseHeard(crew%lease, worker)
   end subroutine CrewHeard
 
-  !> A worker whose lease has run out, 0 if there is none.
-  pure integer function CrewSilent(crew) result(worker)
+  !> The first worker after number `last` that has been silent for so long that it may be missed; 0 if there is none.
+  pure integer function CrewSilent(crew, last) result(worker)
     type(crew_t), intent(in) :: crew
-    do worker = 1, crew%n
-      if (.not. crew%lost(worker) .and. LeaseSilence(crew%lease, worker) > LeaseSpan(crew%lease)) return
+    integer, intent(in) :: last
+    do worker = last + 1, crew%n
+      if (.not. crew%lost(worker) .and. LeaseSilence(crew%lease, worker) > min(HURRY, crew%lease%seconds)) return
     end do
     worker = 0
   end function CrewSilent
+
+  !> Whether a silent worker is taken for lost: its lease has run out, or nobody needs it any more (`idle`). `shot`: see LeaseSpan.
+  pure logical function CrewMissed(crew, worker, shot, idle) result(missed)
+    type(crew_t), intent(in) :: crew
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: shot
+    logical, intent(in) :: idle
+    missed = idle .or. LeaseSilence(crew%lease, worker) > LeaseSpan(crew%lease, worker, shot)
+  end function CrewMissed
+
+  !> The process `pid` of a rank has ended; told again it is no news.
+  pure subroutine CrewEnded(crew, rank, pid)
+    type(crew_t), intent(inout) :: crew
+    integer, intent(in) :: rank, pid
+    if (rank < 1 .or. rank >= crew%ranks) return
+    if (crew%ended(rank)) return
+    crew%ended(rank) = .true.
+    crew%pid(rank) = pid
+  end subroutine CrewEnded
+
+  !> The next rank whose process has ended, 0 if there is none: it is dead from now on, and its worker. Each is named once.
+  pure subroutine CrewDied(crew, rank)
+    type(crew_t), intent(inout) :: crew
+    integer, intent(out) :: rank
+    integer :: worker
+    rank = findloc(crew%ended .and. .not. crew%seen_to, .true., 1) - 1
+    if (rank < 1) rank = 0
+    if (rank == 0) return
+    crew%seen_to(rank) = .true.
+    crew%broken = .true.
+    worker = CrewMember(crew, rank)
+    if (worker == 0) return
+    crew%dead(worker) = .true.
+    crew%going(worker) = .true.
+  end subroutine CrewDied
 
   !> Whether it is time for the master to say that it is there.
   subroutine CrewBeat(crew, now, due)
@@ -120,15 +174,15 @@ contains
   end function CrewOverstays
 
   !> Nobody is left to wait for. Lost workers are waited for a while as long as there is work (`idle`: there is none) and nobody
-  !> else is left: what cut them off may pass.
+  !> else is left: what cut them off may pass. The dead are not waited for.
   pure logical function CrewOver(crew, idle) result(over)
     type(crew_t), intent(in) :: crew
     logical, intent(in) :: idle
     integer :: i
     real(dp) :: least
     over = all(crew%gone .or. crew%lost)
-    if (.not. over .or. idle .or. all(crew%gone)) return
-    least = minval([(LeaseSilence(crew%lease, i), i=1, crew%n)], mask=crew%lost .and. .not. crew%gone)
+    if (.not. over .or. idle .or. all(crew%gone .or. crew%dead)) return
+    least = minval([(LeaseSilence(crew%lease, i), i=1, crew%n)], mask=crew%lost .and. .not. (crew%gone .or. crew%dead))
     over = least > PATIENCE*crew%lease%seconds
   end function CrewOver
 

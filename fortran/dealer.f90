@@ -16,7 +16,7 @@ module dealer_m
   private
   public :: dealer_t, DealerNew, DealerReady, DealerNext, DealerPut, DealerDone, DealerLost, DealerAgain, DealerGone, DealerDrop
   public :: FOREVER, DealerIdle, DealerParked, DealerFlies, DealerHeldBack, DealerHold, DealerLate, DealerTake, DealerPark
-  public :: DealerUnpark
+  public :: DealerUnpark, DealerTakes, DealerHas
 
   real(dp), parameter :: PRIOR = 0.05_dp        !< a worker's rate counts like this part of a shot against the shot's own progress
   real(dp), parameter :: LONE = 0.7_dp          !< a shot alone gets so much of the rate of a worker with several slots, or more
@@ -355,6 +355,31 @@ contains
     integer, intent(in) :: worker, slot
     flies = DealerFlight(dealer, worker, slot) > 0
   end function DealerFlies
+
+  !> A worker has a shot that nobody else has, or has done.
+  pure logical function DealerHas(dealer, worker) result(has)
+    type(dealer_t), intent(in) :: dealer
+    integer, intent(in) :: worker
+    has = any(dealer%flight%worker == worker .and. .not. dealer%flight%dropped)
+  end function DealerHas
+
+  !> How long the longest of the shots that a worker has should take it [s], beside the others that it has; 0 if it has none, huge()
+  !> if nobody knows how fast it is, or it never asked for one.
+  pure real(dp) function DealerTakes(dealer, worker) result(seconds)
+    type(dealer_t), intent(in) :: dealer
+    integer, intent(in) :: worker
+    real(dp) :: rate(size(dealer%place))
+    integer :: i
+    seconds = huge(1.0_dp)
+    rate = RatesAll(dealer%rates, presume=.false.)
+    if (dealer%place(worker)%slots == 0 .or. .not. rate(worker) > 0) return
+    seconds = 0
+    do i = 1, size(dealer%flight)
+      associate (f => dealer%flight(i))
+        if (f%worker == worker) seconds = max(seconds, dealer%cost(f%slot)/rate(worker)*dealer%place(worker)%slots)
+      end associate
+    end do
+  end function DealerTakes
 
   !> Workers that got nothing more although shots were left, because others finished them sooner: how many with a GPU, how many
   !> without, and for how long at most [s] before the last shot was done.

@@ -1,23 +1,28 @@
 !> Who has been heard of lately. Silence is measured in seconds of listening: a listener that stood still itself, or was busy with
 !> one thing for long, has not listened meanwhile, and takes nobody for lost because of that. Jumps of the wall clock do not count.
 !>
-!> A lease is the silence after which somebody is taken for lost. It is asked for, but adapts: somebody who was heard again after a
-!> silence was only busy, with the slowest shot so far, so a lease is never shorter than ADAPT such silences. Pure procedures.
+!> A lease is the silence after which somebody is taken for lost. It follows the pace of the shots: nobody is silent for longer than
+!> a shot takes. So it is twice the time that one's shot should take, at least LEAST, at most what was asked for, and that where the
+!> pace is not known yet. And it adapts: who was heard again after a silence was only busy, so a lease is never shorter than ADAPT
+!> such silences; of these a share is forgotten with each shot done. Pure procedures.
 module lease_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: lease_t, LeaseNew, LeaseTick, LeaseHeard, LeaseSilence, LeaseSpan
+  public :: lease_t, LeaseNew, LeaseTick, LeaseHeard, LeaseSilence, LeaseSpan, LeaseShotDone
 
   real(dp), parameter :: STEP = 1.0_dp        !< the clock goes on by so much between two looks at most [s]
-  real(dp), parameter :: ADAPT = 2.0_dp
+  real(dp), parameter :: ADAPT = 2.0_dp       !< times a silence that ended, and times a shot
+  real(dp), parameter :: LEAST = 20.0_dp      !< however fast the shots are: a machine may be busy with other things [s]
+  real(dp), parameter :: KEPT = 0.75_dp       !< of a long silence, with each shot done since
 
   type :: lease_t
     real(dp) :: seconds = 0                   !< as asked for [s]
     real(dp) :: clock = 0                     !< seconds of listening
     real(dp) :: looked = -1                   !< last look, by the caller's clock [s]
-    real(dp) :: longest = 0                   !< longest silence that ended [s]
     real(dp), allocatable :: heard(:)         !< when each was heard last, by the clock of listening [s]
+    real(dp), allocatable :: longest(:)       !< longest silence of each that ended, what is remembered of it [s]
+    real(dp), allocatable :: recent(:)        !< the longest since its last shot [s]
   end type lease_t
 
 contains
@@ -28,7 +33,7 @@ contains
     real(dp), intent(in) :: seconds
     integer, intent(in) :: n
     lease%seconds = seconds
-    allocate (lease%heard(n), source=0.0_dp)
+    allocate (lease%heard(n), lease%longest(n), lease%recent(n), source=0.0_dp)
   end subroutine LeaseNew
 
   !> To be called each time somebody may have been heard. `now`: of any clock that never jumps [s].
@@ -43,9 +48,18 @@ contains
   pure subroutine LeaseHeard(lease, i)
     type(lease_t), intent(inout) :: lease
     integer, intent(in) :: i
-    lease%longest = max(lease%longest, LeaseSilence(lease, i))
+    lease%recent(i) = max(lease%recent(i), LeaseSilence(lease, i))
+    lease%longest(i) = max(lease%longest(i), lease%recent(i))
     lease%heard(i) = lease%clock
   end subroutine LeaseHeard
+
+  !> Number `i` has done a shot: how long it was silent in this one tells more than earlier silences.
+  pure subroutine LeaseShotDone(lease, i)
+    type(lease_t), intent(inout) :: lease
+    integer, intent(in) :: i
+    lease%longest(i) = max(lease%recent(i), KEPT*lease%longest(i))
+    lease%recent(i) = 0
+  end subroutine LeaseShotDone
 
   pure real(dp) function LeaseSilence(lease, i) result(seconds)
     type(lease_t), intent(in) :: lease
@@ -53,10 +67,14 @@ contains
     seconds = lease%clock - lease%heard(i)
   end function LeaseSilence
 
-  !> Silence after which one is taken for lost [s].
-  pure real(dp) function LeaseSpan(lease) result(seconds)
+  !> Silence after which number `i` is taken for lost [s]. `shot`: how long the shots that it has should take it [s], huge() where
+  !> nobody knows.
+  pure real(dp) function LeaseSpan(lease, i, shot) result(seconds)
     type(lease_t), intent(in) :: lease
-    seconds = max(lease%seconds, ADAPT*lease%longest)
+    integer, intent(in) :: i
+    real(dp), intent(in) :: shot
+    seconds = min(lease%seconds, max(LEAST, ADAPT*min(shot, lease%seconds)))
+    seconds = max(seconds, ADAPT*lease%longest(i))
   end function LeaseSpan
 
 end module lease_m

@@ -2,8 +2,9 @@
 !> or bits that fell over on the way, must not bring a rank down.
 module lettercheck_m
   use kinds_m, only: dp, i8, sp
-  use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, &
-                        MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_START, MSG_STOP, MSG_WRITTEN
+  use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DEAD, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, &
+                        MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_START, &
+                        MSG_STOP, MSG_WRITTEN
   use text_m, only: Str
   implicit none
   private
@@ -34,6 +35,9 @@ contains
       if (m%kind == MSG_PROGRESS) call Within('waiting', m%n(3), 0_i8, 1_i8, why)
       if (m%kind == MSG_PROGRESS .and. .not. all(m%x(1:2) >= 0 .and. m%x(1:2) <= huge(1))) why = 'a fraction done that is none'
       if (m%kind == MSG_LEAVE) call Within('signal', m%n(2), 0_i8, most, why)
+    case (MSG_DEAD)
+      call Within('rank', m%n(1), 1_i8, most, why)
+      call Within('process', m%n(2), 0_i8, most, why)
     case (MSG_SHOT)
       call OfShot(m, why)
       call Within('receivers', m%n(3), 1_i8, most, why)

@@ -26,8 +26,8 @@ contains
     allocate (losses%list(0), losses%charged(0))
   end subroutine LossesNew
 
-  !> Nothing was heard of a worker for too long: all it had is dealt again, or parked as poison. `innocent`: it was asked to go and
-  !> did not, which is no shot's fault.
+  !> A worker is dead, or nothing was heard of it for too long: all it had is dealt again, or parked as poison. `innocent`: it was
+  !> asked to go and did not, or is not needed any more, which is no shot's fault.
   subroutine LossesTake(losses, dealer, store, watch, quarantine, worker, why, innocent, now, error)
     type(losses_t), intent(inout) :: losses
     type(dealer_t), intent(inout) :: dealer
@@ -35,7 +35,7 @@ contains
     type(watch_t), intent(inout) :: watch
     type(quarantine_t), intent(inout) :: quarantine
     integer, intent(in) :: worker
-    character(*), intent(in) :: why           !< 'was not heard of for 12 s'
+    character(*), intent(in) :: why           !< 'was not heard of for 12 s and is taken for lost'
     logical, intent(in) :: innocent
     real(dp), intent(in) :: now
     type(error_t), allocatable, intent(inout) :: error
@@ -62,7 +62,7 @@ contains
       end associate
     end do
     if (list /= '') list = '; dealt again: shot'//list
-    call LogWarn('worker '//Str(worker)//' on '//host//' '//why//' and is taken for lost'//list)
+    call LogWarn('worker '//Str(worker)//' on '//host//' '//why//list)
     if (innocent .or. any(new%known)) return
     call QuarantineDied(quarantine, host)
     losses%charged = [losses%charged, worker]

@@ -1,6 +1,6 @@
 !> The master: deals shots, serves model windows, writes gathers, hears what is done or lost. It computes nothing.
 module master_m
-  use crew_m, only: CrewNew, CrewOver
+  use crew_m, only: CrewEnded, CrewMember, CrewNew, CrewOver
   use dealer_m, only: DealerGone, DealerNew, DealerReady
   use error_m, only: error_t
   use host_c, only: host_seconds
@@ -17,9 +17,10 @@ module master_m
   use master_stop_m, only: MasterCutShort, MasterLetGo, MasterLook
   use master_take_m, only: MasterServeModel, MasterTakeGather, MasterTakeLost, MasterTakeSnaps
   use pause_m, only: PauseKeep, PauseKept
+  use peers_m, only: peers_t
   use prospect_m, only: prospect_t, ProspectCells
-  use protocol_m, only: Answer, link_t, LinkBusy, message_t, MSG_BYE, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, MSG_NONE, &
-                        MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_SNAPS, Poll, Rest
+  use protocol_m, only: Answer, link_t, LinkBusy, message_t, MSG_BYE, MSG_DEAD, MSG_GATHER, MSG_LEAVE, MSG_LOST, &
+                        MSG_MODEL, MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_SNAPS, Poll, Rest
   use quarantine_m, only: QuarantineNew
   use shot_m, only: shot_t
   use store_m, only: store_t
@@ -39,13 +40,15 @@ contains
 
   !> A master for `nworkers` groups among `ranks` ranks. What is done in `store` is not dealt again; nothing is dealt that would not
   !> be done at `deadline` [s, of host_seconds].
-  subroutine MasterNew(master, prospect, store, nworkers, ranks, deadline, quiet)
+  subroutine MasterNew(master, prospect, store, peers, nworkers, ranks, deadline, quiet)
     type(master_t), intent(inout) :: master
     type(prospect_t), target, intent(in) :: prospect
     type(store_t), target, intent(in) :: store
+    type(peers_t), intent(in) :: peers          !< the ranks on this machine
     integer, intent(in) :: nworkers, ranks
     real(dp), intent(in) :: deadline
     logical, intent(in) :: quiet                !< no progress and no summary
+    master%peers = peers
     master%prospect => prospect
     master%store => store
     allocate (master%held(0))
@@ -106,6 +109,7 @@ contains
     class(master_t), intent(inout) :: master
     type(message_t), intent(inout) :: message, answer
     character(:), allocatable :: why
+    if (OfTheDead(master, message)) return
     why = LetterFault(message, master%crew%n, master%prospect%keymap%n)
     if (why == '') then
       call master%hear(message, answer)
@@ -117,6 +121,17 @@ contains
     if (any(message%n(1:2) < 1 .or. message%n(1:2) > huge(1))) return
     call VerdictLetter(message%kind, int(message%n(1)), int(message%n(2)), 'the message did not arrive whole: '//why, answer)
   end subroutine HearChecked
+
+  !> A worker that is dead asks for nothing: of what comes late only shots that are done, or lost, are of use.
+  logical function OfTheDead(master, message) result(useless)
+    class(master_t), intent(in) :: master
+    type(message_t), intent(in) :: message
+    integer :: worker
+    useless = .false.
+    worker = CrewMember(master%crew, message%from)
+    if (worker > 0) useless = master%crew%dead(worker) .and. &
+                              any(message%kind == [MSG_READY, MSG_MODEL, MSG_PROGRESS, MSG_LEAVE])
+  end function OfTheDead
 
   !> One message in, perhaps an answer out.
   subroutine hear(self, message, answer)
@@ -156,6 +171,8 @@ contains
         if (answer%kind == MSG_NONE .and. MasterReads(self)) call MasterReadSome(self)
         if (answer%kind == MSG_NONE) call MasterAnswerOneHeld(self, answer)
       end if
+    case (MSG_DEAD)
+      if (all(self%peers%rank /= message%n(1))) call CrewEnded(self%crew, int(message%n(1)), int(message%n(2)))
     case (MSG_BYE)
       self%crew%going(int(message%n(1))) = .true.
       self%crew%gone(int(message%n(1))) = .true.

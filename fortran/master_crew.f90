@@ -1,7 +1,8 @@
 !> Who is there: heartbeats both ways, workers taken for lost, forgiven, or on a node that loses shots.
 module master_crew_m
-  use crew_m, only: CrewBeat, CrewHeard, CrewOverstays, CrewPartners, CrewSilent, CrewWorker
-  use dealer_m, only: DealerFlies, DealerGone, DealerHold, DealerPut, DealerReady
+  use crew_m, only: CrewBeat, CrewDied, CrewEnded, CrewHeard, CrewMember, CrewMissed, CrewOverstays, CrewPartners, CrewSilent, &
+                    CrewWorker
+  use dealer_m, only: DealerFlies, DealerGone, DealerHas, DealerHold, DealerPut, DealerReady, DealerTakes
   use error_m, only: error_t
   use host_c, only: host_seconds
   use keymap_m, only: KeymapFind
@@ -10,8 +11,9 @@ module master_crew_m
   use log_m, only: LogWarn
   use losses_m, only: LossesAdopt, LossesForgive, LossesTake
   use master_desk_m, only: desk_t
-  use master_files_m, only: MasterTrouble
-  use protocol_m, only: Answer, link_t, LinkForget, message_t, MSG_BEAT, MSG_DROP
+  use master_files_m, only: MasterNothingLeft, MasterTrouble
+  use peers_m, only: PeersLook
+  use protocol_m, only: Answer, link_t, LinkAwaits, LinkBury, LinkForget, message_t, MSG_BEAT, MSG_DROP, MSG_END
   use quarantine_m, only: QuarantineBad, QuarantineLosses
   use text_m, only: Str
   use watch_m, only: WatchPut
@@ -53,7 +55,8 @@ contains
     if (worker == 0) return
     call CrewHeard(self%crew, worker, back, silence)
     if (.not. back .or. self%crew%gone(worker)) return
-    call LossesForgive(self%losses, self%dealer, self%watch, self%quarantine, worker, silence, LeaseSpan(self%crew%lease))
+    call LossesForgive(self%losses, self%dealer, self%watch, self%quarantine, worker, silence, &
+                       LeaseSpan(self%crew%lease, worker, DealerTakes(self%dealer, worker)))
     do i = 1, self%crew%asks(worker)
       call DealerReady(self%dealer, worker, self%dealer%rates%gpu(worker), self%dealer%rates%threads(worker), host_seconds())
       self%held = [self%held, rank, worker]
@@ -61,22 +64,71 @@ contains
     self%crew%asks(worker) = 0
   end subroutine MasterHeard
 
-  !> Workers that were not heard for too long, or do not go though they should, are taken for lost.
+  !> Workers that are dead, were not heard for too long, or do not go though they should, are taken for lost.
   subroutine MasterMiss(self, link)
     class(desk_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
     integer :: worker
+    logical :: idle
+    call MissDead(self, link)
+    worker = 0
     do
-      worker = CrewSilent(self%crew)
+      worker = CrewSilent(self%crew, worker)
       if (worker == 0) exit
-      call Lose(self, link, worker, 'was not heard of for '//Str(LeaseSilence(self%crew%lease, worker), 3)//' s', .false.)
+      idle = Needless(self, worker)
+      if (CrewMissed(self%crew, worker, ShotSeconds(self, link, worker), idle)) &
+        call Lose(self, link, worker, 'was not heard of for '//Str(LeaseSilence(self%crew%lease, worker), 3)// &
+                  ' s and is taken for lost', idle)
     end do
     do
       worker = CrewOverstays(self%crew, host_seconds(), self%prospect%job%grace)
       if (worker == 0) exit
-      call Lose(self, link, worker, 'did not go when it was asked to', .true.)
+      call Lose(self, link, worker, 'did not go when it was asked to and is taken for lost', .true.)
     end do
   end subroutine MasterMiss
+
+  !> Ranks whose process has ended. One of them retires its worker, whose other ranks are told to end.
+  subroutine MissDead(self, link)
+    class(desk_t), intent(inout) :: self
+    type(link_t), intent(inout) :: link
+    type(message_t) :: message
+    integer :: rank, worker, i
+    call PeersLook(self%peers, host_seconds())
+    do i = 1, size(self%peers%rank)
+      if (self%peers%dead(i)) call CrewEnded(self%crew, self%peers%rank(i), self%peers%pid(i))
+    end do
+    do
+      call CrewDied(self%crew, rank)
+      if (rank == 0) exit
+      call LinkBury(link, rank)
+      worker = CrewMember(self%crew, rank)
+      if (worker == 0) cycle
+      if (.not. self%crew%lost(worker)) &
+        call Lose(self, link, worker, 'is dead: process '//Str(self%crew%pid(rank))//' of rank '//Str(rank)//' has ended', .false.)
+      do i = (worker - 1)*self%crew%group + 1, worker*self%crew%group
+        message = message_t(kind=MSG_END)
+        message%n(1:2) = [3, 1]
+        call Answer(link, i, message)
+        call LinkForget(link, i)
+      end do
+    end do
+  end subroutine MissDead
+
+  !> A worker is waited for no longer: all is done, or nothing is dealt any more, and it has no shot that others have not done.
+  logical function Needless(self, worker)
+    class(desk_t), intent(in) :: self
+    integer, intent(in) :: worker
+    Needless = (self%stopping .or. MasterNothingLeft(self)) .and. self%rank(worker) > 0 .and. .not. DealerHas(self%dealer, worker)
+  end function Needless
+
+  !> How long a worker's shots should take it [s], huge() if nobody knows: for LeaseSpan. Much of what it says is on its way.
+  real(dp) function ShotSeconds(self, link, worker) result(seconds)
+    class(desk_t), intent(in) :: self
+    type(link_t), intent(in) :: link
+    integer, intent(in) :: worker
+    seconds = DealerTakes(self%dealer, worker)
+    if (LinkAwaits(link, self%rank(worker))) seconds = huge(seconds)
+  end function ShotSeconds
 
   subroutine Lose(self, link, worker, why, innocent)
     class(desk_t), intent(inout) :: self

@@ -6,6 +6,7 @@ module master_desk_m
   use kinds_m, only: dp
   use losses_m, only: losses_t
   use pause_m, only: pause_t
+  use peers_m, only: peers_t
   use prospect_m, only: prospect_t
   use protocol_m, only: listener_t
   use quarantine_m, only: quarantine_t
@@ -21,6 +22,7 @@ module master_desk_m
     type(dealer_t) :: dealer                    !< who gets which shot
     type(watch_t) :: watch                      !< progress and times
     type(crew_t) :: crew                        !< who is there
+    type(peers_t) :: peers                      !< the ranks on its machine
     type(losses_t) :: losses                    !< what workers had that are not
     type(quarantine_t) :: quarantine            !< nodes that lose shots
     integer, allocatable :: held(:)             !< ranks and workers whose READY waits for an answer

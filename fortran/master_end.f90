@@ -1,11 +1,12 @@
 !> The end of a job: every rank is told, the summary, the exit status.
 module master_end_m
-  use crew_m, only: CrewPartners, CrewWorker
+  use crew_m, only: CrewMember, CrewPartners
   use dealer_m, only: dealer_t, DealerHeldBack, DealerParked
   use host_c, only: host_seconds
   use kinds_m, only: dp
   use log_m, only: LogError, LogInfo
   use master_desk_m, only: desk_t
+  use peers_m, only: PeersDead, PeersLook
   use protocol_m, only: Answer, link_t, LinkFlush, LinkForget, message_t, MSG_END, Poll, Rest
   use store_m, only: StoreVerified
   use text_m, only: Str
@@ -26,34 +27,49 @@ contains
     integer, intent(in) :: status
     logical, intent(out) :: broken
     type(message_t) :: message
-    integer, allocatable :: partners(:)
+    logical :: awaited(0:master%crew%ranks - 1)
     real(dp) :: start, nap
-    integer :: i, worker
-    broken = any(master%crew%lost)
-    if (broken) call LogInfo(Str(count(master%crew%lost))//' worker(s) are lost: the job ends without them')
-    allocate (partners, source=CrewPartners(master%crew))
-    do i = 1, size(partners)
+    integer :: rank
+    call PeersLook(master%peers, host_seconds())
+    broken = master%crew%broken .or. any(master%crew%lost) .or. PeersDead(master%peers, 1, huge(1)) > 0
+    if (any(master%crew%lost)) call LogInfo(Str(count(master%crew%lost))//' worker(s) are lost: the job ends without them')
+    awaited = .false.
+    awaited(CrewPartners(master%crew)) = .true.
+    do rank = 1, master%crew%ranks - 1
+      if (.not. (awaited(rank) .or. broken)) cycle     ! the first rank of a group tells the others, if none is lost
       message = message_t(kind=MSG_END)
       message%n(1:2) = [status, merge(1, 0, broken)]
-      call Answer(link, partners(i), message)
-      worker = CrewWorker(master%crew, partners(i))
-      if (worker == 0) cycle
-      if (.not. master%crew%lost(worker)) cycle
-      call LinkForget(link, partners(i))
-      partners(i) = 0
+      call Answer(link, rank, message)
+      if (.not. Lost(master, rank)) cycle
+      call LinkForget(link, rank)
+      awaited(rank) = .false.
     end do
     start = host_seconds()
     nap = 0
-    do while (broken .and. any(partners > 0))
+    do while (broken .and. any(awaited))
       if (host_seconds() - start > PARTING) exit
       if (Poll(link, message)) then
-        where (partners == message%from .and. message%kind == MSG_END) partners = 0
+        if (message%kind == MSG_END) awaited(message%from) = .false.
       else
+        call PeersLook(master%peers, host_seconds())
+        do rank = 1, master%crew%ranks - 1
+          if (awaited(rank)) awaited(rank) = PeersDead(master%peers, rank, rank) < 0
+        end do
         call Rest(nap)
       end if
     end do
     call LinkFlush(link)
   end subroutine MasterPart
+
+  !> Whether a rank belongs to a worker that is lost.
+  logical function Lost(master, rank)
+    class(desk_t), intent(in) :: master
+    integer, intent(in) :: rank
+    integer :: worker
+    worker = CrewMember(master%crew, rank)
+    Lost = .false.
+    if (worker > 0) Lost = master%crew%lost(worker)
+  end function Lost
 
   !> The summary, and what became of the shots that are not done.
   subroutine MasterFinish(master)

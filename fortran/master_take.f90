@@ -5,6 +5,7 @@ module master_take_m
   use gather_m, only: gather_t
   use host_c, only: host_seconds
   use keymap_m, only: KeymapShot
+  use lease_m, only: LeaseShotDone
   use letters_m, only: GatherFrom, GatherLetter, ModelFrom, SnapsFrom, VerdictLetter, WindowLetter
   use log_m, only: LogError, LogInfo, LogWarn
   use master_desk_m, only: desk_t
@@ -94,6 +95,7 @@ contains
       return
     end if
     call DealerDone(self%dealer, worker, gather%slot, host_seconds())
+    call LeaseShotDone(self%crew%lease, worker)
     call QuarantineDone(self%quarantine, gather%slot, self%watch%host(worker))
     call WatchDone(self%watch, worker, gather%record, gather%cells*gather%steps, gather%seconds)
     call VerdictLetter(MSG_GATHER, gather%record, gather%slot, '', answer)

@@ -16,6 +16,8 @@
 !>     BEAT      master   I am here                                          -
 !>     NOTE      worker   a sentence for the log, a warning or not           -
 !>     LEAVE     worker   may I go before the end? or: I have to             LEAVE: yes or no
+!>     DEAD      worker   rank of this machine whose process has ended, and  -
+!>                        the number of that
 !>     BYE       worker   times spent in compute, wait, I/O                  END
 !>     END       master   exit status, whether ranks are lost                END
 !>
@@ -31,17 +33,19 @@ module protocol_m
   use host_c, only: host_nap, host_seconds
   use kinds_m, only: dp, i8, sp
   use mpi_f08
+  use peers_m, only: peers_t, PeersDead, PeersLook
   implicit none
   private
-  public :: message_t, listener_t, link_t, Tell, Poll, Answer, LinkBusy, LinkFlush, LinkForget, Rest, Barrier
+  public :: message_t, listener_t, link_t, Tell, Poll, Answer, LinkAwaits, LinkBury, LinkBusy, LinkFlush, LinkForget, Rest
+  public :: barrier_t, Barrier, BarrierBegin, BarrierOver
   public :: BroadcastText, BroadcastInteger, BroadcastReals, BroadcastFields, LargestInteger
   public :: MSG_NONE, MSG_READY, MSG_SHOT, MSG_STOP, MSG_MODEL, MSG_GATHER, MSG_SNAPS, MSG_WRITTEN, MSG_REFUSED
-  public :: MSG_LOST, MSG_PROGRESS, MSG_BYE, MSG_NOTE, MSG_LEAVE, MSG_DROP, MSG_BEAT, MSG_END, MSG_START
+  public :: MSG_LOST, MSG_PROGRESS, MSG_BYE, MSG_NOTE, MSG_LEAVE, MSG_DROP, MSG_BEAT, MSG_END, MSG_START, MSG_DEAD
 
   integer, parameter :: MSG_NONE = 0, MSG_READY = 1, MSG_SHOT = 2, MSG_STOP = 3, MSG_MODEL = 4, MSG_GATHER = 5, &
                         MSG_SNAPS = 6, MSG_WRITTEN = 7, MSG_REFUSED = 8, MSG_LOST = 9, MSG_PROGRESS = 10, MSG_BYE = 11, &
-                        MSG_NOTE = 12, MSG_LEAVE = 13, MSG_DROP = 14, MSG_BEAT = 15, MSG_END = 16, MSG_START = 17
-  integer, parameter :: MSG_LAST = MSG_START, MSG_GARBLED = -1  !< the highest; what a message becomes whose header cannot be
+                        MSG_NOTE = 12, MSG_LEAVE = 13, MSG_DROP = 14, MSG_BEAT = 15, MSG_END = 16, MSG_START = 17, MSG_DEAD = 18
+  integer, parameter :: MSG_LAST = MSG_DEAD, MSG_GARBLED = -1  !< the highest; what a message becomes whose header cannot be
 
   integer, parameter :: TAG_HEADER = 1, TAG_BODY = 2
   integer, parameter :: NUMBERS = 12          !< integers and reals in a header
@@ -94,6 +98,11 @@ module protocol_m
     type(arrival_t), pointer :: next => null()
   end type arrival_t
 
+  !> Ranks that wait for each other.
+  type :: barrier_t
+    type(MPI_Request), private :: request
+  end type barrier_t
+
   !> The way to the other side: over MPI, or straight to `listener` in a single process.
   type :: link_t
     type(MPI_Comm) :: world = MPI_COMM_NULL
@@ -104,6 +113,7 @@ module protocol_m
     integer(i8), private :: bytes_in = 0                                  !< of these
     real(dp) :: patience = 0.5_dp*huge(1.0_dp)                            !< so long messages are waited for at the end [s]
     type(message_t), allocatable, private :: inbox(:)                     !< answers of `listener` not yet polled
+    integer, allocatable, private :: buried(:)                            !< ranks that are dead
   end type link_t
 
 contains
@@ -211,6 +221,28 @@ contains
     end do
   end subroutine LinkForget
 
+  !> `rank` is dead: nothing is sent to it any more, and nobody waits for what is on its way to or from it.
+  subroutine LinkBury(link, rank)
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: rank
+    call LinkForget(link, rank)
+    if (.not. allocated(link%buried)) allocate (link%buried(0))
+    if (all(link%buried /= rank)) link%buried = [link%buried, rank]
+  end subroutine LinkBury
+
+  !> Whether part of a message of `rank` is here: it was heard, though what it said after that is not delivered yet.
+  logical function LinkAwaits(link, rank) result(awaits)
+    type(link_t), intent(in) :: link
+    integer, intent(in) :: rank
+    type(arrival_t), pointer :: a
+    awaits = .false.
+    a => link%first_in
+    do while (associated(a) .and. .not. awaits)
+      awaits = a%message%from == rank
+      a => a%next
+    end do
+  end function LinkAwaits
+
   !> Sleeps a little longer each time it is called: an idle rank costs nothing. Set `nap` to 0 after some work.
   subroutine Rest(nap)
     real(dp), intent(inout) :: nap
@@ -223,6 +255,9 @@ contains
     integer, intent(in) :: rank
     type(message_t), intent(inout) :: message
     type(parcel_t), pointer :: p
+    if (allocated(link%buried)) then
+      if (any(link%buried == rank)) return
+    end if
     if (allocated(message%fields)) call AwaitRoom(link)
     allocate (p)
     p%to = rank
@@ -391,28 +426,44 @@ contains
     deallocate (a)
   end subroutine TakeWhole
 
-  !> Waits, asleep, until every rank of `comm` is here: MPI_Barrier would burn a core. With `seconds`: at most so long; `all_here`
-  !> tells whether they came. If they did not, `comm` serves for no collective any more.
-  subroutine Barrier(comm, seconds, all_here)
+  !> Waits, asleep, until every rank of `comm` is here: MPI_Barrier would burn a core. With `seconds`: at most so long; with
+  !> `peers`: only while all of them live. `all_here` tells whether they came. If they did not, `comm` serves for no collective
+  !> any more.
+  subroutine Barrier(comm, seconds, peers, all_here)
     type(MPI_Comm), intent(in) :: comm
     real(dp), intent(in), optional :: seconds
+    type(peers_t), intent(inout), optional :: peers
     logical, intent(out), optional :: all_here
-    type(MPI_Request) :: request
-    logical :: there
+    type(barrier_t) :: mine
     real(dp) :: nap, start
     start = host_seconds()
-    call MPI_Ibarrier(comm, request)
-    call MPI_Test(request, there, MPI_STATUS_IGNORE)
+    call BarrierBegin(comm, mine)
     nap = 0
-    do while (.not. there)
+    if (present(all_here)) all_here = .false.
+    do while (.not. BarrierOver(mine))
       if (present(seconds)) then
-        if (host_seconds() - start > seconds) exit
+        if (host_seconds() - start > seconds) return
+      end if
+      if (present(peers)) then
+        call PeersLook(peers, host_seconds())
+        if (PeersDead(peers, 0, huge(1)) >= 0) return
       end if
       call Rest(nap)
-      call MPI_Test(request, there, MPI_STATUS_IGNORE)
     end do
-    if (present(all_here)) all_here = there
+    if (present(all_here)) all_here = .true.
   end subroutine Barrier
+
+  !> The same for who has other things to look after meanwhile: this rank is here; are all? Once they are it is not asked again.
+  subroutine BarrierBegin(comm, mine)
+    type(MPI_Comm), intent(in) :: comm
+    type(barrier_t), intent(out) :: mine
+    call MPI_Ibarrier(comm, mine%request)
+  end subroutine BarrierBegin
+
+  logical function BarrierOver(mine) result(over)
+    type(barrier_t), intent(inout) :: mine
+    call MPI_Test(mine%request, over, MPI_STATUS_IGNORE)
+  end function BarrierOver
 
   !> Rank 0's text to all ranks of `comm`.
   subroutine BroadcastText(comm, text)

@@ -74,16 +74,20 @@ contains
   end subroutine RatesTrial
 
   !> Updates a second of each worker, (workers): its own measured rate, else the mean of its kind (of CPU ranks that of
-  !> a thread), else, for a GPU, a presumed one. 0 = nothing is known.
-  pure function RatesAll(rates) result(rate)
+  !> a thread), else, for a GPU, a presumed one, unless `presume` is false. 0 = nothing is known.
+  pure function RatesAll(rates, presume) result(rate)
     type(rates_t), intent(in) :: rates
+    logical, intent(in), optional :: presume
     real(dp) :: rate(size(rates%pace))
     real(dp) :: gpu, thread
+    logical :: may
+    may = .true.
+    if (present(presume)) may = presume
     rate = rates%hint
     where (rates%shots > 0) rate = 1/max(rates%pace, tiny(1.0_dp))
     gpu = sum(rate, mask=rates%gpu)/max(1, count(rates%gpu .and. rate > 0))
     thread = sum(rate/rates%threads, mask=.not. rates%gpu)/max(1, count(.not. rates%gpu .and. rate > 0))
-    if (.not. gpu > 0) gpu = GPU_GAIN*maxval([0.0_dp, pack(rate, .not. rates%gpu)])
+    if (may .and. .not. gpu > 0) gpu = GPU_GAIN*maxval([0.0_dp, pack(rate, .not. rates%gpu)])
     where (.not. rate > 0) rate = merge(gpu, thread*rates%threads, rates%gpu)
   end function RatesAll
 

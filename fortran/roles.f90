@@ -6,11 +6,12 @@ module roles_m
   use host_c, only: host_cores, host_cores_hash, host_name, host_processor
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp, i8
-  use lock_c, only: lock_alive, lock_self
+  use lock_c, only: lock_self
   use mpi_f08
   use nodes_m, only: node_t, NodesFind
+  use peers_m, only: peers_t, PeersNew, PROCESS_NAME
   use rankmap_m, only: RankMap, RankWarnings, station_t
-  use text_m, only: CString, FString, Str
+  use text_m, only: FString, Str
   implicit none
   private
   public :: role_t, RolesStart, RolesGroups, RolesDevices, RolesThreads, RolesUsable, RolesStop
@@ -36,7 +37,7 @@ module roles_m
     real(dp) :: gpu_room = 0                  !< memory of it for this rank [bytes]
     character(:), allocatable :: gpu_name, gpu_fault   !< gpu_fault: why a GPU that it was to use cannot be used; '' = none
     character(:), allocatable :: host, processor
-    character(:), allocatable :: chief        !< rank 0's process, for those on its machine (lock_alive)
+    type(peers_t) :: peers                    !< the other ranks on this machine
     character(:), allocatable :: map, warnings  !< on rank 0: what all ranks compute on, and what is not as asked, in lines
     type(node_t), allocatable :: nodes(:)     !< machines of the job, on rank 0
   end type role_t
@@ -56,7 +57,7 @@ contains
     role%worker = role%alone .or. role%rank > 0
     role%host = HostName()
     role%processor = Processor()
-    role%chief = Chief(role)
+    call FindPeers(role)
     role%gpu_name = ''
     role%gpu_fault = ''
     role%map = ''
@@ -290,16 +291,18 @@ contains
     cores = max(1, cores)
   end function CoresAlone
 
-  !> Which process rank 0 is, '' on other machines than its own. Collective.
-  function Chief(role) result(text)
-    type(role_t), intent(in) :: role
-    character(:), allocatable :: text
-    character(kind=c_char, len=256) :: buffer
+  !> Each rank learns which others are on its machine. Collective.
+  subroutine FindPeers(role)
+    type(role_t), intent(inout) :: role
+    character(kind=c_char, len=PROCESS_NAME) :: buffer
+    character(PROCESS_NAME) :: mine
+    character(PROCESS_NAME), allocatable :: all(:)
+    allocate (all(role%size))
     call lock_self(len(buffer), buffer)
-    call MPI_Bcast(buffer, len(buffer), MPI_CHARACTER, 0, role%world)
-    text = FString(buffer)
-    if (lock_alive(CString(text)) /= 1) text = ''
-  end function Chief
+    mine = FString(buffer)
+    call MPI_Allgather(mine, PROCESS_NAME, MPI_CHARACTER, all, PROCESS_NAME, MPI_CHARACTER, role%world)
+    call PeersNew(role%peers, all, role%rank)
+  end subroutine FindPeers
 
   function HostName() result(name)
     character(:), allocatable :: name

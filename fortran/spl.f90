@@ -71,7 +71,7 @@ contains
       exit_status = 1
       if (role%master) call LogError(error%message)
     end if
-    if (.not. broken) call Barrier(role%world, COMING, all_here)
+    if (.not. broken) call Barrier(role%world, COMING, role%peers, all_here)
     if (.not. broken) broken = .not. all_here
     if (broken) call Leave(role, exit_status)
     call EndBy(exit_status)

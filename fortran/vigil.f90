@@ -1,25 +1,27 @@
 !> A rank's watch over the master: it says now and then that it is here, and ends when nothing is heard of the master for long. On
-!> the master's machine a rank sees at once that the process is gone, and tells all others.
+!> the master's machine a rank sees at once that the process is gone, and tells all others. Of other ranks on its machine that are
+!> dead it tells the master, if that is on another one.
 module vigil_m
   use crew_m, only: PATIENCE
   use host_c, only: host_seconds
   use kinds_m, only: dp
   use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseTick
-  use lock_c, only: lock_alive
   use log_m, only: LogError
-  use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_END, Poll, Rest, Tell
+  use peers_m, only: peers_t, PeersDead, PeersLook
+  use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_DEAD, MSG_END, Poll, Rest, Tell
   use roles_m, only: role_t
-  use text_m, only: CString, Str
+  use text_m, only: Str
   implicit none
   private
-  public :: vigil_t, ending_t, VigilNew, VigilHeard, VigilLook, VigilDeserted, VigilEnd, VigilWait
+  public :: vigil_t, ending_t, VigilNew, VigilHeard, VigilLook, VigilPeers, VigilDeserted, VigilEnd, VigilWait
 
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between heartbeats, at most
 
   type :: vigil_t
     type(lease_t) :: master
     real(dp) :: every = BEAT, beat = -1       !< seconds between heartbeats; the latest
-    character(:), allocatable :: chief        !< the master's process
+    type(peers_t) :: peers                    !< the other ranks on this machine
+    logical, allocatable :: told(:)           !< the master knows that they are dead
     integer :: rank = 0, ranks = 1            !< this one, and how many there are
     logical :: dead = .false.                 !< the master's process is gone: seen here
   end type vigil_t
@@ -38,8 +40,8 @@ contains
     real(dp), intent(in) :: lease             !< of a worker [s]; the master has PATIENCE of them
     call LeaseNew(vigil%master, PATIENCE*lease, 1)
     vigil%every = min(BEAT, lease/5)
-    vigil%chief = CString('')
-    if (allocated(role%chief)) vigil%chief = CString(role%chief)
+    vigil%peers = role%peers
+    if (allocated(role%peers%rank)) allocate (vigil%told(size(role%peers%rank)), source=any(role%peers%rank == 0))
     vigil%rank = role%rank
     vigil%ranks = role%size
   end subroutine VigilNew
@@ -58,9 +60,27 @@ contains
     call LeaseTick(vigil%master, now)
     due = now - vigil%beat > vigil%every
     if (due) vigil%beat = now
-    if (due) vigil%dead = lock_alive(vigil%chief) == 0
+    call PeersLook(vigil%peers, now)
+    vigil%dead = PeersDead(vigil%peers, 0, 0) == 0
     deserted = vigil%dead .or. LeaseSilence(vigil%master, 1) > vigil%master%seconds
   end subroutine VigilLook
+
+  !> Tells the master who is dead on this machine. One on the same machine sees for itself.
+  subroutine VigilPeers(vigil, link)
+    type(vigil_t), intent(inout) :: vigil
+    type(link_t), intent(inout) :: link
+    type(message_t) :: message
+    integer :: i
+    if (.not. allocated(vigil%told)) return
+    call PeersLook(vigil%peers, host_seconds())
+    do i = 1, size(vigil%told)
+      if (vigil%told(i) .or. .not. vigil%peers%dead(i)) cycle
+      vigil%told(i) = .true.
+      message = message_t(kind=MSG_DEAD)
+      message%n(1:2) = [vigil%peers%rank(i), vigil%peers%pid(i)]
+      call Tell(link, message)
+    end do
+  end subroutine VigilPeers
 
   !> What a rank makes of END, which it answers where that is waited for; or of being deserted: the letter is its own then.
   subroutine VigilEnd(link, letter, deserted, ending)
@@ -78,19 +98,19 @@ contains
   end subroutine VigilEnd
 
   !> The letter of a rank that is deserted, to itself: stopped before the end, and ranks are lost. If it knows for sure, all others
-  !> get it too. `whose`: another rank's silence.
-  subroutine VigilDeserted(vigil, link, letter, whose)
+  !> get it too. `reason`: it is another rank that is missed.
+  subroutine VigilDeserted(vigil, link, letter, reason)
     type(vigil_t), intent(in) :: vigil
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: letter
-    character(*), intent(in), optional :: whose
+    character(*), intent(in), optional :: reason
     type(message_t) :: message
     character(:), allocatable :: why
     integer :: r
     if (vigil%dead) then
       why = 'rank 0 is dead'
-    else if (present(whose)) then
-      why = whose//' was not heard of for '//Str(vigil%master%seconds)//' s'
+    else if (present(reason)) then
+      why = reason
     else
       why = 'nothing was heard of rank 0 for '//Str(vigil%master%seconds)//' s: it is taken for dead'
     end if
@@ -124,6 +144,7 @@ contains
         call Rest(nap)
         call VigilLook(vigil, due, gone)
         if (gone) call VigilDeserted(vigil, link, letter)
+        if (.not. gone) call VigilPeers(vigil, link)
       end if
     end do
     call VigilEnd(link, letter, gone, ending)

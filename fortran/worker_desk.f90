@@ -8,7 +8,7 @@ module worker_desk_m
   use scheme_m, only: scheme_t
   use slot_m, only: slot_t
   use text_m, only: Str
-  use vigil_m, only: ending_t, vigil_t, VigilLook
+  use vigil_m, only: ending_t, vigil_t, VigilLook, VigilPeers
   implicit none
   private
   public :: rules_t, SLOTS, worker_t, WorkerSlot, WorkerBeat, WorkerNote, WorkerSay, WorkerExcuse
@@ -46,6 +46,7 @@ module worker_desk_m
     logical :: deserted = .false.             !< nothing is heard of the master
     logical :: ended = .false.                !< the job is over
     type(vigil_t) :: vigil
+    type(message_t), allocatable :: kept(:)   !< letters that came while the group waited for one of its ranks
     type(ending_t) :: ending
     character(:), allocatable :: device       !< what computed the latest shot on a GPU, and how
     logical :: too_large = .false.            !< a window did not fit, and that was said
@@ -88,7 +89,9 @@ contains
     deserted = .false.
     if (associated(link%listener) .or. worker%ended) return
     call VigilLook(worker%vigil, due, deserted)
-    if (deserted .or. .not. due) return
+    if (deserted) return
+    call VigilPeers(worker%vigil, link)
+    if (.not. due) return
     message%kind = MSG_PROGRESS
     message%n(1) = worker%role%worker_id
     call WorkerSay(worker, link, message)

@@ -4,13 +4,14 @@ module worker_hear_m
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
   use lettercheck_m, only: LetterFault
-  use protocol_m, only: Barrier, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, LinkBusy, message_t, MSG_DROP, &
-                        MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, MSG_WRITTEN, &
-                        Poll, Rest
+  use peers_m, only: PeersDead
+  use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, &
+                        LinkBusy, message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
+                        MSG_WRITTEN, Poll, Rest
   use roles_m, only: role_t
   use slot_m, only: ASKED, CLOSED, GIVEN, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
   use text_m, only: Str
-  use vigil_m, only: VigilDeserted, VigilEnd, VigilHeard
+  use vigil_m, only: VigilDeserted, VigilEnd, VigilHeard, VigilPeers
   use worker_desk_m, only: worker_t, WorkerBeat, WorkerNote, WorkerSay, WorkerSlot
   use worker_lose_m, only: ShotReport
   use worker_shot_m, only: DropTake, ModelTake, ShotTake, VerdictTake
@@ -20,6 +21,7 @@ module worker_hear_m
   public :: WorkerHear, WorkerOpen
 
   real(dp), parameter :: GRACE = 1.0e-2_dp    !< seconds a turn waits for letters on their way while a GPU computes
+  real(dp), parameter :: LATE = 0.25_dp       !< seconds after which a rank of the group is missed
 
 contains
 
@@ -61,7 +63,7 @@ contains
     if (worker%role%group_rank == 0) then
       nap = 0
       start = host_seconds()
-      do while (.not. Poll(link, letter))
+      do while (.not. Fetched(worker, link, letter))
         call LookAround(worker, link, letter)
         if (letter%kind /= MSG_NONE .or. .not. patient) exit
         if (Busy(worker)) then
@@ -84,6 +86,21 @@ contains
     end if
     there = kind /= MSG_NONE
   end function NextLetter
+
+  !> The next letter, if there is one: those that were kept came first.
+  logical function Fetched(worker, link, letter) result(there)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(out) :: letter
+    there = .false.
+    if (allocated(worker%kept)) there = size(worker%kept) > 0
+    if (there) then
+      letter = worker%kept(1)
+      worker%kept = worker%kept(2:)
+    else
+      there = Poll(link, letter)
+    end if
+  end function Fetched
 
   !> No letter is there: the worker says that it is here, and looks whether it is to go: a letter to itself.
   subroutine LookAround(worker, link, letter)
@@ -203,19 +220,71 @@ contains
     call WorkerSay(worker, link, message)
   end subroutine LeaveNow
 
-  !> Waits for the ranks of the group. One that is lost retires the group: nobody can go on without it.
+  !> Waits for the ranks of the group. One that is lost or dead retires the group: nobody can go on without it.
   subroutine Muster(worker, link, letter, kind)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: letter
     integer, intent(inout) :: kind
-    logical :: all_here
-    call Barrier(worker%role%group, worker%vigil%master%seconds, all_here)
-    if (all_here) return
-    worker%deserted = .true.
-    call VigilDeserted(worker%vigil, link, letter, 'another rank of worker '//Str(worker%role%worker_id))
-    kind = letter%kind
+    type(barrier_t) :: all_here
+    type(message_t) :: other
+    character(:), allocatable :: why
+    real(dp) :: start, nap
+    if (worker%role%group_rank > 0) call VigilPeers(worker%vigil, link)
+    call BarrierBegin(worker%role%group, all_here)
+    start = host_seconds()
+    nap = 0
+    why = ''
+    do while (.not. BarrierOver(all_here))
+      call Rest(nap)
+      if (host_seconds() - start < LATE) cycle
+      call Missing(worker, link, start, why)
+      if (why /= '') then
+        call VigilDeserted(worker%vigil, link, letter, why)
+      else if (Poll(link, other)) then
+        call Keep(worker, other, letter)
+      end if
+      worker%deserted = letter%kind == MSG_END .and. letter%n(2) == 1
+      kind = letter%kind
+      if (worker%deserted) exit
+    end do
   end subroutine Muster
+
+  !> Why the group waits in vain, '' as long as it may not: one of its ranks is dead, or rank 0, or they are not heard of.
+  subroutine Missing(worker, link, start, why)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    real(dp), intent(in) :: start             !< waiting since [s]
+    character(:), allocatable, intent(out) :: why
+    integer :: first, rank
+    call VigilPeers(worker%vigil, link)
+    associate (v => worker%vigil, role => worker%role)
+      v%dead = PeersDead(v%peers, 0, 0) == 0
+      first = role%rank - role%group_rank
+      rank = PeersDead(v%peers, first, first + role%group_size - 1)
+      why = ''
+      if (v%dead) then
+        why = 'rank 0 is dead'
+      else if (rank >= 0) then
+        why = 'rank '//Str(rank)//', which worker '//Str(role%worker_id)//' needs, is dead'
+      else if (host_seconds() - start > v%master%seconds) then
+        why = 'another rank of worker '//Str(role%worker_id)//' was not heard of for '//Str(v%master%seconds)//' s'
+      end if
+    end associate
+  end subroutine Missing
+
+  !> A letter that came while the group waits: END where ranks are lost is for each rank alone, any other has to wait.
+  subroutine Keep(worker, other, letter)
+    type(worker_t), intent(inout) :: worker
+    type(message_t), intent(in) :: other
+    type(message_t), intent(inout) :: letter
+    if (other%kind == MSG_END .and. other%n(2) == 1) then
+      letter = other
+    else
+      if (.not. allocated(worker%kept)) allocate (worker%kept(0))
+      worker%kept = [worker%kept, other]
+    end if
+  end subroutine Keep
 
   !> The group's rank 0 shares what the master said with the others.
   subroutine ShareMessage(role, message)

@@ -31,7 +31,8 @@ module lock_c
       character(kind=c_char), intent(out) :: text(n)
     end subroutine lock_self
 
-    !> Whether the owner of the lock with this text lives: 1 it does, 0 it is dead, -1 it is no process of this machine.
+    !> Whether the owner of the lock with this text lives: 1 it does, 0 it is dead, -1 it is no process of this machine, or that
+    !> cannot be told now. One that was killed is dead at once, one that was stopped lives.
     integer(c_int) function lock_alive(text) bind(c)
       import :: c_char, c_int
       implicit none

@@ -4,7 +4,6 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
-from netCDF4 import Dataset
 
 from check import PATIENCE
 
@@ -61,6 +60,7 @@ TIMES = {"seconds", "finished", "run_checksum", "device", "header_crc32", "heade
 
 def contents(path):
     """Every variable's bytes but those that tell when, how fast and where; and the attributes."""
+    from netCDF4 import Dataset                     # not where only the job is wanted: a GPU machine need not have it
     with Dataset(path) as ds:
         ds.set_auto_mask(False)
         data = {name: v[...].tobytes() for name, v in ds.variables.items() if name not in TIMES}
@@ -74,5 +74,6 @@ def differences(a, b):
 
 
 def statuses(path):
+    from netCDF4 import Dataset
     with Dataset(path) as ds:
         return ds["status"][...].tolist()

@@ -273,7 +273,8 @@ def main():
     kills = sum(n for what, n in weather.counts.items() if what.startswith("kill"))
     claim(not left and kills == args.kills, f"{weather.counts}, {weather.launches} launches, which ended {weather.statuses}; "
           f"{weather.stuck} of them stuck and ended by hand; events that did not come about: {len(left)}; the dealing paused {weather.pauses()} times, "
-          f"{text.count('takes over')} locks of the dead were taken over, {text.count('is taken for lost')} workers were missed")
+          f"{text.count('takes over')} locks of the dead were taken over, {text.count('is dead: process')} workers were seen to be dead, "
+          f"{text.count('is taken for lost')} missed")
     claim(not weather.wrong, f"{weather.surveys} survey(s): each of {args.shots} shots was written exactly once by the journal "
           f"({weather.cuts} stood in torn lines before) and none was damaged; the output is that of fair weather, "
           f"{os.path.getsize('fair/out.nc')} bytes, times aside {weather.wrong}")

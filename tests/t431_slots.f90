@@ -369,7 +369,6 @@ contains
     role%processor = 'a processor'
     role%gpu_fault = ''
     role%gpu_name = 'a GPU'
-    role%chief = ''
     if (gpu) role%gpu = 0
     role%gpu_room = 1000
     link%listener => office

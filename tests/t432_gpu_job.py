@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A whole survey on a GPU rank with CPU ranks beside it gives the gathers that CPU ranks alone give; one whose GPU fails in the midst of
-shots gives them too: its rank goes on with cores or leaves the job."""
+shots gives them too: its rank goes on with cores or leaves the job. So does one of which a rank with a GPU is killed, at once."""
 import os
 import re
 import subprocess
@@ -18,6 +18,7 @@ build = Path(os.environ["B"])
 program, device = build / "bin" / "SplFd2dmod", build / "tests" / "t241_fd2d_gpu"
 able_or_end(program, device)
 import numpy as np  # noqa: E402
+from jobs import RECOVERY, Job, count, done_once, kick  # noqa: E402
 from spltools.gathers import Gathers  # noqa: E402
 
 BOUND, SHOTS = 1e-5, 24
@@ -103,6 +104,27 @@ def gpu_fails_in_mid_shot():
     if model(5, "gpn=0", "variant=cpu", "threads=0", "output=calm.nc").returncode == 0:
         gpu_fails(2, "cpu", "goes on with CPU cores")
         gpu_fails(3, "retire", "leaves the job")
+        worker_is_killed("gpn=1", "ranks_per_gpu=2", "shots_per_gpu=2", "threads=0")
+
+
+def worker_is_killed(*words):
+    """One of two ranks that compute on a GPU is killed; the lease is the one that jobs have by default."""
+    begin = time.monotonic()
+    job = Job(*words, output="calm_two.nc", ranks=3, options=RECOVERY)
+    status, undisturbed = job.end(), time.monotonic() - begin
+    claim(status == 0 and done_once(job.output, SHOTS), f"two workers, {' '.join(words)}: {undisturbed:.1f} s")
+    begin = time.monotonic()
+    job = Job(*words, output="killed.nc", ranks=3, options=RECOVERY)
+    job.until_dealt(1)
+    job.until(lambda: count(job.output, "done") > 0)
+    left = SHOTS - count(job.output, "done")
+    kick(job.pid(1))
+    status, took, said = job.end(), time.monotonic() - begin, job.said()
+    claim(status == 0 and left > 0 and done_once(job.output, SHOTS), f"worker 1 killed with {left} shots left: exit status {status}, each of {SHOTS} "
+          f"shots is done once: {re.findall('is dead: .*', said) or said[-800:]}")
+    claim("is dead: process" in said and "not heard of" not in said, "it is seen to be dead, no lease is waited for")
+    claim(took < undisturbed + 10, f"{took:.1f} s, {undisturbed:.1f} s undisturbed: within 10 s")
+    same_traces(Gathers("calm.nc"), Gathers(job.output))
 
 
 make()

@@ -39,7 +39,7 @@ begin = time.time()
 kick(job.pid(2))
 status = job.end()
 whole(job, status, f"worker 2 killed in shot {record}, {time.time() - begin:.1f} s to the end")
-claim("is taken for lost" in job.said(), "it is missed: " + line_with("is taken for lost", job.said()))
+claim("is dead: process" in job.said(), "it is seen: " + line_with("is dead", job.said()))
 claim(any(e == "done" and r == record and w != 2 for e, r, w in events("kill.nc")), f"shot {record} comes from another worker")
 
 job = Job(output="two.nc", ranks=4, options=RECOVERY)

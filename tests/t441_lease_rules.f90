@@ -1,20 +1,24 @@
 !> The rules about workers that are lost, one by one: leases, blame, poison, quarantine, deadlines.
 program t441_lease_rules
   use check_m, only: Claim, Done
-  use crew_m, only: crew_t, CrewBeat, CrewHeard, CrewLeaves, CrewNew, CrewOver, CrewOverstays, CrewPartners, CrewSilent, &
-                    CrewWorker, PATIENCE
-  use dealer_m, only: dealer_t, DealerDone, DealerIdle, DealerLate, DealerLost, DealerNew, DealerNext, DealerParked, DealerPut, &
-                      DealerReady
+  use crew_m, only: crew_t, CrewBeat, CrewDied, CrewEnded, CrewHeard, CrewLeaves, CrewMember, CrewMissed, CrewNew, CrewOver, &
+                    CrewOverstays, CrewPartners, CrewSilent, CrewWorker, PATIENCE
+  use dealer_m, only: dealer_t, DealerDone, DealerHas, DealerIdle, DealerLate, DealerLost, DealerNew, DealerNext, DealerParked, &
+                      DealerPut, DealerReady, DealerTake, DealerTakes
   use deaths_m, only: DeathsAdopt, DeathsTake, DeathsUndo, loss_t
   use kinds_m, only: dp
-  use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseSpan, LeaseTick
+  use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseShotDone, LeaseSilence, LeaseSpan, LeaseTick
   use quarantine_m, only: quarantine_t, QuarantineBack, QuarantineBad, QuarantineDied, QuarantineDone, QuarantineLost, &
                           QuarantineLosses, QuarantineNew
   use text_m, only: Str
   implicit none
+  real(dp), parameter :: FOREVER = huge(1.0_dp)
 
   call Leases()
+  call Paces()
+  call ShotTimes()
   call Crews()
+  call Dead()
   call Graces()
   call Poison()
   call Companions()
@@ -45,11 +49,11 @@ contains
     now = 1000
     call LeaseTick(lease, now)
     call Listen(lease, now, 9.0_dp)
-    call Claim(LeaseSilence(lease, 1) < LeaseSpan(lease), 'a silence of '//Str(LeaseSilence(lease, 1), 3)//' s is within a lease of 10')
+    call Claim(LeaseSilence(lease, 1) < LeaseSpan(lease, 1, FOREVER), 'a silence of '//Str(LeaseSilence(lease, 1), 3)//' s is within a lease of 10')
     call Listen(lease, now, 2.0_dp)
-    call Claim(LeaseSilence(lease, 1) > LeaseSpan(lease), 'one of '//Str(LeaseSilence(lease, 1), 3)//' s is not')
+    call Claim(LeaseSilence(lease, 1) > LeaseSpan(lease, 1, FOREVER), 'one of '//Str(LeaseSilence(lease, 1), 3)//' s is not')
     call LeaseHeard(lease, 1)
-    call Claim(abs(LeaseSpan(lease) - 22) < 0.1_dp, 'it ends: the lease is twice that now, '//Str(LeaseSpan(lease), 4)//' s')
+    call Claim(abs(LeaseSpan(lease, 1, FOREVER) - 22) < 0.1_dp, 'it ends: the lease is twice that now, '//Str(LeaseSpan(lease, 1, FOREVER), 4)//' s')
     now = now + 3600
     call LeaseTick(lease, now)
     call Claim(LeaseSilence(lease, 1) <= 1, 'the listener stood still for an hour: silence '//Str(LeaseSilence(lease, 1), 3)// &
@@ -58,6 +62,105 @@ contains
     call LeaseTick(lease, now)
     call Claim(LeaseSilence(lease, 1) <= 1, 'a clock that jumps back does no harm')
   end subroutine Leases
+
+  !> The lease follows the shots: what is asked for is the most.
+  subroutine Paces()
+    type(lease_t) :: lease
+    real(dp) :: now
+    integer :: i
+    call LeaseNew(lease, 120.0_dp, 2)
+    call Claim(abs(LeaseSpan(lease, 1, FOREVER) - 120) <= 0, 'no pace is known: the lease is the one asked for')
+    call Claim(abs(LeaseSpan(lease, 1, 0.1_dp) - 20) <= 0, 'shots of 0.1 s: 20 s, for machines may be busy')
+    call Claim(abs(LeaseSpan(lease, 1, 25.0_dp) - 50) <= 0, 'shots of 25 s: twice that')
+    call Claim(abs(LeaseSpan(lease, 1, 3600.0_dp) - 120) <= 0, 'shots of an hour: the one asked for')
+    now = 0
+    call LeaseTick(lease, now)
+    call Listen(lease, now, 45.0_dp)
+    call LeaseHeard(lease, 1)
+    call LeaseHeard(lease, 2)
+    call Claim(abs(LeaseSpan(lease, 1, 1.0_dp) - 90) < 0.1_dp, 'a first shot with 45 s of silence: the lease is twice that')
+    do i = 1, 20
+      call Listen(lease, now, 4.0_dp)
+      call LeaseHeard(lease, 1)
+      call LeaseShotDone(lease, 1)
+    end do
+    call Claim(LeaseSpan(lease, 1, 1.0_dp) <= 20, '20 shots with 4 s each: it is '//Str(LeaseSpan(lease, 1, 1.0_dp), 3)//' s again')
+    call Claim(LeaseSpan(lease, 2, 1.0_dp) > 89, 'a worker that has done none since keeps its own')
+    do i = 1, 9
+      call Listen(lease, now, 15.0_dp)
+      call LeaseHeard(lease, 1)
+      call LeaseShotDone(lease, 1)
+    end do
+    call Claim(LeaseSpan(lease, 1, 1.0_dp) > 29.9_dp, 'each of the next is silent for 15 s: it is not forgotten, the lease is '// &
+               Str(LeaseSpan(lease, 1, 1.0_dp), 3)//' s')
+    call LeaseNew(lease, 2.0_dp, 1)
+    call Claim(abs(LeaseSpan(lease, 1, 25.0_dp) - 2) <= 0, 'a short one that is asked for stays')
+  end subroutine Paces
+
+  !> What is known of the time that the shots of a worker take.
+  subroutine ShotTimes()
+    type(dealer_t) :: d
+    call DealerNew(d, spread(.false., 1, 9), [1.0_dp, 1.0_dp, 100.0_dp, spread(1.0_dp, 1, 6)], 2, 3)
+    call Claim(DealerTakes(d, 1) >= FOREVER, 'nothing is known of a worker that has not asked for a shot')
+    call DealerReady(d, 1, .true., 1, 0.0_dp)
+    call DealerReady(d, 2, .false., 1, 0.0_dp)
+    call Give(d, 1, 1, 0.0_dp)
+    call Give(d, 2, 2, 0.0_dp)
+    call Claim(min(DealerTakes(d, 1), DealerTakes(d, 2)) >= FOREVER, 'nor of first shots')
+    call DealerPut(d, 2, 2, 0.5_dp, 10.0_dp, 0.0_dp)
+    call Claim(abs(DealerTakes(d, 2) - 20) < 0.1_dp, 'half of one done in 10 s: it takes 20')
+    call Claim(DealerTakes(d, 1) >= FOREVER, 'a GPU that nobody has measured is not presumed to be faster')
+    call DealerDone(d, 1, 1, 12.0_dp)
+    call DealerReady(d, 1, .true., 1, 12.0_dp)
+    call Claim(DealerTakes(d, 1) <= 0 .and. .not. DealerHas(d, 1), 'a worker without a shot has no reason to be silent')
+    call Give(d, 1, 3, 12.0_dp)
+    call Claim(DealerHas(d, 1) .and. abs(DealerTakes(d, 1) - 1200) < 1, 'a shot a hundred times as large: a hundred times as long')
+    call DealerReady(d, 1, .true., 1, 13.0_dp)
+    call Give(d, 1, 4, 13.0_dp)
+    call Claim(abs(DealerTakes(d, 1) - 2400) < 2, 'beside another one: twice that')
+  end subroutine ShotTimes
+
+  !> A worker that asked gets this shot.
+  subroutine Give(dealer, worker, slot, now)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker, slot
+    real(dp), intent(in) :: now
+    dealer%place(worker)%waiting = dealer%place(worker)%waiting - 1
+    call DealerTake(dealer, worker, slot, now)
+  end subroutine Give
+
+  !> Processes that have ended.
+  subroutine Dead()
+    type(crew_t) :: crew
+    integer :: rank
+    logical :: due, back
+    real(dp) :: silence
+    call CrewNew(crew, 2, 2, 6, 120.0_dp)
+    call Claim(all([(CrewMember(crew, rank), rank=0, 5)] == [0, 1, 1, 2, 2, 0]), 'every rank of a group belongs to its worker')
+    call CrewBeat(crew, 10.0_dp, due)
+    call CrewEnded(crew, 4, 4711)
+    call CrewEnded(crew, 4, 0)
+    call CrewDied(crew, rank)
+    call Claim(rank == 4 .and. crew%pid(4) == 4711 .and. crew%dead(2) .and. crew%going(2) .and. crew%broken, &
+               'the process of a rank has ended: it is dead, and so is its worker, though another rank speaks for that')
+    call CrewDied(crew, rank)
+    call Claim(rank == 0, 'it is named once')
+    crew%lost(2) = .true.
+    call CrewHeard(crew, 2, back, silence)
+    call Claim(crew%lost(2) .and. .not. back, 'its first rank, which lives, is heard: the worker stays lost')
+    call CrewEnded(crew, 5, 1)
+    call CrewDied(crew, rank)
+    call Claim(rank == 5 .and. .not. crew%dead(1), 'a rank that had nothing to do dies: no worker is touched')
+    call CrewEnded(crew, 0, 1)
+    call CrewEnded(crew, 6, 1)
+    call CrewDied(crew, rank)
+    call Claim(rank == 0, 'ranks that are none are not believed')
+    call Claim(.not. CrewOver(crew, .false.), 'a worker is left')
+    call CrewEnded(crew, 1, 1)
+    call CrewDied(crew, rank)
+    crew%lost(1) = .true.
+    call Claim(CrewOver(crew, .false.), 'all are dead: nobody is waited for, though there is work')
+  end subroutine Dead
 
   subroutine Crews()
     type(crew_t) :: crew
@@ -72,9 +175,10 @@ contains
       if (mod(i, 5) == 0) call CrewHeard(crew, 1, back, silence)
       if (mod(i, 5) == 0) call CrewHeard(crew, 3, back, silence)
     end do
-    call Claim(CrewSilent(crew) == 2, 'worker 2 has been silent for '//Str(LeaseSilence(crew%lease, 2), 3)//' s: it is missed')
+    call Claim(CrewSilent(crew, 0) == 2 .and. CrewMissed(crew, 2, FOREVER, .false.), &
+               'worker 2 has been silent for '//Str(LeaseSilence(crew%lease, 2), 3)//' s: it is missed')
     crew%lost(2) = .true.
-    call Claim(CrewSilent(crew) == 0 .and. .not. CrewOver(crew, .false.), 'once; and the others go on')
+    call Claim(CrewSilent(crew, 0) == 0 .and. .not. CrewOver(crew, .false.), 'once; and the others go on')
     crew%gone([1, 3]) = .true.
     call Claim(CrewOver(crew, .true.), 'nothing is left to do: the lost one is not waited for')
     call Claim(.not. CrewOver(crew, .false.), 'there is work, and nobody else: it is')
@@ -85,6 +189,13 @@ contains
       call CrewBeat(crew, 12 + 0.1_dp*i, due)
     end do
     call Claim(CrewOver(crew, .false.), 'it was waited for '//Str(PATIENCE)//' leases: enough')
+    call CrewNew(crew, 2, 1, 3, 120.0_dp)
+    do i = 0, 110
+      call CrewBeat(crew, 0.1_dp*i, due)
+      call CrewHeard(crew, 1, back, silence)
+    end do
+    call Claim(CrewSilent(crew, 0) == 2 .and. .not. CrewMissed(crew, 2, 1.0_dp, .false.), 'silent for 11 s while it has a shot: not missed')
+    call Claim(CrewMissed(crew, 2, 1.0_dp, .true.), 'while nobody needs it any more: it is not waited for')
   end subroutine Crews
 
   subroutine Graces()

@@ -1,0 +1,81 @@
+!> The other processes of a job on this machine, and which of them are dead. MPI does not tell that a rank has died; the system
+!> does, at once. Processes that cannot be seen from here, on other machines or in other process spaces, are not among them.
+!>
+!> A peer is taken for dead when two looks one after the other find that its process has ended: what it said before is here by then.
+module peers_m
+  use kinds_m, only: dp
+  use lock_c, only: lock_alive
+  use text_m, only: CString
+  implicit none
+  private
+  public :: peers_t, PeersNew, PeersLook, PeersDead
+
+  integer, parameter, public :: PROCESS_NAME = 256 !< characters that name a process, as lock_self gives them
+  real(dp), parameter :: EVERY = 0.5_dp       !< seconds between two looks
+
+  type :: peers_t
+    integer, allocatable :: rank(:)           !< of each, in rising order
+    character(PROCESS_NAME), allocatable :: process(:)
+    integer, allocatable :: pid(:)            !< number of its process
+    logical, allocatable :: ended(:)          !< its process has, at the latest look
+    logical, allocatable :: dead(:)           !< at the look before, too
+    real(dp) :: looked = -1                   !< latest look [s]
+  end type peers_t
+
+contains
+
+  !> The peers of rank `mine` among the ranks 0 .. size - 1, whose processes are these.
+  subroutine PeersNew(peers, process, mine)
+    type(peers_t), intent(out) :: peers
+    character(PROCESS_NAME), intent(in) :: process(0:)
+    integer, intent(in) :: mine
+    integer :: r
+    logical :: seen(0:size(process) - 1)
+    do r = 0, size(process) - 1
+      seen(r) = lock_alive(CString(trim(process(r)))) == 1
+    end do
+    seen(mine) = .false.
+    peers%rank = pack([(r, r=0, size(process) - 1)], seen)
+    peers%process = pack(process, seen)
+    peers%pid = [(ProcessNumber(peers%process(r)), r=1, size(peers%rank))]
+    allocate (peers%ended(size(peers%rank)), peers%dead(size(peers%rank)), source=.false.)
+  end subroutine PeersNew
+
+  !> Looks who is dead, though not more often than twice a second. `now`: of any clock that never jumps [s].
+  subroutine PeersLook(peers, now)
+    type(peers_t), intent(inout) :: peers
+    real(dp), intent(in) :: now
+    integer :: i
+    if (.not. allocated(peers%rank)) return
+    if (peers%looked >= 0 .and. now - peers%looked < EVERY) return
+    peers%looked = now
+    do i = 1, size(peers%rank)
+      peers%dead(i) = peers%ended(i)
+      if (.not. peers%dead(i)) peers%ended(i) = lock_alive(CString(trim(peers%process(i)))) == 0
+    end do
+  end subroutine PeersLook
+
+  !> Whether one of the ranks `first` .. `last` was seen to be dead: the first such, -1 if none was.
+  pure integer function PeersDead(peers, first, last) result(rank)
+    type(peers_t), intent(in) :: peers
+    integer, intent(in) :: first, last
+    integer :: i
+    rank = -1
+    if (.not. allocated(peers%rank)) return
+    do i = size(peers%rank), 1, -1
+      if (peers%dead(i) .and. peers%rank(i) >= first .and. peers%rank(i) <= last) rank = peers%rank(i)
+    end do
+  end function PeersDead
+
+  !> The number in 'pid=4711 ...', 0 if there is none.
+  pure integer function ProcessNumber(process) result(pid)
+    character(*), intent(in) :: process
+    integer :: at, fault
+    pid = 0
+    at = index(process, 'pid=')
+    if (at == 0) return
+    read (process(at + 4:at + 3 + scan(process(at + 4:)//' ', ' ')), *, iostat=fault) pid
+    if (fault /= 0) pid = 0
+  end function ProcessNumber
+
+end module peers_m
