@@ -195,6 +195,14 @@ $(B)/nvcc.txt:
 	@mkdir -p $(@D)
 	@echo '$(NVCC_CALL)' > $@
 
+# A checksum of all that the kernels are made of: what was measured of them is known by it (fd2d_tuned_notes.cu).
+$(B)/kernels.h: $(sort $(wildcard cuda_c/*.cu cuda_c/*.cuh cuda_c/*.h)) $(B)/nvcc.txt
+	@mkdir -p $(@D)
+	@{ echo '$(NVCC_CALL)'; $(NVCC) --version; cat $(filter-out $(B)/%,$^); } | sha256sum \
+	  | sed 's/^\(.\{16\}\).*/#define SPL_KERNELS "\1"/' > $@.tmp
+	@mv $@.tmp $@
+$(B)/cuda_c/fd2d_tuned_notes.o: $(B)/kernels.h
+
 $(B)/%.o: %.cu $(B)/iface.h $(B)/nvcc.txt
 	@mkdir -p $(@D)
 	@echo '  cuda     $<'

@@ -48,6 +48,7 @@ static __global__ void __launch_bounds__(RECEIVERS *GROUPS)
 static int put_band(fd2d_gpu_queue *q, fd2d_gpu_band *to, const fd2d_band *from) {
     const size_t groups = (size_t)from->groups, n = ROWS * (size_t)from->n, columns = (size_t)from->columns;
     const void *const lists[] = {from->first, from->count, from->at};
+    to->columns = to->rows = to->groups = 0; // until all is there
     TRY(fd2d_gpu_grow(q, &to->index, &to->room_index, 3 * groups, sizeof(int), "filters of traces"));
     TRY(fd2d_gpu_grow(q, &to->number, &to->room_number, n + columns, sizeof(float), "filters of traces"));
     for (size_t l = 0; l < 3; l++)

@@ -171,18 +171,15 @@ int fd2d_gpu_sample(fd2d_gpu_queue *q, const fd2d_gpu_points *p, const float *co
 
 // --- traces --------------------------------------------------------------------------------------------------------
 
-// As many rows as the wavelet has samples, which is commonly the whole run; beyond that it grows by half.
+// As many rows as the wavelet has samples, which is commonly the whole run; beyond that room grows by half.
 int fd2d_gpu_trace_room(fd2d_gpu_queue *q, fd2d_gpu_points *p, const fd2d *fd, int n) {
     fd2d_gpu_view *v = &p->view;
     REQUIRE(v->nrec == fd->nrec, "%d receivers, but %ld on the GPU: give the receivers again", fd->nrec, (long)v->nrec);
     const size_t nrec = (size_t)v->nrec, used = (size_t)fd->steps * nrec, need = used + (size_t)n * nrec;
     if (need <= p->room.trace)
         return 0;
-    size_t count = p->room.trace + p->room.trace / 2;
-    if (count < (size_t)fd->nq * nrec)
-        count = (size_t)fd->nq * nrec;
-    if (count < need)
-        count = need;
+    const size_t all = (size_t)fd->nq * nrec, more = p->room.trace + p->room.trace / 2;
+    const size_t count = need <= all ? all : need <= more ? more : need;
     fd2d_gpu_forget_graphs(q);
     if (used == 0)
         return fd2d_gpu_grow(q, &v->trace, &p->room.trace, count, sizeof(float), "traces");

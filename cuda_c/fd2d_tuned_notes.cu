@@ -1,9 +1,11 @@
-// Shapes of the `tuned` variant by name, and what was found remembered from one run to the next (notebook_c.f90). A
-// build remembers its own: another one may have other kernels.
+// Shapes of the `tuned` variant by name, and what was found remembered from one run to the next (notebook_c.f90), for
+// as long as the kernels are the same: of other sources, or compiled in another way, they may have another fastest
+// shape.
 #include <cstdio>
 #include <cstring>
 
 #include "fd2d_tuned_shape.h"
+#include "kernels.h"
 
 namespace tuned {
 
@@ -23,9 +25,9 @@ int find_form(const char *name, form *kind) {
 static int make_key(const fd2d_cfg *c, int device, char key[400]) {
     cudaDeviceProp p;
     CUDA_TRY(cudaGetDeviceProperties(&p, device));
-    snprintf(key, 400, "%s, %d x %d cells, half-length %d, layers %d %d %d %d, surface %d, velocities %d, built %s %s",
+    snprintf(key, 400, "%s, %d x %d cells, half-length %d, layers %d %d %d %d, surface %d, velocities %d, kernels %s",
              p.name, c->nx, c->nz, c->half_length, c->nleft, c->nright, c->ntop, c->nbottom, c->free_top, c->velocities,
-             __DATE__, __TIME__);
+             SPL_KERNELS);
     return 0;
 }
 

@@ -118,7 +118,6 @@ void *fd3d_new(const char *variant, const fd3d_cfg *cfg) {
     fd->variant = v;
     fd->cfg = *cfg;
     fd->bytes = sizeof *fd;
-    fd->watched = -1;
     /* the fields first: a grid that is too large fails before anything else is filled */
     if (v->make(fd) || fd3d_set_source_cells(fd, 0, NULL, NULL, NULL, NULL, NULL, NULL) ||
         fd3d_set_receiver_cells(fd, 0, &(int){0}, NULL, NULL, NULL, NULL, NULL)) {
@@ -141,7 +140,7 @@ void fd3d_free(void *handle) {
         return;
     fd->variant->release(fd);
     void *owned[] = {&fd->pml[0], &fd->pml[1], &fd->pml[2], &fd->sponge[0], &fd->sponge[1], &fd->sponge[2],
-                     &fd->q,      &fd->start,  &fd->cell,   &fd->w,         &fd->trace,     &fd->watched_rows};
+                     &fd->q,      &fd->start,  &fd->cell,   &fd->w,         &fd->trace};
     for (size_t n = 0; n < sizeof owned / sizeof owned[0]; n++)
         fd3d_release(fd, owned[n]);
     for (int f = 0; f < FD3D_FIELDS; f++) {
@@ -151,6 +150,7 @@ void fd3d_free(void *handle) {
         fd3d_release(fd, &fd->source[f].h);
         fd3d_release(fd, &fd->source[f].w);
     }
+    fd3d_release_map(fd);
     free(fd);
 }
 
@@ -354,6 +354,14 @@ int fd3d_receivers(void *handle, int nrec, const int *start, const int *field, c
     return fd->variant->receivers(fd);
 }
 
+int fd3d_expect(void *handle, int steps) {
+    fd3d *fd = handle;
+    TRY(check_handle(fd));
+    REQUIRE(steps >= 0, "traces of %d steps expected: must not be negative", steps);
+    fd->expected = steps;
+    return 0;
+}
+
 /* --- time ---------------------------------------------------------------------------------------------------- */
 
 static int check_ready(const fd3d *fd, int it, int n) {
@@ -500,38 +508,25 @@ int fd3d_set_field(void *handle, int which, const float *in) {
     return 0;
 }
 
-int fd3d_watch(void *handle, int k) {
+int fd3d_watch(void *handle, int n, const int *i, const int *j, const int *k, const int *stencil, int stencils,
+               const int *start, const int *di, const int *dj, const int *dk, const float *w) {
     fd3d *fd = handle;
     TRY(check_handle(fd));
-    REQUIRE(k >= -1 && k < fd->cfg.n[2], "ground velocity of row %d kept, must be 1..%d, or 0 for none", k + 1,
-            fd->cfg.n[2]);
-    fd3d_release(fd, &fd->watched_rows);
-    fd->watched = fd->watched_last = k;
-    return fd->variant->watch(fd);
-}
-
-int fd3d_watch_rows(void *handle, const int *k) {
-    fd3d *fd = handle;
-    TRY(check_handle(fd));
-    const size_t columns = (size_t)fd->cfg.n[0] * (size_t)fd->cfg.n[1];
-    int first = fd->cfg.n[2], last = -1;
-    for (size_t m = 0; m < columns; m++) {
-        REQUIRE(k[m] >= 0 && k[m] < fd->cfg.n[2], "ground velocity of row %d kept, must be 1..%d", k[m] + 1,
-                fd->cfg.n[2]);
-        first = k[m] < first ? k[m] : first;
-        last = k[m] > last ? k[m] : last;
-    }
-    TRY(fd3d_alloc(fd, &fd->watched_rows, columns, sizeof(int), "rows of the map"));
-    memcpy(fd->watched_rows, k, columns * sizeof(int));
-    fd->watched = first;
-    fd->watched_last = last;
-    return fd->variant->watch(fd);
+    REQUIRE(n >= 0 && stencils >= 0, "a map of %d points with %d stencils: must not be negative", n, stencils);
+    fd3d_release_map(fd);
+    if (n == 0)
+        return fd->variant->watch(fd);
+    TRY(fd3d_set_map(fd, n, i, j, k, stencil, stencils, start, di, dj, dk, w));
+    if (fd->variant->watch(fd) == 0)
+        return 0;
+    fd3d_release_map(fd);
+    return 1;
 }
 
 int fd3d_map(void *handle, float *out) {
     fd3d *fd = handle;
     TRY(check_handle(fd));
-    REQUIRE(fd->watched >= 0, "map of ground velocity asked for, but no row was watched");
+    REQUIRE(fd->map.n > 0, "map of ground velocity asked for, but no point was watched");
     return fd->variant->map(fd, out);
 }
 
@@ -571,8 +566,8 @@ int fd3d_reset(void *handle) {
 
 long fd3d_bytes(void *handle) { return handle == NULL ? 0 : (long)((fd3d *)handle)->bytes; }
 
-int fd3d_need(const char *variant, const fd3d_cfg *cfg, int entries, int receivers, int steps, long *host,
-              long *device) {
+int fd3d_need(const char *variant, const fd3d_cfg *cfg, int entries, int receivers, int steps, int points,
+              int stencil_entries, long *host, long *device) {
     const fd3d_variant *v = find_variant(variant);
     size_t need[2] = {0, 0};
     *host = *device = 0;
@@ -580,7 +575,11 @@ int fd3d_need(const char *variant, const fd3d_cfg *cfg, int entries, int receive
         return 1;
     REQUIRE(entries >= 0 && receivers >= 0 && steps >= 0,
             "memory for %d source cells, %d receivers and %d steps: must not be negative", entries, receivers, steps);
-    TRY(v->need(cfg, entries, receivers, steps, &need[0], &need[1]));
+    REQUIRE(points >= 0 && stencil_entries >= 0, "memory for a map of %d points with %d entries: must not be negative",
+            points, stencil_entries);
+    const fd3d_counts counts = {(size_t)entries, (size_t)receivers, (size_t)steps, (size_t)points,
+                                (size_t)stencil_entries};
+    TRY(v->need(cfg, &counts, &need[0], &need[1]));
     *host = (long)need[0];
     *device = (long)need[1];
     return 0;

@@ -47,6 +47,16 @@ typedef struct fd3d_sources {
     float *w;
 } fd3d_sources;
 
+/* Points at which the largest velocity is kept, as fd3d_watch has them. */
+typedef struct fd3d_watched {
+    int n;                    /* points; 0: no map */
+    int *i, *j, *k, *stencil; /* (n) */
+    int stencils, *start;     /* (3 stencils + 1) */
+    int *di, *dj, *dk;        /* (start[3 stencils]) */
+    float *w;
+    int low[3], high[3]; /* planes low <= k < high that vx, vy, vz are taken from */
+} fd3d_watched;
+
 typedef struct fd3d {
     const struct fd3d_variant *variant;
     void *own; /* the variant's */
@@ -72,16 +82,22 @@ typedef struct fd3d {
     float *w;   /* (start[nrec]) */
     fd3d_cells sampled[FD3D_FIELDS];
 
-    int watched, watched_last; /* rows of the map, -1: none */
-    int *watched_rows;         /* (nx, ny) that of each column; null: the same everywhere */
+    fd3d_watched map;
 
     int next, half; /* the step that must come next, 0 = any; halves of it done: 0, 1 rim of velocity, 2 velocity, 3 rim
                        of stress */
 
     int first, steps; /* traces: step of the first row, rows filled */
+    int expected;     /* rows there will be; 0: not known */
     size_t rows;      /* rows there is room for */
     float *trace;     /* (nrec, rows): receivers run fastest */
 } fd3d;
+
+/* What a handle has to keep beside its grid, for estimates of memory. */
+typedef struct fd3d_counts {
+    size_t entries, receivers, steps; /* of sources; traces */
+    size_t points, stencil_entries;   /* of a map */
+} fd3d_counts;
 
 /* A piece of the state of a time loop, in the variant's memory: `rows` rows of `width` floats. */
 typedef struct fd3d_part {
@@ -112,12 +128,12 @@ typedef struct fd3d_variant {
     int (*halo)(fd3d *fd, int what, int side, float *out, const float *in); /* get where out is not null, else put */
     int (*get)(fd3d *fd, int field, const int lo[3], const int hi[3], float *out); /* the box lo .. hi-1 */
     int (*set)(fd3d *fd, int field, const float *in);                              /* in(nx,ny,nz) */
-    int (*watch)(fd3d *fd);                                                        /* fd->watched is new: map to zero */
-    int (*map)(fd3d *fd, float *out);                                              /* out(nx,ny,2) */
+    int (*watch)(fd3d *fd);                                                        /* fd->map is new: from zero */
+    int (*map)(fd3d *fd, float *out);                                              /* out(fd->map.n,3) */
     int (*maxabs)(fd3d *fd, float *value, int place[3]);
     int (*reset)(fd3d *fd);
     void (*device)(fd3d *fd, char *text, size_t length);
-    int (*need)(const fd3d_cfg *cfg, int entries, int receivers, int steps, size_t *host, size_t *device);
+    int (*need)(const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host, size_t *device);
     int (*state)(fd3d *fd,
                  fd3d_part part[FD3D_PARTS]); /* the pieces that the next step depends on, and the map; their number */
 
@@ -167,6 +183,13 @@ const float *fd3d_history(const fd3d *fd, int it); /* q(nh) of step it; null: al
 void fd3d_inject(const fd3d *fd, int it, int part, int from, int to, float *const field[FD3D_FIELDS], ptrdiff_t y,
                  ptrdiff_t z);
 void fd3d_sample(const fd3d *fd, float *const field[FD3D_FIELDS], ptrdiff_t y, ptrdiff_t z, float *trace);
+int fd3d_set_map(fd3d *fd, int n, const int *i, const int *j, const int *k, const int *stencil, int stencils,
+                 const int *start, const int *di, const int *dj, const int *dk, const float *w);
+void fd3d_release_map(fd3d *fd);
+size_t fd3d_map_bytes(const fd3d_counts *c); /* host memory of a map */
+/* Points from .. to-1 of the map; v[c] is the address of cell (0,0,first[c]), peak(map.n,3). */
+void fd3d_keep_largest(const fd3d *fd, const float *const v[3], const int first[3], ptrdiff_t y, ptrdiff_t z, int from,
+                       int to, float *peak);
 
 #ifdef __cplusplus
 }

@@ -166,21 +166,26 @@ static void release(fd3d *fd) {
         return;
     fd->bytes -= o->page_bytes;
     free(o->pages);
-    void *owned[] = {&o->psi,       &o->columns,   &o->sponge_x, &o->slope,  &o->bottom,
-                     &o->bottom_gp, &o->bottom_gs, &o->peaks,    &o->samples};
+    void *owned[] = {&o->psi,       &o->columns,   &o->sponge_x, &o->slope, &o->bottom,
+                     &o->bottom_gp, &o->bottom_gs, &o->peaks,    &o->kept,  &o->samples};
     for (size_t n = 0; n < sizeof owned / sizeof owned[0]; n++)
         fd3d_release(fd, owned[n]);
     fd3d_release(fd, &fd->own);
 }
 
-static int need(const fd3d_cfg *cfg, int entries, int receivers, int steps, size_t *host, size_t *device) {
+enum { MAP_PLANES = 24 }; /* of three velocities, that a level map is taken from, at most */
+
+static int need(const fd3d_cfg *cfg, const fd3d_counts *c, size_t *host, size_t *device) {
     cpu3_grid g = {.nxp = 0};
     shape(&g, cfg);
     const size_t plane = (size_t)g.nxp * (size_t)g.n[1], each = 6 * sizeof(int) + 28 /* while they are sorted */;
     *host = sizeof(fd3d) + sizeof(cpu3_own) + page_bytes(cfg, &g) + psi_floats(&g) * sizeof(float);
-    *host += (13 + LEAVING) * plane * sizeof(float); /* sides, a slice, a map and its rows */
-    *host += (size_t)entries * each;
-    *host += (size_t)receivers * (8 * each + sizeof(float) * (size_t)steps);
+    *host += (10 + LEAVING) * plane * sizeof(float); /* sides, a slice */
+    *host += c->entries * each;
+    *host += c->receivers * (8 * each + sizeof(float) * c->steps);
+    *host += fd3d_map_bytes(c);
+    if (c->points > 0)
+        *host += FD3D_CPU_KEPT * (size_t)MAP_PLANES * plane * sizeof(float);
     *device = 0;
     return 0;
 }
@@ -341,6 +346,8 @@ static int halo(fd3d *fd, int what, int side, float *out, const float *in) {
 
 static size_t plane_cells(const fd3d *fd) { return (size_t)fd->cfg.n[0] * (size_t)fd->cfg.n[1]; }
 
+static size_t map_floats(const fd3d *fd) { return 3 * (size_t)fd->map.n; }
+
 static int reset(fd3d *fd) {
     cpu3_own *o = own(fd);
     cpu3_grid *g = &o->grid;
@@ -356,7 +363,7 @@ static int reset(fd3d *fd) {
     if (o->bottom != NULL)
         memset(o->bottom, 0, LEAVING * plane_cells(fd) * sizeof(float));
     if (o->peaks != NULL)
-        memset(o->peaks, 0, 2 * plane_cells(fd) * sizeof(float));
+        memset(o->peaks, 0, map_floats(fd) * sizeof(float));
     return 0;
 }
 
@@ -374,7 +381,7 @@ static int state(fd3d *fd, fd3d_part *part) {
     if (o->bottom != NULL)
         part[n++] = (fd3d_part){o->bottom, LEAVING * plane_cells(fd), 1, 0};
     if (o->peaks != NULL)
-        part[n++] = (fd3d_part){o->peaks, 2 * plane_cells(fd), 1, 0};
+        part[n++] = (fd3d_part){o->peaks, map_floats(fd), 1, 0};
     return n;
 }
 
@@ -383,11 +390,13 @@ static int state(fd3d *fd, fd3d_part *part) {
 static int watch(fd3d *fd) {
     cpu3_own *o = own(fd);
     fd3d_release(fd, &o->peaks);
-    return fd->watched < 0 ? 0 : fd3d_alloc(fd, &o->peaks, 2 * plane_cells(fd), sizeof(float), "map");
+    fd3d_release(fd, &o->kept);
+    o->kept_count = 0;
+    return fd->map.n == 0 ? 0 : fd3d_alloc(fd, &o->peaks, map_floats(fd), sizeof(float), "map");
 }
 
 static int map(fd3d *fd, float *out) {
-    memcpy(out, own(fd)->peaks, 2 * plane_cells(fd) * sizeof(float));
+    memcpy(out, own(fd)->peaks, map_floats(fd) * sizeof(float));
     return 0;
 }
 

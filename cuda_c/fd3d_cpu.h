@@ -64,7 +64,8 @@ typedef struct cpu3_isa {
 
 extern const cpu3_isa fd3d_cpu_generic, fd3d_cpu_avx2, fd3d_cpu_avx512;
 
-enum { LEAVING = 6 }; /* fields read across a one-way bottom */
+enum { LEAVING = 6 };       /* fields read across a one-way bottom */
+enum { FD3D_CPU_KEPT = 6 }; /* steps of a pass with a map, at most */
 
 /* What hangs on fd->own. */
 typedef struct cpu3_own {
@@ -80,8 +81,10 @@ typedef struct cpu3_own {
     float *sponge_x;                       /* (nxp) */
     float *slope;                          /* grid.slope */
     float *bottom, *bottom_gp, *bottom_gs; /* (nx, ny, LEAVING) last row a half step ago; (nx, ny) */
-    float *peaks;                          /* (nx, ny, 2) map */
-    float *samples;                        /* (sampled cells, steps of a pass) */
+    float *peaks;                          /* (map.n, 3) */
+    float *kept;                           /* planes that the map is taken from, (nx, ny, planes, steps of a pass) */
+    size_t kept_count;
+    float *samples; /* (sampled cells, steps of a pass) */
     size_t samples_count;
 } cpu3_own;
 
@@ -90,9 +93,8 @@ typedef struct cpu3_own {
 void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1);
 int fd3d_cpu_velocity(fd3d *fd, int it, int part);
 int fd3d_cpu_stress(fd3d *fd, int it, int part, float *trace);
-/* The halo along x of periodic rows; the map of rows [j0,j1) in the planes [k0,k1). */
+/* The halo along x of periodic rows. */
 void fd3d_cpu_wrap_row(const cpu3_grid *g, int what, int j, int k);
-void fd3d_cpu_watch_rows(fd3d *fd, int j0, int j1, int k0, int k1);
 
 /* fd3d_cpu_wave.c: n steps from step it; trace(nrec, n). */
 int fd3d_cpu_timestep(fd3d *fd, int it, int n, float *trace);

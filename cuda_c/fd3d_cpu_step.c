@@ -183,32 +183,16 @@ static int half_step(fd3d *fd, int what, int it, int part) {
     return 0;
 }
 
-void fd3d_cpu_watch_rows(fd3d *fd, int j0, int j1, int k0, int k1) {
+/* The map, from the fields as they are. */
+static void keep_largest(fd3d *fd) {
+    enum { POINTS = 4096 };
     const cpu3_own *o = fd->own;
     const cpu3_grid *g = &o->grid;
-    const ptrdiff_t nx = g->n[0], ny = g->n[1];
-    for (ptrdiff_t j = j0; j < j1; j++) {
-        float *level = o->peaks + j * nx, *up = level + nx * ny;
-        if (fd->watched_rows != NULL) {
-            for (ptrdiff_t i = 0; i < nx; i++) {
-                const int k = fd->watched_rows[j * nx + i];
-                if (k < k0 || k >= k1)
-                    continue;
-                const ptrdiff_t at = k * g->z + j * g->y + i;
-                const double x = g->field[FD3D_VX][at], y = g->field[FD3D_VY][at];
-                level[i] = fmaxf(level[i], (float)sqrt(x * x + y * y));
-                up[i] = fmaxf(up[i], fabsf(g->field[FD3D_VZ][at]));
-            }
-            continue;
-        }
-        const ptrdiff_t at = fd->watched * g->z + j * g->y;
-        const float *vx = g->field[FD3D_VX] + at, *vy = g->field[FD3D_VY] + at, *vz = g->field[FD3D_VZ] + at;
-        for (ptrdiff_t i = 0; i < nx; i++) {
-            const double x = vx[i], y = vy[i];
-            level[i] = fmaxf(level[i], (float)sqrt(x * x + y * y));
-            up[i] = fmaxf(up[i], fabsf(vz[i]));
-        }
-    }
+    const float *v[3] = {g->field[FD3D_VX], g->field[FD3D_VY], g->field[FD3D_VZ]};
+#pragma omp parallel for schedule(static) num_threads(o->threads)
+    for (int from = 0; from < fd->map.n; from += POINTS)
+        fd3d_keep_largest(fd, v, (int[3]){0, 0, 0}, g->y, g->z, from,
+                          fd->map.n - from < POINTS ? fd->map.n : from + POINTS, o->peaks);
 }
 
 int fd3d_cpu_velocity(fd3d *fd, int it, int part) { return half_step(fd, 0, it, part); }
@@ -220,7 +204,7 @@ int fd3d_cpu_stress(fd3d *fd, int it, int part, float *trace) {
         return 0;
     if (fd->nrec > 0)
         fd3d_sample(fd, g->field, g->y, g->z, trace);
-    if (fd->watched >= 0)
-        fd3d_cpu_watch_rows(fd, 0, g->n[1], 0, g->n[2]);
+    if (fd->map.n > 0)
+        keep_largest(fd);
     return 0;
 }

@@ -49,6 +49,8 @@ typedef struct wave {
     float *samples;            /* (sampled cells, n) */
     size_t sampled;            /* cells */
     size_t first[FD3D_FIELDS]; /* where the cells of a field begin */
+    float *kept;               /* planes of velocities that the map is taken from, for each step of the pass */
+    size_t kept_step;          /* floats of a step */
 } wave;
 
 /* --- one half step on a piece of the grid -------------------------------------------------------------------- */
@@ -96,6 +98,21 @@ static void sample(const wave *w, int it, int first, int last, piece p) {
         for (int k = p.k0; k < p.k1; k++)
             for (int m = seek(c, k, p.j0); m < c->plane[k + 1] && c->j[m] < p.j1; m++)
                 to[m] = w->g->field[f][k * w->g->z + c->j[m] * w->g->y + c->i[m]];
+    }
+}
+
+/* Copies out what the map is taken from, as its points reach beyond the piece. */
+static void keep(const wave *w, int it, piece p) {
+    const fd3d_watched *m = &w->fd->map;
+    const cpu3_grid *g = w->g;
+    const size_t nx = (size_t)g->n[0], ny = (size_t)g->n[1];
+    float *to = w->kept + (size_t)(it - w->it) * w->kept_step;
+    for (int c = 0; c < 3; c++) {
+        for (int k = most(p.k0, m->low[c]); k < least(p.k1, m->high[c]); k++)
+            for (int j = p.j0; j < p.j1; j++)
+                memcpy(to + ((size_t)(k - m->low[c]) * ny + (size_t)j) * nx, g->field[c] + k * g->z + j * g->y,
+                       nx * sizeof(float));
+        to += (size_t)(m->high[c] - m->low[c]) * ny * nx;
     }
 }
 
@@ -159,8 +176,8 @@ static void half_step(const wave *w, ahead *a, int it, int what, piece p) {
         for (int k = p.k0; k < p.k1; k++)
             for (int j = p.j0; j < p.j1; j++)
                 fd3d_cpu_wrap_row(g, what, j, k);
-    if (what == 0 && w->fd->watched >= 0 && w->fd->watched < p.k1 && w->fd->watched_last >= p.k0)
-        fd3d_cpu_watch_rows(w->fd, p.j0, p.j1, p.k0, p.k1);
+    if (what == 0 && w->fd->map.n > 0)
+        keep(w, it, p);
     if (w->sampled > 0)
         sample(w, it, first, last, p);
 }
@@ -251,6 +268,34 @@ static void choose_tiles(wave *w) {
 
 /* --- passes -------------------------------------------------------------------------------------------------- */
 
+/* The map grows by the steps of a pass. */
+static void finish(const wave *w) {
+    const fd3d_watched *m = &w->fd->map;
+    const int chunks = 4 * w->o->threads, nx = w->g->n[0];
+    const ptrdiff_t plane = (ptrdiff_t)nx * w->g->n[1];
+    if (m->n == 0)
+        return;
+#pragma omp for schedule(static)
+    for (int chunk = 0; chunk < chunks; chunk++) {
+        const int from = (int)((long)m->n * chunk / chunks), to = (int)((long)m->n * (chunk + 1) / chunks);
+        for (int step = 0; step < w->n; step++) {
+            const float *v[3] = {w->kept + (size_t)step * w->kept_step};
+            for (int c = 1; c < 3; c++)
+                v[c] = v[c - 1] + (m->high[c - 1] - m->low[c - 1]) * plane;
+            fd3d_keep_largest(w->fd, v, m->low, nx, plane, from, to, w->o->peaks);
+        }
+    }
+}
+
+/* Most steps of a pass: with a map few, as it keeps planes of each, but some blocks of them. */
+static int pass_steps(wave *w, int n) {
+    const fd3d_watched *m = &w->fd->map;
+    w->kept_step = 0;
+    for (int c = 0; c < 3; c++)
+        w->kept_step += (size_t)(m->high[c] - m->low[c]) * (size_t)w->g->n[0] * (size_t)w->g->n[1];
+    return m->n == 0 ? n : least(n, FD3D_CPU_KEPT);
+}
+
 #define HANDLE     fd3d
 #define VERB(name) fd3d_##name
 #define OWN        cpu3_own
@@ -265,12 +310,26 @@ static void wrap_all(const wave *w) {
                 fd3d_cpu_wrap_row(w->g, what, j, k);
 }
 
+static int kept_room(fd3d *fd, wave *w, int steps) {
+    cpu3_own *o = fd->own;
+    const size_t count = fd->map.n > 0 ? (size_t)steps * w->kept_step : 0;
+    if (count > o->kept_count) {
+        o->kept_count = 0;
+        TRY(fd3d_alloc(fd, &o->kept, count, sizeof(float), "planes of the map"));
+        o->kept_count = count;
+    }
+    w->kept = o->kept;
+    return 0;
+}
+
 static int sweep(fd3d *fd, int it, int n, float *trace) {
     const cpu3_own *o = fd->own;
     wave w = {.fd = fd, .o = o, .g = &o->grid};
     if (o->grid.periodic_x)
         wrap_all(&w);
-    return passes(&w, it, n, trace);
+    const int steps = pass_steps(&w, n);
+    TRY(kept_room(fd, &w, steps));
+    return passes(&w, it, n, steps, trace);
 }
 
 int fd3d_cpu_timestep(fd3d *fd, int it, int n, float *trace) {

@@ -24,8 +24,8 @@ static const fd3d_gpu_kind kind = {
 
 static int make(fd3d *fd) { return fd3d_gpu_make(fd, &kind); }
 
-static int need(const fd3d_cfg *cfg, int entries, int receivers, int steps, size_t *host, size_t *device) {
-    return fd3d_gpu_need(&kind, cfg, entries, receivers, steps, host, device);
+static int need(const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host, size_t *device) {
+    return fd3d_gpu_need(&kind, cfg, counts, host, device);
 }
 
 FD3D_VARIANT(global) = {

@@ -206,7 +206,7 @@ void fd3d_gpu_release(fd3d *fd) {
     fd3d_release(fd, &fd->own);
 }
 
-int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, int entries, int receivers, int steps, size_t *host,
+int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host,
                   size_t *device) {
     fd3d_gpu o = {};
     array list[ARRAYS];
@@ -214,13 +214,12 @@ int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, int entries, i
     shape(&o, cfg);
     TRY(check_size(&o));
     list_arrays(&o, list);
-    *device = fd3d_gpu_points_need(entries, receivers, steps) + sizeof(fd3d_gpu_hour);
+    *device = fd3d_gpu_points_need(counts) + sizeof(fd3d_gpu_hour);
     for (const array &a : list)
         *device += a.count * sizeof(float);
-    *device += (size_t)cfg->n[0] * (size_t)cfg->n[1] * sizeof(int); // rows of the map
-    *host = sizeof(fd3d) + sizeof(fd3d_gpu) + (size_t)cfg->n[0] * (size_t)cfg->n[1] * sizeof(int) +
-            FD2D_GPU_STAGES * (size_t)FD2D_GPU_STAGE + (size_t)entries * (4 * sizeof(int) + 2 * sizeof(float)) +
-            (size_t)receivers * FD2D_GPU_SAMPLE_CELLS * (4 * sizeof(int) + sizeof(float));
+    *host = sizeof(fd3d) + sizeof(fd3d_gpu) + FD2D_GPU_STAGES * (size_t)FD2D_GPU_STAGE + fd3d_map_bytes(counts) +
+            counts->entries * (4 * sizeof(int) + 2 * sizeof(float)) +
+            counts->receivers * FD2D_GPU_SAMPLE_CELLS * (4 * sizeof(int) + sizeof(float));
     return 0;
 }
 
@@ -281,27 +280,14 @@ int fd3d_gpu_rows(fd3d *fd, int n, float **trace) {
 
 int fd3d_gpu_watch(fd3d *fd) {
     TRY(fd3d_gpu_enter(fd));
-    fd3d_gpu *o = fd3d_gpu_own(fd);
-    fd2d_gpu_forget_graphs(&o->queue);
-    TRY(fd2d_gpu_wait(&o->queue)); // what is queued writes the old map
-    dm_release(&o->queue.pool, &o->map);
-    dm_release(&o->queue.pool, &o->rows);
-    o->watched = fd->watched;
-    o->map_count = fd->watched < 0 ? 0 : 2 * (size_t)o->grid.nx * (size_t)o->grid.ny;
-    if (o->map_count == 0)
-        return fd3d_gpu_count(fd, 0);
-    if (fd->watched_rows != NULL) {
-        TRY(fd2d_gpu_alloc(&o->queue, &o->rows, o->map_count / 2, sizeof(int), "rows of the map"));
-        TRY(fd2d_gpu_upload(&o->queue, o->rows, fd->watched_rows, o->map_count / 2 * sizeof(int)));
-    }
-    return fd3d_gpu_count(fd,
-                          fd2d_gpu_alloc(&o->queue, &o->map, o->map_count, sizeof(float), "map of ground velocity"));
+    return fd3d_gpu_count(fd, fd3d_gpu_put_map(fd3d_gpu_own(fd), fd));
 }
 
 int fd3d_gpu_map(fd3d *fd, float *out) {
     TRY(fd3d_gpu_enter(fd));
-    return fd2d_gpu_download(&fd3d_gpu_own(fd)->queue, out, fd3d_gpu_own(fd)->map,
-                             fd3d_gpu_own(fd)->map_count * sizeof(float));
+    const fd3d_gpu_watched *m = &fd3d_gpu_own(fd)->map;
+    REQUIRE(m->n == fd->map.n, "the map has %d points, but %d on the GPU: give them again", fd->map.n, m->n);
+    return fd2d_gpu_download(&fd3d_gpu_own(fd)->queue, out, m->peak, 3 * (size_t)m->n * sizeof(float));
 }
 
 // --- time ----------------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ typedef struct fd3d_gpu_range {
 /* The core of a sparse grid: cells whose stresses are not kept (fd3d_gpu_core.cu). */
 typedef struct fd3d_gpu_core {
     int on;                              /* there is one */
-    int begun;                           /* steps were taken since the last reset: it stays where it is */
+    int begun;                           /* steps were taken since the last reset: it stays where it is, or away */
     int ahead;                           /* its next velocities are known */
     int rock[2];                         /* planes without fluid or air: the first, the one behind the last */
     fd3d_gpu_range box;                  /* but for holes: around sources, around receivers of stresses */
@@ -106,6 +106,21 @@ typedef struct fd3d_gpu_hour {
     int row;                  /* of this step; -1: silent */
 } fd3d_gpu_hour;
 
+/* Of the map's stencils. */
+typedef struct fd3d_gpu_entry {
+    int away; /* from a point's cell */
+    float w;
+} fd3d_gpu_entry;
+
+/* Points of the map in device memory. */
+typedef struct fd3d_gpu_watched {
+    int n;                       /* points; 0: until all is there */
+    const int *cell;             /* (n) from cell (0,0,0) of a velocity */
+    const int *stencil, *start;  /* (n), (3 stencils + 1) */
+    const fd3d_gpu_entry *entry; /* (start[3 stencils]) */
+    float *peak;                 /* (n,3) */
+} fd3d_gpu_watched;
+
 /* Cells of sources in device memory: of velocities first, then of stresses. */
 typedef struct fd3d_gpu_sources {
     const ptrdiff_t *cell; /* from cell (0,0,0) of vx on, through all fields */
@@ -129,15 +144,15 @@ struct fd3d_gpu { /* fd->own */
     size_t count;                    /* of a field with its frame */
     ptrdiff_t origin;                /* cell (0,0,0) in it */
     float *fields, *memory, *medium; /* all of a kind, one after the other */
-    float *psi, *profiles, *sponges, *before, *one_way, *map;
-    size_t psi_count, before_count, map_count;
+    float *psi, *profiles, *sponges, *before, *one_way;
+    size_t psi_count, before_count;
     float *buffer; /* of FD3D_GPU_BUFFER, on the way to and from the host */
     fd3d_gpu_hour *hour;
     fd3d_gpu_sources source;
     struct {
         size_t cell, part, start, h, w, q;
     } room;
-    int watched, *rows; /* row of the map, or that of each column */
+    fd3d_gpu_watched map;
 };
 
 static inline fd3d_gpu *fd3d_gpu_own(fd3d *fd) { return (fd3d_gpu *)fd->own; }
@@ -150,7 +165,7 @@ size_t fd3d_gpu_memory_count(const fd3d_gpu *o);
 
 /* The verbs of fd3d_variant: fd3d_gpu.cu, fd3d_gpu_medium.cu, fd3d_gpu_fields.cu. */
 int fd3d_gpu_make(fd3d *fd, const fd3d_gpu_kind *kind);
-int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, int entries, int receivers, int steps, size_t *host,
+int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host,
                   size_t *device);
 void fd3d_gpu_release(fd3d *fd);
 void fd3d_gpu_set_pointers(fd3d_gpu *o); /* of the grid, to the arrays; velocities: the first set */
@@ -214,10 +229,11 @@ int fd3d_gpu_copy(fd3d_gpu *o, float *field, const int lo[3], const int hi[3], s
 int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd);
 int fd3d_gpu_put_histories(fd3d_gpu *o, const fd3d *fd);
 int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd);
+int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd);
 int fd3d_gpu_trace_room(fd3d_gpu *o, const fd3d *fd, int n);
 int fd3d_gpu_get_traces(fd3d_gpu *o, const fd3d *fd, int it, int n, float *out);
 int fd3d_gpu_set_hour(fd3d_gpu *o, const fd3d *fd);
 int fd3d_gpu_tick(fd3d_gpu *o);
 int fd3d_gpu_inject(fd3d_gpu *o, int what, int part);
 int fd3d_gpu_end_step(fd3d_gpu *o);
-size_t fd3d_gpu_points_need(int entries, int receivers, int steps);
+size_t fd3d_gpu_points_need(const fd3d_counts *counts);

@@ -176,7 +176,7 @@ int fd3d_gpu_core_plan(fd3d_gpu *o, const fd3d *fd, const int rock[2]) {
     const fd3d_gpu_core now = find(o, fd, rock);
     if (memcmp(&now, &o->core, sizeof now) == 0)
         return 0;
-    REQUIRE(!o->core.begun,
+    REQUIRE(!o->core.begun || (!o->core.on && !now.on),
             "sources, receivers of stresses, a sponge or fluids elsewhere in the middle of a shot: a sparse grid keeps "
             "stresses only where they were when it began (reset comes first)");
     fd2d_gpu_forget_graphs(&o->queue);
@@ -273,12 +273,12 @@ static __global__ void __launch_bounds__(THREADS) look_ahead(const fd3d_gpu_grid
 // Before steps are queued. Graphs hold pointers: those of an odd number of steps before are no use.
 int fd3d_gpu_core_begin(fd3d_gpu *o) {
     fd3d_gpu_core *c = &o->core;
+    c->begun = 1;
     if (!c->on)
         return 0;
     if (c->captured != o->grid.f[FD3D_VX])
         fd2d_gpu_forget_graphs(&o->queue);
     c->captured = o->grid.f[FD3D_VX];
-    c->begun = 1;
     if (c->ahead)
         return 0;
     const int *lo = c->box.lo, *hi = c->box.hi;

@@ -83,7 +83,7 @@ int fd3d_gpu_state(fd3d *fd, fd3d_part part[FD3D_PARTS]) {
                   {o->core.a, o->core.on ? 3 * o->count : 0},
                   {o->psi, o->psi_count},
                   {o->before, o->before_count},
-                  {o->map, o->map_count}};
+                  {o->map.peak, 3 * (size_t)o->map.n}};
     int parts = 0;
     for (const auto &p : pieces)
         if (p.count > 0)

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-enum { INJECTORS = 128, ROW = 128 };
+enum { INJECTORS = 128, POINTS = 128 };
 
 // Room (a quarter more than asked for) and content.
 static int put(fd3d_gpu *o, void *place, size_t *room, const void *from, size_t count, size_t size, const char *what) {
@@ -180,12 +180,71 @@ int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd) {
     return rc;
 }
 
+// --- map -----------------------------------------------------------------------------------------------------------
+
+static int fill_map(const fd3d_gpu *o, const fd3d_watched *m, int *cell, fd3d_gpu_entry *entry) {
+    for (int p = 0; p < m->n; p++)
+        cell[p] = (int)(m->k[p] * o->grid.z + m->j[p] * o->grid.y + m->i[p]);
+    for (int e = 0; e < m->start[3 * (size_t)m->stencils]; e++)
+        entry[e] = {(int)(m->dk[e] * o->grid.z + m->dj[e] * o->grid.y + m->di[e]), m->w[e]};
+    return 0;
+}
+
+static int upload_map(fd3d_gpu *o, const fd3d_watched *m, const int *cell, const fd3d_gpu_entry *entry) {
+    fd3d_gpu_watched *g = &o->map;
+    const size_t n = (size_t)m->n, starts = 3 * (size_t)m->stencils + 1, entries = (size_t)m->start[starts - 1];
+    const struct {
+        void *place;
+        const void *from;
+        size_t count, size;
+    } lists[] = {{&g->cell, cell, n, sizeof *cell},
+                 {&g->stencil, m->stencil, n, sizeof(int)},
+                 {&g->start, m->start, starts, sizeof(int)},
+                 {&g->entry, entry, entries, sizeof *entry}};
+    for (const auto &l : lists) {
+        void *memory;
+        if (l.count == 0)
+            continue;
+        TRY(fd2d_gpu_alloc(&o->queue, l.place, l.count, l.size, "points of the map"));
+        memcpy(&memory, l.place, sizeof memory);
+        TRY(fd2d_gpu_upload(&o->queue, memory, l.from, l.count * l.size));
+    }
+    TRY(fd2d_gpu_alloc(&o->queue, &g->peak, 3 * n, sizeof(float), "map of ground velocity"));
+    g->n = m->n; // all is there
+    return 0;
+}
+
+int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd) {
+    fd3d_gpu_watched *g = &o->map;
+    const fd3d_watched *m = &fd->map;
+    int *cell = nullptr;
+    fd3d_gpu_entry *entry = nullptr;
+    fd2d_gpu_forget_graphs(&o->queue);
+    TRY(fd2d_gpu_wait(&o->queue)); // what is queued writes the old map
+    g->n = 0;
+    dm_release(&o->queue.pool, &g->cell);
+    dm_release(&o->queue.pool, &g->stencil);
+    dm_release(&o->queue.pool, &g->start);
+    dm_release(&o->queue.pool, &g->entry);
+    dm_release(&o->queue.pool, &g->peak);
+    if (m->n == 0)
+        return 0;
+    const size_t entries = (size_t)m->start[3 * (size_t)m->stencils];
+    const int rc = fd3d_alloc(fd, &cell, (size_t)m->n, sizeof *cell, "points of the map") ||
+                   fd3d_alloc(fd, &entry, entries, sizeof *entry, "points of the map") || fill_map(o, m, cell, entry) ||
+                   upload_map(o, m, cell, entry);
+    fd3d_release(fd, &cell);
+    fd3d_release(fd, &entry);
+    return rc;
+}
+
 // What fd2d_gpu_points.cu wants to know of a time loop.
 static fd2d as_2d(const fd3d *fd) {
     fd2d like = {};
     like.nrec = fd->nrec;
     like.first = fd->first;
     like.steps = fd->steps;
+    like.nq = fd->expected;
     return like;
 }
 
@@ -201,15 +260,27 @@ int fd3d_gpu_get_traces(fd3d_gpu *o, const fd3d *fd, int it, int n, float *out) 
 
 // --- the end of a step ---------------------------------------------------------------------------------------------
 
-static __global__ void __launch_bounds__(ROW) keep_largest(fd3d_gpu_grid g, int k, const int *rows, float *map) {
-    const int i = blockIdx.x * ROW + threadIdx.x;
-    if (i >= g.nx)
+// A component of a point's velocity.
+static __device__ __forceinline__ double read_point(const fd3d_gpu_watched &m, const float *at, int stencil, int c) {
+    double sum = 0;
+    for (int e = m.start[3 * stencil + c]; e < m.start[3 * stencil + c + 1]; e++)
+        sum += (double)m.entry[e].w * (double)at[m.entry[e].away];
+    return sum;
+}
+
+// A thread a point. Neighbours on level ground have the same stencil, so a warp fetches each entry once.
+static __global__ void __launch_bounds__(POINTS)
+    keep_largest(fd3d_gpu_watched m, const float *vx, const float *vy, const float *vz) {
+    const int p = blockIdx.x * POINTS + threadIdx.x;
+    if (p >= m.n)
         return;
-    const ptrdiff_t to = (ptrdiff_t)blockIdx.y * g.nx + i, cells = (ptrdiff_t)g.nx * g.ny;
-    const ptrdiff_t at = (rows == nullptr ? k : rows[to]) * g.z + blockIdx.y * g.y + i;
-    const float vx = g.f[FD3D_VX][at], vy = g.f[FD3D_VY][at], vz = fabsf(g.f[FD3D_VZ][at]);
-    map[to] = fmaxf(map[to], hypotf(vx, vy));
-    map[cells + to] = fmaxf(map[cells + to], vz);
+    const int cell = m.cell[p], stencil = m.stencil[p];
+    const double x = read_point(m, vx + cell, stencil, 0), y = read_point(m, vy + cell, stencil, 1),
+                 z = read_point(m, vz + cell, stencil, 2), level = x * x + y * y;
+    m.peak[p] = fmaxf(m.peak[p], (float)sqrt(level));
+    float *up = m.peak + m.n + p, *vector = up + m.n;
+    *up = fmaxf(*up, (float)fabs(z));
+    *vector = fmaxf(*vector, (float)sqrt(level + z * z));
 }
 
 // Receivers sample, the map grows.
@@ -217,15 +288,17 @@ int fd3d_gpu_end_step(fd3d_gpu *o) {
     const float *const stresses = o->fields + o->origin, *const field[FD2D_FIELDS] = {o->grid.f[FD3D_VX], stresses,
                                                                                       stresses};
     TRY(fd2d_gpu_sample(&o->queue, &o->points, field));
-    if (o->map == nullptr)
+    if (o->map.n == 0)
         return 0;
-    keep_largest<<<dim3((o->grid.nx + ROW - 1) / ROW, o->grid.ny), ROW, 0, o->queue.stream>>>(o->grid, o->watched,
-                                                                                              o->rows, o->map);
+    keep_largest<<<(unsigned)((o->map.n + POINTS - 1) / POINTS), POINTS, 0, o->queue.stream>>>(
+        o->map, o->grid.f[FD3D_VX], o->grid.f[FD3D_VY], o->grid.f[FD3D_VZ]);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
-size_t fd3d_gpu_points_need(int entries, int receivers, int steps) {
+size_t fd3d_gpu_points_need(const fd3d_counts *counts) {
     const size_t cell = sizeof(ptrdiff_t) + 3 * sizeof(int) + sizeof(float);
-    return fd2d_gpu_queue_need(receivers, steps) + (size_t)entries * cell * 5 / 4;
+    const size_t map =
+        counts->points * (2 * sizeof(int) + 3 * sizeof(float)) + counts->stencil_entries * sizeof(fd3d_gpu_entry);
+    return fd2d_gpu_queue_need((int)counts->receivers, (int)counts->steps) + counts->entries * cell * 5 / 4 + map;
 }

@@ -1,5 +1,6 @@
 /* Sources and receivers as cells sorted by plane, row and column, so that the time loop meets them where it passes;
  * what they do in host memory. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -151,5 +152,151 @@ void fd3d_sample(const fd3d *fd, float *const field[FD3D_FIELDS], ptrdiff_t y, p
             sum += (double)fd->w[m] * (double)field[f][s->k[c] * z + s->j[c] * y + s->i[c]];
         }
         trace[r] = (float)sum;
+    }
+}
+
+/* --- map ----------------------------------------------------------------------------------------------------- */
+
+void fd3d_release_map(fd3d *fd) {
+    fd3d_watched *m = &fd->map;
+    void *owned[] = {&m->i, &m->j, &m->k, &m->stencil, &m->start, &m->di, &m->dj, &m->dk, &m->w};
+    m->n = m->stencils = 0;
+    for (size_t n = 0; n < sizeof owned / sizeof owned[0]; n++)
+        fd3d_release(fd, owned[n]);
+}
+
+size_t fd3d_map_bytes(const fd3d_counts *c) {
+    return c->points * (4 * sizeof(int) + 3 * sizeof(float)) + c->stencil_entries * (3 * sizeof(int) + sizeof(float));
+}
+
+static int copy(fd3d *fd, void *place, const void *from, size_t count, size_t size) {
+    TRY(fd3d_alloc(fd, place, count, size, "points of the map"));
+    void *to;
+    memcpy(&to, place, sizeof to);
+    if (count > 0)
+        memcpy(to, from, count * size);
+    return 0;
+}
+
+static int copy_map(fd3d *fd, int n, const int *const point[4], int stencils, const int *start,
+                    const int *const away[3], const float *w) {
+    fd3d_watched *m = &fd->map;
+    int **const points[4] = {&m->i, &m->j, &m->k, &m->stencil}, **const aways[3] = {&m->di, &m->dj, &m->dk};
+    const size_t entries = (size_t)start[3 * (size_t)stencils];
+    for (int a = 0; a < 4; a++)
+        TRY(copy(fd, points[a], point[a], (size_t)n, sizeof(int)));
+    for (int a = 0; a < 3; a++)
+        TRY(copy(fd, aways[a], away[a], entries, sizeof(int)));
+    TRY(copy(fd, &m->start, start, 3 * (size_t)stencils + 1, sizeof(int)));
+    TRY(copy(fd, &m->w, w, entries, sizeof(float)));
+    m->n = n;
+    m->stencils = stencils;
+    return 0;
+}
+
+/* How far each component of each stencil reaches: reach[6 (3 s + c) + 2 a], first and last cell along axis a. */
+static void find_reach(const fd3d_watched *m, int *reach) {
+    const int *away[3] = {m->di, m->dj, m->dk};
+    for (size_t c = 0; c < 3 * (size_t)m->stencils; c++)
+        for (int a = 0; a < 3; a++) {
+            int *r = reach + 6 * c + 2 * a;
+            r[0] = INT_MAX;
+            r[1] = INT_MIN;
+            for (int e = m->start[c]; e < m->start[c + 1]; e++) {
+                r[0] = away[a][e] < r[0] ? away[a][e] : r[0];
+                r[1] = away[a][e] > r[1] ? away[a][e] : r[1];
+            }
+        }
+}
+
+/* All cells of point p are owned; the planes they are in. */
+static int check_point(fd3d *fd, int p, const int *reach) {
+    fd3d_watched *m = &fd->map;
+    const int at[3] = {m->i[p], m->j[p], m->k[p]};
+    REQUIRE(m->stencil[p] >= 0 && m->stencil[p] < m->stencils, "point %d of the map has stencil %d, must be 1..%d",
+            p + 1, m->stencil[p] + 1, m->stencils);
+    for (int c = 0; c < 3; c++) {
+        const int *r = reach + 6 * (3 * (size_t)m->stencil[p] + (size_t)c);
+        if (r[0] > r[1])
+            continue; /* no entry */
+        for (int a = 0; a < 3; a++)
+            REQUIRE(at[a] >= 0 && at[a] < fd->cfg.n[a] && (long)at[a] + r[2 * a] >= 0 &&
+                        (long)at[a] + r[2 * a + 1] < fd->cfg.n[a],
+                    "point %d of the map needs cells %ld..%ld along %c, must be 1..%d", p + 1,
+                    (long)at[a] + r[2 * a] + 1, (long)at[a] + r[2 * a + 1] + 1, 'x' + a, fd->cfg.n[a]);
+        const int low = at[2] + r[4], high = at[2] + r[5] + 1, none = m->low[c] == m->high[c];
+        m->low[c] = none || low < m->low[c] ? low : m->low[c];
+        m->high[c] = none || high > m->high[c] ? high : m->high[c];
+    }
+    return 0;
+}
+
+static int check_map(fd3d *fd) {
+    fd3d_watched *m = &fd->map;
+    int *reach = NULL, rc;
+    memset(m->low, 0, sizeof m->low);
+    memset(m->high, 0, sizeof m->high);
+    TRY(fd3d_alloc(fd, &reach, 18 * (size_t)m->stencils, sizeof(int), "points of the map"));
+    find_reach(m, reach);
+    rc = 0;
+    for (int p = 0; p < m->n && !rc; p++)
+        rc = check_point(fd, p, reach);
+    fd3d_release(fd, &reach);
+    return rc;
+}
+
+int fd3d_set_map(fd3d *fd, int n, const int *i, const int *j, const int *k, const int *stencil, int stencils,
+                 const int *start, const int *di, const int *dj, const int *dk, const float *w) {
+    REQUIRE(start[0] == 0, "entries of stencil 1 of the map start at %d, must be 0", start[0]);
+    for (size_t c = 0; c < 3 * (size_t)stencils; c++)
+        REQUIRE(start[c + 1] >= start[c], "stencil %zu of the map has %ld entries: must not be negative", c / 3 + 1,
+                (long)start[c + 1] - start[c]);
+    for (int e = 0; e < start[3 * (size_t)stencils]; e++)
+        REQUIRE(isfinite(w[e]), "weight %d of the map is %g, must be finite", e + 1, (double)w[e]);
+    const int rc =
+        copy_map(fd, n, (const int *const[]){i, j, k, stencil}, stencils, start, (const int *const[]){di, dj, dk}, w) ||
+        check_map(fd);
+    if (rc)
+        fd3d_release_map(fd);
+    return rc;
+}
+
+enum { RUN = 128 }; /* points done together */
+
+/* Points from p on that follow each other along x and have the same stencil. */
+static int run_from(const fd3d_watched *m, int p, int to) {
+    int n = 1;
+    while (n < RUN && p + n < to && m->stencil[p + n] == m->stencil[p] && m->k[p + n] == m->k[p] &&
+           m->j[p + n] == m->j[p] && m->i[p + n] == m->i[p] + n)
+        n++;
+    return n;
+}
+
+void fd3d_keep_largest(const fd3d *fd, const float *const v[3], const int first[3], ptrdiff_t y, ptrdiff_t z, int from,
+                       int to, float *peak) {
+    const fd3d_watched *m = &fd->map;
+    double sum[3][RUN];
+    for (int p = from, n; p < to; p += n) {
+        n = run_from(m, p, to);
+        for (int c = 0; c < 3; c++) {
+            const float *at = v[c] + (m->k[p] - first[c]) * z + m->j[p] * y + m->i[p];
+            const int *start = m->start + 3 * (size_t)m->stencil[p] + c;
+            for (int r = 0; r < n; r++)
+                sum[c][r] = 0;
+            for (int e = start[0]; e < start[1]; e++) {
+                const float *cell = at + m->dk[e] * z + m->dj[e] * y + m->di[e];
+                const double w = m->w[e];
+                for (int r = 0; r < n; r++)
+                    sum[c][r] += w * (double)cell[r];
+            }
+        }
+        for (int r = 0; r < n; r++) {
+            const double level = sum[0][r] * sum[0][r] + sum[1][r] * sum[1][r], up = sum[2][r];
+            const float now[3] = {(float)sqrt(level), (float)fabs(up), (float)sqrt(level + up * up)};
+            for (size_t c = 0; c < 3; c++) {
+                float *kept = peak + c * (size_t)m->n + p + r;
+                *kept = fmaxf(*kept, now[c]);
+            }
+        }
     }
 }

@@ -43,8 +43,8 @@ void held_release(size_t *held, void *place) {
     memcpy(place, &memory, sizeof memory);
 }
 
-int held_rows(size_t *held, float **row, size_t *rows, int width, int used, int n, const char *what) {
-    size_t need = (size_t)used + (size_t)n, most = *rows + *rows / 2;
+int held_rows(size_t *held, float **row, size_t *rows, int width, int used, int n, int expected, const char *what) {
+    size_t need = (size_t)used + (size_t)n, most = need <= (size_t)expected ? (size_t)expected : *rows + *rows / 2;
     if (width == 0 || need <= *rows)
         return 0;
     if (most < need)

@@ -15,9 +15,9 @@ extern "C" {
 int held_alloc(size_t *bytes, void *place, size_t count, size_t size, const char *what);
 void held_release(size_t *bytes, void *place);
 
-/* Rows of `width` floats, `used` of them filled: room for n more. Grows by half, so that a run cut into many chunks
- * copies little. */
-int held_rows(size_t *bytes, float **row, size_t *rows, int width, int used, int n, const char *what);
+/* Rows of `width` floats, `used` of them filled: room for n more. As many as are `expected` at once; beyond that room
+ * grows by half, so that a run cut into many chunks copies little. */
+int held_rows(size_t *bytes, float **row, size_t *rows, int width, int used, int n, int expected, const char *what);
 
 #ifdef __cplusplus
 }

@@ -26,6 +26,7 @@ module fd3d_m
 
   integer, parameter :: entries = 1024          !< cells that a source or receiver is spread over, about
   integer, parameter :: entries_fault = 3072    !< of a point of a fault: six parts of a tensor, 8 x 8 x 8 cells each
+  integer, parameter :: entries_hill = 640      !< of the stencil of a map's point on a hill, about
 
   type, extends(fd3d_traces_t) :: fd3d_t
   contains
@@ -41,12 +42,31 @@ contains
     type(window_t), intent(in) :: window
     integer, intent(in) :: traces
     type(fd3d_grid_t) :: grid
-    real(dp) :: all
-    integer :: width(6), pad(3)
+    real(dp) :: all, points
+    integer :: width(6), pad(3), stencils
     call Fd3dGrid(scheme, window, grid, width, pad)
     all = entries*(1.0_dp + traces) + real(entries_fault, dp)*scheme%source%fault%n
-    bytes = Fd3dMemory(scheme%variant, grid, int(min(all, real(huge(1), dp))), traces, scheme%nt)
+    points = 0
+    if (scheme%pgv) points = product(([window%nx, window%ny] - 1)/scheme%snapshot_step + 1.0_dp)
+    stencils = entries
+    if (HasHills(window)) stencils = Whole(points*entries_hill)
+    bytes = Fd3dMemory(scheme%variant, grid, Whole(all), traces, scheme%nt, Whole(points), merge(stencils, 0, scheme%pgv))
   end function need
+
+  !> Whether air makes ground of any shape, as far as the window is known.
+  pure logical function HasHills(window)
+    type(window_t), intent(in) :: window
+    integer, allocatable :: rows(:, :)
+    HasHills = .false.
+    if (.not. allocated(window%media)) return
+    rows = count(window%media(:, :, :, 3) > 0, dim=3)
+    HasHills = any(rows /= rows(1, 1))
+  end function HasHills
+
+  pure integer function Whole(x)
+    real(dp), intent(in) :: x
+    Whole = int(min(x, real(huge(1), dp)))
+  end function Whole
 
   function passport(self) result(text)
     class(fd3d_t), intent(in) :: self
@@ -124,6 +144,7 @@ contains
       call HashAdd(hash, self%frame(f)%field)
       call HashAdd(hash, self%frame(f)%axis)
       call HashAdd(hash, self%frame(f)%index)
+      call HashAdd(hash, merge(1, 0, self%frame(f)%top))
     end do
   end function TimesHash
 

@@ -7,7 +7,7 @@ module fd3d_engine_m
   use kinds_m, only: dp, i8, sp
   implicit none
   private
-  public :: fd3d_engine_t, fd3d_grid_t, Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox
+  public :: fd3d_engine_t, fd3d_grid_t, fd3d_map_t, Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox
 
   integer, parameter, public :: field_vx = 0, field_vy = 1, field_vz = 2, field_sxx = 3, field_syy = 4, field_szz = 5, &
                                 field_sxy = 6, field_sxz = 7, field_syz = 8, fd3d_fields = 9
@@ -32,6 +32,16 @@ module fd3d_engine_m
     real(dp) :: w(4) = 0                        !< weights of the differentiators
   end type fd3d_grid_t
 
+  !> Points at which the largest velocity is kept, each with a stencil that points alike share: component c = 1, 2, 3 at point p is
+  !> the sum of w times vx, vy or vz of the cells (i + di, j + dj, k + dk) over entries start(m) .. start(m + 1) - 1, where
+  !> m = 3 (stencil(p) - 1) + c.
+  type :: fd3d_map_t
+    integer, allocatable :: i(:), j(:), k(:), stencil(:)   !< (points)
+    integer, allocatable :: start(:)                       !< (3 stencils + 1)
+    integer, allocatable :: di(:), dj(:), dk(:)            !< (entries)
+    real(sp), allocatable :: w(:)
+  end type fd3d_map_t
+
   type, abstract, extends(engine_t) :: fd3d_engine_t
   contains
     procedure(new_i), deferred :: new              !< takes memory for a subdomain
@@ -50,9 +60,9 @@ module fd3d_engine_m
     procedure(field_i), deferred :: field          !< a copy of a field, (nx, ny, nz)
     procedure(set_field_i), deferred :: set_field
     procedure(slice_i), deferred :: slice          !< a plane of a field
-    procedure(watch_i), deferred :: watch          !< keeps the largest ground velocity in row k; 0: no longer
-    procedure(watch_rows_i), deferred :: watch_rows   !< the same in row k(i, j) of each column
-    procedure(map_i), deferred :: map              !< (nx, ny, 2): horizontal and vertical
+    procedure(expect_i), deferred :: expect        !< there will be traces of so many steps
+    procedure(watch_i), deferred :: watch          !< keeps the largest velocity at the points of a map, from zero; none: no longer
+    procedure(map_i), deferred :: map              !< (points, 3): horizontal, vertical, of the vector
   end type fd3d_engine_t
 
   abstract interface
@@ -171,24 +181,24 @@ module fd3d_engine_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine slice_i
 
-    subroutine watch_i(self, k, error)
+    subroutine expect_i(self, steps, error)
       import :: fd3d_engine_t, error_t
       class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: k
+      integer, intent(in) :: steps
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine expect_i
+
+    subroutine watch_i(self, map, error)
+      import :: fd3d_engine_t, fd3d_map_t, error_t
+      class(fd3d_engine_t), intent(inout) :: self
+      type(fd3d_map_t), intent(in) :: map
       type(error_t), allocatable, intent(inout) :: error
     end subroutine watch_i
-
-    subroutine watch_rows_i(self, k, error)
-      import :: fd3d_engine_t, error_t
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: k(:, :)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine watch_rows_i
 
     subroutine map_i(self, out, error)
       import :: fd3d_engine_t, error_t, sp
       class(fd3d_engine_t), intent(inout) :: self
-      real(sp), contiguous, intent(out) :: out(:, :, :)
+      real(sp), contiguous, intent(out) :: out(:, :)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine map_i
   end interface

@@ -1,11 +1,14 @@
-!> Pictures of a 3D shot: planes of fields every so many steps, and the map of peak ground velocity. Each velocity is taken as it
-!> stands in its cell, half a cell off the centre; pressure half a time step after the velocities. The top is the ground: where
-!> there is air, the uppermost cells below it, whose velocities are freed of their lag (fd3d_ground.f90).
+!> Pictures of a 3D shot: planes of fields every so many steps, and the map of peak ground velocity.
+!>
+!> On the top and in the map all velocities are those of one point, in the centre of a cell's upper face, as a receiver there
+!> records them (fd3d_map.f90); the top is the ground: where there is air, the uppermost cells below it. In other planes each
+!> velocity is taken as it stands in its cell, half a cell off the centre. Pressure is that of cells, half a time step after the
+!> velocities.
 module fd3d_films_m
   use error_m, only: error_t, Fail
-  use fd3d_engine_m, only: field_sxx, field_vx, field_vz
+  use fd3d_engine_m, only: fd3d_map_t, field_sxx, field_vx, field_vz
+  use fd3d_map_m, only: Fd3dMapNew
   use fd3d_state_m, only: fd3d_state_t, frame_t
-  use fd3d_ground_m, only: ground_rows, GroundLag
   use gather_m, only: film_t
   use kinds_m, only: dp, i8, sp
   use table_m, only: SplitList
@@ -16,6 +19,7 @@ module fd3d_films_m
   public :: FilmsPlan, FilmsNext, FilmsTake, FilmsMap
 
   integer, parameter :: pressure = -1
+  integer, parameter :: maps = 3                 !< horizontal, vertical, vector
   real(dp), parameter :: numbers_most = 2.0e9_dp
 
 contains
@@ -29,6 +33,7 @@ contains
     type(frame_t) :: frame
     real(dp) :: end_time
     integer :: p, f, status
+    logical :: hills
     if (allocated(self%film)) deallocate (self%film)
     if (allocated(self%frame)) deallocate (self%frame)
     allocate (self%frame(0))
@@ -47,7 +52,9 @@ contains
         allocate (fields, source=SplitList(s%fields))
         self%films = size(planes)*size(fields)
       end if
-      allocate (self%film(self%films + merge(2, 0, s%pgv)))
+      hills = HasHills(self) .and. s%pgv .and. OnTop(self)
+      if (self%films > 0) hills = hills .or. (HasHills(self) .and. any(planes == 'top'))
+      allocate (self%film(self%films + merge(maps, 0, s%pgv) + merge(1, 0, hills)))
       if (self%films > 0) then
         do p = 1, size(planes)
           do f = 1, size(fields)
@@ -55,20 +62,19 @@ contains
             call ReadField(trim(fields(f)), frame, error)
             if (allocated(error)) return
             self%frame = [self%frame, frame]
-            call NewFilm(self, frame, trim(fields(f)), planes(p) == 'top', self%film(size(self%frame)))
+            call NewFilm(self, frame, trim(fields(f)), self%film(size(self%frame)))
           end do
         end do
       end if
       if (s%pgv) then
-        call MapFilm(self, window, 'pgv_horizontal', 'largest horizontal ground velocity', self%film(self%films + 1))
-        call MapFilm(self, window, 'pgv_vertical', 'largest vertical ground velocity', self%film(self%films + 2))
+        call MapFilm(self, 'pgv_horizontal', 'largest horizontal velocity', self%film(self%films + 1))
+        call MapFilm(self, 'pgv_vertical', 'largest vertical velocity', self%film(self%films + 2))
+        call MapFilm(self, 'pgv_vector', 'largest velocity in any direction', self%film(self%films + maps))
       end if
-      if (s%pgv .and. OnGround(self)) then
-        call self%engine%watch_rows(self%ground, error)
-      else
-        call self%engine%watch(merge(MapRow(self, window), 0, s%pgv), error)
-      end if
+      if (hills) call HillFilm(self, self%film(size(self%film)))
     end associate
+    call FindPoints(self, error)
+    if (allocated(error)) return
     if (real(self%picture_size(), dp)*max(1, self%pictures) > numbers_most) then
       call Fail(error, Str(self%pictures)//' pictures of '//Str(self%picture_size())//' numbers are too large, at most 2e9: '// &
                 'take fewer (snapshot) or coarser ones (snapshot_step)')
@@ -79,6 +85,7 @@ contains
         allocate (film%a(film%n(1), film%n(2), max(1, film%nt)), source=0.0_sp, stat=status)
         if (status /= 0) call Fail(error, 'no memory for '//Str(film%nt)//' pictures of '//Str(film%n(1))//' x '//Str(film%n(2))// &
                                    ' cells: take fewer (snapshot) or coarser ones (snapshot_step)')
+        if (film%name == 'ground' .and. .not. allocated(error)) film%a(:, :, 1) = GroundDepth(self)
       end associate
     end do
   end subroutine FilmsPlan
@@ -101,30 +108,79 @@ contains
     end do
   end subroutine FindGround
 
-  !> Whether the maps are of the ground, not of a plane.
-  pure logical function OnGround(self)
+  !> Whether the maps are of the top, not of a plane.
+  pure logical function OnTop(self)
     class(fd3d_state_t), intent(in) :: self
-    OnGround = allocated(self%ground) .and. self%scheme%pgv_depth <= self%corner(3) + self%pad(3)*self%grid%d(3)
-  end function OnGround
+    OnTop = self%scheme%pgv_depth <= self%corner(3) + self%pad(3)*self%grid%d(3)
+  end function OnTop
 
-  !> What velocities of the ground are to be multiplied by; `along`: along it, where a fluid does not lag.
-  pure function Lead(self, along) result(factor)
+  !> The depth of the ground at the points of maps and films [m].
+  pure function GroundDepth(self) result(depth)
     class(fd3d_state_t), intent(in) :: self
-    logical, intent(in) :: along
-    real(sp) :: factor(self%grid%n(1), self%grid%n(2))
-    real(dp) :: lag(ground_rows)
-    integer :: i, j
-    lag = GroundLag(self%grid)
-    factor = 1
-    do j = 1, self%grid%n(2)
-      do i = 1, self%grid%n(1)
-        associate (k => self%ground(i, j))
-          if (self%rho(i, j, k - 1) > 0 .or. (along .and. .not. self%mu(i, j, k) > 0)) cycle
-          factor(i, j) = real(1/lag(1), sp)
-        end associate
+    real(sp), allocatable :: depth(:, :)
+    integer :: lo(2), hi(2)
+    associate (step => self%scheme%snapshot_step)
+      lo = self%pad(:2) + 1
+      hi = lo + (self%nf(:2) - 1)*step
+      depth = real(self%corner(3) + (self%ground(lo(1):hi(1):step, lo(2):hi(2):step) - 1)*self%grid%d(3), sp)
+    end associate
+  end function GroundDepth
+
+  !> Whether the ground is not level.
+  pure logical function HasHills(self)
+    class(fd3d_state_t), intent(in) :: self
+    HasHills = .false.
+    if (allocated(self%ground)) HasHills = any(self%ground /= self%ground(1, 1))
+  end function HasHills
+
+  !> Points of the films of the top and of the map, and how all velocities are read there.
+  subroutine FindPoints(self, error)
+    class(fd3d_state_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    type(fd3d_map_t) :: plane
+    integer :: row
+    real(dp) :: cells
+    self%top = fd3d_map_t()
+    if (any(self%frame%top .and. self%frame%field /= pressure) .or. (self%scheme%pgv .and. OnTop(self))) &
+      call NewPoints(self, 0, 0.0_dp, self%top, error)
+    if (allocated(error)) return
+    if (self%scheme%pgv .and. OnTop(self)) then
+      call self%engine%watch(self%top, error)
+    else
+      if (self%scheme%pgv) then
+        cells = (self%scheme%pgv_depth - self%corner(3))/self%grid%d(3)
+        row = min(floor(cells) + 1, self%grid%n(3))
+        call NewPoints(self, row, cells - (row - 1), plane, error)
+      end if
+      if (.not. allocated(error)) call self%engine%watch(plane, error)
+    end if
+  end subroutine FindPoints
+
+  !> Points that pictures show, `below` cells under the upper faces of a row of cells; row 0: of the top.
+  subroutine NewPoints(self, row, below, points, error)
+    class(fd3d_state_t), intent(inout), target :: self
+    integer, intent(in) :: row
+    real(dp), intent(in) :: below
+    type(fd3d_map_t), intent(out) :: points
+    type(error_t), allocatable, intent(inout) :: error
+    integer, allocatable :: i(:), j(:), k(:)
+    integer :: a, b, m
+    allocate (i(self%nf(1)*self%nf(2)))
+    allocate (j, k, mold=i)
+    m = 0
+    do b = 1, self%nf(2)
+      do a = 1, self%nf(1)
+        m = m + 1
+        i(m) = self%pad(1) + 1 + (a - 1)*self%scheme%snapshot_step
+        j(m) = self%pad(2) + 1 + (b - 1)*self%scheme%snapshot_step
+        k(m) = row
+        if (row > 0) cycle
+        k(m) = self%pad(3) + 1
+        if (allocated(self%ground)) k(m) = self%ground(i(m), j(m))
       end do
     end do
-  end function Lead
+    call Fd3dMapNew(points, self%grid, self%rho, self%mu, self%has_contacts(), i, j, k, below, error)
+  end subroutine NewPoints
 
   !> 'top', 'x1200': axis and cell of the grid.
   subroutine ReadPlane(self, word, window, frame, error)
@@ -137,7 +193,7 @@ contains
     logical :: ok
     frame%axis = 3
     frame%index = self%pad(3) + 1
-    frame%ground = word == 'top' .and. allocated(self%ground)
+    frame%top = word == 'top'
     if (word == 'top') return
     frame%axis = index('xyz', word(1:1))
     call NumberOf(word(2:), place, ok)
@@ -166,55 +222,94 @@ contains
     end select
   end subroutine ReadField
 
-  !> A film without its pictures; `top`: asked for as the top. Different cells have different names, whatever the spacing.
-  subroutine NewFilm(self, frame, field, top, film)
+  !> A film without its pictures. Different cells have different names, whatever the spacing.
+  subroutine NewFilm(self, frame, field, film)
     class(fd3d_state_t), intent(in) :: self
     type(frame_t), intent(in) :: frame
     character(*), intent(in) :: field
-    logical, intent(in) :: top
     type(film_t), intent(inout) :: film
     character(*), parameter :: letters = 'xyz'
+    character :: axis, along
     real(dp) :: parts                         ! of a metre that the name counts in
+    axis = letters(frame%axis:frame%axis)
+    along = field(len(field):)
     film%axis = frame%axis
     film%place = self%corner(frame%axis) + (frame%index - 0.5_dp)*self%grid%d(frame%axis)
     film%n = pack(self%nf, [1, 2, 3] /= frame%axis)
     film%nt = self%pictures
     film%unit = trim(merge('Pa   ', 'm s-1', field == 'p'))
-    film%name = field//'_top'
-    film%about = 'velocity v'//field(len(field):)//' in the uppermost cells'
-    if (field == 'p') film%about = 'pressure in the uppermost cells'
-    if (frame%ground) film%about = film%about//' below the air'
-    if (top) return
+    film%about = 'pressure in the '
+    if (field /= 'p') film%about = 'velocity v'//along//' '
+    if (frame%top) then
+      film%name = field//'_top'
+      if (field == 'p') then
+        film%about = film%about//'uppermost cells'
+        if (allocated(self%ground)) film%about = film%about//' below the air'
+      else
+        film%place = TopDepth(self)
+        film%about = film%about//TopText(self)
+      end if
+      return
+    end if
     parts = merge(1.0_dp, 1000.0_dp, self%grid%d(frame%axis) >= 1)
-    film%name = field//'_'//letters(frame%axis:frame%axis)//trim(merge('m', ' ', film%place < 0))// &
-                Str(nint(parts*abs(film%place), i8))
+    film%name = field//'_'//axis//trim(merge('m', ' ', film%place < 0))//Str(nint(parts*abs(film%place), i8))
     if (parts > 1) film%name = film%name//'mm'
-    film%about = film%about(:index(film%about, ' in the'))//'in the plane '//letters(frame%axis:frame%axis)//' = '// &
-                 Str(film%place, 9)//' m'
+    if (field == 'p') then
+      film%about = film%about//'plane '//axis//' = '//Str(film%place, 9)//' m'
+    else if (along == axis) then
+      film%about = film%about//'in the plane '//axis//' = '//Str(film%place - 0.5_dp*self%grid%d(frame%axis), 9)// &
+                   ' m, where it stands in the cells of '//axis//' = '//Str(film%place, 9)//' m'
+    else
+      film%about = film%about//'in the plane '//axis//' = '//Str(film%place, 9)//' m, where it stands in the cells: '// &
+                   Str(0.5_dp*self%grid%d(index(letters, along)), 9)//' m before their centres along '//along
+    end if
   end subroutine NewFilm
 
-  !> The row of cells that the maps are of.
-  pure integer function MapRow(self, window) result(k)
+  !> Depth of the top [m]; where it has hills, of the highest.
+  pure real(dp) function TopDepth(self) result(depth)
     class(fd3d_state_t), intent(in) :: self
-    integer, intent(in) :: window(3)
-    k = self%pad(3) + 1
-    if (self%scheme%pgv_depth > self%corner(3) + self%pad(3)*self%grid%d(3)) &
-      k = min(floor((self%scheme%pgv_depth - self%corner(3))/self%grid%d(3)) + 1, self%pad(3) + window(3))
-  end function MapRow
+    integer :: row
+    row = self%pad(3) + 1
+    if (allocated(self%ground)) row = minval(self%ground)
+    depth = self%corner(3) + (row - 1)*self%grid%d(3)
+  end function TopDepth
 
-  subroutine MapFilm(self, window, name, about, film)
+  pure function TopText(self) result(text)
     class(fd3d_state_t), intent(in) :: self
-    integer, intent(in) :: window(3)
+    character(:), allocatable :: text
+    text = 'at the top, z = '//Str(TopDepth(self), 9)//' m'
+    if (allocated(self%ground)) text = 'of the ground below the air, z = '//Str(TopDepth(self), 9)//' m'
+    if (HasHills(self)) text = 'of the ground below the air, on the upper faces of its cells'
+  end function TopText
+
+  subroutine MapFilm(self, name, about, film)
+    class(fd3d_state_t), intent(in) :: self
     character(*), intent(in) :: name, about
     type(film_t), intent(inout) :: film
     film%name = name
     film%unit = 'm s-1'
     film%axis = 3
     film%n = self%nf(:2)
-    film%place = self%corner(3) + (MapRow(self, window) - 0.5_dp)*self%grid%d(3)
-    film%about = about//' in the cells at z = '//Str(film%place, 9)//' m'
-    if (OnGround(self)) film%about = about//' in the uppermost cells below the air'
+    if (OnTop(self)) then
+      film%place = TopDepth(self)
+      film%about = about//' '//TopText(self)
+    else
+      film%place = self%scheme%pgv_depth
+      film%about = about//' in the plane z = '//Str(film%place, 9)//' m'
+    end if
   end subroutine MapFilm
+
+  !> Where the points on hills are.
+  subroutine HillFilm(self, film)
+    class(fd3d_state_t), intent(in) :: self
+    type(film_t), intent(inout) :: film
+    film%name = 'ground'
+    film%about = 'depth of the ground, the upper faces of its cells, where its velocities are taken'
+    film%unit = 'm'
+    film%axis = 3
+    film%n = self%nf(:2)
+    film%place = TopDepth(self)
+  end subroutine HillFilm
 
   !> The step after which the next picture is due; huge if none is.
   pure integer function FilmsNext(self) result(step)
@@ -235,9 +330,12 @@ contains
         across = pack([1, 2, 3], [1, 2, 3] /= frame%axis)
         if (allocated(plane)) deallocate (plane)
         allocate (plane(self%grid%n(across(1)), self%grid%n(across(2))))
-        if (frame%field /= pressure) then
+        if (frame%top .and. frame%field /= pressure) then
+          call AtTop(self, frame%field, film%a(:, :, self%taken), error)
+          if (allocated(error)) return
+          cycle
+        else if (frame%field /= pressure) then
           call Section(self, frame, frame%field, plane, error)
-          if (frame%ground) plane = plane*Lead(self, frame%field /= field_vz)
         else
           part = plane
           plane = 0
@@ -253,6 +351,40 @@ contains
     end do
   end subroutine FilmsTake
 
+  !> A velocity at the points of the top, in true units.
+  subroutine AtTop(self, field, out, error)
+    class(fd3d_state_t), intent(inout) :: self
+    integer, intent(in) :: field
+    real(sp), intent(out) :: out(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: rows(:, :, :)
+    real(dp) :: total
+    integer :: p, m, k, c, low, high
+    low = huge(1)
+    high = 0
+    associate (t => self%top)
+      do p = 1, size(t%i)
+        c = 3*(t%stencil(p) - 1) + 1 + field - field_vx
+        if (t%start(c) == t%start(c + 1)) cycle
+        low = min(low, t%k(p) + minval(t%dk(t%start(c):t%start(c + 1) - 1)))
+        high = max(high, t%k(p) + maxval(t%dk(t%start(c):t%start(c + 1) - 1)))
+      end do
+      allocate (rows(self%grid%n(1), self%grid%n(2), low:high))
+      do k = low, high
+        call self%engine%slice(field, 3, k, rows(:, :, k), error)
+        if (allocated(error)) return
+      end do
+      do p = 1, size(t%i)
+        c = 3*(t%stencil(p) - 1) + 1 + field - field_vx
+        total = 0
+        do m = t%start(c), t%start(c + 1) - 1
+          total = total + real(t%w(m), dp)*rows(t%i(p) + t%di(m), t%j(p) + t%dj(m), t%k(p) + t%dk(m))
+        end do
+        out(1 + modulo(p - 1, self%nf(1)), 1 + (p - 1)/self%nf(1)) = scale(real(total, sp), self%exponent2)
+      end do
+    end associate
+  end subroutine AtTop
+
   !> A field across an axis, or in the rows of the ground.
   subroutine Section(self, frame, field, plane, error)
     class(fd3d_state_t), intent(inout) :: self
@@ -263,7 +395,7 @@ contains
     real(sp), allocatable :: row(:, :)
     integer :: k
     if (allocated(error)) return
-    if (.not. frame%ground) then
+    if (.not. (frame%top .and. allocated(self%ground))) then
       call self%engine%slice(field, frame%axis, frame%index, plane, error)
       return
     end if
@@ -293,19 +425,14 @@ contains
   subroutine FilmsMap(self, error)
     class(fd3d_state_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: map(:, :, :)
-    integer :: f, m
+    real(sp), allocatable :: map(:, :)
+    integer :: m
     if (.not. self%scheme%pgv .or. allocated(error)) return
-    allocate (map(self%grid%n(1), self%grid%n(2), 2))
+    allocate (map(self%nf(1)*self%nf(2), maps))
     call self%engine%map(map, error)
     if (allocated(error)) return
-    if (OnGround(self)) then
-      map(:, :, 1) = map(:, :, 1)*Lead(self, .true.)
-      map(:, :, 2) = map(:, :, 2)*Lead(self, .false.)
-    end if
-    do m = 1, 2
-      f = self%films + m
-      self%film(f)%a(:, :, 1) = Thinned(self, map(:, :, m), [1, 2])
+    do m = 1, maps
+      self%film(self%films + m)%a(:, :, 1) = reshape(scale(map(:, m), self%exponent2), self%nf(:2))
     end do
   end subroutine FilmsMap
 

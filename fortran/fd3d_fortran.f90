@@ -11,11 +11,11 @@ module fd3d_fortran_m
   use engine_m, only: EngineRoom
   use error_m, only: error_t, Fail
   use fd3d_edges_m, only: edges_t, EdgesFree, EdgesNew, FillPeriodic, OneWay, SurfaceStress, SurfaceVelocity, volume_t
-  use fd3d_engine_m, only: Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox, fd3d_engine_t, fd3d_fields, fd3d_grid_t, fd3d_mechanisms, &
-                           field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, field_vy, field_vz, &
-                           part_all, part_inner, part_rim, side_free, side_neighbour, side_one_way
+  use fd3d_engine_m, only: Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox, fd3d_engine_t, fd3d_fields, fd3d_grid_t, fd3d_map_t, &
+                           fd3d_mechanisms, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, &
+                           field_vy, field_vz, part_all, part_inner, part_rim, side_free, side_neighbour, side_one_way
   use fd3d_media_m, only: Fd3dBuoyancy, Fd3dShearMean, Fd3dShearModulus
-  use fd3d_points_m, only: points_t, PointsInject, PointsNew, PointsSample
+  use fd3d_points_m, only: points_t, PointsCheckMap, PointsInject, PointsKeep, PointsNew, PointsSample
   use kinds_m, only: dp, i8, sp
   use text_m, only: Str
   use threads_m, only: ThreadsOf
@@ -47,11 +47,11 @@ module fd3d_fortran_m
     integer, allocatable :: history(:), start(:)                !< (source points), (nrec+1)
     integer :: nh = 0, q_first = 1, silent = huge(1)
     real(sp), allocatable :: q(:, :)                            !< histories of steps q_first .., (nh, steps)
-    integer, allocatable :: watched(:, :)                       !< rows of the map, (nx, ny)
-    real(sp), allocatable :: peaks(:, :, :)                     !< (nx, ny, 2)
+    type(fd3d_map_t) :: watched                                 !< points of the map
+    real(sp), allocatable :: peaks(:, :)                        !< (points, 3)
   contains
     procedure :: new, free, model, quality, pml, sponge, source, histories, receivers, timestep, velocity, stress
-    procedure :: halo_size, halo_get, halo_put, field, set_field, slice, watch, watch_rows, map, maxabs, reset
+    procedure :: halo_size, halo_get, halo_put, field, set_field, slice, expect, watch, map, maxabs, reset
     procedure :: state_size, save => save_state, load, bytes, device
     procedure :: peak => maxabs
   end type fd3d_fortran_t
@@ -100,7 +100,7 @@ contains
     call NeutralProfile(grid%n(3), self%pz, self%gz)
     call self%source(0, none, none, none, none, none, nothing, error)
     call self%receivers([1], none, none, none, none, nothing, error)
-    call self%watch(0, error)
+    call self%watch(fd3d_map_t(), error)
     call self%reset(error)
   end subroutine new
 
@@ -139,7 +139,7 @@ contains
     call Give(self%mu)
     call Give(self%relax_p)
     call Give(self%relax_s)
-    call Give(self%peaks)
+    if (allocated(self%peaks)) deallocate (self%peaks)
     call EdgesFree(self%edges)
     if (allocated(self%samples)) deallocate (self%samples)
   end subroutine free
@@ -328,20 +328,11 @@ contains
   subroutine EndStep(self, it)
     class(fd3d_fortran_t), intent(inout) :: self
     integer, intent(in) :: it
-    integer :: i, j
     if (self%steps == 0) self%first = it
     call EngineRoom(self, self%steps + 1)
     self%steps = self%steps + 1
     call PointsSample(self%receiver_points, self%start, self%f, self%samples(:, self%steps))
-    if (.not. allocated(self%watched)) return
-    do j = 1, self%grid%n(2)
-      do i = 1, self%grid%n(1)
-        associate (k => self%watched(i, j), peak => self%peaks(i, j, :))
-          peak(1) = max(peak(1), hypot(self%f(field_vx)%a(i, j, k), self%f(field_vy)%a(i, j, k)))
-          peak(2) = max(peak(2), abs(self%f(field_vz)%a(i, j, k)))
-        end associate
-      end do
-    end do
+    if (allocated(self%watched%i)) call PointsKeep(self%watched, self%f, self%peaks, ThreadsOf(self%grid%threads))
   end subroutine EndStep
 
   !> Updates the boxes of a part: the rim is all but the inner box, slab by slab.
@@ -580,36 +571,36 @@ contains
     end associate
   end subroutine slice
 
-  subroutine watch(self, k, error)
+  subroutine expect(self, steps, error)
     class(fd3d_fortran_t), intent(inout) :: self
-    integer, intent(in) :: k
+    integer, intent(in) :: steps
     type(error_t), allocatable, intent(inout) :: error
-    integer, allocatable :: rows(:, :)
-    if (k > 0) then
-      allocate (rows(self%grid%n(1), self%grid%n(2)), source=k)
-      call self%watch_rows(rows, error)
-      return
-    end if
-    if (allocated(self%watched)) deallocate (self%watched)
-    if (allocated(self%peaks)) deallocate (self%peaks)
-    allocate (self%peaks(0, self%grid%n(2), 2))
-  end subroutine watch
+    call EngineRoom(self, steps)
+  end subroutine expect
 
-  subroutine watch_rows(self, k, error)
+  subroutine watch(self, map, error)
     class(fd3d_fortran_t), intent(inout) :: self
-    integer, intent(in) :: k(:, :)
+    type(fd3d_map_t), intent(in) :: map
     type(error_t), allocatable, intent(inout) :: error
-    self%watched = k
+    integer :: points
+    points = 0
+    self%watched = fd3d_map_t()
+    if (allocated(map%i)) then
+      call PointsCheckMap(map, self%grid, error)
+      if (allocated(error)) return
+      points = size(map%i)
+      self%watched = map
+    end if
     if (allocated(self%peaks)) deallocate (self%peaks)
-    allocate (self%peaks(self%grid%n(1), self%grid%n(2), 2), source=0.0_sp)
-  end subroutine watch_rows
+    allocate (self%peaks(points, 3), source=0.0_sp)
+  end subroutine watch
 
   subroutine map(self, out, error)
     class(fd3d_fortran_t), intent(inout) :: self
-    real(sp), contiguous, intent(out) :: out(:, :, :)
+    real(sp), contiguous, intent(out) :: out(:, :)
     type(error_t), allocatable, intent(inout) :: error
-    if (.not. allocated(self%watched)) then
-      call Fail(error, 'map of ground velocity asked for, but no row was watched')
+    if (.not. allocated(self%watched%i)) then
+      call Fail(error, 'map of ground velocity asked for, but no point was watched')
     else
       out = self%peaks
     end if

@@ -2,7 +2,7 @@
 !>
 !> Points in the air stand still, along a sea floor motion is not continuous, and stress put into points that cannot bear it stays
 !> for ever: so no sinc goes across a contact. What is in rock is read from and acts on points that touch rock, what is in a fluid
-!> on points that touch fluid. Where the contact is flat along z, a polynomial through the nearest six points along z takes the
+!> on points that touch fluid. Where the contact is flat along z, a polynomial through the nearest four points along z takes the
 !> place of the sinc; elsewhere a polynomial of degree 3 (or less) fits the points around best.
 !>
 !> Derivatives of half-length 2 and more reach from rock into air. Rock that moves as a whole is then free of stress only if its
@@ -20,7 +20,7 @@ module fd3d_ground_m
 
   integer, parameter, public :: ground_air = 0
   integer, parameter :: air = ground_air, fluid = 1, rock = 2
-  integer, parameter :: tall = 6                       !< points along z
+  integer, parameter :: tall = 4                       !< points along z: more reach into what a source 8 cells below is spread over
   real(dp), parameter :: on_face = 1e-6_dp             !< closer is on the face of a cell [cells]
   real(dp), parameter :: reach = 3.5_dp + 1e-6_dp      !< points so far away are taken [cells]
   integer, parameter, public :: ground_nodes = 512     !< more than that reach holds

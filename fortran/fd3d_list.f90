@@ -33,6 +33,7 @@ module fd3d_list_m
     real(sp), allocatable :: w(:)
     integer, allocatable :: start(:)
     real(sp), pointer, contiguous :: rho(:, :, :) => null(), mu(:, :, :) => null()   !< with a ring, (0:n+1); null: no contact
+    logical :: cut = .false.                      !< nodes beyond the grid, where fields are 0, are left out; else refused
   end type fd3d_list_t
 
   !> Weights along one axis.
@@ -145,7 +146,7 @@ contains
     if (present(slope)) even = even .or. slope
     even = even .and. grid%even
     do a = 1, 3
-      call AxisWeights(grid, field, a, x(a), even, along(a), error)
+      call AxisWeights(grid, field, a, x(a), even, list%cut, along(a), error)
       if (allocated(error)) return
     end do
     if (associated(list%rho)) then
@@ -184,11 +185,11 @@ contains
   end subroutine AddBeside
 
   !> Nodes, counted in the whole grid, and their weights for a point at x along an axis.
-  subroutine AxisWeights(grid, field, axis, x, even, along, error)
+  subroutine AxisWeights(grid, field, axis, x, even, cut, along, error)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: field, axis
     real(dp), intent(in) :: x
-    logical, intent(in) :: even
+    logical, intent(in) :: even, cut
     type(axis_t), intent(out) :: along
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: place, w(sinc_nodes)
@@ -217,7 +218,7 @@ contains
       along%w(along%n) = w(m)
     end do
     if (grid%side(2*axis) == side_periodic) along%node = 1 + modulo(along%node - 1, grid%whole(axis))
-    if (any(along%node(:along%n) < 1 .or. along%node(:along%n) > grid%whole(axis))) &
+    if (.not. cut .and. any(along%node(:along%n) < 1 .or. along%node(:along%n) > grid%whole(axis))) &
       call Fail(error, 'a source or receiver at '//Str(x, 6)//' m along axis '//Str(axis)//' is within '//Str(sinc_nodes/2)// &
                 ' cells of the end of the grid, which is '//Str(grid%whole(axis)*grid%d(axis), 6)//' m long')
   end subroutine AxisWeights

@@ -1,12 +1,11 @@
 !> A 3D time loop in C, behind the common face of fd3d_engine.f90; the treaty is interfaces/fd3d_c.f90.
 module fd3d_native_m
   use error_m, only: error_t, FailFromC
-  use fd3d_c, only: fd3d_bytes, fd3d_cfg, fd3d_device, fd3d_field, fd3d_free, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, &
-                    fd3d_histories, fd3d_load, fd3d_map, fd3d_maxabs, fd3d_model, fd3d_new, fd3d_peak, fd3d_pending, fd3d_pml, &
-                    fd3d_quality, fd3d_receivers, fd3d_reset, fd3d_save, fd3d_set_field, fd3d_slice, fd3d_source, fd3d_sponge, &
-                    fd3d_state_size, fd3d_stress, fd3d_timestep, fd3d_traces, fd3d_velocity, fd3d_watch, &
-                    fd3d_watch_rows
-  use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
+  use fd3d_c, only: fd3d_bytes, fd3d_cfg, fd3d_device, fd3d_expect, fd3d_field, fd3d_free, fd3d_halo_get, fd3d_halo_put, &
+                    fd3d_halo_size, fd3d_histories, fd3d_load, fd3d_map, fd3d_maxabs, fd3d_model, fd3d_new, fd3d_peak, &
+                    fd3d_pending, fd3d_pml, fd3d_quality, fd3d_receivers, fd3d_reset, fd3d_save, fd3d_set_field, fd3d_slice, &
+                    fd3d_source, fd3d_sponge, fd3d_state_size, fd3d_stress, fd3d_timestep, fd3d_traces, fd3d_velocity, fd3d_watch
+  use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
   use iso_c_binding, only: c_associated, c_char, c_float, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: i8, sp
   use text_m, only: CString, FString
@@ -20,7 +19,7 @@ module fd3d_native_m
     type(c_ptr), private :: handle = c_null_ptr
   contains
     procedure :: new, free, model, quality, pml, sponge, source, histories, receivers, timestep, velocity, stress
-    procedure :: halo_size, halo_get, halo_put, pending, traces, field, set_field, slice, watch, watch_rows, map, maxabs, peak
+    procedure :: halo_size, halo_get, halo_put, pending, traces, field, set_field, slice, expect, watch, map, maxabs, peak
     procedure :: reset, state_size, save => save_state, load, bytes, device
   end type fd3d_native_t
 
@@ -204,23 +203,29 @@ contains
     call Check(self, fd3d_slice(self%handle, which, axis - 1, index - 1, out), error)
   end subroutine slice
 
-  subroutine watch(self, k, error)
+  subroutine expect(self, steps, error)
     class(fd3d_native_t), intent(inout) :: self
-    integer, intent(in) :: k
+    integer, intent(in) :: steps
     type(error_t), allocatable, intent(inout) :: error
-    call Check(self, fd3d_watch(self%handle, k - 1), error)
-  end subroutine watch
+    call Check(self, fd3d_expect(self%handle, steps), error)
+  end subroutine expect
 
-  subroutine watch_rows(self, k, error)
+  subroutine watch(self, map, error)
     class(fd3d_native_t), intent(inout) :: self
-    integer, intent(in) :: k(:, :)
+    type(fd3d_map_t), intent(in) :: map
     type(error_t), allocatable, intent(inout) :: error
-    call Check(self, fd3d_watch_rows(self%handle, k - 1), error)
-  end subroutine watch_rows
+    integer, parameter :: none(1) = 0
+    if (.not. allocated(map%i)) then
+      call Check(self, fd3d_watch(self%handle, 0, none, none, none, none, 0, none, none, none, none, [0.0_sp]), error)
+    else
+      call Check(self, fd3d_watch(self%handle, size(map%i), map%i - 1, map%j - 1, map%k - 1, map%stencil - 1, &
+                                  size(map%start)/3, map%start - 1, map%di, map%dj, map%dk, map%w), error)
+    end if
+  end subroutine watch
 
   subroutine map(self, out, error)
     class(fd3d_native_t), intent(inout) :: self
-    real(sp), contiguous, intent(out) :: out(:, :, :)
+    real(sp), contiguous, intent(out) :: out(:, :)
     type(error_t), allocatable, intent(inout) :: error
     call Check(self, fd3d_map(self%handle, out), error)
   end subroutine map

@@ -1,13 +1,13 @@
-!> Sources and receivers of the readable 3D time loop: lists of fields at cells.
+!> Sources, receivers and maps of the readable 3D time loop: lists of fields at cells.
 module fd3d_points_m
   use error_m, only: error_t, Fail
   use fd3d_edges_m, only: volume_t
-  use fd3d_engine_m, only: Fd3dInnerBox, fd3d_fields, fd3d_grid_t, field_sxz, field_syz, part_all, part_inner, side_free
+  use fd3d_engine_m, only: Fd3dInnerBox, fd3d_fields, fd3d_grid_t, fd3d_map_t, field_sxz, field_syz, part_all, part_inner, side_free
   use kinds_m, only: dp, sp
   use text_m, only: Str
   implicit none
   private
-  public :: points_t, PointsNew, PointsInject, PointsSample
+  public :: points_t, PointsNew, PointsInject, PointsSample, PointsCheckMap, PointsKeep
 
   type :: points_t
     integer, allocatable :: field(:), i(:), j(:), k(:)
@@ -86,5 +86,44 @@ contains
       values(r) = real(total, sp)
     end do
   end subroutine PointsSample
+
+  !> All cells of a map's stencils must be owned.
+  subroutine PointsCheckMap(map, grid, error)
+    type(fd3d_map_t), intent(in) :: map
+    type(fd3d_grid_t), intent(in) :: grid
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: p, m, at(3)
+    do p = 1, size(map%i)
+      do m = map%start(3*map%stencil(p) - 2), map%start(3*map%stencil(p) + 1) - 1
+        at = [map%i(p) + map%di(m), map%j(p) + map%dj(m), map%k(p) + map%dk(m)]
+        if (all(at >= 1 .and. at <= grid%n)) cycle
+        call Fail(error, 'point '//Str(p)//' of the map needs the cell ('//Str(at(1))//', '//Str(at(2))//', '//Str(at(3))// &
+                  '), must lie in 1..'//Str(grid%n(1))//', 1..'//Str(grid%n(2))//', 1..'//Str(grid%n(3)))
+        return
+      end do
+    end do
+  end subroutine PointsCheckMap
+
+  !> The largest horizontal and vertical velocity and vector at the points of a map, peak(points, 3).
+  subroutine PointsKeep(map, f, peak, threads)
+    type(fd3d_map_t), intent(in) :: map
+    type(volume_t), intent(in) :: f(0:)
+    real(sp), intent(inout) :: peak(:, :)
+    integer, intent(in) :: threads
+    real(dp) :: v(3)
+    integer :: p, c, m, first
+    !$omp parallel do private(v, c, m, first) num_threads(threads)
+    do p = 1, size(map%i)
+      v = 0
+      do c = 1, 3
+        first = 3*(map%stencil(p) - 1) + c
+        do m = map%start(first), map%start(first + 1) - 1
+          v(c) = v(c) + real(map%w(m), dp)*f(c - 1)%a(map%i(p) + map%di(m), map%j(p) + map%dj(m), map%k(p) + map%dk(m))
+        end do
+      end do
+      peak(p, :) = max(peak(p, :), real([norm2(v(:2)), abs(v(3)), norm2(v)], sp))
+    end do
+    !$omp end parallel do
+  end subroutine PointsKeep
 
 end module fd3d_points_m

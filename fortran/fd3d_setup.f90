@@ -347,7 +347,7 @@ contains
   subroutine TellOfContacts(self, list)
     class(fd3d_setup_t), intent(in), target :: self
     type(fd3d_list_t), intent(inout) :: list
-    if (all(self%rho > 0) .and. (all(self%mu > 0) .or. .not. any(self%mu > 0))) return
+    if (.not. self%has_contacts()) return
     list%rho => self%rho
     list%mu => self%mu
   end subroutine TellOfContacts
@@ -440,6 +440,7 @@ contains
     end do
     call self%engine%receivers(list%start, list%field(:list%n), list%i(:list%n), list%j(:list%n), list%k(:list%n), &
                                list%w(:list%n), error)
+    if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
   end subroutine MakeReceivers
 
 end module fd3d_setup_m

@@ -2,7 +2,7 @@
 !> steps and fd3d_traces.f90 reads.
 module fd3d_state_m
   use engine_m, only: engine_t
-  use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
+  use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
   use hash_m, only: hash_t
   use kinds_m, only: dp, sp
   use scheme_m, only: scheme_t
@@ -13,11 +13,10 @@ module fd3d_state_m
   private
   public :: fd3d_state_t, frame_t
 
-  !> Where a film comes from: a field (fd3d_engine.f90; pressure = -1) across an axis at a cell, or in the uppermost cells
-  !> below the air.
+  !> Where a film comes from: a field (fd3d_engine.f90; pressure = -1) across an axis at a cell, or on the top.
   type :: frame_t
     integer :: field = 0, axis = 3, index = 1
-    logical :: ground = .false.
+    logical :: top = .false.
   end type frame_t
 
   type, abstract, extends(timeloop_t) :: fd3d_state_t
@@ -40,8 +39,9 @@ module fd3d_state_m
     integer :: first_picture = 0                  !< the first is taken after this step
     integer :: nf(3) = 0                          !< their shape
     integer, allocatable :: ground(:, :)          !< uppermost row without air of each column, where there is air
+    type(fd3d_map_t) :: top                       !< points of the films of the top
   contains
-    procedure :: any_engine
+    procedure :: any_engine, has_contacts
   end type fd3d_state_t
 
 contains
@@ -52,5 +52,11 @@ contains
     engine => null()
     if (allocated(self%engine)) engine => self%engine
   end function any_engine
+
+  !> Whether rock, fluid and air meet.
+  pure logical function has_contacts(self)
+    class(fd3d_state_t), intent(in) :: self
+    has_contacts = .not. (all(self%rho > 0) .and. (all(self%mu > 0) .or. .not. any(self%mu > 0)))
+  end function has_contacts
 
 end module fd3d_state_m

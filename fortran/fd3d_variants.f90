@@ -36,14 +36,16 @@ contains
   end function Fd3dVariantFor
 
   !> Memory of its GPU that an engine takes [bytes]; 0 on CPU cores.
-  real(dp) function Fd3dMemory(name, grid, entries, traces, steps) result(bytes)
+  real(dp) function Fd3dMemory(name, grid, entries, traces, steps, points, stencil_entries) result(bytes)
     character(*), intent(in) :: name
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: entries, traces, steps
+    integer, intent(in) :: points, stencil_entries           !< of a map
     integer(c_long) :: host, device
     bytes = 0
     if (.not. fd3d_variants%needs_gpu(name)) return
-    if (fd3d_need(CString(name), Native3dCfg(grid), entries, traces, steps, host, device) == 0) bytes = real(device, dp)
+    if (fd3d_need(CString(name), Native3dCfg(grid), entries, traces, steps, points, stencil_entries, host, device) == 0) &
+      bytes = real(device, dp)
   end function Fd3dMemory
 
   !> Fails on a grid that no engine can take, as one too thin for its differentiators.
@@ -51,7 +53,7 @@ contains
     type(fd3d_grid_t), intent(in) :: grid
     type(error_t), allocatable, intent(inout) :: error
     integer(c_long) :: host, device
-    call FailFromC(fd3d_need(CString('cpu'), Native3dCfg(grid), 0, 0, 0, host, device), error)
+    call FailFromC(fd3d_need(CString('cpu'), Native3dCfg(grid), 0, 0, 0, 0, 0, host, device), error)
   end subroutine Fd3dGridCheck
 
   !> An engine of the variant `name`, without a grid yet. Fails on an unknown name.

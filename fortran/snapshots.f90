@@ -223,7 +223,6 @@ contains
         dims = across(film%axis)
         if (film%nt > 0) dims = 'time '//dims
         call FioDefine(file, film%name, 'float', dims, film%unit, film%about, error)
-        call FioText(file, film%name, 'comment', 'velocities as they stand in the cell, each half a cell off its centre', error)
         call FioNumbers(file, film%name, 'plane_m', 'double', [film%place], error)
       end associate
     end do

@@ -32,7 +32,7 @@ module fd3d_c
   public :: fd3d_new, fd3d_free, fd3d_model, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source, fd3d_histories, fd3d_receivers
   public :: fd3d_timestep, fd3d_velocity, fd3d_stress, fd3d_halo_size, fd3d_halo_get, fd3d_halo_put
   public :: fd3d_pending, fd3d_traces, fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_maxabs, fd3d_peak
-  public :: fd3d_watch_rows, fd3d_reset, fd3d_bytes, fd3d_need, fd3d_device, fd3d_tune, fd3d_state_size, fd3d_save, fd3d_load
+  public :: fd3d_expect, fd3d_reset, fd3d_bytes, fd3d_need, fd3d_device, fd3d_tune, fd3d_state_size, fd3d_save, fd3d_load
 
   !> A subdomain. Sides are numbered x low, x high, y low, y high, z low (top), z high (bottom); kinds of sides:
   !>   0 neighbour: another subdomain follows; its cells come through fd3d_halo_put
@@ -190,6 +190,14 @@ module fd3d_c
       real(c_float), intent(in) :: w(*)
     end function fd3d_receivers
 
+    !> There will be traces of so many steps: room for them is taken at once. 0: not known, room grows as steps are asked for.
+    integer(c_int) function fd3d_expect(handle, steps) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: steps
+    end function fd3d_expect
+
     !> Steps it .. it+n-1 (from 1) of a subdomain without neighbours. it must follow the last step done, except after new, reset and
     !> set_field. The result does not depend on how a run is cut into chunks; short chunks are slower. On a GPU the steps are
     !> only queued; whoever asks for results waits for them.
@@ -292,24 +300,20 @@ module fd3d_c
       real(c_float), intent(out) :: out(*)
     end function fd3d_slice
 
-    !> From the next step on keeps the largest ground velocity of each column in row k (from 0; -1: no longer), from zero.
-    integer(c_int) function fd3d_watch(handle, k) bind(c)
-      import :: c_ptr, c_int
+    !> From the next step on keeps the largest velocity at n points, from zero; n = 0: no longer. Point p belongs to the owned cell
+    !> (i,j,k)(p), from 0, and has the stencil s = stencil(p), 0 .. stencils-1, which points alike share: its velocity c = 0, 1, 2
+    !> is the sum of w vx, vy or vz of the owned cells (i+di, j+dj, k+dk) over entries start(3s+c) .. start(3s+c+1)-1, summed in
+    !> double in this order; start(3 stencils + 1).
+    integer(c_int) function fd3d_watch(handle, n, i, j, k, stencil, stencils, start, di, dj, dk, w) bind(c)
+      import :: c_ptr, c_int, c_float
       implicit none
       type(c_ptr), value :: handle
-      integer(c_int), value :: k
+      integer(c_int), value :: n, stencils
+      integer(c_int), intent(in) :: i(*), j(*), k(*), stencil(*), start(*), di(*), dj(*), dk(*)
+      real(c_float), intent(in) :: w(*)
     end function fd3d_watch
 
-    !> The same with a row for each column, k(nx,ny) from 0: that of the ground, where it has hills.
-    integer(c_int) function fd3d_watch_rows(handle, k) bind(c)
-      import :: c_ptr, c_int
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_int), intent(in) :: k(*)
-    end function fd3d_watch_rows
-
-    !> What was kept: out(nx,ny,2), largest sqrt(vx**2 + vy**2) and |vz| after a step in each cell of the row, each velocity as it
-    !> stands in the cell, half a cell off its centre.
+    !> What was kept: out(n,3), the largest sqrt(vx**2 + vy**2), |vz| and sqrt(vx**2 + vy**2 + vz**2) after a step at each point.
     integer(c_int) function fd3d_map(handle, out) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none
@@ -379,13 +383,14 @@ module fd3d_c
       type(c_ptr), value :: handle
     end function fd3d_bytes
 
-    !> Memory a handle would take [bytes] on the host and on the device, with so many source entries, receivers and steps.
-    integer(c_int) function fd3d_need(variant, cfg, entries, receivers, steps, host, device) bind(c)
+    !> Memory a handle would take [bytes] on the host and on the device, with so many source entries, receivers and steps, points of
+    !> a map and entries of their stencils.
+    integer(c_int) function fd3d_need(variant, cfg, entries, receivers, steps, points, stencil_entries, host, device) bind(c)
       import :: c_int, c_char, c_long, fd3d_cfg
       implicit none
       character(kind=c_char), intent(in) :: variant(*)
       type(fd3d_cfg), intent(in) :: cfg
-      integer(c_int), value :: entries, receivers, steps
+      integer(c_int), value :: entries, receivers, steps, points, stencil_entries
       integer(c_long), intent(out) :: host, device
     end function fd3d_need
 

@@ -6,11 +6,11 @@ module case3d_m
   use check_m, only: Claim
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_cfg, fd3d_histories, fd3d_map, fd3d_field, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, fd3d_receivers, &
-                    fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_traces, fd3d_watch, &
-                    fd3d_watch_rows
-  use fd3d_engine_m, only: fd3d_grid_t
+                    fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_traces, fd3d_watch
+  use fd3d_engine_m, only: fd3d_grid_t, fd3d_map_t
   use fd3d_fortran_m, only: fd3d_fortran_t
   use kinds_m, only: dp, i8, sp
+  use map3d_m, only: Map3dMake
   implicit none
   private
   public :: case3d_t, Case3dMake, Case3dNew, Case3dFine, Case3dFields, Case3dTraces, Case3dReference
@@ -19,7 +19,7 @@ module case3d_m
 
   type :: case3d_t
     type(fd3d_cfg) :: cfg
-    integer :: steps = 0, nh = 3, nrec = 14, watched = 0
+    integer :: steps = 0, nh = 3, nrec = 14, watched = 1                      ! watched: row of the map, from 1
     logical :: sponge = .false., hilly = .false.                              ! hilly: the map has a row for each column
     real(sp), allocatable, dimension(:, :, :) :: rho, lambda, mu, qp, qs      ! with ring
     real(sp), allocatable :: begin(:, :, :, :)                                ! (nx, ny, nz, 0:8)
@@ -100,7 +100,7 @@ contains
     do m = 1, size(c%q)
       c%q(1 + modulo(m, c%nh), 1 + (m - 1)/c%nh) = real(sin(0.7_dp*m), sp)
     end do
-    c%watched = merge(0, n(3)/2, shape < 5)
+    c%watched = merge(1, 1 + n(3)/2, shape < 3 .or. shape == 4)
     c%hilly = modulo(shape, 2) == 0
   end subroutine Case3dMake
 
@@ -244,6 +244,7 @@ contains
   !> A handle with everything set.
   type(c_ptr) function Case3dNew(c) result(h)
     type(case3d_t), intent(in) :: c
+    type(fd3d_map_t) :: map
     integer :: f
     h = fd3d_new('cpu'//c_null_char, c%cfg)
     call Case3dFine(fd3d_model(h, c%rho, c%lambda, c%mu), 'model')
@@ -254,21 +255,24 @@ contains
     call Case3dFine(fd3d_histories(h, 1, size(c%q, 2), c%q), 'histories')
     call Case3dFine(fd3d_histories(h, size(c%q, 2) + 1, 0, c%q), 'silence')
     call Case3dFine(fd3d_receivers(h, c%nrec, c%start, c%field, c%i, c%j, c%k, c%w), 'receivers')
-    if (c%hilly) call Case3dFine(fd3d_watch_rows(h, Rows(c)), 'watch_rows')
-    if (.not. c%hilly) call Case3dFine(fd3d_watch(h, c%watched), 'watch')
+    call Case3dMap(c, map)
+    call Case3dFine(fd3d_watch(h, size(map%i), map%i - 1, map%j - 1, map%k - 1, map%stencil - 1, size(map%start)/3, map%start - 1, &
+                               map%di, map%dj, map%dk, map%w), 'watch')
     do f = 0, 8
       call Case3dFine(fd3d_set_field(h, f, c%begin(:, :, :, f)), 'set_field')
     end do
   end function Case3dNew
 
-  !> Rows of the map, from 0.
-  function Rows(c) result(k)
+  subroutine Case3dMap(c, map)
     type(case3d_t), intent(in) :: c
+    type(fd3d_map_t), intent(out) :: map
     integer :: k(c%cfg%n(1), c%cfg%n(2)), i, j
-    k = reshape([((modulo(5*i + 3*j, c%cfg%n(3)), i=1, c%cfg%n(1)), j=1, c%cfg%n(2))], shape(k))
-  end function Rows
+    k = c%watched
+    if (c%hilly) k = reshape([((1 + modulo(5*i + 3*j, c%cfg%n(3)), i=1, c%cfg%n(1)), j=1, c%cfg%n(2))], shape(k))
+    call Map3dMake(map, c%cfg%n, k, .true.)
+  end subroutine Case3dMap
 
-  !> All fields and the map (nx, ny, nz, 0:9); the map stands in the first two planes of the last.
+  !> All fields and the map (nx, ny, nz, 0:9); the map stands in the first three planes of the last.
   subroutine Case3dFields(c, h, fields)
     type(case3d_t), intent(in) :: c
     type(c_ptr), intent(in) :: h
@@ -296,6 +300,8 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_fortran_t) :: fd
     type(fd3d_grid_t) :: grid
+    type(fd3d_map_t) :: map
+    real(sp), allocatable :: peaks(:, :)
     integer :: f
     grid%n = c%cfg%n
     grid%first = c%cfg%first + 1
@@ -317,8 +323,8 @@ contains
     call fd%histories(1, c%q, error)
     call fd%histories(size(c%q, 2) + 1, c%q(:, :0), error)
     call fd%receivers(c%start + 1, c%field, c%i + 1, c%j + 1, c%k + 1, c%w, error)
-    if (c%hilly) call fd%watch_rows(Rows(c) + 1, error)
-    if (.not. c%hilly) call fd%watch(c%watched + 1, error)
+    call Case3dMap(c, map)
+    call fd%watch(map, error)
     do f = 0, 8
       call fd%set_field(f, c%begin(:, :, :, f), error)
     end do
@@ -327,7 +333,9 @@ contains
     do f = 0, 8
       call fd%field(f, fields(:, :, :, f), error)
     end do
-    call fd%map(fields(:, :, 1:2, 9), error)
+    allocate (peaks(grid%n(1)*grid%n(2), 3))
+    call fd%map(peaks, error)
+    fields(:, :, :3, 9) = reshape(peaks, [grid%n(1), grid%n(2), 3])
     call fd%traces(1, traces, error)
     call fd%free()
   end subroutine Case3dReference

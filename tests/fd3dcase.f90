@@ -6,12 +6,13 @@ module fd3dcase_m
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_cfg, fd3d_device, fd3d_field, fd3d_free, fd3d_histories, fd3d_map, fd3d_model, fd3d_new, fd3d_pml, &
                     fd3d_quality, fd3d_receivers, fd3d_source, fd3d_sponge, fd3d_timestep, fd3d_traces, fd3d_tune, &
-                    fd3d_watch, fd3d_watch_rows
-  use fd3d_engine_m, only: fd3d_fields, fd3d_grid_t, field_sxx, side_free, side_one_way, side_outside, side_periodic
+                    fd3d_watch
+  use fd3d_engine_m, only: fd3d_fields, fd3d_grid_t, fd3d_map_t, field_sxx, side_free, side_one_way, side_outside, side_periodic
   use fd3d_fortran_m, only: fd3d_fortran_t
   use fd3d_layers_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
   use iso_c_binding, only: c_associated, c_char, c_float, c_int, c_null_char, c_ptr
   use kinds_m, only: dp, sp
+  use map3d_m, only: Map3dMake
   use text_m, only: CString, FString, Str
   implicit none
   private
@@ -33,10 +34,11 @@ module fd3dcase_m
     integer :: shape(3) = 0                                           !< of blocks, for fd3d_tune
     integer :: watched = 1                                            !< row of the map
     logical :: hilly = .false.                                        !< its row is another in each column of the whole grid
+    logical :: narrow = .false.                                       !< its points have a cell's own velocities
   end type case3d_t
 
   type :: result3d_t
-    real(sp), allocatable :: traces(:, :), fields(:, :, :, :), map(:, :, :)   !< (nt, nrec), (nx, ny, nz, 0:8), (nx, ny, 2)
+    real(sp), allocatable :: traces(:, :), fields(:, :, :, :), map(:, :, :)   !< (nt, nrec), (nx, ny, nz, 0:8), (nx, ny, 3)
     character(:), allocatable :: device
   end type result3d_t
 
@@ -257,6 +259,7 @@ contains
     type(case3d_t), intent(in) :: c
     type(fd3d_grid_t), intent(in) :: g
     type(error_t), allocatable, intent(inout) :: error
+    type(fd3d_map_t) :: map
     type(fd3d_profiles_t) :: p
     h = fd3d_new(CString(variant), Case3dCfg(g))
     if (.not. c_associated(h)) then
@@ -276,16 +279,23 @@ contains
       call Fd3dSponge(g, c%sponge, p, 0.03_dp)
       call FailFromC(fd3d_sponge(h, p%x, p%y, p%z), error)
     end if
-    if (.not. allocated(error) .and. c%hilly) call FailFromC(fd3d_watch_rows(h, Rows(c) - 1), error)
-    if (.not. allocated(error) .and. .not. c%hilly .and. c%watched >= g%first(3) .and. c%watched < g%first(3) + g%n(3)) &
-      call FailFromC(fd3d_watch(h, c%watched - g%first(3)), error)
+    if (.not. allocated(error) .and. (c%hilly .or. (c%watched >= g%first(3) .and. c%watched < g%first(3) + g%n(3)))) then
+      call MakeMap(c, g, map)
+      call FailFromC(fd3d_watch(h, size(map%i), map%i - 1, map%j - 1, map%k - 1, map%stencil - 1, size(map%start)/3, &
+                                map%start - 1, map%di, map%dj, map%dk, map%w), error)
+    end if
   end function Bare
 
-  pure function Rows(c) result(k)
+  !> A point for each column of a subdomain.
+  subroutine MakeMap(c, g, map)
     type(case3d_t), intent(in) :: c
-    integer :: k(c%grid%n(1), c%grid%n(2)), i, j
-    k = reshape([((1 + modulo(5*i + 3*j, c%grid%n(3)), i=1, c%grid%n(1)), j=1, c%grid%n(2))], shape(k))
-  end function Rows
+    type(fd3d_grid_t), intent(in) :: g
+    type(fd3d_map_t), intent(out) :: map
+    integer :: k(g%n(1), g%n(2)), i, j
+    k = c%watched - g%first(3) + 1
+    if (c%hilly) k = reshape([((1 + modulo(5*i + 3*j, g%n(3)), i=1, g%n(1)), j=1, g%n(2))], shape(k))
+    call Map3dMake(map, g%n, k, .not. c%narrow)
+  end subroutine MakeMap
 
   subroutine Profiles(c, g, p)
     type(case3d_t), intent(in) :: c
@@ -395,7 +405,7 @@ contains
     type(case3d_t), intent(in) :: c
     type(result3d_t), intent(inout) :: r
     associate (n => c%grid%n)
-      allocate (r%traces(c%nt, size(c%start) - 1), r%fields(n(1), n(2), n(3), 0:fd3d_fields - 1), r%map(n(1), n(2), 2), &
+      allocate (r%traces(c%nt, size(c%start) - 1), r%fields(n(1), n(2), n(3), 0:fd3d_fields - 1), r%map(n(1), n(2), 3), &
                 source=0.0_sp)
     end associate
   end subroutine Room
@@ -422,6 +432,8 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_fortran_t) :: engine
     type(fd3d_profiles_t) :: p
+    type(fd3d_map_t) :: map
+    real(sp), allocatable :: peaks(:, :)
     integer :: f
     call Room(c, r)
     call engine%new(c%grid, error)
@@ -439,14 +451,16 @@ contains
     if (.not. allocated(error)) call engine%histories(1, c%q, error)
     if (.not. allocated(error)) call engine%histories(size(c%q, 2) + 1, c%q(:, 1:0), error)
     if (.not. allocated(error)) call engine%receivers(c%start, c%rf, c%ri, c%rj, c%rk, c%rw, error)
-    if (.not. allocated(error) .and. c%hilly) call engine%watch_rows(Rows(c), error)
-    if (.not. allocated(error) .and. .not. c%hilly) call engine%watch(c%watched, error)
+    call MakeMap(c, c%grid, map)
+    if (.not. allocated(error)) call engine%watch(map, error)
     if (.not. allocated(error)) call engine%timestep(1, c%nt, error)
     if (.not. allocated(error)) call engine%traces(1, r%traces, error)
     do f = 0, fd3d_fields - 1
       if (.not. allocated(error)) call engine%field(f, r%fields(:, :, :, f), error)
     end do
-    if (.not. allocated(error)) call engine%map(r%map, error)
+    allocate (peaks(size(map%i), 3))
+    if (.not. allocated(error)) call engine%map(peaks, error)
+    if (.not. allocated(error)) r%map = reshape(peaks, shape(r%map))
     r%device = engine%device()
     call engine%free()
   end subroutine Case3dFortran
@@ -480,7 +494,7 @@ contains
       call Take(Differs(pack(a%fields(:, :, :, f), .true.), pack(b%fields(:, :, :, f), .true.), 0.01_dp*field(Unit(f))), &
                 'field '//Str(f))
     end do
-    do r = 1, 2
+    do r = 1, 3
       call Take(Differs(pack(a%map(:, :, r), .true.), pack(b%map(:, :, r), .true.), &
                         max(0.01_dp*norm2(real(b%map, dp)), 0.01_dp*field(0)/sqrt(real(size(b%fields, 3), dp)))), 'map '//Str(r))
     end do

@@ -7,8 +7,9 @@ program t671_fd3d_gpu_behaviour
   use check_m, only: Claim, ClaimFails, ClaimFine, Done, Skip
   use device_c, only: device_memory
   use error_m, only: error_t, FailFromC
-  use fd3d_c, only: fd3d_bytes, fd3d_cfg, fd3d_free, fd3d_load, fd3d_maxabs, fd3d_need, fd3d_new, fd3d_peak, fd3d_pending, fd3d_reset, &
+  use fd3d_c, only: fd3d_bytes, fd3d_cfg, fd3d_expect, fd3d_free, fd3d_load, fd3d_maxabs, fd3d_need, fd3d_new, fd3d_peak, fd3d_pending, fd3d_reset, &
                     fd3d_save, fd3d_set_field, fd3d_slice, fd3d_state_size, fd3d_timestep, fd3d_tune
+  use fd3d_engine_m, only: fd3d_map_t
   use fd3dcase_m, only: case3d_t, Case3dCfg, Case3dDifferent, Case3dHandle, Case3dNative, Case3dNew, Case3dPoints, &
                         Case3dResult, Case3dSource, Case3dSteps, result3d_t
   use fd3d_variants_m, only: fd3d_variants
@@ -16,6 +17,7 @@ program t671_fd3d_gpu_behaviour
   use host_c, only: host_seconds
   use iso_c_binding, only: c_associated, c_float, c_int, c_long, c_long_long, c_ptr
   use kinds_m, only: dp, sp
+  use map3d_m, only: map3d_entries, Map3dMake
   use text_m, only: CString, Str
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_quiet_nan, ieee_value
   implicit none
@@ -34,7 +36,9 @@ program t671_fd3d_gpu_behaviour
     call Peaks(trim(variants(n)))
     call Slices(trim(variants(n)))
     call Queue(trim(variants(n)))
+    call Maps(trim(variants(n)))
     call Memory(trim(variants(n)))
+    call Traces(trim(variants(n)))
     call TooLarge(trim(variants(n)))
   end do
   deallocate (variants)
@@ -273,6 +277,55 @@ contains
     call fd3d_free(h)
   end subroutine Queue
 
+  !> The map has the peaks of what receivers at its points record: those of random columns, with stencils of one and of many cells.
+  subroutine Maps(variant)
+    character(*), intent(in) :: variant
+    integer, parameter :: points = 40
+    type(case3d_t) :: c
+    type(result3d_t) :: r
+    type(fd3d_map_t) :: map
+    real(dp) :: chance(points), off
+    real(sp) :: recorded(3)
+    integer :: at(points), p, n, m, s
+    call Case3dNew(c, [45, 31, 27], 2, 2, .false., 120)
+    c%watched = 11
+    call Map3dMake(map, c%grid%n, reshape([(c%watched, p=1, product(c%grid%n(:2)))], c%grid%n(:2)), .true.)
+    call random_number(chance)
+    at = 1 + int(chance*size(map%i))
+    c%start = [1]
+    c%rf = [integer ::]
+    c%ri = [integer ::]
+    c%rj = [integer ::]
+    c%rk = [integer ::]
+    c%rw = [real(sp) ::]
+    do p = 1, points
+      do n = 0, 2
+        s = 3*map%stencil(at(p)) - 2 + n
+        do m = map%start(s), map%start(s + 1) - 1
+          c%rf = [c%rf, n]
+          c%ri = [c%ri, map%i(at(p)) + map%di(m)]
+          c%rj = [c%rj, map%j(at(p)) + map%dj(m)]
+          c%rk = [c%rk, map%k(at(p)) + map%dk(m)]
+          c%rw = [c%rw, map%w(m)]
+        end do
+        c%start = [c%start, size(c%rf) + 1]
+      end do
+    end do
+    call Case3dNative(variant, c, 17, r, error)
+    if (.not. Fine(variant//', map')) return
+    off = 0
+    do p = 1, points
+      associate (t => r%traces(:, 3*p - 2:3*p))
+        recorded = [maxval(norm2(t(:, :2), 2)), maxval(abs(t(:, 3))), maxval(norm2(t, 2))]
+      end associate
+      do n = 1, 3
+        off = max(off, abs(real(r%map(map%i(at(p)), map%j(at(p)), n), dp) - recorded(n))/max(recorded(3), tiny(1.0_sp)))
+      end do
+    end do
+    call Claim(off < 1e-6_dp .and. maxval(r%map) > 0, variant//', the map at '//Str(points)//' of its points (first '//Str(at(1))// &
+               ') is within '//Str(off, 2)//' of the peaks recorded there, bound 1e-6')
+  end subroutine Maps
+
   ! --- memory -------------------------------------------------------------------------------------------------------------
 
   integer(c_long) function FreeMemory() result(available)
@@ -295,8 +348,8 @@ contains
     h = Case3dHandle(variant, c, error)
     call Case3dSteps(h, c, 20, error)
     taken = before - FreeMemory()
-    if (.not. allocated(error)) call FailFromC(fd3d_need(CString(variant), Case3dCfg(c%grid), size(c%sf), size(c%start) - 1, c%nt, host, &
-                                                         need), error)
+    if (.not. allocated(error)) call FailFromC(fd3d_need(CString(variant), Case3dCfg(c%grid), size(c%sf), size(c%start) - 1, c%nt, &
+                                                         product(c%grid%n(:2)), map3d_entries, host, need), error)
     counted = real(fd3d_bytes(h), dp)
     if (Fine(variant//', memory')) then
       call Claim(abs(taken - need) <= 0.05_dp*need + 16*MB, variant//', 251 x 183 x 162 cells: announced '//Str(need/MB, 4)// &
@@ -308,6 +361,36 @@ contains
     call Claim(abs(FreeMemory() - before) <= 4*MB, variant//', after free '//Str((before - FreeMemory())/MB, 3)// &
                ' MB of the GPU are not given back, must be within 4')
   end subroutine Memory
+
+  !> Traces take what was announced, in however many chunks they come.
+  subroutine Traces(variant)
+    character(*), intent(in) :: variant
+    real(dp), parameter :: MB = 1e6_dp
+    integer, parameter :: receivers = 10000, steps = 4000, chunk = 50
+    type(case3d_t) :: c
+    type(c_ptr) :: h
+    integer(c_long) :: need, host, before, taken
+    integer :: m
+    call Case3dNew(c, [37, 29, 23], 2, 1, .false., steps)
+    c%start = [(m, m=1, receivers + 1)]
+    c%rf = [(modulo(m, 3), m=1, receivers)]
+    c%ri = [(1 + modulo(m, c%grid%n(1)), m=1, receivers)]
+    c%rj = [(1 + modulo(m, c%grid%n(2)), m=1, receivers)]
+    c%rk = [(1 + modulo(m, c%grid%n(3)), m=1, receivers)]
+    c%rw = [(1.0_sp, m=1, receivers)]
+    before = FreeMemory()
+    h = Case3dHandle(variant, c, error)
+    if (.not. allocated(error)) call FailFromC(fd3d_expect(h, steps), error)
+    call Case3dSteps(h, c, chunk, error)
+    if (.not. allocated(error)) call FailFromC(fd3d_pending(h, 0), error)
+    taken = before - FreeMemory()
+    if (.not. allocated(error)) call FailFromC(fd3d_need(CString(variant), Case3dCfg(c%grid), size(c%sf), receivers, steps, &
+                                                         product(c%grid%n(:2)), map3d_entries, host, need), error)
+    if (Fine(variant//', traces')) &
+      call Claim(taken <= 1.05_dp*need + 16*MB, variant//', '//Str(receivers)//' traces of '//Str(steps)//' steps in chunks of '// &
+                 Str(chunk)//': announced '//Str(need/MB, 4)//' MB, taken '//Str(taken/MB, 4)//' MB, at most 5 % and 16 MB more')
+    call fd3d_free(h)
+  end subroutine Traces
 
   !> A grid that needs more than the device has is refused with a sentence, takes nothing, and a small shot runs as before.
   subroutine TooLarge(variant)
@@ -329,7 +412,7 @@ contains
     do while (need <= total .and. cfg%n(1) < 1240)
       cfg%n = cfg%n + 20
       cfg%whole = cfg%n
-      if (fd3d_need(CString(variant), cfg, 0, 0, 0, host, need) /= 0) call FailFromC(1, error)
+      if (fd3d_need(CString(variant), cfg, 0, 0, 0, 0, 0, host, need) /= 0) call FailFromC(1, error)
       if (allocated(error)) exit
     end do
     if (.not. Fine(variant//', memory of a large grid')) return

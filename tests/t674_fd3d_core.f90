@@ -37,6 +37,7 @@ program t674_fd3d_core
     if (small) exit
     call Places(trim(variants(v)))
     call Chunks(trim(variants(v)))
+    if (variants(v) == 'tuned') call MidShot()
     call Long(trim(variants(v)), .false.)
     call Long(trim(variants(v)), .true.)
   end do
@@ -185,6 +186,33 @@ contains
     call Claim(Case3dDifferent(r, whole) == 0, what//': a second shot after reset gives the same bits')
     call fd3d_free(h)
   end subroutine Chunks
+
+  !> A shot that began without a core, as a receiver has velocities and stresses, gets none in its middle, when receivers no longer
+  !> forbid it: its stresses there would begin anew.
+  subroutine MidShot()
+    type(case3d_t) :: c
+    type(c_ptr) :: h
+    call Case3dNew(c, [131, 50, 60], 2, 2, .false., 40)
+    c%grid%sparse = .true.
+    c%start = [1, 3]
+    c%rf = [0, 3]
+    c%ri = [60, 60]
+    c%rj = [25, 25]
+    c%rk = [30, 30]
+    c%rw = [1.0_sp, 1.0_sp]
+    h = Case3dHandle('tuned', c, error)
+    call Case3dSteps(h, c, 20, error, last=20)
+    if (allocated(error)) then
+      call ClaimFine(error, 'tuned, sparse: a shot without a core')
+    else
+      call FailFromC(fd3d_receivers(h, 1, [0, 1], [0], [60], [25], [30], [1.0]), error)
+      call ClaimFails(error, 'reset comes first', 'tuned, sparse: receivers that would let a core begin in the middle of a shot')
+      call FailFromC(fd3d_reset(h), error)
+      if (.not. allocated(error)) call FailFromC(fd3d_receivers(h, 1, [0, 1], [0], [60], [25], [30], [1.0]), error)
+      call ClaimFine(error, 'tuned, sparse: the same receivers after reset')
+    end if
+    call fd3d_free(h)
+  end subroutine MidShot
 
   !> Thousands of steps, most of them silent: what rounding leaves behind must not grow, in the water and the air neither.
   subroutine Long(variant, anelastic)

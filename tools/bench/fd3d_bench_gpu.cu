@@ -159,6 +159,30 @@ static void give_points(void *h, const fd3d_cfg &c, int steps) {
         bench_fail("receivers");
 }
 
+// A map of level ground: a point a column, vx and vy of 8 cells along x or y in 4 rows, vz of a cell.
+static void watch_top(void *h, const fd3d_cfg &c) {
+    std::vector<int> point[4], away[3], start(1);
+    std::vector<float> w;
+    for (int j = 3; j + 4 < c.n[1]; j++)
+        for (int i = 3; i + 4 < c.n[0]; i++) {
+            const int at[4] = {i, j, 0, 0}; // and its stencil
+            for (int a = 0; a < 4; a++)
+                point[a].push_back(at[a]);
+        }
+    for (int v = 0; v < 3; v++) {
+        for (int m = 0; m < (v < 2 ? 32 : 1); m++) {
+            const int to[3] = {v == 0 ? m % 8 - 3 : 0, v == 1 ? m % 8 - 3 : 0, m / 8};
+            for (int a = 0; a < 3; a++)
+                away[a].push_back(to[a]);
+            w.push_back(0.1f);
+        }
+        start.push_back((int)w.size());
+    }
+    if (fd3d_watch(h, (int)point[0].size(), point[0].data(), point[1].data(), point[2].data(), point[3].data(), 1,
+                   start.data(), away[0].data(), away[1].data(), away[2].data(), w.data()))
+        bench_fail("watch");
+}
+
 // A handle with everything but points; null with a sentence if the GPU refuses it.
 static void *make(const char *name, const volume &v, const shot &s) {
     const fd3d_cfg c = make_cfg(v.n, s);
@@ -175,8 +199,7 @@ static void *make(const char *name, const volume &v, const shot &s) {
             bench_fail("quality");
     }
     give_layers(h, c);
-    if (fd3d_watch(h, 0))
-        bench_fail("watch");
+    watch_top(h, c);
     return h;
 }
 
