@@ -32,7 +32,7 @@ module wavelet_m
 
   !> The ends of a wavelet file.
   type :: ends_t
-    real(dp) :: first = 0, last = 0        !< pulse that the jump from and to 0 makes, of the true signal
+    real(dp) :: pulse(2) = 0               !< that the steps from and to 0 make, of the true signal
     real(dp) :: value(2) = 0, peak = 0     !< first and last sample, the largest
     real(dp) :: over = huge(1.0_dp)        !< the last sample, and what its filter reaches before it [s]
   end type ends_t
@@ -63,7 +63,7 @@ contains
     case ('gauss')
       call MakeGauss(job%sigma, wavelet)
     case ('file')
-      call MakeFromFile(job%wavelet_file, job%wavelet_dt, job%dt_out, wavelet, ends, error)
+      call MakeFromFile(job, wavelet, ends, error)
     case default
       call Fail(error, 'wavelet = '//job%wavelet//' is unknown: use ricker, ormsby or file')
     end select
@@ -93,10 +93,10 @@ contains
     type(ends_t), intent(in) :: ends
     character(:), allocatable, intent(inout) :: doubt
     type(error_t), allocatable, intent(inout) :: error
-    call OneEnd('begins', ends%value(1), ends%first, 'let it begin at 0 (a taper), or, where the source does set in so '// &
+    call OneEnd('begins', ends%value(1), ends%pulse(1), 'let it begin at 0 (a taper), or, where the source does set in so '// &
                 'suddenly, put a sample of 0 before')
     if (ends%over + t_zero < job%tmax) &
-      call OneEnd('ends', ends%value(2), ends%last, 'let it end at 0 (a taper), or go on as the source does (a constant value '// &
+      call OneEnd('ends', ends%value(2), ends%pulse(2), 'let it end at 0 (a taper), or go on as the source does (a constant value '// &
                   'radiates nothing) to the end of the record and 30 samples beyond, or, where the source does stop so '// &
                   'suddenly, add a sample of 0')
 
@@ -196,10 +196,8 @@ contains
   end subroutine MakeOrmsby
 
   !> The samples of a file, resampled four times finer; what its interval cannot carry (from its Nyquist frequency on) is removed.
-  !> dt_out: interval of the traces, which show no shorter pulses.
-  subroutine MakeFromFile(path, column_dt, dt_out, wavelet, ends, error)
-    character(*), intent(in) :: path
-    real(dp), intent(in) :: column_dt, dt_out
+  subroutine MakeFromFile(job, wavelet, ends, error)
+    type(job_t), intent(in) :: job
     type(wavelet_t), intent(inout) :: wavelet
     type(ends_t), intent(out) :: ends
     type(error_t), allocatable, intent(inout) :: error
@@ -207,26 +205,33 @@ contains
     real(dp) :: t0, dt
     integer :: pad
     integer, parameter :: finer = 4
-    call WavefileRead(path, column_dt, samples, t0, dt, error)
+    call WavefileRead(job%wavelet_file, job%wavelet_dt, samples, t0, dt, error)
     if (allocated(error)) return
-    wavelet%name = 'wavelet of '//Str(size(samples))//' samples of '//Str(dt)//' s from '//path
+    wavelet%name = 'wavelet of '//Str(size(samples))//' samples of '//Str(dt)//' s from '//job%wavelet_file
     pad = 30*finer                                   ! the filter reaches 28.6 samples
-    ends%value = samples([1, size(samples)])
-    ends%peak = maxval(abs(samples))
-    ends%over = t0 + (size(samples) - 1 - 30)*dt
-    ends%first = abs(ends%value(1))/max(Steepest(samples), tiny(1.0_dp))*dt/max(dt, dt_out)
-    ends%last = abs(ends%value(2))/max(Steepest(samples), tiny(1.0_dp))*dt/max(dt, dt_out)
+    call LookAtEnds(job, samples, t0, dt, ends)
     wavelet%dt = dt/finer
     wavelet%t0 = t0 - pad*wavelet%dt
     allocate (wavelet%q(finer*(size(samples) - 1) + 1 + 2*pad))
     call Resample(samples, t0, dt, wavelet%q, wavelet%t0, wavelet%dt, 0.5_dp/dt)
   end subroutine MakeFromFile
 
-  !> The largest change from one sample to the next.
-  pure real(dp) function Steepest(samples)
-    real(dp), intent(in) :: samples(:)
-    Steepest = maxval(abs(samples(2:) - samples(:size(samples) - 1)))
-  end function Steepest
+  !> A step of the wavelet against its steepest slope: as pulses of the far field, which in 3D goes with the slope. In 2D short
+  !> pulses are lower by the root of their length, for the far field goes with the half derivative. Traces show no pulse shorter
+  !> than dt_out.
+  pure subroutine LookAtEnds(job, samples, t0, dt, ends)
+    type(job_t), intent(in) :: job
+    real(dp), intent(in) :: samples(:), t0, dt
+    type(ends_t), intent(out) :: ends
+    real(dp) :: slope, length
+    ends%value = samples([1, size(samples)])
+    ends%peak = maxval(abs(samples))
+    ends%over = t0 + (size(samples) - 1 - 30)*dt
+    slope = max(maxval(abs(samples(2:) - samples(:size(samples) - 1)))/dt, tiny(1.0_dp))
+    length = max(dt, job%dt_out)
+    ends%pulse = abs(ends%value)/(length*slope)
+    if (.not. job%three_d) ends%pulse = ends%pulse*sqrt(min(1.0_dp, length*slope/ends%peak))
+  end subroutine LookAtEnds
 
   !> Cuts off both ends where they are negligible.
   subroutine TrimEnds(wavelet)

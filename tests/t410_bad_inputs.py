@@ -495,7 +495,7 @@ good("receivers and source on the edges of the model", make=keymap(
 good("NetCDF-4, coordinates in km, x fastest or z fastest", deck=NC,
      make=nc(kind="NETCDF4", dims=("x", "z"), x=np.arange(NX) * DX / 1000, z=np.arange(NZ) * DX / 1000, axis_units="km"))
 good("snapshots of a record written with zeros in front", "snapshot=0.1", "snapshot_shots=0102", words=["3 shots"])
-good("receivers much closer than cells: a key-map in km", words=["0.02 m apart", "kilometres?"],
+good("receivers much closer than cells: a key-map in km", words=["all sources and receivers lie within 0.13 m", "kilometres?"],
      make=shot(sx=0.6, sz=0.013, spread="first=0.05 interval=0.02 channels=5 depth=0.017"))
 good("density on a wider grid than velocity", deck={**NC, "rho": "rho.nc"},
      make=both(nc(), lambda f: netcdf(f / "rho.nc", x=np.arange(-30, 170) * 8.0, var="rho", units="kg m-3")))
