@@ -374,8 +374,8 @@ contains
       if (abs(shot%sz - model%z0) < on_node*model%dz) then
         faults = '; source at z = '//Str(shot%sz)//' m lies on the free surface and would radiate nothing: give it a depth'
       else if (job%positions == 'nearest' .and. shot%sz - model%z0 < 0.5_dp*merge(job%dz, model%dz, job%dz > 0)) then
-        faults = '; positions=nearest moves the source at z = '//Str(shot%sz)//' m onto the free surface, where it would radiate '// &
-          'nothing: use positions=exact, or a greater depth'
+        faults = '; positions=nearest moves the source at z = '//Str(shot%sz)//' m onto the free surface, where it would '// &
+          'radiate nothing: use positions=exact, or a greater depth'
       end if
     end if
     if (.not. allocated(shot%rx)) then

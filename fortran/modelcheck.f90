@@ -1,6 +1,6 @@
 !> Whether a model can be what it is said to be: axes in the order declared, velocities in m/s, densities in kg/m3.
 !>
-!> Water and sediments are 1450 to 3000 m/s, rock of the crust up to 7500, of the upper mantle to 8500; 9000 are reached 400 km down.
+!> Water and sediments are 1450 to 3000 m/s, rock of the crust up to 7500, of the upper mantle to 8500; 400 km down it is 9000.
 !> In ft/s that is 4757 to 28000: a model without anything below 4600 and with more than 9000, or with something as light as water,
 !> is in ft/s; one whose slowest fluid is within 4750 .. 5100, water in ft/s, may be.
 module modelcheck_m
@@ -56,8 +56,8 @@ contains
     function Feet(why) result(text)
       character(*), intent(in) :: why
       character(:), allocatable :: text
-      text = 'P velocities of '//Str(slowest)//' .. '//Str(fastest)//' m/s look like ft/s, '//why//': set vp_unit=ft/s, or correct '// &
-             'the units of the file, and see that lengths are metres'
+      text = 'P velocities of '//Str(slowest)//' .. '//Str(fastest)//' m/s look like ft/s, '//why//': set vp_unit=ft/s, or '// &
+             'correct the units of the file, and see that lengths are metres'
     end function Feet
 
     subroutine Certain(text)

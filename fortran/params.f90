@@ -96,7 +96,7 @@ contains
     call t%real('f2', job%f2, 8.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Ormsby: low pass')
     call t%real('f3', job%f3, 40.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Ormsby: high pass')
     call t%real('f4', job%f4, 60.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Ormsby: high cut')
-    call t%file('wavelet_file', job%wavelet_file, '', 'wavelet=file: text, one sample a line, or two columns time [s] and value; its time 0 is time zero, see delay: delay=0 keeps the times')
+    call t%file('wavelet_file', job%wavelet_file, '', 'wavelet=file: text, one sample a line, or two columns time [s] and value, from 0 to 0; its time 0 is time zero, see delay: delay=0 keeps the times')
     call t%real('wavelet_dt', job%wavelet_dt, 0.0_dp, 0.0_dp, 1.0_dp, 's', 'sample interval of a one-column wavelet file')
     call t%real('delay', job%delay, -1.0_dp, -1.0_dp, 1.0e3_dp, 's', 'time of the wavelet''s time zero; -1 = so late that it starts at t = 0')
     call t%real('amplitude', job%amplitude, 1.0_dp, -1.0e30_dp, 1.0e30_dp, Pick(job, 'm2/s', ''), Pick(job, 'the wavelet is multiplied by this', 'the wavelet is multiplied by this; with source=volume that is m3/s'))

@@ -86,14 +86,34 @@ contains
     check%low = min(check%low, [shot%sx, shot%sy, shot%sz], [minval(shot%rx), minval(shot%ry), minval(shot%rz)])
     check%high = max(check%high, [shot%sx, shot%sy, shot%sz], [maxval(shot%rx), maxval(shot%ry), maxval(shot%rz)])
     check%traces = check%traces + real(size(shot%rx), dp)*size(check%components)
-    if (scheme%free_top) call LookAtSurface(check, model, job, scheme, shot, window, error)
+    if (scheme%free_top .and. job%three_d) call LookAtSource(model, job, scheme, shot, window, error)
+    if (scheme%free_top .and. .not. allocated(error)) call LookAtReceivers(check, model, job, scheme, shot, window, error)
+    if (allocated(error)) return
     call LookAtWay(check, model, job, scheme, shot)
     if (scheme%npml > 0) call LookAtLayers(check, model, job, scheme, shot, window)
   end subroutine SurveyShot
 
   ! --- on a free surface ------------------------------------------------------------------------------------------------
 
-  subroutine LookAtSurface(check, model, job, scheme, shot, window, error)
+  !> A source that is too shallow. In 2D ModelCheckGeometry has looked, of faults single points do no harm.
+  subroutine LookAtSource(model, job, scheme, shot, window, error)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp) :: medium(medium_parts)
+    if (scheme%source%kind == source_fault .or. shot%sz > window%z0 + on_surface*window%dz) return
+    medium = Below(model, job, window, shot%sx, shot%sy, error)
+    if (allocated(error) .or. .not. medium(1) > 0) return
+    if (SourceVanishes(scheme%source, real(medium(1), dp), real(medium(2), dp))) &
+      call Fail(error, 'shot record '//Str(shot%record)//': the source at z = '//Str(shot%sz)//' m lies on the free surface '// &
+                'and would radiate nothing: give it a depth')
+  end subroutine LookAtSource
+
+  !> Counts traces that are 0.
+  subroutine LookAtReceivers(check, model, job, scheme, shot, window, error)
     type(surveycheck_t), intent(inout) :: check
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job
@@ -103,49 +123,38 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     logical :: zero(size(check%components))
     real(sp) :: medium(medium_parts)
-    real(dp) :: above
+    real(dp) :: surface
     integer :: r
-    above = window%z0 + on_surface*window%dz
-    if (.not. scheme%exact_positions) above = window%z0 + 0.5_dp*window%dz        ! they are moved onto it
-    if (job%three_d .and. shot%sz <= above .and. scheme%source%kind /= source_fault) then
-      medium = Below(shot%sx, shot%sy)
-      if (allocated(error)) return
-      if (medium(1) > 0) then
-        if (SourceVanishes(scheme%source, real(medium(1), dp), real(medium(2), dp))) &
-          call Fail(error, 'shot record '//Str(shot%record)//': the source at z = '//Str(shot%sz)//' m lies on the free surface '// &
-                    'and would radiate nothing: give it a depth')
-      end if
-      if (allocated(error)) return
-    end if
-    if (.not. any(Vanishes2d(check%components)) .and. .not. job%three_d) return
+    surface = window%z0 + on_surface*window%dz
+    if (.not. scheme%exact_positions) surface = window%z0 + 0.5_dp*window%dz      ! receivers above are moved onto it
+    if (all(shot%rz > surface)) return
+    if (.not. job%three_d) zero = Vanishes2d(check%components)
     do r = 1, size(shot%rx)
-      if (shot%rz(r) > above) cycle
+      if (shot%rz(r) > surface) cycle
       if (job%three_d) then
-        medium = Below(shot%rx(r), shot%ry(r))
+        medium = Below(model, job, window, shot%rx(r), shot%ry(r), error)
         if (allocated(error)) return
-        if (.not. medium(1) > 0) cycle
-        zero = Vanishes3d(check%components, .not. medium(2) > 0)
-      else
-        zero = Vanishes2d(check%components)
+        zero = Vanishes3d(check%components, .not. medium(2) > 0) .and. medium(1) > 0
       end if
       if (.not. any(zero)) cycle
       if (check%zero <= 0) check%first = way_t(record=shot%record, channel=shot%channel(r))
       check%zero = check%zero + count(zero)
       check%silent = check%silent .or. zero
     end do
+  end subroutine LookAtReceivers
 
-  contains
-
-    !> The medium just below a place on the surface.
-    function Below(x, y) result(medium)
-      real(dp), intent(in) :: x, y
-      real(sp) :: medium(medium_parts)
-      integer :: c(3)
-      c = [floor((x - window%x0)/window%dx), floor((y - window%y0)/window%dy), 0] + 1
-      call EarthCell(model%earth, job, window, max(1, min(c, [window%nx, window%ny, window%nz])), medium, error)
-    end function Below
-
-  end subroutine LookAtSurface
+  !> The medium just below a place on the surface.
+  function Below(model, job, window, x, y, error) result(medium)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    real(dp), intent(in) :: x, y
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp) :: medium(medium_parts)
+    integer :: c(3)
+    c = [floor((x - window%x0)/window%dx), floor((y - window%y0)/window%dy), 0] + 1
+    call EarthCell(model%earth, job, window, max(1, min(c, [window%nx, window%ny, window%nz])), medium, error)
+  end function Below
 
   ! --- on the way -------------------------------------------------------------------------------------------------------
 
@@ -265,16 +274,20 @@ contains
     real(dp), intent(in) :: along(:), across(:), width2
     type(way_t) :: way
     real(dp) :: slowness(path_places), limit, faster, e(size(along))
+    logical :: inside(size(along))
     integer :: r
     limit = merge(sponge_most, echo_most, scheme%sponge)
     r = maxloc(along/(across + width2), 1)
     way = WayTo(shot, r, job%three_d)
     slowness = StraightPath(model, way%from, way%to)
-    if (sum(slowness)/path_places*way%length > job%tmax) return         ! it comes after the end of the record
+    inside = sum(slowness)/path_places*hypot(along, across) <= job%tmax  ! what comes later is not recorded
+    if (.not. any(inside)) return
+    r = maxloc(along/(across + width2), 1, inside)
+    way = WayTo(shot, r, job%three_d)
     faster = 1
     if (.not. scheme%sponge) faster = model%vmax*sum(slowness)/path_places
     e = Echo(scheme%sponge, along, across + width2, faster)
-    check%echoes(side) = check%echoes(side) + count(e > limit)
+    check%echoes(side) = check%echoes(side) + count(e > limit .and. inside)
     way%measure = e(r)
     if (.not. way%measure > max(check%echo(side)%measure, limit)) return
     check%echo(side) = way
@@ -343,13 +356,12 @@ contains
       associate (e => check%echo(side))
         cure = 'give it a larger aperture, or a larger npml'
         if (side == 6) cure = 'give it a greater depth, or a larger npml'
-        if (side == 5) cure = 'if it is a sea surface or the ground give top=free; else let the model begin higher up, or give a '// &
-                              'larger npml'
+        if (side == 5) cure = 'give top=free if it is the sea surface or the ground, else a model that begins higher up, or '// &
+                              'a larger npml'
         if (scheme%sponge) cure = cure//', or absorb=pml'
-        call Warn(warnings, 'waves graze the absorbing layer '//trim(merge('on the '//names(side), 'at the '//names(side), side < 5))// &
-                  ', at up to '//Str(check%angle(side), 3)//' degrees, from source to channel '//Str(e%channel)//' of shot record '// &
-                  Str(e%record)//': it sends back some '//Str(100*e%measure, 2)//' % of the peak of what comes directly ('// &
-                  Str(check%echoes(side))//' receivers have more than '//Str(100*merge(sponge_most, echo_most, scheme%sponge))// &
+        call Warn(warnings, 'waves graze the absorbing layer at the '//trim(names(side))//', at up to '//Str(check%angle(side), 3)// &
+                  ' degrees, from source to channel '//Str(e%channel)//' of shot record '//Str(e%record)//': it sends back some '//Str(100*e%measure, 2)//' % of the peak of what comes directly ('// &
+                  Str(check%echoes(side))//' receivers have over '//Str(100*merge(sponge_most, echo_most, scheme%sponge))// &
                   ' %); '//cure)
       end associate
     end subroutine SayEcho
@@ -457,8 +469,8 @@ contains
 
   end subroutine SayDispersion
 
-  !> Ground made of air above rock is made of stairs. On a hill with slopes to 32 degrees stations are off by 15 % with 16 points per
-  !> shortest S wavelength, by 3.9 % with 32 (fortran/README.md).
+  !> Ground made of air above rock is made of stairs. On a hill with slopes to 32 degrees stations are off by 15 % with 16 points
+  !> per shortest S wavelength, by 3.9 % with 32 (fortran/README.md).
   subroutine SayStairs(model, job, scheme, warnings)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job
@@ -472,8 +484,8 @@ contains
     n = slowest/(scheme%fmax*Coarsest(scheme))
     error = off*(points/n)**order
     if (.not. error > stairs_most*(1 + 1e-6_dp)) return
-    call Warn(warnings, 'the ground is made of stairs of air and rock: at '//Str(n, 3)//' points per shortest S wavelength, vs = '// &
-              Str(slowest, 4)//' m/s at fmax = '//Str(scheme%fmax, 3)//' Hz, motion on slopes is off by some '// &
+    call Warn(warnings, 'the ground is made of stairs of air and rock: at '//Str(n, 3)//' points per shortest S wavelength, '// &
+              'vs = '//Str(slowest, 4)//' m/s at fmax = '//Str(scheme%fmax, 3)//' Hz, motion on slopes is off by some '// &
               Str(min(100*error, 100.0_dp), 2)//' %; 16 points leave 15 %, 32 points 4 %: a spacing of '// &
               Str(slowest/(32*scheme%fmax), 3)//' m')
   end subroutine SayStairs

@@ -1,6 +1,6 @@
 !> What a free surface makes 0: no traction acts on it, so some of what can be recorded there is 0, and some sources do nothing.
 !>
-!> In 2D pressure is 0 along it, and so is its slope along it: vx. In 3D szz, sxz, syz are 0, in rock the strains exz, eyz with them;
+!> In 2D pressure is 0 along it, and so is its slope along it: vx. In 3D szz, sxz, syz are 0, in rock the strains exz, eyz too;
 !> in a fluid all stresses are, and what only slopes of pressure along the surface move. By reciprocity a moment tensor M does
 !> nothing if M : e = 0 for all strains e that can be there: exz = eyz = 0, ezz = -(1 - 2 vs**2/vp**2) (exx + eyy).
 module vanish_m

@@ -96,8 +96,8 @@ contains
     call OneEnd('begins', ends%value(1), ends%pulse(1), 'let it begin at 0 (a taper), or, where the source does set in so '// &
                 'suddenly, put a sample of 0 before')
     if (ends%over + t_zero < job%tmax) &
-      call OneEnd('ends', ends%value(2), ends%pulse(2), 'let it end at 0 (a taper), or go on as the source does (a constant value '// &
-                  'radiates nothing) to the end of the record and 30 samples beyond, or, where the source does stop so '// &
+      call OneEnd('ends', ends%value(2), ends%pulse(2), 'let it end at 0 (a taper), or go on as the source does (a constant '// &
+                  'value radiates nothing) to the end of the record and 30 samples beyond, or, where the source does stop so '// &
                   'suddenly, add a sample of 0')
 
   contains
