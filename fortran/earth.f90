@@ -13,7 +13,7 @@ module earth_m
   use modelnc_m, only: NetcdfRead3d
   use modelraw_m, only: RawRead3d
   use params_m, only: job_t
-  use samples_m, only: samples_t, SamplesDoubt, UnitFactor
+  use samples_m, only: samples_t, SamplesDoubt, SamplesUnit, UnitFactor
   use seal_m, only: seal_t, SealMake
   use text_m, only: Lower, Str
   implicit none
@@ -172,6 +172,7 @@ contains
     else
       s%unit = job%vp_unit
       if (what == 'density') s%unit = job%rho_unit
+      s%cure = 'set '//trim(merge('rho_unit', 'vp_unit ', what == 'density'))//'='
       n = [job%model_nx, job%model_ny, job%model_nz]
       d = [job%model_dx, job%model_dy, job%model_dz]
       x0 = [job%model_x0, job%model_y0, job%model_z0]
@@ -180,6 +181,7 @@ contains
     if (allocated(error)) return
     factor = 1
     if (what /= 'quality factor') factor = UnitFactor(s%what, s%unit)
+    if (what /= 'quality factor') call CheckUnit(s, factor, a, error)
     call CheckValues(what, path, n, factor, a, error)
     if (.not. allocated(error)) call CheckPlace(what, path, n, d, x0, earth, error)
     if (allocated(error)) return
@@ -191,6 +193,16 @@ contains
     call SamplesDoubt(s, earth%doubts)
   end subroutine OneVolume
 
+  !> Velocities in km/s, densities in g/cm3 that are said to be others, or the other way round; 0 is air or a fluid.
+  subroutine CheckUnit(s, factor, a, error)
+    type(samples_t), intent(in) :: s
+    real(dp), intent(in) :: factor
+    real(sp), intent(in) :: a(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    if (.not. all(ieee_is_finite(a)) .or. .not. any(a > 0)) return
+    call SamplesUnit(s, factor, real(minval(a, a > 0), dp), real(maxval(a), dp), error)
+  end subroutine CheckUnit
+
   !> Finite, in the range of what they are; then in SI units. 0 is air, a fluid, or no attenuation.
   subroutine CheckValues(what, path, n, factor, a, error)
     character(*), intent(in) :: what, path
@@ -200,6 +212,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: lo, hi
     integer :: i, k
+    if (allocated(error)) return
     select case (what)
     case ('density')
       lo = 0.1_dp

@@ -3,7 +3,7 @@ module log_m
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit
   implicit none
   private
-  public :: LogInfo, LogWarn, LogError, LogProgress, LogPrint, LogFile, LogKeep
+  public :: LogInfo, LogWarn, LogError, LogLines, LogProgress, LogPrint, LogFile, LogKeep
 
   integer, parameter :: none = -1    !< no unit: newunit= gives negative numbers, but never this one
   integer :: file_unit = none        !< unit of a log file beside the data
@@ -40,6 +40,23 @@ contains
     character(*), intent(in) :: message
     call PutLine('error: '//message)
   end subroutine LogError
+
+  !> Each line of `text` to the log, as a warning or not; nothing of ''.
+  subroutine LogLines(text, warn)
+    character(*), intent(in) :: text
+    logical, intent(in) :: warn
+    integer :: from, to
+    from = 1
+    do while (from <= len(text))
+      to = index(text(from:)//new_line('a'), new_line('a')) + from - 2
+      if (warn) then
+        call LogWarn(text(from:to))
+      else
+        call LogInfo(text(from:to))
+      end if
+      from = to + 2
+    end do
+  end subroutine LogLines
 
   !> Output that was asked for (help, plan, status): stdout, never the log.
   subroutine LogPrint(message)

@@ -371,8 +371,12 @@ contains
     faults = Outside(model, job, shot%sx, shot%sz)
     if (faults /= '') faults = '; source '//faults
     if (faults == '' .and. job%top == 'free') then
-      if (abs(shot%sz - model%z0) < on_node*model%dz) faults = '; source at z = '//Str(shot%sz)// &
-        ' m lies on the free surface and would radiate nothing'
+      if (abs(shot%sz - model%z0) < on_node*model%dz) then
+        faults = '; source at z = '//Str(shot%sz)//' m lies on the free surface and would radiate nothing: give it a depth'
+      else if (job%positions == 'nearest' .and. shot%sz - model%z0 < 0.5_dp*merge(job%dz, model%dz, job%dz > 0)) then
+        faults = '; positions=nearest moves the source at z = '//Str(shot%sz)//' m onto the free surface, where it would '// &
+          'radiate nothing: use positions=exact, or a greater depth'
+      end if
     end if
     if (.not. allocated(shot%rx)) then
       faults = faults//'; no receivers'

@@ -110,7 +110,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: known
     if (allocated(error)) return
-    known = trim(merge('m/s, m s-1, km/s or km s-1          ', 'kg/m3, kg m-3, g/cm3 or g cm-3      ', s%what == 'velocity'))
+    known = trim(merge('m/s, m s-1, km/s, km s-1 or ft/s    ', 'kg/m3, kg m-3, g/cm3 or g cm-3      ', s%what == 'velocity'))
     s%unit = Att(file, var, 'units')
     s%cure = 'correct the units attribute of '//var//' to '
     if (s%unit == '') then

@@ -14,6 +14,8 @@ module modelraw_m
   private
   public :: RawRead, RawRead3d
 
+  character(3), parameter :: volume_orders(6) = [character(3) :: 'xyz', 'xzy', 'yxz', 'yzx', 'zxy', 'zyx']
+
 contains
 
   !> Reads s%file into s%a; the caller has set what, file, unit and cure. format: raw32 or raw64.
@@ -38,23 +40,45 @@ contains
                                                merge([2, 3, 1], [1, 3, 2], job%model_order == 'zfast'), s)
   end subroutine RawRead
 
-  !> Doubts that the axes are as declared; none where there are numbers that others refuse.
+  !> Doubts that the axes are as declared, with what would be right; none where there are numbers that others refuse.
   subroutine CheckLines(job, a, n, of, s)
     type(job_t), intent(in) :: job
     real(sp), intent(in) :: a(:, :)
     integer, intent(in) :: n(3), of(3)
     type(samples_t), intent(inout) :: s
-    character(:), allocatable :: names, sizes
     s%doubt = ''
     if (all(ieee_is_finite(a))) s%doubt = RawLinesDoubt(a, n, of)
     if (s%doubt == '') return
-    names = 'model_nx, '
-    sizes = Str(n(1))//', '
-    if (n(2) > 1) names = names//'model_ny, '
-    if (n(2) > 1) sizes = sizes//Str(n(2))//', '
-    s%doubt = 'the axes of the '//s%what//" model '"//s%file//"' seem to be mixed up: "//s%doubt//'; look at '//names// &
-              'model_nz and model_order ('//sizes//Str(n(3))//' and '//job%model_order//')'
+    s%doubt = 'the axes of the '//s%what//" model '"//s%file//"' seem to be mixed up: "//s%doubt//'; '//Cure()
+  contains
+
+    function Cure()
+      character(:), allocatable :: Cure, orders
+      integer :: i
+      orders = ''
+      if (n(2) == 1) then
+        orders = trim(merge('xfast', 'zfast', job%model_order == 'zfast'))
+        Cure = 'set model_order='//orders//', or, where the model has '//Str(n(3))//' samples along x and '//Str(n(1))// &
+               ' along z, exchange model_nx and model_nz'
+        return
+      end if
+      do i = 1, size(volume_orders)
+        if (volume_orders(i) == job%model_order) cycle
+        if (RawLinesDoubt(a, n, of, VolumePlaces(volume_orders(i))) == '') orders = orders//' or '//volume_orders(i)
+      end do
+      Cure = 'correct model_nx, model_ny and model_nz ('//Str(n(1))//', '//Str(n(2))//' and '//Str(n(3))//')'
+      if (orders /= '') Cure = 'set model_order='//orders(5:)//', or '//Cure
+      if (orders == '') Cure = Cure//' or model_order ('//job%model_order//')'
+    end function Cure
+
   end subroutine CheckLines
+
+  !> Which axis of the file x, y and z are, 1 runs fastest.
+  pure function VolumePlaces(order) result(of)
+    character(*), intent(in) :: order
+    integer :: of(3)
+    of = [index(order, 'x'), index(order, 'y'), index(order, 'z')]
+  end function VolumePlaces
 
   !> Shape and spacing as the job declares them.
   subroutine Declared(job, s, error)
@@ -185,7 +209,7 @@ contains
     n = [job%model_nx, job%model_ny, job%model_nz]
     width = merge(8, 4, format == 'raw64')
     swap = merge(1, 0, (job%model_endian == 'big') .neqv. (ichar(transfer(1, 'a')) == 0))
-    of = [index(job%model_order, 'x'), index(job%model_order, 'y'), index(job%model_order, 'z')]   ! fastest 1, slowest 3
+    of = VolumePlaces(job%model_order)
     m(of) = n
     call CheckMagic(s, error)
     if (.not. allocated(error)) call FileSize(s%file, found, error)

@@ -23,7 +23,7 @@ module params_m
     real(dp) :: model_dy = 0, model_y0 = 0, vp_vs = 0, qs_vs = 0, qp_qs = 0, q_f1 = 0, q_f2 = 0, q_ref = 0
     logical :: attenuation = .true.
     character(:), allocatable :: vp, rho, vp_var, rho_var, model_format, model_order, model_endian, vp_unit, rho_unit
-    character(:), allocatable :: rho_rule, regrid
+    character(:), allocatable :: rho_rule, regrid, model_check
     integer :: model_nx = 0, model_nz = 0
     real(dp) :: model_dx = 0, model_dz = 0, model_x0 = 0, model_z0 = 0, rho_value = 0
     ! grid
@@ -96,7 +96,7 @@ contains
     call t%real('f2', job%f2, 8.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Ormsby: low pass')
     call t%real('f3', job%f3, 40.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Ormsby: high pass')
     call t%real('f4', job%f4, 60.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Ormsby: high cut')
-    call t%file('wavelet_file', job%wavelet_file, '', 'wavelet=file: text, one sample a line, or two columns time [s] and value; its time 0 is time zero, see delay: delay=0 keeps the times')
+    call t%file('wavelet_file', job%wavelet_file, '', 'wavelet=file: text, one sample a line, or two columns time [s] and value, from 0 to 0; its time 0 is time zero, see delay: delay=0 keeps the times')
     call t%real('wavelet_dt', job%wavelet_dt, 0.0_dp, 0.0_dp, 1.0_dp, 's', 'sample interval of a one-column wavelet file')
     call t%real('delay', job%delay, -1.0_dp, -1.0_dp, 1.0e3_dp, 's', 'time of the wavelet''s time zero; -1 = so late that it starts at t = 0')
     call t%real('amplitude', job%amplitude, 1.0_dp, -1.0e30_dp, 1.0e30_dp, Pick(job, 'm2/s', ''), Pick(job, 'the wavelet is multiplied by this', 'the wavelet is multiplied by this; with source=volume that is m3/s'))
@@ -157,7 +157,7 @@ contains
     call t%word('model_format', job%model_format, 'auto', 'auto,netcdf,raw32,raw64', 'auto = netcdf for .nc, raw32 otherwise')
     call t%text('vp_var', job%vp_var, 'vp', 'name of the velocity variable in a NetCDF model')
     call t%text('rho_var', job%rho_var, 'rho', 'name of the density variable in a NetCDF model')
-    call t%word('vp_unit', job%vp_unit, 'm/s', 'm/s,km/s', 'unit of a raw velocity (NetCDF states its own)')
+    call t%word('vp_unit', job%vp_unit, 'm/s', 'm/s,km/s,ft/s', 'unit of a raw velocity (NetCDF states its own)')
     call t%word('rho_unit', job%rho_unit, 'kg/m3', 'kg/m3,g/cm3', 'unit of a raw density (NetCDF states its own)')
     call t%int('model_nx', job%model_nx, 0, 0, 10000000, '', 'samples of a raw model along x')
     call t%int('model_nz', job%model_nz, 0, 0, 10000000, '', 'samples of a raw model along z (depth)')
@@ -167,6 +167,7 @@ contains
     call t%real('model_z0', job%model_z0, 0.0_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of the first sample of a raw model')
     call t%word('model_order', job%model_order, 'zfast', 'zfast,xfast', 'which index of a raw model runs fastest in the file')
     call t%word('model_endian', job%model_endian, 'little', 'little,big', 'byte order of a raw model')
+    call t%word('model_check', job%model_check, 'error', 'error,warn', 'what to do where axes or units of the model look wrong')
     call t%word('regrid', job%regrid, 'average', 'average,effective,nearest', 'model to grid: average (mean slowness and density of the cell, linear where the grid is finer), effective (mean compressibility and density: for layers thinner than the grid) or nearest sample')
     ! @format(on)
   end subroutine ModelTable
@@ -198,7 +199,7 @@ contains
     call t%text('rho_var', job%rho_var, 'rho', 'name of the variable in a NetCDF model')
     call t%text('qp_var', job%qp_var, 'qp', 'name of the variable in a NetCDF model')
     call t%text('qs_var', job%qs_var, 'qs', 'name of the variable in a NetCDF model')
-    call t%word('vp_unit', job%vp_unit, 'm/s', 'm/s,km/s', 'unit of raw velocities (NetCDF states its own)')
+    call t%word('vp_unit', job%vp_unit, 'm/s', 'm/s,km/s,ft/s', 'unit of raw velocities (NetCDF states its own)')
     call t%word('rho_unit', job%rho_unit, 'kg/m3', 'kg/m3,g/cm3', 'unit of a raw density (NetCDF states its own)')
     call t%int('model_nx', job%model_nx, 0, 0, 10000000, '', 'samples of raw volumes along x')
     call t%int('model_ny', job%model_ny, 0, 0, 10000000, '', 'samples of raw volumes along y')
@@ -211,6 +212,7 @@ contains
     call t%real('model_z0', job%model_z0, 0.0_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of the first sample of raw volumes')
     call t%word('model_order', job%model_order, 'xyz', 'xyz,xzy,yxz,yzx,zxy,zyx', 'indices of raw volumes, the one that runs fastest in the file first')
     call t%word('model_endian', job%model_endian, 'little', 'little,big', 'byte order of raw volumes')
+    call t%word('model_check', job%model_check, 'error', 'error,warn', 'what to do where axes or units of the model look wrong')
     call t%word('model_at', job%model_at, 'centres', 'centres,nodes', 'samples of volumes, NetCDF too, stand at centres of cells, so that the earth begins half a spacing before the first; or on nodes: it begins at the first')
     call t%word('regrid', job%regrid, 'average', 'average,nearest', 'model to grid: average (mean density and compliance of the cell) or nearest sample')
     ! @format(on)

@@ -109,7 +109,7 @@ contains
     call Row('traces', Str(s%nt_out)//' samples of '//Str(1000*s%dt_out)//' ms; components '//s%components)
     call Row('frequency', 'highest '//Str(s%fmax, 4)//' Hz: '//Str(s%ppw, 4)//' points per shortest wavelength, '// &
              'group velocity within '//Str(100*s%coeffs_error, 2)//' %')
-    if (s%warnings /= '') call Row('beware', s%warnings)
+    call Warnings(s%warnings)
   end subroutine PrintScheme
 
   subroutine Measure(prospect, span, error)
@@ -208,7 +208,7 @@ contains
     call MemoryCheck(memory, role%nodes, warning, short)
     call Row('memory', MemoryBytes(memory%worker)//' a worker rank, '//MemoryBytes(memory%master)//' rank 0')
     if (allocated(short)) call Row('', short%message)
-    if (.not. allocated(short) .and. warning /= '') call Row('', warning)
+    if (.not. allocated(short)) call Warnings(warning)
     associate (n => role%nodes)
       fits = .not. any(n%master .and. n%total > 0 .and. memory%worker > real(n%available, dp))
     end associate
@@ -317,6 +317,18 @@ contains
       need = max(need, one)
     end do
   end subroutine Needs
+
+  !> Rows of warnings, a line each, as run has them.
+  subroutine Warnings(lines)
+    character(*), intent(in) :: lines
+    integer :: from, to
+    from = 1
+    do while (from <= len(lines))
+      to = index(lines(from:)//new_line('a'), new_line('a')) + from - 2
+      call Row('warning', lines(from:to))
+      from = to + 2
+    end do
+  end subroutine Warnings
 
   !> A row of the plan; further lines of `value` stand below the first.
   subroutine Row(name, value)

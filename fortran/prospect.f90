@@ -10,8 +10,9 @@ module prospect_m
   use fingerprint_m, only: Fingerprint, Positions
   use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapShot
   use kinds_m, only: dp
-  use log_m, only: LogInfo, LogWarn
+  use log_m, only: LogInfo, LogLines
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
+  use modelcheck_m, only: ModelCheck
   use params_m, only: job_t
   use scheme_m, only: scheme_t, SchemeBand, SchemeCells, SchemeDerive, SchemeSpacing
   use snapshots_m, only: FioSnapshotsPlace
@@ -19,6 +20,7 @@ module prospect_m
   use shot_m, only: shot_t
   use stability_m, only: StabilityStep
   use survey_m, only: survey_t
+  use surveycheck_m, only: surveycheck_t, SurveyBegin, SurveySays, SurveyShot
   use table_m, only: SplitList
   use text_m, only: Str, ToInt
   use version_m, only: VersionText
@@ -50,11 +52,13 @@ contains
     type(job_t), intent(in) :: job
     type(prospect_t), intent(out) :: prospect
     type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: doubts
     real(dp) :: dx, dz, dy
     prospect%job = job
     call KeymapRead(prospect%keymap, job%keymap, error)
     if (allocated(error)) return
     call ModelRead(job, prospect%model, error)
+    if (.not. allocated(error)) call ModelCheck(job, prospect%model, doubts, error)
     if (allocated(error)) return
     call FaultWavelet(job, prospect%wavelet, error)
     if (.not. allocated(prospect%wavelet%q)) call WaveletMake(job, prospect%wavelet, error)
@@ -71,7 +75,8 @@ contains
       if (.not. allocated(error)) call HeedContrasts(prospect, dx, dz, error)
     end if
     if (allocated(error)) return
-    if (prospect%model%doubts /= '') call Warn(prospect%scheme, prospect%model%doubts)
+    if (doubts /= '') call Warn(prospect%scheme, doubts)
+    if (prospect%wavelet%doubt /= '') call Warn(prospect%scheme, prospect%wavelet%doubt)
     call CheckShots(prospect, error)
     if (job%three_d .and. .not. allocated(error)) call Fd3dCheckStrength(prospect%scheme, error)
     if (.not. allocated(error)) call CheckSize(prospect, error)
@@ -183,13 +188,14 @@ contains
     type(faults_t) :: faults
     type(shot_t) :: shot
     type(window_t) :: window
-    character(:), allocatable :: nearest, crowd
+    type(surveycheck_t) :: survey
+    character(:), allocatable :: nearest
     real(dp), allocatable :: rigidity(:)
     integer :: i, near, n, r
     near = 0
+    call SurveyBegin(survey, prospect%model, prospect%scheme)
     do i = 1, prospect%keymap%n
       call KeymapShot(prospect%keymap, i, shot)
-      if (.not. allocated(crowd)) call SayCrowd(prospect%scheme, shot, crowd)
       call ModelShape(prospect%model, prospect%job, shot, prospect%scheme%dx, prospect%scheme%dz, window, fault)
       if (prospect%job%three_d .and. .not. allocated(fault)) then
         if (.not. faults%full()) &
@@ -202,6 +208,8 @@ contains
         if (n > 0 .and. near == 0) call SayNear(prospect%scheme, shot, r, nearest)
         near = near + n
       end if
+      if (.not. allocated(fault)) &
+        call SurveyShot(survey, prospect%model, prospect%job, prospect%scheme, shot, window, fault)
       if (allocated(fault)) then
         call FaultAdd(faults, fault%message)
         deallocate (fault)
@@ -213,8 +221,9 @@ contains
       end if
     end do
     call FaultsRaise(faults, 'the geometry', error)
-    if (.not. allocated(error)) call HeedFault(prospect)
-    if (allocated(crowd)) call Warn(prospect%scheme, crowd)
+    if (allocated(error)) return
+    call HeedFault(prospect)
+    call SurveySays(survey, prospect%model, prospect%job, prospect%scheme, prospect%wavelet, prospect%scheme%warnings, error)
     if (near > 0) call Warn(prospect%scheme, Str(near)//' receiver(s) are closer than 5 cells to their source, the '// &
       'first of them '//nearest//', and the medium is not the same for 4 cells around both, has a free surface there or Q '// &
       'below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per cent and '// &
@@ -248,21 +257,6 @@ contains
     if (scheme%warnings /= '') scheme%warnings = scheme%warnings//new_line('a')
     scheme%warnings = scheme%warnings//text
   end subroutine Warn
-
-  !> Receivers that stand much closer than cells do: a key-map in kilometres may well lie inside the model.
-  pure subroutine SayCrowd(scheme, shot, s)
-    type(scheme_t), intent(in) :: scheme
-    type(shot_t), intent(in) :: shot
-    character(:), allocatable, intent(out) :: s
-    real(dp), parameter :: crowded = 0.1_dp   ! cells from one to the next
-    real(dp) :: apart
-    if (size(shot%rx) < 3) return
-    apart = norm2([maxval(shot%rx) - minval(shot%rx), maxval(shot%ry) - minval(shot%ry), maxval(shot%rz) - minval(shot%rz)])/ &
-            (size(shot%rx) - 1)
-    if (apart <= 0 .or. apart >= crowded*min(scheme%dx, scheme%dz)) return
-    s = 'the receivers of shot record '//Str(shot%record)//' stand '//Str(apart, 4)//' m apart where cells are '// &
-        SchemeSpacing(scheme)//' m: positions in the key-map are metres; are these kilometres?'
-  end subroutine SayCrowd
 
   !> Channel r of a shot in words.
   pure subroutine SayNear(scheme, shot, r, s)
@@ -386,7 +380,7 @@ contains
       call LogInfo('time     dt '//Str(1000*c%dt)//' ms (limit '//Str(1000*c%dt_limit)//'), '//Str(c%nt)//' steps; traces '// &
                    Str(c%nt_out)//' x '//Str(1000*c%dt_out)//' ms')
       call LogInfo('source   '//prospect%wavelet%name//', time zero at t = '//Str(prospect%wavelet%t_zero, 6)//' s')
-      if (c%warnings /= '') call LogWarn(c%warnings)
+      call LogLines(c%warnings, .true.)
     end associate
   end subroutine ProspectLog
 

@@ -16,13 +16,16 @@ module rawlines_m
 contains
 
   !> A sentence if lines or planes seem to have another length, '' if not. a(n(1), n(2) n(3)): samples along x, y, z as the job
-  !> says. of: which axis of the file x, y and z are, 1 runs fastest; lengths 1 come last.
-  pure function RawLinesDoubt(a, n, of) result(doubt)
+  !> says. of: which axis of the file x, y and z are, 1 runs fastest; lengths 1 come last. as: what the file is taken for in place
+  !> of what it was read as.
+  pure function RawLinesDoubt(a, n, of, as) result(doubt)
     real(sp), intent(in) :: a(:, :)
     integer, intent(in) :: n(3), of(3)
+    integer, intent(in), optional :: as(3)
     character(:), allocatable :: doubt
     integer :: lengths(3)
     lengths(of) = n
+    if (present(as)) lengths(as) = n
     associate (line => lengths(1), plane => lengths(2), volume => lengths(3))
       doubt = ''
       if (Mixed(a, n, of, 1, line, plane)) then

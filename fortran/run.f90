@@ -9,7 +9,7 @@ module run_m
   use host_c, only: host_catch_signals, host_seconds
   use keymap_m, only: KeymapFind
   use kinds_m, only: dp
-  use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogWarn
+  use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogLines, LogWarn
   use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
   use master_end_m, only: MasterFinish, MasterPart, MasterStatus
   use master_m, only: master_t, MasterNew, MasterServe
@@ -142,23 +142,6 @@ contains
       call LogWarn('snapshots or films to come take '//MemoryBytes(need)//', and '//MemoryBytes(free)//' are free where '// &
                    output//' is: make room, or take fewer; without room the dealing pauses')
   end subroutine WarnOfDisk
-
-  !> Each line of `text` to the log.
-  subroutine LogLines(text, warn)
-    character(*), intent(in) :: text
-    logical, intent(in) :: warn
-    integer :: from, to
-    from = 1
-    do while (from <= len(text))
-      to = index(text(from:)//new_line('a'), new_line('a')) + from - 2
-      if (warn) then
-        call LogWarn(text(from:to))
-      else
-        call LogInfo(text(from:to))
-      end if
-      from = to + 2
-    end do
-  end subroutine LogLines
 
   !> Models what is left of a prepared survey (rank 0 has it) with the first `nworkers` groups, until `deadline` [s, of
   !> host_seconds] at the latest, and closes its files. With an `exit_status` other than 0 it only tells all ranks that.

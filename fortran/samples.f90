@@ -7,7 +7,7 @@ module samples_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt, UnitFactor, Plausible
+  public :: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt, SamplesUnit, UnitFactor, Plausible, velocity_feet, fastest_rock
 
   !> Sample (1, 1) is at (x0, z0); x runs fastest.
   type :: samples_t
@@ -20,6 +20,10 @@ module samples_m
     real(dp) :: dx = 0, dz = 0, x0 = 0, z0 = 0    !< [m]
     real(sp), allocatable :: a(:, :)          !< (nx, nz); [m/s] or [kg/m3] after SamplesCheck
   end type samples_t
+
+  real(dp), parameter :: foot = 0.3048_dp     !< [m]
+  real(dp), parameter :: velocity_feet = 4600 !< water and rock, of 1400 m/s and more, in ft/s
+  real(dp), parameter :: fastest_rock = 9000  !< of the crust and the upper mantle [m/s]
 
   !> What is accepted, and what is looked on as the same number in thousands (km/s, g/cm3).
   type :: range_t
@@ -58,6 +62,8 @@ contains
         factor = 1
       case ('km/s', 'km s-1', 'km.s-1', 'km s^-1', 'km s**-1', 'km/sec')
         factor = 1000
+      case ('ft/s', 'ft s-1', 'feet/s', 'ft/sec', 'feet/second')
+        factor = foot
       end select
     else
       select case (unit)
@@ -124,7 +130,7 @@ contains
       lo = min(lo, real(minval(s%a(:, k)), dp))
       hi = max(hi, real(maxval(s%a(:, k)), dp))
     end do
-    call CheckUnit(s, factor, lo, hi, error)
+    call SamplesUnit(s, factor, lo, hi, error)
     call CheckRange(s, factor, error)
     if (.not. allocated(error) .and. factor /= 1) s%a = real(s%a*factor, sp)
   end subroutine SamplesCheck
@@ -148,8 +154,8 @@ contains
       Str(n)//' such samples of '//Str(int(s%nx, i8)*s%nz)//')')
   end subroutine CheckNumbers
 
-  !> Values that make sense in the other unit of their kind are not guessed at but named.
-  subroutine CheckUnit(s, factor, lo, hi, error)
+  !> Refuses values lo .. hi that make sense in the other unit of their kind: not guessed at but named. Volumes have no s%a.
+  subroutine SamplesUnit(s, factor, lo, hi, error)
     type(samples_t), intent(in) :: s
     real(dp), intent(in) :: factor, lo, hi
     type(error_t), allocatable, intent(inout) :: error
@@ -162,7 +168,7 @@ contains
       call Fail(error, Begin(s)//' values '//Str(lo)//' .. '//Str(hi)//' '//trim(r%kilo)//' look like '//trim(r%unit)//': '// &
         s%cure//trim(r%unit))
     end if
-  end subroutine CheckUnit
+  end subroutine SamplesUnit
 
   subroutine CheckRange(s, factor, error)
     type(samples_t), intent(in) :: s
@@ -176,11 +182,21 @@ contains
       do i = 1, s%nx
         if (s%a(i, k)*factor >= r%lo*(1 - 1e-6_dp) .and. s%a(i, k)*factor <= r%hi*(1 + 1e-6_dp)) cycle
         call Fail(error, Begin(s)//' '//Place(s, [i, k])//' is '//Str(s%a(i, k)*factor)//' '//trim(r%unit)//', must be '// &
-          Str(r%lo)//' .. '//Str(r%hi)//' '//trim(r%unit))
+          Str(r%lo)//' .. '//Str(r%hi)//' '//trim(r%unit)//Feet(s, factor))
         return
       end do
     end do
   end subroutine CheckRange
+
+  !> Velocities of rock and water in ft/s are 4600 to 28000 m/s.
+  pure function Feet(s, factor) result(question)
+    type(samples_t), intent(in) :: s
+    real(dp), intent(in) :: factor
+    character(:), allocatable :: question
+    question = ''
+    if (s%what /= 'velocity' .or. factor /= 1) return
+    if (minval(s%a) > velocity_feet .and. maxval(s%a)*foot < fastest_rock) question = ' (ft/s? '//s%cure//'ft/s)'
+  end function Feet
 
   pure function Begin(s) result(text)
     type(samples_t), intent(in) :: s

@@ -21,11 +21,21 @@ module wavelet_m
     real(dp) :: fpeak = 0                  !< where the amplitude spectrum is largest [Hz]
     real(dp) :: fmax = 0                   !< highest that must be right [Hz]: spectrum falls to 1 %, or as given
     real(dp) :: fband = 0                  !< where the spectrum falls to 1e-5 [Hz]
+    character(:), allocatable :: doubt     !< what should be known of a file, a line each; '' if nothing
   end type wavelet_t
 
   real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: negligible = 1.0e-6_dp    !< of the peak: here the wavelet starts and ends
   real(dp), parameter :: band_level = 1.0e-5_dp    !< of the peak of the spectrum: here the band ends
+  real(dp), parameter :: pulse_most = 0.1_dp       !< of the signal: pulses of the ends of a file above are refused,
+  real(dp), parameter :: pulse_told = 0.01_dp      !< above this told
+
+  !> The ends of a wavelet file.
+  type :: ends_t
+    real(dp) :: pulse(2) = 0               !< that the steps from and to 0 make, of the true signal
+    real(dp) :: value(2) = 0, peak = 0     !< first and last sample, the largest
+    real(dp) :: over = huge(1.0_dp)        !< the last sample, and what its filter reaches before it [s]
+  end type ends_t
 
 contains
 
@@ -37,6 +47,8 @@ contains
     type(job_t), intent(in) :: job
     type(wavelet_t), intent(out) :: wavelet
     type(error_t), allocatable, intent(inout) :: error
+    type(ends_t) :: ends
+    wavelet%doubt = ''
     if (.not. (job%delay >= 0 .or. job%delay == -1)) then
       call Fail(error, 'delay = '//Str(job%delay)//' s has no meaning: give 0 or more, or -1 to let the wavelet start at t = 0')
     else if (job%amplitude == 0) then
@@ -51,7 +63,7 @@ contains
     case ('gauss')
       call MakeGauss(job%sigma, wavelet)
     case ('file')
-      call MakeFromFile(job%wavelet_file, job%wavelet_dt, wavelet, error)
+      call MakeFromFile(job, wavelet, ends, error)
     case default
       call Fail(error, 'wavelet = '//job%wavelet//' is unknown: use ricker, ormsby or file')
     end select
@@ -69,7 +81,43 @@ contains
     wavelet%t_zero = merge(-wavelet%t0, job%delay, job%delay == -1)
     wavelet%t0 = wavelet%t0 + wavelet%t_zero
     wavelet%t_begin = min(0.0_dp, wavelet%t0)
+    if (job%wavelet == 'file') call CheckEnds(job, wavelet%t_zero, ends, wavelet%doubt, error)
   end subroutine WaveletMake
+
+  !> Before its first and after its last sample a wavelet is 0. A step to 0 from a last sample that is not radiates a pulse of its
+  !> own, as far fields go with the change of the wavelet. A source that goes on as it ended does not; which of them is meant only
+  !> the user knows. What ends after the record does no harm.
+  subroutine CheckEnds(job, t_zero, ends, doubt, error)
+    type(job_t), intent(in) :: job
+    real(dp), intent(in) :: t_zero
+    type(ends_t), intent(in) :: ends
+    character(:), allocatable, intent(inout) :: doubt
+    type(error_t), allocatable, intent(inout) :: error
+    call OneEnd('begins', ends%value(1), ends%pulse(1), 'let it begin at 0 (a taper), or, where the source does set in so '// &
+                'suddenly, put a sample of 0 before')
+    if (ends%over + t_zero < job%tmax) &
+      call OneEnd('ends', ends%value(2), ends%pulse(2), 'let it end at 0 (a taper), or go on as the source does (a constant '// &
+                  'value radiates nothing) to the end of the record and 30 samples beyond, or, where the source does stop so '// &
+                  'suddenly, add a sample of 0')
+
+  contains
+
+    subroutine OneEnd(how, value, pulse, cure)
+      character(*), intent(in) :: how, cure
+      real(dp), intent(in) :: value, pulse
+      character(:), allocatable :: text
+      if (pulse <= pulse_told) return
+      text = 'wavelet file '//job%wavelet_file//' '//how//' at '//Str(value, 4)//', '//Str(100*abs(value)/ends%peak, 3)// &
+             ' % of its peak: the step from or to 0 there radiates a pulse of some '//Str(100*pulse, 2)//' % of the signal; '//cure
+      if (pulse > pulse_most) then
+        call Fail(error, text)
+      else
+        if (doubt /= '') doubt = doubt//new_line('a')
+        doubt = doubt//text
+      end if
+    end subroutine OneEnd
+
+  end subroutine CheckEnds
 
   !> Ricker wavelet (1 - 2a) exp(-a), a = (π fpeak t)²; its spectrum, ~ f² exp(-f²/fpeak²), is at 1e-5 at 3.79 fpeak.
   subroutine MakeRicker(fpeak, wavelet, error)
@@ -148,24 +196,42 @@ contains
   end subroutine MakeOrmsby
 
   !> The samples of a file, resampled four times finer; what its interval cannot carry (from its Nyquist frequency on) is removed.
-  subroutine MakeFromFile(path, column_dt, wavelet, error)
-    character(*), intent(in) :: path
-    real(dp), intent(in) :: column_dt
+  subroutine MakeFromFile(job, wavelet, ends, error)
+    type(job_t), intent(in) :: job
     type(wavelet_t), intent(inout) :: wavelet
+    type(ends_t), intent(out) :: ends
     type(error_t), allocatable, intent(inout) :: error
     real(dp), allocatable :: samples(:)
     real(dp) :: t0, dt
     integer :: pad
     integer, parameter :: finer = 4
-    call WavefileRead(path, column_dt, samples, t0, dt, error)
+    call WavefileRead(job%wavelet_file, job%wavelet_dt, samples, t0, dt, error)
     if (allocated(error)) return
-    wavelet%name = 'wavelet of '//Str(size(samples))//' samples of '//Str(dt)//' s from '//path
+    wavelet%name = 'wavelet of '//Str(size(samples))//' samples of '//Str(dt)//' s from '//job%wavelet_file
     pad = 30*finer                                   ! the filter reaches 28.6 samples
+    call LookAtEnds(job, samples, t0, dt, ends)
     wavelet%dt = dt/finer
     wavelet%t0 = t0 - pad*wavelet%dt
     allocate (wavelet%q(finer*(size(samples) - 1) + 1 + 2*pad))
     call Resample(samples, t0, dt, wavelet%q, wavelet%t0, wavelet%dt, 0.5_dp/dt)
   end subroutine MakeFromFile
+
+  !> A step of the wavelet against its steepest slope: as pulses of the far field, which in 3D goes with the slope. In 2D short
+  !> pulses are lower by the root of their length, for the far field goes with the half derivative. Traces show no pulse shorter
+  !> than dt_out.
+  pure subroutine LookAtEnds(job, samples, t0, dt, ends)
+    type(job_t), intent(in) :: job
+    real(dp), intent(in) :: samples(:), t0, dt
+    type(ends_t), intent(out) :: ends
+    real(dp) :: slope, length
+    ends%value = samples([1, size(samples)])
+    ends%peak = maxval(abs(samples))
+    ends%over = t0 + (size(samples) - 1 - 30)*dt
+    slope = max(maxval(abs(samples(2:) - samples(:size(samples) - 1)))/dt, tiny(1.0_dp))
+    length = max(dt, job%dt_out)
+    ends%pulse = abs(ends%value)/(length*slope)
+    if (.not. job%three_d) ends%pulse = ends%pulse*sqrt(min(1.0_dp, length*slope/ends%peak))
+  end subroutine LookAtEnds
 
   !> Cuts off both ends where they are negligible.
   subroutine TrimEnds(wavelet)

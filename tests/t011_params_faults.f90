@@ -59,7 +59,7 @@ contains
   subroutine WordsAndFlags()
     call Bad('coeffs = holbreg', 'must be one of holberg, taylor; did you mean holberg?')
     call Bad('variant = tuned', 'must be one of auto, fortran, cpu')
-    call Bad('vp_unit = ft/s', 'must be one of m/s, km/s')
+    call Bad('vp_unit = mph', 'must be one of m/s, km/s, ft/s')
     call Bad('model_format = segy', 'must be one of auto, netcdf, raw32, raw64')
     call Bad('top = ', 'has no value')
     call Bad('coeffs = holberg'//repeat('x', 100), 'must be one of')

@@ -233,8 +233,8 @@ contains
     call Refused("the units of x are 'm'", 'a coordinate asked for as the model')
     f%units = ''
     call Refused('vp has no units attribute', 'no units')
-    f%units = 'ft/s'
-    call Refused("the units of vp are 'ft/s', must be m/s", 'unknown units')
+    f%units = 'mph'
+    call Refused("the units of vp are 'mph', must be m/s", 'unknown units')
     f%units = 'kg/m3'
     call Refused("'kg/m3'", 'units of density')
     f%dims = 'x'

@@ -1,0 +1,537 @@
+!> What a survey is told before its first shot, in plan and run alike: records and sources that are 0 on a free surface, key-maps
+!> in kilometres, dispersion on the longest ways, waves that graze an absorbing layer, ground made of stairs.
+!>
+!> SurveyShot looks at one shot after another, SurveySays puts it into words. Limits stand here, what they rest on in
+!> fortran/README.md, "Said before a run".
+module surveycheck_m
+  use der_m, only: DerWeights
+  use earthwindow_m, only: EarthCell
+  use error_m, only: error_t, Fail
+  use kinds_m, only: dp, sp
+  use mixture_m, only: medium_parts
+  use model_m, only: model_t
+  use params_m, only: job_t
+  use phaseerror_m, only: PhaseOff, TraceOff, TraceOffAll
+  use scheme_m, only: scheme_t, SchemePad, SchemeSpacing
+  use shot_m, only: shot_t
+  use source3d_m, only: source_fault
+  use straightpath_m, only: path_places, StraightPath
+  use table_m, only: SplitList
+  use text_m, only: Str
+  use vanish_m, only: SourceVanishes, Vanishes2d, Vanishes3d
+  use wavelet_m, only: wavelet_t
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: surveycheck_t, SurveyBegin, SurveyShot, SurveySays
+
+  real(dp), parameter :: on_surface = 1.0e-6_dp   !< of a cell: closer is on it
+  real(dp), parameter :: off_most = 0.05_dp       !< of the RMS of a trace: dispersion above is told
+  real(dp), parameter :: echo_most = 0.02_dp      !< of the peak: an echo of a layer above is told
+  real(dp), parameter :: stairs_most = 0.04_dp    !< of the motion of the ground: errors above are told
+  real(dp), parameter :: grazing = 35.0_dp        !< of an echo of PML, see Echo
+  real(dp), parameter :: grazing_sponge = 2.6_dp  !< of a sponge
+  real(dp), parameter :: sponge_most = 0.1_dp     !< the same as echo_most: of a sponge some per cent are told anyway
+  integer, parameter :: steps = 256               !< of the table of phase by slowness
+  character(6), parameter :: names(6) = [character(6) :: 'left', 'right', 'front', 'back', 'top', 'bottom']
+
+  !> A way from a source to a receiver.
+  type :: way_t
+    integer :: record = 0, channel = 0
+    real(dp) :: from(3) = 0, to(3) = 0        !< [m]
+    real(dp) :: length = 0                    !< [m], as far as it gets within the record
+    real(dp) :: measure = 0                   !< what makes it the worst so far
+  end type way_t
+
+  type :: surveycheck_t
+    private
+    character(32), allocatable :: components(:)
+    logical, allocatable :: silent(:)         !< these components have traces that are 0
+    real(dp) :: traces = 0, zero = 0          !< of the survey; of them 0
+    type(way_t) :: first                      !< of those that are 0
+    real(dp) :: low(3) = huge(1.0_dp), high(3) = -huge(1.0_dp)   !< what sources and receivers cover [m]
+    real(dp), allocatable :: late(:)          !< phase a metre at the peak frequency, (0:steps), slowness 1/vmax .. 1/vmin
+    type(way_t) :: dispersed                  !< the way with the largest error of phase
+    type(way_t) :: echo(6)                    !< the worst for each side
+    real(dp) :: angle(6) = 0                  !< at which it meets the layer [degrees]
+    integer :: echoes(6) = 0                  !< receivers that have too much of it
+  end type surveycheck_t
+
+contains
+
+  subroutine SurveyBegin(check, model, scheme)
+    type(surveycheck_t), intent(out) :: check
+    type(model_t), intent(in) :: model
+    type(scheme_t), intent(in) :: scheme
+    real(dp) :: slow
+    integer :: i
+    allocate (check%components, source=SplitList(scheme%components))
+    allocate (check%silent(size(check%components)), source=.false.)
+    allocate (check%late(0:steps))
+    do i = 0, steps
+      slow = 1/model%vmax + i*(1/model%vmin - 1/model%vmax)/steps
+      check%late(i) = PhaseOff(scheme%w(:scheme%half_length), Coarsest(scheme), Step(scheme), scheme%fpeak, [slow], 1.0_dp)
+    end do
+  end subroutine SurveyBegin
+
+  !> Looks at a shot in its window. Fails where its source radiates nothing.
+  subroutine SurveyShot(check, model, job, scheme, shot, window, error)
+    type(surveycheck_t), intent(inout) :: check
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    check%low = min(check%low, [shot%sx, shot%sy, shot%sz], [minval(shot%rx), minval(shot%ry), minval(shot%rz)])
+    check%high = max(check%high, [shot%sx, shot%sy, shot%sz], [maxval(shot%rx), maxval(shot%ry), maxval(shot%rz)])
+    check%traces = check%traces + real(size(shot%rx), dp)*size(check%components)
+    if (scheme%free_top .and. job%three_d) call LookAtSource(model, job, scheme, shot, window, error)
+    if (scheme%free_top .and. .not. allocated(error)) call LookAtReceivers(check, model, job, scheme, shot, window, error)
+    if (allocated(error)) return
+    call LookAtWay(check, model, job, scheme, shot)
+    if (scheme%npml > 0) call LookAtLayers(check, model, job, scheme, shot, window)
+  end subroutine SurveyShot
+
+  ! --- on a free surface ------------------------------------------------------------------------------------------------
+
+  !> A source that is too shallow. In 2D ModelCheckGeometry has looked, of faults single points do no harm.
+  subroutine LookAtSource(model, job, scheme, shot, window, error)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp) :: medium(medium_parts)
+    if (scheme%source%kind == source_fault .or. shot%sz > window%z0 + on_surface*window%dz) return
+    medium = Below(model, job, window, shot%sx, shot%sy, error)
+    if (allocated(error) .or. .not. medium(1) > 0) return
+    if (SourceVanishes(scheme%source, real(medium(1), dp), real(medium(2), dp))) &
+      call Fail(error, 'shot record '//Str(shot%record)//': the source at z = '//Str(shot%sz)//' m lies on the free surface '// &
+                'and would radiate nothing: give it a depth')
+  end subroutine LookAtSource
+
+  !> Counts traces that are 0.
+  subroutine LookAtReceivers(check, model, job, scheme, shot, window, error)
+    type(surveycheck_t), intent(inout) :: check
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    logical :: zero(size(check%components))
+    real(sp) :: medium(medium_parts)
+    real(dp) :: surface
+    integer :: r
+    surface = window%z0 + on_surface*window%dz
+    if (.not. scheme%exact_positions) surface = window%z0 + 0.5_dp*window%dz      ! receivers above are moved onto it
+    if (all(shot%rz > surface)) return
+    if (.not. job%three_d) zero = Vanishes2d(check%components)
+    do r = 1, size(shot%rx)
+      if (shot%rz(r) > surface) cycle
+      if (job%three_d) then
+        medium = Below(model, job, window, shot%rx(r), shot%ry(r), error)
+        if (allocated(error)) return
+        zero = Vanishes3d(check%components, .not. medium(2) > 0) .and. medium(1) > 0
+      end if
+      if (.not. any(zero)) cycle
+      if (check%zero <= 0) check%first = way_t(record=shot%record, channel=shot%channel(r))
+      check%zero = check%zero + count(zero)
+      check%silent = check%silent .or. zero
+    end do
+  end subroutine LookAtReceivers
+
+  !> The medium just below a place on the surface.
+  function Below(model, job, window, x, y, error) result(medium)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    real(dp), intent(in) :: x, y
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp) :: medium(medium_parts)
+    integer :: c(3)
+    c = [floor((x - window%x0)/window%dx), floor((y - window%y0)/window%dy), 0] + 1
+    call EarthCell(model%earth, job, window, max(1, min(c, [window%nx, window%ny, window%nz])), medium, error)
+  end function Below
+
+  ! --- on the way -------------------------------------------------------------------------------------------------------
+
+  !> Of a shot the receiver farthest away counts.
+  subroutine LookAtWay(check, model, job, scheme, shot)
+    type(surveycheck_t), intent(inout) :: check
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(way_t) :: way
+    real(dp) :: slowness(path_places)
+    way = WayTo(shot, maxloc((shot%rx - shot%sx)**2 + (shot%ry - shot%sy)**2*merge(1, 0, job%three_d) + &
+                             (shot%rz - shot%sz)**2, 1), job%three_d)
+    if (.not. way%length > 0) return
+    slowness = StraightPath(model, way%from, way%to)
+    way%length = min(way%length, job%tmax*path_places/sum(slowness))    ! what comes later is not recorded
+    way%measure = way%length*abs(sum(Late(check, model, slowness)))/path_places
+    if (way%measure > check%dispersed%measure) check%dispersed = way
+  end subroutine LookAtWay
+
+  pure type(way_t) function WayTo(shot, r, three_d) result(way)
+    type(shot_t), intent(in) :: shot
+    integer, intent(in) :: r
+    logical, intent(in) :: three_d
+    way%record = shot%record
+    way%channel = shot%channel(r)
+    way%from = [shot%sx, shot%sy, shot%sz]
+    way%to = [shot%rx(r), shot%ry(r), shot%rz(r)]
+    if (.not. three_d) way%to(2) = way%from(2)
+    way%length = norm2(way%to - way%from)
+  end function WayTo
+
+  !> Phase a metre at the peak frequency, from the table.
+  elemental real(dp) function Late(check, model, slowness)
+    type(surveycheck_t), intent(in) :: check
+    type(model_t), intent(in) :: model
+    real(dp), intent(in) :: slowness
+    real(dp) :: place
+    integer :: at
+    place = 0
+    if (model%vmax > model%vmin) place = steps*(slowness - 1/model%vmax)/(1/model%vmin - 1/model%vmax)
+    place = min(max(place, 0.0_dp), real(steps, dp))
+    at = min(int(place), steps - 1)
+    Late = check%late(at) + (place - at)*(check%late(at + 1) - check%late(at))
+  end function Late
+
+  !> The coarsest spacing: along it waves are off most.
+  pure real(dp) function Coarsest(scheme)
+    type(scheme_t), intent(in) :: scheme
+    Coarsest = max(scheme%dx, scheme%dy, scheme%dz)
+  end function Coarsest
+
+  !> The time step whose dispersion stays in the traces, 0 if none does.
+  pure real(dp) function Step(scheme)
+    type(scheme_t), intent(in) :: scheme
+    Step = merge(0.0_dp, scheme%dt, scheme%time_correction)
+  end function Step
+
+  ! --- along the layers -------------------------------------------------------------------------------------------------
+
+  !> For each side the receiver that has most of its echo.
+  subroutine LookAtLayers(check, model, job, scheme, shot, window)
+    type(surveycheck_t), intent(inout) :: check
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    real(dp) :: low(3), high(3), guard(3), d(3), y(size(shot%rx)), across(size(shot%rx)), along2(size(shot%rx)), reach, limit
+    integer :: pad(2), side, a
+    y = 0
+    if (job%three_d) y = shot%ry - shot%sy
+    d = [scheme%dx, scheme%dy, scheme%dz]
+    pad = SchemePad(scheme)
+    guard = (pad(1) - scheme%npml)*d
+    low = [window%x0, window%y0, window%z0] - guard
+    high = low + 2*guard + ([window%nx, window%ny, window%nz] - merge(0, 1, job%three_d))*d    ! cells in 3D, nodes in 2D
+    limit = merge(sponge_most, echo_most, scheme%sponge)
+    do side = 1, 6
+      a = (side + 1)/2
+      if (a == 2 .and. .not. job%three_d .or. a < 3 .and. scheme%periodic .or. side == 5 .and. scheme%free_top &
+          .or. side == 6 .and. scheme%one_way) cycle
+      select case (a)
+      case (1)
+        across = abs(shot%rx - Face(1)) + abs(shot%sx - Face(1))
+        along2 = y**2 + (shot%rz - shot%sz)**2
+      case (2)
+        across = abs(shot%ry - Face(2)) + abs(shot%sy - Face(2))
+        along2 = (shot%rx - shot%sx)**2 + (shot%rz - shot%sz)**2
+      case default
+        across = abs(shot%rz - Face(3)) + abs(shot%sz - Face(3))
+        along2 = (shot%rx - shot%sx)**2 + y**2
+      end select
+      reach = -merge(grazing_sponge, grazing, scheme%sponge)/log(limit)   ! no layer does worse than one for the wave's own velocity
+      if (.not. any(sqrt(along2) > reach*(across + 2*scheme%npml*d(a)))) cycle
+      call TakeEcho(check, model, job, scheme, shot, side, sqrt(along2), across, 2*scheme%npml*d(a))
+    end do
+
+  contains
+
+    pure real(dp) function Face(a)
+      integer, intent(in) :: a
+      Face = merge(high(a), low(a), modulo(side, 2) == 0)
+    end function Face
+
+  end subroutine LookAtLayers
+
+  !> along, across [m]: from source to receiver by way of the layer's inner side; twice the layer's width.
+  subroutine TakeEcho(check, model, job, scheme, shot, side, along, across, width2)
+    type(surveycheck_t), intent(inout) :: check
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    integer, intent(in) :: side
+    real(dp), intent(in) :: along(:), across(:), width2
+    type(way_t) :: way
+    real(dp) :: slowness(path_places), limit, faster, e(size(along))
+    logical :: inside(size(along))
+    integer :: r
+    limit = merge(sponge_most, echo_most, scheme%sponge)
+    r = maxloc(along/(across + width2), 1)
+    way = WayTo(shot, r, job%three_d)
+    slowness = StraightPath(model, way%from, way%to)
+    inside = sum(slowness)/path_places*hypot(along, across) <= job%tmax  ! what comes later is not recorded
+    if (.not. any(inside)) return
+    r = maxloc(along/(across + width2), 1, inside)
+    way = WayTo(shot, r, job%three_d)
+    faster = 1
+    if (.not. scheme%sponge) faster = model%vmax*sum(slowness)/path_places
+    e = Echo(scheme%sponge, along, across + width2, faster)
+    check%echoes(side) = check%echoes(side) + count(e > limit .and. inside)
+    way%measure = e(r)
+    if (.not. way%measure > max(check%echo(side)%measure, limit)) return
+    check%echo(side) = way
+    check%angle(side) = atan2(along(r), across(r))*180/acos(-1.0_dp)
+  end subroutine TakeEcho
+
+  !> The echo of a layer, of the peak of what comes directly: the wave goes `along` it and, if it went straight to the layer's end
+  !> and back, `deep` [m] across. PML as measured in homogeneous media in 2D and 3D, 6 to 30 Hz, 6 to 20 cells, 1 to 8 km. A layer
+  !> made for waves `faster` times as fast as those that graze it damps them so much more.
+  elemental real(dp) function Echo(sponge, along, deep, faster)
+    logical, intent(in) :: sponge
+    real(dp), intent(in) :: along, deep, faster
+    Echo = 0
+    if (along > 0) Echo = exp(-merge(grazing_sponge, grazing, sponge)*faster*deep/along)
+  end function Echo
+
+  ! --- in words ---------------------------------------------------------------------------------------------------------
+
+  !> Adds to `warnings`, a line each, what should be known. Fails where all traces would be 0.
+  subroutine SurveySays(check, model, job, scheme, wavelet, warnings, error)
+    type(surveycheck_t), intent(in) :: check
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(in) :: scheme
+    type(wavelet_t), intent(in) :: wavelet
+    character(:), allocatable, intent(inout) :: warnings
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: side
+    if (check%zero > 0) call SayZero()
+    if (allocated(error)) return
+    call SayKilometres(check, model, job, scheme, warnings)
+    if (check%dispersed%length > 0) call SayDispersion(check, model, job, scheme, wavelet, warnings)
+    do side = 1, 6
+      if (check%echo(side)%record > 0) call SayEcho(side)
+    end do
+    if (job%depth > 0) call SayDepth()
+    call SayStairs(model, job, scheme, warnings)
+
+  contains
+
+    subroutine SayZero()
+      character(:), allocatable :: which, place
+      integer :: c
+      which = ''
+      do c = 1, size(check%components)
+        if (check%silent(c)) which = which//', '//trim(check%components(c))
+      end do
+      place = which(3:)//' on the free surface'
+      if (check%zero < check%traces) then
+        call Warn(warnings, Str(check%zero, 12)//' of '//Str(check%traces, 12)//' traces will be 0: '//place//', where channel '// &
+                  Str(check%first%channel)//' of shot record '//Str(check%first%record)//' stands, is 0; give receivers a depth')
+      else
+        call Fail(error, 'every trace would be 0: '//place//', where all receivers stand, is 0: give them a depth'//Instead())
+      end if
+    end subroutine SayZero
+
+    function Instead() result(s)
+      character(:), allocatable :: s
+      s = ', or record vz (components=vz)'
+      if (job%three_d) s = ', or record velocities (components=vx,vy,vz)'
+    end function Instead
+
+    subroutine SayEcho(side)
+      integer, intent(in) :: side
+      character(:), allocatable :: cure
+      associate (e => check%echo(side))
+        cure = 'give it a larger aperture, or a larger npml'
+        if (side == 6) cure = 'give it a greater depth, or a larger npml'
+        if (side == 5) cure = 'give top=free if it is the sea surface or the ground, else a model that begins higher up, or '// &
+                              'a larger npml'
+        if (scheme%sponge) cure = cure//', or absorb=pml'
+        call Warn(warnings, 'waves graze the absorbing layer at the '//trim(names(side))//', at up to '//Str(check%angle(side), 3)// &
+                  ' degrees, from source to channel '//Str(e%channel)//' of shot record '//Str(e%record)//': it sends back some '//Str(100*e%measure, 2)//' % of the peak of what comes directly ('// &
+                  Str(check%echoes(side))//' receivers have over '//Str(100*merge(sponge_most, echo_most, scheme%sponge))// &
+                  ' %); '//cure)
+      end associate
+    end subroutine SayEcho
+
+    subroutine SayDepth()
+      real(dp) :: bottom, top
+      if (model%earth%layers%n > 0) return
+      top = model%z0
+      bottom = model%z0 + (model%nz - 1)*model%dz
+      if (job%three_d) top = model%earth%low(3)
+      if (job%three_d) bottom = model%earth%high(3)
+      if (job%depth <= (bottom - top)*(1 + 1e-6_dp) + max(scheme%dz, model%dz)) return
+      call Warn(warnings, 'depth = '//Str(job%depth)//' m is deeper than the model, which ends '//Str(bottom - top)// &
+                ' m below its top: the windows end there; depths are metres, depth=0 is the whole model')
+    end subroutine SayDepth
+
+  end subroutine SurveySays
+
+  !> Positions in kilometres shrink a survey a thousandfold: to less than a few cells and a hundredth of the model, and a thousand
+  !> times as large it lies in the model. Flat layers have no size; there less than a tenth of a cell tells.
+  subroutine SayKilometres(check, model, job, scheme, warnings)
+    type(surveycheck_t), intent(in) :: check
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(in) :: scheme
+    character(:), allocatable, intent(inout) :: warnings
+    real(dp), parameter :: kilo = 1000, cells = 3, part = 0.01_dp, tiny_part = 0.1_dp
+    real(dp) :: low(2), high(2), extent
+    integer :: m
+    m = merge(2, 1, job%three_d)
+    extent = maxval(check%high(:m) - check%low(:m))
+    if (.not. extent > 0 .or. check%traces < 3) return
+    if (model%earth%layers%n > 0) then
+      if (extent >= tiny_part*min(scheme%dx, scheme%dz)) return
+    else
+      low = [model%x0, 0.0_dp]
+      high = [model%x0 + (model%nx - 1)*model%dx, 0.0_dp]
+      if (job%three_d) low = model%earth%low(:2)
+      if (job%three_d) high = model%earth%high(:2)
+      if (extent >= min(cells*max(scheme%dx, scheme%dy), part*maxval(high(:m) - low(:m)))) return
+      if (any(kilo*check%low(:m) < low(:m)) .or. any(kilo*check%high(:m) > high(:m))) return
+    end if
+    call Warn(warnings, 'all sources and receivers lie within '//Str(extent, 4)//' m, in cells of '//SchemeSpacing(scheme)// &
+              ' m: positions in the key-map are metres; are these kilometres?')
+  end subroutine SayKilometres
+
+  subroutine SayDispersion(check, model, job, scheme, wavelet, warnings)
+    type(surveycheck_t), intent(in) :: check
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(in) :: scheme
+    type(wavelet_t), intent(in) :: wavelet
+    character(:), allocatable, intent(inout) :: warnings
+    type(error_t), allocatable :: ignored
+    real(dp) :: slowness(path_places), off, finer, longer, w(8), used
+    character(:), allocatable :: text
+    integer :: half, most
+    associate (way => check%dispersed)
+      slowness = StraightPath(model, way%from, way%to)
+      off = RmsOff(scheme%w(:scheme%half_length), Coarsest(scheme), Step(scheme))
+      if (.not. off > off_most) return
+      text = 'the grid carries waves off: straight from the source to channel '//Str(way%channel)//' of shot record '// &
+             Str(way%record)//', '//Str(way%length, 4)//' m, a trace is off by '//Str(100*off, 2)//' % of its RMS ('// &
+             Str(100*TraceOff(Phase(scheme%fpeak)), 2)//' % at the peak frequency of '//Str(scheme%fpeak, 3)//' Hz, '// &
+             Str(100*TraceOff(Phase(scheme%fmax)), 2)//' % at fmax = '//Str(scheme%fmax, 3)//' Hz)'
+      if (RmsOff(scheme%w(:scheme%half_length), Coarsest(scheme), 0.0_dp) < 0.5_dp*off) then
+        text = text//'; time_correction=yes or a smaller dt makes it less'
+      else
+        most = merge(4, 8, job%three_d)
+        do half = scheme%half_length + 1, most
+          longer = Tried(half, 1.0_dp)
+          if (longer <= off_most) exit
+        end do
+        if (half <= most) text = text//'; half_length='//Str(half)//' leaves '//Str(100*longer, 2)//' %'
+        finer = Tried(scheme%half_length, 0.5_dp)
+        text = text//'; half the spacing leaves '//Str(100*finer, 2)//' %'
+      end if
+      call Warn(warnings, text)
+    end associate
+
+  contains
+
+    real(dp) function RmsOff(weights, h, dt)
+      real(dp), intent(in) :: weights(:), h, dt
+      if (size(wavelet%q) > 1) then
+        RmsOff = TraceOffAll(wavelet, job%three_d, weights, h, dt, slowness, check%dispersed%length)
+      else
+        RmsOff = TraceOff(PhaseOff(weights, h, dt, scheme%fpeak, slowness, check%dispersed%length))   ! histories of a fault
+      end if
+    end function RmsOff
+
+    real(dp) function Phase(f)
+      real(dp), intent(in) :: f
+      Phase = PhaseOff(scheme%w(:scheme%half_length), Coarsest(scheme), Step(scheme), f, slowness, check%dispersed%length)
+    end function Phase
+
+    !> With another half-length, or the spacing times `part`.
+    real(dp) function Tried(half, part)
+      integer, intent(in) :: half
+      real(dp), intent(in) :: part
+      call DerWeights(half, job%coeffs, job%coeffs_error, min(2*acos(-1.0_dp)/scheme%ppw, 3.0_dp)*part, w, used, ignored)
+      Tried = huge(Tried)
+      if (.not. allocated(ignored)) Tried = RmsOff(w(:half), Coarsest(scheme)*part, Step(scheme))
+    end function Tried
+
+  end subroutine SayDispersion
+
+  !> Ground made of air above rock is made of stairs. On a hill with slopes to 32 degrees stations are off by 15 % with 16 points
+  !> per shortest S wavelength, by 3.9 % with 32 (fortran/README.md).
+  subroutine SayStairs(model, job, scheme, warnings)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    type(scheme_t), intent(in) :: scheme
+    character(:), allocatable, intent(inout) :: warnings
+    real(dp), parameter :: points = 16, off = 0.15_dp, order = log(0.15_dp/0.039_dp)/log(2.0_dp)
+    real(dp) :: slowest, n, error
+    if (.not. job%three_d .or. model%earth%layers%n > 0) return
+    slowest = SlowestStair(model)
+    if (.not. slowest > 0) return
+    n = slowest/(scheme%fmax*Coarsest(scheme))
+    error = off*(points/n)**order
+    if (.not. error > stairs_most*(1 + 1e-6_dp)) return
+    call Warn(warnings, 'the ground is made of stairs of air and rock: at '//Str(n, 3)//' points per shortest S wavelength, '// &
+              'vs = '//Str(slowest, 4)//' m/s at fmax = '//Str(scheme%fmax, 3)//' Hz, motion on slopes is off by some '// &
+              Str(min(100*error, 100.0_dp), 2)//' %; 16 points leave 15 %, 32 points 4 %: a spacing of '// &
+              Str(slowest/(32*scheme%fmax), 3)//' m')
+  end subroutine SayStairs
+
+  !> The slowest S wave [m/s] of rock that begins, under air, at another depth than beside it; 0: the ground is flat, or none.
+  pure real(dp) function SlowestStair(model) result(slowest)
+    type(model_t), intent(in) :: model
+    integer, allocatable :: ground(:, :)
+    integer :: i, j, k, m, n
+    slowest = 0
+    associate (e => model%earth)
+      if (all(e%vp > 0)) return
+      allocate (ground(e%n(1), e%n(2)), source=0)
+      do k = e%n(3), 1, -1
+        do j = 1, e%n(2)
+          where (e%vp(:, (k - 1)*e%n(2) + j) > 0) ground(:, j) = k
+        end do
+      end do
+      do j = 1, e%n(2)
+        do i = 1, e%n(1)
+          if (ground(i, j) == 0) cycle
+          m = min(i + 1, e%n(1))
+          n = min(j + 1, e%n(2))
+          if (ground(i, j) == ground(m, j) .and. ground(i, j) == ground(i, n)) cycle
+          call Slower(real(e%vs(i, (ground(i, j) - 1)*e%n(2) + j), dp))
+        end do
+      end do
+    end associate
+
+  contains
+
+    pure subroutine Slower(vs)
+      real(dp), intent(in) :: vs
+      if (.not. vs > 0) return
+      if (slowest > 0) slowest = min(slowest, vs)
+      if (.not. slowest > 0) slowest = vs
+    end subroutine Slower
+
+  end function SlowestStair
+
+  !> One more line.
+  subroutine Warn(warnings, text)
+    character(:), allocatable, intent(inout) :: warnings
+    character(*), intent(in) :: text
+    if (warnings /= '') warnings = warnings//new_line('a')
+    warnings = warnings//text
+  end subroutine Warn
+
+end module surveycheck_m
