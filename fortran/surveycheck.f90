@@ -1,5 +1,6 @@
 !> What a survey is told before its first shot, in plan and run alike: records and sources that are 0 on a free surface, key-maps
-!> in kilometres, dispersion on the longest ways, waves that graze an absorbing layer, ground made of stairs.
+!> in kilometres, positions across a 2D line, dispersion on the longest ways, waves that graze an absorbing layer, ground made of
+!> stairs.
 !>
 !> SurveyShot looks at one shot after another, SurveySays puts it into words. Limits stand here, what they rest on in
 !> fortran/README.md, "Said before a run".
@@ -26,6 +27,7 @@ module surveycheck_m
   public :: surveycheck_t, SurveyBegin, SurveyShot, SurveySays
 
   real(dp), parameter :: on_surface = 1.0e-6_dp   !< of a cell: closer is on it
+  real(dp), parameter :: across_least = 0.05_dp   !< [m] in y, what navigation rounds: more is told in 2D
   real(dp), parameter :: off_most = 0.05_dp       !< of the RMS of a trace: dispersion above is told
   real(dp), parameter :: echo_most = 0.02_dp      !< of the peak: an echo of a layer above is told
   real(dp), parameter :: stairs_most = 0.04_dp    !< of the motion of the ground: errors above are told
@@ -50,6 +52,7 @@ module surveycheck_m
     real(dp) :: traces = 0, zero = 0          !< of the survey; of them 0
     type(way_t) :: first                      !< of those that are 0
     real(dp) :: low(3) = huge(1.0_dp), high(3) = -huge(1.0_dp)   !< what sources and receivers cover [m]
+    real(dp) :: across = 0, shorter = 0       !< 2D: receivers are so far across from their source, offsets so much shorter [m]
     real(dp), allocatable :: late(:)          !< phase a metre at the peak frequency, (0:steps), slowness 1/vmax .. 1/vmin
     type(way_t) :: dispersed                  !< the way with the largest error of phase
     type(way_t) :: echo(6)                    !< the worst for each side
@@ -89,6 +92,7 @@ contains
     if (scheme%free_top .and. job%three_d) call LookAtSource(model, job, scheme, shot, window, error)
     if (scheme%free_top .and. .not. allocated(error)) call LookAtReceivers(check, model, job, scheme, shot, window, error)
     if (allocated(error)) return
+    if (.not. job%three_d) call LookAcross(check, shot)
     call LookAtWay(check, model, job, scheme, shot)
     if (scheme%npml > 0) call LookAtLayers(check, model, job, scheme, shot, window)
   end subroutine SurveyShot
@@ -155,6 +159,14 @@ contains
     c = [floor((x - window%x0)/window%dx), floor((y - window%y0)/window%dy), 0] + 1
     call EarthCell(model%earth, job, window, max(1, min(c, [window%nx, window%ny, window%nz])), medium, error)
   end function Below
+
+  !> What 2D ignores of a shot.
+  pure subroutine LookAcross(check, shot)
+    type(surveycheck_t), intent(inout) :: check
+    type(shot_t), intent(in) :: shot
+    check%across = max(check%across, maxval(abs(shot%ry - shot%sy)))
+    check%shorter = max(check%shorter, maxval(hypot(shot%rx - shot%sx, shot%ry - shot%sy) - abs(shot%rx - shot%sx)))
+  end subroutine LookAcross
 
   ! --- on the way -------------------------------------------------------------------------------------------------------
 
@@ -319,6 +331,9 @@ contains
     if (check%zero > 0) call SayZero()
     if (allocated(error)) return
     call SayKilometres(check, model, job, scheme, warnings)
+    if (check%across > across_least) &
+      call Warn(warnings, '2D modelling ignores y: receivers are up to '//Str(check%across, 4)//' m across from their source, '// &
+                'offsets along x are up to '//Str(check%shorter, 4)//' m shorter (spl-keymap --keep-offset keeps offsets)')
     if (check%dispersed%length > 0) call SayDispersion(check, model, job, scheme, wavelet, warnings)
     do side = 1, 6
       if (check%echo(side)%record > 0) call SayEcho(side)

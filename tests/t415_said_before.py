@@ -354,6 +354,20 @@ warned("the same key-map in kilometres", m2, WIDE, "lie within 2.8", "are these 
 Path("line.keymap").write_text("spread c fixed x0=2500 interval=6 channels=3 depth=517.3\nshot 1 2520 530 c\n")
 silent("a few receivers close together in the midst of the model", m2, *WIDE, fresh=("kilometres",))
 
+# --- what 2D ignores ------------------------------------------------------------------------------------------------------------
+
+folder("across")
+m2.make(shots=1)
+inline, across = np.sort(rng.uniform(60, 400, 5)), rng.uniform(-90, 90, 5)
+Path("r.txt").write_text("".join(f"{c} {600 - x:.3f} 17 {4000 + y:.3f}\n" for c, x, y in zip(range(1, 6), inline, across)))
+Path("line.keymap").write_text("spread c list r.txt\nshot 1 600 13 c y=4000\n")
+w = warned("a feathered streamer in 2D", m2, [], "2D modelling ignores y")
+told = [float(n) for n in re.findall(r"up to ([0-9.]+) m", w)]
+true = [np.abs(across).max(), (np.hypot(inline, across) - inline).max()]
+claim(len(told) == 2 and np.allclose(told, true, rtol=1e-3, atol=1e-3), f"told {told} m, must be {true[0]:.3f} and {true[1]:.3f} m")
+Path("line.keymap").write_text("spread c streamer first=50 interval=20 channels=5 depth=17\nshot 1 600 13 c y=4000\n")
+silent("a straight one, whatever its y", m2, fresh=("ignores y",))
+
 # --- ground made of stairs ----------------------------------------------------------------------------------------------------
 
 folder("stairs")
