@@ -41,19 +41,24 @@ contains
     call PutLine('error: '//message)
   end subroutine LogError
 
-  !> Each line of `text` to the log, as a warning or not; nothing of ''.
-  subroutine LogLines(text, warn)
+  !> Each line of `text` to the log, as a warning or not; nothing of ''. `label` stands before the first, blanks before the others.
+  subroutine LogLines(text, warn, label)
     character(*), intent(in) :: text
     logical, intent(in) :: warn
+    character(*), intent(in), optional :: label
+    character(:), allocatable :: before
     integer :: from, to
+    before = ''
+    if (present(label)) before = label
     from = 1
     do while (from <= len(text))
       to = index(text(from:)//new_line('a'), new_line('a')) + from - 2
       if (warn) then
-        call LogWarn(text(from:to))
+        call LogWarn(before//text(from:to))
       else
-        call LogInfo(text(from:to))
+        call LogInfo(before//text(from:to))
       end if
+      before = repeat(' ', len(before))
       from = to + 2
     end do
   end subroutine LogLines

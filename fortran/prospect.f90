@@ -347,21 +347,6 @@ contains
     end associate
   end subroutine Describe3d
 
-  !> Lines with a word before the first and blanks before the others.
-  subroutine LogLines(word, lines)
-    character(*), intent(in) :: word, lines
-    character(len(word)) :: before
-    integer :: from, to
-    before = word
-    from = 1
-    do while (from <= len(lines))
-      to = index(lines(from:)//new_line('a'), new_line('a')) + from - 2
-      call LogInfo(before//lines(from:to))
-      before = ''
-      from = to + 2
-    end do
-  end subroutine LogLines
-
   !> Tells the log what is to be modelled, and what the user should know before.
   subroutine ProspectLog(prospect)
     type(prospect_t), intent(in) :: prospect
@@ -369,7 +354,7 @@ contains
       if (c%dy > 0) then
         call LogInfo('model    '//m%sources//', slowest and fastest wave '//Str(m%vmin)//' and '//Str(m%vmax)//' m/s, rho '// &
                      Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')
-        call LogLines('acts     ', ProspectSource(prospect))
+        call LogLines(ProspectSource(prospect), .false., 'acts     ')
       else
         call LogInfo('model    '//Str(m%nx)//' x '//Str(m%nz)//' samples, vp '//Str(m%vmin)//' .. '//Str(m%vmax)//' m/s, rho '// &
                      Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')
