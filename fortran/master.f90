@@ -48,6 +48,7 @@ contains
     logical, intent(in) :: quiet                !< no progress and no summary
     master%prospect => prospect
     master%store => store
+    master%grace = prospect%job%grace
     allocate (master%held(0))
     allocate (master%rank(nworkers), source=0)
     call CrewNew(master%crew, nworkers, max(1, prospect%job%group), ranks, prospect%job%lease)

@@ -72,7 +72,7 @@ contains
       call Lose(self, link, worker, 'was not heard of for '//Str(LeaseSilence(self%crew%lease, worker), 3)//' s', .false.)
     end do
     do
-      worker = CrewOverstays(self%crew, host_seconds(), self%prospect%job%grace)
+      worker = CrewOverstays(self%crew, host_seconds(), self%grace)
       if (worker == 0) exit
       call Lose(self, link, worker, 'did not go when it was asked to', .true.)
     end do
