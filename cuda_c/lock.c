@@ -3,7 +3,8 @@
  * Made by link(), which is one step on every file system that has links, NFS too, whatever its locks are worth. The
  * file is one line that tells who holds it, and a count that a thread of the owner raises every few seconds:
  *
- *   lock 1 user=ann host=n7 since=2026-11-21T09:00:00Z pid=4711 here=MACHINE token=0123456789abcdef does=deals beat=000000000012
+ *   lock 1 user=ann host=n7 since=2026-11-21T09:00:00Z pid=4711 here=MACHINE token=0123456789abcdef
+ *   does=deals beat=000000000012                                             (on the same line)
  *
  * MACHINE names the running system, the process space in it and the start of the process, so that on the same machine a
  * dead owner is known at once; from elsewhere only the count tells. No clock of two machines is ever compared.
@@ -28,7 +29,7 @@
 #include "iface.h"
 
 enum { LINE = 700, TOKEN = 16, TAIL = 23, HEIR_NAPS = 3000 }; /* of 0.01 s */
-static const char tail_form[] = "%s beat=%012ld";              /* TAIL characters, whichever word */
+static const char tail_form[] = "%s beat=%012ld";             /* TAIL characters, whichever word */
 
 struct lock {
     pthread_t thread;
@@ -111,7 +112,8 @@ static void describe(struct lock *l) {
     host_name(host, sizeof host);
     lock_self(sizeof self, self);
     clock_text(clock_seconds(), now);
-    int n = snprintf(l->line, LINE, "lock 1 user=%s host=%s since=%s%s token=%s does=", user, host, now, self, l->token);
+    int n =
+        snprintf(l->line, LINE, "lock 1 user=%s host=%s since=%s%s token=%s does=", user, host, now, self, l->token);
     snprintf(l->line + n, LINE - (size_t)n, tail_form, "deals", 0L);
     strcat(l->line, "\n");
 }
@@ -362,7 +364,8 @@ int lock_keep(void *handle, double seconds) {
     return 0;
 }
 
-/* Without the mutex, as the thread may hold it for as long as a file system hangs. A wake-up that it misses costs a beat.
+/* Without the mutex, as the thread may hold it for as long as a file system hangs. A wake-up that it misses costs a
+ * beat.
  */
 void lock_tell(void *handle, int waits) {
     struct lock *l = handle;

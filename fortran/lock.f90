@@ -27,7 +27,7 @@ module lock_m
     logical :: lives = .false.                !< its owner gives signs of life
     logical :: here = .false.                 !< its owner is, or was, a process of this machine
     logical :: waits = .false.                !< its owner waits for its disk
-    real(dp) :: silence = 0                   !< seconds without a sign of life, at least: that it was watched, or is old by its file's time
+    real(dp) :: silence = 0                   !< seconds since it was written: watched, or by its file's time
     character(:), allocatable :: holder       !< as LockHolder tells
   end type sight_t
 
@@ -136,7 +136,7 @@ contains
     sight%lives = sight%lives .and. sight%there       ! it was given back meanwhile
     sight%waits = Word(text, 'does') == 'waits'
     if (sight%lives) sight%silence = 0
-    if (sight%there .and. .not. sight%lives) sight%silence = max(sight%silence, lock_age(CString(path)))
+    if (sight%there .and. (sight%here .or. .not. sight%lives)) sight%silence = max(sight%silence, lock_age(CString(path)))
   end subroutine LockLook
 
   !> What stands in the lock, '' if there is none.

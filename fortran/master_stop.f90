@@ -32,7 +32,11 @@ contains
     integer :: terms
     if (self%stopped < 0) then
       if (host_signal() /= 0) then
-        call AskedToStop(self, SignalCause(int(host_terminator())), SignalName(int(host_signal())))
+        if (DeadlineMpirun(int(host_terminator()))) then    ! nobody need have asked: it does so when a rank dies, too
+          call AskedToStop(self, cause_launcher, SignalName(int(host_signal()))//' of mpirun')
+        else
+          call AskedToStop(self, cause_signal, SignalName(int(host_signal())))
+        end if
       else if (FileExists(StoreStopPath(self%prospect%job%output))) then
         call AskedToStop(self, cause_stop_file, "stop file '"//StoreStopPath(self%prospect%job%output)// &
                          "' found, remove it before the next run")
@@ -95,14 +99,6 @@ contains
                  ' s: no more shots are dealt')
     call DeskStops(self, cause_deadline, 'no further shot would be done before the deadline')
   end subroutine MasterLookAtClock
-
-  !> Whether somebody asked for the end, or mpirun ends the job for a reason of its own.
-  function SignalCause(sender) result(cause)
-    integer, intent(in) :: sender
-    character(:), allocatable :: cause
-    cause = cause_signal
-    if (DeadlineMpirun(sender)) cause = cause_launcher
-  end function SignalCause
 
   !> 'signal 15 (SIGTERM)'
   pure function SignalName(number) result(s)

@@ -1,6 +1,6 @@
 !> What the journal notes of a run beside its times: with `start` who runs it, and where; with `stop` how it ended, and why.
 !>
-!>     start   program=SplFd2dmod ranks=9 nodes=2 launch=0f3a slurm=4711 folder=/home/ann/my line
+!>     start   program=SplFd2dmod ranks=9 nodes=2 launch=0f3a slurm=4711 folder=/data/my line
 !>     stop    exit=3 cause=signal signal 10 (SIGUSR1)
 !>
 !> launch: the word in SPL_LAUNCH, by which run-until-done knows its own; slurm: the job. Both, and the folder, may be missing, and
@@ -17,11 +17,11 @@ module runnote_m
   integer, parameter :: path_most = 4096
 
   !> Why a run ended before all was done. The words stand in journals and in `status --json`: they stay.
-  character(*), parameter, public :: cause_signal = 'signal', cause_stop_file = 'stop_file', cause_deadline = 'deadline', &
-                                     cause_disk = 'disk', cause_workers = 'workers', &
-                                     cause_launcher = 'launcher'
-  character(9), parameter :: causes(6) = [character(9) :: cause_signal, cause_stop_file, cause_deadline, cause_disk, cause_workers, &
-                                          cause_launcher]
+  character(*), parameter, public :: cause_signal = 'signal', cause_stop_file = 'stop_file', &
+                                     cause_deadline = 'deadline', cause_disk = 'disk', &
+                                     cause_workers = 'workers', cause_launcher = 'launcher'
+  character(9), parameter :: causes(6) = [character(9) :: cause_signal, cause_stop_file, cause_deadline, cause_disk, &
+                                          cause_workers, cause_launcher]
 
   !> How a run was begun; '' and 0: not noted.
   type :: begun_t

@@ -4,6 +4,7 @@ module standing_m
   use error_m, only: error_t
   use files_m, only: FileExists, FileText
   use journal_m, only: journal_parked, journal_t, JournalBegun, JournalRead
+  use kinds_m, only: dp
   use lock_m, only: LockLook, sight_t
   use runnote_m, only: begun_t, BegunRead, cause_deadline, cause_disk, cause_launcher, cause_signal, cause_stop_file, &
                        cause_workers, ended_t, EndedRead, OwnFolder, OwnProgram
@@ -12,6 +13,8 @@ module standing_m
   implicit none
   private
   public :: standing_t, StandingFind, StandingWords, StandingParked
+
+  real(dp), parameter :: LATE = 30.0_dp       !< a lock is written every 5 s [s]
 
   type :: standing_t
     character(:), allocatable :: state        !< not_begun, failed_start, running, waiting_for_disk, complete, parked, stopped,
@@ -70,7 +73,7 @@ contains
       if (starts == journal%starts .or. (there .and. journal%starts > 0 .and. .not. journal%open)) exit
       starts = journal%starts
       if (journal%running) then
-        call LockLook(StoreLockPath(output), sight, patience=0.0d0)
+        call LockLook(StoreLockPath(output), sight, patience=0.0_dp)
       else
         call LockLook(StoreLockPath(output), sight)
       end if
@@ -110,6 +113,8 @@ contains
       standing%state = 'running'
       standing%reason = 'on '//trim(standing%journal%host)
       if (sight%there) standing%reason = sight%holder
+      if (sight%silence > LATE) standing%reason = standing%reason//', whose lock was last written '//Str(int(sight%silence))// &
+                                                  ' s ago: it stands still, or cannot write'
     else if (sight%there .and. .not. sight%here) then
       standing%state = 'silent'
       standing%reason = 'there has been no sign of life of it ('//sight%holder//') for '//Str(int(sight%silence))// &
@@ -119,8 +124,8 @@ contains
       standing%reason = 'it ('//sight%holder//') is gone without a word of its end'
     else
       standing%state = 'killed'
-      standing%reason = 'there is neither a lock nor a word of its end: it was killed and its lock removed, or its disk could not '// &
-                        'be written at its end'
+      standing%reason = 'there is neither a lock nor a word of its end: it was killed and its lock removed, or '// &
+                        'its disk could not be written at its end'
     end if
   end subroutine JudgeOpen
 
@@ -143,8 +148,8 @@ contains
       standing%reason = 'all shots are done'
     case (2)
       standing%state = 'parked'
-      standing%reason = 'all shots are done but '//Str(standing%parked)//", lost too often: '"//output//".log' says why; a new run "// &
-                        'tries them anew'
+      standing%reason = 'all shots are done but '//Str(standing%parked)//", lost too often: '"//output//".log' says why; "// &
+                        'a new run tries them anew'
     case default
       standing%state = 'stopped'
       standing%cause = ended%cause
@@ -161,7 +166,7 @@ contains
     do i = 1, standing%journal%n
       if (StandingParked(standing, i)) standing%parked = standing%parked + 1
     end do
-    standing%left = standing%journal%nshots - standing%journal%done - standing%parked
+    standing%left = max(0, standing%journal%nshots - standing%journal%done - standing%parked)
   end subroutine Count
 
   !> Whether the last run has given up entry `i` of the journal.
@@ -246,21 +251,15 @@ contains
     end if
   end function Resume
 
-  !> How the user called this program, for the one called `name`: by its path where that was given, whole, as it is found elsewhere too.
+  !> How to call the program `name`: as the user called this one, by its whole path where it was called by a path.
   function Program(name) result(s)
     character(*), intent(in) :: name
     character(:), allocatable :: s, own
-    character(1) :: called
-    integer :: length, status
-    call get_command_argument(0, called, length, status)
-    block
-      character(max(length, 1)) :: whole
-      call get_command_argument(0, whole)
-      s = name
-      if (index(whole, '/') == 0) return
-    end block
+    character(4096) :: called
+    s = name
+    call get_command_argument(0, called)
     own = OwnProgram()
-    if (own /= '') s = own(:index(own, '/', back=.true.))//name
+    if (index(called, '/') > 0 .and. own /= '') s = own(:index(own, '/', back=.true.))//name
   end function Program
 
   !> The parameters of the last run ask for a new beginning, which going on is not.

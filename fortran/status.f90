@@ -45,6 +45,7 @@ contains
                     Str(standing%parked)//' parked, '//Str(standing%left)//' left; '//RunWords(journal)// &
                     StandingWords(standing))
       if (Remaining(standing) >= 0) call LogPrint('  '//Str(Rate(journal), 3)//' shots/h, '//Clock(Remaining(standing))//' left')
+      if (standing%state == 'running') call LogPrint('  by '//standing%reason)
       if (all(standing%state /= [character(8) :: 'running', 'complete'])) call LogPrint('  reason: '//standing%reason)
       if (journal%running) call PrintList(standing, 'with workers', dealt=.true.)
       call PrintList(standing, 'parked', dealt=.false.)
@@ -94,7 +95,8 @@ contains
           ', "reason": '//OrNull(standing%reason)//', "exit_status": '//CountOrNull(standing%exit_status, -1)// &
           ', "running": '//trim(merge('true ', 'false', journal%running))// &
           ', "total": '//CountOrNull(journal%nshots, 0)//', "done": '//Str(journal%done)//', "parked": '//Str(standing%parked)// &
-          ', "left": '//Str(standing%left)//', "runs": '//Str(journal%starts)// &
+          ', "left": '//CountOrNull(merge(standing%left, -1, journal%nshots > 0), -1)// &
+          ', "runs": '//Str(journal%starts)// &
           ', "started": '//TimeOrNull(journal%started)// &
           ', "ended": '//TimeOrNull(merge(journal%latest, 0.0_dp, standing%exit_status >= 0))// &
           ', "shots_per_hour": '//Number(Rate(journal))//', "seconds_left": '

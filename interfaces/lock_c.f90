@@ -23,8 +23,8 @@ module lock_c
       character(kind=c_char), intent(out) :: text(n)
     end function lock_read
 
-    !> Seconds since the lock at `path` was written, by its file's time and the clock of this machine, which may not agree: for words,
-    !> never to decide by. 0 where that cannot be told.
+    !> Seconds since the lock at `path` was written, by its file's time and the clock of this machine, which may not agree: for
+    !> words, never to decide by. 0 where that cannot be told.
     real(c_double) function lock_age(path) bind(c)
       import :: c_char, c_double
       implicit none
