@@ -9,16 +9,21 @@
 
 #include "iface.h"
 
-static volatile sig_atomic_t caught, terms;
+static volatile sig_atomic_t caught, terms, terminator;
 
-static void remember(int signal_number) {
+static void remember(int signal_number, siginfo_t *info, void *context) {
+    (void)context;
     caught = signal_number;
     if (signal_number != SIGUSR1)
         terms++;
+    if (signal_number == SIGTERM && info->si_code <= 0 && info->si_pid > 0 && info->si_pid == getppid())
+        terminator = 2;
+    else if (signal_number == SIGTERM && !terminator)
+        terminator = 1;
 }
 
 void host_catch_signals(void) {
-    struct sigaction action = {.sa_handler = remember, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_sigaction = remember, .sa_flags = SA_RESTART | SA_SIGINFO};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGUSR1, &action, NULL);
@@ -27,6 +32,18 @@ void host_catch_signals(void) {
 int host_signal(void) { return caught; }
 
 int host_terms(void) { return terms; }
+
+int host_terminator(void) { return terminator; }
+
+void host_folder(int n, char *path) {
+    if (!getcwd(path, (size_t)n))
+        path[0] = 0;
+}
+
+void host_program(int n, char *path) {
+    ssize_t got = readlink("/proc/self/exe", path, (size_t)n - 1);
+    path[got < 0 || got == n - 1 ? 0 : got] = 0;
+}
 
 static struct {
     char words[400];

@@ -3,10 +3,12 @@
  * Made by link(), which is one step on every file system that has links, NFS too, whatever its locks are worth. The
  * file is one line that tells who holds it, and a count that a thread of the owner raises every few seconds:
  *
- *   lock 1 user=ann host=n7 since=2026-11-21T09:00:00Z pid=4711 here=MACHINE token=0123456789abcdef beat=000000000012
+ *   lock 1 user=ann host=n7 since=2026-11-21T09:00:00Z pid=4711 here=MACHINE token=0123456789abcdef
+ *   does=deals beat=000000000012                                             (on the same line)
  *
  * MACHINE names the running system, the process space in it and the start of the process, so that on the same machine a
  * dead owner is known at once; from elsewhere only the count tells. No clock of two machines is ever compared.
+ * What the owner does, deals or waits for its disk, is written where the count is: that needs no room on the disk.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,6 +16,7 @@
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +28,15 @@
 #include "err.h"
 #include "iface.h"
 
-enum { LINE = 700, TOKEN = 16, BEAT = 12, HEIR_NAPS = 3000 }; /* of 0.01 s */
+enum { LINE = 700, TOKEN = 16, TAIL = 23, HEIR_NAPS = 3000 }; /* of 0.01 s */
+static const char tail_form[] = "%s beat=%012ld";             /* TAIL characters, whichever word */
 
 struct lock {
     pthread_t thread;
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t wake;
     int beating, stop, lost;
+    atomic_int waits, news; /* for its disk; that has changed and is not written yet */
     long beats;
     double every; /* seconds between beats */
     char token[TOKEN + 1];
@@ -126,8 +131,10 @@ static void describe(struct lock *l) {
     host_name(host, sizeof host);
     lock_self(sizeof self, self);
     clock_text(clock_seconds(), now);
-    snprintf(l->line, LINE, "lock 1 user=%s host=%s since=%s%s token=%s beat=%0*d\n", user, host, now, self, l->token,
-             BEAT, 0);
+    int n =
+        snprintf(l->line, LINE, "lock 1 user=%s host=%s since=%s%s token=%s does=", user, host, now, self, l->token);
+    snprintf(l->line + n, LINE - (size_t)n, tail_form, "deals", 0L);
+    strcat(l->line, "\n");
 }
 
 /* The word after `name` in a line, "" if there is none. */
@@ -161,6 +168,12 @@ int lock_read(const char *path, int n, char *text) {
     close(fd);
     text[got < 0 ? 0 : got] = 0;
     return got < 0 ? -2 : (int)got;
+}
+
+double lock_age(const char *path) {
+    struct stat st;
+    double age = stat(path, &st) ? 0 : clock_seconds() - (double)st.st_mtime;
+    return age > 0 ? age : 0;
 }
 
 /* 1 this lock stands there; 0 another one; -1 none; -2 that cannot be told. */
@@ -320,7 +333,7 @@ int lock_break(const char *path, const char *text) {
 
 /* Looks whether the lock is still there, and raises its count. Called with the mutex held. */
 static void beat(struct lock *l) {
-    char count[32];
+    char tail[32];
     int there = mine_there(l);
     if (there == -1 && !l->lost &&
         put_there(l) != EEXIST) /* removed by hand, or a file system that came back without */
@@ -332,8 +345,8 @@ static void beat(struct lock *l) {
     int fd = open(l->path, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return; /* the file system is away or read-only: next time */
-    snprintf(count, sizeof count, "%0*ld", BEAT, ++l->beats);
-    if (pwrite(fd, count, BEAT, (off_t)strlen(l->line) - BEAT - 1) == BEAT)
+    snprintf(tail, sizeof tail, tail_form, l->waits ? "waits" : "deals", ++l->beats);
+    if (pwrite(fd, tail, TAIL, (off_t)strlen(l->line) - TAIL - 1) == TAIL)
         fsync(fd);
     close(fd);
 }
@@ -347,8 +360,9 @@ static void *keep(void *handle) {
         double until = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + l->every;
         t.tv_sec = (time_t)until;
         t.tv_nsec = (long)((until - (double)t.tv_sec) * 1e9);
-        while (!l->stop && pthread_cond_timedwait(&l->wake, &l->mutex, &t) == 0)
+        while (!l->stop && !l->news && pthread_cond_timedwait(&l->wake, &l->mutex, &t) == 0)
             continue;
+        l->news = 0;
         if (!l->stop)
             beat(l);
     }
@@ -368,6 +382,18 @@ int lock_keep(void *handle, double seconds) {
     REQUIRE(!reason, "cannot start the thread that keeps '%s': %s", l->path, strerror(reason));
     l->beating = 1;
     return 0;
+}
+
+/* Without the mutex, as the thread may hold it for as long as a file system hangs. A wake-up that it misses costs a
+ * beat.
+ */
+void lock_tell(void *handle, int waits) {
+    struct lock *l = handle;
+    if (!l || l->waits == waits)
+        return;
+    l->waits = waits;
+    l->news = 1;
+    pthread_cond_signal(&l->wake);
 }
 
 int lock_lost(void *handle) {

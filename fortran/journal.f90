@@ -3,21 +3,22 @@
 !>     CRC journal 1 FINGERPRINT NSHOTS TIME
 !>     CRC EVENT RECORD ATTEMPT WORKER HOST SECONDS TIME NOTE
 !>
-!> CRC: CRC-32 of the rest of the line, 8 hexadecimal digits. EVENT: start or stop (of a run; RECORD 0), deal (to a worker), done
-!> (on the disk; NOTE begins with checksum=CRC of the gather), lost, parked (lost too often), todo (to be modelled again), verified
+!> CRC: CRC-32 of the rest of the line, 8 hexadecimal digits. EVENT: start or stop (of a run; RECORD 0; NOTE as runnote.f90 says),
+!> deal (to a worker), done (on the disk; NOTE begins with checksum=CRC of the gather), lost, parked (lost too often), todo (to be
+!> modelled again), verified
 !> (all shots done in earlier runs were read and found whole; RECORD 0), resume (the files could not be written for SECONDS;
 !> RECORD 0). All but deal are on the disk when JournalAppend returns. A last line without its end was being written when the power
 !> went: it does not count. Anything else that is wrong is refused.
 module journal_m
   use error_m, only: error_t, AddContext, Fail, FailFromC
   use files_c, only: append_close, append_locked, append_open, append_reserve, append_truncate, append_write
-  use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileText, Hex
+  use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileExists, FileText, Hex
   use iso_c_binding, only: c_associated, c_int, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8
   use text_m, only: CString, Str, ToInt, ToReal
   implicit none
   private
-  public :: journal_t, entry_t, JournalOpen, JournalRead, JournalAppend, JournalFind, JournalClose
+  public :: journal_t, entry_t, JournalOpen, JournalBegun, JournalRead, JournalAppend, JournalFind, JournalClose
   public :: journal_todo, journal_done, journal_parked
 
   integer, parameter :: journal_todo = 0, journal_done = 1, journal_parked = 2   !< values of entry_t%status, as in the output
@@ -50,6 +51,8 @@ module journal_m
     integer :: starts = 0                     !< runs so far
     integer :: whole = 0                      !< shots done before this run were all found whole later
     real(dp) :: created = 0, started = 0, latest = 0   !< first line, last start, last event [s since 1970], 0 = never
+    character(:), allocatable :: begun, ended !< notes of the last start and of its stop, see runnote.f90; '' = none
+    character(64) :: host = ''                !< of the last start
     logical :: open = .false.                 !< the last start was followed by no stop: running, or killed
     logical :: running = .false.              !< as JournalRead found it: somebody holds the file
     character(:), allocatable :: job          !< opened for writing: the fingerprint and the records must be this job's
@@ -89,6 +92,16 @@ contains
     if (allocated(error)) call JournalClose(journal)
   end subroutine JournalOpen
 
+  !> Whether a journal has its first line; one that cannot be read has, as far as JournalRead will tell.
+  logical function JournalBegun(path) result(begun)
+    character(*), intent(in) :: path
+    character(:), allocatable :: text
+    type(error_t), allocatable :: error
+    begun = FileExists(path)
+    if (begun) call FileText(path, text, error)
+    if (begun .and. .not. allocated(error)) begun = index(text, new_line('a')) > 0 .or. .not. TornHeader(text)
+  end function JournalBegun
+
   !> Reads a journal without touching it, also while it is being written.
   subroutine JournalRead(journal, path, error)
     type(journal_t), intent(inout) :: journal
@@ -113,6 +126,8 @@ contains
     character(*), intent(in) :: path
     journal = journal_t()
     journal%path = path
+    journal%begun = ''
+    journal%ended = ''
   end subroutine Reset
 
   !> Closes and unlocks; what was read stays. Twice is harmless.
@@ -318,9 +333,13 @@ contains
       journal%starts = journal%starts + 1
       journal%started = e%time
       journal%open = .true.
+      journal%begun = trim(e%note)
+      journal%ended = ''
+      journal%host = e%host
       journal%entry%dealt = .false.   ! whatever an earlier run had dealt died with it
     case ('stop')
       journal%open = .false.
+      journal%ended = trim(e%note)
       journal%entry%dealt = .false.
     case ('verified')
       journal%whole = journal%starts
@@ -384,6 +403,7 @@ contains
     select case (event)
     case ('deal')
       old%deals = old%deals + 1
+      if (old%status == journal_parked) old%status = journal_todo     ! a later run tries it anew
     case ('done')
       old%status = journal_done
       old%checksum = e%checksum

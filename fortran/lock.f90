@@ -9,17 +9,27 @@ module lock_m
   use host_c, only: host_nap, host_seconds
   use iso_c_binding, only: c_associated, c_char, c_int, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: dp
-  use lock_c, only: lock_alive, lock_break, lock_keep, lock_lost, lock_read, lock_release, lock_try
+  use lock_c, only: lock_age, lock_alive, lock_break, lock_keep, lock_lost, lock_read, lock_release, lock_tell, lock_try
   use log_m, only: LogInfo
   use text_m, only: CString, Str
   implicit none
   private
-  public :: lock_t, LockTake, LockLost, LockRelease, LockHolder, LockLives, LockText
+  public :: lock_t, LockTake, LockLost, LockRelease, LockTell, LockHolder, LockText, sight_t, LockLook
 
   real(dp), parameter :: BEAT = 5.0_dp        !< seconds between counts
   real(dp), parameter :: SILENCE = 30.0_dp    !< seconds without a count after which an owner elsewhere is gone
   real(dp), parameter :: DYING = 3.0_dp       !< seconds a living owner on this machine has to end: a job being killed takes a while
   integer, parameter :: most = 700            !< characters of a lock
+
+  !> What a lock tells who only looks at it.
+  type :: sight_t
+    logical :: there = .false.                !< there is one
+    logical :: lives = .false.                !< its owner gives signs of life
+    logical :: here = .false.                 !< its owner is, or was, a process of this machine
+    logical :: waits = .false.                !< its owner waits for its disk
+    real(dp) :: silence = 0                   !< seconds since it was written: watched, or by its file's time
+    character(:), allocatable :: holder       !< as LockHolder tells
+  end type sight_t
 
   type :: lock_t
     type(c_ptr) :: handle = c_null_ptr
@@ -96,28 +106,38 @@ contains
     gone = gone .or. alive < 0
   end subroutine Watch
 
-  !> Whether the owner of the lock at `path` lives. Where it is no process of this machine that takes until its count moves, two
-  !> beats at most; `patience` [s] instead is for tests.
-  logical function LockLives(path, patience) result(lives)
+  !> What the lock at `path` tells. Where its owner is no process of this machine that takes until its count moves, two beats at
+  !> most; `patience` [s] instead is for tests.
+  subroutine LockLook(path, sight, patience)
     character(*), intent(in) :: path
+    type(sight_t), intent(out) :: sight
     real(dp), intent(in), optional :: patience
-    character(:), allocatable :: first
-    real(dp) :: start, spent, most_wait
+    character(:), allocatable :: first, text
+    real(dp) :: start, most_wait
     integer :: alive
     first = LockText(path)
+    sight%there = first /= ''
+    sight%holder = LockHolder(first)
+    if (.not. sight%there) return
+    text = first
     alive = lock_alive(CString(first))
-    lives = alive == 1
-    if (alive >= 0 .or. first == '') return
+    sight%here = alive >= 0
+    sight%lives = alive == 1
     most_wait = 2.2_dp*BEAT
     if (present(patience)) most_wait = patience
     start = host_seconds()
-    spent = 0
-    do while (spent < most_wait .and. .not. lives)
+    do while (alive < 0 .and. sight%silence < most_wait .and. .not. sight%lives)
       call host_nap(min(0.1_dp, 0.1_dp*most_wait))
-      lives = LockText(path) /= first
-      spent = host_seconds() - start
+      text = LockText(path)
+      sight%lives = text /= first
+      sight%silence = host_seconds() - start
     end do
-  end function LockLives
+    sight%there = text /= ''
+    sight%lives = sight%lives .and. sight%there       ! it was given back meanwhile
+    sight%waits = Word(text, 'does') == 'waits'
+    if (sight%lives) sight%silence = 0
+    if (sight%there .and. (sight%here .or. .not. sight%lives)) sight%silence = max(sight%silence, lock_age(CString(path)))
+  end subroutine LockLook
 
   !> What stands in the lock, '' if there is none.
   function LockText(path) result(text)
@@ -165,6 +185,13 @@ contains
     lost = lock_lost(lock%handle) == 1
     lock%looked = host_seconds()
   end function LockLost
+
+  !> Who looks at the lock is to know that its owner `waits` for its disk, or no longer.
+  subroutine LockTell(lock, waits)
+    type(lock_t), intent(in) :: lock
+    logical, intent(in) :: waits
+    call lock_tell(lock%handle, merge(1_c_int, 0_c_int, waits))
+  end subroutine LockTell
 
   !> Gives the lock back; twice is harmless.
   subroutine LockRelease(lock)

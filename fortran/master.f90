@@ -51,6 +51,7 @@ contains
     master%peers = peers
     master%prospect => prospect
     master%store => store
+    master%grace = prospect%job%grace
     allocate (master%held(0))
     allocate (master%rank(nworkers), source=0)
     call CrewNew(master%crew, nworkers, max(1, prospect%job%group), ranks, prospect%job%lease)

@@ -81,7 +81,7 @@ contains
                   ' s and is taken for lost', idle)
     end do
     do
-      worker = CrewOverstays(self%crew, host_seconds(), self%prospect%job%grace)
+      worker = CrewOverstays(self%crew, host_seconds(), self%grace)
       if (worker == 0) exit
       call Lose(self, link, worker, 'did not go when it was asked to and is taken for lost', .true.)
     end do

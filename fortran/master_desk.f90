@@ -14,7 +14,7 @@ module master_desk_m
   use watch_m, only: watch_t
   implicit none
   private
-  public :: desk_t
+  public :: desk_t, DeskStops
 
   type, abstract, extends(listener_t) :: desk_t
     type(prospect_t), pointer :: prospect => null()
@@ -30,8 +30,23 @@ module master_desk_m
     real(dp) :: thought = 0, took = 0           !< when the held ones were last thought of, and how long that took [s]
     logical :: stopping = .false.               !< deal no more shots
     type(pause_t) :: pause                      !< while the files cannot be written
+    character(:), allocatable :: cause, why     !< of that, see runnote.f90; not allocated: all is to be done
     real(dp) :: stopped = -1                    !< when that was asked for [s], -1 = it was not
+    real(dp) :: grace = 0                       !< shots in flight have so long from then [s]
+    logical :: hurried = .false.                !< a launcher has given notice that it kills what is left
     integer :: terms = 0                        !< signals to end until then
   end type desk_t
+
+contains
+
+  !> No more shots are dealt. What was the first cause of that is told when the run ends.
+  subroutine DeskStops(desk, cause, why)
+    class(desk_t), intent(inout) :: desk
+    character(*), intent(in) :: cause, why
+    desk%stopping = .true.
+    if (allocated(desk%cause)) return
+    desk%cause = cause
+    desk%why = why
+  end subroutine DeskStops
 
 end module master_desk_m

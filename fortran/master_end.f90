@@ -8,12 +8,13 @@ module master_end_m
   use master_desk_m, only: desk_t
   use peers_m, only: PeersDead, PeersLook
   use protocol_m, only: Answer, link_t, LinkFlush, LinkForget, message_t, MSG_END, Poll, Rest
+  use runnote_m, only: cause_workers, EndedNote
   use store_m, only: StoreVerified
   use text_m, only: Str
   use watch_m, only: WatchSummary
   implicit none
   private
-  public :: MasterPart, MasterFinish, MasterStatus
+  public :: MasterPart, MasterFinish, MasterStatus, MasterNote
 
   real(dp), parameter :: PARTING = 10.0_dp    !< the ranks have so long to answer END [s]
 
@@ -113,5 +114,19 @@ contains
     if (master%dealer%parked > 0) status = 2
     if (master%dealer%left > 0 .or. .not. StoreVerified(master%store)) status = 3
   end function MasterStatus
+
+  !> What the journal is to say of the end with that status.
+  function MasterNote(master, status) result(note)
+    class(desk_t), intent(in) :: master
+    integer, intent(in) :: status
+    character(:), allocatable :: note
+    if (status /= 3) then
+      note = EndedNote(status, '', '')
+    else if (allocated(master%cause)) then
+      note = EndedNote(status, master%cause, master%why)
+    else
+      note = EndedNote(status, cause_workers, 'no worker was left')
+    end if
+  end function MasterNote
 
 end module master_end_m

@@ -5,10 +5,11 @@ module master_files_m
   use host_c, only: host_seconds
   use kinds_m, only: dp
   use log_m, only: LogError, LogInfo
-  use master_desk_m, only: desk_t
+  use master_desk_m, only: desk_t, DeskStops
   use pause_m, only: PauseBegin, PauseDue, PauseEnd, PauseTake
   use protocol_m, only: Answer, message_t
-  use store_m, only: StorePark, StoreReopen, StoreResumed, StoreVerified, StoreVerify
+  use runnote_m, only: cause_disk
+  use store_m, only: StorePark, StoreReopen, StoreResumed, StoreTell, StoreVerified, StoreVerify
   use text_m, only: Str
   use watch_m, only: WatchAgain
   implicit none
@@ -34,6 +35,7 @@ contains
       return
     end if
     call PauseBegin(self%pause, why, news)
+    call StoreTell(self%store, .true.)
     if (news) call LogError(why//'; dealing pauses until that is put right, for '//Str(left, 3)// &
                             ' s at most; shots in flight go on and are kept in memory')
   end subroutine MasterTrouble
@@ -46,7 +48,7 @@ contains
     now = host_seconds()
     left = self%prospect%job%disk_wait
     if (self%pause%told) left = left - (now - self%pause%since)
-    if (self%stopped >= 0) left = min(left, self%stopped + self%prospect%job%grace - now)
+    if (self%stopped >= 0) left = min(left, self%stopped + self%grace - now)
     if (self%stopping) left = min(left, self%dealer%deadline - now)
     if (self%crew%quick .or. self%pause%given_up .or. self%store%taken) left = 0
   end function TimeLeft
@@ -58,7 +60,8 @@ contains
     if (.not. self%pause%given_up) call LogError(why//'; no more shots are dealt, run again to resume')
     self%pause%given_up = .true.
     self%pause%on = .false.
-    self%stopping = .true.
+    call StoreTell(self%store, .false.)
+    call DeskStops(self, cause_disk, why)
   end subroutine GiveUp
 
   !> Dealing has ended because the files could not be written. Here is a gather, and perhaps they can.
@@ -118,6 +121,7 @@ contains
       return
     end do
     seconds = PauseEnd(self%pause)
+    call StoreTell(self%store, .false.)
     call LogInfo('output and journal can be written again after '//Str(seconds, 3)//' s'// &
                  trim(merge('                 ', ': dealing goes on', self%stopping)))
   end subroutine Resume

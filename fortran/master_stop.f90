@@ -2,15 +2,18 @@
 module master_stop_m
   use crew_m, only: CrewLeaves, CrewOverstays
   use dealer_m, only: DealerGone, DealerLate
+  use deadline_m, only: DeadlineKill, DeadlineMpirun
   use error_m, only: error_t
-  use host_c, only: host_seconds, host_signal, host_terms
+  use files_m, only: FileExists
+  use host_c, only: host_seconds, host_signal, host_terminator, host_terms
   use kinds_m, only: dp
   use log_m, only: LogInfo, LogWarn
   use losses_m, only: LossesGiveUp
-  use master_desk_m, only: desk_t
+  use master_desk_m, only: desk_t, DeskStops
   use master_files_m, only: MasterTrouble
-  use prospect_m, only: ProspectStopFile
   use protocol_m, only: Answer, message_t, MSG_DROP, MSG_LEAVE
+  use runnote_m, only: cause_deadline, cause_launcher, cause_signal, cause_stop_file
+  use store_m, only: StoreStopPath
   use text_m, only: Str
   use watch_m, only: WatchShow
   implicit none
@@ -24,33 +27,67 @@ contains
   !> Signals, the stop file, and the progress line.
   subroutine MasterLook(self)
     class(desk_t), intent(inout) :: self
+    character(:), allocatable :: limit
     real(dp) :: now
     integer :: terms
     if (self%stopped < 0) then
       if (host_signal() /= 0) then
-        call AskedToStop(self, 'signal '//Str(int(host_signal())))
-      else if (ProspectStopFile(self%prospect)) then
-        call AskedToStop(self, "stop file '"//self%prospect%job%output//".stop' found, remove it before the next run")
+        if (DeadlineMpirun(int(host_terminator()))) then    ! nobody need have asked: it does so when a rank dies, too
+          call AskedToStop(self, cause_launcher, SignalName(int(host_signal()))//' of mpirun')
+        else
+          call AskedToStop(self, cause_signal, SignalName(int(host_signal())))
+        end if
+      else if (FileExists(StoreStopPath(self%prospect%job%output))) then
+        call AskedToStop(self, cause_stop_file, "stop file '"//StoreStopPath(self%prospect%job%output)// &
+                         "' found, remove it before the next run")
       end if
     else if (.not. self%crew%quick) then
       now = host_seconds()
       terms = int(host_terms())
       self%crew%quick = terms > self%terms .and. now - self%stopped > PRESSED
       if (self%crew%quick) call LogInfo('another signal to end: shots in flight are given up')
+      limit = ''
+      if (.not. self%crew%quick) call HeedLauncher(self, now, limit)
+      if (limit /= '') call LogInfo('shots in flight have '//Str(self%stopped + self%grace - now, 3)//' s more to finish'//limit)
     end if
     call WatchShow(self%watch, self%dealer%parked)
   end subroutine MasterLook
 
   !> Dealing ends; all workers are about to go.
-  subroutine AskedToStop(self, why)
+  subroutine AskedToStop(self, cause, why)
     class(desk_t), intent(inout) :: self
-    character(*), intent(in) :: why
-    call LogInfo(why//': no more shots are dealt; those in flight have '//Str(self%prospect%job%grace)//' s to finish')
-    self%stopping = .true.
+    character(*), intent(in) :: cause, why
+    character(:), allocatable :: limit
+    real(dp) :: left
+    call DeskStops(self, cause, why)
     self%stopped = host_seconds()
     self%terms = int(host_terms())
     call CrewLeaves(self%crew, self%stopped)
+    limit = ''
+    left = max(0.0_dp, self%dealer%deadline - self%stopped)
+    if (left < self%grace) limit = ', for then the job ends'
+    self%grace = min(self%grace, left)
+    call HeedLauncher(self, self%stopped, limit)
+    call LogInfo(why//': no more shots are dealt; those in flight have '//Str(self%grace, 3)//' s to finish'//limit)
   end subroutine AskedToStop
+
+  !> A launcher that ends a job sends SIGTERM and kills what is left soon after, whatever `grace` says: shots in flight are given up
+  !> before, so that their states are kept and the journal is closed. `limit`: that, in words, if it is news.
+  subroutine HeedLauncher(self, now, limit)
+    class(desk_t), intent(inout) :: self
+    real(dp), intent(in) :: now
+    character(:), allocatable, intent(inout) :: limit
+    character(:), allocatable :: who
+    real(dp) :: left
+    integer :: sender
+    sender = int(host_terminator())
+    if (self%hurried .or. sender == 0) return
+    self%hurried = .true.
+    call DeadlineKill(sender, left, who)
+    if (who == '' .or. now + left >= self%stopped + self%grace) return
+    self%grace = now + left - self%stopped
+    limit = ', for '//who
+  end subroutine HeedLauncher
 
   !> No shot is dealt that would not be done at the deadline: the rest is for the next run.
   subroutine MasterLookAtClock(self)
@@ -60,8 +97,23 @@ contains
     if (self%stopping .or. .not. DealerLate(self%dealer, now)) return
     call LogInfo('no further shot would be done before the deadline, in '//Str(max(0.0_dp, self%dealer%deadline - now), 3)// &
                  ' s: no more shots are dealt')
-    self%stopping = .true.
+    call DeskStops(self, cause_deadline, 'no further shot would be done before the deadline')
   end subroutine MasterLookAtClock
+
+  !> 'signal 15 (SIGTERM)'
+  pure function SignalName(number) result(s)
+    integer, intent(in) :: number
+    character(:), allocatable :: s
+    s = 'signal '//Str(number)
+    select case (number)
+    case (2)
+      s = s//' (SIGINT)'
+    case (10)
+      s = s//' (SIGUSR1)'
+    case (15)
+      s = s//' (SIGTERM)'
+    end select
+  end function SignalName
 
   !> A worker may leave before the end as long as another one stays. One that got a signal has to, whoever stays.
   subroutine MasterLetGo(self, worker, signal, answer)
@@ -94,7 +146,7 @@ contains
     type(error_t), allocatable :: error
     integer :: w, i, slot
     do
-      w = CrewOverstays(self%crew, host_seconds(), self%prospect%job%grace)
+      w = CrewOverstays(self%crew, host_seconds(), self%grace)
       if (present(worker)) worker = w
       if (w == 0) return
       if (self%crew%cut(w)) return              ! MasterMiss sees to it

@@ -139,7 +139,7 @@ contains
     call t%real('progress', job%progress, 10.0_dp, 0.1_dp, 86400.0_dp, 's', 'time between progress lines in a batch log')
     call t%real('lease', job%lease, 120.0_dp, 1.0_dp, 86400.0_dp, 's', 'a worker not heard of for so long is taken for lost and its shots are dealt again; sooner, after twice the time of its shots (at least 20 s), once that is known; later where it came back, or was busy, after more than half of that; one that is seen to be dead is not waited for')
     call t%int('quarantine', job%quarantine, 3, 0, 1000000, 'losses', 'a node that lost so many workers, or shots that others then modelled, gets no more shots as long as there are other nodes; 0 = never')
-    call t%real('grace', job%grace, 600.0_dp, 0.0_dp, 1.0e6_dp, 's', 'after SIGTERM, SIGUSR1 or a stop file shots in flight may go on for so long; then they are given up and the program ends')
+    call t%real('grace', job%grace, 600.0_dp, 0.0_dp, 1.0e6_dp, 's', 'after SIGTERM, SIGUSR1 or a stop file shots in flight may go on for so long, or until the job ends or its launcher kills it; then they are given up and the program ends')
     call t%real('deadline', job%deadline, 0.0_dp, 0.0_dp, 1.0e8_dp, 's', 'the job ends so long after its start: no shot is dealt that would take longer; 0 = the end of the Slurm job, where there is one (SLURM_JOB_END_TIME)')
     ! @format(on)
   end subroutine JobTable

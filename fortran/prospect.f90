@@ -28,7 +28,7 @@ module prospect_m
   use window_m, only: window_t
   implicit none
   private
-  public :: prospect_t, ProspectRead, ProspectSurvey, ProspectLog, ProspectSnapshots, ProspectStopFile
+  public :: prospect_t, ProspectRead, ProspectSurvey, ProspectLog, ProspectSnapshots
   public :: ProspectCells, ProspectFilmBytes, ProspectSource
 
   real(dp), parameter :: numbers_most = 2.0e9_dp   !< of one message: they are counted with 31 bits
@@ -458,11 +458,5 @@ contains
     integer, intent(in) :: record
     wanted = any(prospect%snapshot_records == record)
   end function ProspectSnapshots
-
-  !> True when somebody made the file OUTPUT.stop.
-  logical function ProspectStopFile(prospect) result(there)
-    type(prospect_t), intent(in) :: prospect
-    inquire (file=prospect%job%output//'.stop', exist=there)
-  end function ProspectStopFile
 
 end module prospect_m

@@ -1,7 +1,7 @@
 !> The verb run: prepare the survey on rank 0, then master and workers do their parts.
 module run_m
   use checkpoint_m, only: CheckpointRule, CheckpointSweep
-  use error_m, only: error_t
+  use error_m, only: error_t, Fail
   use crew_m, only: PATIENCE
   use dealer_m, only: FOREVER
   use deadline_m, only: DeadlineFind
@@ -11,16 +11,17 @@ module run_m
   use kinds_m, only: dp
   use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogLines, LogWarn
   use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
-  use master_end_m, only: MasterFinish, MasterPart, MasterStatus
+  use master_end_m, only: MasterFinish, MasterNote, MasterPart, MasterStatus
   use master_m, only: master_t, MasterNew, MasterServe
   use params_m, only: job_t
   use physics_m, only: PhysicsProgram, SolverNew
   use protocol_m, only: link_t
   use roles_m, only: role_t, RolesThreads
+  use runnote_m, only: BegunNote
   use scheme_m, only: scheme_t
   use snapshots_m, only: FioSnapshotPath
   use share_m, only: ShareHear, ShareTell
-  use store_m, only: store_t, StoreClose, StoreOpen
+  use store_m, only: store_t, StoreClose, StoreOpen, StoreStopPath
   use prospect_m, only: prospect_t, ProspectFilmBytes, ProspectLog, ProspectRead, ProspectSurvey
   use survey_m, only: survey_t
   use text_m, only: Str
@@ -56,11 +57,13 @@ contains
     deadline = FOREVER
     broken = .false.
     if (role%master) then
-      call ProspectRead(job, prospect, error)
+      call RefuseStopFile(job%output, error)
+      if (.not. allocated(error)) call ProspectRead(job, prospect, error)
       if (.not. allocated(error)) call MemoryNeed(prospect, memory)
       if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
       if (.not. allocated(error)) call ProspectSurvey(prospect, settings, survey)
-      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, job%overwrite, job%verify == 'last', error)
+      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, job%overwrite, job%verify == 'last', error, &
+                                                 BegunNote(PhysicsProgram(physics), role%size, size(role%nodes)))
       if (allocated(error)) then
         call LogError(error%message)
         exit_status = 1
@@ -88,6 +91,14 @@ contains
     call RunSurvey(role, physics, job%threads, rules, prospect, store, role%nworkers, deadline, .false., exit_status, broken)
     if (role%master .and. exit_status == 0) call CheckpointSweep(rules%checkpoint, .true.)
   end subroutine Run
+
+  !> A stop file that lies there from before would end the run at once, with its files made for nothing.
+  subroutine RefuseStopFile(output, error)
+    character(*), intent(in) :: output
+    type(error_t), allocatable, intent(inout) :: error
+    if (FileExists(StoreStopPath(output))) call Fail(error, "there is a stop file, '"//StoreStopPath(output)// &
+      "', so no shot would be dealt: remove it and run again")
+  end subroutine RefuseStopFile
 
   !> From here on the log goes to OUTPUT.log too, and the resolved parameters stand in OUTPUT.par: par=OUTPUT.par repeats the run.
   subroutine KeepRecord(output, program, settings)
@@ -182,7 +193,7 @@ contains
     if (.not. role%alone) call MasterServe(master, link)
     call MasterFinish(master)
     exit_status = MasterStatus(master)
-    call StoreClose(store, host_seconds() - start, error)
+    call StoreClose(store, host_seconds() - start, MasterNote(master, exit_status), error)
     if (allocated(error)) call LogError(error%message)
     if (.not. role%alone) call MasterPart(master, link, exit_status, broken)
   end subroutine RunSurvey

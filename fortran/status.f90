@@ -1,13 +1,13 @@
-!> The verb status: how far a survey is, from its journal alone, also while the job runs.
+!> The verb status: how far a survey is and how it stands, also while the job runs: standing.f90 in words and in JSON.
 module status_m
   use error_m, only: error_t, Fail
-  use files_m, only: ClockSeconds, ClockText, FileExists
-  use journal_m, only: entry_t, journal_done, journal_parked, journal_t, JournalRead
+  use files_m, only: ClockSeconds, ClockText
+  use journal_m, only: journal_done, journal_t
   use kinds_m, only: dp
-  use lock_m, only: LockLives
   use log_m, only: LogPrint
   use params_m, only: job_t
-  use store_m, only: StoreJournalPath, StoreLockPath
+  use standing_m, only: StandingFind, StandingParked, StandingWords, standing_t
+  use store_m, only: StoreStopPath
   use text_m, only: Str
   use watch_m, only: Clock
   implicit none
@@ -21,51 +21,62 @@ contains
     type(job_t), intent(in) :: job
     logical, intent(in) :: json
     type(error_t), allocatable, intent(inout) :: error
-    type(journal_t) :: journal
-    if (.not. FileExists(StoreJournalPath(job%output))) &
-      call Fail(error, "no run of '"//job%output//"' has begun: there is no journal '"//StoreJournalPath(job%output)// &
-                "'; give output=FILE as for the run")
-    if (allocated(error)) return
-    call JournalRead(journal, StoreJournalPath(job%output), error)
-    if (allocated(error)) return
-    ! not every file system has locks that are seen from other machines
-    if (journal%open .and. .not. journal%running) journal%running = LockLives(StoreLockPath(job%output))
+    type(standing_t) :: standing
+    call StandingFind(job%output, standing, error)
+    if (allocated(error)) then
+      standing%state = 'unreadable'
+      standing%reason = error%message
+    else if (standing%state == 'not_begun') then
+      call Fail(error, "no run of '"//job%output//"' has begun: "//standing%reason//'; give output=FILE as for the run')
+    end if
     if (json) then
-      call PrintJson(job%output, journal)
-    else
-      call PrintTable(job%output, journal)
+      call PrintJson(job%output, standing)
+    else if (.not. allocated(error)) then
+      call PrintTable(job%output, standing)
     end if
   end subroutine StatusPrint
 
-  subroutine PrintTable(output, journal)
+  subroutine PrintTable(output, standing)
     character(*), intent(in) :: output
-    type(journal_t), intent(in) :: journal
+    type(standing_t), intent(in) :: standing
     integer :: i
-    call LogPrint(output//': '//Str(journal%done)//' of '//Str(journal%nshots)//' shots done, '// &
-                  Str(journal%parked)//' parked, '// &
-                  Str(Left(journal))//' left; run '//Str(journal%starts)//' started '//ClockText(journal%started)// &
-                  ', '//State(journal))
-    if (Rate(journal) > 0) call LogPrint('  '//Str(Rate(journal), 3)//' shots/h, '// &
-                                         Clock(3600*Left(journal)/Rate(journal))//' left')
-    if (journal%running) call PrintList(journal, 'with workers', dealt=.true.)
-    call PrintList(journal, 'parked', dealt=.false.)
-    i = LastLoss(journal)
-    if (i > 0) call LogPrint('  last loss: shot '//Str(journal%entry(i)%record)//' on '//trim(journal%entry(i)%host)//': '// &
-                             trim(journal%entry(i)%note))
+    associate (journal => standing%journal)
+      call LogPrint(output//': '//Str(journal%done)//' of '//Str(journal%nshots)//' shots done, '// &
+                    Str(standing%parked)//' parked, '//Str(standing%left)//' left; '//RunWords(journal)// &
+                    StandingWords(standing))
+      if (Remaining(standing) >= 0) call LogPrint('  '//Str(Rate(journal), 3)//' shots/h, '//Clock(Remaining(standing))//' left')
+      if (standing%state == 'running') call LogPrint('  by '//standing%reason)
+      if (all(standing%state /= [character(8) :: 'running', 'complete'])) call LogPrint('  reason: '//standing%reason)
+      if (journal%running) call PrintList(standing, 'with workers', dealt=.true.)
+      call PrintList(standing, 'parked', dealt=.false.)
+      i = LastLoss(journal)
+      if (i > 0) call LogPrint('  last loss: shot '//Str(journal%entry(i)%record)//' on '//trim(journal%entry(i)%host)//': '// &
+                               trim(journal%entry(i)%note))
+    end associate
+    if (standing%stop_file) call LogPrint("  there is a stop file, '"//StoreStopPath(output)//"'")
+    if (standing%next /= '') call LogPrint('  to go on: '//standing%next)
   end subroutine PrintTable
 
-  subroutine PrintList(journal, title, dealt)
+  !> 'run 2 started 2026-11-21T09:00:00Z, ' where there was one.
+  function RunWords(journal) result(s)
     type(journal_t), intent(in) :: journal
+    character(:), allocatable :: s
+    s = ''
+    if (journal%starts > 0) s = 'run '//Str(journal%starts)//' started '//ClockText(journal%started)//', '
+  end function RunWords
+
+  subroutine PrintList(standing, title, dealt)
+    type(standing_t), intent(in) :: standing
     character(*), intent(in) :: title
     logical, intent(in) :: dealt
     character(:), allocatable :: list
     integer :: i
     list = ''
-    do i = 1, journal%n
-      associate (e => journal%entry(i))
+    do i = 1, standing%journal%n
+      associate (e => standing%journal%entry(i))
         if (dealt .and. e%dealt) then
           list = list//'  '//Str(e%record)//' ('//trim(e%host)//', '//Clock(ClockSeconds() - e%time)//')'
-        else if (.not. dealt .and. e%status == journal_parked) then
+        else if (.not. dealt .and. StandingParked(standing, i)) then
           list = list//'  '//Str(e%record)
         end if
       end associate
@@ -73,59 +84,84 @@ contains
     if (list /= '') call LogPrint('  '//title//':'//list)
   end subroutine PrintList
 
-  subroutine PrintJson(output, journal)
+  !> One line; fields and words as README.md tells them.
+  subroutine PrintJson(output, standing)
     character(*), intent(in) :: output
-    type(journal_t), intent(in) :: journal
+    type(standing_t), intent(in) :: standing
     character(:), allocatable :: s
     integer :: i
-    s = '{"output": '//Quoted(output)//', "total": '//Str(journal%nshots)//', "done": '//Str(journal%done)//', "parked": '// &
-        Str(journal%parked)//', "left": '//Str(Left(journal))//', "runs": '//Str(journal%starts)//', "running": '// &
-        trim(merge('true ', 'false', journal%running))//', "state": '//Quoted(State(journal))// &
-        ', "started": '//Quoted(ClockText(journal%started))//', "shots_per_hour": '//Number(Rate(journal))//', "seconds_left": '
-    if (Rate(journal) > 0) then
-      s = s//Number(3600*Left(journal)/Rate(journal))
-    else
-      s = s//'null'
-    end if
-    s = s//', "dealt": ['//Records(journal, .true.)//'], "parked_records": ['//Records(journal, .false.)//'], "last_loss": '
-    i = LastLoss(journal)
-    if (i > 0) then
-      s = s//'{"record": '//Str(journal%entry(i)%record)//', "host": '//Quoted(trim(journal%entry(i)%host))//', "why": '// &
-          Quoted(trim(journal%entry(i)%note))//'}'
-    else
-      s = s//'null'
-    end if
+    associate (journal => standing%journal)
+      s = '{"output": '//Quoted(output)//', "state": '//Quoted(standing%state)//', "cause": '//OrNull(standing%cause)// &
+          ', "reason": '//OrNull(standing%reason)//', "exit_status": '//CountOrNull(standing%exit_status, -1)// &
+          ', "running": '//trim(merge('true ', 'false', journal%running))// &
+          ', "total": '//CountOrNull(journal%nshots, 0)//', "done": '//Str(journal%done)//', "parked": '//Str(standing%parked)// &
+          ', "left": '//CountOrNull(merge(standing%left, -1, journal%nshots > 0), -1)// &
+          ', "runs": '//Str(journal%starts)// &
+          ', "started": '//TimeOrNull(journal%started)// &
+          ', "ended": '//TimeOrNull(merge(journal%latest, 0.0_dp, standing%exit_status >= 0))// &
+          ', "shots_per_hour": '//Number(Rate(journal))//', "seconds_left": '
+      if (Remaining(standing) >= 0) then
+        s = s//Number(Remaining(standing))
+      else
+        s = s//'null'
+      end if
+      s = s//', "dealt": ['//Records(standing, .true.)//'], "parked_records": ['//Records(standing, .false.)//'], "last_loss": '
+      i = LastLoss(journal)
+      if (i > 0) then
+        s = s//'{"record": '//Str(journal%entry(i)%record)//', "host": '//Quoted(trim(journal%entry(i)%host))//', "why": '// &
+            Quoted(trim(journal%entry(i)%note))//'}'
+      else
+        s = s//'null'
+      end if
+    end associate
+    s = s//', "stop_file": '//trim(merge('true ', 'false', standing%stop_file))//', "next": '//OrNull(standing%next)
     call LogPrint(s//'}')
   end subroutine PrintJson
 
-  function Records(journal, dealt) result(s)
-    type(journal_t), intent(in) :: journal
+  function OrNull(text) result(s)
+    character(*), intent(in) :: text
+    character(:), allocatable :: s
+    s = 'null'
+    if (text /= '') s = Quoted(text)
+  end function OrNull
+
+  function CountOrNull(n, none) result(s)
+    integer, intent(in) :: n, none
+    character(:), allocatable :: s
+    s = 'null'
+    if (n /= none) s = Str(n)
+  end function CountOrNull
+
+  function TimeOrNull(time) result(s)
+    real(dp), intent(in) :: time
+    character(:), allocatable :: s
+    s = 'null'
+    if (time > 0) s = Quoted(ClockText(time))
+  end function TimeOrNull
+
+  function Records(standing, dealt) result(s)
+    type(standing_t), intent(in) :: standing
     logical, intent(in) :: dealt
     character(:), allocatable :: s
     integer :: i
     s = ''
-    do i = 1, journal%n
-      associate (e => journal%entry(i))
-        if (.not. merge(e%dealt .and. journal%running, e%status == journal_parked, dealt)) cycle
+    do i = 1, standing%journal%n
+      associate (e => standing%journal%entry(i))
+        if (.not. merge(e%dealt .and. standing%journal%running, StandingParked(standing, i), dealt)) cycle
         if (s /= '') s = s//', '
         s = s//Str(e%record)
       end associate
     end do
   end function Records
 
-  pure integer function Left(journal)
-    type(journal_t), intent(in) :: journal
-    Left = journal%nshots - journal%done - journal%parked
-  end function Left
-
-  !> running; stopped, as the journal says; or killed before it could say so.
-  pure function State(journal)
-    type(journal_t), intent(in) :: journal
-    character(:), allocatable :: State
-    State = 'stopped'
-    if (journal%open) State = 'killed'
-    if (journal%running) State = 'running'
-  end function State
+  !> Seconds to the end at the rate of this run; -1 where it does not run, or none is done yet.
+  real(dp) function Remaining(standing)
+    type(standing_t), intent(in) :: standing
+    real(dp) :: pace
+    pace = Rate(standing%journal)
+    Remaining = -1
+    if (standing%state == 'running' .and. pace > 0) Remaining = 3600*standing%left/pace
+  end function Remaining
 
   !> Shots an hour of the last run, 0 if none is done.
   real(dp) function Rate(journal)

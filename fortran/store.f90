@@ -13,7 +13,7 @@ module store_m
   use host_c, only: host_seconds
   use journal_m, only: journal_done, journal_parked, journal_t, JournalAppend, JournalClose, JournalOpen
   use kinds_m, only: dp, i8
-  use lock_m, only: lock_t, LockLost, LockRelease, LockTake
+  use lock_m, only: lock_t, LockLost, LockRelease, LockTake, LockTell
   use log_m, only: LogInfo, LogWarn
   use shot_m, only: shot_t
   use snapshots_m, only: FioSnapshotsRemove
@@ -22,7 +22,7 @@ module store_m
   implicit none
   private
   public :: store_t, StoreOpen, StoreDone, StoreDeal, StoreLost, StorePark, StoreBack, StoreClose, StoreJournalPath, StoreLockPath
-  public :: StoreVerify, StoreVerified, StoreReopen, StoreResumed
+  public :: StoreVerify, StoreVerified, StoreReopen, StoreResumed, StoreTell, StoreStopPath
 
   type :: store_t
     type(fio_t) :: fio
@@ -44,13 +44,15 @@ contains
 
   !> Opens what an earlier run of the same job left, or makes both files. `survey` says what the file of gathers holds.
   !> Refuses an output that another run uses, one without its journal, and a journal of another job; overwrites only if told to.
-  subroutine StoreOpen(store, path, survey, host, overwrite, last_only, error)
+  !> `begun`: the note of the run that begins, see runnote.f90.
+  subroutine StoreOpen(store, path, survey, host, overwrite, last_only, error, begun)
     type(store_t), intent(inout) :: store
     character(*), intent(in) :: path, host
     type(survey_t), intent(in) :: survey
     logical, intent(in) :: overwrite
     logical, intent(in) :: last_only            !< see store_t
     type(error_t), allocatable, intent(inout) :: error
+    character(*), intent(in), optional :: begun
     character(:), allocatable :: log
     type(error_t), allocatable :: ignored
     logical :: fresh, made
@@ -71,7 +73,7 @@ contains
     call LockTake(store%lock, StoreLockPath(path), path, error)
     if (allocated(error)) return
     if (FileExists(path) .and. .not. overwrite) call RefuseEmpty(path, log, error)
-    if (.not. allocated(error)) call OpenBoth(store, path, log, survey, overwrite, made, error)
+    if (.not. allocated(error)) call OpenBoth(store, path, log, survey, overwrite, begun, made, error)
     if (.not. allocated(error)) return
     call JournalClose(store%journal)
     call FioClose(store%fio, ignored)
@@ -91,13 +93,17 @@ contains
       "' is empty: restore it from a copy, set overwrite=y to start anew, or choose another output")
   end subroutine RefuseEmpty
 
-  subroutine OpenBoth(store, path, log, survey, overwrite, made, error)
+  subroutine OpenBoth(store, path, log, survey, overwrite, begun, made, error)
     type(store_t), intent(inout) :: store
     character(*), intent(in) :: path, log
     type(survey_t), intent(in) :: survey
     logical, intent(in) :: overwrite
+    character(*), intent(in), optional :: begun
     logical, intent(out) :: made                !< the output is new
     type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: note
+    note = ''
+    if (present(begun)) note = begun
     made = .false.
     call JournalOpen(store%journal, log, survey%fingerprint, survey%record, overwrite, error)
     call TellChanges(store, path, survey, error)
@@ -115,7 +121,7 @@ contains
     if (allocated(error)) return
     store%done = store%journal%entry(:store%journal%n)%status == journal_done
     call CompareStatus(store, error)
-    call JournalAppend(store%journal, 'start', 0, 0, 0, store%host, 0.0_dp, '', error)
+    call JournalAppend(store%journal, 'start', 0, 0, 0, store%host, 0.0_dp, note, error)
     if (any(store%done) .and. .not. allocated(error)) call LogInfo(Str(count(store%done))//' shots are done already; '// &
                                                                   Str(count(store%unread))//' of them are read and verified')
   end subroutine OpenBoth
@@ -338,6 +344,13 @@ contains
     if (.not. FileExists(path)) call Fail(error, "'"//path//"' is gone: put it back")
   end subroutine MustBeThere
 
+  !> Who looks at the lock is to know that this run `waits` for its disk, or no longer.
+  subroutine StoreTell(store, waits)
+    type(store_t), intent(in) :: store
+    logical, intent(in) :: waits
+    call LockTell(store%lock, waits)
+  end subroutine StoreTell
+
   !> Notes that both files can be written again, after so many seconds. What was done until then is read once more: what a file
   !> system that failed has made of it is not known.
   subroutine StoreResumed(store, seconds, why, error)
@@ -433,12 +446,15 @@ contains
     call JournalAppend(store%journal, 'todo', store%fio%record(slot), 0, worker, host, 0.0_dp, why, error)
   end subroutine StoreBack
 
-  !> Notes the end of the run, of `seconds`, and closes both files.
-  subroutine StoreClose(store, seconds, error)
+  !> Notes the end of the run, of `seconds`, as `ended` tells (see runnote.f90), and closes both files.
+  subroutine StoreClose(store, seconds, ended, error)
     type(store_t), intent(inout) :: store
     real(dp), intent(in) :: seconds
+    character(*), intent(in) :: ended
     type(error_t), allocatable, intent(inout) :: error
-    if (.not. store%taken) call JournalAppend(store%journal, 'stop', 0, 0, 0, store%host, seconds, '', error)
+    type(error_t), allocatable :: ignored
+    if (store%broken .and. .not. store%taken) call StoreReopen(store, ignored)   ! there may be room for this line again
+    if (.not. store%taken) call JournalAppend(store%journal, 'stop', 0, 0, 0, store%host, seconds, ended, error)
     call FioClose(store%fio, error)
     call JournalClose(store%journal)
     call LockRelease(store%lock)
@@ -455,5 +471,12 @@ contains
     character(:), allocatable :: path
     path = output//'.lock'
   end function StoreLockPath
+
+  !> A file that ends the run on this output: who makes it wants that, its contents do not matter.
+  pure function StoreStopPath(output) result(path)
+    character(*), intent(in) :: output
+    character(:), allocatable :: path
+    path = output//'.stop'
+  end function StoreStopPath
 
 end module store_m

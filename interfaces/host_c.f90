@@ -4,7 +4,8 @@ module host_c
   implicit none
   private
   public :: host_cores, host_cores_hash, host_nap, host_seconds, host_terminal, host_name, host_processor
-  public :: host_catch_signals, host_signal, host_terms, host_alarm, host_memory, host_keep_memory, posix_exit
+  public :: host_catch_signals, host_signal, host_terms, host_terminator, host_folder, host_program
+  public :: host_alarm, host_memory, host_keep_memory, posix_exit
 
   interface
     !> Cores this process may run on.
@@ -85,6 +86,28 @@ module host_c
       import :: c_int
       implicit none
     end function host_terms
+
+    !> Who sent SIGTERM: 0 nobody, 1 some process, 2 the process that started this one (mpirun, or Slurm's daemon).
+    integer(c_int) function host_terminator() bind(c)
+      import :: c_int
+      implicit none
+    end function host_terminator
+
+    !> The folder this process works in, at most n - 1 characters and a null; empty where it cannot be told, or is longer.
+    subroutine host_folder(n, path) bind(c)
+      import :: c_char, c_int
+      implicit none
+      integer(c_int), value :: n
+      character(kind=c_char), intent(out) :: path(n)
+    end subroutine host_folder
+
+    !> The file of the program that runs, as host_folder tells its folder.
+    subroutine host_program(n, path) bind(c)
+      import :: c_char, c_int
+      implicit none
+      integer(c_int), value :: n
+      character(kind=c_char), intent(out) :: path(n)
+    end subroutine host_program
 
     !> Ends the process with `status` and `words` on standard error, unless it has ended by itself in so many seconds; 0: no more.
     subroutine host_alarm(seconds, status, words) bind(c)

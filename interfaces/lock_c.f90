@@ -3,7 +3,7 @@ module lock_c
   use iso_c_binding, only: c_char, c_double, c_int, c_ptr
   implicit none
   private
-  public :: lock_try, lock_read, lock_self, lock_alive, lock_break, lock_keep, lock_lost, lock_release
+  public :: lock_try, lock_read, lock_age, lock_self, lock_alive, lock_break, lock_keep, lock_lost, lock_tell, lock_release
 
   interface
     !> Makes the lock file at `path`. NULL if that failed: `held` = 1 because somebody has the lock, else 0 and the error is set.
@@ -22,6 +22,14 @@ module lock_c
       integer(c_int), value :: n
       character(kind=c_char), intent(out) :: text(n)
     end function lock_read
+
+    !> Seconds since the lock at `path` was written, by its file's time and the clock of this machine, which may not agree: for
+    !> words, never to decide by. 0 where that cannot be told.
+    real(c_double) function lock_age(path) bind(c)
+      import :: c_char, c_double
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+    end function lock_age
 
     !> Which process this is, as it stands in a lock: at most n - 1 characters and a null.
     subroutine lock_self(n, text) bind(c)
@@ -61,6 +69,14 @@ module lock_c
       implicit none
       type(c_ptr), value :: handle
     end function lock_lost
+
+    !> What stands in the lock at its next count, which comes at once: `waits` = 1 the owner waits for its disk, 0 it deals shots.
+    subroutine lock_tell(handle, waits) bind(c)
+      import :: c_int, c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: waits
+    end subroutine lock_tell
 
     !> Removes the lock if it is still this one; NULL is harmless.
     subroutine lock_release(handle) bind(c)

@@ -23,6 +23,7 @@ module readers_m
   use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Text, Verdict
   use readers3d_m, only: Fault, Layers
   use readers_kept_m, only: Lock, State
+  use runnote_m, only: begun_t, BegunRead, ended_t, EndedRead
   use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid
   use shot_m, only: shot_t
   use startletter_m, only: StartFrom, StartLetter
@@ -234,11 +235,19 @@ contains
     integer, parameter :: records(5) = [1, 2, 3, 7, 2147483647]
     type(journal_t) :: j
     type(error_t), allocatable :: error
+    type(begun_t) :: begun
+    type(ended_t) :: ended
     integer :: k
     call Put(at//'j', Sealed(input))
     call JournalRead(j, at//'j', error)
     outcome = Verdict(error)
     if (allocated(error)) deallocate (error)
+    call BegunRead(j%begun, begun)
+    call EndedRead(j%ended, ended)
+    if (ended%exit_status < -1 .or. min(begun%ranks, begun%nodes) < 0) then
+      outcome = Contradiction('a run has a number that cannot be')
+      return
+    end if
     call JournalClose(j)
     call JournalOpen(j, at//'j', 'f', records, .false., error)
     if (.not. allocated(error)) call JournalAppend(j, 'done', 7, 1, 1, 'host', 1.0_dp, '', error, int(z'1234', i8))

@@ -7,7 +7,7 @@ module readers_kept_m
   use files_m, only: FileText
   use iso_c_binding, only: c_int
   use kinds_m, only: dp, i8, sp
-  use lock_m, only: LockHolder, LockLives, LockText
+  use lock_m, only: LockHolder, LockLook, LockText, sight_t
   use readerparts_m, only: Contradiction, Put, refused, Split, taken
   use scene_m, only: scene_t, SceneNew, SceneScheme
   use solver_m, only: moment_t
@@ -126,11 +126,13 @@ contains
   integer(c_int) function Lock(input, at) result(outcome)
     character(*), intent(in) :: input, at
     character(:), allocatable :: said
+    type(sight_t) :: sight
     call Put(at//'k.map', input)
     said = LockHolder(LockText(at//'k.map'))
     outcome = merge(taken, refused, index(said, ', process ') > 0 .and. index(said, '?') == 0)
     if (len(said) < 15) outcome = Contradiction("'"//said//"' is no sentence")
-    if (LockLives(at//'k.map', 0.0_dp)) outcome = Contradiction('a lock that nobody made lives')
+    call LockLook(at//'k.map', sight, 0.0_dp)
+    if (sight%lives) outcome = Contradiction('a lock that nobody made lives')
   end function Lock
 
 end module readers_kept_m

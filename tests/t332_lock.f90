@@ -5,7 +5,7 @@ program t332_lock
   use files_m, only: FileExists, FileText
   use host_c, only: host_nap, host_seconds
   use kinds_m, only: dp
-  use lock_m, only: lock_t, LockHolder, LockLives, LockLost, LockRelease, LockTake
+  use lock_m, only: lock_t, LockHolder, LockLook, LockLost, LockRelease, LockTake, LockTell, sight_t
   use text_m, only: Str
   implicit none
   character(*), parameter :: path = 'out.nc.lock', what = 'out.nc'
@@ -30,7 +30,8 @@ contains
 
   subroutine Simple()
     type(lock_t) :: one, two
-    character(:), allocatable :: text
+    type(sight_t) :: sight
+    character(:), allocatable :: text, again
     call LockTake(one, path, what, error, every)
     call ClaimFine(error, 'a lock is taken')
     call FileText(path, text, error)
@@ -39,14 +40,37 @@ contains
     call LockTake(two, path, what, error, every)
     call ClaimFails(error, LockHolder(text), 'a second one is refused and told who has it')
     call Claim(.not. LockLost(one), 'the first one still has it')
-    call Claim(LockLives(path), 'and is seen to live')
+    call LockLook(path, sight)
+    call Claim(sight%lives .and. sight%here .and. .not. sight%waits, 'and is seen to live, here, and not to wait')
+    call LockTell(one, .true.)
+    call Until(waits=.true.)
+    call LockTell(one, .false.)
+    call Until(waits=.false.)
+    call FileText(path, again, error)
+    call Claim(len(again) == len(text), 'which changes no length: '//again(:len(again) - 1))
     call LockRelease(one)
     call LockRelease(one)
     call Claim(.not. FileExists(path), 'released, twice: the file is gone')
     call LockTake(two, path, what, error, every)
     call ClaimFine(error, 'and can be taken again')
     call LockRelease(two)
+    call LockLook(path, sight)
+    call Claim(.not. (sight%there .or. sight%lives), 'where there is none, none is seen')
   end subroutine Simple
+
+  !> What the owner does is seen in its lock.
+  subroutine Until(waits)
+    logical, intent(in) :: waits
+    type(sight_t) :: sight
+    integer :: i
+    do i = 1, 1000
+      call LockLook(path, sight)
+      if (sight%waits .eqv. waits) exit
+      call host_nap(0.01_dp)
+    end do
+    call Claim(sight%lives .and. (sight%waits .eqv. waits), 'it is seen '//trim(merge('to wait for its disk', 'to deal again       ', &
+                                                                                      waits)))
+  end subroutine Until
 
   !> The text of the lock as an owner on another machine would have written it: same length, so its count stays where it is.
   subroutine Move(old)
@@ -62,6 +86,7 @@ contains
   !> From elsewhere only the count tells: one that moves is respected however long it takes, one that does not is taken over.
   subroutine Elsewhere()
     type(lock_t) :: one, two
+    type(sight_t) :: sight
     character(:), allocatable :: old
     real(dp) :: start
     call LockTake(one, path, what, error, every)
@@ -69,11 +94,14 @@ contains
     start = host_seconds()
     call LockTake(two, path, what, error, every, 20.0_dp)
     call ClaimFails(error, 'in use by another run', 'an owner elsewhere whose count moves')
-    call Claim(LockLives(path, 20.0_dp), 'it is seen to live')
+    call LockLook(path, sight, 20.0_dp)
+    call Claim(sight%lives .and. .not. sight%here, 'it is seen to live, elsewhere')
     call LockRelease(one)
     call LockTake(one, path, what, error, 1.0e6_dp)        ! counts once in a fortnight
     call Move(old)
-    call Claim(.not. LockLives(path, 0.5_dp), 'a count that stands still is no sign of life')
+    call LockLook(path, sight, 0.5_dp)
+    call Claim(sight%there .and. .not. sight%lives .and. sight%silence >= 0.5_dp, 'a count that stands still is no sign of life, for '// &
+               Str(sight%silence, 3)//' s')
     call LockTake(two, path, what, error, every, 0.5_dp)
     call ClaimFine(error, 'an owner elsewhere whose count stands still for 0.5 s is taken over from')
     call Claim(host_seconds() - start < 60, 'after '//Str(host_seconds() - start, 3)//' s in all')

@@ -52,7 +52,8 @@ for ranks in (1, 3):
         (line for line in r.stderr.splitlines() if "shot 2 lost" in line), "none")[:200])
     claim(statuses(name) == [1, 2, 1, 1], f"the others are done, status {statuses(name)}")
     s = json.loads(run("status", f"output={name}", "--json").stdout)
-    claim(s["parked"] == 1 and s["done"] == 3 and s["total"] == 4, f"status knows: {s}")
+    claim(s["parked"] == 1 and s["done"] == 3 and s["total"] == 4 and s["left"] == 0 and s["parked_records"] == [2]
+          and (s["state"], s["exit_status"]) == ("parked", 2), f"status knows: {s}")
     r = run("par=job.par", f"output={name}", "retries=2", ranks=ranks)
     claim(r.returncode == 0 and statuses(name) == [1] * 4, f"run again without the fault: exit status {r.returncode}, all done")
 done()

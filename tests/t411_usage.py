@@ -287,9 +287,9 @@ claim(seen["state"] == "killed" and seen["running"] is False and seen["dealt"] =
 kept = statuses("live.nc").count(1)
 r = run("par=job.par", "output=live.nc", ranks=3)
 seen = status()
-claim(r.returncode == 0 and seen["state"] == "stopped" and seen["done"] == SHOTS and seen["left"] == 0 and seen["runs"] == 2
+claim(r.returncode == 0 and seen["state"] == "complete" and seen["done"] == SHOTS and seen["left"] == 0 and seen["runs"] == 2
       and statuses("live.nc") == [1] * SHOTS, f"run again: {kept} kept, all done, status {seen}")
-told(run("status", "output=live.nc"), 0, "status needs nothing but the output's name", f"{SHOTS} of {SHOTS} shots done", "stopped")
+told(run("status", "output=live.nc"), 0, "status needs nothing but the output's name", f"{SHOTS} of {SHOTS} shots done", "complete")
 
 # --- verify ------------------------------------------------------------------------------------------------------------
 

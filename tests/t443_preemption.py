@@ -116,6 +116,36 @@ status = job.end()
 claim(status == 3 and closed("stuck.nc"), f"a worker that stands still meanwhile is not waited for: exit status {status}: "
       + line_with("did not go", job.said()))
 
+# --- how long shots in flight really have -------------------------------------------------------------------------------
+
+SLURM = {"SLURM_JOB_ID": "4711", "SPL_KILL_WAIT": "4"}
+for name, signals, words, env, truth, cut in (
+        ("killwait", [signal.SIGTERM], ["grace=1000"], SLURM, "have 2 s to finish, for Slurm may kill the job 4 s after SIGTERM", True),
+        ("both", [signal.SIGUSR1, signal.SIGTERM], ["grace=1000"], SLURM, "for Slurm may kill the job 4 s after SIGTERM", True),
+        ("shorter", [signal.SIGTERM], ["grace=1"], SLURM, "have 1 s to finish\n", True),
+        ("default", [signal.SIGTERM], ["grace=1000"], {"SLURM_JOB_ID": "4711"}, "have 25 s to finish, for Slurm may kill the job 30 s", False),
+        ("asked", [signal.SIGUSR1], ["grace=1000"], SLURM, "have 1000 s to finish\n", False),
+        ("ends", [signal.SIGUSR1], ["grace=1000", "deadline=6"], {}, "s to finish, for then the job ends", True)):
+    name += ".nc"
+    job = Job(*FOR_EVER, *words, output=name, ranks=1, env=env)
+    job.until_dealt(1)
+    time.sleep(0.5)
+    for sig in signals:
+        kick(job.process.pid, sig)
+        time.sleep(0.2)
+    told = job.until(lambda: truth in job.said(), 20)
+    if not cut:
+        kick(job.process.pid, signal.SIGKILL)
+    status = job.end()
+    claim(told and (not cut or (status == 3 and closed(name) and count(name, "todo") == 1 and list(Path(name + ".states").iterdir()))),
+          f"{[s.name for s in signals]}, {words}, {env}: exit status {status}, " + ("the state is kept: " if cut else "")
+          + line_with("no more shots", job.said()))
+job = Job(*FOR_EVER, "grace=1000", output="mpirun.nc", ranks=3)
+job.until_dealt(1)
+kick(job.process.pid, signal.SIGTERM)
+job.end()
+claim("have 0 s to finish, for mpirun ends the job" in job.said(), "SIGTERM to mpirun: " + line_with("no more shots", job.said()))
+
 # --- no shot that would outlast the allocation --------------------------------------------------------------------------
 
 job = Job(output="slurm.nc", ranks=3, env={"SLURM_JOB_END_TIME": str(int(time.time()) + 3)})
