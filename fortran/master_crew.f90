@@ -87,7 +87,8 @@ contains
     end do
   end subroutine MasterMiss
 
-  !> Ranks whose process has ended. One of them retires its worker, whose other ranks are told to end.
+  !> Ranks whose process has ended. One of them retires its worker, whose other ranks are told to end. After a signal to end it may
+  !> be the launcher that kills them, and is no shot's fault.
   subroutine MissDead(self, link)
     class(desk_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
@@ -102,9 +103,12 @@ contains
       if (rank == 0) exit
       call LinkBury(link, rank)
       worker = CrewMember(self%crew, rank)
+      if (worker == 0) call LogWarn('rank '//Str(rank)//', which models no shots, is dead: its process '//Str(self%crew%pid(rank))// &
+                                    ' has ended')
       if (worker == 0) cycle
       if (.not. self%crew%lost(worker)) &
-        call Lose(self, link, worker, 'is dead: process '//Str(self%crew%pid(rank))//' of rank '//Str(rank)//' has ended', .false.)
+        call Lose(self, link, worker, 'is dead: process '//Str(self%crew%pid(rank))//' of rank '//Str(rank)//' has ended', &
+                  self%stopped >= 0)
       do i = (worker - 1)*self%crew%group + 1, worker*self%crew%group
         message = message_t(kind=MSG_END)
         message%n(1:2) = [3, 1]

@@ -8,7 +8,7 @@ module peers_m
   use text_m, only: CString
   implicit none
   private
-  public :: peers_t, PeersNew, PeersLook, PeersDead
+  public :: peers_t, PeersNew, PeersKeep, PeersLook, PeersDead
 
   integer, parameter, public :: PROCESS_NAME = 256 !< characters that name a process, as lock_self gives them
   real(dp), parameter :: EVERY = 0.5_dp       !< seconds between two looks
@@ -40,6 +40,17 @@ contains
     peers%pid = [(ProcessNumber(peers%process(r)), r=1, size(peers%rank))]
     allocate (peers%ended(size(peers%rank)), peers%dead(size(peers%rank)), source=.false.)
   end subroutine PeersNew
+
+  !> From now on only some of the peers are looked at.
+  subroutine PeersKeep(peers, wanted)
+    type(peers_t), intent(inout) :: peers
+    logical, intent(in) :: wanted(:)
+    peers%rank = pack(peers%rank, wanted)
+    peers%process = pack(peers%process, wanted)
+    peers%pid = pack(peers%pid, wanted)
+    peers%ended = pack(peers%ended, wanted)
+    peers%dead = pack(peers%dead, wanted)
+  end subroutine PeersKeep
 
   !> Looks who is dead, though not more often than twice a second. `now`: of any clock that never jumps [s].
   subroutine PeersLook(peers, now)

@@ -7,7 +7,7 @@ module vigil_m
   use kinds_m, only: dp
   use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseTick
   use log_m, only: LogError
-  use peers_m, only: peers_t, PeersDead, PeersLook
+  use peers_m, only: peers_t, PeersDead, PeersKeep, PeersLook
   use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_DEAD, MSG_END, Poll, Rest, Tell
   use roles_m, only: role_t
   use text_m, only: Str
@@ -20,7 +20,7 @@ module vigil_m
   type :: vigil_t
     type(lease_t) :: master
     real(dp) :: every = BEAT, beat = -1       !< seconds between heartbeats; the latest
-    type(peers_t) :: peers                    !< the other ranks on this machine
+    type(peers_t) :: peers                    !< ranks on this machine: where the master is one of them, it and this rank's group
     logical, allocatable :: told(:)           !< the master knows that they are dead
     integer :: rank = 0, ranks = 1            !< this one, and how many there are
     logical :: dead = .false.                 !< the master's process is gone: seen here
@@ -41,10 +41,24 @@ contains
     call LeaseNew(vigil%master, PATIENCE*lease, 1)
     vigil%every = min(BEAT, lease/5)
     vigil%peers = role%peers
-    if (allocated(role%peers%rank)) allocate (vigil%told(size(role%peers%rank)), source=any(role%peers%rank == 0))
+    if (allocated(vigil%peers%rank)) call Narrow(vigil, role)
     vigil%rank = role%rank
     vigil%ranks = role%size
   end subroutine VigilNew
+
+  !> A master on this machine looks at all ranks here itself.
+  subroutine Narrow(vigil, role)
+    type(vigil_t), intent(inout) :: vigil
+    type(role_t), intent(in) :: role
+    logical :: wanted(size(vigil%peers%rank))
+    logical :: here
+    integer :: first
+    first = role%rank - role%group_rank
+    here = any(vigil%peers%rank == 0)
+    wanted = vigil%peers%rank == 0 .or. (vigil%peers%rank >= first .and. vigil%peers%rank < first + role%group_size)
+    if (here) call PeersKeep(vigil%peers, wanted)
+    allocate (vigil%told(size(vigil%peers%rank)), source=here)
+  end subroutine Narrow
 
   subroutine VigilHeard(vigil)
     type(vigil_t), intent(inout) :: vigil

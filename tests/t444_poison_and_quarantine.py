@@ -86,9 +86,10 @@ tool = os.path.join(os.environ["ROOT"], "tools", "run-until-done")
 words = [sys.executable, tool, "--wait", "0.1", "--fruitless", "2", "mpirun", "-n", "3", os.environ["B"] + "/bin/SplFd2dmod",
          "par=job.par", "output=last.nc"]
 r = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **SHIMMED, "DEADLY": "2621440"}, timeout=PATIENCE)
-claim(r.returncode == 4 and statuses("last.nc") == [1, 0, 1, 1, 1, 1],
-      f"each launch ends where it is dealt: run-until-done does the others and gives up, exit status {r.returncode}, status "
-      f"{statuses('last.nc')}")
+done_or_not = statuses("last.nc")
+claim(done_or_not[:1] + done_or_not[2:] == [1] * 5 and (r.returncode, done_or_not[1]) in ((4, 0), (2, 2)),
+      f"each launch ends where it is dealt: run-until-done does the others, and gives up (4) unless a launcher was so slow that the shot "
+      f"killed two workers of a launch and was parked (2): exit status {r.returncode}, status {done_or_not}")
 
 # --- a bad node: two of its three workers are killed --------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ program t472_wrong_messages
   use kinds_m, only: dp, i8, sp
   use lettercheck_m, only: LetterFault
   use letters_m, only: GatherLetter, ModelLetter, ShotLetter, SnapsLetter, VerdictLetter, WindowLetter
-  use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_PROGRESS, &
+  use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DEAD, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_PROGRESS, &
                         MSG_READY
   use shot_m, only: shot_t
   use window_m, only: window_t
@@ -166,6 +166,11 @@ contains
     m = message_t(kind=MSG_LEAVE)
     m%n(1:2) = [1, -15]
     call Found('a worker that got signal -15', 'signal = -15', .true.)
+    m = message_t(kind=MSG_DEAD)
+    m%n(1:2) = [0, 4711]
+    call Found('rank 0 is told that it is dead', 'rank = 0', .true.)
+    m%n(1:2) = [2, -1]
+    call Found('a dead process of number -1', 'process = -1', .true.)
     m = message_t(kind=MSG_END)
     m%n(1) = 2_i8**33
     call Found('an end with exit status 2**33', 'exit status = 8589934592')
