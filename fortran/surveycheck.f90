@@ -374,8 +374,9 @@ contains
         if (side == 5) cure = 'give top=free if it is the sea surface or the ground, else a model that begins higher up, or '// &
                               'a larger npml'
         if (scheme%sponge) cure = cure//', or absorb=pml'
-        call Warn(warnings, 'waves graze the absorbing layer at the '//trim(names(side))//', at up to '//Str(check%angle(side), 3)// &
-                  ' degrees, from source to channel '//Str(e%channel)//' of shot record '//Str(e%record)//': it sends back some '//Str(100*e%measure, 2)//' % of the peak of what comes directly ('// &
+        call Warn(warnings, 'waves graze the absorbing layer at the '//trim(names(side))//', at up to '// &
+                  Str(check%angle(side), 3)//' degrees, from source to channel '//Str(e%channel)//' of shot record '// &
+                  Str(e%record)//': it sends back some '//Str(100*e%measure, 2)//' % of the peak of what comes directly ('// &
                   Str(check%echoes(side))//' receivers have over '//Str(100*merge(sponge_most, echo_most, scheme%sponge))// &
                   ' %); '//cure)
       end associate
