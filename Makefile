@@ -43,6 +43,13 @@ ifdef DEBUG
   # Open MPI unloads its plug-ins before leaks are looked for; this object keeps them, so that leaks have names.
   KEEP     := $(B)/tests/keep_plugins.o
   LDLIBS   := -rdynamic
+else ifeq ($(FUZZ),fast)
+  # a few times as many inputs a second: what overflows, is out of bounds or converted out of range still traps
+  B        := build/fuzz-fast
+  OPT      := -O2 -g1 -fsanitize=bounds,signed-integer-overflow,float-cast-overflow -fsanitize-undefined-trap-on-error \
+              -fsanitize-coverage=trace-pc
+  FCHECK   := -fcheck=bounds,mem,pointer -ffpe-trap=invalid,zero,overflow
+  LDLIBS   := -rdynamic
 else ifdef FUZZ
   B        := build/fuzz
   SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -113,11 +120,14 @@ test-gpu: ## build and run the tests of the GPU kernels; needs no NetCDF (NEED_G
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory gpu-tests
 	@JOBS=1 TEST_LIMIT=$${TEST_LIMIT:-400} B='$(CURDIR)/$(B)' tests/run $(or $(TEST),$(GPU_TESTS))
-soak:     ## a survey of 200 shots in bad weather: kills, stalls, torn journals, full disks; minutes (SOAK="--seed 7 ...")
+soak:     ## a survey of 200 shots in bad weather: kills, stalls, torn journals, full disks; a minute of fuzzing; minutes (SOAK="--seed 7")
 	@tools/setup test
 	@$(MAKE) --no-print-directory programs
 	@rm -rf '$(B)/soak' && mkdir -p '$(B)/soak'
 	@cd '$(B)/soak' && B='$(CURDIR)/$(B)' "$${PYTHON:-$$('$(CURDIR)/tools/setup' python)}" '$(CURDIR)/tests/soak.py' $(SOAK)
+	@tools/setup fuzz
+	@$(MAKE) --no-print-directory FUZZ=1 build/fuzz/fuzz
+	@tests/fuzz/run build/fuzz 1
 bench:    ## measure the kernels against the memory of this machine
 	@tools/setup build
 	@$(MAKE) --no-print-directory run-bench
@@ -128,6 +138,7 @@ bench-gpu: ## measure the GPU kernels against the memory of the GPU; needs no Ne
 fuzz:     ## look for inputs that break the readers of files and messages (MINUTES=10 in all, READERS="keymap raw" for some)
 	@tools/setup fuzz
 	@$(MAKE) --no-print-directory FUZZ=1 build/fuzz/fuzz
+	@$(MAKE) --no-print-directory FUZZ=fast build/fuzz-fast/fuzz
 	@tests/fuzz/run build/fuzz $(or $(MINUTES),10) $(READERS)
 lint:     ## formatting and the rules of the house
 	@tools/setup lint

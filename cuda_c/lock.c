@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
@@ -22,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "counts.h"
 #include "err.h"
 #include "iface.h"
 
@@ -126,7 +128,9 @@ int lock_alive(const char *text) {
     char *start = strrchr(here, '/');
     if (!start || !pid[0] || mine[0] == '-' || strncmp(here, mine, strlen(mine)) || here + strlen(mine) != start)
         return -1;
-    unsigned long long ticks = started(atol(pid));
+    long number = 0; /* no process has it */
+    count_read(pid, 1, INT_MAX, NULL, &number);
+    unsigned long long ticks = number ? started(number) : 0;
     return ticks && ticks == strtoull(start + 1, NULL, 10);
 }
 

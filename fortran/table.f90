@@ -18,6 +18,7 @@ module table_m
   public :: RealText, QuotedText, SplitList
 
   integer, parameter :: name_length = 32     !< of a list of names or words
+  real(dp), parameter :: least = 1.0e-12_dp  !< above 0, of a size, a time or a frequency: they are divided by
 
   !> A parameter: what the table says of it and what it came out as.
   type :: row_t
@@ -196,6 +197,9 @@ contains
         call Refuse(self, 'is too large or too small to be computed with: '//InRange(self%row(self%n)))
       else if (given < lo .or. given > hi) then
         call Refuse(self, Outside(self%row(self%n)))
+      else if (lo >= 0 .and. given > 0 .and. given < least) then
+        call Refuse(self, 'is too small to be computed with: give '//trim(merge('0, or', '     ', lo <= 0))//' '// &
+                    RealText(least)//' or more')
       else
         value = given
       end if
