@@ -22,7 +22,7 @@ module source3d_m
     type(fault_t) :: fault
   end type source3d_t
 
-  integer, parameter :: fixed = 13            !< numbers before those of the fault's points
+  integer, parameter :: fixed = 11            !< numbers before those of the fault's points
   integer, parameter :: per_point = 13        !< place, tensor, potency or not, first time, interval, samples
 
 contains
