@@ -19,7 +19,7 @@ module table_m
   public :: RangeText, RealText, QuotedText, SplitList
 
   integer, parameter :: name_length = 32     !< of a list of names or words
-  real(dp), parameter :: least = 1.0e-12_dp  !< above 0, of a size, a time or a frequency: they are divided by
+  real(dp), parameter :: least = 1.0e-30_dp  !< above 0, of a size, a time or a frequency: they are divided by
 
   !> A parameter: what the table says of it and what it came out as.
   type :: row_t
