@@ -43,10 +43,18 @@ ifdef DEBUG
   # Open MPI unloads its plug-ins before leaks are looked for; this object keeps them, so that leaks have names.
   KEEP     := $(B)/tests/keep_plugins.o
   LDLIBS   := -rdynamic
+else ifeq ($(FUZZ),fast)
+  # a few times as many inputs a second: what overflows, is out of bounds or converted out of range still traps
+  B        := build/fuzz-fast
+  OPT      := -O2 -g1 -fsanitize=bounds,signed-integer-overflow,float-cast-overflow -fsanitize-undefined-trap-on-error
+  COVER    := -fsanitize-coverage=trace-pc
+  FCHECK   := -fcheck=bounds,mem,pointer -ffpe-trap=invalid,zero,overflow
+  LDLIBS   := -rdynamic
 else ifdef FUZZ
   B        := build/fuzz
   SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-  OPT      := -O1 -g $(SANITIZE) -fsanitize-coverage=trace-pc,trace-cmp
+  OPT      := -O1 -g $(SANITIZE)
+  COVER    := -fsanitize-coverage=trace-pc,trace-cmp
   FCHECK   := -fcheck=all -ffpe-trap=invalid,zero,overflow
   LDLIBS   := -rdynamic
 else
@@ -64,6 +72,9 @@ CFLAGS_fd3d_cpu_avx2    = -ffp-contract=off
 CFLAGS_fd3d_cpu_avx512  = -ffp-contract=off
 LDLIBS   += $(if $(NC_CONFIG),$(shell nc-config --libs)) $(ZLIB) -lm \
             $(if $(CUDA),-L$(CUDA_LIB) -lcudart_static -ldl -lrt -lpthread -lstdc++)
+
+# Fuzzing: whose ways tell nothing of what was read, and are gone by thousands of times an input.
+NUMERICS := fd2d% fd3d% der green halo% hash checksum kaiser sinc sort nearfield% pml resample stability timedisp timeloop wavelet
 
 IFACE  := $(wildcard interfaces/*.f90)
 FSRC   := $(filter-out $(PROGRAMS:%=fortran/%.f90),$(wildcard fortran/*.f90)) $(IFACE)
@@ -113,11 +124,14 @@ test-gpu: ## build and run the tests of the GPU kernels; needs no NetCDF (NEED_G
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory gpu-tests
 	@JOBS=1 TEST_LIMIT=$${TEST_LIMIT:-400} B='$(CURDIR)/$(B)' tests/run $(or $(TEST),$(GPU_TESTS))
-soak:     ## a survey of 200 shots in bad weather: kills, stalls, torn journals, full disks; minutes (SOAK="--seed 7 ...")
+soak:     ## a survey of 200 shots in bad weather: kills, stalls, torn journals, full disks; a minute of fuzzing; minutes (SOAK="--seed 7")
 	@tools/setup test
 	@$(MAKE) --no-print-directory programs
 	@rm -rf '$(B)/soak' && mkdir -p '$(B)/soak'
 	@cd '$(B)/soak' && B='$(CURDIR)/$(B)' "$${PYTHON:-$$('$(CURDIR)/tools/setup' python)}" '$(CURDIR)/tests/soak.py' $(SOAK)
+	@tools/setup fuzz
+	@$(MAKE) --no-print-directory FUZZ=1 build/fuzz/fuzz
+	@tests/fuzz/run build/fuzz 1
 bench:    ## measure the kernels against the memory of this machine
 	@tools/setup build
 	@$(MAKE) --no-print-directory run-bench
@@ -128,6 +142,7 @@ bench-gpu: ## measure the GPU kernels against the memory of the GPU; needs no Ne
 fuzz:     ## look for inputs that break the readers of files and messages (MINUTES=10 in all, READERS="keymap raw" for some)
 	@tools/setup fuzz
 	@$(MAKE) --no-print-directory FUZZ=1 build/fuzz/fuzz
+	@$(MAKE) --no-print-directory FUZZ=fast build/fuzz-fast/fuzz
 	@tests/fuzz/run build/fuzz $(or $(MINUTES),10) $(READERS)
 lint:     ## formatting and the rules of the house
 	@tools/setup lint
@@ -179,12 +194,12 @@ endif
 $(B)/%.o: %.f90
 	@mkdir -p $(@D) $(B)/mod
 	@echo '  fortran  $<'
-	@$(FC) $(FFLAGS) $(FFLAGS_$(notdir $*)) -J$(B)/mod -I$(B) -c -o $@ $<
+	@$(FC) $(FFLAGS) $(FFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -J$(B)/mod -I$(B) -c -o $@ $<
 
 $(B)/%.o: %.c $(B)/iface.h
 	@mkdir -p $(@D)
 	@echo '  c        $<'
-	@$(CC) $(CFLAGS) $(CFLAGS_$(notdir $*)) -MMD -MP -c -o $@ $<
+	@$(CC) $(CFLAGS) $(CFLAGS_$(notdir $*)) $(if $(filter $(NUMERICS),$(notdir $*)),,$(COVER)) -MMD -MP -c -o $@ $<
 
 # How kernels are compiled: for another GPU or with other flags they are compiled again.
 NVCC_CALL := $(strip $(NVCC) $(NVFLAGS))

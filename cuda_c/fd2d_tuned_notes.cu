@@ -2,8 +2,10 @@
 // as long as the kernels are the same: of other sources, or compiled in another way, they may have another fastest
 // shape.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
+#include "counts.h"
 #include "fd2d_tuned_shape.h"
 #include "kernels.h"
 
@@ -33,14 +35,20 @@ static int make_key(const fd2d_cfg *c, int device, char key[400]) {
 
 bool recall_note(const fd2d_cfg *c, int device, choice *best) {
     char key[400], text[64], name[24];
+    const char *rest;
     choice found;
+    long waves, weight;
+    int length = 0;
     if (make_key(c, device, key) || notebook_find("shapes", key, sizeof text, text) ||
-        sscanf(text, "%23s %d %lf %d", name, &found.waves, &found.side, &found.weight) != 4 ||
-        find_form(name, &found.kind))
+        sscanf(text, "%23s%n", name, &length) != 1 || find_form(name, &found.kind) ||
+        count_read(text + length, 1, 8, &rest, &waves))
         return false;
-    if (!(found.waves >= 1 && found.waves <= 8 && found.side >= 1 && found.side <= 8 && found.weight >= 1 &&
-          found.weight <= 8))
+    char *end;
+    found.side = strtod(rest, &end); // one that is beyond its kind is infinite, and refused
+    if (end == rest || !(found.side >= 1 && found.side <= 8) || count_read(end, 1, 8, NULL, &weight))
         return false;
+    found.waves = (int)waves;
+    found.weight = (int)weight;
     *best = found;
     return true;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "counts.h"
 #include "err.h"
 #include "fio.h"
 #include "iface.h"
@@ -98,7 +99,7 @@ static long variable_bytes(struct bytes *b, const struct shape *s, int *has_reco
             b->bad = 1;
         else if (s->dims[d] == 0)
             *has_records = 1;
-        else if (__builtin_mul_overflow(size, s->dims[d], &size))
+        else if (count_times(size, s->dims[d], &size))
             b->bad = 1;
     }
     return size;
@@ -109,11 +110,11 @@ static void variables(struct bytes *b, struct shape *s, const char *var, struct 
         int found = name_is(b, var), in_records;
         long bytes = variable_bytes(b, s, &in_records), end = 0;
         attributes(b);
-        if (__builtin_mul_overflow(bytes, (long)type_width(number(b, 4)), &bytes) || bytes <= 0)
+        if (count_times(bytes, type_width(number(b, 4)), &bytes) || bytes <= 0)
             b->bad = 1;
         number(b, b->count); /* the size again, padded */
         long begin = number(b, b->offset);
-        if (begin < 0 || __builtin_add_overflow(begin, bytes, &end) || end > INT64_MAX / 2)
+        if (count_plus(begin, bytes, &end) || end > INT64_MAX / 2)
             b->bad = 1;
         if (b->bad)
             return;
@@ -122,7 +123,7 @@ static void variables(struct bytes *b, struct shape *s, const char *var, struct 
         if (in_records) {
             s->record_variables++;
             s->record_end = end > s->record_end ? end : s->record_end;
-            if (__builtin_add_overflow(s->record_bytes, padded(bytes), &s->record_bytes))
+            if (count_plus(s->record_bytes, padded(bytes), &s->record_bytes))
                 b->bad = 1;
         } else if (padded(end) > l->total) {
             l->total = padded(end);
@@ -137,8 +138,8 @@ static void add_records(struct bytes *b, const struct shape *s, struct fio_layou
         return;
     if (s->record_variables == 1)
         return; /* packed without padding: what is missing reads as zeros, which the readers refuse */
-    if (__builtin_mul_overflow(s->records - 1, s->record_bytes, &rest) ||
-        __builtin_add_overflow(rest, s->record_end, &rest) || rest > INT64_MAX / 2)
+    if (count_times(s->records - 1, s->record_bytes, &rest) || count_plus(rest, s->record_end, &rest) ||
+        rest > INT64_MAX / 2)
         b->bad = 1;
     else if (rest > l->total)
         l->total = rest;

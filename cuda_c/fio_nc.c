@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fenv.h>
+#include <limits.h>
 #include <netcdf.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "counts.h"
 #include "err.h"
 #include "fio.h"
 #include "iface.h"
@@ -152,11 +155,12 @@ int fio_abandon(void *handle) {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     DIR *fds = fstat(f->fd, &ours) ? NULL : opendir("/proc/self/fd");
     for (struct dirent *entry = fds ? readdir(fds) : NULL; entry && nowhere >= 0; entry = readdir(fds)) {
-        int fd = atoi(entry->d_name);
-        if (entry->d_name[0] == '.' || fd == f->fd || fstat(fd, &other) || other.st_ino != ours.st_ino ||
-            other.st_dev != ours.st_dev || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+        long fd;
+        if (count_read(entry->d_name, 0, INT_MAX, NULL, &fd) || fd == f->fd || fstat((int)fd, &other) ||
+            other.st_ino != ours.st_ino || other.st_dev != ours.st_dev ||
+            (fcntl((int)fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
             continue;
-        dup2(nowhere, fd);
+        dup2(nowhere, (int)fd);
     }
     if (fds)
         closedir(fds);
@@ -238,14 +242,16 @@ int fio_numbers(void *handle, const char *var, const char *name, const char *typ
 
 enum { RANK_MAX = 8 };
 
-static int block(void *handle, const char *var, const long *start, const long *count, int *id, size_t *s, size_t *c) {
+static int block(void *handle, const char *var, const long *start, const long *count, int *id, size_t *s, size_t *c,
+                 size_t *n) {
     int rank;
+    *n = 1; /* numbers in it */
     TRY(var_id(handle, var, id));
     NC(nc_inq_varndims(((struct fio *)handle)->ncid, *id, &rank), "ask", var);
     REQUIRE(rank <= RANK_MAX, "variable %s of '%s' has %d dimensions, at most %d are understood", var,
             ((struct fio *)handle)->path, rank, RANK_MAX);
     for (int i = 0; i < rank; i++)
-        s[i] = (size_t)start[i], c[i] = (size_t)count[i];
+        s[i] = (size_t)start[i], c[i] = (size_t)count[i], *n *= c[i];
     return 0;
 }
 
@@ -257,26 +263,45 @@ static int block(void *handle, const char *var, const long *start, const long *c
     int rc = (call);                                                                                                   \
     fesetenv(&traps)
 
-#define PUT_GET(name, ctype, nctype)                                                                                   \
+/* NaNs that come from a file are made quiet, told by their bits: looking at one must not trap. `width`: 4 or 8 bytes of
+ * a real number, 0 for what is none. */
+static void make_quiet(int width, size_t n, void *values) {
+    char *at = values;
+    for (size_t i = 0; i < n && width == 4; i++, at += 4) {
+        uint32_t u;
+        memcpy(&u, at, sizeof u);
+        u |= (u & 0x7fffffffu) > 0x7f800000u ? 0x00400000u : 0;
+        memcpy(at, &u, sizeof u);
+    }
+    for (size_t i = 0; i < n && width == 8; i++, at += 8) {
+        uint64_t u;
+        memcpy(&u, at, sizeof u);
+        u |= (u & 0x7fffffffffffffffu) > 0x7ff0000000000000u ? 0x0008000000000000u : 0;
+        memcpy(at, &u, sizeof u);
+    }
+}
+
+#define PUT_GET(name, ctype, nctype, real)                                                                             \
     int fio_put_##name(void *handle, const char *var, const long *start, const long *count, const ctype *values) {     \
         int id;                                                                                                        \
-        size_t s[RANK_MAX], c[RANK_MAX];                                                                               \
-        TRY(block(handle, var, start, count, &id, s, c));                                                              \
+        size_t s[RANK_MAX], c[RANK_MAX], n;                                                                            \
+        TRY(block(handle, var, start, count, &id, s, c, &n));                                                          \
         NC(nc_put_vara_##nctype(((struct fio *)handle)->ncid, id, s, c, values), "write variable", var);               \
         return 0;                                                                                                      \
     }                                                                                                                  \
     int fio_get_##name(void *handle, const char *var, const long *start, const long *count, ctype *values) {           \
         int id;                                                                                                        \
-        size_t s[RANK_MAX], c[RANK_MAX];                                                                               \
-        TRY(block(handle, var, start, count, &id, s, c));                                                              \
+        size_t s[RANK_MAX], c[RANK_MAX], n;                                                                            \
+        TRY(block(handle, var, start, count, &id, s, c, &n));                                                          \
         UNTRAPPED(nc_get_vara_##nctype(((struct fio *)handle)->ncid, id, s, c, values));                               \
         NC(rc, "read variable", var);                                                                                  \
+        make_quiet(real, n, values);                                                                                   \
         return 0;                                                                                                      \
     }
-PUT_GET(floats, float, float)
-PUT_GET(doubles, double, double)
-PUT_GET(longs, long, long)
-PUT_GET(text, char, text)
+PUT_GET(floats, float, float, 4)
+PUT_GET(doubles, double, double, 8)
+PUT_GET(longs, long, long, 0)
+PUT_GET(text, char, text, 0)
 
 /* --- questions ----------------------------------------------------------------------- */
 
@@ -367,6 +392,7 @@ int fio_get_att_number(void *handle, const char *var, const char *name, double *
     if (nc_inq_att(ncid, id, name, &type, &length) != NC_NOERR || length != 1 || type == NC_CHAR)
         return 0;
     UNTRAPPED(nc_get_att_double(ncid, id, name, value));
+    make_quiet(8, 1, value);
     return rc == NC_NOERR;
 }
 
@@ -393,7 +419,8 @@ long fio_crc_floats(long crc, long n, const float *values) { return crc_numbers(
 
 int fio_crc_slot(void *handle, const char *var, long slot, long *crc) {
     int id, rank, type, dims[NC_MAX_VAR_DIMS], ncid = ((struct fio *)handle)->ncid;
-    size_t start[RANK_MAX] = {0}, count[RANK_MAX], n = 1;
+    size_t start[RANK_MAX] = {0}, count[RANK_MAX];
+    long n = 1, bytes = 0;
     TRY(var_id(handle, var, &id));
     NC(nc_inq_var(ncid, id, NULL, &type, &rank, dims, NULL), "ask", var);
     REQUIRE(rank <= RANK_MAX && type_width(type), "variable %s of '%s' is not one of ours", var,
@@ -402,13 +429,14 @@ int fio_crc_slot(void *handle, const char *var, long slot, long *crc) {
         NC(nc_inq_dimlen(ncid, dims[i], &count[i]), "ask the dimensions of", var);
         if (i == 0 && slot >= 0)
             start[0] = (size_t)slot, count[0] = 1;
-        n *= count[i];
+        REQUIRE(!count_times(n, (long)count[i], &n), "variable %s of '%s' is too large", var,
+                ((struct fio *)handle)->path);
     }
-    void *values = malloc(n * type_width(type) + 1);
-    REQUIRE(values, "out of memory to check variable %s of '%s' (%zu numbers)", var, ((struct fio *)handle)->path, n);
+    void *values = count_times(n, type_width(type), &bytes) ? NULL : malloc((size_t)bytes + 1);
+    REQUIRE(values, "out of memory to check variable %s of '%s' (%ld numbers)", var, ((struct fio *)handle)->path, n);
     int rc = nc_get_vara(ncid, id, start, count, values);
     if (rc == NC_NOERR)
-        *crc = crc_numbers(*crc, (long)n, type_width(type), values);
+        *crc = crc_numbers(*crc, n, type_width(type), values);
     free(values);
     NC(rc, "read variable", var);
     return 0;

@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
@@ -25,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "counts.h"
 #include "err.h"
 #include "iface.h"
 
@@ -152,8 +154,10 @@ int lock_alive(const char *text) {
     char *start = strrchr(here, '/');
     if (!start || !pid[0] || mine[0] == '-' || strncmp(here, mine, strlen(mine)) || here + strlen(mine) != start)
         return -1;
+    long number = 0; /* no process has it */
+    count_read(pid, 1, INT_MAX, NULL, &number);
     unsigned long long ticks;
-    int lives = started(atol(pid), &ticks);
+    int lives = number ? started(number, &ticks) : 0;
     return lives == 1 ? ticks == strtoull(start + 1, NULL, 10) : lives;
 }
 

@@ -5,21 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counts.h"
 #include "iface.h"
 
 typedef struct room {
-    long long total, available; /* bytes */
+    long total, available; /* bytes */
 } room;
 
 /* The number after `word` at the begin of a line of a file such as /proc/meminfo; -1 if there is none. */
-static long long number_after(const char *path, const char *word) {
+static long number_after(const char *path, const char *word) {
     char line[512];
-    long long value = -1;
+    long value = -1;
     const size_t n = strlen(word);
     FILE *f = fopen(path, "r");
     while (f && value < 0 && fgets(line, sizeof line, f))
-        if (!strncmp(line, word, n) && sscanf(line + n, "%lld", &value) != 1)
-            value = -1;
+        if (!strncmp(line, word, n))
+            count_read(line + n, 0, LONG_MAX, NULL, &value);
     if (f)
         fclose(f);
     return value;
@@ -86,11 +87,15 @@ void host_memory(const char *root, long *total, long *available) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/proc/meminfo", root);
     const long long all = number_after(path, "MemTotal:"), left = number_after(path, "MemAvailable:");
-    room r = {all < 0 ? 0 : all * 1024, left < 0 ? 0 : left * 1024};
+    room r = {0, 0};
+    if (count_times(all, 1024, &r.total))
+        r.total = 0;
+    if (count_times(left, 1024, &r.available))
+        r.available = 0;
     if (all > 0 && left >= 0)
         control_groups(root, &r);
-    *total = (long)r.total;
-    *available = (long)r.available;
+    *total = r.total;
+    *available = r.available;
 }
 
 /* The system clears each page that it gives: for traces of a few MB, asked for anew by each shot, that takes longer

@@ -9,6 +9,7 @@
 !> doi 10.1016/j.future.2004.11.016, equation 37), the cost being the time from the stop until the state is on the disk, as if
 !> nothing were overlapped.
 module checkpoint_m
+  use checked_m, only: Between, Whole
   use error_m, only: AddContext, error_t, Fail, FailFromC
   use files_m, only: FileExists, FileRemove
   use host_c, only: host_memory, host_seconds
@@ -26,6 +27,7 @@ module checkpoint_m
   integer, parameter :: HEAD = 4096                !< bytes of a heading
   real(dp), parameter :: PRESUMED = 3.0e8_dp       !< bytes a second to disk, until measured
   real(dp), parameter :: LEAST = 0.01_dp           !< a state costs no less [s]
+  real(dp), parameter :: LONGEST = 1.0e9_dp        !< no shot has been computed for longer [s]
   character(*), parameter :: FIRST_LINE = 'state of a shot, SplFd2dmod'
   character(*), parameter :: nl = new_line('a')
 
@@ -182,7 +184,8 @@ contains
     call ToInt(Value(text, 'films'), moment%films, ok(2))
     call ToReal(Value(text, 'seconds'), moment%seconds, ok(3))
     at = index(text, nl//nl)
-    good = index(text, FIRST_LINE//nl) == 1 .and. all(ok) .and. at > 0
+    good = index(text, FIRST_LINE//nl) == 1 .and. all(ok) .and. at > 0 .and. moment%step >= 1 .and. moment%films >= 0 .and. &
+           Between(moment%seconds, 0.0_dp, LONGEST)
     if (.not. good) why = "'"//Path(keeper, record, turn)//"' is damaged: it does not begin as a state does"
     if (.not. good) return
     good = index(text(at + 2:), trail%passport//nl) == 1
@@ -244,7 +247,7 @@ contains
     call AddContext(error, 'going on from step '//Str(moment%step))
     if (allocated(error)) return
     if (said /= '') said = '; a state was not used: '//said(index(said, ': ') + 2:)
-    said = 'shot '//Str(record)//' goes on after step '//Str(moment%step)//', '//Str(nint(100*solver%fraction()))//' %'//said
+    said = 'shot '//Str(record)//' goes on after step '//Str(moment%step)//', '//Str(Whole(100*solver%fraction()))//' %'//said
     trail%head = solver%fraction()
     trail%turn = 1 - turn
     trail%since = host_seconds()
@@ -346,7 +349,7 @@ contains
     nullify (state)
     if (n > keeper%room) then
       call host_memory(c_null_char, total, available)
-      if (available > 0 .and. 8*n > available) &
+      if (available > 0 .and. n > available/8) &
         call Fail(error, 'it needs '//Str(4e-9_dp*n, 3)//' GB of memory, and no more than '//Str(1e-9_dp*available, 3)// &
                   ' GB are available')
       if (allocated(error)) return

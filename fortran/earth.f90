@@ -3,7 +3,7 @@
 !> Volumes are cells: a sample is what its cell consists of, the model reaches half a spacing beyond the outermost samples, or, with
 !> model_at=nodes, just to them. The grid's cells begin at the model's low sides; of layers at x = y = 0.
 module earth_m
-  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
+  use checked_m, only: Finite
   use error_m, only: error_t, Fail
   use fio_c, only: fio_crc_floats
   use files_m, only: FileSize
@@ -226,7 +226,7 @@ contains
     end select
     do k = 1, size(a, 2)
       do i = 1, size(a, 1)
-        if (ieee_is_finite(a(i, k))) then
+        if (Finite(a(i, k))) then
           if (abs(a(i, k)) <= 0) cycle
           if (a(i, k)*factor >= lo .and. a(i, k)*factor <= hi*(1 + 1e-6_dp)) cycle
         end if

@@ -1,5 +1,6 @@
 !> What a shot sees of the earth of a 3D job (earth.f90): the grid's spacings, where its window lies, and the media of its cells.
 module earthwindow_m
+  use checked_m, only: Above, Below, Whole
   use earth_m, only: earth_t
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, sp
@@ -16,6 +17,7 @@ module earthwindow_m
   public :: EarthGrid, EarthShape, EarthWindow, EarthCell, EarthBox
 
   real(dp), parameter :: cells_most = 4.0e8_dp    !< of a window: five numbers each travel in one message of 2**31 - 1
+  real(dp), parameter :: finest = 1.0e8_dp        !< cells of the model along an axis, at most
   real(dp), parameter :: on_face = 1.0e-6_dp      !< of a spacing: closer than this is on the face of a cell
 
 contains
@@ -40,6 +42,9 @@ contains
       where (.not. d > 0) d = earth%d
       if (any(d > earth%high - earth%low)) call Fail(error, 'grid spacings '//Str(d(1))//', '//Str(d(2))//', '//Str(d(3))// &
                                                    ' m are larger than the model')
+      if (any(earth%high - earth%low > finest*d)) &
+        call Fail(error, 'grid spacings '//Str(d(1))//', '//Str(d(2))//', '//Str(d(3))//' m cut the model into more than '// &
+                  Str(finest, 2)//' cells along an axis: raise them')
     end if
   end subroutine EarthGrid
 
@@ -67,8 +72,8 @@ contains
     if (job%depth > 0) high(3) = min(high(3), low(3) + job%depth)
     begin = earth%low
     if (earth%layers%n > 0) begin(:2) = 0
-    first = floor((low - begin)/d + on_face)
-    last = ceiling((high - begin)/d - on_face)
+    first = Below((low - begin)/d + on_face)
+    last = Above((high - begin)/d - on_face)
     if (product(max(last - first, 0.0_dp)) > cells_most) then
       call Fail(error, 'the window of shot record '//Str(shot%record)//' has '//Str(last(1) - first(1), 7)//' x '// &
                 Str(last(2) - first(2), 7)//' x '//Str(last(3) - first(3), 7)//' cells, at most '//Str(cells_most, 2)// &
@@ -79,9 +84,9 @@ contains
                 'aperture or depth, or lower the spacings')
     end if
     if (allocated(error)) return
-    window%nx = nint(last(1) - first(1))
-    window%ny = nint(last(2) - first(2))
-    window%nz = nint(last(3) - first(3))
+    window%nx = Whole(last(1) - first(1))
+    window%ny = Whole(last(2) - first(2))
+    window%nz = Whole(last(3) - first(3))
     window%x0 = begin(1) + first(1)*d(1)
     window%y0 = begin(2) + first(2)*d(2)
     window%z0 = begin(3) + first(3)*d(3)
@@ -260,7 +265,7 @@ contains
       integer, intent(in) :: a, n
       real(dp), intent(in) :: begin, d
       type(axis_t), intent(out) :: axis
-      call RegridAxis(earth%n(a), earth%d(a), nint((begin - earth%low(a))/d), n, d, earth%low(a) + d/2 - earth%x0(a), rule, axis)
+      call RegridAxis(earth%n(a), earth%d(a), Whole((begin - earth%low(a))/d), n, d, earth%low(a) + d/2 - earth%x0(a), rule, axis)
     end subroutine OneAxis
 
     !> The samples that a row of cells is made from.

@@ -18,6 +18,7 @@
 !> A time step gets the mean of a history over the step: no moment is lost, however coarse the steps. Where time dispersion is
 !> removed, histories are turned for that instead (turned.f90).
 module fault_m
+  use checked_m, only: Between, Whole
   use checksum_c, only: checksum_floats
   use error_m, only: error_t, Fail
   use focal_m, only: FocalNorm, FocalPlace, FocalTensor
@@ -28,7 +29,7 @@ module fault_m
   implicit none
   private
   public :: fault_t, fault_moment_t, FaultRead, FaultSample, FaultMoment, FaultStart, FaultEnd, FaultAfter, FaultHash
-  public :: FaultSlip, FaultArea, FaultBegin, FaultTake, FaultDone, fault_points, fault_why
+  public :: FaultSlip, FaultArea, FaultBegin, FaultTake, FaultDone, FaultSound, fault_points, fault_why
 
   integer, parameter :: points_most = 2000000, fault_points = points_most
   integer(i8), parameter :: samples_most = 500000000_i8
@@ -89,7 +90,7 @@ contains
     end if
     if (TextWord(file, first, last)) call NumberOf(file%text(first:last), version, ok)
     if (ok) then
-      call ReadSrf(file, nint(max(-1.0_dp, min(version, 1000.0_dp))), origin, azimuth, fault, error)
+      call ReadSrf(file, Whole(version, -1, 1000), origin, azimuth, fault, error)
     else
       call ReadPlain(file, first, last, azimuth, fault, error)
     end if
@@ -187,7 +188,7 @@ contains
     before = fault%n
     why = no_slip
     do d = 1, 3
-      nt = nint(max(-1.0_dp, min(slip(2*d + 1), 1.0e8_dp)))
+      nt = Whole(slip(2*d + 1), -1, 100000000)
       call Samples(file, nt, rate, error)
       if (allocated(error)) return
       made(d) = 0.01_dp*head(8)*sum(real(rate, dp))
@@ -259,7 +260,7 @@ contains
       else
         m = v(7)*FocalTensor(v(4), v(5), v(6), azimuth)
       end if
-      call Samples(file, nint(v(n)), rate, error)
+      call Samples(file, Whole(v(n)), rate, error)
       call FaultTake(fault, v(1:3), m, v(n - 2), v(n - 1), rate, error)
       if (allocated(error)) return
       if (.not. TextLine(file)) return
@@ -286,7 +287,7 @@ contains
     if (ok) call IntegerOf(file%text(first:last), value, ok)
     n = 0
     if (ok) ok = value >= 0 .and. value <= points_most
-    if (ok) n = int(value)
+    if (ok) n = Whole(value)
     if (.not. ok) call Fail(error, Here(file)//'how many follow? give a number of 0 .. '//Str(points_most))
   end function Count_
 
@@ -394,7 +395,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: at
     if (allocated(error)) return
-    if (any(abs(x) > 1.0e8_dp) .or. any(abs(m) > 1.0e30_dp) .or. abs(t0) > 1.0e6_dp .or. dt < 1.0e-7_dp .or. dt > 1.0e6_dp) then
+    if (.not. FaultSound(x, m, t0, dt)) then
       call Fail(error, 'point '//Str(fault%points)//' of the fault is no point on earth: x, y, z = '//Str(x(1))//', '//Str(x(2))// &
                 ', '//Str(x(3))//' m (up to 1e8), largest part of its tensor '//Str(maxval(abs(m)))//' (up to 1e30), first '// &
                 'time '//Str(t0)//' s (up to 1e6), interval '//Str(dt)//' s (1e-7 .. 1e6)')
@@ -425,6 +426,13 @@ contains
     FaultArea = dt*sum(real(rate, dp))
   end function FaultArea
 
+  !> Whether place [m], tensor [N m, or m3], first time and interval [s] can be those of a point on earth.
+  pure logical function FaultSound(x, m, t0, dt)
+    real(dp), intent(in) :: x(3), m(6), t0, dt
+    FaultSound = all(Between(x, -1.0e8_dp, 1.0e8_dp)) .and. all(Between(m, -1.0e30_dp, 1.0e30_dp)) .and. &
+                 Between(t0, -1.0e6_dp, 1.0e6_dp) .and. Between(dt, 1.0e-7_dp, 1.0e6_dp)
+  end function FaultSound
+
   !> Room for so many points and samples.
   pure subroutine Reserve(fault, points, samples)
     type(fault_t), intent(inout) :: fault
@@ -435,7 +443,7 @@ contains
       return
     end if
     if (points > size(fault%t0)) call Cut(fault, 2*points, size(fault%rate))
-    if (samples > size(fault%rate)) call Cut(fault, size(fault%t0), int(min(2_i8*samples, int(huge(1), i8))))
+    if (samples > size(fault%rate)) call Cut(fault, size(fault%t0), Whole(2_i8*samples))
   end subroutine Reserve
 
   !> The same points in arrays for `points` points and `samples` samples.
@@ -495,8 +503,8 @@ contains
       call HashAdd(hash, fault%start(i + 1))
     end do
     sum = checksum_floats(0_i8, size(fault%rate, kind=i8), fault%rate)
-    call HashAdd(hash, int(ibits(sum, 0, 31)))
-    call HashAdd(hash, int(ibits(sum, 31, 31)))
+    call HashAdd(hash, Whole(ibits(sum, 0, 31)))
+    call HashAdd(hash, Whole(ibits(sum, 31, 31)))
     text = HashText(hash)
   end function FaultHash
 
@@ -538,7 +546,7 @@ contains
     total = fault%area(i)
     if (place >= last) return
     associate (r => fault%rate(fault%start(i):fault%start(i + 1) - 1))
-      do while (k < int(place))
+      do while (k + 1 <= place)
         k = k + 1
         whole = whole + (Begin(r, k) + Finish(r, k))/2
       end do

@@ -10,7 +10,7 @@
 !> Histories are read a point at a time, and zeros before and after them are dropped, so that a file with one long common time axis
 !> takes no more memory than its slip.
 module faultnc_m
-  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
+  use checked_m, only: Between, Unpacked, Whole
   use error_m, only: error_t, Fail, FailFromC
   use fault_m, only: fault_t, FaultBegin, FaultDone, FaultRead, FaultTake, fault_points
   use fio_c, only: fio_close, fio_get_att_number, fio_get_att_text, fio_get_doubles, fio_open, fio_var_dim, fio_var_rank, &
@@ -24,6 +24,7 @@ module faultnc_m
   public :: FaultFile
 
   integer, parameter :: longest = 10000000          !< samples of a history
+  real(dp), parameter :: largest = 1.0e30_dp        !< of any number
   character(3), parameter :: parts(6) = ['mxx', 'myy', 'mzz', 'mxy', 'mxz', 'myz']
 
 contains
@@ -127,8 +128,8 @@ contains
                 Str(fault_points)//' and 2 .. '//Str(longest))
     end if
     if (allocated(error)) return
-    n = int(length(1))
-    nt = int(length(2))
+    n = Whole(length(1))
+    nt = Whole(length(2))
     call CheckUnits(file, begin, 'rate', 's-1', other='1/s', error=error)
   end subroutine ReadShape
 
@@ -297,13 +298,21 @@ contains
     if (fio_get_att_number(file, CString(name), CString('add_offset'), offset) == 0) offset = 0
     if (fio_get_att_number(file, CString(name), CString('_FillValue'), fill) == 0) fill = huge(fill)
     do i = 1, size(a)
-      if (ieee_is_finite(a(i))) then
-        if (a(i) /= fill .and. abs(a(i)*scale + offset) < 1.0e30_dp) cycle
-      end if
-      call Fail(error, begin//'number '//Str(i)//' of '//name//' is '//Str(a(i))//', must be there and below 1e30: fill the hole')
+      if (a(i) /= fill .and. Between(Unpacked(a(i), scale, offset), -largest, largest)) cycle
+      call Fail(error, begin//'number '//Str(i)//' of '//name//' is '//Str(a(i))//Packing()//', must be there and below 1e30: '// &
+                'fill the hole')
       return
     end do
-    a = a*scale + offset
+    a = Unpacked(a, scale, offset)
+
+  contains
+
+    function Packing() result(s)
+      character(:), allocatable :: s
+      s = ''
+      if (scale /= 1 .or. offset /= 0) s = ' (times '//Str(scale)//', plus '//Str(offset)//')'
+    end function Packing
+
   end subroutine Numbers
 
 end module faultnc_m

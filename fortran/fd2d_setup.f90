@@ -1,5 +1,6 @@
 !> Setting up a 2D shot: grid and layers around its window, the medium on it, source and receivers as cells and weights.
 module fd2d_setup_m
+  use checked_m, only: Below, Whole
   use error_m, only: error_t, Fail
   use fd2d_engine_m, only: fd2d_grid_t, field_sigma, field_vx, field_vz
   use fd2d_state_m, only: fd2d_state_t
@@ -365,7 +366,7 @@ contains
     self%films = 1
     self%pictures = 0
     if (self%scheme%snapshot > 0) &
-      self%pictures = floor((self%scheme%nt_out - 1)*self%scheme%dt_out/self%scheme%snapshot*(1 + 1e-9_dp)) + 1
+      self%pictures = Whole(Below((self%scheme%nt_out - 1)*self%scheme%dt_out/self%scheme%snapshot*(1 + 1e-9_dp)) + 1)
     allocate (self%film(1))
     self%film(1)%n = n
     self%film(1)%nt = self%pictures

@@ -1,6 +1,7 @@
 !> What can be known of a 3D shot before anything is computed: that its source acts in rock or water, that its receivers do not hang
 !> in the air, that points and planes lie where the grid can take them.
 module fd3d_check_m
+  use checked_m, only: Below
   use earth_m, only: earth_t
   use earthwindow_m, only: EarthCell
   use error_m, only: error_t, Fail
@@ -259,7 +260,7 @@ contains
       if (planes(p) == 'top') a = 3
       numbers = numbers + product(n)/n(a)
     end do
-    numbers = numbers*size(SplitList(scheme%fields))*(floor((scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot) + 1)
+    numbers = numbers*size(SplitList(scheme%fields))*(Below((scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot) + 1)
   end function Fd3dFilmNumbers
 
   ! --- pieces ---------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 !> velocity is taken as it stands in its cell, half a cell off the centre. Pressure is that of cells, half a time step after the
 !> velocities.
 module fd3d_films_m
+  use checked_m, only: Above, Below, Whole
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_map_t, field_sxx, field_vx, field_vz
   use fd3d_map_m, only: Fd3dMapNew
@@ -44,10 +45,10 @@ contains
     associate (s => self%scheme)
       self%nf = (window - 1)/s%snapshot_step + 1
       if (s%snapshot > 0) then
-        self%every = max(1, nint(s%snapshot/s%dt))
-        self%first_picture = max(1, ceiling(-s%t_start/s%dt + 0.5_dp - 1e-9_dp))
+        self%every = Whole(s%snapshot/s%dt, 1)
+        self%first_picture = Whole(Above(-s%t_start/s%dt + 0.5_dp - 1e-9_dp), 1)
         end_time = (s%nt_out - 1)*s%dt_out
-        self%pictures = max(0, (floor((end_time - s%t_start)/s%dt + 0.5_dp) - self%first_picture)/self%every + 1)
+        self%pictures = max(0, (Whole(Below((end_time - s%t_start)/s%dt + 0.5_dp)) - self%first_picture)/self%every + 1)
         allocate (planes, source=SplitList(s%planes))
         allocate (fields, source=SplitList(s%fields))
         self%films = size(planes)*size(fields)
@@ -201,7 +202,7 @@ contains
       call Fail(error, "snapshot_planes holds '"//word//"': give top, or x, y or z and a place [m]")
       return
     end if
-    frame%index = floor((place - self%corner(frame%axis))/self%grid%d(frame%axis)) + 1
+    frame%index = Whole(Below((place - self%corner(frame%axis))/self%grid%d(frame%axis)) + 1)
     if (frame%index <= self%pad(frame%axis) .or. frame%index > self%pad(frame%axis) + window(frame%axis)) &
       call Fail(error, "snapshot_planes: '"//word//"' lies outside the window of shot record "//Str(self%shot%record)//', '// &
                 Str(self%corner(frame%axis) + self%pad(frame%axis)*self%grid%d(frame%axis), 9)//' .. '// &

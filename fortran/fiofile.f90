@@ -1,5 +1,6 @@
 !> An open file of gathers: what every part of its handling shares. See fio.f90 for the layout.
 module fiofile_m
+  use checked_m, only: Whole
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_abandon, fio_close, fio_dim_length, fio_get_att_text, fio_get_doubles, fio_get_longs, fio_header_check, &
                    fio_open, fio_unstretch, fio_var_dim, fio_var_rank
@@ -148,7 +149,7 @@ contains
     if (.not. allocated(error) .and. any(record < 1 .or. record > huge(1))) call Fail(error, "'"//fio%path// &
       "' holds a shot record number out of 1.."//Str(huge(1))//': it was not made by this program')
     if (allocated(error)) return
-    fio%record = int(record)
+    fio%record = Whole(record)
     time = 0
     call FailFromC(fio_get_doubles(fio%handle, CString('time'), [0_i8], [int(min(2, fio%nt), i8)], time), error)
     fio%dt_out = time(2)
@@ -212,7 +213,7 @@ contains
     call FailFromC(fio_dim_length(fio%handle, CString(name), length), error)
     if (length > huge(n)) call Fail(error, "dimension "//name//" of '"//fio%path//"' has length "//Str(length)// &
       ', must be at most '//Str(huge(n)))
-    n = int(min(length, int(huge(n), c_long_long)))
+    n = Whole(length)
   end function DimLength
 
   !> Closes; twice is harmless.

@@ -1,5 +1,6 @@
 !> Reading gathers back, never without their checksums. See fio.f90 for the layout.
 module fioget_m
+  use checked_m, only: Whole
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_crc_slot, fio_get_doubles, fio_get_floats, fio_get_longs, fio_get_text
   use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_t, Checked, words
@@ -89,7 +90,7 @@ contains
     if (.not. allocated(error)) then
       call FailFromC(fio_get_longs(fio%handle, CString('status'), [0_i8], [int(fio%nshots, i8)], values), error)
     end if
-    status = int(max(-1_i8, min(9_i8, values)))      ! what is none of the three stays none
+    status = Whole(values, -1, 9)                    ! what is none of the three stays none
   end subroutine FioStatus
 
   !> The checksum that the file states for each slot, (slots).
@@ -109,8 +110,8 @@ contains
     integer, intent(in) :: slot
     type(gather_t), intent(out) :: gather
     type(error_t), allocatable, intent(inout) :: error
-    integer(i8) :: checksum, nrec
-    integer :: c
+    integer(i8) :: checksum, nrec, steps
+    integer :: c, rc
     call FioVerify(fio, slot, checksum, error)
     if (allocated(error)) return
     gather%slot = slot
@@ -120,16 +121,22 @@ contains
     nrec = GetLong(fio, 'nrec', slot, error)
     if (.not. allocated(error) .and. (nrec < 1 .or. nrec > fio%nrec_max)) call Fail(error, 'shot record '// &
       Str(fio%record(slot))//" of '"//fio%path//"' has "//Str(nrec)//' receivers, must be 1..'//Str(fio%nrec_max))
+    steps = GetLong(fio, 'steps', slot, error)
+    if (.not. allocated(error) .and. (steps < 0 .or. steps > huge(1))) call Fail(error, 'shot record '// &
+      Str(fio%record(slot))//" of '"//fio%path//"' has "//Str(steps)//' time steps, must be 0..'//Str(huge(1)))
     if (allocated(error)) return
-    gather%nrec = int(nrec)
-    gather%steps = int(GetLong(fio, 'steps', slot, error))
+    gather%nrec = Whole(nrec)
+    gather%steps = Whole(steps)
     call GetDoubles(fio, 'source_x_used', slot, gather%sx, error)
     call GetDoubles(fio, 'source_z_used', slot, gather%sz, error)
     call GetDoubles(fio, 'seconds', slot, gather%seconds, error)
     call GetDoubles(fio, 'cells', slot, gather%cells, error)
     gather%variant = GetWords(fio, 'variant', slot, error)
     gather%device = GetWords(fio, 'device', slot, error)
-    allocate (gather%rx(gather%nrec), gather%rz(gather%nrec), gather%traces(fio%nt, gather%nrec, fio%ncomp))
+    allocate (gather%rx(gather%nrec), gather%rz(gather%nrec), gather%traces(fio%nt, gather%nrec, fio%ncomp), stat=rc)
+    if (rc /= 0) call Fail(error, 'shot record '//Str(fio%record(slot))//" of '"//fio%path//"': out of memory for "// &
+      Str(fio%nt)//' samples x '//Str(gather%nrec)//' receivers x '//Str(fio%ncomp)//' components')
+    if (allocated(error)) return
     call GetReceivers(fio, 'receiver_x_used', slot, gather%rx, error)
     call GetReceivers(fio, 'receiver_z_used', slot, gather%rz, error)
     if (fio%three_d) then

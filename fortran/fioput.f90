@@ -1,6 +1,7 @@
 !> Writing gathers into their slots, durably. See fio.f90 for the layout.
 module fioput_m
-  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_quiet_nan, ieee_value
+  use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
+  use checked_m, only: Finite
   use error_m, only: error_t, AddContext, Fail, FailFromC
   use fio_c, only: fio_crc_floats, fio_flush, fio_put_doubles, fio_put_floats, fio_put_longs, fio_put_text, fio_sync
   use fiofile_m, only: CheckOpen, CheckSlot, computed, fio_done, fio_parked, fio_t, fio_todo, Checked, missing_channel, words
@@ -98,7 +99,7 @@ contains
     end if
     do c = 1, fio%ncomp
       do j = 1, gather%nrec
-        if (.not. all(ieee_is_finite(gather%traces(:, j, c)))) then
+        if (.not. all(Finite(gather%traces(:, j, c)))) then
           call Fail(error, trim(fio%variable(c))//' of receiver '//Str(j)//' of shot record '//Str(shot%record)//' is not finite')
           return
         end if

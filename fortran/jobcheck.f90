@@ -18,6 +18,7 @@ module jobcheck_m
   public :: JobRead, JobFromText, JobCheck, JobModelFormat
 
   integer, parameter :: samples_limit = 10000000   !< of a trace
+  real(dp), parameter :: farthest = 1.0e8_dp       !< a place [m]
 
 contains
 
@@ -346,8 +347,10 @@ contains
     do i = 1, size(list)
       ok = list(i) == 'top'
       if (.not. ok) call ToReal(trim(list(i)(2:)), place, ok)
+      if (ok .and. list(i) /= 'top') ok = abs(place) <= farthest
       if (.not. ok .or. (list(i) /= 'top' .and. index('xyz', list(i)(1:1)) == 0)) then
-        call t%blame('snapshot_planes', "holds '"//trim(list(i))//"': give top, or x, y or z and a place [m], joined by commas")
+        call t%blame('snapshot_planes', "holds '"//trim(list(i))//"': give top, or x, y or z and a place up to "// &
+                     Str(farthest)//' m, joined by commas')
       else if (any(list(:i - 1) == list(i))) then
         call t%blame('snapshot_planes', 'holds '//trim(list(i))//' twice: give each once')
       else

@@ -1,6 +1,7 @@
 !> Whether a message can be what its kind says, before anybody takes its numbers for sizes and places: ranks of different builds,
 !> or bits that fell over on the way, must not bring a rank down.
 module lettercheck_m
+  use checked_m, only: Between, CountOf, Finite, IsWhole
   use kinds_m, only: dp, i8, sp
   use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DEAD, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, &
                         MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_START, &
@@ -27,13 +28,14 @@ contains
     case (MSG_READY)
       if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
       call Within('threads', m%n(3), 0_i8, most, why)
-      if (.not. (m%x(1) >= 0 .and. m%x(1) <= huge(1.0_sp))) why = 'a rate that is none'
+      if (.not. Between(m%x(1), 0.0_dp, real(huge(1.0_sp), dp))) why = 'a rate that is none'
       if (.not. allocated(m%text)) why = 'the host is missing'
     case (MSG_BYE, MSG_LEAVE, MSG_PROGRESS)
       if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
       if (m%kind == MSG_PROGRESS) call Within('record', m%n(2), 0_i8, most, why)
       if (m%kind == MSG_PROGRESS) call Within('waiting', m%n(3), 0_i8, 1_i8, why)
-      if (m%kind == MSG_PROGRESS .and. .not. all(m%x(1:2) >= 0 .and. m%x(1:2) <= huge(1))) why = 'a fraction done that is none'
+      if (m%kind == MSG_PROGRESS .and. .not. all(Between(m%x(1:2), 0.0_dp, real(most, dp)))) why = 'a fraction done that is none'
+      if (m%kind == MSG_BYE .and. .not. all(Finite(m%x(1:3)))) why = 'times that are none'
       if (m%kind == MSG_LEAVE) call Within('signal', m%n(2), 0_i8, most, why)
     case (MSG_DEAD)
       call Within('rank', m%n(1), 1_i8, most, why)
@@ -42,21 +44,27 @@ contains
       call OfShot(m, why)
       call Within('receivers', m%n(3), 1_i8, most, why)
       call Fits('positions', Length(m), [4_i8, m%n(3)], why)
+      if (.not. all(Finite(m%x(1:3)))) why = 'a source at no place'
+      if (why == '') call Places(m%places(:3*m%n(3)), why)
       if (why == '') call Channels(m%places(3*m%n(3) + 1:), why)
     case (MSG_MODEL)
       call OfShot(m, why, home)
       if (home .and. why == '') call Within('slot', m%n(2), 1_i8, int(nshots, i8), why)
-      if (home) return
       call Within('nodes along x', m%n(3), 0_i8, most, why)
       call Within('nodes along z', m%n(4), 0_i8, most, why)
+      call Within('nodes along y', m%n(5), 0_i8, most, why)
+      if (.not. all(Finite(m%x(1:6)))) why = 'a window at no place'
+      if (home) return
       if (m%n(5) == 0 .and. Fields(m) > 0) call Fits('samples', Fields(m), [2_i8, m%n(3), m%n(4)], why)
       if (m%n(5) /= 0 .and. Fields(m) > 0) call Fits('samples', Fields(m), m%n(3:6), why)
     case (MSG_GATHER)
       call OfShot(m, why)
       call Within('steps', m%n(6), 0_i8, most, why)
-      call Fits('positions', Length(m), [merge(3_i8, 2_i8, Length(m) == 3*m%n(4)), m%n(4)], why)
+      call Fits('positions', Length(m), [merge(3_i8, 2_i8, Length(m) == CountOf([3_i8, m%n(4)])), m%n(4)], why)
       call Fits('samples', Fields(m), m%n(3:5), why)
       if (home) call FromWorker(m, nworkers, nshots, why)
+      if (.not. all(Finite(m%x(1:5)))) why = 'a number of the shot that is none'
+      if (why == '') call Places(m%places, why)
       if (.not. allocated(m%text)) then
         why = 'the device is missing'
       else if (index(m%text, achar(10)) == 0) then
@@ -66,6 +74,7 @@ contains
       call OfShot(m, why)
       call Fits('samples', Fields(m), m%n(3:5), why)
       if (m%n(6) /= 0) call Films(m, why)
+      if (.not. all(Finite(m%x(1:7)))) why = 'pictures at no place'
       if (home) call FromWorker(m, nworkers, nshots, why)
     case (MSG_LOST)
       call OfShot(m, why)
@@ -83,7 +92,8 @@ contains
       call Within('exit status', m%n(1), 0_i8, 255_i8, why)
       if (m%n(1) /= 0) return
       call Within('further numbers', m%n(2), 0_i8, most, why)
-      call Fits('numbers', Length(m), [30 + m%n(2)], why)
+      if (why == '') call Fits('numbers', Length(m), [30 + m%n(2)], why)
+      call Within('samples of a fault', m%n(3), 0_i8, most, why)
       if (Fields(m) < 1) why = 'the source is missing'
       if (.not. allocated(m%text)) then
         why = 'the variant is missing'
@@ -103,23 +113,27 @@ contains
   pure subroutine Films(m, why)
     type(message_t), intent(in) :: m
     character(:), allocatable, intent(inout) :: why
-    real(dp) :: total, shape(3)
-    integer :: i, words
+    real(dp) :: total
+    integer(i8) :: i, words
     call Within('films', m%n(6), 1_i8, 1000_i8, why)
     if (why == '') call Fits('places', Length(m) - 12, [5_i8, m%n(6)], why)
     if (.not. allocated(m%text)) why = 'the names of films are missing'
     if (why /= '') return
     total = 0
-    do i = 1, int(m%n(6))
-      shape = m%places(12 + 5*i - 3:12 + 5*i - 1)
-      if (.not. all(shape >= 0 .and. shape <= most .and. shape == anint(shape)) .or. any(shape(:2) < 1)) then
-        why = 'a film without a shape'
-        return
-      end if
-      total = total + shape(1)*shape(2)*max(1.0_dp, shape(3))
+    if (.not. (all(Finite(m%places)) .and. all(IsWhole(m%places(9:11), 1, huge(1))))) why = 'films on no grid'
+    do i = 1, m%n(6)
+      if (why /= '') return
+      associate (of => m%places(12 + 5*i - 4:12 + 5*i - 1))         ! axis, two sides, times
+        if (IsWhole(of(1), 1, 3) .and. all(IsWhole(of(2:3), 1, huge(1))) .and. IsWhole(of(4), 0, huge(1))) then
+          total = total + of(2)*of(3)*max(1.0_dp, of(4))
+        else
+          why = 'a film without axis or shape'
+        end if
+      end associate
     end do
+    if (why /= '') return
     words = 0
-    do i = 1, len(m%text)
+    do i = 1, len(m%text, i8)
       if (m%text(i:i) == achar(10)) words = words + 1
     end do
     if (total /= real(Fields(m), dp)) why = Str(Fields(m))//' numbers in films of '//Str(total, 12)
@@ -167,14 +181,20 @@ contains
       if (shape(i) < 1 .or. shape(i) > most) why = Str(shape(i))//' '//name//' along a side'
       wanted = wanted//' x '//Str(shape(i))
     end do
-    if (why == '' .and. product(real(shape, dp)) /= real(found, dp)) why = Str(found)//' '//name//', must be'//wanted(3:)
+    if (why == '' .and. CountOf(shape) /= found) why = Str(found)//' '//name//', must be'//wanted(3:)
   end subroutine Fits
 
   pure subroutine Channels(x, why)
     real(dp), intent(in) :: x(:)
     character(:), allocatable, intent(inout) :: why
-    if (.not. all(abs(x) <= real(most, dp))) why = 'a channel number that is none'
+    if (.not. all(Between(x, -real(most, dp), real(most, dp)))) why = 'a channel number that is none'
   end subroutine Channels
+
+  pure subroutine Places(x, why)
+    real(dp), intent(in) :: x(:)
+    character(:), allocatable, intent(inout) :: why
+    if (.not. all(Finite(x))) why = 'a position that is none'
+  end subroutine Places
 
   pure integer(i8) function Length(m)
     type(message_t), intent(in) :: m

@@ -2,6 +2,7 @@
 !> Messages with shots, model windows, gathers and snapshots carry a checksum of all that is in them but who sends them: one wrong
 !> bit on the way, or in the memory of either side meanwhile, and they are refused.
 module letters_m
+  use checked_m, only: CountOf, Whole
   use checksum_c, only: checksum_floats
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t
@@ -75,11 +76,11 @@ contains
     type(shot_t), intent(out) :: shot
     logical, intent(out) :: snapshots
     type(error_t), allocatable, intent(inout) :: error
-    integer :: n
+    integer(i8) :: n
     call CheckSeal(message, 'the positions', error)
-    shot%record = int(message%n(1))
-    shot%slot = int(message%n(2))
-    n = int(message%n(3))
+    shot%record = Whole(message%n(1))
+    shot%slot = Whole(message%n(2))
+    n = message%n(3)
     snapshots = message%n(4) == 1
     shot%sx = message%x(1)
     shot%sy = message%x(2)
@@ -87,7 +88,7 @@ contains
     shot%rx = message%places(1:n)
     shot%ry = message%places(n + 1:2*n)
     shot%rz = message%places(2*n + 1:3*n)
-    shot%channel = nint(message%places(3*n + 1:4*n))
+    shot%channel = Whole(message%places(3*n + 1:4*n))
   end subroutine ShotFrom
 
   !> MODEL: the window of a shot is asked for; `held` is the one at hand.
@@ -104,21 +105,21 @@ contains
     type(message_t), intent(in) :: message
     integer, intent(out) :: record, slot
     type(window_t), intent(out) :: held         !< without vp and rho
-    record = int(message%n(1))
-    slot = int(message%n(2))
+    record = Whole(message%n(1))
+    slot = Whole(message%n(2))
     call Outline(message, held)
   end subroutine ModelFrom
 
   subroutine Outline(message, window)
     type(message_t), intent(in) :: message
     type(window_t), intent(inout) :: window
-    window%nx = int(message%n(3))
-    window%nz = int(message%n(4))
+    window%nx = Whole(message%n(3))
+    window%nz = Whole(message%n(4))
     window%x0 = message%x(1)
     window%z0 = message%x(2)
     window%dx = message%x(3)
     window%dz = message%x(4)
-    window%ny = int(message%n(5))
+    window%ny = Whole(message%n(5))
     window%y0 = message%x(5)
     window%dy = message%x(6)
   end subroutine Outline
@@ -128,17 +129,17 @@ contains
     integer, intent(in) :: record
     type(window_t), intent(in) :: window
     type(message_t), intent(inout) :: message
-    integer :: n
+    integer(i8) :: n
     message%kind = MSG_MODEL
     message%n(1:5) = [record, 0, window%nx, window%nz, window%ny]
     message%x(1:6) = [window%x0, window%z0, window%dx, window%dz, window%y0, window%dy]
     if (allocated(window%media)) then
       message%n(6) = size(window%media, 4)
-      message%fields = reshape(window%media, [size(window%media)])
+      message%fields = reshape(window%media, [size(window%media, kind=i8)])
       call SealLetter(message)
     end if
     if (.not. allocated(window%vp)) return
-    n = size(window%vp)
+    n = size(window%vp, kind=i8)
     allocate (message%fields(2*n))
     message%fields(:n) = reshape(window%vp, [n])
     message%fields(n + 1:) = reshape(window%rho, [n])
@@ -152,7 +153,7 @@ contains
     integer, intent(inout) :: serial
     type(window_t), intent(inout) :: window
     type(error_t), allocatable, intent(inout) :: error
-    integer :: n
+    integer(i8) :: n
     if (.not. allocated(message%fields)) return
     if (size(message%fields) == 0) return
     call CheckSeal(message, 'the model window', error)
@@ -165,11 +166,11 @@ contains
     window%serial = serial
     if (window%ny > 0) then
       if (allocated(window%media)) deallocate (window%media)
-      allocate (window%media(window%nx, window%ny, window%nz, int(message%n(6))))
+      allocate (window%media(window%nx, window%ny, window%nz, Whole(message%n(6))))
       window%media = reshape(message%fields, shape(window%media))
       return
     end if
-    n = window%nx*window%nz
+    n = CountOf([window%nx, window%nz])
     window%vp = reshape(message%fields(:n), [window%nx, window%nz])
     window%rho = reshape(message%fields(n + 1:2*n), [window%nx, window%nz])
   end subroutine WindowFrom
@@ -187,9 +188,9 @@ contains
   subroutine VerdictFrom(message, kind, record, slot)
     type(message_t), intent(in) :: message
     integer, intent(out) :: kind, record, slot
-    record = int(message%n(1))
-    slot = int(message%n(2))
-    kind = int(message%n(3))
+    record = Whole(message%n(1))
+    slot = Whole(message%n(2))
+    kind = Whole(message%n(3))
   end subroutine VerdictFrom
 
   !> GATHER: traces, positions used and how it was computed. Moves the traces out of `gather`.
@@ -202,7 +203,7 @@ contains
     message%text = gather%variant//achar(10)//gather%device
     message%places = [gather%rx, gather%rz]
     if (allocated(gather%ry)) message%places = [gather%rx, gather%rz, gather%ry]
-    message%fields = reshape(gather%traces, [size(gather%traces)])
+    message%fields = reshape(gather%traces, [size(gather%traces, kind=i8)])
     call SealLetter(message)
     deallocate (gather%traces)
   end subroutine GatherLetter
@@ -212,14 +213,15 @@ contains
     type(message_t), intent(inout) :: message
     type(gather_t), intent(out) :: gather
     type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: n
     integer :: p
     call CheckSeal(message, 'the gather', error)
-    gather%record = int(message%n(1))
-    gather%slot = int(message%n(2))
-    gather%nt = int(message%n(3))
-    gather%nrec = int(message%n(4))
-    gather%ncomp = int(message%n(5))
-    gather%steps = int(message%n(6))
+    gather%record = Whole(message%n(1))
+    gather%slot = Whole(message%n(2))
+    gather%nt = Whole(message%n(3))
+    gather%nrec = Whole(message%n(4))
+    gather%ncomp = Whole(message%n(5))
+    gather%steps = Whole(message%n(6))
     gather%sx = message%x(1)
     gather%sz = message%x(2)
     gather%seconds = message%x(3)
@@ -229,9 +231,10 @@ contains
     p = index(message%text, achar(10))
     gather%variant = message%text(:p - 1)
     gather%device = message%text(p + 1:)
-    gather%rx = message%places(:gather%nrec)
-    gather%rz = message%places(gather%nrec + 1:2*gather%nrec)
-    if (size(message%places) == 3*gather%nrec) gather%ry = message%places(2*gather%nrec + 1:)
+    n = message%n(4)
+    gather%rx = message%places(:n)
+    gather%rz = message%places(n + 1:2*n)
+    if (size(message%places, kind=i8) == 3*n) gather%ry = message%places(2*n + 1:)
     gather%traces = reshape(message%fields, [gather%nt, gather%nrec, gather%ncomp])
     deallocate (message%fields)
   end subroutine GatherFrom
@@ -247,7 +250,7 @@ contains
     end if
     message%n(1:5) = [gather%record, gather%slot, gather%nxs, gather%nzs, gather%nsnap]
     message%x(1:7) = [gather%xs0, gather%zs0, gather%dxs, gather%dzs, gather%dts, gather%sx, gather%sz]
-    message%fields = reshape(gather%snapshots, [size(gather%snapshots)])
+    message%fields = reshape(gather%snapshots, [size(gather%snapshots, kind=i8)])
     call SealLetter(message)
   end subroutine SnapsLetter
 
@@ -257,15 +260,15 @@ contains
     type(gather_t), intent(out) :: gather
     type(error_t), allocatable, intent(inout) :: error
     call CheckSeal(message, 'the snapshots', error)
-    gather%record = int(message%n(1))
-    gather%slot = int(message%n(2))
+    gather%record = Whole(message%n(1))
+    gather%slot = Whole(message%n(2))
     if (message%n(6) > 0) then
       if (.not. allocated(error)) call FilmFrom(message, gather)
       return
     end if
-    gather%nxs = int(message%n(3))
-    gather%nzs = int(message%n(4))
-    gather%nsnap = int(message%n(5))
+    gather%nxs = Whole(message%n(3))
+    gather%nzs = Whole(message%n(4))
+    gather%nsnap = Whole(message%n(5))
     gather%xs0 = message%x(1)
     gather%zs0 = message%x(2)
     gather%dxs = message%x(3)
@@ -281,8 +284,8 @@ contains
   subroutine FilmLetter(gather, message)
     type(gather_t), intent(in) :: gather
     type(message_t), intent(inout) :: message
-    integer(i8) :: n, at
-    integer :: i, m
+    integer(i8) :: n, m, at
+    integer :: i
     n = 0
     message%text = ''
     allocate (message%places(5*size(gather%film) + 12))
@@ -297,7 +300,7 @@ contains
     allocate (message%fields(n))
     at = 0
     do i = 1, size(gather%film)
-      m = size(gather%film(i)%a)
+      m = size(gather%film(i)%a, kind=i8)
       message%fields(at + 1:at + m) = reshape(gather%film(i)%a, [m])
       at = at + m
     end do
@@ -310,8 +313,8 @@ contains
     type(message_t), intent(in) :: message
     type(gather_t), intent(inout) :: gather
     character(:), allocatable :: rest
-    integer(i8) :: at
-    integer :: i, m
+    integer(i8) :: at, m
+    integer :: i
     gather%sx = message%x(1)
     gather%sy = message%x(2)
     gather%sz = message%x(3)
@@ -319,7 +322,7 @@ contains
     gather%df = message%places(4:6)
     gather%tf = message%places(7)
     gather%dtf = message%places(8)
-    gather%nf = nint(message%places(9:11))
+    gather%nf = Whole(message%places(9:11))
     allocate (gather%film(message%n(6)))
     rest = message%text
     at = 0
@@ -328,11 +331,11 @@ contains
         call Cut(f%name)
         call Cut(f%about)
         call Cut(f%unit)
-        f%axis = nint(message%places(12 + 5*i - 4))
-        f%n = nint(message%places(12 + 5*i - 3:12 + 5*i - 2))
-        f%nt = nint(message%places(12 + 5*i - 1))
+        f%axis = Whole(message%places(12 + 5*i - 4))
+        f%n = Whole(message%places(12 + 5*i - 3:12 + 5*i - 2))
+        f%nt = Whole(message%places(12 + 5*i - 1))
         f%place = message%places(12 + 5*i)
-        m = product(f%n)*max(1, f%nt)
+        m = CountOf([f%n, max(1, f%nt)])
         f%a = reshape(message%fields(at + 1:at + m), [f%n, max(1, f%nt)])
         at = at + m
       end associate

@@ -1,5 +1,6 @@
 !> One line of a key-map: words and key=value pairs, and how their values are taken with all their faults told.
 module mapline_m
+  use checked_m, only: Whole
   use kinds_m, only: dp, i8
   use faults_m, only: faults_t, FaultAdd
   use textfile_m, only: textfile_t, IntegerOf, NumberOf, Shown, TextWord
@@ -157,16 +158,16 @@ contains
     character(*), intent(in) :: name
     integer, intent(inout) :: value
     type(faults_t), intent(inout) :: faults
-    integer(i8) :: whole
+    integer(i8) :: number
     logical :: ok
-    call IntegerOf(file%text(at(1):at(2)), whole, ok)
+    call IntegerOf(file%text(at(1):at(2)), number, ok)
     if (.not. ok) then
       call FaultHere(faults, file, name//' is '//Shown(file%text(at(1):at(2)))//': a whole number is needed')
-    else if (whole < lo .or. whole > hi) then
+    else if (number < lo .or. number > hi) then
       call FaultHere(faults, file, name//' = '//file%text(at(1):min(at(2), at(1) + 40))//' is out of range '// &
                     Str(lo)//'..'//Str(hi))
     else
-      value = int(whole)
+      value = Whole(number)
     end if
   end subroutine WholeWord
 

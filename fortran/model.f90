@@ -1,6 +1,6 @@
 !> The earth: velocity and density as the user gave them, and the window of it that a shot sees.
 module model_m
-  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
+  use checked_m, only: Below, Above, Finite, Whole
   use earth_m, only: earth_t, EarthRead
   use earthwindow_m, only: EarthGrid, EarthShape, EarthWindow
   use error_m, only: error_t, Fail
@@ -36,6 +36,7 @@ module model_m
   end type model_t
 
   real(dp), parameter :: nodes_most = 1.0e9_dp   !< of a window: velocity and density travel in one message of 2**31 - 1 numbers
+  integer, parameter :: farthest = 1000000000 !< node
   real(dp), parameter :: same = 1.0e-9_dp     !< relative: spacings closer than this are equal
   real(dp), parameter :: on_node = 1.0e-6_dp  !< of a spacing: closer than this is on the node
 
@@ -331,7 +332,7 @@ contains
     if (rc /= 0) call Fail(error, 'the window of shot record '//Str(shot%record)//', '//Str(window%nx)//' x '//Str(window%nz)// &
                            ' nodes: out of memory for '//Str(8.0e-9_dp*window%nx*window%nz, 3)//' GB')
     if (allocated(error)) return
-    call RegridAxis(model%nx, model%dx, nint((window%x0 - model%x0)/dx), window%nx, dx, 0.0_dp, job%regrid, x)
+    call RegridAxis(model%nx, model%dx, Whole((window%x0 - model%x0)/dx), window%nx, dx, 0.0_dp, job%regrid, x)
     call RegridAxis(model%nz, model%dz, 0, window%nz, dz, 0.0_dp, job%regrid, z)
     call Regrid(model%rho, x, z, .false., window%rho)
     if (job%regrid == 'effective') then
@@ -348,16 +349,16 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: i0, i1, k1
     if (allocated(error)) return
-    i0 = floor((window%x0 - window%dx - model%x0)/model%dx)
-    i1 = ceiling((window%x0 + window%nx*window%dx - model%x0)/model%dx) + 2
-    k1 = ceiling(window%nz*window%dz/model%dz) + 2
+    i0 = Whole(Below((window%x0 - window%dx - model%x0)/model%dx))
+    i1 = Whole(Above((window%x0 + window%nx*window%dx - model%x0)/model%dx) + 2)
+    k1 = Whole(Above(window%nz*window%dz/model%dz) + 2)
     call SealCheck(model%seal, model%vp, model%rho, i0, i1, 1, k1, error)
   end subroutine CheckSamples
 
   !> The smallest node number at or beyond a place given in spacings.
   pure integer function Upwards(place)
     real(dp), intent(in) :: place
-    Upwards = ceiling(max(-1.0e9_dp, min(1.0e9_dp, place - on_node)))
+    Upwards = Whole(Above(place - on_node), -farthest, farthest)
   end function Upwards
 
   !> Whether source and receivers of a shot lie in the modelled part of the earth: one sentence for all that is wrong with it.
@@ -413,7 +414,7 @@ contains
     deepest = z1
     if (job%depth > 0) deepest = min(z1, model%z0 + job%depth)
     why = ''
-    if (.not. (ieee_is_finite(x) .and. ieee_is_finite(z))) then
+    if (.not. (Finite(x) .and. Finite(z))) then
       why = 'at x = '//Str(x)//' m, z = '//Str(z)//' m is nowhere'
     else if (x < model%x0 - on_node*model%dx .or. x > x1 + on_node*model%dx) then
       why = 'at x = '//Str(x, 9)//' m lies beside the model, x = '//Str(model%x0, 9)//' .. '//Str(x1, 9)//' m'

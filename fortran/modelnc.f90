@@ -1,12 +1,12 @@
 !> NetCDF models: a 2-D variable with units on coordinate variables that say which axis is x and which is depth.
 module modelnc_m
-  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
+  use checked_m, only: Between, Finite, Unpacked, Whole
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_close, fio_get_att_number, fio_get_att_text, fio_get_doubles, fio_open, fio_var_count, fio_var_dim, &
     fio_var_name, fio_var_rank, fio_var_type
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_ptr
   use kinds_m, only: dp, i8, sp
-  use samples_m, only: samples_t, SamplesAllocate, UnitFactor
+  use samples_m, only: samples_t, SamplesAllocate, SamplesVolume, UnitFactor
   use text_m, only: CString, FString, Lower, Str
   implicit none
   private
@@ -180,7 +180,7 @@ contains
     end if
     allocate (c(side%n))
     call FailFromC(fio_get_doubles(file, CString(side%name), [0_c_long_long], [side%n], c), error)
-    if (.not. allocated(error)) call Uniform(c*factor, begin, side, error)
+    if (.not. allocated(error)) call Uniform(Unpacked(c, factor, 0.0_dp), begin, side, error)
   end subroutine ReadSide
 
   !> 'x' or 'z' by the attribute axis, the standard name, or the name of the coordinate; ' ' if none of them tells.
@@ -224,18 +224,16 @@ contains
     integer :: i, n
     n = size(c)
     do i = 1, n
-      if (ieee_is_finite(c(i))) then
-        if (abs(c(i)) < 1.0e12_dp) cycle
-      end if
+      if (Between(c(i), -1.0e12_dp, 1.0e12_dp)) cycle
       call Fail(error, begin//'coordinate '//side%name//' holds '//Str(c(i))//' m at sample '// &
         Str(i)//', must be a place on earth')
     end do
     if (allocated(error)) return
     side%first = c(1)
     side%step = (c(n) - c(1))/(n - 1)
-    if (.not. side%step > 0) then
+    if (.not. side%step >= 1.0e-9_dp) then
       call Fail(error, begin//'coordinate '//side%name//' runs from '//Str(c(1))//' to '//Str(c(n))// &
-        ' m, must increase'//Advice())
+        ' m, must increase by 1e-9 m or more a sample'//Advice())
       return
     end if
     ! coordinates in single precision carry rounding that is no fault of the spacing
@@ -248,8 +246,8 @@ contains
       return
     end do
     ! 12.499999 from rounded coordinates means 12.5
-    if (abs(side%step - nint(side%step*1000)/1000.0_dp) < allowed/(n - 1) .and. side%step < 1.0e6_dp) &
-      side%step = nint(side%step*1000)/1000.0_dp
+    if (abs(side%step - anint(side%step*1000)/1000) < allowed/(n - 1) .and. side%step < 1.0e6_dp) &
+      side%step = anint(side%step*1000)/1000
 
   contains
 
@@ -276,10 +274,10 @@ contains
     end if
     x = merge(1, 2, side(1)%axis == 'x')
     z = 3 - x
-    s%nx = int(side(x)%n)
+    s%nx = Whole(side(x)%n)
     s%x0 = side(x)%first
     s%dx = side(x)%step
-    s%nz = int(side(z)%n)
+    s%nz = Whole(side(z)%n)
     s%z0 = side(z)%first
     s%dz = side(z)%step
   end subroutine Arrange
@@ -314,8 +312,7 @@ contains
           call Missing(s, merge(i, j, z_is_slow), merge(j, i, z_is_slow), var, row(i), error)
           return
         end if
-        ! what single precision cannot hold is no model: kept out of range for the check of values
-        if (ieee_is_finite(row(i))) row(i) = max(-1.0e38_dp, min(1.0e38_dp, row(i)*scale + offset))
+        row(i) = Held(Unpacked(row(i), scale, offset))
       end do
       if (z_is_slow) then
         s%a(:, j) = real(row, sp)
@@ -326,6 +323,13 @@ contains
     if (all(row == 0)) call Fail(error, s%what//" model '"//s%file//"': the last row of "//var// &
       ' is nothing but zeros, as in a file that was cut short: copy it again')
   end subroutine ReadValues
+
+  !> What single precision can hold; an infinite number stays, for the check of values.
+  elemental real(dp) function Held(x)
+    real(dp), intent(in) :: x
+    Held = x
+    if (Finite(x)) Held = max(-1.0e38_dp, min(1.0e38_dp, x))
+  end function Held
 
   subroutine Missing(s, i, k, var, value, error)
     type(samples_t), intent(in) :: s
@@ -373,7 +377,7 @@ contains
     call ReadSides3d(file, name, s, side, of, error)
     if (.not. allocated(error)) then
       do i = 1, 3
-        n(i) = int(side(of(i))%n)
+        n(i) = Whole(side(of(i))%n)
         d(i) = side(of(i))%step
         x0(i) = side(of(i))%first
       end do
@@ -428,13 +432,11 @@ contains
     real(dp), allocatable :: plane(:, :)
     real(dp) :: scale, offset, fill(2)
     logical :: has_fill(2)
-    integer :: m(3), at(3), l, i, j, rc
+    integer :: m(3), at(3), l, i, j
     m(of) = n
-    allocate (a(n(1), n(2)*n(3)), plane(m(3), m(2)), stat=rc)
-    if (rc /= 0) then
-      call Fail(error, 'out of memory for the '//s%what//" model '"//s%file//"': "//Str(4.0e-9_dp*product(real(n, dp)), 3)//' GB')
-      return
-    end if
+    call SamplesVolume(s, n, a, error)
+    if (allocated(error)) return
+    allocate (plane(m(3), m(2)))
     if (fio_get_att_number(file, CString(name), CString('scale_factor'), scale) == 0) scale = 1
     if (fio_get_att_number(file, CString(name), CString('add_offset'), offset) == 0) offset = 0
     has_fill(1) = fio_get_att_number(file, CString(name), CString('_FillValue'), fill(1)) == 1
@@ -452,7 +454,7 @@ contains
               name//' is missing (fill value '//Str(plane(i, j))//'): fill the hole')
             return
           end if
-          if (ieee_is_finite(plane(i, j))) plane(i, j) = max(-1.0e38_dp, min(1.0e38_dp, plane(i, j)*scale + offset))
+          plane(i, j) = Held(Unpacked(plane(i, j), scale, offset))
           a(at(1), (at(3) - 1)*n(2) + at(2)) = real(plane(i, j), sp)
         end do
       end do

@@ -1,6 +1,6 @@
 !> Raw models: float32 or float64 without a header; shape, order, spacing and byte order come from the job.
 module modelraw_m
-  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
+  use checked_m, only: CountOf, Finite
   use error_m, only: error_t, Fail, FailFromC
   use files_c, only: file_read_bytes, file_read_floats
   use files_m, only: FileSize
@@ -8,7 +8,7 @@ module modelraw_m
   use kinds_m, only: dp, i8, sp
   use params_m, only: job_t
   use rawlines_m, only: RawLinesDoubt
-  use samples_m, only: Plausible, samples_t, SamplesAllocate
+  use samples_m, only: Plausible, samples_t, SamplesAllocate, SamplesVolume
   use text_m, only: CString, Str
   implicit none
   private
@@ -47,7 +47,7 @@ contains
     integer, intent(in) :: n(3), of(3)
     type(samples_t), intent(inout) :: s
     s%doubt = ''
-    if (all(ieee_is_finite(a))) s%doubt = RawLinesDoubt(a, n, of)
+    if (all(Finite(a))) s%doubt = RawLinesDoubt(a, n, of)
     if (s%doubt == '') return
     s%doubt = 'the axes of the '//s%what//" model '"//s%file//"' seem to be mixed up: "//s%doubt//'; '//Cure()
   contains
@@ -111,8 +111,8 @@ contains
     if (allocated(error)) return
     call FileSize(s%file, found, error)
     if (allocated(error)) return
-    n = int(s%nx, i8)*s%nz
-    expected = n*width
+    n = CountOf([s%nx, s%nz])
+    expected = CountOf([s%nx, s%nz, width])
     if (found == expected) return
     hint = ''
     if (found == 0) then
@@ -205,7 +205,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: plane(:, :)
     integer(i8) :: found, expected
-    integer :: n(3), m(3), of(3), at(3), width, swap, i, j, l, rc
+    integer :: n(3), m(3), of(3), at(3), width, swap, i, j, l
     n = [job%model_nx, job%model_ny, job%model_nz]
     width = merge(8, 4, format == 'raw64')
     swap = merge(1, 0, (job%model_endian == 'big') .neqv. (ichar(transfer(1, 'a')) == 0))
@@ -214,14 +214,14 @@ contains
     call CheckMagic(s, error)
     if (.not. allocated(error)) call FileSize(s%file, found, error)
     if (allocated(error)) return
-    expected = width*int(n(1), i8)*n(2)*n(3)
+    expected = CountOf([n, width])
     if (found /= expected) then
       call Fail(error, s%what//" model '"//s%file//"' has "//Str(found)//' bytes, '//Str(n(1))//' x '//Str(n(2))//' x '// &
-        Str(n(3))//' samples of '//Str(width)//' bytes are '//Str(expected)//': check model_nx, model_ny, model_nz, model_format')
+        Str(n(3))//' samples of '//Str(width)//' bytes are '//Bytes()//': check model_nx, model_ny, model_nz, model_format')
       return
     end if
-    allocate (a(n(1), n(2)*n(3)), plane(m(1), m(2)), stat=rc)
-    if (rc /= 0) call Fail(error, 'out of memory for the '//s%what//" model '"//s%file//"': "//Str(1.0e-9_dp*expected, 3)//' GB')
+    call SamplesVolume(s, n, a, error)
+    if (.not. allocated(error)) allocate (plane(m(1), m(2)))
     do l = 1, m(3)
       if (allocated(error)) return
       call FailFromC(file_read_floats(CString(s%file), width*int(l - 1, i8)*m(1)*m(2), int(m(1), i8)*m(2), width, swap, plane), &
@@ -235,6 +235,15 @@ contains
       end do
     end do
     if (.not. allocated(error)) call CheckLines(job, a, n, of, s)
+
+  contains
+
+    function Bytes() result(text)
+      character(:), allocatable :: text
+      text = Str(expected)
+      if (expected < 0) text = 'more than can be counted'
+    end function Bytes
+
   end subroutine RawRead3d
 
 end module modelraw_m

@@ -1,6 +1,7 @@
 !> A survey ready to be modelled: job, key-map, model, wavelet and scheme, every one checked.
 module prospect_m
   use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
+  use checked_m, only: Below, Whole
   use error_m, only: error_t, Fail
   use faults_m, only: FaultAdd, faults_t, FaultsRaise
   use faultwords_m, only: FaultDoubts, FaultLines, FaultRelease, release_t
@@ -127,7 +128,7 @@ contains
     integer :: strips, i
     limit = huge(limit)
     associate (s => prospect%scheme, m => prospect%model)
-      strips = 1 + int((m%nx*m%dx/dx)*(m%nz*m%dz/dz)/cells)
+      strips = Whole(1 + Below((m%nx*m%dx/dx)*(m%nz*m%dz/dz)/cells))
       width = (m%nx - 1)*m%dx/strips
       call KeymapShot(prospect%keymap, 1, shot)
       job = prospect%job

@@ -1,13 +1,14 @@
 !> A property of the earth on a regular grid, as read from a file, and the checks that it can be one.
 module samples_m
-  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
+  use checked_m, only: CountOf, Finite
   use error_m, only: error_t, Fail
   use host_c, only: host_memory
   use kinds_m, only: dp, i8, sp
   use text_m, only: CString, Str
   implicit none
   private
-  public :: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt, SamplesUnit, UnitFactor, Plausible, velocity_feet, fastest_rock
+  public :: samples_t, SamplesAllocate, SamplesVolume, SamplesCheck, SamplesDoubt, SamplesUnit, UnitFactor, Plausible
+  public :: velocity_feet, fastest_rock
 
   !> Sample (1, 1) is at (x0, z0); x runs fastest.
   type :: samples_t
@@ -80,23 +81,58 @@ contains
     type(samples_t), intent(inout) :: s
     type(error_t), allocatable, intent(inout) :: error
     integer :: rc
-    integer(i8) :: total, available
     if (allocated(error)) return
     if (s%nx < 2 .or. s%nz < 2) then
       call Fail(error, s%what//" model '"//s%file//"' has "//Str(s%nx)//' x '//Str(s%nz)//' samples, must have 2 x 2 or more')
       return
     end if
-    ! a file of a few bytes may claim what the machine would only grant until it is used
-    call host_memory(CString(''), total, available)
-    if (total > 0 .and. 4.0_dp*s%nx*s%nz > total) then
-      call Fail(error, s%what//" model '"//s%file//"': "//Str(s%nx)//' x '//Str(s%nz)//' samples are '// &
-        Str(4.0e-9_dp*s%nx*s%nz, 3)//' GB, more than the '//Str(1.0e-9_dp*total, 3)//' GB of memory here: give a smaller model')
+    call CheckMemory(s, [s%nx, s%nz], error)
+    if (allocated(error)) return
+    allocate (s%a(s%nx, s%nz), stat=rc)
+    if (rc /= 0) call Fail(error, 'out of memory for the '//s%what//" model '"//s%file//"': "//Sides([s%nx, s%nz]))
+  end subroutine SamplesAllocate
+
+  !> Memory for a volume of n(1) x n(2) x n(3) samples, a(n(1), n(2)*n(3)); n(2)*n(3) is a default integer.
+  subroutine SamplesVolume(s, n, a, error)
+    type(samples_t), intent(in) :: s
+    integer, intent(in) :: n(3)
+    real(sp), allocatable, intent(out) :: a(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: rc
+    if (allocated(error)) return
+    if (any(n < 1) .or. CountOf(n(2:)) > huge(1) .or. CountOf(n) < 0) then
+      call Fail(error, s%what//" model '"//s%file//"': "//Sides(n)//', must be 1 or more along each side, at most '// &
+        Str(huge(1))//' along y and z together: give a smaller model')
       return
     end if
-    allocate (s%a(s%nx, s%nz), stat=rc)
-    if (rc /= 0) call Fail(error, 'out of memory for the '//s%what//" model '"//s%file//"': "//Str(s%nx)//' x '//Str(s%nz)// &
-      ' samples are '//Str(4.0e-9_dp*s%nx*s%nz, 3)//' GB')
-  end subroutine SamplesAllocate
+    call CheckMemory(s, n, error)
+    if (allocated(error)) return
+    allocate (a(n(1), n(2)*n(3)), stat=rc)
+    if (rc /= 0) call Fail(error, 'out of memory for the '//s%what//" model '"//s%file//"': "//Sides(n))
+  end subroutine SamplesVolume
+
+  !> A file of a few bytes may claim what the machine would only grant until it is used.
+  subroutine CheckMemory(s, n, error)
+    type(samples_t), intent(in) :: s
+    integer, intent(in) :: n(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: total, available
+    call host_memory(CString(''), total, available)
+    if (total > 0 .and. 4*product(real(n, dp)) > total) call Fail(error, s%what//" model '"//s%file//"': "//Sides(n)// &
+      ', more than the '//Str(1.0e-9_dp*total, 3)//' GB of memory here: give a smaller model')
+  end subroutine CheckMemory
+
+  !> '12 x 10 samples are 4.8e-7 GB'
+  pure function Sides(n) result(text)
+    integer, intent(in) :: n(:)
+    character(:), allocatable :: text
+    integer :: i
+    text = Str(n(1))
+    do i = 2, size(n)
+      text = text//' x '//Str(n(i))
+    end do
+    text = text//' samples are '//Str(4.0e-9_dp*product(real(n, dp)), 3)//' GB'
+  end function Sides
 
   !> Whether all samples could be `what` in either of its units: used to tell wrong byte order from wrong units.
   pure logical function Plausible(s) result(yes)
@@ -107,7 +143,7 @@ contains
     yes = .false.
     do k = 1, s%nz
       do i = 1, s%nx
-        if (.not. ieee_is_finite(s%a(i, k))) return
+        if (.not. Finite(s%a(i, k))) return
         if (s%a(i, k) < r%lo_kilo .or. s%a(i, k) > r%hi) return
       end do
     end do
@@ -144,14 +180,14 @@ contains
     n = 0
     do k = 1, s%nz
       do i = 1, s%nx
-        bad = .not. ieee_is_finite(s%a(i, k))
+        bad = .not. Finite(s%a(i, k))
         if (.not. bad) bad = s%a(i, k) <= 0
         if (bad .and. n == 0) at = [i, k]
         if (bad) n = n + 1
       end do
     end do
     if (n > 0) call Fail(error, Begin(s)//' '//Place(s, at)//' is '//Str(s%a(at(1), at(2)))//', must be a number above 0 ('// &
-      Str(n)//' such samples of '//Str(int(s%nx, i8)*s%nz)//')')
+      Str(n)//' such samples of '//Str(CountOf([s%nx, s%nz]))//')')
   end subroutine CheckNumbers
 
   !> Refuses values lo .. hi that make sense in the other unit of their kind: not guessed at but named. Volumes have no s%a.

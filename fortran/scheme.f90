@@ -1,5 +1,6 @@
 !> The numerical scheme of a survey, derived once from the job, the wavelet and the model, the same for every shot.
 module scheme_m
+  use checked_m, only: Above, Below, Whole
   use der_m, only: DerBand, DerSumAbs, DerWeights
   use error_m, only: error_t, Fail
   use fault_m, only: FaultStart
@@ -304,7 +305,7 @@ contains
       call Fail(error, 'dt_out = '//Str(job%dt_out)//' s is longer than the record, tmax = '//Str(job%tmax)//' s')
       return
     end if
-    scheme%nt_out = floor(job%tmax/job%dt_out*(1 + 1e-9_dp)) + 1
+    scheme%nt_out = Whole(Below(job%tmax/job%dt_out*(1 + 1e-9_dp)) + 1)
     tlast = (scheme%nt_out - 1)*scheme%dt_out
     if (wavelet%t0 >= tlast) then
       call Fail(error, 'the wavelet begins at '//Str(wavelet%t0, 4)//' s, after the record''s end at '//Str(tlast, 4)// &
@@ -320,7 +321,7 @@ contains
     end if
     begin = wavelet%t_begin - 4/(1.25_dp*scheme%fband)                           ! the wavelet's filtered foot
     if (scheme%source%kind == source_fault) begin = min(begin, FaultFoot(scheme))
-    scheme%t_start = -scheme%dt*ceiling(-begin/scheme%dt)
+    scheme%t_start = -scheme%dt*Above(-begin/scheme%dt)
     margin = TraceMargin(scheme%fband, scheme%dt, scheme%dt_out, tlast - scheme%t_start, scheme%time_correction)
     steps = (tlast + margin - scheme%t_start)/scheme%dt + 1
     if (steps > most_steps) then
@@ -331,7 +332,7 @@ contains
                 ' s, more than '//Str(most_steps)//Advice())
       return
     end if
-    scheme%nt = ceiling(steps)
+    scheme%nt = Whole(Above(steps))
     if (.not. allocated(wavelet%q)) return
     if (wavelet%t0 + (maxloc(abs(wavelet%q), 1) - 1)*wavelet%dt > tlast) &
       call Warn(scheme, 'the peak of the wavelet, at '//Str(wavelet%t0 + (maxloc(abs(wavelet%q), 1) - 1)*wavelet%dt, 4)// &

@@ -1,6 +1,7 @@
 !> How to model goes from rank 0 to every rank by itself, and nobody waits for anybody but rank 0: a rank that dies while rank 0
 !> reads the model is missed later.
 module share_m
+  use checked_m, only: Whole
   use crew_m, only: PATIENCE
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
@@ -58,7 +59,7 @@ contains
       exit
     end do
     deserted = message%kind == MSG_END
-    if (deserted) status = int(message%n(1))
+    if (deserted) status = Whole(message%n(1), 0, 255)
     if (deserted) return
     why = LetterFault(message)
     if (message%kind /= MSG_START) why = 'it is no beginning'

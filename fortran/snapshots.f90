@@ -1,6 +1,7 @@
 !> Snapshots of a shot: one NetCDF file, pressure(time, z, x), sealed and checked like the file of gathers; of a 3D shot each plane
 !> of each field a variable, (time, y, x), (time, z, x) or (time, z, y), and maps (y, x), on centres of cells.
 module snapshots_m
+  use checked_m, only: CountOf, Whole
   use error_m, only: error_t, AddContext, Fail, FailFromC
   use fio_c, only: fio_close, fio_crc_floats, fio_enddef, fio_get_att_text, fio_open, fio_put_doubles, fio_put_floats, fio_put_longs
   use files_c, only: file_numbered
@@ -71,7 +72,7 @@ contains
     ignored = fio_close(file)
     if (length < 1 .or. length > size(text)) return
     format = ''
-    do i = 1, int(length)
+    do i = 1, Whole(length)
       format(i:i) = text(i)
     end do
     Ours = format == 'snapshots 1' .or. format == 'films 1'
@@ -145,7 +146,7 @@ contains
     if (allocated(error)) return
     zero = 0
     n = [gather%nsnap, gather%nzs, gather%nxs]
-    crc = fio_crc_floats(0_i8, product(n), gather%snapshots)
+    crc = fio_crc_floats(0_i8, CountOf(n), gather%snapshots)
     call FailFromC(fio_put_floats(file, CString('pressure'), zero, n, gather%snapshots), error)
     call FailFromC(fio_put_longs(file, CString('checksum'), zero, n, [crc]), error)
   end subroutine PutSnapshots
@@ -252,7 +253,7 @@ contains
       n = int([film%nt, film%n(2), film%n(1)], i8)
       if (film%nt == 0) n = n(2:)
       allocate (zero(size(n)), source=0_i8)
-      crc = fio_crc_floats(0_i8, product(n), film%a)
+      crc = fio_crc_floats(0_i8, CountOf(n), film%a)
       call FailFromC(fio_put_floats(file, CString(film%name), zero, n, film%a), error)
       if (.not. allocated(error)) call FailFromC(fio_put_longs(file, CString(film%name//'_checksum'), zero, n, [crc]), error)
     end associate

@@ -1,10 +1,11 @@
 !> What acts in a 3D job: a kind of source at the shot's position with one history, the wavelet, or a fault of many points.
 module source3d_m
+  use checked_m, only: Finite, IsWhole, Whole
   use error_m, only: error_t, Fail
-  use fault_m, only: fault_t, FaultArea, FaultEnd, FaultStart
+  use fault_m, only: fault_t, FaultArea, FaultEnd, FaultSound, FaultStart
   use faultnc_m, only: FaultFile
   use focal_m, only: FocalMoment, FocalNorm, FocalTensor
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i8, sp
   use params_m, only: job_t
   use text_m, only: Str
   implicit none
@@ -21,7 +22,7 @@ module source3d_m
     type(fault_t) :: fault
   end type source3d_t
 
-  integer, parameter :: fixed = 13            !< numbers before those of the fault's points
+  integer, parameter :: fixed = 11            !< numbers before those of the fault's points
   integer, parameter :: per_point = 13        !< place, tensor, potency or not, first time, interval, samples
 
 contains
@@ -112,18 +113,20 @@ contains
     real(dp), intent(in) :: x(:)
     integer, intent(in) :: samples
     character(:), allocatable :: why
-    real(dp) :: total
+    integer(i8) :: total
     integer :: i
     why = 'the numbers of the source are none'
     if (size(x) < fixed) return
-    if (.not. (x(1) >= source_volume .and. x(1) <= source_fault .and. x(2) >= 0 .and. x(2) <= size(x))) return
-    if (size(x) /= fixed + per_point*nint(x(2))) return
+    if (.not. (all(Finite(x)) .and. IsWhole(x(1), source_volume, source_fault) .and. IsWhole(x(2), 0, huge(1)))) return
+    if (fixed + per_point*int(Whole(x(2)), i8) /= size(x, kind=i8)) return
     total = 0
-    do i = 1, nint(x(2))
-      if (.not. x(fixed + per_point*i) >= 1 .or. .not. x(fixed + per_point*i - 1) > 0) return
-      total = total + anint(x(fixed + per_point*i))
+    do i = 1, Whole(x(2))
+      associate (p => x(fixed + per_point*(i - 1) + 1:fixed + per_point*i))
+        if (.not. (FaultSound(p(1:3), p(4:9), p(11), p(12)) .and. IsWhole(p(10), 0, 1) .and. IsWhole(p(13), 1, samples))) return
+        total = total + Whole(p(13))
+      end associate
     end do
-    if (abs(total - samples) <= 0.5_dp) why = ''
+    if (total == samples) why = ''
   end function SourceFault
 
   !> The way back; `rate`: the samples of the fault.
@@ -132,8 +135,8 @@ contains
     real(sp), intent(in) :: rate(:)
     type(source3d_t), intent(out) :: source
     integer :: i, at, n
-    source%kind = nint(x(1))
-    n = nint(x(2))
+    source%kind = Whole(x(1))
+    n = Whole(x(2))
     source%force = x(3:5)
     source%moment = x(6:11)
     if (n == 0) return
@@ -148,10 +151,10 @@ contains
         at = fixed + per_point*(i - 1)
         f%x(:, i) = x(at + 1:at + 3)
         f%m(:, i) = x(at + 4:at + 9)
-        f%potency(i) = nint(x(at + 10)) == 1
+        f%potency(i) = Whole(x(at + 10)) == 1
         f%t0(i) = x(at + 11)
         f%dt(i) = x(at + 12)
-        f%start(i + 1) = f%start(i) + nint(x(at + 13))
+        f%start(i + 1) = f%start(i) + Whole(x(at + 13))
         f%area(i) = FaultArea(rate(f%start(i):f%start(i + 1) - 1), f%dt(i))
       end do
     end associate

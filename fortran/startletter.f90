@@ -1,6 +1,6 @@
 !> START: what rank 0 derived and every rank must have bit for bit, the scheme of the survey, as a message and back.
 module startletter_m
-  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
+  use checked_m, only: Finite, IsWhole, Whole
   use error_m, only: error_t, Fail
   use fd3d_records_m, only: fd3d_components
   use kinds_m, only: dp
@@ -15,13 +15,13 @@ module startletter_m
   public :: StartLetter, StartFrom
 
   integer, parameter :: REALS = 22, INTEGERS = 8, NUMBERS = REALS + INTEGERS
-  integer, parameter :: MORE = 11
+  integer, parameter :: MORE = 11, FLAGS = 7              !< from the seventh on choices, 0 or 1
   character(*), parameter :: NAMES = 'dx,dz,dt,dt_out,fmax,fband,fpeak,vmin,vmax,dt_limit,ppw,coeffs_error,snapshot,t_start,'// &
                                      'a weight,a weight,a weight,a weight,a weight,a weight,a weight,a weight,'// &
                                      'nt,nt_out,half_length,npml,snapshot_step,free_top,time_correction,exact_positions'
   integer, parameter :: POSITIVE = 10, NOT_NEGATIVE = 13                     !< so many of the first are more than 0, at least 0
-  real(dp), parameter :: LOW(INTEGERS) = [1, 1, 1, 0, 1, 0, 0, 0]            !< of the integers
-  real(dp), parameter :: HIGH(INTEGERS) = [huge(1), huge(1), 8, 1000, 1000, 1, 1, 1]
+  integer, parameter :: LOW(INTEGERS) = [1, 1, 1, 0, 1, 0, 0, 0]            !< of the integers
+  integer, parameter :: HIGH(INTEGERS) = [huge(1), huge(1), 8, 1000, 1000, 1, 1, 1]
 
 contains
 
@@ -51,7 +51,7 @@ contains
     integer :: p
     status = 0
     if (LetterWhole(message)) then
-      status = int(message%n(1))
+      status = Whole(message%n(1))
       if (status /= 0) return
       why = NumberFault(message)
     else
@@ -94,13 +94,14 @@ contains
     character(:), allocatable :: rest
     logical :: on(5)
     integer :: samples
-    samples = int(message%n(3))
+    samples = Whole(message%n(3))
     if (samples < 0 .or. samples >= size(message%fields) .or. message%n(2) <= MORE) then
       why = 'the numbers of the source are none'
-    else if (.not. all(ieee_is_finite(message%places))) then
+    else if (.not. all(Finite(message%places))) then
       why = 'a number of the source is none'
     else
       why = SourceFault(message%places(NUMBERS + MORE + 1:), samples)
+      if (.not. all(IsWhole(message%places(NUMBERS + FLAGS:NUMBERS + MORE), 0, 1))) why = 'a choice that is none'
     end if
     if (why /= '') return
     rest = message%text//achar(10)
@@ -114,7 +115,7 @@ contains
       scheme%q_ref = x(4)
       scheme%qmin = x(5)
       scheme%pgv_depth = x(6)
-      on = x(7:MORE) > 0
+      on = x(FLAGS:MORE) > 0
       scheme%sponge = on(1)
       scheme%periodic = on(2)
       scheme%one_way = on(3)
@@ -166,7 +167,7 @@ contains
     scheme%snapshot = x(13)
     scheme%t_start = x(14)
     scheme%w = x(15:REALS)
-    n = nint(x(REALS + 1:))
+    n = Whole(x(REALS + 1:))
     scheme%nt = n(1)
     scheme%nt_out = n(2)
     scheme%half_length = n(3)
@@ -186,19 +187,18 @@ contains
     integer :: i
     why = ''
     associate (x => message%places(:NUMBERS))
-      good = ieee_is_finite(x)
+      good = Finite(x)
       do i = 1, NUMBERS
         if (.not. good(i)) exit
         if (i <= POSITIVE) good(i) = x(i) > 0
         if (i <= NOT_NEGATIVE) good(i) = good(i) .and. x(i) >= 0
-        if (i > REALS) good(i) = x(i) >= LOW(i - REALS) .and. x(i) <= HIGH(i - REALS)
-        if (i > REALS .and. good(i)) good(i) = abs(x(i) - aint(x(i))) <= 0
+        if (i > REALS) good(i) = IsWhole(x(i), LOW(i - REALS), HIGH(i - REALS))
       end do
       i = findloc(good, .false., 1)
       if (i > 0) then
         allocate (name, source=SplitList(NAMES))
         why = trim(name(i))//' = '//Str(x(i))//' is impossible'
-      else if (.not. all(ieee_is_finite(message%fields))) then
+      else if (.not. all(Finite(message%fields))) then
         why = 'a sample of the source is not a number'
       end if
     end associate

@@ -6,6 +6,7 @@
 !>
 !> The command line wins over the file, the file over the default. A parameter that is at fault keeps its default.
 module table_m
+  use checked_m, only: Whole
   use deck_m, only: deck_t, DeckArguments, DeckFile, DeckOrigin, DeckText
   use deckwords_m, only: Shown
   use error_m, only: error_t
@@ -15,15 +16,17 @@ module table_m
   implicit none
   private
   public :: table_t, row_t, TableArguments, TableReadFile, TableReadText, TableUnknown, TableCheck, TableFind, TableNearest
-  public :: RealText, QuotedText, SplitList
+  public :: RangeText, RealText, QuotedText, SplitList
 
   integer, parameter :: name_length = 32     !< of a list of names or words
+  real(dp), parameter :: least = 1.0e-30_dp  !< above 0, of a size, a time or a frequency: they are divided by
 
   !> A parameter: what the table says of it and what it came out as.
   type :: row_t
     character(:), allocatable :: section, name, kind, unit, meaning
     character(:), allocatable :: words        !< of a word: those allowed, joined by commas; else ''
-    character(:), allocatable :: lo, hi       !< limits of a number; else ''
+    logical :: limited = .false.              !< a number, lo .. hi
+    real(dp) :: lo = 0, hi = 0
     character(:), allocatable :: default, value  !< as text that reads back to the same value
     character(:), allocatable :: shown        !< the value as given, for messages
     character(:), allocatable :: origin       !< 'default', 'command line' or 'FILE:LINE'
@@ -162,7 +165,7 @@ contains
     integer, intent(in) :: default, lo, hi
     integer :: i, given
     logical :: ok
-    call Begin(self, i, 'int', name, Str(default), meaning, lo=Str(lo), hi=Str(hi), unit=unit)
+    call Begin(self, i, 'int', name, Str(default), meaning, lo=real(lo, dp), hi=real(hi, dp), unit=unit)
     value = default
     if (i > 0) then
       call ToInt(self%deck%setting(i)%value, given, ok)
@@ -186,7 +189,7 @@ contains
     integer :: i
     real(dp) :: given
     logical :: ok
-    call Begin(self, i, 'real', name, RealText(default), meaning, lo=RealText(lo), hi=RealText(hi), unit=unit)
+    call Begin(self, i, 'real', name, RealText(default), meaning, lo=lo, hi=hi, unit=unit)
     value = default
     if (i > 0) then
       call ToReal(self%deck%setting(i)%value, given, ok)
@@ -196,11 +199,13 @@ contains
         call Refuse(self, 'is too large or too small to be computed with: '//InRange(self%row(self%n)))
       else if (given < lo .or. given > hi) then
         call Refuse(self, Outside(self%row(self%n)))
+      else if (lo >= 0 .and. given > 0 .and. given < least) then
+        call Refuse(self, 'is too small to be computed with: give 0, or '//RealText(least)//' and more')
       else
         value = given
+        self%row(self%n)%value = RealText(value)
       end if
     end if
-    self%row(self%n)%value = RealText(value)
   end subroutine AddReal
 
   !> Adds a row and finds the setting that holds; i = 0 if none is given.
@@ -208,7 +213,8 @@ contains
     class(table_t), intent(inout) :: self
     integer, intent(out) :: i
     character(*), intent(in) :: kind, name, default, meaning
-    character(*), intent(in), optional :: words, lo, hi, unit
+    character(*), intent(in), optional :: words, unit
+    real(dp), intent(in), optional :: lo, hi
     type(row_t), allocatable :: more(:)
     if (.not. allocated(self%row)) allocate (self%row(16))
     if (.not. allocated(self%title)) self%title = ''
@@ -226,8 +232,9 @@ contains
       r%default = default
       r%meaning = meaning
       call Optional(words, r%words)
-      call Optional(lo, r%lo)
-      call Optional(hi, r%hi)
+      r%limited = present(lo) .and. present(hi)
+      if (present(lo)) r%lo = lo
+      if (present(hi)) r%hi = hi
       call Optional(unit, r%unit)
       r%origin = 'default'
       r%shown = default
@@ -289,9 +296,20 @@ contains
   function InRange(row) result(advice)
     type(row_t), intent(in) :: row
     character(:), allocatable :: advice
-    advice = 'give '//row%lo//'..'//row%hi
+    advice = 'give '//RangeText(row)
     if (row%unit /= '') advice = advice//' '//row%unit
   end function InRange
+
+  !> '0..1e7', the limits of a number.
+  pure function RangeText(row) result(text)
+    type(row_t), intent(in) :: row
+    character(:), allocatable :: text
+    if (row%kind == 'int') then
+      text = Str(Whole(row%lo))//'..'//Str(Whole(row%hi))
+    else
+      text = RealText(row%lo)//'..'//RealText(row%hi)
+    end if
+  end function RangeText
 
   !> What to do about a value that is no number: ": ..." fitting the likeliest slip.
   function NumberAdvice(row, value) result(advice)

@@ -2,7 +2,7 @@
 !> lines; the last has no line end, as the printer adds one.
 module tabledoc_m
   use error_m, only: error_t, Fail
-  use table_m, only: row_t, table_t, SplitList, TableFind, TableNearest
+  use table_m, only: RangeText, row_t, table_t, SplitList, TableFind, TableNearest
   use text_m, only: Join, Lower
   implicit none
   private
@@ -97,7 +97,7 @@ contains
     text = Wrapped(r%name//': '//r%meaning, '', '  ')
     text = text//Wrapped(KindText(r), '  kind     ', '           ')
     text = text//'  default  '//DefaultUnit(r)//nl
-    if (r%lo /= '') text = text//'  range    '//r%lo//'..'//r%hi//Blanked(r%unit)//nl
+    if (r%limited) text = text//'  range    '//RangeText(r)//Blanked(r%unit)//nl
     text = text//'  section  '//r%section//nl
     text = text//'  example  '//r%name//'='//Example(r)//nl
   end function HelpOne
@@ -181,7 +181,7 @@ contains
     case ('word')
       text = Join(SplitList(r%words))
     case ('int', 'real')
-      text = r%lo//'..'//r%hi//Blanked(r%unit)
+      text = RangeText(r)//Blanked(r%unit)
     case ('flag')
       text = 'yes, no'
     case default

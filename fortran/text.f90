@@ -1,6 +1,7 @@
 !> Small helpers for sentences and for reading text: numbers to words and back, lists, nearest names.
 module text_m
-  use kinds_m, only: sp, dp, i8
+  use checked_m, only: Below, Finite, Whole
+  use kinds_m, only: sp, dp, i4, i8
   implicit none
   private
   public :: Str, Lower, Join, NearestName, ToInt, ToReal, IsReal, CString, FString
@@ -37,7 +38,10 @@ contains
     real(sp), intent(in) :: x
     integer, intent(in), optional :: digits
     character(:), allocatable :: s
-    if (present(digits)) then
+    if (.not. Finite(x)) then
+      s = 'NaN'
+      if (iand(transfer(x, 0_i4), maskr(23, i4)) == 0) s = trim(adjustl(merge('-Infinity', ' Infinity', x < 0)))
+    else if (present(digits)) then
       s = StrReal(real(x, dp), digits)
     else
       s = StrReal(real(x, dp), 7)
@@ -53,18 +57,15 @@ contains
     integer :: n, e, p
     n = 6
     if (present(digits)) n = min(max(digits, 1), 17)
-    if (x /= x) then
+    if (.not. Finite(x)) then
       s = 'NaN'
-      return
-    else if (abs(x) > huge(x)) then
-      s = merge('-Infinity', ' Infinity', x < 0)
-      s = trim(adjustl(s))
+      if (iand(transfer(x, 0_i8), maskr(52, i8)) == 0) s = trim(adjustl(merge('-Infinity', ' Infinity', x < 0)))
       return
     else if (x == 0) then
       s = '0'
       return
     end if
-    e = floor(log10(abs(x)) + 1e-12_dp)
+    e = Whole(Below(log10(abs(x)) + 1e-12_dp))
     if (e >= -4 .and. e < max(7, n)) then
       write (form, '(a,i0,a)') '(f40.', max(0, n - 1 - e), ')'
       write (buffer, form) x

@@ -9,6 +9,7 @@
 !> Both transforms depend on the origin of time: here it is t_start, the time of step 0. True times are later than the numerical
 !> ones by up to 1/cos(ω dt/2), never earlier.
 module timedisp_m
+  use checked_m, only: Above, Below, Whole
   use kinds_m, only: dp, sp
   use error_m, only: error_t, Fail
   use kaiser_m, only: KaiserLobe, KaiserStep
@@ -61,8 +62,8 @@ contains
     reach = FilterReach(0.8_dp*fend, fend)
     last = wavelet%t0 + (size(wavelet%q) - 1)*wavelet%dt - t_start + reach
     first = (wavelet%t0 - t_start)*cos(NumericalOmega(2*pi*fend, dt)*dt/2) - reach
-    n1 = max(1, ceiling(first/dt))
-    n2 = min(size(q), floor(last/dt) + 1)
+    n1 = Whole(Above(first/dt), 1)
+    n2 = Whole(Below(last/dt) + 1, 0, size(q))
     if (n2 < n1) return
     allocate (sum_q(n1:n2), source=0.0_dp)
     domega = 2*pi/(last - first + 2*reach)
@@ -99,8 +100,8 @@ contains
     reach = TimedispReach(fband, dt)
     to = t0 + size(rate)*dt_rate - t_start + reach
     from = (t0 - t_start)*cos(NumericalOmega(2*pi*fend, dt)*dt/2) - reach
-    first = max(1, ceiling(from/dt))
-    last = max(first, floor(to/dt) + 1)
+    first = Whole(Above(from/dt), 1)
+    last = Whole(Below(to/dt) + 1, first)
     allocate (sum_q(first:last), source=0.0_dp)
     domega = 2*pi/(to - from + 2*reach)
     do k = 0, floor(NumericalOmega(2*pi*fend, dt)/domega)

@@ -1,8 +1,9 @@
 !> The histories of a fault as the leap-frog scheme must be given them, so that its time dispersion cancels (timedisp.f90): each by
 !> itself, at the time steps at which it acts.
 module turned_m
+  use checked_m, only: Whole
   use fault_m, only: fault_t
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i8, sp
   use timedisp_m, only: TimedispHistory
   implicit none
   private
@@ -10,7 +11,8 @@ module turned_m
 
   !> Point i acts at steps first(i), first(i)+1, ...: q(start(i) : start(i+1)-1).
   type :: turned_t
-    integer, allocatable :: first(:), start(:)
+    integer, allocatable :: first(:)
+    integer(i8), allocatable :: start(:)       !< of many points and steps
     real(sp), allocatable :: q(:)              !< [1/s]
   end type turned_t
 
@@ -38,7 +40,7 @@ contains
     !$omp end parallel do
     turned%start(1) = 1
     do i = 1, fault%n
-      turned%start(i + 1) = turned%start(i) + size(piece(i)%q)
+      turned%start(i + 1) = turned%start(i) + size(piece(i)%q, kind=i8)
     end do
     allocate (turned%q(turned%start(fault%n + 1) - 1))
     do i = 1, fault%n
@@ -51,10 +53,12 @@ contains
     type(turned_t), intent(in) :: turned
     integer, intent(in) :: first
     real(sp), intent(out) :: q(:, :)
-    integer :: i, s, at
+    integer(i8) :: at, most
+    integer :: i, s
     q = 0
     do i = 1, size(q, 1)
-      do s = max(1, turned%first(i) - first + 1), min(size(q, 2), turned%first(i) - first + turned%start(i + 1) - turned%start(i))
+      most = turned%first(i) - first + turned%start(i + 1) - turned%start(i)
+      do s = max(1, turned%first(i) - first + 1), Whole(most, 0, size(q, 2))
         at = turned%start(i) + first + s - 1 - turned%first(i)
         q(i, s) = turned%q(at)
       end do

@@ -2,6 +2,7 @@
 !> the master's machine a rank sees at once that the process is gone, and tells all others. Of other ranks on its machine that are
 !> dead it tells the master, if that is on another one.
 module vigil_m
+  use checked_m, only: Whole
   use crew_m, only: PATIENCE
   use host_c, only: host_seconds
   use kinds_m, only: dp
@@ -103,7 +104,7 @@ contains
     logical, intent(in) :: deserted
     type(ending_t), intent(out) :: ending
     type(message_t) :: message
-    ending%status = int(letter%n(1))
+    ending%status = Whole(letter%n(1), 0, 255)
     ending%broken = letter%n(2) == 1
     if (deserted .or. letter%from > 0 .or. .not. ending%broken) return   ! nobody is there to answer
     message%kind = MSG_END

@@ -1,5 +1,6 @@
 !> A wavelet file: text, one sample a line, or two columns time [s] and value; '#' begins a comment, blank lines do not count.
 module wavefile_m
+  use checked_m, only: Between
   use kinds_m, only: dp
   use error_m, only: error_t, Fail
   use text_m, only: Str
@@ -9,6 +10,8 @@ module wavefile_m
   public :: WavefileRead
 
   integer, parameter :: fewest = 4, most = 20000     !< samples of a wavelet
+  real(dp), parameter :: largest = 1.0e30_dp         !< of any number
+  real(dp), parameter :: latest = 1.0e9_dp, shortest = 1.0e-12_dp   !< time and interval [s]
 
 contains
 
@@ -60,6 +63,11 @@ contains
                 ' s; times must increase')
       return
     end do
+    if (.not. all(Between(t, -latest, latest)) .or. dt < shortest) then
+      call Fail(error, 'wavelet file '//path//': times run from '//Str(t(1))//' to '//Str(t(size(t)))//' s, must lie between '// &
+                Str(-latest)//' and '//Str(latest)//' s and be '//Str(shortest)//' s or more apart: give them in s')
+      return
+    end if
     if (all(abs(t - t0 - [((i - 1)*dt, i=1, size(t))]) <= 0.01_dp*dt)) return
     ! The first interval, not the mean one, tells which line is the odd one.
     do i = 3, size(t)
@@ -121,9 +129,13 @@ contains
       end if
       words = words + 1
       call NumberOf(file%text(first:last), values(words), ok)
-      if (ok) cycle
-      call Fail(error, Place(path, file%line)//Shown(file%text(first:last))//' is not a finite number')
-      return
+      if (.not. ok) then
+        call Fail(error, Place(path, file%line)//Shown(file%text(first:last))//' is not a finite number')
+      else if (.not. Between(values(words), -largest, largest)) then
+        call Fail(error, Place(path, file%line)//Shown(file%text(first:last))//' is too large for a time or a sample: at most '// &
+                  Str(largest))
+      end if
+      if (allocated(error)) return
     end do
   end subroutine ReadRow
 

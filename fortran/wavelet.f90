@@ -1,5 +1,6 @@
 !> The source wavelet: volume injection rate Q(t), from a formula or a file, known at any time.
 module wavelet_m
+  use checked_m, only: Above, Whole
   use kinds_m, only: dp
   use error_m, only: error_t, Fail
   use kaiser_m, only: Kaiser, KaiserLobe, Sinc
@@ -163,7 +164,7 @@ contains
     type(wavelet_t), intent(inout) :: wavelet
     type(error_t), allocatable, intent(inout) :: error
     real(dp), parameter :: b = 10
-    real(dp) :: t, half
+    real(dp) :: t, half, slope
     integer :: i, n
     if (.not. (f(1) >= 0 .and. f(1) < f(2) .and. f(2) <= f(3) .and. f(3) < f(4))) then
       call Fail(error, 'f1, f2, f3, f4 = '//Str(f(1))//', '//Str(f(2))//', '//Str(f(3))//', '//Str(f(4))// &
@@ -171,14 +172,15 @@ contains
       return
     end if
     wavelet%name = 'Ormsby wavelet, '//Str(f(1))//'-'//Str(f(2))//'-'//Str(f(3))//'-'//Str(f(4))//' Hz'
-    half = KaiserLobe(b)/(0.5_dp*min(f(2) - f(1), f(4) - f(3)))
-    wavelet%dt = 1/(12*f(4))
-    n = ceiling(half/wavelet%dt)
-    if (n > 40000) then
-      call Fail(error, 'f1..f4: a ramp of '//Str(min(f(2) - f(1), f(4) - f(3)))//' Hz makes a wavelet of '//Str(2*half)// &
+    slope = min(f(2) - f(1), f(4) - f(3))
+    if (24*KaiserLobe(b)*f(4) > 40000*slope) then
+      call Fail(error, 'f1..f4: a ramp of '//Str(slope)//' Hz makes a wavelet of more than 80000 samples of '//Str(1/(12*f(4)))// &
                 ' s; make it wider')
       return
     end if
+    half = KaiserLobe(b)/(0.5_dp*slope)
+    wavelet%dt = 1/(12*f(4))
+    n = Whole(Above(half/wavelet%dt))
     allocate (wavelet%q(2*n + 1))
     do i = -n, n
       t = i*wavelet%dt

@@ -1,7 +1,8 @@
 !> What the readers of tests/readers*.f90 share: verdicts, inputs of several parts, files made from them.
 module readerparts_m
   use error_m, only: error_t
-  use iso_c_binding, only: c_char, c_int
+  use iso_c_binding, only: c_char, c_int, c_long
+  use text_m, only: CString
   implicit none
   private
   public :: Contradiction, Put, Split, Text, Verdict
@@ -10,6 +11,27 @@ module readerparts_m
   integer(c_int), parameter, public :: refused = 0, taken = 1
   integer(c_int), parameter :: wrong = -1
   character, parameter :: between = achar(1)     !< parts two files of one input
+
+  interface
+    integer(c_int) function creat(path, mode) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: mode
+    end function creat
+    integer(c_long) function write_bytes(file, bytes, n) bind(c, name='write')
+      import :: c_char, c_int, c_long
+      implicit none
+      integer(c_int), value :: file
+      character(kind=c_char), intent(in) :: bytes(*)
+      integer(c_long), value :: n
+    end function write_bytes
+    integer(c_int) function close(file) bind(c)
+      import :: c_int
+      implicit none
+      integer(c_int), value :: file
+    end function close
+  end interface
 
 contains
 
@@ -41,13 +63,17 @@ contains
     behind = input(min(p, len(input)) + 1:)
   end subroutine Split
 
+  !> A file of these bytes; a Fortran unit would take several times as long as most readers do.
   subroutine Put(path, text)
     character(*), intent(in) :: path, text
-    integer :: unit, io
-    open (newunit=unit, file=path, access='stream', form='unformatted', status='replace', action='write', iostat=io)
-    if (io /= 0) return
-    write (unit, iostat=io) text
-    close (unit)
+    integer(c_int), parameter :: mode = int(o'600', c_int)
+    integer(c_int) :: file, ignored
+    integer(c_long) :: written
+    file = creat(CString(path), mode)
+    if (file < 0) return
+    written = write_bytes(file, text, len(text, c_long))
+    ignored = close(file)
+    if (written /= len(text)) error stop 'the file of an input cannot be written'
   end subroutine Put
 
   pure function Text(chars) result(t)

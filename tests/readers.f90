@@ -3,6 +3,7 @@
 !> tests/fuzz/README.md tells what the bytes mean to each reader. To add one: a procedure here, its name in FuzzReaders and in
 !> FuzzOne, and a folder of that name with a few small files in tests/fuzz/corpus.
 module readers_m
+  use checked_m, only: Whole
   use error_m, only: error_t
   use fio_c, only: fio_put_longs
   use fio_m, only: fio_t, FioClose, FioGet, FioOpen, FioStatus, FioVerify
@@ -22,7 +23,7 @@ module readers_m
   use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS, MSG_START, MSG_WRITTEN
   use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Text, Verdict
   use readers3d_m, only: Fault, Layers
-  use readers_kept_m, only: Lock, State
+  use readers_kept_m, only: Lock, Notes, Snapshots, State
   use runnote_m, only: begun_t, BegunRead, ended_t, EndedRead
   use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid
   use shot_m, only: shot_t
@@ -38,8 +39,8 @@ module readers_m
   private
   public :: FuzzOne, FuzzReaders
 
-  character(*), parameter :: FuzzReaders = 'numbers params scheme arguments keymap journal raw netcdf wavelet gathers letters start '// &
-                                         'state lock fault layers'
+  character(*), parameter :: FuzzReaders = 'numbers params params3d scheme scheme3d arguments keymap journal raw volumes netcdf '// &
+                                         'netcdf3d wavelet gathers snapshots letters start state lock notes fault layers'
 
   type, bind(c) :: layout_t                      !< struct fio_layout
     integer(c_long) :: header, total, begin, bytes, records
@@ -75,9 +76,13 @@ contains
     case ('numbers')
       outcome = Numbers(input)
     case ('params')
-      outcome = Params(input)
+      outcome = Params(input, .false.)
+    case ('params3d')
+      outcome = Params(input, .true.)
     case ('scheme')
-      outcome = Scheme(input)
+      outcome = Scheme(input, .false., at)
+    case ('scheme3d')
+      outcome = Scheme(input, .true., at)
     case ('arguments')
       outcome = Arguments(input, at)
     case ('keymap')
@@ -85,9 +90,13 @@ contains
     case ('journal')
       outcome = Journal(input, at)
     case ('raw')
-      outcome = Raw(input, at)
+      outcome = Raw(input, at, .false.)
+    case ('volumes')
+      outcome = Raw(input, at, .true.)
     case ('netcdf')
-      outcome = Netcdf(input, at)
+      outcome = Netcdf(input, at, .false.)
+    case ('netcdf3d')
+      outcome = Netcdf(input, at, .true.)
     case ('wavelet')
       outcome = Wavelet(input, at)
     case ('gathers')
@@ -100,6 +109,10 @@ contains
       outcome = State(input, at)
     case ('lock')
       outcome = Lock(input, at)
+    case ('notes')
+      outcome = Notes(input, at)
+    case ('snapshots')
+      outcome = Snapshots(input, at)
     case ('fault')
       outcome = Fault(input, at)
     case ('layers')
@@ -137,12 +150,15 @@ contains
   end function Numbers
 
   !> A parameter file; the resolved parameters of a job must give the same job again.
-  integer(c_int) function Params(input) result(outcome)
+  integer(c_int) function Params(input, three_d) result(outcome)
     character(*), intent(in) :: input
+    logical, intent(in) :: three_d
     type(table_t) :: t, t2
     type(job_t) :: job, job2
     type(error_t), allocatable :: error
     integer :: i
+    t%three_d = three_d
+    t2%three_d = three_d
     call JobFromText(input, job, t, error)
     outcome = Verdict(error)
     if (outcome /= taken) return
@@ -157,21 +173,24 @@ contains
   end function Params
 
   !> A parameter file, for a model of 1500 .. 4500 m/s: wavelet, time step, weights and sizes that follow from it.
-  integer(c_int) function Scheme(input) result(outcome)
-    character(*), intent(in) :: input
+  integer(c_int) function Scheme(input, three_d, at) result(outcome)
+    character(*), intent(in) :: input, at
+    logical, intent(in) :: three_d
     type(table_t) :: t
     type(job_t) :: job
     type(wavelet_t) :: wavelet
     type(scheme_t) :: derived
     type(error_t), allocatable :: error
     integer :: n(2)
+    t%three_d = three_d
     call JobFromText(input, job, t, error)
     if (.not. allocated(error)) then
+      if (three_d .and. job%fault /= '') job%fault = at//'none'
       if (job%wavelet == 'file') job%wavelet = 'ormsby'
       if (job%tmax/job%dt_out > 1.0e5_dp) job%dt_out = job%tmax/1.0e5_dp      ! larger ones only take longer
       call WaveletMake(job, wavelet, error)
     end if
-    if (.not. allocated(error)) call SchemeDerive(job, wavelet, 1500.0_dp, 4500.0_dp, 10.0_dp, 10.0_dp, derived, error)
+    if (.not. allocated(error)) call SchemeDerive(job, wavelet, 1500.0_dp, 4500.0_dp, 10.0_dp, 10.0_dp, derived, error, 10.0_dp)
     outcome = Verdict(error)
     if (outcome /= taken) return
     n = SchemeGrid(derived, 1000, 1000)
@@ -290,19 +309,33 @@ contains
     character(*), intent(in) :: input, at
     type(error_t), allocatable :: error
     real(dp), allocatable :: samples(:)
+    type(job_t), save :: job
+    type(table_t) :: t
+    type(wavelet_t) :: wave
     real(dp) :: t0, dt
     call Put(at//'w', input)
     call WavefileRead(at//'w', 0.002_dp, samples, t0, dt, error)
     outcome = Verdict(error)
     if (outcome /= taken) return
     if (.not. dt > 0 .or. size(samples) < 4) outcome = Contradiction('a wavelet without interval or samples')
+    if (size(samples) > 16) return               ! the spectrum takes long
+    if (.not. allocated(job%wavelet)) call JobFromText('', job, t, error)
+    job%wavelet = 'file'
+    job%wavelet_file = at//'w'
+    job%wavelet_dt = 0.002_dp
+    if (abs(dt - 0.002_dp) > 0) job%wavelet_dt = 0
+    call WaveletMake(job, wave, error)
+    outcome = min(outcome, Verdict(error))
+    if (outcome /= taken) return
+    if (.not. (wave%fmax > 0 .and. wave%fband >= wave%fmax .and. wave%t_begin <= 0)) outcome = Contradiction('a wavelet without band')
   end function Wavelet
 
   ! --- models --------------------------------------------------------------------------------------------------------
 
-  !> Parameters, and behind the separator the samples of velocity.
-  integer(c_int) function Raw(input, at) result(outcome)
+  !> Parameters, and behind the separator the samples of velocity, which serve for the other volumes named too.
+  integer(c_int) function Raw(input, at, three_d) result(outcome)
     character(*), intent(in) :: input, at
+    logical, intent(in) :: three_d
     character(:), allocatable :: params, samples
     character(:), allocatable, save :: before
     type(job_t), save :: same
@@ -313,8 +346,9 @@ contains
     logical :: known
     call Split(input, params, samples)
     known = allocated(before)
-    if (known) known = before == params
+    if (known) known = before == params .and. (same%three_d .eqv. three_d)
     if (.not. known) then                        ! most inputs differ in their samples alone
+      t%three_d = three_d
       call JobFromText(params, same, t, error)
       verdict_before = Verdict(error)
       before = params
@@ -326,21 +360,43 @@ contains
     if (job%model_format == 'netcdf' .or. job%model_format == 'auto') job%model_format = 'raw32'
     job%vp = at//'m.bin'
     if (job%rho /= '') job%rho = job%vp
+    if (three_d) call OneFile(job)
     outcome = TakeModel(job)
   end function Raw
 
   !> A NetCDF model, its variables vp and rho.
-  integer(c_int) function Netcdf(input, at) result(outcome)
+  integer(c_int) function Netcdf(input, at, three_d) result(outcome)
     character(*), intent(in) :: input, at
+    logical, intent(in) :: three_d
     type(table_t) :: t
+    type(job_t), save :: plain(2)
     type(job_t) :: job
     type(error_t), allocatable :: error
-    call JobFromText('', job, t, error)
+    integer :: d
+    d = merge(2, 1, three_d)
+    if (.not. allocated(plain(d)%vp)) then
+      t%three_d = three_d
+      call JobFromText('', plain(d), t, error)
+    end if
+    job = plain(d)
     call Put(at//'m.nc', input)
     job%vp = at//'m.nc'
     if (index(input, 'density') > 0) job%rho = job%vp
+    if (index(input, 'shear') > 0) job%vs = job%vp
+    if (index(input, 'quality') > 0) job%qs = job%vp
+    if (three_d) call OneFile(job)
     outcome = TakeModel(job)
   end function Netcdf
+
+  !> Every volume named is in the file of the first.
+  subroutine OneFile(job)
+    type(job_t), intent(inout) :: job
+    job%layers = ''
+    if (job%rho /= '') job%rho = job%vp
+    if (job%vs /= '') job%vs = job%vp
+    if (job%qs /= '') job%qs = job%vp
+    if (job%qp /= '') job%qp = job%vp
+  end subroutine OneFile
 
   !> Reads the model of a job, and the window of a shot in its middle where that is small.
   integer(c_int) function TakeModel(job) result(outcome)
@@ -353,6 +409,10 @@ contains
     call ModelRead(job, model, error)
     outcome = Verdict(error)
     if (outcome /= taken) return
+    if (job%three_d) then
+      outcome = TakeEarth(job, model)
+      return
+    end if
     if (minval(model%vp) < 40 .or. maxval(model%vp) > 20000 .or. minval(model%rho) <= 0) outcome = Contradiction('no rock')
     call ModelGrid(job, model, dx, dz, error)
     if (allocated(error)) return
@@ -368,6 +428,37 @@ contains
     if (allocated(error)) return
     if (minval(window%vp) < 40 .or. maxval(window%vp) > 20000) outcome = Contradiction('no rock in the window')
   end function TakeModel
+
+  !> The same of volumes or layers; the shot lies in the middle of volumes, at 0 m below the top of layers.
+  integer(c_int) function TakeEarth(job, model) result(outcome)
+    type(job_t), intent(in) :: job
+    type(model_t), intent(in) :: model
+    type(shot_t) :: shot
+    type(window_t) :: window
+    type(error_t), allocatable :: error
+    real(dp) :: dx, dz, dy, middle(3)
+    outcome = taken
+    middle = [0.0_dp, 0.0_dp, model%earth%low(3)]
+    if (model%earth%layers%n == 0) middle = 0.5_dp*(model%earth%low + model%earth%high)
+    call ModelGrid(job, model, dx, dz, error, dy)
+    if (allocated(error)) return
+    shot%record = 1
+    shot%sx = middle(1)
+    shot%sy = middle(2)
+    shot%sz = middle(3)
+    shot%rx = [middle(1)]
+    shot%ry = [middle(2)]
+    shot%rz = [middle(3)]
+    shot%channel = [1]
+    call ModelShape(model, job, shot, dx, dz, window, error)
+    if (allocated(error)) return
+    if (min(window%nx, window%ny, window%nz) < 1 .or. .not. min(dx, dy, dz) > 0) outcome = Contradiction('a window without cells')
+    if (product(real([window%nx, window%ny, window%nz], dp)) > 1.0e4_dp) return
+    call ModelWindow(model, job, shot, dx, dz, window, error)
+    if (allocated(error)) return
+    if (minval(window%media(:, :, :, 1)) < 0 .or. maxval(window%media(:, :, :, 1)) > 20000) &
+      outcome = Contradiction('no rock in the window')
+  end function TakeEarth
 
   ! --- gathers -------------------------------------------------------------------------------------------------------
 
@@ -455,8 +546,9 @@ contains
 
   ! --- messages ------------------------------------------------------------------------------------------------------
 
-  !> A message as text: kind, how many positions and samples come with it, its numbers; behind the separator its text. What is
-  !> found sound must be understood, on either side, without a check failing. A checksum of 0 becomes the right one.
+  !> A message as text: kind, how many positions and samples come with it, its numbers; behind the separator its text, behind the
+  !> next its reals, then the positions, which repeat (TakeReals). What is found sound must be understood, on either side, without a
+  !> check failing. A checksum of 0 becomes the right one.
   integer(c_int) function Letters(input) result(outcome)
     character(*), intent(in) :: input
     type(message_t) :: m
@@ -464,17 +556,23 @@ contains
     type(window_t) :: window
     type(gather_t) :: gather
     type(error_t), allocatable :: error
-    character(:), allocatable :: head, words
+    character(:), allocatable :: head, words, rest, reals_text
     integer(i8) :: number(3 + size(m%n))
-    integer :: record, slot, kind, serial
+    real(dp) :: reals(60)
+    integer :: record, slot, kind, serial, n, i
     logical :: flag
-    call Split(input, head, words)
+    call Split(input, head, rest)
+    call Split(rest, words, reals_text)
     call TakeNumbers(head, number)
+    call TakeReals(reals_text, reals, n)
     m%kind = int(max(-2_i8, min(99_i8, number(1))))
     m%n = number(4:)
-    m%x = real(number(4:), dp)/7
-    allocate (m%places(max(0_i8, min(100000_i8, number(2)))), m%fields(max(0_i8, min(100000_i8, number(3)))))
-    m%places = m%x(1)
+    m%x = 1
+    m%x(:min(n, size(m%x))) = reals(:min(n, size(m%x)))
+    allocate (m%places(max(0_i8, min(3000_i8, number(2)))), m%fields(max(0_i8, min(3000_i8, number(3)))))
+    n = max(1, n - size(m%x))
+    if (n > 1) m%places = [(reals(size(m%x) + 1 + mod(i - 1, n)), i=1, size(m%places))]
+    if (n == 1) m%places = 7
     m%fields = 1
     m%text = words
     if (m%n(11) == 0) call SealLetter(m)
@@ -496,22 +594,22 @@ contains
     if (allocated(error) .and. outcome == taken) outcome = refused
   end function Letters
 
-  !> START as text: exit status, samples of the source, then its numbers; behind the separator components and variant. What is taken
-  !> must be a scheme that says the same again.
+  !> START as text: exit status, samples of the source and of a fault, then its numbers; behind the separator components, variant and
+  !> the words of a 3D scheme. What is taken must be a scheme that says the same again.
   integer(c_int) function Start(input) result(outcome)
     character(*), intent(in) :: input
     type(message_t) :: m, back
     type(scheme_t) :: scheme
     type(error_t), allocatable :: error
     character(:), allocatable :: head, words
-    real(dp) :: number(40)
+    real(dp) :: number(200)
     integer :: status, n
     call Split(input, head, words)
     call TakeReals(head, number, n)
     m = message_t(kind=MSG_START, text=words)
-    m%n(1) = nint(max(-1.0e9_dp, min(1.0e9_dp, number(1))), i8)
-    allocate (m%places, source=number(3:max(2, n)))
-    allocate (m%fields(nint(max(0.0_dp, min(1.0e4_dp, number(2))))), source=1.0)
+    allocate (m%places, source=number(4:max(3, n)))
+    m%n(1:3) = [Whole(number(1)), max(0, n - 33), Whole(number(3))]
+    allocate (m%fields(Whole(number(2), 0, 3000)), source=1.0)
     call SealLetter(m)
     outcome = refused
     if (LetterFault(m) /= '') return
@@ -519,7 +617,7 @@ contains
     outcome = Verdict(error)
     if (outcome /= taken .or. status /= 0) return
     call StartLetter(0, scheme, back)
-    if (any(abs(back%places - m%places) > 0) .or. back%text /= m%text .or. scheme%half_length < 1 .or. scheme%nt < 1) &
+    if (size(back%places) /= size(m%places) .or. any(abs(back%places - m%places) > 0) .or. back%text /= m%text .or. scheme%half_length < 1 .or. scheme%nt < 1) &
       outcome = Contradiction('a scheme that is another one')
   end function Start
 
@@ -538,18 +636,22 @@ contains
     end do
   end subroutine TakeNumbers
 
-  !> The same for the first `n` real numbers.
+  !> The same for the first `n` real numbers; n, s and i are NaN, a signalling one, and infinity.
   subroutine TakeReals(line, number, n)
     character(*), intent(in) :: line
     real(dp), intent(out) :: number(:)
     integer, intent(out) :: n
-    character(:), allocatable :: rest
+    character(:), allocatable :: rest, word
     logical :: ok
     rest = line
     number = 0
     do n = 0, size(number) - 1
       if (rest == '') return
-      call NumberOf(NextWord(rest), number(n + 1), ok)
+      word = NextWord(rest)
+      call NumberOf(word, number(n + 1), ok)
+      if (.not. ok .and. word == 'n') number(n + 1) = transfer(int(z'7ff8000000000000', i8), 0.0_dp)
+      if (.not. ok .and. word == 's') number(n + 1) = transfer(int(z'7ff0000000000001', i8), 0.0_dp)
+      if (.not. ok .and. word == 'i') number(n + 1) = transfer(int(z'7ff0000000000000', i8), 0.0_dp)
     end do
   end subroutine TakeReals
 

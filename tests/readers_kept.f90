@@ -1,23 +1,34 @@
-!> Readers of what a run leaves for the next one beside output and journal: states of shots, and the lock.
+!> Readers of what a run leaves for the next one beside output and journal: states of shots, snapshots, the lock, notes.
 module readers_kept_m
   use checkpoint_m, only: checkpoint_t, keeper_t, KeeperBegin, KeeperEnd, KeeperNew, KeeperTurn, trail_t
   use checksum_c, only: checksum_floats
-  use error_m, only: error_t
+  use error_m, only: error_t, FailFromC
   use fd2d_m, only: fd2d_t
   use files_m, only: FileText
-  use iso_c_binding, only: c_int
+  use iso_c_binding, only: c_char, c_int
   use kinds_m, only: dp, i8, sp
   use lock_m, only: LockHolder, LockLook, LockText, sight_t
-  use readerparts_m, only: Contradiction, Put, refused, Split, taken
+  use notebook_c, only: notebook_find
+  use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Verdict
   use scene_m, only: scene_t, SceneNew, SceneScheme
+  use snapshots_m, only: FioSnapshotPath, FioSnapshotsPlace
   use solver_m, only: moment_t
-  use text_m, only: Str, ToInt
+  use text_m, only: CString, FString, Str
   implicit none
   private
-  public :: Lock, State
+  public :: Lock, Notes, Snapshots, State
 
   character(*), parameter :: FIRST = 'shot1.a.state', SECOND = 'shot1.b.state'
   integer, parameter :: HEAD = 4096                !< bytes of a heading
+
+  interface
+    integer(c_int) function setenv(name, value, overwrite) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(in) :: name(*), value(*)
+      integer(c_int), value :: overwrite
+    end function setenv
+  end interface
 
 contains
 
@@ -31,7 +42,8 @@ contains
     type(checkpoint_t) :: rule
     type(keeper_t) :: keeper
     type(trail_t) :: trail
-    type(fd2d_t) :: solver
+    type(fd2d_t), save :: solver
+    logical, save :: fresh = .false.             !< the solver is at the first step
     type(error_t), allocatable :: error
     character(:), allocatable :: one, two, said
     type(moment_t) :: moment
@@ -46,7 +58,7 @@ contains
     call Split(input, one, two)
     call Put(rule%folder//'/'//FIRST, Made(one, good))
     call Put(rule%folder//'/'//SECOND, Made(two, good))
-    call solver%setup(scene%scheme, scene%window, scene%shot, error)
+    if (.not. fresh) call solver%setup(scene%scheme, scene%window, scene%shot, error)
     call KeeperBegin(keeper, trail, solver, 1, said, error)
     outcome = merge(taken, refused, trail%head > 0)
     moment = solver%moment()
@@ -54,7 +66,7 @@ contains
     if (.not. allocated(error) .and. (trail%head > 0 .neqv. moment%step > 0)) outcome = Contradiction('a step from nowhere')
     if (len(said) < 15 .and. .not. allocated(error)) outcome = Contradiction("'"//said//"' is no sentence")
     call KeeperEnd(keeper, said)
-    call solver%free()
+    fresh = moment%step == 0 .and. .not. allocated(error)
   end function State
 
   subroutine MakeScene(scene)
@@ -69,8 +81,8 @@ contains
     scene%shot%record = 1
     scene%shot%sx = 40
     scene%shot%sz = 40
-    scene%shot%rx = [60.0_dp]
-    scene%shot%rz = [16.0_dp]
+    scene%shot%rx = [88.0_dp]                    ! far enough for no correction of the near field, which takes long
+    scene%shot%rz = [72.0_dp]
     call SceneScheme(scene, error)
     if (allocated(error)) error stop 'the tiny scene is none'
   end subroutine MakeScene
@@ -134,5 +146,31 @@ contains
     call LockLook(at//'k.map', sight, 0.0_dp)
     if (sight%lives) outcome = Contradiction('a lock that nobody made lives')
   end function Lock
+
+  !> A file that has the name of snapshots: it is known for one, or left alone.
+  integer(c_int) function Snapshots(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    type(error_t), allocatable :: error
+    call Put(FioSnapshotPath(at//'s', 7), input)
+    call FioSnapshotsPlace(at//'s', 7, error)
+    outcome = Verdict(error)
+  end function Snapshots
+
+  !> Notes in the cache folder: what is found for a key is one line.
+  integer(c_int) function Notes(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    integer(c_int), parameter :: room = 24
+    character(kind=c_char, len=room) :: text
+    type(error_t), allocatable :: error
+    character(:), allocatable :: found
+    if (setenv(CString('XDG_CACHE_HOME'), CString(at), 1_c_int) /= 0) error stop 'no environment'
+    call Put(at//'SplFd2dmod-fuzz', input)
+    text = repeat('x', room)
+    call FailFromC(notebook_find(CString('fuzz'), CString('key'), room, text), error)
+    outcome = Verdict(error)
+    if (outcome /= taken) return
+    found = FString(text)
+    if (index(text, achar(0)) == 0 .or. index(found, lf) > 0) outcome = Contradiction('a note without an end')
+  end function Notes
 
 end module readers_kept_m

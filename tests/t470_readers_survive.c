@@ -22,6 +22,7 @@ struct input {
 
 static struct input inputs[INPUTS_MAX];
 static int ninputs;
+static char folder[PATH_MAX]; /* of the test */
 
 static void load(const char *path) {
     struct input *in = &inputs[ninputs];
@@ -96,7 +97,7 @@ static int give(const char *reader, const char *bytes, int n, int count[2]) {
         fwrite(bytes, 1, (size_t)n, last);
         fclose(last);
     }
-    int outcome = fuzz_one(reader, (int)strlen(reader), ".", 1, bytes, n);
+    int outcome = fuzz_one(reader, (int)strlen(reader), folder, (int)strlen(folder), bytes, n);
     if (outcome >= 0)
         count[outcome]++;
     return outcome;
@@ -160,6 +161,7 @@ int main(void) {
     char path[PATH_MAX];
     struct dirent **entry;
     int tested = 0;
+    claim(getcwd(folder, sizeof folder) != NULL, "the test has a folder");
     snprintf(path, sizeof path, "%s/tests/fuzz/corpus", getenv("ROOT"));
     int n = scandir(path, &entry, NULL, alphasort);
     for (int i = 0; i < n; i++) {

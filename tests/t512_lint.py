@@ -56,6 +56,14 @@ found('stop_in_one_place', 6, 'fortran/a.f90', MODULE % '    call MPI_Abort(c, 1
 found('world_in_one_place', 6, 'fortran/a.f90', MODULE % '    c = MPI_COMM_WORLD\n')
 found('messages_in_one_place', 6, 'fortran/a.f90', MODULE % '    call MPI_Send(x, 1, t, 0, 7, c)\n')
 found('messages_in_one_place', 6, 'fortran/a.f90', MODULE % '    k = TAG_SHOT\n')
+READS = MODULE % '    call fio_get_longs(n)\n%s'
+found('numbers_from_outside', 7, 'fortran/a.f90', READS % '    k = int(n(1))\n')
+found('numbers_from_outside', 7, 'fortran/a.f90', READS % '    k = nint(min(x, 1.0_dp))\n')
+found('numbers_from_outside', 7, 'fortran/a.f90', READS % '    k = product(n)\n')
+found('numbers_from_outside', 2, 'cuda_c/a.c', C % '    n = atoi(text);\n')
+found('numbers_from_outside', 2, 'cuda_c/a.c', C % '    return __builtin_mul_overflow(a, b, &c);\n')
+fine('numbers that are widened, and those of modules that read nothing', {
+    'fortran/a.f90': READS % '    k = int(n(1), i8)\n    x = product(real(n, dp))\n', 'fortran/b.f90': MODULE.replace('a_m', 'b_m') % '    k = int(x)\n'})
 found('printing_in_one_place', 6, 'fortran/a.f90', MODULE % '    print *, n\n')
 found('printing_in_one_place', 7, 'fortran/a.f90', MODULE % '    n = 1\n    write (*, *) n\n')
 found('printing_in_one_place', 6, 'fortran/a.f90', MODULE % "    write (error_unit, '(a)') n\n")

@@ -15,6 +15,7 @@ HEADER_MAX = 1 << 26
 RANK_MAX = 1024
 SMALLEST = 8192                                # bytes the library writes at least
 DIMENSIONS, VARIABLES, ATTRIBUTES = 10, 11, 12
+WORD, LONG = struct.Struct('>i'), struct.Struct('>q')
 TYPES = {1: '>i1', 2: 'S1', 3: '>i2', 4: '>i4', 5: '>f4', 6: '>f8', 7: '>u1', 8: '>u2', 9: '>u4', 10: '>i8', 11: '>u8'}
 
 
@@ -64,7 +65,11 @@ class Header:
         return self._data[self._at - n:self._at]
 
     def _number(self, width):
-        return struct.unpack('>i' if width == 4 else '>q', self._take(width))[0]
+        at = self._at
+        if at + width > len(self._data):
+            raise Damaged
+        self._at = at + width
+        return (WORD if width == 4 else LONG).unpack_from(self._data, at)[0]
 
     def _padded(self, n):
         if n < 0:

@@ -5,7 +5,9 @@ import re
 import numpy as np
 
 from spltools.cli import check_input, fail
-from spltools.keymap import Faults, Shot
+from spltools.keymap import RECORD_MAX, Faults, Shot
+
+LARGEST = 1e15  # of any number in these columns
 
 
 def read_lines(path):
@@ -34,22 +36,22 @@ class Columns:
             return blank
         try:
             value = float(word)
-            if np.isfinite(value) and not re.search('[a-df-zA-DF-Z_]', word):
+            if abs(value) <= LARGEST and not re.search('[a-df-zA-DF-Z_]', word):
                 return value
         except ValueError:
             pass
-        what = f"'{word}' is no number" if word else 'is blank'
+        what = f"'{word}' is no number up to {LARGEST:g}" if word else 'is blank'
         self.faults.add(self.path, self.number, f'{name} (columns {first}-{last}): {what}')
         return np.nan
 
     def whole(self, first, last, name, blank=None):
         value = self.real(first, last, name, blank)
-        if np.isnan(value) or value == int(value):
+        if np.isnan(value) or (value == int(value) and abs(value) <= RECORD_MAX):
             return 0 if np.isnan(value) else int(value)
         self.faults.add(
             self.path,
             self.number,
-            f"{name} (columns {first}-{last}): '{self.text(first, last)}' is no whole number",
+            f"{name} (columns {first}-{last}): '{self.text(first, last)}' is no whole number up to {RECORD_MAX}",
         )
         return 0
 
@@ -217,8 +219,8 @@ def _p190_units(headers):
 def _p190_groups(headers):
     """Receiver groups a shot as announced by H1100, None if it is not."""
     line = next((h for h in headers if h.startswith('H1100')), '')
-    numbers = re.findall(r'\d+', line[32:])
-    return int(numbers[0]) if numbers else None
+    numbers = re.findall(r'[0-9]+', line[32:])
+    return int(numbers[0]) if numbers and len(numbers[0]) < 10 else None
 
 
 def fill_depths(shots, depth):
@@ -323,8 +325,11 @@ def _sps_revision(path):
 def _sps_factor(lines):
     """Factor to metres (header H201), 1 if not given."""
     line = next((s for s in lines if s.startswith('H201')), '')
-    numbers = re.findall(r'\d*\.?\d+', line[32:])
-    return float(numbers[0]) if numbers and float(numbers[0]) > 0 else 1.0
+    numbers = re.findall(r'[0-9]*\.?[0-9]+', line[32:])
+    factor = float(numbers[0]) if numbers else 1.0
+    if not 0 <= factor < 10:
+        fail(f"header H201 gives the factor {factor} to metres, which cannot be: '{line.strip()}'")
+    return factor or 1.0
 
 
 def _sps_points(path, kind, revision, elevation, faults):

@@ -140,10 +140,10 @@ def su_layout(path, order='auto'):
     return fits[0]
 
 
-def column(path, layout, name, fields=None):
-    """One header field of all traces as int64."""
+def column(path, layout, name, fields=None, raw=None):
+    """One header field of all traces as int64. `raw`: the headers, where they are at hand."""
     first, length = (fields or FIELDS)[name]
-    raw = headers(path, layout)
+    raw = headers(path, layout) if raw is None else raw
     return (
         np.ascontiguousarray(raw[:, first - 1 : first - 1 + length])
         .view(f'{layout.order}i{length}')[:, 0]
@@ -187,7 +187,8 @@ def read_geometry(path, options):
     layout = su_layout(path, options.order) if is_su(path, options.kind) else segy_layout(path)
     fields = dict(FIELDS)
     fields.update({name: (first, length) for name, first, length in options.positions})
-    h = {name: column(path, layout, name, fields) for name in fields}
+    raw = headers(path, layout)
+    h = {name: column(path, layout, name, fields, raw) for name in fields}
     notes = [
         f'{layout.traces} traces of {layout.ns} samples at {layout.dt or int(h["dt"][0]) & 0xffff} us'
     ] + list(layout.notes)
