@@ -14,6 +14,7 @@ module checkpoint_m
   use host_c, only: host_memory, host_seconds
   use iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, c_long, c_long_long, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
+  use sides_m, only: SidePath
   use solver_m, only: moment_t, solver_t
   use statefile_c, only: statefile_busy, statefile_folder, statefile_free, statefile_head, statefile_new, statefile_read, &
                          statefile_room, statefile_sweep, statefile_wait, statefile_write
@@ -68,7 +69,7 @@ contains
     real(dp), intent(in) :: mtbf
     type(checkpoint_t), intent(out) :: rule
     logical, intent(out) :: ok
-    rule%folder = output//'.states'
+    rule%folder = SidePath(output, 'states')
     rule%mtbf = 3600*mtbf
     rule%interval = -1
     ok = .true.

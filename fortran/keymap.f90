@@ -12,13 +12,13 @@ module keymap_m
   use mapline_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
   use shot_m, only: shot_t
   use sort_m, only: SortOrder
-  use spread_m, only: spreads_t, SpreadExpand, SpreadHash, SpreadLists, SpreadRead, SpreadsCheck, SpreadSize, SpreadUse, &
-                      x_max, z_max
+  use spread_m, only: spreads_t, SpreadExpand, SpreadFiles, SpreadHash, SpreadLists, SpreadRead, SpreadsCheck, SpreadSize, &
+                      SpreadUse, x_max, z_max
   use text_m, only: Lower, NearestName, Str
   use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
   implicit none
   private
-  public :: keymap_t, KeymapRead, KeymapShot, KeymapFind, KeymapReceivers
+  public :: keymap_t, KeymapRead, KeymapShot, KeymapFind, KeymapReceivers, KeymapFiles
 
   integer, parameter :: shots_max = 1000000
   integer(i8), parameter :: traces_max = 1000000000_i8
@@ -105,6 +105,14 @@ contains
     integer, intent(in) :: i
     KeymapReceivers = SpreadSize(keymap%spreads, keymap%spread(i))
   end function KeymapReceivers
+
+  !> The i-th file that the key-map names; '' beyond the last.
+  function KeymapFiles(keymap, i) result(path)
+    type(keymap_t), intent(in) :: keymap
+    integer, intent(in) :: i
+    character(:), allocatable :: path
+    path = SpreadFiles(keymap%spreads, i)
+  end function KeymapFiles
 
   !> Slot of the shot with this record number, 0 if it is not to be modelled.
   pure integer function KeymapFind(keymap, record) result(slot)

@@ -7,12 +7,13 @@ module prospect_m
   use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dFilmNumbers
   use fd3d_near_m, only: Fd3dNear
   use fingerprint_m, only: Fingerprint, Positions
-  use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapShot
+  use keymap_m, only: keymap_t, KeymapFiles, KeymapFind, KeymapRead, KeymapShot
   use kinds_m, only: dp
   use log_m, only: LogInfo, LogWarn
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
   use params_m, only: job_t
   use scheme_m, only: scheme_t, SchemeBand, SchemeCells, SchemeDerive, SchemeSpacing
+  use sides_m, only: SideOf, SidePath
   use snapshots_m, only: FioSnapshotsPlace
   use source3d_m, only: SourceWords
   use shot_m, only: shot_t
@@ -51,6 +52,7 @@ contains
     real(dp) :: dx, dz, dy
     prospect%job = job
     call KeymapRead(prospect%keymap, job%keymap, error)
+    if (.not. allocated(error)) call CheckLists(prospect, error)
     if (allocated(error)) return
     call ModelRead(job, prospect%model, error)
     if (allocated(error)) return
@@ -76,6 +78,23 @@ contains
     if (.not. allocated(error)) call ChooseSnapshots(prospect, error)
     if (.not. allocated(error)) call CheckSnapshots(prospect, error)
   end subroutine ProspectRead
+
+  !> No file that a run writes may be one that the key-map names; those of parameters are looked at in jobcheck.f90.
+  subroutine CheckLists(prospect, error)
+    type(prospect_t), intent(in) :: prospect
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: path, what
+    integer :: i
+    i = 1
+    path = KeymapFiles(prospect%keymap, i)
+    do while (path /= '')
+      what = SideOf(prospect%job%output, path)
+      if (what /= '') call Fail(error, 'output = '//prospect%job%output//' would overwrite the receiver list '//path// &
+                                ', which the key-map names, with '//what//' of the run: give another output')
+      i = i + 1
+      path = KeymapFiles(prospect%keymap, i)
+    end do
+  end subroutine CheckLists
 
   !> Where densities differ much, as of air and rock, the largest stable step is smaller than the fastest wave alone would have it:
   !> the whole model tells. A larger one that the user gave is refused.
@@ -442,7 +461,7 @@ contains
   !> True when somebody made the file OUTPUT.stop.
   logical function ProspectStopFile(prospect) result(there)
     type(prospect_t), intent(in) :: prospect
-    inquire (file=prospect%job%output//'.stop', exist=there)
+    inquire (file=SidePath(prospect%job%output, 'stop'), exist=there)
   end function ProspectStopFile
 
 end module prospect_m

@@ -5,17 +5,18 @@ module run_m
   use crew_m, only: PATIENCE
   use dealer_m, only: FOREVER
   use deadline_m, only: DeadlineFind
-  use files_m, only: ClockSeconds, ClockText, FileExists, FileRemove, FileRename, FileSpace
+  use files_m, only: FileExists, FileSpace
   use host_c, only: host_catch_signals, host_seconds
   use keymap_m, only: KeymapFind
   use kinds_m, only: dp
-  use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogWarn
+  use log_m, only: LogError, LogInfo, LogWarn
   use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
   use master_end_m, only: MasterFinish, MasterPart, MasterStatus
   use master_m, only: master_t, MasterNew, MasterServe
   use params_m, only: job_t
   use physics_m, only: PhysicsProgram, SolverNew
   use protocol_m, only: link_t
+  use record_m, only: RecordKeep
   use roles_m, only: role_t, RolesThreads
   use scheme_m, only: scheme_t
   use snapshots_m, only: FioSnapshotPath
@@ -24,7 +25,6 @@ module run_m
   use prospect_m, only: prospect_t, ProspectFilmBytes, ProspectLog, ProspectRead, ProspectSurvey
   use survey_m, only: survey_t
   use text_m, only: Str
-  use version_m, only: VersionText
   use solver_m, only: solver_t
   use vigil_m, only: ending_t, VigilWait
   use worker_desk_m, only: rules_t, WorkerExcuse
@@ -65,7 +65,7 @@ contains
         call LogError(error%message)
         exit_status = 1
       else
-        call KeepRecord(job%output, PhysicsProgram(physics), settings)
+        call RecordKeep(job%output, PhysicsProgram(physics), settings)
         call ProspectLog(prospect)
         call LogLines(role%map, .false.)
         call LogLines(role%warnings, .true.)
@@ -84,28 +84,10 @@ contains
     rules%shape = job%shape
     rules%lease = job%lease
     call CheckpointRule(job%checkpoint, job%mtbf, job%output, rules%checkpoint, ok)
-    if (role%master) call CheckpointSweep(rules%checkpoint, job%overwrite)
+    if (role%master .and. exit_status == 0) call CheckpointSweep(rules%checkpoint, job%overwrite)   ! else they may be another's
     call RunSurvey(role, physics, job%threads, rules, prospect, store, role%nworkers, deadline, .false., exit_status, broken)
     if (role%master .and. exit_status == 0) call CheckpointSweep(rules%checkpoint, .true.)
   end subroutine Run
-
-  !> From here on the log goes to OUTPUT.log too, and the resolved parameters stand in OUTPUT.par: par=OUTPUT.par repeats the run.
-  subroutine KeepRecord(output, program, settings)
-    character(*), intent(in) :: output, program, settings
-    type(error_t), allocatable :: error
-    integer :: unit, fault
-    open (newunit=unit, file=output//'.log', position='append', action='write', iostat=fault)
-    if (fault == 0) call LogFile(unit)
-    if (fault /= 0) call LogWarn("cannot write the log '"//output//".log': this run has none")
-    call LogKeep(program//' '//VersionText()//', '//ClockText(ClockSeconds()))
-    call LogKeep(settings)
-    call FileRemove(output//'.par.new', error)       ! what a run that was killed left, or a link: never written through
-    open (newunit=unit, file=output//'.par.new', status='new', action='write', iostat=fault)
-    if (fault == 0) write (unit, '(a)', iostat=fault) settings
-    if (fault == 0) close (unit, iostat=fault)
-    if (fault == 0) call FileRename(output//'.par.new', output//'.par', error)
-    if (fault /= 0 .or. allocated(error)) call LogWarn("cannot write '"//output//".par'; the parameters stand in the output file")
-  end subroutine KeepRecord
 
   !> Shots that are done are not modelled again for the sake of snapshots: who asks for them later is told.
   subroutine WarnOfSnapshots(prospect, store, output)

@@ -16,7 +16,8 @@ module spread_m
   use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
   implicit none
   private
-  public :: spreads_t, SpreadRead, SpreadLists, SpreadUse, SpreadsCheck, SpreadSize, SpreadExpand, SpreadHash, x_max, z_max
+  public :: spreads_t, SpreadRead, SpreadLists, SpreadUse, SpreadsCheck, SpreadSize, SpreadExpand, SpreadHash, SpreadFiles
+  public :: x_max, z_max
 
   real(dp), parameter :: x_max = 1.0e8_dp     !< largest position along and across the line [m]
   real(dp), parameter :: z_max = 1.0e6_dp     !< largest depth [m]
@@ -43,7 +44,12 @@ module spread_m
     integer, private :: npool = 0             !< receivers of all lists
     integer, allocatable, private :: channel(:)
     real(dp), allocatable, private :: x(:), y(:), z(:)
+    type(path_t), allocatable, private :: files(:)   !< files of lists
   end type spreads_t
+
+  type :: path_t
+    character(:), allocatable :: path
+  end type path_t
 
 contains
 
@@ -258,6 +264,8 @@ contains
     integer :: word(2), current, nlists, before
     path = name_of_file
     if (index(path, '/') /= 1) path = map%path(:index(map%path, '/', back=.true.))//path
+    if (.not. allocated(spreads%files)) allocate (spreads%files(0))
+    spreads%files = [spreads%files, path_t(path)]
     call TextOpen(file, path, 'receiver list', error)
     if (allocated(error)) then
       call FaultHere(faults, map, error%message)
@@ -452,6 +460,16 @@ contains
       end if
     end associate
   end subroutine SpreadExpand
+
+  !> The i-th file of receiver lists that was read; '' beyond the last.
+  function SpreadFiles(spreads, i) result(path)
+    type(spreads_t), intent(in) :: spreads
+    integer, intent(in) :: i
+    character(:), allocatable :: path
+    path = ''
+    if (.not. allocated(spreads%files)) return
+    if (i <= size(spreads%files)) path = spreads%files(i)%path
+  end function SpreadFiles
 
   !> Fingerprint of the receivers of spread i: channels and positions, not the name.
   type(hash_t) function SpreadHash(spreads, i) result(hash)
