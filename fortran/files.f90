@@ -88,20 +88,15 @@ contains
     integer(i8), intent(in) :: most
     character(:), allocatable, intent(out) :: text
     type(error_t), allocatable, intent(inout) :: error
-    character(kind=c_char), allocatable :: bytes(:)
-    integer(i8) :: n, i
+    integer(i8) :: n
     text = ''
     call FileSize(path, n, error)
     if (allocated(error)) return
     n = min(n, most)
-    allocate (bytes(max(n, 1_i8)))
-    call FailFromC(file_read_bytes(CString(path), 0_c_long_long, n, bytes), error)
-    if (allocated(error)) return
     deallocate (text)
     allocate (character(n) :: text)
-    do i = 1, n
-      text(i:i) = bytes(i)
-    end do
+    call FailFromC(file_read_bytes(CString(path), 0_c_long_long, n, text), error)
+    if (allocated(error)) text = ''
   end subroutine FileHead
 
   !> CRC-32 of a text, the same as zlib.crc32 in Python.

@@ -17,7 +17,7 @@ module journal_m
   use text_m, only: CString, Str, ToInt, ToReal
   implicit none
   private
-  public :: journal_t, entry_t, JournalOpen, JournalRead, JournalKnown, JournalAppend, JournalFind, JournalClose
+  public :: journal_t, entry_t, JournalOpen, JournalRead, JournalKnown, JournalAppend, JournalFind, JournalClose, JournalMemory, JournalSpace
   public :: journal_todo, journal_done, journal_parked
 
   integer, parameter :: journal_todo = 0, journal_done = 1, journal_parked = 2   !< values of entry_t%status, as in the output
@@ -107,6 +107,19 @@ contains
     locked = append_locked(CString(path))
     journal%running = locked == 1
   end subroutine JournalRead
+
+  !> Memory that the journal of so many shots takes, that which is read to go on with it included [bytes].
+  pure real(dp) function JournalMemory(shots) result(bytes)
+    integer, intent(in) :: shots
+    type(entry_t) :: e
+    bytes = shots*(storage_size(e)/8 + line_bytes/3.0_dp)
+  end function JournalMemory
+
+  !> Disk space that the journal of so many shots takes at the start [bytes].
+  pure real(dp) function JournalSpace(shots) result(bytes)
+    integer, intent(in) :: shots
+    bytes = real(shots, dp)*line_bytes
+  end function JournalSpace
 
   !> Whether a file is a journal, were it damaged, or nothing has been written to it yet.
   logical function JournalKnown(path) result(known)

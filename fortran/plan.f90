@@ -1,6 +1,7 @@
 !> The verb plan: what a run would be, without running it: grid, time step, margins, memory, disk, time, every fault.
 module plan_m
   use device_c, only: device_count, device_memory, device_name, device_use, device_why
+  use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, FailFromC
   use fill_m, only: ShotsAtOnce
   use gather_m, only: gather_t
@@ -18,7 +19,8 @@ module plan_m
   use solver_m, only: solver_t
   use source3d_m, only: SourceWords
   use params_m, only: job_t
-  use prospect_m, only: prospect_t, ProspectCells, ProspectFilmBytes, ProspectRead
+  use prospect_m, only: prospect_t, ProspectCells, ProspectRead, ProspectSurvey
+  use survey_m, only: survey_t
   use table_m, only: SplitList
   use text_m, only: FString, Str
   use watch_m, only: Clock
@@ -41,10 +43,10 @@ module plan_m
 
 contains
 
-  !> Reads all that the job names, prints the plan; `error` tells every fault, a line each. Rank 0 alone does it.
-  subroutine Plan(role, physics, job, error)
+  !> Reads all that the job names, prints the plan; `settings`: the resolved parameters as text; `error` tells every fault, a line each. Rank 0 alone does it.
+  subroutine Plan(role, physics, job, settings, error)
     type(role_t), intent(in) :: role
-    character(*), intent(in) :: physics
+    character(*), intent(in) :: physics, settings
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
     type(prospect_t) :: prospect
@@ -60,7 +62,8 @@ contains
     if (allocated(error)) return
     call PrintShots(prospect, span)
     call PrintMemory(prospect, role, fits)
-    call PrintDisk(prospect)
+    call PrintDisk(prospect, settings, error)
+    if (allocated(error)) return
     if (.not. fits) call Row('time', 'not measured: this machine is short of memory')
     if (.not. fits) return
     call Calibrate(prospect, span, physics, .false., rate, error)
@@ -215,20 +218,15 @@ contains
     end associate
   end subroutine PrintMemory
 
-  subroutine PrintDisk(prospect)
+  subroutine PrintDisk(prospect, settings, error)
     type(prospect_t), intent(in) :: prospect
-    real(dp) :: disk
-    integer :: i
-    associate (s => prospect%scheme, k => prospect%keymap)
-      disk = 4*real(k%n, dp)*k%nrec_max*size(SplitList(s%components))*s%nt_out
-    end associate
-    call Row('disk', MemoryBytes(disk)//' for '//prospect%job%output)
-    disk = 0
-    do i = 1, size(prospect%snapshot_records)
-      disk = disk + ProspectFilmBytes(prospect, prospect%snapshot_records(i))
-    end do
-    if (disk > 0) call Row('', MemoryBytes(disk)//' for '//trim(merge('pictures ', 'snapshots', prospect%scheme%dy > 0))//' of '// &
-                           Str(size(prospect%snapshot_records))//' shot(s)')
+    character(*), intent(in) :: settings
+    type(error_t), allocatable, intent(inout) :: error
+    type(survey_t) :: survey
+    type(disk_t) :: disk
+    call ProspectSurvey(prospect, settings, survey)
+    call DiskNeed(prospect, survey, disk, error)
+    if (.not. allocated(error)) call Row('disk', DiskText(disk, prospect%job%output, prospect%job%three_d))
   end subroutine PrintDisk
 
   subroutine PrintTime(prospect, span, role, rate)

@@ -1,6 +1,7 @@
 !> The verb run: prepare the survey on rank 0, then master and workers do their parts.
 module run_m
   use checkpoint_m, only: CheckpointRule, CheckpointSweep
+  use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t
   use crew_m, only: PATIENCE
   use dealer_m, only: FOREVER
@@ -49,6 +50,7 @@ contains
     type(rules_t) :: rules
     type(error_t), allocatable :: error
     type(memory_t) :: memory
+    type(disk_t) :: disk
     character(:), allocatable :: warning
     real(dp) :: start, deadline
     logical :: ok
@@ -60,6 +62,7 @@ contains
       if (.not. allocated(error)) call MemoryNeed(prospect, memory)
       if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
       if (.not. allocated(error)) call ProspectSurvey(prospect, settings, survey)
+      if (.not. allocated(error)) call DiskNeed(prospect, survey, disk, error)
       if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, job%overwrite, job%verify == 'last', error)
       if (allocated(error)) then
         call LogError(error%message)
@@ -70,6 +73,7 @@ contains
         call LogLines(role%map, .false.)
         call LogLines(role%warnings, .true.)
         call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
+        call LogLines('disk     '//DiskText(disk, job%output, job%three_d), .false.)
         if (warning /= '') call LogWarn(warning)
         call WarnOfSnapshots(prospect, store, job%output)
         call WarnOfDisk(prospect, store, job%output)

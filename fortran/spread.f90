@@ -16,12 +16,12 @@ module spread_m
   use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
   implicit none
   private
-  public :: spreads_t, SpreadRead, SpreadLists, SpreadUse, SpreadsCheck, SpreadSize, SpreadExpand, SpreadHash, SpreadFiles
+  public :: spreads_t, SpreadRead, SpreadLists, SpreadUse, SpreadsCheck, SpreadSize, SpreadExpand, SpreadHash, SpreadFiles, SpreadBytes
   public :: x_max, z_max
 
   real(dp), parameter :: x_max = 1.0e8_dp     !< largest position along and across the line [m]
   real(dp), parameter :: z_max = 1.0e6_dp     !< largest depth [m]
-  integer, parameter :: channels_max = 10000000
+  integer, parameter :: channels_max = 1000000 !< of a spread
   integer, parameter :: is_faulty = 0, is_streamer = 1, is_fixed = 2, is_list = 3
   character(8), parameter :: kinds(3) = [character(8) :: 'streamer', 'fixed', 'list']
 
@@ -45,6 +45,7 @@ module spread_m
     integer, allocatable, private :: channel(:)
     real(dp), allocatable, private :: x(:), y(:), z(:)
     type(path_t), allocatable, private :: files(:)   !< files of lists
+    integer, private :: longest = 0           !< characters of the longest of them
   end type spreads_t
 
   type :: path_t
@@ -271,6 +272,7 @@ contains
       call FaultHere(faults, map, error%message)
       return
     end if
+    spreads%longest = max(spreads%longest, len(file%text))
     before = faults%n
     nlists = 0
     current = 0
@@ -397,6 +399,10 @@ contains
     if ((n < 2 .or. n > 3) .and. faults%n == before) &
       call FaultHere(faults, file, Str(n + 1)//' columns; a receiver has 3 or 4: channel x z [y]')
     if (i == 0) return
+    if (spreads%item(i)%n == channels_max) then
+      call FaultHere(faults, file, 'the list has more than '//Str(channels_max)//' receivers: split it, and its shots')
+      return
+    end if
     call Reserve(spreads)
     spreads%npool = spreads%npool + 1
     spreads%item(i)%n = spreads%item(i)%n + 1
@@ -470,6 +476,16 @@ contains
     if (.not. allocated(spreads%files)) return
     if (i <= size(spreads%files)) path = spreads%files(i)%path
   end function SpreadFiles
+
+  !> Memory that receiver lists take, and took while they were read [bytes].
+  pure subroutine SpreadBytes(spreads, held, reading)
+    type(spreads_t), intent(in) :: spreads
+    real(dp), intent(out) :: held, reading
+    integer, parameter :: receiver = 4 + 3*8
+    held = 0
+    if (allocated(spreads%channel)) held = real(receiver, dp)*size(spreads%channel)
+    reading = 1.15_dp*held + spreads%longest        ! x, y and z grow one after the other
+  end subroutine SpreadBytes
 
   !> Fingerprint of the receivers of spread i: channels and positions, not the name.
   type(hash_t) function SpreadHash(spreads, i) result(hash)
