@@ -87,8 +87,8 @@ double file_space(const char *path) {
 
 /* 45.6 MB, as memory.f90 writes it. */
 static const char *bytes_text(double bytes, char text[32]) {
-    const int giga = bytes >= 1e9;
-    snprintf(text, 32, "%.4g %s", bytes * (giga ? 1e-9 : 1e-6), giga ? "GB" : "MB");
+    const double unit = bytes >= 1e12 ? 1e12 : bytes >= 1e9 ? 1e9 : 1e6;
+    snprintf(text, 32, "%.4g %s", bytes / unit, unit > 1e9 ? "TB" : unit > 1e6 ? "GB" : "MB");
     return text;
 }
 

@@ -180,11 +180,13 @@ contains
     end do
   end subroutine MemoryCheck
 
-  !> 1.23 GB, 45.6 MB.
+  !> 1.23 TB, 45.6 GB, 789 MB.
   pure function MemoryBytes(n) result(s)
     real(dp), intent(in) :: n
     character(:), allocatable :: s
-    if (n >= 1.0e9_dp) then
+    if (n >= 1.0e12_dp) then
+      s = Str(1.0e-12_dp*n, 3)//' TB'
+    else if (n >= 1.0e9_dp) then
       s = Str(1.0e-9_dp*n, 3)//' GB'
     else
       s = Str(1.0e-6_dp*n, 3)//' MB'

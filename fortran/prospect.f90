@@ -72,9 +72,10 @@ contains
     end if
     if (allocated(error)) return
     if (prospect%model%doubts /= '') call Warn(prospect%scheme, prospect%model%doubts)
+    call CheckSize(prospect, error)                      ! at once: shots with so many receivers take long to look at
+    if (allocated(error)) return
     call CheckShots(prospect, error)
     if (job%three_d .and. .not. allocated(error)) call Fd3dCheckStrength(prospect%scheme, error)
-    if (.not. allocated(error)) call CheckSize(prospect, error)
     if (.not. allocated(error)) call ChooseSnapshots(prospect, error)
     if (.not. allocated(error)) call CheckSnapshots(prospect, error)
   end subroutine ProspectRead

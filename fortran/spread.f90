@@ -366,6 +366,10 @@ contains
     if (n == 0) then
       call FaultAdd(faults, spreads%item(i)%path, spreads%item(i)%line, 'list '//Shown(name)//' has no receivers')
       return
+    else if (n > channels_max) then
+      call FaultAdd(faults, spreads%item(i)%path, spreads%item(i)%line, 'list '//Shown(name)//' has '//Str(n)// &
+                    ' receivers, at most '//Str(channels_max)//': split it, and its shots')
+      return
     end if
     channels = spreads%channel(spreads%item(i)%start + 1:spreads%item(i)%start + n)
     if (all(channels(2:) > channels(:n - 1)) .or. all(channels(2:) < channels(:n - 1))) return
@@ -399,10 +403,6 @@ contains
     if ((n < 2 .or. n > 3) .and. faults%n == before) &
       call FaultHere(faults, file, Str(n + 1)//' columns; a receiver has 3 or 4: channel x z [y]')
     if (i == 0) return
-    if (spreads%item(i)%n == channels_max) then
-      call FaultHere(faults, file, 'the list has more than '//Str(channels_max)//' receivers: split it, and its shots')
-      return
-    end if
     call Reserve(spreads)
     spreads%npool = spreads%npool + 1
     spreads%item(i)%n = spreads%item(i)%n + 1

@@ -128,12 +128,13 @@ def describe(shots, groups=None):
     counts = np.array([len(s.channel) for s in shots])
     offsets, rx, rz, across, steps = [], [], [], 0.0, []
     for k in stacks(shots):
-        offsets.append(_ends(np.hypot(k.rx - k.sx, k.ry - k.sy)))
+        along, aside = _unlike(k.rx - k.sx), _unlike(k.ry - k.sy)
+        offsets.append(_ends(np.hypot(along, aside)))
         rx.append(_ends(k.rx))
         rz.append(_ends(k.rz))
-        across = max(across, float(np.abs(k.ry - k.sy).max()))
+        across = max(across, float(np.abs(aside).max()))
         if k.rx.shape[1] > 1:
-            steps.append(_steps(k))
+            steps.append(_steps(*(a if len(a) == 1 else _unlike(b) for a, b in ((along, k.rx), (aside, k.ry)))))
     lines = [
         f'{len(shots)} shots, records {shots[0].record} .. {shots[-1].record}, x {sx.min():.1f} ..'
         f' {sx.max():.1f} m'
@@ -169,11 +170,16 @@ def _gaps(steps):
     return [f'{told}; {_range(holes)} gaps a shot, the largest {every.max():.1f} m']
 
 
-def _steps(stack):
-    """From one receiver to its neighbour along x, (shots, receivers - 1)."""
-    rx, ry = stack.rx, stack.ry
+def _unlike(rows):
+    """The rows, or the first alone where all are alike, as of a spread that moves with its source."""
+    return rows[:1] if rows.strides[0] == 0 or (np.abs(rows - rows[0]) < 1e-6).all() else rows
+
+
+def _steps(rx, ry):
+    """From one receiver to its neighbour along x, (shots, receivers - 1), or one row for all shots."""
     along = np.diff(rx, axis=1)
     if not ((along >= 0).all(axis=1) | (along <= 0).all(axis=1)).all():
+        rx, ry = np.broadcast_arrays(rx, ry)
         order = np.argsort(rx, axis=1)
         rx, ry = np.take_along_axis(rx, order, 1), np.take_along_axis(ry, order, 1)
         along = np.diff(rx, axis=1)

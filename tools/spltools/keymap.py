@@ -275,8 +275,7 @@ def classify(shots):
     moves = all(
         _close(k.rx - k.sx, first.rx - first.sx) and _close(k.ry, k.sy) and _close(k.rz, first.rz) for k in stacks(shots)
     )
-    stays = all(_close(k.rx, first.rx) and _close(k.ry, first.ry) and _close(k.rz, first.rz) for k in stacks(shots))
-    if regular and moves and (len(shots) > 1 or not stays or first.rx[0] != 0):
+    if regular and moves and (len(shots) > 1 or first.rx[0] != 0):
         direction = 1 if steps[0] > 0 else -1
         near = direction * (first.rx[0] - first.sx)
         return (
@@ -286,6 +285,7 @@ def classify(shots):
                 f'depth={metres(first.rz[0])} direction={direction}'
             ),
         )
+    stays = all(_close(k.rx, first.rx) and _close(k.ry, first.ry) and _close(k.rz, first.rz) for k in stacks(shots))
     if regular and stays and steps[0] > 0 and np.ptp(first.ry) < SAME:
         across = f' y={metres(first.ry[0])}' if abs(first.ry[0]) >= SAME else ''
         return (
@@ -603,6 +603,9 @@ class _Map:
         values, counts = np.unique(channel, return_counts=True)
         if not one.begun:
             self.faults.add(one.path, one.line, f'list {shown(one.name)} has no receivers')
+        elif one.begun > CHANNELS_MAX:
+            self.faults.add(one.path, one.line, f'list {shown(one.name)} has {one.begun} receivers, at most {CHANNELS_MAX}: split'
+                            ' it, and its shots')
         elif (counts > 1).any():
             self.faults.add(one.path, one.line, f'list {shown(one.name)} has channel {values[counts > 1][0]} more than once')
         self.spreads[one.name] = _Spread(False, channel, table[:, 1], table[:, 3], table[:, 2])
