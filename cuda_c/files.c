@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -19,6 +20,8 @@
 
 #include "err.h"
 #include "iface.h"
+
+enum { TOKEN = 16 }; /* hexadecimal digits */
 
 int file_exists(const char *path) {
     struct stat st;
@@ -82,9 +85,17 @@ double file_space(const char *path) {
     return statvfs(path, &vfs) || !vfs.f_blocks ? -1 : (double)vfs.f_bavail * vfs.f_frsize;
 }
 
-int file_reserve(const char *path, long bytes) {
+/* 45.6 MB, as memory.f90 writes it. */
+static const char *bytes_text(double bytes, char text[32]) {
+    const double unit = bytes >= 1e12 ? 1e12 : bytes >= 1e9 ? 1e9 : 1e6;
+    snprintf(text, 32, "%.4g %s", bytes / unit, unit > 1e9 ? "TB" : unit > 1e6 ? "GB" : "MB");
+    return text;
+}
+
+int file_reserve(const char *path, const char *name, long bytes) {
+    char need[32], have[32];
     int fd = open(path, O_RDWR | O_CLOEXEC);
-    REQUIRE(fd >= 0, "cannot open '%s' to reserve %ld bytes: %s", path, bytes, strerror(errno));
+    REQUIRE(fd >= 0, "cannot open '%s' to reserve its disk space: %s", path, strerror(errno));
     /* asked before: a reservation that fails half-way has filled the disk for everybody else meanwhile */
     double available = file_space(path);
     int failed = available > 0 && available < (double)bytes, reason = ENOSPC;
@@ -95,9 +106,8 @@ int file_reserve(const char *path, long bytes) {
         reason = errno;
     }
     close(fd);
-    REQUIRE(!failed,
-            "'%s' needs %ld bytes (%.3g GB) of disk, %.3g GB are free: %s: choose a larger disk, or fewer samples",
-            path, bytes, bytes / 1e9, available > 0 ? available / 1e9 : 0.0, strerror(reason));
+    REQUIRE(!failed, "'%s' needs %s of disk, %s are free: %s: choose a larger disk, or fewer samples", name,
+            bytes_text((double)bytes, need), bytes_text(available > 0 ? available : 0, have), strerror(reason));
     return 0;
 }
 
@@ -133,6 +143,56 @@ int file_numbered(const char *head, const char *tail, int after) {
     if (folder)
         closedir(folder);
     return (int)least;
+}
+
+void file_token(char *token) {
+    static unsigned char noise[TOKEN / 2];
+    static int made;
+    if (!made &&
+        getrandom(noise, sizeof noise, 0) != sizeof noise) { /* never seen to fail; process and time tell apart too */
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        const long mixed = t.tv_nsec ^ (t.tv_sec << 20) ^ ((long)getpid() << 40);
+        memcpy(noise, &mixed, sizeof noise);
+    }
+    made = 1;
+    for (int i = 0; i < TOKEN / 2; i++)
+        snprintf(token + 2 * i, 3, "%02x", noise[i]);
+}
+
+/* Whether `rest`, what a name has behind that of an output, is .TOKEN.half, for the output itself, its record or
+ * snapshots. */
+static int is_half(const char *rest) {
+    static const char ending[] = ".half";
+    const size_t n = strlen(rest), whole = 1 + TOKEN + sizeof ending - 1;
+    if (n < whole || strcmp(rest + n - (sizeof ending - 1), ending) || rest[n - whole] != '.' ||
+        strspn(rest + n - whole + 1, "0123456789abcdef") != TOKEN)
+        return 0;
+    char of[32];
+    if (n - whole >= sizeof of)
+        return 0;
+    memcpy(of, rest, n - whole);
+    of[n - whole] = 0;
+    if (!strncmp(of, ".snap", 5)) {
+        const char *end = of + 5 + strspn(of + 5, "0123456789");
+        return end > of + 5 && !strcmp(end, ".nc");
+    }
+    return !of[0] || !strcmp(of, ".par");
+}
+
+void file_halves_remove(const char *output) {
+    const char *slash = strrchr(output, '/'), *name = slash ? slash + 1 : output;
+    char *path = strndup(output, (size_t)(name - output));
+    DIR *folder = path ? opendir(*path ? path : ".") : NULL;
+    const size_t n = strlen(name);
+    struct stat st;
+    free(path);
+    for (struct dirent *e = folder ? readdir(folder) : NULL; e; e = readdir(folder))
+        if (!strncmp(e->d_name, name, n) && is_half(e->d_name + n) &&
+            fstatat(dirfd(folder), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+            unlinkat(dirfd(folder), e->d_name, 0);
+    if (folder)
+        closedir(folder);
 }
 
 void file_limit_is_error(void) { signal(SIGXFSZ, SIG_IGN); }

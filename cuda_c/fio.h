@@ -29,3 +29,11 @@ int fio_classic_check(const char *path);
 
 /* Length and CRC-32 of the bytes of `path` that never change, and the bytes of the complete file. */
 int fio_header_sum(const char *path, long *n, long *crc, long *total);
+
+/* The bytes of a CDF-5 file that is defined as any other, but not made: see fio_tally in interfaces/fio_c.f90. */
+struct fio_tally;
+struct fio_tally *fio_tally_new(void);
+int fio_tally_dim(struct fio_tally *tally, const char *name, long length);
+int fio_tally_var(struct fio_tally *tally, const char *name, int width, const char *dims);
+void fio_tally_attribute(struct fio_tally *tally, const char *name, int width, long n);
+double fio_tally_total(const struct fio_tally *tally);

@@ -18,9 +18,10 @@
 
 struct fio {
     int ncid;
-    int fd;     /* a descriptor of our own, for fsync: the library has no call for it */
-    int named;  /* numbers of files mean something on this file system */
-    long total; /* bytes of the file by its header, where it is open for writing; else 0 */
+    int fd;                  /* a descriptor of our own, for fsync: the library has no call for it */
+    int named;               /* numbers of files mean something on this file system */
+    long total;              /* bytes of the file by its header, where it is open for writing; else 0 */
+    struct fio_tally *tally; /* it is only counted, nothing is made; else NULL */
     char path[];
 };
 
@@ -67,6 +68,7 @@ static struct fio *new_handle(const char *path) {
     strcpy(f->path, path);
     f->ncid = f->fd = -1;
     f->total = 0;
+    f->tally = NULL;
     return f;
 }
 
@@ -86,6 +88,17 @@ static void *opened(struct fio *f, int rc, const char *doing) {
     free(f);
     return NULL;
 }
+
+void *fio_tally(void) {
+    struct fio *f = new_handle("what is to be made");
+    if (f && !(f->tally = fio_tally_new())) {
+        free(f);
+        return NULL;
+    }
+    return f;
+}
+
+double fio_tally_bytes(void *handle) { return fio_tally_total(((struct fio *)handle)->tally); }
 
 void *fio_create(const char *path) {
     file_limit_is_error();
@@ -132,6 +145,11 @@ int fio_close(void *handle) {
     struct fio *f = handle;
     if (!f)
         return 0;
+    if (f->tally) {
+        free(f->tally);
+        free(f);
+        return 0;
+    }
     int rc = nc_close(f->ncid);
     if (rc == NC_NOERR)
         unstretch(f);
@@ -185,6 +203,8 @@ int fio_sync(void *handle) {
 /* --- definitions --------------------------------------------------------------------- */
 
 int fio_enddef(void *handle) {
+    if (((struct fio *)handle)->tally)
+        return 0;
     NC(nc_enddef(((struct fio *)handle)->ncid), "end", "the header");
     return 0;
 }
@@ -193,12 +213,16 @@ int fio_dim(void *handle, const char *name, long length) {
     int id;
     REQUIRE(length > 0, "dimension %s of '%s' has length %ld, must be 1 or more", name, ((struct fio *)handle)->path,
             length);
+    if (((struct fio *)handle)->tally)
+        return fio_tally_dim(((struct fio *)handle)->tally, name, length);
     NC(nc_def_dim(((struct fio *)handle)->ncid, name, (size_t)length, &id), "define dimension", name);
     return 0;
 }
 
 int fio_var(void *handle, const char *name, const char *type, const char *dims) {
     int ids[NC_MAX_VAR_DIMS > 8 ? 8 : NC_MAX_VAR_DIMS], rank = 0, id, ncid = ((struct fio *)handle)->ncid;
+    if (((struct fio *)handle)->tally)
+        return fio_tally_var(((struct fio *)handle)->tally, name, type_width(type_of(type)), dims);
     char words[256], *save = NULL;
     REQUIRE(strlen(dims) < sizeof words, "too many dimensions for variable %s: %s", name, dims);
     strcpy(words, dims);
@@ -219,6 +243,10 @@ static int var_id(void *handle, const char *var, int *id) {
 
 int fio_text(void *handle, const char *var, const char *name, const char *text) {
     int id;
+    if (((struct fio *)handle)->tally) {
+        fio_tally_attribute(((struct fio *)handle)->tally, name, 1, (long)strlen(text));
+        return 0;
+    }
     TRY(var_id(handle, var, &id));
     NC(nc_put_att_text(((struct fio *)handle)->ncid, id, name, strlen(text), text), "put attribute", name);
     return 0;
@@ -226,6 +254,10 @@ int fio_text(void *handle, const char *var, const char *name, const char *text) 
 
 int fio_numbers(void *handle, const char *var, const char *name, const char *type, int n, const double *values) {
     int id;
+    if (((struct fio *)handle)->tally) {
+        fio_tally_attribute(((struct fio *)handle)->tally, name, type_width(type_of(type)), n);
+        return 0;
+    }
     TRY(var_id(handle, var, &id));
     /* NaN as float: converting it inside the library would trap where floating-point traps are on */
     if (n == 1 && type_of(type) == NC_FLOAT) {

@@ -272,14 +272,15 @@ static void token_of(const char *text, char *token, size_t n) {
 }
 
 /* Removes the lock if it is still that one. An owner elsewhere that was only thought to be gone may have given it up
- * and somebody else taken it between the look and now: then it goes back. */
-static int remove_lock(const char *path, const char *token) {
+ * and somebody else taken it between the look and now: then it goes back. `own`: a word that no file has in its name.
+ */
+static int remove_lock(const char *path, const char *token, const char *own) {
     char *away = NULL, found[64], now[LINE];
     int n = lock_read(path, sizeof now, now);
     token_of(now, found, sizeof found);
     if (n < 0 || strcmp(token, found))
         return 0;
-    if (asprintf(&away, "%s.%ld.old", path, (long)getpid()) < 0)
+    if (asprintf(&away, "%s.%s.old", path, own) < 0)
         return ENOMEM;
     int reason = rename(path, away) ? errno : 0;
     if (!reason) {
@@ -323,7 +324,7 @@ int lock_break(const char *path, const char *text) {
         reason = 0;
         failed = wait_for_heir(right);
     } else if (!reason) {
-        reason = remove_lock(path, token);
+        reason = remove_lock(path, token, me->token);
         unlink(right);
     }
     free(right);

@@ -15,16 +15,25 @@
 
 enum { LINE = 512, LARGEST = 1 << 20 }; /* characters of a note, and of all: beyond, nothing is noted any more */
 
-static int find_file(const char *subject, char path[PATH_MAX]) {
+static int find_file(const char *subject, int make, char path[PATH_MAX]) {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     const int given = cache != NULL && cache[0] == '/';
     REQUIRE(given || (home != NULL && home[0] == '/'),
             "there is no cache folder: neither XDG_CACHE_HOME nor HOME is set");
     const int n = given ? snprintf(path, PATH_MAX, "%s", cache) : snprintf(path, PATH_MAX, "%s/.cache", home);
     REQUIRE(n > 0 && n < PATH_MAX - 64, "the path of the cache folder is too long");
-    mkdir(path, 0700); /* most often it is there */
+    if (make)
+        mkdir(path, 0700); /* most often it is there */
     const int all = snprintf(path + n, (size_t)(PATH_MAX - n), "/SplFd2dmod-%s", subject);
     REQUIRE(all > 0 && all < PATH_MAX - n, "the path of a note is too long");
+    return 0;
+}
+
+int notebook_path(const char *subject, int n, char *path) {
+    char whole[PATH_MAX];
+    TRY(find_file(subject, 0, whole));
+    REQUIRE(strlen(whole) < (size_t)n, "the path of a note is too long");
+    strcpy(path, whole);
     return 0;
 }
 
@@ -38,7 +47,7 @@ int notebook_find(const char *subject, const char *key, int length, char *text) 
     char path[PATH_MAX], line[LINE];
     int found = 0;
     REQUIRE(length >= 1, "a text of %d characters, must be at least 1", length);
-    TRY(find_file(subject, path));
+    TRY(find_file(subject, 0, path));
     FILE *f = fopen(path, "re");
     REQUIRE(f != NULL, "nothing is noted: %s", strerror(errno));
     for (long read = 0; read < LARGEST && fgets(line, sizeof line, f) != NULL; read += (long)strlen(line)) {
@@ -58,6 +67,11 @@ static int append(int file, const char *key, const char *text) {
     char line[LINE], last = '\n';
     struct stat s;
     REQUIRE(fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_size < LARGEST, "there is no room for more notes");
+    ssize_t head = pread(file, line, sizeof line - 1, 0);
+    line[head > 0 ? head : 0] = 0;
+    line[strcspn(line, "\n")] = 0;
+    REQUIRE(head == 0 || strstr(line, " = ") != NULL,
+            "the file of notes does not begin with one: it is somebody else's");
     if (s.st_size > 0)
         REQUIRE(pread(file, &last, 1, s.st_size - 1) == 1, "notes cannot be read");
     const int n = snprintf(line, sizeof line, "%s%s = %s\n", last == '\n' ? "" : "\n", key, text);
@@ -69,7 +83,7 @@ static int append(int file, const char *key, const char *text) {
 int notebook_add(const char *subject, const char *key, const char *text) {
     char path[PATH_MAX];
     REQUIRE(strpbrk(key, "=\n") == NULL && strpbrk(text, "=\n") == NULL, "a note has no = and is one line");
-    TRY(find_file(subject, path));
+    TRY(find_file(subject, 1, path));
     const int file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     REQUIRE(file >= 0, "notes cannot be written: %s", strerror(errno));
     const int rc = append(file, key, text);

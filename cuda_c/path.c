@@ -1,6 +1,8 @@
 /* Questions about files that Fortran's inquire cannot answer: kind, permission, identity. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,18 +24,34 @@ int path_input(const char *path) {
     return 0;
 }
 
-int path_output(const char *path) {
-    char folder[PATH_MAX] = ".";
+/* As in path_c.f90. */
+enum { PATH_NOTHING, PATH_FILE, PATH_FILE_BY_LINK, PATH_FOLDER, PATH_LOOSE_LINK, PATH_OTHER };
+
+enum { BESIDE = 40 }; /* characters that the files beside an output have more in their names, at most */
+
+/* The last name of a path that is not too long; `folder` gets what stands before it, "." if nothing does. */
+static const char *split(const char *path, char folder[PATH_MAX]) {
     const char *slash = strrchr(path, '/');
+    const size_t n = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    memcpy(folder, path, n);
+    folder[n] = 0;
+    if (n == 0)
+        strcpy(folder, ".");
+    return slash == NULL ? path : slash + 1;
+}
+
+int path_output(const char *path) {
+    char folder[PATH_MAX];
     struct stat s;
     REQUIRE(strlen(path) < PATH_MAX, "the path has %zu characters, at most %d are possible", strlen(path),
             PATH_MAX - 1);
-    REQUIRE(!slash || slash[1], "this names a directory, not a file");
-    if (slash) {
-        size_t n = slash == path ? 1 : (size_t)(slash - path);
-        memcpy(folder, path, n);
-        folder[n] = 0;
-    }
+    const char *name = split(path, folder);
+    REQUIRE(name[0], "this names a directory, not a file");
+    REQUIRE(
+        strlen(path) < PATH_MAX - BESIDE && strlen(name) <= NAME_MAX - BESIDE,
+        "it is too long: a path of %zu characters, a name of %zu; at most %d and %d leave room for the names of the "
+        "files beside it",
+        strlen(path), strlen(name), PATH_MAX - BESIDE - 1, NAME_MAX - BESIDE);
     REQUIRE(stat(folder, &s) == 0 && S_ISDIR(s.st_mode), "there is no directory %.300s", folder);
     if (stat(path, &s) == 0) {
         REQUIRE(!S_ISDIR(s.st_mode), "this is a directory, not a file");
@@ -45,7 +63,56 @@ int path_output(const char *path) {
     return 0;
 }
 
-int path_same(const char *a, const char *b) {
+static int same_file(const char *a, const char *b) {
     struct stat s, t;
     return stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
+/* What `name` has behind `head` where both stand in the same folder; NULL otherwise. */
+static const char *behind(const char *head, const char *name) {
+    char here[PATH_MAX], there[PATH_MAX];
+    if (strlen(head) >= PATH_MAX || strlen(name) >= PATH_MAX)
+        return NULL;
+    const char *first = split(head, here), *second = split(name, there);
+    const size_t n = strlen(first);
+    return strncmp(first, second, n) == 0 && same_file(here, there) ? second + n : NULL;
+}
+
+int path_same(const char *a, const char *b) {
+    const char *rest = behind(a, b);
+    return same_file(a, b) || (rest != NULL && rest[0] == 0);
+}
+
+int path_beside(const char *output, const char *path, int n, char *rest) {
+    const char *found = behind(output, path);
+    char *real = found ? NULL : realpath(path, NULL);
+    if (real != NULL)
+        found = behind(output, real);
+    const int fits = found != NULL && strlen(found) < (size_t)n;
+    strcpy(rest, fits ? found : "");
+    free(real);
+    return fits;
+}
+
+int path_within(const char *folder, const char *path) {
+    char above[PATH_MAX];
+    char *real = realpath(path, NULL);
+    int within = 0;
+    while (real != NULL && !within && strcmp(real, "/")) {
+        split(real, above);
+        within = same_file(folder, above);
+        strcpy(real, above);
+    }
+    free(real);
+    return within;
+}
+
+int path_kind(const char *path) {
+    struct stat s;
+    if (lstat(path, &s))
+        return PATH_NOTHING;
+    const int link = S_ISLNK(s.st_mode);
+    if (link && stat(path, &s))
+        return PATH_LOOSE_LINK;
+    return S_ISREG(s.st_mode) ? PATH_FILE + link : S_ISDIR(s.st_mode) ? PATH_FOLDER : PATH_OTHER;
 }

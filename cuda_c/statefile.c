@@ -23,7 +23,8 @@
 
 enum { PIECE = 1 << 20 }; /* floats: the checksum goes from piece to piece */
 
-static const char MARK[8] = "SPLstat", ENDING[] = ".state", HALF[] = ".half";
+static const char MARK[8] = "SPLstat", HALF[] = ".half";
+static const char HEADING[] = "state of a shot"; /* headings begin so: checkpoint.f90 */
 
 typedef struct tail {
     char mark[8];
@@ -277,18 +278,66 @@ int statefile_folder(const char *path) {
     return 0;
 }
 
-static int ends_with(const char *name, const char *ending) {
-    const size_t n = strlen(name), m = strlen(ending);
-    return n > m && strcmp(name + n - m, ending) == 0;
+enum kind { OTHER, WHOLE, HALF_WRITTEN };
+
+/* Whether a name is that of a state, shotNUMBER.a.state or .b.state, or of one that is being written. */
+static enum kind kind_of(const char *name) {
+    static const char *const endings[] = {".a.state", ".b.state"};
+    if (strncmp(name, "shot", 4))
+        return OTHER;
+    const char *rest = name + 4 + strspn(name + 4, "0123456789");
+    for (int i = 0; i < 2; i++) {
+        const size_t n = strlen(endings[i]), all = strlen(rest), half = sizeof HALF - 1;
+        if (rest == name + 4 || strncmp(rest, endings[i], n))
+            continue;
+        return rest[n] == 0                                                           ? WHOLE
+               : rest[n] == '.' && all > n + half && !strcmp(rest + all - half, HALF) ? HALF_WRITTEN
+                                                                                      : OTHER;
+    }
+    return OTHER;
+}
+
+/* Whether what has the name of a state is one, were it damaged at one end; an empty file is nobody's loss. */
+static int is_state(int folder, const char *name) {
+    char head[sizeof HEADING] = "", mark[sizeof MARK] = "";
+    struct stat s;
+    if (fstatat(folder, name, &s, AT_SYMLINK_NOFOLLOW) || !S_ISREG(s.st_mode))
+        return 0;
+    const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const long end = (long)s.st_size - (long)sizeof(tail);
+    int known = s.st_size == 0;
+    if (fd >= 0 && pread(fd, head, sizeof HEADING - 1, 0) > 0)
+        known |= !memcmp(head, HEADING, sizeof HEADING - 1);
+    if (fd >= 0 && end >= 0 && pread(fd, mark, sizeof mark, end) > 0)
+        known |= !memcmp(mark, MARK, sizeof mark);
+    if (fd >= 0)
+        close(fd);
+    return known;
+}
+
+int statefile_foreign(const char *path, int n, char *name) {
+    DIR *folder = opendir(path);
+    int found = 0;
+    name[0] = 0;
+    for (struct dirent *e; folder != NULL && !found && (e = readdir(folder)) != NULL;) {
+        found = kind_of(e->d_name) == WHOLE && !is_state(dirfd(folder), e->d_name);
+        if (found)
+            snprintf(name, (size_t)n, "%s", e->d_name);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return found;
 }
 
 int statefile_sweep(const char *path, int everything) {
     DIR *folder = opendir(path);
     if (folder == NULL)
         return 0;
-    for (struct dirent *e; (e = readdir(folder)) != NULL;)
-        if (ends_with(e->d_name, HALF) || (everything && ends_with(e->d_name, ENDING)))
+    for (struct dirent *e; (e = readdir(folder)) != NULL;) {
+        const enum kind kind = kind_of(e->d_name);
+        if (kind == HALF_WRITTEN || (everything && kind == WHOLE && is_state(dirfd(folder), e->d_name)))
             unlinkat(dirfd(folder), e->d_name, 0);
+    }
     closedir(folder);
     if (everything)
         rmdir(path); /* not if the user put something there */

@@ -15,13 +15,14 @@ module checkpoint_m
   use host_c, only: host_memory, host_seconds
   use iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, c_long, c_long_long, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
+  use sides_m, only: SidePath
   use solver_m, only: moment_t, solver_t
   use statefile_c, only: statefile_busy, statefile_folder, statefile_free, statefile_head, statefile_new, statefile_read, &
                          statefile_room, statefile_sweep, statefile_wait, statefile_write
   use text_m, only: CString, Str, ToInt, ToReal
   implicit none
   private
-  public :: checkpoint_t, keeper_t, trail_t, CheckpointRule, CheckpointInterval, CheckpointSweep
+  public :: checkpoint_t, keeper_t, trail_t, CheckpointRule, CheckpointEvery, CheckpointInterval, CheckpointSweep
   public :: KeeperNew, KeeperBegin, KeeperTurn, KeeperBusy, KeeperLand, KeeperDrop, KeeperEnd
 
   integer, parameter :: HEAD = 4096                !< bytes of a heading
@@ -70,7 +71,7 @@ contains
     real(dp), intent(in) :: mtbf
     type(checkpoint_t), intent(out) :: rule
     logical, intent(out) :: ok
-    rule%folder = output//'.states'
+    rule%folder = SidePath(output, 'states')
     rule%mtbf = 3600*mtbf
     rule%interval = -1
     ok = .true.
@@ -79,6 +80,15 @@ contains
     ok = ok .and. rule%interval >= 0 .and. rule%interval <= 1.0e5_dp
     rule%interval = 60*rule%interval
   end subroutine CheckpointRule
+
+  !> Compute between two states [s] of so many numbers by a rule; 0: none are kept. `price`: what a number costs [s], 0 = not known.
+  pure real(dp) function CheckpointEvery(rule, numbers, price) result(interval)
+    type(checkpoint_t), intent(in) :: rule
+    real(dp), intent(in) :: numbers, price
+    interval = rule%interval
+    if (interval >= 0) return
+    interval = CheckpointInterval(max(LEAST, numbers*merge(price, 4/PRESUMED, price > 0)), rule%mtbf)
+  end function CheckpointEvery
 
   !> Compute between two states [s] that wastes least, where a state costs `cost` [s] and failures come every `mtbf` [s].
   pure real(dp) function CheckpointInterval(cost, mtbf) result(interval)
@@ -291,11 +301,7 @@ contains
   real(dp) function Interval(keeper, solver)
     type(keeper_t), intent(in) :: keeper
     class(solver_t), intent(in) :: solver
-    real(dp) :: n
-    Interval = keeper%rule%interval
-    if (Interval >= 0) return
-    n = real(solver%state_size(solver%moment()), dp)
-    Interval = CheckpointInterval(max(LEAST, n*merge(keeper%price, 4/PRESUMED, keeper%price > 0)), keeper%rule%mtbf)
+    Interval = CheckpointEvery(keeper%rule, real(solver%state_size(solver%moment()), dp), keeper%price)
   end function Interval
 
   subroutine Take(keeper, trail, solver, record, said, error)

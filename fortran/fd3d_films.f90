@@ -150,7 +150,7 @@ contains
     else
       if (self%scheme%pgv) then
         cells = (self%scheme%pgv_depth - self%corner(3))/self%grid%d(3)
-        row = min(floor(cells) + 1, self%grid%n(3))
+        row = Whole(Below(cells) + 1, 1, self%grid%n(3))
         call NewPoints(self, row, cells - (row - 1), plane, error)
       end if
       if (.not. allocated(error)) call self%engine%watch(plane, error)

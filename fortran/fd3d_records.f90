@@ -11,9 +11,10 @@ module fd3d_records_m
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx
   use fd3d_list_m, only: fd3d_list_t, Fd3dPressure, Fd3dRecord
   use kinds_m, only: dp, sp
+  use sinc_m, only: sinc_nodes
   implicit none
   private
-  public :: Fd3dComponent, Fd3dAtWhole, fd3d_components
+  public :: Fd3dComponent, Fd3dAtWhole, Fd3dCells, fd3d_components
 
   character(3), parameter :: fd3d_components(19) = [character(3) :: 'vx', 'vy', 'vz', 'p', 'sxx', 'syy', 'szz', 'sxy', 'sxz', &
                                                     'syz', 'exx', 'eyy', 'ezz', 'exy', 'exz', 'eyz', 'wx', 'wy', 'wz']
@@ -25,6 +26,15 @@ contains
     character(*), intent(in) :: name
     Fd3dAtWhole = name == 'p' .or. name(1:1) == 's'
   end function Fd3dAtWhole
+
+  !> Cells that a receiver of a component reads, where none is left out.
+  pure integer function Fd3dCells(name, half_length) result(cells)
+    character(*), intent(in) :: name
+    integer, intent(in) :: half_length
+    cells = sinc_nodes**3
+    if (name == 'p') cells = 3*cells
+    if (scan(name(1:1), 'ew') > 0) cells = 4*half_length*cells
+  end function Fd3dCells
 
   !> One more receiver in the list: component `name` at x, measured as in fd3d_list.f90.
   subroutine Fd3dComponent(list, grid, name, x, error)

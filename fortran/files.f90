@@ -1,14 +1,15 @@
 !> Files and clock for the Fortran side: thin, and failing with sentences.
 module files_m
   use error_m, only: error_t, FailFromC
-  use files_c, only: clock_parse, clock_seconds, clock_text, crc32_bytes, file_exists, file_read_bytes, &
-    file_remove, file_rename, file_size, file_space, file_sync
+  use files_c, only: clock_parse, clock_seconds, clock_text, crc32_bytes, file_exists, file_halves_remove, file_read_bytes, &
+    file_remove, file_rename, file_size, file_space, file_sync, file_token
   use iso_c_binding, only: c_char, c_long_long
   use kinds_m, only: dp, i8
   use text_m, only: CString
   implicit none
   private
-  public :: FileExists, FileSize, FileSpace, FileSync, FileRename, FileRemove, FileText, Crc32, Hex
+  public :: FileExists, FileSize, FileSpace, FileSync, FileRename, FileRemove, FileText, FileHead, FileHalf, FileHalvesRemove
+  public :: Crc32, Hex
   public :: ClockSeconds, ClockText, ClockParse
 
 contains
@@ -53,25 +54,50 @@ contains
     call FailFromC(file_remove(CString(path)), error)
   end subroutine FileRemove
 
+  !> The name under which a new file is made, to be renamed to `path` when it is whole: one that no other process gives.
+  function FileHalf(path) result(name)
+    character(*), intent(in) :: path
+    character(:), allocatable :: name
+    character(kind=c_char) :: token(17)
+    character(16) :: word
+    integer :: i
+    call file_token(token)
+    do i = 1, len(word)
+      word(i:i) = token(i)
+    end do
+    name = path//'.'//word//'.half'
+  end function FileHalf
+
+  !> Removes what processes that were killed left half-made of an output and of what lies beside it.
+  subroutine FileHalvesRemove(output)
+    character(*), intent(in) :: output
+    call file_halves_remove(CString(output))
+  end subroutine FileHalvesRemove
+
   !> The whole file as text, byte for byte.
   subroutine FileText(path, text, error)
     character(*), intent(in) :: path
     character(:), allocatable, intent(out) :: text
     type(error_t), allocatable, intent(inout) :: error
-    character(kind=c_char), allocatable :: bytes(:)
-    integer(i8) :: n, i
+    call FileHead(path, huge(0_i8), text, error)
+  end subroutine FileText
+
+  !> The first bytes of a file, at most so many, as text.
+  subroutine FileHead(path, most, text, error)
+    character(*), intent(in) :: path
+    integer(i8), intent(in) :: most
+    character(:), allocatable, intent(out) :: text
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: n
     text = ''
     call FileSize(path, n, error)
     if (allocated(error)) return
-    allocate (bytes(max(n, 1_i8)))
-    call FailFromC(file_read_bytes(CString(path), 0_c_long_long, n, bytes), error)
-    if (allocated(error)) return
+    n = min(n, most)
     deallocate (text)
     allocate (character(n) :: text)
-    do i = 1, n
-      text(i:i) = bytes(i)
-    end do
-  end subroutine FileText
+    call FailFromC(file_read_bytes(CString(path), 0_c_long_long, n, text), error)
+    if (allocated(error)) text = ''
+  end subroutine FileHead
 
   !> CRC-32 of a text, the same as zlib.crc32 in Python.
   integer(i8) function Crc32(text) result(crc)

@@ -1,13 +1,13 @@
 !> Making a file of gathers: its shape, its variables and what they say about themselves. See fio.f90 for the layout.
 module fiocreate_m
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
-  use error_m, only: error_t, AddContext, Fail, FailFromC
-  use fio_c, only: fio_enddef, fio_put_doubles, fio_put_longs
+  use error_m, only: error_t, Fail, FailFromC
+  use fio_c, only: fio_close, fio_enddef, fio_put_doubles, fio_put_longs, fio_tally, fio_tally_bytes
   use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioSeals, FioText
   use fiofile_m, only: Components, computed, fio_t, FioClose, FioOpen, geometry, geometry_3d, missing_channel, most_components, &
                        words
   use files_m, only: FileExists
-  use iso_c_binding, only: c_ptr
+  use iso_c_binding, only: c_associated, c_ptr
   use kinds_m, only: dp, i8
   use survey_m, only: survey_t
   use text_m, only: CString, Str
@@ -26,9 +26,8 @@ contains
     logical, intent(in) :: overwrite
     type(error_t), allocatable, intent(inout) :: error
     type(c_ptr) :: handle
-    real(dp) :: bytes
     call FioClose(fio, error)
-    bytes = FioBytes(survey, error)
+    call CheckShape(survey, error)
     if (allocated(error)) return
     if (.not. overwrite) then
       if (FileExists(path)) call Fail(error, "'"//path//"' exists already: set overwrite=y to start anew, or choose another output")
@@ -38,19 +37,34 @@ contains
     if (.not. allocated(error)) call DefineFile(handle, survey, error)
     if (.not. allocated(error)) call PutFixed(handle, survey, error)
     call FioFinish(handle, path, error)
-    call AddContext(error, 'output of '//Str(bytes/1.0e9_dp, 3)//' GB')
     if (allocated(error)) return
     call FioOpen(fio, path, error, survey%fingerprint)
   end subroutine FioCreate
 
-  !> Bytes of the traces of a survey; an error if the shape is impossible.
+  !> Bytes of the file of a survey, to the last; an error if the shape is impossible.
   real(dp) function FioBytes(survey, error) result(bytes)
+    type(survey_t), intent(in) :: survey
+    type(error_t), allocatable, intent(inout) :: error
+    type(c_ptr) :: handle
+    integer :: ignored
+    bytes = 0
+    call CheckShape(survey, error)
+    if (allocated(error)) return
+    handle = fio_tally()
+    if (.not. c_associated(handle)) call FailFromC(1, error)
+    call DefineFile(handle, survey, error)
+    if (.not. allocated(error)) bytes = fio_tally_bytes(handle)
+    ignored = fio_close(handle)
+  end function FioBytes
+
+  !> Refuses what no file can hold.
+  subroutine CheckShape(survey, error)
     type(survey_t), intent(in) :: survey
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: shape
     character(8) :: variable(most_components)
+    real(dp) :: bytes
     integer :: i, n
-    bytes = 0
     if (.not. allocated(survey%record)) then
       call Fail(error, 'a file of gathers needs at least one shot')
       return
@@ -71,7 +85,7 @@ contains
       ' bytes, at most 1.6e10 can be handled: record fewer receivers a shot, or raise dt_out')
     if (bytes > 1.0e18_dp) call Fail(error, shape//' are '//Str(bytes, 3)// &
       ' bytes, a file can have 1e18: split the survey or raise dt_out')
-  end function FioBytes
+  end subroutine CheckShape
 
   ! --- what the file looks like ------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@ module fiodef_m
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_close, fio_create, fio_dim, fio_header_seal, fio_numbers, fio_text, fio_var
   use files_c, only: file_cut, file_reserve
-  use files_m, only: FileRemove, FileRename, FileSync
+  use files_m, only: FileHalf, FileRemove, FileRename, FileSync
   use iso_c_binding, only: c_associated, c_int, c_long_long, c_null_ptr, c_ptr
   use kinds_m, only: dp
   use survey_m, only: attribute_t
@@ -19,15 +19,9 @@ contains
     type(c_ptr), intent(out) :: handle
     character(*), intent(in) :: path
     type(error_t), allocatable, intent(inout) :: error
-    handle = fio_create(CString(Temporary(path)))
+    handle = fio_create(CString(FileHalf(path)))
     if (.not. c_associated(handle)) call FailFromC(1, error)
   end subroutine FioBegin
-
-  pure function Temporary(path) result(name)
-    character(*), intent(in) :: path
-    character(:), allocatable :: name
-    name = path//'.tmp'
-  end function Temporary
 
   !> Seals the header, gives the file its full length on the disk, closes it and lets it appear as `path`, durably.
   !> After an error nothing of it remains. `handle` is null on return.
@@ -40,14 +34,14 @@ contains
     bytes = 0
     if (.not. allocated(error)) call FailFromC(fio_header_seal(handle, bytes), error)
     ! the space first: closing would otherwise stretch the file with a hole that may not fit later
-    if (.not. allocated(error)) call FailFromC(file_reserve(CString(Temporary(path)), bytes), error)
+    if (.not. allocated(error)) call FailFromC(file_reserve(CString(FileHalf(path)), CString(path), bytes), error)
     if (c_associated(handle)) call FailFromC(fio_close(handle), error)
     handle = c_null_ptr
     ! where the header is longer than its buffer the library leaves a small file longer than all that is in it
-    if (.not. allocated(error)) call FailFromC(file_cut(CString(Temporary(path)), bytes), error)
-    if (.not. allocated(error)) call FileSync(Temporary(path), error)
-    if (.not. allocated(error)) call FileRename(Temporary(path), path, error)
-    if (allocated(error)) call FileRemove(Temporary(path), second)
+    if (.not. allocated(error)) call FailFromC(file_cut(CString(FileHalf(path)), bytes), error)
+    if (.not. allocated(error)) call FileSync(FileHalf(path), error)
+    if (.not. allocated(error)) call FileRename(FileHalf(path), path, error)
+    if (allocated(error)) call FileRemove(FileHalf(path), second)
   end subroutine FioFinish
 
   subroutine FioDim(handle, name, length, error)

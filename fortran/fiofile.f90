@@ -4,12 +4,13 @@ module fiofile_m
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_abandon, fio_close, fio_dim_length, fio_get_att_text, fio_get_doubles, fio_get_longs, fio_header_check, &
                    fio_open, fio_unstretch, fio_var_dim, fio_var_rank
+  use files_m, only: FileHead
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8
   use text_m, only: CString, FString, Str
   implicit none
   private
-  public :: fio_t, FioOpen, FioKnown, FioClose, CheckOpen, CheckSlot, Components
+  public :: fio_t, FioOpen, FioKnown, FioMade, FioClose, CheckOpen, CheckSlot, Components
   public :: fio_todo, fio_done, fio_parked, words, missing_channel, geometry, geometry_3d, computed, Checked, most_components
 
   integer, parameter :: fio_todo = 0, fio_done = 1, fio_parked = 2   !< values of status(shot)
@@ -110,6 +111,16 @@ contains
     FioKnown = .not. allocated(error)
     call FioClose(fio, error)
   end function FioKnown
+
+  !> Whether a file was a file of gathers once, however damaged it is now: it is empty, or its first bytes hold a word of ours.
+  logical function FioMade(path)
+    character(*), intent(in) :: path
+    type(error_t), allocatable :: error
+    character(:), allocatable :: text
+    call FileHead(path, 1000000_i8, text, error)
+    FioMade = .not. allocated(error)
+    if (FioMade) FioMade = len(text) == 0 .or. index(text, 'gathers 1') > 0 .or. index(text, 'run_checksum') > 0
+  end function FioMade
 
   subroutine CheckFingerprint(fio, fingerprint, error)
     type(fio_t), intent(in) :: fio

@@ -9,8 +9,11 @@ module jobcheck_m
   use faults_m, only: FaultAdd, FaultsRaise
   use fd3d_records_m, only: fd3d_components
   use kinds_m, only: dp
+  use ours_m, only: OursCheck
   use params_m, only: job_t, JobTable
   use path_c, only: path_input, path_output, path_same
+  use record_m, only: RecordKnown
+  use sides_m, only: SideOf, SidePath
   use table_m, only: table_t, SplitList, TableArguments, TableCheck, TableReadText, TableUnknown
   use text_m, only: CString, Lower, Str, ToInt, ToReal
   implicit none
@@ -70,6 +73,7 @@ contains
     type(job_t), intent(in) :: job
     character(*), intent(in) :: verb
     type(table_t), intent(inout) :: t
+    logical :: clash
     call CheckRawModel(job, t)
     call CheckModelChoice(job, t)
     call CheckTime(job, t)
@@ -79,7 +83,8 @@ contains
     call CheckScheme(job, t)
     call CheckSnapshots(job, t)
     call CheckCluster(job, t)
-    if (verb /= 'status') call CheckFiles(job, verb, t)
+    call CheckClashes(job, t, clash)
+    if (verb /= 'status') call CheckFiles(job, verb, clash, t)
   end subroutine JobCheck
 
   ! --- model ----------------------------------------------------------------------------------------------------------
@@ -414,10 +419,12 @@ contains
 
   ! --- files ----------------------------------------------------------------------------------------------------------
 
-  subroutine CheckFiles(job, verb, t)
+  subroutine CheckFiles(job, verb, clash, t)
     type(job_t), intent(in) :: job
     character(*), intent(in) :: verb
+    logical, intent(in) :: clash                !< see CheckClashes
     type(table_t), intent(inout) :: t
+    integer :: i
     if (verb == 'run' .or. verb == 'plan') then
       if (.not. t%deck%unread) then
         if (job%keymap == '') call FaultAdd(t%deck%faults, 'keymap is not given: give keymap=FILE, the list of shots')
@@ -428,18 +435,12 @@ contains
             'volumes of the earth, or layers=FILE, flat layers')
         end if
       end if
-      call CheckOutput(job, t)
+      call CheckOutput(job, clash, t)
     end if
-    call CheckInput('keymap', job%keymap, t)
-    call CheckInput('vp', job%vp, t)
-    call CheckInput('rho', job%rho, t)
-    if (job%three_d) then
-      call CheckInput('layers', job%layers, t)
-      call CheckInput('vs', job%vs, t)
-      call CheckInput('qp', job%qp, t)
-      call CheckInput('qs', job%qs, t)
-      call CheckInput('fault', job%fault, t)
-    end if
+    do i = 1, t%n
+      if (t%row(i)%name == 'wavelet_file' .and. job%wavelet /= 'file' .and. t%given('wavelet')) cycle
+      call CheckInput(t%row(i)%name, t%input(i), t)
+    end do
     call CheckConverted('vp', job%vp, t)
     call CheckConverted('rho', job%rho, t)
     if (job%wavelet == 'file' .or. .not. t%given('wavelet')) call CheckInput('wavelet_file', job%wavelet_file, t)
@@ -448,9 +449,10 @@ contains
       call t%blame('rho', 'is the velocity model too: give the density, or leave rho out and choose rho_rule')
   end subroutine CheckFiles
 
-  !> The output must be writable and must not be one of the inputs.
-  subroutine CheckOutput(job, t)
+  !> The output must be writable, and what lies there already a run's.
+  subroutine CheckOutput(job, clash, t)
     type(job_t), intent(in) :: job
+    logical, intent(in) :: clash
     type(table_t), intent(inout) :: t
     type(error_t), allocatable :: error
     if (job%output == '') then
@@ -462,25 +464,39 @@ contains
       call t%blame('output', 'cannot be written: '//error%message//'; give the path of a file in an existing directory')
       return
     end if
-    call Other('keymap', job%keymap)
-    call Other('vp', job%vp)
-    call Other('rho', job%rho)
-    call Other('wavelet_file', job%wavelet_file)
-    if (job%three_d) then
-      call Other('layers', job%layers)
-      call Other('vs', job%vs)
-      call Other('qp', job%qp)
-      call Other('qs', job%qs)
-      call Other('fault', job%fault)
-    end if
-    if (.not. allocated(t%deck%path)) return
-    if (SameFile(job%output, t%deck%path)) call t%blame('output', 'is the parameter file too: give another name')
-  contains
-    subroutine Other(name, path)
-      character(*), intent(in) :: name, path
-      if (SameFile(job%output, path)) call t%blame('output', 'would overwrite an input, '//t%said(name)//': give another name')
-    end subroutine Other
+    if (t%sound('overwrite') .and. .not. clash) call OursCheck(job%output, job%overwrite, t%deck%faults)
   end subroutine CheckOutput
+
+  !> No file that a run writes may be one that it reads. `clash`: one is. The record of an earlier run of the same output may be the
+  !> parameter file: what it says stays.
+  subroutine CheckClashes(job, t, clash)
+    type(job_t), intent(in) :: job
+    type(table_t), intent(inout) :: t
+    logical, intent(out) :: clash
+    integer :: i, faults
+    faults = t%deck%faults%n
+    do i = 1, t%n
+      call Compare(t%input(i), 'would overwrite an input, '//t%said(t%row(i)%name)//',')
+    end do
+    if (allocated(t%deck%path) .and. .not. t%deck%unread) then
+      if (SameFile(job%output, t%deck%path)) then
+        call t%blame('output', 'is the parameter file too: give another name')
+      else if (.not. SameFile(SidePath(job%output, 'par'), t%deck%path)) then
+        call Compare(t%deck%path, 'would overwrite the parameter file '//Shown(t%deck%path))
+      else if (.not. RecordKnown(t%deck%path)) then
+        call t%blame('output', 'would replace the parameter file '//Shown(t%deck%path)//' by the record of the parameters, '// &
+                     'which has that name, and no run wrote it, or it was changed since: give it another name, or another output')
+      end if
+    end if
+    clash = t%deck%faults%n > faults
+  contains
+    subroutine Compare(path, problem)
+      character(*), intent(in) :: path, problem
+      character(:), allocatable :: what
+      what = SideOf(job%output, path)
+      if (what /= '') call t%blame('output', problem//' with '//what//' of the run: give another output')
+    end subroutine Compare
+  end subroutine CheckClashes
 
   !> The file `path` of the parameter `name` must be there and readable; an empty path is no fault.
   subroutine CheckInput(name, path, t)

@@ -18,7 +18,8 @@ module journal_m
   use text_m, only: CString, Str, ToInt, ToReal
   implicit none
   private
-  public :: journal_t, entry_t, JournalOpen, JournalBegun, JournalRead, JournalAppend, JournalFind, JournalClose
+  public :: journal_t, entry_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalFind, JournalClose
+  public :: JournalMemory, JournalSpace
   public :: journal_todo, journal_done, journal_parked
 
   integer, parameter :: journal_todo = 0, journal_done = 1, journal_parked = 2   !< values of entry_t%status, as in the output
@@ -120,6 +121,44 @@ contains
     locked = append_locked(CString(path))
     journal%running = locked == 1
   end subroutine JournalRead
+
+  !> Memory that the journal of so many shots takes, that which is read to go on with it included [bytes].
+  pure real(dp) function JournalMemory(shots) result(bytes)
+    integer, intent(in) :: shots
+    type(entry_t) :: e
+    bytes = shots*(storage_size(e)/8 + line_bytes/3.0_dp)
+  end function JournalMemory
+
+  !> Disk space that the journal of so many shots takes at the start [bytes].
+  pure real(dp) function JournalSpace(shots) result(bytes)
+    integer, intent(in) :: shots
+    bytes = real(shots, dp)*line_bytes
+  end function JournalSpace
+
+  !> Whether a file is a journal, were it damaged, or nothing has been written to it yet.
+  logical function JournalKnown(path) result(known)
+    character(*), intent(in) :: path
+    type(error_t), allocatable :: error, damaged
+    character(:), allocatable :: text, line
+    integer :: first, length
+    call FileText(path, text, error)
+    known = .false.
+    if (allocated(error)) return
+    known = len(text) == 0
+    if (known) return
+    length = index(text, new_line('a')) - 1
+    if (length < 0) length = len(text)
+    known = HeaderLike(text(:length))
+    first = 1
+    do while (.not. known .and. first <= len(text))     ! its first line may be damaged beyond recognition, but hardly all of them
+      length = index(text(first:), new_line('a')) - 1
+      if (length < 0) exit
+      call Checked(text(first:first + length - 1), line, damaged)
+      known = .not. allocated(damaged)
+      if (allocated(damaged)) deallocate (damaged)
+      first = first + length + 1
+    end do
+  end function JournalKnown
 
   subroutine Reset(journal, path)
     type(journal_t), intent(inout) :: journal
@@ -289,12 +328,18 @@ contains
   !> Whether a text without an end of line can be the beginning of a first line.
   pure logical function TornHeader(text)
     character(*), intent(in) :: text
+    TornHeader = len(text) < 400 .and. HeaderLike(text)
+  end function TornHeader
+
+  !> Whether a text begins as a first line does, as far as it goes.
+  pure logical function HeaderLike(text)
+    character(*), intent(in) :: text
     character(*), parameter :: after = ' journal 1 '
     integer :: n
     n = min(len(text), 8 + len(after))
-    TornHeader = len(text) < 400 .and. verify(text(:min(8, n)), '0123456789abcdef') == 0
-    if (n > 8) TornHeader = TornHeader .and. text(9:n) == after(:n - 8)
-  end function TornHeader
+    HeaderLike = verify(text(:min(8, n)), '0123456789abcdef') == 0
+    if (n > 8) HeaderLike = HeaderLike .and. text(9:n) == after(:n - 8)
+  end function HeaderLike
 
   subroutine TakeHeader(journal, line, error)
     type(journal_t), intent(inout) :: journal

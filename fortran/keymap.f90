@@ -12,13 +12,13 @@ module keymap_m
   use mapline_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
   use shot_m, only: shot_t
   use sort_m, only: SortOrder
-  use spread_m, only: spreads_t, SpreadExpand, SpreadHash, SpreadLists, SpreadRead, SpreadsCheck, SpreadSize, SpreadUse, &
-                      x_max, z_max
+  use spread_m, only: spreads_t, SpreadBytes, SpreadExpand, SpreadFiles, SpreadHash, SpreadLists, SpreadRead, SpreadsCheck, SpreadSize, &
+                      SpreadUse, x_max, z_max
   use text_m, only: Lower, NearestName, Str
   use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
   implicit none
   private
-  public :: keymap_t, KeymapRead, KeymapShot, KeymapFind, KeymapReceivers
+  public :: keymap_t, KeymapRead, KeymapShot, KeymapFind, KeymapReceivers, KeymapFiles, KeymapBytes
 
   integer, parameter :: shots_max = 1000000
   integer(i8), parameter :: traces_max = 1000000000_i8
@@ -32,6 +32,7 @@ module keymap_m
     integer, allocatable :: record(:)         !< shot record numbers, ascending, (n)
     integer :: nrec_max = 0                   !< most receivers of a shot
     integer(i8) :: ntraces = 0                !< receivers of all shots together
+    integer, private :: length = 0            !< characters of the file
     character(16) :: hash = ''                !< of records, positions and receivers; not of names, comments, spacing
     real(dp), allocatable, private :: sx(:), sy(:), sz(:)
     integer, allocatable, private :: spread(:)
@@ -80,6 +81,7 @@ contains
     call FaultsRaise(faults, 'key-map '//file%path, error)
     if (allocated(error)) return
     call KeepShots(keymap, found, order)
+    keymap%length = len(file%text)
     if (keymap%ntraces > traces_max) call Fail(error, 'key-map '//file%path//': '//Str(keymap%n)//' shots with '// &
       Str(keymap%ntraces)//' receivers together, at most '//Str(traces_max)//': split the survey')
     if (allocated(error)) return
@@ -105,6 +107,24 @@ contains
     integer, intent(in) :: i
     KeymapReceivers = SpreadSize(keymap%spreads, keymap%spread(i))
   end function KeymapReceivers
+
+  !> The i-th file that the key-map names; '' beyond the last.
+  function KeymapFiles(keymap, i) result(path)
+    type(keymap_t), intent(in) :: keymap
+    integer, intent(in) :: i
+    character(:), allocatable :: path
+    path = SpreadFiles(keymap%spreads, i)
+  end function KeymapFiles
+
+  !> Memory that a key-map takes, and took while it was read [bytes].
+  pure subroutine KeymapBytes(keymap, held, reading)
+    type(keymap_t), intent(in) :: keymap
+    real(dp), intent(out) :: held, reading
+    integer, parameter :: shot = 2*4 + 3*8, line = 4*4 + 3*8
+    call SpreadBytes(keymap%spreads, held, reading)
+    held = held + real(shot, dp)*keymap%n
+    reading = reading + keymap%length + real(shot + 2*line, dp)*(keymap%n + keymap%nskipped)
+  end subroutine KeymapBytes
 
   !> Slot of the shot with this record number, 0 if it is not to be modelled.
   pure integer function KeymapFind(keymap, record) result(slot)

@@ -14,7 +14,7 @@ module lock_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: lock_t, LockTake, LockLost, LockRelease, LockTell, LockHolder, LockText, sight_t, LockLook
+  public :: lock_t, LockTake, LockLost, LockRelease, LockTell, LockHolder, LockText, LockKnown, sight_t, LockLook
 
   real(dp), parameter :: BEAT = 5.0_dp        !< seconds between counts
   real(dp), parameter :: SILENCE = 30.0_dp    !< seconds without a count after which an owner elsewhere is gone
@@ -153,6 +153,18 @@ contains
       text = text//buffer(i)
     end do
   end function LockText
+
+  !> Whether a file is a lock, as far as it goes: where there are no links a kill may leave a part of one. One that cannot be read
+  !> is told by who wants to take it.
+  logical function LockKnown(path) result(known)
+    character(*), intent(in) :: path
+    character(*), parameter :: beginning = 'lock 1 '
+    character(:), allocatable :: text
+    integer :: n
+    text = LockText(path)
+    n = min(len(text), len(beginning))
+    known = text == 'unreadable' .or. text(:n) == beginning(:n)
+  end function LockKnown
 
   !> Who holds the lock with this text: 'ann on n7, process 4711, since 2026-11-21T09:00:00Z'.
   pure function LockHolder(text) result(s)

@@ -103,8 +103,8 @@ contains
       if (rank == 0) exit
       call LinkBury(link, rank)
       worker = CrewMember(self%crew, rank)
-      if (worker == 0) call LogWarn('rank '//Str(rank)//', which models no shots, is dead: its process '//Str(self%crew%pid(rank))// &
-                                    ' has ended')
+      if (worker == 0) call LogWarn('rank '//Str(rank)//', which models no shots, is dead: its process '// &
+                                    Str(self%crew%pid(rank))//' has ended')
       if (worker == 0) cycle
       if (.not. self%crew%lost(worker)) &
         call Lose(self, link, worker, 'is dead: process '//Str(self%crew%pid(rank))//' of rank '//Str(rank)//' has ended', &

@@ -2,10 +2,14 @@
 module memory_m
   use error_m, only: error_t, Fail
   use fd3d_check_m, only: Fd3dFilmNumbers
+  use fd3d_records_m, only: Fd3dCells
+  use journal_m, only: JournalMemory
+  use keymap_m, only: KeymapBytes
   use kinds_m, only: dp, i8
   use nodes_m, only: node_t
   use prospect_m, only: prospect_t
   use scheme_m, only: SchemeCells, SchemeGrid
+  use sinc_m, only: sinc_nodes
   use table_m, only: SplitList
   use window_m, only: window_t
   use text_m, only: Str
@@ -22,6 +26,10 @@ module memory_m
   ! Of a point of a fault: six parts of a tensor over 8 x 8 x 8 cells, six numbers each, in the list and in the engine.
   integer, parameter :: bytes_point = 2*6*512*24
   real(dp), parameter :: process = 3.0e7_dp       !< of a rank that does nothing: program, MPI, NetCDF [bytes]
+  ! Bytes of a trace: a cell that its receiver reads, while cells are sorted, and then; a time step, a sample of the gather.
+  integer, parameter :: sorting_2d = 66, sorting_3d = 42, cell = 8, step = 9, sample = 12
+  ! Bytes of rank 0 beside model, windows and journal: a shot, a receiver of the largest one.
+  integer, parameter :: dealing = 90, receiver = 40
 
   !> What the ranks of a survey need.
   type :: memory_t
@@ -30,6 +38,7 @@ module memory_m
     integer :: record = 0              !< that largest shot
     integer :: nx = 0, nz = 0          !< its grid, layers included
     integer :: ny = 0                  !< of a 3D job
+    real(dp) :: traces = 0             !< of worker: for receivers and their traces [bytes]
   end type memory_t
 
 contains
@@ -38,8 +47,9 @@ contains
   subroutine MemoryNeed(prospect, memory)
     type(prospect_t), intent(in) :: prospect
     type(memory_t), intent(out) :: memory
-    real(dp) :: inner, most, traces, gathers, films
+    real(dp) :: inner, most, films
     integer :: n(2), floats
+    memory%traces = TraceBytes(prospect)
     if (prospect%scheme%dy > 0) then
       call Need3d(prospect, memory)
       return
@@ -52,22 +62,50 @@ contains
       memory%nz = n(2)
       most = product(real(n, dp))
       inner = real(prospect%nx, dp)*prospect%nz
-      traces = real(prospect%keymap%nrec_max, dp)*size(SplitList(s%components))
-      gathers = traces*s%nt_out
       films = 0
       if (size(prospect%snapshot_records) > 0 .and. s%snapshot > 0) &
         films = inner/s%snapshot_step**2*((s%nt_out - 1)*s%dt_out/s%snapshot + 1)
-      memory%worker = process + 4*(floats*most + floats_window*inner + 4*traces*s%nt + 2*gathers + 4*films)
-      memory%master = process + 4*(2*real(m%nx, dp)*m%nz + floats_window*inner + 2*gathers + 3*films)
+      memory%worker = process + 4*(floats*most + floats_window*inner + 4*films) + memory%traces
+      memory%master = process + 4*(2*real(m%nx, dp)*m%nz + floats_window*inner + 3*films) + SurveyBytes(prospect)
     end associate
   end subroutine MemoryNeed
+
+  !> Traces of the largest shot, from the cells that receivers read to the samples that are sent home [bytes].
+  real(dp) function TraceBytes(prospect) result(bytes)
+    type(prospect_t), intent(in) :: prospect
+    character(32), allocatable :: list(:)
+    real(dp) :: cells
+    integer :: i, sorting
+    bytes = 0
+    associate (s => prospect%scheme)
+      allocate (list, source=SplitList(s%components))
+      sorting = merge(sorting_3d, sorting_2d, s%dy > 0)
+      do i = 1, size(list)
+        cells = sinc_nodes**2
+        if (s%dy > 0) cells = Fd3dCells(trim(list(i)), s%half_length)
+        bytes = bytes + prospect%keymap%nrec_max*max(sorting*cells, cell*cells + real(step, dp)*s%nt + real(sample, dp)*s%nt_out)
+      end do
+    end associate
+  end function TraceBytes
+
+  !> What rank 0 knows of all shots, or reads to know it, and a gather on its way to the disk [bytes].
+  real(dp) function SurveyBytes(prospect) result(bytes)
+    type(prospect_t), intent(in) :: prospect
+    real(dp) :: held, reading
+    associate (s => prospect%scheme, k => prospect%keymap)
+      call KeymapBytes(k, held, reading)
+      bytes = held + JournalMemory(k%n) + real(dealing, dp)*k%n + &
+              k%nrec_max*(receiver + real(sample, dp)*size(SplitList(s%components))*s%nt_out)
+      bytes = max(bytes, reading)
+    end associate
+  end function SurveyBytes
 
   !> The same for a 3D job, a cell at a time: what the layers hold besides counts as for every cell.
   subroutine Need3d(prospect, memory)
     type(prospect_t), intent(in) :: prospect
     type(memory_t), intent(inout) :: memory
     type(window_t) :: window
-    real(dp) :: cells, inner, traces, gathers, window_parts
+    real(dp) :: cells, inner, window_parts
     window%nx = prospect%nx
     window%ny = prospect%ny
     window%nz = prospect%nz
@@ -75,15 +113,13 @@ contains
       cells = SchemeCells(s, window)
       inner = product(real([prospect%nx, prospect%ny, prospect%nz], dp))
       window_parts = merge(5, 3, s%attenuates)
-      traces = real(prospect%keymap%nrec_max, dp)*size(SplitList(s%components))
-      gathers = traces*s%nt_out
       memory%record = prospect%largest
       memory%nx = prospect%nx
       memory%ny = prospect%ny
       memory%nz = prospect%nz
       memory%worker = process + 4*(merge(floats_3d_anelastic, floats_3d, s%attenuates)*cells + 2*window_parts*inner &
-                                   + 4*traces*s%nt + 2*gathers + TurnedNumbers(prospect))
-      memory%master = process + 4*(window_parts*product(real(e%n, dp)) + 2*window_parts*inner + 2*gathers)
+                                   + TurnedNumbers(prospect)) + memory%traces
+      memory%master = process + 4*(window_parts*product(real(e%n, dp)) + 2*window_parts*inner) + SurveyBytes(prospect)
       if (size(prospect%snapshot_records) > 0) then
         memory%worker = memory%worker + 16*Fd3dFilmNumbers(s, window)
         memory%master = memory%master + 12*Fd3dFilmNumbers(s, window)
@@ -114,11 +150,13 @@ contains
     type(node_t), intent(in) :: nodes(:)
     character(:), allocatable, intent(out) :: warning
     type(error_t), allocatable, intent(inout) :: error
-    character(*), parameter :: advice = 'lower aperture or depth, or raise dx and dz'
-    character(:), allocatable :: largest
+    character(:), allocatable :: largest, advice
     real(dp) :: need
     integer :: i
     warning = ''
+    advice = 'lower aperture or depth, or raise dx and dz'
+    if (memory%traces > memory%worker/2) advice = 'record fewer receivers a shot, for they and their traces take '// &
+                                                  MemoryBytes(memory%traces)//' of it, or shorter'
     largest = ' (shot record '//Str(memory%record)//', '//Str(memory%nx)//' x '//Str(memory%nz)//' cells)'
     if (memory%ny > 0) largest = ' (shot record '//Str(memory%record)//', '//Str(memory%nx)//' x '//Str(memory%ny)//' x '// &
                                  Str(memory%nz)//' cells and layers)'
@@ -142,11 +180,13 @@ contains
     end do
   end subroutine MemoryCheck
 
-  !> 1.23 GB, 45.6 MB.
+  !> 1.23 TB, 45.6 GB, 789 MB.
   pure function MemoryBytes(n) result(s)
     real(dp), intent(in) :: n
     character(:), allocatable :: s
-    if (n >= 1.0e9_dp) then
+    if (n >= 1.0e12_dp) then
+      s = Str(1.0e-12_dp*n, 3)//' TB'
+    else if (n >= 1.0e9_dp) then
       s = Str(1.0e-9_dp*n, 3)//' GB'
     else
       s = Str(1.0e-6_dp*n, 3)//' MB'

@@ -65,7 +65,7 @@ contains
     ! @format(off): one parameter a line
     call t%section('Files')
     call t%file('keymap', job%keymap, '', 'key-map: one line a shot (keymaps/README.md)')
-    call t%file('output', job%output, 'gathers.nc', 'NetCDF file of all gathers; journal and log stand beside it')
+    call t%output('output', job%output, 'gathers.nc', 'NetCDF file of all gathers; journal and log stand beside it')
     call t%flag('overwrite', job%overwrite, .false., 'start anew where the output exists already; without it finished shots are kept')
 
     call t%word('verify', job%verify, 'all', 'all,last', 'finished shots read and compared with their checksums when a job goes on: all, or those that no earlier run read (last, for huge files); new shots are dealt meanwhile')

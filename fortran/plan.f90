@@ -1,6 +1,8 @@
 !> The verb plan: what a run would be, without running it: grid, time step, margins, memory, disk, time, every fault.
 module plan_m
   use device_c, only: device_count, device_memory, device_name, device_use, device_why
+  use checkpoint_m, only: checkpoint_t, CheckpointEvery, CheckpointRule
+  use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, FailFromC
   use fill_m, only: ShotsAtOnce
   use gather_m, only: gather_t
@@ -15,9 +17,10 @@ module plan_m
   use roles_m, only: role_t, RolesThreads, RolesUsable
   use scheme_m, only: scheme_t, SchemeSpacing
   use shot_m, only: shot_t
-  use solver_m, only: solver_t
+  use solver_m, only: moment_t, solver_t
   use params_m, only: job_t
-  use prospect_m, only: prospect_t, ProspectCells, ProspectFilmBytes, ProspectRead, ProspectSource
+  use prospect_m, only: prospect_t, ProspectCells, ProspectFilmBytes, ProspectRead, ProspectSource, ProspectSurvey
+  use survey_m, only: survey_t
   use table_m, only: SplitList
   use text_m, only: FString, Str
   use watch_m, only: Clock
@@ -35,15 +38,16 @@ module plan_m
     integer :: largest = 1                        !< slot of the shot with the most cells
     real(dp) :: cells = 0, total = 0              !< cells of that shot, of all shots; with layers
     real(dp) :: receivers = 0                     !< of all shots
+    real(dp) :: state = 0                         !< numbers in the last state of the largest shot, 0 = it has none
     real(dp) :: left = huge(1.0_dp), right = huge(1.0_dp), below = huge(1.0_dp)   !< room to the model's edges [m]
   end type span_t
 
 contains
 
-  !> Reads all that the job names, prints the plan; `error` tells every fault, a line each. Rank 0 alone does it.
-  subroutine Plan(role, physics, job, error)
+  !> Reads all that the job names, prints the plan; `settings`: the resolved parameters as text; `error` tells every fault, a line each. Rank 0 alone does it.
+  subroutine Plan(role, physics, job, settings, error)
     type(role_t), intent(in) :: role
-    character(*), intent(in) :: physics
+    character(*), intent(in) :: physics, settings
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
     type(prospect_t) :: prospect
@@ -59,11 +63,13 @@ contains
     if (allocated(error)) return
     call PrintShots(prospect, span)
     call PrintMemory(prospect, role, fits)
-    call PrintDisk(prospect)
+    call PrintDisk(prospect, settings, error)
+    if (allocated(error)) return
     if (.not. fits) call Row('time', 'not measured: this machine is short of memory')
     if (.not. fits) return
     call Calibrate(prospect, span, physics, .false., rate, error)
     if (allocated(error)) return
+    call PrintStates(prospect, span, rate)
     call PrintTime(prospect, span, role, rate)
     if (job%gpn > 0) call PrintGpu(prospect, span, physics)
   end subroutine Plan
@@ -162,7 +168,7 @@ contains
   !> Cell updates a second of this rank, from some steps of the largest shot.
   subroutine Calibrate(prospect, span, physics, gpu, rate, error)
     type(prospect_t), intent(in) :: prospect
-    type(span_t), intent(in) :: span
+    type(span_t), intent(inout) :: span
     character(*), intent(in) :: physics
     logical, intent(in) :: gpu
     real(dp), intent(out) :: rate
@@ -186,6 +192,9 @@ contains
     start = host_seconds()
     if (.not. allocated(error)) call solver%modfd(Unheard, error)
     rate = span%cells*short%nt/max(host_seconds() - start, 1.0e-9_dp)
+    if (.not. allocated(error) .and. .not. gpu) &
+      span%state = real(solver%state_size(moment_t(step=prospect%scheme%nt)), dp) + &
+                   ProspectFilmBytes(prospect, shot%record)/4
     if (allocated(solver)) call solver%free()
   end subroutine Calibrate
 
@@ -214,21 +223,32 @@ contains
     end associate
   end subroutine PrintMemory
 
-  subroutine PrintDisk(prospect)
+  subroutine PrintDisk(prospect, settings, error)
     type(prospect_t), intent(in) :: prospect
-    real(dp) :: disk
-    integer :: i
-    associate (s => prospect%scheme, k => prospect%keymap)
-      disk = 4*real(k%n, dp)*k%nrec_max*size(SplitList(s%components))*s%nt_out
-    end associate
-    call Row('disk', MemoryBytes(disk)//' for '//prospect%job%output)
-    disk = 0
-    do i = 1, size(prospect%snapshot_records)
-      disk = disk + ProspectFilmBytes(prospect, prospect%snapshot_records(i))
-    end do
-    if (disk > 0) call Row('', MemoryBytes(disk)//' for '//trim(merge('pictures ', 'snapshots', prospect%scheme%dy > 0))//' of '// &
-                           Str(size(prospect%snapshot_records))//' shot(s)')
+    character(*), intent(in) :: settings
+    type(error_t), allocatable, intent(inout) :: error
+    type(survey_t) :: survey
+    type(disk_t) :: disk
+    call ProspectSurvey(prospect, settings, survey)
+    call DiskNeed(prospect, survey, disk, error)
+    if (.not. allocated(error)) call Row('disk', DiskText(disk, prospect%job%output, prospect%job%three_d))
   end subroutine PrintDisk
+
+  !> Disk that states of shots in flight take beside the output, where shots are long enough to have them.
+  subroutine PrintStates(prospect, span, rate)
+    type(prospect_t), intent(in) :: prospect
+    type(span_t), intent(in) :: span
+    real(dp), intent(in) :: rate
+    type(checkpoint_t) :: rule
+    real(dp) :: every
+    logical :: ok
+    associate (job => prospect%job)
+      call CheckpointRule(job%checkpoint, job%mtbf, job%output, rule, ok)
+      every = CheckpointEvery(rule, span%state, 0.0_dp)
+      if (span%state <= 0 .or. every <= 0 .or. span%cells*prospect%scheme%nt < every*rate) return
+      call Row('', 'up to '//MemoryBytes(8*span%state)//' for the states of a shot in flight, one every '//Clock(every)//' or so')
+    end associate
+  end subroutine PrintStates
 
   subroutine PrintTime(prospect, span, role, rate)
     type(prospect_t), intent(in) :: prospect
@@ -244,7 +264,7 @@ contains
   !> What fits on the GPUs of this node, how many shots at once, and how fast one of them is.
   subroutine PrintGpu(prospect, span, physics)
     type(prospect_t), intent(in) :: prospect
-    type(span_t), intent(in) :: span
+    type(span_t), intent(inout) :: span
     character(*), intent(in) :: physics
     type(error_t), allocatable :: error
     character(kind=c_char, len=256) :: buffer

@@ -9,13 +9,14 @@ module prospect_m
   use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dFilmNumbers
   use fd3d_near_m, only: Fd3dNear
   use fingerprint_m, only: Fingerprint, Positions
-  use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapShot
+  use keymap_m, only: keymap_t, KeymapFiles, KeymapFind, KeymapRead, KeymapShot
   use kinds_m, only: dp
   use log_m, only: LogInfo, LogLines
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
   use modelcheck_m, only: ModelCheck
   use params_m, only: job_t
   use scheme_m, only: scheme_t, SchemeBand, SchemeCells, SchemeDerive, SchemeSpacing
+  use sides_m, only: SideOf, SidePath
   use snapshots_m, only: FioSnapshotsPlace
   use source3d_m, only: source_fault, SourceWords
   use shot_m, only: shot_t
@@ -57,6 +58,7 @@ contains
     real(dp) :: dx, dz, dy
     prospect%job = job
     call KeymapRead(prospect%keymap, job%keymap, error)
+    if (.not. allocated(error)) call CheckLists(prospect, error)
     if (allocated(error)) return
     call ModelRead(job, prospect%model, error)
     if (.not. allocated(error)) call ModelCheck(job, prospect%model, doubts, error)
@@ -78,12 +80,30 @@ contains
     if (allocated(error)) return
     if (doubts /= '') call Warn(prospect%scheme, doubts)
     if (prospect%wavelet%doubt /= '') call Warn(prospect%scheme, prospect%wavelet%doubt)
+    call CheckSize(prospect, error)                      ! at once: shots with so many receivers take long to look at
+    if (allocated(error)) return
     call CheckShots(prospect, error)
     if (job%three_d .and. .not. allocated(error)) call Fd3dCheckStrength(prospect%scheme, error)
-    if (.not. allocated(error)) call CheckSize(prospect, error)
     if (.not. allocated(error)) call ChooseSnapshots(prospect, error)
     if (.not. allocated(error)) call CheckSnapshots(prospect, error)
   end subroutine ProspectRead
+
+  !> No file that a run writes may be one that the key-map names; those of parameters are looked at in jobcheck.f90.
+  subroutine CheckLists(prospect, error)
+    type(prospect_t), intent(in) :: prospect
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: path, what
+    integer :: i
+    i = 1
+    path = KeymapFiles(prospect%keymap, i)
+    do while (path /= '')
+      what = SideOf(prospect%job%output, path)
+      if (what /= '') call Fail(error, 'output = '//prospect%job%output//' would overwrite the receiver list '//path// &
+                                ', which the key-map names, with '//what//' of the run: give another output')
+      i = i + 1
+      path = KeymapFiles(prospect%keymap, i)
+    end do
+  end subroutine CheckLists
 
   !> Where densities differ much, as of air and rock, the largest stable step is smaller than the fastest wave alone would have it:
   !> the whole model tells. A larger one that the user gave is refused.

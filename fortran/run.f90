@@ -1,21 +1,23 @@
 !> The verb run: prepare the survey on rank 0, then master and workers do their parts.
 module run_m
   use checkpoint_m, only: CheckpointRule, CheckpointSweep
+  use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, Fail
   use crew_m, only: PATIENCE
   use dealer_m, only: FOREVER
   use deadline_m, only: DeadlineFind
-  use files_m, only: ClockSeconds, ClockText, FileExists, FileRemove, FileRename, FileSpace
+  use files_m, only: FileExists, FileSpace
   use host_c, only: host_catch_signals, host_seconds
   use keymap_m, only: KeymapFind
   use kinds_m, only: dp
-  use log_m, only: LogError, LogFile, LogInfo, LogKeep, LogLines, LogWarn
+  use log_m, only: LogError, LogInfo, LogLines, LogWarn
   use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
   use master_end_m, only: MasterFinish, MasterNote, MasterPart, MasterStatus
   use master_m, only: master_t, MasterNew, MasterServe
   use params_m, only: job_t
   use physics_m, only: PhysicsProgram, SolverNew
   use protocol_m, only: link_t
+  use record_m, only: RecordKeep
   use roles_m, only: role_t, RolesThreads
   use runnote_m, only: BegunNote
   use scheme_m, only: scheme_t
@@ -25,7 +27,6 @@ module run_m
   use prospect_m, only: prospect_t, ProspectFilmBytes, ProspectLog, ProspectRead, ProspectSurvey
   use survey_m, only: survey_t
   use text_m, only: Str
-  use version_m, only: VersionText
   use solver_m, only: solver_t
   use vigil_m, only: ending_t, VigilWait
   use worker_desk_m, only: rules_t, WorkerExcuse
@@ -50,6 +51,7 @@ contains
     type(rules_t) :: rules
     type(error_t), allocatable :: error
     type(memory_t) :: memory
+    type(disk_t) :: disk
     character(:), allocatable :: warning
     real(dp) :: start, deadline
     logical :: ok
@@ -62,17 +64,19 @@ contains
       if (.not. allocated(error)) call MemoryNeed(prospect, memory)
       if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
       if (.not. allocated(error)) call ProspectSurvey(prospect, settings, survey)
+      if (.not. allocated(error)) call DiskNeed(prospect, survey, disk, error)
       if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, job%overwrite, job%verify == 'last', error, &
                                                  BegunNote(PhysicsProgram(physics), role%size, size(role%nodes)))
       if (allocated(error)) then
         call LogError(error%message)
         exit_status = 1
       else
-        call KeepRecord(job%output, PhysicsProgram(physics), settings)
+        call RecordKeep(job%output, PhysicsProgram(physics), settings)
         call ProspectLog(prospect)
         call LogLines(role%map, .false.)
         call LogLines(role%warnings, .true.)
         call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
+        call LogLines('disk     '//DiskText(disk, job%output, job%three_d), .false.)
         if (warning /= '') call LogWarn(warning)
         call WarnOfSnapshots(prospect, store, job%output)
         call WarnOfDisk(prospect, store, job%output)
@@ -87,7 +91,7 @@ contains
     rules%shape = job%shape
     rules%lease = job%lease
     call CheckpointRule(job%checkpoint, job%mtbf, job%output, rules%checkpoint, ok)
-    if (role%master) call CheckpointSweep(rules%checkpoint, job%overwrite)
+    if (role%master .and. exit_status == 0) call CheckpointSweep(rules%checkpoint, job%overwrite)   ! else they may be another's
     call RunSurvey(role, physics, job%threads, rules, prospect, store, role%nworkers, deadline, .false., exit_status, broken)
     if (role%master .and. exit_status == 0) call CheckpointSweep(rules%checkpoint, .true.)
   end subroutine Run
@@ -99,24 +103,6 @@ contains
     if (FileExists(StoreStopPath(output))) call Fail(error, "there is a stop file, '"//StoreStopPath(output)// &
       "', so no shot would be dealt: remove it and run again")
   end subroutine RefuseStopFile
-
-  !> From here on the log goes to OUTPUT.log too, and the resolved parameters stand in OUTPUT.par: par=OUTPUT.par repeats the run.
-  subroutine KeepRecord(output, program, settings)
-    character(*), intent(in) :: output, program, settings
-    type(error_t), allocatable :: error
-    integer :: unit, fault
-    open (newunit=unit, file=output//'.log', position='append', action='write', iostat=fault)
-    if (fault == 0) call LogFile(unit)
-    if (fault /= 0) call LogWarn("cannot write the log '"//output//".log': this run has none")
-    call LogKeep(program//' '//VersionText()//', '//ClockText(ClockSeconds()))
-    call LogKeep(settings)
-    call FileRemove(output//'.par.new', error)       ! what a run that was killed left, or a link: never written through
-    open (newunit=unit, file=output//'.par.new', status='new', action='write', iostat=fault)
-    if (fault == 0) write (unit, '(a)', iostat=fault) settings
-    if (fault == 0) close (unit, iostat=fault)
-    if (fault == 0) call FileRename(output//'.par.new', output//'.par', error)
-    if (fault /= 0 .or. allocated(error)) call LogWarn("cannot write '"//output//".par'; the parameters stand in the output file")
-  end subroutine KeepRecord
 
   !> Shots that are done are not modelled again for the sake of snapshots: who asks for them later is told.
   subroutine WarnOfSnapshots(prospect, store, output)

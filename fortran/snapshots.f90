@@ -10,6 +10,7 @@ module snapshots_m
   use gather_m, only: gather_t
   use iso_c_binding, only: c_associated, c_char, c_int, c_ptr
   use kinds_m, only: dp, i8
+  use sides_m, only: SideSnapshot
   use survey_m, only: attribute_t
   use text_m, only: CString, Str
   implicit none
@@ -23,7 +24,7 @@ contains
     character(*), intent(in) :: output
     integer, intent(in) :: record
     character(:), allocatable :: path
-    path = output//'.snap'//Str(record)//'.nc'
+    path = SideSnapshot(output, record)
   end function FioSnapshotPath
 
   !> Fails where something that this program did not write has the name of a shot's snapshots.

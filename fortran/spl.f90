@@ -63,7 +63,7 @@ contains
       if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status, broken)
     else
       call host_alarm(0, 0, CString(''))
-      if (role%master .and. action == DO_PLAN) call Plan(role, physics, job, error)
+      if (role%master .and. action == DO_PLAN) call Plan(role, physics, job, settings, error)
       if (role%master .and. action == DO_STATUS) call StatusPrint(job, json, error)
       call BroadcastInteger(role%world, action)   ! rank 0 may have been busy for long
     end if

@@ -16,11 +16,12 @@ module spread_m
   use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
   implicit none
   private
-  public :: spreads_t, SpreadRead, SpreadLists, SpreadUse, SpreadsCheck, SpreadSize, SpreadExpand, SpreadHash, x_max, z_max
+  public :: spreads_t, SpreadRead, SpreadLists, SpreadUse, SpreadsCheck, SpreadSize, SpreadExpand, SpreadHash, SpreadFiles, SpreadBytes
+  public :: x_max, z_max
 
   real(dp), parameter :: x_max = 1.0e8_dp     !< largest position along and across the line [m]
   real(dp), parameter :: z_max = 1.0e6_dp     !< largest depth [m]
-  integer, parameter :: channels_max = 10000000
+  integer, parameter :: channels_max = 1000000 !< of a spread
   integer, parameter :: is_faulty = 0, is_streamer = 1, is_fixed = 2, is_list = 3
   character(8), parameter :: kinds(3) = [character(8) :: 'streamer', 'fixed', 'list']
 
@@ -43,7 +44,13 @@ module spread_m
     integer, private :: npool = 0             !< receivers of all lists
     integer, allocatable, private :: channel(:)
     real(dp), allocatable, private :: x(:), y(:), z(:)
+    type(path_t), allocatable, private :: files(:)   !< files of lists
+    integer, private :: longest = 0           !< characters of the longest of them
   end type spreads_t
+
+  type :: path_t
+    character(:), allocatable :: path
+  end type path_t
 
 contains
 
@@ -258,11 +265,14 @@ contains
     integer :: word(2), current, nlists, before
     path = name_of_file
     if (index(path, '/') /= 1) path = map%path(:index(map%path, '/', back=.true.))//path
+    if (.not. allocated(spreads%files)) allocate (spreads%files(0))
+    spreads%files = [spreads%files, path_t(path)]
     call TextOpen(file, path, 'receiver list', error)
     if (allocated(error)) then
       call FaultHere(faults, map, error%message)
       return
     end if
+    spreads%longest = max(spreads%longest, len(file%text))
     before = faults%n
     nlists = 0
     current = 0
@@ -355,6 +365,10 @@ contains
     n = spreads%item(i)%n
     if (n == 0) then
       call FaultAdd(faults, spreads%item(i)%path, spreads%item(i)%line, 'list '//Shown(name)//' has no receivers')
+      return
+    else if (n > channels_max) then
+      call FaultAdd(faults, spreads%item(i)%path, spreads%item(i)%line, 'list '//Shown(name)//' has '//Str(n)// &
+                    ' receivers, at most '//Str(channels_max)//': split it, and its shots')
       return
     end if
     channels = spreads%channel(spreads%item(i)%start + 1:spreads%item(i)%start + n)
@@ -452,6 +466,26 @@ contains
       end if
     end associate
   end subroutine SpreadExpand
+
+  !> The i-th file of receiver lists that was read; '' beyond the last.
+  function SpreadFiles(spreads, i) result(path)
+    type(spreads_t), intent(in) :: spreads
+    integer, intent(in) :: i
+    character(:), allocatable :: path
+    path = ''
+    if (.not. allocated(spreads%files)) return
+    if (i <= size(spreads%files)) path = spreads%files(i)%path
+  end function SpreadFiles
+
+  !> Memory that receiver lists take, and took while they were read [bytes].
+  pure subroutine SpreadBytes(spreads, held, reading)
+    type(spreads_t), intent(in) :: spreads
+    real(dp), intent(out) :: held, reading
+    integer, parameter :: receiver = 4 + 3*8
+    held = 0
+    if (allocated(spreads%channel)) held = real(receiver, dp)*size(spreads%channel)
+    reading = 1.15_dp*held + spreads%longest        ! x, y and z grow one after the other
+  end subroutine SpreadBytes
 
   !> Fingerprint of the receivers of spread i: channels and positions, not the name.
   type(hash_t) function SpreadHash(spreads, i) result(hash)

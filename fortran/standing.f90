@@ -1,6 +1,7 @@
 !> How a survey stands, from its journal, its lock and its stop file, whoever asks and wherever: nothing is written, and nobody is
 !> asked. The words of `state` stand in `status --json`: they stay.
 module standing_m
+  use checked_m, only: Whole
   use error_m, only: error_t
   use files_m, only: FileExists, FileText
   use journal_m, only: journal_parked, journal_t, JournalBegun, JournalRead
@@ -113,11 +114,11 @@ contains
       standing%state = 'running'
       standing%reason = 'on '//trim(standing%journal%host)
       if (sight%there) standing%reason = sight%holder
-      if (sight%silence > LATE) standing%reason = standing%reason//', whose lock was last written '//Str(int(sight%silence))// &
+      if (sight%silence > LATE) standing%reason = standing%reason//', whose lock was last written '//Str(Whole(sight%silence))// &
                                                   ' s ago: it stands still, or cannot write'
     else if (sight%there .and. .not. sight%here) then
       standing%state = 'silent'
-      standing%reason = 'there has been no sign of life of it ('//sight%holder//') for '//Str(int(sight%silence))// &
+      standing%reason = 'there has been no sign of life of it ('//sight%holder//') for '//Str(Whole(sight%silence))// &
                         ' s: it was killed, or its machine or disk is away; the next run takes over if it sees none for 30 s'
     else if (sight%there) then
       standing%state = 'killed'

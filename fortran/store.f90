@@ -5,9 +5,9 @@
 module store_m
   use changes_m, only: Changes
   use error_m, only: error_t, Fail
-  use files_m, only: FileExists, FileRemove, FileText
-  use fio_m, only: fio_done, fio_t, fio_parked, fio_todo, FioChecksums, FioClose, FioCreate, FioKnown, FioMark, FioOpen, FioPut, &
-                   FioStatus, &
+  use faults_m, only: faults_t, FaultsRaise
+  use files_m, only: FileExists, FileHalvesRemove, FileRemove, FileText
+  use fio_m, only: fio_done, fio_t, fio_parked, fio_todo, FioChecksums, FioClose, FioCreate, FioMark, FioOpen, FioPut, FioStatus, &
                    FioVerify
   use gather_m, only: gather_t
   use host_c, only: host_seconds
@@ -15,7 +15,9 @@ module store_m
   use kinds_m, only: dp, i8
   use lock_m, only: lock_t, LockLost, LockRelease, LockTake, LockTell
   use log_m, only: LogInfo, LogWarn
+  use ours_m, only: OursCheck
   use shot_m, only: shot_t
+  use sides_m, only: SidePath
   use snapshots_m, only: FioSnapshotsRemove
   use survey_m, only: survey_t
   use text_m, only: Str
@@ -43,8 +45,8 @@ module store_m
 contains
 
   !> Opens what an earlier run of the same job left, or makes both files. `survey` says what the file of gathers holds.
-  !> Refuses an output that another run uses, one without its journal, and a journal of another job; overwrites only if told to.
-  !> `begun`: the note of the run that begins, see runnote.f90.
+  !> Refuses an output that another run uses, one without its journal, a journal of another job, and files that no run wrote;
+  !> overwrites only if told to. `begun`: the note of the run that begins, see runnote.f90.
   subroutine StoreOpen(store, path, survey, host, overwrite, last_only, error, begun)
     type(store_t), intent(inout) :: store
     character(*), intent(in) :: path, host
@@ -55,23 +57,20 @@ contains
     character(*), intent(in), optional :: begun
     character(:), allocatable :: log
     type(error_t), allocatable :: ignored
+    type(faults_t) :: faults
     logical :: fresh, made
     log = StoreJournalPath(path)
     fresh = .not. FileExists(log)
     store%path = path
     store%host = host
     store%last_only = last_only
-    if (FileExists(path) .and. fresh) then
-      if (.not. FioKnown(path)) then
-        call Fail(error, "'"//path//"' is not a file of gathers, or a damaged one without its journal: choose another output, "// &
-                  'or remove it yourself')
-      else if (.not. overwrite) then
-        call Fail(error, "'"//path//"' exists but its journal '"//log// &
-                  "' does not: restore it from a copy, set overwrite=y to start anew, or choose another output")
-      end if
-    end if
+    call OursCheck(path, overwrite, faults)
+    call FaultsRaise(faults, "what lies beside '"//path//"'", error)
+    if (FileExists(path) .and. fresh .and. .not. overwrite) call Fail(error, "'"//path//"' exists but its journal '"//log// &
+      "' does not: restore it from a copy, set overwrite=y to start anew, or choose another output")
     call LockTake(store%lock, StoreLockPath(path), path, error)
     if (allocated(error)) return
+    call FileHalvesRemove(path)
     if (FileExists(path) .and. .not. overwrite) call RefuseEmpty(path, log, error)
     if (.not. allocated(error)) call OpenBoth(store, path, log, survey, overwrite, begun, made, error)
     if (.not. allocated(error)) return
@@ -158,7 +157,7 @@ contains
       if (was(i) /= is(i)) what = what//', '//trim(parts(i))
     end do
     error%message = error%message//'; other here: '//what(3:)
-    call FileText(path//'.par', before, none)
+    call FileText(SidePath(path, 'par'), before, none)
     if (allocated(none) .or. .not. allocated(survey%attribute)) return
     list = ''
     do i = 1, size(survey%attribute)
@@ -463,20 +462,20 @@ contains
   pure function StoreJournalPath(output) result(path)
     character(*), intent(in) :: output
     character(:), allocatable :: path
-    path = output//'.journal'
+    path = SidePath(output, 'journal')
   end function StoreJournalPath
 
   pure function StoreLockPath(output) result(path)
     character(*), intent(in) :: output
     character(:), allocatable :: path
-    path = output//'.lock'
+    path = SidePath(output, 'lock')
   end function StoreLockPath
 
   !> A file that ends the run on this output: who makes it wants that, its contents do not matter.
   pure function StoreStopPath(output) result(path)
     character(*), intent(in) :: output
     character(:), allocatable :: path
-    path = output//'.stop'
+    path = SidePath(output, 'stop')
   end function StoreStopPath
 
 end module store_m

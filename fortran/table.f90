@@ -8,7 +8,7 @@
 module table_m
   use checked_m, only: Whole
   use deck_m, only: deck_t, DeckArguments, DeckFile, DeckOrigin, DeckText
-  use deckwords_m, only: Shown
+  use deckwords_m, only: Shown, Unquoted
   use error_m, only: error_t
   use faults_m, only: FaultAdd, FaultsRaise
   use kinds_m, only: dp, i8
@@ -31,6 +31,7 @@ module table_m
     character(:), allocatable :: shown        !< the value as given, for messages
     character(:), allocatable :: origin       !< 'default', 'command line' or 'FILE:LINE'
     logical :: sound = .true.                 !< the value given was usable
+    logical :: written = .false.              !< of a file: a run writes it; others are read
   end type row_t
 
   type :: table_t
@@ -44,12 +45,13 @@ module table_m
   contains
     procedure :: section => AddSection
     procedure :: file => AddFile
+    procedure :: output => AddOutput
     procedure :: text => AddText
     procedure :: word => AddWord
     procedure :: flag => AddFlag
     procedure :: int => AddInt
     procedure :: real => AddReal
-    procedure :: given, changed, sound, said, blame
+    procedure :: given, changed, sound, said, blame, input
   end type table_t
 
 contains
@@ -85,13 +87,22 @@ contains
     self%title = title
   end subroutine AddSection
 
-  !> The path of a file; empty = none.
+  !> The path of a file that is read; empty = none.
   subroutine AddFile(self, name, value, default, meaning)
     class(table_t), intent(inout) :: self
     character(:), allocatable, intent(inout) :: value
     character(*), intent(in) :: name, default, meaning
     call TakeText(self, 'file', name, value, default, meaning)
   end subroutine AddFile
+
+  !> The path of a file that a run writes.
+  subroutine AddOutput(self, name, value, default, meaning)
+    class(table_t), intent(inout) :: self
+    character(:), allocatable, intent(inout) :: value
+    character(*), intent(in) :: name, default, meaning
+    call TakeText(self, 'file', name, value, default, meaning)
+    self%row(self%n)%written = .true.
+  end subroutine AddOutput
 
   !> Any text.
   subroutine AddText(self, name, value, default, meaning)
@@ -341,6 +352,15 @@ contains
     character(*), intent(in) :: name
     given = self%row(TableFind(self, name))%origin /= 'default'
   end function given
+
+  !> The path of the file to read that row i names; '' if it names none.
+  function input(self, i) result(path)
+    class(table_t), intent(in) :: self
+    integer, intent(in) :: i
+    character(:), allocatable :: path
+    path = ''
+    if (self%row(i)%kind == 'file' .and. .not. self%row(i)%written) path = Unquoted(self%row(i)%value)
+  end function input
 
   !> Given, and as something else than the default: the record of a run gives everything. A parameter that this program does not
   !> have is not.

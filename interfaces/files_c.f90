@@ -5,7 +5,7 @@ module files_c
   private
   public :: file_exists, file_size, file_space, file_sync, file_rename, file_remove, file_reserve
   public :: file_read_floats, file_read_bytes
-  public :: file_limit_is_error, file_cut, file_same, file_numbered
+  public :: file_limit_is_error, file_cut, file_same, file_numbered, file_token, file_halves_remove
   public :: append_open, append_write, append_truncate, append_reserve, append_close, append_locked
   public :: crc32_bytes, clock_seconds, clock_text, clock_parse
 
@@ -53,11 +53,12 @@ module files_c
       character(kind=c_char), intent(in) :: path(*)
     end function file_remove
 
-    !> Gives a file its full length and, where the file system can, its disk space. Says the bytes when they do not fit.
-    integer(c_int) function file_reserve(path, bytes) bind(c)
+    !> Gives a file its full length and, where the file system can, its disk space. Says the bytes when they do not fit; `name` is
+    !> what the file is going to be called.
+    integer(c_int) function file_reserve(path, name, bytes) bind(c)
       import :: c_int, c_char, c_long_long
       implicit none
-      character(kind=c_char), intent(in) :: path(*)
+      character(kind=c_char), intent(in) :: path(*), name(*)
       integer(c_long_long), value :: bytes
     end function file_reserve
 
@@ -102,6 +103,21 @@ module files_c
       character(kind=c_char), intent(in) :: head(*), tail(*)
       integer(c_int), value :: after
     end function file_numbered
+
+    !> 16 hexadecimal digits that no other process has, and a null.
+    subroutine file_token(token) bind(c)
+      import :: c_char
+      implicit none
+      character(kind=c_char), intent(out) :: token(17)
+    end subroutine file_token
+
+    !> Removes what processes that were killed left half-made of an output, of its record and of its snapshots: ordinary files
+    !> OUTPUT.TOKEN.half, OUTPUT.par.TOKEN.half, OUTPUT.snapNUMBER.nc.TOKEN.half.
+    subroutine file_halves_remove(output) bind(c)
+      import :: c_char
+      implicit none
+      character(kind=c_char), intent(in) :: output(*)
+    end subroutine file_halves_remove
 
     !> From now on writing beyond a limit of file size (ulimit -f) fails with a sentence instead of ending the process.
     subroutine file_limit_is_error() bind(c)

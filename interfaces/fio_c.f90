@@ -3,7 +3,7 @@ module fio_c
   use iso_c_binding, only: c_ptr, c_int, c_char, c_long_long, c_double, c_float
   implicit none
   private
-  public :: fio_create, fio_open, fio_close, fio_abandon, fio_flush, fio_sync, fio_enddef
+  public :: fio_tally, fio_tally_bytes, fio_create, fio_open, fio_close, fio_abandon, fio_flush, fio_sync, fio_enddef
   public :: fio_dim, fio_var, fio_text, fio_numbers
   public :: fio_put_floats, fio_put_doubles, fio_put_longs, fio_put_text
   public :: fio_get_floats, fio_get_doubles, fio_get_longs, fio_get_text
@@ -18,6 +18,20 @@ module fio_c
       implicit none
       character(kind=c_char), intent(in) :: path(*)
     end function fio_create
+
+    !> Takes dimensions, variables and attributes as fio_create's handle does, but makes no file: fio_tally_bytes tells how long the
+    !> file would be. NULL on failure.
+    type(c_ptr) function fio_tally() bind(c)
+      import :: c_ptr
+      implicit none
+    end function fio_tally
+
+    !> Bytes of the file that was defined; of a handle of fio_tally only.
+    real(c_double) function fio_tally_bytes(handle) bind(c)
+      import :: c_ptr, c_double
+      implicit none
+      type(c_ptr), value :: handle
+    end function fio_tally_bytes
 
     !> Existing NetCDF file of any kind; `writable` = 1 to put data. NULL on failure.
     type(c_ptr) function fio_open(path, writable) bind(c)

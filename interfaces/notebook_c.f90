@@ -4,7 +4,7 @@ module notebook_c
   use iso_c_binding, only: c_int, c_char
   implicit none
   private
-  public :: notebook_find, notebook_add
+  public :: notebook_find, notebook_add, notebook_path
 
   interface
     !> 0 and the newest text noted for a key, at most `length` characters with the null; 1 if there is none.
@@ -16,7 +16,17 @@ module notebook_c
       character(kind=c_char), intent(out) :: text(*)
     end function notebook_find
 
-    !> Notes a text for a key; both without = and line ends. 1 if it cannot be noted, which does not matter.
+    !> The file of a subject: at most n characters with the null; 1 where there is no cache folder.
+    integer(c_int) function notebook_path(subject, n, path) bind(c)
+      import :: c_int, c_char
+      implicit none
+      character(kind=c_char), intent(in) :: subject(*)
+      integer(c_int), value :: n
+      character(kind=c_char), intent(out) :: path(*)
+    end function notebook_path
+
+    !> Notes a text for a key; both without = and line ends. 1 if it cannot be noted, which does not matter. Nothing is added to a
+    !> file that does not begin with a note.
     integer(c_int) function notebook_add(subject, key, text) bind(c)
       import :: c_int, c_char
       implicit none

@@ -7,7 +7,7 @@ module statefile_c
   implicit none
   private
   public :: statefile_new, statefile_free, statefile_room, statefile_write, statefile_busy, statefile_wait
-  public :: statefile_head, statefile_read, statefile_folder, statefile_sweep
+  public :: statefile_head, statefile_read, statefile_folder, statefile_foreign, statefile_sweep
 
   interface
     !> A writer with room for one state; NULL where memory is short.
@@ -83,8 +83,17 @@ module statefile_c
       character(kind=c_char), intent(in) :: path(*)
     end function statefile_folder
 
+    !> 1 if something in a folder has the name of a state and is none: `name`, n characters with the null. 0 otherwise.
+    integer(c_int) function statefile_foreign(path, n, name) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: n
+      character(kind=c_char), intent(out) :: name(*)
+    end function statefile_foreign
+
     !> Removes what writers that were killed left half-written; with everything = 1 all states, and the folder if nothing else is
-    !> in it. A folder that is not there is no failure.
+    !> in it. What has another name, or is no state, stays. A folder that is not there is no failure.
     integer(c_int) function statefile_sweep(path, everything) bind(c)
       import :: c_char, c_int
       implicit none

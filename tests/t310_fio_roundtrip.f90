@@ -3,7 +3,7 @@ program t310_fio_roundtrip
   use, intrinsic :: iso_fortran_env, only: int8
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
-  use files_m, only: FileExists, FileSize, Hex
+  use files_m, only: FileExists, FileHalf, FileSize, Hex
   use fio_m, only: fio_done, fio_parked, fio_t, fio_todo, FioClose, FioCreate, FioGet, &
     FioMark, FioOpen, FioPut, FioStatus, FioVerify
   use gather_m, only: gather_t
@@ -84,7 +84,7 @@ contains
     integer :: slot
     call FioCreate(fio, path, survey, .false., error)
     call ClaimFine(error, 'a file of 3 shots is made')
-    call Claim(.not. FileExists(path//'.tmp'), 'no temporary file stays')
+    call Claim(.not. FileExists(FileHalf(path)), 'no temporary file stays')
     do slot = 1, 3
       call MakeShot(slot, shot, gather)
       call FioPut(fio, shot, gather, sums(slot), error)
@@ -181,7 +181,7 @@ contains
     call FioCreate(fio, 'huge.nc', s, .false., error)
     call ClaimFails(error, 'GB are free', 'a file larger than the disk is refused before the first shot')
     left = FileExists('huge.nc')
-    if (.not. left) left = FileExists('huge.nc.tmp')
+    if (.not. left) left = FileExists(FileHalf('huge.nc'))
     call Claim(.not. left, 'and leaves nothing behind')
     s = survey
     s%components = 'p,q'

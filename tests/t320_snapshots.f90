@@ -2,7 +2,7 @@
 program t320_snapshots
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
-  use files_m, only: FileExists
+  use files_m, only: FileExists, FileHalf
   use fio_c, only: fio_close, fio_crc_slot, fio_get_doubles, fio_get_floats, fio_get_longs, fio_header_check, fio_open
   use gather_m, only: gather_t
   use iso_c_binding, only: c_int, c_ptr
@@ -55,7 +55,7 @@ program t320_snapshots
   gather%nsnap = nt
   call FioSnapshots('nowhere/frames.nc', gather, about%attribute, error)
   call ClaimFails(error, 'No such file', 'a folder that does not exist')
-  left = FileExists('frames.nc.tmp')
+  left = FileExists(FileHalf('frames.nc'))
   call Claim(.not. left, 'no temporary file stays')
   call Done()
 end program t320_snapshots

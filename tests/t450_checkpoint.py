@@ -162,13 +162,12 @@ if SLOW == 1:
 r, said = again(nothing)
 claim(f"goes on after step {step_of(new) if new.exists() else 0}" in r.stderr or "goes on after step" in r.stderr, "as they were: used")
 
-# Where states cannot be kept the shot goes on without.
+# A file where the folder of states should be is told before the shot.
 Path("none.nc.states").write_text("in the way")
 r = run("par=job.par", "output=none.nc", OFTEN)
-claim(r.returncode == 0 and r.stderr.count("no state of shot") == 1 and differences("whole.nc", "none.nc") == [],
-      "a file where the folder should be: said once, and the shot is done: " +
-      next((s for s in r.stderr.splitlines() if "no state" in s), "nothing is said")[:150])
-# A disk that is full, or fails, for states alone.
+claim(r.returncode == 1 and "'none.nc.states'" in r.stderr and "is no folder" in r.stderr and not os.path.exists("none.nc"),
+      f"a file where the folder should be: exit status {r.returncode}: {r.stderr.strip()[:150]}")
+# Where states cannot be kept the shot goes on without: no folder can be made, or the disk is full, or fails, for states alone.
 SHIM = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -176,18 +175,26 @@ SHIM = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 static int half(int fd) {
     char link[64], path[4096];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t n = readlink(link, path, sizeof path - 1);
-    return n > 5 && !memcmp(path + n - 5, ".half", 5);
+    path[n < 0 ? 0 : n] = 0;
+    return n > 5 && strstr(path, ".states/") && !strcmp(path + n - 5, ".half");
 }
 ssize_t write(int fd, const void *bytes, size_t n) {
     static ssize_t (*real)(int, const void *, size_t);
     if (!real) *(void **)&real = dlsym(RTLD_NEXT, "write");
     if (getenv("FULL") && n > 100000 && half(fd)) { errno = ENOSPC; return -1; }
     return real(fd, bytes, n);
+}
+int mkdir(const char *path, mode_t mode) {
+    static int (*real)(const char *, mode_t);
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "mkdir");
+    if (getenv("NOFOLDER") && strstr(path, ".states")) { errno = EACCES; return -1; }
+    return real(path, mode);
 }
 int fsync(int fd) {
     static int (*real)(int);
@@ -199,7 +206,7 @@ int fsync(int fd) {
 if SLOW == 1:
     Path("shim.c").write_text(SHIM)
     subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "shim.so", "shim.c", "-ldl"], check=True)
-    for fault, words in (("FULL", "No space left on device"), ("FAULTY", "Input/output error")):
+    for fault, words in (("FULL", "No space left on device"), ("FAULTY", "Input/output error"), ("NOFOLDER", "Permission denied")):
         name = fault.lower() + ".nc"
         r = run("par=job.par", f"output={name}", OFTEN, env={"LD_PRELOAD": os.path.abspath("shim.so"), fault: "1"})
         claim(r.returncode == 0 and r.stderr.count("no state of shot") == 1 and words in r.stderr and states(name) == [] and

@@ -121,5 +121,6 @@ for rank in (0, 2):
           f"{len(late)} of them when all shots are done")
     claim(not hung, f"none of them hangs {hung}")
     longest = max(ends[case][3] for case in late)
-    claim(longest < undisturbed + 45, f"when all shots are done nobody waits a minute for who is dead: {longest:.0f} s at most, {undisturbed:.0f} s undisturbed")
+    claim(longest < undisturbed + 45, f"when all shots are done nobody waits a minute for who is dead: {longest:.0f} s at most, "
+          f"{undisturbed:.0f} s undisturbed")
 done()

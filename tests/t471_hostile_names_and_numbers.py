@@ -230,13 +230,15 @@ def kinds():
 
 
 def links():
-    """What a link under the name of a temporary file points to is not written."""
+    """What a link under the name of a temporary file points to is not written, and the links stay."""
     Path('precious').write_text('precious')
-    for name in ('l.nc.tmp', 'l.nc.par.new'):
+    names = ('l.nc.tmp', 'l.nc.0123456789abcdef.half', 'l.nc.par.0123456789abcdef.half')
+    for name in names:
         os.symlink('precious', name)
     if fine('links under the names of temporary files', 'run', 'par=job.par', 'output=l.nc'):
         claim(Path('precious').read_text() == 'precious', 'the file they point to is as it was')
         claim(not os.path.islink('l.nc') and not os.path.islink('l.nc.par'), 'output and parameters are files of their own')
+        claim(all(os.path.islink(name) for name in names), 'the links are there')
 
 
 ms.make(2)

@@ -3,6 +3,7 @@
 
 import math
 import os
+import resource
 import subprocess
 import sys
 
@@ -606,6 +607,35 @@ def told_of(text, lists='list r\n1 10 5\n2 20 5\n'):
     return ''
 
 
+def processor_time(*arguments):
+    """The least of three runs of the tool [s], and what the last one printed."""
+    spent = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        status, text = tool(*arguments)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(spent), text if status else ''
+
+
+def test_long_line():
+    """A line of 20,000 shots costs little more than the start of the tool: some 0.5 s."""
+    words = ('--first-x', 3000, '--shot-interval', 12.5, '--source-depth', 6, '--interval', 12.5, '--depth', 8)
+    usual, _ = processor_time('info', 'demo.keymap')
+    for kind in (('--first-offset', 150), ('--spread-x', 500)):
+        spent, why = processor_time('line', '--shots', 20000, '--channels', 160, *words, *kind, '-o', 'long.keymap', '--overwrite')
+        claim(spent < 8 * usual, f'20,000 shots of 160 channels, {kind[0]}: {spent:.2f} s of processor time, {spent / usual:.1f} times '
+              f'that of info on 12 shots, bound 8 {why}')
+        shots = keymap.read_map('long.keymap')
+        start = np.array([s.sx for s in shots])
+        first = np.array([s.rx[0] - (s.sx if kind[0] == '--first-offset' else 0) for s in shots])
+        claim(len(shots) == 20000 and np.array_equal(start, 3000 + 12.5 * np.arange(20000)) and (np.abs(first) == kind[1]).all(),
+              f'all {len(shots)} of them where they should be')
+    for shots, channels, why in ((1, 10000000, '10000000'), (10000, 1000000, 'more than 1000000000 traces')):
+        refused(why, f'{shots} shots of {channels} channels', 'line', '--shots', shots, '--channels', channels, *words, '--first-offset',
+                150, '-o', 'bad.keymap')
+
+
 def test_faults_of_maps():
     """What the modelling refuses info refuses too, and what it takes info takes (t342 asks the modelling itself)."""
     cable = 'spread c streamer first=100 interval=12.5 channels=10 depth=8\n'
@@ -663,5 +693,6 @@ test_p190_faults()
 test_sps()
 test_sps_faults()
 test_line()
+test_long_line()
 test_faults_of_maps()
 done()

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from spltools.cli import fail, warn
+from spltools.keymap import stacks
 
 FEATHERED = 10.0  # degrees between spread and line from which we warn
 CROOKED = 0.1  # sources that stray further from the line than this part of its length are no 2D line
@@ -114,7 +115,7 @@ def best_azimuth(e, n, receivers):
 def keep_offsets(shots):
     """Moves receivers onto the line along x through their source, to their true distance from it. Returns sentences that say
     what they were and how far they moved."""
-    told, largest = _feathering(shots, kept=True), 0.0
+    told, largest = _feathering(shots, max(float(np.abs(s.ry - s.sy).max()) for s in shots), kept=True), 0.0
     for shot in shots:
         inline = shot.rx - shot.sx
         offset = np.hypot(inline, shot.ry - shot.sy) * np.where(inline < 0, -1.0, 1.0)
@@ -127,9 +128,15 @@ def describe(shots, groups=None):
     """Sentences on shots, offsets, gaps, feathering and depths. `groups`: channels the file announces."""
     sx = np.array([s.sx for s in shots])
     counts = np.array([len(s.channel) for s in shots])
-    offsets = [np.hypot(s.rx - s.sx, s.ry - s.sy) for s in shots]
-    near = min(o.min() for o in offsets)
-    far = max(o.max() for o in offsets)
+    offsets, rx, rz, across, steps = [], [], [], 0.0, []
+    for k in stacks(shots):
+        along, aside = _unlike(k.rx - k.sx), _unlike(k.ry - k.sy)
+        offsets.append(_ends(np.hypot(along, aside)))
+        rx.append(_ends(k.rx))
+        rz.append(_ends(k.rz))
+        across = max(across, float(np.abs(aside).max()))
+        if k.rx.shape[1] > 1:
+            steps.append(_steps(*(a if len(a) == 1 else _unlike(b) for a, b in ((along, k.rx), (aside, k.ry)))))
     lines = [
         f'{len(shots)} shots, records {shots[0].record} .. {shots[-1].record}, x {sx.min():.1f} ..'
         f' {sx.max():.1f} m'
@@ -137,38 +144,52 @@ def describe(shots, groups=None):
     ]
     of = f' of {groups}' if groups and groups != counts.max() else ''
     lines.append(
-        f'{_range(counts)}{of} channels a shot, {counts.sum()} traces; offsets {near:.1f} .. {far:.1f} m;'
-        f' receivers x {min(s.rx.min() for s in shots):.1f} .. {max(s.rx.max() for s in shots):.1f} m'
+        f'{_range(counts)}{of} channels a shot, {counts.sum()} traces; offsets {np.min(offsets):.1f} .. {np.max(offsets):.1f} m;'
+        f' receivers x {np.min(rx):.1f} .. {np.max(rx):.1f} m'
     )
-    lines += _gaps(shots)
-    lines += _feathering(shots)
+    lines += _gaps(steps)
+    lines += _feathering(shots, across)
     sz = np.array([s.sz for s in shots])
-    lines.append(
-        f'source depth {_range(sz)} m; receiver depth {_range(np.concatenate([s.rz for s in shots]))} m'
-    )
+    lines.append(f'source depth {_range(sz)} m; receiver depth {_range(rz)} m')
     return lines
 
 
-def _gaps(shots):
+def _ends(values):
+    return values.min(), values.max()
+
+
+def _gaps(steps):
     """Group interval and holes, of neighbours along x, since channels need not be in order."""
-    steps = [
-        np.hypot(np.diff(s.rx[o]), np.diff(s.ry[o])) for s in shots for o in [np.argsort(s.rx)] if len(o) > 1
-    ]
-    every = np.concatenate(steps) if steps else np.zeros(0)
+    every = np.concatenate([s.ravel() for s in steps]) if steps else np.zeros(0)
     every = every[every > 0.01]  # components of one station share its position
     if len(every) == 0:
         return []
     usual = float(np.median(every))
-    holes = np.array([np.count_nonzero(s > 1.5 * usual) for s in steps])
+    holes = np.concatenate([np.count_nonzero(s > 1.5 * usual, axis=1) for s in steps])
     told = f'groups {usual:.2f} m apart'
     if holes.sum() == 0:
         return [told + ', no gaps']
     return [f'{told}; {_range(holes)} gaps a shot, the largest {every.max():.1f} m']
 
 
-def _feathering(shots, kept=False):
-    """Angle of the spreads to the line, and how far receivers are off it. kept: offsets are going to be kept."""
-    across = max(float(np.abs(s.ry - s.sy).max()) for s in shots)
+def _unlike(rows):
+    """The rows, or the first alone where all are alike, as of a spread that moves with its source."""
+    return rows[:1] if rows.strides[0] == 0 or (np.abs(rows - rows[0]) < 1e-6).all() else rows
+
+
+def _steps(rx, ry):
+    """From one receiver to its neighbour along x, (shots, receivers - 1), or one row for all shots."""
+    along = np.diff(rx, axis=1)
+    if not ((along >= 0).all(axis=1) | (along <= 0).all(axis=1)).all():
+        rx, ry = np.broadcast_arrays(rx, ry)
+        order = np.argsort(rx, axis=1)
+        rx, ry = np.take_along_axis(rx, order, 1), np.take_along_axis(ry, order, 1)
+        along = np.diff(rx, axis=1)
+    return np.hypot(along, np.diff(ry, axis=1))
+
+
+def _feathering(shots, across, kept=False):
+    """Angle of the spreads to the line, and how far receivers are off it, `across` [m] at most. kept: offsets are going to be kept."""
     if across < 0.05:
         return []
     angles, bends = [], []

@@ -12,10 +12,11 @@ from spltools.mapline import did_you_mean, read_lines, short, shown
 
 # limits of the modelling (fortran/keymap.f90, fortran/spread.f90)
 RECORD_MAX = 2147483647
-SHOTS_MAX, CHANNELS_MAX, TRACES_MAX = 1000000, 10000000, 1000000000
+SHOTS_MAX, CHANNELS_MAX, TRACES_MAX = 1000000, 1000000, 1000000000
 X_MAX, Z_MAX = 1e8, 1e6  # [m]; X_MAX for y too
 NAME_MAX = 64
 FAULTS_SHOWN = 20
+STACK = 4000000  # numbers of many shots that are looked at together
 SAME = 5e-4  # positions closer than this [m] are the same: maps are written in millimetres
 
 
@@ -35,6 +36,46 @@ class Shot:
     map_receivers: np.ndarray = None  # (nrec, 2)
     skip: bool = False
     notes: list = field(default_factory=list)
+
+
+@dataclass
+class Stack:
+    """Some shots with as many receivers each: sx, sy, sz (shots, 1) and channel, rx, ry, rz (shots, receivers)."""
+
+    shots: list
+    sx: np.ndarray
+    sy: np.ndarray
+    sz: np.ndarray
+    channel: np.ndarray
+    rx: np.ndarray
+    ry: np.ndarray
+    rz: np.ndarray
+
+
+def stacks(shots):
+    """Stacks of neighbouring shots, of at most STACK numbers: what is asked of every receiver is asked of many at once."""
+    start = 0
+    while start < len(shots):
+        n = len(shots[start].channel)
+        most = start + max(1, STACK // max(1, n))
+        end = start + 1
+        while end < min(len(shots), most) and len(shots[end].channel) == n:
+            end += 1
+        some = shots[start:end]
+        yield Stack(
+            some,
+            *(np.array([getattr(s, name) for s in some], dtype=float)[:, None] for name in ('sx', 'sy', 'sz')),
+            *(_rows([getattr(s, name) for s in some]) for name in ('channel', 'rx', 'ry', 'rz')),
+        )
+        start = end
+
+
+def _rows(arrays):
+    """Arrays of one length as the rows of one; the same array again and again is kept once."""
+    first = arrays[0]
+    if all(a is first for a in arrays):
+        return np.broadcast_to(first, (len(arrays), len(first)))
+    return np.array(arrays)
 
 
 class Faults:
@@ -78,6 +119,36 @@ def check_shots(shots, where):
     """Refuses what no importer may write: no shots, records out of range or twice, channels twice."""
     faults = Faults()
     seen = set()
+    for stack in stacks(shots):
+        if not (_sound(stack) and _all_new(stack, seen)):
+            _tell_shots(stack.shots, where, seen, faults)
+        seen.update(s.record for s in stack.shots)
+    if not shots:
+        faults.add(where, 0, 'no shots were found')
+    faults.tell()
+
+
+def _all_new(stack, seen):
+    """Whether records are in range, and of these shots alone."""
+    records = [s.record for s in stack.shots]
+    return len(set(records)) == len(records) and seen.isdisjoint(records) and 1 <= min(records) and max(records) <= RECORD_MAX
+
+
+def _sound(stack):
+    """Whether each shot has receivers, each channel once, and positions in range."""
+    if stack.channel.size == 0 or stack.channel.min() < 1:
+        return False
+    rows = stack.channel[:1] if (stack.channel == stack.channel[0]).all() else stack.channel
+    if not (np.diff(np.sort(rows, axis=1), axis=1) > 0).all():
+        return False
+    across = max(np.abs(values).max() for values in (stack.sx, stack.sy, stack.rx, stack.ry))
+    down = max(np.abs(values).max() for values in (stack.sz, stack.rz))
+    return across <= X_MAX and down <= Z_MAX
+
+
+def _tell_shots(shots, where, seen, faults):
+    """The faults of each shot; `seen`: records of shots before."""
+    seen = set(seen)
     for shot in shots:
         if not 1 <= shot.record <= RECORD_MAX:
             faults.add(
@@ -106,9 +177,6 @@ def check_shots(shots, where):
                     0,
                     f'record {shot.record} has a {what} beyond {short(limit)} m or none at all; check units and --origin',
                 )
-    if not shots:
-        faults.add(where, 0, 'no shots were found')
-    faults.tell()
 
 
 def write_map(path, shots, comments, overwrite=False):
@@ -192,7 +260,7 @@ def classify(shots):
     """
     first = shots[0]
     n = len(first.channel)
-    same = all(len(s.channel) == n and np.array_equal(s.channel, first.channel) for s in shots)
+    same = all(s.channel is first.channel or np.array_equal(s.channel, first.channel) for s in shots)
     if not same or any(s.map_receivers is not None for s in shots):
         return 'lists', ''
     steps = np.diff(first.rx)
@@ -205,18 +273,9 @@ def classify(shots):
         and _on_millimetres(steps[0], first.rx[0] - first.sx)
     )
     moves = all(
-        np.allclose(s.rx - s.sx, first.rx - first.sx, rtol=0, atol=SAME)
-        and np.allclose(s.ry, s.sy, rtol=0, atol=SAME)
-        and np.allclose(s.rz, first.rz, rtol=0, atol=SAME)
-        for s in shots
+        _close(k.rx - k.sx, first.rx - first.sx) and _close(k.ry, k.sy) and _close(k.rz, first.rz) for k in stacks(shots)
     )
-    stays = all(
-        np.allclose(s.rx, first.rx, rtol=0, atol=SAME)
-        and np.allclose(s.ry, first.ry, rtol=0, atol=SAME)
-        and np.allclose(s.rz, first.rz, rtol=0, atol=SAME)
-        for s in shots
-    )
-    if regular and moves and (len(shots) > 1 or not stays or first.rx[0] != 0):
+    if regular and moves and (len(shots) > 1 or first.rx[0] != 0):
         direction = 1 if steps[0] > 0 else -1
         near = direction * (first.rx[0] - first.sx)
         return (
@@ -226,6 +285,7 @@ def classify(shots):
                 f'depth={metres(first.rz[0])} direction={direction}'
             ),
         )
+    stays = all(_close(k.rx, first.rx) and _close(k.ry, first.ry) and _close(k.rz, first.rz) for k in stacks(shots))
     if regular and stays and steps[0] > 0 and np.ptp(first.ry) < SAME:
         across = f' y={metres(first.ry[0])}' if abs(first.ry[0]) >= SAME else ''
         return (
@@ -236,6 +296,10 @@ def classify(shots):
             ),
         )
     return ('list', '') if stays else ('lists', '')
+
+
+def _close(a, b):
+    return bool((np.abs(a - b) <= SAME).all())
 
 
 def _on_millimetres(*values):
@@ -539,6 +603,9 @@ class _Map:
         values, counts = np.unique(channel, return_counts=True)
         if not one.begun:
             self.faults.add(one.path, one.line, f'list {shown(one.name)} has no receivers')
+        elif one.begun > CHANNELS_MAX:
+            self.faults.add(one.path, one.line, f'list {shown(one.name)} has {one.begun} receivers, at most {CHANNELS_MAX}: split'
+                            ' it, and its shots')
         elif (counts > 1).any():
             self.faults.add(one.path, one.line, f'list {shown(one.name)} has channel {values[counts > 1][0]} more than once')
         self.spreads[one.name] = _Spread(False, channel, table[:, 1], table[:, 3], table[:, 2])

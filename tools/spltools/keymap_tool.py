@@ -7,7 +7,7 @@ import numpy as np
 
 from spltools import axis, nav, segy_geometry
 from spltools.cli import Parser, fail, number, say
-from spltools.keymap import RECORD_MAX, Shot, read_map, write_map
+from spltools.keymap import CHANNELS_MAX, RECORD_MAX, TRACES_MAX, Shot, read_map, write_map
 
 ABOUT = """Makes and shows key-maps: the text files that say which shots to model (keymaps/README.md).
 
@@ -224,7 +224,7 @@ def _line_options(verbs):
     verb.add_argument(
         '--interval', type=positive, required=True, metavar='M', help='from one channel to the next'
     )
-    verb.add_argument('--channels', type=number(1, 10000000, whole=True), required=True, metavar='N')
+    verb.add_argument('--channels', type=number(1, CHANNELS_MAX, whole=True), required=True, metavar='N')
     verb.add_argument(
         '--depth', type=number(-1e6, 1e6, 'm'), required=True, metavar='M', help='of the receivers'
     )
@@ -319,7 +319,10 @@ def _line(options):
     last = options.first_record + (options.shots - 1) * options.record_step
     if last > RECORD_MAX:
         fail(f'the last record would be {last}, above {RECORD_MAX}: lower --first-record or --record-step')
+    if options.shots * options.channels > TRACES_MAX:
+        fail(f'{options.shots} shots of {options.channels} channels are more than {TRACES_MAX} traces: make several key-maps')
     c = np.arange(options.channels) * options.interval
+    channel, level, depth = np.arange(1, options.channels + 1), np.zeros(len(c)), np.full(len(c), options.depth)
     shots = []
     for i in range(options.shots):
         sx = options.first_x + i * (options.shot_interval or 0.0)
@@ -334,10 +337,10 @@ def _line(options):
                 sx,
                 0.0,
                 options.source_depth,
-                np.arange(1, options.channels + 1),
+                channel,
                 rx,
-                np.zeros(len(c)),
-                np.full(len(c), options.depth),
+                level,
+                depth,
             )
         )
     notes = axis.describe(shots)

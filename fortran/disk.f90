@@ -1,0 +1,57 @@
+!> How much disk a survey takes: what `plan` foretells, and what is said before the first shot.
+module disk_m
+  use error_m, only: error_t
+  use fio_m, only: FioBytes
+  use journal_m, only: JournalSpace
+  use kinds_m, only: dp
+  use memory_m, only: MemoryBytes
+  use prospect_m, only: prospect_t, ProspectFilmBytes
+  use survey_m, only: survey_t
+  use text_m, only: Str
+  implicit none
+  private
+  public :: disk_t, DiskNeed, DiskText
+
+  ! Bytes of the heading of a file of snapshots, and of a log beside the parameters: some of what is said there varies.
+  real(dp), parameter :: film_head = 5000, log_lines = 2000
+
+  !> Bytes of the files of a survey. States of long shots are not among them: they come and go.
+  type :: disk_t
+    real(dp) :: gathers = 0            !< the output, to the last byte
+    real(dp) :: beside = 0             !< journal, with the space it takes at the start, record and log
+    real(dp) :: films = 0              !< snapshots, films and maps
+    integer :: nfilms = 0              !< their files
+  end type disk_t
+
+contains
+
+  !> `survey`: what the file of gathers holds (ProspectSurvey), its parameters among it.
+  subroutine DiskNeed(prospect, survey, disk, error)
+    type(prospect_t), intent(in) :: prospect
+    type(survey_t), intent(in) :: survey
+    type(disk_t), intent(out) :: disk
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: i
+    disk%gathers = FioBytes(survey, error)
+    disk%beside = JournalSpace(prospect%keymap%n) + log_lines
+    do i = 1, size(survey%attribute)
+      if (survey%attribute(i)%name == 'parameters') disk%beside = disk%beside + 2*len(survey%attribute(i)%text)
+    end do
+    disk%nfilms = size(prospect%snapshot_records)
+    do i = 1, disk%nfilms
+      disk%films = disk%films + ProspectFilmBytes(prospect, prospect%snapshot_records(i)) + film_head
+    end do
+  end subroutine DiskNeed
+
+  !> '34.9 MB for out.nc, 0.4 MB for journal, record and log'; snapshots are told on a line of their own.
+  function DiskText(disk, output, three_d) result(text)
+    type(disk_t), intent(in) :: disk
+    character(*), intent(in) :: output
+    logical, intent(in) :: three_d
+    character(:), allocatable :: text
+    text = MemoryBytes(disk%gathers)//' for '//output//', '//MemoryBytes(disk%beside)//' for journal, record and log'
+    if (disk%nfilms > 0) text = text//new_line('a')//MemoryBytes(disk%films)//' for '// &
+                                trim(merge('pictures ', 'snapshots', three_d))//' of '//Str(disk%nfilms)//' shot(s)'
+  end function DiskText
+
+end module disk_m

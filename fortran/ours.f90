@@ -1,0 +1,108 @@
+!> Whose is what lies there already: a run adds to, replaces and removes files only where a run has written them, which their
+!> content shows. Anything else under one of its names is told before the first file is opened for writing.
+module ours_m
+  use faults_m, only: faults_t, FaultAdd
+  use files_m, only: FileExists
+  use fiofile_m, only: FioKnown, FioMade
+  use iso_c_binding, only: c_char
+  use journal_m, only: JournalKnown
+  use lock_m, only: LockKnown
+  use path_c, only: path_file, path_file_by_link, path_folder, path_kind, path_loose_link, path_nothing
+  use record_m, only: LogKnown, RecordKnown
+  use sides_m, only: side_t, SidePath, sides
+  use statefile_c, only: statefile_foreign
+  use text_m, only: CString, FString
+  implicit none
+  private
+  public :: OursCheck
+
+contains
+
+  !> Adds a fault for everything that has the name of a file of a run with this output, and is none. `overwrite`: the output is to
+  !> be replaced. `told`: one that was told already.
+  subroutine OursCheck(output, overwrite, faults, told)
+    character(*), intent(in) :: output
+    logical, intent(in) :: overwrite
+    type(faults_t), intent(inout) :: faults
+    character(*), intent(in), optional :: told
+    integer :: i
+    call CheckOutput(output, overwrite, faults)
+    do i = 1, size(sides)
+      if (sides(i)%ending == 'stop') cycle          ! the user's own
+      if (present(told)) then
+        if (SidePath(output, trim(sides(i)%ending)) == told) cycle
+      end if
+      call CheckSide(output, sides(i), faults)
+    end do
+  end subroutine OursCheck
+
+  !> Without a journal beside it only a whole file of gathers is known. With one, a damaged output is told by who opens it; what is
+  !> to be replaced must at least have been one.
+  subroutine CheckOutput(output, overwrite, faults)
+    character(*), intent(in) :: output
+    logical, intent(in) :: overwrite
+    type(faults_t), intent(inout) :: faults
+    logical :: known
+    known = .true.
+    if (path_kind(CString(output)) == path_nothing) return
+    if (.not. FileExists(SidePath(output, 'journal'))) then
+      known = FioKnown(output)
+    else if (overwrite) then
+      known = FioMade(output)
+    end if
+    if (.not. known) call FaultAdd(faults, "'"//output//"' is not a file of gathers, or a damaged one without its journal: "// &
+                                   'choose another output, or remove it yourself')
+  end subroutine CheckOutput
+
+  subroutine CheckSide(output, side, faults)
+    character(*), intent(in) :: output
+    type(side_t), intent(in) :: side
+    type(faults_t), intent(inout) :: faults
+    character(:), allocatable :: path, wrong
+    integer :: kind
+    path = SidePath(output, trim(side%ending))
+    wrong = ''
+    kind = path_kind(CString(path))
+    if (kind == path_nothing) return
+    if (kind == path_loose_link) then
+      wrong = 'is a link that leads nowhere'
+    else if (side%ending == 'states') then
+      if (kind /= path_folder) wrong = 'is no folder'
+      if (kind == path_folder) call LookInside(path, wrong)
+    else if (kind == path_folder) then
+      wrong = 'is a folder'
+    else if (kind == path_file_by_link .and. .not. side%by_link) then
+      wrong = 'is a link'
+    else if (kind /= path_file .and. kind /= path_file_by_link) then
+      wrong = 'is a pipe or a device, not a file on disk'
+    else if (.not. Known(side, path)) then
+      wrong = 'was not written by a run'
+      if (side%ending == 'par') wrong = wrong//', or was changed since'
+    end if
+    if (wrong /= '') call FaultAdd(faults, "'"//path//"', the name of "//trim(side%meaning)//' of this run, '//wrong// &
+                                   ': move it away, or choose another output')
+  end subroutine CheckSide
+
+  logical function Known(side, path)
+    type(side_t), intent(in) :: side
+    character(*), intent(in) :: path
+    select case (side%ending)
+    case ('journal')
+      Known = JournalKnown(path)
+    case ('lock')
+      Known = LockKnown(path)
+    case ('log')
+      Known = LogKnown(path)
+    case default
+      Known = RecordKnown(path)
+    end select
+  end function Known
+
+  subroutine LookInside(path, wrong)
+    character(*), intent(in) :: path
+    character(:), allocatable, intent(inout) :: wrong
+    character(kind=c_char, len=256) :: name
+    if (statefile_foreign(CString(path), len(name), name) == 1) wrong = "holds '"//FString(name)//"', which is no state of a shot"
+  end subroutine LookInside
+
+end module ours_m
