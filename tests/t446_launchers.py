@@ -151,6 +151,18 @@ r = until_done("--output", "over.nc", *fake("over.nc", [1], "", "error: another 
 claim(r.returncode == 1 and "another run has 'over.nc'" in r.stderr and "again in" not in r.stderr,
       f"an output that was taken over is left to the other: exit status {r.returncode}: {last_word(r)[:150]}")
 
+# --- a launch that dies before its run has begun is none that was refused --------------------------------------------------------
+
+early = script("early.py", """
+import os, sys, zlib
+text = b'journal 1 abc 9 2026-01-01T00:00:00Z'
+if not os.path.exists('early.nc.journal'):
+    open('early.nc.journal', 'wb').write(b'%08x %s\\n' % (zlib.crc32(text), text))
+sys.exit(137)
+""")
+r = until_done("--output", "early.nc", "--fruitless", "2", *early)
+claim(r.returncode == 4 and "another run" not in r.stderr, f"killed before its run began: exit status {r.returncode}: {last_word(r)}")
+
 # --- a stop file ----------------------------------------------------------------------------------------------------------------
 
 Path("left.nc.stop").touch()
