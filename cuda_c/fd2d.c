@@ -393,6 +393,15 @@ int fd2d_device(void *handle, int length, char *text) {
     return copy_text(device, length, text);
 }
 
+int fd2d_threads(void *handle, int threads) {
+    fd2d *fd = handle;
+    TRY(check_handle(fd));
+    REQUIRE(threads >= 1, "%d threads: must be 1 or more", threads);
+    if (fd->variant->threads != NULL)
+        fd->variant->threads(fd, threads);
+    return 0;
+}
+
 int fd2d_tune(void *handle, const char *isa, int width, int steps, int rows) {
     fd2d *fd = handle;
     TRY(check_handle(fd));

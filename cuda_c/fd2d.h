@@ -87,6 +87,7 @@ typedef struct fd2d_variant {
     int (*reset)(fd2d *fd);
     void (*device)(fd2d *fd, char *text, size_t length);
 
+    void (*threads)(fd2d *fd, int threads); /* of one that computes on CPU cores: from now on */
     int (*tune)(fd2d *fd, const char *isa, int width, int steps, int rows);
     int (*traces)(fd2d *fd, int it, int n, float *out);          /* out(n,nrec), of a variant that keeps them itself */
     int (*filter)(fd2d *fd, int which, const fd2d_band band[2]); /* of one that filters its traces too */

@@ -244,6 +244,8 @@ static int maxabs(fd2d *fd, float *value, int *i, int *k) {
 
 /* --- tuning and record --------------------------------------------------------------------------------------- */
 
+static void threads(fd2d *fd, int number) { own(fd)->threads = number; }
+
 static int tune(fd2d *fd, const char *isa, int width, int steps, int rows) {
     cpu_own *o = own(fd);
     const cpu_isa *chosen = isa[0] == 0 ? best_isa() : NULL;
@@ -279,6 +281,7 @@ FD2D_VARIANT(cpu) = {
     .maxabs = maxabs,
     .reset = reset,
     .state = state,
+    .threads = threads,
     .tune = tune,
     .device = device,
 };

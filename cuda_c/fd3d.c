@@ -593,6 +593,15 @@ int fd3d_device(void *handle, int length, char *text) {
     return copy_text(device, length, text);
 }
 
+int fd3d_threads(void *handle, int threads) {
+    fd3d *fd = handle;
+    TRY(check_handle(fd));
+    REQUIRE(threads >= 1, "%d threads: must be 1 or more", threads);
+    if (fd->variant->threads != NULL)
+        fd->variant->threads(fd, threads);
+    return 0;
+}
+
 int fd3d_tune(void *handle, const char *isa, int bx, int by, int bz) {
     fd3d *fd = handle;
     TRY(check_handle(fd));

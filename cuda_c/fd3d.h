@@ -137,6 +137,7 @@ typedef struct fd3d_variant {
     int (*state)(fd3d *fd,
                  fd3d_part part[FD3D_PARTS]); /* the pieces that the next step depends on, and the map; their number */
 
+    void (*threads)(fd3d *fd, int threads); /* of one that computes on CPU cores: from now on */
     int (*tune)(fd3d *fd, const char *isa, int bx, int by, int bz);
     int (*traces)(fd3d *fd, int it, int n, float *out); /* out(n,nrec), of a variant that keeps them itself */
     int (*pending)(fd3d *fd, int most);                 /* of one whose timestep only queues */

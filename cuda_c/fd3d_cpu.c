@@ -449,6 +449,8 @@ static int maxabs(fd3d *fd, float *value, int place[3]) {
 /* --- tuning and record --------------------------------------------------------------------------------------- */
 
 /* Of a tile: time steps a sweep, rows, planes at a time; tiles are as long along x as the grid. */
+static void threads(fd3d *fd, int number) { own(fd)->threads = number; }
+
 static int tune(fd3d *fd, const char *isa, int steps, int width, int planes) {
     cpu3_own *o = own(fd);
     const cpu3_isa *chosen = isa[0] == 0 ? best_isa() : NULL;
@@ -493,6 +495,7 @@ FD3D_VARIANT(cpu) = {
     .reset = reset,
     .need = need,
     .state = state,
+    .threads = threads,
     .tune = tune,
     .device = device,
 };

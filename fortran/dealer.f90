@@ -6,17 +6,21 @@
 !> counts, a later one does not. So a fast worker is never idle while a slow one holds a shot that it would finish sooner, whatever
 !> was known of their rates when that shot was dealt.
 !>
+!> The same rule keeps a worker with many slots from taking what another one could begin at once. It holds from the first deal on: as
+!> long as no rate is known workers of a kind are presumed equally fast, and workers that have not asked yet count as if they came
+!> as soon as they have been waited for.
+!>
 !> No shot is dealt that its worker would not finish before the deadline. Shots that may have killed a worker (deaths.f90) go last,
 !> one at a time to a worker, and are not taken over.
 module dealer_m
   use kinds_m, only: dp
-  use rates_m, only: RatesAll, rates_t, RatesHint, RatesKind, RatesNew, RatesTake, RatesTrial
-  use tail_m, only: seat_t, TailTake, TailTime
+  use rates_m, only: RatesAll, rates_t, RatesHint, RatesKind, RatesMean, RatesNew, RatesPresumed, RatesTake, RatesTrial
+  use tail_m, only: seat_t, TailSpares, TailTake, TailTime
   implicit none
   private
   public :: dealer_t, DealerNew, DealerReady, DealerNext, DealerPut, DealerDone, DealerLost, DealerAgain, DealerGone, DealerDrop
   public :: FOREVER, DealerIdle, DealerParked, DealerFlies, DealerHeldBack, DealerHold, DealerLate, DealerTake, DealerPark
-  public :: DealerUnpark, DealerTakes, DealerHas
+  public :: DealerUnpark, DealerTakes, DealerHas, DealerExpect
 
   real(dp), parameter :: PRIOR = 0.05_dp        !< a worker's rate counts like this part of a shot against the shot's own progress
   real(dp), parameter :: LONE = 0.7_dp          !< a shot alone gets so much of the rate of a worker with several slots, or more
@@ -26,14 +30,14 @@ module dealer_m
   real(dp), parameter :: FOREVER = 1.0e15_dp    !< [s]
   real(dp), parameter :: SPARE = 1.25_dp        !< a shot may take so much longer than its worker's rate says
 
-  !> A shot with a worker.
+  !> A shot with a worker. One of a worker with several is held until that says that its steps have begun.
   type :: flight_t
     integer :: slot = 0, worker = 0
     real(dp) :: since = 0                       !< dealt at, or begun after a wait at [s]
-    logical :: held = .false.                   !< set up, and waits until others of its worker have done their steps
+    logical :: held = .false.                   !< it is set up, or waits until others of its worker have done their steps
     real(dp) :: fraction = 0, told = 0          !< done, and when that was told [s]
+    real(dp) :: shared = 0                      !< place_t%shared when its progress was counted last [s]
     real(dp) :: share = 1                       !< of the shot that is computed in this flight: it may have begun from a state
-    real(dp) :: busy = 0                        !< place_t%busy at that time
     logical :: dropped = .false.                !< another worker has the shot now, or has done it
     logical :: hushed = .false.                 !< the worker knows
   end type flight_t
@@ -43,9 +47,14 @@ module dealer_m
     integer :: slots = 0                        !< shots it models at once
     integer :: waiting = 0                      !< of these idle and asking for a shot
     integer :: flying = 0                       !< of these busy
-    integer :: held = 0                         !< of these with a shot that waits for the others
-    real(dp) :: busy = 0                        !< sum over its slots of the time they were busy and not held, until `seen` [s]
+    real(dp) :: work = 0, spent = 0             !< what its shots in flight and done tell, and the time that took [s]; old ones fade
+    integer :: held = 0                         !< shots in flight that are set up or wait for the others
+    real(dp) :: counted = 0                     !< until then [s]
+    real(dp) :: recent = 0                      !< shots of it that were counted then
+    real(dp) :: shared = 0                      !< time that each of the others had of it until `seen` [s]
+    real(dp) :: idle = 0                        !< time when there were no others, not yet counted [s]
     real(dp) :: seen = 0                        !< [s]
+    logical :: expected = .false.               !< it has not asked yet, but will
     real(dp) :: away = 0                        !< last heard of a slot that neither flies nor waits [s]
     real(dp) :: back = -1                       !< held back since [s], -1 = it is not
   end type place_t
@@ -104,6 +113,16 @@ contains
 
   ! --- what workers say ----------------------------------------------------------------------------------------------
 
+  !> A worker will ask for shots; it computes on a GPU or with so many threads. To be told before the first one asks.
+  subroutine DealerExpect(dealer, worker, gpu, threads)
+    type(dealer_t), intent(inout) :: dealer
+    integer, intent(in) :: worker, threads
+    logical, intent(in) :: gpu
+    logical :: changed
+    call RatesKind(dealer%rates, worker, gpu, threads, changed)
+    dealer%place(worker)%expected = .true.
+  end subroutine DealerExpect
+
   !> A slot of a worker has nothing to do; it computes on a GPU or with so many threads. Times `now` are seconds of any one clock.
   !> `trial`: cell updates a second that the worker found in a trial, 0 = it made none.
   subroutine DealerReady(dealer, worker, gpu, threads, now, trial)
@@ -113,12 +132,20 @@ contains
     real(dp), intent(in) :: now
     real(dp), intent(in), optional :: trial
     logical :: changed
-    if (dealer%begun < 0) dealer%begun = now
+    if (dealer%begun < 0) then
+      dealer%begun = now
+      dealer%place%away = now
+    end if
     call RatesKind(dealer%rates, worker, gpu, threads, changed)
     if (present(trial)) call RatesTrial(dealer%rates, worker, trial)
     associate (p => dealer%place(worker))
       p%waiting = p%waiting + 1
-      if (changed) p%slots = 0
+      p%expected = .false.
+      if (changed) then
+        p%slots = 0
+        p%work = 0
+        p%spent = 0
+      end if
       p%slots = max(p%slots, p%waiting + p%flying)
       p%away = now
     end associate
@@ -134,27 +161,29 @@ contains
     type(seat_t), allocatable :: seats(:)
     integer :: i
     real(dp) :: rate(size(dealer%place)), time, free
-    logical :: declined
+    logical :: declined, known
     slot = 0
     from = 0
     if (dealer%left == 0) return
     rate = RatesAll(dealer%rates)
+    declined = dealer%nfresh + size(dealer%again) > 0
+    known = rate(worker) > 0
+    if (declined .and. .not. any(rate > 0) .and. dealer%place(worker)%flying > 0) rate = RatesPresumed(dealer%rates)
     call SeatsNow(dealer, rate, now, seats)
     free = 0                                    ! of a worker with several slots: it ends this shot after those it has
     if (dealer%place(worker)%slots > 1) free = maxval(seats%free, mask=seats%worker == worker)
-    declined = dealer%nfresh + size(dealer%again) > 0
     if (declined) then
-      slot = FromQueue(dealer, seats, worker, rate(worker), free, now)
+      slot = FromQueue(dealer, seats, worker, rate(worker), known, free, now)
     else
       time = TailTime(seats, 0, 0.0_dp, 0.0_dp)
-      i = TailTake(seats, worker, rate(worker)*merge(LONE, 1.0_dp, dealer%place(worker)%slots > 1), free, time)
+      i = TailTake(seats, worker, rate(worker), merge(LONE, 1.0_dp, dealer%place(worker)%slots > 1), free, time)
       if (i > 0) call TakeOver(dealer, seats(i)%flight, now, slot, from)
     end if
     associate (p => dealer%place(worker))
       if (slot > 0) then
         p%waiting = p%waiting - 1
         call DealerTake(dealer, worker, slot, now)
-      else if (declined .and. p%back < 0) then
+      else if (declined .and. p%back < 0 .and. p%flying == 0) then
         p%back = now
       end if
     end associate
@@ -165,13 +194,17 @@ contains
     type(dealer_t), intent(inout) :: dealer
     integer, intent(in) :: worker, slot
     real(dp), intent(in) :: now
-    call Elapse(dealer%place(worker), now)
+    logical :: held
     associate (p => dealer%place(worker))
+      call Elapse(p, now)
+      held = p%slots > 1
       p%flying = p%flying + 1
+      if (held) p%held = p%held + 1
       p%slots = max(p%slots, p%waiting + p%flying)
       p%back = -1
     end associate
-    dealer%flight = [dealer%flight, flight_t(slot=slot, worker=worker, since=now, told=now, busy=dealer%place(worker)%busy)]
+    dealer%flight = [dealer%flight, flight_t(slot=slot, worker=worker, since=now, told=now, held=held, &
+                                               shared=dealer%place(worker)%shared)]
   end subroutine DealerTake
 
   !> A worker tells what fraction of a shot is done, and with what fraction it began.
@@ -184,17 +217,20 @@ contains
     integer :: i
     i = DealerFlight(dealer, worker, slot)
     if (i == 0) return
-    associate (f => dealer%flight(i))
+    associate (f => dealer%flight(i), p => dealer%place(worker))
       if (present(head)) f%share = 1 - min(max(head, 0.0_dp), 0.999_dp)
       done = (fraction - (1 - f%share))/f%share
       if (done <= f%fraction .or. fraction > 1) return
+      call DealerHold(dealer, worker, slot, .false., now)
+      call CountWork(dealer, f, done, now)
       f%fraction = done
       f%told = now
-      call RatesHint(dealer%rates, worker, done*f%share*dealer%cost(slot)*Beside(dealer, f, now), now - f%since)
+      if (p%slots > 1) call RatesHint(dealer%rates, worker, p%work, p%spent)
+      if (p%slots <= 1) call RatesHint(dealer%rates, worker, done*f%share*dealer%cost(slot), now - f%since)
     end associate
   end subroutine DealerPut
 
-  !> A shot is set up and waits until others of its worker have done their steps, or it does so no longer.
+  !> A shot is set up, or waits until others of its worker have done their steps; or its steps begin.
   subroutine DealerHold(dealer, worker, slot, held, now)
     type(dealer_t), intent(inout) :: dealer
     integer, intent(in) :: worker, slot
@@ -210,7 +246,7 @@ contains
       f%held = held
       f%since = now
       f%told = now
-      f%busy = p%busy
+      f%shared = p%shared
     end associate
   end subroutine DealerHold
 
@@ -221,8 +257,13 @@ contains
     real(dp), intent(in) :: now
     integer :: i
     i = DealerFlight(dealer, worker, slot)
-    if (i > 0) call RatesTake(dealer%rates, worker, dealer%flight(i)%share*dealer%cost(slot)* &
-                              Beside(dealer, dealer%flight(i), now), now - dealer%flight(i)%since)
+    if (i > 0) then
+      associate (f => dealer%flight(i), p => dealer%place(worker))
+        call CountWork(dealer, f, 1.0_dp, now)
+        if (p%slots > 1) call RatesMean(dealer%rates, worker, p%work, p%spent)
+        if (p%slots <= 1) call RatesTake(dealer%rates, worker, f%share*dealer%cost(slot), now - f%since)
+      end associate
+    end if
     call Land(dealer, worker, slot, now)
     call DealerUnpark(dealer, slot)
     if (dealer%finished(slot)) return
@@ -296,6 +337,7 @@ contains
     integer, intent(in) :: worker
     dealer%place(worker)%slots = 0
     dealer%place(worker)%waiting = 0
+    dealer%place(worker)%expected = .false.
   end subroutine DealerGone
 
   !> A worker that is to be told to drop a shot; false if there is none (more). Each is named once.
@@ -398,12 +440,13 @@ contains
   ! --- inside --------------------------------------------------------------------------------------------------------
 
   !> A waiting shot for a worker of this rate that ends what it has in `free` seconds, 0 if it should take none of them. A rate
-  !> nobody knows is found by a first shot.
-  integer function FromQueue(dealer, seats, worker, rate, free, now) result(slot)
+  !> nobody knows is found by a first shot: then it is 0, or presumed (not `known`), which says nothing of seconds.
+  integer function FromQueue(dealer, seats, worker, rate, known, free, now) result(slot)
     type(dealer_t), intent(inout) :: dealer
     type(seat_t), intent(in) :: seats(:)
     integer, intent(in) :: worker
     real(dp), intent(in) :: rate, free, now
+    logical, intent(in) :: known
     real(dp) :: cost, most, total
     integer :: n
     do while (dealer%next <= size(dealer%fresh))
@@ -417,9 +460,12 @@ contains
     if (rate > 0) then
       slot = First(dealer)
       most = rate*(cost/total - free)           ! no schedule is shorter: what fits in it needs no closer look
-      if (dealer%cost(slot) > most .or. n <= TAIL_SHOTS*size(seats)) most = rate*(TailTime(seats, n, cost, Largest(dealer)) - free)
+      if (dealer%cost(slot) > most .or. n <= TAIL_SHOTS*size(seats)) then
+        most = rate*(TailTime(seats, n, cost, Largest(dealer)) - free)
+        if (TailSpares(seats, worker, n, cost/n, free + cost/(n*rate))) most = 0
+      end if
     end if
-    if (rate > 0) most = min(most, rate/max(1, dealer%place(worker)%slots)*max(0.0_dp, dealer%deadline - now)/SPARE)
+    if (known) most = min(most, rate/max(1, dealer%place(worker)%slots)*max(0.0_dp, dealer%deadline - now)/SPARE)
     if (now > dealer%deadline) most = 0
     slot = Fitting(dealer, most*(1 + 1.0e-6_dp), n <= TAIL_SHOTS*size(seats), Suspects(dealer, worker) > 0)
     if (slot == 0) return
@@ -533,23 +579,46 @@ contains
     at = 0
   end function DealerFlight
 
-  !> Time passes with as many of a worker's slots computing as do.
+  !> Time passes: the shots of a worker that compute share its rate, so each has its part of that time. While all are set up or
+  !> wait the time is nobody's, and still the worker's.
   pure subroutine Elapse(place, now)
     type(place_t), intent(inout) :: place
     real(dp), intent(in) :: now
-    place%busy = place%busy + (place%flying - place%held)*max(0.0_dp, now - place%seen)
+    real(dp) :: passed
+    passed = max(0.0_dp, now - place%seen)
+    if (place%flying > place%held) then
+      place%shared = place%shared + passed/(place%flying - place%held)
+    else if (place%flying > 0) then
+      place%idle = place%idle + passed
+    end if
     place%seen = now
   end subroutine Elapse
 
-  !> How many shots its worker had on average while it had this one, which is among them: their rates add up to the worker's.
-  real(dp) function Beside(dealer, flight, now) result(shots)
+  !> A shot is done up to this part of its flight: how fast its worker was by that. What is older than as many shots as the worker has
+  !> at once counts half.
+  subroutine CountWork(dealer, flight, done, now)
     type(dealer_t), intent(inout) :: dealer
-    type(flight_t), intent(in) :: flight
-    real(dp), intent(in) :: now
-    call Elapse(dealer%place(flight%worker), now)
-    shots = 1
-    if (now > flight%since) shots = max(1.0_dp, (dealer%place(flight%worker)%busy - flight%busy)/(now - flight%since))
-  end function Beside
+    type(flight_t), intent(inout) :: flight
+    real(dp), intent(in) :: done, now
+    real(dp) :: part, keep
+    part = max(0.0_dp, done - flight%fraction)*flight%share
+    associate (p => dealer%place(flight%worker))
+      call Elapse(p, now)
+      if (now > p%counted) then                 ! shots that end at once are equally old
+        keep = 0.5_dp**(p%recent/max(1, p%slots))
+        p%work = keep*p%work
+        p%spent = keep*p%spent
+        p%recent = 0
+        p%counted = now
+      end if
+      p%recent = p%recent + part
+      p%work = p%work + part*dealer%cost(flight%slot)
+      p%spent = p%spent + p%idle
+      if (.not. flight%held) p%spent = p%spent + p%shared - flight%shared
+      p%idle = 0
+      flight%shared = p%shared
+    end associate
+  end subroutine CountWork
 
   !> What each worker has, and when it can begin more: how soon one asks that was heard of a while ago nobody knows: as long as it
   !> is away already. The slot of a worker with one is one seat. A worker with several has a seat for each shot, and one with its
@@ -575,7 +644,7 @@ contains
             seats(n) = Busy(dealer, mine(i), rate(w), now)
           end do
         end if
-        if (p%slots > merge(0, p%flying, p%slots > 1)) then
+        if (p%slots > merge(0, p%flying, p%slots > 1) .or. p%expected) then
           n = n + 1
           seats(n) = own
         end if
@@ -606,8 +675,9 @@ contains
     end do
   end subroutine ByWorker
 
-  !> Adds the seats of the shots of a worker, the flights `mine`, which share its rate: each that ends leaves more to the others.
-  !> Those that are held get theirs when others have ended; what these tell of their progress is of a larger share. `own`, the seat
+  !> Adds the seats of the shots of a worker, the flights `mine`. Together they end when its rate has done what is left of all, the
+  !> last of them then: those that compute share it, those that are held come after them. What was done of a shot since it was last
+  !> told is not known: its part of the worker's rate says it, and what is overdue is expected to take as long again. `own`, the seat
   !> that has the rate, is free then.
   pure subroutine SeatsShared(dealer, mine, own, now, seats, nseats)
     type(dealer_t), intent(in) :: dealer
@@ -617,32 +687,33 @@ contains
     type(seat_t), intent(inout) :: seats(:)
     integer, intent(inout) :: nseats            !< of them are there
     integer, allocatable :: flights(:)
-    real(dp) :: before, ends
+    real(dp), allocatable :: left(:)            !< to do of each [s of the whole rate]; -1: its end is known
+    real(dp) :: before, ends, shared
     integer :: i, k, n, computing
     flights = pack(mine, .not. dealer%flight(mine)%dropped)
     n = size(flights)
-    computing = count(.not. dealer%flight(flights)%held)
-    associate (s => seats(nseats + 1:nseats + n))
-      do k = 1, n
-        if (dealer%flight(flights(k))%held) then
-          s(k) = Busy(dealer, flights(k), own%rate/n, dealer%flight(flights(k))%since)
-        else
-          s(k) = Busy(dealer, flights(k), own%rate/computing, now)
-          s(k)%free = s(k)%free*n/computing
-        end if
-      end do
+    if (n == 0) return
+    shared = dealer%place(own%worker)%shared
+    associate (p => dealer%place(own%worker))
+      if (p%flying > p%held) shared = shared + (now - p%seen)/(p%flying - p%held)
+    end associate
+    associate (f => dealer%flight(flights), s => seats(nseats + 1:nseats + n))
+      left = dealer%cost(f%slot)*f%share*(1 - f%fraction)/max(own%rate, tiny(1.0_dp))
+      where (.not. f%held) left = abs(left - (shared - f%shared))
+      computing = count(.not. f%held)
       before = 0
       ends = 0
       do k = n, 1, -1
-        i = minloc(s%free, 1, mask=s%rate >= 0)
-        ends = ends + (s(i)%free - before)*k/n
-        before = s(i)%free
-        s(i)%free = ends
-        s(i)%rate = -1
+        i = minloc(left, 1, mask=left >= 0 .and. (f%held .eqv. k <= n - computing))
+        if (f(i)%held) ends = ends + left(i)
+        if (.not. f(i)%held) ends = ends + (left(i) - before)*(k - n + computing)
+        if (.not. f(i)%held) before = left(i)
+        left(i) = -1
+        s(i) = seat_t(worker=own%worker, free=ends, cost=dealer%cost(f(i)%slot), flight=flights(i))
+        s(i)%fixed = Fixed(dealer, flights(i))
       end do
-      s%rate = 0
     end associate
-    if (n > 0) own%free = ends
+    own%free = ends
     nseats = nseats + n
   end subroutine SeatsShared
 
@@ -663,8 +734,15 @@ contains
         whole = (f%told - f%since + PRIOR*whole)/(f%fraction + PRIOR)
       end if
       seat%free = abs(whole - (now - f%since))
-      seat%fixed = dealer%moved(f%slot) >= MOVES .or. dealer%deaths(f%slot) > 0
+      seat%fixed = Fixed(dealer, i)
     end associate
   end function Busy
+
+  !> A flight is not to be taken over: it was too often, or its shot may have killed a worker.
+  pure logical function Fixed(dealer, i)
+    type(dealer_t), intent(in) :: dealer
+    integer, intent(in) :: i
+    Fixed = dealer%moved(dealer%flight(i)%slot) >= MOVES .or. dealer%deaths(dealer%flight(i)%slot) > 0
+  end function Fixed
 
 end module dealer_m

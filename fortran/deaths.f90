@@ -5,7 +5,7 @@
 !> once. So if a worker dies with a suspect, that one alone is to blame. A shot that was to blame for `retries` lost workers (at
 !> least two) is poison, and parked; without retries after the first.
 module deaths_m
-  use dealer_m, only: dealer_t, DealerFlies, DealerLost, DealerPark, DealerTake, DealerUnpark
+  use dealer_m, only: dealer_t, DealerFlies, DealerGone, DealerLost, DealerPark, DealerTake, DealerUnpark
   use kinds_m, only: dp
   implicit none
   private
@@ -22,7 +22,7 @@ module deaths_m
 
 contains
 
-  !> Takes back all that a worker has. `losses`: what another worker does not have already. `innocent`: none of them is to blame.
+  !> Takes back all that a worker has, and counts on it no more until it asks again. `losses`: what another worker does not have already. `innocent`: none of them is to blame.
   subroutine DeathsTake(dealer, worker, innocent, now, losses)
     type(dealer_t), intent(inout) :: dealer
     integer, intent(in) :: worker
@@ -33,6 +33,7 @@ contains
     logical, allocatable :: blamed(:)
     logical :: parked, dropped
     integer :: i
+    call DealerGone(dealer, worker)
     slots = pack(dealer%flight%slot, dealer%flight%worker == worker)
     allocate (losses(0), blamed(size(slots)))
     blamed = dealer%deaths(slots) > 0

@@ -14,6 +14,7 @@ module engine_m
     integer :: first = 1, steps = 0                   !< samples of steps first .. first+steps-1 are there
   contains
     procedure(free_i), deferred :: free               !< gives its memory back; twice is harmless
+    procedure :: threads => AsManyAsBefore            !< from now on so many threads compute, where CPU cores do
     procedure(timestep_i), deferred :: timestep       !< steps first .. first+n-1; a GPU only queues them
     procedure :: pending => NonePending               !< waits, asleep, until at most `most` calls of timestep are unfinished
     procedure :: traces => KeptTraces                 !< the samples of receivers, steps first ..
@@ -88,6 +89,13 @@ module engine_m
   end interface
 
 contains
+
+  !> An engine whose threads are those of its grid.
+  subroutine AsManyAsBefore(self, number, error)
+    class(engine_t), intent(inout) :: self
+    integer, intent(in) :: number
+    type(error_t), allocatable, intent(inout) :: error
+  end subroutine AsManyAsBefore
 
   !> On CPU cores a call of timestep that has returned is finished.
   subroutine NonePending(self, most, error)

@@ -3,7 +3,7 @@ module fd2d_native_m
   use error_m, only: error_t, FailFromC
   use fd2d_c, only: fd2d_band, fd2d_bytes, fd2d_cfg, fd2d_device, fd2d_field, fd2d_filter, fd2d_filtered, fd2d_filters, &
                     fd2d_free, fd2d_load, fd2d_maxabs, fd2d_model, fd2d_new, fd2d_peak, fd2d_pending, fd2d_pml, fd2d_receivers, &
-                    fd2d_reset, fd2d_save, fd2d_set_field, fd2d_source, fd2d_state_size, fd2d_timestep, fd2d_traces
+                    fd2d_reset, fd2d_save, fd2d_set_field, fd2d_source, fd2d_state_size, fd2d_threads, fd2d_timestep, fd2d_traces
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
   use iso_c_binding, only: c_associated, c_char, c_float, c_loc, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: i8, sp
@@ -20,7 +20,7 @@ module fd2d_native_m
   contains
     procedure :: new, free, model, pml, source, receivers, timestep, traces, field, set_field, maxabs, reset, bytes, device
     procedure :: filters, filter, filtered
-    procedure :: pending, peak, state_size, save => save_state, load
+    procedure :: pending, peak, state_size, save => save_state, load, threads
   end type fd2d_native_t
 
 contains
@@ -197,6 +197,13 @@ contains
     call Check(self, fd2d_peak(self%handle, value, place(1), place(2)), error)
     place = place + 1
   end subroutine peak
+
+  subroutine threads(self, number, error)
+    class(fd2d_native_t), intent(inout) :: self
+    integer, intent(in) :: number
+    type(error_t), allocatable, intent(inout) :: error
+    call Check(self, fd2d_threads(self%handle, number), error)
+  end subroutine threads
 
   subroutine reset(self, error)
     class(fd2d_native_t), intent(inout) :: self

@@ -13,7 +13,7 @@ module fd2d_setup_m
   use shot_m, only: shot_t
   use stability_m, only: StabilityCheck
   use text_m, only: Str
-  use threads_m, only: ThreadsOf
+  use team_m, only: TeamFor
   use timeloop_m, only: growth
   use window_m, only: window_t
   implicit none
@@ -113,6 +113,8 @@ contains
     character(:), allocatable :: variant
     integer :: pad(2)
     grid = Fd2dGrid(self%scheme, window%nx, window%nz)
+    call TeamFor(self%team, grid%threads, real(grid%nx, dp)*grid%nz)
+    grid%threads = self%team%threads
     variant = self%scheme%variant
     if (variant == 'auto') variant = Fd2dVariantFor(variant, .false.)
     pad = SchemePad(self%scheme)
@@ -120,7 +122,9 @@ contains
     self%az = axis_t(grid%nz, window%z0 - pad(2)*grid%dz, grid%dz, grid%free_top)
     if (allocated(self%engine)) then
       if (self%variant == variant .and. SameGrid(grid, self%grid)) then
-        call self%engine%reset(error)
+        self%grid%threads = grid%threads
+        call self%engine%threads(grid%threads, error)
+        if (.not. allocated(error)) call self%engine%reset(error)
         return
       end if
     end if
@@ -157,13 +161,12 @@ contains
     grid%w = scheme%w
   end function Fd2dGrid
 
-  !> Whether an engine for grid b serves a: how many share the GPU matters only to its speed.
+  !> Whether an engine for grid b serves a: threads, and how many share the GPU, matter only to its speed.
   pure logical function SameGrid(a, b)
     type(fd2d_grid_t), intent(in) :: a, b
     SameGrid = a%nx == b%nx .and. a%nz == b%nz .and. a%nleft == b%nleft .and. a%nright == b%nright .and. a%ntop == b%ntop &
                .and. a%nbottom == b%nbottom .and. (a%free_top .eqv. b%free_top) .and. (a%velocities .eqv. b%velocities) &
-               .and. a%threads == b%threads .and. a%half_length == b%half_length .and. a%dx == b%dx .and. a%dz == b%dz &
-               .and. a%dt == b%dt .and. all(a%w == b%w) .and. a%shape == b%shape
+               .and. a%half_length == b%half_length .and. a%dx == b%dx .and. a%dz == b%dz .and. a%dt == b%dt .and. all(a%w == b%w) .and. a%shape == b%shape
   end function SameGrid
 
   !> Medium and absorbing layers; nothing to do when they were made from the same window.
@@ -193,7 +196,7 @@ contains
     pad = SchemePad(self%scheme)
     associate (left => pad(1), nx => window%nx, kappa => self%kappa, rho => self%rho, vp => window%vp)
       right = left + nx + 1
-      !$omp parallel do private(kw) reduction(.and.: positive) num_threads(ThreadsOf(self%grid%threads))
+      !$omp parallel do private(kw) reduction(.and.: positive) num_threads(self%grid%threads)
       do k = 1, self%grid%nz
         kw = min(max(k - pad(2), 1), window%nz)
         positive = positive .and. all(vp(:, kw) > 0) .and. all(window%rho(:, kw) > 0)

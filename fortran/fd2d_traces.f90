@@ -6,7 +6,6 @@ module fd2d_traces_m
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
   use scheme_m, only: SchemePad
-  use threads_m, only: ThreadsOf
   use timedisp_m, only: TraceFilterApply
   use tracefilters_m, only: filter_t, TraceFilters
   implicit none
@@ -55,7 +54,7 @@ contains
       do r = (c - 1)*n + 1, c*n
         if (abs(self%near(r)) > 0) raw(:, r) = raw(:, r) + NearWeight(self, r)*NearSeries(self, FilterOf(self, c))
       end do
-      call TraceFilterApply(filter%filter, raw(:, (c - 1)*n + 1:c*n), traces(:, :, c), ThreadsOf(self%grid%threads))
+      call TraceFilterApply(filter%filter, raw(:, (c - 1)*n + 1:c*n), traces(:, :, c), self%team%threads)
     end do
   end subroutine FilterHere
 

@@ -4,7 +4,8 @@ module fd3d_native_m
   use fd3d_c, only: fd3d_bytes, fd3d_cfg, fd3d_device, fd3d_expect, fd3d_field, fd3d_free, fd3d_halo_get, fd3d_halo_put, &
                     fd3d_halo_size, fd3d_histories, fd3d_load, fd3d_map, fd3d_maxabs, fd3d_model, fd3d_new, fd3d_peak, &
                     fd3d_pending, fd3d_pml, fd3d_quality, fd3d_receivers, fd3d_reset, fd3d_save, fd3d_set_field, fd3d_slice, &
-                    fd3d_source, fd3d_sponge, fd3d_state_size, fd3d_stress, fd3d_timestep, fd3d_traces, fd3d_velocity, fd3d_watch
+                    fd3d_source, fd3d_sponge, fd3d_state_size, fd3d_stress, fd3d_threads, fd3d_timestep, fd3d_traces, &
+                    fd3d_velocity, fd3d_watch
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
   use iso_c_binding, only: c_associated, c_char, c_float, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: i8, sp
@@ -20,7 +21,7 @@ module fd3d_native_m
   contains
     procedure :: new, free, model, quality, pml, sponge, source, histories, receivers, timestep, velocity, stress
     procedure :: halo_size, halo_get, halo_put, pending, traces, field, set_field, slice, expect, watch, map, maxabs, peak
-    procedure :: reset, state_size, save => save_state, load, bytes, device
+    procedure :: reset, state_size, save => save_state, load, bytes, device, threads
   end type fd3d_native_t
 
 contains
@@ -247,6 +248,13 @@ contains
     call Check(self, fd3d_peak(self%handle, value, place(1), place(2), place(3)), error)
     place = place + 1
   end subroutine peak
+
+  subroutine threads(self, number, error)
+    class(fd3d_native_t), intent(inout) :: self
+    integer, intent(in) :: number
+    type(error_t), allocatable, intent(inout) :: error
+    call Check(self, fd3d_threads(self%handle, number), error)
+  end subroutine threads
 
   subroutine reset(self, error)
     class(fd3d_native_t), intent(inout) :: self

@@ -12,13 +12,13 @@ module fd3d_near_m
   use shot_m, only: shot_t
   use source3d_m, only: source_fault, source_force, source_volume
   use table_m, only: SplitList
-  use threads_m, only: ThreadsOf
   use window_m, only: window_t
   implicit none
   private
   public :: Fd3dNear, Fd3dNearMake, Fd3dNearAdd
 
   real(dp), parameter :: near = 5                 !< cells: closer to a source its spread over the grid shows
+  integer, parameter :: few = 8                    !< receivers for which another thread is worth while
   real(sp), parameter :: even = 1e-5_sp           !< relative: media closer than this are the same
   real(sp), parameter :: relaxes = 1/500.0_sp     !< 1/Q above which memory variables, each of a cell in eight, show
 
@@ -68,7 +68,7 @@ contains
     character(32), allocatable :: names(:)
     integer, allocatable :: list(:)
     real(dp) :: at(3)
-    integer :: c, i, r
+    integer :: c, i, r, workers
     allocate (names, source=SplitList(self%scheme%components))
     if (allocated(self%near)) deallocate (self%near)
     allocate (self%near(0:near3d_orders, size(self%shot%rx), size(names)), source=0.0_dp)
@@ -78,7 +78,8 @@ contains
     if (size(list) == 0) return
     call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d)
     call MakeSource(self, window, table, source)
-    !$omp parallel do private(r, c, at, place, even) schedule(dynamic) num_threads(ThreadsOf(self%grid%threads))
+    workers = min(max(1, self%scheme%threads), 1 + size(list)/few)
+    !$omp parallel do private(r, c, at, place, even) schedule(dynamic) num_threads(workers)
     do i = 1, size(list)
       r = list(i)
       at = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner

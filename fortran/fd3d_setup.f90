@@ -19,7 +19,7 @@ module fd3d_setup_m
   use source3d_m, only: source_fault, source_force, source_volume
   use table_m, only: SplitList
   use text_m, only: Str
-  use threads_m, only: ThreadsOf
+  use team_m, only: TeamFor
   use timedisp_m, only: tracefilter_t
   use timeloop_m, only: growth
   use turned_m, only: TurnedMake, TurnedSample
@@ -131,12 +131,16 @@ contains
     type(fd3d_grid_t) :: grid
     character(:), allocatable :: variant
     call Fd3dGrid(self%scheme, window, grid, self%width, self%pad)
+    call TeamFor(self%team, grid%threads, product(real(grid%n, dp)))
+    grid%threads = self%team%threads
     variant = self%scheme%variant
     if (variant == 'auto') variant = Fd3dVariantFor(variant, .false.)
     self%corner = [window%x0, window%y0, window%z0] - self%pad*grid%d
     if (allocated(self%engine)) then
       if (self%variant == variant .and. SameGrid(grid, self%grid)) then
-        call self%engine%reset(error)
+        self%grid%threads = grid%threads
+        call self%engine%threads(grid%threads, error)
+        if (.not. allocated(error)) call self%engine%reset(error)
         return
       end if
     end if
@@ -149,12 +153,12 @@ contains
     if (.not. allocated(error)) self%grid = grid
   end subroutine MakeGrid
 
-  !> Whether an engine for grid b serves a: how many share the GPU matters only to its speed.
+  !> Whether an engine for grid b serves a: threads, and how many share the GPU, matter only to its speed.
   pure logical function SameGrid(a, b)
     type(fd3d_grid_t), intent(in) :: a, b
     SameGrid = all(a%n == b%n) .and. all(a%side == b%side) .and. all(a%layer == b%layer) .and. a%half_length == b%half_length &
                .and. (a%anelastic .eqv. b%anelastic) .and. (a%even .eqv. b%even) .and. (a%sparse .eqv. b%sparse) &
-               .and. a%threads == b%threads .and. all(a%d == b%d) .and. a%dt == b%dt .and. all(a%w == b%w)
+               .and. all(a%d == b%d) .and. a%dt == b%dt .and. all(a%w == b%w)
   end function SameGrid
 
   ! --- medium ---------------------------------------------------------------------------------------------------------
@@ -205,7 +209,7 @@ contains
           table(i) = AnelasticUnrelaxed(a, i*q_most/q_steps, self%scheme%q_ref)
         end do
       end if
-      !$omp parallel do private(j, i, kw, jw, iw, vp2, vs2) num_threads(ThreadsOf(self%grid%threads))
+      !$omp parallel do private(j, i, kw, jw, iw, vp2, vs2) num_threads(self%grid%threads)
       do k = 0, n(3) + 1
         kw = Inside(k - self%pad(3), window%nz, .false.)
         do j = 0, n(2) + 1
@@ -312,7 +316,7 @@ contains
       case (source_fault)
         self%sources = s%fault%n
         if (self%scheme%time_correction) &
-          call TurnedMake(s%fault, self%scheme%t_start, self%scheme%dt, self%scheme%fband, ThreadsOf(self%grid%threads), &
+          call TurnedMake(s%fault, self%scheme%t_start, self%scheme%dt, self%scheme%fband, self%scheme%threads, &
                           self%turned)
         do i = 1, s%fault%n
           call AddFaultPoint(self, window, list, i, at + s%fault%x(:, i), error)

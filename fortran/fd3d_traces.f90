@@ -5,7 +5,6 @@ module fd3d_traces_m
   use fd3d_near_m, only: Fd3dNearAdd
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
-  use threads_m, only: ThreadsOf
   use timedisp_m, only: TraceFilterApply, TraceFilterNew
   implicit none
   private
@@ -34,9 +33,9 @@ contains
       associate (samples => raw(:, (c - 1)*nrec + 1:c*nrec))
         call Fd3dNearAdd(self, c, samples)
         if (self%at_whole(c)) then
-          call TraceFilterApply(self%filter_s, samples, traces(:, :, c), ThreadsOf(self%grid%threads))
+          call TraceFilterApply(self%filter_s, samples, traces(:, :, c), self%team%threads)
         else
-          call TraceFilterApply(self%filter_v, samples, traces(:, :, c), ThreadsOf(self%grid%threads))
+          call TraceFilterApply(self%filter_v, samples, traces(:, :, c), self%team%threads)
         end if
       end associate
     end do

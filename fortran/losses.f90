@@ -1,7 +1,7 @@
 !> A worker is taken for lost, or comes back: what that means for its shots, the journal, the log and its node.
 module losses_m
   use deaths_m, only: DeathsAdopt, DeathsTake, DeathsUndo, loss_t
-  use dealer_m, only: dealer_t, DealerGone, DealerLost
+  use dealer_m, only: dealer_t, DealerLost
   use error_m, only: error_t
   use kinds_m, only: dp
   use log_m, only: LogError, LogInfo, LogWarn
@@ -47,7 +47,6 @@ contains
       if (dealer%flight(i)%worker == worker) call WatchLost(watch, worker, store%fio%record(dealer%flight(i)%slot))
     end do
     call DeathsTake(dealer, worker, innocent, now, new)
-    call DealerGone(dealer, worker)
     losses%list = [losses%list, new]
     list = ''
     do i = 1, size(new)

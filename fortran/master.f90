@@ -1,7 +1,7 @@
 !> The master: deals shots, serves model windows, writes gathers, hears what is done or lost. It computes nothing.
 module master_m
   use crew_m, only: CrewEnded, CrewMember, CrewNew, CrewOver
-  use dealer_m, only: DealerGone, DealerNew, DealerReady
+  use dealer_m, only: DealerExpect, DealerGone, DealerNew, DealerReady
   use error_m, only: error_t
   use host_c, only: host_seconds
   use keymap_m, only: KeymapShot
@@ -17,11 +17,11 @@ module master_m
   use master_stop_m, only: MasterCutShort, MasterLetGo, MasterLook
   use master_take_m, only: MasterServeModel, MasterTakeGather, MasterTakeLost, MasterTakeSnaps
   use pause_m, only: PauseKeep, PauseKept
-  use peers_m, only: peers_t
   use prospect_m, only: prospect_t, ProspectCells
   use protocol_m, only: Answer, link_t, LinkBusy, message_t, MSG_BYE, MSG_DEAD, MSG_GATHER, MSG_LEAVE, MSG_LOST, &
                         MSG_MODEL, MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_SNAPS, Poll, Rest
   use quarantine_m, only: QuarantineNew
+  use roles_m, only: role_t
   use shot_m, only: shot_t
   use store_m, only: store_t
   use text_m, only: Str
@@ -38,27 +38,31 @@ module master_m
 
 contains
 
-  !> A master for `nworkers` groups among `ranks` ranks. What is done in `store` is not dealt again; nothing is dealt that would not
+  !> A master for the first `nworkers` groups of the job. What is done in `store` is not dealt again; nothing is dealt that would not
   !> be done at `deadline` [s, of host_seconds].
-  subroutine MasterNew(master, prospect, store, peers, nworkers, ranks, deadline, quiet)
+  subroutine MasterNew(master, prospect, store, role, nworkers, deadline, quiet)
     type(master_t), intent(inout) :: master
     type(prospect_t), target, intent(in) :: prospect
     type(store_t), target, intent(in) :: store
-    type(peers_t), intent(in) :: peers          !< the ranks on this machine
-    integer, intent(in) :: nworkers, ranks
+    type(role_t), intent(in) :: role
+    integer, intent(in) :: nworkers
     real(dp), intent(in) :: deadline
     logical, intent(in) :: quiet                !< no progress and no summary
-    master%peers = peers
+    integer :: w
+    master%peers = role%peers
     master%prospect => prospect
     master%store => store
     master%grace = prospect%job%grace
     allocate (master%held(0))
     allocate (master%rank(nworkers), source=0)
-    call CrewNew(master%crew, nworkers, max(1, prospect%job%group), ranks, prospect%job%lease)
+    call CrewNew(master%crew, nworkers, max(1, prospect%job%group), role%size, prospect%job%lease)
     call LossesNew(master%losses)
     call QuarantineNew(master%quarantine, prospect%job%quarantine)
     call DealerNew(master%dealer, store%done, Costs(prospect), prospect%job%retries, nworkers, &
                    store%journal%entry(:size(store%done))%deals > 0)
+    do w = 1, nworkers
+      call DealerExpect(master%dealer, w, role%gpus(w), role%threads(w))
+    end do
     master%dealer%deadline = deadline
     call WatchNew(master%watch, nworkers, prospect%keymap%n, count(store%done), prospect%job%progress, quiet)
   end subroutine MasterNew

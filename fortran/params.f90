@@ -132,7 +132,7 @@ contains
     call t%int('ranks_per_gpu', job%ranks_per_gpu, 1, 1, 64, 'ranks', 'ranks that share a GPU: the first gpn*ranks_per_gpu ranks of a node')
     call t%int('shots_per_gpu', job%shots_per_gpu, 0, 0, 64, 'shots', 'shots a GPU rank models at once; 0 = as many as fill the GPU, at least 2, if they fit into its memory; some then wait, set up, for its time')
     call t%word('on_gpu_error', job%on_gpu_error, 'cpu', 'cpu,retire', 'a rank whose GPU fails goes on with CPU cores, or leaves the job; its shots are dealt again')
-    call t%int('threads', job%threads, 0, 0, 1024, '', 'threads a rank; 0 = the cores of the node shared among its ranks, one for each that drives a GPU')
+    call t%int('threads', job%threads, 0, 0, 1024, '', 'threads a rank at most, a small shot gets fewer; 0 = the cores of the node shared among its ranks, one for each that drives a GPU')
     call t%int('retries', job%retries, 2, 0, 100, '', 'how often a lost shot is dealt again before it is parked')
     call t%text('checkpoint', job%checkpoint, 'auto', 'minutes of compute after which the state of a long shot goes to disk (OUTPUT.states), so that a lost shot goes on from there; 0 = never; auto = by what a state costs and mtbf')
     call t%real('mtbf', job%mtbf, 24.0_dp, 0.01_dp, 1.0e6_dp, 'h', 'mean time between two losses of a worker, for checkpoint=auto')

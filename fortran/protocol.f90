@@ -12,7 +12,7 @@
 !>     SNAPS     worker   snapshots of a shot                                WRITTEN or REFUSED
 !>     LOST      worker   record, why, whether the shot is innocent          -
 !>     PROGRESS  worker   record, fraction done, fraction it began at,       -
-!>                        waits for the GPU? (1 or 0); the heartbeat, record 0
+!>                        waits for the GPU? (1 or 0; at the first step 0); the heartbeat, record 0
 !>     BEAT      master   I am here                                          -
 !>     NOTE      worker   a sentence for the log, a warning or not           -
 !>     LEAVE     worker   may I go before the end? or: I have to             LEAVE: yes or no

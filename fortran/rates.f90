@@ -1,15 +1,16 @@
 !> How fast each worker is, in cell updates a second, so that shots of different windows compare.
 !>
-!> A worker may model several shots at once; its rate is that of all together, from the deal to the traces on disk. One shot tells
-!> it too: what was done of it, times the number of shots that the worker had meanwhile, over the time it took.
+!> A worker may model several shots at once; its rate is that of all together, from the deal to the traces on disk.
 module rates_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: rates_t, RatesNew, RatesKind, RatesTake, RatesHint, RatesTrial, RatesAll
+  public :: rates_t, RatesNew, RatesKind, RatesTake, RatesMean, RatesHint, RatesTrial, RatesAll, RatesPresumed
 
   real(dp), parameter :: NEWEST = 0.25_dp     !< weight of the newest shot: a rate follows a worker that slows down
   real(dp), parameter :: GPU_GAIN = 1000      !< a GPU not measured yet is presumed so much faster than a CPU rank: worth a try
+
+  real(dp), parameter :: NO_UNIT = 1.0e-20_dp
 
   type :: rates_t
     integer, allocatable :: shots(:)          !< measured so far, (workers)
@@ -57,6 +58,15 @@ contains
     rates%pace(worker) = (1 - weight)*rates%pace(worker) + weight*pace
   end subroutine RatesTake
 
+  !> A worker with several shots at once has finished another; together it did `work` updates in `seconds` of late.
+  pure subroutine RatesMean(rates, worker, work, seconds)
+    type(rates_t), intent(inout) :: rates
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: work, seconds
+    rates%shots(worker) = rates%shots(worker) + 1
+    rates%pace(worker) = max(seconds, 1.0e-9_dp)/max(work, 1.0_dp)
+  end subroutine RatesMean
+
   !> A worker has done `cost` updates while a shot that is not finished went on for `seconds`: counts until a whole one is measured.
   pure subroutine RatesHint(rates, worker, cost, seconds)
     type(rates_t), intent(inout) :: rates
@@ -90,5 +100,13 @@ contains
     if (may .and. .not. gpu > 0) gpu = GPU_GAIN*maxval([0.0_dp, pack(rate, .not. rates%gpu)])
     where (.not. rate > 0) rate = merge(gpu, thread*rates%threads, rates%gpu)
   end function RatesAll
+
+  !> What may be thought of each worker as long as nothing is measured, (workers): a GPU is a GPU, a thread a thread. In no unit: so
+  !> small that seconds that pass meanwhile do not count.
+  pure function RatesPresumed(rates) result(rate)
+    type(rates_t), intent(in) :: rates
+    real(dp) :: rate(size(rates%pace))
+    rate = NO_UNIT*merge(GPU_GAIN, real(rates%threads, dp), rates%gpu)
+  end function RatesPresumed
 
 end module rates_m

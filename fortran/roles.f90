@@ -40,6 +40,8 @@ module roles_m
     type(peers_t) :: peers                    !< the other ranks on this machine
     character(:), allocatable :: map, warnings  !< on rank 0: what all ranks compute on, and what is not as asked, in lines
     type(node_t), allocatable :: nodes(:)     !< machines of the job, on rank 0
+    logical, allocatable :: gpus(:)           !< which workers compute on GPUs, on rank 0, (nworkers)
+    integer, allocatable :: threads(:)        !< of each worker, on rank 0, (nworkers)
   end type role_t
 
 contains
@@ -219,7 +221,7 @@ contains
     why = trim(buffer)
   end function WhyNone
 
-  !> Rank 0 hears where everybody is and puts it into words.
+  !> Rank 0 hears where everybody is, and puts it into words.
   subroutine MakeMap(role, mine, gpn)
     type(role_t), intent(inout) :: role
     type(station_t), intent(in) :: mine
@@ -227,17 +229,23 @@ contains
     type(station_t), allocatable :: station(:)
     character(128) :: words
     character(128), allocatable :: all_words(:)
-    integer :: numbers(4), r
+    integer :: numbers(5), r
     integer, allocatable :: all_numbers(:, :)
-    allocate (station(0:role%size - 1), all_words(0:role%size - 1), all_numbers(4, 0:role%size - 1))
+    allocate (station(0:role%size - 1), all_words(0:role%size - 1), all_numbers(size(numbers), 0:role%size - 1))
     words = mine%host//mine%gpu_name
-    numbers = [merge(1, 0, [mine%worker, mine%candidate]), mine%gpu, mine%threads]
+    numbers = [merge(1, 0, [mine%worker, mine%candidate]), mine%gpu, mine%threads, role%worker_id]
     call MPI_Gather(words, len(words), MPI_CHARACTER, all_words, len(words), MPI_CHARACTER, 0, role%world)
-    call MPI_Gather(numbers, 4, MPI_INTEGER, all_numbers, 4, MPI_INTEGER, 0, role%world)
+    call MPI_Gather(numbers, size(numbers), MPI_INTEGER, all_numbers, size(numbers), MPI_INTEGER, 0, role%world)
     if (.not. role%master) return
     do r = 0, role%size - 1
       station(r) = station_t(all_words(r)(:64), all_numbers(1, r) == 1, all_numbers(2, r) == 1, all_numbers(3, r), &
                              all_words(r)(65:), all_numbers(4, r))
+    end do
+    allocate (role%gpus(role%nworkers), source=.false.)
+    allocate (role%threads(role%nworkers), source=1)
+    do r = 0, role%size - 1
+      if (all_numbers(5, r) > 0) role%gpus(all_numbers(5, r)) = station(r)%gpu >= 0
+      if (all_numbers(5, r) > 0) role%threads(all_numbers(5, r)) = station(r)%threads
     end do
     role%map = RankMap(station)
     role%warnings = RankWarnings(station, gpn)

@@ -170,7 +170,7 @@ contains
     end if
     if (exit_status /= 0) return
     prospect%scheme%threads = RolesThreads(role, threads)
-    if (role%master) call MasterNew(master, prospect, store, role%peers, nworkers, role%size, deadline, quiet)
+    if (role%master) call MasterNew(master, prospect, store, role, nworkers, deadline, quiet)
     if (role%alone) link%listener => master
     call Work(role, link, physics, prospect%scheme, rules, nworkers, ending, error)
     exit_status = ending%status

@@ -8,10 +8,12 @@ module tail_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: seat_t, TailTime, TailTake
+  public :: seat_t, TailTime, TailSpares, TailTake
 
   real(dp), parameter :: BETTER = 1.25_dp     !< a shot is taken over only by a slot that needs so much less: estimates are noisy
   real(dp), parameter :: ROUNDING = 1.0e-6_dp !< of a shot
+  real(dp), parameter :: CLEARLY = 0.05_dp    !< of the time
+  real(dp), parameter :: SOON = 2             !< who has more than so many shots to do takes none over yet: more will be known then
   integer, parameter :: HALVINGS = 40
 
   !> The slot of a worker, now; or a worker whose slots share its rate, or a shot in one of these.
@@ -80,21 +82,32 @@ contains
     Enough = room >= need
   end function Enough
 
+  !> Whether the others would have done all `n` waiting shots of `mean` updates clearly before `worker` has done one, at time `ends`.
+  pure logical function TailSpares(seats, worker, n, mean, ends) result(spares)
+    type(seat_t), intent(in) :: seats(:)
+    integer, intent(in) :: worker, n
+    real(dp), intent(in) :: mean, ends
+    real(dp) :: time
+    time = ends*(1 - CLEARLY)
+    spares = sum(aint((time - seats%free)*seats%rate/mean + ROUNDING), mask=seats%worker /= worker .and. seats%free <= time) >= n
+  end function TailSpares
+
   !> Nothing waits, and a slot of `worker` is idle: the seat whose shot it should take over, 0 if none. That is the shot that would
   !> end last, later than `time` (TailTime), and that the worker, with `rate` and what else it has done in `free` seconds, would
-  !> finish clearly sooner, and sooner than any other.
-  pure integer function TailTake(seats, worker, rate, free, time) result(seat)
+  !> finish clearly sooner, even with no more than the part `alone` of its rate, and no later than any other.
+  pure integer function TailTake(seats, worker, rate, alone, free, time) result(seat)
     type(seat_t), intent(in) :: seats(:)
     integer, intent(in) :: worker
-    real(dp), intent(in) :: rate, free, time
+    real(dp), intent(in) :: rate, alone, free, time
     real(dp) :: ends
     integer :: i
     seat = 0
     if (rate <= 0) return
     do i = 1, size(seats)
+      if (free > SOON*seats(i)%cost/rate) cycle
       if (seats(i)%cost <= 0 .or. seats(i)%fixed .or. seats(i)%worker == worker) cycle
       ends = free + seats(i)%cost/rate
-      if (seats(i)%free <= time*(1 + ROUNDING) .or. seats(i)%free <= BETTER*ends) cycle
+      if (seats(i)%free <= time*(1 + ROUNDING) .or. seats(i)%free <= BETTER*(free + seats(i)%cost/(alone*rate))) cycle
       if (any((ends - seats%free)*seats%rate > seats(i)%cost*(1 + ROUNDING) .and. seats%worker /= worker)) cycle
       if (seat > 0) then
         if (seats(i)%free <= seats(seat)%free) cycle

@@ -15,6 +15,7 @@ module timeloop_m
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: moment_t, progress_i, solver_t
+  use team_m, only: team_t, TeamTake
   use text_m, only: Str
   implicit none
   private
@@ -33,6 +34,7 @@ module timeloop_m
     real(sp) :: peak = 0                          !< largest value at the last look
     integer :: steps = 0                          !< steps done or queued
     logical :: finished = .false.                 !< all are done, and the field was looked at
+    type(team_t) :: team                          !< threads of set-up, steps and traces on CPU cores
     integer :: chunk = 0                          !< steps of the next chunk, 0 = not chosen yet
     integer :: ahead = 0                          !< chunks that may be unfinished
     integer :: queued(2) = 0                      !< steps of the two chunks queued last
@@ -185,7 +187,8 @@ contains
     if (self%queues .and. self%ahead > 1) call Inspect(self, 1, error)
     if (allocated(error)) return
     engine => self%any_engine()
-    call engine%timestep(self%steps + 1, n, error)
+    if (.not. self%queues) call engine%threads(self%team%threads, error)
+    if (.not. allocated(error)) call engine%timestep(self%steps + 1, n, error)
     if (allocated(error)) return
     self%steps = self%steps + n
     if (self%queues) then
@@ -193,6 +196,7 @@ contains
       self%queued = [self%queued(2:2), n]
     else
       self%pace = (host_seconds() - from)/n
+      if (n >= min(self%chunk, self%scheme%nt/2)) call TeamTake(self%team, n*self%pace, n*self%team%cells)
       self%unseen = self%unseen + n
       due = .true.
       if (present(look)) due = look

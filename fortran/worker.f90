@@ -138,7 +138,7 @@ contains
       slot%waits = .true.
       return
     end if
-    if (slot%waits) call ShotTell(worker, link, slot, .false.)
+    if (worker%gpu .or. worker%wanted > 1) call ShotTell(worker, link, slot, .false.)   ! its steps begin
     slot%waits = .false.
     slot%state = LOOPING
     if (worker%gpu .and. .not. worker%told) slot%last_beat = slot%last_beat - SOON

@@ -11,7 +11,7 @@ module fd2d_c
   private
   public :: fd2d_cfg, fd2d_variant_count, fd2d_variant_name, fd2d_variant_about, fd2d_variant_needs_gpu, fd2d_variant_built
   public :: fd2d_new, fd2d_free, fd2d_model, fd2d_pml, fd2d_source, fd2d_receivers, fd2d_timestep, fd2d_traces
-  public :: fd2d_field, fd2d_set_field, fd2d_maxabs, fd2d_reset, fd2d_bytes, fd2d_device, fd2d_tune
+  public :: fd2d_field, fd2d_set_field, fd2d_maxabs, fd2d_reset, fd2d_bytes, fd2d_device, fd2d_threads, fd2d_tune
   public :: fd2d_pending, fd2d_peak, fd2d_need
   public :: fd2d_state_size, fd2d_save, fd2d_load
   public :: fd2d_band, fd2d_filters, fd2d_filter, fd2d_filtered
@@ -284,6 +284,14 @@ module fd2d_c
       integer(c_int), value :: length
       character(kind=c_char), intent(out) :: text(*)
     end function fd2d_device
+
+    !> From now on so many threads compute, at least 1; where CPU cores do. Changes speed, never results.
+    integer(c_int) function fd2d_threads(handle, threads) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: threads
+    end function fd2d_threads
 
     !> For tests and benchmarks; changes speed, never results (save that the build without fused multiply-add rounds twice).
     !> isa: "" = best of this processor, or a name such as "avx2"; width [cells], steps, rows: shape of the time-skewed tiles,

@@ -32,7 +32,8 @@ module fd3d_c
   public :: fd3d_new, fd3d_free, fd3d_model, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source, fd3d_histories, fd3d_receivers
   public :: fd3d_timestep, fd3d_velocity, fd3d_stress, fd3d_halo_size, fd3d_halo_get, fd3d_halo_put
   public :: fd3d_pending, fd3d_traces, fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_maxabs, fd3d_peak
-  public :: fd3d_expect, fd3d_reset, fd3d_bytes, fd3d_need, fd3d_device, fd3d_tune, fd3d_state_size, fd3d_save, fd3d_load
+  public :: fd3d_expect, fd3d_reset, fd3d_bytes, fd3d_need, fd3d_device, fd3d_threads, fd3d_tune
+  public :: fd3d_state_size, fd3d_save, fd3d_load
 
   !> A subdomain. Sides are numbered x low, x high, y low, y high, z low (top), z high (bottom); kinds of sides:
   !>   0 neighbour: another subdomain follows; its cells come through fd3d_halo_put
@@ -402,6 +403,14 @@ module fd3d_c
       integer(c_int), value :: length
       character(kind=c_char), intent(out) :: text(*)
     end function fd3d_device
+
+    !> From now on so many threads compute, at least 1; where CPU cores do. Changes speed, never results.
+    integer(c_int) function fd3d_threads(handle, threads) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: threads
+    end function fd3d_threads
 
     !> For tests and benchmarks; changes speed, never results (save that a build without fused multiply-add rounds twice).
     !> isa: "" = best of this processor, or a name such as "avx2"; bx, by, bz: shape of blocks [cells], 0 = as chosen.

@@ -3,10 +3,11 @@
 !> A worker has a true rate that the dealer does not know, and its shots in flight share it; a shot takes until its part has summed
 !> up to its cost. A shot that has a worker with several slots for itself gets a part of the rate only (`alone`). A worker that
 !> computes fewer shots than it has lets the others wait, and tells that. It tells its progress every BEAT seconds, and gives a
-!> dropped shot up when it next looks, after at most `deaf` seconds.
+!> dropped shot up when it next looks, after at most `deaf` seconds. It asks when it is there (`comes`), at first with one slot, and
+!> with the others `opens` seconds after it was dealt a shot; its host sets one shot up after another, in `setup` seconds each.
 module simulation_m
-  use dealer_m, only: dealer_t, DealerDone, DealerDrop, DealerGone, DealerHold, DealerIdle, DealerLost, DealerNew, DealerNext, DealerPut, &
-                      DealerReady
+  use dealer_m, only: dealer_t, DealerDone, DealerDrop, DealerExpect, DealerGone, DealerHold, DealerIdle, DealerLost, DealerNew, &
+                      DealerNext, DealerPut, DealerReady
   use kinds_m, only: dp
   implicit none
   private
@@ -30,6 +31,9 @@ module simulation_m
     real(dp) :: death = 0                     !< when [s]
     real(dp) :: deaf = 1                      !< a worker looks so often whether its shot is dropped [s]
     real(dp) :: alone = 1                     !< one shot at a time gets this part of its worker's rate at most
+    real(dp), allocatable :: comes(:)         !< when it asks first [s], (workers); not allocated: all at once
+    real(dp) :: opens = 0                     !< seconds from its first shot until its other slots ask
+    real(dp) :: setup = 0                     !< of a shot by the worker's host, one after another [s]
   end type mix_t
 
   type :: outcome_t
@@ -37,6 +41,7 @@ module simulation_m
     logical :: all_done = .false.
     integer :: answers = 0, late = 0          !< shots done; answers that came after another worker's
     integer :: takeovers = 0
+    real(dp) :: vain = 0                      !< work done for shots that others answered [cost]
     real(dp), allocatable :: last_deal(:)     !< when each worker was last dealt a shot [s], (workers)
     integer, allocatable :: shots(:)          !< done by each worker, (workers)
   end type outcome_t
@@ -49,7 +54,10 @@ module simulation_m
     real(dp) :: until = 0                     !< when it ends if nothing changes [s]
     real(dp) :: stop = huge(1.0_dp)           !< when it gives that shot up [s]
     real(dp) :: since = 0                     !< when it got the shot [s]
+    real(dp) :: asks = 0                      !< it asks from then on [s]
+    real(dp) :: ready = 0                     !< its shot is set up [s]
     logical :: held = .false.                 !< the shot waits
+    logical :: begun = .false.                !< its steps have begun
     logical :: fails = .false., gone = .false.
   end type slot_t
 
@@ -63,7 +71,7 @@ contains
     type(dealer_t) :: dealer
     type(slot_t), allocatable :: slot(:)
     logical, allocatable :: failed(:), nothing(:)
-    real(dp) :: now, before, beat_at
+    real(dp) :: now, before, beat_at, free(size(mix%rate))
     integer :: i, j
     allocate (failed(size(mix%cost)), source=.false.)
     allocate (nothing(size(mix%cost)), source=.false.)
@@ -72,17 +80,19 @@ contains
     call DealerNew(dealer, nothing, mix%cost, 5, size(mix%rate))
     allocate (slot(0))
     now = 0
+    free = 0
     ! the slow ones ask first: the worst order
     do i = size(mix%rate), 1, -1
       if (gpus_only .and. .not. mix%gpu(i)) cycle
-      slot = [slot, (slot_t(worker=i), j=1, mix%slots(i))]
+      call DealerExpect(dealer, i, mix%gpu(i), 1)
+      slot = [slot, (slot_t(worker=i, asks=merge(Comes(mix, i), huge(1.0_dp), j == 1 .or. .not. mix%opens > 0)), j=1, mix%slots(i))]
     end do
     do i = 1, size(slot)
-      call Ready(mix, dealer, slot(i)%worker, now)
+      if (slot(i)%asks <= now) call Ready(mix, dealer, slot(i)%worker, now)
     end do
     beat_at = BEAT
     do
-      call DealAll(mix, dealer, slot, failed, now, outcome)
+      call DealAll(mix, dealer, slot, failed, free, now, outcome)
       call BeginShots(mix, dealer, slot, now)
       if (DealerIdle(dealer) .and. all(slot%shot == 0)) exit
       if (now > 1.0e7_dp) exit
@@ -90,22 +100,26 @@ contains
       now = beat_at
       do i = 1, size(slot)
         slot(i)%until = huge(1.0_dp)
-        if (slot(i)%shot > 0 .and. .not. slot(i)%held) &
-          slot(i)%until = before + SecondsFor(mix, slot(i)%worker, before, slot(i)%left/Share(mix, slot, i))
+        if (Computes(slot(i), before)) &
+          slot(i)%until = before + SecondsFor(mix, slot(i)%worker, before, slot(i)%left/Share(mix, slot, i, before))
         if (slot(i)%shot > 0) now = min(now, slot(i)%until, slot(i)%stop)
+        if (slot(i)%shot > 0 .and. slot(i)%ready > before) now = min(now, slot(i)%ready)
+        if (slot(i)%asks > before) now = min(now, slot(i)%asks)
       end do
       if (mix%dies > 0 .and. mix%death > 0 .and. .not. all(slot%gone .or. slot%worker /= mix%dies)) now = min(now, mix%death)
       do i = 1, size(slot)
-        if (slot(i)%shot > 0 .and. .not. slot(i)%held) slot(i)%left = slot(i)%left - Share(mix, slot, i)* &
+        if (Computes(slot(i), before)) slot(i)%left = slot(i)%left - Share(mix, slot, i, before)* &
                                              (SlotWork(mix, slot(i)%worker, now) - SlotWork(mix, slot(i)%worker, before))
       end do
       do i = 1, size(slot)
         call Event(mix, dealer, slot(i), failed, now, outcome)
+        if (slot(i)%asks > before .and. slot(i)%asks <= now .and. .not. slot(i)%gone) &
+          call Ready(mix, dealer, slot(i)%worker, now)
       end do
       if (now < beat_at) cycle
       beat_at = now + BEAT
       do i = 1, size(slot)
-        if (slot(i)%shot == 0 .or. slot(i)%held) cycle
+        if (.not. Computes(slot(i), now)) cycle
         call DealerPut(dealer, slot(i)%worker, slot(i)%shot, (slot(i)%whole - slot(i)%left)/mix%cost(slot(i)%shot), now)
       end do
     end do
@@ -115,24 +129,28 @@ contains
   end subroutine Simulate
 
   !> Every slot that waits asks; every worker whose shot is dropped will know when it next looks.
-  subroutine DealAll(mix, dealer, slot, failed, now, outcome)
+  subroutine DealAll(mix, dealer, slot, failed, free, now, outcome)
     type(mix_t), intent(in) :: mix
     type(dealer_t), intent(inout) :: dealer
     type(slot_t), intent(inout) :: slot(:)
     logical, intent(inout) :: failed(:)
+    real(dp), intent(inout) :: free(:)          !< when the host of each worker has set up what it has [s], (workers)
     real(dp), intent(in) :: now
     type(outcome_t), intent(inout) :: outcome
     integer :: i, shot, from, worker
     do i = 1, size(slot)
-      if (slot(i)%shot > 0 .or. slot(i)%gone) cycle
+      if (slot(i)%shot > 0 .or. slot(i)%gone .or. slot(i)%asks > now) cycle
       call DealerNext(dealer, slot(i)%worker, now, shot, from)
       if (shot == 0) cycle
       outcome%last_deal(slot(i)%worker) = now
+      where (slot%worker == slot(i)%worker .and. slot%asks > 1.0e300_dp) slot%asks = now + mix%opens
       slot(i)%shot = shot
       slot(i)%stop = huge(1.0_dp)
       slot(i)%since = now
-      slot(i)%held = mix%slots(slot(i)%worker) > mix%computing
-      if (slot(i)%held) call DealerHold(dealer, slot(i)%worker, shot, .true., now)
+      free(slot(i)%worker) = max(now, free(slot(i)%worker)) + mix%setup
+      slot(i)%ready = free(slot(i)%worker)
+      slot(i)%held = .false.
+      slot(i)%begun = .false.
       slot(i)%fails = .not. failed(shot) .and. mod(shot*0.618034_dp, 1.0_dp) < mix%lost
       slot(i)%whole = merge(0.5_dp, 1.0_dp, slot(i)%fails)*mix%cost(shot)
       slot(i)%left = slot(i)%whole
@@ -145,18 +163,30 @@ contains
     end do
   end subroutine DealAll
 
-  !> Where a worker computes fewer shots than it may, those that wait longest begin.
+  !> Its shot is set up and goes on.
+  pure logical function Computes(slot, now)
+    type(slot_t), intent(in) :: slot
+    real(dp), intent(in) :: now
+    Computes = slot%shot > 0 .and. .not. slot%held .and. slot%ready <= now
+  end function Computes
+
+  !> Where a worker computes fewer shots than it may, those that wait longest begin; the others wait.
   subroutine BeginShots(mix, dealer, slot, now)
     type(mix_t), intent(in) :: mix
     type(dealer_t), intent(inout) :: dealer
     type(slot_t), intent(inout) :: slot(:)
     real(dp), intent(in) :: now
     integer :: w, i
+    do i = 1, size(slot)
+      if (slot(i)%held .or. slot(i)%shot == 0 .or. slot(i)%ready > now .or. slot(i)%begun) cycle
+      slot(i)%held = .true.
+    end do
     do w = 1, size(mix%rate)
       do while (any(slot%worker == w .and. slot%held) .and. &
-                count(slot%worker == w .and. slot%shot > 0 .and. .not. slot%held) < mix%computing)
-        i = minloc(slot%since, 1, mask=slot%worker == w .and. slot%held)
+                count(slot%worker == w .and. slot%shot > 0 .and. .not. slot%held .and. slot%ready <= now) < mix%computing)
+        i = minloc(slot%ready + 1.0e-9_dp*slot%since, 1, mask=slot%worker == w .and. slot%held)
         slot(i)%held = .false.
+        slot(i)%begun = .true.
         call DealerHold(dealer, w, slot(i)%shot, .false., now)
       end do
     end do
@@ -174,12 +204,13 @@ contains
   end subroutine Ready
 
   !> How much faster than with all slots busy a slot's shot goes now.
-  pure real(dp) function Share(mix, slot, i)
+  pure real(dp) function Share(mix, slot, i, now)
     type(mix_t), intent(in) :: mix
     type(slot_t), intent(in) :: slot(:)
     integer, intent(in) :: i
+    real(dp), intent(in) :: now
     integer :: busy
-    busy = count(slot%shot > 0 .and. slot%worker == slot(i)%worker .and. .not. slot%held)
+    busy = count(slot%shot > 0 .and. slot%worker == slot(i)%worker .and. .not. slot%held .and. slot%ready <= now)
     Share = mix%slots(slot(i)%worker)*min(mix%alone, 1.0_dp/busy)
     if (mix%slots(slot(i)%worker) == 1) Share = 1
   end function Share
@@ -196,6 +227,7 @@ contains
     dies = slot%worker == mix%dies .and. now >= mix%death .and. .not. slot%gone
     over = slot%left <= 1.0e-9_dp*slot%whole
     if (slot%shot > 0 .and. (over .or. now >= slot%stop .or. dies)) then
+      if (dealer%finished(slot%shot) .or. now >= slot%stop) outcome%vain = outcome%vain + slot%whole - slot%left
       if (dies .or. slot%fails .or. .not. over) then
         call DealerLost(dealer, slot%worker, slot%shot, .false., now, parked, dropped)
       else
@@ -212,6 +244,14 @@ contains
     slot%gone = .true.
     call DealerGone(dealer, slot%worker)
   end subroutine Event
+
+  !> When a worker asks first [s].
+  pure real(dp) function Comes(mix, worker)
+    type(mix_t), intent(in) :: mix
+    integer, intent(in) :: worker
+    Comes = 0
+    if (allocated(mix%comes)) Comes = mix%comes(worker)
+  end function Comes
 
   !> Seconds a slot needs from `now` for so much work.
   real(dp) function SecondsFor(mix, worker, now, cost) result(seconds)
@@ -232,7 +272,8 @@ contains
     real(dp) :: low, high
     integer :: i
     low = 0
-    high = 2*sum(mix%cost)/maxval(mix%slots*mix%rate)
+    high = 2*sum(mix%cost)/maxval(mix%slots*mix%rate) + mix%setup
+    if (allocated(mix%comes)) high = high + maxval(mix%comes)
     do i = 1, 60
       time = (low + high)/2
       if (Room(mix, time)) then
@@ -253,7 +294,7 @@ contains
     least = minval(mix%cost)
     work = 0
     do w = 1, size(mix%rate)
-      one = mix%slots(w)*SlotWork(mix, w, merge(min(time, mix%death), time, w == mix%dies))
+      one = mix%slots(w)*SlotWork(mix, w, max(0.0_dp, merge(min(time, mix%death), time, w == mix%dies) - Comes(mix, w) - mix%setup))
       if (one < least*(1 - 1.0e-9_dp)) one = 0
       if (maxval(mix%cost) <= least) one = least*aint(one/least*(1 + 1.0e-9_dp))
       work = work + one

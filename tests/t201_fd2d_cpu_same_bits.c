@@ -3,7 +3,8 @@
 #include "fd2d_case.h"
 
 typedef struct how {
-    int threads, chunk, width, steps, rows;
+    int threads; /* negative: other ones for each chunk, up to so many */
+    int chunk, width, steps, rows;
     const char *isa;
 } how;
 
@@ -23,11 +24,13 @@ static void no_minus_zero(float *a, size_t n) {
 static unsigned run(fd2d_case *c, how h) {
     size_t cells = (size_t)c->cfg.nx * (size_t)c->cfg.nz, samples = (size_t)c->nrec * (size_t)c->steps;
     float *field = case_memory(cells, sizeof(float)), *traces = case_memory(samples, sizeof(float));
-    c->cfg.threads = h.threads;
+    c->cfg.threads = abs(h.threads);
     void *fd = case_new(c);
     claim_fine(fd2d_tune(fd, h.isa, h.width, h.steps, h.rows), "tune");
     for (int it = 1; it <= c->steps; it += h.chunk) {
         int n = it + h.chunk > c->steps + 1 ? c->steps + 1 - it : h.chunk;
+        if (h.threads < 0)
+            claim_fine(fd2d_threads(fd, 1 + it * 7 % -h.threads), "threads");
         claim_fine(fd2d_timestep(fd, it, n), "timestep");
     }
     claim_fine(fd2d_traces(fd, 1, c->steps, traces), "traces");
@@ -114,7 +117,9 @@ int main(void) {
     const how tiles[] = {
         {1, 40, 4000, 1, 100, ""}, {2, 40, 16, 8, 5, ""}, {2, 40, 64, 2, 16, ""}, {2, 40, 48, 40, 7, ""}};
     const how isas[] = {{2, 40, 0, 0, 0, "avx2"}, {2, 40, 0, 0, 0, "avx512"}};
+    const how varied[] = {{1, 40, 0, 0, 0, ""}, {-4, 7, 0, 0, 0, ""}, {-3, 3, 32, 0, 4, ""}};
     same(threads, 4, "1, 2, 3, 4 threads");
+    same(varied, 3, "1 to 4 threads, others for each chunk");
     same(chunks, 4, "chunks of 40, 1, 3, 17 steps");
     same(tiles, 4, "tiles of different width, steps and rows");
     if (case_has_isa("avx2") && case_has_isa("avx512"))

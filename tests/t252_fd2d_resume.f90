@@ -10,6 +10,7 @@ program t252_fd2d_resume
   use kinds_m, only: dp, i8, sp
   use scene_m, only: NoProgress, scene_t, SceneMedium, SceneNew, SceneScheme
   use solver_m, only: moment_t
+  use team_m, only: team_t
   use text_m, only: Str
   implicit none
   character(24), allocatable :: variants(:)
@@ -178,8 +179,8 @@ contains
     call Start(whole, scene, 0)
     call Finish(whole, gather, reference)
     call Start(first, scene, 101)
-    scene%scheme%threads = 3
     call Start(second, scene, 0)
+    second%team = team_t(most=3, threads=3, cells=second%team%cells)     ! more than so small a grid would get
     call Claim(first%passport() == second%passport(), 'one thread and three: the same passport')
     call HandOver(first, second)
     call Finish(second, gather, sum)

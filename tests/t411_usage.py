@@ -127,6 +127,11 @@ for ranks, threads in ((1, 2), (1, 0), (3, 1), (3, 2), (2, 3)):
     model("t.nc", f"threads={threads}", "overwrite=y", ranks=ranks)
     d = differences("a.nc", "t.nc")
     claim(d == [], f"{ranks} process(es) of {threads or 'all'} threads: every byte as with one thread {d or ''}")
+fine_grid = ("dx=3", "dz=3", "overwrite=y")          # of 67,000 cells: enough for two threads
+for threads in (1, 2, 5):
+    model(f"g{threads}.nc", f"threads={threads}", *fine_grid)
+d = differences("g1.nc", "g2.nc") + differences("g1.nc", "g5.nc")
+claim(d == [], f"a finer grid, 1, 2 and 5 threads: the same bytes {d or ''}")
 model("f.nc", "variant=fortran")
 e = off(traces("f.nc"), traces("a.nc"))
 claim(e < 1e-5, f"variant=fortran agrees to {e:.1e}, bound 1e-5")

@@ -48,14 +48,14 @@ contains
     fast = seat_t(worker=1, rate=1.0_dp)
     a = seat_t(worker=2, rate=0.1_dp, free=6.0_dp, cost=1.0_dp)
     b = seat_t(worker=3, rate=0.1_dp, free=8.0_dp, cost=1.0_dp)
-    call Claim(TailTake([fast, a, b], 1, 1.0_dp, 0.0_dp, TailTime([fast, a, b], 0, 0.0_dp, 0.0_dp)) == 3, &
+    call Claim(TailTake([fast, a, b], 1, 1.0_dp, 1.0_dp, 0.0_dp, TailTime([fast, a, b], 0, 0.0_dp, 0.0_dp)) == 3, &
                'two shots to take over, each 1 s for the fast worker: the one that needs 8 s more goes first, not that of 6 s')
     a%free = 1.2_dp
     b%free = 1.1_dp
-    call Claim(TailTake([fast, a, b], 1, 1.0_dp, 0.0_dp, TailTime([fast, a, b], 0, 0.0_dp, 0.0_dp)) == 0, &
+    call Claim(TailTake([fast, a, b], 1, 1.0_dp, 1.0_dp, 0.0_dp, TailTime([fast, a, b], 0, 0.0_dp, 0.0_dp)) == 0, &
                'they need 1.1 and 1.2 s more: not worth it')
     b%free = 8
-    call Claim(TailTake([fast, seat_t(worker=4, rate=0.2_dp), b], 4, 0.2_dp, 0.0_dp, 1.0_dp) == 0, &
+    call Claim(TailTake([fast, seat_t(worker=4, rate=0.2_dp), b], 4, 0.2_dp, 1.0_dp, 0.0_dp, 1.0_dp) == 0, &
                'a worker of medium speed leaves it to the fast one')
   end subroutine Takes
 

@@ -298,9 +298,15 @@ contains
     type(dealer_t) :: d
     type(loss_t), allocatable :: losses(:)
     integer :: i, slot, suspects(3)
-    call Ready(d, 4, 3, 4, 2)
+    call DealerNew(d, spread(.false., 1, 4), spread(1.0_dp, 1, 4), 2, 3)
+    do i = 1, 4                                   ! the others ask later
+      call DealerReady(d, 1, .false., 1, 0.0_dp)
+    end do
     do i = 1, 4
       slot = Next(d, 1, 0.0_dp)
+    end do
+    do i = 1, 8
+      call DealerReady(d, 2 + mod(i, 2), .false., 1, 0.5_dp)
     end do
     call DeathsTake(d, 1, .false., 1.0_dp, losses)
     call Claim(size(losses) == 4 .and. all(d%deaths == 1) .and. all(d%attempts == 0) .and. .not. any(losses%parked), &

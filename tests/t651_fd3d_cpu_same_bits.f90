@@ -5,7 +5,7 @@ program t651_fd3d_cpu_same_bits
   use case3d_m, only: case3d_shapes, case3d_t, Case3dFields, Case3dFine, Case3dMake, Case3dNew, Case3dTraces
   use check_m, only: Claim, Done
   use fd3d_c, only: fd3d_cfg, fd3d_field, fd3d_free, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_model, &
-                    fd3d_new, fd3d_pml, fd3d_quality, fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_timestep, &
+                    fd3d_new, fd3d_pml, fd3d_quality, fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_threads, fd3d_timestep, &
                     fd3d_tune, fd3d_velocity
   use kinds_m, only: sp
   use text_m, only: Str
@@ -15,11 +15,13 @@ program t651_fd3d_cpu_same_bits
     integer :: threads = 1, chunk = 12, steps = 0, width = 0, planes = 0
     character(8) :: isa = ''
     logical :: parts = .false.
+    integer :: varied = 0                     !< other threads for each chunk, up to so many
   end type how_t
   integer, parameter :: steps = 12
   logical :: both(2)
 
   call Same('1, 2, 3, 5 threads', [how_t(), how_t(threads=2), how_t(threads=3, width=5), how_t(threads=5, width=3, steps=3)])
+  call Same('1 to 4 threads, others for each chunk', [how_t(), how_t(chunk=2, varied=4), how_t(4, 5, varied=3)])
   call Same('chunks of 12, 1, 5, 11 steps', [how_t(2), how_t(2, 1), how_t(2, 5), how_t(2, 11)])
   call Same('tiles of several steps, rows and planes', &
             [how_t(1, 12, 1, 1000, 1000), how_t(2, 12, 8, 4, 1), how_t(2, 12, 2, 7, 3), how_t(3, 12, 5, 1, 2)])
@@ -57,6 +59,7 @@ contains
     h = Case3dNew(c)
     call Case3dFine(fd3d_tune(h, trim(how%isa)//c_null_char, how%steps, how%width, how%planes), 'tune')
     do it = 1, steps, how%chunk
+      if (how%varied > 0) call Case3dFine(fd3d_threads(h, 1 + modulo(it*7, how%varied)), 'threads')
       if (.not. how%parts) call Case3dFine(fd3d_timestep(h, it, min(how%chunk, steps + 1 - it)), 'timestep')
     end do
     do it = 1, merge(steps, 0, how%parts)
