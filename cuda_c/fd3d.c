@@ -508,16 +508,13 @@ int fd3d_set_field(void *handle, int which, const float *in) {
     return 0;
 }
 
-int fd3d_watch(void *handle, int n, const int *i, const int *j, const int *k, const int *stencil, int stencils,
-               const int *start, const int *di, const int *dj, const int *dk, const float *w) {
+int fd3d_watch(void *handle, int last, int n, const int *i, const int *j, const int *k, const int *stencil,
+               int stencils, const int *start, const short *di, const short *dj, const short *dk, const float *w) {
     fd3d *fd = handle;
     TRY(check_handle(fd));
     REQUIRE(n >= 0 && stencils >= 0, "a map of %d points with %d stencils: must not be negative", n, stencils);
     fd3d_release_map(fd);
-    if (n == 0)
-        return fd->variant->watch(fd);
-    TRY(fd3d_set_map(fd, n, i, j, k, stencil, stencils, start, di, dj, dk, w));
-    if (fd->variant->watch(fd) == 0)
+    if (fd->variant->watch(fd, &(fd3d_given){last, n, i, j, k, stencil, stencils, start, {di, dj, dk}, w}) == 0)
         return 0;
     fd3d_release_map(fd);
     return 1;

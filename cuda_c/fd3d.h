@@ -47,13 +47,31 @@ typedef struct fd3d_sources {
     float *w;
 } fd3d_sources;
 
-/* Points at which the largest velocity is kept, as fd3d_watch has them. */
+/* Points at which the largest velocity is kept, as fd3d_watch is given them. */
+typedef struct fd3d_given {
+    int last; /* step that is looked at */
+    int n;    /* points; 0: none */
+    const int *i, *j, *k, *stencil;
+    int stencils;
+    const int *start;
+    const short *away[3];
+    const float *w;
+} fd3d_given;
+
+typedef struct fd3d_entry { /* of a stencil */
+    int away;               /* from a point's cell */
+    float w;
+} fd3d_entry;
+
+/* The same as a handle keeps them: by the distances of a variant's memory. */
 typedef struct fd3d_watched {
-    int n;                    /* points; 0: no map */
-    int *i, *j, *k, *stencil; /* (n) */
-    int stencils, *start;     /* (3 stencils + 1) */
-    int *di, *dj, *dk;        /* (start[3 stencils]) */
-    float *w;
+    int last;            /* step that is looked at */
+    int n;               /* points; 0: no map */
+    ptrdiff_t *cell;     /* (n) from cell (0,0,0) */
+    int *stencil;        /* (n) */
+    int stencils;        /* c = 0, 1, 2 of stencil s: entries start[3 s + c] .. start[3 s + c + 1]-1 */
+    int *start;          /* (3 stencils + 1) */
+    fd3d_entry *entry;   /* (start[3 stencils]) */
     int low[3], high[3]; /* planes low <= k < high that vx, vy, vz are taken from */
 } fd3d_watched;
 
@@ -128,7 +146,7 @@ typedef struct fd3d_variant {
     int (*halo)(fd3d *fd, int what, int side, float *out, const float *in); /* get where out is not null, else put */
     int (*get)(fd3d *fd, int field, const int lo[3], const int hi[3], float *out); /* the box lo .. hi-1 */
     int (*set)(fd3d *fd, int field, const float *in);                              /* in(nx,ny,nz) */
-    int (*watch)(fd3d *fd);                                                        /* fd->map is new: from zero */
+    int (*watch)(fd3d *fd, const fd3d_given *given);                               /* fills fd->map, from zero */
     int (*map)(fd3d *fd, float *out);                                              /* out(fd->map.n,3) */
     int (*maxabs)(fd3d *fd, float *value, int place[3]);
     int (*reset)(fd3d *fd);
@@ -184,13 +202,16 @@ const float *fd3d_history(const fd3d *fd, int it); /* q(nh) of step it; null: al
 void fd3d_inject(const fd3d *fd, int it, int part, int from, int to, float *const field[FD3D_FIELDS], ptrdiff_t y,
                  ptrdiff_t z);
 void fd3d_sample(const fd3d *fd, float *const field[FD3D_FIELDS], ptrdiff_t y, ptrdiff_t z, float *trace);
-int fd3d_set_map(fd3d *fd, int n, const int *i, const int *j, const int *k, const int *stencil, int stencils,
-                 const int *start, const int *di, const int *dj, const int *dk, const float *w);
+
+/* fd3d_map.c: for a variant whose rows and planes are y and z apart; without points, or after a failure: none. Its
+ * lists are of no use any more to a variant that keeps them elsewhere. */
+int fd3d_set_map(fd3d *fd, const fd3d_given *given, ptrdiff_t y, ptrdiff_t z);
 void fd3d_release_map(fd3d *fd);
+void fd3d_drop_lists(fd3d *fd);
 size_t fd3d_map_bytes(const fd3d_counts *c); /* host memory of a map */
-/* Points from .. to-1 of the map; v[c] is the address of cell (0,0,first[c]), peak(map.n,3). */
-void fd3d_keep_largest(const fd3d *fd, const float *const v[3], const int first[3], ptrdiff_t y, ptrdiff_t z, int from,
-                       int to, float *peak);
+/* Points from .. to-1 of the map; velocity c begins with cell number first[c] at v[c]; peak(map.n,3). */
+void fd3d_keep_largest(const fd3d *fd, const float *const v[3], const ptrdiff_t first[3], int from, int to,
+                       float *peak);
 
 #ifdef __cplusplus
 }

@@ -185,7 +185,7 @@ static int need(const fd3d_cfg *cfg, const fd3d_counts *c, size_t *host, size_t 
     *host += c->receivers * (8 * each + sizeof(float) * c->steps);
     *host += fd3d_map_bytes(c);
     if (c->points > 0)
-        *host += FD3D_CPU_KEPT * (size_t)MAP_PLANES * plane * sizeof(float);
+        *host += FD3D_CPU_KEPT * (size_t)MAP_PLANES * (size_t)g.z * sizeof(float);
     *device = 0;
     return 0;
 }
@@ -387,12 +387,15 @@ static int state(fd3d *fd, fd3d_part *part) {
 
 /* --- map and maximum ----------------------------------------------------------------------------------------- */
 
-static int watch(fd3d *fd) {
+static int watch(fd3d *fd, const fd3d_given *given) {
     cpu3_own *o = own(fd);
     fd3d_release(fd, &o->peaks);
     fd3d_release(fd, &o->kept);
     o->kept_count = 0;
-    return fd->map.n == 0 ? 0 : fd3d_alloc(fd, &o->peaks, map_floats(fd), sizeof(float), "map");
+    if (given->n == 0)
+        return 0;
+    TRY(fd3d_set_map(fd, given, o->grid.y, o->grid.z));
+    return fd3d_alloc(fd, &o->peaks, map_floats(fd), sizeof(float), "map");
 }
 
 static int map(fd3d *fd, float *out) {

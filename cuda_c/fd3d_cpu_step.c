@@ -191,8 +191,8 @@ static void keep_largest(fd3d *fd) {
     const float *v[3] = {g->field[FD3D_VX], g->field[FD3D_VY], g->field[FD3D_VZ]};
 #pragma omp parallel for schedule(static) num_threads(o->threads)
     for (int from = 0; from < fd->map.n; from += POINTS)
-        fd3d_keep_largest(fd, v, (int[3]){0, 0, 0}, g->y, g->z, from,
-                          fd->map.n - from < POINTS ? fd->map.n : from + POINTS, o->peaks);
+        fd3d_keep_largest(fd, v, (ptrdiff_t[3]){0}, from, fd->map.n - from < POINTS ? fd->map.n : from + POINTS,
+                          o->peaks);
 }
 
 int fd3d_cpu_velocity(fd3d *fd, int it, int part) { return half_step(fd, 0, it, part); }
@@ -204,7 +204,7 @@ int fd3d_cpu_stress(fd3d *fd, int it, int part, float *trace) {
         return 0;
     if (fd->nrec > 0)
         fd3d_sample(fd, g->field, g->y, g->z, trace);
-    if (fd->map.n > 0)
+    if (fd->map.n > 0 && it <= fd->map.last)
         keep_largest(fd);
     return 0;
 }

@@ -101,18 +101,17 @@ static void sample(const wave *w, int it, int first, int last, piece p) {
     }
 }
 
-/* Copies out what the map is taken from, as its points reach beyond the piece. */
+/* Copies out what the map is taken from, as its points reach beyond the piece; rows and planes as far apart. */
 static void keep(const wave *w, int it, piece p) {
     const fd3d_watched *m = &w->fd->map;
     const cpu3_grid *g = w->g;
-    const size_t nx = (size_t)g->n[0], ny = (size_t)g->n[1];
     float *to = w->kept + (size_t)(it - w->it) * w->kept_step;
     for (int c = 0; c < 3; c++) {
         for (int k = most(p.k0, m->low[c]); k < least(p.k1, m->high[c]); k++)
             for (int j = p.j0; j < p.j1; j++)
-                memcpy(to + ((size_t)(k - m->low[c]) * ny + (size_t)j) * nx, g->field[c] + k * g->z + j * g->y,
-                       nx * sizeof(float));
-        to += (size_t)(m->high[c] - m->low[c]) * ny * nx;
+                memcpy(to + (k - m->low[c]) * g->z + j * g->y, g->field[c] + k * g->z + j * g->y,
+                       (size_t)g->n[0] * sizeof(float));
+        to += (m->high[c] - m->low[c]) * g->z;
     }
 }
 
@@ -176,7 +175,7 @@ static void half_step(const wave *w, ahead *a, int it, int what, piece p) {
         for (int k = p.k0; k < p.k1; k++)
             for (int j = p.j0; j < p.j1; j++)
                 fd3d_cpu_wrap_row(g, what, j, k);
-    if (what == 0 && w->fd->map.n > 0)
+    if (what == 0 && w->fd->map.n > 0 && it <= w->fd->map.last)
         keep(w, it, p);
     if (w->sampled > 0)
         sample(w, it, first, last, p);
@@ -271,18 +270,20 @@ static void choose_tiles(wave *w) {
 /* The map grows by the steps of a pass. */
 static void finish(const wave *w) {
     const fd3d_watched *m = &w->fd->map;
-    const int chunks = 4 * w->o->threads, nx = w->g->n[0];
-    const ptrdiff_t plane = (ptrdiff_t)nx * w->g->n[1];
+    const int chunks = 4 * w->o->threads;
     if (m->n == 0)
         return;
 #pragma omp for schedule(static)
     for (int chunk = 0; chunk < chunks; chunk++) {
         const int from = (int)((long)m->n * chunk / chunks), to = (int)((long)m->n * (chunk + 1) / chunks);
-        for (int step = 0; step < w->n; step++) {
+        for (int step = 0; step < w->n && w->it + step <= m->last; step++) {
             const float *v[3] = {w->kept + (size_t)step * w->kept_step};
-            for (int c = 1; c < 3; c++)
-                v[c] = v[c - 1] + (m->high[c - 1] - m->low[c - 1]) * plane;
-            fd3d_keep_largest(w->fd, v, m->low, nx, plane, from, to, w->o->peaks);
+            ptrdiff_t first[3] = {m->low[0] * w->g->z};
+            for (int c = 1; c < 3; c++) {
+                v[c] = v[c - 1] + (m->high[c - 1] - m->low[c - 1]) * w->g->z;
+                first[c] = m->low[c] * w->g->z;
+            }
+            fd3d_keep_largest(w->fd, v, first, from, to, w->o->peaks);
         }
     }
 }
@@ -291,8 +292,8 @@ static void finish(const wave *w) {
 static int pass_steps(wave *w, int n) {
     const fd3d_watched *m = &w->fd->map;
     w->kept_step = 0;
-    for (int c = 0; c < 3; c++)
-        w->kept_step += (size_t)(m->high[c] - m->low[c]) * (size_t)w->g->n[0] * (size_t)w->g->n[1];
+    for (int c = 0; c < 3 && m->n > 0; c++)
+        w->kept_step += (size_t)(m->high[c] - m->low[c]) * (size_t)w->g->z;
     return m->n == 0 ? n : least(n, FD3D_CPU_KEPT);
 }
 

@@ -278,9 +278,9 @@ int fd3d_gpu_rows(fd3d *fd, int n, float **trace) {
     return 0;
 }
 
-int fd3d_gpu_watch(fd3d *fd) {
+int fd3d_gpu_watch(fd3d *fd, const fd3d_given *given) {
     TRY(fd3d_gpu_enter(fd));
-    return fd3d_gpu_count(fd, fd3d_gpu_put_map(fd3d_gpu_own(fd), fd));
+    return fd3d_gpu_count(fd, fd3d_gpu_put_map(fd3d_gpu_own(fd), fd, given));
 }
 
 int fd3d_gpu_map(fd3d *fd, float *out) {

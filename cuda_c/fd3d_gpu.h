@@ -106,19 +106,13 @@ typedef struct fd3d_gpu_hour {
     int row;                  /* of this step; -1: silent */
 } fd3d_gpu_hour;
 
-/* Of the map's stencils. */
-typedef struct fd3d_gpu_entry {
-    int away; /* from a point's cell */
-    float w;
-} fd3d_gpu_entry;
-
-/* Points of the map in device memory. */
+/* The map in device memory, as fd3d_watched has it. */
 typedef struct fd3d_gpu_watched {
-    int n;                       /* points; 0: until all is there */
-    const int *cell;             /* (n) from cell (0,0,0) of a velocity */
-    const int *stencil, *start;  /* (n), (3 stencils + 1) */
-    const fd3d_gpu_entry *entry; /* (start[3 stencils]) */
-    float *peak;                 /* (n,3) */
+    int last, n; /* n = 0 until all is there */
+    const ptrdiff_t *cell;
+    const int *stencil, *start;
+    const fd3d_entry *entry;
+    float *peak; /* (n,3) */
 } fd3d_gpu_watched;
 
 /* Cells of sources in device memory: of velocities first, then of stresses. */
@@ -182,7 +176,7 @@ int fd3d_gpu_stress(fd3d *fd, int it, int part, float *trace);
 int fd3d_gpu_halo(fd3d *fd, int what, int side, float *out, const float *in);
 int fd3d_gpu_get(fd3d *fd, int field, const int lo[3], const int hi[3], float *out);
 int fd3d_gpu_set(fd3d *fd, int field, const float *in);
-int fd3d_gpu_watch(fd3d *fd);
+int fd3d_gpu_watch(fd3d *fd, const fd3d_given *given);
 int fd3d_gpu_map(fd3d *fd, float *out);
 int fd3d_gpu_maxabs(fd3d *fd, float *value, int place[3]);
 int fd3d_gpu_reset(fd3d *fd);
@@ -229,7 +223,7 @@ int fd3d_gpu_copy(fd3d_gpu *o, float *field, const int lo[3], const int hi[3], s
 int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd);
 int fd3d_gpu_put_histories(fd3d_gpu *o, const fd3d *fd);
 int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd);
-int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd);
+int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd, const fd3d_given *given);
 int fd3d_gpu_trace_room(fd3d_gpu *o, const fd3d *fd, int n);
 int fd3d_gpu_get_traces(fd3d_gpu *o, const fd3d *fd, int it, int n, float *out);
 int fd3d_gpu_set_hour(fd3d_gpu *o, const fd3d *fd);

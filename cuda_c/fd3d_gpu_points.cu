@@ -182,25 +182,17 @@ int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd) {
 
 // --- map -----------------------------------------------------------------------------------------------------------
 
-static int fill_map(const fd3d_gpu *o, const fd3d_watched *m, int *cell, fd3d_gpu_entry *entry) {
-    for (int p = 0; p < m->n; p++)
-        cell[p] = (int)(m->k[p] * o->grid.z + m->j[p] * o->grid.y + m->i[p]);
-    for (int e = 0; e < m->start[3 * (size_t)m->stencils]; e++)
-        entry[e] = {(int)(m->dk[e] * o->grid.z + m->dj[e] * o->grid.y + m->di[e]), m->w[e]};
-    return 0;
-}
-
-static int upload_map(fd3d_gpu *o, const fd3d_watched *m, const int *cell, const fd3d_gpu_entry *entry) {
+static int upload_map(fd3d_gpu *o, const fd3d_watched *m) {
     fd3d_gpu_watched *g = &o->map;
     const size_t n = (size_t)m->n, starts = 3 * (size_t)m->stencils + 1, entries = (size_t)m->start[starts - 1];
     const struct {
         void *place;
         const void *from;
         size_t count, size;
-    } lists[] = {{&g->cell, cell, n, sizeof *cell},
+    } lists[] = {{&g->cell, m->cell, n, sizeof *m->cell},
                  {&g->stencil, m->stencil, n, sizeof(int)},
                  {&g->start, m->start, starts, sizeof(int)},
-                 {&g->entry, entry, entries, sizeof *entry}};
+                 {&g->entry, m->entry, entries, sizeof *m->entry}};
     for (const auto &l : lists) {
         void *memory;
         if (l.count == 0)
@@ -210,15 +202,13 @@ static int upload_map(fd3d_gpu *o, const fd3d_watched *m, const int *cell, const
         TRY(fd2d_gpu_upload(&o->queue, memory, l.from, l.count * l.size));
     }
     TRY(fd2d_gpu_alloc(&o->queue, &g->peak, 3 * n, sizeof(float), "map of ground velocity"));
+    g->last = m->last;
     g->n = m->n; // all is there
     return 0;
 }
 
-int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd) {
+int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd, const fd3d_given *given) {
     fd3d_gpu_watched *g = &o->map;
-    const fd3d_watched *m = &fd->map;
-    int *cell = nullptr;
-    fd3d_gpu_entry *entry = nullptr;
     fd2d_gpu_forget_graphs(&o->queue);
     TRY(fd2d_gpu_wait(&o->queue)); // what is queued writes the old map
     g->n = 0;
@@ -227,14 +217,11 @@ int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd) {
     dm_release(&o->queue.pool, &g->start);
     dm_release(&o->queue.pool, &g->entry);
     dm_release(&o->queue.pool, &g->peak);
-    if (m->n == 0)
+    if (given->n == 0)
         return 0;
-    const size_t entries = (size_t)m->start[3 * (size_t)m->stencils];
-    const int rc = fd3d_alloc(fd, &cell, (size_t)m->n, sizeof *cell, "points of the map") ||
-                   fd3d_alloc(fd, &entry, entries, sizeof *entry, "points of the map") || fill_map(o, m, cell, entry) ||
-                   upload_map(o, m, cell, entry);
-    fd3d_release(fd, &cell);
-    fd3d_release(fd, &entry);
+    TRY(fd3d_set_map(fd, given, o->grid.y, o->grid.z));
+    const int rc = upload_map(o, &fd->map);
+    fd3d_drop_lists(fd);
     return rc;
 }
 
@@ -270,11 +257,12 @@ static __device__ __forceinline__ double read_point(const fd3d_gpu_watched &m, c
 
 // A thread a point. Neighbours on level ground have the same stencil, so a warp fetches each entry once.
 static __global__ void __launch_bounds__(POINTS)
-    keep_largest(fd3d_gpu_watched m, const float *vx, const float *vy, const float *vz) {
+    keep_largest(fd3d_gpu_watched m, const fd2d_gpu_clock *clock, const float *vx, const float *vy, const float *vz) {
     const int p = blockIdx.x * POINTS + threadIdx.x;
-    if (p >= m.n)
+    if (p >= m.n || clock->step > m.last)
         return;
-    const int cell = m.cell[p], stencil = m.stencil[p];
+    const ptrdiff_t cell = m.cell[p];
+    const int stencil = m.stencil[p];
     const double x = read_point(m, vx + cell, stencil, 0), y = read_point(m, vy + cell, stencil, 1),
                  z = read_point(m, vz + cell, stencil, 2), level = x * x + y * y;
     m.peak[p] = fmaxf(m.peak[p], (float)sqrt(level));
@@ -291,14 +279,14 @@ int fd3d_gpu_end_step(fd3d_gpu *o) {
     if (o->map.n == 0)
         return 0;
     keep_largest<<<(unsigned)((o->map.n + POINTS - 1) / POINTS), POINTS, 0, o->queue.stream>>>(
-        o->map, o->grid.f[FD3D_VX], o->grid.f[FD3D_VY], o->grid.f[FD3D_VZ]);
+        o->map, o->queue.clock, o->grid.f[FD3D_VX], o->grid.f[FD3D_VY], o->grid.f[FD3D_VZ]);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
 size_t fd3d_gpu_points_need(const fd3d_counts *counts) {
     const size_t cell = sizeof(ptrdiff_t) + 3 * sizeof(int) + sizeof(float);
-    const size_t map =
-        counts->points * (2 * sizeof(int) + 3 * sizeof(float)) + counts->stencil_entries * sizeof(fd3d_gpu_entry);
+    const size_t map = counts->points * (sizeof(ptrdiff_t) + sizeof(int) + 3 * sizeof(float)) +
+                       counts->stencil_entries * sizeof(fd3d_entry);
     return fd2d_gpu_queue_need((int)counts->receivers, (int)counts->steps) + counts->entries * cell * 5 / 4 + map;
 }

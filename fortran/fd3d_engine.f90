@@ -4,7 +4,7 @@
 module fd3d_engine_m
   use engine_m, only: engine_t
   use error_m, only: error_t
-  use kinds_m, only: dp, i8, sp
+  use kinds_m, only: dp, i2, i8, sp
   implicit none
   private
   public :: fd3d_engine_t, fd3d_grid_t, fd3d_map_t, Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox
@@ -32,13 +32,14 @@ module fd3d_engine_m
     real(dp) :: w(4) = 0                        !< weights of the differentiators
   end type fd3d_grid_t
 
-  !> Points at which the largest velocity is kept, each with a stencil that points alike share: component c = 1, 2, 3 at point p is
+  !> Points at which the largest velocity up to step `last` is kept, each with a stencil that points alike share: component c = 1, 2, 3 at point p is
   !> the sum of w times vx, vy or vz of the cells (i + di, j + dj, k + dk) over entries start(m) .. start(m + 1) - 1, where
   !> m = 3 (stencil(p) - 1) + c.
   type :: fd3d_map_t
+    integer :: last = huge(1)
     integer, allocatable :: i(:), j(:), k(:), stencil(:)   !< (points)
     integer, allocatable :: start(:)                       !< (3 stencils + 1)
-    integer, allocatable :: di(:), dj(:), dk(:)            !< (entries)
+    integer(i2), allocatable :: di(:), dj(:), dk(:)        !< (entries)
     real(sp), allocatable :: w(:)
   end type fd3d_map_t
 

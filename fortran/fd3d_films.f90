@@ -146,16 +146,26 @@ contains
       call NewPoints(self, 0, 0.0_dp, self%top, error)
     if (allocated(error)) return
     if (self%scheme%pgv .and. OnTop(self)) then
+      self%top%last = LastRecorded(self)
       call self%engine%watch(self%top, error)
     else
       if (self%scheme%pgv) then
         cells = (self%scheme%pgv_depth - self%corner(3))/self%grid%d(3)
         row = Whole(Below(cells) + 1, 1, self%grid%n(3))
         call NewPoints(self, row, cells - (row - 1), plane, error)
+        plane%last = LastRecorded(self)
       end if
       if (.not. allocated(error)) call self%engine%watch(plane, error)
     end if
   end subroutine FindPoints
+
+  !> The last step whose velocities are within the record: some more are done for the filters of traces.
+  pure integer function LastRecorded(self) result(step)
+    class(fd3d_state_t), intent(in) :: self
+    associate (s => self%scheme)
+      step = floor(((s%nt_out - 1)*s%dt_out - s%t_start)/s%dt + 0.5_dp)
+    end associate
+  end function LastRecorded
 
   !> Points that pictures show, `below` cells under the upper faces of a row of cells; row 0: of the top.
   subroutine NewPoints(self, row, below, points, error)

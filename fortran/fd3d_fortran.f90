@@ -332,7 +332,8 @@ contains
     call EngineRoom(self, self%steps + 1)
     self%steps = self%steps + 1
     call PointsSample(self%receiver_points, self%start, self%f, self%samples(:, self%steps))
-    if (allocated(self%watched%i)) call PointsKeep(self%watched, self%f, self%peaks, ThreadsOf(self%grid%threads))
+    if (allocated(self%watched%i) .and. it <= self%watched%last) &
+      call PointsKeep(self%watched, self%f, self%peaks, ThreadsOf(self%grid%threads))
   end subroutine EndStep
 
   !> Updates the boxes of a part: the rim is all but the inner box, slab by slab.

@@ -8,7 +8,7 @@ module fd3d_map_m
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t, fd3d_map_t, field_vx, side_periodic
   use fd3d_list_m, only: fd3d_list_t, Fd3dRecord
-  use kinds_m, only: dp, i8, sp
+  use kinds_m, only: dp, i2, i8, sp
   use text_m, only: Str
   use threads_m, only: ThreadsOf
   implicit none
@@ -20,7 +20,8 @@ module fd3d_map_m
   integer, parameter :: bits = 2                !< of one of these, a column of cells is 2 down + 1 of them
 
   type :: piece_t
-    integer, allocatable :: start(:), at(:, :)  !< of vx, vy, vz and the end; cells from the point's, (3, entries)
+    integer, allocatable :: start(:)            !< of vx, vy, vz and the end
+    integer(i2), allocatable :: at(:, :)        !< cells from the point's, (3, entries)
     real(sp), allocatable :: w(:)
   end type piece_t
 
@@ -78,22 +79,26 @@ contains
       list%rho => rho
       list%mu => mu
     end if
+    if (any(grid%n > huge(1_i2))) then
+      call Fail(error, 'a map of ground velocity on a grid of more than '//Str(int(huge(1_i2)))//' cells along an axis: leave it out (pgv=n)')
+      return
+    end if
     do c = 0, 2
       call Fd3dRecord(list, grid, (cell + grid%first - 2 + [0.5_dp, 0.5_dp, below])*grid%d, field_vx + c, error)
       if (allocated(error)) return
     end do
     piece%start = list%start
     allocate (piece%at(3, list%n))
-    piece%at(1, :) = list%i(:list%n) - cell(1)
-    piece%at(2, :) = list%j(:list%n) - cell(2)
-    piece%at(3, :) = list%k(:list%n) - cell(3)
+    piece%at(1, :) = int(list%i(:list%n) - cell(1), i2)
+    piece%at(2, :) = int(list%j(:list%n) - cell(2), i2)
+    piece%at(3, :) = int(list%k(:list%n) - cell(3), i2)
     piece%w = list%w(:list%n)
   end subroutine MakePiece
 
-  !> All stencils in one list.
+  !> All stencils in one list; the pieces are gone then.
   subroutine Join(map, piece, error)
     type(fd3d_map_t), intent(inout) :: map
-    type(piece_t), intent(in) :: piece(:)
+    type(piece_t), intent(inout) :: piece(:)
     type(error_t), allocatable, intent(inout) :: error
     integer(i8) :: total
     integer :: s, n, at, status
@@ -120,6 +125,7 @@ contains
       map%dj(at + 1:at + n) = piece(s)%at(2, :)
       map%dk(at + 1:at + n) = piece(s)%at(3, :)
       map%w(at + 1:at + n) = piece(s)%w
+      deallocate (piece(s)%at, piece(s)%w)
       at = at + n
     end do
   end subroutine Join

@@ -8,7 +8,7 @@ module fd3d_native_m
                     fd3d_velocity, fd3d_watch
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
   use iso_c_binding, only: c_associated, c_char, c_float, c_null_char, c_null_ptr, c_ptr
-  use kinds_m, only: i8, sp
+  use kinds_m, only: i2, i8, sp
   use text_m, only: CString, FString
   implicit none
   private
@@ -216,10 +216,11 @@ contains
     type(fd3d_map_t), intent(in) :: map
     type(error_t), allocatable, intent(inout) :: error
     integer, parameter :: none(1) = 0
+    integer(i2), parameter :: nowhere(1) = 0_i2
     if (.not. allocated(map%i)) then
-      call Check(self, fd3d_watch(self%handle, 0, none, none, none, none, 0, none, none, none, none, [0.0_sp]), error)
+      call Check(self, fd3d_watch(self%handle, 0, 0, none, none, none, none, 0, none, nowhere, nowhere, nowhere, [0.0_sp]), error)
     else
-      call Check(self, fd3d_watch(self%handle, size(map%i), map%i - 1, map%j - 1, map%k - 1, map%stencil - 1, &
+      call Check(self, fd3d_watch(self%handle, map%last, size(map%i), map%i - 1, map%j - 1, map%k - 1, map%stencil - 1, &
                                   size(map%start)/3, map%start - 1, map%di, map%dj, map%dk, map%w), error)
     end if
   end subroutine watch

@@ -121,9 +121,9 @@ contains
     call t%real('snapshot', job%snapshot, 0.0_dp, 0.0_dp, 1.0e5_dp, 's', Pick(job, 'pressure of the whole window every so often, with the time dispersion of dt; 0 = none', 'planes of the fields every so often, to the nearest time step; 0 = none'))
     call t%int('snapshot_step', job%snapshot_step, 1, 1, 1000, 'cells', Pick(job, 'every so many cells in x and z', 'every so many cells'))
     call t%text('snapshot_shots', job%snapshot_shots, '', 'shot record numbers to take them of, joined by commas; empty = first shot')
-    if (job%three_d) call t%text('snapshot_planes', job%snapshot_planes, 'top', 'planes, joined by commas: top (the uppermost cells that are not air), or x, y or z and a place [m], as in top,y1500,z-20')
+    if (job%three_d) call t%text('snapshot_planes', job%snapshot_planes, 'top', 'planes, joined by commas: top (the upper faces of the uppermost cells that are not air), or x, y or z and a place [m], as in top,y1500,z-20')
     if (job%three_d) call t%text('snapshot_fields', job%snapshot_fields, 'vz', 'fields on the planes, joined by commas: vx, vy, vz, p')
-    if (job%three_d) call t%flag('pgv', job%pgv, .false., 'map of the peak velocity of the ground, the uppermost cells that are not air, of the shots of snapshot_shots')
+    if (job%three_d) call t%flag('pgv', job%pgv, .false., 'maps of the largest horizontal and vertical velocity and vector that a station on the top, or the ground below the air, would record')
     if (job%three_d) call t%real('pgv_depth', job%pgv_depth, -1.0e6_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of a plane that the map is of in place of the ground; less than the top: the ground')
 
     call t%section('Cluster')

@@ -25,7 +25,7 @@
 !>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module fd3d_c
-  use iso_c_binding, only: c_ptr, c_int, c_long, c_long_long, c_float, c_char
+  use iso_c_binding, only: c_ptr, c_int, c_short, c_long, c_long_long, c_float, c_char
   implicit none
   private
   public :: fd3d_cfg, fd3d_variant_count, fd3d_variant_name, fd3d_variant_about, fd3d_variant_needs_gpu, fd3d_variant_built
@@ -301,16 +301,17 @@ module fd3d_c
       real(c_float), intent(out) :: out(*)
     end function fd3d_slice
 
-    !> From the next step on keeps the largest velocity at n points, from zero; n = 0: no longer. Point p belongs to the owned cell
-    !> (i,j,k)(p), from 0, and has the stencil s = stencil(p), 0 .. stencils-1, which points alike share: its velocity c = 0, 1, 2
+    !> From the next step on, up to step `last`, keeps the largest velocity at n points, from zero; n = 0: no longer. Point p belongs
+    !> to the owned cell (i,j,k)(p), from 0, and has the stencil s = stencil(p), 0 .. stencils-1, which points alike share: its velocity c = 0, 1, 2
     !> is the sum of w vx, vy or vz of the owned cells (i+di, j+dj, k+dk) over entries start(3s+c) .. start(3s+c+1)-1, summed in
     !> double in this order; start(3 stencils + 1).
-    integer(c_int) function fd3d_watch(handle, n, i, j, k, stencil, stencils, start, di, dj, dk, w) bind(c)
-      import :: c_ptr, c_int, c_float
+    integer(c_int) function fd3d_watch(handle, last, n, i, j, k, stencil, stencils, start, di, dj, dk, w) bind(c)
+      import :: c_ptr, c_int, c_short, c_float
       implicit none
       type(c_ptr), value :: handle
-      integer(c_int), value :: n, stencils
-      integer(c_int), intent(in) :: i(*), j(*), k(*), stencil(*), start(*), di(*), dj(*), dk(*)
+      integer(c_int), value :: last, n, stencils
+      integer(c_int), intent(in) :: i(*), j(*), k(*), stencil(*), start(*)
+      integer(c_short), intent(in) :: di(*), dj(*), dk(*)
       real(c_float), intent(in) :: w(*)
     end function fd3d_watch
 

@@ -256,7 +256,7 @@ contains
     call Case3dFine(fd3d_histories(h, size(c%q, 2) + 1, 0, c%q), 'silence')
     call Case3dFine(fd3d_receivers(h, c%nrec, c%start, c%field, c%i, c%j, c%k, c%w), 'receivers')
     call Case3dMap(c, map)
-    call Case3dFine(fd3d_watch(h, size(map%i), map%i - 1, map%j - 1, map%k - 1, map%stencil - 1, size(map%start)/3, map%start - 1, &
+    call Case3dFine(fd3d_watch(h, map%last, size(map%i), map%i - 1, map%j - 1, map%k - 1, map%stencil - 1, size(map%start)/3, map%start - 1, &
                                map%di, map%dj, map%dk, map%w), 'watch')
     do f = 0, 8
       call Case3dFine(fd3d_set_field(h, f, c%begin(:, :, :, f)), 'set_field')
@@ -270,6 +270,7 @@ contains
     k = c%watched
     if (c%hilly) k = reshape([((1 + modulo(5*i + 3*j, c%cfg%n(3)), i=1, c%cfg%n(1)), j=1, c%cfg%n(2))], shape(k))
     call Map3dMake(map, c%cfg%n, k, .true.)
+    map%last = c%steps - 2
   end subroutine Case3dMap
 
   !> All fields and the map (nx, ny, nz, 0:9); the map stands in the first three planes of the last.

@@ -17,9 +17,10 @@ module fd3dcase_m
   implicit none
   private
   public :: case3d_t, result3d_t, Case3dNew, Case3dCfg, Case3dSource, Case3dHandle, Case3dPoints, Case3dSteps, Case3dResult
-  public :: Case3dNative, Case3dFortran, Case3dCut, Case3dDiffers, Case3dDifferent, kinds_of_sides, SidesName
+  public :: Case3dNative, Case3dFortran, Case3dCut, Case3dDiffers, Case3dDifferent, kinds_of_sides, SidesName, case3d_unseen
 
   integer, parameter :: kinds_of_sides = 8
+  integer, parameter :: case3d_unseen = 3                             !< last steps that the map does not look at
   real(dp), parameter :: spacing(3) = [10.0_dp, 8.0_dp, 9.0_dp], vp_most = 4000
 
   type :: case3d_t
@@ -281,7 +282,7 @@ contains
     end if
     if (.not. allocated(error) .and. (c%hilly .or. (c%watched >= g%first(3) .and. c%watched < g%first(3) + g%n(3)))) then
       call MakeMap(c, g, map)
-      call FailFromC(fd3d_watch(h, size(map%i), map%i - 1, map%j - 1, map%k - 1, map%stencil - 1, size(map%start)/3, &
+      call FailFromC(fd3d_watch(h, map%last, size(map%i), map%i - 1, map%j - 1, map%k - 1, map%stencil - 1, size(map%start)/3, &
                                 map%start - 1, map%di, map%dj, map%dk, map%w), error)
     end if
   end function Bare
@@ -295,6 +296,7 @@ contains
     k = c%watched - g%first(3) + 1
     if (c%hilly) k = reshape([((1 + modulo(5*i + 3*j, g%n(3)), i=1, g%n(1)), j=1, g%n(2))], shape(k))
     call Map3dMake(map, g%n, k, .not. c%narrow)
+    map%last = c%nt - case3d_unseen
   end subroutine MakeMap
 
   subroutine Profiles(c, g, p)

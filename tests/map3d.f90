@@ -1,7 +1,7 @@
 !> Made-up maps for tests of the 3D time loop: a point a column of the grid, in a row of its own, with stencils of one and of many cells.
 module map3d_m
   use fd3d_engine_m, only: fd3d_map_t
-  use kinds_m, only: sp
+  use kinds_m, only: i2, sp
   implicit none
   private
   public :: Map3dMake, map3d_entries
@@ -29,9 +29,9 @@ contains
         map%stencil(m) = 1
     end do
     map%start = [1, (1 + sum(reshape(entries, [3*stencils])*merge(1, 0, [(j, j=1, 3*stencils)] <= i)), i=1, 3*stencils)]
-    map%di = [0, 0, 0, (Away(e, 1), e=4, total)]
-    map%dj = [0, 0, 0, (Away(e, 2), e=4, total)]
-    map%dk = [0, 0, 0, (Away(e, 3), e=4, total)]
+    map%di = int([0, 0, 0, (Away(e, 1), e=4, total)], i2)
+    map%dj = int([0, 0, 0, (Away(e, 2), e=4, total)], i2)
+    map%dk = int([0, 0, 0, (Away(e, 3), e=4, total)], i2)
     map%w = [1.0_sp, 1.0_sp, 1.0_sp, (0.2_sp*sin(0.9_sp*e), e=4, total)]
   end subroutine Map3dMake
 

@@ -52,9 +52,12 @@ program t608_fd3d_restart
   deallocate (state)
   call Claim(count(a /= b) == 0 .and. count(map /= again) == 0 .and. maxval(abs(a)) > 0 .and. maxval(map) > 0, &
              Str(count(a /= b))//' samples and '//Str(count(map /= again))//' cells of the map differ')
-  call Claim(abs(map(1, 1)/maxval(hypot(a(:, 3), a(:, 5))) - 1) < 1e-6_sp .and. abs(map(1, 2)/maxval(abs(a(:, 4))) - 1) < 1e-6_sp &
-             .and. abs(map(1, 3)/maxval(norm2(a(:, 3:5), 2)) - 1) < 1e-6_sp, 'the map has the peaks of what is recorded at its point, '// &
-             Str(map(1, 1), 4)//', '//Str(map(1, 2), 4)//' and '//Str(map(1, 3), 4)//' m/s along, up and of the vector')
+  associate (seen => a(:steps - 9, 3:5))
+    call Claim(abs(map(1, 1)/maxval(hypot(seen(:, 1), seen(:, 3))) - 1) < 1e-6_sp .and. abs(map(1, 2)/maxval(abs(seen(:, 2))) - 1) < 1e-6_sp &
+               .and. abs(map(1, 3)/maxval(norm2(seen, 2)) - 1) < 1e-6_sp .and. maxval(norm2(a(:, 3:5), 2)) > map(1, 3), &
+               'the map has the peaks of what is recorded at its point up to its last step, '//Str(map(1, 1), 4)//', '// &
+               Str(map(1, 2), 4)//' and '//Str(map(1, 3), 4)//' m/s along, up and of the vector')
+  end associate
   call Done()
 
 contains
@@ -72,6 +75,7 @@ contains
     call move_alloc(q, s%q)
     if (.not. allocated(error)) call engine%reset(error)
     if (.not. allocated(error)) call Fd3dMapNew(map, grid, s%rho, s%mu, .false., [10], [9], [1], 0.0_dp, error)
+    map%last = steps - 9
     if (.not. allocated(error)) call engine%watch(map, error)
   end subroutine Begin
 

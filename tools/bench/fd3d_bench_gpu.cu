@@ -161,7 +161,8 @@ static void give_points(void *h, const fd3d_cfg &c, int steps) {
 
 // A map of level ground: a point a column, vx and vy of 8 cells along x or y in 4 rows, vz of a cell.
 static void watch_top(void *h, const fd3d_cfg &c) {
-    std::vector<int> point[4], away[3], start(1);
+    std::vector<int> point[4], start(1);
+    std::vector<short> away[3];
     std::vector<float> w;
     for (int j = 3; j + 4 < c.n[1]; j++)
         for (int i = 3; i + 4 < c.n[0]; i++) {
@@ -173,13 +174,13 @@ static void watch_top(void *h, const fd3d_cfg &c) {
         for (int m = 0; m < (v < 2 ? 32 : 1); m++) {
             const int to[3] = {v == 0 ? m % 8 - 3 : 0, v == 1 ? m % 8 - 3 : 0, m / 8};
             for (int a = 0; a < 3; a++)
-                away[a].push_back(to[a]);
+                away[a].push_back((short)to[a]);
             w.push_back(0.1f);
         }
         start.push_back((int)w.size());
     }
-    if (fd3d_watch(h, (int)point[0].size(), point[0].data(), point[1].data(), point[2].data(), point[3].data(), 1,
-                   start.data(), away[0].data(), away[1].data(), away[2].data(), w.data()))
+    if (fd3d_watch(h, 1 << 30, (int)point[0].size(), point[0].data(), point[1].data(), point[2].data(), point[3].data(),
+                   1, start.data(), away[0].data(), away[1].data(), away[2].data(), w.data()))
         bench_fail("watch");
 }
 
