@@ -6,9 +6,9 @@
 !> counts, a later one does not. So a fast worker is never idle while a slow one holds a shot that it would finish sooner, whatever
 !> was known of their rates when that shot was dealt.
 !>
-!> The same rule keeps a worker with many slots from taking what another one could begin at once. It holds from the first deal on: as
-!> long as no rate is known workers of a kind are presumed equally fast, and workers that have not asked yet count as if they came
-!> as soon as they have been waited for.
+!> The same rule keeps a worker with many slots from taking what another one could begin at once. It holds from the first deal on:
+!> as long as no rate is known workers of a kind are presumed equally fast, and workers that have not asked yet count as if they
+!> came as soon as they have been waited for.
 !>
 !> No shot is dealt that its worker would not finish before the deadline. Shots that may have killed a worker (deaths.f90) go last,
 !> one at a time to a worker, and are not taken over.
@@ -594,8 +594,8 @@ contains
     place%seen = now
   end subroutine Elapse
 
-  !> A shot is done up to this part of its flight: how fast its worker was by that. What is older than as many shots as the worker has
-  !> at once counts half.
+  !> A shot is done up to this part of its flight: how fast its worker was by that. What is older than as many shots as the worker
+  !> has at once counts half.
   subroutine CountWork(dealer, flight, done, now)
     type(dealer_t), intent(inout) :: dealer
     type(flight_t), intent(inout) :: flight
@@ -677,8 +677,8 @@ contains
 
   !> Adds the seats of the shots of a worker, the flights `mine`. Together they end when its rate has done what is left of all, the
   !> last of them then: those that compute share it, those that are held come after them. What was done of a shot since it was last
-  !> told is not known: its part of the worker's rate says it, and what is overdue is expected to take as long again. `own`, the seat
-  !> that has the rate, is free then.
+  !> told is not known: its part of the worker's rate says it, and what is overdue is expected to take as long again. `own`, the
+  !> seat that has the rate, is free then.
   pure subroutine SeatsShared(dealer, mine, own, now, seats, nseats)
     type(dealer_t), intent(in) :: dealer
     integer, intent(in) :: mine(:)

@@ -22,7 +22,8 @@ module deaths_m
 
 contains
 
-  !> Takes back all that a worker has, and counts on it no more until it asks again. `losses`: what another worker does not have already. `innocent`: none of them is to blame.
+  !> Takes back all that a worker has, and counts on it no more until it asks again. `losses`: what another worker does not have
+  !> already. `innocent`: none of them is to blame.
   subroutine DeathsTake(dealer, worker, innocent, now, losses)
     type(dealer_t), intent(inout) :: dealer
     integer, intent(in) :: worker

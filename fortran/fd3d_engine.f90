@@ -32,9 +32,9 @@ module fd3d_engine_m
     real(dp) :: w(4) = 0                        !< weights of the differentiators
   end type fd3d_grid_t
 
-  !> Points at which the largest velocity up to step `last` is kept, each with a stencil that points alike share: component c = 1, 2, 3 at point p is
-  !> the sum of w times vx, vy or vz of the cells (i + di, j + dj, k + dk) over entries start(m) .. start(m + 1) - 1, where
-  !> m = 3 (stencil(p) - 1) + c.
+  !> Points at which the largest velocity up to step `last` is kept, each with a stencil that points alike share: component c = 1,
+  !> 2, 3 at point p is the sum of w times vx, vy or vz of the cells (i + di, j + dj, k + dk) over entries start(m) .. start(m + 1)
+  !> - 1, where m = 3 (stencil(p) - 1) + c.
   type :: fd3d_map_t
     integer :: last = huge(1)
     integer, allocatable :: i(:), j(:), k(:), stencil(:)   !< (points)

@@ -163,7 +163,7 @@ contains
   pure integer function LastRecorded(self) result(step)
     class(fd3d_state_t), intent(in) :: self
     associate (s => self%scheme)
-      step = floor(((s%nt_out - 1)*s%dt_out - s%t_start)/s%dt + 0.5_dp)
+      step = Whole(Below(((s%nt_out - 1)*s%dt_out - s%t_start)/s%dt + 0.5_dp))
     end associate
   end function LastRecorded
 

@@ -80,7 +80,8 @@ contains
       list%mu => mu
     end if
     if (any(grid%n > huge(1_i2))) then
-      call Fail(error, 'a map of ground velocity on a grid of more than '//Str(int(huge(1_i2)))//' cells along an axis: leave it out (pgv=n)')
+      call Fail(error, 'a map of ground velocity on a grid of more than '//Str(int(huge(1_i2)))// &
+                ' cells along an axis: leave it out (pgv=n)')
       return
     end if
     do c = 0, 2

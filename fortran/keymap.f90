@@ -12,8 +12,8 @@ module keymap_m
   use mapline_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
   use shot_m, only: shot_t
   use sort_m, only: SortOrder
-  use spread_m, only: spreads_t, SpreadBytes, SpreadExpand, SpreadFiles, SpreadHash, SpreadLists, SpreadRead, SpreadsCheck, SpreadSize, &
-                      SpreadUse, x_max, z_max
+  use spread_m, only: spreads_t, SpreadBytes, SpreadExpand, SpreadFiles, SpreadHash, SpreadLists, SpreadRead, SpreadsCheck, &
+                      SpreadSize, SpreadUse, x_max, z_max
   use text_m, only: Lower, NearestName, Str
   use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
   implicit none

@@ -38,8 +38,8 @@ module master_m
 
 contains
 
-  !> A master for the first `nworkers` groups of the job. What is done in `store` is not dealt again; nothing is dealt that would not
-  !> be done at `deadline` [s, of host_seconds].
+  !> A master for the first `nworkers` groups of the job. What is done in `store` is not dealt again; nothing is dealt that would
+  !> not be done at `deadline` [s, of host_seconds].
   subroutine MasterNew(master, prospect, store, role, nworkers, deadline, quiet)
     type(master_t), intent(inout) :: master
     type(prospect_t), target, intent(in) :: prospect

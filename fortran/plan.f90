@@ -44,7 +44,8 @@ module plan_m
 
 contains
 
-  !> Reads all that the job names, prints the plan; `settings`: the resolved parameters as text; `error` tells every fault, a line each. Rank 0 alone does it.
+  !> Reads all that the job names, prints the plan; `settings`: the resolved parameters as text; `error` tells every fault, a line
+  !> each. Rank 0 alone does it.
   subroutine Plan(role, physics, job, settings, error)
     type(role_t), intent(in) :: role
     character(*), intent(in) :: physics, settings

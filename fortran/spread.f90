@@ -16,8 +16,8 @@ module spread_m
   use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
   implicit none
   private
-  public :: spreads_t, SpreadRead, SpreadLists, SpreadUse, SpreadsCheck, SpreadSize, SpreadExpand, SpreadHash, SpreadFiles, SpreadBytes
-  public :: x_max, z_max
+  public :: spreads_t, SpreadRead, SpreadLists, SpreadUse, SpreadsCheck, SpreadSize, SpreadExpand, SpreadHash, SpreadFiles
+  public :: SpreadBytes, x_max, z_max
 
   real(dp), parameter :: x_max = 1.0e8_dp     !< largest position along and across the line [m]
   real(dp), parameter :: z_max = 1.0e6_dp     !< largest depth [m]

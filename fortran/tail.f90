@@ -82,7 +82,8 @@ contains
     Enough = room >= need
   end function Enough
 
-  !> Whether the others would have done all `n` waiting shots of `mean` updates clearly before `worker` has done one, at time `ends`.
+  !> Whether the others would have done all `n` waiting shots of `mean` updates clearly before `worker` has done one, at time
+  !> `ends`.
   pure logical function TailSpares(seats, worker, n, mean, ends) result(spares)
     type(seat_t), intent(in) :: seats(:)
     integer, intent(in) :: worker, n

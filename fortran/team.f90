@@ -1,9 +1,9 @@
 !> How many threads step a shot: as many as make it fastest, and no more than asked for.
 !>
-!> A grid of few cells is done before several threads have met, so each gets a minimum of cells. Beyond that nobody knows beforehand:
-!> beside other programs on the same cores threads wait for one of them that does not run, and of a hundred cores a grid may feed
-!> thirty. So while chunks of steps are short a chunk is done with half the threads now and then, or with twice as many, and what
-!> turns out faster stays. Where it changes nothing the trials become rare. Results do not depend on any of this.
+!> A grid of few cells is done before several threads have met, so each gets a minimum of cells. Beyond that nobody knows
+!> beforehand: beside other programs on the same cores threads wait for one of them that does not run, and of a hundred cores a grid
+!> may feed thirty. So while chunks of steps are short a chunk is done with half the threads now and then, or with twice as many,
+!> and what turns out faster stays. Where it changes nothing the trials become rare. Results do not depend on any of this.
 module team_m
   use kinds_m, only: dp
   implicit none

@@ -301,10 +301,10 @@ module fd3d_c
       real(c_float), intent(out) :: out(*)
     end function fd3d_slice
 
-    !> From the next step on, up to step `last`, keeps the largest velocity at n points, from zero; n = 0: no longer. Point p belongs
-    !> to the owned cell (i,j,k)(p), from 0, and has the stencil s = stencil(p), 0 .. stencils-1, which points alike share: its velocity c = 0, 1, 2
-    !> is the sum of w vx, vy or vz of the owned cells (i+di, j+dj, k+dk) over entries start(3s+c) .. start(3s+c+1)-1, summed in
-    !> double in this order; start(3 stencils + 1).
+    !> From the next step on, up to step `last`, keeps the largest velocity at n points, from zero; n = 0: no longer. Point p
+    !> belongs to the owned cell (i,j,k)(p), from 0, and has the stencil s = stencil(p), 0 .. stencils-1, which points alike share:
+    !> its velocity c = 0, 1, 2 is the sum of w vx, vy or vz of the owned cells (i+di, j+dj, k+dk) over entries start(3s+c) ..
+    !> start(3s+c+1)-1, summed in double in this order; start(3 stencils + 1).
     integer(c_int) function fd3d_watch(handle, last, n, i, j, k, stencil, stencils, start, di, dj, dk, w) bind(c)
       import :: c_ptr, c_int, c_short, c_float
       implicit none

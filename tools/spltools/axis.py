@@ -189,7 +189,8 @@ def _steps(rx, ry):
 
 
 def _feathering(shots, across, kept=False):
-    """Angle of the spreads to the line, and how far receivers are off it, `across` [m] at most. kept: offsets are going to be kept."""
+    """Angle of the spreads to the line, and how far receivers are off it, `across` [m] at most.
+    kept: offsets are going to be kept."""
     if across < 0.05:
         return []
     angles, bends = [], []
