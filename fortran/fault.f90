@@ -395,10 +395,11 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: at
     if (allocated(error)) return
-    if (.not. FaultSound(x, m, t0, dt)) then
+    if (.not. FaultSound(x, m, t0, dt, size(rate))) then
       call Fail(error, 'point '//Str(fault%points)//' of the fault is no point on earth: x, y, z = '//Str(x(1))//', '//Str(x(2))// &
                 ', '//Str(x(3))//' m (up to 1e8), largest part of its tensor '//Str(maxval(abs(m)))//' (up to 1e30), first '// &
-                'time '//Str(t0)//' s (up to 1e6), interval '//Str(dt)//' s (1e-7 .. 1e6)')
+                'time '//Str(t0)//' s (up to 1e6), interval '//Str(dt)//' s (1e-7 .. 1e6), '// &
+                'history of '//Str(dt*(size(rate) - 1))//' s (up to 1e6)')
       return
     end if
     at = fault%start(fault%n + 1)
@@ -426,11 +427,13 @@ contains
     FaultArea = dt*sum(real(rate, dp))
   end function FaultArea
 
-  !> Whether place [m], tensor [N m, or m3], first time and interval [s] can be those of a point on earth.
-  pure logical function FaultSound(x, m, t0, dt)
+  !> Whether place [m], tensor [N m, or m3], first time, interval [s] and samples can be those of a point on earth.
+  pure logical function FaultSound(x, m, t0, dt, samples)
     real(dp), intent(in) :: x(3), m(6), t0, dt
+    integer, intent(in) :: samples
     FaultSound = all(Between(x, -1.0e8_dp, 1.0e8_dp)) .and. all(Between(m, -1.0e30_dp, 1.0e30_dp)) .and. &
                  Between(t0, -1.0e6_dp, 1.0e6_dp) .and. Between(dt, 1.0e-7_dp, 1.0e6_dp)
+    if (FaultSound) FaultSound = dt*(samples - 1) <= 1.0e6_dp
   end function FaultSound
 
   !> Room for so many points and samples.

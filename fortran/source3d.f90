@@ -122,7 +122,8 @@ contains
     total = 0
     do i = 1, Whole(x(2))
       associate (p => x(fixed + per_point*(i - 1) + 1:fixed + per_point*i))
-        if (.not. (FaultSound(p(1:3), p(4:9), p(11), p(12)) .and. IsWhole(p(10), 0, 1) .and. IsWhole(p(13), 1, samples))) return
+        if (.not. (IsWhole(p(10), 0, 1) .and. IsWhole(p(13), 1, samples))) return
+        if (.not. FaultSound(p(1:3), p(4:9), p(11), p(12), Whole(p(13)))) return
         total = total + Whole(p(13))
       end associate
     end do

@@ -67,7 +67,7 @@ contains
     if (n2 < n1) return
     allocate (sum_q(n1:n2), source=0.0_dp)
     domega = 2*pi/(last - first + 2*reach)
-    do k = 0, floor(NumericalOmega(2*pi*fend, dt)/domega)
+    do k = 0, Whole(Below(NumericalOmega(2*pi*fend, dt)/domega))
       omega = k*domega
       theta = 2/dt*sin(omega*dt/2)
       spectrum = Transform(wavelet%q, wavelet%t0 - t_start, wavelet%dt, theta)*domega/pi*LowPass(theta/(2*pi), 0.8_dp*fend, fend)
@@ -104,7 +104,7 @@ contains
     last = Whole(Below(to/dt) + 1, first)
     allocate (sum_q(first:last), source=0.0_dp)
     domega = 2*pi/(to - from + 2*reach)
-    do k = 0, floor(NumericalOmega(2*pi*fend, dt)/domega)
+    do k = 0, Whole(Below(NumericalOmega(2*pi*fend, dt)/domega))
       omega = k*domega
       theta = 2/dt*sin(omega*dt/2)
       spectrum = FaultTransform(rate, t0 - t_start, dt_rate, theta)*domega/pi*LowPass(theta/(2*pi), 0.8_dp*fend, fend)
