@@ -73,18 +73,18 @@ for ranks in (1, 3):
 EXISTING = sorted(p.name for p in Path(".").iterdir())
 
 
-def refused(what, word, **how):
+def refused(what, *words, **how):
     r = subprocess.run(command("par=job.par", "output=dark.nc"), capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, **how)
-    claim(r.returncode == 1 and "cannot read the lock" in r.stderr and word in r.stderr and "remove it" in r.stderr,
+    claim(r.returncode == 1 and all(word in r.stderr for word in words),
           f"{what}: exit status {r.returncode}: {r.stderr.strip()[:200]}")
 
 
 DARK = Path("dark.nc.lock")
 DARK.mkdir()
-refused("a folder in place of the lock", "not an ordinary file")
+refused("a folder in place of the lock", "dark.nc.lock", "is a folder: move it away")
 DARK.rmdir()
 DARK.symlink_to("nowhere")
-refused("a link to nowhere in its place", "not an ordinary file")
+refused("a link to nowhere in its place", "dark.nc.lock", "is a link that leads nowhere: move it away")
 DARK.unlink()
 if os.getuid() == 0:
     folder = Path(tempfile.mkdtemp())                    # one that another user reaches
@@ -94,7 +94,8 @@ if os.getuid() == 0:
     (folder / DARK).write_text("somebody's\n")
     (folder / DARK).chmod(0o600)
     try:
-        refused("the lock of another user that nobody else may read", "Permission denied", cwd=folder, user=65534, group=65534, extra_groups=[])
+        refused("the lock of another user that nobody else may read", "cannot read the lock", "Permission denied", "remove it",
+                cwd=folder, user=65534, group=65534, extra_groups=[])
     except PermissionError:
         skip("the lock of another user: another user may not run the program here")
     shutil.rmtree(folder)
