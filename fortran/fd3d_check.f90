@@ -24,6 +24,7 @@ module fd3d_check_m
   public :: Fd3dCheckShot, Fd3dCheckStrength, Fd3dCheckFilms, Fd3dFilmNumbers
 
   real(dp), parameter :: films_most = 2.0e9_dp    !< numbers of one message
+  integer, parameter :: maps = 4                   !< of ground velocity three, and the ground where it has hills
 
 contains
 
@@ -251,16 +252,18 @@ contains
     character(32), allocatable :: planes(:)
     real(dp) :: n(3)
     integer :: p, a
-    numbers = 0
-    if (.not. scheme%snapshot > 0) return
     n = ([window%nx, window%ny, window%nz] - 1)/scheme%snapshot_step + 1
-    allocate (planes, source=SplitList(scheme%planes))
-    do p = 1, size(planes)
-      a = max(1, index('xyz', planes(p)(1:1)))
-      if (planes(p) == 'top') a = 3
-      numbers = numbers + product(n)/n(a)
-    end do
-    numbers = numbers*size(SplitList(scheme%fields))*(Below((scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot) + 1)
+    numbers = 0
+    if (scheme%snapshot > 0) then
+      allocate (planes, source=SplitList(scheme%planes))
+      do p = 1, size(planes)
+        a = max(1, index('xyz', planes(p)(1:1)))
+        if (planes(p) == 'top') a = 3
+        numbers = numbers + product(n)/n(a)
+      end do
+      numbers = numbers*size(SplitList(scheme%fields))*(Below((scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot) + 1)
+    end if
+    if (scheme%pgv) numbers = numbers + maps*n(1)*n(2)
   end function Fd3dFilmNumbers
 
   ! --- pieces ---------------------------------------------------------------------------------------------------------

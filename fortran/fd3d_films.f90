@@ -134,28 +134,28 @@ contains
     if (allocated(self%ground)) HasHills = any(self%ground /= self%ground(1, 1))
   end function HasHills
 
-  !> Points of the films of the top and of the map, and how all velocities are read there.
+  !> Points of the map and of the films of the top, and how all velocities are read there.
   subroutine FindPoints(self, error)
     class(fd3d_state_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
-    type(fd3d_map_t) :: plane
+    type(fd3d_map_t) :: points
     integer :: row
     real(dp) :: cells
+    if (self%scheme%pgv .and. .not. OnTop(self)) then
+      cells = (self%scheme%pgv_depth - self%corner(3))/self%grid%d(3)
+      row = Whole(Below(cells) + 1, 1, self%grid%n(3))
+      call NewPoints(self, row, cells - (row - 1), points, error)
+    else if (self%scheme%pgv) then
+      call NewPoints(self, 0, 0.0_dp, points, error)
+    end if
+    points%last = LastRecorded(self)
+    if (.not. allocated(error)) call self%engine%watch(points, error)
     self%top = fd3d_map_t()
-    if (any(self%frame%top .and. self%frame%field /= pressure) .or. (self%scheme%pgv .and. OnTop(self))) &
-      call NewPoints(self, 0, 0.0_dp, self%top, error)
-    if (allocated(error)) return
+    if (allocated(error) .or. .not. any(self%frame%top .and. self%frame%field /= pressure)) return
     if (self%scheme%pgv .and. OnTop(self)) then
-      self%top%last = LastRecorded(self)
-      call self%engine%watch(self%top, error)
+      self%top = points
     else
-      if (self%scheme%pgv) then
-        cells = (self%scheme%pgv_depth - self%corner(3))/self%grid%d(3)
-        row = Whole(Below(cells) + 1, 1, self%grid%n(3))
-        call NewPoints(self, row, cells - (row - 1), plane, error)
-        plane%last = LastRecorded(self)
-      end if
-      if (.not. allocated(error)) call self%engine%watch(plane, error)
+      call NewPoints(self, 0, 0.0_dp, self%top, error)
     end if
   end subroutine FindPoints
 
@@ -345,7 +345,8 @@ contains
           call AtTop(self, frame%field, film%a(:, :, self%taken), error)
           if (allocated(error)) return
           cycle
-        else if (frame%field /= pressure) then
+        end if
+        if (frame%field /= pressure) then
           call Section(self, frame, frame%field, plane, error)
         else
           part = plane
@@ -370,7 +371,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: rows(:, :, :)
     real(dp) :: total
-    integer :: p, m, k, c, low, high
+    integer :: p, m, k, c, low, high, status
     low = huge(1)
     high = 0
     associate (t => self%top)
@@ -380,7 +381,11 @@ contains
         low = min(low, t%k(p) + minval(t%dk(t%start(c):t%start(c + 1) - 1)))
         high = max(high, t%k(p) + maxval(t%dk(t%start(c):t%start(c + 1) - 1)))
       end do
-      allocate (rows(self%grid%n(1), self%grid%n(2), low:high))
+      allocate (rows(self%grid%n(1), self%grid%n(2), low:high), stat=status)
+      if (status /= 0) then
+        call Fail(error, 'no memory for the '//Str(high - low + 1)//' planes that a picture of the top is made of')
+        return
+      end if
       do k = low, high
         call self%engine%slice(field, 3, k, rows(:, :, k), error)
         if (allocated(error)) return

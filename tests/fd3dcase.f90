@@ -17,10 +17,9 @@ module fd3dcase_m
   implicit none
   private
   public :: case3d_t, result3d_t, Case3dNew, Case3dCfg, Case3dSource, Case3dHandle, Case3dPoints, Case3dSteps, Case3dResult
-  public :: Case3dNative, Case3dFortran, Case3dCut, Case3dDiffers, Case3dDifferent, kinds_of_sides, SidesName, case3d_unseen
+  public :: Case3dNative, Case3dFortran, Case3dCut, Case3dDiffers, Case3dDifferent, kinds_of_sides, SidesName
 
   integer, parameter :: kinds_of_sides = 8
-  integer, parameter :: case3d_unseen = 3                             !< last steps that the map does not look at
   real(dp), parameter :: spacing(3) = [10.0_dp, 8.0_dp, 9.0_dp], vp_most = 4000
 
   type :: case3d_t
@@ -33,7 +32,7 @@ module fd3dcase_m
     integer, allocatable :: start(:), rf(:), ri(:), rj(:), rk(:)      !< receivers, from 1
     integer :: nt = 0, block = 0                                      !< steps; of histories given at once (0: all)
     integer :: shape(3) = 0                                           !< of blocks, for fd3d_tune
-    integer :: watched = 1                                            !< row of the map
+    integer :: watched = 1, last = 0                                  !< row of the map, step it looks at last
     logical :: hilly = .false.                                        !< its row is another in each column of the whole grid
     logical :: narrow = .false.                                       !< its points have a cell's own velocities
   end type case3d_t
@@ -73,6 +72,7 @@ contains
       g%layer = Fd3dLayerWidths(g, c%width)
     end associate
     c%nt = nt
+    c%last = nt - 3                                                   ! the map does not see the last steps
     c%watched = min(2, n(3))
     c%tau = [(real(0.004_dp*2.0_dp**(0.9_dp*m), sp), m=1, 8)]
     c%y(:, 1) = [(real(0.9_dp + 0.11_dp*modulo(3*m, 8), sp), m=1, 8)]
@@ -296,7 +296,7 @@ contains
     k = c%watched - g%first(3) + 1
     if (c%hilly) k = reshape([((1 + modulo(5*i + 3*j, g%n(3)), i=1, g%n(1)), j=1, g%n(2))], shape(k))
     call Map3dMake(map, g%n, k, .not. c%narrow)
-    map%last = c%nt - case3d_unseen
+    map%last = c%last
   end subroutine MakeMap
 
   subroutine Profiles(c, g, p)
