@@ -1,15 +1,15 @@
 !> Files and clock for the Fortran side: thin, and failing with sentences.
 module files_m
   use error_m, only: error_t, FailFromC
-  use files_c, only: clock_parse, clock_seconds, clock_text, crc32_bytes, file_exists, file_halves_remove, file_read_bytes, &
-    file_remove, file_rename, file_size, file_space, file_sync, file_token
+  use files_c, only: clock_parse, clock_seconds, clock_text, crc32_bytes, file_commit, file_exists, file_halves_remove, &
+    file_read_bytes, file_remove, file_rename, file_size, file_space, file_sync, file_token
   use iso_c_binding, only: c_char, c_long_long
   use kinds_m, only: dp, i8
   use text_m, only: CString
   implicit none
   private
-  public :: FileExists, FileSize, FileSpace, FileSync, FileRename, FileRemove, FileText, FileHead, FileHalf, FileHalvesRemove
-  public :: Crc32, Hex
+  public :: FileExists, FileSize, FileSpace, FileCommit, FileSync, FileRename, FileRemove, FileText, FileHead, FileHalf
+  public :: FileHalvesRemove, Crc32, Hex
   public :: ClockSeconds, ClockText, ClockParse
 
 contains
@@ -32,6 +32,13 @@ contains
     character(*), intent(in) :: path
     FileSpace = file_space(CString(path))
   end function FileSpace
+
+  !> Seconds until so many bytes and a line are safe on the disk of a folder; -1 where that cannot be tried. Leaves nothing.
+  real(dp) function FileCommit(folder, bytes) result(seconds)
+    character(*), intent(in) :: folder
+    real(dp), intent(in) :: bytes
+    seconds = file_commit(CString(folder), int(min(bytes, 1.0e9_dp), c_long_long))
+  end function FileCommit
 
   !> Returns when all that was written to the file is on the disk.
   subroutine FileSync(path, error)

@@ -5,19 +5,19 @@ module plan_m
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, FailFromC
   use fill_m, only: ShotsAtOnce
-  use gather_m, only: gather_t
-  use host_c, only: host_seconds
+  use forecast_m, only: cost_t, ForecastRun, ForecastShot
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp, i8
   use keymap_m, only: KeymapShot
   use log_m, only: LogPrint
   use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
-  use model_m, only: ModelShape, ModelWindow
+  use model_m, only: ModelShape
   use physics_m, only: SolverNew
+  use rehearsal_m, only: Rehearse
   use roles_m, only: role_t, RolesThreads, RolesUsable
   use scheme_m, only: scheme_t, SchemeSpacing
   use shot_m, only: shot_t
-  use solver_m, only: moment_t, solver_t
+  use solver_m, only: solver_t
   use params_m, only: job_t
   use prospect_m, only: prospect_t, ProspectCells, ProspectFilmBytes, ProspectRead, ProspectSource, ProspectSurvey
   use survey_m, only: survey_t
@@ -29,16 +29,12 @@ module plan_m
   private
   public :: Plan
 
-  real(dp), parameter :: CALIBRATION = 1.0e8_dp   !< cell updates timed to estimate a run, on CPU cores
-  real(dp), parameter :: CALIBRATION_GPU = 2.0e10_dp
-  integer, parameter :: STEPS_MIN = 24            !< steps timed at least
-
   !> The extremes of a survey.
   type :: span_t
     integer :: largest = 1                        !< slot of the shot with the most cells
     real(dp) :: cells = 0, total = 0              !< cells of that shot, of all shots; with layers
+    real(dp), allocatable :: of(:), traces(:)     !< cells and traces of each, (shots)
     real(dp) :: receivers = 0                     !< of all shots
-    real(dp) :: state = 0                         !< numbers in the last state of the largest shot, 0 = it has none
     real(dp) :: left = huge(1.0_dp), right = huge(1.0_dp), below = huge(1.0_dp)   !< room to the model's edges [m]
   end type span_t
 
@@ -53,7 +49,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(prospect_t) :: prospect
     type(span_t) :: span
-    real(dp) :: rate
+    type(cost_t) :: cost
     logical :: fits
     call ProspectRead(job, prospect, error)
     if (allocated(error)) return
@@ -68,10 +64,10 @@ contains
     if (allocated(error)) return
     if (.not. fits) call Row('time', 'not measured: this machine is short of memory')
     if (.not. fits) return
-    call Calibrate(prospect, span, physics, .false., rate, error)
+    call Rehearse(prospect, span%largest, physics, .false., cost, error)
     if (allocated(error)) return
-    call PrintStates(prospect, span, rate)
-    call PrintTime(prospect, span, role, rate)
+    call PrintStates(prospect, span, cost)
+    call PrintTime(prospect, span, role, cost)
     if (job%gpn > 0) call PrintGpu(prospect, span, physics)
   end subroutine Plan
 
@@ -135,10 +131,13 @@ contains
         right = m%earth%high(1)
         bottom = m%earth%high(3)
       end if
+      allocate (span%of(prospect%keymap%n), span%traces(prospect%keymap%n))
       do i = 1, prospect%keymap%n
         call KeymapShot(prospect%keymap, i, shot)
         cells = ProspectCells(prospect, shot, error)
         if (allocated(error)) return
+        span%of(i) = cells
+        span%traces(i) = size(shot%rx)*size(SplitList(prospect%scheme%components))
         if (cells > span%cells) then
           span%cells = cells
           span%largest = i
@@ -165,45 +164,6 @@ contains
     call Row('window', 'largest '//Str(1.0e-6_dp*span%cells, 4)//' Mcells (shot '//Str(prospect%keymap%record(span%largest))// &
              '), mean '//Str(1.0e-6_dp*span%total/prospect%keymap%n, 4)//' Mcells')
   end subroutine PrintShots
-
-  !> Cell updates a second of this rank, from some steps of the largest shot.
-  subroutine Calibrate(prospect, span, physics, gpu, rate, error)
-    type(prospect_t), intent(in) :: prospect
-    type(span_t), intent(inout) :: span
-    character(*), intent(in) :: physics
-    logical, intent(in) :: gpu
-    real(dp), intent(out) :: rate
-    type(error_t), allocatable, intent(inout) :: error
-    class(solver_t), allocatable :: solver
-    type(scheme_t) :: short
-    type(window_t) :: window
-    type(shot_t) :: shot
-    real(dp) :: start
-    rate = 1
-    short = prospect%scheme
-    short%nt = min(short%nt, max(STEPS_MIN, int(merge(CALIBRATION_GPU, CALIBRATION, gpu)/span%cells)))
-    short%q = short%q(:short%nt)
-    short%snapshot = 0
-    short%pgv = .false.
-    call KeymapShot(prospect%keymap, span%largest, shot)
-    call ModelWindow(prospect%model, prospect%job, shot, short%dx, short%dz, window, error)
-    if (.not. allocated(error)) call SolverNew(physics, solver, error)
-    if (.not. allocated(error)) short%variant = solver%choose(short%variant, gpu)
-    if (.not. allocated(error)) call solver%setup(short, window, shot, error)
-    start = host_seconds()
-    if (.not. allocated(error)) call solver%modfd(Unheard, error)
-    rate = span%cells*short%nt/max(host_seconds() - start, 1.0e-9_dp)
-    if (.not. allocated(error) .and. .not. gpu) &
-      span%state = real(solver%state_size(moment_t(step=prospect%scheme%nt)), dp) + &
-                   ProspectFilmBytes(prospect, shot%record)/4
-    if (allocated(solver)) call solver%free()
-  end subroutine Calibrate
-
-  subroutine Unheard(fraction, stop)
-    real(dp), intent(in) :: fraction
-    logical, intent(inout) :: stop
-    stop = fraction > 2
-  end subroutine Unheard
 
   !> What a run needs of the machines of this job. `fits`: the largest shot can be tried here.
   subroutine PrintMemory(prospect, role, fits)
@@ -236,31 +196,61 @@ contains
   end subroutine PrintDisk
 
   !> Disk that states of shots in flight take beside the output, where shots are long enough to have them.
-  subroutine PrintStates(prospect, span, rate)
+  subroutine PrintStates(prospect, span, cost)
     type(prospect_t), intent(in) :: prospect
     type(span_t), intent(in) :: span
-    real(dp), intent(in) :: rate
+    type(cost_t), intent(in) :: cost
     type(checkpoint_t) :: rule
-    real(dp) :: every
+    real(dp) :: every, state
     logical :: ok
     associate (job => prospect%job)
       call CheckpointRule(job%checkpoint, job%mtbf, job%output, rule, ok)
-      every = CheckpointEvery(rule, span%state, 0.0_dp)
-      if (span%state <= 0 .or. every <= 0 .or. span%cells*prospect%scheme%nt < every*rate) return
-      call Row('', 'up to '//MemoryBytes(8*span%state)//' for the states of a shot in flight, one every '//Clock(every)//' or so')
+      state = cost%state + ProspectFilmBytes(prospect, prospect%keymap%record(span%largest))/4
+      every = CheckpointEvery(rule, state, 0.0_dp)
+      if (cost%state <= 0 .or. every <= 0 .or. span%cells*prospect%scheme%nt*cost%step < every) return
+      call Row('', 'up to '//MemoryBytes(8*state)//' for the states of a shot in flight, one every '//Clock(every)//' or so')
     end associate
   end subroutine PrintStates
 
-  subroutine PrintTime(prospect, span, role, rate)
+  !> `cost`: of a worker like this rank.
+  subroutine PrintTime(prospect, span, role, cost)
     type(prospect_t), intent(in) :: prospect
     type(span_t), intent(in) :: span
     type(role_t), intent(in) :: role
-    real(dp), intent(in) :: rate
+    type(cost_t), intent(in) :: cost
+    real(dp), allocatable :: shot(:)
+    real(dp) :: beside
+    integer :: workers
     associate (s => prospect%scheme)
-      call Row('time', 'about '//Clock(span%total*s%nt/rate)//' on one worker like this rank ('//Str(s%threads)// &
-               ' thread(s) of '//role%processor//', '//Str(1.0e-6_dp*rate, 3)//' Mcell/s); divide by the number of workers')
+      allocate (shot, source=ForecastShot(cost, span%of, real(s%nt, dp), span%traces))
+      beside = (sum(shot) - cost%step*sum(span%of)*s%nt)/size(shot) + cost%commit
+      call Row('time', 'about '//Lasts(ForecastRun(shot, cost%commit, 0))//' in one process like this rank ('//Threads(cost, s)// &
+               ' of '//role%processor//', '//Str(1.0e-6_dp/cost%step, 3)//' Mcell/s, '//Str(1000*beside, 3)// &
+               ' ms a shot for set-up, traces and files)')
+      workers = max(1, (role%size - 1)/max(1, prospect%job%group))
+      if (.not. role%alone) call Row('', 'about '//Lasts(ForecastRun(shot, cost%commit, workers))//' on the '//Str(workers)// &
+                                     ' worker(s) of this job')
+      if (role%alone) call Row('', 'with more workers divide by their number: about '//Lasts(ForecastRun(shot, cost%commit, 8))// &
+                               ' on 8; not below '//Lasts(ForecastRun(shot, cost%commit, size(shot)))//', whatever their number')
     end associate
   end subroutine PrintTime
+
+  !> '2 threads', or '1 of 2 threads' where a shot gets fewer than the rank may take.
+  function Threads(cost, scheme) result(s)
+    type(cost_t), intent(in) :: cost
+    type(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: s
+    s = Str(scheme%threads)//trim(merge(' thread ', ' threads', scheme%threads == 1))
+    if (cost%threads < scheme%threads) s = Str(cost%threads)//' of '//s
+  end function Threads
+
+  !> A time in words that is worth no more digits.
+  function Lasts(seconds) result(s)
+    real(dp), intent(in) :: seconds
+    character(:), allocatable :: s
+    s = Clock(seconds)
+    if (seconds < 20) s = Str(seconds, 2)//' s'
+  end function Lasts
 
   !> What fits on the GPUs of this node, how many shots at once, and how fast one of them is.
   subroutine PrintGpu(prospect, span, physics)
@@ -270,7 +260,9 @@ contains
     type(error_t), allocatable :: error
     character(kind=c_char, len=256) :: buffer
     integer(c_long) :: free, total
-    real(dp) :: room, need, rate
+    type(cost_t) :: cost
+    real(dp), allocatable :: shot(:)
+    real(dp) :: room, need
     integer :: rc, shots, too_large, n
     if (device_count() == 0) then
       rc = device_why(len(buffer), buffer)
@@ -292,13 +284,16 @@ contains
       if (too_large > 0) call Row('', Str(too_large)//' of '//Str(prospect%keymap%n)//' shots do not fit: the rank computes '// &
                                   'them on CPU cores; a smaller aperture or depth, or larger dx and dz, would help')
       if (shots == 0) return
-      call Calibrate(prospect, span, physics, .true., rate, error)
+      call Rehearse(prospect, span%largest, physics, .true., cost, error)
     end if
     if (allocated(error)) then
       call Row('GPU', 'cannot be used: '//error%message)
     else
-      call Row('GPU time', 'about '//Clock(span%total*prospect%scheme%nt/rate)//' on one GPU, one shot after another ('// &
-               Str(1.0e-9_dp*rate, 3)//' Gcell/s); divide by the number of GPUs')
+      allocate (shot, source=ForecastShot(cost, span%of, real(prospect%scheme%nt, dp), span%traces, shots > 1))
+      n = max(1, min(n, prospect%job%gpn))
+      call Row('GPU time', 'about '//Lasts(ForecastRun(shot, cost%commit, 1))//' on one GPU ('//Str(1.0e-9_dp/cost%step, 3)// &
+               ' Gcell/s'//trim(merge(', set-up and traces meanwhile', repeat(' ', 29), shots > 1))//')')
+      if (n > 1) call Row('', 'about '//Lasts(ForecastRun(shot, cost%commit, n))//' on '//Str(n))
     end if
   end subroutine PrintGpu
 

@@ -274,24 +274,25 @@ contains
   end subroutine RolesStop
 
   !> Cores that this rank shares with the workers bound to the same ones, divided among them: one for each that drives a GPU, the
-  !> rest for the others; where all drive GPUs they share all. The sleeping master counts for nothing. Collective over the node.
+  !> rest for the others; where all drive GPUs they share all. The sleeping master counts for nothing, and gets what a worker bound to
+  !> its cores would. Collective over the node.
   integer function CoresAlone(role, gpu) result(cores)
     type(role_t), intent(in) :: role
     logical, intent(in) :: gpu
-    integer(i8) :: mine
+    integer(i8) :: mine, told
     integer(i8), allocatable :: all(:)
     logical, allocatable :: with_gpu(:)
     integer :: n, drivers, others
     mine = int(host_cores_hash(), i8)
-    if (.not. role%worker) mine = -1
+    told = merge(mine, -1_i8, role%worker)
     call AskAll(role, gpu, with_gpu)
     n = size(with_gpu)
     allocate (all(n))
-    call MPI_Allgather(mine, 1, MPI_INTEGER8, all, 1, MPI_INTEGER8, role%node)
+    call MPI_Allgather(told, 1, MPI_INTEGER8, all, 1, MPI_INTEGER8, role%node)
     drivers = count(all == mine .and. with_gpu)
     others = count(all == mine) - drivers
     if (others == 0) then
-      cores = host_cores()/drivers
+      cores = host_cores()/max(1, drivers)
     else
       cores = (host_cores() - drivers)/others
       if (gpu) cores = 1

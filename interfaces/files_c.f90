@@ -3,7 +3,7 @@ module files_c
   use iso_c_binding, only: c_ptr, c_int, c_char, c_long_long, c_double, c_float
   implicit none
   private
-  public :: file_exists, file_size, file_space, file_sync, file_rename, file_remove, file_reserve
+  public :: file_exists, file_size, file_space, file_commit, file_sync, file_rename, file_remove, file_reserve
   public :: file_read_floats, file_read_bytes
   public :: file_limit_is_error, file_cut, file_same, file_numbered, file_token, file_halves_remove
   public :: append_open, append_write, append_truncate, append_reserve, append_close, append_locked
@@ -31,6 +31,15 @@ module files_c
       implicit none
       character(kind=c_char), intent(in) :: path(*)
     end function file_space
+
+    !> Seconds until so many bytes, at most 16 MB, and then a line are safe on the disk of a folder, tried three times with a file that
+    !> has no name; -1 where that cannot be tried.
+    real(c_double) function file_commit(folder, bytes) bind(c)
+      import :: c_char, c_double, c_long_long
+      implicit none
+      character(kind=c_char), intent(in) :: folder(*)
+      integer(c_long_long), value :: bytes
+    end function file_commit
 
     !> Forces what was written to the file onto the disk.
     integer(c_int) function file_sync(path) bind(c)

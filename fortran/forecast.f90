@@ -1,0 +1,62 @@
+!> How long a survey will take, from what its parts cost. Pure procedures; rehearsal.f90 measures the parts.
+!>
+!> A shot costs its worker a set-up, by cells; steps, by cell updates; traces, each; and rank 0 the way onto the disk. Workers take
+!> shots one after the other, whoever is free first, and rank 0 writes one at a time while they compute. Without workers beside it it
+!> does all that itself.
+module forecast_m
+  use kinds_m, only: dp
+  implicit none
+  private
+  public :: cost_t, ForecastShot, ForecastRun
+
+  type :: cost_t
+    real(dp) :: setup = 0        !< seconds a cell
+    real(dp) :: step = 0         !< seconds a cell update
+    real(dp) :: trace = 0        !< seconds a trace
+    real(dp) :: commit = 0       !< seconds a shot
+    integer :: threads = 1       !< that steps were done with in the end
+    real(dp) :: state = 0        !< numbers in the last state of the largest shot but for pictures, 0 = it has none
+  end type cost_t
+
+contains
+
+  !> Seconds that a worker has a shot of so many cells, steps and traces. On a GPU that has several shots at once (`beside`), steps of
+  !> one hide set-up and traces of the others, or these hide the steps.
+  elemental real(dp) function ForecastShot(cost, cells, steps, traces, beside) result(seconds)
+    type(cost_t), intent(in) :: cost
+    real(dp), intent(in) :: cells, steps, traces
+    logical, intent(in), optional :: beside
+    real(dp) :: host
+    logical :: hidden
+    hidden = .false.
+    if (present(beside)) hidden = beside
+    host = cells*cost%setup + traces*cost%trace
+    seconds = cells*steps*cost%step
+    seconds = merge(max(seconds, host), seconds + host, hidden)
+  end function ForecastShot
+
+  !> Seconds of a run whose shots have their workers so long; `commit`: of rank 0, each. 0 workers: one process does all.
+  pure real(dp) function ForecastRun(shot, commit, workers) result(seconds)
+    real(dp), intent(in) :: shot(:)
+    real(dp), intent(in) :: commit
+    integer, intent(in) :: workers
+    real(dp) :: free(max(1, workers)), written
+    integer :: i, w
+    free = 0
+    written = 0
+    if (workers == 0) then
+      seconds = sum(shot) + size(shot)*commit
+      return
+    end if
+    do i = 1, size(shot)
+      w = i
+      if (i > workers) w = minloc(free, 1)
+      free(w) = free(w) + shot(i)
+      if (real(size(shot), dp)*workers > 1.0e8_dp) cycle     ! so many shots are spread evenly
+      written = max(written, free(w)) + commit
+    end do
+    seconds = max(maxval(free), written)
+    if (real(size(shot), dp)*workers > 1.0e8_dp) seconds = max(sum(shot)/workers, size(shot)*commit)
+  end function ForecastRun
+
+end module forecast_m

@@ -1,0 +1,250 @@
+!> What the parts of a shot cost on this machine, found in some seconds: whole shots of the survey where they are small, else some
+!> steps of one, of a piece of it where even its set-up would take long. Nothing is written but nameless bytes onto the disk of the
+!> output.
+module rehearsal_m
+  use error_m, only: error_t
+  use files_m, only: FileCommit
+  use forecast_m, only: cost_t
+  use gather_m, only: gather_t
+  use host_c, only: host_seconds
+  use keymap_m, only: KeymapShot
+  use kinds_m, only: dp
+  use model_m, only: ModelShape, ModelWindow
+  use params_m, only: job_t
+  use physics_m, only: SolverNew
+  use prospect_m, only: prospect_t, ProspectCells
+  use scheme_m, only: scheme_t, SchemeCells
+  use shot_m, only: shot_t
+  use solver_m, only: moment_t, solver_t
+  use table_m, only: SplitList
+  use timeloop_m, only: timeloop_t
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: Rehearse
+
+  real(dp), parameter :: SECONDS = 1.5_dp, BUSY = 4.5_dp   !< of all, about; so many on a machine that is busy with other things
+  real(dp), parameter :: CELLS_2D = 8.0e6_dp, CELLS_3D = 4.0e6_dp    !< tried at most, on CPU cores
+  real(dp), parameter :: UNTRIED = 5.0e-3_dp       !< what a commit is taken for where it cannot be tried [s]
+  integer, parameter :: SHOTS = 50                 !< tried at most
+  integer, parameter :: FIRST_CHUNKS = 2           !< of the time loop, not counted where others follow
+
+  type :: start_t
+    real(dp) :: wall = 0, cpu = 0                  !< [s]
+  end type start_t
+
+  !> Sums over what was tried.
+  type :: sums_t
+    real(dp) :: setup = 0, cells = 0               !< [s] for cells
+    real(dp) :: loop = 0, updates = 0              !< [s] for cell updates
+    real(dp) :: gather = 0, traces = 0             !< [s] for traces
+    real(dp) :: state = 0                          !< numbers in the last state of the shot tried last
+  end type sums_t
+
+contains
+
+  !> Costs on the cores or the GPU of this rank with scheme%threads, `largest`: slot of the shot with the most cells, the first tried.
+  subroutine Rehearse(prospect, largest, physics, gpu, cost, error)
+    type(prospect_t), intent(in) :: prospect
+    integer, intent(in) :: largest
+    character(*), intent(in) :: physics
+    logical, intent(in) :: gpu
+    type(cost_t), intent(out) :: cost
+    type(error_t), allocatable, intent(inout) :: error
+    class(solver_t), allocatable :: solver
+    type(scheme_t) :: scheme
+    type(sums_t) :: sums
+    type(start_t) :: start
+    integer :: tried, n
+    logical :: whole, enough
+    start%wall = host_seconds()
+    call cpu_time(start%cpu)
+    scheme = prospect%scheme
+    scheme%snapshot = 0
+    scheme%pgv = .false.
+    call SolverNew(physics, solver, error)
+    if (allocated(error)) return
+    scheme%variant = solver%choose(scheme%variant, gpu)
+    n = min(SHOTS, prospect%keymap%n)
+    do tried = 1, n
+      if (tried == 2) sums = sums_t()              ! the first finds cold caches, and memory not yet there
+      call OneShot(prospect, scheme, solver, Chosen(prospect, largest, tried, n), gpu, start, sums, whole, error)
+      if (tried == 1) cost%state = sums%state
+      enough = Over(start)
+      if (allocated(error) .or. .not. whole .or. enough) exit
+    end do
+    if (allocated(error)) return
+    select type (solver)
+    class is (timeloop_t)
+      cost%threads = solver%team%threads
+    end select
+    call solver%free()
+    cost%setup = sums%setup/max(sums%cells, 1.0_dp)
+    cost%step = sums%loop/max(sums%updates, 1.0_dp)
+    cost%trace = sums%gather/max(sums%traces, 1.0_dp)
+    cost%commit = Commit(prospect)
+  end subroutine Rehearse
+
+  !> Enough is tried; later where other programs take most of the time.
+  logical function Over(start)
+    type(start_t), intent(in) :: start
+    real(dp) :: wall, cpu
+    wall = host_seconds() - start%wall
+    call cpu_time(cpu)
+    Over = wall > BUSY .or. (wall > SECONDS .and. cpu - start%cpu > 0.75_dp*SECONDS)
+  end function Over
+
+  !> The shot that is tried as number i of n: the largest, then some spread over the key-map.
+  pure integer function Chosen(prospect, largest, i, n) result(slot)
+    type(prospect_t), intent(in) :: prospect
+    integer, intent(in) :: largest, i, n
+    slot = largest
+    if (i > 1) slot = 1 + int(real(i - 1, dp)*prospect%keymap%n/n)
+  end function Chosen
+
+  !> Adds what a shot costs to the sums; of steps those that are done in time. `whole`: all of it was done.
+  subroutine OneShot(prospect, scheme, solver, slot, gpu, start, sums, whole, error)
+    type(prospect_t), intent(in) :: prospect
+    type(scheme_t), intent(in) :: scheme
+    class(solver_t), intent(inout) :: solver
+    integer, intent(in) :: slot
+    logical, intent(in) :: gpu
+    type(start_t), intent(in) :: start             !< of the rehearsal
+    type(sums_t), intent(inout) :: sums
+    logical, intent(out) :: whole
+    type(error_t), allocatable, intent(inout) :: error
+    type(job_t) :: job
+    type(shot_t) :: shot
+    type(window_t) :: window
+    type(gather_t) :: gather
+    real(dp) :: from, to, cells
+    logical :: piece
+    whole = .false.
+    call KeymapShot(prospect%keymap, slot, shot)
+    job = prospect%job
+    call Shrink(prospect, scheme, merge(huge(1.0_dp), merge(CELLS_3D, CELLS_2D, job%three_d), gpu), job, shot, piece, error)
+    from = host_seconds()
+    if (.not. allocated(error)) call ModelWindow(prospect%model, job, shot, scheme%dx, scheme%dz, window, error)
+    if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)
+    if (allocated(error) .and. piece) call Instead(solver, scheme, sums, error)   ! such as a fault that the piece does not hold
+    if (allocated(error) .or. sums%updates > 0 .and. piece) return
+    cells = SchemeCells(scheme, window)
+    to = host_seconds()
+    sums%setup = sums%setup + to - from
+    sums%cells = sums%cells + cells
+    sums%state = StateSize(prospect, solver, scheme, slot, cells)
+    call Loop(solver, scheme, cells, start, sums, whole, error)
+    whole = whole .and. .not. piece
+    if (allocated(error) .or. .not. whole) return
+    from = host_seconds()
+    call solver%gather(gather, error)
+    sums%gather = sums%gather + host_seconds() - from
+    sums%traces = sums%traces + size(shot%rx)*size(SplitList(scheme%components))
+  end subroutine OneShot
+
+  !> Numbers in the last state of a shot, of a piece of so many cells of which the solver has.
+  real(dp) function StateSize(prospect, solver, scheme, slot, cells) result(n)
+    type(prospect_t), intent(in) :: prospect
+    class(solver_t), intent(in) :: solver
+    type(scheme_t), intent(in) :: scheme
+    integer, intent(in) :: slot
+    real(dp), intent(in) :: cells
+    type(shot_t) :: shot
+    type(error_t), allocatable :: ignored            ! the shot was looked at before
+    call KeymapShot(prospect%keymap, slot, shot)
+    n = real(solver%state_size(moment_t(step=scheme%nt)), dp)*max(1.0_dp, ProspectCells(prospect, shot, ignored)/cells)
+  end function StateSize
+
+  !> The speed in an even medium, where a piece of the survey cannot be tried.
+  subroutine Instead(solver, scheme, sums, error)
+    class(solver_t), intent(inout) :: solver
+    type(scheme_t), intent(in) :: scheme
+    type(sums_t), intent(inout) :: sums
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: rate
+    rate = solver%trial(scheme)
+    if (.not. rate > 0) return
+    deallocate (error)
+    sums = sums_t(loop=1, updates=rate)
+  end subroutine Instead
+
+  !> Steps of a shot until all are done (`whole`) or it is time to end. The first ones find out how many to do at a time, and with how
+  !> many threads.
+  subroutine Loop(solver, scheme, cells, start, sums, whole, error)
+    class(solver_t), intent(inout) :: solver
+    type(scheme_t), intent(in) :: scheme
+    real(dp), intent(in) :: cells
+    type(start_t), intent(in) :: start
+    type(sums_t), intent(inout) :: sums
+    logical, intent(out) :: whole
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: from, begin, done, fraction, now
+    integer :: chunks
+    logical :: enough
+    from = host_seconds()
+    begin = from
+    done = 0
+    whole = .false.
+    chunks = 0
+    do while (.not. whole)
+      call solver%advance(whole, error)
+      if (allocated(error)) return
+      chunks = chunks + 1
+      fraction = solver%fraction()
+      now = host_seconds()
+      enough = Over(start)
+      if (whole .or. (enough .and. chunks > FIRST_CHUNKS) .or. now - start%wall > 2*BUSY) exit
+      if (chunks == FIRST_CHUNKS) begin = now
+      if (chunks == FIRST_CHUNKS) done = fraction
+    end do
+    if (whole .or. chunks <= FIRST_CHUNKS) then
+      begin = from
+      done = 0
+    end if
+    sums%loop = sums%loop + now - begin
+    sums%updates = sums%updates + (fraction - done)*scheme%nt*cells
+  end subroutine Loop
+
+  !> A shot of more cells than `most` is cut to a piece about its source with one receiver: cells cost the same there.
+  subroutine Shrink(prospect, scheme, most, job, shot, piece, error)
+    type(prospect_t), intent(in) :: prospect
+    type(scheme_t), intent(in) :: scheme
+    real(dp), intent(in) :: most
+    type(job_t), intent(inout) :: job
+    type(shot_t), intent(inout) :: shot
+    logical, intent(out) :: piece
+    type(error_t), allocatable, intent(inout) :: error
+    type(window_t) :: window
+    integer :: r
+    call ModelShape(prospect%model, job, shot, scheme%dx, scheme%dz, window, error)
+    piece = SchemeCells(scheme, window) > most
+    if (allocated(error) .or. .not. piece) return
+    r = minloc((shot%rx - shot%sx)**2 + (shot%ry - shot%sy)**2, 1)
+    shot%rx = shot%rx(r:r)
+    shot%ry = shot%ry(r:r)
+    shot%rz = shot%rz(r:r)
+    shot%channel = shot%channel(r:r)
+    if (job%aperture < 0) job%aperture = window%nx*window%dx
+    do while (.not. allocated(error) .and. job%aperture > 20*scheme%dx)
+      call ModelShape(prospect%model, job, shot, scheme%dx, scheme%dz, window, error)
+      if (SchemeCells(scheme, window) <= most) exit
+      job%aperture = 0.8_dp*job%aperture
+    end do
+  end subroutine Shrink
+
+  !> Seconds until the traces of a shot are safe on the disk of the output.
+  real(dp) function Commit(prospect) result(s)
+    type(prospect_t), intent(in) :: prospect
+    real(dp) :: bytes
+    integer :: slash
+    associate (output => prospect%job%output, c => prospect%scheme)
+      bytes = 4.0_dp*prospect%keymap%nrec_max*size(SplitList(c%components))*c%nt_out
+      slash = index(output, '/', back=.true.)
+      if (slash > 0) s = FileCommit(output(:slash), bytes)
+      if (slash == 0) s = FileCommit('.', bytes)
+    end associate
+    if (s < 0) s = UNTRIED
+    s = s*max(1.0_dp, bytes/2.0_dp**24)
+  end function Commit
+
+end module rehearsal_m

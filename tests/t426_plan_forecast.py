@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""`plan` foretells how long a run takes, for many tiny shots and for a few larger ones, in one process and with workers, and does not
+take long for that. Of other work on the machine comes and goes: the best of some tries counts."""
+import os
+import re
+import resource
+import sys
+from pathlib import Path
+
+sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
+from check import claim, done  # noqa: E402
+from minisurvey import SLOW, run, write_deck, write_keymap, write_model  # noqa: E402
+
+TRIES = 4
+write_model()
+
+
+def seconds(text):
+    """Of 'about 0:01:05' or 'about 4.9 s', the last of them in a text."""
+    found = re.findall(r"about (?:(\d+):(\d\d):(\d\d)|([\d.]+) s)", text)
+    h, m, s, plain = found[-1]
+    return float(plain) if plain else 3600 * int(h) + 60 * int(m) + int(s)
+
+
+def forecast(what, *words, ranks=1):
+    """The forecast against the run that follows it."""
+    said = []
+    for _ in range(TRIES):
+        r = run("plan", "par=job.par", *words, ranks=ranks)
+        lines = r.stdout[r.stdout.index("  time"):].splitlines()
+        foretold = seconds(lines[0] if ranks == 1 else lines[1])
+        if run("par=job.par", "overwrite=y", *words, ranks=ranks).returncode != 0:
+            return claim(False, f"{what}: the run failed")
+        took = float([line.split()[6] for line in Path("out.nc.journal").read_text().splitlines() if line.split()[1] == "stop"][-1])
+        said.append(foretold / took)
+        if 1 / 1.3 <= said[-1] <= 1.3:
+            break
+    claim(1 / 1.3 <= said[-1] <= 1.3, f"{what}: {took:.1f} s, foretold {foretold:.3g} s, within 30 % (tries: "
+          f"{', '.join(f'{x:.2f}' for x in said)} of the time)")
+
+
+write_keymap(150, dx=3.2)
+write_deck(threads=None)
+before = resource.getrusage(resource.RUSAGE_CHILDREN)
+r = run("plan", "par=job.par")
+after = resource.getrusage(resource.RUSAGE_CHILDREN)
+used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+claim(r.returncode == 0 and used < 10 * SLOW, f"a plan takes {used:.1f} s of processor time, bound 10")
+claim(f"1 of {os.cpu_count()} threads" in r.stdout or os.cpu_count() == 1, "tiny shots: it says that they get one thread")
+forecast("150 tiny shots, one process")
+forecast("150 tiny shots, two workers", ranks=3)
+write_keymap(4, dx=10)
+write_deck(threads=None, dx=2.5, dz=2.5, tmax=0.5)
+forecast("4 larger shots, one process")
+claim(not [p for p in Path(".").iterdir() if p.name.startswith("#") or ".tmp" in p.name], "nothing is left behind")
+done()
