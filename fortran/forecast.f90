@@ -9,6 +9,8 @@ module forecast_m
   private
   public :: cost_t, ForecastShot, ForecastRun
 
+  real(dp), parameter :: MANY = 1.0e8_dp   !< shots times workers: so many are spread evenly
+
   type :: cost_t
     real(dp) :: setup = 0        !< seconds a cell
     real(dp) :: step = 0         !< seconds a cell update
@@ -44,19 +46,17 @@ contains
     integer :: i, w
     free = 0
     written = 0
-    if (workers == 0) then
-      seconds = sum(shot) + size(shot)*commit
-      return
-    end if
+    seconds = sum(shot) + size(shot)*commit
+    if (workers == 0 .or. size(shot) == 0) return
+    seconds = max(sum(shot)/workers, maxval(shot), size(shot)*commit)
+    if (real(size(shot), dp)*workers > MANY) return
     do i = 1, size(shot)
       w = i
       if (i > workers) w = minloc(free, 1)
       free(w) = free(w) + shot(i)
-      if (real(size(shot), dp)*workers > 1.0e8_dp) cycle     ! so many shots are spread evenly
       written = max(written, free(w)) + commit
     end do
     seconds = max(maxval(free), written)
-    if (real(size(shot), dp)*workers > 1.0e8_dp) seconds = max(sum(shot)/workers, size(shot)*commit)
   end function ForecastRun
 
 end module forecast_m

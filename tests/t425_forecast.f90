@@ -8,6 +8,7 @@ program t425_forecast
   implicit none
 
   type(cost_t) :: cost
+  real(dp), allocatable :: many(:)
   real(dp) :: seconds
   integer :: i
 
@@ -22,7 +23,10 @@ program t425_forecast
   call Near(ForecastRun([(1.0_dp, i=1, 12)], 0.0_dp, 100), 1.0_dp, 'a hundred: not below one shot')
   call Near(ForecastRun([(0.01_dp, i=1, 600)], 0.004_dp, 64), 2.41_dp, '64 workers bring small shots faster than they are written')
   call Near(ForecastRun([3.0_dp, 1.0_dp, 1.0_dp, 1.0_dp], 0.0_dp, 2), 3.0_dp, 'unequal shots: whoever is free first')
-  call Near(ForecastRun([(1.0e-3_dp, i=1, 3000000)], 1.0e-5_dp, 100), 30.0_dp, 'millions are spread evenly')
+  allocate (many(3000000), source=1.0e-3_dp)
+  call Near(ForecastRun(many, 1.0e-5_dp, 100), 30.0_dp, 'millions are spread evenly')
+  many(7) = 50
+  call Near(ForecastRun(many, 1.0e-5_dp, 100), 50.0_dp, 'though not below the longest')
   call Near(ForecastRun([real(dp) ::], 0.1_dp, 3), 0.0_dp, 'none')
   seconds = FileCommit('.', 1.0e5_dp)
   call Claim(seconds > 0 .or. seconds == -1, 'a commit of 100 kB takes '//Str(1000*seconds, 3)//' ms, or is not to be tried here')
