@@ -1,8 +1,8 @@
 !> How long a survey will take, from what its parts cost. Pure procedures; rehearsal.f90 measures the parts.
 !>
 !> A shot costs its worker a set-up, by cells; steps, by cell updates; traces, each; and rank 0 the way onto the disk. Workers take
-!> shots one after the other, whoever is free first, and rank 0 writes one at a time while they compute. Without workers beside it it
-!> does all that itself.
+!> shots one after the other, whoever is free first, and rank 0 writes one at a time while they compute. Without workers beside it
+!> it does all that itself.
 module forecast_m
   use kinds_m, only: dp
   implicit none
@@ -22,8 +22,8 @@ module forecast_m
 
 contains
 
-  !> Seconds that a worker has a shot of so many cells, steps and traces. On a GPU that has several shots at once (`beside`), steps of
-  !> one hide set-up and traces of the others, or these hide the steps.
+  !> Seconds that a worker has a shot of so many cells, steps and traces. On a GPU that has several shots at once (`beside`), steps
+  !> of one hide set-up and traces of the others, or these hide the steps.
   elemental real(dp) function ForecastShot(cost, cells, steps, traces, beside) result(seconds)
     type(cost_t), intent(in) :: cost
     real(dp), intent(in) :: cells, steps, traces

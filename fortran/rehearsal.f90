@@ -43,7 +43,8 @@ module rehearsal_m
 
 contains
 
-  !> Costs on the cores or the GPU of this rank with scheme%threads, `largest`: slot of the shot with the most cells, the first tried.
+  !> Costs on the cores or the GPU of this rank with scheme%threads, `largest`: slot of the shot with the most cells, the first
+  !> tried.
   subroutine Rehearse(prospect, largest, physics, gpu, cost, error)
     type(prospect_t), intent(in) :: prospect
     integer, intent(in) :: largest
@@ -168,8 +169,8 @@ contains
     sums = sums_t(loop=1, updates=rate)
   end subroutine Instead
 
-  !> Steps of a shot until all are done (`whole`) or it is time to end. The first ones find out how many to do at a time, and with how
-  !> many threads.
+  !> Steps of a shot until all are done (`whole`) or it is time to end. The first ones find out how many to do at a time, and with
+  !> how many threads.
   subroutine Loop(solver, scheme, cells, start, sums, whole, error)
     class(solver_t), intent(inout) :: solver
     type(scheme_t), intent(in) :: scheme

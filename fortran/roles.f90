@@ -274,8 +274,8 @@ contains
   end subroutine RolesStop
 
   !> Cores that this rank shares with the workers bound to the same ones, divided among them: one for each that drives a GPU, the
-  !> rest for the others; where all drive GPUs they share all. The sleeping master counts for nothing, and gets what a worker bound to
-  !> its cores would. Collective over the node.
+  !> rest for the others; where all drive GPUs they share all. The sleeping master counts for nothing, and gets what a worker bound
+  !> to its cores would. Collective over the node.
   integer function CoresAlone(role, gpu) result(cores)
     type(role_t), intent(in) :: role
     logical, intent(in) :: gpu

@@ -32,8 +32,8 @@ module files_c
       character(kind=c_char), intent(in) :: path(*)
     end function file_space
 
-    !> Seconds until so many bytes, at most 16 MB, and then a line are safe on the disk of a folder, tried three times with a file that
-    !> has no name; -1 where that cannot be tried.
+    !> Seconds until so many bytes, at most 16 MB, and then a line are safe on the disk of a folder, tried three times with a file
+    !> that has no name; -1 where that cannot be tried.
     real(c_double) function file_commit(folder, bytes) bind(c)
       import :: c_char, c_double, c_long_long
       implicit none
