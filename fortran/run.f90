@@ -59,8 +59,8 @@ contains
     deadline = FOREVER
     broken = .false.
     if (role%master) then
-      call RefuseStopFile(job%output, error)
-      if (.not. allocated(error)) call ProspectRead(job, prospect, error)
+      call ProspectRead(job, prospect, error)     ! which refuses an input of the stop file's name
+      if (.not. allocated(error)) call RefuseStopFile(job%output, error)
       if (.not. allocated(error)) call MemoryNeed(prospect, memory)
       if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
       if (.not. allocated(error)) call ProspectSurvey(prospect, settings, survey)
