@@ -7,8 +7,9 @@ module forecast_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: cost_t, ForecastShot, ForecastRun
+  public :: cost_t, ForecastShot, ForecastRun, EXCHANGE
 
+  real(dp), parameter :: EXCHANGE = 4.0e-3_dp   !< a worker waits for rank 0's answers, a shot; measured where they share cores [s]
   real(dp), parameter :: MANY = 1.0e8_dp   !< shots times workers: so many are spread evenly
 
   type :: cost_t

@@ -5,7 +5,7 @@ module plan_m
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, FailFromC
   use fill_m, only: ShotsAtOnce
-  use forecast_m, only: cost_t, ForecastRun, ForecastShot
+  use forecast_m, only: cost_t, EXCHANGE, ForecastRun, ForecastShot
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp, i8
   use keymap_m, only: KeymapShot
@@ -218,20 +218,21 @@ contains
     type(span_t), intent(in) :: span
     type(role_t), intent(in) :: role
     type(cost_t), intent(in) :: cost
-    real(dp), allocatable :: shot(:)
+    real(dp), allocatable :: shot(:), apart(:)   ! its time in one process, with a worker of its own
     real(dp) :: beside
     integer :: workers
     associate (s => prospect%scheme)
       allocate (shot, source=ForecastShot(cost, span%of, real(s%nt, dp), span%traces))
+      apart = shot + EXCHANGE
       beside = (sum(shot) - cost%step*sum(span%of)*s%nt)/size(shot) + cost%commit
       call Row('time', 'about '//Lasts(ForecastRun(shot, cost%commit, 0))//' in one process like this rank ('//Threads(cost, s)// &
                ' of '//role%processor//', '//Str(1.0e-6_dp/cost%step, 3)//' Mcell/s, '//Str(1000*beside, 3)// &
                ' ms a shot for set-up, traces and files)')
       workers = max(1, (role%size - 1)/max(1, prospect%job%group))
-      if (.not. role%alone) call Row('', 'about '//Lasts(ForecastRun(shot, cost%commit, workers))//' on the '//Str(workers)// &
+      if (.not. role%alone) call Row('', 'about '//Lasts(ForecastRun(apart, cost%commit, workers))//' on the '//Str(workers)// &
                                      ' worker(s) of this job')
-      if (role%alone) call Row('', 'with more workers divide by their number: about '//Lasts(ForecastRun(shot, cost%commit, 8))// &
-                               ' on 8; not below '//Lasts(ForecastRun(shot, cost%commit, size(shot)))//', whatever their number')
+      if (role%alone) call Row('', 'with more workers divide by their number: about '//Lasts(ForecastRun(apart, cost%commit, 8))// &
+                               ' on 8; not below '//Lasts(ForecastRun(apart, cost%commit, size(shot)))//', whatever their number')
     end associate
   end subroutine PrintTime
 

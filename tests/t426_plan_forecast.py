@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done  # noqa: E402
 from minisurvey import SLOW, run, write_deck, write_keymap, write_model  # noqa: E402
 
-TRIES = 4
+TRIES = 8
 write_model()
 
 
@@ -27,7 +27,7 @@ def forecast(what, *words, ranks=1):
     said = []
     for _ in range(TRIES):
         r = run("plan", "par=job.par", *words, ranks=ranks)
-        lines = r.stdout[r.stdout.index("  time"):].splitlines()
+        lines = r.stdout[r.stdout.index("\n  time   ") + 1:].splitlines()
         foretold = seconds(lines[0] if ranks == 1 else lines[1])
         if run("par=job.par", "overwrite=y", *words, ranks=ranks).returncode != 0:
             return claim(False, f"{what}: the run failed")
