@@ -19,6 +19,12 @@ module regrid_m
     real(dp), allocatable :: w(:, :)              !< (largest count, n)
   end type axis_t
 
+  !> Rows of samples, brought to the nodes' places along x; one row serves several rows of nodes.
+  type :: rows_t
+    real(dp), allocatable :: along(:, :)          !< (nodes, as many rows as a node needs at most); row n at modulo(n, ...)
+    integer :: made = 0                           !< the last row there
+  end type rows_t
+
 contains
 
   !> Weights for n nodes, number `start`, start+1, ... (from 0) of the lattice shift + i*d_out, from n_in samples at
@@ -100,27 +106,17 @@ contains
     type(axis_t), intent(in) :: x, z
     logical, intent(in) :: slowness
     real(sp), intent(out) :: b(:, :)               !< (size(x%first), size(z%first))
-    real(dp) :: total, row
-    integer :: i, k, m, n
+    type(rows_t) :: rows
+    real(dp) :: mean(size(b, 1))
+    integer :: i, k
     do k = 1, size(b, 2)
+      call NodeRow(a, x, z, k, slowness, rows, mean)
       do i = 1, size(b, 1)
         if (x%count(i) == 1 .and. z%count(k) == 1) then
           b(i, k) = a(x%first(i), z%first(k))
-          cycle
+        else
+          b(i, k) = real(merge(1/mean(i), mean(i), slowness), sp)
         end if
-        total = 0
-        do n = 1, z%count(k)
-          row = 0
-          do m = 1, x%count(i)
-            if (slowness) then
-              row = row + x%w(m, i)/a(x%first(i) + m - 1, z%first(k) + n - 1)
-            else
-              row = row + x%w(m, i)*a(x%first(i) + m - 1, z%first(k) + n - 1)
-            end if
-          end do
-          total = total + z%w(n, k)*row
-        end do
-        b(i, k) = real(merge(1/total, total, slowness), sp)
       end do
     end do
   end subroutine Regrid
@@ -132,27 +128,68 @@ contains
     type(axis_t), intent(in) :: x, z
     real(sp), intent(in) :: r(:, :)                !< (size(x%first), size(z%first))
     real(sp), intent(out) :: v(:, :)               !< the same
-    real(dp) :: total, row
-    integer :: i, k, m, n, im, kn
+    type(rows_t) :: rows
+    real(dp) :: mean(size(v, 1))
+    integer :: i, k
     do k = 1, size(v, 2)
+      call NodeRow(vp, x, z, k, .true., rows, mean, rho)
       do i = 1, size(v, 1)
         if (x%count(i) == 1 .and. z%count(k) == 1) then
           v(i, k) = vp(x%first(i), z%first(k))
-          cycle
+        else
+          v(i, k) = real(1/sqrt(r(i, k)*mean(i)), sp)
         end if
-        total = 0
-        do n = 1, z%count(k)
-          kn = z%first(k) + n - 1
-          row = 0
-          do m = 1, x%count(i)
-            im = x%first(i) + m - 1
-            row = row + x%w(m, i)/(real(rho(im, kn), dp)*real(vp(im, kn), dp)**2)
-          end do
-          total = total + z%w(n, k)*row
-        end do
-        v(i, k) = real(1/sqrt(r(i, k)*total), sp)
       end do
     end do
   end subroutine RegridEffective
+
+  !> The mean of a, of 1/a, or of 1/(rho a²), at the nodes of row k; rows are asked for one after the other.
+  subroutine NodeRow(a, x, z, k, over, rows, mean, rho)
+    real(sp), intent(in) :: a(:, :)
+    type(axis_t), intent(in) :: x, z
+    integer, intent(in) :: k
+    logical, intent(in) :: over
+    type(rows_t), intent(inout) :: rows
+    real(dp), intent(out) :: mean(:)
+    real(sp), intent(in), optional :: rho(:, :)
+    integer :: n, last, places
+    places = size(z%w, 1)
+    if (.not. allocated(rows%along)) allocate (rows%along(size(mean), 0:places - 1))
+    last = z%first(k) + z%count(k) - 1
+    do n = max(rows%made + 1, z%first(k)), last
+      if (present(rho)) then
+        call SampleRow(a(:, n), x, over, rows%along(:, modulo(n, places)), rho(:, n))
+      else
+        call SampleRow(a(:, n), x, over, rows%along(:, modulo(n, places)))
+      end if
+      rows%made = n
+    end do
+    mean = 0
+    do n = z%first(k), last
+      mean = mean + z%w(n - z%first(k) + 1, k)*rows%along(:, modulo(n, places))
+    end do
+  end subroutine NodeRow
+
+  !> The same along a row of samples, at the nodes' places in it.
+  pure subroutine SampleRow(a, x, over, mean, rho)
+    real(sp), intent(in) :: a(:)
+    type(axis_t), intent(in) :: x
+    logical, intent(in) :: over
+    real(dp), intent(out) :: mean(:)
+    real(sp), intent(in), optional :: rho(:)
+    real(dp) :: part, value
+    integer :: i, j, m
+    do i = 1, size(mean)
+      part = 0
+      do m = 1, x%count(i)
+        j = x%first(i) + m - 1
+        value = a(j)
+        if (present(rho)) value = real(rho(j), dp)*real(a(j), dp)**2
+        if (over) part = part + x%w(m, i)/value
+        if (.not. over) part = part + x%w(m, i)*value
+      end do
+      mean(i) = part
+    end do
+  end subroutine SampleRow
 
 end module regrid_m
