@@ -199,7 +199,8 @@ contains
     real(dp), intent(in) :: factor
     real(sp), intent(in) :: a(:, :)
     type(error_t), allocatable, intent(inout) :: error
-    if (.not. all(Finite(a)) .or. .not. any(a > 0)) return
+    if (.not. all(Finite(a))) return
+    if (.not. any(a > 0)) return
     call SamplesUnit(s, factor, real(minval(a, a > 0), dp), real(maxval(a), dp), error)
   end subroutine CheckUnit
 

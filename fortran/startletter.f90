@@ -93,9 +93,11 @@ contains
     character(:), allocatable, intent(inout) :: why
     character(:), allocatable :: rest
     logical :: on(5)
-    integer :: samples
+    integer :: samples, i
     samples = Whole(message%n(3))
-    if (samples < 0 .or. samples >= size(message%fields) .or. message%n(2) <= MORE) then
+    if (count([(message%text(i:i) == achar(10), i=1, len(message%text))]) /= 3) then
+      why = 'its words are not components, variant, planes and fields'
+    else if (samples < 0 .or. samples >= size(message%fields) .or. message%n(2) <= MORE) then
       why = 'the numbers of the source are none'
     else if (.not. all(Finite(message%places))) then
       why = 'a number of the source is none'

@@ -225,14 +225,17 @@ contains
     type(job_t), intent(in) :: job
     real(dp), intent(in) :: samples(:), t0, dt
     type(ends_t), intent(out) :: ends
-    real(dp) :: slope, length
+    real(dp), parameter :: flat = 1.0e-6_dp         ! what changes less than by this part of its peak is a step as large as any
+    real(dp) :: steep, length
     ends%value = samples([1, size(samples)])
     ends%peak = maxval(abs(samples))
     ends%over = t0 + (size(samples) - 1 - 30)*dt
-    slope = max(maxval(abs(samples(2:) - samples(:size(samples) - 1)))/dt, tiny(1.0_dp))
+    ends%pulse = 0
+    if (.not. ends%peak > 0) return
     length = max(dt, job%dt_out)
-    ends%pulse = abs(ends%value)/(length*slope)
-    if (.not. job%three_d) ends%pulse = ends%pulse*sqrt(min(1.0_dp, length*slope/ends%peak))
+    steep = max(maxval(abs(samples(2:)/ends%peak - samples(:size(samples) - 1)/ends%peak))*(length/dt), flat)
+    ends%pulse = abs(ends%value)/ends%peak/steep
+    if (.not. job%three_d) ends%pulse = ends%pulse*sqrt(min(1.0_dp, steep))
   end subroutine LookAtEnds
 
   !> Cuts off both ends where they are negligible.
