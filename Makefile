@@ -32,7 +32,10 @@ NVFLAGS  := -std=c++20 -O3 -ftz=true -lineinfo -Xcompiler -Wall,-Wextra,-Wno-mis
 # --- NetCDF and zlib: without them the programs cannot be linked; kernels, their tests and benchmarks can ------------------
 NC_CONFIG := $(shell command -v nc-config)
 ZLIB      := $(shell $(CC) -E -include zlib.h -x c -o /dev/null /dev/null 2>/dev/null && echo -lz)
-LEFT_OUT  := $(if $(NC_CONFIG),,cuda_c/fio_nc.c) $(if $(ZLIB),,cuda_c/files.c cuda_c/fio_layout.c)
+LEFT_OUT  := $(if $(NC_CONFIG),,%/fio_nc.c) $(if $(ZLIB),,%/files.c %/fio_layout.c)
+
+# Folders of C: files find each other by their names alone, which are unique.
+ROOMS_C := $(sort $(shell find cuda_c -type d))
 
 # --- what is built how -------------------------------------------------------------------------------------------
 ifdef DEBUG
@@ -65,7 +68,7 @@ FATAL    := $(if $(or $(CI),$(WERROR)),-Werror)
 FFLAGS   := -std=f2018 -Wall -Wextra -Wimplicit-interface -Wno-compare-reals -Wno-unused-dummy-argument \
             -Wno-maybe-uninitialized -Wno-do-subscript -ffree-line-length-none -fopenmp $(FATAL) $(OPT) $(FCHECK)
 CFLAGS   := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wvla -fopenmp $(FATAL) $(OPT) \
-            $(if $(CUDA),-DSPL_CUDA) -Icuda_c -I$(B) $(if $(NC_CONFIG),$(shell nc-config --cflags))
+            $(if $(CUDA),-DSPL_CUDA) $(ROOMS_C:%=-I%) -I$(B) $(if $(NC_CONFIG),$(shell nc-config --cflags))
 # Products and sums contracted here and not there would round differently; where it pays the code says so itself.
 CFLAGS_fd3d_cpu_generic = -ffp-contract=off
 CFLAGS_fd3d_cpu_avx2    = -ffp-contract=off
@@ -77,9 +80,9 @@ LDLIBS   += $(if $(NC_CONFIG),$(shell nc-config --libs)) $(ZLIB) -lm \
 NUMERICS := fd2d% fd3d% der green halo% hash checksum kaiser sinc sort nearfield% pml resample stability timedisp timeloop wavelet
 
 IFACE  := $(wildcard interfaces/*.f90)
-FSRC   := $(filter-out $(PROGRAMS:%=fortran/%.f90),$(wildcard fortran/*.f90)) $(IFACE)
-CSRC   := $(filter-out $(LEFT_OUT) $(if $(CUDA),cuda_c/device_none.c),$(wildcard cuda_c/*.c))
-CUSRC  := $(if $(CUDA),$(wildcard cuda_c/*.cu))
+FSRC   := $(filter-out $(PROGRAMS:%=fortran/%.f90),$(sort $(shell find fortran -name '*.f90'))) $(IFACE)
+CSRC   := $(filter-out $(LEFT_OUT) $(if $(CUDA),%/device_none.c),$(sort $(shell find cuda_c -name '*.c')))
+CUSRC  := $(if $(CUDA),$(sort $(shell find cuda_c -name '*.cu')))
 OBJ    := $(FSRC:%.f90=$(B)/%.o) $(CSRC:%.c=$(B)/%.o) $(CUSRC:%.cu=$(B)/%.o)
 LIB    := $(B)/libspl.a
 BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.f90)))
@@ -180,15 +183,15 @@ $(B)/commit.inc: FORCE
 	@echo "character(*), parameter :: COMMIT = '$(COMMIT)'" | cmp -s - $@ || \
 	  echo "character(*), parameter :: COMMIT = '$(COMMIT)'" > $@
 FORCE:
-$(B)/fortran/version.o: $(B)/commit.inc
+$(B)/fortran/base/version.o: $(B)/commit.inc
 
 # --- compiling -------------------------------------------------------------------------------------------------------
-$(B)/deps.mk: $(sort $(FSRC) $(wildcard fortran/*.f90 tests/*.f90)) tools/fortran-deps
+$(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard tests/*.f90)) tools/fortran-deps
 	@mkdir -p $(@D)
 	@awk -f tools/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
 ifneq ($(filter programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench build/%,$(GOALS)),)
 -include $(B)/deps.mk
--include $(wildcard $(B)/cuda_c/*.d $(B)/tools/bench/*.d)
+-include $(wildcard $(ROOMS_C:%=$(B)/%/*.d) $(B)/tools/bench/*.d)
 endif
 
 $(B)/%.o: %.f90
@@ -211,17 +214,17 @@ $(B)/nvcc.txt:
 	@echo '$(NVCC_CALL)' > $@
 
 # A checksum of all that the kernels are made of: what was measured of them is known by it (fd2d_tuned_notes.cu).
-$(B)/kernels.h: $(sort $(wildcard cuda_c/*.cu cuda_c/*.cuh cuda_c/*.h)) $(B)/nvcc.txt
+$(B)/kernels.h: $(sort $(foreach d,$(ROOMS_C),$(wildcard $d/*.cu $d/*.cuh $d/*.h))) $(B)/nvcc.txt
 	@mkdir -p $(@D)
 	@{ echo '$(NVCC_CALL)'; $(NVCC) --version; cat $(filter-out $(B)/%,$^); } | sha256sum \
 	  | sed 's/^\(.\{16\}\).*/#define SPL_KERNELS "\1"/' > $@.tmp
 	@mv $@.tmp $@
-$(B)/cuda_c/fd2d_tuned_notes.o: $(B)/kernels.h
+$(B)/cuda_c/acoustic2d/tuned/fd2d_tuned_notes.o: $(B)/kernels.h
 
 $(B)/%.o: %.cu $(B)/iface.h $(B)/nvcc.txt
 	@mkdir -p $(@D)
 	@echo '  cuda     $<'
-	@$(NVCC) $(NVFLAGS) -Xptxas -v -Icuda_c -I$(B) -MD -MP -MF $(@:.o=.d) -c -o $@ $< 2> $(@:.o=.ptxas) \
+	@$(NVCC) $(NVFLAGS) -Xptxas -v $(ROOMS_C:%=-I%) -I$(B) -MD -MP -MF $(@:.o=.d) -c -o $@ $< 2> $(@:.o=.ptxas) \
 	  || { cat $(@:.o=.ptxas) >&2; exit 1; }
 	@grep -Ev '^ptxas info|bytes stack frame' $(@:.o=.ptxas) >&2 || true
 

@@ -1,4 +1,4 @@
-"""Files of gathers for the tests of the tools, laid out as the modelling lays them out (fortran/fio.f90), with known traces."""
+"""Files of gathers for the tests of the tools, laid out as the modelling lays them out (fortran/files/fio.f90), with known traces."""
 import os
 import sys
 import zlib

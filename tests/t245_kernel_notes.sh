@@ -30,7 +30,7 @@ first=$(sum one)
 claim "kernels have a checksum: $first" test ${#first} = 16
 claim "the same sources elsewhere have the same" test "$(sum two)" = "$first"
 sleep 1
-touch one/cuda_c/*
+find one/cuda_c -type f -exec touch {} +
 claim "sources that are only newer have the same" test "$(sum one)" = "$first"
 for file in fd2d_tuned_tile.cuh der.h fd2d_gpu_points.cu; do
   printf '\n' >> "one/cuda_c/$file"

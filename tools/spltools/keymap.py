@@ -10,7 +10,7 @@ import numpy as np
 from spltools.cli import Failure, check_output, fail, new_file
 from spltools.mapline import did_you_mean, read_lines, short, shown
 
-# limits of the modelling (fortran/keymap.f90, fortran/spread.f90)
+# limits of the modelling (fortran/geometry/keymap.f90, fortran/geometry/spread.f90)
 RECORD_MAX = 2147483647
 SHOTS_MAX, CHANNELS_MAX, TRACES_MAX = 1000000, 1000000, 1000000000
 X_MAX, Z_MAX = 1e8, 1e6  # [m]; X_MAX for y too
@@ -311,7 +311,7 @@ def _on_millimetres(*values):
 
 
 def read_map(path):
-    """Reads a key-map as the modelling does (fortran/keymap.f90). Returns its shots by record, skipped ones too."""
+    """Reads a key-map as the modelling does (fortran/geometry/keymap.f90). Returns its shots by record, skipped ones too."""
     found = _Map(path)
     for line in read_lines(path, found.faults):
         found.take(line)
