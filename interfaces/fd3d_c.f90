@@ -128,7 +128,7 @@ module fd3d_c
     !> whole grid. Relaxation time tau(m) [s] and strength y = q (y(m,1) + q (y(m,2) + q y(m,3))), q = 1/Q at the stress, y(8,3):
     !>   tau ds/dt + s = y M strain rate,   dstress/dt = M strain rate - s,   M: the unrelaxed modulus at the stress.
     !> qp, qs: 1/Q of P and S waves, with a ring as in fd3d_model; 0 = elastic. q of lambda + 2 mu is qp; of mu at a centre the
-    !> cell's qs, at a shear point the mean of the 4 cells around. fortran/earth/anelastic.f90 fits tau and y to constant Q in a band.
+    !> cell's qs, at a shear point the mean of the 4 cells around. anelastic.f90 fits tau and y to constant Q in a band.
     integer(c_int) function fd3d_quality(handle, tau, y, qp, qs) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none

@@ -6,7 +6,8 @@ program t250_scheme
   use kinds_m, only: dp, sp
   use scene_m, only: scene_t, SceneNew, SceneScheme
   use scheme_m, only: SchemeDerive
-  use stability_m, only: StabilityBound, StabilityCheck, StabilityEigenvalue, StabilityLimit
+  use fd2d_stability_m, only: StabilityBound, StabilityCheck, StabilityEigenvalue
+  use stability_m, only: StabilityLimit
   use fd2d_engine_m, only: fd2d_grid_t
   use text_m, only: Str
   implicit none

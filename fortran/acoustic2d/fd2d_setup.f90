@@ -11,7 +11,7 @@ module fd2d_setup_m
   use pml_m, only: PmlProfile
   use scheme_m, only: scheme_t, SchemeGrid, SchemePad
   use shot_m, only: shot_t
-  use stability_m, only: StabilityCheck
+  use fd2d_stability_m, only: StabilityCheck
   use text_m, only: Str
   use team_m, only: TeamFor
   use timeloop_m, only: growth

@@ -2,13 +2,12 @@
 !> gone. A worker that is lost may come back; one that is dead does not: the process of one of its ranks has ended.
 module crew_m
   use kinds_m, only: dp
-  use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseSpan, LeaseTick
+  use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseSpan, LeaseTick, PATIENCE
   implicit none
   private
   public :: crew_t, CrewNew, CrewWorker, CrewMember, CrewHeard, CrewSilent, CrewMissed, CrewEnded, CrewDied, CrewBeat, CrewLeaves
   public :: CrewOverstays, CrewOver, CrewPartners
 
-  integer, parameter, public :: PATIENCE = 5  !< leases that all lost workers are waited for, and a worker waits for the master
   integer, parameter :: BEATS = 4             !< of the master in a lease
   real(dp), parameter :: HURRY = 10.0_dp      !< a worker whose shots are given up, or done, goes, or is heard of, within that [s]
 

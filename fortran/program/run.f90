@@ -3,7 +3,7 @@ module run_m
   use checkpoint_m, only: CheckpointRule, CheckpointSweep
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, Fail
-  use crew_m, only: PATIENCE
+  use lease_m, only: PATIENCE
   use dealer_m, only: FOREVER
   use deadline_m, only: DeadlineFind
   use files_m, only: FileExists, FileSpace

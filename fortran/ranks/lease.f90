@@ -11,6 +11,7 @@ module lease_m
   private
   public :: lease_t, LeaseNew, LeaseTick, LeaseHeard, LeaseSilence, LeaseSpan, LeaseShotDone
 
+  integer, parameter, public :: PATIENCE = 5  !< leases that all lost workers are waited for, and a worker waits for the master
   real(dp), parameter :: STEP = 1.0_dp        !< the clock goes on by so much between two looks at most [s]
   real(dp), parameter :: ADAPT = 2.0_dp       !< times a silence that ended, and times a shot
   real(dp), parameter :: LEAST = 20.0_dp      !< however fast the shots are: a machine may be busy with other things [s]

@@ -2,7 +2,7 @@
 !> reads the model is missed later.
 module share_m
   use checked_m, only: Whole
-  use crew_m, only: PATIENCE
+  use lease_m, only: PATIENCE
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use lettercheck_m, only: LetterFault

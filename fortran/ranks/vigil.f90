@@ -3,10 +3,9 @@
 !> dead it tells the master, if that is on another one.
 module vigil_m
   use checked_m, only: Whole
-  use crew_m, only: PATIENCE
   use host_c, only: host_seconds
   use kinds_m, only: dp
-  use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseTick
+  use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseTick, PATIENCE
   use log_m, only: LogError
   use peers_m, only: peers_t, PeersDead, PeersKeep, PeersLook
   use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_DEAD, MSG_END, Poll, Rest, Tell

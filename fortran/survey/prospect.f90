@@ -20,7 +20,7 @@ module prospect_m
   use snapshots_m, only: FioSnapshotsPlace
   use source3d_m, only: source_fault, SourceWords
   use shot_m, only: shot_t
-  use stability_m, only: StabilityStep
+  use fd2d_stability_m, only: StabilityStep
   use survey_m, only: survey_t
   use surveycheck_m, only: surveycheck_t, SurveyBegin, SurveySays, SurveyShot
   use table_m, only: SplitList
