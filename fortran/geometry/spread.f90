@@ -253,6 +253,20 @@ contains
     spreads%incomplete = spreads%incomplete .or. faults%n > before
   end subroutine SpreadLists
 
+  !> One more file of lists. Not by an array constructor: gfortran leaves what that holds of allocatable parts behind.
+  subroutine Remember(spreads, path)
+    type(spreads_t), intent(inout) :: spreads
+    character(*), intent(in) :: path
+    type(path_t), allocatable :: files(:)
+    integer :: n
+    n = 0
+    if (allocated(spreads%files)) n = size(spreads%files)
+    allocate (files(n + 1))
+    if (n > 0) files(:n) = spreads%files
+    files(n + 1)%path = path
+    call move_alloc(files, spreads%files)
+  end subroutine Remember
+
   !> Reads lists from `name_of_file` (relative to the folder of the key-map): all of them, or the one called `only`.
   subroutine ReadListFile(spreads, name_of_file, only, map, faults)
     type(spreads_t), intent(inout) :: spreads
@@ -265,8 +279,7 @@ contains
     integer :: word(2), current, nlists, before
     path = name_of_file
     if (index(path, '/') /= 1) path = map%path(:index(map%path, '/', back=.true.))//path
-    if (.not. allocated(spreads%files)) allocate (spreads%files(0))
-    spreads%files = [spreads%files, path_t(path)]
+    call Remember(spreads, path)
     call TextOpen(file, path, 'receiver list', error)
     if (allocated(error)) then
       call FaultHere(faults, map, error%message)
