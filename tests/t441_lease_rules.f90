@@ -2,12 +2,12 @@
 program t441_lease_rules
   use check_m, only: Claim, Done
   use crew_m, only: crew_t, CrewBeat, CrewDied, CrewEnded, CrewHeard, CrewLeaves, CrewMember, CrewMissed, CrewNew, CrewOver, &
-                    CrewOverstays, CrewPartners, CrewSilent, CrewWorker, PATIENCE
+                    CrewOverstays, CrewPartners, CrewSilent, CrewWorker
   use dealer_m, only: dealer_t, DealerDone, DealerHas, DealerIdle, DealerLate, DealerLost, DealerNew, DealerNext, DealerParked, &
                       DealerPut, DealerReady, DealerTake, DealerTakes
   use deaths_m, only: DeathsAdopt, DeathsTake, DeathsUndo, loss_t
   use kinds_m, only: dp
-  use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseShotDone, LeaseSilence, LeaseSpan, LeaseTick
+  use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseShotDone, LeaseSilence, LeaseSpan, LeaseTick, PATIENCE
   use quarantine_m, only: quarantine_t, QuarantineBack, QuarantineBad, QuarantineDied, QuarantineDone, QuarantineLost, &
                           QuarantineLosses, QuarantineNew
   use text_m, only: Str

@@ -14,10 +14,7 @@ module fd3d_records_m
   use sinc_m, only: sinc_nodes
   implicit none
   private
-  public :: Fd3dComponent, Fd3dAtWhole, Fd3dCells, fd3d_components
-
-  character(3), parameter :: fd3d_components(19) = [character(3) :: 'vx', 'vy', 'vz', 'p', 'sxx', 'syy', 'szz', 'sxy', 'sxz', &
-                                                    'syz', 'exx', 'eyy', 'ezz', 'exy', 'exz', 'eyz', 'wx', 'wy', 'wz']
+  public :: Fd3dComponent, Fd3dAtWhole, Fd3dCells
 
 contains
 

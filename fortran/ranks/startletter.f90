@@ -1,8 +1,8 @@
 !> START: what rank 0 derived and every rank must have bit for bit, the scheme of the survey, as a message and back.
 module startletter_m
   use checked_m, only: Finite, IsWhole, Whole
+  use components_m, only: components_2d, components_3d
   use error_m, only: error_t, Fail
-  use fd3d_records_m, only: fd3d_components
   use kinds_m, only: dp
   use letters_m, only: LetterWhole, SealLetter
   use protocol_m, only: message_t, MSG_START
@@ -225,8 +225,8 @@ contains
     end if
     allocate (word, source=SplitList(scheme%components))
     do i = 1, size(word)
-      if (scheme%dy > 0 .and. any(word(i) == fd3d_components) .and. count(word == word(i)) == 1) cycle
-      if (all(word(i) /= ['p ', 'vx', 'vz']) .or. count(word == word(i)) > 1) why = 'the components are none'
+      if (scheme%dy > 0 .and. any(word(i) == components_3d) .and. count(word == word(i)) == 1) cycle
+      if (all(word(i) /= components_2d) .or. count(word == word(i)) > 1) why = 'the components are none'
     end do
   end function SchemeFault
 

@@ -4,10 +4,10 @@
 !> both are told at once. A check is left out where a parameter it needs is at fault already.
 module jobcheck_m
   use checkpoint_m, only: checkpoint_t, CheckpointRule
+  use components_m, only: components_2d, components_3d
   use deckwords_m, only: Shown
   use error_m, only: error_t, FailFromC
   use faults_m, only: FaultAdd, FaultsRaise
-  use fd3d_records_m, only: fd3d_components
   use kinds_m, only: dp
   use ours_m, only: OursCheck
   use params_m, only: job_t, JobTable
@@ -226,10 +226,10 @@ contains
     character(:), allocatable :: those
     integer :: i
     if (job%three_d) then
-      allocate (known, source=[character(32) :: fd3d_components])
+      allocate (known, source=[character(32) :: components_3d])
       those = 'vx, vy, vz, p, sxx .. syz, exx .. eyz, wx, wy, wz'
     else
-      allocate (known, source=[character(32) :: 'p', 'vx', 'vz'])
+      allocate (known, source=[character(32) :: components_2d])
       those = 'p, vx, vz'
     end if
     if (job%components == '') then
