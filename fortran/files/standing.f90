@@ -70,7 +70,7 @@ contains
       there = JournalBegun(StoreJournalPath(output))
       if (there) call JournalRead(journal, StoreJournalPath(output), error)
       if (allocated(error)) return
-      if (.not. there) journal = journal_t(path=StoreJournalPath(output), begun='', ended='')
+      if (.not. there) call NoJournal(output, journal)
       if (starts == journal%starts .or. (there .and. journal%starts > 0 .and. .not. journal%open)) exit
       starts = journal%starts
       if (journal%running) then
@@ -83,6 +83,15 @@ contains
     there = there .and. journal%starts > 0
     journal%running = journal%running .or. sight%lives
   end subroutine Read
+
+  !> By components: gfortran leaves a function's result in a structure constructor behind.
+  subroutine NoJournal(output, journal)
+    character(*), intent(in) :: output
+    type(journal_t), intent(out) :: journal
+    journal%path = StoreJournalPath(output)
+    journal%begun = ''
+    journal%ended = ''
+  end subroutine NoJournal
 
   subroutine JudgeBeginning(output, standing, sight)
     character(*), intent(in) :: output
