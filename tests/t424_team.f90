@@ -180,11 +180,12 @@ contains
     solver%team%threads = 2                     ! as if that had turned out best
     solver%team%home = 1
     solver%team%level = 1
-    if (expected == 1) return
-    call solver%setup(scene%scheme, scene%window, scene%shot, error)
-    call solver%modfd(NoProgress, error)
-    device = solver%engine%device()
-    call Claim(solver%grid%threads == 2 .and. Says(device, 2), '  the next shot gets what turned out best: '//device)
+    if (expected > 1) then
+      call solver%setup(scene%scheme, scene%window, scene%shot, error)
+      call solver%modfd(NoProgress, error)
+      device = solver%engine%device()
+      call Claim(solver%grid%threads == 2 .and. Says(device, 2), '  the next shot gets what turned out best: '//device)
+    end if
     call solver%free()
   end subroutine Wired2d
 
