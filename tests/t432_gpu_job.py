@@ -21,7 +21,7 @@ import numpy as np  # noqa: E402
 from jobs import RECOVERY, Job, count, done_once, kick  # noqa: E402
 from spltools.gathers import Gathers  # noqa: E402
 
-BOUND, SHOTS = 3e-5, 24       # rounding of 4 bytes, in thousands of steps, against a weak trace
+BOUND, SHOTS = 1e-5, 24
 NX, NZ, DX = 401, 151, 10.0
 
 
