@@ -9,10 +9,10 @@ module worker_hear_m
                         LinkBusy, message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
                         MSG_WRITTEN, Poll, Rest
   use roles_m, only: role_t
-  use slot_m, only: ASKED, CLOSED, GIVEN, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
+  use slot_m, only: ASKED, CLOSED, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
   use text_m, only: Str
   use vigil_m, only: VigilDeserted, VigilEnd, VigilHeard, VigilPeers
-  use worker_desk_m, only: worker_t, WorkerBeat, WorkerNote, WorkerSay, WorkerSlot
+  use worker_desk_m, only: worker_t, WorkerBeat, WorkerMaySee, WorkerNote, WorkerSay, WorkerSlot
   use worker_lose_m, only: ShotReport
   use worker_shot_m, only: DropTake, ModelTake, ShotTake, VerdictTake
   use worker_state_m, only: StateKeepLast
@@ -125,7 +125,7 @@ contains
     Busy = worker%ended
     if (worker%parting) return
     associate (s => worker%slot%state)
-      Busy = any(s == GIVEN .or. s == READY .or. s == LOOPING .or. s == MODELLED) .or. .not. WorkerOpen(worker) .or. &
+      Busy = WorkerMaySee(worker) .or. any(s == READY .or. s == LOOPING .or. s == MODELLED) .or. .not. WorkerOpen(worker) .or. &
                    (any(s(:worker%wanted) == IDLE) .and. .not. worker%stopped)
     end associate
   end function Busy

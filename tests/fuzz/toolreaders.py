@@ -158,8 +158,8 @@ def launches(place, data):
         journal = b''.join(b'%08x ' % zlib.crc32(line) + line + b'\n' for line in journal[1:].split(b'\n'))
     place.put('out.nc.journal', journal)
     now = launcher.Journal(os.path.join(place.folder, 'out.nc'))
-    if now.status() == 0 and not now.done:
-        raise Contradiction('done without a shot')
+    if now.status() == 0 and not 0 < now.done <= journal.count(b'done'):
+        raise Contradiction('done without a shot, or more shots than are told')
     if not launcher.output_of(['par=' + place.put('job.par', parameters)]):
         raise Contradiction('an output without a name')
     try:
