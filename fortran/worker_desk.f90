@@ -14,6 +14,7 @@ module worker_desk_m
   public :: rules_t, SLOTS, worker_t, WorkerSlot, WorkerBeat, WorkerNote, WorkerSay, WorkerExcuse, WorkerMaySee
 
   integer, parameter :: SLOTS = 64            !< of a worker, at most
+  integer, parameter :: AHEAD = 4             !< windows on their way to a worker, at most
 
   !> What a job says of its workers.
   type :: rules_t
@@ -65,13 +66,12 @@ contains
     end do
   end function WorkerSlot
 
-  !> A slot that was given a shot may ask for its window now. Rank 0 makes one window at a time, and the windows of all slots asked
-  !> for at once would keep the other workers waiting: two are on their way, so that rank 0 never waits for a question. Only one is
-  !> before the first is here: others may be the same.
+  !> A slot that was given a shot may ask for its window now. A few are on their way at a time, so that shots begin before all
+  !> windows are here. Before the first one is here only one slot asks: the others may need the same, which is not sent again.
   pure logical function WorkerMaySee(worker) result(may)
     type(worker_t), intent(in) :: worker
     may = any(worker%slot%state == GIVEN) .and. &
-          count(worker%slot%state == SEEING) < merge(2, 1, any(worker%slot%window%serial > 0))
+          count(worker%slot%state == SEEING) < merge(AHEAD, 1, any(worker%slot%window%serial > 0))
   end function WorkerMaySee
 
   !> A sentence for the log, if there is one; a warning unless it is `harmless`.
