@@ -11,7 +11,7 @@ module scene_m
   use window_m, only: window_t
   implicit none
   private
-  public :: scene_t, SceneNew, SceneMedium, SceneScheme, SceneRun, SceneTimes, RelativeL2, NoProgress
+  public :: scene_t, SceneNew, SceneSolid, SceneMedium, SceneScheme, SceneRun, SceneTimes, RelativeL2, NoProgress
 
   type :: scene_t
     type(job_t) :: job
@@ -56,6 +56,39 @@ contains
     allocate (scene%window%rho(nx, nz), source=real(rho, sp))
     allocate (scene%shot%rx(0), scene%shot%ry(0), scene%shot%rz(0), scene%shot%channel(0))
   end subroutine SceneNew
+
+  !> A homogeneous cube of n cells of 10 m along each side, 3000 and 1500 m/s and 2000 kg/m3, and a 3D scheme of nt steps of
+  !> 1 ms made by hand, without a job; no source and no records yet.
+  subroutine SceneSolid(scene, n, nt)
+    type(scene_t), intent(inout) :: scene
+    integer, intent(in) :: n, nt
+    associate (s => scene%scheme, w => scene%window)
+      s%dx = 10
+      s%dy = 10
+      s%dz = 10
+      s%dt = 1.0e-3_dp
+      s%nt = nt
+      s%fband = 60
+      s%fpeak = 25
+      s%vmin = 1500
+      s%vmax = 3000
+      s%half_length = 2
+      s%w(:2) = [9.0_dp/8, -1.0_dp/24]
+      s%time_correction = .false.
+      s%planes = ''
+      s%fields = ''
+      w%nx = n
+      w%ny = n
+      w%nz = n
+      w%dx = 10
+      w%dy = 10
+      w%dz = 10
+      allocate (w%media(n, n, n, 3))
+      w%media(:, :, :, 1) = 3000
+      w%media(:, :, :, 2) = 1500
+      w%media(:, :, :, 3) = 2000
+    end associate
+  end subroutine SceneSolid
 
   !> Changes the medium below row k0.
   subroutine SceneMedium(scene, k0, vp, rho)

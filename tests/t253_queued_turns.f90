@@ -12,7 +12,7 @@ program t253_queued_turns
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
   use queued_m, only: book_t, queue2d_t, queue3d_t
-  use scene_m, only: scene_t, SceneMedium, SceneNew, SceneScheme
+  use scene_m, only: scene_t, SceneMedium, SceneNew, SceneScheme, SceneSolid
   use scheme_m, only: scheme_t
   use solver_m, only: moment_t, solver_t
   use text_m, only: Str
@@ -46,41 +46,18 @@ contains
     call ClaimFine(error, '2D scene of '//Str(flat%scheme%nt)//' steps')
   end subroutine Make2d
 
-  !> A scheme by hand, without a job.
   subroutine Make3d()
-    integer, parameter :: n = 8
     integer :: i
-    associate (s => solid%scheme, w => solid%window)
-      s%dx = 10
-      s%dy = 10
-      s%dz = 10
-      s%dt = 1.0e-3_dp
-      s%nt = 1130
+    call SceneSolid(solid, 8, 1130)
+    associate (s => solid%scheme)
       s%dt_out = 4.0e-3_dp
       s%nt_out = 200
-      s%fband = 60
-      s%fpeak = 25
-      s%vmin = 1500
-      s%vmax = 3000
-      s%half_length = 2
-      s%w(:2) = [9.0_dp/8, -1.0_dp/24]
-      s%time_correction = .false.
       s%components = 'vx,p'
       s%planes = 'top,x35'
       s%fields = 'vz,p'
       s%variant = 'fortran'
       s%pgv = .true.
       s%q = [(real(sin(0.1_dp*min(i, 63)), sp), i=1, s%nt)]
-      w%nx = n
-      w%ny = n
-      w%nz = n
-      w%dx = 10
-      w%dy = 10
-      w%dz = 10
-      allocate (w%media(n, n, n, 3))
-      w%media(:, :, :, 1) = 3000
-      w%media(:, :, :, 2) = 1500
-      w%media(:, :, :, 3) = 2000
     end associate
     solid%shot%sx = 33.3_dp
     solid%shot%sy = 41.0_dp

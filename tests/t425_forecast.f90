@@ -27,6 +27,7 @@ program t425_forecast
   call Near(ForecastRun(many, 1.0e-5_dp, 100), 30.0_dp, 'millions are spread evenly')
   many(7) = 50
   call Near(ForecastRun(many, 1.0e-5_dp, 100), 50.0_dp, 'though not below the longest')
+  deallocate (many)
   call Near(ForecastRun([real(dp) ::], 0.1_dp, 3), 0.0_dp, 'none')
   seconds = FileCommit('.', 1.0e5_dp)
   call Claim(seconds > 0 .or. seconds == -1, 'a commit of 100 kB takes '//Str(1000*seconds, 3)//' ms, or is not to be tried here')

@@ -21,7 +21,7 @@ import numpy as np  # noqa: E402
 from jobs import RECOVERY, Job, count, done_once, kick  # noqa: E402
 from spltools.gathers import Gathers  # noqa: E402
 
-BOUND, SHOTS = 3e-5, 24       # rounding of 4 bytes, in thousands of steps, against a weak trace
+BOUND, SHOTS, DT_OUT, WAVES = 1e-5, 24, 0.004, 1.5           # waves pass the receivers within WAVES [s]
 NX, NZ, DX = 401, 151, 10.0
 
 
@@ -34,7 +34,7 @@ def make(**changes):
     Path("line.keymap").write_text("spread cable streamer first=50 interval=21.7 channels=40 depth=17.3\n"
                                    f"shots first_record=101 n={SHOTS} x0=1000.0 dx=80.0 z=13.1 spread=cable\n")
     deck = dict(keymap="line.keymap", vp="vp.raw", rho="rho.raw", model_nx=NX, model_nz=NZ, model_dx=DX, model_dz=DX, fpeak=12,
-                tmax=1.5, dt_out=0.004, npml=20, aperture=500, components="p,vx,vz")
+                tmax=WAVES, dt_out=DT_OUT, npml=20, aperture=500, components="p,vx,vz")
     Path("job.par").write_text("".join(f"{k} = {v}\n" for k, v in {**deck, **changes}.items()))
 
 
@@ -46,14 +46,18 @@ def model(ranks, *words):
     return r
 
 
-def largest_difference(a, b, component):
-    """Largest relative RMS difference of a trace, over all shots."""
-    worst = 0.0
+def largest_differences(a, b, component):
+    """Largest difference of a trace, over all shots: relative RMS while waves pass, and of its peak at any time. Velocities are sums of
+    increments: what rounding left of them stays after the waves, alike in all variants, and is most of the RMS of a long silence."""
+    passing, at_any_time = 0.0, 0.0
     for slot in range(SHOTS):
         one, two = (f.gather(slot, component).traces.astype("f8") for f in (a, b))
-        size, differs = np.sqrt((two**2).sum(axis=1)), np.sqrt(((one - two)**2).sum(axis=1))
-        worst = max(worst, float((differs / np.maximum(size, 1e-30)).max()))
-    return worst
+        n = round(WAVES / DT_OUT)
+        size, differs = (np.sqrt((x[:, :n]**2).sum(axis=1)) for x in (two, one - two))
+        passing = max(passing, float((differs / np.maximum(size, 1e-30)).max()))
+        peak, differs = (np.abs(x).max(axis=1) for x in (two, one - two))
+        at_any_time = max(at_any_time, float((differs / np.maximum(peak, 1e-30)).max()))
+    return passing, at_any_time
 
 
 def compare():
@@ -69,8 +73,9 @@ def compare():
 
 def same_traces(cpu, gpu):
     for component in ("p", "vx", "vz"):
-        worst = largest_difference(gpu, cpu, component)
-        claim(worst <= BOUND, f"{component}: traces of the two surveys differ by {worst:.1e} relative RMS at most, <= {BOUND:g}")
+        passing, at_any_time = largest_differences(gpu, cpu, component)
+        claim(passing <= BOUND, f"{component}: traces of the two surveys differ by {passing:.1e} relative RMS at most, <= {BOUND:g}")
+        claim(at_any_time <= BOUND, f"{component}: and at any time by {at_any_time:.1e} of their peak at most, <= {BOUND:g}")
 
 
 def gpu_fails(ranks, response, told):

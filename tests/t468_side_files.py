@@ -113,7 +113,8 @@ def clash(verb, ending, parameter, how):
     hard = how == "a hard link" and ending in (".lock.0123456789abcdef", ".0123456789abcdef.half", ".par.0123456789abcdef.half", ".states/own")
     if hard or (parameter == "list" and verb in ("status", "verify")):
         return None                             # no file of a run has that number, or nothing names the list
-    expected = ["another", "" if parameter == "list" else ENDINGS[ending]]
+    remedy = "another name" if parameter == "par" and ending == "" else "another output"
+    expected = [remedy, "" if parameter == "list" else ENDINGS[ending]]
     return refused(lambda timeout: run(verb, *words, timeout=timeout), expected)
 
 

@@ -19,7 +19,7 @@ int held_alloc(size_t *held, void *place, size_t count, size_t size, const char 
     held_release(held, place);
     REQUIRE(!__builtin_mul_overflow(count, size, &bytes) && bytes < SIZE_MAX / 4,
             "%s of %zu times %zu bytes is more than can be addressed: make the grid smaller", what, count, size);
-    const size_t whole = (bytes + 2 * sizeof(block) - 1) / sizeof(block) * sizeof(block);
+    const size_t whole = (bytes / sizeof(block) + 2) * sizeof(block); /* what is returned lies inside, empty or not */
     block *b = aligned_alloc(sizeof(block), whole);
     REQUIRE(b != NULL, "no memory for %s (%.3f GB): make the grid smaller or use fewer ranks a node", what,
             (double)bytes * 1e-9);

@@ -98,8 +98,8 @@ static double steady_seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What fio_put and the journal's line do. The first time takes the room, as the start of a job does: it is not counted.
- */
+/* Writes as fio_put and the journal's line do, and takes the time. The first write makes the file longer, as the start
+ * of a job does, so it is not counted. */
 static double commit_seconds(int fd, const char *data, size_t bytes) {
     enum { LINE = 128, TIMES = 3 };
     double start = 0;

@@ -161,7 +161,7 @@ contains
     grid%w = scheme%w
   end function Fd2dGrid
 
-  !> Whether an engine for grid b serves a: threads, and how many share the GPU, matter only to its speed.
+  !> An engine for grid b serves a. The threads and the users of the GPU matter only to its speed.
   pure logical function SameGrid(a, b)
     type(fd2d_grid_t), intent(in) :: a, b
     SameGrid = a%nx == b%nx .and. a%nz == b%nz .and. a%nleft == b%nleft .and. a%nright == b%nright .and. a%ntop == b%ntop &

@@ -153,7 +153,7 @@ contains
     if (.not. allocated(error)) self%grid = grid
   end subroutine MakeGrid
 
-  !> Whether an engine for grid b serves a: threads, and how many share the GPU, matter only to its speed.
+  !> An engine for grid b serves a. The threads and the users of the GPU matter only to its speed.
   pure logical function SameGrid(a, b)
     type(fd3d_grid_t), intent(in) :: a, b
     SameGrid = all(a%n == b%n) .and. all(a%side == b%side) .and. all(a%layer == b%layer) .and. a%half_length == b%half_length &

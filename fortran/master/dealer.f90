@@ -28,6 +28,7 @@ module dealer_m
   real(dp), parameter :: WORTH = 0.02_dp        !< a wait shorter than that part of the run, or a second, is not worth a word
   integer, parameter :: MOVES = 2               !< a shot is taken over so often at most
   real(dp), parameter :: FOREVER = 1.0e15_dp    !< [s]
+  real(dp), parameter :: SLOWEST = 1.0e-30_dp   !< a worker whose rate is 0 ends after all others, at a time that can be summed up
   real(dp), parameter :: SPARE = 1.25_dp        !< a shot may take so much longer than its worker's rate says
 
   !> A shot with a worker. One of a worker with several is held until that says that its steps have begun.
@@ -698,7 +699,7 @@ contains
       if (p%flying > p%held) shared = shared + (now - p%seen)/(p%flying - p%held)
     end associate
     associate (f => dealer%flight(flights), s => seats(nseats + 1:nseats + n))
-      left = dealer%cost(f%slot)*f%share*(1 - f%fraction)/max(own%rate, tiny(1.0_dp))
+      left = dealer%cost(f%slot)*f%share*(1 - f%fraction)/max(own%rate, SLOWEST)
       where (.not. f%held) left = abs(left - (shared - f%shared))
       computing = count(.not. f%held)
       before = 0

@@ -26,6 +26,7 @@ module master_m
   use store_m, only: store_t
   use text_m, only: Str
   use watch_m, only: WatchNew, WatchBye, WatchReady
+  use windowqueue_m, only: WindowQueueAdd, WindowQueueNew, WindowQueueNext
   implicit none
   private
   public :: master_t, MasterNew, MasterServe
@@ -56,6 +57,7 @@ contains
     allocate (master%held(0))
     allocate (master%rank(nworkers), source=0)
     call CrewNew(master%crew, nworkers, max(1, prospect%job%group), role%size, prospect%job%lease)
+    call WindowQueueNew(master%windows, nworkers)
     call LossesNew(master%losses)
     call QuarantineNew(master%quarantine, prospect%job%quarantine)
     call DealerNew(master%dealer, store%done, Costs(prospect), prospect%job%retries, nworkers, &
@@ -91,11 +93,10 @@ contains
     nap = 0
     do while (.not. CrewOver(master%crew, master%stopping .or. MasterNothingLeft(master)) .or. PauseKept(master%pause) > 0)
       call MasterBeat(master, link)
-      if (Poll(link, message)) then
+      if (NextLetter(master, link, message)) then
         nap = 0
         news = .not. any(message%kind == [MSG_PROGRESS, MSG_MODEL, MSG_NOTE])
         reply = message_t()
-        call MasterHeard(master, message%from)
         call HearChecked(master, message, reply)
         if (reply%kind /= MSG_NONE) call Answer(link, message%from, reply)
         if (MasterMayAnswer(master, news)) call MasterAnswerHeld(master, link)
@@ -107,6 +108,21 @@ contains
       end if
     end do
   end subroutine MasterServe
+
+  !> The next letter to act on. Those that ask for windows wait until there is no other one: a worker without windows soon says
+  !> nothing else.
+  logical function NextLetter(master, link, message) result(there)
+    type(master_t), intent(inout) :: master
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(inout) :: message
+    do while (Poll(link, message))
+      call MasterHeard(master, message%from)
+      there = message%kind /= MSG_MODEL .or. CrewMember(master%crew, message%from) == 0
+      if (there) return
+      call WindowQueueAdd(master%windows, CrewMember(master%crew, message%from), message)
+    end do
+    call WindowQueueNext(master%windows, message, there)
+  end function NextLetter
 
   !> A message from another process is looked at before it is believed; one that cannot be is not used. Its shot, where one can be
   !> made out, is refused, so that its worker reports it lost and goes on.

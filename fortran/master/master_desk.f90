@@ -12,6 +12,7 @@ module master_desk_m
   use quarantine_m, only: quarantine_t
   use store_m, only: store_t
   use watch_m, only: watch_t
+  use windowqueue_m, only: windowqueue_t
   implicit none
   private
   public :: desk_t, DeskStops
@@ -25,6 +26,7 @@ module master_desk_m
     type(peers_t) :: peers                      !< the ranks on its machine
     type(losses_t) :: losses                    !< what workers had that are not
     type(quarantine_t) :: quarantine            !< nodes that lose shots
+    type(windowqueue_t) :: windows              !< asked for
     integer, allocatable :: held(:)             !< ranks and workers whose READY waits for an answer
     integer, allocatable :: rank(:)             !< that speaks for a worker, (workers)
     real(dp) :: thought = 0, took = 0           !< when the held ones were last thought of, and how long that took [s]

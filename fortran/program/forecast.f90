@@ -1,4 +1,4 @@
-!> How long a survey will take, from what its parts cost. Pure procedures; rehearsal.f90 measures the parts.
+!> Forecasts the time of a survey from the costs of its parts, which rehearsal.f90 measures. Pure procedures.
 !>
 !> A shot costs its worker a set-up, by cells; steps, by cell updates; traces, each; and rank 0 the way onto the disk. Workers take
 !> shots one after the other, whoever is free first, and rank 0 writes one at a time while they compute. Without workers beside it

@@ -18,7 +18,7 @@ module worker_m
   use solver_m, only: solver_t
   use text_m, only: Str
   use vigil_m, only: ending_t, VigilNew
-  use worker_desk_m, only: rules_t, SLOTS, worker_t, WorkerNote, WorkerSay
+  use worker_desk_m, only: rules_t, SLOTS, worker_t, WorkerMaySee, WorkerNote, WorkerSay
   use worker_hear_m, only: WorkerHear, WorkerOpen
   use worker_lose_m, only: ShotLost, WorkerLoseGpu
   use worker_shot_m, only: GatherSend, ModelAsk, ShotAsk, ShotBeat, ShotTell, SOON, WorkerScheme
@@ -106,7 +106,7 @@ contains
     case (IDLE)
       call ShotAsk(worker, link, slot, number)                                   ! a line of the key-map, from the master
     case (GIVEN)
-      call ModelAsk(worker, link, slot)                                          ! the piece of earth it sees
+      if (WorkerMaySee(worker)) call ModelAsk(worker, link, slot)                ! the piece of earth it sees
     case (READY)
       call Begin(worker, link, slot, error)                                      ! set up
     case (LOOPING)

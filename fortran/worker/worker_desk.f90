@@ -6,14 +6,15 @@ module worker_desk_m
   use protocol_m, only: link_t, message_t, MSG_BYE, MSG_NOTE, MSG_PROGRESS, Tell
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
-  use slot_m, only: slot_t
+  use slot_m, only: GIVEN, SEEING, slot_t
   use text_m, only: Str
   use vigil_m, only: ending_t, vigil_t, VigilLook, VigilPeers
   implicit none
   private
-  public :: rules_t, SLOTS, worker_t, WorkerSlot, WorkerBeat, WorkerNote, WorkerSay, WorkerExcuse
+  public :: rules_t, SLOTS, worker_t, WorkerSlot, WorkerBeat, WorkerNote, WorkerSay, WorkerExcuse, WorkerMaySee
 
   integer, parameter :: SLOTS = 64            !< of a worker, at most
+  integer, parameter :: AHEAD = 4             !< windows on their way to a worker, at most
 
   !> What a job says of its workers.
   type :: rules_t
@@ -64,6 +65,14 @@ contains
       if (worker%slot(i)%shot%record == record .and. worker%slot(i)%state == state) return
     end do
   end function WorkerSlot
+
+  !> A slot that was given a shot may ask for its window now. A few are on their way at a time, so that shots begin before all
+  !> windows are here. Before the first one is here only one slot asks: the others may need the same, which is not sent again.
+  pure logical function WorkerMaySee(worker) result(may)
+    type(worker_t), intent(in) :: worker
+    may = any(worker%slot%state == GIVEN) .and. &
+          count(worker%slot%state == SEEING) < merge(AHEAD, 1, any(worker%slot%window%serial > 0))
+  end function WorkerMaySee
 
   !> A sentence for the log, if there is one; a warning unless it is `harmless`.
   subroutine WorkerNote(worker, link, text, harmless)

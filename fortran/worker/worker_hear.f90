@@ -9,10 +9,10 @@ module worker_hear_m
                         LinkBusy, message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
                         MSG_WRITTEN, Poll, Rest
   use roles_m, only: role_t
-  use slot_m, only: ASKED, CLOSED, GIVEN, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
+  use slot_m, only: ASKED, CLOSED, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
   use text_m, only: Str
   use vigil_m, only: VigilDeserted, VigilEnd, VigilHeard, VigilPeers
-  use worker_desk_m, only: worker_t, WorkerBeat, WorkerNote, WorkerSay, WorkerSlot
+  use worker_desk_m, only: worker_t, WorkerBeat, WorkerMaySee, WorkerNote, WorkerSay, WorkerSlot
   use worker_lose_m, only: ShotReport
   use worker_shot_m, only: DropTake, ModelTake, ShotTake, VerdictTake
   use worker_state_m, only: StateKeepLast
@@ -33,9 +33,9 @@ contains
     logical :: patient
     type(message_t) :: letter
     real(dp) :: start, spent
-    logical :: computing, shot_awaited
+    logical :: was_computing, shot_awaited
     shot_awaited = worker%unwritten == 0 .and. .not. any(worker%slot%state == SEEING .or. worker%slot%state == SNAPPED)
-    computing = any(worker%slot%state == LOOPING .or. worker%slot%state == MODELLED)
+    was_computing = Computing(worker)
     start = host_seconds()
     patient = .true.
     if (present(wait)) patient = wait
@@ -43,7 +43,7 @@ contains
       call Understand(worker, link, letter)
     end do
     spent = host_seconds() - start
-    if (computing) then
+    if (was_computing) then
       worker%compute = worker%compute + spent
     else if (shot_awaited) then
       worker%wait = worker%wait + spent
@@ -67,7 +67,7 @@ contains
         call LookAround(worker, link, letter)
         if (letter%kind /= MSG_NONE .or. .not. patient) exit
         if (Busy(worker)) then
-          if (host_seconds() - start > GRACE) exit
+          if (host_seconds() - start > GRACE .or. .not. Computing(worker)) exit
           if (.not. LinkBusy(link)) exit
         end if
         if (LinkBusy(link)) nap = 0
@@ -125,10 +125,16 @@ contains
     Busy = worker%ended
     if (worker%parting) return
     associate (s => worker%slot%state)
-      Busy = any(s == GIVEN .or. s == READY .or. s == LOOPING .or. s == MODELLED) .or. .not. WorkerOpen(worker) .or. &
+      Busy = WorkerMaySee(worker) .or. any(s == READY .or. s == LOOPING .or. s == MODELLED) .or. .not. WorkerOpen(worker) .or. &
                    (any(s(:worker%wanted) == IDLE) .and. .not. worker%stopped)
     end associate
   end function Busy
+
+  !> Some slot has steps in its queue, or traces to make.
+  pure logical function Computing(worker)
+    type(worker_t), intent(in) :: worker
+    Computing = any(worker%slot%state == LOOPING .or. worker%slot%state == MODELLED)
+  end function Computing
 
   !> Something is in flight, or may come.
   pure logical function WorkerOpen(worker)

@@ -2,7 +2,7 @@
 """Every reader of the tools behind one door: any bytes in, read or refused out.
 
     tests/fuzz/toolreaders.py READER [LIBFUZZER OPTION]... CORPUS...    fuzzed with atheris, guided by coverage
-    tests/fuzz/toolreaders.py --mutate ROUNDS READER CORPUS...         random changes of the corpus, without atheris
+    tests/fuzz/toolreaders.py --mutate ROUNDS SEED READER CORPUS...    random changes of the corpus, without atheris
 
 What is not read must end in cli.Failure, one sentence; any other exception, and what contradicts itself, is a finding. Inputs hold
 several files one behind the other, parted by a byte 1.
@@ -158,8 +158,8 @@ def launches(place, data):
         journal = b''.join(b'%08x ' % zlib.crc32(line) + line + b'\n' for line in journal[1:].split(b'\n'))
     place.put('out.nc.journal', journal)
     now = launcher.Journal(os.path.join(place.folder, 'out.nc'))
-    if now.status() == 0 and not now.done:
-        raise Contradiction('done without a shot')
+    if now.status() == 0 and not 0 < now.done <= journal.count(b'done'):
+        raise Contradiction('done without a shot, or more shots than are told')
     if not launcher.output_of(['par=' + place.put('job.par', parameters)]):
         raise Contradiction('an output without a name')
     try:
@@ -248,9 +248,9 @@ def mutate(reader, rounds, paths, seed=1):
 
 
 def main(words):
-    if words[:1] == ['--mutate'] and len(words) > 3 and words[2] in READERS:
-        read, refused = mutate(words[2], int(words[1]), words[3:])
-        print(f'{words[2]}: {read + refused} inputs, {read} read, {refused} refused')
+    if words[:1] == ['--mutate'] and len(words) > 4 and words[3] in READERS:
+        read, refused = mutate(words[3], int(words[1]), words[4:], int(words[2]))
+        print(f'{words[3]}: {read + refused} inputs, {read} read, {refused} refused, seed {words[2]}')
         return 0
     if not words or words[0] not in READERS:
         print(__doc__ + '\nReaders: ' + ' '.join(READERS))

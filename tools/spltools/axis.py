@@ -8,6 +8,7 @@ from spltools.cli import fail, warn
 from spltools.keymap import stacks
 
 FEATHERED = 10.0  # degrees between spread and line from which we warn
+SHORTEST = 1e-3  # length of a spread that has a direction [m]
 CROOKED = 0.1  # sources that stray further from the line than this part of its length are no 2D line
 
 
@@ -195,10 +196,11 @@ def _feathering(shots, across, kept=False):
         return []
     angles, bends = [], []
     for s in shots:
-        if len(s.rx) > 2 and np.ptp(s.rx) > 0:
-            slope, start = np.polyfit(s.rx - s.sx, s.ry, 1)
+        if len(s.rx) > 2 and np.ptp(s.rx) > SHORTEST:
+            x = s.rx - s.rx.mean()
+            slope, middle = np.polyfit(x, s.ry, 1)
             angles.append(math.degrees(math.atan(slope)))
-            bends.append(np.abs(s.ry - start - slope * (s.rx - s.sx)).max() * math.cos(math.atan(slope)))
+            bends.append(np.abs(s.ry - middle - slope * x).max() * math.cos(math.atan(slope)))
     shortened = max(float((np.hypot(s.rx - s.sx, s.ry - s.sy) - np.abs(s.rx - s.sx)).max()) for s in shots)
     told = [
         f'receivers up to {across:.1f} m across from their source, which shortens x offsets by up to'
