@@ -213,13 +213,13 @@ $(B)/nvcc.txt:
 	@mkdir -p $(@D)
 	@echo '$(NVCC_CALL)' > $@
 
-# A checksum of all that the kernels are made of: what was measured of them is known by it (fd2d_tuned_notes.cu).
+# A checksum of all that the kernels are made of: what was measured of them is known by it (fd2d_tuned_cache.cu).
 $(B)/kernels.h: $(sort $(foreach d,$(ROOMS_C),$(wildcard $d/*.cu $d/*.cuh $d/*.h))) $(B)/nvcc.txt
 	@mkdir -p $(@D)
 	@{ echo '$(NVCC_CALL)'; $(NVCC) --version; cat $(filter-out $(B)/%,$^); } | sha256sum \
 	  | sed 's/^\(.\{16\}\).*/#define SPL_KERNELS "\1"/' > $@.tmp
 	@mv $@.tmp $@
-$(B)/cuda_c/acoustic2d/tuned/fd2d_tuned_notes.o: $(B)/kernels.h
+$(B)/cuda_c/acoustic2d/tuned/fd2d_tuned_cache.o: $(B)/kernels.h
 
 $(B)/%.o: %.cu $(B)/iface.h $(B)/nvcc.txt
 	@mkdir -p $(@D)

@@ -14,7 +14,7 @@ module fd2d_c
   public :: fd2d_field, fd2d_set_field, fd2d_maxabs, fd2d_reset, fd2d_bytes, fd2d_device, fd2d_threads, fd2d_tune
   public :: fd2d_pending, fd2d_peak, fd2d_need
   public :: fd2d_state_size, fd2d_save, fd2d_load
-  public :: fd2d_band, fd2d_filters, fd2d_filter, fd2d_filtered
+  public :: trace_band, fd2d_filters, fd2d_filter, fd2d_filtered
 
   !> What a grid is. dx, dz [m], dt [s]; w(1:half_length) weights of the differentiators.
   type, bind(c) :: fd2d_cfg
@@ -33,14 +33,14 @@ module fd2d_c
   !> A matrix of few columns a row, which turns samples into fewer samples: y = m (gain x). Rows stand in groups of four that share
   !> their columns: row 4 g + j of group g is m(j, at(g)) .. m(j, at(g) + count(g) - 1), all from 0, and begins at column first(g).
   !> Columns before 0 or beyond the last are of samples that are 0. Groups may have the same numbers.
-  type, bind(c) :: fd2d_band
+  type, bind(c) :: trace_band
     integer(c_int) :: columns, rows                   !< samples in, samples out
     integer(c_int) :: groups                          !< of rows: (rows + 3) / 4
     integer(c_int) :: n                               !< numbers of a row in m
     type(c_ptr) :: gain                               !< (columns) float, or null: 1
     type(c_ptr) :: first, count, at                   !< (groups) int
     type(c_ptr) :: m                                  !< (4, n) float
-  end type fd2d_band
+  end type trace_band
 
   interface
     !> How many kernel variants this build has.
@@ -171,11 +171,11 @@ module fd2d_c
 
     !> Filter `which` (0 or 1) of the handle from now on: samples of all steps -> band(1) -> band(2). It is copied.
     integer(c_int) function fd2d_filter(handle, which, band) bind(c)
-      import :: c_ptr, c_int, fd2d_band
+      import :: c_ptr, c_int, trace_band
       implicit none
       type(c_ptr), value :: handle
       integer(c_int), value :: which
-      type(fd2d_band), intent(in) :: band(2)
+      type(trace_band), intent(in) :: band(2)
     end function fd2d_filter
 
     !> The samples of all steps since fd2d_receivers or fd2d_reset, as many as the filter `which` has columns, of receivers

@@ -8,7 +8,7 @@ module readers_kept_m
   use iso_c_binding, only: c_char, c_int
   use kinds_m, only: dp, i8, sp
   use lock_m, only: LockHolder, LockLook, LockText, sight_t
-  use notebook_c, only: notebook_find
+  use tuning_cache_c, only: tuning_cache_find
   use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Verdict
   use scene_m, only: scene_t, SceneNew, SceneScheme
   use snapshots_m, only: FioSnapshotPath, FioSnapshotsPlace
@@ -166,7 +166,7 @@ contains
     if (setenv(CString('XDG_CACHE_HOME'), CString(at), 1_c_int) /= 0) error stop 'no environment'
     call Put(at//'SplFd2dmod-fuzz', input)
     text = repeat('x', room)
-    call FailFromC(notebook_find(CString('fuzz'), CString('key'), room, text), error)
+    call FailFromC(tuning_cache_find(CString('fuzz'), CString('key'), room, text), error)
     outcome = Verdict(error)
     if (outcome /= taken) return
     found = FString(text)

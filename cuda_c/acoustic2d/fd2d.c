@@ -285,7 +285,7 @@ static int check_filter(const fd2d *fd, int which) {
     return 0;
 }
 
-static int check_band(const fd2d_band *b) {
+static int check_band(const trace_band *b) {
     const int *first = b->first, *count = b->count, *at = b->at;
     REQUIRE(b->columns >= 1 && b->columns <= LARGEST && b->rows >= 1 && b->rows <= LARGEST && b->n >= 0,
             "a filter from %d to %d samples with %d numbers a row: must be 1..%d", b->columns, b->rows, b->n, LARGEST);
@@ -298,7 +298,7 @@ static int check_band(const fd2d_band *b) {
     return 0;
 }
 
-int fd2d_filter(void *handle, int which, const fd2d_band *band) {
+int fd2d_filter(void *handle, int which, const trace_band *band) {
     fd2d *fd = handle;
     TRY(check_filter(fd, which));
     fd->filter_columns[which] = 0;

@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#include "held.h"
+#include "host_alloc.h"
 #include "iface.h"
 
 #ifdef __cplusplus
@@ -89,8 +89,8 @@ typedef struct fd2d_variant {
 
     void (*threads)(fd2d *fd, int threads); /* of one that computes on CPU cores: from now on */
     int (*tune)(fd2d *fd, const char *isa, int width, int steps, int rows);
-    int (*traces)(fd2d *fd, int it, int n, float *out);          /* out(n,nrec), of a variant that keeps them itself */
-    int (*filter)(fd2d *fd, int which, const fd2d_band band[2]); /* of one that filters its traces too */
+    int (*traces)(fd2d *fd, int it, int n, float *out);           /* out(n,nrec), of a variant that keeps them itself */
+    int (*filter)(fd2d *fd, int which, const trace_band band[2]); /* of one that filters its traces too */
     int (*filtered)(fd2d *fd, int which, int first, int nrec, float *out);
     int (*pending)(fd2d *fd, int most);                  /* of one whose timestep only queues */
     int (*peak)(fd2d *fd, float *value, int *i, int *k); /* likewise: of the newest finished chunk */
@@ -111,11 +111,11 @@ typedef struct fd2d_variant {
 #undef FD2D_ENTRY
 #undef FD2D_GPU_ENTRY
 
-/* Host memory of the handle, as held.h has it. */
+/* Host memory of the handle, as host_alloc.h has it. */
 static inline int fd2d_alloc(fd2d *fd, void *p, size_t count, size_t size, const char *what) {
-    return held_alloc(&fd->bytes, p, count, size, what);
+    return host_alloc(&fd->bytes, p, count, size, what);
 }
-static inline void fd2d_release(fd2d *fd, void *p) { held_release(&fd->bytes, p); }
+static inline void fd2d_release(fd2d *fd, void *p) { host_release(&fd->bytes, p); }
 
 /* Coefficients of row k: bx = dt/(dx rho) at (i+1/2,k), bz = dt/(dz rho) at (i,k+1/2), kk = kappa dt/dx, each (nx);
  * kk of a free surface's row is 0. `cpu` takes them from here; GPU variants that keep velocities form the same numbers

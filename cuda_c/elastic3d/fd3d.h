@@ -20,7 +20,7 @@
 
 #include <stddef.h>
 
-#include "held.h"
+#include "host_alloc.h"
 #include "iface.h"
 
 #ifdef __cplusplus
@@ -173,11 +173,11 @@ typedef struct fd3d_variant {
 #undef FD3D_ENTRY
 #undef FD3D_GPU_ENTRY
 
-/* Host memory of the handle, as held.h has it. */
+/* Host memory of the handle, as host_alloc.h has it. */
 static inline int fd3d_alloc(fd3d *fd, void *p, size_t count, size_t size, const char *what) {
-    return held_alloc(&fd->bytes, p, count, size, what);
+    return host_alloc(&fd->bytes, p, count, size, what);
 }
-static inline void fd3d_release(fd3d *fd, void *p) { held_release(&fd->bytes, p); }
+static inline void fd3d_release(fd3d *fd, void *p) { host_release(&fd->bytes, p); }
 
 /* fd3d_state.c: traces that the handle keeps. Room for n more rows; *trace(nrec, rows). Where the next n rows begin,
  * null for a variant that keeps its traces itself. */

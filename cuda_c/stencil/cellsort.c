@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "err.h"
-#include "held.h"
+#include "host_alloc.h"
 
 /* Equal keys keep their order. start(values): scratch. */
 static void by_key(const cell_place *from, cell_place *to, int n, int d, int values, int *start) {
@@ -26,15 +26,15 @@ int cell_sort(size_t *held, cell_place *p, int n, int keys, const int *values) {
     int *start = NULL, most = 0;
     for (int d = 0; d < keys; d++)
         most = values[d] > most ? values[d] : most;
-    const int rc = held_alloc(held, &other, (size_t)n, sizeof *other, "cells of source or receivers") ||
-                   held_alloc(held, &start, (size_t)most, sizeof *start, "cells of source or receivers");
+    const int rc = host_alloc(held, &other, (size_t)n, sizeof *other, "cells of source or receivers") ||
+                   host_alloc(held, &start, (size_t)most, sizeof *start, "cells of source or receivers");
     for (int d = 0; d < keys && !rc; d++) {
         by_key(from, from == p ? other : p, n, d, values[d], start);
         from = from == p ? other : p;
     }
     if (from == other && n > 0)
         memcpy(p, other, (size_t)n * sizeof *p);
-    held_release(held, &other);
-    held_release(held, &start);
+    host_release(held, &other);
+    host_release(held, &start);
     return rc;
 }

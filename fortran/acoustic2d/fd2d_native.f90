@@ -1,7 +1,7 @@
 !> A 2D time loop in C, behind the common face of fd2d_engine.f90; the treaty is interfaces/fd2d_c.f90.
 module fd2d_native_m
   use error_m, only: error_t, FailFromC
-  use fd2d_c, only: fd2d_band, fd2d_bytes, fd2d_cfg, fd2d_device, fd2d_field, fd2d_filter, fd2d_filtered, fd2d_filters, &
+  use fd2d_c, only: trace_band, fd2d_bytes, fd2d_cfg, fd2d_device, fd2d_field, fd2d_filter, fd2d_filtered, fd2d_filters, &
                     fd2d_free, fd2d_load, fd2d_maxabs, fd2d_model, fd2d_new, fd2d_peak, fd2d_pending, fd2d_pml, fd2d_receivers, &
                     fd2d_reset, fd2d_save, fd2d_set_field, fd2d_source, fd2d_state_size, fd2d_threads, fd2d_timestep, fd2d_traces
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
@@ -140,7 +140,7 @@ contains
   end subroutine filter
 
   !> The band as C knows it.
-  type(fd2d_band) function AsBand(band) result(b)
+  type(trace_band) function AsBand(band) result(b)
     type(band_t), target, intent(in) :: band
     b%columns = band%columns
     b%rows = band%rows

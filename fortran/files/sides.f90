@@ -5,7 +5,7 @@
 module sides_m
   use iso_c_binding, only: c_char, c_int
   use files_c, only: file_numbered
-  use notebook_c, only: notebook_path
+  use tuning_cache_c, only: tuning_cache_path
   use path_c, only: path_beside, path_same, path_within
   use text_m, only: CString, FString, Str
   implicit none
@@ -103,7 +103,7 @@ contains
     character(:), allocatable :: path
     character(kind=c_char, len=4096) :: buffer
     path = ''
-    if (notebook_path(CString('shapes'), len(buffer), buffer) == 0) path = FString(buffer)
+    if (tuning_cache_path(CString('shapes'), len(buffer), buffer) == 0) path = FString(buffer)
   end function Notes
 
 end module sides_m

@@ -9,7 +9,7 @@ enum { LINE = 32, FRAME = DER_MAX, ROW = 256, ROWS_AT_A_TIME = 32768, SLAB = 1 <
 static fd2d_gpu *own(fd2d *fd) { return (fd2d_gpu *)fd->own; }
 
 // Every verb begins here, and ends with count_bytes where it may have taken memory.
-static int enter(fd2d *fd) { return fd2d_gpu_enter(&own(fd)->queue); }
+static int enter(fd2d *fd) { return gpu_enter(&own(fd)->queue); }
 
 static void count_bytes(fd2d *fd) {
     fd2d_gpu *o = own(fd);
@@ -117,9 +117,9 @@ static int make_textures(fd2d_gpu *o) {
 
 static int check_size(const fd2d_gpu *o) {
     const fd2d_gpu_grid *g = &o->grid;
-    REQUIRE((unsigned long long)g->nx * (unsigned long long)g->nz < 1ull << FD2D_GPU_INDEX_BITS,
+    REQUIRE((unsigned long long)g->nx * (unsigned long long)g->nz < 1ull << GPU_INDEX_BITS,
             "a grid of %d x %d cells is more than a GPU variant can count (%.1e cells): make it smaller", g->nx, g->nz,
-            (double)(1ull << FD2D_GPU_INDEX_BITS));
+            (double)(1ull << GPU_INDEX_BITS));
     return 0;
 }
 
@@ -132,16 +132,16 @@ static dim3 blocks_over(int nx, int nz) {
 static int make(fd2d_gpu *o) {
     array list[ARRAYS];
     TRY(check_size(o));
-    TRY(fd2d_gpu_open(&o->queue));
+    TRY(gpu_open(&o->queue));
     list_arrays(o, list);
     for (const array &a : list)
         if (a.count > 0)
-            TRY(fd2d_gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
+            TRY(gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
     set_pointers(o);
     if (o->kind->textures)
         TRY(make_textures(o));
-    o->points.pitch = o->grid.pitch;
-    o->points.free_top = o->grid.free_top;
+    o->source.pitch = o->grid.pitch;
+    o->source.free_top = o->grid.free_top;
     o->blocks = blocks_over(o->grid.nx, o->grid.nz);
     o->threads = dim3(FD2D_GPU_TILE, FD2D_GPU_TILE);
     return 0;
@@ -166,7 +166,7 @@ void fd2d_gpu_release(fd2d *fd) {
             cudaStreamSynchronize(o->queue.stream); // it may still be read
             cudaDestroyTextureObject(t);
         }
-    fd2d_gpu_close(&o->queue);
+    gpu_close(&o->queue);
     count_bytes(fd);
     fd2d_release(fd, &fd->own);
 }
@@ -178,7 +178,7 @@ int fd2d_gpu_need(const fd2d_gpu_kind *kind, const fd2d_cfg *cfg, int receivers,
     shape(&o, cfg);
     TRY(check_size(&o));
     list_arrays(&o, list);
-    *bytes = fd2d_gpu_queue_need(receivers, steps);
+    *bytes = gpu_points_need(receivers, steps);
     for (const array &a : list)
         *bytes += a.count * sizeof(float);
     return 0;
@@ -213,8 +213,8 @@ int fd2d_gpu_model(fd2d *fd, const float *kappa, const float *rho) {
     for (int k = 0; k < g->nz; k += o->slab_rows) {
         const int left = g->nz - k, rows = left < o->slab_rows ? left : o->slab_rows;
         const size_t from = (size_t)k * nx, n = (size_t)rows * nx, more = left > rows ? nx : 0;
-        TRY(fd2d_gpu_upload(&o->queue, o->slab, kappa + from, n * sizeof(float)));
-        TRY(fd2d_gpu_upload(&o->queue, slab_rho, rho + from, (n + more) * sizeof(float)));
+        TRY(gpu_upload(&o->queue, o->slab, kappa + from, n * sizeof(float)));
+        TRY(gpu_upload(&o->queue, slab_rho, rho + from, (n + more) * sizeof(float)));
         coefficients<<<dim3((g->nx + ROW - 1) / ROW, rows), ROW, 0, o->queue.stream>>>(
             g->nx, g->nz, k, o->slab, slab_rho, tx, tz, g->free_top, g->pitch, o->bx, o->bz, o->kk);
         CUDA_TRY(cudaGetLastError());
@@ -225,81 +225,81 @@ int fd2d_gpu_model(fd2d *fd, const float *kappa, const float *rho) {
 int fd2d_gpu_pml(fd2d *fd) {
     TRY(enter(fd));
     fd2d_gpu *o = own(fd);
-    TRY(fd2d_gpu_upload(&o->queue, o->px, fd->px, 6 * (size_t)o->grid.nx * sizeof(float)));
-    return fd2d_gpu_upload(&o->queue, o->pz, fd->pz, 6 * (size_t)o->grid.nz * sizeof(float));
+    TRY(gpu_upload(&o->queue, o->px, fd->px, 6 * (size_t)o->grid.nx * sizeof(float)));
+    return gpu_upload(&o->queue, o->pz, fd->pz, 6 * (size_t)o->grid.nz * sizeof(float));
 }
 
 // --- source and receivers ------------------------------------------------------------------------------------------
 
 int fd2d_gpu_source(fd2d *fd) {
     TRY(enter(fd));
-    const int rc = fd2d_gpu_put_source(&own(fd)->queue, &own(fd)->points, fd);
+    const int rc = fd2d_gpu_put_source(&own(fd)->queue, &own(fd)->source, fd);
     count_bytes(fd);
     return rc;
 }
 
 int fd2d_gpu_receivers(fd2d *fd) {
     TRY(enter(fd));
-    const int rc = fd2d_gpu_put_receivers(&own(fd)->queue, &own(fd)->points, fd);
+    const int rc = fd2d_gpu_put_receivers(&own(fd)->queue, &own(fd)->points, fd, own(fd)->grid.pitch);
     count_bytes(fd);
     return rc;
 }
 
 int fd2d_gpu_traces(fd2d *fd, int it, int n, float *out) {
     TRY(enter(fd));
-    return fd2d_gpu_get_traces(&own(fd)->queue, &own(fd)->points, fd, it, n, out);
+    return gpu_get_traces(&own(fd)->queue, &own(fd)->points, fd->nrec, it - fd->first, n, out);
 }
 
-int fd2d_gpu_filter(fd2d *fd, int which, const fd2d_band band[2]) {
+int fd2d_gpu_filter(fd2d *fd, int which, const trace_band band[2]) {
     TRY(enter(fd));
-    const int rc = fd2d_gpu_put_filter(&own(fd)->queue, &own(fd)->points, which, band);
+    const int rc = gpu_put_filter(&own(fd)->queue, &own(fd)->points, which, band);
     count_bytes(fd);
     return rc;
 }
 
 int fd2d_gpu_filtered(fd2d *fd, int which, int first, int nrec, float *out) {
     TRY(enter(fd));
-    const int rc = fd2d_gpu_get_filtered(&own(fd)->queue, &own(fd)->points, fd, which, first, nrec, out);
+    const int rc = gpu_get_filtered(&own(fd)->queue, &own(fd)->points, fd->nrec, which, first, nrec, out);
     count_bytes(fd);
     return rc;
 }
 
 // --- time ----------------------------------------------------------------------------------------------------------
 
-static fd2d_gpu_plane sigma_of(const fd2d_gpu *o) { return {o->grid.sigma, o->grid.pitch, o->grid.nx, o->grid.nz}; }
+static gpu_plane sigma_of(const fd2d_gpu *o) { return {o->grid.sigma, o->grid.pitch, o->grid.nx, o->grid.nz}; }
 
 int fd2d_gpu_timestep(fd2d *fd, int it, int n, float *) {
     TRY(enter(fd));
     fd2d_gpu *o = own(fd);
-    const int rc = fd2d_gpu_trace_room(&o->queue, &o->points, fd, n);
+    const int rc = gpu_trace_room(&o->queue, &o->points, fd->nrec, fd->steps, fd->nq, n);
     count_bytes(fd);
     TRY(rc);
-    const fd2d_gpu_plane sigma = sigma_of(o);
-    TRY(fd2d_gpu_begin(&o->queue, it, fd->first));
-    TRY(fd2d_gpu_repeat(&o->queue, n, o->kind->step[fd->cfg.half_length - 1], o));
-    return fd2d_gpu_end(&o->queue, &sigma);
+    const gpu_plane sigma = sigma_of(o);
+    TRY(gpu_begin(&o->queue, it, fd->first));
+    TRY(gpu_repeat(&o->queue, n, o->kind->step[fd->cfg.half_length - 1], o));
+    return gpu_end(&o->queue, &sigma);
 }
 
 int fd2d_gpu_points_step(fd2d_gpu *o) {
     const float *const field[FD2D_FIELDS] = {o->grid.sigma, o->grid.vx, o->grid.vz};
-    TRY(fd2d_gpu_inject(&o->queue, &o->points, o->grid.sigma, nullptr));
-    return fd2d_gpu_sample(&o->queue, &o->points, field);
+    TRY(fd2d_gpu_inject(&o->queue, &o->source, o->grid.sigma));
+    return gpu_sample(&o->queue, &o->points, field);
 }
 
 int fd2d_gpu_wait_chunks(fd2d *fd, int most) {
     TRY(enter(fd));
-    return fd2d_gpu_pending(&own(fd)->queue, most);
+    return gpu_pending(&own(fd)->queue, most);
 }
 
 int fd2d_gpu_peak(fd2d *fd, float *value, int *i, int *k) {
     TRY(enter(fd));
-    return fd2d_gpu_newest(&own(fd)->queue, own(fd)->grid.nx, value, i, k);
+    return gpu_newest(&own(fd)->queue, own(fd)->grid.nx, value, i, k);
 }
 
 int fd2d_gpu_maxabs(fd2d *fd, float *value, int *i, int *k) {
     TRY(enter(fd));
-    const fd2d_gpu_plane sigma = sigma_of(own(fd));
-    return fd2d_gpu_largest(&own(fd)->queue, &sigma, value, i, k);
+    const gpu_plane sigma = sigma_of(own(fd));
+    return gpu_largest(&own(fd)->queue, &sigma, value, i, k);
 }
 
 // --- fields --------------------------------------------------------------------------------------------------------
@@ -312,10 +312,10 @@ int fd2d_gpu_get(fd2d *fd, int field, float *out) {
     TRY(enter(fd));
     fd2d_gpu *o = own(fd);
     const size_t width = (size_t)o->grid.nx * sizeof(float);
-    TRY(fd2d_gpu_wait(&o->queue)); // asleep, which the copy would not
+    TRY(gpu_wait(&o->queue)); // asleep, which the copy would not
     CUDA_TRY(cudaMemcpy2DAsync(out, width, field_of(o, field), (size_t)o->grid.pitch * sizeof(float), width,
                                (size_t)o->grid.nz, cudaMemcpyDeviceToHost, o->queue.stream));
-    return fd2d_gpu_wait(&o->queue);
+    return gpu_wait(&o->queue);
 }
 
 // Image of rows 0 .. DER_MAX-1 above the surface: as the updates in fd2d_gpu.h keep it.
@@ -344,13 +344,13 @@ int fd2d_gpu_set(fd2d *fd, int field, const float *in) {
         mirror<<<(o->grid.nx + ROW - 1) / ROW, ROW, 0, o->queue.stream>>>(o->grid, field);
         CUDA_TRY(cudaGetLastError());
     }
-    return fd2d_gpu_wait(&o->queue);
+    return gpu_wait(&o->queue);
 }
 
 int fd2d_gpu_reset(fd2d *fd) {
     TRY(enter(fd));
     fd2d_gpu *o = own(fd);
-    TRY(fd2d_gpu_restart(&o->queue));
+    TRY(gpu_restart(&o->queue));
     for (float *field : o->field)
         CUDA_TRY(cudaMemsetAsync(field, 0, o->field_count * sizeof(float), o->queue.stream));
     if (o->psi_count > 0)
@@ -372,13 +372,13 @@ int fd2d_gpu_state(fd2d *fd, fd2d_part *part) {
 int fd2d_gpu_move(fd2d *fd, const fd2d_part *part, float *host, int in) {
     TRY(enter(fd));
     const size_t bytes = part->width * part->rows * sizeof(float);
-    return in ? fd2d_gpu_upload(&own(fd)->queue, part->at, host, bytes)
-              : fd2d_gpu_download(&own(fd)->queue, host, part->at, bytes);
+    return in ? gpu_upload(&own(fd)->queue, part->at, host, bytes)
+              : gpu_download(&own(fd)->queue, host, part->at, bytes);
 }
 
 int fd2d_gpu_rows(fd2d *fd, int n, float **trace) {
     TRY(enter(fd));
-    const int rc = fd2d_gpu_trace_room(&own(fd)->queue, &own(fd)->points, fd, n);
+    const int rc = gpu_trace_room(&own(fd)->queue, &own(fd)->points, fd->nrec, fd->steps, fd->nq, n);
     count_bytes(fd);
     *trace = own(fd)->points.view.trace;
     return rc;

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "der.h"
-#include "fd2d_gpu_queue.h"
+#include "fd2d_gpu_points.h"
 
 enum { FD2D_GPU_TILE = 16 }; /* width and height of a block, N_b of the thesis */
 
@@ -48,8 +48,9 @@ typedef struct fd2d_gpu_kind {
 } fd2d_gpu_kind;
 
 typedef struct fd2d_gpu { /* fd->own */
-    fd2d_gpu_queue queue;
-    fd2d_gpu_points points;
+    gpu_queue queue;
+    fd2d_gpu_source_cells source;
+    gpu_points points; /* receivers */
     fd2d_gpu_grid grid;
     const fd2d_gpu_kind *kind;
     dim3 blocks, threads;
@@ -76,7 +77,7 @@ int fd2d_gpu_maxabs(fd2d *fd, float *value, int *i, int *k);
 int fd2d_gpu_reset(fd2d *fd);
 void fd2d_gpu_device(fd2d *fd, char *text, size_t length);
 int fd2d_gpu_traces(fd2d *fd, int it, int n, float *out);
-int fd2d_gpu_filter(fd2d *fd, int which, const fd2d_band band[2]);
+int fd2d_gpu_filter(fd2d *fd, int which, const trace_band band[2]);
 int fd2d_gpu_filtered(fd2d *fd, int which, int first, int nrec, float *out);
 int fd2d_gpu_wait_chunks(fd2d *fd, int most);
 int fd2d_gpu_peak(fd2d *fd, float *value, int *i, int *k);

@@ -1,6 +1,6 @@
 /* The `shared` variant: the second implementation of O. Johansen, Seismic Shot Processing on GPU, NTNU 2009, section
  * 4.2.2 and its figure 4.9: differentiator and absorbing layer in one kernel, tiles and weights in shared memory,
- * pinned host memory for all that goes to the GPU and comes back (fd2d_gpu_queue.h; here of all GPU variants).
+ * pinned host memory for all that goes to the GPU and comes back (gpu_queue.h; here of all GPU variants).
  *
  *   kernel  what it does                                                                    launches a step
  *   1       dx = forward difference of sigma along x, absorbed; vx += bx dx                 1

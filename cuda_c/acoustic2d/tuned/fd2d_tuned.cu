@@ -93,10 +93,10 @@ static void list_arrays(own_t *o, const fd2d_cfg *c, array list[ARRAYS]) {
 }
 
 static int check_size(const fd2d_cfg *c) {
-    REQUIRE((unsigned long long)c->nx * (unsigned long long)c->nz < 1ull << FD2D_GPU_INDEX_BITS && c->nz < 1 << 29 &&
+    REQUIRE((unsigned long long)c->nx * (unsigned long long)c->nz < 1ull << GPU_INDEX_BITS && c->nz < 1 << 29 &&
                 c->nx < 1 << 29,
             "a grid of %d x %d cells is more than a GPU variant can count (%.1e cells): make it smaller", c->nx, c->nz,
-            (double)(1ull << FD2D_GPU_INDEX_BITS));
+            (double)(1ull << GPU_INDEX_BITS));
     return 0;
 }
 
@@ -114,8 +114,8 @@ static int make_memory(own_t *o, const fd2d_cfg *c) {
     array list[ARRAYS];
     list_arrays(o, c, list);
     for (const array &a : list)
-        TRY(a.count > 0 && fd2d_gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
-    TRY(fd2d_gpu_alloc(&o->queue, &o->second, 1, sizeof *o->second, "the step number"));
+        TRY(a.count > 0 && gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
+    TRY(gpu_alloc(&o->queue, &o->second, 1, sizeof *o->second, "the step number"));
     fill<<<1024, BLOCK, 0, o->queue.stream>>>(o->rho, o->count, INFINITY); // outside: no velocity
     CUDA_TRY(cudaGetLastError());
     args *g = &o->g;
@@ -137,16 +137,15 @@ static int make(fd2d *fd) {
     own_t *o = own(fd);
     TRY(check_size(&fd->cfg));
     set_shapes(o, &fd->cfg);
-    const int rc = fd2d_gpu_open(&o->queue) || make_memory(o, &fd->cfg) || find_shape(fd);
+    const int rc = gpu_open(&o->queue) || make_memory(o, &fd->cfg) || find_shape(fd);
     count_bytes(fd);
-    o->points.pitch = o->g.pitch;
     return rc;
 }
 
 static void release(fd2d *fd) {
     if (own(fd) == nullptr)
         return;
-    fd2d_gpu_close(&own(fd)->queue);
+    gpu_close(&own(fd)->queue);
     count_bytes(fd);
     fd2d_release(fd, &fd->own);
 }
@@ -157,7 +156,7 @@ static int need(const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes) {
     TRY(check_size(cfg));
     set_shapes(&o, cfg);
     list_arrays(&o, cfg, list);
-    *bytes = fd2d_gpu_queue_need(receivers, steps);
+    *bytes = gpu_points_need(receivers, steps);
     for (const array &a : list)
         *bytes += a.count * sizeof(float);
     return 0;
@@ -195,17 +194,18 @@ static int source(fd2d *fd) {
     own_t *o = own(fd);
     box b = {};
     float *w = nullptr;
-    TRY(fd2d_gpu_enter(&o->queue));
-    int rc = fd2d_gpu_put_source(&o->queue, &o->points, fd) || fill_box(fd, &b, &w);
+    TRY(gpu_enter(&o->queue));
+    int rc = gpu_put(&o->queue, &o->q, &o->room_q, fd->q, (size_t)fd->nq, sizeof(float), "source wavelet") ||
+             fill_box(fd, &b, &w);
     const size_t n = (size_t)b.ni * (size_t)b.nk;
-    rc = rc || fd2d_gpu_grow(&o->queue, &o->box_w, &o->room_box, n, sizeof(float), "source cells") ||
-         fd2d_gpu_upload(&o->queue, o->box_w, w, n * sizeof(float));
+    rc = rc || gpu_grow(&o->queue, &o->box_w, &o->room_box, n, sizeof(float), "source cells") ||
+         gpu_upload(&o->queue, o->box_w, w, n * sizeof(float));
     fd2d_release(fd, &w);
     b.w = o->box_w;
-    b.q = o->points.view.q;
+    b.q = o->q;
     b.nq = fd->nq;
     o->g.source = rc ? box{} : b;
-    fd2d_gpu_forget_graphs(&o->queue);
+    gpu_forget_graphs(&o->queue);
     count_bytes(fd);
     return rc;
 }
@@ -213,36 +213,36 @@ static int source(fd2d *fd) {
 static int receivers(fd2d *fd) {
     own_t *o = own(fd);
     REQUIRE(fd->cfg.velocities || fd->sampled[FD2D_VX].n + fd->sampled[FD2D_VZ].n == 0, NO_VELOCITIES);
-    TRY(fd2d_gpu_enter(&o->queue));
-    const int rc = fd2d_gpu_put_receivers(&o->queue, &o->points, fd);
+    TRY(gpu_enter(&o->queue));
+    const int rc = fd2d_gpu_put_receivers(&o->queue, &o->points, fd, o->g.pitch);
     count_bytes(fd);
     return rc;
 }
 
 static int rows(fd2d *fd, int n, float **trace) {
     own_t *o = own(fd);
-    TRY(fd2d_gpu_enter(&o->queue));
-    const int rc = fd2d_gpu_trace_room(&o->queue, &o->points, fd, n);
+    TRY(gpu_enter(&o->queue));
+    const int rc = gpu_trace_room(&o->queue, &o->points, fd->nrec, fd->steps, fd->nq, n);
     count_bytes(fd);
     *trace = o->points.view.trace;
     return rc;
 }
 
 static int traces(fd2d *fd, int it, int n, float *out) {
-    TRY(fd2d_gpu_enter(&own(fd)->queue));
-    return fd2d_gpu_get_traces(&own(fd)->queue, &own(fd)->points, fd, it, n, out);
+    TRY(gpu_enter(&own(fd)->queue));
+    return gpu_get_traces(&own(fd)->queue, &own(fd)->points, fd->nrec, it - fd->first, n, out);
 }
 
-static int filter(fd2d *fd, int which, const fd2d_band band[2]) {
-    TRY(fd2d_gpu_enter(&own(fd)->queue));
-    const int rc = fd2d_gpu_put_filter(&own(fd)->queue, &own(fd)->points, which, band);
+static int filter(fd2d *fd, int which, const trace_band band[2]) {
+    TRY(gpu_enter(&own(fd)->queue));
+    const int rc = gpu_put_filter(&own(fd)->queue, &own(fd)->points, which, band);
     count_bytes(fd);
     return rc;
 }
 
 static int filtered(fd2d *fd, int which, int first, int nrec, float *out) {
-    TRY(fd2d_gpu_enter(&own(fd)->queue));
-    const int rc = fd2d_gpu_get_filtered(&own(fd)->queue, &own(fd)->points, fd, which, first, nrec, out);
+    TRY(gpu_enter(&own(fd)->queue));
+    const int rc = gpu_get_filtered(&own(fd)->queue, &own(fd)->points, fd->nrec, which, first, nrec, out);
     count_bytes(fd);
     return rc;
 }
@@ -365,37 +365,37 @@ static int close_chunk(own_t *o) {
     return 0;
 }
 
-static fd2d_gpu_plane sigma_of(const own_t *o) { return {o->s[0] + o->origin, o->g.pitch, o->g.nx, o->g.nz}; }
+static gpu_plane sigma_of(const own_t *o) { return {o->s[0] + o->origin, o->g.pitch, o->g.nx, o->g.nz}; }
 
 static int timestep(fd2d *fd, int it, int n, float *) {
     own_t *o = own(fd);
-    TRY(fd2d_gpu_enter(&o->queue));
-    const int rc = fd2d_gpu_trace_room(&o->queue, &o->points, fd, n);
+    TRY(gpu_enter(&o->queue));
+    const int rc = gpu_trace_room(&o->queue, &o->points, fd->nrec, fd->steps, fd->nq, n);
     count_bytes(fd);
     TRY(rc);
-    const fd2d_gpu_plane sigma = sigma_of(o);
-    TRY(fd2d_gpu_begin(&o->queue, it, fd->first));
-    TRY(fd2d_gpu_repeat(&o->queue, n / 2, pair, fd));
+    const gpu_plane sigma = sigma_of(o);
+    TRY(gpu_begin(&o->queue, it, fd->first));
+    TRY(gpu_repeat(&o->queue, n / 2, pair, fd));
     if (n % 2 == 1)
         TRY(odd(fd));
     TRY(close_chunk(o));
-    return fd2d_gpu_end(&o->queue, &sigma);
+    return gpu_end(&o->queue, &sigma);
 }
 
 static int pending(fd2d *fd, int most) {
-    TRY(fd2d_gpu_enter(&own(fd)->queue));
-    return fd2d_gpu_pending(&own(fd)->queue, most);
+    TRY(gpu_enter(&own(fd)->queue));
+    return gpu_pending(&own(fd)->queue, most);
 }
 
 static int peak(fd2d *fd, float *value, int *i, int *k) {
-    TRY(fd2d_gpu_enter(&own(fd)->queue));
-    return fd2d_gpu_newest(&own(fd)->queue, own(fd)->g.nx, value, i, k);
+    TRY(gpu_enter(&own(fd)->queue));
+    return gpu_newest(&own(fd)->queue, own(fd)->g.nx, value, i, k);
 }
 
 static int maxabs(fd2d *fd, float *value, int *i, int *k) {
-    TRY(fd2d_gpu_enter(&own(fd)->queue));
-    const fd2d_gpu_plane sigma = sigma_of(own(fd));
-    return fd2d_gpu_largest(&own(fd)->queue, &sigma, value, i, k);
+    TRY(gpu_enter(&own(fd)->queue));
+    const gpu_plane sigma = sigma_of(own(fd));
+    return gpu_largest(&own(fd)->queue, &sigma, value, i, k);
 }
 
 // --- shape by hand ---------------------------------------------------------------------------------------------------
@@ -409,7 +409,7 @@ static int tune(fd2d *fd, const char *, int width, int, int rows) {
     REQUIRE(width == 0 || tiles || width == 256 || width == 512, "width = %d, must be 64, 256, 512 or 0 (as it is)",
             width);
     REQUIRE(!tiles || rows == 0 || rows == 32 || rows == 64, "rows = %d, tiles have 32 or 64", rows);
-    TRY(fd2d_gpu_enter(&o->queue));
+    TRY(gpu_enter(&o->queue));
     const form tile = rows == 64 ? TILE_HIGH : TILE_LOW;
     const form kind = tiles ? tile : width == 256 ? MARCH_NARROW : MARCH_WIDE;
     if (width > 0)
@@ -421,7 +421,7 @@ static int tune(fd2d *fd, const char *, int width, int, int rows) {
         p->side_pieces = (int)(1.6 * p->pieces + 0.5);
         o->now.work = (p->left + p->right) * p->side_pieces + (p->tiles - p->left - p->right) * p->pieces;
     }
-    fd2d_gpu_forget_graphs(&o->queue);
+    gpu_forget_graphs(&o->queue);
     return 0;
 }
 

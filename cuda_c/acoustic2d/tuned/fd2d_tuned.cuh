@@ -22,7 +22,7 @@
 #include <cuda_runtime.h>
 
 #include "der.h"
-#include "fd2d_gpu_queue.h"
+#include "fd2d_gpu_points.h"
 
 namespace tuned {
 
@@ -61,8 +61,8 @@ struct args {
     float *psiz_out, *psiz_s;
     plan cut;
     box source;
-    fd2d_gpu_view points; // receivers
-    const fd2d_gpu_clock *clock;
+    gpu_receivers points;
+    const gpu_clock *clock;
     const int *now;                           // steps there have been, n
     int *next;                                // to become n + 1
     int work, samplers;                       // blocks that compute cells, and those after them
@@ -156,7 +156,7 @@ __device__ __forceinline__ int strip_row(const args &g, int k) {
 constexpr int TEAM = 8, TEAMS = WARP / TEAM, CELLS_AHEAD = 4;
 
 __device__ inline double weighted_sum(const args &g, const float *field, int begin, int end, int most) {
-    const fd2d_gpu_view &p = g.points;
+    const gpu_receivers &p = g.points;
     const int mate = threadIdx.x % TEAM;
     double sum = 0;
     for (int done = 0; done < most; done += TEAM * CELLS_AHEAD) {
@@ -179,7 +179,7 @@ __device__ inline double weighted_sum(const args &g, const float *field, int beg
 }
 
 __device__ inline void sample(const args &g, int block) {
-    const fd2d_gpu_view &p = g.points;
+    const gpu_receivers &p = g.points;
     const int warps = blockDim.x / WARP, team = threadIdx.x % WARP / TEAM, n = *g.now;
     if (n <= g.clock->from)
         return;

@@ -2,7 +2,7 @@
 // fd2d_tuned_medium.cu the model and the layers, fd2d_tuned_fields.cu fields and the state.
 #pragma once
 
-#include "fd2d_tuned_shape.h"
+#include "fd2d_tuned_blocks.h"
 
 namespace tuned {
 
@@ -11,11 +11,12 @@ constexpr int BLOCK = 256; // threads of simple kernels
 // Two copies of s (read one, write the other), of velocities and of psi of grad s. At the end of a chunk of steps s is
 // always in the first.
 struct own_t {
-    fd2d_gpu_queue queue;
-    fd2d_gpu_points points;
+    gpu_queue queue;
+    gpu_points points; // receivers
     args g;
     launch now;
-    size_t room_box;
+    size_t room_box, room_q;
+    float *q; // source wavelet
     float *s[2], *e, *vx[2], *vz[2], *kk, *rho, *psix[2], *psix_s, *psiz[2], *psiz_s, *px, *pz, *slab, *box_w;
     int *second;      // steps after the first of a pair
     ptrdiff_t origin; // of cell (0,0) in the padded arrays

@@ -18,11 +18,11 @@ int tuned::get(fd2d *fd, int field, float *out) {
     float *from = nullptr;
     double scale = 1;
     TRY(find_field(fd, field, &from, &scale));
-    TRY(fd2d_gpu_enter(&o->queue));
-    TRY(fd2d_gpu_wait(&o->queue));
+    TRY(gpu_enter(&o->queue));
+    TRY(gpu_wait(&o->queue));
     CUDA_TRY(cudaMemcpy2DAsync(out, width, from, (size_t)o->g.pitch * sizeof(float), width, nz, cudaMemcpyDeviceToHost,
                                o->queue.stream));
-    TRY(fd2d_gpu_wait(&o->queue));
+    TRY(gpu_wait(&o->queue));
     if (field != FD2D_SIGMA)
         for (size_t j = 0; j < nx * nz; j++)
             out[j] = (float)(scale * out[j]);
@@ -34,7 +34,7 @@ static int put_field(fd2d *fd, float *to, const float *from) {
     const size_t width = (size_t)o->g.nx * sizeof(float), pitch = (size_t)o->g.pitch * sizeof(float);
     CUDA_TRY(
         cudaMemcpy2DAsync(to, pitch, from, width, width, (size_t)o->g.nz, cudaMemcpyHostToDevice, o->queue.stream));
-    return fd2d_gpu_wait(&o->queue);
+    return gpu_wait(&o->queue);
 }
 
 int tuned::set(fd2d *fd, int field, const float *in) {
@@ -43,7 +43,7 @@ int tuned::set(fd2d *fd, int field, const float *in) {
     float *to = nullptr, *scaled = nullptr;
     double scale = 1;
     TRY(find_field(fd, field, &to, &scale));
-    TRY(fd2d_gpu_enter(&o->queue));
+    TRY(gpu_enter(&o->queue));
     TRY(fd2d_alloc(fd, &scaled, n, sizeof *scaled, "a field"));
     for (size_t j = 0; j < n; j++)
         scaled[j] = (float)(in[j] / scale);
@@ -52,12 +52,12 @@ int tuned::set(fd2d *fd, int field, const float *in) {
     TRY(rc);
     if (o->g.free_top && field == FD2D_SIGMA)
         CUDA_TRY(cudaMemsetAsync(to, 0, (size_t)o->g.nx * sizeof(float), o->queue.stream));
-    return fd2d_gpu_restart(&o->queue);
+    return gpu_restart(&o->queue);
 }
 
 int tuned::reset(fd2d *fd) {
     own_t *o = own(fd);
-    TRY(fd2d_gpu_enter(&o->queue));
+    TRY(gpu_enter(&o->queue));
     const struct {
         float *at;
         size_t count;
@@ -69,7 +69,7 @@ int tuned::reset(fd2d *fd) {
     for (const auto &a : all)
         if (a.at != nullptr)
             CUDA_TRY(cudaMemsetAsync(a.at, 0, a.count * sizeof(float), o->queue.stream));
-    return fd2d_gpu_restart(&o->queue);
+    return gpu_restart(&o->queue);
 }
 
 // --- the state -------------------------------------------------------------------------------------------------------
@@ -91,6 +91,6 @@ int tuned::state(fd2d *fd, fd2d_part *part) {
 int tuned::move(fd2d *fd, const fd2d_part *part, float *host, int in) {
     own_t *o = own(fd);
     const size_t bytes = part->width * part->rows * sizeof(float);
-    TRY(fd2d_gpu_enter(&o->queue));
-    return in ? fd2d_gpu_upload(&o->queue, part->at, host, bytes) : fd2d_gpu_download(&o->queue, host, part->at, bytes);
+    TRY(gpu_enter(&o->queue));
+    return in ? gpu_upload(&o->queue, part->at, host, bytes) : gpu_download(&o->queue, host, part->at, bytes);
 }

@@ -58,11 +58,11 @@ int tuned::model(fd2d *fd, const float *kappa, const float *rho) {
     const double tx = (double)fd->cfg.dt / fd->cfg.dx;
     const size_t nx = (size_t)g->nx;
     float *slab_rho = o->slab + (size_t)o->slab_rows * nx;
-    TRY(fd2d_gpu_enter(&o->queue));
+    TRY(gpu_enter(&o->queue));
     for (int k = 0; k < g->nz; k += o->slab_rows) {
         const int left = g->nz - k, rows = left < o->slab_rows ? left : o->slab_rows;
-        TRY(fd2d_gpu_upload(&o->queue, o->slab, kappa + (size_t)k * nx, (size_t)rows * nx * sizeof(float)));
-        TRY(fd2d_gpu_upload(&o->queue, slab_rho, rho + (size_t)k * nx, (size_t)rows * nx * sizeof(float)));
+        TRY(gpu_upload(&o->queue, o->slab, kappa + (size_t)k * nx, (size_t)rows * nx * sizeof(float)));
+        TRY(gpu_upload(&o->queue, slab_rho, rho + (size_t)k * nx, (size_t)rows * nx * sizeof(float)));
         for (int r = 0; r < rows; r += 32768) {
             const int part = rows - r < 32768 ? rows - r : 32768;
             set_medium<<<dim3((g->nx + BLOCK - 1) / BLOCK, part), BLOCK, 0, o->queue.stream>>>(
@@ -95,12 +95,12 @@ int tuned::pml(fd2d *fd) {
     own_t *o = own(fd);
     const size_t pitch = (size_t)o->g.px_pitch, nx = 6 * pitch, nz = 2 * V * (size_t)o->g.nz;
     float *p = nullptr;
-    TRY(fd2d_gpu_enter(&o->queue));
+    TRY(gpu_enter(&o->queue));
     TRY(fd2d_alloc(fd, &p, nx + nz, sizeof *p, "layer profiles"));
     memset(p, 0, (nx + nz) * sizeof *p);
     pack_profiles(fd, pitch, p, p + nx);
-    const int rc = fd2d_gpu_upload(&o->queue, o->px, p, nx * sizeof *p) ||
-                   fd2d_gpu_upload(&o->queue, o->pz, p + nx, nz * sizeof *p);
+    const int rc =
+        gpu_upload(&o->queue, o->px, p, nx * sizeof *p) || gpu_upload(&o->queue, o->pz, p + nx, nz * sizeof *p);
     fd2d_release(fd, &p);
     return rc;
 }

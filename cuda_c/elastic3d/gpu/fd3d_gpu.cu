@@ -8,7 +8,7 @@
 enum { LINE = 32, TEXTURE = 128 }; // floats: rows and textures begin at multiples of 128 and 512 bytes
 enum { VECTOR = 2, MEDIA = 5, ONE_WAY_FIELDS = 6 };
 
-int fd3d_gpu_enter(fd3d *fd) { return fd2d_gpu_enter(&fd3d_gpu_own(fd)->queue); }
+int fd3d_gpu_enter(fd3d *fd) { return gpu_enter(&fd3d_gpu_own(fd)->queue); }
 
 int fd3d_gpu_count(fd3d *fd, int rc) {
     fd3d_gpu *o = fd3d_gpu_own(fd);
@@ -158,7 +158,7 @@ static int make_textures(fd3d_gpu *o) {
 static int check_size(const fd3d_gpu *o) {
     const fd3d_gpu_grid *g = &o->grid;
     const unsigned long long cells = (unsigned long long)g->nx * (unsigned)g->ny * (unsigned)g->nz;
-    REQUIRE(o->count < INT_MAX && 3 * cells < 1ull << FD2D_GPU_INDEX_BITS,
+    REQUIRE(o->count < INT_MAX && 3 * cells < 1ull << GPU_INDEX_BITS,
             "%d x %d x %d cells are more than a GPU variant can count (%.1e with the frame): divide the grid among "
             "more ranks",
             g->nx, g->ny, g->nz, (double)INT_MAX);
@@ -170,12 +170,12 @@ static int check_size(const fd3d_gpu *o) {
 static int make(fd3d_gpu *o) {
     array list[ARRAYS];
     TRY(check_size(o));
-    TRY(fd2d_gpu_open(&o->queue));
+    TRY(gpu_open(&o->queue));
     list_arrays(o, list);
     for (const array &a : list)
         if (a.count > 0)
-            TRY(fd2d_gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
-    TRY(fd2d_gpu_alloc(&o->queue, &o->hour, 1, sizeof *o->hour, "the step's histories"));
+            TRY(gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
+    TRY(gpu_alloc(&o->queue, &o->step_sources, 1, sizeof *o->step_sources, "the step's histories"));
     fd3d_gpu_set_pointers(o);
     if (o->kind->textures)
         TRY(make_textures(o));
@@ -201,7 +201,7 @@ void fd3d_gpu_release(fd3d *fd) {
             cudaDestroyTextureObject(t);
         }
     cudaGetLastError();
-    fd2d_gpu_close(&o->queue);
+    gpu_close(&o->queue);
     fd3d_gpu_count(fd, 0);
     fd3d_release(fd, &fd->own);
 }
@@ -214,12 +214,12 @@ int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, const fd3d_cou
     shape(&o, cfg);
     TRY(check_size(&o));
     list_arrays(&o, list);
-    *device = fd3d_gpu_points_need(counts) + sizeof(fd3d_gpu_hour);
+    *device = fd3d_gpu_points_need(counts) + sizeof(fd3d_gpu_step_sources);
     for (const array &a : list)
         *device += a.count * sizeof(float);
-    *host = sizeof(fd3d) + sizeof(fd3d_gpu) + FD2D_GPU_STAGES * (size_t)FD2D_GPU_STAGE + fd3d_map_bytes(counts) +
+    *host = sizeof(fd3d) + sizeof(fd3d_gpu) + GPU_STAGES * (size_t)GPU_STAGE + fd3d_map_bytes(counts) +
             counts->entries * (4 * sizeof(int) + 2 * sizeof(float)) +
-            counts->receivers * FD2D_GPU_SAMPLE_CELLS * (4 * sizeof(int) + sizeof(float));
+            counts->receivers * GPU_SAMPLE_CELLS * (4 * sizeof(int) + sizeof(float));
     return 0;
 }
 
@@ -243,7 +243,7 @@ int fd3d_gpu_tune(fd3d *fd, const char *, int bx, int by, int bz) {
     TRY(fd3d_gpu_enter(fd));
     memcpy(o->shape, now, sizeof now);
     fd3d_gpu_plan(o);
-    fd2d_gpu_forget_graphs(&o->queue);
+    gpu_forget_graphs(&o->queue);
     return 0;
 }
 
@@ -287,7 +287,7 @@ int fd3d_gpu_map(fd3d *fd, float *out) {
     TRY(fd3d_gpu_enter(fd));
     const fd3d_gpu_watched *m = &fd3d_gpu_own(fd)->map;
     REQUIRE(m->n == fd->map.n, "the map has %d points, but %d on the GPU: give them again", fd->map.n, m->n);
-    return fd2d_gpu_download(&fd3d_gpu_own(fd)->queue, out, m->peak, 3 * (size_t)m->n * sizeof(float));
+    return gpu_download(&fd3d_gpu_own(fd)->queue, out, m->peak, 3 * (size_t)m->n * sizeof(float));
 }
 
 // --- time ----------------------------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ static int step(void *self) {
     return fd3d_gpu_end_step(o);
 }
 
-static fd2d_gpu_plane velocities_of(const fd3d_gpu *o) {
+static gpu_plane velocities_of(const fd3d_gpu *o) {
     const fd3d_gpu_grid *g = &o->grid;
     return {g->f[FD3D_VX], g->y, g->nx, 3 * g->nz * g->ny, g->ny, g->nz, g->z, (ptrdiff_t)o->count};
 }
@@ -325,17 +325,17 @@ static int begin(fd3d *fd, int it, int n) {
     TRY(fd3d_gpu_enter(fd));
     fd3d_gpu *o = fd3d_gpu_own(fd);
     TRY(fd3d_gpu_count(fd, fd3d_gpu_trace_room(o, fd, n)));
-    TRY(fd2d_gpu_begin(&o->queue, it, fd->first));
-    return fd3d_gpu_set_hour(o, fd);
+    TRY(gpu_begin(&o->queue, it, fd->first));
+    return fd3d_gpu_set_step_sources(o, fd);
 }
 
 int fd3d_gpu_timestep(fd3d *fd, int it, int n, float *) {
     fd3d_gpu *o = fd3d_gpu_own(fd);
     TRY(begin(fd, it, n));
     TRY(fd3d_gpu_core_begin(o));
-    TRY(fd2d_gpu_repeat(&o->queue, n, step, o));
-    const fd2d_gpu_plane velocities = velocities_of(o);
-    return fd2d_gpu_end(&o->queue, &velocities);
+    TRY(gpu_repeat(&o->queue, n, step, o));
+    const gpu_plane velocities = velocities_of(o);
+    return gpu_end(&o->queue, &velocities);
 }
 
 // The first row of the traces is known when the first step ends: fd->first may still be that of a shot before.
@@ -360,14 +360,14 @@ int fd3d_gpu_stress(fd3d *fd, int, int part, float *) {
 
 int fd3d_gpu_pending(fd3d *fd, int most) {
     TRY(fd3d_gpu_enter(fd));
-    return fd2d_gpu_pending(&fd3d_gpu_own(fd)->queue, most);
+    return gpu_pending(&fd3d_gpu_own(fd)->queue, most);
 }
 
 int fd3d_gpu_maxabs(fd3d *fd, float *value, int place[3]) {
     TRY(fd3d_gpu_enter(fd));
-    const fd2d_gpu_plane velocities = velocities_of(fd3d_gpu_own(fd));
+    const gpu_plane velocities = velocities_of(fd3d_gpu_own(fd));
     int row;
-    TRY(fd2d_gpu_largest(&fd3d_gpu_own(fd)->queue, &velocities, value, &place[0], &row));
+    TRY(gpu_largest(&fd3d_gpu_own(fd)->queue, &velocities, value, &place[0], &row));
     place_of(fd3d_gpu_own(fd), row, place);
     return 0;
 }
@@ -379,7 +379,7 @@ int fd3d_gpu_peak(fd3d *fd, float *value, int place[3]) {
             return fd3d_gpu_maxabs(fd, value, place);
     TRY(fd3d_gpu_enter(fd));
     int row;
-    TRY(fd2d_gpu_newest(&fd3d_gpu_own(fd)->queue, fd3d_gpu_own(fd)->grid.nx, value, &place[0], &row));
+    TRY(gpu_newest(&fd3d_gpu_own(fd)->queue, fd3d_gpu_own(fd)->grid.nx, value, &place[0], &row));
     place_of(fd3d_gpu_own(fd), row, place);
     return 0;
 }

@@ -15,8 +15,8 @@
 #pragma once
 
 #include "der3d.h"
-#include "fd2d_gpu_queue.h"
 #include "fd3d.h"
+#include "gpu_points.h"
 
 enum { FD3D_GPU_THREADS = 256, FD3D_GPU_BOXES = 64, FD3D_STRESSES = 6, FD3D_GPU_BUFFER = 4 << 20 };
 /* Of the core: cells a difference reaches over, holes, cells of a tile. */
@@ -101,10 +101,10 @@ typedef struct fd3d_gpu_kind {
 } fd3d_gpu_kind;
 
 /* In device memory: what a step needs to know of its sources. */
-typedef struct fd3d_gpu_hour {
+typedef struct fd3d_gpu_step_sources {
     int first, steps, silent; /* histories known; as in fd3d.h */
     int row;                  /* of this step; -1: silent */
-} fd3d_gpu_hour;
+} fd3d_gpu_step_sources;
 
 /* The map in device memory, as fd3d_watched has it. */
 typedef struct fd3d_gpu_watched {
@@ -125,8 +125,8 @@ typedef struct fd3d_gpu_sources {
 } fd3d_gpu_sources;
 
 struct fd3d_gpu { /* fd->own */
-    fd2d_gpu_queue queue;
-    fd2d_gpu_points points; /* receivers: one field, fields one after the other being one */
+    gpu_queue queue;
+    gpu_points points; /* receivers: one field, fields one after the other being one */
     fd3d_gpu_grid grid;
     const fd3d_gpu_kind *kind;
     const fd3d_cfg *cfg;
@@ -141,7 +141,7 @@ struct fd3d_gpu { /* fd->own */
     float *psi, *profiles, *sponges, *before, *one_way;
     size_t psi_count, before_count;
     float *buffer; /* of FD3D_GPU_BUFFER, on the way to and from the host */
-    fd3d_gpu_hour *hour;
+    fd3d_gpu_step_sources *step_sources;
     fd3d_gpu_sources source;
     struct {
         size_t cell, part, start, h, w, q;
@@ -226,7 +226,7 @@ int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd);
 int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd, const fd3d_given *given);
 int fd3d_gpu_trace_room(fd3d_gpu *o, const fd3d *fd, int n);
 int fd3d_gpu_get_traces(fd3d_gpu *o, const fd3d *fd, int it, int n, float *out);
-int fd3d_gpu_set_hour(fd3d_gpu *o, const fd3d *fd);
+int fd3d_gpu_set_step_sources(fd3d_gpu *o, const fd3d *fd);
 int fd3d_gpu_tick(fd3d_gpu *o);
 int fd3d_gpu_inject(fd3d_gpu *o, int what, int part);
 int fd3d_gpu_end_step(fd3d_gpu *o);

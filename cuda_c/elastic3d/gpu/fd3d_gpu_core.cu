@@ -179,7 +179,7 @@ int fd3d_gpu_core_plan(fd3d_gpu *o, const fd3d *fd, const int rock[2]) {
     REQUIRE(!o->core.begun || (!o->core.on && !now.on),
             "sources, receivers of stresses, a sponge or fluids elsewhere in the middle of a shot: a sparse grid keeps "
             "stresses only where they were when it began (reset comes first)");
-    fd2d_gpu_forget_graphs(&o->queue);
+    gpu_forget_graphs(&o->queue);
     o->core = now;
     fd3d_gpu_set_pointers(o);
     fd3d_gpu_plan(o);
@@ -229,7 +229,7 @@ static int take_room(fd3d_gpu *o) {
     const size_t others = c->share > 1 ? (size_t)c->share * 4 / 3 * o->queue.pool.bytes : 0;
     if (available < others + bytes + bytes / 8)
         return 0;
-    if (fd2d_gpu_alloc(&o->queue, &o->core.v, 6 * o->count, sizeof(float), "the core") == 0)
+    if (gpu_alloc(&o->queue, &o->core.v, 6 * o->count, sizeof(float), "the core") == 0)
         o->core.a = o->core.v + 3 * o->count;
     else
         o->core.v = nullptr;
@@ -277,7 +277,7 @@ int fd3d_gpu_core_begin(fd3d_gpu *o) {
     if (!c->on)
         return 0;
     if (c->captured != o->grid.f[FD3D_VX])
-        fd2d_gpu_forget_graphs(&o->queue);
+        gpu_forget_graphs(&o->queue);
     c->captured = o->grid.f[FD3D_VX];
     if (c->ahead)
         return 0;

@@ -13,7 +13,7 @@ static int get_box(fd3d_gpu *o, int field, const int lo[3], const int hi[3], flo
     for (size_t done = 0; done < all; done += FD3D_GPU_BUFFER) {
         const size_t count = all - done < (size_t)FD3D_GPU_BUFFER ? all - done : (size_t)FD3D_GPU_BUFFER;
         TRY(fd3d_gpu_copy(o, o->grid.f[field], lo, hi, done, count, o->buffer, FD3D_GPU_OUT));
-        TRY(fd2d_gpu_download(&o->queue, out + done, o->buffer, count * sizeof(float)));
+        TRY(gpu_download(&o->queue, out + done, o->buffer, count * sizeof(float)));
     }
     return 0;
 }
@@ -22,7 +22,7 @@ static int set_box(fd3d_gpu *o, int field, const int lo[3], const int hi[3], con
     const size_t all = cells_in(lo, hi);
     for (size_t done = 0; done < all; done += FD3D_GPU_BUFFER) {
         const size_t count = all - done < (size_t)FD3D_GPU_BUFFER ? all - done : (size_t)FD3D_GPU_BUFFER;
-        TRY(fd2d_gpu_upload(&o->queue, o->buffer, in + done, count * sizeof(float)));
+        TRY(gpu_upload(&o->queue, o->buffer, in + done, count * sizeof(float)));
         TRY(fd3d_gpu_copy(o, o->grid.f[field], lo, hi, done, count, o->buffer, FD3D_GPU_IN));
     }
     return 0;
@@ -62,7 +62,7 @@ int fd3d_gpu_reset(fd3d *fd) {
     TRY(fd3d_gpu_enter(fd));
     fd3d_gpu *o = fd3d_gpu_own(fd);
     fd3d_part part[FD3D_PARTS];
-    TRY(fd2d_gpu_restart(&o->queue));
+    TRY(gpu_restart(&o->queue));
     TRY(fd3d_gpu_core_reset(o));
     const int parts = fd3d_gpu_state(fd, part);
     for (int p = 0; p < parts; p++)
@@ -94,6 +94,6 @@ int fd3d_gpu_state(fd3d *fd, fd3d_part part[FD3D_PARTS]) {
 int fd3d_gpu_move(fd3d *fd, const fd3d_part *part, float *host, int in) {
     TRY(fd3d_gpu_enter(fd));
     const size_t bytes = part->width * part->rows * sizeof(float);
-    return in ? fd2d_gpu_upload(&fd3d_gpu_own(fd)->queue, part->at, host, bytes)
-              : fd2d_gpu_download(&fd3d_gpu_own(fd)->queue, host, part->at, bytes);
+    return in ? gpu_upload(&fd3d_gpu_own(fd)->queue, part->at, host, bytes)
+              : gpu_download(&fd3d_gpu_own(fd)->queue, host, part->at, bytes);
 }

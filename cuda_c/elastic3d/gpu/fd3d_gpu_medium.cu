@@ -8,7 +8,7 @@ static int put_volume(fd3d_gpu *o, const float *to, const float *from, fd3d_gpu_
     const size_t all = ((size_t)g->nx + 2) * ((size_t)g->ny + 2) * ((size_t)g->nz + 2);
     for (size_t done = 0; done < all; done += FD3D_GPU_BUFFER) {
         const size_t count = all - done < (size_t)FD3D_GPU_BUFFER ? all - done : (size_t)FD3D_GPU_BUFFER;
-        TRY(fd2d_gpu_upload(&o->queue, o->buffer, from + done, count * sizeof(float)));
+        TRY(gpu_upload(&o->queue, o->buffer, from + done, count * sizeof(float)));
         TRY(fd3d_gpu_copy(o, (float *)to, lo, hi, done, count, o->buffer, way));
     }
     return 0;
@@ -31,7 +31,7 @@ static int put_one_way(fd3d *fd, const float *rho, const float *lambda, const fl
             factor[to] = (float)((cp * dt - dz) / (cp * dt + dz));
             factor[cells + to] = (float)((cs * dt - dz) / (cs * dt + dz));
         }
-    const int rc = fd2d_gpu_upload(&o->queue, o->one_way, factor, 2 * cells * sizeof(float));
+    const int rc = gpu_upload(&o->queue, o->one_way, factor, 2 * cells * sizeof(float));
     fd3d_release(fd, &factor);
     return rc;
 }
@@ -51,7 +51,7 @@ int fd3d_gpu_model(fd3d *fd, const float *rho, const float *lambda, const float 
 int fd3d_gpu_quality(fd3d *fd, const float *qp, const float *qs) {
     TRY(fd3d_gpu_enter(fd));
     fd3d_gpu *o = fd3d_gpu_own(fd);
-    fd2d_gpu_forget_graphs(&o->queue);
+    gpu_forget_graphs(&o->queue);
     for (int m = 0; m < FD3D_MECHANISMS; m++) {
         const double e = exp(-(double)fd->cfg.dt / fd->tau[m]);
         o->grid.decay[m] = (float)e;
@@ -67,8 +67,7 @@ int fd3d_gpu_pml(fd3d *fd) {
     TRY(fd3d_gpu_enter(fd));
     fd3d_gpu *o = fd3d_gpu_own(fd);
     for (int a = 0; a < 3; a++)
-        TRY(fd2d_gpu_upload(&o->queue, (float *)o->grid.profile[a], fd->pml[a],
-                            6 * (size_t)fd->cfg.n[a] * sizeof(float)));
+        TRY(gpu_upload(&o->queue, (float *)o->grid.profile[a], fd->pml[a], 6 * (size_t)fd->cfg.n[a] * sizeof(float)));
     return 0;
 }
 
@@ -76,9 +75,9 @@ int fd3d_gpu_sponge(fd3d *fd) {
     TRY(fd3d_gpu_enter(fd));
     fd3d_gpu *o = fd3d_gpu_own(fd);
     float *to = o->sponges;
-    fd2d_gpu_forget_graphs(&o->queue);
+    gpu_forget_graphs(&o->queue);
     for (int a = 0; a < 3; to += fd->cfg.n[a], a++) {
-        TRY(fd2d_gpu_upload(&o->queue, to, fd->sponge[a], (size_t)fd->cfg.n[a] * sizeof(float)));
+        TRY(gpu_upload(&o->queue, to, fd->sponge[a], (size_t)fd->cfg.n[a] * sizeof(float)));
         o->grid.sponge[a] = to;
     }
     return fd3d_gpu_core_plan(o, fd, o->core.rock);

@@ -1,21 +1,10 @@
 // Sources and receivers of the 3D GPU variants in device memory, for whole chunks of steps; the map of ground velocity.
-// Receivers are those of 2D (fd2d_gpu_points.cu): to them all fields, one after the other, are one.
+// To receivers (gpu_points.h) velocities and stresses are a field each, fields one after the other being one.
 #include "fd3d_gpu.h"
 
 #include <cstring>
 
 enum { INJECTORS = 128, POINTS = 128 };
-
-// Room (a quarter more than asked for) and content.
-static int put(fd3d_gpu *o, void *place, size_t *room, const void *from, size_t count, size_t size, const char *what) {
-    if (count == 0)
-        return 0;
-    if (count > *room)
-        TRY(fd2d_gpu_grow(&o->queue, place, room, count + count / 4, size, what));
-    void *memory;
-    memcpy(&memory, place, sizeof memory);
-    return fd2d_gpu_upload(&o->queue, memory, from, count * size);
-}
 
 // Cells of a field as distances from cell (0,0,0) of vx, of its first set where there are two.
 static void find_cells(const fd3d_gpu *o, const fd3d_cells *c, int field, ptrdiff_t *cell) {
@@ -49,11 +38,11 @@ static int put_lists(fd3d_gpu *o, const fd3d *fd, const lists &l, size_t cells, 
             o->source.velocities = (int)c;
     }
     l.start[c] = (int)e;
-    TRY(put(o, &o->source.cell, &o->room.cell, l.cell, cells, sizeof *l.cell, "source cells"));
-    TRY(put(o, &o->source.part, &o->room.part, l.part, cells, sizeof(int), "source cells"));
-    TRY(put(o, &o->source.start, &o->room.start, l.start, cells + 1, sizeof(int), "source cells"));
-    TRY(put(o, &o->source.h, &o->room.h, l.h, entries, sizeof(int), "source cells"));
-    TRY(put(o, &o->source.w, &o->room.w, l.w, entries, sizeof(float), "source cells"));
+    TRY(gpu_put(&o->queue, &o->source.cell, &o->room.cell, l.cell, cells, sizeof *l.cell, "source cells"));
+    TRY(gpu_put(&o->queue, &o->source.part, &o->room.part, l.part, cells, sizeof(int), "source cells"));
+    TRY(gpu_put(&o->queue, &o->source.start, &o->room.start, l.start, cells + 1, sizeof(int), "source cells"));
+    TRY(gpu_put(&o->queue, &o->source.h, &o->room.h, l.h, entries, sizeof(int), "source cells"));
+    TRY(gpu_put(&o->queue, &o->source.w, &o->room.w, l.w, entries, sizeof(float), "source cells"));
     o->source.n = (int)cells;
     return 0;
 }
@@ -61,7 +50,7 @@ static int put_lists(fd3d_gpu *o, const fd3d *fd, const lists &l, size_t cells, 
 int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd) {
     size_t cells = 0, entries = 0;
     lists l = {};
-    fd2d_gpu_forget_graphs(&o->queue); // they hold the lists by value
+    gpu_forget_graphs(&o->queue); // they hold the lists by value
     o->source.n = o->source.velocities = 0;
     o->source.nh = fd->nh;
     for (const fd3d_sources &s : fd->source) {
@@ -85,40 +74,41 @@ int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd) {
 int fd3d_gpu_put_histories(fd3d_gpu *o, const fd3d *fd) {
     const size_t count = (size_t)fd->nh * (size_t)fd->q_steps;
     if (count > o->room.q)
-        fd2d_gpu_forget_graphs(&o->queue);
-    return put(o, &o->source.q, &o->room.q, fd->q, count, sizeof(float), "source histories");
+        gpu_forget_graphs(&o->queue);
+    return gpu_put(&o->queue, &o->source.q, &o->room.q, fd->q, count, sizeof(float), "source histories");
 }
 
-static __global__ void set_hour(fd3d_gpu_hour *hour, int first, int steps, int silent) {
-    hour->first = first;
-    hour->steps = steps;
-    hour->silent = silent;
+static __global__ void set_step_sources(fd3d_gpu_step_sources *step_sources, int first, int steps, int silent) {
+    step_sources->first = first;
+    step_sources->steps = steps;
+    step_sources->silent = silent;
 }
 
-int fd3d_gpu_set_hour(fd3d_gpu *o, const fd3d *fd) {
+int fd3d_gpu_set_step_sources(fd3d_gpu *o, const fd3d *fd) {
     if (o->source.n == 0)
         return 0;
-    set_hour<<<1, 1, 0, o->queue.stream>>>(o->hour, fd->q_first, fd->q_steps, fd->silent);
+    set_step_sources<<<1, 1, 0, o->queue.stream>>>(o->step_sources, fd->q_first, fd->q_steps, fd->silent);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
 // A step begins: its number, its row of the histories.
-static __global__ void tick(fd2d_gpu_clock *clock, fd3d_gpu_hour *hour) {
-    const int it = ++clock->step, row = it - hour->first;
-    hour->row = (hour->silent > 0 && it >= hour->silent) || row < 0 || row >= hour->steps ? -1 : row;
+static __global__ void tick(gpu_clock *clock, fd3d_gpu_step_sources *step_sources) {
+    const int it = ++clock->step, row = it - step_sources->first;
+    step_sources->row =
+        (step_sources->silent > 0 && it >= step_sources->silent) || row < 0 || row >= step_sources->steps ? -1 : row;
 }
 
 int fd3d_gpu_tick(fd3d_gpu *o) {
-    tick<<<1, 1, 0, o->queue.stream>>>(o->queue.clock, o->hour);
+    tick<<<1, 1, 0, o->queue.stream>>>(o->queue.clock, o->step_sources);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
 // A thread a cell, which adds its entries in their order.
 static __global__ void __launch_bounds__(INJECTORS)
-    inject(fd3d_gpu_sources s, const fd3d_gpu_hour *hour, float *fields, int from, int to, int part) {
-    const int c = from + blockIdx.x * INJECTORS + threadIdx.x, row = hour->row;
+    inject(fd3d_gpu_sources s, const fd3d_gpu_step_sources *step_sources, float *fields, int from, int to, int part) {
+    const int c = from + blockIdx.x * INJECTORS + threadIdx.x, row = step_sources->row;
     if (c >= to || row < 0 || (part != FD3D_ALL && part != s.part[c]))
         return;
     const float *q = s.q + (ptrdiff_t)row * s.nh;
@@ -134,7 +124,7 @@ int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
     if (from == to || s->nh == 0 || s->q == nullptr)
         return 0;
     inject<<<(to - from + INJECTORS - 1) / INJECTORS, INJECTORS, 0, o->queue.stream>>>(
-        *s, o->hour, what == 0 ? o->grid.f[FD3D_VX] : o->fields + o->origin, from, to, part);
+        *s, o->step_sources, what == 0 ? o->grid.f[FD3D_VX] : o->fields + o->origin, from, to, part);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
@@ -142,7 +132,6 @@ int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
 // --- receivers -----------------------------------------------------------------------------------------------------
 
 static int put_receivers(fd3d_gpu *o, const fd3d *fd, ptrdiff_t *sampled, ptrdiff_t *cell, int *field) {
-    fd2d_gpu_points *p = &o->points;
     const size_t n = (size_t)fd->start[fd->nrec], nrec = (size_t)fd->nrec;
     size_t first = 0, velocities = 0;
     for (int f = 0; f < FD3D_FIELDS; first += (size_t)fd->sampled[f].n, f++) {
@@ -154,12 +143,7 @@ static int put_receivers(fd3d_gpu *o, const fd3d *fd, ptrdiff_t *sampled, ptrdif
         field[r] = fd->start[r] < fd->start[r + 1] && (size_t)fd->cell[fd->start[r]] >= velocities;
     for (size_t c = 0; c < n; c++)
         cell[c] = sampled[fd->cell[c]];
-    TRY(put(o, &p->view.start, &p->room.start, fd->start, nrec + 1, sizeof(int), "receivers"));
-    TRY(put(o, &p->view.field, &p->room.field, field, nrec, sizeof(int), "receivers"));
-    TRY(put(o, &p->view.cell, &p->room.cell, cell, n, sizeof *cell, "receiver cells"));
-    TRY(put(o, &p->view.w, &p->room.w, fd->w, n, sizeof(float), "receiver cells"));
-    p->view.nrec = fd->nrec;
-    return 0;
+    return gpu_put_receivers(&o->queue, &o->points, fd->nrec, fd->start, field, cell, fd->w);
 }
 
 int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd) {
@@ -168,7 +152,7 @@ int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd) {
     size_t different = 0;
     for (const fd3d_cells &c : fd->sampled)
         different += (size_t)c.n;
-    fd2d_gpu_forget_graphs(&o->queue);
+    gpu_forget_graphs(&o->queue);
     o->points.view.nrec = 0; // until all is there
     const int rc = fd3d_alloc(fd, &sampled, different, sizeof *sampled, "receiver cells") ||
                    fd3d_alloc(fd, &cell, (size_t)fd->start[fd->nrec], sizeof *cell, "receiver cells") ||
@@ -197,11 +181,11 @@ static int upload_map(fd3d_gpu *o, const fd3d_watched *m) {
         void *memory;
         if (l.count == 0)
             continue;
-        TRY(fd2d_gpu_alloc(&o->queue, l.place, l.count, l.size, "points of the map"));
+        TRY(gpu_alloc(&o->queue, l.place, l.count, l.size, "points of the map"));
         memcpy(&memory, l.place, sizeof memory);
-        TRY(fd2d_gpu_upload(&o->queue, memory, l.from, l.count * l.size));
+        TRY(gpu_upload(&o->queue, memory, l.from, l.count * l.size));
     }
-    TRY(fd2d_gpu_alloc(&o->queue, &g->peak, 3 * n, sizeof(float), "map of ground velocity"));
+    TRY(gpu_alloc(&o->queue, &g->peak, 3 * n, sizeof(float), "map of ground velocity"));
     g->last = m->last;
     g->n = m->n; // all is there
     return 0;
@@ -209,8 +193,8 @@ static int upload_map(fd3d_gpu *o, const fd3d_watched *m) {
 
 int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd, const fd3d_given *given) {
     fd3d_gpu_watched *g = &o->map;
-    fd2d_gpu_forget_graphs(&o->queue);
-    TRY(fd2d_gpu_wait(&o->queue)); // what is queued writes the old map
+    gpu_forget_graphs(&o->queue);
+    TRY(gpu_wait(&o->queue)); // what is queued writes the old map
     g->n = 0;
     dm_release(&o->queue.pool, &g->cell);
     dm_release(&o->queue.pool, &g->stencil);
@@ -225,24 +209,12 @@ int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd, const fd3d_given *given) {
     return rc;
 }
 
-// What fd2d_gpu_points.cu wants to know of a time loop.
-static fd2d as_2d(const fd3d *fd) {
-    fd2d like = {};
-    like.nrec = fd->nrec;
-    like.first = fd->first;
-    like.steps = fd->steps;
-    like.nq = fd->expected;
-    return like;
-}
-
 int fd3d_gpu_trace_room(fd3d_gpu *o, const fd3d *fd, int n) {
-    const fd2d like = as_2d(fd);
-    return fd2d_gpu_trace_room(&o->queue, &o->points, &like, n);
+    return gpu_trace_room(&o->queue, &o->points, fd->nrec, fd->steps, fd->expected, n);
 }
 
 int fd3d_gpu_get_traces(fd3d_gpu *o, const fd3d *fd, int it, int n, float *out) {
-    const fd2d like = as_2d(fd);
-    return fd2d_gpu_get_traces(&o->queue, &o->points, &like, it, n, out);
+    return gpu_get_traces(&o->queue, &o->points, fd->nrec, it - fd->first, n, out);
 }
 
 // --- the end of a step ---------------------------------------------------------------------------------------------
@@ -257,7 +229,7 @@ static __device__ __forceinline__ double read_point(const fd3d_gpu_watched &m, c
 
 // A thread a point. Neighbours on level ground have the same stencil, so a warp fetches each entry once.
 static __global__ void __launch_bounds__(POINTS)
-    keep_largest(fd3d_gpu_watched m, const fd2d_gpu_clock *clock, const float *vx, const float *vy, const float *vz) {
+    keep_largest(fd3d_gpu_watched m, const gpu_clock *clock, const float *vx, const float *vy, const float *vz) {
     const int p = blockIdx.x * POINTS + threadIdx.x;
     if (p >= m.n || clock->step > m.last)
         return;
@@ -273,9 +245,9 @@ static __global__ void __launch_bounds__(POINTS)
 
 // Receivers sample, the map grows.
 int fd3d_gpu_end_step(fd3d_gpu *o) {
-    const float *const stresses = o->fields + o->origin, *const field[FD2D_FIELDS] = {o->grid.f[FD3D_VX], stresses,
-                                                                                      stresses};
-    TRY(fd2d_gpu_sample(&o->queue, &o->points, field));
+    const float *const stresses = o->fields + o->origin, *const field[GPU_FIELDS] = {o->grid.f[FD3D_VX], stresses,
+                                                                                     stresses};
+    TRY(gpu_sample(&o->queue, &o->points, field));
     if (o->map.n == 0)
         return 0;
     keep_largest<<<(unsigned)((o->map.n + POINTS - 1) / POINTS), POINTS, 0, o->queue.stream>>>(
@@ -288,5 +260,5 @@ size_t fd3d_gpu_points_need(const fd3d_counts *counts) {
     const size_t cell = sizeof(ptrdiff_t) + 3 * sizeof(int) + sizeof(float);
     const size_t map = counts->points * (sizeof(ptrdiff_t) + sizeof(int) + 3 * sizeof(float)) +
                        counts->stencil_entries * sizeof(fd3d_entry);
-    return fd2d_gpu_queue_need((int)counts->receivers, (int)counts->steps) + counts->entries * cell * 5 / 4 + map;
+    return gpu_points_need((int)counts->receivers, (int)counts->steps) + counts->entries * cell * 5 / 4 + map;
 }

@@ -29,7 +29,7 @@ struct launch {
     form kind;
 };
 
-// fd2d_tuned_notes.cu: forms by name; what an earlier run of these kernels found.
+// fd2d_tuned_cache.cu: forms by name; what an earlier run of these kernels found.
 const char *form_name(form kind);
 int find_form(const char *name, form *kind);
 bool recall_note(const fd2d_cfg *c, int device, choice *best);

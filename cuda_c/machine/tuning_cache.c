@@ -1,6 +1,6 @@
-/* Notes in the user's cache folder; see interfaces/notebook_c.f90. A note is one line, written by one call at the end
- * of the file, so that processes that note at the same time do not mix their lines. A line without an end is not read,
- * and the next note begins a line of its own. */
+/* Notes in the user's cache folder; see interfaces/tuning_cache_c.f90. A note is one line, written by one call at the
+ * end of the file, so that processes that note at the same time do not mix their lines. A line without an end is not
+ * read, and the next note begins a line of its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,7 +29,7 @@ static int find_file(const char *subject, int make, char path[PATH_MAX]) {
     return 0;
 }
 
-int notebook_path(const char *subject, int n, char *path) {
+int tuning_cache_path(const char *subject, int n, char *path) {
     char whole[PATH_MAX];
     TRY(find_file(subject, 0, whole));
     REQUIRE(strlen(whole) < (size_t)n, "the path of a note is too long");
@@ -43,7 +43,7 @@ static char *text_of(char *line, const char *key) {
     return strncmp(line, key, n) == 0 && strncmp(line + n, " = ", 3) == 0 ? line + n + 3 : NULL;
 }
 
-int notebook_find(const char *subject, const char *key, int length, char *text) {
+int tuning_cache_find(const char *subject, const char *key, int length, char *text) {
     char path[PATH_MAX], line[LINE];
     int found = 0;
     REQUIRE(length >= 1, "a text of %d characters, must be at least 1", length);
@@ -80,7 +80,7 @@ static int append(int file, const char *key, const char *text) {
     return 0;
 }
 
-int notebook_add(const char *subject, const char *key, const char *text) {
+int tuning_cache_add(const char *subject, const char *key, const char *text) {
     char path[PATH_MAX];
     REQUIRE(strpbrk(key, "=\n") == NULL && strpbrk(text, "=\n") == NULL, "a note has no = and is one line");
     TRY(find_file(subject, 1, path));

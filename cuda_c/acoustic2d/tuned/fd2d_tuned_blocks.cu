@@ -1,5 +1,5 @@
-// The kernels of the `tuned` variant and how a grid is cut for them: fd2d_tuned_shape.h.
-#include "fd2d_tuned_shape.h"
+// The kernels of the `tuned` variant and how a grid is cut for them: fd2d_tuned_blocks.h.
+#include "fd2d_tuned_blocks.h"
 
 #include <cmath>
 #include <mutex>

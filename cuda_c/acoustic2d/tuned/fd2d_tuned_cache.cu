@@ -1,12 +1,12 @@
-// Shapes of the `tuned` variant by name, and what was found remembered from one run to the next (notebook_c.f90), for
-// as long as the kernels are the same: of other sources, or compiled in another way, they may have another fastest
+// Shapes of the `tuned` variant by name, and what was found remembered from one run to the next (tuning_cache_c.f90),
+// for as long as the kernels are the same: of other sources, or compiled in another way, they may have another fastest
 // shape.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "counts.h"
-#include "fd2d_tuned_shape.h"
+#include "fd2d_tuned_blocks.h"
 #include "kernels.h"
 
 namespace tuned {
@@ -39,7 +39,7 @@ bool recall_note(const fd2d_cfg *c, int device, choice *best) {
     choice found;
     long waves, weight;
     int length = 0;
-    if (make_key(c, device, key) || notebook_find("shapes", key, sizeof text, text) ||
+    if (make_key(c, device, key) || tuning_cache_find("shapes", key, sizeof text, text) ||
         sscanf(text, "%23s%n", name, &length) != 1 || find_form(name, &found.kind) ||
         count_read(text + length, 1, 8, &rest, &waves))
         return false;
@@ -57,7 +57,7 @@ void keep_note(const fd2d_cfg *c, int device, const choice &best) {
     char key[400], text[64];
     snprintf(text, sizeof text, "%s %d %g %d", names[best.kind], best.waves, best.side, best.weight);
     if (make_key(c, device, key) == 0)
-        notebook_add("shapes", key, text); // where it cannot, the next run takes the time again
+        tuning_cache_add("shapes", key, text); // where it cannot, the next run takes the time again
 }
 
 } // namespace tuned

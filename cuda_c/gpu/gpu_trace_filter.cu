@@ -5,7 +5,7 @@
 // numbers of the band, and the rows of a block share the samples, which then come from the first cache.
 #include <cstring>
 
-#include "fd2d_gpu_queue.h"
+#include "gpu_points.h"
 
 enum { ROWS = 4, RECEIVERS = 32, GROUPS = 8 }; // rows a thread; receivers and groups a block
 
@@ -45,17 +45,17 @@ static __global__ void __launch_bounds__(RECEIVERS *GROUPS)
 
 // --- a filter to the device ------------------------------------------------------------------------------------------
 
-static int put_band(fd2d_gpu_queue *q, fd2d_gpu_band *to, const fd2d_band *from) {
+static int put_band(gpu_queue *q, gpu_band *to, const trace_band *from) {
     const size_t groups = (size_t)from->groups, n = ROWS * (size_t)from->n, columns = (size_t)from->columns;
     const void *const lists[] = {from->first, from->count, from->at};
     to->columns = to->rows = to->groups = 0; // until all is there
-    TRY(fd2d_gpu_grow(q, &to->index, &to->room_index, 3 * groups, sizeof(int), "filters of traces"));
-    TRY(fd2d_gpu_grow(q, &to->number, &to->room_number, n + columns, sizeof(float), "filters of traces"));
+    TRY(gpu_grow(q, &to->index, &to->room_index, 3 * groups, sizeof(int), "filters of traces"));
+    TRY(gpu_grow(q, &to->number, &to->room_number, n + columns, sizeof(float), "filters of traces"));
     for (size_t l = 0; l < 3; l++)
-        TRY(fd2d_gpu_upload(q, to->index + l * groups, lists[l], groups * sizeof(int)));
-    TRY(fd2d_gpu_upload(q, to->number, from->m, n * sizeof(float)));
+        TRY(gpu_upload(q, to->index + l * groups, lists[l], groups * sizeof(int)));
+    TRY(gpu_upload(q, to->number, from->m, n * sizeof(float)));
     if (from->gain != nullptr)
-        TRY(fd2d_gpu_upload(q, to->number + n, from->gain, columns * sizeof(float)));
+        TRY(gpu_upload(q, to->number + n, from->gain, columns * sizeof(float)));
     to->columns = from->columns;
     to->rows = from->rows;
     to->groups = from->groups;
@@ -64,13 +64,13 @@ static int put_band(fd2d_gpu_queue *q, fd2d_gpu_band *to, const fd2d_band *from)
     return 0;
 }
 
-int fd2d_gpu_put_filter(fd2d_gpu_queue *q, fd2d_gpu_points *p, int which, const fd2d_band band[2]) {
+int gpu_put_filter(gpu_queue *q, gpu_points *p, int which, const trace_band band[2]) {
     for (int b = 0; b < 2; b++)
         TRY(put_band(q, &p->filter[which][b], &band[b]));
     return 0;
 }
 
-static band_view view_of(const fd2d_gpu_band *b) {
+static band_view view_of(const gpu_band *b) {
     const int *i = b->index;
     return {b->columns,
             b->rows,
@@ -84,7 +84,7 @@ static band_view view_of(const fd2d_gpu_band *b) {
 
 // --- traces ----------------------------------------------------------------------------------------------------------
 
-static int queue_band(fd2d_gpu_queue *q, const fd2d_gpu_band *b, const float *x, ptrdiff_t x_pitch, int nrec, float *y,
+static int queue_band(gpu_queue *q, const gpu_band *b, const float *x, ptrdiff_t x_pitch, int nrec, float *y,
                       ptrdiff_t y_pitch) {
     const dim3 blocks((b->groups + GROUPS - 1) / GROUPS, (nrec + RECEIVERS - 1) / RECEIVERS);
     apply<<<blocks, dim3(RECEIVERS, GROUPS), 0, q->stream>>>(view_of(b), x, x_pitch, nrec, y, y_pitch);
@@ -93,22 +93,21 @@ static int queue_band(fd2d_gpu_queue *q, const fd2d_gpu_band *b, const float *x,
 }
 
 // As many receivers at a time as the memory for it takes; on the stream of the handle, beside the steps of others.
-int fd2d_gpu_get_filtered(fd2d_gpu_queue *q, fd2d_gpu_points *p, const fd2d *fd, int which, int first, int nrec,
-                          float *out) {
-    const fd2d_gpu_view *v = &p->view;
-    const fd2d_gpu_band *band = p->filter[which];
-    REQUIRE(v->nrec == fd->nrec && v->trace != nullptr, "no traces on the GPU: give the receivers again");
+int gpu_get_filtered(gpu_queue *q, gpu_points *p, int nrec, int which, int first, int count, float *out) {
+    const gpu_receivers *v = &p->view;
+    const gpu_band *band = p->filter[which];
+    REQUIRE(v->nrec == nrec && v->trace != nullptr, "no traces on the GPU: give the receivers again");
     const size_t each = ((size_t)band[0].rows + (size_t)band[1].rows) * sizeof(float);
-    const size_t fit = FD2D_GPU_SCRATCH / each / RECEIVERS * RECEIVERS;
-    const int most = fit < RECEIVERS ? RECEIVERS : fit < (size_t)nrec ? (int)fit : nrec;
+    const size_t fit = GPU_SCRATCH / each / RECEIVERS * RECEIVERS;
+    const int most = fit < RECEIVERS ? RECEIVERS : fit < (size_t)count ? (int)fit : count;
     for (int b = 0; b < 2; b++)
-        TRY(fd2d_gpu_grow(q, &p->filtered[b], &p->room_filtered[b], (size_t)most * (size_t)band[b].rows, sizeof(float),
-                          "filtered traces"));
-    for (int r = 0; r < nrec; r += most) {
-        const int now = nrec - r < most ? nrec - r : most;
+        TRY(gpu_grow(q, &p->filtered[b], &p->room_filtered[b], (size_t)most * (size_t)band[b].rows, sizeof(float),
+                     "filtered traces"));
+    for (int r = 0; r < count; r += most) {
+        const int now = count - r < most ? count - r : most;
         TRY(queue_band(q, &band[0], v->trace + first + r, v->nrec, now, p->filtered[0], most));
         TRY(queue_band(q, &band[1], p->filtered[0], most, now, p->filtered[1], most));
-        TRY(fd2d_gpu_bring(q, p->filtered[1], most, now, band[1].rows, out + (size_t)r * (size_t)band[1].rows));
+        TRY(gpu_bring(q, p->filtered[1], most, now, band[1].rows, out + (size_t)r * (size_t)band[1].rows));
     }
     return 0;
 }

@@ -1,5 +1,5 @@
 /* Host memory of a handle, counted. */
-#include "held.h"
+#include "host_alloc.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@ typedef struct block { /* stands before each allocation, so that bytes can be co
 } block;
 
 /* `place` is read and written by memcpy, as aliasing it through void ** would not do. */
-int held_alloc(size_t *held, void *place, size_t count, size_t size, const char *what) {
+int host_alloc(size_t *in_use, void *place, size_t count, size_t size, const char *what) {
     size_t bytes = 0;
-    held_release(held, place);
+    host_release(in_use, place);
     REQUIRE(!__builtin_mul_overflow(count, size, &bytes) && bytes < SIZE_MAX / 4,
             "%s of %zu times %zu bytes is more than can be addressed: make the grid smaller", what, count, size);
     const size_t whole = (bytes / sizeof(block) + 2) * sizeof(block); /* what is returned lies inside, empty or not */
@@ -25,25 +25,25 @@ int held_alloc(size_t *held, void *place, size_t count, size_t size, const char 
             (double)bytes * 1e-9);
     memset(b, 0, whole);
     b->bytes = bytes;
-    *held += bytes;
+    *in_use += bytes;
     void *memory = b + 1;
     memcpy(place, &memory, sizeof memory);
     return 0;
 }
 
-void held_release(size_t *held, void *place) {
+void host_release(size_t *in_use, void *place) {
     void *memory;
     memcpy(&memory, place, sizeof memory);
     if (memory == NULL)
         return;
     block *b = (block *)memory - 1;
-    *held -= b->bytes;
+    *in_use -= b->bytes;
     free(b);
     memory = NULL;
     memcpy(place, &memory, sizeof memory);
 }
 
-int held_rows(size_t *held, float **row, size_t *rows, int width, int used, int n, int expected, const char *what) {
+int host_rows(size_t *in_use, float **row, size_t *rows, int width, int used, int n, int expected, const char *what) {
     size_t need = (size_t)used + (size_t)n, most = need <= (size_t)expected ? (size_t)expected : *rows + *rows / 2;
     if (width == 0 || need <= *rows)
         return 0;
@@ -51,10 +51,10 @@ int held_rows(size_t *held, float **row, size_t *rows, int width, int used, int 
         most = need;
     float *grown = NULL;
     const size_t size = (size_t)width * sizeof(float);
-    TRY(held_alloc(held, &grown, most, size, what));
+    TRY(host_alloc(in_use, &grown, most, size, what));
     if (used > 0)
         memcpy(grown, *row, (size_t)used * size);
-    held_release(held, row);
+    host_release(in_use, row);
     *row = grown;
     *rows = most;
     return 0;

@@ -1,10 +1,10 @@
-// A handle's queue on the GPU: uploads, chunks of steps, graphs, the largest |sigma|. See fd2d_gpu_queue.h.
-#include "fd2d_gpu_queue.h"
+// A handle's queue on the GPU: uploads, chunks of steps, graphs, the largest |sigma|. See gpu_queue.h.
+#include "gpu_queue.h"
 
 #include <cmath>
 #include <cstring>
 
-static const int graph_steps[FD2D_GPU_GRAPHS] = {64, 8}; // what is left over is launched kernel by kernel
+static const int graph_steps[GPU_GRAPHS] = {64, 8}; // what is left over is launched kernel by kernel
 
 // --- open and close ------------------------------------------------------------------------------------------------
 
@@ -14,32 +14,32 @@ static int new_event(cudaEvent_t *event) {
     return 0;
 }
 
-int fd2d_gpu_open(fd2d_gpu_queue *q) {
+int gpu_open(gpu_queue *q) {
     CUDA_TRY(cudaGetDevice(&q->device));
     CUDA_TRY(cudaStreamCreateWithFlags(&q->stream, cudaStreamNonBlocking));
     for (cudaEvent_t &event : q->done)
         TRY(new_event(&event));
     TRY(new_event(&q->asked));
-    for (int s = 0; s < FD2D_GPU_STAGES; s++) {
+    for (int s = 0; s < GPU_STAGES; s++) {
         TRY(new_event(&q->staged[s]));
-        TRY(dm_pinned(&q->pool, &q->stage[s], FD2D_GPU_STAGE, 1, "transfers to and from the GPU"));
+        TRY(dm_pinned(&q->pool, &q->stage[s], GPU_STAGE, 1, "transfers to and from the GPU"));
     }
-    TRY(dm_pinned(&q->pool, &q->peak, FD2D_GPU_CHUNKS + 1, sizeof *q->peak, "the largest value of each chunk"));
-    return fd2d_gpu_alloc(q, &q->clock, 1, sizeof *q->clock, "the step number");
+    TRY(dm_pinned(&q->pool, &q->peak, GPU_CHUNKS + 1, sizeof *q->peak, "the largest value of each chunk"));
+    return gpu_alloc(q, &q->clock, 1, sizeof *q->clock, "the step number");
 }
 
-int fd2d_gpu_enter(fd2d_gpu_queue *q) {
+int gpu_enter(gpu_queue *q) {
     CUDA_TRY(cudaSetDevice(q->device));
     return 0;
 }
 
 // Looks at no result: what fails here has failed, and been told of, before.
-void fd2d_gpu_close(fd2d_gpu_queue *q) {
+void gpu_close(gpu_queue *q) {
     if (q->stream == nullptr)
         return; // never opened
     cudaSetDevice(q->device);
     cudaStreamSynchronize(q->stream);
-    fd2d_gpu_forget_graphs(q);
+    gpu_forget_graphs(q);
     for (cudaEvent_t &event : q->done)
         if (event != nullptr)
             cudaEventDestroy(event);
@@ -56,47 +56,47 @@ void fd2d_gpu_close(fd2d_gpu_queue *q) {
 
 // --- memory and copies ---------------------------------------------------------------------------------------------
 
-int fd2d_gpu_alloc(fd2d_gpu_queue *q, void *place, size_t count, size_t size, const char *what) {
+int gpu_alloc(gpu_queue *q, void *place, size_t count, size_t size, const char *what) {
     TRY(dm_alloc(&q->pool, place, count, size, what));
     CUDA_TRY(cudaStreamSynchronize(cudaStreamLegacy)); // it was zeroed there, and the queue's stream does not wait
     return 0;
 }
 
-int fd2d_gpu_grow(fd2d_gpu_queue *q, void *place, size_t *room, size_t count, size_t size, const char *what) {
+int gpu_grow(gpu_queue *q, void *place, size_t *room, size_t count, size_t size, const char *what) {
     if (count <= *room)
         return 0;
-    TRY(fd2d_gpu_wait(q)); // what is queued may still read the old piece
+    TRY(gpu_wait(q)); // what is queued may still read the old piece
     *room = 0;
-    TRY(fd2d_gpu_alloc(q, place, count, size, what));
+    TRY(gpu_alloc(q, place, count, size, what));
     *room = count;
     return 0;
 }
 
-int fd2d_gpu_stage(fd2d_gpu_queue *q, int *slot) {
-    *slot = (int)(q->turn++ % FD2D_GPU_STAGES);
+int gpu_stage(gpu_queue *q, int *slot) {
+    *slot = (int)(q->turn++ % GPU_STAGES);
     CUDA_TRY(cudaEventSynchronize(q->staged[*slot]));
     return 0;
 }
 
-int fd2d_gpu_staged(fd2d_gpu_queue *q, int slot) {
+int gpu_staged(gpu_queue *q, int slot) {
     CUDA_TRY(cudaEventRecord(q->staged[slot], q->stream));
     return 0;
 }
 
-int fd2d_gpu_upload(fd2d_gpu_queue *q, void *device, const void *host, size_t bytes) {
-    const size_t most = FD2D_GPU_STAGE;
+int gpu_upload(gpu_queue *q, void *device, const void *host, size_t bytes) {
+    const size_t most = GPU_STAGE;
     for (size_t done = 0; done < bytes; done += most) {
         const size_t part = bytes - done < most ? bytes - done : most;
         int slot;
-        TRY(fd2d_gpu_stage(q, &slot));
+        TRY(gpu_stage(q, &slot));
         memcpy(q->stage[slot], (const char *)host + done, part);
         CUDA_TRY(cudaMemcpyAsync((char *)device + done, q->stage[slot], part, cudaMemcpyHostToDevice, q->stream));
-        TRY(fd2d_gpu_staged(q, slot));
+        TRY(gpu_staged(q, slot));
     }
     return 0;
 }
 
-int fd2d_gpu_wait(fd2d_gpu_queue *q) {
+int gpu_wait(gpu_queue *q) {
     CUDA_TRY(cudaEventRecord(q->asked, q->stream));
     CUDA_TRY(cudaEventSynchronize(q->asked));
     q->finished = q->queued;
@@ -104,18 +104,18 @@ int fd2d_gpu_wait(fd2d_gpu_queue *q) {
 }
 
 // While one piece is on its way, the one before it is put in its place.
-int fd2d_gpu_download(fd2d_gpu_queue *q, void *host, const void *device, size_t bytes) {
-    const size_t most = FD2D_GPU_STAGE;
+int gpu_download(gpu_queue *q, void *host, const void *device, size_t bytes) {
+    const size_t most = GPU_STAGE;
     size_t taken = 0;
     int before = -1;
     for (size_t done = 0; taken < bytes; done += most) {
         int slot = -1;
         if (done < bytes) {
             const size_t part = bytes - done < most ? bytes - done : most;
-            TRY(fd2d_gpu_stage(q, &slot));
+            TRY(gpu_stage(q, &slot));
             CUDA_TRY(
                 cudaMemcpyAsync(q->stage[slot], (const char *)device + done, part, cudaMemcpyDeviceToHost, q->stream));
-            TRY(fd2d_gpu_staged(q, slot));
+            TRY(gpu_staged(q, slot));
         }
         if (before >= 0) {
             const size_t part = bytes - taken < most ? bytes - taken : most;
@@ -125,27 +125,27 @@ int fd2d_gpu_download(fd2d_gpu_queue *q, void *host, const void *device, size_t 
         }
         before = slot;
     }
-    return fd2d_gpu_wait(q);
+    return gpu_wait(q);
 }
 
 // --- chunks --------------------------------------------------------------------------------------------------------
 
-static __global__ void set_clock(fd2d_gpu_clock *clock, int step, int first) {
+static __global__ void set_clock(gpu_clock *clock, int step, int first) {
     clock->step = clock->from = step;
     clock->first = first;
 }
 
-static __global__ void forget_largest(fd2d_gpu_clock *clock) { clock->largest = 0; }
+static __global__ void forget_largest(gpu_clock *clock) { clock->largest = 0; }
 
-int fd2d_gpu_begin(fd2d_gpu_queue *q, int it, int first) {
+int gpu_begin(gpu_queue *q, int it, int first) {
     // Of the pieces in `peak`, one is the newest finished chunk's and one will be this chunk's.
-    TRY(fd2d_gpu_pending(q, FD2D_GPU_CHUNKS - 2));
+    TRY(gpu_pending(q, GPU_CHUNKS - 2));
     set_clock<<<1, 1, 0, q->stream>>>(q->clock, it - 1, first);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
-void fd2d_gpu_forget_graphs(fd2d_gpu_queue *q) {
+void gpu_forget_graphs(gpu_queue *q) {
     for (cudaGraphExec_t &graph : q->graph) {
         if (graph != nullptr)
             cudaGraphExecDestroy(graph); // one that runs is given back when it ends
@@ -154,7 +154,7 @@ void fd2d_gpu_forget_graphs(fd2d_gpu_queue *q) {
 }
 
 // Between begin and end of a capture nothing is computed, only noted; the end must come, whatever fails in between.
-static int make_graph(fd2d_gpu_queue *q, int g, int (*step)(void *self), void *self) {
+static int make_graph(gpu_queue *q, int g, int (*step)(void *self), void *self) {
     cudaGraph_t graph = nullptr;
     int rc = 0;
     CUDA_TRY(cudaStreamBeginCapture(q->stream, cudaStreamCaptureModeThreadLocal));
@@ -174,8 +174,8 @@ static int make_graph(fd2d_gpu_queue *q, int g, int (*step)(void *self), void *s
     return 0;
 }
 
-int fd2d_gpu_repeat(fd2d_gpu_queue *q, int n, int (*step)(void *self), void *self) {
-    for (int g = 0; g < FD2D_GPU_GRAPHS; g++)
+int gpu_repeat(gpu_queue *q, int n, int (*step)(void *self), void *self) {
+    for (int g = 0; g < GPU_GRAPHS; g++)
         for (; n >= graph_steps[g]; n -= graph_steps[g]) {
             if (q->graph[g] == nullptr)
                 TRY(make_graph(q, g, step, self));
@@ -190,18 +190,18 @@ int fd2d_gpu_repeat(fd2d_gpu_queue *q, int n, int (*step)(void *self), void *sel
 
 /* Value and cell in one number, so that one maximum finds both. The bits of |x| are ordered as |x| is, infinities above
  * all numbers, NaN above infinity; of equal values the first cell wins. Cells are numbered k nx + i. */
-static const unsigned long long last_cell = (1ull << FD2D_GPU_INDEX_BITS) - 1;
+static const unsigned long long last_cell = (1ull << GPU_INDEX_BITS) - 1;
 
 enum { SEEKERS = 256, SEEKER_BLOCKS = 2048 };
 
-static __device__ const float *row_of(const fd2d_gpu_plane &s, int k) {
+static __device__ const float *row_of(const gpu_plane &s, int k) {
     if (s.ny == 0)
         return s.at + k * s.pitch;
     const int p = k / s.ny;
     return s.at + p / s.planes * s.field + p % s.planes * s.plane + k % s.ny * s.pitch;
 }
 
-static __global__ void __launch_bounds__(SEEKERS) seek_largest(fd2d_gpu_plane s, fd2d_gpu_clock *clock) {
+static __global__ void __launch_bounds__(SEEKERS) seek_largest(gpu_plane s, gpu_clock *clock) {
     unsigned largest = 0;
     long long at = -1;
     for (int k = blockIdx.x; k < s.nz; k += gridDim.x) {
@@ -215,7 +215,7 @@ static __global__ void __launch_bounds__(SEEKERS) seek_largest(fd2d_gpu_plane s,
         }
     }
     unsigned long long best =
-        at < 0 ? 0 : (unsigned long long)largest << FD2D_GPU_INDEX_BITS | (last_cell - (unsigned long long)at);
+        at < 0 ? 0 : (unsigned long long)largest << GPU_INDEX_BITS | (last_cell - (unsigned long long)at);
     for (int lane = 16; lane > 0; lane /= 2) {
         const unsigned long long other = __shfl_xor_sync(0xffffffffu, best, lane);
         best = other > best ? other : best;
@@ -225,7 +225,7 @@ static __global__ void __launch_bounds__(SEEKERS) seek_largest(fd2d_gpu_plane s,
 }
 
 // Queues the search; the result arrives in peak[slot].
-static int queue_largest(fd2d_gpu_queue *q, const fd2d_gpu_plane *sigma, int slot) {
+static int queue_largest(gpu_queue *q, const gpu_plane *sigma, int slot) {
     const int blocks = sigma->nz < SEEKER_BLOCKS ? sigma->nz : SEEKER_BLOCKS;
     forget_largest<<<1, 1, 0, q->stream>>>(q->clock);
     CUDA_TRY(cudaGetLastError());
@@ -236,7 +236,7 @@ static int queue_largest(fd2d_gpu_queue *q, const fd2d_gpu_plane *sigma, int slo
 }
 
 static void unpack_largest(unsigned long long best, int nx, float *value, int *i, int *k) {
-    const unsigned bits = (unsigned)(best >> FD2D_GPU_INDEX_BITS);
+    const unsigned bits = (unsigned)(best >> GPU_INDEX_BITS);
     const unsigned long long cell = last_cell - (best & last_cell);
     memcpy(value, &bits, sizeof *value);
     if (!std::isfinite(*value))
@@ -245,24 +245,24 @@ static void unpack_largest(unsigned long long best, int nx, float *value, int *i
     *k = (int)(cell / (unsigned)nx);
 }
 
-int fd2d_gpu_end(fd2d_gpu_queue *q, const fd2d_gpu_plane *sigma) {
-    const int slot = (int)(q->queued % FD2D_GPU_CHUNKS);
+int gpu_end(gpu_queue *q, const gpu_plane *sigma) {
+    const int slot = (int)(q->queued % GPU_CHUNKS);
     TRY(queue_largest(q, sigma, slot));
     CUDA_TRY(cudaEventRecord(q->done[slot], q->stream));
     q->queued++;
     return 0;
 }
 
-int fd2d_gpu_largest(fd2d_gpu_queue *q, const fd2d_gpu_plane *sigma, float *value, int *i, int *k) {
-    TRY(queue_largest(q, sigma, FD2D_GPU_CHUNKS));
-    TRY(fd2d_gpu_wait(q));
-    unpack_largest(q->peak[FD2D_GPU_CHUNKS], sigma->nx, value, i, k);
+int gpu_largest(gpu_queue *q, const gpu_plane *sigma, float *value, int *i, int *k) {
+    TRY(queue_largest(q, sigma, GPU_CHUNKS));
+    TRY(gpu_wait(q));
+    unpack_largest(q->peak[GPU_CHUNKS], sigma->nx, value, i, k);
     return 0;
 }
 
-int fd2d_gpu_newest(fd2d_gpu_queue *q, int nx, float *value, int *i, int *k) {
+int gpu_newest(gpu_queue *q, int nx, float *value, int *i, int *k) {
     while (q->finished < q->queued) {
-        const cudaError_t rc = cudaEventQuery(q->done[q->finished % FD2D_GPU_CHUNKS]);
+        const cudaError_t rc = cudaEventQuery(q->done[q->finished % GPU_CHUNKS]);
         if (rc == cudaErrorNotReady) {
             cudaGetLastError(); // not a failure
             break;
@@ -273,21 +273,21 @@ int fd2d_gpu_newest(fd2d_gpu_queue *q, int nx, float *value, int *i, int *k) {
     *value = 0;
     *i = *k = 0;
     if (q->finished > 0)
-        unpack_largest(q->peak[(q->finished - 1) % FD2D_GPU_CHUNKS], nx, value, i, k);
+        unpack_largest(q->peak[(q->finished - 1) % GPU_CHUNKS], nx, value, i, k);
     return 0;
 }
 
-int fd2d_gpu_pending(fd2d_gpu_queue *q, int most) {
+int gpu_pending(gpu_queue *q, int most) {
     if (q->queued - q->finished <= most)
         return 0;
     const long until = q->queued - most;
-    CUDA_TRY(cudaEventSynchronize(q->done[(until - 1) % FD2D_GPU_CHUNKS]));
+    CUDA_TRY(cudaEventSynchronize(q->done[(until - 1) % GPU_CHUNKS]));
     q->finished = until;
     return 0;
 }
 
-int fd2d_gpu_restart(fd2d_gpu_queue *q) {
-    TRY(fd2d_gpu_wait(q));
+int gpu_restart(gpu_queue *q) {
+    TRY(gpu_wait(q));
     q->queued = q->finished = 0;
     return 0;
 }
