@@ -12,14 +12,14 @@ module readers_m
   use files_m, only: Crc32, Hex
   use gather_m, only: gather_t
   use iso_c_binding, only: c_char, c_int, c_long
-  use jobcheck_m, only: JobFromText, JobRead
+  use job_m, only: JobFromText, JobRead
   use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalFind, JournalOpen, JournalRead
   use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapReceivers, KeymapShot
   use kinds_m, only: dp, i8
-  use lettercheck_m, only: LetterFault
-  use letters_m, only: GatherFrom, ModelFrom, SealLetter, ShotFrom, SnapsFrom, VerdictFrom, WindowFrom
+  use message_check_m, only: MessageProblem
+  use shot_messages_m, only: GatherFrom, ModelFrom, ChecksumMessage, ShotFrom, SnapsFrom, VerdictFrom, WindowFrom
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS, MSG_START, MSG_WRITTEN
   use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Text, Verdict
   use readers3d_m, only: Fault, Layers
@@ -27,12 +27,12 @@ module readers_m
   use runnote_m, only: begun_t, BegunRead, ended_t, EndedRead
   use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid
   use shot_m, only: shot_t
-  use startletter_m, only: StartFrom, StartLetter
-  use table_m, only: table_t
-  use tabledoc_m, only: TableText
+  use scheme_message_m, only: SchemeFrom, SchemeMessage
+  use parameter_table_m, only: table_t
+  use parameter_help_m, only: TableText
   use text_m, only: CString, Lower, NearestName, Str, ToInt, ToReal
   use textfile_m, only: IntegerOf, NumberOf, Shown
-  use wavefile_m, only: WavefileRead
+  use wavelet_file_m, only: WavefileRead
   use wavelet_m, only: wavelet_t, WaveletMake
   use window_m, only: window_t
   implicit none
@@ -40,7 +40,7 @@ module readers_m
   public :: FuzzOne, FuzzReaders
 
   character(*), parameter :: FuzzReaders = 'numbers params params3d scheme scheme3d arguments keymap journal raw volumes netcdf '// &
-                                         'netcdf3d wavelet gathers snapshots letters start state lock notes fault layers'
+                                         'netcdf3d wavelet gathers snapshots messages start state lock notes fault layers'
 
   type, bind(c) :: layout_t                      !< struct fio_layout
     integer(c_long) :: header, total, begin, bytes, records
@@ -101,8 +101,8 @@ contains
       outcome = Wavelet(input, at)
     case ('gathers')
       outcome = Gathers(input, at)
-    case ('letters')
-      outcome = Letters(input)
+    case ('messages')
+      outcome = Messages(input)
     case ('start')
       outcome = Start(input)
     case ('state')
@@ -549,7 +549,7 @@ contains
   !> A message as text: kind, how many positions and samples come with it, its numbers; behind the separator its text, behind the
   !> next its reals, then the positions, which repeat (TakeReals). What is found sound must be understood, on either side, without a
   !> check failing. A checksum of 0 becomes the right one.
-  integer(c_int) function Letters(input) result(outcome)
+  integer(c_int) function Messages(input) result(outcome)
     character(*), intent(in) :: input
     type(message_t) :: m
     type(shot_t) :: shot
@@ -575,16 +575,16 @@ contains
     if (n == 1) m%places = 7
     m%fields = 1
     m%text = words
-    if (m%n(11) == 0) call SealLetter(m)
+    if (m%n(11) == 0) call ChecksumMessage(m)
     outcome = refused
     serial = 0
-    if (LetterFault(m) == '') then
+    if (MessageProblem(m) == '') then
       outcome = taken
       if (m%kind == MSG_SHOT) call ShotFrom(m, shot, flag, error)
       if (m%kind == MSG_MODEL) call WindowFrom(m, serial, window, error)
       if (m%kind == MSG_WRITTEN) call VerdictFrom(m, kind, record, slot)
     end if
-    if (LetterFault(m, 3, 5) == '') then
+    if (MessageProblem(m, 3, 5) == '') then
       outcome = taken
       if (m%kind == MSG_MODEL) call ModelFrom(m, record, slot, window)
       if (m%kind == MSG_SNAPS) call SnapsFrom(m, gather, error)
@@ -592,7 +592,7 @@ contains
       if (m%kind == MSG_GATHER .and. (gather%slot < 1 .or. gather%slot > 5)) outcome = Contradiction('a slot of no shot')
     end if
     if (allocated(error) .and. outcome == taken) outcome = refused
-  end function Letters
+  end function Messages
 
   !> START as text: exit status, samples of the source and of a fault, then its numbers; behind the separator components, variant and
   !> the words of a 3D scheme. What is taken must be a scheme that says the same again.
@@ -610,13 +610,13 @@ contains
     allocate (m%places, source=number(4:max(3, n)))
     m%n(1:3) = [Whole(number(1)), max(0, n - 33), Whole(number(3))]
     allocate (m%fields(Whole(number(2), 0, 3000)), source=1.0)
-    call SealLetter(m)
+    call ChecksumMessage(m)
     outcome = refused
-    if (LetterFault(m) /= '') return
-    call StartFrom(m, status, scheme, error)
+    if (MessageProblem(m) /= '') return
+    call SchemeFrom(m, status, scheme, error)
     outcome = Verdict(error)
     if (outcome /= taken .or. status /= 0) return
-    call StartLetter(0, scheme, back)
+    call SchemeMessage(0, scheme, back)
     if (size(back%places) /= size(m%places) .or. any(abs(back%places - m%places) > 0) .or. back%text /= m%text .or. scheme%half_length < 1 .or. scheme%nt < 1) &
       outcome = Contradiction('a scheme that is another one')
   end function Start

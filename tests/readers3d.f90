@@ -1,11 +1,11 @@
 !> The readers of a 3D job's own files, behind the door of readers.f90.
 module readers3d_m
   use error_m, only: error_t
-  use fault_m, only: fault_moment_t, fault_t, FaultEnd, FaultMoment, FaultSample, FaultStart
-  use faultnc_m, only: FaultFile
+  use finite_fault_m, only: fault_moment_t, finite_fault_t, FaultEnd, FaultMoment, FaultSample, FaultStart
+  use finite_fault_netcdf_m, only: FaultFile
   use iso_c_binding, only: c_int
   use kinds_m, only: dp, sp
-  use layers_m, only: layers_t, LayersRead
+  use flat_layers_m, only: flat_layers_t, FlatLayersRead
   use readerparts_m, only: Contradiction, Put, refused, taken, Verdict
   implicit none
   private
@@ -16,7 +16,7 @@ contains
   !> A fault: SRF, NetCDF or plain text. What is read has a moment, and histories that can be sampled.
   integer(c_int) function Fault(input, at) result(outcome)
     character(*), intent(in) :: input, at
-    type(fault_t) :: f
+    type(finite_fault_t) :: f
     type(fault_moment_t) :: moment
     type(error_t), allocatable :: error
     real(sp), allocatable :: q(:, :)
@@ -40,10 +40,10 @@ contains
   !> A table of flat layers: tops rise, and each is a fluid or rock.
   integer(c_int) function Layers(input, at) result(outcome)
     character(*), intent(in) :: input, at
-    type(layers_t) :: l
+    type(flat_layers_t) :: l
     type(error_t), allocatable :: error
     call Put(at//'l.layers', input)
-    call LayersRead(at//'l.layers', l, error)
+    call FlatLayersRead(at//'l.layers', l, error)
     outcome = Verdict(error)
     if (outcome /= taken) return
     if (l%n < 1 .or. size(l%top) /= l%n .or. any(shape(l%medium) /= [5, l%n])) outcome = Contradiction('layers without numbers')

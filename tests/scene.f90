@@ -4,7 +4,7 @@ module scene_m
   use fd2d_m, only: fd2d_t
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use scheme_m, only: scheme_t, SchemeDerive
   use shot_m, only: shot_t
   use wavelet_m, only: wavelet_t, WaveletMake

@@ -4,8 +4,8 @@ module scene3d_m
   use der_m, only: DerSumAbs, DerTaylor
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
-  use fd3d_layers_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
-  use fd3d_list_m, only: fd3d_list_t
+  use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
+  use fd3d_point_lists_m, only: fd3d_list_t
   use fd3d_variants_m, only: Fd3dEngineNew
   use kinds_m, only: dp, sp
   implicit none

@@ -1,13 +1,13 @@
-!> A survey without computing: events on a clock of their own around the real dealer. What the dealing tests share.
+!> A survey without computing: events on a clock of their own around the real scheduler. What the dealing tests share.
 !>
-!> A worker has a true rate that the dealer does not know, and its shots in flight share it; a shot takes until its part has summed
+!> A worker has a true rate that the scheduler does not know, and its shots in flight share it; a shot takes until its part has summed
 !> up to its cost. A shot that has a worker with several slots for itself gets a part of the rate only (`alone`). A worker that
 !> computes fewer shots than it has lets the others wait, and tells that. It tells its progress every BEAT seconds, and gives a
 !> dropped shot up when it next looks, after at most `deaf` seconds. It asks when it is there (`comes`), at first with one slot, and
 !> with the others `opens` seconds after it was dealt a shot; its host sets one shot up after another, in `setup` seconds each.
 module simulation_m
-  use dealer_m, only: dealer_t, DealerDone, DealerDrop, DealerExpect, DealerGone, DealerHold, DealerIdle, DealerLost, DealerNew, &
-                      DealerNext, DealerPut, DealerReady
+  use scheduler_m, only: scheduler_t, SchedulerDone, SchedulerDrop, SchedulerExpect, SchedulerGone, SchedulerHold, SchedulerIdle, SchedulerLost, SchedulerNew, &
+                      SchedulerNext, SchedulerPut, SchedulerReady
   use kinds_m, only: dp
   implicit none
   private
@@ -68,7 +68,7 @@ contains
     type(mix_t), intent(in) :: mix
     logical, intent(in) :: gpus_only
     type(outcome_t), intent(out) :: outcome
-    type(dealer_t) :: dealer
+    type(scheduler_t) :: scheduler
     type(slot_t), allocatable :: slot(:)
     logical, allocatable :: failed(:), nothing(:)
     real(dp) :: now, before, beat_at, free(size(mix%rate))
@@ -77,24 +77,24 @@ contains
     allocate (nothing(size(mix%cost)), source=.false.)
     allocate (outcome%last_deal(size(mix%rate)), source=-1.0_dp)
     allocate (outcome%shots(size(mix%rate)), source=0)
-    call DealerNew(dealer, nothing, mix%cost, 5, size(mix%rate))
+    call SchedulerNew(scheduler, nothing, mix%cost, 5, size(mix%rate))
     allocate (slot(0))
     now = 0
     free = 0
     ! the slow ones ask first: the worst order
     do i = size(mix%rate), 1, -1
       if (gpus_only .and. .not. mix%gpu(i)) cycle
-      call DealerExpect(dealer, i, mix%gpu(i), 1)
+      call SchedulerExpect(scheduler, i, mix%gpu(i), 1)
       slot = [slot, (slot_t(worker=i, asks=merge(Comes(mix, i), huge(1.0_dp), j == 1 .or. .not. mix%opens > 0)), j=1, mix%slots(i))]
     end do
     do i = 1, size(slot)
-      if (slot(i)%asks <= now) call Ready(mix, dealer, slot(i)%worker, now)
+      if (slot(i)%asks <= now) call Ready(mix, scheduler, slot(i)%worker, now)
     end do
     beat_at = BEAT
     do
-      call DealAll(mix, dealer, slot, failed, free, now, outcome)
-      call BeginShots(mix, dealer, slot, now)
-      if (DealerIdle(dealer) .and. all(slot%shot == 0)) exit
+      call DealAll(mix, scheduler, slot, failed, free, now, outcome)
+      call BeginShots(mix, scheduler, slot, now)
+      if (SchedulerIdle(scheduler) .and. all(slot%shot == 0)) exit
       if (now > 1.0e7_dp) exit
       before = now
       now = beat_at
@@ -112,26 +112,26 @@ contains
                                              (SlotWork(mix, slot(i)%worker, now) - SlotWork(mix, slot(i)%worker, before))
       end do
       do i = 1, size(slot)
-        call Event(mix, dealer, slot(i), failed, now, outcome)
+        call Event(mix, scheduler, slot(i), failed, now, outcome)
         if (slot(i)%asks > before .and. slot(i)%asks <= now .and. .not. slot(i)%gone) &
-          call Ready(mix, dealer, slot(i)%worker, now)
+          call Ready(mix, scheduler, slot(i)%worker, now)
       end do
       if (now < beat_at) cycle
       beat_at = now + BEAT
       do i = 1, size(slot)
         if (.not. Computes(slot(i), now)) cycle
-        call DealerPut(dealer, slot(i)%worker, slot(i)%shot, (slot(i)%whole - slot(i)%left)/mix%cost(slot(i)%shot), now)
+        call SchedulerPut(scheduler, slot(i)%worker, slot(i)%shot, (slot(i)%whole - slot(i)%left)/mix%cost(slot(i)%shot), now)
       end do
     end do
     outcome%makespan = now
-    outcome%all_done = DealerIdle(dealer) .and. all(dealer%finished) .and. dealer%parked == 0
-    outcome%takeovers = dealer%takeovers
+    outcome%all_done = SchedulerIdle(scheduler) .and. all(scheduler%finished) .and. scheduler%parked == 0
+    outcome%takeovers = scheduler%takeovers
   end subroutine Simulate
 
   !> Every slot that waits asks; every worker whose shot is dropped will know when it next looks.
-  subroutine DealAll(mix, dealer, slot, failed, free, now, outcome)
+  subroutine DealAll(mix, scheduler, slot, failed, free, now, outcome)
     type(mix_t), intent(in) :: mix
-    type(dealer_t), intent(inout) :: dealer
+    type(scheduler_t), intent(inout) :: scheduler
     type(slot_t), intent(inout) :: slot(:)
     logical, intent(inout) :: failed(:)
     real(dp), intent(inout) :: free(:)          !< when the host of each worker has set up what it has [s], (workers)
@@ -140,7 +140,7 @@ contains
     integer :: i, shot, from, worker
     do i = 1, size(slot)
       if (slot(i)%shot > 0 .or. slot(i)%gone .or. slot(i)%asks > now) cycle
-      call DealerNext(dealer, slot(i)%worker, now, shot, from)
+      call SchedulerNext(scheduler, slot(i)%worker, now, shot, from)
       if (shot == 0) cycle
       outcome%last_deal(slot(i)%worker) = now
       where (slot%worker == slot(i)%worker .and. slot%asks > 1.0e300_dp) slot%asks = now + mix%opens
@@ -156,7 +156,7 @@ contains
       slot(i)%left = slot(i)%whole
       failed(shot) = failed(shot) .or. slot(i)%fails
     end do
-    do while (DealerDrop(dealer, worker, shot))
+    do while (SchedulerDrop(scheduler, worker, shot))
       do i = 1, size(slot)
         if (slot(i)%worker == worker .and. slot(i)%shot == shot) slot(i)%stop = now + mix%deaf
       end do
@@ -171,9 +171,9 @@ contains
   end function Computes
 
   !> Where a worker computes fewer shots than it may, those that wait longest begin; the others wait.
-  subroutine BeginShots(mix, dealer, slot, now)
+  subroutine BeginShots(mix, scheduler, slot, now)
     type(mix_t), intent(in) :: mix
-    type(dealer_t), intent(inout) :: dealer
+    type(scheduler_t), intent(inout) :: scheduler
     type(slot_t), intent(inout) :: slot(:)
     real(dp), intent(in) :: now
     integer :: w, i
@@ -187,20 +187,20 @@ contains
         i = minloc(slot%ready + 1.0e-9_dp*slot%since, 1, mask=slot%worker == w .and. slot%held)
         slot(i)%held = .false.
         slot(i)%begun = .true.
-        call DealerHold(dealer, w, slot(i)%shot, .false., now)
+        call SchedulerHold(scheduler, w, slot(i)%shot, .false., now)
       end do
     end do
   end subroutine BeginShots
 
-  subroutine Ready(mix, dealer, worker, now)
+  subroutine Ready(mix, scheduler, worker, now)
     type(mix_t), intent(in) :: mix
-    type(dealer_t), intent(inout) :: dealer
+    type(scheduler_t), intent(inout) :: scheduler
     integer, intent(in) :: worker
     real(dp), intent(in) :: now
     real(dp) :: trial
     trial = 0
     if (allocated(mix%trial)) trial = mix%trial(worker)
-    call DealerReady(dealer, worker, mix%gpu(worker), 1, now, trial)
+    call SchedulerReady(scheduler, worker, mix%gpu(worker), 1, now, trial)
   end subroutine Ready
 
   !> How much faster than with all slots busy a slot's shot goes now.
@@ -216,9 +216,9 @@ contains
   end function Share
 
   !> What happens to a slot now.
-  subroutine Event(mix, dealer, slot, failed, now, outcome)
+  subroutine Event(mix, scheduler, slot, failed, now, outcome)
     type(mix_t), intent(in) :: mix
-    type(dealer_t), intent(inout) :: dealer
+    type(scheduler_t), intent(inout) :: scheduler
     type(slot_t), intent(inout) :: slot
     logical, intent(inout) :: failed(:)
     real(dp), intent(in) :: now
@@ -227,22 +227,22 @@ contains
     dies = slot%worker == mix%dies .and. now >= mix%death .and. .not. slot%gone
     over = slot%left <= 1.0e-9_dp*slot%whole
     if (slot%shot > 0 .and. (over .or. now >= slot%stop .or. dies)) then
-      if (dealer%finished(slot%shot) .or. now >= slot%stop) outcome%vain = outcome%vain + slot%whole - slot%left
+      if (scheduler%finished(slot%shot) .or. now >= slot%stop) outcome%vain = outcome%vain + slot%whole - slot%left
       if (dies .or. slot%fails .or. .not. over) then
-        call DealerLost(dealer, slot%worker, slot%shot, .false., now, parked, dropped)
+        call SchedulerLost(scheduler, slot%worker, slot%shot, .false., now, parked, dropped)
       else
-        if (dealer%finished(slot%shot)) outcome%late = outcome%late + 1
-        if (.not. dealer%finished(slot%shot)) outcome%answers = outcome%answers + 1
+        if (scheduler%finished(slot%shot)) outcome%late = outcome%late + 1
+        if (.not. scheduler%finished(slot%shot)) outcome%answers = outcome%answers + 1
         outcome%shots(slot%worker) = outcome%shots(slot%worker) + 1
-        call DealerDone(dealer, slot%worker, slot%shot, now)
+        call SchedulerDone(scheduler, slot%worker, slot%shot, now)
       end if
       slot%shot = 0
       slot%held = .false.
-      if (.not. dies) call Ready(mix, dealer, slot%worker, now)
+      if (.not. dies) call Ready(mix, scheduler, slot%worker, now)
     end if
     if (.not. dies) return
     slot%gone = .true.
-    call DealerGone(dealer, slot%worker)
+    call SchedulerGone(scheduler, slot%worker)
   end subroutine Event
 
   !> When a worker asks first [s].

@@ -3,9 +3,9 @@ program t010_params_sources
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use kinds_m, only: dp
-  use params_m, only: job_t, JobTable
-  use table_m, only: table_t, TableArguments, TableCheck, TableFind, TableReadFile, TableReadText
-  use tabledoc_m, only: TableText
+  use parameters_m, only: job_t, JobTable
+  use parameter_table_m, only: table_t, TableArguments, TableCheck, TableFind, TableReadFile, TableReadText
+  use parameter_help_m, only: TableText
   use text_m, only: Str
   implicit none
   character(*), parameter :: lf = achar(10), cr = achar(13), tab = achar(9)

@@ -2,9 +2,9 @@
 program t011_params_faults
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
-  use jobcheck_m, only: JobRead
-  use params_m, only: job_t, JobTable
-  use table_m, only: table_t, TableCheck, TableReadText
+  use job_m, only: JobRead
+  use parameters_m, only: job_t, JobTable
+  use parameter_table_m, only: table_t, TableCheck, TableReadText
   use text_m, only: Join, Str
   implicit none
   character(*), parameter :: lf = achar(10)

@@ -2,11 +2,11 @@
 program t012_params_readback
   use check_m, only: Claim, ClaimFine, Done, Seed
   use error_m, only: error_t
-  use jobcheck_m, only: JobFromText, JobRead
+  use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp, i8
-  use params_m, only: job_t
-  use table_m, only: table_t, QuotedText, RealText
-  use tabledoc_m, only: TableText
+  use parameters_m, only: job_t
+  use parameter_table_m, only: table_t, QuotedText, RealText
+  use parameter_help_m, only: TableText
   use text_m, only: Str, ToReal
   implicit none
   type(error_t), allocatable :: error

@@ -3,10 +3,10 @@ program t013_params_docs
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use fd2d_variants_m, only: fd2d_variants
-  use jobcheck_m, only: JobFromText
-  use params_m, only: job_t, JobTable
-  use table_m, only: table_t, TableReadFile, TableCheck, TableFind
-  use tabledoc_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
+  use job_m, only: JobFromText
+  use parameters_m, only: job_t, JobTable
+  use parameter_table_m, only: table_t, TableReadFile, TableCheck, TableFind
+  use parameter_help_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
   use text_m, only: Str
   implicit none
   character(*), parameter :: nl = new_line('a')

@@ -2,11 +2,11 @@
 program t014_params_mutated
   use check_m, only: Claim, Done, Seed
   use error_m, only: error_t
-  use jobcheck_m, only: JobFromText, JobRead
+  use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp
-  use params_m, only: job_t
-  use table_m, only: table_t
-  use tabledoc_m, only: TableText
+  use parameters_m, only: job_t
+  use parameter_table_m, only: table_t
+  use parameter_help_m, only: TableText
   use text_m, only: Str
   implicit none
   character(*), parameter :: lf = achar(10)

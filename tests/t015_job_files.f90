@@ -2,10 +2,10 @@
 program t015_job_files
   use check_m, only: Claim, ClaimFails, ClaimFine, Done, Skip
   use error_m, only: error_t
-  use jobcheck_m, only: JobFromText, JobModelFormat, JobRead
-  use params_m, only: job_t
-  use table_m, only: table_t
-  use tabledoc_m, only: TableText
+  use job_m, only: JobFromText, JobModelFormat, JobRead
+  use parameters_m, only: job_t
+  use parameter_table_m, only: table_t
+  use parameter_help_m, only: TableText
   implicit none
   character(60), parameter :: raw(5) = [character(60) :: 'keymap=line.map', 'model_nx=5', 'model_nz=4', 'model_dx=10', &
       'model_dz=10']

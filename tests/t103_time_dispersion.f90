@@ -3,9 +3,9 @@ program t103_time_dispersion
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use kinds_m, only: dp, sp
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use text_m, only: Str
-  use timedisp_m, only: TimedispSource, TraceFilterApply, TraceFilterNew, tracefilter_t, TraceMargin
+  use time_dispersion_m, only: TimedispSource, TraceFilterApply, TraceFilterNew, tracefilter_t, TraceMargin
   use wavelet_m, only: wavelet_t, WaveletMake, WaveletSpectrum, WaveletValue
   implicit none
   real(dp), parameter :: pi = acos(-1.0_dp)

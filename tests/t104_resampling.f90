@@ -5,8 +5,8 @@ program t104_resampling
   use kinds_m, only: dp, sp
   use resample_m, only: Resample
   use text_m, only: Str
-  use tracebands_m, only: band_t, TraceBands
-  use timedisp_m, only: TraceFilterApply, TraceFilterNew, tracefilter_t, TraceMargin
+  use trace_bands_m, only: band_t, TraceBands
+  use time_dispersion_m, only: TraceFilterApply, TraceFilterNew, tracefilter_t, TraceMargin
   implicit none
   real(dp), parameter :: pi = acos(-1.0_dp)
   type(error_t), allocatable :: error

@@ -3,7 +3,7 @@ program t105_wavelets
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use kinds_m, only: dp
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use text_m, only: Str
   use wavelet_m, only: wavelet_t, WaveletMake, WaveletSpectrum, WaveletValue
   implicit none

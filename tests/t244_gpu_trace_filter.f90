@@ -12,8 +12,8 @@ program t244_gpu_trace_filter
   use kinds_m, only: dp, i8, sp
   use scene_m, only: NoProgress, scene_t, SceneNew, SceneScheme
   use text_m, only: Str
-  use timedisp_m, only: TraceFilterApply, TraceFilterNew, tracefilter_t
-  use tracebands_m, only: band_t, TraceBands
+  use time_dispersion_m, only: TraceFilterApply, TraceFilterNew, tracefilter_t
+  use trace_bands_m, only: band_t, TraceBands
   implicit none
   real(dp), parameter :: bound = 1.0e-6_dp
   type(error_t), allocatable :: error

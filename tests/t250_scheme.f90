@@ -7,7 +7,7 @@ program t250_scheme
   use scene_m, only: scene_t, SceneNew, SceneScheme
   use scheme_m, only: SchemeDerive
   use fd2d_stability_m, only: StabilityBound, StabilityCheck, StabilityEigenvalue
-  use stability_m, only: StabilityLimit
+  use time_step_m, only: StabilityLimit
   use fd2d_engine_m, only: fd2d_grid_t
   use text_m, only: Str
   implicit none

@@ -27,7 +27,7 @@ program t251_fd2d_shots
   use fd2d_m, only: fd2d_t
   use fd2d_variants_m, only: fd2d_variants
   use gather_m, only: gather_t
-  use green_m, only: GreenPressure, rate_t, RateNew
+  use exact_acoustic_m, only: GreenPressure, rate_t, RateNew
   use kinds_m, only: dp, sp
   use impatient_m, only: AskToStop
   use scene_m, only: NoProgress, scene_t, SceneNew, SceneRun, SceneScheme

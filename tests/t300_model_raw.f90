@@ -5,8 +5,8 @@ program t300_model_raw
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use model_m, only: model_t, ModelRead
-  use params_m, only: job_t
-  use seal_m, only: SealCheck
+  use parameters_m, only: job_t
+  use model_checksum_m, only: ModelChecksumCheck
   use text_m, only: Str
   implicit none
   integer, parameter :: nx = 5, nz = 4
@@ -98,7 +98,7 @@ contains
     call ClaimFine(error, 'a raw model of little-endian float32, z fastest')
     call Claim(all(sound%vp == vp) .and. all(sound%rho == 1000) .and. sound%x0 == -40 .and. sound%dz == 10, &
       'has the samples written and density 1000 kg/m3')
-    call SealCheck(sound%seal, sound%vp, sound%rho, 1, nx, 1, nz, error)
+    call ModelChecksumCheck(sound%seal, sound%vp, sound%rho, 1, nx, 1, nz, error)
     call Claim(allocated(sound%seal%sum) .and. .not. allocated(error), 'is sealed as it was read')
     call Claim(abs(sound%vmin - minval(vp)) < 1e-3_dp .and. abs(sound%vmax - maxval(vp)) < 1e-3_dp, &
       'and the range '//Str(sound%vmin)//' .. '//Str(sound%vmax)//' m/s')

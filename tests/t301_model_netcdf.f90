@@ -8,7 +8,7 @@ program t301_model_netcdf
   use iso_c_binding, only: c_ptr
   use kinds_m, only: dp, i8, sp
   use model_m, only: model_t, ModelRead
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use text_m, only: CString, Str
   implicit none
 

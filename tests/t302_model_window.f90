@@ -6,8 +6,8 @@ program t302_model_window
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use model_m, only: model_t, ModelCheckGeometry, ModelGrid, ModelWindow
-  use params_m, only: job_t
-  use seal_m, only: SealMake
+  use parameters_m, only: job_t
+  use model_checksum_m, only: ModelChecksumMake
   use shot_m, only: shot_t
   use text_m, only: Str
   use window_m, only: window_t
@@ -255,7 +255,7 @@ contains
     wide%nx = 2000
     wide%vp = spread(model%vp(1, :), 1, 2000)
     wide%rho = spread(model%rho(1, :), 1, 2000)
-    call SealMake(wide%vp, wide%rho, wide%seal)
+    call ModelChecksumMake(wide%vp, wide%rho, wide%seal)
     job%aperture = 3000
     job%depth = 200
     shot%sx = 15000

@@ -4,8 +4,8 @@ program t303_model_axes
   use error_m, only: error_t
   use kinds_m, only: sp
   use model_m, only: model_t, ModelRead
-  use params_m, only: job_t
-  use rawlines_m, only: RawLinesDoubt
+  use parameters_m, only: job_t
+  use raw_layout_m, only: RawLayoutDoubt
   use text_m, only: Str
   implicit none
   character(9), parameter :: rocks(6) = [character(9) :: 'gradient', 'layers', 'dipping', 'a lens', 'noise', 'constant']
@@ -80,12 +80,12 @@ contains
     integer :: r
     character(:), allocatable :: right, wrong
     do r = 1, size(rocks)
-      right = RawLinesDoubt(Volume(r, n), n, z_fast)//RawLinesDoubt(Volume(r, n), n, x_fast)
+      right = RawLayoutDoubt(Volume(r, n), n, z_fast)//RawLayoutDoubt(Volume(r, n), n, x_fast)
       call Claim(right == '', trim(rocks(r))//', 61 x 33, in either order: no doubt ('//right//')')
       if (r > 4) cycle
-      wrong = RawLinesDoubt(Misread(Volume(r, n), n, z_fast, n, x_fast), n, x_fast)
+      wrong = RawLayoutDoubt(Misread(Volume(r, n), n, z_fast, n, x_fast), n, x_fast)
       call Claim(wrong == 'its numbers jump every 33 and not every 61', trim(rocks(r))//', z fastest read as x fastest: '//wrong)
-      wrong = RawLinesDoubt(Misread(Volume(r, n), n, z_fast, [33, 1, 61], z_fast), [33, 1, 61], z_fast)
+      wrong = RawLayoutDoubt(Misread(Volume(r, n), n, z_fast, [33, 1, 61], z_fast), [33, 1, 61], z_fast)
       call Claim(wrong == 'its numbers jump every 33 and not every 61', trim(rocks(r))//', nx and nz exchanged: '//wrong)
     end do
   end subroutine Sections
@@ -100,9 +100,9 @@ contains
       do i = 1, 6
         do j = 1, 6
           associate (read => Misread(Volume(r, n), n, orders(:, i), n, orders(:, j)))
-            if (RawLinesDoubt(read, n, orders(:, j)) == '') cycle
+            if (RawLayoutDoubt(read, n, orders(:, j)) == '') cycle
             doubts = doubts + 1
-            if (RawLinesDoubt(read, n, orders(:, j), orders(:, i)) == '') right = right + 1
+            if (RawLayoutDoubt(read, n, orders(:, j), orders(:, i)) == '') right = right + 1
           end associate
         end do
       end do
@@ -120,7 +120,7 @@ contains
       wrong = 0
       do i = 1, 6
         do j = 1, 6
-          if (RawLinesDoubt(Misread(Volume(r, n), n, orders(:, i), n, orders(:, j)), n, orders(:, j)) == '') cycle
+          if (RawLayoutDoubt(Misread(Volume(r, n), n, orders(:, i), n, orders(:, j)), n, orders(:, j)) == '') cycle
           if (i == j) wrong = wrong + 1
           if (i /= j) doubts = doubts + 1
         end do

@@ -9,13 +9,13 @@ program t310_fio_roundtrip
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
   use shot_m, only: shot_t
-  use survey_m, only: survey_t
+  use gather_header_m, only: gather_header_t
   use text_m, only: Str
   implicit none
   integer, parameter :: nt = 41, nrec_max = 5
   character(*), parameter :: path = 'gathers.nc'
   type(error_t), allocatable :: error
-  type(survey_t) :: survey
+  type(gather_header_t) :: header
   type(fio_t) :: fio
   integer(i8) :: sums(3)
 
@@ -31,16 +31,16 @@ program t310_fio_roundtrip
 contains
 
   subroutine MakeSurvey()
-    survey%record = [101, 205, 309]
-    survey%nrec_max = nrec_max
-    survey%nt = nt
-    survey%dt_out = 0.004_dp
-    survey%components = 'p,vz'
-    survey%fingerprint = 'job-one'
-    call survey%add('title', 'three small shots')
-    call survey%add('dt', 0.001_dp)
-    call survey%add('weights', [1.125_dp, -1.0_dp/24])
-    call survey%add('half_length', 2)
+    header%record = [101, 205, 309]
+    header%nrec_max = nrec_max
+    header%nt = nt
+    header%dt_out = 0.004_dp
+    header%components = 'p,vz'
+    header%fingerprint = 'job-one'
+    call header%add('title', 'three small shots')
+    call header%add('dt', 0.001_dp)
+    call header%add('weights', [1.125_dp, -1.0_dp/24])
+    call header%add('half_length', 2)
   end subroutine MakeSurvey
 
   !> A shot whose every number depends on its record, so that a mix-up shows.
@@ -51,7 +51,7 @@ contains
     integer :: j, n, i, c
     n = nrec_max + 1 - slot
     shot%slot = slot
-    shot%record = survey%record(slot)
+    shot%record = header%record(slot)
     shot%sx = 1000.25_dp*slot
     shot%sy = -3
     shot%sz = 7.5_dp
@@ -82,7 +82,7 @@ contains
     type(gather_t) :: gather
     integer, allocatable :: status(:)
     integer :: slot
-    call FioCreate(fio, path, survey, .false., error)
+    call FioCreate(fio, path, header, .false., error)
     call ClaimFine(error, 'a file of 3 shots is made')
     call Claim(.not. FileExists(FileHalf(path)), 'no temporary file stays')
     do slot = 1, 3
@@ -111,7 +111,7 @@ contains
     integer :: slot
     call FioOpen(fio, path, error, 'job-one', readonly=.true.)
     call ClaimFine(error, 'the file opens for the job that made it')
-    call Claim(all(fio%record == survey%record) .and. fio%nt == nt .and. fio%nrec_max == nrec_max .and. fio%ncomp == 2 .and. &
+    call Claim(all(fio%record == header%record) .and. fio%nt == nt .and. fio%nrec_max == nrec_max .and. fio%ncomp == 2 .and. &
       abs(fio%dt_out - 0.004_dp) < 1e-15_dp, 'its shape is read back: '//Str(fio%nshots)//' shots, dt_out '//Str(fio%dt_out)//' s')
     do slot = 1, 3
       call MakeShot(slot, shot, gather)
@@ -129,14 +129,14 @@ contains
   !> Whatever the length of the header, a file made, written and closed opens again and verifies.
   subroutine LongHeaders()
     type(fio_t) :: f
-    type(survey_t) :: s
+    type(gather_header_t) :: s
     type(shot_t) :: shot
     type(gather_t) :: gather
     integer(i8) :: sum, found
     integer :: length, slot, files
     files = 0
     do length = 1, 70000, 1999
-      s = survey
+      s = header
       call s%add('parameters', repeat('x', length))
       call FioCreate(f, 'long.nc', s, .true., error)
       do slot = 1, 3
@@ -154,23 +154,23 @@ contains
   end subroutine LongHeaders
 
   subroutine Refusals()
-    type(survey_t) :: s
+    type(gather_header_t) :: s
     type(shot_t) :: shot
     type(gather_t) :: gather
     integer(i8) :: sum
     integer :: i
     logical :: left
-    call FioCreate(fio, path, survey, .false., error)
+    call FioCreate(fio, path, header, .false., error)
     call ClaimFails(error, 'overwrite=y', 'a file that exists is not replaced')
     call FioOpen(fio, path, error, 'job-two')
     call ClaimFails(error, 'another job', 'a file of another job is refused')
     call FioOpen(fio, 'missing.nc', error)
     call ClaimFails(error, 'No such file', 'a missing file')
-    call FioCreate(fio, 'nowhere/gathers.nc', survey, .false., error)
+    call FioCreate(fio, 'nowhere/gathers.nc', header, .false., error)
     call ClaimFails(error, 'No such file', 'a folder that does not exist')
-    call FioCreate(fio, path//'/gathers.nc', survey, .false., error)
+    call FioCreate(fio, path//'/gathers.nc', header, .false., error)
     call ClaimFails(error, 'Not a directory', 'a file used as a folder')
-    s = survey
+    s = header
     s%nrec_max = 2000000000
     s%nt = 2000000000
     call FioCreate(fio, 'huge.nc', s, .false., error)
@@ -183,11 +183,11 @@ contains
     left = FileExists('huge.nc')
     if (.not. left) left = FileExists(FileHalf('huge.nc'))
     call Claim(.not. left, 'and leaves nothing behind')
-    s = survey
+    s = header
     s%components = 'p,q'
     call FioCreate(fio, 'bad.nc', s, .false., error)
     call ClaimFails(error, 'components', 'an unknown component')
-    s = survey
+    s = header
     s%record = [3, 2, 7]
     call FioCreate(fio, 'bad.nc', s, .false., error)
     call ClaimFails(error, '2 comes after 3', 'records that do not rise')

@@ -7,7 +7,7 @@ program t312_fio_full
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
   use shot_m, only: shot_t
-  use survey_m, only: survey_t
+  use gather_header_m, only: gather_header_t
   use text_m, only: Str
   implicit none
   integer, parameter :: nt = 1000, nrec = 20
@@ -58,15 +58,15 @@ contains
   end subroutine MakeShot
 
   subroutine FillFirst()
-    type(survey_t) :: survey
+    type(gather_header_t) :: header
     type(fio_t) :: fio
-    survey%record = [1, 2, 3]
-    survey%nrec_max = nrec
-    survey%nt = nt
-    survey%dt_out = 0.001_dp
-    survey%components = 'p'
-    survey%fingerprint = 'full'
-    call FioCreate(fio, 'full.nc', survey, .true., error)
+    header%record = [1, 2, 3]
+    header%nrec_max = nrec
+    header%nt = nt
+    header%dt_out = 0.001_dp
+    header%components = 'p'
+    header%fingerprint = 'full'
+    call FioCreate(fio, 'full.nc', header, .true., error)
     call ClaimFine(error, 'a file of 3 gathers of '//Str(4*nt*nrec)//' bytes is made')
     call Put(fio, 1)
     call ClaimFine(error, 'the first is written')

@@ -7,7 +7,7 @@ program t313_fio_small
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
   use shot_m, only: shot_t
-  use survey_m, only: survey_t
+  use gather_header_m, only: gather_header_t
   use text_m, only: Str
   implicit none
   character(:), allocatable :: first_fault
@@ -49,19 +49,19 @@ contains
 
   subroutine Small(length)
     integer, intent(in) :: length
-    type(survey_t) :: survey
+    type(gather_header_t) :: header
     type(fio_t) :: fio
     type(shot_t) :: shot
     type(gather_t) :: gather
     type(error_t), allocatable :: error
     integer(i8) :: checksum, before, after
-    survey%record = [7]
-    survey%nrec_max = 1
-    survey%nt = 5
-    survey%dt_out = 0.001_dp
-    survey%components = 'p'
-    survey%fingerprint = 'small'
-    call survey%add('parameters', repeat('x', length))
+    header%record = [7]
+    header%nrec_max = 1
+    header%nt = 5
+    header%dt_out = 0.001_dp
+    header%components = 'p'
+    header%fingerprint = 'small'
+    call header%add('parameters', repeat('x', length))
     shot%record = 7
     shot%slot = 1
     shot%rx = [1.0_dp]
@@ -73,7 +73,7 @@ contains
     gather%rx = shot%rx
     gather%rz = shot%rz
     allocate (gather%traces(5, 1, 1), source=1.0_sp)
-    call FioCreate(fio, 'small.nc', survey, .true., error)
+    call FioCreate(fio, 'small.nc', header, .true., error)
     call FileSize('small.nc', before, error)
     call FioPut(fio, shot, gather, checksum, error)
     call FioClose(fio, error)

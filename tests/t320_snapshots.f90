@@ -8,13 +8,13 @@ program t320_snapshots
   use iso_c_binding, only: c_int, c_ptr
   use kinds_m, only: dp, i8, sp
   use snapshots_m, only: FioSnapshots
-  use survey_m, only: survey_t
+  use gather_header_m, only: gather_header_t
   use text_m, only: CString, Str
   implicit none
   integer, parameter :: nx = 7, nz = 5, nt = 3
   type(error_t), allocatable :: error
   type(gather_t) :: gather
-  type(survey_t) :: about
+  type(gather_header_t) :: about
   type(c_ptr) :: file
   real(sp) :: p(nx, nz, nt)
   real(dp) :: x(nx), t(nt)

@@ -9,7 +9,7 @@ program t331_killed
   use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalOpen, JournalRead
   use kinds_m, only: dp, i8, sp
   use shot_m, only: shot_t
-  use survey_m, only: survey_t
+  use gather_header_m, only: gather_header_t
   use text_m, only: Str
   implicit none
   integer, parameter :: nshots = 60, nrec = 24, nt = 700
@@ -98,23 +98,23 @@ contains
     type(error_t), allocatable :: error
     type(journal_t) :: journal
     type(fio_t) :: fio
-    type(survey_t) :: survey
+    type(gather_header_t) :: header
     type(shot_t) :: shot
     type(gather_t) :: gather
     integer(i8) :: checksum
     integer :: i
-    survey%record = [(i, i=1, nshots)]
-    survey%nrec_max = nrec
-    survey%nt = nt
-    survey%dt_out = 0.001_dp
-    survey%components = 'p'
-    survey%fingerprint = 'killed'
-    call JournalOpen(journal, ledger, 'killed', survey%record, .false., error)
+    header%record = [(i, i=1, nshots)]
+    header%nrec_max = nrec
+    header%nt = nt
+    header%dt_out = 0.001_dp
+    header%components = 'p'
+    header%fingerprint = 'killed'
+    call JournalOpen(journal, ledger, 'killed', header%record, .false., error)
     call Stop1(error)
     if (FileExists(output)) then
       call FioOpen(fio, output, error, 'killed')
     else
-      call FioCreate(fio, output, survey, .false., error)
+      call FioCreate(fio, output, header, .false., error)
     end if
     call Stop1(error)
     call JournalAppend(journal, 'start', 0, 0, 0, 'h', 0.0_dp, '', error)

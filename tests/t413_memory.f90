@@ -4,8 +4,8 @@ program t413_memory
   use error_m, only: error_t
   use host_c, only: host_memory
   use kinds_m, only: i8
-  use memory_m, only: memory_t, MemoryCheck
-  use nodes_m, only: node_t
+  use memory_need_m, only: memory_t, MemoryCheck
+  use node_memory_m, only: node_t
   use text_m, only: CString, Str
   implicit none
   integer(i8), parameter :: GB = 1000000000_i8

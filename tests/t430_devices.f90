@@ -1,11 +1,11 @@
 !> Which rank takes which GPU, how many shots it models at once, and how the job is put into words.
 program t430_devices
   use check_m, only: Claim, Done
-  use devices_m, only: DevicesDeal, DevicesNumber, id_length
-  use fill_m, only: ShotsAtOnce, ShotsComputing
+  use gpu_assignment_m, only: GpusAssign, GpusNumber, id_length
+  use shots_per_gpu_m, only: ShotsAtOnce, ShotsComputing
   use fd2d_variants_m, only: Fd2dVariantFor
   use kinds_m, only: dp
-  use rankmap_m, only: RankMap, RankWarnings, Ranges, station_t
+  use rank_map_m, only: RankMap, RankWarnings, Ranges, station_t
   use text_m, only: Str
   implicit none
   character(id_length), parameter :: card(4) = [character(id_length) :: '0000:04:00.0', '0000:1b:00.0', '0000:3d:00.0', &
@@ -32,7 +32,7 @@ contains
     do r = 1, size(worker)
       id(:seen(r), r) = card(from(r):from(r) + seen(r) - 1)
     end do
-    call DevicesDeal(worker, seen, id, gpn, per_gpu, chosen)
+    call GpusAssign(worker, seen, id, gpn, per_gpu, chosen)
     call Claim(all(chosen == expected), what//': '//List(chosen)//', expected '//List(expected))
   end subroutine Expect
 
@@ -56,8 +56,8 @@ contains
   subroutine Numbers()
     character(id_length) :: id(2, 3)
     id = reshape([card(4), card(1), card(2), repeat(' ', id_length), card(4), repeat(' ', id_length)], [2, 3])
-    call Claim(DevicesNumber([2, 1, 1], id, card(1)) == 0 .and. DevicesNumber([2, 1, 1], id, card(2)) == 1 .and. &
-               DevicesNumber([2, 1, 1], id, card(4)) == 2, 'cards of a node are numbered by their address, whatever ranks call them')
+    call Claim(GpusNumber([2, 1, 1], id, card(1)) == 0 .and. GpusNumber([2, 1, 1], id, card(2)) == 1 .and. &
+               GpusNumber([2, 1, 1], id, card(4)) == 2, 'cards of a node are numbered by their address, whatever ranks call them')
   end subroutine Numbers
 
   subroutine Shots()

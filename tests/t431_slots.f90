@@ -6,7 +6,7 @@ module pretended_m
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
-  use letters_m, only: GatherFrom, ModelFrom, ShotFrom, ShotLetter, VerdictLetter, WindowLetter
+  use shot_messages_m, only: GatherFrom, ModelFrom, ShotFrom, ShotMessage, VerdictMessage, WindowMessage
   use protocol_m
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
@@ -110,10 +110,10 @@ contains
     self%spoil = MSG_NONE
   end subroutine Spoil
 
-  subroutine Push(self, letter)
+  subroutine Push(self, message)
     class(office_t), intent(inout) :: self
-    type(message_t), intent(in) :: letter
-    self%due = [self%due, letter]
+    type(message_t), intent(in) :: message
+    self%due = [self%due, message]
   end subroutine Push
 
   !> The newest answer that can be given now. A READY waits while others may still lose their shots.
@@ -127,7 +127,7 @@ contains
         if (self%leaves > 0 .and. self%may_leave) next = 0
         if (next > 0) then
           self%status(next) = 1
-          call ShotLetter(self%shots(next), .false., answer)
+          call ShotMessage(self%shots(next), .false., answer)
           if (self%shots(next)%record == self%tear) then
             self%tear = 0
             answer%places = answer%places(:size(answer%places) - 1)
@@ -150,11 +150,11 @@ contains
   !> Another worker, so to speak, has done the shot: the news comes when the worker is in the middle of it.
   subroutine TakeAway(self)
     class(office_t), intent(inout) :: self
-    type(message_t) :: letter
-    letter%kind = MSG_DROP
-    letter%n(1) = self%drop
-    letter%n(3) = merge(1, 0, self%ends)
-    self%due = [letter, self%due]
+    type(message_t) :: message
+    message%kind = MSG_DROP
+    message%n(1) = self%drop
+    message%n(3) = merge(1, 0, self%ends)
+    self%due = [message, self%due]
     self%drop = 0
   end subroutine TakeAway
 
@@ -162,7 +162,7 @@ contains
     class(office_t), intent(inout) :: self
     integer, intent(in) :: record, slot
     type(window_t), intent(in) :: held
-    type(message_t) :: letter
+    type(message_t) :: message
     type(window_t) :: window
     window = self%windows(slot)
     if (window%nx == held%nx .and. window%nz == held%nz .and. window%x0 == held%x0 .and. window%z0 == held%z0) then
@@ -171,31 +171,31 @@ contains
     else
       self%windows_sent = self%windows_sent + 1
     end if
-    call WindowLetter(record, window, letter)
-    if (.not. allocated(letter%fields)) allocate (letter%fields(0))
-    if (record == self%tear_window .and. size(letter%fields) > 0) then
+    call WindowMessage(record, window, message)
+    if (.not. allocated(message%fields)) allocate (message%fields(0))
+    if (record == self%tear_window .and. size(message%fields) > 0) then
       self%tear_window = 0
-      letter%fields = letter%fields(:size(letter%fields) - 1)
+      message%fields = message%fields(:size(message%fields) - 1)
     end if
-    call Push(self, letter)
+    call Push(self, message)
   end subroutine ServeWindow
 
   subroutine TakeGather(self, gather, fault)
     class(office_t), intent(inout) :: self
     type(gather_t), intent(in) :: gather
     type(error_t), allocatable, intent(in) :: fault
-    type(message_t) :: letter
+    type(message_t) :: message
     if (allocated(fault)) then
-      call VerdictLetter(MSG_GATHER, gather%record, gather%slot, fault%message, letter)
+      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, fault%message, message)
     else if (gather%record == self%refuse) then
       self%refuse = 0
-      call VerdictLetter(MSG_GATHER, gather%record, gather%slot, 'the disk is full', letter)
+      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, 'the disk is full', message)
     else
-      call VerdictLetter(MSG_GATHER, gather%record, gather%slot, '', letter)
+      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, '', message)
       self%gathers(gather%slot) = gather
       self%status(gather%slot) = 2
     end if
-    call Push(self, letter)
+    call Push(self, message)
   end subroutine TakeGather
 
   subroutine setup(self, scheme, window, shot, error)
@@ -298,8 +298,8 @@ program t431_slots
   use roles_m, only: role_t
   use scene_m, only: scene_t, SceneNew, SceneRun, SceneScheme
   use text_m, only: Str
-  use vigil_m, only: ending_t
-  use worker_desk_m, only: rules_t
+  use master_heartbeat_m, only: job_end_t
+  use worker_type_m, only: worker_options_t
   use worker_m, only: WorkerRun
   implicit none
   integer, parameter :: n = 7
@@ -357,8 +357,8 @@ contains
   end subroutine NewOffice
 
   subroutine Work(rules, solver_is, gpu)
-    type(rules_t), intent(in) :: rules
-    type(ending_t) :: ending
+    type(worker_options_t), intent(in) :: rules
+    type(job_end_t) :: ending
     character(*), intent(in) :: solver_is
     logical, intent(in) :: gpu
     type(role_t) :: role
@@ -387,7 +387,7 @@ contains
     call CheckpointRule('1e-9', 24.0_dp, 'often.nc', often, ok)
     do j = 1, size(slots)
       call NewOffice()
-      call Work(rules_t(shots=slots(j), checkpoint=often), 'fd2d', .false.)
+      call Work(worker_options_t(shots=slots(j), checkpoint=often), 'fd2d', .false.)
       differ = 0
       do i = 1, n
         single = scene
@@ -424,12 +424,12 @@ contains
   subroutine GpuFine()
     integer :: i
     call NewOffice()
-    call Work(rules_t(), 'device', .true.)
+    call Work(worker_options_t(), 'device', .true.)
     call AllDone('a GPU that works', 'gpu')
     call Claim(most_flying > 2 .and. office%cpu_readies == 0, 'shots on it at once: up to '//Str(most_flying)// &
                ', more than 2 for small grids')
     call NewOffice()
-    call Work(rules_t(shots_per_gpu=2), 'device', .true.)
+    call Work(worker_options_t(shots_per_gpu=2), 'device', .true.)
     call AllDone('shots_per_gpu=2', 'gpu')
     call Claim(most_flying == 2 .and. most_stepping == 2, 'shots on it at once: up to '//Str(most_flying)//' of 2, all computing')
     call NewOffice()
@@ -440,7 +440,7 @@ contains
       office%windows(i)%vp = spread(spread(2000.0_sp, 1, 1100), 2, 1000)
       office%windows(i)%rho = office%windows(i)%vp
     end do
-    call Work(rules_t(), 'device', .true.)
+    call Work(worker_options_t(), 'device', .true.)
     call AllDone('grids of a million cells', 'gpu')
     call Claim(most_flying == 6 .and. most_stepping == 2, 'up to '//Str(most_flying)//' set up at once, must be 6, and '// &
                Str(most_stepping)//' computing, must be 2')
@@ -450,7 +450,7 @@ contains
   subroutine GpuFails()
     call NewOffice()
     fails_step = 103
-    call Work(rules_t(shots_per_gpu=2), 'device', .true.)
+    call Work(worker_options_t(shots_per_gpu=2), 'device', .true.)
     call AllDone('lost in mid-shot', 'cpu')
     call Claim(office%lost >= 1 .and. office%lost == office%innocent .and. office%cpu_readies > 0, 'its '//Str(office%lost)// &
                ' shot(s) are reported lost, '//Str(office%innocent)//' without fault, and the worker goes on without a GPU')
@@ -458,13 +458,13 @@ contains
                index(office%said, 'goes on with CPU cores') > 0, 'one sentence for the log'//office%said)
     call NewOffice()
     fails_step = 103
-    call Work(rules_t(shots_per_gpu=2, retire=.true.), 'device', .true.)
+    call Work(worker_options_t(shots_per_gpu=2, retire=.true.), 'device', .true.)
     call AllDone('on_gpu_error=retire, but it is the last worker', 'cpu')
     call Claim(office%leaves == 1 .and. index(office%said, 'no other worker is left') > 0, 'it asked to leave once and stayed')
     call NewOffice()
     fails_step = 103
     office%may_leave = .true.
-    call Work(rules_t(shots_per_gpu=2, retire=.true.), 'device', .true.)
+    call Work(worker_options_t(shots_per_gpu=2, retire=.true.), 'device', .true.)
     call Claim(office%leaves == 1 .and. office%byes == 1 .and. all(office%status /= 1) .and. any(office%status == 0), &
                'on_gpu_error=retire: it leaves, '//Str(count(office%status == 2))//' shots done, none kept')
   end subroutine GpuFails
@@ -472,17 +472,17 @@ contains
   subroutine GpuSmall()
     call NewOffice()
     room_for = 2
-    call Work(rules_t(shots_per_gpu=4), 'device', .true.)
+    call Work(worker_options_t(shots_per_gpu=4), 'device', .true.)
     call AllDone('memory for two shots only', 'gpu')
     call Claim(most_flying == 2 .and. office%cpu_readies == 0 .and. index(office%said, 'takes no more than 2 shot(s)') > 0, &
                'it goes on with 2 at once: '//office%said)
     call NewOffice()
     fails_setup = 101
-    call Work(rules_t(shots_per_gpu=4), 'device', .true.)
+    call Work(worker_options_t(shots_per_gpu=4), 'device', .true.)
     call AllDone('no memory for the first shot', 'cpu')
     call NewOffice()
     need_bytes = 2000
-    call Work(rules_t(), 'device', .true.)
+    call Work(worker_options_t(), 'device', .true.)
     call AllDone('windows larger than the GPU', 'cpu')
     call Claim(office%lost == 0 .and. office%notes == 1 .and. index(office%said, 'it is computed on CPU cores') > 0, &
                'said once, no shot lost'//office%said)
@@ -491,13 +491,13 @@ contains
   subroutine Refused()
     call NewOffice()
     office%refuse = 102
-    call Work(rules_t(shots=3), 'device', .true.)
+    call Work(worker_options_t(shots=3), 'device', .true.)
     call AllDone('a gather that was refused once', 'gpu')
     call Claim(office%lost == 1 .and. office%innocent == 0 .and. index(office%said, 'the disk is full') > 0, &
                'it was reported lost with the reason: '//office%said)
     call NewOffice()
     office%drop = 104
-    call Work(rules_t(shots=3), 'device', .true.)
+    call Work(worker_options_t(shots=3), 'device', .true.)
     call AllDone('a shot taken away in between', 'gpu')
     call Claim(office%lost == 1 .and. index(office%said, 'another worker has it') > 0, 'it was given up: '//office%said)
   end subroutine Refused
@@ -512,7 +512,7 @@ contains
     do j = 1, size(kinds)
       call NewOffice()
       office%spoil = kinds(j)
-      call Work(rules_t(shots=2), 'fd2d', .false.)
+      call Work(worker_options_t(shots=2), 'fd2d', .false.)
       differ = 0
       do i = 1, n
         single = scene
@@ -544,7 +544,7 @@ contains
     office%shots%slot = 1
     office%drop = 103
     office%ends = .true.
-    call Work(rules_t(checkpoint=rule), 'fd2d', .false.)
+    call Work(worker_options_t(checkpoint=rule), 'fd2d', .false.)
     single = scene
     single%shot = office%shots(1)
     single%window = office%windows(1)
@@ -561,13 +561,13 @@ contains
   subroutine Torn()
     call NewOffice()
     office%tear = 102
-    call Work(rules_t(shots=3), 'device', .true.)
+    call Work(worker_options_t(shots=3), 'device', .true.)
     call AllDone('a shot whose first message lacked a position', 'gpu')
     call Claim(office%lost == 1 .and. index(office%said, 'positions, must be 4 x') > 0, 'it was reported lost with the reason: '// &
                office%said)
     call NewOffice()
     office%tear_window = 101
-    call Work(rules_t(shots=3), 'device', .true.)
+    call Work(worker_options_t(shots=3), 'device', .true.)
     call AllDone('a shot whose first window lacked a sample', 'gpu')
     call Claim(office%lost == 1 .and. index(office%said, 'samples, must be 2 x') > 0, 'it was reported lost with the reason: '// &
                office%said)

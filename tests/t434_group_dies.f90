@@ -91,16 +91,16 @@ program t434_group_dies
   use files_m, only: FileText
   use host_c, only: host_seconds, posix_exit
   use kinds_m, only: dp
-  use letters_m, only: ShotLetter, WindowLetter
+  use shot_messages_m, only: ShotMessage, WindowMessage
   use peers_m, only: peers_t
   use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_BEAT, MSG_END, MSG_LOST, MSG_MODEL, MSG_PROGRESS, MSG_READY, Poll, Rest
   use roles_m, only: role_t, RolesGroups, RolesStart
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use text_m, only: Str
-  use vigil_m, only: ending_t
+  use master_heartbeat_m, only: job_end_t
   use window_m, only: window_t
-  use worker_desk_m, only: rules_t
+  use worker_type_m, only: worker_options_t
   use worker_m, only: WorkerRun
   implicit none
   real(dp), parameter :: LEASE = 20.0_dp, SILENCE = 4.0_dp, PATIENCE = 30.0_dp
@@ -154,8 +154,8 @@ contains
     type(error_t), allocatable :: error
     type(doomed_t) :: mold
     type(scheme_t) :: scheme
-    type(rules_t) :: rules
-    type(ending_t) :: ending
+    type(worker_options_t) :: rules
+    type(job_end_t) :: ending
     call RolesStart(role)
     call RolesGroups(role, 2, error)
     link%world = role%world
@@ -214,20 +214,20 @@ contains
     end do
   end subroutine Master
 
-  subroutine Deal(letter)
-    type(message_t), intent(inout) :: letter
+  subroutine Deal(message)
+    type(message_t), intent(inout) :: message
     type(shot_t) :: shot
     shot = shot_t(record=101, slot=1, sx=1.0_dp, sz=2.0_dp, rx=[1.0_dp], ry=[0.0_dp], rz=[3.0_dp], channel=[1])
-    call ShotLetter(shot, .false., letter)
+    call ShotMessage(shot, .false., message)
   end subroutine Deal
 
-  subroutine Serve(letter)
-    type(message_t), intent(inout) :: letter
+  subroutine Serve(message)
+    type(message_t), intent(inout) :: message
     type(window_t) :: window
     window%nx = 2
     window%nz = 2
     allocate (window%vp(2, 2), window%rho(2, 2), source=1500.0)
-    call WindowLetter(101, window, letter)
+    call WindowMessage(101, window, message)
   end subroutine Serve
 
   subroutine Write(path, text)

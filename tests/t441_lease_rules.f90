@@ -1,11 +1,11 @@
 !> The rules about workers that are lost, one by one: leases, blame, poison, quarantine, deadlines.
 program t441_lease_rules
   use check_m, only: Claim, Done
-  use crew_m, only: crew_t, CrewBeat, CrewDied, CrewEnded, CrewHeard, CrewLeaves, CrewMember, CrewMissed, CrewNew, CrewOver, &
-                    CrewOverstays, CrewPartners, CrewSilent, CrewWorker
-  use dealer_m, only: dealer_t, DealerDone, DealerHas, DealerIdle, DealerLate, DealerLost, DealerNew, DealerNext, DealerParked, &
-                      DealerPut, DealerReady, DealerTake, DealerTakes
-  use deaths_m, only: DeathsAdopt, DeathsTake, DeathsUndo, loss_t
+  use workers_m, only: workers_t, WorkersBeat, WorkersDied, WorkersEnded, WorkersHeard, WorkersLeaves, WorkersByRank, WorkersMissed, WorkersNew, WorkersOver, &
+                    WorkersOverstays, WorkersPartners, WorkersSilent, WorkersBySpeaker
+  use scheduler_m, only: scheduler_t, SchedulerDone, SchedulerHas, SchedulerIdle, SchedulerLate, SchedulerLost, SchedulerNew, SchedulerNext, SchedulerParked, &
+                      SchedulerPut, SchedulerReady, SchedulerTake, SchedulerTakes
+  use suspect_shots_m, only: DeathsAdopt, DeathsTake, DeathsUndo, loss_t
   use kinds_m, only: dp
   use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseShotDone, LeaseSilence, LeaseSpan, LeaseTick, PATIENCE
   use quarantine_m, only: quarantine_t, QuarantineBack, QuarantineBad, QuarantineDied, QuarantineDone, QuarantineLost, &
@@ -99,162 +99,162 @@ contains
 
   !> What is known of the time that the shots of a worker take.
   subroutine ShotTimes()
-    type(dealer_t) :: d
-    call DealerNew(d, spread(.false., 1, 9), [1.0_dp, 1.0_dp, 100.0_dp, spread(1.0_dp, 1, 6)], 2, 3)
-    call Claim(DealerTakes(d, 1) >= FOREVER, 'nothing is known of a worker that has not asked for a shot')
-    call DealerReady(d, 1, .true., 1, 0.0_dp)
-    call DealerReady(d, 2, .false., 1, 0.0_dp)
+    type(scheduler_t) :: d
+    call SchedulerNew(d, spread(.false., 1, 9), [1.0_dp, 1.0_dp, 100.0_dp, spread(1.0_dp, 1, 6)], 2, 3)
+    call Claim(SchedulerTakes(d, 1) >= FOREVER, 'nothing is known of a worker that has not asked for a shot')
+    call SchedulerReady(d, 1, .true., 1, 0.0_dp)
+    call SchedulerReady(d, 2, .false., 1, 0.0_dp)
     call Give(d, 1, 1, 0.0_dp)
     call Give(d, 2, 2, 0.0_dp)
-    call Claim(min(DealerTakes(d, 1), DealerTakes(d, 2)) >= FOREVER, 'nor of first shots')
-    call DealerPut(d, 2, 2, 0.5_dp, 10.0_dp, 0.0_dp)
-    call Claim(abs(DealerTakes(d, 2) - 20) < 0.1_dp, 'half of one done in 10 s: it takes 20')
-    call Claim(DealerTakes(d, 1) >= FOREVER, 'a GPU that nobody has measured is not presumed to be faster')
-    call DealerDone(d, 1, 1, 12.0_dp)
-    call DealerReady(d, 1, .true., 1, 12.0_dp)
-    call Claim(DealerTakes(d, 1) <= 0 .and. .not. DealerHas(d, 1), 'a worker without a shot has no reason to be silent')
+    call Claim(min(SchedulerTakes(d, 1), SchedulerTakes(d, 2)) >= FOREVER, 'nor of first shots')
+    call SchedulerPut(d, 2, 2, 0.5_dp, 10.0_dp, 0.0_dp)
+    call Claim(abs(SchedulerTakes(d, 2) - 20) < 0.1_dp, 'half of one done in 10 s: it takes 20')
+    call Claim(SchedulerTakes(d, 1) >= FOREVER, 'a GPU that nobody has measured is not presumed to be faster')
+    call SchedulerDone(d, 1, 1, 12.0_dp)
+    call SchedulerReady(d, 1, .true., 1, 12.0_dp)
+    call Claim(SchedulerTakes(d, 1) <= 0 .and. .not. SchedulerHas(d, 1), 'a worker without a shot has no reason to be silent')
     call Give(d, 1, 3, 12.0_dp)
-    call Claim(DealerHas(d, 1) .and. abs(DealerTakes(d, 1) - 1200) < 1, 'a shot a hundred times as large: a hundred times as long')
-    call DealerReady(d, 1, .true., 1, 13.0_dp)
+    call Claim(SchedulerHas(d, 1) .and. abs(SchedulerTakes(d, 1) - 1200) < 1, 'a shot a hundred times as large: a hundred times as long')
+    call SchedulerReady(d, 1, .true., 1, 13.0_dp)
     call Give(d, 1, 4, 13.0_dp)
-    call Claim(abs(DealerTakes(d, 1) - 2400) < 2, 'beside another one: twice that')
+    call Claim(abs(SchedulerTakes(d, 1) - 2400) < 2, 'beside another one: twice that')
   end subroutine ShotTimes
 
   !> A worker that asked gets this shot.
-  subroutine Give(dealer, worker, slot, now)
-    type(dealer_t), intent(inout) :: dealer
+  subroutine Give(scheduler, worker, slot, now)
+    type(scheduler_t), intent(inout) :: scheduler
     integer, intent(in) :: worker, slot
     real(dp), intent(in) :: now
-    dealer%place(worker)%waiting = dealer%place(worker)%waiting - 1
-    call DealerTake(dealer, worker, slot, now)
+    scheduler%place(worker)%waiting = scheduler%place(worker)%waiting - 1
+    call SchedulerTake(scheduler, worker, slot, now)
   end subroutine Give
 
   !> Processes that have ended.
   subroutine Dead()
-    type(crew_t) :: crew
+    type(workers_t) :: workers
     integer :: rank
     logical :: due, back
     real(dp) :: silence
-    call CrewNew(crew, 2, 2, 6, 120.0_dp)
-    call Claim(all([(CrewMember(crew, rank), rank=0, 5)] == [0, 1, 1, 2, 2, 0]), 'every rank of a group belongs to its worker')
-    call CrewBeat(crew, 10.0_dp, due)
-    call CrewEnded(crew, 4, 4711)
-    call CrewEnded(crew, 4, 0)
-    call CrewDied(crew, rank)
-    call Claim(rank == 4 .and. crew%pid(4) == 4711 .and. crew%dead(2) .and. crew%going(2) .and. crew%broken, &
+    call WorkersNew(workers, 2, 2, 6, 120.0_dp)
+    call Claim(all([(WorkersByRank(workers, rank), rank=0, 5)] == [0, 1, 1, 2, 2, 0]), 'every rank of a group belongs to its worker')
+    call WorkersBeat(workers, 10.0_dp, due)
+    call WorkersEnded(workers, 4, 4711)
+    call WorkersEnded(workers, 4, 0)
+    call WorkersDied(workers, rank)
+    call Claim(rank == 4 .and. workers%pid(4) == 4711 .and. workers%dead(2) .and. workers%going(2) .and. workers%broken, &
                'the process of a rank has ended: it is dead, and so is its worker, though another rank speaks for that')
-    call CrewDied(crew, rank)
+    call WorkersDied(workers, rank)
     call Claim(rank == 0, 'it is named once')
-    crew%lost(2) = .true.
-    call CrewHeard(crew, 2, back, silence)
-    call Claim(crew%lost(2) .and. .not. back, 'its first rank, which lives, is heard: the worker stays lost')
-    call CrewEnded(crew, 5, 1)
-    call CrewDied(crew, rank)
-    call Claim(rank == 5 .and. .not. crew%dead(1), 'a rank that had nothing to do dies: no worker is touched')
-    call CrewEnded(crew, 0, 1)
-    call CrewEnded(crew, 6, 1)
-    call CrewDied(crew, rank)
+    workers%lost(2) = .true.
+    call WorkersHeard(workers, 2, back, silence)
+    call Claim(workers%lost(2) .and. .not. back, 'its first rank, which lives, is heard: the worker stays lost')
+    call WorkersEnded(workers, 5, 1)
+    call WorkersDied(workers, rank)
+    call Claim(rank == 5 .and. .not. workers%dead(1), 'a rank that had nothing to do dies: no worker is touched')
+    call WorkersEnded(workers, 0, 1)
+    call WorkersEnded(workers, 6, 1)
+    call WorkersDied(workers, rank)
     call Claim(rank == 0, 'ranks that are none are not believed')
-    call Claim(.not. CrewOver(crew, .false.), 'a worker is left')
-    call CrewEnded(crew, 1, 1)
-    call CrewDied(crew, rank)
-    crew%lost(1) = .true.
-    call Claim(CrewOver(crew, .false.), 'all are dead: nobody is waited for, though there is work')
+    call Claim(.not. WorkersOver(workers, .false.), 'a worker is left')
+    call WorkersEnded(workers, 1, 1)
+    call WorkersDied(workers, rank)
+    workers%lost(1) = .true.
+    call Claim(WorkersOver(workers, .false.), 'all are dead: nobody is waited for, though there is work')
   end subroutine Dead
 
   subroutine Crews()
-    type(crew_t) :: crew
+    type(workers_t) :: workers
     logical :: due, back
     real(dp) :: silence
     integer :: i
-    call CrewNew(crew, 3, 2, 8, 10.0_dp)
-    call Claim(all([(CrewWorker(crew, i), i=0, 7)] == [0, 1, 0, 2, 0, 3, 0, 0]), 'three workers of two ranks: who speaks for them')
-    call Claim(all(CrewPartners(crew) == [1, 3, 5, 7]), 'the master talks to these, and to the rank that is left over')
+    call WorkersNew(workers, 3, 2, 8, 10.0_dp)
+    call Claim(all([(WorkersBySpeaker(workers, i), i=0, 7)] == [0, 1, 0, 2, 0, 3, 0, 0]), 'three workers of two ranks: who speaks for them')
+    call Claim(all(WorkersPartners(workers) == [1, 3, 5, 7]), 'the master talks to these, and to the rank that is left over')
     do i = 0, 110
-      call CrewBeat(crew, 0.1_dp*i, due)
-      if (mod(i, 5) == 0) call CrewHeard(crew, 1, back, silence)
-      if (mod(i, 5) == 0) call CrewHeard(crew, 3, back, silence)
+      call WorkersBeat(workers, 0.1_dp*i, due)
+      if (mod(i, 5) == 0) call WorkersHeard(workers, 1, back, silence)
+      if (mod(i, 5) == 0) call WorkersHeard(workers, 3, back, silence)
     end do
-    call Claim(CrewSilent(crew, 0) == 2 .and. CrewMissed(crew, 2, FOREVER, .false.), &
-               'worker 2 has been silent for '//Str(LeaseSilence(crew%lease, 2), 3)//' s: it is missed')
-    crew%lost(2) = .true.
-    call Claim(CrewSilent(crew, 0) == 0 .and. .not. CrewOver(crew, .false.), 'once; and the others go on')
-    crew%gone([1, 3]) = .true.
-    call Claim(CrewOver(crew, .true.), 'nothing is left to do: the lost one is not waited for')
-    call Claim(.not. CrewOver(crew, .false.), 'there is work, and nobody else: it is')
-    call CrewHeard(crew, 2, back, silence)
-    call Claim(back .and. silence > 10 .and. .not. crew%lost(2), 'it comes back after '//Str(silence, 3)//' s')
-    crew%lost(2) = .true.
+    call Claim(WorkersSilent(workers, 0) == 2 .and. WorkersMissed(workers, 2, FOREVER, .false.), &
+               'worker 2 has been silent for '//Str(LeaseSilence(workers%lease, 2), 3)//' s: it is missed')
+    workers%lost(2) = .true.
+    call Claim(WorkersSilent(workers, 0) == 0 .and. .not. WorkersOver(workers, .false.), 'once; and the others go on')
+    workers%gone([1, 3]) = .true.
+    call Claim(WorkersOver(workers, .true.), 'nothing is left to do: the lost one is not waited for')
+    call Claim(.not. WorkersOver(workers, .false.), 'there is work, and nobody else: it is')
+    call WorkersHeard(workers, 2, back, silence)
+    call Claim(back .and. silence > 10 .and. .not. workers%lost(2), 'it comes back after '//Str(silence, 3)//' s')
+    workers%lost(2) = .true.
     do i = 0, nint(10*(PATIENCE*10 + 2.0_dp))
-      call CrewBeat(crew, 12 + 0.1_dp*i, due)
+      call WorkersBeat(workers, 12 + 0.1_dp*i, due)
     end do
-    call Claim(CrewOver(crew, .false.), 'it was waited for '//Str(PATIENCE)//' leases: enough')
-    call CrewNew(crew, 2, 1, 3, 120.0_dp)
+    call Claim(WorkersOver(workers, .false.), 'it was waited for '//Str(PATIENCE)//' leases: enough')
+    call WorkersNew(workers, 2, 1, 3, 120.0_dp)
     do i = 0, 110
-      call CrewBeat(crew, 0.1_dp*i, due)
-      call CrewHeard(crew, 1, back, silence)
+      call WorkersBeat(workers, 0.1_dp*i, due)
+      call WorkersHeard(workers, 1, back, silence)
     end do
-    call Claim(CrewSilent(crew, 0) == 2 .and. .not. CrewMissed(crew, 2, 1.0_dp, .false.), 'silent for 11 s while it has a shot: not missed')
-    call Claim(CrewMissed(crew, 2, 1.0_dp, .true.), 'while nobody needs it any more: it is not waited for')
+    call Claim(WorkersSilent(workers, 0) == 2 .and. .not. WorkersMissed(workers, 2, 1.0_dp, .false.), 'silent for 11 s while it has a shot: not missed')
+    call Claim(WorkersMissed(workers, 2, 1.0_dp, .true.), 'while nobody needs it any more: it is not waited for')
   end subroutine Crews
 
   subroutine Graces()
-    type(crew_t) :: crew
+    type(workers_t) :: workers
     logical :: due, back
     real(dp) :: silence
     integer :: i
-    call CrewNew(crew, 3, 1, 4, 10.0_dp)
-    call CrewLeaves(crew, 100.0_dp, 2)
-    call Claim(crew%going(2) .and. CrewOverstays(crew, 129.0_dp, 30.0_dp) == 0, 'a worker that leaves has its time of grace')
-    call Claim(CrewOverstays(crew, 131.0_dp, 30.0_dp) == 2, 'then it is cut short')
-    crew%cut(2) = .true.
-    crew%leaves(2) = 131
-    call Claim(CrewOverstays(crew, 135.0_dp, 30.0_dp) == 0 .and. CrewOverstays(crew, 150.0_dp, 30.0_dp) == 2, &
+    call WorkersNew(workers, 3, 1, 4, 10.0_dp)
+    call WorkersLeaves(workers, 100.0_dp, 2)
+    call Claim(workers%going(2) .and. WorkersOverstays(workers, 129.0_dp, 30.0_dp) == 0, 'a worker that leaves has its time of grace')
+    call Claim(WorkersOverstays(workers, 131.0_dp, 30.0_dp) == 2, 'then it is cut short')
+    workers%cut(2) = .true.
+    workers%leaves(2) = 131
+    call Claim(WorkersOverstays(workers, 135.0_dp, 30.0_dp) == 0 .and. WorkersOverstays(workers, 150.0_dp, 30.0_dp) == 2, &
                'and soon after it must have gone')
-    call CrewLeaves(crew, 140.0_dp)
-    crew%gone(2) = .true.
-    call Claim(CrewOverstays(crew, 141.0_dp, 30.0_dp) == 0 .and. CrewOverstays(crew, 171.0_dp, 30.0_dp) == 1, 'all are to end: the same')
-    crew%quick = .true.
-    call Claim(CrewOverstays(crew, 141.0_dp, 30.0_dp) == 1, 'a second signal ends the grace')
-    call CrewNew(crew, 1, 1, 2, 60.0_dp)
-    crew%leaves = 0
-    crew%cut = .true.
+    call WorkersLeaves(workers, 140.0_dp)
+    workers%gone(2) = .true.
+    call Claim(WorkersOverstays(workers, 141.0_dp, 30.0_dp) == 0 .and. WorkersOverstays(workers, 171.0_dp, 30.0_dp) == 1, 'all are to end: the same')
+    workers%quick = .true.
+    call Claim(WorkersOverstays(workers, 141.0_dp, 30.0_dp) == 1, 'a second signal ends the grace')
+    call WorkersNew(workers, 1, 1, 2, 60.0_dp)
+    workers%leaves = 0
+    workers%cut = .true.
     do i = 0, 300
-      call CrewBeat(crew, 0.1_dp*i, due)
-      call CrewHeard(crew, 1, back, silence)
+      call WorkersBeat(workers, 0.1_dp*i, due)
+      call WorkersHeard(workers, 1, back, silence)
     end do
-    call Claim(CrewOverstays(crew, 30.0_dp, 0.0_dp) == 0, 'one that writes its state for 30 s, and says that it is here, is waited for')
-    call Claim(CrewOverstays(crew, 61.0_dp, 0.0_dp) == 1, 'though not for longer than a lease')
+    call Claim(WorkersOverstays(workers, 30.0_dp, 0.0_dp) == 0, 'one that writes its state for 30 s, and says that it is here, is waited for')
+    call Claim(WorkersOverstays(workers, 61.0_dp, 0.0_dp) == 1, 'though not for longer than a lease')
     do i = 301, 410
-      call CrewBeat(crew, 0.1_dp*i, due)
+      call WorkersBeat(workers, 0.1_dp*i, due)
     end do
-    call Claim(CrewOverstays(crew, 41.0_dp, 0.0_dp) == 1, 'nor in silence')
+    call Claim(WorkersOverstays(workers, 41.0_dp, 0.0_dp) == 1, 'nor in silence')
   end subroutine Graces
 
-  !> A dealer with `n` shots of one size and `workers` that ask `slots` times each.
-  subroutine Ready(dealer, n, workers, slots, retries)
-    type(dealer_t), intent(inout) :: dealer
+  !> A scheduler with `n` shots of one size and `workers` that ask `slots` times each.
+  subroutine Ready(scheduler, n, workers, slots, retries)
+    type(scheduler_t), intent(inout) :: scheduler
     integer, intent(in) :: n, workers, slots, retries
     integer :: w, i
-    call DealerNew(dealer, spread(.false., 1, n), spread(1.0_dp, 1, n), retries, workers)
+    call SchedulerNew(scheduler, spread(.false., 1, n), spread(1.0_dp, 1, n), retries, workers)
     do w = 1, workers
       do i = 1, slots
-        call DealerReady(dealer, w, .false., 1, 0.0_dp)
+        call SchedulerReady(scheduler, w, .false., 1, 0.0_dp)
       end do
     end do
   end subroutine Ready
 
-  integer function Next(dealer, worker, now) result(slot)
-    type(dealer_t), intent(inout) :: dealer
+  integer function Next(scheduler, worker, now) result(slot)
+    type(scheduler_t), intent(inout) :: scheduler
     integer, intent(in) :: worker
     real(dp), intent(in) :: now
     integer :: from
-    call DealerNext(dealer, worker, now, slot, from)
+    call SchedulerNext(scheduler, worker, now, slot, from)
   end function Next
 
   !> Shot 1 kills every worker that has it.
   subroutine Poison()
-    type(dealer_t) :: d
+    type(scheduler_t) :: d
     type(loss_t), allocatable :: losses(:)
     integer :: i, slot, suspect
     logical :: parked, dropped
@@ -266,15 +266,15 @@ contains
     do i = 2, 3
       slot = Next(d, 2, real(i, dp))
       call Claim(slot == i, 'the fresh ones go first: '//Str(slot))
-      call DealerDone(d, 2, slot, i + 0.5_dp)
-      call DealerReady(d, 2, .false., 1, i + 0.5_dp)
+      call SchedulerDone(d, 2, slot, i + 0.5_dp)
+      call SchedulerReady(d, 2, .false., 1, i + 0.5_dp)
     end do
     slot = Next(d, 2, 5.0_dp)
     call DeathsTake(d, 2, .false., 6.0_dp, losses)
-    call Claim(slot == 1 .and. losses(1)%parked .and. losses(1)%known .and. DealerParked(d, 1) .and. DealerIdle(d) .and. &
+    call Claim(slot == 1 .and. losses(1)%parked .and. losses(1)%known .and. SchedulerParked(d, 1) .and. SchedulerIdle(d) .and. &
                d%parked == 1, 'it kills a second one, with retries = 2: parked as poison')
-    call DealerDone(d, 2, 1, 7.0_dp)
-    call Claim(.not. DealerParked(d, 1) .and. d%parked == 0 .and. d%left == 0 .and. d%finished(1), &
+    call SchedulerDone(d, 2, 1, 7.0_dp)
+    call Claim(.not. SchedulerParked(d, 1) .and. d%parked == 0 .and. d%left == 0 .and. d%finished(1), &
                'its traces come after all: it is done, not parked')
     call Ready(d, 1, 3, 1, 1)
     do i = 1, 2
@@ -286,27 +286,27 @@ contains
     suspect = Next(d, 1, 0.0_dp)
     slot = Next(d, 2, 0.0_dp)
     call DeathsTake(d, 1, .false., 1.0_dp, losses)
-    call DealerLost(d, 2, slot, .true., 2.0_dp, parked, dropped)
-    call DealerReady(d, 2, .false., 1, 2.0_dp)
+    call SchedulerLost(d, 2, slot, .true., 2.0_dp, parked, dropped)
+    call SchedulerReady(d, 2, .false., 1, 2.0_dp)
     call Claim(Next(d, 2, 3.0_dp) == slot, 'of lost shots a suspect goes last, though it was lost first')
-    call DealerReady(d, 2, .false., 1, 4.0_dp)
+    call SchedulerReady(d, 2, .false., 1, 4.0_dp)
     call Claim(Next(d, 2, 4.0_dp) == suspect, 'and when nothing else is left it goes')
   end subroutine Poison
 
   !> A worker that models four shots at once dies of one of them. Who is it?
   subroutine Companions()
-    type(dealer_t) :: d
+    type(scheduler_t) :: d
     type(loss_t), allocatable :: losses(:)
     integer :: i, slot, suspects(3)
-    call DealerNew(d, spread(.false., 1, 4), spread(1.0_dp, 1, 4), 2, 3)
+    call SchedulerNew(d, spread(.false., 1, 4), spread(1.0_dp, 1, 4), 2, 3)
     do i = 1, 4                                   ! the others ask later
-      call DealerReady(d, 1, .false., 1, 0.0_dp)
+      call SchedulerReady(d, 1, .false., 1, 0.0_dp)
     end do
     do i = 1, 4
       slot = Next(d, 1, 0.0_dp)
     end do
     do i = 1, 8
-      call DealerReady(d, 2 + mod(i, 2), .false., 1, 0.5_dp)
+      call SchedulerReady(d, 2 + mod(i, 2), .false., 1, 0.5_dp)
     end do
     call DeathsTake(d, 1, .false., 1.0_dp, losses)
     call Claim(size(losses) == 4 .and. all(d%deaths == 1) .and. all(d%attempts == 0) .and. .not. any(losses%parked), &
@@ -316,22 +316,22 @@ contains
     call DeathsTake(d, 2, .false., 3.0_dp, losses)
     call Claim(size(losses) == 1 .and. losses(1)%parked .and. losses(1)%slot == suspects(1), &
                'so the second worker that dies tells which one it was')
-    call DealerDone(d, 3, suspects(3), 4.0_dp)
+    call SchedulerDone(d, 3, suspects(3), 4.0_dp)
     call Claim(d%parked == 1 .and. d%left == 2, 'the others are innocent: '//Str(d%left)//' are left to deal')
   end subroutine Companions
 
   !> A worker that was only slow comes back.
   subroutine Forgiven()
-    type(dealer_t) :: d
+    type(scheduler_t) :: d
     type(loss_t), allocatable :: losses(:)
     logical :: adopted
     integer :: slot
     call Ready(d, 2, 2, 1, 0)
     slot = Next(d, 1, 0.0_dp)
     call DeathsTake(d, 1, .false., 1.0_dp, losses)
-    call Claim(DealerParked(d, slot), 'without retries a lost shot is parked at once')
+    call Claim(SchedulerParked(d, slot), 'without retries a lost shot is parked at once')
     call DeathsUndo(d, losses)
-    call Claim(.not. DealerParked(d, slot) .and. d%deaths(slot) == 0 .and. d%attempts(slot) == 0 .and. d%left == 2, &
+    call Claim(.not. SchedulerParked(d, slot) .and. d%deaths(slot) == 0 .and. d%attempts(slot) == 0 .and. d%left == 2, &
                'its worker comes back: forgiven')
     call DeathsAdopt(d, 1, slot, 2.0_dp, adopted)
     call Claim(adopted .and. size(d%again) == 0 .and. size(d%flight) == 1, 'it still has the shot and nobody else has: it keeps it')
@@ -367,49 +367,49 @@ contains
 
   !> Worker 1 does a shot in 10 s, worker 2 in 40 s.
   subroutine Deadlines()
-    type(dealer_t) :: d
+    type(scheduler_t) :: d
     integer :: slot
     logical :: parked, dropped
     call Ready(d, 20, 2, 1, 2)
     d%deadline = 100
     slot = Next(d, 1, 0.0_dp)
-    call Claim(slot > 0 .and. .not. DealerLate(d, 0.0_dp), 'nothing is known of the rates: a first shot is dealt')
+    call Claim(slot > 0 .and. .not. SchedulerLate(d, 0.0_dp), 'nothing is known of the rates: a first shot is dealt')
     slot = Next(d, 2, 0.0_dp)
-    call DealerDone(d, 1, 1, 10.0_dp)
-    call DealerDone(d, 2, 2, 40.0_dp)
-    call DealerReady(d, 1, .false., 1, 40.0_dp)
-    call DealerReady(d, 2, .false., 1, 40.0_dp)
+    call SchedulerDone(d, 1, 1, 10.0_dp)
+    call SchedulerDone(d, 2, 2, 40.0_dp)
+    call SchedulerReady(d, 1, .false., 1, 40.0_dp)
+    call SchedulerReady(d, 2, .false., 1, 40.0_dp)
     call Claim(Next(d, 2, 49.0_dp) > 0, '51 s are left for a shot of 40 s, which may take a quarter longer: dealt')
-    call DealerLost(d, 2, 3, .true., 49.0_dp, parked, dropped)
-    call DealerReady(d, 2, .false., 1, 49.0_dp)
-    call Claim(Next(d, 2, 51.0_dp) == 0 .and. .not. DealerLate(d, 51.0_dp), '49 s are left: not to this worker')
+    call SchedulerLost(d, 2, 3, .true., 49.0_dp, parked, dropped)
+    call SchedulerReady(d, 2, .false., 1, 49.0_dp)
+    call Claim(Next(d, 2, 51.0_dp) == 0 .and. .not. SchedulerLate(d, 51.0_dp), '49 s are left: not to this worker')
     call Claim(Next(d, 1, 87.0_dp) > 0, '13 s for a shot of 10 s: dealt')
-    call DealerReady(d, 1, .false., 1, 88.0_dp)
-    call Claim(Next(d, 1, 88.0_dp) == 0 .and. DealerLate(d, 88.0_dp), '12 s: to nobody, no worker would be in time')
-    call DealerNew(d, spread(.false., 1, 9), spread(600.0_dp, 1, 9), 2, 2)
+    call SchedulerReady(d, 1, .false., 1, 88.0_dp)
+    call Claim(Next(d, 1, 88.0_dp) == 0 .and. SchedulerLate(d, 88.0_dp), '12 s: to nobody, no worker would be in time')
+    call SchedulerNew(d, spread(.false., 1, 9), spread(600.0_dp, 1, 9), 2, 2)
     d%deadline = 40000
-    call DealerReady(d, 1, .true., 1, 0.0_dp)
+    call SchedulerReady(d, 1, .true., 1, 0.0_dp)
     slot = Next(d, 1, 0.0_dp)
-    call DealerReady(d, 2, .false., 1, 1.0_dp, 1.0e-3_dp)
-    call DealerPut(d, 1, slot, 3.0e-4_dp, 20.0_dp, 0.0_dp)
-    call Claim(Next(d, 2, 20.0_dp) == 0 .and. .not. DealerLate(d, 20.0_dp), &
+    call SchedulerReady(d, 2, .false., 1, 1.0_dp, 1.0e-3_dp)
+    call SchedulerPut(d, 1, slot, 3.0e-4_dp, 20.0_dp, 0.0_dp)
+    call Claim(Next(d, 2, 20.0_dp) == 0 .and. .not. SchedulerLate(d, 20.0_dp), &
                'after 20 s of set-up a GPU says that 0.03 % of its first shot are done: too early to give up')
-    call DealerDone(d, 1, slot, 620.0_dp)
-    call DealerReady(d, 1, .true., 1, 39500.0_dp)
-    call Claim(Next(d, 1, 39500.0_dp) == 0 .and. DealerLate(d, 39500.0_dp), 'with its rate known and 500 s left it is not')
+    call SchedulerDone(d, 1, slot, 620.0_dp)
+    call SchedulerReady(d, 1, .true., 1, 39500.0_dp)
+    call Claim(Next(d, 1, 39500.0_dp) == 0 .and. SchedulerLate(d, 39500.0_dp), 'with its rate known and 500 s left it is not')
   end subroutine Deadlines
 
   !> What an earlier run dealt in vain goes last.
   subroutine Tried()
-    type(dealer_t) :: d
+    type(scheduler_t) :: d
     integer :: order(3), i
-    call DealerNew(d, [.true., .false., .false., .false.], spread(1.0_dp, 1, 4), 2, 1, tried=[.true., .true., .false., .false.])
+    call SchedulerNew(d, [.true., .false., .false., .false.], spread(1.0_dp, 1, 4), 2, 1, tried=[.true., .true., .false., .false.])
     do i = 1, 3
-      call DealerReady(d, 1, .false., 1, real(i, dp))
+      call SchedulerReady(d, 1, .false., 1, real(i, dp))
       order(i) = Next(d, 1, real(i, dp))
-      call DealerDone(d, 1, order(i), i + 0.5_dp)
+      call SchedulerDone(d, 1, order(i), i + 0.5_dp)
     end do
-    call Claim(all(order == [3, 4, 2]) .and. DealerIdle(d), 'shot 2 was dealt by an earlier run that ended: it goes last')
+    call Claim(all(order == [3, 4, 2]) .and. SchedulerIdle(d), 'shot 2 was dealt by an earlier run that ended: it goes last')
   end subroutine Tried
 
 end program t441_lease_rules

@@ -3,8 +3,8 @@ program t472_wrong_messages
   use check_m, only: Claim, Done
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
-  use lettercheck_m, only: LetterFault
-  use letters_m, only: GatherLetter, ModelLetter, ShotLetter, SnapsLetter, VerdictLetter, WindowLetter
+  use message_check_m, only: MessageProblem
+  use shot_messages_m, only: GatherMessage, ModelMessage, ShotMessage, SnapsMessage, VerdictMessage, WindowMessage
   use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DEAD, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_PROGRESS, &
                         MSG_READY
   use shot_m, only: shot_t
@@ -55,45 +55,45 @@ contains
   subroutine NewGather()
     if (.not. allocated(gather%traces)) allocate (gather%traces(5, 2, 1), source=0.0_sp)
     m = message_t()
-    call GatherLetter(gather, m)
+    call GatherMessage(gather, m)
     m%n(12) = 3
   end subroutine NewGather
 
   subroutine NewShot()
     m = message_t()
-    call ShotLetter(shot, .false., m)
+    call ShotMessage(shot, .false., m)
   end subroutine NewShot
 
   subroutine Right()
     character(:), allocatable :: why
     call NewShot()
-    why = LetterFault(m)
+    why = MessageProblem(m)
     m = message_t()
-    call ModelLetter(shot, window, m)
-    why = why//LetterFault(m, workers, shots)
+    call ModelMessage(shot, window, m)
+    why = why//MessageProblem(m, workers, shots)
     m = message_t()
-    call WindowLetter(101, window, m)
-    why = why//LetterFault(m)
+    call WindowMessage(101, window, m)
+    why = why//MessageProblem(m)
     call NewGather()
-    why = why//LetterFault(m, workers, shots)
+    why = why//MessageProblem(m, workers, shots)
     m = message_t()
-    call SnapsLetter(gather, m)
+    call SnapsMessage(gather, m)
     m%n(12) = 1
-    why = why//LetterFault(m, workers, shots)
+    why = why//MessageProblem(m, workers, shots)
     m = message_t()
-    call VerdictLetter(MSG_GATHER, 101, 2, 'no', m)
-    why = why//LetterFault(m)
+    call VerdictMessage(MSG_GATHER, 101, 2, 'no', m)
+    why = why//MessageProblem(m)
     m = message_t(kind=MSG_BEAT)
-    why = why//LetterFault(m)
+    why = why//MessageProblem(m)
     m = message_t(kind=MSG_DROP)
     m%n(1:3) = [101, 2, 1]
-    why = why//LetterFault(m)
+    why = why//MessageProblem(m)
     m = message_t(kind=MSG_END)
     m%n(1:2) = [3, 1]
-    why = why//LetterFault(m)
+    why = why//MessageProblem(m)
     m = message_t(kind=MSG_PROGRESS)
     m%n(1) = 2
-    why = why//LetterFault(m, workers, shots)
+    why = why//MessageProblem(m, workers, shots)
     call Claim(why == '', 'messages as they are made are sound, all of ten'//why)
   end subroutine Right
 
@@ -111,7 +111,7 @@ contains
     m%places(8) = 1e300_dp
     call Found('a channel of 1e300', 'channel')
     m = message_t()
-    call WindowLetter(101, window, m)
+    call WindowMessage(101, window, m)
     m%n(3:4) = [2_i8**31 - 1, 2_i8**31 - 1]
     call Found('a window of 2**31 x 2**31 nodes', '24 samples, must be 2 x 2147483647 x 2147483647')
     m%n(3) = -4
@@ -135,7 +135,7 @@ contains
     m%text = 'cpu'
     call Found('a gather without a device', 'device', .true.)
     m = message_t()
-    call SnapsLetter(gather, m)
+    call SnapsMessage(gather, m)
     m%n(12) = 1
     m%n(5) = 4
     call Found('snapshots that are too few', '12 samples, must be 2 x 2 x 4', .true.)
@@ -185,9 +185,9 @@ contains
     logical, intent(in), optional :: home
     character(:), allocatable :: why
     if (present(home)) then
-      why = LetterFault(m, workers, shots)
+      why = MessageProblem(m, workers, shots)
     else
-      why = LetterFault(m)
+      why = MessageProblem(m)
     end if
     call Claim(index(why, words) > 0, what//': '//why)
   end subroutine Found

@@ -102,7 +102,7 @@ fine('the places allowed are allowed', {
     'fortran/program/spl.f90': MODULE % '    stop 1\n    call MPI_Abort(MPI_COMM_WORLD, 1, e)\n',
     'fortran/ranks/protocol.f90': MODULE % '    call MPI_Send(x, 1, t, 0, TAG_A, MPI_COMM_WORLD)\n',
     'fortran/base/log.f90': MODULE % "    write (error_unit, '(a)') n\n",
-    'fortran/parameters/params.f90': MODULE % ('    n = 1' + '0' * 150 + '\n'),
+    'fortran/parameters/parameters.f90': MODULE % ('    n = 1' + '0' * 150 + '\n'),
     'cuda_c/gpu/devmem.cu': C % '    cudaMalloc(&p, 4);\n', 'cuda_c/netcdf/fio_nc.c': C % '    nc_close(1);\n'})
 fine('a program with its own module and an interface with implicit none are fine', {
     'interfaces/a_c.f90': INTERFACE % '      implicit none\n', 'fortran/Spl.f90': 'program Spl\n  use a_m, only: A\n  call A()\nend program Spl\n'})

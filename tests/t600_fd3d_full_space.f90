@@ -5,7 +5,7 @@ program t600_fd3d_full_space
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use fd3d_engine_m, only: field_vx
-  use fd3d_list_m, only: Fd3dForce, Fd3dMoment, Fd3dPressure, Fd3dRecord
+  use fd3d_point_lists_m, only: Fd3dForce, Fd3dMoment, Fd3dPressure, Fd3dRecord
   use fullspace_m, only: ForceVelocity, MomentPressure, MomentVelocity, Ricker, RickerSpectrum, space_t, TimeSeries
   use kinds_m, only: dp, sp
   use scene3d_m, only: scene3d_t, Scene3dNew, Scene3dTraces

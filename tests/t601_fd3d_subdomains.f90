@@ -5,7 +5,7 @@ program t601_fd3d_subdomains
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_fields, fd3d_grid_t, field_vx, part_all, part_inner, &
                            side_free, side_neighbour, side_one_way, side_outside, side_periodic
-  use fd3d_list_m, only: Fd3dForce, fd3d_list_t, Fd3dMoment, Fd3dRecord
+  use fd3d_point_lists_m, only: Fd3dForce, fd3d_list_t, Fd3dMoment, Fd3dRecord
   use kinds_m, only: dp, sp
   use scene3d_m, only: scene3d_t, Scene3dEngine, Scene3dNew, Scene3dStart, Scene3dSteps
   use text_m, only: Str

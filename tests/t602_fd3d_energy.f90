@@ -4,7 +4,7 @@ program t602_fd3d_energy
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, field_sxx, field_sxy, field_vx, field_vz, part_all, side_free, side_outside, &
                            side_periodic
-  use fd3d_media_m, only: Fd3dBuoyancy, Fd3dShearModulus, Fd3dStableStep
+  use fd3d_medium_m, only: Fd3dBuoyancy, Fd3dShearModulus, Fd3dStableStep
   use kinds_m, only: dp, sp
   use scene3d_m, only: scene3d_t, Scene3dEngine, Scene3dNew, Scene3dSteps
   use text_m, only: Str

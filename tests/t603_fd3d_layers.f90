@@ -4,8 +4,8 @@ program t603_fd3d_layers
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, field_vx, side_free, side_one_way
-  use fd3d_list_m, only: Fd3dMoment, Fd3dRecord
-  use fd3d_media_m, only: Fd3dStableStep
+  use fd3d_point_lists_m, only: Fd3dMoment, Fd3dRecord
+  use fd3d_medium_m, only: Fd3dStableStep
   use fullspace_m, only: Ricker
   use kinds_m, only: dp, sp
   use scene3d_m, only: scene3d_t, Scene3dEngine, Scene3dNew, Scene3dSteps, Scene3dTraces

@@ -4,7 +4,7 @@ program t604_fd3d_surface
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use fd3d_engine_m, only: field_vx, field_vz, side_free, side_periodic
-  use fd3d_list_m, only: Fd3dForce, Fd3dRecord
+  use fd3d_point_lists_m, only: Fd3dForce, Fd3dRecord
   use fullspace_m, only: Ricker
   use halfspace_m, only: ground_t, LambVelocity, LineSeries
   use kinds_m, only: dp, sp

@@ -4,7 +4,7 @@ program t606_fd3d_sea_floor
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use fd3d_engine_m, only: side_periodic
-  use fd3d_list_m, only: Fd3dMoment, Fd3dPressure
+  use fd3d_point_lists_m, only: Fd3dMoment, Fd3dPressure
   use fullspace_m, only: Ricker
   use halfspace_m, only: ground_t, LineSeries, WaterPressure
   use kinds_m, only: dp, sp

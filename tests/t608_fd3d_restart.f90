@@ -4,7 +4,7 @@ program t608_fd3d_restart
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t, field_vx, field_vy, field_vz, side_free, side_one_way
-  use fd3d_list_m, only: Fd3dMoment, Fd3dPressure, Fd3dRecord
+  use fd3d_point_lists_m, only: Fd3dMoment, Fd3dPressure, Fd3dRecord
   use fd3d_map_m, only: Fd3dMapNew
   use kinds_m, only: dp, sp
   use scene3d_m, only: scene3d_t, Scene3dEngine, Scene3dNew, Scene3dStart

@@ -3,7 +3,7 @@ program t611_fd3d_scholte
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use fd3d_engine_m, only: side_periodic
-  use fd3d_list_m, only: Fd3dMoment, Fd3dPressure
+  use fd3d_point_lists_m, only: Fd3dMoment, Fd3dPressure
   use fullspace_m, only: Ricker
   use kinds_m, only: dp, sp
   use scene3d_m, only: scene3d_t, Scene3dMedium, Scene3dNew, Scene3dTraces

@@ -4,7 +4,7 @@ program t612_fd3d_sea_bed
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use fd3d_engine_m, only: field_vx, field_vz, side_periodic
-  use fd3d_list_m, only: Fd3dMoment, Fd3dPressure, Fd3dRecord
+  use fd3d_point_lists_m, only: Fd3dMoment, Fd3dPressure, Fd3dRecord
   use fullspace_m, only: Ricker
   use halfspace_m, only: FloorVelocity, ground_t, LineSeries, WaterPressure
   use kinds_m, only: dp, sp

@@ -3,8 +3,8 @@
 program t613_fd3d_near_field
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
-  use fd3d_list_m, only: Fd3dForce, Fd3dMoment
-  use fd3d_records_m, only: Fd3dAtWhole, Fd3dComponent
+  use fd3d_point_lists_m, only: Fd3dForce, Fd3dMoment
+  use fd3d_components_m, only: Fd3dAtWhole, Fd3dComponent
   use fullspace_m, only: ForceVelocity, MomentVelocity, Ricker, RickerSpectrum, space_t, TimeSeries
   use kinds_m, only: dp, sp
   use nearfield3d_m, only: near3d_place_t, near3d_source_t, near3d_t, Near3dNew, Near3dPlace, Near3dSeries, Near3dSource, &

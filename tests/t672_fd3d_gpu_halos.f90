@@ -8,7 +8,7 @@ program t672_fd3d_gpu_halos
   use fd3d_c, only: fd3d_field, fd3d_free, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_map, fd3d_stress, &
                     fd3d_traces, fd3d_velocity
   use fd3d_engine_m, only: fd3d_grid_t, part_all, part_inner, part_rim, side_neighbour, side_periodic
-  use fd3d_layers_m, only: Fd3dLayerWidths
+  use fd3d_absorb_m, only: Fd3dLayerWidths
   use fd3dcase_m, only: case3d_t, Case3dHandle, Case3dNative, Case3dNew, kinds_of_sides, result3d_t, SidesName
   use fd3d_variants_m, only: fd3d_variants
   use gpu_m, only: GpuAsked

@@ -3,47 +3,47 @@
 program t690_faults
   use check_m, only: Claim, ClaimFails, ClaimFine, Done, Seed
   use error_m, only: error_t
-  use fault_m, only: fault_moment_t, fault_t, FaultAfter, FaultBegin, FaultDone, FaultEnd, FaultMoment, FaultRead, FaultSample, &
+  use finite_fault_m, only: fault_moment_t, finite_fault_t, FaultAfter, FaultBegin, FaultDone, FaultEnd, FaultMoment, FaultRead, FaultSample, &
                      FaultStart, FaultTake
-  use focal_m, only: FocalMoment, FocalPlace, FocalRotate, FocalTensor
+  use moment_tensor_m, only: MomentScalar, MomentPlace, MomentRotate, MomentTensor
   use kinds_m, only: dp, i8, sp
   use text_m, only: Str
-  use timedisp_m, only: TimedispReach
-  use turned_m, only: turned_t, TurnedMake, TurnedSample
+  use time_dispersion_m, only: TimedispReach
+  use fault_histories_m, only: fault_histories_t, FaultHistoriesMake, FaultHistoriesSample
   implicit none
   character, parameter :: nl = new_line('a')
   character(*), parameter :: v2 = '2.0'//nl//'PLANE 1'//nl//' 20 45 2 1 4 4'//nl//' 0 75 3 -1 1'//nl//'POINTS 2'//nl// &
     ' 20.0 45.0 1.5 90 45 1.0e8 0.5 0.1 2.0e5 2.5'//nl//' 30 200.0 5 0 0 0 0'//nl//' 0 500 1000 500 0'//nl// &
     ' 20.01 45.02 2.5 90 45 1.0e8 1.0 0.1 2.0e5 2.5'//nl//' 30 100.0 3 50.0 3 0 0'//nl//' 0 1000 0'//nl//' 0 500 0'//nl
   type(error_t), allocatable :: error
-  type(fault_t) :: f
+  type(finite_fault_t) :: f
   type(fault_moment_t) :: moment
   real(dp) :: m(6), xy(2), expected
   integer :: i, bad
 
   ! a vertical strike-slip fault along north: only Mxy, whatever the book's sign rules
-  m = FocalTensor(0.0_dp, 90.0_dp, 0.0_dp, 0.0_dp)
+  m = MomentTensor(0.0_dp, 90.0_dp, 0.0_dp, 0.0_dp)
   call Near(m, [0, 0, 0, 1, 0, 0]*1.0_dp, 'strike 0, dip 90, rake 0: Mxy = 1 alone')
   ! a thrust that dips 45 degrees to the east: pushed together along east, out of the ground along z
-  m = FocalTensor(0.0_dp, 45.0_dp, 90.0_dp, 0.0_dp)
+  m = MomentTensor(0.0_dp, 45.0_dp, 90.0_dp, 0.0_dp)
   call Near(m, [0, -1, 1, 0, 0, 0]*1.0_dp, 'strike 0, dip 45, rake 90: Myy = -1, Mzz = 1')
   bad = 0
   do i = 1, 200
-    m = FocalTensor(1.7_dp*i, 0.45_dp*i, 3.1_dp*i - 180, 11.0_dp*i)
+    m = MomentTensor(1.7_dp*i, 0.45_dp*i, 3.1_dp*i - 180, 11.0_dp*i)
     if (abs(sum(m(:3))) > 1e-12_dp .or. abs(sum(m(:3)**2) + 2*sum(m(4:)**2) - 2) > 1e-12_dp) bad = bad + 1
     ! slip and normal, made into a tensor by themselves
-    m = FocalTensor(1.7_dp*i, 0.45_dp*i, 3.1_dp*i - 180, 0.0_dp) - Dyad(1.7_dp*i, 0.45_dp*i, 3.1_dp*i - 180)
+    m = MomentTensor(1.7_dp*i, 0.45_dp*i, 3.1_dp*i - 180, 0.0_dp) - Dyad(1.7_dp*i, 0.45_dp*i, 3.1_dp*i - 180)
     if (maxval(abs(m)) > 1e-12_dp) bad = bad + 1
   end do
   call Claim(bad == 0, Str(bad)//' of 200 double couples are not traceless, of moment 1 and the dyad of slip and normal, must be 0')
-  m = FocalRotate([0, 0, 0, 1, 0, 0]*1.0_dp, 45.0_dp)
+  m = MomentRotate([0, 0, 0, 1, 0, 0]*1.0_dp, 45.0_dp)
   call Near(m, [1, -1, 0, 0, 0, 0]*1.0_dp, 'axes turned by 45 degrees: Mxy becomes Mxx = 1, Myy = -1')
-  call Near([FocalMoment(6.0_dp)/1.2589254e18_dp], [1.0_dp], 'Mw 6 is 1.2589e18 N m')
-  xy = FocalPlace(20.01_dp, 45.02_dp, 20.0_dp, 45.0_dp, 0.0_dp)
+  call Near([MomentScalar(6.0_dp)/1.2589254e18_dp], [1.0_dp], 'Mw 6 is 1.2589e18 N m')
+  xy = MomentPlace(20.01_dp, 45.02_dp, 20.0_dp, 45.0_dp, 0.0_dp)
   call Claim(abs(xy(1) - 2222.6_dp) < 0.5_dp .and. abs(xy(2) - 788.2_dp) < 0.5_dp, &
              '0.01 degrees of longitude, 0.02 of latitude at 45 north: '//Str(xy(1), 6)//' m north and '//Str(xy(2), 6)// &
              ' m east, must be 2222.6 and 788.2 m within 0.5 m')
-  xy = FocalPlace(-179.99_dp, 0.0_dp, 179.99_dp, 0.0_dp, 90.0_dp)
+  xy = MomentPlace(-179.99_dp, 0.0_dp, 179.99_dp, 0.0_dp, 90.0_dp)
   call Claim(abs(xy(1) - 2226.39_dp) < 0.01_dp .and. abs(xy(2)) < 1e-6_dp, &
              'across the date line with x to the east: '//Str(xy(1), 6)//' m')
 
@@ -56,8 +56,8 @@ program t690_faults
   moment = FaultMoment(f, [0, 0, 0]*1.0_dp)
   call Near([moment%norm, moment%scalars]/[expected, 1e14_dp*(2 + norm2([1.0_dp, 0.5_dp]))], [1, 1]*1.0_dp, &
             'moment '//Str(moment%norm, 6)//' N m, scalar moments of the two points '//Str(moment%scalars, 6)//' N m')
-  call Near(f%m(:, 1), FocalTensor(90.0_dp, 45.0_dp, 30.0_dp, 0.0_dp)*1e14_dp, 'its tensor', 1e6_dp)
-  call Near(f%m(:, 3), FocalTensor(90.0_dp, 45.0_dp, 120.0_dp, 0.0_dp)*1e14_dp, 'slip2 points 90 degrees from the rake', 1e6_dp)
+  call Near(f%m(:, 1), MomentTensor(90.0_dp, 45.0_dp, 30.0_dp, 0.0_dp)*1e14_dp, 'its tensor', 1e6_dp)
+  call Near(f%m(:, 3), MomentTensor(90.0_dp, 45.0_dp, 120.0_dp, 0.0_dp)*1e14_dp, 'slip2 points 90 degrees from the rake', 1e6_dp)
   call Claim(abs(f%x(3, 2) - 2500) < 1e-9_dp .and. abs(FaultEnd(f) - 1.2_dp) < 1e-12_dp, 'depth in metres; the last slip at '// &
              Str(FaultEnd(f))//' s')
 
@@ -151,15 +151,15 @@ contains
   !> ask for; in blocks as all at once.
   subroutine Turned(dt)
     real(dp), intent(in) :: dt
-    type(turned_t) :: t
+    type(fault_histories_t) :: t
     real(sp) :: part(3, 7)
     real(sp), allocatable :: plain(:, :), q(:, :)
     real(dp) :: worst, late, shift
     integer :: n, from, steps, s
     steps = 7*ceiling(4/dt/7)
     allocate (q(3, steps), plain(3, steps))
-    call TurnedMake(f, -1.0_dp, dt, 100.0_dp, 2, t)
-    call TurnedSample(t, 1, q)
+    call FaultHistoriesMake(f, -1.0_dp, dt, 100.0_dp, 2, t)
+    call FaultHistoriesSample(t, 1, q)
     call FaultSample(f, -1.0_dp, dt, 1, plain)
     worst = 0
     late = 0
@@ -175,7 +175,7 @@ contains
                ' of it, bound 1e-5; its middle by '//Str(late, 2)//' s, bound 1e-4')
     worst = 0
     do from = 1, steps, 7
-      call TurnedSample(t, from, part)
+      call FaultHistoriesSample(t, from, part)
       worst = max(worst, real(maxval(abs(part - q(:, from:from + 6))), dp))
     end do
     call Claim(.not. worst > 0, 'turned, blocks of 7 steps: differ by '//Str(worst, 2)//' from all at once, must be 0')
@@ -185,7 +185,7 @@ contains
   !> modelling, onsets between steps and before 0: moment, onset and middle are those of the samples.
   subroutine AnyHistory()
     integer, parameter :: n = 300
-    type(turned_t) :: t
+    type(fault_histories_t) :: t
     real(sp), allocatable :: rate(:), q(:, :), p(:, :)
     real(dp) :: u(4), dt, t0(n), step(n), area(n), middle(n), begin, worst(6), got, fband
     integer :: i, k, m, steps, number
@@ -195,7 +195,7 @@ contains
     call Seed(number)
     dt = 0.0137_dp
     fband = 6
-    f = fault_t()
+    f = finite_fault_t()
     call FaultBegin(f)
     do i = 1, n
       call random_number(u)
@@ -222,8 +222,8 @@ contains
     steps = ceiling((8 + 2*TimedispReach(fband, dt))/dt)
     allocate (q(n, steps), p(n, steps))
     call FaultSample(f, begin, dt, 1, q)
-    call TurnedMake(f, begin, dt, fband, 2, t)
-    call TurnedSample(t, 1, p)
+    call FaultHistoriesMake(f, begin, dt, fband, 2, t)
+    call FaultHistoriesSample(t, 1, p)
     worst = 0
     do i = 1, n
       worst(1) = max(worst(1), abs(sum(real(q(i, :), dp))*dt/area(i) - 1))

@@ -2,24 +2,24 @@
 !> media, windows, and one sentence for each fault.
 program t691_earth
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
-  use earth_m, only: earth_t, EarthRead
-  use earthwindow_m, only: EarthGrid, EarthShape, EarthWindow
+  use model3d_m, only: model3d_t, Model3dRead
+  use model3d_window_m, only: Model3dGrid, Model3dShape, Model3dWindow
   use error_m, only: error_t, FailFromC
   use fio_c, only: fio_close, fio_create, fio_enddef, fio_put_doubles, fio_var
   use fiodef_m, only: FioDim, FioText
   use iso_c_binding, only: c_ptr
-  use jobcheck_m, only: JobFromText
+  use job_m, only: JobFromText
   use kinds_m, only: dp, i8, sp
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use shot_m, only: shot_t
-  use table_m, only: table_t
+  use parameter_table_m, only: table_t
   use text_m, only: CString, Str
   use window_m, only: window_t
   implicit none
   character, parameter :: nl = new_line('a')
   integer, parameter :: n(3) = [14, 11, 12]
   type(error_t), allocatable :: error
-  type(earth_t) :: earth
+  type(model3d_t) :: earth
   type(window_t) :: window, piece
   type(shot_t) :: shot
   type(job_t) :: job
@@ -82,7 +82,7 @@ contains
     call Put('a.layers', '0 1500 0 1000'//nl//'100 4000 2000 2600'//nl)
     call Settings('layers = a.layers'//nl//'dx = 200'//nl//'aperture = 1000'//nl//'depth = 3000'//nl//'qs_vs = 0.02'//nl// &
                   'qp_qs = 1.5'//nl)
-    call EarthRead(job, earth, error)
+    call Model3dRead(job, earth, error)
     call ClaimFine(error, 'flat layers and qs_vs')
     call Claim(earth%attenuates .and. abs(earth%qmin - 40) < 1e-9_dp, 'Qs = 0.02*2000: the smallest Q is '//Str(earth%qmin, 4))
     call Claim(all(abs(earth%layers%medium(4:5, 1)) <= 0) .and. &
@@ -92,12 +92,12 @@ contains
   subroutine Layers()
     call Put('a.layers', '# LOH'//nl//'0 4000 2000 2600 155 40'//nl//'1000 6000 3464 2700 180 69.3'//nl)
     call Settings('layers = a.layers'//nl//'dx = 200'//nl//'aperture = 1000'//nl//'depth = 3000'//nl)
-    call EarthRead(job, earth, error)
+    call Model3dRead(job, earth, error)
     call ClaimFine(error, 'flat layers')
     call Claim(earth%attenuates .and. abs(earth%vsmin - 2000) < 1e-9 .and. abs(earth%vmax - 6000) < 1e-9 .and. &
                abs(earth%qmin - 40) < 1e-9, 'vs from '//Str(earth%vsmin)//', vp to '//Str(earth%vmax)//' m/s, Q from '// &
                Str(earth%qmin))
-    call EarthWindow(earth, job, shot, window, error)
+    call Model3dWindow(earth, job, shot, window, error)
     call ClaimFine(error, 'their window')
     call Claim(window%nx == 11 .and. window%ny == 11 .and. window%nz == 15 .and. abs(window%x0 + 1000) < 1e-9_dp .and. &
                abs(window%z0) < 1e-9_dp, 'covers source and receivers 1000 m beyond: '//Str(window%nx)//' x '// &
@@ -105,15 +105,15 @@ contains
     call Claim(all(abs(window%media(:, :, 5, 1) - 4000) < 0.01) .and. all(abs(window%media(:, :, 6, 1) - 6000) < 0.01) .and. &
                all(abs(window%media(:, :, 6, 5)*69.3 - 1) < 1e-5), 'the contact at 1000 m lies between cells 5 and 6')
     job%dz = 300
-    call EarthWindow(earth, job, shot, window, error)
+    call Model3dWindow(earth, job, shot, window, error)
     ! cell 4: 900..1200, one third above: harmonic moduli, mean density
     call Claim(abs(window%media(1, 1, 4, 3) - (2600 + 2*2700)/3.0_dp) < 0.01_dp .and. &
                abs(window%media(1, 1, 4, 2)**2*window%media(1, 1, 4, 3)/ &
                    (3/(1/(2600*2000.0_dp**2) + 2/(2700*3464.0_dp**2))) - 1) < 1e-5_dp, &
                'a cell across the contact has the mean density and the mean compliance')
     job%attenuation = .false.
-    call EarthRead(job, earth, error)
-    call EarthWindow(earth, job, shot, window, error)
+    call Model3dRead(job, earth, error)
+    call Model3dWindow(earth, job, shot, window, error)
     call Claim(size(window%media, 4) == 3, 'without attenuation: 3 parts')
   end subroutine Layers
 
@@ -128,7 +128,7 @@ contains
       of = [(index('xyz', orders(o)(i:i)), i=1, 3)]
       call PutRaw('v.raw', real([reshape(vp, n(of), order=Inverse(of))], sp))
       call Settings(text//'model_order = '//orders(o)//nl)
-      call EarthRead(job, earth, error)
+      call Model3dRead(job, earth, error)
       call Same3('raw, fastest first '//orders(o))
       m = n(of)
       do i = 1, 3
@@ -136,14 +136,14 @@ contains
       end do
       call PutNetcdf('v.nc', names, reshape(vp, m, order=Inverse(of)))
       call Settings('vp = v.nc'//nl//'vp_vs = 2'//nl)
-      call EarthRead(job, earth, error)
+      call Model3dRead(job, earth, error)
       call Same3('NetCDF ('//names(1)//', '//names(2)//', '//names(3)//')')
     end do
     same = abs(earth%low(1)) < 1e-9_dp .and. abs(earth%low(3)) < 1e-9_dp .and. abs(earth%high(1) - 140) < 1e-9_dp
     call Claim(same, 'cells centred at 5, 15 .. 135 m cover '//Str(earth%low(1))//' .. '//Str(earth%high(1))//' m')
     job%model_at = 'nodes'
-    call EarthRead(job, earth, error)
-    call EarthWindow(earth, job, shot, window, error)
+    call Model3dRead(job, earth, error)
+    call Model3dWindow(earth, job, shot, window, error)
     call Claim(window%nx == 13 .and. abs(window%x0 - 5) < 1e-9_dp .and. &
                abs(window%media(3, 4, 5, 3) - 1000) < 1e-3_dp .and. abs(window%media(3, 4, 5, 1) - (vp(3, 4, 5) + 55.5_dp)) < 2, &
                'samples on nodes: '//Str(window%nx)//' cells between 14 samples, each the mean of its eight')
@@ -209,8 +209,8 @@ contains
     call Settings('vp = v.raw'//nl//'vs = s.raw'//nl//'rho = r.raw'//nl//'model_nx = 16'//nl//'model_ny = 16'//nl// &
                   'model_nz = 16'//nl//'model_dx = 10'//nl//'model_dy = 10'//nl//'model_dz = 10'//nl//'dx = 20'//nl// &
                   'dy = 20'//nl//'dz = 20'//nl//'model_at = centres'//nl)
-    call EarthRead(job, earth, error)
-    call EarthWindow(earth, job, shot, window, error)
+    call Model3dRead(job, earth, error)
+    call Model3dWindow(earth, job, shot, window, error)
     call ClaimFine(error, 'water, rock and air, two samples to a cell')
     call Claim(all(window%media(:, :, 1:2, 2) <= 0) .and. all(abs(window%media(5:, :, 3, 1) - 3000) < 0.01) .and. &
                all(abs(window%media(5:, :, 3, 3) - 2200) < 0.01), 'half water, half rock is rock, with its own velocity and density')
@@ -226,10 +226,10 @@ contains
     call PutRaw('v.raw', real([vp], sp))
     call Settings('vp = v.raw'//nl//'vp_vs = 2'//nl//'model_nx = 14'//nl//'model_ny = 11'//nl//'model_nz = 12'//nl// &
                   'model_dx = 10'//nl//'model_dy = 12'//nl//'model_dz = 8'//nl//'dx = 7'//nl//'dy = 7'//nl//'dz = 7'//nl)
-    call EarthRead(job, earth, error)
-    call EarthWindow(earth, job, shot, window, error)
+    call Model3dRead(job, earth, error)
+    call Model3dWindow(earth, job, shot, window, error)
     job%aperture = 28
-    call EarthWindow(earth, job, shot, piece, error)
+    call Model3dWindow(earth, job, shot, piece, error)
     call ClaimFine(error, 'a window of some aperture')
     di = nint((piece%x0 - window%x0)/7)
     dj = nint((piece%y0 - window%y0)/7)
@@ -237,7 +237,7 @@ contains
     if (same) same = all(abs(piece%media - window%media(di + 1:di + piece%nx, dj + 1:dj + piece%ny, :, :)) <= 0)
     call Claim(same, Str(piece%nx)//' x '//Str(piece%ny)//' x '//Str(piece%nz)//' cells equal that piece of the whole')
     earth%vs(7, 25) = earth%vs(7, 25) + 1
-    call EarthWindow(earth, job, shot, window, error)
+    call Model3dWindow(earth, job, shot, window, error)
     call ClaimFails(error, 'not what was read', 'a sample that changed in memory')
   end subroutine Windows
 
@@ -249,25 +249,25 @@ contains
     call Refused('0 4000 rock 2600'//nl, 'line 1: ''rock'' is no number', 'a word')
     call Put('a.layers', '0 4000 2000 2600'//nl)
     call Settings('layers = a.layers'//nl//'dx = 100'//nl)
-    call EarthRead(job, earth, error)
-    call EarthGrid(job, earth, d, error)
+    call Model3dRead(job, earth, error)
+    call Model3dGrid(job, earth, d, error)
     call ClaimFails(error, 'give aperture', 'layers without an end')
     call Settings('vp = v.raw'//nl//'model_nx = 14'//nl//'model_ny = 11'//nl//'model_nz = 13'//nl//'model_dx = 10'//nl// &
                   'model_dy = 12'//nl//'model_dz = 8'//nl)
-    call EarthRead(job, earth, error)
+    call Model3dRead(job, earth, error)
     call ClaimFails(error, 'check model_nx', 'a file of another size')
     job%model_nz = 12
     job%vp_vs = 1.1_dp
-    call EarthRead(job, earth, error)
+    call Model3dRead(job, earth, error)
     call ClaimFails(error, 'below 0.866 vp', 'a rock that would swell when pressed')
     job%vp_vs = 2
-    call EarthRead(job, earth, error)
+    call Model3dRead(job, earth, error)
     call Geometry(60.0_dp, 255.0_dp, 30.0_dp)
-    call EarthShape(earth, job, shot, window, error)
+    call Model3dShape(earth, job, shot, window, error)
     call ClaimFails(error, 'lies outside the model', 'a source outside')
     call Geometry(60.0_dp, 55.0_dp, 30.0_dp)
     shot%rz(2) = 200
-    call EarthShape(earth, job, shot, window, error)
+    call Model3dShape(earth, job, shot, window, error)
     call ClaimFails(error, '1 receiver(s), the first of them channel 2', 'a receiver outside')
   end subroutine Faults
 
@@ -275,7 +275,7 @@ contains
     character(*), intent(in) :: text, words, sentence
     call Put('bad.layers', text)
     call Settings('layers = bad.layers'//nl)
-    call EarthRead(job, earth, error)
+    call Model3dRead(job, earth, error)
     call ClaimFails(error, words, sentence)
   end subroutine Refused
 

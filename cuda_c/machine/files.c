@@ -85,7 +85,7 @@ double file_space(const char *path) {
     return statvfs(path, &vfs) || !vfs.f_blocks ? -1 : (double)vfs.f_bavail * vfs.f_frsize;
 }
 
-/* 45.6 MB, as memory.f90 writes it. */
+/* 45.6 MB, as memory_need.f90 writes it. */
 static const char *bytes_text(double bytes, char text[32]) {
     const double unit = bytes >= 1e12 ? 1e12 : bytes >= 1e9 ? 1e9 : 1e6;
     snprintf(text, 32, "%.4g %s", bytes / unit, unit > 1e9 ? "TB" : unit > 1e6 ? "GB" : "MB");

@@ -15,7 +15,7 @@ module fd2d_m
   use fd2d_variants_m, only: Fd2dMemory, Fd2dVariantFor
   use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8
-  use passport_m, only: PassportText
+  use state_identity_m, only: StateIdentity
   use scheme_m, only: scheme_t
   use text_m, only: Str
   use window_m, only: window_t
@@ -42,7 +42,7 @@ contains
   function passport(self) result(text)
     class(fd2d_t), intent(in) :: self
     character(:), allocatable :: text
-    text = PassportText(self, Str(self%grid%nx)//' x '//Str(self%grid%nz), GridHash(self), MediumHash(self), &
+    text = StateIdentity(self, Str(self%grid%nx)//' x '//Str(self%grid%nz), GridHash(self), MediumHash(self), &
                         PositionsHash(self), TimesHash(self))
   end function passport
 

@@ -1,5 +1,5 @@
 !> What a 2D time loop must offer beside the verbs of engine.f90, whoever computes it: the readable Fortran of fd2d_fortran.f90 or a
-!> C variant (fd2d_native.f90). `maxabs` and `peak` are of |σ|.
+!> C variant (fd2d_c_engine.f90). `maxabs` and `peak` are of |σ|.
 !>
 !>       σ---vx--σ---vx--σ      σ (i,k)  at (i,   k  ), at whole time steps, σ = -pressure
 !>       |       |       |      vx(i,k)  at (i+½, k  ), at half time steps
@@ -11,7 +11,7 @@ module fd2d_engine_m
   use engine_m, only: engine_t
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, sp
-  use tracebands_m, only: band_t
+  use trace_bands_m, only: band_t
   implicit none
   private
   public :: fd2d_engine_t, fd2d_grid_t, field_sigma, field_vx, field_vz

@@ -7,7 +7,7 @@ module fd2d_setup_m
   use fd2d_variants_m, only: fd2d_variants, Fd2dEngineNew, Fd2dVariantFor
   use kinds_m, only: dp, sp
   use nearfield_m, only: nearfield_t, NearfieldNew, NearfieldTerms, near_most
-  use placement_m, only: axis_t, PlacementAdd, PlacementNearest, PlacementStart, points_t
+  use off_grid_points_m, only: axis_t, OffGridAdd, OffGridNearest, OffGridStart, points_t
   use pml_m, only: PmlProfile
   use scheme_m, only: scheme_t, SchemeGrid, SchemePad
   use shot_m, only: shot_t
@@ -240,16 +240,16 @@ contains
     real(dp) :: peak
     integer :: n, cells
     if (.not. self%scheme%exact_positions) then
-      self%shot%sx = PlacementNearest(self%ax, self%shot%sx)
-      self%shot%sz = PlacementNearest(self%az, self%shot%sz)
+      self%shot%sx = OffGridNearest(self%ax, self%shot%sx)
+      self%shot%sz = OffGridNearest(self%az, self%shot%sz)
       if (self%scheme%free_top .and. self%shot%sz < self%az%x0 + 0.5_dp*self%az%h) then
         call Fail(error, 'positions=nearest moves the source onto the free surface, where no wave starts: use positions=exact, '// &
                   'or a source deeper than '//Str(self%az%x0 + 0.5_dp*self%az%h)//' m')
         return
       end if
     end if
-    call PlacementStart(points)
-    call PlacementAdd(points, self%ax, self%az, self%shot%sx, self%shot%sz, 0.0_dp, 0.0_dp, &
+    call OffGridStart(points)
+    call OffGridAdd(points, self%ax, self%az, self%shot%sx, self%shot%sz, 0.0_dp, 0.0_dp, &
                       -self%grid%dt/(self%grid%dx*self%grid%dz))
     cells = points%start(2) - 1
     allocate (w(cells))
@@ -274,16 +274,16 @@ contains
     integer, allocatable :: field(:)
     integer :: c, r, cells
     if (.not. self%scheme%exact_positions) then
-      self%shot%rx = PlacementNearest(self%ax, self%shot%rx)
-      self%shot%rz = PlacementNearest(self%az, self%shot%rz)
+      self%shot%rx = OffGridNearest(self%ax, self%shot%rx)
+      self%shot%rz = OffGridNearest(self%az, self%shot%rz)
     end if
     call ReadComponents(self%scheme%components, self%fields, error)
     if (allocated(error)) return
-    call PlacementStart(points)
+    call OffGridStart(points)
     allocate (field(size(self%shot%rx)*size(self%fields)))
     do c = 1, size(self%fields)
       do r = 1, size(self%shot%rx)
-        call PlacementAdd(points, self%ax, self%az, self%shot%rx(r), self%shot%rz(r), &
+        call OffGridAdd(points, self%ax, self%az, self%shot%rx(r), self%shot%rz(r), &
                           merge(0.5_dp, 0.0_dp, self%fields(c) == field_vx), merge(0.5_dp, 0.0_dp, self%fields(c) == field_vz), &
                           merge(-1.0_dp, 1.0_dp, self%fields(c) == field_sigma))
         field(points%n) = self%fields(c)

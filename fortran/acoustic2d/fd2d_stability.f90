@@ -1,5 +1,5 @@
 !> The largest stable time step of the 2D scheme in any medium: the largest eigenvalue of K Dᵀ (1/rho) D itself, where
-!> StabilityLimit (stability.f90), which knows homogeneous media, does not cover what contrasts of density cost. Measured on random
+!> StabilityLimit (time_step.f90), which knows homogeneous media, does not cover what contrasts of density cost. Measured on random
 !> layers of half-length 8, contrasts lower the limit by 0.9 % for a ratio of 3, 5.4 % for 10, but sixfold for 1000, as between air
 !> and water; with half-length 1 none does.
 module fd2d_stability_m
@@ -7,7 +7,7 @@ module fd2d_stability_m
   use error_m, only: error_t, Fail
   use fd2d_engine_m, only: fd2d_grid_t
   use kinds_m, only: dp, sp
-  use stability_m, only: reserve => STABILITY_RESERVE, StabilityLimit
+  use time_step_m, only: reserve => STABILITY_RESERVE, StabilityLimit
   use text_m, only: Str
   use threads_m, only: ThreadsOf
   implicit none

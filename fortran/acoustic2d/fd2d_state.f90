@@ -4,7 +4,7 @@ module fd2d_state_m
   use engine_m, only: engine_t
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
   use kinds_m, only: dp, sp
-  use placement_m, only: axis_t
+  use off_grid_points_m, only: axis_t
   use timeloop_m, only: timeloop_t
   implicit none
   private

@@ -6,8 +6,8 @@ module fd2d_traces_m
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
   use scheme_m, only: SchemePad
-  use timedisp_m, only: TraceFilterApply
-  use tracefilters_m, only: filter_t, TraceFilters
+  use time_dispersion_m, only: TraceFilterApply
+  use trace_filters_m, only: filter_t, TraceFilters
   implicit none
   private
   public :: fd2d_traces_t

@@ -1,4 +1,4 @@
-!> How fast CPU cores are in 2D, found in a moment before the first shot; why, stands in trial.f90.
+!> How fast CPU cores are in 2D, found in a moment before the first shot; why, stands in cpu_trial.f90.
 module fd2d_trial_m
   use error_m, only: error_t
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
@@ -6,7 +6,7 @@ module fd2d_trial_m
   use fd2d_variants_m, only: Fd2dEngineNew, Fd2dVariantFor
   use kinds_m, only: dp, sp
   use scheme_m, only: scheme_t
-  use trial_m, only: TrialRate
+  use cpu_trial_m, only: TrialRate
   implicit none
   private
   public :: Fd2dTrial

@@ -5,7 +5,7 @@ module fd2d_variants_m
                     fd2d_variant_needs_gpu
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
   use fd2d_fortran_m, only: fd2d_fortran_t
-  use fd2d_native_m, only: fd2d_native_t, NativeCfg
+  use fd2d_c_engine_m, only: fd2d_c_engine_t, NativeCfg
   use iso_c_binding, only: c_long
   use kinds_m, only: dp
   use text_m, only: CString
@@ -51,7 +51,7 @@ contains
     character(*), intent(in) :: name
     class(fd2d_engine_t), allocatable, intent(out) :: engine
     type(error_t), allocatable, intent(inout) :: error
-    type(fd2d_native_t), allocatable :: native
+    type(fd2d_c_engine_t), allocatable :: native
     character(:), allocatable :: variant
     call fd2d_variants%known(name, variant, error)
     if (allocated(error)) return

@@ -1,18 +1,18 @@
 !> The earth: velocity and density as the user gave them, and the window of it that a shot sees.
 module model_m
   use checked_m, only: Below, Above, Finite, Whole
-  use earth_m, only: earth_t, EarthRead
-  use earthwindow_m, only: EarthGrid, EarthShape, EarthWindow
+  use model3d_m, only: model3d_t, Model3dRead
+  use model3d_window_m, only: Model3dGrid, Model3dShape, Model3dWindow
   use error_m, only: error_t, Fail
   use fio_c, only: fio_crc_floats
   use files_m, only: Crc32, FileSize, Hex
   use kinds_m, only: dp, i8, sp
-  use modelnc_m, only: NetcdfRead
-  use modelraw_m, only: RawRead
-  use params_m, only: job_t
+  use model_netcdf_m, only: NetcdfRead
+  use model_raw_m, only: RawRead
+  use parameters_m, only: job_t
   use regrid_m, only: axis_t, Regrid, RegridAxis, RegridEffective
-  use samples_m, only: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt
-  use seal_m, only: seal_t, SealCheck, SealMake
+  use model_samples_m, only: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt
+  use model_checksum_m, only: model_checksum_t, ModelChecksumCheck, ModelChecksumMake
   use shot_m, only: shot_t
   use text_m, only: Lower, Str
   use window_m, only: window_t
@@ -29,10 +29,10 @@ module model_m
     real(dp) :: vmin = 0, vmax = 0            !< [m/s]
     real(dp) :: rhomin = 0, rhomax = 0        !< [kg/m3]
     character(16) :: hash = ''                !< of values and geometry, hexadecimal
-    type(seal_t) :: seal                      !< checksums of vp and rho as they were read
+    type(model_checksum_t) :: seal                      !< checksums of vp and rho as they were read
     character(:), allocatable :: sources      !< where velocity and density came from, for the record
     character(:), allocatable :: doubts       !< that raw files were read rightly, a line each; '' if none
-    type(earth_t) :: earth                    !< of a 3D job; above only ranges, hash and sources then
+    type(model3d_t) :: earth                    !< of a 3D job; above only ranges, hash and sources then
   end type model_t
 
   real(dp), parameter :: nodes_most = 1.0e9_dp   !< of a window: velocity and density travel in one message of 2**31 - 1 numbers
@@ -83,7 +83,7 @@ contains
     type(job_t), intent(in) :: job
     type(model_t), intent(inout) :: model
     type(error_t), allocatable, intent(inout) :: error
-    call EarthRead(job, model%earth, error)
+    call Model3dRead(job, model%earth, error)
     if (allocated(error)) return
     model%vmin = model%earth%vmin
     model%vmax = model%earth%vmax
@@ -224,7 +224,7 @@ contains
     model%hash(1:8) = Hex(crc)
     crc = fio_crc_floats(Crc32(geometry), int(model%nx, i8)*model%nz, model%rho)
     model%hash(9:16) = Hex(crc)
-    call SealMake(model%vp, model%rho, model%seal)
+    call ModelChecksumMake(model%vp, model%rho, model%seal)
   end subroutine Summarise
 
   ! --- the grid of a shot ---------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ contains
     real(dp), intent(out), optional :: dy
     real(dp) :: d(3)
     if (job%three_d) then
-      call EarthGrid(job, model%earth, d, error)
+      call Model3dGrid(job, model%earth, d, error)
       dx = d(1)
       dz = d(3)
       if (present(dy)) dy = d(2)
@@ -272,7 +272,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: i0, i1, k1
     if (job%three_d) then
-      call EarthShape(model%earth, job, shot, window, error)
+      call Model3dShape(model%earth, job, shot, window, error)
       return
     end if
     call ModelCheckGeometry(model, job, shot, error)
@@ -322,7 +322,7 @@ contains
     type(axis_t) :: x, z
     integer :: rc
     if (job%three_d) then
-      call EarthWindow(model%earth, job, shot, window, error)
+      call Model3dWindow(model%earth, job, shot, window, error)
       return
     end if
     call ModelShape(model, job, shot, dx, dz, window, error)
@@ -352,7 +352,7 @@ contains
     i0 = Whole(Below((window%x0 - window%dx - model%x0)/model%dx))
     i1 = Whole(Above((window%x0 + window%nx*window%dx - model%x0)/model%dx) + 2)
     k1 = Whole(Above(window%nz*window%dz/model%dz) + 2)
-    call SealCheck(model%seal, model%vp, model%rho, i0, i1, 1, k1, error)
+    call ModelChecksumCheck(model%seal, model%vp, model%rho, i0, i1, 1, k1, error)
   end subroutine CheckSamples
 
   !> The smallest node number at or beyond a place given in spacings.
@@ -367,39 +367,39 @@ contains
     type(job_t), intent(in) :: job
     type(shot_t), intent(in) :: shot
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: faults, why, cure
+    character(:), allocatable :: problems, why, cure
     integer :: j, n
-    faults = Outside(model, job, shot%sx, shot%sz)
-    if (faults /= '') faults = '; source '//faults
-    if (faults == '' .and. job%top == 'free') then
+    problems = Outside(model, job, shot%sx, shot%sz)
+    if (problems /= '') problems = '; source '//problems
+    if (problems == '' .and. job%top == 'free') then
       if (abs(shot%sz - model%z0) < on_node*model%dz) then
-        faults = '; source at z = '//Str(shot%sz)//' m lies on the free surface and would radiate nothing: give it a depth'
+        problems = '; source at z = '//Str(shot%sz)//' m lies on the free surface and would radiate nothing: give it a depth'
       else if (job%positions == 'nearest' .and. shot%sz - model%z0 < 0.5_dp*merge(job%dz, model%dz, job%dz > 0)) then
-        faults = '; positions=nearest moves the source at z = '//Str(shot%sz)//' m onto the free surface, where it would '// &
+        problems = '; positions=nearest moves the source at z = '//Str(shot%sz)//' m onto the free surface, where it would '// &
           'radiate nothing: use positions=exact, or a greater depth'
       end if
     end if
     if (.not. allocated(shot%rx)) then
-      faults = faults//'; no receivers'
+      problems = problems//'; no receivers'
     else if (size(shot%rx) == 0) then
-      faults = faults//'; no receivers'
+      problems = problems//'; no receivers'
     else
       n = 0
       do j = 1, size(shot%rx)
         why = Outside(model, job, shot%rx(j), shot%rz(j))
         if (why == '') cycle
         n = n + 1
-        if (n == 1) faults = faults//'; receiver '//Str(j)//' of '//Str(size(shot%rx))//' '//why
+        if (n == 1) problems = problems//'; receiver '//Str(j)//' of '//Str(size(shot%rx))//' '//why
       end do
-      if (n > 1) faults = faults//' (and '//Str(n - 1)//' more receivers)'
+      if (n > 1) problems = problems//' (and '//Str(n - 1)//' more receivers)'
     end if
-    if (faults == '') return
+    if (problems == '') return
     cure = ''
-    if (index(faults, 'below the model') > 0) cure = ': check its depth (in m, downwards), or give a deeper model'
-    if (index(faults, 'below the modelled part') > 0) cure = ': check its depth, or give a larger depth or none'
-    if (index(faults, 'above the top') > 0) cure = ': depths of key-map and model count from the same zero, shift one of them'
-    if (index(faults, 'beside the model') > 0) cure = ': shift the key-map or the model along x, or give a longer model'
-    call Fail(error, 'shot record '//Str(shot%record)//': '//faults(3:)//cure)
+    if (index(problems, 'below the model') > 0) cure = ': check its depth (in m, downwards), or give a deeper model'
+    if (index(problems, 'below the modelled part') > 0) cure = ': check its depth, or give a larger depth or none'
+    if (index(problems, 'above the top') > 0) cure = ': depths of key-map and model count from the same zero, shift one of them'
+    if (index(problems, 'beside the model') > 0) cure = ': shift the key-map or the model along x, or give a longer model'
+    call Fail(error, 'shot record '//Str(shot%record)//': '//problems(3:)//cure)
   end subroutine ModelCheckGeometry
 
   !> '' if (x, z) [m] lies in the model, else how it does not.

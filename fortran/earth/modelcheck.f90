@@ -7,8 +7,8 @@ module modelcheck_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use model_m, only: model_t
-  use params_m, only: job_t
-  use samples_m, only: fastest_rock, velocity_feet
+  use parameters_m, only: job_t
+  use model_samples_m, only: fastest_rock, velocity_feet
   use text_m, only: Str
   implicit none
   private

@@ -15,7 +15,7 @@ module fd3d_m
   use fd3d_variants_m, only: Fd3dMemory, Fd3dVariantFor
   use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8
-  use passport_m, only: PassportText
+  use state_identity_m, only: StateIdentity
   use scheme_m, only: scheme_t
   use source3d_m, only: SourceNumbers
   use text_m, only: Str
@@ -71,7 +71,7 @@ contains
   function passport(self) result(text)
     class(fd3d_t), intent(in) :: self
     character(:), allocatable :: text
-    text = PassportText(self, Str(self%grid%n(1))//' x '//Str(self%grid%n(2))//' x '//Str(self%grid%n(3)), GridHash(self), &
+    text = StateIdentity(self, Str(self%grid%n(1))//' x '//Str(self%grid%n(2))//' x '//Str(self%grid%n(3)), GridHash(self), &
                         self%medium_hash, PositionsHash(self), TimesHash(self))
   end function passport
 

@@ -2,21 +2,21 @@
 !> in the air, that points and planes lie where the grid can take them.
 module fd3d_check_m
   use checked_m, only: Below
-  use earth_m, only: earth_t
-  use earthwindow_m, only: EarthCell
+  use model3d_m, only: model3d_t
+  use model3d_window_m, only: Model3dCell
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t
-  use fd3d_list_m, only: fd3d_list_t, Fd3dMoment
-  use fd3d_records_m, only: Fd3dComponent
+  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dMoment
+  use fd3d_components_m, only: Fd3dComponent
   use fd3d_setup_m, only: Fd3dGrid
   use fd3d_variants_m, only: Fd3dGridCheck
   use kinds_m, only: dp, sp
-  use mixture_m, only: medium_parts
-  use params_m, only: job_t
+  use mixed_cells_m, only: medium_parts
+  use parameters_m, only: job_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use source3d_m, only: source_fault, source_moment, source_volume, SourceWords
-  use table_m, only: SplitList
+  use parameter_table_m, only: SplitList
   use text_m, only: Str, ToReal
   use window_m, only: window_t, WindowCell
   implicit none
@@ -31,7 +31,7 @@ contains
   !> One sentence on the first thing that is wrong with a shot in its window. `rigidity` [Pa]: of the model at each point of a
   !> fault, of size 0 for another source.
   subroutine Fd3dCheckShot(earth, job, scheme, shot, window, rigidity, error)
-    type(earth_t), intent(in) :: earth
+    type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
@@ -75,7 +75,7 @@ contains
                              scheme%source%kind == source_fault)))
         return
       end if
-      call EarthCell(earth, job, window, c, medium, error)
+      call Model3dCell(earth, job, window, c, medium, error)
       if (allocated(error)) return
       mu = real(medium(3), dp)*real(medium(2), dp)**2
       if (.not. medium(1) > 0) then
@@ -93,7 +93,7 @@ contains
 
   !> Receivers in the air would record nothing. They may stand on the ground, which on the grid is up to a cell off.
   subroutine CheckReceivers(earth, job, shot, window, error)
-    type(earth_t), intent(in) :: earth
+    type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
@@ -127,7 +127,7 @@ contains
       do k = max(c(3) - 1, 1), min(c(3) + 1, window%nz)
         do j = max(c(2) - 1, 1), min(c(2) + 1, window%ny)
           do i = max(c(1) - 1, 1), min(c(1) + 1, window%nx)
-            call EarthCell(earth, job, window, [i, j, k], medium, error)
+            call Model3dCell(earth, job, window, [i, j, k], medium, error)
             near = medium(1) > 0
             if (near .or. allocated(error)) return
           end do
@@ -270,7 +270,7 @@ contains
 
   !> Where the ground is below a cell in the air.
   function Ground(earth, job, window, c) result(s)
-    type(earth_t), intent(in) :: earth
+    type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(window_t), intent(in) :: window
     integer, intent(in) :: c(3)
@@ -280,7 +280,7 @@ contains
     integer :: k
     s = 'there is no ground below it; look at the model'
     do k = c(3) + 1, window%nz
-      call EarthCell(earth, job, window, [c(1), c(2), k], medium, error)
+      call Model3dCell(earth, job, window, [c(1), c(2), k], medium, error)
       if (allocated(error)) return
       if (.not. medium(1) > 0) cycle
       s = 'on the grid the ground there begins at z = '//Str(window%z0 + (k - 1)*window%dz, 9)//' m, give that or more'

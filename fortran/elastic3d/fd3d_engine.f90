@@ -24,7 +24,7 @@ module fd3d_engine_m
     integer :: layer(6) = 0                     !< absorbing layers: cells 1 .. layer(1) and n(1)-layer(2)+1 .. n(1), ...
     integer :: half_length = 0                  !< 1..4, width of the halo too
     logical :: anelastic = .false.
-    logical :: even = .false.                   !< points have the same share of all mechanisms (fd3d_list.f90)
+    logical :: even = .false.                   !< points have the same share of all mechanisms (fd3d_point_lists.f90)
     integer :: threads = 0                      !< 0: as many as there are
     integer :: share = 0                        !< engines that compute on this GPU side by side; 0: this alone
     logical :: sparse = .false.                 !< only receivers are told of stresses; C variants refuse them to others

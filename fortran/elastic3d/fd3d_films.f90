@@ -12,7 +12,7 @@ module fd3d_films_m
   use fd3d_state_m, only: fd3d_state_t, frame_t
   use gather_m, only: film_t
   use kinds_m, only: dp, i8, sp
-  use table_m, only: SplitList
+  use parameter_table_m, only: SplitList
   use text_m, only: Str
   use textfile_m, only: NumberOf
   implicit none

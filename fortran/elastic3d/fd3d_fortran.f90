@@ -14,8 +14,8 @@ module fd3d_fortran_m
   use fd3d_engine_m, only: Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox, fd3d_engine_t, fd3d_fields, fd3d_grid_t, fd3d_map_t, &
                            fd3d_mechanisms, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, &
                            field_vy, field_vz, part_all, part_inner, part_rim, side_free, side_neighbour, side_one_way
-  use fd3d_media_m, only: Fd3dBuoyancy, Fd3dShearMean, Fd3dShearModulus
-  use fd3d_points_m, only: points_t, PointsCheckMap, PointsInject, PointsKeep, PointsNew, PointsSample
+  use fd3d_medium_m, only: Fd3dBuoyancy, Fd3dShearMean, Fd3dShearModulus
+  use fd3d_fortran_points_m, only: points_t, PointsCheckMap, PointsInject, PointsKeep, PointsNew, PointsSample
   use kinds_m, only: dp, i8, sp
   use text_m, only: Str
   use threads_m, only: ThreadsOf

@@ -1,5 +1,5 @@
 !> Where the map of ground velocity and the films of the top look, and how: at each point all three velocities, by the weights that
-!> a receiver there would have (fd3d_list.f90), so what they show is what it records.
+!> a receiver there would have (fd3d_point_lists.f90), so what they show is what it records.
 !>
 !> Weights depend on what is around a point alone. Points with the same surroundings share a stencil, so level ground has one, and
 !> its memory and time are next to nothing. On a hill there are 300 to 500 entries a point, for as many different surroundings as
@@ -7,7 +7,7 @@
 module fd3d_map_m
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t, fd3d_map_t, field_vx, side_periodic
-  use fd3d_list_m, only: fd3d_list_t, Fd3dRecord
+  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dRecord
   use kinds_m, only: dp, i2, i8, sp
   use text_m, only: Str
   use threads_m, only: ThreadsOf

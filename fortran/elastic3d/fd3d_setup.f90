@@ -3,13 +3,13 @@ module fd3d_setup_m
   use anelastic_m, only: anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use checksum_c, only: checksum_floats
   use error_m, only: error_t, Fail
-  use fault_m, only: FaultSample, FaultSlip
+  use finite_fault_m, only: FaultSample, FaultSlip
   use fd3d_engine_m, only: fd3d_grid_t, side_free, side_one_way, side_outside, side_periodic
   use fd3d_films_m, only: FilmsPlan
-  use fd3d_layers_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
-  use fd3d_list_m, only: fd3d_list_t, Fd3dForce, Fd3dMoment
-  use fd3d_near_m, only: Fd3dNearMake
-  use fd3d_records_m, only: Fd3dAtWhole, Fd3dComponent
+  use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
+  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dForce, Fd3dMoment
+  use fd3d_nearfield_m, only: Fd3dNearMake
+  use fd3d_components_m, only: Fd3dAtWhole, Fd3dComponent
   use fd3d_state_m, only: fd3d_state_t
   use fd3d_variants_m, only: fd3d_variants, Fd3dEngineNew, Fd3dVariantFor
   use hash_m, only: hash_t, HashAdd
@@ -17,12 +17,12 @@ module fd3d_setup_m
   use scheme_m, only: scheme_t, SchemePad
   use shot_m, only: shot_t
   use source3d_m, only: source_fault, source_force, source_volume
-  use table_m, only: SplitList
+  use parameter_table_m, only: SplitList
   use text_m, only: Str
   use team_m, only: TeamFor
-  use timedisp_m, only: tracefilter_t
+  use time_dispersion_m, only: tracefilter_t
   use timeloop_m, only: growth
-  use turned_m, only: TurnedMake, TurnedSample
+  use fault_histories_m, only: FaultHistoriesMake, FaultHistoriesSample
   use window_m, only: window_t, WindowCell
   implicit none
   private
@@ -316,7 +316,7 @@ contains
       case (source_fault)
         self%sources = s%fault%n
         if (self%scheme%time_correction) &
-          call TurnedMake(s%fault, self%scheme%t_start, self%scheme%dt, self%scheme%fband, self%scheme%threads, &
+          call FaultHistoriesMake(s%fault, self%scheme%t_start, self%scheme%dt, self%scheme%fband, self%scheme%threads, &
                           self%turned)
         do i = 1, s%fault%n
           call AddFaultPoint(self, window, list, i, at + s%fault%x(:, i), error)
@@ -408,7 +408,7 @@ contains
     n = min(self%scheme%nt - self%steps, max(1, numbers_at_once/self%sources))
     allocate (q(self%sources, n))
     if (self%scheme%source%kind == source_fault .and. self%scheme%time_correction) then
-      call TurnedSample(self%turned, first, q)
+      call FaultHistoriesSample(self%turned, first, q)
     else if (self%scheme%source%kind == source_fault) then
       call FaultSample(self%scheme%source%fault, self%scheme%t_start, self%scheme%dt, first, q)
     else

@@ -6,9 +6,9 @@ module fd3d_state_m
   use hash_m, only: hash_t
   use kinds_m, only: dp, sp
   use scheme_m, only: scheme_t
-  use timedisp_m, only: tracefilter_t
+  use time_dispersion_m, only: tracefilter_t
   use timeloop_m, only: timeloop_t
-  use turned_m, only: turned_t
+  use fault_histories_m, only: fault_histories_t
   implicit none
   private
   public :: fd3d_state_t, frame_t
@@ -30,7 +30,7 @@ module fd3d_state_m
     logical, allocatable :: at_whole(:)           !< of each component: sampled at whole time steps, as stress is
     real(dp), allocatable :: near(:, :, :)        !< what the grid lacks close to the source, (terms, receivers, components)
     integer :: sources = 0                        !< histories
-    type(turned_t) :: turned                      !< those of a fault, if time dispersion is to be removed
+    type(fault_histories_t) :: turned                      !< those of a fault, if time dispersion is to be removed
     integer :: known = 0                          !< last step whose histories the engine has
     type(tracefilter_t) :: filter_v, filter_s     !< from raw samples to traces: at half time steps, at whole ones
     type(scheme_t) :: filter_scheme               !< the scheme they were made for

@@ -2,10 +2,10 @@
 module fd3d_traces_m
   use error_m, only: error_t
   use fd3d_loop_m, only: fd3d_loop_t
-  use fd3d_near_m, only: Fd3dNearAdd
+  use fd3d_nearfield_m, only: Fd3dNearAdd
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
-  use timedisp_m, only: TraceFilterApply, TraceFilterNew
+  use time_dispersion_m, only: TraceFilterApply, TraceFilterNew
   implicit none
   private
   public :: fd3d_traces_t

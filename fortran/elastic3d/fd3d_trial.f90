@@ -1,14 +1,14 @@
-!> How fast CPU cores are in 3D, found in a moment before the first shot; why, stands in trial.f90.
+!> How fast CPU cores are in 3D, found in a moment before the first shot; why, stands in cpu_trial.f90.
 module fd3d_trial_m
   use anelastic_m, only: anelastic_t, AnelasticFit
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
-  use fd3d_layers_m, only: fd3d_profiles_t, Fd3dProfiles
+  use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dProfiles
   use fd3d_setup_m, only: Fd3dGrid
   use fd3d_variants_m, only: Fd3dEngineNew, Fd3dVariantFor
   use kinds_m, only: dp, sp
   use scheme_m, only: scheme_t
-  use trial_m, only: TrialRate
+  use cpu_trial_m, only: TrialRate
   use window_m, only: window_t
   implicit none
   private

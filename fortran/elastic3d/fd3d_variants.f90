@@ -5,7 +5,7 @@ module fd3d_variants_m
                     fd3d_variant_needs_gpu
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
   use fd3d_fortran_m, only: fd3d_fortran_t
-  use fd3d_native_m, only: fd3d_native_t, Native3dCfg
+  use fd3d_c_engine_m, only: fd3d_c_engine_t, Native3dCfg
   use iso_c_binding, only: c_long
   use kinds_m, only: dp
   use text_m, only: CString
@@ -61,7 +61,7 @@ contains
     character(*), intent(in) :: name
     class(fd3d_engine_t), allocatable, intent(out) :: engine
     type(error_t), allocatable, intent(inout) :: error
-    type(fd3d_native_t), allocatable :: native
+    type(fd3d_c_engine_t), allocatable :: native
     character(:), allocatable :: variant
     call fd3d_variants%known(name, variant, error)
     if (allocated(error)) return

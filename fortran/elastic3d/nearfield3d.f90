@@ -91,7 +91,7 @@ contains
     end do
   end function Part
 
-  !> The place y(3) [cells from the corner of the grid]; `even`: with the weights of SincEven, as fd3d_list.f90 has them.
+  !> The place y(3) [cells from the corner of the grid]; `even`: with the weights of SincEven, as fd3d_point_lists.f90 has them.
   pure subroutine Near3dPlace(near, y, even, place)
     type(near3d_t), intent(in) :: near
     real(dp), intent(in) :: y(3)
@@ -150,7 +150,7 @@ contains
     source%rho = medium(3)
   end subroutine Near3dSource
 
-  !> What is lacking of a component (fd3d_records.f90) at a receiver: the weights of Near3dSeries.
+  !> What is lacking of a component (fd3d_components.f90) at a receiver: the weights of Near3dSeries.
   pure function Near3dTerms(near, source, receiver, name) result(terms)
     type(near3d_t), intent(in) :: near
     type(near3d_source_t), intent(in) :: source

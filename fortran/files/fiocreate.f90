@@ -9,7 +9,7 @@ module fiocreate_m
   use files_m, only: FileExists
   use iso_c_binding, only: c_associated, c_ptr
   use kinds_m, only: dp, i8
-  use survey_m, only: survey_t
+  use gather_header_m, only: gather_header_t
   use text_m, only: CString, Str
   implicit none
   private
@@ -19,69 +19,69 @@ contains
 
   !> Makes the file with all its slots to do, and opens it. Nothing appears at `path` unless all of it succeeds.
   !> A file that is there is replaced only if `overwrite`. Disk space for the whole file is reserved where the file system can.
-  subroutine FioCreate(fio, path, survey, overwrite, error)
+  subroutine FioCreate(fio, path, header, overwrite, error)
     type(fio_t), intent(inout) :: fio
     character(*), intent(in) :: path
-    type(survey_t), intent(in) :: survey
+    type(gather_header_t), intent(in) :: header
     logical, intent(in) :: overwrite
     type(error_t), allocatable, intent(inout) :: error
     type(c_ptr) :: handle
     call FioClose(fio, error)
-    call CheckShape(survey, error)
+    call CheckShape(header, error)
     if (allocated(error)) return
     if (.not. overwrite) then
       if (FileExists(path)) call Fail(error, "'"//path//"' exists already: set overwrite=y to start anew, or choose another output")
     end if
     if (allocated(error)) return
     call FioBegin(handle, path, error)
-    if (.not. allocated(error)) call DefineFile(handle, survey, error)
-    if (.not. allocated(error)) call PutFixed(handle, survey, error)
+    if (.not. allocated(error)) call DefineFile(handle, header, error)
+    if (.not. allocated(error)) call PutFixed(handle, header, error)
     call FioFinish(handle, path, error)
     if (allocated(error)) return
-    call FioOpen(fio, path, error, survey%fingerprint)
+    call FioOpen(fio, path, error, header%fingerprint)
   end subroutine FioCreate
 
   !> Bytes of the file of a survey, to the last; an error if the shape is impossible.
-  real(dp) function FioBytes(survey, error) result(bytes)
-    type(survey_t), intent(in) :: survey
+  real(dp) function FioBytes(header, error) result(bytes)
+    type(gather_header_t), intent(in) :: header
     type(error_t), allocatable, intent(inout) :: error
     type(c_ptr) :: handle
     integer :: ignored
     bytes = 0
-    call CheckShape(survey, error)
+    call CheckShape(header, error)
     if (allocated(error)) return
     handle = fio_tally()
     if (.not. c_associated(handle)) call FailFromC(1, error)
-    call DefineFile(handle, survey, error)
+    call DefineFile(handle, header, error)
     if (.not. allocated(error)) bytes = fio_tally_bytes(handle)
     ignored = fio_close(handle)
   end function FioBytes
 
   !> Refuses what no file can hold.
-  subroutine CheckShape(survey, error)
-    type(survey_t), intent(in) :: survey
+  subroutine CheckShape(header, error)
+    type(gather_header_t), intent(in) :: header
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: shape
     character(8) :: variable(most_components)
     real(dp) :: bytes
     integer :: i, n
-    if (.not. allocated(survey%record)) then
+    if (.not. allocated(header%record)) then
       call Fail(error, 'a file of gathers needs at least one shot')
       return
     end if
-    call Components(survey%components, variable, n, error)
-    shape = Str(size(survey%record))//' shots x '//Str(survey%nrec_max)//' receivers x '//Str(survey%nt)//' samples'
-    if (size(survey%record) < 1 .or. survey%nrec_max < 1 .or. survey%nt < 1 .or. .not. survey%dt_out > 0) then
-      call Fail(error, 'a file of gathers of '//shape//' at '//Str(survey%dt_out)//' s is empty: all four must be above 0')
+    call Components(header%components, variable, n, error)
+    shape = Str(size(header%record))//' shots x '//Str(header%nrec_max)//' receivers x '//Str(header%nt)//' samples'
+    if (size(header%record) < 1 .or. header%nrec_max < 1 .or. header%nt < 1 .or. .not. header%dt_out > 0) then
+      call Fail(error, 'a file of gathers of '//shape//' at '//Str(header%dt_out)//' s is empty: all four must be above 0')
       return
     end if
-    do i = 2, size(survey%record)
-      if (survey%record(i) <= survey%record(i - 1)) call Fail(error, 'shot record numbers must rise: '// &
-        Str(survey%record(i))//' comes after '//Str(survey%record(i - 1)))
+    do i = 2, size(header%record)
+      if (header%record(i) <= header%record(i - 1)) call Fail(error, 'shot record numbers must rise: '// &
+        Str(header%record(i))//' comes after '//Str(header%record(i - 1)))
     end do
-    bytes = 4.0_dp*n*size(survey%record)*survey%nrec_max*survey%nt
-    if (4.0_dp*survey%nrec_max*survey%nt > 1.6e10_dp) call Fail(error, 'one gather of '//Str(survey%nrec_max)//' receivers x '// &
-      Str(survey%nt)//' samples has '//Str(4.0_dp*survey%nrec_max*survey%nt, 3)// &
+    bytes = 4.0_dp*n*size(header%record)*header%nrec_max*header%nt
+    if (4.0_dp*header%nrec_max*header%nt > 1.6e10_dp) call Fail(error, 'one gather of '//Str(header%nrec_max)//' receivers x '// &
+      Str(header%nt)//' samples has '//Str(4.0_dp*header%nrec_max*header%nt, 3)// &
       ' bytes, at most 1.6e10 can be handled: record fewer receivers a shot, or raise dt_out')
     if (bytes > 1.0e18_dp) call Fail(error, shape//' are '//Str(bytes, 3)// &
       ' bytes, a file can have 1e18: split the survey or raise dt_out')
@@ -89,26 +89,26 @@ contains
 
   ! --- what the file looks like ------------------------------------------------------------------------------------
 
-  subroutine DefineFile(handle, survey, error)
+  subroutine DefineFile(handle, header, error)
     type(c_ptr), intent(in) :: handle
-    type(survey_t), intent(in) :: survey
+    type(gather_header_t), intent(in) :: header
     type(error_t), allocatable, intent(inout) :: error
     call FioText(handle, '', 'Conventions', 'CF-1.10', error)
     call FioText(handle, '', 'format', 'gathers 1', error)
-    call FioText(handle, '', 'fingerprint', survey%fingerprint, error)
-    call FioText(handle, '', 'components', survey%components, error)
-    if (allocated(survey%attribute)) call FioAttributes(handle, survey%attribute, error)
-    call FioDim(handle, 'shot', size(survey%record), error)
-    call FioDim(handle, 'receiver', survey%nrec_max, error)
-    call FioDim(handle, 'time', survey%nt, error)
+    call FioText(handle, '', 'fingerprint', header%fingerprint, error)
+    call FioText(handle, '', 'components', header%components, error)
+    if (allocated(header%attribute)) call FioAttributes(handle, header%attribute, error)
+    call FioDim(handle, 'shot', size(header%record), error)
+    call FioDim(handle, 'receiver', header%nrec_max, error)
+    call FioDim(handle, 'time', header%nt, error)
     call FioDim(handle, 'words', words, error)
     call FioDefine(handle, 'time', 'double', 'time', 's', 'time since time zero of the source', error)
     call FioText(handle, 'time', 'axis', 'T', error)
     call FioDefine(handle, 'record', 'int', 'shot', '', 'shot record number', error)
     call FioSeals(handle, error)
     call DefineShots(handle, error)
-    call DefineGeometry(handle, survey%three_d, error)
-    call DefineTraces(handle, survey, error)
+    call DefineGeometry(handle, header%three_d, error)
+    call DefineTraces(handle, header, error)
     if (.not. allocated(error)) call FailFromC(fio_enddef(handle), error)
   end subroutine DefineFile
 
@@ -170,23 +170,23 @@ contains
   end subroutine DefineReceiver
 
   !> Traces last, so that the small variables lie together; and the order of the checksums, now that it is known.
-  subroutine DefineTraces(handle, survey, error)
+  subroutine DefineTraces(handle, header, error)
     type(c_ptr), intent(in) :: handle
-    type(survey_t), intent(in) :: survey
+    type(gather_header_t), intent(in) :: header
     type(error_t), allocatable, intent(inout) :: error
     character(8) :: variable(most_components)
     character(:), allocatable :: name, order, unit, meaning
     integer :: i, n
-    call Components(survey%components, variable, n, error)
+    call Components(header%components, variable, n, error)
     order = geometry
-    if (survey%three_d) order = geometry_3d
+    if (header%three_d) order = geometry_3d
     do i = 1, n
       name = trim(variable(i))
       order = order//' '//name
       call Meaning_(name, unit, meaning)
       call FioDefine(handle, name, 'float', 'shot receiver time', unit, meaning, error)
       call FioNumbers(handle, name, '_FillValue', 'float', [ieee_value(1.0_dp, ieee_quiet_nan)], error)
-      if (survey%three_d) then
+      if (header%three_d) then
         call FioText(handle, name, 'coordinates', 'record receiver_x_used receiver_y_used receiver_z_used', error)
       else
         call FioText(handle, name, 'coordinates', 'record receiver_x_used receiver_z_used', error)
@@ -230,14 +230,14 @@ contains
       'the bytes of the whole slot of the shot as they stand in this file (big-endian, missing receivers included)', error)
   end subroutine DescribeSum
 
-  subroutine PutFixed(handle, survey, error)
+  subroutine PutFixed(handle, header, error)
     type(c_ptr), intent(in) :: handle
-    type(survey_t), intent(in) :: survey
+    type(gather_header_t), intent(in) :: header
     type(error_t), allocatable, intent(inout) :: error
     integer :: i
-    call FailFromC(fio_put_doubles(handle, CString('time'), [0_i8], [int(survey%nt, i8)], &
-      [(survey%dt_out*(i - 1), i=1, survey%nt)]), error)
-    call FailFromC(fio_put_longs(handle, CString('record'), [0_i8], [size(survey%record, kind=i8)], int(survey%record, i8)), error)
+    call FailFromC(fio_put_doubles(handle, CString('time'), [0_i8], [int(header%nt, i8)], &
+      [(header%dt_out*(i - 1), i=1, header%nt)]), error)
+    call FailFromC(fio_put_longs(handle, CString('record'), [0_i8], [size(header%record, kind=i8)], int(header%record, i8)), error)
   end subroutine PutFixed
 
 end module fiocreate_m

@@ -1,7 +1,7 @@
 !> Whose is what lies there already: a run adds to, replaces and removes files only where a run has written them, which their
 !> content shows. Anything else under one of its names is told before the first file is opened for writing.
 module ours_m
-  use faults_m, only: faults_t, FaultAdd
+  use problems_m, only: problems_t, ProblemAdd
   use files_m, only: FileExists
   use fiofile_m, only: FioKnown, FioMade
   use iso_c_binding, only: c_char
@@ -20,28 +20,28 @@ contains
 
   !> Adds a fault for everything that has the name of a file of a run with this output, and is none. `overwrite`: the output is to
   !> be replaced. `told`: one that was told already.
-  subroutine OursCheck(output, overwrite, faults, told)
+  subroutine OursCheck(output, overwrite, problems, told)
     character(*), intent(in) :: output
     logical, intent(in) :: overwrite
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     character(*), intent(in), optional :: told
     integer :: i
-    call CheckOutput(output, overwrite, faults)
+    call CheckOutput(output, overwrite, problems)
     do i = 1, size(sides)
       if (sides(i)%ending == 'stop') cycle          ! the user's own
       if (present(told)) then
         if (SidePath(output, trim(sides(i)%ending)) == told) cycle
       end if
-      call CheckSide(output, sides(i), faults)
+      call CheckSide(output, sides(i), problems)
     end do
   end subroutine OursCheck
 
   !> Without a journal beside it only a whole file of gathers is known. With one, a damaged output is told by who opens it; what is
   !> to be replaced must at least have been one.
-  subroutine CheckOutput(output, overwrite, faults)
+  subroutine CheckOutput(output, overwrite, problems)
     character(*), intent(in) :: output
     logical, intent(in) :: overwrite
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     logical :: known
     known = .true.
     if (path_kind(CString(output)) == path_nothing) return
@@ -50,14 +50,14 @@ contains
     else if (overwrite) then
       known = FioMade(output)
     end if
-    if (.not. known) call FaultAdd(faults, "'"//output//"' is not a file of gathers, or a damaged one without its journal: "// &
+    if (.not. known) call ProblemAdd(problems, "'"//output//"' is not a file of gathers, or a damaged one without its journal: "// &
                                    'choose another output, or remove it yourself')
   end subroutine CheckOutput
 
-  subroutine CheckSide(output, side, faults)
+  subroutine CheckSide(output, side, problems)
     character(*), intent(in) :: output
     type(side_t), intent(in) :: side
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     character(:), allocatable :: path, wrong
     integer :: kind
     path = SidePath(output, trim(side%ending))
@@ -79,7 +79,7 @@ contains
       wrong = 'was not written by a run'
       if (side%ending == 'par') wrong = wrong//', or was changed since'
     end if
-    if (wrong /= '') call FaultAdd(faults, "'"//path//"', the name of "//trim(side%meaning)//' of this run, '//wrong// &
+    if (wrong /= '') call ProblemAdd(problems, "'"//path//"', the name of "//trim(side%meaning)//' of this run, '//wrong// &
                                    ': move it away, or choose another output')
   end subroutine CheckSide
 

@@ -3,9 +3,9 @@
 !> Order of a commit: traces, sync, then the journal line. A shot counts as done when both are there and the checksum is right.
 !> What earlier runs have done is read and compared while new shots are modelled (StoreVerify). One run at a time: see lock.f90.
 module store_m
-  use changes_m, only: Changes
+  use parameter_changes_m, only: Changes
   use error_m, only: error_t, Fail
-  use faults_m, only: faults_t, FaultsRaise
+  use problems_m, only: problems_t, ProblemsRaise
   use files_m, only: FileExists, FileHalvesRemove, FileRemove, FileText
   use fio_m, only: fio_done, fio_t, fio_parked, fio_todo, FioChecksums, FioClose, FioCreate, FioMark, FioOpen, FioPut, FioStatus, &
                    FioVerify
@@ -19,7 +19,7 @@ module store_m
   use shot_m, only: shot_t
   use sides_m, only: SidePath
   use snapshots_m, only: FioSnapshotsRemove
-  use survey_m, only: survey_t
+  use gather_header_m, only: gather_header_t
   use text_m, only: Str
   implicit none
   private
@@ -47,32 +47,32 @@ contains
   !> Opens what an earlier run of the same job left, or makes both files. `survey` says what the file of gathers holds.
   !> Refuses an output that another run uses, one without its journal, a journal of another job, and files that no run wrote;
   !> overwrites only if told to. `begun`: the note of the run that begins, see runnote.f90.
-  subroutine StoreOpen(store, path, survey, host, overwrite, last_only, error, begun)
+  subroutine StoreOpen(store, path, header, host, overwrite, last_only, error, begun)
     type(store_t), intent(inout) :: store
     character(*), intent(in) :: path, host
-    type(survey_t), intent(in) :: survey
+    type(gather_header_t), intent(in) :: header
     logical, intent(in) :: overwrite
     logical, intent(in) :: last_only            !< see store_t
     type(error_t), allocatable, intent(inout) :: error
     character(*), intent(in), optional :: begun
     character(:), allocatable :: log
     type(error_t), allocatable :: ignored
-    type(faults_t) :: faults
+    type(problems_t) :: problems
     logical :: fresh, made
     log = StoreJournalPath(path)
     fresh = .not. FileExists(log)
     store%path = path
     store%host = host
     store%last_only = last_only
-    call OursCheck(path, overwrite, faults)
-    call FaultsRaise(faults, "what lies beside '"//path//"'", error)
+    call OursCheck(path, overwrite, problems)
+    call ProblemsRaise(problems, "what lies beside '"//path//"'", error)
     if (FileExists(path) .and. fresh .and. .not. overwrite) call Fail(error, "'"//path//"' exists but its journal '"//log// &
       "' does not: restore it from a copy, set overwrite=y to start anew, or choose another output")
     call LockTake(store%lock, StoreLockPath(path), path, error)
     if (allocated(error)) return
     call FileHalvesRemove(path)
     if (FileExists(path) .and. .not. overwrite) call RefuseEmpty(path, log, error)
-    if (.not. allocated(error)) call OpenBoth(store, path, log, survey, overwrite, begun, made, error)
+    if (.not. allocated(error)) call OpenBoth(store, path, log, header, overwrite, begun, made, error)
     if (.not. allocated(error)) return
     call JournalClose(store%journal)
     call FioClose(store%fio, ignored)
@@ -92,10 +92,10 @@ contains
       "' is empty: restore it from a copy, set overwrite=y to start anew, or choose another output")
   end subroutine RefuseEmpty
 
-  subroutine OpenBoth(store, path, log, survey, overwrite, begun, made, error)
+  subroutine OpenBoth(store, path, log, header, overwrite, begun, made, error)
     type(store_t), intent(inout) :: store
     character(*), intent(in) :: path, log
-    type(survey_t), intent(in) :: survey
+    type(gather_header_t), intent(in) :: header
     logical, intent(in) :: overwrite
     character(*), intent(in), optional :: begun
     logical, intent(out) :: made                !< the output is new
@@ -104,17 +104,17 @@ contains
     note = ''
     if (present(begun)) note = begun
     made = .false.
-    call JournalOpen(store%journal, log, survey%fingerprint, survey%record, overwrite, error)
-    call TellChanges(store, path, survey, error)
+    call JournalOpen(store%journal, log, header%fingerprint, header%record, overwrite, error)
+    call TellChanges(store, path, header, error)
     if (allocated(error)) return
     if (overwrite) call RemoveOutput(path, error)   ! after the journal: a kill in between leaves nothing that promises shots
     if (FileExists(path)) then
-      call FioOpen(store%fio, path, error, survey%fingerprint)
+      call FioOpen(store%fio, path, error, header%fingerprint)
     else if (store%journal%done > 0) then
       call Fail(error, "the journal '"//log//"' tells of "//Str(store%journal%done)//" finished shots, but the output '"//path// &
                 "' is gone: put it back, or set overwrite=y to start anew")
     else
-      call FioCreate(store%fio, path, survey, .false., error)
+      call FioCreate(store%fio, path, header, .false., error)
       made = FileExists(path)
     end if
     if (allocated(error)) return
@@ -138,10 +138,10 @@ contains
 
   !> To the refusal of a journal of another job: what is other here, by the parameters that the last run kept and by what the
   !> fingerprint KEY-MAP-MODEL-SCHEME is made of.
-  subroutine TellChanges(store, path, survey, error)
+  subroutine TellChanges(store, path, header, error)
     type(store_t), intent(in) :: store
     character(*), intent(in) :: path
-    type(survey_t), intent(in) :: survey
+    type(gather_header_t), intent(in) :: header
     type(error_t), allocatable, intent(inout) :: error
     character(*), parameter :: parts(3) = [character(10) :: 'key-map', 'model', 'parameters']
     type(error_t), allocatable :: none
@@ -149,19 +149,19 @@ contains
     character(16) :: was(3), is(3)
     integer :: i
     if (.not. allocated(error) .or. .not. allocated(store%journal%fingerprint)) return
-    if (store%journal%fingerprint == survey%fingerprint) return
+    if (store%journal%fingerprint == header%fingerprint) return
     was = Parted(store%journal%fingerprint)
-    is = Parted(survey%fingerprint)
+    is = Parted(header%fingerprint)
     what = ''
     do i = 1, 3
       if (was(i) /= is(i)) what = what//', '//trim(parts(i))
     end do
     error%message = error%message//'; other here: '//what(3:)
     call FileText(SidePath(path, 'par'), before, none)
-    if (allocated(none) .or. .not. allocated(survey%attribute)) return
+    if (allocated(none) .or. .not. allocated(header%attribute)) return
     list = ''
-    do i = 1, size(survey%attribute)
-      if (survey%attribute(i)%name == 'parameters') list = Changes(before, survey%attribute(i)%text)
+    do i = 1, size(header%attribute)
+      if (header%attribute(i)%name == 'parameters') list = Changes(before, header%attribute(i)%text)
     end do
     if (list == '' .and. was(3) /= is(3)) list = 'all as before: then a wavelet or fault file, or the program'
     if (index(list, 'all as before') == 1 .and. was(2) /= is(2)) list = 'given as before; the time step follows from the model'

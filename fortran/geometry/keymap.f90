@@ -7,9 +7,9 @@
 module keymap_m
   use kinds_m, only: dp, i8
   use error_m, only: error_t, Fail
-  use faults_m, only: faults_t, FaultAdd, FaultsRaise
+  use problems_m, only: problems_t, ProblemAdd, ProblemsRaise
   use hash_m, only: hash_t, HashAdd, HashText
-  use mapline_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
+  use keymap_line_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
   use shot_m, only: shot_t
   use sort_m, only: SortOrder
   use spread_m, only: spreads_t, SpreadBytes, SpreadExpand, SpreadFiles, SpreadHash, SpreadLists, SpreadRead, SpreadsCheck, &
@@ -55,13 +55,13 @@ module keymap_m
 
 contains
 
-  !> Reads the key-map at `path` and the receiver lists it names; all faults come in one error.
+  !> Reads the key-map at `path` and the receiver lists it names; all problems come in one error.
   subroutine KeymapRead(keymap, path, error)
     type(keymap_t), intent(out) :: keymap
     character(*), intent(in) :: path
     type(error_t), allocatable, intent(inout) :: error
     type(textfile_t) :: file
-    type(faults_t) :: faults
+    type(problems_t) :: problems
     type(found_t) :: found
     type(skips_t) :: skips
     integer, allocatable :: order(:)
@@ -71,14 +71,14 @@ contains
     call Reserve(found, 1024)
     allocate (skips%first(16), skips%last(16), skips%line(16))
     do while (TextLine(file))
-      call ReadLine(keymap%spreads, found, skips, file, faults)
+      call ReadLine(keymap%spreads, found, skips, file, problems)
     end do
-    call SpreadsCheck(keymap%spreads, file%path, faults)
+    call SpreadsCheck(keymap%spreads, file%path, problems)
     call SortOrder(found%record(:found%n), order)
-    call CheckDuplicates(found, order, file%path, faults)
-    call ApplySkips(found, order, skips, file%path, faults)
-    if (faults%n == 0) call CheckSomeLeft(found, file%path, faults)
-    call FaultsRaise(faults, 'key-map '//file%path, error)
+    call CheckDuplicates(found, order, file%path, problems)
+    call ApplySkips(found, order, skips, file%path, problems)
+    if (problems%n == 0) call CheckSomeLeft(found, file%path, problems)
+    call ProblemsRaise(problems, 'key-map '//file%path, error)
     if (allocated(error)) return
     call KeepShots(keymap, found, order)
     keymap%length = len(file%text)
@@ -154,81 +154,81 @@ contains
     end do
   end function LowerBound
 
-  subroutine ReadLine(spreads, found, skips, file, faults)
+  subroutine ReadLine(spreads, found, skips, file, problems)
     type(spreads_t), intent(inout) :: spreads
     type(found_t), intent(inout) :: found
     type(skips_t), intent(inout) :: skips
     type(textfile_t), intent(inout) :: file
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     character(:), allocatable :: word, near
     integer :: first, last
     if (.not. TextWord(file, first, last)) return
     word = file%text(first:last)
     select case (Lower(word))
     case ('shot')
-      call ReadShot(spreads, found, file, faults)
+      call ReadShot(spreads, found, file, problems)
     case ('shots')
-      call ReadShots(spreads, found, file, faults)
+      call ReadShots(spreads, found, file, problems)
     case ('spread')
-      call SpreadRead(spreads, file, faults)
+      call SpreadRead(spreads, file, problems)
     case ('lists')
-      call SpreadLists(spreads, file, faults)
+      call SpreadLists(spreads, file, problems)
     case ('skip')
-      call ReadSkips(skips, file, faults)
+      call ReadSkips(skips, file, problems)
     case default
       near = ''
-      if (.not. faults%full()) near = NearestName(word, first_words)
+      if (.not. problems%full()) near = NearestName(word, first_words)
       if (near /= '') near = ' (did you mean '//near//'?)'
-      call FaultHere(faults, file, 'unknown word '//Shown(word)//near// &
+      call FaultHere(problems, file, 'unknown word '//Shown(word)//near// &
                     ': a line begins with spread, lists, shot, shots or skip')
     end select
   end subroutine ReadLine
 
   !> "shot RECORD SX SZ SPREAD [todo|skip] [y=SY]"
-  subroutine ReadShot(spreads, found, file, faults)
+  subroutine ReadShot(spreads, found, file, problems)
     type(spreads_t), intent(inout) :: spreads
     type(found_t), intent(inout) :: found
     type(textfile_t), intent(inout) :: file
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     type(mapline_t) :: line
     character(*), parameter :: columns = 'shot RECORD SX SZ SPREAD [todo|skip] [y=SY]'
     integer :: record, before
     real(dp) :: x, y, z
     logical :: skip
-    before = faults%n
+    before = problems%n
     record = 0
     x = 0
     y = 0
     z = 0
-    call MaplineRead(line, file, faults)
+    call MaplineRead(line, file, problems)
     if (line%nwords < 4 .or. line%nwords > 5) then
-      call FaultHere(faults, file, Str(line%nwords)//merge(' columns after ', ' column after  ', line%nwords /= 1)// &
+      call FaultHere(problems, file, Str(line%nwords)//merge(' columns after ', ' column after  ', line%nwords /= 1)// &
                     'the word shot; the line is written: '//columns)
       return
     end if
-    call WholeWord(file, line%w(:, 1), 'record', 1, huge(1), record, faults)
-    call RealWord(file, line%w(:, 2), 'sx', -x_max, x_max, 'm', x, faults)
-    call RealWord(file, line%w(:, 3), 'sz', -z_max, z_max, 'm', z, faults)
-    call MaplineKeys(line, file, 'a shot', ['y'], [character(1) ::], faults)
-    call MaplineReal(line, file, 'y', -x_max, x_max, 'm', y, faults)
-    call ReadStatus(line, 5, file, skip, faults)
-    if (faults%n > before) return
+    call WholeWord(file, line%w(:, 1), 'record', 1, huge(1), record, problems)
+    call RealWord(file, line%w(:, 2), 'sx', -x_max, x_max, 'm', x, problems)
+    call RealWord(file, line%w(:, 3), 'sz', -z_max, z_max, 'm', z, problems)
+    call MaplineKeys(line, file, 'a shot', ['y'], [character(1) ::], problems)
+    call MaplineReal(line, file, 'y', -x_max, x_max, 'm', y, problems)
+    call ReadStatus(line, 5, file, skip, problems)
+    if (problems%n > before) return
     call Reserve(found, found%n + 1)
     call Keep(found, record, x, y, z, SpreadUse(spreads, MaplineWord(line, file, 4), file%line), skip, file%line)
   end subroutine ReadShot
 
   !> "shots first_record=1 n=100 x0=2000 dx=50 z=6 spread=NAME [step=1] [y=0] [todo|skip]"
-  subroutine ReadShots(spreads, found, file, faults)
+  subroutine ReadShots(spreads, found, file, problems)
     type(spreads_t), intent(inout) :: spreads
     type(found_t), intent(inout) :: found
     type(textfile_t), intent(inout) :: file
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     type(mapline_t) :: line
     character(12), parameter :: needed(6) = [character(12) :: 'first_record', 'n', 'x0', 'dx', 'z', 'spread']
     integer :: record, n, step, i, spread, before, key
     real(dp) :: x0, dx, y, z
     logical :: skip
-    before = faults%n
+    before = problems%n
     record = 1
     n = 1
     step = 1
@@ -236,19 +236,19 @@ contains
     dx = 0
     y = 0
     z = 0
-    call MaplineRead(line, file, faults)
-    call MaplineKeys(line, file, 'a line of shots', [needed, [character(12) :: 'step', 'y']], needed, faults)
-    call MaplineInt(line, file, 'first_record', 1, huge(1), record, faults)
-    call MaplineInt(line, file, 'n', 1, shots_max, n, faults)
-    call MaplineInt(line, file, 'step', 1, huge(1), step, faults)
-    call MaplineReal(line, file, 'x0', -x_max, x_max, 'm', x0, faults)
-    call MaplineReal(line, file, 'dx', -x_max, x_max, 'm', dx, faults)
-    call MaplineReal(line, file, 'z', -z_max, z_max, 'm', z, faults)
-    call MaplineReal(line, file, 'y', -x_max, x_max, 'm', y, faults)
-    call ReadStatus(line, 1, file, skip, faults)
-    if (faults%n > before) return
-    call CheckShots(found%n, record, n, step, x0, dx, file, faults)
-    if (faults%n > before) return
+    call MaplineRead(line, file, problems)
+    call MaplineKeys(line, file, 'a line of shots', [needed, [character(12) :: 'step', 'y']], needed, problems)
+    call MaplineInt(line, file, 'first_record', 1, huge(1), record, problems)
+    call MaplineInt(line, file, 'n', 1, shots_max, n, problems)
+    call MaplineInt(line, file, 'step', 1, huge(1), step, problems)
+    call MaplineReal(line, file, 'x0', -x_max, x_max, 'm', x0, problems)
+    call MaplineReal(line, file, 'dx', -x_max, x_max, 'm', dx, problems)
+    call MaplineReal(line, file, 'z', -z_max, z_max, 'm', z, problems)
+    call MaplineReal(line, file, 'y', -x_max, x_max, 'm', y, problems)
+    call ReadStatus(line, 1, file, skip, problems)
+    if (problems%n > before) return
+    call CheckShots(found%n, record, n, step, x0, dx, file, problems)
+    if (problems%n > before) return
     do key = 1, line%nkeys
       if (Lower(file%text(line%k(1, key):line%k(2, key))) == 'spread') exit
     end do
@@ -260,66 +260,66 @@ contains
   end subroutine ReadShots
 
   !> What a line of shots may not exceed: record numbers, positions, and shots in all.
-  subroutine CheckShots(nbefore, record, n, step, x0, dx, file, faults)
+  subroutine CheckShots(nbefore, record, n, step, x0, dx, file, problems)
     integer, intent(in) :: nbefore, record, n, step
     real(dp), intent(in) :: x0, dx
     type(textfile_t), intent(in) :: file
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     integer(i8) :: last
     last = record + (n - 1_i8)*step
-    if (last > huge(1)) call FaultHere(faults, file, 'the last record would be '//Str(last)//', above the limit '// &
+    if (last > huge(1)) call FaultHere(problems, file, 'the last record would be '//Str(last)//', above the limit '// &
                                       Str(huge(1))//': lower first_record, n or step')
     if (abs(x0 + (n - 1)*dx) > x_max) &
-      call FaultHere(faults, file, 'the last shot would be at x = '//Str(x0 + (n - 1)*dx)//' m, beyond '//Str(x_max)// &
+      call FaultHere(problems, file, 'the last shot would be at x = '//Str(x0 + (n - 1)*dx)//' m, beyond '//Str(x_max)// &
                     ' m: check x0, dx and n')
-    if (dx == 0 .and. n > 1) call FaultHere(faults, file, 'dx = 0 puts '//Str(n)//' shots at the same place: '// &
+    if (dx == 0 .and. n > 1) call FaultHere(problems, file, 'dx = 0 puts '//Str(n)//' shots at the same place: '// &
                                            'give the distance from one shot to the next')
-    if (nbefore > shots_max - n) call FaultHere(faults, file, 'more than '//Str(shots_max)//' shots: split the survey')
+    if (nbefore > shots_max - n) call FaultHere(problems, file, 'more than '//Str(shots_max)//' shots: split the survey')
   end subroutine CheckShots
 
   !> The word todo or skip at place i, if it is there; anything else there is a fault.
-  subroutine ReadStatus(line, i, file, skip, faults)
+  subroutine ReadStatus(line, i, file, skip, problems)
     type(mapline_t), intent(in) :: line
     integer, intent(in) :: i
     type(textfile_t), intent(in) :: file
     logical, intent(out) :: skip
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     character(:), allocatable :: word
     skip = .false.
     if (line%nwords < i) return
     word = MaplineWord(line, file, i)
     skip = Lower(word) == 'skip'
     if (.not. skip .and. Lower(word) /= 'todo') &
-      call FaultHere(faults, file, 'unknown status '//Shown(word)//': must be todo or skip')
-    if (line%nwords > i) call FaultHere(faults, file, 'unexpected word '//Shown(MaplineWord(line, file, i + 1)))
+      call FaultHere(problems, file, 'unknown status '//Shown(word)//': must be todo or skip')
+    if (line%nwords > i) call FaultHere(problems, file, 'unexpected word '//Shown(MaplineWord(line, file, i + 1)))
   end subroutine ReadStatus
 
   !> "skip RECORD ... FIRST-LAST ..."
-  subroutine ReadSkips(skips, file, faults)
+  subroutine ReadSkips(skips, file, problems)
     type(skips_t), intent(inout) :: skips
     type(textfile_t), intent(inout) :: file
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     integer :: at(2), dash, first, last, before, words
     words = 0
     do while (TextWord(file, at(1), at(2)))
       words = words + 1
-      before = faults%n
+      before = problems%n
       dash = index(file%text(at(1):at(2)), '-')
       if (dash <= 1) dash = at(2) - at(1) + 2
       first = 0
       last = 0
-      call WholeWord(file, [at(1), at(1) + dash - 2], 'record', 1, huge(1), first, faults)
+      call WholeWord(file, [at(1), at(1) + dash - 2], 'record', 1, huge(1), first, problems)
       last = first
-      if (at(1) + dash <= at(2) + 1 .and. faults%n == before) &
-        call WholeWord(file, [at(1) + dash, at(2)], 'record', 1, huge(1), last, faults)
-      if (faults%n > before) cycle
+      if (at(1) + dash <= at(2) + 1 .and. problems%n == before) &
+        call WholeWord(file, [at(1) + dash, at(2)], 'record', 1, huge(1), last, problems)
+      if (problems%n > before) cycle
       if (last < first) then
-        call FaultHere(faults, file, 'skip '//file%text(at(1):at(2))//': the first record is above the last')
+        call FaultHere(problems, file, 'skip '//file%text(at(1):at(2))//': the first record is above the last')
       else
         call KeepSkip(skips, first, last, file%line)
       end if
     end do
-    if (words == 0) call FaultHere(faults, file, 'skip needs record numbers: skip 12 20-25')
+    if (words == 0) call FaultHere(problems, file, 'skip needs record numbers: skip 12 20-25')
   end subroutine ReadSkips
 
   subroutine KeepSkip(skips, first, last, line)
@@ -374,26 +374,26 @@ contains
     found%sz(:old%n) = old%sz(:old%n)
   end subroutine Reserve
 
-  subroutine CheckDuplicates(found, order, path, faults)
+  subroutine CheckDuplicates(found, order, path, problems)
     type(found_t), intent(in) :: found
     integer, intent(in) :: order(:)
     character(*), intent(in) :: path
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     integer :: i
     do i = 2, found%n
       if (found%record(order(i)) /= found%record(order(i - 1))) cycle
-      call FaultAdd(faults, path, found%line(order(i)), 'record '//Str(found%record(order(i)))//' is in line '// &
+      call ProblemAdd(problems, path, found%line(order(i)), 'record '//Str(found%record(order(i)))//' is in line '// &
                     Str(found%line(order(i - 1)))//' already: each shot needs a record number of its own')
     end do
   end subroutine CheckDuplicates
 
   !> Marks the shots of the skip lines; a line that meets no shot is a fault (a typing error would go unseen).
-  subroutine ApplySkips(found, order, skips, path, faults)
+  subroutine ApplySkips(found, order, skips, path, problems)
     type(found_t), intent(inout) :: found
     integer, intent(in) :: order(:)
     type(skips_t), intent(in) :: skips
     character(*), intent(in) :: path
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     integer, allocatable :: sorted(:)
     integer :: i, j, start
     if (skips%n == 0) return
@@ -404,7 +404,7 @@ contains
         if (sorted(j) > skips%last(i)) exit
         found%skip(order(j)) = .true.
       end do
-      if (j == start) call FaultAdd(faults, path, skips%line(i), 'skip '//RangeText(skips%first(i), skips%last(i))// &
+      if (j == start) call ProblemAdd(problems, path, skips%line(i), 'skip '//RangeText(skips%first(i), skips%last(i))// &
                                     ': there is no such shot')
     end do
   end subroutine ApplySkips
@@ -416,14 +416,14 @@ contains
     if (last > first) s = s//'-'//Str(last)
   end function RangeText
 
-  subroutine CheckSomeLeft(found, path, faults)
+  subroutine CheckSomeLeft(found, path, problems)
     type(found_t), intent(in) :: found
     character(*), intent(in) :: path
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     if (found%n == 0) then
-      call FaultAdd(faults, path, 0, 'the key-map has no shots: add lines "shot RECORD SX SZ SPREAD"')
+      call ProblemAdd(problems, path, 0, 'the key-map has no shots: add lines "shot RECORD SX SZ SPREAD"')
     else if (all(found%skip(:found%n))) then
-      call FaultAdd(faults, path, 0, 'each of the '//Str(found%n)//' shot(s) is marked skip: nothing is left to model')
+      call ProblemAdd(problems, path, 0, 'each of the '//Str(found%n)//' shot(s) is marked skip: nothing is left to model')
     end if
   end subroutine CheckSomeLeft
 

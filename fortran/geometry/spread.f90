@@ -6,9 +6,9 @@
 module spread_m
   use kinds_m, only: dp
   use error_m, only: error_t
-  use faults_m, only: faults_t, FaultAdd
+  use problems_m, only: problems_t, ProblemAdd
   use hash_m, only: hash_t, HashAdd
-  use mapline_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
+  use keymap_line_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
   use nametable_m, only: name_length, nametable_t, NameNumber
   use shot_m, only: shot_t
   use sort_m, only: SortOrder
@@ -55,41 +55,41 @@ module spread_m
 contains
 
   !> Reads the rest of a line "spread NAME KIND ...".
-  subroutine SpreadRead(spreads, file, faults)
+  subroutine SpreadRead(spreads, file, problems)
     type(spreads_t), intent(inout) :: spreads
     type(textfile_t), intent(inout) :: file
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     type(mapline_t) :: line
     type(spread_t) :: s
     character(:), allocatable :: name, kind, near
     integer :: i, before
-    call MaplineRead(line, file, faults)
+    call MaplineRead(line, file, problems)
     name = MaplineWord(line, file, 1)
     kind = Lower(MaplineWord(line, file, 2))
-    before = faults%n
-    i = Define(spreads, name, file, faults)
+    before = problems%n
+    i = Define(spreads, name, file, problems)
     spreads%incomplete = spreads%incomplete .or. i == 0
     if (i == 0) return
     select case (kind)
     case ('streamer')
-      call ReadStreamer(s, line, file, faults)
+      call ReadStreamer(s, line, file, problems)
     case ('fixed')
-      call ReadFixed(s, line, file, faults)
+      call ReadFixed(s, line, file, problems)
     case ('list')
       if (line%nwords /= 3 .or. line%nkeys > 0) then
-        call FaultHere(faults, file, 'a list is written: spread NAME list FILE')
+        call FaultHere(problems, file, 'a list is written: spread NAME list FILE')
       else
-        call ReadListFile(spreads, MaplineWord(line, file, 3), name, file, faults)
+        call ReadListFile(spreads, MaplineWord(line, file, 3), name, file, problems)
       end if
       return
     case ('')
-      call FaultHere(faults, file, 'spread '//Shown(name)//' needs a kind: streamer, fixed or list')
+      call FaultHere(problems, file, 'spread '//Shown(name)//' needs a kind: streamer, fixed or list')
     case default
       near = NearestName(kind, kinds)
       if (near /= '') near = ' (did you mean '//near//'?)'
-      call FaultHere(faults, file, 'unknown kind of spread '//Shown(kind)//near//': must be streamer, fixed or list')
+      call FaultHere(problems, file, 'unknown kind of spread '//Shown(kind)//near//': must be streamer, fixed or list')
     end select
-    if (faults%n > before) return
+    if (problems%n > before) return
     s%line = file%line
     s%path = file%path
     s%uses = spreads%item(i)%uses
@@ -97,83 +97,83 @@ contains
     spreads%item(i) = s
   end subroutine SpreadRead
 
-  subroutine ReadStreamer(s, line, file, faults)
+  subroutine ReadStreamer(s, line, file, problems)
     type(spread_t), intent(inout) :: s
     type(mapline_t), intent(in) :: line
     type(textfile_t), intent(in) :: file
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     integer :: direction
     s%kind = is_streamer
-    call NoMoreWords(line, file, 2, faults)
+    call NoMoreWords(line, file, 2, problems)
     call MaplineKeys(line, file, 'a streamer', [character(9) :: 'first', 'interval', 'channels', 'depth', 'direction'], &
-                     [character(8) :: 'first', 'interval', 'channels', 'depth'], faults)
+                     [character(8) :: 'first', 'interval', 'channels', 'depth'], problems)
     direction = -1
-    call MaplineReal(line, file, 'first', -x_max, x_max, 'm', s%x0, faults)
-    call ReadRegular(s, line, file, faults)
-    call MaplineInt(line, file, 'direction', -1, 1, direction, faults)
-    if (direction == 0) call FaultHere(faults, file, 'direction = 0: must be -1 (receivers at smaller x than the '// &
+    call MaplineReal(line, file, 'first', -x_max, x_max, 'm', s%x0, problems)
+    call ReadRegular(s, line, file, problems)
+    call MaplineInt(line, file, 'direction', -1, 1, direction, problems)
+    if (direction == 0) call FaultHere(problems, file, 'direction = 0: must be -1 (receivers at smaller x than the '// &
                                       'source) or 1 (larger x)')
     s%x0 = direction*s%x0
     s%dx = direction*s%dx
-    call CheckEnd(s, file, faults)
+    call CheckEnd(s, file, problems)
   end subroutine ReadStreamer
 
-  subroutine ReadFixed(s, line, file, faults)
+  subroutine ReadFixed(s, line, file, problems)
     type(spread_t), intent(inout) :: s
     type(mapline_t), intent(in) :: line
     type(textfile_t), intent(in) :: file
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     s%kind = is_fixed
-    call NoMoreWords(line, file, 2, faults)
+    call NoMoreWords(line, file, 2, problems)
     call MaplineKeys(line, file, 'a fixed spread', [character(9) :: 'x0', 'interval', 'channels', 'depth', 'y'], &
-                     [character(8) :: 'x0', 'interval', 'channels', 'depth'], faults)
-    call MaplineReal(line, file, 'x0', -x_max, x_max, 'm', s%x0, faults)
-    call MaplineReal(line, file, 'y', -x_max, x_max, 'm', s%y, faults)
-    call ReadRegular(s, line, file, faults)
-    call CheckEnd(s, file, faults)
+                     [character(8) :: 'x0', 'interval', 'channels', 'depth'], problems)
+    call MaplineReal(line, file, 'x0', -x_max, x_max, 'm', s%x0, problems)
+    call MaplineReal(line, file, 'y', -x_max, x_max, 'm', s%y, problems)
+    call ReadRegular(s, line, file, problems)
+    call CheckEnd(s, file, problems)
   end subroutine ReadFixed
 
   !> What streamers and fixed lines have in common.
-  subroutine ReadRegular(s, line, file, faults)
+  subroutine ReadRegular(s, line, file, problems)
     type(spread_t), intent(inout) :: s
     type(mapline_t), intent(in) :: line
     type(textfile_t), intent(in) :: file
-    type(faults_t), intent(inout) :: faults
-    call MaplineReal(line, file, 'interval', 1.0e-3_dp, 1.0e6_dp, 'm', s%dx, faults)
-    call MaplineInt(line, file, 'channels', 1, channels_max, s%n, faults)
-    call MaplineReal(line, file, 'depth', -z_max, z_max, 'm', s%z, faults)
+    type(problems_t), intent(inout) :: problems
+    call MaplineReal(line, file, 'interval', 1.0e-3_dp, 1.0e6_dp, 'm', s%dx, problems)
+    call MaplineInt(line, file, 'channels', 1, channels_max, s%n, problems)
+    call MaplineReal(line, file, 'depth', -z_max, z_max, 'm', s%z, problems)
   end subroutine ReadRegular
 
-  subroutine CheckEnd(s, file, faults)
+  subroutine CheckEnd(s, file, problems)
     type(spread_t), intent(in) :: s
     type(textfile_t), intent(in) :: file
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     if (abs(s%x0 + (s%n - 1)*s%dx) > x_max) &
-      call FaultHere(faults, file, Str(s%n)//' channels '//Str(abs(s%dx))//' m apart end beyond '//Str(x_max)// &
+      call FaultHere(problems, file, Str(s%n)//' channels '//Str(abs(s%dx))//' m apart end beyond '//Str(x_max)// &
                     ' m: check channels= and interval=')
   end subroutine CheckEnd
 
-  subroutine NoMoreWords(line, file, n, faults)
+  subroutine NoMoreWords(line, file, n, problems)
     type(mapline_t), intent(in) :: line
     type(textfile_t), intent(in) :: file
     integer, intent(in) :: n
-    type(faults_t), intent(inout) :: faults
-    if (line%nwords > n) call FaultHere(faults, file, 'unexpected word '// &
+    type(problems_t), intent(inout) :: problems
+    if (line%nwords > n) call FaultHere(problems, file, 'unexpected word '// &
                                        Shown(MaplineWord(line, file, n + 1))//': values are written name=value')
   end subroutine NoMoreWords
 
   !> Enters a new spread of this name; 0 if it cannot be (the fault is told).
-  integer function Define(spreads, name, file, faults) result(i)
+  integer function Define(spreads, name, file, problems) result(i)
     type(spreads_t), intent(inout) :: spreads
     character(*), intent(in) :: name
     type(textfile_t), intent(in) :: file
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     i = 0
     if (name == '') then
-      call FaultHere(faults, file, 'a name is missing: spread NAME KIND ..., or list NAME')
+      call FaultHere(problems, file, 'a name is missing: spread NAME KIND ..., or list NAME')
       return
     else if (len(name) > name_length) then
-      call FaultHere(faults, file, 'the name '//Shown(name)//' is longer than '//Str(name_length)//' characters')
+      call FaultHere(problems, file, 'the name '//Shown(name)//' is longer than '//Str(name_length)//' characters')
       return
     end if
     i = Number(spreads, name)
@@ -181,7 +181,7 @@ contains
       spreads%item(i)%line = file%line
       spreads%item(i)%path = file%path
     else
-      call FaultHere(faults, file, 'spread '//Shown(name)//' is defined already ('//spreads%item(i)%path// &
+      call FaultHere(problems, file, 'spread '//Shown(name)//' is defined already ('//spreads%item(i)%path// &
                     ', line '//Str(spreads%item(i)%line)//'): give one of them another name')
       i = 0
     end if
@@ -211,10 +211,10 @@ contains
   end function SpreadUse
 
   !> Faults of names that are used but nowhere defined.
-  subroutine SpreadsCheck(spreads, path, faults)
+  subroutine SpreadsCheck(spreads, path, problems)
     type(spreads_t), intent(in) :: spreads
     character(*), intent(in) :: path
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     character(:), allocatable :: sentence, near
     integer :: i, j, n
     if (spreads%incomplete) return            ! that was told; names missing by it would only be noise
@@ -222,7 +222,7 @@ contains
     do i = 1, n
       if (spreads%item(i)%line > 0) cycle
       sentence = ''
-      if (.not. faults%full()) then
+      if (.not. problems%full()) then
         near = NearestName(trim(spreads%names%name(i)), pack(spreads%names%name(:n), [(spreads%item(j)%line > 0, j=1, n)]))
         sentence = 'unknown spread '//Shown(trim(spreads%names%name(i)))
         if (spreads%item(i)%uses > 1) sentence = sentence//' (in '//Str(spreads%item(i)%uses)//' lines)'
@@ -232,25 +232,25 @@ contains
           sentence = sentence//': define it in a line "spread NAME ..." or read it with "lists FILE"'
         end if
       end if
-      call FaultAdd(faults, path, spreads%item(i)%used_line, sentence)
+      call ProblemAdd(problems, path, spreads%item(i)%used_line, sentence)
     end do
   end subroutine SpreadsCheck
 
   !> Reads the rest of a line "lists FILE": every list of the file becomes a spread of its name.
-  subroutine SpreadLists(spreads, file, faults)
+  subroutine SpreadLists(spreads, file, problems)
     type(spreads_t), intent(inout) :: spreads
     type(textfile_t), intent(inout) :: file
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     type(mapline_t) :: line
     integer :: before
-    before = faults%n
-    call MaplineRead(line, file, faults)
+    before = problems%n
+    call MaplineRead(line, file, problems)
     if (line%nwords /= 1 .or. line%nkeys > 0) then
-      call FaultHere(faults, file, 'the file of receiver lists is written: lists FILE (in quotes if it has blanks or =)')
+      call FaultHere(problems, file, 'the file of receiver lists is written: lists FILE (in quotes if it has blanks or =)')
     else
-      call ReadListFile(spreads, MaplineWord(line, file, 1), '', file, faults)
+      call ReadListFile(spreads, MaplineWord(line, file, 1), '', file, problems)
     end if
-    spreads%incomplete = spreads%incomplete .or. faults%n > before
+    spreads%incomplete = spreads%incomplete .or. problems%n > before
   end subroutine SpreadLists
 
   !> One more file of lists. Not by an array constructor: gfortran leaves what that holds of allocatable parts behind.
@@ -268,11 +268,11 @@ contains
   end subroutine Remember
 
   !> Reads lists from `name_of_file` (relative to the folder of the key-map): all of them, or the one called `only`.
-  subroutine ReadListFile(spreads, name_of_file, only, map, faults)
+  subroutine ReadListFile(spreads, name_of_file, only, map, problems)
     type(spreads_t), intent(inout) :: spreads
     character(*), intent(in) :: name_of_file, only
     type(textfile_t), intent(in) :: map
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     type(textfile_t) :: file
     type(error_t), allocatable :: error
     character(:), allocatable :: path
@@ -282,58 +282,58 @@ contains
     call Remember(spreads, path)
     call TextOpen(file, path, 'receiver list', error)
     if (allocated(error)) then
-      call FaultHere(faults, map, error%message)
+      call FaultHere(problems, map, error%message)
       return
     end if
     spreads%longest = max(spreads%longest, len(file%text))
-    before = faults%n
+    before = problems%n
     nlists = 0
     current = 0
     do while (TextLine(file))
       if (.not. TextWord(file, word(1), word(2))) cycle
       if (Lower(file%text(word(1):word(2))) == 'list') then
-        call EndList(spreads, current, faults)
-        call NextList(spreads, only, file, current, faults)
+        call EndList(spreads, current, problems)
+        call NextList(spreads, only, file, current, problems)
         nlists = nlists + 1
       else
         if (nlists == 0) then                 ! a file of bare rows is the one list asked for
           if (only == '') then
-            call FaultHere(faults, file, 'receivers before the first line "list NAME": whose are they?')
+            call FaultHere(problems, file, 'receivers before the first line "list NAME": whose are they?')
             return
           end if
           nlists = 1
           current = Number(spreads, only)
           call BeginList(spreads, current, file)
         end if
-        call ReadReceiver(spreads, current, file, word, faults)
+        call ReadReceiver(spreads, current, file, word, problems)
       end if
     end do
-    call EndList(spreads, current, faults)
-    if (faults%n > before) return
+    call EndList(spreads, current, problems)
+    if (problems%n > before) return
     if (nlists == 0) then
-      call FaultAdd(faults, path, 0, 'holds no receivers: lines "list NAME", then "channel x z [y]"')
+      call ProblemAdd(problems, path, 0, 'holds no receivers: lines "list NAME", then "channel x z [y]"')
     else if (only /= '') then
       if (spreads%item(Number(spreads, only))%kind == is_faulty) &
-        call FaultHere(faults, map, 'no list '//Shown(only)//' in '//path//': its lists have other names')
+        call FaultHere(problems, map, 'no list '//Shown(only)//' in '//path//': its lists have other names')
     end if
   end subroutine ReadListFile
 
   !> Begins the list of a line "list NAME": its number goes to `current`, 0 if it is not wanted or faulty.
-  subroutine NextList(spreads, only, file, current, faults)
+  subroutine NextList(spreads, only, file, current, problems)
     type(spreads_t), intent(inout) :: spreads
     character(*), intent(in) :: only
     type(textfile_t), intent(inout) :: file
     integer, intent(out) :: current
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     character(:), allocatable :: name
     current = 0
-    call ListName(file, name, faults)
+    call ListName(file, name, problems)
     if (only == '') then
-      current = Define(spreads, name, file, faults)
+      current = Define(spreads, name, file, problems)
     else if (name == only) then
       current = Number(spreads, only)
       if (spreads%item(current)%kind == is_list) then
-        call FaultHere(faults, file, 'list '//Shown(name)//' stands in this file twice')
+        call FaultHere(problems, file, 'list '//Shown(name)//' stands in this file twice')
         current = 0
       end if
     end if
@@ -341,15 +341,15 @@ contains
   end subroutine NextList
 
   !> The name in a line "list NAME".
-  subroutine ListName(file, name, faults)
+  subroutine ListName(file, name, problems)
     type(textfile_t), intent(inout) :: file
     character(:), allocatable, intent(out) :: name
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     integer :: first, last
     name = ''
     if (TextWord(file, first, last)) name = file%text(first:last)
     if (TextWord(file, first, last)) &
-      call FaultHere(faults, file, 'unexpected word '//Shown(file%text(first:last))//' after list NAME')
+      call FaultHere(problems, file, 'unexpected word '//Shown(file%text(first:last))//' after list NAME')
   end subroutine ListName
 
   subroutine BeginList(spreads, i, file)
@@ -366,10 +366,10 @@ contains
   end subroutine BeginList
 
   !> Checks the list that ends here: not empty, no channel twice.
-  subroutine EndList(spreads, i, faults)
+  subroutine EndList(spreads, i, problems)
     type(spreads_t), intent(inout) :: spreads
     integer, intent(in) :: i
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     integer, allocatable :: channels(:), order(:)
     character(:), allocatable :: name
     integer :: j, n
@@ -377,10 +377,10 @@ contains
     name = trim(spreads%names%name(i))
     n = spreads%item(i)%n
     if (n == 0) then
-      call FaultAdd(faults, spreads%item(i)%path, spreads%item(i)%line, 'list '//Shown(name)//' has no receivers')
+      call ProblemAdd(problems, spreads%item(i)%path, spreads%item(i)%line, 'list '//Shown(name)//' has no receivers')
       return
     else if (n > channels_max) then
-      call FaultAdd(faults, spreads%item(i)%path, spreads%item(i)%line, 'list '//Shown(name)//' has '//Str(n)// &
+      call ProblemAdd(problems, spreads%item(i)%path, spreads%item(i)%line, 'list '//Shown(name)//' has '//Str(n)// &
                     ' receivers, at most '//Str(channels_max)//': split it, and its shots')
       return
     end if
@@ -389,37 +389,38 @@ contains
     call SortOrder(channels, order)
     do j = 2, n
       if (channels(order(j)) /= channels(order(j - 1))) cycle
-      call FaultAdd(faults, spreads%item(i)%path, spreads%item(i)%line, 'list '//Shown(name)//' has channel '// &
+      call ProblemAdd(problems, spreads%item(i)%path, spreads%item(i)%line, 'list '//Shown(name)//' has channel '// &
                     Str(channels(order(j)))//' more than once')
       return
     end do
   end subroutine EndList
 
   !> A line "channel x z [y]" whose first word is at `first`; list 0 is checked but not kept.
-  subroutine ReadReceiver(spreads, i, file, first, faults)
+  subroutine ReadReceiver(spreads, i, file, first, problems)
     type(spreads_t), intent(inout) :: spreads
     integer, intent(in) :: i, first(2)
     type(textfile_t), intent(inout) :: file
-    type(faults_t), intent(inout) :: faults
+    type(problems_t), intent(inout) :: problems
     real(dp) :: x(3)
     integer :: word(2), channel, n, before
     character(1), parameter :: names(3) = ['x', 'z', 'y']
-    before = faults%n
+    before = problems%n
     channel = 0
     x = 0
-    call WholeWord(file, first, 'channel', 1, huge(1), channel, faults)
+    call WholeWord(file, first, 'channel', 1, huge(1), channel, problems)
     n = 0
     do while (TextWord(file, word(1), word(2)))
       n = n + 1
-      if (n <= 3) call RealWord(file, word, names(n), merge(-z_max, -x_max, n == 2), merge(z_max, x_max, n == 2), 'm', x(n), faults)
+      if (n <= 3) call RealWord(file, word, names(n), merge(-z_max, -x_max, n == 2), merge(z_max, x_max, n == 2), 'm', x(n), &
+                                problems)
     end do
-    if ((n < 2 .or. n > 3) .and. faults%n == before) &
-      call FaultHere(faults, file, Str(n + 1)//' columns; a receiver has 3 or 4: channel x z [y]')
+    if ((n < 2 .or. n > 3) .and. problems%n == before) &
+      call FaultHere(problems, file, Str(n + 1)//' columns; a receiver has 3 or 4: channel x z [y]')
     if (i == 0) return
     call Reserve(spreads)
     spreads%npool = spreads%npool + 1
     spreads%item(i)%n = spreads%item(i)%n + 1
-    spreads%channel(spreads%npool) = merge(channel, spreads%item(i)%n, faults%n == before)
+    spreads%channel(spreads%npool) = merge(channel, spreads%item(i)%n, problems%n == before)
     spreads%x(spreads%npool) = x(1)
     spreads%z(spreads%npool) = x(2)
     spreads%y(spreads%npool) = x(3)

@@ -26,7 +26,7 @@ contains
   pure function WindowCell(window, x) result(c)
     type(window_t), intent(in) :: window
     real(dp), intent(in) :: x(3)
-    real(dp), parameter :: on_face = 2e-6_dp      ! of a cell, what EarthShape lets pass
+    real(dp), parameter :: on_face = 2e-6_dp      ! of a cell, what Model3dShape lets pass
     integer :: c(3), n(3)
     real(dp) :: place(3)
     n = [window%nx, window%ny, window%nz]

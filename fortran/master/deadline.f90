@@ -1,12 +1,12 @@
 !> When a job must have ended: as asked for, or as Slurm says.
 module deadline_m
-  use dealer_m, only: FOREVER
+  use scheduler_m, only: FOREVER
   use files_m, only: ClockSeconds
   use host_c, only: host_seconds
   use kinds_m, only: dp
   use log_m, only: LogInfo
   use text_m, only: Str, ToReal
-  use watch_m, only: Clock
+  use progress_m, only: Clock
   implicit none
   private
   public :: DeadlineFind, DeadlineKill, DeadlineMpirun

@@ -1,23 +1,23 @@
 !> The master: deals shots, serves model windows, writes gathers, hears what is done or lost. It computes nothing.
 module master_m
-  use crew_m, only: CrewEnded, CrewMember, CrewNew, CrewOver
-  use dealer_m, only: DealerExpect, DealerGone, DealerNew, DealerReady
+  use workers_m, only: WorkersEnded, WorkersByRank, WorkersNew, WorkersOver
+  use scheduler_m, only: SchedulerExpect, SchedulerGone, SchedulerNew, SchedulerReady
   use error_m, only: error_t
   use host_c, only: host_seconds
   use keymap_m, only: KeymapShot
   use kinds_m, only: dp
-  use lettercheck_m, only: LetterFault
-  use letters_m, only: VerdictLetter
+  use message_check_m, only: MessageProblem
+  use shot_messages_m, only: VerdictMessage
   use log_m, only: LogInfo, LogWarn
-  use losses_m, only: LossesNew
-  use master_crew_m, only: MasterBeat, MasterHeard, MasterMiss, MasterTakeProgress
+  use lost_workers_m, only: LossesNew
+  use master_workers_m, only: MasterBeat, MasterHeard, MasterMiss, MasterTakeProgress
   use master_deal_m, only: MasterAnswerHeld, MasterAnswerOneHeld, MasterDeal, MasterMayAnswer, MasterTellDrops
-  use master_desk_m, only: desk_t
-  use master_files_m, only: MasterNothingLeft, MasterReads, MasterReadSome, MasterRecover
+  use master_type_m, only: desk_t
+  use master_output_m, only: MasterNothingLeft, MasterReads, MasterReadSome, MasterRecover
   use master_stop_m, only: MasterCutShort, MasterLetGo, MasterLook
-  use master_take_m, only: MasterServeModel, MasterTakeGather, MasterTakeLost, MasterTakeSnaps
-  use pause_m, only: PauseKeep, PauseKept
-  use prospect_m, only: prospect_t, ProspectCells
+  use master_receive_m, only: MasterServeModel, MasterTakeGather, MasterTakeLost, MasterTakeSnaps
+  use output_pause_m, only: PauseKeep, PauseKept
+  use survey_m, only: survey_t, SurveyCells
   use protocol_m, only: Answer, link_t, LinkBusy, message_t, MSG_BYE, MSG_DEAD, MSG_GATHER, MSG_LEAVE, MSG_LOST, &
                         MSG_MODEL, MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_SNAPS, Poll, Rest
   use quarantine_m, only: QuarantineNew
@@ -25,7 +25,7 @@ module master_m
   use shot_m, only: shot_t
   use store_m, only: store_t
   use text_m, only: Str
-  use watch_m, only: WatchNew, WatchBye, WatchReady
+  use progress_m, only: ProgressNew, ProgressBye, ProgressReady
   use windowqueue_m, only: WindowQueueAdd, WindowQueueNew, WindowQueueNext
   implicit none
   private
@@ -41,9 +41,9 @@ contains
 
   !> A master for the first `nworkers` groups of the job. What is done in `store` is not dealt again; nothing is dealt that would
   !> not be done at `deadline` [s, of host_seconds].
-  subroutine MasterNew(master, prospect, store, role, nworkers, deadline, quiet)
+  subroutine MasterNew(master, survey, store, role, nworkers, deadline, quiet)
     type(master_t), intent(inout) :: master
-    type(prospect_t), target, intent(in) :: prospect
+    type(survey_t), target, intent(in) :: survey
     type(store_t), target, intent(in) :: store
     type(role_t), intent(in) :: role
     integer, intent(in) :: nworkers
@@ -51,34 +51,34 @@ contains
     logical, intent(in) :: quiet                !< no progress and no summary
     integer :: w
     master%peers = role%peers
-    master%prospect => prospect
+    master%survey => survey
     master%store => store
-    master%grace = prospect%job%grace
+    master%grace = survey%job%grace
     allocate (master%held(0))
     allocate (master%rank(nworkers), source=0)
-    call CrewNew(master%crew, nworkers, max(1, prospect%job%group), role%size, prospect%job%lease)
+    call WorkersNew(master%workers, nworkers, max(1, survey%job%group), role%size, survey%job%lease)
     call WindowQueueNew(master%windows, nworkers)
     call LossesNew(master%losses)
-    call QuarantineNew(master%quarantine, prospect%job%quarantine)
-    call DealerNew(master%dealer, store%done, Costs(prospect), prospect%job%retries, nworkers, &
+    call QuarantineNew(master%quarantine, survey%job%quarantine)
+    call SchedulerNew(master%scheduler, store%done, Costs(survey), survey%job%retries, nworkers, &
                    store%journal%entry(:size(store%done))%deals > 0)
     do w = 1, nworkers
-      call DealerExpect(master%dealer, w, role%gpus(w), role%threads(w))
+      call SchedulerExpect(master%scheduler, w, role%gpus(w), role%threads(w))
     end do
-    master%dealer%deadline = deadline
-    call WatchNew(master%watch, nworkers, prospect%keymap%n, count(store%done), prospect%job%progress, quiet)
+    master%scheduler%deadline = deadline
+    call ProgressNew(master%progress, nworkers, survey%keymap%n, count(store%done), survey%job%progress, quiet)
   end subroutine MasterNew
 
   !> Cell updates of each shot.
-  function Costs(prospect) result(cost)
-    type(prospect_t), intent(in) :: prospect
-    real(dp) :: cost(prospect%keymap%n)
+  function Costs(survey) result(cost)
+    type(survey_t), intent(in) :: survey
+    real(dp) :: cost(survey%keymap%n)
     type(shot_t) :: shot
     type(error_t), allocatable :: error
     integer :: i
-    do i = 1, prospect%keymap%n
-      call KeymapShot(prospect%keymap, i, shot)
-      cost(i) = ProspectCells(prospect, shot, error)*max(1, prospect%scheme%nt)
+    do i = 1, survey%keymap%n
+      call KeymapShot(survey%keymap, i, shot)
+      cost(i) = SurveyCells(survey, shot, error)*max(1, survey%scheme%nt)
       if (allocated(error)) deallocate (error)      ! the shot is checked before; were it not, its worker would report it
     end do
   end function Costs
@@ -91,9 +91,9 @@ contains
     logical :: news
     real(dp) :: nap
     nap = 0
-    do while (.not. CrewOver(master%crew, master%stopping .or. MasterNothingLeft(master)) .or. PauseKept(master%pause) > 0)
+    do while (.not. WorkersOver(master%workers, master%stopping .or. MasterNothingLeft(master)) .or. PauseKept(master%pause) > 0)
       call MasterBeat(master, link)
-      if (NextLetter(master, link, message)) then
+      if (NextMessage(master, link, message)) then
         nap = 0
         news = .not. any(message%kind == [MSG_PROGRESS, MSG_MODEL, MSG_NOTE])
         reply = message_t()
@@ -109,20 +109,20 @@ contains
     end do
   end subroutine MasterServe
 
-  !> The next letter to act on. Those that ask for windows wait until there is no other one: a worker without windows soon says
+  !> The next message to act on. Those that ask for windows wait until there is no other one: a worker without windows soon says
   !> nothing else.
-  logical function NextLetter(master, link, message) result(there)
+  logical function NextMessage(master, link, message) result(there)
     type(master_t), intent(inout) :: master
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: message
     do while (Poll(link, message))
       call MasterHeard(master, message%from)
-      there = message%kind /= MSG_MODEL .or. CrewMember(master%crew, message%from) == 0
+      there = message%kind /= MSG_MODEL .or. WorkersByRank(master%workers, message%from) == 0
       if (there) return
-      call WindowQueueAdd(master%windows, CrewMember(master%crew, message%from), message)
+      call WindowQueueAdd(master%windows, WorkersByRank(master%workers, message%from), message)
     end do
     call WindowQueueNext(master%windows, message, there)
-  end function NextLetter
+  end function NextMessage
 
   !> A message from another process is looked at before it is believed; one that cannot be is not used. Its shot, where one can be
   !> made out, is refused, so that its worker reports it lost and goes on.
@@ -131,7 +131,7 @@ contains
     type(message_t), intent(inout) :: message, answer
     character(:), allocatable :: why
     if (OfTheDead(master, message)) return
-    why = LetterFault(message, master%crew%n, master%prospect%keymap%n)
+    why = MessageProblem(message, master%workers%n, master%survey%keymap%n)
     if (why == '') then
       call master%hear(message, answer)
       return
@@ -140,7 +140,7 @@ contains
                  '; all nodes must run the same build')
     if (all(message%kind /= [MSG_MODEL, MSG_GATHER, MSG_SNAPS])) return
     if (any(message%n(1:2) < 1 .or. message%n(1:2) > huge(1))) return
-    call VerdictLetter(message%kind, int(message%n(1)), int(message%n(2)), 'the message did not arrive whole: '//why, answer)
+    call VerdictMessage(message%kind, int(message%n(1)), int(message%n(2)), 'the message did not arrive whole: '//why, answer)
   end subroutine HearChecked
 
   !> A worker that is dead asks for nothing: of what comes late only shots that are done, or lost, are of use.
@@ -149,8 +149,8 @@ contains
     type(message_t), intent(in) :: message
     integer :: worker
     useless = .false.
-    worker = CrewMember(master%crew, message%from)
-    if (worker > 0) useless = master%crew%dead(worker) .and. &
+    worker = WorkersByRank(master%workers, message%from)
+    if (worker > 0) useless = master%workers%dead(worker) .and. &
                               any(message%kind == [MSG_READY, MSG_MODEL, MSG_PROGRESS, MSG_LEAVE])
   end function OfTheDead
 
@@ -166,8 +166,8 @@ contains
     end if
     select case (message%kind)
     case (MSG_READY)
-      call WatchReady(self%watch, int(message%n(1)), message%text)
-      call DealerReady(self%dealer, int(message%n(1)), message%n(2) == 1, int(message%n(3)), host_seconds(), &
+      call ProgressReady(self%progress, int(message%n(1)), message%text)
+      call SchedulerReady(self%scheduler, int(message%n(1)), message%n(2) == 1, int(message%n(3)), host_seconds(), &
                        message%x(1))
       self%rank(int(message%n(1))) = message%from
       call MasterDeal(self, message%from, int(message%n(1)), answer)
@@ -193,12 +193,12 @@ contains
         if (answer%kind == MSG_NONE) call MasterAnswerOneHeld(self, answer)
       end if
     case (MSG_DEAD)
-      if (all(self%peers%rank /= message%n(1))) call CrewEnded(self%crew, int(message%n(1)), int(message%n(2)))
+      if (all(self%peers%rank /= message%n(1))) call WorkersEnded(self%workers, int(message%n(1)), int(message%n(2)))
     case (MSG_BYE)
-      self%crew%going(int(message%n(1))) = .true.
-      self%crew%gone(int(message%n(1))) = .true.
-      call DealerGone(self%dealer, int(message%n(1)))
-      call WatchBye(self%watch, int(message%n(1)), message%x(1:3))
+      self%workers%going(int(message%n(1))) = .true.
+      self%workers%gone(int(message%n(1))) = .true.
+      call SchedulerGone(self%scheduler, int(message%n(1)))
+      call ProgressBye(self%progress, int(message%n(1)), message%x(1:3))
     end select
     call MasterLook(self)
   end subroutine hear
@@ -208,7 +208,7 @@ contains
     class(master_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
     type(message_t) :: reply
-    type(message_t) :: letter
+    type(message_t) :: message
     integer :: worker, rank
     call MasterLook(self)
     if (MasterReads(self)) call MasterReadSome(self)
@@ -217,10 +217,10 @@ contains
       reply = message_t()
     end do
     do
-      letter = message_t()
-      call MasterCutShort(self, letter, worker)
-      if (letter%kind == MSG_NONE) exit
-      call Answer(link, self%rank(worker), letter)
+      message = message_t()
+      call MasterCutShort(self, message, worker)
+      if (message%kind == MSG_NONE) exit
+      call Answer(link, self%rank(worker), message)
     end do
     call MasterMiss(self, link)
     if (.not. MasterMayAnswer(self, .false.)) return

@@ -1,22 +1,22 @@
 !> Who asks for a shot gets one, is told to stop, or waits.
 module master_deal_m
-  use dealer_m, only: DealerDrop, DealerNext
+  use scheduler_m, only: SchedulerDrop, SchedulerNext
   use error_m, only: error_t
   use host_c, only: host_seconds
   use keymap_m, only: KeymapShot
   use kinds_m, only: dp
-  use letters_m, only: ShotLetter
+  use shot_messages_m, only: ShotMessage
   use log_m, only: LogKeep
-  use master_crew_m, only: MasterJudge
-  use master_desk_m, only: desk_t
-  use master_files_m, only: MasterNothingLeft, MasterTrouble
+  use master_workers_m, only: MasterJudge
+  use master_type_m, only: desk_t
+  use master_output_m, only: MasterNothingLeft, MasterTrouble
   use master_stop_m, only: MasterLookAtClock
-  use prospect_m, only: ProspectSnapshots
+  use survey_m, only: SurveySnapshots
   use protocol_m, only: Answer, link_t, message_t, MSG_DROP, MSG_NONE, MSG_STOP
   use shot_m, only: shot_t
   use store_m, only: StoreDeal
   use text_m, only: Str
-  use watch_m, only: WatchDeal
+  use progress_m, only: ProgressDeal
   implicit none
   private
   public :: MasterDeal, MasterAnswerHeld, MasterAnswerOneHeld, MasterMayAnswer, MasterTellDrops
@@ -37,20 +37,20 @@ contains
     integer :: slot, from
     slot = 0
     call MasterJudge(self, worker)
-    if (.not. (self%stopping .or. self%pause%on .or. self%crew%going(worker))) &
-      call DealerNext(self%dealer, worker, host_seconds(), slot, from)
+    if (.not. (self%stopping .or. self%pause%on .or. self%workers%going(worker))) &
+      call SchedulerNext(self%scheduler, worker, host_seconds(), slot, from)
     if (slot == 0) call MasterLookAtClock(self)
     if (slot > 0) then
-      call KeymapShot(self%prospect%keymap, slot, shot)
-      call ShotLetter(shot, ProspectSnapshots(self%prospect, shot%record), answer)
-      call StoreDeal(self%store, slot, self%dealer%attempts(slot) + 1, worker, self%watch%host(worker), error)
+      call KeymapShot(self%survey%keymap, slot, shot)
+      call ShotMessage(shot, SurveySnapshots(self%survey, shot%record), answer)
+      call StoreDeal(self%store, slot, self%scheduler%attempts(slot) + 1, worker, self%progress%host(worker), error)
       if (allocated(error)) call MasterTrouble(self, error)
-      call WatchDeal(self%watch, worker, shot%record)
+      call ProgressDeal(self%progress, worker, shot%record)
       if (from > 0) call LogKeep('shot '//Str(shot%record)//' goes from worker '//Str(from)//' to worker '//Str(worker)// &
                                  ', which finishes it sooner')
-    else if (self%stopping .or. self%crew%going(worker) .or. MasterNothingLeft(self)) then
+    else if (self%stopping .or. self%workers%going(worker) .or. MasterNothingLeft(self)) then
       answer%kind = MSG_STOP
-      self%crew%going(worker) = .true.
+      self%workers%going(worker) = .true.
     else
       self%held = [self%held, rank, worker]
     end if
@@ -106,9 +106,9 @@ contains
     type(link_t), intent(inout) :: link
     type(message_t) :: message
     integer :: worker, slot
-    do while (DealerDrop(self%dealer, worker, slot))
+    do while (SchedulerDrop(self%scheduler, worker, slot))
       message = message_t(kind=MSG_DROP)
-      message%n(1:2) = [self%prospect%keymap%record(slot), slot]
+      message%n(1:2) = [self%survey%keymap%record(slot), slot]
       call Answer(link, self%rank(worker), message)
     end do
   end subroutine MasterTellDrops

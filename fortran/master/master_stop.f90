@@ -1,21 +1,21 @@
 !> How a job ends before all is done: signals, the stop file, the deadline, workers that have to go, the time of grace.
 module master_stop_m
-  use crew_m, only: CrewLeaves, CrewOverstays
-  use dealer_m, only: DealerGone, DealerLate
+  use workers_m, only: WorkersLeaves, WorkersOverstays
+  use scheduler_m, only: SchedulerGone, SchedulerLate
   use deadline_m, only: DeadlineKill, DeadlineMpirun
   use error_m, only: error_t
   use files_m, only: FileExists
   use host_c, only: host_seconds, host_signal, host_terminator, host_terms
   use kinds_m, only: dp
   use log_m, only: LogInfo, LogWarn
-  use losses_m, only: LossesGiveUp
-  use master_desk_m, only: desk_t, DeskStops
-  use master_files_m, only: MasterTrouble
+  use lost_workers_m, only: LossesGiveUp
+  use master_type_m, only: desk_t, DeskStops
+  use master_output_m, only: MasterTrouble
   use protocol_m, only: Answer, message_t, MSG_DROP, MSG_LEAVE
   use runnote_m, only: cause_deadline, cause_launcher, cause_signal, cause_stop_file
   use store_m, only: StoreStopPath
   use text_m, only: Str
-  use watch_m, only: WatchShow
+  use progress_m, only: ProgressShow
   implicit none
   private
   public :: MasterLook, MasterLookAtClock, MasterLetGo, MasterCutShort
@@ -37,20 +37,20 @@ contains
         else
           call AskedToStop(self, cause_signal, SignalName(int(host_signal())))
         end if
-      else if (FileExists(StoreStopPath(self%prospect%job%output))) then
-        call AskedToStop(self, cause_stop_file, "stop file '"//StoreStopPath(self%prospect%job%output)// &
+      else if (FileExists(StoreStopPath(self%survey%job%output))) then
+        call AskedToStop(self, cause_stop_file, "stop file '"//StoreStopPath(self%survey%job%output)// &
                          "' found, remove it before the next run")
       end if
-    else if (.not. self%crew%quick) then
+    else if (.not. self%workers%quick) then
       now = host_seconds()
       terms = int(host_terms())
-      self%crew%quick = terms > self%terms .and. now - self%stopped > PRESSED
-      if (self%crew%quick) call LogInfo('another signal to end: shots in flight are given up')
+      self%workers%quick = terms > self%terms .and. now - self%stopped > PRESSED
+      if (self%workers%quick) call LogInfo('another signal to end: shots in flight are given up')
       limit = ''
-      if (.not. self%crew%quick) call HeedLauncher(self, now, limit)
+      if (.not. self%workers%quick) call HeedLauncher(self, now, limit)
       if (limit /= '') call LogInfo('shots in flight have '//Str(self%stopped + self%grace - now, 3)//' s more to finish'//limit)
     end if
-    call WatchShow(self%watch, self%dealer%parked)
+    call ProgressShow(self%progress, self%scheduler%parked)
   end subroutine MasterLook
 
   !> Dealing ends; all workers are about to go.
@@ -62,9 +62,9 @@ contains
     call DeskStops(self, cause, why)
     self%stopped = host_seconds()
     self%terms = int(host_terms())
-    call CrewLeaves(self%crew, self%stopped)
+    call WorkersLeaves(self%workers, self%stopped)
     limit = ''
-    left = max(0.0_dp, self%dealer%deadline - self%stopped)
+    left = max(0.0_dp, self%scheduler%deadline - self%stopped)
     if (left < self%grace) limit = ', for then the job ends'
     self%grace = min(self%grace, left)
     call HeedLauncher(self, self%stopped, limit)
@@ -94,8 +94,8 @@ contains
     class(desk_t), intent(inout) :: self
     real(dp) :: now
     now = host_seconds()
-    if (self%stopping .or. .not. DealerLate(self%dealer, now)) return
-    call LogInfo('no further shot would be done before the deadline, in '//Str(max(0.0_dp, self%dealer%deadline - now), 3)// &
+    if (self%stopping .or. .not. SchedulerLate(self%scheduler, now)) return
+    call LogInfo('no further shot would be done before the deadline, in '//Str(max(0.0_dp, self%scheduler%deadline - now), 3)// &
                  ' s: no more shots are dealt')
     call DeskStops(self, cause_deadline, 'no further shot would be done before the deadline')
   end subroutine MasterLookAtClock
@@ -122,23 +122,23 @@ contains
     type(message_t), intent(inout) :: answer
     logical :: may
     integer :: i
-    may = any(.not. (self%crew%going .or. self%crew%lost) .and. [(i, i=1, self%crew%n)] /= worker)
+    may = any(.not. (self%workers%going .or. self%workers%lost) .and. [(i, i=1, self%workers%n)] /= worker)
     if (signal > 0) then
       call MasterLook(self)                           ! most often all ranks got it
-      if (.not. self%stopping) call LogWarn('worker '//Str(worker)//' on '//self%watch%host(worker)//' got signal '//Str(signal)// &
-                                            ': it finishes what it has and leaves')
-      call CrewLeaves(self%crew, host_seconds(), worker)
+      if (.not. self%stopping) call LogWarn('worker '//Str(worker)//' on '//self%progress%host(worker)//' got signal '// &
+                                            Str(signal)//': it finishes what it has and leaves')
+      call WorkersLeaves(self%workers, host_seconds(), worker)
       may = .true.
     end if
     if (may) then
-      self%crew%going(worker) = .true.
-      call DealerGone(self%dealer, worker)
+      self%workers%going(worker) = .true.
+      call SchedulerGone(self%scheduler, worker)
     end if
     answer%kind = MSG_LEAVE
     answer%n(1) = merge(1, 0, may)
   end subroutine MasterLetGo
 
-  !> The next worker whose time of grace is over: its shots are taken back, and it is told to drop them, one letter a call.
+  !> The next worker whose time of grace is over: its shots are taken back, and it is told to drop them, one message a call.
   subroutine MasterCutShort(self, answer, worker)
     class(desk_t), intent(inout) :: self
     type(message_t), intent(inout) :: answer
@@ -146,20 +146,20 @@ contains
     type(error_t), allocatable :: error
     integer :: w, i, slot
     do
-      w = CrewOverstays(self%crew, host_seconds(), self%grace)
+      w = WorkersOverstays(self%workers, host_seconds(), self%grace)
       if (present(worker)) worker = w
       if (w == 0) return
-      if (self%crew%cut(w)) return              ! MasterMiss sees to it
-      i = findloc(self%dealer%flight%worker, w, 1)
+      if (self%workers%cut(w)) return              ! MasterMiss sees to it
+      i = findloc(self%scheduler%flight%worker, w, 1)
       if (i > 0) exit
-      self%crew%cut(w) = .true.
-      self%crew%leaves(w) = host_seconds()
+      self%workers%cut(w) = .true.
+      self%workers%leaves(w) = host_seconds()
     end do
-    slot = self%dealer%flight(i)%slot
-    call LossesGiveUp(self%dealer, self%store, self%watch, w, slot, host_seconds(), error)
+    slot = self%scheduler%flight(i)%slot
+    call LossesGiveUp(self%scheduler, self%store, self%progress, w, slot, host_seconds(), error)
     if (allocated(error)) call MasterTrouble(self, error)
     answer%kind = MSG_DROP
-    answer%n(1:3) = [self%prospect%keymap%record(slot), slot, 1]
+    answer%n(1:3) = [self%survey%keymap%record(slot), slot, 1]
   end subroutine MasterCutShort
 
 end module master_stop_m

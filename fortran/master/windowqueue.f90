@@ -1,4 +1,4 @@
-!> Windows of the model that workers asked for and have not got. Rank 0 makes one at a time, while no other letter waits, and
+!> Windows of the model that workers asked for and have not got. Rank 0 makes one at a time, while no other message waits, and
 !> workers take turns: one with many slots asks for several at once, and must not keep another GPU waiting for its first.
 module windowqueue_m
   use protocol_m, only: message_t
@@ -8,8 +8,8 @@ module windowqueue_m
 
   type :: windowqueue_t
     private
-    type(message_t), allocatable :: letter(:)   !< that ask, the oldest first
-    integer, allocatable :: worker(:)           !< who asked, by letter
+    type(message_t), allocatable :: message(:)   !< that ask, the oldest first
+    integer, allocatable :: worker(:)           !< who asked, by message
     integer, allocatable :: turn(:)             !< of a worker's latest window, 0 = had none, (workers)
     integer :: turns = 0                        !< windows so far
   end type windowqueue_t
@@ -19,32 +19,32 @@ contains
   pure subroutine WindowQueueNew(queue, nworkers)
     type(windowqueue_t), intent(inout) :: queue
     integer, intent(in) :: nworkers
-    allocate (queue%letter(0), queue%worker(0))
+    allocate (queue%message(0), queue%worker(0))
     allocate (queue%turn(nworkers), source=0)
   end subroutine WindowQueueNew
 
   !> A worker (1 .. nworkers) asks for a window.
-  pure subroutine WindowQueueAdd(queue, worker, letter)
+  pure subroutine WindowQueueAdd(queue, worker, message)
     type(windowqueue_t), intent(inout) :: queue
     integer, intent(in) :: worker
-    type(message_t), intent(in) :: letter
-    queue%letter = [queue%letter, letter]
+    type(message_t), intent(in) :: message
+    queue%message = [queue%message, message]
     queue%worker = [queue%worker, worker]
   end subroutine WindowQueueAdd
 
-  !> The oldest letter of the worker that has been without a window for longest; false if none waits.
-  pure subroutine WindowQueueNext(queue, letter, there)
+  !> The oldest message of the worker that has been without a window for longest; false if none waits.
+  pure subroutine WindowQueueNext(queue, message, there)
     type(windowqueue_t), intent(inout) :: queue
-    type(message_t), intent(inout) :: letter
+    type(message_t), intent(inout) :: message
     logical, intent(out) :: there
     integer :: i
     there = size(queue%worker) > 0
     if (.not. there) return
     i = minloc(queue%turn(queue%worker), 1)
-    letter = queue%letter(i)
+    message = queue%message(i)
     queue%turns = queue%turns + 1
     queue%turn(queue%worker(i)) = queue%turns
-    queue%letter = [queue%letter(:i - 1), queue%letter(i + 1:)]
+    queue%message = [queue%message(:i - 1), queue%message(i + 1:)]
     queue%worker = [queue%worker(:i - 1), queue%worker(i + 1:)]
   end subroutine WindowQueueNext
 

@@ -1,4 +1,4 @@
-!> What traces may be of, by name: the words of `components`. fd3d_records.f90 tells what those of 3D are.
+!> What traces may be of, by name: the words of `components`. fd3d_components.f90 tells what those of 3D are.
 module components_m
   implicit none
   private

@@ -4,13 +4,13 @@ module plan_m
   use checkpoint_m, only: checkpoint_t, CheckpointEvery, CheckpointRule
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, FailFromC
-  use fill_m, only: ShotsAtOnce
+  use shots_per_gpu_m, only: ShotsAtOnce
   use forecast_m, only: cost_t, EXCHANGE, ForecastRun, ForecastShot
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp, i8
   use keymap_m, only: KeymapShot
   use log_m, only: LogPrint
-  use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
+  use memory_need_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
   use model_m, only: ModelShape
   use physics_m, only: SolverNew
   use rehearsal_m, only: Rehearse
@@ -18,12 +18,12 @@ module plan_m
   use scheme_m, only: scheme_t, SchemeSpacing
   use shot_m, only: shot_t
   use solver_m, only: solver_t
-  use params_m, only: job_t
-  use prospect_m, only: prospect_t, ProspectCells, ProspectFilmBytes, ProspectRead, ProspectSource, ProspectSurvey
-  use survey_m, only: survey_t
-  use table_m, only: SplitList
+  use parameters_m, only: job_t
+  use survey_m, only: survey_t, SurveyCells, SurveyFilmBytes, SurveyRead, SurveySource, SurveyHeader
+  use gather_header_m, only: gather_header_t
+  use parameter_table_m, only: SplitList
   use text_m, only: FString, Str
-  use watch_m, only: Clock
+  use progress_m, only: Clock
   use window_m, only: window_t
   implicit none
   private
@@ -47,35 +47,35 @@ contains
     character(*), intent(in) :: physics, settings
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
-    type(prospect_t) :: prospect
+    type(survey_t) :: survey
     type(span_t) :: span
     type(cost_t) :: cost
     logical :: fits
-    call ProspectRead(job, prospect, error)
+    call SurveyRead(job, survey, error)
     if (allocated(error)) return
-    prospect%scheme%threads = RolesThreads(role, job%threads)
-    call PrintModel(prospect)
-    call PrintScheme(prospect%scheme)
-    call Measure(prospect, span, error)
+    survey%scheme%threads = RolesThreads(role, job%threads)
+    call PrintModel(survey)
+    call PrintScheme(survey%scheme)
+    call Measure(survey, span, error)
     if (allocated(error)) return
-    call PrintShots(prospect, span)
-    call PrintMemory(prospect, role, fits)
-    call PrintDisk(prospect, settings, error)
+    call PrintShots(survey, span)
+    call PrintMemory(survey, role, fits)
+    call PrintDisk(survey, settings, error)
     if (allocated(error)) return
     if (.not. fits) call Row('time', 'not measured: this machine is short of memory')
     if (.not. fits) return
-    call Rehearse(prospect, span%largest, physics, .false., cost, error)
+    call Rehearse(survey, span%largest, physics, .false., cost, error)
     if (allocated(error)) return
-    call PrintStates(prospect, span, cost)
-    call PrintTime(prospect, span, role, cost)
-    if (job%gpn > 0) call PrintGpu(prospect, span, physics)
+    call PrintStates(survey, span, cost)
+    call PrintTime(survey, span, role, cost)
+    if (job%gpn > 0) call PrintGpu(survey, span, physics)
   end subroutine Plan
 
-  subroutine PrintModel(prospect)
-    type(prospect_t), intent(in) :: prospect
-    associate (m => prospect%model)
-      if (prospect%job%three_d) then
-        call PrintEarth(prospect)
+  subroutine PrintModel(survey)
+    type(survey_t), intent(in) :: survey
+    associate (m => survey%model)
+      if (survey%job%three_d) then
+        call PrintEarth(survey)
         return
       end if
       call Row('model', Str(m%nx)//' x '//Str(m%nz)//' samples of '//Str(m%dx)//' x '//Str(m%dz)//' m, x '// &
@@ -85,9 +85,9 @@ contains
     end associate
   end subroutine PrintModel
 
-  subroutine PrintEarth(prospect)
-    type(prospect_t), intent(in) :: prospect
-    associate (e => prospect%model%earth)
+  subroutine PrintEarth(survey)
+    type(survey_t), intent(in) :: survey
+    associate (e => survey%model%earth)
       if (e%layers%n > 0) then
         call Row('model', Str(e%layers%n)//' flat layers, the first begins at z = '//Str(e%low(3))//' m')
       else
@@ -98,8 +98,8 @@ contains
       call Row('velocity', 'slowest wave '//Str(e%vmin)//' m/s, fastest '//Str(e%vmax)//' m/s')
       call Row('density', Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3')
       if (e%attenuates) call Row('quality', 'Q from '//Str(e%qmin, 4)//' on, constant from '// &
-                                 Str(prospect%scheme%q_band(1), 3)//' to '//Str(prospect%scheme%q_band(2), 3)//' Hz')
-      call Row('source', ProspectSource(prospect))
+                                 Str(survey%scheme%q_band(1), 3)//' to '//Str(survey%scheme%q_band(2), 3)//' Hz')
+      call Row('source', SurveySource(survey))
     end associate
   end subroutine PrintEarth
 
@@ -115,29 +115,29 @@ contains
     call Warnings(s%warnings)
   end subroutine PrintScheme
 
-  subroutine Measure(prospect, span, error)
-    type(prospect_t), intent(in) :: prospect
+  subroutine Measure(survey, span, error)
+    type(survey_t), intent(in) :: survey
     type(span_t), intent(out) :: span
     type(error_t), allocatable, intent(inout) :: error
     type(shot_t) :: shot
     real(dp) :: cells, left, right, bottom
     integer :: i
-    associate (m => prospect%model)
+    associate (m => survey%model)
       right = m%x0 + (m%nx - 1)*m%dx
       bottom = m%z0 + (m%nz - 1)*m%dz
       left = m%x0
-      if (prospect%job%three_d) then
+      if (survey%job%three_d) then
         left = m%earth%low(1)
         right = m%earth%high(1)
         bottom = m%earth%high(3)
       end if
-      allocate (span%of(prospect%keymap%n), span%traces(prospect%keymap%n))
-      do i = 1, prospect%keymap%n
-        call KeymapShot(prospect%keymap, i, shot)
-        cells = ProspectCells(prospect, shot, error)
+      allocate (span%of(survey%keymap%n), span%traces(survey%keymap%n))
+      do i = 1, survey%keymap%n
+        call KeymapShot(survey%keymap, i, shot)
+        cells = SurveyCells(survey, shot, error)
         if (allocated(error)) return
         span%of(i) = cells
-        span%traces(i) = size(shot%rx)*size(SplitList(prospect%scheme%components))
+        span%traces(i) = size(shot%rx)*size(SplitList(survey%scheme%components))
         if (cells > span%cells) then
           span%cells = cells
           span%largest = i
@@ -151,30 +151,30 @@ contains
     end associate
   end subroutine Measure
 
-  subroutine PrintShots(prospect, span)
-    type(prospect_t), intent(in) :: prospect
+  subroutine PrintShots(survey, span)
+    type(survey_t), intent(in) :: survey
     type(span_t), intent(in) :: span
-    associate (k => prospect%keymap)
+    associate (k => survey%keymap)
       call Row('shots', Str(k%n)//', records '//Str(k%record(1))//' .. '//Str(k%record(k%n))//', up to '// &
                Str(k%nrec_max)//' receivers each, '//Str(span%receivers/k%n, 4)//' on average')
     end associate
-    if (prospect%model%earth%layers%n == 0) &
+    if (survey%model%earth%layers%n == 0) &
       call Row('margins', 'outermost source or receiver is '//Str(span%left)//' m from the left, '//Str(span%right)// &
              ' m from the right, '//Str(span%below)//' m from the bottom of the model')
-    call Row('window', 'largest '//Str(1.0e-6_dp*span%cells, 4)//' Mcells (shot '//Str(prospect%keymap%record(span%largest))// &
-             '), mean '//Str(1.0e-6_dp*span%total/prospect%keymap%n, 4)//' Mcells')
+    call Row('window', 'largest '//Str(1.0e-6_dp*span%cells, 4)//' Mcells (shot '//Str(survey%keymap%record(span%largest))// &
+             '), mean '//Str(1.0e-6_dp*span%total/survey%keymap%n, 4)//' Mcells')
   end subroutine PrintShots
 
   !> What a run needs of the machines of this job. `fits`: the largest shot can be tried here.
-  subroutine PrintMemory(prospect, role, fits)
-    type(prospect_t), intent(in) :: prospect
+  subroutine PrintMemory(survey, role, fits)
+    type(survey_t), intent(in) :: survey
     type(role_t), intent(in) :: role
     logical, intent(out) :: fits
     type(memory_t) :: memory
     type(error_t), allocatable :: short
     character(:), allocatable :: warning
     fits = .false.
-    call MemoryNeed(prospect, memory)
+    call MemoryNeed(survey, memory)
     call MemoryCheck(memory, role%nodes, warning, short)
     call Row('memory', MemoryBytes(memory%worker)//' a worker rank, '//MemoryBytes(memory%master)//' rank 0')
     if (allocated(short)) call Row('', short%message)
@@ -184,51 +184,51 @@ contains
     end associate
   end subroutine PrintMemory
 
-  subroutine PrintDisk(prospect, settings, error)
-    type(prospect_t), intent(in) :: prospect
+  subroutine PrintDisk(survey, settings, error)
+    type(survey_t), intent(in) :: survey
     character(*), intent(in) :: settings
     type(error_t), allocatable, intent(inout) :: error
-    type(survey_t) :: survey
+    type(gather_header_t) :: header
     type(disk_t) :: disk
-    call ProspectSurvey(prospect, settings, survey)
-    call DiskNeed(prospect, survey, disk, error)
-    if (.not. allocated(error)) call Row('disk', DiskText(disk, prospect%job%output, prospect%job%three_d))
+    call SurveyHeader(survey, settings, header)
+    call DiskNeed(survey, header, disk, error)
+    if (.not. allocated(error)) call Row('disk', DiskText(disk, survey%job%output, survey%job%three_d))
   end subroutine PrintDisk
 
   !> Disk that states of shots in flight take beside the output, where shots are long enough to have them.
-  subroutine PrintStates(prospect, span, cost)
-    type(prospect_t), intent(in) :: prospect
+  subroutine PrintStates(survey, span, cost)
+    type(survey_t), intent(in) :: survey
     type(span_t), intent(in) :: span
     type(cost_t), intent(in) :: cost
     type(checkpoint_t) :: rule
     real(dp) :: every, state
     logical :: ok
-    associate (job => prospect%job)
+    associate (job => survey%job)
       call CheckpointRule(job%checkpoint, job%mtbf, job%output, rule, ok)
-      state = cost%state + ProspectFilmBytes(prospect, prospect%keymap%record(span%largest))/4
+      state = cost%state + SurveyFilmBytes(survey, survey%keymap%record(span%largest))/4
       every = CheckpointEvery(rule, state, 0.0_dp)
-      if (cost%state <= 0 .or. every <= 0 .or. span%cells*prospect%scheme%nt*cost%step < every) return
+      if (cost%state <= 0 .or. every <= 0 .or. span%cells*survey%scheme%nt*cost%step < every) return
       call Row('', 'up to '//MemoryBytes(8*state)//' for the states of a shot in flight, one every '//Clock(every)//' or so')
     end associate
   end subroutine PrintStates
 
   !> `cost`: of a worker like this rank.
-  subroutine PrintTime(prospect, span, role, cost)
-    type(prospect_t), intent(in) :: prospect
+  subroutine PrintTime(survey, span, role, cost)
+    type(survey_t), intent(in) :: survey
     type(span_t), intent(in) :: span
     type(role_t), intent(in) :: role
     type(cost_t), intent(in) :: cost
     real(dp), allocatable :: shot(:), apart(:)   ! its time in one process, with a worker of its own
     real(dp) :: beside
     integer :: workers
-    associate (s => prospect%scheme)
+    associate (s => survey%scheme)
       allocate (shot, source=ForecastShot(cost, span%of, real(s%nt, dp), span%traces))
       apart = shot + EXCHANGE
       beside = (sum(shot) - cost%step*sum(span%of)*s%nt)/size(shot) + cost%commit
       call Row('time', 'about '//Lasts(ForecastRun(shot, cost%commit, 0))//' in one process like this rank ('//Threads(cost, s)// &
                ' of '//role%processor//', '//Str(1.0e-6_dp/cost%step, 3)//' Mcell/s, '//Str(1000*beside, 3)// &
                ' ms a shot for set-up, traces and files)')
-      workers = max(1, (role%size - 1)/max(1, prospect%job%group))
+      workers = max(1, (role%size - 1)/max(1, survey%job%group))
       if (.not. role%alone) call Row('', 'about '//Lasts(ForecastRun(apart, cost%commit, workers))//' on the '//Str(workers)// &
                                      ' worker(s) of this job')
       if (role%alone) call Row('', 'with more workers divide by their number: about '//Lasts(ForecastRun(apart, cost%commit, 8))// &
@@ -254,8 +254,8 @@ contains
   end function Lasts
 
   !> What fits on the GPUs of this node, how many shots at once, and how fast one of them is.
-  subroutine PrintGpu(prospect, span, physics)
-    type(prospect_t), intent(in) :: prospect
+  subroutine PrintGpu(survey, span, physics)
+    type(survey_t), intent(in) :: survey
     type(span_t), intent(inout) :: span
     character(*), intent(in) :: physics
     type(error_t), allocatable :: error
@@ -268,30 +268,30 @@ contains
     if (device_count() == 0) then
       rc = device_why(len(buffer), buffer)
       call Row('GPU', 'none here: '//FString(buffer))
-      call Needs(prospect, physics, huge(1.0_dp), need, too_large, error)
+      call Needs(survey, physics, huge(1.0_dp), need, too_large, error)
       if (.not. allocated(error)) call Row('GPU memory', MemoryBytes(need)//' for the largest shot')
       return
     end if
     call FailFromC(device_use(0), error)
     if (.not. allocated(error)) call FailFromC(device_name(0, len(buffer), buffer), error)
     if (.not. allocated(error)) call FailFromC(device_memory(0, free, total), error)
-    if (.not. allocated(error)) room = RolesUsable(free, prospect%job%ranks_per_gpu)
-    if (.not. allocated(error)) call Needs(prospect, physics, room, need, too_large, error)
+    if (.not. allocated(error)) room = RolesUsable(free, survey%job%ranks_per_gpu)
+    if (.not. allocated(error)) call Needs(survey, physics, room, need, too_large, error)
     if (.not. allocated(error)) then
-      shots = ShotsAtOnce(prospect%job%shots_per_gpu, span%cells, need, room)
+      shots = ShotsAtOnce(survey%job%shots_per_gpu, span%cells, need, room)
       n = device_count()
-      call Row('GPU', FString(buffer)//', '//Str(min(n, prospect%job%gpn))//' of '//Str(n)//' on this node')
+      call Row('GPU', FString(buffer)//', '//Str(min(n, survey%job%gpn))//' of '//Str(n)//' on this node')
       call Row('GPU memory', MemoryBytes(need)//' for the largest shot, '//MemoryBytes(room)//' for a rank'//Fits(shots))
-      if (too_large > 0) call Row('', Str(too_large)//' of '//Str(prospect%keymap%n)//' shots do not fit: the rank computes '// &
+      if (too_large > 0) call Row('', Str(too_large)//' of '//Str(survey%keymap%n)//' shots do not fit: the rank computes '// &
                                   'them on CPU cores; a smaller aperture or depth, or larger dx and dz, would help')
       if (shots == 0) return
-      call Rehearse(prospect, span%largest, physics, .true., cost, error)
+      call Rehearse(survey, span%largest, physics, .true., cost, error)
     end if
     if (allocated(error)) then
       call Row('GPU', 'cannot be used: '//error%message)
     else
-      allocate (shot, source=ForecastShot(cost, span%of, real(prospect%scheme%nt, dp), span%traces, shots > 1))
-      n = max(1, min(n, prospect%job%gpn))
+      allocate (shot, source=ForecastShot(cost, span%of, real(survey%scheme%nt, dp), span%traces, shots > 1))
+      n = max(1, min(n, survey%job%gpn))
       call Row('GPU time', 'about '//Lasts(ForecastRun(shot, cost%commit, 1))//' on one GPU ('//Str(1.0e-9_dp/cost%step, 3)// &
                ' Gcell/s'//trim(merge(', set-up and traces meanwhile', repeat(' ', 29), shots > 1))//')')
       if (n > 1) call Row('', 'about '//Lasts(ForecastRun(shot, cost%commit, n))//' on '//Str(n))
@@ -306,8 +306,8 @@ contains
   end function Fits
 
   !> GPU memory of the largest shot [bytes], and how many shots need more than `room`.
-  subroutine Needs(prospect, physics, room, need, too_large, error)
-    type(prospect_t), intent(in) :: prospect
+  subroutine Needs(survey, physics, room, need, too_large, error)
+    type(survey_t), intent(in) :: survey
     character(*), intent(in) :: physics
     real(dp), intent(in) :: room
     real(dp), intent(out) :: need
@@ -321,13 +321,13 @@ contains
     integer :: i
     need = 0
     too_large = 0
-    scheme = prospect%scheme
+    scheme = survey%scheme
     call SolverNew(physics, solver, error)
     if (allocated(error)) return
     scheme%variant = solver%choose(scheme%variant, .true.)
-    do i = 1, prospect%keymap%n
-      call KeymapShot(prospect%keymap, i, shot)
-      call ModelShape(prospect%model, prospect%job, shot, scheme%dx, scheme%dz, window, error)
+    do i = 1, survey%keymap%n
+      call KeymapShot(survey%keymap, i, shot)
+      call ModelShape(survey%model, survey%job, shot, scheme%dx, scheme%dz, window, error)
       if (allocated(error)) return
       one = solver%need(scheme, window, size(shot%rx)*size(SplitList(scheme%components)))
       if (one > room) too_large = too_large + 1

@@ -10,13 +10,13 @@ module rehearsal_m
   use keymap_m, only: KeymapShot
   use kinds_m, only: dp
   use model_m, only: ModelShape, ModelWindow
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use physics_m, only: SolverNew
-  use prospect_m, only: prospect_t, ProspectCells
+  use survey_m, only: survey_t, SurveyCells
   use scheme_m, only: scheme_t, SchemeCells
   use shot_m, only: shot_t
   use solver_m, only: moment_t, solver_t
-  use table_m, only: SplitList
+  use parameter_table_m, only: SplitList
   use timeloop_m, only: timeloop_t
   use window_m, only: window_t
   implicit none
@@ -45,8 +45,8 @@ contains
 
   !> Costs on the cores or the GPU of this rank with scheme%threads, `largest`: slot of the shot with the most cells, the first
   !> tried.
-  subroutine Rehearse(prospect, largest, physics, gpu, cost, error)
-    type(prospect_t), intent(in) :: prospect
+  subroutine Rehearse(survey, largest, physics, gpu, cost, error)
+    type(survey_t), intent(in) :: survey
     integer, intent(in) :: largest
     character(*), intent(in) :: physics
     logical, intent(in) :: gpu
@@ -60,16 +60,16 @@ contains
     logical :: whole, enough
     start%wall = host_seconds()
     call cpu_time(start%cpu)
-    scheme = prospect%scheme
+    scheme = survey%scheme
     scheme%snapshot = 0
     scheme%pgv = .false.
     call SolverNew(physics, solver, error)
     if (allocated(error)) return
     scheme%variant = solver%choose(scheme%variant, gpu)
-    n = min(SHOTS, prospect%keymap%n)
+    n = min(SHOTS, survey%keymap%n)
     do tried = 1, n
       if (tried == 2) sums = sums_t()              ! the first finds cold caches, and memory not yet there
-      call OneShot(prospect, scheme, solver, Chosen(prospect, largest, tried, n), gpu, start, sums, whole, error)
+      call OneShot(survey, scheme, solver, Chosen(survey, largest, tried, n), gpu, start, sums, whole, error)
       if (tried == 1) cost%state = sums%state
       enough = Over(start)
       if (allocated(error) .or. .not. whole .or. enough) exit
@@ -83,7 +83,7 @@ contains
     cost%setup = sums%setup/max(sums%cells, 1.0_dp)
     cost%step = sums%loop/max(sums%updates, 1.0_dp)
     cost%trace = sums%gather/max(sums%traces, 1.0_dp)
-    cost%commit = Commit(prospect)
+    cost%commit = Commit(survey)
   end subroutine Rehearse
 
   !> Enough is tried; later where other programs take most of the time.
@@ -96,16 +96,16 @@ contains
   end function Over
 
   !> The shot that is tried as number i of n: the largest, then some spread over the key-map.
-  pure integer function Chosen(prospect, largest, i, n) result(slot)
-    type(prospect_t), intent(in) :: prospect
+  pure integer function Chosen(survey, largest, i, n) result(slot)
+    type(survey_t), intent(in) :: survey
     integer, intent(in) :: largest, i, n
     slot = largest
-    if (i > 1) slot = 1 + int(real(i - 1, dp)*prospect%keymap%n/n)
+    if (i > 1) slot = 1 + int(real(i - 1, dp)*survey%keymap%n/n)
   end function Chosen
 
   !> Adds what a shot costs to the sums; of steps those that are done in time. `whole`: all of it was done.
-  subroutine OneShot(prospect, scheme, solver, slot, gpu, start, sums, whole, error)
-    type(prospect_t), intent(in) :: prospect
+  subroutine OneShot(survey, scheme, solver, slot, gpu, start, sums, whole, error)
+    type(survey_t), intent(in) :: survey
     type(scheme_t), intent(in) :: scheme
     class(solver_t), intent(inout) :: solver
     integer, intent(in) :: slot
@@ -121,11 +121,11 @@ contains
     real(dp) :: from, to, cells
     logical :: piece
     whole = .false.
-    call KeymapShot(prospect%keymap, slot, shot)
-    job = prospect%job
-    call Shrink(prospect, scheme, merge(huge(1.0_dp), merge(CELLS_3D, CELLS_2D, job%three_d), gpu), job, shot, piece, error)
+    call KeymapShot(survey%keymap, slot, shot)
+    job = survey%job
+    call Shrink(survey, scheme, merge(huge(1.0_dp), merge(CELLS_3D, CELLS_2D, job%three_d), gpu), job, shot, piece, error)
     from = host_seconds()
-    if (.not. allocated(error)) call ModelWindow(prospect%model, job, shot, scheme%dx, scheme%dz, window, error)
+    if (.not. allocated(error)) call ModelWindow(survey%model, job, shot, scheme%dx, scheme%dz, window, error)
     if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)
     if (allocated(error) .and. piece) call Instead(solver, scheme, sums, error)   ! such as a fault that the piece does not hold
     if (allocated(error) .or. sums%updates > 0 .and. piece) return
@@ -133,7 +133,7 @@ contains
     to = host_seconds()
     sums%setup = sums%setup + to - from
     sums%cells = sums%cells + cells
-    sums%state = StateSize(prospect, solver, scheme, slot, cells)
+    sums%state = StateSize(survey, solver, scheme, slot, cells)
     call Loop(solver, scheme, cells, start, sums, whole, error)
     whole = whole .and. .not. piece
     if (allocated(error) .or. .not. whole) return
@@ -144,16 +144,16 @@ contains
   end subroutine OneShot
 
   !> Numbers in the last state of a shot, of a piece of so many cells of which the solver has.
-  real(dp) function StateSize(prospect, solver, scheme, slot, cells) result(n)
-    type(prospect_t), intent(in) :: prospect
+  real(dp) function StateSize(survey, solver, scheme, slot, cells) result(n)
+    type(survey_t), intent(in) :: survey
     class(solver_t), intent(in) :: solver
     type(scheme_t), intent(in) :: scheme
     integer, intent(in) :: slot
     real(dp), intent(in) :: cells
     type(shot_t) :: shot
     type(error_t), allocatable :: ignored            ! the shot was looked at before
-    call KeymapShot(prospect%keymap, slot, shot)
-    n = real(solver%state_size(moment_t(step=scheme%nt)), dp)*max(1.0_dp, ProspectCells(prospect, shot, ignored)/cells)
+    call KeymapShot(survey%keymap, slot, shot)
+    n = real(solver%state_size(moment_t(step=scheme%nt)), dp)*max(1.0_dp, SurveyCells(survey, shot, ignored)/cells)
   end function StateSize
 
   !> The speed in an even medium, where a piece of the survey cannot be tried.
@@ -207,8 +207,8 @@ contains
   end subroutine Loop
 
   !> A shot of more cells than `most` is cut to a piece about its source with one receiver: cells cost the same there.
-  subroutine Shrink(prospect, scheme, most, job, shot, piece, error)
-    type(prospect_t), intent(in) :: prospect
+  subroutine Shrink(survey, scheme, most, job, shot, piece, error)
+    type(survey_t), intent(in) :: survey
     type(scheme_t), intent(in) :: scheme
     real(dp), intent(in) :: most
     type(job_t), intent(inout) :: job
@@ -217,7 +217,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(window_t) :: window
     integer :: r
-    call ModelShape(prospect%model, job, shot, scheme%dx, scheme%dz, window, error)
+    call ModelShape(survey%model, job, shot, scheme%dx, scheme%dz, window, error)
     piece = SchemeCells(scheme, window) > most
     if (allocated(error) .or. .not. piece) return
     r = minloc((shot%rx - shot%sx)**2 + (shot%ry - shot%sy)**2, 1)
@@ -227,19 +227,19 @@ contains
     shot%channel = shot%channel(r:r)
     if (job%aperture < 0) job%aperture = window%nx*window%dx
     do while (.not. allocated(error) .and. job%aperture > 20*scheme%dx)
-      call ModelShape(prospect%model, job, shot, scheme%dx, scheme%dz, window, error)
+      call ModelShape(survey%model, job, shot, scheme%dx, scheme%dz, window, error)
       if (SchemeCells(scheme, window) <= most) exit
       job%aperture = 0.8_dp*job%aperture
     end do
   end subroutine Shrink
 
   !> Seconds until the traces of a shot are safe on the disk of the output.
-  real(dp) function Commit(prospect) result(s)
-    type(prospect_t), intent(in) :: prospect
+  real(dp) function Commit(survey) result(s)
+    type(survey_t), intent(in) :: survey
     real(dp) :: bytes
     integer :: slash
-    associate (output => prospect%job%output, c => prospect%scheme)
-      bytes = 4.0_dp*prospect%keymap%nrec_max*size(SplitList(c%components))*c%nt_out
+    associate (output => survey%job%output, c => survey%scheme)
+      bytes = 4.0_dp*survey%keymap%nrec_max*size(SplitList(c%components))*c%nt_out
       slash = index(output, '/', back=.true.)
       if (slash > 0) s = FileCommit(output(:slash), bytes)
       if (slash == 0) s = FileCommit('.', bytes)

@@ -4,17 +4,17 @@ module run_m
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, Fail
   use lease_m, only: PATIENCE
-  use dealer_m, only: FOREVER
+  use scheduler_m, only: FOREVER
   use deadline_m, only: DeadlineFind
   use files_m, only: FileExists, FileSpace
   use host_c, only: host_catch_signals, host_seconds
   use keymap_m, only: KeymapFind
   use kinds_m, only: dp
   use log_m, only: LogError, LogInfo, LogLines, LogWarn
-  use memory_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
-  use master_end_m, only: MasterFinish, MasterNote, MasterPart, MasterStatus
+  use memory_need_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
+  use master_finish_m, only: MasterFinish, MasterNote, MasterPart, MasterStatus
   use master_m, only: master_t, MasterNew, MasterServe
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use physics_m, only: PhysicsProgram, SolverNew
   use protocol_m, only: link_t
   use record_m, only: RecordKeep
@@ -22,14 +22,14 @@ module run_m
   use runnote_m, only: BegunNote
   use scheme_m, only: scheme_t
   use snapshots_m, only: FioSnapshotPath
-  use share_m, only: ShareHear, ShareTell
+  use scheme_exchange_m, only: SchemeReceive, SchemeSend
   use store_m, only: store_t, StoreClose, StoreOpen, StoreStopPath
-  use prospect_m, only: prospect_t, ProspectFilmBytes, ProspectLog, ProspectRead, ProspectSurvey
-  use survey_m, only: survey_t
+  use survey_m, only: survey_t, SurveyFilmBytes, SurveyLog, SurveyRead, SurveyHeader
+  use gather_header_m, only: gather_header_t
   use text_m, only: Str
   use solver_m, only: solver_t
-  use vigil_m, only: ending_t, VigilWait
-  use worker_desk_m, only: rules_t, WorkerExcuse
+  use master_heartbeat_m, only: job_end_t, HeartbeatWait
+  use worker_type_m, only: worker_options_t, WorkerExcuse
   use worker_m, only: WorkerRun
   implicit none
   private
@@ -45,10 +45,10 @@ contains
     type(job_t), intent(in) :: job
     integer, intent(inout) :: exit_status
     logical, intent(out) :: broken
-    type(prospect_t), target :: prospect
+    type(survey_t), target :: survey
     type(store_t), target :: store
-    type(survey_t) :: survey
-    type(rules_t) :: rules
+    type(gather_header_t) :: header
+    type(worker_options_t) :: rules
     type(error_t), allocatable :: error
     type(memory_t) :: memory
     type(disk_t) :: disk
@@ -59,29 +59,29 @@ contains
     deadline = FOREVER
     broken = .false.
     if (role%master) then
-      call ProspectRead(job, prospect, error)     ! which refuses an input of the stop file's name
+      call SurveyRead(job, survey, error)     ! which refuses an input of the stop file's name
       if (.not. allocated(error)) call RefuseStopFile(job%output, error)
-      if (.not. allocated(error)) call MemoryNeed(prospect, memory)
+      if (.not. allocated(error)) call MemoryNeed(survey, memory)
       if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
-      if (.not. allocated(error)) call ProspectSurvey(prospect, settings, survey)
-      if (.not. allocated(error)) call DiskNeed(prospect, survey, disk, error)
-      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, job%overwrite, job%verify == 'last', error, &
+      if (.not. allocated(error)) call SurveyHeader(survey, settings, header)
+      if (.not. allocated(error)) call DiskNeed(survey, header, disk, error)
+      if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, job%overwrite, job%verify == 'last', error, &
                                                  BegunNote(PhysicsProgram(physics), role%size, size(role%nodes)))
       if (allocated(error)) then
         call LogError(error%message)
         exit_status = 1
       else
         call RecordKeep(job%output, PhysicsProgram(physics), settings)
-        call ProspectLog(prospect)
+        call SurveyLog(survey)
         call LogLines(role%map, .false.)
         call LogLines(role%warnings, .true.)
         call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
         call LogLines('disk     '//DiskText(disk, job%output, job%three_d), .false.)
         if (warning /= '') call LogWarn(warning)
-        call WarnOfSnapshots(prospect, store, job%output)
-        call WarnOfDisk(prospect, store, job%output)
+        call WarnOfSnapshots(survey, store, job%output)
+        call WarnOfDisk(survey, store, job%output)
         deadline = DeadlineFind(job%deadline, start)
-        call LogInfo('shots to do: '//Str(count(.not. store%done))//' of '//Str(prospect%keymap%n)//', on '// &
+        call LogInfo('shots to do: '//Str(count(.not. store%done))//' of '//Str(survey%keymap%n)//', on '// &
                      Str(role%nworkers)//' worker(s)')
       end if
     end if
@@ -92,7 +92,7 @@ contains
     rules%lease = job%lease
     call CheckpointRule(job%checkpoint, job%mtbf, job%output, rules%checkpoint, ok)
     if (role%master .and. exit_status == 0) call CheckpointSweep(rules%checkpoint, job%overwrite)   ! else they may be another's
-    call RunSurvey(role, physics, job%threads, rules, prospect, store, role%nworkers, deadline, .false., exit_status, broken)
+    call RunSurvey(role, physics, job%threads, rules, survey, store, role%nworkers, deadline, .false., exit_status, broken)
     if (role%master .and. exit_status == 0) call CheckpointSweep(rules%checkpoint, .true.)
   end subroutine Run
 
@@ -105,34 +105,34 @@ contains
   end subroutine RefuseStopFile
 
   !> Shots that are done are not modelled again for the sake of snapshots: who asks for them later is told.
-  subroutine WarnOfSnapshots(prospect, store, output)
-    type(prospect_t), intent(in) :: prospect
+  subroutine WarnOfSnapshots(survey, store, output)
+    type(survey_t), intent(in) :: survey
     type(store_t), intent(in) :: store
     character(*), intent(in) :: output
     integer :: i, n, first
     n = 0
     first = 0
-    do i = 1, size(prospect%snapshot_records)
-      if (.not. store%done(findloc(prospect%keymap%record, prospect%snapshot_records(i), 1))) cycle
-      if (FileExists(FioSnapshotPath(output, prospect%snapshot_records(i)))) cycle
+    do i = 1, size(survey%snapshot_records)
+      if (.not. store%done(findloc(survey%keymap%record, survey%snapshot_records(i), 1))) cycle
+      if (FileExists(FioSnapshotPath(output, survey%snapshot_records(i)))) cycle
       n = n + 1
-      if (first == 0) first = prospect%snapshot_records(i)
+      if (first == 0) first = survey%snapshot_records(i)
     end do
     if (n > 0) call LogWarn('snapshots were asked for of '//Str(n)//' shot(s) that are done already without, the first of them '// &
                             Str(first)//": there will be none; give another output for them, with the other shots as 'skip'")
   end subroutine WarnOfSnapshots
 
   !> The output has its space; snapshots to come have not.
-  subroutine WarnOfDisk(prospect, store, output)
-    type(prospect_t), intent(in) :: prospect
+  subroutine WarnOfDisk(survey, store, output)
+    type(survey_t), intent(in) :: survey
     type(store_t), intent(in) :: store
     character(*), intent(in) :: output
     real(dp) :: need, free
     integer :: i
     need = 0
-    do i = 1, size(prospect%snapshot_records)
-      if (store%done(KeymapFind(prospect%keymap, prospect%snapshot_records(i)))) cycle
-      need = need + ProspectFilmBytes(prospect, prospect%snapshot_records(i))
+    do i = 1, size(survey%snapshot_records)
+      if (store%done(KeymapFind(survey%keymap, survey%snapshot_records(i)))) cycle
+      need = need + SurveyFilmBytes(survey, survey%snapshot_records(i))
     end do
     free = FileSpace(output)
     if (need > free .and. free >= 0) &
@@ -143,20 +143,20 @@ contains
   !> Models what is left of a prepared survey (rank 0 has it) with the first `nworkers` groups, until `deadline` [s, of
   !> host_seconds] at the latest, and closes its files. With an `exit_status` other than 0 it only tells all ranks that.
   !> Collective over all ranks, until `broken`: ranks were lost.
-  subroutine RunSurvey(role, physics, threads, rules, prospect, store, nworkers, deadline, quiet, exit_status, broken)
+  subroutine RunSurvey(role, physics, threads, rules, survey, store, nworkers, deadline, quiet, exit_status, broken)
     type(role_t), intent(in) :: role
     character(*), intent(in) :: physics
     integer, intent(in) :: threads, nworkers
-    type(rules_t), intent(in) :: rules
+    type(worker_options_t), intent(in) :: rules
     real(dp), intent(in) :: deadline
     logical, intent(in) :: quiet                !< no progress and no summary
-    type(prospect_t), target, intent(inout) :: prospect
+    type(survey_t), target, intent(inout) :: survey
     type(store_t), target, intent(inout) :: store
     integer, intent(inout) :: exit_status
     logical, intent(out) :: broken
     type(master_t), target :: master
     type(link_t) :: link
-    type(ending_t) :: ending
+    type(job_end_t) :: ending
     real(dp) :: start
     type(error_t), allocatable :: error
     start = host_seconds()
@@ -164,15 +164,15 @@ contains
     link%patience = merge(rules%lease, PATIENCE*rules%lease, role%master)
     broken = .false.
     if (role%master) then
-      call ShareTell(link, role%size, exit_status, prospect%scheme)
+      call SchemeSend(link, role%size, exit_status, survey%scheme)
     else
-      call ShareHear(role, link, exit_status, prospect%scheme, broken, error)
+      call SchemeReceive(role, link, exit_status, survey%scheme, broken, error)
     end if
     if (exit_status /= 0) return
-    prospect%scheme%threads = RolesThreads(role, threads)
-    if (role%master) call MasterNew(master, prospect, store, role, nworkers, deadline, quiet)
+    survey%scheme%threads = RolesThreads(role, threads)
+    if (role%master) call MasterNew(master, survey, store, role, nworkers, deadline, quiet)
     if (role%alone) link%listener => master
-    call Work(role, link, physics, prospect%scheme, rules, nworkers, ending, error)
+    call Work(role, link, physics, survey%scheme, rules, nworkers, ending, error)
     exit_status = ending%status
     broken = ending%broken
     if (.not. role%master) return
@@ -191,9 +191,9 @@ contains
     type(link_t), intent(inout) :: link
     character(*), intent(in) :: physics
     type(scheme_t), intent(in) :: scheme
-    type(rules_t), intent(in) :: rules
+    type(worker_options_t), intent(in) :: rules
     integer, intent(in) :: nworkers
-    type(ending_t), intent(out) :: ending
+    type(job_end_t), intent(out) :: ending
     type(error_t), allocatable, intent(inout) :: error
     class(solver_t), allocatable :: solver
     logical :: worker
@@ -204,7 +204,7 @@ contains
       return
     end if
     if (worker) call WorkerExcuse(role, link, error%message)
-    if (.not. role%master) call VigilWait(role, link, rules%lease, ending)
+    if (.not. role%master) call HeartbeatWait(role, link, rules%lease, ending)
     if (allocated(error)) deallocate (error)
   end subroutine Work
 

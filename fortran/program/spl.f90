@@ -1,21 +1,21 @@
 !> Start and end of a program: words of the command line, the verb they ask for, the exit status.
 module spl_m
-  use deck_m, only: DeckCommandLine
+  use parameter_file_m, only: DeckCommandLine
   use error_m, only: error_t, Fail
   use host_c, only: host_alarm, host_keep_memory, host_nap, posix_exit
-  use jobcheck_m, only: JobFromText, JobRead
+  use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp
   use log_m, only: LogError, LogPrint
   use mpi_f08, only: MPI_Abort
-  use params_m, only: job_t, JobTable
+  use parameters_m, only: job_t, JobTable
   use physics_m, only: PhysicsTable, PhysicsVariantBuilt
   use plan_m, only: Plan
   use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
   use roles_m, only: role_t, RolesDevices, RolesGroups, RolesStart, RolesStop
   use run_m, only: Run
   use status_m, only: StatusPrint
-  use table_m, only: SplitList, table_t
-  use tabledoc_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
+  use parameter_table_m, only: SplitList, table_t
+  use parameter_help_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
   use text_m, only: CString, Join, NearestName, Str
   use verify_m, only: Verify
   use version_m, only: VersionText

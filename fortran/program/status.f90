@@ -5,11 +5,11 @@ module status_m
   use journal_m, only: journal_done, journal_t
   use kinds_m, only: dp
   use log_m, only: LogPrint
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use standing_m, only: StandingFind, StandingParked, StandingWords, standing_t
   use store_m, only: StoreStopPath
   use text_m, only: Str
-  use watch_m, only: Clock
+  use progress_m, only: Clock
   implicit none
   private
   public :: StatusPrint

@@ -3,26 +3,26 @@
 !> Small surveys go through the whole program: key-map, model, dealing, solver, files. Each check prints pass or FAIL with its
 !> number and bound. Nothing of the user's is touched: all files stand in a scratch folder that is removed.
 module verify_m
-  use dealer_m, only: FOREVER
+  use scheduler_m, only: FOREVER
   use error_m, only: error_t, FailFromC
   use fio_m, only: fio_t, FioClose, FioGet, FioOpen
   use gather_m, only: gather_t
-  use green_m, only: GreenPressure, rate_t, RateAt, RateNew
+  use exact_acoustic_m, only: GreenPressure, rate_t, RateAt, RateNew
   use kinds_m, only: dp, sp
   use log_m, only: LogError, LogPrint
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use physics_m, only: PhysicsTable, PhysicsVariantBuilt, PhysicsVariantNeedsGpu, PhysicsVariants
-  use prospect_m, only: prospect_t, ProspectRead, ProspectSurvey
+  use survey_m, only: survey_t, SurveyRead, SurveyHeader
   use protocol_m, only: BroadcastInteger, LargestInteger
   use roles_m, only: role_t
   use run_m, only: RunSurvey
-  use worker_desk_m, only: rules_t
+  use worker_type_m, only: worker_options_t
   use scratch_c, only: scratch_make, scratch_remove
   use store_m, only: store_t, StoreOpen
-  use table_m, only: SplitList, table_t
+  use parameter_table_m, only: SplitList, table_t
   use iso_c_binding, only: c_char
-  use jobcheck_m, only: JobFromText
-  use survey_m, only: survey_t
+  use job_m, only: JobFromText
+  use gather_header_m, only: gather_header_t
   use text_m, only: CString, FString, Str
   use wavelet_m, only: WaveletMake, wavelet_t
   implicit none
@@ -191,21 +191,21 @@ contains
     integer, intent(in) :: nworkers
     logical, intent(out) :: broken
     type(job_t) :: job
-    type(prospect_t), target :: prospect
+    type(survey_t), target :: survey
     type(store_t), target :: store
-    type(survey_t) :: survey
+    type(gather_header_t) :: header
     type(error_t), allocatable :: error
     integer :: status
     status = 0
     broken = .false.
     if (role%master) then
       call BuiltIn(score, output, what, job, error)
-      if (.not. allocated(error)) call ProspectRead(job, prospect, error)
-      if (.not. allocated(error)) call ProspectSurvey(prospect, '', survey)
-      if (.not. allocated(error)) call StoreOpen(store, job%output, survey, role%host, .true., .false., error)
+      if (.not. allocated(error)) call SurveyRead(job, survey, error)
+      if (.not. allocated(error)) call SurveyHeader(survey, '', header)
+      if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, .true., .false., error)
       if (allocated(error)) status = 1
     end if
-    call RunSurvey(role, physics, 0, rules_t(), prospect, store, nworkers, FOREVER, .true., status, &
+    call RunSurvey(role, physics, 0, worker_options_t(), survey, store, nworkers, FOREVER, .true., status, &
                    broken)
     if (.not. role%master) return
     if (allocated(error)) then

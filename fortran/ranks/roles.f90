@@ -1,16 +1,16 @@
 !> Who a rank is: master, worker in a group, or both when there is one process; on which GPU it computes, and with how many threads.
 module roles_m
   use device_c, only: device_count, device_id, device_memory, device_name, device_use, device_why
-  use devices_m, only: DevicesDeal, DevicesNumber, id_length
+  use gpu_assignment_m, only: GpusAssign, GpusNumber, id_length
   use error_m, only: error_t, Fail, FailFromC
   use host_c, only: host_cores, host_cores_hash, host_name, host_processor
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp, i8
   use lock_c, only: lock_self
   use mpi_f08
-  use nodes_m, only: node_t, NodesFind
+  use node_memory_m, only: node_t, NodesFind
   use peers_m, only: peers_t, PeersNew, PROCESS_NAME
-  use rankmap_m, only: RankMap, RankWarnings, station_t
+  use rank_map_m, only: RankMap, RankWarnings, station_t
   use text_m, only: FString, Str
   implicit none
   private
@@ -107,9 +107,9 @@ contains
     call AskAll(role, role%worker, worker)
     call LookAround(role, worker, gpn*per_gpu, me, station%candidate, seen, id)
     allocate (chosen(size(seen)))
-    call DevicesDeal(worker, seen, id, gpn, per_gpu, chosen)
+    call GpusAssign(worker, seen, id, gpn, per_gpu, chosen)
     if (chosen(me) > 0) then
-      station%gpu = DevicesNumber(seen, id, id(chosen(me), me))
+      station%gpu = GpusNumber(seen, id, id(chosen(me), me))
       call TakeDevice(role, chosen(me) - 1, count(TheSame(chosen, id, id(chosen(me), me))))
     end if
     call MPI_Allreduce(merge(1, 0, chosen(me) > 0), with_gpu, 1, MPI_INTEGER, MPI_SUM, role%world)

@@ -1,10 +1,10 @@
 !> The word by which a job is known again: it differs when the traces would. A resumed job must have it in common with the first.
 module fingerprint_m
-  use fault_m, only: FaultHash
+  use finite_fault_m, only: FaultHash
   use files_m, only: Crc32, Hex
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: dp, sp
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use scheme_m, only: scheme_t, SchemePad
   use source3d_m, only: source_fault, SourceNumbers
   use text_m, only: Str

@@ -3,13 +3,13 @@ module scheme_m
   use checked_m, only: Above, Below, Whole
   use der_m, only: DerBand, DerSumAbs, DerWeights
   use error_m, only: error_t, Fail
-  use fault_m, only: FaultStart
+  use finite_fault_m, only: FaultStart
   use kinds_m, only: dp, i8, sp
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use source3d_m, only: source3d_t, source_fault, source_force, SourceDerive
-  use stability_m, only: StabilityLimit
+  use time_step_m, only: StabilityLimit
   use text_m, only: Str
-  use timedisp_m, only: TimedispReach, TimedispSource, TraceMargin
+  use time_dispersion_m, only: TimedispReach, TimedispSource, TraceMargin
   use wavelet_m, only: wavelet_t, WaveletValue
   use window_m, only: window_t
   implicit none

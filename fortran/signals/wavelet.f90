@@ -4,10 +4,10 @@ module wavelet_m
   use kinds_m, only: dp
   use error_m, only: error_t, Fail
   use kaiser_m, only: Kaiser, KaiserLobe, Sinc
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use resample_m, only: Resample
   use text_m, only: Str
-  use wavefile_m, only: WavefileRead
+  use wavelet_file_m, only: WavefileRead
   implicit none
   private
   public :: wavelet_t, WaveletMake, WaveletValue, WaveletSpectrum

@@ -1,7 +1,7 @@
 !> What plan and log say of a fault: what it releases, which points do nothing and why, and what of its file looks wrong.
 module faultwords_m
-  use fault_m, only: fault_moment_t, fault_t, fault_why, FaultAfter, FaultEnd, FaultMoment, FaultStart
-  use focal_m, only: FocalMagnitude, FocalNorm
+  use finite_fault_m, only: fault_moment_t, finite_fault_t, fault_why, FaultAfter, FaultEnd, FaultMoment, FaultStart
+  use moment_tensor_m, only: MomentMagnitude, MomentNorm
   use kinds_m, only: dp
   use text_m, only: Str
   implicit none
@@ -19,7 +19,7 @@ contains
 
   !> One more shot; `rigidity`: of the model at each point [Pa].
   pure subroutine FaultRelease(fault, rigidity, record, release)
-    type(fault_t), intent(in) :: fault
+    type(finite_fault_t), intent(in) :: fault
     real(dp), intent(in) :: rigidity(:)
     integer, intent(in) :: record
     type(release_t), intent(inout) :: release
@@ -38,7 +38,7 @@ contains
 
   !> Moments with their magnitudes, points used, points dropped and why: a line each.
   pure function FaultLines(fault, release) result(s)
-    type(fault_t), intent(in) :: fault
+    type(finite_fault_t), intent(in) :: fault
     type(release_t), intent(in) :: release
     character(:), allocatable :: s, from
     integer :: used, potent, r
@@ -70,12 +70,12 @@ contains
     real(dp), intent(in) :: m0
     character(:), allocatable :: s
     s = ''
-    if (m0 > 0) s = ' (Mw '//Str(FocalMagnitude(m0), 3)//')'
+    if (m0 > 0) s = ' (Mw '//Str(MomentMagnitude(m0), 3)//')'
   end function Magnitude
 
   !> What a user should know before the run, a sentence a line, '' = nothing. `t_last`: the end of the record [s].
   function FaultDoubts(fault, path, release, t_last) result(s)
-    type(fault_t), intent(in) :: fault
+    type(finite_fault_t), intent(in) :: fault
     character(*), intent(in) :: path
     type(release_t), intent(in) :: release
     real(dp), intent(in) :: t_last
@@ -100,7 +100,7 @@ contains
 
   !> Points whose history does not make their slip.
   pure function Differing(fault, path) result(s)
-    type(fault_t), intent(in) :: fault
+    type(finite_fault_t), intent(in) :: fault
     character(*), intent(in) :: path
     character(:), allocatable :: s
     s = ''
@@ -112,7 +112,7 @@ contains
 
   !> What is released too late to be seen; a ten-thousandth goes without a word.
   pure function Late(fault, release, t_last) result(s)
-    type(fault_t), intent(in) :: fault
+    type(finite_fault_t), intent(in) :: fault
     type(release_t), intent(in) :: release
     real(dp), intent(in) :: t_last
     character(:), allocatable :: s
@@ -123,7 +123,7 @@ contains
     after = 0
     n = 0
     do i = 1, fault%n
-      m0 = FocalNorm(fault%m(:, i))*abs(fault%area(i))*merge(release%rigidity(i), 1.0_dp, fault%potency(i))
+      m0 = MomentNorm(fault%m(:, i))*abs(fault%area(i))*merge(release%rigidity(i), 1.0_dp, fault%potency(i))
       part = FaultAfter(fault, i, t_last)
       all = all + m0
       after = after + m0*abs(part)

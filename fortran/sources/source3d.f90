@@ -2,11 +2,11 @@
 module source3d_m
   use checked_m, only: Finite, IsWhole, Whole
   use error_m, only: error_t, Fail
-  use fault_m, only: fault_t, FaultArea, FaultEnd, FaultSound, FaultStart
-  use faultnc_m, only: FaultFile
-  use focal_m, only: FocalMoment, FocalNorm, FocalTensor
+  use finite_fault_m, only: finite_fault_t, FaultArea, FaultEnd, FaultSound, FaultStart
+  use finite_fault_netcdf_m, only: FaultFile
+  use moment_tensor_m, only: MomentScalar, MomentNorm, MomentTensor
   use kinds_m, only: dp, i8, sp
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use text_m, only: Str
   implicit none
   private
@@ -19,7 +19,7 @@ module source3d_m
     integer :: kind = source_volume
     real(dp) :: force(3) = 0                  !< [N] times the wavelet
     real(dp) :: moment(6) = 0                 !< xx, yy, zz, xy, xz, yz [N m]; times the wavelet [1/s] the moment rate
-    type(fault_t) :: fault
+    type(finite_fault_t) :: fault
   end type source3d_t
 
   integer, parameter :: fixed = 11            !< numbers before those of the fault's points
@@ -34,7 +34,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: m0
     m0 = job%m0
-    if (abs(job%mw) > 0) m0 = FocalMoment(job%mw)
+    if (abs(job%mw) > 0) m0 = MomentScalar(job%mw)
     select case (job%source)
     case ('volume')
       source%kind = source_volume
@@ -45,7 +45,7 @@ contains
     case ('explosion', 'dc')
       source%kind = source_moment
       source%moment = m0*[1, 1, 1, 0, 0, 0]
-      if (job%source == 'dc') source%moment = m0*FocalTensor(job%strike, job%dip, job%rake, job%x_azimuth)
+      if (job%source == 'dc') source%moment = m0*MomentTensor(job%strike, job%dip, job%rake, job%x_azimuth)
       if (job%m0 > 0 .and. abs(job%mw) > 0) then
         call Fail(error, 'm0 and mw both tell the moment: give one of them')
       else if (.not. m0 > 0) then
@@ -79,7 +79,7 @@ contains
         s = 'explosion, moment '//Str(source%moment(1), 5)//' N m (xx = yy = zz)'
         return
       end if
-      s = 'moment tensor, moment '//Str(FocalNorm(source%moment), 5)//' N m'
+      s = 'moment tensor, moment '//Str(MomentNorm(source%moment), 5)//' N m'
     case default
       s = 'fault of '//Str(source%fault%points)//' points, slips from '//Str(FaultStart(source%fault), 5)//' to '// &
           Str(FaultEnd(source%fault), 5)//' s'

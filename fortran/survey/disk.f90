@@ -4,9 +4,9 @@ module disk_m
   use fio_m, only: FioBytes
   use journal_m, only: JournalSpace
   use kinds_m, only: dp
-  use memory_m, only: MemoryBytes
-  use prospect_m, only: prospect_t, ProspectFilmBytes
-  use survey_m, only: survey_t
+  use memory_need_m, only: MemoryBytes
+  use survey_m, only: survey_t, SurveyFilmBytes
+  use gather_header_m, only: gather_header_t
   use text_m, only: Str
   implicit none
   private
@@ -25,21 +25,21 @@ module disk_m
 
 contains
 
-  !> `survey`: what the file of gathers holds (ProspectSurvey), its parameters among it.
-  subroutine DiskNeed(prospect, survey, disk, error)
-    type(prospect_t), intent(in) :: prospect
+  !> `survey`: what the file of gathers holds (SurveyHeader), its parameters among it.
+  subroutine DiskNeed(survey, header, disk, error)
     type(survey_t), intent(in) :: survey
+    type(gather_header_t), intent(in) :: header
     type(disk_t), intent(out) :: disk
     type(error_t), allocatable, intent(inout) :: error
     integer :: i
-    disk%gathers = FioBytes(survey, error)
-    disk%beside = JournalSpace(prospect%keymap%n) + log_lines
-    do i = 1, size(survey%attribute)
-      if (survey%attribute(i)%name == 'parameters') disk%beside = disk%beside + 2*len(survey%attribute(i)%text)
+    disk%gathers = FioBytes(header, error)
+    disk%beside = JournalSpace(survey%keymap%n) + log_lines
+    do i = 1, size(header%attribute)
+      if (header%attribute(i)%name == 'parameters') disk%beside = disk%beside + 2*len(header%attribute(i)%text)
     end do
-    disk%nfilms = size(prospect%snapshot_records)
+    disk%nfilms = size(survey%snapshot_records)
     do i = 1, disk%nfilms
-      disk%films = disk%films + ProspectFilmBytes(prospect, prospect%snapshot_records(i)) + film_head
+      disk%films = disk%films + SurveyFilmBytes(survey, survey%snapshot_records(i)) + film_head
     end do
   end subroutine DiskNeed
 

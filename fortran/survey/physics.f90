@@ -6,7 +6,7 @@ module physics_m
   use fd3d_m, only: fd3d_t
   use fd3d_variants_m, only: fd3d_variants_t
   use solver_m, only: solver_t
-  use table_m, only: table_t
+  use parameter_table_m, only: table_t
   use variants_m, only: variants_t
   implicit none
   private

@@ -6,18 +6,18 @@
 !> fortran/README.md, "Said before a run".
 module surveycheck_m
   use der_m, only: DerWeights
-  use earthwindow_m, only: EarthCell
+  use model3d_window_m, only: Model3dCell
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, sp
-  use mixture_m, only: medium_parts
+  use mixed_cells_m, only: medium_parts
   use model_m, only: model_t
-  use params_m, only: job_t
+  use parameters_m, only: job_t
   use phaseerror_m, only: PhaseOff, TraceOff, TraceOffAll
   use scheme_m, only: scheme_t, SchemePad, SchemeSpacing
   use shot_m, only: shot_t
   use source3d_m, only: source_fault
   use straightpath_m, only: path_places, StraightPath
-  use table_m, only: SplitList
+  use parameter_table_m, only: SplitList
   use text_m, only: Str
   use vanish_m, only: SourceVanishes, Vanishes2d, Vanishes3d
   use wavelet_m, only: wavelet_t
@@ -157,7 +157,7 @@ contains
     real(sp) :: medium(medium_parts)
     integer :: c(3)
     c = [floor((x - window%x0)/window%dx), floor((y - window%y0)/window%dy), 0] + 1
-    call EarthCell(model%earth, job, window, max(1, min(c, [window%nx, window%ny, window%nz])), medium, error)
+    call Model3dCell(model%earth, job, window, max(1, min(c, [window%nx, window%ny, window%nz])), medium, error)
   end function Below
 
   !> What 2D ignores of a shot.

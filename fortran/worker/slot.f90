@@ -8,17 +8,17 @@ module slot_m
   use window_m, only: window_t
   implicit none
   private
-  public :: slot_t, IDLE, ASKED, GIVEN, SEEING, READY, LOOPING, MODELLED, SNAPPED, CLOSED
+  public :: slot_t, IDLE, ASKED, HAVE_SHOT, WAIT_MODEL, READY, LOOPING, MODELLED, WAIT_SNAPSHOTS, CLOSED
 
   !> What a slot waits for or is about to do:
   integer, parameter :: IDLE = 0        !< ask for a shot
   integer, parameter :: ASKED = 1       !< hear of a shot
-  integer, parameter :: GIVEN = 2       !< ask for the model
-  integer, parameter :: SEEING = 3      !< hear of the model
+  integer, parameter :: HAVE_SHOT = 2       !< ask for the model
+  integer, parameter :: WAIT_MODEL = 3      !< hear of the model
   integer, parameter :: READY = 4       !< set up, then begin
   integer, parameter :: LOOPING = 5     !< the time loop
   integer, parameter :: MODELLED = 6    !< make the traces, after the other slots have given the GPU work for as long as that takes
-  integer, parameter :: SNAPPED = 7     !< hear that the snapshots are on disk
+  integer, parameter :: WAIT_SNAPSHOTS = 7     !< hear that the snapshots are on disk
   integer, parameter :: CLOSED = 8      !< nothing more
 
   type :: slot_t

@@ -14,15 +14,15 @@ module worker_m
   use protocol_m, only: link_t, LinkFlush, message_t, MSG_BYE
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
-  use slot_m, only: GIVEN, IDLE, LOOPING, MODELLED, READY, slot_t
+  use slot_m, only: HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, slot_t
   use solver_m, only: solver_t
   use text_m, only: Str
-  use vigil_m, only: ending_t, VigilNew
-  use worker_desk_m, only: rules_t, SLOTS, worker_t, WorkerMaySee, WorkerNote, WorkerSay
-  use worker_hear_m, only: WorkerHear, WorkerOpen
-  use worker_lose_m, only: ShotLost, WorkerLoseGpu
+  use master_heartbeat_m, only: job_end_t, HeartbeatNew
+  use worker_type_m, only: worker_options_t, SLOTS, worker_t, WorkerMaySee, WorkerNote, WorkerSay
+  use worker_receive_m, only: WorkerHear, WorkerOpen
+  use worker_failure_m, only: ShotLost, WorkerLoseGpu
   use worker_shot_m, only: GatherSend, ModelAsk, ShotAsk, ShotBeat, ShotTell, SOON, WorkerScheme
-  use worker_state_m, only: StateDistrust, StateKeep, StateResume
+  use worker_checkpoint_m, only: StateDistrust, StateKeep, StateResume
   implicit none
   private
   public :: WorkerRun
@@ -36,8 +36,8 @@ contains
     type(link_t), intent(inout) :: link
     class(solver_t), intent(in) :: mold
     type(scheme_t), intent(in) :: scheme
-    type(rules_t), intent(in) :: rules
-    type(ending_t), intent(out) :: ending
+    type(worker_options_t), intent(in) :: rules
+    type(job_end_t), intent(out) :: ending
     type(worker_t), allocatable :: worker
     character(:), allocatable :: said
     integer :: i
@@ -57,7 +57,7 @@ contains
     do i = 1, size(worker%slot)
       allocate (worker%slot(i)%solver, mold=mold)
     end do
-    call VigilNew(worker%vigil, role, rules%lease)
+    call HeartbeatNew(worker%heartbeat, role, rules%lease)
     if (role%gpu_fault /= '') call WorkerLoseGpu(worker, link, role%gpu_fault)
     if (role%drivers > 0 .and. .not. worker%gpu) worker%trial = worker%slot(1)%solver%trial(scheme)
     do while (WorkerOpen(worker))
@@ -89,7 +89,7 @@ contains
     if (all(worker%slot%state == LOOPING) .or. .not. WorkerOpen(worker)) return
     call WorkerHear(worker, link, .false.)
     do i = 1, size(worker%slot)
-      if (any(worker%slot(i)%state == [IDLE, GIVEN, READY])) call Turn(worker, link, worker%slot(i), i)
+      if (any(worker%slot(i)%state == [IDLE, HAVE_SHOT, READY])) call Turn(worker, link, worker%slot(i), i)
     end do
   end subroutine Attend
 
@@ -105,7 +105,7 @@ contains
     select case (slot%state)
     case (IDLE)
       call ShotAsk(worker, link, slot, number)                                   ! a line of the key-map, from the master
-    case (GIVEN)
+    case (HAVE_SHOT)
       if (WorkerMaySee(worker)) call ModelAsk(worker, link, slot)                ! the piece of earth it sees
     case (READY)
       call Begin(worker, link, slot, error)                                      ! set up

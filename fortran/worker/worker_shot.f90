@@ -2,17 +2,17 @@
 module worker_shot_m
   use checkpoint_m, only: KeeperDrop
   use error_m, only: error_t, Fail
-  use fill_m, only: ShotsAtOnce, ShotsComputing
+  use shots_per_gpu_m, only: ShotsAtOnce, ShotsComputing
   use host_c, only: host_seconds
   use kinds_m, only: dp
-  use letters_m, only: GatherLetter, ModelLetter, ShotFrom, SnapsLetter, VerdictFrom, WindowFrom
+  use shot_messages_m, only: GatherMessage, ModelMessage, ShotFrom, SnapsMessage, VerdictFrom, WindowFrom
   use protocol_m, only: link_t, message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
   use scheme_m, only: scheme_t, SchemeCells
-  use slot_m, only: ASKED, GIVEN, IDLE, LOOPING, MODELLED, READY, SEEING, slot_t, SNAPPED
-  use table_m, only: SplitList
+  use slot_m, only: ASKED, HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, slot_t, WAIT_SNAPSHOTS
+  use parameter_table_m, only: SplitList
   use text_m, only: Str
-  use worker_desk_m, only: worker_t, WorkerNote, WorkerSay, WorkerSlot
-  use worker_lose_m, only: ShotReport
+  use worker_type_m, only: worker_t, WorkerNote, WorkerSay, WorkerSlot
+  use worker_failure_m, only: ShotReport
   implicit none
   private
   public :: ShotAsk, ShotTake, ModelAsk, ModelTake, WorkerScheme, ShotBeat, ShotTell, SOON, GatherSend, VerdictTake, DropTake
@@ -39,15 +39,15 @@ contains
   end subroutine ShotAsk
 
   !> The shot is here. One that comes when the worker is about to go is given back.
-  subroutine ShotTake(worker, link, slot, letter)
+  subroutine ShotTake(worker, link, slot, message)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(slot_t), intent(inout) :: slot
-    type(message_t), intent(in) :: letter
+    type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
-    call ShotFrom(letter, slot%shot, slot%snapshots, error)
+    call ShotFrom(message, slot%shot, slot%snapshots, error)
     slot%dropped = .false.
-    slot%state = GIVEN
+    slot%state = HAVE_SHOT
     if ((worker%wanted > 0 .or. worker%called) .and. .not. allocated(error)) return
     if (.not. allocated(error)) then
       call Fail(error, 'it came when the worker was about to leave')
@@ -64,21 +64,21 @@ contains
     type(slot_t), intent(inout) :: slot
     type(message_t) :: message
     integer :: i
-    slot%state = SEEING
+    slot%state = WAIT_MODEL
     i = maxloc(worker%slot%window%serial, 1)
     if (slot%window%serial == 0 .and. worker%slot(i)%window%serial > 0) slot%window = worker%slot(i)%window
-    call ModelLetter(slot%shot, slot%window, message)
+    call ModelMessage(slot%shot, slot%window, message)
     call WorkerSay(worker, link, message)
   end subroutine ModelAsk
 
   !> The window is here. How many of that size the GPU takes decides how many slots ask for more.
-  subroutine ModelTake(worker, link, slot, letter)
+  subroutine ModelTake(worker, link, slot, message)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(slot_t), intent(inout) :: slot
-    type(message_t), intent(in) :: letter
+    type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
-    call WindowFrom(letter, worker%serial, slot%window, error)
+    call WindowFrom(message, worker%serial, slot%window, error)
     slot%state = READY
     slot%waits = .false.
     if (slot%dropped .or. allocated(error)) then
@@ -159,12 +159,12 @@ contains
     slot%gather%device = trim(worker%role%processor)
     if (slot%on_gpu) slot%gather%device = worker%role%gpu_name
     if (slot%gather%nsnap > 0 .and. slot%state == MODELLED) then
-      slot%state = SNAPPED
-      call SnapsLetter(slot%gather, message)
+      slot%state = WAIT_SNAPSHOTS
+      call SnapsMessage(slot%gather, message)
     else
       slot%state = IDLE
       worker%unwritten = worker%unwritten + 1
-      call GatherLetter(slot%gather, message)
+      call GatherMessage(slot%gather, message)
     end if
     message%n(12) = worker%role%worker_id
     call WorkerSay(worker, link, message)
@@ -188,18 +188,18 @@ contains
   end subroutine TellDevice
 
   !> What became of snapshots or gather.
-  subroutine VerdictTake(worker, link, letter)
+  subroutine VerdictTake(worker, link, message)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
-    type(message_t), intent(in) :: letter
+    type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
     type(slot_t) :: gone
     integer :: kind, record, i
-    call VerdictFrom(letter, kind, record, gone%shot%slot)
+    call VerdictFrom(message, kind, record, gone%shot%slot)
     gone%shot%record = record
-    if (letter%kind == MSG_REFUSED) then
-      if (kind == MSG_MODEL) call Fail(error, 'no model window: '//letter%text)
-      call Fail(error, 'the I/O server could not write: '//letter%text)
+    if (message%kind == MSG_REFUSED) then
+      if (kind == MSG_MODEL) call Fail(error, 'no model window: '//message%text)
+      call Fail(error, 'the I/O server could not write: '//message%text)
     end if
     if (kind == MSG_GATHER) then
       worker%unwritten = worker%unwritten - 1
@@ -207,7 +207,7 @@ contains
       if (allocated(error)) call ShotReport(worker, link, gone, error)
       return
     end if
-    i = WorkerSlot(worker, record, merge(SEEING, SNAPPED, kind == MSG_MODEL))
+    i = WorkerSlot(worker, record, merge(WAIT_MODEL, WAIT_SNAPSHOTS, kind == MSG_MODEL))
     if (i == 0) return
     if (allocated(error)) then
       call ShotReport(worker, link, worker%slot(i), error)
@@ -224,12 +224,12 @@ contains
     character(*), intent(in) :: why
     type(error_t), allocatable :: error
     integer :: i
-    i = WorkerSlot(worker, record, SEEING)
+    i = WorkerSlot(worker, record, WAIT_MODEL)
     if (i > 0) then
       worker%slot(i)%dropped = .true.
       worker%slot(i)%why_dropped = trim(why)
     end if
-    i = max(WorkerSlot(worker, record, GIVEN), WorkerSlot(worker, record, READY), WorkerSlot(worker, record, LOOPING))
+    i = max(WorkerSlot(worker, record, HAVE_SHOT), WorkerSlot(worker, record, READY), WorkerSlot(worker, record, LOOPING))
     if (i == 0) return
     call Fail(error, trim(why))
     call ShotReport(worker, link, worker%slot(i), error)

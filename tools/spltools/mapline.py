@@ -1,4 +1,4 @@
-"""Lines of key-maps and of receiver lists as the modelling reads them (fortran/base/textfile.f90, fortran/geometry/mapline.f90).
+"""Lines of key-maps and of receiver lists as the modelling reads them (textfile.f90, keymap_line.f90).
 
 Words are parted by blanks; '#' begins a comment; a quoted word may hold both; a word that an '=' follows is a key.
 """

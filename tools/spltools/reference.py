@@ -130,7 +130,7 @@ def check_layers(a, path, rows, file, job):
 
 
 def layers_hash(rows, attenuation):
-    """The fingerprint of layers as the program makes it (hash.f90, SummariseLayers in earth.f90): two polynomials
+    """The fingerprint of layers as the program makes it (hash.f90, SummariseLayers in model3d.f90): two polynomials
     modulo 2**31 - 1 in the halves of the double precision numbers top, vp, vs, rho and, where they count, 1/Qp, 1/Qs."""
     h = [1, 2]
     for row in rows:

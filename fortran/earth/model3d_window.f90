@@ -1,0 +1,318 @@
+!> What a shot sees of the earth of a 3D job (model3d.f90): the grid's spacings, where its window lies, and the media of its cells.
+module model3d_window_m
+  use checked_m, only: Above, Below, Whole
+  use model3d_m, only: model3d_t
+  use error_m, only: error_t, Fail
+  use kinds_m, only: dp, sp
+  use flat_layers_m, only: flat_layers_t
+  use mixed_cells_m, only: medium_parts, MixedCellAdd, MixedCellMedium, mixed_cell_t
+  use parameters_m, only: job_t
+  use regrid_m, only: axis_t, RegridAxis
+  use model_checksum_m, only: ModelChecksumCheck
+  use shot_m, only: shot_t
+  use text_m, only: Str
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dBox
+
+  real(dp), parameter :: cells_most = 4.0e8_dp    !< of a window: five numbers each travel in one message of 2**31 - 1
+  real(dp), parameter :: finest = 1.0e8_dp        !< cells of the model along an axis, at most
+  real(dp), parameter :: on_face = 1.0e-6_dp      !< of a spacing: closer than this is on the face of a cell
+
+contains
+
+  !> Spacings of the modelling grid [m]: the job's, or those of the volumes where the job says 0.
+  subroutine Model3dGrid(job, earth, d, error)
+    type(job_t), intent(in) :: job
+    type(model3d_t), intent(in) :: earth
+    real(dp), intent(out) :: d(3)
+    type(error_t), allocatable, intent(inout) :: error
+    d = [job%dx, job%dy, job%dz]
+    if (earth%layers%n > 0) then
+      where (.not. d > 0) d = d(1)
+      if (.not. d(1) > 0) then
+        call Fail(error, 'flat layers have no spacing of their own: give dx (dy and dz are the same unless given)')
+      else if (job%aperture < 0) then
+        call Fail(error, 'flat layers have no end: give aperture, how far the grid goes beyond source and receivers')
+      else if (.not. job%depth > 0) then
+        call Fail(error, 'flat layers have no bottom: give depth, how far the grid goes down')
+      end if
+    else
+      where (.not. d > 0) d = earth%d
+      if (any(d > earth%high - earth%low)) call Fail(error, 'grid spacings '//Str(d(1))//', '//Str(d(2))//', '//Str(d(3))// &
+                                                   ' m are larger than the model')
+      if (any(earth%high - earth%low > finest*d)) &
+        call Fail(error, 'grid spacings '//Str(d(1))//', '//Str(d(2))//', '//Str(d(3))//' m cut the model into more than '// &
+                  Str(finest, 2)//' cells along an axis: raise them')
+    end if
+  end subroutine Model3dGrid
+
+  !> Where the window of a shot lies, without its media: whole cells that cover source and receivers and `aperture` beyond, clipped
+  !> to the model, from its top down to `depth`.
+  subroutine Model3dShape(earth, job, shot, window, error)
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(out) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: d(3), low(3), high(3), begin(3)
+    real(dp) :: first(3), last(3), lo(3), hi(3)
+    call Model3dGrid(job, earth, d, error)
+    if (.not. allocated(error)) call CheckInside(earth, job, shot, error)
+    if (allocated(error)) return
+    lo = [min(shot%sx, minval(shot%rx)), min(shot%sy, minval(shot%ry)), earth%low(3)]
+    hi = [max(shot%sx, maxval(shot%rx)), max(shot%sy, maxval(shot%ry)), earth%high(3)]
+    low = earth%low
+    high = earth%high
+    if (job%aperture >= 0) then
+      low(:2) = max(low(:2), lo(:2) - job%aperture)
+      high(:2) = min(high(:2), hi(:2) + job%aperture)
+    end if
+    if (job%depth > 0) high(3) = min(high(3), low(3) + job%depth)
+    begin = earth%low
+    if (earth%layers%n > 0) begin(:2) = 0
+    first = Below((low - begin)/d + on_face)
+    last = Above((high - begin)/d - on_face)
+    if (product(max(last - first, 0.0_dp)) > cells_most) then
+      call Fail(error, 'the window of shot record '//Str(shot%record)//' has '//Str(last(1) - first(1), 7)//' x '// &
+                Str(last(2) - first(2), 7)//' x '//Str(last(3) - first(3), 7)//' cells, at most '//Str(cells_most, 2)// &
+                ' in all: lower aperture or depth, or raise the spacings')
+    else if (any(last - first < 4)) then
+      call Fail(error, 'the window of shot record '//Str(shot%record)//' has '//Str(last(1) - first(1), 7)//' x '// &
+                Str(last(2) - first(2), 7)//' x '//Str(last(3) - first(3), 7)//' cells, at least 4 along each axis: widen '// &
+                'aperture or depth, or lower the spacings')
+    end if
+    if (allocated(error)) return
+    window%nx = Whole(last(1) - first(1))
+    window%ny = Whole(last(2) - first(2))
+    window%nz = Whole(last(3) - first(3))
+    window%x0 = begin(1) + first(1)*d(1)
+    window%y0 = begin(2) + first(2)*d(2)
+    window%z0 = begin(3) + first(3)*d(3)
+    window%dx = d(1)
+    window%dy = d(2)
+    window%dz = d(3)
+  end subroutine Model3dShape
+
+  !> Source and receivers must lie in the modelled part of the earth: one sentence for all that does not.
+  subroutine CheckInside(earth, job, shot, error)
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: bottom
+    integer :: r, n
+    bottom = earth%high(3)
+    if (job%depth > 0) bottom = min(bottom, earth%low(3) + job%depth)
+    if (.not. Inside(shot%sx, shot%sy, shot%sz)) then
+      call Fail(error, 'shot record '//Str(shot%record)//': the source at '//Place(shot%sx, shot%sy, shot%sz)//' lies outside '// &
+                Extent()//Advice(shot%sz))
+      return
+    end if
+    n = 0
+    do r = size(shot%rx), 1, -1
+      if (Inside(shot%rx(r), shot%ry(r), shot%rz(r))) cycle
+      n = n + 1
+      if (allocated(error)) deallocate (error)
+      call Fail(error, 'shot record '//Str(shot%record)//': '//Str(n)//' receiver(s), the first of them channel '// &
+                Str(shot%channel(r))//' at '//Place(shot%rx(r), shot%ry(r), shot%rz(r))//', lie outside '// &
+                Extent()//Advice(shot%rz(r)))
+    end do
+  contains
+    pure logical function Inside(x, y, z)
+      real(dp), intent(in) :: x, y, z
+      real(dp) :: room(3)                     ! ends of the model come from its coordinates with rounding
+      room = on_face*earth%d
+      Inside = all([x, y, z] >= earth%low - room) .and. all([x, y, z] <= [earth%high(:2), bottom] + room)
+    end function Inside
+
+    pure function Place(x, y, z) result(s)
+      real(dp), intent(in) :: x, y, z
+      character(:), allocatable :: s
+      s = 'x = '//Str(x, 9)//', y = '//Str(y, 9)//', z = '//Str(z, 9)//' m'
+    end function Place
+
+    pure function Advice(z) result(s)
+      real(dp), intent(in) :: z
+      character(:), allocatable :: s
+      s = ': move what lies outside, or give a larger model'
+      if (z > bottom .and. bottom < earth%high(3)) s = ': raise depth, now '//Str(job%depth)//' m'
+    end function Advice
+
+    pure function Extent() result(s)
+      character(:), allocatable :: s
+      s = 'the model, z = '//Str(earth%low(3), 9)//' .. '//Str(bottom, 9)//' m'
+      if (earth%layers%n == 0) s = 'the model, x = '//Str(earth%low(1), 9)//' .. '//Str(earth%high(1), 9)//', y = '// &
+                                   Str(earth%low(2), 9)//' .. '//Str(earth%high(2), 9)//', z = '//Str(earth%low(3), 9)//' .. '// &
+                                   Str(bottom, 9)//' m'
+    end function Extent
+  end subroutine CheckInside
+
+  !> The window of a shot with its media. Fails where the model is not any more what was read.
+  subroutine Model3dWindow(earth, job, shot, window, error)
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(out) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: rc, parts
+    call Model3dShape(earth, job, shot, window, error)
+    if (allocated(error)) return
+    parts = merge(5, 3, earth%attenuates)
+    allocate (window%media(window%nx, window%ny, window%nz, parts), stat=rc)
+    if (rc /= 0) then
+      call Fail(error, 'out of memory for the window of shot record '//Str(shot%record)//': '// &
+                Str(4.0e-9_dp*parts*window%nx*window%ny*window%nz, 3)//' GB')
+    else if (earth%layers%n > 0) then
+      call FillLayers(earth%layers, parts, window)
+    else
+      call FillVolumes(earth, job%regrid, parts, window, error)
+    end if
+  end subroutine Model3dWindow
+
+  !> What cell c of a window consists of, as Model3dWindow has it; without attenuation the last two parts are 0.
+  subroutine Model3dCell(earth, job, window, c, medium, error)
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: c(3)
+    real(sp), intent(out) :: medium(medium_parts)
+    type(error_t), allocatable, intent(inout) :: error
+    type(window_t) :: one
+    call Model3dBox(earth, job, window, c, c, one, error)
+    medium = 0
+    if (.not. allocated(error)) medium(:size(one%media, 4)) = one%media(1, 1, 1, :)
+  end subroutine Model3dCell
+
+  !> Cells low .. high of a window, as Model3dWindow has them.
+  subroutine Model3dBox(earth, job, window, low, high, box, error)
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: low(3), high(3)
+    type(window_t), intent(out) :: box
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: parts
+    parts = merge(5, 3, earth%attenuates)
+    box%nx = high(1) - low(1) + 1
+    box%ny = high(2) - low(2) + 1
+    box%nz = high(3) - low(3) + 1
+    box%dx = window%dx
+    box%dy = window%dy
+    box%dz = window%dz
+    box%x0 = window%x0 + (low(1) - 1)*window%dx
+    box%y0 = window%y0 + (low(2) - 1)*window%dy
+    box%z0 = window%z0 + (low(3) - 1)*window%dz
+    allocate (box%media(box%nx, box%ny, box%nz, parts))
+    if (earth%layers%n > 0) then
+      call FillLayers(earth%layers, parts, box)
+    else
+      call FillVolumes(earth, job%regrid, parts, box, error)
+    end if
+  end subroutine Model3dBox
+
+  subroutine FillLayers(layers, parts, window)
+    type(flat_layers_t), intent(in) :: layers
+    integer, intent(in) :: parts
+    type(window_t), intent(inout) :: window
+    type(mixed_cell_t) :: mixture
+    real(sp) :: medium(medium_parts)
+    real(dp) :: above, below, part, bottom
+    integer :: k, l, p
+    do k = 1, window%nz
+      mixture = mixed_cell_t()
+      above = window%z0 + (k - 1)*window%dz
+      below = above + window%dz
+      do l = 1, layers%n
+        bottom = huge(1.0_dp)
+        if (l < layers%n) bottom = layers%top(l + 1)
+        part = min(below, bottom) - max(above, layers%top(l))
+        if (part > on_face*window%dz) call MixedCellAdd(mixture, part, layers%medium(:, l))
+      end do
+      medium = MixedCellMedium(mixture)
+      do p = 1, parts
+        window%media(:, :, k, p) = medium(p)
+      end do
+    end do
+  end subroutine FillLayers
+
+  subroutine FillVolumes(earth, rule, parts, window, error)
+    type(model3d_t), intent(in) :: earth
+    character(*), intent(in) :: rule
+    integer, intent(in) :: parts
+    type(window_t), intent(inout) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(axis_t) :: x, y, z
+    integer :: i, j, k, ny
+    call OneAxis(1, window%x0, window%nx, window%dx, x)
+    call OneAxis(2, window%y0, window%ny, window%dy, y)
+    call OneAxis(3, window%z0, window%nz, window%dz, z)
+    ny = earth%n(2)
+    do k = 1, window%nz
+      call CheckRows(minval(z%first(k:k)), z%first(k) + z%count(k) - 1)
+      if (allocated(error)) return
+      do j = 1, window%ny
+        do i = 1, window%nx
+          window%media(i, j, k, :) = Cell(i, j, k)
+        end do
+      end do
+    end do
+
+  contains
+
+    subroutine OneAxis(a, begin, n, d, axis)
+      integer, intent(in) :: a, n
+      real(dp), intent(in) :: begin, d
+      type(axis_t), intent(out) :: axis
+      call RegridAxis(earth%n(a), earth%d(a), Whole((begin - earth%low(a))/d), n, d, earth%low(a) + d/2 - earth%x0(a), rule, axis)
+    end subroutine OneAxis
+
+    !> The samples that a row of cells is made from.
+    subroutine CheckRows(k0, k1)
+      integer, intent(in) :: k0, k1
+      integer :: i0, i1, j0, j1, at
+      i0 = minval(x%first)
+      i1 = maxval(x%first + x%count - 1)
+      j0 = minval(y%first)
+      j1 = maxval(y%first + y%count - 1)
+      do at = k0, k1
+        call ModelChecksumCheck(earth%seal(1), earth%vp, earth%vs, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
+        call ModelChecksumCheck(earth%seal(2), earth%rho, earth%rho, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
+        if (parts > 3) call ModelChecksumCheck(earth%seal(3), earth%qp, earth%qs, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
+      end do
+    end subroutine CheckRows
+
+    pure function Cell(i, j, k) result(medium)
+      integer, intent(in) :: i, j, k
+      real(sp) :: medium(parts)
+      type(mixed_cell_t) :: mixture
+      real(sp) :: whole(medium_parts)
+      integer :: l, m, n
+      if (x%count(i) == 1 .and. y%count(j) == 1 .and. z%count(k) == 1) then
+        whole = real(Sample(x%first(i), (z%first(k) - 1)*ny + y%first(j)), sp)
+      else
+        do n = 1, z%count(k)
+          do m = 1, y%count(j)
+            do l = 1, x%count(i)
+              call MixedCellAdd(mixture, x%w(l, i)*y%w(m, j)*z%w(n, k), &
+                              Sample(x%first(i) + l - 1, (z%first(k) + n - 2)*ny + y%first(j) + m - 1))
+            end do
+          end do
+        end do
+        whole = MixedCellMedium(mixture)
+      end if
+      medium = whole(:parts)
+    end function Cell
+
+    pure function Sample(i, row) result(medium)
+      integer, intent(in) :: i, row
+      real(dp) :: medium(medium_parts)
+      medium = 0
+      medium(:3) = [earth%vp(i, row), earth%vs(i, row), earth%rho(i, row)]
+      if (parts > 3) medium(4:5) = [earth%qp(i, row), earth%qs(i, row)]
+    end function Sample
+
+  end subroutine FillVolumes
+
+end module model3d_window_m

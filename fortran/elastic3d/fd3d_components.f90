@@ -1,0 +1,124 @@
+!> What can be recorded at a point of the 3D grid, by name, as weighted sums of fields.
+!>
+!>     vx vy vz           velocity [m/s]              sxx .. syz   stress [Pa]           p   pressure, -(sxx + syy + szz)/3 [Pa]
+!>     exx .. eyz         rate of strain [1/s]: exy = (dvx/dy + dvy/dx)/2
+!>     wx wy wz           rate of rotation [1/s]: wz = (dvy/dx - dvx/dy)/2, x, y, z in this order
+!>
+!> Derivatives are those of the scheme, between velocities half a cell and further to both sides of the point. Within two cells of a
+!> free surface those along z reach above it, where velocities are continued by a cubic: less exact.
+module fd3d_components_m
+  use error_m, only: error_t, Fail
+  use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx
+  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dPressure, Fd3dRecord
+  use kinds_m, only: dp, sp
+  use sinc_m, only: sinc_nodes
+  implicit none
+  private
+  public :: Fd3dComponent, Fd3dAtWhole, Fd3dCells
+
+contains
+
+  !> Whether a component is sampled at whole time steps, as stress is; else at half ones, as velocity.
+  pure logical function Fd3dAtWhole(name)
+    character(*), intent(in) :: name
+    Fd3dAtWhole = name == 'p' .or. name(1:1) == 's'
+  end function Fd3dAtWhole
+
+  !> Cells that a receiver of a component reads, where none is left out.
+  pure integer function Fd3dCells(name, half_length) result(cells)
+    character(*), intent(in) :: name
+    integer, intent(in) :: half_length
+    cells = sinc_nodes**3
+    if (name == 'p') cells = 3*cells
+    if (scan(name(1:1), 'ew') > 0) cells = 4*half_length*cells
+  end function Fd3dCells
+
+  !> One more receiver in the list: component `name` at x, measured as in fd3d_point_lists.f90.
+  subroutine Fd3dComponent(list, grid, name, x, error)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    character(*), intent(in) :: name
+    real(dp), intent(in) :: x(3)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: a, b
+    select case (name(1:1))
+    case ('v')
+      call Fd3dRecord(list, grid, x, field_vx + AxisOf(name(2:2)) - 1, error)
+    case ('p')
+      call Fd3dPressure(list, grid, x, error)
+    case ('s')
+      call Fd3dRecord(list, grid, x, StressOf(name(2:3)), error)
+    case ('e')
+      a = AxisOf(name(2:2))
+      b = AxisOf(name(3:3))
+      call AddDerivative(list, grid, a, b, x, 0.5_dp, .false., error)
+      call AddDerivative(list, grid, b, a, x, 0.5_dp, .true., error)
+    case ('w')
+      a = modulo(AxisOf(name(2:2)), 3) + 1
+      b = modulo(a, 3) + 1
+      call AddDerivative(list, grid, a, b, x, 0.5_dp, .false., error)
+      call AddDerivative(list, grid, b, a, x, -0.5_dp, .true., error)
+    case default
+      call Fail(error, 'component '//name//' is unknown')
+    end select
+  end subroutine Fd3dComponent
+
+  pure integer function AxisOf(letter)
+    character, intent(in) :: letter
+    AxisOf = index('xyz', letter)
+  end function AxisOf
+
+  pure integer function StressOf(letters) result(field)
+    character(2), intent(in) :: letters
+    select case (letters)
+    case ('xx')
+      field = field_sxx
+    case ('yy')
+      field = field_syy
+    case ('zz')
+      field = field_szz
+    case ('xy')
+      field = field_sxy
+    case ('xz')
+      field = field_sxz
+    case default
+      field = field_syz
+    end select
+  end function StressOf
+
+  !> Adds `factor` times dv_b/dx_a to the receiver under way; `last`: it ends here.
+  subroutine AddDerivative(list, grid, a, b, x, factor, last, error)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: a, b
+    real(dp), intent(in) :: x(3), factor
+    logical, intent(in) :: last
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: there(3)
+    integer :: m, side
+    do m = 1, grid%half_length
+      do side = -1, 1, 2
+        there = x
+        there(a) = x(a) + side*(m - 0.5_dp)*grid%d(a)
+        call AddScaled(there, side*factor*grid%w(m)/grid%d(a), last .and. m == grid%half_length .and. side == 1)
+        if (allocated(error)) return
+      end do
+    end do
+
+  contains
+
+    subroutine AddScaled(place, scale, close)
+      real(dp), intent(in) :: place(3), scale
+      logical, intent(in) :: close
+      integer :: before, n
+      before = list%n
+      call Fd3dRecord(list, grid, place, field_vx + b - 1, error, slope=.true.)
+      if (allocated(error)) return
+      list%w(before + 1:list%n) = real(scale*list%w(before + 1:list%n), sp)
+      n = size(list%start)
+      if (.not. close) list%start = list%start(:n - 1)         ! the receiver goes on
+    end subroutine AddScaled
+
+  end subroutine AddDerivative
+
+end module fd3d_components_m

@@ -1,0 +1,289 @@
+!> Sources and receivers of the 3D time loop as lists of fields at cells with weights: forces, moment tensors and records at any
+!> point.
+!>
+!> Positions [m] count from the left front upper corner of the whole grid: cell i is centred at (i - 1/2) dx, a free surface is z =
+!> 0. Each field stands elsewhere in its cell, so each gets weights of its own (sinc.f90): nothing is snapped, and the parts of a
+!> moment tensor are centred at the same point. Where Q falls below 1000 (grid%even) the weights of stresses, and of velocities
+!> whose derivatives are recorded, are even: each of the eight mechanisms of a pattern then has the same share of a source and of
+!> what is recorded, wherever in the pattern it stands. Where the eight nodes reach above a free surface, a cubic through the first
+!> four below it takes their place along z. Beside contacts of rock, fluid and air points and weights are those of
+!> fd3d_ground.f90; a list knows of contacts if its `rho` and `mu` point to the medium.
+module fd3d_point_lists_m
+  use error_m, only: error_t, Fail
+  use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, field_vy, &
+                           field_vz, side_free, side_periodic
+  use fd3d_ground_m, only: ground_nodes, GroundHome, GroundNear, GroundWeights
+  use fd3d_medium_m, only: Fd3dBuoyancy
+  use kinds_m, only: dp, sp
+  use sinc_m, only: sinc_nodes, SincEven, SincWeights
+  use text_m, only: Str
+  implicit none
+  private
+  public :: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dRecord, Fd3dPressure, fd3d_tensor
+
+  !> The stresses in the order of a moment tensor's parts: xx, yy, zz, xy, xz, yz.
+  integer, parameter :: fd3d_tensor(6) = [field_sxx, field_syy, field_szz, field_sxy, field_sxz, field_syz]
+  integer, parameter :: cubic_nodes = 4
+
+  !> Entries of a list; only the cells that a subdomain owns. Receivers: entries start(r) .. start(r+1)-1 belong to r. rho and
+  !> mu are of the whole grid.
+  type :: fd3d_list_t
+    integer :: n = 0
+    integer, allocatable :: field(:), i(:), j(:), k(:), h(:)
+    real(sp), allocatable :: w(:)
+    integer, allocatable :: start(:)
+    real(sp), pointer, contiguous :: rho(:, :, :) => null(), mu(:, :, :) => null()   !< with a ring, (0:n+1); null: no contact
+    logical :: cut = .false.                      !< nodes beyond the grid, where fields are 0, are left out; else refused
+  end type fd3d_list_t
+
+  !> Weights along one axis.
+  type :: axis_t
+    integer :: n = 0, node(sinc_nodes) = 0
+    real(dp) :: w(sinc_nodes) = 0
+  end type axis_t
+
+contains
+
+  !> A force (fx, fy, fz) times history h [N]: dv = dt f/(rho V). rho as for the model, (0:nx+1, 0:ny+1, 0:nz+1).
+  subroutine Fd3dForce(list, grid, rho, x, f, h, error)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    real(sp), intent(in) :: rho(0:, 0:, 0:)
+    real(dp), intent(in) :: x(3), f(3)
+    integer, intent(in) :: h
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: c, first, m
+    do c = 1, 3
+      first = list%n + 1
+      if (abs(f(c)) > 0) call AddPoint(list, grid, field_vx + c - 1, x, f(c)*grid%dt/product(grid%d), h, .true., error)
+      if (c == 3 .and. grid%side(5) == side_free) call PushSurface(list, grid, first)
+      do m = first, list%n
+        list%w(m) = list%w(m)*Fd3dBuoyancy(rho, list%field(m), list%i(m), list%j(m), list%k(m))
+      end do
+    end do
+  end subroutine Fd3dForce
+
+  !> Vertical forces in row 1 stand on the free surface, so they are a traction T: szz begins with T there, not with 0. The parabola
+  !> above it (der3d.h) then changes the derivative of szz in the first rows of vz by these gains, which bring in the momentum of T.
+  subroutine PushSurface(list, grid, first)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: first
+    real(dp) :: gain(0:grid%half_length - 1)
+    integer :: n, m, k
+    do k = 0, grid%half_length - 1
+      gain(k) = sum([(grid%w(m)*(m - k)*(m - k + 1)/0.75_dp, m=k + 1, grid%half_length)])
+    end do
+    n = list%n
+    do m = first, n
+      if (list%k(m) /= 1) cycle
+      do k = 1, grid%half_length - 1
+        call AddEntry(list, field_vz, [list%i(m), list%j(m), 1 + k], list%w(m)*gain(k), list%h(m))
+      end do
+      list%w(m) = real(list%w(m)*gain(0), sp)
+    end do
+  end subroutine PushSurface
+
+  !> A moment tensor m (xx, yy, zz, xy, xz, yz) times history h of its rate [N m/s]: ds = -dt m/V.
+  subroutine Fd3dMoment(list, grid, x, m, h, error)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    real(dp), intent(in) :: x(3), m(6)
+    integer, intent(in) :: h
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: c
+    do c = 1, 6
+      if (abs(m(c)) > 0) call AddPoint(list, grid, fd3d_tensor(c), x, -m(c)*grid%dt/product(grid%d), h, .true., error)
+    end do
+  end subroutine Fd3dMoment
+
+  !> One more receiver: the value of a field at x; `slope`: of a velocity, as a part of a derivative.
+  subroutine Fd3dRecord(list, grid, x, field, error, slope)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    real(dp), intent(in) :: x(3)
+    integer, intent(in) :: field
+    type(error_t), allocatable, intent(inout) :: error
+    logical, intent(in), optional :: slope
+    call AddPoint(list, grid, field, x, 1.0_dp, 0, .false., error, slope)
+    call CloseReceiver(list)
+  end subroutine Fd3dRecord
+
+  !> One more receiver: pressure, -(sxx + syy + szz)/3, at x.
+  subroutine Fd3dPressure(list, grid, x, error)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    real(dp), intent(in) :: x(3)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: c
+    do c = 1, 3
+      call AddPoint(list, grid, fd3d_tensor(c), x, -1.0_dp/3, 0, .false., error)
+    end do
+    call CloseReceiver(list)
+  end subroutine Fd3dPressure
+
+  subroutine CloseReceiver(list)
+    type(fd3d_list_t), intent(inout) :: list
+    if (.not. allocated(list%start)) list%start = [1]
+    list%start = [list%start, list%n + 1]
+  end subroutine CloseReceiver
+
+  !> Entries for a field at x, times `scale`; `acts`: of a source.
+  subroutine AddPoint(list, grid, field, x, scale, h, acts, error, slope)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: field, h
+    real(dp), intent(in) :: x(3), scale
+    logical, intent(in) :: acts
+    type(error_t), allocatable, intent(inout) :: error
+    logical, intent(in), optional :: slope
+    type(axis_t) :: along(3)
+    integer :: a, l, m, n, at(3)
+    logical :: beside, even
+    if (allocated(error)) return
+    if (.not. allocated(list%w)) call Grow(list)
+    even = field >= field_sxx
+    if (present(slope)) even = even .or. slope
+    even = even .and. grid%even
+    do a = 1, 3
+      call AxisWeights(grid, field, a, x(a), even, list%cut, along(a), error)
+      if (allocated(error)) return
+    end do
+    if (associated(list%rho)) then
+      call AddBeside(list, grid, field, x, scale, h, acts, beside)
+      if (beside) return
+    end if
+    do n = 1, along(3)%n
+      do m = 1, along(2)%n
+        do l = 1, along(1)%n
+          at = [along(1)%node(l), along(2)%node(m), along(3)%node(n)] - grid%first + 1
+          if (any(at < 1 .or. at > grid%n)) cycle
+          call AddEntry(list, field, at, scale*along(1)%w(l)*along(2)%w(m)*along(3)%w(n), h)
+        end do
+      end do
+    end do
+  end subroutine AddPoint
+
+  !> The same beside a contact; not `beside`: there is none within reach of the sinc.
+  subroutine AddBeside(list, grid, field, x, scale, h, acts, beside)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: field, h
+    real(dp), intent(in) :: x(3), scale
+    logical, intent(in) :: acts
+    logical, intent(out) :: beside
+    real(dp) :: place(3), w(ground_nodes)
+    integer :: n, m, a, home, node(3, ground_nodes)
+    place = x/grid%d - (grid%first - 1) + [(merge(1.0_dp, 0.5_dp, StandsOnHalf(field, a)), a=1, 3)]
+    home = GroundHome(grid, list%rho, list%mu, x/grid%d - (grid%first - 1))
+    beside = GroundNear(grid, list%rho, list%mu, field, place, home)
+    if (.not. beside) return
+    call GroundWeights(grid, list%rho, list%mu, field, place, home, acts, n, node, w)
+    do m = 1, n
+      if (abs(w(m)) > 0) call AddEntry(list, field, node(:, m), scale*w(m), h)
+    end do
+  end subroutine AddBeside
+
+  !> Nodes, counted in the whole grid, and their weights for a point at x along an axis.
+  subroutine AxisWeights(grid, field, axis, x, even, cut, along, error)
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: field, axis
+    real(dp), intent(in) :: x
+    logical, intent(in) :: even, cut
+    type(axis_t), intent(out) :: along
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: place, w(sinc_nodes)
+    integer :: first, m, nodes
+    place = x/grid%d(axis) + merge(1.0_dp, 0.5_dp, StandsOnHalf(field, axis))
+    nodes = sinc_nodes
+    if (even) then
+      call SincEven(place, first, w)
+    else
+      call SincWeights(place, first, w)
+    end if
+    if (axis == 3 .and. grid%side(5) == side_free .and. first < 1) then
+      first = 1
+      nodes = cubic_nodes
+      w(:nodes) = Cubic(place)
+      if (even) then                                        ! the fourth difference of five nodes is 0 for a cubic
+        nodes = nodes + 1
+        w(nodes) = 0
+        w(:nodes) = w(:nodes) - sum(w(:nodes)*[1, -1, 1, -1, 1])/16*[1, -4, 6, -4, 1]
+      end if
+    end if
+    do m = 1, nodes
+      if (.not. abs(w(m)) > 0) cycle
+      along%n = along%n + 1
+      along%node(along%n) = first + m - 1
+      along%w(along%n) = w(m)
+    end do
+    if (grid%side(2*axis) == side_periodic) along%node = 1 + modulo(along%node - 1, grid%whole(axis))
+    if (.not. cut .and. any(along%node(:along%n) < 1 .or. along%node(:along%n) > grid%whole(axis))) &
+      call Fail(error, 'a source or receiver at '//Str(x, 6)//' m along axis '//Str(axis)//' is within '//Str(sinc_nodes/2)// &
+                ' cells of the end of the grid, which is '//Str(grid%whole(axis)*grid%d(axis), 6)//' m long')
+  end subroutine AxisWeights
+
+  !> Whether a field stands half a cell before the centre along an axis.
+  pure logical function StandsOnHalf(field, axis)
+    integer, intent(in) :: field, axis
+    select case (axis)
+    case (1)
+      StandsOnHalf = any(field == [field_vx, field_sxy, field_sxz])
+    case (2)
+      StandsOnHalf = any(field == [field_vy, field_sxy, field_syz])
+    case default
+      StandsOnHalf = any(field == [field_vz, field_sxz, field_syz])
+    end select
+  end function StandsOnHalf
+
+  !> Lagrange weights of nodes 1..4.
+  pure function Cubic(x) result(w)
+    real(dp), intent(in) :: x
+    real(dp) :: w(cubic_nodes)
+    integer :: m, n
+    w = 1
+    do m = 1, cubic_nodes
+      do n = 1, cubic_nodes
+        if (n /= m) w(m) = w(m)*(x - n)/(m - n)
+      end do
+    end do
+  end function Cubic
+
+  subroutine AddEntry(list, field, at, w, h)
+    type(fd3d_list_t), intent(inout) :: list
+    integer, intent(in) :: field, at(3), h
+    real(dp), intent(in) :: w
+    if (list%n == size(list%w)) call Grow(list)
+    list%n = list%n + 1
+    list%field(list%n) = field
+    list%i(list%n) = at(1)
+    list%j(list%n) = at(2)
+    list%k(list%n) = at(3)
+    list%h(list%n) = h
+    list%w(list%n) = real(w, sp)
+  end subroutine AddEntry
+
+  !> Room for twice as many entries.
+  subroutine Grow(list)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_list_t) :: more
+    integer :: room
+    room = max(1024, 2*list%n)
+    allocate (more%field(room), more%i(room), more%j(room), more%k(room), more%h(room), more%w(room))
+    if (list%n > 0) then
+      more%field(:list%n) = list%field(:list%n)
+      more%i(:list%n) = list%i(:list%n)
+      more%j(:list%n) = list%j(:list%n)
+      more%k(:list%n) = list%k(:list%n)
+      more%h(:list%n) = list%h(:list%n)
+      more%w(:list%n) = list%w(:list%n)
+    end if
+    call move_alloc(more%field, list%field)
+    call move_alloc(more%i, list%i)
+    call move_alloc(more%j, list%j)
+    call move_alloc(more%k, list%k)
+    call move_alloc(more%h, list%h)
+    call move_alloc(more%w, list%w)
+  end subroutine Grow
+
+end module fd3d_point_lists_m

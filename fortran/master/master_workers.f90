@@ -1,0 +1,205 @@
+!> Who is there: heartbeats both ways, workers taken for lost, forgiven, or on a node that loses shots.
+module master_workers_m
+  use workers_m, only: WorkersBeat, WorkersByRank, WorkersBySpeaker, WorkersDied, WorkersEnded, WorkersHeard, WorkersMissed, &
+                       WorkersOverstays, WorkersPartners, WorkersSilent
+  use scheduler_m, only: SchedulerFlies, SchedulerGone, SchedulerHas, SchedulerHold, SchedulerPut, SchedulerReady, SchedulerTakes
+  use error_m, only: error_t
+  use host_c, only: host_seconds
+  use keymap_m, only: KeymapFind
+  use kinds_m, only: dp
+  use lease_m, only: LeaseSilence, LeaseSpan
+  use log_m, only: LogWarn
+  use lost_workers_m, only: LossesAdopt, LossesForgive, LossesTake
+  use master_type_m, only: desk_t
+  use master_output_m, only: MasterNothingLeft, MasterTrouble
+  use peers_m, only: PeersLook
+  use protocol_m, only: Answer, link_t, LinkAwaits, LinkBury, LinkForget, message_t, MSG_BEAT, MSG_DROP, MSG_END
+  use quarantine_m, only: QuarantineBad, QuarantineLosses
+  use text_m, only: Str
+  use progress_m, only: ProgressPut
+  implicit none
+  private
+  public :: MasterBeat, MasterHeard, MasterMiss, MasterTakeProgress, MasterJudge
+
+contains
+
+  !> The master says now and then that it is there.
+  subroutine MasterBeat(self, link)
+    class(desk_t), intent(inout) :: self
+    type(link_t), intent(inout) :: link
+    type(message_t) :: message
+    integer, allocatable :: partners(:)
+    integer :: i, worker
+    logical :: due
+    call WorkersBeat(self%workers, host_seconds(), due)
+    if (.not. due) return
+    allocate (partners, source=WorkersPartners(self%workers))
+    do i = 1, size(partners)
+      worker = WorkersBySpeaker(self%workers, partners(i))
+      if (worker > 0) then
+        if (self%workers%lost(worker)) cycle
+      end if
+      message = message_t(kind=MSG_BEAT)
+      call Answer(link, partners(i), message)
+    end do
+  end subroutine MasterBeat
+
+  !> A rank was heard. A worker that was taken for lost goes on where it stood: what it asked for is answered now.
+  subroutine MasterHeard(self, rank)
+    class(desk_t), intent(inout) :: self
+    integer, intent(in) :: rank
+    real(dp) :: silence
+    integer :: worker, i
+    logical :: back
+    worker = WorkersBySpeaker(self%workers, rank)
+    if (worker == 0) return
+    call WorkersHeard(self%workers, worker, back, silence)
+    if (.not. back .or. self%workers%gone(worker)) return
+    call LossesForgive(self%losses, self%scheduler, self%progress, self%quarantine, worker, silence, &
+                       LeaseSpan(self%workers%lease, worker, SchedulerTakes(self%scheduler, worker)))
+    do i = 1, self%workers%asks(worker)
+      call SchedulerReady(self%scheduler, worker, self%scheduler%rates%gpu(worker), self%scheduler%rates%threads(worker), &
+                          host_seconds())
+      self%held = [self%held, rank, worker]
+    end do
+    self%workers%asks(worker) = 0
+  end subroutine MasterHeard
+
+  !> Workers that are dead, were not heard for too long, or do not go though they should, are taken for lost.
+  subroutine MasterMiss(self, link)
+    class(desk_t), intent(inout) :: self
+    type(link_t), intent(inout) :: link
+    integer :: worker
+    logical :: idle
+    call MissDead(self, link)
+    worker = 0
+    do
+      worker = WorkersSilent(self%workers, worker)
+      if (worker == 0) exit
+      idle = Needless(self, worker)
+      if (WorkersMissed(self%workers, worker, ShotSeconds(self, link, worker), idle)) &
+        call Lose(self, link, worker, 'was not heard of for '//Str(LeaseSilence(self%workers%lease, worker), 3)// &
+                  ' s and is taken for lost', idle)
+    end do
+    do
+      worker = WorkersOverstays(self%workers, host_seconds(), self%grace)
+      if (worker == 0) exit
+      call Lose(self, link, worker, 'did not go when it was asked to and is taken for lost', .true.)
+    end do
+  end subroutine MasterMiss
+
+  !> Ranks whose process has ended. One of them retires its worker, whose other ranks are told to end. After a signal to end it may
+  !> be the launcher that kills them, and is no shot's fault.
+  subroutine MissDead(self, link)
+    class(desk_t), intent(inout) :: self
+    type(link_t), intent(inout) :: link
+    type(message_t) :: message
+    integer :: rank, worker, i
+    call PeersLook(self%peers, host_seconds())
+    do i = 1, size(self%peers%rank)
+      if (self%peers%dead(i)) call WorkersEnded(self%workers, self%peers%rank(i), self%peers%pid(i))
+    end do
+    do
+      call WorkersDied(self%workers, rank)
+      if (rank == 0) exit
+      call LinkBury(link, rank)
+      worker = WorkersByRank(self%workers, rank)
+      if (worker == 0) call LogWarn('rank '//Str(rank)//', which models no shots, is dead: its process '// &
+                                    Str(self%workers%pid(rank))//' has ended')
+      if (worker == 0) cycle
+      if (.not. self%workers%lost(worker)) &
+        call Lose(self, link, worker, 'is dead: process '//Str(self%workers%pid(rank))//' of rank '//Str(rank)//' has ended', &
+                  self%stopped >= 0)
+      do i = (worker - 1)*self%workers%group + 1, worker*self%workers%group
+        message = message_t(kind=MSG_END)
+        message%n(1:2) = [3, 1]
+        call Answer(link, i, message)
+        call LinkForget(link, i)
+      end do
+    end do
+  end subroutine MissDead
+
+  !> A worker is waited for no longer: all is done, or nothing is dealt any more, and it has no shot that others have not done.
+  logical function Needless(self, worker)
+    class(desk_t), intent(in) :: self
+    integer, intent(in) :: worker
+    Needless = (self%stopping .or. MasterNothingLeft(self)) .and. self%rank(worker) > 0 .and. &
+               .not. SchedulerHas(self%scheduler, worker)
+  end function Needless
+
+  !> How long a worker's shots should take it [s], huge() if nobody knows: for LeaseSpan. Much of what it says is on its way.
+  real(dp) function ShotSeconds(self, link, worker) result(seconds)
+    class(desk_t), intent(in) :: self
+    type(link_t), intent(in) :: link
+    integer, intent(in) :: worker
+    seconds = SchedulerTakes(self%scheduler, worker)
+    if (LinkAwaits(link, self%rank(worker))) seconds = huge(seconds)
+  end function ShotSeconds
+
+  subroutine Lose(self, link, worker, why, innocent)
+    class(desk_t), intent(inout) :: self
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: worker
+    character(*), intent(in) :: why
+    logical, intent(in) :: innocent
+    type(error_t), allocatable :: error
+    logical :: waits(size(self%held)/2)
+    integer :: i
+    self%workers%lost(worker) = .true.
+    call LinkForget(link, (worker - 1)*self%workers%group + 1)
+    waits = self%held(2::2) == worker
+    self%workers%asks(worker) = count(waits)
+    self%held = pack(self%held, [(.not. waits((i + 1)/2), i=1, size(self%held))])
+    if (self%workers%gone(worker)) return
+    call LossesTake(self%losses, self%scheduler, self%store, self%progress, self%quarantine, worker, why, innocent, &
+                    host_seconds(), error)
+    if (allocated(error)) call MasterTrouble(self, error)
+  end subroutine Lose
+
+  !> How far a shot is. A worker that was taken for lost may still model one that is another's now: it is told to drop it.
+  subroutine MasterTakeProgress(self, message, answer)
+    class(desk_t), intent(inout) :: self
+    type(message_t), intent(in) :: message
+    type(message_t), intent(inout) :: answer
+    type(error_t), allocatable :: error
+    integer :: worker, slot
+    logical :: its
+    worker = int(message%n(1))
+    slot = KeymapFind(self%survey%keymap, int(message%n(2)))
+    if (slot == 0) return
+    its = SchedulerFlies(self%scheduler, worker, slot)
+    if (.not. (its .or. self%stopping .or. self%workers%going(worker))) &
+      call LossesAdopt(self%scheduler, self%store, self%progress, worker, slot, host_seconds(), its, error)
+    if (allocated(error)) call MasterTrouble(self, error)
+    if (its) then
+      call ProgressPut(self%progress, worker, int(message%n(2)), message%x(1))
+      call SchedulerHold(self%scheduler, worker, slot, message%n(3) == 1, host_seconds())
+      call SchedulerPut(self%scheduler, worker, slot, message%x(1), host_seconds(), message%x(2))
+    else
+      answer%kind = MSG_DROP
+      answer%n(1:2) = [self%survey%keymap%record(slot), slot]
+    end if
+  end subroutine MasterTakeProgress
+
+  !> A worker on a node that loses shots again and again gets no more as long as there is a worker on another node.
+  subroutine MasterJudge(self, worker)
+    class(desk_t), intent(inout) :: self
+    integer, intent(in) :: worker
+    character(:), allocatable :: host
+    integer :: w
+    logical :: others
+    host = self%progress%host(worker)
+    if (self%workers%going(worker) .or. .not. QuarantineBad(self%quarantine, host)) return
+    others = .false.
+    do w = 1, self%workers%n
+      if (self%workers%going(w) .or. self%workers%lost(w)) cycle
+      others = others .or. .not. QuarantineBad(self%quarantine, self%progress%host(w))
+    end do
+    if (.not. others) return
+    call LogWarn('node '//host//' is quarantined after '//Str(QuarantineLosses(self%quarantine, host))// &
+                 ' losses: worker '//Str(worker)//' gets no more shots')
+    self%workers%going(worker) = .true.
+    call SchedulerGone(self%scheduler, worker)
+  end subroutine MasterJudge
+
+end module master_workers_m

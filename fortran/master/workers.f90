@@ -1,0 +1,190 @@
+!> The workers of a job as the master sees them: who speaks for whom, who was heard when, who is lost or dead, who leaves, who has
+!> gone. A worker that is lost may come back; one that is dead does not: the process of one of its ranks has ended.
+module workers_m
+  use kinds_m, only: dp
+  use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseSpan, LeaseTick, PATIENCE
+  implicit none
+  private
+  public :: workers_t, WorkersNew, WorkersBySpeaker, WorkersByRank, WorkersHeard, WorkersSilent, WorkersMissed, WorkersEnded
+  public :: WorkersDied, WorkersBeat, WorkersLeaves, WorkersOverstays, WorkersOver, WorkersPartners
+
+  integer, parameter :: BEATS = 4             !< of the master in a lease
+  real(dp), parameter :: HURRY = 10.0_dp      !< a worker whose shots are given up, or done, goes, or is heard of, within that [s]
+
+  type :: workers_t
+    integer :: n = 0                          !< workers
+    integer :: group = 1                      !< ranks of a worker
+    integer :: ranks = 1                      !< of the job
+    type(lease_t) :: lease
+    logical, allocatable :: lost(:)           !< taken for lost, (n)
+    logical, allocatable :: dead(:)           !< for good: one of its ranks is dead, (n)
+    logical, allocatable :: ended(:)          !< ranks whose process has ended, (0:ranks-1)
+    logical, allocatable :: seen_to(:)        !< and that were named by WorkersDied, (0:ranks-1)
+    integer, allocatable :: pid(:)            !< number of that process, (0:ranks-1)
+    logical :: broken = .false.               !< a rank is dead
+    logical, allocatable :: gone(:)           !< said BYE, (n)
+    logical, allocatable :: going(:)          !< told to stop, or may leave before the end: gets no more shots, (n)
+    integer, allocatable :: asks(:)           !< READYs not answered, (n)
+    real(dp), allocatable :: leaves(:)        !< since when it is about to end [s], -1 = it is not, (n)
+    logical, allocatable :: cut(:)            !< its time of grace is over, (n)
+    real(dp) :: beat = -1                     !< of the master, the latest [s]
+    logical :: quick = .false.                !< grace is at an end for all
+  end type workers_t
+
+contains
+
+  pure subroutine WorkersNew(workers, n, group, ranks, seconds)
+    type(workers_t), intent(out) :: workers
+    integer, intent(in) :: n, group, ranks
+    real(dp), intent(in) :: seconds           !< lease
+    workers%n = n
+    workers%group = group
+    workers%ranks = ranks
+    call LeaseNew(workers%lease, seconds, n)
+    allocate (workers%lost(n), workers%dead(n), workers%gone(n), workers%going(n), workers%cut(n), source=.false.)
+    allocate (workers%ended(0:ranks - 1), workers%seen_to(0:ranks - 1), source=.false.)
+    allocate (workers%pid(0:ranks - 1), source=0)
+    allocate (workers%asks(n), source=0)
+    allocate (workers%leaves(n), source=-1.0_dp)
+  end subroutine WorkersNew
+
+  !> The worker that a rank speaks for, 0 = none.
+  pure integer function WorkersBySpeaker(workers, rank) result(worker)
+    type(workers_t), intent(in) :: workers
+    integer, intent(in) :: rank
+    worker = 0
+    if (rank >= 1 .and. mod(rank - 1, workers%group) == 0) worker = (rank - 1)/workers%group + 1
+    if (worker > workers%n) worker = 0
+  end function WorkersBySpeaker
+
+  !> The worker that a rank belongs to, 0 = none.
+  pure integer function WorkersByRank(workers, rank) result(worker)
+    type(workers_t), intent(in) :: workers
+    integer, intent(in) :: rank
+    worker = 0
+    if (rank >= 1) worker = (rank - 1)/workers%group + 1
+    if (worker > workers%n) worker = 0
+  end function WorkersByRank
+
+  !> Ranks that the master talks to: those that speak for workers, and those that have nothing to do.
+  pure function WorkersPartners(workers) result(ranks)
+    type(workers_t), intent(in) :: workers
+    integer, allocatable :: ranks(:)
+    integer :: r
+    ranks = pack([(r, r=1, workers%ranks - 1)], &
+                 [(WorkersBySpeaker(workers, r) > 0 .or. r > workers%n*workers%group, r=1, workers%ranks - 1)])
+  end function WorkersPartners
+
+  !> A worker said something. `back`: it had been taken for lost, `silence` seconds long.
+  pure subroutine WorkersHeard(workers, worker, back, silence)
+    type(workers_t), intent(inout) :: workers
+    integer, intent(in) :: worker
+    logical, intent(out) :: back
+    real(dp), intent(out) :: silence
+    silence = LeaseSilence(workers%lease, worker)
+    back = workers%lost(worker) .and. .not. workers%dead(worker)
+    workers%lost(worker) = workers%dead(worker)
+    call LeaseHeard(workers%lease, worker)
+  end subroutine WorkersHeard
+
+  !> The first worker after number `last` that has been silent for so long that it may be missed; 0 if there is none.
+  pure integer function WorkersSilent(workers, last) result(worker)
+    type(workers_t), intent(in) :: workers
+    integer, intent(in) :: last
+    do worker = last + 1, workers%n
+      if (.not. workers%lost(worker) .and. LeaseSilence(workers%lease, worker) > min(HURRY, workers%lease%seconds)) return
+    end do
+    worker = 0
+  end function WorkersSilent
+
+  !> Whether a silent worker is taken for lost: its lease has run out, or nobody needs it any more (`idle`). `shot`: see LeaseSpan.
+  pure logical function WorkersMissed(workers, worker, shot, idle) result(missed)
+    type(workers_t), intent(in) :: workers
+    integer, intent(in) :: worker
+    real(dp), intent(in) :: shot
+    logical, intent(in) :: idle
+    missed = idle .or. LeaseSilence(workers%lease, worker) > LeaseSpan(workers%lease, worker, shot)
+  end function WorkersMissed
+
+  !> The process `pid` of a rank has ended; told again it is no news.
+  pure subroutine WorkersEnded(workers, rank, pid)
+    type(workers_t), intent(inout) :: workers
+    integer, intent(in) :: rank, pid
+    if (rank < 1 .or. rank >= workers%ranks) return
+    if (workers%ended(rank)) return
+    workers%ended(rank) = .true.
+    workers%pid(rank) = pid
+  end subroutine WorkersEnded
+
+  !> The next rank whose process has ended, 0 if there is none: it is dead from now on, and its worker. Each is named once.
+  pure subroutine WorkersDied(workers, rank)
+    type(workers_t), intent(inout) :: workers
+    integer, intent(out) :: rank
+    integer :: worker
+    rank = findloc(workers%ended .and. .not. workers%seen_to, .true., 1) - 1
+    if (rank < 1) rank = 0
+    if (rank == 0) return
+    workers%seen_to(rank) = .true.
+    workers%broken = .true.
+    worker = WorkersByRank(workers, rank)
+    if (worker == 0) return
+    workers%dead(worker) = .true.
+    workers%going(worker) = .true.
+  end subroutine WorkersDied
+
+  !> Whether it is time for the master to say that it is there.
+  subroutine WorkersBeat(workers, now, due)
+    type(workers_t), intent(inout) :: workers
+    real(dp), intent(in) :: now
+    logical, intent(out) :: due
+    call LeaseTick(workers%lease, now)
+    due = now - workers%beat > workers%lease%seconds/BEATS .or. workers%beat < 0
+    if (due) workers%beat = now
+  end subroutine WorkersBeat
+
+  !> A worker, or all of them, are to end what they have and go.
+  pure subroutine WorkersLeaves(workers, now, worker)
+    type(workers_t), intent(inout) :: workers
+    real(dp), intent(in) :: now
+    integer, intent(in), optional :: worker
+    if (present(worker)) then
+      workers%going(worker) = .true.
+      if (workers%leaves(worker) < 0) workers%leaves(worker) = now
+    else
+      where (workers%leaves < 0) workers%leaves = now
+    end if
+  end subroutine WorkersLeaves
+
+  !> A worker that has been about to go for longer than `grace` seconds, or has not gone after that: it was silent for HURRY
+  !> seconds, or has written states for longer than a lease. 0 if there is none.
+  pure integer function WorkersOverstays(workers, now, grace) result(worker)
+    type(workers_t), intent(in) :: workers
+    real(dp), intent(in) :: now, grace
+    real(dp) :: since
+    do worker = 1, workers%n
+      if (workers%leaves(worker) < 0 .or. workers%gone(worker) .or. workers%lost(worker)) cycle
+      since = now - workers%leaves(worker)
+      if (.not. workers%cut(worker)) then
+        if (workers%quick .or. since > grace) return
+      else if (since > HURRY) then
+        if (LeaseSilence(workers%lease, worker) > HURRY .or. since > workers%lease%seconds) return
+      end if
+    end do
+    worker = 0
+  end function WorkersOverstays
+
+  !> Nobody is left to wait for. Lost workers are waited for a while as long as there is work (`idle`: there is none) and nobody
+  !> else is left: what cut them off may pass. The dead are not waited for.
+  pure logical function WorkersOver(workers, idle) result(over)
+    type(workers_t), intent(in) :: workers
+    logical, intent(in) :: idle
+    integer :: i
+    real(dp) :: least
+    over = all(workers%gone .or. workers%lost)
+    if (.not. over .or. idle .or. all(workers%gone .or. workers%dead)) return
+    least = minval([(LeaseSilence(workers%lease, i), i=1, workers%n)], &
+                   mask=workers%lost .and. .not. (workers%gone .or. workers%dead))
+    over = least > PATIENCE*workers%lease%seconds
+  end function WorkersOver
+
+end module workers_m

@@ -1,0 +1,211 @@
+!> Whether a message can be what its kind says, before anybody takes its numbers for sizes and places: ranks of different builds,
+!> or bits that fell over on the way, must not bring a rank down.
+module message_check_m
+  use checked_m, only: Between, CountOf, Finite, IsWhole
+  use kinds_m, only: dp, i8, sp
+  use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DEAD, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_MODEL, &
+                        MSG_NONE, MSG_NOTE, MSG_PROGRESS, MSG_READY, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_START, &
+                        MSG_STOP, MSG_WRITTEN
+  use text_m, only: Str
+  implicit none
+  private
+  public :: MessageProblem
+
+  integer(i8), parameter :: most = huge(1)        !< numbers that become default integers
+
+contains
+
+  !> What is wrong with a message, '' if nothing is. The master tells how many workers and shots there are; without these the
+  !> message is one to a worker.
+  pure function MessageProblem(m, nworkers, nshots) result(why)
+    type(message_t), intent(in) :: m
+    integer, intent(in), optional :: nworkers, nshots
+    character(:), allocatable :: why
+    logical :: home
+    why = ''
+    home = present(nworkers) .and. present(nshots)
+    select case (m%kind)
+    case (MSG_READY)
+      if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
+      call Within('threads', m%n(3), 0_i8, most, why)
+      if (.not. Between(m%x(1), 0.0_dp, real(huge(1.0_sp), dp))) why = 'a rate that is none'
+      if (.not. allocated(m%text)) why = 'the host is missing'
+    case (MSG_BYE, MSG_LEAVE, MSG_PROGRESS)
+      if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
+      if (m%kind == MSG_PROGRESS) call Within('record', m%n(2), 0_i8, most, why)
+      if (m%kind == MSG_PROGRESS) call Within('waiting', m%n(3), 0_i8, 1_i8, why)
+      if (m%kind == MSG_PROGRESS .and. .not. all(Between(m%x(1:2), 0.0_dp, real(most, dp)))) why = 'a fraction done that is none'
+      if (m%kind == MSG_BYE .and. .not. all(Finite(m%x(1:3)))) why = 'times that are none'
+      if (m%kind == MSG_LEAVE) call Within('signal', m%n(2), 0_i8, most, why)
+    case (MSG_DEAD)
+      call Within('rank', m%n(1), 1_i8, most, why)
+      call Within('process', m%n(2), 0_i8, most, why)
+    case (MSG_SHOT)
+      call OfShot(m, why)
+      call Within('receivers', m%n(3), 1_i8, most, why)
+      call Fits('positions', Length(m), [4_i8, m%n(3)], why)
+      if (.not. all(Finite(m%x(1:3)))) why = 'a source at no place'
+      if (why == '') call Places(m%places(:3*m%n(3)), why)
+      if (why == '') call Channels(m%places(3*m%n(3) + 1:), why)
+    case (MSG_MODEL)
+      call OfShot(m, why, home)
+      if (home .and. why == '') call Within('slot', m%n(2), 1_i8, int(nshots, i8), why)
+      call Within('nodes along x', m%n(3), 0_i8, most, why)
+      call Within('nodes along z', m%n(4), 0_i8, most, why)
+      call Within('nodes along y', m%n(5), 0_i8, most, why)
+      if (.not. all(Finite(m%x(1:6)))) why = 'a window at no place'
+      if (home) return
+      if (m%n(5) == 0 .and. Fields(m) > 0) call Fits('samples', Fields(m), [2_i8, m%n(3), m%n(4)], why)
+      if (m%n(5) /= 0 .and. Fields(m) > 0) call Fits('samples', Fields(m), m%n(3:6), why)
+    case (MSG_GATHER)
+      call OfShot(m, why)
+      call Within('steps', m%n(6), 0_i8, most, why)
+      call Fits('positions', Length(m), [merge(3_i8, 2_i8, Length(m) == CountOf([3_i8, m%n(4)])), m%n(4)], why)
+      call Fits('samples', Fields(m), m%n(3:5), why)
+      if (home) call FromWorker(m, nworkers, nshots, why)
+      if (.not. all(Finite(m%x(1:5)))) why = 'a number of the shot that is none'
+      if (why == '') call Places(m%places, why)
+      if (.not. allocated(m%text)) then
+        why = 'the device is missing'
+      else if (index(m%text, achar(10)) == 0) then
+        why = 'the device is missing'
+      end if
+    case (MSG_SNAPS)
+      call OfShot(m, why)
+      call Fits('samples', Fields(m), m%n(3:5), why)
+      if (m%n(6) /= 0) call Films(m, why)
+      if (.not. all(Finite(m%x(1:7)))) why = 'pictures at no place'
+      if (home) call FromWorker(m, nworkers, nshots, why)
+    case (MSG_LOST)
+      call OfShot(m, why)
+      if (home) call FromWorker(m, nworkers, nshots, why)
+      if (.not. allocated(m%text)) why = 'the cause is missing'
+    case (MSG_WRITTEN, MSG_REFUSED)
+      call OfShot(m, why)
+      call Within('kind', m%n(3), int(MSG_NONE, i8), most, why)
+      if (.not. allocated(m%text)) why = 'the reason is missing'
+    case (MSG_NOTE)
+      if (.not. allocated(m%text)) why = 'the sentence is missing'
+    case (MSG_DROP)
+      call Within('record', m%n(1), 1_i8, most, why)
+    case (MSG_START)
+      call Within('exit status', m%n(1), 0_i8, 255_i8, why)
+      if (m%n(1) /= 0) return
+      call Within('further numbers', m%n(2), 0_i8, most, why)
+      if (why == '') call Fits('numbers', Length(m), [30 + m%n(2)], why)
+      call Within('samples of a fault', m%n(3), 0_i8, most, why)
+      if (Fields(m) < 1) why = 'the source is missing'
+      if (.not. allocated(m%text)) then
+        why = 'the variant is missing'
+      else if (index(m%text, achar(10)) == 0) then
+        why = 'the variant is missing'
+      end if
+    case (MSG_END)
+      call Within('exit status', m%n(1), 0_i8, 255_i8, why)
+    case (MSG_NONE, MSG_STOP, MSG_BEAT)
+      continue
+    case default
+      why = 'there is no such message'
+    end select
+  end function MessageProblem
+
+  !> Films of a 3D shot: as many numbers as their shapes say, and three words each.
+  pure subroutine Films(m, why)
+    type(message_t), intent(in) :: m
+    character(:), allocatable, intent(inout) :: why
+    real(dp) :: total
+    integer(i8) :: i, words
+    call Within('films', m%n(6), 1_i8, 1000_i8, why)
+    if (why == '') call Fits('places', Length(m) - 12, [5_i8, m%n(6)], why)
+    if (.not. allocated(m%text)) why = 'the names of films are missing'
+    if (why /= '') return
+    total = 0
+    if (.not. (all(Finite(m%places)) .and. all(IsWhole(m%places(9:11), 1, huge(1))))) why = 'films on no grid'
+    do i = 1, m%n(6)
+      if (why /= '') return
+      associate (of => m%places(12 + 5*i - 4:12 + 5*i - 1))         ! axis, two sides, times
+        if (IsWhole(of(1), 1, 3) .and. all(IsWhole(of(2:3), 1, huge(1))) .and. IsWhole(of(4), 0, huge(1))) then
+          total = total + of(2)*of(3)*max(1.0_dp, of(4))
+        else
+          why = 'a film without axis or shape'
+        end if
+      end associate
+    end do
+    if (why /= '') return
+    words = 0
+    do i = 1, len(m%text, i8)
+      if (m%text(i:i) == achar(10)) words = words + 1
+    end do
+    if (total /= real(Fields(m), dp)) why = Str(Fields(m))//' numbers in films of '//Str(total, 12)
+    if (words /= 3*m%n(6)) why = 'names of films that are not theirs'
+  end subroutine Films
+
+  pure subroutine OfShot(m, why, slot_too)
+    type(message_t), intent(in) :: m
+    character(:), allocatable, intent(inout) :: why
+    logical, intent(in), optional :: slot_too
+    call Within('record', m%n(1), 1_i8, most, why)
+    if (present(slot_too)) then
+      if (.not. slot_too) return
+    end if
+    call Within('slot', m%n(2), 1_i8, most, why)
+  end subroutine OfShot
+
+  pure subroutine FromWorker(m, nworkers, nshots, why)
+    type(message_t), intent(in) :: m
+    integer, intent(in) :: nworkers, nshots
+    character(:), allocatable, intent(inout) :: why
+    call Within('slot', m%n(2), 1_i8, int(nshots, i8), why)
+    call Within('worker', m%n(12), 1_i8, int(nworkers, i8), why)
+  end subroutine FromWorker
+
+  !> The first fault is the one to tell.
+  pure subroutine Within(name, value, lo, hi, why)
+    character(*), intent(in) :: name
+    integer(i8), intent(in) :: value, lo, hi
+    character(:), allocatable, intent(inout) :: why
+    if (why /= '' .or. (value >= lo .and. value <= hi)) return
+    why = name//' = '//Str(value)//', must be '//Str(lo)//' .. '//Str(hi)
+  end subroutine Within
+
+  !> `found` numbers must be the product of `shape`, which may exceed every integer.
+  pure subroutine Fits(name, found, shape, why)
+    character(*), intent(in) :: name
+    integer(i8), intent(in) :: found, shape(:)
+    character(:), allocatable, intent(inout) :: why
+    character(:), allocatable :: wanted
+    integer :: i
+    if (why /= '') return
+    wanted = ''
+    do i = 1, size(shape)
+      if (shape(i) < 1 .or. shape(i) > most) why = Str(shape(i))//' '//name//' along a side'
+      wanted = wanted//' x '//Str(shape(i))
+    end do
+    if (why == '' .and. CountOf(shape) /= found) why = Str(found)//' '//name//', must be'//wanted(3:)
+  end subroutine Fits
+
+  pure subroutine Channels(x, why)
+    real(dp), intent(in) :: x(:)
+    character(:), allocatable, intent(inout) :: why
+    if (.not. all(Between(x, -real(most, dp), real(most, dp)))) why = 'a channel number that is none'
+  end subroutine Channels
+
+  pure subroutine Places(x, why)
+    real(dp), intent(in) :: x(:)
+    character(:), allocatable, intent(inout) :: why
+    if (.not. all(Finite(x))) why = 'a position that is none'
+  end subroutine Places
+
+  pure integer(i8) function Length(m)
+    type(message_t), intent(in) :: m
+    Length = 0
+    if (allocated(m%places)) Length = size(m%places, kind=i8)
+  end function Length
+
+  pure integer(i8) function Fields(m)
+    type(message_t), intent(in) :: m
+    Fields = 0
+    if (allocated(m%fields)) Fields = size(m%fields, kind=i8)
+  end function Fields
+
+end module message_check_m

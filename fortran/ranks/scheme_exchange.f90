@@ -1,0 +1,74 @@
+!> How to model goes from rank 0 to every rank by itself, and nobody waits for anybody but rank 0: a rank that dies while rank 0
+!> reads the model is missed later.
+module scheme_exchange_m
+  use checked_m, only: Whole
+  use lease_m, only: PATIENCE
+  use error_m, only: error_t, Fail
+  use kinds_m, only: dp
+  use message_check_m, only: MessageProblem
+  use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_END, MSG_START, Poll, Rest
+  use roles_m, only: role_t
+  use scheme_m, only: scheme_t
+  use scheme_message_m, only: SchemeFrom, SchemeMessage
+  use text_m, only: Str
+  use master_heartbeat_m, only: heartbeat_t, HeartbeatDeserted, HeartbeatLook, HeartbeatNew
+  implicit none
+  private
+  public :: SchemeSend, SchemeReceive
+
+  real(dp), parameter :: PREPARING = 3600.0_dp     !< rank 0 is taken for dead if it says nothing for so long [s]; it reads files
+
+contains
+
+  !> Rank 0 tells all `ranks` how to model, or, with a `status` other than 0, that there is nothing to do.
+  subroutine SchemeSend(link, ranks, status, scheme)
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: ranks, status
+    type(scheme_t), intent(in) :: scheme
+    type(message_t) :: message
+    integer :: r
+    do r = 1, ranks - 1
+      message = message_t()
+      call SchemeMessage(status, scheme, message)
+      call Answer(link, r, message)
+    end do
+    if (status /= 0) call LinkFlush(link)
+  end subroutine SchemeSend
+
+  !> The other ranks hear it, or that rank 0 died before: `deserted`. Fails where what they hear cannot be.
+  subroutine SchemeReceive(role, link, status, scheme, deserted, error)
+    type(role_t), intent(in) :: role
+    type(link_t), intent(inout) :: link
+    integer, intent(out) :: status
+    logical, intent(out) :: deserted
+    type(scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    type(message_t) :: message
+    type(heartbeat_t) :: heartbeat
+    character(:), allocatable :: why
+    real(dp) :: nap
+    logical :: due
+    nap = 0
+    status = 0
+    call HeartbeatNew(heartbeat, role, PREPARING/PATIENCE)
+    do while (.not. Poll(link, message))
+      call Rest(nap)
+      call HeartbeatLook(heartbeat, due, deserted)
+      if (.not. deserted) cycle
+      call HeartbeatDeserted(heartbeat, link, message)
+      exit
+    end do
+    deserted = message%kind == MSG_END
+    if (deserted) status = Whole(message%n(1), 0, 255)
+    if (deserted) return
+    why = MessageProblem(message)
+    if (message%kind /= MSG_START) why = 'it is no beginning'
+    if (why == '') then
+      call SchemeFrom(message, status, scheme, error)
+    else
+      call Fail(error, 'the first message of rank 0, '//Str(message%kind)//', is not used: '//why// &
+                '; all nodes must run the same build')
+    end if
+  end subroutine SchemeReceive
+
+end module scheme_exchange_m

@@ -1,0 +1,233 @@
+!> START: what rank 0 derived and every rank must have bit for bit, the scheme of the survey, as a message and back.
+module scheme_message_m
+  use checked_m, only: Finite, IsWhole, Whole
+  use components_m, only: components_2d, components_3d
+  use error_m, only: error_t, Fail
+  use kinds_m, only: dp
+  use shot_messages_m, only: MessageWhole, ChecksumMessage
+  use protocol_m, only: message_t, MSG_START
+  use scheme_m, only: scheme_t
+  use source3d_m, only: SourceFault, SourceFrom, SourceNumbers
+  use parameter_table_m, only: SplitList
+  use text_m, only: Str
+  implicit none
+  private
+  public :: SchemeMessage, SchemeFrom
+
+  integer, parameter :: REALS = 22, INTEGERS = 8, NUMBERS = REALS + INTEGERS
+  integer, parameter :: MORE = 11, FLAGS = 7              !< from the seventh on choices, 0 or 1
+  character(*), parameter :: NAMES = 'dx,dz,dt,dt_out,fmax,fband,fpeak,vmin,vmax,dt_limit,ppw,coeffs_error,snapshot,t_start,'// &
+                                     'a weight,a weight,a weight,a weight,a weight,a weight,a weight,a weight,'// &
+                                     'nt,nt_out,half_length,npml,snapshot_step,free_top,time_correction,exact_positions'
+  integer, parameter :: POSITIVE = 10, NOT_NEGATIVE = 13                     !< so many of the first are more than 0, at least 0
+  integer, parameter :: LOW(INTEGERS) = [1, 1, 1, 0, 1, 0, 0, 0]            !< of the integers
+  integer, parameter :: HIGH(INTEGERS) = [huge(1), huge(1), 8, 1000, 1000, 1, 1, 1]
+
+contains
+
+  !> With a `status` other than 0 there is nothing to do, and no scheme.
+  subroutine SchemeMessage(status, scheme, message)
+    integer, intent(in) :: status
+    type(scheme_t), intent(in) :: scheme
+    type(message_t), intent(inout) :: message
+    message%kind = MSG_START
+    message%n(1) = status
+    if (status == 0) then
+      message%places = Packed(scheme)
+      message%text = scheme%components//achar(10)//scheme%variant
+      message%fields = scheme%q
+      if (scheme%dy > 0) call PackMore(scheme, message)
+    end if
+    call ChecksumMessage(message)
+  end subroutine SchemeMessage
+
+  !> `scheme` is changed only where there is something to do. Fails, with `status` 0, where what came can be no scheme.
+  subroutine SchemeFrom(message, status, scheme, error)
+    type(message_t), intent(in) :: message
+    integer, intent(out) :: status
+    type(scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: why
+    integer :: p
+    status = 0
+    if (MessageWhole(message)) then
+      status = Whole(message%n(1))
+      if (status /= 0) return
+      why = NumberFault(message)
+    else
+      why = 'it came with wrong bits: its checksum is not the sender''s'
+    end if
+    if (why == '') then
+      p = index(message%text, achar(10))
+      scheme%components = message%text(:p - 1)
+      scheme%variant = message%text(p + 1:)
+      call Unpack(message%places(:NUMBERS), scheme)
+      if (message%n(2) > 0) then
+        call UnpackMore(message, scheme, why)
+      else
+        scheme%q = message%fields
+      end if
+      if (why == '') why = SchemeFault(scheme)
+    end if
+    if (why /= '') call Fail(error, 'what rank 0 says on how to model is not used: '//why//'; all nodes must run the same build')
+  end subroutine SchemeFrom
+
+  !> What a 3D scheme has besides: MORE numbers, then those of the source; n(2) counts them, n(3) are samples of a fault.
+  subroutine PackMore(scheme, message)
+    type(scheme_t), intent(in) :: scheme
+    type(message_t), intent(inout) :: message
+    message%text = message%text//achar(10)//scheme%planes//achar(10)//scheme%fields
+    message%places = [message%places, scheme%dy, scheme%q_band, scheme%q_ref, scheme%qmin, scheme%pgv_depth, &
+                      real(merge(1, 0, [scheme%sponge, scheme%periodic, scheme%one_way, scheme%attenuates, scheme%pgv]), dp), &
+                      SourceNumbers(scheme%source)]
+    message%n(2) = size(message%places) - NUMBERS
+    if (scheme%source%fault%n == 0) return
+    message%n(3) = size(scheme%source%fault%rate)
+    message%fields = [message%fields, scheme%source%fault%rate]
+  end subroutine PackMore
+
+  !> The way back; `why` it cannot be, '' if it can.
+  subroutine UnpackMore(message, scheme, why)
+    type(message_t), intent(in) :: message
+    type(scheme_t), intent(inout) :: scheme
+    character(:), allocatable, intent(inout) :: why
+    character(:), allocatable :: rest
+    logical :: on(5)
+    integer :: samples, i
+    samples = Whole(message%n(3))
+    if (count([(message%text(i:i) == achar(10), i=1, len(message%text))]) /= 3) then
+      why = 'its words are not components, variant, planes and fields'
+    else if (samples < 0 .or. samples >= size(message%fields) .or. message%n(2) <= MORE) then
+      why = 'the numbers of the source are none'
+    else if (.not. all(Finite(message%places))) then
+      why = 'a number of the source is none'
+    else
+      why = SourceFault(message%places(NUMBERS + MORE + 1:), samples)
+      if (.not. all(IsWhole(message%places(NUMBERS + FLAGS:NUMBERS + MORE), 0, 1))) why = 'a choice that is none'
+    end if
+    if (why /= '') return
+    rest = message%text//achar(10)
+    call Cut(scheme%components)
+    call Cut(scheme%variant)
+    call Cut(scheme%planes)
+    call Cut(scheme%fields)
+    associate (x => message%places(NUMBERS + 1:))
+      scheme%dy = x(1)
+      scheme%q_band = x(2:3)
+      scheme%q_ref = x(4)
+      scheme%qmin = x(5)
+      scheme%pgv_depth = x(6)
+      on = x(FLAGS:MORE) > 0
+      scheme%sponge = on(1)
+      scheme%periodic = on(2)
+      scheme%one_way = on(3)
+      scheme%attenuates = on(4)
+      scheme%pgv = on(5)
+      scheme%q = message%fields(:size(message%fields) - samples)
+      call SourceFrom(x(MORE + 1:), message%fields(size(message%fields) - samples + 1:), scheme%source)
+    end associate
+    if (.not. scheme%dy > 0) why = 'dy = '//Str(scheme%dy)//' is impossible'
+
+  contains
+
+    !> What is left of the text has a line for each.
+    subroutine Cut(word)
+      character(:), allocatable, intent(out) :: word
+      integer :: p
+      p = index(rest, achar(10))
+      word = rest(:max(0, p - 1))
+      rest = rest(p + 1:)
+    end subroutine Cut
+
+  end subroutine UnpackMore
+
+  pure function Packed(scheme) result(x)
+    type(scheme_t), intent(in) :: scheme
+    real(dp) :: x(NUMBERS)
+    x = [scheme%dx, scheme%dz, scheme%dt, scheme%dt_out, scheme%fmax, scheme%fband, scheme%fpeak, scheme%vmin, scheme%vmax, &
+         scheme%dt_limit, scheme%ppw, scheme%coeffs_error, scheme%snapshot, scheme%t_start, scheme%w, &
+         real([scheme%nt, scheme%nt_out, scheme%half_length, scheme%npml, scheme%snapshot_step, &
+               merge(1, 0, [scheme%free_top, scheme%time_correction, scheme%exact_positions])], dp)]
+  end function Packed
+
+  subroutine Unpack(x, scheme)
+    real(dp), intent(in) :: x(NUMBERS)
+    type(scheme_t), intent(inout) :: scheme
+    integer :: n(INTEGERS)
+    scheme%dx = x(1)
+    scheme%dz = x(2)
+    scheme%dt = x(3)
+    scheme%dt_out = x(4)
+    scheme%fmax = x(5)
+    scheme%fband = x(6)
+    scheme%fpeak = x(7)
+    scheme%vmin = x(8)
+    scheme%vmax = x(9)
+    scheme%dt_limit = x(10)
+    scheme%ppw = x(11)
+    scheme%coeffs_error = x(12)
+    scheme%snapshot = x(13)
+    scheme%t_start = x(14)
+    scheme%w = x(15:REALS)
+    n = Whole(x(REALS + 1:))
+    scheme%nt = n(1)
+    scheme%nt_out = n(2)
+    scheme%half_length = n(3)
+    scheme%npml = n(4)
+    scheme%snapshot_step = n(5)
+    scheme%free_top = n(6) == 1
+    scheme%time_correction = n(7) == 1
+    scheme%exact_positions = n(8) == 1
+  end subroutine Unpack
+
+  !> Which number of the message can be none of a scheme, '' = each can.
+  function NumberFault(message) result(why)
+    type(message_t), intent(in) :: message
+    character(:), allocatable :: why
+    character(32), allocatable :: name(:)
+    logical :: good(NUMBERS)
+    integer :: i
+    why = ''
+    associate (x => message%places(:NUMBERS))
+      good = Finite(x)
+      do i = 1, NUMBERS
+        if (.not. good(i)) exit
+        if (i <= POSITIVE) good(i) = x(i) > 0
+        if (i <= NOT_NEGATIVE) good(i) = good(i) .and. x(i) >= 0
+        if (i > REALS) good(i) = IsWhole(x(i), LOW(i - REALS), HIGH(i - REALS))
+      end do
+      i = findloc(good, .false., 1)
+      if (i > 0) then
+        allocate (name, source=SplitList(NAMES))
+        why = trim(name(i))//' = '//Str(x(i))//' is impossible'
+      else if (.not. all(Finite(message%fields))) then
+        why = 'a sample of the source is not a number'
+      end if
+    end associate
+  end function NumberFault
+
+  !> What does not go together, '' = all does.
+  function SchemeFault(scheme) result(why)
+    type(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: why
+    character(32), allocatable :: word(:)
+    integer :: i
+    why = ''
+    if (scheme%nt /= size(scheme%q)) why = Str(size(scheme%q))//' samples of the source for '//Str(scheme%nt)//' steps'
+    if (scheme%vmin > scheme%vmax) why = 'vmin = '//Str(scheme%vmin)//' m/s, vmax = '//Str(scheme%vmax)//' m/s'
+    if (scheme%dt > scheme%dt_limit) why = 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//Str(scheme%dt_limit)//' s'
+    if (scheme%t_start > 0) why = 'the modelling begins at '//Str(scheme%t_start)//' s, after time zero'
+    if (verify(scheme%variant, 'abcdefghijklmnopqrstuvwxyz_0123456789') > 0 .or. scheme%variant == '') &
+      why = 'the variant is no name'
+    if (len(scheme%components) < 1 .or. len(scheme%components) > merge(100, 7, scheme%dy > 0)) then
+      why = 'the components are none'
+      return
+    end if
+    allocate (word, source=SplitList(scheme%components))
+    do i = 1, size(word)
+      if (scheme%dy > 0 .and. any(word(i) == components_3d) .and. count(word == word(i)) == 1) cycle
+      if (all(word(i) /= components_2d) .or. count(word == word(i)) > 1) why = 'the components are none'
+    end do
+  end function SchemeFault
+
+end module scheme_message_m

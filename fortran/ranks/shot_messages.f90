@@ -1,0 +1,354 @@
+!> What the messages of a shot contain: types to messages and back. The only place that knows the order of the numbers.
+!> Messages with shots, model windows, gathers and snapshots carry a checksum of all that is in them but who sends them: one wrong
+!> bit on the way, or in the memory of either side meanwhile, and they are refused.
+module shot_messages_m
+  use checked_m, only: CountOf, Whole
+  use checksum_c, only: checksum_floats
+  use error_m, only: error_t, Fail
+  use gather_m, only: gather_t
+  use kinds_m, only: dp, i8, sp
+  use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_WRITTEN
+  use shot_m, only: shot_t
+  use text_m, only: Str
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: ShotMessage, ShotFrom, ModelMessage, ModelFrom, WindowMessage, WindowFrom, VerdictMessage, VerdictFrom
+  public :: GatherMessage, GatherFrom, SnapsMessage, SnapsFrom, ChecksumMessage, MessageWhole
+
+  integer, parameter :: SEAL = 11       !< number of the header that holds the checksum; 12 is the sender's
+
+contains
+
+  !> Puts the checksum of a message into it, when all else is there.
+  subroutine ChecksumMessage(message)
+    type(message_t), intent(inout) :: message
+    message%n(SEAL) = SumOf(message)
+  end subroutine ChecksumMessage
+
+  !> Whether a message is what was sealed.
+  logical function MessageWhole(message)
+    type(message_t), intent(in) :: message
+    MessageWhole = SumOf(message) == message%n(SEAL)
+  end function MessageWhole
+
+  !> Fails where a message is not what was sent. `what` it is, for the sentence.
+  subroutine CheckSeal(message, what, error)
+    type(message_t), intent(in) :: message
+    character(*), intent(in) :: what
+    type(error_t), allocatable, intent(inout) :: error
+    if (.not. MessageWhole(message)) &
+      call Fail(error, what//' of shot '//Str(message%n(1))//' came with wrong bits: its checksum is not the sender''s')
+  end subroutine CheckSeal
+
+  integer(i8) function SumOf(message) result(sum)
+    type(message_t), intent(in) :: message
+    sum = 0
+    if (allocated(message%fields)) sum = Add(sum, message%fields)
+    if (allocated(message%places)) sum = Add(sum, transfer(message%places, [0.0_sp]))
+    sum = Add(sum, transfer(message%x, [0.0_sp]))
+    sum = Add(sum, transfer(message%n(:SEAL - 1), [0.0_sp]))
+    if (allocated(message%text)) sum = Add(sum, transfer(message%text//repeat(' ', modulo(-len(message%text), 4)), [0.0_sp]))
+  end function SumOf
+
+  integer(i8) function Add(sum, values)
+    integer(i8), intent(in) :: sum
+    real(sp), contiguous, intent(in) :: values(:)
+    Add = sum                           ! what is not sent arrives as nothing
+    if (size(values) > 0) Add = checksum_floats(sum, size(values, kind=i8), values)
+  end function Add
+
+  !> SHOT: `snapshots` asks for snapshots of it.
+  subroutine ShotMessage(shot, snapshots, message)
+    type(shot_t), intent(in) :: shot
+    logical, intent(in) :: snapshots
+    type(message_t), intent(inout) :: message
+    message%kind = MSG_SHOT
+    message%n(1:4) = [shot%record, shot%slot, size(shot%rx), merge(1, 0, snapshots)]
+    message%x(1:3) = [shot%sx, shot%sy, shot%sz]
+    message%places = [shot%rx, shot%ry, shot%rz, real(shot%channel, dp)]
+    call ChecksumMessage(message)
+  end subroutine ShotMessage
+
+  !> Fails where it came with wrong bits.
+  subroutine ShotFrom(message, shot, snapshots, error)
+    type(message_t), intent(in) :: message
+    type(shot_t), intent(out) :: shot
+    logical, intent(out) :: snapshots
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: n
+    call CheckSeal(message, 'the positions', error)
+    shot%record = Whole(message%n(1))
+    shot%slot = Whole(message%n(2))
+    n = message%n(3)
+    snapshots = message%n(4) == 1
+    shot%sx = message%x(1)
+    shot%sy = message%x(2)
+    shot%sz = message%x(3)
+    shot%rx = message%places(1:n)
+    shot%ry = message%places(n + 1:2*n)
+    shot%rz = message%places(2*n + 1:3*n)
+    shot%channel = Whole(message%places(3*n + 1:4*n))
+  end subroutine ShotFrom
+
+  !> MODEL: the window of a shot is asked for; `held` is the one at hand.
+  subroutine ModelMessage(shot, held, message)
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: held
+    type(message_t), intent(inout) :: message
+    message%kind = MSG_MODEL
+    message%n(1:5) = [shot%record, shot%slot, held%nx, held%nz, held%ny]
+    message%x(1:6) = [held%x0, held%z0, held%dx, held%dz, held%y0, held%dy]
+  end subroutine ModelMessage
+
+  subroutine ModelFrom(message, record, slot, held)
+    type(message_t), intent(in) :: message
+    integer, intent(out) :: record, slot
+    type(window_t), intent(out) :: held         !< without vp and rho
+    record = Whole(message%n(1))
+    slot = Whole(message%n(2))
+    call Outline(message, held)
+  end subroutine ModelFrom
+
+  subroutine Outline(message, window)
+    type(message_t), intent(in) :: message
+    type(window_t), intent(inout) :: window
+    window%nx = Whole(message%n(3))
+    window%nz = Whole(message%n(4))
+    window%x0 = message%x(1)
+    window%z0 = message%x(2)
+    window%dx = message%x(3)
+    window%dz = message%x(4)
+    window%ny = Whole(message%n(5))
+    window%y0 = message%x(5)
+    window%dy = message%x(6)
+  end subroutine Outline
+
+  !> MODEL, the answer: the window of shot `record`; without vp and rho it is the one the worker holds.
+  subroutine WindowMessage(record, window, message)
+    integer, intent(in) :: record
+    type(window_t), intent(in) :: window
+    type(message_t), intent(inout) :: message
+    integer(i8) :: n
+    message%kind = MSG_MODEL
+    message%n(1:5) = [record, 0, window%nx, window%nz, window%ny]
+    message%x(1:6) = [window%x0, window%z0, window%dx, window%dz, window%y0, window%dy]
+    if (allocated(window%media)) then
+      message%n(6) = size(window%media, 4)
+      message%fields = reshape(window%media, [size(window%media, kind=i8)])
+      call ChecksumMessage(message)
+    end if
+    if (.not. allocated(window%vp)) return
+    n = size(window%vp, kind=i8)
+    allocate (message%fields(2*n))
+    message%fields(:n) = reshape(window%vp, [n])
+    message%fields(n + 1:) = reshape(window%rho, [n])
+    call ChecksumMessage(message)
+  end subroutine WindowMessage
+
+  !> `window` is left as it is when the answer is "the same"; else it gets the next `serial` number. Fails where it came with wrong
+  !> bits; then there is no window.
+  subroutine WindowFrom(message, serial, window, error)
+    type(message_t), intent(in) :: message
+    integer, intent(inout) :: serial
+    type(window_t), intent(inout) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: n
+    if (.not. allocated(message%fields)) return
+    if (size(message%fields) == 0) return
+    call CheckSeal(message, 'the model window', error)
+    if (allocated(error)) then
+      window = window_t()
+      return
+    end if
+    call Outline(message, window)
+    serial = serial + 1
+    window%serial = serial
+    if (window%ny > 0) then
+      if (allocated(window%media)) deallocate (window%media)
+      allocate (window%media(window%nx, window%ny, window%nz, Whole(message%n(6))))
+      window%media = reshape(message%fields, shape(window%media))
+      return
+    end if
+    n = CountOf([window%nx, window%nz])
+    window%vp = reshape(message%fields(:n), [window%nx, window%nz])
+    window%rho = reshape(message%fields(n + 1:2*n), [window%nx, window%nz])
+  end subroutine WindowFrom
+
+  !> WRITTEN, or REFUSED with the reason `why`: the answer to the message `kind` of a shot; `why` empty: all is well.
+  subroutine VerdictMessage(kind, record, slot, why, message)
+    integer, intent(in) :: kind, record, slot
+    character(*), intent(in) :: why
+    type(message_t), intent(inout) :: message
+    message%kind = merge(MSG_WRITTEN, MSG_REFUSED, why == '')
+    message%n(1:3) = [record, slot, kind]
+    message%text = why
+  end subroutine VerdictMessage
+
+  subroutine VerdictFrom(message, kind, record, slot)
+    type(message_t), intent(in) :: message
+    integer, intent(out) :: kind, record, slot
+    record = Whole(message%n(1))
+    slot = Whole(message%n(2))
+    kind = Whole(message%n(3))
+  end subroutine VerdictFrom
+
+  !> GATHER: traces, positions used and how it was computed. Moves the traces out of `gather`.
+  subroutine GatherMessage(gather, message)
+    type(gather_t), intent(inout) :: gather
+    type(message_t), intent(inout) :: message
+    message%kind = MSG_GATHER
+    message%n(1:6) = [gather%record, gather%slot, gather%nt, gather%nrec, gather%ncomp, gather%steps]
+    message%x(1:5) = [gather%sx, gather%sz, gather%seconds, gather%cells, gather%sy]
+    message%text = gather%variant//achar(10)//gather%device
+    message%places = [gather%rx, gather%rz]
+    if (allocated(gather%ry)) message%places = [gather%rx, gather%rz, gather%ry]
+    message%fields = reshape(gather%traces, [size(gather%traces, kind=i8)])
+    call ChecksumMessage(message)
+    deallocate (gather%traces)
+  end subroutine GatherMessage
+
+  !> Fails where it came with wrong bits: then it has its numbers, but no traces.
+  subroutine GatherFrom(message, gather, error)
+    type(message_t), intent(inout) :: message
+    type(gather_t), intent(out) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: n
+    integer :: p
+    call CheckSeal(message, 'the gather', error)
+    gather%record = Whole(message%n(1))
+    gather%slot = Whole(message%n(2))
+    gather%nt = Whole(message%n(3))
+    gather%nrec = Whole(message%n(4))
+    gather%ncomp = Whole(message%n(5))
+    gather%steps = Whole(message%n(6))
+    gather%sx = message%x(1)
+    gather%sz = message%x(2)
+    gather%seconds = message%x(3)
+    gather%cells = message%x(4)
+    gather%sy = message%x(5)
+    if (allocated(error)) return
+    p = index(message%text, achar(10))
+    gather%variant = message%text(:p - 1)
+    gather%device = message%text(p + 1:)
+    n = message%n(4)
+    gather%rx = message%places(:n)
+    gather%rz = message%places(n + 1:2*n)
+    if (size(message%places, kind=i8) == 3*n) gather%ry = message%places(2*n + 1:)
+    gather%traces = reshape(message%fields, [gather%nt, gather%nrec, gather%ncomp])
+    deallocate (message%fields)
+  end subroutine GatherFrom
+
+  !> SNAPS: the snapshots of a shot.
+  subroutine SnapsMessage(gather, message)
+    type(gather_t), intent(in) :: gather
+    type(message_t), intent(inout) :: message
+    message%kind = MSG_SNAPS
+    if (allocated(gather%film)) then
+      call FilmLetter(gather, message)
+      return
+    end if
+    message%n(1:5) = [gather%record, gather%slot, gather%nxs, gather%nzs, gather%nsnap]
+    message%x(1:7) = [gather%xs0, gather%zs0, gather%dxs, gather%dzs, gather%dts, gather%sx, gather%sz]
+    message%fields = reshape(gather%snapshots, [size(gather%snapshots, kind=i8)])
+    call ChecksumMessage(message)
+  end subroutine SnapsMessage
+
+  !> As GatherFrom.
+  subroutine SnapsFrom(message, gather, error)
+    type(message_t), intent(in) :: message
+    type(gather_t), intent(out) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    call CheckSeal(message, 'the snapshots', error)
+    gather%record = Whole(message%n(1))
+    gather%slot = Whole(message%n(2))
+    if (message%n(6) > 0) then
+      if (.not. allocated(error)) call FilmFrom(message, gather)
+      return
+    end if
+    gather%nxs = Whole(message%n(3))
+    gather%nzs = Whole(message%n(4))
+    gather%nsnap = Whole(message%n(5))
+    gather%xs0 = message%x(1)
+    gather%zs0 = message%x(2)
+    gather%dxs = message%x(3)
+    gather%dzs = message%x(4)
+    gather%dts = message%x(5)
+    gather%sx = message%x(6)
+    gather%sz = message%x(7)
+    if (allocated(error)) return
+    gather%snapshots = reshape(message%fields, [gather%nxs, gather%nzs, gather%nsnap])
+  end subroutine SnapsFrom
+
+  !> SNAPS of a 3D shot: n(6) films; n(3:5) tell all numbers in them as a product.
+  subroutine FilmLetter(gather, message)
+    type(gather_t), intent(in) :: gather
+    type(message_t), intent(inout) :: message
+    integer(i8) :: n, m, at
+    integer :: i
+    n = 0
+    message%text = ''
+    allocate (message%places(5*size(gather%film) + 12))
+    do i = 1, size(gather%film)
+      associate (f => gather%film(i))
+        message%places(12 + 5*i - 4:12 + 5*i) = [real([f%axis, f%n, f%nt], dp), f%place]
+        message%text = message%text//f%name//achar(10)//f%about//achar(10)//f%unit//achar(10)
+        n = n + size(f%a, kind=i8)
+      end associate
+    end do
+    message%places(:12) = [gather%xf, gather%df, gather%tf, gather%dtf, real(gather%nf, dp), 0.0_dp]
+    allocate (message%fields(n))
+    at = 0
+    do i = 1, size(gather%film)
+      m = size(gather%film(i)%a, kind=i8)
+      message%fields(at + 1:at + m) = reshape(gather%film(i)%a, [m])
+      at = at + m
+    end do
+    message%n(1:6) = [int(gather%record, i8), int(gather%slot, i8), n, 1_i8, 1_i8, size(gather%film, kind=i8)]
+    message%x(1:3) = [gather%sx, gather%sy, gather%sz]
+    call ChecksumMessage(message)
+  end subroutine FilmLetter
+
+  subroutine FilmFrom(message, gather)
+    type(message_t), intent(in) :: message
+    type(gather_t), intent(inout) :: gather
+    character(:), allocatable :: rest
+    integer(i8) :: at, m
+    integer :: i
+    gather%sx = message%x(1)
+    gather%sy = message%x(2)
+    gather%sz = message%x(3)
+    gather%xf = message%places(1:3)
+    gather%df = message%places(4:6)
+    gather%tf = message%places(7)
+    gather%dtf = message%places(8)
+    gather%nf = Whole(message%places(9:11))
+    allocate (gather%film(message%n(6)))
+    rest = message%text
+    at = 0
+    do i = 1, size(gather%film)
+      associate (f => gather%film(i))
+        call Cut(f%name)
+        call Cut(f%about)
+        call Cut(f%unit)
+        f%axis = Whole(message%places(12 + 5*i - 4))
+        f%n = Whole(message%places(12 + 5*i - 3:12 + 5*i - 2))
+        f%nt = Whole(message%places(12 + 5*i - 1))
+        f%place = message%places(12 + 5*i)
+        m = CountOf([f%n, max(1, f%nt)])
+        f%a = reshape(message%fields(at + 1:at + m), [f%n, max(1, f%nt)])
+        at = at + m
+      end associate
+    end do
+    gather%nsnap = size(gather%film)
+  contains
+    subroutine Cut(word)
+      character(:), allocatable, intent(out) :: word
+      integer :: p
+      p = index(rest, achar(10))
+      word = rest(:p - 1)
+      rest = rest(p + 1:)
+    end subroutine Cut
+  end subroutine FilmFrom
+
+end module shot_messages_m

@@ -1,0 +1,640 @@
+!> Kinematic faults: many points, each with a moment tensor and its own history, from SRF files (versions 1.0 and 2.0), from NetCDF
+!> (finite_fault_netcdf.f90) or from a plain text:
+!>
+!>     tensor X Y Z  MXX MYY MZZ MXY MXZ MYZ  T0 DT NT      metres from the shot's position, z down; N m; s
+!>     dc     X Y Z  STRIKE DIP RAKE M0       T0 DT NT      degrees; N m
+!>       RATE(1) ... RATE(NT)                               [1/s], any number of lines
+!>
+!> The moment of a point is its tensor times DT * sum(RATE), in every format. So SRF files are meant: SLIP is the total slip of the
+!> rates at each time step from TINIT on, when the rupture arrives (R. Graves 2014, Standard Rupture Format, version 2.0, Southern
+!> California Earthquake Center); those who write it sample a pulse, leave out the zeros at its end and scale such that
+!> DT * sum(SR) = SLIP. The history is therefore made of hats: linear between its samples, and down to 0 in the interval after the
+!> last one. Nothing slips before T0: the half of the first hat that would lie there is turned over into the first interval, where
+!> the history is 2 RATE(1) at T0 and goes linearly to RATE(2). A history that begins with 0 is linear throughout.
+!>
+!> Where an SRF file does not tell the rigidity (version 1.0), it is taken from the medium at the point: then the tensor is one of
+!> potency [m3].
+!>
+!> A time step gets the mean of a history over the step: no moment is lost, however coarse the steps. Where time dispersion is
+!> removed, histories are turned for that instead (fault_histories.f90).
+module finite_fault_m
+  use checked_m, only: Between, Whole
+  use checksum_c, only: checksum_floats
+  use error_m, only: error_t, Fail
+  use moment_tensor_m, only: MomentNorm, MomentPlace, MomentTensor
+  use hash_m, only: hash_t, HashAdd, HashText
+  use kinds_m, only: dp, i8, sp
+  use text_m, only: Lower, Str
+  use textfile_m, only: IntegerOf, NumberOf, Shown, textfile_t, TextLine, TextOpen, TextWord
+  implicit none
+  private
+  public :: finite_fault_t, fault_moment_t, FaultRead, FaultSample, FaultMoment, FaultStart, FaultEnd, FaultAfter, FaultHash
+  public :: FaultSlip, FaultArea, FaultBegin, FaultTake, FaultDone, FaultSound, fault_points, fault_why
+
+  integer, parameter :: points_most = 2000000, fault_points = points_most
+  integer(i8), parameter :: samples_most = 500000000_i8
+  integer, parameter :: convention = 2            !< what histories mean: jobs that began with another one do not go on with this
+
+  integer, parameter :: no_slip = 1, no_history = 2, no_area = 3, no_moment = 4
+  character(*), parameter :: fault_why(4) = [character(32) :: 'without slip', 'with a slip but without history', &
+                                             'of area 0', 'whose tensor is 0']     !< why points do nothing
+
+  !> Points 1..n act; history of point i: rate(start(i) : start(i+1)-1) at t0(i), t0(i)+dt(i), ... A point of an SRF file that slips
+  !> in two directions is two of them.
+  type :: finite_fault_t
+    integer :: n = 0
+    real(dp), allocatable :: x(:, :)          !< (3, n) [m], from the shot's position
+    real(dp), allocatable :: m(:, :)          !< (6, n) xx, yy, zz, xy, xz, yz: of the integral of rate [N m], or potency [m3]
+    logical, allocatable :: potency(:)        !< (n) m is to be multiplied by the rigidity of the medium
+    real(dp), allocatable :: t0(:), dt(:)     !< (n) [s]
+    integer, allocatable :: start(:)          !< (n+1)
+    real(sp), allocatable :: rate(:)          !< [1/s]
+    real(dp), allocatable :: area(:)          !< (n) integral of each history: 1 where the file's are normalised
+    integer, allocatable :: point(:)          !< (n) its number in the file
+    integer :: points = 0                     !< in the file
+    integer :: dropped(size(fault_why)) = 0   !< those of them that do nothing, by fault_why
+    integer :: differ = 0                     !< points whose history does not make their slip
+    integer :: worst = 0                      !< the one that is most off, in the file
+    real(dp) :: told = 0, made = 0            !< its slip [m] as told, and as its history makes it
+    integer :: unread = 0                     !< line at which the file goes on after its points, 0: it does not
+  end type finite_fault_t
+
+  !> What a fault releases [N m].
+  type :: fault_moment_t
+    real(dp) :: norm = 0                      !< of the sum of all tensors
+    real(dp) :: scalars = 0                   !< the sum of the points' scalar moments
+  end type fault_moment_t
+
+  real(dp), parameter :: slip_off = 0.01_dp   !< part by which history and slip may differ without a word
+  real(dp), parameter :: slip_digit = 5.1e-5_dp  !< [m], what SRF 1.0 rounds slips by
+
+contains
+
+  !> Reads a fault. `origin`: longitude and latitude [degrees] that are to lie at the shot's position, `azimuth` of the x axis (see
+  !> moment_tensor.f90); both matter to SRF files, azimuth to lines `dc` too. Every fault of the file is a sentence with its line.
+  subroutine FaultRead(path, origin, azimuth, fault, error)
+    character(*), intent(in) :: path
+    real(dp), intent(in) :: origin(2), azimuth
+    type(finite_fault_t), intent(out) :: fault
+    type(error_t), allocatable, intent(inout) :: error
+    type(textfile_t) :: file
+    real(dp) :: version
+    logical :: ok
+    integer :: first, last
+    call TextOpen(file, path, 'fault file', error)
+    if (allocated(error)) return
+    call FaultBegin(fault)
+    if (.not. TextLine(file)) then
+      call Fail(error, 'fault file '//path//' holds no line: give SRF, or lines tensor or dc')
+      return
+    end if
+    if (TextWord(file, first, last)) call NumberOf(file%text(first:last), version, ok)
+    if (ok) then
+      call ReadSrf(file, Whole(version, -1, 1000), origin, azimuth, fault, error)
+    else
+      call ReadPlain(file, first, last, azimuth, fault, error)
+    end if
+    call FaultDone(fault, path, error)
+  end subroutine FaultRead
+
+  !> An empty fault, ready for ProblemAdd.
+  subroutine FaultBegin(fault)
+    type(finite_fault_t), intent(inout) :: fault
+    call Reserve(fault, 64, 1024)
+    fault%start(1) = 1
+  end subroutine FaultBegin
+
+  !> All points of the file are there.
+  subroutine FaultDone(fault, path, error)
+    type(finite_fault_t), intent(inout) :: fault
+    character(*), intent(in) :: path
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: why
+    integer :: r
+    if (allocated(error)) return
+    if (fault%n == 0) then
+      why = 'fault file '//path//' holds no point that slips: '//Str(fault%points)//' point(s)'
+      do r = 1, size(fault_why)
+        if (fault%dropped(r) > 0) why = why//', '//Str(fault%dropped(r))//' '//trim(fault_why(r))
+      end do
+      call Fail(error, why//'; is this the right file?')
+      return
+    end if
+    call Cut(fault, fault%n, fault%start(fault%n + 1) - 1)
+  end subroutine FaultDone
+
+  ! --- SRF ------------------------------------------------------------------------------------------------------------
+
+  subroutine ReadSrf(file, version, origin, azimuth, fault, error)
+    type(textfile_t), intent(inout) :: file
+    integer, intent(in) :: version
+    real(dp), intent(in) :: origin(2), azimuth
+    type(finite_fault_t), intent(inout) :: fault
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: first, last, i, n
+    if (version < 1 .or. version > 2) then
+      call Fail(error, 'fault file '//file%path//' is SRF version '//Str(version)//', known are 1.0 and 2.0')
+      return
+    end if
+    do while (TextLine(file))
+      if (.not. TextWord(file, first, last)) cycle
+      select case (Lower(file%text(first:last)))
+      case ('plane')
+        n = Count_(file, error)
+        do i = 1, 2*n
+          if (.not. TextLine(file)) call Fail(error, Here(file)//'the planes end too early')
+          if (allocated(error)) return
+        end do
+      case ('points')
+        n = Count_(file, error)
+        do i = 1, n
+          call ReadSrfPoint(file, origin, azimuth, fault, error)
+          if (allocated(error)) return
+        end do
+        if (version == 1) then                      ! has one block; files made by cutting longer ones go on with half a point
+          if (TextLine(file)) fault%unread = file%line
+          return
+        end if
+      case default
+        call Fail(error, Here(file)//Shown(file%text(first:last))//' stands where PLANE or POINTS must')
+      end select
+      if (allocated(error)) return
+    end do
+  end subroutine ReadSrf
+
+  !> Two lines and the samples of up to three directions of slip: along the rake, 90 degrees from it, opening.
+  !> Units of the file: cm2, cm, cm/s, cm/s and g/cm3.
+  subroutine ReadSrfPoint(file, origin, azimuth, fault, error)
+    type(textfile_t), intent(inout) :: file
+    real(dp), intent(in) :: origin(2), azimuth
+    type(finite_fault_t), intent(inout) :: fault
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: head(10), slip(7), xy(2), rigidity, m(6), made(3)
+    real(sp), allocatable :: rate(:)
+    integer :: found, d, nt, before, why
+    call Numbers(file, 8, head, found, error)
+    call Numbers(file, 7, slip, d, error)
+    if (allocated(error)) return
+    rigidity = 0
+    if (found >= 10) then
+      if (head(9) > 0 .and. head(10) > 0) rigidity = 1000*head(10)*(head(9)/100)**2
+    end if
+    if (.not. (head(8) > 0 .and. head(6) >= 0)) then
+      call Fail(error, Here(file)//'area '//Str(head(6))//' cm2 and interval '//Str(head(8))//' s must be above 0')
+      return
+    end if
+    xy = MomentPlace(head(1), head(2), origin(1), origin(2), azimuth)
+    fault%points = fault%points + 1
+    before = fault%n
+    why = no_slip
+    do d = 1, 3
+      nt = Whole(slip(2*d + 1), -1, 100000000)
+      call Samples(file, nt, rate, error)
+      if (allocated(error)) return
+      made(d) = 0.01_dp*head(8)*sum(real(rate, dp))
+      if (.not. any(abs(rate) > 0)) then
+        if (abs(slip(2*d)) > 0 .and. why == no_slip) why = no_history
+        cycle
+      end if
+      if (d == 3) then
+        call Fail(error, Here(file)//'the point opens (slip3): only slip along the fault can be modelled')
+        return
+      end if
+      why = no_area
+      if (.not. head(6) > 0) cycle
+      m = MomentTensor(head(4), head(5), slip(1) + merge(0, 90, d == 1), azimuth)*1.0e-4_dp*head(6)   ! potency of 1 m: [m3]
+      if (rigidity > 0) m = rigidity*m
+      call ProblemAdd(fault, [xy, 1000*head(3)], m, .not. rigidity > 0, head(7), head(8), 0.01_sp*rate, error)
+    end do
+    if (fault%n == before) fault%dropped(why) = fault%dropped(why) + 1
+    if (head(6) > 0) call Compare(fault, 0.01_dp*slip(2:6:2), made)
+  end subroutine ReadSrfPoint
+
+  !> Keeps what point fault%points makes of its slips [m], where that is more than a hundredth off.
+  pure subroutine Compare(fault, told, made)
+    type(finite_fault_t), intent(inout) :: fault
+    real(dp), intent(in) :: told(3), made(3)
+    real(dp) :: off(3)
+    integer :: d
+    off = 0
+    where (abs(made - told) > max(slip_off*abs(told), slip_digit)) off = abs(made - told)/max(abs(made), abs(told))
+    d = maxloc(off, 1)
+    if (.not. off(d) > 0) return
+    fault%differ = fault%differ + 1
+    if (fault%worst > 0) then
+      if (off(d) <= abs(fault%made - fault%told)/max(abs(fault%made), abs(fault%told))) return
+    end if
+    fault%worst = fault%points
+    fault%told = told(d)
+    fault%made = made(d)
+  end subroutine Compare
+
+  ! --- plain text -----------------------------------------------------------------------------------------------------
+
+  !> The first word of the first line is read already.
+  subroutine ReadPlain(file, first, last, azimuth, fault, error)
+    type(textfile_t), intent(inout) :: file
+    integer, intent(inout) :: first, last
+    real(dp), intent(in) :: azimuth
+    type(finite_fault_t), intent(inout) :: fault
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: v(12), m(6)
+    real(sp), allocatable :: rate(:)
+    character(:), allocatable :: kind
+    integer :: n, found
+    do
+      kind = Lower(file%text(first:last))
+      if (kind /= 'tensor' .and. kind /= 'dc') then
+        call Fail(error, Here(file)//Shown(file%text(first:last))//' stands where tensor or dc must, or an SRF version')
+        return
+      end if
+      n = merge(12, 10, kind == 'tensor')
+      call RestOfLine(file, n, v, found, error)
+      if (allocated(error)) return
+      if (.not. (v(n - 1) > 0 .and. v(n) >= 1 .and. v(n) <= 1.0e8_dp)) then
+        call Fail(error, Here(file)//'DT = '//Str(v(n - 1))//' s must be above 0, NT = '//Str(v(n))//' 1 or more')
+        return
+      end if
+      if (kind == 'tensor') then
+        m = v(4:9)
+      else
+        m = v(7)*MomentTensor(v(4), v(5), v(6), azimuth)
+      end if
+      call Samples(file, Whole(v(n)), rate, error)
+      call FaultTake(fault, v(1:3), m, v(n - 2), v(n - 1), rate, error)
+      if (allocated(error)) return
+      if (.not. TextLine(file)) return
+      if (.not. TextWord(file, first, last)) return
+    end do
+  end subroutine ReadPlain
+
+  ! --- pieces of both -------------------------------------------------------------------------------------------------
+
+  function Here(file) result(s)
+    type(textfile_t), intent(in) :: file
+    character(:), allocatable :: s
+    s = 'fault file '//file%path//', line '//Str(file%line)//': '
+  end function Here
+
+  !> The number after PLANE or POINTS.
+  integer function Count_(file, error) result(n)
+    type(textfile_t), intent(inout) :: file
+    type(error_t), allocatable, intent(inout) :: error
+    integer(i8) :: value
+    integer :: first, last
+    logical :: ok
+    ok = TextWord(file, first, last)
+    if (ok) call IntegerOf(file%text(first:last), value, ok)
+    n = 0
+    if (ok) ok = value >= 0 .and. value <= points_most
+    if (ok) n = Whole(value)
+    if (.not. ok) call Fail(error, Here(file)//'how many follow? give a number of 0 .. '//Str(points_most))
+  end function Count_
+
+  !> The next line: at least `least` numbers, at most size(v) are taken.
+  subroutine Numbers(file, least, v, found, error)
+    type(textfile_t), intent(inout) :: file
+    integer, intent(in) :: least
+    real(dp), intent(out) :: v(:)
+    integer, intent(out) :: found
+    type(error_t), allocatable, intent(inout) :: error
+    found = 0
+    v = 0
+    if (allocated(error)) return
+    if (.not. TextLine(file)) then
+      call Fail(error, Here(file)//'the file ends in the midst of a point')
+      return
+    end if
+    call RestOfLine(file, least, v, found, error)
+  end subroutine Numbers
+
+  subroutine RestOfLine(file, least, v, found, error)
+    type(textfile_t), intent(inout) :: file
+    integer, intent(in) :: least
+    real(dp), intent(out) :: v(:)
+    integer, intent(out) :: found
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: first, last
+    logical :: ok
+    found = 0
+    v = 0
+    do while (found < size(v))
+      if (.not. TextWord(file, first, last)) exit
+      call NumberOf(file%text(first:last), v(found + 1), ok)
+      if (ok) ok = abs(v(found + 1)) <= 1.0e30_dp
+      if (.not. ok) then
+        call Fail(error, Here(file)//Shown(file%text(first:last))//' is no number up to 1e30')
+        return
+      end if
+      found = found + 1
+    end do
+    if (found < least) call Fail(error, Here(file)//Str(found)//' numbers, '//Str(least)//' must stand here')
+  end subroutine RestOfLine
+
+  !> nt numbers on the lines that follow.
+  subroutine Samples(file, nt, rate, error)
+    type(textfile_t), intent(inout) :: file
+    integer, intent(in) :: nt
+    real(sp), allocatable, intent(out) :: rate(:)
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: value
+    integer :: first, last, n
+    logical :: ok
+    if (allocated(error)) return
+    if (nt < 0) then
+      call Fail(error, Here(file)//Str(nt)//' samples: give 0 or more')
+    else if (nt > len(file%text) - file%next + 1000000) then         ! no memory for what cannot be there
+      call Fail(error, Here(file)//'the file ends before the '//Str(nt)//' samples of a point: is it cut short?')
+    end if
+    if (allocated(error)) return
+    allocate (rate(nt))
+    n = 0
+    do while (n < nt)
+      if (.not. TextLine(file)) then
+        call Fail(error, Here(file)//'the file ends after '//Str(n)//' of '//Str(nt)//' samples of a point')
+        return
+      end if
+      do while (TextWord(file, first, last))
+        call NumberOf(file%text(first:last), value, ok)
+        if (ok) ok = abs(value) < 1.0e30_dp
+        if (ok .and. n == nt) then
+          call Fail(error, Here(file)//'more samples than the '//Str(nt)//' announced')
+        else if (.not. ok) then
+          call Fail(error, Here(file)//Shown(file%text(first:last))//' is no sample of a history')
+        end if
+        if (allocated(error)) return
+        n = n + 1
+        rate(n) = real(value, sp)
+      end do
+    end do
+  end subroutine Samples
+
+  !> One more point of a file that tells tensors [N m]; `rate`: its samples. It is only counted where it does nothing.
+  subroutine FaultTake(fault, x, m, t0, dt, rate, error)
+    type(finite_fault_t), intent(inout) :: fault
+    real(dp), intent(in) :: x(3), m(6), t0, dt
+    real(sp), intent(in) :: rate(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: why
+    if (allocated(error)) return
+    fault%points = fault%points + 1
+    if (any(abs(rate) > 0) .and. any(abs(m) > 0)) then
+      call ProblemAdd(fault, x, m, .false., t0, dt, rate, error)
+    else
+      why = merge(no_moment, no_slip, any(abs(rate) > 0))
+      fault%dropped(why) = fault%dropped(why) + 1
+    end if
+  end subroutine FaultTake
+
+  !> What acts at point fault%points; `rate`: its samples.
+  subroutine ProblemAdd(fault, x, m, potency, t0, dt, rate, error)
+    type(finite_fault_t), intent(inout) :: fault
+    real(dp), intent(in) :: x(3), m(6), t0, dt
+    logical, intent(in) :: potency
+    real(sp), intent(in) :: rate(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: at
+    if (allocated(error)) return
+    if (.not. FaultSound(x, m, t0, dt, size(rate))) then
+      call Fail(error, 'point '//Str(fault%points)//' of the fault is no point on earth: x, y, z = '//Str(x(1))//', '//Str(x(2))// &
+                ', '//Str(x(3))//' m (up to 1e8), largest part of its tensor '//Str(maxval(abs(m)))//' (up to 1e30), first '// &
+                'time '//Str(t0)//' s (up to 1e6), interval '//Str(dt)//' s (1e-7 .. 1e6), '// &
+                'history of '//Str(dt*(size(rate) - 1))//' s (up to 1e6)')
+      return
+    end if
+    at = fault%start(fault%n + 1)
+    if (fault%n >= points_most .or. int(at, i8) + size(rate) > samples_most) then
+      call Fail(error, 'the fault has more than '//Str(points_most)//' points or '//Str(samples_most)//' samples')
+      return
+    end if
+    call Reserve(fault, fault%n + 1, at + size(rate))
+    fault%n = fault%n + 1
+    fault%x(:, fault%n) = x
+    fault%m(:, fault%n) = m
+    fault%potency(fault%n) = potency
+    fault%t0(fault%n) = t0
+    fault%dt(fault%n) = dt
+    fault%rate(at:at + size(rate) - 1) = rate
+    fault%start(fault%n + 1) = at + size(rate)
+    fault%area(fault%n) = FaultArea(rate, dt)
+    fault%point(fault%n) = fault%points
+  end subroutine ProblemAdd
+
+  !> Integral of a history.
+  pure real(dp) function FaultArea(rate, dt)
+    real(sp), intent(in) :: rate(:)
+    real(dp), intent(in) :: dt
+    FaultArea = dt*sum(real(rate, dp))
+  end function FaultArea
+
+  !> Whether place [m], tensor [N m, or m3], first time, interval [s] and samples can be those of a point on earth.
+  pure logical function FaultSound(x, m, t0, dt, samples)
+    real(dp), intent(in) :: x(3), m(6), t0, dt
+    integer, intent(in) :: samples
+    FaultSound = all(Between(x, -1.0e8_dp, 1.0e8_dp)) .and. all(Between(m, -1.0e30_dp, 1.0e30_dp)) .and. &
+                 Between(t0, -1.0e6_dp, 1.0e6_dp) .and. Between(dt, 1.0e-7_dp, 1.0e6_dp)
+    if (FaultSound) FaultSound = dt*(samples - 1) <= 1.0e6_dp
+  end function FaultSound
+
+  !> Room for so many points and samples.
+  pure subroutine Reserve(fault, points, samples)
+    type(finite_fault_t), intent(inout) :: fault
+    integer, intent(in) :: points, samples
+    if (.not. allocated(fault%t0)) then
+      allocate (fault%x(3, points), fault%m(6, points), fault%potency(points), fault%t0(points), fault%dt(points), &
+                fault%area(points), fault%point(points), fault%start(points + 1), fault%rate(samples))
+      return
+    end if
+    if (points > size(fault%t0)) call Cut(fault, 2*points, size(fault%rate))
+    if (samples > size(fault%rate)) call Cut(fault, size(fault%t0), Whole(2_i8*samples))
+  end subroutine Reserve
+
+  !> The same points in arrays for `points` points and `samples` samples.
+  pure subroutine Cut(fault, points, samples)
+    type(finite_fault_t), intent(inout) :: fault
+    integer, intent(in) :: points, samples
+    type(finite_fault_t) :: other
+    integer :: n, m
+    n = fault%n
+    m = fault%start(n + 1) - 1
+    allocate (other%x(3, points), other%m(6, points), other%potency(points), other%t0(points), other%dt(points), &
+              other%area(points), other%point(points), other%start(points + 1), other%rate(samples))
+    other%x(:, :n) = fault%x(:, :n)
+    other%m(:, :n) = fault%m(:, :n)
+    other%potency(:n) = fault%potency(:n)
+    other%t0(:n) = fault%t0(:n)
+    other%dt(:n) = fault%dt(:n)
+    other%area(:n) = fault%area(:n)
+    other%point(:n) = fault%point(:n)
+    other%start(:n + 1) = fault%start(:n + 1)
+    other%rate(:m) = fault%rate(:m)
+    call move_alloc(other%x, fault%x)
+    call move_alloc(other%m, fault%m)
+    call move_alloc(other%potency, fault%potency)
+    call move_alloc(other%t0, fault%t0)
+    call move_alloc(other%dt, fault%dt)
+    call move_alloc(other%area, fault%area)
+    call move_alloc(other%point, fault%point)
+    call move_alloc(other%start, fault%start)
+    call move_alloc(other%rate, fault%rate)
+  end subroutine Cut
+
+  ! --- use ------------------------------------------------------------------------------------------------------------
+
+  !> 16 digits that differ when places, tensors, times or histories do: by more than a millimetre, 1e-6 of a point's tensor, 1e-6 of
+  !> its interval. Less may come from the sines of another machine, whose job may go on here.
+  function FaultHash(fault) result(text)
+    type(finite_fault_t), intent(in) :: fault
+    character(16) :: text
+    type(hash_t) :: hash
+    real(dp) :: strength
+    integer(i8) :: sum
+    integer :: i, c
+    call HashAdd(hash, convention)
+    do i = 1, fault%n
+      strength = max(maxval(abs(fault%m(:, i))), tiny(strength))
+      do c = 1, 3
+        call HashAdd(hash, anint(1000*fault%x(c, i)))
+      end do
+      do c = 1, 6
+        call HashAdd(hash, anint(1.0e6_dp*fault%m(c, i)/strength))
+      end do
+      call HashAdd(hash, anint(1.0e6_dp*log(strength)))
+      call HashAdd(hash, merge(1, 0, fault%potency(i)))
+      call HashAdd(hash, anint(1.0e6_dp*fault%t0(i)/fault%dt(i)))
+      call HashAdd(hash, anint(1.0e6_dp*log(fault%dt(i))))
+      call HashAdd(hash, fault%start(i + 1))
+    end do
+    sum = checksum_floats(0_i8, size(fault%rate, kind=i8), fault%rate)
+    call HashAdd(hash, Whole(ibits(sum, 0, 31)))
+    call HashAdd(hash, Whole(ibits(sum, 31, 31)))
+    text = HashText(hash)
+  end function FaultHash
+
+  !> q(n, steps): the mean of each history over time steps `step`, step+1, ...; step m lasts from start + (m-1) dt to start + m dt.
+  !> The same bits whatever the first step is, so that a shot may go on from a state.
+  pure subroutine FaultSample(fault, start, dt, step, q)
+    type(finite_fault_t), intent(in) :: fault
+    real(dp), intent(in) :: start, dt
+    integer, intent(in) :: step
+    real(sp), intent(out) :: q(:, :)
+    real(dp) :: before, after, whole
+    integer :: i, s, k
+    do i = 1, fault%n
+      k = 0
+      whole = 0
+      call Slip(fault, i, start + (step - 1)*dt, k, whole, before)
+      do s = 1, size(q, 2)
+        call Slip(fault, i, start + (step - 1 + s)*dt, k, whole, after)
+        q(i, s) = real((after - before)/dt, sp)
+        before = after
+      end do
+    end do
+  end subroutine FaultSample
+
+  !> Integral of the history of point i up to t. k: intervals whose integral, in samples, is `whole`; they go on from call to call.
+  pure subroutine Slip(fault, i, t, k, whole, total)
+    type(finite_fault_t), intent(in) :: fault
+    integer, intent(in) :: i
+    real(dp), intent(in) :: t
+    integer, intent(inout) :: k
+    real(dp), intent(inout) :: whole
+    real(dp), intent(out) :: total
+    real(dp) :: place, part
+    integer :: last
+    total = 0
+    place = (t - fault%t0(i))/fault%dt(i)
+    if (place <= 0) return
+    last = fault%start(i + 1) - fault%start(i)               ! intervals, one after each sample
+    total = fault%area(i)
+    if (place >= last) return
+    associate (r => fault%rate(fault%start(i):fault%start(i + 1) - 1))
+      do while (k + 1 <= place)
+        k = k + 1
+        whole = whole + (Begin(r, k) + Finish(r, k))/2
+      end do
+      part = place - k
+      total = fault%dt(i)*(whole + part*(Begin(r, k + 1)*(1 - part/2) + Finish(r, k + 1)*part/2))
+    end associate
+  end subroutine Slip
+
+  !> A history where its interval k begins.
+  pure real(dp) function Begin(r, k)
+    real(sp), intent(in) :: r(:)
+    integer, intent(in) :: k
+    Begin = r(k)
+    if (k == 1) Begin = 2*Begin
+  end function Begin
+
+  !> A history where its interval k ends.
+  pure real(dp) function Finish(r, k)
+    real(sp), intent(in) :: r(:)
+    integer, intent(in) :: k
+    Finish = 0
+    if (k < size(r)) Finish = r(k + 1)
+  end function Finish
+
+  !> Part of the moment of point i that it releases after t [s].
+  pure real(dp) function FaultAfter(fault, i, t) result(part)
+    type(finite_fault_t), intent(in) :: fault
+    integer, intent(in) :: i
+    real(dp), intent(in) :: t
+    real(dp) :: whole, total
+    integer :: k
+    k = 0
+    whole = 0
+    call Slip(fault, i, t, k, whole, total)
+    part = 0
+    if (abs(fault%area(i)) > 0) part = 1 - total/fault%area(i)
+  end function FaultAfter
+
+  !> What all points release; potencies count with `rigidity` (n) [Pa]. The tensors of the directions of a point are summed before
+  !> its scalar moment is taken.
+  pure type(fault_moment_t) function FaultMoment(fault, rigidity) result(moment)
+    type(finite_fault_t), intent(in) :: fault
+    real(dp), intent(in) :: rigidity(:)
+    real(dp) :: total(6), point(6)
+    integer :: i
+    total = 0
+    point = 0
+    do i = 1, fault%n
+      point = point + fault%m(:, i)*fault%area(i)*merge(rigidity(i), 1.0_dp, fault%potency(i))
+      if (i < fault%n) then
+        if (fault%point(i + 1) == fault%point(i)) cycle
+      end if
+      total = total + point
+      moment%scalars = moment%scalars + MomentNorm(point)
+      point = 0
+    end do
+    moment%norm = MomentNorm(total)
+  end function FaultMoment
+
+  !> The largest integral of the modulus of a history: what a point does in all, back and forth.
+  pure real(dp) function FaultSlip(fault) result(slip)
+    type(finite_fault_t), intent(in) :: fault
+    integer :: i
+    slip = 0
+    do i = 1, fault%n
+      slip = max(slip, fault%dt(i)*sum(abs(real(fault%rate(fault%start(i):fault%start(i + 1) - 1), dp))))
+    end do
+  end function FaultSlip
+
+  !> When the first point begins [s].
+  pure real(dp) function FaultStart(fault) result(t)
+    type(finite_fault_t), intent(in) :: fault
+    t = minval(fault%t0(:fault%n))
+  end function FaultStart
+
+  !> When the last point stops [s]: one interval after its last sample that is not 0.
+  pure real(dp) function FaultEnd(fault) result(t)
+    type(finite_fault_t), intent(in) :: fault
+    integer :: i
+    t = -huge(t)
+    do i = 1, fault%n
+      associate (r => fault%rate(fault%start(i):fault%start(i + 1) - 1))
+        t = max(t, fault%t0(i) + fault%dt(i)*findloc(abs(r) > 0, .true., 1, back=.true.))
+      end associate
+    end do
+  end function FaultEnd
+
+end module finite_fault_m

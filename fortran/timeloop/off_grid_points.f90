@@ -1,0 +1,122 @@
+!> Sources and receivers between the nodes, as cells and weights of the grid.
+module off_grid_points_m
+  use kinds_m, only: dp, sp
+  use sinc_m, only: SincWeights
+  implicit none
+  private
+  public :: axis_t, points_t, OffGridStart, OffGridAdd, OffGridNearest
+
+  !> The nodes along one axis: node n (1..n) is at x0 + (n-1) h.
+  type :: axis_t
+    integer :: n = 0
+    real(dp) :: x0 = 0, h = 0             !< [m]
+    logical :: surface = .false.          !< node 1 is on a free surface
+  end type axis_t
+
+  !> Points one after another: the cells of point r are start(r) .. start(r+1)-1.
+  type :: points_t
+    integer :: n = 0                      !< points
+    integer, allocatable :: start(:)      !< at least (n+1)
+    integer, allocatable :: i(:), k(:)    !< at least (start(n+1)-1)
+    real(sp), allocatable :: w(:)
+  end type points_t
+
+contains
+
+  !> No points yet; room for some.
+  pure subroutine OffGridStart(points)
+    type(points_t), intent(inout) :: points
+    points%n = 0
+    points%start = [1]
+    points%i = [integer ::]
+    points%k = [integer ::]
+    points%w = [real(sp) ::]
+  end subroutine OffGridStart
+
+  !> The node nearest to x [m], as a position [m].
+  elemental real(dp) function OffGridNearest(axis, x)
+    type(axis_t), intent(in) :: axis
+    real(dp), intent(in) :: x
+    OffGridNearest = axis%x0 + axis%h*min(max(nint((x - axis%x0)/axis%h), 0), axis%n - 1)
+  end function OffGridNearest
+
+  !> Adds the point (x, z) [m] for a field whose nodes are shifted by (half_x, half_z) cells from the σ nodes (vx: ½, 0; vz: 0, ½).
+  !> Cells outside the grid, where the field is 0, are left out; those above a free surface count for their image below with the
+  !> field's sign there: σ and vx antisymmetric about the surface, vz symmetric. `factor` multiplies all weights.
+  subroutine OffGridAdd(points, ax, az, x, z, half_x, half_z, factor)
+    type(points_t), intent(inout) :: points
+    type(axis_t), intent(in) :: ax, az
+    real(dp), intent(in) :: x, z, half_x, half_z, factor
+    integer :: ix(8), kz(8), i, k, n
+    real(dp) :: wx(8), wz(8), w
+    call Along(ax, x, half_x, ix, wx)
+    call Along(az, z, half_z, kz, wz)
+    n = 0
+    call Reserve(points, points%start(points%n + 1) + 63)
+    do k = 1, 8
+      do i = 1, 8
+        w = factor*wx(i)*wz(k)
+        if (abs(w) <= 0) cycle
+        call AddCell(ix(i), kz(k), real(w, sp))
+      end do
+    end do
+    points%n = points%n + 1
+    if (points%n + 1 > size(points%start)) points%start = [points%start, points%start]
+    points%start(points%n + 1) = points%start(points%n) + n
+
+  contains
+
+    subroutine AddCell(i, k, w)
+      integer, intent(in) :: i, k
+      real(sp), intent(in) :: w
+      integer :: at
+      at = points%start(points%n + 1) + n
+      points%i(at) = i
+      points%k(at) = k
+      points%w(at) = w
+      n = n + 1
+    end subroutine AddCell
+
+  end subroutine OffGridAdd
+
+  !> Nodes and weights along one axis; weights of nodes outside are 0, or added to their image in a free surface.
+  pure subroutine Along(axis, x, half, node, w)
+    type(axis_t), intent(in) :: axis
+    real(dp), intent(in) :: x, half
+    integer, intent(out) :: node(8)
+    real(dp), intent(out) :: w(8)
+    integer :: first, m, image, to
+    call SincWeights((x - axis%x0)/axis%h + 1 - half, first, w)
+    node = [(first + m - 1, m=1, 8)]
+    do m = 1, 8
+      if (node(m) >= 1 .and. node(m) <= axis%n) cycle
+      if (axis%surface .and. node(m) < 1) then
+        image = merge(1, 2, half > 0) - node(m)
+        to = findloc(node, image, dim=1)
+        if (to > 0) w(to) = w(to) + merge(1, -1, half > 0)*w(m)
+      end if
+      w(m) = 0
+    end do
+  end subroutine Along
+
+  pure subroutine Reserve(points, n)
+    type(points_t), intent(inout) :: points
+    integer, intent(in) :: n
+    integer, allocatable :: more(:)
+    real(sp), allocatable :: more_w(:)
+    integer :: had, room
+    had = size(points%i)
+    if (n <= had) return
+    room = max(n, 2*had)
+    allocate (more(room), source=0)
+    more(:had) = points%i
+    call move_alloc(more, points%i)
+    allocate (more(room), source=0)
+    more(:had) = points%k
+    call move_alloc(more, points%k)
+    allocate (more_w(room), source=0.0_sp)
+    more_w(:had) = points%w
+    call move_alloc(more_w, points%w)
+  end subroutine Reserve
+
+end module off_grid_points_m

@@ -1,0 +1,319 @@
+!> What a worker hears of the master, alone or as a group of ranks, and whether it has a reason to go on.
+module worker_receive_m
+  use error_m, only: error_t, Fail
+  use host_c, only: host_seconds, host_signal
+  use kinds_m, only: dp
+  use message_check_m, only: MessageProblem
+  use peers_m, only: PeersDead
+  use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, &
+                        LinkBusy, message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
+                        MSG_WRITTEN, Poll, Rest
+  use roles_m, only: role_t
+  use slot_m, only: ASKED, CLOSED, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, slot_t, WAIT_SNAPSHOTS
+  use text_m, only: Str
+  use master_heartbeat_m, only: HeartbeatDeserted, HeartbeatEnd, HeartbeatHeard, HeartbeatPeers
+  use worker_type_m, only: worker_t, WorkerBeat, WorkerMaySee, WorkerNote, WorkerSay, WorkerSlot
+  use worker_failure_m, only: ShotReport
+  use worker_shot_m, only: DropTake, ModelTake, ShotTake, VerdictTake
+  use worker_checkpoint_m, only: StateKeepLast
+  implicit none
+  private
+  public :: WorkerHear, WorkerOpen
+
+  real(dp), parameter :: GRACE = 1.0e-2_dp    !< seconds a turn waits for messages on their way while a GPU computes
+  real(dp), parameter :: LATE = 0.25_dp       !< seconds after which a rank of the group is missed
+
+contains
+
+  !> All that the master has said; waits, asleep, for something when no slot can go on by itself, unless `wait` is false.
+  subroutine WorkerHear(worker, link, wait)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    logical, intent(in), optional :: wait
+    logical :: patient
+    type(message_t) :: message
+    real(dp) :: start, spent
+    logical :: was_computing, shot_awaited
+    shot_awaited = worker%unwritten == 0 .and. .not. any(worker%slot%state == WAIT_MODEL .or. worker%slot%state == WAIT_SNAPSHOTS)
+    was_computing = Computing(worker)
+    start = host_seconds()
+    patient = .true.
+    if (present(wait)) patient = wait
+    do while (NextMessage(worker, link, patient, message))
+      call Understand(worker, link, message)
+    end do
+    spent = host_seconds() - start
+    if (was_computing) then
+      worker%compute = worker%compute + spent
+    else if (shot_awaited) then
+      worker%wait = worker%wait + spent
+    else
+      worker%io = worker%io + spent
+    end if
+  end subroutine WorkerHear
+
+  !> A message, known to all ranks of the group; false if there is none and a slot can go on by itself.
+  logical function NextMessage(worker, link, patient, message) result(there)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    logical, intent(in) :: patient
+    type(message_t), intent(out) :: message
+    real(dp) :: nap, start
+    integer :: kind
+    if (worker%role%group_rank == 0) then
+      nap = 0
+      start = host_seconds()
+      do while (.not. Fetched(worker, link, message))
+        call LookAround(worker, link, message)
+        if (message%kind /= MSG_NONE .or. .not. patient) exit
+        if (Busy(worker)) then
+          if (host_seconds() - start > GRACE .or. .not. Computing(worker)) exit
+          if (.not. LinkBusy(link)) exit
+        end if
+        if (LinkBusy(link)) nap = 0
+        call Rest(nap)
+      end do
+      if (.not. worker%deserted .and. message%kind /= MSG_NONE) call HeartbeatHeard(worker%heartbeat)
+    end if
+    kind = message%kind
+    if (worker%role%group_size > 1) then
+      if (.not. worker%deserted) call Muster(worker, link, message, kind)
+    end if
+    if (worker%role%group_size > 1 .and. .not. worker%deserted) then
+      call BroadcastInteger(worker%role%group, kind)
+      if (kind /= MSG_NONE) call ShareMessage(worker%role, message)
+      message%kind = kind
+    end if
+    there = kind /= MSG_NONE
+  end function NextMessage
+
+  !> The next message, if there is one: those that were kept came first.
+  logical function Fetched(worker, link, message) result(there)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(out) :: message
+    there = .false.
+    if (allocated(worker%kept)) there = size(worker%kept) > 0
+    if (there) then
+      message = worker%kept(1)
+      worker%kept = worker%kept(2:)
+    else
+      there = Poll(link, message)
+    end if
+  end function Fetched
+
+  !> No message is there: the worker says that it is here, and looks whether it is to go: a message to itself.
+  subroutine LookAround(worker, link, message)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(inout) :: message
+    logical :: deserted
+    if (associated(link%listener) .or. worker%ended) return
+    call WorkerBeat(worker, link, deserted)
+    if (deserted) then
+      worker%deserted = .true.
+      call HeartbeatDeserted(worker%heartbeat, link, message)
+    else if (host_signal() /= 0 .and. .not. (worker%called .or. worker%parting)) then
+      message%kind = MSG_LEAVE
+      message%n(1:2) = [2, int(host_signal())]
+    end if
+  end subroutine LookAround
+
+  !> Some slot can go on without a word from the master.
+  pure logical function Busy(worker)
+    type(worker_t), intent(in) :: worker
+    Busy = worker%ended
+    if (worker%parting) return
+    associate (s => worker%slot%state)
+      Busy = WorkerMaySee(worker) .or. any(s == READY .or. s == LOOPING .or. s == MODELLED) .or. .not. WorkerOpen(worker) .or. &
+                   (any(s(:worker%wanted) == IDLE) .and. .not. worker%stopped)
+    end associate
+  end function Busy
+
+  !> Some slot has steps in its queue, or traces to make.
+  pure logical function Computing(worker)
+    type(worker_t), intent(in) :: worker
+    Computing = any(worker%slot%state == LOOPING .or. worker%slot%state == MODELLED)
+  end function Computing
+
+  !> Something is in flight, or may come.
+  pure logical function WorkerOpen(worker)
+    type(worker_t), intent(in) :: worker
+    logical :: none_wanted
+    none_wanted = worker%stopped .or. (worker%wanted == 0 .and. .not. worker%leaving)
+    WorkerOpen = .not. (none_wanted .and. worker%unwritten == 0 .and. &
+                        all(worker%slot%state == IDLE .or. worker%slot%state == CLOSED))
+    WorkerOpen = WorkerOpen .and. .not. worker%ended
+  end function WorkerOpen
+
+  !> One message is heard: what it is about goes on.
+  subroutine Understand(worker, link, message)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(inout) :: message
+    integer :: i
+    if (.not. Sound(worker, link, message)) return
+    i = findloc(worker%slot%state, ASKED, 1)
+    select case (message%kind)
+    case (MSG_SHOT)
+      call ShotTake(worker, link, worker%slot(i), message)
+    case (MSG_STOP)
+      worker%stopped = .true.
+      worker%slot(i)%state = CLOSED
+    case (MSG_MODEL)
+      i = WorkerSlot(worker, int(message%n(1)), WAIT_MODEL)
+      if (i > 0) call ModelTake(worker, link, worker%slot(i), message)
+    case (MSG_WRITTEN, MSG_REFUSED)
+      call VerdictTake(worker, link, message)
+    case (MSG_DROP)
+      if (message%n(3) == 1) call StateKeepLast(worker, link, int(message%n(1)))
+      call DropTake(worker, link, int(message%n(1)), merge('the job ends         ', 'another worker has it', message%n(3) == 1))
+    case (MSG_END)
+      worker%ended = .true.
+      call HeartbeatEnd(link, message, worker%deserted .or. worker%role%group_rank > 0, worker%ending)
+    case (MSG_LEAVE)
+      if (message%n(1) == 2) call LeaveNow(worker, link, int(message%n(2)))
+      if (message%n(1) == 2) return
+      worker%leaving = .false.
+      if (message%n(1) == 1) return
+      worker%wanted = 1
+      call WorkerNote(worker, link, 'no other worker is left: worker '//Str(worker%role%worker_id)// &
+                      ' stays and computes on CPU cores')
+    end select
+  end subroutine Understand
+
+  !> Whether a message can be what it says it is, and was asked for. If not, the shot it is about is reported lost.
+  logical function Sound(worker, link, message)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(in) :: message
+    type(error_t), allocatable :: error
+    type(slot_t) :: gone
+    character(:), allocatable :: why
+    integer :: i
+    why = MessageProblem(message)
+    if (any(message%kind == [MSG_SHOT, MSG_STOP]) .and. .not. any(worker%slot%state == ASKED)) why = 'nobody asked for it'
+    Sound = why == ''
+    if (Sound) return
+    why = 'message '//Str(message%kind)//' of the master is not used: '//why//'; all nodes must run the same build'
+    i = 0
+    if (message%kind == MSG_SHOT) i = findloc(worker%slot%state, ASKED, 1)
+    if (message%kind == MSG_MODEL .and. abs(message%n(1)) <= huge(1)) i = WorkerSlot(worker, int(message%n(1)), WAIT_MODEL)
+    call Fail(error, why)
+    if (message%kind == MSG_SHOT .and. all(message%n(1:2) >= 1 .and. message%n(1:2) <= huge(1))) then
+      gone%shot%record = int(message%n(1))
+      gone%shot%slot = int(message%n(2))
+      call ShotReport(worker, link, gone, error)
+      if (i > 0) worker%slot(i)%state = IDLE
+    else if (i > 0 .and. message%kind == MSG_MODEL) then
+      call ShotReport(worker, link, worker%slot(i), error)
+    else
+      call WorkerNote(worker, link, 'worker '//Str(worker%role%worker_id)//': '//why)
+    end if
+  end function Sound
+
+  !> This rank got a signal to end: it finishes what it has, asks for nothing more, and goes, whoever stays.
+  subroutine LeaveNow(worker, link, signal)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    integer, intent(in) :: signal
+    type(message_t) :: message
+    worker%called = .true.
+    worker%wanted = 0
+    worker%leaving = .true.
+    message%kind = MSG_LEAVE
+    message%n(1:2) = [worker%role%worker_id, signal]
+    call WorkerSay(worker, link, message)
+  end subroutine LeaveNow
+
+  !> Waits for the ranks of the group. One that is lost or dead retires the group: nobody can go on without it.
+  subroutine Muster(worker, link, message, kind)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    type(message_t), intent(inout) :: message
+    integer, intent(inout) :: kind
+    type(barrier_t) :: all_here
+    type(message_t) :: other
+    character(:), allocatable :: why
+    real(dp) :: start, nap
+    if (worker%role%group_rank > 0) call HeartbeatPeers(worker%heartbeat, link)
+    call BarrierBegin(worker%role%group, all_here)
+    start = host_seconds()
+    nap = 0
+    why = ''
+    do while (.not. BarrierOver(all_here))
+      call Rest(nap)
+      if (host_seconds() - start < LATE) cycle
+      call Missing(worker, link, start, why)
+      if (why /= '') then
+        call HeartbeatDeserted(worker%heartbeat, link, message, why)
+      else if (Poll(link, other)) then
+        call Keep(worker, other, message)
+      end if
+      worker%deserted = message%kind == MSG_END .and. message%n(2) == 1
+      kind = message%kind
+      if (worker%deserted) exit
+    end do
+  end subroutine Muster
+
+  !> Why the group waits in vain, '' as long as it may not: one of its ranks is dead, or rank 0, or they are not heard of.
+  subroutine Missing(worker, link, start, why)
+    type(worker_t), intent(inout) :: worker
+    type(link_t), intent(inout) :: link
+    real(dp), intent(in) :: start             !< waiting since [s]
+    character(:), allocatable, intent(out) :: why
+    integer :: first, rank
+    call HeartbeatPeers(worker%heartbeat, link)
+    associate (v => worker%heartbeat, role => worker%role)
+      v%dead = PeersDead(v%peers, 0, 0) == 0
+      first = role%rank - role%group_rank
+      rank = PeersDead(v%peers, first, first + role%group_size - 1)
+      why = ''
+      if (v%dead) then
+        why = 'rank 0 is dead'
+      else if (rank >= 0) then
+        why = 'rank '//Str(rank)//', which worker '//Str(role%worker_id)//' needs, is dead'
+      else if (host_seconds() - start > v%master%seconds) then
+        why = 'another rank of worker '//Str(role%worker_id)//' was not heard of for '//Str(v%master%seconds)//' s'
+      end if
+    end associate
+  end subroutine Missing
+
+  !> A message that came while the group waits: END where ranks are lost is for each rank alone, any other has to wait.
+  subroutine Keep(worker, other, message)
+    type(worker_t), intent(inout) :: worker
+    type(message_t), intent(in) :: other
+    type(message_t), intent(inout) :: message
+    if (other%kind == MSG_END .and. other%n(2) == 1) then
+      message = other
+    else
+      if (.not. allocated(worker%kept)) allocate (worker%kept(0))
+      worker%kept = [worker%kept, other]
+    end if
+  end subroutine Keep
+
+  !> The group's rank 0 shares what the master said with the others.
+  subroutine ShareMessage(role, message)
+    type(role_t), intent(in) :: role
+    type(message_t), intent(inout) :: message
+    integer :: n(2)
+    integer :: i
+    real(dp) :: numbers(2*size(message%n))
+    n = 0
+    if (allocated(message%places)) n(1) = size(message%places)
+    if (allocated(message%fields)) n(2) = size(message%fields)
+    do i = 1, 2
+      call BroadcastInteger(role%group, n(i))
+    end do
+    numbers = [transfer(message%n, message%x), message%x]     ! bit for bit: a checksum has more of them than a real
+    call BroadcastReals(role%group, numbers)
+    message%n = transfer(numbers(:size(message%n)), message%n)
+    message%x = numbers(size(message%n) + 1:)
+    if (.not. allocated(message%text)) message%text = ''
+    if (.not. allocated(message%places)) allocate (message%places(n(1)))
+    if (.not. allocated(message%fields)) allocate (message%fields(n(2)))
+    call BroadcastReals(role%group, message%places)
+    call BroadcastFields(role%group, message%fields)
+  end subroutine ShareMessage
+
+end module worker_receive_m
