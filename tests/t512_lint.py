@@ -87,6 +87,19 @@ found('no_machine_paths', 6, 'fortran/a.f90', MODULE % ("    call Read('/" + "ro
 found('scripts_run', 1, 'tests/t900_a.py', 'print(1)\n')
 found('scripts_run', 1, 'tests/t9_a.f90', 'end\n')
 found('scripts_run', 1, 'tests/t900_a.sh', '#!/bin/sh\ntrue\n', **{'tests/t900_a.f90': 'end\n'})
+UP = 'rooms_use_those_below'
+found(UP, 2, 'fortran/earth/a.f90', (MODULE % '').replace('  implicit', '  use b_m, only: B\n  implicit', 1),
+      **{'fortran/scheme/b.f90': MODULE.replace('a_m', 'b_m') % ''})
+found(UP, 2, 'fortran/elastic3d/a.f90', (MODULE % '').replace('  implicit', '  use b_m, only: B\n  implicit', 1),
+      **{'fortran/acoustic2d/b.f90': MODULE.replace('a_m', 'b_m') % ''})
+found(UP, 1, 'cuda_c/base/a.c', '#include "b.h"\n', **{'cuda_c/gpu/b.h': '#pragma once\n'})
+found(UP, 1, 'cuda_c/elastic3d/gpu/a.cu', '#include "b.h"\n', **{'cuda_c/acoustic2d/b.h': '#pragma once\n'})
+found(UP, 1, 'cuda_c/cellar/a.c', C % '')
+found('names_are_unique', 1, 'fortran/sources/a.f90', (MODULE % '').replace('a_m', 'c_m'), **{'fortran/earth/a.f90': MODULE % ''})
+fine('a room uses rooms below it', {
+    'fortran/scheme/a.f90': (MODULE % '').replace('  implicit', '  use b_m, only: B\n  implicit', 1),
+    'fortran/earth/b.f90': MODULE.replace('a_m', 'b_m') % '',
+    'cuda_c/elastic3d/gpu/c.cu': '#include "d.h"\n#include "iface.h"\n', 'cuda_c/gpu/d.h': '#pragma once\n'})
 if subprocess.run(['bash', '-c', 'command -v shellcheck'], stdout=subprocess.DEVNULL).returncode == 0:
     found('shellcheck', 2, 'tools/a', '#!/bin/bash\necho $1\n')
 if subprocess.run([sys.executable, '-c', 'import flake8'], stderr=subprocess.DEVNULL).returncode == 0:

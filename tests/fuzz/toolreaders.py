@@ -135,7 +135,7 @@ def seismograms(place, data):
 
 
 def seal(path, shots):
-    with contextlib.suppress(cli.Failure, KeyError, ValueError, IndexError, TypeError, OverflowError):
+    with contextlib.suppress(cli.Failure, KeyError, ValueError, IndexError, TypeError, OverflowError, Warning):
         header = cdf5.read_header(path)
         mapped = np.memmap(path, np.uint8, 'r+')
         if shots:
