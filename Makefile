@@ -34,8 +34,9 @@ NC_CONFIG := $(shell command -v nc-config)
 ZLIB      := $(shell $(CC) -E -include zlib.h -x c -o /dev/null /dev/null 2>/dev/null && echo -lz)
 LEFT_OUT  := $(if $(NC_CONFIG),,%/fio_nc.c) $(if $(ZLIB),,%/files.c %/fio_layout.c)
 
-# Folders of C: files find each other by their names alone, which are unique.
+# Folders of C and of tests: files find each other by their names alone, which are unique.
 ROOMS_C := $(sort $(shell find cuda_c -type d))
+ROOMS_T := $(sort $(filter-out tests/fuzz/%,$(shell find tests -type d)))
 
 # --- what is built how -------------------------------------------------------------------------------------------
 ifdef DEBUG
@@ -44,7 +45,7 @@ ifdef DEBUG
   OPT      := -O1 -g $(SANITIZE)
   FCHECK   := -fcheck=all -ffpe-trap=invalid,zero,overflow
   # Open MPI unloads its plug-ins before leaks are looked for; this object keeps them, so that leaks have names.
-  KEEP     := $(B)/tests/keep_plugins.o
+  KEEP     := $(B)/tests/support/keep_plugins.o
   LDLIBS   := -rdynamic
 else ifeq ($(FUZZ),fast)
   # a few times as many inputs a second: what overflows, is out of bounds or converted out of range still traps
@@ -68,7 +69,7 @@ FATAL    := $(if $(or $(CI),$(WERROR)),-Werror)
 FFLAGS   := -std=f2018 -Wall -Wextra -Wimplicit-interface -Wno-compare-reals -Wno-unused-dummy-argument \
             -Wno-maybe-uninitialized -Wno-do-subscript -ffree-line-length-none -fopenmp $(FATAL) $(OPT) $(FCHECK)
 CFLAGS   := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wvla -fopenmp $(FATAL) $(OPT) \
-            $(if $(CUDA),-DSPL_CUDA) $(ROOMS_C:%=-I%) -I$(B) $(if $(NC_CONFIG),$(shell nc-config --cflags))
+            $(if $(CUDA),-DSPL_CUDA) $(addprefix -I,$(ROOMS_C) $(ROOMS_T)) -I$(B) $(if $(NC_CONFIG),$(shell nc-config --cflags))
 # Products and sums contracted here and not there would round differently; where it pays the code says so itself.
 CFLAGS_fd3d_cpu_generic = -ffp-contract=off
 CFLAGS_fd3d_cpu_avx2    = -ffp-contract=off
@@ -86,9 +87,9 @@ CUSRC  := $(if $(CUDA),$(sort $(shell find cuda_c -name '*.cu')))
 OBJ    := $(FSRC:%.f90=$(B)/%.o) $(CSRC:%.c=$(B)/%.o) $(CUSRC:%.cu=$(B)/%.o)
 LIB    := $(B)/libspl.a
 BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.f90)))
-FTESTS := $(patsubst tests/%.f90,$(B)/tests/%,$(wildcard tests/t*.f90))
-THELP  := $(patsubst tests/%.f90,$(B)/tests/%.o,$(filter-out tests/t%.f90,$(wildcard tests/*.f90)))
-CTESTS := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/t*.c))
+TESTED := $(basename $(wildcard $(foreach d,$(ROOMS_T),$d/t[0-9]*.f90 $d/t[0-9]*.c)))
+HELPS  := $(filter-out $(TESTED:%=%.f90),$(wildcard $(ROOMS_T:%=%/*.f90)))
+TESTS  := $(addprefix $(B)/tests/,$(notdir $(TESTED)))
 GPU_TESTS := t240 t241 t242 t243 t244 t252 t432 t433 t670 t671 t672 t673 t674 t675
 GPU_FAULT := $(if $(CUDA),$(B)/tests/gpufault.so)
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu $(B)/bench/fd3d_ladder_gpu)
@@ -131,7 +132,7 @@ soak:     ## a survey of 200 shots in bad weather: kills, stalls, torn journals,
 	@tools/setup test
 	@$(MAKE) --no-print-directory programs
 	@rm -rf '$(B)/soak' && mkdir -p '$(B)/soak'
-	@cd '$(B)/soak' && B='$(CURDIR)/$(B)' "$${PYTHON:-$$('$(CURDIR)/tools/setup' python)}" '$(CURDIR)/tests/soak.py' $(SOAK)
+	@cd '$(B)/soak' && B='$(CURDIR)/$(B)' "$${PYTHON:-$$('$(CURDIR)/tools/setup' python)}" '$(CURDIR)/tests/failures/soak.py' $(SOAK)
 	@tools/setup fuzz
 	@$(MAKE) --no-print-directory FUZZ=1 build/fuzz/fuzz
 	@tests/fuzz/run build/fuzz 1
@@ -158,8 +159,8 @@ install:  ## install programs and tools below PREFIX (default /usr/local)
 	@tools/install '$(B)' '$(DESTDIR)$(PREFIX)'
 
 programs: $(BIN)
-tests: $(BIN) $(FTESTS) $(CTESTS) $(GPU_FAULT)
-gpu-tests: $(foreach t,$(GPU_TESTS),$(filter $(B)/tests/$t%,$(FTESTS))) $(if $(NC_CONFIG),$(BIN)) $(GPU_FAULT)
+tests: $(BIN) $(TESTS) $(GPU_FAULT)
+gpu-tests: $(foreach t,$(GPU_TESTS),$(filter $(B)/tests/$t%,$(TESTS))) $(if $(NC_CONFIG),$(BIN)) $(GPU_FAULT)
 gpu-bench: $(GPU_BENCH)
 	@:
 show-demo: $(BIN)
@@ -186,12 +187,12 @@ FORCE:
 $(B)/fortran/base/version.o: $(B)/commit.inc
 
 # --- compiling -------------------------------------------------------------------------------------------------------
-$(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard tests/*.f90)) tools/fortran-deps
+$(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard $(ROOMS_T:%=%/*.f90))) tools/fortran-deps
 	@mkdir -p $(@D)
 	@awk -f tools/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
 ifneq ($(filter programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench build/%,$(GOALS)),)
 -include $(B)/deps.mk
--include $(wildcard $(ROOMS_C:%=$(B)/%/*.d) $(B)/tools/bench/*.d)
+-include $(wildcard $(patsubst %,$(B)/%/*.d,$(ROOMS_C) $(ROOMS_T)) $(B)/tools/bench/*.d)
 endif
 
 $(B)/%.o: %.f90
@@ -238,16 +239,17 @@ $(B)/bin/%: $(B)/fortran/%.o $(KEEP) $(LIB)
 	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
 
 # What a test does not use it does not link: kernel tests then need no NetCDF.
-$(B)/tests/libhelp.a: $(THELP)
+$(B)/tests/libhelp.a: $(HELPS:%.f90=$(B)/%.o)
 	@rm -f $@
 	@ar rcs $@ $^
 
-$(B)/tests/t%: $(B)/tests/t%.o $(KEEP) $(B)/tests/libhelp.a $(LIB)
+$(foreach t,$(TESTED),$(eval $(B)/tests/$(notdir $t): $(B)/$t.o))
+$(TESTS): $(KEEP) $(B)/tests/libhelp.a $(LIB)
 	@echo '  link     $@'
-	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
+	@$(FC) $(FFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 
 # Jobs under test have it preloaded.
-$(B)/tests/gpufault.so: tests/gpufault.c
+$(B)/tests/gpufault.so: tests/faulty_machine/gpufault.c
 	@mkdir -p $(@D)
 	@echo '  link     $@'
 	@$(CC) $(CFLAGS) -shared -fPIC -o $@ $< -ldl

@@ -1,15 +1,12 @@
 #!/usr/bin/env python3
 """Contrasts of density that need a smaller time step are found before any shot, wherever in the model they are, also in models too
 large to be looked at in one piece."""
-import os
 import re
 import struct
-import sys
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
-from minisurvey import run  # noqa: E402
+from check import claim, done
+from minisurvey import run
 
 NX, NZ = 60, 40
 

@@ -5,13 +5,11 @@ import random
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import PATIENCE, claim, done  # noqa: E402
-from minisurvey import SLOW, command, differences, make, run  # noqa: E402
+from check import PATIENCE, claim, done
+from minisurvey import SLOW, command, differences, make, run
 
 OFTEN = f"checkpoint={0.0004 * SLOW}"              # minutes: 24 ms
 KILLS = 20

@@ -1,16 +1,13 @@
 #!/usr/bin/env python3
 """A job that must end keeps the state of the shot it gives up, and the next run goes on from there."""
-import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import PATIENCE, claim, done  # noqa: E402
-from minisurvey import SLOW, command, differences, make, run  # noqa: E402
+from check import PATIENCE, claim, done
+from minisurvey import SLOW, command, differences, make, run
 
 make(shots=1, tmax=30 / SLOW, dx=5, dz=5)
 r = run("par=job.par", "output=whole.nc", "checkpoint=0")

@@ -19,8 +19,8 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / place) for place in ("tests/faulty_machine", "tests/survey", "tests/support", "tools")]
 from badfs import BadFs  # noqa: E402
 from check import claim, done, skip  # noqa: E402
 from jobs import kick, ranks_here  # noqa: E402

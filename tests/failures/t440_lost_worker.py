@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
 """A lost worker does not lose the job: its shot is dealt again, each is written once, and the file is the undisturbed one."""
-import os
 import signal
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
-from jobs import RECOVERY, Job, count, done_once, events, kick  # noqa: E402
-from minisurvey import SLOW, differences, make, run, statuses, write_keymap  # noqa: E402
+from check import claim, done
+from jobs import RECOVERY, Job, count, done_once, events, kick
+from minisurvey import SLOW, differences, make, run, statuses, write_keymap
 
 LEASE, LONG = 1, 10
 N = 8

@@ -8,10 +8,9 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import PATIENCE, claim, done  # noqa: E402
-from jobs import count, done_once, kick, ranks_here, wait_until  # noqa: E402
-from minisurvey import PROGRAM, SLOW, differences, make, run, statuses  # noqa: E402
+from check import PATIENCE, claim, done
+from jobs import count, done_once, kick, ranks_here, wait_until
+from minisurvey import PROGRAM, SLOW, differences, make, run, statuses
 
 TOOL = [sys.executable, os.path.join(os.environ["ROOT"], "tools", "run-until-done")]
 N = 8

@@ -3,14 +3,12 @@
 closed, exit status 3; the same command goes on."""
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
-from jobs import Job, count, done_once, events, kick  # noqa: E402
-from minisurvey import SLOW, differences, make, run, statuses, write_keymap  # noqa: E402
+from check import claim, done
+from jobs import Job, count, done_once, events, kick
+from minisurvey import SLOW, differences, make, run, statuses, write_keymap
 
 LONG, N = 8, 8
 make(shots=N, tmax=8.0 / SLOW, dx=5, dz=5, aperture=-1)

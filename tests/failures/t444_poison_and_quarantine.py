@@ -5,10 +5,9 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import PATIENCE, claim, done, skip  # noqa: E402
-from jobs import RECOVERY, Job, events, kick  # noqa: E402
-from minisurvey import SLOW, make, run, statuses, write_keymap  # noqa: E402
+from check import PATIENCE, claim, done, skip
+from jobs import RECOVERY, Job, events, kick
+from minisurvey import SLOW, make, run, statuses, write_keymap
 
 # A library that kills a rank which allocates much (the shot with a wide spread needs a larger window than the others), and gives
 # the ranks other host names; Open MPI asks for these with shorter buffers.

@@ -6,14 +6,12 @@ import random
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done, skip  # noqa: E402
-from jobs import RECOVERY, Job, count, done_once, events, kick  # noqa: E402
-from minisurvey import SLOW, differences, make, run, statuses, write_keymap  # noqa: E402
+from check import claim, done, skip
+from jobs import RECOVERY, Job, count, done_once, events, kick
+from minisurvey import SLOW, differences, make, run, statuses, write_keymap
 
 LEASE, NEAR, SECONDS = 120, 10.0, 7
 SEED = int(os.environ.get("SEED") or random.randrange(10**6))

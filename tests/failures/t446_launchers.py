@@ -8,10 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
-from jobs import count, wait_until  # noqa: E402
-from minisurvey import PROGRAM, SLOW, differences, make, run  # noqa: E402
+from check import claim, done
+from jobs import count, wait_until
+from minisurvey import PROGRAM, SLOW, differences, make, run
 
 TOOL = [sys.executable, os.path.join(os.environ["ROOT"], "tools", "run-until-done")]
 make(shots=8, tmax=6.0 / SLOW, dx=5, dz=5, aperture=-1)

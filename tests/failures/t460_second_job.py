@@ -6,15 +6,13 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from badfs import BadFs  # noqa: E402
-from check import PATIENCE, claim, done, skip  # noqa: E402
-from minisurvey import command, differences, make, run  # noqa: E402
+from badfs import BadFs
+from check import PATIENCE, claim, done, skip
+from minisurvey import command, differences, make, run
 
 SHOTS = 6
 make(shots=SHOTS, tmax=1.0)

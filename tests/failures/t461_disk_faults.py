@@ -4,15 +4,13 @@ on when the disk is back: the file comes out as if nothing had happened."""
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from badfs import BadFs  # noqa: E402
-from check import claim, done, skip  # noqa: E402
-from jobs import Job, done_once, events  # noqa: E402
-from minisurvey import differences, make, run, statuses, write_keymap  # noqa: E402
+from badfs import BadFs
+from check import claim, done, skip
+from jobs import Job, done_once, events
+from minisurvey import differences, make, run, statuses, write_keymap
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")

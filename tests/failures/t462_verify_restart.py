@@ -3,14 +3,11 @@
 run read before; a damaged one is named, dealt again, and stands in the file once."""
 import os
 import struct
-import sys
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tools"))
-from check import claim, done  # noqa: E402
-from minisurvey import differences, make, run  # noqa: E402
-from spltools.cdf5 import Header  # noqa: E402
+from check import claim, done
+from minisurvey import differences, make, run
+from spltools.cdf5 import Header
 
 SHOTS = 8
 make(shots=SHOTS, tmax=0.6)

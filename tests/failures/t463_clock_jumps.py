@@ -3,14 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from badfs import BadFs  # noqa: E402
-from check import claim, done, skip  # noqa: E402
-from minisurvey import command, differences, make, run  # noqa: E402
+from badfs import BadFs
+from check import claim, done, skip
+from minisurvey import command, differences, make, run
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")

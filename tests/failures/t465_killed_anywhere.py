@@ -2,13 +2,11 @@
 """Killed before any single write, sync, renaming or removing, in whatever state that leaves output, journal and lock, the same
 command goes on: each shot is written once, and the file is the undisturbed one."""
 import os
-import sys
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from badfs import BadFs  # noqa: E402
-from check import claim, done, skip  # noqa: E402
-from minisurvey import differences, make, run, write_keymap  # noqa: E402
+from badfs import BadFs
+from check import claim, done, skip
+from minisurvey import differences, make, run, write_keymap
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")

@@ -4,14 +4,12 @@ waiting for ever."""
 import os
 import random
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import PATIENCE, claim, done, skip  # noqa: E402
-from jobs import RECOVERY, Job, count, kick, ranks_here, wait_until  # noqa: E402
-from minisurvey import PROGRAM, differences, make, run  # noqa: E402
+from check import PATIENCE, claim, done, skip
+from jobs import RECOVERY, Job, count, kick, ranks_here, wait_until
+from minisurvey import PROGRAM, differences, make, run
 
 if "debug" in os.environ["B"]:
     skip("the shim and the address sanitizer do not go together")

@@ -8,14 +8,12 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-import mini3d  # noqa: E402
-from check import claim, done  # noqa: E402
-from minisurvey import SLOW, command, differences, make, run  # noqa: E402
+import mini3d
+from check import claim, done
+from minisurvey import SLOW, command, differences, make, run
 
 SEED = int(os.environ.get("SEED", "0")) or random.SystemRandom().randrange(1, 10 ** 6)
 chance = random.Random(SEED)

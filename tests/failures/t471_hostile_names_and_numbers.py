@@ -14,7 +14,6 @@ import netCDF4
 import numpy as np
 
 ROOT = os.environ['ROOT']
-sys.path[:0] = [os.path.join(ROOT, 'tests'), os.path.join(ROOT, 'tools')]
 import minisurvey as ms  # noqa: E402
 from check import PATIENCE, claim, done  # noqa: E402
 

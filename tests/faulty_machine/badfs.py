@@ -1,4 +1,4 @@
-"""A file system that fails when told to: tests/badfs.c, built, and its control file."""
+"""A file system that fails when told to: badfs.c, built, and its control file."""
 import os
 import subprocess
 from pathlib import Path

@@ -15,7 +15,6 @@ import segyio
 import xarray as xr
 from netCDF4 import Dataset
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
 from check import claim, done  # noqa: E402
 from mini3d import command, make, run, traces  # noqa: E402
 from minisurvey import PROGRAM, differences  # noqa: E402
@@ -98,7 +97,6 @@ for component, unit in (("szz", 1), ("vy", 6), ("exy", -1)):
 
 r = subprocess.run([sys.executable, os.path.join(os.environ["ROOT"], "tools", "spl-keymap"), "segy", "one.segy", "--azimuth", "none",
                     "-o", "back.keymap"], capture_output=True, text=True)
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tools"))
 from spltools.keymap import read_map  # noqa: E402
 back, asked = (read_map(name)[0] for name in ("back.keymap", "line.keymap"))
 claim(r.returncode == 0 and abs(back.sx - asked.sx) < 0.01 and abs(back.sy - 12.3) < 0.01 and np.allclose(back.rx, asked.rx, atol=0.01)

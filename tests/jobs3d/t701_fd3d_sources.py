@@ -2,15 +2,12 @@
 """Sources of 3D jobs through the whole program, in absolute amplitude: a double couple, a force and an explosion in a homogeneous rock
 against the exact solution (Aki & Richards 2002, eq. 4.23 and 4.29); a fault of one point is the point source; strains, rotations and
 pressure are what the velocities and stresses make of them; a fault of many points adds up."""
-import os
-import sys
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
-from mini3d import run, traces, write_deck  # noqa: E402
+from check import claim, done
+from mini3d import run, traces, write_deck
 
 VP, VS, RHO, FPEAK, DT_OUT, N = 3000.0, 1700.0, 2300.0, 2.0, 0.004, 226
 BOUND = 0.02

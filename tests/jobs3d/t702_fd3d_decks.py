@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import PATIENCE, claim, done  # noqa: E402
-from mini3d import run, traces  # noqa: E402
+from check import PATIENCE, claim, done
+from mini3d import run, traces
 
 ROOT = Path(os.environ["ROOT"])
 for name in ("loh1", "marine3d", "basin3d"):

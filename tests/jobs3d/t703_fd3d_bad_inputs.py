@@ -1,16 +1,13 @@
 #!/usr/bin/env python3
 """What is wrong with the input of a 3D job is one sentence with value, limit and cure, exit status 1, and nothing is written: whatever
 would else be found by a worker in the midst of the job."""
-import os
-import sys
 from pathlib import Path
 
 import numpy as np
 from netCDF4 import Dataset
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
-from mini3d import make, run, write_deck  # noqa: E402
+from check import claim, done
+from mini3d import make, run, write_deck
 
 N = (24, 24, 20)
 WATER, ROCK = "0 1500 0 1000\n", "0 3000 1500 2200\n"

@@ -3,15 +3,13 @@
 axis takes no more memory than its slip; what is wrong with a file is told before anything is computed."""
 import os
 import resource
-import sys
 from pathlib import Path
 
 import numpy as np
 from netCDF4 import Dataset
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done, skip  # noqa: E402
-from mini3d import make, run, traces  # noqa: E402
+from check import claim, done, skip
+from mini3d import make, run, traces
 
 ROCK = "0 3000 1700 2300\n"
 DECK = dict(source="fault", fmax=5.0, npml=6, components="vx,vy,vz")

@@ -4,7 +4,6 @@ free surface. Maps and films of the top are what stations at their points record
 with every variant on CPU cores.
 
     t705_fd3d_ground.py [SEED]"""
-import os
 import random
 import sys
 from pathlib import Path
@@ -12,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
-from mini3d import run, traces  # noqa: E402
+from check import claim, done
+from mini3d import run, traces
 
 H, N, DEEP, AIR = 40.0, 30, 20, 6
 x = (np.arange(N) + 0.5) * H

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path[:0] = [os.path.join(os.environ["ROOT"], d) for d in ("tests", "tools")]
-from check import PATIENCE, claim, done  # noqa: E402
-from mini3d import run  # noqa: E402
-from spltools.gathers import Gathers  # noqa: E402
-from spltools.layered import Layers, layered_velocity  # noqa: E402
+from check import PATIENCE, claim, done
+from mini3d import run
+from spltools.gathers import Gathers
+from spltools.layered import Layers, layered_velocity
 
 ROOT = Path(os.environ["ROOT"])
 for path in [*(ROOT / "keymaps").glob("loh1.*"), ROOT / "inputs/loh1.layers"]:

@@ -2,16 +2,13 @@
 """A double couple in rock of Q = 30 and 60, in absolute amplitude, against the exact solution for a constant Q (Aki & Richards 2002,
 eq. 4.29, with the velocities of Kjartansson 1979, J. Geophys. Res. 84, 4737-4748): wherever source and stations stand in the pattern of
 mechanisms, of which each cell has one of eight, pressure too."""
-import os
-import sys
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
-from exact import Frequencies  # noqa: E402
-from mini3d import run, traces, write_deck  # noqa: E402
+from check import claim, done
+from exact import Frequencies
+from mini3d import run, traces, write_deck
 
 VP, VS, RHO, QP, QS = 3000.0, 1700.0, 2300.0, 60.0, 30.0
 D = np.array([30.0, 33.0, 36.0])

@@ -4,15 +4,13 @@ of the file's text, what is used and what is not, and where slip and history dis
 import os
 import random
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 from netCDF4 import Dataset
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
-from mini3d import make, run, traces, write_deck  # noqa: E402
+from check import claim, done
+from mini3d import make, run, traces, write_deck
 
 SEED = int(os.environ.get("SEED", random.randrange(10**6)))
 print(f"seed {SEED}")

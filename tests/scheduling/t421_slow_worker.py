@@ -1,20 +1,17 @@
 #!/usr/bin/env python3
 """A slow worker does not keep a survey waiting: it is not dealt the end of it, what it cannot finish is taken over, and whoever
 answers first is heard, once. A rank is made slow by stopping and continuing its process."""
-import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import PATIENCE, claim, done  # noqa: E402
-from jobs import cpu, events, kick, ranks_here, wait_until  # noqa: E402
-from minisurvey import SLOW, command, differences, make, run, statuses, write_deck, write_keymap  # noqa: E402
+from check import PATIENCE, claim, done
+from jobs import cpu, events, kick, ranks_here, wait_until
+from minisurvey import SLOW, command, differences, make, run, statuses, write_deck, write_keymap
 
 
 def start(*words, ranks):

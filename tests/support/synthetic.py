@@ -1,13 +1,10 @@
 """Files of gathers for the tests of the tools, laid out as the modelling lays them out (fortran/files/fio.f90), with known traces."""
-import os
-import sys
 import zlib
 
 import netCDF4
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ['ROOT'], 'tools'))
-from spltools import cdf5  # noqa: E402
+from spltools import cdf5
 
 GEOMETRY = ('record nrec source_x source_y source_z receiver_x receiver_y receiver_z channel source_x_used source_z_used '
             'receiver_x_used receiver_z_used').split()

@@ -5,12 +5,10 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import PATIENCE, claim, done  # noqa: E402
-from minisurvey import command, differences, make, run, statuses  # noqa: E402
+from check import PATIENCE, claim, done
+from minisurvey import command, differences, make, run, statuses
 
 SHOTS = 8
 make(shots=SHOTS, tmax=1.2)

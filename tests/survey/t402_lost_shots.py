@@ -3,11 +3,9 @@
 import json
 import os
 import subprocess
-import sys
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done, skip  # noqa: E402
-from minisurvey import make, run, statuses  # noqa: E402
+from check import claim, done, skip
+from minisurvey import make, run, statuses
 
 # A library that makes large allocations fail: the one shot with a wide spread needs a window larger than the others'.
 SHIM = r"""

@@ -9,16 +9,14 @@ import hashlib
 import os
 import re
 import struct
-import sys
 import threading
 from pathlib import Path
 
 import numpy as np
 from netCDF4 import Dataset
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-import minisurvey as ms  # noqa: E402
-from check import PATIENCE, claim, done  # noqa: E402
+import minisurvey as ms
+from check import PATIENCE, claim, done
 
 SECONDS = 60 if "debug" in os.environ["B"] else 10   # of processor time: a bad input is told within
 LINE = 700              # characters of a line at most: longer is no sentence

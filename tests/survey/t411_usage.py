@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,10 +12,9 @@ import numpy as np
 import xarray as xr
 from netCDF4 import Dataset
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import PATIENCE, claim, done  # noqa: E402
-from minisurvey import NX, NZ, PROGRAM, command, contents, differences, make, run, statuses  # noqa: E402
-from minisurvey import write_deck, write_keymap  # noqa: E402
+from check import PATIENCE, claim, done
+from minisurvey import NX, NZ, PROGRAM, command, contents, differences, make, run, statuses
+from minisurvey import write_deck, write_keymap
 
 make(shots=3)
 

@@ -2,16 +2,14 @@
 """Master and waiting workers sleep; ten thousand shots are dealt, skipped and resumed without the framework showing."""
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import PATIENCE, claim, done, skip  # noqa: E402
-from jobs import cpu, ranks_here  # noqa: E402
-from minisurvey import command, make, run, statuses, write_deck  # noqa: E402
+from check import PATIENCE, claim, done, skip
+from jobs import cpu, ranks_here
+from minisurvey import command, make, run, statuses, write_deck
 
 
 def start(*words, ranks):

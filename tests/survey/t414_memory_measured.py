@@ -8,9 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import PATIENCE, claim, done, skip  # noqa: E402
-from minisurvey import PROGRAM, make, run  # noqa: E402
+from check import PATIENCE, claim, done, skip
+from minisurvey import PROGRAM, make, run
 
 LOW, HIGH = 0.75, 1.3
 make(shots=1, aperture=-1)

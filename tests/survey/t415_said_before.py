@@ -13,7 +13,6 @@ import numpy as np
 from netCDF4 import Dataset
 
 ROOT = Path(os.environ["ROOT"])
-sys.path.insert(0, str(ROOT / "tests"))
 import exact  # noqa: E402
 import mini3d as m3  # noqa: E402
 import minisurvey as m2  # noqa: E402

@@ -14,11 +14,10 @@ import time
 import zlib
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from badfs import BadFs  # noqa: E402
-from check import claim, done, skip  # noqa: E402
-from jobs import Job, count, kick, ranks_here  # noqa: E402
-from minisurvey import PROGRAM, SLOW, differences, make, run, statuses  # noqa: E402
+from badfs import BadFs
+from check import claim, done, skip
+from jobs import Job, count, kick, ranks_here
+from minisurvey import PROGRAM, SLOW, differences, make, run, statuses
 
 N = 8
 FOREVER = ("tmax=4000", "dt_out=0.05", "grace=0", "checkpoint=0")

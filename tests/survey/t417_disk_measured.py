@@ -6,15 +6,13 @@ import re
 import resource
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-import mini3d  # noqa: E402
-import minisurvey  # noqa: E402
-from check import claim, done, skip  # noqa: E402
-from minisurvey import SLOW, command, make, run  # noqa: E402
+import mini3d
+import minisurvey
+from check import claim, done, skip
+from minisurvey import SLOW, command, make, run
 
 UNIT = {"MB": 1e6, "GB": 1e9, "TB": 1e12}
 BYTES = r"([\d.e+]+) (.B)"

@@ -4,12 +4,10 @@ take long for that. Of other work on the machine comes and goes: the best of som
 import os
 import re
 import resource
-import sys
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-from check import claim, done  # noqa: E402
-from minisurvey import SLOW, run, write_deck, write_keymap, write_model  # noqa: E402
+from check import claim, done
+from minisurvey import SLOW, run, write_deck, write_keymap, write_model
 
 TRIES = 8
 write_model()

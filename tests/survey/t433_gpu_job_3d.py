@@ -11,7 +11,6 @@ from collections import Counter
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(os.environ["ROOT"], "tests"), os.path.join(os.environ["ROOT"], "tools")]
 from check import PATIENCE, claim, done  # noqa: E402
 from gpuhog import gpu_memory_left  # noqa: E402
 from gpujob import able_or_end  # noqa: E402

@@ -2,13 +2,11 @@
 """overwrite=y takes the snapshots of the old output with it, of whatever shots, and nothing else of what lies there; new snapshots take
 the place of old ones only."""
 import os
-import sys
 from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.environ["ROOT"], "tests"))
-import mini3d  # noqa: E402
-from check import claim, done  # noqa: E402
-from minisurvey import make, run, write_keymap  # noqa: E402
+import mini3d
+from check import claim, done
+from minisurvey import make, run, write_keymap
 
 
 def films():

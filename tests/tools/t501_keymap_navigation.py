@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 ROOT = os.environ['ROOT']
-sys.path[:0] = [os.path.join(ROOT, 'tests'), os.path.join(ROOT, 'tools')]
 import numpy as np  # noqa: E402
 from check import claim, done  # noqa: E402
 from spltools import keymap  # noqa: E402
