@@ -238,7 +238,7 @@ contains
     call t%real('rake', job%rake, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'source=dc')
     call t%real('m0', job%m0, 0.0_dp, 0.0_dp, 1.0e30_dp, 'N m', 'source=explosion, dc: moment; times the wavelet [1/s] the moment rate')
     call t%real('mw', job%mw, 0.0_dp, -10.0_dp, 10.0_dp, '', 'moment magnitude, instead of m0; 0 = not given')
-    call t%file('fault', job%fault, '', 'source=fault: SRF 1.0 or 2.0, NetCDF, or plain text (fortran/README.md); a point releases dt * sum(rate) of its history; give fmax too')
+    call t%file('fault', job%fault, '', 'source=fault: SRF 1.0 or 2.0, NetCDF, or plain text (fortran/elastic3d/README.md); a point releases dt * sum(rate) of its history; give fmax too')
     call t%real('fault_lon', job%fault_lon, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'longitude of an SRF file that lies at the source position')
     call t%real('fault_lat', job%fault_lat, 0.0_dp, -90.0_dp, 90.0_dp, 'degrees', 'latitude of an SRF file that lies at the source position')
     call t%real('x_azimuth', job%x_azimuth, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'where the x axis points, clockwise from north; y points 90 degrees further: 0 = x north, y east')

@@ -3,7 +3,7 @@
 !> stairs.
 !>
 !> SurveyShot looks at one shot after another, SurveySays puts it into words. Limits stand here, what they rest on in
-!> fortran/README.md, "Said before a run".
+!> README.md beside this.
 module surveycheck_m
   use der_m, only: DerWeights
   use model3d_window_m, only: Model3dCell
@@ -486,7 +486,7 @@ contains
   end subroutine SayDispersion
 
   !> Ground made of air above rock is made of stairs. On a hill with slopes to 32 degrees stations are off by 15 % with 16 points
-  !> per shortest S wavelength, by 3.9 % with 32 (fortran/README.md).
+  !> per shortest S wavelength, by 3.9 % with 32 (elastic3d/README.md).
   subroutine SayStairs(model, job, scheme, warnings)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job

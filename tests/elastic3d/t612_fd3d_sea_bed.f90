@@ -102,7 +102,7 @@ contains
     end do
   end subroutine Exactly
 
-  !> A slip 12 m below the sea floor, whose moment stays: long after, the water is at rest. Half-length 1, see fortran/README.md.
+  !> A slip 12 m below the sea floor, whose moment stays: long after, the water is at rest. Half-length 1, see fortran/elastic3d/README.md.
   subroutine Slip()
     type(scene3d_t), target :: s
     real(sp), allocatable :: traces(:, :)
