@@ -16,16 +16,16 @@ module fd3d_ground_m
   use sinc_m, only: sinc_nodes, SincWeights
   implicit none
   private
-  public :: GroundHome, GroundNear, GroundWeights, GroundLag
+  public :: GroundHome, GroundNear, GroundWeights
 
-  integer, parameter, public :: ground_air = 0
+  integer, parameter :: ground_air = 0
   integer, parameter :: air = ground_air, fluid = 1, rock = 2
   integer, parameter :: tall = 4                       !< points along z: more reach into what a source 8 cells below is spread over
   real(dp), parameter :: on_face = 1e-6_dp             !< closer is on the face of a cell [cells]
   real(dp), parameter :: reach = 3.5_dp + 1e-6_dp      !< points so far away are taken [cells]
   integer, parameter, public :: ground_nodes = 512     !< more than that reach holds
   integer, parameter :: terms(0:3) = [1, 4, 10, 20]    !< of a polynomial
-  integer, parameter, public :: ground_rows = 12       !< into the rock; there nothing is left of the lag
+  integer, parameter :: ground_rows = 12       !< into the rock; there nothing is left of the lag
   real(dp), parameter :: wildest = 8                   !< largest sum of the moduli of weights
   real(dp), parameter :: singular = 1e-9_dp
 

@@ -19,7 +19,7 @@ module fd3d_point_lists_m
   use text_m, only: Str
   implicit none
   private
-  public :: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dRecord, Fd3dPressure, fd3d_tensor
+  public :: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dRecord, Fd3dPressure
 
   !> The stresses in the order of a moment tensor's parts: xx, yy, zz, xy, xz, yz.
   integer, parameter :: fd3d_tensor(6) = [field_sxx, field_syy, field_szz, field_sxy, field_sxz, field_syz]

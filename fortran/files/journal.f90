@@ -18,7 +18,7 @@ module journal_m
   use text_m, only: CString, Str, ToInt, ToReal
   implicit none
   private
-  public :: journal_t, entry_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalFind, JournalClose
+  public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalFind, JournalClose
   public :: JournalMemory, JournalSpace
   public :: journal_todo, journal_done, journal_parked
 

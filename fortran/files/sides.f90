@@ -10,7 +10,7 @@ module sides_m
   use text_m, only: CString, FString, Str
   implicit none
   private
-  public :: side_t, sides, SideFind, SidePath, SideSnapshot, SideOf
+  public :: side_t, sides, SidePath, SideSnapshot, SideOf
 
   !> A file of a run beside its output.
   type :: side_t

@@ -7,7 +7,7 @@ module keymap_line_m
   use text_m, only: Lower, NearestName, Str
   implicit none
   private
-  public :: mapline_t, FaultHere, MaplineRead, MaplineKeys, MaplineInt, MaplineReal, MaplineWord, MaplineHas, WholeWord, RealWord
+  public :: mapline_t, FaultHere, MaplineRead, MaplineKeys, MaplineInt, MaplineReal, MaplineWord, WholeWord, RealWord
 
   integer, parameter :: words_max = 16
 

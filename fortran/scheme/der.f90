@@ -15,8 +15,8 @@ module der_m
   use text_m, only: Str
   implicit none
   private
-  public :: DerWeights, DerTaylor, DerHolberg, DerHolbergBand, DerBand, DerPhaseError, DerGroupError, DerSumAbs
-  public :: DerDifxfw, DerDifxba, DerDifyfw, DerDifyba, der_max_half_length
+  public :: DerWeights, DerTaylor, DerHolberg, DerBand, DerPhaseError, DerGroupError, DerSumAbs
+  public :: DerDifxfw, DerDifxba, DerDifyfw, DerDifyba
 
   integer, parameter :: der_max_half_length = 8
   real(dp), parameter :: least_error = 1.0e-5_dp    !< below this a wider band is worth more than a smaller error

@@ -10,7 +10,7 @@ module pml_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: pml_shape_t, PmlShape, PmlProfile
+  public :: pml_shape_t, PmlProfile
 
   !> The shape of a layer. See PmlShape for the values that were found best.
   type :: pml_shape_t

@@ -18,7 +18,7 @@ module job_m
   use text_m, only: CString, Lower, Str, ToInt, ToReal
   implicit none
   private
-  public :: JobRead, JobFromText, JobCheck, JobModelFormat
+  public :: JobRead, JobFromText, JobModelFormat
 
   integer, parameter :: samples_limit = 10000000   !< of a trace
   real(dp), parameter :: farthest = 1.0e8_dp       !< a place [m]
