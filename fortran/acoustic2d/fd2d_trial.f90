@@ -1,4 +1,4 @@
-!> How fast CPU cores are in 2D, found in a moment before the first shot; why, stands in cpu_trial.f90.
+!> Measures the speed of CPU cores in 2D, in a moment before the first shot; cpu_trial.f90 says why.
 module fd2d_trial_m
   use error_m, only: error_t
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t

@@ -1,4 +1,4 @@
-!> What a shot sees of the earth of a 3D job (model3d.f90): the grid's spacings, where its window lies, and the media of its cells.
+!> The piece of a 3D job's earth (model3d.f90) that a shot sees: grid spacings, where its window lies, and the media of its cells.
 module model3d_window_m
   use checked_m, only: Above, Below, Whole
   use model3d_m, only: model3d_t
@@ -171,7 +171,7 @@ contains
     end if
   end subroutine Model3dWindow
 
-  !> What cell c of a window consists of, as Model3dWindow has it; without attenuation the last two parts are 0.
+  !> The medium of cell c of a window, as Model3dWindow has it; without attenuation the last two parts are 0.
   subroutine Model3dCell(earth, job, window, c, medium, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job

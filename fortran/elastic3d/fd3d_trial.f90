@@ -1,4 +1,4 @@
-!> How fast CPU cores are in 3D, found in a moment before the first shot; why, stands in cpu_trial.f90.
+!> Measures the speed of CPU cores in 3D, in a moment before the first shot; cpu_trial.f90 says why.
 module fd3d_trial_m
   use anelastic_m, only: anelastic_t, AnelasticFit
   use error_m, only: error_t

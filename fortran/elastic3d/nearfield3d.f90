@@ -150,7 +150,7 @@ contains
     source%rho = medium(3)
   end subroutine Near3dSource
 
-  !> What is lacking of a component (fd3d_components.f90) at a receiver: the weights of Near3dSeries.
+  !> The part of a component (fd3d_components.f90) that the grid lacks at a receiver: the weights of Near3dSeries.
   pure function Near3dTerms(near, source, receiver, name) result(terms)
     type(near3d_t), intent(in) :: near
     type(near3d_source_t), intent(in) :: source

@@ -97,7 +97,7 @@ contains
     worker = 0
   end function WorkersSilent
 
-  !> Whether a silent worker is taken for lost: its lease has run out, or nobody needs it any more (`idle`). `shot`: see LeaseSpan.
+  !> A silent worker is taken for lost: its lease has run out, or nobody needs it any more (`idle`). `shot`: see LeaseSpan.
   pure logical function WorkersMissed(workers, worker, shot, idle) result(missed)
     type(workers_t), intent(in) :: workers
     integer, intent(in) :: worker
