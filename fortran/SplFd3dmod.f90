@@ -1,6 +1,10 @@
 !> 3D elastic and viscoelastic shot modelling by finite differences.
 program SplFd3dmod
+  use acoustic2d_m, only: acoustic2d_t
+  use elastic3d_m, only: elastic3d_t
   use spl_m, only: SplMain
   implicit none
-  call SplMain('SplFd3dmod', 'fd3d')
+  type(acoustic2d_t), target :: acoustic2d
+  type(elastic3d_t), target :: elastic3d
+  call SplMain(elastic3d, sibling=acoustic2d)
 end program SplFd3dmod

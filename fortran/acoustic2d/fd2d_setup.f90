@@ -178,7 +178,7 @@ contains
     if (window%serial /= 0 .and. window%serial == self%medium) return
     self%medium = 0
     call MakeMedium(self, window, error)
-    if (.not. allocated(error)) call MakeLayers(self, real(maxval(window%vp), dp), error)
+    if (.not. allocated(error)) call MakeLayers(self, real(maxval(window%medium(:, 1, :, 1)), dp), error)
     if (.not. allocated(error)) self%medium = window%serial
   end subroutine MakeEarth
 
@@ -195,14 +195,14 @@ contains
     if (.not. allocated(self%kappa)) allocate (self%kappa(self%grid%nx, self%grid%nz), self%rho(self%grid%nx, self%grid%nz))
     positive = .true.
     pad = SchemePad(self%scheme)
-    associate (left => pad(1), nx => window%nx, kappa => self%kappa, rho => self%rho, vp => window%vp)
+    associate (left => pad(1), nx => window%nx, kappa => self%kappa, rho => self%rho, vp => window%medium(:, 1, :, 1))
       right = left + nx + 1
       !$omp parallel do private(kw) reduction(.and.: positive) num_threads(self%grid%threads)
       do k = 1, self%grid%nz
         kw = min(max(k - pad(2), 1), window%nz)
-        positive = positive .and. all(vp(:, kw) > 0) .and. all(window%rho(:, kw) > 0)
-        rho(left + 1:left + nx, k) = window%rho(:, kw)
-        kappa(left + 1:left + nx, k) = window%rho(:, kw)*vp(:, kw)**2
+        positive = positive .and. all(vp(:, kw) > 0) .and. all(window%medium(:, 1, kw, 2) > 0)
+        rho(left + 1:left + nx, k) = window%medium(:, 1, kw, 2)
+        kappa(left + 1:left + nx, k) = window%medium(:, 1, kw, 2)*vp(:, kw)**2
         rho(:left, k) = rho(left + 1, k)
         kappa(:left, k) = kappa(left + 1, k)
         rho(right:, k) = rho(left + nx, k)
@@ -211,8 +211,8 @@ contains
       !$omp end parallel do
     end associate
     if (.not. positive) then
-      call Fail(error, 'the model window has velocities from '//Str(minval(window%vp))//' m/s and densities from '// &
-                Str(minval(window%rho))//' kg/m3, all must be positive')
+      call Fail(error, 'the model window has velocities from '//Str(minval(window%medium(:, 1, :, 1)))// &
+                ' m/s and densities from '//Str(minval(window%medium(:, 1, :, 2)))//' kg/m3, all must be positive')
       return
     end if
     call StabilityCheck(self%kappa, self%rho, self%grid, error)

@@ -5,11 +5,12 @@ module files_m
     file_read_bytes, file_remove, file_rename, file_size, file_space, file_sync, file_token
   use iso_c_binding, only: c_char, c_long_long
   use kinds_m, only: dp, i8
+  use path_c, only: path_same
   use text_m, only: CString
   implicit none
   private
   public :: FileExists, FileSize, FileSpace, FileCommit, FileSync, FileRename, FileRemove, FileText, FileHead, FileHalf
-  public :: FileHalvesRemove, Crc32, Hex
+  public :: FileHalvesRemove, FileSame, Crc32, Hex
   public :: ClockSeconds, ClockText, ClockParse
 
 contains
@@ -141,5 +142,14 @@ contains
     character(20), intent(in) :: text
     ClockParse = clock_parse(text)
   end function ClockParse
+
+  !> Do two paths lead to the same file, or are they the same text?
+  logical function FileSame(a, b)
+    character(*), intent(in) :: a, b
+    FileSame = .false.
+    if (a == '' .or. b == '') return
+    FileSame = path_same(CString(a), CString(b)) == 1
+    if (a == b) FileSame = .true.
+  end function FileSame
 
 end module files_m

@@ -1,8 +1,6 @@
-!> The earth: velocity and density as the user gave them, and the window of it that a shot sees.
+!> The earth in 2D: velocity and density as the user gave them, and the window of it that a shot sees.
 module model_m
   use checked_m, only: Below, Above, Finite, Whole
-  use model3d_m, only: model3d_t, Model3dRead
-  use model3d_window_m, only: Model3dGrid, Model3dShape, Model3dWindow
   use error_m, only: error_t, Fail
   use fio_c, only: fio_crc_floats
   use files_m, only: Crc32, FileSize, Hex
@@ -32,7 +30,6 @@ module model_m
     type(model_checksum_t) :: seal                      !< checksums of vp and rho as they were read
     character(:), allocatable :: sources      !< where velocity and density came from, for the record
     character(:), allocatable :: doubts       !< that raw files were read rightly, a line each; '' if none
-    type(model3d_t) :: earth                    !< of a 3D job; above only ranges, hash and sources then
   end type model_t
 
   real(dp), parameter :: nodes_most = 1.0e9_dp   !< of a window: velocity and density travel in one message of 2**31 - 1 numbers
@@ -52,10 +49,6 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(samples_t) :: vp, rho
     model = model_t()
-    if (job%three_d) then
-      call Read3d(job, model, error)
-      return
-    end if
     if (job%vp == '') call Fail(error, 'vp is not set: name the file of the velocity model, vp=FILE')
     call ReadSamples(job, 'velocity', job%vp, vp, error)
     if (allocated(error)) return
@@ -78,21 +71,6 @@ contains
     end if
     if (.not. allocated(error)) call Summarise(model)
   end subroutine ModelRead
-
-  subroutine Read3d(job, model, error)
-    type(job_t), intent(in) :: job
-    type(model_t), intent(inout) :: model
-    type(error_t), allocatable, intent(inout) :: error
-    call Model3dRead(job, model%earth, error)
-    if (allocated(error)) return
-    model%vmin = model%earth%vmin
-    model%vmax = model%earth%vmax
-    model%rhomin = model%earth%rhomin
-    model%rhomax = model%earth%rhomax
-    model%hash = model%earth%hash
-    model%sources = model%earth%sources
-    model%doubts = model%earth%doubts
-  end subroutine Read3d
 
   subroutine ReadSamples(job, what, path, s, error)
     type(job_t), intent(in) :: job
@@ -230,20 +208,11 @@ contains
   ! --- the grid of a shot ---------------------------------------------------------------------------------------------
 
   !> Spacing of the modelling grid [m]: the job's, or that of the model where the job says 0.
-  subroutine ModelGrid(job, model, dx, dz, error, dy)
+  subroutine ModelGrid(job, model, dx, dz, error)
     type(job_t), intent(in) :: job
     type(model_t), intent(in) :: model
     real(dp), intent(out) :: dx, dz
     type(error_t), allocatable, intent(inout) :: error
-    real(dp), intent(out), optional :: dy
-    real(dp) :: d(3)
-    if (job%three_d) then
-      call Model3dGrid(job, model%earth, d, error)
-      dx = d(1)
-      dz = d(3)
-      if (present(dy)) dy = d(2)
-      return
-    end if
     dx = GridStep('dx', job%dx, model%dx, model%nx, error)
     dz = GridStep('dz', job%dz, model%dz, model%nz, error)
   end subroutine ModelGrid
@@ -260,7 +229,7 @@ contains
       ' m into more than 1e8 cells: raise it')
   end function GridStep
 
-  !> Where the window of a shot lies on the lattice x0 + i*dx, z0 + k*dz, without its media: `aperture` beyond source and receivers
+  !> Where the window of a shot lies on the lattice x0 + i*dx, z0 + k*dz, without its medium: `aperture` beyond source and receivers
   !> in x, down to `depth`, clipped to the model. The lattice reaches the first node at or beyond the last sample, so all of the
   !> model lies inside.
   subroutine ModelShape(model, job, shot, dx, dz, window, error)
@@ -271,10 +240,6 @@ contains
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
     integer :: i0, i1, k1
-    if (job%three_d) then
-      call Model3dShape(model%earth, job, shot, window, error)
-      return
-    end if
     call ModelCheckGeometry(model, job, shot, error)
     if (allocated(error)) return
     i0 = 0
@@ -310,7 +275,7 @@ contains
     end if
   end subroutine CheckShape
 
-  !> The window of a shot with its media; a window of any aperture equals that piece of the window of the whole. Fails where the
+  !> The window of a shot with its medium; a window of any aperture equals that piece of the window of the whole. Fails where the
   !> model is not any more what was read.
   subroutine ModelWindow(model, job, shot, dx, dz, window, error)
     type(model_t), intent(in) :: model
@@ -321,24 +286,20 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(axis_t) :: x, z
     integer :: rc
-    if (job%three_d) then
-      call Model3dWindow(model%earth, job, shot, window, error)
-      return
-    end if
     call ModelShape(model, job, shot, dx, dz, window, error)
     call CheckSamples(model, window, error)
     if (allocated(error)) return
-    allocate (window%vp(window%nx, window%nz), window%rho(window%nx, window%nz), stat=rc)
+    allocate (window%medium(window%nx, 1, window%nz, 2), stat=rc)
     if (rc /= 0) call Fail(error, 'the window of shot record '//Str(shot%record)//', '//Str(window%nx)//' x '//Str(window%nz)// &
                            ' nodes: out of memory for '//Str(8.0e-9_dp*window%nx*window%nz, 3)//' GB')
     if (allocated(error)) return
     call RegridAxis(model%nx, model%dx, Whole((window%x0 - model%x0)/dx), window%nx, dx, 0.0_dp, job%regrid, x)
     call RegridAxis(model%nz, model%dz, 0, window%nz, dz, 0.0_dp, job%regrid, z)
-    call Regrid(model%rho, x, z, .false., window%rho)
+    call Regrid(model%rho, x, z, .false., window%medium(:, 1, :, 2))
     if (job%regrid == 'effective') then
-      call RegridEffective(model%vp, model%rho, x, z, window%rho, window%vp)
+      call RegridEffective(model%vp, model%rho, x, z, window%medium(:, 1, :, 2), window%medium(:, 1, :, 1))
     else
-      call Regrid(model%vp, x, z, .true., window%vp)
+      call Regrid(model%vp, x, z, .true., window%medium(:, 1, :, 1))
     end if
   end subroutine ModelWindow
 

@@ -160,7 +160,7 @@ contains
     call Model3dShape(earth, job, shot, window, error)
     if (allocated(error)) return
     parts = merge(5, 3, earth%attenuates)
-    allocate (window%media(window%nx, window%ny, window%nz, parts), stat=rc)
+    allocate (window%medium(window%nx, window%ny, window%nz, parts), stat=rc)
     if (rc /= 0) then
       call Fail(error, 'out of memory for the window of shot record '//Str(shot%record)//': '// &
                 Str(4.0e-9_dp*parts*window%nx*window%ny*window%nz, 3)//' GB')
@@ -182,7 +182,7 @@ contains
     type(window_t) :: one
     call Model3dBox(earth, job, window, c, c, one, error)
     medium = 0
-    if (.not. allocated(error)) medium(:size(one%media, 4)) = one%media(1, 1, 1, :)
+    if (.not. allocated(error)) medium(:size(one%medium, 4)) = one%medium(1, 1, 1, :)
   end subroutine Model3dCell
 
   !> Cells low .. high of a window, as Model3dWindow has them.
@@ -204,7 +204,7 @@ contains
     box%x0 = window%x0 + (low(1) - 1)*window%dx
     box%y0 = window%y0 + (low(2) - 1)*window%dy
     box%z0 = window%z0 + (low(3) - 1)*window%dz
-    allocate (box%media(box%nx, box%ny, box%nz, parts))
+    allocate (box%medium(box%nx, box%ny, box%nz, parts))
     if (earth%layers%n > 0) then
       call FillLayers(earth%layers, parts, box)
     else
@@ -232,7 +232,7 @@ contains
       end do
       medium = MixedCellMedium(mixture)
       do p = 1, parts
-        window%media(:, :, k, p) = medium(p)
+        window%medium(:, :, k, p) = medium(p)
       end do
     end do
   end subroutine FillLayers
@@ -254,7 +254,7 @@ contains
       if (allocated(error)) return
       do j = 1, window%ny
         do i = 1, window%nx
-          window%media(i, j, k, :) = Cell(i, j, k)
+          window%medium(i, j, k, :) = Cell(i, j, k)
         end do
       end do
     end do

@@ -6,13 +6,12 @@
 module modelcheck_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
-  use model_m, only: model_t
   use parameters_m, only: job_t
   use model_samples_m, only: fastest_rock, velocity_feet
   use text_m, only: Str
   implicit none
   private
-  public :: ModelCheck
+  public :: ranges_t, ModelCheck
 
   real(dp), parameter :: water_feet(2) = [4750.0_dp, 5100.0_dp]   !< 1448 .. 1554 m/s
   real(dp), parameter :: deep = 3.0e5_dp          !< [m]; above, no rock is faster than fastest_rock
@@ -21,42 +20,48 @@ module modelcheck_m
   real(dp), parameter :: grams = 10               !< no fluid or rock is so light [kg/m3], ...
   real(dp), parameter :: solid = 1000             !< ... where waves are faster than in a gas [m/s]
 
+  !> What a model spans.
+  type :: ranges_t
+    real(dp) :: slowest = 0, fastest = 0     !< P velocities [m/s]
+    real(dp) :: fluid = 0                    !< of its slowest fluid; in 2D all may be fluid [m/s]
+    real(dp) :: bottom = 0                   !< where it ends [m]
+    real(dp) :: rhomin = 0, rhomax = 0       !< [kg/m3]
+    logical :: told = .false.                !< the user told densities that differ
+  end type ranges_t
+
 contains
 
-  !> `doubts`: what may be wrong, a line each, '' if nothing. Fails on what surely is, unless model_check=warn, which makes it a
-  !> doubt.
-  subroutine ModelCheck(job, model, doubts, error)
+  !> Adds to `doubts`, a line each, what may be wrong with a model; enters with those of its files. Fails on what surely is, unless
+  !> model_check=warn, which makes it a doubt.
+  subroutine ModelCheck(job, ranges, doubts, error)
     type(job_t), intent(in) :: job
-    type(model_t), intent(in) :: model
-    character(:), allocatable, intent(out) :: doubts
+    type(ranges_t), intent(in) :: ranges
+    character(:), allocatable, intent(inout) :: doubts
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: slowest, fastest, fluid, bottom
+    character(:), allocatable :: files
+    files = doubts
     doubts = ''
-    if (model%doubts /= '') call Certain(model%doubts)
-    call Ranges(job, model, slowest, fastest, fluid, bottom)
-    if (slowest >= velocity_feet .and. fastest > fastest_rock .and. bottom < deep) then
-      call Certain(Feet('nothing less than 300 km deep is faster than '//Str(fastest_rock)//' m/s'))
-    else if (slowest >= velocity_feet .and. Told() .and. model%rhomin < light .and. model%rhomax > denser*model%rhomin) then
-      call Certain(Feet('nothing as light as '//Str(model%rhomin, 4)//' kg/m3 is so fast'))
-    else if (fluid >= water_feet(1) .and. fluid <= water_feet(2) .and. fastest > 1.1_dp*fluid) then
-      if (doubts /= '') doubts = doubts//new_line('a')
-      doubts = doubts//Feet(Str(fluid)//' ft/s would be water')
-    end if
-    if (.not. Told() .and. job%rho_value < grams .and. slowest > solid) &
-      call Certain('rho_value = '//Str(job%rho_value)//' kg/m3 looks like g/cm3: give kg/m3, 1000 for water')
+    if (files /= '') call Certain(files)
+    associate (slowest => ranges%slowest, fastest => ranges%fastest, fluid => ranges%fluid)
+      if (slowest >= velocity_feet .and. fastest > fastest_rock .and. ranges%bottom < deep) then
+        call Certain(Feet('nothing less than 300 km deep is faster than '//Str(fastest_rock)//' m/s'))
+      else if (slowest >= velocity_feet .and. ranges%told .and. ranges%rhomin < light .and. &
+               ranges%rhomax > denser*ranges%rhomin) then
+        call Certain(Feet('nothing as light as '//Str(ranges%rhomin, 4)//' kg/m3 is so fast'))
+      else if (fluid >= water_feet(1) .and. fluid <= water_feet(2) .and. fastest > 1.1_dp*fluid) then
+        if (doubts /= '') doubts = doubts//new_line('a')
+        doubts = doubts//Feet(Str(fluid)//' ft/s would be water')
+      end if
+      if (.not. ranges%told .and. job%rho_value < grams .and. slowest > solid) &
+        call Certain('rho_value = '//Str(job%rho_value)//' kg/m3 looks like g/cm3: give kg/m3, 1000 for water')
+    end associate
 
   contains
-
-    !> Whether the user told densities that differ.
-    logical function Told()
-      Told = job%rho /= ''
-      if (job%three_d) Told = Told .or. job%layers /= ''
-    end function Told
 
     function Feet(why) result(text)
       character(*), intent(in) :: why
       character(:), allocatable :: text
-      text = 'P velocities of '//Str(slowest)//' .. '//Str(fastest)//' m/s look like ft/s, '//why//': set vp_unit=ft/s, or '// &
+      text = 'P velocities of '//Str(ranges%slowest)//' .. '//Str(ranges%fastest)//' m/s look like ft/s, '//why//': set vp_unit=ft/s, or '// &
              'correct the units of the file, and see that lengths are metres'
     end function Feet
 
@@ -71,30 +76,5 @@ contains
     end subroutine Certain
 
   end subroutine ModelCheck
-
-  !> P velocities of the model, those of its slowest fluid [m/s], and where it ends [m]; in 2D all may be fluid.
-  subroutine Ranges(job, model, slowest, fastest, fluid, bottom)
-    type(job_t), intent(in) :: job
-    type(model_t), intent(in) :: model
-    real(dp), intent(out) :: slowest, fastest, fluid, bottom
-    slowest = model%vmin
-    fastest = model%vmax
-    fluid = slowest
-    bottom = model%z0 + (model%nz - 1)*model%dz
-    if (.not. job%three_d) return
-    associate (e => model%earth)
-      if (e%layers%n > 0) then
-        associate (vp => e%layers%medium(1, :), vs => e%layers%medium(2, :))
-          slowest = minval(vp)
-          fluid = minval(vp, .not. vs > 0)
-        end associate
-        bottom = max(e%layers%top(e%layers%n), e%layers%top(1) + job%depth)
-      else
-        slowest = real(minval(e%vp, e%vp > 0), dp)
-        fluid = real(minval(e%vp, e%vp > 0 .and. .not. e%vs > 0), dp)
-        bottom = e%high(3)
-      end if
-    end associate
-  end subroutine Ranges
 
 end module modelcheck_m

@@ -58,8 +58,8 @@ contains
     type(window_t), intent(in) :: window
     integer, allocatable :: rows(:, :)
     HasHills = .false.
-    if (.not. allocated(window%media)) return
-    rows = count(window%media(:, :, :, 3) > 0, dim=3)
+    if (.not. allocated(window%medium)) return
+    rows = count(window%medium(:, :, :, 3) > 0, dim=3)
     HasHills = any(rows /= rows(1, 1))
   end function HasHills
 

@@ -52,7 +52,7 @@ contains
     if (allocated(error)) return
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= near*(1 - 1e-6_dp)) cycle
-      if (Helped(scheme, window, shot, r, low, box%media) .and. .not. any(box%media(:, :, :, 4:) > relaxes)) cycle
+      if (Helped(scheme, window, shot, r, low, box%medium) .and. .not. any(box%medium(:, :, :, 4:) > relaxes)) cycle
       n = n + 1
       if (first == 0) first = r
     end do
@@ -73,7 +73,7 @@ contains
     if (allocated(self%near)) deallocate (self%near)
     allocate (self%near(0:near3d_orders, size(self%shot%rx), size(names)), source=0.0_dp)
     if (self%scheme%source%kind == source_fault) return
-    list = pack([(r, r=1, size(self%shot%rx))], [(Helped(self%scheme, window, self%shot, r, [1, 1, 1], window%media), &
+    list = pack([(r, r=1, size(self%shot%rx))], [(Helped(self%scheme, window, self%shot, r, [1, 1, 1], window%medium), &
                                                   r=1, size(self%shot%rx))])
     if (size(list) == 0) return
     call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d)
@@ -115,7 +115,7 @@ contains
     end select
     c = max(1, min(c - self%pad, [window%nx, window%ny, window%nz]))
     call Near3dSource(table, at, self%grid%even .and. .not. any(abs(force) > 0), force, moment, &
-                      real(window%media(c(1), c(2), c(3), :3), dp), source)
+                      real(window%medium(c(1), c(2), c(3), :3), dp), source)
   end subroutine MakeSource
 
   !> Adds it to the samples (nt, receivers) of component c.

@@ -49,7 +49,7 @@ contains
     type(shot_t), intent(in) :: shot
     type(error_t), allocatable, intent(inout) :: error
     if (any(abs([window%dx, window%dy, window%dz]/[scheme%dx, scheme%dy, scheme%dz] - 1) > 1e-9_dp) .or. &
-        .not. allocated(window%media)) then
+        .not. allocated(window%medium)) then
       call Fail(error, 'the model window has cells of '//Str(window%dx)//' x '//Str(window%dy)//' x '//Str(window%dz)// &
                 ' m, but the scheme was made for '//Str(scheme%dx)//' x '//Str(scheme%dy)//' x '//Str(scheme%dz)//' m')
       return
@@ -171,7 +171,7 @@ contains
     if (window%serial /= 0 .and. window%serial == self%medium) return
     self%medium = 0
     call MakeMedium(self, window, error)
-    if (.not. allocated(error)) call MakeLayers(self, real(maxval(window%media(:, :, :, 1)), dp), error)
+    if (.not. allocated(error)) call MakeLayers(self, real(maxval(window%medium(:, :, :, 1)), dp), error)
     if (.not. allocated(error)) self%medium = window%serial
   end subroutine MakeEarth
 
@@ -202,7 +202,7 @@ contains
       table = 1
       q_most = 1
       if (self%grid%anelastic) then
-        q_most = max(1e-6_dp, real(maxval(window%media(:, :, :, 4:5)), dp))
+        q_most = max(1e-6_dp, real(maxval(window%medium(:, :, :, 4:5)), dp))
         call AnelasticFit(self%scheme%q_band(1), self%scheme%q_band(2), a, error)
         if (allocated(error)) return
         do i = 0, q_steps
@@ -216,7 +216,7 @@ contains
           jw = Inside(j - self%pad(2), window%ny, self%scheme%periodic)
           do i = 0, n(1) + 1
             iw = Inside(i - self%pad(1), window%nx, self%scheme%periodic)
-            associate (m => window%media(iw, jw, kw, :))
+            associate (m => window%medium(iw, jw, kw, :))
               vp2 = real(m(1), dp)**2
               vs2 = real(m(2), dp)**2
               if (self%grid%anelastic) then
@@ -372,7 +372,7 @@ contains
     m = self%scheme%source%fault%m(:, i)
     if (self%scheme%source%fault%potency(i)) then
       c = WindowCell(window, at + self%corner)
-      m = m*real(window%media(c(1), c(2), c(3), 3), dp)*real(window%media(c(1), c(2), c(3), 2), dp)**2
+      m = m*real(window%medium(c(1), c(2), c(3), 3), dp)*real(window%medium(c(1), c(2), c(3), 2), dp)**2
     end if
     call Fd3dMoment(list, self%grid, at, m, i, error)
   end subroutine AddFaultPoint

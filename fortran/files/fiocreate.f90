@@ -4,7 +4,7 @@ module fiocreate_m
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_close, fio_enddef, fio_put_doubles, fio_put_longs, fio_tally, fio_tally_bytes
   use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioSeals, FioText
-  use fiofile_m, only: Components, computed, fio_t, FioClose, FioOpen, geometry, geometry_3d, missing_channel, most_components, &
+  use fiofile_m, only: Components, computed, fio_t, FioClose, FioOpen, geometry, geometry_y, missing_channel, most_components, &
                        words
   use files_m, only: FileExists
   use iso_c_binding, only: c_associated, c_ptr
@@ -107,7 +107,7 @@ contains
     call FioDefine(handle, 'record', 'int', 'shot', '', 'shot record number', error)
     call FioSeals(handle, error)
     call DefineShots(handle, error)
-    call DefineGeometry(handle, header%three_d, error)
+    call DefineGeometry(handle, header%y_used, error)
     call DefineTraces(handle, header, error)
     if (.not. allocated(error)) call FailFromC(fio_enddef(handle), error)
   end subroutine DefineFile
@@ -130,9 +130,9 @@ contains
     call FioDefine(handle, 'device', 'char', 'shot words', '', 'processor that computed it', error)
   end subroutine DefineShots
 
-  subroutine DefineGeometry(handle, three_d, error)
+  subroutine DefineGeometry(handle, y_used, error)
     type(c_ptr), intent(in) :: handle
-    logical, intent(in) :: three_d
+    logical, intent(in) :: y_used
     type(error_t), allocatable, intent(inout) :: error
     call FioDefine(handle, 'source_x', 'double', 'shot', 'm', 'source position along the line, asked for', error)
     call FioDefine(handle, 'source_y', 'double', 'shot', 'm', 'source position across the line, '//Recorded(), error)
@@ -144,7 +144,7 @@ contains
     call DefineReceiver(handle, 'receiver_z', 'receiver depth, asked for', error)
     call DefineReceiver(handle, 'receiver_x_used', 'receiver position along the line, used', error)
     call DefineReceiver(handle, 'receiver_z_used', 'receiver depth, used', error)
-    if (three_d) then
+    if (y_used) then
       call FioDefine(handle, 'source_y_used', 'double', 'shot', 'm', 'source position across the line, used', error)
       call DefineReceiver(handle, 'receiver_y_used', 'receiver position across the line, used', error)
     end if
@@ -157,7 +157,7 @@ contains
   contains
     pure function Recorded() result(s)
       character(:), allocatable :: s
-      s = trim(merge('asked for    ', 'recorded only', three_d))
+      s = trim(merge('asked for    ', 'recorded only', y_used))
     end function Recorded
   end subroutine DefineGeometry
 
@@ -179,14 +179,14 @@ contains
     integer :: i, n
     call Components(header%components, variable, n, error)
     order = geometry
-    if (header%three_d) order = geometry_3d
+    if (header%y_used) order = geometry_y
     do i = 1, n
       name = trim(variable(i))
       order = order//' '//name
       call Meaning_(name, unit, meaning)
       call FioDefine(handle, name, 'float', 'shot receiver time', unit, meaning, error)
       call FioNumbers(handle, name, '_FillValue', 'float', [ieee_value(1.0_dp, ieee_quiet_nan)], error)
-      if (header%three_d) then
+      if (header%y_used) then
         call FioText(handle, name, 'coordinates', 'record receiver_x_used receiver_y_used receiver_z_used', error)
       else
         call FioText(handle, name, 'coordinates', 'record receiver_x_used receiver_z_used', error)

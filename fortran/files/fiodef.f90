@@ -6,7 +6,7 @@ module fiodef_m
   use files_m, only: FileHalf, FileRemove, FileRename, FileSync
   use iso_c_binding, only: c_associated, c_int, c_long_long, c_null_ptr, c_ptr
   use kinds_m, only: dp
-  use gather_header_m, only: attribute_t
+  use attributes_m, only: attribute_t
   use text_m, only: CString
   implicit none
   private

@@ -11,7 +11,7 @@ module fiofile_m
   implicit none
   private
   public :: fio_t, FioOpen, FioKnown, FioMade, FioClose, CheckOpen, CheckSlot, Components
-  public :: fio_todo, fio_done, fio_parked, words, missing_channel, geometry, geometry_3d, computed, Checked, most_components
+  public :: fio_todo, fio_done, fio_parked, words, missing_channel, geometry, geometry_y, computed, Checked, most_components
 
   integer, parameter :: fio_todo = 0, fio_done = 1, fio_parked = 2   !< values of status(shot)
   integer, parameter :: words = 80                                  !< characters of variant and device
@@ -19,7 +19,7 @@ module fiofile_m
 
   character(*), parameter :: geometry = 'record nrec source_x source_y source_z receiver_x receiver_y receiver_z channel '// &
     'source_x_used source_z_used receiver_x_used receiver_z_used'
-  character(*), parameter :: geometry_3d = geometry//' source_y_used receiver_y_used'
+  character(*), parameter :: geometry_y = geometry//' source_y_used receiver_y_used'
   integer, parameter :: most_components = 24
   character(8), parameter :: known(19) = [character(8) :: 'pressure', 'vx', 'vz', 'vy', 'sxx', 'syy', 'szz', 'sxy', 'sxz', &
                                           'syz', 'exx', 'eyy', 'ezz', 'exy', 'exz', 'eyz', 'wx', 'wy', 'wz']
@@ -31,7 +31,7 @@ module fiofile_m
     integer :: nshots = 0, nrec_max = 0, nt = 0, ncomp = 0
     real(dp) :: dt_out = 0                    !< [s]
     character(8) :: variable(most_components) = ''   !< the components' variables, (ncomp) of them used
-    logical :: three_d = .false.              !< positions used have a y too
+    logical :: y_used = .false.              !< positions used have a y too
     integer, allocatable :: record(:)         !< shot record numbers by slot, (nshots)
     logical :: broken = .false.               !< a write failed: the file must be closed and opened again
   end type fio_t
@@ -69,7 +69,7 @@ contains
     type(fio_t), intent(in) :: fio
     character(:), allocatable :: names
     names = geometry
-    if (fio%three_d) names = geometry_3d
+    if (fio%y_used) names = geometry_y
   end function Checked
 
   !> Opens a file of gathers after checking its length and sealed header. With a `fingerprint` a file of another job is refused.
@@ -152,7 +152,7 @@ contains
     fio%nrec_max = DimLength(fio, 'receiver', error)
     fio%nt = DimLength(fio, 'time', error)
     call Components(GlobalText(fio, 'components'), fio%variable, fio%ncomp, error)
-    fio%three_d = fio_var_rank(fio%handle, CString('source_y_used')) >= 0
+    fio%y_used = fio_var_rank(fio%handle, CString('source_y_used')) >= 0
     call CheckVariables(fio, error)
     if (allocated(error)) return
     allocate (record(fio%nshots))

@@ -139,7 +139,7 @@ contains
     if (allocated(error)) return
     call GetReceivers(fio, 'receiver_x_used', slot, gather%rx, error)
     call GetReceivers(fio, 'receiver_z_used', slot, gather%rz, error)
-    if (fio%three_d) then
+    if (fio%y_used) then
       allocate (gather%ry(gather%nrec))
       call GetDoubles(fio, 'source_y_used', slot, gather%sy, error)
       call GetReceivers(fio, 'receiver_y_used', slot, gather%ry, error)

@@ -93,7 +93,7 @@ contains
         Str(size(shot%rx))//' (at most '//Str(fio%nrec_max)//') x '//Str(fio%ncomp))
       return
     end if
-    if (fio%three_d .and. .not. allocated(gather%ry)) then
+    if (fio%y_used .and. .not. allocated(gather%ry)) then
       call Fail(error, 'the gather of shot record '//Str(shot%record)//' has no y')
       return
     end if
@@ -126,7 +126,7 @@ contains
     call PutReceivers(fio, 'receiver_z', slot, shot%rz, error)
     call PutReceivers(fio, 'receiver_x_used', slot, gather%rx, error)
     call PutReceivers(fio, 'receiver_z_used', slot, gather%rz, error)
-    if (fio%three_d) then
+    if (fio%y_used) then
       call PutDouble(fio, 'source_y_used', slot, gather%sy, error)
       call PutReceivers(fio, 'receiver_y_used', slot, gather%ry, error)
     end if

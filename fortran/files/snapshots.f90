@@ -11,7 +11,7 @@ module snapshots_m
   use iso_c_binding, only: c_associated, c_char, c_int, c_ptr
   use kinds_m, only: dp, i8
   use sides_m, only: SideSnapshot
-  use gather_header_m, only: attribute_t
+  use attributes_m, only: attribute_t
   use text_m, only: CString, Str
   implicit none
   private

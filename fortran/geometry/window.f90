@@ -5,18 +5,16 @@ module window_m
   private
   public :: window_t, WindowCell
 
-  !> Node (1, 1) is at (x0, z0); x runs fastest. A window of a 3D job has cells; the left front upper corner of the first one is at
-  !> (x0, y0, z0), and instead of vp and rho it has `media`.
+  !> On nodes, node (1, 1) at (x0, z0); or in cells, the left front upper corner of the first one at (x0, y0, z0). What the parts of
+  !> its medium are only the physics knows: vp, rho [m/s, kg/m3] in 2D; vp, vs, rho and, with attenuation, 1/Qp, 1/Qs in 3D.
   type :: window_t
     integer :: nx = 0, nz = 0
-    integer :: ny = 0                         !< 0 in 2D
+    integer :: ny = 0                         !< 0: there is no such axis
     integer :: serial = 0                     !< windows with the same number hold the same; 0 = nothing is known
     real(dp) :: x0 = 0, z0 = 0                !< [m]
     real(dp) :: dx = 0, dz = 0                !< [m]
     real(dp) :: y0 = 0, dy = 0                !< [m]
-    real(sp), allocatable :: vp(:, :)         !< [m/s], (nx, nz)
-    real(sp), allocatable :: rho(:, :)        !< [kg/m3], (nx, nz)
-    real(sp), allocatable :: media(:, :, :, :)  !< vp, vs [m/s], rho [kg/m3] and, with attenuation, 1/Qp, 1/Qs; (nx, ny, nz, 3 or 5)
+    real(sp), allocatable :: medium(:, :, :, :)   !< (nx, max(1, ny), nz, parts)
   end type window_t
 
 contains

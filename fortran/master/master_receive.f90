@@ -10,9 +10,8 @@ module master_receive_m
   use log_m, only: LogError, LogInfo, LogWarn
   use master_type_m, only: desk_t
   use master_output_m, only: MasterLastTry, MasterTrouble
-  use model_m, only: ModelShape, ModelWindow
   use output_pause_m, only: PauseKeep
-  use survey_m, only: SurveyHeader
+  use survey_m, only: SurveyHeader, SurveyShape, SurveyWindow
   use protocol_m, only: Answer, message_t, MSG_GATHER, MSG_MODEL, MSG_SNAPS
   use quarantine_m, only: QuarantineDone, QuarantineLost
   use shot_m, only: shot_t
@@ -40,11 +39,11 @@ contains
     logical :: same
     call ModelFrom(message, record, slot, held)
     call KeymapShot(self%survey%keymap, slot, shot)
-    associate (p => self%survey, s => self%survey%scheme)
-      call ModelShape(p%model, p%job, shot, s%dx, s%dz, window, error)
+    associate (p => self%survey)
+      call SurveyShape(p, shot, window, error)
       same = window%nx == held%nx .and. window%nz == held%nz .and. window%x0 == held%x0 .and. window%z0 == held%z0 .and. &
              window%ny == held%ny .and. window%y0 == held%y0
-      if (.not. (same .or. allocated(error))) call ModelWindow(p%model, p%job, shot, s%dx, s%dz, window, error)
+      if (.not. (same .or. allocated(error))) call SurveyWindow(p, shot, window, error)
     end associate
     if (allocated(error)) then
       call VerdictMessage(MSG_MODEL, record, slot, error%message, answer)

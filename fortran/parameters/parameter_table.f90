@@ -35,7 +35,6 @@ module parameter_table_m
   end type row_t
 
   type :: table_t
-    logical :: three_d = .false.                      !< of a 3D job
     character(200) :: variants = 'auto,fortran,cpu'   !< kernel variants, joined by commas
     character(200) :: on_gpu = '', unbuilt = ''       !< of these: those that need a GPU, those that are not in this build
     type(deck_t) :: deck                              !< the settings read, and what was found wrong so far

@@ -1,17 +1,20 @@
-!> THE parameter table: every parameter of a job, one line each.
+!> The parameters that all programs share, by sections of their table: one line each.
 !>
 !> The same line reads the value, checks it, prints the help, goes to the other ranks and is recorded with the data.
-!> To add a parameter: add a component to job_t and a line to JobTable.
+!> A physics puts its table together from these sections and lines of its own (physics.f90, `parameters`).
+!> To add a parameter: add a component to job_t and a line to its section here or in the physics that alone has it.
 module parameters_m
   use kinds_m, only: dp
   use parameter_table_m, only: table_t
   implicit none
   private
-  public :: job_t, JobTable
+  public :: job_t, JobBlank, FilesTable, GridTable, TimeTable, WaveletTable, WeightsTable, VariantTable, DispersionTable
+  public :: SnapshotTable, ClusterTable
 
   !> A job as the user asked for it. SI units. See JobTable for the meaning of each component.
   type :: job_t
-    logical :: three_d = .false.              !< the program's, not the user's: a job of SplFd3dmod
+    logical :: axes(3) = [.true., .false., .true.]   !< the program's, not the user's: its waves travel along x, y, z; else a coordinate is
+                                              !< recorded, no more
     ! files
     character(:), allocatable :: keymap, output
     logical :: overwrite = .false.
@@ -57,12 +60,58 @@ module parameters_m
 
 contains
 
-  subroutine JobTable(t, job)
+  !> A job of which nothing is known: parameters that a program does not have keep these values.
+  subroutine JobBlank(job)
+    type(job_t), intent(out) :: job
+    job%keymap = ''
+    job%output = ''
+    job%verify = ''
+    job%layers = ''
+    job%vp = ''
+    job%vs = ''
+    job%rho = ''
+    job%qp = ''
+    job%qs = ''
+    job%vp_var = ''
+    job%vs_var = ''
+    job%rho_var = ''
+    job%qp_var = ''
+    job%qs_var = ''
+    job%model_at = ''
+    job%model_format = ''
+    job%model_order = ''
+    job%model_endian = ''
+    job%vp_unit = ''
+    job%rho_unit = ''
+    job%rho_rule = ''
+    job%regrid = ''
+    job%model_check = ''
+    job%wavelet = ''
+    job%wavelet_file = ''
+    job%components = ''
+    job%positions = 'exact'
+    job%source = ''
+    job%fault = ''
+    job%absorb = ''
+    job%sides = ''
+    job%bottom = ''
+    job%coeffs = ''
+    job%top = ''
+    job%variant = ''
+    job%shape = 'auto'
+    job%dispersion = ''
+    job%snapshot_shots = ''
+    job%snapshot_planes = ''
+    job%snapshot_fields = ''
+    job%on_gpu_error = ''
+    job%checkpoint = ''
+  end subroutine JobBlank
+
+  ! @format(off): one parameter a line
+
+  subroutine FilesTable(t, job)
     type(table_t), intent(inout) :: t
     type(job_t), intent(inout) :: job
-    job%three_d = t%three_d
-    job%shape = 'auto'
-    ! @format(off): one parameter a line
     call t%section('Files')
     call t%file('keymap', job%keymap, '', 'key-map: one line a shot (keymaps/README.md)')
     call t%output('output', job%output, 'gathers.nc', 'NetCDF file of all gathers; journal and log stand beside it')
@@ -70,28 +119,39 @@ contains
 
     call t%word('verify', job%verify, 'all', 'all,last', 'finished shots read and compared with their checksums when a job goes on: all, or those that no earlier run read (last, for huge files); new shots are dealt meanwhile')
     call t%real('disk_wait', job%disk_wait, 1800.0_dp, 0.0_dp, 1.0e6_dp, 's', 'where output or journal cannot be written dealing pauses so long at most for them to come back; 0 = stop at once')
+  end subroutine FilesTable
 
-    if (job%three_d) call ModelTable3d(t, job)
-    if (.not. job%three_d) call ModelTable(t, job)
-
+  !> Spacings, and how much of the model a shot sees. `aperture`: its meaning.
+  subroutine GridTable(t, job, aperture)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    character(*), intent(in) :: aperture
     call t%section('Grid')
     call t%real('dx', job%dx, 0.0_dp, 0.0_dp, 1.0e4_dp, 'm', 'grid spacing along x; 0 = that of the model')
-    if (job%three_d) call t%real('dy', job%dy, 0.0_dp, 0.0_dp, 1.0e4_dp, 'm', 'grid spacing along y; 0 = that of the model')
+    if (job%axes(2)) call t%real('dy', job%dy, 0.0_dp, 0.0_dp, 1.0e4_dp, 'm', 'grid spacing along y; 0 = that of the model')
     call t%real('dz', job%dz, 0.0_dp, 0.0_dp, 1.0e4_dp, 'm', 'grid spacing along z; 0 = that of the model')
-    call t%real('aperture', job%aperture, -1.0_dp, -1.0_dp, 1.0e7_dp, 'm', Pick(job, 'model window: this far beyond the outermost of source and receivers; -1 = whole model for each shot', 'model window: this far beyond the outermost of source and receivers in x and y; -1 = whole model for each shot'))
+    call t%real('aperture', job%aperture, -1.0_dp, -1.0_dp, 1.0e7_dp, 'm', aperture)
     call t%real('depth', job%depth, 0.0_dp, 0.0_dp, 1.0e6_dp, 'm', 'depth of the modelled window below the top of the model; 0 = whole model')
+  end subroutine GridTable
 
+  subroutine TimeTable(t, job)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
     call t%section('Time')
     call t%real('tmax', job%tmax, 4.0_dp, 1.0e-6_dp, 1.0e5_dp, 's', 'record length')
     call t%real('dt', job%dt, 0.0_dp, 0.0_dp, 1.0_dp, 's', 'time step; 0 = largest stable')
     call t%real('dt_out', job%dt_out, 0.004_dp, 1.0e-7_dp, 10.0_dp, 's', 'sample interval of the gathers')
     call t%flag('time_correction', job%time_correction, .true., 'remove the time dispersion of the scheme from wavelet and traces')
+  end subroutine TimeTable
 
-    call t%section('Source and receivers')
-    if (job%three_d) call SourceTable3d(t, job)
-    call t%word('wavelet', job%wavelet, 'ricker', Pick(job, 'ricker,ormsby,file', 'ricker,ormsby,gauss,file'), Pick(job, 'volume injection rate Q(t)', 'history of the source: volume injection rate, moment rate or force'))
+  !> `words`: the wavelets there are, `meaning`: of a wavelet; of its amplitude: unit and meaning.
+  subroutine WaveletTable(t, job, words, meaning, amplitude_unit, amplitude)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    character(*), intent(in) :: words, meaning, amplitude_unit, amplitude
+    call t%word('wavelet', job%wavelet, 'ricker', words, meaning)
     call t%real('fpeak', job%fpeak, 25.0_dp, 1.0e-6_dp, 1.0e6_dp, 'Hz', 'peak frequency of the Ricker wavelet')
-    if (job%three_d) call t%real('sigma', job%sigma, 0.1_dp, 1.0e-6_dp, 1.0e4_dp, 's', 'wavelet=gauss: exp(-t**2/(2 sigma**2)) of area 1: as a moment rate its integral is the moment')
+    if (index(words, 'gauss') > 0) call t%real('sigma', job%sigma, 0.1_dp, 1.0e-6_dp, 1.0e4_dp, 's', 'wavelet=gauss: exp(-t**2/(2 sigma**2)) of area 1: as a moment rate its integral is the moment')
     call t%real('f1', job%f1, 3.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Ormsby: low cut')
     call t%real('f2', job%f2, 8.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Ormsby: low pass')
     call t%real('f3', job%f3, 40.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Ormsby: high pass')
@@ -99,35 +159,54 @@ contains
     call t%file('wavelet_file', job%wavelet_file, '', 'wavelet=file: text, one sample a line, or two columns time [s] and value, from 0 to 0; its time 0 is time zero, see delay: delay=0 keeps the times')
     call t%real('wavelet_dt', job%wavelet_dt, 0.0_dp, 0.0_dp, 1.0_dp, 's', 'sample interval of a one-column wavelet file')
     call t%real('delay', job%delay, -1.0_dp, -1.0_dp, 1.0e3_dp, 's', 'time of the wavelet''s time zero; -1 = so late that it starts at t = 0')
-    call t%real('amplitude', job%amplitude, 1.0_dp, -1.0e30_dp, 1.0e30_dp, Pick(job, 'm2/s', ''), Pick(job, 'the wavelet is multiplied by this', 'the wavelet is multiplied by this; with source=volume that is m3/s'))
+    call t%real('amplitude', job%amplitude, 1.0_dp, -1.0e30_dp, 1.0e30_dp, amplitude_unit, amplitude)
     call t%real('fmax', job%fmax, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'highest frequency that must be right; 0 = where the wavelet''s spectrum falls to 1 %')
-    call t%text('components', job%components, Pick(job, 'p', 'vx,vy,vz'), Pick(job, 'recorded: any of p, vx, vz, joined by commas', 'recorded, joined by commas: velocities vx, vy, vz, pressure p, stresses sxx .. syz, rates of strain exx .. eyz and of rotation wx, wy, wz'))
-    if (.not. job%three_d) call t%word('positions', job%positions, 'exact', 'exact,nearest', 'off-grid positions: honoured by a Kaiser-windowed sinc, or moved to the nearest node')
+  end subroutine WaveletTable
 
+  !> Weights of the differentiators up to a half-length of `most`, and the layers. `half_length`, `coeffs`, `top`: the defaults.
+  subroutine WeightsTable(t, job, half_length, most, coeffs, top)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    integer, intent(in) :: half_length, most
+    character(*), intent(in) :: coeffs, top
     call t%section('Scheme')
-    call t%int('half_length', job%half_length, merge(2, 8, job%three_d), 1, merge(4, 8, job%three_d), 'cells', 'half-length of the differentiators')
-    call t%word('coeffs', job%coeffs, Pick(job, 'holberg', 'taylor'), 'holberg,taylor', 'weights of the differentiators')
+    call t%int('half_length', job%half_length, half_length, 1, most, 'cells', 'half-length of the differentiators')
+    call t%word('coeffs', job%coeffs, coeffs, 'holberg,taylor', 'weights of the differentiators')
     call t%real('coeffs_error', job%coeffs_error, 0.0_dp, 0.0_dp, 5.0_dp, '%', 'Holberg: largest group-velocity error; 0 = smallest that covers fmax')
     call t%int('npml', job%npml, 20, 0, 1000, 'cells', 'width of the absorbing layers')
-    call t%word('top', job%top, Pick(job, 'pml', 'free'), 'pml,free', 'upper side: absorbing, or free surface at the top of the model')
-    if (job%three_d) call t%word('absorb', job%absorb, 'pml', 'pml,sponge', 'kind of the absorbing layers: convolutional PML, or the sponge of Cerjan et al.')
-    if (job%three_d) call t%word('sides', job%sides, 'absorb', 'absorb,periodic', 'the four sides: absorbing layers, or each followed by the one opposite')
-    if (job%three_d) call t%word('bottom', job%bottom, 'absorb', 'absorb,one-way', 'the bottom: absorbing layer, or the one-way condition of Clayton & Engquist')
+    call t%word('top', job%top, top, 'pml,free', 'upper side: absorbing, or free surface at the top of the model')
+  end subroutine WeightsTable
+
+  subroutine VariantTable(t, job)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
     call t%word('variant', job%variant, 'auto', trim(t%variants), 'kernel variant; auto = the fastest of them on ranks with a GPU (see gpn), cpu on the others')
-    if (.not. job%three_d) call t%word('shape', job%shape, 'auto', 'auto,strips-256,strips-512,tiles-32,tiles-64', 'blocks of variant=tuned: strips of so many columns that march down (components=p only), or tiles of so many rows; decides speed, not numbers; auto = the fastest, timed once where a shot has its GPU for itself')
+  end subroutine VariantTable
+
+  subroutine DispersionTable(t, job)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
     call t%word('dispersion', job%dispersion, 'error', 'error,warn', 'what to do when the grid is too coarse for fmax')
+  end subroutine DispersionTable
 
+  !> `what` is taken, and `cells`: how its step counts.
+  subroutine SnapshotTable(t, job, what, cells)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    character(*), intent(in) :: what, cells
     call t%section('Snapshots')
-    call t%real('snapshot', job%snapshot, 0.0_dp, 0.0_dp, 1.0e5_dp, 's', Pick(job, 'pressure of the whole window every so often, with the time dispersion of dt; 0 = none', 'planes of the fields every so often, to the nearest time step; 0 = none'))
-    call t%int('snapshot_step', job%snapshot_step, 1, 1, 1000, 'cells', Pick(job, 'every so many cells in x and z', 'every so many cells'))
+    call t%real('snapshot', job%snapshot, 0.0_dp, 0.0_dp, 1.0e5_dp, 's', what)
+    call t%int('snapshot_step', job%snapshot_step, 1, 1, 1000, 'cells', cells)
     call t%text('snapshot_shots', job%snapshot_shots, '', 'shot record numbers to take them of, joined by commas; empty = first shot')
-    if (job%three_d) call t%text('snapshot_planes', job%snapshot_planes, 'top', 'planes, joined by commas: top (the upper faces of the uppermost cells that are not air), or x, y or z and a place [m], as in top,y1500,z-20')
-    if (job%three_d) call t%text('snapshot_fields', job%snapshot_fields, 'vz', 'fields on the planes, joined by commas: vx, vy, vz, p')
-    if (job%three_d) call t%flag('pgv', job%pgv, .false., 'maps of the largest horizontal and vertical velocity and vector that a station on the top, or the ground below the air, would record')
-    if (job%three_d) call t%real('pgv_depth', job%pgv_depth, -1.0e6_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of a plane that the map is of in place of the ground; less than the top: the ground')
+  end subroutine SnapshotTable
 
+  !> `group`: the meaning of that parameter.
+  subroutine ClusterTable(t, job, group)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    character(*), intent(in) :: group
     call t%section('Cluster')
-    call t%int('group', job%group, 1, 1, 100000, 'ranks', Pick(job, 'ranks that share one shot (2D: 1)', 'ranks that share one shot'))
+    call t%int('group', job%group, 1, 1, 100000, 'ranks', group)
     call t%int('gpn', job%gpn, 0, 0, 64, 'GPUs', 'GPUs per node: the first gpn worker ranks of a node compute on one each, the others on CPU cores; 0 = CPU only')
     call t%int('ranks_per_gpu', job%ranks_per_gpu, 1, 1, 64, 'ranks', 'ranks that share a GPU: the first gpn*ranks_per_gpu ranks of a node')
     call t%int('shots_per_gpu', job%shots_per_gpu, 0, 0, 64, 'shots', 'shots a GPU rank models at once; 0 = as many as fill the GPU, at least 2, if they fit into its memory; some then wait, set up, for its time')
@@ -141,117 +220,8 @@ contains
     call t%int('quarantine', job%quarantine, 3, 0, 1000000, 'losses', 'a node that lost so many workers, or shots that others then modelled, gets no more shots as long as there are other nodes; 0 = never')
     call t%real('grace', job%grace, 600.0_dp, 0.0_dp, 1.0e6_dp, 's', 'after SIGTERM, SIGUSR1 or a stop file shots in flight may go on for so long, or until the job ends or its launcher kills it; then they are given up and the program ends')
     call t%real('deadline', job%deadline, 0.0_dp, 0.0_dp, 1.0e8_dp, 's', 'the job ends so long after its start: no shot is dealt that would take longer; 0 = the end of the Slurm job, where there is one (SLURM_JOB_END_TIME)')
-    ! @format(on)
-  end subroutine JobTable
+  end subroutine ClusterTable
 
-  !> The earth of a 2D job.
-  subroutine ModelTable(t, job)
-    type(table_t), intent(inout) :: t
-    type(job_t), intent(inout) :: job
-    ! @format(off)
-    call t%section('Model')
-    call t%file('vp', job%vp, '', 'P velocity: NetCDF or raw file')
-    call t%file('rho', job%rho, '', 'density: NetCDF or raw file; empty = by rho_rule')
-    call t%word('rho_rule', job%rho_rule, 'constant', 'constant,gardner', 'density without a file: rho_value everywhere, or Gardner 310*vp**0.25 where vp > 1600 m/s and rho_value elsewhere')
-    call t%real('rho_value', job%rho_value, 1000.0_dp, 1.0_dp, 30000.0_dp, 'kg/m3', 'density used by rho_rule')
-    call t%word('model_format', job%model_format, 'auto', 'auto,netcdf,raw32,raw64', 'auto = netcdf for .nc, raw32 otherwise')
-    call t%text('vp_var', job%vp_var, 'vp', 'name of the velocity variable in a NetCDF model')
-    call t%text('rho_var', job%rho_var, 'rho', 'name of the density variable in a NetCDF model')
-    call t%word('vp_unit', job%vp_unit, 'm/s', 'm/s,km/s,ft/s', 'unit of a raw velocity (NetCDF states its own)')
-    call t%word('rho_unit', job%rho_unit, 'kg/m3', 'kg/m3,g/cm3', 'unit of a raw density (NetCDF states its own)')
-    call t%int('model_nx', job%model_nx, 0, 0, 10000000, '', 'samples of a raw model along x')
-    call t%int('model_nz', job%model_nz, 0, 0, 10000000, '', 'samples of a raw model along z (depth)')
-    call t%real('model_dx', job%model_dx, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of a raw model along x')
-    call t%real('model_dz', job%model_dz, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of a raw model along z')
-    call t%real('model_x0', job%model_x0, 0.0_dp, -1.0e8_dp, 1.0e8_dp, 'm', 'x of the first sample of a raw model')
-    call t%real('model_z0', job%model_z0, 0.0_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of the first sample of a raw model')
-    call t%word('model_order', job%model_order, 'zfast', 'zfast,xfast', 'which index of a raw model runs fastest in the file')
-    call t%word('model_endian', job%model_endian, 'little', 'little,big', 'byte order of a raw model')
-    call t%word('model_check', job%model_check, 'error', 'error,warn', 'what to do where axes or units of the model look wrong')
-    call t%word('regrid', job%regrid, 'average', 'average,effective,nearest', 'model to grid: average (mean slowness and density of the cell, linear where the grid is finer), effective (mean compressibility and density: for layers thinner than the grid) or nearest sample')
-    ! @format(on)
-  end subroutine ModelTable
-
-  !> The earth of a 3D job.
-  subroutine ModelTable3d(t, job)
-    type(table_t), intent(inout) :: t
-    type(job_t), intent(inout) :: job
-    ! @format(off)
-    call t%section('Model')
-    call t%file('layers', job%layers, '', 'flat layers instead of volumes: a text, a line a layer from the top: depth of its upper side [m], vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs; give dx, aperture and depth too')
-    call t%file('vp', job%vp, '', 'P velocity: NetCDF or raw volume; 0 = air')
-    call t%file('vs', job%vs, '', 'S velocity: NetCDF or raw volume; 0 = fluid; empty = by vp_vs')
-    call t%file('rho', job%rho, '', 'density: NetCDF or raw volume; empty = by rho_rule')
-    call t%file('qp', job%qp, '', 'quality factor of P waves: NetCDF or raw volume; empty = by qp_qs')
-    call t%file('qs', job%qs, '', 'quality factor of S waves: NetCDF or raw volume; empty = by qs_vs')
-    call t%real('vp_vs', job%vp_vs, 0.0_dp, 0.0_dp, 20.0_dp, '', 'vp/vs where no file tells vs; 0 = everything is fluid')
-    call t%word('rho_rule', job%rho_rule, 'constant', 'constant,gardner', 'density without a file: rho_value everywhere, or Gardner 310*vp**0.25 where vp > 1600 m/s and rho_value elsewhere')
-    call t%real('rho_value', job%rho_value, 1000.0_dp, 1.0_dp, 30000.0_dp, 'kg/m3', 'density used by rho_rule')
-    call t%flag('attenuation', job%attenuation, .true., 'n leaves attenuation out, whatever the model says')
-    call t%real('qs_vs', job%qs_vs, 0.0_dp, 0.0_dp, 10.0_dp, 's/m', 'Qs = qs_vs*vs where no file tells Qs, layers neither; 0 = no attenuation')
-    call t%real('qp_qs', job%qp_qs, 2.0_dp, 0.1_dp, 100.0_dp, '', 'Qp = qp_qs*Qs where no file tells Qp')
-    call t%real('q_f1', job%q_f1, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Q is constant from here; 0 = from a fiftieth of q_f2')
-    call t%real('q_f2', job%q_f2, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'to here; 0 = fmax')
-    call t%real('q_ref', job%q_ref, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'the velocities of the model are phase velocities at this frequency; 0 = middle of the band, on a logarithmic scale')
-    call t%word('model_format', job%model_format, 'auto', 'auto,netcdf,raw32,raw64', 'auto = netcdf for .nc, raw32 otherwise')
-    call t%text('vp_var', job%vp_var, 'vp', 'name of the variable in a NetCDF model')
-    call t%text('vs_var', job%vs_var, 'vs', 'name of the variable in a NetCDF model')
-    call t%text('rho_var', job%rho_var, 'rho', 'name of the variable in a NetCDF model')
-    call t%text('qp_var', job%qp_var, 'qp', 'name of the variable in a NetCDF model')
-    call t%text('qs_var', job%qs_var, 'qs', 'name of the variable in a NetCDF model')
-    call t%word('vp_unit', job%vp_unit, 'm/s', 'm/s,km/s,ft/s', 'unit of raw velocities (NetCDF states its own)')
-    call t%word('rho_unit', job%rho_unit, 'kg/m3', 'kg/m3,g/cm3', 'unit of a raw density (NetCDF states its own)')
-    call t%int('model_nx', job%model_nx, 0, 0, 10000000, '', 'samples of raw volumes along x')
-    call t%int('model_ny', job%model_ny, 0, 0, 10000000, '', 'samples of raw volumes along y')
-    call t%int('model_nz', job%model_nz, 0, 0, 10000000, '', 'samples of raw volumes along z (depth)')
-    call t%real('model_dx', job%model_dx, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of raw volumes along x')
-    call t%real('model_dy', job%model_dy, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of raw volumes along y')
-    call t%real('model_dz', job%model_dz, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of raw volumes along z')
-    call t%real('model_x0', job%model_x0, 0.0_dp, -1.0e8_dp, 1.0e8_dp, 'm', 'x of the first sample of raw volumes')
-    call t%real('model_y0', job%model_y0, 0.0_dp, -1.0e8_dp, 1.0e8_dp, 'm', 'y of the first sample of raw volumes')
-    call t%real('model_z0', job%model_z0, 0.0_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of the first sample of raw volumes')
-    call t%word('model_order', job%model_order, 'xyz', 'xyz,xzy,yxz,yzx,zxy,zyx', 'indices of raw volumes, the one that runs fastest in the file first')
-    call t%word('model_endian', job%model_endian, 'little', 'little,big', 'byte order of raw volumes')
-    call t%word('model_check', job%model_check, 'error', 'error,warn', 'what to do where axes or units of the model look wrong')
-    call t%word('model_at', job%model_at, 'centres', 'centres,nodes', 'samples of volumes, NetCDF too, stand at centres of cells, so that the earth begins half a spacing before the first; or on nodes: it begins at the first')
-    call t%word('regrid', job%regrid, 'average', 'average,nearest', 'model to grid: average (mean density and compliance of the cell) or nearest sample')
-    ! @format(on)
-  end subroutine ModelTable3d
-
-  !> The source of a 3D job.
-  subroutine SourceTable3d(t, job)
-    type(table_t), intent(inout) :: t
-    type(job_t), intent(inout) :: job
-    ! @format(off)
-    call t%word('source', job%source, 'volume', 'volume,explosion,force,moment,dc,fault', 'what acts at the source position: injection of volume (air gun), explosion of moment m0, force, moment tensor, double couple of strike, dip, rake, or a fault of many points')
-    call t%real('fx', job%fx, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N', 'source=force: times the wavelet')
-    call t%real('fy', job%fy, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N', 'source=force: times the wavelet')
-    call t%real('fz', job%fz, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N', 'source=force: times the wavelet; downwards')
-    call t%real('mxx', job%mxx, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment: times the wavelet [1/s] the moment rate')
-    call t%real('myy', job%myy, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
-    call t%real('mzz', job%mzz, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
-    call t%real('mxy', job%mxy, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
-    call t%real('mxz', job%mxz, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
-    call t%real('myz', job%myz, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
-    call t%real('strike', job%strike, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'source=dc: as Aki & Richards, clockwise from north')
-    call t%real('dip', job%dip, 90.0_dp, 0.0_dp, 90.0_dp, 'degrees', 'source=dc')
-    call t%real('rake', job%rake, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'source=dc')
-    call t%real('m0', job%m0, 0.0_dp, 0.0_dp, 1.0e30_dp, 'N m', 'source=explosion, dc: moment; times the wavelet [1/s] the moment rate')
-    call t%real('mw', job%mw, 0.0_dp, -10.0_dp, 10.0_dp, '', 'moment magnitude, instead of m0; 0 = not given')
-    call t%file('fault', job%fault, '', 'source=fault: SRF 1.0 or 2.0, NetCDF, or plain text (fortran/elastic3d/README.md); a point releases dt * sum(rate) of its history; give fmax too')
-    call t%real('fault_lon', job%fault_lon, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'longitude of an SRF file that lies at the source position')
-    call t%real('fault_lat', job%fault_lat, 0.0_dp, -90.0_dp, 90.0_dp, 'degrees', 'latitude of an SRF file that lies at the source position')
-    call t%real('x_azimuth', job%x_azimuth, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'where the x axis points, clockwise from north; y points 90 degrees further: 0 = x north, y east')
-    ! @format(on)
-  end subroutine SourceTable3d
-
-  !> What is said of a 2D job, or of a 3D one.
-  pure function Pick(job, two, three) result(s)
-    type(job_t), intent(in) :: job
-    character(*), intent(in) :: two, three
-    character(:), allocatable :: s
-    s = two
-    if (job%three_d) s = three
-  end function Pick
+  ! @format(on)
 
 end module parameters_m

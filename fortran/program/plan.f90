@@ -11,15 +11,14 @@ module plan_m
   use keymap_m, only: KeymapShot
   use log_m, only: LogPrint
   use memory_need_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
-  use model_m, only: ModelShape
-  use physics_m, only: SolverNew
+  use physics_m, only: physics_t
   use rehearsal_m, only: Rehearse
   use roles_m, only: role_t, RolesThreads, RolesUsable
   use scheme_m, only: scheme_t, SchemeSpacing
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use parameters_m, only: job_t
-  use survey_m, only: survey_t, SurveyCells, SurveyFilmBytes, SurveyRead, SurveySource, SurveyHeader
+  use survey_m, only: survey_t, SurveyCells, SurveyFilmBytes, SurveyRead, SurveyHeader, SurveyShape
   use gather_header_m, only: gather_header_t
   use parameter_table_m, only: SplitList
   use text_m, only: FString, Str
@@ -44,17 +43,18 @@ contains
   !> each. Rank 0 alone does it.
   subroutine Plan(role, physics, job, settings, error)
     type(role_t), intent(in) :: role
-    character(*), intent(in) :: physics, settings
+    class(physics_t), target, intent(inout) :: physics
+    character(*), intent(in) :: settings
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
     type(survey_t) :: survey
     type(span_t) :: span
     type(cost_t) :: cost
     logical :: fits
-    call SurveyRead(job, survey, error)
+    call SurveyRead(physics, job, survey, error)
     if (allocated(error)) return
     survey%scheme%threads = RolesThreads(role, job%threads)
-    call PrintModel(survey)
+    call PrintLines(physics%plan_rows(survey%scheme))
     call PrintScheme(survey%scheme)
     call Measure(survey, span, error)
     if (allocated(error)) return
@@ -64,47 +64,27 @@ contains
     if (allocated(error)) return
     if (.not. fits) call Row('time', 'not measured: this machine is short of memory')
     if (.not. fits) return
-    call Rehearse(survey, span%largest, physics, .false., cost, error)
+    call Rehearse(survey, span%largest, .false., cost, error)
     if (allocated(error)) return
     call PrintStates(survey, span, cost)
     call PrintTime(survey, span, role, cost)
-    if (job%gpn > 0) call PrintGpu(survey, span, physics)
+    if (job%gpn > 0) call PrintGpu(survey, span)
   end subroutine Plan
 
-  subroutine PrintModel(survey)
-    type(survey_t), intent(in) :: survey
-    associate (m => survey%model)
-      if (survey%job%three_d) then
-        call PrintEarth(survey)
-        return
-      end if
-      call Row('model', Str(m%nx)//' x '//Str(m%nz)//' samples of '//Str(m%dx)//' x '//Str(m%dz)//' m, x '// &
-               Str(m%x0)//' .. '//Str(m%x0 + (m%nx - 1)*m%dx)//' m, z '//Str(m%z0)//' .. '//Str(m%z0 + (m%nz - 1)*m%dz)//' m')
-      call Row('velocity', Str(m%vmin)//' .. '//Str(m%vmax)//' m/s')
-      call Row('density', Str(m%rhomin)//' .. '//Str(m%rhomax)//' kg/m3')
-    end associate
-  end subroutine PrintModel
-
-  subroutine PrintEarth(survey)
-    type(survey_t), intent(in) :: survey
-    associate (e => survey%model%earth)
-      if (e%layers%n > 0) then
-        call Row('model', Str(e%layers%n)//' flat layers, the first begins at z = '//Str(e%low(3))//' m')
-      else
-        call Row('model', Str(e%n(1))//' x '//Str(e%n(2))//' x '//Str(e%n(3))//' samples of '//Str(e%d(1))//' x '//Str(e%d(2))// &
-                 ' x '//Str(e%d(3))//' m, x '//Str(e%low(1))//' .. '//Str(e%high(1))//' m, y '//Str(e%low(2))//' .. '// &
-                 Str(e%high(2))//' m, z '//Str(e%low(3))//' .. '//Str(e%high(3))//' m')
-      end if
-      call Row('velocity', 'slowest wave '//Str(e%vmin)//' m/s, fastest '//Str(e%vmax)//' m/s')
-      call Row('density', Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3')
-      if (e%attenuates) call Row('quality', 'Q from '//Str(e%qmin, 4)//' on, constant from '// &
-                                 Str(survey%scheme%q_band(1), 3)//' to '//Str(survey%scheme%q_band(2), 3)//' Hz')
-      call Row('source', SurveySource(survey))
-    end associate
-  end subroutine PrintEarth
+  !> Rows that are lines already.
+  subroutine PrintLines(lines)
+    character(*), intent(in) :: lines
+    integer :: from, to
+    from = 1
+    do while (from <= len(lines))
+      to = index(lines(from:)//new_line('a'), new_line('a')) + from - 2
+      call LogPrint('  '//lines(from:to))
+      from = to + 2
+    end do
+  end subroutine PrintLines
 
   subroutine PrintScheme(s)
-    type(scheme_t), intent(in) :: s
+    class(scheme_t), intent(in) :: s
     call Row('grid', SchemeSpacing(s)//' m, half-length '//Str(s%half_length)//', layers of '//Str(s%npml)// &
              ' cells, '//trim(merge('free surface on top ', 'absorbing on top    ', s%free_top)))
     call Row('time step', Str(1000*s%dt)//' ms, '//Str(100*s%dt/s%dt_limit, 4)//' % of the stability limit of '// &
@@ -120,17 +100,9 @@ contains
     type(span_t), intent(out) :: span
     type(error_t), allocatable, intent(inout) :: error
     type(shot_t) :: shot
-    real(dp) :: cells, left, right, bottom
+    real(dp) :: cells
     integer :: i
-    associate (m => survey%model)
-      right = m%x0 + (m%nx - 1)*m%dx
-      bottom = m%z0 + (m%nz - 1)*m%dz
-      left = m%x0
-      if (survey%job%three_d) then
-        left = m%earth%low(1)
-        right = m%earth%high(1)
-        bottom = m%earth%high(3)
-      end if
+    associate (m => survey%physics)
       allocate (span%of(survey%keymap%n), span%traces(survey%keymap%n))
       do i = 1, survey%keymap%n
         call KeymapShot(survey%keymap, i, shot)
@@ -144,9 +116,9 @@ contains
         end if
         span%total = span%total + cells
         span%receivers = span%receivers + size(shot%rx)
-        span%left = min(span%left, min(shot%sx, minval(shot%rx)) - left)
-        span%right = min(span%right, right - max(shot%sx, maxval(shot%rx)))
-        span%below = min(span%below, bottom - max(shot%sz, maxval(shot%rz)))
+        span%left = min(span%left, min(shot%sx, minval(shot%rx)) - m%low(1))
+        span%right = min(span%right, m%high(1) - max(shot%sx, maxval(shot%rx)))
+        span%below = min(span%below, m%high(3) - max(shot%sz, maxval(shot%rz)))
       end do
     end associate
   end subroutine Measure
@@ -158,7 +130,7 @@ contains
       call Row('shots', Str(k%n)//', records '//Str(k%record(1))//' .. '//Str(k%record(k%n))//', up to '// &
                Str(k%nrec_max)//' receivers each, '//Str(span%receivers/k%n, 4)//' on average')
     end associate
-    if (survey%model%earth%layers%n == 0) &
+    if (.not. survey%physics%endless) &
       call Row('margins', 'outermost source or receiver is '//Str(span%left)//' m from the left, '//Str(span%right)// &
              ' m from the right, '//Str(span%below)//' m from the bottom of the model')
     call Row('window', 'largest '//Str(1.0e-6_dp*span%cells, 4)//' Mcells (shot '//Str(survey%keymap%record(span%largest))// &
@@ -192,7 +164,7 @@ contains
     type(disk_t) :: disk
     call SurveyHeader(survey, settings, header)
     call DiskNeed(survey, header, disk, error)
-    if (.not. allocated(error)) call Row('disk', DiskText(disk, survey%job%output, survey%job%three_d))
+    if (.not. allocated(error)) call Row('disk', DiskText(disk, survey%job%output, survey%physics%picture_word()))
   end subroutine PrintDisk
 
   !> Disk that states of shots in flight take beside the output, where shots are long enough to have them.
@@ -239,7 +211,7 @@ contains
   !> '2 threads', or '1 of 2 threads' where a shot gets fewer than the rank may take.
   function Threads(cost, scheme) result(s)
     type(cost_t), intent(in) :: cost
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     character(:), allocatable :: s
     s = Str(scheme%threads)//trim(merge(' thread ', ' threads', scheme%threads == 1))
     if (cost%threads < scheme%threads) s = Str(cost%threads)//' of '//s
@@ -254,10 +226,9 @@ contains
   end function Lasts
 
   !> What fits on the GPUs of this node, how many shots at once, and how fast one of them is.
-  subroutine PrintGpu(survey, span, physics)
+  subroutine PrintGpu(survey, span)
     type(survey_t), intent(in) :: survey
     type(span_t), intent(inout) :: span
-    character(*), intent(in) :: physics
     type(error_t), allocatable :: error
     character(kind=c_char, len=256) :: buffer
     integer(c_long) :: free, total
@@ -268,7 +239,7 @@ contains
     if (device_count() == 0) then
       rc = device_why(len(buffer), buffer)
       call Row('GPU', 'none here: '//FString(buffer))
-      call Needs(survey, physics, huge(1.0_dp), need, too_large, error)
+      call Needs(survey, huge(1.0_dp), need, too_large, error)
       if (.not. allocated(error)) call Row('GPU memory', MemoryBytes(need)//' for the largest shot')
       return
     end if
@@ -276,7 +247,7 @@ contains
     if (.not. allocated(error)) call FailFromC(device_name(0, len(buffer), buffer), error)
     if (.not. allocated(error)) call FailFromC(device_memory(0, free, total), error)
     if (.not. allocated(error)) room = RolesUsable(free, survey%job%ranks_per_gpu)
-    if (.not. allocated(error)) call Needs(survey, physics, room, need, too_large, error)
+    if (.not. allocated(error)) call Needs(survey, room, need, too_large, error)
     if (.not. allocated(error)) then
       shots = ShotsAtOnce(survey%job%shots_per_gpu, span%cells, need, room)
       n = device_count()
@@ -285,7 +256,7 @@ contains
       if (too_large > 0) call Row('', Str(too_large)//' of '//Str(survey%keymap%n)//' shots do not fit: the rank computes '// &
                                   'them on CPU cores; a smaller aperture or depth, or larger dx and dz, would help')
       if (shots == 0) return
-      call Rehearse(survey, span%largest, physics, .true., cost, error)
+      call Rehearse(survey, span%largest, .true., cost, error)
     end if
     if (allocated(error)) then
       call Row('GPU', 'cannot be used: '//error%message)
@@ -306,28 +277,26 @@ contains
   end function Fits
 
   !> GPU memory of the largest shot [bytes], and how many shots need more than `room`.
-  subroutine Needs(survey, physics, room, need, too_large, error)
+  subroutine Needs(survey, room, need, too_large, error)
     type(survey_t), intent(in) :: survey
-    character(*), intent(in) :: physics
     real(dp), intent(in) :: room
     real(dp), intent(out) :: need
     integer, intent(out) :: too_large
     type(error_t), allocatable, intent(inout) :: error
     class(solver_t), allocatable :: solver
-    type(scheme_t) :: scheme
+    class(scheme_t), allocatable :: scheme
     type(window_t) :: window
     type(shot_t) :: shot
     real(dp) :: one
     integer :: i
     need = 0
     too_large = 0
-    scheme = survey%scheme
-    call SolverNew(physics, solver, error)
-    if (allocated(error)) return
+    allocate (scheme, source=survey%scheme)
+    call survey%physics%solver(solver)
     scheme%variant = solver%choose(scheme%variant, .true.)
     do i = 1, survey%keymap%n
       call KeymapShot(survey%keymap, i, shot)
-      call ModelShape(survey%model, survey%job, shot, scheme%dx, scheme%dz, window, error)
+      call SurveyShape(survey, shot, window, error)
       if (allocated(error)) return
       one = solver%need(scheme, window, size(shot%rx)*size(SplitList(scheme%components)))
       if (one > room) too_large = too_large + 1

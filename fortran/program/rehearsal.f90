@@ -9,9 +9,7 @@ module rehearsal_m
   use host_c, only: host_seconds
   use keymap_m, only: KeymapShot
   use kinds_m, only: dp
-  use model_m, only: ModelShape, ModelWindow
   use parameters_m, only: job_t
-  use physics_m, only: SolverNew
   use survey_m, only: survey_t, SurveyCells
   use scheme_m, only: scheme_t, SchemeCells
   use shot_m, only: shot_t
@@ -24,7 +22,6 @@ module rehearsal_m
   public :: Rehearse
 
   real(dp), parameter :: SECONDS = 1.5_dp, BUSY = 4.5_dp   !< of all, about; so many on a machine that is busy with other things
-  real(dp), parameter :: CELLS_2D = 8.0e6_dp, CELLS_3D = 4.0e6_dp    !< tried at most, on CPU cores
   real(dp), parameter :: UNTRIED = 5.0e-3_dp       !< what a commit is taken for where it cannot be tried [s]
   integer, parameter :: SHOTS = 50                 !< tried at most
   integer, parameter :: FIRST_CHUNKS = 2           !< of the time loop, not counted where others follow
@@ -45,26 +42,23 @@ contains
 
   !> Costs on the cores or the GPU of this rank with scheme%threads, `largest`: slot of the shot with the most cells, the first
   !> tried.
-  subroutine Rehearse(survey, largest, physics, gpu, cost, error)
+  subroutine Rehearse(survey, largest, gpu, cost, error)
     type(survey_t), intent(in) :: survey
     integer, intent(in) :: largest
-    character(*), intent(in) :: physics
     logical, intent(in) :: gpu
     type(cost_t), intent(out) :: cost
     type(error_t), allocatable, intent(inout) :: error
     class(solver_t), allocatable :: solver
-    type(scheme_t) :: scheme
+    class(scheme_t), allocatable :: scheme
     type(sums_t) :: sums
     type(start_t) :: start
     integer :: tried, n
     logical :: whole, enough
     start%wall = host_seconds()
     call cpu_time(start%cpu)
-    scheme = survey%scheme
-    scheme%snapshot = 0
-    scheme%pgv = .false.
-    call SolverNew(physics, solver, error)
-    if (allocated(error)) return
+    allocate (scheme, source=survey%scheme)
+    call scheme%no_pictures()
+    call survey%physics%solver(solver)
     scheme%variant = solver%choose(scheme%variant, gpu)
     n = min(SHOTS, survey%keymap%n)
     do tried = 1, n
@@ -106,7 +100,7 @@ contains
   !> Adds what a shot costs to the sums; of steps those that are done in time. `whole`: all of it was done.
   subroutine OneShot(survey, scheme, solver, slot, gpu, start, sums, whole, error)
     type(survey_t), intent(in) :: survey
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     class(solver_t), intent(inout) :: solver
     integer, intent(in) :: slot
     logical, intent(in) :: gpu
@@ -123,9 +117,9 @@ contains
     whole = .false.
     call KeymapShot(survey%keymap, slot, shot)
     job = survey%job
-    call Shrink(survey, scheme, merge(huge(1.0_dp), merge(CELLS_3D, CELLS_2D, job%three_d), gpu), job, shot, piece, error)
+    call Shrink(survey, scheme, merge(huge(1.0_dp), survey%physics%cells_to_try(), gpu), job, shot, piece, error)
     from = host_seconds()
-    if (.not. allocated(error)) call ModelWindow(survey%model, job, shot, scheme%dx, scheme%dz, window, error)
+    if (.not. allocated(error)) call survey%physics%window(job, scheme, shot, window, error)
     if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)
     if (allocated(error) .and. piece) call Instead(solver, scheme, sums, error)   ! such as a fault that the piece does not hold
     if (allocated(error) .or. sums%updates > 0 .and. piece) return
@@ -147,7 +141,7 @@ contains
   real(dp) function StateSize(survey, solver, scheme, slot, cells) result(n)
     type(survey_t), intent(in) :: survey
     class(solver_t), intent(in) :: solver
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     integer, intent(in) :: slot
     real(dp), intent(in) :: cells
     type(shot_t) :: shot
@@ -159,7 +153,7 @@ contains
   !> The speed in an even medium, where a piece of the survey cannot be tried.
   subroutine Instead(solver, scheme, sums, error)
     class(solver_t), intent(inout) :: solver
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(sums_t), intent(inout) :: sums
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: rate
@@ -173,7 +167,7 @@ contains
   !> how many threads.
   subroutine Loop(solver, scheme, cells, start, sums, whole, error)
     class(solver_t), intent(inout) :: solver
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     real(dp), intent(in) :: cells
     type(start_t), intent(in) :: start
     type(sums_t), intent(inout) :: sums
@@ -209,7 +203,7 @@ contains
   !> A shot of more cells than `most` is cut to a piece about its source with one receiver: cells cost the same there.
   subroutine Shrink(survey, scheme, most, job, shot, piece, error)
     type(survey_t), intent(in) :: survey
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     real(dp), intent(in) :: most
     type(job_t), intent(inout) :: job
     type(shot_t), intent(inout) :: shot
@@ -217,7 +211,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(window_t) :: window
     integer :: r
-    call ModelShape(survey%model, job, shot, scheme%dx, scheme%dz, window, error)
+    call survey%physics%shape(job, scheme, shot, window, error)
     piece = SchemeCells(scheme, window) > most
     if (allocated(error) .or. .not. piece) return
     r = minloc((shot%rx - shot%sx)**2 + (shot%ry - shot%sy)**2, 1)
@@ -227,7 +221,7 @@ contains
     shot%channel = shot%channel(r:r)
     if (job%aperture < 0) job%aperture = window%nx*window%dx
     do while (.not. allocated(error) .and. job%aperture > 20*scheme%dx)
-      call ModelShape(survey%model, job, shot, scheme%dx, scheme%dz, window, error)
+      call survey%physics%shape(job, scheme, shot, window, error)
       if (SchemeCells(scheme, window) <= most) exit
       job%aperture = 0.8_dp*job%aperture
     end do

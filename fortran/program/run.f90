@@ -15,7 +15,7 @@ module run_m
   use master_finish_m, only: MasterFinish, MasterNote, MasterPart, MasterStatus
   use master_m, only: master_t, MasterNew, MasterServe
   use parameters_m, only: job_t
-  use physics_m, only: PhysicsProgram, SolverNew
+  use physics_m, only: physics_t
   use protocol_m, only: link_t
   use record_m, only: RecordKeep
   use roles_m, only: role_t, RolesThreads
@@ -41,7 +41,8 @@ contains
   !> `broken`: ranks were lost.
   subroutine Run(role, physics, job, settings, exit_status, broken)
     type(role_t), intent(in) :: role
-    character(*), intent(in) :: physics, settings
+    class(physics_t), target, intent(inout) :: physics
+    character(*), intent(in) :: settings
     type(job_t), intent(in) :: job
     integer, intent(inout) :: exit_status
     logical, intent(out) :: broken
@@ -59,24 +60,24 @@ contains
     deadline = FOREVER
     broken = .false.
     if (role%master) then
-      call SurveyRead(job, survey, error)     ! which refuses an input of the stop file's name
+      call SurveyRead(physics, job, survey, error)     ! which refuses an input of the stop file's name
       if (.not. allocated(error)) call RefuseStopFile(job%output, error)
       if (.not. allocated(error)) call MemoryNeed(survey, memory)
       if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
       if (.not. allocated(error)) call SurveyHeader(survey, settings, header)
       if (.not. allocated(error)) call DiskNeed(survey, header, disk, error)
       if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, job%overwrite, job%verify == 'last', error, &
-                                                 BegunNote(PhysicsProgram(physics), role%size, size(role%nodes)))
+                                                 BegunNote(physics%program(), role%size, size(role%nodes)))
       if (allocated(error)) then
         call LogError(error%message)
         exit_status = 1
       else
-        call RecordKeep(job%output, PhysicsProgram(physics), settings)
+        call RecordKeep(job%output, physics%program(), settings)
         call SurveyLog(survey)
         call LogLines(role%map, .false.)
         call LogLines(role%warnings, .true.)
         call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
-        call LogLines('disk     '//DiskText(disk, job%output, job%three_d), .false.)
+        call LogLines('disk     '//DiskText(disk, job%output, physics%picture_word()), .false.)
         if (warning /= '') call LogWarn(warning)
         call WarnOfSnapshots(survey, store, job%output)
         call WarnOfDisk(survey, store, job%output)
@@ -145,7 +146,7 @@ contains
   !> Collective over all ranks, until `broken`: ranks were lost.
   subroutine RunSurvey(role, physics, threads, rules, survey, store, nworkers, deadline, quiet, exit_status, broken)
     type(role_t), intent(in) :: role
-    character(*), intent(in) :: physics
+    class(physics_t), intent(in) :: physics
     integer, intent(in) :: threads, nworkers
     type(worker_options_t), intent(in) :: rules
     real(dp), intent(in) :: deadline
@@ -166,7 +167,7 @@ contains
     if (role%master) then
       call SchemeSend(link, role%size, exit_status, survey%scheme)
     else
-      call SchemeReceive(role, link, exit_status, survey%scheme, broken, error)
+      call SchemeReceive(role, link, physics, exit_status, survey%scheme, broken, error)
     end if
     if (exit_status /= 0) return
     survey%scheme%threads = RolesThreads(role, threads)
@@ -189,8 +190,8 @@ contains
   subroutine Work(role, link, physics, scheme, rules, nworkers, ending, error)
     type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link
-    character(*), intent(in) :: physics
-    type(scheme_t), intent(in) :: scheme
+    class(physics_t), intent(in) :: physics
+    class(scheme_t), intent(in) :: scheme
     type(worker_options_t), intent(in) :: rules
     integer, intent(in) :: nworkers
     type(job_end_t), intent(out) :: ending
@@ -198,8 +199,8 @@ contains
     class(solver_t), allocatable :: solver
     logical :: worker
     worker = role%worker .and. role%worker_id <= nworkers
-    if (.not. allocated(error)) call SolverNew(physics, solver, error)
     if (worker .and. .not. allocated(error)) then
+      call physics%solver(solver)
       call WorkerRun(role, link, solver, scheme, rules, ending)
       return
     end if

@@ -7,8 +7,8 @@ module spl_m
   use kinds_m, only: dp
   use log_m, only: LogError, LogPrint
   use mpi_f08, only: MPI_Abort
-  use parameters_m, only: job_t, JobTable
-  use physics_m, only: PhysicsTable, PhysicsVariantBuilt
+  use parameters_m, only: job_t
+  use physics_m, only: JobTable, physics_t, PhysicsTable, PhysicsVariants
   use plan_m, only: Plan
   use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
   use roles_m, only: role_t, RolesDevices, RolesGroups, RolesStart, RolesStop
@@ -30,10 +30,11 @@ module spl_m
 
 contains
 
-  !> The whole program. `name` is what the user called, `physics` the solver it stands for.
+  !> The whole program of a physics. `sibling`: another one, whose parameters a user may take for this one's.
   !> Exit status: 0 all shots, 1 input error, 2 some shots failed, 3 stopped before the end: run again to resume.
-  subroutine SplMain(name, physics)
-    character(*), intent(in) :: name, physics
+  subroutine SplMain(physics, sibling)
+    class(physics_t), target, intent(inout) :: physics
+    class(physics_t), intent(inout), optional :: sibling
     type(role_t) :: role
     type(job_t) :: job
     type(table_t) :: table
@@ -49,17 +50,16 @@ contains
     exit_status = 0
     broken = .false.
     settings = ''
-    if (role%master) call Understand(name, physics, DeckCommandLine(), job, settings, action, json, error)
+    if (role%master) call Understand(physics, DeckCommandLine(), job, settings, action, json, error, sibling)
     call BroadcastInteger(role%world, action)
     if (action == DO_RUN .or. action == DO_VERIFY) then
       call BroadcastText(role%world, settings)
       call PhysicsTable(physics, table)
-      call JobFromText(settings, job, table, error)
+      call JobFromText(physics, settings, job, table, error)
       if (.not. allocated(error)) call RolesGroups(role, job%group, error)
       if (.not. allocated(error)) call RolesDevices(role, job%gpn, job%ranks_per_gpu, job%threads, error)
       call host_alarm(0, 0, CString(''))
-      if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, &
-                                                                           broken)
+      if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, broken)
       if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status, broken)
     else
       call host_alarm(0, 0, CString(''))
@@ -105,8 +105,10 @@ contains
   end subroutine Leave
 
   !> Rank 0 reads the command line, answers what it can at once, and tells what is to be done: `action`, `job`, `settings`.
-  subroutine Understand(name, physics, args, job, settings, action, json, error)
-    character(*), intent(in) :: name, physics, args(:)
+  subroutine Understand(physics, args, job, settings, action, json, error, sibling)
+    class(physics_t), intent(inout) :: physics
+    class(physics_t), intent(inout), optional :: sibling
+    character(*), intent(in) :: args(:)
     type(job_t), intent(inout) :: job
     character(:), allocatable, intent(inout) :: settings
     integer, intent(inout) :: action
@@ -118,16 +120,16 @@ contains
     json = .false.
     call PhysicsTable(physics, table)
     if (size(args) == 0) then
-      call LogPrint(SelfDescription(name, physics))
+      call LogPrint(SelfDescription(physics))
       return
     end if
     if (index(args(1), '-') == 1 .and. args(1) /= '--json') then
-      call Options(name, physics, args, table, error)
+      call Options(physics, args, table, error)
       return
     end if
     call TakeVerb(args, verb, json, setting, error)
     if (allocated(error)) return
-    call JobRead(pack(args, setting), verb, job, table, error)
+    call JobRead(physics, pack(args, setting), verb, job, table, error, sibling)
     if (allocated(error)) return
     settings = TableText(table)
     select case (verb)
@@ -171,25 +173,26 @@ contains
   end function Near
 
   !> --help [NAME], --template, --markdown, --version.
-  subroutine Options(name, physics, args, table, error)
-    character(*), intent(in) :: name, physics, args(:)
+  subroutine Options(physics, args, table, error)
+    class(physics_t), intent(inout) :: physics
+    character(*), intent(in) :: args(:)
     type(table_t), intent(inout) :: table
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: text, about
     type(job_t) :: job
-    call JobTable(table, job)
+    call JobTable(physics, table, job)
     about = ''
     if (size(args) > 1) about = trim(args(2))
     select case (args(1))
     case ('--help', '-h')
       call TableHelp(table, about, text, error)
-      if (about == '') text = SelfDescription(name, physics)//new_line('a')//new_line('a')//text
+      if (about == '') text = SelfDescription(physics)//new_line('a')//new_line('a')//text
     case ('--template')
       text = TableTemplate(table)
     case ('--markdown')
       text = TableMarkdown(table)
     case ('--version')
-      text = name//' '//VersionText()//new_line('a')//BuildText(physics, table)
+      text = physics%program()//' '//VersionText()//new_line('a')//BuildText(physics, table)
     case default
       call Fail(error, "'"//trim(args(1))//"' is no option; there are --help [NAME], --template, --markdown, --version")
     end select
@@ -198,25 +201,24 @@ contains
 
   !> 'variants: auto, fortran, cpu; not in this build: global, shared'
   function BuildText(physics, table) result(s)
-    character(*), intent(in) :: physics
+    class(physics_t), intent(in) :: physics
     type(table_t), intent(in) :: table
     character(:), allocatable :: s
-    character(32), allocatable :: words(:)
+    character(32), allocatable :: words(:), built(:)
     logical, allocatable :: there(:)
     integer :: i
     allocate (words, source=SplitList(trim(table%variants)))
-    there = [(PhysicsVariantBuilt(physics, trim(words(i))), i=1, size(words))]
+    allocate (built, source=SplitList('auto,'//PhysicsVariants(physics, cores=.false.)))
+    there = [(any(built == words(i)), i=1, size(words))]
     s = 'variants: '//Join(pack(words, there))
     if (any(.not. there)) s = s//'; not in this build, which was made without CUDA: '//Join(pack(words, .not. there))
   end function BuildText
 
-  function SelfDescription(name, physics) result(s)
-    character(*), intent(in) :: name, physics
-    character(:), allocatable :: s, first
+  function SelfDescription(physics) result(s)
+    class(physics_t), intent(in) :: physics
+    character(:), allocatable :: s, name
     character(*), parameter :: nl = new_line('a')
-    first = 'keymap=line.keymap vp=vp.nc rho=rho.nc fpeak=25 tmax=4 output=line.nc'
-    if (physics == 'fd3d') first = 'keymap=quake.keymap layers=crust.layers dx=100 aperture=5000 depth=8000 source=dc mw=4.5 '// &
-                                   'fpeak=1 tmax=10'
+    name = physics%program()
     s = name//' '//VersionText()//': models the shots of a seismic survey'//nl//nl// &
         '  '//name//' [verb] name=value ... par=FILE'//nl// &
         '  mpirun -n N '//name//' ...      rank 0 deals shots and writes files, the others model'//nl//nl// &
@@ -225,7 +227,7 @@ contains
         '  plan     grid, time step, margins, memory, disk, time, and every fault; models nothing'//nl// &
         '  status   how far a survey is, also while it runs (--json for programs)'//nl// &
         '  verify   variants, worker counts and the analytic solution against each other on this machine'//nl//nl// &
-        'a first run:  '//name//' '//first//nl// &
+        'a first run:  '//name//' '//physics%example()//nl// &
         'parameters:   '//name//' --help [NAME]; a file of all with defaults: '//name//' --template > job.par'//nl// &
         'exit status:  0 all shots, 1 input error, 2 some shots failed, 3 stopped, run again to resume'
   end function SelfDescription

@@ -7,11 +7,10 @@ module verify_m
   use error_m, only: error_t, FailFromC
   use fio_m, only: fio_t, FioClose, FioGet, FioOpen
   use gather_m, only: gather_t
-  use exact_acoustic_m, only: GreenPressure, rate_t, RateAt, RateNew
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp
   use log_m, only: LogError, LogPrint
   use parameters_m, only: job_t
-  use physics_m, only: PhysicsTable, PhysicsVariantBuilt, PhysicsVariantNeedsGpu, PhysicsVariants
+  use physics_m, only: physics_t, PhysicsTable, PhysicsVariants
   use survey_m, only: survey_t, SurveyRead, SurveyHeader
   use protocol_m, only: BroadcastInteger, LargestInteger
   use roles_m, only: role_t
@@ -24,20 +23,19 @@ module verify_m
   use job_m, only: JobFromText
   use gather_header_m, only: gather_header_t
   use text_m, only: CString, FString, Str
-  use wavelet_m, only: WaveletMake, wavelet_t
+  use wavelet_m, only: wavelet_t
   implicit none
   private
   public :: Verify
 
   real(dp), parameter :: variants_bound = 1.0e-5_dp   !< relative RMS of a trace, variant against variant
-  real(dp), parameter :: green_bound = 0.01_dp        !< relative L2 of a trace against the analytic solution
-  integer, parameter :: NSHOTS = 4, NREC = 12
+  real(dp), parameter :: exact_bound = 0.01_dp        !< relative L2 of a trace against the analytic solution
   character, parameter :: nl = new_line('a')
 
   !> The checks of this run.
   type :: score_t
-    character(:), allocatable :: folder, physics
-    integer :: shots = NSHOTS                  !< of a survey
+    character(:), allocatable :: folder
+    integer :: shots = 0                       !< of a survey
     integer :: failed = 0
   end type score_t
 
@@ -46,7 +44,7 @@ contains
   !> Exit status 0 if every check passed, 2 if not. Collective over all ranks.
   subroutine Verify(role, physics, exit_status, broken)
     type(role_t), intent(in) :: role
-    character(*), intent(in) :: physics
+    class(physics_t), target, intent(inout) :: physics
     integer, intent(inout) :: exit_status
     logical, intent(out) :: broken            !< ranks were lost
     type(score_t) :: score
@@ -55,13 +53,10 @@ contains
     character(kind=c_char, len=1024) :: buffer
     integer :: i
     broken = .false.
-    score%physics = physics
-    if (physics == 'fd3d') score%shots = 2
     if (role%master) then
       call FailFromC(scratch_make(buffer, len(buffer)), error)
       score%folder = FString(buffer)
-      if (.not. allocated(error) .and. physics == 'fd3d') call WriteInputs3d(score%folder, score%shots)
-      if (.not. allocated(error) .and. physics /= 'fd3d') call WriteInputs(score%folder)
+      if (.not. allocated(error)) call physics%trial_files(score%folder, score%shots)
       if (allocated(error)) call LogError(error%message)
       if (allocated(error)) exit_status = 1
     end if
@@ -82,7 +77,7 @@ contains
     call Model(role, physics, score, 'uniform', 'uniform', role%nworkers, broken)
     if (broken) return
     if (role%master) then
-      call CompareGreen(score)
+      call CompareExact(physics, score)
       call FailFromC(scratch_remove(CString(score%folder)), error)
       if (allocated(error)) call LogError(error%message)
       call LogPrint(merge('verify: every check passed ', 'verify: some checks FAILED ', score%failed == 0))
@@ -93,100 +88,39 @@ contains
   !> The variants that can be computed here: those for GPUs if worker 1, who computes the comparison, has one.
   function Usable(role, physics) result(variants)
     type(role_t), intent(in) :: role
-    character(*), intent(in) :: physics
+    class(physics_t), intent(in) :: physics
     character(32), allocatable :: variants(:)
-    logical, allocatable :: there(:)
-    integer :: i, gpu
+    integer :: gpu
     gpu = merge(1, 0, role%gpu >= 0 .and. role%worker_id == 1)
     call LargestInteger(role%world, gpu)
-    variants = SplitList(PhysicsVariants(physics))
-    allocate (there(size(variants)))
-    do i = 1, size(variants)
-      there(i) = .not. PhysicsVariantNeedsGpu(physics, trim(variants(i)))
-      if (gpu == 1) there(i) = PhysicsVariantBuilt(physics, trim(variants(i)))
-    end do
-    variants = pack(variants, there)
+    variants = SplitList(PhysicsVariants(physics, cores=gpu == 0))
   end function Usable
 
-  !> Two models as raw files, and a key-map with positions off the grid.
-  subroutine WriteInputs(folder)
-    character(*), intent(in) :: folder
-    integer, parameter :: nx = 121, nz = 81
-    real(sp) :: vp(nz, nx), rho(nz, nx)
-    integer :: i, k, u
-    do i = 1, nx
-      do k = 1, nz
-        vp(k, i) = merge(2500.0_sp, 1500.0_sp, k > 35 + i/10)
-        rho(k, i) = merge(1800.0_sp, 1000.0_sp, k > 35 + i/10)
-      end do
-    end do
-    call PutRaw(folder//'/layers.vp', vp)
-    call PutRaw(folder//'/layers.rho', rho)
-    call PutRaw(folder//'/uniform.vp', spread(spread(2000.0_sp, 1, nz), 2, nx))
-    call PutRaw(folder//'/uniform.rho', spread(spread(1500.0_sp, 1, nz), 2, nx))
-    open (newunit=u, file=folder//'/line.keymap', action='write')
-    write (u, '(a,i0,a)') 'spread cable fixed x0=123.4 interval=83.7 channels=', NREC, ' depth=212.3'
-    write (u, '(a,i0,a)') 'shots first_record=1 n=', NSHOTS, ' x0=333.3 dx=171.1 z=301.7 spread=cable'
-    close (u)
-  end subroutine WriteInputs
-
-  !> The same in 3D: water over rock, and water alone.
-  subroutine WriteInputs3d(folder, shots)
-    character(*), intent(in) :: folder
-    integer, intent(in) :: shots
-    call PutText('layers.layers', '0 1500 0 1000'//nl//'130 2600 1500 2000')
-    call PutText('uniform.layers', '0 2000 0 1500')
-    call PutText('line.keymap', 'spread cable fixed x0=203.4 interval=13.7 channels=12 depth=52.3 y=41.7'//nl// &
-                 'shots first_record=1 n='//Str(shots)//' x0=253.3 dx=31.1 z=111.7 y=-12.3 spread=cable')
-  contains
-    subroutine PutText(name, text)
-      character(*), intent(in) :: name, text
-      integer :: u
-      open (newunit=u, file=folder//'/'//name, action='write')
-      write (u, '(a)') text
-      close (u)
-    end subroutine PutText
-  end subroutine WriteInputs3d
-
-  subroutine PutRaw(path, a)
-    character(*), intent(in) :: path
-    real(sp), intent(in) :: a(:, :)
-    integer :: u
-    open (newunit=u, file=path, access='stream', form='unformatted', action='write')
-    write (u) a
-    close (u)
-  end subroutine PutRaw
-
   !> The built-in job: a name of a model, perhaps followed by a further setting.
-  subroutine BuiltIn(score, output, what, job, error)
+  subroutine BuiltIn(physics, score, output, what, job, error)
+    class(physics_t), intent(inout) :: physics
     type(score_t), intent(in) :: score
     character(*), intent(in) :: output, what
     type(job_t), intent(inout) :: job
     type(error_t), allocatable, intent(inout) :: error
     type(table_t) :: table
-    character(:), allocatable :: text, name
+    character(:), allocatable :: text
     integer :: p
     p = index(what//' ', ' ')
-    name = what(:p - 1)
     associate (folder => score%folder)
       text = "keymap = '"//folder//"/line.keymap'"//nl//"output = '"//folder//'/'//output//".nc'"//nl// &
-           "vp = '"//folder//'/'//name//".vp'"//nl//"rho = '"//folder//'/'//name//".rho'"//nl// &
-           'model_nx = 121'//nl//'model_nz = 81'//nl//'model_dx = 10'//nl//'model_dz = 10'//nl// &
-           'fpeak = 10'//nl//'tmax = 0.7'//nl//'dt_out = 0.002'//nl
-    if (score%physics == 'fd3d') &
-      text = "keymap = '"//folder//"/line.keymap'"//nl//"output = '"//folder//'/'//output//".nc'"//nl//"layers = '"//folder// &
-             '/'//name//".layers'"//nl//'dx = 20'//nl//'aperture = 60'//nl//'depth = 260'//nl//'npml = 8'//nl//'top = pml'//nl// &
-             'half_length = 4'//nl//'components = p,vx,vy,vz'//nl//'fpeak = 5'//nl//'tmax = 0.5'//nl//'dt_out = 0.004'//nl
+             physics%trial_job(folder, what(:p - 1))//nl
     end associate
     if (p <= len(what)) text = text//what(p + 1:)//nl
-    call PhysicsTable(score%physics, table)
-    call JobFromText(text, job, table, error)
+    call PhysicsTable(physics, table)
+    call JobFromText(physics, text, job, table, error)
   end subroutine BuiltIn
 
   !> Models a built-in survey with `nworkers` groups into folder/output.nc. Collective.
   subroutine Model(role, physics, score, output, what, nworkers, broken)
     type(role_t), intent(in) :: role
-    character(*), intent(in) :: physics, output, what
+    class(physics_t), target, intent(inout) :: physics
+    character(*), intent(in) :: output, what
     type(score_t), intent(inout) :: score
     integer, intent(in) :: nworkers
     logical, intent(out) :: broken
@@ -199,8 +133,8 @@ contains
     status = 0
     broken = .false.
     if (role%master) then
-      call BuiltIn(score, output, what, job, error)
-      if (.not. allocated(error)) call SurveyRead(job, survey, error)
+      call BuiltIn(physics, score, output, what, job, error)
+      if (.not. allocated(error)) call SurveyRead(physics, job, survey, error)
       if (.not. allocated(error)) call SurveyHeader(survey, '', header)
       if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, .true., .false., error)
       if (allocated(error)) status = 1
@@ -241,44 +175,34 @@ contains
   end subroutine Compare
 
   !> Direct waves in the uniform model against the analytic solution, in absolute amplitude.
-  subroutine CompareGreen(score)
+  subroutine CompareExact(physics, score)
+    class(physics_t), intent(inout) :: physics
     type(score_t), intent(inout) :: score
     type(job_t) :: job
     type(wavelet_t) :: wavelet
-    type(rate_t) :: rate
     type(gather_t) :: g
     type(error_t), allocatable :: error
-    real(dp), allocatable :: exact(:), t(:)
-    real(dp) :: worst, r
+    real(dp), allocatable :: exact(:, :)
+    real(dp) :: worst
     integer :: slot, i
-    call BuiltIn(score, 'uniform', 'uniform', job, error)
-    if (.not. allocated(error)) call WaveletMake(job, wavelet, error)
-    if (.not. allocated(error)) call RateNew(rate, wavelet)
+    call BuiltIn(physics, score, 'uniform', 'uniform', job, error)
+    if (.not. allocated(error)) call physics%wavelet(job, wavelet, error)
     worst = 0
     do slot = 1, score%shots
       call Gather(score, 'uniform', slot, g, error)
       if (allocated(error)) exit
-      t = [((i - 1)*job%dt_out, i=1, g%nt)]
-      allocate (exact(g%nt))
+      exact = physics%trial_exact(job, wavelet, g)
       do i = 1, g%nrec
-        if (allocated(g%ry)) then                    ! p = rho Q'(t - r/c)/(4π r)
-          r = norm2([g%rx(i) - g%sx, g%ry(i) - g%sy, g%rz(i) - g%sz])
-          exact = 1500*RateAt(rate, t - r/2000)/(4*acos(-1.0_dp)*r)
-        else
-          r = hypot(g%rx(i) - g%sx, g%rz(i) - g%sz)
-          call GreenPressure(rate, 2000.0_dp, 1500.0_dp, r, t, exact)
-        end if
-        worst = max(worst, Misfit(real(g%traces(:, i, 1), dp), exact))
+        worst = max(worst, Misfit(real(g%traces(:, i, 1), dp), exact(:, i)))
       end do
-      deallocate (exact)
     end do
     if (allocated(error)) then
       call Result(score, .false., 'analytic solution: '//error%message)
     else
-      call Result(score, worst <= green_bound, 'analytic solution, direct waves off the grid: largest relative L2 of a trace '// &
-                  Str(worst, 3)//', bound '//Str(green_bound, 3))
+      call Result(score, worst <= exact_bound, 'analytic solution, direct waves off the grid: largest relative L2 of a trace '// &
+                  Str(worst, 3)//', bound '//Str(exact_bound, 3))
     end if
-  end subroutine CompareGreen
+  end subroutine CompareExact
 
   subroutine Gather(score, name, slot, g, error)
     type(score_t), intent(in) :: score

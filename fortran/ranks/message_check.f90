@@ -55,8 +55,7 @@ contains
       call Within('nodes along y', m%n(5), 0_i8, most, why)
       if (.not. all(Finite(m%x(1:6)))) why = 'a window at no place'
       if (home) return
-      if (m%n(5) == 0 .and. Fields(m) > 0) call Fits('samples', Fields(m), [2_i8, m%n(3), m%n(4)], why)
-      if (m%n(5) /= 0 .and. Fields(m) > 0) call Fits('samples', Fields(m), m%n(3:6), why)
+      if (Fields(m) > 0) call Fits('samples', Fields(m), [m%n(3:4), max(1_i8, m%n(5)), m%n(6)], why)
     case (MSG_GATHER)
       call OfShot(m, why)
       call Within('steps', m%n(6), 0_i8, most, why)

@@ -6,6 +6,7 @@ module scheme_exchange_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use message_check_m, only: MessageProblem
+  use physics_m, only: physics_t
   use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_END, MSG_START, Poll, Rest
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
@@ -24,24 +25,27 @@ contains
   subroutine SchemeSend(link, ranks, status, scheme)
     type(link_t), intent(inout) :: link
     integer, intent(in) :: ranks, status
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), allocatable, intent(in) :: scheme
     type(message_t) :: message
+    type(scheme_t) :: none
     integer :: r
     do r = 1, ranks - 1
       message = message_t()
-      call SchemeMessage(status, scheme, message)
+      if (status == 0) call SchemeMessage(status, scheme, message)
+      if (status /= 0) call SchemeMessage(status, none, message)
       call Answer(link, r, message)
     end do
     if (status /= 0) call LinkFlush(link)
   end subroutine SchemeSend
 
-  !> The other ranks hear it, or that rank 0 died before: `deserted`. Fails where what they hear cannot be.
-  subroutine SchemeReceive(role, link, status, scheme, deserted, error)
+  !> The other ranks hear it, or that rank 0 died before: `deserted`. Fails where what they hear can be no scheme of the physics.
+  subroutine SchemeReceive(role, link, physics, status, scheme, deserted, error)
     type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link
     integer, intent(out) :: status
     logical, intent(out) :: deserted
-    type(scheme_t), intent(inout) :: scheme
+    class(physics_t), intent(in) :: physics
+    class(scheme_t), allocatable, intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
     type(message_t) :: message
     type(heartbeat_t) :: heartbeat
@@ -50,6 +54,7 @@ contains
     logical :: due
     nap = 0
     status = 0
+    call physics%new_scheme(scheme)
     call HeartbeatNew(heartbeat, role, PREPARING/PATIENCE)
     do while (.not. Poll(link, message))
       call Rest(nap)
@@ -64,7 +69,7 @@ contains
     why = MessageProblem(message)
     if (message%kind /= MSG_START) why = 'it is no beginning'
     if (why == '') then
-      call SchemeFrom(message, status, scheme, error)
+      call SchemeFrom(message, physics, status, scheme, error)
     else
       call Fail(error, 'the first message of rank 0, '//Str(message%kind)//', is not used: '//why// &
                 '; all nodes must run the same build')

@@ -1,10 +1,10 @@
 !> START: what rank 0 derived and every rank must have bit for bit, the scheme of the survey, as a message and back.
 module scheme_message_m
   use checked_m, only: Finite, IsWhole, Whole
-  use components_m, only: components_2d, components_3d
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use shot_messages_m, only: MessageWhole, ChecksumMessage
+  use physics_m, only: physics_t, PhysicsKnows
   use protocol_m, only: message_t, MSG_START
   use scheme_m, only: scheme_t
   use source3d_m, only: SourceFault, SourceFrom, SourceNumbers
@@ -28,7 +28,7 @@ contains
   !> With a `status` other than 0 there is nothing to do, and no scheme.
   subroutine SchemeMessage(status, scheme, message)
     integer, intent(in) :: status
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(message_t), intent(inout) :: message
     message%kind = MSG_START
     message%n(1) = status
@@ -42,10 +42,11 @@ contains
   end subroutine SchemeMessage
 
   !> `scheme` is changed only where there is something to do. Fails, with `status` 0, where what came can be no scheme.
-  subroutine SchemeFrom(message, status, scheme, error)
+  subroutine SchemeFrom(message, physics, status, scheme, error)
     type(message_t), intent(in) :: message
+    class(physics_t), intent(in) :: physics
     integer, intent(out) :: status
-    type(scheme_t), intent(inout) :: scheme
+    class(scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: why
     integer :: p
@@ -67,14 +68,14 @@ contains
       else
         scheme%q = message%fields
       end if
-      if (why == '') why = SchemeFault(scheme)
+      if (why == '') why = SchemeFault(scheme, physics)
     end if
     if (why /= '') call Fail(error, 'what rank 0 says on how to model is not used: '//why//'; all nodes must run the same build')
   end subroutine SchemeFrom
 
   !> What a 3D scheme has besides: MORE numbers, then those of the source; n(2) counts them, n(3) are samples of a fault.
   subroutine PackMore(scheme, message)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(message_t), intent(inout) :: message
     message%text = message%text//achar(10)//scheme%planes//achar(10)//scheme%fields
     message%places = [message%places, scheme%dy, scheme%q_band, scheme%q_ref, scheme%qmin, scheme%pgv_depth, &
@@ -89,7 +90,7 @@ contains
   !> The way back; `why` it cannot be, '' if it can.
   subroutine UnpackMore(message, scheme, why)
     type(message_t), intent(in) :: message
-    type(scheme_t), intent(inout) :: scheme
+    class(scheme_t), intent(inout) :: scheme
     character(:), allocatable, intent(inout) :: why
     character(:), allocatable :: rest
     logical :: on(5)
@@ -142,7 +143,7 @@ contains
   end subroutine UnpackMore
 
   pure function Packed(scheme) result(x)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     real(dp) :: x(NUMBERS)
     x = [scheme%dx, scheme%dz, scheme%dt, scheme%dt_out, scheme%fmax, scheme%fband, scheme%fpeak, scheme%vmin, scheme%vmax, &
          scheme%dt_limit, scheme%ppw, scheme%coeffs_error, scheme%snapshot, scheme%t_start, scheme%w, &
@@ -152,7 +153,7 @@ contains
 
   subroutine Unpack(x, scheme)
     real(dp), intent(in) :: x(NUMBERS)
-    type(scheme_t), intent(inout) :: scheme
+    class(scheme_t), intent(inout) :: scheme
     integer :: n(INTEGERS)
     scheme%dx = x(1)
     scheme%dz = x(2)
@@ -207,8 +208,9 @@ contains
   end function NumberFault
 
   !> What does not go together, '' = all does.
-  function SchemeFault(scheme) result(why)
-    type(scheme_t), intent(in) :: scheme
+  function SchemeFault(scheme, physics) result(why)
+    class(scheme_t), intent(in) :: scheme
+    class(physics_t), intent(in) :: physics
     character(:), allocatable :: why
     character(32), allocatable :: word(:)
     integer :: i
@@ -219,14 +221,13 @@ contains
     if (scheme%t_start > 0) why = 'the modelling begins at '//Str(scheme%t_start)//' s, after time zero'
     if (verify(scheme%variant, 'abcdefghijklmnopqrstuvwxyz_0123456789') > 0 .or. scheme%variant == '') &
       why = 'the variant is no name'
-    if (len(scheme%components) < 1 .or. len(scheme%components) > merge(100, 7, scheme%dy > 0)) then
+    if (len(scheme%components) < 1 .or. len(scheme%components) > 100) then
       why = 'the components are none'
       return
     end if
     allocate (word, source=SplitList(scheme%components))
     do i = 1, size(word)
-      if (scheme%dy > 0 .and. any(word(i) == components_3d) .and. count(word == word(i)) == 1) cycle
-      if (all(word(i) /= components_2d) .or. count(word == word(i)) > 1) why = 'the components are none'
+      if (.not. PhysicsKnows(physics, trim(word(i))) .or. count(word == word(i)) > 1) why = 'the components are none'
     end do
   end function SchemeFault
 

@@ -104,7 +104,7 @@ contains
   subroutine ModelFrom(message, record, slot, held)
     type(message_t), intent(in) :: message
     integer, intent(out) :: record, slot
-    type(window_t), intent(out) :: held         !< without vp and rho
+    type(window_t), intent(out) :: held         !< without its medium
     record = Whole(message%n(1))
     slot = Whole(message%n(2))
     call Outline(message, held)
@@ -124,25 +124,17 @@ contains
     window%dy = message%x(6)
   end subroutine Outline
 
-  !> MODEL, the answer: the window of shot `record`; without vp and rho it is the one the worker holds.
+  !> MODEL, the answer: the window of shot `record`; without its medium it is the one the worker holds.
   subroutine WindowMessage(record, window, message)
     integer, intent(in) :: record
     type(window_t), intent(in) :: window
     type(message_t), intent(inout) :: message
-    integer(i8) :: n
     message%kind = MSG_MODEL
     message%n(1:5) = [record, 0, window%nx, window%nz, window%ny]
     message%x(1:6) = [window%x0, window%z0, window%dx, window%dz, window%y0, window%dy]
-    if (allocated(window%media)) then
-      message%n(6) = size(window%media, 4)
-      message%fields = reshape(window%media, [size(window%media, kind=i8)])
-      call ChecksumMessage(message)
-    end if
-    if (.not. allocated(window%vp)) return
-    n = size(window%vp, kind=i8)
-    allocate (message%fields(2*n))
-    message%fields(:n) = reshape(window%vp, [n])
-    message%fields(n + 1:) = reshape(window%rho, [n])
+    if (.not. allocated(window%medium)) return
+    message%n(6) = size(window%medium, 4)
+    message%fields = reshape(window%medium, [size(window%medium, kind=i8)])
     call ChecksumMessage(message)
   end subroutine WindowMessage
 
@@ -153,7 +145,6 @@ contains
     integer, intent(inout) :: serial
     type(window_t), intent(inout) :: window
     type(error_t), allocatable, intent(inout) :: error
-    integer(i8) :: n
     if (.not. allocated(message%fields)) return
     if (size(message%fields) == 0) return
     call CheckSeal(message, 'the model window', error)
@@ -164,15 +155,9 @@ contains
     call Outline(message, window)
     serial = serial + 1
     window%serial = serial
-    if (window%ny > 0) then
-      if (allocated(window%media)) deallocate (window%media)
-      allocate (window%media(window%nx, window%ny, window%nz, Whole(message%n(6))))
-      window%media = reshape(message%fields, shape(window%media))
-      return
-    end if
-    n = CountOf([window%nx, window%nz])
-    window%vp = reshape(message%fields(:n), [window%nx, window%nz])
-    window%rho = reshape(message%fields(n + 1:2*n), [window%nx, window%nz])
+    if (allocated(window%medium)) deallocate (window%medium)
+    allocate (window%medium(window%nx, max(1, window%ny), window%nz, Whole(message%n(6))))
+    window%medium = reshape(message%fields, shape(window%medium))
   end subroutine WindowFrom
 
   !> WRITTEN, or REFUSED with the reason `why`: the answer to the message `kind` of a shot; `why` empty: all is well.

@@ -3,10 +3,9 @@ module scheme_m
   use checked_m, only: Above, Below, Whole
   use der_m, only: DerBand, DerSumAbs, DerWeights
   use error_m, only: error_t, Fail
-  use finite_fault_m, only: FaultStart
   use kinds_m, only: dp, i8, sp
   use parameters_m, only: job_t
-  use source3d_m, only: source3d_t, source_fault, source_force, SourceDerive
+  use source3d_m, only: source3d_t
   use time_step_m, only: StabilityLimit
   use text_m, only: Str
   use time_dispersion_m, only: TimedispReach, TimedispSource, TraceMargin
@@ -14,10 +13,11 @@ module scheme_m
   use window_m, only: window_t
   implicit none
   private
-  public :: scheme_t, SchemeDerive, SchemePad, SchemeGrid, SchemeCells, SchemeSpacing, SchemeBand
+  public :: scheme_t, SchemeNew, SchemeDerive, SchemeTimes, SchemePad, SchemeGrid, SchemeCells, SchemeSpacing, SchemeHalfMost, SchemeWarn
 
   type :: scheme_t
     real(dp) :: dx = 0, dz = 0                !< grid spacing [m]
+    real(dp) :: dy = 0                        !< [m]; 0: there is no such axis
     real(dp) :: dt = 0                        !< time step [s]
     integer :: nt = 0                         !< time steps of a shot
     real(dp) :: t_start = 0                   !< time of step 0 [s], <= 0
@@ -39,7 +39,9 @@ module scheme_m
     character(15) :: shape = ''               !< of the blocks that variant=tuned cuts the grid into, '' = it chooses
     real(dp) :: snapshot = 0                  !< time between snapshots [s], 0 = none for this shot
     integer :: snapshot_step = 1              !< [cells]
-    real(dp) :: dy = 0                        !< [m]; 0: a 2D scheme, else all that follows counts
+    logical :: histories = .false.            !< points act with histories of their own, not with the wavelet
+    real(dp) :: acts = 0                      !< they begin to [s]
+    real(dp) :: early = 0                     !< so many steps earlier than what makes stress the source acts
     logical :: sponge = .false.               !< the layers are Cerjan's sponge
     logical :: periodic = .false.             !< the four sides follow each other
     logical :: one_way = .false.              !< the bottom lets waves out by Clayton & Engquist
@@ -56,6 +58,8 @@ module scheme_m
     real(sp), allocatable :: q(:)             !< volume injection rate [m2/s], (nt), sample n at t_start + (n - 1/2) dt; in 3D the
                                               !< history of the source, of a force at t_start + (n - 1) dt
     character(:), allocatable :: warnings     !< what the user should know, one sentence a line; '' = nothing
+  contains
+    procedure :: no_pictures => NoPictures
   end type scheme_t
 
   real(dp), parameter :: pi = acos(-1.0_dp)
@@ -67,10 +71,17 @@ module scheme_m
 
 contains
 
+  !> For a shot that no pictures are wanted of.
+  subroutine NoPictures(self)
+    class(scheme_t), intent(inout) :: self
+    self%snapshot = 0
+    self%pgv = .false.
+  end subroutine NoPictures
+
   !> Cells of the grid beyond the window: on the left, on the right and below; on top. An absorbing layer and a few undamped cells
   !> before it: a source or receiver beside the layer must not be spread into it, or the two could not change places.
   pure function SchemePad(scheme) result(pad)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     integer :: pad(2)
     pad(1) = scheme%npml + merge(guard, 0, scheme%npml > 0 .or. scheme%dy > 0)
     pad(2) = merge(0, pad(1), scheme%free_top)
@@ -78,7 +89,7 @@ contains
 
   !> Cells along x and z of the grid around a window of nx x nz nodes.
   pure function SchemeGrid(scheme, nx, nz) result(n)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     integer, intent(in) :: nx, nz
     integer :: n(2), pad(2)
     pad = SchemePad(scheme)
@@ -87,7 +98,7 @@ contains
 
   !> Cells of the grid of a shot in its window, layers included.
   pure real(dp) function SchemeCells(scheme, window) result(cells)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     integer :: pad(2)
     if (window%ny == 0) then
@@ -99,100 +110,84 @@ contains
     end if
   end function SchemeCells
 
+  !> The longest differentiators there are kernels for: half-length 8 in 2D, 4 in 3D.
+  pure integer function SchemeHalfMost(scheme) result(most)
+    class(scheme_t), intent(in) :: scheme
+    most = merge(4, 8, scheme%dy > 0)
+  end function SchemeHalfMost
+
   !> 10 x 10 or 10 x 10 x 10: the spacings in words.
   pure function SchemeSpacing(scheme) result(s)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     character(:), allocatable :: s
-    s = Str(scheme%dx)//' x '
-    if (scheme%dy > 0) s = s//Str(scheme%dy)//' x '
-    s = s//Str(scheme%dz)
+    s = Str(scheme%dx)
+    if (scheme%dy > 0) s = s//' x '//Str(scheme%dy)
+    if (scheme%dz > 0) s = s//' x '//Str(scheme%dz)
   end function SchemeSpacing
 
   !> The scheme of a job (grid, time, scheme and snapshot parameters; threads are left to the caller) for a wavelet and a model with
-  !> velocities vmin..vmax [m/s]. model_dx, model_dz [m]: spacing where the job gives none.
+  !> velocities vmin..vmax [m/s]. model_d [m]: spacings along x, y, z where the job gives none.
   !>   dt      the largest stable one (less 2 % of what a homogeneous medium allows), unless given
   !>   weights those with the smallest group-velocity error up to fmax in vmin, unless coeffs_error or taylor are given
   !>   nt      from the begin of the wavelet to tmax and as far beyond as resampling and time correction look
   !> Fails on a time step above the limit, a grid too coarse for fmax (warns if dispersion=warn) and times without meaning, each
   !> with what would do. scheme%warnings holds what is allowed but should be known.
-  !> model_dy: of a 3D job; vmin is then that of the slowest wave.
-  subroutine SchemeDerive(job, wavelet, vmin, vmax, model_dx, model_dz, scheme, error, model_dy)
+  !> Enters with what the physics alone knows: kinds of layers, histories, early.
+  subroutine SchemeDerive(job, wavelet, vmin, vmax, model_d, scheme, error)
     type(job_t), intent(in) :: job
     type(wavelet_t), intent(in) :: wavelet
-    real(dp), intent(in) :: vmin, vmax, model_dx, model_dz
-    type(scheme_t), intent(out) :: scheme
+    real(dp), intent(in) :: vmin, vmax, model_d(3)
+    class(scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
-    real(dp), intent(in), optional :: model_dy
-    scheme%warnings = ''
-    call CopyJob(job, scheme)
-    if (job%three_d) call CopyJob3d(job, wavelet, model_dy, scheme, error)
-    if (allocated(error)) return
-    scheme%dx = merge(job%dx, model_dx, job%dx > 0)
-    scheme%dz = merge(job%dz, model_dz, job%dz > 0)
+    call SchemeNew(scheme, job, wavelet)
+    scheme%dx = merge(job%dx, model_d(1), job%dx > 0)
+    if (job%axes(2)) scheme%dy = merge(job%dy, model_d(2), job%dy > 0)
+    scheme%dz = merge(job%dz, model_d(3), job%dz > 0)
     scheme%vmin = vmin
     scheme%vmax = vmax
-    scheme%fmax = wavelet%fmax
-    scheme%fband = wavelet%fband
-    scheme%fpeak = wavelet%fpeak
     call CheckNumbers(scheme, job, error)
     if (.not. allocated(error)) call ChooseWeights(scheme, job, error)
     if (.not. allocated(error)) call ChooseStep(scheme, job, error)
+    call SchemeTimes(scheme, job, wavelet, error)
+    if (.not. allocated(error)) call WarnOfGrid(scheme, job)
+  end subroutine SchemeDerive
+
+  !> First step, number of steps, output samples, and the samples of the source: for a time step and a band that are known.
+  subroutine SchemeTimes(scheme, job, wavelet, error)
+    class(scheme_t), intent(inout) :: scheme
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(in) :: wavelet
+    type(error_t), allocatable, intent(inout) :: error
     if (.not. allocated(error)) call ChooseTimes(scheme, job, wavelet, error)
     if (allocated(error)) return
     call WarnOfTimes(scheme, job)
     call SampleSource(scheme, wavelet)
-  end subroutine SchemeDerive
+  end subroutine SchemeTimes
 
-  subroutine CopyJob(job, scheme)
+  !> What job and wavelet alone say of it.
+  subroutine SchemeNew(scheme, job, wavelet)
+    class(scheme_t), intent(inout) :: scheme
     type(job_t), intent(in) :: job
-    type(scheme_t), intent(inout) :: scheme
+    type(wavelet_t), intent(in) :: wavelet
+    scheme%warnings = ''
+    scheme%fmax = wavelet%fmax
+    scheme%fband = wavelet%fband
+    scheme%fpeak = wavelet%fpeak
     scheme%dt_out = job%dt_out
     scheme%half_length = job%half_length
     scheme%npml = job%npml
     scheme%free_top = job%top == 'free'
     scheme%time_correction = job%time_correction
-    scheme%exact_positions = .true.
-    if (.not. job%three_d) scheme%exact_positions = job%positions == 'exact'
+    scheme%exact_positions = job%positions == 'exact'
     scheme%threads = max(1, job%threads)
     scheme%snapshot = job%snapshot
     scheme%snapshot_step = job%snapshot_step
     scheme%components = job%components
     scheme%variant = job%variant
-  end subroutine CopyJob
-
-  subroutine CopyJob3d(job, wavelet, model_dy, scheme, error)
-    type(job_t), intent(in) :: job
-    type(wavelet_t), intent(in) :: wavelet
-    real(dp), intent(in), optional :: model_dy
-    type(scheme_t), intent(inout) :: scheme
-    type(error_t), allocatable, intent(inout) :: error
-    scheme%dy = job%dy
-    if (present(model_dy) .and. .not. job%dy > 0) scheme%dy = model_dy
-    scheme%sponge = job%absorb == 'sponge'
-    scheme%periodic = job%sides == 'periodic'
-    scheme%one_way = job%bottom == 'one-way'
-    scheme%pgv = job%pgv
-    scheme%pgv_depth = job%pgv_depth
-    scheme%planes = job%snapshot_planes
-    scheme%fields = job%snapshot_fields
-    call SchemeBand(job, wavelet, scheme%q_band, scheme%q_ref)
-    call SourceDerive(job, scheme%source, error)
-  end subroutine CopyJob3d
-
-  !> Band of constant Q [Hz], and the frequency at which the model's velocities are phase velocities.
-  pure subroutine SchemeBand(job, wavelet, band, reference)
-    type(job_t), intent(in) :: job
-    type(wavelet_t), intent(in) :: wavelet
-    real(dp), intent(out) :: band(2), reference
-    band = [job%q_f1, job%q_f2]
-    if (.not. band(2) > 0) band(2) = wavelet%fmax
-    if (.not. band(1) > 0) band(1) = band(2)/50
-    reference = job%q_ref
-    if (.not. reference > 0) reference = sqrt(product(band))
-  end subroutine SchemeBand
+  end subroutine SchemeNew
 
   subroutine CheckNumbers(scheme, job, error)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
     call Positive(scheme%dx, 'grid spacing dx', 'm')
@@ -221,7 +216,7 @@ contains
 
   !> Weights, their error in band, points per wavelength; fails or warns where fmax in vmin is beyond what the weights carry.
   subroutine ChooseWeights(scheme, job, error)
-    type(scheme_t), intent(inout) :: scheme
+    class(scheme_t), intent(inout) :: scheme
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: h, band, allowed, used, widest, best(8)
@@ -243,11 +238,11 @@ contains
            ' weights of half-length '//Str(scheme%half_length)//' need '//Str(2*pi/widest, 3)// &
            ' to keep the group velocity right to '//Str(100*allowed, 3)//' %; use a spacing of at most '// &
            Str(widest*scheme%vmin/(2*pi*scheme%fmax), 4)//' m, or fmax = '//Str(widest*scheme%vmin/(2*pi*h), 4)//' Hz or lower'
-    if (scheme%half_length < merge(4, 8, scheme%dy > 0)) text = text//', or a larger half_length'
+    if (scheme%half_length < SchemeHalfMost(scheme)) text = text//', or a larger half_length'
     if (scheme%ppw <= least_ppw) then
       call Fail(error, text//' (even dispersion=warn needs more than '//Str(least_ppw)//' points per wavelength)')
     else if (job%dispersion == 'warn') then
-      call Warn(scheme, text)
+      call SchemeWarn(scheme, text)
     else
       call Fail(error, text//'; dispersion=warn models all the same')
     end if
@@ -267,7 +262,7 @@ contains
 
   !> The time step: the user's, or a little below the limit, and such that the source's band can be carried.
   subroutine ChooseStep(scheme, job, error)
-    type(scheme_t), intent(inout) :: scheme
+    class(scheme_t), intent(inout) :: scheme
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: nyquist_limit
@@ -291,7 +286,7 @@ contains
 
   !> Start, number of steps, output samples.
   subroutine ChooseTimes(scheme, job, wavelet, error)
-    type(scheme_t), intent(inout) :: scheme
+    class(scheme_t), intent(inout) :: scheme
     type(job_t), intent(in) :: job
     type(wavelet_t), intent(in) :: wavelet
     type(error_t), allocatable, intent(inout) :: error
@@ -312,21 +307,19 @@ contains
                 ' s, and every trace would be zero: use a smaller delay (now '//Str(job%delay)//' s) or a larger tmax')
       return
     end if
-    if (scheme%source%kind == source_fault) then
-      if (FaultStart(scheme%source%fault) >= tlast) then
-        call Fail(error, 'the fault begins to slip at '//Str(FaultStart(scheme%source%fault), 6)//' s, after the record''s end '// &
-                  'at '//Str(tlast, 4)//' s, and every trace would be zero: give a larger tmax, or times that begin near 0')
-        return
-      end if
+    if (scheme%histories .and. scheme%acts >= tlast) then
+      call Fail(error, 'the fault begins to slip at '//Str(scheme%acts, 6)//' s, after the record''s end '// &
+                'at '//Str(tlast, 4)//' s, and every trace would be zero: give a larger tmax, or times that begin near 0')
+      return
     end if
     begin = wavelet%t_begin - 4/(1.25_dp*scheme%fband)                           ! the wavelet's filtered foot
-    if (scheme%source%kind == source_fault) begin = min(begin, FaultFoot(scheme))
+    if (scheme%histories) begin = min(begin, HistoriesFoot(scheme))
     scheme%t_start = -scheme%dt*Above(-begin/scheme%dt)
     margin = TraceMargin(scheme%fband, scheme%dt, scheme%dt_out, tlast - scheme%t_start, scheme%time_correction)
     steps = (tlast + margin - scheme%t_start)/scheme%dt + 1
     if (steps > most_steps) then
       call Fail(error, 'from '//Str(scheme%t_start, 3)//' s, where the '// &
-                trim(merge('fault  ', 'wavelet', scheme%source%kind == source_fault))//' begins, to tmax = '//Str(job%tmax)// &
+                trim(merge('fault  ', 'wavelet', scheme%histories))//' begins, to tmax = '//Str(job%tmax)// &
                 ' s it is '// &
                 Str(steps, 3)//' steps of dt = '//Str(scheme%dt)// &
                 ' s, more than '//Str(most_steps)//Advice())
@@ -335,7 +328,7 @@ contains
     scheme%nt = Whole(Above(steps))
     if (.not. allocated(wavelet%q)) return
     if (wavelet%t0 + (maxloc(abs(wavelet%q), 1) - 1)*wavelet%dt > tlast) &
-      call Warn(scheme, 'the peak of the wavelet, at '//Str(wavelet%t0 + (maxloc(abs(wavelet%q), 1) - 1)*wavelet%dt, 4)// &
+      call SchemeWarn(scheme, 'the peak of the wavelet, at '//Str(wavelet%t0 + (maxloc(abs(wavelet%q), 1) - 1)*wavelet%dt, 4)// &
                 ' s, comes after the record''s end at '//Str(tlast, 4)//' s: the traces show its beginning at most; give a '// &
                 'larger tmax or a smaller delay, and times of a wavelet file in s')
 
@@ -349,66 +342,71 @@ contains
     end function Advice
   end subroutine ChooseTimes
 
-  !> When a fault begins to act [s]: filtered histories begin earlier, and those of its points that begin with a jump would lose
-  !> 1 % of their moment were that cut off.
-  pure real(dp) function FaultFoot(scheme) result(t)
-    type(scheme_t), intent(in) :: scheme
-    t = FaultStart(scheme%source%fault)
+  !> When histories begin to act [s]: filtered ones begin earlier, and those that begin with a jump would lose 1 % of their moment
+  !> were that cut off.
+  pure real(dp) function HistoriesFoot(scheme) result(t)
+    class(scheme_t), intent(in) :: scheme
+    t = scheme%acts
     if (scheme%time_correction) t = t - TimedispReach(scheme%fband, scheme%dt)
-  end function FaultFoot
+  end function HistoriesFoot
 
   !> What is allowed but should be known.
   subroutine WarnOfTimes(scheme, job)
-    type(scheme_t), intent(inout) :: scheme
+    class(scheme_t), intent(inout) :: scheme
     type(job_t), intent(in) :: job
-    real(dp) :: turns, wide
+    real(dp) :: turns
     if (scheme%fmax > 0.4_dp/scheme%dt_out) &
-      call Warn(scheme, 'dt_out = '//Str(scheme%dt_out)//' s cannot hold frequencies up to fmax = '//Str(scheme%fmax, 4)// &
+      call SchemeWarn(scheme, 'dt_out = '//Str(scheme%dt_out)//' s cannot hold frequencies up to fmax = '//Str(scheme%fmax, 4)// &
                 ' Hz: the traces are cut above '//Str(0.4_dp/scheme%dt_out, 4)//' Hz; dt_out = '//Str(0.4_dp/scheme%fmax, 3)// &
                 ' s or less keeps all')
     turns = scheme%fmax*job%tmax*(2*pi*scheme%fmax*scheme%dt)**2/24
     if (.not. scheme%time_correction .and. turns > 0.05_dp) &
-      call Warn(scheme, 'without time_correction the time step of '//Str(scheme%dt, 4)//' s brings the end of the record '// &
+      call SchemeWarn(scheme, 'without time_correction the time step of '//Str(scheme%dt, 4)//' s brings the end of the record '// &
                 Str(turns, 2)//' periods of fmax too early: use time_correction=yes or a smaller dt')
+  end subroutine WarnOfTimes
+
+  !> The same of the grid and its layers.
+  subroutine WarnOfGrid(scheme, job)
+    class(scheme_t), intent(inout) :: scheme
+    type(job_t), intent(in) :: job
+    real(dp) :: turns, wide
     turns = scheme%coeffs_error*scheme%fmax*job%tmax
     if (turns > 0.25_dp) &
-      call Warn(scheme, 'the weights of half-length '//Str(scheme%half_length)//' keep the group velocity right to '// &
+      call SchemeWarn(scheme, 'the weights of half-length '//Str(scheme%half_length)//' keep the group velocity right to '// &
                 Str(100*scheme%coeffs_error, 2)//' % up to fmax: at the end of the record that is '//Str(turns, 2)// &
                 ' periods of fmax; a finer grid or a larger half_length makes it less')
     if (scheme%npml == 0) &
-      call Warn(scheme, 'npml = 0: the sides of the model reflect everything')
+      call SchemeWarn(scheme, 'npml = 0: the sides of the model reflect everything')
     if (scheme%npml > 0 .and. scheme%npml < 8) &
-      call Warn(scheme, 'npml = '//Str(scheme%npml)//' cells absorb little: 20 keep reflections below -60 dB')
+      call SchemeWarn(scheme, 'npml = '//Str(scheme%npml)//' cells absorb little: 20 keep reflections below -60 dB')
     wide = scheme%npml*max(scheme%dx, scheme%dy, scheme%dz)
     if (scheme%sponge .and. scheme%npml > 0 .and. wide < 0.5_dp*scheme%vmax/scheme%fpeak) &
-      call Warn(scheme, 'absorb=sponge: its '//Str(scheme%npml)//' cells, at most '//Str(wide, 4)//' m, are less than half of '// &
+      call SchemeWarn(scheme, 'absorb=sponge: its '//Str(scheme%npml)//' cells, at most '//Str(wide, 4)//' m, are less than half of '// &
                 'the longest wavelength at the peak frequency, '//Str(scheme%vmax/scheme%fpeak, 4)//' m: they reflect some '// &
                 'per cent, the thinner the more; use absorb=pml, or a larger npml')
-  end subroutine WarnOfTimes
+  end subroutine WarnOfGrid
 
-  subroutine Warn(scheme, text)
-    type(scheme_t), intent(inout) :: scheme
+  !> One more line of warnings.
+  subroutine SchemeWarn(scheme, text)
+    class(scheme_t), intent(inout) :: scheme
     character(*), intent(in) :: text
     if (len(scheme%warnings) > 0) scheme%warnings = scheme%warnings//new_line('a')
     scheme%warnings = scheme%warnings//text
-  end subroutine Warn
+  end subroutine SchemeWarn
 
   !> Q at t_start + (n-½) dt; its spectrum such that the scheme's time error cancels, if that is wanted.
   subroutine SampleSource(scheme, wavelet)
-    type(scheme_t), intent(inout) :: scheme
+    class(scheme_t), intent(inout) :: scheme
     type(wavelet_t), intent(in) :: wavelet
     integer :: n
-    real(dp) :: early                         ! forces act half a step earlier than what makes stress
-    allocate (scheme%q(scheme%nt))
-    scheme%q = 0
-    early = 0
-    if (scheme%dy > 0 .and. scheme%source%kind == source_force) early = 0.5_dp*scheme%dt
-    if (scheme%dy > 0 .and. scheme%source%kind == source_fault) return
+    if (allocated(scheme%q)) deallocate (scheme%q)
+    allocate (scheme%q(scheme%nt), source=0.0_sp)
+    if (scheme%histories) return
     if (scheme%time_correction) then
-      call TimedispSource(wavelet, scheme%t_start, scheme%dt, scheme%q, early)
+      call TimedispSource(wavelet, scheme%t_start, scheme%dt, scheme%q, scheme%early*scheme%dt)
     else
       do n = 1, scheme%nt
-        scheme%q(n) = real(WaveletValue(wavelet, scheme%t_start + (n - 0.5_dp)*scheme%dt - early), sp)
+        scheme%q(n) = real(WaveletValue(wavelet, scheme%t_start + (n - 0.5_dp)*scheme%dt - scheme%early*scheme%dt), sp)
       end do
     end if
   end subroutine SampleSource

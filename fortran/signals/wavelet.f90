@@ -235,7 +235,7 @@ contains
     length = max(dt, job%dt_out)
     steep = max(maxval(abs(samples(2:)/ends%peak - samples(:size(samples) - 1)/ends%peak))*(length/dt), flat)
     ends%pulse = abs(ends%value)/ends%peak/steep
-    if (.not. job%three_d) ends%pulse = ends%pulse*sqrt(min(1.0_dp, steep))
+    if (.not. job%axes(2)) ends%pulse = ends%pulse*sqrt(min(1.0_dp, steep))
   end subroutine LookAtEnds
 
   !> Cuts off both ends where they are negligible.

@@ -43,15 +43,14 @@ contains
     end do
   end subroutine DiskNeed
 
-  !> '34.9 MB for out.nc, 0.4 MB for journal, record and log'; snapshots are told on a line of their own.
-  function DiskText(disk, output, three_d) result(text)
+  !> '34.9 MB for out.nc, 0.4 MB for journal, record and log'; `pictures` are told by that name on a line of their own.
+  function DiskText(disk, output, pictures) result(text)
     type(disk_t), intent(in) :: disk
-    character(*), intent(in) :: output
-    logical, intent(in) :: three_d
+    character(*), intent(in) :: output, pictures
     character(:), allocatable :: text
     text = MemoryBytes(disk%gathers)//' for '//output//', '//MemoryBytes(disk%beside)//' for journal, record and log'
     if (disk%nfilms > 0) text = text//new_line('a')//MemoryBytes(disk%films)//' for '// &
-                                trim(merge('pictures ', 'snapshots', three_d))//' of '//Str(disk%nfilms)//' shot(s)'
+                                pictures//' of '//Str(disk%nfilms)//' shot(s)'
   end function DiskText
 
 end module disk_m

@@ -4,55 +4,61 @@
 !> both are told at once. A check is left out where a parameter it needs is at fault already.
 module job_m
   use checkpoint_m, only: checkpoint_t, CheckpointRule
-  use components_m, only: components_2d, components_3d
   use parameter_words_m, only: Shown
   use error_m, only: error_t, FailFromC
+  use files_m, only: FileSame
   use problems_m, only: ProblemAdd, ProblemsRaise
   use kinds_m, only: dp
   use ours_m, only: OursCheck
-  use parameters_m, only: job_t, JobTable
-  use path_c, only: path_input, path_output, path_same
+  use parameters_m, only: job_t
+  use path_c, only: path_input, path_output
+  use physics_m, only: JobTable, physics_t, PhysicsKnows
   use record_m, only: RecordKnown
   use sides_m, only: SideOf, SidePath
   use parameter_table_m, only: table_t, SplitList, TableArguments, TableCheck, TableReadText, TableUnknown
-  use text_m, only: CString, Lower, Str, ToInt, ToReal
+  use text_m, only: CString, Join, Lower, Str, ToInt
   implicit none
   private
-  public :: JobRead, JobFromText, JobModelFormat
+  public :: JobRead, JobFromText
 
   integer, parameter :: samples_limit = 10000000   !< of a trace
-  real(dp), parameter :: farthest = 1.0e8_dp       !< a place [m]
 
 contains
 
   !> Reads and checks a job. `args`: the words name=value of the command line, without verb and options, (words).
-  !> `verb`: run, plan, status or verify; it decides what must be given. `table` enters with the variants of the build and
-  !> leaves with a row for each parameter (TableText, TableHelp). `error` tells all problems, a line each.
-  subroutine JobRead(args, verb, job, table, error)
+  !> `verb`: run, plan, status or verify; it decides what must be given. `table` leaves with a row for each parameter (TableText,
+  !> TableHelp). `error` tells all problems, a line each. `sibling`: a physics whose parameters may be taken for this one's.
+  subroutine JobRead(physics, args, verb, job, table, error, sibling)
+    class(physics_t), intent(inout) :: physics
     character(*), intent(in) :: args(:), verb
     type(job_t), intent(inout) :: job
     type(table_t), intent(inout) :: table
     type(error_t), allocatable, intent(inout) :: error
+    class(physics_t), intent(inout), optional :: sibling
     type(table_t) :: other
     type(job_t) :: ignored
     call TableArguments(table, args)
-    call JobTable(table, job)
-    other%three_d = .not. table%three_d
-    call JobTable(other, ignored)
-    call TableUnknown(table, other, merge('SplFd3dmod', 'SplFd2dmod', other%three_d))
+    call JobTable(physics, table, job)
+    if (present(sibling)) then
+      call JobTable(sibling, other, ignored)
+      call TableUnknown(table, other, sibling%program())
+    else
+      call TableUnknown(table, other, '')
+    end if
     call JobNormalise(job)
-    call JobCheck(job, verb, table)
+    call JobCheck(physics, job, verb, table)
     call ProblemsRaise(table%deck%problems, 'the parameters', error)
   end subroutine JobRead
 
-  !> The job that TableText wrote: how other ranks get it. Looks at no files. `table` enters with the variants of the build.
-  subroutine JobFromText(text, job, table, error)
+  !> The job that TableText wrote: how other ranks get it. Looks at no files.
+  subroutine JobFromText(physics, text, job, table, error)
+    class(physics_t), intent(inout) :: physics
     character(*), intent(in) :: text
     type(job_t), intent(inout) :: job
     type(table_t), intent(inout) :: table
     type(error_t), allocatable, intent(inout) :: error
     call TableReadText(table, text, 'resolved parameters')
-    call JobTable(table, job)
+    call JobTable(physics, table, job)
     call JobNormalise(job)
     call TableCheck(table, error)
   end subroutine JobFromText
@@ -63,92 +69,30 @@ contains
     job%components = Lower(Dense(job%components))
     job%checkpoint = Lower(Dense(job%checkpoint))
     job%snapshot_shots = Dense(job%snapshot_shots)
-    if (.not. job%three_d) return
     job%snapshot_planes = Lower(Dense(job%snapshot_planes))
     job%snapshot_fields = Lower(Dense(job%snapshot_fields))
   end subroutine JobNormalise
 
   !> Adds to the table's problems what is wrong with parameters together. `job` has passed JobTable with `t`.
-  subroutine JobCheck(job, verb, t)
+  subroutine JobCheck(physics, job, verb, t)
+    class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
     character(*), intent(in) :: verb
     type(table_t), intent(inout) :: t
     logical :: clash
-    call CheckRawModel(job, t)
-    call CheckModelChoice(job, t)
     call CheckTime(job, t)
     call CheckWavelet(job, t)
     call CheckSpectrum(job, t)
-    call CheckComponents(job, t)
+    call CheckComponents(physics, job, t)
     call CheckScheme(job, t)
-    call CheckSnapshots(job, t)
+    call CheckSnapshots(physics, job, t)
     call CheckCluster(job, t)
     call CheckClashes(job, t, clash)
+    call physics%check(job, verb, t)
     if (verb /= 'status') call CheckFiles(job, verb, clash, t)
   end subroutine JobCheck
 
   ! --- model ----------------------------------------------------------------------------------------------------------
-
-  !> 'netcdf', 'raw32' or 'raw64': how the model file `path` is to be read.
-  pure function JobModelFormat(job, path) result(format)
-    type(job_t), intent(in) :: job
-    character(*), intent(in) :: path
-    character(:), allocatable :: format
-    format = job%model_format
-    if (format /= 'auto') return
-    format = 'raw32'
-    if (EndsWith(path, '.nc')) format = 'netcdf'
-  end function JobModelFormat
-
-  !> A raw model says nothing of its shape, so the job must.
-  subroutine CheckRawModel(job, t)
-    type(job_t), intent(in) :: job
-    type(table_t), intent(inout) :: t
-    character(:), allocatable :: path
-    path = ''
-    if (job%rho /= '' .and. index(JobModelFormat(job, job%rho), 'raw') == 1) path = job%rho
-    if (job%vp /= '' .and. index(JobModelFormat(job, job%vp), 'raw') == 1) path = job%vp
-    if (path == '' .or. .not. t%sound('model_format')) return
-    if (job%model_nx == 0) call Need('model_nx', 'the samples along x')
-    if (job%three_d .and. job%model_ny == 0) call Need('model_ny', 'the samples along y')
-    if (job%three_d .and. job%model_dy <= 0) call Need('model_dy', 'the spacing along y [m]')
-    if (job%model_nz == 0) call Need('model_nz', 'the samples along z')
-    if (job%model_dx <= 0) call Need('model_dx', 'the spacing along x [m]')
-    if (job%model_dz <= 0) call Need('model_dz', 'the spacing along z [m]')
-  contains
-    subroutine Need(name, what)
-      character(*), intent(in) :: name, what
-      if (t%sound(name)) call t%blame(name, 'must be above 0, because the model '//Shown(path)//' is raw: give '//what)
-    end subroutine Need
-  end subroutine CheckRawModel
-
-  !> What describes a raw model has no meaning for a NetCDF one: told where the user did not choose the format himself.
-  subroutine CheckModelChoice(job, t)
-    type(job_t), intent(in) :: job
-    type(table_t), intent(inout) :: t
-    if (t%given('model_format') .or. job%vp == '') return
-    if (JobModelFormat(job, job%vp) /= 'netcdf') return
-    if (job%rho /= '' .and. JobModelFormat(job, job%rho) /= 'netcdf') return
-    call Idle('model_nx', job%model_nx /= 0)
-    call Idle('model_nz', job%model_nz /= 0)
-    call Idle('model_dx', job%model_dx /= 0)
-    call Idle('model_dz', job%model_dz /= 0)
-    call Idle('model_x0', job%model_x0 /= 0)
-    call Idle('model_z0', job%model_z0 /= 0)
-    call Idle('model_ny', job%model_ny /= 0)
-    call Idle('model_dy', job%model_dy /= 0)
-    call Idle('model_y0', job%model_y0 /= 0)
-    call Idle('model_order', job%model_order /= trim(merge('xyz  ', 'zfast', job%three_d)))
-    call Idle('model_endian', job%model_endian /= 'little')
-    call Idle('vp_unit', job%vp_unit /= 'm/s')
-    call Idle('rho_unit', job%rho_unit /= 'kg/m3')
-  contains
-    subroutine Idle(name, set)
-      character(*), intent(in) :: name
-      logical, intent(in) :: set
-      if (set) call t%blame(name, 'has no effect: the model is NetCDF, which states this itself; leave it out')
-    end subroutine Idle
-  end subroutine CheckModelChoice
 
   ! --- time, source and receivers -------------------------------------------------------------------------------------
 
@@ -197,9 +141,7 @@ contains
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
     if (.not. t%sound('wavelet')) return
-    if (job%three_d) then
-      if (job%source == 'fault') return             ! its histories take the place of the wavelet
-    end if
+    if (job%source == 'fault') return               ! its histories take the place of the wavelet
     if (job%wavelet == 'ricker' .and. t%sound('fpeak,fmax')) then
       if (job%fmax > 0 .and. job%fmax < job%fpeak) call t%blame('fmax', 'is below the peak frequency, '//t%said('fpeak')// &
                                                                 ': give at least fpeak, or 0 for the end of the spectrum')
@@ -217,28 +159,22 @@ contains
     end function Order
   end subroutine CheckSpectrum
 
-  !> Any of p, vx, vz, each once.
-  subroutine CheckComponents(job, t)
+  !> Any that there are, each once.
+  subroutine CheckComponents(physics, job, t)
+    class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
     character(32), allocatable :: list(:)
-    character(32), allocatable :: known(:)
     character(:), allocatable :: those
     integer :: i
-    if (job%three_d) then
-      allocate (known, source=[character(32) :: components_3d])
-      those = 'vx, vy, vz, p, sxx .. syz, exx .. eyz, wx, wy, wz'
-    else
-      allocate (known, source=[character(32) :: components_2d])
-      those = 'p, vx, vz'
-    end if
+    those = Join(SplitList(physics%components()))
     if (job%components == '') then
       call t%blame('components', 'is empty: give any of '//those//', joined by commas')
       return
     end if
     allocate (list, source=SplitList(job%components))
     do i = 1, size(list)
-      if (.not. any(known == list(i))) then
+      if (.not. PhysicsKnows(physics, trim(list(i)))) then
         call t%blame('components', "holds '"//trim(list(i))//"': give any of "//those//', joined by commas')
       else if (any(list(:i - 1) == list(i))) then
         call t%blame('components', 'holds '//trim(list(i))//' twice: give each once')
@@ -258,40 +194,7 @@ contains
       call t%blame('npml', 'is narrower than the differentiators, '//t%said('half_length')// &
                    ': give 0 for none, or at least half_length')
     call CheckVariant(job, t)
-    if (job%three_d) call CheckJob3d(job, t)
   end subroutine CheckScheme
-
-  !> What goes together in a 3D job.
-  subroutine CheckJob3d(job, t)
-    type(job_t), intent(in) :: job
-    type(table_t), intent(inout) :: t
-    if (job%m0 > 0 .and. abs(job%mw) > 0) call t%blame('mw', 'tells the moment a second time, '//t%said('m0')//': give one of them')
-    if (.not. t%sound('source')) return
-    if (job%source == 'fault' .and. job%fault == '') call t%blame('source', 'needs the fault: give fault=FILE')
-    if (job%source == 'fault' .and. t%sound('fmax') .and. .not. job%fmax > 0) &
-      call t%blame('source', 'has no wavelet to tell the band: give fmax, the highest frequency that must be right')
-    if (job%source /= 'fault' .and. job%fault /= '') call t%blame('fault', 'has no effect: give source=fault too')
-    if (any(job%source == [character(9) :: 'explosion', 'dc']) .and. .not. (job%m0 > 0 .or. abs(job%mw) > 0)) &
-      call t%blame('source', 'needs a moment: give m0 [N m] or mw')
-    if (t%sound('q_f1,q_f2') .and. job%q_f1 > 0 .and. job%q_f2 > 0 .and. job%q_f2 < 2*job%q_f1) &
-      call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
-    if (job%layers /= '' .and. job%vp /= '') call t%blame('layers', 'stands beside volumes, '//t%said('vp')//': give one of them')
-    if (job%layers /= '') call Idle('vs,rho,qp,qs,vp_vs,rho_rule,rho_value', 'layers tell that: leave it out')
-    if (any(job%source == [character(9) :: 'volume', 'force'])) &
-      call Idle('m0,mw', 'source='//job%source//' has no moment: leave it out')
-    if (any(job%source == [character(9) :: 'volume', 'force', 'explosion'])) &
-      call Idle('strike,dip,rake', 'source='//job%source//' has no such direction: leave it out, or give source=dc')
-  contains
-    subroutine Idle(names, why)
-      character(*), intent(in) :: names, why
-      character(32), allocatable :: list(:)
-      integer :: i
-      allocate (list, source=SplitList(names))
-      do i = 1, size(list)
-        if (t%changed(trim(list(i)))) call t%blame(trim(list(i)), 'has no effect: '//why)
-      end do
-    end subroutine Idle
-  end subroutine CheckJob3d
 
   !> Variant, gpn and build go together.
   subroutine CheckVariant(job, t)
@@ -299,7 +202,7 @@ contains
     type(table_t), intent(inout) :: t
     character(*), parameter :: without = 'made without CUDA (no nvcc, or GPU=0 or DEBUG=1): install the CUDA toolkit where it '// &
                                'is missing, and run make without GPU=0 and DEBUG=1, or '
-    if (.not. t%sound('variant,gpn,shape')) return
+    if (.not. t%sound('variant,gpn')) return
     if (Holds(t%unbuilt, job%variant)) then
       call t%blame('variant', 'is not in this build, which was '//without//'choose auto, fortran or cpu')
     else if (Holds(t%on_gpu, job%variant) .and. job%gpn == 0) then
@@ -308,13 +211,6 @@ contains
       call t%blame('gpn', 'asks for GPUs, but this build was '//without//'give gpn=0')
     else if (job%gpn > 0 .and. job%variant /= 'auto' .and. .not. Holds(t%on_gpu, job%variant)) then
       call t%blame('variant', 'computes on CPU cores, but '//t%said('gpn')//' asks for GPUs: give variant=auto, or gpn=0')
-    end if
-    if (job%shape /= 'auto' .and. job%gpn == 0) then
-      call t%blame('shape', 'has no effect without GPUs: give gpn=1 or more too')
-    else if (job%shape /= 'auto' .and. .not. Holds('auto,tuned', job%variant)) then
-      call t%blame('shape', 'has an effect on variant=tuned only, but '//t%said('variant')//': leave it out')
-    else if (index(job%shape, 'strips') == 1 .and. index(job%components, 'v') > 0) then
-      call t%blame('shape', 'keeps no velocities, but '//t%said('components')//': choose tiles-32, tiles-64 or auto')
     end if
     if (job%gpn > 0 .or. .not. t%sound('ranks_per_gpu,shots_per_gpu')) return
     if (job%ranks_per_gpu > 1) call t%blame('ranks_per_gpu', 'has no effect without GPUs: give gpn=1 or more too')
@@ -328,54 +224,17 @@ contains
     Holds = index(','//trim(list)//',', ','//word//',') > 0
   end function Holds
 
-  subroutine CheckSnapshots(job, t)
+  subroutine CheckSnapshots(physics, job, t)
+    class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
     if (t%sound('snapshot,tmax') .and. job%snapshot > job%tmax) &
       call t%blame('snapshot', 'is longer than the record, '//t%said('tmax')//': give at most tmax, or 0 for none')
-    if (job%three_d) call CheckPlanes(job, t)
     if (job%snapshot_shots == '') return
-    if (t%sound('snapshot') .and. .not. t%given('snapshot') .and. .not. job%pgv) &
+    if (t%sound('snapshot') .and. .not. t%given('snapshot') .and. .not. physics%wants_pictures(job)) &
       call t%blame('snapshot_shots', 'has no effect without snapshots: give snapshot=SECONDS too')
     call CheckShotList(job, t)
   end subroutine CheckSnapshots
-
-  !> Planes and fields of 3D snapshots.
-  subroutine CheckPlanes(job, t)
-    type(job_t), intent(in) :: job
-    type(table_t), intent(inout) :: t
-    character(32), allocatable :: list(:)
-    real(dp) :: place
-    logical :: ok
-    integer :: i
-    allocate (list, source=SplitList(job%snapshot_planes))
-    do i = 1, size(list)
-      ok = list(i) == 'top'
-      if (.not. ok) call ToReal(trim(list(i)(2:)), place, ok)
-      if (ok .and. list(i) /= 'top') ok = abs(place) <= farthest
-      if (.not. ok .or. (list(i) /= 'top' .and. index('xyz', list(i)(1:1)) == 0)) then
-        call t%blame('snapshot_planes', "holds '"//trim(list(i))//"': give top, or x, y or z and a place up to "// &
-                     Str(farthest)//' m, joined by commas')
-      else if (any(list(:i - 1) == list(i))) then
-        call t%blame('snapshot_planes', 'holds '//trim(list(i))//' twice: give each once')
-      else
-        cycle
-      end if
-      exit
-    end do
-    deallocate (list)
-    allocate (list, source=SplitList(job%snapshot_fields))
-    do i = 1, size(list)
-      if (.not. any(list(i) == [character(32) :: 'vx', 'vy', 'vz', 'p'])) then
-        call t%blame('snapshot_fields', "holds '"//trim(list(i))//"': give any of vx, vy, vz, p, joined by commas")
-      else if (any(list(:i - 1) == list(i))) then
-        call t%blame('snapshot_fields', 'holds '//trim(list(i))//' twice: give each once')
-      else
-        cycle
-      end if
-      exit
-    end do
-  end subroutine CheckPlanes
 
   !> Whole numbers joined by commas, each once.
   subroutine CheckShotList(job, t)
@@ -410,11 +269,6 @@ contains
     if (.not. ok) call t%blame('checkpoint', 'is neither auto nor a number of minutes from 0 to 100000')
     if (ok .and. rule%interval >= 0 .and. t%sound('mtbf') .and. t%changed('mtbf')) &
       call t%blame('mtbf', 'has no effect unless checkpoint=auto: leave one of them out')
-    if (t%sound('group') .and. job%three_d .and. job%group /= 1) then
-      call t%blame('group', 'is 1 so far: a shot is computed by one rank (give threads for more cores a shot)')
-    else if (t%sound('group') .and. job%group /= 1) then
-      call t%blame('group', 'is for 3D: a 2D shot is computed by one rank, give group=1 (or threads for more cores a shot)')
-    end if
   end subroutine CheckCluster
 
   ! --- files ----------------------------------------------------------------------------------------------------------
@@ -428,12 +282,6 @@ contains
     if (verb == 'run' .or. verb == 'plan') then
       if (.not. t%deck%unread) then
         if (job%keymap == '') call ProblemAdd(t%deck%problems, 'keymap is not given: give keymap=FILE, the list of shots')
-        if (.not. job%three_d .and. job%vp == '') &
-          call ProblemAdd(t%deck%problems, 'vp is not given: give vp=FILE, the velocity model')
-        if (job%three_d) then
-          if (job%vp == '' .and. job%layers == '') call ProblemAdd(t%deck%problems, &
-            'neither vp nor layers is given: give vp=FILE, volumes of the earth, or layers=FILE, flat layers')
-        end if
       end if
       call CheckOutput(job, clash, t)
     end if
@@ -441,12 +289,7 @@ contains
       if (t%row(i)%name == 'wavelet_file' .and. job%wavelet /= 'file' .and. t%given('wavelet')) cycle
       call CheckInput(t%row(i)%name, t%input(i), t)
     end do
-    call CheckConverted('vp', job%vp, t)
-    call CheckConverted('rho', job%rho, t)
     if (job%wavelet == 'file' .or. .not. t%given('wavelet')) call CheckInput('wavelet_file', job%wavelet_file, t)
-    if (SameFile(job%keymap, job%vp)) call t%blame('keymap', 'is the velocity model too: a key-map is a text with a line a shot')
-    if (SameFile(job%vp, job%rho) .and. (JobModelFormat(job, job%vp) /= 'netcdf' .or. job%vp_var == job%rho_var)) &
-      call t%blame('rho', 'is the velocity model too: give the density, or leave rho out and choose rho_rule')
   end subroutine CheckFiles
 
   !> The output must be writable, and what lies there already a run's.
@@ -479,9 +322,9 @@ contains
       call Compare(t%input(i), 'would overwrite an input, '//t%said(t%row(i)%name)//',')
     end do
     if (allocated(t%deck%path) .and. .not. t%deck%unread) then
-      if (SameFile(job%output, t%deck%path)) then
+      if (FileSame(job%output, t%deck%path)) then
         call t%blame('output', 'is the parameter file too: give another name')
-      else if (.not. SameFile(SidePath(job%output, 'par'), t%deck%path)) then
+      else if (.not. FileSame(SidePath(job%output, 'par'), t%deck%path)) then
         call Compare(t%deck%path, 'would overwrite the parameter file '//Shown(t%deck%path))
       else if (.not. RecordKnown(t%deck%path)) then
         call t%blame('output', 'would replace the parameter file '//Shown(t%deck%path)//' by the record of the parameters, '// &
@@ -512,31 +355,7 @@ contains
     call t%blame(name, 'cannot be read: '//error%message//advice)
   end subroutine CheckInput
 
-  !> SEG-Y and SU models are converted by a tool; taken for raw samples their headers would become rock.
-  subroutine CheckConverted(name, path, t)
-    character(*), intent(in) :: name, path
-    type(table_t), intent(inout) :: t
-    if (t%given('model_format')) return
-    if (EndsWith(path, '.sgy') .or. EndsWith(path, '.segy') .or. EndsWith(path, '.su')) &
-      call t%blame(name, 'is SEG-Y or SU: convert it with tools/spl-model, or give model_format if it is something else')
-  end subroutine CheckConverted
-
   ! --- pieces ---------------------------------------------------------------------------------------------------------
-
-  !> Do two paths lead to the same file, or are they the same text?
-  logical function SameFile(a, b)
-    character(*), intent(in) :: a, b
-    SameFile = .false.
-    if (a == '' .or. b == '') return
-    SameFile = path_same(CString(a), CString(b)) == 1
-    if (a == b) SameFile = .true.
-  end function SameFile
-
-  pure logical function EndsWith(path, ending)
-    character(*), intent(in) :: path, ending
-    EndsWith = .false.
-    if (len(path) > len(ending)) EndsWith = Lower(path(len(path) - len(ending) + 1:)) == ending
-  end function EndsWith
 
   !> `s` without blanks and tabs.
   pure function Dense(s) result(t)

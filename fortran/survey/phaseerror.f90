@@ -68,10 +68,10 @@ contains
     TraceOff = 2*sin(0.5_dp*min(abs(phase), pi))
   end function TraceOff
 
-  !> The same of a whole trace: frequencies weighted as the far field of a volume source has them, w q(w), or w**(1/2) q(w) in 2D.
-  pure real(dp) function TraceOffAll(wavelet, three_d, w, h, dt, slowness, length) result(off)
+  !> The same of a whole trace: its power at f is that of the wavelet times f**exponent.
+  pure real(dp) function TraceOffAll(wavelet, exponent, w, h, dt, slowness, length) result(off)
     type(wavelet_t), intent(in) :: wavelet
-    logical, intent(in) :: three_d
+    integer, intent(in) :: exponent
     real(dp), intent(in) :: w(:), h, dt, slowness(:), length
     integer, parameter :: n = 80
     real(dp) :: f, power, total, wrong
@@ -80,7 +80,7 @@ contains
     wrong = 0
     do i = 1, n
       f = i*wavelet%fband/n
-      power = abs(WaveletSpectrum(wavelet, f))**2*f**merge(2, 1, three_d)
+      power = abs(WaveletSpectrum(wavelet, f))**2*f**exponent
       total = total + power
       wrong = wrong + power*(2*sin(0.5_dp*PhaseOff(w, h, dt, f, slowness, length)))**2
     end do

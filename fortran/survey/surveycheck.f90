@@ -1,25 +1,20 @@
-!> What a survey is told before its first shot, in plan and run alike: records and sources that are 0 on a free surface, key-maps
-!> in kilometres, positions across a 2D line, dispersion on the longest ways, waves that graze an absorbing layer, ground made of
-!> stairs.
+!> What a survey is told before its first shot, in plan and run alike: records that are 0 on a free surface, key-maps in kilometres,
+!> positions across a 2D line, dispersion on the longest ways, waves that graze an absorbing layer.
 !>
 !> SurveyShot looks at one shot after another, SurveySays puts it into words. Limits stand here, what they rest on in
 !> README.md beside this.
 module surveycheck_m
   use der_m, only: DerWeights
-  use model3d_window_m, only: Model3dCell
   use error_m, only: error_t, Fail
-  use kinds_m, only: dp, sp
-  use mixed_cells_m, only: medium_parts
-  use model_m, only: model_t
+  use kinds_m, only: dp
   use parameters_m, only: job_t
+  use physics_m, only: physics_t
   use phaseerror_m, only: PhaseOff, TraceOff, TraceOffAll
-  use scheme_m, only: scheme_t, SchemePad, SchemeSpacing
+  use scheme_m, only: scheme_t, SchemeHalfMost, SchemePad, SchemeSpacing, SchemeWarn
   use shot_m, only: shot_t
-  use source3d_m, only: source_fault
   use straightpath_m, only: path_places, StraightPath
   use parameter_table_m, only: SplitList
   use text_m, only: Str
-  use vanish_m, only: SourceVanishes, Vanishes2d, Vanishes3d
   use wavelet_m, only: wavelet_t
   use window_m, only: window_t
   implicit none
@@ -30,7 +25,6 @@ module surveycheck_m
   real(dp), parameter :: across_least = 0.05_dp   !< [m] in y, what navigation rounds: more is told in 2D
   real(dp), parameter :: off_most = 0.05_dp       !< of the RMS of a trace: dispersion above is told
   real(dp), parameter :: echo_most = 0.02_dp      !< of the peak: an echo of a layer above is told
-  real(dp), parameter :: stairs_most = 0.04_dp    !< of the motion of the ground: errors above are told
   real(dp), parameter :: grazing = 35.0_dp        !< of an echo of PML, see Echo
   real(dp), parameter :: grazing_sponge = 2.6_dp  !< of a sponge
   real(dp), parameter :: sponge_most = 0.1_dp     !< the same as echo_most: of a sponge some per cent are told anyway
@@ -62,103 +56,67 @@ module surveycheck_m
 
 contains
 
-  subroutine SurveyBegin(check, model, scheme)
+  subroutine SurveyBegin(check, physics, scheme)
     type(surveycheck_t), intent(out) :: check
-    type(model_t), intent(in) :: model
-    type(scheme_t), intent(in) :: scheme
+    class(physics_t), intent(in) :: physics
+    class(scheme_t), intent(in) :: scheme
     real(dp) :: slow
     integer :: i
     allocate (check%components, source=SplitList(scheme%components))
     allocate (check%silent(size(check%components)), source=.false.)
     allocate (check%late(0:steps))
     do i = 0, steps
-      slow = 1/model%vmax + i*(1/model%vmin - 1/model%vmax)/steps
+      slow = 1/physics%vmax + i*(1/physics%vmin - 1/physics%vmax)/steps
       check%late(i) = PhaseOff(scheme%w(:scheme%half_length), Coarsest(scheme), Step(scheme), scheme%fpeak, [slow], 1.0_dp)
     end do
   end subroutine SurveyBegin
 
-  !> Looks at a shot in its window. Fails where its source radiates nothing.
-  subroutine SurveyShot(check, model, job, scheme, shot, window, error)
+  !> Looks at a shot in its window.
+  subroutine SurveyShot(check, physics, job, scheme, shot, window, error)
     type(surveycheck_t), intent(inout) :: check
-    type(model_t), intent(in) :: model
+    class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     check%low = min(check%low, [shot%sx, shot%sy, shot%sz], [minval(shot%rx), minval(shot%ry), minval(shot%rz)])
     check%high = max(check%high, [shot%sx, shot%sy, shot%sz], [maxval(shot%rx), maxval(shot%ry), maxval(shot%rz)])
     check%traces = check%traces + real(size(shot%rx), dp)*size(check%components)
-    if (scheme%free_top .and. job%three_d) call LookAtSource(model, job, scheme, shot, window, error)
-    if (scheme%free_top .and. .not. allocated(error)) call LookAtReceivers(check, model, job, scheme, shot, window, error)
+    if (scheme%free_top) call LookAtReceivers(check, physics, job, scheme, shot, window, error)
     if (allocated(error)) return
-    if (.not. job%three_d) call LookAcross(check, shot)
-    call LookAtWay(check, model, job, scheme, shot)
-    if (scheme%npml > 0) call LookAtLayers(check, model, job, scheme, shot, window)
+    if (.not. job%axes(2)) call LookAcross(check, shot)
+    call LookAtWay(check, physics, job, shot)
+    if (scheme%npml > 0) call LookAtLayers(check, physics, job, scheme, shot, window)
   end subroutine SurveyShot
 
   ! --- on a free surface ------------------------------------------------------------------------------------------------
 
-  !> A source that is too shallow. In 2D ModelCheckGeometry has looked, of faults single points do no harm.
-  subroutine LookAtSource(model, job, scheme, shot, window, error)
-    type(model_t), intent(in) :: model
-    type(job_t), intent(in) :: job
-    type(scheme_t), intent(in) :: scheme
-    type(shot_t), intent(in) :: shot
-    type(window_t), intent(in) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    real(sp) :: medium(medium_parts)
-    if (scheme%source%kind == source_fault .or. shot%sz > window%z0 + on_surface*window%dz) return
-    medium = Below(model, job, window, shot%sx, shot%sy, error)
-    if (allocated(error) .or. .not. medium(1) > 0) return
-    if (SourceVanishes(scheme%source, real(medium(1), dp), real(medium(2), dp))) &
-      call Fail(error, 'shot record '//Str(shot%record)//': the source at z = '//Str(shot%sz)//' m lies on the free surface '// &
-                'and would radiate nothing: give it a depth')
-  end subroutine LookAtSource
-
   !> Counts traces that are 0.
-  subroutine LookAtReceivers(check, model, job, scheme, shot, window, error)
+  subroutine LookAtReceivers(check, physics, job, scheme, shot, window, error)
     type(surveycheck_t), intent(inout) :: check
-    type(model_t), intent(in) :: model
+    class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     logical :: zero(size(check%components))
-    real(sp) :: medium(medium_parts)
     real(dp) :: surface
     integer :: r
     surface = window%z0 + on_surface*window%dz
     if (.not. scheme%exact_positions) surface = window%z0 + 0.5_dp*window%dz      ! receivers above are moved onto it
     if (all(shot%rz > surface)) return
-    if (.not. job%three_d) zero = Vanishes2d(check%components)
     do r = 1, size(shot%rx)
       if (shot%rz(r) > surface) cycle
-      if (job%three_d) then
-        medium = Below(model, job, window, shot%rx(r), shot%ry(r), error)
-        if (allocated(error)) return
-        zero = Vanishes3d(check%components, .not. medium(2) > 0) .and. medium(1) > 0
-      end if
+      call physics%silent(job, window, check%components, [shot%rx(r), shot%ry(r), shot%rz(r)], zero, error)
+      if (allocated(error)) return
       if (.not. any(zero)) cycle
       if (check%zero <= 0) check%first = way_t(record=shot%record, channel=shot%channel(r))
       check%zero = check%zero + count(zero)
       check%silent = check%silent .or. zero
     end do
   end subroutine LookAtReceivers
-
-  !> The medium just below a place on the surface.
-  function Below(model, job, window, x, y, error) result(medium)
-    type(model_t), intent(in) :: model
-    type(job_t), intent(in) :: job
-    type(window_t), intent(in) :: window
-    real(dp), intent(in) :: x, y
-    type(error_t), allocatable, intent(inout) :: error
-    real(sp) :: medium(medium_parts)
-    integer :: c(3)
-    c = [floor((x - window%x0)/window%dx), floor((y - window%y0)/window%dy), 0] + 1
-    call Model3dCell(model%earth, job, window, max(1, min(c, [window%nx, window%ny, window%nz])), medium, error)
-  end function Below
 
   !> What 2D ignores of a shot.
   pure subroutine LookAcross(check, shot)
@@ -171,44 +129,43 @@ contains
   ! --- on the way -------------------------------------------------------------------------------------------------------
 
   !> Of a shot the receiver farthest away counts.
-  subroutine LookAtWay(check, model, job, scheme, shot)
+  subroutine LookAtWay(check, physics, job, shot)
     type(surveycheck_t), intent(inout) :: check
-    type(model_t), intent(in) :: model
+    class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
-    type(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(way_t) :: way
     real(dp) :: slowness(path_places)
-    way = WayTo(shot, maxloc((shot%rx - shot%sx)**2 + (shot%ry - shot%sy)**2*merge(1, 0, job%three_d) + &
-                             (shot%rz - shot%sz)**2, 1), job%three_d)
+    way = WayTo(shot, maxloc((shot%rx - shot%sx)**2 + (shot%ry - shot%sy)**2*merge(1, 0, job%axes(2)) + &
+                             (shot%rz - shot%sz)**2*merge(1, 0, job%axes(3)), 1), job%axes)
     if (.not. way%length > 0) return
-    slowness = StraightPath(model, way%from, way%to)
+    slowness = StraightPath(physics, way%from, way%to)
     way%length = min(way%length, job%tmax*path_places/sum(slowness))    ! what comes later is not recorded
-    way%measure = way%length*abs(sum(Late(check, model, slowness)))/path_places
+    way%measure = way%length*abs(sum(Late(check, physics, slowness)))/path_places
     if (way%measure > check%dispersed%measure) check%dispersed = way
   end subroutine LookAtWay
 
-  pure type(way_t) function WayTo(shot, r, three_d) result(way)
+  pure type(way_t) function WayTo(shot, r, axes) result(way)
     type(shot_t), intent(in) :: shot
     integer, intent(in) :: r
-    logical, intent(in) :: three_d
+    logical, intent(in) :: axes(3)
     way%record = shot%record
     way%channel = shot%channel(r)
     way%from = [shot%sx, shot%sy, shot%sz]
     way%to = [shot%rx(r), shot%ry(r), shot%rz(r)]
-    if (.not. three_d) way%to(2) = way%from(2)
+    where (.not. axes) way%to = way%from
     way%length = norm2(way%to - way%from)
   end function WayTo
 
   !> Phase a metre at the peak frequency, from the table.
-  elemental real(dp) function Late(check, model, slowness)
+  elemental real(dp) function Late(check, physics, slowness)
     type(surveycheck_t), intent(in) :: check
-    type(model_t), intent(in) :: model
+    class(physics_t), intent(in) :: physics
     real(dp), intent(in) :: slowness
     real(dp) :: place
     integer :: at
     place = 0
-    if (model%vmax > model%vmin) place = steps*(slowness - 1/model%vmax)/(1/model%vmin - 1/model%vmax)
+    if (physics%vmax > physics%vmin) place = steps*(slowness - 1/physics%vmax)/(1/physics%vmin - 1/physics%vmax)
     place = min(max(place, 0.0_dp), real(steps, dp))
     at = min(int(place), steps - 1)
     Late = check%late(at) + (place - at)*(check%late(at + 1) - check%late(at))
@@ -216,39 +173,39 @@ contains
 
   !> The coarsest spacing: along it waves are off most.
   pure real(dp) function Coarsest(scheme)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     Coarsest = max(scheme%dx, scheme%dy, scheme%dz)
   end function Coarsest
 
   !> The time step whose dispersion stays in the traces, 0 if none does.
   pure real(dp) function Step(scheme)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     Step = merge(0.0_dp, scheme%dt, scheme%time_correction)
   end function Step
 
   ! --- along the layers -------------------------------------------------------------------------------------------------
 
   !> For each side the receiver that has most of its echo.
-  subroutine LookAtLayers(check, model, job, scheme, shot, window)
+  subroutine LookAtLayers(check, physics, job, scheme, shot, window)
     type(surveycheck_t), intent(inout) :: check
-    type(model_t), intent(in) :: model
+    class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     real(dp) :: low(3), high(3), guard(3), d(3), y(size(shot%rx)), across(size(shot%rx)), along2(size(shot%rx)), reach, limit
     integer :: pad(2), side, a
     y = 0
-    if (job%three_d) y = shot%ry - shot%sy
+    if (job%axes(2)) y = shot%ry - shot%sy
     d = [scheme%dx, scheme%dy, scheme%dz]
     pad = SchemePad(scheme)
     guard = (pad(1) - scheme%npml)*d
     low = [window%x0, window%y0, window%z0] - guard
-    high = low + 2*guard + ([window%nx, window%ny, window%nz] - merge(0, 1, job%three_d))*d    ! cells in 3D, nodes in 2D
+    high = low + 2*guard + ([window%nx, window%ny, window%nz] - merge(1, 0, physics%nodes))*d
     limit = merge(sponge_most, echo_most, scheme%sponge)
     do side = 1, 6
       a = (side + 1)/2
-      if (a == 2 .and. .not. job%three_d .or. a < 3 .and. scheme%periodic .or. side == 5 .and. scheme%free_top &
+      if (.not. job%axes(a) .or. a < 3 .and. scheme%periodic .or. side == 5 .and. scheme%free_top &
           .or. side == 6 .and. scheme%one_way) cycle
       select case (a)
       case (1)
@@ -263,7 +220,7 @@ contains
       end select
       reach = -merge(grazing_sponge, grazing, scheme%sponge)/log(limit)   ! no layer does worse than one for the wave's own velocity
       if (.not. any(sqrt(along2) > reach*(across + 2*scheme%npml*d(a)))) cycle
-      call TakeEcho(check, model, job, scheme, shot, side, sqrt(along2), across, 2*scheme%npml*d(a))
+      call TakeEcho(check, physics, job, scheme, shot, side, sqrt(along2), across, 2*scheme%npml*d(a))
     end do
 
   contains
@@ -276,11 +233,11 @@ contains
   end subroutine LookAtLayers
 
   !> along, across [m]: from source to receiver by way of the layer's inner side; twice the layer's width.
-  subroutine TakeEcho(check, model, job, scheme, shot, side, along, across, width2)
+  subroutine TakeEcho(check, physics, job, scheme, shot, side, along, across, width2)
     type(surveycheck_t), intent(inout) :: check
-    type(model_t), intent(in) :: model
+    class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     integer, intent(in) :: side
     real(dp), intent(in) :: along(:), across(:), width2
@@ -290,14 +247,14 @@ contains
     integer :: r
     limit = merge(sponge_most, echo_most, scheme%sponge)
     r = maxloc(along/(across + width2), 1)
-    way = WayTo(shot, r, job%three_d)
-    slowness = StraightPath(model, way%from, way%to)
+    way = WayTo(shot, r, job%axes)
+    slowness = StraightPath(physics, way%from, way%to)
     inside = sum(slowness)/path_places*hypot(along, across) <= job%tmax  ! what comes later is not recorded
     if (.not. any(inside)) return
     r = maxloc(along/(across + width2), 1, inside)
-    way = WayTo(shot, r, job%three_d)
+    way = WayTo(shot, r, job%axes)
     faster = 1
-    if (.not. scheme%sponge) faster = model%vmax*sum(slowness)/path_places
+    if (.not. scheme%sponge) faster = physics%vmax*sum(slowness)/path_places
     e = Echo(scheme%sponge, along, across + width2, faster)
     check%echoes(side) = check%echoes(side) + count(e > limit .and. inside)
     way%measure = e(r)
@@ -318,28 +275,26 @@ contains
 
   ! --- in words ---------------------------------------------------------------------------------------------------------
 
-  !> Adds to `warnings`, a line each, what should be known. Fails where all traces would be 0.
-  subroutine SurveySays(check, model, job, scheme, wavelet, warnings, error)
+  !> Adds to scheme%warnings, a line each, what should be known. Fails where all traces would be 0.
+  subroutine SurveySays(check, physics, job, scheme, wavelet, error)
     type(surveycheck_t), intent(in) :: check
-    type(model_t), intent(in) :: model
+    class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(inout) :: scheme
     type(wavelet_t), intent(in) :: wavelet
-    character(:), allocatable, intent(inout) :: warnings
     type(error_t), allocatable, intent(inout) :: error
     integer :: side
     if (check%zero > 0) call SayZero()
     if (allocated(error)) return
-    call SayKilometres(check, model, job, scheme, warnings)
+    call SayKilometres(check, physics, job, scheme)
     if (check%across > across_least) &
-      call Warn(warnings, '2D modelling ignores y: receivers are up to '//Str(check%across, 4)//' m across from their source, '// &
+      call SchemeWarn(scheme, '2D modelling ignores y: receivers are up to '//Str(check%across, 4)//' m across from their source, '// &
                 'offsets along x are up to '//Str(check%shorter, 4)//' m shorter (spl-keymap --keep-offset keeps offsets)')
-    if (check%dispersed%length > 0) call SayDispersion(check, model, job, scheme, wavelet, warnings)
+    if (check%dispersed%length > 0) call SayDispersion(check, physics, job, scheme, wavelet)
     do side = 1, 6
       if (check%echo(side)%record > 0) call SayEcho(side)
     end do
     if (job%depth > 0) call SayDepth()
-    call SayStairs(model, job, scheme, warnings)
 
   contains
 
@@ -352,7 +307,7 @@ contains
       end do
       place = which(3:)//' on the free surface'
       if (check%zero < check%traces) then
-        call Warn(warnings, Str(check%zero, 12)//' of '//Str(check%traces, 12)//' traces will be 0: '//place//', where channel '// &
+        call SchemeWarn(scheme, Str(check%zero, 12)//' of '//Str(check%traces, 12)//' traces will be 0: '//place//', where channel '// &
                   Str(check%first%channel)//' of shot record '//Str(check%first%record)//' stands, is 0; give receivers a depth')
       else
         call Fail(error, 'every trace would be 0: '//place//', where all receivers stand, is 0: give them a depth'//Instead())
@@ -362,7 +317,7 @@ contains
     function Instead() result(s)
       character(:), allocatable :: s
       s = ', or record vz (components=vz)'
-      if (job%three_d) s = ', or record velocities (components=vx,vy,vz)'
+      if (job%axes(2)) s = ', or record velocities (components=vx,vy,vz)'
     end function Instead
 
     subroutine SayEcho(side)
@@ -374,7 +329,7 @@ contains
         if (side == 5) cure = 'give top=free if it is the sea surface or the ground, else a model that begins higher up, or '// &
                               'a larger npml'
         if (scheme%sponge) cure = cure//', or absorb=pml'
-        call Warn(warnings, 'waves graze the absorbing layer at the '//trim(names(side))//', at up to '// &
+        call SchemeWarn(scheme, 'waves graze the absorbing layer at the '//trim(names(side))//', at up to '// &
                   Str(check%angle(side), 3)//' degrees, from source to channel '//Str(e%channel)//' of shot record '// &
                   Str(e%record)//': it sends back some '//Str(100*e%measure, 2)//' % of the peak of what comes directly ('// &
                   Str(check%echoes(side))//' receivers have over '//Str(100*merge(sponge_most, echo_most, scheme%sponge))// &
@@ -384,13 +339,11 @@ contains
 
     subroutine SayDepth()
       real(dp) :: bottom, top
-      if (model%earth%layers%n > 0) return
-      top = model%z0
-      bottom = model%z0 + (model%nz - 1)*model%dz
-      if (job%three_d) top = model%earth%low(3)
-      if (job%three_d) bottom = model%earth%high(3)
-      if (job%depth <= (bottom - top)*(1 + 1e-6_dp) + max(scheme%dz, model%dz)) return
-      call Warn(warnings, 'depth = '//Str(job%depth)//' m is deeper than the model, which ends '//Str(bottom - top)// &
+      if (physics%endless) return
+      top = physics%low(3)
+      bottom = physics%high(3)
+      if (job%depth <= (bottom - top)*(1 + 1e-6_dp) + max(scheme%dz, physics%beyond)) return
+      call SchemeWarn(scheme, 'depth = '//Str(job%depth)//' m is deeper than the model, which ends '//Str(bottom - top)// &
                 ' m below its top: the windows end there; depths are metres, depth=0 is the whole model')
     end subroutine SayDepth
 
@@ -398,45 +351,41 @@ contains
 
   !> Positions in kilometres shrink a survey a thousandfold: to less than a few cells and a hundredth of the model, and a thousand
   !> times as large it lies in the model. Flat layers have no size; there less than a tenth of a cell tells.
-  subroutine SayKilometres(check, model, job, scheme, warnings)
+  subroutine SayKilometres(check, physics, job, scheme)
     type(surveycheck_t), intent(in) :: check
-    type(model_t), intent(in) :: model
+    class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
-    type(scheme_t), intent(in) :: scheme
-    character(:), allocatable, intent(inout) :: warnings
+    class(scheme_t), intent(inout) :: scheme
     real(dp), parameter :: kilo = 1000, cells = 3, part = 0.01_dp, tiny_part = 0.1_dp
     real(dp) :: low(2), high(2), extent
     integer :: m
-    m = merge(2, 1, job%three_d)
+    m = merge(2, 1, job%axes(2))
     extent = maxval(check%high(:m) - check%low(:m))
     if (.not. extent > 0 .or. check%traces < 3) return
-    if (model%earth%layers%n > 0) then
+    if (physics%endless) then
       if (extent >= tiny_part*min(scheme%dx, scheme%dz)) return
     else
-      low = [model%x0, 0.0_dp]
-      high = [model%x0 + (model%nx - 1)*model%dx, 0.0_dp]
-      if (job%three_d) low = model%earth%low(:2)
-      if (job%three_d) high = model%earth%high(:2)
+      low = physics%low(:2)
+      high = physics%high(:2)
       if (extent >= min(cells*max(scheme%dx, scheme%dy), part*maxval(high(:m) - low(:m)))) return
       if (any(kilo*check%low(:m) < low(:m)) .or. any(kilo*check%high(:m) > high(:m))) return
     end if
-    call Warn(warnings, 'all sources and receivers lie within '//Str(extent, 4)//' m, in cells of '//SchemeSpacing(scheme)// &
+    call SchemeWarn(scheme, 'all sources and receivers lie within '//Str(extent, 4)//' m, in cells of '//SchemeSpacing(scheme)// &
               ' m: positions in the key-map are metres; are these kilometres?')
   end subroutine SayKilometres
 
-  subroutine SayDispersion(check, model, job, scheme, wavelet, warnings)
+  subroutine SayDispersion(check, physics, job, scheme, wavelet)
     type(surveycheck_t), intent(in) :: check
-    type(model_t), intent(in) :: model
+    class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(inout) :: scheme
     type(wavelet_t), intent(in) :: wavelet
-    character(:), allocatable, intent(inout) :: warnings
     type(error_t), allocatable :: ignored
     real(dp) :: slowness(path_places), off, finer, longer, w(8), used
     character(:), allocatable :: text
     integer :: half, most
     associate (way => check%dispersed)
-      slowness = StraightPath(model, way%from, way%to)
+      slowness = StraightPath(physics, way%from, way%to)
       off = RmsOff(scheme%w(:scheme%half_length), Coarsest(scheme), Step(scheme))
       if (.not. off > off_most) return
       text = 'the grid carries waves off: straight from the source to channel '//Str(way%channel)//' of shot record '// &
@@ -446,7 +395,7 @@ contains
       if (RmsOff(scheme%w(:scheme%half_length), Coarsest(scheme), 0.0_dp) < 0.5_dp*off) then
         text = text//'; time_correction=yes or a smaller dt makes it less'
       else
-        most = merge(4, 8, job%three_d)
+        most = SchemeHalfMost(scheme)
         do half = scheme%half_length + 1, most
           longer = Tried(half, 1.0_dp)
           if (longer <= off_most) exit
@@ -455,7 +404,7 @@ contains
         finer = Tried(scheme%half_length, 0.5_dp)
         text = text//'; half the spacing leaves '//Str(100*finer, 2)//' %'
       end if
-      call Warn(warnings, text)
+      call SchemeWarn(scheme, text)
     end associate
 
   contains
@@ -463,7 +412,7 @@ contains
     real(dp) function RmsOff(weights, h, dt)
       real(dp), intent(in) :: weights(:), h, dt
       if (size(wavelet%q) > 1) then
-        RmsOff = TraceOffAll(wavelet, job%three_d, weights, h, dt, slowness, check%dispersed%length)
+        RmsOff = TraceOffAll(wavelet, physics%far_field(), weights, h, dt, slowness, check%dispersed%length)
       else
         RmsOff = TraceOff(PhaseOff(weights, h, dt, scheme%fpeak, slowness, check%dispersed%length))   ! histories of a fault
       end if
@@ -484,70 +433,5 @@ contains
     end function Tried
 
   end subroutine SayDispersion
-
-  !> Ground made of air above rock is made of stairs. On a hill with slopes to 32 degrees stations are off by 15 % with 16 points
-  !> per shortest S wavelength, by 3.9 % with 32 (elastic3d/README.md).
-  subroutine SayStairs(model, job, scheme, warnings)
-    type(model_t), intent(in) :: model
-    type(job_t), intent(in) :: job
-    type(scheme_t), intent(in) :: scheme
-    character(:), allocatable, intent(inout) :: warnings
-    real(dp), parameter :: points = 16, off = 0.15_dp, order = log(0.15_dp/0.039_dp)/log(2.0_dp)
-    real(dp) :: slowest, n, error
-    if (.not. job%three_d .or. model%earth%layers%n > 0) return
-    slowest = SlowestStair(model)
-    if (.not. slowest > 0) return
-    n = slowest/(scheme%fmax*Coarsest(scheme))
-    error = off*(points/n)**order
-    if (.not. error > stairs_most*(1 + 1e-6_dp)) return
-    call Warn(warnings, 'the ground is made of stairs of air and rock: at '//Str(n, 3)//' points per shortest S wavelength, '// &
-              'vs = '//Str(slowest, 4)//' m/s at fmax = '//Str(scheme%fmax, 3)//' Hz, motion on slopes is off by some '// &
-              Str(min(100*error, 100.0_dp), 2)//' %; 16 points leave 15 %, 32 points 4 %: a spacing of '// &
-              Str(slowest/(32*scheme%fmax), 3)//' m')
-  end subroutine SayStairs
-
-  !> The slowest S wave [m/s] of rock that begins, under air, at another depth than beside it; 0: the ground is flat, or none.
-  pure real(dp) function SlowestStair(model) result(slowest)
-    type(model_t), intent(in) :: model
-    integer, allocatable :: ground(:, :)
-    integer :: i, j, k, m, n
-    slowest = 0
-    associate (e => model%earth)
-      if (all(e%vp > 0)) return
-      allocate (ground(e%n(1), e%n(2)), source=0)
-      do k = e%n(3), 1, -1
-        do j = 1, e%n(2)
-          where (e%vp(:, (k - 1)*e%n(2) + j) > 0) ground(:, j) = k
-        end do
-      end do
-      do j = 1, e%n(2)
-        do i = 1, e%n(1)
-          if (ground(i, j) == 0) cycle
-          m = min(i + 1, e%n(1))
-          n = min(j + 1, e%n(2))
-          if (ground(i, j) == ground(m, j) .and. ground(i, j) == ground(i, n)) cycle
-          call Slower(real(e%vs(i, (ground(i, j) - 1)*e%n(2) + j), dp))
-        end do
-      end do
-    end associate
-
-  contains
-
-    pure subroutine Slower(vs)
-      real(dp), intent(in) :: vs
-      if (.not. vs > 0) return
-      if (slowest > 0) slowest = min(slowest, vs)
-      if (.not. slowest > 0) slowest = vs
-    end subroutine Slower
-
-  end function SlowestStair
-
-  !> One more line.
-  subroutine Warn(warnings, text)
-    character(:), allocatable, intent(inout) :: warnings
-    character(*), intent(in) :: text
-    if (warnings /= '') warnings = warnings//new_line('a')
-    warnings = warnings//text
-  end subroutine Warn
 
 end module surveycheck_m

@@ -35,7 +35,7 @@ contains
     type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link
     class(solver_t), intent(in) :: mold
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(worker_options_t), intent(in) :: rules
     type(job_end_t), intent(out) :: ending
     type(worker_t), allocatable :: worker
@@ -45,7 +45,7 @@ contains
     allocate (worker)
     worker%role = role
     worker%rules = rules
-    worker%scheme = scheme
+    allocate (worker%scheme, source=scheme)
     if (allocated(rules%shape)) then
       if (rules%shape /= 'auto') worker%scheme%shape = rules%shape
     end if
@@ -127,8 +127,10 @@ contains
     type(link_t), intent(inout) :: link
     type(slot_t), intent(inout) :: slot
     type(error_t), allocatable, intent(inout) :: error
+    class(scheme_t), allocatable :: scheme
     if (.not. slot%waits) then
-      call slot%solver%setup(WorkerScheme(worker, slot), slot%window, slot%shot, error)
+      call WorkerScheme(worker, slot, scheme)
+      call slot%solver%setup(scheme, slot%window, slot%shot, error)
       slot%ready_at = host_seconds()
       slot%last_beat = slot%ready_at
       if (.not. allocated(error)) call StateResume(worker, link, slot, error)

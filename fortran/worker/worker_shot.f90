@@ -95,12 +95,12 @@ contains
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(slot_t), intent(inout) :: slot
+    class(scheme_t), allocatable :: scheme
     real(dp) :: cells, need
     integer :: shots
-    associate (s => worker%scheme, w => slot%window)
-      cells = SchemeCells(s, w)
-      need = slot%solver%need(WorkerScheme(worker, slot), w, size(slot%shot%rx)*size(SplitList(s%components)))
-    end associate
+    call WorkerScheme(worker, slot, scheme)
+    cells = SchemeCells(scheme, slot%window)
+    need = slot%solver%need(scheme, slot%window, size(slot%shot%rx)*size(SplitList(scheme%components)))
     shots = ShotsAtOnce(worker%rules%shots_per_gpu, cells, need, worker%room)
     slot%on_gpu = shots > 0
     if (worker%rules%shots == 0 .and. worker%wanted > 0) worker%wanted = min(max(1, shots), worker%most)
@@ -113,15 +113,15 @@ contains
   end subroutine Fill
 
   !> The scheme as a slot computes it: its variant, beside how many others, and snapshots only where they are wanted.
-  type(scheme_t) function WorkerScheme(worker, slot) result(scheme)
+  subroutine WorkerScheme(worker, slot, scheme)
     type(worker_t), intent(in) :: worker
     type(slot_t), intent(in) :: slot
-    scheme = worker%scheme
+    class(scheme_t), allocatable, intent(out) :: scheme
+    allocate (scheme, source=worker%scheme)
     scheme%variant = slot%solver%choose(worker%scheme%variant, slot%on_gpu)
     scheme%share = merge(worker%computing*worker%role%gpu_users, 0, slot%on_gpu)
-    if (.not. slot%snapshots) scheme%snapshot = 0
-    if (.not. slot%snapshots) scheme%pgv = .false.
-  end function WorkerScheme
+    if (.not. slot%snapshots) call scheme%no_pictures()
+  end subroutine WorkerScheme
 
   !> Tells the master now and then how far a shot is.
   subroutine ShotBeat(worker, link, slot)

@@ -29,7 +29,7 @@ module worker_type_m
   type :: worker_t
     type(role_t) :: role
     type(worker_options_t) :: rules
-    type(scheme_t) :: scheme
+    class(scheme_t), allocatable :: scheme
     type(slot_t), allocatable :: slot(:)
     integer :: wanted = 1                     !< slots that ask for shots
     integer :: computing = 1                  !< of them may have steps on the GPU at a time

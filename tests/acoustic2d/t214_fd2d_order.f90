@@ -3,10 +3,11 @@ program t214_fd2d_order
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use gather_m, only: gather_t
-  use exact_acoustic_m, only: GreenPressure, rate_t, RateNew
+  use exact_acoustic_m, only: GreenPressure
   use kinds_m, only: dp
   use scene_m, only: RelativeL2, scene_t, SceneNew, SceneRun, SceneScheme, SceneTimes
   use text_m, only: Str
+  use wavelet_rate_m, only: rate_t, RateNew
   implicit none
   real(dp), parameter :: c = 2000, rho = 1000, distance = 400           ! five wavelengths of the peak frequency
   integer, parameter :: cells(2, 4) = reshape([320, 400, 100, 128, 80, 96, 84, 96], [2, 4])

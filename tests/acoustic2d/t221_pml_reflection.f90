@@ -60,7 +60,7 @@ contains
     integer :: i
     h = c/(ppw*62.73_dp)
     call SceneNew(scene, left + right, above + depth + extra + 1, h, c, 1000.0_dp)
-    scene%window%vp(1, 1) = real(slower*c, sp)
+    scene%window%medium(1, 1, 1, 1) = real(slower*c, sp)
     scene%job%npml = npml
     scene%job%tmax = (2*depth/cos(80*pi/180) + 10)*h/c + 0.12_dp
     scene%shot%sx = left*h

@@ -57,8 +57,8 @@ contains
     scene%job%npml = npml
     do k = merge(10, 1, free_top), 81
       do i = 1, 144
-        scene%window%vp(i, k) = 2200 + 700*real(modulo(i*i*7 + k*29, 13), sp)/12 + 10*k
-        scene%window%rho(i, k) = 1700 + 900*real(modulo(i*37 + k*k*11, 17), sp)/16
+        scene%window%medium(i, 1, k, 1) = 2200 + 700*real(modulo(i*i*7 + k*29, 13), sp)/12 + 10*k
+        scene%window%medium(i, 1, k, 2) = 1700 + 900*real(modulo(i*37 + k*k*11, 17), sp)/16
       end do
     end do
     scene%job%fpeak = 15

@@ -45,8 +45,8 @@ contains
     scene%window%dz = 7.5_dp
     do k = 1, nz
       do i = 1, nx
-        scene%window%vp(i, k) = 1500 + 1700*real(modulo(i*i*7 + k*29, 13), sp)/12
-        scene%window%rho(i, k) = 1000 + 900*real(modulo(i*37 + k*k*11, 17), sp)/16
+        scene%window%medium(i, 1, k, 1) = 1500 + 1700*real(modulo(i*i*7 + k*29, 13), sp)/12
+        scene%window%medium(i, 1, k, 2) = 1000 + 900*real(modulo(i*37 + k*k*11, 17), sp)/16
       end do
     end do
     scene%job%half_length = half_length

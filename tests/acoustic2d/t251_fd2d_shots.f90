@@ -27,7 +27,8 @@ program t251_fd2d_shots
   use fd2d_m, only: fd2d_t
   use fd2d_variants_m, only: fd2d_variants
   use gather_m, only: gather_t
-  use exact_acoustic_m, only: GreenPressure, rate_t, RateNew
+  use exact_acoustic_m, only: GreenPressure
+  use wavelet_rate_m, only: rate_t, RateNew
   use kinds_m, only: dp, sp
   use impatient_m, only: AskToStop
   use scene_m, only: NoProgress, scene_t, SceneNew, SceneRun, SceneScheme
@@ -87,11 +88,11 @@ contains
     call SceneRun(scene, gather, error)
     call ClaimFails(error, 'cells of 9 x 8 m', 'window on another grid')
     call Fresh()
-    scene%window%vp(7, 7) = 2100
+    scene%window%medium(7, 1, 7, 1) = 2100
     call SceneRun(scene, gather, error)
     call ClaimFails(error, 'is unstable where vp = 2100', 'window faster than the scheme was made for')
     call Fresh()
-    scene%window%rho(7, 7) = 0
+    scene%window%medium(7, 1, 7, 2) = 0
     call SceneRun(scene, gather, error)
     call ClaimFails(error, 'must be positive', 'density 0')
     call Fresh()
@@ -131,8 +132,7 @@ contains
     call OneShot(other, again)
     call Claim(any(again%traces /= gather%traces), 'another shot gives other traces')
     other%window%nx = 55
-    other%window%vp = other%window%vp(:55, :)
-    other%window%rho = other%window%rho(:55, :)
+    other%window%medium = other%window%medium(:55, :, :, :)
     call OneShot(other, again)
     call OneShot(scene, again)
     call ClaimFine(error, 'four shots by one solver')

@@ -206,7 +206,7 @@ contains
       other = scene
       select case (i)
       case (1); other%scheme%variant = 'fortran'
-      case (2); other%window%vp(30, 20) = nearest(other%window%vp(30, 20), -1.0)
+      case (2); other%window%medium(30, 1, 20, 1) = nearest(other%window%medium(30, 1, 20, 1), -1.0)
       case (3); other%shot%sx = other%shot%sx + 0.001_dp
       case (4); other%shot%rz(3) = other%shot%rz(3) + 0.001_dp
       case (5); other%scheme%q(9) = nearest(other%scheme%q(9), 1.0)

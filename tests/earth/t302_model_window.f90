@@ -59,7 +59,8 @@ contains
     type(window_t) :: w
     call ModelWindow(model, job, shot, model%dx, model%dz, w, error)
     call ClaimFine(error, 'a window on the grid of the model')
-    call Claim(w%nx == nx .and. w%nz == nz .and. all(w%vp == model%vp) .and. all(w%rho == model%rho), &
+    call Claim(w%nx == nx .and. w%nz == nz .and. all(w%medium(:, 1, :, 1) == model%vp) .and. &
+               all(w%medium(:, 1, :, 2) == model%rho), &
       'is the model itself, bit for bit')
     call Claim(w%x0 == model%x0 .and. w%z0 == model%z0 .and. w%dx == 20 .and. w%dz == 10, 'in its place')
   end subroutine Identity
@@ -80,26 +81,26 @@ contains
         j = 5*i/2 + 1   ! the sample at node i, counted from 0
         v = 50/(15/real(model%vp(j - 1, k), dp) + 20/real(model%vp(j, k), dp) + 15/real(model%vp(j + 1, k), dp))
         r = (15*real(model%rho(j - 1, k), dp) + 20*real(model%rho(j, k), dp) + 15*real(model%rho(j + 1, k), dp))/50
-        worst_v = max(worst_v, abs(w%vp(i + 1, k)/v - 1))
-        worst_r = max(worst_r, abs(w%rho(i + 1, k)/r - 1))
+        worst_v = max(worst_v, abs(w%medium(i + 1, 1, k, 1)/v - 1))
+        worst_r = max(worst_r, abs(w%medium(i + 1, 1, k, 2)/r - 1))
         j = (5*i + 5)/2 + 1   ! sample left of node i + 1
         v = 50/(5/real(model%vp(j - 1, k), dp) + 20/real(model%vp(j, k), dp) + 20/real(model%vp(j + 1, k), dp) + &
           5/real(model%vp(j + 2, k), dp))
-        worst_v = max(worst_v, abs(w%vp(i + 2, k)/v - 1))
+        worst_v = max(worst_v, abs(w%medium(i + 2, 1, k, 1)/v - 1))
       end do
     end do
     call Claim(worst_v < 2e-7_dp, 'velocity is the mean slowness by overlap: relative error '//Str(worst_v, 2)//', at most 2e-7')
     call Claim(worst_r < 2e-7_dp, 'density is the mean by overlap: relative error '//Str(worst_r, 2)//', at most 2e-7')
     v = 35/(20/real(model%vp(1, 5), dp) + 15/real(model%vp(2, 5), dp))
-    call Claim(abs(w%vp(1, 5)/v - 1) < 2e-7_dp, 'at the side the mean is over what there is: relative error '// &
-      Str(abs(w%vp(1, 5)/v - 1), 2))
+    call Claim(abs(w%medium(1, 1, 5, 1)/v - 1) < 2e-7_dp, 'at the side the mean is over what there is: relative error '// &
+      Str(abs(w%medium(1, 1, 5, 1)/v - 1), 2))
     call ModelWindow(model, job, shot, 40.0_dp, 30.0_dp, w, error)
     r = sum([((model%rho(i, k)*merge(1, 2, i /= 51)*1.0_dp, i=50, 52), k=30, 32)])/12
-    call Claim(abs(w%rho(26, 11)/r - 1) < 2e-7_dp, 'both axes coarser: 3 x 3 samples in one node, relative error '// &
-      Str(abs(w%rho(26, 11)/r - 1), 2))
+    call Claim(abs(w%medium(26, 1, 11, 2)/r - 1) < 2e-7_dp, 'both axes coarser: 3 x 3 samples in one node, relative error '// &
+      Str(abs(w%medium(26, 1, 11, 2)/r - 1), 2))
     model%vp = 2345.678_sp
     call ModelWindow(model, job, shot, 33.3_dp, 17.7_dp, w, error)
-    call Claim(all(w%vp == 2345.678_sp), 'a uniform velocity stays what it is, bit for bit, at any spacing')
+    call Claim(all(w%medium(:, 1, :, 1) == 2345.678_sp), 'a uniform velocity stays what it is, bit for bit, at any spacing')
     call Fresh()
   end subroutine Coarser
 
@@ -120,14 +121,15 @@ contains
     do k = 1, 101
       do i = 1, 285
         x = 6.0e-4_dp - 2.0e-6_dp*(1 + (i - 1)*7/20.0_dp) - 3.0e-6_dp*(1 + (k - 1)*4/10.0_dp)
-        worst_v = max(worst_v, abs(w%vp(i, k)*x - 1))
-        worst_r = max(worst_r, abs(w%rho(i, k)/(1000 + 2*(1 + (i - 1)*7/20.0_dp) + 3*(1 + (k - 1)*4/10.0_dp)) - 1))
+        worst_v = max(worst_v, abs(w%medium(i, 1, k, 1)*x - 1))
+        worst_r = max(worst_r, abs(w%medium(i, 1, k, 2)/(1000 + 2*(1 + (i - 1)*7/20.0_dp) + 3*(1 + (k - 1)*4/10.0_dp)) - 1))
       end do
     end do
     call Claim(w%nx == 287 .and. w%nz == 101, 'has '//Str(w%nx)//' x '//Str(w%nz)//' nodes, 287 x 101 cover the model')
     call Claim(worst_v < 3e-7_dp .and. worst_r < 2e-7_dp, 'is linear in slowness and density: relative errors '//Str(worst_v, 2)// &
       ' (at most 3e-7) and '//Str(worst_r, 2)//' (at most 2e-7)')
-    call Claim(all(w%vp(1:281:20, 1:101:5) == model%vp(1:99:7, 1:41:2)), 'and the samples themselves where nodes fall on them')
+    call Claim(all(w%medium(1:281:20, 1, 1:101:5, 1) == model%vp(1:99:7, 1:41:2)), &
+               'and the samples themselves where nodes fall on them')
     call Fresh()
   end subroutine Finer
 
@@ -135,7 +137,7 @@ contains
     type(window_t) :: w
     job%regrid = 'nearest'
     call ModelWindow(model, job, shot, 7.0_dp, 25.0_dp, w, error)
-    call Claim(all([(w%vp(i, 4) == model%vp(nint((i - 1)*7/20.0_dp) + 1, 9), i=1, 285)]), &
+    call Claim(all([(w%medium(i, 1, 4, 1) == model%vp(nint((i - 1)*7/20.0_dp) + 1, 9), i=1, 285)]), &
       'nearest takes the nearest sample')
     call Fresh()
   end subroutine Nearest
@@ -154,7 +156,7 @@ contains
       call ModelWindow(model, job, shot, steps(1, n), steps(2, n), w, error)
       call ClaimFine(error, 'a window of aperture 123.4 m and depth 205 m at '//Str(steps(1, n))//' m x '//Str(steps(2, n))//' m')
       i0 = nint((w%x0 - whole%x0)/steps(1, n))
-      call Claim(all(w%vp == whole%vp(i0 + 1:i0 + w%nx, :w%nz)) .and. all(w%rho == whole%rho(i0 + 1:i0 + w%nx, :w%nz)), &
+      call Claim(all(w%medium == whole%medium(i0 + 1:i0 + w%nx, :, :w%nz, :)), &
         'equals nodes '//Str(i0 + 1)//' .. '//Str(i0 + w%nx)//' of the whole, bit for bit')
       call Claim(abs(w%x0 - (whole%x0 + i0*steps(1, n))) < 1e-9_dp .and. w%x0 <= shot%sx - 123.4_dp .and. &
         w%x0 > shot%sx - 123.4_dp - steps(1, n) .and. &

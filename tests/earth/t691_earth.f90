@@ -1,6 +1,7 @@
 !> The earth of a 3D job: flat layers, volumes from NetCDF and raw files in any order of indices, what a cell is that holds several
 !> media, windows, and one sentence for each fault.
 program t691_earth
+  use elastic3d_m, only: elastic3d_t
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use model3d_m, only: model3d_t, Model3dRead
   use model3d_window_m, only: Model3dGrid, Model3dShape, Model3dWindow
@@ -16,6 +17,7 @@ program t691_earth
   use text_m, only: CString, Str
   use window_m, only: window_t
   implicit none
+  type(elastic3d_t) :: physics
   character, parameter :: nl = new_line('a')
   integer, parameter :: n(3) = [14, 11, 12]
   type(error_t), allocatable :: error
@@ -55,8 +57,7 @@ contains
     character(*), intent(in) :: text
     type(table_t) :: t
     job = job_t()
-    t%three_d = .true.
-    call JobFromText(text, job, t, error)
+    call JobFromText(physics, text, job, t, error)
     if (allocated(error)) call ClaimFine(error, 'settings '//text)
   end subroutine Settings
 
@@ -102,19 +103,19 @@ contains
     call Claim(window%nx == 11 .and. window%ny == 11 .and. window%nz == 15 .and. abs(window%x0 + 1000) < 1e-9_dp .and. &
                abs(window%z0) < 1e-9_dp, 'covers source and receivers 1000 m beyond: '//Str(window%nx)//' x '// &
                Str(window%ny)//' x '//Str(window%nz)//' cells from x = '//Str(window%x0)//' m')
-    call Claim(all(abs(window%media(:, :, 5, 1) - 4000) < 0.01) .and. all(abs(window%media(:, :, 6, 1) - 6000) < 0.01) .and. &
-               all(abs(window%media(:, :, 6, 5)*69.3 - 1) < 1e-5), 'the contact at 1000 m lies between cells 5 and 6')
+    call Claim(all(abs(window%medium(:, :, 5, 1) - 4000) < 0.01) .and. all(abs(window%medium(:, :, 6, 1) - 6000) < 0.01) .and. &
+               all(abs(window%medium(:, :, 6, 5)*69.3 - 1) < 1e-5), 'the contact at 1000 m lies between cells 5 and 6')
     job%dz = 300
     call Model3dWindow(earth, job, shot, window, error)
     ! cell 4: 900..1200, one third above: harmonic moduli, mean density
-    call Claim(abs(window%media(1, 1, 4, 3) - (2600 + 2*2700)/3.0_dp) < 0.01_dp .and. &
-               abs(window%media(1, 1, 4, 2)**2*window%media(1, 1, 4, 3)/ &
+    call Claim(abs(window%medium(1, 1, 4, 3) - (2600 + 2*2700)/3.0_dp) < 0.01_dp .and. &
+               abs(window%medium(1, 1, 4, 2)**2*window%medium(1, 1, 4, 3)/ &
                    (3/(1/(2600*2000.0_dp**2) + 2/(2700*3464.0_dp**2))) - 1) < 1e-5_dp, &
                'a cell across the contact has the mean density and the mean compliance')
     job%attenuation = .false.
     call Model3dRead(job, earth, error)
     call Model3dWindow(earth, job, shot, window, error)
-    call Claim(size(window%media, 4) == 3, 'without attenuation: 3 parts')
+    call Claim(size(window%medium, 4) == 3, 'without attenuation: 3 parts')
   end subroutine Layers
 
   subroutine Volumes()
@@ -145,7 +146,7 @@ contains
     call Model3dRead(job, earth, error)
     call Model3dWindow(earth, job, shot, window, error)
     call Claim(window%nx == 13 .and. abs(window%x0 - 5) < 1e-9_dp .and. &
-               abs(window%media(3, 4, 5, 3) - 1000) < 1e-3_dp .and. abs(window%media(3, 4, 5, 1) - (vp(3, 4, 5) + 55.5_dp)) < 2, &
+               abs(window%medium(3, 4, 5, 3) - 1000) < 1e-3_dp .and. abs(window%medium(3, 4, 5, 1) - (vp(3, 4, 5) + 55.5_dp)) < 2, &
                'samples on nodes: '//Str(window%nx)//' cells between 14 samples, each the mean of its eight')
   end subroutine Volumes
 
@@ -212,9 +213,9 @@ contains
     call Model3dRead(job, earth, error)
     call Model3dWindow(earth, job, shot, window, error)
     call ClaimFine(error, 'water, rock and air, two samples to a cell')
-    call Claim(all(window%media(:, :, 1:2, 2) <= 0) .and. all(abs(window%media(5:, :, 3, 1) - 3000) < 0.01) .and. &
-               all(abs(window%media(5:, :, 3, 3) - 2200) < 0.01), 'half water, half rock is rock, with its own velocity and density')
-    call Claim(all(window%media(1, :, 5, :) <= 0) .and. all(abs(window%media(2, :, 5, 1) - 3000) < 0.01), &
+    call Claim(all(window%medium(:, :, 1:2, 2) <= 0) .and. all(abs(window%medium(5:, :, 3, 1) - 3000) < 0.01) .and. &
+               all(abs(window%medium(5:, :, 3, 3) - 2200) < 0.01), 'half water, half rock is rock, with its own velocity and density')
+    call Claim(all(window%medium(1, :, 5, :) <= 0) .and. all(abs(window%medium(2, :, 5, 1) - 3000) < 0.01), &
                'air is air; half air is rock')
     call Claim(abs(earth%vmin - 1500) < 1e-3 .and. abs(earth%vsmin - 1500) < 1e-3 .and. abs(earth%rhomin - 1000) < 1e-3, &
                'the slowest wave is '//Str(earth%vmin)//' m/s: air does not count')
@@ -234,7 +235,7 @@ contains
     di = nint((piece%x0 - window%x0)/7)
     dj = nint((piece%y0 - window%y0)/7)
     same = di > 0 .and. dj > 0
-    if (same) same = all(abs(piece%media - window%media(di + 1:di + piece%nx, dj + 1:dj + piece%ny, :, :)) <= 0)
+    if (same) same = all(abs(piece%medium - window%medium(di + 1:di + piece%nx, dj + 1:dj + piece%ny, :, :)) <= 0)
     call Claim(same, Str(piece%nx)//' x '//Str(piece%ny)//' x '//Str(piece%nz)//' cells equal that piece of the whole')
     earth%vs(7, 25) = earth%vs(7, 25) + 1
     call Model3dWindow(earth, job, shot, window, error)

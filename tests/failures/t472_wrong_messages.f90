@@ -31,9 +31,9 @@ contains
                   channel=[1, 2])
     window%nx = 4
     window%nz = 3
-    allocate (window%vp(4, 3), window%rho(4, 3))
-    window%vp = 1500
-    window%rho = 1000
+    allocate (window%medium(4, 1, 3, 2))
+    window%medium(:, 1, :, 1) = 1500
+    window%medium(:, 1, :, 2) = 1000
     gather%record = 101
     gather%slot = 2
     gather%nt = 5
@@ -113,7 +113,7 @@ contains
     m = message_t()
     call WindowMessage(101, window, m)
     m%n(3:4) = [2_i8**31 - 1, 2_i8**31 - 1]
-    call Found('a window of 2**31 x 2**31 nodes', '24 samples, must be 2 x 2147483647 x 2147483647')
+    call Found('a window of 2**31 x 2**31 nodes', '24 samples, must be 2147483647 x 2147483647 x 1 x 2')
     m%n(3) = -4
     call Found('a window of -4 nodes', 'nodes along x = -4')
   end subroutine WrongShots

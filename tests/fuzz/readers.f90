@@ -3,7 +3,9 @@
 !> tests/fuzz/README.md tells what the bytes mean to each reader. To add one: a procedure here, its name in FuzzReaders and in
 !> FuzzOne, and a folder of that name with a few small files in tests/fuzz/corpus.
 module readers_m
+  use acoustic2d_m, only: acoustic2d_t
   use checked_m, only: Whole
+  use elastic3d_m, only: elastic3d_t
   use error_m, only: error_t
   use fio_c, only: fio_put_longs
   use fio_m, only: fio_t, FioClose, FioGet, FioOpen, FioStatus, FioVerify
@@ -19,7 +21,10 @@ module readers_m
   use message_check_m, only: MessageProblem
   use shot_messages_m, only: GatherFrom, ModelFrom, ChecksumMessage, ShotFrom, SnapsFrom, VerdictFrom, WindowFrom
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
+  use model3d_m, only: model3d_t, Model3dRead
+  use model3d_window_m, only: Model3dGrid, Model3dShape, Model3dWindow
   use parameters_m, only: job_t
+  use physics_m, only: physics_t
   use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS, MSG_START, MSG_WRITTEN
   use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Text, Verdict
   use readers3d_m, only: Fault, Layers
@@ -27,6 +32,7 @@ module readers_m
   use runnote_m, only: begun_t, BegunRead, ended_t, EndedRead
   use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid
   use shot_m, only: shot_t
+  use source3d_m, only: source3d_t, SourceDerive
   use scheme_message_m, only: SchemeFrom, SchemeMessage
   use parameter_table_m, only: table_t
   use parameter_help_m, only: TableText
@@ -41,6 +47,9 @@ module readers_m
 
   character(*), parameter :: FuzzReaders = 'numbers params params3d scheme scheme3d arguments keymap journal raw volumes netcdf '// &
                                          'netcdf3d wavelet gathers snapshots messages start state lock notes fault layers'
+
+  type(acoustic2d_t), target :: acoustic2d
+  type(elastic3d_t), target :: elastic3d
 
   type, bind(c) :: layout_t                      !< struct fio_layout
     integer(c_long) :: header, total, begin, bytes, records
@@ -76,13 +85,13 @@ contains
     case ('numbers')
       outcome = Numbers(input)
     case ('params')
-      outcome = Params(input, .false.)
+      outcome = Params(input, acoustic2d)
     case ('params3d')
-      outcome = Params(input, .true.)
+      outcome = Params(input, elastic3d)
     case ('scheme')
-      outcome = Scheme(input, .false., at)
+      outcome = Scheme(input, acoustic2d, at)
     case ('scheme3d')
-      outcome = Scheme(input, .true., at)
+      outcome = Scheme(input, elastic3d, at)
     case ('arguments')
       outcome = Arguments(input, at)
     case ('keymap')
@@ -150,19 +159,17 @@ contains
   end function Numbers
 
   !> A parameter file; the resolved parameters of a job must give the same job again.
-  integer(c_int) function Params(input, three_d) result(outcome)
+  integer(c_int) function Params(input, physics) result(outcome)
     character(*), intent(in) :: input
-    logical, intent(in) :: three_d
+    class(physics_t), intent(inout) :: physics
     type(table_t) :: t, t2
     type(job_t) :: job, job2
     type(error_t), allocatable :: error
     integer :: i
-    t%three_d = three_d
-    t2%three_d = three_d
-    call JobFromText(input, job, t, error)
+    call JobFromText(physics, input, job, t, error)
     outcome = Verdict(error)
     if (outcome /= taken) return
-    call JobFromText(TableText(t), job2, t2, error)
+    call JobFromText(physics, TableText(t), job2, t2, error)
     if (allocated(error)) then
       outcome = Contradiction('resolved parameters do not read back: '//error%message)
       return
@@ -173,24 +180,25 @@ contains
   end function Params
 
   !> A parameter file, for a model of 1500 .. 4500 m/s: wavelet, time step, weights and sizes that follow from it.
-  integer(c_int) function Scheme(input, three_d, at) result(outcome)
+  integer(c_int) function Scheme(input, physics, at) result(outcome)
     character(*), intent(in) :: input, at
-    logical, intent(in) :: three_d
+    class(physics_t), intent(inout) :: physics
     type(table_t) :: t
     type(job_t) :: job
     type(wavelet_t) :: wavelet
     type(scheme_t) :: derived
+    type(source3d_t) :: source
     type(error_t), allocatable :: error
     integer :: n(2)
-    t%three_d = three_d
-    call JobFromText(input, job, t, error)
+    call JobFromText(physics, input, job, t, error)
     if (.not. allocated(error)) then
-      if (three_d .and. job%fault /= '') job%fault = at//'none'
+      if (job%fault /= '') job%fault = at//'none'
       if (job%wavelet == 'file') job%wavelet = 'ormsby'
       if (job%tmax/job%dt_out > 1.0e5_dp) job%dt_out = job%tmax/1.0e5_dp      ! larger ones only take longer
       call WaveletMake(job, wavelet, error)
     end if
-    if (.not. allocated(error)) call SchemeDerive(job, wavelet, 1500.0_dp, 4500.0_dp, 10.0_dp, 10.0_dp, derived, error, 10.0_dp)
+    if (job%axes(2) .and. .not. allocated(error)) call SourceDerive(job, source, error)
+    if (.not. allocated(error)) call SchemeDerive(job, wavelet, 1500.0_dp, 4500.0_dp, [10.0_dp, 10.0_dp, 10.0_dp], derived, error)
     outcome = Verdict(error)
     if (outcome /= taken) return
     n = SchemeGrid(derived, 1000, 1000)
@@ -221,7 +229,7 @@ contains
       words(n) = 'par='//at//'F'
       call Put(at//'F', file)
     end do
-    call JobRead(words(:n), trim(merge('status', 'plan  ', index(input, 'status') == 1)), job, t, error)
+    call JobRead(acoustic2d, words(:n), trim(merge('status', 'plan  ', index(input, 'status') == 1)), job, t, error)
     outcome = Verdict(error)
   end function Arguments
 
@@ -319,7 +327,7 @@ contains
     if (outcome /= taken) return
     if (.not. dt > 0 .or. size(samples) < 4) outcome = Contradiction('a wavelet without interval or samples')
     if (size(samples) > 16) return               ! the spectrum takes long
-    if (.not. allocated(job%wavelet)) call JobFromText('', job, t, error)
+    if (.not. allocated(job%wavelet)) call JobFromText(acoustic2d, '', job, t, error)
     job%wavelet = 'file'
     job%wavelet_file = at//'w'
     job%wavelet_dt = 0.002_dp
@@ -346,10 +354,10 @@ contains
     logical :: known
     call Split(input, params, samples)
     known = allocated(before)
-    if (known) known = before == params .and. (same%three_d .eqv. three_d)
+    if (known) known = before == params .and. (same%axes(2) .eqv. three_d)
     if (.not. known) then                        ! most inputs differ in their samples alone
-      t%three_d = three_d
-      call JobFromText(params, same, t, error)
+      if (three_d) call JobFromText(elastic3d, params, same, t, error)
+      if (.not. three_d) call JobFromText(acoustic2d, params, same, t, error)
       verdict_before = Verdict(error)
       before = params
     end if
@@ -375,8 +383,8 @@ contains
     integer :: d
     d = merge(2, 1, three_d)
     if (.not. allocated(plain(d)%vp)) then
-      t%three_d = three_d
-      call JobFromText('', plain(d), t, error)
+      if (three_d) call JobFromText(elastic3d, '', plain(d), t, error)
+      if (.not. three_d) call JobFromText(acoustic2d, '', plain(d), t, error)
     end if
     job = plain(d)
     call Put(at//'m.nc', input)
@@ -406,13 +414,13 @@ contains
     type(window_t) :: window
     type(error_t), allocatable :: error
     real(dp) :: dx, dz
+    if (job%axes(2)) then
+      outcome = TakeEarth(job)
+      return
+    end if
     call ModelRead(job, model, error)
     outcome = Verdict(error)
     if (outcome /= taken) return
-    if (job%three_d) then
-      outcome = TakeEarth(job, model)
-      return
-    end if
     if (minval(model%vp) < 40 .or. maxval(model%vp) > 20000 .or. minval(model%rho) <= 0) outcome = Contradiction('no rock')
     call ModelGrid(job, model, dx, dz, error)
     if (allocated(error)) return
@@ -426,21 +434,25 @@ contains
     if (real(window%nx, dp)*window%nz > 1.0e4_dp) return
     call ModelWindow(model, job, shot, dx, dz, window, error)
     if (allocated(error)) return
-    if (minval(window%vp) < 40 .or. maxval(window%vp) > 20000) outcome = Contradiction('no rock in the window')
+    associate (vp => window%medium(:, 1, :, 1))
+      if (minval(vp) < 40 .or. maxval(vp) > 20000) outcome = Contradiction('no rock in the window')
+    end associate
   end function TakeModel
 
   !> The same of volumes or layers; the shot lies in the middle of volumes, at 0 m below the top of layers.
-  integer(c_int) function TakeEarth(job, model) result(outcome)
+  integer(c_int) function TakeEarth(job) result(outcome)
     type(job_t), intent(in) :: job
-    type(model_t), intent(in) :: model
+    type(model3d_t) :: earth
     type(shot_t) :: shot
     type(window_t) :: window
     type(error_t), allocatable :: error
-    real(dp) :: dx, dz, dy, middle(3)
-    outcome = taken
-    middle = [0.0_dp, 0.0_dp, model%earth%low(3)]
-    if (model%earth%layers%n == 0) middle = 0.5_dp*(model%earth%low + model%earth%high)
-    call ModelGrid(job, model, dx, dz, error, dy)
+    real(dp) :: d(3), middle(3)
+    call Model3dRead(job, earth, error)
+    outcome = Verdict(error)
+    if (outcome /= taken) return
+    middle = [0.0_dp, 0.0_dp, earth%low(3)]
+    if (earth%layers%n == 0) middle = 0.5_dp*(earth%low + earth%high)
+    call Model3dGrid(job, earth, d, error)
     if (allocated(error)) return
     shot%record = 1
     shot%sx = middle(1)
@@ -450,13 +462,13 @@ contains
     shot%ry = [middle(2)]
     shot%rz = [middle(3)]
     shot%channel = [1]
-    call ModelShape(model, job, shot, dx, dz, window, error)
+    call Model3dShape(earth, job, shot, window, error)
     if (allocated(error)) return
-    if (min(window%nx, window%ny, window%nz) < 1 .or. .not. min(dx, dy, dz) > 0) outcome = Contradiction('a window without cells')
+    if (min(window%nx, window%ny, window%nz) < 1 .or. .not. minval(d) > 0) outcome = Contradiction('a window without cells')
     if (product(real([window%nx, window%ny, window%nz], dp)) > 1.0e4_dp) return
-    call ModelWindow(model, job, shot, dx, dz, window, error)
+    call Model3dWindow(earth, job, shot, window, error)
     if (allocated(error)) return
-    if (minval(window%media(:, :, :, 1)) < 0 .or. maxval(window%media(:, :, :, 1)) > 20000) &
+    if (minval(window%medium(:, :, :, 1)) < 0 .or. maxval(window%medium(:, :, :, 1)) > 20000) &
       outcome = Contradiction('no rock in the window')
   end function TakeEarth
 
@@ -613,7 +625,8 @@ contains
     call ChecksumMessage(m)
     outcome = refused
     if (MessageProblem(m) /= '') return
-    call SchemeFrom(m, status, scheme, error)
+    if (m%n(2) > 0) call SchemeFrom(m, elastic3d, status, scheme, error)
+    if (m%n(2) <= 0) call SchemeFrom(m, acoustic2d, status, scheme, error)
     outcome = Verdict(error)
     if (outcome /= taken .or. status /= 0) return
     call SchemeMessage(0, scheme, back)

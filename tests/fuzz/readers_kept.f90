@@ -49,7 +49,7 @@ contains
     type(moment_t) :: moment
     rule%interval = 1.0e9_dp
     rule%folder = at//'states'
-    if (.not. allocated(scene%window%vp)) call MakeScene(scene)
+    if (.not. allocated(scene%window%medium)) call MakeScene(scene)
     call KeeperNew(keeper, rule)
     if (.not. allocated(good)) then
       call solver%setup(scene%scheme, scene%window, scene%shot, error)

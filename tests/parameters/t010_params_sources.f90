@@ -1,13 +1,16 @@
 !> Parameters come from the command line, from a plain file or from a namelist, in any honest spelling, and the right one wins.
 program t010_params_sources
+  use acoustic2d_m, only: acoustic2d_t
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use kinds_m, only: dp
-  use parameters_m, only: job_t, JobTable
+  use parameters_m, only: job_t
+  use physics_m, only: JobTable
   use parameter_table_m, only: table_t, TableArguments, TableCheck, TableFind, TableReadFile, TableReadText
   use parameter_help_m, only: TableText
   use text_m, only: Str
   implicit none
+  type(acoustic2d_t) :: physics
   character(*), parameter :: lf = achar(10), cr = achar(13), tab = achar(9)
   character(*), parameter :: bom = char(239)//char(187)//char(191), umlaut = char(195)//char(188)
   type(job_t) :: job
@@ -116,7 +119,7 @@ contains
 
   subroutine Pass(what)
     character(*), intent(in) :: what
-    call JobTable(t, job)
+    call JobTable(physics, t, job)
     call TableCheck(t, error)
     call ClaimFine(error, what//' reads without fault')
   end subroutine Pass

@@ -1,12 +1,15 @@
 !> Every bad deck is refused with one sentence a fault that tells the value, the limit and what to do; all faults at once.
 program t011_params_faults
+  use acoustic2d_m, only: acoustic2d_t
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use job_m, only: JobRead
-  use parameters_m, only: job_t, JobTable
+  use parameters_m, only: job_t
+  use physics_m, only: JobTable
   use parameter_table_m, only: table_t, TableCheck, TableReadText
   use text_m, only: Join, Str
   implicit none
+  type(acoustic2d_t) :: physics
   character(*), parameter :: lf = achar(10)
   type(error_t), allocatable :: error
   integer :: distinct = 0
@@ -170,7 +173,7 @@ contains
     type(job_t) :: job
     t%variants = 'auto,fortran,cpu,global'
     t%on_gpu = 'global'
-    call JobRead([character(20) :: 'variant=Global', 'gpn=2'], 'verify', job, t, error)
+    call JobRead(physics, [character(20) :: 'variant=Global', 'gpn=2'], 'verify', job, t, error)
     call ClaimFine(error, 'accepted: variant=Global and gpn=2 in a build that has them')
     call Claim(job%variant == 'global' .and. job%gpn == 2, 'and the job has variant '//job%variant)
     call RefusedIn([character(20) :: 'variant=global'], '', 'computes on GPUs, but gpn = 0')
@@ -195,7 +198,7 @@ contains
     t%variants = 'auto,fortran,cpu,global'
     t%on_gpu = 'global'
     t%unbuilt = unbuilt
-    call JobRead(words, 'verify', job, t, error)
+    call JobRead(physics, words, 'verify', job, t, error)
     call ClaimFails(error, sentence, Join(words))
   end subroutine RefusedIn
 
@@ -232,7 +235,7 @@ contains
     type(table_t) :: t
     type(job_t) :: job
     call TableReadText(t, text, 'bad.par')
-    call JobTable(t, job)
+    call JobTable(physics, t, job)
     call TableCheck(t, error)
   end subroutine ReadText
 
@@ -241,7 +244,7 @@ contains
     character(*), intent(in) :: args(:), words
     type(table_t) :: t
     type(job_t) :: job
-    call JobRead(args, 'verify', job, t, error)
+    call JobRead(physics, args, 'verify', job, t, error)
     call Refused(words)
   end subroutine BadWords
 
@@ -249,7 +252,7 @@ contains
     character(*), intent(in) :: args(:), what
     type(table_t) :: t
     type(job_t) :: job
-    call JobRead(args, 'verify', job, t, error)
+    call JobRead(physics, args, 'verify', job, t, error)
     call ClaimFine(error, 'accepted: '//what)
   end subroutine Fine
 

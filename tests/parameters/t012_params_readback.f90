@@ -1,5 +1,6 @@
 !> The resolved parameters read back to the same job, bit for bit, whatever numbers and texts it holds.
 program t012_params_readback
+  use acoustic2d_m, only: acoustic2d_t
   use check_m, only: Claim, ClaimFine, Done, Seed
   use error_m, only: error_t
   use job_m, only: JobFromText, JobRead
@@ -9,6 +10,7 @@ program t012_params_readback
   use parameter_help_m, only: TableText
   use text_m, only: Str, ToReal
   implicit none
+  type(acoustic2d_t) :: physics
   type(error_t), allocatable :: error
 
   call OddReals()
@@ -64,10 +66,10 @@ contains
               'rho_value='//RealText(1000 + 100*u(10)), 'depth='//RealText(1.0e6_dp*u(11)), 'components= P, vz']
       t = fresh
       t2 = fresh
-      call JobRead(args, 'verify', job, t, error)
+      call JobRead(physics, args, 'verify', job, t, error)
       if (allocated(error)) exit
       text = TableText(t)
-      call JobFromText(text, job2, t2, error)
+      call JobFromText(physics, text, job2, t2, error)
       if (allocated(error)) exit
       text2 = TableText(t2)
       if (SameJob(job, job2) .and. Stripped(text) == Stripped(text2)) same = same + 1
@@ -95,8 +97,8 @@ contains
     character(*), intent(in) :: path, what
     type(table_t) :: t, t2
     type(job_t) :: job, job2
-    call JobFromText('vp = '//QuotedText(path), job, t, error)
-    if (.not. allocated(error)) call JobFromText(TableText(t), job2, t2, error)
+    call JobFromText(physics, 'vp = '//QuotedText(path), job, t, error)
+    if (.not. allocated(error)) call JobFromText(physics, TableText(t), job2, t2, error)
     call ClaimFine(error, 'a path with '//what//' reads without fault')
     call Claim(job%vp == path .and. job2%vp == path .and. len(job2%vp) == len(path), 'a path with '//what//' reads back')
   end subroutine Through

@@ -1,14 +1,17 @@
 !> Help, template and reference are printed from the table, whole, and the decks that are shipped agree with it.
 program t013_params_docs
+  use acoustic2d_m, only: acoustic2d_t
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use fd2d_variants_m, only: fd2d_variants
   use job_m, only: JobFromText
-  use parameters_m, only: job_t, JobTable
+  use parameters_m, only: job_t
+  use physics_m, only: JobTable
   use parameter_table_m, only: table_t, TableReadFile, TableCheck, TableFind
   use parameter_help_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
   use text_m, only: Str
   implicit none
+  type(acoustic2d_t) :: physics
   character(*), parameter :: nl = new_line('a')
   character(:), allocatable :: root
   type(table_t) :: t
@@ -17,7 +20,7 @@ program t013_params_docs
 
   root = Environment('ROOT')
   t%variants = 'auto,'//fd2d_variants%names()
-  call JobTable(t, job)
+  call JobTable(physics, t, job)
   call Whole()
   call HelpOfOne()
   call Template()
@@ -75,10 +78,10 @@ contains
     type(job_t) :: job2
     character(:), allocatable :: live
     integer :: i, differ
-    call JobFromText(TableTemplate(t), job2, t2, error)
+    call JobFromText(physics, TableTemplate(t), job2, t2, error)
     call ClaimFine(error, 'the template reads without fault')
     live = Uncommented(TableTemplate(t))
-    call JobFromText(live, job2, t3, error)
+    call JobFromText(physics, live, job2, t3, error)
     call ClaimFine(error, 'the template with all names set reads without fault')
     differ = 0
     do i = 1, t%n
@@ -101,7 +104,7 @@ contains
     type(table_t) :: td
     type(job_t) :: jd
     call TableReadFile(td, root//'/inputs/'//name)
-    call JobTable(td, jd)
+    call JobTable(physics, td, jd)
     call TableCheck(td, error)
     call ClaimFine(error, 'inputs/'//name//' reads without fault')
     call Claim(jd%vp /= '' .and. jd%keymap /= '', 'inputs/'//name//' names a model and a key-map: '//jd%vp//', '//jd%keymap)

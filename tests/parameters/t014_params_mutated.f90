@@ -1,5 +1,6 @@
 !> Mutated parameter files never crash the reader: each gives a job or an error with a sentence.
 program t014_params_mutated
+  use acoustic2d_m, only: acoustic2d_t
   use check_m, only: Claim, Done, Seed
   use error_m, only: error_t
   use job_m, only: JobFromText, JobRead
@@ -9,6 +10,7 @@ program t014_params_mutated
   use parameter_help_m, only: TableText
   use text_m, only: Str
   implicit none
+  type(acoustic2d_t) :: physics
   character(*), parameter :: lf = achar(10)
   integer, parameter :: rounds = 1000
   character(*), parameter :: pieces = ' =#!''",/&$*()'//achar(9)//lf//achar(13)//achar(0)//'0123456789+-.eEdDnaif_xz'// &
@@ -89,7 +91,7 @@ contains
       call Change(word)
       args(k) = word
       t = fresh
-      call JobRead(args, 'status', job, t, error)
+      call JobRead(physics, args, 'status', job, t, error)
       if (allocated(error)) then
         bad = bad + merge(1, 0, len(error%message) > 20)
         deallocate (error)
@@ -109,13 +111,13 @@ contains
     type(job_t) :: job, job2
     type(error_t), allocatable :: error
     integer :: i
-    call JobFromText(text, job, t, error)
+    call JobFromText(physics, text, job, t, error)
     if (allocated(error)) then
       bad = bad + merge(1, 0, len(error%message) > 20)
       return
     end if
     good = good + 1
-    call JobFromText(TableText(t), job2, t2, error)
+    call JobFromText(physics, TableText(t), job2, t2, error)
     if (allocated(error)) then
       lost = lost + 1
       return

@@ -1,12 +1,15 @@
 !> Files that are missing, unreadable, of the wrong kind or named twice are refused before anything is opened or written.
 program t015_job_files
+  use acoustic2d_m, only: acoustic2d_t
   use check_m, only: Claim, ClaimFails, ClaimFine, Done, Skip
   use error_m, only: error_t
-  use job_m, only: JobFromText, JobModelFormat, JobRead
+  use job_m, only: JobFromText, JobRead
+  use model_rules_m, only: ModelFormat
   use parameters_m, only: job_t
   use parameter_table_m, only: table_t
   use parameter_help_m, only: TableText
   implicit none
+  type(acoustic2d_t) :: physics
   character(60), parameter :: raw(5) = [character(60) :: 'keymap=line.map', 'model_nx=5', 'model_nz=4', 'model_dx=10', &
       'model_dz=10']
   type(error_t), allocatable :: error
@@ -74,9 +77,9 @@ contains
     call Bad([raw, [character(60) :: 'vp=pipe.bin']], 'run', 'this is a pipe or a device')
     call Bad([raw, [character(60) :: 'vp=model.SGY']], 'run', 'convert it with tools/spl-model')
     job%model_format = 'auto'
-    call Claim(JobModelFormat(job, 'a.NC') == 'netcdf' .and. JobModelFormat(job, 'a.vp') == 'raw32', '.NC is NetCDF, .vp is raw32')
+    call Claim(ModelFormat(job, 'a.NC') == 'netcdf' .and. ModelFormat(job, 'a.vp') == 'raw32', '.NC is NetCDF, .vp is raw32')
     job%model_format = 'raw64'
-    call Claim(JobModelFormat(job, 'a.nc') == 'raw64', 'model_format says otherwise')
+    call Claim(ModelFormat(job, 'a.nc') == 'raw64', 'model_format says otherwise')
   end subroutine RawModels
 
   subroutine Outputs()
@@ -119,8 +122,8 @@ contains
     call Fine([character(60) :: 'keymap=none.map', 'vp=none.nc'], 'status', 'status of a job whose inputs are gone')
     call Fine([character(60) :: 'half_length=4'], 'verify', 'verify without files')
     call Bad([character(60) :: 'vp=none.nc'], 'verify', 'there is no such file')
-    call JobRead([character(60) :: 'keymap=none.map', 'vp=vp.nc'], 'status', job, t, error)
-    call JobFromText(TableText(t), job2, t2, error)
+    call JobRead(physics, [character(60) :: 'keymap=none.map', 'vp=vp.nc'], 'status', job, t, error)
+    call JobFromText(physics, TableText(t), job2, t2, error)
     call ClaimFine(error, 'a rank that sees no files takes the resolved job')
     call Claim(job2%keymap == 'none.map', 'and gets its key-map: '//job2%keymap)
   end subroutine Verbs
@@ -130,7 +133,7 @@ contains
     type(table_t) :: t
     type(job_t) :: job
     logical :: made
-    call JobRead(args, verb, job, t, error)
+    call JobRead(physics, args, verb, job, t, error)
     call ClaimFails(error, words, verb//' refused')
     inquire (file='gathers.nc', exist=made)
     if (made) call Claim(.false., 'an output file was made')
@@ -140,7 +143,7 @@ contains
     character(*), intent(in) :: args(:), verb, what
     type(table_t) :: t
     type(job_t) :: job
-    call JobRead(args, verb, job, t, error)
+    call JobRead(physics, args, verb, job, t, error)
     call ClaimFine(error, verb//' accepted: '//what)
   end subroutine Fine
 

@@ -166,7 +166,7 @@ contains
     type(window_t) :: window
     window = self%windows(slot)
     if (window%nx == held%nx .and. window%nz == held%nz .and. window%x0 == held%x0 .and. window%z0 == held%z0) then
-      deallocate (window%vp, window%rho)
+      deallocate (window%medium)
       self%same = self%same + 1
     else
       self%windows_sent = self%windows_sent + 1
@@ -343,7 +343,7 @@ contains
       office%shots(i)%sx = 60*i + 40.0_dp
       office%shots(i)%sz = 30
       office%windows(i) = scene%window
-      if (i > 4) office%windows(i)%vp(:, 30:) = 1900
+      if (i > 4) office%windows(i)%medium(:, 1, 30:, 1) = 1900
       if (i > 4) office%windows(i)%x0 = 0.5_dp
     end do
     fails_setup = 0
@@ -437,8 +437,8 @@ contains
     do i = 1, n
       office%windows(i)%nx = 1100
       office%windows(i)%nz = 1000
-      office%windows(i)%vp = spread(spread(2000.0_sp, 1, 1100), 2, 1000)
-      office%windows(i)%rho = office%windows(i)%vp
+      deallocate (office%windows(i)%medium)
+      allocate (office%windows(i)%medium(1100, 1, 1000, 2), source=2000.0_sp)
     end do
     call Work(worker_options_t(), 'device', .true.)
     call AllDone('grids of a million cells', 'gpu')

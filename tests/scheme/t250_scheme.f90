@@ -29,7 +29,7 @@ contains
   subroutine Fresh(h)
     real(dp), intent(in) :: h
     call SceneNew(scene, 10, 10, h, 1500.0_dp, 1000.0_dp)
-    scene%window%vp(:, 5:) = 4500
+    scene%window%medium(:, 1, 5:, 1) = 4500
   end subroutine Fresh
 
   subroutine Defaults()
@@ -125,7 +125,7 @@ contains
     call Fresh(4.5_dp)
     scene%job%time_correction = .false.
     scene%job%tmax = 8
-    scene%window%vp = 1500
+    scene%window%medium(:, 1, :, 1) = 1500
     call SceneScheme(scene, error)
     call ClaimFine(error, 'no time correction over 8 s')
     call Claim(index(scene%scheme%warnings, 'too early') > 0, 'warns: '//scene%scheme%warnings)
@@ -150,7 +150,7 @@ contains
     call SceneScheme(scene, error)
     call ClaimFails(error, 'dx = 0 m must be above 0', 'no spacing')
     call Fresh(4.5_dp)
-    scene%window%vp(1, 1) = 0
+    scene%window%medium(1, 1, 1, 1) = 0
     call SceneScheme(scene, error)
     call ClaimFails(error, 'smallest velocity', 'velocity 0')
     call Fresh(4.5_dp)

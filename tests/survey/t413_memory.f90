@@ -91,7 +91,7 @@ contains
     type(memory_t) :: memory
     type(node_t) :: nodes(2)
     character(:), allocatable :: warning
-    memory = memory_t(worker=2.0d9, master=5.0d8, record=1007, nx=5000, nz=4000)
+    memory = memory_t(worker=2.0d9, master=5.0d8, record=1007, grid='5000 x 4000 cells')
     nodes = [node_t('alpha', 3, .true., 16*GB, 7*GB), node_t('beta', 4, .false., 16*GB, 8*GB)]
     call MemoryCheck(memory, nodes, warning, error)
     call ClaimFine(error, 'two nodes with room')

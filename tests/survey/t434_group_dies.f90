@@ -226,7 +226,7 @@ contains
     type(window_t) :: window
     window%nx = 2
     window%nz = 2
-    allocate (window%vp(2, 2), window%rho(2, 2), source=1500.0)
+    allocate (window%medium(2, 1, 2, 2), source=1500.0)
     call WindowMessage(101, window, message)
   end subroutine Serve
 

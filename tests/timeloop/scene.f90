@@ -52,8 +52,8 @@ contains
     scene%window%nz = nz
     scene%window%dx = h
     scene%window%dz = h
-    allocate (scene%window%vp(nx, nz), source=real(vp, sp))
-    allocate (scene%window%rho(nx, nz), source=real(rho, sp))
+    allocate (scene%window%medium(nx, 1, nz, 2), source=real(rho, sp))
+    scene%window%medium(:, :, :, 1) = real(vp, sp)
     allocate (scene%shot%rx(0), scene%shot%ry(0), scene%shot%rz(0), scene%shot%channel(0))
   end subroutine SceneNew
 
@@ -83,10 +83,10 @@ contains
       w%dx = 10
       w%dy = 10
       w%dz = 10
-      allocate (w%media(n, n, n, 3))
-      w%media(:, :, :, 1) = 3000
-      w%media(:, :, :, 2) = 1500
-      w%media(:, :, :, 3) = 2000
+      allocate (w%medium(n, n, n, 3))
+      w%medium(:, :, :, 1) = 3000
+      w%medium(:, :, :, 2) = 1500
+      w%medium(:, :, :, 3) = 2000
     end associate
   end subroutine SceneSolid
 
@@ -95,8 +95,8 @@ contains
     type(scene_t), intent(inout) :: scene
     integer, intent(in) :: k0
     real(dp), intent(in) :: vp, rho
-    scene%window%vp(:, k0 + 1:) = real(vp, sp)
-    scene%window%rho(:, k0 + 1:) = real(rho, sp)
+    scene%window%medium(:, 1, k0 + 1:, 1) = real(vp, sp)
+    scene%window%medium(:, 1, k0 + 1:, 2) = real(rho, sp)
   end subroutine SceneMedium
 
   !> Wavelet and scheme of the scene's job.
@@ -106,8 +106,9 @@ contains
     if (allocated(error)) return
     call WaveletMake(scene%job, scene%wavelet, error)
     if (allocated(error)) return
-    call SchemeDerive(scene%job, scene%wavelet, real(minval(scene%window%vp), dp), real(maxval(scene%window%vp), dp), &
-                      scene%window%dx, scene%window%dz, scene%scheme, error)
+    call SchemeDerive(scene%job, scene%wavelet, real(minval(scene%window%medium(:, :, :, 1)), dp), &
+                      real(maxval(scene%window%medium(:, :, :, 1)), dp), &
+                      [scene%window%dx, 0.0_dp, scene%window%dz], scene%scheme, error)
   end subroutine SceneScheme
 
   !> Models the scene with its scheme.

@@ -1,35 +1,29 @@
 !> What a free surface makes 0: no traction acts on it, so some of what can be recorded there is 0, and some sources do nothing.
 !>
-!> In 2D pressure is 0 along it, and so is its slope along it: vx. In 3D szz, sxz, syz are 0, in rock the strains exz, eyz too;
+!> szz, sxz, syz are 0, in rock the strains exz, eyz too;
 !> in a fluid all stresses are, and what only slopes of pressure along the surface move. By reciprocity a moment tensor M does
 !> nothing if M : e = 0 for all strains e that can be there: exz = eyz = 0, ezz = -(1 - 2 vs**2/vp**2) (exx + eyy).
-module vanish_m
+module free_surface_m
   use kinds_m, only: dp
   use source3d_m, only: source3d_t, source_fault, source_force, source_volume
   implicit none
   private
-  public :: Vanishes2d, Vanishes3d, SourceVanishes
+  public :: Vanishes, SourceVanishes
 
 contains
 
-  !> Whether a component is 0 on a free surface in 2D.
-  elemental logical function Vanishes2d(component)
-    character(*), intent(in) :: component
-    Vanishes2d = component == 'p' .or. component == 'vx'
-  end function Vanishes2d
-
-  !> The same in 3D, on rock or on a fluid.
-  elemental logical function Vanishes3d(component, fluid)
+  !> A component is 0 on a free surface of rock or of a fluid.
+  elemental logical function Vanishes(component, fluid)
     character(*), intent(in) :: component
     logical, intent(in) :: fluid
     if (fluid) then
-      Vanishes3d = component(1:1) == 's' .or. any(component == [character(3) :: 'p', 'vx', 'vy', 'exx', 'eyy', 'exy', 'wz'])
+      Vanishes = component(1:1) == 's' .or. any(component == [character(3) :: 'p', 'vx', 'vy', 'exx', 'eyy', 'exy', 'wz'])
     else
-      Vanishes3d = any(component == [character(3) :: 'szz', 'sxz', 'syz', 'exz', 'eyz'])
+      Vanishes = any(component == [character(3) :: 'szz', 'sxz', 'syz', 'exz', 'eyz'])
     end if
-  end function Vanishes3d
+  end function Vanishes
 
-  !> Whether a source on the free surface of a medium vp, vs [m/s], vs = 0 a fluid, radiates nothing. Faults are not looked at.
+  !> A source on the free surface of a medium vp, vs [m/s], vs = 0 a fluid, radiates nothing. Faults are not looked at.
   pure logical function SourceVanishes(source, vp, vs) result(nothing)
     type(source3d_t), intent(in) :: source
     real(dp), intent(in) :: vp, vs
@@ -48,4 +42,4 @@ contains
     end select
   end function SourceVanishes
 
-end module vanish_m
+end module free_surface_m

@@ -1,0 +1,521 @@
+!> 3D (visco)elastic modelling as the framework sees it (physics.f90): everything but its numbers, which fd3d.f90 computes.
+module elastic3d_m
+  use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
+  use attributes_m, only: attributes_t
+  use elastic3d_parameters_m, only: elastic3d_components, Elastic3dRules, Elastic3dTable
+  use elastic3d_trial_m, only: TrialExact, TrialFiles, TrialJob
+  use error_m, only: error_t, Fail
+  use faultwords_m, only: FaultDoubts, FaultLines, FaultRelease, release_t
+  use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dFilmNumbers
+  use fd3d_components_m, only: Fd3dCells
+  use fd3d_m, only: fd3d_t
+  use fd3d_nearfield_m, only: Fd3dNear
+  use fd3d_variants_m, only: fd3d_variants_t
+  use finite_fault_m, only: FaultHash, FaultStart
+  use free_surface_m, only: SourceVanishes, Vanishes
+  use kinds_m, only: dp, sp
+  use mixed_cells_m, only: medium_parts
+  use model3d_m, only: model3d_t, Model3dRead
+  use model3d_window_m, only: Model3dCell, Model3dGrid, Model3dShape, Model3dWindow
+  use modelcheck_m, only: ModelCheck, ranges_t
+  use parameter_table_m, only: table_t
+  use parameters_m, only: job_t
+  use physics_m, only: physics_t
+  use scheme_m, only: scheme_t, SchemeCells, SchemeDerive, SchemeSpacing, SchemeWarn
+  use shot_m, only: shot_t
+  use solver_m, only: solver_t
+  use source3d_m, only: source_fault, source_force, SourceDerive, SourceNumbers, SourceWords
+  use stairs_m, only: StairsWarn
+  use text_m, only: Str
+  use variants_m, only: variants_t
+  use version_m, only: VersionText
+  use wavelet_m, only: wavelet_t, WaveletMake
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: elastic3d_t
+
+  character, parameter :: nl = new_line('a')
+
+  type, extends(physics_t) :: elastic3d_t
+    type(model3d_t) :: earth
+    type(release_t) :: release                !< moments of a fault, of the shots looked at
+    integer :: near = 0                       !< receivers too close to their source, of the shots looked at
+    character(:), allocatable :: nearest      !< the first of them in words
+  contains
+    procedure, nopass :: program => ProgramName, components => ComponentNames, example => ExampleWords
+    procedure :: parameters => Table
+    procedure :: check => Rules
+    procedure :: read => ReadModel
+    procedure :: wavelet => OwnWavelet
+    procedure :: derive, shape => WindowShape, window => WindowMedium, velocity, check_shot, silent, warn, own_words
+    procedure, nopass :: far_field => Sharp, receiver
+    procedure :: memory
+    procedure, nopass :: cells_to_try
+    procedure, nopass :: wants_pictures, picture_word, picture_numbers
+    procedure :: check_pictures
+    procedure :: describe, log_lines, plan_rows
+    procedure, nopass :: solver => NewSolver, kernels => NewKernels
+    procedure, nopass :: trial_files => TrialFiles, trial_job => TrialJob, trial_exact => TrialExact
+  end type elastic3d_t
+
+contains
+
+  ! --- program and parameters -----------------------------------------------------------------------------------------------
+
+  function ProgramName() result(name)
+    character(:), allocatable :: name
+    name = 'SplFd3dmod'
+  end function ProgramName
+
+  function ComponentNames() result(name)
+    character(:), allocatable :: name
+    name = elastic3d_components
+  end function ComponentNames
+
+  function ExampleWords() result(name)
+    character(:), allocatable :: name
+    name = 'keymap=quake.keymap layers=crust.layers dx=100 aperture=5000 depth=8000 source=dc mw=4.5 fpeak=1 tmax=10'
+  end function ExampleWords
+
+  subroutine Table(self, t, job)
+    class(elastic3d_t), intent(inout) :: self
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    call Elastic3dTable(t, job)
+  end subroutine Table
+
+  subroutine Rules(self, job, verb, t)
+    class(elastic3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    character(*), intent(in) :: verb
+    type(table_t), intent(inout) :: t
+    call Elastic3dRules(job, verb, t)
+  end subroutine Rules
+
+  ! --- a survey -------------------------------------------------------------------------------------------------------------
+
+  subroutine ReadModel(self, job, error)
+    class(elastic3d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    type(error_t), allocatable, intent(inout) :: error
+    self%release = release_t()
+    self%near = 0
+    call Model3dRead(job, self%earth, error)
+    if (allocated(error)) return
+    associate (e => self%earth)
+      self%vmin = e%vmin
+      self%vmax = e%vmax
+      self%rhomin = e%rhomin
+      self%rhomax = e%rhomax
+      self%hash = e%hash
+      self%sources = e%sources
+      self%doubts = e%doubts
+      self%low = e%low
+      self%high = e%high
+      self%endless = e%layers%n > 0
+    end associate
+    call ModelCheck(job, Ranges(self%earth, job), self%doubts, error)
+  end subroutine ReadModel
+
+  pure type(ranges_t) function Ranges(earth, job)
+    type(model3d_t), intent(in) :: earth
+    type(job_t), intent(in) :: job
+    Ranges%fastest = earth%vmax
+    Ranges%rhomin = earth%rhomin
+    Ranges%rhomax = earth%rhomax
+    Ranges%told = job%rho /= '' .or. job%layers /= ''
+    if (earth%layers%n > 0) then
+      associate (vp => earth%layers%medium(1, :), vs => earth%layers%medium(2, :))
+        Ranges%slowest = minval(vp)
+        Ranges%fluid = minval(vp, .not. vs > 0)
+      end associate
+      Ranges%bottom = max(earth%layers%top(earth%layers%n), earth%layers%top(1) + job%depth)
+    else
+      Ranges%slowest = real(minval(earth%vp, earth%vp > 0), dp)
+      Ranges%fluid = real(minval(earth%vp, earth%vp > 0 .and. .not. earth%vs > 0), dp)
+      Ranges%bottom = earth%high(3)
+    end if
+  end function Ranges
+
+  !> The histories of a fault have no wavelet, but a band that must be right.
+  subroutine OwnWavelet(self, job, wavelet, error)
+    class(elastic3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(inout) :: wavelet
+    type(error_t), allocatable, intent(inout) :: error
+    if (job%source /= 'fault') then
+      call WaveletMake(job, wavelet, error)
+      return
+    end if
+    if (.not. job%fmax > 0) call Fail(error, 'source=fault: give fmax [Hz], the highest frequency that must be right')
+    wavelet%name = 'histories of '//job%fault
+    wavelet%q = [1.0_dp]
+    wavelet%fpeak = 0.4_dp*job%fmax
+    wavelet%fmax = job%fmax
+    wavelet%fband = 1.5_dp*job%fmax
+  end subroutine OwnWavelet
+
+  subroutine derive(self, job, wavelet, shot, scheme, error)
+    class(elastic3d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(in) :: wavelet
+    type(shot_t), intent(in) :: shot
+    class(scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: d(3), vmax
+    scheme%sponge = job%absorb == 'sponge'
+    scheme%periodic = job%sides == 'periodic'
+    scheme%one_way = job%bottom == 'one-way'
+    scheme%pgv = job%pgv
+    scheme%pgv_depth = job%pgv_depth
+    scheme%planes = job%snapshot_planes
+    scheme%fields = job%snapshot_fields
+    scheme%attenuates = self%earth%attenuates
+    scheme%qmin = self%earth%qmin
+    call QualityBand(job, wavelet, scheme%q_band, scheme%q_ref)
+    call Model3dGrid(job, self%earth, d, error)
+    vmax = Fastest(self, scheme, error)
+    if (.not. allocated(error)) call SourceDerive(job, scheme%source, error)
+    if (allocated(error)) return
+    scheme%histories = scheme%source%kind == source_fault
+    if (scheme%histories) scheme%acts = FaultStart(scheme%source%fault)
+    if (scheme%source%kind == source_force) scheme%early = 0.5_dp
+    call SchemeDerive(job, wavelet, self%vmin, vmax, d, scheme, error)
+  end subroutine derive
+
+  !> Band of constant Q [Hz], and the frequency at which the model's velocities are phase velocities.
+  pure subroutine QualityBand(job, wavelet, band, reference)
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(in) :: wavelet
+    real(dp), intent(out) :: band(2), reference
+    band = [job%q_f1, job%q_f2]
+    if (.not. band(2) > 0) band(2) = wavelet%fmax
+    if (.not. band(1) > 0) band(1) = band(2)/50
+    reference = job%q_ref
+    if (.not. reference > 0) reference = sqrt(product(band))
+  end subroutine QualityBand
+
+  !> The fastest wave [m/s]: with attenuation that of very high frequencies, faster than the model's.
+  real(dp) function Fastest(self, scheme, error) result(v)
+    class(elastic3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    type(anelastic_t) :: a
+    v = self%vmax
+    if (.not. scheme%attenuates .or. .not. scheme%qmin > 0 .or. allocated(error)) return
+    call AnelasticFit(scheme%q_band(1), scheme%q_band(2), a, error)
+    if (scheme%qmin < anelastic_least_q) call Fail(error, 'the smallest Q of the model is '// &
+      Str(scheme%qmin, 4)//', at least '//Str(anelastic_least_q)// &
+      ' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
+    if (.not. allocated(error)) v = v*sqrt(AnelasticUnrelaxed(a, 1/scheme%qmin, scheme%q_ref))
+  end function Fastest
+
+  subroutine WindowShape(self, job, scheme, shot, window, error)
+    class(elastic3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(out) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    call Model3dShape(self%earth, job, shot, window, error)
+  end subroutine WindowShape
+
+  subroutine WindowMedium(self, job, scheme, shot, window, error)
+    class(elastic3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(out) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    call Model3dWindow(self%earth, job, shot, window, error)
+  end subroutine WindowMedium
+
+  !> Of S waves in rock, of P waves in fluids; 0 in air. From the nearest sample.
+  pure real(dp) function velocity(self, x) result(v)
+    class(elastic3d_t), intent(in) :: self
+    real(dp), intent(in) :: x(3)
+    real(dp) :: vp, vs
+    integer :: at(3), row
+    associate (e => self%earth)
+      if (e%layers%n > 0) then
+        row = max(1, count(e%layers%top <= x(3)))
+        vp = e%layers%medium(1, row)
+        vs = e%layers%medium(2, row)
+      else
+        at = min(max(nint((x - e%x0)/e%d) + 1, 1), e%n)
+        row = (at(3) - 1)*e%n(2) + at(2)
+        vp = e%vp(at(1), row)
+        vs = e%vs(at(1), row)
+      end if
+    end associate
+    v = 0
+    if (vp > 0) v = merge(vs, vp, vs > 0)
+  end function velocity
+
+  !> Source and receivers in their places, what a fault releases there, receivers too close to their source, and a source on a free
+  !> surface.
+  subroutine check_shot(self, job, scheme, shot, window, error)
+    class(elastic3d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: rigidity(:)
+    integer :: n, r
+    call Fd3dCheckShot(self%earth, job, scheme, shot, window, rigidity, error)
+    if (allocated(error)) return
+    if (scheme%source%kind == source_fault) call FaultRelease(scheme%source%fault, rigidity, shot%record, self%release)
+    call Fd3dNear(self%earth, job, scheme, shot, window, n, r, error)
+    if (n > 0 .and. self%near == 0) &
+      self%nearest = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &
+                     Str(norm2([shot%rx(r) - shot%sx, shot%ry(r) - shot%sy, shot%rz(r) - shot%sz]), 4)// &
+                     ' m away with cells of '//SchemeSpacing(scheme)//' m'
+    self%near = self%near + n
+    if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, window, error)
+  end subroutine check_shot
+
+  !> A source that is too shallow. Of faults single points do no harm.
+  subroutine CheckDepth(self, job, scheme, shot, window, error)
+    class(elastic3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: on_surface = 1.0e-6_dp   ! of a cell: closer is on it
+    real(sp) :: medium(medium_parts)
+    if (scheme%source%kind == source_fault .or. shot%sz > window%z0 + on_surface*window%dz) return
+    medium = Below(self, job, window, shot%sx, shot%sy, error)
+    if (allocated(error) .or. .not. medium(1) > 0) return
+    if (SourceVanishes(scheme%source, real(medium(1), dp), real(medium(2), dp))) &
+      call Fail(error, 'shot record '//Str(shot%record)//': the source at z = '//Str(shot%sz)//' m lies on the free surface '// &
+                'and would radiate nothing: give it a depth')
+  end subroutine CheckDepth
+
+  subroutine silent(self, job, window, component, x, zero, error)
+    class(elastic3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    character(*), intent(in) :: component(:)
+    real(dp), intent(in) :: x(3)
+    logical, intent(out) :: zero(:)
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp) :: medium(medium_parts)
+    medium = Below(self, job, window, x(1), x(2), error)
+    zero = Vanishes(component, .not. medium(2) > 0) .and. medium(1) > 0
+  end subroutine silent
+
+  !> The medium just below a place on the surface.
+  function Below(self, job, window, x, y, error) result(medium)
+    class(elastic3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    real(dp), intent(in) :: x, y
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp) :: medium(medium_parts)
+    integer :: c(3)
+    c = [floor((x - window%x0)/window%dx), floor((y - window%y0)/window%dy), 0] + 1
+    call Model3dCell(self%earth, job, window, max(1, min(c, [window%nx, window%ny, window%nz])), medium, error)
+  end function Below
+
+  subroutine warn(self, job, scheme, error)
+    class(elastic3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: doubts
+    call StairsWarn(self%earth, scheme)
+    if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 5 cells to their source, the '// &
+      'first of them '//self%nearest//', and the medium is not the same for 4 cells around both, has a free surface there or Q '// &
+      'below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per cent and '// &
+      'more, cannot be added exactly; use a smaller dx, or do not trust them')
+    if (scheme%source%kind == source_fault) then
+      doubts = FaultDoubts(scheme%source%fault, job%fault, self%release, (scheme%nt_out - 1)*scheme%dt_out)
+      if (doubts /= '') call SchemeWarn(scheme, doubts)
+    end if
+    call Fd3dCheckStrength(scheme, error)
+  end subroutine warn
+
+  pure integer function Sharp() result(exponent)
+    exponent = 2
+  end function Sharp
+
+  function own_words(self, job, scheme) result(words)
+    class(elastic3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: words
+    real(dp), allocatable :: x(:)
+    integer :: i
+    associate (c => scheme, j => job)
+      words = ' '//Str(c%dy, 17)//' '//j%absorb//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%attenuates)//' '// &
+              Str(c%q_band(1), 12)//' '//Str(c%q_band(2), 12)//' '//Str(c%q_ref, 12)
+      if (c%source%kind == source_fault) then
+        words = words//' '//FaultHash(c%source%fault)
+        return
+      end if
+      allocate (x, source=SourceNumbers(c%source))
+      do i = 1, size(x)
+        words = words//' '//Str(x(i), 17)
+      end do
+    end associate
+  end function own_words
+
+  ! --- what it needs --------------------------------------------------------------------------------------------------------
+
+  !> A cell at a time: what the layers hold besides counts as for every cell. Within some 20 % (measured: t414).
+  subroutine memory(self, scheme, window, pictures, worker, master)
+    class(elastic3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    logical, intent(in) :: pictures
+    real(dp), intent(out) :: worker, master
+    ! Floats a cell: fields, averaged media, memory variables of layers or of attenuation, and the medium with its ring.
+    integer, parameter :: floats = 18 + 5, floats_anelastic = 30 + 8
+    ! Of a point of a fault: six parts of a tensor over 8 x 8 x 8 cells, six numbers each, in the list and in the engine.
+    integer, parameter :: bytes_point = 2*6*512*24
+    real(dp) :: inner, parts
+    associate (s => scheme, e => self%earth)
+      inner = product(real([window%nx, window%ny, window%nz], dp))
+      parts = merge(5, 3, s%attenuates)
+      worker = 4*(merge(floats_anelastic, floats, s%attenuates)*SchemeCells(s, window) + 2*parts*inner + Filtered(scheme))
+      master = 4*(parts*product(real(e%n, dp)) + 2*parts*inner)
+      if (pictures) worker = worker + 16*Fd3dFilmNumbers(s, window)
+      if (pictures) master = master + 12*Fd3dFilmNumbers(s, window)
+      if (s%source%fault%n == 0) return
+      worker = worker + real(bytes_point, dp)*s%source%fault%n + 8*real(size(s%source%fault%rate), dp)
+      master = master + 8*real(size(s%source%fault%rate), dp)
+    end associate
+  end subroutine memory
+
+  !> Samples of the histories of a fault at time steps (fault_histories.f90), at most twice at a time.
+  pure real(dp) function Filtered(scheme) result(n)
+    class(scheme_t), intent(in) :: scheme
+    integer :: i
+    n = 0
+    associate (s => scheme, f => scheme%source%fault)
+      if (.not. s%time_correction) return
+      do i = 1, f%n
+        n = n + 2*((f%start(i + 1) - f%start(i))*f%dt(i) + 22/s%fband)/s%dt
+      end do
+    end associate
+  end function Filtered
+
+  pure subroutine receiver(component, scheme, cells, sorting)
+    character(*), intent(in) :: component
+    class(scheme_t), intent(in) :: scheme
+    integer, intent(out) :: cells, sorting
+    cells = Fd3dCells(component, scheme%half_length)
+    sorting = 42
+  end subroutine receiver
+
+  pure real(dp) function cells_to_try() result(cells)
+    cells = 4.0e6_dp
+  end function cells_to_try
+
+  pure logical function wants_pictures(job) result(wanted)
+    type(job_t), intent(in) :: job
+    wanted = job%snapshot > 0 .or. job%pgv
+  end function wants_pictures
+
+  pure function picture_word() result(word)
+    character(:), allocatable :: word
+    word = 'pictures'
+  end function picture_word
+
+  real(dp) function picture_numbers(scheme, window) result(numbers)
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    numbers = Fd3dFilmNumbers(scheme, window)
+  end function picture_numbers
+
+  subroutine check_pictures(self, scheme, shot, window, error)
+    class(elastic3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    call Fd3dCheckFilms(scheme, shot, window, error)
+  end subroutine check_pictures
+
+  ! --- in words -------------------------------------------------------------------------------------------------------------
+
+  subroutine describe(self, scheme, list)
+    class(elastic3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    class(attributes_t), intent(inout) :: list
+    call list%add('title', 'Shot gathers modelled by 3D elastic finite differences')
+    call list%add('source', 'SplFd3dmod '//VersionText())
+    call list%add('equations', 'rho dv/dt = div s + f;  ds/dt = lambda div v + mu (grad v + its transpose) - what '// &
+                  'relaxes - moment rate;  p = -(sxx + syy + szz)/3')
+    call list%add('source_term', Acts(self, scheme))
+    call list%add('axes', 'x points x_azimuth degrees clockwise from north, y 90 degrees further, z down')
+    if (.not. scheme%attenuates) return
+    call list%add('band_of_constant_Q_Hz', scheme%q_band)
+    call list%add('smallest_Q', scheme%qmin)
+  end subroutine describe
+
+  !> What acts, and of a fault what it releases: lines.
+  function Acts(self, scheme) result(s)
+    class(elastic3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: s
+    s = SourceWords(scheme%source)
+    if (scheme%source%kind == source_fault) s = s//nl//FaultLines(scheme%source%fault, self%release)
+  end function Acts
+
+  function log_lines(self, scheme) result(lines)
+    class(elastic3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: lines
+    lines = 'model    '//self%sources//', slowest and fastest wave '//Str(self%vmin)//' and '//Str(self%vmax)//' m/s, rho '// &
+            Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'//nl//Labelled('acts     ', Acts(self, scheme))
+  end function log_lines
+
+  function plan_rows(self, scheme) result(lines)
+    class(elastic3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: lines
+    associate (e => self%earth)
+      if (e%layers%n > 0) then
+        lines = 'model      '//Str(e%layers%n)//' flat layers, the first begins at z = '//Str(e%low(3))//' m'
+      else
+        lines = 'model      '//Str(e%n(1))//' x '//Str(e%n(2))//' x '//Str(e%n(3))//' samples of '//Str(e%d(1))//' x '// &
+                Str(e%d(2))//' x '//Str(e%d(3))//' m, x '//Str(e%low(1))//' .. '//Str(e%high(1))//' m, y '// &
+                Str(e%low(2))//' .. '//Str(e%high(2))//' m, z '//Str(e%low(3))//' .. '//Str(e%high(3))//' m'
+      end if
+      lines = lines//nl//'velocity   slowest wave '//Str(e%vmin)//' m/s, fastest '//Str(e%vmax)//' m/s'//nl// &
+              'density    '//Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3'
+      if (e%attenuates) lines = lines//nl//'quality    Q from '//Str(e%qmin, 4)//' on, constant from '// &
+                                Str(scheme%q_band(1), 3)//' to '//Str(scheme%q_band(2), 3)//' Hz'
+    end associate
+    lines = lines//nl//Labelled('source     ', Acts(self, scheme))
+  end function plan_rows
+
+  !> The label before the first line, and as much room before the others.
+  pure function Labelled(label, lines) result(s)
+    character(*), intent(in) :: label, lines
+    character(:), allocatable :: s
+    integer :: i
+    s = label
+    do i = 1, len(lines)
+      s = s//lines(i:i)
+      if (lines(i:i) == nl) s = s//repeat(' ', len(label))
+    end do
+  end function Labelled
+
+  ! --- what computes --------------------------------------------------------------------------------------------------------
+
+  subroutine NewSolver(solver)
+    class(solver_t), allocatable, intent(out) :: solver
+    allocate (fd3d_t :: solver)
+  end subroutine NewSolver
+
+  subroutine NewKernels(variants)
+    class(variants_t), allocatable, intent(out) :: variants
+    allocate (fd3d_variants_t :: variants)
+  end subroutine NewKernels
+
+end module elastic3d_m

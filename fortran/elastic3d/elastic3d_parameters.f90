@@ -1,0 +1,206 @@
+!> The parameters of 3D elastic modelling, and the rules that only it has.
+module elastic3d_parameters_m
+  use kinds_m, only: dp
+  use model_rules_m, only: ModelRules
+  use parameter_table_m, only: SplitList, table_t
+  use parameters_m, only: ClusterTable, DispersionTable, FilesTable, GridTable, job_t, SnapshotTable, TimeTable, VariantTable, &
+                          WaveletTable, WeightsTable
+  use problems_m, only: ProblemAdd
+  use text_m, only: Str, ToReal
+  implicit none
+  private
+  public :: Elastic3dTable, Elastic3dRules, elastic3d_components
+
+  character(*), parameter :: elastic3d_components = 'vx,vy,vz,p,sxx,syy,szz,sxy,sxz,syz,exx,eyy,ezz,exy,exz,eyz,wx,wy,wz'
+  real(dp), parameter :: farthest = 1.0e8_dp       !< a place [m]
+
+contains
+
+  subroutine Elastic3dTable(t, job)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    job%axes = .true.
+    ! @format(off)
+    call FilesTable(t, job)
+    call ModelTable(t, job)
+    call GridTable(t, job, 'model window: this far beyond the outermost of source and receivers in x and y; -1 = whole model for each shot')
+    call TimeTable(t, job)
+    call t%section('Source and receivers')
+    call SourceTable(t, job)
+    call WaveletTable(t, job, 'ricker,ormsby,gauss,file', 'history of the source: volume injection rate, moment rate or force', '', 'the wavelet is multiplied by this; with source=volume that is m3/s')
+    call t%text('components', job%components, 'vx,vy,vz', 'recorded, joined by commas: velocities vx, vy, vz, pressure p, stresses sxx .. syz, rates of strain exx .. eyz and of rotation wx, wy, wz')
+    call WeightsTable(t, job, 2, 4, 'taylor', 'free')
+    call t%word('absorb', job%absorb, 'pml', 'pml,sponge', 'kind of the absorbing layers: convolutional PML, or the sponge of Cerjan et al.')
+    call t%word('sides', job%sides, 'absorb', 'absorb,periodic', 'the four sides: absorbing layers, or each followed by the one opposite')
+    call t%word('bottom', job%bottom, 'absorb', 'absorb,one-way', 'the bottom: absorbing layer, or the one-way condition of Clayton & Engquist')
+    call VariantTable(t, job)
+    call DispersionTable(t, job)
+    call SnapshotTable(t, job, 'planes of the fields every so often, to the nearest time step; 0 = none', 'every so many cells')
+    call t%text('snapshot_planes', job%snapshot_planes, 'top', 'planes, joined by commas: top (the upper faces of the uppermost cells that are not air), or x, y or z and a place [m], as in top,y1500,z-20')
+    call t%text('snapshot_fields', job%snapshot_fields, 'vz', 'fields on the planes, joined by commas: vx, vy, vz, p')
+    call t%flag('pgv', job%pgv, .false., 'maps of the largest horizontal and vertical velocity and vector that a station on the top, or the ground below the air, would record')
+    call t%real('pgv_depth', job%pgv_depth, -1.0e6_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of a plane that the map is of in place of the ground; less than the top: the ground')
+    call ClusterTable(t, job, 'ranks that share one shot')
+    ! @format(on)
+  end subroutine Elastic3dTable
+
+  !> The earth of a 3D job.
+  subroutine ModelTable(t, job)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    ! @format(off)
+    call t%section('Model')
+    call t%file('layers', job%layers, '', 'flat layers instead of volumes: a text, a line a layer from the top: depth of its upper side [m], vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs; give dx, aperture and depth too')
+    call t%file('vp', job%vp, '', 'P velocity: NetCDF or raw volume; 0 = air')
+    call t%file('vs', job%vs, '', 'S velocity: NetCDF or raw volume; 0 = fluid; empty = by vp_vs')
+    call t%file('rho', job%rho, '', 'density: NetCDF or raw volume; empty = by rho_rule')
+    call t%file('qp', job%qp, '', 'quality factor of P waves: NetCDF or raw volume; empty = by qp_qs')
+    call t%file('qs', job%qs, '', 'quality factor of S waves: NetCDF or raw volume; empty = by qs_vs')
+    call t%real('vp_vs', job%vp_vs, 0.0_dp, 0.0_dp, 20.0_dp, '', 'vp/vs where no file tells vs; 0 = everything is fluid')
+    call t%word('rho_rule', job%rho_rule, 'constant', 'constant,gardner', 'density without a file: rho_value everywhere, or Gardner 310*vp**0.25 where vp > 1600 m/s and rho_value elsewhere')
+    call t%real('rho_value', job%rho_value, 1000.0_dp, 1.0_dp, 30000.0_dp, 'kg/m3', 'density used by rho_rule')
+    call t%flag('attenuation', job%attenuation, .true., 'n leaves attenuation out, whatever the model says')
+    call t%real('qs_vs', job%qs_vs, 0.0_dp, 0.0_dp, 10.0_dp, 's/m', 'Qs = qs_vs*vs where no file tells Qs, layers neither; 0 = no attenuation')
+    call t%real('qp_qs', job%qp_qs, 2.0_dp, 0.1_dp, 100.0_dp, '', 'Qp = qp_qs*Qs where no file tells Qp')
+    call t%real('q_f1', job%q_f1, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Q is constant from here; 0 = from a fiftieth of q_f2')
+    call t%real('q_f2', job%q_f2, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'to here; 0 = fmax')
+    call t%real('q_ref', job%q_ref, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'the velocities of the model are phase velocities at this frequency; 0 = middle of the band, on a logarithmic scale')
+    call t%word('model_format', job%model_format, 'auto', 'auto,netcdf,raw32,raw64', 'auto = netcdf for .nc, raw32 otherwise')
+    call t%text('vp_var', job%vp_var, 'vp', 'name of the variable in a NetCDF model')
+    call t%text('vs_var', job%vs_var, 'vs', 'name of the variable in a NetCDF model')
+    call t%text('rho_var', job%rho_var, 'rho', 'name of the variable in a NetCDF model')
+    call t%text('qp_var', job%qp_var, 'qp', 'name of the variable in a NetCDF model')
+    call t%text('qs_var', job%qs_var, 'qs', 'name of the variable in a NetCDF model')
+    call t%word('vp_unit', job%vp_unit, 'm/s', 'm/s,km/s,ft/s', 'unit of raw velocities (NetCDF states its own)')
+    call t%word('rho_unit', job%rho_unit, 'kg/m3', 'kg/m3,g/cm3', 'unit of a raw density (NetCDF states its own)')
+    call t%int('model_nx', job%model_nx, 0, 0, 10000000, '', 'samples of raw volumes along x')
+    call t%int('model_ny', job%model_ny, 0, 0, 10000000, '', 'samples of raw volumes along y')
+    call t%int('model_nz', job%model_nz, 0, 0, 10000000, '', 'samples of raw volumes along z (depth)')
+    call t%real('model_dx', job%model_dx, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of raw volumes along x')
+    call t%real('model_dy', job%model_dy, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of raw volumes along y')
+    call t%real('model_dz', job%model_dz, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of raw volumes along z')
+    call t%real('model_x0', job%model_x0, 0.0_dp, -1.0e8_dp, 1.0e8_dp, 'm', 'x of the first sample of raw volumes')
+    call t%real('model_y0', job%model_y0, 0.0_dp, -1.0e8_dp, 1.0e8_dp, 'm', 'y of the first sample of raw volumes')
+    call t%real('model_z0', job%model_z0, 0.0_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of the first sample of raw volumes')
+    call t%word('model_order', job%model_order, 'xyz', 'xyz,xzy,yxz,yzx,zxy,zyx', 'indices of raw volumes, the one that runs fastest in the file first')
+    call t%word('model_endian', job%model_endian, 'little', 'little,big', 'byte order of raw volumes')
+    call t%word('model_check', job%model_check, 'error', 'error,warn', 'what to do where axes or units of the model look wrong')
+    call t%word('model_at', job%model_at, 'centres', 'centres,nodes', 'samples of volumes, NetCDF too, stand at centres of cells, so that the earth begins half a spacing before the first; or on nodes: it begins at the first')
+    call t%word('regrid', job%regrid, 'average', 'average,nearest', 'model to grid: average (mean density and compliance of the cell) or nearest sample')
+    ! @format(on)
+  end subroutine ModelTable
+
+  !> The source of a 3D job.
+  subroutine SourceTable(t, job)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    ! @format(off)
+    call t%word('source', job%source, 'volume', 'volume,explosion,force,moment,dc,fault', 'what acts at the source position: injection of volume (air gun), explosion of moment m0, force, moment tensor, double couple of strike, dip, rake, or a fault of many points')
+    call t%real('fx', job%fx, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N', 'source=force: times the wavelet')
+    call t%real('fy', job%fy, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N', 'source=force: times the wavelet')
+    call t%real('fz', job%fz, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N', 'source=force: times the wavelet; downwards')
+    call t%real('mxx', job%mxx, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment: times the wavelet [1/s] the moment rate')
+    call t%real('myy', job%myy, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
+    call t%real('mzz', job%mzz, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
+    call t%real('mxy', job%mxy, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
+    call t%real('mxz', job%mxz, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
+    call t%real('myz', job%myz, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
+    call t%real('strike', job%strike, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'source=dc: as Aki & Richards, clockwise from north')
+    call t%real('dip', job%dip, 90.0_dp, 0.0_dp, 90.0_dp, 'degrees', 'source=dc')
+    call t%real('rake', job%rake, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'source=dc')
+    call t%real('m0', job%m0, 0.0_dp, 0.0_dp, 1.0e30_dp, 'N m', 'source=explosion, dc: moment; times the wavelet [1/s] the moment rate')
+    call t%real('mw', job%mw, 0.0_dp, -10.0_dp, 10.0_dp, '', 'moment magnitude, instead of m0; 0 = not given')
+    call t%file('fault', job%fault, '', 'source=fault: SRF 1.0 or 2.0, NetCDF, or plain text (fortran/elastic3d/README.md); a point releases dt * sum(rate) of its history; give fmax too')
+    call t%real('fault_lon', job%fault_lon, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'longitude of an SRF file that lies at the source position')
+    call t%real('fault_lat', job%fault_lat, 0.0_dp, -90.0_dp, 90.0_dp, 'degrees', 'latitude of an SRF file that lies at the source position')
+    call t%real('x_azimuth', job%x_azimuth, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'where the x axis points, clockwise from north; y points 90 degrees further: 0 = x north, y east')
+    ! @format(on)
+  end subroutine SourceTable
+
+  !> Adds to the table's problems what is wrong with parameters together. `verb`: run, plan, status or verify.
+  subroutine Elastic3dRules(job, verb, t)
+    type(job_t), intent(in) :: job
+    character(*), intent(in) :: verb
+    type(table_t), intent(inout) :: t
+    if ((verb == 'run' .or. verb == 'plan') .and. job%vp == '' .and. job%layers == '' .and. .not. t%deck%unread) &
+      call ProblemAdd(t%deck%problems, &
+                      'neither vp nor layers is given: give vp=FILE, volumes of the earth, or layers=FILE, flat layers')
+    call ModelRules(job, 'xyz', verb /= 'status', t)
+    call CheckSource(job, t)
+    call CheckPlanes(job, t)
+    if (t%sound('group') .and. job%group /= 1) &
+      call t%blame('group', 'is 1 so far: a shot is computed by one rank (give threads for more cores a shot)')
+  end subroutine Elastic3dRules
+
+  !> What goes together of the source and the medium.
+  subroutine CheckSource(job, t)
+    type(job_t), intent(in) :: job
+    type(table_t), intent(inout) :: t
+    if (job%m0 > 0 .and. abs(job%mw) > 0) call t%blame('mw', 'tells the moment a second time, '//t%said('m0')//': give one of them')
+    if (.not. t%sound('source')) return
+    if (job%source == 'fault' .and. job%fault == '') call t%blame('source', 'needs the fault: give fault=FILE')
+    if (job%source == 'fault' .and. t%sound('fmax') .and. .not. job%fmax > 0) &
+      call t%blame('source', 'has no wavelet to tell the band: give fmax, the highest frequency that must be right')
+    if (job%source /= 'fault' .and. job%fault /= '') call t%blame('fault', 'has no effect: give source=fault too')
+    if (any(job%source == [character(9) :: 'explosion', 'dc']) .and. .not. (job%m0 > 0 .or. abs(job%mw) > 0)) &
+      call t%blame('source', 'needs a moment: give m0 [N m] or mw')
+    if (t%sound('q_f1,q_f2') .and. job%q_f1 > 0 .and. job%q_f2 > 0 .and. job%q_f2 < 2*job%q_f1) &
+      call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
+    if (job%layers /= '' .and. job%vp /= '') call t%blame('layers', 'stands beside volumes, '//t%said('vp')//': give one of them')
+    if (job%layers /= '') call Idle('vs,rho,qp,qs,vp_vs,rho_rule,rho_value', 'layers tell that: leave it out')
+    if (any(job%source == [character(9) :: 'volume', 'force'])) &
+      call Idle('m0,mw', 'source='//job%source//' has no moment: leave it out')
+    if (any(job%source == [character(9) :: 'volume', 'force', 'explosion'])) &
+      call Idle('strike,dip,rake', 'source='//job%source//' has no such direction: leave it out, or give source=dc')
+  contains
+    subroutine Idle(names, why)
+      character(*), intent(in) :: names, why
+      character(32), allocatable :: list(:)
+      integer :: i
+      allocate (list, source=SplitList(names))
+      do i = 1, size(list)
+        if (t%changed(trim(list(i)))) call t%blame(trim(list(i)), 'has no effect: '//why)
+      end do
+    end subroutine Idle
+  end subroutine CheckSource
+
+
+  !> Planes and fields of snapshots.
+  subroutine CheckPlanes(job, t)
+    type(job_t), intent(in) :: job
+    type(table_t), intent(inout) :: t
+    character(32), allocatable :: list(:)
+    real(dp) :: place
+    logical :: ok
+    integer :: i
+    allocate (list, source=SplitList(job%snapshot_planes))
+    do i = 1, size(list)
+      ok = list(i) == 'top'
+      if (.not. ok) call ToReal(trim(list(i)(2:)), place, ok)
+      if (ok .and. list(i) /= 'top') ok = abs(place) <= farthest
+      if (.not. ok .or. (list(i) /= 'top' .and. index('xyz', list(i)(1:1)) == 0)) then
+        call t%blame('snapshot_planes', "holds '"//trim(list(i))//"': give top, or x, y or z and a place up to "// &
+                     Str(farthest)//' m, joined by commas')
+      else if (any(list(:i - 1) == list(i))) then
+        call t%blame('snapshot_planes', 'holds '//trim(list(i))//' twice: give each once')
+      else
+        cycle
+      end if
+      exit
+    end do
+    deallocate (list)
+    allocate (list, source=SplitList(job%snapshot_fields))
+    do i = 1, size(list)
+      if (.not. any(list(i) == [character(32) :: 'vx', 'vy', 'vz', 'p'])) then
+        call t%blame('snapshot_fields', "holds '"//trim(list(i))//"': give any of vx, vy, vz, p, joined by commas")
+      else if (any(list(:i - 1) == list(i))) then
+        call t%blame('snapshot_fields', 'holds '//trim(list(i))//' twice: give each once')
+      else
+        cycle
+      end if
+      exit
+    end do
+  end subroutine CheckPlanes
+
+
+end module elastic3d_parameters_m

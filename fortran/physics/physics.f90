@@ -1,0 +1,397 @@
+!> What a physics is to the framework: one object that knows its program, its parameters and their rules, its model of the earth, what
+!> a survey of it needs, and its solver. Survey, ranks, worker, master, files and program know physics_t alone.
+!>
+!> To add a physics extend physics_t (tests/physics/tube.f90 is the smallest that does all), and write a program of five lines as
+!> SplFd2dmod.f90. Rank 0 reads model and parameters and keeps them in the object; what other ranks must know goes to them in the
+!> scheme and in the windows of shots.
+module physics_m
+  use attributes_m, only: attributes_t
+  use error_m, only: error_t
+  use kinds_m, only: dp
+  use parameter_table_m, only: SplitList, table_t
+  use parameters_m, only: job_t, JobBlank
+  use scheme_m, only: scheme_t, SchemeSpacing
+  use gather_m, only: gather_t
+  use shot_m, only: shot_t
+  use solver_m, only: solver_t
+  use text_m, only: Str
+  use variants_m, only: variants_t
+  use wavelet_m, only: wavelet_t, WaveletMake
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: physics_t, JobTable, PhysicsTable, PhysicsVariants, PhysicsKnows
+
+  type, abstract :: physics_t
+    ! Of the model, since it was read:
+    real(dp) :: vmin = 0, vmax = 0            !< slowest and fastest wave [m/s]
+    real(dp) :: rhomin = 0, rhomax = 0        !< [kg/m3]
+    character(16) :: hash = ''                !< of values and geometry, hexadecimal
+    character(:), allocatable :: sources      !< where it came from, for the record
+    character(:), allocatable :: doubts       !< what looks wrong with it, a line each
+    real(dp) :: low(3) = 0, high(3) = 0       !< where it begins and ends along x, y, z [m]
+    logical :: endless = .false.              !< it has no ends
+    real(dp) :: beyond = 0                    !< depths may exceed its end by this, where its last sample stands in a cell [m]
+    logical :: nodes = .false.                !< the n numbers of a window along an axis stand on nodes, n - 1 spacings wide; else
+                                              !< they are cells
+  contains
+    ! --- program and parameters
+    procedure(name_i), deferred, nopass :: program
+    procedure(name_i), deferred, nopass :: components
+    procedure(name_i), deferred, nopass :: example
+    procedure(parameters_i), deferred :: parameters
+    procedure :: check => NoRules
+    ! --- a survey, on rank 0
+    procedure(read_i), deferred :: read
+    procedure :: wavelet => JobWavelet
+    procedure(derive_i), deferred :: derive
+    procedure(shape_i), deferred :: shape
+    procedure(window_i), deferred :: window
+    procedure(velocity_i), deferred :: velocity
+    procedure :: check_shot => NoShotRules
+    procedure :: silent => NoneSilent
+    procedure :: warn => NoWarnings
+    procedure, nopass :: far_field => Flat
+    procedure :: own_words => NoWords
+    ! --- what it needs
+    procedure(memory_i), deferred :: memory
+    procedure(receiver_i), deferred, nopass :: receiver
+    procedure :: grid_words => WindowWords
+    procedure, nopass :: cells_to_try => SomeCells
+    ! --- pictures
+    procedure, nopass :: wants_pictures => WantsSnapshots
+    procedure, nopass :: picture_word => Snapshots
+    procedure :: check_pictures => NoPictureRules
+    procedure, nopass :: picture_numbers => NoPictures
+    ! --- in words
+    procedure(describe_i), deferred :: describe
+    procedure :: describe_scheme => DescribeGrid
+    procedure(lines_i), deferred :: log_lines
+    procedure(lines_i), deferred :: plan_rows
+    ! --- what computes
+    procedure :: new_scheme => PlainScheme
+    procedure(solver_i), deferred, nopass :: solver
+    procedure(kernels_i), deferred, nopass :: kernels
+    ! --- the verb verify
+    procedure(trial_files_i), deferred, nopass :: trial_files
+    procedure(trial_job_i), deferred, nopass :: trial_job
+    procedure(trial_exact_i), deferred, nopass :: trial_exact
+  end type physics_t
+
+  abstract interface
+    !> program: what the user calls. components: what can be recorded, joined by commas. example: parameters of a first run.
+    function name_i() result(name)
+      character(:), allocatable :: name
+    end function name_i
+
+    !> Its table of parameters, by the sections of parameters.f90 and lines of its own, into `job` or components of its own; and
+    !> job%axes.
+    subroutine parameters_i(self, t, job)
+      import :: physics_t, table_t, job_t
+      class(physics_t), intent(inout) :: self
+      type(table_t), intent(inout) :: t
+      type(job_t), intent(inout) :: job
+    end subroutine parameters_i
+
+    !> Reads and checks the model, and sets what stands above of it.
+    subroutine read_i(self, job, error)
+      import :: physics_t, job_t, error_t
+      class(physics_t), intent(inout) :: self
+      type(job_t), intent(in) :: job
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine read_i
+
+    !> The scheme of the survey. `shot`: one of its shots.
+    subroutine derive_i(self, job, wavelet, shot, scheme, error)
+      import :: physics_t, job_t, wavelet_t, shot_t, scheme_t, error_t
+      class(physics_t), intent(inout) :: self
+      type(job_t), intent(in) :: job
+      type(wavelet_t), intent(in) :: wavelet
+      type(shot_t), intent(in) :: shot
+      class(scheme_t), intent(inout) :: scheme
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine derive_i
+
+    !> Where the window of a shot lies, without its medium. Fails where source or receivers lie outside of the model.
+    subroutine shape_i(self, job, scheme, shot, window, error)
+      import :: physics_t, job_t, scheme_t, shot_t, window_t, error_t
+      class(physics_t), intent(in) :: self
+      type(job_t), intent(in) :: job
+      class(scheme_t), intent(in) :: scheme
+      type(shot_t), intent(in) :: shot
+      type(window_t), intent(out) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine shape_i
+
+    !> The same with its medium.
+    subroutine window_i(self, job, scheme, shot, window, error)
+      import :: physics_t, job_t, scheme_t, shot_t, window_t, error_t
+      class(physics_t), intent(in) :: self
+      type(job_t), intent(in) :: job
+      class(scheme_t), intent(in) :: scheme
+      type(shot_t), intent(in) :: shot
+      type(window_t), intent(out) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine window_i
+
+    !> Velocity of the slowest wave at a place of the model, 0 where there is none [m/s].
+    pure real(dp) function velocity_i(self, x) result(v)
+      import :: physics_t, dp
+      class(physics_t), intent(in) :: self
+      real(dp), intent(in) :: x(3)            !< [m]
+    end function velocity_i
+
+    !> Memory for a shot in a window, without its traces, with or without `pictures`: of a worker, and of rank 0 with the model
+    !> [bytes].
+    subroutine memory_i(self, scheme, window, pictures, worker, master)
+      import :: physics_t, scheme_t, window_t, dp
+      class(physics_t), intent(in) :: self
+      class(scheme_t), intent(in) :: scheme
+      type(window_t), intent(in) :: window
+      logical, intent(in) :: pictures
+      real(dp), intent(out) :: worker, master
+    end subroutine memory_i
+
+    !> Cells that a receiver of a component reads, and bytes for each of them while they are sorted.
+    pure subroutine receiver_i(component, scheme, cells, sorting)
+      import :: scheme_t
+      character(*), intent(in) :: component
+      class(scheme_t), intent(in) :: scheme
+      integer, intent(out) :: cells, sorting
+    end subroutine receiver_i
+
+    !> What a file says of what was modelled: title, source, equations, source term.
+    subroutine describe_i(self, scheme, list)
+      import :: physics_t, scheme_t, attributes_t
+      class(physics_t), intent(in) :: self
+      class(scheme_t), intent(in) :: scheme
+      class(attributes_t), intent(inout) :: list
+    end subroutine describe_i
+
+    !> What is modelled, a line each, with a label of 9 columns (log) or of 11 (plan).
+    function lines_i(self, scheme) result(lines)
+      import :: physics_t, scheme_t
+      class(physics_t), intent(in) :: self
+      class(scheme_t), intent(in) :: scheme
+      character(:), allocatable :: lines
+    end function lines_i
+
+    subroutine solver_i(solver)
+      import :: solver_t
+      class(solver_t), allocatable, intent(out) :: solver
+    end subroutine solver_i
+
+    subroutine kernels_i(variants)
+      import :: variants_t
+      class(variants_t), allocatable, intent(out) :: variants
+    end subroutine kernels_i
+
+    !> Writes models and a key-map line.keymap of small surveys into a folder: 'layers', to compare, and 'uniform', whose direct
+    !> waves are known. Tells how many shots.
+    subroutine trial_files_i(folder, shots)
+      character(*), intent(in) :: folder
+      integer, intent(out) :: shots
+    end subroutine trial_files_i
+
+    !> Parameters of such a survey, a line each, but for keymap and output.
+    function trial_job_i(folder, model) result(settings)
+      character(*), intent(in) :: folder, model
+      character(:), allocatable :: settings
+    end function trial_job_i
+
+    !> The first component of a gather of 'uniform', (nt, nrec).
+    function trial_exact_i(job, wavelet, gather) result(exact)
+      import :: job_t, wavelet_t, gather_t, dp
+      type(job_t), intent(in) :: job
+      type(wavelet_t), intent(in) :: wavelet
+      type(gather_t), intent(in) :: gather
+      real(dp), allocatable :: exact(:, :)
+    end function trial_exact_i
+  end interface
+
+contains
+
+  ! --- for all physics ------------------------------------------------------------------------------------------------------
+
+  !> The pass over the parameters of a physics: `job` from its defaults and what `t` has gathered.
+  subroutine JobTable(physics, t, job)
+    class(physics_t), intent(inout) :: physics
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    call JobBlank(job)
+    call physics%parameters(t, job)
+  end subroutine JobTable
+
+  !> What the table must know of the kernel variants of this build.
+  subroutine PhysicsTable(physics, t)
+    class(physics_t), intent(in) :: physics
+    type(table_t), intent(inout) :: t
+    class(variants_t), allocatable :: variants
+    call physics%kernels(variants)
+    t%variants = 'auto,'//variants%names()
+    t%on_gpu = variants%with('gpu')
+    t%unbuilt = variants%with('unbuilt')
+  end subroutine PhysicsTable
+
+  !> Its kernel variants, joined by commas: those of this build, or of them those that compute on `cores` alone.
+  function PhysicsVariants(physics, cores) result(names)
+    class(physics_t), intent(in) :: physics
+    logical, intent(in) :: cores
+    character(:), allocatable :: names
+    class(variants_t), allocatable :: variants
+    character(32), allocatable :: word(:)
+    integer :: i
+    call physics%kernels(variants)
+    allocate (word, source=SplitList(variants%names()))
+    names = ''
+    do i = 1, size(word)
+      if (.not. variants%built(trim(word(i)))) cycle
+      if (cores) then
+        if (variants%needs_gpu(trim(word(i)))) cycle
+      end if
+      if (names /= '') names = names//','
+      names = names//trim(word(i))
+    end do
+  end function PhysicsVariants
+
+  !> Whether a component can be recorded.
+  logical function PhysicsKnows(physics, component) result(known)
+    class(physics_t), intent(in) :: physics
+    character(*), intent(in) :: component
+    known = any(SplitList(physics%components()) == component)
+  end function PhysicsKnows
+
+  ! --- what a physics need not have -----------------------------------------------------------------------------------------
+
+  !> Adds to the table's problems what is wrong with parameters of this physics together. `verb`: as in JobRead.
+  subroutine NoRules(self, job, verb, t)
+    class(physics_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    character(*), intent(in) :: verb
+    type(table_t), intent(inout) :: t
+  end subroutine NoRules
+
+  !> The wavelet of a job.
+  subroutine JobWavelet(self, job, wavelet, error)
+    class(physics_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(inout) :: wavelet
+    type(error_t), allocatable, intent(inout) :: error
+    call WaveletMake(job, wavelet, error)
+  end subroutine JobWavelet
+
+  !> Looks at a shot in its window; fails on the first thing that is wrong with it. Is called for every shot, in their order.
+  subroutine NoShotRules(self, job, scheme, shot, window, error)
+    class(physics_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+  end subroutine NoShotRules
+
+  !> Which components are 0 at a place on a free surface.
+  subroutine NoneSilent(self, job, window, component, x, zero, error)
+    class(physics_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(window_t), intent(in) :: window
+    character(*), intent(in) :: component(:)
+    real(dp), intent(in) :: x(3)
+    logical, intent(out) :: zero(:)
+    type(error_t), allocatable, intent(inout) :: error
+    zero = .false.
+  end subroutine NoneSilent
+
+  !> After all shots: adds to scheme%warnings what this physics alone can say; fails on what is wrong with all of them.
+  subroutine NoWarnings(self, job, scheme, error)
+    class(physics_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+  end subroutine NoWarnings
+
+  !> The far field of its source has, in its power, frequencies as f to this exponent times those of the wavelet.
+  pure integer function Flat() result(exponent)
+    exponent = 0
+  end function Flat
+
+  !> What else than key-map, model and what fingerprint.f90 knows decides the traces of a survey.
+  function NoWords(self, job, scheme) result(words)
+    class(physics_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: words
+    words = ''
+  end function NoWords
+
+  !> The grid of a shot in a window in words, '121 x 81 cells'.
+  function WindowWords(self, scheme, window) result(words)
+    class(physics_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    character(:), allocatable :: words
+    words = Str(window%nx)//' x '
+    if (window%ny > 0) words = words//Str(window%ny)//' x '
+    words = words//Str(window%nz)//' cells and layers'
+  end function WindowWords
+
+  !> Cells of a shot that `plan` tries on CPU cores, at most.
+  pure real(dp) function SomeCells() result(cells)
+    cells = 8.0e6_dp
+  end function SomeCells
+
+  !> Whether a job asks for pictures.
+  pure logical function WantsSnapshots(job) result(wanted)
+    type(job_t), intent(in) :: job
+    wanted = job%snapshot > 0
+  end function WantsSnapshots
+
+  !> What its pictures are called.
+  pure function Snapshots() result(word)
+    character(:), allocatable :: word
+    word = 'snapshots'
+  end function Snapshots
+
+  !> Fails where pictures of a shot in its window cannot be taken.
+  subroutine NoPictureRules(self, scheme, shot, window, error)
+    class(physics_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+  end subroutine NoPictureRules
+
+  !> Numbers in the pictures of a shot.
+  real(dp) function NoPictures(scheme, window) result(numbers)
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    numbers = 0
+  end function NoPictures
+
+  !> What a file says of the grid, the time step and the weights.
+  subroutine DescribeGrid(self, job, scheme, list)
+    class(physics_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    class(attributes_t), intent(inout) :: list
+    call list%add('points_per_shortest_wavelength', scheme%ppw)
+    call list%add('grid_spacing_m', pack([scheme%dx, scheme%dy, scheme%dz], job%axes))
+    call list%add('time_step_s', scheme%dt)
+    call list%add('time_step_limit_s', scheme%dt_limit)
+    call list%add('time_steps', scheme%nt)
+    call list%add('time_of_first_step_s', scheme%t_start)
+    call list%add('time_dispersion_removed', Str(scheme%time_correction))
+    call list%add('differentiator_weights', scheme%w(:scheme%half_length))
+    call list%add('group_velocity_error', scheme%coeffs_error)
+    call list%add('positions', job%positions)
+    call list%add('regrid', job%regrid)
+  end subroutine DescribeGrid
+
+  !> A scheme of its own type, of which nothing is known yet.
+  subroutine PlainScheme(self, scheme)
+    class(physics_t), intent(in) :: self
+    class(scheme_t), allocatable, intent(out) :: scheme
+    allocate (scheme)
+  end subroutine PlainScheme
+
+end module physics_m
