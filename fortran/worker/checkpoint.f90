@@ -16,7 +16,7 @@ module checkpoint_m
   use iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, c_long, c_long_long, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
   use sides_m, only: SidePath
-  use solver_m, only: moment_t, solver_t
+  use solver_m, only: time_position_t, solver_t
   use statefile_c, only: statefile_busy, statefile_folder, statefile_free, statefile_head, statefile_new, statefile_read, &
                          statefile_room, statefile_sweep, statefile_wait, statefile_write
   use text_m, only: CString, Str, ToInt, ToReal
@@ -44,7 +44,7 @@ module checkpoint_m
     real(dp) :: since = 0                          !< last state, or begin of the time loop [s]
     integer :: turn = 0                            !< the file to write next, 0 or 1
     real(dp) :: head = 0                           !< fraction of the time loop that was done elsewhere
-    character(:), allocatable :: passport          !< made when first needed
+    character(:), allocatable :: identity          !< made when first needed
   end type trail_t
 
   !> What a worker keeps states with: one at a time is on its way to the disk.
@@ -143,7 +143,7 @@ contains
     integer, intent(in) :: record
     character(:), allocatable, intent(out) :: said
     type(error_t), allocatable, intent(inout) :: error
-    type(moment_t) :: moment(0:1)
+    type(time_position_t) :: position(0:1)
     character(:), allocatable :: why
     logical :: there(0:1)
     integer :: turn, i
@@ -155,27 +155,27 @@ contains
     end do
     if (.not. any(there)) return
     keeper%seen = .true.
-    trail%passport = solver%passport()
+    trail%identity = solver%state_identity()
     do turn = 0, 1
       if (.not. there(turn)) cycle
-      call ReadHead(keeper, trail, record, turn, moment(turn), why, there(turn))
+      call ReadHead(keeper, trail, record, turn, position(turn), why, there(turn))
       if (why /= '') said = 'shot '//Str(record)//' begins at the first step: '//why
     end do
     do i = 1, 2
-      turn = merge(0, 1, moment(0)%step > moment(1)%step .eqv. i == 1)
+      turn = merge(0, 1, position(0)%step > position(1)%step .eqv. i == 1)
       if (.not. there(turn)) cycle
-      call LoadState(keeper, trail, solver, record, turn, moment(turn), said, error)
+      call LoadState(keeper, trail, solver, record, turn, position(turn), said, error)
       if (allocated(error)) call KeeperDrop(keeper, record)     ! the next attempt begins at the first step
       if (allocated(error) .or. trail%head > 0) return
     end do
   end subroutine KeeperBegin
 
   !> Whether a file is a state of this very shot, and of which moment; `why` not.
-  subroutine ReadHead(keeper, trail, record, turn, moment, why, good)
+  subroutine ReadHead(keeper, trail, record, turn, position, why, good)
     type(keeper_t), intent(in) :: keeper
     type(trail_t), intent(in) :: trail
     integer, intent(in) :: record, turn
-    type(moment_t), intent(out) :: moment
+    type(time_position_t), intent(out) :: position
     character(:), allocatable, intent(out) :: why
     logical, intent(out) :: good
     character(kind=c_char, len=HEAD) :: text
@@ -190,32 +190,32 @@ contains
       why = error%message
       return
     end if
-    call ToInt(Value(text, 'step'), moment%step, ok(1))
-    call ToInt(Value(text, 'films'), moment%films, ok(2))
-    call ToReal(Value(text, 'seconds'), moment%seconds, ok(3))
+    call ToInt(Value(text, 'step'), position%step, ok(1))
+    call ToInt(Value(text, 'films'), position%films, ok(2))
+    call ToReal(Value(text, 'seconds'), position%seconds, ok(3))
     at = index(text, nl//nl)
-    good = index(text, FIRST_LINE//nl) == 1 .and. all(ok) .and. at > 0 .and. moment%step >= 1 .and. moment%films >= 0 .and. &
-           Between(moment%seconds, 0.0_dp, LONGEST)
+    good = index(text, FIRST_LINE//nl) == 1 .and. all(ok) .and. at > 0 .and. position%step >= 1 .and. position%films >= 0 .and. &
+           Between(position%seconds, 0.0_dp, LONGEST)
     if (.not. good) why = "'"//Path(keeper, record, turn)//"' is damaged: it does not begin as a state does"
     if (.not. good) return
-    good = index(text(at + 2:), trail%passport//nl) == 1
-    if (.not. good) why = Difference(text, trail%passport)
+    good = index(text(at + 2:), trail%identity//nl) == 1
+    if (.not. good) why = Difference(text, trail%identity)
   end subroutine ReadHead
 
-  !> Which line of a passport differs.
-  function Difference(text, passport) result(why)
-    character(*), intent(in) :: text, passport
+  !> Which line of an identity differs.
+  function Difference(text, identity) result(why)
+    character(*), intent(in) :: text, identity
     character(:), allocatable :: why, name
     integer :: from, to, blank
     from = 1
     why = 'its state is of another kind'
-    do while (from < len(passport))
-      to = index(passport(from:)//nl, nl) + from - 2
-      blank = index(passport(from:to), ' ') + from - 1
-      name = passport(from:blank - 1)
-      if (Value(text, name) /= passport(blank + 1:to)) then
+    do while (from < len(identity))
+      to = index(identity(from:)//nl, nl) + from - 2
+      blank = index(identity(from:to), ' ') + from - 1
+      name = identity(from:blank - 1)
+      if (Value(text, name) /= identity(blank + 1:to)) then
         why = 'its state was made with another '//name
-        if (name == 'variant' .or. name == 'code') why = why//', '//Value(text, name)//', than '//passport(blank + 1:to)//' here'
+        if (name == 'variant' .or. name == 'code') why = why//', '//Value(text, name)//', than '//identity(blank + 1:to)//' here'
         return
       end if
       from = to + 2
@@ -235,29 +235,29 @@ contains
     if (to >= from) word = text(from:to)
   end function Value
 
-  subroutine LoadState(keeper, trail, solver, record, turn, moment, said, error)
+  subroutine LoadState(keeper, trail, solver, record, turn, position, said, error)
     type(keeper_t), intent(inout) :: keeper
     type(trail_t), intent(inout) :: trail
     class(solver_t), intent(inout) :: solver
     integer, intent(in) :: record, turn
-    type(moment_t), intent(in) :: moment
+    type(time_position_t), intent(in) :: position
     character(:), allocatable, intent(inout) :: said
     type(error_t), allocatable, intent(inout) :: error
     type(error_t), allocatable :: fault
     real(sp), pointer, contiguous :: state(:)
     call KeeperLand(keeper, said)
-    call GetRoom(keeper, solver%state_size(moment), state, fault)
+    call GetRoom(keeper, solver%state_size(position), state, fault)
     if (.not. allocated(fault)) call FailFromC(statefile_read(CString(Path(keeper, record, turn)), HEAD, size(state, kind=i8), &
                                                               state), fault)
     if (allocated(fault)) then
       said = 'shot '//Str(record)//' begins at the first step: '//fault%message
       return
     end if
-    call solver%load(moment, state, error)
-    call AddContext(error, 'going on from step '//Str(moment%step))
+    call solver%load(position, state, error)
+    call AddContext(error, 'going on from step '//Str(position%step))
     if (allocated(error)) return
     if (said /= '') said = '; a state was not used: '//said(index(said, ': ') + 2:)
-    said = 'shot '//Str(record)//' goes on after step '//Str(moment%step)//', '//Str(Whole(100*solver%fraction()))//' %'//said
+    said = 'shot '//Str(record)//' goes on after step '//Str(position%step)//', '//Str(Whole(100*solver%fraction()))//' %'//said
     trail%head = solver%fraction()
     trail%turn = 1 - turn
     trail%since = host_seconds()
@@ -301,7 +301,7 @@ contains
   real(dp) function Interval(keeper, solver)
     type(keeper_t), intent(in) :: keeper
     class(solver_t), intent(in) :: solver
-    Interval = CheckpointEvery(keeper%rule, real(solver%state_size(solver%moment()), dp), keeper%price)
+    Interval = CheckpointEvery(keeper%rule, real(solver%state_size(solver%time_position()), dp), keeper%price)
   end function Interval
 
   subroutine Take(keeper, trail, solver, record, said, error)
@@ -314,19 +314,19 @@ contains
     type(error_t), allocatable :: fault
     real(sp), pointer, contiguous :: state(:)
     character(kind=c_char, len=HEAD) :: text
-    type(moment_t) :: moment
+    type(time_position_t) :: position
     real(dp) :: from
     from = host_seconds()
-    if (.not. allocated(trail%passport)) trail%passport = solver%passport()
-    if (trail%passport == '') return
-    moment = solver%moment()
-    call GetRoom(keeper, solver%state_size(moment), state, fault)
+    if (.not. allocated(trail%identity)) trail%identity = solver%state_identity()
+    if (trail%identity == '') return
+    position = solver%time_position()
+    call GetRoom(keeper, solver%state_size(position), state, fault)
     if (.not. allocated(fault)) call FailFromC(statefile_folder(CString(keeper%rule%folder)), fault)
     if (.not. allocated(fault)) then
       call solver%save(state, error)
       if (allocated(error)) return
-      text = FIRST_LINE//nl//'shot '//Str(record)//nl//'step '//Str(moment%step)//nl//'films '//Str(moment%films)//nl// &
-             'seconds '//Str(moment%seconds)//nl//nl//trail%passport//nl
+      text = FIRST_LINE//nl//'shot '//Str(record)//nl//'step '//Str(position%step)//nl//'films '//Str(position%films)//nl// &
+             'seconds '//Str(position%seconds)//nl//nl//trail%identity//nl
       text(HEAD:) = nl
       call FailFromC(statefile_write(keeper%writer, CString(Path(keeper, record, trail%turn)), HEAD, text, &
                                      size(state, kind=i8)), fault)

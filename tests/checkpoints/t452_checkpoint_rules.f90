@@ -5,7 +5,7 @@ module counter_m
   use kinds_m, only: dp, i8, sp
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
-  use solver_m, only: moment_t, progress_i, solver_t
+  use solver_m, only: time_position_t, progress_i, solver_t
   use window_m, only: window_t
   implicit none
   private
@@ -18,7 +18,7 @@ module counter_m
     logical :: bad = .false.
     character(:), allocatable :: name
   contains
-    procedure :: setup, modfd, advance, fraction => Part, gather => NoGather, free, passport, moment, state_size
+    procedure :: setup, modfd, advance, fraction => Part, gather => NoGather, free, state_identity, time_position, state_size
     procedure :: save => save_state, load
     procedure, nopass :: choose, need
   end type counter_t
@@ -76,21 +76,21 @@ contains
     class(counter_t), intent(inout) :: self
   end subroutine free
 
-  function passport(self) result(text)
+  function state_identity(self) result(text)
     class(counter_t), intent(in) :: self
     character(:), allocatable :: text
     text = 'variant '//self%name//new_line('a')//'grid 3 x 4'
-  end function passport
+  end function state_identity
 
-  type(moment_t) function moment(self)
+  type(time_position_t) function time_position(self) result(position)
     class(counter_t), intent(in) :: self
-    moment = moment_t(step=self%step, seconds=0.5_dp*self%step)
-  end function moment
+    position = time_position_t(step=self%step, seconds=0.5_dp*self%step)
+  end function time_position
 
-  integer(i8) function state_size(self, moment) result(n)
+  integer(i8) function state_size(self, position) result(n)
     class(counter_t), intent(in), target :: self
-    type(moment_t), intent(in) :: moment
-    n = self%numbers + moment%step
+    type(time_position_t), intent(in) :: position
+    n = self%numbers + position%step
   end function state_size
 
   subroutine save_state(self, state, error)
@@ -101,13 +101,13 @@ contains
     if (self%bad) call Fail(error, 'it blew up')
   end subroutine save_state
 
-  subroutine load(self, moment, state, error)
+  subroutine load(self, position, state, error)
     class(counter_t), intent(inout), target :: self
-    type(moment_t), intent(in) :: moment
+    type(time_position_t), intent(in) :: position
     real(sp), contiguous, intent(in) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
     self%step = nint(state(size(state)))
-    if (any(nint(state) /= moment%step)) self%step = -1
+    if (any(nint(state) /= position%step)) self%step = -1
   end subroutine load
 
 end module counter_m

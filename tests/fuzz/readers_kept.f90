@@ -12,7 +12,7 @@ module readers_kept_m
   use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Verdict
   use scene_m, only: scene_t, SceneNew, SceneScheme
   use snapshots_m, only: FioSnapshotPath, FioSnapshotsPlace
-  use solver_m, only: moment_t
+  use solver_m, only: time_position_t
   use text_m, only: CString, FString, Str
   implicit none
   private
@@ -33,8 +33,8 @@ module readers_kept_m
 contains
 
   !> Two files of states, parted by the separator, of a shot of a tiny medium. Behind a first '+' a file is the head of a heading,
-  !> to which the right passport is put, and as many samples as such a state has; its end is right then, and '@' its step. A shot goes
-  !> on or begins anew; it is never at a step that it does not have, and its whole state never refused.
+  !> to which the right identity is put, and as many samples as such a state has; its end is right then, and '@' its step. A shot
+  !> goes on or begins anew; it is never at a step that it does not have, and its whole state never refused.
   integer(c_int) function State(input, at) result(outcome)
     character(*), intent(in) :: input, at
     type(scene_t), save :: scene
@@ -46,7 +46,7 @@ contains
     logical, save :: fresh = .false.             !< the solver is at the first step
     type(error_t), allocatable :: error
     character(:), allocatable :: one, two, said
-    type(moment_t) :: moment
+    type(time_position_t) :: position
     rule%interval = 1.0e9_dp
     rule%folder = at//'states'
     if (.not. allocated(scene%window%vp)) call MakeScene(scene)
@@ -61,12 +61,12 @@ contains
     if (.not. fresh) call solver%setup(scene%scheme, scene%window, scene%shot, error)
     call KeeperBegin(keeper, trail, solver, 1, said, error)
     outcome = merge(taken, refused, trail%head > 0)
-    moment = solver%moment()
-    if (moment%step < 0 .or. moment%step > scene%scheme%nt) outcome = Contradiction('step '//Str(moment%step))
-    if (.not. allocated(error) .and. (trail%head > 0 .neqv. moment%step > 0)) outcome = Contradiction('a step from nowhere')
+    position = solver%time_position()
+    if (position%step < 0 .or. position%step > scene%scheme%nt) outcome = Contradiction('step '//Str(position%step))
+    if (.not. allocated(error) .and. (trail%head > 0 .neqv. position%step > 0)) outcome = Contradiction('a step from nowhere')
     if (len(said) < 15 .and. .not. allocated(error)) outcome = Contradiction("'"//said//"' is no sentence")
     call KeeperEnd(keeper, said)
-    fresh = moment%step == 0 .and. .not. allocated(error)
+    fresh = position%step == 0 .and. .not. allocated(error)
   end function State
 
   subroutine MakeScene(scene)
@@ -108,17 +108,17 @@ contains
     character(*), intent(in) :: part, good
     character(:), allocatable :: file, heading
     integer(i8) :: sum
-    integer :: passport, n, i, keep
+    integer :: identity, n, i, keep
     file = part
     if (index(part, '+') /= 1) return
-    passport = index(good, achar(10)//achar(10))
+    identity = index(good, achar(10)//achar(10))
     keep = index(part, achar(0)) - 1             ! samples may follow
     if (keep < 0) keep = len(part)
     heading = part(2:keep)
     i = index(heading, '@')
     n = index(good, 'step ') + 5
     if (i > 0) heading = heading(:i - 1)//good(n:n + index(good(n:), achar(10)) - 2)//heading(i + 1:)
-    heading = heading//good(passport:HEAD)
+    heading = heading//good(identity:HEAD)
     if (len(heading) < HEAD) heading = heading//repeat(' ', HEAD - len(heading))
     file = good
     file(:HEAD) = heading(:HEAD)
