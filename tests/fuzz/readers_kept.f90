@@ -1,6 +1,7 @@
 !> Readers of what a run leaves for the next one beside output and journal: states of shots, snapshots, the lock, notes.
 module readers_kept_m
-  use checkpoint_m, only: checkpoint_t, keeper_t, KeeperBegin, KeeperEnd, KeeperNew, KeeperTurn, trail_t
+  use checkpoint_m, only: checkpoint_t, checkpointer_t, CheckpointerEnd, CheckpointerNew, CheckpointerResume, CheckpointerTurn, &
+                          shot_states_t
   use checksum_c, only: checksum_floats
   use error_m, only: error_t, FailFromC
   use fd2d_m, only: fd2d_t
@@ -40,8 +41,8 @@ contains
     type(scene_t), save :: scene
     character(:), allocatable, save :: good
     type(checkpoint_t) :: rule
-    type(keeper_t) :: keeper
-    type(trail_t) :: trail
+    type(checkpointer_t) :: checkpointer
+    type(shot_states_t) :: states
     type(fd2d_t), save :: solver
     logical, save :: fresh = .false.             !< the solver is at the first step
     type(error_t), allocatable :: error
@@ -50,22 +51,22 @@ contains
     rule%interval = 1.0e9_dp
     rule%folder = at//'states'
     if (.not. allocated(scene%window%vp)) call MakeScene(scene)
-    call KeeperNew(keeper, rule)
+    call CheckpointerNew(checkpointer, rule)
     if (.not. allocated(good)) then
       call solver%setup(scene%scheme, scene%window, scene%shot, error)
-      call MakeState(keeper, solver, rule%folder, good)
+      call MakeState(checkpointer, solver, rule%folder, good)
     end if
     call Split(input, one, two)
     call Put(rule%folder//'/'//FIRST, Made(one, good))
     call Put(rule%folder//'/'//SECOND, Made(two, good))
     if (.not. fresh) call solver%setup(scene%scheme, scene%window, scene%shot, error)
-    call KeeperBegin(keeper, trail, solver, 1, said, error)
-    outcome = merge(taken, refused, trail%head > 0)
+    call CheckpointerResume(checkpointer, states, solver, 1, said, error)
+    outcome = merge(taken, refused, states%head > 0)
     position = solver%time_position()
     if (position%step < 0 .or. position%step > scene%scheme%nt) outcome = Contradiction('step '//Str(position%step))
-    if (.not. allocated(error) .and. (trail%head > 0 .neqv. position%step > 0)) outcome = Contradiction('a step from nowhere')
+    if (.not. allocated(error) .and. (states%head > 0 .neqv. position%step > 0)) outcome = Contradiction('a step from nowhere')
     if (len(said) < 15 .and. .not. allocated(error)) outcome = Contradiction("'"//said//"' is no sentence")
-    call KeeperEnd(keeper, said)
+    call CheckpointerEnd(checkpointer, said)
     fresh = position%step == 0 .and. .not. allocated(error)
   end function State
 
@@ -88,17 +89,17 @@ contains
   end subroutine MakeScene
 
   !> The file of a state after some steps.
-  subroutine MakeState(keeper, solver, folder, good)
-    type(keeper_t), intent(inout) :: keeper
+  subroutine MakeState(checkpointer, solver, folder, good)
+    type(checkpointer_t), intent(inout) :: checkpointer
     type(fd2d_t), intent(inout) :: solver
     character(*), intent(in) :: folder
     character(:), allocatable, intent(out) :: good
-    type(trail_t) :: trail
+    type(shot_states_t) :: states
     type(error_t), allocatable :: error
     character(:), allocatable :: said
     logical :: done
     call solver%advance(done, error)
-    call KeeperTurn(keeper, trail, solver, 1, .true., said, error)
+    call CheckpointerTurn(checkpointer, states, solver, 1, .true., said, error)
     call FileText(folder//'/'//FIRST, good, error)
     if (allocated(error)) error stop 'no state was made'
   end subroutine MakeState
