@@ -7,7 +7,7 @@ from pathlib import Path
 
 from check import claim, done
 
-LINT = os.path.join(os.environ['ROOT'], 'tools/lint')
+LINT = os.path.join(os.environ['ROOT'], 'tools/build/lint')
 MODULE = 'module a_m\n  implicit none\n  private\ncontains\n  subroutine A()\n%s  end subroutine A\nend module a_m\n'
 INTERFACE = ('module a_c\n  use iso_c_binding, only: c_int\n  implicit none\n  interface\n    integer(c_int) function a(n) bind(c)\n'
              '      import :: c_int\n%s      integer(c_int), value :: n\n    end function a\n  end interface\nend module a_c\n')
