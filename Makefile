@@ -150,13 +150,13 @@ fuzz:     ## look for inputs that break the readers of files and messages (MINUT
 	@tests/fuzz/run build/fuzz $(or $(MINUTES),10) $(READERS)
 lint:     ## formatting and the rules of the house
 	@tools/setup lint
-	@tools/lint
+	@tools/build/lint
 help:     ## this list
 	@awk -F'## ' '/^[a-z-]+: +## / { sub(/:.*/, "", $$1); printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 install:  ## install programs and tools below PREFIX (default /usr/local)
 	@tools/setup demo
 	@$(MAKE) --no-print-directory programs
-	@tools/install '$(B)' '$(DESTDIR)$(PREFIX)'
+	@tools/build/install '$(B)' '$(DESTDIR)$(PREFIX)'
 
 programs: $(BIN)
 tests: $(BIN) $(TESTS) $(GPU_FAULT)
@@ -187,12 +187,12 @@ FORCE:
 $(B)/fortran/base/version.o: $(B)/commit.inc
 
 # --- compiling -------------------------------------------------------------------------------------------------------
-$(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard $(ROOMS_T:%=%/*.f90))) tools/fortran-deps
+$(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard $(ROOMS_T:%=%/*.f90))) tools/build/fortran-deps
 	@mkdir -p $(@D)
-	@awk -f tools/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
+	@awk -f tools/build/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
 ifneq ($(filter programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench build/%,$(GOALS)),)
 -include $(B)/deps.mk
--include $(wildcard $(patsubst %,$(B)/%/*.d,$(ROOMS_C) $(ROOMS_T)) $(B)/tools/bench/*.d)
+-include $(wildcard $(patsubst %,$(B)/%/*.d,$(ROOMS_C) $(ROOMS_T) tools/bench tools/bench/ladder))
 endif
 
 $(B)/%.o: %.f90
@@ -233,10 +233,14 @@ $(LIB): $(OBJ)
 	@rm -f $@
 	@ar rcs $@ $^
 
+define LINK
+@mkdir -p $(@D)
+@echo '  link     $@'
+@$(FC) $(FFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
+endef
+
 $(B)/bin/%: $(B)/fortran/%.o $(KEEP) $(LIB)
-	@mkdir -p $(@D)
-	@echo '  link     $@'
-	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
+	$(LINK)
 
 # What a test does not use it does not link: kernel tests then need no NetCDF.
 $(B)/tests/libhelp.a: $(HELPS:%.f90=$(B)/%.o)
@@ -245,8 +249,7 @@ $(B)/tests/libhelp.a: $(HELPS:%.f90=$(B)/%.o)
 
 $(foreach t,$(TESTED),$(eval $(B)/tests/$(notdir $t): $(B)/$t.o))
 $(TESTS): $(KEEP) $(B)/tests/libhelp.a $(LIB)
-	@echo '  link     $@'
-	@$(FC) $(FFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
+	$(LINK)
 
 # Jobs under test have it preloaded.
 $(B)/tests/gpufault.so: tests/faulty_machine/gpufault.c
@@ -261,9 +264,9 @@ $(B)/fuzz: $(B)/tests/fuzz/fuzz.o $(B)/tests/libhelp.a $(LIB)
 	@$(FC) $(FFLAGS) -o $@ $^ -Wl,--wrap=__sanitizer_cov_trace_pc $(LIBFUZZER) $(LDLIBS) -lstdc++
 
 $(B)/bench/%: $(B)/tools/bench/%.o $(LIB)
-	@mkdir -p $(@D)
-	@echo '  link     $@'
-	@$(FC) $(FFLAGS) -o $@ $^ $(LDLIBS)
+	$(LINK)
+$(B)/bench/%: $(B)/tools/bench/ladder/%.o $(LIB)
+	$(LINK)
 
 .PRECIOUS: $(B)/%.o
 

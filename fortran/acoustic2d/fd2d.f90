@@ -26,7 +26,7 @@ module fd2d_m
   type, extends(fd2d_traces_t) :: fd2d_t
   contains
     procedure, nopass :: choose => Fd2dVariantFor, trial => Fd2dTrial, need
-    procedure :: passport
+    procedure :: state_identity
   end type fd2d_t
 
 contains
@@ -39,12 +39,12 @@ contains
     bytes = Fd2dMemory(scheme%variant, Fd2dGrid(scheme, window%nx, window%nz), traces, scheme%nt)
   end function need
 
-  function passport(self) result(text)
+  function state_identity(self) result(text)
     class(fd2d_t), intent(in) :: self
     character(:), allocatable :: text
     text = StateIdentity(self, Str(self%grid%nx)//' x '//Str(self%grid%nz), GridHash(self), MediumHash(self), &
                         PositionsHash(self), TimesHash(self))
-  end function passport
+  end function state_identity
 
   function GridHash(self) result(hash)
     class(fd2d_t), intent(in) :: self

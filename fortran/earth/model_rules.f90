@@ -1,5 +1,5 @@
-!> Rules on the parameters that tell where a model comes from: what a raw file needs, what has no meaning for a NetCDF one, files that
-!> are no models.
+!> Rules on the parameters that tell where a model comes from: what a raw file needs, what has no meaning for a NetCDF one, files
+!> that are no models.
 module model_rules_m
   use files_m, only: FileSame
   use parameter_table_m, only: table_t

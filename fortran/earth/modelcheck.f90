@@ -61,8 +61,8 @@ contains
     function Feet(why) result(text)
       character(*), intent(in) :: why
       character(:), allocatable :: text
-      text = 'P velocities of '//Str(ranges%slowest)//' .. '//Str(ranges%fastest)//' m/s look like ft/s, '//why//': set vp_unit=ft/s, or '// &
-             'correct the units of the file, and see that lengths are metres'
+      text = 'P velocities of '//Str(ranges%slowest)//' .. '//Str(ranges%fastest)//' m/s look like ft/s, '//why// &
+             ': set vp_unit=ft/s, or correct the units of the file, and see that lengths are metres'
     end function Feet
 
     subroutine Certain(text)

@@ -31,7 +31,7 @@ module fd3d_m
   type, extends(fd3d_traces_t) :: fd3d_t
   contains
     procedure, nopass :: choose => Fd3dVariantFor, trial => Fd3dTrial, need
-    procedure :: passport
+    procedure :: state_identity
   end type fd3d_t
 
 contains
@@ -68,12 +68,12 @@ contains
     Whole = int(min(x, real(huge(1), dp)))
   end function Whole
 
-  function passport(self) result(text)
+  function state_identity(self) result(text)
     class(fd3d_t), intent(in) :: self
     character(:), allocatable :: text
     text = StateIdentity(self, Str(self%grid%n(1))//' x '//Str(self%grid%n(2))//' x '//Str(self%grid%n(3)), GridHash(self), &
                         self%medium_hash, PositionsHash(self), TimesHash(self))
-  end function passport
+  end function state_identity
 
   function GridHash(self) result(hash)
     class(fd3d_t), intent(in) :: self

@@ -5,7 +5,7 @@ module fd3d_loop_m
   use fd3d_films_m, only: FilmsMap, FilmsNext, FilmsTake
   use fd3d_setup_m, only: fd3d_setup_t, Fd3dHistories
   use kinds_m, only: dp, sp
-  use solver_m, only: moment_t
+  use solver_m, only: time_position_t
   use text_m, only: Str
   use timeloop_m, only: LoopLoad
   implicit none
@@ -53,13 +53,13 @@ contains
     call FilmsMap(self, error)
   end subroutine take_maps
 
-  subroutine load(self, moment, state, error)
+  subroutine load(self, position, state, error)
     class(fd3d_loop_t), intent(inout), target :: self
-    type(moment_t), intent(in) :: moment
+    type(time_position_t), intent(in) :: position
     real(sp), contiguous, intent(in) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
-    call LoopLoad(self, moment, state, error)
-    if (.not. allocated(error)) self%known = moment%step      ! histories are no part of a state: given anew before the next step
+    call LoopLoad(self, position, state, error)
+    if (.not. allocated(error)) self%known = position%step      ! histories are no part of a state: given anew before the next step
   end subroutine load
 
   subroutine blow_up(self, value, place, error)

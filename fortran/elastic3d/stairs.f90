@@ -25,9 +25,9 @@ contains
     n = slowest/(scheme%fmax*max(scheme%dx, scheme%dy, scheme%dz))
     error = off*(points/n)**order
     if (.not. error > stairs_most*(1 + 1e-6_dp)) return
-    call SchemeWarn(scheme, 'the ground is made of stairs of air and rock: at '//Str(n, 3)//' points per shortest S wavelength, '// &
-              'vs = '//Str(slowest, 4)//' m/s at fmax = '//Str(scheme%fmax, 3)//' Hz, motion on slopes is off by some '// &
-              Str(min(100*error, 100.0_dp), 2)//' %; 16 points leave 15 %, 32 points 4 %: a spacing of '// &
+    call SchemeWarn(scheme, 'the ground is made of stairs of air and rock: at '//Str(n, 3)//' points per shortest S '// &
+              'wavelength, vs = '//Str(slowest, 4)//' m/s at fmax = '//Str(scheme%fmax, 3)//' Hz, motion on slopes is off by '// &
+              'some '//Str(min(100*error, 100.0_dp), 2)//' %; 16 points leave 15 %, 32 points 4 %: a spacing of '// &
               Str(slowest/(32*scheme%fmax), 3)//' m')
   end subroutine StairsWarn
 

@@ -26,8 +26,8 @@ contains
     allocate (losses%list(0), losses%charged(0))
   end subroutine LossesNew
 
-  !> A worker is dead, or nothing was heard of it for too long: all it had is dealt again, or parked as poison. `innocent`: it was
-  !> asked to go and did not, or is not needed any more, which is no shot's fault.
+  !> A worker is dead, or was silent for too long: all it had is dealt again, or parked as poison. `innocent`: no shot is to blame,
+  !> as the worker was asked to go and did not, or is not needed any more.
   subroutine LossesTake(losses, scheduler, store, progress, quarantine, worker, why, innocent, now, error)
     type(losses_t), intent(inout) :: losses
     type(scheduler_t), intent(inout) :: scheduler
@@ -43,8 +43,8 @@ contains
     character(:), allocatable :: host, list
     integer :: i
     host = progress%host(worker)
-    do i = 1, size(scheduler%flight)
-      if (scheduler%flight(i)%worker == worker) call ProgressLost(progress, worker, store%fio%record(scheduler%flight(i)%slot))
+    do i = 1, size(scheduler%dealt)
+      if (scheduler%dealt(i)%worker == worker) call ProgressLost(progress, worker, store%fio%record(scheduler%dealt(i)%slot))
     end do
     call DeathsTake(scheduler, worker, innocent, now, new)
     losses%list = [losses%list, new]
@@ -67,7 +67,7 @@ contains
     losses%charged = [losses%charged, worker]
   end subroutine LossesTake
 
-  !> A worker that was taken for lost is heard again.
+  !> A worker that was taken for lost sends messages again.
   subroutine LossesForgive(losses, scheduler, progress, quarantine, worker, silence, lease)
     type(losses_t), intent(inout) :: losses
     type(scheduler_t), intent(inout) :: scheduler
@@ -83,7 +83,7 @@ contains
     losses%list = pack(losses%list, losses%list%worker /= worker)
   end subroutine LossesForgive
 
-  !> Such a worker still models a shot. It keeps it if nobody else has it.
+  !> A worker that was taken for lost still models a shot. It keeps the shot if no other worker has it.
   subroutine LossesAdopt(scheduler, store, progress, worker, slot, now, adopted, error)
     type(scheduler_t), intent(inout) :: scheduler
     type(store_t), intent(inout) :: store

@@ -1,29 +1,29 @@
-!> The end of a job: every rank is told, the summary, the exit status.
+!> The end of a job: END to every rank, the summary, the exit status.
 module master_finish_m
   use workers_m, only: WorkersByRank, WorkersPartners
   use scheduler_m, only: scheduler_t, SchedulerHeldBack, SchedulerParked
   use host_c, only: host_seconds
   use kinds_m, only: dp
   use log_m, only: LogError, LogInfo
-  use master_type_m, only: desk_t
+  use master_type_m, only: master_t
   use peers_m, only: PeersDead, PeersLook
-  use protocol_m, only: Answer, link_t, LinkFlush, LinkForget, message_t, MSG_END, Poll, Rest
+  use protocol_m, only: LinkReply, link_t, LinkFlush, LinkForget, message_t, MSG_END, LinkReceive, Rest
   use runnote_m, only: cause_workers, EndedNote
   use store_m, only: StoreVerified
   use text_m, only: Str
   use progress_m, only: ProgressSummary
   implicit none
   private
-  public :: MasterPart, MasterFinish, MasterStatus, MasterNote
+  public :: MasterEndJob, MasterFinish, MasterStatus, MasterNote
 
-  real(dp), parameter :: PARTING = 10.0_dp    !< the ranks have so long to answer END [s]
+  real(dp), parameter :: PARTING = 10.0_dp    !< the ranks have so long to reply to END [s]
 
 contains
 
-  !> Tells all ranks that the job ends, once everything is on disk. `broken`: ranks are lost, and no rank may take part in a
-  !> collective operation any more; those that are left have said then that they know, or had the time to.
-  subroutine MasterPart(master, link, status, broken)
-    class(desk_t), intent(inout) :: master
+  !> Sends END to all ranks, once everything is on disk. `broken`: ranks are lost, and no rank may take part in a collective
+  !> operation any more; those that are left have replied then, or had the time to.
+  subroutine MasterEndJob(master, link, status, broken)
+    class(master_t), intent(inout) :: master
     type(link_t), intent(inout) :: link
     integer, intent(in) :: status
     logical, intent(out) :: broken
@@ -40,7 +40,7 @@ contains
       if (.not. (awaited(rank) .or. broken)) cycle     ! the first rank of a group tells the others, if none is lost
       message = message_t(kind=MSG_END)
       message%n(1:2) = [status, merge(1, 0, broken)]
-      call Answer(link, rank, message)
+      call LinkReply(link, rank, message)
       if (.not. Lost(master, rank)) cycle
       call LinkForget(link, rank)
       awaited(rank) = .false.
@@ -49,7 +49,7 @@ contains
     nap = 0
     do while (broken .and. any(awaited))
       if (host_seconds() - start > PARTING) exit
-      if (Poll(link, message)) then
+      if (LinkReceive(link, message)) then
         if (message%kind == MSG_END) awaited(message%from) = .false.
       else
         call PeersLook(master%peers, host_seconds())
@@ -60,11 +60,11 @@ contains
       end if
     end do
     call LinkFlush(link)
-  end subroutine MasterPart
+  end subroutine MasterEndJob
 
-  !> Whether a rank belongs to a worker that is lost.
+  !> True where a rank belongs to a worker that is lost.
   logical function Lost(master, rank)
-    class(desk_t), intent(in) :: master
+    class(master_t), intent(in) :: master
     integer, intent(in) :: rank
     integer :: worker
     worker = WorkersByRank(master%workers, rank)
@@ -74,11 +74,11 @@ contains
 
   !> The summary, and what became of the shots that are not done.
   subroutine MasterFinish(master)
-    class(desk_t), intent(in) :: master
+    class(master_t), intent(in) :: master
     character(:), allocatable :: list
     integer :: slot
     call ProgressSummary(master%progress)
-    if (.not. master%progress%quiet .and. master%scheduler%left == 0) call TellHeldBack(master%scheduler)
+    if (.not. master%progress%quiet .and. master%scheduler%left == 0) call LogHeldBack(master%scheduler)
     list = ''
     do slot = 1, size(master%scheduler%finished)
       if (SchedulerParked(master%scheduler, slot)) list = list//' '//Str(master%survey%keymap%record(slot))
@@ -91,7 +91,7 @@ contains
   end subroutine MasterFinish
 
   !> One line when ranks were held back at the end, or lost their shot to others.
-  subroutine TellHeldBack(scheduler)
+  subroutine LogHeldBack(scheduler)
     type(scheduler_t), intent(in) :: scheduler
     character(:), allocatable :: who
     integer :: gpus, cpus
@@ -105,11 +105,11 @@ contains
     who = who//' got no more shots for the last '//Str(seconds, 3)//' s: faster ones finished them sooner'
     if (scheduler%takeovers > 0) who = who//' ('//Str(scheduler%takeovers)//' were taken over)'
     call LogInfo('  '//who)
-  end subroutine TellHeldBack
+  end subroutine LogHeldBack
 
   !> 0 all shots done, 2 some shots failed, 3 stopped before the end.
   integer function MasterStatus(master) result(status)
-    class(desk_t), intent(in) :: master
+    class(master_t), intent(in) :: master
     status = 0
     if (master%scheduler%parked > 0) status = 2
     if (master%scheduler%left > 0 .or. .not. StoreVerified(master%store)) status = 3
@@ -117,7 +117,7 @@ contains
 
   !> What the journal is to say of the end with that status.
   function MasterNote(master, status) result(note)
-    class(desk_t), intent(in) :: master
+    class(master_t), intent(in) :: master
     integer, intent(in) :: status
     character(:), allocatable :: note
     if (status /= 3) then

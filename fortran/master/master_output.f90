@@ -5,24 +5,24 @@ module master_output_m
   use host_c, only: host_seconds
   use kinds_m, only: dp
   use log_m, only: LogError, LogInfo
-  use master_type_m, only: desk_t, DeskStops
+  use master_type_m, only: master_t, MasterStops
   use output_pause_m, only: PauseBegin, PauseDue, PauseEnd, PauseTake
-  use protocol_m, only: Answer, message_t
+  use protocol_m, only: LinkReply, message_t
   use runnote_m, only: cause_disk
   use store_m, only: StorePark, StoreReopen, StoreResumed, StoreTell, StoreVerified, StoreVerify
   use text_m, only: Str
   use progress_m, only: ProgressAgain
   implicit none
   private
-  public :: MasterTrouble, MasterLastTry, MasterRecover, MasterNothingLeft, MasterReads, MasterReadSome
+  public :: MasterOutputFails, MasterLastTry, MasterRecover, MasterNothingLeft, MasterReads, MasterReadSome
 
   real(dp), parameter :: READING = 0.02_dp    !< seconds at a time for what earlier runs have done
 
 contains
 
   !> Output or journal cannot be written: dealing pauses, or stops where there is nothing to wait for. What is done stays done.
-  subroutine MasterTrouble(self, error)
-    class(desk_t), intent(inout) :: self
+  subroutine MasterOutputFails(self, error)
+    class(master_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: why
     logical :: news
@@ -38,54 +38,54 @@ contains
     call StoreTell(self%store, .true.)
     if (news) call LogError(why//'; dealing pauses until that is put right, for '//Str(left, 3)// &
                             ' s at most; shots in flight go on and are kept in memory')
-  end subroutine MasterTrouble
+  end subroutine MasterOutputFails
 
   !> How long files that cannot be written are waited for [s]: disk_wait, and where the job is to end no longer than the shots in
   !> flight.
   real(dp) function TimeLeft(self) result(left)
-    class(desk_t), intent(in) :: self
+    class(master_t), intent(in) :: self
     real(dp) :: now
     now = host_seconds()
     left = self%survey%job%disk_wait
-    if (self%pause%told) left = left - (now - self%pause%since)
+    if (self%pause%reported) left = left - (now - self%pause%since)
     if (self%stopped >= 0) left = min(left, self%stopped + self%grace - now)
     if (self%stopping) left = min(left, self%scheduler%deadline - now)
-    if (self%workers%quick .or. self%pause%given_up .or. self%store%taken) left = 0
+    if (self%workers%grace_ended .or. self%pause%given_up .or. self%store%taken) left = 0
   end function TimeLeft
 
   !> No more shots are dealt, and what waits to be written is not waited for.
   subroutine GiveUp(self, why)
-    class(desk_t), intent(inout) :: self
+    class(master_t), intent(inout) :: self
     character(*), intent(in) :: why
     if (.not. self%pause%given_up) call LogError(why//'; no more shots are dealt, run again to resume')
     self%pause%given_up = .true.
     self%pause%on = .false.
     call StoreTell(self%store, .false.)
-    call DeskStops(self, cause_disk, why)
+    call MasterStops(self, cause_disk, why)
   end subroutine GiveUp
 
-  !> Dealing has ended because the files could not be written. Here is a gather, and perhaps they can.
+  !> Dealing has ended because the files could not be written. Now a gather is here: tries them once more.
   subroutine MasterLastTry(self)
-    class(desk_t), intent(inout) :: self
+    class(master_t), intent(inout) :: self
     type(error_t), allocatable :: error
     if (.not. (self%pause%given_up .and. self%store%broken) .or. self%store%taken) return
     call StoreReopen(self%store, error)
     if (.not. allocated(error)) call LogInfo('output and journal can be written again: what is in flight is kept')
   end subroutine MasterLastTry
 
-  !> During a pause tries the files again now and then; after it takes up what was kept, one message each time. True if there was
-  !> one: its `answer`, if any, is for `rank`.
-  logical function MasterRecover(self, rank, answer) result(took)
-    class(desk_t), intent(inout) :: self
+  !> During a pause tries the files again now and then; after it handles what was kept, one message each time. True if there was
+  !> one: its `reply`, if any, is for `rank`.
+  logical function MasterRecover(self, rank, reply) result(took)
+    class(master_t), intent(inout) :: self
     integer, intent(out) :: rank
-    type(message_t), intent(inout) :: answer
+    type(message_t), intent(inout) :: reply
     type(message_t) :: message
     type(error_t), allocatable :: error
     real(dp) :: left
     logical :: over
     took = .false.
     rank = 0
-    if (.not. (self%pause%told .or. self%pause%given_up)) return
+    if (.not. (self%pause%reported .or. self%pause%given_up)) return
     left = TimeLeft(self)
     over = self%pause%on .and. left <= 0
     if (PauseDue(self%pause, self%stopping) .or. over) then
@@ -97,28 +97,28 @@ contains
     took = PauseTake(self%pause, message)
     rank = message%from
     if (took) then
-      call self%hear(message, answer)
-    else if (self%pause%told .and. .not. self%pause%given_up) then
+      call self%handle(message, reply)
+    else if (self%pause%reported .and. .not. self%pause%given_up) then
       call Resume(self)
     end if
   end function MasterRecover
 
   !> All that was kept is written: dealing goes on.
   subroutine Resume(self)
-    class(desk_t), intent(inout) :: self
+    class(master_t), intent(inout) :: self
     type(error_t), allocatable :: error
     real(dp) :: seconds
     integer :: slot
     call StoreResumed(self%store, host_seconds() - self%pause%since, self%pause%why, error)
     if (allocated(error)) then
-      call MasterTrouble(self, error)
+      call MasterOutputFails(self, error)
       return
     end if
     do slot = 1, size(self%scheduler%finished)   ! what could not be noted meanwhile
       if (SchedulerParked(self%scheduler, slot)) &
         call StorePark(self%store, slot, 0, '', 'parked while this could not be noted', error)
       if (.not. allocated(error)) cycle
-      call MasterTrouble(self, error)
+      call MasterOutputFails(self, error)
       return
     end do
     seconds = PauseEnd(self%pause)
@@ -129,19 +129,19 @@ contains
 
   !> All shots are done or parked, and those of earlier runs are known to be whole.
   logical function MasterNothingLeft(self)
-    class(desk_t), intent(in) :: self
+    class(master_t), intent(in) :: self
     MasterNothingLeft = SchedulerIdle(self%scheduler) .and. StoreVerified(self%store)
   end function MasterNothingLeft
 
   !> There is something to read, and a file to read it from.
   logical function MasterReads(self)
-    class(desk_t), intent(in) :: self
+    class(master_t), intent(in) :: self
     MasterReads = .not. (self%stopping .or. self%pause%on .or. StoreVerified(self%store))
   end function MasterReads
 
   !> Finished shots are read and compared with their checksums while there is nothing else to do; a damaged one is dealt again.
   subroutine MasterReadSome(self)
-    class(desk_t), intent(inout) :: self
+    class(master_t), intent(inout) :: self
     type(error_t), allocatable :: error
     integer :: slot
     call StoreVerify(self%store, READING, slot, error)
@@ -149,7 +149,7 @@ contains
       call SchedulerAgain(self%scheduler, slot)
       call ProgressAgain(self%progress)
     end if
-    if (allocated(error)) call MasterTrouble(self, error)
+    if (allocated(error)) call MasterOutputFails(self, error)
   end subroutine MasterReadSome
 
 end module master_output_m

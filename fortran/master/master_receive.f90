@@ -1,6 +1,6 @@
-!> What workers ask for and bring: model windows out, gathers and snapshots in, shots that are lost.
+!> Messages about shots at the master: windows of the model out, gathers and snapshots in, shots that are lost.
 module master_receive_m
-  use scheduler_m, only: SchedulerDone, SchedulerFlies, SchedulerLost, SchedulerParked
+  use scheduler_m, only: SchedulerDone, SchedulerDealt, SchedulerLost, SchedulerParked
   use error_m, only: error_t
   use gather_m, only: gather_t
   use host_c, only: host_seconds
@@ -8,11 +8,11 @@ module master_receive_m
   use lease_m, only: LeaseShotDone
   use shot_messages_m, only: GatherFrom, GatherMessage, ModelFrom, SnapsFrom, VerdictMessage, WindowMessage
   use log_m, only: LogError, LogInfo, LogWarn
-  use master_type_m, only: desk_t
-  use master_output_m, only: MasterLastTry, MasterTrouble
+  use master_type_m, only: master_t
+  use master_output_m, only: MasterLastTry, MasterOutputFails
   use output_pause_m, only: PauseKeep
   use survey_m, only: SurveyHeader, SurveyShape, SurveyWindow
-  use protocol_m, only: Answer, message_t, MSG_GATHER, MSG_MODEL, MSG_SNAPS
+  use protocol_m, only: LinkReply, message_t, MSG_GATHER, MSG_MODEL, MSG_SNAPS
   use quarantine_m, only: QuarantineDone, QuarantineLost
   use shot_m, only: shot_t
   use snapshots_m, only: FioSnapshotPath, FioSnapshots
@@ -23,39 +23,39 @@ module master_receive_m
   use window_m, only: window_t
   implicit none
   private
-  public :: MasterServeModel, MasterTakeGather, MasterTakeSnaps, MasterTakeLost
+  public :: MasterSendModel, MasterReceiveGather, MasterReceiveSnaps, MasterReceiveLost
 
 contains
 
-  !> The window of a shot, or "the same" where the worker holds it already.
-  subroutine MasterServeModel(self, message, answer)
-    class(desk_t), intent(inout) :: self
+  !> Replies to MODEL with the window of a shot, or "the same" where the worker has it already.
+  subroutine MasterSendModel(self, message, reply)
+    class(master_t), intent(inout) :: self
     type(message_t), intent(in) :: message
-    type(message_t), intent(inout) :: answer
+    type(message_t), intent(inout) :: reply
     type(shot_t) :: shot
-    type(window_t) :: window, held
+    type(window_t) :: window, at_hand
     type(error_t), allocatable :: error
     integer :: record, slot
     logical :: same
-    call ModelFrom(message, record, slot, held)
+    call ModelFrom(message, record, slot, at_hand)
     call KeymapShot(self%survey%keymap, slot, shot)
     associate (p => self%survey)
       call SurveyShape(p, shot, window, error)
-      same = window%nx == held%nx .and. window%nz == held%nz .and. window%x0 == held%x0 .and. window%z0 == held%z0 .and. &
-             window%ny == held%ny .and. window%y0 == held%y0
+      same = all([window%nx, window%ny, window%nz] == [at_hand%nx, at_hand%ny, at_hand%nz]) .and. &
+             window%x0 == at_hand%x0 .and. window%z0 == at_hand%z0 .and. window%y0 == at_hand%y0
       if (.not. (same .or. allocated(error))) call SurveyWindow(p, shot, window, error)
     end associate
     if (allocated(error)) then
-      call VerdictMessage(MSG_MODEL, record, slot, error%message, answer)
+      call VerdictMessage(MSG_MODEL, record, slot, error%message, reply)
     else
-      call WindowMessage(record, window, answer)
+      call WindowMessage(record, window, reply)
     end if
-  end subroutine MasterServeModel
+  end subroutine MasterSendModel
 
   !> A shot is done when its traces are on disk and the journal says so.
-  subroutine MasterTakeGather(self, message, answer)
-    class(desk_t), intent(inout) :: self
-    type(message_t), intent(inout) :: message, answer
+  subroutine MasterReceiveGather(self, message, reply)
+    class(master_t), intent(inout) :: self
+    type(message_t), intent(inout) :: message, reply
     type(gather_t) :: gather
     type(shot_t) :: shot
     type(error_t), allocatable :: error
@@ -64,26 +64,26 @@ contains
     worker = int(message%n(12))
     call GatherFrom(message, gather, error)
     if (allocated(error)) then
-      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, error%message, answer)
+      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, error%message, reply)
       return
     end if
     if (self%scheduler%finished(gather%slot) .and. .not. SchedulerParked(self%scheduler, gather%slot)) then
       call SchedulerDone(self%scheduler, worker, gather%slot, host_seconds())
       call LogInfo('shot '//Str(gather%record)//': worker '//Str(worker)//' on '//self%progress%host(worker)// &
-                   ' came late with it; its answer is not used')
+                   ' came late with it; its gather is not used')
       call ProgressLost(self%progress, worker, gather%record)
-      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, '', answer)
+      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, '', reply)
       return
     end if
     call MasterLastTry(self)
     call KeymapShot(self%survey%keymap, gather%slot, shot)
     call StoreDone(self%store, shot, gather, self%scheduler%attempts(gather%slot) + 1, worker, self%progress%host(worker), error)
     if (allocated(error)) then
-      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, error%message, answer)
+      call VerdictMessage(MSG_GATHER, gather%record, gather%slot, error%message, reply)
       if (.not. self%store%broken) return     ! the gather's own fault: its worker will report it lost
-      call MasterTrouble(self, error)
+      call MasterOutputFails(self, error)
       if (self%pause%on) then                 ! it is written when the files are back
-        answer = message_t()
+        reply = message_t()
         call GatherMessage(gather, message)
         call PauseKeep(self%pause, message)
         return
@@ -97,34 +97,34 @@ contains
     call LeaseShotDone(self%workers%lease, worker)
     call QuarantineDone(self%quarantine, gather%slot, self%progress%host(worker))
     call ProgressDone(self%progress, worker, gather%record, gather%cells*gather%steps, gather%seconds)
-    call VerdictMessage(MSG_GATHER, gather%record, gather%slot, '', answer)
-  end subroutine MasterTakeGather
+    call VerdictMessage(MSG_GATHER, gather%record, gather%slot, '', reply)
+  end subroutine MasterReceiveGather
 
   !> Snapshots of a shot, each in a file of its own.
-  subroutine MasterTakeSnaps(self, message, answer)
-    class(desk_t), intent(inout) :: self
-    type(message_t), intent(inout) :: message, answer
+  subroutine MasterReceiveSnaps(self, message, reply)
+    class(master_t), intent(inout) :: self
+    type(message_t), intent(inout) :: message, reply
     type(gather_t) :: gather
     type(gather_header_t) :: header
     type(error_t), allocatable :: error
     call SnapsFrom(message, gather, error)
-    call VerdictMessage(MSG_SNAPS, gather%record, gather%slot, '', answer)
-    if (allocated(error)) call VerdictMessage(MSG_SNAPS, gather%record, gather%slot, error%message, answer)
+    call VerdictMessage(MSG_SNAPS, gather%record, gather%slot, '', reply)
+    if (allocated(error)) call VerdictMessage(MSG_SNAPS, gather%record, gather%slot, error%message, reply)
     if (allocated(error)) return
     if (self%scheduler%finished(gather%slot) .and. .not. SchedulerParked(self%scheduler, gather%slot)) return  ! another was sooner
     call SurveyHeader(self%survey, '', header)
     call FioSnapshots(FioSnapshotPath(self%survey%job%output, gather%record), gather, header%attribute, error)
     if (.not. allocated(error)) return
-    call VerdictMessage(MSG_SNAPS, gather%record, gather%slot, error%message, answer)
-    call MasterTrouble(self, error)
+    call VerdictMessage(MSG_SNAPS, gather%record, gather%slot, error%message, reply)
+    call MasterOutputFails(self, error)
     if (.not. self%pause%on) return
-    answer = message_t()
+    reply = message_t()
     call PauseKeep(self%pause, message)
-  end subroutine MasterTakeSnaps
+  end subroutine MasterReceiveSnaps
 
   !> A lost shot is dealt again, or parked when it was lost too often.
-  subroutine MasterTakeLost(self, message)
-    class(desk_t), intent(inout) :: self
+  subroutine MasterReceiveLost(self, message)
+    class(master_t), intent(inout) :: self
     type(message_t), intent(in) :: message
     integer :: worker, slot
     logical :: parked, dropped, innocent
@@ -132,7 +132,7 @@ contains
     type(error_t), allocatable :: error
     worker = int(message%n(12))
     slot = int(message%n(2))
-    if (.not. SchedulerFlies(self%scheduler, worker, slot)) return    ! taken back already: the I/O server could not write it
+    if (.not. SchedulerDealt(self%scheduler, worker, slot)) return    ! taken back already: the I/O server could not write it
     innocent = message%n(3) == 1                                ! the worker's GPU failed
     call ProgressLost(self%progress, worker, int(message%n(1)))
     call SchedulerLost(self%scheduler, worker, slot, innocent, host_seconds(), parked, dropped)
@@ -141,12 +141,12 @@ contains
     where = 'shot '//Str(int(message%n(1)))//' lost on '//self%progress%host(worker)//' (worker '//Str(worker)//', attempt '// &
             Str(self%scheduler%attempts(slot) + merge(1, 0, innocent))//'): '//message%text
     call StoreLost(self%store, slot, parked, self%scheduler%attempts(slot), worker, self%progress%host(worker), message%text, error)
-    if (allocated(error)) call MasterTrouble(self, error)
+    if (allocated(error)) call MasterOutputFails(self, error)
     if (parked) then
       call LogError(where//'; parked after '//Str(self%scheduler%attempts(slot))//' attempts')
     else
       call LogWarn(where//'; it is dealt again')
     end if
-  end subroutine MasterTakeLost
+  end subroutine MasterReceiveLost
 
 end module master_receive_m

@@ -9,24 +9,24 @@ module master_stop_m
   use kinds_m, only: dp
   use log_m, only: LogInfo, LogWarn
   use lost_workers_m, only: LossesGiveUp
-  use master_type_m, only: desk_t, DeskStops
-  use master_output_m, only: MasterTrouble
-  use protocol_m, only: Answer, message_t, MSG_DROP, MSG_LEAVE
+  use master_type_m, only: master_t, MasterStops
+  use master_output_m, only: MasterOutputFails
+  use protocol_m, only: LinkReply, message_t, MSG_DROP, MSG_LEAVE
   use runnote_m, only: cause_deadline, cause_launcher, cause_signal, cause_stop_file
   use store_m, only: StoreStopPath
   use text_m, only: Str
   use progress_m, only: ProgressShow
   implicit none
   private
-  public :: MasterLook, MasterLookAtClock, MasterLetGo, MasterCutShort
+  public :: MasterCheckSignals, MasterCheckDeadline, MasterAllowLeave, MasterEndGrace
 
   real(dp), parameter :: PRESSED = 2.0_dp     !< a signal to end that comes so long after the first means it [s]
 
 contains
 
-  !> Signals, the stop file, and the progress line.
-  subroutine MasterLook(self)
-    class(desk_t), intent(inout) :: self
+  !> Looks for signals and the stop file, and shows progress.
+  subroutine MasterCheckSignals(self)
+    class(master_t), intent(inout) :: self
     character(:), allocatable :: limit
     real(dp) :: now
     integer :: terms
@@ -41,27 +41,27 @@ contains
         call AskedToStop(self, cause_stop_file, "stop file '"//StoreStopPath(self%survey%job%output)// &
                          "' found, remove it before the next run")
       end if
-    else if (.not. self%workers%quick) then
+    else if (.not. self%workers%grace_ended) then
       now = host_seconds()
       terms = int(host_terms())
-      self%workers%quick = terms > self%terms .and. now - self%stopped > PRESSED
-      if (self%workers%quick) call LogInfo('another signal to end: shots in flight are given up')
+      self%workers%grace_ended = terms > self%term_signals .and. now - self%stopped > PRESSED
+      if (self%workers%grace_ended) call LogInfo('another signal to end: shots in flight are given up')
       limit = ''
-      if (.not. self%workers%quick) call HeedLauncher(self, now, limit)
+      if (.not. self%workers%grace_ended) call HeedLauncher(self, now, limit)
       if (limit /= '') call LogInfo('shots in flight have '//Str(self%stopped + self%grace - now, 3)//' s more to finish'//limit)
     end if
     call ProgressShow(self%progress, self%scheduler%parked)
-  end subroutine MasterLook
+  end subroutine MasterCheckSignals
 
   !> Dealing ends; all workers are about to go.
   subroutine AskedToStop(self, cause, why)
-    class(desk_t), intent(inout) :: self
+    class(master_t), intent(inout) :: self
     character(*), intent(in) :: cause, why
     character(:), allocatable :: limit
     real(dp) :: left
-    call DeskStops(self, cause, why)
+    call MasterStops(self, cause, why)
     self%stopped = host_seconds()
-    self%terms = int(host_terms())
+    self%term_signals = int(host_terms())
     call WorkersLeaves(self%workers, self%stopped)
     limit = ''
     left = max(0.0_dp, self%scheduler%deadline - self%stopped)
@@ -74,15 +74,15 @@ contains
   !> A launcher that ends a job sends SIGTERM and kills what is left soon after, whatever `grace` says: shots in flight are given up
   !> before, so that their states are kept and the journal is closed. `limit`: that, in words, if it is news.
   subroutine HeedLauncher(self, now, limit)
-    class(desk_t), intent(inout) :: self
+    class(master_t), intent(inout) :: self
     real(dp), intent(in) :: now
     character(:), allocatable, intent(inout) :: limit
     character(:), allocatable :: who
     real(dp) :: left
     integer :: sender
     sender = int(host_terminator())
-    if (self%hurried .or. sender == 0) return
-    self%hurried = .true.
+    if (self%kill_announced .or. sender == 0) return
+    self%kill_announced = .true.
     call DeadlineKill(sender, left, who)
     if (who == '' .or. now + left >= self%stopped + self%grace) return
     self%grace = now + left - self%stopped
@@ -90,15 +90,15 @@ contains
   end subroutine HeedLauncher
 
   !> No shot is dealt that would not be done at the deadline: the rest is for the next run.
-  subroutine MasterLookAtClock(self)
-    class(desk_t), intent(inout) :: self
+  subroutine MasterCheckDeadline(self)
+    class(master_t), intent(inout) :: self
     real(dp) :: now
     now = host_seconds()
     if (self%stopping .or. .not. SchedulerLate(self%scheduler, now)) return
     call LogInfo('no further shot would be done before the deadline, in '//Str(max(0.0_dp, self%scheduler%deadline - now), 3)// &
                  ' s: no more shots are dealt')
-    call DeskStops(self, cause_deadline, 'no further shot would be done before the deadline')
-  end subroutine MasterLookAtClock
+    call MasterStops(self, cause_deadline, 'no further shot would be done before the deadline')
+  end subroutine MasterCheckDeadline
 
   !> 'signal 15 (SIGTERM)'
   pure function SignalName(number) result(s)
@@ -116,15 +116,15 @@ contains
   end function SignalName
 
   !> A worker may leave before the end as long as another one stays. One that got a signal has to, whoever stays.
-  subroutine MasterLetGo(self, worker, signal, answer)
-    class(desk_t), intent(inout) :: self
+  subroutine MasterAllowLeave(self, worker, signal, reply)
+    class(master_t), intent(inout) :: self
     integer, intent(in) :: worker, signal
-    type(message_t), intent(inout) :: answer
+    type(message_t), intent(inout) :: reply
     logical :: may
     integer :: i
     may = any(.not. (self%workers%going .or. self%workers%lost) .and. [(i, i=1, self%workers%n)] /= worker)
     if (signal > 0) then
-      call MasterLook(self)                           ! most often all ranks got it
+      call MasterCheckSignals(self)                           ! most often all ranks got it
       if (.not. self%stopping) call LogWarn('worker '//Str(worker)//' on '//self%progress%host(worker)//' got signal '// &
                                             Str(signal)//': it finishes what it has and leaves')
       call WorkersLeaves(self%workers, host_seconds(), worker)
@@ -134,14 +134,14 @@ contains
       self%workers%going(worker) = .true.
       call SchedulerGone(self%scheduler, worker)
     end if
-    answer%kind = MSG_LEAVE
-    answer%n(1) = merge(1, 0, may)
-  end subroutine MasterLetGo
+    reply%kind = MSG_LEAVE
+    reply%n(1) = merge(1, 0, may)
+  end subroutine MasterAllowLeave
 
   !> The next worker whose time of grace is over: its shots are taken back, and it is told to drop them, one message a call.
-  subroutine MasterCutShort(self, answer, worker)
-    class(desk_t), intent(inout) :: self
-    type(message_t), intent(inout) :: answer
+  subroutine MasterEndGrace(self, reply, worker)
+    class(master_t), intent(inout) :: self
+    type(message_t), intent(inout) :: reply
     integer, intent(out), optional :: worker
     type(error_t), allocatable :: error
     integer :: w, i, slot
@@ -149,17 +149,17 @@ contains
       w = WorkersOverstays(self%workers, host_seconds(), self%grace)
       if (present(worker)) worker = w
       if (w == 0) return
-      if (self%workers%cut(w)) return              ! MasterMiss sees to it
-      i = findloc(self%scheduler%flight%worker, w, 1)
+      if (self%workers%grace_over(w)) return              ! MasterFindLost sees to it
+      i = findloc(self%scheduler%dealt%worker, w, 1)
       if (i > 0) exit
-      self%workers%cut(w) = .true.
+      self%workers%grace_over(w) = .true.
       self%workers%leaves(w) = host_seconds()
     end do
-    slot = self%scheduler%flight(i)%slot
+    slot = self%scheduler%dealt(i)%slot
     call LossesGiveUp(self%scheduler, self%store, self%progress, w, slot, host_seconds(), error)
-    if (allocated(error)) call MasterTrouble(self, error)
-    answer%kind = MSG_DROP
-    answer%n(1:3) = [self%survey%keymap%record(slot), slot, 1]
-  end subroutine MasterCutShort
+    if (allocated(error)) call MasterOutputFails(self, error)
+    reply%kind = MSG_DROP
+    reply%n(1:3) = [self%survey%keymap%record(slot), slot, 1]
+  end subroutine MasterEndGrace
 
 end module master_stop_m

@@ -1,5 +1,5 @@
-!> What the master has before it: the survey, its files, who gets which shot, who is there, and what waits.
-!> The files master_*.f90 each tell one part of what it does with that; master.f90 puts them together.
+!> The data of the master: the survey, its files, the scheduler, the workers, and what waits. Each of the files master_*.f90 has one
+!> part of what it does with that; master.f90 has the story.
 module master_type_m
   use workers_m, only: workers_t
   use scheduler_m, only: scheduler_t
@@ -8,47 +8,57 @@ module master_type_m
   use output_pause_m, only: pause_t
   use peers_m, only: peers_t
   use survey_m, only: survey_t
-  use protocol_m, only: listener_t
+  use protocol_m, only: listener_t, message_t
   use quarantine_m, only: quarantine_t
   use store_m, only: store_t
   use progress_m, only: progress_t
   use windowqueue_m, only: windowqueue_t
   implicit none
   private
-  public :: desk_t, DeskStops
+  public :: master_t, MasterStops
 
-  type, abstract, extends(listener_t) :: desk_t
+  type, extends(listener_t) :: master_t
     type(survey_t), pointer :: survey => null()
     type(store_t), pointer :: store => null()   !< output file and journal
-    type(scheduler_t) :: scheduler                    !< who gets which shot
-    type(progress_t) :: progress                      !< progress and times
-    type(workers_t) :: workers                        !< who is there
+    type(scheduler_t) :: scheduler              !< which worker gets which shot
+    type(progress_t) :: progress                !< progress and times
+    type(workers_t) :: workers                  !< which are here, lost, dead, or gone
     type(peers_t) :: peers                      !< the ranks on its machine
-    type(losses_t) :: losses                    !< what workers had that are not
+    type(losses_t) :: losses                    !< what lost workers had
     type(quarantine_t) :: quarantine            !< nodes that lose shots
-    type(windowqueue_t) :: windows              !< asked for
-    integer, allocatable :: held(:)             !< ranks and workers whose READY waits for an answer
+    type(windowqueue_t) :: windows              !< requests for windows of the model
+    integer, allocatable :: waiting(:)          !< ranks and workers whose READY is not answered yet
     integer, allocatable :: rank(:)             !< that speaks for a worker, (workers)
-    real(dp) :: thought = 0, took = 0           !< when the held ones were last thought of, and how long that took [s]
+    real(dp) :: dealt_at = 0, deal_time = 0     !< when those that wait were last dealt to, and how long that took [s]
     logical :: stopping = .false.               !< deal no more shots
     type(pause_t) :: pause                      !< while the files cannot be written
-    character(:), allocatable :: cause, why     !< of that, see runnote.f90; not allocated: all is to be done
-    real(dp) :: stopped = -1                    !< when that was asked for [s], -1 = it was not
+    character(:), allocatable :: cause, why     !< of the stop, see runnote.f90; not allocated: all is to be done
+    real(dp) :: stopped = -1                    !< when a stop was asked for [s], -1 = it was not
     real(dp) :: grace = 0                       !< shots in flight have so long from then [s]
-    logical :: hurried = .false.                !< a launcher has given notice that it kills what is left
-    integer :: terms = 0                        !< signals to end until then
-  end type desk_t
+    logical :: kill_announced = .false.         !< a launcher has given notice that it kills what is left
+    integer :: term_signals = 0                 !< signals to end until then
+  contains
+    procedure :: handle => MasterHandle
+  end type master_t
+
+  interface
+    !> Acts on a message; `reply%kind` stays MSG_NONE where there is no reply now.
+    module subroutine MasterHandle(self, message, reply)
+      class(master_t), intent(inout) :: self
+      type(message_t), intent(inout) :: message, reply
+    end subroutine MasterHandle
+  end interface
 
 contains
 
-  !> No more shots are dealt. What was the first cause of that is told when the run ends.
-  subroutine DeskStops(desk, cause, why)
-    class(desk_t), intent(inout) :: desk
+  !> No more shots are dealt. The note on the end of the run names the first cause.
+  subroutine MasterStops(self, cause, why)
+    class(master_t), intent(inout) :: self
     character(*), intent(in) :: cause, why
-    desk%stopping = .true.
-    if (allocated(desk%cause)) return
-    desk%cause = cause
-    desk%why = why
-  end subroutine DeskStops
+    self%stopping = .true.
+    if (allocated(self%cause)) return
+    self%cause = cause
+    self%why = why
+  end subroutine MasterStops
 
 end module master_type_m

@@ -1,8 +1,8 @@
-!> Who is there: heartbeats both ways, workers taken for lost, forgiven, or on a node that loses shots.
+!> The life of workers: heartbeats both ways, workers that are lost, back, or on a node that loses shots.
 module master_workers_m
   use workers_m, only: WorkersBeat, WorkersByRank, WorkersBySpeaker, WorkersDied, WorkersEnded, WorkersHeard, WorkersMissed, &
                        WorkersOverstays, WorkersPartners, WorkersSilent
-  use scheduler_m, only: SchedulerFlies, SchedulerGone, SchedulerHas, SchedulerHold, SchedulerPut, SchedulerReady, SchedulerTakes
+  use scheduler_m, only: SchedulerDealt, SchedulerGone, SchedulerHas, SchedulerWaits, SchedulerPut, SchedulerReady, SchedulerTakes
   use error_m, only: error_t
   use host_c, only: host_seconds
   use keymap_m, only: KeymapFind
@@ -10,22 +10,22 @@ module master_workers_m
   use lease_m, only: LeaseSilence, LeaseSpan
   use log_m, only: LogWarn
   use lost_workers_m, only: LossesAdopt, LossesForgive, LossesTake
-  use master_type_m, only: desk_t
-  use master_output_m, only: MasterNothingLeft, MasterTrouble
+  use master_type_m, only: master_t
+  use master_output_m, only: MasterNothingLeft, MasterOutputFails
   use peers_m, only: PeersLook
-  use protocol_m, only: Answer, link_t, LinkAwaits, LinkBury, LinkForget, message_t, MSG_BEAT, MSG_DROP, MSG_END
+  use protocol_m, only: LinkReply, link_t, LinkAwaits, LinkDead, LinkForget, message_t, MSG_BEAT, MSG_DROP, MSG_END
   use quarantine_m, only: QuarantineBad, QuarantineLosses
   use text_m, only: Str
   use progress_m, only: ProgressPut
   implicit none
   private
-  public :: MasterBeat, MasterHeard, MasterMiss, MasterTakeProgress, MasterJudge
+  public :: MasterBeat, MasterHeard, MasterFindLost, MasterReceiveProgress, MasterQuarantine
 
 contains
 
-  !> The master says now and then that it is there.
+  !> Sends the master's heartbeat when it is time for one.
   subroutine MasterBeat(self, link)
-    class(desk_t), intent(inout) :: self
+    class(master_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
     type(message_t) :: message
     integer, allocatable :: partners(:)
@@ -40,13 +40,13 @@ contains
         if (self%workers%lost(worker)) cycle
       end if
       message = message_t(kind=MSG_BEAT)
-      call Answer(link, partners(i), message)
+      call LinkReply(link, partners(i), message)
     end do
   end subroutine MasterBeat
 
-  !> A rank was heard. A worker that was taken for lost goes on where it stood: what it asked for is answered now.
+  !> A message of a rank came. A worker that was taken for lost goes on: its READYs wait for a reply again.
   subroutine MasterHeard(self, rank)
-    class(desk_t), intent(inout) :: self
+    class(master_t), intent(inout) :: self
     integer, intent(in) :: rank
     real(dp) :: silence
     integer :: worker, i
@@ -57,26 +57,26 @@ contains
     if (.not. back .or. self%workers%gone(worker)) return
     call LossesForgive(self%losses, self%scheduler, self%progress, self%quarantine, worker, silence, &
                        LeaseSpan(self%workers%lease, worker, SchedulerTakes(self%scheduler, worker)))
-    do i = 1, self%workers%asks(worker)
+    do i = 1, self%workers%unanswered(worker)
       call SchedulerReady(self%scheduler, worker, self%scheduler%rates%gpu(worker), self%scheduler%rates%threads(worker), &
                           host_seconds())
-      self%held = [self%held, rank, worker]
+      self%waiting = [self%waiting, rank, worker]
     end do
-    self%workers%asks(worker) = 0
+    self%workers%unanswered(worker) = 0
   end subroutine MasterHeard
 
   !> Workers that are dead, were not heard for too long, or do not go though they should, are taken for lost.
-  subroutine MasterMiss(self, link)
-    class(desk_t), intent(inout) :: self
+  subroutine MasterFindLost(self, link)
+    class(master_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
     integer :: worker
     logical :: idle
-    call MissDead(self, link)
+    call FindDead(self, link)
     worker = 0
     do
       worker = WorkersSilent(self%workers, worker)
       if (worker == 0) exit
-      idle = Needless(self, worker)
+      idle = NotNeeded(self, worker)
       if (WorkersMissed(self%workers, worker, ShotSeconds(self, link, worker), idle)) &
         call Lose(self, link, worker, 'was not heard of for '//Str(LeaseSilence(self%workers%lease, worker), 3)// &
                   ' s and is taken for lost', idle)
@@ -86,12 +86,12 @@ contains
       if (worker == 0) exit
       call Lose(self, link, worker, 'did not go when it was asked to and is taken for lost', .true.)
     end do
-  end subroutine MasterMiss
+  end subroutine MasterFindLost
 
-  !> Ranks whose process has ended. One of them retires its worker, whose other ranks are told to end. After a signal to end it may
-  !> be the launcher that kills them, and is no shot's fault.
-  subroutine MissDead(self, link)
-    class(desk_t), intent(inout) :: self
+  !> Finds ranks whose process has ended. One of them ends its worker, whose other ranks get END. After a signal to end it may be
+  !> the launcher that kills them: no shot is to blame.
+  subroutine FindDead(self, link)
+    class(master_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
     type(message_t) :: message
     integer :: rank, worker, i
@@ -102,7 +102,7 @@ contains
     do
       call WorkersDied(self%workers, rank)
       if (rank == 0) exit
-      call LinkBury(link, rank)
+      call LinkDead(link, rank)
       worker = WorkersByRank(self%workers, rank)
       if (worker == 0) call LogWarn('rank '//Str(rank)//', which models no shots, is dead: its process '// &
                                     Str(self%workers%pid(rank))//' has ended')
@@ -113,23 +113,23 @@ contains
       do i = (worker - 1)*self%workers%group + 1, worker*self%workers%group
         message = message_t(kind=MSG_END)
         message%n(1:2) = [3, 1]
-        call Answer(link, i, message)
+        call LinkReply(link, i, message)
         call LinkForget(link, i)
       end do
     end do
-  end subroutine MissDead
+  end subroutine FindDead
 
-  !> A worker is waited for no longer: all is done, or nothing is dealt any more, and it has no shot that others have not done.
-  logical function Needless(self, worker)
-    class(desk_t), intent(in) :: self
+  !> A worker is not waited for: all is done, or nothing is dealt any more, and it has no shot that others have not done.
+  logical function NotNeeded(self, worker)
+    class(master_t), intent(in) :: self
     integer, intent(in) :: worker
-    Needless = (self%stopping .or. MasterNothingLeft(self)) .and. self%rank(worker) > 0 .and. &
+    NotNeeded = (self%stopping .or. MasterNothingLeft(self)) .and. self%rank(worker) > 0 .and. &
                .not. SchedulerHas(self%scheduler, worker)
-  end function Needless
+  end function NotNeeded
 
-  !> How long a worker's shots should take it [s], huge() if nobody knows: for LeaseSpan. Much of what it says is on its way.
+  !> How long a worker's shots should take it [s], for LeaseSpan: huge() if its rate is not known, or a message of it is on its way.
   real(dp) function ShotSeconds(self, link, worker) result(seconds)
-    class(desk_t), intent(in) :: self
+    class(master_t), intent(in) :: self
     type(link_t), intent(in) :: link
     integer, intent(in) :: worker
     seconds = SchedulerTakes(self%scheduler, worker)
@@ -137,53 +137,53 @@ contains
   end function ShotSeconds
 
   subroutine Lose(self, link, worker, why, innocent)
-    class(desk_t), intent(inout) :: self
+    class(master_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
     integer, intent(in) :: worker
     character(*), intent(in) :: why
     logical, intent(in) :: innocent
     type(error_t), allocatable :: error
-    logical :: waits(size(self%held)/2)
+    logical :: waits(size(self%waiting)/2)
     integer :: i
     self%workers%lost(worker) = .true.
     call LinkForget(link, (worker - 1)*self%workers%group + 1)
-    waits = self%held(2::2) == worker
-    self%workers%asks(worker) = count(waits)
-    self%held = pack(self%held, [(.not. waits((i + 1)/2), i=1, size(self%held))])
+    waits = self%waiting(2::2) == worker
+    self%workers%unanswered(worker) = count(waits)
+    self%waiting = pack(self%waiting, [(.not. waits((i + 1)/2), i=1, size(self%waiting))])
     if (self%workers%gone(worker)) return
     call LossesTake(self%losses, self%scheduler, self%store, self%progress, self%quarantine, worker, why, innocent, &
                     host_seconds(), error)
-    if (allocated(error)) call MasterTrouble(self, error)
+    if (allocated(error)) call MasterOutputFails(self, error)
   end subroutine Lose
 
-  !> How far a shot is. A worker that was taken for lost may still model one that is another's now: it is told to drop it.
-  subroutine MasterTakeProgress(self, message, answer)
-    class(desk_t), intent(inout) :: self
+  !> Takes PROGRESS. A worker that was taken for lost may still model a shot that another one has now: it gets DROP.
+  subroutine MasterReceiveProgress(self, message, reply)
+    class(master_t), intent(inout) :: self
     type(message_t), intent(in) :: message
-    type(message_t), intent(inout) :: answer
+    type(message_t), intent(inout) :: reply
     type(error_t), allocatable :: error
     integer :: worker, slot
     logical :: its
     worker = int(message%n(1))
     slot = KeymapFind(self%survey%keymap, int(message%n(2)))
     if (slot == 0) return
-    its = SchedulerFlies(self%scheduler, worker, slot)
+    its = SchedulerDealt(self%scheduler, worker, slot)
     if (.not. (its .or. self%stopping .or. self%workers%going(worker))) &
       call LossesAdopt(self%scheduler, self%store, self%progress, worker, slot, host_seconds(), its, error)
-    if (allocated(error)) call MasterTrouble(self, error)
+    if (allocated(error)) call MasterOutputFails(self, error)
     if (its) then
       call ProgressPut(self%progress, worker, int(message%n(2)), message%x(1))
-      call SchedulerHold(self%scheduler, worker, slot, message%n(3) == 1, host_seconds())
+      call SchedulerWaits(self%scheduler, worker, slot, message%n(3) == 1, host_seconds())
       call SchedulerPut(self%scheduler, worker, slot, message%x(1), host_seconds(), message%x(2))
     else
-      answer%kind = MSG_DROP
-      answer%n(1:2) = [self%survey%keymap%record(slot), slot]
+      reply%kind = MSG_DROP
+      reply%n(1:2) = [self%survey%keymap%record(slot), slot]
     end if
-  end subroutine MasterTakeProgress
+  end subroutine MasterReceiveProgress
 
   !> A worker on a node that loses shots again and again gets no more as long as there is a worker on another node.
-  subroutine MasterJudge(self, worker)
-    class(desk_t), intent(inout) :: self
+  subroutine MasterQuarantine(self, worker)
+    class(master_t), intent(inout) :: self
     integer, intent(in) :: worker
     character(:), allocatable :: host
     integer :: w
@@ -200,6 +200,6 @@ contains
                  ' losses: worker '//Str(worker)//' gets no more shots')
     self%workers%going(worker) = .true.
     call SchedulerGone(self%scheduler, worker)
-  end subroutine MasterJudge
+  end subroutine MasterQuarantine
 
 end module master_workers_m

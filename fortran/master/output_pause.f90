@@ -1,5 +1,5 @@
-!> A pause of the dealing while output or journal cannot be written: what came home meanwhile is kept, and the files are tried again
-!> now and then. Worth waiting for: a disk that somebody clears, a file server that comes back.
+!> A pause of the dealing while output or journal cannot be written: gathers that come meanwhile are kept, and the files are tried
+!> again now and then. Worth waiting for: a disk that somebody clears, a file server that comes back.
 module output_pause_m
   use host_c, only: host_seconds
   use kinds_m, only: dp
@@ -18,7 +18,7 @@ module output_pause_m
 
   type :: pause_t
     logical :: on = .false.                     !< nothing is dealt or written now
-    logical :: told = .false.                   !< the log knows; over only when something was written
+    logical :: reported = .false.               !< the log says so; over only when something was written
     logical :: given_up = .false.               !< what is kept will not be written
     real(dp) :: since = 0                       !< the first failure [s]
     character(:), allocatable :: why
@@ -34,11 +34,11 @@ contains
     type(pause_t), intent(inout) :: pause
     character(*), intent(in) :: why
     logical, intent(out) :: news
-    news = .not. pause%told
+    news = .not. pause%reported
     if (news) pause%since = host_seconds()
     if (news) pause%every = FIRST
     if (news) pause%why = why
-    pause%told = .true.
+    pause%reported = .true.
     pause%on = .true.
     pause%tried = host_seconds()
   end subroutine PauseBegin
@@ -60,7 +60,7 @@ contains
     type(pause_t), intent(inout) :: pause
     seconds = host_seconds() - pause%since
     pause%on = .false.
-    pause%told = .false.
+    pause%reported = .false.
   end function PauseEnd
 
   !> Keeps a message for later; its contents are moved away.

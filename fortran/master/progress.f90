@@ -12,24 +12,24 @@ module progress_m
   real(dp), parameter :: LIVE_EVERY = 0.25_dp   !< seconds between rewrites of the live line
 
   !> What is known of a worker.
-  type :: seat_t
+  type :: worker_times_t
     character(:), allocatable :: host
     integer :: shots = 0                        !< done in this run
     real(dp) :: updates = 0                     !< cell updates done
     real(dp) :: looping = 0                     !< seconds in time loops
-    real(dp) :: compute = 0, wait = 0, io = 0   !< seconds, told at BYE
-  end type seat_t
+    real(dp) :: compute = 0, wait = 0, io = 0   !< seconds, of BYE
+  end type worker_times_t
 
-  !> A shot with a worker.
-  type :: flight_t
+  !> A shot that a worker has.
+  type :: running_shot_t
     integer :: record = 0, worker = 0
     real(dp) :: since = 0                       !< when it was dealt
     real(dp) :: fraction = 0                    !< of its time loop
-  end type flight_t
+  end type running_shot_t
 
   type :: progress_t
-    type(seat_t), allocatable :: seat(:)        !< (nworkers)
-    type(flight_t), allocatable :: flight(:)    !< shots dealt and neither done nor lost
+    type(worker_times_t), allocatable :: worker(:)    !< (nworkers)
+    type(running_shot_t), allocatable :: running(:)   !< shots dealt and neither done nor lost
     integer :: total = 0, before = 0            !< shots of the survey; done before this run
     integer :: done = 0                         !< done in this run
     real(dp) :: start = 0, shown = 0, every = 10
@@ -46,7 +46,7 @@ contains
     integer, intent(in) :: nworkers, total, before
     real(dp), intent(in) :: every
     logical, intent(in) :: quiet
-    allocate (progress%seat(nworkers), progress%flight(0))
+    allocate (progress%worker(nworkers), progress%running(0))
     progress%quiet = quiet
     progress%total = total
     progress%before = before
@@ -60,13 +60,13 @@ contains
     type(progress_t), intent(inout) :: progress
     integer, intent(in) :: worker
     character(*), intent(in) :: host
-    progress%seat(worker)%host = host
+    progress%worker(worker)%host = host
   end subroutine ProgressReady
 
   subroutine ProgressDeal(progress, worker, record)
     type(progress_t), intent(inout) :: progress
     integer, intent(in) :: worker, record
-    progress%flight = [progress%flight, flight_t(record, worker, host_seconds(), 0.0_dp)]
+    progress%running = [progress%running, running_shot_t(record, worker, host_seconds(), 0.0_dp)]
   end subroutine ProgressDeal
 
   subroutine ProgressPut(progress, worker, record, fraction)
@@ -74,8 +74,8 @@ contains
     integer, intent(in) :: worker, record
     real(dp), intent(in) :: fraction
     integer :: i
-    i = findloc(progress%flight%record == record .and. progress%flight%worker == worker, .true., 1)
-    if (i > 0) progress%flight(i)%fraction = fraction
+    i = findloc(progress%running%record == record .and. progress%running%worker == worker, .true., 1)
+    if (i > 0) progress%running(i)%fraction = fraction
   end subroutine ProgressPut
 
   !> A shot is on disk: `updates` cell updates in `seconds` of its time loop.
@@ -84,19 +84,19 @@ contains
     integer, intent(in) :: worker, record
     real(dp), intent(in) :: updates, seconds
     call ProgressLost(progress, worker, record)
-    associate (seat => progress%seat(worker))
+    associate (w => progress%worker(worker))
       progress%done = progress%done + 1
-      seat%shots = seat%shots + 1
-      seat%updates = seat%updates + updates
-      seat%looping = seat%looping + seconds
+      w%shots = w%shots + 1
+      w%updates = w%updates + updates
+      w%looping = w%looping + seconds
     end associate
   end subroutine ProgressDone
 
-  !> A shot is with its worker no more.
+  !> The worker has the shot no more.
   subroutine ProgressLost(progress, worker, record)
     type(progress_t), intent(inout) :: progress
     integer, intent(in) :: worker, record
-    progress%flight = pack(progress%flight, .not. (progress%flight%record == record .and. progress%flight%worker == worker))
+    progress%running = pack(progress%running, .not. (progress%running%record == record .and. progress%running%worker == worker))
   end subroutine ProgressLost
 
   !> A shot of an earlier run is not done after all.
@@ -109,9 +109,9 @@ contains
     type(progress_t), intent(inout) :: progress
     integer, intent(in) :: worker
     real(dp), intent(in) :: seconds(3)
-    progress%seat(worker)%compute = seconds(1)
-    progress%seat(worker)%wait = seconds(2)
-    progress%seat(worker)%io = seconds(3)
+    progress%worker(worker)%compute = seconds(1)
+    progress%worker(worker)%wait = seconds(2)
+    progress%worker(worker)%io = seconds(3)
   end subroutine ProgressBye
 
   pure function ProgressHost(self, worker) result(host)
@@ -119,8 +119,8 @@ contains
     integer, intent(in) :: worker
     character(:), allocatable :: host
     host = 'unknown'
-    if (worker < 1 .or. worker > size(self%seat)) return
-    if (allocated(self%seat(worker)%host)) host = self%seat(worker)%host
+    if (worker < 1 .or. worker > size(self%worker)) return
+    if (allocated(self%worker(worker)%host)) host = self%worker(worker)%host
   end function ProgressHost
 
   !> The progress line, when it is time for one.
@@ -147,10 +147,10 @@ contains
     finished = progress%done
     longest = -1
     slowest = 0
-    do i = 1, size(progress%flight)
-      finished = finished + progress%flight(i)%fraction
-      if (now - progress%flight(i)%since <= longest) cycle
-      longest = now - progress%flight(i)%since
+    do i = 1, size(progress%running)
+      finished = finished + progress%running(i)%fraction
+      if (now - progress%running(i)%since <= longest) cycle
+      longest = now - progress%running(i)%since
       slowest = i
     end do
     rate = finished/max(now - progress%start, 1.0e-3_dp)
@@ -159,7 +159,7 @@ contains
           Clock((progress%total - progress%before - parked - finished)/rate)//' left'
     end if
     if (slowest > 0) then
-      associate (f => progress%flight(slowest))
+      associate (f => progress%running(slowest))
         s = s//'  slowest: shot '//Str(f%record)//' on '//progress%host(f%worker)//', '//Str(nint(100*f%fraction))//' %, '// &
             Clock(longest)
       end associate
@@ -177,11 +177,11 @@ contains
     hours = max((host_seconds() - progress%start)/3600, 1.0e-9_dp)
     call LogInfo('')
     call LogInfo('  worker  host                    shots   shots/h   Mcell/s   compute      wait       I/O')
-    do i = 1, size(progress%seat)
-      associate (seat => progress%seat(i))
-        write (line, '(i8,2x,a22,i7,f10.1,f10.1,3(f9.1," s"))') i, progress%host(i), seat%shots, seat%shots/hours, &
-          1.0e-6_dp*seat%updates/max(merge(seat%compute, seat%looping, seat%compute > 0), 1.0e-9_dp), seat%compute, &
-          seat%wait, seat%io
+    do i = 1, size(progress%worker)
+      associate (w => progress%worker(i))
+        write (line, '(i8,2x,a22,i7,f10.1,f10.1,3(f9.1," s"))') i, progress%host(i), w%shots, w%shots/hours, &
+          1.0e-6_dp*w%updates/max(merge(w%compute, w%looping, w%compute > 0), 1.0e-9_dp), w%compute, &
+          w%wait, w%io
       end associate
       call LogInfo(trim(line))
     end do

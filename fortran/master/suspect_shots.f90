@@ -5,7 +5,7 @@
 !> once. So if a worker dies with a suspect, that one alone is to blame. A shot that was to blame for `retries` lost workers (at
 !> least two) is poison, and parked; without retries after the first.
 module suspect_shots_m
-  use scheduler_m, only: scheduler_t, SchedulerFlies, SchedulerGone, SchedulerLost, SchedulerPark, SchedulerTake, SchedulerUnpark
+  use scheduler_m, only: scheduler_t, SchedulerDealt, SchedulerGone, SchedulerLost, SchedulerPark, SchedulerTake, SchedulerUnpark
   use kinds_m, only: dp
   implicit none
   private
@@ -35,7 +35,7 @@ contains
     logical :: parked, dropped
     integer :: i
     call SchedulerGone(scheduler, worker)
-    slots = pack(scheduler%flight%slot, scheduler%flight%worker == worker)
+    slots = pack(scheduler%dealt%slot, scheduler%dealt%worker == worker)
     allocate (losses(0), blamed(size(slots)))
     blamed = scheduler%deaths(slots) > 0
     if (.not. any(blamed)) blamed = .true.
@@ -75,7 +75,7 @@ contains
     integer, intent(in) :: worker, slot
     real(dp), intent(in) :: now
     logical, intent(out) :: adopted
-    adopted = any(scheduler%again == slot) .and. .not. SchedulerFlies(scheduler, worker, slot)
+    adopted = any(scheduler%again == slot) .and. .not. SchedulerDealt(scheduler, worker, slot)
     if (.not. adopted) return
     scheduler%again = pack(scheduler%again, scheduler%again /= slot)
     call SchedulerTake(scheduler, worker, slot, now)

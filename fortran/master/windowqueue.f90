@@ -1,5 +1,5 @@
 !> Windows of the model that workers asked for and have not got. Rank 0 makes one at a time, while no other message waits, and
-!> workers take turns: one with many slots asks for several at once, and must not keep another GPU waiting for its first.
+!> workers take turns: one that models many shots asks for several at once, and must not keep another GPU waiting for its first.
 module windowqueue_m
   use protocol_m, only: message_t
   implicit none

@@ -1,5 +1,5 @@
-!> The workers of a job as the master sees them: who speaks for whom, who was heard when, who is lost or dead, who leaves, who has
-!> gone. A worker that is lost may come back; one that is dead does not: the process of one of its ranks has ended.
+!> The workers of a job as the master sees them: their ranks, when they last sent something, which are lost, dead, leaving or gone.
+!> A worker that is lost may come back; one that is dead does not: the process of one of its ranks has ended.
 module workers_m
   use kinds_m, only: dp
   use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseSpan, LeaseTick, PATIENCE
@@ -19,16 +19,16 @@ module workers_m
     logical, allocatable :: lost(:)           !< taken for lost, (n)
     logical, allocatable :: dead(:)           !< for good: one of its ranks is dead, (n)
     logical, allocatable :: ended(:)          !< ranks whose process has ended, (0:ranks-1)
-    logical, allocatable :: seen_to(:)        !< and that were named by WorkersDied, (0:ranks-1)
+    logical, allocatable :: named(:)          !< and that WorkersDied has named, (0:ranks-1)
     integer, allocatable :: pid(:)            !< number of that process, (0:ranks-1)
     logical :: broken = .false.               !< a rank is dead
-    logical, allocatable :: gone(:)           !< said BYE, (n)
-    logical, allocatable :: going(:)          !< told to stop, or may leave before the end: gets no more shots, (n)
-    integer, allocatable :: asks(:)           !< READYs not answered, (n)
+    logical, allocatable :: gone(:)           !< it sent BYE, (n)
+    logical, allocatable :: going(:)          !< it got STOP, or may leave before the end: it gets no more shots, (n)
+    integer, allocatable :: unanswered(:)     !< READYs without a reply, (n)
     real(dp), allocatable :: leaves(:)        !< since when it is about to end [s], -1 = it is not, (n)
-    logical, allocatable :: cut(:)            !< its time of grace is over, (n)
+    logical, allocatable :: grace_over(:)     !< its time of grace is over, (n)
     real(dp) :: beat = -1                     !< of the master, the latest [s]
-    logical :: quick = .false.                !< grace is at an end for all
+    logical :: grace_ended = .false.          !< the time of grace is over for all
   end type workers_t
 
 contains
@@ -41,10 +41,10 @@ contains
     workers%group = group
     workers%ranks = ranks
     call LeaseNew(workers%lease, seconds, n)
-    allocate (workers%lost(n), workers%dead(n), workers%gone(n), workers%going(n), workers%cut(n), source=.false.)
-    allocate (workers%ended(0:ranks - 1), workers%seen_to(0:ranks - 1), source=.false.)
+    allocate (workers%lost(n), workers%dead(n), workers%gone(n), workers%going(n), workers%grace_over(n), source=.false.)
+    allocate (workers%ended(0:ranks - 1), workers%named(0:ranks - 1), source=.false.)
     allocate (workers%pid(0:ranks - 1), source=0)
-    allocate (workers%asks(n), source=0)
+    allocate (workers%unanswered(n), source=0)
     allocate (workers%leaves(n), source=-1.0_dp)
   end subroutine WorkersNew
 
@@ -75,7 +75,7 @@ contains
                  [(WorkersBySpeaker(workers, r) > 0 .or. r > workers%n*workers%group, r=1, workers%ranks - 1)])
   end function WorkersPartners
 
-  !> A worker said something. `back`: it had been taken for lost, `silence` seconds long.
+  !> A message of a worker came. `back`: it had been taken for lost, `silence` seconds long.
   pure subroutine WorkersHeard(workers, worker, back, silence)
     type(workers_t), intent(inout) :: workers
     integer, intent(in) :: worker
@@ -106,7 +106,7 @@ contains
     missed = idle .or. LeaseSilence(workers%lease, worker) > LeaseSpan(workers%lease, worker, shot)
   end function WorkersMissed
 
-  !> The process `pid` of a rank has ended; told again it is no news.
+  !> The process `pid` of a rank has ended. A second call for the same rank changes nothing.
   pure subroutine WorkersEnded(workers, rank, pid)
     type(workers_t), intent(inout) :: workers
     integer, intent(in) :: rank, pid
@@ -121,10 +121,10 @@ contains
     type(workers_t), intent(inout) :: workers
     integer, intent(out) :: rank
     integer :: worker
-    rank = findloc(workers%ended .and. .not. workers%seen_to, .true., 1) - 1
+    rank = findloc(workers%ended .and. .not. workers%named, .true., 1) - 1
     if (rank < 1) rank = 0
     if (rank == 0) return
-    workers%seen_to(rank) = .true.
+    workers%named(rank) = .true.
     workers%broken = .true.
     worker = WorkersByRank(workers, rank)
     if (worker == 0) return
@@ -132,7 +132,7 @@ contains
     workers%going(worker) = .true.
   end subroutine WorkersDied
 
-  !> Whether it is time for the master to say that it is there.
+  !> `due`: it is time for the master's heartbeat.
   subroutine WorkersBeat(workers, now, due)
     type(workers_t), intent(inout) :: workers
     real(dp), intent(in) :: now
@@ -142,7 +142,7 @@ contains
     if (due) workers%beat = now
   end subroutine WorkersBeat
 
-  !> A worker, or all of them, are to end what they have and go.
+  !> A worker, or each, is to end its shots and go.
   pure subroutine WorkersLeaves(workers, now, worker)
     type(workers_t), intent(inout) :: workers
     real(dp), intent(in) :: now
@@ -164,8 +164,8 @@ contains
     do worker = 1, workers%n
       if (workers%leaves(worker) < 0 .or. workers%gone(worker) .or. workers%lost(worker)) cycle
       since = now - workers%leaves(worker)
-      if (.not. workers%cut(worker)) then
-        if (workers%quick .or. since > grace) return
+      if (.not. workers%grace_over(worker)) then
+        if (workers%grace_ended .or. since > grace) return
       else if (since > HURRY) then
         if (LeaseSilence(workers%lease, worker) > HURRY .or. since > workers%lease%seconds) return
       end if

@@ -1,5 +1,5 @@
-!> What a physics is to the framework: one object that knows its program, its parameters and their rules, its model of the earth, what
-!> a survey of it needs, and its solver. Survey, ranks, worker, master, files and program know physics_t alone.
+!> What a physics is to the framework: one object that knows its program, its parameters and their rules, its model of the earth,
+!> what a survey of it needs, and its solver. Survey, ranks, worker, master, files and program know physics_t alone.
 !>
 !> To add a physics extend physics_t (tests/physics/tube.f90 is the smallest that does all), and write a program of five lines as
 !> SplFd2dmod.f90. Rank 0 reads model and parameters and keeps them in the object; what other ranks must know goes to them in the

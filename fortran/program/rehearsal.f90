@@ -13,7 +13,7 @@ module rehearsal_m
   use survey_m, only: survey_t, SurveyCells
   use scheme_m, only: scheme_t, SchemeCells
   use shot_m, only: shot_t
-  use solver_m, only: moment_t, solver_t
+  use solver_m, only: time_position_t, solver_t
   use parameter_table_m, only: SplitList
   use timeloop_m, only: timeloop_t
   use window_m, only: window_t
@@ -147,7 +147,7 @@ contains
     type(shot_t) :: shot
     type(error_t), allocatable :: ignored            ! the shot was looked at before
     call KeymapShot(survey%keymap, slot, shot)
-    n = real(solver%state_size(moment_t(step=scheme%nt)), dp)*max(1.0_dp, SurveyCells(survey, shot, ignored)/cells)
+    n = real(solver%state_size(time_position_t(step=scheme%nt)), dp)*max(1.0_dp, SurveyCells(survey, shot, ignored)/cells)
   end function StateSize
 
   !> The speed in an even medium, where a piece of the survey cannot be tried.

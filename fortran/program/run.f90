@@ -12,7 +12,7 @@ module run_m
   use kinds_m, only: dp
   use log_m, only: LogError, LogInfo, LogLines, LogWarn
   use memory_need_m, only: memory_t, MemoryBytes, MemoryCheck, MemoryNeed
-  use master_finish_m, only: MasterFinish, MasterNote, MasterPart, MasterStatus
+  use master_finish_m, only: MasterFinish, MasterNote, MasterEndJob, MasterStatus
   use master_m, only: master_t, MasterNew, MasterServe
   use parameters_m, only: job_t
   use physics_m, only: physics_t
@@ -29,7 +29,7 @@ module run_m
   use text_m, only: Str
   use solver_m, only: solver_t
   use master_heartbeat_m, only: job_end_t, HeartbeatWait
-  use worker_type_m, only: worker_options_t, WorkerExcuse
+  use worker_type_m, only: worker_options_t, WorkerDecline
   use worker_m, only: WorkerRun
   implicit none
   private
@@ -49,7 +49,7 @@ contains
     type(survey_t), target :: survey
     type(store_t), target :: store
     type(gather_header_t) :: header
-    type(worker_options_t) :: rules
+    type(worker_options_t) :: options
     type(error_t), allocatable :: error
     type(memory_t) :: memory
     type(disk_t) :: disk
@@ -87,14 +87,14 @@ contains
       end if
     end if
     if (exit_status == 0) call host_catch_signals()
-    rules%shots_per_gpu = job%shots_per_gpu
-    rules%retire = job%on_gpu_error == 'retire'
-    rules%shape = job%shape
-    rules%lease = job%lease
-    call CheckpointRule(job%checkpoint, job%mtbf, job%output, rules%checkpoint, ok)
-    if (role%master .and. exit_status == 0) call CheckpointSweep(rules%checkpoint, job%overwrite)   ! else they may be another's
-    call RunSurvey(role, physics, job%threads, rules, survey, store, role%nworkers, deadline, .false., exit_status, broken)
-    if (role%master .and. exit_status == 0) call CheckpointSweep(rules%checkpoint, .true.)
+    options%shots_per_gpu = job%shots_per_gpu
+    options%retire = job%on_gpu_error == 'retire'
+    options%shape = job%shape
+    options%lease = job%lease
+    call CheckpointRule(job%checkpoint, job%mtbf, job%output, options%checkpoint, ok)
+    if (role%master .and. exit_status == 0) call CheckpointSweep(options%checkpoint, job%overwrite)   ! else they may be another's
+    call RunSurvey(role, physics, job%threads, options, survey, store, role%nworkers, deadline, .false., exit_status, broken)
+    if (role%master .and. exit_status == 0) call CheckpointSweep(options%checkpoint, .true.)
   end subroutine Run
 
   !> A stop file that lies there from before would end the run at once, with its files made for nothing.
@@ -144,11 +144,11 @@ contains
   !> Models what is left of a prepared survey (rank 0 has it) with the first `nworkers` groups, until `deadline` [s, of
   !> host_seconds] at the latest, and closes its files. With an `exit_status` other than 0 it only tells all ranks that.
   !> Collective over all ranks, until `broken`: ranks were lost.
-  subroutine RunSurvey(role, physics, threads, rules, survey, store, nworkers, deadline, quiet, exit_status, broken)
+  subroutine RunSurvey(role, physics, threads, options, survey, store, nworkers, deadline, quiet, exit_status, broken)
     type(role_t), intent(in) :: role
     class(physics_t), intent(in) :: physics
     integer, intent(in) :: threads, nworkers
-    type(worker_options_t), intent(in) :: rules
+    type(worker_options_t), intent(in) :: options
     real(dp), intent(in) :: deadline
     logical, intent(in) :: quiet                !< no progress and no summary
     type(survey_t), target, intent(inout) :: survey
@@ -157,12 +157,12 @@ contains
     logical, intent(out) :: broken
     type(master_t), target :: master
     type(link_t) :: link
-    type(job_end_t) :: ending
+    type(job_end_t) :: job_end
     real(dp) :: start
     type(error_t), allocatable :: error
     start = host_seconds()
     link%world = role%world
-    link%patience = merge(rules%lease, PATIENCE*rules%lease, role%master)
+    link%patience = merge(options%lease, PATIENCE*options%lease, role%master)
     broken = .false.
     if (role%master) then
       call SchemeSend(link, role%size, exit_status, survey%scheme)
@@ -173,39 +173,39 @@ contains
     survey%scheme%threads = RolesThreads(role, threads)
     if (role%master) call MasterNew(master, survey, store, role, nworkers, deadline, quiet)
     if (role%alone) link%listener => master
-    call Work(role, link, physics, survey%scheme, rules, nworkers, ending, error)
-    exit_status = ending%status
-    broken = ending%broken
+    call Work(role, link, physics, survey%scheme, options, nworkers, job_end, error)
+    exit_status = job_end%status
+    broken = job_end%broken
     if (.not. role%master) return
     if (.not. role%alone) call MasterServe(master, link)
     call MasterFinish(master)
     exit_status = MasterStatus(master)
     call StoreClose(store, host_seconds() - start, MasterNote(master, exit_status), error)
     if (allocated(error)) call LogError(error%message)
-    if (.not. role%alone) call MasterPart(master, link, exit_status, broken)
+    if (.not. role%alone) call MasterEndJob(master, link, exit_status, broken)
   end subroutine RunSurvey
 
   !> What a rank does that is not the master's part: it models shots, or waits for the end. One that cannot take part, for the
   !> reason `error`, tells it, says good-bye, and waits too.
-  subroutine Work(role, link, physics, scheme, rules, nworkers, ending, error)
+  subroutine Work(role, link, physics, scheme, options, nworkers, job_end, error)
     type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link
     class(physics_t), intent(in) :: physics
     class(scheme_t), intent(in) :: scheme
-    type(worker_options_t), intent(in) :: rules
+    type(worker_options_t), intent(in) :: options
     integer, intent(in) :: nworkers
-    type(job_end_t), intent(out) :: ending
+    type(job_end_t), intent(out) :: job_end
     type(error_t), allocatable, intent(inout) :: error
     class(solver_t), allocatable :: solver
     logical :: worker
     worker = role%worker .and. role%worker_id <= nworkers
     if (worker .and. .not. allocated(error)) then
       call physics%solver(solver)
-      call WorkerRun(role, link, solver, scheme, rules, ending)
+      call WorkerRun(role, link, solver, scheme, options, job_end)
       return
     end if
-    if (worker) call WorkerExcuse(role, link, error%message)
-    if (.not. role%master) call HeartbeatWait(role, link, rules%lease, ending)
+    if (worker) call WorkerDecline(role, link, error%message)
+    if (.not. role%master) call HeartbeatWait(role, link, options%lease, job_end)
     if (allocated(error)) deallocate (error)
   end subroutine Work
 

@@ -1,6 +1,6 @@
-!> A rank's watch over the master: it says now and then that it is here, and ends when nothing is heard of the master for long. On
-!> the master's machine a rank sees at once that the process is gone, and tells all others. Of other ranks on its machine that are
-!> dead it tells the master, if that is on another one.
+!> Heartbeats between a rank and the master: the rank sends its own, and ends when the master was silent for too long. On the
+!> master's machine a rank sees at once that its process has ended, and tells all others. A rank reports dead ranks of its machine
+!> to a master on another machine.
 module master_heartbeat_m
   use checked_m, only: Whole
   use host_c, only: host_seconds
@@ -8,13 +8,13 @@ module master_heartbeat_m
   use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseTick, PATIENCE
   use log_m, only: LogError
   use peers_m, only: peers_t, PeersDead, PeersKeep, PeersLook
-  use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_DEAD, MSG_END, Poll, Rest, Tell
+  use protocol_m, only: LinkReply, link_t, LinkFlush, message_t, MSG_DEAD, MSG_END, LinkReceive, Rest, LinkSend
   use roles_m, only: role_t
   use text_m, only: Str
   implicit none
   private
   public :: heartbeat_t, job_end_t, HeartbeatNew, HeartbeatHeard, HeartbeatLook, HeartbeatPeers
-  public :: HeartbeatDeserted, HeartbeatEnd, HeartbeatWait
+  public :: HeartbeatMasterGone, HeartbeatEnd, HeartbeatWait
 
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between heartbeats, at most
 
@@ -22,12 +22,12 @@ module master_heartbeat_m
     type(lease_t) :: master
     real(dp) :: every = BEAT, beat = -1       !< seconds between heartbeats; the latest
     type(peers_t) :: peers                    !< ranks on this machine: where the master is one of them, it and this rank's group
-    logical, allocatable :: told(:)           !< the master knows that they are dead
+    logical, allocatable :: reported(:)       !< the master knows that they are dead
     integer :: rank = 0, ranks = 1            !< this one, and how many there are
-    logical :: dead = .false.                 !< the master's process is gone: seen here
+    logical :: master_dead = .false.          !< its process has ended: seen here
   end type heartbeat_t
 
-  !> How a rank is told that the job ends.
+  !> What END says.
   type :: job_end_t
     integer :: status = 0                     !< exit status
     logical :: broken = .false.               !< ranks are lost: no collective operation any more
@@ -47,7 +47,7 @@ contains
     heartbeat%ranks = role%size
   end subroutine HeartbeatNew
 
-  !> A master on this machine looks at all ranks here itself.
+  !> A master on this machine looks at all of its ranks itself.
   subroutine Narrow(heartbeat, role)
     type(heartbeat_t), intent(inout) :: heartbeat
     type(role_t), intent(in) :: role
@@ -58,7 +58,7 @@ contains
     here = any(heartbeat%peers%rank == 0)
     wanted = heartbeat%peers%rank == 0 .or. (heartbeat%peers%rank >= first .and. heartbeat%peers%rank < first + role%group_size)
     if (here) call PeersKeep(heartbeat%peers, wanted)
-    allocate (heartbeat%told(size(heartbeat%peers%rank)), source=here)
+    allocate (heartbeat%reported(size(heartbeat%peers%rank)), source=here)
   end subroutine Narrow
 
   subroutine HeartbeatHeard(heartbeat)
@@ -66,55 +66,55 @@ contains
     call LeaseHeard(heartbeat%master, 1)
   end subroutine HeartbeatHeard
 
-  !> `due`: a heartbeat; `deserted`: the master is gone.
-  subroutine HeartbeatLook(heartbeat, due, deserted)
+  !> `due`: it is time for a heartbeat; `master_gone`: its process has ended, or it was silent for too long.
+  subroutine HeartbeatLook(heartbeat, due, master_gone)
     type(heartbeat_t), intent(inout) :: heartbeat
-    logical, intent(out) :: due, deserted
+    logical, intent(out) :: due, master_gone
     real(dp) :: now
     now = host_seconds()
     call LeaseTick(heartbeat%master, now)
     due = now - heartbeat%beat > heartbeat%every
     if (due) heartbeat%beat = now
     call PeersLook(heartbeat%peers, now)
-    heartbeat%dead = PeersDead(heartbeat%peers, 0, 0) == 0
-    deserted = heartbeat%dead .or. LeaseSilence(heartbeat%master, 1) > heartbeat%master%seconds
+    heartbeat%master_dead = PeersDead(heartbeat%peers, 0, 0) == 0
+    master_gone = heartbeat%master_dead .or. LeaseSilence(heartbeat%master, 1) > heartbeat%master%seconds
   end subroutine HeartbeatLook
 
-  !> Tells the master who is dead on this machine. One on the same machine sees for itself.
+  !> Reports the dead ranks of this machine to the master. A master on the same machine sees for itself.
   subroutine HeartbeatPeers(heartbeat, link)
     type(heartbeat_t), intent(inout) :: heartbeat
     type(link_t), intent(inout) :: link
     type(message_t) :: message
     integer :: i
-    if (.not. allocated(heartbeat%told)) return
+    if (.not. allocated(heartbeat%reported)) return
     call PeersLook(heartbeat%peers, host_seconds())
-    do i = 1, size(heartbeat%told)
-      if (heartbeat%told(i) .or. .not. heartbeat%peers%dead(i)) cycle
-      heartbeat%told(i) = .true.
+    do i = 1, size(heartbeat%reported)
+      if (heartbeat%reported(i) .or. .not. heartbeat%peers%dead(i)) cycle
+      heartbeat%reported(i) = .true.
       message = message_t(kind=MSG_DEAD)
       message%n(1:2) = [heartbeat%peers%rank(i), heartbeat%peers%pid(i)]
-      call Tell(link, message)
+      call LinkSend(link, message)
     end do
   end subroutine HeartbeatPeers
 
-  !> What a rank makes of END, which it answers where that is waited for; or of being deserted: the message is its own then.
-  subroutine HeartbeatEnd(link, message, deserted, ending)
+  !> Takes END, and replies where rank 0 waits for that. `master_gone`: the message is the rank's own.
+  subroutine HeartbeatEnd(link, message, master_gone, job_end)
     type(link_t), intent(inout) :: link
     type(message_t), intent(in) :: message
-    logical, intent(in) :: deserted
-    type(job_end_t), intent(out) :: ending
-    type(message_t) :: answer
-    ending%status = Whole(message%n(1), 0, 255)
-    ending%broken = message%n(2) == 1
-    if (deserted .or. message%from > 0 .or. .not. ending%broken) return   ! nobody is there to answer
-    answer%kind = MSG_END
-    call Tell(link, answer)
+    logical, intent(in) :: master_gone
+    type(job_end_t), intent(out) :: job_end
+    type(message_t) :: reply
+    job_end%status = Whole(message%n(1), 0, 255)
+    job_end%broken = message%n(2) == 1
+    if (master_gone .or. message%from > 0 .or. .not. job_end%broken) return   ! no reply is waited for
+    reply%kind = MSG_END
+    call LinkSend(link, reply)
     call LinkFlush(link)
   end subroutine HeartbeatEnd
 
-  !> The message of a rank that is deserted, to itself: stopped before the end, and ranks are lost. If it knows for sure, all others
-  !> get it too. `reason`: it is another rank that is missed.
-  subroutine HeartbeatDeserted(heartbeat, link, message, reason)
+  !> Makes the END of a rank whose master is gone: stopped before the end, and ranks are lost. Where the master is surely dead, all
+  !> others get it too. `reason`: another rank is missing instead.
+  subroutine HeartbeatMasterGone(heartbeat, link, message, reason)
     type(heartbeat_t), intent(in) :: heartbeat
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: message
@@ -122,7 +122,7 @@ contains
     type(message_t) :: copy
     character(:), allocatable :: why
     integer :: r
-    if (heartbeat%dead) then
+    if (heartbeat%master_dead) then
       why = 'rank 0 is dead'
     else if (present(reason)) then
       why = reason
@@ -132,19 +132,19 @@ contains
     call LogError(why//'; this rank ends; run the same command again to continue')
     message%kind = MSG_END
     message%n(1:2) = [3, 1]
-    do r = 1, merge(heartbeat%ranks - 1, 0, heartbeat%dead)
+    do r = 1, merge(heartbeat%ranks - 1, 0, heartbeat%master_dead)
       if (r == heartbeat%rank) cycle
       copy = message
-      call Answer(link, r, copy)
+      call LinkReply(link, r, copy)
     end do
-  end subroutine HeartbeatDeserted
+  end subroutine HeartbeatMasterGone
 
   !> A rank that has nothing to do waits for the end.
-  subroutine HeartbeatWait(role, link, lease, ending)
+  subroutine HeartbeatWait(role, link, lease, job_end)
     type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link
     real(dp), intent(in) :: lease
-    type(job_end_t), intent(out) :: ending
+    type(job_end_t), intent(out) :: job_end
     type(heartbeat_t) :: heartbeat
     type(message_t) :: message
     real(dp) :: nap
@@ -153,16 +153,16 @@ contains
     nap = 0
     gone = .false.
     do while (message%kind /= MSG_END)
-      if (Poll(link, message)) then
+      if (LinkReceive(link, message)) then
         call HeartbeatHeard(heartbeat)
       else
         call Rest(nap)
         call HeartbeatLook(heartbeat, due, gone)
-        if (gone) call HeartbeatDeserted(heartbeat, link, message)
+        if (gone) call HeartbeatMasterGone(heartbeat, link, message)
         if (.not. gone) call HeartbeatPeers(heartbeat, link)
       end if
     end do
-    call HeartbeatEnd(link, message, gone, ending)
+    call HeartbeatEnd(link, message, gone, job_end)
   end subroutine HeartbeatWait
 
 end module master_heartbeat_m

@@ -21,17 +21,17 @@ contains
     type(message_t), intent(in) :: m
     integer, intent(in), optional :: nworkers, nshots
     character(:), allocatable :: why
-    logical :: home
+    logical :: to_master
     why = ''
-    home = present(nworkers) .and. present(nshots)
+    to_master = present(nworkers) .and. present(nshots)
     select case (m%kind)
     case (MSG_READY)
-      if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
+      if (to_master) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
       call Within('threads', m%n(3), 0_i8, most, why)
       if (.not. Between(m%x(1), 0.0_dp, real(huge(1.0_sp), dp))) why = 'a rate that is none'
       if (.not. allocated(m%text)) why = 'the host is missing'
     case (MSG_BYE, MSG_LEAVE, MSG_PROGRESS)
-      if (home) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
+      if (to_master) call Within('worker', m%n(1), 1_i8, int(nworkers, i8), why)
       if (m%kind == MSG_PROGRESS) call Within('record', m%n(2), 0_i8, most, why)
       if (m%kind == MSG_PROGRESS) call Within('waiting', m%n(3), 0_i8, 1_i8, why)
       if (m%kind == MSG_PROGRESS .and. .not. all(Between(m%x(1:2), 0.0_dp, real(most, dp)))) why = 'a fraction done that is none'
@@ -48,20 +48,20 @@ contains
       if (why == '') call Places(m%places(:3*m%n(3)), why)
       if (why == '') call Channels(m%places(3*m%n(3) + 1:), why)
     case (MSG_MODEL)
-      call OfShot(m, why, home)
-      if (home .and. why == '') call Within('slot', m%n(2), 1_i8, int(nshots, i8), why)
+      call OfShot(m, why, to_master)
+      if (to_master .and. why == '') call Within('slot', m%n(2), 1_i8, int(nshots, i8), why)
       call Within('nodes along x', m%n(3), 0_i8, most, why)
       call Within('nodes along z', m%n(4), 0_i8, most, why)
       call Within('nodes along y', m%n(5), 0_i8, most, why)
       if (.not. all(Finite(m%x(1:6)))) why = 'a window at no place'
-      if (home) return
+      if (to_master) return
       if (Fields(m) > 0) call Fits('samples', Fields(m), [m%n(3:4), max(1_i8, m%n(5)), m%n(6)], why)
     case (MSG_GATHER)
       call OfShot(m, why)
       call Within('steps', m%n(6), 0_i8, most, why)
       call Fits('positions', Length(m), [merge(3_i8, 2_i8, Length(m) == CountOf([3_i8, m%n(4)])), m%n(4)], why)
       call Fits('samples', Fields(m), m%n(3:5), why)
-      if (home) call FromWorker(m, nworkers, nshots, why)
+      if (to_master) call FromWorker(m, nworkers, nshots, why)
       if (.not. all(Finite(m%x(1:5)))) why = 'a number of the shot that is none'
       if (why == '') call Places(m%places, why)
       if (.not. allocated(m%text)) then
@@ -74,10 +74,10 @@ contains
       call Fits('samples', Fields(m), m%n(3:5), why)
       if (m%n(6) /= 0) call Films(m, why)
       if (.not. all(Finite(m%x(1:7)))) why = 'pictures at no place'
-      if (home) call FromWorker(m, nworkers, nshots, why)
+      if (to_master) call FromWorker(m, nworkers, nshots, why)
     case (MSG_LOST)
       call OfShot(m, why)
-      if (home) call FromWorker(m, nworkers, nshots, why)
+      if (to_master) call FromWorker(m, nworkers, nshots, why)
       if (.not. allocated(m%text)) why = 'the cause is missing'
     case (MSG_WRITTEN, MSG_REFUSED)
       call OfShot(m, why)

@@ -1,6 +1,6 @@
-!> THE protocol: what master and workers say to each other, and how it travels.
+!> THE protocol: the messages between master and workers, and how they travel.
 !>
-!>     message   from     carries                                            answer
+!>     message   from     carries                                            reply
 !>     START     master   exit status if there is nothing to do; the scheme  -
 !>     READY     worker   worker id, GPU? (1 or 0), CPU threads; host        SHOT or STOP, perhaps later
 !>     SHOT      master   record, slot, attempt, snapshots?; positions       -
@@ -22,8 +22,8 @@
 !>     END       master   exit status, whether ranks are lost                END
 !>
 !> The header tells kind, sizes and numbers; text, positions and fields follow in messages of their own. Nobody waits for a
-!> message to arrive or for an answer: both sides send, go on, and poll; answers name the record they are about. A worker that can
-!> model several shots at once says READY for each.
+!> message to arrive or for a reply: both sides send, go on, and receive; replies name the record they are about. A worker that can
+!> model several shots at once sends READY for each.
 !>
 !> A rank may die or stand still at any moment, half-way through a message too, and MPI does not tell. So nothing here waits for
 !> one rank: a message is delivered when all of it is here, others are heard meanwhile, and what is on its way to or from a rank
@@ -36,7 +36,8 @@ module protocol_m
   use peers_m, only: peers_t, PeersDead, PeersLook
   implicit none
   private
-  public :: message_t, listener_t, link_t, Tell, Poll, Answer, LinkAwaits, LinkBury, LinkBusy, LinkFlush, LinkForget, Rest
+  public :: message_t, listener_t, link_t, LinkSend, LinkReply, LinkReceive, LinkAwaits, LinkBusy, LinkDead, LinkFlush, LinkForget
+  public :: Rest
   public :: barrier_t, Barrier, BarrierBegin, BarrierOver
   public :: BroadcastText, BroadcastInteger, BroadcastReals, BroadcastFields, LargestInteger
   public :: MSG_NONE, MSG_READY, MSG_SHOT, MSG_STOP, MSG_MODEL, MSG_GATHER, MSG_SNAPS, MSG_WRITTEN, MSG_REFUSED
@@ -64,39 +65,39 @@ module protocol_m
     real(sp), allocatable :: fields(:)        !< model window or traces
   end type message_t
 
-  !> What hears messages and answers them: the master.
+  !> The master as a link sees it: it handles messages and replies.
   type, abstract :: listener_t
   contains
-    procedure(hear_i), deferred :: hear
+    procedure(handle_i), deferred :: handle
   end type listener_t
 
   abstract interface
-    !> `answer%kind` stays MSG_NONE when there is nothing to say now. MSG_NONE asks for answers that were due from earlier.
-    subroutine hear_i(self, message, answer)
+    !> `reply%kind` stays MSG_NONE where there is no reply now. MSG_NONE asks for replies that were due from earlier.
+    subroutine handle_i(self, message, reply)
       import :: listener_t, message_t
       class(listener_t), intent(inout) :: self
-      type(message_t), intent(inout) :: message, answer
-    end subroutine hear_i
+      type(message_t), intent(inout) :: message, reply
+    end subroutine handle_i
   end interface
 
   !> A message on its way: kept until MPI is done with it.
-  type :: parcel_t
+  type :: outgoing_t
     integer(i8) :: h(HEADER) = 0
     type(message_t) :: message
     integer :: to = 0                         !< rank
     logical :: forgotten = .false.            !< that rank is taken for lost
     type(MPI_Request) :: request(4)
-    type(parcel_t), pointer :: next => null()
-  end type parcel_t
+    type(outgoing_t), pointer :: next => null()
+  end type outgoing_t
 
   !> A message whose header is here and whose rest may not be yet.
-  type :: arrival_t
+  type :: incoming_t
     type(message_t) :: message
     integer(i8) :: bytes = 0
     logical :: forgotten = .false.            !< its sender is taken for lost
     type(MPI_Request) :: request(3)
-    type(arrival_t), pointer :: next => null()
-  end type arrival_t
+    type(incoming_t), pointer :: next => null()
+  end type incoming_t
 
   !> Ranks that wait for each other.
   type :: barrier_t
@@ -107,41 +108,41 @@ module protocol_m
   type :: link_t
     type(MPI_Comm) :: world = MPI_COMM_NULL
     class(listener_t), pointer :: listener => null()
-    type(parcel_t), pointer, private :: first => null(), last => null()   !< on their way, oldest first
+    type(outgoing_t), pointer, private :: first => null(), last => null()   !< on their way, oldest first
     integer(i8), private :: bytes = 0                                     !< in them
-    type(arrival_t), pointer, private :: first_in => null(), last_in => null()  !< awaited, oldest header first
+    type(incoming_t), pointer, private :: first_in => null(), last_in => null()  !< awaited, oldest header first
     integer(i8), private :: bytes_in = 0                                  !< of these
     real(dp) :: patience = 0.5_dp*huge(1.0_dp)                            !< so long messages are waited for at the end [s]
-    type(message_t), allocatable, private :: inbox(:)                     !< answers of `listener` not yet polled
-    integer, allocatable, private :: buried(:)                            !< ranks that are dead
+    type(message_t), allocatable, private :: inbox(:)                     !< replies of `listener` not yet received
+    integer, allocatable, private :: dead(:)                              !< ranks that are dead
   end type link_t
 
 contains
 
-  !> Says `message` to the master, whose answer will be polled. The contents of `message` are moved away.
-  subroutine Tell(link, message)
+  !> Sends `message` to the master, whose reply LinkReceive will bring. The contents of `message` are moved away.
+  subroutine LinkSend(link, message)
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: message
     type(message_t) :: reply
     if (.not. associated(link%listener)) then
       call Send(link, 0, message)
     else
-      call link%listener%hear(message, reply)
+      call link%listener%handle(message, reply)
       if (.not. allocated(link%inbox)) allocate (link%inbox(0))
       if (reply%kind /= MSG_NONE) link%inbox = [link%inbox, reply]
     end if
-  end subroutine Tell
+  end subroutine LinkSend
 
-  !> Sends an answer to the rank it is for. The contents of `message` are moved away.
-  subroutine Answer(link, rank, message)
+  !> Sends a reply of the master to a rank. The contents of `message` are moved away.
+  subroutine LinkReply(link, rank, message)
     type(link_t), intent(inout) :: link
     integer, intent(in) :: rank
     type(message_t), intent(inout) :: message
     call Send(link, rank, message)
-  end subroutine Answer
+  end subroutine LinkReply
 
-  !> True if a message was there; never waits. Must be called now and then for messages to get on their way.
-  logical function Poll(link, message) result(there)
+  !> True if a message was there; never waits. Must be called now and then, or messages do not travel.
+  logical function LinkReceive(link, message) result(there)
     type(link_t), intent(inout) :: link
     type(message_t), intent(out) :: message
     type(message_t) :: nothing
@@ -151,20 +152,20 @@ contains
         message = link%inbox(1)
         link%inbox = link%inbox(2:)
       else
-        call link%listener%hear(nothing, message)
+        call link%listener%handle(nothing, message)
       end if
       there = message%kind /= MSG_NONE
     else
-      call MoveOn(link)
-      call TakeHeaders(link)
-      call TakeWhole(link, there, message)
+      call FreeSent(link)
+      call ReceiveHeaders(link)
+      call ReceiveWhole(link, there, message)
     end if
-  end function Poll
+  end function LinkReceive
 
   !> Whether messages are still on their way, to or from ranks that are not taken for lost.
   logical function LinkBusy(link) result(busy)
     type(link_t), intent(inout) :: link
-    type(arrival_t), pointer :: a
+    type(incoming_t), pointer :: a
     busy = Sending(link)
     a => link%first_in
     do while (associated(a) .and. .not. busy)
@@ -175,8 +176,8 @@ contains
 
   logical function Sending(link)
     type(link_t), intent(inout) :: link
-    type(parcel_t), pointer :: p
-    call MoveOn(link)
+    type(outgoing_t), pointer :: p
+    call FreeSent(link)
     Sending = .false.
     p => link%first
     do while (associated(p) .and. .not. Sending)
@@ -201,8 +202,8 @@ contains
   subroutine LinkForget(link, rank)
     type(link_t), intent(inout) :: link
     integer, intent(in) :: rank
-    type(parcel_t), pointer :: p
-    type(arrival_t), pointer :: a
+    type(outgoing_t), pointer :: p
+    type(incoming_t), pointer :: a
     p => link%first
     do while (associated(p))
       if (p%to == rank .and. .not. p%forgotten) then
@@ -222,19 +223,19 @@ contains
   end subroutine LinkForget
 
   !> `rank` is dead: nothing is sent to it any more, and nobody waits for what is on its way to or from it.
-  subroutine LinkBury(link, rank)
+  subroutine LinkDead(link, rank)
     type(link_t), intent(inout) :: link
     integer, intent(in) :: rank
     call LinkForget(link, rank)
-    if (.not. allocated(link%buried)) allocate (link%buried(0))
-    if (all(link%buried /= rank)) link%buried = [link%buried, rank]
-  end subroutine LinkBury
+    if (.not. allocated(link%dead)) allocate (link%dead(0))
+    if (all(link%dead /= rank)) link%dead = [link%dead, rank]
+  end subroutine LinkDead
 
   !> Whether part of a message of `rank` is here: it was heard, though what it said after that is not delivered yet.
   logical function LinkAwaits(link, rank) result(awaits)
     type(link_t), intent(in) :: link
     integer, intent(in) :: rank
-    type(arrival_t), pointer :: a
+    type(incoming_t), pointer :: a
     awaits = .false.
     a => link%first_in
     do while (associated(a) .and. .not. awaits)
@@ -254,9 +255,9 @@ contains
     type(link_t), intent(inout) :: link
     integer, intent(in) :: rank
     type(message_t), intent(inout) :: message
-    type(parcel_t), pointer :: p
-    if (allocated(link%buried)) then
-      if (any(link%buried == rank)) return
+    type(outgoing_t), pointer :: p
+    if (allocated(link%dead)) then
+      if (any(link%dead == rank)) return
     end if
     if (allocated(message%fields)) call AwaitRoom(link)
     allocate (p)
@@ -296,7 +297,7 @@ contains
     since = host_seconds()
     do while (link%bytes > ROOM)
       call Rest(nap)
-      call MoveOn(link)
+      call FreeSent(link)
       if (link%bytes < before) then
         before = link%bytes
         since = host_seconds()
@@ -307,9 +308,9 @@ contains
   end subroutine AwaitRoom
 
   !> Lets messages travel, and forgets those that have arrived.
-  subroutine MoveOn(link)
+  subroutine FreeSent(link)
     type(link_t), intent(inout) :: link
-    type(parcel_t), pointer :: p, next, before
+    type(outgoing_t), pointer :: p, next, before
     logical :: gone
     before => null()
     p => link%first
@@ -330,28 +331,28 @@ contains
       end if
       p => next
     end do
-  end subroutine MoveOn
+  end subroutine FreeSent
 
   !> Reads the headers that are here, and makes room for the rest of their messages.
-  subroutine TakeHeaders(link)
+  subroutine ReceiveHeaders(link)
     type(link_t), intent(inout) :: link
     type(MPI_Status) :: status
     logical :: there
     do while (link%bytes_in < ROOM_IN)
       call MPI_Iprobe(MPI_ANY_SOURCE, TAG_HEADER, link%world, there, status)
       if (.not. there) exit
-      call Await(link, status%MPI_SOURCE)
+      call ReceiveHeader(link, status%MPI_SOURCE)
     end do
-  end subroutine TakeHeaders
+  end subroutine ReceiveHeaders
 
-  subroutine Await(link, rank)
+  subroutine ReceiveHeader(link, rank)
     type(link_t), intent(inout) :: link
     integer, intent(in) :: rank
-    type(arrival_t), pointer :: a
+    type(incoming_t), pointer :: a
     integer(i8) :: h(HEADER)
     integer :: n(3)
     call MPI_Recv(h, HEADER, MPI_INTEGER8, rank, TAG_HEADER, link%world, MPI_STATUS_IGNORE)
-    if (.not. HeaderSound(h)) then
+    if (.not. HeaderUsable(h)) then
       h = 0
       h(1) = MSG_GARBLED
     end if
@@ -377,20 +378,20 @@ contains
       link%first_in => a
     end if
     link%last_in => a
-  end subroutine Await
+  end subroutine ReceiveHeader
 
   !> Whether the kind and the lengths of text, positions and fields that a header tells can be.
-  pure logical function HeaderSound(h) result(sound)
+  pure logical function HeaderUsable(h) result(usable)
     integer(i8), intent(in) :: h(HEADER)
-    sound = h(1) > MSG_NONE .and. h(1) <= MSG_LAST .and. all(h(HEADER - 2:) >= 0 .and. h(HEADER - 2:) <= huge(1))
-  end function HeaderSound
+    usable = h(1) > MSG_NONE .and. h(1) <= MSG_LAST .and. all(h(HEADER - 2:) >= 0 .and. h(HEADER - 2:) <= huge(1))
+  end function HeaderUsable
 
   !> The oldest message that is wholly here. Those of one sender stay in order.
-  subroutine TakeWhole(link, there, message)
+  subroutine ReceiveWhole(link, there, message)
     type(link_t), intent(inout) :: link
     logical, intent(out) :: there
     type(message_t), intent(inout) :: message
-    type(arrival_t), pointer :: a, before, older
+    type(incoming_t), pointer :: a, before, older
     logical :: behind
     there = .false.
     before => null()
@@ -424,7 +425,7 @@ contains
     call move_alloc(a%message%places, message%places)
     call move_alloc(a%message%fields, message%fields)
     deallocate (a)
-  end subroutine TakeWhole
+  end subroutine ReceiveWhole
 
   !> Waits, asleep, until every rank of `comm` is here: MPI_Barrier would burn a core. With `seconds`: at most so long; with
   !> `peers`: only while all of them live. `all_here` tells whether they came. If they did not, `comm` serves for no collective

@@ -3,81 +3,81 @@ module rank_map_m
   use text_m, only: Str
   implicit none
   private
-  public :: station_t, RankMap, RankWarnings, Ranges
+  public :: rank_info_t, RankMap, RankWarnings, Ranges
 
   character, parameter :: nl = new_line('a')
-  integer, parameter :: hosts_told = 8       !< up to so many hosts get a line each
+  integer, parameter :: hosts_listed = 8       !< up to so many hosts get a line each
 
   !> Where a rank is and what it computes on.
-  type :: station_t
+  type :: rank_info_t
     character(64) :: host = ''
     logical :: worker = .false.
     logical :: candidate = .false.           !< it was to get a GPU
     integer :: gpu = -1                      !< its number on the host, -1 = none
     character(64) :: gpu_name = ''
     integer :: threads = 1
-  end type station_t
+  end type rank_info_t
 
 contains
 
   !> A line a host; with many hosts, equal ones share a line. Rank r is station r+1; rank 0 deals shots unless it is alone.
-  function RankMap(station) result(text)
-    type(station_t), intent(in) :: station(0:)
+  function RankMap(info) result(text)
+    type(rank_info_t), intent(in) :: info(0:)
     character(:), allocatable :: text, what
-    logical :: first(0:size(station) - 1), told(0:size(station) - 1), same(0:size(station) - 1)
+    logical :: first(0:size(info) - 1), listed(0:size(info) - 1), same(0:size(info) - 1)
     integer :: r, j
-    do r = 0, size(station) - 1
-      first(r) = .not. any(station(:r - 1)%host == station(r)%host)
+    do r = 0, size(info) - 1
+      first(r) = .not. any(info(:r - 1)%host == info(r)%host)
     end do
     text = ''
-    told = .false.
-    do r = 0, size(station) - 1
-      if (.not. first(r) .or. told(r)) cycle
+    listed = .false.
+    do r = 0, size(info) - 1
+      if (.not. first(r) .or. listed(r)) cycle
       same = .false.
       same(r) = .true.
-      what = OfHost(station, trim(station(r)%host), count(first) <= hosts_told)
-      if (count(first) > hosts_told) then
-        do j = r + 1, size(station) - 1
-          if (first(j) .and. .not. told(j)) same(j) = OfHost(station, trim(station(j)%host), .false.) == what
+      what = OfHost(info, trim(info(r)%host), count(first) <= hosts_listed)
+      if (count(first) > hosts_listed) then
+        do j = r + 1, size(info) - 1
+          if (first(j) .and. .not. listed(j)) same(j) = OfHost(info, trim(info(j)%host), .false.) == what
         end do
       end if
-      told = told .or. same
+      listed = listed .or. same
       j = findloc(same, .true., 1, back=.true.) - 1
       if (text /= '') text = text//nl
       if (count(same) > 1) then
-        text = text//Str(count(same))//' hosts, '//trim(station(r)%host)//' .. '//trim(station(j)%host)//', each: '//what
+        text = text//Str(count(same))//' hosts, '//trim(info(r)%host)//' .. '//trim(info(j)%host)//', each: '//what
       else
-        text = text//trim(station(r)%host)//': '//what
+        text = text//trim(info(r)%host)//': '//what
       end if
     end do
   end function RankMap
 
   !> What the ranks of a host do: 'ranks 1-2 on GPU 0-1 (NVIDIA H200), ranks 3-16 on CPU, 2 threads each'; without `numbers` how
   !> many instead of which.
-  function OfHost(station, host, numbers) result(text)
-    type(station_t), intent(in) :: station(0:)
+  function OfHost(info, host, numbers) result(text)
+    type(rank_info_t), intent(in) :: info(0:)
     character(*), intent(in) :: host
     logical, intent(in) :: numbers
     character(:), allocatable :: text
-    logical, dimension(0:size(station) - 1) :: here, todo, alike
+    logical, dimension(0:size(info) - 1) :: here, todo, alike
     integer :: r
-    here = station%host == host
+    here = info%host == host
     text = ''
-    if (here(0) .and. .not. station(0)%worker) text = 'rank 0 deals shots and writes files'
-    todo = here .and. station%worker
+    if (here(0) .and. .not. info(0)%worker) text = 'rank 0 deals shots and writes files'
+    todo = here .and. info%worker
     do while (any(todo))
       r = findloc(todo, .true., 1) - 1
-      if (station(r)%gpu >= 0) then
-        alike = todo .and. station%gpu >= 0 .and. station%gpu_name == station(r)%gpu_name
-        call Add(Who(alike, numbers)//' on GPU '//Ranges(pack(station%gpu, alike))//' ('//trim(station(r)%gpu_name)//')')
+      if (info(r)%gpu >= 0) then
+        alike = todo .and. info%gpu >= 0 .and. info%gpu_name == info(r)%gpu_name
+        call Add(Who(alike, numbers)//' on GPU '//Ranges(pack(info%gpu, alike))//' ('//trim(info(r)%gpu_name)//')')
       else
-        alike = todo .and. station%gpu < 0 .and. station%threads == station(r)%threads
-        call Add(Who(alike, numbers)//' on CPU, '//Str(station(r)%threads)//' thread'// &
-                 trim(merge('s', ' ', station(r)%threads > 1))//trim(merge(' each', '     ', count(alike) > 1)))
+        alike = todo .and. info%gpu < 0 .and. info%threads == info(r)%threads
+        call Add(Who(alike, numbers)//' on CPU, '//Str(info(r)%threads)//' thread'// &
+                 trim(merge('s', ' ', info(r)%threads > 1))//trim(merge(' each', '     ', count(alike) > 1)))
       end if
       todo = todo .and. .not. alike
     end do
-    alike = here .and. .not. station%worker
+    alike = here .and. .not. info%worker
     alike(0) = .false.
     if (any(alike)) call Add(Who(alike, numbers)//' idle')
   contains
@@ -104,25 +104,25 @@ contains
   end function Who
 
   !> A sentence for each host that has fewer GPUs than gpn asks for, a line each; '' if there is none.
-  function RankWarnings(station, gpn) result(text)
-    type(station_t), intent(in) :: station(0:)
+  function RankWarnings(info, gpn) result(text)
+    type(rank_info_t), intent(in) :: info(0:)
     integer, intent(in) :: gpn
     character(:), allocatable :: text
-    logical :: here(0:size(station) - 1), without(0:size(station) - 1)
+    logical :: here(0:size(info) - 1), without(0:size(info) - 1)
     integer :: r, j, gpus
     text = ''
-    do r = 0, size(station) - 1
-      if (any(station(:r - 1)%host == station(r)%host)) cycle
-      here = station%host == station(r)%host
-      without = here .and. station%candidate .and. station%gpu < 0
+    do r = 0, size(info) - 1
+      if (any(info(:r - 1)%host == info(r)%host)) cycle
+      here = info%host == info(r)%host
+      without = here .and. info%candidate .and. info%gpu < 0
       if (.not. any(without)) cycle
       gpus = 0
-      do j = 0, size(station) - 1
-        if (.not. here(j) .or. station(j)%gpu < 0) cycle
-        if (.not. any(here(:j - 1) .and. station(:j - 1)%gpu == station(j)%gpu)) gpus = gpus + 1
+      do j = 0, size(info) - 1
+        if (.not. here(j) .or. info(j)%gpu < 0) cycle
+        if (.not. any(here(:j - 1) .and. info(:j - 1)%gpu == info(j)%gpu)) gpus = gpus + 1
       end do
       if (text /= '') text = text//nl
-      text = text//trim(station(r)%host)//' has '//Str(gpus)//' GPU(s) for this job, gpn = '//Str(gpn)//' asks for more: '// &
+      text = text//trim(info(r)%host)//' has '//Str(gpus)//' GPU(s) for this job, gpn = '//Str(gpn)//' asks for more: '// &
              Who(without, .true.)//' on CPU cores instead'
     end do
   end function RankWarnings

@@ -10,7 +10,7 @@ module roles_m
   use mpi_f08
   use node_memory_m, only: node_t, NodesFind
   use peers_m, only: peers_t, PeersNew, PROCESS_NAME
-  use rank_map_m, only: RankMap, RankWarnings, station_t
+  use rank_map_m, only: RankMap, RankWarnings, rank_info_t
   use text_m, only: FString, Str
   implicit none
   private
@@ -102,33 +102,33 @@ contains
     character(id_length), allocatable :: id(:, :)
     integer, allocatable :: seen(:), chosen(:)
     logical, allocatable :: worker(:)
-    type(station_t) :: station
+    type(rank_info_t) :: info
     integer :: me, with_gpu
     call AskAll(role, role%worker, worker)
-    call LookAround(role, worker, gpn*per_gpu, me, station%candidate, seen, id)
+    call LookAround(role, worker, gpn*per_gpu, me, info%candidate, seen, id)
     allocate (chosen(size(seen)))
     call GpusAssign(worker, seen, id, gpn, per_gpu, chosen)
     if (chosen(me) > 0) then
-      station%gpu = GpusNumber(seen, id, id(chosen(me), me))
+      info%gpu = GpusNumber(seen, id, id(chosen(me), me))
       call TakeDevice(role, chosen(me) - 1, count(TheSame(chosen, id, id(chosen(me), me))))
     end if
     call MPI_Allreduce(merge(1, 0, chosen(me) > 0), with_gpu, 1, MPI_INTEGER, MPI_SUM, role%world)
     role%drivers = with_gpu
     if (gpn > 0 .and. with_gpu == 0) then
-      call Fail(error, 'gpn = '//Str(gpn)//' asks for GPUs, but there is none: '//WhyNone(role, station%candidate)// &
+      call Fail(error, 'gpn = '//Str(gpn)//' asks for GPUs, but there is none: '//WhyNone(role, info%candidate)// &
                 '; give gpn=0 to compute on CPU cores')
       return
     end if
     role%cores = CoresAlone(role, chosen(me) > 0)
-    station%host = role%host
-    station%worker = role%worker
-    station%gpu_name = role%gpu_name
+    info%host = role%host
+    info%worker = role%worker
+    info%gpu_name = role%gpu_name
     if (role%gpu_fault /= '') then            ! the worker says so and tells what it does about it
-      station%gpu = -1
-      station%candidate = .false.
+      info%gpu = -1
+      info%candidate = .false.
     end if
-    station%threads = RolesThreads(role, threads)
-    call MakeMap(role, station, gpn)
+    info%threads = RolesThreads(role, threads)
+    call MakeMap(role, info, gpn)
   end subroutine RolesDevices
 
   !> What all ranks of this node see: seen(rank of node + 1) GPUs with addresses id(:, rank of node + 1). Only the first `ranks`
@@ -224,31 +224,31 @@ contains
   !> Rank 0 hears where everybody is, and puts it into words.
   subroutine MakeMap(role, mine, gpn)
     type(role_t), intent(inout) :: role
-    type(station_t), intent(in) :: mine
+    type(rank_info_t), intent(in) :: mine
     integer, intent(in) :: gpn
-    type(station_t), allocatable :: station(:)
+    type(rank_info_t), allocatable :: info(:)
     character(128) :: words
     character(128), allocatable :: all_words(:)
     integer :: numbers(5), r
     integer, allocatable :: all_numbers(:, :)
-    allocate (station(0:role%size - 1), all_words(0:role%size - 1), all_numbers(size(numbers), 0:role%size - 1))
+    allocate (info(0:role%size - 1), all_words(0:role%size - 1), all_numbers(size(numbers), 0:role%size - 1))
     words = mine%host//mine%gpu_name
     numbers = [merge(1, 0, [mine%worker, mine%candidate]), mine%gpu, mine%threads, role%worker_id]
     call MPI_Gather(words, len(words), MPI_CHARACTER, all_words, len(words), MPI_CHARACTER, 0, role%world)
     call MPI_Gather(numbers, size(numbers), MPI_INTEGER, all_numbers, size(numbers), MPI_INTEGER, 0, role%world)
     if (.not. role%master) return
     do r = 0, role%size - 1
-      station(r) = station_t(all_words(r)(:64), all_numbers(1, r) == 1, all_numbers(2, r) == 1, all_numbers(3, r), &
+      info(r) = rank_info_t(all_words(r)(:64), all_numbers(1, r) == 1, all_numbers(2, r) == 1, all_numbers(3, r), &
                              all_words(r)(65:), all_numbers(4, r))
     end do
     allocate (role%gpus(role%nworkers), source=.false.)
     allocate (role%threads(role%nworkers), source=1)
     do r = 0, role%size - 1
-      if (all_numbers(5, r) > 0) role%gpus(all_numbers(5, r)) = station(r)%gpu >= 0
-      if (all_numbers(5, r) > 0) role%threads(all_numbers(5, r)) = station(r)%threads
+      if (all_numbers(5, r) > 0) role%gpus(all_numbers(5, r)) = info(r)%gpu >= 0
+      if (all_numbers(5, r) > 0) role%threads(all_numbers(5, r)) = info(r)%threads
     end do
-    role%map = RankMap(station)
-    role%warnings = RankWarnings(station, gpn)
+    role%map = RankMap(info)
+    role%warnings = RankWarnings(info, gpn)
   end subroutine MakeMap
 
   !> Memory for a rank [bytes] on a GPU that has `free` and is shared by `users` ranks.
@@ -279,16 +279,16 @@ contains
   integer function CoresAlone(role, gpu) result(cores)
     type(role_t), intent(in) :: role
     logical, intent(in) :: gpu
-    integer(i8) :: mine, told
+    integer(i8) :: mine, given
     integer(i8), allocatable :: all(:)
     logical, allocatable :: with_gpu(:)
     integer :: n, drivers, others
     mine = int(host_cores_hash(), i8)
-    told = merge(mine, -1_i8, role%worker)
+    given = merge(mine, -1_i8, role%worker)
     call AskAll(role, gpu, with_gpu)
     n = size(with_gpu)
     allocate (all(n))
-    call MPI_Allgather(told, 1, MPI_INTEGER8, all, 1, MPI_INTEGER8, role%node)
+    call MPI_Allgather(given, 1, MPI_INTEGER8, all, 1, MPI_INTEGER8, role%node)
     drivers = count(all == mine .and. with_gpu)
     others = count(all == mine) - drivers
     if (others == 0) then

@@ -1,5 +1,5 @@
-!> How to model goes from rank 0 to every rank by itself, and nobody waits for anybody but rank 0: a rank that dies while rank 0
-!> reads the model is missed later.
+!> START, from rank 0 to each other rank by itself, so that no rank waits for any but rank 0: one that dies while rank 0 reads the
+!> model is missed later.
 module scheme_exchange_m
   use checked_m, only: Whole
   use lease_m, only: PATIENCE
@@ -7,12 +7,12 @@ module scheme_exchange_m
   use kinds_m, only: dp
   use message_check_m, only: MessageProblem
   use physics_m, only: physics_t
-  use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_END, MSG_START, Poll, Rest
+  use protocol_m, only: LinkReply, link_t, LinkFlush, message_t, MSG_END, MSG_START, LinkReceive, Rest
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
   use scheme_message_m, only: SchemeFrom, SchemeMessage
   use text_m, only: Str
-  use master_heartbeat_m, only: heartbeat_t, HeartbeatDeserted, HeartbeatLook, HeartbeatNew
+  use master_heartbeat_m, only: heartbeat_t, HeartbeatMasterGone, HeartbeatLook, HeartbeatNew
   implicit none
   private
   public :: SchemeSend, SchemeReceive
@@ -21,7 +21,7 @@ module scheme_exchange_m
 
 contains
 
-  !> Rank 0 tells all `ranks` how to model, or, with a `status` other than 0, that there is nothing to do.
+  !> Sends the scheme from rank 0 to all `ranks`, or a `status` other than 0: there is nothing to do.
   subroutine SchemeSend(link, ranks, status, scheme)
     type(link_t), intent(inout) :: link
     integer, intent(in) :: ranks, status
@@ -33,17 +33,18 @@ contains
       message = message_t()
       if (status == 0) call SchemeMessage(status, scheme, message)
       if (status /= 0) call SchemeMessage(status, none, message)
-      call Answer(link, r, message)
+      call LinkReply(link, r, message)
     end do
     if (status /= 0) call LinkFlush(link)
   end subroutine SchemeSend
 
-  !> The other ranks hear it, or that rank 0 died before: `deserted`. Fails where what they hear can be no scheme of the physics.
-  subroutine SchemeReceive(role, link, physics, status, scheme, deserted, error)
+  !> Receives it on another rank; `master_gone`: rank 0 died before. Fails where the message can be no scheme of the
+  !> physics.
+  subroutine SchemeReceive(role, link, physics, status, scheme, master_gone, error)
     type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link
     integer, intent(out) :: status
-    logical, intent(out) :: deserted
+    logical, intent(out) :: master_gone
     class(physics_t), intent(in) :: physics
     class(scheme_t), allocatable, intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
@@ -56,16 +57,16 @@ contains
     status = 0
     call physics%new_scheme(scheme)
     call HeartbeatNew(heartbeat, role, PREPARING/PATIENCE)
-    do while (.not. Poll(link, message))
+    do while (.not. LinkReceive(link, message))
       call Rest(nap)
-      call HeartbeatLook(heartbeat, due, deserted)
-      if (.not. deserted) cycle
-      call HeartbeatDeserted(heartbeat, link, message)
+      call HeartbeatLook(heartbeat, due, master_gone)
+      if (.not. master_gone) cycle
+      call HeartbeatMasterGone(heartbeat, link, message)
       exit
     end do
-    deserted = message%kind == MSG_END
-    if (deserted) status = Whole(message%n(1), 0, 255)
-    if (deserted) return
+    master_gone = message%kind == MSG_END
+    if (master_gone) status = Whole(message%n(1), 0, 255)
+    if (master_gone) return
     why = MessageProblem(message)
     if (message%kind /= MSG_START) why = 'it is no beginning'
     if (why == '') then

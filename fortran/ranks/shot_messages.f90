@@ -16,30 +16,30 @@ module shot_messages_m
   public :: ShotMessage, ShotFrom, ModelMessage, ModelFrom, WindowMessage, WindowFrom, VerdictMessage, VerdictFrom
   public :: GatherMessage, GatherFrom, SnapsMessage, SnapsFrom, ChecksumMessage, MessageWhole
 
-  integer, parameter :: SEAL = 11       !< number of the header that holds the checksum; 12 is the sender's
+  integer, parameter :: CHECKSUM_AT = 11       !< number of the header that holds the checksum; 12 is the sender's
 
 contains
 
   !> Puts the checksum of a message into it, when all else is there.
   subroutine ChecksumMessage(message)
     type(message_t), intent(inout) :: message
-    message%n(SEAL) = SumOf(message)
+    message%n(CHECKSUM_AT) = SumOf(message)
   end subroutine ChecksumMessage
 
-  !> Whether a message is what was sealed.
+  !> True where a message is what was sent.
   logical function MessageWhole(message)
     type(message_t), intent(in) :: message
-    MessageWhole = SumOf(message) == message%n(SEAL)
+    MessageWhole = SumOf(message) == message%n(CHECKSUM_AT)
   end function MessageWhole
 
   !> Fails where a message is not what was sent. `what` it is, for the sentence.
-  subroutine CheckSeal(message, what, error)
+  subroutine CheckWhole(message, what, error)
     type(message_t), intent(in) :: message
     character(*), intent(in) :: what
     type(error_t), allocatable, intent(inout) :: error
     if (.not. MessageWhole(message)) &
       call Fail(error, what//' of shot '//Str(message%n(1))//' came with wrong bits: its checksum is not the sender''s')
-  end subroutine CheckSeal
+  end subroutine CheckWhole
 
   integer(i8) function SumOf(message) result(sum)
     type(message_t), intent(in) :: message
@@ -47,7 +47,7 @@ contains
     if (allocated(message%fields)) sum = Add(sum, message%fields)
     if (allocated(message%places)) sum = Add(sum, transfer(message%places, [0.0_sp]))
     sum = Add(sum, transfer(message%x, [0.0_sp]))
-    sum = Add(sum, transfer(message%n(:SEAL - 1), [0.0_sp]))
+    sum = Add(sum, transfer(message%n(:CHECKSUM_AT - 1), [0.0_sp]))
     if (allocated(message%text)) sum = Add(sum, transfer(message%text//repeat(' ', modulo(-len(message%text), 4)), [0.0_sp]))
   end function SumOf
 
@@ -77,7 +77,7 @@ contains
     logical, intent(out) :: snapshots
     type(error_t), allocatable, intent(inout) :: error
     integer(i8) :: n
-    call CheckSeal(message, 'the positions', error)
+    call CheckWhole(message, 'the positions', error)
     shot%record = Whole(message%n(1))
     shot%slot = Whole(message%n(2))
     n = message%n(3)
@@ -91,23 +91,23 @@ contains
     shot%channel = Whole(message%places(3*n + 1:4*n))
   end subroutine ShotFrom
 
-  !> MODEL: the window of a shot is asked for; `held` is the one at hand.
-  subroutine ModelMessage(shot, held, message)
+  !> MODEL, of a worker: asks for the window of a shot; `at_hand` is the one it has.
+  subroutine ModelMessage(shot, at_hand, message)
     type(shot_t), intent(in) :: shot
-    type(window_t), intent(in) :: held
+    type(window_t), intent(in) :: at_hand
     type(message_t), intent(inout) :: message
     message%kind = MSG_MODEL
-    message%n(1:5) = [shot%record, shot%slot, held%nx, held%nz, held%ny]
-    message%x(1:6) = [held%x0, held%z0, held%dx, held%dz, held%y0, held%dy]
+    message%n(1:5) = [shot%record, shot%slot, at_hand%nx, at_hand%nz, at_hand%ny]
+    message%x(1:6) = [at_hand%x0, at_hand%z0, at_hand%dx, at_hand%dz, at_hand%y0, at_hand%dy]
   end subroutine ModelMessage
 
-  subroutine ModelFrom(message, record, slot, held)
+  subroutine ModelFrom(message, record, slot, at_hand)
     type(message_t), intent(in) :: message
     integer, intent(out) :: record, slot
-    type(window_t), intent(out) :: held         !< without its medium
+    type(window_t), intent(out) :: at_hand      !< without its medium
     record = Whole(message%n(1))
     slot = Whole(message%n(2))
-    call Outline(message, held)
+    call Outline(message, at_hand)
   end subroutine ModelFrom
 
   subroutine Outline(message, window)
@@ -124,7 +124,7 @@ contains
     window%dy = message%x(6)
   end subroutine Outline
 
-  !> MODEL, the answer: the window of shot `record`; without its medium it is the one the worker holds.
+  !> MODEL, the reply: the window of shot `record`; without its medium it is the one that the worker has.
   subroutine WindowMessage(record, window, message)
     integer, intent(in) :: record
     type(window_t), intent(in) :: window
@@ -138,7 +138,7 @@ contains
     call ChecksumMessage(message)
   end subroutine WindowMessage
 
-  !> `window` is left as it is when the answer is "the same"; else it gets the next `serial` number. Fails where it came with wrong
+  !> `window` is left as it is when the reply is "the same"; else it gets the next `serial` number. Fails where it came with wrong
   !> bits; then there is no window.
   subroutine WindowFrom(message, serial, window, error)
     type(message_t), intent(in) :: message
@@ -147,7 +147,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     if (.not. allocated(message%fields)) return
     if (size(message%fields) == 0) return
-    call CheckSeal(message, 'the model window', error)
+    call CheckWhole(message, 'the model window', error)
     if (allocated(error)) then
       window = window_t()
       return
@@ -160,7 +160,7 @@ contains
     window%medium = reshape(message%fields, shape(window%medium))
   end subroutine WindowFrom
 
-  !> WRITTEN, or REFUSED with the reason `why`: the answer to the message `kind` of a shot; `why` empty: all is well.
+  !> WRITTEN, or REFUSED with the reason `why`: the reply to the message `kind` of a shot; `why` empty: all is well.
   subroutine VerdictMessage(kind, record, slot, why, message)
     integer, intent(in) :: kind, record, slot
     character(*), intent(in) :: why
@@ -200,7 +200,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer(i8) :: n
     integer :: p
-    call CheckSeal(message, 'the gather', error)
+    call CheckWhole(message, 'the gather', error)
     gather%record = Whole(message%n(1))
     gather%slot = Whole(message%n(2))
     gather%nt = Whole(message%n(3))
@@ -230,7 +230,7 @@ contains
     type(message_t), intent(inout) :: message
     message%kind = MSG_SNAPS
     if (allocated(gather%film)) then
-      call FilmLetter(gather, message)
+      call FilmsMessage(gather, message)
       return
     end if
     message%n(1:5) = [gather%record, gather%slot, gather%nxs, gather%nzs, gather%nsnap]
@@ -244,11 +244,11 @@ contains
     type(message_t), intent(in) :: message
     type(gather_t), intent(out) :: gather
     type(error_t), allocatable, intent(inout) :: error
-    call CheckSeal(message, 'the snapshots', error)
+    call CheckWhole(message, 'the snapshots', error)
     gather%record = Whole(message%n(1))
     gather%slot = Whole(message%n(2))
     if (message%n(6) > 0) then
-      if (.not. allocated(error)) call FilmFrom(message, gather)
+      if (.not. allocated(error)) call FilmsFrom(message, gather)
       return
     end if
     gather%nxs = Whole(message%n(3))
@@ -266,7 +266,7 @@ contains
   end subroutine SnapsFrom
 
   !> SNAPS of a 3D shot: n(6) films; n(3:5) tell all numbers in them as a product.
-  subroutine FilmLetter(gather, message)
+  subroutine FilmsMessage(gather, message)
     type(gather_t), intent(in) :: gather
     type(message_t), intent(inout) :: message
     integer(i8) :: n, m, at
@@ -292,9 +292,9 @@ contains
     message%n(1:6) = [int(gather%record, i8), int(gather%slot, i8), n, 1_i8, 1_i8, size(gather%film, kind=i8)]
     message%x(1:3) = [gather%sx, gather%sy, gather%sz]
     call ChecksumMessage(message)
-  end subroutine FilmLetter
+  end subroutine FilmsMessage
 
-  subroutine FilmFrom(message, gather)
+  subroutine FilmsFrom(message, gather)
     type(message_t), intent(in) :: message
     type(gather_t), intent(inout) :: gather
     character(:), allocatable :: rest
@@ -334,6 +334,6 @@ contains
       word = rest(:p - 1)
       rest = rest(p + 1:)
     end subroutine Cut
-  end subroutine FilmFrom
+  end subroutine FilmsFrom
 
 end module shot_messages_m

@@ -13,7 +13,8 @@ module scheme_m
   use window_m, only: window_t
   implicit none
   private
-  public :: scheme_t, SchemeNew, SchemeDerive, SchemeTimes, SchemePad, SchemeGrid, SchemeCells, SchemeSpacing, SchemeHalfMost, SchemeWarn
+  public :: scheme_t, SchemeNew, SchemeDerive, SchemeTimes, SchemePad, SchemeGrid, SchemeCells, SchemeSpacing
+  public :: SchemeHalfMost, SchemeWarn
 
   type :: scheme_t
     real(dp) :: dx = 0, dz = 0                !< grid spacing [m]
@@ -381,9 +382,9 @@ contains
       call SchemeWarn(scheme, 'npml = '//Str(scheme%npml)//' cells absorb little: 20 keep reflections below -60 dB')
     wide = scheme%npml*max(scheme%dx, scheme%dy, scheme%dz)
     if (scheme%sponge .and. scheme%npml > 0 .and. wide < 0.5_dp*scheme%vmax/scheme%fpeak) &
-      call SchemeWarn(scheme, 'absorb=sponge: its '//Str(scheme%npml)//' cells, at most '//Str(wide, 4)//' m, are less than half of '// &
-                'the longest wavelength at the peak frequency, '//Str(scheme%vmax/scheme%fpeak, 4)//' m: they reflect some '// &
-                'per cent, the thinner the more; use absorb=pml, or a larger npml')
+      call SchemeWarn(scheme, 'absorb=sponge: its '//Str(scheme%npml)//' cells, at most '//Str(wide, 4)// &
+                ' m, are less than half of the longest wavelength at the peak frequency, '// &
+                Str(scheme%vmax/scheme%fpeak, 4)//' m: they reflect some per cent, the thinner the more; use absorb=pml, or a larger npml')
   end subroutine WarnOfGrid
 
   !> One more line of warnings.

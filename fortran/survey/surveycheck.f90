@@ -288,8 +288,9 @@ contains
     if (allocated(error)) return
     call SayKilometres(check, physics, job, scheme)
     if (check%across > across_least) &
-      call SchemeWarn(scheme, '2D modelling ignores y: receivers are up to '//Str(check%across, 4)//' m across from their source, '// &
-                'offsets along x are up to '//Str(check%shorter, 4)//' m shorter (spl-keymap --keep-offset keeps offsets)')
+      call SchemeWarn(scheme, '2D modelling ignores y: receivers are up to '//Str(check%across, 4)// &
+                ' m across from their source, offsets along x are up to '//Str(check%shorter, 4)// &
+                ' m shorter (spl-keymap --keep-offset keeps offsets)')
     if (check%dispersed%length > 0) call SayDispersion(check, physics, job, scheme, wavelet)
     do side = 1, 6
       if (check%echo(side)%record > 0) call SayEcho(side)
@@ -307,8 +308,9 @@ contains
       end do
       place = which(3:)//' on the free surface'
       if (check%zero < check%traces) then
-        call SchemeWarn(scheme, Str(check%zero, 12)//' of '//Str(check%traces, 12)//' traces will be 0: '//place//', where channel '// &
-                  Str(check%first%channel)//' of shot record '//Str(check%first%record)//' stands, is 0; give receivers a depth')
+        call SchemeWarn(scheme, Str(check%zero, 12)//' of '//Str(check%traces, 12)//' traces will be 0: '//place// &
+                  ', where channel '//Str(check%first%channel)//' of shot record '// &
+                  Str(check%first%record)//' stands, is 0; give receivers a depth')
       else
         call Fail(error, 'every trace would be 0: '//place//', where all receivers stand, is 0: give them a depth'//Instead())
       end if

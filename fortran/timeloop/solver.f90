@@ -8,14 +8,14 @@ module solver_m
   use window_m, only: window_t
   implicit none
   private
-  public :: solver_t, moment_t, progress_i
+  public :: solver_t, time_position_t, progress_i
 
   !> Where in its time loop a shot is.
-  type :: moment_t
+  type :: time_position_t
     integer :: step = 0                       !< steps done
     integer :: films = 0                      !< snapshots taken
     real(dp) :: seconds = 0                   !< of the time loop so far
-  end type moment_t
+  end type time_position_t
 
   !> `self` is a target where a solver may look at its engine through a pointer (timeloop.f90).
   type, abstract :: solver_t
@@ -29,8 +29,8 @@ module solver_m
     procedure(choose_i), deferred, nopass :: choose
     procedure(free_i), deferred :: free
     procedure, nopass :: trial => NoTrial
-    procedure :: passport => NoPassport
-    procedure :: moment => NoMoment
+    procedure :: state_identity => NoIdentity
+    procedure :: time_position => NoPosition
     procedure :: state_size => NoState
     procedure :: save => NoSave
     procedure :: load => NoLoad
@@ -118,22 +118,22 @@ contains
   ! What a physics without states has: its shots always begin at the first step.
 
   !> All that must be the same where a shot is to go on from a state, `name value` a line; '': this physics has no states.
-  function NoPassport(self) result(text)
+  function NoIdentity(self) result(text)
     class(solver_t), intent(in) :: self
     character(:), allocatable :: text
     text = ''
-  end function NoPassport
+  end function NoIdentity
 
   !> Where the time loop is; what is queued counts as done.
-  type(moment_t) function NoMoment(self) result(moment)
+  type(time_position_t) function NoPosition(self) result(position)
     class(solver_t), intent(in) :: self
-    moment = moment_t()
-  end function NoMoment
+    position = time_position_t()
+  end function NoPosition
 
   !> Numbers in the state at a moment.
-  integer(i8) function NoState(self, moment) result(n)
+  integer(i8) function NoState(self, position) result(n)
     class(solver_t), intent(in), target :: self
-    type(moment_t), intent(in) :: moment
+    type(time_position_t), intent(in) :: position
     n = 0
   end function NoState
 
@@ -145,10 +145,10 @@ contains
     call Fail(error, 'this physics has no states')
   end subroutine NoSave
 
-  !> After setup: goes on from a state whose passport is this shot's, with the same bits as without interruption.
-  subroutine NoLoad(self, moment, state, error)
+  !> After setup: goes on from a state whose identity is this shot's, with the same bits as without interruption.
+  subroutine NoLoad(self, position, state, error)
     class(solver_t), intent(inout), target :: self
-    type(moment_t), intent(in) :: moment
+    type(time_position_t), intent(in) :: position
     real(sp), contiguous, intent(in) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
     call Fail(error, 'this physics has no states')

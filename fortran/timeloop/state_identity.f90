@@ -1,4 +1,4 @@
-!> The passport of a shot: all that must be the same where it is to go on from a state. Bits depend on the code too; they do not on
+!> The identity of a shot: all that must be the same where it is to go on from a state. Bits depend on the code too; they do not on
 !> threads, chunks, or the shape of tiles and blocks.
 module state_identity_m
   use hash_m, only: hash_t, HashText

@@ -14,7 +14,7 @@ module timeloop_m
   use kinds_m, only: dp, i8, sp
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
-  use solver_m, only: moment_t, progress_i, solver_t
+  use solver_m, only: time_position_t, progress_i, solver_t
   use team_m, only: team_t, TeamTake
   use text_m, only: Str
   implicit none
@@ -48,7 +48,8 @@ module timeloop_m
     integer :: pictures = 0                       !< of each film there will be
     integer :: taken = 0                          !< of each film there are
   contains
-    procedure :: modfd, advance, fraction => PartDone, gather => LoopGather, moment, state_size, save => LoopSave, load => LoopLoad
+    procedure :: modfd, advance, fraction => PartDone, gather => LoopGather
+    procedure :: time_position, state_size, save => LoopSave, load => LoopLoad
     procedure, non_overridable :: begin, timestep, picture_size
     procedure(any_engine_i), deferred :: any_engine
     procedure(choose_chunk_i), deferred :: choose_chunk
@@ -243,18 +244,18 @@ contains
 
   ! --- states: the engine's numbers, then the pictures taken; all else follows from the shot --------------------------
 
-  type(moment_t) function moment(self)
+  type(time_position_t) function time_position(self) result(position)
     class(timeloop_t), intent(in) :: self
-    moment = moment_t(self%steps, self%taken, self%seconds)
-    if (self%queues .and. self%steps > 0) moment%seconds = host_seconds() - self%began
-  end function moment
+    position = time_position_t(self%steps, self%taken, self%seconds)
+    if (self%queues .and. self%steps > 0) position%seconds = host_seconds() - self%began
+  end function time_position
 
-  integer(i8) function state_size(self, moment) result(n)
+  integer(i8) function state_size(self, position) result(n)
     class(timeloop_t), intent(in), target :: self
-    type(moment_t), intent(in) :: moment
+    type(time_position_t), intent(in) :: position
     class(engine_t), pointer :: engine
     engine => self%any_engine()
-    n = engine%state_size(moment%step) + self%picture_size()*moment%films
+    n = engine%state_size(position%step) + self%picture_size()*position%films
   end function state_size
 
   !> Numbers of one picture of each film.
@@ -292,31 +293,31 @@ contains
     end do
   end subroutine LoopSave
 
-  !> Goes on from a state whose passport is that of this shot, which is set up.
-  subroutine LoopLoad(self, moment, state, error)
+  !> Goes on from a state whose identity is that of this shot, which is set up.
+  subroutine LoopLoad(self, position, state, error)
     class(timeloop_t), intent(inout), target :: self
-    type(moment_t), intent(in) :: moment
+    type(time_position_t), intent(in) :: position
     real(sp), contiguous, intent(in) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
     class(engine_t), pointer :: engine
     character(:), allocatable :: what
     integer(i8) :: at
     integer :: f, j, k
-    if (moment%step < 1 .or. moment%step > self%scheme%nt .or. moment%films < 0 .or. moment%films > self%pictures) then
+    if (position%step < 1 .or. position%step > self%scheme%nt .or. position%films < 0 .or. position%films > self%pictures) then
       what = trim(merge(' pictures ', ' snapshots', self%scheme%dy > 0))
-      call Fail(error, 'a state after step '//Str(moment%step)//' with '//Str(moment%films)//what//', but the shot has '// &
+      call Fail(error, 'a state after step '//Str(position%step)//' with '//Str(position%films)//what//', but the shot has '// &
                 Str(self%scheme%nt)//' steps and '//Str(self%pictures)//what)
-    else if (size(state, kind=i8) /= self%state_size(moment)) then
-      call Fail(error, 'a state of '//Str(size(state, kind=i8))//' numbers, '//Str(self%state_size(moment))//' expected')
+    else if (size(state, kind=i8) /= self%state_size(position)) then
+      call Fail(error, 'a state of '//Str(size(state, kind=i8))//' numbers, '//Str(self%state_size(position))//' expected')
     end if
     if (allocated(error)) return
     engine => self%any_engine()
-    at = engine%state_size(moment%step)
-    call engine%load(moment%step, state(:at), error)
+    at = engine%state_size(position%step)
+    call engine%load(position%step, state(:at), error)
     if (allocated(error)) return
     do f = 1, self%films
       associate (film => self%film(f))
-        do j = 1, moment%films
+        do j = 1, position%films
           do k = 1, film%n(2)
             film%a(:, k, j) = state(at + 1:at + film%n(1))
             at = at + film%n(1)
@@ -324,11 +325,11 @@ contains
         end do
       end associate
     end do
-    self%steps = moment%step
-    self%taken = moment%films
-    self%seconds = moment%seconds
+    self%steps = position%step
+    self%taken = position%films
+    self%seconds = position%seconds
     self%mark = host_seconds()
-    self%began = self%mark - moment%seconds
+    self%began = self%mark - position%seconds
   end subroutine LoopLoad
 
   ! --- what comes home ------------------------------------------------------------------------------------------------

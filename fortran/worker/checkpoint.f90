@@ -1,4 +1,4 @@
-!> Checkpoints: the state of a long shot goes to disk now and then, and whoever is dealt the shot next goes on from there.
+!> Checkpoints: the state of a long shot goes to disk now and then, and the next worker that gets the shot goes on from there.
 !>
 !> A state is copied between two turns of the time loop and written by a thread of its own meanwhile (statefile_c): the loop stops
 !> for the copy alone. A shot has two files, OUTPUT.states/shotN.a.state and .b.state, written in turns, so that a whole one is
@@ -16,14 +16,15 @@ module checkpoint_m
   use iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, c_long, c_long_long, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
   use sides_m, only: SidePath
-  use solver_m, only: moment_t, solver_t
+  use solver_m, only: time_position_t, solver_t
   use statefile_c, only: statefile_busy, statefile_folder, statefile_free, statefile_head, statefile_new, statefile_read, &
                          statefile_room, statefile_sweep, statefile_wait, statefile_write
   use text_m, only: CString, Str, ToInt, ToReal
   implicit none
   private
-  public :: checkpoint_t, keeper_t, trail_t, CheckpointRule, CheckpointEvery, CheckpointInterval, CheckpointSweep
-  public :: KeeperNew, KeeperBegin, KeeperTurn, KeeperBusy, KeeperLand, KeeperDrop, KeeperEnd
+  public :: checkpoint_t, checkpointer_t, shot_states_t, CheckpointRule, CheckpointEvery, CheckpointInterval, CheckpointSweep
+  public :: CheckpointerNew, CheckpointerResume, CheckpointerTurn, CheckpointerBusy, CheckpointerWait, CheckpointerDrop
+  public :: CheckpointerEnd
 
   integer, parameter :: HEAD = 4096                !< bytes of a heading
   real(dp), parameter :: PRESUMED = 3.0e8_dp       !< bytes a second to disk, until measured
@@ -32,36 +33,36 @@ module checkpoint_m
   character(*), parameter :: FIRST_LINE = 'state of a shot, SplFd2dmod'
   character(*), parameter :: nl = new_line('a')
 
-  !> What a job says of its checkpoints.
+  !> What the parameters of a job say of its checkpoints.
   type :: checkpoint_t
     real(dp) :: interval = 0                       !< seconds of compute from state to state; 0 = none are kept, < 0 = by their cost
     real(dp) :: mtbf = 86400                       !< mean time between two losses of a worker [s]
     character(:), allocatable :: folder            !< of the states
   end type checkpoint_t
 
-  !> The states of a shot in its slot.
-  type :: trail_t
-    real(dp) :: since = 0                          !< last state, or begin of the time loop [s]
+  !> The states of an active shot.
+  type :: shot_states_t
+    real(dp) :: since = 0                          !< time of the last state, or begin of the time loop [s]
     integer :: turn = 0                            !< the file to write next, 0 or 1
     real(dp) :: head = 0                           !< fraction of the time loop that was done elsewhere
-    character(:), allocatable :: passport          !< made when first needed
-  end type trail_t
+    character(:), allocatable :: identity          !< of the shot; made when first needed
+  end type shot_states_t
 
-  !> What a worker keeps states with: one at a time is on its way to the disk.
-  type :: keeper_t
+  !> Writes the states of a worker's shots: one at a time is on its way to the disk.
+  type :: checkpointer_t
     type(checkpoint_t) :: rule
     type(c_ptr), private :: writer = c_null_ptr
     integer, private :: record = 0                 !< shot whose state is on its way, 0 = none
-    logical, private :: unwanted = .false.         !< and it is of no more use
+    logical, private :: unwanted = .false.         !< that state is of no more use
     logical, private :: seen = .false.             !< there are states of this worker's shots
-    logical, private :: warned = .false.           !< states cannot be kept, and that was said
+    logical, private :: warned = .false.           !< states cannot be kept, and the log says so
     real(dp), private :: halted = 0                !< the time loop stopped for it [s]
     real(dp), private :: numbers = 0               !< in the state on its way
     integer(i8), private :: room = 0               !< numbers there is room for
     real(dp), private :: price = 0                 !< cost of a state [s a number], 0 = not known
     integer, private :: states = 0                 !< written so far
     real(dp), private :: bytes = 0, writing = 0, stops = 0   !< in them; seconds of the thread, and of the time loop
-  end type keeper_t
+  end type checkpointer_t
 
 contains
 
@@ -108,74 +109,74 @@ contains
     if (allocated(rule%folder)) ignored = statefile_sweep(CString(rule%folder), merge(1, 0, everything))
   end subroutine CheckpointSweep
 
-  !> A keeper that is in use must be ended before.
-  subroutine KeeperNew(keeper, rule)
-    type(keeper_t), intent(inout) :: keeper
+  !> CheckpointerEnd must come before, where it is in use.
+  subroutine CheckpointerNew(checkpointer, rule)
+    type(checkpointer_t), intent(inout) :: checkpointer
     type(checkpoint_t), intent(in) :: rule
-    keeper = keeper_t()
-    keeper%rule = rule
-    if (.not. allocated(rule%folder)) keeper%rule%interval = 0
-    if (Off(keeper)) return
-    keeper%writer = statefile_new()
-    if (.not. c_associated(keeper%writer)) keeper%rule%interval = 0
-  end subroutine KeeperNew
+    checkpointer = checkpointer_t()
+    checkpointer%rule = rule
+    if (.not. allocated(rule%folder)) checkpointer%rule%interval = 0
+    if (Off(checkpointer)) return
+    checkpointer%writer = statefile_new()
+    if (.not. c_associated(checkpointer%writer)) checkpointer%rule%interval = 0
+  end subroutine CheckpointerNew
 
-  pure logical function Off(keeper)
-    type(keeper_t), intent(in) :: keeper
-    Off = .not. abs(keeper%rule%interval) > 0
+  pure logical function Off(checkpointer)
+    type(checkpointer_t), intent(in) :: checkpointer
+    Off = .not. abs(checkpointer%rule%interval) > 0
   end function Off
 
-  pure function Path(keeper, record, turn) result(name)
-    type(keeper_t), intent(in) :: keeper
+  pure function Path(checkpointer, record, turn) result(name)
+    type(checkpointer_t), intent(in) :: checkpointer
     integer, intent(in) :: record, turn
     character(:), allocatable :: name
-    name = keeper%rule%folder//'/shot'//Str(record)//merge('.a', '.b', turn == 0)//'.state'
+    name = checkpointer%rule%folder//'/shot'//Str(record)//merge('.a', '.b', turn == 0)//'.state'
   end function Path
 
   ! --- going on from a state -----------------------------------------------------------------------------------------
 
   !> A shot was set up and is about to begin its time loop: it goes on from its newest whole state, if there is one of the very same
   !> shot. `said`: a sentence on that, '' = there was none. Fails where a state could be read but not taken.
-  subroutine KeeperBegin(keeper, trail, solver, record, said, error)
-    type(keeper_t), intent(inout) :: keeper
-    type(trail_t), intent(inout) :: trail
+  subroutine CheckpointerResume(checkpointer, states, solver, record, said, error)
+    type(checkpointer_t), intent(inout) :: checkpointer
+    type(shot_states_t), intent(inout) :: states
     class(solver_t), intent(inout) :: solver
     integer, intent(in) :: record
     character(:), allocatable, intent(out) :: said
     type(error_t), allocatable, intent(inout) :: error
-    type(moment_t) :: moment(0:1)
+    type(time_position_t) :: position(0:1)
     character(:), allocatable :: why
     logical :: there(0:1)
     integer :: turn, i
     said = ''
-    trail = trail_t(since=host_seconds())
-    if (Off(keeper)) return
+    states = shot_states_t(since=host_seconds())
+    if (Off(checkpointer)) return
     do turn = 0, 1
-      there(turn) = FileExists(Path(keeper, record, turn))
+      there(turn) = FileExists(Path(checkpointer, record, turn))
     end do
     if (.not. any(there)) return
-    keeper%seen = .true.
-    trail%passport = solver%passport()
+    checkpointer%seen = .true.
+    states%identity = solver%state_identity()
     do turn = 0, 1
       if (.not. there(turn)) cycle
-      call ReadHead(keeper, trail, record, turn, moment(turn), why, there(turn))
+      call ReadHead(checkpointer, states, record, turn, position(turn), why, there(turn))
       if (why /= '') said = 'shot '//Str(record)//' begins at the first step: '//why
     end do
     do i = 1, 2
-      turn = merge(0, 1, moment(0)%step > moment(1)%step .eqv. i == 1)
+      turn = merge(0, 1, position(0)%step > position(1)%step .eqv. i == 1)
       if (.not. there(turn)) cycle
-      call LoadState(keeper, trail, solver, record, turn, moment(turn), said, error)
-      if (allocated(error)) call KeeperDrop(keeper, record)     ! the next attempt begins at the first step
-      if (allocated(error) .or. trail%head > 0) return
+      call LoadState(checkpointer, states, solver, record, turn, position(turn), said, error)
+      if (allocated(error)) call CheckpointerDrop(checkpointer, record)     ! the next attempt begins at the first step
+      if (allocated(error) .or. states%head > 0) return
     end do
-  end subroutine KeeperBegin
+  end subroutine CheckpointerResume
 
-  !> Whether a file is a state of this very shot, and of which moment; `why` not.
-  subroutine ReadHead(keeper, trail, record, turn, moment, why, good)
-    type(keeper_t), intent(in) :: keeper
-    type(trail_t), intent(in) :: trail
+  !> Reads the heading of a state. `good`: it is one of this very shot, at `position`; if not, `why`.
+  subroutine ReadHead(checkpointer, states, record, turn, position, why, good)
+    type(checkpointer_t), intent(in) :: checkpointer
+    type(shot_states_t), intent(in) :: states
     integer, intent(in) :: record, turn
-    type(moment_t), intent(out) :: moment
+    type(time_position_t), intent(out) :: position
     character(:), allocatable, intent(out) :: why
     logical, intent(out) :: good
     character(kind=c_char, len=HEAD) :: text
@@ -184,38 +185,38 @@ contains
     logical :: ok(3)
     integer :: at
     why = ''
-    call FailFromC(statefile_head(CString(Path(keeper, record, turn)), HEAD, text, n), error)
+    call FailFromC(statefile_head(CString(Path(checkpointer, record, turn)), HEAD, text, n), error)
     good = .not. allocated(error)
     if (.not. good) then
       why = error%message
       return
     end if
-    call ToInt(Value(text, 'step'), moment%step, ok(1))
-    call ToInt(Value(text, 'films'), moment%films, ok(2))
-    call ToReal(Value(text, 'seconds'), moment%seconds, ok(3))
+    call ToInt(Value(text, 'step'), position%step, ok(1))
+    call ToInt(Value(text, 'films'), position%films, ok(2))
+    call ToReal(Value(text, 'seconds'), position%seconds, ok(3))
     at = index(text, nl//nl)
-    good = index(text, FIRST_LINE//nl) == 1 .and. all(ok) .and. at > 0 .and. moment%step >= 1 .and. moment%films >= 0 .and. &
-           Between(moment%seconds, 0.0_dp, LONGEST)
-    if (.not. good) why = "'"//Path(keeper, record, turn)//"' is damaged: it does not begin as a state does"
+    good = index(text, FIRST_LINE//nl) == 1 .and. all(ok) .and. at > 0 .and. position%step >= 1 .and. position%films >= 0 .and. &
+           Between(position%seconds, 0.0_dp, LONGEST)
+    if (.not. good) why = "'"//Path(checkpointer, record, turn)//"' is damaged: it does not begin as a state does"
     if (.not. good) return
-    good = index(text(at + 2:), trail%passport//nl) == 1
-    if (.not. good) why = Difference(text, trail%passport)
+    good = index(text(at + 2:), states%identity//nl) == 1
+    if (.not. good) why = Difference(text, states%identity)
   end subroutine ReadHead
 
-  !> Which line of a passport differs.
-  function Difference(text, passport) result(why)
-    character(*), intent(in) :: text, passport
+  !> Which line of an identity differs.
+  function Difference(text, identity) result(why)
+    character(*), intent(in) :: text, identity
     character(:), allocatable :: why, name
     integer :: from, to, blank
     from = 1
     why = 'its state is of another kind'
-    do while (from < len(passport))
-      to = index(passport(from:)//nl, nl) + from - 2
-      blank = index(passport(from:to), ' ') + from - 1
-      name = passport(from:blank - 1)
-      if (Value(text, name) /= passport(blank + 1:to)) then
+    do while (from < len(identity))
+      to = index(identity(from:)//nl, nl) + from - 2
+      blank = index(identity(from:to), ' ') + from - 1
+      name = identity(from:blank - 1)
+      if (Value(text, name) /= identity(blank + 1:to)) then
         why = 'its state was made with another '//name
-        if (name == 'variant' .or. name == 'code') why = why//', '//Value(text, name)//', than '//passport(blank + 1:to)//' here'
+        if (name == 'variant' .or. name == 'code') why = why//', '//Value(text, name)//', than '//identity(blank + 1:to)//' here'
         return
       end if
       from = to + 2
@@ -235,41 +236,41 @@ contains
     if (to >= from) word = text(from:to)
   end function Value
 
-  subroutine LoadState(keeper, trail, solver, record, turn, moment, said, error)
-    type(keeper_t), intent(inout) :: keeper
-    type(trail_t), intent(inout) :: trail
+  subroutine LoadState(checkpointer, states, solver, record, turn, position, said, error)
+    type(checkpointer_t), intent(inout) :: checkpointer
+    type(shot_states_t), intent(inout) :: states
     class(solver_t), intent(inout) :: solver
     integer, intent(in) :: record, turn
-    type(moment_t), intent(in) :: moment
+    type(time_position_t), intent(in) :: position
     character(:), allocatable, intent(inout) :: said
     type(error_t), allocatable, intent(inout) :: error
     type(error_t), allocatable :: fault
     real(sp), pointer, contiguous :: state(:)
-    call KeeperLand(keeper, said)
-    call GetRoom(keeper, solver%state_size(moment), state, fault)
-    if (.not. allocated(fault)) call FailFromC(statefile_read(CString(Path(keeper, record, turn)), HEAD, size(state, kind=i8), &
-                                                              state), fault)
+    call CheckpointerWait(checkpointer, said)
+    call GetRoom(checkpointer, solver%state_size(position), state, fault)
+    if (.not. allocated(fault)) &
+      call FailFromC(statefile_read(CString(Path(checkpointer, record, turn)), HEAD, size(state, kind=i8), state), fault)
     if (allocated(fault)) then
       said = 'shot '//Str(record)//' begins at the first step: '//fault%message
       return
     end if
-    call solver%load(moment, state, error)
-    call AddContext(error, 'going on from step '//Str(moment%step))
+    call solver%load(position, state, error)
+    call AddContext(error, 'going on from step '//Str(position%step))
     if (allocated(error)) return
     if (said /= '') said = '; a state was not used: '//said(index(said, ': ') + 2:)
-    said = 'shot '//Str(record)//' goes on after step '//Str(moment%step)//', '//Str(Whole(100*solver%fraction()))//' %'//said
-    trail%head = solver%fraction()
-    trail%turn = 1 - turn
-    trail%since = host_seconds()
+    said = 'shot '//Str(record)//' goes on after step '//Str(position%step)//', '//Str(Whole(100*solver%fraction()))//' %'//said
+    states%head = solver%fraction()
+    states%turn = 1 - turn
+    states%since = host_seconds()
   end subroutine LoadState
 
   ! --- keeping states ------------------------------------------------------------------------------------------------
 
   !> Between two turns of a shot: keeps its state if it is time, or `at_once`; that is on the disk on return, or, with `wait` false,
   !> on its way. `said`: a sentence for the log, '' = nothing to say. Fails where the field is not sound.
-  subroutine KeeperTurn(keeper, trail, solver, record, at_once, said, error, wait)
-    type(keeper_t), intent(inout) :: keeper
-    type(trail_t), intent(inout) :: trail
+  subroutine CheckpointerTurn(checkpointer, states, solver, record, at_once, said, error, wait)
+    type(checkpointer_t), intent(inout) :: checkpointer
+    type(shot_states_t), intent(inout) :: states
     class(solver_t), intent(inout) :: solver
     integer, intent(in) :: record
     logical, intent(in) :: at_once
@@ -279,34 +280,34 @@ contains
     logical :: stay
     real(dp) :: spent, least
     said = ''
-    if (Off(keeper)) return
-    if (KeeperBusy(keeper) .and. .not. at_once) return
-    call KeeperLand(keeper, said)
-    spent = host_seconds() - trail%since
-    least = Interval(keeper, solver)
+    if (Off(checkpointer)) return
+    if (CheckpointerBusy(checkpointer) .and. .not. at_once) return
+    call CheckpointerWait(checkpointer, said)
+    spent = host_seconds() - states%since
+    least = Interval(checkpointer, solver)
     if (.not. at_once .and. spent < least) return
-    call Take(keeper, trail, solver, record, said, error)
+    call Take(checkpointer, states, solver, record, said, error)
     stay = at_once
     if (present(wait)) stay = wait
-    if (stay) call KeeperLand(keeper, said)
-  end subroutine KeeperTurn
+    if (stay) call CheckpointerWait(checkpointer, said)
+  end subroutine CheckpointerTurn
 
   !> A state is on its way to the disk.
-  logical function KeeperBusy(keeper)
-    type(keeper_t), intent(in) :: keeper
-    KeeperBusy = keeper%record /= 0
-    if (KeeperBusy) KeeperBusy = statefile_busy(keeper%writer) == 1
-  end function KeeperBusy
+  logical function CheckpointerBusy(checkpointer)
+    type(checkpointer_t), intent(in) :: checkpointer
+    CheckpointerBusy = checkpointer%record /= 0
+    if (CheckpointerBusy) CheckpointerBusy = statefile_busy(checkpointer%writer) == 1
+  end function CheckpointerBusy
 
-  real(dp) function Interval(keeper, solver)
-    type(keeper_t), intent(in) :: keeper
+  real(dp) function Interval(checkpointer, solver)
+    type(checkpointer_t), intent(in) :: checkpointer
     class(solver_t), intent(in) :: solver
-    Interval = CheckpointEvery(keeper%rule, real(solver%state_size(solver%moment()), dp), keeper%price)
+    Interval = CheckpointEvery(checkpointer%rule, real(solver%state_size(solver%time_position()), dp), checkpointer%price)
   end function Interval
 
-  subroutine Take(keeper, trail, solver, record, said, error)
-    type(keeper_t), intent(inout) :: keeper
-    type(trail_t), intent(inout) :: trail
+  subroutine Take(checkpointer, states, solver, record, said, error)
+    type(checkpointer_t), intent(inout) :: checkpointer
+    type(shot_states_t), intent(inout) :: states
     class(solver_t), intent(inout) :: solver
     integer, intent(in) :: record
     character(:), allocatable, intent(inout) :: said
@@ -314,126 +315,127 @@ contains
     type(error_t), allocatable :: fault
     real(sp), pointer, contiguous :: state(:)
     character(kind=c_char, len=HEAD) :: text
-    type(moment_t) :: moment
+    type(time_position_t) :: position
     real(dp) :: from
     from = host_seconds()
-    if (.not. allocated(trail%passport)) trail%passport = solver%passport()
-    if (trail%passport == '') return
-    moment = solver%moment()
-    call GetRoom(keeper, solver%state_size(moment), state, fault)
-    if (.not. allocated(fault)) call FailFromC(statefile_folder(CString(keeper%rule%folder)), fault)
+    if (.not. allocated(states%identity)) states%identity = solver%state_identity()
+    if (states%identity == '') return
+    position = solver%time_position()
+    call GetRoom(checkpointer, solver%state_size(position), state, fault)
+    if (.not. allocated(fault)) call FailFromC(statefile_folder(CString(checkpointer%rule%folder)), fault)
     if (.not. allocated(fault)) then
       call solver%save(state, error)
       if (allocated(error)) return
-      text = FIRST_LINE//nl//'shot '//Str(record)//nl//'step '//Str(moment%step)//nl//'films '//Str(moment%films)//nl// &
-             'seconds '//Str(moment%seconds)//nl//nl//trail%passport//nl
+      text = FIRST_LINE//nl//'shot '//Str(record)//nl//'step '//Str(position%step)//nl//'films '//Str(position%films)//nl// &
+             'seconds '//Str(position%seconds)//nl//nl//states%identity//nl
       text(HEAD:) = nl
-      call FailFromC(statefile_write(keeper%writer, CString(Path(keeper, record, trail%turn)), HEAD, text, &
+      call FailFromC(statefile_write(checkpointer%writer, CString(Path(checkpointer, record, states%turn)), HEAD, text, &
                                      size(state, kind=i8)), fault)
     end if
-    trail%since = host_seconds()
+    states%since = host_seconds()
     if (allocated(fault)) then
-      call Complain(keeper, record, fault%message, said)
+      call Complain(checkpointer, record, fault%message, said)
       return
     end if
-    keeper%seen = .true.
-    keeper%record = record
-    keeper%numbers = real(size(state, kind=i8), dp)
-    keeper%halted = trail%since - from
-    keeper%stops = keeper%stops + keeper%halted
-    trail%turn = 1 - trail%turn
+    checkpointer%seen = .true.
+    checkpointer%record = record
+    checkpointer%numbers = real(size(state, kind=i8), dp)
+    checkpointer%halted = states%since - from
+    checkpointer%stops = checkpointer%stops + checkpointer%halted
+    states%turn = 1 - states%turn
   end subroutine Take
 
   !> Room for a state, where at most half of what memory is left goes into it: a shot is worth more than its state.
-  subroutine GetRoom(keeper, n, state, error)
-    type(keeper_t), intent(inout) :: keeper
+  subroutine GetRoom(checkpointer, n, state, error)
+    type(checkpointer_t), intent(inout) :: checkpointer
     integer(i8), intent(in) :: n
     real(sp), pointer, contiguous, intent(out) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
     type(c_ptr) :: room
     integer(c_long) :: total, available
     nullify (state)
-    if (n > keeper%room) then
+    if (n > checkpointer%room) then
       call host_memory(c_null_char, total, available)
       if (available > 0 .and. n > available/8) &
         call Fail(error, 'it needs '//Str(4e-9_dp*n, 3)//' GB of memory, and no more than '//Str(1e-9_dp*available, 3)// &
                   ' GB are available')
       if (allocated(error)) return
     end if
-    room = statefile_room(keeper%writer, n)
+    room = statefile_room(checkpointer%writer, n)
     if (.not. c_associated(room)) then
       call FailFromC(1, error)
     else
       call c_f_pointer(room, state, [n])
-      keeper%room = max(keeper%room, n)
+      checkpointer%room = max(checkpointer%room, n)
     end if
   end subroutine GetRoom
 
   !> Once, until a state was kept again.
-  subroutine Complain(keeper, record, why, said)
-    type(keeper_t), intent(inout) :: keeper
+  subroutine Complain(checkpointer, record, why, said)
+    type(checkpointer_t), intent(inout) :: checkpointer
     integer, intent(in) :: record
     character(*), intent(in) :: why
     character(:), allocatable, intent(inout) :: said
-    if (keeper%warned) return
-    keeper%warned = .true.
+    if (checkpointer%warned) return
+    checkpointer%warned = .true.
     said = 'no state of shot '//Str(record)//' is kept: '//why//'; the shot goes on'
   end subroutine Complain
 
   !> Waits until the state on its way is on the disk, and counts it.
-  subroutine KeeperLand(keeper, said)
-    type(keeper_t), intent(inout) :: keeper
+  subroutine CheckpointerWait(checkpointer, said)
+    type(checkpointer_t), intent(inout) :: checkpointer
     character(:), allocatable, intent(inout) :: said
     type(error_t), allocatable :: error
     real(c_double) :: seconds
-    if (keeper%record == 0) return
-    call FailFromC(statefile_wait(keeper%writer, seconds), error)
+    if (checkpointer%record == 0) return
+    call FailFromC(statefile_wait(checkpointer%writer, seconds), error)
     if (allocated(error)) then
-      call Complain(keeper, keeper%record, error%message, said)
+      call Complain(checkpointer, checkpointer%record, error%message, said)
     else
-      keeper%warned = .false.
-      keeper%states = keeper%states + 1
-      keeper%bytes = keeper%bytes + 4*keeper%numbers
-      keeper%writing = keeper%writing + seconds
-      keeper%price = (keeper%halted + seconds)/max(1.0_dp, keeper%numbers)
+      checkpointer%warned = .false.
+      checkpointer%states = checkpointer%states + 1
+      checkpointer%bytes = checkpointer%bytes + 4*checkpointer%numbers
+      checkpointer%writing = checkpointer%writing + seconds
+      checkpointer%price = (checkpointer%halted + seconds)/max(1.0_dp, checkpointer%numbers)
     end if
-    if (keeper%unwanted) call Remove(keeper, keeper%record)
-    keeper%unwanted = .false.
-    keeper%record = 0
-  end subroutine KeeperLand
+    if (checkpointer%unwanted) call Remove(checkpointer, checkpointer%record)
+    checkpointer%unwanted = .false.
+    checkpointer%record = 0
+  end subroutine CheckpointerWait
 
-  ! --- giving up -----------------------------------------------------------------------------------------------------
+  ! --- the end -------------------------------------------------------------------------------------------------------
 
   !> The states of a shot are of no more use: it is on disk, or what it computed cannot be trusted.
-  subroutine KeeperDrop(keeper, record)
-    type(keeper_t), intent(inout) :: keeper
+  subroutine CheckpointerDrop(checkpointer, record)
+    type(checkpointer_t), intent(inout) :: checkpointer
     integer, intent(in) :: record
-    if (Off(keeper) .or. .not. keeper%seen) return
-    call Remove(keeper, record)
-    if (keeper%record == record) keeper%unwanted = .true.       ! one that is on its way goes when it has come
-  end subroutine KeeperDrop
+    if (Off(checkpointer) .or. .not. checkpointer%seen) return
+    call Remove(checkpointer, record)
+    if (checkpointer%record == record) checkpointer%unwanted = .true.       ! one that is on its way goes when it has come
+  end subroutine CheckpointerDrop
 
-  subroutine Remove(keeper, record)
-    type(keeper_t), intent(in) :: keeper
+  subroutine Remove(checkpointer, record)
+    type(checkpointer_t), intent(in) :: checkpointer
     integer, intent(in) :: record
     type(error_t), allocatable :: ignored
-    call FileRemove(Path(keeper, record, 0), ignored)
-    call FileRemove(Path(keeper, record, 1), ignored)
+    call FileRemove(Path(checkpointer, record, 0), ignored)
+    call FileRemove(Path(checkpointer, record, 1), ignored)
   end subroutine Remove
 
   !> Waits for the last state and gives all back. `said`: what the states cost, '' = there were none.
-  subroutine KeeperEnd(keeper, said)
-    type(keeper_t), intent(inout) :: keeper
+  subroutine CheckpointerEnd(checkpointer, said)
+    type(checkpointer_t), intent(inout) :: checkpointer
     character(:), allocatable, intent(out) :: said
     said = ''
-    if (.not. c_associated(keeper%writer)) return
-    call KeeperLand(keeper, said)
-    call statefile_free(keeper%writer)
-    keeper%writer = c_null_ptr
-    if (keeper%states == 0) return
-    said = Str(keeper%states)//' state(s) of '//Str(1e-6_dp*keeper%bytes/keeper%states, 3)//' MB kept, '// &
-           Str(1e-9_dp*keeper%bytes/max(keeper%writing, 1e-9_dp), 2)//' GB/s to disk; for each the time loop stopped for '// &
-           Str(keeper%stops/keeper%states, 2)//' s'
-  end subroutine KeeperEnd
+    if (.not. c_associated(checkpointer%writer)) return
+    call CheckpointerWait(checkpointer, said)
+    call statefile_free(checkpointer%writer)
+    checkpointer%writer = c_null_ptr
+    if (checkpointer%states == 0) return
+    said = Str(checkpointer%states)//' state(s) of '//Str(1e-6_dp*checkpointer%bytes/checkpointer%states, 3)//' MB kept, '// &
+           Str(1e-9_dp*checkpointer%bytes/max(checkpointer%writing, 1e-9_dp), 2)// &
+           ' GB/s to disk; for each the time loop stopped for '// &
+           Str(checkpointer%stops/checkpointer%states, 2)//' s'
+  end subroutine CheckpointerEnd
 
 end module checkpoint_m

@@ -1,32 +1,32 @@
-!> Shots that are lost on a worker, and GPUs.
+!> Shots and GPUs that a worker loses.
 module worker_failure_m
   use error_m, only: error_t, Fail
   use protocol_m, only: link_t, message_t, MSG_LEAVE, MSG_LOST
-  use slot_m, only: IDLE, LOOPING, MODELLED, READY, slot_t
+  use active_shot_m, only: IDLE, LOOPING, MODELLED, READY, active_shot_t
   use text_m, only: Str
-  use worker_type_m, only: worker_t, WorkerNote, WorkerSay
+  use worker_type_m, only: worker_t, WorkerNote, WorkerSend
   implicit none
   private
   public :: ShotLost, ShotReport, WorkerLoseGpu
 
 contains
 
-  !> A lost shot is reported with its cause; where a GPU is to blame, it is not the shot's loss.
-  subroutine ShotLost(worker, link, slot, error)
+  !> Reports a lost shot with its cause. Where a GPU failed, the loss does not count against the shot.
+  subroutine ShotLost(worker, link, active, error)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
-    type(slot_t), intent(inout) :: slot
+    type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: why
     logical :: device
     integer :: i
     why = error%message
     device = error%device
-    i = count(worker%slot%state == LOOPING)
-    call ShotReport(worker, link, slot, error)
-    call slot%solver%free()
+    i = count(worker%active%state == LOOPING)
+    call ShotReport(worker, link, active, error)
+    call active%solver%free()
     if (.not. device) return
-    if (i > 1 .and. slot%solver%fraction() <= 0) then
+    if (i > 1 .and. active%solver%fraction() <= 0) then
       worker%most = i - 1
       worker%wanted = min(worker%wanted, worker%most)
       call WorkerNote(worker, link, 'the GPU of worker '//Str(worker%role%worker_id)//' on '//worker%role%host// &
@@ -36,19 +36,19 @@ contains
     end if
   end subroutine ShotLost
 
-  !> Says LOST; the slot is free.
-  subroutine ShotReport(worker, link, slot, error)
+  !> Sends LOST; the active shot is free for another.
+  subroutine ShotReport(worker, link, active, error)
     type(worker_t), intent(in) :: worker
     type(link_t), intent(inout) :: link
-    type(slot_t), intent(inout) :: slot
+    type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
     type(message_t) :: message
     message%kind = MSG_LOST
-    message%n(1:3) = [slot%shot%record, slot%shot%slot, merge(1, 0, error%device)]
+    message%n(1:3) = [active%shot%record, active%shot%slot, merge(1, 0, error%device)]
     message%n(12) = worker%role%worker_id
     message%text = error%message
-    call WorkerSay(worker, link, message)
-    slot%state = IDLE
+    call WorkerSend(worker, link, message)
+    active%state = IDLE
     deallocate (error)
   end subroutine ShotReport
 
@@ -62,25 +62,25 @@ contains
     integer :: i
     worker%gpu = .false.
     call WorkerNote(worker, link, 'the GPU of worker '//Str(worker%role%worker_id)//' on '//worker%role%host//' failed ('//why// &
-                    '): the worker '//trim(merge('leaves the job        ', 'goes on with CPU cores', worker%rules%retire)))
-    do i = 1, size(worker%slot)
-      associate (slot => worker%slot(i))
-        if (.not. slot%on_gpu) cycle
-        slot%on_gpu = .false.
-        if (slot%state /= READY .and. slot%state /= LOOPING .and. slot%state /= MODELLED) cycle
+                    '): the worker '//trim(merge('leaves the job        ', 'goes on with CPU cores', worker%options%retire)))
+    do i = 1, size(worker%active)
+      associate (active => worker%active(i))
+        if (.not. active%on_gpu) cycle
+        active%on_gpu = .false.
+        if (active%state /= READY .and. active%state /= LOOPING .and. active%state /= MODELLED) cycle
         call Fail(error, 'it was on the GPU that failed')
         error%device = .true.
-        call ShotReport(worker, link, slot, error)
-        call slot%solver%free()
+        call ShotReport(worker, link, active, error)
+        call active%solver%free()
       end associate
     end do
     worker%wanted = 1
-    if (.not. worker%rules%retire) return
+    if (.not. worker%options%retire) return
     worker%wanted = 0
     worker%leaving = .true.
     message%kind = MSG_LEAVE
     message%n(1) = worker%role%worker_id
-    call WorkerSay(worker, link, message)
+    call WorkerSend(worker, link, message)
   end subroutine WorkerLoseGpu
 
 end module worker_failure_m

@@ -1,4 +1,4 @@
-!> What a worker hears of the master, alone or as a group of ranks, and whether it has a reason to go on.
+!> Messages from the master to a worker, which may be a group of ranks, and the end of a worker.
 module worker_receive_m
   use error_m, only: error_t, Fail
   use host_c, only: host_seconds, host_signal
@@ -7,26 +7,26 @@ module worker_receive_m
   use peers_m, only: PeersDead
   use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, &
                         LinkBusy, message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
-                        MSG_WRITTEN, Poll, Rest
+                        MSG_WRITTEN, LinkReceive, Rest
   use roles_m, only: role_t
-  use slot_m, only: ASKED, CLOSED, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, slot_t, WAIT_SNAPSHOTS
+  use active_shot_m, only: ASKED, CLOSED, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
   use text_m, only: Str
-  use master_heartbeat_m, only: HeartbeatDeserted, HeartbeatEnd, HeartbeatHeard, HeartbeatPeers
-  use worker_type_m, only: worker_t, WorkerBeat, WorkerMaySee, WorkerNote, WorkerSay, WorkerSlot
+  use master_heartbeat_m, only: HeartbeatMasterGone, HeartbeatEnd, HeartbeatHeard, HeartbeatPeers
+  use worker_type_m, only: worker_t, WorkerBeat, WorkerMayAskModel, WorkerNote, WorkerSend, WorkerFind
   use worker_failure_m, only: ShotReport
-  use worker_shot_m, only: DropTake, ModelTake, ShotTake, VerdictTake
+  use worker_shot_m, only: DropReceive, ModelReceive, ShotReceive, VerdictReceive
   use worker_checkpoint_m, only: StateKeepLast
   implicit none
   private
-  public :: WorkerHear, WorkerOpen
+  public :: WorkerReceive, WorkerOpen
 
   real(dp), parameter :: GRACE = 1.0e-2_dp    !< seconds a turn waits for messages on their way while a GPU computes
   real(dp), parameter :: LATE = 0.25_dp       !< seconds after which a rank of the group is missed
 
 contains
 
-  !> All that the master has said; waits, asleep, for something when no slot can go on by itself, unless `wait` is false.
-  subroutine WorkerHear(worker, link, wait)
+  !> Handles all messages that are here. Waits, asleep, for one when no active shot can go on without, unless `wait` is false.
+  subroutine WorkerReceive(worker, link, wait)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     logical, intent(in), optional :: wait
@@ -34,13 +34,14 @@ contains
     type(message_t) :: message
     real(dp) :: start, spent
     logical :: was_computing, shot_awaited
-    shot_awaited = worker%unwritten == 0 .and. .not. any(worker%slot%state == WAIT_MODEL .or. worker%slot%state == WAIT_SNAPSHOTS)
+    shot_awaited = worker%unwritten == 0 .and. &
+                   .not. any(worker%active%state == WAIT_MODEL .or. worker%active%state == WAIT_SNAPSHOTS)
     was_computing = Computing(worker)
     start = host_seconds()
     patient = .true.
     if (present(wait)) patient = wait
     do while (NextMessage(worker, link, patient, message))
-      call Understand(worker, link, message)
+      call Handle(worker, link, message)
     end do
     spent = host_seconds() - start
     if (was_computing) then
@@ -50,9 +51,9 @@ contains
     else
       worker%io = worker%io + spent
     end if
-  end subroutine WorkerHear
+  end subroutine WorkerReceive
 
-  !> A message, known to all ranks of the group; false if there is none and a slot can go on by itself.
+  !> The next message, known to all ranks of the group; false if there is none and an active shot can go on without.
   logical function NextMessage(worker, link, patient, message) result(there)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
@@ -73,13 +74,13 @@ contains
         if (LinkBusy(link)) nap = 0
         call Rest(nap)
       end do
-      if (.not. worker%deserted .and. message%kind /= MSG_NONE) call HeartbeatHeard(worker%heartbeat)
+      if (.not. worker%master_gone .and. message%kind /= MSG_NONE) call HeartbeatHeard(worker%heartbeat)
     end if
     kind = message%kind
     if (worker%role%group_size > 1) then
-      if (.not. worker%deserted) call Muster(worker, link, message, kind)
+      if (.not. worker%master_gone) call AwaitGroup(worker, link, message, kind)
     end if
-    if (worker%role%group_size > 1 .and. .not. worker%deserted) then
+    if (worker%role%group_size > 1 .and. .not. worker%master_gone) then
       call BroadcastInteger(worker%role%group, kind)
       if (kind /= MSG_NONE) call ShareMessage(worker%role, message)
       message%kind = kind
@@ -87,90 +88,91 @@ contains
     there = kind /= MSG_NONE
   end function NextMessage
 
-  !> The next message, if there is one: those that were kept came first.
+  !> The next message, if there is one: those that were postponed came first.
   logical function Fetched(worker, link, message) result(there)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(message_t), intent(out) :: message
     there = .false.
-    if (allocated(worker%kept)) there = size(worker%kept) > 0
+    if (allocated(worker%postponed)) there = size(worker%postponed) > 0
     if (there) then
-      message = worker%kept(1)
-      worker%kept = worker%kept(2:)
+      message = worker%postponed(1)
+      worker%postponed = worker%postponed(2:)
     else
-      there = Poll(link, message)
+      there = LinkReceive(link, message)
     end if
   end function Fetched
 
-  !> No message is there: the worker says that it is here, and looks whether it is to go: a message to itself.
+  !> No message is here: the worker sends its heartbeat. Where a signal, or the end of the master, asks it to go, `message` is one
+  !> that it sends itself.
   subroutine LookAround(worker, link, message)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: message
-    logical :: deserted
-    if (associated(link%listener) .or. worker%ended) return
-    call WorkerBeat(worker, link, deserted)
-    if (deserted) then
-      worker%deserted = .true.
-      call HeartbeatDeserted(worker%heartbeat, link, message)
-    else if (host_signal() /= 0 .and. .not. (worker%called .or. worker%parting)) then
+    logical :: master_gone
+    if (associated(link%listener) .or. worker%job_over) return
+    call WorkerBeat(worker, link, master_gone)
+    if (master_gone) then
+      worker%master_gone = .true.
+      call HeartbeatMasterGone(worker%heartbeat, link, message)
+    else if (host_signal() /= 0 .and. .not. (worker%signalled .or. worker%said_bye)) then
       message%kind = MSG_LEAVE
       message%n(1:2) = [2, int(host_signal())]
     end if
   end subroutine LookAround
 
-  !> Some slot can go on without a word from the master.
+  !> Some active shot can go on without a message from the master.
   pure logical function Busy(worker)
     type(worker_t), intent(in) :: worker
-    Busy = worker%ended
-    if (worker%parting) return
-    associate (s => worker%slot%state)
-      Busy = WorkerMaySee(worker) .or. any(s == READY .or. s == LOOPING .or. s == MODELLED) .or. .not. WorkerOpen(worker) .or. &
-                   (any(s(:worker%wanted) == IDLE) .and. .not. worker%stopped)
+    Busy = worker%job_over
+    if (worker%said_bye) return
+    associate (s => worker%active%state)
+      Busy = WorkerMayAskModel(worker) .or. any(s == READY .or. s == LOOPING .or. s == MODELLED) .or. &
+             .not. WorkerOpen(worker) .or. (any(s(:worker%wanted) == IDLE) .and. .not. worker%no_more_shots)
     end associate
   end function Busy
 
-  !> Some slot has steps in its queue, or traces to make.
+  !> Some active shot has steps in its queue, or traces to make.
   pure logical function Computing(worker)
     type(worker_t), intent(in) :: worker
-    Computing = any(worker%slot%state == LOOPING .or. worker%slot%state == MODELLED)
+    Computing = any(worker%active%state == LOOPING .or. worker%active%state == MODELLED)
   end function Computing
 
-  !> Something is in flight, or may come.
+  !> The worker has a shot, or may get one.
   pure logical function WorkerOpen(worker)
     type(worker_t), intent(in) :: worker
     logical :: none_wanted
-    none_wanted = worker%stopped .or. (worker%wanted == 0 .and. .not. worker%leaving)
+    none_wanted = worker%no_more_shots .or. (worker%wanted == 0 .and. .not. worker%leaving)
     WorkerOpen = .not. (none_wanted .and. worker%unwritten == 0 .and. &
-                        all(worker%slot%state == IDLE .or. worker%slot%state == CLOSED))
-    WorkerOpen = WorkerOpen .and. .not. worker%ended
+                        all(worker%active%state == IDLE .or. worker%active%state == CLOSED))
+    WorkerOpen = WorkerOpen .and. .not. worker%job_over
   end function WorkerOpen
 
-  !> One message is heard: what it is about goes on.
-  subroutine Understand(worker, link, message)
+  !> Acts on a message.
+  subroutine Handle(worker, link, message)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: message
     integer :: i
-    if (.not. Sound(worker, link, message)) return
-    i = findloc(worker%slot%state, ASKED, 1)
+    if (.not. Usable(worker, link, message)) return
+    i = findloc(worker%active%state, ASKED, 1)
     select case (message%kind)
     case (MSG_SHOT)
-      call ShotTake(worker, link, worker%slot(i), message)
+      call ShotReceive(worker, link, worker%active(i), message)
     case (MSG_STOP)
-      worker%stopped = .true.
-      worker%slot(i)%state = CLOSED
+      worker%no_more_shots = .true.
+      worker%active(i)%state = CLOSED
     case (MSG_MODEL)
-      i = WorkerSlot(worker, int(message%n(1)), WAIT_MODEL)
-      if (i > 0) call ModelTake(worker, link, worker%slot(i), message)
+      i = WorkerFind(worker, int(message%n(1)), WAIT_MODEL)
+      if (i > 0) call ModelReceive(worker, link, worker%active(i), message)
     case (MSG_WRITTEN, MSG_REFUSED)
-      call VerdictTake(worker, link, message)
+      call VerdictReceive(worker, link, message)
     case (MSG_DROP)
       if (message%n(3) == 1) call StateKeepLast(worker, link, int(message%n(1)))
-      call DropTake(worker, link, int(message%n(1)), merge('the job ends         ', 'another worker has it', message%n(3) == 1))
+      call DropReceive(worker, link, int(message%n(1)), merge('the job ends         ', 'another worker has it', message%n(3) == 1))
     case (MSG_END)
-      worker%ended = .true.
-      call HeartbeatEnd(link, message, worker%deserted .or. worker%role%group_rank > 0, worker%ending)
+      worker%job_over = .true.
+      call HeartbeatEnd(link, message, worker%master_gone .or. worker%role%group_rank > 0, worker%job_end)
     case (MSG_LEAVE)
       if (message%n(1) == 2) call LeaveNow(worker, link, int(message%n(2)))
       if (message%n(1) == 2) return
@@ -180,54 +182,54 @@ contains
       call WorkerNote(worker, link, 'no other worker is left: worker '//Str(worker%role%worker_id)// &
                       ' stays and computes on CPU cores')
     end select
-  end subroutine Understand
+  end subroutine Handle
 
-  !> Whether a message can be what it says it is, and was asked for. If not, the shot it is about is reported lost.
-  logical function Sound(worker, link, message)
+  !> A message is what its kind says, and was asked for. If not, its shot is reported lost.
+  logical function Usable(worker, link, message)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
-    type(slot_t) :: gone
+    type(active_shot_t) :: refused
     character(:), allocatable :: why
     integer :: i
     why = MessageProblem(message)
-    if (any(message%kind == [MSG_SHOT, MSG_STOP]) .and. .not. any(worker%slot%state == ASKED)) why = 'nobody asked for it'
-    Sound = why == ''
-    if (Sound) return
+    if (any(message%kind == [MSG_SHOT, MSG_STOP]) .and. .not. any(worker%active%state == ASKED)) why = 'nobody asked for it'
+    Usable = why == ''
+    if (Usable) return
     why = 'message '//Str(message%kind)//' of the master is not used: '//why//'; all nodes must run the same build'
     i = 0
-    if (message%kind == MSG_SHOT) i = findloc(worker%slot%state, ASKED, 1)
-    if (message%kind == MSG_MODEL .and. abs(message%n(1)) <= huge(1)) i = WorkerSlot(worker, int(message%n(1)), WAIT_MODEL)
+    if (message%kind == MSG_SHOT) i = findloc(worker%active%state, ASKED, 1)
+    if (message%kind == MSG_MODEL .and. abs(message%n(1)) <= huge(1)) i = WorkerFind(worker, int(message%n(1)), WAIT_MODEL)
     call Fail(error, why)
     if (message%kind == MSG_SHOT .and. all(message%n(1:2) >= 1 .and. message%n(1:2) <= huge(1))) then
-      gone%shot%record = int(message%n(1))
-      gone%shot%slot = int(message%n(2))
-      call ShotReport(worker, link, gone, error)
-      if (i > 0) worker%slot(i)%state = IDLE
+      refused%shot%record = int(message%n(1))
+      refused%shot%slot = int(message%n(2))
+      call ShotReport(worker, link, refused, error)
+      if (i > 0) worker%active(i)%state = IDLE
     else if (i > 0 .and. message%kind == MSG_MODEL) then
-      call ShotReport(worker, link, worker%slot(i), error)
+      call ShotReport(worker, link, worker%active(i), error)
     else
       call WorkerNote(worker, link, 'worker '//Str(worker%role%worker_id)//': '//why)
     end if
-  end function Sound
+  end function Usable
 
-  !> This rank got a signal to end: it finishes what it has, asks for nothing more, and goes, whoever stays.
+  !> This rank got a signal to end: it finishes its shots, asks for no more, and goes, even where it is the last.
   subroutine LeaveNow(worker, link, signal)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     integer, intent(in) :: signal
     type(message_t) :: message
-    worker%called = .true.
+    worker%signalled = .true.
     worker%wanted = 0
     worker%leaving = .true.
     message%kind = MSG_LEAVE
     message%n(1:2) = [worker%role%worker_id, signal]
-    call WorkerSay(worker, link, message)
+    call WorkerSend(worker, link, message)
   end subroutine LeaveNow
 
-  !> Waits for the ranks of the group. One that is lost or dead retires the group: nobody can go on without it.
-  subroutine Muster(worker, link, message, kind)
+  !> Waits for the ranks of the group. A lost or dead one ends the group, which cannot go on without it.
+  subroutine AwaitGroup(worker, link, message, kind)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: message
@@ -246,17 +248,17 @@ contains
       if (host_seconds() - start < LATE) cycle
       call Missing(worker, link, start, why)
       if (why /= '') then
-        call HeartbeatDeserted(worker%heartbeat, link, message, why)
-      else if (Poll(link, other)) then
-        call Keep(worker, other, message)
+        call HeartbeatMasterGone(worker%heartbeat, link, message, why)
+      else if (LinkReceive(link, other)) then
+        call Postpone(worker, other, message)
       end if
-      worker%deserted = message%kind == MSG_END .and. message%n(2) == 1
+      worker%master_gone = message%kind == MSG_END .and. message%n(2) == 1
       kind = message%kind
-      if (worker%deserted) exit
+      if (worker%master_gone) exit
     end do
-  end subroutine Muster
+  end subroutine AwaitGroup
 
-  !> Why the group waits in vain, '' as long as it may not: one of its ranks is dead, or rank 0, or they are not heard of.
+  !> The reason why the group waits in vain, '' if there is none: one of its ranks, or rank 0, is dead, or a rank is silent.
   subroutine Missing(worker, link, start, why)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
@@ -265,11 +267,11 @@ contains
     integer :: first, rank
     call HeartbeatPeers(worker%heartbeat, link)
     associate (v => worker%heartbeat, role => worker%role)
-      v%dead = PeersDead(v%peers, 0, 0) == 0
+      v%master_dead = PeersDead(v%peers, 0, 0) == 0
       first = role%rank - role%group_rank
       rank = PeersDead(v%peers, first, first + role%group_size - 1)
       why = ''
-      if (v%dead) then
+      if (v%master_dead) then
         why = 'rank 0 is dead'
       else if (rank >= 0) then
         why = 'rank '//Str(rank)//', which worker '//Str(role%worker_id)//' needs, is dead'
@@ -279,20 +281,20 @@ contains
     end associate
   end subroutine Missing
 
-  !> A message that came while the group waits: END where ranks are lost is for each rank alone, any other has to wait.
-  subroutine Keep(worker, other, message)
+  !> Takes a message that came while the group waits: END after a loss of ranks is for each rank alone, any other has to wait.
+  subroutine Postpone(worker, other, message)
     type(worker_t), intent(inout) :: worker
     type(message_t), intent(in) :: other
     type(message_t), intent(inout) :: message
     if (other%kind == MSG_END .and. other%n(2) == 1) then
       message = other
     else
-      if (.not. allocated(worker%kept)) allocate (worker%kept(0))
-      worker%kept = [worker%kept, other]
+      if (.not. allocated(worker%postponed)) allocate (worker%postponed(0))
+      worker%postponed = [worker%postponed, other]
     end if
-  end subroutine Keep
+  end subroutine Postpone
 
-  !> The group's rank 0 shares what the master said with the others.
+  !> Rank 0 of the group passes a message of the master on to the others.
   subroutine ShareMessage(role, message)
     type(role_t), intent(in) :: role
     type(message_t), intent(inout) :: message

@@ -1,6 +1,6 @@
-!> What a shot asks for and is given: its line of the key-map, its window, a slot of the right kind; what it sends home.
+!> Messages about a shot, from its worker: it asks for the shot and its window, and sends progress, snapshots and gather.
 module worker_shot_m
-  use checkpoint_m, only: KeeperDrop
+  use checkpoint_m, only: CheckpointerDrop
   use error_m, only: error_t, Fail
   use shots_per_gpu_m, only: ShotsAtOnce, ShotsComputing
   use host_c, only: host_seconds
@@ -8,231 +8,232 @@ module worker_shot_m
   use shot_messages_m, only: GatherMessage, ModelMessage, ShotFrom, SnapsMessage, VerdictFrom, WindowFrom
   use protocol_m, only: link_t, message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
   use scheme_m, only: scheme_t, SchemeCells
-  use slot_m, only: ASKED, HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, slot_t, WAIT_SNAPSHOTS
+  use active_shot_m, only: ASKED, HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
   use parameter_table_m, only: SplitList
   use text_m, only: Str
-  use worker_type_m, only: worker_t, WorkerNote, WorkerSay, WorkerSlot
+  use worker_type_m, only: worker_t, WorkerNote, WorkerSend, WorkerFind
   use worker_failure_m, only: ShotReport
   implicit none
   private
-  public :: ShotAsk, ShotTake, ModelAsk, ModelTake, WorkerScheme, ShotBeat, ShotTell, SOON, GatherSend, VerdictTake, DropTake
+  public :: ShotAsk, ShotReceive, ModelAsk, ModelReceive, WorkerScheme, ProgressReport, ProgressSend, SOON, GatherSend
+  public :: VerdictReceive, DropReceive
 
-  real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports how far a shot is
+  real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports of progress
   real(dp), parameter :: SOON = 0.8_dp        !< the first of a GPU comes so much sooner: CPU ranks wait until it is known [s]
 
 contains
 
-  !> READY: a slot that is free and wanted asks for a shot.
-  subroutine ShotAsk(worker, link, slot, number)
+  !> Sends READY, where the worker wants so many shots.
+  subroutine ShotAsk(worker, link, active, number)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
-    type(slot_t), intent(inout) :: slot
+    type(active_shot_t), intent(inout) :: active
     integer, intent(in) :: number
     type(message_t) :: message
-    if (worker%stopped .or. number > worker%wanted) return
-    slot%state = ASKED
+    if (worker%no_more_shots .or. number > worker%wanted) return
+    active%state = ASKED
     message%kind = MSG_READY
     message%n(1:3) = [worker%role%worker_id, merge(1, 0, worker%gpu), worker%scheme%threads]
-    message%x(1) = worker%trial
+    message%x(1) = worker%trial_rate
     message%text = worker%role%host
-    call WorkerSay(worker, link, message)
+    call WorkerSend(worker, link, message)
   end subroutine ShotAsk
 
-  !> The shot is here. One that comes when the worker is about to go is given back.
-  subroutine ShotTake(worker, link, slot, message)
+  !> Takes SHOT. A shot that comes when the worker is about to go is given back.
+  subroutine ShotReceive(worker, link, active, message)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
-    type(slot_t), intent(inout) :: slot
+    type(active_shot_t), intent(inout) :: active
     type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
-    call ShotFrom(message, slot%shot, slot%snapshots, error)
-    slot%dropped = .false.
-    slot%state = HAVE_SHOT
-    if ((worker%wanted > 0 .or. worker%called) .and. .not. allocated(error)) return
+    call ShotFrom(message, active%shot, active%snapshots, error)
+    active%dropped = .false.
+    active%state = HAVE_SHOT
+    if ((worker%wanted > 0 .or. worker%signalled) .and. .not. allocated(error)) return
     if (.not. allocated(error)) then
       call Fail(error, 'it came when the worker was about to leave')
       error%device = .true.
     end if
-    call ShotReport(worker, link, slot, error)
-  end subroutine ShotTake
+    call ShotReport(worker, link, active, error)
+  end subroutine ShotReceive
 
-  !> Asks for the window of a shot, and says which one the slot holds already.
-  !> A slot that has none yet offers the window of another one: often it is the same.
-  subroutine ModelAsk(worker, link, slot)
+  !> Asks for the window of a shot, and says which one is here already: that of the shot before, or, for the first one, that of
+  !> another active shot, which is often the same.
+  subroutine ModelAsk(worker, link, active)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
-    type(slot_t), intent(inout) :: slot
+    type(active_shot_t), intent(inout) :: active
     type(message_t) :: message
     integer :: i
-    slot%state = WAIT_MODEL
-    i = maxloc(worker%slot%window%serial, 1)
-    if (slot%window%serial == 0 .and. worker%slot(i)%window%serial > 0) slot%window = worker%slot(i)%window
-    call ModelMessage(slot%shot, slot%window, message)
-    call WorkerSay(worker, link, message)
+    active%state = WAIT_MODEL
+    i = maxloc(worker%active%window%serial, 1)
+    if (active%window%serial == 0 .and. worker%active(i)%window%serial > 0) active%window = worker%active(i)%window
+    call ModelMessage(active%shot, active%window, message)
+    call WorkerSend(worker, link, message)
   end subroutine ModelAsk
 
-  !> The window is here. How many of that size the GPU takes decides how many slots ask for more.
-  subroutine ModelTake(worker, link, slot, message)
+  !> Takes MODEL. How many windows of that size the GPU takes decides how many shots the worker wants.
+  subroutine ModelReceive(worker, link, active, message)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
-    type(slot_t), intent(inout) :: slot
+    type(active_shot_t), intent(inout) :: active
     type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
-    call WindowFrom(message, worker%serial, slot%window, error)
-    slot%state = READY
-    slot%waits = .false.
-    if (slot%dropped .or. allocated(error)) then
-      if (slot%dropped .and. .not. allocated(error)) call Fail(error, slot%why_dropped)
-      call ShotReport(worker, link, slot, error)
+    call WindowFrom(message, worker%serial, active%window, error)
+    active%state = READY
+    active%waits = .false.
+    if (active%dropped .or. allocated(error)) then
+      if (active%dropped .and. .not. allocated(error)) call Fail(error, active%why_dropped)
+      call ShotReport(worker, link, active, error)
       return
     end if
-    slot%on_gpu = worker%gpu
-    if (worker%gpu) call Fill(worker, link, slot)
-  end subroutine ModelTake
+    active%on_gpu = worker%gpu
+    if (worker%gpu) call SetShotsAtOnce(worker, link, active)
+  end subroutine ModelReceive
 
-  !> Sets the number of slots; a window that is too large for the GPU is computed on CPU cores.
-  subroutine Fill(worker, link, slot)
+  !> Sets the number of shots at once; a window that is too large for the GPU is computed on CPU cores.
+  subroutine SetShotsAtOnce(worker, link, active)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
-    type(slot_t), intent(inout) :: slot
+    type(active_shot_t), intent(inout) :: active
     class(scheme_t), allocatable :: scheme
     real(dp) :: cells, need
     integer :: shots
-    call WorkerScheme(worker, slot, scheme)
-    cells = SchemeCells(scheme, slot%window)
-    need = slot%solver%need(scheme, slot%window, size(slot%shot%rx)*size(SplitList(scheme%components)))
-    shots = ShotsAtOnce(worker%rules%shots_per_gpu, cells, need, worker%room)
-    slot%on_gpu = shots > 0
-    if (worker%rules%shots == 0 .and. worker%wanted > 0) worker%wanted = min(max(1, shots), worker%most)
-    worker%computing = ShotsComputing(worker%rules%shots_per_gpu, cells, max(1, min(shots, worker%most)))
+    call WorkerScheme(worker, active, scheme)
+    cells = SchemeCells(scheme, active%window)
+    need = active%solver%need(scheme, active%window, size(active%shot%rx)*size(SplitList(scheme%components)))
+    shots = ShotsAtOnce(worker%options%shots_per_gpu, cells, need, worker%gpu_memory)
+    active%on_gpu = shots > 0
+    if (worker%options%shots == 0 .and. worker%wanted > 0) worker%wanted = min(max(1, shots), worker%most)
+    worker%computing = ShotsComputing(worker%options%shots_per_gpu, cells, max(1, min(shots, worker%most)))
     if (shots > 0 .or. worker%too_large) return
     worker%too_large = .true.
-    call WorkerNote(worker, link, 'shot '//Str(slot%shot%record)//' on '//worker%role%host//' needs '//Str(1.0e-9_dp*need, 3)// &
-                    ' GB of GPU memory, there are '//Str(1.0e-9_dp*worker%room, 3)//' GB: it is computed on CPU cores, as are '// &
-                    'others of that size')
-  end subroutine Fill
+    call WorkerNote(worker, link, 'shot '//Str(active%shot%record)//' on '//worker%role%host//' needs '//Str(1.0e-9_dp*need, 3)// &
+                    ' GB of GPU memory, there are '//Str(1.0e-9_dp*worker%gpu_memory, 3)// &
+                    ' GB: it is computed on CPU cores, as are others of that size')
+  end subroutine SetShotsAtOnce
 
-  !> The scheme as a slot computes it: its variant, beside how many others, and snapshots only where they are wanted.
-  subroutine WorkerScheme(worker, slot, scheme)
+  !> The scheme of one shot: its variant, how many shots share the GPU, and snapshots only where they are wanted.
+  subroutine WorkerScheme(worker, active, scheme)
     type(worker_t), intent(in) :: worker
-    type(slot_t), intent(in) :: slot
+    type(active_shot_t), intent(in) :: active
     class(scheme_t), allocatable, intent(out) :: scheme
     allocate (scheme, source=worker%scheme)
-    scheme%variant = slot%solver%choose(worker%scheme%variant, slot%on_gpu)
-    scheme%share = merge(worker%computing*worker%role%gpu_users, 0, slot%on_gpu)
-    if (.not. slot%snapshots) call scheme%no_pictures()
+    scheme%variant = active%solver%choose(worker%scheme%variant, active%on_gpu)
+    scheme%share = merge(worker%computing*worker%role%gpu_users, 0, active%on_gpu)
+    if (.not. active%snapshots) call scheme%no_pictures()
   end subroutine WorkerScheme
 
-  !> Tells the master now and then how far a shot is.
-  subroutine ShotBeat(worker, link, slot)
+  !> Sends the progress of a shot when it is time for that.
+  subroutine ProgressReport(worker, link, active)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
-    type(slot_t), intent(inout) :: slot
-    if (host_seconds() - slot%last_beat < BEAT) return
-    slot%last_beat = host_seconds()
-    worker%told = .true.
-    call ShotTell(worker, link, slot, .false.)
-  end subroutine ShotBeat
+    type(active_shot_t), intent(inout) :: active
+    if (host_seconds() - active%last_beat < BEAT) return
+    active%last_beat = host_seconds()
+    worker%reported = .true.
+    call ProgressSend(worker, link, active, .false.)
+  end subroutine ProgressReport
 
-  !> Tells the master how far a shot is, and whether it `waits` until other shots of this worker have done their steps.
-  subroutine ShotTell(worker, link, slot, waits)
+  !> Sends the progress of a shot. `waits`: it does, until other shots of this worker have done their steps.
+  subroutine ProgressSend(worker, link, active, waits)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
-    type(slot_t), intent(in) :: slot
+    type(active_shot_t), intent(in) :: active
     logical, intent(in) :: waits
     type(message_t) :: message
     message%kind = MSG_PROGRESS
-    message%n(1:3) = [worker%role%worker_id, slot%shot%record, merge(1, 0, waits)]
-    message%x(1:2) = [slot%solver%fraction(), slot%trail%head]
-    call WorkerSay(worker, link, message)
-  end subroutine ShotTell
+    message%n(1:3) = [worker%role%worker_id, active%shot%record, merge(1, 0, waits)]
+    message%x(1:2) = [active%solver%fraction(), active%states%head]
+    call WorkerSend(worker, link, message)
+  end subroutine ProgressSend
 
-  !> The gather goes home, after the snapshots if there are any; the slot is free for the next shot before it is on disk.
-  subroutine GatherSend(worker, link, slot)
+  !> Sends the gather, after the snapshots if there are any; the next shot is asked for before it is on disk.
+  subroutine GatherSend(worker, link, active)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
-    type(slot_t), intent(inout) :: slot
+    type(active_shot_t), intent(inout) :: active
     type(message_t) :: message
-    slot%gather%record = slot%shot%record
-    slot%gather%slot = slot%shot%slot
-    if (slot%on_gpu) call TellDevice(worker, link, slot)
-    slot%gather%device = trim(worker%role%processor)
-    if (slot%on_gpu) slot%gather%device = worker%role%gpu_name
-    if (slot%gather%nsnap > 0 .and. slot%state == MODELLED) then
-      slot%state = WAIT_SNAPSHOTS
-      call SnapsMessage(slot%gather, message)
+    active%gather%record = active%shot%record
+    active%gather%slot = active%shot%slot
+    if (active%on_gpu) call LogDevice(worker, link, active)
+    active%gather%device = trim(worker%role%processor)
+    if (active%on_gpu) active%gather%device = worker%role%gpu_name
+    if (active%gather%nsnap > 0 .and. active%state == MODELLED) then
+      active%state = WAIT_SNAPSHOTS
+      call SnapsMessage(active%gather, message)
     else
-      slot%state = IDLE
+      active%state = IDLE
       worker%unwritten = worker%unwritten + 1
-      call GatherMessage(slot%gather, message)
+      call GatherMessage(active%gather, message)
     end if
     message%n(12) = worker%role%worker_id
-    call WorkerSay(worker, link, message)
+    call WorkerSend(worker, link, message)
   end subroutine GatherSend
 
-  !> The log says once how a GPU computes, where there is more to say than its name, and again when it changes.
-  subroutine TellDevice(worker, link, slot)
+  !> The log says once how a GPU computes, where that is more than its name, and again when it changes.
+  subroutine LogDevice(worker, link, active)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
-    type(slot_t), intent(in) :: slot
+    type(active_shot_t), intent(in) :: active
     character(:), allocatable :: text
-    if (.not. allocated(slot%gather%device)) return
-    if (slot%gather%device == worker%role%gpu_name) return
-    text = slot%gather%variant//' on '//slot%gather%device
+    if (.not. allocated(active%gather%device)) return
+    if (active%gather%device == worker%role%gpu_name) return
+    text = active%gather%variant//' on '//active%gather%device
     if (allocated(worker%device)) then
       if (worker%device == text) return
     end if
     worker%device = text
-    call WorkerNote(worker, link, 'worker '//Str(worker%role%worker_id)//': '//Str(nint(slot%gather%cells*1.0e-6_dp))// &
+    call WorkerNote(worker, link, 'worker '//Str(worker%role%worker_id)//': '//Str(nint(active%gather%cells*1.0e-6_dp))// &
                     ' million cells by '//text, .true.)
-  end subroutine TellDevice
+  end subroutine LogDevice
 
-  !> What became of snapshots or gather.
-  subroutine VerdictTake(worker, link, message)
+  !> Takes WRITTEN or REFUSED: an answer to snapshots, gather, or the request for a window.
+  subroutine VerdictReceive(worker, link, message)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
-    type(slot_t) :: gone
+    type(active_shot_t) :: sent
     integer :: kind, record, i
-    call VerdictFrom(message, kind, record, gone%shot%slot)
-    gone%shot%record = record
+    call VerdictFrom(message, kind, record, sent%shot%slot)
+    sent%shot%record = record
     if (message%kind == MSG_REFUSED) then
       if (kind == MSG_MODEL) call Fail(error, 'no model window: '//message%text)
       call Fail(error, 'the I/O server could not write: '//message%text)
     end if
     if (kind == MSG_GATHER) then
       worker%unwritten = worker%unwritten - 1
-      if (.not. allocated(error)) call KeeperDrop(worker%keeper, record)
-      if (allocated(error)) call ShotReport(worker, link, gone, error)
+      if (.not. allocated(error)) call CheckpointerDrop(worker%checkpointer, record)
+      if (allocated(error)) call ShotReport(worker, link, sent, error)
       return
     end if
-    i = WorkerSlot(worker, record, merge(WAIT_MODEL, WAIT_SNAPSHOTS, kind == MSG_MODEL))
+    i = WorkerFind(worker, record, merge(WAIT_MODEL, WAIT_SNAPSHOTS, kind == MSG_MODEL))
     if (i == 0) return
     if (allocated(error)) then
-      call ShotReport(worker, link, worker%slot(i), error)
+      call ShotReport(worker, link, worker%active(i), error)
     else
-      call GatherSend(worker, link, worker%slot(i))
+      call GatherSend(worker, link, worker%active(i))
     end if
-  end subroutine VerdictTake
+  end subroutine VerdictReceive
 
-  !> Another worker has a shot, or has finished it: what is left of it is not computed.
-  subroutine DropTake(worker, link, record, why)
+  !> Takes DROP: another worker has the shot, or has finished it, and the rest of it is not computed here.
+  subroutine DropReceive(worker, link, record, why)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
     integer, intent(in) :: record
     character(*), intent(in) :: why
     type(error_t), allocatable :: error
     integer :: i
-    i = WorkerSlot(worker, record, WAIT_MODEL)
+    i = WorkerFind(worker, record, WAIT_MODEL)
     if (i > 0) then
-      worker%slot(i)%dropped = .true.
-      worker%slot(i)%why_dropped = trim(why)
+      worker%active(i)%dropped = .true.
+      worker%active(i)%why_dropped = trim(why)
     end if
-    i = max(WorkerSlot(worker, record, HAVE_SHOT), WorkerSlot(worker, record, READY), WorkerSlot(worker, record, LOOPING))
+    i = max(WorkerFind(worker, record, HAVE_SHOT), WorkerFind(worker, record, READY), WorkerFind(worker, record, LOOPING))
     if (i == 0) return
     call Fail(error, trim(why))
-    call ShotReport(worker, link, worker%slot(i), error)
-  end subroutine DropTake
+    call ShotReport(worker, link, worker%active(i), error)
+  end subroutine DropReceive
 
 end module worker_shot_m

@@ -1,26 +1,27 @@
-!> What a worker has before it: its slots, what it was told, and how it speaks to the master. The files worker_*.f90 each tell one
-!> part of what it does with that; worker.f90 has the story.
+!> The data of a worker: its active shots, what the master told it, and how it sends messages to the master. Each of the files
+!> worker_*.f90 has one part of what it does with that; worker.f90 has the story.
 module worker_type_m
-  use checkpoint_m, only: checkpoint_t, keeper_t
+  use checkpoint_m, only: checkpoint_t, checkpointer_t
   use kinds_m, only: dp
-  use protocol_m, only: link_t, message_t, MSG_BYE, MSG_NOTE, MSG_PROGRESS, Tell
+  use protocol_m, only: link_t, message_t, MSG_BYE, MSG_NOTE, MSG_PROGRESS, LinkSend
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
-  use slot_m, only: HAVE_SHOT, WAIT_MODEL, slot_t
+  use active_shot_m, only: HAVE_SHOT, WAIT_MODEL, active_shot_t
   use text_m, only: Str
   use master_heartbeat_m, only: job_end_t, heartbeat_t, HeartbeatLook, HeartbeatPeers
   implicit none
   private
-  public :: worker_options_t, SLOTS, worker_t, WorkerSlot, WorkerBeat, WorkerNote, WorkerSay, WorkerExcuse, WorkerMaySee
+  public :: worker_options_t, MOST_ACTIVE, worker_t, WorkerFind, WorkerBeat, WorkerNote, WorkerSend, WorkerDecline
+  public :: WorkerMayAskModel
 
-  integer, parameter :: SLOTS = 64            !< of a worker, at most
+  integer, parameter :: MOST_ACTIVE = 64      !< active shots of a worker
   integer, parameter :: AHEAD = 4             !< windows on their way to a worker, at most
 
-  !> What a job says of its workers.
+  !> What the parameters of a job say of its workers.
   type :: worker_options_t
     integer :: shots_per_gpu = 0              !< 0 = as many as fill it
     integer :: shots = 0                      !< at once, wherever they are computed; 0 = one on CPU cores, shots_per_gpu on a GPU
-    real(dp) :: lease = 120                   !< a silent rank is taken for lost after that [s]
+    real(dp) :: lease = 120                   !< a rank that is silent for longer is taken for lost [s]
     logical :: retire = .false.               !< a worker whose GPU failed leaves; else it goes on with CPU cores
     character(:), allocatable :: shape        !< of the blocks of variant=tuned; auto: it chooses
     type(checkpoint_t) :: checkpoint          !< how often the state of a shot is kept, and where
@@ -28,53 +29,53 @@ module worker_type_m
 
   type :: worker_t
     type(role_t) :: role
-    type(worker_options_t) :: rules
+    type(worker_options_t) :: options
     class(scheme_t), allocatable :: scheme
-    type(slot_t), allocatable :: slot(:)
-    integer :: wanted = 1                     !< slots that ask for shots
-    integer :: computing = 1                  !< of them may have steps on the GPU at a time
-    integer :: most = SLOTS                   !< of them, should memory be short
+    type(active_shot_t), allocatable :: active(:)
+    integer :: wanted = 1                     !< active shots at a time
+    integer :: computing = 1                  !< of them, may have steps on the GPU at a time
+    integer :: most = MOST_ACTIVE             !< of them, should memory be short
     logical :: gpu = .false.                  !< there is one, and it works
-    real(dp) :: room = 0                      !< memory of it for this rank [bytes]
-    integer :: unwritten = 0                  !< gathers sent whose fate is unknown
-    integer :: serial = 0                     !< windows heard of
-    real(dp) :: trial = 0                     !< cell updates a second that it expects to make, 0 = nobody knows
-    logical :: told = .false.                 !< has said how far a shot is
-    logical :: stopped = .false.              !< the master has no more shots
-    logical :: leaving = .false.              !< asked to leave, not answered yet
-    logical :: called = .false.               !< got a signal to end, and acts on it
-    logical :: parting = .false.              !< has said BYE
-    logical :: deserted = .false.             !< nothing is heard of the master
-    logical :: ended = .false.                !< the job is over
+    real(dp) :: gpu_memory = 0                !< memory of it for this rank [bytes]
+    integer :: unwritten = 0                  !< gathers sent that the master has not answered
+    integer :: serial = 0                     !< windows received
+    real(dp) :: trial_rate = 0                !< cell updates a second found in a trial, 0 = none was made
+    logical :: reported = .false.             !< the master knows how far a shot is
+    logical :: no_more_shots = .false.        !< the master has none
+    logical :: leaving = .false.              !< it asked to leave, and is not answered yet
+    logical :: signalled = .false.            !< it got a signal to end, and acts on it
+    logical :: said_bye = .false.
+    logical :: master_gone = .false.          !< its process has ended, or it was silent for too long
+    logical :: job_over = .false.             !< the master sent END, or is gone
     type(heartbeat_t) :: heartbeat
-    type(message_t), allocatable :: kept(:)   !< messages that came while the group waited for one of its ranks
-    type(job_end_t) :: ending
-    character(:), allocatable :: device       !< what computed the latest shot on a GPU, and how
-    logical :: too_large = .false.            !< a window did not fit, and that was said
+    type(message_t), allocatable :: postponed(:)   !< messages that came while the group waited for one of its ranks
+    type(job_end_t) :: job_end
+    character(:), allocatable :: device       !< the GPU that computed the latest shot, and how
+    logical :: too_large = .false.            !< a window did not fit, and the log says so
     real(dp) :: compute = 0, wait = 0, io = 0 !< seconds so far
-    type(keeper_t) :: keeper                  !< of states
+    type(checkpointer_t) :: checkpointer
   end type worker_t
 
 contains
 
-  !> The slot that has a shot record in a state, 0 if none has.
-  pure integer function WorkerSlot(worker, record, state) result(i)
+  !> Which active shot has a record and a state, 0 if none has.
+  pure integer function WorkerFind(worker, record, state) result(i)
     type(worker_t), intent(in) :: worker
     integer, intent(in) :: record, state
-    do i = size(worker%slot), 1, -1
-      if (worker%slot(i)%shot%record == record .and. worker%slot(i)%state == state) return
+    do i = size(worker%active), 1, -1
+      if (worker%active(i)%shot%record == record .and. worker%active(i)%state == state) return
     end do
-  end function WorkerSlot
+  end function WorkerFind
 
-  !> A slot that was given a shot may ask for its window now. A few are on their way at a time, so that shots begin before all
-  !> windows are here. Before the first one is here only one slot asks: the others may need the same, which is not sent again.
-  pure logical function WorkerMaySee(worker) result(may)
+  !> An active shot may ask for its window now. A few windows are on their way at a time, so that shots begin before all windows
+  !> are here. Before the first one is here only one shot asks: the others may need the same, which is not sent again.
+  pure logical function WorkerMayAskModel(worker) result(may)
     type(worker_t), intent(in) :: worker
-    may = any(worker%slot%state == HAVE_SHOT) .and. &
-          count(worker%slot%state == WAIT_MODEL) < merge(AHEAD, 1, any(worker%slot%window%serial > 0))
-  end function WorkerMaySee
+    may = any(worker%active%state == HAVE_SHOT) .and. &
+          count(worker%active%state == WAIT_MODEL) < merge(AHEAD, 1, any(worker%active%window%serial > 0))
+  end function WorkerMayAskModel
 
-  !> A sentence for the log, if there is one; a warning unless it is `harmless`.
+  !> Sends a sentence for the log, if there is one; it is a warning unless it is `harmless`.
   subroutine WorkerNote(worker, link, text, harmless)
     type(worker_t), intent(in) :: worker
     type(link_t), intent(inout) :: link
@@ -85,37 +86,37 @@ contains
     message%kind = MSG_NOTE
     if (present(harmless)) message%n(1) = merge(1, 0, harmless)
     message%text = text
-    call WorkerSay(worker, link, message)
+    call WorkerSend(worker, link, message)
   end subroutine WorkerNote
 
-  !> Says now and then that this worker is here. `deserted`: the master is gone.
-  subroutine WorkerBeat(worker, link, deserted)
+  !> Sends a heartbeat when it is time for one. `master_gone`: nothing was heard of the master for too long.
+  subroutine WorkerBeat(worker, link, master_gone)
     type(worker_t), intent(inout) :: worker
     type(link_t), intent(inout) :: link
-    logical, intent(out) :: deserted
+    logical, intent(out) :: master_gone
     type(message_t) :: message
     logical :: due
-    deserted = .false.
-    if (associated(link%listener) .or. worker%ended) return
-    call HeartbeatLook(worker%heartbeat, due, deserted)
-    if (deserted) return
+    master_gone = .false.
+    if (associated(link%listener) .or. worker%job_over) return
+    call HeartbeatLook(worker%heartbeat, due, master_gone)
+    if (master_gone) return
     call HeartbeatPeers(worker%heartbeat, link)
     if (.not. due) return
     message%kind = MSG_PROGRESS
     message%n(1) = worker%role%worker_id
-    call WorkerSay(worker, link, message)
+    call WorkerSend(worker, link, message)
   end subroutine WorkerBeat
 
-  !> The group's rank 0 speaks for all.
-  subroutine WorkerSay(worker, link, message)
+  !> Rank 0 of the group sends for all of its ranks.
+  subroutine WorkerSend(worker, link, message)
     type(worker_t), intent(in) :: worker
     type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: message
-    if (worker%role%group_rank == 0) call Tell(link, message)
-  end subroutine WorkerSay
+    if (worker%role%group_rank == 0) call LinkSend(link, message)
+  end subroutine WorkerSend
 
-  !> A rank that cannot take part tells why, and that it goes.
-  subroutine WorkerExcuse(role, link, why)
+  !> A rank that cannot take part sends the reason, and BYE.
+  subroutine WorkerDecline(role, link, why)
     type(role_t), intent(in) :: role
     type(link_t), intent(inout) :: link
     character(*), intent(in) :: why
@@ -123,10 +124,10 @@ contains
     if (role%group_rank > 0) return
     message%kind = MSG_NOTE
     message%text = 'worker '//Str(role%worker_id)//' on '//role%host//' takes no part: '//why
-    call Tell(link, message)
+    call LinkSend(link, message)
     message = message_t(kind=MSG_BYE)
     message%n(1) = role%worker_id
-    call Tell(link, message)
-  end subroutine WorkerExcuse
+    call LinkSend(link, message)
+  end subroutine WorkerDecline
 
 end module worker_type_m

@@ -21,9 +21,9 @@ sum() { # FOLDER [ASSIGNMENT]: the checksum there, as make makes it
   sed -n 's/^#define SPL_KERNELS "\(.*\)"$/\1/p' "$1/build/gpu/kernels.h"
 }
 for copy in one two; do
-  mkdir -p "$copy/tools"
+  mkdir -p "$copy/tools/build"
   cp -r "$ROOT/Makefile" "$ROOT/cuda_c" "$ROOT/interfaces" "$ROOT/fortran" "$copy"
-  cp "$ROOT/tools/fortran-deps" "$copy/tools"
+  cp "$ROOT/tools/build/fortran-deps" "$copy/tools/build"
 done
 nvcc "release 1"
 first=$(sum one)

@@ -9,7 +9,7 @@ program t252_fd2d_resume
   use gpu_m, only: GpuThere
   use kinds_m, only: dp, i8, sp
   use scene_m, only: NoProgress, scene_t, SceneMedium, SceneNew, SceneScheme
-  use solver_m, only: moment_t
+  use solver_m, only: time_position_t
   use team_m, only: team_t
   use text_m, only: Str
   implicit none
@@ -85,13 +85,13 @@ contains
   !> The state of `from`, loaded into `into`, which is set up.
   subroutine HandOver(from, into)
     type(fd2d_t), intent(inout) :: from, into
-    type(moment_t) :: moment
+    type(time_position_t) :: position
     real(sp), allocatable :: state(:)
     if (allocated(error)) return
-    moment = from%moment()
-    allocate (state(from%state_size(moment)))
+    position = from%time_position()
+    allocate (state(from%state_size(position)))
     call from%save(state, error)
-    if (.not. allocated(error)) call into%load(moment, state, error)
+    if (.not. allocated(error)) call into%load(position, state, error)
   end subroutine HandOver
 
   subroutine AtRandomSteps(variant, free)
@@ -181,7 +181,7 @@ contains
     call Start(first, scene, 101)
     call Start(second, scene, 0)
     second%team = team_t(most=3, threads=3, cells=second%team%cells)     ! more than so small a grid would get
-    call Claim(first%passport() == second%passport(), 'one thread and three: the same passport')
+    call Claim(first%state_identity() == second%state_identity(), 'one thread and three: the same identity')
     call HandOver(first, second)
     call Finish(second, gather, sum)
     call ClaimFine(error, 'begun with one thread, finished with three')
@@ -191,17 +191,17 @@ contains
     call second%free()
   end subroutine OtherThreads
 
-  !> A passport tells apart what must not be mixed; a state of the wrong size is refused.
+  !> A state identity tells apart what must not be mixed; a state of the wrong size is refused.
   subroutine Refusals()
     type(scene_t) :: scene, other
     type(fd2d_t) :: first, second
-    type(moment_t) :: moment
+    type(time_position_t) :: position
     real(sp), allocatable :: state(:)
     character(:), allocatable :: mine
     integer :: i
     call MakeScene(scene, 'cpu', .false.)
     call Start(first, scene, 50)
-    mine = first%passport()
+    mine = first%state_identity()
     do i = 1, 8
       other = scene
       select case (i)
@@ -216,20 +216,20 @@ contains
       end select
       call Start(second, other, 0)
       call ClaimFine(error, 'another shot, kind '//Str(i))
-      call Claim(second%passport() /= mine, 'what differs in '//trim(NameOf(i))//' has another passport')
+      call Claim(second%state_identity() /= mine, 'what differs in '//trim(NameOf(i))//' has another identity')
     end do
     call Start(second, scene, 0)
-    call Claim(second%passport() == mine, 'the same shot has the same passport, before its first step and after')
-    moment = first%moment()
-    allocate (state(first%state_size(moment)))
+    call Claim(second%state_identity() == mine, 'the same shot has the same identity, before its first step and after')
+    position = first%time_position()
+    allocate (state(first%state_size(position)))
     call first%save(state, error)
-    call second%load(moment, state(:size(state) - 1), error)
+    call second%load(position, state(:size(state) - 1), error)
     call ClaimFails(error, 'numbers', 'a state that is too short')
-    moment%step = moment%step + 1
-    call second%load(moment, state, error)
+    position%step = position%step + 1
+    call second%load(position, state, error)
     call ClaimFails(error, 'numbers', 'a state of another step')
-    moment%step = scene%scheme%nt + 1
-    call second%load(moment, state, error)
+    position%step = scene%scheme%nt + 1
+    call second%load(position, state, error)
     call ClaimFails(error, 'but the shot has', 'a state after the end')
     call first%free()
     call second%free()

@@ -5,7 +5,7 @@ module counter_m
   use kinds_m, only: dp, i8, sp
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
-  use solver_m, only: moment_t, progress_i, solver_t
+  use solver_m, only: time_position_t, progress_i, solver_t
   use window_m, only: window_t
   implicit none
   private
@@ -18,7 +18,7 @@ module counter_m
     logical :: bad = .false.
     character(:), allocatable :: name
   contains
-    procedure :: setup, modfd, advance, fraction => Part, gather => NoGather, free, passport, moment, state_size
+    procedure :: setup, modfd, advance, fraction => Part, gather => NoGather, free, state_identity, time_position, state_size
     procedure :: save => save_state, load
     procedure, nopass :: choose, need
   end type counter_t
@@ -76,21 +76,21 @@ contains
     class(counter_t), intent(inout) :: self
   end subroutine free
 
-  function passport(self) result(text)
+  function state_identity(self) result(text)
     class(counter_t), intent(in) :: self
     character(:), allocatable :: text
     text = 'variant '//self%name//new_line('a')//'grid 3 x 4'
-  end function passport
+  end function state_identity
 
-  type(moment_t) function moment(self)
+  type(time_position_t) function time_position(self) result(position)
     class(counter_t), intent(in) :: self
-    moment = moment_t(step=self%step, seconds=0.5_dp*self%step)
-  end function moment
+    position = time_position_t(step=self%step, seconds=0.5_dp*self%step)
+  end function time_position
 
-  integer(i8) function state_size(self, moment) result(n)
+  integer(i8) function state_size(self, position) result(n)
     class(counter_t), intent(in), target :: self
-    type(moment_t), intent(in) :: moment
-    n = self%numbers + moment%step
+    type(time_position_t), intent(in) :: position
+    n = self%numbers + position%step
   end function state_size
 
   subroutine save_state(self, state, error)
@@ -101,21 +101,21 @@ contains
     if (self%bad) call Fail(error, 'it blew up')
   end subroutine save_state
 
-  subroutine load(self, moment, state, error)
+  subroutine load(self, position, state, error)
     class(counter_t), intent(inout), target :: self
-    type(moment_t), intent(in) :: moment
+    type(time_position_t), intent(in) :: position
     real(sp), contiguous, intent(in) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
     self%step = nint(state(size(state)))
-    if (any(nint(state) /= moment%step)) self%step = -1
+    if (any(nint(state) /= position%step)) self%step = -1
   end subroutine load
 
 end module counter_m
 
 program t452_checkpoint_rules
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
-  use checkpoint_m, only: checkpoint_t, CheckpointInterval, CheckpointRule, CheckpointSweep, keeper_t, KeeperBegin, KeeperDrop, &
-                          KeeperEnd, KeeperNew, KeeperTurn, trail_t
+  use checkpoint_m, only: checkpoint_t, CheckpointInterval, CheckpointRule, CheckpointSweep, checkpointer_t, CheckpointerResume, CheckpointerDrop, &
+                          CheckpointerEnd, CheckpointerNew, CheckpointerTurn, shot_states_t
   use counter_m, only: counter_t
   use error_m, only: error_t
   use files_m, only: FileExists
@@ -126,8 +126,8 @@ program t452_checkpoint_rules
   character(*), parameter :: A = 'x.nc.states/shot7.a.state', B = 'x.nc.states/shot7.b.state'
   type(error_t), allocatable :: error
   type(checkpoint_t) :: rule
-  type(keeper_t) :: keeper
-  type(trail_t) :: trail
+  type(checkpointer_t) :: checkpointer
+  type(shot_states_t) :: states
   type(counter_t) :: solver
   character(:), allocatable :: said
 
@@ -187,7 +187,7 @@ contains
     logical :: done
     do while (solver%step < until)
       call solver%advance(done, error)
-      call KeeperTurn(keeper, trail, solver, 7, .true., said, error)
+      call CheckpointerTurn(checkpointer, states, solver, 7, .true., said, error)
       call ClaimFine(error, 'a state after step '//Str(solver%step))
     end do
   end subroutine Walk
@@ -202,22 +202,22 @@ contains
     character(*), intent(in) :: name
     solver%step = 0
     solver%name = name
-    call KeeperBegin(keeper, trail, solver, 7, said, error)
+    call CheckpointerResume(checkpointer, states, solver, 7, said, error)
     call ClaimFine(error, 'begun')
   end subroutine Again
 
   subroutine Generations()
     logical :: ok, half
     call CheckpointRule('1000', 24.0_dp, 'x.nc', rule, ok)
-    call KeeperNew(keeper, rule)
+    call CheckpointerNew(checkpointer, rule)
     call Again('one')
-    call Claim(said == '' .and. solver%step == 0 .and. trail%head <= 0, 'no state: nothing is said')
+    call Claim(said == '' .and. solver%step == 0 .and. states%head <= 0, 'no state: nothing is said')
     call Walk(1)
     call Claim(There() == 1, 'the first state')
     call Walk(5)
     call Claim(There() == 3, 'two generations')
     call Again('one')
-    call Claim(solver%step == 5 .and. abs(trail%head - 0.05_dp) < 1e-9_dp, said)
+    call Claim(solver%step == 5 .and. abs(states%head - 0.05_dp) < 1e-9_dp, said)
     call Walk(6)
     call Again('one')
     call Claim(solver%step == 6, 'the newer of the two: '//said)
@@ -238,29 +238,29 @@ contains
     call CheckpointSweep(rule, .false.)
     half = FileExists('x.nc.states/shot7.a.state.there.12.half')
     call Claim(There() == 3 .and. .not. half, 'what was half written is swept away')
-    call KeeperDrop(keeper, 7)
+    call CheckpointerDrop(checkpointer, 7)
     call Claim(There() == 0, 'states of a finished shot are removed')
     call Walk(7)
     call CheckpointSweep(rule, .true.)
     call Claim(.not. FileExists('x.nc.states'), 'at the end of the survey the folder is')
-    call KeeperEnd(keeper, said)
+    call CheckpointerEnd(checkpointer, said)
     call Claim(index(said, '8 state(s)') > 0, said)
   end subroutine Generations
 
   !> A state that is not sound is not kept, and the one before stays.
   subroutine Unsound()
-    call KeeperNew(keeper, rule)
+    call CheckpointerNew(checkpointer, rule)
     call Again('one')
     call Walk(3)
     solver%bad = .true.
     solver%step = 4
-    call KeeperTurn(keeper, trail, solver, 7, .true., said, error)
+    call CheckpointerTurn(checkpointer, states, solver, 7, .true., said, error)
     call ClaimFails(error, 'it blew up', 'a field that blew up')
     solver%bad = .false.
     call Again('one')
     call Claim(solver%step == 3, 'the state before is still there: '//said)
-    call KeeperDrop(keeper, 7)
-    call KeeperEnd(keeper, said)
+    call CheckpointerDrop(checkpointer, 7)
+    call CheckpointerEnd(checkpointer, said)
   end subroutine Unsound
 
   !> Without an interval, before the first one, and with 0, nothing is written.
@@ -272,13 +272,13 @@ contains
       rule = none
       if (i == 2) call CheckpointRule('0', 24.0_dp, 'y.nc', rule, ok)
       if (i == 3) call CheckpointRule('auto', 24.0_dp, 'y.nc', rule, ok)
-      call KeeperNew(keeper, rule)
+      call CheckpointerNew(checkpointer, rule)
       call Again('one')
       solver%step = 50
       call host_nap(0.05_dp)
-      call KeeperTurn(keeper, trail, solver, 7, .false., said, error)
-      if (i < 3) call KeeperTurn(keeper, trail, solver, 7, .true., said, error)
-      call KeeperEnd(keeper, said)
+      call CheckpointerTurn(checkpointer, states, solver, 7, .false., said, error)
+      if (i < 3) call CheckpointerTurn(checkpointer, states, solver, 7, .true., said, error)
+      call CheckpointerEnd(checkpointer, said)
       made = FileExists('y.nc.states')
       call Claim(said == '' .and. .not. made, 'rule '//Str(i)//': no state is kept of a short shot')
     end do

@@ -125,7 +125,7 @@ contains
     type(scheduler_t), intent(inout) :: scheduler
     integer, intent(in) :: worker, slot
     real(dp), intent(in) :: now
-    scheduler%place(worker)%waiting = scheduler%place(worker)%waiting - 1
+    scheduler%load(worker)%asking = scheduler%load(worker)%asking - 1
     call SchedulerTake(scheduler, worker, slot, now)
   end subroutine Give
 
@@ -207,18 +207,18 @@ contains
     call WorkersLeaves(workers, 100.0_dp, 2)
     call Claim(workers%going(2) .and. WorkersOverstays(workers, 129.0_dp, 30.0_dp) == 0, 'a worker that leaves has its time of grace')
     call Claim(WorkersOverstays(workers, 131.0_dp, 30.0_dp) == 2, 'then it is cut short')
-    workers%cut(2) = .true.
+    workers%grace_over(2) = .true.
     workers%leaves(2) = 131
     call Claim(WorkersOverstays(workers, 135.0_dp, 30.0_dp) == 0 .and. WorkersOverstays(workers, 150.0_dp, 30.0_dp) == 2, &
                'and soon after it must have gone')
     call WorkersLeaves(workers, 140.0_dp)
     workers%gone(2) = .true.
     call Claim(WorkersOverstays(workers, 141.0_dp, 30.0_dp) == 0 .and. WorkersOverstays(workers, 171.0_dp, 30.0_dp) == 1, 'all are to end: the same')
-    workers%quick = .true.
+    workers%grace_ended = .true.
     call Claim(WorkersOverstays(workers, 141.0_dp, 30.0_dp) == 1, 'a second signal ends the grace')
     call WorkersNew(workers, 1, 1, 2, 60.0_dp)
     workers%leaves = 0
-    workers%cut = .true.
+    workers%grace_over = .true.
     do i = 0, 300
       call WorkersBeat(workers, 0.1_dp*i, due)
       call WorkersHeard(workers, 1, back, silence)
@@ -334,9 +334,9 @@ contains
     call Claim(.not. SchedulerParked(d, slot) .and. d%deaths(slot) == 0 .and. d%attempts(slot) == 0 .and. d%left == 2, &
                'its worker comes back: forgiven')
     call DeathsAdopt(d, 1, slot, 2.0_dp, adopted)
-    call Claim(adopted .and. size(d%again) == 0 .and. size(d%flight) == 1, 'it still has the shot and nobody else has: it keeps it')
+    call Claim(adopted .and. size(d%again) == 0 .and. size(d%dealt) == 1, 'it still has the shot and nobody else has: it keeps it')
     call DeathsAdopt(d, 1, slot, 2.0_dp, adopted)
-    call Claim(.not. adopted .and. size(d%flight) == 1, 'once')
+    call Claim(.not. adopted .and. size(d%dealt) == 1, 'once')
     call DeathsTake(d, 1, .true., 3.0_dp, losses)
     call Claim(d%deaths(slot) == 0 .and. d%left == 2, 'a worker that was asked to go takes nobody''s blame')
     call DeathsAdopt(d, 2, 2, 4.0_dp, adopted)

@@ -1,6 +1,7 @@
 !> Readers of what a run leaves for the next one beside output and journal: states of shots, snapshots, the lock, notes.
 module readers_kept_m
-  use checkpoint_m, only: checkpoint_t, keeper_t, KeeperBegin, KeeperEnd, KeeperNew, KeeperTurn, trail_t
+  use checkpoint_m, only: checkpoint_t, checkpointer_t, CheckpointerEnd, CheckpointerNew, CheckpointerResume, CheckpointerTurn, &
+                          shot_states_t
   use checksum_c, only: checksum_floats
   use error_m, only: error_t, FailFromC
   use fd2d_m, only: fd2d_t
@@ -12,7 +13,7 @@ module readers_kept_m
   use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Verdict
   use scene_m, only: scene_t, SceneNew, SceneScheme
   use snapshots_m, only: FioSnapshotPath, FioSnapshotsPlace
-  use solver_m, only: moment_t
+  use solver_m, only: time_position_t
   use text_m, only: CString, FString, Str
   implicit none
   private
@@ -33,40 +34,40 @@ module readers_kept_m
 contains
 
   !> Two files of states, parted by the separator, of a shot of a tiny medium. Behind a first '+' a file is the head of a heading,
-  !> to which the right passport is put, and as many samples as such a state has; its end is right then, and '@' its step. A shot goes
-  !> on or begins anew; it is never at a step that it does not have, and its whole state never refused.
+  !> to which the right identity is put, and as many samples as such a state has; its end is right then, and '@' its step. A shot
+  !> goes on or begins anew; it is never at a step that it does not have, and its whole state never refused.
   integer(c_int) function State(input, at) result(outcome)
     character(*), intent(in) :: input, at
     type(scene_t), save :: scene
     character(:), allocatable, save :: good
     type(checkpoint_t) :: rule
-    type(keeper_t) :: keeper
-    type(trail_t) :: trail
+    type(checkpointer_t) :: checkpointer
+    type(shot_states_t) :: states
     type(fd2d_t), save :: solver
     logical, save :: fresh = .false.             !< the solver is at the first step
     type(error_t), allocatable :: error
     character(:), allocatable :: one, two, said
-    type(moment_t) :: moment
+    type(time_position_t) :: position
     rule%interval = 1.0e9_dp
     rule%folder = at//'states'
     if (.not. allocated(scene%window%medium)) call MakeScene(scene)
-    call KeeperNew(keeper, rule)
+    call CheckpointerNew(checkpointer, rule)
     if (.not. allocated(good)) then
       call solver%setup(scene%scheme, scene%window, scene%shot, error)
-      call MakeState(keeper, solver, rule%folder, good)
+      call MakeState(checkpointer, solver, rule%folder, good)
     end if
     call Split(input, one, two)
     call Put(rule%folder//'/'//FIRST, Made(one, good))
     call Put(rule%folder//'/'//SECOND, Made(two, good))
     if (.not. fresh) call solver%setup(scene%scheme, scene%window, scene%shot, error)
-    call KeeperBegin(keeper, trail, solver, 1, said, error)
-    outcome = merge(taken, refused, trail%head > 0)
-    moment = solver%moment()
-    if (moment%step < 0 .or. moment%step > scene%scheme%nt) outcome = Contradiction('step '//Str(moment%step))
-    if (.not. allocated(error) .and. (trail%head > 0 .neqv. moment%step > 0)) outcome = Contradiction('a step from nowhere')
+    call CheckpointerResume(checkpointer, states, solver, 1, said, error)
+    outcome = merge(taken, refused, states%head > 0)
+    position = solver%time_position()
+    if (position%step < 0 .or. position%step > scene%scheme%nt) outcome = Contradiction('step '//Str(position%step))
+    if (.not. allocated(error) .and. (states%head > 0 .neqv. position%step > 0)) outcome = Contradiction('a step from nowhere')
     if (len(said) < 15 .and. .not. allocated(error)) outcome = Contradiction("'"//said//"' is no sentence")
-    call KeeperEnd(keeper, said)
-    fresh = moment%step == 0 .and. .not. allocated(error)
+    call CheckpointerEnd(checkpointer, said)
+    fresh = position%step == 0 .and. .not. allocated(error)
   end function State
 
   subroutine MakeScene(scene)
@@ -88,17 +89,17 @@ contains
   end subroutine MakeScene
 
   !> The file of a state after some steps.
-  subroutine MakeState(keeper, solver, folder, good)
-    type(keeper_t), intent(inout) :: keeper
+  subroutine MakeState(checkpointer, solver, folder, good)
+    type(checkpointer_t), intent(inout) :: checkpointer
     type(fd2d_t), intent(inout) :: solver
     character(*), intent(in) :: folder
     character(:), allocatable, intent(out) :: good
-    type(trail_t) :: trail
+    type(shot_states_t) :: states
     type(error_t), allocatable :: error
     character(:), allocatable :: said
     logical :: done
     call solver%advance(done, error)
-    call KeeperTurn(keeper, trail, solver, 1, .true., said, error)
+    call CheckpointerTurn(checkpointer, states, solver, 1, .true., said, error)
     call FileText(folder//'/'//FIRST, good, error)
     if (allocated(error)) error stop 'no state was made'
   end subroutine MakeState
@@ -108,17 +109,17 @@ contains
     character(*), intent(in) :: part, good
     character(:), allocatable :: file, heading
     integer(i8) :: sum
-    integer :: passport, n, i, keep
+    integer :: identity, n, i, keep
     file = part
     if (index(part, '+') /= 1) return
-    passport = index(good, achar(10)//achar(10))
+    identity = index(good, achar(10)//achar(10))
     keep = index(part, achar(0)) - 1             ! samples may follow
     if (keep < 0) keep = len(part)
     heading = part(2:keep)
     i = index(heading, '@')
     n = index(good, 'step ') + 5
     if (i > 0) heading = heading(:i - 1)//good(n:n + index(good(n:), achar(10)) - 2)//heading(i + 1:)
-    heading = heading//good(passport:HEAD)
+    heading = heading//good(identity:HEAD)
     if (len(heading) < HEAD) heading = heading//repeat(' ', HEAD - len(heading))
     file = good
     file(:HEAD) = heading(:HEAD)

@@ -26,9 +26,12 @@ sys.path[:0] = [str(ROOT / 'tools')]
 
 def imported():
     """The modules under test; atheris has to be there before them."""
-    global np, axis, cdf5, cli, gathers, keymap, launcher, models, nav, segy_geometry
+    global np, axis, cdf5, cli, gathers, keymap, launcher, model_tool, p190_sps, segy_geometry
     import numpy as np
-    from spltools import axis, cdf5, cli, gathers, keymap, models, nav, segy_geometry
+    from spltools import cli
+    from spltools.earth import model_tool
+    from spltools.gathers import cdf5, gathers
+    from spltools.geometry import axis, keymap, p190_sps, segy_geometry
     path = str(ROOT / 'tools' / 'run-until-done')
     launcher = importlib.util.module_from_spec(importlib.util.spec_from_loader(
         'launcher', importlib.machinery.SourceFileLoader('launcher', path)))
@@ -77,13 +80,13 @@ def written(place, shots, groups=None):
 
 
 def p190(place, data):
-    shots, groups, _ = nav.read_p190(place.put('in.p190', data), 6.0)
+    shots, groups, _ = p190_sps.read_p190(place.put('in.p190', data), 6.0)
     written(place, shots, groups)
 
 
 def sps(place, data):
     s, r, x = parts(data, 3)
-    shots, _ = nav.read_sps(place.put('in.s', s), place.put('in.r', r), place.put('in.x', x))
+    shots, _ = p190_sps.read_sps(place.put('in.s', s), place.put('in.r', r), place.put('in.x', x))
     written(place, shots)
 
 
@@ -100,14 +103,14 @@ def su(place, data):
 def section(place, data):
     """A depth section in SEG-Y, or behind a first '+' in SU."""
     if data[:1] == b'+':
-        path, layout_of, axes = place.put('in.su', data[1:]), segy_geometry.su_layout, models._su_axes
+        path, layout_of, axes = place.put('in.su', data[1:]), segy_geometry.su_layout, model_tool._su_axes
     else:
-        path, layout_of, axes = place.put('in.segy', data), segy_geometry.segy_layout, models._segy_axes
+        path, layout_of, axes = place.put('in.segy', data), segy_geometry.segy_layout, model_tool._segy_axes
     layout = layout_of(path)
     if layout.traces < 2 or layout.ns < 2:
         cli.fail('no section')
     axes(path, layout, [])
-    values = models.checked(path, models.samples(path, layout).T, 'vp', 'm/s')
+    values = model_tool.checked(path, model_tool.samples(path, layout).T, 'vp', 'm/s')
     if values.min() < 100 or values.max() > 15000:
         raise Contradiction('no velocity')
 

@@ -97,7 +97,7 @@ for component, unit in (("szz", 1), ("vy", 6), ("exy", -1)):
 
 r = subprocess.run([sys.executable, os.path.join(os.environ["ROOT"], "tools", "spl-keymap"), "segy", "one.segy", "--azimuth", "none",
                     "-o", "back.keymap"], capture_output=True, text=True)
-from spltools.keymap import read_map  # noqa: E402
+from spltools.geometry.keymap import read_map  # noqa: E402
 back, asked = (read_map(name)[0] for name in ("back.keymap", "line.keymap"))
 claim(r.returncode == 0 and abs(back.sx - asked.sx) < 0.01 and abs(back.sy - 12.3) < 0.01 and np.allclose(back.rx, asked.rx, atol=0.01)
       and np.allclose(back.ry, -41.7, atol=0.01) and np.allclose(back.rz, asked.rz, atol=0.01),

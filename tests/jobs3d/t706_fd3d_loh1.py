@@ -12,8 +12,8 @@ import numpy as np
 
 from check import PATIENCE, claim, done
 from mini3d import run
-from spltools.gathers import Gathers
-from spltools.layered import Layers, layered_velocity
+from spltools.gathers.gathers import Gathers
+from spltools.reference.layered_motion import Layers, layered_velocity
 
 ROOT = Path(os.environ["ROOT"])
 for path in [*(ROOT / "keymaps").glob("loh1.*"), ROOT / "inputs/loh1.layers"]:

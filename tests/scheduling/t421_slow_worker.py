@@ -146,7 +146,7 @@ while not late and attempt < 8:
     output = f"late{attempt}.nc"
     status, said = stand_still(output, whole * (0.65, 0.75, 0.8, 0.7)[attempt % 4])
     answers = [r for e, r, _ in events(output) if e == "done"]
-    late = "came late with it; its answer is not used" in said
+    late = "came late with it; its gather is not used" in said
     claim(status == 0 and statuses(output) == [1] * 3 and sorted(answers) == sorted(set(answers)),
           f"two of three workers stand still in their first shots: exit status {status}, {len(answers)} answers for 3 shots" + (
           "" if status == 0 else said[-600:]))

@@ -1,7 +1,7 @@
 !> The rules of dealing, one by one: who gets a shot, who waits, what a second answer and a dropped shot count for.
 program t422_dealer
   use check_m, only: Claim, Done
-  use scheduler_m, only: scheduler_t, SchedulerDone, SchedulerDrop, SchedulerFlies, SchedulerGone, SchedulerHeldBack, SchedulerIdle, SchedulerLost, &
+  use scheduler_m, only: scheduler_t, SchedulerDone, SchedulerDrop, SchedulerDealt, SchedulerGone, SchedulerHeldBack, SchedulerIdle, SchedulerLost, &
                       SchedulerNew, SchedulerNext, SchedulerParked, SchedulerPut, SchedulerReady
   use kinds_m, only: dp
   use worker_rates_m, only: RatesAll, RatesHint, RatesKind, RatesNew, rates_t, RatesTake
@@ -234,7 +234,7 @@ contains
     there = SchedulerDrop(d, worker, dropped_slot)
     call Claim(.not. there, 'it is told once')
     call SchedulerLost(d, 2, 2, .false., 2.5_dp, parked, dropped)
-    call Claim(dropped .and. .not. parked .and. d%attempts(2) == 0 .and. SchedulerFlies(d, 1, 2), 'worker 2 gives it up: no loss')
+    call Claim(dropped .and. .not. parked .and. d%attempts(2) == 0 .and. SchedulerDealt(d, 1, 2), 'worker 2 gives it up: no loss')
     call SchedulerLost(d, 1, 2, .false., 2.6_dp, parked, dropped)
     call Claim(.not. dropped .and. d%attempts(2) == 1 .and. d%left == 1, 'worker 1 loses it: that is one')
 
@@ -244,7 +244,7 @@ contains
     there = SchedulerDrop(d, worker, slot)
     call Claim(there .and. worker == 1 .and. slot == 2, 'now worker 1 is to drop it')
     call SchedulerDone(d, 1, 2, 2.8_dp)
-    call Claim(d%left == 0 .and. .not. SchedulerFlies(d, 1, 2), 'worker 1 answers late: nothing is counted twice')
+    call Claim(d%left == 0 .and. .not. SchedulerDealt(d, 1, 2), 'worker 1 answers late: nothing is counted twice')
     call SchedulerGone(d, 1)
     call SchedulerGone(d, 2)
   end subroutine TwoAnswers
@@ -301,7 +301,7 @@ contains
     call SchedulerDone(d, 1, 1, 1.0_dp)
     call SchedulerDone(d, 2, 2, 20.0_dp)
     call SchedulerReady(d, 2, .false., 1, 20.0_dp)
-    d%place(1)%away = 20.0_dp
+    d%load(1)%away = 20.0_dp
     call SchedulerNext(d, 2, 20.0_dp, slot, from)
     call Claim(slot == 0, 'the fast worker has just answered and will ask: the slow one waits')
     now = 20

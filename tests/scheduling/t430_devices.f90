@@ -5,7 +5,7 @@ program t430_devices
   use shots_per_gpu_m, only: ShotsAtOnce, ShotsComputing
   use fd2d_variants_m, only: Fd2dVariantFor
   use kinds_m, only: dp
-  use rank_map_m, only: RankMap, RankWarnings, Ranges, station_t
+  use rank_map_m, only: RankMap, RankWarnings, Ranges, rank_info_t
   use text_m, only: Str
   implicit none
   character(id_length), parameter :: card(4) = [character(id_length) :: '0000:04:00.0', '0000:1b:00.0', '0000:3d:00.0', &
@@ -95,8 +95,8 @@ contains
   end subroutine Variants
 
   subroutine Words()
-    type(station_t) :: node(0:4)
-    type(station_t), allocatable :: many(:)
+    type(rank_info_t) :: node(0:4)
+    type(rank_info_t), allocatable :: many(:)
     integer :: i
     call Said('numbers in rising order', Ranges([1, 2, 3, 7, 9, 10]), '1-3, 7, 9-10')
     call Said('the same number', Ranges([0, 0, 1]), '0-1')
@@ -112,11 +112,11 @@ contains
               'cores instead')
     node(3:)%candidate = .false.
     call Said('enough GPUs', RankWarnings(node, 2), '')
-    node(0:0) = station_t('desk', .true., .true., 0, 'NVIDIA H200', 1)
+    node(0:0) = rank_info_t('desk', .true., .true., 0, 'NVIDIA H200', 1)
     call Said('one process alone', RankMap(node(0:0)), 'desk: rank 0 on GPU 0 (NVIDIA H200)')
     allocate (many(0:40))
     do i = 0, 40
-      many(i) = station_t('n'//Str(100 + (i + 3)/4), i > 0, .false., merge(0, -1, mod(i, 4) == 1), &
+      many(i) = rank_info_t('n'//Str(100 + (i + 3)/4), i > 0, .false., merge(0, -1, mod(i, 4) == 1), &
                           merge('GPU X', '     ', mod(i, 4) == 1), 3)
     end do
     call Said('many hosts', RankMap(many), 'n100: rank 0 deals shots and writes files'//nl// &

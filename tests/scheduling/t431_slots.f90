@@ -32,7 +32,7 @@ module pretended_m
     integer :: tear = 0, tear_window = 0            !< record that goes out once, or whose window does, without its last number
     character(:), allocatable :: said               !< notes and reasons
   contains
-    procedure :: hear
+    procedure :: handle
   end type office_t
 
   !> A shot takes `long` turns. Its trace is its record number.
@@ -54,24 +54,24 @@ module pretended_m
 
 contains
 
-  subroutine hear(self, message, answer)
+  subroutine handle(self, message, reply)
     class(office_t), intent(inout) :: self
-    type(message_t), intent(inout) :: message, answer
-    type(window_t) :: held
+    type(message_t), intent(inout) :: message, reply
+    type(window_t) :: at_hand
     type(gather_t) :: gather
     type(error_t), allocatable :: fault
     integer :: record, slot
     select case (message%kind)
     case (MSG_NONE)
       self%polls = self%polls + 1
-      if (mod(self%polls, 3) == 0) call NextDue(self, answer)
+      if (mod(self%polls, 3) == 0) call NextDue(self, reply)
     case (MSG_READY)
       self%readies = self%readies + 1
       if (message%n(2) == 0) self%cpu_readies = self%cpu_readies + 1
       call Push(self, message_t(kind=MSG_READY))
     case (MSG_MODEL)
-      call ModelFrom(message, record, slot, held)
-      call ServeWindow(self, record, slot, held)
+      call ModelFrom(message, record, slot, at_hand)
+      call ServeWindow(self, record, slot, at_hand)
     case (MSG_GATHER)
       call Spoil(self, message)
       call GatherFrom(message, gather, fault)
@@ -86,12 +86,12 @@ contains
       self%said = self%said//'; '//message%text
     case (MSG_LEAVE)
       self%leaves = self%leaves + 1
-      answer%kind = MSG_LEAVE
-      answer%n(1) = merge(1, 0, self%may_leave)
+      reply%kind = MSG_LEAVE
+      reply%n(1) = merge(1, 0, self%may_leave)
     case (MSG_BYE)
       self%byes = self%byes + 1
     end select
-  end subroutine hear
+  end subroutine handle
 
   !> One bit, once: of the last number of the field, else of the last position.
   subroutine Spoil(self, message)
@@ -117,9 +117,9 @@ contains
   end subroutine Push
 
   !> The newest answer that can be given now. A READY waits while others may still lose their shots.
-  subroutine NextDue(self, answer)
+  subroutine NextDue(self, reply)
     class(office_t), intent(inout) :: self
-    type(message_t), intent(inout) :: answer
+    type(message_t), intent(inout) :: reply
     integer :: i, next
     do i = size(self%due), 1, -1
       if (self%due(i)%kind == MSG_READY) then
@@ -127,22 +127,22 @@ contains
         if (self%leaves > 0 .and. self%may_leave) next = 0
         if (next > 0) then
           self%status(next) = 1
-          call ShotMessage(self%shots(next), .false., answer)
+          call ShotMessage(self%shots(next), .false., reply)
           if (self%shots(next)%record == self%tear) then
             self%tear = 0
-            answer%places = answer%places(:size(answer%places) - 1)
+            reply%places = reply%places(:size(reply%places) - 1)
           end if
         else if (all(self%status == 2) .or. (self%leaves > 0 .and. self%may_leave)) then
-          answer%kind = MSG_STOP
+          reply%kind = MSG_STOP
         else
           cycle
         end if
       else
-        answer = self%due(i)
+        reply = self%due(i)
       end if
       self%due = [self%due(:i - 1), self%due(i + 1:)]
-      call Spoil(self, answer)
-      if (answer%kind == MSG_SHOT .and. answer%n(1) == self%drop) call TakeAway(self)
+      call Spoil(self, reply)
+      if (reply%kind == MSG_SHOT .and. reply%n(1) == self%drop) call TakeAway(self)
       return
     end do
   end subroutine NextDue
@@ -158,14 +158,14 @@ contains
     self%drop = 0
   end subroutine TakeAway
 
-  subroutine ServeWindow(self, record, slot, held)
+  subroutine ServeWindow(self, record, slot, at_hand)
     class(office_t), intent(inout) :: self
     integer, intent(in) :: record, slot
-    type(window_t), intent(in) :: held
+    type(window_t), intent(in) :: at_hand
     type(message_t) :: message
     type(window_t) :: window
     window = self%windows(slot)
-    if (window%nx == held%nx .and. window%nz == held%nz .and. window%x0 == held%x0 .and. window%z0 == held%z0) then
+    if (window%nx == at_hand%nx .and. window%nz == at_hand%nz .and. window%x0 == at_hand%x0 .and. window%z0 == at_hand%z0) then
       deallocate (window%medium)
       self%same = self%same + 1
     else
@@ -358,7 +358,7 @@ contains
 
   subroutine Work(rules, solver_is, gpu)
     type(worker_options_t), intent(in) :: rules
-    type(job_end_t) :: ending
+    type(job_end_t) :: job_end
     character(*), intent(in) :: solver_is
     logical, intent(in) :: gpu
     type(role_t) :: role
@@ -372,8 +372,8 @@ contains
     if (gpu) role%gpu = 0
     role%gpu_room = 1000
     link%listener => office
-    if (solver_is == 'fd2d') call WorkerRun(role, link, fd2d, scene%scheme, rules, ending)
-    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules, ending)
+    if (solver_is == 'fd2d') call WorkerRun(role, link, fd2d, scene%scheme, rules, job_end)
+    if (solver_is /= 'fd2d') call WorkerRun(role, link, device, scene%scheme, rules, job_end)
   end subroutine Work
 
   !> Every number of slots gives the traces of shots modelled one by one, bit for bit; with states kept as often as the disk allows.

@@ -4,7 +4,7 @@ import zlib
 import netCDF4
 import numpy as np
 
-from spltools import cdf5
+from spltools.gathers import cdf5
 
 GEOMETRY = ('record nrec source_x source_y source_z receiver_x receiver_y receiver_z channel source_x_used source_z_used '
             'receiver_x_used receiver_z_used').split()

@@ -6,8 +6,8 @@
 !> dropped shot up when it next looks, after at most `deaf` seconds. It asks when it is there (`comes`), at first with one slot, and
 !> with the others `opens` seconds after it was dealt a shot; its host sets one shot up after another, in `setup` seconds each.
 module simulation_m
-  use scheduler_m, only: scheduler_t, SchedulerDone, SchedulerDrop, SchedulerExpect, SchedulerGone, SchedulerHold, SchedulerIdle, SchedulerLost, SchedulerNew, &
-                      SchedulerNext, SchedulerPut, SchedulerReady
+  use scheduler_m, only: scheduler_t, SchedulerDone, SchedulerDrop, SchedulerExpect, SchedulerGone, SchedulerIdle, SchedulerLost, &
+                         SchedulerNew, SchedulerNext, SchedulerPut, SchedulerReady, SchedulerWaits
   use kinds_m, only: dp
   implicit none
   private
@@ -187,7 +187,7 @@ contains
         i = minloc(slot%ready + 1.0e-9_dp*slot%since, 1, mask=slot%worker == w .and. slot%held)
         slot(i)%held = .false.
         slot(i)%begun = .true.
-        call SchedulerHold(scheduler, w, slot(i)%shot, .false., now)
+        call SchedulerWaits(scheduler, w, slot(i)%shot, .false., now)
       end do
     end do
   end subroutine BeginShots

@@ -18,7 +18,7 @@ program, device = build / "bin" / "SplFd2dmod", build / "tests" / "t241_fd2d_gpu
 able_or_end(program, device)
 import numpy as np  # noqa: E402
 from jobs import RECOVERY, Job, count, done_once, kick  # noqa: E402
-from spltools.gathers import Gathers  # noqa: E402
+from spltools.gathers.gathers import Gathers  # noqa: E402
 
 BOUND, SHOTS, DT_OUT, WAVES = 1e-5, 24, 0.004, 1.5           # waves pass the receivers within WAVES [s]
 NX, NZ, DX = 401, 151, 10.0

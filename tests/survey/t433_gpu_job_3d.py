@@ -19,8 +19,8 @@ build = Path(os.environ["B"])
 program, device = build / "bin" / "SplFd3dmod", build / "tests" / "t670_fd3d_gpu"
 able_or_end(program, device)
 import numpy as np  # noqa: E402
-from spltools import cdf5  # noqa: E402
-from spltools.gathers import Gathers  # noqa: E402
+from spltools.gathers import cdf5  # noqa: E402
+from spltools.gathers.gathers import Gathers  # noqa: E402
 
 BOUND, SHOTS, COMPONENTS = 1e-5, 8, ("p", "vx", "vy", "vz")
 DECK = dict(keymap="line.keymap", layers="earth.layers", dx=25, aperture=300, depth=1000, npml=10, half_length=2, fpeak=4, fmax=8,

@@ -93,7 +93,7 @@ program t434_group_dies
   use kinds_m, only: dp
   use shot_messages_m, only: ShotMessage, WindowMessage
   use peers_m, only: peers_t
-  use protocol_m, only: Answer, link_t, LinkFlush, message_t, MSG_BEAT, MSG_END, MSG_LOST, MSG_MODEL, MSG_PROGRESS, MSG_READY, Poll, Rest
+  use protocol_m, only: LinkReply, link_t, LinkFlush, message_t, MSG_BEAT, MSG_END, MSG_LOST, MSG_MODEL, MSG_PROGRESS, MSG_READY, LinkReceive, Rest
   use roles_m, only: role_t, RolesGroups, RolesStart
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
@@ -155,7 +155,7 @@ contains
     type(doomed_t) :: mold
     type(scheme_t) :: scheme
     type(worker_options_t) :: rules
-    type(job_end_t) :: ending
+    type(job_end_t) :: job_end
     call RolesStart(role)
     call RolesGroups(role, 2, error)
     link%world = role%world
@@ -168,9 +168,9 @@ contains
     if (role%master) then
       call Master(link)
     else
-      call WorkerRun(role, link, mold, scheme, rules, ending)
-      if (role%group_rank == 0) call Write('leader', 'status '//Str(ending%status)//', '// &
-                                           trim(merge('ranks are lost', 'all are well  ', ending%broken)))
+      call WorkerRun(role, link, mold, scheme, rules, job_end)
+      if (role%group_rank == 0) call Write('leader', 'status '//Str(job_end%status)//', '// &
+                                           trim(merge('ranks are lost', 'all are well  ', job_end%broken)))
     end if
     call posix_exit(0)
   end subroutine Take
@@ -189,7 +189,7 @@ contains
     silent = .false.
     do while (.not. silent .and. heard < start + PATIENCE)
       nap = 0.02_dp
-      if (.not. Poll(link, message)) then
+      if (.not. LinkReceive(link, message)) then
         call Rest(nap)
         silent = host_seconds() > heard + SILENCE
         cycle
@@ -200,17 +200,17 @@ contains
       if (message%kind == MSG_MODEL) call Serve(reply)
       if (message%kind == MSG_PROGRESS) begun = begun .or. message%n(2) > 0
       if (message%kind == MSG_LOST) lost = message%text
-      call Answer(link, message%from, reply)
+      call LinkReply(link, message%from, reply)
     end do
     call Write('master', trim(merge('shot begun', 'no shot   ', begun))//', '// &
                trim(merge('silent ', 'goes on', silent))//', losses: '//lost)
     reply = message_t(kind=MSG_END)
     reply%n(1:2) = [7, 1]
-    if (word == 'unseen') call Answer(link, 1, reply)
+    if (word == 'unseen') call LinkReply(link, 1, reply)
     call LinkFlush(link)
     start = host_seconds()
     do while (host_seconds() < start + PATIENCE/10)      ! the answer may still come
-      if (.not. Poll(link, message)) call Rest(nap)
+      if (.not. LinkReceive(link, message)) call Rest(nap)
     end do
   end subroutine Master
 

@@ -14,7 +14,7 @@ program t253_queued_turns
   use queued_m, only: book_t, queue2d_t, queue3d_t
   use scene_m, only: scene_t, SceneMedium, SceneNew, SceneScheme, SceneSolid
   use scheme_m, only: scheme_t
-  use solver_m, only: moment_t, solver_t
+  use solver_m, only: time_position_t, solver_t
   use text_m, only: Str
   implicit none
   type(error_t), allocatable :: error
@@ -225,7 +225,7 @@ contains
     type(scene_t), intent(in) :: scene
     class(solver_t), allocatable :: whole, other
     type(scene_t) :: mine
-    type(moment_t) :: moment
+    type(time_position_t) :: position
     real(sp), allocatable :: state(:)
     integer(i8) :: reference, sum
     integer :: saved, differ, n
@@ -245,12 +245,12 @@ contains
       call whole%advance(done, error)
       if (done .or. allocated(error)) exit
       saved = saved + 1
-      moment = whole%moment()
-      allocate (state(whole%state_size(moment)))
+      position = whole%time_position()
+      allocate (state(whole%state_size(position)))
       call whole%save(state, error)
       call Start(mine, mod(saved, 2) == 0, other)
       if (.not. allocated(error)) call other%advance(done, error)       ! it was in the midst of something else
-      if (.not. allocated(error)) call other%load(moment, state, error)
+      if (.not. allocated(error)) call other%load(position, state, error)
       call Finish(other, n, sum)
       call other%free()
       if (sum /= reference) differ = differ + 1

@@ -10,7 +10,7 @@ import sys
 ROOT = os.environ['ROOT']
 import numpy as np  # noqa: E402
 from check import claim, done  # noqa: E402
-from spltools import keymap  # noqa: E402
+from spltools.geometry import keymap  # noqa: E402
 from spltools.cli import Failure  # noqa: E402
 
 AZIMUTH = 37.0  # of the made line

@@ -9,7 +9,7 @@ ROOT = os.environ['ROOT']
 import numpy as np  # noqa: E402
 import segyio  # noqa: E402
 from check import claim, done  # noqa: E402
-from spltools import keymap  # noqa: E402
+from spltools.geometry import keymap  # noqa: E402
 
 F = segyio.TraceField
 SHOTS, CHANNELS, NS = 5, 12, 30

@@ -10,7 +10,7 @@ import netCDF4  # noqa: E402
 import numpy as np  # noqa: E402
 import segyio  # noqa: E402
 from check import claim, done  # noqa: E402
-from spltools.models import SALT, WATER  # noqa: E402
+from spltools.earth.model_tool import SALT, WATER  # noqa: E402
 
 NX, NZ = 21, 15
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from check import claim, done
 
-LINT = os.path.join(os.environ['ROOT'], 'tools/lint')
+LINT = os.path.join(os.environ['ROOT'], 'tools/build/lint')
 MODULE = 'module a_m\n  implicit none\n  private\ncontains\n  subroutine A()\n%s  end subroutine A\nend module a_m\n'
 INTERFACE = ('module a_c\n  use iso_c_binding, only: c_int\n  implicit none\n  interface\n    integer(c_int) function a(n) bind(c)\n'
              '      import :: c_int\n%s      integer(c_int), value :: n\n    end function a\n  end interface\nend module a_c\n')
@@ -95,6 +95,9 @@ found(UP, 2, 'fortran/elastic3d/a.f90', (MODULE % '').replace('  implicit', '  u
 found(UP, 1, 'cuda_c/base/a.c', '#include "b.h"\n', **{'cuda_c/gpu/b.h': '#pragma once\n'})
 found(UP, 1, 'cuda_c/elastic3d/gpu/a.cu', '#include "b.h"\n', **{'cuda_c/acoustic2d/b.h': '#pragma once\n'})
 found(UP, 1, 'cuda_c/cellar/a.c', C % '')
+found('framework_knows_no_physics', 6, 'fortran/survey/a.f90', MODULE % '    logical, parameter :: three_d = .true.\n')
+found(UP, 2, 'fortran/survey/a.f90', (MODULE % '').replace('  implicit', '  use b_m, only: B\n  implicit', 1),
+      **{'fortran/acoustic2d/b.f90': MODULE.replace('a_m', 'b_m') % ''})
 found('names_are_unique', 1, 'fortran/sources/a.f90', (MODULE % '').replace('a_m', 'c_m'), **{'fortran/earth/a.f90': MODULE % ''})
 fine('a room uses rooms below it', {
     'fortran/scheme/a.f90': (MODULE % '').replace('  implicit', '  use b_m, only: B\n  implicit', 1),

@@ -9,7 +9,7 @@ import numpy as np
 from check import claim, claim_fails, done
 from synthetic import GEOMETRY, line_of_shots, make_gathers
 
-from spltools.gathers import Gathers
+from spltools.gathers.gathers import Gathers
 from spltools.cli import Failure
 
 shots = line_of_shots(n=3, nrec=5, nt=40, components=('pressure', 'vz'))

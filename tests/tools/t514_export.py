@@ -11,7 +11,8 @@ import segyio
 from check import claim, done
 from synthetic import line_of_shots, make_gathers
 
-from spltools import axis, ibmfloat, keymap, segyheader
+from spltools.gathers import ibmfloat, segyheader
+from spltools.geometry import axis, keymap
 
 TOOL = os.path.join(os.environ['ROOT'], 'tools/spl-export')
 F = segyio.TraceField

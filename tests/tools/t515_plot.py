@@ -10,10 +10,10 @@ import numpy as np
 from check import claim, claim_fails, done
 from synthetic import line_of_shots, make_gathers, marine_line, marine_model, ricker, snapshots
 
-from spltools import figures
-from spltools.gathers import Gathers
-from spltools.modelfile import raw_model
-from spltools.plot import main, parse
+from spltools.earth.modelfile import raw_model
+from spltools.gathers.gathers import Gathers
+from spltools.plot import figures
+from spltools.plot.plot import main, parse
 
 TOOL = os.path.join(os.environ['ROOT'], 'tools/spl-plot')
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "bench_random.h"
+#include "../bench_random.h"
 #include "cuda_err.h"
 #include "devmem.h"
 #include "fd3d_gpu.h"

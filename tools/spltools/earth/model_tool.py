@@ -5,9 +5,10 @@ import os
 
 import numpy as np
 
-from spltools import basin, segy_geometry
 from spltools.cli import Parser, check_input, check_output, fail, new_file, number, say, warn
-from spltools.rawmodel import SPACING, raw_options, read_raw
+from spltools.earth import basin
+from spltools.earth.rawmodel import SPACING, raw_options, read_raw
+from spltools.geometry import segy_geometry
 
 ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on the coordinates z, x [m].
 

@@ -8,7 +8,7 @@ Axes x, y, z down; exp(i w t); k: horizontal wavenumber, along the direction the
 """
 import numpy as np
 
-from .cli import fail
+from spltools.cli import fail
 
 PERIODS = 1.6          # of the frequencies' period over the time wanted
 DAMPING = 10.0         # exp(-DAMPING) is left after a period

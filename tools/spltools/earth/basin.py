@@ -3,7 +3,7 @@ import datetime
 
 import numpy as np
 
-from .cli import check_output, fail, new_file, number, say
+from spltools.cli import check_output, fail, new_file, number, say
 
 # depth of the upper side [m], vp, vs [m/s], rho [kg/m3], Qs; Qp = 2 Qs
 ROCK = ((0.0, 3200.0, 1850.0, 2350.0, 120.0), (1200.0, 4600.0, 2650.0, 2550.0, 200.0), (3200.0, 5600.0, 3250.0, 2700.0, 300.0))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from spltools.cli import Failure, check_output, fail, new_file
-from spltools.mapline import did_you_mean, read_lines, short, shown
+from spltools.geometry.mapline import did_you_mean, read_lines, short, shown
 
 # limits of the modelling (fortran/geometry/keymap.f90, fortran/geometry/spread.f90)
 RECORD_MAX = 2147483647

@@ -1,9 +1,11 @@
 """Figures of 3D shots: seismograms of its stations, maps of peak ground velocity, planes of the wavefield."""
 import numpy as np
 
-from . import cdf5, cli, figures
-from .figures import plt
-from .modelfile import coordinate, open_dataset
+from spltools import cli
+from spltools.earth.modelfile import coordinate, open_dataset
+from spltools.gathers import cdf5
+from spltools.plot import figures
+from spltools.plot.figures import plt
 
 MOST_STATIONS = 60
 
@@ -23,7 +25,7 @@ def add_figures(figure):
 
 
 def stations(a):
-    from .plot import finished, list_of, one_slot, put
+    from spltools.plot.plot import finished, list_of, one_slot, put
     file, slots = finished(a.file)
     slot = one_slot(file, slots, a.record)
     names = [c for c in ('vx', 'vy', 'vz') if c in file.components] or file.components[:1]
@@ -61,7 +63,7 @@ def stations(a):
 
 
 def map_(a):
-    from .plot import put
+    from spltools.plot.plot import put
     cdf5.check_sealed(a.file)
     with open_dataset(a.file) as ds:
         found = [n for n, v in ds.variables.items() if v.ndim in (2, 3) and v.dimensions[-1] in 'xy' and v.dimensions[-2] in 'yz']
@@ -87,7 +89,7 @@ def map_(a):
                           vmax=level * factor, shading='nearest', rasterized=True)
     ax.plot(source[right], source[down], '*', ms=12, mfc='w', mec='k', label='source')
     if a.gathers:
-        from .gathers import Gathers
+        from spltools.gathers.gathers import Gathers
         file = Gathers(a.gathers)
         g = file.gather(file.chosen(str(record))[0][0], file.components[0])
         place = {'x': g.rx, 'y': g.ry, 'z': g.rz}

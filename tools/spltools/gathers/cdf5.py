@@ -9,7 +9,7 @@ import zlib
 
 import numpy as np
 
-from .cli import check_input, fail
+from spltools.cli import check_input, fail
 
 HEADER_MAX = 1 << 26
 RANK_MAX = 1024

@@ -8,8 +8,9 @@ import os
 
 import numpy as np
 
-from . import cli, ibmfloat, segyheader
-from .gathers import Gathers
+from spltools import cli
+from spltools.gathers import ibmfloat, segyheader
+from spltools.gathers.gathers import Gathers
 
 ABOUT = """Writes gathers as SEG-Y rev 1 (.segy, .sgy) or SU (.su).
 

@@ -12,8 +12,8 @@ import zlib
 
 import numpy as np
 
-from . import cdf5
-from .cli import check_input, fail
+from spltools.cli import check_input, fail
+from spltools.gathers import cdf5
 
 TODO, DONE, PARKED = 0, 1, 2
 STATE = {TODO: 'not modelled yet', DONE: 'done', PARKED: 'given up'}

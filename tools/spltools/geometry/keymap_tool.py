@@ -5,9 +5,9 @@ import os
 
 import numpy as np
 
-from spltools import axis, nav, segy_geometry
 from spltools.cli import Parser, fail, number, say
-from spltools.keymap import CHANNELS_MAX, RECORD_MAX, TRACES_MAX, Shot, read_map, write_map
+from spltools.geometry import axis, p190_sps, segy_geometry
+from spltools.geometry.keymap import CHANNELS_MAX, RECORD_MAX, TRACES_MAX, Shot, read_map, write_map
 
 ABOUT = """Makes and shows key-maps: the text files that say which shots to model (keymaps/README.md).
 
@@ -236,7 +236,7 @@ def _line_options(verbs):
 
 
 def _p190(options):
-    shots, groups, notes = nav.read_p190(
+    shots, groups, notes = p190_sps.read_p190(
         options.file, options.source_depth, options.depth, options.source, options.streamer
     )
     notes.append(f'source depth {options.source_depth:g} m as given (P1/90 holds none)')
@@ -244,7 +244,7 @@ def _p190(options):
 
 
 def _sps(options):
-    shots, notes = nav.read_sps(
+    shots, notes = p190_sps.read_sps(
         options.sources, options.receivers, options.relations, options.revision, not options.no_elevation
     )
     names = ', '.join(os.path.basename(f) for f in (options.sources, options.receivers, options.relations))

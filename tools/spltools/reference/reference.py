@@ -4,9 +4,9 @@ import struct
 
 import numpy as np
 
-from . import cli
-from .gathers import Gathers
-from .layered import Layers, layered_velocity
+from spltools import cli
+from spltools.gathers.gathers import Gathers
+from spltools.reference.layered_motion import Layers, layered_velocity
 
 ABOUT = """Compares stations of a 3D run in flat layers with the exact motion of these layers, found by a sum over
 wavenumbers, or with a published series (--series). Misfits are relative L2 of velocity, radial, transverse and
@@ -71,7 +71,7 @@ def check_band(a, dt):
 def chosen_channels(g, wanted):
     keep = np.arange(len(g.channel))
     if wanted:
-        from .plot import list_of
+        from spltools.plot.plot import list_of
         keep = np.flatnonzero(np.isin(g.channel, list_of(wanted)))
     if not len(keep):
         cli.fail(f'shot {g.record} has none of the channels {wanted}; it has {g.channel.min()} .. {g.channel.max()}')

@@ -4,11 +4,13 @@ import shutil
 
 import numpy as np
 
-from . import cdf5, cli, figures, plot3d
-from .figures import QUANTITY, plt
-from .gathers import Gathers, VARIABLES
-from .modelfile import coordinate, is_raw, open_dataset, raw_model, read_model
-from .rawmodel import raw_options
+from spltools import cli
+from spltools.earth.modelfile import coordinate, is_raw, open_dataset, raw_model, read_model
+from spltools.earth.rawmodel import raw_options
+from spltools.gathers import cdf5
+from spltools.gathers.gathers import Gathers, VARIABLES
+from spltools.plot import figures, plot3d
+from spltools.plot.figures import QUANTITY, plt
 
 ABOUT = """Draws figures: time and depth run down, amplitudes are clipped symmetrically at a stated percentile, shots are named by
 their record numbers. The ending of OUT tells the format (.png, .pdf, .svg, ...). spl-plot FIGURE --help tells the options."""

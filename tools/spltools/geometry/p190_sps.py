@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from spltools.cli import check_input, fail
-from spltools.keymap import RECORD_MAX, Faults, Shot
+from spltools.geometry.keymap import RECORD_MAX, Faults, Shot
 
 LARGEST = 1e15  # of any number in these columns
 

@@ -2,8 +2,8 @@
 import netCDF4
 import numpy as np
 
-from .cli import check_input, fail
-from .rawmodel import read_raw
+from spltools.cli import check_input, fail
+from spltools.earth.rawmodel import read_raw
 
 SHAPE = ('nx', 'nz', 'dx', 'dz')            # what a raw model needs
 UNIT = {'vp': 'm/s', 'rho': 'kg/m3'}        # of raw models, as the modelling takes them

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from spltools.cli import fail, warn
-from spltools.keymap import stacks
+from spltools.geometry.keymap import stacks
 
 FEATHERED = 10.0  # degrees between spread and line from which we warn
 SHORTEST = 1e-3  # length of a spread that has a direction [m]

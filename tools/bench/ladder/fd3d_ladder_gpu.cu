@@ -21,7 +21,7 @@
 #include <cstring>
 #include <vector>
 
-#include "bench_gpu.cuh"
+#include "../bench_gpu.cuh"
 #include "ladder_grid.cuh"
 #include "ladder_kernels.cuh"
 

@@ -1,0 +1,40 @@
+!> A shot that a worker models. A worker on CPU cores has one at a time, a worker on a GPU several that take turns.
+module active_shot_m
+  use checkpoint_m, only: shot_states_t
+  use gather_m, only: gather_t
+  use kinds_m, only: dp
+  use shot_m, only: shot_t
+  use solver_m, only: solver_t
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: active_shot_t, IDLE, ASKED, HAVE_SHOT, WAIT_MODEL, READY, LOOPING, MODELLED, WAIT_SNAPSHOTS, CLOSED
+
+  ! What an active shot waits for, or does next:
+  integer, parameter :: IDLE = 0            !< asks for a shot
+  integer, parameter :: ASKED = 1           !< waits for a shot
+  integer, parameter :: HAVE_SHOT = 2       !< asks for its window of the model
+  integer, parameter :: WAIT_MODEL = 3      !< waits for the window
+  integer, parameter :: READY = 4           !< is set up, then begins
+  integer, parameter :: LOOPING = 5         !< is in the time loop
+  integer, parameter :: MODELLED = 6        !< makes its traces, after the others have given the GPU work for as long as that takes
+  integer, parameter :: WAIT_SNAPSHOTS = 7  !< waits until its snapshots are on disk
+  integer, parameter :: CLOSED = 8          !< does nothing more
+
+  type :: active_shot_t
+    integer :: state = IDLE
+    class(solver_t), allocatable :: solver
+    type(shot_t) :: shot
+    logical :: snapshots = .false.        !< snapshots are wanted
+    logical :: dropped = .false.          !< the shot is not to be computed here any more, and why
+    character(:), allocatable :: why_dropped
+    logical :: on_gpu = .false.           !< the GPU computes this shot
+    logical :: waits = .false.            !< it is set up and waits until the GPU has room for its steps
+    real(dp) :: ready_at = 0              !< when it was set up [s]
+    type(window_t) :: window              !< the last one received
+    type(gather_t) :: gather
+    real(dp) :: last_beat = 0             !< when the master was last sent its progress [s]
+    type(shot_states_t) :: states                !< of the states kept of this shot
+  end type active_shot_t
+
+end module active_shot_m

@@ -1,0 +1,1 @@
+"""Models: sections, raw volumes, basins, and their reader for figures."""

@@ -1,0 +1,1 @@
+"""Key-maps, navigation files, and geometry in trace headers."""

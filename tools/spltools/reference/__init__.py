@@ -1,0 +1,1 @@
+"""Exact and published motions to compare a run with."""
