@@ -33,7 +33,7 @@ contains
 
   !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces; 0 on CPU cores.
   real(dp) function need(scheme, window, traces) result(bytes)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     integer, intent(in) :: traces
     bytes = Fd2dMemory(scheme%variant, Fd2dGrid(scheme, window%nx, window%nz), traces, scheme%nt)

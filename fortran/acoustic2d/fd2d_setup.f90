@@ -33,7 +33,7 @@ contains
   !> time step, no memory.
   subroutine setup(self, scheme, window, shot, error)
     class(fd2d_setup_t), intent(inout) :: self
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     type(error_t), allocatable, intent(inout) :: error
@@ -66,7 +66,7 @@ contains
   end subroutine free
 
   subroutine CheckWindow(scheme, window, shot, error)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     type(error_t), allocatable, intent(inout) :: error
@@ -139,7 +139,7 @@ contains
 
   !> The grid of a window of nx x nz nodes: absorbing layers around it, some cells away, or a free surface along its top row.
   pure type(fd2d_grid_t) function Fd2dGrid(scheme, nx, nz) result(grid)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     integer, intent(in) :: nx, nz
     integer :: n(2)
     grid%nleft = scheme%npml

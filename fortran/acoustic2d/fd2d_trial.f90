@@ -19,7 +19,7 @@ contains
 
   !> Cell updates a second of the CPU variant with the weights and threads of `scheme`; 0 if it cannot be tried.
   real(dp) function Fd2dTrial(scheme) result(rate)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     class(fd2d_engine_t), allocatable :: engine
     type(fd2d_grid_t) :: grid
     type(error_t), allocatable :: error

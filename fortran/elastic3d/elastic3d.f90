@@ -21,6 +21,7 @@ module elastic3d_m
   use parameter_table_m, only: table_t
   use parameters_m, only: job_t
   use physics_m, only: physics_t
+  use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t, SchemeCells, SchemeDerive, SchemeSpacing, SchemeWarn
   use shot_m, only: shot_t
   use solver_m, only: solver_t
@@ -54,7 +55,7 @@ module elastic3d_m
     procedure, nopass :: cells_to_try
     procedure, nopass :: wants_pictures, picture_word, picture_numbers
     procedure :: check_pictures
-    procedure :: describe, log_lines, plan_rows
+    procedure :: describe, log_lines, plan_rows, new_scheme
     procedure, nopass :: solver => NewSolver, kernels => NewKernels
     procedure, nopass :: trial_files => TrialFiles, trial_job => TrialJob, trial_exact => TrialExact
   end type elastic3d_t
@@ -164,24 +165,27 @@ contains
     class(scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: d(3), vmax
-    scheme%sponge = job%absorb == 'sponge'
-    scheme%periodic = job%sides == 'periodic'
-    scheme%one_way = job%bottom == 'one-way'
-    scheme%pgv = job%pgv
-    scheme%pgv_depth = job%pgv_depth
-    scheme%planes = job%snapshot_planes
-    scheme%fields = job%snapshot_fields
-    scheme%attenuates = self%earth%attenuates
-    scheme%qmin = self%earth%qmin
-    call QualityBand(job, wavelet, scheme%q_band, scheme%q_ref)
-    call Model3dGrid(job, self%earth, d, error)
-    vmax = Fastest(self, scheme, error)
-    if (.not. allocated(error)) call SourceDerive(job, scheme%source, error)
-    if (allocated(error)) return
-    scheme%histories = scheme%source%kind == source_fault
-    if (scheme%histories) scheme%acts = FaultStart(scheme%source%fault)
-    if (scheme%source%kind == source_force) scheme%early = 0.5_dp
-    call SchemeDerive(job, wavelet, self%vmin, vmax, d, scheme, error)
+    select type (scheme)
+    type is (scheme3d_t)
+      scheme%sponge = job%absorb == 'sponge'
+      scheme%periodic = job%sides == 'periodic'
+      scheme%one_way = job%bottom == 'one-way'
+      scheme%own%pgv = job%pgv
+      scheme%own%pgv_depth = job%pgv_depth
+      scheme%own%planes = job%snapshot_planes
+      scheme%own%fields = job%snapshot_fields
+      scheme%own%attenuates = self%earth%attenuates
+      scheme%own%qmin = self%earth%qmin
+      call QualityBand(job, wavelet, scheme%own%q_band, scheme%own%q_ref)
+      call Model3dGrid(job, self%earth, d, error)
+      vmax = Fastest(self, scheme, error)
+      if (.not. allocated(error)) call SourceDerive(job, scheme%own%source, error)
+      if (allocated(error)) return
+      scheme%histories = scheme%own%source%kind == source_fault
+      if (scheme%histories) scheme%acts = FaultStart(scheme%own%source%fault)
+      if (scheme%own%source%kind == source_force) scheme%early = 0.5_dp
+      call SchemeDerive(job, wavelet, self%vmin, vmax, d, scheme, error)
+    end select
   end subroutine derive
 
   !> Band of constant Q [Hz], and the frequency at which the model's velocities are phase velocities.
@@ -199,16 +203,16 @@ contains
   !> The fastest wave [m/s]: with attenuation that of very high frequencies, faster than the model's.
   real(dp) function Fastest(self, scheme, error) result(v)
     class(elastic3d_t), intent(in) :: self
-    class(scheme_t), intent(in) :: scheme
+    type(scheme3d_t), intent(in) :: scheme
     type(error_t), allocatable, intent(inout) :: error
     type(anelastic_t) :: a
     v = self%vmax
-    if (.not. scheme%attenuates .or. .not. scheme%qmin > 0 .or. allocated(error)) return
-    call AnelasticFit(scheme%q_band(1), scheme%q_band(2), a, error)
-    if (scheme%qmin < anelastic_least_q) call Fail(error, 'the smallest Q of the model is '// &
-      Str(scheme%qmin, 4)//', at least '//Str(anelastic_least_q)// &
+    if (.not. scheme%own%attenuates .or. .not. scheme%own%qmin > 0 .or. allocated(error)) return
+    call AnelasticFit(scheme%own%q_band(1), scheme%own%q_band(2), a, error)
+    if (scheme%own%qmin < anelastic_least_q) call Fail(error, 'the smallest Q of the model is '// &
+      Str(scheme%own%qmin, 4)//', at least '//Str(anelastic_least_q)// &
       ' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
-    if (.not. allocated(error)) v = v*sqrt(AnelasticUnrelaxed(a, 1/scheme%qmin, scheme%q_ref))
+    if (.not. allocated(error)) v = v*sqrt(AnelasticUnrelaxed(a, 1/scheme%own%qmin, scheme%own%q_ref))
   end function Fastest
 
   subroutine WindowShape(self, job, scheme, shot, window, error)
@@ -264,32 +268,35 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp), allocatable :: rigidity(:)
     integer :: n, r
-    call Fd3dCheckShot(self%earth, job, scheme, shot, window, rigidity, error)
-    if (allocated(error)) return
-    if (scheme%source%kind == source_fault) call FaultRelease(scheme%source%fault, rigidity, shot%record, self%release)
-    call Fd3dNear(self%earth, job, scheme, shot, window, n, r, error)
-    if (n > 0 .and. self%near == 0) &
-      self%nearest = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &
-                     Str(norm2([shot%rx(r) - shot%sx, shot%ry(r) - shot%sy, shot%rz(r) - shot%sz]), 4)// &
-                     ' m away with cells of '//SchemeSpacing(scheme)//' m'
-    self%near = self%near + n
-    if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, window, error)
+    select type (scheme)
+    type is (scheme3d_t)
+      call Fd3dCheckShot(self%earth, job, scheme, shot, window, rigidity, error)
+      if (allocated(error)) return
+      if (scheme%own%source%kind == source_fault) call FaultRelease(scheme%own%source%fault, rigidity, shot%record, self%release)
+      call Fd3dNear(self%earth, job, scheme, shot, window, n, r, error)
+      if (n > 0 .and. self%near == 0) &
+        self%nearest = 'channel '//Str(shot%channel(r))//' of shot record '//Str(shot%record)//', '// &
+                       Str(norm2([shot%rx(r) - shot%sx, shot%ry(r) - shot%sy, shot%rz(r) - shot%sz]), 4)// &
+                       ' m away with cells of '//SchemeSpacing(scheme)//' m'
+      self%near = self%near + n
+      if (scheme%free_top .and. .not. allocated(error)) call CheckDepth(self, job, scheme, shot, window, error)
+    end select
   end subroutine check_shot
 
   !> A source that is too shallow. Of faults single points do no harm.
   subroutine CheckDepth(self, job, scheme, shot, window, error)
     class(elastic3d_t), intent(in) :: self
     type(job_t), intent(in) :: job
-    class(scheme_t), intent(in) :: scheme
+    type(scheme3d_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     real(dp), parameter :: on_surface = 1.0e-6_dp   ! of a cell: closer is on it
     real(sp) :: medium(medium_parts)
-    if (scheme%source%kind == source_fault .or. shot%sz > window%z0 + on_surface*window%dz) return
+    if (scheme%own%source%kind == source_fault .or. shot%sz > window%z0 + on_surface*window%dz) return
     medium = Below(self, job, window, shot%sx, shot%sy, error)
     if (allocated(error) .or. .not. medium(1) > 0) return
-    if (SourceVanishes(scheme%source, real(medium(1), dp), real(medium(2), dp))) &
+    if (SourceVanishes(scheme%own%source, real(medium(1), dp), real(medium(2), dp))) &
       call Fail(error, 'shot record '//Str(shot%record)//': the source at z = '//Str(shot%sz)//' m lies on the free surface '// &
                 'and would radiate nothing: give it a depth')
   end subroutine CheckDepth
@@ -326,16 +333,19 @@ contains
     class(scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: doubts
-    call StairsWarn(self%earth, scheme)
-    if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 5 cells to their source, the '// &
-      'first of them '//self%nearest//', and the medium is not the same for 4 cells around both, has a free surface there or Q '// &
-      'below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per cent and '// &
-      'more, cannot be added exactly; use a smaller dx, or do not trust them')
-    if (scheme%source%kind == source_fault) then
-      doubts = FaultDoubts(scheme%source%fault, job%fault, self%release, (scheme%nt_out - 1)*scheme%dt_out)
-      if (doubts /= '') call SchemeWarn(scheme, doubts)
-    end if
-    call Fd3dCheckStrength(scheme, error)
+    select type (scheme)
+    type is (scheme3d_t)
+      call StairsWarn(self%earth, scheme)
+      if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 5 cells to their source, the '// &
+        'first of them '//self%nearest//', and the medium is not the same for 4 cells around both, has a free surface there or Q '// &
+        'below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per cent and '// &
+        'more, cannot be added exactly; use a smaller dx, or do not trust them')
+      if (scheme%own%source%kind == source_fault) then
+        doubts = FaultDoubts(scheme%own%source%fault, job%fault, self%release, (scheme%nt_out - 1)*scheme%dt_out)
+        if (doubts /= '') call SchemeWarn(scheme, doubts)
+      end if
+      call Fd3dCheckStrength(scheme, error)
+    end select
   end subroutine warn
 
   pure integer function Sharp() result(exponent)
@@ -349,18 +359,21 @@ contains
     character(:), allocatable :: words
     real(dp), allocatable :: x(:)
     integer :: i
-    associate (c => scheme, j => job)
-      words = ' '//Str(c%dy, 17)//' '//j%absorb//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%attenuates)//' '// &
-              Str(c%q_band(1), 12)//' '//Str(c%q_band(2), 12)//' '//Str(c%q_ref, 12)
-      if (c%source%kind == source_fault) then
-        words = words//' '//FaultHash(c%source%fault)
-        return
-      end if
-      allocate (x, source=SourceNumbers(c%source))
-      do i = 1, size(x)
-        words = words//' '//Str(x(i), 17)
-      end do
-    end associate
+    select type (scheme)
+    type is (scheme3d_t)
+      associate (c => scheme, j => job)
+        words = ' '//Str(c%dy, 17)//' '//j%absorb//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%own%attenuates)//' '// &
+                Str(c%own%q_band(1), 12)//' '//Str(c%own%q_band(2), 12)//' '//Str(c%own%q_ref, 12)
+        if (c%own%source%kind == source_fault) then
+          words = words//' '//FaultHash(c%own%source%fault)
+          return
+        end if
+        allocate (x, source=SourceNumbers(c%own%source))
+        do i = 1, size(x)
+          words = words//' '//Str(x(i), 17)
+        end do
+      end associate
+    end select
   end function own_words
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------
@@ -377,25 +390,28 @@ contains
     ! Of a point of a fault: six parts of a tensor over 8 x 8 x 8 cells, six numbers each, in the list and in the engine.
     integer, parameter :: bytes_point = 2*6*512*24
     real(dp) :: inner, parts
-    associate (s => scheme, e => self%earth)
-      inner = product(real([window%nx, window%ny, window%nz], dp))
-      parts = merge(5, 3, s%attenuates)
-      worker = 4*(merge(floats_anelastic, floats, s%attenuates)*SchemeCells(s, window) + 2*parts*inner + Filtered(scheme))
-      master = 4*(parts*product(real(e%n, dp)) + 2*parts*inner)
-      if (pictures) worker = worker + 16*Fd3dFilmNumbers(s, window)
-      if (pictures) master = master + 12*Fd3dFilmNumbers(s, window)
-      if (s%source%fault%n == 0) return
-      worker = worker + real(bytes_point, dp)*s%source%fault%n + 8*real(size(s%source%fault%rate), dp)
-      master = master + 8*real(size(s%source%fault%rate), dp)
-    end associate
+    select type (scheme)
+    type is (scheme3d_t)
+      associate (s => scheme, e => self%earth)
+        inner = product(real([window%nx, window%ny, window%nz], dp))
+        parts = merge(5, 3, s%own%attenuates)
+        worker = 4*(merge(floats_anelastic, floats, s%own%attenuates)*SchemeCells(s, window) + 2*parts*inner + Filtered(scheme))
+        master = 4*(parts*product(real(e%n, dp)) + 2*parts*inner)
+        if (pictures) worker = worker + 16*Fd3dFilmNumbers(s, window)
+        if (pictures) master = master + 12*Fd3dFilmNumbers(s, window)
+        if (s%own%source%fault%n == 0) return
+        worker = worker + real(bytes_point, dp)*s%own%source%fault%n + 8*real(size(s%own%source%fault%rate), dp)
+        master = master + 8*real(size(s%own%source%fault%rate), dp)
+      end associate
+    end select
   end subroutine memory
 
   !> Samples of the histories of a fault at time steps (fault_histories.f90), at most twice at a time.
   pure real(dp) function Filtered(scheme) result(n)
-    class(scheme_t), intent(in) :: scheme
+    type(scheme3d_t), intent(in) :: scheme
     integer :: i
     n = 0
-    associate (s => scheme, f => scheme%source%fault)
+    associate (s => scheme, f => scheme%own%source%fault)
       if (.not. s%time_correction) return
       do i = 1, f%n
         n = n + 2*((f%start(i + 1) - f%start(i))*f%dt(i) + 22/s%fband)/s%dt
@@ -428,7 +444,10 @@ contains
   real(dp) function picture_numbers(scheme, window) result(numbers)
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
-    numbers = Fd3dFilmNumbers(scheme, window)
+    select type (scheme)
+    type is (scheme3d_t)
+      numbers = Fd3dFilmNumbers(scheme, window)
+    end select
   end function picture_numbers
 
   subroutine check_pictures(self, scheme, shot, window, error)
@@ -437,7 +456,10 @@ contains
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
-    call Fd3dCheckFilms(scheme, shot, window, error)
+    select type (scheme)
+    type is (scheme3d_t)
+      call Fd3dCheckFilms(scheme, shot, window, error)
+    end select
   end subroutine check_pictures
 
   ! --- in words -------------------------------------------------------------------------------------------------------------
@@ -446,52 +468,61 @@ contains
     class(elastic3d_t), intent(in) :: self
     class(scheme_t), intent(in) :: scheme
     class(attributes_t), intent(inout) :: list
-    call list%add('title', 'Shot gathers modelled by 3D elastic finite differences')
-    call list%add('source', 'SplFd3dmod '//VersionText())
-    call list%add('equations', 'rho dv/dt = div s + f;  ds/dt = lambda div v + mu (grad v + its transpose) - what '// &
-                  'relaxes - moment rate;  p = -(sxx + syy + szz)/3')
-    call list%add('source_term', Acts(self, scheme))
-    call list%add('axes', 'x points x_azimuth degrees clockwise from north, y 90 degrees further, z down')
-    if (.not. scheme%attenuates) return
-    call list%add('band_of_constant_Q_Hz', scheme%q_band)
-    call list%add('smallest_Q', scheme%qmin)
+    select type (scheme)
+    type is (scheme3d_t)
+      call list%add('title', 'Shot gathers modelled by 3D elastic finite differences')
+      call list%add('source', 'SplFd3dmod '//VersionText())
+      call list%add('equations', 'rho dv/dt = div s + f;  ds/dt = lambda div v + mu (grad v + its transpose) - what '// &
+                    'relaxes - moment rate;  p = -(sxx + syy + szz)/3')
+      call list%add('source_term', Acts(self, scheme))
+      call list%add('axes', 'x points x_azimuth degrees clockwise from north, y 90 degrees further, z down')
+      if (.not. scheme%own%attenuates) return
+      call list%add('band_of_constant_Q_Hz', scheme%own%q_band)
+      call list%add('smallest_Q', scheme%own%qmin)
+    end select
   end subroutine describe
 
   !> What acts, and of a fault what it releases: lines.
   function Acts(self, scheme) result(s)
     class(elastic3d_t), intent(in) :: self
-    class(scheme_t), intent(in) :: scheme
+    type(scheme3d_t), intent(in) :: scheme
     character(:), allocatable :: s
-    s = SourceWords(scheme%source)
-    if (scheme%source%kind == source_fault) s = s//nl//FaultLines(scheme%source%fault, self%release)
+    s = SourceWords(scheme%own%source)
+    if (scheme%own%source%kind == source_fault) s = s//nl//FaultLines(scheme%own%source%fault, self%release)
   end function Acts
 
   function log_lines(self, scheme) result(lines)
     class(elastic3d_t), intent(in) :: self
     class(scheme_t), intent(in) :: scheme
     character(:), allocatable :: lines
-    lines = 'model    '//self%sources//', slowest and fastest wave '//Str(self%vmin)//' and '//Str(self%vmax)//' m/s, rho '// &
-            Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'//nl//Labelled('acts     ', Acts(self, scheme))
+    select type (scheme)
+    type is (scheme3d_t)
+      lines = 'model    '//self%sources//', slowest and fastest wave '//Str(self%vmin)//' and '//Str(self%vmax)//' m/s, rho '// &
+              Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'//nl//Labelled('acts     ', Acts(self, scheme))
+    end select
   end function log_lines
 
   function plan_rows(self, scheme) result(lines)
     class(elastic3d_t), intent(in) :: self
     class(scheme_t), intent(in) :: scheme
     character(:), allocatable :: lines
-    associate (e => self%earth)
-      if (e%layers%n > 0) then
-        lines = 'model      '//Str(e%layers%n)//' flat layers, the first begins at z = '//Str(e%low(3))//' m'
-      else
-        lines = 'model      '//Str(e%n(1))//' x '//Str(e%n(2))//' x '//Str(e%n(3))//' samples of '//Str(e%d(1))//' x '// &
-                Str(e%d(2))//' x '//Str(e%d(3))//' m, x '//Str(e%low(1))//' .. '//Str(e%high(1))//' m, y '// &
-                Str(e%low(2))//' .. '//Str(e%high(2))//' m, z '//Str(e%low(3))//' .. '//Str(e%high(3))//' m'
-      end if
-      lines = lines//nl//'velocity   slowest wave '//Str(e%vmin)//' m/s, fastest '//Str(e%vmax)//' m/s'//nl// &
-              'density    '//Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3'
-      if (e%attenuates) lines = lines//nl//'quality    Q from '//Str(e%qmin, 4)//' on, constant from '// &
-                                Str(scheme%q_band(1), 3)//' to '//Str(scheme%q_band(2), 3)//' Hz'
-    end associate
-    lines = lines//nl//Labelled('source     ', Acts(self, scheme))
+    select type (scheme)
+    type is (scheme3d_t)
+      associate (e => self%earth)
+        if (e%layers%n > 0) then
+          lines = 'model      '//Str(e%layers%n)//' flat layers, the first begins at z = '//Str(e%low(3))//' m'
+        else
+          lines = 'model      '//Str(e%n(1))//' x '//Str(e%n(2))//' x '//Str(e%n(3))//' samples of '//Str(e%d(1))//' x '// &
+                  Str(e%d(2))//' x '//Str(e%d(3))//' m, x '//Str(e%low(1))//' .. '//Str(e%high(1))//' m, y '// &
+                  Str(e%low(2))//' .. '//Str(e%high(2))//' m, z '//Str(e%low(3))//' .. '//Str(e%high(3))//' m'
+        end if
+        lines = lines//nl//'velocity   slowest wave '//Str(e%vmin)//' m/s, fastest '//Str(e%vmax)//' m/s'//nl// &
+                'density    '//Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3'
+        if (e%attenuates) lines = lines//nl//'quality    Q from '//Str(e%qmin, 4)//' on, constant from '// &
+                                  Str(scheme%own%q_band(1), 3)//' to '//Str(scheme%own%q_band(2), 3)//' Hz'
+      end associate
+      lines = lines//nl//Labelled('source     ', Acts(self, scheme))
+    end select
   end function plan_rows
 
   !> The label before the first line, and as much room before the others.
@@ -505,6 +536,12 @@ contains
       if (lines(i:i) == nl) s = s//repeat(' ', len(label))
     end do
   end function Labelled
+
+  subroutine new_scheme(self, scheme)
+    class(elastic3d_t), intent(in) :: self
+    class(scheme_t), allocatable, intent(out) :: scheme
+    allocate (scheme3d_t :: scheme)
+  end subroutine new_scheme
 
   ! --- what computes --------------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ module fd3d_m
   use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8
   use state_identity_m, only: StateIdentity
+  use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t
   use source3d_m, only: SourceNumbers
   use text_m, only: Str
@@ -38,20 +39,31 @@ contains
 
   !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces; 0 on CPU cores.
   real(dp) function need(scheme, window, traces) result(bytes)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: traces
+    bytes = 0
+    select type (scheme)
+    type is (scheme3d_t)
+      bytes = Memory(scheme, window, traces)
+    end select
+  end function need
+
+  real(dp) function Memory(scheme, window, traces) result(bytes)
+    type(scheme3d_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     integer, intent(in) :: traces
     type(fd3d_grid_t) :: grid
     real(dp) :: all, points
     integer :: width(6), pad(3), stencils
-    call Fd3dGrid(scheme, window, grid, width, pad)
-    all = entries*(1.0_dp + traces) + real(entries_fault, dp)*scheme%source%fault%n
+    call Fd3dGrid(scheme, scheme%own, window, grid, width, pad)
+    all = entries*(1.0_dp + traces) + real(entries_fault, dp)*scheme%own%source%fault%n
     points = 0
-    if (scheme%pgv) points = product(([window%nx, window%ny] - 1)/scheme%snapshot_step + 1.0_dp)
+    if (scheme%own%pgv) points = product(([window%nx, window%ny] - 1)/scheme%snapshot_step + 1.0_dp)
     stencils = entries
     if (HasHills(window)) stencils = Whole(points*entries_hill)
-    bytes = Fd3dMemory(scheme%variant, grid, Whole(all), traces, scheme%nt, Whole(points), merge(stencils, 0, scheme%pgv))
-  end function need
+    bytes = Fd3dMemory(scheme%variant, grid, Whole(all), traces, scheme%nt, Whole(points), merge(stencils, 0, scheme%own%pgv))
+  end function Memory
 
   !> Whether air makes ground of any shape, as far as the window is known.
   pure logical function HasHills(window)
@@ -117,11 +129,11 @@ contains
     do r = 1, len(self%scheme%components)
       call HashAdd(hash, ichar(self%scheme%components(r:r)))
     end do
-    allocate (x, source=SourceNumbers(self%scheme%source))
+    allocate (x, source=SourceNumbers(self%own%source))
     do r = 1, size(x)
       call HashAdd(hash, x(r))
     end do
-    associate (fault => self%scheme%source%fault)
+    associate (fault => self%own%source%fault)
       if (fault%n > 0) call HashAdd(hash, checksum_floats(0_i8, size(fault%rate, kind=i8), fault%rate))
     end associate
   end function PositionsHash
@@ -138,8 +150,8 @@ contains
     call HashAdd(hash, self%every)
     call HashAdd(hash, self%first_picture)
     call HashAdd(hash, self%scheme%snapshot_step)
-    call HashAdd(hash, merge(1, 0, self%scheme%pgv))
-    call HashAdd(hash, self%scheme%pgv_depth)
+    call HashAdd(hash, merge(1, 0, self%own%pgv))
+    call HashAdd(hash, self%own%pgv_depth)
     do f = 1, size(self%frame)
       call HashAdd(hash, self%frame(f)%field)
       call HashAdd(hash, self%frame(f)%axis)

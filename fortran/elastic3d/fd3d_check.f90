@@ -13,7 +13,7 @@ module fd3d_check_m
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
   use parameters_m, only: job_t
-  use scheme_m, only: scheme_t
+  use scheme3d_m, only: scheme3d_t
   use shot_m, only: shot_t
   use source3d_m, only: source_fault, source_moment, source_volume, SourceWords
   use parameter_table_m, only: SplitList
@@ -33,21 +33,21 @@ contains
   subroutine Fd3dCheckShot(earth, job, scheme, shot, window, rigidity, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
-    type(scheme_t), intent(in) :: scheme
+    type(scheme3d_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     real(dp), allocatable, intent(out) :: rigidity(:)
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: mu
     integer :: i
-    allocate (rigidity(scheme%source%fault%n), source=0.0_dp)
-    if (scheme%source%kind /= source_fault) then
-      call CheckSource('the source', [shot%sx, shot%sy, shot%sz], any(abs(scheme%source%moment(4:)) > 0) .or. &
-                       any(abs(scheme%source%moment(2:3) - scheme%source%moment(1)) > 0), .false., mu)
+    allocate (rigidity(scheme%own%source%fault%n), source=0.0_dp)
+    if (scheme%own%source%kind /= source_fault) then
+      call CheckSource('the source', [shot%sx, shot%sy, shot%sz], any(abs(scheme%own%source%moment(4:)) > 0) .or. &
+                       any(abs(scheme%own%source%moment(2:3) - scheme%own%source%moment(1)) > 0), .false., mu)
     else
-      do i = 1, scheme%source%fault%n
-        call CheckSource('point '//Str(scheme%source%fault%point(i))//' of the fault', &
-                         [shot%sx, shot%sy, shot%sz] + scheme%source%fault%x(:, i), .true., scheme%source%fault%potency(i), &
+      do i = 1, scheme%own%source%fault%n
+        call CheckSource('point '//Str(scheme%own%source%fault%point(i))//' of the fault', &
+                         [shot%sx, shot%sy, shot%sz] + scheme%own%source%fault%x(:, i), .true., scheme%own%source%fault%potency(i), &
                          rigidity(i))
         if (allocated(error)) exit
       end do
@@ -72,7 +72,7 @@ contains
       if (any(c < 1 .or. c > [window%nx, window%ny, window%nz])) then
         call Fail(error, begin//'outside the window, '//Extent(window)//': widen aperture or depth, or look at '// &
                   trim(merge('the shot''s place, fault_lon and fault_lat', 'its place                                ', &
-                             scheme%source%kind == source_fault)))
+                             scheme%own%source%kind == source_fault)))
         return
       end if
       call Model3dCell(earth, job, window, c, medium, error)
@@ -82,8 +82,8 @@ contains
         call Fail(error, begin//'in the air: '//Ground(earth, job, window, c))
       else if (rigid .and. .not. medium(2) > 0) then
         call Fail(error, begin//'in a fluid, but the file leaves its rigidity to the model: give SRF 2.0, or a place in rock')
-      else if (shears .and. .not. medium(2) > 0 .and. (scheme%source%kind == source_moment .or. &
-                                                       scheme%source%kind == source_fault)) then
+      else if (shears .and. .not. medium(2) > 0 .and. (scheme%own%source%kind == source_moment .or. &
+                                                       scheme%own%source%kind == source_fault)) then
         call Fail(error, begin//'in a fluid (vs = 0 there), which cannot shear: give source=explosion or volume, or a '// &
                   'place in rock')
       end if
@@ -139,7 +139,7 @@ contains
 
   !> Sources and receivers are spread over cells to all sides, which must be there; the outermost tell.
   subroutine CheckEnds(scheme, shot, window, error)
-    type(scheme_t), intent(in) :: scheme
+    type(scheme3d_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
@@ -149,7 +149,7 @@ contains
     character(*), parameter :: advice = ': give it more room (aperture, depth, npml, or a smaller dx)'
     real(dp) :: corner(3), at(3)
     integer :: width(6), pad(3), c, i
-    call Fd3dGrid(scheme, window, grid, width, pad)
+    call Fd3dGrid(scheme, scheme%own, window, grid, width, pad)
     corner = [window%x0, window%y0, window%z0] - pad*grid%d
     call Fd3dGridCheck(grid, error)
     if (allocated(error)) then
@@ -158,8 +158,8 @@ contains
     end if
     do i = 1, 2
       at = [shot%sx, shot%sy, shot%sz] - corner
-      if (scheme%source%fault%n > 0 .and. i == 1) at = at + minval(scheme%source%fault%x, 2)
-      if (scheme%source%fault%n > 0 .and. i == 2) at = at + maxval(scheme%source%fault%x, 2)
+      if (scheme%own%source%fault%n > 0 .and. i == 1) at = at + minval(scheme%own%source%fault%x, 2)
+      if (scheme%own%source%fault%n > 0 .and. i == 2) at = at + maxval(scheme%own%source%fault%x, 2)
       call Fd3dMoment(list, grid, at, [1, 1, 1, 1, 1, 1]*1.0_dp, 1, error)
       if (allocated(error)) then
         error%message = 'shot record '//Str(shot%record)//': the source comes too close to the end of the window, '// &
@@ -189,24 +189,24 @@ contains
 
   !> What a step puts into a cell must be a number of single precision, with room above and below.
   subroutine Fd3dCheckStrength(scheme, error)
-    type(scheme_t), intent(in) :: scheme
+    type(scheme3d_t), intent(in) :: scheme
     type(error_t), allocatable, intent(inout) :: error
     real(dp), parameter :: least = 1e-30_dp, most = 1e30_dp
     real(dp) :: strength, added
-    strength = maxval(abs([scheme%source%force, scheme%source%moment]))
-    if (scheme%source%fault%n > 0) strength = maxval(abs(scheme%source%fault%m))*maxval(abs(scheme%source%fault%rate))
-    if (scheme%source%kind == source_volume) return          ! its wavelet is checked
+    strength = maxval(abs([scheme%own%source%force, scheme%own%source%moment]))
+    if (scheme%own%source%fault%n > 0) strength = maxval(abs(scheme%own%source%fault%m))*maxval(abs(scheme%own%source%fault%rate))
+    if (scheme%own%source%kind == source_volume) return          ! its wavelet is checked
     added = strength*scheme%dt/(scheme%dx*scheme%dy*scheme%dz)
-    if (scheme%source%fault%n == 0) added = added*maxval(abs(scheme%q))
+    if (scheme%own%source%fault%n == 0) added = added*maxval(abs(scheme%q))
     if (added >= least .and. added <= most) return
     call Fail(error, 'the source is too '//trim(merge('weak  ', 'strong', added < least))//' for single precision, '// &
-              SourceWords(scheme%source)//': a step adds '//Str(added, 3)//' to a cell, must be '//Str(least)//' .. '// &
+              SourceWords(scheme%own%source)//': a step adds '//Str(added, 3)//' to a cell, must be '//Str(least)//' .. '// &
               Str(most)//'; results are linear, so model another strength and scale them')
   end subroutine Fd3dCheckStrength
 
   !> Planes of snapshots must lie in the window, and all pictures fit into one message.
   subroutine Fd3dCheckFilms(scheme, shot, window, error)
-    type(scheme_t), intent(in) :: scheme
+    type(scheme3d_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
@@ -215,14 +215,14 @@ contains
     logical :: ok
     integer :: p, a
     integer, allocatable :: cell(:)
-    if (scheme%pgv .and. scheme%pgv_depth >= window%z0 + window%nz*window%dz) &
-      call Fail(error, 'pgv_depth = '//Str(scheme%pgv_depth)//' m lies below the window of shot record '//Str(shot%record)// &
+    if (scheme%own%pgv .and. scheme%own%pgv_depth >= window%z0 + window%nz*window%dz) &
+      call Fail(error, 'pgv_depth = '//Str(scheme%own%pgv_depth)//' m lies below the window of shot record '//Str(shot%record)// &
                 ', which ends at '//Str(window%z0 + window%nz*window%dz, 9)//' m: give a depth inside')
     if (.not. scheme%snapshot > 0 .or. allocated(error)) return
     low = [window%x0, window%y0, window%z0]
     d = [window%dx, window%dy, window%dz]
     high = low + [window%nx, window%ny, window%nz]*d
-    allocate (planes, source=SplitList(scheme%planes))
+    allocate (planes, source=SplitList(scheme%own%planes))
     allocate (cell(size(planes)), source=-1)
     do p = 1, size(planes)
       if (planes(p) == 'top') cycle
@@ -247,7 +247,7 @@ contains
 
   !> Numbers of all pictures of a shot.
   pure real(dp) function Fd3dFilmNumbers(scheme, window) result(numbers)
-    type(scheme_t), intent(in) :: scheme
+    type(scheme3d_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     character(32), allocatable :: planes(:)
     real(dp) :: n(3)
@@ -255,15 +255,15 @@ contains
     n = ([window%nx, window%ny, window%nz] - 1)/scheme%snapshot_step + 1
     numbers = 0
     if (scheme%snapshot > 0) then
-      allocate (planes, source=SplitList(scheme%planes))
+      allocate (planes, source=SplitList(scheme%own%planes))
       do p = 1, size(planes)
         a = max(1, index('xyz', planes(p)(1:1)))
         if (planes(p) == 'top') a = 3
         numbers = numbers + product(n)/n(a)
       end do
-      numbers = numbers*size(SplitList(scheme%fields))*(Below((scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot) + 1)
+      numbers = numbers*size(SplitList(scheme%own%fields))*(Below((scheme%nt_out - 1)*scheme%dt_out/scheme%snapshot) + 1)
     end if
-    if (scheme%pgv) numbers = numbers + maps*n(1)*n(2)
+    if (scheme%own%pgv) numbers = numbers + maps*n(1)*n(2)
   end function Fd3dFilmNumbers
 
   ! --- pieces ---------------------------------------------------------------------------------------------------------

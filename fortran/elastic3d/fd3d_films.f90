@@ -42,20 +42,20 @@ contains
     self%films = 0
     self%pictures = 0
     call FindGround(self)
-    associate (s => self%scheme)
+    associate (s => self%scheme, own => self%own)
       self%nf = (window - 1)/s%snapshot_step + 1
       if (s%snapshot > 0) then
         self%every = Whole(s%snapshot/s%dt, 1)
         self%first_picture = Whole(Above(-s%t_start/s%dt + 0.5_dp - 1e-9_dp), 1)
         end_time = (s%nt_out - 1)*s%dt_out
         self%pictures = max(0, (Whole(Below((end_time - s%t_start)/s%dt + 0.5_dp)) - self%first_picture)/self%every + 1)
-        allocate (planes, source=SplitList(s%planes))
-        allocate (fields, source=SplitList(s%fields))
+        allocate (planes, source=SplitList(own%planes))
+        allocate (fields, source=SplitList(own%fields))
         self%films = size(planes)*size(fields)
       end if
-      hills = HasHills(self) .and. s%pgv .and. OnTop(self)
+      hills = HasHills(self) .and. own%pgv .and. OnTop(self)
       if (self%films > 0) hills = hills .or. (HasHills(self) .and. any(planes == 'top'))
-      allocate (self%film(self%films + merge(maps, 0, s%pgv) + merge(1, 0, hills)))
+      allocate (self%film(self%films + merge(maps, 0, own%pgv) + merge(1, 0, hills)))
       if (self%films > 0) then
         do p = 1, size(planes)
           do f = 1, size(fields)
@@ -67,7 +67,7 @@ contains
           end do
         end do
       end if
-      if (s%pgv) then
+      if (own%pgv) then
         call MapFilm(self, 'pgv_horizontal', 'largest horizontal velocity', self%film(self%films + 1))
         call MapFilm(self, 'pgv_vertical', 'largest vertical velocity', self%film(self%films + 2))
         call MapFilm(self, 'pgv_vector', 'largest velocity in any direction', self%film(self%films + maps))
@@ -112,7 +112,7 @@ contains
   !> Whether the maps are of the top, not of a plane.
   pure logical function OnTop(self)
     class(fd3d_state_t), intent(in) :: self
-    OnTop = self%scheme%pgv_depth <= self%corner(3) + self%pad(3)*self%grid%d(3)
+    OnTop = self%own%pgv_depth <= self%corner(3) + self%pad(3)*self%grid%d(3)
   end function OnTop
 
   !> The depth of the ground at the points of maps and films [m].
@@ -141,18 +141,18 @@ contains
     type(fd3d_map_t) :: points
     integer :: row
     real(dp) :: cells
-    if (self%scheme%pgv .and. .not. OnTop(self)) then
-      cells = (self%scheme%pgv_depth - self%corner(3))/self%grid%d(3)
+    if (self%own%pgv .and. .not. OnTop(self)) then
+      cells = (self%own%pgv_depth - self%corner(3))/self%grid%d(3)
       row = Whole(Below(cells) + 1, 1, self%grid%n(3))
       call NewPoints(self, row, cells - (row - 1), points, error)
-    else if (self%scheme%pgv) then
+    else if (self%own%pgv) then
       call NewPoints(self, 0, 0.0_dp, points, error)
     end if
     points%last = LastRecorded(self)
     if (.not. allocated(error)) call self%engine%watch(points, error)
     self%top = fd3d_map_t()
     if (allocated(error) .or. .not. any(self%frame%top .and. self%frame%field /= pressure)) return
-    if (self%scheme%pgv .and. OnTop(self)) then
+    if (self%own%pgv .and. OnTop(self)) then
       self%top = points
     else
       call NewPoints(self, 0, 0.0_dp, self%top, error)
@@ -305,7 +305,7 @@ contains
       film%place = TopDepth(self)
       film%about = about//' '//TopText(self)
     else
-      film%place = self%scheme%pgv_depth
+      film%place = self%own%pgv_depth
       film%about = about//' in the plane z = '//Str(film%place, 9)//' m'
     end if
   end subroutine MapFilm
@@ -443,7 +443,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: map(:, :)
     integer :: m
-    if (.not. self%scheme%pgv .or. allocated(error)) return
+    if (.not. self%own%pgv .or. allocated(error)) return
     allocate (map(self%nf(1)*self%nf(2), maps))
     call self%engine%map(map, error)
     if (allocated(error)) return

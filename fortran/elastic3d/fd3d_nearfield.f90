@@ -8,6 +8,7 @@ module fd3d_nearfield_m
   use nearfield3d_m, only: near3d_least, near3d_most, near3d_orders, near3d_place_t, near3d_slender, near3d_source_t, near3d_t, &
                            Near3dNew, Near3dPlace, Near3dSeries, Near3dSource, Near3dTerms
   use parameters_m, only: job_t
+  use scheme3d_m, only: elastic_t, scheme3d_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use source3d_m, only: source_fault, source_force, source_volume
@@ -29,7 +30,7 @@ contains
   subroutine Fd3dNear(earth, job, scheme, shot, window, n, first, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
-    type(scheme_t), intent(in) :: scheme
+    type(scheme3d_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: window
     integer, intent(out) :: n, first
@@ -38,7 +39,7 @@ contains
     integer :: r, low(3), high(3), l(3), h(3)
     n = 0
     first = 0
-    if (scheme%source%kind == source_fault) return
+    if (scheme%own%source%kind == source_fault) return
     low = huge(1)
     high = 0
     do r = 1, size(shot%rx)
@@ -52,7 +53,7 @@ contains
     if (allocated(error)) return
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= near*(1 - 1e-6_dp)) cycle
-      if (Helped(scheme, window, shot, r, low, box%medium) .and. .not. any(box%medium(:, :, :, 4:) > relaxes)) cycle
+      if (Helped(scheme, scheme%own, window, shot, r, low, box%medium) .and. .not. any(box%medium(:, :, :, 4:) > relaxes)) cycle
       n = n + 1
       if (first == 0) first = r
     end do
@@ -72,9 +73,9 @@ contains
     allocate (names, source=SplitList(self%scheme%components))
     if (allocated(self%near)) deallocate (self%near)
     allocate (self%near(0:near3d_orders, size(self%shot%rx), size(names)), source=0.0_dp)
-    if (self%scheme%source%kind == source_fault) return
-    list = pack([(r, r=1, size(self%shot%rx))], [(Helped(self%scheme, window, self%shot, r, [1, 1, 1], window%medium), &
-                                                  r=1, size(self%shot%rx))])
+    if (self%own%source%kind == source_fault) return
+    list = pack([(r, r=1, size(self%shot%rx))], [(Helped(self%scheme, self%own, window, self%shot, r, [1, 1, 1], &
+                                                                        window%medium), r=1, size(self%shot%rx))])
     if (size(list) == 0) return
     call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d)
     call MakeSource(self, window, table, source)
@@ -105,13 +106,13 @@ contains
     c = floor(at) + 1
     force = 0
     moment = 0
-    select case (self%scheme%source%kind)
+    select case (self%own%source%kind)
     case (source_force)
-      force = self%scheme%source%force
+      force = self%own%source%force
     case (source_volume)
       moment(:3) = self%lambda(c(1), c(2), c(3)) + self%mu(c(1), c(2), c(3))*2/3
     case default
-      moment = self%scheme%source%moment
+      moment = self%own%source%moment
     end select
     c = max(1, min(c - self%pad, [window%nx, window%ny, window%nz]))
     call Near3dSource(table, at, self%grid%even .and. .not. any(abs(force) > 0), force, moment, &
@@ -127,7 +128,7 @@ contains
     integer :: r
     if (.not. any(abs(self%near(:, :, c)) > 0)) return
     series = Near3dSeries(scale(self%scheme%q(:size(samples, 1)), -self%exponent2), self%grid%dt, &
-                          self%scheme%source%kind == source_force, self%at_whole(c))
+                          self%own%source%kind == source_force, self%at_whole(c))
     do r = 1, size(samples, 2)
       if (any(abs(self%near(:, r, c)) > 0)) samples(:, r) = samples(:, r) + real(matmul(series, self%near(:, r, c)), sp)
     end do
@@ -145,7 +146,7 @@ contains
 
   !> The window's cells that source and receiver r are spread over, and those between.
   pure subroutine Around(scheme, window, shot, r, low, high)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     integer, intent(in) :: r
@@ -167,14 +168,15 @@ contains
 
   !> Cells more that rates of strain and rotation take.
   pure integer function Wider(scheme)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     Wider = merge(scheme%half_length, 0, scan(','//scheme%components, 'ew') > 0)
   end function Wider
 
   !> Whether receiver r gets what is lacking: it is close to the source, and the medium around both the same and no surface near.
   !> media: of the window's cells from `first` on.
-  pure logical function Helped(scheme, window, shot, r, first, media)
-    type(scheme_t), intent(in) :: scheme
+  pure logical function Helped(scheme, own, window, shot, r, first, media)
+    class(scheme_t), intent(in) :: scheme
+    type(elastic_t), intent(in) :: own
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     integer, intent(in) :: r, first(3)
@@ -191,7 +193,7 @@ contains
     do p = 1, 3
       associate (part => media(a(1):b(1), a(2):b(2), a(3):b(3), p))
         if (.not. maxval(part) - minval(part) <= even*maxval(part)) return
-        if (p == 2 .and. maxval(part) <= 0 .and. Shears(scheme)) return
+        if (p == 2 .and. maxval(part) <= 0 .and. Shears(own)) return
         if (p == 3 .and. maxval(part) <= 0) return
       end associate
     end do
@@ -199,10 +201,10 @@ contains
   end function Helped
 
   !> Whether the source does more than push to all sides.
-  pure logical function Shears(scheme)
-    type(scheme_t), intent(in) :: scheme
-    associate (m => scheme%source%moment)
-      Shears = scheme%source%kind == source_force .or. any(abs([m(4:), m(2:3) - m(1)]) > 1e-12_dp*maxval(abs(m)))
+  pure logical function Shears(own)
+    type(elastic_t), intent(in) :: own
+    associate (m => own%source%moment)
+      Shears = own%source%kind == source_force .or. any(abs([m(4:), m(2:3) - m(1)]) > 1e-12_dp*maxval(abs(m)))
     end associate
   end function Shears
 

@@ -14,6 +14,7 @@ module fd3d_setup_m
   use fd3d_variants_m, only: fd3d_variants, Fd3dEngineNew, Fd3dVariantFor
   use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8, sp
+  use scheme3d_m, only: elastic_t, scheme3d_t
   use scheme_m, only: scheme_t, SchemePad
   use shot_m, only: shot_t
   use source3d_m, only: source_fault, source_force, source_volume
@@ -44,7 +45,21 @@ contains
   !> serial number. Fails on a window on another grid, a source in the air or outside the window, no memory.
   subroutine setup(self, scheme, window, shot, error)
     class(fd3d_setup_t), intent(inout) :: self
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    select type (scheme)
+    type is (scheme3d_t)
+      call SetUp3d(self, scheme, window, shot, error)
+    class default
+      call Fail(error, 'the scheme is none of 3D elastic modelling')
+    end select
+  end subroutine setup
+
+  subroutine SetUp3d(self, scheme, window, shot, error)
+    class(fd3d_setup_t), intent(inout) :: self
+    type(scheme3d_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     type(error_t), allocatable, intent(inout) :: error
@@ -54,7 +69,8 @@ contains
                 ' m, but the scheme was made for '//Str(scheme%dx)//' x '//Str(scheme%dy)//' x '//Str(scheme%dz)//' m')
       return
     end if
-    if (scheme%fpeak /= self%scheme%fpeak .or. any(scheme%q_band /= self%scheme%q_band)) self%medium = 0
+    if (scheme%fpeak /= self%scheme%fpeak .or. any(scheme%own%q_band /= self%own%q_band)) self%medium = 0
+    self%own = scheme%own
     call self%begin(scheme, shot)
     self%known = 0
     call MakeGrid(self, window, error)
@@ -63,7 +79,7 @@ contains
     if (.not. allocated(error)) call MakeReceivers(self, error)
     if (.not. allocated(error)) call Fd3dNearMake(self, window)
     if (.not. allocated(error)) call FilmsPlan(self, [window%nx, window%ny, window%nz], error)
-  end subroutine setup
+  end subroutine SetUp3d
 
   !> Gives back all memory; twice is harmless.
   subroutine free(self)
@@ -84,8 +100,9 @@ contains
   end subroutine free
 
   !> The grid around a window, all of it one subdomain; `width` of its layers, `pad`: its cells before the window.
-  pure subroutine Fd3dGrid(scheme, window, grid, width, pad)
-    type(scheme_t), intent(in) :: scheme
+  pure subroutine Fd3dGrid(scheme, own, window, grid, width, pad)
+    class(scheme_t), intent(in) :: scheme
+    type(elastic_t), intent(in) :: own
     type(window_t), intent(in) :: window
     type(fd3d_grid_t), intent(out) :: grid
     integer, intent(out) :: width(6), pad(3)
@@ -111,12 +128,12 @@ contains
     end if
     grid%whole = grid%n
     grid%half_length = scheme%half_length
-    grid%anelastic = scheme%attenuates
-    grid%even = scheme%attenuates .and. scheme%qmin < even_q
+    grid%anelastic = own%attenuates
+    grid%even = own%attenuates .and. own%qmin < even_q
     grid%threads = scheme%threads
     grid%share = scheme%share
     grid%sparse = .true.
-    if (scheme%snapshot > 0) grid%sparse = index(scheme%fields, 'p') == 0
+    if (scheme%snapshot > 0) grid%sparse = index(own%fields, 'p') == 0
     grid%d = [scheme%dx, scheme%dy, scheme%dz]
     grid%dt = scheme%dt
     grid%w = scheme%w(:4)
@@ -130,7 +147,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_grid_t) :: grid
     character(:), allocatable :: variant
-    call Fd3dGrid(self%scheme, window, grid, self%width, self%pad)
+    call Fd3dGrid(self%scheme, self%own, window, grid, self%width, self%pad)
     call TeamFor(self%team, grid%threads, product(real(grid%n, dp)))
     grid%threads = self%team%threads
     variant = self%scheme%variant
@@ -203,10 +220,10 @@ contains
       q_most = 1
       if (self%grid%anelastic) then
         q_most = max(1e-6_dp, real(maxval(window%medium(:, :, :, 4:5)), dp))
-        call AnelasticFit(self%scheme%q_band(1), self%scheme%q_band(2), a, error)
+        call AnelasticFit(self%own%q_band(1), self%own%q_band(2), a, error)
         if (allocated(error)) return
         do i = 0, q_steps
-          table(i) = AnelasticUnrelaxed(a, i*q_most/q_steps, self%scheme%q_ref)
+          table(i) = AnelasticUnrelaxed(a, i*q_most/q_steps, self%own%q_ref)
         end do
       end if
       !$omp parallel do private(j, i, kw, jw, iw, vp2, vs2) num_threads(self%grid%threads)
@@ -269,8 +286,8 @@ contains
       if (self%grid%anelastic) total = checksum_floats(checksum_floats(total, count, qp), count, qs)
       call HashAdd(hash, total)
       call HashAdd(hash, self%scheme%fpeak)
-      call HashAdd(hash, self%scheme%q_band(1))
-      call HashAdd(hash, self%scheme%q_band(2))
+      call HashAdd(hash, self%own%q_band(1))
+      call HashAdd(hash, self%own%q_band(2))
     end function MediumHash
   end subroutine MakeMedium
 
@@ -302,7 +319,7 @@ contains
     at = [self%shot%sx, self%shot%sy, self%shot%sz] - self%corner
     self%sources = 1
     call TellOfContacts(self, list)
-    associate (s => self%scheme%source)
+    associate (s => self%own%source)
       if (s%kind /= source_fault) call CheckPlace(self, at, 'source', error)
       if (allocated(error)) return
       select case (s%kind)
@@ -367,10 +384,10 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: m(6)
     integer :: c(3)
-    call CheckPlace(self, at, 'point '//Str(self%scheme%source%fault%point(i))//' of the fault', error)
+    call CheckPlace(self, at, 'point '//Str(self%own%source%fault%point(i))//' of the fault', error)
     if (allocated(error)) return
-    m = self%scheme%source%fault%m(:, i)
-    if (self%scheme%source%fault%potency(i)) then
+    m = self%own%source%fault%m(:, i)
+    if (self%own%source%fault%potency(i)) then
       c = WindowCell(window, at + self%corner)
       m = m*real(window%medium(c(1), c(2), c(3), 3), dp)*real(window%medium(c(1), c(2), c(3), 2), dp)**2
     end if
@@ -407,10 +424,10 @@ contains
     first = self%steps + 1
     n = min(self%scheme%nt - self%steps, max(1, numbers_at_once/self%sources))
     allocate (q(self%sources, n))
-    if (self%scheme%source%kind == source_fault .and. self%scheme%time_correction) then
+    if (self%own%source%kind == source_fault .and. self%scheme%time_correction) then
       call FaultHistoriesSample(self%turned, first, q)
-    else if (self%scheme%source%kind == source_fault) then
-      call FaultSample(self%scheme%source%fault, self%scheme%t_start, self%scheme%dt, first, q)
+    else if (self%own%source%kind == source_fault) then
+      call FaultSample(self%own%source%fault, self%scheme%t_start, self%scheme%dt, first, q)
     else
       q(1, :) = self%scheme%q(first:first + n - 1)
     end if

@@ -5,6 +5,7 @@ module fd3d_state_m
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
   use hash_m, only: hash_t
   use kinds_m, only: dp, sp
+  use scheme3d_m, only: elastic_t
   use scheme_m, only: scheme_t
   use time_dispersion_m, only: tracefilter_t
   use timeloop_m, only: timeloop_t
@@ -22,6 +23,7 @@ module fd3d_state_m
   type, abstract, extends(timeloop_t) :: fd3d_state_t
     class(fd3d_engine_t), allocatable :: engine
     type(fd3d_grid_t) :: grid
+    type(elastic_t) :: own                        !< what the scheme has of elastic modelling
     integer :: width(6) = 0                       !< of the absorbing layers, PML or sponge
     integer :: pad(3) = 0                         !< cells of the grid before the window
     real(dp) :: corner(3) = 0                     !< where the grid begins [m]

@@ -7,6 +7,7 @@ module fd3d_trial_m
   use fd3d_setup_m, only: Fd3dGrid
   use fd3d_variants_m, only: Fd3dEngineNew, Fd3dVariantFor
   use kinds_m, only: dp, sp
+  use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t
   use cpu_trial_m, only: TrialRate
   use window_m, only: window_t
@@ -22,7 +23,16 @@ contains
 
   !> Cell updates a second of the CPU variant with the weights, layers and threads of `scheme`; 0 if it cannot be tried.
   real(dp) function Fd3dTrial(scheme) result(rate)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
+    rate = 0
+    select type (scheme)
+    type is (scheme3d_t)
+      rate = RateOf(scheme)
+    end select
+  end function Fd3dTrial
+
+  real(dp) function RateOf(scheme) result(rate)
+    type(scheme3d_t), intent(in) :: scheme
     class(fd3d_engine_t), allocatable :: engine
     type(fd3d_grid_t) :: grid
     type(window_t) :: window
@@ -32,19 +42,19 @@ contains
     window%nx = side
     window%ny = side
     window%nz = side
-    call Fd3dGrid(scheme, window, grid, width, pad)
+    call Fd3dGrid(scheme, scheme%own, window, grid, width, pad)
     call Fd3dEngineNew(Fd3dVariantFor(scheme%variant, .false.), engine, error)
     if (allocated(error)) return
     call Prepare(engine, grid, width, scheme, error)
     rate = TrialRate(engine, product(real(grid%n, dp)), steps, seconds, error)
-  end function Fd3dTrial
+  end function RateOf
 
   !> Rock at rest with the layers of the scheme, no source, one receiver.
   subroutine Prepare(engine, grid, width, scheme, error)
     class(fd3d_engine_t), intent(inout) :: engine
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: width(6)
-    type(scheme_t), intent(in) :: scheme
+    type(scheme3d_t), intent(in) :: scheme
     type(error_t), allocatable, intent(inout) :: error
     type(anelastic_t) :: a
     type(fd3d_profiles_t) :: p
@@ -55,7 +65,7 @@ contains
     call engine%new(grid, error)
     if (.not. allocated(error)) call engine%model(rho, 1.0e6_sp*rho, 1.0e6_sp*rho, error)
     if (grid%anelastic .and. .not. allocated(error)) then
-      call AnelasticFit(scheme%q_band(1), scheme%q_band(2), a, error)
+      call AnelasticFit(scheme%own%q_band(1), scheme%own%q_band(2), a, error)
       if (.not. allocated(error)) call engine%quality(real(a%tau, sp), real(a%y, sp), 1.0e-5_sp*rho, 1.0e-5_sp*rho, error)
     end if
     if (any(grid%layer > 0) .and. .not. allocated(error)) then

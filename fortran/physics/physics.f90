@@ -10,7 +10,8 @@ module physics_m
   use kinds_m, only: dp
   use parameter_table_m, only: SplitList, table_t
   use parameters_m, only: job_t, JobBlank
-  use scheme_m, only: scheme_t, SchemeSpacing
+  use plain_variants_m, only: plain_variants_t
+  use scheme_m, only: scheme_t
   use gather_m, only: gather_t
   use shot_m, only: shot_t
   use solver_m, only: solver_t
@@ -71,7 +72,7 @@ module physics_m
     ! --- what computes
     procedure :: new_scheme => PlainScheme
     procedure(solver_i), deferred, nopass :: solver
-    procedure(kernels_i), deferred, nopass :: kernels
+    procedure, nopass :: kernels => PlainKernels
     ! --- the verb verify
     procedure(trial_files_i), deferred, nopass :: trial_files
     procedure(trial_job_i), deferred, nopass :: trial_job
@@ -180,11 +181,6 @@ module physics_m
       import :: solver_t
       class(solver_t), allocatable, intent(out) :: solver
     end subroutine solver_i
-
-    subroutine kernels_i(variants)
-      import :: variants_t
-      class(variants_t), allocatable, intent(out) :: variants
-    end subroutine kernels_i
 
     !> Writes models and a key-map line.keymap of small surveys into a folder: 'layers', to compare, and 'uniform', whose direct
     !> waves are known. Tells how many shots.
@@ -393,5 +389,11 @@ contains
     class(scheme_t), allocatable, intent(out) :: scheme
     allocate (scheme)
   end subroutine PlainScheme
+
+  !> Its kernel variants.
+  subroutine PlainKernels(variants)
+    class(variants_t), allocatable, intent(out) :: variants
+    allocate (plain_variants_t :: variants)
+  end subroutine PlainKernels
 
 end module physics_m

@@ -4,10 +4,10 @@ module scheme_message_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use shot_messages_m, only: MessageWhole, ChecksumMessage
+  use parcel_m, only: parcel_t, ParcelEmpty
   use physics_m, only: physics_t, PhysicsKnows
   use protocol_m, only: message_t, MSG_START
   use scheme_m, only: scheme_t
-  use source3d_m, only: SourceFault, SourceFrom, SourceNumbers
   use parameter_table_m, only: SplitList
   use text_m, only: Str
   implicit none
@@ -15,7 +15,6 @@ module scheme_message_m
   public :: SchemeMessage, SchemeFrom
 
   integer, parameter :: REALS = 22, INTEGERS = 8, NUMBERS = REALS + INTEGERS
-  integer, parameter :: MORE = 11, FLAGS = 7              !< from the seventh on choices, 0 or 1
   character(*), parameter :: NAMES = 'dx,dz,dt,dt_out,fmax,fband,fpeak,vmin,vmax,dt_limit,ppw,coeffs_error,snapshot,t_start,'// &
                                      'a weight,a weight,a weight,a weight,a weight,a weight,a weight,a weight,'// &
                                      'nt,nt_out,half_length,npml,snapshot_step,free_top,time_correction,exact_positions'
@@ -36,7 +35,7 @@ contains
       message%places = Packed(scheme)
       message%text = scheme%components//achar(10)//scheme%variant
       message%fields = scheme%q
-      if (scheme%dy > 0) call PackMore(scheme, message)
+      call AddParcel(scheme, message)
     end if
     call ChecksumMessage(message)
   end subroutine SchemeMessage
@@ -49,7 +48,6 @@ contains
     class(scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: why
-    integer :: p
     status = 0
     if (MessageWhole(message)) then
       status = Whole(message%n(1))
@@ -59,88 +57,48 @@ contains
       why = 'it came with wrong bits: its checksum is not the sender''s'
     end if
     if (why == '') then
-      p = index(message%text, achar(10))
-      scheme%components = message%text(:p - 1)
-      scheme%variant = message%text(p + 1:)
       call Unpack(message%places(:NUMBERS), scheme)
-      if (message%n(2) > 0) then
-        call UnpackMore(message, scheme, why)
-      else
-        scheme%q = message%fields
-      end if
+      call TakeParcel(message, scheme, why)
       if (why == '') why = SchemeFault(scheme, physics)
     end if
     if (why /= '') call Fail(error, 'what rank 0 says on how to model is not used: '//why//'; all nodes must run the same build')
   end subroutine SchemeFrom
 
-  !> What a 3D scheme has besides: MORE numbers, then those of the source; n(2) counts them, n(3) are samples of a fault.
-  subroutine PackMore(scheme, message)
+  !> Adds what the physics has besides: n(2) numbers, n(3) samples, and lines of text.
+  subroutine AddParcel(scheme, message)
     class(scheme_t), intent(in) :: scheme
     type(message_t), intent(inout) :: message
-    message%text = message%text//achar(10)//scheme%planes//achar(10)//scheme%fields
-    message%places = [message%places, scheme%dy, scheme%q_band, scheme%q_ref, scheme%qmin, scheme%pgv_depth, &
-                      real(merge(1, 0, [scheme%sponge, scheme%periodic, scheme%one_way, scheme%attenuates, scheme%pgv]), dp), &
-                      SourceNumbers(scheme%source)]
-    message%n(2) = size(message%places) - NUMBERS
-    if (scheme%source%fault%n == 0) return
-    message%n(3) = size(scheme%source%fault%rate)
-    message%fields = [message%fields, scheme%source%fault%rate]
-  end subroutine PackMore
+    type(parcel_t) :: parcel
+    call scheme%pack(parcel)
+    call ParcelEmpty(parcel)
+    message%n(2:3) = [size(parcel%numbers), size(parcel%samples)]
+    message%places = [message%places, parcel%numbers]
+    message%fields = [message%fields, parcel%samples]
+    if (parcel%text /= '') message%text = message%text//achar(10)//parcel%text
+  end subroutine AddParcel
 
-  !> The way back; `why` it cannot be, '' if it can.
-  subroutine UnpackMore(message, scheme, why)
+  !> Takes apart what AddParcel put together; `why` it cannot be, '' if it can.
+  subroutine TakeParcel(message, scheme, why)
     type(message_t), intent(in) :: message
     class(scheme_t), intent(inout) :: scheme
-    character(:), allocatable, intent(inout) :: why
-    character(:), allocatable :: rest
-    logical :: on(5)
-    integer :: samples, i
+    character(:), allocatable, intent(out) :: why
+    type(parcel_t) :: parcel
+    integer :: samples, first, second
+    why = ''
     samples = Whole(message%n(3))
-    if (count([(message%text(i:i) == achar(10), i=1, len(message%text))]) /= 3) then
-      why = 'its words are not components, variant, planes and fields'
-    else if (samples < 0 .or. samples >= size(message%fields) .or. message%n(2) <= MORE) then
-      why = 'the numbers of the source are none'
-    else if (.not. all(Finite(message%places))) then
-      why = 'a number of the source is none'
-    else
-      why = SourceFault(message%places(NUMBERS + MORE + 1:), samples)
-      if (.not. all(IsWhole(message%places(NUMBERS + FLAGS:NUMBERS + MORE), 0, 1))) why = 'a choice that is none'
-    end if
+    if (samples < 0 .or. samples >= size(message%fields) .or. message%n(2) /= size(message%places) - NUMBERS) &
+      why = 'what the physics has besides is not as long as it says'
     if (why /= '') return
-    rest = message%text//achar(10)
-    call Cut(scheme%components)
-    call Cut(scheme%variant)
-    call Cut(scheme%planes)
-    call Cut(scheme%fields)
-    associate (x => message%places(NUMBERS + 1:))
-      scheme%dy = x(1)
-      scheme%q_band = x(2:3)
-      scheme%q_ref = x(4)
-      scheme%qmin = x(5)
-      scheme%pgv_depth = x(6)
-      on = x(FLAGS:MORE) > 0
-      scheme%sponge = on(1)
-      scheme%periodic = on(2)
-      scheme%one_way = on(3)
-      scheme%attenuates = on(4)
-      scheme%pgv = on(5)
-      scheme%q = message%fields(:size(message%fields) - samples)
-      call SourceFrom(x(MORE + 1:), message%fields(size(message%fields) - samples + 1:), scheme%source)
-    end associate
-    if (.not. scheme%dy > 0) why = 'dy = '//Str(scheme%dy)//' is impossible'
-
-  contains
-
-    !> What is left of the text has a line for each.
-    subroutine Cut(word)
-      character(:), allocatable, intent(out) :: word
-      integer :: p
-      p = index(rest, achar(10))
-      word = rest(:max(0, p - 1))
-      rest = rest(p + 1:)
-    end subroutine Cut
-
-  end subroutine UnpackMore
+    first = index(message%text, achar(10))
+    second = first + index(message%text(first + 1:)//achar(10), achar(10))
+    scheme%components = message%text(:first - 1)
+    scheme%variant = message%text(first + 1:second - 1)
+    parcel%text = message%text(second + 1:)
+    parcel%numbers = message%places(NUMBERS + 1:)
+    parcel%samples = message%fields(size(message%fields) - samples + 1:)
+    scheme%q = message%fields(:size(message%fields) - samples)
+    call scheme%unpack(parcel, why)
+  end subroutine TakeParcel
 
   pure function Packed(scheme) result(x)
     class(scheme_t), intent(in) :: scheme

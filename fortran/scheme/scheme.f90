@@ -5,7 +5,7 @@ module scheme_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, i8, sp
   use parameters_m, only: job_t
-  use source3d_m, only: source3d_t
+  use parcel_m, only: parcel_t
   use time_step_m, only: StabilityLimit
   use text_m, only: Str
   use time_dispersion_m, only: TimedispReach, TimedispSource, TraceMargin
@@ -46,14 +46,6 @@ module scheme_m
     logical :: sponge = .false.               !< the layers are Cerjan's sponge
     logical :: periodic = .false.             !< the four sides follow each other
     logical :: one_way = .false.              !< the bottom lets waves out by Clayton & Engquist
-    logical :: attenuates = .false.           !< with memory variables
-    real(dp) :: q_band(2) = 0                 !< Q is constant in this band [Hz]
-    real(dp) :: q_ref = 0                     !< there the model's velocities are phase velocities [Hz]
-    real(dp) :: qmin = 0                      !< smallest quality factor of the model
-    logical :: pgv = .false.                  !< the map of peak ground velocity is wanted
-    real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
-    type(source3d_t) :: source
-    character(:), allocatable :: planes, fields   !< of snapshots, as the job says
     character(:), allocatable :: components   !< of the gathers, e.g. 'p,vx,vz'
     character(:), allocatable :: variant      !< kernel variant
     real(sp), allocatable :: q(:)             !< volume injection rate [m2/s], (nt), sample n at t_start + (n - 1/2) dt; in 3D the
@@ -61,6 +53,8 @@ module scheme_m
     character(:), allocatable :: warnings     !< what the user should know, one sentence a line; '' = nothing
   contains
     procedure :: no_pictures => NoPictures
+    procedure :: pack => PackNothing
+    procedure :: unpack => UnpackNothing
   end type scheme_t
 
   real(dp), parameter :: pi = acos(-1.0_dp)
@@ -76,8 +70,22 @@ contains
   subroutine NoPictures(self)
     class(scheme_t), intent(inout) :: self
     self%snapshot = 0
-    self%pgv = .false.
   end subroutine NoPictures
+
+  !> What a physics has besides, for other ranks.
+  subroutine PackNothing(self, parcel)
+    class(scheme_t), intent(in) :: self
+    type(parcel_t), intent(out) :: parcel
+  end subroutine PackNothing
+
+  !> The way back; `why` it cannot be, '' if it can.
+  subroutine UnpackNothing(self, parcel, why)
+    class(scheme_t), intent(inout) :: self
+    type(parcel_t), intent(in) :: parcel
+    character(:), allocatable, intent(out) :: why
+    why = ''
+    if (size(parcel%numbers) + size(parcel%samples) + len(parcel%text) > 0) why = 'it holds what is of another physics'
+  end subroutine UnpackNothing
 
   !> Cells of the grid beyond the window: on the left, on the right and below; on top. An absorbing layer and a few undamped cells
   !> before it: a source or receiver beside the layer must not be spread into it, or the two could not change places.
@@ -384,7 +392,8 @@ contains
     if (scheme%sponge .and. scheme%npml > 0 .and. wide < 0.5_dp*scheme%vmax/scheme%fpeak) &
       call SchemeWarn(scheme, 'absorb=sponge: its '//Str(scheme%npml)//' cells, at most '//Str(wide, 4)// &
                 ' m, are less than half of the longest wavelength at the peak frequency, '// &
-                Str(scheme%vmax/scheme%fpeak, 4)//' m: they reflect some per cent, the thinner the more; use absorb=pml, or a larger npml')
+                Str(scheme%vmax/scheme%fpeak, 4)//' m: they reflect some per cent, the thinner the more; use absorb=pml, '// &
+                'or a larger npml')
   end subroutine WarnOfGrid
 
   !> One more line of warnings.

@@ -48,7 +48,7 @@ module solver_m
     subroutine setup_i(self, scheme, window, shot, error)
       import :: solver_t, scheme_t, window_t, shot_t, error_t
       class(solver_t), intent(inout) :: self
-      type(scheme_t), intent(in) :: scheme
+      class(scheme_t), intent(in) :: scheme
       type(window_t), intent(in) :: window
       type(shot_t), intent(in) :: shot
       type(error_t), allocatable, intent(inout) :: error
@@ -87,7 +87,7 @@ module solver_m
     !> Memory of its device that a shot takes [bytes], in a window with `traces` traces; 0: the host's.
     real(dp) function need_i(scheme, window, traces) result(bytes)
       import :: scheme_t, window_t, dp
-      type(scheme_t), intent(in) :: scheme
+      class(scheme_t), intent(in) :: scheme
       type(window_t), intent(in) :: window
       integer, intent(in) :: traces
     end function need_i
@@ -111,7 +111,7 @@ contains
 
   !> Cell updates a second that this rank may be expected to make on its CPU cores, 0 = nobody knows.
   real(dp) function NoTrial(scheme) result(rate)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     rate = 0
   end function NoTrial
 

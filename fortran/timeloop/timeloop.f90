@@ -114,7 +114,7 @@ contains
   !> A shot of which no step is done.
   subroutine begin(self, scheme, shot)
     class(timeloop_t), intent(inout) :: self
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
     self%scheme = scheme
     self%shot = shot

@@ -27,7 +27,7 @@ contains
 
   subroutine setup(self, scheme, window, shot, error)
     class(counter_t), intent(inout) :: self
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     type(error_t), allocatable, intent(inout) :: error
@@ -59,7 +59,7 @@ contains
   end subroutine NoGather
 
   real(dp) function need(scheme, window, traces)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     integer, intent(in) :: traces
     need = 0

@@ -3,15 +3,15 @@ program t692_fd3d_trial
   use check_m, only: Claim, Done
   use fd3d_m, only: fd3d_t
   use kinds_m, only: dp
-  use scheme_m, only: scheme_t
+  use scheme3d_m, only: scheme3d_t
   use text_m, only: Str
   implicit none
   type(fd3d_t) :: solver
-  type(scheme_t) :: scheme
+  type(scheme3d_t) :: scheme
   real(dp) :: rate
   integer :: kind
   do kind = 1, 5
-    scheme = scheme_t()
+    scheme = scheme3d_t()
     scheme%dx = 10
     scheme%dy = 10
     scheme%dz = 10
@@ -27,8 +27,8 @@ program t692_fd3d_trial
     scheme%sponge = kind == 2
     scheme%periodic = kind == 3
     scheme%one_way = kind == 3
-    scheme%attenuates = kind == 4
-    scheme%q_band = [0.5_dp, 25.0_dp]
+    scheme%own%attenuates = kind == 4
+    scheme%own%q_band = [0.5_dp, 25.0_dp]
     rate = solver%trial(scheme)
     call Claim(rate > 1.0e5_dp .and. rate < 1.0e12_dp, 'a trial of kind '//Str(kind)//': '//Str(1.0e-6_dp*rate, 3)// &
                ' Mcell/s, must be a number of cells')

@@ -200,7 +200,7 @@ contains
 
   subroutine setup(self, scheme, window, shot, error)
     class(device_t), intent(inout) :: self
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     type(error_t), allocatable, intent(inout) :: error
@@ -260,7 +260,7 @@ contains
   end subroutine MakeGather
 
   real(dp) function need(scheme, window, traces)
-    type(scheme_t), intent(in) :: scheme
+    class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     integer, intent(in) :: traces
     need = need_bytes

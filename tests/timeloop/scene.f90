@@ -5,7 +5,8 @@ module scene_m
   use gather_m, only: gather_t
   use kinds_m, only: dp, sp
   use parameters_m, only: job_t
-  use scheme_m, only: scheme_t, SchemeDerive
+  use scheme3d_m, only: scheme3d_t
+  use scheme_m, only: SchemeDerive
   use shot_m, only: shot_t
   use wavelet_m, only: wavelet_t, WaveletMake
   use window_m, only: window_t
@@ -16,7 +17,7 @@ module scene_m
   type :: scene_t
     type(job_t) :: job
     type(wavelet_t) :: wavelet
-    type(scheme_t) :: scheme
+    type(scheme3d_t) :: scheme
     type(window_t) :: window
     type(shot_t) :: shot
   end type scene_t
@@ -75,8 +76,8 @@ contains
       s%half_length = 2
       s%w(:2) = [9.0_dp/8, -1.0_dp/24]
       s%time_correction = .false.
-      s%planes = ''
-      s%fields = ''
+      s%own%planes = ''
+      s%own%fields = ''
       w%nx = n
       w%ny = n
       w%nz = n

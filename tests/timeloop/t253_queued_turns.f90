@@ -53,10 +53,10 @@ contains
       s%dt_out = 4.0e-3_dp
       s%nt_out = 200
       s%components = 'vx,p'
-      s%planes = 'top,x35'
-      s%fields = 'vz,p'
+      s%own%planes = 'top,x35'
+      s%own%fields = 'vz,p'
       s%variant = 'fortran'
-      s%pgv = .true.
+      s%own%pgv = .true.
       s%q = [(real(sin(0.1_dp*min(i, 63)), sp), i=1, s%nt)]
     end associate
     solid%shot%sx = 33.3_dp
@@ -89,7 +89,7 @@ contains
     else
       allocate (three)
       if (queues) then
-        call Fd3dGrid(scene%scheme, scene%window, grid, width, pad)
+        call Fd3dGrid(scene%scheme, scene%scheme%own, scene%window, grid, width, pad)
         three%grid = grid
         three%variant = 'fortran'
         three%queues = .true.

@@ -1,0 +1,93 @@
+!> The scheme of a 3D survey: what elastic modelling has beyond a grid, weights and times, and the way of that to other ranks.
+module scheme3d_m
+  use checked_m, only: Finite, IsWhole
+  use kinds_m, only: dp
+  use parcel_m, only: parcel_t
+  use scheme_m, only: scheme_t
+  use source3d_m, only: source3d_t, SourceFault, SourceFrom, SourceNumbers
+  use text_m, only: Str
+  implicit none
+  private
+  public :: scheme3d_t, elastic_t
+
+  type :: elastic_t
+    logical :: attenuates = .false.           !< with memory variables
+    real(dp) :: q_band(2) = 0                 !< Q is constant in this band [Hz]
+    real(dp) :: q_ref = 0                     !< there the model's velocities are phase velocities [Hz]
+    real(dp) :: qmin = 0                      !< smallest quality factor of the model
+    logical :: pgv = .false.                  !< the map of peak ground velocity is wanted
+    real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
+    type(source3d_t) :: source
+    character(:), allocatable :: planes, fields   !< of snapshots, as the job says
+  end type elastic_t
+
+  type, extends(scheme_t) :: scheme3d_t
+    type(elastic_t) :: own
+  contains
+    procedure :: no_pictures
+    procedure :: pack => PackOwn
+    procedure :: unpack => UnpackOwn
+  end type scheme3d_t
+
+  integer, parameter :: MORE = 11, FLAGS = 7              !< numbers before those of the source; from the seventh on choices, 0 or 1
+
+contains
+
+  subroutine no_pictures(self)
+    class(scheme3d_t), intent(inout) :: self
+    self%snapshot = 0
+    self%own%pgv = .false.
+  end subroutine no_pictures
+
+  !> MORE numbers, then those of the source; samples of a fault; planes and fields, a line each.
+  subroutine PackOwn(self, parcel)
+    class(scheme3d_t), intent(in) :: self
+    type(parcel_t), intent(out) :: parcel
+    associate (own => self%own)
+      parcel%text = own%planes//achar(10)//own%fields
+      parcel%numbers = [self%dy, own%q_band, own%q_ref, own%qmin, own%pgv_depth, &
+                        real(merge(1, 0, [self%sponge, self%periodic, self%one_way, own%attenuates, own%pgv]), dp), &
+                        SourceNumbers(own%source)]
+      if (own%source%fault%n > 0) parcel%samples = own%source%fault%rate
+    end associate
+  end subroutine PackOwn
+
+  subroutine UnpackOwn(self, parcel, why)
+    class(scheme3d_t), intent(inout) :: self
+    type(parcel_t), intent(in) :: parcel
+    character(:), allocatable, intent(out) :: why
+    logical :: on(MORE - FLAGS + 1)
+    integer :: i
+    why = ''
+    if (count([(parcel%text(i:i) == achar(10), i=1, len(parcel%text))]) /= 1) then
+      why = 'its words are not components, variant, planes and fields'
+    else if (size(parcel%numbers) <= MORE) then
+      why = 'the numbers of the source are none'
+    else if (.not. all(Finite(parcel%numbers))) then
+      why = 'a number of the source is none'
+    else
+      why = SourceFault(parcel%numbers(MORE + 1:), size(parcel%samples))
+      if (.not. all(IsWhole(parcel%numbers(FLAGS:MORE), 0, 1))) why = 'a choice that is none'
+    end if
+    if (why /= '') return
+    associate (x => parcel%numbers, own => self%own)
+      i = index(parcel%text, achar(10))
+      own%planes = parcel%text(:i - 1)
+      own%fields = parcel%text(i + 1:)
+      self%dy = x(1)
+      own%q_band = x(2:3)
+      own%q_ref = x(4)
+      own%qmin = x(5)
+      own%pgv_depth = x(6)
+      on = x(FLAGS:MORE) > 0
+      self%sponge = on(1)
+      self%periodic = on(2)
+      self%one_way = on(3)
+      own%attenuates = on(4)
+      own%pgv = on(5)
+      call SourceFrom(x(MORE + 1:), parcel%samples, own%source)
+    end associate
+    if (.not. self%dy > 0) why = 'dy = '//Str(self%dy)//' is impossible'
+  end subroutine UnpackOwn
+
+end module scheme3d_m
