@@ -8,7 +8,7 @@ module team_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: team_t, TeamFor, TeamTake, grain
+  public :: team_t, TeamFor, TeamTake
 
   integer, parameter :: grain = 25000           !< cells that a thread has at least
   real(dp), parameter :: long = 0.3_dp          !< after a chunk of so many seconds that threads waited for each other hardly counts

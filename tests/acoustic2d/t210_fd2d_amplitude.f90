@@ -4,7 +4,8 @@ program t210_fd2d_amplitude
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use gather_m, only: gather_t
-  use exact_acoustic_m, only: GreenPressure, GreenVelocity, rate_t, RateNew
+  use exact_acoustic_m, only: GreenPressure, rate_t, RateNew
+  use exact_waves_m, only: GreenVelocity
   use kinds_m, only: dp
   use scene_m, only: RelativeL2, scene_t, SceneNew, SceneRun, SceneScheme, SceneTimes
   use text_m, only: Str

@@ -4,7 +4,8 @@ program t213_fd2d_two_layers
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use gather_m, only: gather_t
-  use exact_acoustic_m, only: GreenPressure, GreenReflection, rate_t, RateNew
+  use exact_acoustic_m, only: GreenPressure, rate_t, RateNew
+  use exact_waves_m, only: GreenReflection
   use kinds_m, only: dp
   use scene_m, only: scene_t, SceneMedium, SceneNew, SceneRun, SceneScheme, SceneTimes
   use text_m, only: Str
