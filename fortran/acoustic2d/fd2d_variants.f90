@@ -3,9 +3,8 @@ module fd2d_variants_m
   use error_m, only: error_t
   use fd2d_c, only: fd2d_need, fd2d_variant_about, fd2d_variant_built, fd2d_variant_count, fd2d_variant_name, &
                     fd2d_variant_needs_gpu
-  use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
+  use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t, Fd2dCfg
   use fd2d_fortran_m, only: fd2d_fortran_t
-  use fd2d_c_engine_m, only: fd2d_c_engine_t, Fd2dCfg
   use iso_c_binding, only: c_long
   use kinds_m, only: dp
   use text_m, only: CString
@@ -57,7 +56,7 @@ contains
     if (variant == 'fortran') then
       allocate (fd2d_fortran_t :: engine)
     else
-      allocate (fd2d_c_engine_t :: engine)
+      allocate (fd2d_engine_t :: engine)
     end if
     engine%variant = variant
     engine%gpu = fd2d_variants%needs_gpu(variant)

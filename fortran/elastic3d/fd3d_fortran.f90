@@ -1,10 +1,10 @@
 !> Variant `fortran`: the 3D scheme as plainly as it can be written, the reference that every other variant is measured against.
-!> What each verb means and where each field stands is in interfaces/fd3d_c.f90.
+!> interfaces/fd3d_c.f90 explains the verbs and draws the places of the fields.
 !>
 !>     rho dv_a/dt = sum_b ds_ab/dx_b        ds_ab/dt = lambda div v delta_ab + mu (dv_a/dx_b + dv_b/dx_a) - (what has relaxed)
 !>
-!> Rows of cells along x are computed one after the other, planes z = const side by side. What lies around the subdomain is put into
-!> the halo of the fields before each half step (fd3d_edges.f90), so that the update itself knows no sides.
+!> Rows of cells along x are computed one after the other, planes z = const side by side. The surroundings of the subdomain are put
+!> into the halo of the fields before each half step (fd3d_edges.f90), so that the update itself knows no sides.
 module fd3d_fortran_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_positive_inf, ieee_value
   use der3d_m, only: AddStress, AddVelocity, DerRow, NormalIncrement, RelaxNormal, ShearIncrement, StretchRow
@@ -211,7 +211,7 @@ contains
     end function Strength
   end subroutine quality
 
-  !> Which of the eight relaxation mechanisms a cell has: by its place in the whole grid, so that subdomains agree.
+  !> The number of the relaxation mechanism, of eight, that a cell has: by its place in the whole grid, so that subdomains agree.
   pure integer function Mechanism(grid, i, j, k) result(m)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: i, j, k

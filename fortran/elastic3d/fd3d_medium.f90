@@ -1,4 +1,4 @@
-!> Where the medium of the 3D solver is averaged, once for Fortran; der3d.h says the same for C. Volumes come at the centres of the
+!> Averages of the medium of the 3D solver, once for Fortran; der3d.h has the same for C. Volumes come at the centres of the
 !> cells with a ring of one cell around: here (0:nx+1, 0:ny+1, 0:nz+1). Point numbers as of the fields: vx, vy, vz; sxy, sxz, syz.
 module fd3d_medium_m
   use fd3d_engine_m, only: field_sxy, field_sxz, field_vx, field_vy

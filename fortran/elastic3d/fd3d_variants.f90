@@ -3,9 +3,8 @@ module fd3d_variants_m
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_need, fd3d_variant_about, fd3d_variant_built, fd3d_variant_count, fd3d_variant_name, &
                     fd3d_variant_needs_gpu
-  use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
+  use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, Fd3dCfg
   use fd3d_fortran_m, only: fd3d_fortran_t
-  use fd3d_c_engine_m, only: fd3d_c_engine_t, Fd3dCfg
   use iso_c_binding, only: c_long
   use kinds_m, only: dp
   use text_m, only: CString
@@ -67,7 +66,7 @@ contains
     if (variant == 'fortran') then
       allocate (fd3d_fortran_t :: engine)
     else
-      allocate (fd3d_c_engine_t :: engine)
+      allocate (fd3d_engine_t :: engine)
     end if
     engine%variant = variant
     engine%gpu = fd3d_variants%needs_gpu(variant)

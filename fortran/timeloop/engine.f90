@@ -1,5 +1,5 @@
-!> What every time loop offers, whatever the physics and whoever computes it. A physics adds its grid, medium, source and fields
-!> (fd2d_engine.f90, fd3d_engine.f90).
+!> An engine steps fields through time. Here are the verbs that every engine has; a physics adds those for its grid, medium, source
+!> and fields (fd2d_engine.f90, fd3d_engine.f90).
 !>
 !> An engine in C is a handle: the verbs here call those of C, which the physics names in `c`. An engine in readable Fortran has no
 !> handle: it brings all verbs itself except `threads`, `pending` and `traces`, which serve it too.
