@@ -16,7 +16,7 @@ module fd2d_c
   public :: fd2d_state_size, fd2d_save, fd2d_load
   public :: trace_band, fd2d_filters, fd2d_filter, fd2d_filtered
 
-  !> What a grid is. dx, dz [m], dt [s]; w(1:half_length) weights of the differentiators.
+  !> A grid. dx, dz [m], dt [s]; w(1:half_length) weights of the differentiators.
   type, bind(c) :: fd2d_cfg
     integer(c_int) :: nx, nz                          !< whole grid, layers included
     integer(c_int) :: half_length                     !< 1..8
@@ -43,7 +43,7 @@ module fd2d_c
   end type trace_band
 
   interface
-    !> How many kernel variants this build has.
+    !> The number of kernel variants.
     integer(c_int) function fd2d_variant_count() bind(c)
       import :: c_int
       implicit none
@@ -137,7 +137,7 @@ module fd2d_c
 
     !> Steps it .. it+n-1 (from 1), each: velocities to n+1/2, sigma to n+1, source, receivers. it must follow the last step
     !> done, except after new, reset and set_field. The result does not depend on how a run is cut into chunks;
-    !> short chunks are slower. On a GPU the steps are only queued; whoever asks for results waits for them.
+    !> short chunks are slower. On a GPU the steps are only queued; a call for results waits for them.
     integer(c_int) function fd2d_timestep(handle, it, n) bind(c)
       import :: c_ptr, c_int
       implicit none
@@ -248,7 +248,7 @@ module fd2d_c
       real(c_float), intent(out) :: state(*)
     end function fd2d_save
 
-    !> The way back, into a handle of the same variant and grid with the same medium, layers, source and receivers, in this process
+    !> Loads a state, into a handle of the same variant and grid with the same medium, layers, source and receivers, in this process
     !> or another: the state after steps first .. first+steps-1. The steps that follow give the same bits as without interruption.
     integer(c_int) function fd2d_load(handle, first, steps, n, state) bind(c)
       import :: c_ptr, c_int, c_long_long, c_float
@@ -276,7 +276,7 @@ module fd2d_c
       integer(c_long), intent(out) :: bytes
     end function fd2d_need
 
-    !> What computes, for the record: e.g. "AVX-512, 2 threads", null-terminated, at most `length` characters.
+    !> Names the processor for the record: e.g. "AVX-512, 2 threads", null-terminated, at most `length` characters.
     integer(c_int) function fd2d_device(handle, length, text) bind(c)
       import :: c_ptr, c_int, c_char
       implicit none

@@ -17,8 +17,8 @@
 !> three axes alike. A free surface is the upper face of the cells k = 0: z = 0 goes through vz, sxz, syz of that row.
 !>
 !> A subdomain is a box of `n` cells of a grid of `whole` cells, its first cell being cell `first` of the grid. Around it lies a
-!> halo as wide as the half-length, where a side's kind says what stands there. One subdomain may be the whole grid: then nobody
-!> exchanges anything, and fd3d_timestep does it all.
+!> halo as wide as the half-length, where a side's kind says what stands there. One subdomain may be the whole grid: then nothing
+!> is exchanged, and fd3d_timestep does it all.
 !>
 !> Step it (from 1): velocities from (it-3/2) dt to (it-1/2) dt by the stresses at (it-1) dt, then the sources of velocity; stresses
 !> from (it-1) dt to it dt by the velocities at (it-1/2) dt, then the sources of stress; then the receivers sample.
@@ -58,7 +58,7 @@ module fd3d_c
   end type fd3d_cfg
 
   interface
-    !> How many kernel variants this build has.
+    !> The number of kernel variants.
     integer(c_int) function fd3d_variant_count() bind(c)
       import :: c_int
       implicit none
@@ -201,7 +201,7 @@ module fd3d_c
 
     !> Steps it .. it+n-1 (from 1) of a subdomain without neighbours. it must follow the last step done, except after new, reset and
     !> set_field. The result does not depend on how a run is cut into chunks; short chunks are slower. On a GPU the steps are
-    !> only queued; whoever asks for results waits for them.
+    !> only queued; a call for results waits for them.
     integer(c_int) function fd3d_timestep(handle, it, n) bind(c)
       import :: c_ptr, c_int
       implicit none
@@ -237,9 +237,9 @@ module fd3d_c
       integer(c_int), value :: side
     end function fd3d_halo_size
 
-    !> What the neighbour at `side` needs of this subdomain: what = 0: vx, vy, vz; 1: the three stresses that are differentiated
-    !> along the axis (sxx, sxy, sxz; sxy, syy, syz; sxz, syz, szz), one field after the other, each (x, y, z) in the order of the
-    !> grid. out(fd3d_halo_size). A contiguous copy; edges and corners are never needed.
+    !> Copies what the neighbour at `side` needs of this subdomain: what = 0: vx, vy, vz; 1: the three stresses that are
+    !> differentiated along the axis (sxx, sxy, sxz; sxy, syy, syz; sxz, syz, szz), one field after the other, each (x, y, z) in the
+    !> order of the grid. out(fd3d_halo_size). A contiguous copy; edges and corners are never needed.
     integer(c_int) function fd3d_halo_get(handle, what, side, out) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none
@@ -248,7 +248,7 @@ module fd3d_c
       real(c_float), intent(out) :: out(*)
     end function fd3d_halo_get
 
-    !> What the neighbour at `side` gave (its fd3d_halo_get for the opposite side), into the halo.
+    !> Puts into the halo what the neighbour at `side` gave, its fd3d_halo_get for the opposite side.
     integer(c_int) function fd3d_halo_put(handle, what, side, in) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none
@@ -315,7 +315,8 @@ module fd3d_c
       real(c_float), intent(in) :: w(*)
     end function fd3d_watch
 
-    !> What was kept: out(n,3), the largest sqrt(vx**2 + vy**2), |vz| and sqrt(vx**2 + vy**2 + vz**2) after a step at each point.
+    !> The map that was kept: out(n,3), the largest sqrt(vx**2 + vy**2), |vz| and sqrt(vx**2 + vy**2 + vz**2) after a step at each
+    !> point.
     integer(c_int) function fd3d_map(handle, out) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none
@@ -366,8 +367,8 @@ module fd3d_c
       real(c_float), intent(out) :: state(*)
     end function fd3d_save
 
-    !> The way back, into a handle of the same variant and subdomain with the same medium, layers, source and receivers, in this
-    !> process or another: the state after steps first .. first+steps-1. The steps that follow give the same bits as without
+    !> Loads a state, into a handle of the same variant and subdomain with the same medium, layers, source and receivers, in this
+    !> process or another, as it was after steps first .. first+steps-1. The steps that follow give the same bits as without
     !> interruption.
     integer(c_int) function fd3d_load(handle, first, steps, n, state) bind(c)
       import :: c_ptr, c_int, c_long_long, c_float
@@ -396,7 +397,7 @@ module fd3d_c
       integer(c_long), intent(out) :: host, device
     end function fd3d_need
 
-    !> What computes, for the record: e.g. "AVX-512, 2 threads", null-terminated, at most `length` characters.
+    !> Names the processor for the record: e.g. "AVX-512, 2 threads", null-terminated, at most `length` characters.
     integer(c_int) function fd3d_device(handle, length, text) bind(c)
       import :: c_ptr, c_int, c_char
       implicit none

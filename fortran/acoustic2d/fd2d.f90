@@ -2,34 +2,260 @@
 !>
 !>     rho dv/dt = grad σ,   dσ/dt = K div v - K q,   σ = -p,   K = rho vp²,   q(x, t) = Q(t) δ(x - xs) δ(z - zs), Q in m2/s
 !>
-!> fd2d_t is made in layers, each of which adds its verbs: what all time loops share (timeloop.f90: advance, save, load, gather),
-!> a shot's data (fd2d_state.f90), absorbing layers around the window (its edge values continued) or a free surface along its top
-!> row, positions as cells and weights (fd2d_setup.f90), chunks of steps and snapshots (fd2d_loop.f90), traces (fd2d_traces.f90).
+!> A worker calls setup, then advance until all steps are done, then gather. These, states and checks of the field are those of
+!> every time loop (timeloop.f90), which calls the verbs below. This file tells the story; the submodules hold its parts: the medium
+!> with its absorbing layers, source and receivers (fd2d_setup.f90), snapshots (fd2d_snapshots.f90), traces (fd2d_traces.f90), the
+!> sentence on a field that blows up (fd2d_blowup.f90).
+!>
 !> A source spread over cells with weights w gives σ(i,k) the increment -dt K(i,k) w/(dx dz) Q each step: with K of the cell itself
 !> source and receiver may change places in any medium and the pressure trace stays the same.
 module fd2d_m
   use checksum_c, only: checksum_floats
-  use fd2d_setup_m, only: Fd2dGrid
-  use fd2d_traces_m, only: fd2d_traces_t
+  use engine_m, only: engine_t
+  use error_m, only: error_t, Fail
+  use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t, field_sigma, field_vx, field_vz
+  use fd2d_grid_m, only: Fd2dGrid, Fd2dSameGrid
   use fd2d_trial_m, only: Fd2dTrial
-  use fd2d_variants_m, only: Fd2dMemory, Fd2dVariantFor
-  use hash_m, only: hash_t, HashAdd
-  use kinds_m, only: dp, i8
-  use state_identity_m, only: StateIdentity
-  use scheme_m, only: scheme_t
+  use fd2d_variants_m, only: fd2d_variants, Fd2dEngineNew, Fd2dMemory, Fd2dVariantFor
+  use gather_m, only: gather_t
+  use hash_m, only: HashAdd
+  use host_c, only: host_seconds
+  use kinds_m, only: dp, i8, sp
+  use off_grid_points_m, only: axis_t
+  use scheme_m, only: scheme_t, SchemePad
+  use state_identity_m, only: identity_t
   use text_m, only: Str
+  use timeloop_m, only: growth, LoopTraces, timeloop_t
   use window_m, only: window_t
   implicit none
   private
   public :: fd2d_t
 
-  type, extends(fd2d_traces_t) :: fd2d_t
+  integer, parameter :: check_steps = 100         !< between checks of the field on CPU cores, and of a chunk at most
+  real(dp), parameter :: cpu_seconds = 0.1_dp     !< of a chunk there: a shot that another worker has taken is given up so soon
+  integer, parameter :: cpu_least = 24            !< steps at least: fewer would cost the `cpu` variant its sweeps of several steps
+  integer, parameter :: chunk_least = 20          !< steps of the first; on a GPU at least so many, times a power of two
+  real(dp), parameter :: gpu_seconds = 0.03_dp    !< of a chunk on a GPU at most: each shot there is looked after once in this time
+
+  !> Its one film are the snapshots.
+  type, extends(timeloop_t) :: fd2d_t
+    class(fd2d_engine_t), allocatable :: engine
+    type(fd2d_grid_t) :: grid
+    type(axis_t) :: ax, az                        !< nodes of the grid, layers included
+    real(sp), allocatable :: kappa(:, :), rho(:, :)   !< medium, layers included [Pa, kg/m3]
+    real(dp) :: fpeak = 0                         !< that the layers are made for [Hz]
+    integer, allocatable :: fields(:)             !< of the components asked for
+    real(dp), allocatable :: near(:, :)           !< what the grid lacks at receivers close to the source, (nrec, components)
+    integer :: given(0:1) = 0                     !< serial numbers of the filters of traces that the engine has
   contains
     procedure, nopass :: choose => Fd2dVariantFor, trial => Fd2dTrial, need
-    procedure :: state_identity
+    procedure :: prepare, free, any_engine, choose_chunk, next_chunk, blow_up, identify, describe, make_traces, add_near
   end type fd2d_t
 
+  interface
+    ! --- fd2d_setup.f90
+
+    !> Fails on a window on another grid, positions outside it, a source on the free surface.
+    module subroutine CheckWindow(self, window, error)
+      class(fd2d_t), intent(in) :: self
+      type(window_t), intent(in) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine CheckWindow
+
+    !> The medium on the grid, the window's edge values continued to the outer end of the layers, and the layers.
+    module subroutine MakeMedium(self, window, error)
+      class(fd2d_t), intent(inout) :: self
+      type(window_t), intent(in) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MakeMedium
+
+    !> Source cells, and the power of two that keeps single precision fields near 1 whatever the amplitude asked for.
+    module subroutine MakeSource(self, error)
+      class(fd2d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MakeSource
+
+    !> Receiver cells: all receivers of the first component, then of the next; what the grid lacks close to the source.
+    module subroutine MakeReceivers(self, error)
+      class(fd2d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MakeReceivers
+
+    ! --- fd2d_snapshots.f90
+
+    !> Room for the snapshots of the shot.
+    module subroutine MakeSnapshots(self, window, error)
+      class(fd2d_t), intent(inout) :: self
+      type(window_t), intent(in) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MakeSnapshots
+
+    !> Steps until the next snapshot is due, at least 1; huge if there is none.
+    pure module integer function StepsToSnapshot(self) result(n)
+      class(fd2d_t), intent(in) :: self
+    end function StepsToSnapshot
+
+    !> Takes the snapshots that are due between the step just done and the next, and does that step.
+    module subroutine TakeSnapshots(self, error)
+      class(fd2d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine TakeSnapshots
+
+    ! --- fd2d_traces.f90
+
+    module subroutine make_traces(self, traces, error)
+      class(fd2d_t), intent(inout), target :: self
+      real(sp), contiguous, intent(out) :: traces(:, :, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine make_traces
+
+    module subroutine add_near(self, c, samples)
+      class(fd2d_t), intent(in) :: self
+      integer, intent(in) :: c
+      real(sp), intent(inout) :: samples(:, :)
+    end subroutine add_near
+
+    ! --- fd2d_blowup.f90
+
+    module subroutine blow_up(self, value, place, error)
+      class(fd2d_t), intent(inout) :: self
+      real(sp), intent(in) :: value
+      integer, intent(in) :: place(3)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine blow_up
+  end interface
+
 contains
+
+  ! --- before the first step -----------------------------------------------------------------------------------------------
+
+  subroutine prepare(self, window, error)
+    class(fd2d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    call CheckWindow(self, window, error)
+    if (.not. allocated(error)) call MakeGrid(self, window, error)
+    if (.not. (allocated(error) .or. SameMedium(self, window))) call MakeMedium(self, window, error)
+    if (.not. allocated(error)) call MakeSource(self, error)
+    if (.not. allocated(error)) call MakeReceivers(self, error)
+    if (.not. allocated(error)) call MakeSnapshots(self, window, error)
+  end subroutine prepare
+
+  !> The grid around the window, and an engine for it: the one at hand if it fits.
+  subroutine MakeGrid(self, window, error)
+    class(fd2d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(fd2d_grid_t) :: grid
+    integer :: pad(2)
+    logical :: keeps
+    grid = Fd2dGrid(self%scheme, window%nx, window%nz)
+    pad = SchemePad(self%scheme)
+    self%ax = axis_t(grid%nx, window%x0 - pad(1)*grid%dx, grid%dx, .false.)
+    self%az = axis_t(grid%nz, window%z0 - pad(2)*grid%dz, grid%dz, grid%free_top)
+    call self%choose_engine(fd2d_variants, real(grid%nx, dp)*grid%nz, Fd2dSameGrid(grid, self%grid), keeps, error)
+    grid%threads = self%team%threads
+    if (.not. keeps) then
+      call Fd2dEngineNew(self%variant, self%engine, error)
+      if (.not. allocated(error)) call self%engine%new(grid, error)
+    end if
+    if (.not. allocated(error)) self%grid = grid
+  end subroutine MakeGrid
+
+  !> Medium and layers were made from the same window for the same wavelet.
+  pure logical function SameMedium(self, window)
+    class(fd2d_t), intent(in) :: self
+    type(window_t), intent(in) :: window
+    SameMedium = window%serial /= 0 .and. window%serial == self%medium .and. self%fpeak == self%scheme%fpeak
+  end function SameMedium
+
+  ! --- the steps -----------------------------------------------------------------------------------------------------------
+
+  function any_engine(self) result(engine)
+    class(fd2d_t), intent(in), target :: self
+    class(engine_t), pointer :: engine
+    engine => null()
+    if (allocated(self%engine)) engine => self%engine
+  end function any_engine
+
+  !> By the pace of the steps before.
+  subroutine choose_chunk(self, waited)
+    class(fd2d_t), intent(inout) :: self
+    logical, intent(in) :: waited
+    if (self%chunk == 0) then
+      self%chunk = chunk_least
+    else if (.not. self%queues) then
+      self%chunk = max(cpu_least, min(check_steps, int(cpu_seconds/max(self%pace, 1.0e-9_dp))))
+    end if
+    if (waited) call ChooseQueued(self)
+  end subroutine choose_chunk
+
+  !> The next chunk on a GPU: as many steps as take `gpu_seconds` at the pace measured, at most a quarter of the shot. A pace that
+  !> drops at once is the host's, which was late.
+  subroutine ChooseQueued(self)
+    class(fd2d_t), intent(inout) :: self
+    real(dp) :: now, seen
+    integer :: most
+    now = host_seconds()
+    seen = (now - max(self%mark, self%began))/self%queued(1)
+    if (self%pace > 0) seen = min(seen, 1.25_dp*self%pace)
+    self%pace = seen
+    self%mark = now
+    most = min(2*self%chunk, self%scheme%nt/4)
+    if (seen*most > gpu_seconds) most = int(gpu_seconds/seen)
+    self%chunk = chunk_least
+    do while (2*self%chunk <= most)
+      self%chunk = 2*self%chunk
+    end do
+  end subroutine ChooseQueued
+
+  !> Up to the next snapshot. On CPU cores the field is checked when a hundred steps are done since the last check.
+  subroutine next_chunk(self, error)
+    class(fd2d_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: n
+    n = min(self%chunk, self%scheme%nt - self%steps, StepsToSnapshot(self))
+    call self%timestep(n, error, look=self%unseen + n >= check_steps .or. self%steps + n == self%scheme%nt)
+    if (.not. allocated(error)) call TakeSnapshots(self, error)
+  end subroutine next_chunk
+
+  ! --- what comes home -----------------------------------------------------------------------------------------------------
+
+  subroutine describe(self, gather)
+    class(fd2d_t), intent(in) :: self
+    type(gather_t), intent(inout) :: gather
+    integer :: pad(2)
+    pad = SchemePad(self%scheme)
+    gather%cells = real(self%grid%nx, dp)*self%grid%nz
+    gather%nxs = self%film(1)%n(1)
+    gather%nzs = self%film(1)%n(2)
+    gather%nsnap = self%pictures
+    gather%xs0 = self%ax%x0 + pad(1)*self%ax%h
+    gather%zs0 = self%az%x0 + pad(2)*self%az%h
+    gather%dxs = self%ax%h*self%scheme%snapshot_step
+    gather%dzs = self%az%h*self%scheme%snapshot_step
+    gather%dts = self%scheme%snapshot
+    gather%snapshots = self%film(1)%a
+  end subroutine describe
+
+  subroutine identify(self, identity)
+    class(fd2d_t), intent(in) :: self
+    type(identity_t), intent(inout) :: identity
+    associate (g => self%grid, id => identity)
+      id%shape = Str(g%nx)//' x '//Str(g%nz)
+      call HashAdd(id%grid, [g%nleft, g%nright, g%ntop, g%nbottom, merge(1, 0, g%free_top), g%half_length])
+      call HashAdd(id%grid, [g%w, g%dx, g%dz, g%dt])
+      call HashAdd(id%medium, checksum_floats(0_i8, size(self%kappa, kind=i8), self%kappa))
+      call HashAdd(id%medium, checksum_floats(0_i8, size(self%rho, kind=i8), self%rho))
+      call HashAdd(id%medium, self%scheme%fpeak)                  ! of the layers
+      call HashAdd(id%positions, [self%ax%x0, self%az%x0])
+      call HashAdd(id%positions, merge(1, 0, self%scheme%exact_positions))
+      call HashAdd(id%times, self%scheme%snapshot)
+      call HashAdd(id%times, [self%scheme%snapshot_step, self%pictures])
+    end associate
+  end subroutine identify
+
+  ! --- memory --------------------------------------------------------------------------------------------------------------
 
   !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces; 0 on CPU cores.
   real(dp) function need(scheme, window, traces) result(bytes)
@@ -39,72 +265,17 @@ contains
     bytes = Fd2dMemory(scheme%variant, Fd2dGrid(scheme, window%nx, window%nz), traces, scheme%nt)
   end function need
 
-  function state_identity(self) result(text)
-    class(fd2d_t), intent(in) :: self
-    character(:), allocatable :: text
-    text = StateIdentity(self, Str(self%grid%nx)//' x '//Str(self%grid%nz), GridHash(self), MediumHash(self), &
-                        PositionsHash(self), TimesHash(self))
-  end function state_identity
-
-  function GridHash(self) result(hash)
-    class(fd2d_t), intent(in) :: self
-    type(hash_t) :: hash
-    integer :: m
-    associate (g => self%grid)
-      call HashAdd(hash, g%nleft)
-      call HashAdd(hash, g%nright)
-      call HashAdd(hash, g%ntop)
-      call HashAdd(hash, g%nbottom)
-      call HashAdd(hash, merge(1, 0, g%free_top))
-      call HashAdd(hash, g%half_length)
-      do m = 1, size(g%w)
-        call HashAdd(hash, g%w(m))
-      end do
-      call HashAdd(hash, g%dx)
-      call HashAdd(hash, g%dz)
-      call HashAdd(hash, g%dt)
-    end associate
-  end function GridHash
-
-  !> With what the absorbing layers are made from.
-  function MediumHash(self) result(hash)
-    class(fd2d_t), intent(in) :: self
-    type(hash_t) :: hash
-    call HashAdd(hash, checksum_floats(0_i8, size(self%kappa, kind=i8), self%kappa))
-    call HashAdd(hash, checksum_floats(0_i8, size(self%rho, kind=i8), self%rho))
-    call HashAdd(hash, self%scheme%fpeak)
-  end function MediumHash
-
-  !> Source and receivers, and what is recorded there.
-  function PositionsHash(self) result(hash)
-    class(fd2d_t), intent(in) :: self
-    type(hash_t) :: hash
-    integer :: r
-    call HashAdd(hash, self%shot%record)
-    call HashAdd(hash, self%ax%x0)
-    call HashAdd(hash, self%az%x0)
-    call HashAdd(hash, self%shot%sx)
-    call HashAdd(hash, self%shot%sz)
-    call HashAdd(hash, merge(1, 0, self%scheme%exact_positions))
-    do r = 1, size(self%shot%rx)
-      call HashAdd(hash, self%shot%rx(r))
-      call HashAdd(hash, self%shot%rz(r))
-    end do
-    do r = 1, size(self%fields)
-      call HashAdd(hash, self%fields(r))
-    end do
-  end function PositionsHash
-
-  !> Wavelet, time steps and snapshots.
-  function TimesHash(self) result(hash)
-    class(fd2d_t), intent(in) :: self
-    type(hash_t) :: hash
-    call HashAdd(hash, checksum_floats(0_i8, size(self%scheme%q, kind=i8), self%scheme%q))
-    call HashAdd(hash, self%scheme%nt)
-    call HashAdd(hash, self%scheme%t_start)
-    call HashAdd(hash, self%scheme%snapshot)
-    call HashAdd(hash, self%scheme%snapshot_step)
-    call HashAdd(hash, self%pictures)
-  end function TimesHash
+  !> Gives back all memory; twice is harmless.
+  subroutine free(self)
+    class(fd2d_t), intent(inout) :: self
+    if (allocated(self%engine)) then
+      call self%engine%free()
+      deallocate (self%engine)
+    end if
+    if (allocated(self%kappa)) deallocate (self%kappa, self%rho)
+    self%grid = fd2d_grid_t()
+    self%given = 0
+    call self%forget()
+  end subroutine free
 
 end module fd2d_m

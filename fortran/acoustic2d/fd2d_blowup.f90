@@ -1,51 +1,38 @@
 !> A field that has blown up: when, where, how fast the earth is there, and the likely cause, in one sentence.
 !>
-!> A look at the field comes some hundred steps late, when what is not a number has spread far. So a short shot is repeated at once,
-!> with a look after every step of the last ones: it blows up again at its first bad step and cell, or it stays sound, and then
-!> memory or processor are to blame. Of a long shot the field must tell: bad cells spread by 2L - 1 cells a step to all sides (L the
-!> half-length), so they fill a box whose middle is where it began, unless it fills the grid.
-module fd2d_blowup_m
-  use error_m, only: error_t, Fail
-  use fd2d_engine_m, only: field_sigma
-  use fd2d_state_m, only: fd2d_state_t
-  use host_c, only: host_seconds
-  use kinds_m, only: dp, sp
-  use text_m, only: Str
-  use timeloop_m, only: growth
+!> The field is checked some hundred steps late, when cells without a number have spread far. So a short shot is repeated at once,
+!> with a check after each of the last steps: either it blows up again, at its first bad step and cell, or it stays sound, and then
+!> memory or processor are to blame. A long shot is not repeated; its field tells the place: bad cells spread by 2L - 1 cells a step
+!> to all sides (L the half-length), so they fill a box whose middle is the place of the first, unless the box fills the grid.
+!> Arguments of blow_up stand in fd2d.f90.
+submodule(fd2d_m) fd2d_blowup
   implicit none
-  private
-  public :: Fd2dBlowUp
 
   real(dp), parameter :: REPEAT_MOST = 20    !< a shot that took longer so far is not repeated [s]: its worker would seem dead
 
   integer, parameter :: UNKNOWN = 0, REPEATED = 1, SOUND = 2, MIDDLE = 3
 
-  !> What is known of the begin.
+  !> Cell and step at which the blow-up began, as far as they are known.
   type :: origin_t
     integer :: how = UNKNOWN                 !< REPEATED: exactly; SOUND: it did not come again; MIDDLE: of the bad cells
-    integer :: i = 0, k = 0, step = 0        !< else cell and step of the look that found it
+    integer :: i = 0, k = 0, step = 0        !< else cell and step of the check that found it
     real(sp) :: value = 0                    !< largest |σ|
   end type origin_t
 
 contains
 
-  !> Always fails. `value`: the largest |σ| of the last look, in cell i, k.
-  subroutine Fd2dBlowUp(self, value, i, k, error)
-    class(fd2d_state_t), intent(inout) :: self
-    real(sp), intent(in) :: value
-    integer, intent(in) :: i, k
-    type(error_t), allocatable, intent(inout) :: error
+  module procedure blow_up
     type(origin_t) :: origin
     type(error_t), allocatable :: ignored
-    origin = origin_t(UNKNOWN, i, k, self%steps, value)
+    origin = origin_t(UNKNOWN, place(1), place(2), self%steps, value)
     if (self%peak <= self%limit/growth) call FindMiddle(self, origin, ignored)
     if (.not. allocated(ignored)) call Repeat(self, origin, ignored)
     call Fail(error, Sentence(self, origin)//'; likely cause: '//Cause(self, origin))
-  end subroutine Fd2dBlowUp
+  end procedure blow_up
 
-  !> The shot once more from the first step.
+  !> Models the shot once more from the first step.
   subroutine Repeat(self, origin, error)
-    class(fd2d_state_t), intent(inout) :: self
+    class(fd2d_t), intent(inout) :: self
     type(origin_t), intent(inout) :: origin
     type(error_t), allocatable, intent(inout) :: error
     real(sp) :: value
@@ -67,7 +54,7 @@ contains
 
   !> The middle of the bad cells, if they do not fill the grid; their box must end within the grid on both sides of one axis.
   subroutine FindMiddle(self, origin, error)
-    class(fd2d_state_t), intent(inout) :: self
+    class(fd2d_t), intent(inout) :: self
     type(origin_t), intent(inout) :: origin
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: sigma(:, :)
@@ -99,7 +86,7 @@ contains
   end subroutine FindMiddle
 
   function Sentence(self, origin) result(text)
-    class(fd2d_state_t), intent(in) :: self
+    class(fd2d_t), intent(in) :: self
     type(origin_t), intent(in) :: origin
     character(:), allocatable :: text
     text = 'the field blew up '//trim(merge('at', 'by', origin%how == REPEATED))//' step '//Str(origin%step)//' of '// &
@@ -111,7 +98,7 @@ contains
   end function Sentence
 
   function Cause(self, origin) result(text)
-    class(fd2d_state_t), intent(in) :: self
+    class(fd2d_t), intent(in) :: self
     type(origin_t), intent(in) :: origin
     character(:), allocatable :: text
     real(dp) :: dt_limit
@@ -133,4 +120,4 @@ contains
                                      'if it comes again at this place, '//text
   end function Cause
 
-end module fd2d_blowup_m
+end submodule fd2d_blowup

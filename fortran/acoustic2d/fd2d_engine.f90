@@ -1,5 +1,5 @@
-!> What a 2D time loop must offer beside the verbs of engine.f90, whoever computes it: the readable Fortran of fd2d_fortran.f90 or a
-!> C variant (fd2d_c_engine.f90). `maxabs` and `peak` are of |σ|.
+!> A 2D time loop: the verbs that it has beside those of engine.f90. They call a variant in C, by interfaces/fd2d_c.f90; the
+!> readable Fortran of fd2d_fortran.f90 extends this and brings all of them itself. `maxabs` and `peak` are of |σ|.
 !>
 !>       σ---vx--σ---vx--σ      σ (i,k)  at (i,   k  ), at whole time steps, σ = -pressure
 !>       |       |       |      vx(i,k)  at (i+½, k  ), at half time steps
@@ -8,13 +8,19 @@
 !> Step n takes the velocities to (n-½) dt and σ to n dt, then adds the source to σ, then samples the receivers.
 !> Fields are 0 outside the grid. Indices count from 1, x runs fastest.
 module fd2d_engine_m
-  use engine_m, only: engine_t
-  use error_m, only: error_t, Fail
+  use c_verbs_m, only: c_verbs_t
+  use engine_m, only: engine_t, EngineCheck
+  use error_m, only: error_t
+  use fd2d_c, only: trace_band, fd2d_bytes, fd2d_cfg, fd2d_device, fd2d_field, fd2d_filter, fd2d_filtered, fd2d_filters, &
+                    fd2d_free, fd2d_load, fd2d_maxabs, fd2d_model, fd2d_new, fd2d_peak, fd2d_pending, fd2d_pml, fd2d_receivers, &
+                    fd2d_reset, fd2d_save, fd2d_set_field, fd2d_source, fd2d_state_size, fd2d_threads, fd2d_timestep, fd2d_traces
+  use iso_c_binding, only: c_associated, c_float, c_int, c_loc, c_null_ptr, c_ptr
   use kinds_m, only: dp, sp
+  use text_m, only: CString
   use trace_bands_m, only: band_t
   implicit none
   private
-  public :: fd2d_engine_t, fd2d_grid_t, field_sigma, field_vx, field_vz
+  public :: fd2d_engine_t, fd2d_grid_t, Fd2dCfg, field_sigma, field_vx, field_vz
 
   integer, parameter :: field_sigma = 0, field_vx = 1, field_vz = 2
 
@@ -32,102 +38,149 @@ module fd2d_engine_m
     character(15) :: shape = ''                               !< of the blocks that `tuned` cuts it into, '' = it chooses
   end type fd2d_grid_t
 
-  type, abstract, extends(engine_t) :: fd2d_engine_t
+  type, extends(engine_t) :: fd2d_engine_t
   contains
-    procedure(new_i), deferred :: new              !< takes memory for a grid
-    procedure(model_i), deferred :: model          !< kappa [Pa] and rho [kg/m3] at the σ points, (nx, nz)
-    procedure(pml_i), deferred :: pml              !< profiles of the layers, see pml.f90
-    procedure(source_i), deferred :: source        !< after step n, σ(i,k) grows by w q(n)
-    procedure(receivers_i), deferred :: receivers  !< receiver r samples sum(w field(i,k)); forgets all traces
-    procedure :: filters => NoFilters              !< it can filter the traces itself, where they are
-    procedure :: filter => NoFilter                !< takes filter 0 or 1
-    procedure :: filtered => NoFiltered            !< traces through it
-    procedure(field_i), deferred :: field          !< a copy of a field, (nx, nz)
-    procedure(set_field_i), deferred :: set_field
+    procedure :: new                               !< takes memory for a grid
+    procedure :: model                             !< kappa [Pa] and rho [kg/m3] at the σ points, (nx, nz)
+    procedure :: pml                               !< profiles of the layers, see pml.f90
+    procedure :: source                            !< after step n, σ(i,k) grows by w q(n)
+    procedure :: receivers                         !< receiver r samples sum(w field(i,k)); forgets all traces
+    procedure :: filters                           !< it can filter the traces itself, where they are
+    procedure :: filter                            !< takes filter 0 or 1: raw samples -> band(1) -> band(2)
+    procedure :: filtered                          !< traces through it, of receivers first, first + 1, ...
+    procedure :: field                             !< a copy of a field, (nx, nz)
+    procedure :: set_field
   end type fd2d_engine_t
-
-  abstract interface
-    subroutine new_i(self, grid, error)
-      import :: fd2d_engine_t, fd2d_grid_t, error_t
-      class(fd2d_engine_t), intent(inout) :: self
-      type(fd2d_grid_t), intent(in) :: grid
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine new_i
-
-    subroutine model_i(self, kappa, rho, error)
-      import :: fd2d_engine_t, error_t, sp
-      class(fd2d_engine_t), intent(inout) :: self
-      real(sp), intent(in) :: kappa(:, :), rho(:, :)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine model_i
-
-    subroutine pml_i(self, px, pz, error)
-      import :: fd2d_engine_t, error_t, sp
-      class(fd2d_engine_t), intent(inout) :: self
-      real(sp), intent(in) :: px(:, :), pz(:, :)           !< (nx, 6), (nz, 6)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine pml_i
-
-    subroutine source_i(self, q, i, k, w, error)
-      import :: fd2d_engine_t, error_t, sp
-      class(fd2d_engine_t), intent(inout) :: self
-      real(sp), intent(in) :: q(:), w(:)                   !< (nt), (cells)
-      integer, intent(in) :: i(:), k(:)                    !< (cells)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine source_i
-
-    subroutine receivers_i(self, start, field, i, k, w, error)
-      import :: fd2d_engine_t, error_t, sp
-      class(fd2d_engine_t), intent(inout) :: self
-      integer, intent(in) :: start(:)                      !< (nrec+1), the cells of receiver r are start(r) .. start(r+1)-1
-      integer, intent(in) :: field(:)                      !< (nrec), field_sigma, field_vx or field_vz
-      integer, intent(in) :: i(:), k(:)                    !< (cells)
-      real(sp), intent(in) :: w(:)                         !< (cells)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine receivers_i
-
-    subroutine field_i(self, which, out, error)
-      import :: fd2d_engine_t, error_t, sp
-      class(fd2d_engine_t), intent(inout) :: self
-      integer, intent(in) :: which
-      real(sp), contiguous, intent(out) :: out(:, :)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine field_i
-
-    subroutine set_field_i(self, which, in, error)
-      import :: fd2d_engine_t, error_t, sp
-      class(fd2d_engine_t), intent(inout) :: self
-      integer, intent(in) :: which
-      real(sp), contiguous, intent(in) :: in(:, :)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine set_field_i
-  end interface
 
 contains
 
-  ! What an engine does that leaves the filtering to others.
+  subroutine new(self, grid, error)
+    class(fd2d_engine_t), intent(inout) :: self
+    type(fd2d_grid_t), intent(in) :: grid
+    type(error_t), allocatable, intent(inout) :: error
+    call self%free()
+    self%c = c_verbs_t(free=fd2d_free, threads=fd2d_threads, timestep=fd2d_timestep, pending=fd2d_pending, traces=fd2d_traces, &
+                       maxabs=Maxabs, peak=Peak, reset=fd2d_reset, state_size=fd2d_state_size, save=fd2d_save, &
+                       load=fd2d_load, bytes=fd2d_bytes, device=fd2d_device)
+    self%handle = fd2d_new(CString(self%variant), Fd2dCfg(grid))
+    if (.not. c_associated(self%handle)) call EngineCheck(self, 1, error)
+  end subroutine new
 
-  logical function NoFilters(self)
+  !> Largest |sigma| and its cell (i, k), as (i, k, 0): the third axis of a plane has one cell.
+  integer(c_int) function Maxabs(handle, value, i, k, none) bind(c, name='')
+    type(c_ptr), value :: handle
+    real(c_float), intent(out) :: value
+    integer(c_int), intent(out) :: i, k, none
+    none = 0
+    Maxabs = fd2d_maxabs(handle, value, i, k)
+  end function Maxabs
+
+  integer(c_int) function Peak(handle, value, i, k, none) bind(c, name='')
+    type(c_ptr), value :: handle
+    real(c_float), intent(out) :: value
+    integer(c_int), intent(out) :: i, k, none
+    none = 0
+    Peak = fd2d_peak(handle, value, i, k)
+  end function Peak
+
+  !> The grid as C knows it.
+  pure type(fd2d_cfg) function Fd2dCfg(grid) result(cfg)
+    type(fd2d_grid_t), intent(in) :: grid
+    integer :: i
+    associate (g => grid)
+      cfg = fd2d_cfg(nx=g%nx, nz=g%nz, half_length=g%half_length, nleft=g%nleft, nright=g%nright, ntop=g%ntop, &
+                     nbottom=g%nbottom, free_top=merge(1, 0, g%free_top), threads=g%threads, &
+                     velocities=merge(1, 0, g%velocities), share=g%share, dx=real(g%dx, c_float), dz=real(g%dz, c_float), &
+                     dt=real(g%dt, c_float), w=real(g%w, c_float))
+    end associate
+    do i = 1, len_trim(grid%shape)
+      cfg%shape(i) = grid%shape(i:i)
+    end do
+  end function Fd2dCfg
+
+  subroutine model(self, kappa, rho, error)
+    class(fd2d_engine_t), intent(inout) :: self
+    real(sp), intent(in) :: kappa(:, :), rho(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd2d_model(self%handle, kappa, rho), error)
+  end subroutine model
+
+  subroutine pml(self, px, pz, error)
+    class(fd2d_engine_t), intent(inout) :: self
+    real(sp), intent(in) :: px(:, :), pz(:, :)           !< (nx, 6), (nz, 6)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd2d_pml(self%handle, px, pz), error)
+  end subroutine pml
+
+  subroutine source(self, q, i, k, w, error)
+    class(fd2d_engine_t), intent(inout) :: self
+    real(sp), intent(in) :: q(:), w(:)                   !< (nt), (cells)
+    integer, intent(in) :: i(:), k(:)                    !< (cells)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd2d_source(self%handle, size(q), q, size(w), i - 1, k - 1, w), error)
+  end subroutine source
+
+  subroutine receivers(self, start, field, i, k, w, error)
+    class(fd2d_engine_t), intent(inout) :: self
+    integer, intent(in) :: start(:)                      !< (nrec+1), the cells of receiver r are start(r) .. start(r+1)-1
+    integer, intent(in) :: field(:)                      !< (nrec), field_sigma, field_vx or field_vz
+    integer, intent(in) :: i(:), k(:)                    !< (cells)
+    real(sp), intent(in) :: w(:)                         !< (cells)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd2d_receivers(self%handle, size(field), start - 1, field, i - 1, k - 1, w), error)
+  end subroutine receivers
+
+  logical function filters(self)
     class(fd2d_engine_t), intent(in) :: self
-    NoFilters = .false.
-  end function NoFilters
+    filters = .false.
+    if (c_associated(self%handle)) filters = fd2d_filters(self%handle) == 1
+  end function filters
 
-  !> Raw samples -> band(1) -> band(2), from now on.
-  subroutine NoFilter(self, which, band, error)
+  subroutine filter(self, which, band, error)
     class(fd2d_engine_t), intent(inout) :: self
     integer, intent(in) :: which
     type(band_t), target, intent(in) :: band(2)
     type(error_t), allocatable, intent(inout) :: error
-    call Fail(error, 'this engine does not filter traces')
-  end subroutine NoFilter
+    call EngineCheck(self, fd2d_filter(self%handle, which, [AsBand(band(1)), AsBand(band(2))]), error)
+  end subroutine filter
 
-  !> Of receivers first, first + 1, ...: out(rows of band(2), receivers).
-  subroutine NoFiltered(self, which, first, out, error)
+  !> The band as C knows it.
+  type(trace_band) function AsBand(band) result(b)
+    type(band_t), target, intent(in) :: band
+    b%columns = band%columns
+    b%rows = band%rows
+    b%groups = size(band%first)
+    b%n = size(band%m, 2)
+    b%gain = c_null_ptr
+    if (allocated(band%gain)) b%gain = c_loc(band%gain)
+    b%first = c_loc(band%first)
+    b%count = c_loc(band%count)
+    b%at = c_loc(band%at)
+    b%m = c_loc(band%m)
+  end function AsBand
+
+  subroutine filtered(self, which, first, out, error)
     class(fd2d_engine_t), intent(inout) :: self
     integer, intent(in) :: which, first
+    real(sp), contiguous, intent(out) :: out(:, :)       !< (rows of band(2), receivers)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd2d_filtered(self%handle, which, first - 1, size(out, 2), out), error)
+  end subroutine filtered
+
+  subroutine field(self, which, out, error)
+    class(fd2d_engine_t), intent(inout) :: self
+    integer, intent(in) :: which
     real(sp), contiguous, intent(out) :: out(:, :)
     type(error_t), allocatable, intent(inout) :: error
-    call Fail(error, 'this engine does not filter traces')
-  end subroutine NoFiltered
+    call EngineCheck(self, fd2d_field(self%handle, which, out), error)
+  end subroutine field
+
+  subroutine set_field(self, which, in, error)
+    class(fd2d_engine_t), intent(inout) :: self
+    integer, intent(in) :: which
+    real(sp), contiguous, intent(in) :: in(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd2d_set_field(self%handle, which, in), error)
+  end subroutine set_field
 
 end module fd2d_engine_m

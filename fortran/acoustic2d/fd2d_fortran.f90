@@ -7,7 +7,7 @@
 module fd2d_fortran_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_positive_inf, ieee_value
   use der_m, only: DerDifxba, DerDifxfw, DerDifyba, DerDifyfw
-  use engine_m, only: EngineRoom
+  use engine_m, only: EngineNumbers, EngineRoom, EngineState
   use error_m, only: error_t, Fail
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t, field_sigma, field_vx
   use kinds_m, only: dp, i8, sp
@@ -348,35 +348,12 @@ contains
     state_size = 7*size(self%sigma, kind=i8) + int(steps, i8)*size(self%which)
   end function state_size
 
-  !> sigma, vx, vz, the four memory variables, the samples.
   subroutine save_state(self, state, error)
     class(fd2d_fortran_t), intent(inout) :: self
     real(sp), contiguous, intent(out) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
-    integer(i8) :: at
-    if (size(state, kind=i8) /= self%state_size(self%steps)) then
-      call Fail(error, 'a state of '//Str(size(state, kind=i8))//' numbers, after '//Str(self%steps)//' steps it has '// &
-                Str(self%state_size(self%steps)))
-      return
-    end if
-    at = 0
-    call Put(self%sigma)
-    call Put(self%vx)
-    call Put(self%vz)
-    call Put(self%psi_sx)
-    call Put(self%psi_sz)
-    call Put(self%psi_vx)
-    call Put(self%psi_vz)
-    call Put(self%samples(:, :self%steps))
-  contains
-    subroutine Put(a)
-      real(sp), intent(in) :: a(:, :)
-      integer :: j
-      do j = 1, size(a, 2)
-        state(at + 1:at + size(a, 1)) = a(:, j)
-        at = at + size(a, 1)
-      end do
-    end subroutine Put
+    call EngineState(self, self%steps, size(state, kind=i8), error)
+    if (.not. allocated(error)) call MoveState(self, self%steps, out=state)
   end subroutine save_state
 
   subroutine load(self, steps, state, error)
@@ -384,35 +361,33 @@ contains
     integer, intent(in) :: steps
     real(sp), contiguous, intent(in) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
-    integer(i8) :: at
-    if (size(state, kind=i8) /= self%state_size(steps)) then
-      call Fail(error, 'a state of '//Str(size(state, kind=i8))//' numbers, after '//Str(steps)//' steps it has '// &
-                Str(self%state_size(steps)))
-      return
-    end if
+    call EngineState(self, steps, size(state, kind=i8), error)
+    if (allocated(error)) return
     self%first = 1
     self%steps = 0
     call EngineRoom(self, steps)
-    at = 0
-    call Get(self%sigma)
-    call Get(self%vx)
-    call Get(self%vz)
-    call Get(self%psi_sx)
-    call Get(self%psi_sz)
-    call Get(self%psi_vx)
-    call Get(self%psi_vz)
-    call Get(self%samples(:, :steps))
+    call MoveState(self, steps, in=state)
     self%steps = steps
-  contains
-    subroutine Get(a)
-      real(sp), intent(out) :: a(:, :)
-      integer :: j
-      do j = 1, size(a, 2)
-        a(:, j) = state(at + 1:at + size(a, 1))
-        at = at + size(a, 1)
-      end do
-    end subroutine Get
   end subroutine load
+
+  !> sigma, vx, vz, the four memory variables, the samples.
+  subroutine MoveState(self, steps, out, in)
+    class(fd2d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: steps
+    real(sp), contiguous, intent(inout), optional :: out(:)
+    real(sp), contiguous, intent(in), optional :: in(:)
+    integer(i8) :: at, n
+    at = 0
+    n = size(self%sigma, kind=i8)
+    call EngineNumbers(self%sigma, n, at, out, in)
+    call EngineNumbers(self%vx, n, at, out, in)
+    call EngineNumbers(self%vz, n, at, out, in)
+    call EngineNumbers(self%psi_sx, n, at, out, in)
+    call EngineNumbers(self%psi_sz, n, at, out, in)
+    call EngineNumbers(self%psi_vx, n, at, out, in)
+    call EngineNumbers(self%psi_vz, n, at, out, in)
+    call EngineNumbers(self%samples, int(steps, i8)*size(self%samples, 1), at, out, in)
+  end subroutine MoveState
 
   integer(i8) function bytes(self)
     class(fd2d_fortran_t), intent(in) :: self

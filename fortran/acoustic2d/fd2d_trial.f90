@@ -2,7 +2,7 @@
 module fd2d_trial_m
   use error_m, only: error_t
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
-  use fd2d_setup_m, only: Fd2dGrid
+  use fd2d_grid_m, only: Fd2dGrid
   use fd2d_variants_m, only: Fd2dEngineNew, Fd2dVariantFor
   use kinds_m, only: dp, sp
   use scheme_m, only: scheme_t

@@ -3,9 +3,8 @@ module fd2d_variants_m
   use error_m, only: error_t
   use fd2d_c, only: fd2d_need, fd2d_variant_about, fd2d_variant_built, fd2d_variant_count, fd2d_variant_name, &
                     fd2d_variant_needs_gpu
-  use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
+  use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t, Fd2dCfg
   use fd2d_fortran_m, only: fd2d_fortran_t
-  use fd2d_c_engine_m, only: fd2d_c_engine_t, NativeCfg
   use iso_c_binding, only: c_long
   use kinds_m, only: dp
   use text_m, only: CString
@@ -43,7 +42,7 @@ contains
     integer(c_long) :: n
     bytes = 0
     if (.not. fd2d_variants%needs_gpu(name)) return
-    if (fd2d_need(CString(name), NativeCfg(grid), traces, steps, n) == 0) bytes = real(n, dp)
+    if (fd2d_need(CString(name), Fd2dCfg(grid), traces, steps, n) == 0) bytes = real(n, dp)
   end function Fd2dMemory
 
   !> An engine of the variant `name` ('auto' too), without a grid yet. Fails on an unknown name.
@@ -51,18 +50,16 @@ contains
     character(*), intent(in) :: name
     class(fd2d_engine_t), allocatable, intent(out) :: engine
     type(error_t), allocatable, intent(inout) :: error
-    type(fd2d_c_engine_t), allocatable :: native
     character(:), allocatable :: variant
     call fd2d_variants%known(name, variant, error)
     if (allocated(error)) return
     if (variant == 'fortran') then
       allocate (fd2d_fortran_t :: engine)
     else
-      allocate (native)
-      native%variant = variant
-      native%gpu = fd2d_variants%needs_gpu(variant)
-      call move_alloc(native, engine)
+      allocate (fd2d_engine_t :: engine)
     end if
+    engine%variant = variant
+    engine%gpu = fd2d_variants%needs_gpu(variant)
   end subroutine Fd2dEngineNew
 
 end module fd2d_variants_m

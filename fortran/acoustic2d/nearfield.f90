@@ -1,4 +1,4 @@
-!> What a grid cannot say of a receiver within a few cells of the source, said exactly.
+!> The part of the field that a grid lacks within a few cells of the source, from the exact solution.
 !>
 !> The field of a line source is singular: waves of all wavenumbers, most of them too short to travel, surround it. Source and
 !> receiver between the nodes are spread over eight cells by weights that fade from four points per wavelength on, so within five
@@ -78,8 +78,8 @@ contains
     g = g/(real(waves, dp)**2*dx*dz)
   end function FourierSum
 
-  !> What is lacking at a receiver, terms(1:3): C for pressure, dC/dx and dC/dz [1/m] with the sign of velocity; 0 where the
-  !> distance is not near_least .. near_most cells. Positions in cells: node n is at n.
+  !> The terms that the grid lacks at a receiver, terms(1:3): C for pressure, dC/dx and dC/dz [1/m] with the sign of velocity; 0
+  !> where the distance is not near_least .. near_most cells. Positions in cells: node n is at n.
   subroutine NearfieldTerms(near, source, receiver, terms)
     type(nearfield_t), intent(in) :: near
     real(dp), intent(in) :: source(2), receiver(2)

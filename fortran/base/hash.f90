@@ -12,9 +12,9 @@ module hash_m
     integer(i8) :: h(2) = [1_i8, 2_i8]
   end type hash_t
 
-  !> Mixes in an integer, a real, a checksum, or another fingerprint.
+  !> Mixes in an integer, a real, or an array of them, a checksum, or another fingerprint.
   interface HashAdd
-    module procedure AddInteger, AddReal, AddSum, AddHash
+    module procedure AddInteger, AddReal, AddIntegers, AddReals, AddSum, AddHash
   end interface HashAdd
 
 contains
@@ -33,6 +33,24 @@ contains
     call AddInteger(hash, bits(1))
     call AddInteger(hash, bits(2))
   end subroutine AddReal
+
+  pure subroutine AddIntegers(hash, i)
+    type(hash_t), intent(inout) :: hash
+    integer, intent(in) :: i(:)
+    integer :: n
+    do n = 1, size(i)
+      call AddInteger(hash, i(n))
+    end do
+  end subroutine AddIntegers
+
+  pure subroutine AddReals(hash, x)
+    type(hash_t), intent(inout) :: hash
+    real(dp), intent(in) :: x(:)
+    integer :: n
+    do n = 1, size(x)
+      call AddReal(hash, x(n))
+    end do
+  end subroutine AddReals
 
   !> All 64 bits, in parts smaller than the prime.
   pure subroutine AddSum(hash, sum)

@@ -73,7 +73,7 @@ contains
     more = mu*(ta*da + tb*db)
   end subroutine ShearIncrement
 
-  !> What of a normal increment relaxes: p = y(qp) (lambda + 2 mu), s = 2 y(qs) mu.
+  !> The part of a normal increment that relaxes: p = y(qp) (lambda + 2 mu), s = 2 y(qs) mu.
   pure subroutine RelaxNormal(p, s, total, e, relaxing)
     real(sp), contiguous, intent(in) :: p(:), s(:), total(:), e(:)
     real(sp), contiguous, intent(inout) :: relaxing(:)

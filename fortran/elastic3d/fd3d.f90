@@ -2,40 +2,324 @@
 !>
 !>     rho dv/dt = div s + f,   ds/dt = lambda div v + mu (grad v + (grad v)') - what relaxes - moment rate
 !>
-!> The engine, its grid and where each field stands are described in interfaces/fd3d_c.f90. fd3d_t is made in layers, each of which
-!> adds its verbs: what all time loops share (timeloop.f90: advance, save, load, gather), a shot's data (fd3d_state.f90), absorbing
-!> layers around the window (its edge values continued) or a free surface on top, source and receivers as cells and weights
-!> (fd3d_setup.f90), chunks of steps (fd3d_loop.f90) with pictures between (fd3d_films.f90), traces (fd3d_traces.f90).
+!> The engine, its grid and where each field stands are described in interfaces/fd3d_c.f90. A worker calls setup, then advance until
+!> all steps are done, then gather. These, states and checks of the field are those of every time loop (timeloop.f90), which calls
+!> the verbs below. This file tells the story; the submodules hold its parts: the medium with its absorbing layers, sources and
+!> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90), pictures (fd3d_films.f90).
 module fd3d_m
+  use checked_m, only: Whole
   use checksum_c, only: checksum_floats
-  use fd3d_engine_m, only: fd3d_grid_t
-  use fd3d_setup_m, only: Fd3dGrid
-  use fd3d_traces_m, only: fd3d_traces_t
+  use engine_m, only: engine_t
+  use error_m, only: error_t, Fail
+  use fault_histories_m, only: fault_histories_t
+  use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
+  use fd3d_grid_m, only: Fd3dGrid, Fd3dSameGrid
   use fd3d_trial_m, only: Fd3dTrial
-  use fd3d_variants_m, only: Fd3dMemory, Fd3dVariantFor
+  use fd3d_variants_m, only: fd3d_variants, Fd3dEngineNew, Fd3dMemory, Fd3dVariantFor
+  use gather_m, only: film_t, gather_t
   use hash_m, only: hash_t, HashAdd
-  use kinds_m, only: dp, i8
-  use state_identity_m, only: StateIdentity
-  use scheme3d_m, only: scheme3d_t
+  use kinds_m, only: dp, i8, sp
+  use parameter_table_m, only: SplitList
+  use scheme3d_m, only: elastic_t, scheme3d_t
   use scheme_m, only: scheme_t
+  use shot_m, only: shot_t
+  use solver_m, only: time_position_t
   use source3d_m, only: SourceNumbers
+  use state_identity_m, only: identity_t
   use text_m, only: Str
+  use timeloop_m, only: growth, LoopLoad, LoopSetup, timeloop_t
   use window_m, only: window_t
   implicit none
   private
   public :: fd3d_t
 
-  integer, parameter :: entries = 1024          !< cells that a source or receiver is spread over, about
-  integer, parameter :: entries_fault = 3072    !< of a point of a fault: six parts of a tensor, 8 x 8 x 8 cells each
-  integer, parameter :: entries_hill = 640      !< of the stencil of a map's point on a hill, about
+  integer, parameter :: entries = 1024              !< cells that a source or receiver is spread over, about
+  integer, parameter :: entries_fault = 3072        !< of a point of a fault: six parts of a tensor, 8 x 8 x 8 cells each
+  integer, parameter :: entries_hill = 640          !< of the stencil of a map's point on a hill, about
+  integer, parameter :: chunk_least = 20, chunk_most = 500   !< steps of a chunk on a GPU
+  real(dp), parameter :: chunk_gpu = 5.0e8_dp       !< cell updates of a chunk there: some hundredths of a second
+  real(dp), parameter :: chunk_updates = 2.0e7_dp   !< cell updates of a chunk on CPU cores: some tenths of a second
 
-  type, extends(fd3d_traces_t) :: fd3d_t
+  !> The plane of a film: a field (fd3d_engine.f90; pressure = -1) across an axis at a cell, or on the top.
+  type :: frame_t
+    integer :: field = 0, axis = 3, index = 1
+    logical :: top = .false.
+  end type frame_t
+
+  type, extends(timeloop_t) :: fd3d_t
+    class(fd3d_engine_t), allocatable :: engine
+    type(fd3d_grid_t) :: grid
+    type(elastic_t) :: own                        !< what the scheme has of elastic modelling
+    integer :: width(6) = 0                       !< of the absorbing layers, PML or sponge
+    integer :: pad(3) = 0                         !< cells of the grid before the window
+    real(dp) :: corner(3) = 0                     !< where the grid begins [m]
+    real(sp), allocatable :: rho(:, :, :), lambda(:, :, :), mu(:, :, :)   !< medium with a ring of one cell, (0:n+1)
+    real(dp) :: made_for(3) = 0                   !< fpeak and q_band that medium and layers are made for [Hz]
+    type(hash_t) :: medium_hash                   !< of all that the medium and its layers are made of
+    real(dp), allocatable :: near(:, :, :)        !< what the grid lacks close to the source, (terms, receivers, components)
+    integer :: sources = 0                        !< histories
+    type(fault_histories_t) :: histories          !< those of a fault, if time dispersion is to be removed
+    integer :: known = 0                          !< last step whose histories the engine has
+    type(frame_t), allocatable :: frame(:)        !< of the films
+    integer :: every = 0                          !< steps between two pictures
+    integer :: first_picture = 0                  !< the first is taken after this step
+    integer :: nf(3) = 0                          !< their shape
+    integer, allocatable :: ground(:, :)          !< uppermost row without air of each column, where there is air
+    type(fd3d_map_t) :: top                       !< points of the films of the top
   contains
     procedure, nopass :: choose => Fd3dVariantFor, trial => Fd3dTrial, need
-    procedure :: state_identity
+    procedure :: setup, prepare, free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, add_near, take_maps
+    procedure, private :: has_contacts
   end type fd3d_t
 
+  interface
+    ! --- fd3d_setup.f90
+
+    !> The medium on the grid and a ring of one cell around, the window's edge values continued outwards, and the absorbing layers.
+    module subroutine MakeMedium(self, window, error)
+      class(fd3d_t), intent(inout) :: self
+      type(window_t), intent(in) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MakeMedium
+
+    !> Source cells, and the power of two that keeps single precision fields near 1 whatever the strength asked for. Fails on a
+    !> source in the air or outside the window.
+    module subroutine MakeSource(self, window, error)
+      class(fd3d_t), intent(inout), target :: self
+      type(window_t), intent(in) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MakeSource
+
+    !> Receiver cells: all receivers of the first component, then of the next.
+    module subroutine MakeReceivers(self, error)
+      class(fd3d_t), intent(inout), target :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine MakeReceivers
+
+    !> Gives the engine the histories of the steps to come, in blocks, so that their memory is bounded. On return those of step
+    !> self%steps + 1 up to self%known are there.
+    module subroutine GiveHistories(self, error)
+      class(fd3d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine GiveHistories
+
+    ! --- fd3d_nearfield.f90
+
+    !> Finds what the grid lacks in each component of each receiver; `window` with its media.
+    module subroutine MakeNearfield(self, window)
+      class(fd3d_t), intent(inout) :: self
+      type(window_t), intent(in) :: window
+    end subroutine MakeNearfield
+
+    !> Adds it to the samples (nt, receivers) of component c.
+    module subroutine add_near(self, c, samples)
+      class(fd3d_t), intent(in) :: self
+      integer, intent(in) :: c
+      real(sp), intent(inout) :: samples(:, :)
+    end subroutine add_near
+
+    ! --- fd3d_films.f90
+
+    !> Plans the pictures of the shot and makes room for them; `window`: its cells.
+    module subroutine FilmsPlan(self, window, error)
+      class(fd3d_t), intent(inout) :: self
+      integer, intent(in) :: window(3)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine FilmsPlan
+
+    !> The step after which the next picture is due; huge if none is.
+    pure module integer function FilmsNext(self) result(step)
+      class(fd3d_t), intent(in) :: self
+    end function FilmsNext
+
+    !> Takes the picture that is due.
+    module subroutine FilmsTake(self, error)
+      class(fd3d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine FilmsTake
+
+    module subroutine take_maps(self, error)
+      class(fd3d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine take_maps
+  end interface
+
 contains
+
+  ! --- before the first step -----------------------------------------------------------------------------------------------
+
+  !> As LoopSetup; fails on a scheme of another physics.
+  subroutine setup(self, scheme, window, shot, error)
+    class(fd3d_t), intent(inout) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    select type (scheme)
+    type is (scheme3d_t)
+      self%own = scheme%own
+      call LoopSetup(self, scheme, window, shot, error)
+    class default
+      call Fail(error, 'the scheme is none of 3D elastic modelling')
+    end select
+  end subroutine setup
+
+  subroutine prepare(self, window, error)
+    class(fd3d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    self%known = 0
+    call CheckWindow(self, window, error)
+    if (.not. allocated(error)) call MakeGrid(self, window, error)
+    if (.not. (allocated(error) .or. SameMedium(self, window))) call MakeMedium(self, window, error)
+    if (.not. allocated(error)) call MakeSource(self, window, error)
+    if (.not. allocated(error)) call MakeReceivers(self, error)
+    if (.not. allocated(error)) call MakeNearfield(self, window)
+    if (.not. allocated(error)) call FilmsPlan(self, [window%nx, window%ny, window%nz], error)
+  end subroutine prepare
+
+  !> Fails on a window on another grid. Rank 0 has checked where source and receivers are (fd3d_check.f90).
+  subroutine CheckWindow(self, window, error)
+    class(fd3d_t), intent(in) :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    associate (s => self%scheme, w => window)
+      if (any(abs([w%dx, w%dy, w%dz]/[s%dx, s%dy, s%dz] - 1) > 1e-9_dp) .or. .not. allocated(w%medium)) &
+        call Fail(error, 'the model window has cells of '//Str(w%dx)//' x '//Str(w%dy)//' x '//Str(w%dz)//' m, but the scheme '// &
+                  'was made for '//Str(s%dx)//' x '//Str(s%dy)//' x '//Str(s%dz)//' m')
+    end associate
+  end subroutine CheckWindow
+
+  !> The grid around the window, and an engine for it: the one at hand if it fits.
+  subroutine MakeGrid(self, window, error)
+    class(fd3d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(fd3d_grid_t) :: grid
+    logical :: keeps
+    call Fd3dGrid(self%scheme, self%own, window, grid, self%width, self%pad)
+    self%corner = [window%x0, window%y0, window%z0] - self%pad*grid%d
+    call self%choose_engine(fd3d_variants, product(real(grid%n, dp)), Fd3dSameGrid(grid, self%grid), keeps, error)
+    grid%threads = self%team%threads
+    if (.not. keeps) then
+      call Fd3dEngineNew(self%variant, self%engine, error)
+      if (.not. allocated(error)) call self%engine%new(grid, error)
+    end if
+    if (.not. allocated(error)) self%grid = grid
+  end subroutine MakeGrid
+
+  !> Medium and layers were made from the same window, for the same wavelet and band of constant Q.
+  pure logical function SameMedium(self, window)
+    class(fd3d_t), intent(in) :: self
+    type(window_t), intent(in) :: window
+    SameMedium = window%serial /= 0 .and. window%serial == self%medium .and. &
+                 all(self%made_for == [self%scheme%fpeak, self%own%q_band])
+  end function SameMedium
+
+  !> Rock, fluid and air meet somewhere.
+  pure logical function has_contacts(self)
+    class(fd3d_t), intent(in) :: self
+    has_contacts = .not. (all(self%rho > 0) .and. (all(self%mu > 0) .or. .not. any(self%mu > 0)))
+  end function has_contacts
+
+  ! --- the steps -----------------------------------------------------------------------------------------------------------
+
+  function any_engine(self) result(engine)
+    class(fd3d_t), intent(in), target :: self
+    class(engine_t), pointer :: engine
+    engine => null()
+    if (allocated(self%engine)) engine => self%engine
+  end function any_engine
+
+  !> Once, by the size of the grid.
+  subroutine choose_chunk(self, waited)
+    class(fd3d_t), intent(inout) :: self
+    logical, intent(in) :: waited
+    real(dp) :: cells
+    if (self%chunk > 0) return
+    cells = product(real(self%grid%n, dp))
+    if (self%queues) then
+      self%chunk = int(min(real(chunk_most, dp), max(real(chunk_least, dp), chunk_gpu/cells)))
+    else
+      self%chunk = int(min(100.0_dp, max(1.0_dp, chunk_updates/cells)))
+    end if
+  end subroutine choose_chunk
+
+  !> Up to the next pictures.
+  subroutine next_chunk(self, error)
+    class(fd3d_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    call GiveHistories(self, error)
+    if (allocated(error)) return
+    call self%timestep(min(self%chunk, self%known - self%steps, FilmsNext(self) - self%steps), error)
+    if (.not. allocated(error) .and. self%steps == FilmsNext(self)) call FilmsTake(self, error)
+  end subroutine next_chunk
+
+  subroutine load(self, position, state, error)
+    class(fd3d_t), intent(inout), target :: self
+    type(time_position_t), intent(in) :: position
+    real(sp), contiguous, intent(in) :: state(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call LoopLoad(self, position, state, error)
+    if (.not. allocated(error)) self%known = position%step      ! histories are no part of a state: given anew before the next step
+  end subroutine load
+
+  subroutine blow_up(self, value, place, error)
+    class(fd3d_t), intent(inout) :: self
+    real(sp), intent(in) :: value
+    integer, intent(in) :: place(3)
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: what
+    real(dp) :: x(3)
+    x = self%corner + (place - 0.5_dp)*self%grid%d
+    what = Str(scale(value, self%exponent2), 4)//' m/s'
+    if (.not. value <= huge(value)) what = 'no number'
+    call Fail(error, 'the field blew up within the '//Str(self%chunk)//' steps before step '//Str(self%steps)//': velocity is '// &
+              what//' in cell ('//Str(place(1))//', '//Str(place(2))//', '//Str(place(3))//') at x = '//Str(x(1), 7)//', y = '// &
+              Str(x(2), 7)//', z = '//Str(x(3), 7)//' m: an instability; use a smaller dt, or look at the contrasts there')
+  end subroutine blow_up
+
+  ! --- what comes home -----------------------------------------------------------------------------------------------------
+
+  subroutine describe(self, gather)
+    class(fd3d_t), intent(in) :: self
+    type(gather_t), intent(inout) :: gather
+    gather%sy = self%shot%sy
+    gather%ry = self%shot%ry
+    gather%cells = product(real(self%grid%n, dp))
+    gather%nsnap = size(self%film)
+    if (allocated(gather%film)) deallocate (gather%film)
+    if (gather%nsnap == 0) return
+    gather%film = self%film
+    gather%nf = self%nf
+    gather%df = self%grid%d*self%scheme%snapshot_step
+    gather%xf = self%corner + (self%pad + 0.5_dp)*self%grid%d
+    gather%tf = self%scheme%t_start + (self%first_picture - 0.5_dp)*self%scheme%dt
+    gather%dtf = self%every*self%scheme%dt
+  end subroutine describe
+
+  subroutine identify(self, identity)
+    class(fd3d_t), intent(in) :: self
+    type(identity_t), intent(inout) :: identity
+    integer :: f
+    associate (g => self%grid, s => self%scheme, o => self%own, id => identity)
+      id%shape = Str(g%n(1))//' x '//Str(g%n(2))//' x '//Str(g%n(3))
+      call HashAdd(id%grid, [g%side, self%width, g%half_length, merge(1, 0, [g%anelastic, g%even, s%sponge])])
+      call HashAdd(id%grid, [g%w, g%d, g%dt, self%corner])
+      id%medium = self%medium_hash
+      call HashAdd(id%positions, [self%shot%sy, self%shot%ry])
+      call HashAdd(id%positions, SourceNumbers(o%source))
+      if (o%source%fault%n > 0) &
+        call HashAdd(id%positions, checksum_floats(0_i8, size(o%source%fault%rate, kind=i8), o%source%fault%rate))
+      call HashAdd(id%times, [self%every, self%first_picture, s%snapshot_step, merge(1, 0, o%pgv)])
+      call HashAdd(id%times, o%pgv_depth)
+      do f = 1, size(self%frame)
+        call HashAdd(id%times, [self%frame(f)%field, self%frame(f)%axis, self%frame(f)%index, merge(1, 0, self%frame(f)%top)])
+      end do
+    end associate
+  end subroutine identify
+
+  ! --- memory --------------------------------------------------------------------------------------------------------------
 
   !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces; 0 on CPU cores.
   real(dp) function need(scheme, window, traces) result(bytes)
@@ -65,7 +349,7 @@ contains
     bytes = Fd3dMemory(scheme%variant, grid, Whole(all), traces, scheme%nt, Whole(points), merge(stencils, 0, scheme%own%pgv))
   end function Memory
 
-  !> Whether air makes ground of any shape, as far as the window is known.
+  !> Air makes ground of any shape, as far as the window is known.
   pure logical function HasHills(window)
     type(window_t), intent(in) :: window
     integer, allocatable :: rows(:, :)
@@ -75,89 +359,16 @@ contains
     HasHills = any(rows /= rows(1, 1))
   end function HasHills
 
-  pure integer function Whole(x)
-    real(dp), intent(in) :: x
-    Whole = int(min(x, real(huge(1), dp)))
-  end function Whole
-
-  function state_identity(self) result(text)
-    class(fd3d_t), intent(in) :: self
-    character(:), allocatable :: text
-    text = StateIdentity(self, Str(self%grid%n(1))//' x '//Str(self%grid%n(2))//' x '//Str(self%grid%n(3)), GridHash(self), &
-                        self%medium_hash, PositionsHash(self), TimesHash(self))
-  end function state_identity
-
-  function GridHash(self) result(hash)
-    class(fd3d_t), intent(in) :: self
-    type(hash_t) :: hash
-    integer :: m
-    associate (g => self%grid)
-      do m = 1, 6
-        call HashAdd(hash, g%side(m))
-        call HashAdd(hash, self%width(m))
-      end do
-      call HashAdd(hash, g%half_length)
-      call HashAdd(hash, merge(1, 0, g%anelastic))
-      call HashAdd(hash, merge(1, 0, g%even))
-      call HashAdd(hash, merge(1, 0, self%scheme%sponge))
-      do m = 1, size(g%w)
-        call HashAdd(hash, g%w(m))
-      end do
-      do m = 1, 3
-        call HashAdd(hash, g%d(m))
-        call HashAdd(hash, self%corner(m))
-      end do
-      call HashAdd(hash, g%dt)
-    end associate
-  end function GridHash
-
-  !> Source and receivers, and what is recorded there.
-  function PositionsHash(self) result(hash)
-    class(fd3d_t), intent(in) :: self
-    type(hash_t) :: hash
-    real(dp), allocatable :: x(:)
-    integer :: r
-    call HashAdd(hash, self%shot%record)
-    call HashAdd(hash, self%shot%sx)
-    call HashAdd(hash, self%shot%sy)
-    call HashAdd(hash, self%shot%sz)
-    do r = 1, size(self%shot%rx)
-      call HashAdd(hash, self%shot%rx(r))
-      call HashAdd(hash, self%shot%ry(r))
-      call HashAdd(hash, self%shot%rz(r))
-    end do
-    do r = 1, len(self%scheme%components)
-      call HashAdd(hash, ichar(self%scheme%components(r:r)))
-    end do
-    allocate (x, source=SourceNumbers(self%own%source))
-    do r = 1, size(x)
-      call HashAdd(hash, x(r))
-    end do
-    associate (fault => self%own%source%fault)
-      if (fault%n > 0) call HashAdd(hash, checksum_floats(0_i8, size(fault%rate, kind=i8), fault%rate))
-    end associate
-  end function PositionsHash
-
-  !> Wavelet, time steps and pictures.
-  function TimesHash(self) result(hash)
-    class(fd3d_t), intent(in) :: self
-    type(hash_t) :: hash
-    integer :: f
-    call HashAdd(hash, checksum_floats(0_i8, size(self%scheme%q, kind=i8), self%scheme%q))
-    call HashAdd(hash, self%scheme%nt)
-    call HashAdd(hash, self%scheme%t_start)
-    call HashAdd(hash, merge(1, 0, self%scheme%time_correction))
-    call HashAdd(hash, self%every)
-    call HashAdd(hash, self%first_picture)
-    call HashAdd(hash, self%scheme%snapshot_step)
-    call HashAdd(hash, merge(1, 0, self%own%pgv))
-    call HashAdd(hash, self%own%pgv_depth)
-    do f = 1, size(self%frame)
-      call HashAdd(hash, self%frame(f)%field)
-      call HashAdd(hash, self%frame(f)%axis)
-      call HashAdd(hash, self%frame(f)%index)
-      call HashAdd(hash, merge(1, 0, self%frame(f)%top))
-    end do
-  end function TimesHash
+  !> Gives back all memory; twice is harmless.
+  subroutine free(self)
+    class(fd3d_t), intent(inout) :: self
+    if (allocated(self%engine)) then
+      call self%engine%free()
+      deallocate (self%engine)
+    end if
+    if (allocated(self%rho)) deallocate (self%rho, self%lambda, self%mu)
+    self%grid = fd3d_grid_t()
+    call self%forget()
+  end subroutine free
 
 end module fd3d_m

@@ -1,5 +1,5 @@
-!> What can be known of a 3D shot before anything is computed: that its source acts in rock or water, that its receivers do not hang
-!> in the air, that points and planes lie where the grid can take them.
+!> Checks a 3D shot before anything is computed: its source must act in rock or water, its receivers must not hang in the air,
+!> points and planes must lie where the grid can take them.
 module fd3d_check_m
   use checked_m, only: Below
   use model3d_m, only: model3d_t
@@ -8,7 +8,7 @@ module fd3d_check_m
   use fd3d_engine_m, only: fd3d_grid_t
   use fd3d_point_lists_m, only: fd3d_list_t, Fd3dMoment
   use fd3d_components_m, only: Fd3dComponent
-  use fd3d_setup_m, only: Fd3dGrid
+  use fd3d_grid_m, only: Fd3dGrid
   use fd3d_variants_m, only: Fd3dGridCheck
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
@@ -28,8 +28,8 @@ module fd3d_check_m
 
 contains
 
-  !> One sentence on the first thing that is wrong with a shot in its window. `rigidity` [Pa]: of the model at each point of a
-  !> fault, of size 0 for another source.
+  !> Fails with a sentence on the first thing that is wrong with a shot in its window. `rigidity` [Pa]: of the model at each point
+  !> of a fault, of size 0 for another source.
   subroutine Fd3dCheckShot(earth, job, scheme, shot, window, rigidity, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
@@ -118,7 +118,7 @@ contains
 
   contains
 
-    !> Whether the cell or one beside it is not air.
+    !> True if the cell or one beside it is not air.
     logical function NearGround(c) result(near)
       integer, intent(in) :: c(3)
       real(sp) :: medium(medium_parts)
@@ -187,7 +187,7 @@ contains
     end do
   end subroutine CheckEnds
 
-  !> What a step puts into a cell must be a number of single precision, with room above and below.
+  !> Fails on a source whose increment of a step is no number of single precision, with room above and below.
   subroutine Fd3dCheckStrength(scheme, error)
     type(scheme3d_t), intent(in) :: scheme
     type(error_t), allocatable, intent(inout) :: error
@@ -268,7 +268,7 @@ contains
 
   ! --- pieces ---------------------------------------------------------------------------------------------------------
 
-  !> Where the ground is below a cell in the air.
+  !> Words on the depth of the ground below a cell in the air.
   function Ground(earth, job, window, c) result(s)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job

@@ -1,4 +1,4 @@
-!> What can be recorded at a point of the 3D grid, by name, as weighted sums of fields.
+!> Components that can be recorded at a point of the 3D grid, by name, as weighted sums of fields.
 !>
 !>     vx vy vz           velocity [m/s]              sxx .. syz   stress [Pa]           p   pressure, -(sxx + syy + szz)/3 [Pa]
 !>     exx .. eyz         rate of strain [1/s]: exy = (dvx/dy + dvy/dx)/2
@@ -18,7 +18,7 @@ module fd3d_components_m
 
 contains
 
-  !> Whether a component is sampled at whole time steps, as stress is; else at half ones, as velocity.
+  !> True of a component that is sampled at whole time steps, as stress is; others are at half ones, as velocity.
   pure logical function Fd3dAtWhole(name)
     character(*), intent(in) :: name
     Fd3dAtWhole = name == 'p' .or. name(1:1) == 's'

@@ -1,6 +1,6 @@
-!> What stands in the halo behind sides that belong to nobody else: the other end of a periodic axis, the images above a free
-!> surface, what has just left through a one-way bottom. Formulas and why they were chosen: der3d.h. Behind an `outside` the halo is
-!> 0 for good. Stencils run along one axis, so edges and corners of the halo need nothing.
+!> Fills the halo behind sides without a neighbour: with the other end of a periodic axis, the images above a free surface, the
+!> waves that have just left through a one-way bottom. der3d.h has the formulas and the reasons for them. Behind an `outside` the
+!> halo stays 0. Stencils run along one axis, so edges and corners of the halo need nothing.
 module fd3d_edges_m
   use der3d_m, only: DerRow
   use fd3d_engine_m, only: Fd3dHaloBox, Fd3dHaloFields, fd3d_grid_t, field_sxz, field_syz, field_szz, field_vx, field_vy, &
@@ -26,7 +26,7 @@ module fd3d_edges_m
 
 contains
 
-  !> What the edges need to know of the medium; volumes with a ring, (0:nx+1, 0:ny+1, 0:nz+1).
+  !> Takes from the medium what the edges need; volumes with a ring, (0:nx+1, 0:ny+1, 0:nz+1).
   subroutine EdgesNew(edges, grid, rho, lambda, mu)
     type(edges_t), intent(inout) :: edges
     type(fd3d_grid_t), intent(in) :: grid
@@ -132,7 +132,8 @@ contains
     end associate
   end subroutine SurfaceVelocity
 
-  !> What has come down through a one-way bottom, row after row; what = 0 velocities, 1 stresses. Once a half step.
+  !> Moves on, row after row, the waves that have come down through a one-way bottom; what = 0 velocities, 1 stresses. To be called
+  !> once a half step.
   subroutine OneWay(grid, edges, f, what)
     type(fd3d_grid_t), intent(in) :: grid
     type(edges_t), intent(inout) :: edges

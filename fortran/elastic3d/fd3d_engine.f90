@@ -1,13 +1,22 @@
-!> What a 3D (visco)elastic time loop must offer beside the verbs of engine.f90, whoever computes it: the readable Fortran of
-!> fd3d_fortran.f90 or a C variant. The grid is drawn, and each verb explained, in interfaces/fd3d_c.f90; here indices count from 1.
-!> `timestep` knows no neighbours, `reset` forgets map and histories too, a state has the map, `maxabs` is of |vx|, |vy| and |vz|.
+!> A 3D (visco)elastic time loop: the verbs that it has beside those of engine.f90. They call a variant in C, by
+!> interfaces/fd3d_c.f90, which draws the grid and explains each verb; here indices count from 1. The readable Fortran of
+!> fd3d_fortran.f90 extends this and brings all verbs itself. `timestep` knows no neighbours, `reset` forgets map and histories too,
+!> a state has the map, `maxabs` is of |vx|, |vy| and |vz|.
 module fd3d_engine_m
-  use engine_m, only: engine_t
+  use c_verbs_m, only: c_verbs_t
+  use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
+  use fd3d_c, only: fd3d_bytes, fd3d_cfg, fd3d_device, fd3d_expect, fd3d_field, fd3d_free, fd3d_halo_get, fd3d_halo_put, &
+                    fd3d_halo_size, fd3d_histories, fd3d_load, fd3d_map, fd3d_maxabs, fd3d_model, fd3d_new, fd3d_peak, &
+                    fd3d_pending, fd3d_pml, fd3d_quality, fd3d_receivers, fd3d_reset, fd3d_save, fd3d_set_field, fd3d_slice, &
+                    fd3d_source, fd3d_sponge, fd3d_state_size, fd3d_stress, fd3d_threads, fd3d_timestep, fd3d_traces, &
+                    fd3d_velocity, fd3d_watch
+  use iso_c_binding, only: c_associated, c_float
   use kinds_m, only: dp, i2, i8, sp
+  use text_m, only: CString
   implicit none
   private
-  public :: fd3d_engine_t, fd3d_grid_t, fd3d_map_t, Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox
+  public :: fd3d_engine_t, fd3d_grid_t, fd3d_map_t, Fd3dCfg, Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox
 
   integer, parameter, public :: field_vx = 0, field_vy = 1, field_vz = 2, field_sxx = 3, field_syy = 4, field_szz = 5, &
                                 field_sxy = 6, field_sxz = 7, field_syz = 8, fd3d_fields = 9
@@ -43,168 +52,198 @@ module fd3d_engine_m
     real(sp), allocatable :: w(:)
   end type fd3d_map_t
 
-  type, abstract, extends(engine_t) :: fd3d_engine_t
+  type, extends(engine_t) :: fd3d_engine_t
   contains
-    procedure(new_i), deferred :: new              !< takes memory for a subdomain
-    procedure(model_i), deferred :: model          !< rho, lambda, mu with a ring of one cell
-    procedure(quality_i), deferred :: quality      !< attenuation of an anelastic medium
-    procedure(pml_i), deferred :: pml              !< profiles of the absorbing layers
-    procedure(sponge_i), deferred :: sponge        !< factors of Cerjan's sponge
-    procedure(source_i), deferred :: source        !< where histories go, and by what weight
-    procedure(histories_i), deferred :: histories  !< the next block of them
-    procedure(receivers_i), deferred :: receivers  !< weighted sums of fields at cells; forgets all traces
-    procedure(half_i), deferred :: velocity        !< first half of a step, or a part of it
-    procedure(half_i), deferred :: stress          !< second half
-    procedure(halo_size_i), deferred :: halo_size  !< numbers a neighbour needs
-    procedure(halo_get_i), deferred :: halo_get    !< what it needs: what = 0 velocities, 1 stresses
-    procedure(halo_put_i), deferred :: halo_put    !< what it gave
-    procedure(field_i), deferred :: field          !< a copy of a field, (nx, ny, nz)
-    procedure(set_field_i), deferred :: set_field
-    procedure(slice_i), deferred :: slice          !< a plane of a field
-    procedure(expect_i), deferred :: expect        !< there will be traces of so many steps
-    procedure(watch_i), deferred :: watch          !< keeps the largest velocity at the points of a map, from zero; none: no longer
-    procedure(map_i), deferred :: map              !< (points, 3): horizontal, vertical, of the vector
+    procedure :: new                         !< takes memory for a subdomain
+    procedure :: model                       !< rho, lambda, mu with a ring of one cell
+    procedure :: quality                     !< attenuation of an anelastic medium
+    procedure :: pml                         !< profiles of the absorbing layers
+    procedure :: sponge                      !< factors of Cerjan's sponge
+    procedure :: source                      !< where histories go, and by what weight
+    procedure :: histories                   !< the next block of them
+    procedure :: receivers                   !< weighted sums of fields at cells; forgets all traces
+    procedure :: velocity                    !< first half of a step, or a part of it
+    procedure :: stress                      !< second half
+    procedure :: halo_size                   !< numbers a neighbour needs
+    procedure :: halo_get                    !< what it needs: what = 0 velocities, 1 stresses
+    procedure :: halo_put                    !< what it gave
+    procedure :: field                       !< a copy of a field, (nx, ny, nz)
+    procedure :: set_field
+    procedure :: slice                       !< a plane of a field
+    procedure :: expect                      !< there will be traces of so many steps
+    procedure :: watch                       !< keeps the largest velocity at the points of a map, from zero; none: no longer
+    procedure :: map                         !< (points, 3): horizontal, vertical, of the vector
   end type fd3d_engine_t
 
-  abstract interface
-    subroutine new_i(self, grid, error)
-      import :: fd3d_engine_t, fd3d_grid_t, error_t
-      class(fd3d_engine_t), intent(inout) :: self
-      type(fd3d_grid_t), intent(in) :: grid
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine new_i
-
-    subroutine model_i(self, rho, lambda, mu, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      real(sp), contiguous, intent(in) :: rho(:, :, :), lambda(:, :, :), mu(:, :, :)   !< (nx+2, ny+2, nz+2)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine model_i
-
-    subroutine quality_i(self, tau, y, qp, qs, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      real(sp), contiguous, intent(in) :: tau(:), y(:, :)                  !< (8), (8, 3)
-      real(sp), contiguous, intent(in) :: qp(:, :, :), qs(:, :, :)         !< 1/Q, (nx+2, ny+2, nz+2)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine quality_i
-
-    subroutine pml_i(self, px, py, pz, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      real(sp), contiguous, intent(in) :: px(:, :), py(:, :), pz(:, :)     !< (nx, 6), (ny, 6), (nz, 6)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine pml_i
-
-    subroutine sponge_i(self, gx, gy, gz, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      real(sp), contiguous, intent(in) :: gx(:), gy(:), gz(:)              !< (nx), (ny), (nz)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine sponge_i
-
-    subroutine source_i(self, nh, field, i, j, k, h, w, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: nh                                            !< histories
-      integer, contiguous, intent(in) :: field(:), i(:), j(:), k(:), h(:)  !< (entries); h from 1
-      real(sp), contiguous, intent(in) :: w(:)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine source_i
-
-    subroutine histories_i(self, first, q, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: first                                         !< step of the first sample
-      real(sp), contiguous, intent(in) :: q(:, :)                          !< (nh, steps); no steps: silent from now on
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine histories_i
-
-    subroutine receivers_i(self, start, field, i, j, k, w, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, contiguous, intent(in) :: start(:)                          !< (nrec+1), from 1
-      integer, contiguous, intent(in) :: field(:), i(:), j(:), k(:)        !< (entries)
-      real(sp), contiguous, intent(in) :: w(:)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine receivers_i
-
-    subroutine half_i(self, it, part, error)
-      import :: fd3d_engine_t, error_t
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: it, part                                      !< part_all, part_rim or part_inner
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine half_i
-
-    integer(i8) function halo_size_i(self, side)
-      import :: fd3d_engine_t, i8
-      class(fd3d_engine_t), intent(in) :: self
-      integer, intent(in) :: side                                          !< 1..6
-    end function halo_size_i
-
-    subroutine halo_get_i(self, what, side, out, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: what, side
-      real(sp), contiguous, intent(out) :: out(:)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine halo_get_i
-
-    subroutine halo_put_i(self, what, side, in, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: what, side
-      real(sp), contiguous, intent(in) :: in(:)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine halo_put_i
-
-    subroutine field_i(self, which, out, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: which
-      real(sp), contiguous, intent(out) :: out(:, :, :)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine field_i
-
-    subroutine set_field_i(self, which, in, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: which
-      real(sp), contiguous, intent(in) :: in(:, :, :)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine set_field_i
-
-    subroutine slice_i(self, which, axis, index, out, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: which, axis, index                            !< axis 1..3
-      real(sp), contiguous, intent(out) :: out(:, :)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine slice_i
-
-    subroutine expect_i(self, steps, error)
-      import :: fd3d_engine_t, error_t
-      class(fd3d_engine_t), intent(inout) :: self
-      integer, intent(in) :: steps
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine expect_i
-
-    subroutine watch_i(self, map, error)
-      import :: fd3d_engine_t, fd3d_map_t, error_t
-      class(fd3d_engine_t), intent(inout) :: self
-      type(fd3d_map_t), intent(in) :: map
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine watch_i
-
-    subroutine map_i(self, out, error)
-      import :: fd3d_engine_t, error_t, sp
-      class(fd3d_engine_t), intent(inout) :: self
-      real(sp), contiguous, intent(out) :: out(:, :)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine map_i
-  end interface
-
 contains
+
+  subroutine new(self, grid, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    type(fd3d_grid_t), intent(in) :: grid
+    type(error_t), allocatable, intent(inout) :: error
+    call self%free()
+    self%c = c_verbs_t(free=fd3d_free, threads=fd3d_threads, timestep=fd3d_timestep, pending=fd3d_pending, traces=fd3d_traces, &
+                       maxabs=fd3d_maxabs, peak=fd3d_peak, reset=fd3d_reset, state_size=fd3d_state_size, save=fd3d_save, &
+                       load=fd3d_load, bytes=fd3d_bytes, device=fd3d_device)
+    self%handle = fd3d_new(CString(self%variant), Fd3dCfg(grid))
+    if (.not. c_associated(self%handle)) call EngineCheck(self, 1, error)
+  end subroutine new
+
+  !> The subdomain as C knows it, which counts cells from 0.
+  pure type(fd3d_cfg) function Fd3dCfg(grid) result(cfg)
+    type(fd3d_grid_t), intent(in) :: grid
+    associate (g => grid)
+      cfg = fd3d_cfg(n=g%n, first=g%first - 1, whole=g%whole, side=g%side, layer=g%layer, half_length=g%half_length, &
+                     anelastic=merge(1, 0, g%anelastic), threads=g%threads, share=g%share, sparse=merge(1, 0, g%sparse), &
+                     d=real(g%d, c_float), dt=real(g%dt, c_float), w=real(g%w, c_float))
+    end associate
+  end function Fd3dCfg
+
+  subroutine model(self, rho, lambda, mu, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    real(sp), contiguous, intent(in) :: rho(:, :, :), lambda(:, :, :), mu(:, :, :)   !< (nx+2, ny+2, nz+2)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_model(self%handle, rho, lambda, mu), error)
+  end subroutine model
+
+  subroutine quality(self, tau, y, qp, qs, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    real(sp), contiguous, intent(in) :: tau(:), y(:, :)                  !< (8), (8, 3)
+    real(sp), contiguous, intent(in) :: qp(:, :, :), qs(:, :, :)         !< 1/Q, (nx+2, ny+2, nz+2)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_quality(self%handle, tau, y, qp, qs), error)
+  end subroutine quality
+
+  subroutine pml(self, px, py, pz, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    real(sp), contiguous, intent(in) :: px(:, :), py(:, :), pz(:, :)     !< (nx, 6), (ny, 6), (nz, 6)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_pml(self%handle, px, py, pz), error)
+  end subroutine pml
+
+  subroutine sponge(self, gx, gy, gz, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    real(sp), contiguous, intent(in) :: gx(:), gy(:), gz(:)              !< (nx), (ny), (nz)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_sponge(self%handle, gx, gy, gz), error)
+  end subroutine sponge
+
+  subroutine source(self, nh, field, i, j, k, h, w, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: nh                                            !< histories
+    integer, contiguous, intent(in) :: field(:), i(:), j(:), k(:), h(:)  !< (entries); h from 1
+    real(sp), contiguous, intent(in) :: w(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_source(self%handle, nh, size(w), field, i - 1, j - 1, k - 1, h - 1, w), error)
+  end subroutine source
+
+  subroutine histories(self, first, q, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: first                                         !< step of the first sample
+    real(sp), contiguous, intent(in) :: q(:, :)                          !< (nh, steps); no steps: silent from now on
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_histories(self%handle, first, size(q, 2), q), error)
+  end subroutine histories
+
+  subroutine receivers(self, start, field, i, j, k, w, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, contiguous, intent(in) :: start(:)                          !< (nrec+1), from 1
+    integer, contiguous, intent(in) :: field(:), i(:), j(:), k(:)        !< (entries)
+    real(sp), contiguous, intent(in) :: w(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_receivers(self%handle, size(start) - 1, start - 1, field, i - 1, j - 1, k - 1, w), error)
+  end subroutine receivers
+
+  subroutine velocity(self, it, part, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: it, part                                      !< part_all, part_rim or part_inner
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_velocity(self%handle, it, part), error)
+  end subroutine velocity
+
+  subroutine stress(self, it, part, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: it, part                                      !< part_all, part_rim or part_inner
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_stress(self%handle, it, part), error)
+  end subroutine stress
+
+  integer(i8) function halo_size(self, side)
+    class(fd3d_engine_t), intent(in) :: self
+    integer, intent(in) :: side                                          !< 1..6
+    halo_size = fd3d_halo_size(self%handle, side - 1)
+  end function halo_size
+
+  subroutine halo_get(self, what, side, out, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: what, side
+    real(sp), contiguous, intent(out) :: out(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_halo_get(self%handle, what, side - 1, out), error)
+  end subroutine halo_get
+
+  subroutine halo_put(self, what, side, in, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: what, side
+    real(sp), contiguous, intent(in) :: in(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_halo_put(self%handle, what, side - 1, in), error)
+  end subroutine halo_put
+
+  subroutine field(self, which, out, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: which
+    real(sp), contiguous, intent(out) :: out(:, :, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_field(self%handle, which, out), error)
+  end subroutine field
+
+  subroutine set_field(self, which, in, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: which
+    real(sp), contiguous, intent(in) :: in(:, :, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_set_field(self%handle, which, in), error)
+  end subroutine set_field
+
+  subroutine slice(self, which, axis, index, out, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: which, axis, index                            !< axis 1..3
+    real(sp), contiguous, intent(out) :: out(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_slice(self%handle, which, axis - 1, index - 1, out), error)
+  end subroutine slice
+
+  subroutine expect(self, steps, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: steps
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_expect(self%handle, steps), error)
+  end subroutine expect
+
+  subroutine watch(self, map, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    type(fd3d_map_t), intent(in) :: map
+    type(error_t), allocatable, intent(inout) :: error
+    integer, parameter :: none(1) = 0
+    integer(i2), parameter :: nowhere(1) = 0_i2
+    if (.not. allocated(map%i)) then
+      call EngineCheck(self, fd3d_watch(self%handle, 0, 0, none, none, none, none, 0, none, nowhere, nowhere, nowhere, &
+                                        [0.0_sp]), error)
+    else
+      call EngineCheck(self, fd3d_watch(self%handle, map%last, size(map%i), map%i - 1, map%j - 1, map%k - 1, map%stencil - 1, &
+                                        size(map%start)/3, map%start - 1, map%di, map%dj, map%dk, map%w), error)
+    end if
+  end subroutine watch
+
+  subroutine map(self, out, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    real(sp), contiguous, intent(out) :: out(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_map(self%handle, out), error)
+  end subroutine map
+
+  ! --- halos and parts of a subdomain, which the variants in Fortran and the tests share -----------------------------------------
 
   !> Cells lo .. hi that the neighbour at side 1..6 needs (own), or that it gives (not own: in the halo). Stencils run along one
   !> axis, so edges and corners of the halo are never read.

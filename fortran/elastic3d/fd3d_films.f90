@@ -4,20 +4,12 @@
 !> records them (fd3d_map.f90); the top is the ground: where there is air, the uppermost cells below it. In other planes each
 !> velocity is taken as it stands in its cell, half a cell off the centre. Pressure is that of cells, half a time step after the
 !> velocities.
-module fd3d_films_m
-  use checked_m, only: Above, Below, Whole
-  use error_m, only: error_t, Fail
-  use fd3d_engine_m, only: fd3d_map_t, field_sxx, field_vx, field_vz
+submodule(fd3d_m) fd3d_films
+  use checked_m, only: Above, Below
+  use fd3d_engine_m, only: field_sxx, field_vx, field_vz
   use fd3d_map_m, only: Fd3dMapNew
-  use fd3d_state_m, only: fd3d_state_t, frame_t
-  use gather_m, only: film_t
-  use kinds_m, only: dp, i8, sp
-  use parameter_table_m, only: SplitList
-  use text_m, only: Str
   use textfile_m, only: NumberOf
   implicit none
-  private
-  public :: FilmsPlan, FilmsNext, FilmsTake, FilmsMap
 
   integer, parameter :: pressure = -1
   integer, parameter :: maps = 3                 !< horizontal, vertical, vector
@@ -25,11 +17,7 @@ module fd3d_films_m
 
 contains
 
-  !> Which pictures there will be of this shot; `window`: its cells.
-  subroutine FilmsPlan(self, window, error)
-    class(fd3d_state_t), intent(inout) :: self
-    integer, intent(in) :: window(3)
-    type(error_t), allocatable, intent(inout) :: error
+  module procedure FilmsPlan
     character(32), allocatable :: planes(:), fields(:)
     type(frame_t) :: frame
     real(dp) :: end_time
@@ -42,20 +30,20 @@ contains
     self%films = 0
     self%pictures = 0
     call FindGround(self)
-    associate (s => self%scheme, own => self%own)
+    associate (s => self%scheme)
       self%nf = (window - 1)/s%snapshot_step + 1
       if (s%snapshot > 0) then
         self%every = Whole(s%snapshot/s%dt, 1)
         self%first_picture = Whole(Above(-s%t_start/s%dt + 0.5_dp - 1e-9_dp), 1)
         end_time = (s%nt_out - 1)*s%dt_out
         self%pictures = max(0, (Whole(Below((end_time - s%t_start)/s%dt + 0.5_dp)) - self%first_picture)/self%every + 1)
-        allocate (planes, source=SplitList(own%planes))
-        allocate (fields, source=SplitList(own%fields))
+        allocate (planes, source=SplitList(self%own%planes))
+        allocate (fields, source=SplitList(self%own%fields))
         self%films = size(planes)*size(fields)
       end if
-      hills = HasHills(self) .and. own%pgv .and. OnTop(self)
-      if (self%films > 0) hills = hills .or. (HasHills(self) .and. any(planes == 'top'))
-      allocate (self%film(self%films + merge(maps, 0, own%pgv) + merge(1, 0, hills)))
+      hills = GroundHasHills(self) .and. self%own%pgv .and. OnTop(self)
+      if (self%films > 0) hills = hills .or. (GroundHasHills(self) .and. any(planes == 'top'))
+      allocate (self%film(self%films + merge(maps, 0, self%own%pgv) + merge(1, 0, hills)))
       if (self%films > 0) then
         do p = 1, size(planes)
           do f = 1, size(fields)
@@ -67,7 +55,7 @@ contains
           end do
         end do
       end if
-      if (own%pgv) then
+      if (self%own%pgv) then
         call MapFilm(self, 'pgv_horizontal', 'largest horizontal velocity', self%film(self%films + 1))
         call MapFilm(self, 'pgv_vertical', 'largest vertical velocity', self%film(self%films + 2))
         call MapFilm(self, 'pgv_vector', 'largest velocity in any direction', self%film(self%films + maps))
@@ -89,11 +77,11 @@ contains
         if (film%name == 'ground' .and. .not. allocated(error)) film%a(:, :, 1) = GroundDepth(self)
       end associate
     end do
-  end subroutine FilmsPlan
+  end procedure FilmsPlan
 
   !> The uppermost row of each column that is not air; of a column of nothing else the top.
   subroutine FindGround(self)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_t), intent(inout) :: self
     integer :: i, j, k
     if (allocated(self%ground)) deallocate (self%ground)
     if (all(self%rho > 0)) return
@@ -109,15 +97,15 @@ contains
     end do
   end subroutine FindGround
 
-  !> Whether the maps are of the top, not of a plane.
+  !> True if the maps are of the top, not of a plane.
   pure logical function OnTop(self)
-    class(fd3d_state_t), intent(in) :: self
+    class(fd3d_t), intent(in) :: self
     OnTop = self%own%pgv_depth <= self%corner(3) + self%pad(3)*self%grid%d(3)
   end function OnTop
 
   !> The depth of the ground at the points of maps and films [m].
   pure function GroundDepth(self) result(depth)
-    class(fd3d_state_t), intent(in) :: self
+    class(fd3d_t), intent(in) :: self
     real(sp), allocatable :: depth(:, :)
     integer :: lo(2), hi(2)
     associate (step => self%scheme%snapshot_step)
@@ -127,16 +115,16 @@ contains
     end associate
   end function GroundDepth
 
-  !> Whether the ground is not level.
-  pure logical function HasHills(self)
-    class(fd3d_state_t), intent(in) :: self
-    HasHills = .false.
-    if (allocated(self%ground)) HasHills = any(self%ground /= self%ground(1, 1))
-  end function HasHills
+  !> True if the ground is not level.
+  pure logical function GroundHasHills(self)
+    class(fd3d_t), intent(in) :: self
+    GroundHasHills = .false.
+    if (allocated(self%ground)) GroundHasHills = any(self%ground /= self%ground(1, 1))
+  end function GroundHasHills
 
   !> Points of the map and of the films of the top, and how all velocities are read there.
   subroutine FindPoints(self, error)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_map_t) :: points
     integer :: row
@@ -161,7 +149,7 @@ contains
 
   !> The last step whose velocities are within the record: some more are done for the filters of traces.
   pure integer function LastRecorded(self) result(step)
-    class(fd3d_state_t), intent(in) :: self
+    class(fd3d_t), intent(in) :: self
     associate (s => self%scheme)
       step = Whole(Below(((s%nt_out - 1)*s%dt_out - s%t_start)/s%dt + 0.5_dp))
     end associate
@@ -169,7 +157,7 @@ contains
 
   !> Points that pictures show, `below` cells under the upper faces of a row of cells; row 0: of the top.
   subroutine NewPoints(self, row, below, points, error)
-    class(fd3d_state_t), intent(inout), target :: self
+    class(fd3d_t), intent(inout), target :: self
     integer, intent(in) :: row
     real(dp), intent(in) :: below
     type(fd3d_map_t), intent(out) :: points
@@ -195,7 +183,7 @@ contains
 
   !> 'top', 'x1200': axis and cell of the grid.
   subroutine ReadPlane(self, word, window, frame, error)
-    class(fd3d_state_t), intent(in) :: self
+    class(fd3d_t), intent(in) :: self
     character(*), intent(in) :: word
     integer, intent(in) :: window(3)
     type(frame_t), intent(inout) :: frame
@@ -235,7 +223,7 @@ contains
 
   !> A film without its pictures. Different cells have different names, whatever the spacing.
   subroutine NewFilm(self, frame, field, film)
-    class(fd3d_state_t), intent(in) :: self
+    class(fd3d_t), intent(in) :: self
     type(frame_t), intent(in) :: frame
     character(*), intent(in) :: field
     type(film_t), intent(inout) :: film
@@ -278,7 +266,7 @@ contains
 
   !> Depth of the top [m]; where it has hills, of the highest.
   pure real(dp) function TopDepth(self) result(depth)
-    class(fd3d_state_t), intent(in) :: self
+    class(fd3d_t), intent(in) :: self
     integer :: row
     row = self%pad(3) + 1
     if (allocated(self%ground)) row = minval(self%ground)
@@ -286,15 +274,15 @@ contains
   end function TopDepth
 
   pure function TopText(self) result(text)
-    class(fd3d_state_t), intent(in) :: self
+    class(fd3d_t), intent(in) :: self
     character(:), allocatable :: text
     text = 'at the top, z = '//Str(TopDepth(self), 9)//' m'
     if (allocated(self%ground)) text = 'of the ground below the air, z = '//Str(TopDepth(self), 9)//' m'
-    if (HasHills(self)) text = 'of the ground below the air, on the upper faces of its cells'
+    if (GroundHasHills(self)) text = 'of the ground below the air, on the upper faces of its cells'
   end function TopText
 
   subroutine MapFilm(self, name, about, film)
-    class(fd3d_state_t), intent(in) :: self
+    class(fd3d_t), intent(in) :: self
     character(*), intent(in) :: name, about
     type(film_t), intent(inout) :: film
     film%name = name
@@ -310,9 +298,9 @@ contains
     end if
   end subroutine MapFilm
 
-  !> Where the points on hills are.
+  !> The map of the depths of points on hills.
   subroutine HillFilm(self, film)
-    class(fd3d_state_t), intent(in) :: self
+    class(fd3d_t), intent(in) :: self
     type(film_t), intent(inout) :: film
     film%name = 'ground'
     film%about = 'depth of the ground, the upper faces of its cells, where its velocities are taken'
@@ -322,17 +310,12 @@ contains
     film%place = TopDepth(self)
   end subroutine HillFilm
 
-  !> The step after which the next picture is due; huge if none is.
-  pure integer function FilmsNext(self) result(step)
-    class(fd3d_state_t), intent(in) :: self
+  module procedure FilmsNext
     step = huge(step)
     if (self%every > 0 .and. self%taken < self%pictures) step = self%first_picture + self%taken*self%every
-  end function FilmsNext
+  end procedure FilmsNext
 
-  !> Takes the picture that is due.
-  subroutine FilmsTake(self, error)
-    class(fd3d_state_t), intent(inout) :: self
-    type(error_t), allocatable, intent(inout) :: error
+  module procedure FilmsTake
     real(sp), allocatable :: plane(:, :), part(:, :)
     integer :: f, c, across(2)
     self%taken = self%taken + 1
@@ -361,11 +344,11 @@ contains
         film%a(:, :, self%taken) = Thinned(self, plane, across)
       end associate
     end do
-  end subroutine FilmsTake
+  end procedure FilmsTake
 
   !> A velocity at the points of the top, in true units.
   subroutine AtTop(self, field, out, error)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_t), intent(inout) :: self
     integer, intent(in) :: field
     real(sp), intent(out) :: out(:, :)
     type(error_t), allocatable, intent(inout) :: error
@@ -403,7 +386,7 @@ contains
 
   !> A field across an axis, or in the rows of the ground.
   subroutine Section(self, frame, field, plane, error)
-    class(fd3d_state_t), intent(inout) :: self
+    class(fd3d_t), intent(inout) :: self
     type(frame_t), intent(in) :: frame
     integer, intent(in) :: field
     real(sp), intent(inout) :: plane(:, :)
@@ -426,7 +409,7 @@ contains
 
   !> The window's part of a plane of the grid, every so many cells, in true units.
   pure function Thinned(self, plane, across) result(out)
-    class(fd3d_state_t), intent(in) :: self
+    class(fd3d_t), intent(in) :: self
     real(sp), intent(in) :: plane(:, :)
     integer, intent(in) :: across(2)
     real(sp), allocatable :: out(:, :)
@@ -437,10 +420,7 @@ contains
     out = scale(plane(lo(1):hi(1):step, lo(2):hi(2):step), self%exponent2)
   end function Thinned
 
-  !> The maps, after the last step.
-  subroutine FilmsMap(self, error)
-    class(fd3d_state_t), intent(inout) :: self
-    type(error_t), allocatable, intent(inout) :: error
+  module procedure take_maps
     real(sp), allocatable :: map(:, :)
     integer :: m
     if (.not. self%own%pgv .or. allocated(error)) return
@@ -450,6 +430,6 @@ contains
     do m = 1, maps
       self%film(self%films + m)%a(:, :, 1) = reshape(scale(map(:, m), self%exponent2), self%nf(:2))
     end do
-  end subroutine FilmsMap
+  end procedure take_maps
 
-end module fd3d_films_m
+end submodule fd3d_films

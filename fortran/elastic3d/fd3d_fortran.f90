@@ -1,14 +1,14 @@
 !> Variant `fortran`: the 3D scheme as plainly as it can be written, the reference that every other variant is measured against.
-!> What each verb means and where each field stands is in interfaces/fd3d_c.f90.
+!> interfaces/fd3d_c.f90 explains the verbs and draws the places of the fields.
 !>
 !>     rho dv_a/dt = sum_b ds_ab/dx_b        ds_ab/dt = lambda div v delta_ab + mu (dv_a/dx_b + dv_b/dx_a) - (what has relaxed)
 !>
-!> Rows of cells along x are computed one after the other, planes z = const side by side. What lies around the subdomain is put into
-!> the halo of the fields before each half step (fd3d_edges.f90), so that the update itself knows no sides.
+!> Rows of cells along x are computed one after the other, planes z = const side by side. The surroundings of the subdomain are put
+!> into the halo of the fields before each half step (fd3d_edges.f90), so that the update itself knows no sides.
 module fd3d_fortran_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_positive_inf, ieee_value
   use der3d_m, only: AddStress, AddVelocity, DerRow, NormalIncrement, RelaxNormal, ShearIncrement, StretchRow
-  use engine_m, only: EngineRoom
+  use engine_m, only: EngineNumbers, EngineRoom, EngineState
   use error_m, only: error_t, Fail
   use fd3d_edges_m, only: edges_t, EdgesFree, EdgesNew, FillPeriodic, OneWay, SurfaceStress, SurfaceVelocity, volume_t
   use fd3d_engine_m, only: Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox, fd3d_engine_t, fd3d_fields, fd3d_grid_t, fd3d_map_t, &
@@ -211,7 +211,7 @@ contains
     end function Strength
   end subroutine quality
 
-  !> Which of the eight relaxation mechanisms a cell has: by its place in the whole grid, so that subdomains agree.
+  !> The number of the relaxation mechanism, of eight, that a cell has: by its place in the whole grid, so that subdomains agree.
   pure integer function Mechanism(grid, i, j, k) result(m)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: i, j, k
@@ -695,36 +695,26 @@ contains
     integer, intent(in) :: steps
     integer(i8), intent(in) :: numbers
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), intent(out), optional :: out(:)
-    real(sp), intent(in), optional :: in(:)
+    real(sp), contiguous, intent(inout), optional :: out(:)
+    real(sp), contiguous, intent(in), optional :: in(:)
     integer(i8) :: at
     integer :: n, a, c
-    if (numbers /= self%state_size(steps)) then
-      call Fail(error, 'a state of '//Str(numbers)//' numbers, after '//Str(steps)//' steps it has '//Str(self%state_size(steps)))
-      return
-    end if
+    call EngineState(self, steps, numbers, error)
+    if (allocated(error)) return
     at = 0
     do n = 0, fd3d_fields - 1
-      call Move(self%f(n)%a, size(self%f(n)%a, kind=i8))
-      if (self%grid%anelastic .and. n >= field_sxx) call Move(self%r(n)%a, size(self%r(n)%a, kind=i8))
+      call EngineNumbers(self%f(n)%a, size(self%f(n)%a, kind=i8), at, out, in)
+      if (self%grid%anelastic .and. n >= field_sxx) call EngineNumbers(self%r(n)%a, size(self%r(n)%a, kind=i8), at, out, in)
     end do
     do a = 1, 3
       do c = 1, 3
-        call Move(self%psi(a, c, 0)%a, size(self%psi(a, c, 0)%a, kind=i8))
-        call Move(self%psi(a, c, 1)%a, size(self%psi(a, c, 1)%a, kind=i8))
+        call EngineNumbers(self%psi(a, c, 0)%a, size(self%psi(a, c, 0)%a, kind=i8), at, out, in)
+        call EngineNumbers(self%psi(a, c, 1)%a, size(self%psi(a, c, 1)%a, kind=i8), at, out, in)
       end do
     end do
-    call Move(self%edges%before, size(self%edges%before, kind=i8))
-    call Move(self%peaks, size(self%peaks, kind=i8))
-    call Move(self%samples, int(steps, i8)*size(self%samples, 1))
-  contains
-    subroutine Move(a, count)
-      integer(i8), intent(in) :: count
-      real(sp), intent(inout) :: a(*)
-      if (present(out)) out(at + 1:at + count) = a(:count)
-      if (present(in)) a(:count) = in(at + 1:at + count)
-      at = at + count
-    end subroutine Move
+    call EngineNumbers(self%edges%before, size(self%edges%before, kind=i8), at, out, in)
+    call EngineNumbers(self%peaks, size(self%peaks, kind=i8), at, out, in)
+    call EngineNumbers(self%samples, int(steps, i8)*size(self%samples, 1), at, out, in)
   end subroutine MoveState
 
   ! --- for the record -------------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 !> Sources and receivers beside a contact of rock, fluid and air, where ground and sea floor are made of cells and have any shape.
 !>
 !> Points in the air stand still, along a sea floor motion is not continuous, and stress put into points that cannot bear it stays
-!> for ever: so no sinc goes across a contact. What is in rock is read from and acts on points that touch rock, what is in a fluid
-!> on points that touch fluid. Where the contact is flat along z, a polynomial through the nearest four points along z takes the
+!> for ever: so no sinc goes across a contact. A receiver in rock is read from points that touch rock, a source there acts on them,
+!> and likewise in a fluid. Where the contact is flat along z, a polynomial through the nearest four points along z takes the
 !> place of the sinc; elsewhere a polynomial of degree 3 (or less) fits the points around best.
 !>
 !> Derivatives of half-length 2 and more reach from rock into air. Rock that moves as a whole is then free of stress only if its
@@ -16,7 +16,7 @@ module fd3d_ground_m
   use sinc_m, only: sinc_nodes, SincWeights
   implicit none
   private
-  public :: GroundHome, GroundNear, GroundWeights
+  public :: GroundHome, GroundNear, GroundWeights, Lagrange
 
   integer, parameter :: ground_air = 0
   integer, parameter :: air = ground_air, fluid = 1, rock = 2
@@ -31,7 +31,7 @@ module fd3d_ground_m
 
 contains
 
-  !> Whether any point of `field` among the eight nodes along each axis around `place`, which counts them in the subdomain, does not
+  !> True if any point of `field` among the eight nodes along each axis around `place`, which counts them in the subdomain, does not
   !> belong to a medium of kind `home`.
   pure logical function GroundNear(grid, rho, mu, field, place, home) result(near)
     type(fd3d_grid_t), intent(in) :: grid
@@ -52,7 +52,7 @@ contains
     near = .false.
   end function GroundNear
 
-  !> What a point at x, in cells of the subdomain (cell i from i-1 to i), is in: on a face rock before fluid before air; within a
+  !> The medium of a point at x, in cells of the subdomain (cell i from i-1 to i): on a face rock before fluid before air; within a
   !> cell of the ground not air.
   pure integer function GroundHome(grid, rho, mu, x) result(home)
     type(fd3d_grid_t), intent(in) :: grid
@@ -115,8 +115,8 @@ contains
     end subroutine FreeOfLag
   end subroutine GroundWeights
 
-  !> What stands beyond a contact that makes a velocity point lag, so many rows along axis a; 0: nothing does. In air that is any
-  !> point, in a fluid those of motion along the contact, beside rock that stiffness ties to them.
+  !> Finds the point beyond a contact that makes a velocity point lag, so many rows along axis a; 0 rows: there is none. In air it
+  !> is any point, in a fluid one of motion along the contact, beside rock that stiffness ties to it.
   pure subroutine LagBehind(grid, rho, mu, field, at, a, side, rows, beyond)
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
@@ -138,7 +138,7 @@ contains
     end do
   end subroutine LagBehind
 
-  !> Where all columns around have the same points: sincs along x and y, a polynomial along z; else n = 0.
+  !> Sincs along x and y and a polynomial along z, if all columns around have the same points; else n = 0.
   pure subroutine FlatWeights(grid, rho, mu, field, place, home, acts, n, node, w)
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
@@ -241,7 +241,7 @@ contains
     end do
   end subroutine RoughWeights
 
-  !> Whether a point can be read from or acted on for a place in `home`.
+  !> True of a point that can be read from or acted on for a place in `home`.
   pure logical function Usable(grid, rho, mu, field, home, acts, at)
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
@@ -358,7 +358,7 @@ contains
     if (rho(at(1), at(2), at(3)) > 0) kind = merge(rock, fluid, mu(at(1), at(2), at(3)) > 0)
   end function KindOf
 
-  !> Whether none of the cells around a point of `field` is of kind `home`; cells outside the subdomain are.
+  !> True if none of the cells around a point of `field` is of kind `home`; cells outside the subdomain are.
   pure logical function Foreign(rho, mu, home, field, at)
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
     integer, intent(in) :: home, field, at(3)
@@ -384,14 +384,14 @@ contains
     Foreign = .true.
   end function Foreign
 
-  !> Whether a velocity point is between air and air.
+  !> True of a velocity point between air and air.
   pure logical function InAir(rho, field, at)
     real(sp), intent(in) :: rho(0:, 0:, 0:)
     integer, intent(in) :: field, at(3)
     InAir = .not. (rho(at(1), at(2), at(3)) > 0 .or. Before(rho, field - field_vx + 1, at) > 0)
   end function InAir
 
-  !> Whether a shear point bears no stress: a cell around it is air or fluid.
+  !> True of a shear point that bears no stress: a cell around it is air or fluid.
   pure logical function Slack(mu, field, at)
     real(sp), intent(in) :: mu(0:, 0:, 0:)
     integer, intent(in) :: field, at(3)

@@ -1,5 +1,5 @@
-!> Where the map of ground velocity and the films of the top look, and how: at each point all three velocities, by the weights that
-!> a receiver there would have (fd3d_point_lists.f90), so what they show is what it records.
+!> Points of the map of ground velocity and of the films of the top: at each of them all three velocities, by the weights that a
+!> receiver there would have (fd3d_point_lists.f90), so that they show what it records.
 !>
 !> Weights depend on what is around a point alone. Points with the same surroundings share a stencil, so level ground has one, and
 !> its memory and time are next to nothing. On a hill there are 300 to 500 entries a point, for as many different surroundings as
@@ -165,7 +165,7 @@ contains
 
   contains
 
-    !> What is in a cell.
+    !> A number that cells of the same medium share.
     pure integer(i8) function What(cell)
       integer, intent(in) :: cell(3)
       integer :: at(3)

@@ -12,9 +12,10 @@ module fd3d_point_lists_m
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, field_vy, &
                            field_vz, side_free, side_periodic
-  use fd3d_ground_m, only: ground_nodes, GroundHome, GroundNear, GroundWeights
+  use fd3d_ground_m, only: ground_nodes, GroundHome, GroundNear, GroundWeights, Lagrange
   use fd3d_medium_m, only: Fd3dBuoyancy
   use kinds_m, only: dp, sp
+  use off_grid_points_m, only: Lengthen
   use sinc_m, only: sinc_nodes, SincEven, SincWeights
   use text_m, only: Str
   implicit none
@@ -204,7 +205,7 @@ contains
     if (axis == 3 .and. grid%side(5) == side_free .and. first < 1) then
       first = 1
       nodes = cubic_nodes
-      w(:nodes) = Cubic(place)
+      w(:nodes) = Lagrange(place, cubic_nodes)
       if (even) then                                        ! the fourth difference of five nodes is 0 for a cubic
         nodes = nodes + 1
         w(nodes) = 0
@@ -223,7 +224,7 @@ contains
                 ' cells of the end of the grid, which is '//Str(grid%whole(axis)*grid%d(axis), 6)//' m long')
   end subroutine AxisWeights
 
-  !> Whether a field stands half a cell before the centre along an axis.
+  !> True if a field stands half a cell before the centre along an axis.
   pure logical function StandsOnHalf(field, axis)
     integer, intent(in) :: field, axis
     select case (axis)
@@ -235,19 +236,6 @@ contains
       StandsOnHalf = any(field == [field_vz, field_sxz, field_syz])
     end select
   end function StandsOnHalf
-
-  !> Lagrange weights of nodes 1..4.
-  pure function Cubic(x) result(w)
-    real(dp), intent(in) :: x
-    real(dp) :: w(cubic_nodes)
-    integer :: m, n
-    w = 1
-    do m = 1, cubic_nodes
-      do n = 1, cubic_nodes
-        if (n /= m) w(m) = w(m)*(x - n)/(m - n)
-      end do
-    end do
-  end function Cubic
 
   subroutine AddEntry(list, field, at, w, h)
     type(fd3d_list_t), intent(inout) :: list
@@ -263,27 +251,17 @@ contains
     list%w(list%n) = real(w, sp)
   end subroutine AddEntry
 
-  !> Room for twice as many entries.
+  !> Makes room for twice as many entries.
   subroutine Grow(list)
     type(fd3d_list_t), intent(inout) :: list
-    type(fd3d_list_t) :: more
     integer :: room
     room = max(1024, 2*list%n)
-    allocate (more%field(room), more%i(room), more%j(room), more%k(room), more%h(room), more%w(room))
-    if (list%n > 0) then
-      more%field(:list%n) = list%field(:list%n)
-      more%i(:list%n) = list%i(:list%n)
-      more%j(:list%n) = list%j(:list%n)
-      more%k(:list%n) = list%k(:list%n)
-      more%h(:list%n) = list%h(:list%n)
-      more%w(:list%n) = list%w(:list%n)
-    end if
-    call move_alloc(more%field, list%field)
-    call move_alloc(more%i, list%i)
-    call move_alloc(more%j, list%j)
-    call move_alloc(more%k, list%k)
-    call move_alloc(more%h, list%h)
-    call move_alloc(more%w, list%w)
+    call Lengthen(list%field, room)
+    call Lengthen(list%i, room)
+    call Lengthen(list%j, room)
+    call Lengthen(list%k, room)
+    call Lengthen(list%h, room)
+    call Lengthen(list%w, room)
   end subroutine Grow
 
 end module fd3d_point_lists_m

@@ -4,7 +4,7 @@ module fd3d_trial_m
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dProfiles
-  use fd3d_setup_m, only: Fd3dGrid
+  use fd3d_grid_m, only: Fd3dGrid
   use fd3d_variants_m, only: Fd3dEngineNew, Fd3dVariantFor
   use kinds_m, only: dp, sp
   use scheme3d_m, only: scheme3d_t

@@ -3,9 +3,8 @@ module fd3d_variants_m
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_need, fd3d_variant_about, fd3d_variant_built, fd3d_variant_count, fd3d_variant_name, &
                     fd3d_variant_needs_gpu
-  use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
+  use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, Fd3dCfg
   use fd3d_fortran_m, only: fd3d_fortran_t
-  use fd3d_c_engine_m, only: fd3d_c_engine_t, Native3dCfg
   use iso_c_binding, only: c_long
   use kinds_m, only: dp
   use text_m, only: CString
@@ -44,7 +43,7 @@ contains
     integer(c_long) :: host, device
     bytes = 0
     if (.not. fd3d_variants%needs_gpu(name)) return
-    if (fd3d_need(CString(name), Native3dCfg(grid), entries, traces, steps, points, stencil_entries, host, device) == 0) &
+    if (fd3d_need(CString(name), Fd3dCfg(grid), entries, traces, steps, points, stencil_entries, host, device) == 0) &
       bytes = real(device, dp)
   end function Fd3dMemory
 
@@ -53,7 +52,7 @@ contains
     type(fd3d_grid_t), intent(in) :: grid
     type(error_t), allocatable, intent(inout) :: error
     integer(c_long) :: host, device
-    call FailFromC(fd3d_need(CString('cpu'), Native3dCfg(grid), 0, 0, 0, 0, 0, host, device), error)
+    call FailFromC(fd3d_need(CString('cpu'), Fd3dCfg(grid), 0, 0, 0, 0, 0, host, device), error)
   end subroutine Fd3dGridCheck
 
   !> An engine of the variant `name`, without a grid yet. Fails on an unknown name.
@@ -61,18 +60,16 @@ contains
     character(*), intent(in) :: name
     class(fd3d_engine_t), allocatable, intent(out) :: engine
     type(error_t), allocatable, intent(inout) :: error
-    type(fd3d_c_engine_t), allocatable :: native
     character(:), allocatable :: variant
     call fd3d_variants%known(name, variant, error)
     if (allocated(error)) return
     if (variant == 'fortran') then
       allocate (fd3d_fortran_t :: engine)
     else
-      allocate (native)
-      native%variant = variant
-      native%gpu = fd3d_variants%needs_gpu(variant)
-      call move_alloc(native, engine)
+      allocate (fd3d_engine_t :: engine)
     end if
+    engine%variant = variant
+    engine%gpu = fd3d_variants%needs_gpu(variant)
   end subroutine Fd3dEngineNew
 
 end module fd3d_variants_m

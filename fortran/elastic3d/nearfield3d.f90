@@ -1,4 +1,5 @@
-!> What a 3D grid cannot say of a receiver within a few cells of a force or a moment tensor, said exactly; see nearfield.f90.
+!> The part of the field that a 3D grid lacks within a few cells of a force or a moment tensor, from the exact solution; see
+!> nearfield.f90.
 !>
 !> Waves too short to travel, which the weights of positions between the nodes lack, follow the source as if at rest. With density
 !> rho, velocities a, b of P and S waves, and P_n the function of transform 1/k^2n, the displacement i of a force k, in powers of
@@ -29,7 +30,7 @@ module nearfield3d_m
   complex(dp), parameter :: turn(0:3) = [(1.0_dp, 0.0_dp), (0.0_dp, 1.0_dp), (-1.0_dp, 0.0_dp), (0.0_dp, -1.0_dp)]  !< powers of i
   integer, parameter :: unit(3, 3) = reshape([1, 0, 0, 0, 1, 0, 0, 0, 1], [3, 3]), none(3) = 0
 
-  !> Of a grid: wavenumbers of the differentiators [1/m] and P_n of each wave, with its share of the sum [m^(2n-3)].
+  !> Tables of a grid: wavenumbers of the differentiators [1/m] and P_n of each wave, with its share of the sum [m^(2n-3)].
   type :: near3d_t
     real(dp) :: d(3) = 1, kappa = 0
     real(dp), allocatable :: w(:), k(:, :), p(:, :, :, :)
@@ -42,7 +43,7 @@ module nearfield3d_m
     complex(dp) :: s(0:half, 3, 0:3) = 0
   end type near3d_place_t
 
-  !> What acts, and in what medium.
+  !> A source and the medium around it.
   type :: near3d_source_t
     type(near3d_place_t) :: place
     real(dp) :: force(3) = 0                                             !< [N]
@@ -110,7 +111,7 @@ contains
     end do
   end subroutine Near3dPlace
 
-  !> Of the weights for y on the nodes 1/2, 3/2, ... (before = 0) or 0, 1, 2, ... (1).
+  !> Spectrum of the weights for y on the nodes 1/2, 3/2, ... (before = 0) or 0, 1, 2, ... (1).
   pure function Spectrum(y, before, even) result(s)
     real(dp), intent(in) :: y
     integer, intent(in) :: before
@@ -192,14 +193,14 @@ contains
     end select
   end function Near3dTerms
 
-  !> Where a stress stands: 1 along the axes where that is before the centre.
+  !> The place of a stress: 1 along the axes where it stands before the centre.
   pure function At(i, j) result(kind)
     integer, intent(in) :: i, j
     integer :: kind(3)
     kind = modulo(unit(:, i) + unit(:, j), 2)
   end function At
 
-  !> Of displacement i, recorded as `kind`, differentiated `more` times.
+  !> Terms of displacement i, recorded as `kind`, differentiated `more` times.
   pure function Displacement(near, source, receiver, i, kind, more) result(u)
     type(near3d_t), intent(in) :: near
     type(near3d_source_t), intent(in) :: source
@@ -239,7 +240,7 @@ contains
 
   end function Displacement
 
-  !> Of the divergence of displacement, in the centres of cells.
+  !> Terms of the divergence of displacement, in the centres of cells.
   pure function Divergence(near, source, receiver) result(u)
     type(near3d_t), intent(in) :: near
     type(near3d_source_t), intent(in) :: source
@@ -333,9 +334,9 @@ contains
     end do
   end function Slopes
 
-  !> What the terms count, series(nt, 0:near3d_orders), at the times of samples of velocity, or, `at_whole`, of stress: the history
-  !> or its rate, and the even derivatives of that with their signs. q: of a force at the beginning of each step, of a moment's
-  !> rate in the middle of it.
+  !> The series that the terms multiply, series(nt, 0:near3d_orders), at the times of samples of velocity, or, `at_whole`, of
+  !> stress: the history or its rate, and the even derivatives of that with their signs. q: of a force at the beginning of each
+  !> step, of a moment's rate in the middle of it.
   pure function Near3dSeries(q, dt, force, at_whole) result(series)
     real(sp), intent(in) :: q(:)
     real(dp), intent(in) :: dt

@@ -1,7 +1,7 @@
-!> How fast CPU cores are, found in a moment before the first shot.
+!> The speed of CPU cores, measured in a moment before the first shot.
 !>
-!> Beside GPUs a shot may take a CPU rank longer than the GPUs take for the whole survey. One that says at once how fast it is need
-!> not begin a shot for the master to see that.
+!> Beside GPUs a shot may take a CPU rank longer than the GPUs take for the whole survey. A rank that tells its speed at once need
+!> not begin a shot for the master to notice that.
 module cpu_trial_m
   use engine_m, only: engine_t
   use error_m, only: error_t

@@ -4,7 +4,7 @@ module off_grid_points_m
   use sinc_m, only: SincWeights
   implicit none
   private
-  public :: axis_t, points_t, OffGridStart, OffGridAdd, OffGridNearest
+  public :: axis_t, points_t, OffGridStart, OffGridAdd, OffGridNearest, Lengthen
 
   !> The nodes along one axis: node n (1..n) is at x0 + (n-1) h.
   type :: axis_t
@@ -20,6 +20,11 @@ module off_grid_points_m
     integer, allocatable :: i(:), k(:)    !< at least (start(n+1)-1)
     real(sp), allocatable :: w(:)
   end type points_t
+
+  !> Makes an array longer, at least n; what it holds stays.
+  interface Lengthen
+    module procedure LengthenIntegers, LengthenReals
+  end interface Lengthen
 
 contains
 
@@ -102,21 +107,26 @@ contains
   pure subroutine Reserve(points, n)
     type(points_t), intent(inout) :: points
     integer, intent(in) :: n
-    integer, allocatable :: more(:)
-    real(sp), allocatable :: more_w(:)
-    integer :: had, room
-    had = size(points%i)
-    if (n <= had) return
-    room = max(n, 2*had)
-    allocate (more(room), source=0)
-    more(:had) = points%i
-    call move_alloc(more, points%i)
-    allocate (more(room), source=0)
-    more(:had) = points%k
-    call move_alloc(more, points%k)
-    allocate (more_w(room), source=0.0_sp)
-    more_w(:had) = points%w
-    call move_alloc(more_w, points%w)
+    integer :: room
+    if (n <= size(points%i)) return
+    room = max(n, 2*size(points%i))
+    call Lengthen(points%i, room)
+    call Lengthen(points%k, room)
+    call Lengthen(points%w, room)
   end subroutine Reserve
+
+  pure subroutine LengthenIntegers(a, n)
+    integer, allocatable, intent(inout) :: a(:)
+    integer, intent(in) :: n
+    if (.not. allocated(a)) allocate (a(0))
+    a = [a, spread(0, 1, n - size(a))]
+  end subroutine LengthenIntegers
+
+  pure subroutine LengthenReals(a, n)
+    real(sp), allocatable, intent(inout) :: a(:)
+    integer, intent(in) :: n
+    if (.not. allocated(a)) allocate (a(0))
+    a = [a, spread(0.0_sp, 1, n - size(a))]
+  end subroutine LengthenReals
 
 end module off_grid_points_m

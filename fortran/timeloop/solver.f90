@@ -1,4 +1,5 @@
-!> What every physics offers the framework. A group of ranks holds one solver and models shot after shot with it.
+!> A solver models shots: the verbs that every physics offers the framework. A group of ranks holds one solver and models shot after
+!> shot with it.
 module solver_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, i8, sp
@@ -10,7 +11,7 @@ module solver_m
   private
   public :: solver_t, time_position_t, progress_i
 
-  !> Where in its time loop a shot is.
+  !> The place of a shot in its time loop.
   type :: time_position_t
     integer :: step = 0                       !< steps done
     integer :: films = 0                      !< snapshots taken
@@ -37,7 +38,7 @@ module solver_m
   end type solver_t
 
   abstract interface
-    !> Hears how far the time loop is, 0..1, every chunk of steps; sets `stop` to end the shot early.
+    !> Is told after every chunk of steps which part of the time loop is done, 0..1; sets `stop` to end the shot early.
     subroutine progress_i(fraction, stop)
       import :: dp
       real(dp), intent(in) :: fraction
@@ -62,8 +63,8 @@ module solver_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine modfd_i
 
-    !> A turn of the time loop, `done` after the last; modfd is nothing but turns. Where a device computes, a turn hands it work
-    !> and waits, asleep, for what it was given before, so that several shots can take turns on one device.
+    !> The next chunk of steps; `done` after the last. modfd calls this until then. A device is handed a chunk and computes it while
+    !> the host goes on; the call waits, asleep, for the chunk before, so that several shots can share one device.
     subroutine advance_i(self, done, error)
       import :: solver_t, error_t
       class(solver_t), intent(inout) :: self
@@ -71,7 +72,7 @@ module solver_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine advance_i
 
-    !> How far the time loop is, 0..1.
+    !> The part of the time loop that is done, 0..1.
     pure real(dp) function fraction_i(self) result(fraction)
       import :: solver_t, dp
       class(solver_t), intent(in) :: self
@@ -109,28 +110,29 @@ module solver_m
 
 contains
 
-  !> Cell updates a second that this rank may be expected to make on its CPU cores, 0 = nobody knows.
+  !> Cell updates a second that this rank may be expected to make on its CPU cores, 0 = not known.
   real(dp) function NoTrial(scheme) result(rate)
     class(scheme_t), intent(in) :: scheme
     rate = 0
   end function NoTrial
 
-  ! What a physics without states has: its shots always begin at the first step.
+  ! These stand for a physics without states, whose shots always begin at the first step.
 
-  !> All that must be the same where a shot is to go on from a state, `name value` a line; '': this physics has no states.
+  !> The identity of the shot: all that must be the same where it is to go on from a state, `name value` a line; '': this physics
+  !> has no states.
   function NoIdentity(self) result(text)
     class(solver_t), intent(in) :: self
     character(:), allocatable :: text
     text = ''
   end function NoIdentity
 
-  !> Where the time loop is; what is queued counts as done.
+  !> The place of the shot in its time loop; steps that are queued count as done.
   type(time_position_t) function NoPosition(self) result(position)
     class(solver_t), intent(in) :: self
     position = time_position_t()
   end function NoPosition
 
-  !> Numbers in the state at a moment.
+  !> Numbers in the state at a position of the time loop.
   integer(i8) function NoState(self, position) result(n)
     class(solver_t), intent(in), target :: self
     type(time_position_t), intent(in) :: position
@@ -145,7 +147,7 @@ contains
     call Fail(error, 'this physics has no states')
   end subroutine NoSave
 
-  !> After setup: goes on from a state whose identity is this shot's, with the same bits as without interruption.
+  !> After setup: goes on from a state of the same identity, with the same bits as without interruption.
   subroutine NoLoad(self, position, state, error)
     class(solver_t), intent(inout), target :: self
     type(time_position_t), intent(in) :: position

@@ -1,14 +1,15 @@
-!> How many threads step a shot: as many as make it fastest, and no more than asked for.
+!> The number of threads that step a shot: as many as make it fastest, and no more than asked for.
 !>
-!> A grid of few cells is done before several threads have met, so each gets a minimum of cells. Beyond that nobody knows
-!> beforehand: beside other programs on the same cores threads wait for one of them that does not run, and of a hundred cores a grid
-!> may feed thirty. So while chunks of steps are short a chunk is done with half the threads now and then, or with twice as many,
-!> and what turns out faster stays. Where it changes nothing the trials become rare. Results do not depend on any of this.
+!> A grid of few cells is done before several threads have met, so each gets a minimum of cells. Beyond that the best number is not
+!> known beforehand: beside other programs on the same cores threads wait for one of them that does not run, and of a hundred cores
+!> a grid may keep thirty busy. So while chunks of steps are short, a chunk is done with half the threads now and then, or with
+!> twice as many, and the faster number stays. Where it changes nothing the trials become rare. Results do not depend on any of
+!> this.
 module team_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: team_t, TeamFor, TeamTake, grain
+  public :: team_t, TeamFor, TeamTake
 
   integer, parameter :: grain = 25000           !< cells that a thread has at least
   real(dp), parameter :: long = 0.3_dp          !< after a chunk of so many seconds that threads waited for each other hardly counts
@@ -33,7 +34,8 @@ module team_m
 
 contains
 
-  !> A shot of so many cells begins, for which `asked` threads (at least 1) may be taken. What is known of a grid as large is kept.
+  !> A shot of so many cells begins, for which `asked` threads (at least 1) may be taken. Paces measured on a grid as large are
+  !> kept.
   pure subroutine TeamFor(team, asked, cells)
     type(team_t), intent(inout) :: team
     integer, intent(in) :: asked
@@ -69,7 +71,7 @@ contains
     end if
   end subroutine TeamTake
 
-  !> What is tried is better, or not, or it is looked at again.
+  !> Decides on a trial: the number of threads tried is taken, or left, or measured once more.
   pure subroutine Judge(team)
     type(team_t), intent(inout) :: team
     real(dp) :: gain

@@ -1,11 +1,11 @@
-!> A shot that an engine steps through time, whatever the physics: turns of the time loop, looks at the field, states, traces.
+!> A shot that an engine steps through time, whatever the physics: chunks of steps, checks of the field, states, traces.
 !>
-!> A physics extends timeloop_t by its grid, medium and engine and tells, in the verbs that are deferred here, how long a chunk of
-!> steps is, what is done between chunks, and what its numbers mean.
+!> A solver extends timeloop_t by its grid, medium and engine. The verbs that are deferred here prepare a shot, tell how long a
+!> chunk of steps is, do what is due between chunks, and tell what its numbers mean.
 !>
-!> A GPU only queues the steps: a turn waits until one chunk of the shot is left unfinished, then queues the next. So on return the
-!> GPU has work for one to two chunks, during which the host makes set-up or traces of other shots, and a field that blows up is
-!> seen soon.
+!> A GPU only queues the steps: `advance` waits until one chunk of the shot is left unfinished, then queues the next. So on return
+!> the GPU has work for one to two chunks, during which the host sets up other shots or makes their traces, and a field that blows
+!> up is noticed soon.
 module timeloop_m
   use engine_m, only: engine_t
   use error_m, only: error_t, Fail
@@ -15,11 +15,16 @@ module timeloop_m
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: time_position_t, progress_i, solver_t
-  use team_m, only: team_t, TeamTake
+  use state_identity_m, only: identity_t, IdentityOf, IdentityText
+  use team_m, only: team_t, TeamFor, TeamTake
   use text_m, only: Str
+  use time_dispersion_m, only: TraceFilterApply
+  use trace_filters_m, only: filter_t, TraceFilters
+  use variants_m, only: variants_t
+  use window_m, only: window_t
   implicit none
   private
-  public :: timeloop_t, LoopLoad, growth
+  public :: timeloop_t, LoopSetup, LoopLoad, LoopTraces, growth
 
   real(sp), parameter :: growth = 1000            !< a field this many times what the source can bring has blown up
 
@@ -43,24 +48,36 @@ module timeloop_m
     real(dp) :: mark = 0                          !< when a chunk was seen to be done last [s]
     real(dp) :: began = 0                         !< when the first step was queued [s]
     real(dp) :: seconds = 0                       !< wall time of the time loop
+    logical, allocatable :: at_whole(:)           !< of each component: sampled at whole time steps, as stress is, not at half ones
     type(film_t), allocatable :: film(:)          !< pictures: films, then maps
     integer :: films = 0                          !< how many of them are films
     integer :: pictures = 0                       !< of each film there will be
     integer :: taken = 0                          !< of each film there are
   contains
-    procedure :: modfd, advance, fraction => PartDone, gather => LoopGather
-    procedure :: time_position, state_size, save => LoopSave, load => LoopLoad
-    procedure, non_overridable :: begin, timestep, picture_size
+    procedure :: setup => LoopSetup, modfd, advance, fraction => PartDone, gather => LoopGather
+    procedure :: state_identity, time_position, state_size, save => LoopSave, load => LoopLoad
+    procedure, non_overridable :: choose_engine, forget, timestep, picture_size
+    procedure(prepare_i), deferred :: prepare
     procedure(any_engine_i), deferred :: any_engine
     procedure(choose_chunk_i), deferred :: choose_chunk
     procedure(next_chunk_i), deferred :: next_chunk
     procedure :: take_maps => NoMaps
     procedure(blow_up_i), deferred :: blow_up
+    procedure(identify_i), deferred :: identify
     procedure(describe_i), deferred :: describe
-    procedure(make_traces_i), deferred :: make_traces
+    procedure :: make_traces => LoopTraces
+    procedure :: add_near => NothingNear
   end type timeloop_t
 
   abstract interface
+    !> Makes grid, engine (by `choose_engine`), medium, source, receivers and pictures of `shot` by `scheme`, which stand in self.
+    subroutine prepare_i(self, window, error)
+      import :: timeloop_t, window_t, error_t
+      class(timeloop_t), intent(inout) :: self
+      type(window_t), intent(in) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine prepare_i
+
     !> The solver's engine, null before the first set-up.
     function any_engine_i(self) result(engine)
       import :: timeloop_t, engine_t
@@ -75,7 +92,7 @@ module timeloop_m
       logical, intent(in) :: waited
     end subroutine choose_chunk_i
 
-    !> One step or more by `timestep`, at most `chunk` and what pictures need, and the pictures that are then due.
+    !> Does one step or more by `timestep`, at most `chunk` and what pictures need, and takes the pictures that are then due.
     subroutine next_chunk_i(self, error)
       import :: timeloop_t, error_t
       class(timeloop_t), intent(inout) :: self
@@ -91,31 +108,33 @@ module timeloop_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine blow_up_i
 
-    !> What only this physics can say of a gather: components, cells, pictures.
+    !> Adds grid and medium to the identity of the shot, and what else the later steps depend on.
+    subroutine identify_i(self, identity)
+      import :: timeloop_t, identity_t
+      class(timeloop_t), intent(in) :: self
+      type(identity_t), intent(inout) :: identity
+    end subroutine identify_i
+
+    !> Fills in what only this physics can say of a gather: cells, pictures.
     subroutine describe_i(self, gather)
       import :: timeloop_t, gather_t
       class(timeloop_t), intent(in) :: self
       type(gather_t), intent(inout) :: gather
     end subroutine describe_i
-
-    !> Traces at the output sampling, corrected for time dispersion, in the unit of the fields, (nt_out, nrec, ncomp).
-    subroutine make_traces_i(self, traces, error)
-      import :: timeloop_t, error_t, sp
-      class(timeloop_t), intent(inout) :: self
-      real(sp), contiguous, intent(out) :: traces(:, :, :)
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine make_traces_i
   end interface
 
 contains
 
   ! --- the time loop ------------------------------------------------------------------------------------------------
 
-  !> A shot of which no step is done.
-  subroutine begin(self, scheme, shot)
+  !> Prepares a shot. The engine's memory is kept while the grid stays the same, medium and layers too while the window has the same
+  !> serial number. Fails on what the solver cannot model, and where memory does not suffice.
+  subroutine LoopSetup(self, scheme, window, shot, error)
     class(timeloop_t), intent(inout) :: self
     class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
     self%scheme = scheme
     self%shot = shot
     self%steps = 0
@@ -125,10 +144,48 @@ contains
     self%taken = 0
     self%ahead = 0
     self%unseen = 0
-    if (self%queues) return                       ! the pace of the shot before is known
+    if (.not. self%queues) then                   ! on a GPU the pace of the shot before is known
+      self%chunk = 0
+      self%pace = 0
+    end if
+    call self%prepare(window, error)
+  end subroutine LoopSetup
+
+  !> Chooses threads and kernel variant for a grid of so many cells. `keeps`: the engine at hand is of that variant and of the same
+  !> grid, so it serves this shot too, and its fields are 0 now. Else all memory is given back, and the solver makes an engine.
+  subroutine choose_engine(self, variants, cells, same, keeps, error)
+    class(timeloop_t), intent(inout), target :: self
+    class(variants_t), intent(in) :: variants
+    real(dp), intent(in) :: cells
+    logical, intent(in) :: same
+    logical, intent(out) :: keeps
+    type(error_t), allocatable, intent(inout) :: error
+    class(engine_t), pointer :: engine
+    character(:), allocatable :: variant
+    call TeamFor(self%team, self%scheme%threads, cells)
+    variant = self%scheme%variant
+    if (variant == 'auto') variant = variants%for_rank(variant, .false.)
+    engine => self%any_engine()
+    keeps = associated(engine) .and. same
+    if (keeps) keeps = self%variant == variant
+    if (keeps) then
+      call engine%threads(self%team%threads, error)
+      if (.not. allocated(error)) call engine%reset(error)
+    else
+      call self%free()
+      self%variant = variant
+      self%queues = variants%needs_gpu(variant)
+    end if
+  end subroutine choose_engine
+
+  !> After the engine's memory is given back: nothing is known of medium, pictures and pace.
+  subroutine forget(self)
+    class(timeloop_t), intent(inout) :: self
+    if (allocated(self%film)) deallocate (self%film)
+    self%medium = 0
     self%chunk = 0
     self%pace = 0
-  end subroutine begin
+  end subroutine forget
 
   !> All steps of the shot. Fails when the field blows up, and when `progress` asks to stop.
   subroutine modfd(self, progress, error)
@@ -147,8 +204,8 @@ contains
     end do
   end subroutine modfd
 
-  !> The next chunk, or on a GPU, where none is left, a wait for the last but one, then for the last. `done` when all steps are done
-  !> and the field is sound. Fails when the field blows up.
+  !> Does the next chunk; on a GPU, where none is left, waits for the last but one, then for the last. `done` when all steps are
+  !> done and the field is sound. Fails when the field blows up.
   subroutine advance(self, done, error)
     class(timeloop_t), intent(inout) :: self
     logical, intent(out) :: done
@@ -168,13 +225,13 @@ contains
     done = self%finished
   end subroutine advance
 
-  !> How much of the time loop is done or queued, 0..1.
+  !> The part of the time loop that is done or queued, 0..1.
   pure real(dp) function PartDone(self) result(fraction)
     class(timeloop_t), intent(in) :: self
     fraction = real(self%steps, dp)/max(1, self%scheme%nt)
   end function PartDone
 
-  !> The next n steps, and, but on a GPU, a look at the whole field, unless `look` is false.
+  !> Does the next n steps, and checks the whole field, except on a GPU and where `look` is false.
   subroutine timestep(self, n, error, look)
     class(timeloop_t), intent(inout), target :: self
     integer, intent(in) :: n
@@ -206,7 +263,7 @@ contains
     end if
   end subroutine timestep
 
-  !> Waits, asleep, until all steps are done, looks at the field a last time, and takes the maps.
+  !> Waits, asleep, until all steps are done, checks the field a last time, and takes the maps.
   subroutine Finish(self, error)
     class(timeloop_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
@@ -244,6 +301,15 @@ contains
 
   ! --- states: the engine's numbers, then the pictures taken; all else follows from the shot --------------------------
 
+  function state_identity(self) result(text)
+    class(timeloop_t), intent(in) :: self
+    character(:), allocatable :: text
+    type(identity_t) :: identity
+    identity = IdentityOf(self%scheme, self%shot)
+    call self%identify(identity)
+    text = IdentityText(identity, self%variant, self%scheme%nt)
+  end function state_identity
+
   type(time_position_t) function time_position(self) result(position)
     class(timeloop_t), intent(in) :: self
     position = time_position_t(self%steps, self%taken, self%seconds)
@@ -268,7 +334,7 @@ contains
     end do
   end function picture_size
 
-  !> Waits for the steps that are queued and looks at the field: a state that has blown up is none.
+  !> Waits for the steps that are queued and checks the field: a field that has blown up is not saved.
   subroutine LoopSave(self, state, error)
     class(timeloop_t), intent(inout), target :: self
     real(sp), contiguous, intent(out) :: state(:)
@@ -293,7 +359,7 @@ contains
     end do
   end subroutine LoopSave
 
-  !> Goes on from a state whose identity is that of this shot, which is set up.
+  !> Goes on from a state of the same identity as this shot, which is set up.
   subroutine LoopLoad(self, position, state, error)
     class(timeloop_t), intent(inout), target :: self
     type(time_position_t), intent(in) :: position
@@ -351,6 +417,7 @@ contains
     gather%slot = self%shot%slot
     gather%nt = self%scheme%nt_out
     gather%nrec = size(self%shot%rx)
+    gather%ncomp = size(self%at_whole)
     gather%sx = self%shot%sx
     gather%sz = self%shot%sz
     gather%rx = self%shot%rx
@@ -368,5 +435,36 @@ contains
     if (count(abs(gather%traces) <= huge(1.0_sp)) < size(gather%traces)) &
       call Fail(error, 'the traces are too large for single precision: make amplitude smaller')
   end subroutine LoopGather
+
+  !> Traces at the output sampling, corrected for time dispersion, in the unit of the fields, (nt_out, nrec, ncomp): the samples of
+  !> all steps come home and are filtered by this rank.
+  subroutine LoopTraces(self, traces, error)
+    class(timeloop_t), intent(inout), target :: self
+    real(sp), contiguous, intent(out) :: traces(:, :, :)
+    type(error_t), allocatable, intent(inout) :: error
+    class(engine_t), pointer :: engine
+    type(filter_t), pointer :: filter
+    real(sp), allocatable :: raw(:, :)
+    integer :: c, nrec
+    engine => self%any_engine()
+    nrec = size(traces, 2)
+    allocate (raw(self%scheme%nt, nrec*size(self%at_whole)))
+    call engine%traces(1, raw, error)
+    do c = 1, size(self%at_whole)
+      if (.not. allocated(error)) call TraceFilters(self%scheme, merge(0, 1, self%at_whole(c)), filter, error)
+      if (allocated(error)) return
+      associate (samples => raw(:, (c - 1)*nrec + 1:c*nrec))
+        call self%add_near(c, samples)
+        call TraceFilterApply(filter%filter, samples, traces(:, :, c), self%team%threads)
+      end associate
+    end do
+  end subroutine LoopTraces
+
+  !> A physics whose grid lacks nothing close to the source: otherwise adds it to the samples (nt, nrec) of component c.
+  subroutine NothingNear(self, c, samples)
+    class(timeloop_t), intent(in) :: self
+    integer, intent(in) :: c
+    real(sp), intent(inout) :: samples(:, :)
+  end subroutine NothingNear
 
 end module timeloop_m

@@ -99,7 +99,7 @@ contains
     if (n >= 0) needs_gpu = self%c_needs_gpu(n) == 1
   end function needs_gpu
 
-  !> Whether the variant is in this build; one made without CUDA knows those for GPUs by name only.
+  !> True if the variant is in this build; one made without CUDA knows those for GPUs by name only.
   logical function built(self, word)
     class(variants_t), intent(in) :: self
     character(*), intent(in) :: word
@@ -118,7 +118,7 @@ contains
     end do
   end function number
 
-  !> Of a variant by its number; -1: `fortran`.
+  !> The name of a variant by its number; -1: `fortran`.
   function name(self, n) result(word)
     class(variants_t), intent(in) :: self
     integer, intent(in) :: n

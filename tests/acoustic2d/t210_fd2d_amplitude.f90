@@ -4,11 +4,12 @@ program t210_fd2d_amplitude
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use gather_m, only: gather_t
-  use exact_acoustic_m, only: GreenPressure, GreenVelocity
+  use exact_acoustic_m, only: GreenPressure
+  use wavelet_rate_m, only: rate_t, RateNew
+  use exact_waves_m, only: GreenVelocity
   use kinds_m, only: dp
   use scene_m, only: RelativeL2, scene_t, SceneNew, SceneRun, SceneScheme, SceneTimes
   use text_m, only: Str
-  use wavelet_rate_m, only: rate_t, RateNew
   implicit none
   real(dp), parameter :: pi = acos(-1.0_dp), c = 2000, rho = 1700, bound = 0.01_dp
   real(dp), parameter :: cells(10) = [1.2_dp, 2.0_dp, 3.0_dp, 5.37_dp, 10.0_dp, 25.1_dp, 60.4_dp, 120.0_dp, 210.7_dp, 300.0_dp]

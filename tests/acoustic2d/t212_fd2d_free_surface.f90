@@ -4,11 +4,12 @@ program t212_fd2d_free_surface
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use gather_m, only: gather_t
-  use exact_acoustic_m, only: GreenPressure, GreenVelocity
+  use exact_acoustic_m, only: GreenPressure
+  use wavelet_rate_m, only: rate_t, RateNew
+  use exact_waves_m, only: GreenVelocity
   use kinds_m, only: dp
   use scene_m, only: RelativeL2, scene_t, SceneNew, SceneRun, SceneScheme, SceneTimes
   use text_m, only: Str
-  use wavelet_rate_m, only: rate_t, RateNew
   implicit none
   real(dp), parameter :: c = 1500, rho = 1000, bound = 0.01_dp
   real(dp), parameter :: source_depth(3) = [0.6_dp, 2.3_dp, 9.62_dp]

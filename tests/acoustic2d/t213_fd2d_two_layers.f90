@@ -4,11 +4,12 @@ program t213_fd2d_two_layers
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use gather_m, only: gather_t
-  use exact_acoustic_m, only: GreenPressure, GreenReflection
+  use exact_acoustic_m, only: GreenPressure
+  use wavelet_rate_m, only: rate_t, RateNew
+  use exact_waves_m, only: GreenReflection
   use kinds_m, only: dp
   use scene_m, only: scene_t, SceneMedium, SceneNew, SceneRun, SceneScheme, SceneTimes
   use text_m, only: Str
-  use wavelet_rate_m, only: rate_t, RateNew
   implicit none
   real(dp), parameter :: pi = acos(-1.0_dp)
   type(error_t), allocatable :: error

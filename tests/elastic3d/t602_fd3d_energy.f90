@@ -4,9 +4,10 @@ program t602_fd3d_energy
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, field_sxx, field_sxy, field_vx, field_vz, part_all, side_free, side_outside, &
                            side_periodic
-  use fd3d_medium_m, only: Fd3dBuoyancy, Fd3dShearModulus, Fd3dStableStep
+  use fd3d_medium_m, only: Fd3dBuoyancy, Fd3dShearModulus
   use kinds_m, only: dp, sp
   use scene3d_m, only: scene3d_t, Scene3dEngine, Scene3dNew, Scene3dSteps
+  use stable3d_m, only: StableStep3d
   use text_m, only: Str
   implicit none
   integer, parameter :: n(3) = [20, 18, 19]
@@ -33,7 +34,7 @@ contains
     call MakeScene(scene, half_length, 1.5_sp, 3.0_sp, .true., .true.)
     fastest = scene%grid%dt/0.9_dp
     scene%grid%side = kind
-    scene%grid%dt = 0.99_dp*Fd3dStableStep(scene%grid, scene%rho, scene%lambda, scene%mu)
+    scene%grid%dt = 0.99_dp*StableStep3d(scene%grid, scene%rho, scene%lambda, scene%mu)
     call Start(scene, engine, error)
     first = Energy(scene, engine, 1, error)
     if (.not. allocated(error)) call engine%timestep(2, 1498, error)
@@ -55,7 +56,7 @@ contains
     integer :: i
     call MakeScene(scene, half_length, lowest, highest, wet, .false.)
     scene%grid%side(5) = side_free
-    scene%grid%dt = 0.95_dp*Fd3dStableStep(scene%grid, scene%rho, scene%lambda, scene%mu)
+    scene%grid%dt = 0.95_dp*StableStep3d(scene%grid, scene%rho, scene%lambda, scene%mu)
     call Start(scene, engine, error)
     e(1) = Energy(scene, engine, 1, error)
     do i = 2, 4

@@ -5,10 +5,10 @@ program t603_fd3d_layers
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, field_vx, side_free, side_one_way
   use fd3d_point_lists_m, only: Fd3dMoment, Fd3dRecord
-  use fd3d_medium_m, only: Fd3dStableStep
   use fullspace_m, only: Ricker
   use kinds_m, only: dp, sp
   use scene3d_m, only: scene3d_t, Scene3dEngine, Scene3dNew, Scene3dSteps, Scene3dTraces
+  use stable3d_m, only: StableStep3d
   use text_m, only: Str
   implicit none
   integer, parameter :: inner = 12, far = 36, steps = 170
@@ -93,7 +93,7 @@ contains
     s%grid%side(5) = side_free
     s%width = [10, 10, 10, 10, 0, 10]
     s%fpeak = 15
-    s%grid%dt = 0.95_dp*Fd3dStableStep(s%grid, s%rho, s%lambda, s%mu)
+    s%grid%dt = 0.95_dp*StableStep3d(s%grid, s%rho, s%lambda, s%mu)
     s%nt = 200
     allocate (s%q(1, 100))
     s%q(1, :) = [(real(Ricker(i*s%grid%dt, 15.0_dp, 0.08_dp), sp), i=1, 100)]

@@ -6,8 +6,9 @@ program t250_scheme
   use kinds_m, only: dp, sp
   use scene_m, only: scene_t, SceneNew, SceneScheme
   use scheme_m, only: SchemeDerive
-  use fd2d_stability_m, only: StabilityBound, StabilityCheck, StabilityEigenvalue
+  use fd2d_stability_m, only: StabilityCheck
   use time_step_m, only: StabilityLimit
+  use fd2d_eigenvalue_m, only: EigenvalueBound, EigenvalueLargest
   use fd2d_engine_m, only: fd2d_grid_t
   use text_m, only: Str
   implicit none
@@ -175,14 +176,14 @@ contains
     rho = 1000
     kappa = rho*4500.0**2
     exact = 4*(4500*sum(abs(g%w)))**2*2/4.5_dp**2
-    bound = StabilityBound(kappa, rho, g)
-    eigenvalue = StabilityEigenvalue(kappa, rho, g)
+    bound = EigenvalueBound(kappa, rho, g)
+    eigenvalue = EigenvalueLargest(kappa, rho, g)
     call Claim(abs(bound/exact - 1) < 1e-6_dp .and. eigenvalue < bound .and. eigenvalue > 0.98_dp*exact, &
                'homogeneous: bound '//Str(bound/exact, 6)//' and eigenvalue '//Str(eigenvalue/exact, 6)//' of the exact one')
     rho(:, 21:) = 4000
     kappa(:, 21:) = 4000*4500.0**2
-    bound = StabilityBound(kappa, rho, g)
-    eigenvalue = StabilityEigenvalue(kappa, rho, g)
+    bound = EigenvalueBound(kappa, rho, g)
+    eigenvalue = EigenvalueLargest(kappa, rho, g)
     call Claim(eigenvalue < bound .and. g%dt**2*eigenvalue < 4, 'density ratio 4: eigenvalue '//Str(eigenvalue/exact, 6)// &
                ', bound '//Str(bound/exact, 6)//' of the homogeneous: dt stays stable')
     call StabilityCheck(kappa, rho, g, error)

@@ -5,10 +5,10 @@ program t253_queued_turns
   use checksum_c, only: checksum_floats
   use error_m, only: error_t
   use fd2d_m, only: fd2d_t
-  use fd2d_setup_m, only: Fd2dGrid
+  use fd2d_grid_m, only: Fd2dGrid
   use fd3d_engine_m, only: fd3d_grid_t
   use fd3d_m, only: fd3d_t
-  use fd3d_setup_m, only: Fd3dGrid
+  use fd3d_grid_m, only: Fd3dGrid
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
   use queued_m, only: book_t, queue2d_t, queue3d_t

@@ -7,9 +7,10 @@ program t424_team
   use fd3d_m, only: fd3d_t
   use kinds_m, only: dp, sp
   use scene_m, only: NoProgress, scene_t, SceneNew, SceneScheme, SceneSolid
-  use team_m, only: grain, team_t, TeamFor, TeamTake
+  use team_m, only: team_t, TeamFor, TeamTake
   use text_m, only: Str
   implicit none
+  real(dp), parameter :: grain = 25000              ! cells that a thread has at least
 
   integer :: kind
   type(team_t) :: team
