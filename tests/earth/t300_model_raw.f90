@@ -1,9 +1,10 @@
 !> Raw models: every spelling of a sound one reads alike; every broken one gives one sentence with value, limit and cure.
 program t300_model_raw
   use, intrinsic :: iso_fortran_env, only: int8
-  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use kinds_m, only: dp, sp
+  use model_job_m, only: ClaimRefused, ModelJob
   use model_m, only: model_t, ModelRead
   use parameters_m, only: job_t
   use model_checksum_m, only: ModelChecksumCheck
@@ -30,19 +31,11 @@ program t300_model_raw
 contains
 
   subroutine SoundJob()
-    job = job_t()
-    job%vp = 'vp.bin'
-    job%rho = ''
-    job%vp_var = 'vp'
-    job%rho_var = 'rho'
-    job%model_format = 'auto'
+    job = ModelJob('vp.bin')
     job%model_order = 'zfast'
     job%model_endian = 'little'
     job%vp_unit = 'm/s'
     job%rho_unit = 'kg/m3'
-    job%rho_rule = 'constant'
-    job%regrid = 'average'
-    job%rho_value = 1000
     job%model_nx = nx
     job%model_nz = nz
     job%model_dx = 20
@@ -142,12 +135,7 @@ contains
 
   subroutine Refused(words, claim)
     character(*), intent(in) :: words, claim
-    type(model_t) :: m
-    call ModelRead(job, m, error)
-    if (allocated(error)) then
-      if (index(error%message, new_line('a')) > 0) error%message = 'more than one line: '
-    end if
-    call ClaimFails(error, words, claim)
+    call ClaimRefused(job, words, claim)
     call SoundJob()
   end subroutine Refused
 
