@@ -95,10 +95,9 @@ class Job:
         self.output = output
         self.log = Path(output.replace(".nc", "") + ".err")
         self.err = open(self.log, "w")
-        env = {**os.environ, **(env or {})}
-        env.pop("OMPI_MCA_ess_singleton_isolated", None)       # a process without mpirun has a daemon beside it, as users' have
         self.process = subprocess.Popen(command("par=job.par", f"output={output}", *words, ranks=ranks, options=options),
-                                        stdin=subprocess.DEVNULL, stderr=self.err, start_new_session=True, env=env)
+                                        stdin=subprocess.DEVNULL, stderr=self.err, start_new_session=True,
+                                        env={**os.environ, **(env or {})})
 
     def pid(self, rank):
         return ranks_here(self.output).get(rank)
