@@ -1,12 +1,14 @@
 !> Raw models: every spelling of a sound one reads alike; every broken one gives one sentence with value, limit and cure.
 program t300_model_raw
   use, intrinsic :: iso_fortran_env, only: int8
-  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use kinds_m, only: dp, sp
+  use model_job_m, only: ClaimRefused, ModelJob
   use model_m, only: model_t, ModelRead
   use parameters_m, only: job_t
   use model_checksum_m, only: ModelChecksumCheck
+  use put_m, only: Put
   use text_m, only: Str
   implicit none
   integer, parameter :: nx = 5, nz = 4
@@ -29,19 +31,11 @@ program t300_model_raw
 contains
 
   subroutine SoundJob()
-    job = job_t()
-    job%vp = 'vp.bin'
-    job%rho = ''
-    job%vp_var = 'vp'
-    job%rho_var = 'rho'
-    job%model_format = 'auto'
+    job = ModelJob('vp.bin')
     job%model_order = 'zfast'
     job%model_endian = 'little'
     job%vp_unit = 'm/s'
     job%rho_unit = 'kg/m3'
-    job%rho_rule = 'constant'
-    job%regrid = 'average'
-    job%rho_value = 1000
     job%model_nx = nx
     job%model_nz = nz
     job%model_dx = 20
@@ -70,17 +64,8 @@ contains
       bytes = transfer(real(ordered, dp), [0_int8])
     end if
     if (swap) bytes = [(bytes(width*j + width:width*j + 1:-1), j=0, size(a) - 1)]
-    call Bytes2File(name, bytes)
+    call Put(name, bytes)
   end subroutine Raw
-
-  subroutine Bytes2File(name, bytes)
-    character(*), intent(in) :: name
-    integer(int8), intent(in) :: bytes(:)
-    integer :: unit
-    open (newunit=unit, file=name, access='stream', form='unformatted', status='replace')
-    write (unit) bytes
-    close (unit)
-  end subroutine Bytes2File
 
   subroutine Same(how)
     character(*), intent(in) :: how
@@ -150,12 +135,7 @@ contains
 
   subroutine Refused(words, claim)
     character(*), intent(in) :: words, claim
-    type(model_t) :: m
-    call ModelRead(job, m, error)
-    if (allocated(error)) then
-      if (index(error%message, new_line('a')) > 0) error%message = 'more than one line: '
-    end if
-    call ClaimFails(error, words, claim)
+    call ClaimRefused(job, words, claim)
     call SoundJob()
   end subroutine Refused
 
@@ -171,7 +151,7 @@ contains
     job%vp = '/dev/null'
     call Refused('not an ordinary file', 'a device')
     job%vp = 'line.segy'
-    call Bytes2File('line.segy', [1_int8])
+    call Put('line.segy', [1_int8])
     call Refused('spl-model', 'a SEG-Y file')
     job%model_nx = 0
     job%model_dz = 0
@@ -188,25 +168,25 @@ contains
     integer(int8), allocatable :: bytes(:)
     allocate (bytes(4*nx*nz))
     bytes(:) = transfer(reshape(transpose(vp), [size(vp)]), [0_int8])
-    call Bytes2File('vp.bin', none)
+    call Put('vp.bin', none)
     call Refused('has 0 bytes, 5 x 4 samples of 4 bytes are 80: it is empty', 'an empty file')
-    call Bytes2File('vp.bin', bytes(:77))
+    call Put('vp.bin', bytes(:77))
     call Refused('3 bytes are missing', 'a truncated file')
-    call Bytes2File('vp.bin', [bytes(:12), bytes])
+    call Put('vp.bin', [bytes(:12), bytes])
     call Refused('12 bytes too many', 'a file with a header')
-    call Bytes2File('vp.bin', [bytes(:8), bytes])
+    call Put('vp.bin', [bytes(:8), bytes])
     call Refused('Fortran sequential', 'a Fortran sequential file')
     call Raw('vp.bin', vp, .true., 8, .false.)
     call Refused('set model_format=raw64', 'float64 declared as float32')
     call Raw('vp.bin', vp, .true., 4, .false.)
     job%model_format = 'raw64'
     call Refused('set model_format=raw32', 'float32 declared as float64')
-    call Bytes2File('vp.bin', [([(bytes(:16), i=1, 15)], bytes(:16), k=1, 5)])
+    call Put('vp.bin', [([(bytes(:16), i=1, 15)], bytes(:16), k=1, 5)])
     call Refused('SU traces', 'the size of SU traces')
-    call Bytes2File('vp.bin', [[(bytes(:16), i=1, 225)], [([(bytes(:16), i=1, 15)], bytes(:16), k=1, 5)]])
+    call Put('vp.bin', [[(bytes(:16), i=1, 225)], [([(bytes(:16), i=1, 15)], bytes(:16), k=1, 5)]])
     call Refused('SEG-Y', 'the size of a SEG-Y file')
     bytes(:4) = [67_int8, 68_int8, 70_int8, 5_int8]
-    call Bytes2File('vp.bin', bytes)
+    call Put('vp.bin', bytes)
     call Refused('model_format=netcdf', 'a NetCDF file declared as raw')
     call Raw('vp.bin', vp, .true., 4, .false.)
     job%model_nx = 10000000

@@ -1,12 +1,13 @@
 !> NetCDF models: every spelling of a sound one reads alike; every broken one gives one sentence with value, limit and cure.
 program t301_model_netcdf
-  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t, FailFromC
   use fio_c, only: fio_close, fio_create, fio_enddef, fio_put_doubles
   use fiodef_m, only: FioDim, FioNumbers, FioText
   use fio_c, only: fio_var
   use iso_c_binding, only: c_ptr
   use kinds_m, only: dp, i8, sp
+  use model_job_m, only: ClaimRefused, ModelJob
   use model_m, only: model_t, ModelRead
   use parameters_m, only: job_t
   use text_m, only: CString, Str
@@ -44,15 +45,7 @@ contains
     f%xs = [(-50 + 12.5_dp*i, i=1, nx)]
     f%zs = [(10.0_dp*(i - 1), i=1, nz)]
     f%a = vp
-    job = job_t()
-    job%vp = 'model.nc'
-    job%rho = ''
-    job%vp_var = 'vp'
-    job%rho_var = 'rho'
-    job%model_format = 'auto'
-    job%rho_rule = 'constant'
-    job%regrid = 'average'
-    job%rho_value = 1000
+    job = ModelJob('model.nc')
   end subroutine Fresh
 
   subroutine Write(name)
@@ -202,13 +195,11 @@ contains
   subroutine Refused(words, claim, rewrite)
     character(*), intent(in) :: words, claim
     logical, intent(in), optional :: rewrite
-    type(model_t) :: m
     logical :: again
     again = .true.
     if (present(rewrite)) again = rewrite
     if (again) call Write('model.nc')
-    call ModelRead(job, m, error)
-    call ClaimFails(error, words, claim)
+    call ClaimRefused(job, words, claim)
     if (again) call Fresh()
   end subroutine Refused
 

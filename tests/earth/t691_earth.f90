@@ -12,6 +12,7 @@ program t691_earth
   use job_m, only: JobFromText
   use kinds_m, only: dp, i8, sp
   use parameters_m, only: job_t
+  use put_m, only: Put
   use shot_m, only: shot_t
   use parameter_table_m, only: table_t
   use text_m, only: CString, Str
@@ -60,23 +61,6 @@ contains
     call JobFromText(physics, text, job, t, error)
     if (allocated(error)) call ClaimFine(error, 'settings '//text)
   end subroutine Settings
-
-  subroutine Put(path, text)
-    character(*), intent(in) :: path, text
-    integer :: u
-    open (newunit=u, file=path, access='stream', form='unformatted', status='replace')
-    write (u) text
-    close (u)
-  end subroutine Put
-
-  subroutine PutRaw(path, a)
-    character(*), intent(in) :: path
-    real(sp), intent(in) :: a(:)
-    integer :: u
-    open (newunit=u, file=path, access='stream', form='unformatted', status='replace')
-    write (u) a
-    close (u)
-  end subroutine PutRaw
 
   !> Layers that tell no Q get it by rule, where something is solid.
   subroutine LayersByRule()
@@ -127,7 +111,7 @@ contains
            'model_dy = 12'//nl//'model_dz = 8'//nl//'model_x0 = 5'//nl//'model_z0 = 4'//nl
     do o = 1, 6
       of = [(index('xyz', orders(o)(i:i)), i=1, 3)]
-      call PutRaw('v.raw', real([reshape(vp, n(of), order=Inverse(of))], sp))
+      call Put('v.raw', real([reshape(vp, n(of), order=Inverse(of))], sp))
       call Settings(text//'model_order = '//orders(o)//nl)
       call Model3dRead(job, earth, error)
       call Same3('raw, fastest first '//orders(o))
@@ -204,9 +188,9 @@ contains
     s(:, :, 1:5) = 0
     r(:, :, 1:5) = 1000
     v(1:3, :, 9:10) = 0                     ! air: cell 1 and half of 2
-    call PutRaw('v.raw', [v])
-    call PutRaw('s.raw', [s])
-    call PutRaw('r.raw', [r])
+    call Put('v.raw', [v])
+    call Put('s.raw', [s])
+    call Put('r.raw', [r])
     call Settings('vp = v.raw'//nl//'vs = s.raw'//nl//'rho = r.raw'//nl//'model_nx = 16'//nl//'model_ny = 16'//nl// &
                   'model_nz = 16'//nl//'model_dx = 10'//nl//'model_dy = 10'//nl//'model_dz = 10'//nl//'dx = 20'//nl// &
                   'dy = 20'//nl//'dz = 20'//nl//'model_at = centres'//nl)
@@ -224,7 +208,7 @@ contains
   subroutine Windows()
     logical :: same
     integer :: di, dj
-    call PutRaw('v.raw', real([vp], sp))
+    call Put('v.raw', real([vp], sp))
     call Settings('vp = v.raw'//nl//'vp_vs = 2'//nl//'model_nx = 14'//nl//'model_ny = 11'//nl//'model_nz = 12'//nl// &
                   'model_dx = 10'//nl//'model_dy = 12'//nl//'model_dz = 8'//nl//'dx = 7'//nl//'dy = 7'//nl//'dz = 7'//nl)
     call Model3dRead(job, earth, error)

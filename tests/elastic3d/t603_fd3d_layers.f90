@@ -51,7 +51,7 @@ contains
         call Fd3dRecord(scene%receivers, scene%grid, x, field_vx + c, error)
       end do
     end do
-    call Scene3dTraces(scene, 'fortran', traces, error)
+    call Scene3dTraces(scene, trim(merge('cpu    ', 'fortran', kind == 'far')), traces, error)
     call ClaimFine(error, kind//': '//Str(steps)//' steps')
     if (kind == 'far') then
       exact = traces
@@ -62,7 +62,7 @@ contains
     case ('pml')
       call Claim(worst <= 1e-7_dp, '10 cells of PML send back '//Str(10*log10(worst), 3)//' dB of the energy at 8 receivers <= -70 dB')
     case ('sponge')
-      call Claim(worst <= 1e-3_dp, '20 cells of sponge send back '//Str(10*log10(worst), 3)//' dB <= -30 dB')
+      call Claim(worst <= 10**(-3.5_dp), '20 cells of sponge send back '//Str(10*log10(worst), 3)//' dB <= -35 dB; without any it is -32')
     case default
       call Claim(worst <= 1e-3_dp, 'a one-way bottom sends back '//Str(10*log10(worst), 3)//' dB <= -30 dB')
     end select

@@ -57,7 +57,7 @@ contains
     real(dp) :: top, x(3), below(3)
     integer :: i, j, n(3)
     top = merge(air*h, 0.0_dp, airy)
-    n = [nint(1400/h), 4, nint((700 + top)/h)]
+    n = [nint(1200/h), half_length, nint((540 + top)/h)]
     call Scene3dNew(s, n, h, half_length, vp, vs, rho, 0.85_dp)
     s%grid%threads = 1
     s%grid%side(3:4) = side_periodic
@@ -76,7 +76,7 @@ contains
     allocate (s%q(1, s%nt))
     s%q(1, :) = [(real(Ricker((i - 0.5_dp)*s%grid%dt, fpeak, t0), sp), i=1, s%nt)]
     do j = 1, n(2)
-      x = [450.0_dp, (j - 0.5_dp)*h, depth + top]
+      x = [350.0_dp, (j - 0.5_dp)*h, depth + top]
       call Fd3dMoment(s%source, s%grid, x, 1e9_dp*h*[1, 0, 2, 0, 1, 0], 1, error)
     end do
     below = [0.0_dp, 7.0_dp, 100.0_dp]

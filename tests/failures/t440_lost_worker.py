@@ -4,29 +4,20 @@ import signal
 import time
 
 from check import claim, done
-from jobs import RECOVERY, Job, count, done_once, events, kick
-from minisurvey import SLOW, differences, make, run, statuses, write_keymap
+from jobs import RECOVERY, Job, Pace, count, done_once, events, kick, line_with
+from minisurvey import differences, run, statuses
 
-LEASE, LONG = 1, 10
-N = 8
-make(shots=N, tmax=8.0 / SLOW, dx=5, dz=5, aperture=-1, lease=LEASE)
-begin = time.time()
-run("par=job.par", "output=try.nc")
-N = max(N, min(80, int(N * LONG / (time.time() - begin))))      # so many that one worker is busy for some leases
-write_keymap(N, dx=400.0 / N)
-r = run("par=job.par", "output=whole.nc")
-claim(r.returncode == 0, f"undisturbed run of {N} shots: exit status {r.returncode}")
-
-
-def line_with(words, text):
-    return next((line.strip() for line in text.splitlines() if words in line), f"no '{words}' in: " + text[-600:])
+LEASE, SHORT, LONG = 1, 3, 6      # seconds: LONG keeps one worker busy for some leases
+pace = Pace(lease=LEASE)
 
 
 def whole(job, status, what):
-    claim(status == 0 and statuses(job.output) == [1] * N and done_once(job.output, N) and not differences("whole.nc", job.output),
+    claim(status == 0 and statuses(job.output) == [1] * N and done_once(job.output, N) and not differences(WHOLE, job.output),
           f"{what}: exit status {status}, {count(job.output, 'done')} of {N} shots written, each once, the undisturbed file"
           + ("" if status == 0 else "; it said " + job.said()[-600:]))
 
+
+N, WHOLE = pace.survey(SHORT)
 
 # --- killed: the launcher lets the others live --------------------------------------------------------------------------
 
@@ -57,8 +48,34 @@ n = count("all.nc", "done")
 claim(status is not None and "run the same command again to continue" in job.said() and 2 <= n < N,
       f"both workers killed: the master ends by itself with {n} shots done")
 r = run("par=job.par", "output=all.nc", ranks=3)
-claim(r.returncode == 0 and done_once("all.nc", N) and not differences("whole.nc", "all.nc"),
+claim(r.returncode == 0 and done_once("all.nc", N) and not differences(WHOLE, "all.nc"),
       f"run again: exit status {r.returncode}, the undisturbed file")
+
+# --- the master is dead: the workers do not wait for ever ---------------------------------------------------------------
+
+job = Job(output="dead.nc", ranks=3, options=RECOVERY)
+job.until(lambda: count("dead.nc", "done") >= 2)
+begin = time.time()
+kick(job.pid(0))
+status = job.end()
+claim(status is not None and job.said().count("rank 0 is dead") >= 1 and "nothing was heard" not in job.said(),
+      f"the master killed: its workers see it, and end after {time.time() - begin:.1f} s: " + line_with("rank 0 is", job.said()))
+r = run("par=job.par", "output=dead.nc", ranks=3)
+claim(r.returncode == 0 and done_once("dead.nc", N) and not differences(WHOLE, "dead.nc"),
+      f"run again: exit status {r.returncode}, the undisturbed file")
+
+job = Job(output="mute.nc", ranks=3, options=RECOVERY)
+job.until(lambda: count("mute.nc", "done") >= 2)
+kick(job.pid(0), signal.SIGSTOP)
+gone = job.until(lambda: job.said().count("nothing was heard of rank 0") == 2)
+kick(job.pid(0), signal.SIGKILL)
+status = job.end()
+claim(gone and status is not None, "the master stands still: its workers end by themselves: " + line_with("was heard of rank 0", job.said()))
+r = run("par=job.par", "output=mute.nc", ranks=3)
+claim(r.returncode == 0 and done_once("mute.nc", N) and not differences(WHOLE, "mute.nc"),
+      f"run again: exit status {r.returncode}, the undisturbed file")
+
+N, WHOLE = pace.survey(LONG)
 
 # --- stands still for twice the lease, then goes on ---------------------------------------------------------------------
 
@@ -97,28 +114,4 @@ record = job.until_dealt(1)
 kick(job.pid(1), signal.SIGSTOP)
 status = job.end()
 whole(job, status, f"worker 1 stands still in shot {record} for good")
-
-# --- the master is dead: the workers do not wait for ever ---------------------------------------------------------------
-
-job = Job("lease=1", output="dead.nc", ranks=3, options=RECOVERY)
-job.until(lambda: count("dead.nc", "done") >= 2)
-begin = time.time()
-kick(job.pid(0))
-status = job.end()
-claim(status is not None and job.said().count("rank 0 is dead") >= 1 and "nothing was heard" not in job.said(),
-      f"the master killed: its workers see it, and end after {time.time() - begin:.1f} s: " + line_with("rank 0 is", job.said()))
-r = run("par=job.par", "output=dead.nc", ranks=3)
-claim(r.returncode == 0 and done_once("dead.nc", N) and not differences("whole.nc", "dead.nc"),
-      f"run again: exit status {r.returncode}, the undisturbed file")
-
-job = Job("lease=1", output="mute.nc", ranks=3, options=RECOVERY)
-job.until(lambda: count("mute.nc", "done") >= 2)
-kick(job.pid(0), signal.SIGSTOP)
-gone = job.until(lambda: job.said().count("nothing was heard of rank 0") == 2)
-kick(job.pid(0), signal.SIGKILL)
-status = job.end()
-claim(gone and status is not None, "the master stands still: its workers end by themselves: " + line_with("was heard of rank 0", job.said()))
-r = run("par=job.par", "output=mute.nc", ranks=3)
-claim(r.returncode == 0 and done_once("mute.nc", N) and not differences("whole.nc", "mute.nc"),
-      f"run again: exit status {r.returncode}, the undisturbed file")
 done()

@@ -7,33 +7,20 @@ import time
 from pathlib import Path
 
 from check import claim, done
-from jobs import Job, count, done_once, events, kick
-from minisurvey import SLOW, differences, make, run, statuses, write_keymap
+from jobs import Job, Pace, closed, count, done_once, events, kick, line_with
+from minisurvey import differences, run, statuses, write_keymap
 
-LONG, N = 8, 8
-make(shots=N, tmax=8.0 / SLOW, dx=5, dz=5, aperture=-1)
-begin = time.time()
-run("par=job.par", "output=try.nc")
-N = max(N, min(80, int(N * LONG / (time.time() - begin))))
-write_keymap(N, dx=400.0 / N)
-r = run("par=job.par", "output=whole.nc")
-claim(r.returncode == 0, f"undisturbed run of {N} shots: exit status {r.returncode}")
-
-
-def line_with(words, text):
-    return next((line.strip() for line in text.splitlines() if words in line), f"no '{words}' in: " + text[-600:])
-
-
-def closed(output):
-    seen = events(output)
-    return bool(seen) and seen[-1][0] == "stop"
+SHORT, LONG = 3, 6                # seconds: LONG outlasts a Slurm job of two, on two workers too
+pace = Pace()
 
 
 def goes_on(output, ranks):
     """The same command does the rest; the file is the undisturbed one. Outputs of the long job below have no such file."""
     r = run("par=job.par", f"output={output}", ranks=ranks)
-    return r.returncode == 0 and done_once(output, N) and not differences("whole.nc", output)
+    return r.returncode == 0 and done_once(output, N) and not differences(WHOLE, output)
 
+
+N, WHOLE = pace.survey(SHORT)
 
 # --- a signal to one worker: it finishes its shot and leaves, the others go on ------------------------------------------
 
@@ -41,7 +28,7 @@ job = Job(output="one.nc", ranks=3)
 record = job.until_dealt(2)
 kick(job.pid(2), signal.SIGTERM)
 status = job.end()
-claim(status == 0 and done_once("one.nc", N) and not differences("whole.nc", "one.nc"),
+claim(status == 0 and done_once("one.nc", N) and not differences(WHOLE, "one.nc"),
       f"SIGTERM to worker 2: exit status {status}, all {N} shots done")
 claim("worker 2 on" in job.said() and "it finishes what it has and leaves" in job.said() and count("one.nc", "lost") == 0,
       "nothing is lost: " + line_with("leaves", job.said()))
@@ -112,7 +99,7 @@ kick(job.pid(1), signal.SIGSTOP)
 kick(job.pid(0), signal.SIGTERM)
 status = job.end()
 claim(status == 3 and closed("stuck.nc"), f"a worker that stands still meanwhile is not waited for: exit status {status}: "
-      + line_with("did not go", job.said()))
+      + line_with("the job ends without", job.said()))
 
 # --- how long shots in flight really have -------------------------------------------------------------------------------
 
@@ -146,11 +133,12 @@ claim("have 0 s to finish, for mpirun ends the job" in job.said(), "SIGTERM to m
 
 # --- no shot that would outlast the allocation --------------------------------------------------------------------------
 
-job = Job(output="slurm.nc", ranks=3, env={"SLURM_JOB_END_TIME": str(int(time.time()) + 3)})
+N, WHOLE = pace.survey(LONG)
+job = Job(output="slurm.nc", ranks=3, env={"SLURM_JOB_END_TIME": str(int(time.time()) + 2)})
 status = job.end()
 n = count("slurm.nc", "done")
 claim(status == 3 and n < N and closed("slurm.nc") and count("slurm.nc", "lost") == 0,
-      f"the Slurm job ends in 3 s: exit status {status}, {n} of {N} shots done: " + line_with("before the deadline", job.said()))
+      f"the Slurm job ends in 2 s: exit status {status}, {n} of {N} shots done: " + line_with("before the deadline", job.said()))
 r = run("par=job.par", "output=slurm.nc", ranks=3, env={"SLURM_JOB_END_TIME": str(int(time.time()) - 10)})
 claim(r.returncode == 3 and count("slurm.nc", "done") == n, f"it has ended: exit status {r.returncode}, no shot is dealt")
 claim(goes_on("slurm.nc", 3), "a later job does the rest: the undisturbed file")

@@ -3,11 +3,10 @@
 import os
 import subprocess
 import sys
-import time
 
 from check import PATIENCE, claim, done, skip
-from jobs import RECOVERY, Job, events, kick
-from minisurvey import SLOW, make, run, statuses, write_keymap
+from jobs import RECOVERY, Job, Pace, events, kick, line_with
+from minisurvey import make, run, statuses
 
 # A library that kills a rank which allocates much (the shot with a wide spread needs a larger window than the others), and gives
 # the ranks other host names; Open MPI asks for these with shorter buffers.
@@ -52,10 +51,6 @@ subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "shim.so", "shim.c", "-l
 SHIMMED = {"LD_PRELOAD": os.path.abspath("shim.so")}
 
 
-def line_with(words, text):
-    return next((line.strip() for line in text.splitlines() if words in line), f"no '{words}' in: " + text[-600:])
-
-
 # --- poison: the second of six shots ------------------------------------------------------------------------------------
 
 make(aperture=60, dx=2.5, dz=2.5, lease=1)
@@ -92,12 +87,7 @@ claim(done_or_not[:1] + done_or_not[2:] == [1] * 5 and (r.returncode, done_or_no
 
 # --- a bad node: two of its three workers are killed --------------------------------------------------------------------
 
-LONG, N = 10, 8
-make(shots=N, tmax=8.0 / SLOW, dx=5, dz=5, aperture=-1, lease=1)
-begin = time.time()
-run("par=job.par", "output=try.nc")
-N = max(24, min(80, int(N * LONG / (time.time() - begin))))
-write_keymap(N, dx=400.0 / N)
+N = Pace(lease=1).shots(5, least=24)
 job = Job("quarantine=2", output="node.nc", ranks=6, options=RECOVERY, env={**SHIMMED, "BAD_FROM": "3"})
 for worker in (3, 4):
     job.until_dealt(worker)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from check import claim, done
@@ -60,7 +61,10 @@ def launches(name):
 
 
 FOREVER = "time.sleep(1000)"
-for how in ("signal", "stop file", "deadline"):
+
+
+def deaf(how):
+    """A launcher that hangs after its program was ended by `how`: seconds from then to the end of run-until-done, its status and words."""
     name, words = "deaf_" + how.split()[0], ("deadline=1",) if how == "deadline" else ("grace=1", *LONG)
     output = name + ".nc"
     p = subprocess.Popen([*TOOL, "--heed-stop", "--wait", "0.2", "--output", output, *launcher(name, output, words, after=FOREVER)],
@@ -74,14 +78,29 @@ for how in ("signal", "stop file", "deadline"):
     wait_until(lambda: count(output, "stop") >= 1)
     at = time.monotonic()
     err = p.communicate(timeout=150)[1]
-    seconds = time.monotonic() - at
+    return name, output, time.monotonic() - at, p.returncode, err
+
+
+def taken(name, **more):
+    """A launch while another run has the output."""
+    return until_done("--output", "taken.nc", "--fruitless", "2", *launcher("taken_" + name, "taken.nc", **more))
+
+
+other = subprocess.Popen([str(PROGRAM), "par=job.par", "output=taken.nc"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+wait_until(lambda: count("taken.nc", "done") >= 1)
+os.kill(other.pid, signal.SIGSTOP)
+WAYS = ("signal", "stop file", "deadline")
+with ThreadPoolExecutor(len(WAYS) + 1) as pool:         # each waits some 14 s for its launcher
+    hangs = pool.submit(taken, "hangs", after=FOREVER)
+    ends = list(pool.map(deaf, WAYS))
+for how, (name, output, seconds, status, err) in zip(WAYS, ends):
     claim(seconds < 30 and "does not end: the launcher is stopped" in err and launches(name) == 1,
           f"{how}: a launcher that hangs and is deaf to SIGTERM is ended {seconds:.0f} s after the program, 14 at an idle machine, must be "
           f"below 30; {launches(name)} launch(es)")
     gained = count(output, "done") or list(Path(output + ".states").glob("*"))       # a shot, or the state of one
     expected = 3 if gained and how != "stop file" else 4
-    claim(p.returncode == expected and f"cause={how.replace(' ', '_')}" in Path(output + ".journal").read_text(),
-          f"{how}: the journal says so, that is heeded: exit status {p.returncode}, must be {expected}: {err.strip()[-200:]}")
+    claim(status == expected and f"cause={how.replace(' ', '_')}" in Path(output + ".journal").read_text(),
+          f"{how}: the journal says so, that is heeded: exit status {status}, must be {expected}: {err.strip()[-200:]}")
 
 journal = """
 import sys, zlib, os
@@ -124,19 +143,16 @@ for ended, status, last in (
 
 # --- another run has the output: that is no progress of this one, and there is nothing to wait for ---------------------------------
 
-other = subprocess.Popen([str(PROGRAM), "par=job.par", "output=taken.nc"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-wait_until(lambda: count("taken.nc", "done") >= 1)
-os.kill(other.pid, signal.SIGSTOP)
 WAIT = "import os; n = os.path.getsize('taken.nc.journal')"
 GROWS = f"""{WAIT}
 os.kill({other.pid}, signal.SIGCONT)
 while os.path.getsize('taken.nc.journal') == n:
     time.sleep(0.01)
 os.kill({other.pid}, signal.SIGSTOP)"""
-for name, more in (("plain", {"status": "code"}), ("masked", {"status": "137"}), ("hangs", {"after": FOREVER}),
+for name, more in (("plain", {"status": "code"}), ("masked", {"status": "137"}), ("hangs", {}),
                    ("silent", {"after": GROWS, "quiet": True, "status": "1"})):
     n = count("taken.nc", "done")
-    r = until_done("--output", "taken.nc", "--fruitless", "2", *launcher("taken_" + name, "taken.nc", **more))
+    r = taken(name, **more) if more else hangs.result()
     err = " ".join(said(r))
     claim(r.returncode == 1 and launches("taken_" + name) == 1 and "another run has 'taken.nc'" in err
           and f"{count('taken.nc', 'done') - n} shot(s) done in it, " not in err.replace(" 0 shot(s)", ""),

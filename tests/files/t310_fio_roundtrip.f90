@@ -8,6 +8,7 @@ program t310_fio_roundtrip
     FioMark, FioOpen, FioPut, FioStatus, FioVerify
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
+  use put_m, only: Put
   use shot_m, only: shot_t
   use gather_header_m, only: gather_header_t
   use text_m, only: Str
@@ -244,21 +245,13 @@ contains
     close (unit)
   end subroutine ReadBytes
 
-  subroutine WriteBytes(name, bytes)
-    character(*), intent(in) :: name
-    integer(int8), intent(in) :: bytes(:)
-    integer :: unit
-    open (newunit=unit, file=name, access='stream', form='unformatted', status='replace')
-    write (unit) bytes
-    close (unit)
-  end subroutine WriteBytes
-
   subroutine Flips()
     integer(int8), allocatable :: bytes(:), bad(:)
     integer :: i, at, bit, found
     integer(i8) :: n
     call ReadBytes(bytes)
     call Claim(Damage(path) == 0, 'the undamaged file of '//Str(size(bytes))//' bytes verifies')
+    allocate (bad(size(bytes)))
     found = 0
     n = 12345
     do i = 1, 300
@@ -266,9 +259,9 @@ contains
       at = int(mod(n/8, size(bytes, kind=i8))) + 1
       if (mod(i, 3) == 0) at = mod(at, 4000) + 1     ! every third one in or near the header
       bit = mod(i, 8)
-      bad = bytes
+      bad(:) = bytes
       bad(at) = ieor(bad(at), int(ishft(1, bit) - merge(256, 0, bit == 7), int8))
-      call WriteBytes('flipped.nc', bad)
+      call Put('flipped.nc', bad)
       if (Damage('flipped.nc') > 0) then
         found = found + 1
       else
@@ -286,11 +279,11 @@ contains
     do i = 0, 59
       n = int(size(bytes)*(i/60.0_dp)**2)
       if (i > 50) n = size(bytes) - (i - 50)
-      call WriteBytes('cut.nc', bytes(:n))
+      call Put('cut.nc', bytes(:n))
       if (Damage('cut.nc') > 0) found = found + 1
     end do
     call Claim(found == 60, Str(found)//' of 60 truncations noticed')
-    call WriteBytes('cut.nc', [bytes, 0_int8])
+    call Put('cut.nc', [bytes, 0_int8])
     call Claim(Damage('cut.nc') > 0, 'a byte too many is noticed')
   end subroutine Cuts
 

@@ -6,6 +6,7 @@ program t330_journal
   use journal_m, only: journal_done, journal_parked, journal_t, journal_todo, JournalAppend, JournalClose, JournalFind, &
     JournalOpen, JournalRead
   use kinds_m, only: dp, i8
+  use put_m, only: Put
   use text_m, only: Str
   implicit none
   character(*), parameter :: path = 'survey.journal', job = 'f00d-1'
@@ -137,14 +138,6 @@ contains
     character(:), allocatable :: whole
     whole = Hex(Crc32(text))//' '//text//new_line('a')
   end function Line
-
-  subroutine Put(name, text)
-    character(*), intent(in) :: name, text
-    integer :: unit
-    open (newunit=unit, file=name, access='stream', form='unformatted', status='replace')
-    write (unit) text
-    close (unit)
-  end subroutine Put
 
   !> Cut anywhere in its last three lines, a journal replays its whole lines, and goes on from there.
   subroutine Cuts()

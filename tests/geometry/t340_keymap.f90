@@ -4,6 +4,7 @@ program t340_keymap
   use check_m, only: Claim, ClaimFine, Done, Seed
   use error_m, only: error_t
   use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapReceivers, KeymapShot
+  use put_m, only: Put
   use shot_m, only: shot_t
   use text_m, only: Join, Str
   use textfile_m, only: NumberOf
@@ -251,14 +252,6 @@ contains
   real(dp) function Clock()
     call cpu_time(Clock)
   end function Clock
-
-  subroutine Put(path, text)
-    character(*), intent(in) :: path, text
-    integer :: unit
-    open (newunit=unit, file=path, access='stream', form='unformatted', status='replace', action='write')
-    write (unit) text
-    close (unit)
-  end subroutine Put
 
   subroutine Append(path, text)
     character(*), intent(in) :: path, text

@@ -3,6 +3,7 @@ program t341_keymap_faults
   use check_m, only: Claim, ClaimFails, Done
   use error_m, only: error_t
   use keymap_m, only: keymap_t, KeymapRead
+  use put_m, only: Put
   use text_m, only: Str
   implicit none
   character, parameter :: lf = new_line('a')
@@ -185,13 +186,5 @@ contains
     call ClaimFails(error, words, what)
     nbad = nbad + 1
   end subroutine BadPath
-
-  subroutine Put(path, text)
-    character(*), intent(in) :: path, text
-    integer :: unit
-    open (newunit=unit, file=path, access='stream', form='unformatted', status='replace', action='write')
-    write (unit) text
-    close (unit)
-  end subroutine Put
 
 end program t341_keymap_faults

@@ -4,6 +4,7 @@ program t343_keymap_mutated
   use check_m, only: Claim, Done, Seed
   use error_m, only: error_t
   use keymap_m, only: keymap_t, KeymapRead, KeymapShot
+  use put_m, only: Put
   use shot_m, only: shot_t
   use text_m, only: Str
   implicit none
@@ -86,13 +87,5 @@ contains
     call random_number(u)
     Pick = min(n, 1 + int(n*u))
   end function Pick
-
-  subroutine Put(path, text)
-    character(*), intent(in) :: path, text
-    integer :: unit
-    open (newunit=unit, file=path, access='stream', form='unformatted', status='replace', action='write')
-    write (unit) text
-    close (unit)
-  end subroutine Put
 
 end program t343_keymap_mutated

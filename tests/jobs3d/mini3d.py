@@ -1,14 +1,16 @@
 """A 3D survey so small that the readable Fortran models it in seconds, and ways to run and read it."""
+import functools
 import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 from netCDF4 import Dataset
 
-from check import PATIENCE
+import launch
 
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplFd3dmod"
+command = functools.partial(launch.command, PROGRAM)
+run = functools.partial(launch.run, PROGRAM)
 
 DECK = {
     "keymap": "line.keymap", "layers": "earth.layers", "dx": 40, "aperture": 100, "depth": 440, "npml": 6, "half_length": 4,
@@ -32,17 +34,6 @@ def make(shots=3, layers=LAYERS, **changes):
     Path("earth.layers").write_text(layers)
     write_keymap(shots)
     write_deck(**changes)
-
-
-def command(*words, ranks=1, options=()):
-    launch = ["mpirun", *options, "-n", str(ranks)] if ranks > 1 else []
-    return [*launch, str(PROGRAM), *words]
-
-
-def run(*words, ranks=1, timeout=PATIENCE, env=None):
-    """The finished process: returncode, stdout, stderr as text."""
-    return subprocess.run(command(*words, ranks=ranks), capture_output=True, text=True, timeout=timeout,
-                          stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
 
 
 def traces(path, name):

@@ -8,6 +8,7 @@ program t010_params_sources
   use physics_m, only: JobTable
   use parameter_table_m, only: table_t, TableArguments, TableCheck, TableFind, TableReadFile, TableReadText
   use parameter_help_m, only: TableText
+  use put_m, only: Put
   use text_m, only: Str
   implicit none
   type(acoustic2d_t) :: physics
@@ -146,13 +147,5 @@ contains
       text = text//t%row(i)%name//'='//t%row(i)%value//lf
     end do
   end function Values
-
-  subroutine Put(path, text)
-    character(*), intent(in) :: path, text
-    integer :: unit
-    open (newunit=unit, file=path, access='stream', form='unformatted', status='replace')
-    write (unit) text
-    close (unit)
-  end subroutine Put
 
 end program t010_params_sources

@@ -7,6 +7,7 @@ program t011_params_faults
   use parameters_m, only: job_t
   use physics_m, only: JobTable
   use parameter_table_m, only: table_t, TableCheck, TableReadText
+  use put_m, only: Put
   use text_m, only: Join, Str
   implicit none
   type(acoustic2d_t) :: physics
@@ -281,13 +282,5 @@ contains
       Longest = max(Longest, i - start + 1)
     end do
   end function Longest
-
-  subroutine Put(path, text)
-    character(*), intent(in) :: path, text
-    integer :: unit
-    open (newunit=unit, file=path, access='stream', form='unformatted', status='replace')
-    write (unit) text
-    close (unit)
-  end subroutine Put
 
 end program t011_params_faults

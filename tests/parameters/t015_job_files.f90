@@ -8,6 +8,7 @@ program t015_job_files
   use parameters_m, only: job_t
   use parameter_table_m, only: table_t
   use parameter_help_m, only: TableText
+  use put_m, only: Put
   implicit none
   type(acoustic2d_t) :: physics
   character(60), parameter :: raw(5) = [character(60) :: 'keymap=line.map', 'model_nx=5', 'model_nz=4', 'model_dx=10', &
@@ -146,13 +147,5 @@ contains
     call JobRead(physics, args, verb, job, t, error)
     call ClaimFine(error, verb//' accepted: '//what)
   end subroutine Fine
-
-  subroutine Put(path, text)
-    character(*), intent(in) :: path, text
-    integer :: unit
-    open (newunit=unit, file=path, access='stream', form='unformatted', status='replace')
-    write (unit) text
-    close (unit)
-  end subroutine Put
 
 end program t015_job_files

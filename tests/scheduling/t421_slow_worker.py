@@ -40,7 +40,7 @@ class Slowed(threading.Thread):
 # --- a worker some sixty times slower than two others (fewer on a busy machine, where it runs longer than it is let) ------
 
 N, LAME = 16, 3
-make(shots=N, tmax=6.0 / SLOW, dx=5, dz=5, aperture=-1)
+make(shots=N, tmax=4.0 / SLOW, dx=5, dz=5, aperture=-1)
 p = start("par=job.par", "output=slow.nc", ranks=4)
 Slowed(p, LAME, "slow.nc", 1 / 60)
 said = p.communicate(timeout=PATIENCE)[1]

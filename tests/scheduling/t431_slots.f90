@@ -569,7 +569,7 @@ contains
     office%tear_window = 101
     call Work(worker_options_t(shots=3), 'device', .true.)
     call AllDone('a shot whose first window lacked a sample', 'gpu')
-    call Claim(office%lost == 1 .and. index(office%said, 'samples, must be 2 x') > 0, 'it was reported lost with the reason: '// &
+    call Claim(office%lost == 1 .and. index(office%said, 'samples, must be 60 x 40 x') > 0, 'it was reported lost with the reason: '// &
                office%said)
   end subroutine Torn
 

@@ -7,6 +7,7 @@ program t690_faults
                      FaultStart, FaultTake
   use moment_tensor_m, only: MomentScalar, MomentPlace, MomentRotate, MomentTensor
   use kinds_m, only: dp, i8, sp
+  use put_m, only: Put
   use text_m, only: Str
   use time_dispersion_m, only: TimedispReach
   use fault_histories_m, only: fault_histories_t, FaultHistoriesMake, FaultHistoriesSample
@@ -245,14 +246,6 @@ contains
     call Claim(worst(5) < 1e-5_dp, 'what is released after a time: off by at most '//Str(worst(5), 2)//', bound 1e-5')
     call Claim(abs(FaultStart(f) - minval(t0)) <= 0, 'the first begins at '//Str(FaultStart(f))//' s')
   end subroutine AnyHistory
-
-  subroutine Put(path, text)
-    character(*), intent(in) :: path, text
-    integer :: u
-    open (newunit=u, file=path, access='stream', form='unformatted', status='replace')
-    write (u) text
-    close (u)
-  end subroutine Put
 
   subroutine Refused(text, words, sentence)
     character(*), intent(in) :: text, words, sentence

@@ -5,8 +5,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from check import PATIENCE
-from minisurvey import PROGRAM, command
+from check import PATIENCE, claim
+from minisurvey import PROGRAM, SLOW, command, make, run, write_keymap
 
 RECOVERY = ("--enable-recovery",)
 
@@ -68,6 +68,17 @@ def kick(pid, sig=signal.SIGKILL):
         pass
 
 
+def line_with(words, text):
+    """The first line of what a program said that holds the words."""
+    return next((line.strip() for line in text.splitlines() if words in line), f"no '{words}' in: " + text[-600:])
+
+
+def closed(output):
+    """Whether the journal's last word is that its run ended."""
+    seen = events(output)
+    return bool(seen) and seen[-1][0] == "stop"
+
+
 def cpu(pid):
     """Seconds of CPU time a process has used, 0 if there is none."""
     try:
@@ -115,3 +126,26 @@ class Job:
 
     def said(self):
         return self.log.read_text(errors="replace")
+
+
+class Pace:
+    """How long a shot takes here and now, on so many processes: the length of a survey that shall take some seconds goes by it."""
+
+    def __init__(self, ranks=1, tried=5, **deck):
+        make(shots=tried, tmax=4.0 / SLOW, dx=5, dz=5, aperture=-1, **deck)
+        begin = time.monotonic()
+        run("par=job.par", "output=try.nc", ranks=ranks)
+        self.seconds = (time.monotonic() - begin) / tried
+
+    def shots(self, seconds, least=8, most=80):
+        """Writes the key-map of such a survey; the number of its shots."""
+        n = max(least, min(most, int(seconds / self.seconds)))
+        write_keymap(n, dx=400.0 / n)
+        return n
+
+    def survey(self, seconds):
+        """Such a survey from now on: the number of its shots, and its file as one undisturbed process writes it."""
+        n = self.shots(seconds)
+        r = run("par=job.par", f"output=whole{n}.nc", "overwrite=y")
+        claim(r.returncode == 0, f"undisturbed run of {n} shots: exit status {r.returncode}")
+        return n, f"whole{n}.nc"

@@ -1,13 +1,15 @@
 """A survey so small that a test can run it many times, and ways to run and read it."""
+import functools
 import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 
-from check import PATIENCE
+import launch
 
 PROGRAM = Path(os.environ["B"]) / "bin" / "SplFd2dmod"
+command = functools.partial(launch.command, PROGRAM)
+run = functools.partial(launch.run, PROGRAM)
 SLOW = 6 if "debug" in os.environ["B"] else 1       # the sanitizers make a step so much slower
 NX, NZ, DX = 121, 61, 10.0
 
@@ -40,18 +42,6 @@ def make(shots=6, **changes):
     write_model()
     write_keymap(shots)
     write_deck(**changes)
-
-
-def command(*words, ranks=1, options=()):
-    """`options`: of mpirun."""
-    launch = ["mpirun", *options, "-n", str(ranks)] if ranks > 1 else []
-    return [*launch, str(PROGRAM), *words]
-
-
-def run(*words, ranks=1, timeout=PATIENCE, env=None):
-    """The finished process: returncode, stdout, stderr as text."""
-    return subprocess.run(command(*words, ranks=ranks), capture_output=True, text=True, timeout=timeout,
-                          stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
 
 
 # What differs from run to run: times and hosts; and the header, which holds the parameters and so the output's own name.

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -406,7 +407,7 @@ for name in ("demo.par", "loh1.par", "loh1.layers", "marine3d.par", "marine3d.la
     shutil.copy(ROOT / "inputs" / name, name)
 for name in ("demo12.keymap", "loh1.keymap", "loh1.stations", "marine3d.keymap"):
     shutil.copy(ROOT / "keymaps" / name, name)
-m2.subprocess.run([sys.executable, str(ROOT / "tools" / "spl-model"), "demo", "-o", "demo_model.nc"], check=True, stdout=m2.subprocess.DEVNULL)
+subprocess.run([sys.executable, str(ROOT / "tools" / "spl-model"), "demo", "-o", "demo_model.nc"], check=True, stdout=subprocess.DEVNULL)
 for name, mini, words in (("demo", m2, []), ("loh1", m3, ["tmax=4", "dt_out=0.02"]), ("marine3d", m3, [])):
     shutil.copy(f"{name}.par", "job.par")
     silent(f"the deck {name}.par", mini, *words)

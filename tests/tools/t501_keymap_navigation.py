@@ -4,47 +4,18 @@
 import math
 import os
 import resource
-import subprocess
-import sys
 
 ROOT = os.environ['ROOT']
 import numpy as np  # noqa: E402
 from check import claim, done  # noqa: E402
 from spltools.geometry import keymap  # noqa: E402
 from spltools.cli import Failure  # noqa: E402
+from toolrun import Tool  # noqa: E402
 
 AZIMUTH = 37.0  # of the made line
 EAST, NORTH = 500000.0, 6700000.0
-
-
-def tool(*arguments):
-    """Runs spl-keymap. Returns exit status and what it printed (both streams)."""
-    command = [
-        os.environ.get('PYTHON', sys.executable),
-        os.path.join(ROOT, 'tools', 'spl-keymap'),
-        *map(str, arguments),
-    ]
-    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return ran.returncode, ran.stdout
-
-
-def fine(sentence, *arguments):
-    status, text = tool(*arguments)
-    claim(status == 0, sentence + ('' if status == 0 else f': {text.strip()}'))
-    return text
-
-
-def refused(words, what, *arguments):
-    """The tool ends with status 1, one "error: ..." with these words, and no output file."""
-    status, text = tool(*arguments)
-    told = text.split('error: ')[-1].strip()
-    claim(
-        status == 1
-        and words in told
-        and 'fault in this tool' not in text
-        and not os.path.exists('bad.keymap'),
-        f'{what}: {told}',
-    )
+tool = Tool('spl-keymap', 'bad.keymap')
+fine, refused = tool.fine, tool.refused
 
 
 def put(path, text, **how):

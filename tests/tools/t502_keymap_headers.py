@@ -2,46 +2,26 @@
 """spl-keymap finds the geometry in trace headers of SEG-Y and SU, however they are filled in."""
 
 import os
-import subprocess
-import sys
 
-ROOT = os.environ['ROOT']
-import numpy as np  # noqa: E402
-import segyio  # noqa: E402
-from check import claim, done  # noqa: E402
-from spltools.geometry import keymap  # noqa: E402
+import numpy as np
+import segyio
+from check import claim, done
+from spltools.geometry import keymap
+from toolrun import Tool
 
 F = segyio.TraceField
 SHOTS, CHANNELS, NS = 5, 12, 30
-
-
-def tool(*arguments):
-    command = [
-        os.environ.get('PYTHON', sys.executable),
-        os.path.join(ROOT, 'tools', 'spl-keymap'),
-        *map(str, arguments),
-    ]
-    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return ran.returncode, ran.stdout
+tool = Tool('spl-keymap', 'bad.keymap')
 
 
 def fine(sentence, path, *arguments):
     """Imports the file. Returns its shots and what was said."""
-    status, text = tool('segy', path, '-o', 'out.keymap', '--overwrite', *arguments)
-    claim(status == 0, sentence + ('' if status == 0 else f': {text.strip()}'))
-    return (keymap.read_map('out.keymap') if status == 0 else []), text
+    text = tool.fine(sentence, 'segy', path, '-o', 'out.keymap', '--overwrite', *arguments)
+    return (keymap.read_map('out.keymap') if 'error: ' not in text else []), text
 
 
 def refused(words, what, path, *arguments):
-    status, text = tool('segy', path, '-o', 'bad.keymap', *arguments)
-    told = text.split('error: ')[-1].strip()
-    claim(
-        status == 1
-        and words in told
-        and 'fault in this tool' not in text
-        and not os.path.exists('bad.keymap'),
-        f'{what}: {told}',
-    )
+    tool.refused(words, what, 'segy', path, '-o', 'bad.keymap', *arguments)
 
 
 def headers(scale=1.0, scalar=1):

@@ -2,42 +2,21 @@
 """spl-model writes NetCDF models from SEG-Y, SU and raw sections without guessing, and a demo."""
 
 import os
-import subprocess
-import sys
 
-ROOT = os.environ['ROOT']
-import netCDF4  # noqa: E402
-import numpy as np  # noqa: E402
-import segyio  # noqa: E402
-from check import claim, done  # noqa: E402
-from spltools.earth.model_tool import SALT, WATER  # noqa: E402
+import netCDF4
+import numpy as np
+import segyio
+from check import claim, done
+from spltools.earth.model_tool import SALT, WATER
+from toolrun import Tool
 
 NX, NZ = 21, 15
-
-
-def tool(*arguments):
-    command = [
-        os.environ.get('PYTHON', sys.executable),
-        os.path.join(ROOT, 'tools', 'spl-model'),
-        *map(str, arguments),
-    ]
-    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return ran.returncode, ran.stdout
-
-
-def fine(sentence, *arguments):
-    status, text = tool(*arguments)
-    claim(status == 0, sentence + ('' if status == 0 else f': {text.strip()}'))
-    return text
+tool = Tool('spl-model', 'bad.nc')
+fine = tool.fine
 
 
 def refused(words, what, *arguments):
-    status, text = tool(*arguments, '-o', 'bad.nc')
-    told = text.split('error: ')[-1].strip()
-    claim(
-        status == 1 and words in told and 'fault in this tool' not in text and not os.path.exists('bad.nc'),
-        f'{what}: {told}',
-    )
+    tool.refused(words, what, *arguments, '-o', 'bad.nc')
 
 
 def section(scale=1.0):

@@ -107,6 +107,17 @@ status, out, _ = run("slow", JOBS="2")
 together = [float(x) for x in re.findall(r"([\d.]+) s$", out, re.M)]
 claim(status == 0 and last(out) == "2 passed, 0 failed, 0 skipped" and len(together) == 2, f"JOBS=2 runs both: {last(out)}")
 
+# Each waits until all three run: two at a time, and beside them one of those that mostly wait.
+(HERE / "tree/tests/failures").mkdir()
+for name, others in (("t914_meets_a", "b c"), ("t915_meets_b", "a c"), ("failures/t916_meets_c", "a b")):
+    add(name + ".sh", f'touch "{HERE}/here.{name[-1]}"; for other in {others}; do for i in {{1..600}}; do [ -e "{HERE}/here.$other" ] && break; '
+        f'sleep 0.1; done; done; [ $i -lt 600 ] && echo "ok   - {name}"\n')
+status, out, _ = run("meets", JOBS="2")
+claim(status == 0 and last(out) == "3 passed, 0 failed, 0 skipped", f"JOBS=2 runs one of failures beside two others: {last(out)}")
+shutil.rmtree(HERE / "tree/tests/failures")
+for name in ("t914_meets_a", "t915_meets_b"):
+    (HERE / f"tree/tests/{name}.sh").unlink()
+
 status, out, _ = run("nothing_like_it")
 claim(status != 0 and "nothing_like_it" in out, f"a pattern without a test is refused: {out.strip()}")
 status, out, _ = run("good", JOBS="two")

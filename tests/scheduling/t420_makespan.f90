@@ -1,5 +1,5 @@
 !> Fast and slow workers in one survey: how long it takes, against the best possible and against the fast ones alone.
-program t420_dealing_tail
+program t420_makespan
   use check_m, only: Claim, Done
   use kinds_m, only: dp
   use simulation_m, only: Deterministic, LowerBound, mix_t, outcome_t, Simulate
@@ -170,4 +170,4 @@ contains
                Str(outcome%makespan, 4)//' s, the GPU alone '//Str(seconds, 4)//' s, bound a shot and 3 s more')
   end subroutine Tiny
 
-end program t420_dealing_tail
+end program t420_makespan

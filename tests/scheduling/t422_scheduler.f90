@@ -1,5 +1,5 @@
 !> The rules of dealing, one by one: who gets a shot, who waits, what a second answer and a dropped shot count for.
-program t422_dealer
+program t422_scheduler
   use check_m, only: Claim, Done
   use scheduler_m, only: scheduler_t, SchedulerDone, SchedulerDrop, SchedulerDealt, SchedulerGone, SchedulerHeldBack, SchedulerIdle, SchedulerLost, &
                       SchedulerNew, SchedulerNext, SchedulerParked, SchedulerPut, SchedulerReady
@@ -323,4 +323,4 @@ contains
     all_zero = .not. any(x > 0)
   end function all_zero
 
-end program t422_dealer
+end program t422_scheduler
