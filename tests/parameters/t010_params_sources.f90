@@ -4,7 +4,7 @@ program t010_params_sources
   use error_m, only: error_t
   use kinds_m, only: dp
   use parameters_m, only: job_t, JobTable
-  use parameter_table_m, only: table_t, TableArguments, TableCheck, TableFind, TableReadFile, TableReadText
+  use parameter_table_m, only: table_t, TableArguments, TableCheck, TableFind, TableReadText
   use parameter_help_m, only: TableText
   use text_m, only: Str
   implicit none
@@ -102,7 +102,7 @@ contains
     end do
     call Put('long.par', text//'dx = 10')
     call Fresh()
-    call TableReadFile(t, 'long.par')
+    call TableArguments(t, ['par=long.par'])
     call Pass('a file of 2001 lines')
     call Claim(Origin('dx') == 'long.par:2001', 'last line without an end: dx at '//Origin('dx'))
   end subroutine BigFiles

@@ -5,7 +5,7 @@ program t013_params_docs
   use fd2d_variants_m, only: fd2d_variants
   use job_m, only: JobFromText
   use parameters_m, only: job_t, JobTable
-  use parameter_table_m, only: table_t, TableReadFile, TableCheck, TableFind
+  use parameter_table_m, only: table_t, TableArguments, TableCheck, TableFind
   use parameter_help_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
   use text_m, only: Str
   implicit none
@@ -100,7 +100,7 @@ contains
     character(*), intent(in) :: name
     type(table_t) :: td
     type(job_t) :: jd
-    call TableReadFile(td, root//'/inputs/'//name)
+    call TableArguments(td, ['par='//root//'/inputs/'//name])
     call JobTable(td, jd)
     call TableCheck(td, error)
     call ClaimFine(error, 'inputs/'//name//' reads without fault')
