@@ -72,7 +72,7 @@ contains
     if (why /= '') call Fail(error, 'what rank 0 says on how to model is not used: '//why//'; all nodes must run the same build')
   end subroutine SchemeFrom
 
-  !> What a 3D scheme has besides: MORE numbers, then those of the source; n(2) counts them, n(3) are samples of a fault.
+  !> Adds the numbers of a 3D scheme: MORE of them, then those of the source; n(2) counts them, n(3) are samples of a fault.
   subroutine PackMore(scheme, message)
     type(scheme_t), intent(in) :: scheme
     type(message_t), intent(inout) :: message
@@ -130,7 +130,7 @@ contains
 
   contains
 
-    !> What is left of the text has a line for each.
+    !> Takes the next line off the rest of the text.
     subroutine Cut(word)
       character(:), allocatable, intent(out) :: word
       integer :: p
@@ -206,7 +206,7 @@ contains
     end associate
   end function NumberFault
 
-  !> What does not go together, '' = all does.
+  !> A phrase on parts of a scheme that contradict each other, '' = none do.
   function SchemeFault(scheme) result(why)
     type(scheme_t), intent(in) :: scheme
     character(:), allocatable :: why

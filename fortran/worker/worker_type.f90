@@ -1,4 +1,4 @@
-!> The data of a worker: its active shots, what the master told it, and how it sends messages to the master. Each of the files
+!> The data of a worker: its active shots, what it knows of the master, and how it sends messages to the master. Each of the files
 !> worker_*.f90 has one part of what it does with that; worker.f90 has the story.
 module worker_type_m
   use checkpoint_m, only: checkpoint_t, checkpointer_t
@@ -17,7 +17,7 @@ module worker_type_m
   integer, parameter :: MOST_ACTIVE = 64      !< active shots of a worker
   integer, parameter :: AHEAD = 4             !< windows on their way to a worker, at most
 
-  !> What the parameters of a job say of its workers.
+  !> The parameters of a job on its workers.
   type :: worker_options_t
     integer :: shots_per_gpu = 0              !< 0 = as many as fill it
     integer :: shots = 0                      !< at once, wherever they are computed; 0 = one on CPU cores, shots_per_gpu on a GPU
