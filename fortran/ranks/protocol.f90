@@ -108,13 +108,13 @@ module protocol_m
   type :: link_t
     type(MPI_Comm) :: world = MPI_COMM_NULL
     class(listener_t), pointer :: listener => null()
-    type(outgoing_t), pointer, private :: first => null(), last => null()   !< on their way, oldest first
-    integer(i8), private :: bytes = 0                                     !< in them
-    type(incoming_t), pointer, private :: first_in => null(), last_in => null()  !< awaited, oldest header first
-    integer(i8), private :: bytes_in = 0                                  !< of these
-    real(dp) :: patience = 0.5_dp*huge(1.0_dp)                            !< so long messages are waited for at the end [s]
-    type(message_t), allocatable, private :: inbox(:)                     !< replies of `listener` not yet received
-    integer, allocatable, private :: dead(:)                              !< ranks that are dead
+    type(outgoing_t), pointer, private :: first => null(), last => null()       !< on their way, oldest first
+    integer(i8), private :: bytes = 0                                           !< in them
+    type(incoming_t), pointer, private :: first_in => null(), last_in => null() !< awaited, oldest header first
+    integer(i8), private :: bytes_in = 0                                        !< of these
+    real(dp) :: patience = 0.5_dp*huge(1.0_dp)                                  !< so long messages are waited for at the end [s]
+    type(message_t), allocatable, private :: inbox(:)                           !< replies of `listener` not yet received
+    integer, allocatable, private :: dead(:)                                    !< ranks that are dead
   end type link_t
 
 contains

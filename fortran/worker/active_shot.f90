@@ -34,7 +34,7 @@ module active_shot_m
     type(window_t) :: window              !< the last one received
     type(gather_t) :: gather
     real(dp) :: last_beat = 0             !< when the master was last sent its progress [s]
-    type(shot_states_t) :: states                !< of the states kept of this shot
+    type(shot_states_t) :: states         !< those kept of this shot
   end type active_shot_t
 
 end module active_shot_m

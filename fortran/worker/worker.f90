@@ -106,13 +106,13 @@ contains
     case (IDLE)
       call ShotAsk(worker, link, active, number)                                   ! for a line of the key-map
     case (HAVE_SHOT)
-      if (WorkerMayAskModel(worker)) call ModelAsk(worker, link, active)                ! its window of the model
+      if (WorkerMayAskModel(worker)) call ModelAsk(worker, link, active)           ! its window of the model
     case (READY)
       call Begin(worker, link, active, error)                                      ! set up
     case (LOOPING)
       call Steps(worker, link, active, error)
     case (MODELLED)
-      call active%solver%gather(active%gather, error)                                ! receivers -> traces
+      call active%solver%gather(active%gather, error)                              ! receivers -> traces
       if (.not. allocated(error)) call GatherSend(worker, link, active)            ! to the I/O server
     case default
       return
