@@ -1,5 +1,5 @@
 !> Numbers that came from outside, from a file, a parameter or another rank, on their way to sizes and places: they may be anything.
-!> Nothing here overflows, and nothing traps, signalling NaNs included; out of range is told or limited, as the caller asks.
+!> Nothing here overflows, and nothing traps, signalling NaNs included; out of range is reported or limited, as the caller asks.
 module checked_m
   use kinds_m, only: dp, i4, i8, sp
   implicit none
@@ -16,7 +16,7 @@ module checked_m
     module procedure WholeOfReal, WholeOfLong
   end interface Whole
 
-  !> Neither infinite nor NaN, told by the bits.
+  !> True where x is neither infinite nor NaN; a test of its bits.
   interface Finite
     module procedure FiniteSingle, FiniteDouble
   end interface Finite
@@ -95,7 +95,7 @@ contains
     if (Finite(x)) yes = x >= lo .and. x <= hi
   end function Between
 
-  !> Whether x is a whole number of lo .. hi, default integers.
+  !> True where x is a whole number in lo .. hi, default integers.
   elemental logical function IsWhole(x, lo, hi) result(yes)
     real(dp), intent(in) :: x
     integer, intent(in) :: lo, hi

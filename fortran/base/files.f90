@@ -28,7 +28,7 @@ contains
     call FailFromC(file_size(CString(path), bytes), error)
   end subroutine FileSize
 
-  !> Bytes that may still be written to the disk of a file, -1 where nobody knows.
+  !> Bytes that may still be written to the disk of a file, -1 where that is not known.
   real(dp) function FileSpace(path)
     character(*), intent(in) :: path
     FileSpace = file_space(CString(path))

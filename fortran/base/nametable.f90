@@ -34,7 +34,7 @@ contains
     if (table%n == size(table%name)) call Grow(table)
   end function NameNumber
 
-  !> Where `name` stands or, if it is new, would stand in the hash table.
+  !> The place of `name` in the hash table or, if it is new, the place that it would get.
   pure integer function PlaceOf(table, name) result(p)
     type(nametable_t), intent(in) :: table
     character(*), intent(in) :: name

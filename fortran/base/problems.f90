@@ -1,4 +1,4 @@
-!> A list of problems: everything that is wrong with an input is told at once, a line each.
+!> A list of problems: everything that is wrong with an input is reported at once, a line each.
 module problems_m
   use error_m, only: error_t, Fail
   use text_m, only: Str
@@ -6,7 +6,7 @@ module problems_m
   private
   public :: problems_t, ProblemAdd, ProblemsRaise
 
-  integer, parameter :: most = 50            !< problems told; the rest is only counted
+  integer, parameter :: most = 50            !< problems reported; the rest is only counted
 
   type :: problems_t
     integer :: n = 0                          !< problems found
@@ -23,7 +23,7 @@ module problems_m
 
 contains
 
-  !> Enough problems are told: sentences that are costly to make may be left out.
+  !> True when enough problems are reported: sentences that are costly to make may be left out.
   pure logical function full(self)
     class(problems_t), intent(in) :: self
     full = self%n >= most

@@ -1,7 +1,7 @@
 !> THE list of what a run writes: its output, and what lies beside it under the name of the output and an ending.
 !>
 !> Every module that writes one of them takes its name from here, and SideOf compares all of them with a file that the run reads,
-!> so that none is ever written to. Whose is what lies there already: see ours.f90.
+!> so that none is ever written to. ours.f90 tells which of these files belong to a run.
 module sides_m
   use iso_c_binding, only: c_char, c_int
   use files_c, only: file_numbered
@@ -50,7 +50,8 @@ contains
     path = output//'.snap'//Str(record)//'.nc'
   end function SideSnapshot
 
-  !> What a run with this output would write where the file `path` is, by any of its names: 'the log', ...; '' if nothing.
+  !> The meaning of what a run with this output would write over the file `path`, by any of its names: 'the log', ...; '' if
+  !> nothing.
   function SideOf(output, path) result(what)
     character(*), intent(in) :: output, path
     character(:), allocatable :: what
@@ -79,7 +80,7 @@ contains
     if (a /= '') Same = path_same(CString(a), CString(b)) == 1
   end function Same
 
-  !> What has a number or a word of its own in its name.
+  !> The same for files with a number or a word of their own in the name.
   function Beside(output, path) result(what)
     character(*), intent(in) :: output, path
     character(:), allocatable :: what, ending
@@ -98,7 +99,7 @@ contains
     end if
   end function Beside
 
-  !> Where `tuned` notes which shape of blocks was the fastest; '' where there is no cache folder.
+  !> The file in which `tuned` notes the fastest shape of its blocks; '' where there is no cache folder.
   function Notes() result(path)
     character(:), allocatable :: path
     character(kind=c_char, len=4096) :: buffer

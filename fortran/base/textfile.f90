@@ -8,7 +8,7 @@ module textfile_m
   use text_m, only: Str, ToReal
   implicit none
   private
-  public :: textfile_t, TextOpen, TextLine, TextWord, NumberOf, IntegerOf, Shown
+  public :: textfile_t, TextOpen, TextLine, TextWord, TextNumbers, NumberOf, IntegerOf, Shown
 
   integer, parameter :: tab = 9, lf = 10, ff = 12, cr = 13
   integer, parameter :: byte_order_mark(3) = [239, 187, 191]
@@ -132,6 +132,29 @@ contains
     IsBlank = c == ' ' .or. c == achar(tab) .or. c == achar(ff)
   end function IsBlank
 
+  !> The numbers of the rest of the line, at most size(v): `found` of them, v is 0 behind. Stops at a word that is none, or whose
+  !> absolute value is above `most`: `bad`, as messages show it; '' = there was none.
+  subroutine TextNumbers(file, v, found, bad, most)
+    type(textfile_t), intent(inout) :: file
+    real(dp), intent(out) :: v(:)
+    integer, intent(out) :: found
+    character(:), allocatable, intent(out) :: bad
+    real(dp), intent(in), optional :: most
+    integer :: first, last
+    logical :: ok
+    found = 0
+    v = 0
+    bad = ''
+    do while (found < size(v))
+      if (.not. TextWord(file, first, last)) return
+      call NumberOf(file%text(first:last), v(found + 1), ok)
+      if (ok .and. present(most)) ok = abs(v(found + 1)) <= most
+      if (.not. ok) bad = Shown(file%text(first:last))
+      if (.not. ok) return
+      found = found + 1
+    end do
+  end subroutine TextNumbers
+
   !> Next word of the line: file%text(first:last). `key` tells that an '=' follows, which is passed over.
   logical function TextWord(file, first, last, key) result(found)
     type(textfile_t), intent(inout) :: file
@@ -218,7 +241,7 @@ contains
     end if
   end subroutine NumberOf
 
-  !> Whether `s` is an exponent that leaves a number of n digits far from overflow.
+  !> True where `s` is an exponent that leaves a number of n digits far from overflow.
   pure logical function IsExponent(s, n)
     character(*), intent(in) :: s
     integer, intent(in) :: n

@@ -1,4 +1,4 @@
-!> How many threads a piece of host work gets.
+!> The number of threads for a piece of host work.
 module threads_m
   use omp_lib, only: omp_get_max_threads
   implicit none
@@ -7,7 +7,7 @@ module threads_m
 
 contains
 
-  !> What was asked for; 0 stands for as many as there are.
+  !> The number asked for; 0 stands for as many as there are.
   integer function ThreadsOf(asked) result(threads)
     integer, intent(in) :: asked
     threads = asked

@@ -2,7 +2,7 @@
 module version_m
   implicit none
   private
-  public :: VERSION, VersionText
+  public :: VersionText
 
   character(*), parameter :: VERSION = '0.1.0'
   include 'commit.inc'                          ! COMMIT: of the sources this was built from

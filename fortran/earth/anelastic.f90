@@ -14,7 +14,7 @@ module anelastic_m
   use text_m, only: Str
   implicit none
   private
-  public :: anelastic_t, AnelasticFit, AnelasticModulus, AnelasticQ, AnelasticUnrelaxed, anelastic_least_q
+  public :: anelastic_t, AnelasticFit, AnelasticModulus, AnelasticUnrelaxed, anelastic_least_q
 
   real(dp), parameter :: pi = acos(-1.0_dp)
   integer, parameter :: mechanisms = 8, powers = 3

@@ -9,7 +9,7 @@ module flat_layers_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use text_m, only: Str
-  use textfile_m, only: NumberOf, Shown, textfile_t, TextLine, TextOpen, TextWord
+  use textfile_m, only: textfile_t, TextLine, TextNumbers, TextOpen, TextWord
   implicit none
   private
   public :: flat_layers_t, FlatLayersRead
@@ -62,22 +62,14 @@ contains
     real(dp), intent(out) :: v(6)
     integer, intent(out) :: found
     type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: bad
     integer :: first, last
-    logical :: ok
-    found = 0
-    v = 0
-    do while (TextWord(file, first, last))
-      if (found == size(v)) then
-        call Fail(error, Here(file)//'more than '//Str(size(v))//' numbers')
-        return
-      end if
-      found = found + 1
-      call NumberOf(file%text(first:last), v(found), ok)
-      if (.not. ok) then
-        call Fail(error, Here(file)//Shown(file%text(first:last))//' is no number')
-        return
-      end if
-    end do
+    call TextNumbers(file, v, found, bad)
+    if (bad /= '') then
+      call Fail(error, Here(file)//bad//' is no number')
+    else if (found == size(v)) then
+      if (TextWord(file, first, last)) call Fail(error, Here(file)//'more than '//Str(size(v))//' numbers')
+    end if
   end subroutine ReadLine
 
   subroutine Add(file, v, attenuates, layers, error)

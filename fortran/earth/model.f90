@@ -16,7 +16,7 @@ module model_m
   use window_m, only: window_t
   implicit none
   private
-  public :: model_t, ModelRead, ModelGrid, ModelShape, ModelWindow, ModelCheckGeometry
+  public :: model_t, ModelRead, ModelGrid, ModelShape, ModelWindow
 
   !> Sample (1, 1) is at (x0, z0); x runs fastest; z points down.
   type :: model_t
@@ -240,7 +240,7 @@ contains
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
     integer :: i0, i1, k1
-    call ModelCheckGeometry(model, job, shot, error)
+    call CheckGeometry(model, job, shot, error)
     if (allocated(error)) return
     i0 = 0
     i1 = Upwards((model%nx - 1)*model%dx/dx)
@@ -323,7 +323,7 @@ contains
   end function Upwards
 
   !> Whether source and receivers of a shot lie in the modelled part of the earth: one sentence for all that is wrong with it.
-  subroutine ModelCheckGeometry(model, job, shot, error)
+  subroutine CheckGeometry(model, job, shot, error)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job
     type(shot_t), intent(in) :: shot
@@ -361,7 +361,7 @@ contains
     if (index(problems, 'above the top') > 0) cure = ': depths of key-map and model count from the same zero, shift one of them'
     if (index(problems, 'beside the model') > 0) cure = ': shift the key-map or the model along x, or give a longer model'
     call Fail(error, 'shot record '//Str(shot%record)//': '//problems(3:)//cure)
-  end subroutine ModelCheckGeometry
+  end subroutine CheckGeometry
 
   !> '' if (x, z) [m] lies in the model, else how it does not.
   pure function Outside(model, job, x, z) result(why)

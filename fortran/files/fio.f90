@@ -17,12 +17,11 @@
 !> A slot counts only with status 1 and both checksums right.
 module fio_m
   use fiocreate_m, only: FioBytes, FioCreate
-  use fiofile_m, only: fio_done, fio_parked, fio_t, fio_todo, FioClose, FioKnown, FioOpen
+  use fiofile_m, only: fio_done, fio_parked, fio_t, fio_todo, FioClose, FioOpen
   use fioget_m, only: FioChecksums, FioGet, FioStatus, FioVerify
   use fioput_m, only: FioMark, FioPut
-  use snapshots_m, only: FioSnapshots
   implicit none
   private
-  public :: fio_t, FioCreate, FioOpen, FioPut, FioGet, FioVerify, FioMark, FioStatus, FioChecksums, FioClose, FioBytes, FioSnapshots
-  public :: fio_todo, fio_done, fio_parked, FioKnown
+  public :: fio_t, FioCreate, FioOpen, FioPut, FioGet, FioVerify, FioMark, FioStatus, FioChecksums, FioClose, FioBytes
+  public :: fio_todo, fio_done, fio_parked
 end module fio_m

@@ -18,9 +18,9 @@ module journal_m
   use text_m, only: CString, Str, ToInt, ToReal
   implicit none
   private
-  public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalFind, JournalClose
+  public :: journal_t, JournalOpen, JournalBegun, JournalRead, JournalKnown, JournalAppend, JournalClose
   public :: JournalMemory, JournalSpace
-  public :: journal_todo, journal_done, journal_parked
+  public :: journal_done, journal_parked
 
   integer, parameter :: journal_todo = 0, journal_done = 1, journal_parked = 2   !< values of entry_t%status, as in the output
   integer, parameter :: longest_note = 400

@@ -14,7 +14,7 @@ module lock_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: lock_t, LockTake, LockLost, LockRelease, LockTell, LockHolder, LockText, LockKnown, sight_t, LockLook
+  public :: lock_t, LockTake, LockLost, LockRelease, LockTell, LockKnown, sight_t, LockLook
 
   real(dp), parameter :: BEAT = 5.0_dp        !< seconds between counts
   real(dp), parameter :: SILENCE = 30.0_dp    !< seconds without a count after which an owner elsewhere is gone
@@ -28,7 +28,7 @@ module lock_m
     logical :: here = .false.                 !< its owner is, or was, a process of this machine
     logical :: waits = .false.                !< its owner waits for its disk
     real(dp) :: silence = 0                   !< seconds since it was written: watched, or by its file's time
-    character(:), allocatable :: holder       !< as LockHolder tells
+    character(:), allocatable :: holder       !< who has it
   end type sight_t
 
   type :: lock_t

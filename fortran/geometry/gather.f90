@@ -1,4 +1,4 @@
-!> What a shot leaves behind: traces, the positions used, and how it was computed.
+!> The result of a shot: traces, the positions used, and how it was computed.
 module gather_m
   use kinds_m, only: dp, sp
   implicit none

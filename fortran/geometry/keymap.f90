@@ -259,7 +259,7 @@ contains
     end do
   end subroutine ReadShots
 
-  !> What a line of shots may not exceed: record numbers, positions, and shots in all.
+  !> Checks the limits of a line of shots: record numbers, positions, and shots in all.
   subroutine CheckShots(nbefore, record, n, step, x0, dx, file, problems)
     integer, intent(in) :: nbefore, record, n, step
     real(dp), intent(in) :: x0, dx

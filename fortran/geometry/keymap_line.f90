@@ -1,4 +1,4 @@
-!> One line of a key-map: words and key=value pairs, and how their values are taken with all their problems told.
+!> One line of a key-map: words and key=value pairs, and the taking of their values, which reports all problems.
 module keymap_line_m
   use checked_m, only: Whole
   use kinds_m, only: dp, i8
@@ -132,7 +132,7 @@ contains
     integer :: i
     i = FindKey(line, file, key)
     if (i == 0) return
-    if (line%v(2, i) < line%v(1, i)) return   ! its value is missing, which was told already
+    if (line%v(2, i) < line%v(1, i)) return   ! its value is missing, which is reported already
     call WholeWord(file, line%v(:, i), key, lo, hi, value, problems)
   end subroutine MaplineInt
 

@@ -70,10 +70,13 @@ contains
     i = Define(spreads, name, file, problems)
     spreads%incomplete = spreads%incomplete .or. i == 0
     if (i == 0) return
+    if (any(kind == kinds(:2))) call NoMoreWords(line, file, 2, problems)
     select case (kind)
     case ('streamer')
+      s%kind = is_streamer
       call ReadStreamer(s, line, file, problems)
     case ('fixed')
+      s%kind = is_fixed
       call ReadFixed(s, line, file, problems)
     case ('list')
       if (line%nwords /= 3 .or. line%nkeys > 0) then
@@ -103,8 +106,6 @@ contains
     type(textfile_t), intent(in) :: file
     type(problems_t), intent(inout) :: problems
     integer :: direction
-    s%kind = is_streamer
-    call NoMoreWords(line, file, 2, problems)
     call MaplineKeys(line, file, 'a streamer', [character(9) :: 'first', 'interval', 'channels', 'depth', 'direction'], &
                      [character(8) :: 'first', 'interval', 'channels', 'depth'], problems)
     direction = -1
@@ -123,8 +124,6 @@ contains
     type(mapline_t), intent(in) :: line
     type(textfile_t), intent(in) :: file
     type(problems_t), intent(inout) :: problems
-    s%kind = is_fixed
-    call NoMoreWords(line, file, 2, problems)
     call MaplineKeys(line, file, 'a fixed spread', [character(9) :: 'x0', 'interval', 'channels', 'depth', 'y'], &
                      [character(8) :: 'x0', 'interval', 'channels', 'depth'], problems)
     call MaplineReal(line, file, 'x0', -x_max, x_max, 'm', s%x0, problems)
@@ -133,7 +132,7 @@ contains
     call CheckEnd(s, file, problems)
   end subroutine ReadFixed
 
-  !> What streamers and fixed lines have in common.
+  !> Parameters that streamers and fixed lines have in common.
   subroutine ReadRegular(s, line, file, problems)
     type(spread_t), intent(inout) :: s
     type(mapline_t), intent(in) :: line
@@ -162,7 +161,7 @@ contains
                                        Shown(MaplineWord(line, file, n + 1))//': values are written name=value')
   end subroutine NoMoreWords
 
-  !> Enters a new spread of this name; 0 if it cannot be (the fault is told).
+  !> Enters a new spread of this name; 0 if it cannot be (the problem is reported).
   integer function Define(spreads, name, file, problems) result(i)
     type(spreads_t), intent(inout) :: spreads
     character(*), intent(in) :: name
@@ -217,7 +216,7 @@ contains
     type(problems_t), intent(inout) :: problems
     character(:), allocatable :: sentence, near
     integer :: i, j, n
-    if (spreads%incomplete) return            ! that was told; names missing by it would only be noise
+    if (spreads%incomplete) return            ! that is reported; names missing by it would only be noise
     n = spreads%names%n
     do i = 1, n
       if (spreads%item(i)%line > 0) cycle

@@ -40,15 +40,15 @@ contains
     call LogInfo('time     the job ends in '//Clock(left)//': no shot is dealt that would not be done by then')
   end function DeadlineFind
 
-  !> Whether SIGTERM came from mpirun (or its daemon), which then ends the job. `sender`: as host_terminator tells.
+  !> True where SIGTERM came from mpirun (or its daemon), which then ends the job. `sender`: the result of host_terminator.
   logical function DeadlineMpirun(sender) result(is)
     integer, intent(in) :: sender
     is = Known('OMPI_COMM_WORLD_LOCAL_RANK')                      ! Slurm does not set that
     is = is .and. sender == 2
   end function DeadlineMpirun
 
-  !> How long the shots in flight have after a SIGTERM [s], less than a launcher waits before it kills: `why`, '' where no launcher
-  !> is known to. Slurm's KillWait is what SPL_KILL_WAIT says, else its default.
+  !> The time that shots in flight have after a SIGTERM [s], less than a launcher waits before it kills, and `why`: '' where no
+  !> launcher is known to do so. Slurm's KillWait is what SPL_KILL_WAIT says, else its default.
   subroutine DeadlineKill(sender, seconds, why)
     integer, intent(in) :: sender
     real(dp), intent(out) :: seconds

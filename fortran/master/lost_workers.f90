@@ -13,7 +13,7 @@ module lost_workers_m
   private
   public :: losses_t, LossesNew, LossesTake, LossesForgive, LossesAdopt, LossesGiveUp
 
-  !> What was taken back from workers that are lost.
+  !> The shots that were taken back from lost workers.
   type :: losses_t
     type(loss_t), allocatable :: list(:)
     integer, allocatable :: charged(:)        !< workers whose loss counts against their nodes

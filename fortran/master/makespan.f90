@@ -1,6 +1,6 @@
 !> The end of a survey: how soon all that is left can be done, and what each worker should do for that. Pure procedures.
 !>
-!> A slow worker that takes a shot too late keeps everybody waiting. The rule: with all workers at their rates, let T be the
+!> A slow worker that takes a shot too late keeps all others waiting. The rule: with all workers at their rates, let T be the
 !> shortest time in which everything left can be finished. A worker takes a shot only if it finishes it within T. For shots of one
 !> size no schedule is shorter: within T each worker can do a whole number of shots, and T is the first time at which these are
 !> enough. Shots that their workers cannot finish within T count as to be done by others, from their beginning.
@@ -13,7 +13,7 @@ module makespan_m
   real(dp), parameter :: BETTER = 1.25_dp     !< a shot is taken over only by a worker that needs so much less: estimates are noisy
   real(dp), parameter :: ROUNDING = 1.0e-6_dp !< of a shot
   real(dp), parameter :: CLEARLY = 0.05_dp    !< of the time
-  real(dp), parameter :: SOON = 2             !< who has more than so many shots to do takes none over yet: more will be known then
+  real(dp), parameter :: SOON = 2             !< a worker that has more shots to do than that takes none over: more is known later
   integer, parameter :: HALVINGS = 40
 
   !> Something that computes: a worker that models one shot at a time; or one whose shots share its rate, or one of these shots.
@@ -82,7 +82,7 @@ contains
     Enough = room >= need
   end function Enough
 
-  !> Whether the others would have done all `n` waiting shots of `mean` updates clearly before `worker` has done one, at time
+  !> True where the others would have done all `n` waiting shots of `mean` updates clearly before `worker` has done one, at time
   !> `ends`.
   pure logical function MakespanSpares(capacity, worker, n, mean, ends) result(spares)
     type(capacity_t), intent(in) :: capacity(:)

@@ -115,7 +115,7 @@ contains
     if (master%scheduler%left > 0 .or. .not. StoreVerified(master%store)) status = 3
   end function MasterStatus
 
-  !> What the journal is to say of the end with that status.
+  !> The note of the journal on an end with that status.
   function MasterNote(master, status) result(note)
     class(master_t), intent(in) :: master
     integer, intent(in) :: status

@@ -1,4 +1,4 @@
-!> What the master does with each kind of message.
+!> The actions of the master on each kind of message.
 submodule(master_type_m) master_handle_m
   use scheduler_m, only: SchedulerGone, SchedulerReady
   use host_c, only: host_seconds

@@ -40,8 +40,8 @@ contains
                             ' s at most; shots in flight go on and are kept in memory')
   end subroutine MasterOutputFails
 
-  !> How long files that cannot be written are waited for [s]: disk_wait, and where the job is to end no longer than the shots in
-  !> flight.
+  !> The time for which files that cannot be written are waited for [s]: disk_wait, and where the job is to end no longer than the
+  !> shots in flight.
   real(dp) function TimeLeft(self) result(left)
     class(master_t), intent(in) :: self
     real(dp) :: now

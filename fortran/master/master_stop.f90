@@ -1,4 +1,4 @@
-!> How a job ends before all is done: signals, the stop file, the deadline, workers that have to go, the time of grace.
+!> The end of a job before all is done: signals, the stop file, the deadline, workers that have to go, the time of grace.
 module master_stop_m
   use workers_m, only: WorkersLeaves, WorkersOverstays
   use scheduler_m, only: SchedulerGone, SchedulerLate
@@ -32,7 +32,7 @@ contains
     integer :: terms
     if (self%stopped < 0) then
       if (host_signal() /= 0) then
-        if (DeadlineMpirun(int(host_terminator()))) then    ! nobody need have asked: it does so when a rank dies, too
+        if (DeadlineMpirun(int(host_terminator()))) then    ! which does so when a rank dies, too
           call AskedToStop(self, cause_launcher, SignalName(int(host_signal()))//' of mpirun')
         else
           call AskedToStop(self, cause_signal, SignalName(int(host_signal())))
@@ -138,7 +138,7 @@ contains
     reply%n(1) = merge(1, 0, may)
   end subroutine MasterAllowLeave
 
-  !> The next worker whose time of grace is over: its shots are taken back, and it is told to drop them, one message a call.
+  !> The next worker whose time of grace is over: its shots are taken back, and it gets DROP for each, one a call.
   subroutine MasterEndGrace(self, reply, worker)
     class(master_t), intent(inout) :: self
     type(message_t), intent(inout) :: reply

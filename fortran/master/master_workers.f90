@@ -127,7 +127,8 @@ contains
                .not. SchedulerHas(self%scheduler, worker)
   end function NotNeeded
 
-  !> How long a worker's shots should take it [s], for LeaseSpan: huge() if its rate is not known, or a message of it is on its way.
+  !> The time that a worker's shots should take it [s], for LeaseSpan: huge() if its rate is not known, or a message of it is on its
+  !> way.
   real(dp) function ShotSeconds(self, link, worker) result(seconds)
     class(master_t), intent(in) :: self
     type(link_t), intent(in) :: link

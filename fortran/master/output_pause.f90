@@ -94,7 +94,7 @@ contains
     deallocate (kept)
   end function PauseTake
 
-  !> How many are kept.
+  !> The number of messages kept.
   pure integer function PauseKept(pause) result(n)
     type(pause_t), intent(in) :: pause
     n = pause%n

@@ -11,7 +11,7 @@ module progress_m
 
   real(dp), parameter :: LIVE_EVERY = 0.25_dp   !< seconds between rewrites of the live line
 
-  !> What is known of a worker.
+  !> A worker of the summary.
   type :: worker_times_t
     character(:), allocatable :: host
     integer :: shots = 0                        !< done in this run

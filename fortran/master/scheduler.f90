@@ -43,7 +43,7 @@ module scheduler_m
     logical :: cancelled = .false.              !< and SchedulerDrop has named it
   end type dealt_shot_t
 
-  !> What a worker has to do.
+  !> The load of a worker.
   type :: worker_load_t
     integer :: at_once = 0                      !< shots that it can model at once
     integer :: asking = 0                       !< shots that it asks for
@@ -399,15 +399,15 @@ contains
     flies = SchedulerFind(scheduler, worker, slot) > 0
   end function SchedulerDealt
 
-  !> A worker has a shot that nobody else has, or has done.
+  !> A worker has a shot that no other worker has, or has done.
   pure logical function SchedulerHas(scheduler, worker) result(has)
     type(scheduler_t), intent(in) :: scheduler
     integer, intent(in) :: worker
     has = any(scheduler%dealt%worker == worker .and. .not. scheduler%dealt%dropped)
   end function SchedulerHas
 
-  !> How long the longest of the shots that a worker has should take it [s], beside the others that it has; 0 if it has none, huge()
-  !> if nobody knows how fast it is, or it never asked for one.
+  !> The time that the longest of the shots of a worker should take it [s], beside its others; 0 if it has none, huge() if its rate
+  !> is not known, or it never asked for a shot.
   pure real(dp) function SchedulerTakes(scheduler, worker) result(seconds)
     type(scheduler_t), intent(in) :: scheduler
     integer, intent(in) :: worker
@@ -442,7 +442,7 @@ contains
   ! --- inside --------------------------------------------------------------------------------------------------------
 
   !> A waiting shot for a worker of this rate that ends what it has in `free` seconds, 0 if it should take none of them. A rate
-  !> nobody knows is found by a first shot: then it is 0, or presumed (not `known`), which says nothing of seconds.
+  !> that is not known is found by a first shot: then it is 0, or presumed (not `known`), which says nothing of seconds.
   integer function FromQueue(scheduler, capacity, worker, rate, known, free, now) result(slot)
     type(scheduler_t), intent(inout) :: scheduler
     type(capacity_t), intent(in) :: capacity(:)
@@ -582,7 +582,7 @@ contains
   end function SchedulerFind
 
   !> Time passes: the shots of a worker that compute share its rate, so each has its part of that time. While all are set up or
-  !> wait the time is nobody's, and still the worker's.
+  !> wait the time counts for the worker alone.
   pure subroutine Elapse(load, now)
     type(worker_load_t), intent(inout) :: load
     real(dp), intent(in) :: now
@@ -622,9 +622,9 @@ contains
     end associate
   end subroutine CountWork
 
-  !> What each worker has, and when it can begin more. When one that has not asked for a while asks again is not known: it is
-  !> presumed to take as long as it has already. A worker that models one shot at a time is one capacity. A worker with several has
-  !> one for each shot, and one with its rate, which is free when all of these are done: what it gets shares its rate with them.
+  !> The capacities of all workers, now. The time until one that has not asked for a while asks again is presumed to be as long as
+  !> it has not. A worker that models one shot at a time is one capacity. A worker with several has one for each shot, and one with
+  !> its rate, which is free when all of these are done: what it gets shares its rate with them.
   pure subroutine Capacities(scheduler, rate, now, capacity)
     type(scheduler_t), intent(in) :: scheduler
     real(dp), intent(in) :: rate(:)             !< (workers)

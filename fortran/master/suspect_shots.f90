@@ -1,4 +1,4 @@
-!> Shots whose worker is gone, and the shots that drive workers to their death.
+!> Shots whose worker is lost, and shots that kill workers.
 !>
 !> All that a lost worker had is dealt again. One of its shots may have killed it. The first time all of them are suspected; a
 !> suspect is dealt when nothing else is left to deal, never beside another suspect on the same worker, and never to two workers at
@@ -11,7 +11,7 @@ module suspect_shots_m
   private
   public :: loss_t, DeathsTake, DeathsUndo, DeathsAdopt
 
-  !> What became of a shot of a lost worker.
+  !> A shot of a lost worker, and what was done about it.
   type :: loss_t
     integer :: worker = 0, slot = 0
     logical :: blamed = .false.               !< it may have been the cause

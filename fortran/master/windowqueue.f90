@@ -9,7 +9,7 @@ module windowqueue_m
   type :: windowqueue_t
     private
     type(message_t), allocatable :: message(:)   !< that ask, the oldest first
-    integer, allocatable :: worker(:)           !< who asked, by message
+    integer, allocatable :: worker(:)           !< that asked, by message
     integer, allocatable :: turn(:)             !< of a worker's latest window, 0 = had none, (workers)
     integer :: turns = 0                        !< windows so far
   end type windowqueue_t

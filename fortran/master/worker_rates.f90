@@ -1,4 +1,4 @@
-!> How fast each worker is, in cell updates a second, so that shots of different windows compare.
+!> The rate of each worker, in cell updates a second, so that shots of different windows compare.
 !>
 !> A worker may model several shots at once; its rate is that of all together, from the deal to the traces on disk.
 module worker_rates_m
@@ -32,7 +32,8 @@ contains
     allocate (rates%threads(nworkers), source=1)
   end subroutine RatesNew
 
-  !> What a worker computes with. One that changed (its GPU failed and it goes on with the CPU) is measured anew: `changed`.
+  !> Sets the device and threads of a worker. One that changed (its GPU failed and it goes on with the CPU) is measured anew:
+  !> `changed`.
   pure subroutine RatesKind(rates, worker, gpu, threads, changed)
     type(rates_t), intent(inout) :: rates
     integer, intent(in) :: worker, threads
@@ -101,7 +102,7 @@ contains
     where (.not. rate > 0) rate = merge(gpu, thread*rates%threads, rates%gpu)
   end function RatesAll
 
-  !> What may be thought of each worker as long as nothing is measured, (workers): a GPU is a GPU, a thread a thread. In no unit: so
+  !> Relative rates as long as none is measured, (workers): all GPUs are alike, and so are all threads. They have no unit and are so
   !> small that seconds that pass meanwhile do not count.
   pure function RatesPresumed(rates) result(rate)
     type(rates_t), intent(in) :: rates

@@ -53,8 +53,7 @@ contains
     type(workers_t), intent(in) :: workers
     integer, intent(in) :: rank
     worker = 0
-    if (rank >= 1 .and. mod(rank - 1, workers%group) == 0) worker = (rank - 1)/workers%group + 1
-    if (worker > workers%n) worker = 0
+    if (mod(rank - 1, workers%group) == 0) worker = WorkersByRank(workers, rank)
   end function WorkersBySpeaker
 
   !> The worker that a rank belongs to, 0 = none.
@@ -66,7 +65,7 @@ contains
     if (worker > workers%n) worker = 0
   end function WorkersByRank
 
-  !> Ranks that the master talks to: those that speak for workers, and those that have nothing to do.
+  !> Ranks that the master sends messages to: those that speak for workers, and those that have nothing to do.
   pure function WorkersPartners(workers) result(ranks)
     type(workers_t), intent(in) :: workers
     integer, allocatable :: ranks(:)
@@ -97,7 +96,7 @@ contains
     worker = 0
   end function WorkersSilent
 
-  !> A silent worker is taken for lost: its lease has run out, or nobody needs it any more (`idle`). `shot`: see LeaseSpan.
+  !> A silent worker is taken for lost: its lease has run out, or it is not needed any more (`idle`). `shot`: see LeaseSpan.
   pure logical function WorkersMissed(workers, worker, shot, idle) result(missed)
     type(workers_t), intent(in) :: workers
     integer, intent(in) :: worker
@@ -173,8 +172,8 @@ contains
     worker = 0
   end function WorkersOverstays
 
-  !> Nobody is left to wait for. Lost workers are waited for a while as long as there is work (`idle`: there is none) and nobody
-  !> else is left: what cut them off may pass. The dead are not waited for.
+  !> No worker is left to wait for. Lost workers are waited for a while as long as there is work (`idle`: there is none) and no
+  !> other is left: what cut them off may pass. Dead ones are not waited for.
   pure logical function WorkersOver(workers, idle) result(over)
     type(workers_t), intent(in) :: workers
     logical, intent(in) :: idle

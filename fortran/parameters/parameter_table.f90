@@ -15,7 +15,7 @@ module parameter_table_m
   use text_m, only: IsReal, Join, Lower, NearestName, Str, ToInt, ToReal
   implicit none
   private
-  public :: table_t, row_t, TableArguments, TableReadFile, TableReadText, TableUnknown, TableCheck, TableFind, TableNearest
+  public :: table_t, row_t, TableArguments, TableReadText, TableUnknown, TableCheck, TableFind, TableNearest
   public :: RangeText, RealText, QuotedText, SplitList
 
   integer, parameter :: name_length = 32     !< of a list of names or words
@@ -63,13 +63,6 @@ contains
     character(*), intent(in) :: args(:)
     call DeckArguments(t%deck, args)
   end subroutine TableArguments
-
-  !> Reads a parameter file: plain `name = value # comment`, or a Fortran namelist &job.
-  subroutine TableReadFile(t, path)
-    type(table_t), intent(inout) :: t
-    character(*), intent(in) :: path
-    call DeckFile(t%deck, path)
-  end subroutine TableReadFile
 
   !> Reads the text of a parameter file; `name` is what messages call it.
   subroutine TableReadText(t, text, name)

@@ -137,7 +137,7 @@ contains
              '), mean '//Str(1.0e-6_dp*span%total/survey%keymap%n, 4)//' Mcells')
   end subroutine PrintShots
 
-  !> What a run needs of the machines of this job. `fits`: the largest shot can be tried here.
+  !> The memory that a run needs on the machines of this job. `fits`: the largest shot can be tried here.
   subroutine PrintMemory(survey, role, fits)
     type(survey_t), intent(in) :: survey
     type(role_t), intent(in) :: role
@@ -225,7 +225,7 @@ contains
     if (seconds < 20) s = Str(seconds, 2)//' s'
   end function Lasts
 
-  !> What fits on the GPUs of this node, how many shots at once, and how fast one of them is.
+  !> The shots that fit on the GPUs of this node at once, and the speed of one of them.
   subroutine PrintGpu(survey, span)
     type(survey_t), intent(in) :: survey
     type(span_t), intent(inout) :: span

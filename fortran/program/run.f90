@@ -105,7 +105,7 @@ contains
       "', so no shot would be dealt: remove it and run again")
   end subroutine RefuseStopFile
 
-  !> Shots that are done are not modelled again for the sake of snapshots: who asks for them later is told.
+  !> Shots that are done are not modelled again for the sake of snapshots: a warning says so where they are asked for later.
   subroutine WarnOfSnapshots(survey, store, output)
     type(survey_t), intent(in) :: survey
     type(store_t), intent(in) :: store
@@ -185,7 +185,7 @@ contains
     if (.not. role%alone) call MasterEndJob(master, link, exit_status, broken)
   end subroutine RunSurvey
 
-  !> What a rank does that is not the master's part: it models shots, or waits for the end. One that cannot take part, for the
+  !> The work of a rank apart from the master's: it models shots, or waits for the end. One that cannot take part, for the
   !> reason `error`, tells it, says good-bye, and waits too.
   subroutine Work(role, link, physics, scheme, options, nworkers, job_end, error)
     type(role_t), intent(in) :: role

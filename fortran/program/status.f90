@@ -47,8 +47,8 @@ contains
       if (Remaining(standing) >= 0) call LogPrint('  '//Str(Rate(journal), 3)//' shots/h, '//Clock(Remaining(standing))//' left')
       if (standing%state == 'running') call LogPrint('  by '//standing%reason)
       if (all(standing%state /= [character(8) :: 'running', 'complete'])) call LogPrint('  reason: '//standing%reason)
-      if (journal%running) call PrintList(standing, 'with workers', dealt=.true.)
-      call PrintList(standing, 'parked', dealt=.false.)
+      call PrintList('with workers', Records(standing, .true., '  ', details=.true.))
+      call PrintList('parked', Records(standing, .false., '  ', details=.false.))
       i = LastLoss(journal)
       if (i > 0) call LogPrint('  last loss: shot '//Str(journal%entry(i)%record)//' on '//trim(journal%entry(i)%host)//': '// &
                                trim(journal%entry(i)%note))
@@ -65,23 +65,9 @@ contains
     if (journal%starts > 0) s = 'run '//Str(journal%starts)//' started '//ClockText(journal%started)//', '
   end function RunWords
 
-  subroutine PrintList(standing, title, dealt)
-    type(standing_t), intent(in) :: standing
-    character(*), intent(in) :: title
-    logical, intent(in) :: dealt
-    character(:), allocatable :: list
-    integer :: i
-    list = ''
-    do i = 1, standing%journal%n
-      associate (e => standing%journal%entry(i))
-        if (dealt .and. e%dealt) then
-          list = list//'  '//Str(e%record)//' ('//trim(e%host)//', '//Clock(ClockSeconds() - e%time)//')'
-        else if (.not. dealt .and. StandingParked(standing, i)) then
-          list = list//'  '//Str(e%record)
-        end if
-      end associate
-    end do
-    if (list /= '') call LogPrint('  '//title//':'//list)
+  subroutine PrintList(title, list)
+    character(*), intent(in) :: title, list
+    if (list /= '') call LogPrint('  '//title//':  '//list)
   end subroutine PrintList
 
   !> One line; fields and words as README.md tells them.
@@ -105,7 +91,8 @@ contains
       else
         s = s//'null'
       end if
-      s = s//', "dealt": ['//Records(standing, .true.)//'], "parked_records": ['//Records(standing, .false.)//'], "last_loss": '
+      s = s//', "dealt": ['//Records(standing, .true., ', ', .false.)//'], "parked_records": ['// &
+          Records(standing, .false., ', ', .false.)//'], "last_loss": '
       i = LastLoss(journal)
       if (i > 0) then
         s = s//'{"record": '//Str(journal%entry(i)%record)//', "host": '//Quoted(trim(journal%entry(i)%host))//', "why": '// &
@@ -139,17 +126,20 @@ contains
     if (time > 0) s = Quoted(ClockText(time))
   end function TimeOrNull
 
-  function Records(standing, dealt) result(s)
+  !> Records of shots that workers have (`dealt`), or that are parked. `details`: the node and the time since the shot was dealt.
+  function Records(standing, dealt, between, details) result(s)
     type(standing_t), intent(in) :: standing
-    logical, intent(in) :: dealt
+    logical, intent(in) :: dealt, details
+    character(*), intent(in) :: between
     character(:), allocatable :: s
     integer :: i
     s = ''
     do i = 1, standing%journal%n
       associate (e => standing%journal%entry(i))
         if (.not. merge(e%dealt .and. standing%journal%running, StandingParked(standing, i), dealt)) cycle
-        if (s /= '') s = s//', '
+        if (s /= '') s = s//between
         s = s//Str(e%record)
+        if (details) s = s//' ('//trim(e%host)//', '//Clock(ClockSeconds() - e%time)//')'
       end associate
     end do
   end function Records

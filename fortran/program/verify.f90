@@ -85,7 +85,7 @@ contains
     end if
   end subroutine Verify
 
-  !> The variants that can be computed here: those for GPUs if worker 1, who computes the comparison, has one.
+  !> The variants that can be computed here: those for GPUs if worker 1, which computes the comparison, has one.
   function Usable(role, physics) result(variants)
     type(role_t), intent(in) :: role
     class(physics_t), intent(in) :: physics

@@ -1,10 +1,11 @@
-!> Who has been heard of lately. Silence is measured in seconds of listening: a listener that stood still itself, or was busy with
-!> one thing for long, has not listened meanwhile, and takes nobody for lost because of that. Jumps of the wall clock do not count.
+!> The silence of ranks, and the leases that it uses up. Silence is measured in seconds of listening: a listener that stood still
+!> itself, or was busy with one thing for long, has not listened meanwhile, and takes none for lost because of that. Jumps of the
+!> wall clock do not count.
 !>
-!> A lease is the silence after which somebody is taken for lost. It follows the pace of the shots: nobody is silent for longer than
-!> a shot takes. So it is twice the time that one's shot should take, at least LEAST, at most what was asked for, and that where the
-!> pace is not known yet. And it adapts: who was heard again after a silence was only busy, so a lease is never shorter than ADAPT
-!> such silences; of these a share is forgotten with each shot done. Pure procedures.
+!> A lease is the silence after which a rank is taken for lost. It follows the pace of the shots, as no worker is silent for longer
+!> than a shot takes: it is twice the time that its shot should take, at least LEAST, at most what was asked for, and that where the
+!> pace is not known yet. And it adapts: a worker that sends again after a silence was only busy, so a lease is never shorter than
+!> ADAPT such silences; of these a share is forgotten with each shot done. Pure procedures.
 module lease_m
   use kinds_m, only: dp
   implicit none
@@ -37,7 +38,7 @@ contains
     allocate (lease%heard(n), lease%longest(n), lease%recent(n), source=0.0_dp)
   end subroutine LeaseNew
 
-  !> To be called each time somebody may have been heard. `now`: of any clock that never jumps [s].
+  !> To be called each time a message may have come. `now`: of any clock that never jumps [s].
   pure subroutine LeaseTick(lease, now)
     type(lease_t), intent(inout) :: lease
     real(dp), intent(in) :: now
@@ -45,7 +46,7 @@ contains
     lease%looked = now
   end subroutine LeaseTick
 
-  !> Number `i` said something.
+  !> A message of number `i` came.
   pure subroutine LeaseHeard(lease, i)
     type(lease_t), intent(inout) :: lease
     integer, intent(in) :: i
@@ -69,7 +70,7 @@ contains
   end function LeaseSilence
 
   !> Silence after which number `i` is taken for lost [s]. `shot`: how long the shots that it has should take it [s], huge() where
-  !> nobody knows.
+  !> that is not known.
   pure real(dp) function LeaseSpan(lease, i, shot) result(seconds)
     type(lease_t), intent(in) :: lease
     integer, intent(in) :: i

@@ -1,5 +1,5 @@
-!> Whether a message can be what its kind says, before anybody takes its numbers for sizes and places: ranks of different builds,
-!> or bits that fell over on the way, must not bring a rank down.
+!> Checks that a message can be what its kind says, before its numbers are used as sizes and places: ranks of different builds, or
+!> bits that flipped on the way, must not bring a rank down.
 module message_check_m
   use checked_m, only: Between, CountOf, Finite, IsWhole
   use kinds_m, only: dp, i8, sp
@@ -15,8 +15,8 @@ module message_check_m
 
 contains
 
-  !> What is wrong with a message, '' if nothing is. The master tells how many workers and shots there are; without these the
-  !> message is one to a worker.
+  !> A phrase that says what is wrong with a message, '' if nothing is. With numbers of workers and shots it is a message to the
+  !> master, without these one to a worker.
   pure function MessageProblem(m, nworkers, nshots) result(why)
     type(message_t), intent(in) :: m
     integer, intent(in), optional :: nworkers, nshots
@@ -158,7 +158,7 @@ contains
     call Within('worker', m%n(12), 1_i8, int(nworkers, i8), why)
   end subroutine FromWorker
 
-  !> The first fault is the one to tell.
+  !> Notes the first fault only.
   pure subroutine Within(name, value, lo, hi, why)
     character(*), intent(in) :: name
     integer(i8), intent(in) :: value, lo, hi

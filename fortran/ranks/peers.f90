@@ -41,7 +41,7 @@ contains
     allocate (peers%ended(size(peers%rank)), peers%dead(size(peers%rank)), source=.false.)
   end subroutine PeersNew
 
-  !> From now on only some of the peers are looked at.
+  !> Keeps some of the peers; the others are not watched any more.
   subroutine PeersKeep(peers, wanted)
     type(peers_t), intent(inout) :: peers
     logical, intent(in) :: wanted(:)
@@ -52,7 +52,7 @@ contains
     peers%dead = pack(peers%dead, wanted)
   end subroutine PeersKeep
 
-  !> Looks who is dead, though not more often than twice a second. `now`: of any clock that never jumps [s].
+  !> Finds dead peers, though not more often than twice a second. `now`: of any clock that never jumps [s].
   subroutine PeersLook(peers, now)
     type(peers_t), intent(inout) :: peers
     real(dp), intent(in) :: now
@@ -66,7 +66,7 @@ contains
     end do
   end subroutine PeersLook
 
-  !> Whether one of the ranks `first` .. `last` was seen to be dead: the first such, -1 if none was.
+  !> The first of the ranks `first` .. `last` that was seen to be dead, -1 if none was.
   pure integer function PeersDead(peers, first, last) result(rank)
     type(peers_t), intent(in) :: peers
     integer, intent(in) :: first, last

@@ -21,13 +21,13 @@
 !>     BYE       worker   times spent in compute, wait, I/O                  END
 !>     END       master   exit status, whether ranks are lost                END
 !>
-!> The header tells kind, sizes and numbers; text, positions and fields follow in messages of their own. Nobody waits for a
+!> The header has kind, sizes and numbers; text, positions and fields follow in messages of their own. No rank waits for a
 !> message to arrive or for a reply: both sides send, go on, and receive; replies name the record they are about. A worker that can
 !> model several shots at once sends READY for each.
 !>
 !> A rank may die or stand still at any moment, half-way through a message too, and MPI does not tell. So nothing here waits for
-!> one rank: a message is delivered when all of it is here, others are heard meanwhile, and what is on its way to or from a rank
-!> that is taken for lost (LinkForget) keeps nobody waiting. Should that rank come back, its messages go on where they stood.
+!> one rank: a message is delivered when all of it is here, others are received meanwhile, and what is on its way to or from a rank
+!> that is taken for lost (LinkForget) keeps nothing waiting. Should that rank come back, its messages go on where they stood.
 !> A single process is both sides: the message goes straight to the listener.
 module protocol_m
   use host_c, only: host_nap, host_seconds
@@ -108,13 +108,13 @@ module protocol_m
   type :: link_t
     type(MPI_Comm) :: world = MPI_COMM_NULL
     class(listener_t), pointer :: listener => null()
-    type(outgoing_t), pointer, private :: first => null(), last => null()   !< on their way, oldest first
-    integer(i8), private :: bytes = 0                                     !< in them
-    type(incoming_t), pointer, private :: first_in => null(), last_in => null()  !< awaited, oldest header first
-    integer(i8), private :: bytes_in = 0                                  !< of these
-    real(dp) :: patience = 0.5_dp*huge(1.0_dp)                            !< so long messages are waited for at the end [s]
-    type(message_t), allocatable, private :: inbox(:)                     !< replies of `listener` not yet received
-    integer, allocatable, private :: dead(:)                              !< ranks that are dead
+    type(outgoing_t), pointer, private :: first => null(), last => null()       !< on their way, oldest first
+    integer(i8), private :: bytes = 0                                           !< in them
+    type(incoming_t), pointer, private :: first_in => null(), last_in => null() !< awaited, oldest header first
+    integer(i8), private :: bytes_in = 0                                        !< of these
+    real(dp) :: patience = 0.5_dp*huge(1.0_dp)                                  !< so long messages are waited for at the end [s]
+    type(message_t), allocatable, private :: inbox(:)                           !< replies of `listener` not yet received
+    integer, allocatable, private :: dead(:)                                    !< ranks that are dead
   end type link_t
 
 contains
@@ -162,7 +162,7 @@ contains
     end if
   end function LinkReceive
 
-  !> Whether messages are still on their way, to or from ranks that are not taken for lost.
+  !> True while messages are on their way, to or from ranks that are not taken for lost.
   logical function LinkBusy(link) result(busy)
     type(link_t), intent(inout) :: link
     type(incoming_t), pointer :: a
@@ -198,7 +198,7 @@ contains
     end do
   end subroutine LinkFlush
 
-  !> `rank` is taken for lost: nobody waits any longer for what is on its way to or from it.
+  !> `rank` is taken for lost: what is on its way to or from it keeps nothing waiting.
   subroutine LinkForget(link, rank)
     type(link_t), intent(inout) :: link
     integer, intent(in) :: rank
@@ -222,7 +222,7 @@ contains
     end do
   end subroutine LinkForget
 
-  !> `rank` is dead: nothing is sent to it any more, and nobody waits for what is on its way to or from it.
+  !> `rank` is dead: nothing is sent to it any more, and what is on its way to or from it keeps nothing waiting.
   subroutine LinkDead(link, rank)
     type(link_t), intent(inout) :: link
     integer, intent(in) :: rank
@@ -231,7 +231,7 @@ contains
     if (all(link%dead /= rank)) link%dead = [link%dead, rank]
   end subroutine LinkDead
 
-  !> Whether part of a message of `rank` is here: it was heard, though what it said after that is not delivered yet.
+  !> True where part of a message of `rank` is here: the rank is not silent, though the message is not delivered yet.
   logical function LinkAwaits(link, rank) result(awaits)
     type(link_t), intent(in) :: link
     integer, intent(in) :: rank
@@ -287,7 +287,8 @@ contains
     link%last => p
   end subroutine Send
 
-  !> Waits while much is on its way, and arrives. What stands still is a rank's that does, for which nobody else waits.
+  !> Waits while much is on its way, and arrives. Where nothing arrives a receiver stands still, and other ranks must not wait for
+  !> it.
   subroutine AwaitRoom(link)
     type(link_t), intent(inout) :: link
     integer(i8) :: before
@@ -380,7 +381,7 @@ contains
     link%last_in => a
   end subroutine ReceiveHeader
 
-  !> Whether the kind and the lengths of text, positions and fields that a header tells can be.
+  !> True where the kind and the lengths of text, positions and fields in a header are possible.
   pure logical function HeaderUsable(h) result(usable)
     integer(i8), intent(in) :: h(HEADER)
     usable = h(1) > MSG_NONE .and. h(1) <= MSG_LAST .and. all(h(HEADER - 2:) >= 0 .and. h(HEADER - 2:) <= huge(1))
@@ -454,7 +455,7 @@ contains
     if (present(all_here)) all_here = .true.
   end subroutine Barrier
 
-  !> The same for who has other things to look after meanwhile: this rank is here; are all? Once they are it is not asked again.
+  !> The same without waiting: BarrierBegin says that this rank is here, BarrierOver is true once all are, and not called again.
   subroutine BarrierBegin(comm, mine)
     type(MPI_Comm), intent(in) :: comm
     type(barrier_t), intent(out) :: mine

@@ -3,12 +3,12 @@ module rank_map_m
   use text_m, only: Str
   implicit none
   private
-  public :: rank_info_t, RankMap, RankWarnings, Ranges
+  public :: rank_info_t, RankMap, RankWarnings
 
   character, parameter :: nl = new_line('a')
   integer, parameter :: hosts_listed = 8       !< up to so many hosts get a line each
 
-  !> Where a rank is and what it computes on.
+  !> The host of a rank and the device that it computes on.
   type :: rank_info_t
     character(64) :: host = ''
     logical :: worker = .false.
@@ -52,8 +52,8 @@ contains
     end do
   end function RankMap
 
-  !> What the ranks of a host do: 'ranks 1-2 on GPU 0-1 (NVIDIA H200), ranks 3-16 on CPU, 2 threads each'; without `numbers` how
-  !> many instead of which.
+  !> The roles of the ranks of a host: 'ranks 1-2 on GPU 0-1 (NVIDIA H200), ranks 3-16 on CPU, 2 threads each'; without `numbers`
+  !> how many instead of which.
   function OfHost(info, host, numbers) result(text)
     type(rank_info_t), intent(in) :: info(0:)
     character(*), intent(in) :: host

@@ -1,4 +1,4 @@
-!> Who a rank is: master, worker in a group, or both when there is one process; on which GPU it computes, and with how many threads.
+!> The role of a rank: master, worker in a group, or both when there is one process; its GPU and its threads.
 module roles_m
   use device_c, only: device_count, device_id, device_memory, device_name, device_use, device_why
   use gpu_assignment_m, only: GpusAssign, GpusNumber, id_length
@@ -131,8 +131,8 @@ contains
     call MakeMap(role, info, gpn)
   end subroutine RolesDevices
 
-  !> What all ranks of this node see: seen(rank of node + 1) GPUs with addresses id(:, rank of node + 1). Only the first `ranks`
-  !> workers look, the others see none. `me`: this rank's place.
+  !> The GPUs that all ranks of this node see: seen(rank of node + 1) GPUs with addresses id(:, rank of node + 1). Only the first
+  !> `ranks` workers look, the others see none. `me`: this rank's place.
   subroutine LookAround(role, worker, ranks, me, candidate, seen, id)
     type(role_t), intent(in) :: role
     logical, intent(in) :: worker(:)
@@ -151,7 +151,7 @@ contains
     mine = ''
     if (candidate) n = min(GPUS, device_count())
     do d = 1, n
-      mine(d) = Str(d)                      ! a card that hides its address is told by its number
+      mine(d) = Str(d)                      ! a card that hides its address has its number instead
       if (device_id(d - 1, len(buffer), buffer) == 0) mine(d) = FString(buffer)
     end do
     allocate (seen(size(worker)), id(GPUS, size(worker)))
@@ -159,7 +159,7 @@ contains
     call MPI_Allgather(mine, GPUS*id_length, MPI_CHARACTER, id, GPUS*id_length, MPI_CHARACTER, role%node)
   end subroutine LookAround
 
-  !> What each rank of the node says.
+  !> The value `mine` of each rank of the node.
   subroutine AskAll(role, mine, all)
     type(role_t), intent(in) :: role
     logical, intent(in) :: mine
@@ -203,7 +203,7 @@ contains
     role%gpu_room = RolesUsable(free, users)
   end subroutine TakeDevice
 
-  !> Why the first rank that looked for a GPU found none. Collective over all ranks.
+  !> The reason why the first rank that looked for a GPU found none. Collective over all ranks.
   function WhyNone(role, looked) result(why)
     type(role_t), intent(in) :: role
     logical, intent(in) :: looked
@@ -221,7 +221,7 @@ contains
     why = trim(buffer)
   end function WhyNone
 
-  !> Rank 0 hears where everybody is, and puts it into words.
+  !> Rank 0 gathers the hosts and devices of all ranks, and puts them into words.
   subroutine MakeMap(role, mine, gpn)
     type(role_t), intent(inout) :: role
     type(rank_info_t), intent(in) :: mine

@@ -165,7 +165,7 @@ contains
     end associate
   end function NumberFault
 
-  !> What does not go together, '' = all does.
+  !> A phrase on parts of a scheme that contradict each other, '' = none do.
   function SchemeFault(scheme, physics) result(why)
     class(scheme_t), intent(in) :: scheme
     class(physics_t), intent(in) :: physics

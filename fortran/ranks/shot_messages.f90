@@ -1,5 +1,5 @@
-!> What the messages of a shot contain: types to messages and back. The only place that knows the order of the numbers.
-!> Messages with shots, model windows, gathers and snapshots carry a checksum of all that is in them but who sends them: one wrong
+!> The contents of messages about shots: types to messages and back. The only place that knows the order of the numbers.
+!> Messages with shots, model windows, gathers and snapshots carry a checksum of all that is in them but their sender: one wrong
 !> bit on the way, or in the memory of either side meanwhile, and they are refused.
 module shot_messages_m
   use checked_m, only: CountOf, Whole
@@ -200,9 +200,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer(i8) :: n
     integer :: p
-    call CheckWhole(message, 'the gather', error)
-    gather%record = Whole(message%n(1))
-    gather%slot = Whole(message%n(2))
+    call ShotOf(message, 'the gather', gather, error)
     gather%nt = Whole(message%n(3))
     gather%nrec = Whole(message%n(4))
     gather%ncomp = Whole(message%n(5))
@@ -224,6 +222,17 @@ contains
     deallocate (message%fields)
   end subroutine GatherFrom
 
+  !> The shot of a gather or of snapshots. Fails where `what` it is came with wrong bits.
+  subroutine ShotOf(message, what, gather, error)
+    type(message_t), intent(in) :: message
+    character(*), intent(in) :: what
+    type(gather_t), intent(inout) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    call CheckWhole(message, what, error)
+    gather%record = Whole(message%n(1))
+    gather%slot = Whole(message%n(2))
+  end subroutine ShotOf
+
   !> SNAPS: the snapshots of a shot.
   subroutine SnapsMessage(gather, message)
     type(gather_t), intent(in) :: gather
@@ -244,9 +253,7 @@ contains
     type(message_t), intent(in) :: message
     type(gather_t), intent(out) :: gather
     type(error_t), allocatable, intent(inout) :: error
-    call CheckWhole(message, 'the snapshots', error)
-    gather%record = Whole(message%n(1))
-    gather%slot = Whole(message%n(2))
+    call ShotOf(message, 'the snapshots', gather, error)
     if (message%n(6) > 0) then
       if (.not. allocated(error)) call FilmsFrom(message, gather)
       return

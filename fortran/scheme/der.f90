@@ -15,7 +15,7 @@ module der_m
   use text_m, only: Str
   implicit none
   private
-  public :: DerWeights, DerTaylor, DerHolberg, DerBand, DerPhaseError, DerGroupError, DerSumAbs
+  public :: DerWeights, DerBand, DerPhaseError, DerGroupError, DerSumAbs
   public :: DerDifxfw, DerDifxba, DerDifyfw, DerDifyba
 
   integer, parameter :: der_max_half_length = 8

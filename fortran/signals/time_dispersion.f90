@@ -77,7 +77,7 @@ contains
     q(n1:n2) = real(sum_q, sp)
   end subroutine TimedispSource
 
-  !> How long before and after a history TimedispHistory answers [s].
+  !> The time before and after a history in which TimedispHistory is not 0 [s].
   pure real(dp) function TimedispReach(fband, dt) result(reach)
     real(dp), intent(in) :: fband, dt
     real(dp) :: fend
@@ -164,9 +164,9 @@ contains
     end do
   end subroutine AddWave
 
-  !> How long beyond the last output sample the modelling must go on [s], so that the end of the raw traces spoils no output sample.
-  !> fband: highest frequency of the traces [Hz]; dt, dt_out: time step and output interval [s]; duration: from t_start to the last
-  !> output sample [s]; correct: time dispersion is to be removed.
+  !> The time beyond the last output sample for which the modelling must go on [s], so that the end of the raw traces spoils no
+  !> output sample. fband: highest frequency of the traces [Hz]; dt, dt_out: time step and output interval [s]; duration: from
+  !> t_start to the last output sample [s]; correct: time dispersion is to be removed.
   pure real(dp) function TraceMargin(fband, dt, dt_out, duration, correct) result(margin)
     real(dp), intent(in) :: fband, dt, dt_out, duration
     logical, intent(in) :: correct

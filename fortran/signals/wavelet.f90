@@ -29,7 +29,7 @@ module wavelet_m
   real(dp), parameter :: negligible = 1.0e-6_dp    !< of the peak: here the wavelet starts and ends
   real(dp), parameter :: band_level = 1.0e-5_dp    !< of the peak of the spectrum: here the band ends
   real(dp), parameter :: pulse_most = 0.1_dp       !< of the signal: pulses of the ends of a file above are refused,
-  real(dp), parameter :: pulse_told = 0.01_dp      !< above this told
+  real(dp), parameter :: pulse_warned = 0.01_dp    !< above this a warning
 
   !> The ends of a wavelet file.
   type :: ends_t
@@ -107,7 +107,7 @@ contains
       character(*), intent(in) :: how, cure
       real(dp), intent(in) :: value, pulse
       character(:), allocatable :: text
-      if (pulse <= pulse_told) return
+      if (pulse <= pulse_warned) return
       text = 'wavelet file '//job%wavelet_file//' '//how//' at '//Str(value, 4)//', '//Str(100*abs(value)/ends%peak, 3)// &
              ' % of its peak: the step from or to 0 there radiates a pulse of some '//Str(100*pulse, 2)//' % of the signal; '//cure
       if (pulse > pulse_most) then

@@ -1,4 +1,4 @@
-!> What plan and log say of a fault: what it releases, which points do nothing and why, and what of its file looks wrong.
+!> Sentences on a fault for plan and log: its release, the points that do nothing and why, and suspicious values of its file.
 module faultwords_m
   use finite_fault_m, only: fault_moment_t, finite_fault_t, fault_why, FaultAfter, FaultEnd, FaultMoment, FaultStart
   use moment_tensor_m, only: MomentMagnitude, MomentNorm
@@ -8,7 +8,7 @@ module faultwords_m
   private
   public :: release_t, FaultRelease, FaultLines, FaultDoubts
 
-  !> What a fault releases in the shots of a survey: the same in all, unless its rigidity is that of the model where they stand.
+  !> The release of a fault in the shots of a survey: the same in all, unless its rigidity is that of the model where they stand.
   type :: release_t
     type(fault_moment_t) :: least, most       !< of all shots
     integer :: records(2) = 0                 !< which shots these are
@@ -73,7 +73,7 @@ contains
     if (m0 > 0) s = ' (Mw '//Str(MomentMagnitude(m0), 3)//')'
   end function Magnitude
 
-  !> What a user should know before the run, a sentence a line, '' = nothing. `t_last`: the end of the record [s].
+  !> Warnings before the run, a sentence a line, '' = none. `t_last`: the end of the record [s].
   function FaultDoubts(fault, path, release, t_last) result(s)
     type(finite_fault_t), intent(in) :: fault
     character(*), intent(in) :: path
@@ -110,7 +110,7 @@ contains
         ' cm, dt * sum(rate) '//Str(100*fault%made, 5)//' cm; the histories are modelled: correct them if the slips are right'
   end function Differing
 
-  !> What is released too late to be seen; a ten-thousandth goes without a word.
+  !> A warning of what is released too late to be recorded; none for a ten-thousandth.
   pure function Late(fault, release, t_last) result(s)
     type(finite_fault_t), intent(in) :: fault
     type(release_t), intent(in) :: release

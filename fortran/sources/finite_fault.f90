@@ -25,7 +25,7 @@ module finite_fault_m
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: dp, i8, sp
   use text_m, only: Lower, Str
-  use textfile_m, only: IntegerOf, NumberOf, Shown, textfile_t, TextLine, TextOpen, TextWord
+  use textfile_m, only: IntegerOf, NumberOf, Shown, textfile_t, TextLine, TextNumbers, TextOpen, TextWord
   implicit none
   private
   public :: finite_fault_t, fault_moment_t, FaultRead, FaultSample, FaultMoment, FaultStart, FaultEnd, FaultAfter, FaultHash
@@ -59,7 +59,7 @@ module finite_fault_m
     integer :: unread = 0                     !< line at which the file goes on after its points, 0: it does not
   end type finite_fault_t
 
-  !> What a fault releases [N m].
+  !> The moment that a fault releases [N m].
   type :: fault_moment_t
     real(dp) :: norm = 0                      !< of the sum of all tensors
     real(dp) :: scalars = 0                   !< the sum of the points' scalar moments
@@ -97,7 +97,7 @@ contains
     call FaultDone(fault, path, error)
   end subroutine FaultRead
 
-  !> An empty fault, ready for ProblemAdd.
+  !> An empty fault, ready for PointAdd.
   subroutine FaultBegin(fault)
     type(finite_fault_t), intent(inout) :: fault
     call Reserve(fault, 64, 1024)
@@ -204,7 +204,7 @@ contains
       if (.not. head(6) > 0) cycle
       m = MomentTensor(head(4), head(5), slip(1) + merge(0, 90, d == 1), azimuth)*1.0e-4_dp*head(6)   ! potency of 1 m: [m3]
       if (rigidity > 0) m = rigidity*m
-      call ProblemAdd(fault, [xy, 1000*head(3)], m, .not. rigidity > 0, head(7), head(8), 0.01_sp*rate, error)
+      call PointAdd(fault, [xy, 1000*head(3)], m, .not. rigidity > 0, head(7), head(8), 0.01_sp*rate, error)
     end do
     if (fault%n == before) fault%dropped(why) = fault%dropped(why) + 1
     if (head(6) > 0) call Compare(fault, 0.01_dp*slip(2:6:2), made)
@@ -314,21 +314,13 @@ contains
     real(dp), intent(out) :: v(:)
     integer, intent(out) :: found
     type(error_t), allocatable, intent(inout) :: error
-    integer :: first, last
-    logical :: ok
-    found = 0
-    v = 0
-    do while (found < size(v))
-      if (.not. TextWord(file, first, last)) exit
-      call NumberOf(file%text(first:last), v(found + 1), ok)
-      if (ok) ok = abs(v(found + 1)) <= 1.0e30_dp
-      if (.not. ok) then
-        call Fail(error, Here(file)//Shown(file%text(first:last))//' is no number up to 1e30')
-        return
-      end if
-      found = found + 1
-    end do
-    if (found < least) call Fail(error, Here(file)//Str(found)//' numbers, '//Str(least)//' must stand here')
+    character(:), allocatable :: bad
+    call TextNumbers(file, v, found, bad, 1.0e30_dp)
+    if (bad /= '') then
+      call Fail(error, Here(file)//bad//' is no number up to 1e30')
+    else if (found < least) then
+      call Fail(error, Here(file)//Str(found)//' numbers, '//Str(least)//' must stand here')
+    end if
   end subroutine RestOfLine
 
   !> nt numbers on the lines that follow.
@@ -379,15 +371,15 @@ contains
     if (allocated(error)) return
     fault%points = fault%points + 1
     if (any(abs(rate) > 0) .and. any(abs(m) > 0)) then
-      call ProblemAdd(fault, x, m, .false., t0, dt, rate, error)
+      call PointAdd(fault, x, m, .false., t0, dt, rate, error)
     else
       why = merge(no_moment, no_slip, any(abs(rate) > 0))
       fault%dropped(why) = fault%dropped(why) + 1
     end if
   end subroutine FaultTake
 
-  !> What acts at point fault%points; `rate`: its samples.
-  subroutine ProblemAdd(fault, x, m, potency, t0, dt, rate, error)
+  !> Describes point fault%points; `rate`: its samples.
+  subroutine PointAdd(fault, x, m, potency, t0, dt, rate, error)
     type(finite_fault_t), intent(inout) :: fault
     real(dp), intent(in) :: x(3), m(6), t0, dt
     logical, intent(in) :: potency
@@ -418,7 +410,7 @@ contains
     fault%start(fault%n + 1) = at + size(rate)
     fault%area(fault%n) = FaultArea(rate, dt)
     fault%point(fault%n) = fault%points
-  end subroutine ProblemAdd
+  end subroutine PointAdd
 
   !> Integral of a history.
   pure real(dp) function FaultArea(rate, dt)
@@ -427,7 +419,7 @@ contains
     FaultArea = dt*sum(real(rate, dp))
   end function FaultArea
 
-  !> Whether place [m], tensor [N m, or m3], first time, interval [s] and samples can be those of a point on earth.
+  !> True where place [m], tensor [N m, or m3], first time, interval [s] and samples can be those of a point on earth.
   pure logical function FaultSound(x, m, t0, dt, samples)
     real(dp), intent(in) :: x(3), m(6), t0, dt
     integer, intent(in) :: samples
@@ -588,8 +580,8 @@ contains
     if (abs(fault%area(i)) > 0) part = 1 - total/fault%area(i)
   end function FaultAfter
 
-  !> What all points release; potencies count with `rigidity` (n) [Pa]. The tensors of the directions of a point are summed before
-  !> its scalar moment is taken.
+  !> The moment that all points release; potencies count with `rigidity` (n) [Pa]. The tensors of the directions of a point are
+  !> summed before its scalar moment is taken.
   pure type(fault_moment_t) function FaultMoment(fault, rigidity) result(moment)
     type(finite_fault_t), intent(in) :: fault
     real(dp), intent(in) :: rigidity(:)

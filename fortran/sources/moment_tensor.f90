@@ -6,7 +6,7 @@ module moment_tensor_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: MomentTensor, MomentRotate, MomentScalar, MomentMagnitude, MomentNorm, MomentPlace
+  public :: MomentTensor, MomentScalar, MomentMagnitude, MomentNorm, MomentPlace
 
   real(dp), parameter :: radian = acos(-1.0_dp)/180
 
@@ -25,11 +25,11 @@ contains
     m(4) = sin(d)*cos(r)*cos(2*s) + 0.5_dp*sin(2*d)*sin(r)*sin(2*s)
     m(5) = -cos(d)*cos(r)*cos(s) - cos(2*d)*sin(r)*sin(s)
     m(6) = -cos(d)*cos(r)*sin(s) + cos(2*d)*sin(r)*cos(s)
-    m = MomentRotate(m, azimuth)
+    m = Rotated(m, azimuth)
   end function MomentTensor
 
   !> A tensor given with x north and y east, in axes turned by `azimuth` [degrees].
-  pure function MomentRotate(north, azimuth) result(m)
+  pure function Rotated(north, azimuth) result(m)
     real(dp), intent(in) :: north(6), azimuth
     real(dp) :: m(6), a(3, 3), turn(3, 3), c, s
     if (.not. abs(azimuth) > 0) then
@@ -42,7 +42,7 @@ contains
     turn = reshape([c, -s, 0.0_dp, s, c, 0.0_dp, 0.0_dp, 0.0_dp, 1.0_dp], [3, 3])   ! x = north c + east s, y = -north s + east c
     a = matmul(turn, matmul(a, transpose(turn)))
     m = [a(1, 1), a(2, 2), a(3, 3), a(1, 2), a(1, 3), a(2, 3)]
-  end function MomentRotate
+  end function Rotated
 
   !> Scalar moment [N m] of a moment magnitude (Hanks & Kanamori 1979, as IASPEI rounds it: Mw = (2/3)(log10 M0 - 9.1)).
   elemental real(dp) function MomentScalar(mw) result(m0)

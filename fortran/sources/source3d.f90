@@ -1,4 +1,4 @@
-!> What acts in a 3D job: a kind of source at the shot's position with one history, the wavelet, or a fault of many points.
+!> The source of a 3D job: one of several kinds at the shot's position with one history, the wavelet, or a fault of many points.
 module source3d_m
   use checked_m, only: Finite, IsWhole, Whole
   use error_m, only: error_t, Fail
@@ -65,7 +65,7 @@ contains
     end select
   end subroutine SourceDerive
 
-  !> One line: what acts. What a fault releases is told by faultwords.f90: its rigidity may be the model's.
+  !> One line on the source. faultwords.f90 has the release of a fault, whose rigidity may be the model's.
   function SourceWords(source) result(s)
     type(source3d_t), intent(in) :: source
     character(:), allocatable :: s

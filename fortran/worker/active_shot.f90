@@ -10,7 +10,7 @@ module active_shot_m
   private
   public :: active_shot_t, IDLE, ASKED, HAVE_SHOT, WAIT_MODEL, READY, LOOPING, MODELLED, WAIT_SNAPSHOTS, CLOSED
 
-  ! What an active shot waits for, or does next:
+  ! States of an active shot: it ...
   integer, parameter :: IDLE = 0            !< asks for a shot
   integer, parameter :: ASKED = 1           !< waits for a shot
   integer, parameter :: HAVE_SHOT = 2       !< asks for its window of the model
@@ -34,7 +34,7 @@ module active_shot_m
     type(window_t) :: window              !< the last one received
     type(gather_t) :: gather
     real(dp) :: last_beat = 0             !< when the master was last sent its progress [s]
-    type(shot_states_t) :: states                !< of the states kept of this shot
+    type(shot_states_t) :: states         !< those kept of this shot
   end type active_shot_t
 
 end module active_shot_m

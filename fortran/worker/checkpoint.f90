@@ -5,7 +5,7 @@
 !> there at any time. Workers write them themselves, as states are far larger than gathers and need no order; where a worker does
 !> not see the folder of the output, its shots begin at the first step as if there were none.
 !>
-!> How often: after so much compute that what is lost in a failure and what the states cost are balanced (Young 1974; Daly 2006,
+!> The interval balances the compute that a failure loses against the cost of the states (Young 1974; Daly 2006,
 !> doi 10.1016/j.future.2004.11.016, equation 37), the cost being the time from the stop until the state is on the disk, as if
 !> nothing were overlapped.
 module checkpoint_m
@@ -22,7 +22,7 @@ module checkpoint_m
   use text_m, only: CString, Str, ToInt, ToReal
   implicit none
   private
-  public :: checkpoint_t, checkpointer_t, shot_states_t, CheckpointRule, CheckpointEvery, CheckpointInterval, CheckpointSweep
+  public :: checkpoint_t, checkpointer_t, shot_states_t, CheckpointRule, CheckpointEvery, CheckpointSweep
   public :: CheckpointerNew, CheckpointerResume, CheckpointerTurn, CheckpointerBusy, CheckpointerWait, CheckpointerDrop
   public :: CheckpointerEnd
 
@@ -33,7 +33,7 @@ module checkpoint_m
   character(*), parameter :: FIRST_LINE = 'state of a shot, SplFd2dmod'
   character(*), parameter :: nl = new_line('a')
 
-  !> What the parameters of a job say of its checkpoints.
+  !> The parameters of a job on checkpoints.
   type :: checkpoint_t
     real(dp) :: interval = 0                       !< seconds of compute from state to state; 0 = none are kept, < 0 = by their cost
     real(dp) :: mtbf = 86400                       !< mean time between two losses of a worker [s]
@@ -88,18 +88,18 @@ contains
     real(dp), intent(in) :: numbers, price
     interval = rule%interval
     if (interval >= 0) return
-    interval = CheckpointInterval(max(LEAST, numbers*merge(price, 4/PRESUMED, price > 0)), rule%mtbf)
+    interval = LeastWaste(max(LEAST, numbers*merge(price, 4/PRESUMED, price > 0)), rule%mtbf)
   end function CheckpointEvery
 
   !> Compute between two states [s] that wastes least, where a state costs `cost` [s] and failures come every `mtbf` [s].
-  pure real(dp) function CheckpointInterval(cost, mtbf) result(interval)
+  pure real(dp) function LeastWaste(cost, mtbf) result(interval)
     real(dp), intent(in) :: cost, mtbf
     real(dp) :: part
     interval = mtbf
     if (cost >= 2*mtbf) return
     part = cost/(2*mtbf)
     interval = sqrt(2*cost*mtbf)*(1 + sqrt(part)/3 + part/9) - cost
-  end function CheckpointInterval
+  end function LeastWaste
 
   !> Removes what killed writers left; with `everything` all states, as all shots are done or the survey starts anew.
   subroutine CheckpointSweep(rule, everything)
@@ -223,7 +223,7 @@ contains
     end do
   end function Difference
 
-  !> What follows `name` at the beginning of a line.
+  !> The text behind `name` at the beginning of a line.
   pure function Value(text, name) result(word)
     character(*), intent(in) :: text, name
     character(:), allocatable :: word

@@ -1,4 +1,4 @@
-!> How many shots a GPU has at once, and how many of them compute.
+!> The number of shots on a GPU at once, and how many of them compute.
 module shots_per_gpu_m
   use kinds_m, only: dp
   implicit none
@@ -24,7 +24,7 @@ contains
     if (fit < shots) shots = int(fit)
   end function ShotsAtOnce
 
-  !> How many of `shots` at once have their steps on the GPU at a time, while the others are set up or make traces. Shots that were
+  !> The number of `shots` that have their steps on the GPU at a time, while the others are set up or make traces. Shots that were
   !> asked for all compute.
   pure integer function ShotsComputing(asked, cells, shots) result(computing)
     integer, intent(in) :: asked, shots

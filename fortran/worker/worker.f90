@@ -33,7 +33,7 @@ contains
   !> names the variant asked for.
   subroutine WorkerRun(role, link, mold, scheme, options, job_end)
     type(role_t), intent(in) :: role
-    type(link_t), intent(inout) :: link
+    type(link_t), target, intent(inout) :: link
     class(solver_t), intent(in) :: mold
     class(scheme_t), intent(in) :: scheme
     type(worker_options_t), intent(in) :: options
@@ -44,6 +44,7 @@ contains
     logical :: computing
     allocate (worker)
     worker%role = role
+    worker%link => link
     worker%options = options
     allocate (worker%scheme, source=scheme)
     if (allocated(options%shape)) then
@@ -58,45 +59,43 @@ contains
       allocate (worker%active(i)%solver, mold=mold)
     end do
     call HeartbeatNew(worker%heartbeat, role, options%lease)
-    if (role%gpu_fault /= '') call WorkerLoseGpu(worker, link, role%gpu_fault)
+    if (role%gpu_fault /= '') call WorkerLoseGpu(worker, role%gpu_fault)
     if (role%drivers > 0 .and. .not. worker%gpu) worker%trial_rate = worker%active(1)%solver%trial(scheme)
     do while (WorkerOpen(worker))
-      call WorkerReceive(worker, link)
+      call WorkerReceive(worker)
       do i = 1, size(worker%active)
         computing = any(worker%active(i)%state == [LOOPING, MODELLED])
-        call Turn(worker, link, worker%active(i), i)
-        if (computing .and. worker%gpu) call TurnBetweenShots(worker, link)
+        call Turn(worker, worker%active(i), i)
+        if (computing .and. worker%gpu) call TurnBetweenShots(worker)
       end do
     end do
     do i = 1, size(worker%active)
       call worker%active(i)%solver%free()
     end do
     call CheckpointerEnd(worker%checkpointer, said)
-    if (said /= '' .and. .not. worker%job_over) call WorkerNote(worker, link, 'worker '//Str(role%worker_id)//': '//said, .true.)
-    if (.not. worker%job_over) call Bye(worker, link)
+    if (said /= '' .and. .not. worker%job_over) call WorkerNote(worker, 'worker '//Str(role%worker_id)//': '//said, .true.)
+    if (.not. worker%job_over) call Bye(worker)
     worker%said_bye = .true.
     do while (.not. (worker%job_over .or. associated(link%listener)))
-      call WorkerReceive(worker, link)
+      call WorkerReceive(worker)
     end do
     job_end = worker%job_end
   end subroutine WorkerRun
 
   !> Lets go on what waits for no time steps while a GPU computes: it need not wait until all others have had their turn.
-  subroutine TurnBetweenShots(worker, link)
+  subroutine TurnBetweenShots(worker)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     integer :: i
     if (all(worker%active%state == LOOPING) .or. .not. WorkerOpen(worker)) return
-    call WorkerReceive(worker, link, .false.)
+    call WorkerReceive(worker, .false.)
     do i = 1, size(worker%active)
-      if (any(worker%active(i)%state == [IDLE, HAVE_SHOT, READY])) call Turn(worker, link, worker%active(i), i)
+      if (any(worker%active(i)%state == [IDLE, HAVE_SHOT, READY])) call Turn(worker, worker%active(i), i)
     end do
   end subroutine TurnBetweenShots
 
   !> Does what an active shot does next, if it can go on without a message.
-  subroutine Turn(worker, link, active, number)
+  subroutine Turn(worker, active, number)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     integer, intent(in) :: number
     type(error_t), allocatable :: error
@@ -104,27 +103,26 @@ contains
     start = host_seconds()
     select case (active%state)
     case (IDLE)
-      call ShotAsk(worker, link, active, number)                                   ! for a line of the key-map
+      call ShotAsk(worker, active, number)                                   ! for a line of the key-map
     case (HAVE_SHOT)
-      if (WorkerMayAskModel(worker)) call ModelAsk(worker, link, active)                ! its window of the model
+      if (WorkerMayAskModel(worker)) call ModelAsk(worker, active)           ! its window of the model
     case (READY)
-      call Begin(worker, link, active, error)                                      ! set up
+      call Begin(worker, active, error)                                      ! set up
     case (LOOPING)
-      call Steps(worker, link, active, error)
+      call Steps(worker, active, error)
     case (MODELLED)
-      call active%solver%gather(active%gather, error)                                ! receivers -> traces
-      if (.not. allocated(error)) call GatherSend(worker, link, active)            ! to the I/O server
+      call active%solver%gather(active%gather, error)                        ! receivers -> traces
+      if (.not. allocated(error)) call GatherSend(worker, active)            ! to the I/O server
     case default
       return
     end select
     worker%compute = worker%compute + host_seconds() - start
-    if (allocated(error)) call ShotLost(worker, link, active, error)
+    if (allocated(error)) call ShotLost(worker, active, error)
   end subroutine Turn
 
   !> Sets a shot up; its time loop begins when the GPU has room for its steps.
-  subroutine Begin(worker, link, active, error)
+  subroutine Begin(worker, active, error)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
     class(scheme_t), allocatable :: scheme
@@ -133,18 +131,18 @@ contains
       call active%solver%setup(scheme, active%window, active%shot, error)
       active%ready_at = host_seconds()
       active%last_beat = active%ready_at
-      if (.not. allocated(error)) call StateResume(worker, link, active, error)
+      if (.not. allocated(error)) call StateResume(worker, active, error)
     end if
     if (.not. (allocated(error) .or. HasRoom(worker, active))) then
-      if (.not. active%waits) call ProgressSend(worker, link, active, .true.)
+      if (.not. active%waits) call ProgressSend(worker, active, .true.)
       active%waits = .true.
       return
     end if
-    if (worker%gpu .or. worker%wanted > 1) call ProgressSend(worker, link, active, .false.)   ! its steps begin
+    if (worker%gpu .or. worker%wanted > 1) call ProgressSend(worker, active, .false.)   ! its steps begin
     active%waits = .false.
     active%state = LOOPING
     if (worker%gpu .and. .not. worker%reported) active%last_beat = active%last_beat - SOON
-    if (worker%gpu .and. .not. allocated(error)) call Steps(worker, link, active, error)  ! the GPU has something to do at once
+    if (worker%gpu .and. .not. allocated(error)) call Steps(worker, active, error)  ! the GPU has something to do at once
   end subroutine Begin
 
   !> True where too few shots have steps left to give to the GPU, and none waits longer than this one. CPU cores have room.
@@ -165,29 +163,27 @@ contains
   end function HasRoom
 
   !> Computes some time steps.
-  subroutine Steps(worker, link, active, error)
+  subroutine Steps(worker, active, error)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
     logical :: done
     call active%solver%advance(done, error)
-    if (.not. allocated(error)) call ProgressReport(worker, link, active)
-    if (.not. (done .or. allocated(error))) call StateKeep(worker, link, active, error)
+    if (.not. allocated(error)) call ProgressReport(worker, active)
+    if (.not. (done .or. allocated(error))) call StateKeep(worker, active, error)
     if (done) active%state = MODELLED
     if (allocated(error)) call StateDiscard(worker, active, error)
   end subroutine Steps
 
   !> Nothing is left to do: sends the times spent to the master.
-  subroutine Bye(worker, link)
+  subroutine Bye(worker)
     type(worker_t), intent(in) :: worker
-    type(link_t), intent(inout) :: link
     type(message_t) :: message
     message%kind = MSG_BYE
     message%n(1) = worker%role%worker_id
     message%x(1:3) = [worker%compute, worker%wait, worker%io]
-    call WorkerSend(worker, link, message)
-    call LinkFlush(link)
+    call WorkerSend(worker, message)
+    call LinkFlush(worker%link)
   end subroutine Bye
 
 end module worker_m

@@ -3,7 +3,7 @@ module worker_checkpoint_m
   use checkpoint_m, only: CheckpointerResume, CheckpointerBusy, CheckpointerDrop, CheckpointerWait, CheckpointerTurn
   use error_m, only: error_t
   use kinds_m, only: dp
-  use protocol_m, only: link_t, Rest
+  use protocol_m, only: Rest
   use active_shot_m, only: LOOPING, active_shot_t
   use worker_type_m, only: worker_t, WorkerBeat, WorkerNote, WorkerFind
   implicit none
@@ -15,32 +15,29 @@ module worker_checkpoint_m
 contains
 
   !> A shot that was set up goes on from a state that an earlier worker kept of it, if there is one.
-  subroutine StateResume(worker, link, active, error)
+  subroutine StateResume(worker, active, error)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: said
     call CheckpointerResume(worker%checkpointer, active%states, active%solver, active%shot%record, said, error)
-    call WorkerNote(worker, link, said, active%states%head > 0)
+    call WorkerNote(worker, said, active%states%head > 0)
     if (active%states%head > 0) active%last_beat = active%last_beat - BEAT   ! the master learns at once where it goes on
   end subroutine StateResume
 
   !> Keeps the state of a shot in its time loop now and then.
-  subroutine StateKeep(worker, link, active, error)
+  subroutine StateKeep(worker, active, error)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: said
     call CheckpointerTurn(worker%checkpointer, active%states, active%solver, active%shot%record, .false., said, error)
-    call WorkerNote(worker, link, said)
+    call WorkerNote(worker, said)
   end subroutine StateKeep
 
   !> The job is about to end: the state of a shot in its time loop is on the disk on return, whenever the last one was kept.
-  subroutine StateKeepLast(worker, link, record)
+  subroutine StateKeepLast(worker, record)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     integer, intent(in) :: record
     type(error_t), allocatable :: ignored
     character(:), allocatable :: said
@@ -49,23 +46,22 @@ contains
     if (i == 0) return
     associate (active => worker%active(i))
       if (active%solver%fraction() <= 0) return
-      call AwaitDisk(worker, link)
+      call AwaitDisk(worker)
       call CheckpointerTurn(worker%checkpointer, active%states, active%solver, record, .true., said, ignored, wait=.false.)
-      call AwaitDisk(worker, link)
+      call AwaitDisk(worker)
       call CheckpointerWait(worker%checkpointer, said)
-      call WorkerNote(worker, link, said)
+      call WorkerNote(worker, said)
     end associate
   end subroutine StateKeepLast
 
   !> Waits until a state is on the disk, and sends heartbeats meanwhile.
-  subroutine AwaitDisk(worker, link)
+  subroutine AwaitDisk(worker)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     logical :: master_gone
     real(dp) :: nap
     nap = 0
     do while (CheckpointerBusy(worker%checkpointer))
-      call WorkerBeat(worker, link, master_gone)
+      call WorkerBeat(worker, master_gone)
       call Rest(nap)
     end do
   end subroutine AwaitDisk

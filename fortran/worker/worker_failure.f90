@@ -1,7 +1,7 @@
 !> Shots and GPUs that a worker loses.
 module worker_failure_m
   use error_m, only: error_t, Fail
-  use protocol_m, only: link_t, message_t, MSG_LEAVE, MSG_LOST
+  use protocol_m, only: message_t, MSG_LEAVE, MSG_LOST
   use active_shot_m, only: IDLE, LOOPING, MODELLED, READY, active_shot_t
   use text_m, only: Str
   use worker_type_m, only: worker_t, WorkerNote, WorkerSend
@@ -12,9 +12,8 @@ module worker_failure_m
 contains
 
   !> Reports a lost shot with its cause. Where a GPU failed, the loss does not count against the shot.
-  subroutine ShotLost(worker, link, active, error)
+  subroutine ShotLost(worker, active, error)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: why
@@ -23,23 +22,22 @@ contains
     why = error%message
     device = error%device
     i = count(worker%active%state == LOOPING)
-    call ShotReport(worker, link, active, error)
+    call ShotReport(worker, active, error)
     call active%solver%free()
     if (.not. device) return
     if (i > 1 .and. active%solver%fraction() <= 0) then
       worker%most = i - 1
       worker%wanted = min(worker%wanted, worker%most)
-      call WorkerNote(worker, link, 'the GPU of worker '//Str(worker%role%worker_id)//' on '//worker%role%host// &
+      call WorkerNote(worker, 'the GPU of worker '//Str(worker%role%worker_id)//' on '//worker%role%host// &
                       ' takes no more than '//Str(worker%most)//' shot(s) at once: '//why)
     else if (worker%gpu) then
-      call WorkerLoseGpu(worker, link, why)
+      call WorkerLoseGpu(worker, why)
     end if
   end subroutine ShotLost
 
   !> Sends LOST; the active shot is free for another.
-  subroutine ShotReport(worker, link, active, error)
+  subroutine ShotReport(worker, active, error)
     type(worker_t), intent(in) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
     type(message_t) :: message
@@ -47,21 +45,20 @@ contains
     message%n(1:3) = [active%shot%record, active%shot%slot, merge(1, 0, error%device)]
     message%n(12) = worker%role%worker_id
     message%text = error%message
-    call WorkerSend(worker, link, message)
+    call WorkerSend(worker, message)
     active%state = IDLE
     deallocate (error)
   end subroutine ShotReport
 
   !> The GPU is not used any more. What it computed is dealt again; the worker goes on with CPU cores, or asks to leave.
-  subroutine WorkerLoseGpu(worker, link, why)
+  subroutine WorkerLoseGpu(worker, why)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     character(*), intent(in) :: why
     type(message_t) :: message
     type(error_t), allocatable :: error
     integer :: i
     worker%gpu = .false.
-    call WorkerNote(worker, link, 'the GPU of worker '//Str(worker%role%worker_id)//' on '//worker%role%host//' failed ('//why// &
+    call WorkerNote(worker, 'the GPU of worker '//Str(worker%role%worker_id)//' on '//worker%role%host//' failed ('//why// &
                     '): the worker '//trim(merge('leaves the job        ', 'goes on with CPU cores', worker%options%retire)))
     do i = 1, size(worker%active)
       associate (active => worker%active(i))
@@ -70,7 +67,7 @@ contains
         if (active%state /= READY .and. active%state /= LOOPING .and. active%state /= MODELLED) cycle
         call Fail(error, 'it was on the GPU that failed')
         error%device = .true.
-        call ShotReport(worker, link, active, error)
+        call ShotReport(worker, active, error)
         call active%solver%free()
       end associate
     end do
@@ -80,7 +77,7 @@ contains
     worker%leaving = .true.
     message%kind = MSG_LEAVE
     message%n(1) = worker%role%worker_id
-    call WorkerSend(worker, link, message)
+    call WorkerSend(worker, message)
   end subroutine WorkerLoseGpu
 
 end module worker_failure_m

@@ -5,7 +5,7 @@ module worker_receive_m
   use kinds_m, only: dp
   use message_check_m, only: MessageProblem
   use peers_m, only: PeersDead
-  use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, BroadcastFields, BroadcastInteger, BroadcastReals, link_t, &
+  use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, BroadcastFields, BroadcastInteger, BroadcastReals, &
                         LinkBusy, message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
                         MSG_WRITTEN, LinkReceive, Rest
   use roles_m, only: role_t
@@ -26,9 +26,8 @@ module worker_receive_m
 contains
 
   !> Handles all messages that are here. Waits, asleep, for one when no active shot can go on without, unless `wait` is false.
-  subroutine WorkerReceive(worker, link, wait)
+  subroutine WorkerReceive(worker, wait)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     logical, intent(in), optional :: wait
     logical :: patient
     type(message_t) :: message
@@ -40,8 +39,8 @@ contains
     start = host_seconds()
     patient = .true.
     if (present(wait)) patient = wait
-    do while (NextMessage(worker, link, patient, message))
-      call Handle(worker, link, message)
+    do while (NextMessage(worker, patient, message))
+      call Handle(worker, message)
     end do
     spent = host_seconds() - start
     if (was_computing) then
@@ -54,9 +53,8 @@ contains
   end subroutine WorkerReceive
 
   !> The next message, known to all ranks of the group; false if there is none and an active shot can go on without.
-  logical function NextMessage(worker, link, patient, message) result(there)
+  logical function NextMessage(worker, patient, message) result(there)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     logical, intent(in) :: patient
     type(message_t), intent(out) :: message
     real(dp) :: nap, start
@@ -64,21 +62,21 @@ contains
     if (worker%role%group_rank == 0) then
       nap = 0
       start = host_seconds()
-      do while (.not. Fetched(worker, link, message))
-        call LookAround(worker, link, message)
+      do while (.not. Fetched(worker, message))
+        call LookAround(worker, message)
         if (message%kind /= MSG_NONE .or. .not. patient) exit
         if (Busy(worker)) then
           if (host_seconds() - start > GRACE .or. .not. Computing(worker)) exit
-          if (.not. LinkBusy(link)) exit
+          if (.not. LinkBusy(worker%link)) exit
         end if
-        if (LinkBusy(link)) nap = 0
+        if (LinkBusy(worker%link)) nap = 0
         call Rest(nap)
       end do
       if (.not. worker%master_gone .and. message%kind /= MSG_NONE) call HeartbeatHeard(worker%heartbeat)
     end if
     kind = message%kind
     if (worker%role%group_size > 1) then
-      if (.not. worker%master_gone) call AwaitGroup(worker, link, message, kind)
+      if (.not. worker%master_gone) call AwaitGroup(worker, message, kind)
     end if
     if (worker%role%group_size > 1 .and. .not. worker%master_gone) then
       call BroadcastInteger(worker%role%group, kind)
@@ -89,9 +87,8 @@ contains
   end function NextMessage
 
   !> The next message, if there is one: those that were postponed came first.
-  logical function Fetched(worker, link, message) result(there)
+  logical function Fetched(worker, message) result(there)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(message_t), intent(out) :: message
     there = .false.
     if (allocated(worker%postponed)) there = size(worker%postponed) > 0
@@ -99,22 +96,21 @@ contains
       message = worker%postponed(1)
       worker%postponed = worker%postponed(2:)
     else
-      there = LinkReceive(link, message)
+      there = LinkReceive(worker%link, message)
     end if
   end function Fetched
 
   !> No message is here: the worker sends its heartbeat. Where a signal, or the end of the master, asks it to go, `message` is one
   !> that it sends itself.
-  subroutine LookAround(worker, link, message)
+  subroutine LookAround(worker, message)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: message
     logical :: master_gone
-    if (associated(link%listener) .or. worker%job_over) return
-    call WorkerBeat(worker, link, master_gone)
+    if (associated(worker%link%listener) .or. worker%job_over) return
+    call WorkerBeat(worker, master_gone)
     if (master_gone) then
       worker%master_gone = .true.
-      call HeartbeatMasterGone(worker%heartbeat, link, message)
+      call HeartbeatMasterGone(worker%heartbeat, worker%link, message)
     else if (host_signal() /= 0 .and. .not. (worker%signalled .or. worker%said_bye)) then
       message%kind = MSG_LEAVE
       message%n(1:2) = [2, int(host_signal())]
@@ -149,45 +145,43 @@ contains
   end function WorkerOpen
 
   !> Acts on a message.
-  subroutine Handle(worker, link, message)
+  subroutine Handle(worker, message)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: message
     integer :: i
-    if (.not. Usable(worker, link, message)) return
+    if (.not. Usable(worker, message)) return
     i = findloc(worker%active%state, ASKED, 1)
     select case (message%kind)
     case (MSG_SHOT)
-      call ShotReceive(worker, link, worker%active(i), message)
+      call ShotReceive(worker, worker%active(i), message)
     case (MSG_STOP)
       worker%no_more_shots = .true.
       worker%active(i)%state = CLOSED
     case (MSG_MODEL)
       i = WorkerFind(worker, int(message%n(1)), WAIT_MODEL)
-      if (i > 0) call ModelReceive(worker, link, worker%active(i), message)
+      if (i > 0) call ModelReceive(worker, worker%active(i), message)
     case (MSG_WRITTEN, MSG_REFUSED)
-      call VerdictReceive(worker, link, message)
+      call VerdictReceive(worker, message)
     case (MSG_DROP)
-      if (message%n(3) == 1) call StateKeepLast(worker, link, int(message%n(1)))
-      call DropReceive(worker, link, int(message%n(1)), merge('the job ends         ', 'another worker has it', message%n(3) == 1))
+      if (message%n(3) == 1) call StateKeepLast(worker, int(message%n(1)))
+      call DropReceive(worker, int(message%n(1)), merge('the job ends         ', 'another worker has it', message%n(3) == 1))
     case (MSG_END)
       worker%job_over = .true.
-      call HeartbeatEnd(link, message, worker%master_gone .or. worker%role%group_rank > 0, worker%job_end)
+      call HeartbeatEnd(worker%link, message, worker%master_gone .or. worker%role%group_rank > 0, worker%job_end)
     case (MSG_LEAVE)
-      if (message%n(1) == 2) call LeaveNow(worker, link, int(message%n(2)))
+      if (message%n(1) == 2) call LeaveNow(worker, int(message%n(2)))
       if (message%n(1) == 2) return
       worker%leaving = .false.
       if (message%n(1) == 1) return
       worker%wanted = 1
-      call WorkerNote(worker, link, 'no other worker is left: worker '//Str(worker%role%worker_id)// &
+      call WorkerNote(worker, 'no other worker is left: worker '//Str(worker%role%worker_id)// &
                       ' stays and computes on CPU cores')
     end select
   end subroutine Handle
 
   !> A message is what its kind says, and was asked for. If not, its shot is reported lost.
-  logical function Usable(worker, link, message)
+  logical function Usable(worker, message)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
     type(active_shot_t) :: refused
@@ -205,19 +199,18 @@ contains
     if (message%kind == MSG_SHOT .and. all(message%n(1:2) >= 1 .and. message%n(1:2) <= huge(1))) then
       refused%shot%record = int(message%n(1))
       refused%shot%slot = int(message%n(2))
-      call ShotReport(worker, link, refused, error)
+      call ShotReport(worker, refused, error)
       if (i > 0) worker%active(i)%state = IDLE
     else if (i > 0 .and. message%kind == MSG_MODEL) then
-      call ShotReport(worker, link, worker%active(i), error)
+      call ShotReport(worker, worker%active(i), error)
     else
-      call WorkerNote(worker, link, 'worker '//Str(worker%role%worker_id)//': '//why)
+      call WorkerNote(worker, 'worker '//Str(worker%role%worker_id)//': '//why)
     end if
   end function Usable
 
   !> This rank got a signal to end: it finishes its shots, asks for no more, and goes, even where it is the last.
-  subroutine LeaveNow(worker, link, signal)
+  subroutine LeaveNow(worker, signal)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     integer, intent(in) :: signal
     type(message_t) :: message
     worker%signalled = .true.
@@ -225,20 +218,19 @@ contains
     worker%leaving = .true.
     message%kind = MSG_LEAVE
     message%n(1:2) = [worker%role%worker_id, signal]
-    call WorkerSend(worker, link, message)
+    call WorkerSend(worker, message)
   end subroutine LeaveNow
 
   !> Waits for the ranks of the group. A lost or dead one ends the group, which cannot go on without it.
-  subroutine AwaitGroup(worker, link, message, kind)
+  subroutine AwaitGroup(worker, message, kind)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: message
     integer, intent(inout) :: kind
     type(barrier_t) :: all_here
     type(message_t) :: other
     character(:), allocatable :: why
     real(dp) :: start, nap
-    if (worker%role%group_rank > 0) call HeartbeatPeers(worker%heartbeat, link)
+    if (worker%role%group_rank > 0) call HeartbeatPeers(worker%heartbeat, worker%link)
     call BarrierBegin(worker%role%group, all_here)
     start = host_seconds()
     nap = 0
@@ -246,10 +238,10 @@ contains
     do while (.not. BarrierOver(all_here))
       call Rest(nap)
       if (host_seconds() - start < LATE) cycle
-      call Missing(worker, link, start, why)
+      call Missing(worker, start, why)
       if (why /= '') then
-        call HeartbeatMasterGone(worker%heartbeat, link, message, why)
-      else if (LinkReceive(link, other)) then
+        call HeartbeatMasterGone(worker%heartbeat, worker%link, message, why)
+      else if (LinkReceive(worker%link, other)) then
         call Postpone(worker, other, message)
       end if
       worker%master_gone = message%kind == MSG_END .and. message%n(2) == 1
@@ -259,13 +251,12 @@ contains
   end subroutine AwaitGroup
 
   !> The reason why the group waits in vain, '' if there is none: one of its ranks, or rank 0, is dead, or a rank is silent.
-  subroutine Missing(worker, link, start, why)
+  subroutine Missing(worker, start, why)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     real(dp), intent(in) :: start             !< waiting since [s]
     character(:), allocatable, intent(out) :: why
     integer :: first, rank
-    call HeartbeatPeers(worker%heartbeat, link)
+    call HeartbeatPeers(worker%heartbeat, worker%link)
     associate (v => worker%heartbeat, role => worker%role)
       v%master_dead = PeersDead(v%peers, 0, 0) == 0
       first = role%rank - role%group_rank

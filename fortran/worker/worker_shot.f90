@@ -6,7 +6,7 @@ module worker_shot_m
   use host_c, only: host_seconds
   use kinds_m, only: dp
   use shot_messages_m, only: GatherMessage, ModelMessage, ShotFrom, SnapsMessage, VerdictFrom, WindowFrom
-  use protocol_m, only: link_t, message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
+  use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
   use scheme_m, only: scheme_t, SchemeCells
   use active_shot_m, only: ASKED, HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
   use parameter_table_m, only: SplitList
@@ -24,9 +24,8 @@ module worker_shot_m
 contains
 
   !> Sends READY, where the worker wants so many shots.
-  subroutine ShotAsk(worker, link, active, number)
+  subroutine ShotAsk(worker, active, number)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     integer, intent(in) :: number
     type(message_t) :: message
@@ -36,13 +35,12 @@ contains
     message%n(1:3) = [worker%role%worker_id, merge(1, 0, worker%gpu), worker%scheme%threads]
     message%x(1) = worker%trial_rate
     message%text = worker%role%host
-    call WorkerSend(worker, link, message)
+    call WorkerSend(worker, message)
   end subroutine ShotAsk
 
   !> Takes SHOT. A shot that comes when the worker is about to go is given back.
-  subroutine ShotReceive(worker, link, active, message)
+  subroutine ShotReceive(worker, active, message)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
@@ -54,14 +52,13 @@ contains
       call Fail(error, 'it came when the worker was about to leave')
       error%device = .true.
     end if
-    call ShotReport(worker, link, active, error)
+    call ShotReport(worker, active, error)
   end subroutine ShotReceive
 
   !> Asks for the window of a shot, and says which one is here already: that of the shot before, or, for the first one, that of
   !> another active shot, which is often the same.
-  subroutine ModelAsk(worker, link, active)
+  subroutine ModelAsk(worker, active)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     type(message_t) :: message
     integer :: i
@@ -69,13 +66,12 @@ contains
     i = maxloc(worker%active%window%serial, 1)
     if (active%window%serial == 0 .and. worker%active(i)%window%serial > 0) active%window = worker%active(i)%window
     call ModelMessage(active%shot, active%window, message)
-    call WorkerSend(worker, link, message)
+    call WorkerSend(worker, message)
   end subroutine ModelAsk
 
   !> Takes MODEL. How many windows of that size the GPU takes decides how many shots the worker wants.
-  subroutine ModelReceive(worker, link, active, message)
+  subroutine ModelReceive(worker, active, message)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
@@ -84,17 +80,16 @@ contains
     active%waits = .false.
     if (active%dropped .or. allocated(error)) then
       if (active%dropped .and. .not. allocated(error)) call Fail(error, active%why_dropped)
-      call ShotReport(worker, link, active, error)
+      call ShotReport(worker, active, error)
       return
     end if
     active%on_gpu = worker%gpu
-    if (worker%gpu) call SetShotsAtOnce(worker, link, active)
+    if (worker%gpu) call SetShotsAtOnce(worker, active)
   end subroutine ModelReceive
 
   !> Sets the number of shots at once; a window that is too large for the GPU is computed on CPU cores.
-  subroutine SetShotsAtOnce(worker, link, active)
+  subroutine SetShotsAtOnce(worker, active)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     class(scheme_t), allocatable :: scheme
     real(dp) :: cells, need
@@ -108,7 +103,7 @@ contains
     worker%computing = ShotsComputing(worker%options%shots_per_gpu, cells, max(1, min(shots, worker%most)))
     if (shots > 0 .or. worker%too_large) return
     worker%too_large = .true.
-    call WorkerNote(worker, link, 'shot '//Str(active%shot%record)//' on '//worker%role%host//' needs '//Str(1.0e-9_dp*need, 3)// &
+    call WorkerNote(worker, 'shot '//Str(active%shot%record)//' on '//worker%role%host//' needs '//Str(1.0e-9_dp*need, 3)// &
                     ' GB of GPU memory, there are '//Str(1.0e-9_dp*worker%gpu_memory, 3)// &
                     ' GB: it is computed on CPU cores, as are others of that size')
   end subroutine SetShotsAtOnce
@@ -125,38 +120,35 @@ contains
   end subroutine WorkerScheme
 
   !> Sends the progress of a shot when it is time for that.
-  subroutine ProgressReport(worker, link, active)
+  subroutine ProgressReport(worker, active)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     if (host_seconds() - active%last_beat < BEAT) return
     active%last_beat = host_seconds()
     worker%reported = .true.
-    call ProgressSend(worker, link, active, .false.)
+    call ProgressSend(worker, active, .false.)
   end subroutine ProgressReport
 
   !> Sends the progress of a shot. `waits`: it does, until other shots of this worker have done their steps.
-  subroutine ProgressSend(worker, link, active, waits)
+  subroutine ProgressSend(worker, active, waits)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(in) :: active
     logical, intent(in) :: waits
     type(message_t) :: message
     message%kind = MSG_PROGRESS
     message%n(1:3) = [worker%role%worker_id, active%shot%record, merge(1, 0, waits)]
     message%x(1:2) = [active%solver%fraction(), active%states%head]
-    call WorkerSend(worker, link, message)
+    call WorkerSend(worker, message)
   end subroutine ProgressSend
 
   !> Sends the gather, after the snapshots if there are any; the next shot is asked for before it is on disk.
-  subroutine GatherSend(worker, link, active)
+  subroutine GatherSend(worker, active)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(inout) :: active
     type(message_t) :: message
     active%gather%record = active%shot%record
     active%gather%slot = active%shot%slot
-    if (active%on_gpu) call LogDevice(worker, link, active)
+    if (active%on_gpu) call LogDevice(worker, active)
     active%gather%device = trim(worker%role%processor)
     if (active%on_gpu) active%gather%device = worker%role%gpu_name
     if (active%gather%nsnap > 0 .and. active%state == MODELLED) then
@@ -168,13 +160,12 @@ contains
       call GatherMessage(active%gather, message)
     end if
     message%n(12) = worker%role%worker_id
-    call WorkerSend(worker, link, message)
+    call WorkerSend(worker, message)
   end subroutine GatherSend
 
   !> The log says once how a GPU computes, where that is more than its name, and again when it changes.
-  subroutine LogDevice(worker, link, active)
+  subroutine LogDevice(worker, active)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(active_shot_t), intent(in) :: active
     character(:), allocatable :: text
     if (.not. allocated(active%gather%device)) return
@@ -184,14 +175,13 @@ contains
       if (worker%device == text) return
     end if
     worker%device = text
-    call WorkerNote(worker, link, 'worker '//Str(worker%role%worker_id)//': '//Str(nint(active%gather%cells*1.0e-6_dp))// &
+    call WorkerNote(worker, 'worker '//Str(worker%role%worker_id)//': '//Str(nint(active%gather%cells*1.0e-6_dp))// &
                     ' million cells by '//text, .true.)
   end subroutine LogDevice
 
   !> Takes WRITTEN or REFUSED: an answer to snapshots, gather, or the request for a window.
-  subroutine VerdictReceive(worker, link, message)
+  subroutine VerdictReceive(worker, message)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
     type(active_shot_t) :: sent
@@ -205,22 +195,21 @@ contains
     if (kind == MSG_GATHER) then
       worker%unwritten = worker%unwritten - 1
       if (.not. allocated(error)) call CheckpointerDrop(worker%checkpointer, record)
-      if (allocated(error)) call ShotReport(worker, link, sent, error)
+      if (allocated(error)) call ShotReport(worker, sent, error)
       return
     end if
     i = WorkerFind(worker, record, merge(WAIT_MODEL, WAIT_SNAPSHOTS, kind == MSG_MODEL))
     if (i == 0) return
     if (allocated(error)) then
-      call ShotReport(worker, link, worker%active(i), error)
+      call ShotReport(worker, worker%active(i), error)
     else
-      call GatherSend(worker, link, worker%active(i))
+      call GatherSend(worker, worker%active(i))
     end if
   end subroutine VerdictReceive
 
   !> Takes DROP: another worker has the shot, or has finished it, and the rest of it is not computed here.
-  subroutine DropReceive(worker, link, record, why)
+  subroutine DropReceive(worker, record, why)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     integer, intent(in) :: record
     character(*), intent(in) :: why
     type(error_t), allocatable :: error
@@ -233,7 +222,7 @@ contains
     i = max(WorkerFind(worker, record, HAVE_SHOT), WorkerFind(worker, record, READY), WorkerFind(worker, record, LOOPING))
     if (i == 0) return
     call Fail(error, trim(why))
-    call ShotReport(worker, link, worker%active(i), error)
+    call ShotReport(worker, worker%active(i), error)
   end subroutine DropReceive
 
 end module worker_shot_m

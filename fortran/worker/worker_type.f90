@@ -1,4 +1,4 @@
-!> The data of a worker: its active shots, what the master told it, and how it sends messages to the master. Each of the files
+!> The data of a worker: its active shots, what it knows of the master, and how it sends messages to the master. Each of the files
 !> worker_*.f90 has one part of what it does with that; worker.f90 has the story.
 module worker_type_m
   use checkpoint_m, only: checkpoint_t, checkpointer_t
@@ -17,7 +17,7 @@ module worker_type_m
   integer, parameter :: MOST_ACTIVE = 64      !< active shots of a worker
   integer, parameter :: AHEAD = 4             !< windows on their way to a worker, at most
 
-  !> What the parameters of a job say of its workers.
+  !> The parameters of a job on its workers.
   type :: worker_options_t
     integer :: shots_per_gpu = 0              !< 0 = as many as fill it
     integer :: shots = 0                      !< at once, wherever they are computed; 0 = one on CPU cores, shots_per_gpu on a GPU
@@ -29,6 +29,7 @@ module worker_type_m
 
   type :: worker_t
     type(role_t) :: role
+    type(link_t), pointer :: link => null()   !< to the master
     type(worker_options_t) :: options
     class(scheme_t), allocatable :: scheme
     type(active_shot_t), allocatable :: active(:)
@@ -76,9 +77,8 @@ contains
   end function WorkerMayAskModel
 
   !> Sends a sentence for the log, if there is one; it is a warning unless it is `harmless`.
-  subroutine WorkerNote(worker, link, text, harmless)
+  subroutine WorkerNote(worker, text, harmless)
     type(worker_t), intent(in) :: worker
-    type(link_t), intent(inout) :: link
     character(*), intent(in) :: text
     logical, intent(in), optional :: harmless
     type(message_t) :: message
@@ -86,33 +86,31 @@ contains
     message%kind = MSG_NOTE
     if (present(harmless)) message%n(1) = merge(1, 0, harmless)
     message%text = text
-    call WorkerSend(worker, link, message)
+    call WorkerSend(worker, message)
   end subroutine WorkerNote
 
   !> Sends a heartbeat when it is time for one. `master_gone`: nothing was heard of the master for too long.
-  subroutine WorkerBeat(worker, link, master_gone)
+  subroutine WorkerBeat(worker, master_gone)
     type(worker_t), intent(inout) :: worker
-    type(link_t), intent(inout) :: link
     logical, intent(out) :: master_gone
     type(message_t) :: message
     logical :: due
     master_gone = .false.
-    if (associated(link%listener) .or. worker%job_over) return
+    if (associated(worker%link%listener) .or. worker%job_over) return
     call HeartbeatLook(worker%heartbeat, due, master_gone)
     if (master_gone) return
-    call HeartbeatPeers(worker%heartbeat, link)
+    call HeartbeatPeers(worker%heartbeat, worker%link)
     if (.not. due) return
     message%kind = MSG_PROGRESS
     message%n(1) = worker%role%worker_id
-    call WorkerSend(worker, link, message)
+    call WorkerSend(worker, message)
   end subroutine WorkerBeat
 
   !> Rank 0 of the group sends for all of its ranks.
-  subroutine WorkerSend(worker, link, message)
+  subroutine WorkerSend(worker, message)
     type(worker_t), intent(in) :: worker
-    type(link_t), intent(inout) :: link
     type(message_t), intent(inout) :: message
-    if (worker%role%group_rank == 0) call LinkSend(link, message)
+    if (worker%role%group_rank == 0) call LinkSend(worker%link, message)
   end subroutine WorkerSend
 
   !> A rank that cannot take part sends the reason, and BYE.

@@ -114,7 +114,7 @@ end module counter_m
 
 program t452_checkpoint_rules
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
-  use checkpoint_m, only: checkpoint_t, CheckpointInterval, CheckpointRule, CheckpointSweep, checkpointer_t, CheckpointerResume, CheckpointerDrop, &
+  use checkpoint_m, only: checkpoint_t, CheckpointEvery, CheckpointRule, CheckpointSweep, checkpointer_t, CheckpointerResume, CheckpointerDrop, &
                           CheckpointerEnd, CheckpointerNew, CheckpointerTurn, shot_states_t
   use counter_m, only: counter_t
   use error_m, only: error_t
@@ -150,7 +150,7 @@ contains
     waste = 0
     do i = 1, 4
       do j = 1, 3
-        t = CheckpointInterval(costs(i), mtbfs(j))
+        t = Every(costs(i), mtbfs(j))
         if (Expected(t, costs(i), mtbfs(j)) > 1.001_dp*minval([Expected(t/1.3_dp, costs(i), mtbfs(j)), &
                                                                Expected(t*1.3_dp, costs(i), mtbfs(j))])) worse = worse + 1
         if (costs(i) <= 1 .and. mtbfs(j) >= 86400) waste = max(waste, costs(i)/t)
@@ -158,10 +158,16 @@ contains
     end do
     call Claim(worse == 0, 'the interval wastes least in '//Str(12 - worse)//' of 12 cases, must be all')
     call Claim(waste < 0.02_dp, 'states of up to 1 s cost '//Str(100*waste, 2)//' % of the compute at a failure a day, must be below 2 %')
-    call Claim(abs(CheckpointInterval(0.5_dp, 86400.0_dp) - 294) < 1, 'half a second a state, a failure a day: every '// &
-               Str(CheckpointInterval(0.5_dp, 86400.0_dp), 4)//' s, must be 294')
-    call Claim(abs(CheckpointInterval(1.0e5_dp, 1.0e4_dp) - 1.0e4_dp) < 1, 'a state that costs more than a failure: the interval is mtbf')
+    call Claim(abs(Every(0.5_dp, 86400.0_dp) - 294) < 1, 'half a second a state, a failure a day: every '// &
+               Str(Every(0.5_dp, 86400.0_dp), 4)//' s, must be 294')
+    call Claim(abs(Every(1.0e5_dp, 1.0e4_dp) - 1.0e4_dp) < 1, 'a state that costs more than a failure: the interval is mtbf')
   end subroutine Intervals
+
+  !> Compute between states of `cost` [s] at a failure each `mtbf` [s].
+  pure real(dp) function Every(cost, mtbf)
+    real(dp), intent(in) :: cost, mtbf
+    Every = CheckpointEvery(checkpoint_t(interval=-1.0_dp, mtbf=mtbf), cost, 1.0_dp)
+  end function Every
 
   !> Time for a second of compute (Daly 2006, equation 20): M/t exp(cost/M) (exp(t/M) - 1), restart for nothing.
   pure real(dp) function Expected(t, cost, m)

@@ -5,7 +5,7 @@ program t302_model_window
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use kinds_m, only: dp, sp
-  use model_m, only: model_t, ModelCheckGeometry, ModelGrid, ModelWindow
+  use model_m, only: model_t, ModelGrid, ModelShape, ModelWindow
   use parameters_m, only: job_t
   use model_checksum_m, only: ModelChecksumMake
   use shot_m, only: shot_t
@@ -199,20 +199,21 @@ contains
 
   subroutine Refused(words, claim)
     character(*), intent(in) :: words, claim
-    call ModelCheckGeometry(model, job, shot, error)
+    type(window_t) :: w
+    call ModelShape(model, job, shot, 20.0_dp, 10.0_dp, w, error)
     call ClaimFails(error, words, claim)
     call Fresh()
   end subroutine Refused
 
   subroutine BadGeometry()
     type(window_t) :: w
-    call ModelCheckGeometry(model, job, shot, error)
+    call ModelShape(model, job, shot, 20.0_dp, 10.0_dp, w, error)
     call ClaimFine(error, 'a shot within the model')
     shot%sx = -500
     shot%rx(3) = 1500
     shot%rz(3) = 400
     shot%sz = 0
-    call ModelCheckGeometry(model, job, shot, error)
+    call ModelShape(model, job, shot, 20.0_dp, 10.0_dp, w, error)
     call ClaimFine(error, 'a shot at the very corners of the model')
     call Fresh()
     shot%sx = -500.1_dp

@@ -1,7 +1,8 @@
 !> Made-up shots at the level of the 3D engine: rough medium with water and air in it, every kind of side, layers and sponge, sources
 !> of all fields, receivers of several cells; run by the readable Fortran and by a C variant through the verbs of fd3d_c.f90.
 module fd3dcase_m
-  use der_m, only: DerSumAbs, DerTaylor
+  use der_m, only: DerSumAbs
+  use taylor_m, only: Taylor
   use differs_m, only: Differs
   use error_m, only: error_t, FailFromC
   use fd3d_c, only: fd3d_cfg, fd3d_device, fd3d_field, fd3d_free, fd3d_histories, fd3d_map, fd3d_model, fd3d_new, fd3d_pml, &
@@ -66,7 +67,7 @@ contains
       g%half_length = half_length
       g%anelastic = anelastic
       g%d = spacing
-      g%w(:half_length) = DerTaylor(half_length)
+      g%w(:half_length) = Taylor(half_length)
       g%dt = 0.8_dp/(vp_most*DerSumAbs(g%w(:half_length))*norm2(1/spacing))
       call SetSides(c, sides)
       g%layer = Fd3dLayerWidths(g, c%width)

@@ -1,7 +1,8 @@
 !> A 3D scene at the level of the engine: a grid that may be cut into subdomains, a medium, layers, sources, receivers; run by any
 !> engine.
 module scene3d_m
-  use der_m, only: DerSumAbs, DerTaylor
+  use der_m, only: DerSumAbs
+  use taylor_m, only: Taylor
   use error_m, only: error_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
@@ -38,7 +39,7 @@ contains
     scene%grid%d = h
     scene%grid%half_length = half_length
     scene%grid%threads = merge(1, 0, product(n) < 60000)            ! too little for two
-    scene%grid%w(:half_length) = DerTaylor(half_length)
+    scene%grid%w(:half_length) = Taylor(half_length)
     scene%grid%dt = share*h/(vp*sqrt(3.0_dp)*DerSumAbs(scene%grid%w(:half_length)))
     scene%cpml = vp
     allocate (scene%rho(0:n(1) + 1, 0:n(2) + 1, 0:n(3) + 1))

@@ -2,8 +2,9 @@
 program t330_journal
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
+  use fio_m, only: fio_todo
   use files_m, only: ClockParse, ClockSeconds, ClockText, Crc32, FileText, Hex
-  use journal_m, only: journal_done, journal_parked, journal_t, journal_todo, JournalAppend, JournalClose, JournalFind, &
+  use journal_m, only: journal_done, journal_parked, journal_t, JournalAppend, JournalClose, &
     JournalOpen, JournalRead
   use kinds_m, only: dp, i8
   use put_m, only: Put
@@ -67,7 +68,7 @@ contains
     call JournalAppend(journal, 'start', 0, 0, 0, 'a host', 0.0_dp, '', error)
     call State('after another start', .false.)
     call JournalAppend(journal, 'todo', 33, 0, 0, '', 0.0_dp, 'tried anew', error)
-    call Claim(journal%entry(3)%status == journal_todo .and. journal%entry(3)%losses == 0 .and. journal%parked == 0, &
+    call Claim(journal%entry(3)%status == fio_todo .and. journal%entry(3)%losses == 0 .and. journal%parked == 0, &
       'a parked shot can be put back')
     call JournalClose(journal)
   end subroutine WriteAndReplay
@@ -76,7 +77,7 @@ contains
     character(*), intent(in) :: when
     logical, intent(in) :: dealt
     associate (e => journal%entry)
-      call Claim(all(e%status == [journal_done, journal_done, journal_parked, journal_todo]) .and. journal%done == 2 .and. &
+      call Claim(all(e%status == [journal_done, journal_done, journal_parked, fio_todo]) .and. journal%done == 2 .and. &
         journal%parked == 1, when//': 2 done, 1 parked, 1 to do')
       call Claim(all(e%deals == [1, 2, 1, 1]) .and. all(e%losses == [0, 1, 1, 0]) .and. (e(4)%dealt .eqv. dealt) .and. &
         .not. any(e(:3)%dealt), when//': deals 1 2 1 1, losses 0 1 1 0, the last one '// &
@@ -260,7 +261,7 @@ contains
     call JournalAppend(journal, 'done', 300, 1, 1, 'h', 2.0_dp, '', error, 9_i8)
     call JournalRead(reader, 'long', error)
     call ClaimFine(error, 'a journal is read while it is open for writing, shots in any order')
-    i = JournalFind(reader, 300)
+    i = findloc(reader%entry(:many)%record, 300, 1)
     call Claim(reader%n == many .and. reader%nshots == many .and. reader%done == 1 .and. &
       all(reader%entry(:many)%record == r) .and. reader%entry(i)%checksum == 9 .and. &
       count(reader%entry(:many)%dealt) == many - 1, Str(reader%n)//' shots, '// &

@@ -15,7 +15,7 @@ module readers_m
   use gather_m, only: gather_t
   use iso_c_binding, only: c_char, c_int, c_long
   use job_m, only: JobFromText, JobRead
-  use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalFind, JournalOpen, JournalRead
+  use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalOpen, JournalRead
   use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapReceivers, KeymapShot
   use kinds_m, only: dp, i8
   use message_check_m, only: MessageProblem
@@ -288,7 +288,7 @@ contains
       outcome = Contradiction('a journal that a run goes on with cannot be read: '//error%message)
       return
     end if
-    k = JournalFind(j, 7)
+    k = findloc(j%entry(:j%n)%record, 7, 1)
     if (k == 0) then
       outcome = Contradiction('a shot done is forgotten')
     else if (j%entry(k)%status /= journal_done .or. j%entry(k)%checksum /= int(z'1234', i8)) then

@@ -8,7 +8,7 @@ module readers_kept_m
   use files_m, only: FileText
   use iso_c_binding, only: c_char, c_int
   use kinds_m, only: dp, i8, sp
-  use lock_m, only: LockHolder, LockLook, LockText, sight_t
+  use lock_m, only: LockLook, sight_t
   use tuning_cache_c, only: tuning_cache_find
   use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Verdict
   use scene_m, only: scene_t, SceneNew, SceneScheme
@@ -141,10 +141,10 @@ contains
     character(:), allocatable :: said
     type(sight_t) :: sight
     call Put(at//'k.map', input)
-    said = LockHolder(LockText(at//'k.map'))
+    call LockLook(at//'k.map', sight, 0.0_dp)
+    said = sight%holder
     outcome = merge(taken, refused, index(said, ', process ') > 0 .and. index(said, '?') == 0)
     if (len(said) < 15) outcome = Contradiction("'"//said//"' is no sentence")
-    call LockLook(at//'k.map', sight, 0.0_dp)
     if (sight%lives) outcome = Contradiction('a lock that nobody made lives')
   end function Lock
 

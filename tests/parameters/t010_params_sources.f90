@@ -6,7 +6,7 @@ program t010_params_sources
   use kinds_m, only: dp
   use parameters_m, only: job_t
   use physics_m, only: JobTable
-  use parameter_table_m, only: table_t, TableArguments, TableCheck, TableFind, TableReadFile, TableReadText
+  use parameter_table_m, only: table_t, TableArguments, TableCheck, TableFind, TableReadText
   use parameter_help_m, only: TableText
   use put_m, only: Put
   use text_m, only: Str
@@ -106,7 +106,7 @@ contains
     end do
     call Put('long.par', text//'dx = 10')
     call Fresh()
-    call TableReadFile(t, 'long.par')
+    call TableArguments(t, ['par=long.par'])
     call Pass('a file of 2001 lines')
     call Claim(Origin('dx') == 'long.par:2001', 'last line without an end: dx at '//Origin('dx'))
   end subroutine BigFiles

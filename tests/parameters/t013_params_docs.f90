@@ -7,7 +7,7 @@ program t013_params_docs
   use job_m, only: JobFromText
   use parameters_m, only: job_t
   use physics_m, only: JobTable
-  use parameter_table_m, only: table_t, TableReadFile, TableCheck, TableFind
+  use parameter_table_m, only: table_t, TableArguments, TableCheck, TableFind
   use parameter_help_m, only: TableHelp, TableMarkdown, TableTemplate, TableText
   use text_m, only: Str
   implicit none
@@ -103,7 +103,7 @@ contains
     character(*), intent(in) :: name
     type(table_t) :: td
     type(job_t) :: jd
-    call TableReadFile(td, root//'/inputs/'//name)
+    call TableArguments(td, ['par='//root//'/inputs/'//name])
     call JobTable(physics, td, jd)
     call TableCheck(td, error)
     call ClaimFine(error, 'inputs/'//name//' reads without fault')

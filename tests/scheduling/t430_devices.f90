@@ -5,7 +5,7 @@ program t430_devices
   use shots_per_gpu_m, only: ShotsAtOnce, ShotsComputing
   use fd2d_variants_m, only: Fd2dVariantFor
   use kinds_m, only: dp
-  use rank_map_m, only: RankMap, RankWarnings, Ranges, rank_info_t
+  use rank_map_m, only: RankMap, RankWarnings, rank_info_t
   use text_m, only: Str
   implicit none
   character(id_length), parameter :: card(4) = [character(id_length) :: '0000:04:00.0', '0000:1b:00.0', '0000:3d:00.0', &
@@ -95,11 +95,16 @@ contains
   end subroutine Variants
 
   subroutine Words()
-    type(rank_info_t) :: node(0:4)
+    type(rank_info_t) :: node(0:4), eleven(0:10)
     type(rank_info_t), allocatable :: many(:)
     integer :: i
-    call Said('numbers in rising order', Ranges([1, 2, 3, 7, 9, 10]), '1-3, 7, 9-10')
-    call Said('the same number', Ranges([0, 0, 1]), '0-1')
+    eleven%host = 'node03'
+    eleven([1, 2, 3, 7, 9, 10])%worker = .true.
+    call Said('numbers in rising order', RankMap(eleven), 'node03: rank 0 deals shots and writes files, '// &
+              'ranks 1-3, 7, 9-10 on CPU, 1 thread each, ranks 4-6, 8 idle')
+    eleven([1, 2, 3])%gpu = [0, 0, 1]
+    eleven([7, 9, 10])%worker = .false.
+    call Said('the same number', RankMap(eleven(:3)), 'node03: rank 0 deals shots and writes files, ranks 1-3 on GPU 0-1 ()')
     node%host = 'node03'
     node(1:)%worker = .true.
     node(1:2)%gpu = [0, 1]

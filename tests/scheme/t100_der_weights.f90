@@ -1,7 +1,7 @@
 !> Holberg and Taylor weights: published tables, error in band, bands.
 program t100_der_weights
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
-  use der_m, only: DerBand, DerGroupError, DerHolberg, DerPhaseError, DerSumAbs, DerWeights
+  use der_m, only: DerBand, DerGroupError, DerPhaseError, DerSumAbs, DerWeights
   use error_m, only: error_t
   use kinds_m, only: dp
   use text_m, only: Str
@@ -108,7 +108,8 @@ contains
     call Claim(abs(seen/used - 1) < 1e-6_dp .and. used < 3e-4_dp .and. phase < seen*1.000001_dp, &
                'half-length 8 covers 3 points per wavelength with group-velocity error '//Str(seen, 4)//' < 3e-4, reported '// &
                Str(used, 4)//'; phase-velocity error '//Str(phase, 3))
-    call DerHolberg(used, v)
+    call DerWeights(8, 'holberg', 100*used, kh, v, reached, error)
+    call StopOnError()
     call Claim(maxval(abs(v - w)) < 1e-8_dp, 'least error for a band and widest band for that error are the same weights to '// &
                Str(maxval(abs(v - w)), 2)//' <= 1e-8')
     call DerWeights(8, 'holberg', 0.0_dp, 0.5_dp, w, used, error)

@@ -1,7 +1,8 @@
 !> The reference differentiators: order of convergence, adjointness, definition at the edges, tiny grids.
 program t101_der_derivatives
   use check_m, only: Claim, Done, Seed
-  use der_m, only: DerDifxba, DerDifxfw, DerDifyba, DerDifyfw, DerPhaseError, DerTaylor
+  use der_m, only: DerDifxba, DerDifxfw, DerDifyba, DerDifyfw, DerPhaseError
+  use taylor_m, only: Taylor
   use kinds_m, only: dp, sp
   use text_m, only: Str
   implicit none
@@ -20,8 +21,8 @@ contains
     real(dp) :: e1, e2, order
     integer :: n
     do n = 1, 4
-      e1 = abs(DerPhaseError(DerTaylor(n), 0.4_dp))
-      e2 = abs(DerPhaseError(DerTaylor(n), 0.2_dp))
+      e1 = abs(DerPhaseError(Taylor(n), 0.4_dp))
+      e2 = abs(DerPhaseError(Taylor(n), 0.2_dp))
       order = log(e1/e2)/log(2.0_dp)
       call Claim(abs(order - 2*n) < 0.3_dp, 'Taylor half-length '//Str(n)//' converges with order '//Str(order, 4)// &
                  ', within 0.3 of '//Str(2*n))
@@ -56,7 +57,7 @@ contains
     k = 2*acos(-1.0_dp)/(per_wave*h)
     shift = merge(0.0_dp, 0.5_dp, direction <= 2)        ! backward ones take a field at the half points
     allocate (w(half_length))
-    w = real(DerTaylor(half_length), sp)
+    w = real(Taylor(half_length), sp)
     if (mod(direction, 2) == 1) then
       allocate (a(n, other), d(n, other))
     else
@@ -89,8 +90,8 @@ contains
       a = a - 0.5
       b = b - 0.5
       do axis = 1, 2
-        call Differentiate(axis, a, real(DerTaylor(8), sp), 2.0_dp, fa)
-        call Differentiate(axis + 2, b, real(DerTaylor(8), sp), 2.0_dp, tb)
+        call Differentiate(axis, a, real(Taylor(8), sp), 2.0_dp, fa)
+        call Differentiate(axis + 2, b, real(Taylor(8), sp), 2.0_dp, tb)
         left = sum(real(fa, dp)*b)
         right = -sum(real(tb, dp)*a)
         scale = sqrt(sum(real(fa, dp)**2)*sum(real(b, dp)**2))
