@@ -170,7 +170,7 @@ __device__ inline void update_stress(const fd3d_gpu_grid &g, const cell &p, floa
 // Kernels of a grid and of one box, or of a list of boxes in one launch.
 inline dim3 threads_of(const fd3d_gpu *o) {
     const int wide = o->kind->wide > 0 ? o->kind->wide : 1;
-    return dim3(o->shape[0] / wide, o->shape[1], o->kind->marches ? 1 : o->shape[2]);
+    return dim3(o->block[0] / wide, o->block[1], o->kind->marches ? 1 : o->block[2]);
 }
 template <class KERNEL> void launch_list(fd3d_gpu *o, const fd3d_gpu_boxes *list, KERNEL kernel) {
     if (list->n > 0)

@@ -113,11 +113,11 @@ static range box_of(const fd3d_cfg *c, const float *const sponge[3], const int r
 }
 
 // Around cells of sources, which shake what is near, and around receivers of stresses.
-static range around(const range &box, const fd3d_cells *cells, int from, int wider) {
+static range around(const range &box, const cell_list *cells, int from, int wider) {
     range b = {{box.hi[0], box.hi[1], box.hi[2]}, {box.lo[0], box.lo[1], box.lo[2]}};
     for (int f = from; f < FD3D_FIELDS; f++)
         for (int m = 0; m < cells[f].n; m++) {
-            const int cell[3] = {cells[f].i[m], cells[f].j[m], cells[f].k[m]};
+            const int cell[3] = {cells[f].at[0][m], cells[f].at[1][m], cells[f].at[2][m]};
             if (has(box, wider, cell))
                 hold(&b, cell);
         }
@@ -133,13 +133,13 @@ static range around(const range &box, const fd3d_cells *cells, int from, int wid
 }
 
 // Receivers that mix velocities and stresses find them in different places.
-static bool mixed(const fd3d *fd) {
+static bool mixed(const receiver_cells *r) {
     int velocities = 0;
     for (int f = 0; f < FD3D_SXX; f++)
-        velocities += fd->sampled[f].n;
-    for (int r = 0; r < fd->nrec; r++)
-        for (int c = fd->start[r]; c < fd->start[r + 1]; c++)
-            if ((fd->cell[c] < velocities) != (fd->cell[fd->start[r]] < velocities))
+        velocities += r->sampled[f].n;
+    for (int n = 0; n < r->n; n++)
+        for (int c = r->start[n]; c < r->start[n + 1]; c++)
+            if ((r->cell[c] < velocities) != (r->cell[r->start[n]] < velocities))
                 return true;
     return false;
 }
@@ -147,13 +147,13 @@ static bool mixed(const fd3d *fd) {
 static fd3d_gpu_core find(const fd3d_gpu *o, const fd3d *fd, const int rock[2]) {
     fd3d_gpu_core c = o->core;
     memcpy(c.rock, rock, sizeof c.rock);
-    fd3d_cells sources[FD3D_FIELDS];
+    cell_list sources[FD3D_FIELDS];
     for (int f = 0; f < FD3D_FIELDS; f++)
-        sources[f] = fd->source[f].cells;
+        sources[f] = fd->h.source[f].cells;
     c.box = box_of(o->cfg, fd->sponge, c.rock);
     c.holes = 0;
     memset(c.hole, 0, sizeof c.hole);
-    range hole[2] = {around(c.box, sources, 0, REACH), around(c.box, fd->sampled, FD3D_SXX, 0)};
+    range hole[2] = {around(c.box, sources, 0, REACH), around(c.box, fd->h.receivers.sampled, FD3D_SXX, 0)};
     if (!empty(hole[0]) && !empty(hole[1]) && !apart(hole[0], hole[1], 2 * REACH)) {
         hold(&hole[0], hole[1].lo);
         const int last[3] = {hole[1].hi[0] - 1, hole[1].hi[1] - 1, hole[1].hi[2] - 1};
@@ -166,7 +166,7 @@ static fd3d_gpu_core find(const fd3d_gpu *o, const fd3d *fd, const int rock[2]) 
             c.hole[c.holes++] = h;
             lost += cells_in(h);
         }
-    c.on = !empty(c.box) && (int)SHARE * lost <= cells_in(c.box) && !mixed(fd);
+    c.on = !empty(c.box) && (int)SHARE * lost <= cells_in(c.box) && !mixed(&fd->h.receivers);
     return c;
 }
 

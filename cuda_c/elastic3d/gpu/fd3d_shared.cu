@@ -295,25 +295,11 @@ template <int L> static int stress_step(fd3d_gpu *o, int part) {
 }
 
 static const fd3d_gpu_kind kind = {
-    .name = "shared",
     .shape = {BX, BY, DEEP},
     .marches = 1,
     .velocity = {velocity_step<1>, velocity_step<2>, velocity_step<3>, velocity_step<4>},
     .stress = {stress_step<1>, stress_step<2>, stress_step<3>, stress_step<4>},
 };
 
-static int make(fd3d *fd) { return fd3d_gpu_make(fd, &kind); }
-
-static int need(const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host, size_t *device) {
-    return fd3d_gpu_need(&kind, cfg, counts, host, device);
-}
-
-FD3D_VARIANT(shared) = {
-    .name = "shared",
-    .about = "GPU: marches down z with a plane in shared memory and a queue of registers",
-    .needs_gpu = 1,
-    .make = make,
-    FD3D_GPU_VERBS,
-    .need = need,
-    FD3D_GPU_MORE_VERBS,
-};
+FD3D_VARIANT(shared) = {"shared", "GPU: marches down z with a plane in shared memory and a queue of registers", 1,
+                        &fd3d_gpu_verbs.common, &kind};
