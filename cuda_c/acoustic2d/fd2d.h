@@ -23,7 +23,7 @@ typedef struct fd2d {
     float *px, *pz; /* (nx,6), (nz,6) as given to fd2d_pml */
 } fd2d;
 
-/* What a variant must offer beside handle_verbs. `need` may be null. */
+/* A variant offers these verbs beside handle_verbs. `need` may be null. */
 typedef struct fd2d_verbs {
     handle_verbs common;
     int (*model)(fd2d *fd, const float *kappa, const float *rho); /* see fd2d_coefficients */

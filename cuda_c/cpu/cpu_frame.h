@@ -1,6 +1,6 @@
-/* What variants on CPU cores have whatever their physics: an instruction set chosen at run time, threads, memory on
- * huge pages, the largest value of a field, receivers. A variant's own struct, h->own, begins with a cpu_frame; its
- * verbs name cpu_frame_verbs, cpu_tune and cpu_device. */
+/* The common part of variants on CPU cores, whatever their physics: an instruction set chosen at run time, threads,
+ * memory on huge pages, the largest value of a field, receivers. A variant's own struct, h->own, begins with a
+ * cpu_frame; its verbs name cpu_frame_verbs, cpu_tune and cpu_device. */
 #pragma once
 
 #include "handle.h"

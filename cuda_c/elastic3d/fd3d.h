@@ -68,13 +68,13 @@ typedef struct fd3d {
     int half; /* halves of the next step that are done: 0, 1 rim of velocity, 2 velocity, 3 rim of stress */
 } fd3d;
 
-/* What a handle has to keep beside its grid, for estimates of memory. */
+/* Numbers of what a handle keeps beside its grid, for estimates of memory. */
 typedef struct fd3d_counts {
     size_t entries, receivers, steps; /* of sources; traces */
     size_t points, stencil_entries;   /* of a map */
 } fd3d_counts;
 
-/* What a variant must offer beside handle_verbs, of which `timestep` takes whole steps: no side is a neighbour's. The
+/* A variant offers these verbs beside handle_verbs, whose `timestep` takes whole steps: no side is a neighbour's. The
  * state begins with the fields and ends with the map. */
 typedef struct fd3d_verbs {
     handle_verbs common;

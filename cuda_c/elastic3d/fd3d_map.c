@@ -22,7 +22,7 @@ size_t fd3d_map_bytes(const fd3d_counts *c) {
     return c->points * (sizeof(ptrdiff_t) + sizeof(int) + 3 * sizeof(float)) + c->stencil_entries * sizeof(fd3d_entry);
 }
 
-/* --- what is given -------------------------------------------------------------------------------------------- */
+/* --- points as given ------------------------------------------------------------------------------------------ */
 
 static int check_lists(const fd3d_given *g) {
     REQUIRE(g->start[0] == 0, "entries of stencil 1 of the map start at %d, must be 0", g->start[0]);
@@ -34,7 +34,7 @@ static int check_lists(const fd3d_given *g) {
     return 0;
 }
 
-/* How far each component of each stencil reaches: reach[6 (3 s + c) + 2 a], first and last cell along axis a. */
+/* Finds how far each component of each stencil reaches: reach[6 (3 s + c) + 2 a], first and last cell along axis a. */
 static void find_reach(const fd3d_given *g, int *reach) {
     for (size_t c = 0; c < 3 * (size_t)g->stencils; c++)
         for (int a = 0; a < 3; a++) {
@@ -113,7 +113,7 @@ int fd3d_set_map(fd3d *fd, const fd3d_given *g, ptrdiff_t y, ptrdiff_t z) {
     return rc;
 }
 
-/* --- what is kept ------------------------------------------------------------------------------------------------ */
+/* --- largest values ---------------------------------------------------------------------------------------------- */
 
 enum { RUN = 128 }; /* points done together */
 

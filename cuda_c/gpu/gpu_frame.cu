@@ -1,4 +1,4 @@
-// What variants on a GPU have whatever their physics; see gpu_frame.h.
+// The common part of variants on a GPU, whatever their physics; see gpu_frame.h.
 #include "gpu_frame.h"
 
 #include <cstdio>

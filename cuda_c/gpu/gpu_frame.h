@@ -1,6 +1,6 @@
-/* What variants on a GPU have whatever their physics: a queue, receivers, arrays and textures. A variant's own struct,
- * h->own, begins with a gpu_frame; its verbs name gpu_frame_verbs, and a chunk of its steps is gpu_frame_begin,
- * gpu_repeat, gpu_end. All functions return 0, or 1 with a sentence. */
+/* The common part of variants on a GPU, whatever their physics: a queue, receivers, arrays and textures. A variant's
+ * own struct, h->own, begins with a gpu_frame; its verbs name gpu_frame_verbs, and a chunk of its steps is
+ * gpu_frame_begin, gpu_repeat, gpu_end. All functions return 0, or 1 with a sentence. */
 #pragma once
 
 #include "gpu_points.h"

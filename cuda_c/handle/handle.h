@@ -1,10 +1,10 @@
-/* What a solver's handle has whatever its physics: its kernel variant, host memory, sources, receivers, the order of
- * steps, traces, filters of traces, and the state. A solver's own handle begins with it,
+/* The common part of solvers' handles, whatever their physics: the kernel variant, host memory, sources, receivers, the
+ * order of steps, traces, filters of traces, and the state. A solver's own handle begins with it,
  *
  *   typedef struct fd2d { handle h; fd2d_cfg cfg; ... } fd2d;
  *
  * its file includes handle_verbs.inc, which makes the procedures of the treaty that are alike for all solvers, and adds
- * its own: they check arguments, keep geometry, and hand on to the variant. What each verb means is told in
+ * its own: they check arguments, keep geometry, and hand on to the variant. The meaning of each verb is told in
  * interfaces/fd2d_c.f90.
  *
  * A variant is one file with one exported constant, KERNEL_VARIANT(solver, name) = {...}, and a line in the solver's
@@ -151,9 +151,8 @@ int handle_set_field(handle *h, int field, const float *in);
 int handle_maxabs(handle *h, int newest, float *value, int place[3]);
 int handle_tune(handle *h, const char *isa, int a, int b, int c);
 
-/* handle_state.c: traces that the handle keeps. Room for n more rows; *trace(receivers, rows). Where the next n rows
- * begin, null for a variant that keeps its traces itself. */
-int handle_trace_rows(handle *h, int n, float **trace);
+/* Room for n more rows of traces that the handle keeps; *row(receivers, n) begins there, and is null for a variant that
+ * keeps its traces itself. */
 int handle_next_rows(handle *h, int n, float **row);
 
 /* Of handle_verbs.inc, for handles that are there. */

@@ -9,7 +9,8 @@
 
 /* --- traces -------------------------------------------------------------------------------------------------- */
 
-int handle_trace_rows(handle *h, int n, float **trace) {
+/* Room for n more rows; *trace(receivers, rows). */
+static int trace_rows(handle *h, int n, float **trace) {
     TRY(host_rows(&h->memory, &h->trace, &h->rows, h->receivers.n, h->steps, n, h->expected, "traces"));
     *trace = h->trace;
     return 0;
@@ -18,7 +19,7 @@ int handle_trace_rows(handle *h, int n, float **trace) {
 int handle_next_rows(handle *h, int n, float **row) {
     float *trace = NULL;
     if (handle_frame(h)->traces == NULL)
-        TRY(handle_trace_rows(h, n, &trace));
+        TRY(trace_rows(h, n, &trace));
     *row = trace == NULL ? NULL : trace + (size_t)h->steps * (size_t)h->receivers.n;
     return 0;
 }
@@ -90,7 +91,7 @@ static int move_all(handle *h, int steps, float *host, int in) {
         host += part[p].width * part[p].rows;
     }
     float *trace = NULL;
-    TRY((v->rows != NULL ? v->rows : handle_trace_rows)(h, steps - h->steps, &trace));
+    TRY((v->rows != NULL ? v->rows : trace_rows)(h, steps - h->steps, &trace));
     const size_t count = (size_t)steps * (size_t)h->receivers.n;
     return move(h, &(state_part){trace, count, count > 0, (ptrdiff_t)count}, host, in);
 }

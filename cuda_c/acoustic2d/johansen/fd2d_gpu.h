@@ -1,4 +1,4 @@
-/* What `global`, `shared` and `texture` have in common: the three CUDA implementations of O. Johansen, Seismic Shot
+/* The common part of `global`, `shared` and `texture`: the three CUDA implementations of O. Johansen, Seismic Shot
  * Processing on GPU, NTNU 2009, section 4.2. Each variant's file has its kernels, the order in which a step launches
  * them, and its constant; the rest is here and in fd2d_gpu.cu.
  *
@@ -40,7 +40,7 @@ typedef struct fd2d_gpu_grid { /* as kernels get it */
     float ratio, w[DER_MAX];
 } fd2d_gpu_grid;
 
-/* What a variant tells of itself. step[L-1] launches one step; self is the fd2d_gpu. */
+/* A variant describes itself by this. step[L-1] launches one step; self is the fd2d_gpu. */
 typedef struct fd2d_gpu_kind {
     int keeps_d, keeps_dz, textures;
     int (*step[DER_MAX])(void *self);
@@ -115,7 +115,7 @@ __device__ inline float fd2d_gpu_layer_z(const fd2d_gpu_grid &g, int i, int k, f
     return fd2d_gpu_layer(d, psi + fd2d_gpu_strip_z(g, i, k), g.pz + k, g.nz, half);
 }
 
-/* New values from derivatives. What is next to a free surface is mirrored into the frame: vz symmetric about row 0,
+/* New values from derivatives. Rows next to a free surface are mirrored into the frame: vz symmetric about row 0,
  * sigma antisymmetric. */
 __device__ inline void fd2d_gpu_update_vx(const fd2d_gpu_grid &g, ptrdiff_t at, float d) {
     g.vx[at] = DER_VELOCITY(g.vx[at], g.bx[at], d);

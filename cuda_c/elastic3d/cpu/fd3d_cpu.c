@@ -174,7 +174,7 @@ static float one_way(double modulus, double rho, const fd3d_cfg *c) {
     return (float)((step - c->d[2]) / (step + c->d[2]));
 }
 
-/* What sides need to know of the cells beside them. */
+/* Sets the coefficients of sides, from the medium of the cells beside them. */
 static void set_sides(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
     cpu3_own *o = own(&fd->h);
     const size_t nx = (size_t)fd->cfg.n[0], ny = (size_t)fd->cfg.n[1], nz = (size_t)fd->cfg.n[2];

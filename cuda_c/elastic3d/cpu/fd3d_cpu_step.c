@@ -109,7 +109,8 @@ static void leave(const fd3d *fd, int what) {
     }
 }
 
-/* What stands behind sides that are the subdomain's own, before velocities (what = 0, of stresses) or stresses. */
+/* Fills the halo behind sides that are the subdomain's own, before velocities (what = 0: halo of stresses) or stresses.
+ */
 static void fill_halos(const fd3d *fd, int what) {
     const cpu3_own *o = fd->h.own;
     const cpu3_grid *g = &o->grid;

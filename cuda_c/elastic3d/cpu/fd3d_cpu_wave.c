@@ -144,8 +144,9 @@ static void descend(const sweep *s, int block, int tile, int j) {
 
 /* --- tiles --------------------------------------------------------------------------------------------------- */
 
-/* Cache for the rows in use of one thread's tile: 4 MB of the L3 cache, less where the cores have less. What the system
- * tells is the upper bound only: 402 MB on a virtual machine of two cores whose processor has 32 MB for each eight. */
+/* Cache for the rows in use of one thread's tile: 4 MB of the L3 cache, less where the cores have less. The number
+ * that the system tells is the upper bound only: 402 MB on a virtual machine of two cores whose processor has 32 MB for
+ * each eight. */
 static long room(int threads) {
     long bytes = 0;
 #ifdef _SC_LEVEL3_CACHE_SIZE
@@ -267,7 +268,7 @@ static int sweep_all(handle *h, int it, int n, float *trace) {
 int fd3d_cpu_timestep(handle *h, int it, int n, float *trace) {
     fd3d *fd = (fd3d *)h;
     const int *side = fd->cfg.side;
-    const size_t row = trace == NULL ? 0 : (size_t)h->receivers.n;
+    const size_t row = (size_t)h->receivers.n;
     if (side[2] == FD3D_OUTSIDE && side[3] == FD3D_OUTSIDE && side[4] != FD3D_PERIODIC && side[5] == FD3D_OUTSIDE)
         return sweep_all(h, it, n, trace);
     for (int step = 0; step < n; step++) {

@@ -1,4 +1,4 @@
-/* What the GPU variants of the 3D time loop have in common: how fields lie in device memory, layers, edges, sources and
+/* The common part of the GPU variants of the 3D time loop: fields in device memory, layers, edges, sources and
  * receivers, the order of a step. A variant's file has its two kernels, velocity and stress, and its constant.
  *
  *   <- pad -><----- nx -----><- pad ->     Rows of cells begin at a multiple of 128 bytes. Each field stands in a frame
@@ -83,7 +83,7 @@ typedef struct fd3d_gpu_core {
 
 typedef struct fd3d_gpu fd3d_gpu;
 
-/* What a variant tells of itself: launches for half a step, by half-length. */
+/* A variant describes itself by this: launches for half a step, by half-length. */
 typedef struct fd3d_gpu_kind {
     int shape[3]; /* cells of a block along x, y, z */
     int marches;  /* threads stand along x and y and go through the cells along z; else a thread a cell */

@@ -1,4 +1,4 @@
-// Which cells are updated in which launch: those without absorbing layers apart from those with, in each part of a half
+// The cells that each launch updates: those without absorbing layers apart from those with, in each part of a half
 // step. See fd3d_gpu.h.
 #include "fd3d_gpu.h"
 

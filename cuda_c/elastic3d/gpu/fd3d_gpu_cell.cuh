@@ -1,6 +1,6 @@
-// What a thread of a 3D GPU variant does with its cell once it has the derivatives and the medium there: absorbing
-// layers, update, sponge. The stencils are those of der.h, the formulas those of der3d.h; how fields and medium are
-// fetched is the variant's.
+// The work of a thread of a 3D GPU variant on its cell once it has the derivatives and the medium there: absorbing
+// layers, update, sponge. The stencils are those of der.h, the formulas those of der3d.h; each variant fetches fields
+// and medium in its own way.
 #pragma once
 
 #include "fd3d_gpu.h"

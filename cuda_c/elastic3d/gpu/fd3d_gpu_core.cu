@@ -1,4 +1,4 @@
-/* Where the core of a sparse grid is, and what it needs beside the kernel of a variant that has one.
+/* The place of the core of a sparse grid, and all that it needs beside the kernel of a variant that has one.
  *
  *   +-----------------------+   Outside of the core, and in holes in it, all is as in other variants: sides,
  *   | +-------------------+ |   absorbing layers, sponges, cells that sources shake, stresses that receivers are told
@@ -12,7 +12,7 @@
  * Stresses of the core begin at 0: a run begins with reset. Differences reach over FD3D_GPU_REACH cells: cells of the
  * core as near to others keep their stresses as those do, and no source and no layer may be as near from outside.
  *
- * The core is rock. What rounding leaves in a stays there unless a stress opposes it; in a fluid nothing opposes shear,
+ * The core is rock. Rounding errors of a stay there unless a stress opposes it; in a fluid nothing opposes shear,
  * and v would grow with time, to some 1e-4 of its peak in 10,000 steps. In rock of vp/vs from 1.7 to 20 the error is
  * that of other variants (t674). */
 #include "fd3d_gpu.h"
@@ -75,7 +75,7 @@ static void damped(const float *factor, int n, int *low, int *high) {
     *high = n - 1 - last;
 }
 
-// What a step costs with the core, in cells of a grid without one.
+// The cost of a step with the core, in cells of a grid without one.
 static double cost_of(const range &b, const fd3d_cfg *c) {
     const double across = (b.hi[0] - b.lo[0] + COLUMNS - 1) / COLUMNS, down = (b.hi[1] - b.lo[1] + ROWS - 1) / ROWS;
     const double all = (double)c->n[0] * c->n[1] * c->n[2], tiles = across * down * (int)TILE * (b.hi[2] - b.lo[2]);
@@ -188,7 +188,7 @@ int fd3d_gpu_core_plan(fd3d_gpu *o, const fd3d *fd, const int rock[2]) {
 
 // --- room ------------------------------------------------------------------------------------------------------------
 
-// Whether a plane of a volume with its ring is rock where the core may be, and as far as its differences reach.
+// True if a plane of a volume with its ring is rock where the core may be, and as far as its differences reach.
 static bool is_rock(const fd3d_cfg *c, const range &b, int k, const float *lambda, const float *mu) {
     const size_t nx = (size_t)c->n[0] + 2, ny = (size_t)c->n[1] + 2;
     for (int j = b.lo[1] - REACH; j < b.hi[1] + REACH; j++)

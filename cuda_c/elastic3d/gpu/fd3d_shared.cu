@@ -1,4 +1,4 @@
-/* The `shared` variant: a block of threads marches down z. What is differentiated along x or y stands in shared memory,
+/* The `shared` variant: a block of threads marches down z. Fields differentiated along x or y stand in shared memory,
  * one plane of it with a rim as wide as the half-length; what is differentiated along z goes through a queue of 2L
  * registers, which also gives its plane to shared memory, so that each field is read once:
  *
@@ -202,7 +202,7 @@ static __global__ void __launch_bounds__(BX *BY, L <= 2 ? 4 : 3) velocity(const 
 
 // --- stresses --------------------------------------------------------------------------------------------------------
 
-// What shear points take from the plane above: of the cell, its left and its front neighbour.
+// Shear points take this from the plane above: of the cell, its left and its front neighbour.
 struct three {
     float here, left, front;
 };
