@@ -2,54 +2,22 @@
 #include "fd2d.h"
 
 #include <float.h>
-#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "der.h"
-#include "err.h"
-#include "variants.h"
+#include "stencil_check.h"
 
 #define LARGEST 100000000 /* cells along one axis: keeps column arithmetic within int */
 
-static const fd2d_variant *const variants[] = {
-#define FD2D_ENTRY(name) &fd2d_variant_##name,
-#ifdef SPL_CUDA
-#define FD2D_GPU_ENTRY(word) FD2D_ENTRY(word)
-#else
-#define FD2D_GPU_ENTRY(word) &(const fd2d_variant){.name = #word, .about = "not in this build", .needs_gpu = 1},
-#endif
-#include "fd2d_variants.def"
-#undef FD2D_ENTRY
-#undef FD2D_GPU_ENTRY
-};
+#define VERB(name) fd2d_##name
+#define SOLVER     "2D"
+#define FIELDS     FD2D_FIELDS
+#define FORGET     NULL
+#define VARIANTS   "fd2d_variants.def"
+#include "handle_verbs.inc"
 
-enum { VARIANTS = sizeof variants / sizeof variants[0] };
-
-/* --- variants ------------------------------------------------------------------------------------------------ */
-
-static variant_words words(int n) {
-    const fd2d_variant *v = variants[n];
-    return (variant_words){v->name, v->about, v->needs_gpu, v->make != NULL};
-}
-
-static const variant_list list = {VARIANTS, words, ""};
-
-int fd2d_variant_count(void) { return VARIANTS; }
-
-int fd2d_variant_name(int n, int length, char *text) { return variants_name(&list, n, length, text); }
-
-int fd2d_variant_about(int n, int length, char *text) { return variants_about(&list, n, length, text); }
-
-int fd2d_variant_needs_gpu(int n) { return variants_needs_gpu(&list, n); }
-
-int fd2d_variant_built(int n) { return variants_built(&list, n); }
-
-static const fd2d_variant *find_variant(const char *name) {
-    const int n = variants_find(&list, name);
-    return n < 0 ? NULL : variants[n];
-}
+static const fd2d_verbs *verbs(const kernel_variant *v) { return (const fd2d_verbs *)v->verbs; }
 
 /* --- new and free -------------------------------------------------------------------------------------------- */
 
@@ -67,57 +35,23 @@ static int check_cfg(const fd2d_cfg *c) {
             c->nbottom, c->nz);
     REQUIRE(c->free_top == 0 || c->free_top == 1, "free_top = %d, must be 0 or 1", c->free_top);
     REQUIRE(!c->free_top || c->ntop == 0, "ntop = %d cells above a free surface, must be 0", c->ntop);
-    REQUIRE(c->threads >= 0 && c->threads <= 4096, "threads = %d, must be 0..4096", c->threads);
-    REQUIRE(c->share >= 0 && c->share <= 4096, "%d handles share the GPU, must be 0..4096", c->share);
+    TRY(handle_check_machine(c->threads, c->share));
     REQUIRE(memchr(c->shape, 0, sizeof c->shape) != NULL, "the name of a shape has no end");
     REQUIRE(isfinite(c->dx) && c->dx > 0, "dx = %g m, must be positive", (double)c->dx);
     REQUIRE(isfinite(c->dz) && c->dz > 0, "dz = %g m, must be positive", (double)c->dz);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
-    for (int m = 0; m < c->half_length; m++)
-        REQUIRE(isfinite(c->w[m]), "weight %d of the differentiator is %g, must be finite", m + 1, (double)c->w[m]);
-    return 0;
+    return weights_check(c->half_length, c->w);
 }
 
-void *fd2d_new(const char *variant, const fd2d_cfg *cfg) {
-    const fd2d_variant *v = find_variant(variant);
+void *fd2d_new(const char *name, const fd2d_cfg *cfg) {
+    const kernel_variant *v = variants_find(&solver, name);
     if (v == NULL || check_cfg(cfg))
         return NULL;
-    fd2d *fd = calloc(1, sizeof *fd);
-    if (fd == NULL) {
-        err_set("no memory for a handle of %zu bytes", sizeof *fd);
-        return NULL;
-    }
-    fd->variant = v;
-    fd->cfg = *cfg;
-    fd->bytes = sizeof *fd;
-    /* the fields first: a grid that is too large fails before anything else is filled */
-    if (v->make(fd) || fd2d_set_source_cells(fd, 0, NULL, NULL, NULL) ||
-        fd2d_set_receiver_cells(fd, 0, &(int){0}, NULL, NULL, NULL, NULL)) {
-        fd2d_free(fd);
-        return NULL;
-    }
-    return fd;
-}
-
-void fd2d_free(void *handle) {
-    fd2d *fd = handle;
+    fd2d *fd = handle_new(&solver, v, sizeof *fd, (const int[3]){cfg->nx, 1, cfg->nz});
     if (fd == NULL)
-        return;
-    fd->variant->release(fd);
-    void *owned[] = {&fd->px,       &fd->pz,    &fd->q,    &fd->source.row, &fd->source.i,
-                     &fd->source.w, &fd->start, &fd->cell, &fd->w,          &fd->trace};
-    for (size_t n = 0; n < sizeof owned / sizeof owned[0]; n++)
-        fd2d_release(fd, owned[n]);
-    for (int f = 0; f < FD2D_FIELDS; f++) {
-        fd2d_release(fd, &fd->sampled[f].row);
-        fd2d_release(fd, &fd->sampled[f].i);
-    }
-    free(fd);
-}
-
-static int check_handle(const void *handle) {
-    REQUIRE(handle != NULL, "the 2D solver is used before it is made (null handle)");
-    return 0;
+        return NULL;
+    fd->cfg = *cfg;
+    return handle_make(&fd->h);
 }
 
 /* --- medium and layers --------------------------------------------------------------------------------------- */
@@ -139,11 +73,11 @@ static int check_positive(const fd2d_cfg *c, const float *a, const char *name, c
 
 int fd2d_model(void *handle, const float *kappa, const float *rho) {
     fd2d *fd = handle;
-    TRY(check_handle(fd));
+    TRY(enter(fd));
     TRY(check_positive(&fd->cfg, kappa, "bulk modulus", "Pa"));
     TRY(check_positive(&fd->cfg, rho, "density", "kg/m3"));
-    TRY(fd->variant->model(fd, kappa, rho));
-    fd->has_model = 1;
+    TRY(verbs(fd->h.variant)->model(fd, kappa, rho));
+    fd->h.has_model = 1;
     return 0;
 }
 
@@ -161,36 +95,16 @@ void fd2d_coefficients(const fd2d_cfg *c, const float *kappa, const float *rho, 
     }
 }
 
-/* Columns of p(n,6) finite, and without effect outside the layers of `low` and `high` cells. */
-static int check_profile(const float *p, int n, int low, int high, char axis) {
-    for (int c = 0; c < 6; c++)
-        for (int j = 0; j < n; j++) {
-            float value = p[(size_t)c * n + j];
-            REQUIRE(isfinite(value), "column %d of the absorbing layer along %c is %g at cell %d, must be finite",
-                    c + 1, axis, (double)value, j + 1);
-            int inside = j < low || (high > 0 && j >= n - high - 1);
-            float neutral = c % 3 == 2 ? 1.0f : 0.0f;
-            REQUIRE(inside || c % 3 == 1 || value == neutral,
-                    "column %d of the absorbing layer along %c is %g at cell %d, outside the layers of %d and %d "
-                    "cells: must be "
-                    "%g",
-                    c + 1, axis, (double)value, j + 1, low, high, (double)neutral);
-        }
-    return 0;
-}
-
 int fd2d_pml(void *handle, const float *px, const float *pz) {
     fd2d *fd = handle;
-    TRY(check_handle(fd));
+    TRY(enter(fd));
     const fd2d_cfg *c = &fd->cfg;
-    TRY(check_profile(px, c->nx, c->nleft, c->nright, 'x'));
-    TRY(check_profile(pz, c->nz, c->ntop, c->nbottom, 'z'));
+    TRY(profile_check(px, c->nx, c->nleft, c->nright, 1, "x"));
+    TRY(profile_check(pz, c->nz, c->ntop, c->nbottom, 1, "z"));
     fd->has_pml = 0;
-    TRY(fd2d_alloc(fd, &fd->px, 6 * (size_t)c->nx, sizeof(float), "layer profiles along x"));
-    TRY(fd2d_alloc(fd, &fd->pz, 6 * (size_t)c->nz, sizeof(float), "layer profiles along z"));
-    memcpy(fd->px, px, 6 * (size_t)c->nx * sizeof(float));
-    memcpy(fd->pz, pz, 6 * (size_t)c->nz * sizeof(float));
-    TRY(fd->variant->pml(fd));
+    TRY(host_copy(&fd->h.memory, &fd->px, px, 6 * (size_t)c->nx, sizeof(float), "layer profiles along x"));
+    TRY(host_copy(&fd->h.memory, &fd->pz, pz, 6 * (size_t)c->nz, sizeof(float), "layer profiles along z"));
+    TRY(handle_tell(&fd->h, fd->h.variant->verbs->pml));
     fd->has_pml = 1;
     return 0;
 }
@@ -209,117 +123,68 @@ static int check_cells(const fd2d_cfg *c, int n, const int *i, const int *k, con
 
 int fd2d_source(void *handle, int nt, const float *q, int n, const int *i, const int *k, const float *w) {
     fd2d *fd = handle;
-    TRY(check_handle(fd));
+    TRY(enter(fd));
     REQUIRE(nt >= 0 && n >= 0, "source of %d samples at %d cells: must not be negative", nt, n);
     for (int m = 0; m < nt; m++)
         REQUIRE(isfinite(q[m]), "sample %d of the source wavelet is %g, must be finite", m + 1, (double)q[m]);
     TRY(check_cells(&fd->cfg, n, i, k, w, "source"));
-    fd->nq = 0;
-    TRY(fd2d_alloc(fd, &fd->q, (size_t)nt, sizeof(float), "source wavelet"));
-    if (nt > 0)
-        memcpy(fd->q, q, (size_t)nt * sizeof(float));
-    TRY(fd2d_set_source_cells(fd, n, i, k, w));
-    fd->nq = nt;
-    return fd->variant->source(fd);
+    int *field = NULL; /* sigma, of all cells */
+    fd->h.histories.n = 0;
+    TRY(host_alloc(&fd->h.memory, &field, (size_t)n, sizeof(int), "source cells"));
+    const int rc = handle_source(&fd->h, n, &(given_cells){field, {i, NULL, k}}, NULL, w);
+    host_release(&fd->h.memory, &field);
+    TRY(rc);
+    if (fd->cfg.free_top)
+        source_silence_top(&fd->h.source[FD2D_SIGMA]);
+    TRY(handle_histories(&fd->h, 1, 1, nt, q));
+    fd->h.expected = nt;
+    return handle_tell(&fd->h, fd->h.variant->verbs->source);
 }
 
-static void forget_traces(fd2d *fd) { fd->first = fd->steps = 0; }
+/* The field of each cell is that of its receiver. */
+static int set_receivers(fd2d *fd, int nrec, const int *start, const int *field, const int *i, const int *k,
+                         const float *w) {
+    int *of = NULL;
+    TRY(host_alloc(&fd->h.memory, &of, nrec == 0 ? 0 : (size_t)start[nrec], sizeof(int), "receiver cells"));
+    for (int r = 0; r < nrec; r++)
+        for (int m = start[r]; m < start[r + 1]; m++)
+            of[m] = field[r];
+    const int rc = handle_receivers(&fd->h, nrec, start, &(given_cells){of, {i, NULL, k}}, w);
+    host_release(&fd->h.memory, &of);
+    return rc;
+}
 
 int fd2d_receivers(void *handle, int nrec, const int *start, const int *field, const int *i, const int *k,
                    const float *w) {
     fd2d *fd = handle;
-    TRY(check_handle(fd));
-    REQUIRE(nrec >= 0, "%d receivers: must not be negative", nrec);
-    static const int none[1] = {0};
-    if (nrec == 0)
-        start = none;
-    REQUIRE(start[0] == 0, "cells of receiver 1 start at %d, must be 0", start[0]);
-    for (int r = 0; r < nrec; r++) {
-        REQUIRE(start[r + 1] >= start[r], "receiver %d has %ld cells: must not be negative", r + 1,
-                (long)start[r + 1] - start[r]);
+    TRY(enter(fd));
+    TRY(handle_check_receivers(nrec, start));
+    for (int r = 0; r < nrec; r++)
         REQUIRE(field[r] >= 0 && field[r] < FD2D_FIELDS,
                 "receiver %d samples field %d, must be 0 (sigma), 1 (vx) or 2 (vz)", r + 1, field[r]);
-    }
-    TRY(check_cells(&fd->cfg, start[nrec], i, k, w, "receivers"));
-    forget_traces(fd);
-    fd2d_release(fd, &fd->trace);
-    fd->rows = 0;
-    fd->nrec = 0;
-    TRY(fd2d_set_receiver_cells(fd, nrec, start, field, i, k, w));
-    return fd->variant->receivers(fd);
+    TRY(check_cells(&fd->cfg, nrec == 0 ? 0 : start[nrec], i, k, w, "receivers"));
+    TRY(set_receivers(fd, nrec, start, field, i, k, w));
+    return handle_tell(&fd->h, fd->h.variant->verbs->receivers);
 }
 
 /* --- time ---------------------------------------------------------------------------------------------------- */
 
 int fd2d_timestep(void *handle, int it, int n) {
     fd2d *fd = handle;
-    TRY(check_handle(fd));
+    TRY(enter(fd));
     const fd2d_cfg *c = &fd->cfg;
-    REQUIRE(it >= 1 && n >= 0 && n < INT_MAX - it, "%d steps from step %d: steps count from 1", n, it);
-    REQUIRE(fd->next == 0 || it == fd->next, "time stepping asked to go on with step %d, but the next step is %d", it,
-            fd->next);
-    REQUIRE(fd->has_model, "time stepping before the medium was set");
+    TRY(handle_check_steps(&fd->h, it, n));
     REQUIRE(fd->has_pml || c->nleft + c->nright + c->ntop + c->nbottom == 0,
             "time stepping before the profiles of the absorbing layers were set");
-    if (n == 0)
-        return 0;
-    float *row;
-    TRY(fd2d_next_rows(fd, n, &row));
-    if (fd->steps == 0)
-        fd->first = it;
-    fd->next = INT_MAX; /* until all went well: after a failure only reset helps */
-    TRY(fd->variant->timestep(fd, it, n, row));
-    fd->steps += n;
-    fd->next = it + n;
-    return 0;
+    return handle_timestep(&fd->h, it, n);
 }
 
-/* --- filters of traces ---------------------------------------------------------------------------------------- */
+int fd2d_filters(void *handle) { return handle != NULL && handle_frame(handle)->filtered != NULL; }
 
-int fd2d_filters(void *handle) { return handle != NULL && ((fd2d *)handle)->variant->filtered != NULL; }
+int fd2d_filter(void *h, int which, const trace_band *band) { return enter(h) || handle_filter(h, which, band); }
 
-static int check_filter(const fd2d *fd, int which) {
-    TRY(check_handle(fd));
-    REQUIRE(fd->variant->filtered != NULL, "variant=%s does not filter traces", fd->variant->name);
-    REQUIRE(which == 0 || which == 1, "filter %d of traces, must be 0 or 1", which);
-    return 0;
-}
-
-static int check_band(const trace_band *b) {
-    const int *first = b->first, *count = b->count, *at = b->at;
-    REQUIRE(b->columns >= 1 && b->columns <= LARGEST && b->rows >= 1 && b->rows <= LARGEST && b->n >= 0,
-            "a filter from %d to %d samples with %d numbers a row: must be 1..%d", b->columns, b->rows, b->n, LARGEST);
-    REQUIRE(b->groups == (b->rows + 3) / 4, "a filter of %d rows has %d groups, must be %d", b->rows, b->groups,
-            (b->rows + 3) / 4);
-    for (int g = 0; g < b->groups; g++)
-        REQUIRE(at[g] >= 0 && count[g] >= 0 && at[g] <= b->n - count[g] && first[g] >= -LARGEST && first[g] <= LARGEST,
-                "group %d of a filter has numbers %d..%ld from column %d on, there are %d", g + 1, at[g],
-                (long)at[g] + count[g] - 1, first[g], b->n);
-    return 0;
-}
-
-int fd2d_filter(void *handle, int which, const trace_band *band) {
-    fd2d *fd = handle;
-    TRY(check_filter(fd, which));
-    fd->filter_columns[which] = 0;
-    for (int b = 0; b < 2; b++)
-        TRY(check_band(&band[b]));
-    REQUIRE(band[0].rows == band[1].columns, "a filter makes %d samples and goes on with %d", band[0].rows,
-            band[1].columns);
-    TRY(fd->variant->filter(fd, which, band));
-    fd->filter_columns[which] = band[0].columns;
-    return 0;
-}
-
-int fd2d_filtered(void *handle, int which, int first, int nrec, float *out) {
-    fd2d *fd = handle;
-    TRY(check_filter(fd, which));
-    REQUIRE(first >= 0 && nrec >= 0 && first <= fd->nrec - nrec, "traces of receivers %d..%ld, there are %d", first + 1,
-            (long)first + nrec, fd->nrec);
-    REQUIRE(fd->filter_columns[which] > 0, "filter %d of traces is used before it is given", which);
-    REQUIRE(fd->steps == fd->filter_columns[which], "the filter takes traces of %d steps, %d were computed",
-            fd->filter_columns[which], fd->steps);
-    return nrec == 0 ? 0 : fd->variant->filtered(fd, which, first, nrec, out);
+int fd2d_filtered(void *h, int which, int first, int nrec, float *out) {
+    return enter(h) || handle_filtered(h, which, first, nrec, out);
 }
 
 /* --- fields -------------------------------------------------------------------------------------------------- */
@@ -331,81 +196,46 @@ static int check_field(int which) {
 
 int fd2d_field(void *handle, int which, float *out) {
     fd2d *fd = handle;
-    TRY(check_handle(fd));
-    TRY(check_field(which));
-    return fd->variant->get(fd, which, out);
+    TRY(enter(fd) || check_field(which));
+    return verbs(fd->h.variant)->get(fd, which, out);
 }
 
 int fd2d_set_field(void *handle, int which, const float *in) {
-    fd2d *fd = handle;
-    TRY(check_handle(fd));
-    TRY(check_field(which));
-    TRY(fd->variant->set(fd, which, in));
-    forget_traces(fd);
-    fd->next = 0;
-    return 0;
+    return enter(handle) || check_field(which) || handle_set_field(handle, which, in);
 }
 
-int fd2d_maxabs(void *handle, float *value, int *i, int *k) {
-    fd2d *fd = handle;
-    TRY(check_handle(fd));
-    return fd->variant->maxabs(fd, value, i, k);
+static int largest(handle *h, int newest, float *value, int *i, int *k) {
+    int place[3] = {0, 0, 0};
+    TRY(enter(h));
+    const int rc = handle_maxabs(h, newest, value, place);
+    *i = place[0];
+    *k = place[2];
+    return rc;
 }
 
-int fd2d_peak(void *handle, float *value, int *i, int *k) {
-    fd2d *fd = handle;
-    TRY(check_handle(fd));
-    return (fd->variant->peak != NULL ? fd->variant->peak : fd->variant->maxabs)(fd, value, i, k);
-}
+int fd2d_maxabs(void *handle, float *value, int *i, int *k) { return largest(handle, 0, value, i, k); }
 
-int fd2d_reset(void *handle) {
-    fd2d *fd = handle;
-    TRY(check_handle(fd));
-    TRY(fd->variant->reset(fd));
-    forget_traces(fd);
-    fd->next = 0;
-    return 0;
-}
+int fd2d_peak(void *handle, float *value, int *i, int *k) { return largest(handle, 1, value, i, k); }
 
 /* --- for the record ------------------------------------------------------------------------------------------ */
 
-long fd2d_bytes(void *handle) { return handle == NULL ? 0 : (long)((fd2d *)handle)->bytes; }
-
-int fd2d_need(const char *variant, const fd2d_cfg *cfg, int receivers, int steps, long *bytes) {
-    const fd2d_variant *v = find_variant(variant);
+int fd2d_need(const char *name, const fd2d_cfg *cfg, int receivers, int steps, long *bytes) {
+    const kernel_variant *v = variants_find(&solver, name);
     size_t need = 0;
     *bytes = 0;
     if (v == NULL || check_cfg(cfg))
         return 1;
     REQUIRE(receivers >= 0 && steps >= 0, "memory for %d receivers and %d steps: must not be negative", receivers,
             steps);
-    if (v->need != NULL)
-        TRY(v->need(cfg, receivers, steps, &need));
+    if (verbs(v)->need != NULL)
+        TRY(verbs(v)->need(v, cfg, receivers, steps, &need));
     *bytes = (long)need;
     return 0;
 }
 
-int fd2d_device(void *handle, int length, char *text) {
-    fd2d *fd = handle;
-    char device[256] = "";
-    TRY(check_handle(fd));
-    fd->variant->device(fd, device, sizeof device);
-    return copy_text(device, length, text);
-}
-
-int fd2d_threads(void *handle, int threads) {
-    fd2d *fd = handle;
-    TRY(check_handle(fd));
-    REQUIRE(threads >= 1, "%d threads: must be 1 or more", threads);
-    if (fd->variant->threads != NULL)
-        fd->variant->threads(fd, threads);
-    return 0;
-}
-
 int fd2d_tune(void *handle, const char *isa, int width, int steps, int rows) {
-    fd2d *fd = handle;
-    TRY(check_handle(fd));
+    TRY(enter(handle));
     REQUIRE(width >= 0 && width <= LARGEST && steps >= 0 && steps <= 64 && rows >= 0 && rows <= 4096,
             "tiles of %d cells, %d steps, %d rows: must be 0..%d, 0..64, 0..4096", width, steps, rows, LARGEST);
-    return fd->variant->tune == NULL ? 0 : fd->variant->tune(fd, isa, width, steps, rows);
+    return handle_tune(handle, isa, width, steps, rows);
 }

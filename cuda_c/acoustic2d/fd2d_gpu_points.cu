@@ -1,4 +1,4 @@
-// Source and receivers of the 2D GPU variants.
+// Source of the 2D GPU variants.
 #include "fd2d_gpu_points.h"
 
 #include <cstring>
@@ -7,72 +7,32 @@
 
 enum { INJECTORS = 128 };
 
-static void find_cells(const fd2d_cells *c, int nz, ptrdiff_t pitch, ptrdiff_t *cell) {
-    for (int k = 0; k < nz; k++)
-        for (int m = c->row[k]; m < c->row[k + 1]; m++)
-            cell[m] = k * pitch + c->i[m];
-}
-
-static int put_source(gpu_queue *q, fd2d_gpu_source_cells *p, const fd2d *fd, ptrdiff_t *cell) {
-    const fd2d_cells *s = &fd->source;
-    const size_t n = (size_t)s->n;
-    find_cells(s, fd->cfg.nz, p->pitch, cell);
-    TRY(gpu_put(q, &p->view.cell, &p->room.cell, cell, n, sizeof *cell, "source cells"));
-    TRY(gpu_put(q, &p->view.w, &p->room.w, s->w, n, sizeof(float), "source cells"));
-    TRY(gpu_put(q, &p->view.q, &p->room.q, fd->q, (size_t)fd->nq, sizeof(float), "source wavelet"));
-    p->view.n = s->n;
-    p->view.nq = fd->nq;
+static int put_source(gpu_queue *q, fd2d_gpu_source_cells *p, const handle *h, ptrdiff_t *cell) {
+    const source_cells *s = &h->source[FD2D_SIGMA];
+    const source_histories *wavelet = &h->histories;
+    const int n = s->start[s->cells.n];
+    for (int c = 0; c < s->cells.n; c++)
+        for (int e = s->start[c]; e < s->start[c + 1]; e++)
+            cell[e] = s->cells.at[2][c] * p->pitch + s->cells.at[0][c];
+    TRY(gpu_put(q, &p->view.cell, &p->room.cell, cell, (size_t)n, sizeof *cell, "source cells"));
+    TRY(gpu_put(q, &p->view.w, &p->room.w, s->w, (size_t)n, sizeof(float), "source cells"));
+    TRY(gpu_put(q, &p->view.q, &p->room.q, wavelet->q, (size_t)wavelet->steps, sizeof(float), "source wavelet"));
+    p->view.n = n;
+    p->view.nq = wavelet->steps;
     return 0;
 }
 
-int fd2d_gpu_put_source(gpu_queue *q, fd2d_gpu_source_cells *p, fd2d *fd) {
+int fd2d_gpu_put_source(gpu_queue *q, fd2d_gpu_source_cells *p, handle *h) {
+    const source_cells *s = &h->source[FD2D_SIGMA];
     fd2d_gpu_source_view before;
     ptrdiff_t *cell = nullptr;
     memcpy(&before, &p->view, sizeof before);
     p->view.n = p->view.nq = 0; // until all is there
-    const int rc =
-        fd2d_alloc(fd, &cell, (size_t)fd->source.n, sizeof *cell, "source cells") || put_source(q, p, fd, cell);
-    fd2d_release(fd, &cell);
+    const int rc = host_alloc(&h->memory, &cell, (size_t)s->start[s->cells.n], sizeof *cell, "source cells") ||
+                   put_source(q, p, h, cell);
+    host_release(&h->memory, &cell);
     if (memcmp(&before, &p->view, sizeof before) != 0)
         gpu_forget_graphs(q); // they hold the view by value
-    return rc;
-}
-
-// Cells and fields of receivers as gpu_points.h has them. The cells of a receiver tell its field; without cells any
-// will do.
-static void find_receivers(const fd2d *fd, ptrdiff_t pitch, ptrdiff_t *sampled, ptrdiff_t *cell, int *field) {
-    const size_t n = (size_t)fd->start[fd->nrec], nrec = (size_t)fd->nrec;
-    int first[FD2D_FIELDS + 1] = {0};
-    for (int f = 0; f < FD2D_FIELDS; f++) {
-        find_cells(&fd->sampled[f], fd->cfg.nz, pitch, sampled + first[f]);
-        first[f + 1] = first[f] + fd->sampled[f].n;
-    }
-    for (size_t c = 0; c < n; c++)
-        cell[c] = sampled[fd->cell[c]];
-    for (size_t r = 0; r < nrec; r++) {
-        const int some = fd->start[r] < fd->start[r + 1] ? fd->cell[fd->start[r]] : 0;
-        field[r] = some < first[FD2D_VX] ? FD2D_SIGMA : some < first[FD2D_VZ] ? FD2D_VX : FD2D_VZ;
-    }
-}
-
-int fd2d_gpu_put_receivers(gpu_queue *q, gpu_points *p, fd2d *fd, ptrdiff_t pitch) {
-    ptrdiff_t *sampled = nullptr, *cell = nullptr;
-    int *field = nullptr;
-    size_t different = 0;
-    for (const fd2d_cells &c : fd->sampled)
-        different += (size_t)c.n;
-    int rc = fd2d_alloc(fd, &sampled, different, sizeof *sampled, "receiver cells") ||
-             fd2d_alloc(fd, &cell, (size_t)fd->start[fd->nrec], sizeof *cell, "receiver cells") ||
-             fd2d_alloc(fd, &field, (size_t)fd->nrec, sizeof *field, "receivers");
-    if (rc == 0) {
-        find_receivers(fd, pitch, sampled, cell, field);
-        rc = gpu_put_receivers(q, p, fd->nrec, fd->start, field, cell, fd->w);
-    }
-    fd2d_release(fd, &sampled);
-    fd2d_release(fd, &cell);
-    fd2d_release(fd, &field);
-    if (rc != 0)
-        p->view.nrec = 0; // not all is there
     return rc;
 }
 

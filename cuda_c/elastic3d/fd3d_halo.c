@@ -1,4 +1,4 @@
-/* Which cells a neighbour needs, and which are the rim of a subdomain. Halos are as wide as the differentiators are
+/* The cells that a neighbour needs, and those at the rim of a subdomain. Halos are as wide as the differentiators are
  * long; stencils run along one axis, so edges and corners of the halo are never read. */
 #include "fd3d.h"
 

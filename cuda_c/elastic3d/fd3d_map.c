@@ -15,14 +15,14 @@ void fd3d_drop_lists(fd3d *fd) {
     fd3d_watched *m = &fd->map;
     void *owned[] = {&m->cell, &m->stencil, &m->start, &m->entry};
     for (size_t n = 0; n < sizeof owned / sizeof owned[0]; n++)
-        fd3d_release(fd, owned[n]);
+        host_release(&fd->h.memory, owned[n]);
 }
 
 size_t fd3d_map_bytes(const fd3d_counts *c) {
     return c->points * (sizeof(ptrdiff_t) + sizeof(int) + 3 * sizeof(float)) + c->stencil_entries * sizeof(fd3d_entry);
 }
 
-/* --- what is given -------------------------------------------------------------------------------------------- */
+/* --- points as given ------------------------------------------------------------------------------------------ */
 
 static int check_lists(const fd3d_given *g) {
     REQUIRE(g->start[0] == 0, "entries of stencil 1 of the map start at %d, must be 0", g->start[0]);
@@ -34,7 +34,7 @@ static int check_lists(const fd3d_given *g) {
     return 0;
 }
 
-/* How far each component of each stencil reaches: reach[6 (3 s + c) + 2 a], first and last cell along axis a. */
+/* Finds how far each component of each stencil reaches: reach[6 (3 s + c) + 2 a], first and last cell along axis a. */
 static void find_reach(const fd3d_given *g, int *reach) {
     for (size_t c = 0; c < 3 * (size_t)g->stencils; c++)
         for (int a = 0; a < 3; a++) {
@@ -75,21 +75,21 @@ static int check_points(fd3d *fd, const fd3d_given *g) {
     int *reach = NULL, rc = 0;
     memset(fd->map.low, 0, sizeof fd->map.low);
     memset(fd->map.high, 0, sizeof fd->map.high);
-    TRY(fd3d_alloc(fd, &reach, 18 * (size_t)g->stencils, sizeof(int), "points of the map"));
+    TRY(host_alloc(&fd->h.memory, &reach, 18 * (size_t)g->stencils, sizeof(int), "points of the map"));
     find_reach(g, reach);
     for (int p = 0; p < g->n && !rc; p++)
         rc = check_point(fd, g, p, reach);
-    fd3d_release(fd, &reach);
+    host_release(&fd->h.memory, &reach);
     return rc;
 }
 
 static int fill(fd3d *fd, const fd3d_given *g, ptrdiff_t y, ptrdiff_t z) {
     fd3d_watched *m = &fd->map;
     const size_t n = (size_t)g->n, starts = 3 * (size_t)g->stencils + 1, entries = (size_t)g->start[starts - 1];
-    TRY(fd3d_alloc(fd, &m->cell, n, sizeof *m->cell, "points of the map"));
-    TRY(fd3d_alloc(fd, &m->stencil, n, sizeof(int), "points of the map"));
-    TRY(fd3d_alloc(fd, &m->start, starts, sizeof(int), "points of the map"));
-    TRY(fd3d_alloc(fd, &m->entry, entries, sizeof *m->entry, "points of the map"));
+    TRY(host_alloc(&fd->h.memory, &m->cell, n, sizeof *m->cell, "points of the map"));
+    TRY(host_alloc(&fd->h.memory, &m->stencil, n, sizeof(int), "points of the map"));
+    TRY(host_alloc(&fd->h.memory, &m->start, starts, sizeof(int), "points of the map"));
+    TRY(host_alloc(&fd->h.memory, &m->entry, entries, sizeof *m->entry, "points of the map"));
     for (size_t p = 0; p < n; p++)
         m->cell[p] = g->k[p] * z + g->j[p] * y + g->i[p];
     memcpy(m->stencil, g->stencil, n * sizeof(int));
@@ -113,7 +113,7 @@ int fd3d_set_map(fd3d *fd, const fd3d_given *g, ptrdiff_t y, ptrdiff_t z) {
     return rc;
 }
 
-/* --- what is kept ------------------------------------------------------------------------------------------------ */
+/* --- largest values ---------------------------------------------------------------------------------------------- */
 
 enum { RUN = 128 }; /* points done together */
 

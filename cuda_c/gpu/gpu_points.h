@@ -1,5 +1,5 @@
-/* Receivers of a handle in device memory: sampled there for a whole chunk of steps, their traces filtered there. What a
- * cell is a solver knows: here it is a distance from where a field begins. All functions return 0, or 1 with a
+/* Receivers of a handle in device memory: sampled there for a whole chunk of steps, their traces filtered there. A
+ * solver knows what a cell is: here it is a distance from where a field begins. All functions return 0, or 1 with a
  * sentence.
  */
 #pragma once

@@ -128,6 +128,21 @@ int gpu_download(gpu_queue *q, void *host, const void *device, size_t bytes) {
     return gpu_wait(q);
 }
 
+int gpu_get_rows(gpu_queue *q, float *host, const float *device, ptrdiff_t pitch, int nx, int nz) {
+    const size_t width = (size_t)nx * sizeof(float);
+    TRY(gpu_wait(q)); // asleep, which the copy would not
+    CUDA_TRY(cudaMemcpy2DAsync(host, width, device, (size_t)pitch * sizeof(float), width, (size_t)nz,
+                               cudaMemcpyDeviceToHost, q->stream));
+    return gpu_wait(q);
+}
+
+int gpu_put_rows(gpu_queue *q, float *device, ptrdiff_t pitch, const float *host, int nx, int nz) {
+    const size_t width = (size_t)nx * sizeof(float);
+    CUDA_TRY(cudaMemcpy2DAsync(device, (size_t)pitch * sizeof(float), host, width, width, (size_t)nz,
+                               cudaMemcpyHostToDevice, q->stream));
+    return 0;
+}
+
 // --- chunks --------------------------------------------------------------------------------------------------------
 
 static __global__ void set_clock(gpu_clock *clock, int step, int first) {

@@ -4,7 +4,7 @@
  *   gpu_open                                                     a stream that waits for nobody else
  *   gpu_upload ...                                               copied when it returns; queued, not finished
  *   gpu_begin, gpu_repeat, gpu_end                               a chunk of steps: queued, not finished
- *   gpu_pending, gpu_newest, gpu_largest, gpu_wait               results; who waits sleeps
+ *   gpu_pending, gpu_newest, gpu_largest, gpu_wait               results; a thread that waits sleeps
  *   gpu_close                                                    harmless at any time, after any failure
  *
  * All functions return 0, or 1 with a sentence. The step number is kept in device memory, so that one graph serves all
@@ -78,6 +78,9 @@ int gpu_staged(gpu_queue *q, int slot);
 int gpu_wait(gpu_queue *q);
 /* Waits for all that is queued and copies to the host. */
 int gpu_download(gpu_queue *q, void *host, const void *device, size_t bytes);
+/* A field of nz rows of nx cells, `pitch` apart on the device: waits and copies to the host; queues a copy from it. */
+int gpu_get_rows(gpu_queue *q, float *host, const float *device, ptrdiff_t pitch, int nx, int nz);
+int gpu_put_rows(gpu_queue *q, float *device, ptrdiff_t pitch, const float *host, int nx, int nz);
 
 /* A chunk: begin, any number of repeats, end. `step` launches the kernels of one time step on q->stream and returns 0
  * or 1; one of them adds 1 to q->clock->step. */

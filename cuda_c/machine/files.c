@@ -193,7 +193,7 @@ void file_token(char *token) {
         snprintf(token + 2 * i, 3, "%02x", noise[i]);
 }
 
-/* Whether `rest`, what a name has behind that of an output, is .TOKEN.half, for the output itself, its record or
+/* True if `rest`, the part of a name behind that of an output, is .TOKEN.half, for the output itself, its record or
  * snapshots. */
 static int is_half(const char *rest) {
     static const char ending[] = ".half";
@@ -252,8 +252,8 @@ int file_read_bytes(const char *path, long offset, long n, char *bytes) {
     return failed;
 }
 
-/* What single precision cannot hold becomes infinite on purpose: the caller refuses it with its position. NaNs are told
- * by their bits and made quiet, so that looking at one never traps. */
+/* A number that single precision cannot hold becomes infinite on purpose: the caller refuses it with its position. NaNs
+ * are told by their bits and made quiet, so that looking at one never traps. */
 static float float_of_4(uint32_t u) {
     float f;
     if ((u & 0x7fffffffu) > 0x7f800000u)

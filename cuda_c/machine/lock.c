@@ -8,7 +8,7 @@
  *
  * MACHINE names the running system, the process space in it and the start of the process, so that on the same machine a
  * dead owner is known at once; from elsewhere only the count tells. No clock of two machines is ever compared.
- * What the owner does, deals or waits for its disk, is written where the count is: that needs no room on the disk.
+ * The owner writes beside the count whether it deals or waits for its disk: that needs no room on the disk.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -46,7 +46,7 @@ struct lock {
     char path[];
 };
 
-/* --- who is who ---------------------------------------------------------------------- */
+/* --- processes ----------------------------------------------------------------------- */
 
 static void read_word(const char *path, char *word, size_t n) {
     strcpy(word, "-");
@@ -58,10 +58,10 @@ static void read_word(const char *path, char *word, size_t n) {
     fclose(f);
 }
 
-/* Whether a process lives: 1, and `ticks` tells when it started, in ticks since the system did; 0 there is none, or it
- * is dead; -1 that cannot be told. It is dead from the moment it is killed: for seconds it may still be in the table
- * while its memory, its GPU or a core file are seen to (flags PF_EXITING and PF_SIGNALED of the kernel), or nobody
- * buries it. */
+/* Tells whether a process lives: 1, and `ticks` tells when it started, in ticks since the system did; 0 there is none,
+ * or it is dead; -1 that cannot be told. It is dead from the moment it is killed: for seconds it may still be in the
+ * table while its memory, its GPU or a core file are seen to (flags PF_EXITING and PF_SIGNALED of the kernel), or
+ * nobody buries it. */
 static int started(long pid, unsigned long long *ticks) {
     enum { EXITING = 0x4, SIGNALED = 0x400 };
     char path[64], line[1024], state;
@@ -295,7 +295,8 @@ static int remove_lock(const char *path, const char *token, const char *own) {
     return reason == ENOENT ? 0 : reason;
 }
 
-/* Somebody else is at it: waits until that is over. Who died over it loses the right to it as a lock is lost. */
+/* Another process is at it: waits until that is over. A process that died over it loses the right to it as a lock is
+ * lost. */
 static int wait_for_heir(const char *right) {
     char first[LINE], now[LINE];
     const struct timespec nap = {0, 10000000};
@@ -311,8 +312,8 @@ static int wait_for_heir(const char *right) {
     return lock_alive(first) == 1 ? 0 : lock_break(right, first);
 }
 
-/* Of all that find a lock's owner gone one has the right to remove it: who makes the file PATH.TOKEN.dead. So nobody
- * can take away what the next owner has put there meanwhile: that has another token. */
+/* Of all that find a lock's owner gone one has the right to remove it: the one that makes the file PATH.TOKEN.dead. So
+ * nobody can take away what the next owner has put there meanwhile: that has another token. */
 int lock_break(const char *path, const char *text) {
     char token[64], *right = NULL;
     token_of(text, token, sizeof token);

@@ -68,7 +68,7 @@ static int same_file(const char *a, const char *b) {
     return stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
 }
 
-/* What `name` has behind `head` where both stand in the same folder; NULL otherwise. */
+/* Returns the part of `name` behind `head` where both stand in the same folder; NULL otherwise. */
 static const char *behind(const char *head, const char *name) {
     char here[PATH_MAX], there[PATH_MAX];
     if (strlen(head) >= PATH_MAX || strlen(name) >= PATH_MAX)

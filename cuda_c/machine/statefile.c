@@ -280,7 +280,7 @@ int statefile_folder(const char *path) {
 
 enum kind { OTHER, WHOLE, HALF_WRITTEN };
 
-/* Whether a name is that of a state, shotNUMBER.a.state or .b.state, or of one that is being written. */
+/* Tells names of states, shotNUMBER.a.state or .b.state, from names of those that are being written and from others. */
 static enum kind kind_of(const char *name) {
     static const char *const endings[] = {".a.state", ".b.state"};
     if (strncmp(name, "shot", 4))
@@ -297,7 +297,8 @@ static enum kind kind_of(const char *name) {
     return OTHER;
 }
 
-/* Whether what has the name of a state is one, were it damaged at one end; an empty file is nobody's loss. */
+/* True if a file with the name of a state is one, even if it is damaged at one end, or is empty, which loses nothing.
+ */
 static int is_state(int folder, const char *name) {
     char head[sizeof HEADING] = "", mark[sizeof MARK] = "";
     struct stat s;

@@ -1,11 +1,11 @@
-/* What a CDF-5 file looks like in bytes (NetCDF classic format, 64-bit data):
+/* The bytes of a CDF-5 file (NetCDF classic format, 64-bit data):
  *
  *   magic "CDF\5" | record count | dimensions | global attributes | variables (name, dims, attributes, type, size,
  * begin) | data of the variables one after the other, big-endian, each padded to 4 bytes
  *
- * The format has no checksums of its own. Ours: the variable header_bytes holds the number n of the first bytes of the
- * file that never change (everything before header_bytes itself: the header proper and the fixed variables), and
- * header_crc32 holds zlib's CRC-32 of these n bytes.
+ * The format has no checksums of its own. This project adds one: the variable header_bytes holds the number n of the
+ * first bytes of the file that never change (everything before header_bytes itself: the header proper and the fixed
+ * variables), and header_crc32 holds zlib's CRC-32 of these n bytes.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* How many bytes a CDF-5 file will have (NetCDF classic format specification; fio.h draws it): the forecast of disk
- * space comes from the very calls that define the file. */
+/* The number of bytes that a CDF-5 file will have (NetCDF classic format specification; fio.h draws it): the forecast
+ * of disk space comes from the very calls that define the file. */
 #include <stdlib.h>
 #include <string.h>
 

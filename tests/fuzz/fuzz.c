@@ -34,7 +34,7 @@ void __sanitizer_cov_trace_cmpd(double a, double b) { (void)a, (void)b; }
 const char *__asan_default_options(void) {
     return "allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=2";
 }
-/* Handles point behind the head of their memory (host_alloc.c), which the search for leaks does not follow. */
+/* Handles point behind the head of their memory (host_pool.c), which the search for leaks does not follow. */
 const char *__lsan_default_suppressions(void) { return "leak:host_alloc\n"; }
 const char *__ubsan_default_options(void) { return "print_stacktrace=1:abort_on_error=1"; }
 

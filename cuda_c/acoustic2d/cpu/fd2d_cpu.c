@@ -1,26 +1,22 @@
 /* The `cpu` variant: memory, medium, layers and fields. The time loop is in fd2d_cpu_wave.c. */
 #include "fd2d_cpu.h"
 
-#include <limits.h>
-#include <math.h>
-#include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "err.h"
+#include "stencil_check.h"
 
 static const cpu_isa *const isas[] = {
 #ifdef __x86_64__
     &fd2d_cpu_avx512, &fd2d_cpu_avx2,
 #endif
-    &fd2d_cpu_generic};
+    &fd2d_cpu_generic, NULL};
 
-enum { ISAS = sizeof isas / sizeof isas[0], ARRAYS = 6, HUGE_PAGE = 2 << 20 };
+enum { ARRAYS = 6 };
 
-static cpu_own *own(fd2d *fd) { return fd->own; }
+static cpu_own *own(handle *h) { return h->own; }
 
 static int round_up(int n) { return (n + LANES - 1) / LANES * LANES; }
 
@@ -38,34 +34,23 @@ static void set_strips(cpu_grid *g, const fd2d_cfg *c) {
     g->xpitch = g->left + (g->nxp - g->right);
 }
 
-/* Six arrays in one piece on huge pages where the system grants them, zeroed by the threads that will use them.
- * A row is 9 cache lines modulo 16: whatever the width, the rows of a vertical sum then spread over the sets of the
- * caches. */
-static int make_arrays(fd2d *fd) {
-    cpu_own *o = own(fd);
+/* Six arrays in one piece, zeroed by the threads that will use them. A row is 9 cache lines modulo 16: whatever the
+ * width, the rows of a vertical sum then spread over the sets of the caches. */
+static int make_arrays(handle *h) {
+    cpu_own *o = own(h);
     cpu_grid *g = &o->grid;
+    char cells[32];
     const size_t rows = (size_t)g->nz + 2 * DER_MAX;
     g->pitch = g->nxp + LANES;
     while (g->pitch / LANES % 16 != 9)
         g->pitch += LANES;
-    const size_t one = rows * (size_t)g->pitch + 16 * LANES;
-    REQUIRE(one < SIZE_MAX / (ARRAYS * sizeof(float)) / 2,
-            "a grid of %d x %d cells is more than can be addressed: make it smaller", g->nx, g->nz);
-    size_t bytes = (ARRAYS * one + LANES) * sizeof(float);
-    bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    o->memory = aligned_alloc(HUGE_PAGE, bytes);
-    REQUIRE(o->memory != NULL,
-            "no memory for a grid of %d x %d cells (%.3f GB): use a smaller grid or fewer ranks a node", g->nx, g->nz,
-            (double)bytes * 1e-9);
-    o->memory_bytes = bytes;
-    fd->bytes += bytes;
-#ifdef MADV_HUGEPAGE
-    madvise(o->memory, bytes, MADV_HUGEPAGE); /* a wish; without it the loop is slower, not wrong */
-#endif
-    float *base = o->memory, **arrays[ARRAYS] = {&g->field[0], &g->field[1], &g->field[2], &g->bx, &g->bz, &g->kk};
+    const size_t one = rows * (size_t)g->pitch + 16 * LANES, floats = ARRAYS * one + LANES;
+    snprintf(cells, sizeof cells, "%d x %d", g->nx, g->nz);
+    TRY(cpu_take_pages(h, (double)floats, floats * sizeof(float), cells));
+    float *base = o->frame.pages, **arrays[ARRAYS] = {&g->field[0], &g->field[1], &g->field[2], &g->bx, &g->bz, &g->kk};
     for (int a = 0; a < ARRAYS; a++)
         *arrays[a] = base + a * one + LANES + DER_MAX * g->pitch;
-#pragma omp parallel for schedule(static, 16) num_threads(o->threads)
+#pragma omp parallel for schedule(static, 16) num_threads(o->frame.threads)
     for (size_t row = 0; row < rows; row++)
         for (int a = 0; a < ARRAYS; a++)
             memset(base + a * one + row * (size_t)g->pitch, 0,
@@ -73,12 +58,12 @@ static int make_arrays(fd2d *fd) {
     return 0;
 }
 
-static int make_strips(fd2d *fd) {
-    cpu_own *o = own(fd);
+static int make_strips(handle *h) {
+    cpu_own *o = own(h);
     cpu_grid *g = &o->grid;
     const size_t x = (size_t)g->xpitch * (size_t)g->nz, z = (size_t)g->nxp * (size_t)(g->top + g->nz - g->bottom);
     o->psi_count = 2 * (x + z);
-    TRY(fd2d_alloc(fd, &o->psi, o->psi_count, sizeof(float), "memory variables of the absorbing layers"));
+    TRY(host_alloc(&h->memory, &o->psi, o->psi_count, sizeof(float), "memory variables of the absorbing layers"));
     g->psix_v = o->psi;
     g->psix_s = g->psix_v + x;
     g->psiz_v = g->psix_s + x;
@@ -86,20 +71,10 @@ static int make_strips(fd2d *fd) {
     return 0;
 }
 
-static const cpu_isa *best_isa(void) {
-    int n = 0;
-    while (!isas[n]->supported())
-        n++;
-    return isas[n];
-}
-
-static int make(fd2d *fd) {
-    const fd2d_cfg *c = &fd->cfg;
-    TRY(fd2d_alloc(fd, &fd->own, 1, sizeof(cpu_own), "the cpu variant"));
-    cpu_own *o = own(fd);
-    cpu_grid *g = &o->grid;
-    o->isa = best_isa();
-    o->threads = c->threads > 0 ? c->threads : omp_get_max_threads();
+static int make(handle *h) {
+    const fd2d_cfg *c = &((fd2d *)h)->cfg;
+    TRY(cpu_make(h, sizeof(cpu_own), isas, c->threads));
+    cpu_grid *g = &own(h)->grid;
     g->nx = c->nx;
     g->nz = c->nz;
     g->nxp = round_up(c->nx);
@@ -108,28 +83,16 @@ static int make(fd2d *fd) {
     g->ratio = (float)((double)c->dx / c->dz);
     memcpy(g->w, c->w, sizeof(float) * (size_t)g->L);
     set_strips(g, c);
-    TRY(make_arrays(fd));
-    return make_strips(fd);
-}
-
-static void release(fd2d *fd) {
-    cpu_own *o = own(fd);
-    if (o == NULL)
-        return;
-    fd->bytes -= o->memory_bytes;
-    free(o->memory);
-    fd2d_release(fd, &o->columns);
-    fd2d_release(fd, &o->psi);
-    fd2d_release(fd, &o->samples);
-    fd2d_release(fd, &fd->own);
+    TRY(make_arrays(h));
+    return make_strips(h);
 }
 
 /* --- medium and layers --------------------------------------------------------------------------------------- */
 
 static int model(fd2d *fd, const float *kappa, const float *rho) {
-    cpu_own *o = own(fd);
+    cpu_own *o = own(&fd->h);
     cpu_grid *g = &o->grid;
-#pragma omp parallel for schedule(static, 16) num_threads(o->threads)
+#pragma omp parallel for schedule(static, 16) num_threads(o->frame.threads)
     for (int k = 0; k < g->nz; k++) {
         const ptrdiff_t row = k * g->pitch;
         fd2d_coefficients(&fd->cfg, kappa, rho, k, g->bx + row, g->bz + row, g->kk + row);
@@ -137,37 +100,31 @@ static int model(fd2d *fd, const float *kappa, const float *rho) {
     return 0;
 }
 
-/* Profiles along x padded to whole vectors: a = b = 0 and 1/k = 1 there. */
-static int pml(fd2d *fd) {
-    cpu_own *o = own(fd);
+/* Profiles along x are padded to whole vectors. */
+static int pml(handle *h) {
+    const fd2d *fd = (fd2d *)h;
+    cpu_own *o = own(h);
     cpu_grid *g = &o->grid;
-    const size_t nxp = (size_t)g->nxp, nx = (size_t)g->nx, nz = (size_t)g->nz;
-    TRY(fd2d_alloc(fd, &o->columns, 6 * nxp, sizeof(float), "layer profiles along x"));
-    for (size_t c = 0; c < 6; c++) {
-        for (size_t i = 0; i < nxp; i++)
-            o->columns[c * nxp + i] = i < nx ? fd->px[c * nx + i] : c % 3 == 2 ? 1.0f : 0.0f;
-        g->px[c] = o->columns + c * nxp;
-        g->pz[c] = fd->pz + c * nz;
+    TRY(host_alloc(&h->memory, &o->columns, 6 * (size_t)g->nxp, sizeof(float), "layer profiles along x"));
+    profile_pad(fd->px, g->nx, o->columns, g->nxp);
+    for (int c = 0; c < 6; c++) {
+        g->px[c] = o->columns + c * g->nxp;
+        g->pz[c] = fd->pz + (size_t)c * (size_t)g->nz;
     }
-    return 0;
-}
-
-static int nothing(fd2d *fd) {
-    (void)fd;
     return 0;
 }
 
 /* --- fields -------------------------------------------------------------------------------------------------- */
 
 static int get(fd2d *fd, int field, float *out) {
-    const cpu_grid *g = &own(fd)->grid;
+    const cpu_grid *g = &own(&fd->h)->grid;
     for (int k = 0; k < g->nz; k++)
         memcpy(out + (size_t)k * (size_t)g->nx, g->field[field] + k * g->pitch, sizeof(float) * (size_t)g->nx);
     return 0;
 }
 
-static int set(fd2d *fd, int field, const float *in) {
-    const cpu_grid *g = &own(fd)->grid;
+static int set(handle *h, int field, const float *in) {
+    const cpu_grid *g = &own(h)->grid;
     for (int k = 0; k < g->nz; k++)
         memcpy(g->field[field] + k * g->pitch, in + (size_t)k * (size_t)g->nx, sizeof(float) * (size_t)g->nx);
     if (g->free_top) {
@@ -178,10 +135,10 @@ static int set(fd2d *fd, int field, const float *in) {
     return 0;
 }
 
-static int reset(fd2d *fd) {
-    cpu_own *o = own(fd);
+static int reset(handle *h) {
+    cpu_own *o = own(h);
     cpu_grid *g = &o->grid;
-#pragma omp parallel for schedule(static, 16) num_threads(o->threads)
+#pragma omp parallel for schedule(static, 16) num_threads(o->frame.threads)
     for (int k = -DER_MAX; k < g->nz + DER_MAX; k++)
         for (int f = 0; f < FD2D_FIELDS; f++)
             memset(g->field[f] + k * g->pitch, 0, sizeof(float) * (size_t)g->nxp);
@@ -191,97 +148,34 @@ static int reset(fd2d *fd) {
 
 /* Fields with the images above a free surface and the padding at the right, as they are: then not even the sign of a
  * zero changes. */
-static int state(fd2d *fd, fd2d_part *part) {
-    cpu_own *o = own(fd);
+static int state(handle *h, state_part *part) {
+    cpu_own *o = own(h);
     const cpu_grid *g = &o->grid;
     const int k0 = g->free_top ? -DER_MAX : 0;
     for (int f = 0; f < FD2D_FIELDS; f++)
-        part[f] = (fd2d_part){g->field[f] + k0 * g->pitch, (size_t)g->nxp, (size_t)(g->nz - k0), g->pitch};
-    part[FD2D_FIELDS] = (fd2d_part){o->psi, o->psi_count, 1, 0};
+        part[f] = (state_part){g->field[f] + k0 * g->pitch, (size_t)g->nxp, (size_t)(g->nz - k0), g->pitch};
+    part[FD2D_FIELDS] = (state_part){o->psi, o->psi_count, 1, 0};
     return FD2D_FIELDS + 1;
 }
 
-/* The bits of |x|: ordered as |x| is, infinities above all numbers, NaN above infinity; and gcc vectorises the maximum.
- */
-static int row_maximum(const float *row, int n) {
-    int largest = 0;
-    for (int i = 0; i < n; i++) {
-        int bits;
-        memcpy(&bits, row + i, sizeof bits);
-        bits &= INT_MAX;
-        largest = bits > largest ? bits : largest;
-    }
-    return largest;
+static const float *sigma_row(const void *grid, long k) {
+    const cpu_grid *g = grid;
+    return g->field[FD2D_SIGMA] + k * g->pitch;
 }
 
-static int maxabs(fd2d *fd, float *value, int *i, int *k) {
-    cpu_own *o = own(fd);
-    const cpu_grid *g = &o->grid;
-    const float *s = g->field[FD2D_SIGMA];
-    int largest = 0, row = 0, column = 0;
-#pragma omp parallel num_threads(o->threads)
-    {
-        int mine = -1, at = INT_MAX;
-#pragma omp for schedule(static) nowait
-        for (int r = 0; r < g->nz; r++) {
-            int m = row_maximum(s + r * g->pitch, g->nx);
-            if (m > mine)
-                mine = m, at = r;
-        }
-#pragma omp critical(fd2d_cpu_maxabs)
-        if (mine > largest || (mine == largest && mine > 0 && at < row))
-            largest = mine, row = at;
-    }
-    while (column + 1 < g->nx && row_maximum(s + row * g->pitch + column, 1) != largest)
-        column++;
-    memcpy(value, &largest, sizeof *value);
-    if (!isfinite(*value))
-        *value = INFINITY;
-    *i = column;
-    *k = row;
+static int maxabs(handle *h, float *value, int place[3]) {
+    const cpu_own *o = own(h);
+    long row;
+    cpu_largest(&o->frame, &o->grid, sigma_row, o->grid.nz, o->grid.nx, value, &row, &place[0]);
+    place[2] = (int)row;
     return 0;
 }
 
-/* --- tuning and record --------------------------------------------------------------------------------------- */
-
-static void threads(fd2d *fd, int number) { own(fd)->threads = number; }
-
-static int tune(fd2d *fd, const char *isa, int width, int steps, int rows) {
-    cpu_own *o = own(fd);
-    const cpu_isa *chosen = isa[0] == 0 ? best_isa() : NULL;
-    for (int n = 0; n < ISAS && chosen == NULL; n++)
-        if (strcmp(isas[n]->name, isa) == 0)
-            chosen = isas[n];
-    REQUIRE(chosen != NULL, "no instruction set \"%.40s\" in this build: use avx512, avx2 or generic", isa);
-    REQUIRE(chosen->supported(), "this processor has no %s", chosen->label);
-    o->isa = chosen;
-    o->width = width;
-    o->steps = steps;
-    o->rows = rows;
-    return 0;
-}
-
-static void device(fd2d *fd, char *text, size_t length) {
-    const cpu_own *o = own(fd);
-    snprintf(text, length, "%s, %d thread%s", o->isa->label, o->threads, o->threads == 1 ? "" : "s");
-}
-
-FD2D_VARIANT(cpu) = {
-    .name = "cpu",
-    .about = "C, SIMD and threads, several time steps a sweep through the cache",
-    .make = make,
-    .release = release,
+static const fd2d_verbs verbs = {
+    .common = {.frame = &cpu_frame_verbs, HANDLE_VERBS, .timestep = fd2d_cpu_timestep, .pml = pml},
     .model = model,
-    .pml = pml,
-    .source = nothing,
-    .receivers = nothing,
-    .timestep = fd2d_cpu_timestep,
     .get = get,
-    .set = set,
-    .maxabs = maxabs,
-    .reset = reset,
-    .state = state,
-    .threads = threads,
-    .tune = tune,
-    .device = device,
 };
+
+FD2D_VARIANT(cpu) = {"cpu", "C, SIMD and threads, several time steps a sweep through the cache", 0, &verbs.common,
+                     NULL};

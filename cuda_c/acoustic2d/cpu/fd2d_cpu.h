@@ -1,10 +1,9 @@
 /* The `cpu` variant inside: grid in memory, kernels, tiles. See fd2d_cpu_wave.c for the order of the work. */
 #pragma once
 
+#include "cpu_frame.h"
 #include "der.h"
 #include "fd2d.h"
-
-#define LANES 16 /* floats a cache line: rows, tiles and strips begin at multiples of it for every instruction set */
 
 /* Arrays are padded: column i of row k at a[k pitch + i], i = -LANES .. nxp + LANES - 1 (nxp = nx rounded up to LANES),
  * k = -DER_MAX .. nz + DER_MAX - 1. Padding is zero; it stays so as the coefficients there are zero. */
@@ -33,31 +32,21 @@ enum { BLOCK = 4 }; /* rows a kernel keeps in registers */
 /* [half_length - 1][0 velocity, 1 sigma][1 = touches an absorbing layer][1 = BLOCK rows, 0 = one row] */
 typedef cpu_kernel *cpu_kernels[DER_MAX][2][2][2];
 
-typedef struct cpu_isa {
-    const char *name, *label;
-    int (*supported)(void);
-    const cpu_kernels *kernels;
-} cpu_isa;
+extern const cpu_isa fd2d_cpu_generic, fd2d_cpu_avx2, fd2d_cpu_avx512; /* their kernels: cpu_kernels */
 
-extern const cpu_isa fd2d_cpu_generic, fd2d_cpu_avx2, fd2d_cpu_avx512;
+enum { TILE_WIDTH, TILE_STEPS, TILE_ROWS }; /* of frame.tile */
 
-/* What hangs on fd->own. */
+/* The variant's memory, h->own. */
 typedef struct cpu_own {
+    cpu_frame frame;
     cpu_grid grid;
-    const cpu_isa *isa;
-    int threads;
-    int width, steps, rows; /* of tiles, 0 = automatic */
-    void *memory;           /* all fields and coefficients */
-    size_t memory_bytes;
     float *columns; /* px padded */
     float *psi;     /* all memory variables */
     size_t psi_count;
-    float *samples; /* (sampled cells, steps of a pass) */
-    size_t samples_count;
 } cpu_own;
 
 /* fd2d_cpu_wave.c: n steps from step it; trace(nrec, n). */
-int fd2d_cpu_timestep(fd2d *fd, int it, int n, float *trace);
+int fd2d_cpu_timestep(handle *h, int it, int n, float *trace);
 
 /* Free surface: mirror rows k0..k1-1, columns [i0,i1) of a field into the rows above the surface. */
 void fd2d_cpu_mirror(const cpu_grid *g, int field, int k0, int k1, int i0, int i1);

@@ -1,20 +1,7 @@
-/* Kernels for x86-64 with AVX-512; chosen at run time, so the build need not name the processor. */
-typedef int fd2d_cpu_avx512_not_empty; /* elsewhere than on x86-64 this file is */
+/* The 2D kernels for AVX-512. */
+#include "simd_avx512.h"
 
 #ifdef __x86_64__
-#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,fma,prefer-vector-width=512")
-#include <immintrin.h>
-
-typedef __m512 vec;
-#define DER_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
-
-#include "fd2d_cpu.h"
-
-#define VL          16
-#define LOAD(p)     _mm512_loadu_ps(p)
-#define STORE(p, v) _mm512_storeu_ps(p, v)
-#define SPLAT(x)    _mm512_set1_ps(x)
-
 /* Sixteen floats from o floats after the middle of three vectors at hand. An unaligned load of a whole cache line
  * always crosses into the next and costs two; shifting two registers costs one, but in the units that add and multiply.
  * All loads, all shifts, shifts but for four loads: 57, 32, 30 cycles per 16 cells, half-length 8, L1, Zen 5,
@@ -35,7 +22,5 @@ static inline __attribute__((always_inline)) vec shifted(const float *row, const
 
 #include "fd2d_cpu_kernel.inc"
 
-static int supported(void) { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"); }
-
-const cpu_isa fd2d_cpu_avx512 = {"avx512", "AVX-512", supported, &kernels};
+const cpu_isa fd2d_cpu_avx512 = {SIMD_ISA, &kernels};
 #endif

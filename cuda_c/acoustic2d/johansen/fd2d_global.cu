@@ -112,24 +112,10 @@ template <int L> static int step(void *self) {
 }
 
 static const fd2d_gpu_kind kind = {
-    .name = "global",
     .keeps_d = 1,
     .keeps_dz = 1,
     .step = {step<1>, step<2>, step<3>, step<4>, step<5>, step<6>, step<7>, step<8>},
 };
 
-static int make(fd2d *fd) { return fd2d_gpu_make(fd, &kind); }
-
-static int need(const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes) {
-    return fd2d_gpu_need(&kind, cfg, receivers, steps, bytes);
-}
-
-FD2D_VARIANT(global) = {
-    .name = "global",
-    .about = "GPU: thesis' first, global memory, 7 kernels, 9 launches a step",
-    .needs_gpu = 1,
-    .make = make,
-    FD2D_GPU_VERBS,
-    .need = need,
-    FD2D_GPU_STATE_VERBS,
-};
+FD2D_VARIANT(global) = {"global", "GPU: thesis' first, global memory, 7 kernels, 9 launches a step", 1,
+                        &fd2d_gpu_verbs.common, &kind};

@@ -1,27 +1,16 @@
 // Memory, medium, layers and fields of the variants `global`, `shared` and `texture`; see fd2d_gpu.h.
 #include "fd2d_gpu.h"
 
-#include <cstdio>
 #include <cstring>
 
 enum { LINE = 32, FRAME = DER_MAX, ROW = 256, ROWS_AT_A_TIME = 32768, SLAB = 1 << 20 };
 
-static fd2d_gpu *own(fd2d *fd) { return (fd2d_gpu *)fd->own; }
-
-// Every verb begins here, and ends with count_bytes where it may have taken memory.
-static int enter(fd2d *fd) { return gpu_enter(&own(fd)->queue); }
-
-static void count_bytes(fd2d *fd) {
-    fd2d_gpu *o = own(fd);
-    const size_t now = o->queue.pool.bytes + o->queue.pool.pinned_bytes;
-    fd->bytes += now - o->counted;
-    o->counted = now;
-}
+static fd2d_gpu *own(const handle *h) { return (fd2d_gpu *)h->own; }
 
 // --- new and free --------------------------------------------------------------------------------------------------
 
-// Shapes: all that follows from the configuration alone.
-static void shape(fd2d_gpu *o, const fd2d_cfg *c) {
+// All that follows from the configuration alone.
+static void set_sizes(fd2d_gpu *o, const fd2d_cfg *c) {
     fd2d_gpu_grid *g = &o->grid;
     g->nx = c->nx;
     g->nz = c->nz;
@@ -43,21 +32,15 @@ static void shape(fd2d_gpu *o, const fd2d_cfg *c) {
     o->slab_rows = fit < 1 ? 1 : fit > c->nz ? c->nz : fit > ROWS_AT_A_TIME ? ROWS_AT_A_TIME : fit;
 }
 
-struct array {
-    float **place;
-    size_t count;
-    const char *what;
-};
-
 enum { ARRAYS = 12 };
 
-// All device memory of the grid; count 0 = not of this variant.
-static void list_arrays(fd2d_gpu *o, array list[ARRAYS]) {
+// All device memory of the grid.
+static void list_arrays(fd2d_gpu *o, gpu_array list[ARRAYS]) {
     fd2d_gpu_grid *g = &o->grid;
     const size_t cells = (size_t)g->nz * (size_t)g->pitch;
     const size_t strip = (size_t)(g->top + g->nz - g->bottom) * (size_t)g->pitch;
     const size_t slab = (2 * (size_t)o->slab_rows + 1) * (size_t)g->nx;
-    const array all[ARRAYS] = {
+    const gpu_array all[ARRAYS] = {
         {&o->field[FD2D_SIGMA], o->field_count, "sigma"},
         {&o->field[FD2D_VX], o->field_count, "vx"},
         {&o->field[FD2D_VZ], o->field_count, "vz"},
@@ -93,25 +76,16 @@ static void set_pointers(fd2d_gpu *o) {
     g->psiz_s = g->psiz_v + z;
 }
 
-static int make_textures(fd2d_gpu *o) {
-    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+static int make_textures(fd2d_gpu *o, const char *variant) {
     size_t most = 0;
-    CUDA_TRY(cudaDeviceGetTexture1DLinearMaxWidth(&most, &format, o->queue.device));
+    TRY(gpu_texture_limit(&o->queue, &most));
     REQUIRE(o->field_count <= most,
             "variant=%s reads a field of %d x %d cells as one texture of %zu elements, this GPU's textures have at "
             "most %zu: choose variant=tuned, or global or shared",
-            o->kind->name, o->grid.nx, o->grid.nz, o->field_count, most);
+            variant, o->grid.nx, o->grid.nz, o->field_count, most);
     o->grid.texture_origin = LINE + FRAME * (int)o->grid.pitch;
-    for (int f = 0; f < FD2D_FIELDS; f++) {
-        cudaResourceDesc memory = {};
-        cudaTextureDesc reading = {};
-        memory.resType = cudaResourceTypeLinear;
-        memory.res.linear.devPtr = o->field[f];
-        memory.res.linear.desc = format;
-        memory.res.linear.sizeInBytes = o->field_count * sizeof(float);
-        reading.readMode = cudaReadModeElementType;
-        CUDA_TRY(cudaCreateTextureObject(&o->grid.texture[f], &memory, &reading, nullptr));
-    }
+    for (int f = 0; f < FD2D_FIELDS; f++)
+        TRY(gpu_make_texture(o, o->field[f], o->field_count, &o->grid.texture[f]));
     return 0;
 }
 
@@ -129,17 +103,19 @@ static dim3 blocks_over(int nx, int nz) {
     return dim3(x, z < most ? z : most, (z + most - 1) / most);
 }
 
-static int make(fd2d_gpu *o) {
-    array list[ARRAYS];
+static int make(handle *h) {
+    gpu_array list[ARRAYS];
+    TRY(gpu_frame_make(h, sizeof(fd2d_gpu)));
+    fd2d_gpu *o = own(h);
+    o->kind = (const fd2d_gpu_kind *)h->variant->kind;
+    set_sizes(o, &((fd2d *)h)->cfg);
     TRY(check_size(o));
     TRY(gpu_open(&o->queue));
     list_arrays(o, list);
-    for (const array &a : list)
-        if (a.count > 0)
-            TRY(gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
+    TRY(gpu_take_arrays(&o->queue, list, ARRAYS));
     set_pointers(o);
     if (o->kind->textures)
-        TRY(make_textures(o));
+        TRY(make_textures(o, h->variant->name));
     o->source.pitch = o->grid.pitch;
     o->source.free_top = o->grid.free_top;
     o->blocks = blocks_over(o->grid.nx, o->grid.nz);
@@ -147,40 +123,14 @@ static int make(fd2d_gpu *o) {
     return 0;
 }
 
-int fd2d_gpu_make(fd2d *fd, const fd2d_gpu_kind *kind) {
-    TRY(fd2d_alloc(fd, &fd->own, 1, sizeof(fd2d_gpu), "the GPU's grid"));
-    fd2d_gpu *o = own(fd);
-    o->kind = kind;
-    shape(o, &fd->cfg);
-    const int rc = make(o);
-    count_bytes(fd);
-    return rc;
-}
-
-void fd2d_gpu_release(fd2d *fd) {
-    fd2d_gpu *o = own(fd);
-    if (o == nullptr)
-        return;
-    for (cudaTextureObject_t t : o->grid.texture)
-        if (t != 0 && cudaSetDevice(o->queue.device) == cudaSuccess) {
-            cudaStreamSynchronize(o->queue.stream); // it may still be read
-            cudaDestroyTextureObject(t);
-        }
-    gpu_close(&o->queue);
-    count_bytes(fd);
-    fd2d_release(fd, &fd->own);
-}
-
-int fd2d_gpu_need(const fd2d_gpu_kind *kind, const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes) {
+static int need(const kernel_variant *v, const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes) {
     fd2d_gpu o = {};
-    array list[ARRAYS];
-    o.kind = kind;
-    shape(&o, cfg);
+    gpu_array list[ARRAYS];
+    o.kind = (const fd2d_gpu_kind *)v->kind;
+    set_sizes(&o, cfg);
     TRY(check_size(&o));
     list_arrays(&o, list);
-    *bytes = gpu_points_need(receivers, steps);
-    for (const array &a : list)
-        *bytes += a.count * sizeof(float);
+    *bytes = gpu_points_need(receivers, steps) + gpu_array_bytes(list, ARRAYS);
     return 0;
 }
 
@@ -202,9 +152,8 @@ static __global__ void __launch_bounds__(ROW)
 }
 
 // A slab of rows after the other: this handle's copies and another handle's time steps go on at the same time.
-int fd2d_gpu_model(fd2d *fd, const float *kappa, const float *rho) {
-    TRY(enter(fd));
-    fd2d_gpu *o = own(fd);
+static int model(fd2d *fd, const float *kappa, const float *rho) {
+    fd2d_gpu *o = own(&fd->h);
     const fd2d_gpu_grid *g = &o->grid;
     const fd2d_cfg *c = &fd->cfg;
     const double tx = (double)c->dt / c->dx, tz = (double)c->dt / c->dz;
@@ -222,61 +171,31 @@ int fd2d_gpu_model(fd2d *fd, const float *kappa, const float *rho) {
     return 0;
 }
 
-int fd2d_gpu_pml(fd2d *fd) {
-    TRY(enter(fd));
-    fd2d_gpu *o = own(fd);
+static int pml(handle *h) {
+    const fd2d *fd = (const fd2d *)h;
+    fd2d_gpu *o = own(h);
     TRY(gpu_upload(&o->queue, o->px, fd->px, 6 * (size_t)o->grid.nx * sizeof(float)));
     return gpu_upload(&o->queue, o->pz, fd->pz, 6 * (size_t)o->grid.nz * sizeof(float));
 }
 
 // --- source and receivers ------------------------------------------------------------------------------------------
 
-int fd2d_gpu_source(fd2d *fd) {
-    TRY(enter(fd));
-    const int rc = fd2d_gpu_put_source(&own(fd)->queue, &own(fd)->source, fd);
-    count_bytes(fd);
-    return rc;
-}
+static int source(handle *h) { return fd2d_gpu_put_source(gpu_queue_of(h), &own(h)->source, h); }
 
-int fd2d_gpu_receivers(fd2d *fd) {
-    TRY(enter(fd));
-    const int rc = fd2d_gpu_put_receivers(&own(fd)->queue, &own(fd)->points, fd, own(fd)->grid.pitch);
-    count_bytes(fd);
-    return rc;
-}
-
-int fd2d_gpu_traces(fd2d *fd, int it, int n, float *out) {
-    TRY(enter(fd));
-    return gpu_get_traces(&own(fd)->queue, &own(fd)->points, fd->nrec, it - fd->first, n, out);
-}
-
-int fd2d_gpu_filter(fd2d *fd, int which, const trace_band band[2]) {
-    TRY(enter(fd));
-    const int rc = gpu_put_filter(&own(fd)->queue, &own(fd)->points, which, band);
-    count_bytes(fd);
-    return rc;
-}
-
-int fd2d_gpu_filtered(fd2d *fd, int which, int first, int nrec, float *out) {
-    TRY(enter(fd));
-    const int rc = gpu_get_filtered(&own(fd)->queue, &own(fd)->points, fd->nrec, which, first, nrec, out);
-    count_bytes(fd);
-    return rc;
+static int receivers(handle *h) {
+    const int group[FD2D_FIELDS] = {FD2D_SIGMA, FD2D_VX, FD2D_VZ};
+    return gpu_frame_receivers(h, 0, own(h)->grid.pitch, 0, group);
 }
 
 // --- time ----------------------------------------------------------------------------------------------------------
 
 static gpu_plane sigma_of(const fd2d_gpu *o) { return {o->grid.sigma, o->grid.pitch, o->grid.nx, o->grid.nz}; }
 
-int fd2d_gpu_timestep(fd2d *fd, int it, int n, float *) {
-    TRY(enter(fd));
-    fd2d_gpu *o = own(fd);
-    const int rc = gpu_trace_room(&o->queue, &o->points, fd->nrec, fd->steps, fd->nq, n);
-    count_bytes(fd);
-    TRY(rc);
+static int timestep(handle *h, int it, int n, float *) {
+    fd2d_gpu *o = own(h);
     const gpu_plane sigma = sigma_of(o);
-    TRY(gpu_begin(&o->queue, it, fd->first));
-    TRY(gpu_repeat(&o->queue, n, o->kind->step[fd->cfg.half_length - 1], o));
+    TRY(gpu_frame_begin(h, it, n));
+    TRY(gpu_repeat(&o->queue, n, o->kind->step[((fd2d *)h)->cfg.half_length - 1], o));
     return gpu_end(&o->queue, &sigma);
 }
 
@@ -286,20 +205,13 @@ int fd2d_gpu_points_step(fd2d_gpu *o) {
     return gpu_sample(&o->queue, &o->points, field);
 }
 
-int fd2d_gpu_wait_chunks(fd2d *fd, int most) {
-    TRY(enter(fd));
-    return gpu_pending(&own(fd)->queue, most);
+static int peak(handle *h, float *value, int place[3]) {
+    return gpu_newest(gpu_queue_of(h), own(h)->grid.nx, value, &place[0], &place[2]);
 }
 
-int fd2d_gpu_peak(fd2d *fd, float *value, int *i, int *k) {
-    TRY(enter(fd));
-    return gpu_newest(&own(fd)->queue, own(fd)->grid.nx, value, i, k);
-}
-
-int fd2d_gpu_maxabs(fd2d *fd, float *value, int *i, int *k) {
-    TRY(enter(fd));
-    const gpu_plane sigma = sigma_of(own(fd));
-    return gpu_largest(&own(fd)->queue, &sigma, value, i, k);
+static int maxabs(handle *h, float *value, int place[3]) {
+    const gpu_plane sigma = sigma_of(own(h));
+    return gpu_largest(gpu_queue_of(h), &sigma, value, &place[0], &place[2]);
 }
 
 // --- fields --------------------------------------------------------------------------------------------------------
@@ -308,14 +220,9 @@ static float *field_of(const fd2d_gpu *o, int field) {
     return field == FD2D_SIGMA ? o->grid.sigma : field == FD2D_VX ? o->grid.vx : o->grid.vz;
 }
 
-int fd2d_gpu_get(fd2d *fd, int field, float *out) {
-    TRY(enter(fd));
-    fd2d_gpu *o = own(fd);
-    const size_t width = (size_t)o->grid.nx * sizeof(float);
-    TRY(gpu_wait(&o->queue)); // asleep, which the copy would not
-    CUDA_TRY(cudaMemcpy2DAsync(out, width, field_of(o, field), (size_t)o->grid.pitch * sizeof(float), width,
-                               (size_t)o->grid.nz, cudaMemcpyDeviceToHost, o->queue.stream));
-    return gpu_wait(&o->queue);
+static int get(fd2d *fd, int field, float *out) {
+    fd2d_gpu *o = own(&fd->h);
+    return gpu_get_rows(&o->queue, out, field_of(o, field), o->grid.pitch, o->grid.nx, o->grid.nz);
 }
 
 // Image of rows 0 .. DER_MAX-1 above the surface: as the updates in fd2d_gpu.h keep it.
@@ -334,12 +241,9 @@ static __global__ void __launch_bounds__(ROW) mirror(fd2d_gpu_grid g, int field)
     }
 }
 
-int fd2d_gpu_set(fd2d *fd, int field, const float *in) {
-    TRY(enter(fd));
-    fd2d_gpu *o = own(fd);
-    const size_t width = (size_t)o->grid.nx * sizeof(float);
-    CUDA_TRY(cudaMemcpy2DAsync(field_of(o, field), (size_t)o->grid.pitch * sizeof(float), in, width, width,
-                               (size_t)o->grid.nz, cudaMemcpyHostToDevice, o->queue.stream));
+static int set(handle *h, int field, const float *in) {
+    fd2d_gpu *o = own(h);
+    TRY(gpu_put_rows(&o->queue, field_of(o, field), o->grid.pitch, in, o->grid.nx, o->grid.nz));
     if (o->grid.free_top && field != FD2D_VX) {
         mirror<<<(o->grid.nx + ROW - 1) / ROW, ROW, 0, o->queue.stream>>>(o->grid, field);
         CUDA_TRY(cudaGetLastError());
@@ -347,48 +251,32 @@ int fd2d_gpu_set(fd2d *fd, int field, const float *in) {
     return gpu_wait(&o->queue);
 }
 
-int fd2d_gpu_reset(fd2d *fd) {
-    TRY(enter(fd));
-    fd2d_gpu *o = own(fd);
+static int reset(handle *h) {
+    fd2d_gpu *o = own(h);
     TRY(gpu_restart(&o->queue));
     for (float *field : o->field)
-        CUDA_TRY(cudaMemsetAsync(field, 0, o->field_count * sizeof(float), o->queue.stream));
-    if (o->psi_count > 0)
-        CUDA_TRY(cudaMemsetAsync(o->psi, 0, o->psi_count * sizeof(float), o->queue.stream));
-    return 0;
+        TRY(gpu_clear(&o->queue, field, o->field_count, sizeof(float)));
+    return gpu_clear(&o->queue, o->psi, o->psi_count, sizeof(float));
 }
 
-// --- the state -----------------------------------------------------------------------------------------------------
-
-// Fields with their frames, which hold the images above a free surface, and the memory variables.
-int fd2d_gpu_state(fd2d *fd, fd2d_part *part) {
-    fd2d_gpu *o = own(fd);
+// The state is the fields with their frames, which hold the images above a free surface, and the memory variables.
+static int state(handle *h, state_part *part) {
+    const fd2d_gpu *o = own(h);
     for (int f = 0; f < FD2D_FIELDS; f++)
         part[f] = {o->field[f], o->field_count, 1, 0};
     part[FD2D_FIELDS] = {o->psi, o->psi_count, 1, 0};
     return FD2D_FIELDS + 1;
 }
 
-int fd2d_gpu_move(fd2d *fd, const fd2d_part *part, float *host, int in) {
-    TRY(enter(fd));
-    const size_t bytes = part->width * part->rows * sizeof(float);
-    return in ? gpu_upload(&own(fd)->queue, part->at, host, bytes)
-              : gpu_download(&own(fd)->queue, host, part->at, bytes);
-}
-
-int fd2d_gpu_rows(fd2d *fd, int n, float **trace) {
-    TRY(enter(fd));
-    const int rc = gpu_trace_room(&own(fd)->queue, &own(fd)->points, fd->nrec, fd->steps, fd->nq, n);
-    count_bytes(fd);
-    *trace = own(fd)->points.view.trace;
-    return rc;
-}
-
-void fd2d_gpu_device(fd2d *fd, char *text, size_t length) {
-    cudaDeviceProp properties;
-    text[0] = 0;
-    if (cudaGetDeviceProperties(&properties, own(fd)->queue.device) == cudaSuccess)
-        snprintf(text, length, "%s", properties.name);
-    else
-        cudaGetLastError();
-}
+const fd2d_verbs fd2d_gpu_verbs = {
+    .common = {.frame = &gpu_frame_verbs,
+               HANDLE_VERBS,
+               .timestep = timestep,
+               .pml = pml,
+               .source = source,
+               .receivers = receivers,
+               .peak = peak},
+    .model = model,
+    .get = get,
+    .need = need,
+};

@@ -1,4 +1,4 @@
-/* What `global`, `shared` and `texture` have in common: the three CUDA implementations of O. Johansen, Seismic Shot
+/* The common part of `global`, `shared` and `texture`: the three CUDA implementations of O. Johansen, Seismic Shot
  * Processing on GPU, NTNU 2009, section 4.2. Each variant's file has its kernels, the order in which a step launches
  * them, and its constant; the rest is here and in fd2d_gpu.cu.
  *
@@ -40,58 +40,26 @@ typedef struct fd2d_gpu_grid { /* as kernels get it */
     float ratio, w[DER_MAX];
 } fd2d_gpu_grid;
 
-/* What a variant tells of itself. step[L-1] launches one step; self is the fd2d_gpu. */
+/* A variant describes itself by this. step[L-1] launches one step; self is the fd2d_gpu. */
 typedef struct fd2d_gpu_kind {
-    const char *name;
     int keeps_d, keeps_dz, textures;
     int (*step[DER_MAX])(void *self);
 } fd2d_gpu_kind;
 
-typedef struct fd2d_gpu { /* fd->own */
-    gpu_queue queue;
+struct fd2d_gpu : gpu_frame { /* h->own */
     fd2d_gpu_source_cells source;
-    gpu_points points; /* receivers */
     fd2d_gpu_grid grid;
     const fd2d_gpu_kind *kind;
     dim3 blocks, threads;
-    size_t counted;            /* bytes of the queue's pool that are in fd->bytes */
     float *field[FD2D_FIELDS]; /* with their frames */
     float *bx, *bz, *kk, *psi, *px, *pz;
     size_t field_count, psi_count;
     float *slab; /* rows of kappa and rho on their way to coefficients */
     int slab_rows;
-} fd2d_gpu;
+};
 
-/* The verbs of fd2d_variant. */
-int fd2d_gpu_make(fd2d *fd, const fd2d_gpu_kind *kind);
-int fd2d_gpu_need(const fd2d_gpu_kind *kind, const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes);
-void fd2d_gpu_release(fd2d *fd);
-int fd2d_gpu_model(fd2d *fd, const float *kappa, const float *rho);
-int fd2d_gpu_pml(fd2d *fd);
-int fd2d_gpu_source(fd2d *fd);
-int fd2d_gpu_receivers(fd2d *fd);
-int fd2d_gpu_timestep(fd2d *fd, int it, int n, float *trace);
-int fd2d_gpu_get(fd2d *fd, int field, float *out);
-int fd2d_gpu_set(fd2d *fd, int field, const float *in);
-int fd2d_gpu_maxabs(fd2d *fd, float *value, int *i, int *k);
-int fd2d_gpu_reset(fd2d *fd);
-void fd2d_gpu_device(fd2d *fd, char *text, size_t length);
-int fd2d_gpu_traces(fd2d *fd, int it, int n, float *out);
-int fd2d_gpu_filter(fd2d *fd, int which, const trace_band band[2]);
-int fd2d_gpu_filtered(fd2d *fd, int which, int first, int nrec, float *out);
-int fd2d_gpu_wait_chunks(fd2d *fd, int most);
-int fd2d_gpu_peak(fd2d *fd, float *value, int *i, int *k);
-int fd2d_gpu_state(fd2d *fd, fd2d_part *part);
-int fd2d_gpu_move(fd2d *fd, const fd2d_part *part, float *host, int in);
-int fd2d_gpu_rows(fd2d *fd, int n, float **trace);
-
-#define FD2D_GPU_VERBS                                                                                                 \
-    .release = fd2d_gpu_release, .model = fd2d_gpu_model, .pml = fd2d_gpu_pml, .source = fd2d_gpu_source,              \
-    .receivers = fd2d_gpu_receivers, .timestep = fd2d_gpu_timestep, .get = fd2d_gpu_get, .set = fd2d_gpu_set,          \
-    .maxabs = fd2d_gpu_maxabs, .reset = fd2d_gpu_reset, .device = fd2d_gpu_device, .tune = nullptr,                    \
-    .traces = fd2d_gpu_traces, .filter = fd2d_gpu_filter, .filtered = fd2d_gpu_filtered,                               \
-    .pending = fd2d_gpu_wait_chunks, .peak = fd2d_gpu_peak
-#define FD2D_GPU_STATE_VERBS .state = fd2d_gpu_state, .move = fd2d_gpu_move, .rows = fd2d_gpu_rows
+/* The verbs of the three, whose `kind` is a fd2d_gpu_kind. */
+extern const fd2d_verbs fd2d_gpu_verbs;
 
 /* The end of every step: source and receivers. */
 int fd2d_gpu_points_step(fd2d_gpu *o);
@@ -147,7 +115,7 @@ __device__ inline float fd2d_gpu_layer_z(const fd2d_gpu_grid &g, int i, int k, f
     return fd2d_gpu_layer(d, psi + fd2d_gpu_strip_z(g, i, k), g.pz + k, g.nz, half);
 }
 
-/* New values from derivatives. What is next to a free surface is mirrored into the frame: vz symmetric about row 0,
+/* New values from derivatives. Rows next to a free surface are mirrored into the frame: vz symmetric about row 0,
  * sigma antisymmetric. */
 __device__ inline void fd2d_gpu_update_vx(const fd2d_gpu_grid &g, ptrdiff_t at, float d) {
     g.vx[at] = DER_VELOCITY(g.vx[at], g.bx[at], d);

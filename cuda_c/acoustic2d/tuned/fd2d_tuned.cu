@@ -15,18 +15,11 @@ using namespace tuned;
 static constexpr int SLAB = 1 << 20;                       // numbers of a piece of the model
 static constexpr int SAMPLERS = 256, MOST_SAMPLERS = 4096; // threads that sample receivers; blocks of a step that do
 
-static void count_bytes(fd2d *fd) {
-    own_t *o = own(fd);
-    const size_t now = o->queue.pool.bytes + o->queue.pool.pinned_bytes;
-    fd->bytes += now - o->counted;
-    o->counted = now;
-}
-
 // --- new and free ----------------------------------------------------------------------------------------------------
 
 static int up(int n, int to) { return (n + to - 1) / to * to; }
 
-static void set_shapes(own_t *o, const fd2d_cfg *c) {
+static void set_sizes(own_t *o, const fd2d_cfg *c) {
     args *g = &o->g;
     g->nx = c->nx;
     g->nz = c->nz;
@@ -57,19 +50,13 @@ static void set_shapes(own_t *o, const fd2d_cfg *c) {
     o->slab_rows = fit < 1 ? 1 : fit > c->nz ? c->nz : fit;
 }
 
-struct array {
-    float **place;
-    size_t count;
-    const char *what;
-};
-
 enum { ARRAYS = 18 };
 
 // Those that a configuration does not need have no elements.
-static void list_arrays(own_t *o, const fd2d_cfg *c, array list[ARRAYS]) {
+static void list_arrays(own_t *o, const fd2d_cfg *c, gpu_array list[ARRAYS]) {
     const size_t velocities = c->velocities ? o->count : 0;
     const size_t nx = (size_t)o->g.nx, rows = (size_t)o->slab_rows;
-    const array all[ARRAYS] = {
+    const gpu_array all[ARRAYS] = {
         {&o->s[0], o->count, "sigma"},
         {&o->s[1], o->count, "sigma of the next step"},
         {&o->e, o->count - velocities, "increments of sigma"},
@@ -111,10 +98,9 @@ static __global__ void __launch_bounds__(BLOCK) fill_with_noise(float *a, size_t
 }
 
 static int make_memory(own_t *o, const fd2d_cfg *c) {
-    array list[ARRAYS];
+    gpu_array list[ARRAYS];
     list_arrays(o, c, list);
-    for (const array &a : list)
-        TRY(a.count > 0 && gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
+    TRY(gpu_take_arrays(&o->queue, list, ARRAYS));
     TRY(gpu_alloc(&o->queue, &o->second, 1, sizeof *o->second, "the step number"));
     fill<<<1024, BLOCK, 0, o->queue.stream>>>(o->rho, o->count, INFINITY); // outside: no velocity
     CUDA_TRY(cudaGetLastError());
@@ -130,51 +116,40 @@ static int make_memory(own_t *o, const fd2d_cfg *c) {
     return 0;
 }
 
-static int find_shape(fd2d *fd);
+static int find_shape(handle *h);
 
-static int make(fd2d *fd) {
-    TRY(fd2d_alloc(fd, &fd->own, 1, sizeof(own_t), "the GPU's grid"));
-    own_t *o = own(fd);
-    TRY(check_size(&fd->cfg));
-    set_shapes(o, &fd->cfg);
-    const int rc = gpu_open(&o->queue) || make_memory(o, &fd->cfg) || find_shape(fd);
-    count_bytes(fd);
-    return rc;
+static int make(handle *h) {
+    const fd2d_cfg *c = &((fd2d *)h)->cfg;
+    TRY(gpu_frame_make(h, sizeof(own_t)));
+    own_t *o = own(h);
+    TRY(check_size(c));
+    set_sizes(o, c);
+    return gpu_open(&o->queue) || make_memory(o, c) || find_shape(h);
 }
 
-static void release(fd2d *fd) {
-    if (own(fd) == nullptr)
-        return;
-    gpu_close(&own(fd)->queue);
-    count_bytes(fd);
-    fd2d_release(fd, &fd->own);
-}
-
-static int need(const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes) {
+static int need(const kernel_variant *, const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes) {
     own_t o = {};
-    array list[ARRAYS];
+    gpu_array list[ARRAYS];
     TRY(check_size(cfg));
-    set_shapes(&o, cfg);
+    set_sizes(&o, cfg);
     list_arrays(&o, cfg, list);
-    *bytes = gpu_points_need(receivers, steps);
-    for (const array &a : list)
-        *bytes += a.count * sizeof(float);
+    *bytes = gpu_points_need(receivers, steps) + gpu_array_bytes(list, ARRAYS);
     return 0;
 }
 
 // --- source and receivers --------------------------------------------------------------------------------------------
 
 // Weights of all cells in the smallest box around them.
-static int fill_box(fd2d *fd, box *b, float **w) {
-    const fd2d_cells *s = &fd->source;
-    int i0 = fd->cfg.nx, i1 = -1, k0 = fd->cfg.nz, k1 = -1;
-    for (int k = 0; k < fd->cfg.nz; k++)
-        for (int m = s->row[k]; m < s->row[k + 1]; m++) {
-            i0 = s->i[m] < i0 ? s->i[m] : i0;
-            i1 = s->i[m] > i1 ? s->i[m] : i1;
-            k0 = k < k0 ? k : k0;
-            k1 = k;
-        }
+static int fill_box(handle *h, box *b, float **w) {
+    const source_cells *s = &h->source[FD2D_SIGMA];
+    const int *at_x = s->cells.at[0], *at_z = s->cells.at[2];
+    int i0 = h->n[0], i1 = -1, k0 = h->n[2], k1 = -1;
+    for (int c = 0; c < s->cells.n; c++) {
+        i0 = std::min(i0, at_x[c]);
+        i1 = std::max(i1, at_x[c]);
+        k0 = std::min(k0, at_z[c]);
+        k1 = std::max(k1, at_z[c]);
+    }
     b->i = b->k = b->ni = b->nk = 0;
     if (i1 < 0)
         return 0;
@@ -183,68 +158,38 @@ static int fill_box(fd2d *fd, box *b, float **w) {
     REQUIRE((long long)b->ni * b->nk < 1ll << 31,
             "source cells lie in a box of %d x %d cells, more than variant=tuned can count: choose variant=shared",
             b->ni, b->nk);
-    TRY(fd2d_alloc(fd, w, (size_t)b->ni * (size_t)b->nk, sizeof **w, "source cells"));
-    for (int k = k0; k <= k1; k++)
-        for (int m = s->row[k]; m < s->row[k + 1]; m++)
-            (*w)[(size_t)(k - k0) * (size_t)b->ni + (size_t)(s->i[m] - i0)] += s->w[m];
+    TRY(host_alloc(&h->memory, w, (size_t)b->ni * (size_t)b->nk, sizeof **w, "source cells"));
+    for (int c = 0; c < s->cells.n; c++)
+        for (int e = s->start[c]; e < s->start[c + 1]; e++)
+            (*w)[(size_t)(at_z[c] - k0) * (size_t)b->ni + (size_t)(at_x[c] - i0)] += s->w[e];
     return 0;
 }
 
-static int source(fd2d *fd) {
-    own_t *o = own(fd);
+static int source(handle *h) {
+    own_t *o = own(h);
+    const source_histories *wavelet = &h->histories;
     box b = {};
     float *w = nullptr;
-    TRY(gpu_enter(&o->queue));
-    int rc = gpu_put(&o->queue, &o->q, &o->room_q, fd->q, (size_t)fd->nq, sizeof(float), "source wavelet") ||
-             fill_box(fd, &b, &w);
+    int rc =
+        gpu_put(&o->queue, &o->q, &o->room_q, wavelet->q, (size_t)wavelet->steps, sizeof(float), "source wavelet") ||
+        fill_box(h, &b, &w);
     const size_t n = (size_t)b.ni * (size_t)b.nk;
     rc = rc || gpu_grow(&o->queue, &o->box_w, &o->room_box, n, sizeof(float), "source cells") ||
          gpu_upload(&o->queue, o->box_w, w, n * sizeof(float));
-    fd2d_release(fd, &w);
+    host_release(&h->memory, &w);
     b.w = o->box_w;
     b.q = o->q;
-    b.nq = fd->nq;
+    b.nq = wavelet->steps;
     o->g.source = rc ? box{} : b;
     gpu_forget_graphs(&o->queue);
-    count_bytes(fd);
     return rc;
 }
 
-static int receivers(fd2d *fd) {
-    own_t *o = own(fd);
-    REQUIRE(fd->cfg.velocities || fd->sampled[FD2D_VX].n + fd->sampled[FD2D_VZ].n == 0, NO_VELOCITIES);
-    TRY(gpu_enter(&o->queue));
-    const int rc = fd2d_gpu_put_receivers(&o->queue, &o->points, fd, o->g.pitch);
-    count_bytes(fd);
-    return rc;
-}
-
-static int rows(fd2d *fd, int n, float **trace) {
-    own_t *o = own(fd);
-    TRY(gpu_enter(&o->queue));
-    const int rc = gpu_trace_room(&o->queue, &o->points, fd->nrec, fd->steps, fd->nq, n);
-    count_bytes(fd);
-    *trace = o->points.view.trace;
-    return rc;
-}
-
-static int traces(fd2d *fd, int it, int n, float *out) {
-    TRY(gpu_enter(&own(fd)->queue));
-    return gpu_get_traces(&own(fd)->queue, &own(fd)->points, fd->nrec, it - fd->first, n, out);
-}
-
-static int filter(fd2d *fd, int which, const trace_band band[2]) {
-    TRY(gpu_enter(&own(fd)->queue));
-    const int rc = gpu_put_filter(&own(fd)->queue, &own(fd)->points, which, band);
-    count_bytes(fd);
-    return rc;
-}
-
-static int filtered(fd2d *fd, int which, int first, int nrec, float *out) {
-    TRY(gpu_enter(&own(fd)->queue));
-    const int rc = gpu_get_filtered(&own(fd)->queue, &own(fd)->points, fd->nrec, which, first, nrec, out);
-    count_bytes(fd);
-    return rc;
+static int receivers(handle *h) {
+    const cell_list *sampled = h->receivers.sampled;
+    const int group[FD2D_FIELDS] = {FD2D_SIGMA, FD2D_VX, FD2D_VZ};
+    REQUIRE(((fd2d *)h)->cfg.velocities || sampled[FD2D_VX].n + sampled[FD2D_VZ].n == 0, NO_VELOCITIES);
+    return gpu_frame_receivers(h, 0, own(h)->g.pitch, 0, group);
 }
 
 // --- time ------------------------------------------------------------------------------------------------------------
@@ -301,39 +246,37 @@ static int one_step(own_t *o, int phase) {
 }
 
 static int some_steps(void *self, int n) {
-    fd2d *fd = (fd2d *)self;
     for (int step = 0; step < n; step++)
-        TRY(one_step(own(fd), step & 1));
+        TRY(one_step((own_t *)self, step & 1));
     return 0;
 }
 
 static int pair(void *self) { return some_steps(self, 2); }
 
 // Steps are timed on noise, as zeros cost a GPU less power; without a velocity anywhere it stays what it is.
-static int find_shape(fd2d *fd) {
-    own_t *o = own(fd);
+static int find_shape(handle *h) {
+    const fd2d_cfg *c = &((fd2d *)h)->cfg;
+    own_t *o = own(h);
     float *const fields[] = {o->s[0], o->s[1], o->e, o->vx[0], o->vx[1], o->vz[0], o->vz[1], o->kk};
     int capability = 0;
     CUDA_TRY(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, o->queue.device));
     o->close = capability >= 9;
-    o->alone = fd->cfg.share <= 1;
+    o->alone = c->share <= 1;
     if (o->alone)
         for (float *field : fields) {
             if (field != nullptr)
                 fill_with_noise<<<1024, BLOCK, 0, o->queue.stream>>>(field, o->count);
             CUDA_TRY(cudaGetLastError());
         }
-    TRY(choose_launch(o->g, &fd->cfg, o->queue.device, o->queue.stream, some_steps, fd, &o->now));
+    TRY(choose_launch(o->g, c, o->queue.device, o->queue.stream, some_steps, o, &o->now));
     for (float *field : fields)
-        if (field != nullptr)
-            CUDA_TRY(cudaMemsetAsync(field, 0, o->count * sizeof(float), o->queue.stream));
+        TRY(gpu_clear(&o->queue, field, o->count, sizeof(float)));
     return 0;
 }
 
 // One step, and everything back to where a pair begins.
-static int odd(fd2d *fd) {
-    own_t *o = own(fd);
-    const size_t velocities = fd->cfg.velocities ? o->count * sizeof(float) : 0;
+static int odd(own_t *o) {
+    const size_t velocities = o->vx[0] != nullptr ? o->count * sizeof(float) : 0;
     TRY(one_step(o, 0));
     const struct {
         void *to;
@@ -367,53 +310,42 @@ static int close_chunk(own_t *o) {
 
 static gpu_plane sigma_of(const own_t *o) { return {o->s[0] + o->origin, o->g.pitch, o->g.nx, o->g.nz}; }
 
-static int timestep(fd2d *fd, int it, int n, float *) {
-    own_t *o = own(fd);
-    TRY(gpu_enter(&o->queue));
-    const int rc = gpu_trace_room(&o->queue, &o->points, fd->nrec, fd->steps, fd->nq, n);
-    count_bytes(fd);
-    TRY(rc);
+static int timestep(handle *h, int it, int n, float *) {
+    own_t *o = own(h);
     const gpu_plane sigma = sigma_of(o);
-    TRY(gpu_begin(&o->queue, it, fd->first));
-    TRY(gpu_repeat(&o->queue, n / 2, pair, fd));
+    TRY(gpu_frame_begin(h, it, n));
+    TRY(gpu_repeat(&o->queue, n / 2, pair, o));
     if (n % 2 == 1)
-        TRY(odd(fd));
+        TRY(odd(o));
     TRY(close_chunk(o));
     return gpu_end(&o->queue, &sigma);
 }
 
-static int pending(fd2d *fd, int most) {
-    TRY(gpu_enter(&own(fd)->queue));
-    return gpu_pending(&own(fd)->queue, most);
+static int peak(handle *h, float *value, int place[3]) {
+    return gpu_newest(gpu_queue_of(h), own(h)->g.nx, value, &place[0], &place[2]);
 }
 
-static int peak(fd2d *fd, float *value, int *i, int *k) {
-    TRY(gpu_enter(&own(fd)->queue));
-    return gpu_newest(&own(fd)->queue, own(fd)->g.nx, value, i, k);
-}
-
-static int maxabs(fd2d *fd, float *value, int *i, int *k) {
-    TRY(gpu_enter(&own(fd)->queue));
-    const gpu_plane sigma = sigma_of(own(fd));
-    return gpu_largest(&own(fd)->queue, &sigma, value, i, k);
+static int maxabs(handle *h, float *value, int place[3]) {
+    const gpu_plane sigma = sigma_of(own(h));
+    return gpu_largest(gpu_queue_of(h), &sigma, value, &place[0], &place[2]);
 }
 
 // --- shape by hand ---------------------------------------------------------------------------------------------------
 
 // width: 64 is tiles, of 32 or 64 rows; 256 and 512 are columns of a block that marches, with its margins, and rows
 // those of a piece. 0 = as it is. isa and steps do not apply.
-static int tune(fd2d *fd, const char *, int width, int, int rows) {
-    own_t *o = own(fd);
+static int tune(handle *h, const char *, const int tile_of[3]) {
+    own_t *o = own(h);
+    const int width = tile_of[0], rows = tile_of[2];
     const bool tiles = width == 64;
     bool fits = true;
     REQUIRE(width == 0 || tiles || width == 256 || width == 512, "width = %d, must be 64, 256, 512 or 0 (as it is)",
             width);
     REQUIRE(!tiles || rows == 0 || rows == 32 || rows == 64, "rows = %d, tiles have 32 or 64", rows);
-    TRY(gpu_enter(&o->queue));
     const form tile = rows == 64 ? TILE_HIGH : TILE_LOW;
     const form kind = tiles ? tile : width == 256 ? MARCH_NARROW : MARCH_WIDE;
     if (width > 0)
-        TRY(find_launch(o->g, &fd->cfg, o->queue.device, {kind, 1, 1.6, 3}, &o->now, &fits));
+        TRY(find_launch(o->g, &((fd2d *)h)->cfg, o->queue.device, {kind, 1, 1.6, 3}, &o->now, &fits));
     REQUIRE(fits, "blocks of %d columns do not fit on this GPU", width);
     if (rows > 0 && o->now.rows == 0) {
         plan *p = &o->now.cut;
@@ -427,40 +359,30 @@ static int tune(fd2d *fd, const char *, int width, int, int rows) {
 
 // --- for the record --------------------------------------------------------------------------------------------------
 
-static void device(fd2d *fd, char *text, size_t length) {
-    const launch &l = own(fd)->now;
-    cudaDeviceProp properties;
-    const cudaError_t rc = cudaGetDeviceProperties(&properties, own(fd)->queue.device);
-    snprintf(text, length, "%s, %s of %d x %d", rc == cudaSuccess ? properties.name : "GPU", form_name(l.kind),
-             l.columns, l.rows > 0 ? l.rows : (own(fd)->g.nz + l.cut.pieces - 1) / l.cut.pieces);
+static void device(handle *h, char *text, size_t length) {
+    const own_t *o = own(h);
+    const launch &l = o->now;
+    char name[256];
+    gpu_device_name(h, name, sizeof name);
+    snprintf(text, length, "%s, %s of %d x %d", name[0] != 0 ? name : "GPU", form_name(l.kind), l.columns,
+             l.rows > 0 ? l.rows : (o->g.nz + l.cut.pieces - 1) / l.cut.pieces);
 }
 
-extern "C" {
-FD2D_VARIANT(tuned) = {
-    .name = "tuned",
-    .about = "CUDA, one launch a step, velocities eliminated unless they are recorded: the fewest bytes",
-    .needs_gpu = 1,
-    .make = make,
-    .release = release,
+static const fd2d_verbs verbs = {
+    .common = {.frame = &gpu_frame_verbs,
+               HANDLE_VERBS,
+               .timestep = timestep,
+               .pml = pml,
+               .source = source,
+               .receivers = receivers,
+               .peak = peak,
+               .tune = tune,
+               .device = device},
     .model = model,
-    .pml = pml,
-    .source = source,
-    .receivers = receivers,
-    .timestep = timestep,
     .get = get,
-    .set = set,
-    .maxabs = maxabs,
-    .reset = reset,
-    .device = device,
-    .tune = tune,
-    .traces = traces,
-    .filter = filter,
-    .filtered = filtered,
-    .pending = pending,
-    .peak = peak,
     .need = need,
-    .state = state,
-    .move = move,
-    .rows = rows,
 };
-}
+
+FD2D_VARIANT(tuned) = {"tuned",
+                       "CUDA, one launch a step, velocities eliminated unless they are recorded: the fewest bytes", 1,
+                       &verbs.common, nullptr};

@@ -9,7 +9,7 @@
 // keeps the rounding of the first-order scheme. Absorbing layers carry over by linearity: psi of grad s as it is, psi
 // of div v by its increments.
 //
-// What rounding takes from e, though, velocities must make up for: they end at some 2e-6 of their peak in place of 0.
+// Velocities, though, must make up for what rounding takes from e: they end at some 2e-6 of their peak in place of 0.
 // So where they are recorded they are kept, in place of e and with their own rounding, 32 bytes a cell:
 //
 //     v(n+1/2) = v(n-1/2) + w,    s(n+1) = s(n) + K div v(n+1/2) + source
@@ -31,7 +31,7 @@ constexpr int HALO = 8; // columns a tile shares with each neighbour: wide enoug
 constexpr int WARP = 32;
 constexpr int LEFT = 32, RIGHT = 96, ABOVE = 24, BELOW = 88; // margins of the grid: no fetch of a block leaves them
 
-// How the grid is cut into blocks that march: tiles of columns, of which those at the sides lie in absorbing layers and
+// The cut of the grid into blocks that march: tiles of columns, of which those at the sides lie in absorbing layers and
 // are cut into more pieces; rows in layers along z count `weight` times, so that all blocks end together.
 struct plan {
     int tiles, left, right;  // tiles; of them at the sides

@@ -10,9 +10,7 @@ constexpr int BLOCK = 256; // threads of simple kernels
 
 // Two copies of s (read one, write the other), of velocities and of psi of grad s. At the end of a chunk of steps s is
 // always in the first.
-struct own_t {
-    gpu_queue queue;
-    gpu_points points; // receivers
+struct own_t : gpu_frame {
     args g;
     launch now;
     size_t room_box, room_q;
@@ -24,20 +22,18 @@ struct own_t {
     int slab_rows; // of the model at a time
     int close;     // steps may follow closely, here
     int alone;     // no shots beside this one
-    size_t counted;
 };
 
 #define NO_VELOCITIES "variant=tuned keeps velocities only where its configuration says so: set `velocities` in it"
 
-inline own_t *own(fd2d *fd) { return (own_t *)fd->own; }
+inline own_t *own(const handle *h) { return (own_t *)h->own; }
 
-// The verbs of fd2d.h of these names.
+// The verbs of fd2d.h and handle.h of these names.
 int model(fd2d *fd, const float *kappa, const float *rho);
-int pml(fd2d *fd);
+int pml(handle *h);
 int get(fd2d *fd, int field, float *out);
-int set(fd2d *fd, int field, const float *in);
-int reset(fd2d *fd);
-int state(fd2d *fd, fd2d_part *part);
-int move(fd2d *fd, const fd2d_part *part, float *host, int in);
+int set(handle *h, int field, const float *in);
+int reset(handle *h);
+int state(handle *h, state_part *part);
 
 } // namespace tuned

@@ -217,9 +217,9 @@ int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t str
         best = {FORMS, 1, 1.6, 3};
         TRY(find_form(c->shape, &best.kind));
     } else if (c->share <= 1 && !recall(c, device, &best)) {
-        if (!recall_note(c, device, &best)) {
+        if (!recall_choice(c, device, &best)) {
             TRY(measure(g, c, device, {nullptr, nullptr, stream, steps, self}, l, &best));
-            keep_note(c, device, best);
+            keep_choice(c, device, best);
         }
         remember(c, device, best);
     }

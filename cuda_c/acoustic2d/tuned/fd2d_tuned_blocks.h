@@ -1,4 +1,4 @@
-// Which kernel makes a step of the `tuned` variant, and how it cuts the grid into blocks. That decides speed, not
+// The kernel that makes a step of the `tuned` variant, and the way it cuts the grid into blocks. Both decide speed, not
 // numbers.
 #pragma once
 
@@ -32,14 +32,15 @@ struct launch {
 // fd2d_tuned_cache.cu: forms by name; what an earlier run of these kernels found.
 const char *form_name(form kind);
 int find_form(const char *name, form *kind);
-bool recall_note(const fd2d_cfg *c, int device, choice *best);
-void keep_note(const fd2d_cfg *c, int device, const choice &best);
+bool recall_choice(const fd2d_cfg *c, int device, choice *best);
+void keep_choice(const fd2d_cfg *c, int device, const choice &best);
 
 // The launch of a choice; `fits` tells whether there is one for this grid and the GPU has the shared memory for it.
 int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c, launch *l, bool *fits);
 
-// What the handle's configuration asks for by name, else what suits it. One that has the GPU for itself is timed:
-// `steps` queues n steps with the launch in *l, on `stream`. What was found serves later handles that compute the same.
+// Chooses the launch that the handle's configuration names, else one that suits it. A handle that has the GPU for
+// itself is timed: `steps` queues n steps with the launch in *l, on `stream`. The result serves later handles that
+// compute the same.
 int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t stream, int (*steps)(void *self, int n),
                   void *self, launch *l);
 

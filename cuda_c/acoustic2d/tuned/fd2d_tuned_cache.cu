@@ -33,7 +33,7 @@ static int make_key(const fd2d_cfg *c, int device, char key[400]) {
     return 0;
 }
 
-bool recall_note(const fd2d_cfg *c, int device, choice *best) {
+bool recall_choice(const fd2d_cfg *c, int device, choice *best) {
     char key[400], text[64], name[24];
     const char *rest;
     choice found;
@@ -53,7 +53,7 @@ bool recall_note(const fd2d_cfg *c, int device, choice *best) {
     return true;
 }
 
-void keep_note(const fd2d_cfg *c, int device, const choice &best) {
+void keep_choice(const fd2d_cfg *c, int device, const choice &best) {
     char key[400], text[64];
     snprintf(text, sizeof text, "%s %d %g %d", names[best.kind], best.waves, best.side, best.weight);
     if (make_key(c, device, key) == 0)

@@ -1,6 +1,4 @@
 // The `tuned` variant's model and the profiles of its layers, as its steps want them.
-#include <cstring>
-
 #include "fd2d_tuned.h"
 
 using namespace tuned;
@@ -53,12 +51,11 @@ static __global__ void __launch_bounds__(BLOCK)
 }
 
 int tuned::model(fd2d *fd, const float *kappa, const float *rho) {
-    own_t *o = own(fd);
+    own_t *o = own(&fd->h);
     const args *g = &o->g;
     const double tx = (double)fd->cfg.dt / fd->cfg.dx;
     const size_t nx = (size_t)g->nx;
     float *slab_rho = o->slab + (size_t)o->slab_rows * nx;
-    TRY(gpu_enter(&o->queue));
     for (int k = 0; k < g->nz; k += o->slab_rows) {
         const int left = g->nz - k, rows = left < o->slab_rows ? left : o->slab_rows;
         TRY(gpu_upload(&o->queue, o->slab, kappa + (size_t)k * nx, (size_t)rows * nx * sizeof(float)));
@@ -91,16 +88,14 @@ static void pack_profiles(const fd2d *fd, size_t pitch, float *px, float *pz) {
     }
 }
 
-int tuned::pml(fd2d *fd) {
-    own_t *o = own(fd);
+int tuned::pml(handle *h) {
+    own_t *o = own(h);
     const size_t pitch = (size_t)o->g.px_pitch, nx = 6 * pitch, nz = 2 * V * (size_t)o->g.nz;
     float *p = nullptr;
-    TRY(gpu_enter(&o->queue));
-    TRY(fd2d_alloc(fd, &p, nx + nz, sizeof *p, "layer profiles"));
-    memset(p, 0, (nx + nz) * sizeof *p);
-    pack_profiles(fd, pitch, p, p + nx);
+    TRY(host_alloc(&h->memory, &p, nx + nz, sizeof *p, "layer profiles"));
+    pack_profiles((const fd2d *)h, pitch, p, p + nx);
     const int rc =
         gpu_upload(&o->queue, o->px, p, nx * sizeof *p) || gpu_upload(&o->queue, o->pz, p + nx, nz * sizeof *p);
-    fd2d_release(fd, &p);
+    host_release(&h->memory, &p);
     return rc;
 }

@@ -1,34 +1,30 @@
 /* The `cpu` variant of the 3D solver: memory, medium, layers and fields. */
 #include "fd3d_cpu.h"
 
-#include <limits.h>
 #include <math.h>
-#include <omp.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "err.h"
+#include "stencil_check.h"
 
-static const cpu3_isa *const isas[] = {
+static const cpu_isa *const isas[] = {
 #ifdef __x86_64__
     &fd3d_cpu_avx512, &fd3d_cpu_avx2,
 #endif
-    &fd3d_cpu_generic};
+    &fd3d_cpu_generic, NULL};
 
-enum { ISAS = sizeof isas / sizeof isas[0], HUGE_PAGE = 2 << 20, MEDIUM = 3, QUALITY = 2 };
+enum { MEDIUM = 3, QUALITY = 2 };
 
-static cpu3_own *own(fd3d *fd) { return fd->own; }
+static cpu3_own *own(const handle *h) { return h->own; }
 
 static int round_up(int n) { return (n + LANES - 1) / LANES * LANES; }
 
-/* --- shapes -------------------------------------------------------------------------------------------------- */
+/* --- sizes --------------------------------------------------------------------------------------------------- */
 
 /* A row is an odd number of cache lines, and so is a plane: rows and planes of one sum spread over the sets of the
  * caches. */
-static void shape(cpu3_grid *g, const fd3d_cfg *c) {
+static void set_sizes(cpu3_grid *g, const fd3d_cfg *c) {
     memcpy(g->n, c->n, sizeof g->n);
     g->nxp = round_up(c->n[0]);
     g->L = c->half_length;
@@ -71,32 +67,21 @@ static size_t psi_floats(const cpu3_grid *g) {
     return 6 * (x + y + z) + LANES;
 }
 
-static size_t page_bytes(const fd3d_cfg *c, const cpu3_grid *g) {
-    const size_t bytes = (arrays_of(c) * array_floats(g) + LANES) * sizeof(float);
-    return (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-}
+static size_t all_floats(const fd3d_cfg *c, const cpu3_grid *g) { return arrays_of(c) * array_floats(g) + LANES; }
 
 /* --- new and free -------------------------------------------------------------------------------------------- */
 
-/* All arrays in one piece on huge pages where the system grants them. */
+enum { FIRST_TOUCH = 2 << 20 }; /* bytes that a thread zeroes at a time, a huge page */
+
 static int make_arrays(fd3d *fd) {
-    cpu3_own *o = own(fd);
+    cpu3_own *o = own(&fd->h);
     cpu3_grid *g = &o->grid;
-    const double cells = (double)g->rows * (double)g->y * ((double)g->n[2] + 2 * D3_MAX);
-    REQUIRE(cells * (double)arrays_of(&fd->cfg) * sizeof(float) < 0.25 * (double)SIZE_MAX,
-            "a grid of %d x %d x %d cells is more than can be addressed: make it smaller", g->n[0], g->n[1], g->n[2]);
-    const size_t bytes = page_bytes(&fd->cfg, g);
+    char cells[48];
+    const double floats = (double)arrays_of(&fd->cfg) * (double)g->rows * (double)g->y * ((double)g->n[2] + 2 * D3_MAX);
+    snprintf(cells, sizeof cells, "%d x %d x %d", g->n[0], g->n[1], g->n[2]);
+    TRY(cpu_take_pages(&fd->h, floats, all_floats(&fd->cfg, g) * sizeof(float), cells));
     o->array = array_floats(g);
-    o->pages = aligned_alloc(HUGE_PAGE, bytes);
-    REQUIRE(o->pages != NULL,
-            "no memory for a grid of %d x %d x %d cells (%.3f GB): use a smaller grid or fewer ranks a node", g->n[0],
-            g->n[1], g->n[2], (double)bytes * 1e-9);
-    o->page_bytes = bytes;
-    fd->bytes += bytes;
-#ifdef MADV_HUGEPAGE
-    madvise(o->pages, bytes, MADV_HUGEPAGE); /* a wish; without it the loop is slower, not wrong */
-#endif
-    float *at = (float *)o->pages + LANES + g->L * (g->z + g->y);
+    float *at = (float *)o->frame.pages + LANES + g->L * (g->z + g->y);
     for (int f = 0; f < FD3D_FIELDS; f++, at += o->array)
         g->field[f] = at;
     float **medium[MEDIUM + QUALITY] = {&g->rho, &g->lambda, &g->softness, &g->qp, &g->qs};
@@ -104,18 +89,19 @@ static int make_arrays(fd3d *fd) {
         *medium[m] = at;
     for (int s = 0; s < STRESSES && g->anelastic; s++, at += o->array)
         g->memory[s] = at;
-    char *pages = o->pages;
-#pragma omp parallel for schedule(static) num_threads(o->threads)
-    for (size_t page = 0; page < bytes / HUGE_PAGE; page++)
-        memset(pages + page * HUGE_PAGE, 0, HUGE_PAGE);
+    char *pages = o->frame.pages;
+    const size_t count = o->frame.page_bytes / FIRST_TOUCH;
+#pragma omp parallel for schedule(static) num_threads(o->frame.threads)
+    for (size_t page = 0; page < count; page++)
+        memset(pages + page * FIRST_TOUCH, 0, FIRST_TOUCH);
     return 0;
 }
 
 static int make_strips(fd3d *fd) {
-    cpu3_own *o = own(fd);
+    cpu3_own *o = own(&fd->h);
     cpu3_grid *g = &o->grid;
     o->psi_count = psi_floats(g);
-    TRY(fd3d_alloc(fd, &o->psi, o->psi_count, sizeof(float), "memory variables of the absorbing layers"));
+    TRY(host_alloc(&fd->h.memory, &o->psi, o->psi_count, sizeof(float), "memory variables of the absorbing layers"));
     const size_t ny = (size_t)g->n[1], nz = (size_t)g->n[2], nxp = (size_t)g->nxp;
     float *at = o->psi;
     for (int a = 0; a < 3; a++) {
@@ -127,59 +113,39 @@ static int make_strips(fd3d *fd) {
     return 0;
 }
 
-static const cpu3_isa *best_isa(void) {
-    int n = 0;
-    while (!isas[n]->supported())
-        n++;
-    return isas[n];
-}
-
 static int make_sides(fd3d *fd) {
-    cpu3_own *o = own(fd);
+    cpu3_own *o = own(&fd->h);
     cpu3_grid *g = &o->grid;
     const size_t plane = (size_t)g->n[0] * (size_t)g->n[1];
     if (g->free_top)
-        TRY(fd3d_alloc(fd, &o->slope, (size_t)g->nxp * (size_t)g->n[1], sizeof(float), "the free surface"));
+        TRY(host_alloc(&fd->h.memory, &o->slope, (size_t)g->nxp * (size_t)g->n[1], sizeof(float), "the free surface"));
     g->slope = o->slope;
     if (fd->cfg.side[5] == FD3D_ONE_WAY) {
-        TRY(fd3d_alloc(fd, &o->bottom, LEAVING * plane, sizeof(float), "the one-way bottom"));
-        TRY(fd3d_alloc(fd, &o->bottom_gp, plane, sizeof(float), "the one-way bottom"));
-        TRY(fd3d_alloc(fd, &o->bottom_gs, plane, sizeof(float), "the one-way bottom"));
+        TRY(host_alloc(&fd->h.memory, &o->bottom, LEAVING * plane, sizeof(float), "the one-way bottom"));
+        TRY(host_alloc(&fd->h.memory, &o->bottom_gp, plane, sizeof(float), "the one-way bottom"));
+        TRY(host_alloc(&fd->h.memory, &o->bottom_gs, plane, sizeof(float), "the one-way bottom"));
     }
     return 0;
 }
 
-static int make(fd3d *fd) {
-    TRY(fd3d_alloc(fd, &fd->own, 1, sizeof(cpu3_own), "the cpu variant"));
-    cpu3_own *o = own(fd);
-    o->isa = best_isa();
-    o->threads = fd->cfg.threads > 0 ? fd->cfg.threads : omp_get_max_threads();
-    shape(&o->grid, &fd->cfg);
+static int make(handle *h) {
+    fd3d *fd = (fd3d *)h;
+    TRY(cpu_make(h, sizeof(cpu3_own), isas, fd->cfg.threads));
+    set_sizes(&own(h)->grid, &fd->cfg);
     TRY(make_arrays(fd));
     TRY(make_sides(fd));
     return make_strips(fd);
 }
 
-static void release(fd3d *fd) {
-    cpu3_own *o = own(fd);
-    if (o == NULL)
-        return;
-    fd->bytes -= o->page_bytes;
-    free(o->pages);
-    void *owned[] = {&o->psi,       &o->columns,   &o->sponge_x, &o->slope, &o->bottom,
-                     &o->bottom_gp, &o->bottom_gs, &o->peaks,    &o->kept,  &o->samples};
-    for (size_t n = 0; n < sizeof owned / sizeof owned[0]; n++)
-        fd3d_release(fd, owned[n]);
-    fd3d_release(fd, &fd->own);
-}
-
 enum { MAP_PLANES = 24 }; /* of three velocities, that a level map is taken from, at most */
 
-static int need(const fd3d_cfg *cfg, const fd3d_counts *c, size_t *host, size_t *device) {
+static int need(const kernel_variant *v, const fd3d_cfg *cfg, const fd3d_counts *c, size_t *host, size_t *device) {
     cpu3_grid g = {.nxp = 0};
-    shape(&g, cfg);
+    set_sizes(&g, cfg);
     const size_t plane = (size_t)g.nxp * (size_t)g.n[1], each = 6 * sizeof(int) + 28 /* while they are sorted */;
-    *host = sizeof(fd3d) + sizeof(cpu3_own) + page_bytes(cfg, &g) + psi_floats(&g) * sizeof(float);
+    (void)v;
+    *host = sizeof(fd3d) + sizeof(cpu3_own) + cpu_whole_pages(all_floats(cfg, &g) * sizeof(float)) +
+            psi_floats(&g) * sizeof(float);
     *host += (10 + LEAVING) * plane * sizeof(float); /* sides, a slice */
     *host += c->entries * each;
     *host += c->receivers * (8 * each + sizeof(float) * c->steps);
@@ -196,7 +162,7 @@ static int need(const fd3d_cfg *cfg, const fd3d_counts *c, size_t *host, size_t 
 static void put_volume(const cpu3_own *o, const float *from, float *to) {
     const cpu3_grid *g = &o->grid;
     const size_t nx = (size_t)g->n[0] + 2, ny = (size_t)g->n[1] + 2;
-#pragma omp parallel for schedule(static) num_threads(o->threads)
+#pragma omp parallel for schedule(static) num_threads(o->frame.threads)
     for (int k = -1; k <= g->n[2]; k++)
         for (int j = -1; j <= g->n[1]; j++)
             memcpy(to + k * g->z + j * g->y - 1, from + (((size_t)(k + 1) * ny) + (size_t)(j + 1)) * nx,
@@ -208,9 +174,9 @@ static float one_way(double modulus, double rho, const fd3d_cfg *c) {
     return (float)((step - c->d[2]) / (step + c->d[2]));
 }
 
-/* What sides need to know of the cells beside them. */
+/* Sets the coefficients of sides, from the medium of the cells beside them. */
 static void set_sides(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
-    cpu3_own *o = own(fd);
+    cpu3_own *o = own(&fd->h);
     const size_t nx = (size_t)fd->cfg.n[0], ny = (size_t)fd->cfg.n[1], nz = (size_t)fd->cfg.n[2];
     for (size_t j = 0; j < ny; j++)
         for (size_t i = 0; i < nx; i++) {
@@ -227,7 +193,7 @@ static void set_sides(fd3d *fd, const float *rho, const float *lambda, const flo
 
 /* sxz and syz stay 0 on a free surface: the cells above it have no strength. */
 static int model(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
-    cpu3_own *o = own(fd);
+    cpu3_own *o = own(&fd->h);
     const cpu3_grid *g = &o->grid;
     put_volume(o, rho, g->rho);
     put_volume(o, lambda, g->lambda);
@@ -235,7 +201,7 @@ static int model(fd3d *fd, const float *rho, const float *lambda, const float *m
     const ptrdiff_t above = g->L * g->z, count = (ptrdiff_t)o->array;
     memset(soft, 0, o->array * sizeof(float)); /* a medium may have been there before */
     put_volume(o, mu, g->softness);
-#pragma omp parallel for schedule(static) num_threads(o->threads)
+#pragma omp parallel for schedule(static) num_threads(o->frame.threads)
     for (ptrdiff_t m = 0; m < count; m++)
         soft[m] = soft[m] > 0 && !(g->free_top && m < above) ? 1.0f / soft[m] : INFINITY;
     set_sides(fd, rho, lambda, mu);
@@ -243,7 +209,7 @@ static int model(fd3d *fd, const float *rho, const float *lambda, const float *m
 }
 
 static int quality(fd3d *fd, const float *qp, const float *qs) {
-    cpu3_own *o = own(fd);
+    cpu3_own *o = own(&fd->h);
     cpu3_grid *g = &o->grid;
     put_volume(o, qp, g->qp);
     put_volume(o, qs, g->qs);
@@ -263,16 +229,15 @@ static int quality(fd3d *fd, const float *qp, const float *qs) {
 
 /* --- layers -------------------------------------------------------------------------------------------------- */
 
-/* Profiles along x padded to whole vectors: a = b = 0 and 1/k = 1 there. */
-static int pml(fd3d *fd) {
-    cpu3_own *o = own(fd);
+/* Profiles along x are padded to whole vectors. */
+static int pml(handle *h) {
+    const fd3d *fd = (fd3d *)h;
+    cpu3_own *o = own(h);
     cpu3_grid *g = &o->grid;
-    const size_t nxp = (size_t)g->nxp, nx = (size_t)g->n[0];
-    TRY(fd3d_alloc(fd, &o->columns, 6 * nxp, sizeof(float), "layer profiles along x"));
+    TRY(host_alloc(&h->memory, &o->columns, 6 * (size_t)g->nxp, sizeof(float), "layer profiles along x"));
+    profile_pad(fd->pml[0], g->n[0], o->columns, g->nxp);
     for (size_t c = 0; c < 6; c++) {
-        for (size_t i = 0; i < nxp; i++)
-            o->columns[c * nxp + i] = i < nx ? fd->pml[0][c * nx + i] : c % 3 == 2 ? 1.0f : 0.0f;
-        g->strip[0].p[c] = o->columns + c * nxp;
+        g->strip[0].p[c] = o->columns + c * (size_t)g->nxp;
         for (int a = 1; a < 3; a++)
             g->strip[a].p[c] = fd->pml[a] + c * (size_t)g->n[a];
     }
@@ -280,9 +245,9 @@ static int pml(fd3d *fd) {
 }
 
 static int sponge(fd3d *fd) {
-    cpu3_own *o = own(fd);
+    cpu3_own *o = own(&fd->h);
     cpu3_grid *g = &o->grid;
-    TRY(fd3d_alloc(fd, &o->sponge_x, (size_t)g->nxp, sizeof(float), "sponge along x"));
+    TRY(host_alloc(&fd->h.memory, &o->sponge_x, (size_t)g->nxp, sizeof(float), "sponge along x"));
     memcpy(o->sponge_x, fd->sponge[0], (size_t)g->n[0] * sizeof(float));
     g->sponge[0] = o->sponge_x;
     for (int a = 0; a < 3; a++) {
@@ -303,15 +268,10 @@ static int sponge(fd3d *fd) {
     return 0;
 }
 
-static int nothing(fd3d *fd) {
-    (void)fd;
-    return 0;
-}
-
 /* --- fields -------------------------------------------------------------------------------------------------- */
 
 static int get(fd3d *fd, int field, const int lo[3], const int hi[3], float *out) {
-    const cpu3_grid *g = &own(fd)->grid;
+    const cpu3_grid *g = &own(&fd->h)->grid;
     const size_t n = (size_t)(hi[0] - lo[0]);
     for (int k = lo[2]; k < hi[2]; k++)
         for (int j = lo[1]; j < hi[1]; j++, out += n)
@@ -326,8 +286,8 @@ static void put(const cpu3_grid *g, int field, const int lo[3], const int hi[3],
             memcpy(g->field[field] + k * g->z + j * g->y + lo[0], in, n * sizeof(float));
 }
 
-static int set(fd3d *fd, int field, const float *in) {
-    put(&own(fd)->grid, field, (int[3]){0, 0, 0}, fd->cfg.n, in);
+static int set(handle *h, int field, const float *in) {
+    put(&own(h)->grid, field, (int[3]){0, 0, 0}, h->n, in);
     return 0;
 }
 
@@ -340,7 +300,7 @@ static int halo(fd3d *fd, int what, int side, float *out, const float *in) {
         if (out != NULL)
             get(fd, field[f], lo, hi, out + f * cells);
         else
-            put(&own(fd)->grid, field[f], lo, hi, in + f * cells);
+            put(&own(&fd->h)->grid, field[f], lo, hi, in + f * cells);
     return 0;
 }
 
@@ -348,14 +308,15 @@ static size_t plane_cells(const fd3d *fd) { return (size_t)fd->cfg.n[0] * (size_
 
 static size_t map_floats(const fd3d *fd) { return 3 * (size_t)fd->map.n; }
 
-static int reset(fd3d *fd) {
-    cpu3_own *o = own(fd);
+static int reset(handle *h) {
+    const fd3d *fd = (fd3d *)h;
+    cpu3_own *o = own(h);
     cpu3_grid *g = &o->grid;
     for (int f = 0; f < FD3D_FIELDS + STRESSES; f++) {
         float *a = f < FD3D_FIELDS ? g->field[f] : g->memory[f - FD3D_FIELDS];
         if (a == NULL)
             continue;
-#pragma omp parallel for schedule(static) num_threads(o->threads)
+#pragma omp parallel for schedule(static) num_threads(o->frame.threads)
         for (int k = -g->L; k < g->n[2] + g->L; k++)
             memset(a + k * g->z - g->L * g->y - LANES, 0, (size_t)g->z * sizeof(float));
     }
@@ -368,137 +329,74 @@ static int reset(fd3d *fd) {
 }
 
 /* Fields with all that stands in their halos. */
-static int state(fd3d *fd, fd3d_part *part) {
-    cpu3_own *o = own(fd);
+static int state(handle *h, state_part *part) {
+    const fd3d *fd = (fd3d *)h;
+    cpu3_own *o = own(h);
     const cpu3_grid *g = &o->grid;
     const size_t rows = (size_t)g->rows * ((size_t)g->n[2] + 2 * (size_t)g->L) - 1;
     int n = 0;
     for (int f = 0; f < FD3D_FIELDS; f++)
-        part[n++] = (fd3d_part){g->field[f] - g->L * (g->z + g->y + 1), (size_t)g->n[0] + 2 * (size_t)g->L, rows, g->y};
+        part[n++] =
+            (state_part){g->field[f] - g->L * (g->z + g->y + 1), (size_t)g->n[0] + 2 * (size_t)g->L, rows, g->y};
     for (int s = 0; s < STRESSES && g->anelastic; s++)
-        part[n++] = (fd3d_part){g->memory[s], (size_t)g->n[0], rows - (size_t)g->L * (2 * (size_t)g->rows), g->y};
-    part[n++] = (fd3d_part){o->psi, o->psi_count, 1, 0};
+        part[n++] = (state_part){g->memory[s], (size_t)g->n[0], rows - (size_t)g->L * (2 * (size_t)g->rows), g->y};
+    part[n++] = (state_part){o->psi, o->psi_count, 1, 0};
     if (o->bottom != NULL)
-        part[n++] = (fd3d_part){o->bottom, LEAVING * plane_cells(fd), 1, 0};
+        part[n++] = (state_part){o->bottom, LEAVING * plane_cells(fd), 1, 0};
     if (o->peaks != NULL)
-        part[n++] = (fd3d_part){o->peaks, map_floats(fd), 1, 0};
+        part[n++] = (state_part){o->peaks, map_floats(fd), 1, 0};
     return n;
 }
 
 /* --- map and maximum ----------------------------------------------------------------------------------------- */
 
 static int watch(fd3d *fd, const fd3d_given *given) {
-    cpu3_own *o = own(fd);
-    fd3d_release(fd, &o->peaks);
-    fd3d_release(fd, &o->kept);
+    cpu3_own *o = own(&fd->h);
+    host_release(&fd->h.memory, &o->peaks);
+    host_release(&fd->h.memory, &o->kept);
     o->kept_count = 0;
     if (given->n == 0)
         return 0;
     TRY(fd3d_set_map(fd, given, o->grid.y, o->grid.z));
-    return fd3d_alloc(fd, &o->peaks, map_floats(fd), sizeof(float), "map");
+    return host_alloc(&fd->h.memory, &o->peaks, map_floats(fd), sizeof(float), "map");
 }
 
 static int map(fd3d *fd, float *out) {
-    memcpy(out, own(fd)->peaks, map_floats(fd) * sizeof(float));
+    memcpy(out, own(&fd->h)->peaks, map_floats(fd) * sizeof(float));
     return 0;
 }
 
-/* The bits of |x|: ordered as |x| is, infinities above all numbers, NaN above infinity; and gcc vectorises the maximum.
- */
-static int row_maximum(const float *row, int n) {
-    int largest = 0;
-    for (int i = 0; i < n; i++) {
-        int bits;
-        memcpy(&bits, row + i, sizeof bits);
-        bits &= INT_MAX;
-        largest = bits > largest ? bits : largest;
-    }
-    return largest;
+/* Row r of the three velocities, plane by plane. */
+static const float *velocity_row(const void *grid, long r) {
+    const cpu3_grid *g = grid;
+    const long ny = g->n[1], rows = ny * g->n[2];
+    return g->field[FD3D_VX + r / rows] + r % rows / ny * g->z + r % ny * g->y;
 }
 
 /* The first cell in the order of the grid, field by field, that holds the largest. */
-static int maxabs(fd3d *fd, float *value, int place[3]) {
-    cpu3_own *o = own(fd);
-    const cpu3_grid *g = &o->grid;
-    const long ny = g->n[1], rows = 3 * ny * g->n[2];
-    int largest = 0, column = 0;
-    long row = 0;
-#define ROW(r) (g->field[FD3D_VX + (r) / (rows / 3)] + (r) % (rows / 3) / ny * g->z + (r) % ny * g->y)
-#pragma omp parallel num_threads(o->threads)
-    {
-        int mine = -1;
-        long at = LONG_MAX;
-#pragma omp for schedule(static) nowait
-        for (long r = 0; r < rows; r++) {
-            const int m = row_maximum(ROW(r), g->n[0]);
-            if (m > mine)
-                mine = m, at = r;
-        }
-#pragma omp critical(fd3d_cpu_maxabs)
-        if (mine > largest || (mine == largest && mine > 0 && at < row))
-            largest = mine, row = at;
-    }
-    while (column + 1 < g->n[0] && row_maximum(ROW(row) + column, 1) != largest)
-        column++;
-    memcpy(value, &largest, sizeof *value);
-    if (!isfinite(*value))
-        *value = INFINITY;
-    place[0] = column;
+static int maxabs(handle *h, float *value, int place[3]) {
+    const cpu3_own *o = own(h);
+    const long ny = h->n[1], rows = ny * h->n[2];
+    long row;
+    cpu_largest(&o->frame, &o->grid, velocity_row, 3 * rows, h->n[0], value, &row, &place[0]);
     place[1] = (int)(row % ny);
-    place[2] = (int)(row % (rows / 3) / ny);
+    place[2] = (int)(row % rows / ny);
     return 0;
 }
 
-/* --- tuning and record --------------------------------------------------------------------------------------- */
-
-/* Of a tile: time steps a sweep, rows, planes at a time; tiles are as long along x as the grid. */
-static void threads(fd3d *fd, int number) { own(fd)->threads = number; }
-
-static int tune(fd3d *fd, const char *isa, int steps, int width, int planes) {
-    cpu3_own *o = own(fd);
-    const cpu3_isa *chosen = isa[0] == 0 ? best_isa() : NULL;
-    for (int n = 0; n < ISAS && chosen == NULL; n++)
-        if (strcmp(isas[n]->name, isa) == 0)
-            chosen = isas[n];
-    REQUIRE(chosen != NULL, "no instruction set \"%.40s\" in this build: use avx512, avx2 or generic", isa);
-    REQUIRE(chosen->supported(), "this processor has no %s", chosen->label);
-    o->isa = chosen;
-    o->steps = steps;
-    o->width = width;
-    o->planes = planes;
-    return 0;
-}
-
-static void device(fd3d *fd, char *text, size_t length) {
-    const cpu3_own *o = own(fd);
-    snprintf(text, length, "%s, %d thread%s", o->isa->label, o->threads, o->threads == 1 ? "" : "s");
-}
-
-FD3D_VARIANT(cpu) = {
-    .name = "cpu",
-    .about = "C, SIMD and threads, velocities and stresses in one sweep through the cache",
-    .make = make,
-    .release = release,
+static const fd3d_verbs verbs = {
+    .common = {.frame = &cpu_frame_verbs, HANDLE_VERBS, .timestep = fd3d_cpu_timestep, .pml = pml},
     .model = model,
     .quality = quality,
-    .pml = pml,
     .sponge = sponge,
-    .source = nothing,
-    .histories = nothing,
-    .receivers = nothing,
-    .timestep = fd3d_cpu_timestep,
     .velocity = fd3d_cpu_velocity,
     .stress = fd3d_cpu_stress,
     .halo = halo,
     .get = get,
-    .set = set,
     .watch = watch,
     .map = map,
-    .maxabs = maxabs,
-    .reset = reset,
     .need = need,
-    .state = state,
-    .threads = threads,
-    .tune = tune,
-    .device = device,
 };
+
+FD3D_VARIANT(cpu) = {"cpu", "C, SIMD and threads, velocities and stresses in one sweep through the cache", 0,
+                     &verbs.common, NULL};

@@ -2,13 +2,13 @@
  * does half steps of boxes, fd3d_cpu_wave.c several steps in one sweep. */
 #pragma once
 
+#include <math.h>
+
+#include "cpu_frame.h"
 #include "der3d.h"
 #include "fd3d.h"
 
-enum {
-    LANES = 16,  /* floats a cache line: rows and strips begin at multiples of it for every instruction set */
-    STRESSES = 6 /* sxx .. syz, numbered from 0 where memory variables are */
-};
+enum { STRESSES = 6 }; /* sxx .. syz, numbered from 0 where memory variables are */
 
 /* Memory variables of the layers along one axis, six fields each over the cells of the layers alone: those of the
  * derivatives of sigma (0 vx, 1 vy, 2 vz) and of v (3 vx, 4 vy, 5 vz). Cells [0,low) and [high,n) of the axis; along x
@@ -56,26 +56,18 @@ typedef struct cpu3_kernels {
     cpu3_surface *surface[2];       /* [0: of stresses, before velocities, 1: of velocities, before stresses] */
 } cpu3_kernels;
 
-typedef struct cpu3_isa {
-    const char *name, *label;
-    int (*supported)(void);
-    const cpu3_kernels *kernels; /* (half_length) */
-} cpu3_isa;
+extern const cpu_isa fd3d_cpu_generic, fd3d_cpu_avx2, fd3d_cpu_avx512; /* their kernels: cpu3_kernels(half_length) */
 
-extern const cpu3_isa fd3d_cpu_generic, fd3d_cpu_avx2, fd3d_cpu_avx512;
+enum { TILE_STEPS, TILE_WIDTH, TILE_PLANES }; /* of frame.tile; tiles are as long along x as the grid */
+enum { LEAVING = 6 };                         /* fields read across a one-way bottom */
+enum { FD3D_CPU_KEPT = 6 };                   /* steps of a pass with a map, at most */
 
-enum { LEAVING = 6 };       /* fields read across a one-way bottom */
-enum { FD3D_CPU_KEPT = 6 }; /* steps of a pass with a map, at most */
-
-/* What hangs on fd->own. */
+/* The variant's memory, h->own. */
 typedef struct cpu3_own {
+    cpu_frame frame;
     cpu3_grid grid;
-    const cpu3_isa *isa;
-    int threads;
-    int steps, width, planes; /* of tiles, 0 = automatic */
-    void *pages;              /* all fields, memory variables and the medium */
-    size_t page_bytes, array; /* bytes; floats of one array */
-    float *psi;               /* all memory variables of layers */
+    size_t array; /* floats of one array */
+    float *psi;   /* all memory variables of layers */
     size_t psi_count;
     float *columns;                        /* profiles along x padded */
     float *sponge_x;                       /* (nxp) */
@@ -84,9 +76,11 @@ typedef struct cpu3_own {
     float *peaks;                          /* (map.n, 3) */
     float *kept;                           /* planes that the map is taken from, (nx, ny, planes, steps of a pass) */
     size_t kept_count;
-    float *samples; /* (sampled cells, steps of a pass) */
-    size_t samples_count;
 } cpu3_own;
+
+static inline const cpu3_kernels *fd3d_cpu_kernels(const cpu3_own *o) {
+    return (const cpu3_kernels *)o->frame.isa->kernels + o->grid.L - 1;
+}
 
 /* fd3d_cpu_step.c: one half step of rows [j0,j1) of plane k, columns [i0,i1), in pieces inside and outside of layers.
  */
@@ -96,5 +90,11 @@ int fd3d_cpu_stress(fd3d *fd, int it, int part, float *trace);
 /* The halo along x of periodic rows. */
 void fd3d_cpu_wrap_row(const cpu3_grid *g, int what, int j, int k);
 
+/* A cell of a source grows by its entries, in their order; q: histories of the step. */
+static inline void fd3d_cpu_add_source(const source_cells *s, int c, const float *q, float *at) {
+    for (int e = s->start[c]; e < s->start[c + 1]; e++)
+        *at = fmaf(s->w[e], q[s->h[e]], *at);
+}
+
 /* fd3d_cpu_wave.c: n steps from step it; trace(nrec, n). */
-int fd3d_cpu_timestep(fd3d *fd, int it, int n, float *trace);
+int fd3d_cpu_timestep(handle *h, int it, int n, float *trace);

@@ -1,19 +1,8 @@
-/* Kernels for x86-64 with AVX2 and FMA; chosen at run time, so the build need not name the processor. */
-typedef int fd3d_cpu_avx2_not_empty; /* elsewhere than on x86-64 this file is */
+/* The 3D kernels for AVX2. */
+#include "simd_avx2.h"
 
 #ifdef __x86_64__
-#pragma GCC target("avx2,fma")
-#include <immintrin.h>
-
-typedef __m256 vec;
-#define DER_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
-
-#include "fd3d_cpu.h"
-
-#define VL 8
 #include "fd3d_cpu_kernel.inc"
 
-static int supported(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-
-const cpu3_isa fd3d_cpu_avx2 = {"avx2", "AVX2", supported, kernels};
+const cpu_isa fd3d_cpu_avx2 = {SIMD_ISA, kernels};
 #endif

@@ -7,9 +7,7 @@
 #include "denormals.h"
 #include "err.h"
 #include "fd3d_cpu.h"
-
-static int least(int a, int b) { return a < b ? a : b; }
-static int most(int a, int b) { return a > b ? a : b; }
+#include "sweep.h"
 
 /* --- rows ---------------------------------------------------------------------------------------------------- */
 
@@ -37,7 +35,7 @@ static void edges(const cpu3_grid *g, cpu3_kernel *const *kernel, int j, int k, 
 
 void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1) {
     const cpu3_grid *g = &o->grid;
-    cpu3_kernel *const *kernel = o->isa->kernels[g->L - 1].half[what][g->anelastic];
+    cpu3_kernel *const *kernel = fd3d_cpu_kernels(o)->half[what][g->anelastic];
     const cpu3_strip *s = &g->strip[0];
     const int end[3] = {least(s->low, i1), least(s->high, i1), i1};
     /* plain columns: whole lines between layers and sponge */
@@ -92,7 +90,7 @@ static void wrap(const cpu3_grid *g, int what, int axis) {
 /* Waves that leave through the bottom; see der3d.h. */
 static void leave(const fd3d *fd, int what) {
     static const int fields[2][3] = {{FD3D_VX, FD3D_VY, FD3D_VZ}, {FD3D_SXZ, FD3D_SYZ, FD3D_SZZ}};
-    const cpu3_own *o = fd->own;
+    const cpu3_own *o = fd->h.own;
     const cpu3_grid *g = &o->grid;
     const ptrdiff_t nx = g->n[0], ny = g->n[1];
     for (int f = 0; f < 3; f++) {
@@ -111,9 +109,10 @@ static void leave(const fd3d *fd, int what) {
     }
 }
 
-/* What stands behind sides that are the subdomain's own, before velocities (what = 0, of stresses) or stresses. */
+/* Fills the halo behind sides that are the subdomain's own, before velocities (what = 0: halo of stresses) or stresses.
+ */
 static void fill_halos(const fd3d *fd, int what) {
-    const cpu3_own *o = fd->own;
+    const cpu3_own *o = fd->h.own;
     const cpu3_grid *g = &o->grid;
     const int needs = 1 - what; /* velocities need stresses */
     if (g->periodic_x)
@@ -125,7 +124,7 @@ static void fill_halos(const fd3d *fd, int what) {
             wrap(g, needs, a);
     if (g->free_top)
         for (int j = 0; j < g->n[1]; j++)
-            o->isa->kernels[g->L - 1].surface[what](g, j);
+            fd3d_cpu_kernels(o)->surface[what](g, j);
     if (fd->cfg.side[5] == FD3D_ONE_WAY)
         leave(fd, needs);
 }
@@ -135,7 +134,7 @@ static void fill_halos(const fd3d *fd, int what) {
 static void update(const cpu3_own *o, int what, const int lo[3], const int hi[3]) {
     if (lo[0] >= hi[0])
         return;
-#pragma omp parallel num_threads(o->threads) if (o->threads > 1)
+#pragma omp parallel num_threads(o->frame.threads) if (o->frame.threads > 1)
     {
         const unsigned long old = flush_denormals();
 #pragma omp for collapse(2) schedule(static)
@@ -148,7 +147,7 @@ static void update(const cpu3_own *o, int what, const int lo[3], const int hi[3]
 
 /* The rim is what the inner box leaves of the subdomain: slab after slab. */
 static void update_part(const fd3d *fd, int what, int part) {
-    const cpu3_own *o = fd->own;
+    const cpu3_own *o = fd->h.own;
     int lo[3], hi[3], from[3] = {0, 0, 0}, to[3];
     memcpy(to, fd->cfg.n, sizeof to);
     fd3d_inner_box(&fd->cfg, lo, hi);
@@ -172,13 +171,25 @@ static void update_part(const fd3d *fd, int what, int part) {
 
 /* --- the step in parts --------------------------------------------------------------------------------------- */
 
+static void inject(const fd3d *fd, int it, int part, int first, int last) {
+    const cpu3_grid *g = &((const cpu3_own *)fd->h.own)->grid;
+    const float *q = history_row(&fd->h.histories, it);
+    for (int f = first; f <= last && q != NULL; f++) {
+        const source_cells *s = &fd->h.source[f];
+        for (int c = 0; c < s->cells.n; c++) {
+            const int i = s->cells.at[0][c], j = s->cells.at[1][c], k = s->cells.at[2][c];
+            if (fd3d_in_part(&fd->cfg, part, i, j, k))
+                fd3d_cpu_add_source(s, c, q, g->field[f] + k * g->z + j * g->y + i);
+        }
+    }
+}
+
 static int half_step(fd3d *fd, int what, int it, int part) {
-    const cpu3_grid *g = &((cpu3_own *)fd->own)->grid;
     const unsigned long old = flush_denormals();
     if (part != FD3D_INNER)
         fill_halos(fd, what);
     update_part(fd, what, part);
-    fd3d_inject(fd, it, part, what == 0 ? FD3D_VX : FD3D_SXX, what == 0 ? FD3D_VZ : FD3D_SYZ, g->field, g->y, g->z);
+    inject(fd, it, part, what == 0 ? FD3D_VX : FD3D_SXX, what == 0 ? FD3D_VZ : FD3D_SYZ);
     restore_denormals(old);
     return 0;
 }
@@ -186,10 +197,10 @@ static int half_step(fd3d *fd, int what, int it, int part) {
 /* The map, from the fields as they are. */
 static void keep_largest(fd3d *fd) {
     enum { POINTS = 4096 };
-    const cpu3_own *o = fd->own;
+    const cpu3_own *o = fd->h.own;
     const cpu3_grid *g = &o->grid;
     const float *v[3] = {g->field[FD3D_VX], g->field[FD3D_VY], g->field[FD3D_VZ]};
-#pragma omp parallel for schedule(static) num_threads(o->threads)
+#pragma omp parallel for schedule(static) num_threads(o->frame.threads)
     for (int from = 0; from < fd->map.n; from += POINTS)
         fd3d_keep_largest(fd, v, (ptrdiff_t[3]){0}, from, fd->map.n - from < POINTS ? fd->map.n : from + POINTS,
                           o->peaks);
@@ -198,12 +209,12 @@ static void keep_largest(fd3d *fd) {
 int fd3d_cpu_velocity(fd3d *fd, int it, int part) { return half_step(fd, 0, it, part); }
 
 int fd3d_cpu_stress(fd3d *fd, int it, int part, float *trace) {
-    const cpu3_grid *g = &((cpu3_own *)fd->own)->grid;
+    const cpu3_grid *g = &((cpu3_own *)fd->h.own)->grid;
     TRY(half_step(fd, 1, it, part));
     if (part == FD3D_RIM)
         return 0;
-    if (fd->nrec > 0)
-        fd3d_sample(fd, g->field, g->y, g->z, trace);
+    if (fd->h.receivers.n > 0)
+        cpu_sample(&fd->h, g->field, g->y, g->z, trace);
     if (fd->map.n > 0 && it <= fd->map.last)
         keep_largest(fd);
     return 0;

@@ -5,110 +5,55 @@
  * which then need not be old any more anywhere that is needed. So one copy of each field is enough if, going down, each
  * half step follows the one before it L planes behind. Along y the argument is the same.
  *
- * A tile is W rows deep and as long along x as the grid; half step h of it covers rows shifted to the front by h L, so
- * tiles done from front to back need nothing from behind. Going down a tile, half step after half step on `planes`
- * planes, only the last few planes are in use: they stay in the cache for all T steps, and memory is read and written
- * once in T steps.
+ * Tiles, their order and threads are told in sweep.h, where planes are rows and rows are columns. Half step h of a tile
+ * covers rows shifted to the front by h L.
  *
  *       rows ->   tile t-1  |  tile t              h = 0   velocities   planes  [j, j+planes)
  *              tile t-1 |  tile t                  h = 1   stresses     L above
  *          tile t-1 |  tile t                      h = 2   velocities   2L above ...
  *
- * Threads. Items (block of T steps, tile) are numbered block by block, front to back, and taken in this order. An item
- * at step j of its way down waits until its neighbour in front has finished step j, and until the tiles of the block
- * before that it reads (itself and behind) are done as far down as it reads. Items wait for lower numbers only, and
- * numbers are taken in order, so the lowest unfinished item can always go on: no deadlock, whatever the number of
- * threads and cores.
- *
  * Sides. A free surface and a periodic x are filled as their rows pass. Periodic y or z and a one-way bottom need
  * what a sweep has not reached or has left behind: with these each half step is a sweep of its own. */
-#include <math.h>
-#include <omp.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cpu_tiles.h"
 #include "err.h"
 #include "fd3d_cpu.h"
-
-enum {
-    MAX_STEPS = 8,    /* of a block */
-    LEAST_STEPS = 64, /* of a pass, however many cells are sampled */
-};
+#include "sweep.h"
 
 typedef struct wave {
+    sweep s;
     fd3d *fd;
     const cpu3_own *o;
     const cpu3_grid *g;
-    int it, n;        /* first step and number of steps of this pass */
-    int T, W, planes; /* steps a block, rows a tile, planes at a time */
-    int tiles, blocks;
-    atomic_int next;           /* item to take */
-    atomic_int *progress;      /* steps downwards done, of each item */
-    float *samples;            /* (sampled cells, n) */
-    size_t sampled;            /* cells */
-    size_t first[FD3D_FIELDS]; /* where the cells of a field begin */
-    float *kept;               /* planes of velocities that the map is taken from, for each step of the pass */
-    size_t kept_step;          /* floats of a step */
+    float *kept;      /* planes of velocities that the map is taken from, for each step of the pass */
+    size_t kept_step; /* floats of a step */
 } wave;
 
 /* --- one half step on a piece of the grid -------------------------------------------------------------------- */
 
-typedef struct piece {
-    int k0, k1, j0, j1; /* planes, rows */
-} piece;
-
-/* First cell of plane k in row j or behind it. */
-static int seek(const fd3d_cells *c, int k, int j) {
-    int low = c->plane[k], high = c->plane[k + 1];
-    while (low < high) {
-        const int middle = low + (high - low) / 2;
-        if (c->j[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Sources of fields first .. last, as fd3d_inject does it. */
-static void inject(const wave *w, int it, int first, int last, piece p) {
-    const float *q = fd3d_history(w->fd, it);
+/* Sources of fields first .. last. */
+static void inject(const wave *w, int it, int first, int last, sweep_piece p) {
+    const float *q = history_row(&w->fd->h.histories, it);
     for (int f = first; f <= last && q != NULL; f++) {
-        const fd3d_sources *s = &w->fd->source[f];
+        const source_cells *s = &w->fd->h.source[f];
+        const int *const *at = (const int *const *)s->cells.at;
         if (s->cells.plane[p.k0] == s->cells.plane[p.k1])
             continue;
         for (int k = p.k0; k < p.k1; k++)
-            for (int c = seek(&s->cells, k, p.j0); c < s->cells.plane[k + 1] && s->cells.j[c] < p.j1; c++) {
-                float *at = w->g->field[f] + k * w->g->z + s->cells.j[c] * w->g->y + s->cells.i[c];
-                for (int e = s->start[c]; e < s->start[c + 1]; e++)
-                    *at = fmaf(s->w[e], q[s->h[e]], *at);
-            }
-    }
-}
-
-/* Copies sampled cells out; they are summed when the pass is done, in one order whatever the tiles. */
-static void sample(const wave *w, int it, int first, int last, piece p) {
-    for (int f = first; f <= last; f++) {
-        const fd3d_cells *c = &w->fd->sampled[f];
-        float *to = w->samples + (size_t)(it - w->it) * w->sampled + w->first[f];
-        if (c->plane[p.k0] == c->plane[p.k1])
-            continue;
-        for (int k = p.k0; k < p.k1; k++)
-            for (int m = seek(c, k, p.j0); m < c->plane[k + 1] && c->j[m] < p.j1; m++)
-                to[m] = w->g->field[f][k * w->g->z + c->j[m] * w->g->y + c->i[m]];
+            for (int c = cells_seek(&s->cells, 1, k, p.i0); c < s->cells.plane[k + 1] && at[1][c] < p.i1; c++)
+                fd3d_cpu_add_source(s, c, q, w->g->field[f] + k * w->g->z + at[1][c] * w->g->y + at[0][c]);
     }
 }
 
 /* Copies out what the map is taken from, as its points reach beyond the piece; rows and planes as far apart. */
-static void keep(const wave *w, int it, piece p) {
+static void keep(const wave *w, int it, sweep_piece p) {
     const fd3d_watched *m = &w->fd->map;
     const cpu3_grid *g = w->g;
-    float *to = w->kept + (size_t)(it - w->it) * w->kept_step;
+    float *to = w->kept + (size_t)(it - w->s.it) * w->kept_step;
     for (int c = 0; c < 3; c++) {
         for (int k = most(p.k0, m->low[c]); k < least(p.k1, m->high[c]); k++)
-            for (int j = p.j0; j < p.j1; j++)
+            for (int j = p.i0; j < p.i1; j++)
                 memcpy(to + (k - m->low[c]) * g->z + j * g->y, g->field[c] + k * g->z + j * g->y,
                        (size_t)g->n[0] * sizeof(float));
         to += (m->high[c] - m->low[c]) * g->z;
@@ -119,15 +64,15 @@ static void keep(const wave *w, int it, piece p) {
  * short and come from many arrays and planes, too many for the processor's own prefetcher. */
 typedef struct ahead {
     const cpu3_grid *g;
-    piece p;               /* of planes and rows to come; fields differentiated along z: L planes on */
+    sweep_piece p;         /* of planes and rows to come; fields differentiated along z: L planes on */
     int array, k, j;       /* the next one */
     long left, share;      /* rows of arrays: not yet asked for, to ask for at a time */
     const float *from[24]; /* arrays, at the first plane */
     int arrays;
 } ahead;
 
-static void ahead_start(ahead *a, const cpu3_grid *g, piece p, long shares) {
-    *a = (ahead){.g = g, .p = p, .k = p.k0, .j = p.j0};
+static void ahead_start(ahead *a, const cpu3_grid *g, sweep_piece p, long shares) {
+    *a = (ahead){.g = g, .p = p, .k = p.k0, .j = p.i0};
     for (int f = 0; f < FD3D_FIELDS; f++)
         a->from[a->arrays++] = g->field[f] + (f == FD3D_SXZ || f == FD3D_SYZ || f == FD3D_SZZ ? g->L * g->z : 0);
     a->from[a->arrays++] = g->rho;
@@ -139,7 +84,7 @@ static void ahead_start(ahead *a, const cpu3_grid *g, piece p, long shares) {
         for (int s = 0; s < STRESSES; s++)
             a->from[a->arrays++] = g->memory[s];
     }
-    a->left = p.k0 < p.k1 && p.j0 < p.j1 ? (long)(p.k1 - p.k0) * (p.j1 - p.j0) * a->arrays : 0;
+    a->left = p.k0 < p.k1 && p.i0 < p.i1 ? (long)(p.k1 - p.k0) * (p.i1 - p.i0) * a->arrays : 0;
     a->share = a->left / (shares + 1) + 1;
 }
 
@@ -159,13 +104,14 @@ static void ahead_fetch(ahead *a) {
     }
 }
 
-static void half_step(const wave *w, ahead *a, int it, int what, piece p) {
+static void half_step(const wave *w, ahead *a, int it, int what, sweep_piece p) {
     const cpu3_grid *g = w->g;
+    const fd3d_watched *map = &w->fd->map;
     const int first = what == 0 ? FD3D_VX : FD3D_SXX, last = what == 0 ? FD3D_VZ : FD3D_SYZ;
     if (g->free_top && p.k0 == 0)
-        for (int j = p.j0; j < p.j1; j++)
-            w->o->isa->kernels[g->L - 1].surface[what](g, j);
-    for (int j = p.j0; j < p.j1; j++)
+        for (int j = p.i0; j < p.i1; j++)
+            fd3d_cpu_kernels(w->o)->surface[what](g, j);
+    for (int j = p.i0; j < p.i1; j++)
         for (int k = p.k0; k < p.k1; k++) {
             fd3d_cpu_row(w->o, what, j, k, 0, g->n[0]);
             ahead_fetch(a);
@@ -173,55 +119,34 @@ static void half_step(const wave *w, ahead *a, int it, int what, piece p) {
     inject(w, it, first, last, p);
     if (g->periodic_x)
         for (int k = p.k0; k < p.k1; k++)
-            for (int j = p.j0; j < p.j1; j++)
+            for (int j = p.i0; j < p.i1; j++)
                 fd3d_cpu_wrap_row(g, what, j, k);
-    if (what == 0 && w->fd->map.n > 0 && it <= w->fd->map.last)
+    if (what == 0 && map->n > 0 && it <= map->last)
         keep(w, it, p);
-    if (w->sampled > 0)
-        sample(w, it, first, last, p);
+    if (w->s.sampled > 0)
+        sweep_sample(&w->s, it, first, last, p);
 }
 
-/* --- items and their order ----------------------------------------------------------------------------------- */
-
-static int block_steps(const wave *w, int block) { return least(w->T, w->n - block * w->T); }
-
-/* Steps downwards of an item. */
-static int ways(const wave *w, int block) {
-    return up(w->g->n[2] + (2 * block_steps(w, block) - 1) * w->g->L, w->planes);
-}
-
-static void run_item(wave *w, int item) {
+static void descend(const sweep *s, int block, int tile, int j) {
+    const wave *w = (const wave *)s;
     const cpu3_grid *g = w->g;
-    const int block = item / w->tiles, tile = item % w->tiles, halves = 2 * block_steps(w, block), L = g->L;
-    atomic_int *mine = w->progress + (size_t)item * COUNTER, *front = tile > 0 ? mine - COUNTER : NULL, *before = NULL;
-    const int last = (2 * w->T - 1) * L; /* lag of the last half step of a full block, as all but the last are */
-    if (block > 0) {                     /* the tile whose last half step reaches as far back as this item reads */
-        const int reach = least((tile + 1) * w->W, g->n[1]) + L + last;
-        before = w->progress + ((size_t)(block - 1) * w->tiles + least(up(reach, w->W), w->tiles) - 1) * COUNTER;
-    }
-    for (int j = 0, end = ways(w, block); j < end; j++) {
-        if (front != NULL)
-            wait_for(front, j + 1);
-        if (before != NULL)
-            wait_for(before, up(least(g->n[2], (j + 1) * w->planes + L) + last, w->planes));
-        const piece next = {least((j + 1) * w->planes, g->n[2]), least((j + 2) * w->planes, g->n[2]),
-                            most(tile * w->W - halves * L, 0), least((tile + 1) * w->W + L, g->n[1])};
-        ahead a;
-        ahead_start(&a, g, next, (long)halves * w->W * w->planes);
-        for (int h = 0; h < halves; h++) {
-            const piece p = {most(j * w->planes - h * L, 0), least((j + 1) * w->planes - h * L, g->n[2]),
-                             most(tile * w->W - h * L, 0), least((tile + 1) * w->W - h * L, g->n[1])};
-            if (p.k0 < p.k1 && p.j0 < p.j1)
-                half_step(w, &a, w->it + block * w->T + h / 2, h % 2, p);
-        }
-        atomic_store_explicit(mine, j + 1, memory_order_release);
+    const int halves = 2 * sweep_block_steps(s, block), L = g->L;
+    const sweep_piece next = {least((j + 1) * s->rows, g->n[2]), least((j + 2) * s->rows, g->n[2]),
+                              most(tile * s->W - halves * L, 0), least((tile + 1) * s->W + L, g->n[1])};
+    ahead a;
+    ahead_start(&a, g, next, (long)halves * s->W * s->rows);
+    for (int h = 0; h < halves; h++) {
+        const sweep_piece p = sweep_piece_of(s, tile, j, h);
+        if (p.k0 < p.k1 && p.i0 < p.i1)
+            half_step(w, &a, s->it + block * s->T + h / 2, h % 2, p);
     }
 }
 
 /* --- tiles --------------------------------------------------------------------------------------------------- */
 
-/* Cache for the rows in use of one thread's tile: 4 MB of the L3 cache, less where the cores have less. What the system
- * tells is the upper bound only: 402 MB on a virtual machine of two cores whose processor has 32 MB for each eight. */
+/* Cache for the rows in use of one thread's tile: 4 MB of the L3 cache, less where the cores have less. The number
+ * that the system tells is the upper bound only: 402 MB on a virtual machine of two cores whose processor has 32 MB for
+ * each eight. */
 static long room(int threads) {
     long bytes = 0;
 #ifdef _SC_LEVEL3_CACHE_SIZE
@@ -233,50 +158,41 @@ static long room(int threads) {
 
 /* Rows of a tile of T steps whose planes in use, and the rows that it shares with its neighbours, fit into the cache.
  */
-static int rows_that_fit(const wave *w, int T) {
-    const cpu3_grid *g = w->g;
-    const long arrays = FD3D_FIELDS + 3 + (g->anelastic ? 2 + STRESSES : 0), planes = 2 * T * g->L + w->planes;
-    return (int)(room(w->o->threads) / (arrays * planes * (long)sizeof(float) * g->y)) - 2 * T * g->L;
+static int rows_that_fit(const cpu3_own *o, int T, int planes_at_once) {
+    const cpu3_grid *g = &o->grid;
+    const long arrays = FD3D_FIELDS + 3 + (g->anelastic ? 2 + STRESSES : 0), planes = 2 * T * g->L + planes_at_once;
+    return (int)(room(o->frame.threads) / (arrays * planes * (long)sizeof(float) * g->y)) - 2 * T * g->L;
 }
 
 /* As many steps as leave a tile at least four times as deep as it is skewed. Planes one by one: then rows of one array
  * follow each other in memory, as the processor's prefetcher likes it. Half-length 2, 160^3, sponge, Mcell/s and second
  * of processor time at (steps, rows, planes): (1,40,1) 191, (2,40,1) 267, (2,40,2) 246, (2,40,4) 227, (3,40,1) 272,
  * (4,40,1) 272; a machine in heavy use, so differences of some per cent mean nothing; 2026-11-21. */
-static void choose_tiles(wave *w) {
-    const cpu3_own *o = w->o;
-    const cpu3_grid *g = w->g;
-    w->planes = o->planes > 0 ? o->planes : 1;
-    w->T = 3;
-    while (w->T > 1 && rows_that_fit(w, w->T) < 4 * (2 * w->T - 1) * g->L)
-        w->T--;
-    if (o->steps > 0)
-        w->T = o->steps;
-    w->T = most(1, least(w->T, least(MAX_STEPS, w->n)));
-    w->blocks = up(w->n, w->T);
-    w->T = up(w->n, w->blocks); /* no short block at the end */
-    w->blocks = up(w->n, w->T);
-    const int skew = (2 * w->T - 1) * g->L;
-    w->W = o->width > 0 ? o->width : most(rows_that_fit(w, w->T), 16);
-    w->W = least(w->W, g->n[1] + skew);
-    w->tiles = up(g->n[1] + skew, w->W);
-    if (o->width == 0)
-        w->W = up(g->n[1] + skew, w->tiles); /* all of one width */
-    w->tiles = up(g->n[1] + skew, w->W);
+static void choose_tiles(sweep *w) {
+    const cpu3_own *o = w->h->own;
+    const int *tile = o->frame.tile;
+    int T = 3;
+    w->rows = tile[TILE_PLANES] > 0 ? tile[TILE_PLANES] : 1;
+    while (T > 1 && rows_that_fit(o, T, w->rows) < 4 * (2 * T - 1) * o->grid.L)
+        T--;
+    sweep_set_steps(w, tile[TILE_STEPS] > 0 ? tile[TILE_STEPS] : T);
+    sweep_set_width(w, tile[TILE_WIDTH] > 0 ? tile[TILE_WIDTH] : most(rows_that_fit(o, w->T, w->rows), 16), 1,
+                    tile[TILE_WIDTH] == 0);
 }
 
 /* --- passes -------------------------------------------------------------------------------------------------- */
 
 /* The map grows by the steps of a pass. */
-static void finish(const wave *w) {
+static void finish(const sweep *s) {
+    const wave *w = (const wave *)s;
     const fd3d_watched *m = &w->fd->map;
-    const int chunks = 4 * w->o->threads;
+    const int chunks = 4 * w->o->frame.threads;
     if (m->n == 0)
         return;
 #pragma omp for schedule(static)
     for (int chunk = 0; chunk < chunks; chunk++) {
         const int from = (int)((long)m->n * chunk / chunks), to = (int)((long)m->n * (chunk + 1) / chunks);
-        for (int step = 0; step < w->n && w->it + step <= m->last; step++) {
+        for (int step = 0; step < s->n && s->it + step <= m->last; step++) {
             const float *v[3] = {w->kept + (size_t)step * w->kept_step};
             ptrdiff_t first[3] = {m->low[0] * w->g->z};
             for (int c = 1; c < 3; c++) {
@@ -297,11 +213,13 @@ static int pass_steps(wave *w, int n) {
     return m->n == 0 ? n : least(n, FD3D_CPU_KEPT);
 }
 
-#define HANDLE     fd3d
-#define VERB(name) fd3d_##name
-#define OWN        cpu3_own
-#define FIELDS     FD3D_FIELDS
-#include "fd_cpu_pass.inc"
+static const sweep_kind kind = {
+    .most_steps = 8,
+    .least_steps = 64,
+    .choose_tiles = choose_tiles,
+    .descend = descend,
+    .finish = finish,
+};
 
 /* The halo along a periodic x: fields may have been set since. */
 static void wrap_all(const wave *w) {
@@ -311,35 +229,51 @@ static void wrap_all(const wave *w) {
                 fd3d_cpu_wrap_row(w->g, what, j, k);
 }
 
-static int kept_room(fd3d *fd, wave *w, int steps) {
-    cpu3_own *o = fd->own;
-    const size_t count = fd->map.n > 0 ? (size_t)steps * w->kept_step : 0;
+static int kept_room(wave *w, int steps) {
+    cpu3_own *o = w->fd->h.own;
+    const size_t count = w->fd->map.n > 0 ? (size_t)steps * w->kept_step : 0;
     if (count > o->kept_count) {
         o->kept_count = 0;
-        TRY(fd3d_alloc(fd, &o->kept, count, sizeof(float), "planes of the map"));
+        TRY(host_alloc(&w->fd->h.memory, &o->kept, count, sizeof(float), "planes of the map"));
         o->kept_count = count;
     }
     w->kept = o->kept;
     return 0;
 }
 
-static int sweep(fd3d *fd, int it, int n, float *trace) {
-    const cpu3_own *o = fd->own;
-    wave w = {.fd = fd, .o = o, .g = &o->grid};
-    if (o->grid.periodic_x)
+static int sweep_all(handle *h, int it, int n, float *trace) {
+    const cpu3_own *o = h->own;
+    const cpu3_grid *g = &o->grid;
+    wave w = {.s = {.kind = &kind,
+                    .h = h,
+                    .deep = g->n[2],
+                    .across = g->n[1],
+                    .shift = g->L,
+                    .lag = {g->L, g->L},
+                    .reach = g->L,
+                    .field = g->field,
+                    .y = g->y,
+                    .z = g->z,
+                    .axis = 1},
+              .fd = (fd3d *)h,
+              .o = o,
+              .g = g};
+    if (g->periodic_x)
         wrap_all(&w);
     const int steps = pass_steps(&w, n);
-    TRY(kept_room(fd, &w, steps));
-    return passes(&w, it, n, steps, trace);
+    TRY(kept_room(&w, steps));
+    return sweep_steps(&w.s, it, n, steps, trace);
 }
 
-int fd3d_cpu_timestep(fd3d *fd, int it, int n, float *trace) {
+int fd3d_cpu_timestep(handle *h, int it, int n, float *trace) {
+    fd3d *fd = (fd3d *)h;
     const int *side = fd->cfg.side;
+    const size_t row = (size_t)h->receivers.n;
     if (side[2] == FD3D_OUTSIDE && side[3] == FD3D_OUTSIDE && side[4] != FD3D_PERIODIC && side[5] == FD3D_OUTSIDE)
-        return sweep(fd, it, n, trace);
+        return sweep_all(h, it, n, trace);
     for (int step = 0; step < n; step++) {
         TRY(fd3d_cpu_velocity(fd, it + step, FD3D_ALL));
-        TRY(fd3d_cpu_stress(fd, it + step, FD3D_ALL, trace == NULL ? NULL : trace + (size_t)step * (size_t)fd->nrec));
+        TRY(fd3d_cpu_stress(fd, it + step, FD3D_ALL, trace == NULL ? NULL : trace + (size_t)step * row));
     }
     return 0;
 }

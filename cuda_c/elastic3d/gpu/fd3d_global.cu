@@ -16,24 +16,10 @@ struct loads { // the thread's cell of each array
 };
 
 static const fd3d_gpu_kind kind = {
-    .name = "global",
     .shape = {32, 4, 2},
     .velocity = {velocity_step<loads, 1>, velocity_step<loads, 2>, velocity_step<loads, 3>, velocity_step<loads, 4>},
     .stress = {stress_step<loads, 1>, stress_step<loads, 2>, stress_step<loads, 3>, stress_step<loads, 4>},
 };
 
-static int make(fd3d *fd) { return fd3d_gpu_make(fd, &kind); }
-
-static int need(const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host, size_t *device) {
-    return fd3d_gpu_need(&kind, cfg, counts, host, device);
-}
-
-FD3D_VARIANT(global) = {
-    .name = "global",
-    .about = "GPU: global memory through the caches, a kernel for velocities and one for stresses",
-    .needs_gpu = 1,
-    .make = make,
-    FD3D_GPU_VERBS,
-    .need = need,
-    FD3D_GPU_MORE_VERBS,
-};
+FD3D_VARIANT(global) = {"global", "GPU: global memory through the caches, a kernel for velocities and one for stresses",
+                        1, &fd3d_gpu_verbs.common, &kind};

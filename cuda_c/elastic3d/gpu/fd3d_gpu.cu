@@ -8,16 +8,6 @@
 enum { LINE = 32, TEXTURE = 128 }; // floats: rows and textures begin at multiples of 128 and 512 bytes
 enum { VECTOR = 2, MEDIA = 5, ONE_WAY_FIELDS = 6 };
 
-int fd3d_gpu_enter(fd3d *fd) { return gpu_enter(&fd3d_gpu_own(fd)->queue); }
-
-int fd3d_gpu_count(fd3d *fd, int rc) {
-    fd3d_gpu *o = fd3d_gpu_own(fd);
-    const size_t now = o->queue.pool.bytes + o->queue.pool.pinned_bytes;
-    fd->bytes += now - o->counted;
-    o->counted = now;
-    return rc;
-}
-
 // --- new and free --------------------------------------------------------------------------------------------------
 
 static int cells_of(const fd3d_gpu_grid &g, int a) { return a == 0 ? g.nx : a == 1 ? g.ny : g.nz; }
@@ -32,7 +22,7 @@ static size_t slab_count(const fd3d_gpu_grid &g, int a) {
 static int down(int n) { return n / VECTOR * VECTOR; }
 static int up(int n) { return down(n + VECTOR - 1); }
 
-// How cells in layers are numbered. Along x no vector may hold cells of both: where one would, all cells have numbers.
+// Numbers cells in layers. Along x no vector may hold cells of both: where one would, all cells have numbers.
 static void number_slabs(fd3d_gpu_grid *g) {
     for (int a = 0; a < 3; a++) {
         const int n = cells_of(*g, a), low = a == 0 ? up(g->low[a]) : g->low[a],
@@ -43,7 +33,7 @@ static void number_slabs(fd3d_gpu_grid *g) {
 }
 
 // All that follows from the configuration alone.
-static void shape(fd3d_gpu *o, const fd3d_cfg *c) {
+static void set_sizes(fd3d_gpu *o, const fd3d_cfg *c) {
     fd3d_gpu_grid *g = &o->grid;
     const int frame = c->half_length;
     o->cfg = c;
@@ -70,14 +60,8 @@ static void shape(fd3d_gpu *o, const fd3d_cfg *c) {
     memcpy(g->w, c->w, sizeof(float) * (size_t)c->half_length);
     g->free_top = c->side[4] == FD3D_FREE;
     o->before_count = c->side[5] == FD3D_ONE_WAY ? ONE_WAY_FIELDS * (size_t)g->nx * (size_t)g->ny : 0;
-    memcpy(o->shape, o->kind->shape, sizeof o->shape);
+    memcpy(o->block, o->kind->shape, sizeof o->block);
 }
-
-struct array {
-    float **place;
-    size_t count;
-    const char *what;
-};
 
 enum { ARRAYS = 9 };
 
@@ -85,12 +69,12 @@ size_t fd3d_gpu_memory_count(const fd3d_gpu *o) {
     return o->cfg->anelastic ? (size_t)(o->kind->memory > 0 ? o->kind->memory : (int)FD3D_STRESSES) * o->count : 0;
 }
 
-// All device memory of the grid; count 0: not needed.
-static void list_arrays(fd3d_gpu *o, array list[ARRAYS]) {
+// All device memory of the grid.
+static void list_arrays(fd3d_gpu *o, gpu_array list[ARRAYS]) {
     const fd3d_gpu_grid *g = &o->grid;
     const size_t around = (size_t)g->nx + (size_t)g->ny + (size_t)g->nz;
     const int anelastic = o->cfg->anelastic;
-    const array all[ARRAYS] = {
+    const gpu_array all[ARRAYS] = {
         {&o->fields, FD3D_FIELDS * o->count, "velocities and stresses"},
         {&o->memory, fd3d_gpu_memory_count(o), "memory variables"},
         {&o->medium, (anelastic ? MEDIA : 3) * o->count, "the medium"},
@@ -132,25 +116,16 @@ void fd3d_gpu_set_pointers(fd3d_gpu *o) {
 }
 
 // Arrays follow each other, and textures begin at multiples of TEXTURE numbers.
-static int make_textures(fd3d_gpu *o) {
-    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+static int make_textures(fd3d_gpu *o, const char *variant) {
     size_t most = 0;
-    CUDA_TRY(cudaDeviceGetTexture1DLinearMaxWidth(&most, &format, o->queue.device));
+    TRY(gpu_texture_limit(&o->queue, &most));
     REQUIRE(o->count <= most,
             "variant=%s reads the medium of %d x %d x %d cells as textures of %zu elements, this GPU's have at most "
             "%zu: choose variant=shared or global",
-            o->kind->name, o->grid.nx, o->grid.ny, o->grid.nz, o->count, most);
+            variant, o->grid.nx, o->grid.ny, o->grid.nz, o->count, most);
     o->grid.texture_origin = (int)o->origin;
-    for (int m = 0; m < (o->cfg->anelastic ? MEDIA : 3); m++) {
-        cudaResourceDesc memory = {};
-        cudaTextureDesc reading = {};
-        memory.resType = cudaResourceTypeLinear;
-        memory.res.linear.devPtr = o->medium + m * o->count;
-        memory.res.linear.desc = format;
-        memory.res.linear.sizeInBytes = o->count * sizeof(float);
-        reading.readMode = cudaReadModeElementType;
-        CUDA_TRY(cudaCreateTextureObject(&o->grid.texture[m], &memory, &reading, nullptr));
-    }
+    for (int m = 0; m < (o->cfg->anelastic ? MEDIA : 3); m++)
+        TRY(gpu_make_texture(o, o->medium + m * o->count, o->count, &o->grid.texture[m]));
     return 0;
 }
 
@@ -167,72 +142,47 @@ static int check_size(const fd3d_gpu *o) {
     return 0;
 }
 
-static int make(fd3d_gpu *o) {
-    array list[ARRAYS];
+static int make(handle *h) {
+    gpu_array list[ARRAYS];
+    TRY(gpu_frame_make(h, sizeof(fd3d_gpu)));
+    fd3d_gpu *o = fd3d_gpu_own(h);
+    o->kind = (const fd3d_gpu_kind *)h->variant->kind;
+    set_sizes(o, &((fd3d *)h)->cfg);
     TRY(check_size(o));
     TRY(gpu_open(&o->queue));
     list_arrays(o, list);
-    for (const array &a : list)
-        if (a.count > 0)
-            TRY(gpu_alloc(&o->queue, a.place, a.count, sizeof(float), a.what));
+    TRY(gpu_take_arrays(&o->queue, list, ARRAYS));
     TRY(gpu_alloc(&o->queue, &o->step_sources, 1, sizeof *o->step_sources, "the step's histories"));
     fd3d_gpu_set_pointers(o);
     if (o->kind->textures)
-        TRY(make_textures(o));
+        TRY(make_textures(o, h->variant->name));
     fd3d_gpu_plan(o);
     return 0;
 }
 
-int fd3d_gpu_make(fd3d *fd, const fd3d_gpu_kind *kind) {
-    TRY(fd3d_alloc(fd, &fd->own, 1, sizeof(fd3d_gpu), "the GPU's grid"));
-    fd3d_gpu *o = fd3d_gpu_own(fd);
-    o->kind = kind;
-    shape(o, &fd->cfg);
-    return fd3d_gpu_count(fd, make(o));
-}
-
-void fd3d_gpu_release(fd3d *fd) {
-    fd3d_gpu *o = fd3d_gpu_own(fd);
-    if (o == nullptr)
-        return;
-    for (cudaTextureObject_t t : o->grid.texture)
-        if (t != 0 && cudaSetDevice(o->queue.device) == cudaSuccess) {
-            cudaStreamSynchronize(o->queue.stream); // it may still be read
-            cudaDestroyTextureObject(t);
-        }
-    cudaGetLastError();
-    gpu_close(&o->queue);
-    fd3d_gpu_count(fd, 0);
-    fd3d_release(fd, &fd->own);
-}
-
-int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host,
-                  size_t *device) {
+static int need(const kernel_variant *v, const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host, size_t *device) {
     fd3d_gpu o = {};
-    array list[ARRAYS];
-    o.kind = kind;
-    shape(&o, cfg);
+    gpu_array list[ARRAYS];
+    o.kind = (const fd3d_gpu_kind *)v->kind;
+    set_sizes(&o, cfg);
     TRY(check_size(&o));
     list_arrays(&o, list);
-    *device = fd3d_gpu_points_need(counts) + sizeof(fd3d_gpu_step_sources);
-    for (const array &a : list)
-        *device += a.count * sizeof(float);
+    *device = fd3d_gpu_points_need(counts) + sizeof(fd3d_gpu_step_sources) + gpu_array_bytes(list, ARRAYS);
     *host = sizeof(fd3d) + sizeof(fd3d_gpu) + GPU_STAGES * (size_t)GPU_STAGE + fd3d_map_bytes(counts) +
             counts->entries * (4 * sizeof(int) + 2 * sizeof(float)) +
             counts->receivers * GPU_SAMPLE_CELLS * (4 * sizeof(int) + sizeof(float));
     return 0;
 }
 
-int fd3d_gpu_tune(fd3d *fd, const char *, int bx, int by, int bz) {
-    fd3d_gpu *o = fd3d_gpu_own(fd);
-    const int asked[3] = {bx, by, bz};
+static int tune(handle *h, const char *, const int asked[3]) {
+    fd3d_gpu *o = fd3d_gpu_own(h);
     int now[3];
     for (int a = 0; a < 3; a++)
         now[a] = asked[a] > 0 ? asked[a] : o->kind->shape[a];
     if (o->kind->marches) {
         REQUIRE(now[0] == o->kind->shape[0] && now[1] == o->kind->shape[1] && now[2] <= 4096,
                 "blocks of %d x %d x %d cells: variant=%s has %d x %d, and at most 4096 along z", now[0], now[1],
-                now[2], o->kind->name, o->kind->shape[0], o->kind->shape[1]);
+                now[2], h->variant->name, o->kind->shape[0], o->kind->shape[1]);
     } else {
         const long threads = (long)now[0] * now[1] * now[2];
         REQUIRE(threads <= FD3D_GPU_THREADS && threads % 32 == 0 && now[2] <= 64,
@@ -240,8 +190,7 @@ int fd3d_gpu_tune(fd3d *fd, const char *, int bx, int by, int bz) {
                 "along z",
                 now[0], now[1], now[2], threads, FD3D_GPU_THREADS);
     }
-    TRY(fd3d_gpu_enter(fd));
-    memcpy(o->shape, now, sizeof now);
+    memcpy(o->block, now, sizeof now);
     fd3d_gpu_plan(o);
     gpu_forget_graphs(&o->queue);
     return 0;
@@ -249,45 +198,20 @@ int fd3d_gpu_tune(fd3d *fd, const char *, int bx, int by, int bz) {
 
 // --- source and receivers ------------------------------------------------------------------------------------------
 
-int fd3d_gpu_source(fd3d *fd) {
-    TRY(fd3d_gpu_enter(fd));
-    TRY(fd3d_gpu_count(fd, fd3d_gpu_put_source(fd3d_gpu_own(fd), fd)));
-    return fd3d_gpu_core_plan(fd3d_gpu_own(fd), fd, fd3d_gpu_own(fd)->core.rock);
-}
+static int plan_core(handle *h) { return fd3d_gpu_core_plan(fd3d_gpu_own(h), (fd3d *)h, fd3d_gpu_own(h)->core.rock); }
 
-int fd3d_gpu_histories(fd3d *fd) {
-    TRY(fd3d_gpu_enter(fd));
-    return fd3d_gpu_count(fd, fd3d_gpu_put_histories(fd3d_gpu_own(fd), fd));
-}
+static int source(handle *h) { return fd3d_gpu_put_source(fd3d_gpu_own(h), (fd3d *)h) || plan_core(h); }
 
-int fd3d_gpu_receivers(fd3d *fd) {
-    TRY(fd3d_gpu_enter(fd));
-    TRY(fd3d_gpu_count(fd, fd3d_gpu_put_receivers(fd3d_gpu_own(fd), fd)));
-    return fd3d_gpu_core_plan(fd3d_gpu_own(fd), fd, fd3d_gpu_own(fd)->core.rock);
-}
+static int histories(handle *h) { return fd3d_gpu_put_histories(fd3d_gpu_own(h), &h->histories); }
 
-int fd3d_gpu_traces(fd3d *fd, int it, int n, float *out) {
-    TRY(fd3d_gpu_enter(fd));
-    return fd3d_gpu_get_traces(fd3d_gpu_own(fd), fd, it, n, out);
-}
+static int receivers(handle *h) { return fd3d_gpu_put_receivers(fd3d_gpu_own(h), (fd3d *)h) || plan_core(h); }
 
-int fd3d_gpu_rows(fd3d *fd, int n, float **trace) {
-    TRY(fd3d_gpu_enter(fd));
-    TRY(fd3d_gpu_count(fd, fd3d_gpu_trace_room(fd3d_gpu_own(fd), fd, n)));
-    *trace = fd3d_gpu_own(fd)->points.view.trace;
-    return 0;
-}
+static int watch(fd3d *fd, const fd3d_given *given) { return fd3d_gpu_put_map(fd3d_gpu_own(&fd->h), fd, given); }
 
-int fd3d_gpu_watch(fd3d *fd, const fd3d_given *given) {
-    TRY(fd3d_gpu_enter(fd));
-    return fd3d_gpu_count(fd, fd3d_gpu_put_map(fd3d_gpu_own(fd), fd, given));
-}
-
-int fd3d_gpu_map(fd3d *fd, float *out) {
-    TRY(fd3d_gpu_enter(fd));
-    const fd3d_gpu_watched *m = &fd3d_gpu_own(fd)->map;
+static int map(fd3d *fd, float *out) {
+    const fd3d_gpu_watched *m = &fd3d_gpu_own(&fd->h)->map;
     REQUIRE(m->n == fd->map.n, "the map has %d points, but %d on the GPU: give them again", fd->map.n, m->n);
-    return gpu_download(&fd3d_gpu_own(fd)->queue, out, m->peak, 3 * (size_t)m->n * sizeof(float));
+    return gpu_download(gpu_queue_of(&fd->h), out, m->peak, 3 * (size_t)m->n * sizeof(float));
 }
 
 // --- time ----------------------------------------------------------------------------------------------------------
@@ -321,83 +245,96 @@ static void place_of(const fd3d_gpu *o, int row, int place[3]) {
     place[2] = row / o->grid.ny % o->grid.nz;
 }
 
-static int begin(fd3d *fd, int it, int n) {
-    TRY(fd3d_gpu_enter(fd));
-    fd3d_gpu *o = fd3d_gpu_own(fd);
-    TRY(fd3d_gpu_count(fd, fd3d_gpu_trace_room(o, fd, n)));
-    TRY(gpu_begin(&o->queue, it, fd->first));
-    return fd3d_gpu_set_step_sources(o, fd);
+static int begin(handle *h, int it, int n) {
+    TRY(gpu_frame_begin(h, it, n));
+    return fd3d_gpu_set_step_sources(fd3d_gpu_own(h), &h->histories);
 }
 
-int fd3d_gpu_timestep(fd3d *fd, int it, int n, float *) {
-    fd3d_gpu *o = fd3d_gpu_own(fd);
-    TRY(begin(fd, it, n));
+static int timestep(handle *h, int it, int n, float *) {
+    fd3d_gpu *o = fd3d_gpu_own(h);
+    TRY(begin(h, it, n));
     TRY(fd3d_gpu_core_begin(o));
     TRY(gpu_repeat(&o->queue, n, step, o));
     const gpu_plane velocities = velocities_of(o);
     return gpu_end(&o->queue, &velocities);
 }
 
-// The first row of the traces is known when the first step ends: fd->first may still be that of a shot before.
-int fd3d_gpu_velocity(fd3d *fd, int it, int part) {
-    fd3d_gpu *o = fd3d_gpu_own(fd);
-    if (fd->steps == 0)
-        fd->first = it;
-    if (part == FD3D_INNER) {
-        TRY(fd3d_gpu_enter(fd));
-    } else {
-        TRY(begin(fd, it, 1));
+// The first row of the traces is known when the first step ends: h->first may still be that of a shot before.
+static int velocity(fd3d *fd, int it, int part) {
+    fd3d_gpu *o = fd3d_gpu_own(&fd->h);
+    if (fd->h.steps == 0)
+        fd->h.first = it;
+    if (part != FD3D_INNER) {
+        TRY(begin(&fd->h, it, 1));
         TRY(fd3d_gpu_tick(o));
     }
     return half_step(o, 0, part);
 }
 
-int fd3d_gpu_stress(fd3d *fd, int, int part, float *) {
-    TRY(fd3d_gpu_enter(fd));
-    TRY(half_step(fd3d_gpu_own(fd), 1, part));
-    return part == FD3D_RIM ? 0 : fd3d_gpu_end_step(fd3d_gpu_own(fd));
+static int stress(fd3d *fd, int, int part, float *) {
+    fd3d_gpu *o = fd3d_gpu_own(&fd->h);
+    TRY(half_step(o, 1, part));
+    return part == FD3D_RIM ? 0 : fd3d_gpu_end_step(o);
 }
 
-int fd3d_gpu_pending(fd3d *fd, int most) {
-    TRY(fd3d_gpu_enter(fd));
-    return gpu_pending(&fd3d_gpu_own(fd)->queue, most);
-}
-
-int fd3d_gpu_maxabs(fd3d *fd, float *value, int place[3]) {
-    TRY(fd3d_gpu_enter(fd));
-    const gpu_plane velocities = velocities_of(fd3d_gpu_own(fd));
+static int maxabs(handle *h, float *value, int place[3]) {
+    const gpu_plane velocities = velocities_of(fd3d_gpu_own(h));
     int row;
-    TRY(gpu_largest(&fd3d_gpu_own(fd)->queue, &velocities, value, &place[0], &row));
-    place_of(fd3d_gpu_own(fd), row, place);
+    TRY(gpu_largest(gpu_queue_of(h), &velocities, value, &place[0], &row));
+    place_of(fd3d_gpu_own(h), row, place);
     return 0;
 }
 
 // Steps in halves are no chunks of the queue: then there is nothing to look up.
-int fd3d_gpu_peak(fd3d *fd, float *value, int place[3]) {
-    for (int side : fd->cfg.side)
-        if (side == FD3D_NEIGHBOUR)
-            return fd3d_gpu_maxabs(fd, value, place);
-    TRY(fd3d_gpu_enter(fd));
+static int peak(handle *h, float *value, int place[3]) {
     int row;
-    TRY(gpu_newest(&fd3d_gpu_own(fd)->queue, fd3d_gpu_own(fd)->grid.nx, value, &place[0], &row));
-    place_of(fd3d_gpu_own(fd), row, place);
+    for (int side : ((fd3d *)h)->cfg.side)
+        if (side == FD3D_NEIGHBOUR)
+            return maxabs(h, value, place);
+    TRY(gpu_newest(gpu_queue_of(h), fd3d_gpu_own(h)->grid.nx, value, &place[0], &row));
+    place_of(fd3d_gpu_own(h), row, place);
     return 0;
 }
 
 // --- for the record -------------------------------------------------------------------------------------------------
 
-void fd3d_gpu_device(fd3d *fd, char *text, size_t length) {
-    const fd3d_gpu *o = fd3d_gpu_own(fd);
-    cudaDeviceProp properties;
+static void device(handle *h, char *text, size_t length) {
+    const fd3d_gpu *o = fd3d_gpu_own(h);
+    char name[256];
+    gpu_device_name(h, name, sizeof name);
     text[0] = 0;
-    if (cudaGetDeviceProperties(&properties, o->queue.device) != cudaSuccess) {
-        cudaGetLastError();
+    if (name[0] == 0)
         return;
-    }
-    const int written =
-        snprintf(text, length, "%s, blocks %d x %d x %d", properties.name, o->shape[0], o->shape[1], o->shape[2]);
+    const int written = snprintf(text, length, "%s, blocks %d x %d x %d", name, o->block[0], o->block[1], o->block[2]);
     const int *lo = o->core.box.lo, *hi = o->core.box.hi;
     if (o->core.on && (size_t)written < length)
         snprintf(text + written, length - (size_t)written, ", core of %d x %d x %d", hi[0] - lo[0], hi[1] - lo[1],
                  hi[2] - lo[2]);
 }
+
+const fd3d_verbs fd3d_gpu_verbs = {
+    .common = {.frame = &gpu_frame_verbs,
+               .make = make,
+               .set = fd3d_gpu_set,
+               .maxabs = maxabs,
+               .reset = fd3d_gpu_reset,
+               .state = fd3d_gpu_state,
+               .timestep = timestep,
+               .pml = fd3d_gpu_pml,
+               .source = source,
+               .histories = histories,
+               .receivers = receivers,
+               .peak = peak,
+               .tune = tune,
+               .device = device},
+    .model = fd3d_gpu_model,
+    .quality = fd3d_gpu_quality,
+    .sponge = fd3d_gpu_sponge,
+    .velocity = velocity,
+    .stress = stress,
+    .halo = fd3d_gpu_halo,
+    .get = fd3d_gpu_get,
+    .watch = watch,
+    .map = map,
+    .need = need,
+};

@@ -1,4 +1,4 @@
-/* What the GPU variants of the 3D time loop have in common: how fields lie in device memory, layers, edges, sources and
+/* The common part of the GPU variants of the 3D time loop: fields in device memory, layers, edges, sources and
  * receivers, the order of a step. A variant's file has its two kernels, velocity and stress, and its constant.
  *
  *   <- pad -><----- nx -----><- pad ->     Rows of cells begin at a multiple of 128 bytes. Each field stands in a frame
@@ -16,7 +16,7 @@
 
 #include "der3d.h"
 #include "fd3d.h"
-#include "gpu_points.h"
+#include "gpu_frame.h"
 
 enum { FD3D_GPU_THREADS = 256, FD3D_GPU_BOXES = 64, FD3D_STRESSES = 6, FD3D_GPU_BUFFER = 4 << 20 };
 /* Of the core: cells a difference reaches over, holes, cells of a tile. */
@@ -83,9 +83,8 @@ typedef struct fd3d_gpu_core {
 
 typedef struct fd3d_gpu fd3d_gpu;
 
-/* What a variant tells of itself: launches for half a step, by half-length. */
+/* A variant describes itself by this: launches for half a step, by half-length. */
 typedef struct fd3d_gpu_kind {
-    const char *name;
     int shape[3]; /* cells of a block along x, y, z */
     int marches;  /* threads stand along x and y and go through the cells along z; else a thread a cell */
     int textures;
@@ -124,17 +123,14 @@ typedef struct fd3d_gpu_sources {
     int velocities, n, nh;
 } fd3d_gpu_sources;
 
-struct fd3d_gpu { /* fd->own */
-    gpu_queue queue;
-    gpu_points points; /* receivers: one field, fields one after the other being one */
+struct fd3d_gpu : gpu_frame { /* h->own; of receivers' fields velocities are one and stresses one */
     fd3d_gpu_grid grid;
     const fd3d_gpu_kind *kind;
     const fd3d_cfg *cfg;
-    int shape[3];
+    int block[3];                        /* cells of one, as kind->shape unless tuned */
     fd3d_gpu_boxes plain[3], layered[3]; /* cells without and with layers of each part of a half step */
     fd3d_gpu_boxes kept;                 /* cells whose stresses are kept, where there is a core */
     fd3d_gpu_core core;
-    size_t counted;                  /* bytes of the queue's pool that are in fd->bytes */
     size_t count;                    /* of a field with its frame */
     ptrdiff_t origin;                /* cell (0,0,0) in it */
     float *fields, *memory, *medium; /* all of a kind, one after the other */
@@ -149,56 +145,25 @@ struct fd3d_gpu { /* fd->own */
     fd3d_gpu_watched map;
 };
 
-static inline fd3d_gpu *fd3d_gpu_own(fd3d *fd) { return (fd3d_gpu *)fd->own; }
+static inline fd3d_gpu *fd3d_gpu_own(const handle *h) { return (fd3d_gpu *)h->own; }
 
-/* fd3d_gpu.cu: every verb begins with enter, and ends with count where it may have taken memory; numbers of all memory
- * variables. */
-int fd3d_gpu_enter(fd3d *fd);
-int fd3d_gpu_count(fd3d *fd, int rc);
+/* The verbs of all variants, whose `kind` is a fd3d_gpu_kind. */
+extern const fd3d_verbs fd3d_gpu_verbs;
+
+/* fd3d_gpu.cu: numbers of all memory variables; pointers of the grid to the arrays, velocities to the first set. */
 size_t fd3d_gpu_memory_count(const fd3d_gpu *o);
+void fd3d_gpu_set_pointers(fd3d_gpu *o);
 
-/* The verbs of fd3d_variant: fd3d_gpu.cu, fd3d_gpu_medium.cu, fd3d_gpu_fields.cu. */
-int fd3d_gpu_make(fd3d *fd, const fd3d_gpu_kind *kind);
-int fd3d_gpu_need(const fd3d_gpu_kind *kind, const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host,
-                  size_t *device);
-void fd3d_gpu_release(fd3d *fd);
-void fd3d_gpu_set_pointers(fd3d_gpu *o); /* of the grid, to the arrays; velocities: the first set */
+/* fd3d_gpu_medium.cu, fd3d_gpu_fields.cu: verbs of these names. */
 int fd3d_gpu_model(fd3d *fd, const float *rho, const float *lambda, const float *mu);
 int fd3d_gpu_quality(fd3d *fd, const float *qp, const float *qs);
-int fd3d_gpu_pml(fd3d *fd);
+int fd3d_gpu_pml(handle *h);
 int fd3d_gpu_sponge(fd3d *fd);
-int fd3d_gpu_source(fd3d *fd);
-int fd3d_gpu_histories(fd3d *fd);
-int fd3d_gpu_receivers(fd3d *fd);
-int fd3d_gpu_timestep(fd3d *fd, int it, int n, float *trace);
-int fd3d_gpu_velocity(fd3d *fd, int it, int part);
-int fd3d_gpu_stress(fd3d *fd, int it, int part, float *trace);
 int fd3d_gpu_halo(fd3d *fd, int what, int side, float *out, const float *in);
 int fd3d_gpu_get(fd3d *fd, int field, const int lo[3], const int hi[3], float *out);
-int fd3d_gpu_set(fd3d *fd, int field, const float *in);
-int fd3d_gpu_watch(fd3d *fd, const fd3d_given *given);
-int fd3d_gpu_map(fd3d *fd, float *out);
-int fd3d_gpu_maxabs(fd3d *fd, float *value, int place[3]);
-int fd3d_gpu_reset(fd3d *fd);
-void fd3d_gpu_device(fd3d *fd, char *text, size_t length);
-int fd3d_gpu_state(fd3d *fd, fd3d_part part[FD3D_PARTS]);
-int fd3d_gpu_tune(fd3d *fd, const char *isa, int bx, int by, int bz);
-int fd3d_gpu_traces(fd3d *fd, int it, int n, float *out);
-int fd3d_gpu_pending(fd3d *fd, int most);
-int fd3d_gpu_peak(fd3d *fd, float *value, int place[3]);
-int fd3d_gpu_move(fd3d *fd, const fd3d_part *part, float *host, int in);
-int fd3d_gpu_rows(fd3d *fd, int n, float **trace);
-
-#define FD3D_GPU_VERBS                                                                                                 \
-    .release = fd3d_gpu_release, .model = fd3d_gpu_model, .quality = fd3d_gpu_quality, .pml = fd3d_gpu_pml,            \
-    .sponge = fd3d_gpu_sponge, .source = fd3d_gpu_source, .histories = fd3d_gpu_histories,                             \
-    .receivers = fd3d_gpu_receivers, .timestep = fd3d_gpu_timestep, .velocity = fd3d_gpu_velocity,                     \
-    .stress = fd3d_gpu_stress, .halo = fd3d_gpu_halo, .get = fd3d_gpu_get, .set = fd3d_gpu_set,                        \
-    .watch = fd3d_gpu_watch, .map = fd3d_gpu_map, .maxabs = fd3d_gpu_maxabs, .reset = fd3d_gpu_reset,                  \
-    .device = fd3d_gpu_device
-#define FD3D_GPU_MORE_VERBS                                                                                            \
-    .state = fd3d_gpu_state, .tune = fd3d_gpu_tune, .traces = fd3d_gpu_traces, .pending = fd3d_gpu_pending,            \
-    .peak = fd3d_gpu_peak, .move = fd3d_gpu_move, .rows = fd3d_gpu_rows
+int fd3d_gpu_set(handle *h, int field, const float *in);
+int fd3d_gpu_reset(handle *h);
+int fd3d_gpu_state(handle *h, state_part part[HANDLE_PARTS]);
 
 /* fd3d_gpu_boxes.cu: the cells of each part, for blocks of o->shape; all cells are those outside of the core. */
 void fd3d_gpu_plan(fd3d_gpu *o);
@@ -221,12 +186,10 @@ int fd3d_gpu_copy(fd3d_gpu *o, float *field, const int lo[3], const int hi[3], s
 
 /* fd3d_gpu_points.cu: lists to the device; parts of a time step. */
 int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd);
-int fd3d_gpu_put_histories(fd3d_gpu *o, const fd3d *fd);
+int fd3d_gpu_put_histories(fd3d_gpu *o, const source_histories *q);
 int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd);
 int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd, const fd3d_given *given);
-int fd3d_gpu_trace_room(fd3d_gpu *o, const fd3d *fd, int n);
-int fd3d_gpu_get_traces(fd3d_gpu *o, const fd3d *fd, int it, int n, float *out);
-int fd3d_gpu_set_step_sources(fd3d_gpu *o, const fd3d *fd);
+int fd3d_gpu_set_step_sources(fd3d_gpu *o, const source_histories *q);
 int fd3d_gpu_tick(fd3d_gpu *o);
 int fd3d_gpu_inject(fd3d_gpu *o, int what, int part);
 int fd3d_gpu_end_step(fd3d_gpu *o);

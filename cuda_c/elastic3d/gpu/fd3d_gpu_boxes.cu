@@ -1,4 +1,4 @@
-// Which cells are updated in which launch: those without absorbing layers apart from those with, in each part of a half
+// The cells that each launch updates: those without absorbing layers apart from those with, in each part of a half
 // step. See fd3d_gpu.h.
 #include "fd3d_gpu.h"
 
@@ -74,7 +74,7 @@ static void sort_rows(fd3d_gpu *o, fd3d_gpu_boxes *to, const box &b, box lean) {
         box rows = b;
         cut(&rows, lean, 1, piece % 3);
         cut(&rows, lean, 2, piece / 3);
-        add(to, rows, {{}, {}, {}, (piece % 3 == 1 ? 0 : 2) + (piece / 3 == 1 ? 0 : 4), {lean.lo[0], last}}, o->shape,
+        add(to, rows, {{}, {}, {}, (piece % 3 == 1 ? 0 : 2) + (piece / 3 == 1 ? 0 : 4), {lean.lo[0], last}}, o->block,
             align);
     }
 }
@@ -114,13 +114,13 @@ void fd3d_gpu_plan(fd3d_gpu *o) {
         fd3d_gpu_boxes *plain = &o->plain[part], *layered = &o->layered[part];
         plain->n = layered->n = 0;
         plain->first[0] = layered->first[0] = 0;
-        const auto with_layers = [&](const box &b) { add(layered, b, like, o->shape, o->kind->align); };
+        const auto with_layers = [&](const box &b) { add(layered, b, like, o->block, o->kind->align); };
         const auto sort = [&](const box &b) {
-            add(plain, split(b, lean, with_layers), like, o->shape, o->kind->align);
+            add(plain, split(b, lean, with_layers), like, o->block, o->kind->align);
         };
         const box &whole = part == FD3D_INNER ? inner : all;
         if (o->kind->apart && part == FD3D_RIM)
-            split(all, inner, [&](const box &b) { add(plain, b, {{}, {}, {}, 7, {}}, o->shape, o->kind->align); });
+            split(all, inner, [&](const box &b) { add(plain, b, {{}, {}, {}, 7, {}}, o->block, o->kind->align); });
         else if (part == FD3D_RIM)
             split(all, inner, [&](const box &b) {
                 if (!empty(b))

@@ -1,6 +1,6 @@
-// What a thread of a 3D GPU variant does with its cell once it has the derivatives and the medium there: absorbing
-// layers, update, sponge. The stencils are those of der.h, the formulas those of der3d.h; how fields and medium are
-// fetched is the variant's.
+// The work of a thread of a 3D GPU variant on its cell once it has the derivatives and the medium there: absorbing
+// layers, update, sponge. The stencils are those of der.h, the formulas those of der3d.h; each variant fetches fields
+// and medium in its own way.
 #pragma once
 
 #include "fd3d_gpu.h"
@@ -170,7 +170,7 @@ __device__ inline void update_stress(const fd3d_gpu_grid &g, const cell &p, floa
 // Kernels of a grid and of one box, or of a list of boxes in one launch.
 inline dim3 threads_of(const fd3d_gpu *o) {
     const int wide = o->kind->wide > 0 ? o->kind->wide : 1;
-    return dim3(o->shape[0] / wide, o->shape[1], o->kind->marches ? 1 : o->shape[2]);
+    return dim3(o->block[0] / wide, o->block[1], o->kind->marches ? 1 : o->block[2]);
 }
 template <class KERNEL> void launch_list(fd3d_gpu *o, const fd3d_gpu_boxes *list, KERNEL kernel) {
     if (list->n > 0)

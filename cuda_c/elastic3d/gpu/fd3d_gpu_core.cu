@@ -1,4 +1,4 @@
-/* Where the core of a sparse grid is, and what it needs beside the kernel of a variant that has one.
+/* The place of the core of a sparse grid, and all that it needs beside the kernel of a variant that has one.
  *
  *   +-----------------------+   Outside of the core, and in holes in it, all is as in other variants: sides,
  *   | +-------------------+ |   absorbing layers, sponges, cells that sources shake, stresses that receivers are told
@@ -12,7 +12,7 @@
  * Stresses of the core begin at 0: a run begins with reset. Differences reach over FD3D_GPU_REACH cells: cells of the
  * core as near to others keep their stresses as those do, and no source and no layer may be as near from outside.
  *
- * The core is rock. What rounding leaves in a stays there unless a stress opposes it; in a fluid nothing opposes shear,
+ * The core is rock. Rounding errors of a stay there unless a stress opposes it; in a fluid nothing opposes shear,
  * and v would grow with time, to some 1e-4 of its peak in 10,000 steps. In rock of vp/vs from 1.7 to 20 the error is
  * that of other variants (t674). */
 #include "fd3d_gpu.h"
@@ -75,7 +75,7 @@ static void damped(const float *factor, int n, int *low, int *high) {
     *high = n - 1 - last;
 }
 
-// What a step costs with the core, in cells of a grid without one.
+// The cost of a step with the core, in cells of a grid without one.
 static double cost_of(const range &b, const fd3d_cfg *c) {
     const double across = (b.hi[0] - b.lo[0] + COLUMNS - 1) / COLUMNS, down = (b.hi[1] - b.lo[1] + ROWS - 1) / ROWS;
     const double all = (double)c->n[0] * c->n[1] * c->n[2], tiles = across * down * (int)TILE * (b.hi[2] - b.lo[2]);
@@ -113,11 +113,11 @@ static range box_of(const fd3d_cfg *c, const float *const sponge[3], const int r
 }
 
 // Around cells of sources, which shake what is near, and around receivers of stresses.
-static range around(const range &box, const fd3d_cells *cells, int from, int wider) {
+static range around(const range &box, const cell_list *cells, int from, int wider) {
     range b = {{box.hi[0], box.hi[1], box.hi[2]}, {box.lo[0], box.lo[1], box.lo[2]}};
     for (int f = from; f < FD3D_FIELDS; f++)
         for (int m = 0; m < cells[f].n; m++) {
-            const int cell[3] = {cells[f].i[m], cells[f].j[m], cells[f].k[m]};
+            const int cell[3] = {cells[f].at[0][m], cells[f].at[1][m], cells[f].at[2][m]};
             if (has(box, wider, cell))
                 hold(&b, cell);
         }
@@ -133,13 +133,13 @@ static range around(const range &box, const fd3d_cells *cells, int from, int wid
 }
 
 // Receivers that mix velocities and stresses find them in different places.
-static bool mixed(const fd3d *fd) {
+static bool mixed(const receiver_cells *r) {
     int velocities = 0;
     for (int f = 0; f < FD3D_SXX; f++)
-        velocities += fd->sampled[f].n;
-    for (int r = 0; r < fd->nrec; r++)
-        for (int c = fd->start[r]; c < fd->start[r + 1]; c++)
-            if ((fd->cell[c] < velocities) != (fd->cell[fd->start[r]] < velocities))
+        velocities += r->sampled[f].n;
+    for (int n = 0; n < r->n; n++)
+        for (int c = r->start[n]; c < r->start[n + 1]; c++)
+            if ((r->cell[c] < velocities) != (r->cell[r->start[n]] < velocities))
                 return true;
     return false;
 }
@@ -147,13 +147,13 @@ static bool mixed(const fd3d *fd) {
 static fd3d_gpu_core find(const fd3d_gpu *o, const fd3d *fd, const int rock[2]) {
     fd3d_gpu_core c = o->core;
     memcpy(c.rock, rock, sizeof c.rock);
-    fd3d_cells sources[FD3D_FIELDS];
+    cell_list sources[FD3D_FIELDS];
     for (int f = 0; f < FD3D_FIELDS; f++)
-        sources[f] = fd->source[f].cells;
+        sources[f] = fd->h.source[f].cells;
     c.box = box_of(o->cfg, fd->sponge, c.rock);
     c.holes = 0;
     memset(c.hole, 0, sizeof c.hole);
-    range hole[2] = {around(c.box, sources, 0, REACH), around(c.box, fd->sampled, FD3D_SXX, 0)};
+    range hole[2] = {around(c.box, sources, 0, REACH), around(c.box, fd->h.receivers.sampled, FD3D_SXX, 0)};
     if (!empty(hole[0]) && !empty(hole[1]) && !apart(hole[0], hole[1], 2 * REACH)) {
         hold(&hole[0], hole[1].lo);
         const int last[3] = {hole[1].hi[0] - 1, hole[1].hi[1] - 1, hole[1].hi[2] - 1};
@@ -166,7 +166,7 @@ static fd3d_gpu_core find(const fd3d_gpu *o, const fd3d *fd, const int rock[2]) 
             c.hole[c.holes++] = h;
             lost += cells_in(h);
         }
-    c.on = !empty(c.box) && (int)SHARE * lost <= cells_in(c.box) && !mixed(fd);
+    c.on = !empty(c.box) && (int)SHARE * lost <= cells_in(c.box) && !mixed(&fd->h.receivers);
     return c;
 }
 
@@ -188,7 +188,7 @@ int fd3d_gpu_core_plan(fd3d_gpu *o, const fd3d *fd, const int rock[2]) {
 
 // --- room ------------------------------------------------------------------------------------------------------------
 
-// Whether a plane of a volume with its ring is rock where the core may be, and as far as its differences reach.
+// True if a plane of a volume with its ring is rock where the core may be, and as far as its differences reach.
 static bool is_rock(const fd3d_cfg *c, const range &b, int k, const float *lambda, const float *mu) {
     const size_t nx = (size_t)c->n[0] + 2, ny = (size_t)c->n[1] + 2;
     for (int j = b.lo[1] - REACH; j < b.hi[1] + REACH; j++)

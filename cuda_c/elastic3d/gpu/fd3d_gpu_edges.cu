@@ -1,5 +1,5 @@
-// What stands in the frame of a subdomain behind sides that belong to nobody else, before each half step: the other end
-// of a periodic axis, the images above a free surface, what has left through a one-way bottom. Formulas: der3d.h.
+// Fills the frame of a subdomain behind sides without a neighbour, before each half step: with the other end of a
+// periodic axis, the images above a free surface, the waves that left through a one-way bottom. Formulas: der3d.h.
 #include "fd3d_gpu.h"
 
 enum { ROW = 128, COPIERS = 256 };
@@ -81,7 +81,7 @@ static int wrap_axis(fd3d_gpu *o, int what, int a) {
 
 // --- free surface ----------------------------------------------------------------------------------------------------
 
-// Whether the thread has a column; `at` is its cell in row 0.
+// True if the thread has a column; `at` is its cell in row 0.
 static __device__ bool my_column(const fd3d_gpu_grid &g, ptrdiff_t *at) {
     const int i = blockIdx.x * ROW + threadIdx.x;
     *at = blockIdx.y * g.y + i;

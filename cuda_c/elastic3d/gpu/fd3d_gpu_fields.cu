@@ -29,51 +29,41 @@ static int set_box(fd3d_gpu *o, int field, const int lo[3], const int hi[3], con
 }
 
 int fd3d_gpu_get(fd3d *fd, int field, const int lo[3], const int hi[3], float *out) {
-    TRY(fd3d_gpu_enter(fd));
-    return get_box(fd3d_gpu_own(fd), field, lo, hi, out);
+    return get_box(fd3d_gpu_own(&fd->h), field, lo, hi, out);
 }
 
-int fd3d_gpu_set(fd3d *fd, int field, const float *in) {
-    TRY(fd3d_gpu_enter(fd));
+int fd3d_gpu_set(handle *h, int field, const float *in) {
     const int lo[3] = {0, 0, 0};
-    fd3d_gpu_own(fd)->core.ahead = 0;
-    return set_box(fd3d_gpu_own(fd), field, lo, fd->cfg.n, in);
+    fd3d_gpu_own(h)->core.ahead = 0;
+    return set_box(fd3d_gpu_own(h), field, lo, h->n, in);
 }
 
 int fd3d_gpu_halo(fd3d *fd, int what, int side, float *out, const float *in) {
-    TRY(fd3d_gpu_enter(fd));
     int lo[3], hi[3], field[3];
     fd3d_halo_box(&fd->cfg, side, out != nullptr, lo, hi);
     fd3d_halo_fields(what, side, field);
     const size_t cells = cells_in(lo, hi);
     for (size_t f = 0; f < 3; f++)
-        TRY(out != nullptr ? get_box(fd3d_gpu_own(fd), field[f], lo, hi, out + f * cells)
-                           : set_box(fd3d_gpu_own(fd), field[f], lo, hi, in + f * cells));
+        TRY(out != nullptr ? get_box(fd3d_gpu_own(&fd->h), field[f], lo, hi, out + f * cells)
+                           : set_box(fd3d_gpu_own(&fd->h), field[f], lo, hi, in + f * cells));
     return 0;
 }
 
-static int clear(fd3d_gpu *o, float *memory, size_t count) {
-    if (count > 0)
-        CUDA_TRY(cudaMemsetAsync(memory, 0, count * sizeof(float), o->queue.stream));
-    return 0;
-}
-
-int fd3d_gpu_reset(fd3d *fd) {
-    TRY(fd3d_gpu_enter(fd));
-    fd3d_gpu *o = fd3d_gpu_own(fd);
-    fd3d_part part[FD3D_PARTS];
+int fd3d_gpu_reset(handle *h) {
+    fd3d_gpu *o = fd3d_gpu_own(h);
+    state_part part[HANDLE_PARTS];
     TRY(gpu_restart(&o->queue));
     TRY(fd3d_gpu_core_reset(o));
-    const int parts = fd3d_gpu_state(fd, part);
+    const int parts = fd3d_gpu_state(h, part);
     for (int p = 0; p < parts; p++)
-        TRY(clear(o, part[p].at, part[p].width * part[p].rows));
+        TRY(gpu_clear(&o->queue, part[p].at, part[p].width * part[p].rows, sizeof(float)));
     return 0;
 }
 
-// Fields with their frames, memory variables, what velocities of the core grow by, what a one-way bottom remembers, the
-// map.
-int fd3d_gpu_state(fd3d *fd, fd3d_part part[FD3D_PARTS]) {
-    fd3d_gpu *o = fd3d_gpu_own(fd);
+// The state is the fields with their frames, memory variables, the increments of the core's velocities, the last rows
+// that a one-way bottom keeps, and the map.
+int fd3d_gpu_state(handle *h, state_part part[HANDLE_PARTS]) {
+    fd3d_gpu *o = fd3d_gpu_own(h);
     const struct {
         float *at;
         size_t count;
@@ -89,11 +79,4 @@ int fd3d_gpu_state(fd3d *fd, fd3d_part part[FD3D_PARTS]) {
         if (p.count > 0)
             part[parts++] = {p.at, p.count, 1, (ptrdiff_t)p.count};
     return parts;
-}
-
-int fd3d_gpu_move(fd3d *fd, const fd3d_part *part, float *host, int in) {
-    TRY(fd3d_gpu_enter(fd));
-    const size_t bytes = part->width * part->rows * sizeof(float);
-    return in ? gpu_upload(&fd3d_gpu_own(fd)->queue, part->at, host, bytes)
-              : gpu_download(&fd3d_gpu_own(fd)->queue, host, part->at, bytes);
 }

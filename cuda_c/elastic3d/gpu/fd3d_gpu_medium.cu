@@ -16,12 +16,12 @@ static int put_volume(fd3d_gpu *o, const float *to, const float *from, fd3d_gpu_
 
 // (c dt - dz)/(c dt + dz) of P, then of S waves, in the last row of each column.
 static int put_one_way(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
-    fd3d_gpu *o = fd3d_gpu_own(fd);
+    fd3d_gpu *o = fd3d_gpu_own(&fd->h);
     const fd3d_gpu_grid *g = &o->grid;
     const size_t wide = (size_t)g->nx + 2, cells = (size_t)g->nx * (size_t)g->ny;
     const double dt = fd->cfg.dt, dz = fd->cfg.d[2];
     float *factor = nullptr;
-    TRY(fd3d_alloc(fd, &factor, 2 * cells, sizeof(float), "the one-way bottom"));
+    TRY(host_alloc(&fd->h.memory, &factor, 2 * cells, sizeof(float), "the one-way bottom"));
     for (int j = 0; j < g->ny; j++)
         for (int i = 0; i < g->nx; i++) {
             const size_t from = ((size_t)g->nz * ((size_t)g->ny + 2) + (size_t)j + 1) * wide + (size_t)i + 1;
@@ -32,25 +32,23 @@ static int put_one_way(fd3d *fd, const float *rho, const float *lambda, const fl
             factor[cells + to] = (float)((cs * dt - dz) / (cs * dt + dz));
         }
     const int rc = gpu_upload(&o->queue, o->one_way, factor, 2 * cells * sizeof(float));
-    fd3d_release(fd, &factor);
+    host_release(&fd->h.memory, &factor);
     return rc;
 }
 
 int fd3d_gpu_model(fd3d *fd, const float *rho, const float *lambda, const float *mu) {
-    TRY(fd3d_gpu_enter(fd));
-    fd3d_gpu *o = fd3d_gpu_own(fd);
+    fd3d_gpu *o = fd3d_gpu_own(&fd->h);
     TRY(put_volume(o, o->grid.m.rho, rho, FD3D_GPU_IN));
     TRY(put_volume(o, o->grid.m.lambda, lambda, FD3D_GPU_IN));
     TRY(put_volume(o, o->grid.m.imu, mu, FD3D_GPU_INVERTED));
     if (o->before_count > 0)
         TRY(put_one_way(fd, rho, lambda, mu));
-    return fd3d_gpu_count(fd, fd3d_gpu_core_model(o, fd, lambda, mu));
+    return fd3d_gpu_core_model(o, fd, lambda, mu);
 }
 
 // Kernels get the mechanisms by value, and so do graphs.
 int fd3d_gpu_quality(fd3d *fd, const float *qp, const float *qs) {
-    TRY(fd3d_gpu_enter(fd));
-    fd3d_gpu *o = fd3d_gpu_own(fd);
+    fd3d_gpu *o = fd3d_gpu_own(&fd->h);
     gpu_forget_graphs(&o->queue);
     for (int m = 0; m < FD3D_MECHANISMS; m++) {
         const double e = exp(-(double)fd->cfg.dt / fd->tau[m]);
@@ -63,17 +61,16 @@ int fd3d_gpu_quality(fd3d *fd, const float *qp, const float *qs) {
     return put_volume(o, o->grid.m.qs, qs, FD3D_GPU_IN);
 }
 
-int fd3d_gpu_pml(fd3d *fd) {
-    TRY(fd3d_gpu_enter(fd));
-    fd3d_gpu *o = fd3d_gpu_own(fd);
+int fd3d_gpu_pml(handle *h) {
+    const fd3d *fd = (const fd3d *)h;
+    fd3d_gpu *o = fd3d_gpu_own(h);
     for (int a = 0; a < 3; a++)
         TRY(gpu_upload(&o->queue, (float *)o->grid.profile[a], fd->pml[a], 6 * (size_t)fd->cfg.n[a] * sizeof(float)));
     return 0;
 }
 
 int fd3d_gpu_sponge(fd3d *fd) {
-    TRY(fd3d_gpu_enter(fd));
-    fd3d_gpu *o = fd3d_gpu_own(fd);
+    fd3d_gpu *o = fd3d_gpu_own(&fd->h);
     float *to = o->sponges;
     gpu_forget_graphs(&o->queue);
     for (int a = 0; a < 3; to += fd->cfg.n[a], a++) {

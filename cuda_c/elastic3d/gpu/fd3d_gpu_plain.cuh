@@ -24,7 +24,7 @@ template <int L> static __device__ float forward(const float *s, ptrdiff_t step,
     return d;
 }
 
-// Whether the thread has a cell.
+// True if the thread has a cell.
 template <class BOXES> static __device__ bool my_cell(const fd3d_gpu_grid &g, const BOXES &boxes, cell &c) {
     int block[3];
     const fd3d_gpu_box &b = my_box(boxes, block);

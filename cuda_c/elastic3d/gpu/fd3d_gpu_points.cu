@@ -1,16 +1,10 @@
 // Sources and receivers of the 3D GPU variants in device memory, for whole chunks of steps; the map of ground velocity.
-// To receivers (gpu_points.h) velocities and stresses are a field each, fields one after the other being one.
+// To receivers (gpu_points.h) velocities and stresses are a group each, fields one after the other being one.
 #include "fd3d_gpu.h"
 
 #include <cstring>
 
 enum { INJECTORS = 128, POINTS = 128 };
-
-// Cells of a field as distances from cell (0,0,0) of vx, of its first set where there are two.
-static void find_cells(const fd3d_gpu *o, const fd3d_cells *c, int field, ptrdiff_t *cell) {
-    for (int m = 0; m < c->n; m++)
-        cell[m] = field * (ptrdiff_t)o->count + c->k[m] * o->grid.z + c->j[m] * o->grid.y + c->i[m];
-}
 
 // --- sources -------------------------------------------------------------------------------------------------------
 
@@ -23,11 +17,12 @@ struct lists {
 static int put_lists(fd3d_gpu *o, const fd3d *fd, const lists &l, size_t cells, size_t entries) {
     size_t c = 0, e = 0;
     for (int f = 0; f < FD3D_FIELDS; f++) {
-        const fd3d_sources *s = &fd->source[f];
-        find_cells(o, &s->cells, f, l.cell + c);
+        const source_cells *s = &fd->h.source[f];
+        const int *const *at = s->cells.at;
+        gpu_find_cells(&s->cells, o->grid.y, o->grid.z, l.cell + c);
         for (int m = 0; m < s->cells.n; m++, c++) {
-            l.part[c] =
-                fd3d_in_part(&fd->cfg, FD3D_RIM, s->cells.i[m], s->cells.j[m], s->cells.k[m]) ? FD3D_RIM : FD3D_INNER;
+            l.cell[c] += f * (ptrdiff_t)o->count;
+            l.part[c] = fd3d_in_part(&fd->cfg, FD3D_RIM, at[0][m], at[1][m], at[2][m]) ? FD3D_RIM : FD3D_INNER;
             l.start[c] = (int)e;
             for (int n = s->start[m]; n < s->start[m + 1]; n++, e++) {
                 l.h[e] = s->h[n];
@@ -48,34 +43,36 @@ static int put_lists(fd3d_gpu *o, const fd3d *fd, const lists &l, size_t cells, 
 }
 
 int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd) {
+    host_pool *pool = &fd->h.memory;
     size_t cells = 0, entries = 0;
     lists l = {};
     gpu_forget_graphs(&o->queue); // they hold the lists by value
     o->source.n = o->source.velocities = 0;
-    o->source.nh = fd->nh;
-    for (const fd3d_sources &s : fd->source) {
+    o->source.nh = fd->h.histories.n;
+    for (const source_cells &s : fd->h.source) {
         cells += (size_t)s.cells.n;
         entries += s.cells.n == 0 ? 0 : (size_t)s.start[s.cells.n];
     }
-    const int rc = fd3d_alloc(fd, &l.cell, cells, sizeof *l.cell, "source cells") ||
-                   fd3d_alloc(fd, &l.part, cells, sizeof(int), "source cells") ||
-                   fd3d_alloc(fd, &l.start, cells + 1, sizeof(int), "source cells") ||
-                   fd3d_alloc(fd, &l.h, entries, sizeof(int), "source cells") ||
-                   fd3d_alloc(fd, &l.w, entries, sizeof(float), "source cells") || put_lists(o, fd, l, cells, entries);
-    fd3d_release(fd, &l.cell);
-    fd3d_release(fd, &l.part);
-    fd3d_release(fd, &l.start);
-    fd3d_release(fd, &l.h);
-    fd3d_release(fd, &l.w);
+    const int rc = host_alloc(pool, &l.cell, cells, sizeof *l.cell, "source cells") ||
+                   host_alloc(pool, &l.part, cells, sizeof(int), "source cells") ||
+                   host_alloc(pool, &l.start, cells + 1, sizeof(int), "source cells") ||
+                   host_alloc(pool, &l.h, entries, sizeof(int), "source cells") ||
+                   host_alloc(pool, &l.w, entries, sizeof(float), "source cells") ||
+                   put_lists(o, fd, l, cells, entries);
+    host_release(pool, &l.cell);
+    host_release(pool, &l.part);
+    host_release(pool, &l.start);
+    host_release(pool, &l.h);
+    host_release(pool, &l.w);
     return rc;
 }
 
 // In the order of the queue: steps queued before still see the block before.
-int fd3d_gpu_put_histories(fd3d_gpu *o, const fd3d *fd) {
-    const size_t count = (size_t)fd->nh * (size_t)fd->q_steps;
+int fd3d_gpu_put_histories(fd3d_gpu *o, const source_histories *q) {
+    const size_t count = (size_t)q->n * (size_t)q->steps;
     if (count > o->room.q)
         gpu_forget_graphs(&o->queue);
-    return gpu_put(&o->queue, &o->source.q, &o->room.q, fd->q, count, sizeof(float), "source histories");
+    return gpu_put(&o->queue, &o->source.q, &o->room.q, q->q, count, sizeof(float), "source histories");
 }
 
 static __global__ void set_step_sources(fd3d_gpu_step_sources *step_sources, int first, int steps, int silent) {
@@ -84,10 +81,10 @@ static __global__ void set_step_sources(fd3d_gpu_step_sources *step_sources, int
     step_sources->silent = silent;
 }
 
-int fd3d_gpu_set_step_sources(fd3d_gpu *o, const fd3d *fd) {
+int fd3d_gpu_set_step_sources(fd3d_gpu *o, const source_histories *q) {
     if (o->source.n == 0)
         return 0;
-    set_step_sources<<<1, 1, 0, o->queue.stream>>>(o->step_sources, fd->q_first, fd->q_steps, fd->silent);
+    set_step_sources<<<1, 1, 0, o->queue.stream>>>(o->step_sources, q->first, q->steps, q->silent);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
@@ -131,37 +128,12 @@ int fd3d_gpu_inject(fd3d_gpu *o, int what, int part) {
 
 // --- receivers -----------------------------------------------------------------------------------------------------
 
-static int put_receivers(fd3d_gpu *o, const fd3d *fd, ptrdiff_t *sampled, ptrdiff_t *cell, int *field) {
-    const size_t n = (size_t)fd->start[fd->nrec], nrec = (size_t)fd->nrec;
-    size_t first = 0, velocities = 0;
-    for (int f = 0; f < FD3D_FIELDS; first += (size_t)fd->sampled[f].n, f++) {
-        find_cells(o, &fd->sampled[f], f, sampled + first);
-        if (f < FD3D_SXX)
-            velocities += (size_t)fd->sampled[f].n;
-    }
-    for (size_t r = 0; r < nrec; r++) // its first cell tells: with a core none has cells of both
-        field[r] = fd->start[r] < fd->start[r + 1] && (size_t)fd->cell[fd->start[r]] >= velocities;
-    for (size_t c = 0; c < n; c++)
-        cell[c] = sampled[fd->cell[c]];
-    return gpu_put_receivers(&o->queue, &o->points, fd->nrec, fd->start, field, cell, fd->w);
-}
-
+// With a core no receiver has cells of both velocities and stresses.
 int fd3d_gpu_put_receivers(fd3d_gpu *o, fd3d *fd) {
-    ptrdiff_t *sampled = nullptr, *cell = nullptr;
-    int *field = nullptr; // 0: of velocities, 1: of stresses
-    size_t different = 0;
-    for (const fd3d_cells &c : fd->sampled)
-        different += (size_t)c.n;
+    const int group[FD3D_FIELDS] = {0, 0, 0, 1, 1, 1, 1, 1, 1};
     gpu_forget_graphs(&o->queue);
     o->points.view.nrec = 0; // until all is there
-    const int rc = fd3d_alloc(fd, &sampled, different, sizeof *sampled, "receiver cells") ||
-                   fd3d_alloc(fd, &cell, (size_t)fd->start[fd->nrec], sizeof *cell, "receiver cells") ||
-                   fd3d_alloc(fd, &field, (size_t)fd->nrec, sizeof *field, "receivers") ||
-                   put_receivers(o, fd, sampled, cell, field);
-    fd3d_release(fd, &sampled);
-    fd3d_release(fd, &cell);
-    fd3d_release(fd, &field);
-    return rc;
+    return gpu_frame_receivers(&fd->h, o->grid.y, o->grid.z, (ptrdiff_t)o->count, group);
 }
 
 // --- map -----------------------------------------------------------------------------------------------------------
@@ -207,14 +179,6 @@ int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd, const fd3d_given *given) {
     const int rc = upload_map(o, &fd->map);
     fd3d_drop_lists(fd);
     return rc;
-}
-
-int fd3d_gpu_trace_room(fd3d_gpu *o, const fd3d *fd, int n) {
-    return gpu_trace_room(&o->queue, &o->points, fd->nrec, fd->steps, fd->expected, n);
-}
-
-int fd3d_gpu_get_traces(fd3d_gpu *o, const fd3d *fd, int it, int n, float *out) {
-    return gpu_get_traces(&o->queue, &o->points, fd->nrec, it - fd->first, n, out);
 }
 
 // --- the end of a step ---------------------------------------------------------------------------------------------

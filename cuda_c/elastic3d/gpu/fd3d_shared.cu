@@ -1,4 +1,4 @@
-/* The `shared` variant: a block of threads marches down z. What is differentiated along x or y stands in shared memory,
+/* The `shared` variant: a block of threads marches down z. Fields differentiated along x or y stand in shared memory,
  * one plane of it with a rim as wide as the half-length; what is differentiated along z goes through a queue of 2L
  * registers, which also gives its plane to shared memory, so that each field is read once:
  *
@@ -202,7 +202,7 @@ static __global__ void __launch_bounds__(BX *BY, L <= 2 ? 4 : 3) velocity(const 
 
 // --- stresses --------------------------------------------------------------------------------------------------------
 
-// What shear points take from the plane above: of the cell, its left and its front neighbour.
+// Shear points take this from the plane above: of the cell, its left and its front neighbour.
 struct three {
     float here, left, front;
 };
@@ -295,25 +295,11 @@ template <int L> static int stress_step(fd3d_gpu *o, int part) {
 }
 
 static const fd3d_gpu_kind kind = {
-    .name = "shared",
     .shape = {BX, BY, DEEP},
     .marches = 1,
     .velocity = {velocity_step<1>, velocity_step<2>, velocity_step<3>, velocity_step<4>},
     .stress = {stress_step<1>, stress_step<2>, stress_step<3>, stress_step<4>},
 };
 
-static int make(fd3d *fd) { return fd3d_gpu_make(fd, &kind); }
-
-static int need(const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host, size_t *device) {
-    return fd3d_gpu_need(&kind, cfg, counts, host, device);
-}
-
-FD3D_VARIANT(shared) = {
-    .name = "shared",
-    .about = "GPU: marches down z with a plane in shared memory and a queue of registers",
-    .needs_gpu = 1,
-    .make = make,
-    FD3D_GPU_VERBS,
-    .need = need,
-    FD3D_GPU_MORE_VERBS,
-};
+FD3D_VARIANT(shared) = {"shared", "GPU: marches down z with a plane in shared memory and a queue of registers", 1,
+                        &fd3d_gpu_verbs.common, &kind};

@@ -15,7 +15,6 @@ struct textures {
 };
 
 static const fd3d_gpu_kind kind = {
-    .name = "texture",
     .shape = {32, 4, 2},
     .textures = 1,
     .velocity = {velocity_step<textures, 1>, velocity_step<textures, 2>, velocity_step<textures, 3>,
@@ -23,18 +22,4 @@ static const fd3d_gpu_kind kind = {
     .stress = {stress_step<textures, 1>, stress_step<textures, 2>, stress_step<textures, 3>, stress_step<textures, 4>},
 };
 
-static int make(fd3d *fd) { return fd3d_gpu_make(fd, &kind); }
-
-static int need(const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host, size_t *device) {
-    return fd3d_gpu_need(&kind, cfg, counts, host, device);
-}
-
-FD3D_VARIANT(texture) = {
-    .name = "texture",
-    .about = "GPU: as global, the medium through 1D textures",
-    .needs_gpu = 1,
-    .make = make,
-    FD3D_GPU_VERBS,
-    .need = need,
-    FD3D_GPU_MORE_VERBS,
-};
+FD3D_VARIANT(texture) = {"texture", "GPU: as global, the medium through 1D textures", 1, &fd3d_gpu_verbs.common, &kind};

@@ -262,7 +262,6 @@ template <int L> static int stress_step(fd3d_gpu *o, int part) {
 }
 
 static const fd3d_gpu_kind kind = {
-    .name = "tuned",
     .shape = {ALIGN, (int)BLOCK *(int)V / ALIGN, 6},
     .marches = 1,
     .wide = V,
@@ -275,18 +274,6 @@ static const fd3d_gpu_kind kind = {
     .core_fits = fd3d_tuned_core_fits,
 };
 
-static int make(fd3d *fd) { return fd3d_gpu_make(fd, &kind); }
-
-static int need(const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host, size_t *device) {
-    return fd3d_gpu_need(&kind, cfg, counts, host, device);
-}
-
-FD3D_VARIANT(tuned) = {
-    .name = "tuned",
-    .about = "GPU: marches down z with pairs of cells; keeps stresses on chip where nobody asks for them",
-    .needs_gpu = 1,
-    .make = make,
-    FD3D_GPU_VERBS,
-    .need = need,
-    FD3D_GPU_MORE_VERBS,
-};
+FD3D_VARIANT(tuned) = {"tuned",
+                       "GPU: marches down z with pairs of cells; keeps stresses on chip where nobody asks for them", 1,
+                       &fd3d_gpu_verbs.common, &kind};

@@ -1,4 +1,4 @@
-// What the kernels of `tuned` share: rows of cells as vectors, differences along the axes, and what becomes of a
+// The common part of the kernels of `tuned`: rows of cells as vectors, differences along the axes, and the work on a
 // thread's cells once their differences and the medium there are known. The same formulas as `global`, cell by cell.
 #pragma once
 
@@ -220,7 +220,7 @@ static __device__ void store(uint2 *const (&to)[2], int at, const packed (&r)[V]
 
 // --- stresses --------------------------------------------------------------------------------------------------------
 
-// What shear points need of a plane of 1/mu or 1/Q: the cells, those in front, the cells to the left of both.
+// Shear points need this of a plane of 1/mu or 1/Q: the cells, those in front, the cells to the left of both.
 struct plane {
     vec here, front;
     float left, corner;

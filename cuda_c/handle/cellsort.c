@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "err.h"
-#include "host_alloc.h"
 
 /* Equal keys keep their order. start(values): scratch. */
 static void by_key(const cell_place *from, cell_place *to, int n, int d, int values, int *start) {
@@ -21,20 +20,22 @@ static void by_key(const cell_place *from, cell_place *to, int n, int d, int val
         to[start[from[m].key[d]]++] = from[m];
 }
 
-int cell_sort(size_t *held, cell_place *p, int n, int keys, const int *values) {
+int cell_sort(host_pool *memory, cell_place *p, int n, const int values[CELL_KEYS]) {
     cell_place *other = NULL, *from = p;
     int *start = NULL, most = 0;
-    for (int d = 0; d < keys; d++)
+    for (int d = 0; d < CELL_KEYS; d++)
         most = values[d] > most ? values[d] : most;
-    const int rc = host_alloc(held, &other, (size_t)n, sizeof *other, "cells of source or receivers") ||
-                   host_alloc(held, &start, (size_t)most, sizeof *start, "cells of source or receivers");
-    for (int d = 0; d < keys && !rc; d++) {
+    const int rc = host_alloc(memory, &other, (size_t)n, sizeof *other, "cells of source or receivers") ||
+                   host_alloc(memory, &start, (size_t)most, sizeof *start, "cells of source or receivers");
+    for (int d = 0; d < CELL_KEYS && !rc; d++) {
+        if (values[d] == 1)
+            continue; /* nothing to sort by */
         by_key(from, from == p ? other : p, n, d, values[d], start);
         from = from == p ? other : p;
     }
     if (from == other && n > 0)
         memcpy(p, other, (size_t)n * sizeof *p);
-    host_release(held, &other);
-    host_release(held, &start);
+    host_release(memory, &other);
+    host_release(memory, &start);
     return rc;
 }
