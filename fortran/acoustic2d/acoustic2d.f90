@@ -33,12 +33,12 @@ module acoustic2d_m
   type, extends(physics_t) :: acoustic2d_t
     type(model_t) :: model
   contains
-    procedure, nopass :: program => ProgramName, components => ComponentNames, example => ExampleWords
+    procedure :: introduce
     procedure :: parameters => Table
     procedure :: check => Rules
     procedure :: read => ReadModel
-    procedure :: derive, shape => WindowShape, window => WindowMedium, velocity, silent
-    procedure, nopass :: far_field => Tailed, receiver
+    procedure :: derive, window => WindowOf, velocity, silent
+    procedure, nopass :: receiver
     procedure :: memory, grid_words
     procedure :: check_pictures
     procedure, nopass :: picture_numbers
@@ -51,20 +51,14 @@ contains
 
   ! --- program and parameters -----------------------------------------------------------------------------------------------
 
-  function ProgramName() result(name)
-    character(:), allocatable :: name
-    name = 'SplFd2dmod'
-  end function ProgramName
-
-  function ComponentNames() result(name)
-    character(:), allocatable :: name
-    name = acoustic2d_components
-  end function ComponentNames
-
-  function ExampleWords() result(name)
-    character(:), allocatable :: name
-    name = 'keymap=line.keymap vp=vp.nc rho=rho.nc fpeak=25 tmax=4 output=line.nc'
-  end function ExampleWords
+  subroutine introduce(self)
+    class(acoustic2d_t), intent(inout) :: self
+    self%program = 'SplFd2dmod'
+    self%components = acoustic2d_components
+    self%example = 'keymap=line.keymap vp=vp.nc rho=rho.nc fpeak=25 tmax=4 output=line.nc'
+    self%far_field = 1                        ! the tail of waves in 2D takes half a power of f
+    self%nodes = .true.
+  end subroutine introduce
 
   subroutine Table(self, t, job)
     class(acoustic2d_t), intent(inout) :: self
@@ -88,7 +82,6 @@ contains
     type(job_t), intent(in) :: job
     type(error_t), allocatable, intent(inout) :: error
     type(ranges_t) :: ranges
-    self%nodes = .true.
     call ModelRead(job, self%model, error)
     if (allocated(error)) return
     associate (m => self%model)
@@ -191,25 +184,20 @@ contains
     end associate
   end function StableStep
 
-  subroutine WindowShape(self, job, scheme, shot, window, error)
+  subroutine WindowOf(self, job, scheme, shot, filled, window, error)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job
     class(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
+    logical, intent(in) :: filled
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
-    call ModelShape(self%model, job, shot, scheme%dx, scheme%dz, window, error)
-  end subroutine WindowShape
-
-  subroutine WindowMedium(self, job, scheme, shot, window, error)
-    class(acoustic2d_t), intent(in) :: self
-    type(job_t), intent(in) :: job
-    class(scheme_t), intent(in) :: scheme
-    type(shot_t), intent(in) :: shot
-    type(window_t), intent(out) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    call ModelWindow(self%model, job, shot, scheme%dx, scheme%dz, window, error)
-  end subroutine WindowMedium
+    if (filled) then
+      call ModelWindow(self%model, job, shot, scheme%dx, scheme%dz, window, error)
+    else
+      call ModelShape(self%model, job, shot, scheme%dx, scheme%dz, window, error)
+    end if
+  end subroutine WindowOf
 
   !> That of the nearest sample.
   pure real(dp) function velocity(self, x) result(v)
@@ -237,11 +225,6 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     zero = component == 'p' .or. component == 'vx'
   end subroutine silent
-
-  !> The tail of waves in 2D adds half a power of f to the far field.
-  pure integer function Tailed() result(exponent)
-    exponent = 1
-  end function Tailed
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------
 

@@ -44,16 +44,15 @@ module elastic3d_m
     integer :: near = 0                       !< receivers too close to their source, of the shots looked at
     character(:), allocatable :: nearest      !< the first of them in words
   contains
-    procedure, nopass :: program => ProgramName, components => ComponentNames, example => ExampleWords
+    procedure :: introduce
     procedure :: parameters => Table
     procedure :: check => Rules
     procedure :: read => ReadModel
     procedure :: wavelet => OwnWavelet
-    procedure :: derive, shape => WindowShape, window => WindowMedium, velocity, check_shot, silent, warn, own_words
-    procedure, nopass :: far_field => Sharp, receiver
+    procedure :: derive, window => WindowOf, velocity, check_shot, silent, warn, own_words
+    procedure, nopass :: receiver
     procedure :: memory
-    procedure, nopass :: cells_to_try
-    procedure, nopass :: wants_pictures, picture_word, picture_numbers
+    procedure, nopass :: wants_pictures, picture_numbers
     procedure :: check_pictures
     procedure :: describe, log_lines, plan_rows, new_scheme
     procedure, nopass :: solver => NewSolver, kernels => NewKernels
@@ -64,20 +63,15 @@ contains
 
   ! --- program and parameters -----------------------------------------------------------------------------------------------
 
-  function ProgramName() result(name)
-    character(:), allocatable :: name
-    name = 'SplFd3dmod'
-  end function ProgramName
-
-  function ComponentNames() result(name)
-    character(:), allocatable :: name
-    name = elastic3d_components
-  end function ComponentNames
-
-  function ExampleWords() result(name)
-    character(:), allocatable :: name
-    name = 'keymap=quake.keymap layers=crust.layers dx=100 aperture=5000 depth=8000 source=dc mw=4.5 fpeak=1 tmax=10'
-  end function ExampleWords
+  subroutine introduce(self)
+    class(elastic3d_t), intent(inout) :: self
+    self%program = 'SplFd3dmod'
+    self%components = elastic3d_components
+    self%example = 'keymap=quake.keymap layers=crust.layers dx=100 aperture=5000 depth=8000 source=dc mw=4.5 fpeak=1 tmax=10'
+    self%far_field = 2
+    self%cells_to_try = 4.0e6_dp
+    self%pictures = 'pictures'
+  end subroutine introduce
 
   subroutine Table(self, t, job)
     class(elastic3d_t), intent(inout) :: self
@@ -215,25 +209,20 @@ contains
     if (.not. allocated(error)) v = v*sqrt(AnelasticUnrelaxed(a, 1/scheme%own%qmin, scheme%own%q_ref))
   end function Fastest
 
-  subroutine WindowShape(self, job, scheme, shot, window, error)
+  subroutine WindowOf(self, job, scheme, shot, filled, window, error)
     class(elastic3d_t), intent(in) :: self
     type(job_t), intent(in) :: job
     class(scheme_t), intent(in) :: scheme
     type(shot_t), intent(in) :: shot
+    logical, intent(in) :: filled
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
-    call Model3dShape(self%earth, job, shot, window, error)
-  end subroutine WindowShape
-
-  subroutine WindowMedium(self, job, scheme, shot, window, error)
-    class(elastic3d_t), intent(in) :: self
-    type(job_t), intent(in) :: job
-    class(scheme_t), intent(in) :: scheme
-    type(shot_t), intent(in) :: shot
-    type(window_t), intent(out) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    call Model3dWindow(self%earth, job, shot, window, error)
-  end subroutine WindowMedium
+    if (filled) then
+      call Model3dWindow(self%earth, job, shot, window, error)
+    else
+      call Model3dShape(self%earth, job, shot, window, error)
+    end if
+  end subroutine WindowOf
 
   !> Of S waves in rock, of P waves in fluids; 0 in air. From the nearest sample.
   pure real(dp) function velocity(self, x) result(v)
@@ -348,10 +337,6 @@ contains
     end select
   end subroutine warn
 
-  pure integer function Sharp() result(exponent)
-    exponent = 2
-  end function Sharp
-
   function own_words(self, job, scheme) result(words)
     class(elastic3d_t), intent(in) :: self
     type(job_t), intent(in) :: job
@@ -427,19 +412,10 @@ contains
     sorting = 42
   end subroutine receiver
 
-  pure real(dp) function cells_to_try() result(cells)
-    cells = 4.0e6_dp
-  end function cells_to_try
-
   pure logical function wants_pictures(job) result(wanted)
     type(job_t), intent(in) :: job
     wanted = job%snapshot > 0 .or. job%pgv
   end function wants_pictures
-
-  pure function picture_word() result(word)
-    character(:), allocatable :: word
-    word = 'pictures'
-  end function picture_word
 
   real(dp) function picture_numbers(scheme, window) result(numbers)
     class(scheme_t), intent(in) :: scheme

@@ -17,6 +17,7 @@ module physics_m
   use solver_m, only: solver_t
   use text_m, only: Str
   use variants_m, only: variants_t
+  use version_m, only: VersionText
   use wavelet_m, only: wavelet_t, WaveletMake
   use window_m, only: window_t
   implicit none
@@ -24,6 +25,16 @@ module physics_m
   public :: physics_t, JobTable, PhysicsTable, PhysicsVariants, PhysicsKnows
 
   type, abstract :: physics_t
+    ! What `introduce` sets:
+    character(:), allocatable :: program      !< what the user calls
+    character(:), allocatable :: components   !< what can be recorded, joined by commas
+    character(:), allocatable :: example      !< parameters of a first run
+    character(9) :: pictures = 'snapshots'    !< what its pictures are called
+    integer :: far_field = 0                  !< the far field of its source has, in its power, frequencies as f to this exponent
+                                              !< times those of the wavelet
+    real(dp) :: cells_to_try = 8.0e6_dp       !< of a shot that `plan` tries on CPU cores, at most
+    logical :: nodes = .false.                !< the n numbers of a window along an axis stand on nodes, n - 1 spacings wide; else
+                                              !< they are cells
     ! Of the model, since it was read:
     real(dp) :: vmin = 0, vmax = 0            !< slowest and fastest wave [m/s]
     real(dp) :: rhomin = 0, rhomax = 0        !< [kg/m3]
@@ -33,42 +44,34 @@ module physics_m
     real(dp) :: low(3) = 0, high(3) = 0       !< where it begins and ends along x, y, z [m]
     logical :: endless = .false.              !< it has no ends
     real(dp) :: beyond = 0                    !< depths may exceed its end by this, where its last sample stands in a cell [m]
-    logical :: nodes = .false.                !< the n numbers of a window along an axis stand on nodes, n - 1 spacings wide; else
-                                              !< they are cells
   contains
     ! --- program and parameters
-    procedure(name_i), deferred, nopass :: program
-    procedure(name_i), deferred, nopass :: components
-    procedure(name_i), deferred, nopass :: example
+    procedure(introduce_i), deferred :: introduce
     procedure(parameters_i), deferred :: parameters
     procedure :: check => NoRules
     ! --- a survey, on rank 0
     procedure(read_i), deferred :: read
     procedure :: wavelet => JobWavelet
     procedure(derive_i), deferred :: derive
-    procedure(shape_i), deferred :: shape
     procedure(window_i), deferred :: window
-    procedure(velocity_i), deferred :: velocity
+    procedure :: velocity => Slowest
     procedure :: check_shot => NoShotRules
     procedure :: silent => NoneSilent
     procedure :: warn => NoWarnings
-    procedure, nopass :: far_field => Flat
     procedure :: own_words => NoWords
     ! --- what it needs
-    procedure(memory_i), deferred :: memory
-    procedure(receiver_i), deferred, nopass :: receiver
+    procedure :: memory => SomeMemory
+    procedure, nopass :: receiver => OneCell
     procedure :: grid_words => WindowWords
-    procedure, nopass :: cells_to_try => SomeCells
     ! --- pictures
     procedure, nopass :: wants_pictures => WantsSnapshots
-    procedure, nopass :: picture_word => Snapshots
     procedure :: check_pictures => NoPictureRules
     procedure, nopass :: picture_numbers => NoPictures
     ! --- in words
-    procedure(describe_i), deferred :: describe
+    procedure :: describe => DescribeProgram
     procedure :: describe_scheme => DescribeGrid
-    procedure(lines_i), deferred :: log_lines
-    procedure(lines_i), deferred :: plan_rows
+    procedure :: log_lines => ModelLine
+    procedure :: plan_rows => ModelRow
     ! --- what computes
     procedure :: new_scheme => PlainScheme
     procedure(solver_i), deferred, nopass :: solver
@@ -80,10 +83,11 @@ module physics_m
   end type physics_t
 
   abstract interface
-    !> program: what the user calls. components: what can be recorded, joined by commas. example: parameters of a first run.
-    function name_i() result(name)
-      character(:), allocatable :: name
-    end function name_i
+    !> Comes first of all.
+    subroutine introduce_i(self)
+      import :: physics_t
+      class(physics_t), intent(inout) :: self
+    end subroutine introduce_i
 
     !> Its table of parameters, by the sections of parameters.f90 and lines of its own, into `job` or components of its own; and
     !> job%axes.
@@ -113,69 +117,18 @@ module physics_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine derive_i
 
-    !> Where the window of a shot lies, without its medium. Fails where source or receivers lie outside of the model.
-    subroutine shape_i(self, job, scheme, shot, window, error)
+    !> Where the window of a shot lies, and, if it is to be `filled`, its medium. Fails where source or receivers lie outside of the
+    !> model.
+    subroutine window_i(self, job, scheme, shot, filled, window, error)
       import :: physics_t, job_t, scheme_t, shot_t, window_t, error_t
       class(physics_t), intent(in) :: self
       type(job_t), intent(in) :: job
       class(scheme_t), intent(in) :: scheme
       type(shot_t), intent(in) :: shot
-      type(window_t), intent(out) :: window
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine shape_i
-
-    !> The same with its medium.
-    subroutine window_i(self, job, scheme, shot, window, error)
-      import :: physics_t, job_t, scheme_t, shot_t, window_t, error_t
-      class(physics_t), intent(in) :: self
-      type(job_t), intent(in) :: job
-      class(scheme_t), intent(in) :: scheme
-      type(shot_t), intent(in) :: shot
+      logical, intent(in) :: filled
       type(window_t), intent(out) :: window
       type(error_t), allocatable, intent(inout) :: error
     end subroutine window_i
-
-    !> Velocity of the slowest wave at a place of the model, 0 where there is none [m/s].
-    pure real(dp) function velocity_i(self, x) result(v)
-      import :: physics_t, dp
-      class(physics_t), intent(in) :: self
-      real(dp), intent(in) :: x(3)            !< [m]
-    end function velocity_i
-
-    !> Memory for a shot in a window, without its traces, with or without `pictures`: of a worker, and of rank 0 with the model
-    !> [bytes].
-    subroutine memory_i(self, scheme, window, pictures, worker, master)
-      import :: physics_t, scheme_t, window_t, dp
-      class(physics_t), intent(in) :: self
-      class(scheme_t), intent(in) :: scheme
-      type(window_t), intent(in) :: window
-      logical, intent(in) :: pictures
-      real(dp), intent(out) :: worker, master
-    end subroutine memory_i
-
-    !> Cells that a receiver of a component reads, and bytes for each of them while they are sorted.
-    pure subroutine receiver_i(component, scheme, cells, sorting)
-      import :: scheme_t
-      character(*), intent(in) :: component
-      class(scheme_t), intent(in) :: scheme
-      integer, intent(out) :: cells, sorting
-    end subroutine receiver_i
-
-    !> What a file says of what was modelled: title, source, equations, source term.
-    subroutine describe_i(self, scheme, list)
-      import :: physics_t, scheme_t, attributes_t
-      class(physics_t), intent(in) :: self
-      class(scheme_t), intent(in) :: scheme
-      class(attributes_t), intent(inout) :: list
-    end subroutine describe_i
-
-    !> What is modelled, a line each, with a label of 9 columns (log) or of 11 (plan).
-    function lines_i(self, scheme) result(lines)
-      import :: physics_t, scheme_t
-      class(physics_t), intent(in) :: self
-      class(scheme_t), intent(in) :: scheme
-      character(:), allocatable :: lines
-    end function lines_i
 
     subroutine solver_i(solver)
       import :: solver_t
@@ -214,6 +167,7 @@ contains
     class(physics_t), intent(inout) :: physics
     type(table_t), intent(inout) :: t
     type(job_t), intent(inout) :: job
+    call physics%introduce()
     call JobBlank(job)
     call physics%parameters(t, job)
   end subroutine JobTable
@@ -254,7 +208,7 @@ contains
   logical function PhysicsKnows(physics, component) result(known)
     class(physics_t), intent(in) :: physics
     character(*), intent(in) :: component
-    known = any(SplitList(physics%components()) == component)
+    known = any(SplitList(physics%components) == component)
   end function PhysicsKnows
 
   ! --- what a physics need not have -----------------------------------------------------------------------------------------
@@ -275,6 +229,34 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call WaveletMake(job, wavelet, error)
   end subroutine JobWavelet
+
+  !> Velocity of the slowest wave at a place of the model, 0 where there is none [m/s].
+  pure real(dp) function Slowest(self, x) result(v)
+    class(physics_t), intent(in) :: self
+    real(dp), intent(in) :: x(3)            !< [m]
+    v = self%vmin
+  end function Slowest
+
+  !> Memory for a shot in a window, without its traces, with or without `pictures`: of a worker, and of rank 0 with the model
+  !> [bytes].
+  subroutine SomeMemory(self, scheme, window, pictures, worker, master)
+    class(physics_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    logical, intent(in) :: pictures
+    real(dp), intent(out) :: worker, master
+    master = 16*product(real(max(1, [window%nx, window%ny, window%nz]), dp))
+    worker = 4*master
+  end subroutine SomeMemory
+
+  !> Cells that a receiver of a component reads, and bytes for each of them while they are sorted.
+  pure subroutine OneCell(component, scheme, cells, sorting)
+    character(*), intent(in) :: component
+    class(scheme_t), intent(in) :: scheme
+    integer, intent(out) :: cells, sorting
+    cells = 1
+    sorting = 0
+  end subroutine OneCell
 
   !> Looks at a shot in its window; fails on the first thing that is wrong with it. Is called for every shot, in their order.
   subroutine NoShotRules(self, job, scheme, shot, window, error)
@@ -306,11 +288,6 @@ contains
     type(error_t), allocatable, intent(inout) :: error
   end subroutine NoWarnings
 
-  !> The far field of its source has, in its power, frequencies as f to this exponent times those of the wavelet.
-  pure integer function Flat() result(exponent)
-    exponent = 0
-  end function Flat
-
   !> What else than key-map, model and what fingerprint.f90 knows decides the traces of a survey.
   function NoWords(self, job, scheme) result(words)
     class(physics_t), intent(in) :: self
@@ -331,22 +308,11 @@ contains
     words = words//Str(window%nz)//' cells and layers'
   end function WindowWords
 
-  !> Cells of a shot that `plan` tries on CPU cores, at most.
-  pure real(dp) function SomeCells() result(cells)
-    cells = 8.0e6_dp
-  end function SomeCells
-
   !> Whether a job asks for pictures.
   pure logical function WantsSnapshots(job) result(wanted)
     type(job_t), intent(in) :: job
     wanted = job%snapshot > 0
   end function WantsSnapshots
-
-  !> What its pictures are called.
-  pure function Snapshots() result(word)
-    character(:), allocatable :: word
-    word = 'snapshots'
-  end function Snapshots
 
   !> Fails where pictures of a shot in its window cannot be taken.
   subroutine NoPictureRules(self, scheme, shot, window, error)
@@ -363,6 +329,31 @@ contains
     type(window_t), intent(in) :: window
     numbers = 0
   end function NoPictures
+
+  !> What a file says of what was modelled.
+  subroutine DescribeProgram(self, scheme, list)
+    class(physics_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    class(attributes_t), intent(inout) :: list
+    call list%add('title', 'Shot gathers modelled by '//self%program)
+    call list%add('source', self%program//' '//VersionText())
+  end subroutine DescribeProgram
+
+  !> What is modelled, a line each, after a label of 9 columns: for the log.
+  function ModelLine(self, scheme) result(lines)
+    class(physics_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: lines
+    lines = 'model    '//self%sources
+  end function ModelLine
+
+  !> The same after a label of 11 columns: for plan.
+  function ModelRow(self, scheme) result(lines)
+    class(physics_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: lines
+    lines = 'model      '//self%sources
+  end function ModelRow
 
   !> What a file says of the grid, the time step and the weights.
   subroutine DescribeGrid(self, job, scheme, list)

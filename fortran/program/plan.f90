@@ -164,7 +164,7 @@ contains
     type(disk_t) :: disk
     call SurveyHeader(survey, settings, header)
     call DiskNeed(survey, header, disk, error)
-    if (.not. allocated(error)) call Row('disk', DiskText(disk, survey%job%output, survey%physics%picture_word()))
+    if (.not. allocated(error)) call Row('disk', DiskText(disk, survey%job%output, survey%physics%pictures))
   end subroutine PrintDisk
 
   !> Disk that states of shots in flight take beside the output, where shots are long enough to have them.

@@ -117,9 +117,9 @@ contains
     whole = .false.
     call KeymapShot(survey%keymap, slot, shot)
     job = survey%job
-    call Shrink(survey, scheme, merge(huge(1.0_dp), survey%physics%cells_to_try(), gpu), job, shot, piece, error)
+    call Shrink(survey, scheme, merge(huge(1.0_dp), survey%physics%cells_to_try, gpu), job, shot, piece, error)
     from = host_seconds()
-    if (.not. allocated(error)) call survey%physics%window(job, scheme, shot, window, error)
+    if (.not. allocated(error)) call survey%physics%window(job, scheme, shot, .true., window, error)
     if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)
     if (allocated(error) .and. piece) call Instead(solver, scheme, sums, error)   ! such as a fault that the piece does not hold
     if (allocated(error) .or. sums%updates > 0 .and. piece) return
@@ -211,7 +211,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(window_t) :: window
     integer :: r
-    call survey%physics%shape(job, scheme, shot, window, error)
+    call survey%physics%window(job, scheme, shot, .false., window, error)
     piece = SchemeCells(scheme, window) > most
     if (allocated(error) .or. .not. piece) return
     r = minloc((shot%rx - shot%sx)**2 + (shot%ry - shot%sy)**2, 1)
@@ -221,7 +221,7 @@ contains
     shot%channel = shot%channel(r:r)
     if (job%aperture < 0) job%aperture = window%nx*window%dx
     do while (.not. allocated(error) .and. job%aperture > 20*scheme%dx)
-      call survey%physics%shape(job, scheme, shot, window, error)
+      call survey%physics%window(job, scheme, shot, .false., window, error)
       if (SchemeCells(scheme, window) <= most) exit
       job%aperture = 0.8_dp*job%aperture
     end do

@@ -67,17 +67,17 @@ contains
       if (.not. allocated(error)) call SurveyHeader(survey, settings, header)
       if (.not. allocated(error)) call DiskNeed(survey, header, disk, error)
       if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, job%overwrite, job%verify == 'last', error, &
-                                                 BegunNote(physics%program(), role%size, size(role%nodes)))
+                                                 BegunNote(physics%program, role%size, size(role%nodes)))
       if (allocated(error)) then
         call LogError(error%message)
         exit_status = 1
       else
-        call RecordKeep(job%output, physics%program(), settings)
+        call RecordKeep(job%output, physics%program, settings)
         call SurveyLog(survey)
         call LogLines(role%map, .false.)
         call LogLines(role%warnings, .true.)
         call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
-        call LogLines('disk     '//DiskText(disk, job%output, physics%picture_word()), .false.)
+        call LogLines('disk     '//DiskText(disk, job%output, physics%pictures), .false.)
         if (warning /= '') call LogWarn(warning)
         call WarnOfSnapshots(survey, store, job%output)
         call WarnOfDisk(survey, store, job%output)

@@ -42,6 +42,7 @@ contains
     character(:), allocatable :: settings
     integer :: action, exit_status
     logical :: broken, all_here, json
+    call physics%introduce()
     call host_keep_memory()
     call host_alarm(MEETING, 3, CString('error: the ranks did not find each other in '//Str(MEETING)//' s: one has died, or '// &
                                         'did not come; run the same command again'))   ! it would keep the others in there
@@ -192,7 +193,7 @@ contains
     case ('--markdown')
       text = TableMarkdown(table)
     case ('--version')
-      text = physics%program()//' '//VersionText()//new_line('a')//BuildText(physics, table)
+      text = physics%program//' '//VersionText()//new_line('a')//BuildText(physics, table)
     case default
       call Fail(error, "'"//trim(args(1))//"' is no option; there are --help [NAME], --template, --markdown, --version")
     end select
@@ -218,7 +219,7 @@ contains
     class(physics_t), intent(in) :: physics
     character(:), allocatable :: s, name
     character(*), parameter :: nl = new_line('a')
-    name = physics%program()
+    name = physics%program
     s = name//' '//VersionText()//': models the shots of a seismic survey'//nl//nl// &
         '  '//name//' [verb] name=value ... par=FILE'//nl// &
         '  mpirun -n N '//name//' ...      rank 0 deals shots and writes files, the others model'//nl//nl// &
@@ -227,7 +228,7 @@ contains
         '  plan     grid, time step, margins, memory, disk, time, and every fault; models nothing'//nl// &
         '  status   how far a survey is, also while it runs (--json for programs)'//nl// &
         '  verify   variants, worker counts and the analytic solution against each other on this machine'//nl//nl// &
-        'a first run:  '//name//' '//physics%example()//nl// &
+        'a first run:  '//name//' '//physics%example//nl// &
         'parameters:   '//name//' --help [NAME]; a file of all with defaults: '//name//' --template > job.par'//nl// &
         'exit status:  0 all shots, 1 input error, 2 some shots failed, 3 stopped, run again to resume'
   end function SelfDescription

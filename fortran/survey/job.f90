@@ -41,7 +41,7 @@ contains
     call JobTable(physics, table, job)
     if (present(sibling)) then
       call JobTable(sibling, other, ignored)
-      call TableUnknown(table, other, sibling%program())
+      call TableUnknown(table, other, sibling%program)
     else
       call TableUnknown(table, other, '')
     end if
@@ -167,7 +167,7 @@ contains
     character(32), allocatable :: list(:)
     character(:), allocatable :: those
     integer :: i
-    those = Join(SplitList(physics%components()))
+    those = Join(SplitList(physics%components))
     if (job%components == '') then
       call t%blame('components', 'is empty: give any of '//those//', joined by commas')
       return

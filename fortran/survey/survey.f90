@@ -95,7 +95,7 @@ contains
       call SurveyBegin(check, physics, scheme)
       do i = 1, survey%keymap%n
         call KeymapShot(survey%keymap, i, shot)
-        call physics%shape(job, scheme, shot, window, fault)
+        call physics%window(job, scheme, shot, .false., window, fault)
         if (.not. (allocated(fault) .or. problems%full())) call physics%check_shot(job, scheme, shot, window, fault)
         if (.not. allocated(fault)) call SurveyShot(check, physics, job, scheme, shot, window, fault)
         if (allocated(fault)) then
@@ -239,7 +239,7 @@ contains
     type(shot_t), intent(in) :: shot
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
-    call survey%physics%shape(survey%job, survey%scheme, shot, window, error)
+    call survey%physics%window(survey%job, survey%scheme, shot, .false., window, error)
   end subroutine SurveyShape
 
   !> The window of a shot with its medium.
@@ -248,7 +248,7 @@ contains
     type(shot_t), intent(in) :: shot
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
-    call survey%physics%window(survey%job, survey%scheme, shot, window, error)
+    call survey%physics%window(survey%job, survey%scheme, shot, .true., window, error)
   end subroutine SurveyWindow
 
   !> Cells of the grid of a shot, layers included.

@@ -414,7 +414,7 @@ contains
     real(dp) function RmsOff(weights, h, dt)
       real(dp), intent(in) :: weights(:), h, dt
       if (size(wavelet%q) > 1) then
-        RmsOff = TraceOffAll(wavelet, physics%far_field(), weights, h, dt, slowness, check%dispersed%length)
+        RmsOff = TraceOffAll(wavelet, physics%far_field, weights, h, dt, slowness, check%dispersed%length)
       else
         RmsOff = TraceOff(PhaseOff(weights, h, dt, scheme%fpeak, slowness, check%dispersed%length))   ! histories of a fault
       end if

@@ -611,7 +611,7 @@ contains
   integer(c_int) function Start(input) result(outcome)
     character(*), intent(in) :: input
     type(message_t) :: m, back
-    type(scheme_t) :: scheme
+    class(scheme_t), allocatable :: scheme
     type(error_t), allocatable :: error
     character(:), allocatable :: head, words
     real(dp) :: number(200)
@@ -625,8 +625,15 @@ contains
     call ChecksumMessage(m)
     outcome = refused
     if (MessageProblem(m) /= '') return
-    if (m%n(2) > 0) call SchemeFrom(m, elastic3d, status, scheme, error)
-    if (m%n(2) <= 0) call SchemeFrom(m, acoustic2d, status, scheme, error)
+    call elastic3d%introduce()
+    call acoustic2d%introduce()
+    if (m%n(2) > 0) then
+      call elastic3d%new_scheme(scheme)
+      call SchemeFrom(m, elastic3d, status, scheme, error)
+    else
+      call acoustic2d%new_scheme(scheme)
+      call SchemeFrom(m, acoustic2d, status, scheme, error)
+    end if
     outcome = Verdict(error)
     if (outcome /= taken .or. status /= 0) return
     call SchemeMessage(0, scheme, back)
