@@ -215,7 +215,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: n
     n = min(self%chunk, self%scheme%nt - self%steps, StepsToSnapshot(self))
-    call self%timestep(n, error, look=self%unseen + n >= check_steps .or. self%steps + n == self%scheme%nt)
+    call self%timestep(n, error, check=self%unchecked + n >= check_steps .or. self%steps + n == self%scheme%nt)
     if (.not. allocated(error)) call TakeSnapshots(self, error)
   end subroutine next_chunk
 

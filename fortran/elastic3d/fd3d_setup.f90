@@ -77,7 +77,8 @@ contains
       if (self%grid%anelastic .and. .not. allocated(error)) &
         call self%engine%quality(real(a%tau, sp), real(a%y, sp), qp, qs, error)
       self%medium_hash = MediumHash()
-      if (.not. allocated(error)) call MakeLayers(self, real(maxval(window%medium(:, :, :, 1)), dp), error)
+      if (.not. allocated(error) .and. any(self%width > 0)) &
+        call MakeLayers(self, real(maxval(window%medium(:, :, :, 1)), dp), error)
       if (allocated(error)) return
       self%medium = window%serial
       self%made_for = [self%scheme%fpeak, self%own%q_band]
@@ -121,7 +122,6 @@ contains
     real(dp), intent(in) :: c
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_profiles_t) :: p
-    if (all(self%width == 0)) return
     if (self%scheme%sponge) then
       call Fd3dSponge(self%grid, self%width, p)
       call self%engine%sponge(p%x(:, 1), p%y(:, 1), p%z(:, 1), error)

@@ -18,7 +18,7 @@ module solver_m
     real(dp) :: seconds = 0                   !< of the time loop so far
   end type time_position_t
 
-  !> `self` is a target where a solver may look at its engine through a pointer (timeloop.f90).
+  !> `self` is a target where a solver may point to its engine (timeloop.f90).
   type, abstract :: solver_t
   contains
     procedure(setup_i), deferred :: setup

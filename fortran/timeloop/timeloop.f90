@@ -36,14 +36,14 @@ module timeloop_m
     integer :: medium = 0                         !< serial number of the window the medium was made from, 0 = of none
     integer :: exponent2 = 0                      !< fields are 2**exponent2 times smaller than in SI units
     real(sp) :: limit = 0                         !< of the largest value, beyond it the field has blown up
-    real(sp) :: peak = 0                          !< largest value at the last look
+    real(sp) :: peak = 0                          !< largest value at the last check
     integer :: steps = 0                          !< steps done or queued
-    logical :: finished = .false.                 !< all are done, and the field was looked at
+    logical :: finished = .false.                 !< all are done, and the field was checked
     type(team_t) :: team                          !< threads of set-up, steps and traces on CPU cores
     integer :: chunk = 0                          !< steps of the next chunk, 0 = not chosen yet
     integer :: ahead = 0                          !< chunks that may be unfinished
     integer :: queued(2) = 0                      !< steps of the two chunks queued last
-    integer :: unseen = 0                         !< steps since the last look at the field, on CPU cores
+    integer :: unchecked = 0                      !< steps since the last check of the field, on CPU cores
     real(dp) :: pace = 0                          !< seconds a step takes, as measured
     real(dp) :: mark = 0                          !< when a chunk was seen to be done last [s]
     real(dp) :: began = 0                         !< when the first step was queued [s]
@@ -143,7 +143,7 @@ contains
     self%seconds = 0
     self%taken = 0
     self%ahead = 0
-    self%unseen = 0
+    self%unchecked = 0
     if (.not. self%queues) then                   ! on a GPU the pace of the shot before is known
       self%chunk = 0
       self%pace = 0
@@ -213,7 +213,7 @@ contains
     logical :: waited
     done = .false.
     waited = self%queues .and. self%ahead > 1
-    if (waited) call Inspect(self, 1, error)
+    if (waited) call CheckField(self, 1, error)
     if (allocated(error)) return
     call self%choose_chunk(waited)
     if (waited .and. self%steps == self%scheme%nt) return
@@ -231,18 +231,18 @@ contains
     fraction = real(self%steps, dp)/max(1, self%scheme%nt)
   end function PartDone
 
-  !> Does the next n steps, and checks the whole field, except on a GPU and where `look` is false.
-  subroutine timestep(self, n, error, look)
+  !> Does the next n steps, and checks the whole field, except on a GPU and where `check` is false.
+  subroutine timestep(self, n, error, check)
     class(timeloop_t), intent(inout), target :: self
     integer, intent(in) :: n
     type(error_t), allocatable, intent(inout) :: error
-    logical, intent(in), optional :: look
+    logical, intent(in), optional :: check
     class(engine_t), pointer :: engine
     real(dp) :: from
     logical :: due
     from = host_seconds()
     if (self%steps == 0) self%began = from
-    if (self%queues .and. self%ahead > 1) call Inspect(self, 1, error)
+    if (self%queues .and. self%ahead > 1) call CheckField(self, 1, error)
     if (allocated(error)) return
     engine => self%any_engine()
     if (.not. self%queues) call engine%threads(self%team%threads, error)
@@ -255,10 +255,10 @@ contains
     else
       self%pace = (host_seconds() - from)/n
       if (n >= min(self%chunk, self%scheme%nt/2)) call TeamTake(self%team, n*self%pace, n*self%team%cells)
-      self%unseen = self%unseen + n
+      self%unchecked = self%unchecked + n
       due = .true.
-      if (present(look)) due = look
-      if (due) call Inspect(self, 0, error)
+      if (present(check)) due = check
+      if (due) call CheckField(self, 0, error)
       self%seconds = self%seconds + host_seconds() - from
     end if
   end subroutine timestep
@@ -268,7 +268,7 @@ contains
     class(timeloop_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
     if (self%finished) return
-    if (self%queues) call Inspect(self, 0, error)
+    if (self%queues) call CheckField(self, 0, error)
     if (.not. allocated(error)) call self%take_maps(error)
     if (allocated(error)) return
     if (self%queues) self%seconds = host_seconds() - self%began
@@ -276,7 +276,7 @@ contains
   end subroutine Finish
 
   !> Waits until at most `most` chunks are unfinished; the field must be sound at the end of the newest finished one.
-  subroutine Inspect(self, most, error)
+  subroutine CheckField(self, most, error)
     class(timeloop_t), intent(inout), target :: self
     integer, intent(in) :: most
     type(error_t), allocatable, intent(inout) :: error
@@ -286,12 +286,12 @@ contains
     engine => self%any_engine()
     call engine%pending(most, error)
     self%ahead = min(self%ahead, most)
-    self%unseen = 0
+    self%unchecked = 0
     if (.not. allocated(error)) call engine%peak(value, place, error)
     if (allocated(error)) return
     if (.not. value <= self%limit) call self%blow_up(value, place, error)
     self%peak = value
-  end subroutine Inspect
+  end subroutine CheckField
 
   !> A physics without maps.
   subroutine NoMaps(self, error)
@@ -342,7 +342,7 @@ contains
     class(engine_t), pointer :: engine
     integer(i8) :: at
     integer :: f, j, k
-    if (merge(self%ahead, self%unseen, self%queues) > 0) call Inspect(self, 0, error)
+    if (merge(self%ahead, self%unchecked, self%queues) > 0) call CheckField(self, 0, error)
     if (allocated(error)) return
     engine => self%any_engine()
     at = engine%state_size(self%steps)
