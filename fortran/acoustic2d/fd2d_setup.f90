@@ -74,8 +74,8 @@ contains
       !$omp end parallel do
     end associate
     if (.not. positive) then
-      call Fail(error, 'the model window has velocities from '//Str(minval(window%medium(:, 1, :, 1)))//' m/s and densities from '// &
-                Str(minval(window%medium(:, 1, :, 2)))//' kg/m3, all must be positive')
+      call Fail(error, 'the model window has velocities from '//Str(minval(window%medium(:, 1, :, 1)))// &
+                ' m/s and densities from '//Str(minval(window%medium(:, 1, :, 2)))//' kg/m3, all must be positive')
       return
     end if
     call StabilityCheck(self%kappa, self%rho, self%grid, error)

@@ -47,8 +47,8 @@ contains
     else
       do i = 1, scheme%own%source%fault%n
         call CheckSource('point '//Str(scheme%own%source%fault%point(i))//' of the fault', &
-                         [shot%sx, shot%sy, shot%sz] + scheme%own%source%fault%x(:, i), .true., scheme%own%source%fault%potency(i), &
-                         rigidity(i))
+                         [shot%sx, shot%sy, shot%sz] + scheme%own%source%fault%x(:, i), .true., &
+                         scheme%own%source%fault%potency(i), rigidity(i))
         if (allocated(error)) exit
       end do
     end if

@@ -50,7 +50,8 @@ contains
     if (allocated(error)) return
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= near*(1 - 1e-6_dp)) cycle
-      if (Fd3dNearHelped(scheme, scheme%own, window, shot, r, low, box%medium) .and. .not. any(box%medium(:, :, :, 4:) > relaxes)) cycle
+      if (Fd3dNearHelped(scheme, scheme%own, window, shot, r, low, box%medium) .and. &
+          .not. any(box%medium(:, :, :, 4:) > relaxes)) cycle
       n = n + 1
       if (first == 0) first = r
     end do

@@ -47,7 +47,7 @@ module parameters_m
     real(dp) :: coeffs_error = 0
     ! snapshots
     real(dp) :: snapshot = 0
-    integer :: snapshot_step = 0
+    integer :: snapshot_step = 1
     character(:), allocatable :: snapshot_shots, snapshot_planes, snapshot_fields
     logical :: pgv = .false.
     real(dp) :: pgv_depth = 0

@@ -167,6 +167,9 @@ contains
     class(physics_t), intent(inout) :: physics
     type(table_t), intent(inout) :: t
     type(job_t), intent(inout) :: job
+    physics%example = ''
+    physics%sources = ''
+    physics%doubts = ''
     call physics%introduce()
     call JobBlank(job)
     call physics%parameters(t, job)

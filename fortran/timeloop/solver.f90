@@ -6,6 +6,7 @@ module solver_m
   use gather_m, only: gather_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
+  use text_m, only: Str
   use window_m, only: window_t
   implicit none
   private
@@ -22,13 +23,13 @@ module solver_m
   type, abstract :: solver_t
   contains
     procedure(setup_i), deferred :: setup
-    procedure(modfd_i), deferred :: modfd
+    procedure :: modfd => AllChunks
     procedure(advance_i), deferred :: advance
     procedure(fraction_i), deferred :: fraction
     procedure(gather_i), deferred :: gather
-    procedure(need_i), deferred, nopass :: need
-    procedure(choose_i), deferred, nopass :: choose
-    procedure(free_i), deferred :: free
+    procedure, nopass :: need => NoNeed
+    procedure, nopass :: choose => ChooseFortran
+    procedure :: free => NothingToFree
     procedure, nopass :: trial => NoTrial
     procedure :: state_identity => NoIdentity
     procedure :: time_position => NoPosition
@@ -55,14 +56,6 @@ module solver_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine setup_i
 
-    !> The time loop.
-    subroutine modfd_i(self, progress, error)
-      import :: solver_t, progress_i, error_t
-      class(solver_t), intent(inout) :: self
-      procedure(progress_i) :: progress
-      type(error_t), allocatable, intent(inout) :: error
-    end subroutine modfd_i
-
     !> The next chunk of steps; `done` after the last. modfd calls this until then. A device is handed a chunk and computes it while
     !> the host goes on; the call waits, asleep, for the chunk before, so that several shots can share one device.
     subroutine advance_i(self, done, error)
@@ -78,21 +71,6 @@ module solver_m
       class(solver_t), intent(in) :: self
     end function fraction_i
 
-    !> The kernel variant that a rank computes with when `asked` is asked for, on a GPU or without one.
-    function choose_i(asked, has_gpu) result(name)
-      character(*), intent(in) :: asked
-      logical, intent(in) :: has_gpu
-      character(:), allocatable :: name
-    end function choose_i
-
-    !> Memory of its device that a shot takes [bytes], in a window with `traces` traces; 0: the host's.
-    real(dp) function need_i(scheme, window, traces) result(bytes)
-      import :: scheme_t, window_t, dp
-      class(scheme_t), intent(in) :: scheme
-      type(window_t), intent(in) :: window
-      integer, intent(in) :: traces
-    end function need_i
-
     !> Traces at the output sampling.
     subroutine gather_i(self, gather, error)
       import :: solver_t, gather_t, error_t
@@ -100,15 +78,47 @@ module solver_m
       type(gather_t), intent(inout) :: gather
       type(error_t), allocatable, intent(inout) :: error
     end subroutine gather_i
-
-    !> Gives back all memory; twice is harmless.
-    subroutine free_i(self)
-      import :: solver_t
-      class(solver_t), intent(inout) :: self
-    end subroutine free_i
   end interface
 
 contains
+
+  !> All steps of the shot. Fails when `progress` asks to stop.
+  subroutine AllChunks(self, progress, error)
+    class(solver_t), intent(inout) :: self
+    procedure(progress_i) :: progress
+    type(error_t), allocatable, intent(inout) :: error
+    type(time_position_t) :: position
+    logical :: done, stop
+    done = .false.
+    stop = .false.
+    do while (.not. (done .or. allocated(error)))
+      call self%advance(done, error)
+      if (.not. allocated(error)) call progress(self%fraction(), stop)
+      position = self%time_position()
+      if (stop) call Fail(error, 'stopped on request at step '//Str(position%step))
+    end do
+  end subroutine AllChunks
+
+  !> Gives back all memory that is not the object's own; twice is harmless.
+  subroutine NothingToFree(self)
+    class(solver_t), intent(inout) :: self
+  end subroutine NothingToFree
+
+  !> Memory of its device that a shot takes [bytes], in a window with `traces` traces; 0: the host's.
+  real(dp) function NoNeed(scheme, window, traces) result(bytes)
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: traces
+    bytes = 0
+  end function NoNeed
+
+  !> The kernel variant that a rank computes with when `asked` is asked for, on a GPU or without one.
+  function ChooseFortran(asked, has_gpu) result(name)
+    character(*), intent(in) :: asked
+    logical, intent(in) :: has_gpu
+    character(:), allocatable :: name
+    name = 'fortran'
+  end function ChooseFortran
 
   !> Cell updates a second that this rank may be expected to make on its CPU cores, 0 = not known.
   real(dp) function NoTrial(scheme) result(rate)

@@ -14,7 +14,7 @@ module timeloop_m
   use kinds_m, only: dp, i8, sp
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
-  use solver_m, only: time_position_t, progress_i, solver_t
+  use solver_m, only: time_position_t, solver_t
   use state_identity_m, only: identity_t, IdentityOf, IdentityText
   use team_m, only: team_t, TeamFor, TeamTake
   use text_m, only: Str
@@ -54,7 +54,7 @@ module timeloop_m
     integer :: pictures = 0                       !< of each film there will be
     integer :: taken = 0                          !< of each film there are
   contains
-    procedure :: setup => LoopSetup, modfd, advance, fraction => PartDone, gather => LoopGather
+    procedure :: setup => LoopSetup, advance, fraction => PartDone, gather => LoopGather
     procedure :: state_identity, time_position, state_size, save => LoopSave, load => LoopLoad
     procedure, non_overridable :: choose_engine, forget, timestep, picture_size
     procedure(prepare_i), deferred :: prepare
@@ -186,23 +186,6 @@ contains
     self%chunk = 0
     self%pace = 0
   end subroutine forget
-
-  !> All steps of the shot. Fails when the field blows up, and when `progress` asks to stop.
-  subroutine modfd(self, progress, error)
-    class(timeloop_t), intent(inout) :: self
-    procedure(progress_i) :: progress
-    type(error_t), allocatable, intent(inout) :: error
-    logical :: done, stop
-    done = .false.
-    stop = .false.
-    do while (.not. done)
-      call self%advance(done, error)
-      if (allocated(error)) return
-      call progress(self%fraction(), stop)
-      if (stop) call Fail(error, 'stopped on request at step '//Str(self%steps)//' of '//Str(self%scheme%nt))
-      if (allocated(error)) return
-    end do
-  end subroutine modfd
 
   !> Does the next chunk; on a GPU, where none is left, waits for the last but one, then for the last. `done` when all steps are
   !> done and the field is sound. Fails when the field blows up.
