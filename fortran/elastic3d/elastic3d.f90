@@ -327,8 +327,8 @@ contains
       call StairsWarn(self%earth, scheme)
       if (self%near > 0) call SchemeWarn(scheme, Str(self%near)//' receiver(s) are closer than 5 cells to their source, the '// &
         'first of them '//self%nearest//', and the medium is not the same for 4 cells around both, has a free surface there or '// &
-        'Q below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per cent and '// &
-        'more, cannot be added exactly; use a smaller dx, or do not trust them')
+        'Q below 500, or cells are over 3 times longer than thin: what the grid lacks so close to a source, tens of per '// &
+        'cent and more, cannot be added exactly; use a smaller dx, or do not trust them')
       if (scheme%own%source%kind == source_fault) then
         doubts = FaultDoubts(scheme%own%source%fault, job%fault, self%release, (scheme%nt_out - 1)*scheme%dt_out)
         if (doubts /= '') call SchemeWarn(scheme, doubts)
