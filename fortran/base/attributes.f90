@@ -1,4 +1,4 @@
-!> What a file says of itself: a list of names, each with a text or with numbers.
+!> Attributes of a file: names, each with a text or with numbers.
 module attributes_m
   use kinds_m, only: dp
   implicit none

@@ -1,4 +1,4 @@
-!> What one part of the program gives to itself on another rank: numbers, samples and a text that nobody on the way looks into.
+!> A part of a message that only its own physics understands: numbers, samples and a text.
 module parcel_m
   use kinds_m, only: dp, sp
   implicit none

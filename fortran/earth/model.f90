@@ -322,7 +322,7 @@ contains
     Upwards = Whole(Above(place - on_node), -farthest, farthest)
   end function Upwards
 
-  !> Whether source and receivers of a shot lie in the modelled part of the earth: one sentence for all that is wrong with it.
+  !> Fails where source or receivers of a shot lie outside the modelled part of the earth, with one sentence for all of them.
   subroutine CheckGeometry(model, job, shot, error)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job

@@ -257,7 +257,7 @@ contains
     end if
   end subroutine CheckPlace
 
-  !> What the volumes say together: air has no density, rock resists compression.
+  !> Checks the volumes against each other: air has no density, rock resists compression.
   subroutine CheckMedium(earth, path, error)
     type(model3d_t), intent(inout) :: earth
     character(*), intent(in) :: path

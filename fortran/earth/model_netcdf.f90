@@ -324,7 +324,7 @@ contains
       ' is nothing but zeros, as in a file that was cut short: copy it again')
   end subroutine ReadValues
 
-  !> What single precision can hold; an infinite number stays, for the check of values.
+  !> Limits a number to single precision; an infinite one stays, for the check of values.
   elemental real(dp) function Held(x)
     real(dp), intent(in) :: x
     Held = x

@@ -62,7 +62,7 @@ contains
     end subroutine Need
   end subroutine CheckRawModel
 
-  !> What describes a raw model has no meaning for a NetCDF one: told where the user did not choose the format himself.
+  !> Blames parameters of a raw model that have no meaning for a NetCDF one, where the user did not choose the format himself.
   subroutine CheckModelChoice(job, order, t)
     type(job_t), intent(in) :: job
     character(*), intent(in) :: order           !< of model_order unless given

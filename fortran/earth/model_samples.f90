@@ -26,7 +26,7 @@ module model_samples_m
   real(dp), parameter :: velocity_feet = 4600 !< water and rock, of 1400 m/s and more, in ft/s
   real(dp), parameter :: fastest_rock = 9000  !< of the crust and the upper mantle [m/s]
 
-  !> What is accepted, and what is looked on as the same number in thousands (km/s, g/cm3).
+  !> The range accepted, and that of the same number in thousands (km/s, g/cm3).
   type :: range_t
     real(dp) :: lo, hi, lo_kilo, hi_kilo
     character(5) :: unit
@@ -134,7 +134,7 @@ contains
     text = text//' samples are '//Str(4.0e-9_dp*product(real(n, dp)), 3)//' GB'
   end function Sides
 
-  !> Whether all samples could be `what` in either of its units: used to tell wrong byte order from wrong units.
+  !> True where all samples could be `what` in either of its units: used to tell wrong byte order from wrong units.
   pure logical function Plausible(s) result(yes)
     type(samples_t), intent(in) :: s
     type(range_t) :: r

@@ -1,4 +1,4 @@
-!> Whether a model can be what it is said to be: axes in the order declared, velocities in m/s, densities in kg/m3.
+!> Checks that a model can be what it is said to be: axes in the order declared, velocities in m/s, densities in kg/m3.
 !>
 !> Water and sediments are 1450 to 3000 m/s, rock of the crust up to 7500, of the upper mantle to 8500; 400 km down it is 9000.
 !> In ft/s that is 4757 to 28000: a model without anything below 4600 and with more than 9000, or with something as light as water,
@@ -20,7 +20,7 @@ module modelcheck_m
   real(dp), parameter :: grams = 10               !< no fluid or rock is so light [kg/m3], ...
   real(dp), parameter :: solid = 1000             !< ... where waves are faster than in a gas [m/s]
 
-  !> What a model spans.
+  !> Ranges of a model.
   type :: ranges_t
     real(dp) :: slowest = 0, fastest = 0     !< P velocities [m/s]
     real(dp) :: fluid = 0                    !< of its slowest fluid; in 2D all may be fluid [m/s]

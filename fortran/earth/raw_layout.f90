@@ -1,5 +1,5 @@
-!> Whether the numbers of a raw file follow each other as the job says. The file does not tell; but after the end of a line comes
-!> the number of another place, and it jumps. Where the jumps have the period of another axis, axes or their lengths are mixed up.
+!> Checks that the numbers of a raw file follow each other as the job says. The file does not tell; but after the end of a line
+!> comes the number of another place, and it jumps. Where the jumps have the period of another axis, axes or their lengths are mixed up.
 !> The same goes for lines and planes.
 module raw_layout_m
   use kinds_m, only: dp, i8, sp
@@ -45,7 +45,7 @@ contains
     words = 'its '//what//' jump every '//Str(period)//' and not every '//Str(declared)
   end function Jumps
 
-  !> Whether blocks of `stride` numbers jump every `other` blocks rather than every `declared`.
+  !> True where blocks of `stride` numbers jump every `other` blocks rather than every `declared`.
   pure logical function Mixed(a, n, of, stride, declared, other)
     real(sp), intent(in) :: a(:, :)
     integer, intent(in) :: n(3), of(3), stride, declared, other

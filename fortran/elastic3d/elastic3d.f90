@@ -458,7 +458,7 @@ contains
     end select
   end subroutine describe
 
-  !> What acts, and of a fault what it releases: lines.
+  !> Lines on the source, and on the moment that a fault releases.
   function Acts(self, scheme) result(s)
     class(elastic3d_t), intent(in) :: self
     type(scheme3d_t), intent(in) :: scheme

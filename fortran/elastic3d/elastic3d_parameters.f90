@@ -132,7 +132,7 @@ contains
       call t%blame('group', 'is 1 so far: a shot is computed by one rank (give threads for more cores a shot)')
   end subroutine Elastic3dRules
 
-  !> What goes together of the source and the medium.
+  !> Blames parameters of source and medium that do not go together.
   subroutine CheckSource(job, t)
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t

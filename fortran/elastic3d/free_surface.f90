@@ -1,4 +1,5 @@
-!> What a free surface makes 0: no traction acts on it, so some of what can be recorded there is 0, and some sources do nothing.
+!> Records and sources that a free surface makes 0: no traction acts on it, so some components are 0 there, and some sources
+!> radiate nothing.
 !>
 !> szz, sxz, syz are 0, in rock the strains exz, eyz too;
 !> in a fluid all stresses are, and what only slopes of pressure along the surface move. By reciprocity a moment tensor M does

@@ -196,7 +196,7 @@ contains
     call DescribeSum(handle, 'run_checksum', computed, error)
   end subroutine DefineTraces
 
-  !> What a component is.
+  !> Unit and meaning of a component.
   pure subroutine Meaning_(name, unit, meaning)
     character(*), intent(in) :: name
     character(:), allocatable, intent(out) :: unit, meaning

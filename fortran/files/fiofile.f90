@@ -112,7 +112,7 @@ contains
     call FioClose(fio, error)
   end function FioKnown
 
-  !> Whether a file was a file of gathers once, however damaged it is now: it is empty, or its first bytes hold a word of ours.
+  !> True of a file that was one of gathers once, however damaged it is now: it is empty, or its first bytes hold a word of ours.
   logical function FioMade(path)
     character(*), intent(in) :: path
     type(error_t), allocatable :: error

@@ -1,4 +1,4 @@
-!> What is known of a file of gathers before the first shot: its shape and everything it says about itself.
+!> The head of a file of gathers, known before the first shot: its shape and all its attributes.
 module gather_header_m
   use attributes_m, only: attributes_t
   use kinds_m, only: dp

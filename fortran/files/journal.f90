@@ -26,7 +26,7 @@ module journal_m
   integer, parameter :: longest_note = 400
   integer(i8), parameter :: line_bytes = 400    !< of a shot that is dealt and done, with room for a loss
 
-  !> What is known of a shot.
+  !> The state of a shot.
   type :: entry_t
     integer :: record = 0
     integer :: status = journal_todo
@@ -93,7 +93,7 @@ contains
     if (allocated(error)) call JournalClose(journal)
   end subroutine JournalOpen
 
-  !> Whether a journal has its first line; one that cannot be read has, as far as JournalRead will tell.
+  !> True of a journal that has its first line; one that cannot be read has, as far as JournalRead will tell.
   logical function JournalBegun(path) result(begun)
     character(*), intent(in) :: path
     character(:), allocatable :: text
@@ -135,7 +135,7 @@ contains
     bytes = real(shots, dp)*line_bytes
   end function JournalSpace
 
-  !> Whether a file is a journal, were it damaged, or nothing has been written to it yet.
+  !> True of a file that is a journal, were it damaged, or nothing has been written to it yet.
   logical function JournalKnown(path) result(known)
     character(*), intent(in) :: path
     type(error_t), allocatable :: error, damaged
@@ -325,13 +325,13 @@ contains
     call Fail(error, 'its checksum does not fit: the journal is damaged; restore it from a copy, or start anew with overwrite=y')
   end subroutine Checked
 
-  !> Whether a text without an end of line can be the beginning of a first line.
+  !> True of a text without an end of line that can be the beginning of a first line.
   pure logical function TornHeader(text)
     character(*), intent(in) :: text
     TornHeader = len(text) < 400 .and. HeaderLike(text)
   end function TornHeader
 
-  !> Whether a text begins as a first line does, as far as it goes.
+  !> True of a text that begins as a first line does, as far as it goes.
   pure logical function HeaderLike(text)
     character(*), intent(in) :: text
     character(*), parameter :: after = ' journal 1 '
@@ -477,7 +477,7 @@ contains
     end if
   end function JournalFind
 
-  !> How many known records are smaller.
+  !> The number of known records that are smaller.
   pure integer function Below(journal, record) result(n)
     type(journal_t), intent(in) :: journal
     integer, intent(in) :: record

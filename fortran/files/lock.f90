@@ -21,7 +21,7 @@ module lock_m
   real(dp), parameter :: DYING = 3.0_dp       !< seconds a living owner on this machine has to end: a job being killed takes a while
   integer, parameter :: most = 700            !< characters of a lock
 
-  !> What a lock tells who only looks at it.
+  !> The content of a lock, for a reader.
   type :: sight_t
     logical :: there = .false.                !< there is one
     logical :: lives = .false.                !< its owner gives signs of life
@@ -106,7 +106,7 @@ contains
     gone = gone .or. alive < 0
   end subroutine Watch
 
-  !> What the lock at `path` tells. Where its owner is no process of this machine that takes until its count moves, two beats at
+  !> Reads the lock at `path`. Where its owner is no process of this machine that takes until its count moves, two beats at
   !> most; `patience` [s] instead is for tests.
   subroutine LockLook(path, sight, patience)
     character(*), intent(in) :: path
@@ -139,7 +139,7 @@ contains
     if (sight%there .and. (sight%here .or. .not. sight%lives)) sight%silence = max(sight%silence, lock_age(CString(path)))
   end subroutine LockLook
 
-  !> What stands in the lock, '' if there is none.
+  !> The text of the lock, '' if there is none.
   function LockText(path) result(text)
     character(*), intent(in) :: path
     character(:), allocatable :: text
@@ -154,8 +154,8 @@ contains
     end do
   end function LockText
 
-  !> Whether a file is a lock, as far as it goes: where there are no links a kill may leave a part of one. One that cannot be read
-  !> is told by who wants to take it.
+  !> True of a file that is a lock, as far as it goes: where there are no links a kill may leave a part of one. One that cannot be
+  !> read is told by who wants to take it.
   logical function LockKnown(path) result(known)
     character(*), intent(in) :: path
     character(*), parameter :: beginning = 'lock 1 '
@@ -166,7 +166,7 @@ contains
     known = text == 'unreadable' .or. text(:n) == beginning(:n)
   end function LockKnown
 
-  !> Who holds the lock with this text: 'ann on n7, process 4711, since 2026-11-21T09:00:00Z'.
+  !> The owner of a lock with this text: 'ann on n7, process 4711, since 2026-11-21T09:00:00Z'.
   pure function LockHolder(text) result(s)
     character(*), intent(in) :: text
     character(:), allocatable :: s
@@ -188,7 +188,7 @@ contains
     s = text(from:from + scan(text(from:)//' ', ' '//new_line('a')//c_null_char) - 2)
   end function Word
 
-  !> Whether somebody else has the lock now. Looks at the file at most once a beat, and at once after any pause longer than that,
+  !> True if another process has the lock now. Looks at the file at most once a beat, and at once after any pause longer than that,
   !> so it may be asked before every write.
   logical function LockLost(lock) result(lost)
     type(lock_t), intent(inout) :: lock
@@ -198,7 +198,7 @@ contains
     lock%looked = host_seconds()
   end function LockLost
 
-  !> Who looks at the lock is to know that its owner `waits` for its disk, or no longer.
+  !> Tells readers of the lock that its owner `waits` for its disk, or no longer does.
   subroutine LockTell(lock, waits)
     type(lock_t), intent(in) :: lock
     logical, intent(in) :: waits

@@ -1,4 +1,4 @@
-!> What a run says of itself beside its output: the log, OUTPUT.log, which is added to, and the resolved parameters, OUTPUT.par,
+!> The record of a run beside its output: the log, OUTPUT.log, which is added to, and the resolved parameters, OUTPUT.par,
 !> which are replaced: par=OUTPUT.par repeats the run.
 !>
 !> The record begins with a checksum of all that follows, so that one that somebody edited is known, and never replaced.
@@ -80,7 +80,7 @@ contains
     if (allocated(error)) call FileRemove(half, ignored)
   end subroutine Put
 
-  !> Whether a file is a record as a run wrote it, to the last byte.
+  !> True of a file that is a record as a run wrote it, to the last byte.
   logical function RecordKnown(path) result(known)
     character(*), intent(in) :: path
     type(error_t), allocatable :: error
@@ -95,7 +95,7 @@ contains
     known = text(at:last - 1) == Hex(Crc32(text(last + 1:)))
   end function RecordKnown
 
-  !> Whether a file is a log of runs: 'PROGRAM VERSION, TIME' is its first line. An empty one may be: it loses nothing.
+  !> True of a file that is a log of runs: 'PROGRAM VERSION, TIME' is its first line. An empty one may be: it loses nothing.
   logical function LogKnown(path) result(known)
     character(*), intent(in) :: path
     type(error_t), allocatable :: error

@@ -1,4 +1,4 @@
-!> What the journal notes of a run beside its times: with `start` who runs it, and where; with `stop` how it ended, and why.
+!> Notes of the journal on a run, beside its times: with `start` who runs it, and where; with `stop` how it ended, and why.
 !>
 !>     start   program=SplFd2dmod ranks=9 nodes=2 launch=0f3a slurm=4711 folder=/data/my line
 !>     stop    exit=3 cause=signal signal 10 (SIGUSR1)
@@ -23,13 +23,13 @@ module runnote_m
   character(9), parameter :: causes(6) = [character(9) :: cause_signal, cause_stop_file, cause_deadline, cause_disk, &
                                           cause_workers, cause_launcher]
 
-  !> How a run was begun; '' and 0: not noted.
+  !> The start of a run; '' and 0: not noted.
   type :: begun_t
     character(:), allocatable :: program, launch, slurm, folder
     integer :: ranks = 0, nodes = 0
   end type begun_t
 
-  !> How a run ended.
+  !> The end of a run.
   type :: ended_t
     integer :: exit_status = -1                 !< -1 = not noted
     character(:), allocatable :: cause          !< one of the words above, '' = all was done, or not noted
@@ -54,7 +54,7 @@ contains
     if (len(note) + len(folder) + 8 < most .and. Printable(folder)) note = note//Named(' folder=', folder)
   end function BegunNote
 
-  !> What the note of a start says.
+  !> Reads the note of a start.
   pure subroutine BegunRead(note, begun)
     character(*), intent(in) :: note
     type(begun_t), intent(out) :: begun
@@ -78,7 +78,7 @@ contains
     note = note(:min(len(note), most))
   end function EndedNote
 
-  !> What the note of a stop says.
+  !> Reads the note of a stop.
   pure subroutine EndedRead(note, ended)
     character(*), intent(in) :: note
     type(ended_t), intent(out) :: ended

@@ -58,7 +58,7 @@ contains
     end do
   end subroutine FioSnapshotsRemove
 
-  !> Whether this program wrote the file as one of snapshots.
+  !> True of a file that this program wrote as one of snapshots.
   logical function Ours(path)
     character(*), intent(in) :: path
     character(kind=c_char) :: text(16)

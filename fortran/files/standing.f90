@@ -1,5 +1,5 @@
-!> How a survey stands, from its journal, its lock and its stop file, whoever asks and wherever: nothing is written, and nobody is
-!> asked. The words of `state` stand in `status --json`: they stay.
+!> The standing of a survey, from its journal, its lock and its stop file, whoever asks and wherever: nothing is written, and no process
+!> is asked. The words of `state` stand in `status --json`: they stay.
 module standing_m
   use checked_m, only: Whole
   use error_m, only: error_t
@@ -31,7 +31,7 @@ module standing_m
 
 contains
 
-  !> How the survey with that output stands. An error is a journal that cannot be read or believed.
+  !> The standing of the survey with that output. An error is a journal that cannot be read or believed.
   subroutine StandingFind(output, standing, error)
     character(*), intent(in) :: output
     type(standing_t), intent(out) :: standing
@@ -179,7 +179,7 @@ contains
     standing%left = max(0, standing%journal%nshots - standing%journal%done - standing%parked)
   end subroutine Count
 
-  !> Whether the last run has given up entry `i` of the journal.
+  !> True where the last run has given up entry `i` of the journal.
   pure logical function StandingParked(standing, i) result(parked)
     type(standing_t), intent(in) :: standing
     integer, intent(in) :: i
@@ -261,7 +261,7 @@ contains
     end if
   end function Resume
 
-  !> How to call the program `name`: as the user called this one, by its whole path where it was called by a path.
+  !> The command for the program `name`: as the user called this one, by its whole path where it was called by a path.
   function Program(name) result(s)
     character(*), intent(in) :: name
     character(:), allocatable :: s, own

@@ -1,7 +1,7 @@
 !> Output file and journal as one: what is on disk, what the journal says, and that the two agree.
 !>
 !> Order of a commit: traces, sync, then the journal line. A shot counts as done when both are there and the checksum is right.
-!> What earlier runs have done is read and compared while new shots are modelled (StoreVerify). One run at a time: see lock.f90.
+!> Shots of earlier runs are read and compared while new ones are modelled (StoreVerify). One run at a time: see lock.f90.
 module store_m
   use parameter_changes_m, only: Changes
   use error_m, only: error_t, Fail
@@ -343,7 +343,7 @@ contains
     if (.not. FileExists(path)) call Fail(error, "'"//path//"' is gone: put it back")
   end subroutine MustBeThere
 
-  !> Who looks at the lock is to know that this run `waits` for its disk, or no longer.
+  !> Tells readers of the lock that this run `waits` for its disk, or no longer does.
   subroutine StoreTell(store, waits)
     type(store_t), intent(in) :: store
     logical, intent(in) :: waits

@@ -1,4 +1,4 @@
-!> What was changed between two jobs, by their resolved parameters: so that a refusal names it.
+!> Names the parameters that differ between two jobs, for a refusal.
 module parameter_changes_m
   use text_m, only: Str
   implicit none

@@ -1,4 +1,4 @@
-!> What the parameter table says of itself after a pass: resolved parameters, help, template, reference. The texts have many
+!> Texts of the parameter table after a pass: resolved parameters, help, template, reference. The texts have many
 !> lines; the last has no line end, as the printer adds one.
 module parameter_help_m
   use error_m, only: error_t, Fail
@@ -159,7 +159,7 @@ contains
     text = '`'//text//'`'
   end function Coded
 
-  !> What has a meaning of its own in Markdown, made plain.
+  !> Makes characters plain that have a meaning in Markdown.
   function Escaped(s) result(t)
     character(*), intent(in) :: s
     character(:), allocatable :: t

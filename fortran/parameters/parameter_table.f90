@@ -315,7 +315,7 @@ contains
     end if
   end function RangeText
 
-  !> What to do about a value that is no number: ": ..." fitting the likeliest slip.
+  !> Advice on a value that is no number: ": ..." fitting the likeliest slip.
   function NumberAdvice(row, value) result(advice)
     type(row_t), intent(in) :: row
     character(*), intent(in) :: value

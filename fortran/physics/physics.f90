@@ -1,4 +1,4 @@
-!> What a physics is to the framework: one object that knows its program, its parameters and their rules, its model of the earth,
+!> A physics, as the framework knows it: one object that has its program, its parameters and their rules, its model of the earth,
 !> what a survey of it needs, and its solver. Survey, ranks, worker, master, files and program know physics_t alone.
 !>
 !> To add a physics extend physics_t (tests/physics/tube.f90 is the smallest that does all), and write a program of five lines as
@@ -25,7 +25,7 @@ module physics_m
   public :: physics_t, JobTable, PhysicsTable, PhysicsVariants, PhysicsKnows
 
   type, abstract :: physics_t
-    ! What `introduce` sets:
+    ! Set by `introduce`:
     character(:), allocatable :: program      !< what the user calls
     character(:), allocatable :: components   !< what can be recorded, joined by commas
     character(:), allocatable :: example      !< parameters of a first run
@@ -175,7 +175,7 @@ contains
     call physics%parameters(t, job)
   end subroutine JobTable
 
-  !> What the table must know of the kernel variants of this build.
+  !> Tells a table the kernel variants of this build.
   subroutine PhysicsTable(physics, t)
     class(physics_t), intent(in) :: physics
     type(table_t), intent(inout) :: t
@@ -207,7 +207,7 @@ contains
     end do
   end function PhysicsVariants
 
-  !> Whether a component can be recorded.
+  !> True of a component that can be recorded.
   logical function PhysicsKnows(physics, component) result(known)
     class(physics_t), intent(in) :: physics
     character(*), intent(in) :: component
@@ -291,7 +291,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
   end subroutine NoWarnings
 
-  !> What else than key-map, model and what fingerprint.f90 knows decides the traces of a survey.
+  !> Words on all that decides the traces of a survey beside key-map, model and the scheme (fingerprint.f90).
   function NoWords(self, job, scheme) result(words)
     class(physics_t), intent(in) :: self
     type(job_t), intent(in) :: job
@@ -311,7 +311,7 @@ contains
     words = words//Str(window%nz)//' cells and layers'
   end function WindowWords
 
-  !> Whether a job asks for pictures.
+  !> True of a job that asks for pictures.
   pure logical function WantsSnapshots(job) result(wanted)
     type(job_t), intent(in) :: job
     wanted = job%snapshot > 0
@@ -333,7 +333,7 @@ contains
     numbers = 0
   end function NoPictures
 
-  !> What a file says of what was modelled.
+  !> Adds the attributes of a file that tell what was modelled.
   subroutine DescribeProgram(self, scheme, list)
     class(physics_t), intent(in) :: self
     class(scheme_t), intent(in) :: scheme
@@ -342,7 +342,7 @@ contains
     call list%add('source', self%program//' '//VersionText())
   end subroutine DescribeProgram
 
-  !> What is modelled, a line each, after a label of 9 columns: for the log.
+  !> Lines on model and source for the log, each after a label of 9 columns.
   function ModelLine(self, scheme) result(lines)
     class(physics_t), intent(in) :: self
     class(scheme_t), intent(in) :: scheme
@@ -350,7 +350,7 @@ contains
     lines = 'model    '//self%sources
   end function ModelLine
 
-  !> The same after a label of 11 columns: for plan.
+  !> The same for `plan`, after a label of 11 columns.
   function ModelRow(self, scheme) result(lines)
     class(physics_t), intent(in) :: self
     class(scheme_t), intent(in) :: scheme
@@ -358,7 +358,7 @@ contains
     lines = 'model      '//self%sources
   end function ModelRow
 
-  !> What a file says of the grid, the time step and the weights.
+  !> Adds the attributes of a file that tell the grid, the time step and the weights.
   subroutine DescribeGrid(self, job, scheme, list)
     class(physics_t), intent(in) :: self
     type(job_t), intent(in) :: job

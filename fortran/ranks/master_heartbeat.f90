@@ -27,7 +27,7 @@ module master_heartbeat_m
     logical :: master_dead = .false.          !< its process has ended: seen here
   end type heartbeat_t
 
-  !> What END says.
+  !> The content of END.
   type :: job_end_t
     integer :: status = 0                     !< exit status
     logical :: broken = .false.               !< ranks are lost: no collective operation any more

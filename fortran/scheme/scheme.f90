@@ -72,7 +72,7 @@ contains
     self%snapshot = 0
   end subroutine NoPictures
 
-  !> What a physics has besides, for other ranks.
+  !> Packs what a physics adds to the scheme, for other ranks.
   subroutine PackNothing(self, parcel)
     class(scheme_t), intent(in) :: self
     type(parcel_t), intent(out) :: parcel
@@ -173,7 +173,7 @@ contains
     call SampleSource(scheme, wavelet)
   end subroutine SchemeTimes
 
-  !> What job and wavelet alone say of it.
+  !> Takes in what job and wavelet alone tell.
   subroutine SchemeNew(scheme, job, wavelet)
     class(scheme_t), intent(inout) :: scheme
     type(job_t), intent(in) :: job
@@ -359,7 +359,7 @@ contains
     if (scheme%time_correction) t = t - TimedispReach(scheme%fband, scheme%dt)
   end function HistoriesFoot
 
-  !> What is allowed but should be known.
+  !> Warns of what is allowed but should be known.
   subroutine WarnOfTimes(scheme, job)
     class(scheme_t), intent(inout) :: scheme
     type(job_t), intent(in) :: job

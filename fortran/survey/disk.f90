@@ -1,4 +1,4 @@
-!> How much disk a survey takes: what `plan` foretells, and what is said before the first shot.
+!> The disk that a survey takes: `plan` foretells it, and a run says it before the first shot.
 module disk_m
   use error_m, only: error_t
   use fio_m, only: FioBytes

@@ -218,7 +218,7 @@ contains
       call t%blame('shots_per_gpu', 'has no effect without GPUs: give gpn=1 or more too')
   end subroutine CheckVariant
 
-  !> Whether a list joined by commas holds a word.
+  !> True of a list joined by commas that holds a word.
   pure logical function Holds(list, word)
     character(*), intent(in) :: list, word
     Holds = index(','//trim(list)//',', ','//word//',') > 0

@@ -18,7 +18,7 @@ module memory_need_m
   ! Bytes of rank 0 beside model, windows and journal: a shot, a receiver of the largest one.
   integer, parameter :: dealing = 90, receiver = 40
 
-  !> What the ranks of a survey need.
+  !> The memory that ranks of a survey need.
   type :: memory_t
     real(dp) :: worker = 0             !< a rank that models shots, in its largest shot [bytes]
     real(dp) :: master = 0             !< rank 0: model, a window and a gather under way [bytes]
@@ -29,7 +29,7 @@ module memory_need_m
 
 contains
 
-  !> What the ranks of a prepared survey need, within some 20 % (measured: t414).
+  !> Finds the memory that ranks of a prepared survey need, within some 20 % (measured: t414).
   subroutine MemoryNeed(survey, memory)
     type(survey_t), intent(in) :: survey
     type(memory_t), intent(out) :: memory

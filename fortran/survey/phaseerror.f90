@@ -1,4 +1,4 @@
-!> How far the grid carries a wave off on its way, from the dispersion relation of the scheme.
+!> The error of phase that the grid gives a wave on its way, from the dispersion relation of the scheme.
 !>
 !> Along an axis with spacing h the differentiators turn a wavenumber k into K(k) = (2/h) sum_m w(m) sin((m-½) k h), and a wave of
 !> velocity c and frequency ω has c K = ω where the traces are freed of time dispersion, else c K = (2/dt) sin(ω dt/2). After a way
@@ -62,7 +62,7 @@ contains
     end do
   end function Wavenumber
 
-  !> What a trace of one frequency is off, of its RMS, where its phase is: from half a period on twice its RMS.
+  !> The error of a trace of one frequency, of its RMS, for an error of its phase: from half a period on twice its RMS.
   elemental real(dp) function TraceOff(phase)
     real(dp), intent(in) :: phase
     TraceOff = 2*sin(0.5_dp*min(abs(phase), pi))

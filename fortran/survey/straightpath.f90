@@ -1,4 +1,4 @@
-!> What a wave meets on the straight way from a source to a receiver: the slowest wave's slowness at places along it.
+!> The slowest wave's slowness at places along the straight way from a source to a receiver.
 module straightpath_m
   use kinds_m, only: dp
   use physics_m, only: physics_t

@@ -130,7 +130,7 @@ contains
     end associate
   end subroutine CheckSize
 
-  !> What the file of gathers is to hold and to say of itself; `settings`: the resolved parameters as text.
+  !> Makes the head of the file of gathers; `settings`: the resolved parameters as text.
   subroutine SurveyHeader(survey, settings, header)
     type(survey_t), intent(in) :: survey
     character(*), intent(in) :: settings

@@ -1,4 +1,4 @@
-!> What a survey is told before its first shot, in plan and run alike: records that are 0 on a free surface, key-maps in kilometres,
+!> Warnings on a survey before its first shot, in plan and run alike: records that are 0 on a free surface, key-maps in kilometres,
 !> positions across a 2D line, dispersion on the longest ways, waves that graze an absorbing layer.
 !>
 !> SurveyShot looks at one shot after another, SurveySays puts it into words. Limits stand here, what they rest on in
@@ -118,7 +118,7 @@ contains
     end do
   end subroutine LookAtReceivers
 
-  !> What 2D ignores of a shot.
+  !> Finds the offsets across the line, which 2D ignores.
   pure subroutine LookAcross(check, shot)
     type(surveycheck_t), intent(inout) :: check
     type(shot_t), intent(in) :: shot
