@@ -1,6 +1,6 @@
 !> Checks that the numbers of a raw file follow each other as the job says. The file does not tell; but after the end of a line
-!> comes the number of another place, and it jumps. Where the jumps have the period of another axis, axes or their lengths are mixed up.
-!> The same goes for lines and planes.
+!> comes the number of another place, and it jumps. Where the jumps have the period of another axis, axes or their lengths are
+!> mixed up. The same goes for lines and planes.
 module raw_layout_m
   use kinds_m, only: dp, i8, sp
   use text_m, only: Str

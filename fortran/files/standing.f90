@@ -1,5 +1,5 @@
-!> The standing of a survey, from its journal, its lock and its stop file, whoever asks and wherever: nothing is written, and no process
-!> is asked. The words of `state` stand in `status --json`: they stay.
+!> The standing of a survey, from its journal, its lock and its stop file, whoever asks and wherever: nothing is written, and no
+!> process is asked. The words of `state` stand in `status --json`: they stay.
 module standing_m
   use checked_m, only: Whole
   use error_m, only: error_t
