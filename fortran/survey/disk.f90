@@ -50,7 +50,7 @@ contains
     character(:), allocatable :: text
     text = MemoryBytes(disk%gathers)//' for '//output//', '//MemoryBytes(disk%beside)//' for journal, record and log'
     if (disk%nfilms > 0) text = text//new_line('a')//MemoryBytes(disk%films)//' for '// &
-                                pictures//' of '//Str(disk%nfilms)//' shot(s)'
+                                trim(pictures)//' of '//Str(disk%nfilms)//' shot(s)'
   end function DiskText
 
 end module disk_m
