@@ -67,6 +67,7 @@ contains
     class(elastic3d_t), intent(inout) :: self
     self%program = 'SplFd3dmod'
     self%components = elastic3d_components
+    self%summary = 'vx, vy, vz, p, sxx .. syz, exx .. eyz, wx, wy, wz'
     self%example = 'keymap=quake.keymap layers=crust.layers dx=100 aperture=5000 depth=8000 source=dc mw=4.5 fpeak=1 tmax=10'
     self%far_field = 2
     self%cells_to_try = 4.0e6_dp

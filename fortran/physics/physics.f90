@@ -28,6 +28,7 @@ module physics_m
     ! Set by `introduce`:
     character(:), allocatable :: program      !< what the user calls
     character(:), allocatable :: components   !< what can be recorded, joined by commas
+    character(:), allocatable :: summary      !< the same in few words for a message; '': all of them
     character(:), allocatable :: example      !< parameters of a first run
     character(9) :: pictures = 'snapshots'    !< what its pictures are called
     integer :: far_field = 0                  !< the far field of its source has, in its power, frequencies as f to this exponent
@@ -167,6 +168,7 @@ contains
     class(physics_t), intent(inout) :: physics
     type(table_t), intent(inout) :: t
     type(job_t), intent(inout) :: job
+    physics%summary = ''
     physics%example = ''
     physics%sources = ''
     physics%doubts = ''

@@ -167,7 +167,8 @@ contains
     character(32), allocatable :: list(:)
     character(:), allocatable :: those
     integer :: i
-    those = Join(SplitList(physics%components))
+    those = physics%summary
+    if (those == '') those = Join(SplitList(physics%components))
     if (job%components == '') then
       call t%blame('components', 'is empty: give any of '//those//', joined by commas')
       return
