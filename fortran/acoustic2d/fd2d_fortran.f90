@@ -374,8 +374,8 @@ contains
   subroutine MoveState(self, steps, out, in)
     class(fd2d_fortran_t), intent(inout) :: self
     integer, intent(in) :: steps
-    real(sp), contiguous, intent(inout), optional :: out(:)
-    real(sp), contiguous, intent(in), optional :: in(:)
+    real(sp), intent(inout), optional :: out(:)
+    real(sp), intent(in), optional :: in(:)
     integer(i8) :: at, n
     at = 0
     n = size(self%sigma, kind=i8)

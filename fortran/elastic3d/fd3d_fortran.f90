@@ -695,8 +695,8 @@ contains
     integer, intent(in) :: steps
     integer(i8), intent(in) :: numbers
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), contiguous, intent(inout), optional :: out(:)
-    real(sp), contiguous, intent(in), optional :: in(:)
+    real(sp), intent(inout), optional :: out(:)
+    real(sp), intent(in), optional :: in(:)
     integer(i8) :: at
     integer :: n, a, c
     call EngineState(self, steps, numbers, error)

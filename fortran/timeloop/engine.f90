@@ -182,8 +182,8 @@ contains
     integer(i8), intent(in) :: n
     real(sp), intent(inout) :: a(*)
     integer(i8), intent(inout) :: at                  !< numbers of the state that are done
-    real(sp), contiguous, intent(inout), optional :: out(:)
-    real(sp), contiguous, intent(in), optional :: in(:)
+    real(sp), intent(inout), optional :: out(:)
+    real(sp), intent(in), optional :: in(:)
     if (present(out)) out(at + 1:at + n) = a(:n)
     if (present(in)) a(:n) = in(at + 1:at + n)
     at = at + n
