@@ -115,8 +115,8 @@ contains
     if (.not. allocated(error)) call HeedContrasts(self, job, wavelet, shot, scheme, error)
   end subroutine derive
 
-  !> Where densities differ much, as of air and rock, the largest stable step is smaller than the fastest wave alone would have it:
-  !> the whole model tells. A larger one that the user gave is refused.
+  !> Lowers the time step where densities differ much, as of air and rock: the largest stable one is smaller there than the fastest
+  !> wave alone would have it, as the whole model tells. A larger one that the user gave is refused.
   subroutine HeedContrasts(self, job, wavelet, shot, scheme, error)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job

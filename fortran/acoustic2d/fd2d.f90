@@ -26,7 +26,7 @@ module fd2d_m
   use state_identity_m, only: identity_t
   use text_m, only: Str
   use timeloop_m, only: growth, LoopTraces, timeloop_t
-  use window_m, only: window_t
+  use window_m, only: window_t, WindowHas
   implicit none
   private
   public :: fd2d_t

@@ -17,6 +17,8 @@ contains
                   'for '//Str(scheme%dx)//' x '//Str(scheme%dz)//' m')
       else if (window%nx < 2 .or. window%nz < 2) then
         call Fail(error, 'the model window has '//Str(window%nx)//' x '//Str(window%nz)//' nodes, at least 2 x 2 are needed')
+      else if (window%ny > 0 .or. .not. WindowHas(window, 2)) then
+        call Fail(error, 'the medium of the model window is not velocity and density')
       else if (.not. allocated(shot%rx)) then
         call Fail(error, 'the shot has no receivers')
       end if

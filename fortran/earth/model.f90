@@ -229,7 +229,7 @@ contains
       ' m into more than 1e8 cells: raise it')
   end function GridStep
 
-  !> Where the window of a shot lies on the lattice x0 + i*dx, z0 + k*dz, without its medium: `aperture` beyond source and receivers
+  !> Finds the window of a shot on the lattice x0 + i*dx, z0 + k*dz, without its medium: `aperture` beyond source and receivers
   !> in x, down to `depth`, clipped to the model. The lattice reaches the first node at or beyond the last sample, so all of the
   !> model lies inside.
   subroutine ModelShape(model, job, shot, dx, dz, window, error)

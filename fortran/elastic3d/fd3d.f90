@@ -28,7 +28,7 @@ module fd3d_m
   use state_identity_m, only: identity_t
   use text_m, only: Str
   use timeloop_m, only: growth, LoopLoad, LoopSetup, timeloop_t
-  use window_m, only: window_t
+  use window_m, only: window_t, WindowHas
   implicit none
   private
   public :: fd3d_t
@@ -184,9 +184,12 @@ contains
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     associate (s => self%scheme, w => window)
-      if (any(abs([w%dx, w%dy, w%dz]/[s%dx, s%dy, s%dz] - 1) > 1e-9_dp) .or. .not. allocated(w%medium)) &
+      if (any(abs([w%dx, w%dy, w%dz]/[s%dx, s%dy, s%dz] - 1) > 1e-9_dp)) then
         call Fail(error, 'the model window has cells of '//Str(w%dx)//' x '//Str(w%dy)//' x '//Str(w%dz)//' m, but the scheme '// &
                   'was made for '//Str(s%dx)//' x '//Str(s%dy)//' x '//Str(s%dz)//' m')
+      else if (w%ny < 1 .or. .not. WindowHas(w, merge(5, 3, self%own%attenuates))) then
+        call Fail(error, 'the medium of the model window is not vp, vs, rho and, with attenuation, 1/Qp, 1/Qs')
+      end if
     end associate
   end subroutine CheckWindow
 
@@ -354,7 +357,7 @@ contains
     type(window_t), intent(in) :: window
     integer, allocatable :: rows(:, :)
     HasHills = .false.
-    if (.not. allocated(window%medium)) return
+    if (.not. (WindowHas(window, 3) .or. WindowHas(window, 5))) return
     rows = count(window%medium(:, :, :, 3) > 0, dim=3)
     HasHills = any(rows /= rows(1, 1))
   end function HasHills

@@ -1,9 +1,9 @@
 !> Records and sources that a free surface makes 0: no traction acts on it, so some components are 0 there, and some sources
 !> radiate nothing.
 !>
-!> szz, sxz, syz are 0, in rock the strains exz, eyz too;
-!> in a fluid all stresses are, and what only slopes of pressure along the surface move. By reciprocity a moment tensor M does
-!> nothing if M : e = 0 for all strains e that can be there: exz = eyz = 0, ezz = -(1 - 2 vs**2/vp**2) (exx + eyy).
+!> szz, sxz, syz are 0, in rock the strains exz, eyz too; in a fluid all stresses are, and what only slopes of pressure along the
+!> surface move. By reciprocity a moment tensor M does nothing if M : e = 0 for all strains e that can be there: exz = eyz = 0,
+!> ezz = -(1 - 2 vs**2/vp**2) (exx + eyy).
 module free_surface_m
   use kinds_m, only: dp
   use source3d_m, only: source3d_t, source_fault, source_force, source_volume

@@ -3,7 +3,7 @@ module window_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: window_t, WindowCell
+  public :: window_t, WindowCell, WindowHas
 
   !> On nodes, node (1, 1) at (x0, z0); or in cells, the left front upper corner of the first one at (x0, y0, z0). What the parts of
   !> its medium are only the physics knows: vp, rho [m/s, kg/m3] in 2D; vp, vs, rho and, with attenuation, 1/Qp, 1/Qs in 3D.
@@ -18,6 +18,14 @@ module window_m
   end type window_t
 
 contains
+
+  !> True of a window whose medium has so many parts in each of its cells; other ranks are believed in nothing.
+  pure logical function WindowHas(window, parts) result(has)
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: parts
+    has = allocated(window%medium)
+    if (has) has = all(shape(window%medium) == [window%nx, max(1, window%ny), window%nz, parts])
+  end function WindowHas
 
   !> The cell of a 3D window that holds x [m]; a place on an outermost face, up to rounding, belongs to the outermost cell. Outside:
   !> a number below 1 or above the last.

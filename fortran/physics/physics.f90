@@ -22,7 +22,7 @@ module physics_m
   use window_m, only: window_t
   implicit none
   private
-  public :: physics_t, JobTable, PhysicsTable, PhysicsVariants, PhysicsKnows
+  public :: physics_t, PhysicsIntroduce, JobTable, PhysicsTable, PhysicsVariants, PhysicsKnows
 
   type, abstract :: physics_t
     ! Set by `introduce`:
@@ -84,7 +84,7 @@ module physics_m
   end type physics_t
 
   abstract interface
-    !> Comes first of all.
+    !> Sets the names above; comes first of all.
     subroutine introduce_i(self)
       import :: physics_t
       class(physics_t), intent(inout) :: self
@@ -118,7 +118,7 @@ module physics_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine derive_i
 
-    !> Where the window of a shot lies, and, if it is to be `filled`, its medium. Fails where source or receivers lie outside of the
+    !> Finds the window of a shot, and, if it is to be `filled`, its medium. Fails where source or receivers lie outside of the
     !> model.
     subroutine window_i(self, job, scheme, shot, filled, window, error)
       import :: physics_t, job_t, scheme_t, shot_t, window_t, error_t
@@ -163,16 +163,22 @@ contains
 
   ! --- for all physics ------------------------------------------------------------------------------------------------------
 
-  !> The pass over the parameters of a physics: `job` from its defaults and what `t` has gathered.
-  subroutine JobTable(physics, t, job)
+  !> A physics before all else: its names, and no model.
+  subroutine PhysicsIntroduce(physics)
     class(physics_t), intent(inout) :: physics
-    type(table_t), intent(inout) :: t
-    type(job_t), intent(inout) :: job
     physics%summary = ''
     physics%example = ''
     physics%sources = ''
     physics%doubts = ''
     call physics%introduce()
+  end subroutine PhysicsIntroduce
+
+  !> The pass over the parameters of a physics: `job` from its defaults and what `t` has gathered.
+  subroutine JobTable(physics, t, job)
+    class(physics_t), intent(inout) :: physics
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    call PhysicsIntroduce(physics)
     call JobBlank(job)
     call physics%parameters(t, job)
   end subroutine JobTable
@@ -273,7 +279,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
   end subroutine NoShotRules
 
-  !> Which components are 0 at a place on a free surface.
+  !> Tells components that are 0 at a place on a free surface.
   subroutine NoneSilent(self, job, window, component, x, zero, error)
     class(physics_t), intent(in) :: self
     type(job_t), intent(in) :: job

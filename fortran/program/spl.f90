@@ -8,7 +8,7 @@ module spl_m
   use log_m, only: LogError, LogPrint
   use mpi_f08, only: MPI_Abort
   use parameters_m, only: job_t
-  use physics_m, only: JobTable, physics_t, PhysicsTable, PhysicsVariants
+  use physics_m, only: JobTable, physics_t, PhysicsIntroduce, PhysicsTable, PhysicsVariants
   use plan_m, only: Plan
   use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
   use roles_m, only: role_t, RolesDevices, RolesGroups, RolesStart, RolesStop
@@ -42,7 +42,7 @@ contains
     character(:), allocatable :: settings
     integer :: action, exit_status
     logical :: broken, all_here, json
-    call physics%introduce()
+    call PhysicsIntroduce(physics)
     call host_keep_memory()
     call host_alarm(MEETING, 3, CString('error: the ranks did not find each other in '//Str(MEETING)//' s: one has died, or '// &
                                         'did not come; run the same command again'))   ! it would keep the others in there

@@ -93,6 +93,8 @@ contains
     second = first + index(message%text(first + 1:)//achar(10), achar(10))
     scheme%components = message%text(:first - 1)
     scheme%variant = message%text(first + 1:second - 1)
+    if (second == len(message%text)) why = 'its words end in an empty line'
+    if (why /= '') return
     parcel%text = message%text(second + 1:)
     parcel%numbers = message%places(NUMBERS + 1:)
     parcel%samples = message%fields(size(message%fields) - samples + 1:)

@@ -351,8 +351,8 @@ contains
     end function Advice
   end subroutine ChooseTimes
 
-  !> When histories begin to act [s]: filtered ones begin earlier, and those that begin with a jump would lose 1 % of their moment
-  !> were that cut off.
+  !> The time when histories begin to act [s]: filtered ones begin earlier, and those that begin with a jump would lose 1 % of
+  !> their moment were that cut off.
   pure real(dp) function HistoriesFoot(scheme) result(t)
     class(scheme_t), intent(in) :: scheme
     t = scheme%acts

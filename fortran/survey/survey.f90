@@ -233,7 +233,7 @@ contains
     bytes = 4*survey%physics%picture_numbers(survey%scheme, window)
   end function SurveyFilmBytes
 
-  !> Where the window of a shot lies, without its medium.
+  !> Finds the window of a shot, without its medium.
   subroutine SurveyShape(survey, shot, window, error)
     type(survey_t), intent(in) :: survey
     type(shot_t), intent(in) :: shot

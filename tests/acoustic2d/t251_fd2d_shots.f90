@@ -74,6 +74,14 @@ contains
     call SceneRun(scene, gather, error)
     call ClaimFails(error, 'receiver 2 at', 'receiver below the window')
     call Fresh()
+    scene%window%medium = scene%window%medium(:, :, :, :1)
+    call SceneRun(scene, gather, error)
+    call ClaimFails(error, 'is not velocity and density', 'window without density')
+    call Fresh()
+    scene%window%medium = scene%window%medium(:, :, :20, :)
+    call SceneRun(scene, gather, error)
+    call ClaimFails(error, 'is not velocity and density', 'window with a medium that ends before it')
+    call Fresh()
     scene%job%top = 'free'
     call SceneScheme(scene, error)
     scene%shot%sz = 0
