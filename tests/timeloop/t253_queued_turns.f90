@@ -27,6 +27,7 @@ program t253_queued_turns
   call Between(flat)
   call Between(solid)
   call BlowUps()
+  call WrongMedium()
   call Done()
 
 contains
@@ -100,6 +101,29 @@ contains
     end if
     if (.not. allocated(error)) call solver%setup(scene%scheme, scene%window, scene%shot, error)
   end subroutine Start
+
+  !> A window that holds other numbers than the scheme needs is refused, in place of being read beyond its end.
+  subroutine WrongMedium()
+    type(scene_t) :: wrong
+    class(solver_t), allocatable :: solver
+    wrong = solid
+    wrong%window%medium = solid%window%medium(:, :, :, :2)
+    call Start(wrong, .false., solver)
+    call ClaimFails(error, 'is not vp, vs, rho', '3D window without density')
+    wrong = solid
+    wrong%scheme%own%attenuates = .true.
+    wrong%scheme%own%q_band = [1, 50]
+    call Start(wrong, .false., solver)
+    call ClaimFails(error, 'is not vp, vs, rho', '3D window without Q for a scheme that attenuates')
+    call Start(flat, .false., solver)
+    call ClaimFine(error, '2D with its own window')
+    wrong = flat
+    wrong%window%ny = 1
+    deallocate (solver)
+    allocate (fd2d_t :: solver)
+    call solver%setup(wrong%scheme, wrong%window, wrong%shot, error)
+    call ClaimFails(error, 'is not velocity and density', '2D window with a y axis')
+  end subroutine WrongMedium
 
   !> All turns that are left, and a sum over all that comes home.
   subroutine Finish(solver, turns, sum)
