@@ -12,7 +12,7 @@ module master_workers_m
   use lost_workers_m, only: LossesAdopt, LossesForgive, LossesTake
   use master_type_m, only: master_t
   use master_output_m, only: MasterNothingLeft, MasterOutputFails
-  use peers_m, only: PeersLook
+  use peers_m, only: PeersEnded, PeersLook
   use protocol_m, only: LinkReply, link_t, LinkAwaits, LinkDead, LinkForget, message_t, MSG_BEAT, MSG_DROP, MSG_END
   use quarantine_m, only: QuarantineBad, QuarantineLosses
   use text_m, only: Str
@@ -65,7 +65,8 @@ contains
     self%workers%unanswered(worker) = 0
   end subroutine MasterHeard
 
-  !> Workers that are dead, were not heard for too long, or do not go though they should, are taken for lost.
+  !> Workers that are dead, were not heard for too long, or do not go though they should, are taken for lost. One whose process was
+  !> seen to have ended is not silent but dead: the next look says so.
   subroutine MasterFindLost(self, link)
     class(master_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
@@ -76,6 +77,7 @@ contains
     do
       worker = WorkersSilent(self%workers, worker)
       if (worker == 0) exit
+      if (PeersEnded(self%peers, (worker - 1)*self%workers%group + 1, worker*self%workers%group)) cycle
       idle = NotNeeded(self, worker)
       if (WorkersMissed(self%workers, worker, ShotSeconds(self, link, worker), idle)) &
         call Lose(self, link, worker, 'was not heard of for '//Str(LeaseSilence(self%workers%lease, worker), 3)// &

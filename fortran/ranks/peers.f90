@@ -8,7 +8,7 @@ module peers_m
   use text_m, only: CString
   implicit none
   private
-  public :: peers_t, PeersNew, PeersKeep, PeersLook, PeersDead
+  public :: peers_t, PeersNew, PeersKeep, PeersLook, PeersDead, PeersEnded
 
   integer, parameter, public :: PROCESS_NAME = 256 !< characters that name a process, as lock_self gives them
   real(dp), parameter :: EVERY = 0.5_dp       !< seconds between two looks
@@ -77,6 +77,14 @@ contains
       if (peers%dead(i) .and. peers%rank(i) >= first .and. peers%rank(i) <= last) rank = peers%rank(i)
     end do
   end function PeersDead
+
+  !> The process of one of the ranks `first` .. `last` has ended: the next look says that it is dead.
+  pure logical function PeersEnded(peers, first, last) result(ended)
+    type(peers_t), intent(in) :: peers
+    integer, intent(in) :: first, last
+    ended = .false.
+    if (allocated(peers%rank)) ended = any(peers%ended .and. peers%rank >= first .and. peers%rank <= last)
+  end function PeersEnded
 
   !> The number in 'pid=4711 ...', 0 if there is none.
   pure integer function ProcessNumber(process) result(pid)
