@@ -1,7 +1,7 @@
 !> 2D acoustic modelling as the framework sees it (physics.f90): everything but its numbers, which fd2d.f90 computes.
 module acoustic2d_m
   use acoustic2d_parameters_m, only: acoustic2d_components, Acoustic2dRules, Acoustic2dTable
-  use acoustic2d_trial_m, only: TrialExact, TrialFiles, TrialJob
+  use acoustic2d_trial_m, only: TrialFiles, TrialJob, TrialWave
   use attributes_m, only: attributes_t
   use checked_m, only: Below, Whole
   use error_m, only: error_t, Fail
@@ -44,7 +44,7 @@ module acoustic2d_m
     procedure, nopass :: picture_numbers
     procedure :: describe, log_lines, plan_rows
     procedure, nopass :: solver => NewSolver, kernels => NewKernels
-    procedure, nopass :: trial_files => TrialFiles, trial_job => TrialJob, trial_exact => TrialExact
+    procedure, nopass :: trial_files => TrialFiles, trial_job => TrialJob, trial_wave => TrialWave
   end type acoustic2d_t
 
 contains
@@ -85,13 +85,7 @@ contains
     call ModelRead(job, self%model, error)
     if (allocated(error)) return
     associate (m => self%model)
-      self%vmin = m%vmin
-      self%vmax = m%vmax
-      self%rhomin = m%rhomin
-      self%rhomax = m%rhomax
-      self%hash = m%hash
-      self%sources = m%sources
-      self%doubts = m%doubts
+      self%earth_t = m%earth_t
       self%beyond = m%dz
       self%low = [m%x0, 0.0_dp, m%z0]
       self%high = self%low + [(m%nx - 1)*m%dx, 0.0_dp, (m%nz - 1)*m%dz]

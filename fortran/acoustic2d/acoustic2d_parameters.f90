@@ -3,8 +3,8 @@ module acoustic2d_parameters_m
   use kinds_m, only: dp
   use model_rules_m, only: ModelRules
   use parameter_table_m, only: table_t
-  use parameters_m, only: ClusterTable, DispersionTable, FilesTable, GridTable, job_t, SnapshotTable, TimeTable, VariantTable, &
-                          WaveletTable, WeightsTable
+  use parameters_m, only: ClusterTable, DispersionTable, FilesTable, GridTable, job_t, RawTable, SnapshotTable, TimeTable, &
+                          VariantTable, WaveletTable, WeightsTable
   use problems_m, only: ProblemAdd
   implicit none
   private
@@ -49,17 +49,7 @@ contains
     call t%word('model_format', job%model_format, 'auto', 'auto,netcdf,raw32,raw64', 'auto = netcdf for .nc, raw32 otherwise')
     call t%text('vp_var', job%vp_var, 'vp', 'name of the velocity variable in a NetCDF model')
     call t%text('rho_var', job%rho_var, 'rho', 'name of the density variable in a NetCDF model')
-    call t%word('vp_unit', job%vp_unit, 'm/s', 'm/s,km/s,ft/s', 'unit of a raw velocity (NetCDF states its own)')
-    call t%word('rho_unit', job%rho_unit, 'kg/m3', 'kg/m3,g/cm3', 'unit of a raw density (NetCDF states its own)')
-    call t%int('model_nx', job%model_nx, 0, 0, 10000000, '', 'samples of a raw model along x')
-    call t%int('model_nz', job%model_nz, 0, 0, 10000000, '', 'samples of a raw model along z (depth)')
-    call t%real('model_dx', job%model_dx, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of a raw model along x')
-    call t%real('model_dz', job%model_dz, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of a raw model along z')
-    call t%real('model_x0', job%model_x0, 0.0_dp, -1.0e8_dp, 1.0e8_dp, 'm', 'x of the first sample of a raw model')
-    call t%real('model_z0', job%model_z0, 0.0_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of the first sample of a raw model')
-    call t%word('model_order', job%model_order, 'zfast', 'zfast,xfast', 'which index of a raw model runs fastest in the file')
-    call t%word('model_endian', job%model_endian, 'little', 'little,big', 'byte order of a raw model')
-    call t%word('model_check', job%model_check, 'error', 'error,warn', 'what to do where axes or units of the model look wrong')
+    call RawTable(t, job, 'a raw model', 'a raw velocity', 'zfast,xfast', 'which index of a raw model runs fastest in the file')
     call t%word('regrid', job%regrid, 'average', 'average,effective,nearest', 'model to grid: average (mean slowness and density of the cell, linear where the grid is finer), effective (mean compressibility and density: for layers thinner than the grid) or nearest sample')
     ! @format(on)
   end subroutine ModelTable

@@ -1,15 +1,13 @@
 !> Small 2D surveys for the verb verify: layers, to compare variants, and a uniform medium, whose direct waves are known.
 module acoustic2d_trial_m
   use exact_acoustic_m, only: GreenPressure
-  use gather_m, only: gather_t
   use kinds_m, only: dp, sp
-  use parameters_m, only: job_t
   use text_m, only: Str
   use wavelet_m, only: wavelet_t
   use wavelet_rate_m, only: rate_t, RateNew
   implicit none
   private
-  public :: TrialFiles, TrialJob, TrialExact
+  public :: TrialFiles, TrialJob, TrialWave
 
   integer, parameter :: nx = 121, nz = 81
   real(sp), parameter :: uniform_vp = 2000, uniform_rho = 1500
@@ -62,21 +60,13 @@ contains
   end function TrialJob
 
   !> Pressure of a line source in a full space.
-  function TrialExact(job, wavelet, gather) result(exact)
-    type(job_t), intent(in) :: job
+  function TrialWave(wavelet, r, t) result(wave)
     type(wavelet_t), intent(in) :: wavelet
-    type(gather_t), intent(in) :: gather
-    real(dp), allocatable :: exact(:, :)
+    real(dp), intent(in) :: r, t(:)
+    real(dp) :: wave(size(t))
     type(rate_t) :: rate
-    real(dp) :: t(gather%nt), r
-    integer :: i
     call RateNew(rate, wavelet)
-    allocate (exact(gather%nt, gather%nrec))
-    t = [((i - 1)*job%dt_out, i=1, gather%nt)]
-    do i = 1, gather%nrec
-      r = hypot(gather%rx(i) - gather%sx, gather%rz(i) - gather%sz)
-      call GreenPressure(rate, real(uniform_vp, dp), real(uniform_rho, dp), r, t, exact(:, i))
-    end do
-  end function TrialExact
+    call GreenPressure(rate, real(uniform_vp, dp), real(uniform_rho, dp), r, t, wave)
+  end function TrialWave
 
 end module acoustic2d_trial_m

@@ -1,6 +1,7 @@
 !> The earth in 2D: velocity and density as the user gave them, and the window of it that a shot sees.
 module model_m
   use checked_m, only: Below, Above, Finite, Whole
+  use earth_m, only: earth_t
   use error_m, only: error_t, Fail
   use fio_c, only: fio_crc_floats
   use files_m, only: Crc32, FileSize, Hex
@@ -19,17 +20,12 @@ module model_m
   public :: model_t, ModelRead, ModelGrid, ModelShape, ModelWindow
 
   !> Sample (1, 1) is at (x0, z0); x runs fastest; z points down.
-  type :: model_t
+  type, extends(earth_t) :: model_t
     integer :: nx = 0, nz = 0
     real(dp) :: dx = 0, dz = 0, x0 = 0, z0 = 0    !< [m]
     real(sp), allocatable :: vp(:, :)         !< [m/s], (nx, nz)
     real(sp), allocatable :: rho(:, :)        !< [kg/m3], (nx, nz)
-    real(dp) :: vmin = 0, vmax = 0            !< [m/s]
-    real(dp) :: rhomin = 0, rhomax = 0        !< [kg/m3]
-    character(16) :: hash = ''                !< of values and geometry, hexadecimal
     type(model_checksum_t) :: seal                      !< checksums of vp and rho as they were read
-    character(:), allocatable :: sources      !< where velocity and density came from, for the record
-    character(:), allocatable :: doubts       !< that raw files were read rightly, a line each; '' if none
   end type model_t
 
   real(dp), parameter :: nodes_most = 1.0e9_dp   !< of a window: velocity and density travel in one message of 2**31 - 1 numbers

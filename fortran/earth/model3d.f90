@@ -4,6 +4,7 @@
 !> model_at=nodes, just to them. The grid's cells begin at the model's low sides; of layers at x = y = 0.
 module model3d_m
   use checked_m, only: Finite
+  use earth_m, only: earth_t
   use error_m, only: error_t, Fail
   use fio_c, only: fio_crc_floats
   use files_m, only: FileSize
@@ -20,20 +21,15 @@ module model3d_m
   private
   public :: model3d_t, Model3dRead
 
-  type :: model3d_t
+  type, extends(earth_t) :: model3d_t
     integer :: n(3) = 0                       !< samples of volumes
     real(dp) :: d(3) = 0                      !< their spacings [m]
     real(dp) :: x0(3) = 0                     !< the first of them [m]
-    real(dp) :: low(3) = 0, high(3) = 0       !< what the model covers [m]
     logical :: attenuates = .false.
     type(flat_layers_t) :: layers                  !< n > 0: instead of volumes
     real(sp), allocatable :: vp(:, :), vs(:, :), rho(:, :), qp(:, :), qs(:, :)   !< (nx, ny*nz); q: 1/Q, if it attenuates
-    real(dp) :: vmin = 0                      !< slowest wave: vs, or vp in fluids [m/s]
-    real(dp) :: vmax = 0, vsmin = 0, rhomin = 0, rhomax = 0   !< vsmin: of rock, 0 if there is none
+    real(dp) :: vsmin = 0                     !< of rock, 0 if there is none [m/s]
     real(dp) :: qmin = 0                      !< smallest quality factor, 0 without attenuation
-    character(16) :: hash = ''
-    character(:), allocatable :: sources
-    character(:), allocatable :: doubts       !< that raw files were read rightly, a line each; '' if none
     type(model_checksum_t) :: seal(3)                   !< of vp and vs, rho and rho, qp and qs
   end type model3d_t
 

@@ -3,7 +3,7 @@ module elastic3d_m
   use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use attributes_m, only: attributes_t
   use elastic3d_parameters_m, only: elastic3d_components, Elastic3dRules, Elastic3dTable
-  use elastic3d_trial_m, only: TrialExact, TrialFiles, TrialJob
+  use elastic3d_trial_m, only: TrialFiles, TrialJob, TrialWave
   use error_m, only: error_t, Fail
   use faultwords_m, only: FaultDoubts, FaultLines, FaultRelease, release_t
   use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dFilmNumbers
@@ -56,7 +56,7 @@ module elastic3d_m
     procedure :: check_pictures
     procedure :: describe, log_lines, plan_rows, new_scheme
     procedure, nopass :: solver => NewSolver, kernels => NewKernels
-    procedure, nopass :: trial_files => TrialFiles, trial_job => TrialJob, trial_exact => TrialExact
+    procedure, nopass :: trial_files => TrialFiles, trial_job => TrialJob, trial_wave => TrialWave
   end type elastic3d_t
 
 contains
@@ -99,18 +99,8 @@ contains
     self%near = 0
     call Model3dRead(job, self%earth, error)
     if (allocated(error)) return
-    associate (e => self%earth)
-      self%vmin = e%vmin
-      self%vmax = e%vmax
-      self%rhomin = e%rhomin
-      self%rhomax = e%rhomax
-      self%hash = e%hash
-      self%sources = e%sources
-      self%doubts = e%doubts
-      self%low = e%low
-      self%high = e%high
-      self%endless = e%layers%n > 0
-    end associate
+    self%earth_t = self%earth%earth_t
+    self%endless = self%earth%layers%n > 0
     call ModelCheck(job, Ranges(self%earth, job), self%doubts, error)
   end subroutine ReadModel
 

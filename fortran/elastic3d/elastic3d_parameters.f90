@@ -3,8 +3,8 @@ module elastic3d_parameters_m
   use kinds_m, only: dp
   use model_rules_m, only: ModelRules
   use parameter_table_m, only: SplitList, table_t
-  use parameters_m, only: ClusterTable, DispersionTable, FilesTable, GridTable, job_t, SnapshotTable, TimeTable, VariantTable, &
-                          WaveletTable, WeightsTable
+  use parameters_m, only: ClusterTable, DispersionTable, FilesTable, GridTable, job_t, RawTable, SnapshotTable, TimeTable, &
+                          VariantTable, WaveletTable, WeightsTable
   use problems_m, only: ProblemAdd
   use text_m, only: Str, ToReal
   implicit none
@@ -71,20 +71,7 @@ contains
     call t%text('rho_var', job%rho_var, 'rho', 'name of the variable in a NetCDF model')
     call t%text('qp_var', job%qp_var, 'qp', 'name of the variable in a NetCDF model')
     call t%text('qs_var', job%qs_var, 'qs', 'name of the variable in a NetCDF model')
-    call t%word('vp_unit', job%vp_unit, 'm/s', 'm/s,km/s,ft/s', 'unit of raw velocities (NetCDF states its own)')
-    call t%word('rho_unit', job%rho_unit, 'kg/m3', 'kg/m3,g/cm3', 'unit of a raw density (NetCDF states its own)')
-    call t%int('model_nx', job%model_nx, 0, 0, 10000000, '', 'samples of raw volumes along x')
-    call t%int('model_ny', job%model_ny, 0, 0, 10000000, '', 'samples of raw volumes along y')
-    call t%int('model_nz', job%model_nz, 0, 0, 10000000, '', 'samples of raw volumes along z (depth)')
-    call t%real('model_dx', job%model_dx, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of raw volumes along x')
-    call t%real('model_dy', job%model_dy, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of raw volumes along y')
-    call t%real('model_dz', job%model_dz, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of raw volumes along z')
-    call t%real('model_x0', job%model_x0, 0.0_dp, -1.0e8_dp, 1.0e8_dp, 'm', 'x of the first sample of raw volumes')
-    call t%real('model_y0', job%model_y0, 0.0_dp, -1.0e8_dp, 1.0e8_dp, 'm', 'y of the first sample of raw volumes')
-    call t%real('model_z0', job%model_z0, 0.0_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of the first sample of raw volumes')
-    call t%word('model_order', job%model_order, 'xyz', 'xyz,xzy,yxz,yzx,zxy,zyx', 'indices of raw volumes, the one that runs fastest in the file first')
-    call t%word('model_endian', job%model_endian, 'little', 'little,big', 'byte order of raw volumes')
-    call t%word('model_check', job%model_check, 'error', 'error,warn', 'what to do where axes or units of the model look wrong')
+    call RawTable(t, job, 'raw volumes', 'raw velocities', 'xyz,xzy,yxz,yzx,zxy,zyx', 'indices of raw volumes, the one that runs fastest in the file first')
     call t%word('model_at', job%model_at, 'centres', 'centres,nodes', 'samples of volumes, NetCDF too, stand at centres of cells, so that the earth begins half a spacing before the first; or on nodes: it begins at the first')
     call t%word('regrid', job%regrid, 'average', 'average,nearest', 'model to grid: average (mean density and compliance of the cell) or nearest sample')
     ! @format(on)

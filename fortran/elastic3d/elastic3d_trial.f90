@@ -1,14 +1,12 @@
 !> Small 3D surveys for the verb verify: water over rock, to compare variants, and water alone, whose direct waves are known.
 module elastic3d_trial_m
-  use gather_m, only: gather_t
   use kinds_m, only: dp
-  use parameters_m, only: job_t
   use text_m, only: Str
   use wavelet_m, only: wavelet_t
   use wavelet_rate_m, only: rate_t, RateAt, RateNew
   implicit none
   private
-  public :: TrialFiles, TrialJob, TrialExact
+  public :: TrialFiles, TrialJob, TrialWave
 
   character, parameter :: nl = new_line('a')
   real(dp), parameter :: uniform_vp = 2000, uniform_rho = 1500
@@ -45,21 +43,13 @@ contains
   end function TrialJob
 
   !> Pressure of an injection of volume in a full space: p = rho Q'(t - r/c)/(4π r).
-  function TrialExact(job, wavelet, gather) result(exact)
-    type(job_t), intent(in) :: job
+  function TrialWave(wavelet, r, t) result(wave)
     type(wavelet_t), intent(in) :: wavelet
-    type(gather_t), intent(in) :: gather
-    real(dp), allocatable :: exact(:, :)
+    real(dp), intent(in) :: r, t(:)
+    real(dp) :: wave(size(t))
     type(rate_t) :: rate
-    real(dp) :: t(gather%nt), r
-    integer :: i
     call RateNew(rate, wavelet)
-    allocate (exact(gather%nt, gather%nrec))
-    t = [((i - 1)*job%dt_out, i=1, gather%nt)]
-    do i = 1, gather%nrec
-      r = norm2([gather%rx(i) - gather%sx, gather%ry(i) - gather%sy, gather%rz(i) - gather%sz])
-      exact(:, i) = uniform_rho*RateAt(rate, t - r/uniform_vp)/(4*acos(-1.0_dp)*r)
-    end do
-  end function TrialExact
+    wave = uniform_rho*RateAt(rate, t - r/uniform_vp)/(4*acos(-1.0_dp)*r)
+  end function TrialWave
 
 end module elastic3d_trial_m

@@ -8,7 +8,7 @@ module parameters_m
   use parameter_table_m, only: table_t
   implicit none
   private
-  public :: job_t, JobBlank, FilesTable, GridTable, TimeTable, WaveletTable, WeightsTable, VariantTable, DispersionTable
+  public :: job_t, JobBlank, FilesTable, RawTable, GridTable, TimeTable, WaveletTable, WeightsTable, VariantTable, DispersionTable
   public :: SnapshotTable, ClusterTable
 
   !> A job as the user asked for it. SI units. See JobTable for the meaning of each component.
@@ -133,6 +133,29 @@ contains
     call t%real('aperture', job%aperture, -1.0_dp, -1.0_dp, 1.0e7_dp, 'm', aperture)
     call t%real('depth', job%depth, 0.0_dp, 0.0_dp, 1.0e6_dp, 'm', 'depth of the modelled window below the top of the model; 0 = whole model')
   end subroutine GridTable
+
+  !> Raw files of a model, which texts call `what`, its velocity `velocity`. `orders`: words for the order of its numbers, the first
+  !> if none is given, and what they mean.
+  subroutine RawTable(t, job, what, velocity, orders, meaning)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    character(*), intent(in) :: what, velocity, orders, meaning
+    integer, parameter :: most = 10000000
+    call t%word('vp_unit', job%vp_unit, 'm/s', 'm/s,km/s,ft/s', 'unit of '//velocity//' (NetCDF states its own)')
+    call t%word('rho_unit', job%rho_unit, 'kg/m3', 'kg/m3,g/cm3', 'unit of a raw density (NetCDF states its own)')
+    call t%int('model_nx', job%model_nx, 0, 0, most, '', 'samples of '//what//' along x')
+    if (job%axes(2)) call t%int('model_ny', job%model_ny, 0, 0, most, '', 'samples of '//what//' along y')
+    call t%int('model_nz', job%model_nz, 0, 0, most, '', 'samples of '//what//' along z (depth)')
+    call t%real('model_dx', job%model_dx, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of '//what//' along x')
+    if (job%axes(2)) call t%real('model_dy', job%model_dy, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of '//what//' along y')
+    call t%real('model_dz', job%model_dz, 0.0_dp, 0.0_dp, 1.0e5_dp, 'm', 'spacing of '//what//' along z')
+    call t%real('model_x0', job%model_x0, 0.0_dp, -1.0e8_dp, 1.0e8_dp, 'm', 'x of the first sample of '//what)
+    if (job%axes(2)) call t%real('model_y0', job%model_y0, 0.0_dp, -1.0e8_dp, 1.0e8_dp, 'm', 'y of the first sample of '//what)
+    call t%real('model_z0', job%model_z0, 0.0_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of the first sample of '//what)
+    call t%word('model_order', job%model_order, orders(:index(orders, ',') - 1), orders, meaning)
+    call t%word('model_endian', job%model_endian, 'little', 'little,big', 'byte order of '//what)
+    call t%word('model_check', job%model_check, 'error', 'error,warn', 'what to do where axes or units of the model look wrong')
+  end subroutine RawTable
 
   subroutine TimeTable(t, job)
     type(table_t), intent(inout) :: t

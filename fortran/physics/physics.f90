@@ -6,6 +6,7 @@
 !> scheme and in the windows of shots.
 module physics_m
   use attributes_m, only: attributes_t
+  use earth_m, only: earth_t
   use error_m, only: error_t
   use kinds_m, only: dp
   use parameter_table_m, only: SplitList, table_t
@@ -24,7 +25,7 @@ module physics_m
   private
   public :: physics_t, PhysicsIntroduce, JobTable, PhysicsTable, PhysicsVariants, PhysicsKnows
 
-  type, abstract :: physics_t
+  type, abstract, extends(earth_t) :: physics_t   !< earth_t: of its model, since that was read
     ! Set by `introduce`:
     character(:), allocatable :: program      !< what the user calls
     character(:), allocatable :: components   !< what can be recorded, joined by commas
@@ -36,15 +37,6 @@ module physics_m
     real(dp) :: cells_to_try = 8.0e6_dp       !< of a shot that `plan` tries on CPU cores, at most
     logical :: nodes = .false.                !< the n numbers of a window along an axis stand on nodes, n - 1 spacings wide; else
                                               !< they are cells
-    ! Of the model, since it was read:
-    real(dp) :: vmin = 0, vmax = 0            !< slowest and fastest wave [m/s]
-    real(dp) :: rhomin = 0, rhomax = 0        !< [kg/m3]
-    character(16) :: hash = ''                !< of values and geometry, hexadecimal
-    character(:), allocatable :: sources      !< where it came from, for the record
-    character(:), allocatable :: doubts       !< what looks wrong with it, a line each
-    real(dp) :: low(3) = 0, high(3) = 0       !< where it begins and ends along x, y, z [m]
-    logical :: endless = .false.              !< it has no ends
-    real(dp) :: beyond = 0                    !< depths may exceed its end by this, where its last sample stands in a cell [m]
   contains
     ! --- program and parameters
     procedure(introduce_i), deferred :: introduce
@@ -80,7 +72,8 @@ module physics_m
     ! --- the verb verify
     procedure(trial_files_i), deferred, nopass :: trial_files
     procedure(trial_job_i), deferred, nopass :: trial_job
-    procedure(trial_exact_i), deferred, nopass :: trial_exact
+    procedure(trial_wave_i), deferred, nopass :: trial_wave
+    procedure, non_overridable :: trial_exact
   end type physics_t
 
   abstract interface
@@ -149,14 +142,13 @@ module physics_m
       character(:), allocatable :: settings
     end function trial_job_i
 
-    !> The first component of a gather of 'uniform', (nt, nrec).
-    function trial_exact_i(job, wavelet, gather) result(exact)
-      import :: job_t, wavelet_t, gather_t, dp
-      type(job_t), intent(in) :: job
+    !> The first component in 'uniform', r [m] from the source at times t [s].
+    function trial_wave_i(wavelet, r, t) result(wave)
+      import :: wavelet_t, dp
       type(wavelet_t), intent(in) :: wavelet
-      type(gather_t), intent(in) :: gather
-      real(dp), allocatable :: exact(:, :)
-    end function trial_exact_i
+      real(dp), intent(in) :: r, t(:)
+      real(dp) :: wave(size(t))
+    end function trial_wave_i
   end interface
 
 contains
@@ -221,6 +213,22 @@ contains
     character(*), intent(in) :: component
     known = any(SplitList(physics%components) == component)
   end function PhysicsKnows
+
+  !> The first component of a gather of 'uniform', (nt, nrec).
+  function trial_exact(self, job, wavelet, gather) result(exact)
+    class(physics_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(in) :: wavelet
+    type(gather_t), intent(in) :: gather
+    real(dp) :: exact(gather%nt, gather%nrec)
+    real(dp) :: away(3)
+    integer :: i, r
+    do r = 1, gather%nrec
+      away = [gather%rx(r) - gather%sx, 0.0_dp, gather%rz(r) - gather%sz]
+      if (job%axes(2)) away(2) = gather%ry(r) - gather%sy
+      exact(:, r) = self%trial_wave(wavelet, norm2(away), [((i - 1)*job%dt_out, i=1, gather%nt)])
+    end do
+  end function trial_exact
 
   ! --- what a physics need not have -----------------------------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ module tube_m
   type, extends(physics_t) :: tube_t                  !< its density is 1000 kg/m3
   contains
     procedure :: introduce, parameters, read, derive, window => WindowOf
-    procedure, nopass :: solver => NewSolver, trial_files, trial_job, trial_exact
+    procedure, nopass :: solver => NewSolver, trial_files, trial_job, trial_wave
   end type tube_t
 
 contains
@@ -237,14 +237,11 @@ contains
   end function trial_job
 
   !> p = rho c/2 Q(t - r/c)
-  function trial_exact(job, wavelet, gather) result(exact)
-    type(job_t), intent(in) :: job
+  function trial_wave(wavelet, r, t) result(wave)
     type(wavelet_t), intent(in) :: wavelet
-    type(gather_t), intent(in) :: gather
-    real(dp), allocatable :: exact(:, :)
-    integer :: i, r
-    exact = reshape([(0.5_dp*1000*1500*WaveletValue(wavelet, [((i - 1)*job%dt_out, i=1, gather%nt)] - &
-                      abs(gather%rx(r) - gather%sx)/1500), r=1, gather%nrec)], [gather%nt, gather%nrec])
-  end function trial_exact
+    real(dp), intent(in) :: r, t(:)
+    real(dp) :: wave(size(t))
+    wave = 0.5_dp*1000*1500*WaveletValue(wavelet, t - r/1500)
+  end function trial_wave
 
 end module tube_m
