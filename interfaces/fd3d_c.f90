@@ -1,4 +1,4 @@
-!> The 3D (visco)elastic time loop in C: one handle a subdomain of the grid, the verbs of fd2d_c.f90 and those of the halos.
+!> The 3D (visco)elastic time loop in C: one handle a subdomain of the grid, with the verbs of handle_c.f90 and those below.
 !>
 !> One cell, its centre at (i, j, k); x to the right, y to the back, z down; indices count from 0 here, x runs fastest:
 !>
@@ -18,22 +18,19 @@
 !>
 !> A subdomain is a box of `n` cells of a grid of `whole` cells, its first cell being cell `first` of the grid. Around it lies a
 !> halo as wide as the half-length, where a side's kind says what stands there. One subdomain may be the whole grid: then nothing
-!> is exchanged, and fd3d_timestep does it all.
+!> is exchanged, and handle_timestep does it all.
 !>
 !> Step it (from 1): velocities from (it-3/2) dt to (it-1/2) dt by the stresses at (it-1) dt, then the sources of velocity; stresses
 !> from (it-1) dt to it dt by the velocities at (it-1/2) dt, then the sources of stress; then the receivers sample.
 !>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module fd3d_c
-  use iso_c_binding, only: c_ptr, c_int, c_short, c_long, c_long_long, c_float, c_char
+  use iso_c_binding, only: c_char, c_float, c_int, c_long, c_long_long, c_ptr, c_short
   implicit none
   private
-  public :: fd3d_cfg, fd3d_variant_count, fd3d_variant_name, fd3d_variant_about, fd3d_variant_needs_gpu, fd3d_variant_built
-  public :: fd3d_new, fd3d_free, fd3d_model, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source, fd3d_histories, fd3d_receivers
-  public :: fd3d_timestep, fd3d_velocity, fd3d_stress, fd3d_halo_size, fd3d_halo_get, fd3d_halo_put
-  public :: fd3d_pending, fd3d_traces, fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_maxabs, fd3d_peak
-  public :: fd3d_expect, fd3d_reset, fd3d_bytes, fd3d_need, fd3d_device, fd3d_threads, fd3d_tune
-  public :: fd3d_state_size, fd3d_save, fd3d_load
+  public :: fd3d_cfg, fd3d_solver, fd3d_new, fd3d_model, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source, fd3d_histories
+  public :: fd3d_receivers, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_halo_size, fd3d_halo_get, fd3d_halo_put
+  public :: fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need, fd3d_tune
 
   !> A subdomain. Sides are numbered x low, x high, y low, y high, z low (top), z high (bottom); kinds of sides:
   !>   0 neighbour: another subdomain follows; its cells come through fd3d_halo_put
@@ -58,41 +55,11 @@ module fd3d_c
   end type fd3d_cfg
 
   interface
-    !> The number of kernel variants.
-    integer(c_int) function fd3d_variant_count() bind(c)
-      import :: c_int
+    !> The solver, for its variants.
+    type(c_ptr) function fd3d_solver() bind(c)
+      import :: c_ptr
       implicit none
-    end function fd3d_variant_count
-
-    !> Name of variant n = 0..count-1 as a null-terminated text of at most `length` characters.
-    integer(c_int) function fd3d_variant_name(n, length, text) bind(c)
-      import :: c_int, c_char
-      implicit none
-      integer(c_int), value :: n, length
-      character(kind=c_char), intent(out) :: text(*)
-    end function fd3d_variant_name
-
-    !> One line on variant n.
-    integer(c_int) function fd3d_variant_about(n, length, text) bind(c)
-      import :: c_int, c_char
-      implicit none
-      integer(c_int), value :: n, length
-      character(kind=c_char), intent(out) :: text(*)
-    end function fd3d_variant_about
-
-    !> 1 if variant n runs on a GPU.
-    integer(c_int) function fd3d_variant_needs_gpu(n) bind(c)
-      import :: c_int
-      implicit none
-      integer(c_int), value :: n
-    end function fd3d_variant_needs_gpu
-
-    !> 1 if variant n is in this build: one made without CUDA knows the GPU variants by name only.
-    integer(c_int) function fd3d_variant_built(n) bind(c)
-      import :: c_int
-      implicit none
-      integer(c_int), value :: n
-    end function fd3d_variant_built
+    end function fd3d_solver
 
     !> A handle, or null. `variant`: null-terminated name.
     type(c_ptr) function fd3d_new(variant, cfg) bind(c)
@@ -101,13 +68,6 @@ module fd3d_c
       character(kind=c_char), intent(in) :: variant(*)
       type(fd3d_cfg), intent(in) :: cfg
     end function fd3d_new
-
-    !> Gives all memory back; a null handle is harmless.
-    subroutine fd3d_free(handle) bind(c)
-      import :: c_ptr
-      implicit none
-      type(c_ptr), value :: handle
-    end subroutine fd3d_free
 
     !> The medium: rho [kg/m3], lambda, mu [Pa] at the centres, of the owned cells and one more all around: (nx+2, ny+2, nz+2).
     !> The ring holds the neighbour's cells; where there is no neighbour a copy of the owned cell beside it (periodic: of the other
@@ -199,22 +159,12 @@ module fd3d_c
       integer(c_int), value :: steps
     end function fd3d_expect
 
-    !> Steps it .. it+n-1 (from 1) of a subdomain without neighbours. it must follow the last step done, except after new, reset and
-    !> set_field. The result does not depend on how a run is cut into chunks; short chunks are slower. On a GPU the steps are
-    !> only queued; a call for results waits for them.
-    integer(c_int) function fd3d_timestep(handle, it, n) bind(c)
-      import :: c_ptr, c_int
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_int), value :: it, n
-    end function fd3d_timestep
-
     !> The same step in pieces, for a subdomain with neighbours; each step in this order, other work and messages in between:
     !>   fd3d_velocity(it, 1)   cells within half_length of a neighbour (the rim)     then get velocities, send them
     !>   fd3d_velocity(it, 2)   all other cells, while they travel                    then put what came
     !>   fd3d_stress(it, 1)     the rim                                               then get stresses, send them
     !>   fd3d_stress(it, 2)     all other cells; receivers sample                     then put what came
-    !> part = 0 does both parts at once. The bits are those of fd3d_timestep on the undivided grid.
+    !> part = 0 does both parts at once. The bits are those of handle_timestep on the undivided grid.
     integer(c_int) function fd3d_velocity(handle, it, part) bind(c)
       import :: c_ptr, c_int
       implicit none
@@ -256,23 +206,6 @@ module fd3d_c
       integer(c_int), value :: what, side
       real(c_float), intent(in) :: in(*)
     end function fd3d_halo_put
-
-    !> Waits, asleep, until at most `most` calls of fd3d_timestep are unfinished. On a CPU none ever is.
-    integer(c_int) function fd3d_pending(handle, most) bind(c)
-      import :: c_ptr, c_int
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_int), value :: most
-    end function fd3d_pending
-
-    !> The samples of steps it .. it+n-1, all done since fd3d_receivers or fd3d_reset, as out(n,nrec).
-    integer(c_int) function fd3d_traces(handle, it, n, out) bind(c)
-      import :: c_ptr, c_int, c_float
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_int), value :: it, n
-      real(c_float), intent(out) :: out(*)
-    end function fd3d_traces
 
     !> A copy out(nx,ny,nz) of a field, numbered as in fd3d_source.
     integer(c_int) function fd3d_field(handle, which, out) bind(c)
@@ -324,68 +257,6 @@ module fd3d_c
       real(c_float), intent(out) :: out(*)
     end function fd3d_map
 
-    !> Largest |vx|, |vy| or |vz| and its cell (from 0); infinite if any velocity is infinite or not a number.
-    integer(c_int) function fd3d_maxabs(handle, value, i, j, k) bind(c)
-      import :: c_ptr, c_int, c_float
-      implicit none
-      type(c_ptr), value :: handle
-      real(c_float), intent(out) :: value
-      integer(c_int), intent(out) :: i, j, k
-    end function fd3d_maxabs
-
-    !> As fd3d_maxabs, without waiting: at the end of the newest call of fd3d_timestep that is finished; 0 if none is.
-    integer(c_int) function fd3d_peak(handle, value, i, j, k) bind(c)
-      import :: c_ptr, c_int, c_float
-      implicit none
-      type(c_ptr), value :: handle
-      real(c_float), intent(out) :: value
-      integer(c_int), intent(out) :: i, j, k
-    end function fd3d_peak
-
-    !> All fields and memory variables zero, traces, maps and histories forgotten: ready for the next shot in the same medium.
-    integer(c_int) function fd3d_reset(handle) bind(c)
-      import :: c_ptr, c_int
-      implicit none
-      type(c_ptr), value :: handle
-    end function fd3d_reset
-
-    !> Numbers in the state after so many steps since fd3d_reset: all that later steps depend on (halos too), map and traces; -1
-    !> on failure. Histories are not part of it: the block for the next step is given anew after fd3d_load.
-    integer(c_long_long) function fd3d_state_size(handle, steps) bind(c)
-      import :: c_ptr, c_int, c_long_long
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_int), value :: steps
-    end function fd3d_state_size
-
-    !> Waits for all steps asked for, and copies the state they leave: state(n), n as fd3d_state_size says.
-    integer(c_int) function fd3d_save(handle, n, state) bind(c)
-      import :: c_ptr, c_int, c_long_long, c_float
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_long_long), value :: n
-      real(c_float), intent(out) :: state(*)
-    end function fd3d_save
-
-    !> Loads a state, into a handle of the same variant and subdomain with the same medium, layers, source and receivers, in this
-    !> process or another, as it was after steps first .. first+steps-1. The steps that follow give the same bits as without
-    !> interruption.
-    integer(c_int) function fd3d_load(handle, first, steps, n, state) bind(c)
-      import :: c_ptr, c_int, c_long_long, c_float
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_int), value :: first, steps
-      integer(c_long_long), value :: n
-      real(c_float), intent(in) :: state(*)
-    end function fd3d_load
-
-    !> Host memory held by the handle [bytes]; 0 for a null handle.
-    integer(c_long_long) function fd3d_bytes(handle) bind(c)
-      import :: c_ptr, c_long_long
-      implicit none
-      type(c_ptr), value :: handle
-    end function fd3d_bytes
-
     !> Memory a handle would take [bytes] on the host and on the device, with so many source entries, receivers and steps, points of
     !> a map and entries of their stencils.
     integer(c_int) function fd3d_need(variant, cfg, entries, receivers, steps, points, stencil_entries, host, device) bind(c)
@@ -396,23 +267,6 @@ module fd3d_c
       integer(c_int), value :: entries, receivers, steps, points, stencil_entries
       integer(c_long), intent(out) :: host, device
     end function fd3d_need
-
-    !> Names the processor for the record: e.g. "AVX-512, 2 threads", null-terminated, at most `length` characters.
-    integer(c_int) function fd3d_device(handle, length, text) bind(c)
-      import :: c_ptr, c_int, c_char
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_int), value :: length
-      character(kind=c_char), intent(out) :: text(*)
-    end function fd3d_device
-
-    !> From now on so many threads compute, at least 1; where CPU cores do. Changes speed, never results.
-    integer(c_int) function fd3d_threads(handle, threads) bind(c)
-      import :: c_ptr, c_int
-      implicit none
-      type(c_ptr), value :: handle
-      integer(c_int), value :: threads
-    end function fd3d_threads
 
     !> For tests and benchmarks; changes speed, never results (save that a build without fused multiply-add rounds twice).
     !> isa: "" = best of this processor, or a name such as "avx2"; bx, by, bz: shape of blocks [cells], 0 = as chosen.

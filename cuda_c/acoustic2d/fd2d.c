@@ -6,16 +6,34 @@
 #include <string.h>
 
 #include "der.h"
+#include "err.h"
 #include "stencil_check.h"
+#include "variants.h"
 
 #define LARGEST 100000000 /* cells along one axis: keeps column arithmetic within int */
 
-#define VERB(name) fd2d_##name
-#define SOLVER     "2D"
-#define FIELDS     FD2D_FIELDS
-#define FORGET     NULL
-#define VARIANTS   "fd2d_variants.def"
-#include "handle_verbs.inc"
+#define CONSTANT(name) fd2d_variant_##name
+#define VARIANTS       "fd2d_variants.def"
+#include "solver_variants.inc"
+
+static int ready(const handle *h, int it, int n) {
+    const fd2d *fd = (const fd2d *)h;
+    const fd2d_cfg *c = &fd->cfg;
+    TRY(handle_check_steps(h, it, n));
+    REQUIRE(fd->has_pml || c->nleft + c->nright + c->ntop + c->nbottom == 0,
+            "time stepping before the profiles of the absorbing layers were set");
+    return 0;
+}
+
+static const solver_kind solver = {
+    .name = "2D",
+    .variants = sizeof variants / sizeof variants[0],
+    .variant = variants,
+    .fields = FD2D_FIELDS,
+    .ready = ready,
+};
+
+void *fd2d_solver(void) { return (void *)&solver; }
 
 static const fd2d_verbs *verbs(const kernel_variant *v) { return (const fd2d_verbs *)v->verbs; }
 
@@ -73,7 +91,7 @@ static int check_positive(const fd2d_cfg *c, const float *a, const char *name, c
 
 int fd2d_model(void *handle, const float *kappa, const float *rho) {
     fd2d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     TRY(check_positive(&fd->cfg, kappa, "bulk modulus", "Pa"));
     TRY(check_positive(&fd->cfg, rho, "density", "kg/m3"));
     TRY(verbs(fd->h.variant)->model(fd, kappa, rho));
@@ -97,7 +115,7 @@ void fd2d_coefficients(const fd2d_cfg *c, const float *kappa, const float *rho, 
 
 int fd2d_pml(void *handle, const float *px, const float *pz) {
     fd2d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     const fd2d_cfg *c = &fd->cfg;
     TRY(profile_check(px, c->nx, c->nleft, c->nright, 1, "x"));
     TRY(profile_check(pz, c->nz, c->ntop, c->nbottom, 1, "z"));
@@ -123,7 +141,7 @@ static int check_cells(const fd2d_cfg *c, int n, const int *i, const int *k, con
 
 int fd2d_source(void *handle, int nt, const float *q, int n, const int *i, const int *k, const float *w) {
     fd2d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     REQUIRE(nt >= 0 && n >= 0, "source of %d samples at %d cells: must not be negative", nt, n);
     for (int m = 0; m < nt; m++)
         REQUIRE(isfinite(q[m]), "sample %d of the source wavelet is %g, must be finite", m + 1, (double)q[m]);
@@ -157,7 +175,7 @@ static int set_receivers(fd2d *fd, int nrec, const int *start, const int *field,
 int fd2d_receivers(void *handle, int nrec, const int *start, const int *field, const int *i, const int *k,
                    const float *w) {
     fd2d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     TRY(handle_check_receivers(nrec, start));
     for (int r = 0; r < nrec; r++)
         REQUIRE(field[r] >= 0 && field[r] < FD2D_FIELDS,
@@ -165,26 +183,6 @@ int fd2d_receivers(void *handle, int nrec, const int *start, const int *field, c
     TRY(check_cells(&fd->cfg, nrec == 0 ? 0 : start[nrec], i, k, w, "receivers"));
     TRY(set_receivers(fd, nrec, start, field, i, k, w));
     return handle_tell(&fd->h, fd->h.variant->verbs->receivers);
-}
-
-/* --- time ---------------------------------------------------------------------------------------------------- */
-
-int fd2d_timestep(void *handle, int it, int n) {
-    fd2d *fd = handle;
-    TRY(enter(fd));
-    const fd2d_cfg *c = &fd->cfg;
-    TRY(handle_check_steps(&fd->h, it, n));
-    REQUIRE(fd->has_pml || c->nleft + c->nright + c->ntop + c->nbottom == 0,
-            "time stepping before the profiles of the absorbing layers were set");
-    return handle_timestep(&fd->h, it, n);
-}
-
-int fd2d_filters(void *handle) { return handle != NULL && handle_frame(handle)->filtered != NULL; }
-
-int fd2d_filter(void *h, int which, const trace_band *band) { return enter(h) || handle_filter(h, which, band); }
-
-int fd2d_filtered(void *h, int which, int first, int nrec, float *out) {
-    return enter(h) || handle_filtered(h, which, first, nrec, out);
 }
 
 /* --- fields -------------------------------------------------------------------------------------------------- */
@@ -196,26 +194,13 @@ static int check_field(int which) {
 
 int fd2d_field(void *handle, int which, float *out) {
     fd2d *fd = handle;
-    TRY(enter(fd) || check_field(which));
+    TRY(handle_enter(fd) || check_field(which));
     return verbs(fd->h.variant)->get(fd, which, out);
 }
 
 int fd2d_set_field(void *handle, int which, const float *in) {
-    return enter(handle) || check_field(which) || handle_set_field(handle, which, in);
+    return handle_enter(handle) || check_field(which) || handle_set_field(handle, which, in);
 }
-
-static int largest(handle *h, int newest, float *value, int *i, int *k) {
-    int place[3] = {0, 0, 0};
-    TRY(enter(h));
-    const int rc = handle_maxabs(h, newest, value, place);
-    *i = place[0];
-    *k = place[2];
-    return rc;
-}
-
-int fd2d_maxabs(void *handle, float *value, int *i, int *k) { return largest(handle, 0, value, i, k); }
-
-int fd2d_peak(void *handle, float *value, int *i, int *k) { return largest(handle, 1, value, i, k); }
 
 /* --- for the record ------------------------------------------------------------------------------------------ */
 
@@ -234,7 +219,7 @@ int fd2d_need(const char *name, const fd2d_cfg *cfg, int receivers, int steps, l
 }
 
 int fd2d_tune(void *handle, const char *isa, int width, int steps, int rows) {
-    TRY(enter(handle));
+    TRY(handle_enter(handle));
     REQUIRE(width >= 0 && width <= LARGEST && steps >= 0 && steps <= 64 && rows >= 0 && rows <= 4096,
             "tiles of %d cells, %d steps, %d rows: must be 0..%d, 0..64, 0..4096", width, steps, rows, LARGEST);
     return handle_tune(handle, isa, width, steps, rows);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "der3d.h"
+#include "err.h"
 #include "stencil_check.h"
+#include "variants.h"
 
 #define LARGEST 1000000 /* cells along one axis: keeps arithmetic on cells within long */
 
@@ -16,19 +18,47 @@ static void forget(handle *h) {
     ((fd3d *)h)->half = 0;
 }
 
-#define VERB(name) fd3d_##name
-#define SOLVER     "3D"
-#define FIELDS     FD3D_FIELDS
-#define FORGET     forget
-#define VARIANTS   "fd3d_variants.def"
-#include "handle_verbs.inc"
+static const char *const axis_name[3] = {"x", "y", "z"};
+static const char *const side_name[6] = {"left", "right", "front", "back", "top", "bottom"};
+
+static int check_ready(const fd3d *fd, int it, int n) {
+    int layers = 0;
+    for (int s = 0; s < 6; s++)
+        layers += fd->cfg.layer[s];
+    TRY(handle_check_steps(&fd->h, it, n));
+    REQUIRE(fd->has_quality || !fd->cfg.anelastic, "time stepping before the attenuation was set");
+    REQUIRE(fd->has_pml || layers == 0, "time stepping before the profiles of the absorbing layers were set");
+    return handle_check_histories(&fd->h, it, n);
+}
+
+/* For whole steps. */
+static int ready(const handle *h, int it, int n) {
+    const fd3d *fd = (const fd3d *)h;
+    for (int s = 0; s < 6; s++)
+        REQUIRE(fd->cfg.side[s] != FD3D_NEIGHBOUR, "the subdomain has a neighbour at its %s side: step it in halves",
+                side_name[s]);
+    REQUIRE(fd->half == 0, "whole steps asked for in the middle of step %d", it);
+    return check_ready(fd, it, n);
+}
+
+#define CONSTANT(name) fd3d_variant_##name
+#define VARIANTS       "fd3d_variants.def"
+#include "solver_variants.inc"
+
+static const solver_kind solver = {
+    .name = "3D",
+    .variants = sizeof variants / sizeof variants[0],
+    .variant = variants,
+    .fields = FD3D_FIELDS,
+    .ready = ready,
+    .forget = forget,
+};
+
+void *fd3d_solver(void) { return (void *)&solver; }
 
 static const fd3d_verbs *verbs(const kernel_variant *v) { return (const fd3d_verbs *)v->verbs; }
 
 /* --- new and free -------------------------------------------------------------------------------------------- */
-
-static const char *const axis_name[3] = {"x", "y", "z"};
-static const char *const side_name[6] = {"left", "right", "front", "back", "top", "bottom"};
 
 static int check_side(const fd3d_cfg *c, int side) {
     const int kind = c->side[side], other = c->side[side ^ 1], n = c->n[side / 2];
@@ -108,7 +138,7 @@ static int check_volume(const fd3d_cfg *c, const float *a, float least, float mo
 
 int fd3d_model(void *handle, const float *rho, const float *lambda, const float *mu) {
     fd3d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     TRY(check_volume(&fd->cfg, rho, 0, 1e6f, "density", " kg/m3"));
     TRY(check_volume(&fd->cfg, lambda, -1e15f, 1e15f, "lambda", " Pa"));
     TRY(check_volume(&fd->cfg, mu, 0, 1e15f, "mu", " Pa"));
@@ -125,7 +155,7 @@ int fd3d_model(void *handle, const float *rho, const float *lambda, const float 
 
 int fd3d_quality(void *handle, const float *tau, const float *y, const float *qp, const float *qs) {
     fd3d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     REQUIRE(fd->cfg.anelastic, "attenuation of a grid made without memory variables (anelastic = 0)");
     for (int m = 0; m < FD3D_MECHANISMS; m++) {
         REQUIRE(isfinite(tau[m]) && tau[m] > 0, "relaxation time %d is %g s, must be positive", m + 1, (double)tau[m]);
@@ -146,7 +176,7 @@ int fd3d_quality(void *handle, const float *tau, const float *y, const float *qp
 
 int fd3d_pml(void *handle, const float *px, const float *py, const float *pz) {
     fd3d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     const float *p[3] = {px, py, pz};
     fd->has_pml = 0;
     for (int a = 0; a < 3; a++) {
@@ -161,7 +191,7 @@ int fd3d_pml(void *handle, const float *px, const float *py, const float *pz) {
 
 int fd3d_sponge(void *handle, const float *gx, const float *gy, const float *gz) {
     fd3d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     const float *g[3] = {gx, gy, gz};
     fd->has_sponge = 0;
     for (int a = 0; a < 3; a++) {
@@ -193,7 +223,7 @@ static int check_cells(const fd3d_cfg *c, int n, const int *field, const int *i,
 int fd3d_source(void *handle, int nh, int n, const int *field, const int *i, const int *j, const int *k, const int *h,
                 const float *w) {
     fd3d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     REQUIRE(nh >= 0 && n >= 0, "source of %d histories at %d cells: must not be negative", nh, n);
     TRY(check_cells(&fd->cfg, n, field, i, j, k, w, "source"));
     for (int m = 0; m < n; m++)
@@ -208,7 +238,7 @@ int fd3d_source(void *handle, int nh, int n, const int *field, const int *i, con
 
 int fd3d_histories(void *handle, int it, int n, const float *q) {
     fd3d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     REQUIRE(it >= 1 && n >= 0 && n < INT_MAX - it, "histories of %d steps from step %d: steps count from 1", n, it);
     if (n == 0) {
         fd->h.histories.silent = it;
@@ -225,7 +255,7 @@ int fd3d_histories(void *handle, int it, int n, const float *q) {
 int fd3d_receivers(void *handle, int nrec, const int *start, const int *field, const int *i, const int *j, const int *k,
                    const float *w) {
     fd3d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     TRY(handle_check_receivers(nrec, start));
     TRY(check_cells(&fd->cfg, nrec == 0 ? 0 : start[nrec], field, i, j, k, w, "receivers"));
     TRY(handle_receivers(&fd->h, nrec, start, &(given_cells){field, {i, j, k}}, w));
@@ -234,34 +264,13 @@ int fd3d_receivers(void *handle, int nrec, const int *start, const int *field, c
 
 int fd3d_expect(void *handle, int steps) {
     fd3d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     REQUIRE(steps >= 0, "traces of %d steps expected: must not be negative", steps);
     fd->h.expected = steps;
     return 0;
 }
 
 /* --- time ---------------------------------------------------------------------------------------------------- */
-
-static int check_ready(const fd3d *fd, int it, int n) {
-    int layers = 0;
-    for (int s = 0; s < 6; s++)
-        layers += fd->cfg.layer[s];
-    TRY(handle_check_steps(&fd->h, it, n));
-    REQUIRE(fd->has_quality || !fd->cfg.anelastic, "time stepping before the attenuation was set");
-    REQUIRE(fd->has_pml || layers == 0, "time stepping before the profiles of the absorbing layers were set");
-    return handle_check_histories(&fd->h, it, n);
-}
-
-int fd3d_timestep(void *handle, int it, int n) {
-    fd3d *fd = handle;
-    TRY(enter(fd));
-    for (int s = 0; s < 6; s++)
-        REQUIRE(fd->cfg.side[s] != FD3D_NEIGHBOUR, "the subdomain has a neighbour at its %s side: step it in halves",
-                side_name[s]);
-    REQUIRE(fd->half == 0, "whole steps asked for in the middle of step %d", it);
-    TRY(check_ready(fd, it, n));
-    return handle_timestep(&fd->h, it, n);
-}
 
 /* The order of the halves of a step: begins in state `from`, ends in `to`; part 0 is 1 and 2. */
 static int check_half(const fd3d *fd, int part, int from, const char *name) {
@@ -274,7 +283,7 @@ static int check_half(const fd3d *fd, int part, int from, const char *name) {
 
 int fd3d_velocity(void *handle, int it, int part) {
     fd3d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     REQUIRE(!fd->cfg.sparse, "half of step %d of a sparse grid: it is stepped whole", it);
     TRY(check_half(fd, part, 0, "velocities"));
     TRY(check_ready(fd, it, 1));
@@ -288,7 +297,7 @@ int fd3d_velocity(void *handle, int it, int part) {
 
 int fd3d_stress(void *handle, int it, int part) {
     fd3d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     TRY(check_half(fd, part, 2, "stresses"));
     TRY(check_ready(fd, it, 1));
     float *row = NULL;
@@ -307,7 +316,7 @@ int fd3d_stress(void *handle, int it, int part) {
 /* --- halos --------------------------------------------------------------------------------------------------- */
 
 static int check_neighbour(fd3d *fd, int what, int side) {
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     REQUIRE(what == 0 || what == 1, "halo of kind %d, must be 0 (velocities) or 1 (stresses)", what);
     REQUIRE(side >= 0 && side < 6, "halo of side %d, must be 0..5", side);
     REQUIRE(fd->cfg.side[side] == FD3D_NEIGHBOUR, "halo of the %s side, where there is no neighbour", side_name[side]);
@@ -338,7 +347,7 @@ int fd3d_halo_put(void *handle, int what, int side, const float *in) {
 /* --- fields -------------------------------------------------------------------------------------------------- */
 
 static int check_field(fd3d *fd, int which) {
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     REQUIRE(which >= 0 && which < FD3D_FIELDS, "field %d, must be 0..%d", which, FD3D_FIELDS - 1);
     REQUIRE(!fd->cfg.sparse || which < FD3D_SXX,
             "stress %d of a sparse grid, where only receivers are told of stresses", which);
@@ -375,7 +384,7 @@ int fd3d_set_field(void *handle, int which, const float *in) {
 int fd3d_watch(void *handle, int last, int n, const int *i, const int *j, const int *k, const int *stencil,
                int stencils, const int *start, const short *di, const short *dj, const short *dk, const float *w) {
     fd3d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     REQUIRE(n >= 0 && stencils >= 0, "a map of %d points with %d stencils: must not be negative", n, stencils);
     fd3d_release_map(fd);
     if (verbs(fd->h.variant)->watch(fd, &(fd3d_given){last, n, i, j, k, stencil, stencils, start, {di, dj, dk}, w}) ==
@@ -387,24 +396,10 @@ int fd3d_watch(void *handle, int last, int n, const int *i, const int *j, const 
 
 int fd3d_map(void *handle, float *out) {
     fd3d *fd = handle;
-    TRY(enter(fd));
+    TRY(handle_enter(fd));
     REQUIRE(fd->map.n > 0, "map of ground velocity asked for, but no point was watched");
     return verbs(fd->h.variant)->map(fd, out);
 }
-
-static int largest(handle *h, int newest, float *value, int *i, int *j, int *k) {
-    int place[3] = {0, 0, 0};
-    TRY(enter(h));
-    const int rc = handle_maxabs(h, newest, value, place);
-    *i = place[0];
-    *j = place[1];
-    *k = place[2];
-    return rc;
-}
-
-int fd3d_maxabs(void *handle, float *value, int *i, int *j, int *k) { return largest(handle, 0, value, i, j, k); }
-
-int fd3d_peak(void *handle, float *value, int *i, int *j, int *k) { return largest(handle, 1, value, i, j, k); }
 
 /* --- for the record ------------------------------------------------------------------------------------------ */
 
@@ -428,7 +423,7 @@ int fd3d_need(const char *name, const fd3d_cfg *cfg, int entries, int receivers,
 }
 
 int fd3d_tune(void *handle, const char *isa, int bx, int by, int bz) {
-    TRY(enter(handle));
+    TRY(handle_enter(handle));
     REQUIRE(bx >= 0 && bx <= LARGEST && by >= 0 && by <= LARGEST && bz >= 0 && bz <= LARGEST,
             "blocks of %d x %d x %d cells: must be 0..%d", bx, by, bz, LARGEST);
     return handle_tune(handle, isa, bx, by, bz);

@@ -1,5 +1,6 @@
 // Filters of traces where these are: what goes home is filtered, in double precision, and resampled, an eighth or so of
-// the samples. A filter is two bands (interfaces/fd2d_c.f90): the first thins the samples, the second makes the output.
+// the samples. A filter is two bands (interfaces/handle_c.f90): the first thins the samples, the second makes the
+// output.
 //
 // Bound by arithmetic, not by memory: a thread makes four rows of one receiver, 32 receivers side by side share the
 // numbers of the band, and the rows of a block share the samples, which then come from the first cache.

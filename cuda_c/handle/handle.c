@@ -39,7 +39,8 @@ void *handle_make(handle *h) {
     return NULL;
 }
 
-void handle_free(handle *h) {
+void handle_free(void *own) {
+    handle *h = own;
     if (h == NULL)
         return;
     handle_frame(h)->release(h);
@@ -47,8 +48,9 @@ void handle_free(handle *h) {
     free(h);
 }
 
-int handle_enter(handle *h, const solver_kind *solver) {
-    REQUIRE(h != NULL, "the %s solver is used before it is made (null handle)", solver->name);
+int handle_enter(void *own) {
+    handle *h = own;
+    REQUIRE(h != NULL, "a solver is used before it is made (null handle)");
     return handle_frame(h)->enter == NULL ? 0 : handle_frame(h)->enter(h);
 }
 
@@ -73,8 +75,11 @@ int handle_check_steps(const handle *h, int it, int n) {
     return 0;
 }
 
-int handle_timestep(handle *h, int it, int n) {
+int handle_timestep(void *own, int it, int n) {
+    handle *h = own;
     float *row;
+    TRY(handle_enter(h));
+    TRY(h->solver->ready(h, it, n));
     if (n == 0)
         return 0;
     TRY(handle_next_rows(h, n, &row));
@@ -87,7 +92,9 @@ int handle_timestep(handle *h, int it, int n) {
     return 0;
 }
 
-int handle_pending(handle *h, int most) {
+int handle_pending(void *own, int most) {
+    handle *h = own;
+    TRY(handle_enter(h));
     REQUIRE(most >= 0, "wait until at most %d chunks are unfinished: must not be negative", most);
     return handle_frame(h)->pending == NULL ? 0 : handle_frame(h)->pending(h, most);
 }
@@ -105,12 +112,21 @@ int handle_set_field(handle *h, int field, const float *in) {
     return 0;
 }
 
-int handle_maxabs(handle *h, int newest, float *value, int place[3]) {
+/* The largest value now, or with `newest` that of the newest finished chunk where it is known. */
+static int largest(handle *h, int newest, float *value, int *place) {
+    TRY(handle_enter(h));
     const handle_verbs *v = h->variant->verbs;
+    place[0] = place[1] = place[2] = 0;
     return (newest && v->peak != NULL ? v->peak : v->maxabs)(h, value, place);
 }
 
-int handle_reset(handle *h) {
+int handle_maxabs(void *own, float *value, int *place) { return largest(own, 0, value, place); }
+
+int handle_peak(void *own, float *value, int *place) { return largest(own, 1, value, place); }
+
+int handle_reset(void *own) {
+    handle *h = own;
+    TRY(handle_enter(h));
     TRY(h->variant->verbs->reset(h));
     forget_steps(h);
     if (h->solver->forget != NULL)
@@ -120,19 +136,26 @@ int handle_reset(handle *h) {
 
 /* --- for the record ------------------------------------------------------------------------------------------ */
 
-long handle_bytes(const handle *h) {
+long handle_bytes(void *own) {
+    const handle *h = own;
+    if (h == NULL)
+        return 0;
     const size_t beside = handle_frame(h)->bytes == NULL ? 0 : handle_frame(h)->bytes(h);
     return (long)(h->memory.bytes + beside);
 }
 
-int handle_device(handle *h, int length, char *text) {
+int handle_device(void *own, int length, char *text) {
+    handle *h = own;
     char device[256] = "";
+    TRY(handle_enter(h));
     const handle_verbs *v = h->variant->verbs;
     (v->device != NULL ? v->device : v->frame->device)(h, device, sizeof device);
     return copy_text(device, length, text);
 }
 
-int handle_threads(handle *h, int threads) {
+int handle_threads(void *own, int threads) {
+    handle *h = own;
+    TRY(handle_enter(h));
     REQUIRE(threads >= 1, "%d threads: must be 1 or more", threads);
     if (handle_frame(h)->threads != NULL)
         handle_frame(h)->threads(h, threads);

@@ -3,12 +3,11 @@
  *
  *   typedef struct fd2d { handle h; fd2d_cfg cfg; ... } fd2d;
  *
- * its file includes handle_verbs.inc, which makes the procedures of the treaty that are alike for all solvers, and adds
- * its own: they check arguments, keep geometry, and hand on to the variant. The meaning of each verb is told in
- * interfaces/fd2d_c.f90.
+ * its file describes the solver (solver_kind) and adds the verbs that only it has: they check arguments, keep geometry,
+ * and hand on to the variant. Those that all have are here; interfaces/handle_c.f90 tells what they mean.
  *
  * A variant is one file with one exported constant, KERNEL_VARIANT(solver, name) = {...}, and a line in the solver's
- * list of variants (handle_verbs.inc). A build without CUDA keeps the names of the GPU variants, so that parameter
+ * list of variants (solver_variants.inc). A build without CUDA keeps the names of the GPU variants, so that parameter
  * files and help are the same everywhere, and no more. */
 #pragma once
 
@@ -95,7 +94,8 @@ typedef struct solver_kind {
     int variants;
     const kernel_variant *const *variant; /* (variants) */
     int fields;
-    void (*forget)(handle *h); /* what a reset forgets beside fields and traces; null: nothing */
+    int (*ready)(const handle *h, int it, int n); /* fails where steps it .. it+n-1 may not come now */
+    void (*forget)(handle *h);                    /* what a reset forgets beside fields and traces; null: nothing */
 } solver_kind;
 
 struct handle {
@@ -125,10 +125,9 @@ static inline const frame_verbs *handle_frame(const handle *h) { return h->varia
  * returns null where the variant cannot be made. */
 void *handle_new(const solver_kind *solver, const kernel_variant *variant, size_t size, const int n[3]);
 void *handle_make(handle *h);
-void handle_free(handle *h);
 
 /* Every verb begins with it: fails where there is no handle. */
-int handle_enter(handle *h, const solver_kind *solver);
+int handle_enter(void *h);
 
 /* Something is new, and the variant must know; one without that verb reads it from the handle. */
 static inline int handle_tell(handle *h, int (*verb)(handle *h)) { return verb == NULL ? 0 : verb(h); }
@@ -142,31 +141,15 @@ int handle_check_machine(int threads, int share);           /* of a configuratio
 int handle_check_receivers(int n, const int *start);
 int handle_receivers(handle *h, int n, const int *start, const given_cells *cells, const float *w);
 
-/* Steps it .. it+n-1 may come now, as far as it is common to all solvers; then they are taken. */
+/* Steps it .. it+n-1 may come now, as far as it is common to all solvers. */
 int handle_check_steps(const handle *h, int it, int n);
-int handle_timestep(handle *h, int it, int n);
 
 int handle_set_field(handle *h, int field, const float *in);
-/* The largest value now, or with `newest` that of the newest finished chunk where it is known. */
-int handle_maxabs(handle *h, int newest, float *value, int place[3]);
 int handle_tune(handle *h, const char *isa, int a, int b, int c);
 
 /* Room for n more rows of traces that the handle keeps; *row(receivers, n) begins there, and is null for a variant that
  * keeps its traces itself. */
 int handle_next_rows(handle *h, int n, float **row);
-
-/* Of handle_verbs.inc, for handles that are there. */
-int handle_reset(handle *h);
-int handle_device(handle *h, int length, char *text);
-int handle_threads(handle *h, int threads);
-long handle_bytes(const handle *h);
-int handle_pending(handle *h, int most);
-int handle_traces(handle *h, int it, int n, float *out);
-long handle_state_size(handle *h, int steps);
-int handle_save(handle *h, long n, float *state);
-int handle_load(handle *h, int first, int steps, long n, const float *state);
-int handle_filter(handle *h, int which, const trace_band *band);
-int handle_filtered(handle *h, int which, int first, int n, float *out);
 
 #ifdef __cplusplus
 }

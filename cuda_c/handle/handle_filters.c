@@ -23,7 +23,11 @@ static int check_band(const trace_band *b) {
     return 0;
 }
 
-int handle_filter(handle *h, int which, const trace_band *band) {
+int handle_filters(void *own) { return own != NULL && handle_frame(own)->filtered != NULL; }
+
+int handle_filter(void *own, int which, const trace_band *band) {
+    handle *h = own;
+    TRY(handle_enter(h));
     TRY(check_filter(h, which));
     h->filter_columns[which] = 0;
     for (int b = 0; b < 2; b++)
@@ -35,7 +39,9 @@ int handle_filter(handle *h, int which, const trace_band *band) {
     return 0;
 }
 
-int handle_filtered(handle *h, int which, int first, int n, float *out) {
+int handle_filtered(void *own, int which, int first, int n, float *out) {
+    handle *h = own;
+    TRY(handle_enter(h));
     TRY(check_filter(h, which));
     REQUIRE(first >= 0 && n >= 0 && first <= h->receivers.n - n, "traces of receivers %d..%ld, there are %d", first + 1,
             (long)first + n, h->receivers.n);

@@ -24,7 +24,9 @@ int handle_next_rows(handle *h, int n, float **row) {
     return 0;
 }
 
-int handle_traces(handle *h, int it, int n, float *out) {
+int handle_traces(void *own, int it, int n, float *out) {
+    handle *h = own;
+    TRY(handle_enter(h));
     const int receivers = h->receivers.n;
     REQUIRE(n >= 0, "traces of %d samples: must not be negative", n);
     if (n == 0 || receivers == 0)
@@ -55,10 +57,12 @@ static size_t list_parts(handle *h, state_part part[HANDLE_PARTS], int *parts) {
     return floats;
 }
 
-long handle_state_size(handle *h, int steps) {
+long handle_state_size(void *own, int steps) {
+    handle *h = own;
     state_part part[HANDLE_PARTS];
     int parts;
-    return steps < 0 ? -1 : (long)(list_parts(h, part, &parts) + (size_t)steps * (size_t)h->receivers.n);
+    return handle_enter(h) || steps < 0 ? -1
+                                        : (long)(list_parts(h, part, &parts) + (size_t)steps * (size_t)h->receivers.n);
 }
 
 static int check_size(handle *h, int steps, long n) {
@@ -96,13 +100,17 @@ static int move_all(handle *h, int steps, float *host, int in) {
     return move(h, &(state_part){trace, count, count > 0, (ptrdiff_t)count}, host, in);
 }
 
-int handle_save(handle *h, long n, float *state) {
+int handle_save(void *own, long n, float *state) {
+    handle *h = own;
+    TRY(handle_enter(h));
     TRY(check_size(h, h->steps, n));
     REQUIRE(h->next != INT_MAX, "the state of a time loop that failed is no use");
     return move_all(h, h->steps, state, 0);
 }
 
-int handle_load(handle *h, int first, int steps, long n, const float *state) {
+int handle_load(void *own, int first, int steps, long n, const float *state) {
+    handle *h = own;
+    TRY(handle_enter(h));
     TRY(check_size(h, steps, n));
     REQUIRE(first >= 1 && steps <= INT_MAX - first, "a state of steps %d..%ld: must begin at 1 or later", first,
             (long)first + steps - 1);

@@ -15,24 +15,37 @@ int copy_text(const char *from, int length, char *text) {
     return 0;
 }
 
-static int check_number(const solver_kind *s, int n) {
-    REQUIRE(n >= 0 && n < s->variants, "kernel variant number %d, must be 0..%d", n, s->variants - 1);
-    return 0;
+int variants_count(void *solver) { return solver == NULL ? 0 : ((const solver_kind *)solver)->variants; }
+
+/* Variant n; null, with a sentence, if there is none. */
+static const kernel_variant *variant(void *solver, int n) {
+    const solver_kind *s = solver;
+    const int count = variants_count(solver);
+    if (n >= 0 && n < count)
+        return s->variant[n];
+    err_set("kernel variant number %d, must be 0..%d", n, count - 1);
+    return NULL;
 }
 
-int variants_name(const solver_kind *s, int n, int length, char *text) {
-    TRY(check_number(s, n));
-    return copy_text(s->variant[n]->name, length, text);
+int variants_name(void *solver, int n, int length, char *text) {
+    const kernel_variant *v = variant(solver, n);
+    return v == NULL ? 1 : copy_text(v->name, length, text);
 }
 
-int variants_about(const solver_kind *s, int n, int length, char *text) {
-    TRY(check_number(s, n));
-    return copy_text(s->variant[n]->about, length, text);
+int variants_about(void *solver, int n, int length, char *text) {
+    const kernel_variant *v = variant(solver, n);
+    return v == NULL ? 1 : copy_text(v->about, length, text);
 }
 
-int variants_needs_gpu(const solver_kind *s, int n) { return n >= 0 && n < s->variants && s->variant[n]->needs_gpu; }
+int variants_needs_gpu(void *solver, int n) {
+    const kernel_variant *v = variant(solver, n);
+    return v != NULL && v->needs_gpu;
+}
 
-int variants_built(const solver_kind *s, int n) { return n >= 0 && n < s->variants && s->variant[n]->verbs != NULL; }
+int variants_built(void *solver, int n) {
+    const kernel_variant *v = variant(solver, n);
+    return v != NULL && v->verbs != NULL;
+}
 
 const kernel_variant *variants_find(const solver_kind *s, const char *name) {
     char known[512] = "";

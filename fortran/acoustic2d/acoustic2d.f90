@@ -8,7 +8,6 @@ module acoustic2d_m
   use fd2d_engine_m, only: fd2d_grid_t
   use fd2d_m, only: fd2d_t
   use fd2d_stability_m, only: StabilityStep
-  use fd2d_variants_m, only: fd2d_variants_t
   use kinds_m, only: dp
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
   use modelcheck_m, only: ModelCheck, ranges_t
@@ -20,7 +19,6 @@ module acoustic2d_m
   use sinc_m, only: sinc_nodes
   use solver_m, only: solver_t
   use text_m, only: Str
-  use variants_m, only: variants_t
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t
   use window_m, only: window_t
@@ -43,7 +41,7 @@ module acoustic2d_m
     procedure :: check_pictures
     procedure, nopass :: picture_numbers
     procedure :: describe, log_lines, plan_rows
-    procedure, nopass :: solver => NewSolver, kernels => NewKernels
+    procedure, nopass :: solver => NewSolver
     procedure, nopass :: trial_files => TrialFiles, trial_job => TrialJob, trial_wave => TrialWave
   end type acoustic2d_t
 
@@ -320,10 +318,5 @@ contains
     class(solver_t), allocatable, intent(out) :: solver
     allocate (fd2d_t :: solver)
   end subroutine NewSolver
-
-  subroutine NewKernels(variants)
-    class(variants_t), allocatable, intent(out) :: variants
-    allocate (fd2d_variants_t :: variants)
-  end subroutine NewKernels
 
 end module acoustic2d_m

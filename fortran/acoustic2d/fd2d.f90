@@ -16,7 +16,7 @@ module fd2d_m
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t, field_sigma, field_vx, field_vz
   use fd2d_grid_m, only: Fd2dGrid, Fd2dSameGrid
   use fd2d_trial_m, only: Fd2dTrial
-  use fd2d_variants_m, only: fd2d_variants, Fd2dEngineNew, Fd2dMemory, Fd2dVariantFor
+  use fd2d_variants_m, only: Fd2dEngineNew, Fd2dKernels, Fd2dMemory
   use gather_m, only: gather_t
   use hash_m, only: HashAdd
   use host_c, only: host_seconds
@@ -43,13 +43,13 @@ module fd2d_m
     type(fd2d_grid_t) :: grid
     type(axis_t) :: ax, az                        !< nodes of the grid, layers included
     real(sp), allocatable :: kappa(:, :), rho(:, :)   !< medium, layers included [Pa, kg/m3]
-    real(dp) :: fpeak = 0                         !< that the layers are made for [Hz]
     integer, allocatable :: fields(:)             !< of the components asked for
     real(dp), allocatable :: near(:, :)           !< what the grid lacks at receivers close to the source, (nrec, components)
     integer :: given(0:1) = 0                     !< serial numbers of the filters of traces that the engine has
   contains
-    procedure, nopass :: choose => Fd2dVariantFor, trial => Fd2dTrial, need
-    procedure :: prepare, free, any_engine, choose_chunk, next_chunk, blow_up, identify, describe, make_traces, add_near
+    procedure, nopass :: kernels => Fd2dKernels, trial => Fd2dTrial, need
+    procedure :: make_grid, make_medium, make_source, make_receivers, make_pictures
+    procedure :: free, any_engine, choose_chunk, next_chunk, blow_up, identify, describe, make_traces, add_near
   end type fd2d_t
 
   interface
@@ -63,32 +63,34 @@ module fd2d_m
     end subroutine CheckWindow
 
     !> The medium on the grid, the window's edge values continued to the outer end of the layers, and the layers.
-    module subroutine MakeMedium(self, window, error)
-      class(fd2d_t), intent(inout) :: self
+    module subroutine make_medium(self, window, error)
+      class(fd2d_t), intent(inout), target :: self
       type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
-    end subroutine MakeMedium
+    end subroutine make_medium
 
     !> Source cells, and the power of two that keeps single precision fields near 1 whatever the amplitude asked for.
-    module subroutine MakeSource(self, error)
-      class(fd2d_t), intent(inout) :: self
+    module subroutine make_source(self, window, error)
+      class(fd2d_t), intent(inout), target :: self
+      type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
-    end subroutine MakeSource
+    end subroutine make_source
 
     !> Receiver cells: all receivers of the first component, then of the next; what the grid lacks close to the source.
-    module subroutine MakeReceivers(self, error)
-      class(fd2d_t), intent(inout) :: self
+    module subroutine make_receivers(self, window, error)
+      class(fd2d_t), intent(inout), target :: self
+      type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
-    end subroutine MakeReceivers
+    end subroutine make_receivers
 
     ! --- fd2d_snapshots.f90
 
     !> Room for the snapshots of the shot.
-    module subroutine MakeSnapshots(self, window, error)
-      class(fd2d_t), intent(inout) :: self
+    module subroutine make_pictures(self, window, error)
+      class(fd2d_t), intent(inout), target :: self
       type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
-    end subroutine MakeSnapshots
+    end subroutine make_pictures
 
     !> Steps until the next snapshot is due, at least 1; huge if there is none.
     pure module integer function StepsToSnapshot(self) result(n)
@@ -129,45 +131,26 @@ contains
 
   ! --- before the first step -----------------------------------------------------------------------------------------------
 
-  subroutine prepare(self, window, error)
-    class(fd2d_t), intent(inout) :: self
-    type(window_t), intent(in) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    call CheckWindow(self, window, error)
-    if (.not. allocated(error)) call MakeGrid(self, window, error)
-    if (.not. (allocated(error) .or. SameMedium(self, window))) call MakeMedium(self, window, error)
-    if (.not. allocated(error)) call MakeSource(self, error)
-    if (.not. allocated(error)) call MakeReceivers(self, error)
-    if (.not. allocated(error)) call MakeSnapshots(self, window, error)
-  end subroutine prepare
-
   !> The grid around the window, and an engine for it: the one at hand if it fits.
-  subroutine MakeGrid(self, window, error)
-    class(fd2d_t), intent(inout) :: self
+  subroutine make_grid(self, window, error)
+    class(fd2d_t), intent(inout), target :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(fd2d_grid_t) :: grid
     integer :: pad(2)
     logical :: keeps
+    call CheckWindow(self, window, error)
+    if (allocated(error)) return
     grid = Fd2dGrid(self%scheme, window%nx, window%nz)
     pad = SchemePad(self%scheme)
     self%ax = axis_t(grid%nx, window%x0 - pad(1)*grid%dx, grid%dx, .false.)
     self%az = axis_t(grid%nz, window%z0 - pad(2)*grid%dz, grid%dz, grid%free_top)
-    call self%choose_engine(fd2d_variants, real(grid%nx, dp)*grid%nz, Fd2dSameGrid(grid, self%grid), keeps, error)
+    call self%choose_engine(real(grid%nx, dp)*grid%nz, Fd2dSameGrid(grid, self%grid), keeps, error)
     grid%threads = self%team%threads
-    if (.not. keeps) then
-      call Fd2dEngineNew(self%variant, self%engine, error)
-      if (.not. allocated(error)) call self%engine%new(grid, error)
-    end if
+    if (.not. keeps) call Fd2dEngineNew(self%variant, self%engine, error)
+    if (.not. (keeps .or. allocated(error))) call self%engine%new(grid, error)
     if (.not. allocated(error)) self%grid = grid
-  end subroutine MakeGrid
-
-  !> Medium and layers were made from the same window for the same wavelet.
-  pure logical function SameMedium(self, window)
-    class(fd2d_t), intent(in) :: self
-    type(window_t), intent(in) :: window
-    SameMedium = window%serial /= 0 .and. window%serial == self%medium .and. self%fpeak == self%scheme%fpeak
-  end function SameMedium
+  end subroutine make_grid
 
   ! --- the steps -----------------------------------------------------------------------------------------------------------
 
@@ -268,14 +251,11 @@ contains
   !> Gives back all memory; twice is harmless.
   subroutine free(self)
     class(fd2d_t), intent(inout) :: self
-    if (allocated(self%engine)) then
-      call self%engine%free()
-      deallocate (self%engine)
-    end if
+    call self%forget()
+    if (allocated(self%engine)) deallocate (self%engine)
     if (allocated(self%kappa)) deallocate (self%kappa, self%rho)
     self%grid = fd2d_grid_t()
     self%given = 0
-    call self%forget()
   end subroutine free
 
 end module fd2d_m

@@ -8,16 +8,12 @@
 !> Step n takes the velocities to (n-½) dt and σ to n dt, then adds the source to σ, then samples the receivers.
 !> Fields are 0 outside the grid. Indices count from 1, x runs fastest.
 module fd2d_engine_m
-  use c_verbs_m, only: c_verbs_t
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
-  use fd2d_c, only: trace_band, fd2d_bytes, fd2d_cfg, fd2d_device, fd2d_field, fd2d_filter, fd2d_filtered, fd2d_filters, &
-                    fd2d_free, fd2d_load, fd2d_maxabs, fd2d_model, fd2d_new, fd2d_peak, fd2d_pending, fd2d_pml, fd2d_receivers, &
-                    fd2d_reset, fd2d_save, fd2d_set_field, fd2d_source, fd2d_state_size, fd2d_threads, fd2d_timestep, fd2d_traces
-  use iso_c_binding, only: c_associated, c_float, c_int, c_loc, c_null_ptr, c_ptr
+  use fd2d_c, only: fd2d_cfg, fd2d_field, fd2d_model, fd2d_new, fd2d_pml, fd2d_receivers, fd2d_set_field, fd2d_source
+  use iso_c_binding, only: c_associated, c_float
   use kinds_m, only: dp, sp
   use text_m, only: CString
-  use trace_bands_m, only: band_t
   implicit none
   private
   public :: fd2d_engine_t, fd2d_grid_t, Fd2dCfg, field_sigma, field_vx, field_vz
@@ -45,9 +41,6 @@ module fd2d_engine_m
     procedure :: pml                               !< profiles of the layers, see pml.f90
     procedure :: source                            !< after step n, σ(i,k) grows by w q(n)
     procedure :: receivers                         !< receiver r samples sum(w field(i,k)); forgets all traces
-    procedure :: filters                           !< it can filter the traces itself, where they are
-    procedure :: filter                            !< takes filter 0 or 1: raw samples -> band(1) -> band(2)
-    procedure :: filtered                          !< traces through it, of receivers first, first + 1, ...
     procedure :: field                             !< a copy of a field, (nx, nz)
     procedure :: set_field
   end type fd2d_engine_t
@@ -59,29 +52,9 @@ contains
     type(fd2d_grid_t), intent(in) :: grid
     type(error_t), allocatable, intent(inout) :: error
     call self%free()
-    self%c = c_verbs_t(free=fd2d_free, threads=fd2d_threads, timestep=fd2d_timestep, pending=fd2d_pending, traces=fd2d_traces, &
-                       maxabs=Maxabs, peak=Peak, reset=fd2d_reset, state_size=fd2d_state_size, save=fd2d_save, &
-                       load=fd2d_load, bytes=fd2d_bytes, device=fd2d_device)
     self%handle = fd2d_new(CString(self%variant), Fd2dCfg(grid))
     if (.not. c_associated(self%handle)) call EngineCheck(self, 1, error)
   end subroutine new
-
-  !> Largest |sigma| and its cell (i, k), as (i, k, 0): the third axis of a plane has one cell.
-  integer(c_int) function Maxabs(handle, value, i, k, none) bind(c, name='')
-    type(c_ptr), value :: handle
-    real(c_float), intent(out) :: value
-    integer(c_int), intent(out) :: i, k, none
-    none = 0
-    Maxabs = fd2d_maxabs(handle, value, i, k)
-  end function Maxabs
-
-  integer(c_int) function Peak(handle, value, i, k, none) bind(c, name='')
-    type(c_ptr), value :: handle
-    real(c_float), intent(out) :: value
-    integer(c_int), intent(out) :: i, k, none
-    none = 0
-    Peak = fd2d_peak(handle, value, i, k)
-  end function Peak
 
   !> The grid as C knows it.
   pure type(fd2d_cfg) function Fd2dCfg(grid) result(cfg)
@@ -129,43 +102,6 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, fd2d_receivers(self%handle, size(field), start - 1, field, i - 1, k - 1, w), error)
   end subroutine receivers
-
-  logical function filters(self)
-    class(fd2d_engine_t), intent(in) :: self
-    filters = .false.
-    if (c_associated(self%handle)) filters = fd2d_filters(self%handle) == 1
-  end function filters
-
-  subroutine filter(self, which, band, error)
-    class(fd2d_engine_t), intent(inout) :: self
-    integer, intent(in) :: which
-    type(band_t), target, intent(in) :: band(2)
-    type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, fd2d_filter(self%handle, which, [AsBand(band(1)), AsBand(band(2))]), error)
-  end subroutine filter
-
-  !> The band as C knows it.
-  type(trace_band) function AsBand(band) result(b)
-    type(band_t), target, intent(in) :: band
-    b%columns = band%columns
-    b%rows = band%rows
-    b%groups = size(band%first)
-    b%n = size(band%m, 2)
-    b%gain = c_null_ptr
-    if (allocated(band%gain)) b%gain = c_loc(band%gain)
-    b%first = c_loc(band%first)
-    b%count = c_loc(band%count)
-    b%at = c_loc(band%at)
-    b%m = c_loc(band%m)
-  end function AsBand
-
-  subroutine filtered(self, which, first, out, error)
-    class(fd2d_engine_t), intent(inout) :: self
-    integer, intent(in) :: which, first
-    real(sp), contiguous, intent(out) :: out(:, :)       !< (rows of band(2), receivers)
-    type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, fd2d_filtered(self%handle, which, first - 1, size(out, 2), out), error)
-  end subroutine filtered
 
   subroutine field(self, which, out, error)
     class(fd2d_engine_t), intent(inout) :: self

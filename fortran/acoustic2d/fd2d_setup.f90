@@ -50,10 +50,9 @@ contains
 
   ! --- medium ----------------------------------------------------------------------------------------------------------------
 
-  module procedure MakeMedium
+  module procedure make_medium
     logical :: positive
     integer :: pad(2), k, kw, right
-    self%medium = 0
     if (allocated(self%kappa)) then
       if (any(shape(self%kappa) /= [self%grid%nx, self%grid%nz])) deallocate (self%kappa, self%rho)
     end if
@@ -83,10 +82,7 @@ contains
     call StabilityCheck(self%kappa, self%rho, self%grid, error)
     if (.not. allocated(error)) call self%engine%model(self%kappa, self%rho, error)
     if (.not. allocated(error)) call MakeLayers(self, real(maxval(window%medium(:, 1, :, 1)), dp), error)
-    if (allocated(error)) return
-    self%medium = window%serial
-    self%fpeak = self%scheme%fpeak
-  end procedure MakeMedium
+  end procedure make_medium
 
   subroutine MakeLayers(self, c, error)
     class(fd2d_t), intent(inout) :: self
@@ -102,7 +98,7 @@ contains
 
   ! --- source and receivers --------------------------------------------------------------------------------------------------
 
-  module procedure MakeSource
+  module procedure make_source
     type(points_t) :: points
     real(sp), allocatable :: w(:)
     real(dp) :: peak
@@ -132,9 +128,9 @@ contains
     self%exponent2 = exponent(peak)
     self%limit = growth*sum(abs(w))*sum(abs(scale(self%scheme%q, -self%exponent2)))
     call self%engine%source(scale(self%scheme%q, -self%exponent2), points%i(:cells), points%k(:cells), w, error)
-  end procedure MakeSource
+  end procedure make_source
 
-  module procedure MakeReceivers
+  module procedure make_receivers
     type(points_t) :: points
     integer, allocatable :: field(:)
     integer :: c, r, cells
@@ -158,7 +154,7 @@ contains
     cells = points%start(points%n + 1) - 1
     call self%engine%receivers(points%start(:points%n + 1), field, points%i(:cells), points%k(:cells), points%w(:cells), error)
     if (.not. allocated(error)) call MakeNearfield(self)
-  end procedure MakeReceivers
+  end procedure make_receivers
 
   !> 'p,vx,vz' -> fields.
   pure subroutine ReadComponents(text, fields, error)

@@ -5,7 +5,7 @@ submodule(fd2d_m) fd2d_snapshots
 
 contains
 
-  module procedure MakeSnapshots
+  module procedure make_pictures
     integer :: n(2), status
     if (allocated(self%film)) deallocate (self%film)
     n = ([window%nx, window%nz] - 1)/self%scheme%snapshot_step + 1
@@ -20,7 +20,7 @@ contains
     if (status /= 0) call Fail(error, 'no memory for '//Str(self%pictures)//' snapshots of '//Str(n(1))//' x '//Str(n(2))// &
                                ' nodes ('//Str(4e-9_dp*n(1)*n(2)*self%pictures, 3)//' GB): take fewer (snapshot) or coarser '// &
                                'ones (snapshot_step)')
-  end procedure MakeSnapshots
+  end procedure make_pictures
 
   module procedure StepsToSnapshot
     n = huge(n)

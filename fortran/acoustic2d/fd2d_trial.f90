@@ -3,7 +3,7 @@ module fd2d_trial_m
   use error_m, only: error_t
   use fd2d_engine_m, only: fd2d_engine_t, fd2d_grid_t
   use fd2d_grid_m, only: Fd2dGrid
-  use fd2d_variants_m, only: Fd2dEngineNew, Fd2dVariantFor
+  use fd2d_variants_m, only: fd2d_variants, Fd2dEngineNew
   use kinds_m, only: dp, sp
   use scheme_m, only: scheme_t
   use cpu_trial_m, only: TrialRate
@@ -25,7 +25,7 @@ contains
     type(error_t), allocatable :: error
     rate = 0
     grid = Fd2dGrid(scheme, nx, nz)
-    call Fd2dEngineNew(Fd2dVariantFor(scheme%variant, .false.), engine, error)
+    call Fd2dEngineNew(fd2d_variants%for_rank(scheme%variant, .false.), engine, error)
     if (allocated(error)) return
     call Prepare(engine, grid, error)
     rate = TrialRate(engine, real(grid%nx, dp)*grid%nz, steps, seconds, error)

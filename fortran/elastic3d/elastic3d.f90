@@ -10,7 +10,6 @@ module elastic3d_m
   use fd3d_components_m, only: Fd3dCells
   use fd3d_m, only: fd3d_t
   use fd3d_nearfield_m, only: Fd3dNear
-  use fd3d_variants_m, only: fd3d_variants_t
   use finite_fault_m, only: FaultHash, FaultStart
   use free_surface_m, only: SourceVanishes, Vanishes
   use kinds_m, only: dp, sp
@@ -28,7 +27,6 @@ module elastic3d_m
   use source3d_m, only: source_fault, source_force, SourceDerive, SourceNumbers, SourceWords
   use stairs_m, only: StairsWarn
   use text_m, only: Str
-  use variants_m, only: variants_t
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t, WaveletMake
   use window_m, only: window_t
@@ -55,7 +53,7 @@ module elastic3d_m
     procedure, nopass :: wants_pictures, picture_numbers
     procedure :: check_pictures
     procedure :: describe, log_lines, plan_rows, new_scheme
-    procedure, nopass :: solver => NewSolver, kernels => NewKernels
+    procedure, nopass :: solver => NewSolver
     procedure, nopass :: trial_files => TrialFiles, trial_job => TrialJob, trial_wave => TrialWave
   end type elastic3d_t
 
@@ -516,10 +514,5 @@ contains
     class(solver_t), allocatable, intent(out) :: solver
     allocate (fd3d_t :: solver)
   end subroutine NewSolver
-
-  subroutine NewKernels(variants)
-    class(variants_t), allocatable, intent(out) :: variants
-    allocate (fd3d_variants_t :: variants)
-  end subroutine NewKernels
 
 end module elastic3d_m

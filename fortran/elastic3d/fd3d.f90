@@ -15,7 +15,7 @@ module fd3d_m
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
   use fd3d_grid_m, only: Fd3dGrid, Fd3dSameGrid
   use fd3d_trial_m, only: Fd3dTrial
-  use fd3d_variants_m, only: fd3d_variants, Fd3dEngineNew, Fd3dMemory, Fd3dVariantFor
+  use fd3d_variants_m, only: Fd3dEngineNew, Fd3dKernels, Fd3dMemory
   use gather_m, only: film_t, gather_t
   use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8, sp
@@ -54,7 +54,6 @@ module fd3d_m
     integer :: pad(3) = 0                         !< cells of the grid before the window
     real(dp) :: corner(3) = 0                     !< where the grid begins [m]
     real(sp), allocatable :: rho(:, :, :), lambda(:, :, :), mu(:, :, :)   !< medium with a ring of one cell, (0:n+1)
-    real(dp) :: made_for(3) = 0                   !< fpeak and q_band that medium and layers are made for [Hz]
     type(hash_t) :: medium_hash                   !< of all that the medium and its layers are made of
     real(dp), allocatable :: near(:, :, :)        !< what the grid lacks close to the source, (terms, receivers, components)
     integer :: sources = 0                        !< histories
@@ -67,8 +66,9 @@ module fd3d_m
     integer, allocatable :: ground(:, :)          !< uppermost row without air of each column, where there is air
     type(fd3d_map_t) :: top                       !< points of the films of the top
   contains
-    procedure, nopass :: choose => Fd3dVariantFor, trial => Fd3dTrial, need
-    procedure :: setup, prepare, free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, add_near, take_maps
+    procedure, nopass :: kernels => Fd3dKernels, trial => Fd3dTrial, need
+    procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures, medium_needs
+    procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, add_near, take_maps
     procedure, private :: has_contacts
   end type fd3d_t
 
@@ -76,25 +76,26 @@ module fd3d_m
     ! --- fd3d_setup.f90
 
     !> The medium on the grid and a ring of one cell around, the window's edge values continued outwards, and the absorbing layers.
-    module subroutine MakeMedium(self, window, error)
-      class(fd3d_t), intent(inout) :: self
+    module subroutine make_medium(self, window, error)
+      class(fd3d_t), intent(inout), target :: self
       type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
-    end subroutine MakeMedium
+    end subroutine make_medium
 
     !> Source cells, and the power of two that keeps single precision fields near 1 whatever the strength asked for. Fails on a
     !> source in the air or outside the window.
-    module subroutine MakeSource(self, window, error)
+    module subroutine make_source(self, window, error)
       class(fd3d_t), intent(inout), target :: self
       type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
-    end subroutine MakeSource
+    end subroutine make_source
 
     !> Receiver cells: all receivers of the first component, then of the next.
-    module subroutine MakeReceivers(self, error)
+    module subroutine make_receivers(self, window, error)
       class(fd3d_t), intent(inout), target :: self
+      type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
-    end subroutine MakeReceivers
+    end subroutine make_receivers
 
     !> Gives the engine the histories of the steps to come, in blocks, so that their memory is bounded. On return those of step
     !> self%steps + 1 up to self%known are there.
@@ -120,12 +121,12 @@ module fd3d_m
 
     ! --- fd3d_films.f90
 
-    !> Plans the pictures of the shot and makes room for them; `window`: its cells.
-    module subroutine FilmsPlan(self, window, error)
-      class(fd3d_t), intent(inout) :: self
-      integer, intent(in) :: window(3)
+    !> Plans the pictures of the shot and makes room for them.
+    module subroutine make_pictures(self, window, error)
+      class(fd3d_t), intent(inout), target :: self
+      type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
-    end subroutine FilmsPlan
+    end subroutine make_pictures
 
     !> The step after which the next picture is due; huge if none is.
     pure module integer function FilmsNext(self) result(step)
@@ -164,20 +165,6 @@ contains
     end select
   end subroutine setup
 
-  subroutine prepare(self, window, error)
-    class(fd3d_t), intent(inout) :: self
-    type(window_t), intent(in) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    self%known = 0
-    call CheckWindow(self, window, error)
-    if (.not. allocated(error)) call MakeGrid(self, window, error)
-    if (.not. (allocated(error) .or. SameMedium(self, window))) call MakeMedium(self, window, error)
-    if (.not. allocated(error)) call MakeSource(self, window, error)
-    if (.not. allocated(error)) call MakeReceivers(self, error)
-    if (.not. allocated(error)) call MakeNearfield(self, window)
-    if (.not. allocated(error)) call FilmsPlan(self, [window%nx, window%ny, window%nz], error)
-  end subroutine prepare
-
   !> Fails on a window on another grid. Rank 0 has checked where source and receivers are (fd3d_check.f90).
   subroutine CheckWindow(self, window, error)
     class(fd3d_t), intent(in) :: self
@@ -194,30 +181,30 @@ contains
   end subroutine CheckWindow
 
   !> The grid around the window, and an engine for it: the one at hand if it fits.
-  subroutine MakeGrid(self, window, error)
-    class(fd3d_t), intent(inout) :: self
+  subroutine make_grid(self, window, error)
+    class(fd3d_t), intent(inout), target :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_grid_t) :: grid
     logical :: keeps
+    self%known = 0
+    call CheckWindow(self, window, error)
+    if (allocated(error)) return
     call Fd3dGrid(self%scheme, self%own, window, grid, self%width, self%pad)
     self%corner = [window%x0, window%y0, window%z0] - self%pad*grid%d
-    call self%choose_engine(fd3d_variants, product(real(grid%n, dp)), Fd3dSameGrid(grid, self%grid), keeps, error)
+    call self%choose_engine(product(real(grid%n, dp)), Fd3dSameGrid(grid, self%grid), keeps, error)
     grid%threads = self%team%threads
-    if (.not. keeps) then
-      call Fd3dEngineNew(self%variant, self%engine, error)
-      if (.not. allocated(error)) call self%engine%new(grid, error)
-    end if
+    if (.not. keeps) call Fd3dEngineNew(self%variant, self%engine, error)
+    if (.not. (keeps .or. allocated(error))) call self%engine%new(grid, error)
     if (.not. allocated(error)) self%grid = grid
-  end subroutine MakeGrid
+  end subroutine make_grid
 
-  !> Medium and layers were made from the same window, for the same wavelet and band of constant Q.
-  pure logical function SameMedium(self, window)
+  !> Attenuation has a band [Hz].
+  pure function medium_needs(self) result(numbers)
     class(fd3d_t), intent(in) :: self
-    type(window_t), intent(in) :: window
-    SameMedium = window%serial /= 0 .and. window%serial == self%medium .and. &
-                 all(self%made_for == [self%scheme%fpeak, self%own%q_band])
-  end function SameMedium
+    real(dp), allocatable :: numbers(:)
+    numbers = [self%scheme%fpeak, self%own%q_band]
+  end function medium_needs
 
   !> Rock, fluid and air meet somewhere.
   pure logical function has_contacts(self)
@@ -365,13 +352,10 @@ contains
   !> Gives back all memory; twice is harmless.
   subroutine free(self)
     class(fd3d_t), intent(inout) :: self
-    if (allocated(self%engine)) then
-      call self%engine%free()
-      deallocate (self%engine)
-    end if
+    call self%forget()
+    if (allocated(self%engine)) deallocate (self%engine)
     if (allocated(self%rho)) deallocate (self%rho, self%lambda, self%mu)
     self%grid = fd3d_grid_t()
-    call self%forget()
   end subroutine free
 
 end module fd3d_m

@@ -3,14 +3,11 @@
 !> fd3d_fortran.f90 extends this and brings all verbs itself. `timestep` knows no neighbours, `reset` forgets map and histories too,
 !> a state has the map, `maxabs` is of |vx|, |vy| and |vz|.
 module fd3d_engine_m
-  use c_verbs_m, only: c_verbs_t
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
-  use fd3d_c, only: fd3d_bytes, fd3d_cfg, fd3d_device, fd3d_expect, fd3d_field, fd3d_free, fd3d_halo_get, fd3d_halo_put, &
-                    fd3d_halo_size, fd3d_histories, fd3d_load, fd3d_map, fd3d_maxabs, fd3d_model, fd3d_new, fd3d_peak, &
-                    fd3d_pending, fd3d_pml, fd3d_quality, fd3d_receivers, fd3d_reset, fd3d_save, fd3d_set_field, fd3d_slice, &
-                    fd3d_source, fd3d_sponge, fd3d_state_size, fd3d_stress, fd3d_threads, fd3d_timestep, fd3d_traces, &
-                    fd3d_velocity, fd3d_watch
+  use fd3d_c, only: fd3d_cfg, fd3d_expect, fd3d_field, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_map, &
+                    fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, fd3d_receivers, fd3d_set_field, fd3d_slice, fd3d_source, &
+                    fd3d_sponge, fd3d_stress, fd3d_velocity, fd3d_watch
   use iso_c_binding, only: c_associated, c_float
   use kinds_m, only: dp, i2, i8, sp
   use text_m, only: CString
@@ -82,9 +79,6 @@ contains
     type(fd3d_grid_t), intent(in) :: grid
     type(error_t), allocatable, intent(inout) :: error
     call self%free()
-    self%c = c_verbs_t(free=fd3d_free, threads=fd3d_threads, timestep=fd3d_timestep, pending=fd3d_pending, traces=fd3d_traces, &
-                       maxabs=fd3d_maxabs, peak=fd3d_peak, reset=fd3d_reset, state_size=fd3d_state_size, save=fd3d_save, &
-                       load=fd3d_load, bytes=fd3d_bytes, device=fd3d_device)
     self%handle = fd3d_new(CString(self%variant), Fd3dCfg(grid))
     if (.not. c_associated(self%handle)) call EngineCheck(self, 1, error)
   end subroutine new

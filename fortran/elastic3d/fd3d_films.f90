@@ -17,12 +17,13 @@ submodule(fd3d_m) fd3d_films
 
 contains
 
-  module procedure FilmsPlan
+  module procedure make_pictures
     character(32), allocatable :: planes(:), fields(:)
     type(frame_t) :: frame
     real(dp) :: end_time
-    integer :: p, f, status
+    integer :: p, f, status, cells(3)
     logical :: hills
+    cells = [window%nx, window%ny, window%nz]
     if (allocated(self%film)) deallocate (self%film)
     if (allocated(self%frame)) deallocate (self%frame)
     allocate (self%frame(0))
@@ -31,7 +32,7 @@ contains
     self%pictures = 0
     call FindGround(self)
     associate (s => self%scheme)
-      self%nf = (window - 1)/s%snapshot_step + 1
+      self%nf = (cells - 1)/s%snapshot_step + 1
       if (s%snapshot > 0) then
         self%every = Whole(s%snapshot/s%dt, 1)
         self%first_picture = Whole(Above(-s%t_start/s%dt + 0.5_dp - 1e-9_dp), 1)
@@ -47,7 +48,7 @@ contains
       if (self%films > 0) then
         do p = 1, size(planes)
           do f = 1, size(fields)
-            call ReadPlane(self, trim(planes(p)), window, frame, error)
+            call ReadPlane(self, trim(planes(p)), cells, frame, error)
             call ReadField(trim(fields(f)), frame, error)
             if (allocated(error)) return
             self%frame = [self%frame, frame]
@@ -77,7 +78,7 @@ contains
         if (film%name == 'ground' .and. .not. allocated(error)) film%a(:, :, 1) = GroundDepth(self)
       end associate
     end do
-  end procedure FilmsPlan
+  end procedure make_pictures
 
   !> The uppermost row of each column that is not air; of a column of nothing else the top.
   subroutine FindGround(self)

@@ -18,13 +18,12 @@ contains
 
   ! --- medium ---------------------------------------------------------------------------------------------------------
 
-  module procedure MakeMedium
+  module procedure make_medium
     type(anelastic_t) :: a
     real(sp), allocatable :: qp(:, :, :), qs(:, :, :)
     real(dp) :: table(0:q_steps), q_most, vp2, vs2
     integer :: i, j, k, iw, jw, kw, status
     logical :: same
-    self%medium = 0
     associate (n => self%grid%n)
       if (allocated(self%rho)) then
         same = all(shape(self%rho) == n + 2)
@@ -79,9 +78,6 @@ contains
       self%medium_hash = MediumHash()
       if (.not. allocated(error) .and. any(self%width > 0)) &
         call MakeLayers(self, real(maxval(window%medium(:, :, :, 1)), dp), error)
-      if (allocated(error)) return
-      self%medium = window%serial
-      self%made_for = [self%scheme%fpeak, self%own%q_band]
     end associate
 
   contains
@@ -113,9 +109,9 @@ contains
       total = checksum_floats(total, count, self%mu)
       if (self%grid%anelastic) total = checksum_floats(checksum_floats(total, count, qp), count, qs)
       call HashAdd(hash, total)
-      call HashAdd(hash, [self%scheme%fpeak, self%own%q_band])
+      call HashAdd(hash, self%medium_needs())
     end function MediumHash
-  end procedure MakeMedium
+  end procedure make_medium
 
   subroutine MakeLayers(self, c, error)
     class(fd3d_t), intent(inout) :: self
@@ -133,7 +129,7 @@ contains
 
   ! --- source ---------------------------------------------------------------------------------------------------------
 
-  module procedure MakeSource
+  module procedure make_source
     type(fd3d_list_t) :: list
     real(dp) :: at(3), strongest, total, slow
     integer :: i
@@ -183,7 +179,7 @@ contains
       call self%engine%source(self%sources, list%field(:list%n), list%i(:list%n), list%j(:list%n), list%k(:list%n), &
                               list%h(:list%n), list%w(:list%n), error)
     end associate
-  end procedure MakeSource
+  end procedure make_source
 
   !> Gives the list the medium, if rock, fluid and air meet: sources and receivers then keep to their side of the contacts.
   subroutine TellOfContacts(self, list)
@@ -255,7 +251,7 @@ contains
 
   ! --- receivers ------------------------------------------------------------------------------------------------------
 
-  module procedure MakeReceivers
+  module procedure make_receivers
     type(fd3d_list_t) :: list
     character(32), allocatable :: names(:)
     real(dp) :: at(3)
@@ -276,6 +272,7 @@ contains
     call self%engine%receivers(list%start, list%field(:list%n), list%i(:list%n), list%j(:list%n), list%k(:list%n), &
                                list%w(:list%n), error)
     if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
-  end procedure MakeReceivers
+    if (.not. allocated(error)) call MakeNearfield(self, window)
+  end procedure make_receivers
 
 end submodule fd3d_setup

@@ -5,7 +5,7 @@ module fd3d_trial_m
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dProfiles
   use fd3d_grid_m, only: Fd3dGrid
-  use fd3d_variants_m, only: Fd3dEngineNew, Fd3dVariantFor
+  use fd3d_variants_m, only: fd3d_variants, Fd3dEngineNew
   use kinds_m, only: dp, sp
   use scheme3d_m, only: scheme3d_t
   use scheme_m, only: scheme_t
@@ -43,7 +43,7 @@ contains
     window%ny = side
     window%nz = side
     call Fd3dGrid(scheme, scheme%own, window, grid, width, pad)
-    call Fd3dEngineNew(Fd3dVariantFor(scheme%variant, .false.), engine, error)
+    call Fd3dEngineNew(fd3d_variants%for_rank(scheme%variant, .false.), engine, error)
     if (allocated(error)) return
     call Prepare(engine, grid, width, scheme, error)
     rate = TrialRate(engine, product(real(grid%n, dp)), steps, seconds, error)

@@ -1,8 +1,8 @@
-!> The kernel variants of the 3D solver (variants.f90), which one a rank computes with, and engines of them.
+!> The kernel variants of the 3D solver (variants.f90), and engines of them.
 module fd3d_variants_m
+  use engine_m, only: EngineName
   use error_m, only: error_t, FailFromC
-  use fd3d_c, only: fd3d_need, fd3d_variant_about, fd3d_variant_built, fd3d_variant_count, fd3d_variant_name, &
-                    fd3d_variant_needs_gpu
+  use fd3d_c, only: fd3d_need, fd3d_solver
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, Fd3dCfg
   use fd3d_fortran_m, only: fd3d_fortran_t
   use iso_c_binding, only: c_long
@@ -11,28 +11,21 @@ module fd3d_variants_m
   use variants_m, only: variants_t
   implicit none
   private
-  public :: fd3d_variants, fd3d_variants_t, Fd3dVariantFor, Fd3dEngineNew, Fd3dMemory, Fd3dGridCheck
+  public :: fd3d_variants, fd3d_variants_t, Fd3dKernels, Fd3dEngineNew, Fd3dMemory, Fd3dGridCheck
 
   type, extends(variants_t) :: fd3d_variants_t
   contains
-    procedure, nopass :: c_count => fd3d_variant_count
-    procedure, nopass :: c_name => fd3d_variant_name
-    procedure, nopass :: c_about => fd3d_variant_about
-    procedure, nopass :: c_needs_gpu => fd3d_variant_needs_gpu
-    procedure, nopass :: c_built => fd3d_variant_built
+    procedure, nopass :: solver => fd3d_solver
   end type fd3d_variants_t
 
   type(fd3d_variants_t), protected :: fd3d_variants
 
 contains
 
-  !> The variant that a rank computes with where `asked` is asked for, on a GPU or without one.
-  function Fd3dVariantFor(asked, has_gpu) result(name)
-    character(*), intent(in) :: asked
-    logical, intent(in) :: has_gpu
-    character(:), allocatable :: name
-    name = fd3d_variants%for_rank(asked, has_gpu)
-  end function Fd3dVariantFor
+  subroutine Fd3dKernels(variants)
+    class(variants_t), allocatable, intent(out) :: variants
+    allocate (fd3d_variants_t :: variants)
+  end subroutine Fd3dKernels
 
   !> Memory of its GPU that an engine takes [bytes]; 0 on CPU cores.
   real(dp) function Fd3dMemory(name, grid, entries, traces, steps, points, stencil_entries) result(bytes)
@@ -60,16 +53,12 @@ contains
     character(*), intent(in) :: name
     class(fd3d_engine_t), allocatable, intent(out) :: engine
     type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: variant
-    call fd3d_variants%known(name, variant, error)
-    if (allocated(error)) return
-    if (variant == 'fortran') then
+    if (name == 'fortran') then
       allocate (fd3d_fortran_t :: engine)
     else
       allocate (fd3d_engine_t :: engine)
     end if
-    engine%variant = variant
-    engine%gpu = fd3d_variants%needs_gpu(variant)
+    call EngineName(engine, fd3d_variants, name, error)
   end subroutine Fd3dEngineNew
 
 end module fd3d_variants_m

@@ -11,7 +11,6 @@ module physics_m
   use kinds_m, only: dp
   use parameter_table_m, only: SplitList, table_t
   use parameters_m, only: job_t, JobBlank
-  use plain_variants_m, only: plain_variants_t
   use scheme_m, only: scheme_t
   use gather_m, only: gather_t
   use shot_m, only: shot_t
@@ -68,7 +67,6 @@ module physics_m
     ! --- what computes
     procedure :: new_scheme => PlainScheme
     procedure(solver_i), deferred, nopass :: solver
-    procedure, nopass :: kernels => PlainKernels
     ! --- the verb verify
     procedure(trial_files_i), deferred, nopass :: trial_files
     procedure(trial_job_i), deferred, nopass :: trial_job
@@ -180,11 +178,20 @@ contains
     class(physics_t), intent(in) :: physics
     type(table_t), intent(inout) :: t
     class(variants_t), allocatable :: variants
-    call physics%kernels(variants)
+    call Kernels(physics, variants)
     t%variants = 'auto,'//variants%names()
     t%on_gpu = variants%with('gpu')
     t%unbuilt = variants%with('unbuilt')
   end subroutine PhysicsTable
+
+  !> Its kernel variants are those of its solver.
+  subroutine Kernels(physics, variants)
+    class(physics_t), intent(in) :: physics
+    class(variants_t), allocatable, intent(out) :: variants
+    class(solver_t), allocatable :: solver
+    call physics%solver(solver)
+    call solver%kernels(variants)
+  end subroutine Kernels
 
   !> Its kernel variants, joined by commas: those of this build, or of them those that compute on `cores` alone.
   function PhysicsVariants(physics, cores) result(names)
@@ -194,7 +201,7 @@ contains
     class(variants_t), allocatable :: variants
     character(32), allocatable :: word(:)
     integer :: i
-    call physics%kernels(variants)
+    call Kernels(physics, variants)
     allocate (word, source=SplitList(variants%names()))
     names = ''
     do i = 1, size(word)
@@ -399,11 +406,5 @@ contains
     class(scheme_t), allocatable, intent(out) :: scheme
     allocate (scheme)
   end subroutine PlainScheme
-
-  !> Its kernel variants.
-  subroutine PlainKernels(variants)
-    class(variants_t), allocatable, intent(out) :: variants
-    allocate (plain_variants_t :: variants)
-  end subroutine PlainKernels
 
 end module physics_m

@@ -1,4 +1,4 @@
-!> A trace filter as two band matrices, for those that filter traces where they are (trace_band of interfaces/fd2d_c.f90): the same
+!> A trace filter as two band matrices, for those that filter traces where they are (trace_band of handle_c.f90): the same
 !> numbers as TraceFilterApply has, in groups of four rows.
 module trace_bands_m
   use kinds_m, only: sp

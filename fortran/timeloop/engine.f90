@@ -1,23 +1,26 @@
 !> An engine steps fields through time. Here are the verbs that every engine has; a physics adds those for its grid, medium, source
 !> and fields (fd2d_engine.f90, fd3d_engine.f90).
 !>
-!> An engine in C is a handle: the verbs here call those of C, which the physics names in `c`. An engine in readable Fortran has no
-!> handle: it brings all verbs itself except `threads`, `pending` and `traces`, which serve it too.
+!> An engine in C is a handle: the verbs here call those of handle_c.f90. An engine in readable Fortran has no handle: it brings all
+!> verbs itself except `threads`, `pending`, `traces` and `filters`, which serve it too.
 module engine_m
-  use c_verbs_m, only: c_verbs_t
   use error_m, only: error_t, Fail, FailFromC
-  use iso_c_binding, only: c_associated, c_char, c_null_char, c_null_ptr, c_ptr
+  use handle_c, only: handle_bytes, handle_device, handle_filter, handle_filtered, handle_filters, handle_free, handle_load, &
+                      handle_maxabs, handle_peak, handle_pending, handle_reset, handle_save, handle_state_size, handle_threads, &
+                      handle_timestep, handle_traces, trace_band
+  use iso_c_binding, only: c_associated, c_char, c_loc, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: i8, sp
   use text_m, only: FString, Str
+  use trace_bands_m, only: band_t
+  use variants_m, only: variants_t
   implicit none
   private
-  public :: engine_t, EngineCheck, EngineNumbers, EngineRoom, EngineState
+  public :: engine_t, EngineName, EngineCheck, EngineNumbers, EngineRoom, EngineState
 
   type, abstract :: engine_t
     character(:), allocatable :: variant              !< of the kernels
     logical :: gpu = .false.                          !< it computes on a GPU
     type(c_ptr) :: handle = c_null_ptr                !< of an engine in C
-    type(c_verbs_t) :: c
     real(sp), allocatable :: samples(:, :)            !< of the receivers of an engine in Fortran, (nrec, at least `steps`)
     integer :: first = 1, steps = 0                   !< samples of steps first .. first+steps-1 are there
   contains
@@ -26,6 +29,9 @@ module engine_m
     procedure :: timestep                             !< steps first .. first+n-1; a GPU only queues them
     procedure :: pending                              !< waits, asleep, until at most `most` calls of timestep are unfinished
     procedure :: traces                               !< the samples of receivers, steps first ..
+    procedure :: filters                              !< it can filter the traces itself, where they are
+    procedure :: filter                               !< takes filter 0 or 1: raw samples -> band(1) -> band(2)
+    procedure :: filtered                             !< traces through it, of receivers first, first + 1, ...
     procedure :: maxabs                               !< largest value and its cell; infinite if any is not a finite number
     procedure :: peak                                 !< the same after the newest finished call of timestep, without waiting
     procedure :: reset                                !< all fields zero, traces forgotten
@@ -37,6 +43,16 @@ module engine_m
   end type engine_t
 
 contains
+
+  !> Makes an engine that of a solver's variant `name` ('auto' too). Fails on an unknown name.
+  subroutine EngineName(self, variants, name, error)
+    class(engine_t), intent(inout) :: self
+    class(variants_t), intent(in) :: variants
+    character(*), intent(in) :: name
+    type(error_t), allocatable, intent(inout) :: error
+    call variants%known(name, self%variant, error)
+    if (.not. allocated(error)) self%gpu = variants%needs_gpu(self%variant)
+  end subroutine EngineName
 
   !> Turns a return code of C into an error that says whether a GPU is to blame.
   subroutine EngineCheck(self, rc, error)
@@ -50,7 +66,7 @@ contains
 
   subroutine free(self)
     class(engine_t), intent(inout) :: self
-    if (c_associated(self%handle)) call self%c%free(self%handle)
+    if (c_associated(self%handle)) call handle_free(self%handle)
     self%handle = c_null_ptr
   end subroutine free
 
@@ -59,14 +75,14 @@ contains
     class(engine_t), intent(inout) :: self
     integer, intent(in) :: number
     type(error_t), allocatable, intent(inout) :: error
-    if (c_associated(self%handle)) call EngineCheck(self, self%c%threads(self%handle, number), error)
+    if (c_associated(self%handle)) call EngineCheck(self, handle_threads(self%handle, number), error)
   end subroutine threads
 
   subroutine timestep(self, first, n, error)
     class(engine_t), intent(inout) :: self
     integer, intent(in) :: first, n
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, self%c%timestep(self%handle, first, n), error)
+    call EngineCheck(self, handle_timestep(self%handle, first, n), error)
   end subroutine timestep
 
   !> In Fortran a call of timestep that has returned is finished.
@@ -74,7 +90,7 @@ contains
     class(engine_t), intent(inout) :: self
     integer, intent(in) :: most
     type(error_t), allocatable, intent(inout) :: error
-    if (c_associated(self%handle)) call EngineCheck(self, self%c%pending(self%handle, most), error)
+    if (c_associated(self%handle)) call EngineCheck(self, handle_pending(self%handle, most), error)
   end subroutine pending
 
   subroutine traces(self, first, out, error)
@@ -85,7 +101,7 @@ contains
     integer :: n
     n = first - self%first
     if (c_associated(self%handle)) then
-      call EngineCheck(self, self%c%traces(self%handle, first, size(out, 1), out), error)
+      call EngineCheck(self, handle_traces(self%handle, first, size(out, 1), out), error)
     else if (n < 0 .or. n + size(out, 1) > self%steps) then
       call Fail(error, 'traces of steps '//Str(first)//'..'//Str(first + size(out, 1) - 1)//' asked for, but steps '// &
                 Str(self%first)//'..'//Str(self%first + self%steps - 1)//' were computed')
@@ -94,12 +110,49 @@ contains
     end if
   end subroutine traces
 
+  logical function filters(self)
+    class(engine_t), intent(in) :: self
+    filters = .false.
+    if (c_associated(self%handle)) filters = handle_filters(self%handle) == 1
+  end function filters
+
+  subroutine filter(self, which, band, error)
+    class(engine_t), intent(inout) :: self
+    integer, intent(in) :: which
+    type(band_t), target, intent(in) :: band(2)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, handle_filter(self%handle, which, [AsBand(band(1)), AsBand(band(2))]), error)
+  end subroutine filter
+
+  !> The band as C knows it.
+  type(trace_band) function AsBand(band) result(b)
+    type(band_t), target, intent(in) :: band
+    b%columns = band%columns
+    b%rows = band%rows
+    b%groups = size(band%first)
+    b%n = size(band%m, 2)
+    b%gain = c_null_ptr
+    if (allocated(band%gain)) b%gain = c_loc(band%gain)
+    b%first = c_loc(band%first)
+    b%count = c_loc(band%count)
+    b%at = c_loc(band%at)
+    b%m = c_loc(band%m)
+  end function AsBand
+
+  subroutine filtered(self, which, first, out, error)
+    class(engine_t), intent(inout) :: self
+    integer, intent(in) :: which, first
+    real(sp), contiguous, intent(out) :: out(:, :)       !< (rows of band(2), receivers)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, handle_filtered(self%handle, which, first - 1, size(out, 2), out), error)
+  end subroutine filtered
+
   subroutine maxabs(self, value, place, error)
     class(engine_t), intent(inout) :: self
     real(sp), intent(out) :: value
     integer, intent(out) :: place(3)                  !< counted from 1; 2D: (x, z, 1)
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, self%c%maxabs(self%handle, value, place(1), place(2), place(3)), error)
+    call EngineCheck(self, handle_maxabs(self%handle, value, place), error)
     place = place + 1
   end subroutine maxabs
 
@@ -108,27 +161,27 @@ contains
     real(sp), intent(out) :: value
     integer, intent(out) :: place(3)
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, self%c%peak(self%handle, value, place(1), place(2), place(3)), error)
+    call EngineCheck(self, handle_peak(self%handle, value, place), error)
     place = place + 1
   end subroutine peak
 
   subroutine reset(self, error)
     class(engine_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, self%c%reset(self%handle), error)
+    call EngineCheck(self, handle_reset(self%handle), error)
   end subroutine reset
 
   integer(i8) function state_size(self, steps)
     class(engine_t), intent(in) :: self
     integer, intent(in) :: steps
-    state_size = self%c%state_size(self%handle, steps)
+    state_size = handle_state_size(self%handle, steps)
   end function state_size
 
   subroutine save_state(self, state, error)
     class(engine_t), intent(inout) :: self
     real(sp), contiguous, intent(out) :: state(:)     !< (state_size)
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, self%c%save(self%handle, size(state, kind=i8), state), error)
+    call EngineCheck(self, handle_save(self%handle, size(state, kind=i8), state), error)
   end subroutine save_state
 
   subroutine load(self, steps, state, error)
@@ -136,13 +189,13 @@ contains
     integer, intent(in) :: steps
     real(sp), contiguous, intent(in) :: state(:)
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, self%c%load(self%handle, 1, steps, size(state, kind=i8), state), error)
+    call EngineCheck(self, handle_load(self%handle, 1, steps, size(state, kind=i8), state), error)
   end subroutine load
 
   integer(i8) function bytes(self)
     class(engine_t), intent(in) :: self
     bytes = 0
-    if (c_associated(self%handle)) bytes = self%c%bytes(self%handle)
+    if (c_associated(self%handle)) bytes = handle_bytes(self%handle)
   end function bytes
 
   function device(self) result(text)
@@ -151,7 +204,7 @@ contains
     character(kind=c_char, len=256) :: buffer
     buffer = c_null_char
     text = ''
-    if (self%c%device(self%handle, len(buffer), buffer) == 0) text = FString(buffer)
+    if (handle_device(self%handle, len(buffer), buffer) == 0) text = FString(buffer)
   end function device
 
   ! --- what engines in Fortran share ----------------------------------------------------------------------------------

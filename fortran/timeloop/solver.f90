@@ -7,6 +7,7 @@ module solver_m
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use text_m, only: Str
+  use variants_m, only: variants_t
   use window_m, only: window_t
   implicit none
   private
@@ -28,7 +29,8 @@ module solver_m
     procedure(fraction_i), deferred :: fraction
     procedure(gather_i), deferred :: gather
     procedure, nopass :: need => NoNeed
-    procedure, nopass :: choose => ChooseFortran
+    procedure, nopass :: kernels => PlainKernels
+    procedure :: choose
     procedure :: free => NothingToFree
     procedure, nopass :: trial => NoTrial
     procedure :: state_identity => NoIdentity
@@ -112,13 +114,22 @@ contains
     bytes = 0
   end function NoNeed
 
+  !> Its kernel variants.
+  subroutine PlainKernels(variants)
+    class(variants_t), allocatable, intent(out) :: variants
+    allocate (variants)
+  end subroutine PlainKernels
+
   !> The kernel variant that a rank computes with when `asked` is asked for, on a GPU or without one.
-  function ChooseFortran(asked, has_gpu) result(name)
+  function choose(self, asked, has_gpu) result(name)
+    class(solver_t), intent(in) :: self
     character(*), intent(in) :: asked
     logical, intent(in) :: has_gpu
     character(:), allocatable :: name
-    name = 'fortran'
-  end function ChooseFortran
+    class(variants_t), allocatable :: variants
+    call self%kernels(variants)
+    name = variants%for_rank(asked, has_gpu)
+  end function choose
 
   !> Cell updates a second that this rank may be expected to make on its CPU cores, 0 = not known.
   real(dp) function NoTrial(scheme) result(rate)

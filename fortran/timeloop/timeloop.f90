@@ -34,6 +34,7 @@ module timeloop_m
     character(:), allocatable :: variant          !< of the engine
     logical :: queues = .false.                   !< its time steps are only queued: it computes while the host goes on
     integer :: medium = 0                         !< serial number of the window the medium was made from, 0 = of none
+    real(dp), allocatable :: made_for(:)          !< what else medium and layers were made from (medium_needs)
     integer :: exponent2 = 0                      !< fields are 2**exponent2 times smaller than in SI units
     real(sp) :: limit = 0                         !< of the largest value, beyond it the field has blown up
     real(sp) :: peak = 0                          !< largest value at the last check
@@ -57,7 +58,8 @@ module timeloop_m
     procedure :: setup => LoopSetup, advance, fraction => PartDone, gather => LoopGather
     procedure :: state_identity, time_position, state_size, save => LoopSave, load => LoopLoad
     procedure, non_overridable :: choose_engine, forget, timestep, picture_size
-    procedure(prepare_i), deferred :: prepare
+    procedure(make_i), deferred :: make_grid, make_medium, make_source, make_receivers, make_pictures
+    procedure :: medium_needs => PeakFrequency
     procedure(any_engine_i), deferred :: any_engine
     procedure(choose_chunk_i), deferred :: choose_chunk
     procedure(next_chunk_i), deferred :: next_chunk
@@ -70,13 +72,14 @@ module timeloop_m
   end type timeloop_t
 
   abstract interface
-    !> Makes grid, engine (by `choose_engine`), medium, source, receivers and pictures of `shot` by `scheme`, which stand in self.
-    subroutine prepare_i(self, window, error)
+    !> Make a part each of a shot by `shot` and `scheme`, which stand in self: the grid around the window, which is checked, and its
+    !> engine (by `choose_engine`); the medium on the grid and its layers; the source; the receivers; room for pictures.
+    subroutine make_i(self, window, error)
       import :: timeloop_t, window_t, error_t
-      class(timeloop_t), intent(inout) :: self
+      class(timeloop_t), intent(inout), target :: self
       type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
-    end subroutine prepare_i
+    end subroutine make_i
 
     !> The solver's engine, null before the first set-up.
     function any_engine_i(self) result(engine)
@@ -148,20 +151,51 @@ contains
       self%chunk = 0
       self%pace = 0
     end if
-    call self%prepare(window, error)
+    call self%make_grid(window, error)
+    if (.not. (allocated(error) .or. SameMedium(self, window))) call NewMedium(self, window, error)
+    if (.not. allocated(error)) call self%make_source(window, error)
+    if (.not. allocated(error)) call self%make_receivers(window, error)
+    if (.not. allocated(error)) call self%make_pictures(window, error)
   end subroutine LoopSetup
+
+  !> Medium and layers were made from the same window, for the same numbers.
+  pure logical function SameMedium(self, window)
+    class(timeloop_t), intent(in) :: self
+    type(window_t), intent(in) :: window
+    SameMedium = window%serial /= 0 .and. window%serial == self%medium
+    if (SameMedium) SameMedium = all(self%made_for == self%medium_needs())
+  end function SameMedium
+
+  subroutine NewMedium(self, window, error)
+    class(timeloop_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    self%medium = 0
+    call self%make_medium(window, error)
+    if (allocated(error)) return
+    self%medium = window%serial
+    self%made_for = self%medium_needs()
+  end subroutine NewMedium
+
+  !> The numbers that medium and layers depend on beside grid and window: layers are made for a frequency [Hz].
+  pure function PeakFrequency(self) result(numbers)
+    class(timeloop_t), intent(in) :: self
+    real(dp), allocatable :: numbers(:)
+    numbers = [self%scheme%fpeak]
+  end function PeakFrequency
 
   !> Chooses threads and kernel variant for a grid of so many cells. `keeps`: the engine at hand is of that variant and of the same
   !> grid, so it serves this shot too, and its fields are 0 now. Else all memory is given back, and the solver makes an engine.
-  subroutine choose_engine(self, variants, cells, same, keeps, error)
+  subroutine choose_engine(self, cells, same, keeps, error)
     class(timeloop_t), intent(inout), target :: self
-    class(variants_t), intent(in) :: variants
     real(dp), intent(in) :: cells
     logical, intent(in) :: same
     logical, intent(out) :: keeps
     type(error_t), allocatable, intent(inout) :: error
     class(engine_t), pointer :: engine
+    class(variants_t), allocatable :: variants
     character(:), allocatable :: variant
+    call self%kernels(variants)
     call TeamFor(self%team, self%scheme%threads, cells)
     variant = self%scheme%variant
     if (variant == 'auto') variant = variants%for_rank(variant, .false.)
@@ -178,9 +212,12 @@ contains
     end if
   end subroutine choose_engine
 
-  !> After the engine's memory is given back: nothing is known of medium, pictures and pace.
+  !> Gives the engine's memory back: nothing is known of medium, pictures and pace.
   subroutine forget(self)
-    class(timeloop_t), intent(inout) :: self
+    class(timeloop_t), intent(inout), target :: self
+    class(engine_t), pointer :: engine
+    engine => self%any_engine()
+    if (associated(engine)) call engine%free()
     if (allocated(self%film)) deallocate (self%film)
     self%medium = 0
     self%chunk = 0

@@ -1,7 +1,8 @@
 !> The kernel variants of a solver by name: those of C (cuda_c/*_variants.def), and the readable Fortran, `fortran`.
 module variants_m
   use error_m, only: error_t, Fail
-  use iso_c_binding, only: c_char, c_int, c_null_char
+  use handle_c, only: variants_about, variants_built, variants_count, variants_name, variants_needs_gpu
+  use iso_c_binding, only: c_char, c_null_char, c_null_ptr, c_ptr
   use text_m, only: FString, Join
   implicit none
   private
@@ -9,40 +10,26 @@ module variants_m
 
   integer, parameter :: name_length = 24
 
-  !> A solver extends this by its five verbs of C, which interfaces/fd2d_c.f90 describes.
-  type, abstract :: variants_t
+  !> One that has kernels in C extends this by the procedure of C that tells its solver.
+  type :: variants_t
   contains
-    procedure(count_i), deferred, nopass :: c_count
-    procedure(text_i), deferred, nopass :: c_name, c_about
-    procedure(flag_i), deferred, nopass :: c_needs_gpu, c_built
+    procedure, nopass :: solver => NoSolver
     procedure :: list, names, with, about, needs_gpu, built, number, name, known, for_rank
   end type variants_t
 
-  abstract interface
-    integer(c_int) function count_i() bind(c)
-      import :: c_int
-    end function count_i
-
-    integer(c_int) function text_i(n, length, text) bind(c)
-      import :: c_int, c_char
-      integer(c_int), value :: n, length
-      character(kind=c_char), intent(out) :: text(*)
-    end function text_i
-
-    integer(c_int) function flag_i(n) bind(c)
-      import :: c_int
-      integer(c_int), value :: n
-    end function flag_i
-  end interface
-
 contains
+
+  !> Without kernels in C: `fortran` alone.
+  type(c_ptr) function NoSolver() bind(c, name='')
+    NoSolver = c_null_ptr
+  end function NoSolver
 
   !> All variants, without 'auto', those that are not in this build too.
   function list(self) result(words)
     class(variants_t), intent(in) :: self
     character(name_length), allocatable :: words(:)
     integer :: n
-    allocate (words(self%c_count() + 1))
+    allocate (words(variants_count(self%solver()) + 1))
     do n = 1, size(words)
       words(n) = self%name(n - 2)
     end do
@@ -63,7 +50,7 @@ contains
     logical :: has
     integer :: n
     words = ''
-    do n = -1, self%c_count() - 1
+    do n = -1, variants_count(self%solver()) - 1
       word = self%name(n)
       has = property == 'name'
       if (property == 'gpu') has = self%needs_gpu(word)
@@ -87,7 +74,7 @@ contains
     n = self%number(word)
     if (n < 0) return
     buffer = c_null_char
-    if (self%c_about(n, len(buffer), buffer) == 0) line = FString(buffer)
+    if (variants_about(self%solver(), n, len(buffer), buffer) == 0) line = FString(buffer)
   end function about
 
   logical function needs_gpu(self, word)
@@ -96,7 +83,7 @@ contains
     integer :: n
     n = self%number(word)
     needs_gpu = .false.
-    if (n >= 0) needs_gpu = self%c_needs_gpu(n) == 1
+    if (n >= 0) needs_gpu = variants_needs_gpu(self%solver(), n) == 1
   end function needs_gpu
 
   !> True if the variant is in this build; one made without CUDA knows those for GPUs by name only.
@@ -106,14 +93,14 @@ contains
     integer :: n
     built = word == 'fortran' .or. word == 'auto'
     n = self%number(word)
-    if (n >= 0) built = self%c_built(n) == 1
+    if (n >= 0) built = variants_built(self%solver(), n) == 1
   end function built
 
   !> Number of a C variant, -1 if there is none of that name.
   integer function number(self, word)
     class(variants_t), intent(in) :: self
     character(*), intent(in) :: word
-    do number = self%c_count() - 1, 0, -1
+    do number = variants_count(self%solver()) - 1, 0, -1
       if (self%name(number) == word) return
     end do
   end function number
@@ -128,7 +115,7 @@ contains
     word = ''
     if (n < 0) word = 'fortran'
     if (n < 0) return
-    if (self%c_name(n, len(buffer), buffer) == 0) word = FString(buffer)
+    if (variants_name(self%solver(), n, len(buffer), buffer) == 0) word = FString(buffer)
   end function name
 
   !> The name of an engine's variant where `asked` is asked for, by itself or as 'auto'. Fails on an unknown name.
@@ -145,7 +132,7 @@ contains
   end subroutine known
 
   !> THE rule which variant a rank computes with: on a GPU the one asked for, the best (the last there is) for auto; on CPU cores
-  !> `cpu`, unless another one for them was asked for.
+  !> `cpu`, unless another one for them was asked for; without kernels in C `fortran`.
   function for_rank(self, asked, has_gpu) result(word)
     class(variants_t), intent(in) :: self
     character(*), intent(in) :: asked
@@ -153,10 +140,11 @@ contains
     character(:), allocatable :: word
     integer :: n
     word = asked
-    if (asked == 'auto') word = 'cpu'
+    if (variants_count(self%solver()) == 0) word = 'fortran'
+    if (word == 'auto') word = 'cpu'
     if (asked == 'auto' .and. has_gpu) then
-      do n = 0, self%c_count() - 1
-        if (self%c_needs_gpu(n) == 1) word = self%name(n)
+      do n = 0, variants_count(self%solver()) - 1
+        if (variants_needs_gpu(self%solver(), n) == 1) word = self%name(n)
       end do
     end if
     if (has_gpu) return

@@ -177,6 +177,6 @@ static inline int case_has_isa(const char *isa) {
     fd2d_cfg cfg = {.nx = 1, .nz = 1, .half_length = 1, .dx = 1, .dz = 1, .dt = 1, .w = {1}};
     void *h = fd2d_new("cpu", &cfg);
     int rc = fd2d_tune(h, isa, 0, 0, 0);
-    fd2d_free(h);
+    handle_free(h);
     return rc == 0;
 }

@@ -4,10 +4,10 @@ module fdcase_m
   use der_m, only: DerSumAbs, DerWeights
   use differs_m, only: Differs
   use error_m, only: error_t, FailFromC
-  use fd2d_c, only: fd2d_cfg, fd2d_device, fd2d_field, fd2d_free, fd2d_model, fd2d_new, fd2d_pending, fd2d_pml, fd2d_receivers, &
-                    fd2d_source, fd2d_timestep, fd2d_traces, fd2d_tune
+  use fd2d_c, only: fd2d_cfg, fd2d_field, fd2d_model, fd2d_new, fd2d_pml, fd2d_receivers, fd2d_source, fd2d_tune
   use fd2d_engine_m, only: fd2d_grid_t, field_sigma
   use fd2d_fortran_m, only: fd2d_fortran_t
+  use handle_c, only: handle_device, handle_free, handle_pending, handle_timestep, handle_traces
   use iso_c_binding, only: c_associated, c_char, c_float, c_null_char, c_ptr
   use kinds_m, only: dp, sp
   use pml_m, only: PmlProfile
@@ -217,8 +217,8 @@ contains
     integer :: it
     do it = 1, c%nt, chunk
       if (allocated(error)) return
-      call FailFromC(fd2d_timestep(h, it, min(chunk, c%nt - it + 1)), error)
-      if (.not. allocated(error)) call FailFromC(fd2d_pending(h, 1), error)
+      call FailFromC(handle_timestep(h, it, min(chunk, c%nt - it + 1)), error)
+      if (.not. allocated(error)) call FailFromC(handle_pending(h, 1), error)
     end do
   end subroutine CaseSteps
 
@@ -230,9 +230,9 @@ contains
     character(kind=c_char, len=256) :: device
     allocate (r%traces(c%nt, size(c%field)), r%sigma(c%cfg%nx, c%cfg%nz), source=0.0_sp)
     device = c_null_char
-    if (.not. allocated(error)) call FailFromC(fd2d_traces(h, 1, c%nt, r%traces), error)
+    if (.not. allocated(error)) call FailFromC(handle_traces(h, 1, c%nt, r%traces), error)
     if (.not. allocated(error)) call FailFromC(fd2d_field(h, field_sigma, r%sigma), error)
-    if (.not. allocated(error)) call FailFromC(fd2d_device(h, len(device), device), error)
+    if (.not. allocated(error)) call FailFromC(handle_device(h, len(device), device), error)
     r%device = FString(device)
   end subroutine CaseResult
 
@@ -247,7 +247,7 @@ contains
     h = CaseHandle(variant, c, error)
     call CaseSteps(h, c, chunk, error)
     call CaseResult(h, c, r, error)
-    call fd2d_free(h)
+    call handle_free(h)
   end subroutine CaseNative
 
   ! --- the readable Fortran -----------------------------------------------------------------------------------------------

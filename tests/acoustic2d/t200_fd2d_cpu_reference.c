@@ -100,8 +100,8 @@ static double compare(fd2d_case *c, const char *isa) {
     reference_run(&r, expected);
     void *h = case_new(c);
     claim_fine(fd2d_tune(h, isa, 0, 0, 0), "tune");
-    claim_fine(fd2d_timestep(h, 1, c->steps), "timestep");
-    claim_fine(fd2d_traces(h, 1, c->steps, traces), "traces");
+    claim_fine(handle_timestep(h, 1, c->steps), "timestep");
+    claim_fine(handle_traces(h, 1, c->steps, traces), "traces");
     double worst = 0, *fields[3] = {r.s, r.vx, r.vz};
     for (int f = 0; f < 3; f++) {
         claim_fine(fd2d_field(h, f, field), "field");
@@ -109,7 +109,7 @@ static double compare(fd2d_case *c, const char *isa) {
     }
     for (int m = 0; m < c->nrec; m++)
         worst = fmax(worst, relative_rms(expected + m * c->steps, traces + m * c->steps, c->steps));
-    fd2d_free(h);
+    handle_free(h);
     free(memory), free(expected), free(traces), free(field);
     return worst;
 }

@@ -30,10 +30,10 @@ static unsigned run(fd2d_case *c, how h) {
     for (int it = 1; it <= c->steps; it += h.chunk) {
         int n = it + h.chunk > c->steps + 1 ? c->steps + 1 - it : h.chunk;
         if (h.threads < 0)
-            claim_fine(fd2d_threads(fd, 1 + it * 7 % -h.threads), "threads");
-        claim_fine(fd2d_timestep(fd, it, n), "timestep");
+            claim_fine(handle_threads(fd, 1 + it * 7 % -h.threads), "threads");
+        claim_fine(handle_timestep(fd, it, n), "timestep");
     }
-    claim_fine(fd2d_traces(fd, 1, c->steps, traces), "traces");
+    claim_fine(handle_traces(fd, 1, c->steps, traces), "traces");
     no_minus_zero(traces, samples);
     unsigned sum = checksum(2166136261u, traces, samples * sizeof(float));
     for (int f = 0; f < 3; f++) {
@@ -41,7 +41,7 @@ static unsigned run(fd2d_case *c, how h) {
         no_minus_zero(field, cells);
         sum = checksum(sum, field, cells * sizeof(float));
     }
-    fd2d_free(fd);
+    handle_free(fd);
     free(field), free(traces);
     return sum;
 }
@@ -93,16 +93,16 @@ static void all_cells(void) {
         void *h = case_new(&c);
         claim_fine(fd2d_receivers(h, nrec, start, field, i, k, w), "receivers");
         for (int it = 1; it <= 400; it += different_chunks[way])
-            claim_fine(fd2d_timestep(h, it, it + different_chunks[way] > 401 ? 401 - it : different_chunks[way]),
+            claim_fine(handle_timestep(h, it, it + different_chunks[way] > 401 ? 401 - it : different_chunks[way]),
                        "timestep");
-        claim_fine(fd2d_traces(h, 1, 400, t), "traces");
+        claim_fine(handle_traces(h, 1, 400, t), "traces");
         sums[way] = checksum(2166136261u, t, (size_t)nrec * 400 * sizeof(float));
         for (int m = 0; m < 3; m++) {
             claim_fine(fd2d_field(h, m, f), "field");
             for (int r = 0; r < n; r++)
                 wrong += t[(size_t)(m * n + r) * 400 + 399] != f[r];
         }
-        fd2d_free(h);
+        handle_free(h);
     }
     claim(
         wrong == 0 && sums[0] == sums[1],

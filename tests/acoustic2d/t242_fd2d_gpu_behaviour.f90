@@ -5,13 +5,13 @@
 program t242_fd2d_gpu_behaviour
   use check_m, only: Claim, ClaimFails, Done
   use error_m, only: error_t, FailFromC
-  use fd2d_c, only: fd2d_bytes, fd2d_cfg, fd2d_field, fd2d_free, fd2d_maxabs, fd2d_need, fd2d_new, fd2d_peak, fd2d_pending, &
-                    fd2d_receivers, fd2d_reset, fd2d_set_field, fd2d_timestep, fd2d_tune
+  use fd2d_c, only: fd2d_cfg, fd2d_field, fd2d_need, fd2d_new, fd2d_receivers, fd2d_set_field, fd2d_tune
   use fdcase_m, only: case_t, CaseHandle, CaseNative, CaseNew, CasePoints, CaseResult, CaseSigmaOnly, CaseSource, CaseSteps, &
                       CountDifferent, result_t, SigmaDiffers, TracesDiffer
   use fd2d_variants_m, only: fd2d_variants
   use gpu_claims_m, only: AllGridsFit, ClaimGivenBack, ClaimMemory, ClaimQueued, ClaimRefused, ClaimSameNumbers, Fine, FreeMemory, TotalMemory
   use gpu_m, only: GpuAsked
+  use handle_c, only: handle_bytes, handle_free, handle_maxabs, handle_peak, handle_pending, handle_reset, handle_timestep
   use host_c, only: host_seconds
   use iso_c_binding, only: c_associated, c_float, c_int, c_long, c_null_char, c_ptr
   use kinds_m, only: dp, sp
@@ -118,17 +118,17 @@ contains
     call CaseNative(variant, two, 64, second, error)
     h = CaseHandle(variant, one, error)
     call CaseSteps(h, one, 37, error)
-    if (.not. allocated(error)) call FailFromC(fd2d_reset(h), error)
+    if (.not. allocated(error)) call FailFromC(handle_reset(h), error)
     call CasePoints(h, two, error)
     call CaseSteps(h, two, 64, error)
     call CaseResult(h, two, r, error)
     if (Fine(error, variant//', a second shot')) call ClaimSame(r, second, variant//', a second shot in the handle of a first and in a fresh one')
-    if (.not. allocated(error)) call FailFromC(fd2d_reset(h), error)
+    if (.not. allocated(error)) call FailFromC(handle_reset(h), error)
     call CasePoints(h, one, error)
     call CaseSteps(h, one, one%nt, error)
     call CaseResult(h, one, r, error)
     if (Fine(error, variant//', the first shot again')) call ClaimSame(r, first, variant//', the first shot again after the second')
-    call fd2d_free(h)
+    call handle_free(h)
   end subroutine SecondShot
 
   !> Three shots of different half-lengths, sizes and layers in flight at once.
@@ -146,7 +146,7 @@ contains
     end do
     do it = 1, nt, chunk
       do j = 1, count
-        if (.not. allocated(error)) call FailFromC(fd2d_timestep(h(j), it, chunk), error)
+        if (.not. allocated(error)) call FailFromC(handle_timestep(h(j), it, chunk), error)
       end do
     end do
     do j = 1, count
@@ -154,7 +154,7 @@ contains
       c(j)%cfg%share = 1
       call CaseNative(variant, c(j), chunk, alone, error)
       if (Fine(error, variant//', side by side')) call ClaimSame(r, alone, variant//', shot '//Str(j)//' of 3 side by side and alone')
-      call fd2d_free(h(j))
+      call handle_free(h(j))
     end do
   end subroutine SideBySide
 
@@ -173,13 +173,13 @@ contains
     finished = 0
     do run = 1, 2
       start = host_seconds()
-      if (.not. allocated(error)) call FailFromC(fd2d_timestep(h, 1 + (run - 1)*steps, steps), error)
+      if (.not. allocated(error)) call FailFromC(handle_timestep(h, 1 + (run - 1)*steps, steps), error)
       queued = host_seconds() - start
-      if (.not. allocated(error)) call FailFromC(fd2d_pending(h, 0), error)
+      if (.not. allocated(error)) call FailFromC(handle_pending(h, 0), error)
       finished = host_seconds() - start
     end do
     if (Fine(error, variant//', queue')) call ClaimQueued(variant, steps, '3000 x 1500', queued, finished)
-    call fd2d_free(h)
+    call handle_free(h)
   end subroutine Queue
 
   !> Before a chunk is finished the peak is 0; after it, it is what maxabs finds and what the field holds; NaN is found.
@@ -189,34 +189,34 @@ contains
     type(c_ptr) :: h
     type(result_t) :: r
     real(c_float) :: peak, most
-    integer(c_int) :: i, k, im, km
+    integer(c_int) :: at(3), am(3)
     integer :: place(2)
     call CaseNew(c, 257, 130, 4, 2, 90, error)
     h = CaseHandle(variant, c, error)
-    if (.not. allocated(error)) call FailFromC(fd2d_peak(h, peak, i, k), error)
+    if (.not. allocated(error)) call FailFromC(handle_peak(h, peak, at), error)
     if (Fine(error, variant//', peak')) call Claim(peak == 0, variant//', before the first chunk the peak is '//Str(peak)//', must be 0')
-    if (.not. allocated(error)) call FailFromC(fd2d_timestep(h, 1, 40), error)
-    if (.not. allocated(error)) call FailFromC(fd2d_timestep(h, 41, 50), error)
-    if (.not. allocated(error)) call FailFromC(fd2d_pending(h, 0), error)
-    if (.not. allocated(error)) call FailFromC(fd2d_peak(h, peak, i, k), error)
-    if (.not. allocated(error)) call FailFromC(fd2d_maxabs(h, most, im, km), error)
+    if (.not. allocated(error)) call FailFromC(handle_timestep(h, 1, 40), error)
+    if (.not. allocated(error)) call FailFromC(handle_timestep(h, 41, 50), error)
+    if (.not. allocated(error)) call FailFromC(handle_pending(h, 0), error)
+    if (.not. allocated(error)) call FailFromC(handle_peak(h, peak, at), error)
+    if (.not. allocated(error)) call FailFromC(handle_maxabs(h, most, am), error)
     call CaseResult(h, c, r, error)
     if (Fine(error, variant//', peak')) then
       place = maxloc(abs(r%sigma))
-      call Claim(peak == most .and. all([i, k] == [im, km]) .and. peak == maxval(abs(r%sigma)) .and. all(place == [i, k] + 1) .and. &
-                 peak > 0, variant//', peak '//Str(peak)//' at cell '//Str(i + 1)//', '//Str(k + 1)//', maxabs '//Str(most)//' at '// &
-                 Str(im + 1)//', '//Str(km + 1)//', in the field '//Str(maxval(abs(r%sigma)))//' at '//Str(place(1))//', '//Str(place(2)))
+      call Claim(peak == most .and. all(at == am) .and. peak == maxval(abs(r%sigma)) .and. all(place == at(1::2) + 1) .and. &
+                 peak > 0, variant//', peak '//Str(peak)//' at cell '//Str(at(1) + 1)//', '//Str(at(3) + 1)//', maxabs '//Str(most)//' at '// &
+                 Str(am(1) + 1)//', '//Str(am(3) + 1)//', in the field '//Str(maxval(abs(r%sigma)))//' at '//Str(place(1))//', '//Str(place(2)))
       r%sigma(199, 77) = ieee_value(1.0_sp, ieee_quiet_nan)
       call FailFromC(fd2d_set_field(h, 0, r%sigma), error)
-      if (.not. allocated(error)) call FailFromC(fd2d_maxabs(h, most, im, km), error)
-      if (.not. allocated(error)) call FailFromC(fd2d_timestep(h, 1, 1), error)
-      if (.not. allocated(error)) call FailFromC(fd2d_pending(h, 0), error)
-      if (.not. allocated(error)) call FailFromC(fd2d_peak(h, peak, i, k), error)
+      if (.not. allocated(error)) call FailFromC(handle_maxabs(h, most, am), error)
+      if (.not. allocated(error)) call FailFromC(handle_timestep(h, 1, 1), error)
+      if (.not. allocated(error)) call FailFromC(handle_pending(h, 0), error)
+      if (.not. allocated(error)) call FailFromC(handle_peak(h, peak, at), error)
     end if
-    if (Fine(error, variant//', not a number')) call Claim(.not. ieee_is_finite(most) .and. all([im, km] == [198, 76]) .and. &
+    if (Fine(error, variant//', not a number')) call Claim(.not. ieee_is_finite(most) .and. all(am == [198, 0, 76]) .and. &
                                                     .not. ieee_is_finite(peak), variant//', not a number in cell 199, 77: maxabs '// &
-                                                    Str(most)//' at '//Str(im + 1)//', '//Str(km + 1)//', and the peak a step later '//Str(peak))
-    call fd2d_free(h)
+                                                    Str(most)//' at '//Str(am(1) + 1)//', '//Str(am(3) + 1)//', and the peak a step later '//Str(peak))
+    call handle_free(h)
   end subroutine Peaks
 
   !> 20,000 steps: in a closed rough box sigma neither grows nor fades, with layers it fades; traces stay with those of cpu. Float
@@ -284,9 +284,9 @@ contains
     call CaseSteps(h, c, 70, error)
     taken = before - FreeMemory()
     if (.not. allocated(error)) call FailFromC(fd2d_need(CString(variant), c%cfg, size(c%field), c%nt, need), error)
-    counted = real(fd2d_bytes(h), dp)
+    counted = real(handle_bytes(h), dp)
     if (Fine(error, variant//', memory')) call ClaimMemory(variant, '3001 x 1999', taken, counted, need, 0_c_long)
-    call fd2d_free(h)
+    call handle_free(h)
     call ClaimGivenBack(variant//', after free', before)
   end subroutine Memory
 
@@ -316,7 +316,7 @@ contains
     left = FreeMemory()
     h = fd2d_new(CString(variant), cfg)
     call ClaimRefused(variant, Str(cfg%nx)//' x '//Str(cfg%nz)//' cells', .not. c_associated(h), need, total)
-    call fd2d_free(h)
+    call handle_free(h)
     call CaseNative(variant, c, 80, after, error)
     if (Fine(error, variant//', after a grid that is too large')) then
       call ClaimSame(before, after, variant//', a shot before and after the refusal')
@@ -352,7 +352,7 @@ contains
               if (.not. allocated(error)) call FailFromC(fd2d_tune(h, CString(''), widths(w), 0, rows(p)), error)
               call CaseSteps(h, c, 33, error)
               call CaseResult(h, c, r, error)
-              call fd2d_free(h)
+              call handle_free(h)
               if (.not. Fine(error, 'tuned, width '//Str(widths(w))//', rows '//Str(rows(p)))) return
               if (CountDifferent(r, plain) > 0) shape = shape//' '//Str(widths(w))//' x '//Str(rows(p))
               different = different + CountDifferent(r, plain)
@@ -374,7 +374,7 @@ contains
       call ClaimFails(error, 'blocks of 256 columns', 'tuned, blocks that march keep no velocities')
     end if
     keeps = .true.
-    call fd2d_free(h)
+    call handle_free(h)
   end subroutine Shapes
 
   !> A shape asked for by name is the one that computes, alone or beside others; one found by the clock is noted.
@@ -433,8 +433,8 @@ contains
     end do
     do half = 1, 2
       do v = 1, 2
-        if (.not. allocated(error)) call FailFromC(fd2d_timestep(h(v), 1, 60), error)
-        if (.not. allocated(error)) call FailFromC(fd2d_pending(h(v), 0), error)
+        if (.not. allocated(error)) call FailFromC(handle_timestep(h(v), 1, 60), error)
+        if (.not. allocated(error)) call FailFromC(handle_pending(h(v), 0), error)
         do f = 0, 2
           if (.not. allocated(error)) call FailFromC(fd2d_field(h(v), f, a(:, :, f, v)), error)
         end do
@@ -443,7 +443,7 @@ contains
         differ(f, half) = norm2(real(a(:, :, f, 2) - a(:, :, f, 1), dp))/norm2(real(a(:, :, f, 1), dp))
       end do
       do v = 1, 2                        ! on from the fields of cpu, without what the layers remember
-        if (.not. allocated(error)) call FailFromC(fd2d_reset(h(v)), error)
+        if (.not. allocated(error)) call FailFromC(handle_reset(h(v)), error)
         do f = 0, 2
           if (.not. allocated(error)) call FailFromC(fd2d_set_field(h(v), f, a(:, :, f, 1)), error)
         end do
@@ -453,7 +453,7 @@ contains
                                          Str(maxval(differ(:, 1)), 2)//' after 60 steps, and by '//Str(maxval(differ(:, 2)), 2)// &
                                          ' after 60 from fields given, <= 1e-5')
     do v = 1, 2
-      call fd2d_free(h(v))
+      call handle_free(h(v))
     end do
   end subroutine Fields
 
@@ -483,12 +483,12 @@ contains
       call FailFromC(fd2d_receivers(h, size(c%field), c%start - 1, receivers, c%ri - 1, c%rk - 1, c%rw), error)
       call ClaimFails(error, words, 'tuned without velocities, receivers of them')
       call CasePoints(h, c, error)
-      if (.not. allocated(error)) call FailFromC(fd2d_reset(h), error)
+      if (.not. allocated(error)) call FailFromC(handle_reset(h), error)
       call CaseSteps(h, c, 25, error)
       call CaseResult(h, c, r, error)
       if (Fine(error, 'tuned, after five refusals')) call ClaimSame(r, plain, 'tuned, after five refusals a shot as before')
     end if
-    call fd2d_free(h)
+    call handle_free(h)
   end subroutine Refusals
 
 end program t242_fd2d_gpu_behaviour

@@ -20,7 +20,7 @@ module counter_m
   contains
     procedure :: setup, modfd, advance, fraction => Part, gather => NoGather, free, state_identity, time_position, state_size
     procedure :: save => save_state, load
-    procedure, nopass :: choose, need
+    procedure, nopass :: need
   end type counter_t
 
 contains
@@ -64,13 +64,6 @@ contains
     integer, intent(in) :: traces
     need = 0
   end function need
-
-  function choose(asked, has_gpu) result(name)
-    character(*), intent(in) :: asked
-    logical, intent(in) :: has_gpu
-    character(:), allocatable :: name
-    name = asked
-  end function choose
 
   subroutine free(self)
     class(counter_t), intent(inout) :: self

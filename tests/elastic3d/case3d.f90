@@ -5,10 +5,11 @@ module case3d_m
   use, intrinsic :: iso_c_binding, only: c_float, c_int, c_null_char, c_ptr
   use check_m, only: Claim
   use error_m, only: error_t, FailFromC
-  use fd3d_c, only: fd3d_cfg, fd3d_histories, fd3d_map, fd3d_field, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, fd3d_receivers, &
-                    fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_traces, fd3d_watch
+  use fd3d_c, only: fd3d_cfg, fd3d_histories, fd3d_map, fd3d_field, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, &
+                    fd3d_receivers, fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_watch
   use fd3d_engine_m, only: fd3d_grid_t, fd3d_map_t
   use fd3d_fortran_m, only: fd3d_fortran_t
+  use handle_c, only: handle_traces
   use kinds_m, only: dp, i8, sp
   use map3d_m, only: Map3dMake
   implicit none
@@ -291,7 +292,7 @@ contains
     type(c_ptr), intent(in) :: h
     real(sp), allocatable, intent(out) :: traces(:, :)
     allocate (traces(c%steps, c%nrec), source=0.0_sp)
-    call Case3dFine(fd3d_traces(h, 1, c%steps, traces), 'traces')
+    call Case3dFine(handle_traces(h, 1, c%steps, traces), 'traces')
   end subroutine Case3dTraces
 
   !> The same by the readable Fortran.

@@ -2,12 +2,12 @@
 !> of all fields, receivers of several cells; run by the readable Fortran and by a C variant through the verbs of fd3d_c.f90.
 module fd3dcase_m
   use der_m, only: DerSumAbs
+  use handle_c, only: handle_device, handle_free, handle_timestep, handle_traces
   use taylor_m, only: Taylor
   use differs_m, only: Differs
   use error_m, only: error_t, FailFromC
-  use fd3d_c, only: fd3d_cfg, fd3d_device, fd3d_field, fd3d_free, fd3d_histories, fd3d_map, fd3d_model, fd3d_new, fd3d_pml, &
-                    fd3d_quality, fd3d_receivers, fd3d_source, fd3d_sponge, fd3d_timestep, fd3d_traces, fd3d_tune, &
-                    fd3d_watch
+  use fd3d_c, only: fd3d_cfg, fd3d_field, fd3d_histories, fd3d_map, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, &
+                    fd3d_receivers, fd3d_source, fd3d_sponge, fd3d_tune, fd3d_watch
   use fd3d_engine_m, only: fd3d_fields, fd3d_grid_t, fd3d_map_t, field_sxx, side_free, side_one_way, side_outside, side_periodic
   use fd3d_fortran_m, only: fd3d_fortran_t
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dLayerWidths, Fd3dProfiles, Fd3dSponge
@@ -380,7 +380,7 @@ contains
       call Case3dHistories(h, c, it, error)
       n = min(chunk, until - it + 1)
       if (c%block > 0 .and. it <= size(c%q, 2)) n = min(n, min(size(c%q, 2), ((it - 1)/block + 1)*block) - it + 1)
-      if (.not. allocated(error)) call FailFromC(fd3d_timestep(h, it, n), error)
+      if (.not. allocated(error)) call FailFromC(handle_timestep(h, it, n), error)
       if (allocated(error)) return
       it = it + n
     end do
@@ -395,12 +395,12 @@ contains
     integer :: f
     call Room(c, r)
     device = c_null_char
-    if (.not. allocated(error)) call FailFromC(fd3d_traces(h, 1, c%nt, r%traces), error)
+    if (.not. allocated(error)) call FailFromC(handle_traces(h, 1, c%nt, r%traces), error)
     do f = 0, merge(2, fd3d_fields - 1, c%grid%sparse)
       if (.not. allocated(error)) call FailFromC(fd3d_field(h, f, r%fields(:, :, :, f)), error)
     end do
     if (.not. allocated(error)) call FailFromC(fd3d_map(h, r%map), error)
-    if (.not. allocated(error)) call FailFromC(fd3d_device(h, len(device), device), error)
+    if (.not. allocated(error)) call FailFromC(handle_device(h, len(device), device), error)
     r%device = FString(device)
   end subroutine Case3dResult
 
@@ -424,7 +424,7 @@ contains
     h = Case3dHandle(variant, c, error)
     call Case3dSteps(h, c, chunk, error)
     call Case3dResult(h, c, r, error)
-    call fd3d_free(h)
+    call handle_free(h)
   end subroutine Case3dNative
 
   ! --- the readable Fortran ---------------------------------------------------------------------------------------------------

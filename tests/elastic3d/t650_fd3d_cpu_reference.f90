@@ -5,7 +5,8 @@ program t650_fd3d_cpu_reference
   use case3d_m, only: case3d_shapes, case3d_t, Case3dFields, Case3dFine, Case3dMake, Case3dNew, Case3dReference, Case3dTraces
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
-  use fd3d_c, only: fd3d_free, fd3d_timestep, fd3d_tune
+  use fd3d_c, only: fd3d_tune
+  use handle_c, only: handle_free, handle_timestep
   use kinds_m, only: sp
   use text_m, only: Str
   implicit none
@@ -41,7 +42,7 @@ contains
       h = Case3dNew(c)
       if (fd3d_tune(h, trim(isa(n))//c_null_char, 0, 0, 0) == 0) then
         names = names//' '//trim(isa(n))
-        call Case3dFine(fd3d_timestep(h, 1, c%steps), 'timestep')
+        call Case3dFine(handle_timestep(h, 1, c%steps), 'timestep')
         call Case3dFields(c, h, f)
         call Case3dTraces(c, h, t)
         do m = 0, 9
@@ -51,7 +52,7 @@ contains
           worst(2) = max(worst(2), Apart(t(:, m), traces(:, m)))
         end do
       end if
-      call fd3d_free(h)
+      call handle_free(h)
     end do
     call Claim(all(worst <= bound), 'case '//Str(shape)//', half-length '//Str(L)//merge(', anelastic', '           ', anelastic)// &
                ':'//names//': fields and map differ by '//Str(worst(1), 2)//', traces by '//Str(worst(2), 2)//' <= '//Str(bound))

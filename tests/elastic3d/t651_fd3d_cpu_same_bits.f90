@@ -4,9 +4,9 @@ program t651_fd3d_cpu_same_bits
   use, intrinsic :: iso_c_binding, only: c_null_char, c_ptr
   use case3d_m, only: case3d_shapes, case3d_t, Case3dFields, Case3dFine, Case3dMake, Case3dNew, Case3dTraces
   use check_m, only: Claim, Done
-  use fd3d_c, only: fd3d_cfg, fd3d_field, fd3d_free, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_model, &
-                    fd3d_new, fd3d_pml, fd3d_quality, fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_threads, fd3d_timestep, &
-                    fd3d_tune, fd3d_velocity
+  use fd3d_c, only: fd3d_cfg, fd3d_field, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_model, fd3d_new, &
+                    fd3d_pml, fd3d_quality, fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_tune, fd3d_velocity
+  use handle_c, only: handle_free, handle_threads, handle_timestep
   use kinds_m, only: sp
   use text_m, only: Str
   implicit none
@@ -44,7 +44,7 @@ contains
     call Case3dMake(c, 9, 1, .false., steps)
     h = Case3dNew(c)
     Has = fd3d_tune(h, isa//c_null_char, 0, 0, 0) == 0
-    call fd3d_free(h)
+    call handle_free(h)
   end function Has
 
   !> Fields, map and traces one after the other.
@@ -59,8 +59,8 @@ contains
     h = Case3dNew(c)
     call Case3dFine(fd3d_tune(h, trim(how%isa)//c_null_char, how%steps, how%width, how%planes), 'tune')
     do it = 1, steps, how%chunk
-      if (how%varied > 0) call Case3dFine(fd3d_threads(h, 1 + modulo(it*7, how%varied)), 'threads')
-      if (.not. how%parts) call Case3dFine(fd3d_timestep(h, it, min(how%chunk, steps + 1 - it)), 'timestep')
+      if (how%varied > 0) call Case3dFine(handle_threads(h, 1 + modulo(it*7, how%varied)), 'threads')
+      if (.not. how%parts) call Case3dFine(handle_timestep(h, it, min(how%chunk, steps + 1 - it)), 'timestep')
     end do
     do it = 1, merge(steps, 0, how%parts)
       do part = 1, 2
@@ -72,7 +72,7 @@ contains
     end do
     call Case3dFields(c, h, fields)
     call Case3dTraces(c, h, traces)
-    call fd3d_free(h)
+    call handle_free(h)
     all = [pack(fields, .true.), pack(traces, .true.)] + 0.0_sp          ! -0 and +0 are one number
   end subroutine Run
 
@@ -115,9 +115,9 @@ contains
       call Case3dMake(c, shape, L, modulo(shape, 2) == 1, steps)
       if (any(c%cfg%side([1, 3, 5]) == 3 .and. cuts > 1)) cycle
       h = Case3dNew(c)
-      call Case3dFine(fd3d_timestep(h, 1, steps), 'timestep')
+      call Case3dFine(handle_timestep(h, 1, steps), 'timestep')
       call Case3dFields(c, h, one)
-      call fd3d_free(h)
+      call handle_free(h)
       call Pieces(c, cuts, many)
       runs = runs + 1
       do f = 0, 8
@@ -169,7 +169,7 @@ contains
         fields(lo(1, m) + 1:hi(1, m), lo(2, m) + 1:hi(2, m), lo(3, m) + 1:hi(3, m), f) = piece
       end do
       deallocate (piece)
-      call fd3d_free(h(m))
+      call handle_free(h(m))
     end do
   end subroutine Pieces
 

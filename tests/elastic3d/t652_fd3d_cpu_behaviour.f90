@@ -6,8 +6,9 @@ program t652_fd3d_cpu_behaviour
   use case3d_m, only: case3d_t, Case3dFields, Case3dFine, Case3dMake, Case3dNew, Case3dTraces
   use check_m, only: Claim, ClaimFails, Done
   use error_m, only: error_t, FailFromC
-  use fd3d_c, only: fd3d_bytes, fd3d_device, fd3d_field, fd3d_free, fd3d_histories, fd3d_load, fd3d_maxabs, fd3d_need, fd3d_reset, &
-                    fd3d_save, fd3d_set_field, fd3d_slice, fd3d_state_size, fd3d_stress, fd3d_timestep, fd3d_tune, fd3d_velocity
+  use fd3d_c, only: fd3d_field, fd3d_histories, fd3d_need, fd3d_set_field, fd3d_slice, fd3d_stress, fd3d_tune, fd3d_velocity
+  use handle_c, only: handle_bytes, handle_device, handle_free, handle_load, handle_maxabs, handle_reset, handle_save, &
+                      handle_state_size, handle_timestep
   use map3d_m, only: map3d_entries
   use kinds_m, only: sp
   use text_m, only: Str
@@ -58,13 +59,13 @@ contains
     real(sp), allocatable :: first(:), second(:)
     call Case3dMake(c, shape, 2, anelastic, steps)
     h = Case3dNew(c)
-    call Case3dFine(fd3d_timestep(h, 1, steps), 'timestep')
+    call Case3dFine(handle_timestep(h, 1, steps), 'timestep')
     call Results(c, h, first)
-    call Case3dFine(fd3d_reset(h), 'reset')
+    call Case3dFine(handle_reset(h), 'reset')
     call Begin(c, h)
-    call Case3dFine(fd3d_timestep(h, 1, steps), 'timestep')
+    call Case3dFine(handle_timestep(h, 1, steps), 'timestep')
     call Results(c, h, second)
-    call fd3d_free(h)
+    call handle_free(h)
     call Claim(all(transfer(first, [0]) == transfer(second, [0])), 'case '//Str(shape)// &
                ': after a reset the same run gives the same bits ('//Str(count(first /= second))//' numbers differ)')
   end subroutine Again
@@ -78,23 +79,23 @@ contains
     integer, parameter :: half = 7
     call Case3dMake(c, shape, 2, anelastic, steps)
     h = Case3dNew(c)
-    call Case3dFine(fd3d_timestep(h, 1, half), 'timestep')
-    allocate (state(fd3d_state_size(h, half)))
-    call Case3dFine(fd3d_save(h, size(state, kind=c_long_long), state), 'save')
-    call Case3dFine(fd3d_timestep(h, half + 1, steps - half), 'timestep')
+    call Case3dFine(handle_timestep(h, 1, half), 'timestep')
+    allocate (state(handle_state_size(h, half)))
+    call Case3dFine(handle_save(h, size(state, kind=c_long_long), state), 'save')
+    call Case3dFine(handle_timestep(h, half + 1, steps - half), 'timestep')
     call Results(c, h, first)
-    call fd3d_free(h)
+    call handle_free(h)
     c%cfg%threads = 3
     h = Case3dNew(c)
-    call Case3dFine(fd3d_timestep(h, 1, 2), 'timestep of another run')
-    call Case3dFine(fd3d_load(h, 1, half, size(state, kind=c_long_long), state), 'load')
+    call Case3dFine(handle_timestep(h, 1, 2), 'timestep of another run')
+    call Case3dFine(handle_load(h, 1, half, size(state, kind=c_long_long), state), 'load')
     allocate (q, source=c%q(:, half + 1:))
     call Case3dFine(fd3d_histories(h, half + 1, size(q, 2), q), 'histories')
     call Case3dFine(fd3d_histories(h, size(c%q, 2) + 1, 0, q), 'silence')
     call Case3dFine(fd3d_tune(h, c_null_char, 2, 9, 2), 'tune')
-    call Case3dFine(fd3d_timestep(h, half + 1, steps - half), 'timestep')
+    call Case3dFine(handle_timestep(h, half + 1, steps - half), 'timestep')
     call Results(c, h, second)
-    call fd3d_free(h)
+    call handle_free(h)
     call Claim(all(transfer(first, [0]) == transfer(second, [0])), 'case '//Str(shape)//': a state of '//Str(size(state))// &
                ' numbers goes on in another handle with the same bits ('//Str(count(first /= second))//' numbers differ)')
   end subroutine Resume
@@ -104,21 +105,21 @@ contains
     type(c_ptr) :: h
     real(sp), allocatable :: v(:, :, :)
     real(c_float) :: value
-    integer(c_int) :: i, j, k
+    integer(c_int) :: at(3)
     call Case3dMake(c, 3, 2, .false., steps)
     h = Case3dNew(c)
     allocate (v, source=1e-3_sp*c%begin(:, :, :, 1))
     v(38, 11, 20) = -1
     call Case3dFine(fd3d_set_field(h, 1, v), 'set_field')
-    call Case3dFine(fd3d_maxabs(h, value, i, j, k), 'maxabs')
-    call Claim(value == 1 .and. all([i, j, k] == [37, 10, 19]), 'the largest velocity is '//Str(value)//' at ('//Str(i)//', '// &
-               Str(j)//', '//Str(k)//'), put at (37, 10, 19)')
+    call Case3dFine(handle_maxabs(h, value, at), 'maxabs')
+    call Claim(value == 1 .and. all(at == [37, 10, 19]), 'the largest velocity is '//Str(value)//' at ('//Str(at(1))//', '// &
+               Str(at(2))//', '//Str(at(3))//'), put at (37, 10, 19)')
     v(5, 6, 7) = ieee_value(1.0_sp, ieee_quiet_nan)
     call Case3dFine(fd3d_set_field(h, 1, v), 'set_field')
-    call Case3dFine(fd3d_maxabs(h, value, i, j, k), 'maxabs')
-    call Claim(value > huge(1.0_sp) .and. all([i, j, k] == [4, 5, 6]), 'a velocity that is not a number counts as infinite, at ('// &
-               Str(i)//', '//Str(j)//', '//Str(k)//')')
-    call fd3d_free(h)
+    call Case3dFine(handle_maxabs(h, value, at), 'maxabs')
+    call Claim(value > huge(1.0_sp) .and. all(at == [4, 5, 6]), 'a velocity that is not a number counts as infinite, at ('// &
+               Str(at(1))//', '//Str(at(2))//', '//Str(at(3))//')')
+    call handle_free(h)
   end subroutine Largest
 
   subroutine Slices()
@@ -127,14 +128,14 @@ contains
     real(sp), allocatable :: f(:, :, :), x(:, :), y(:, :), z(:, :)
     call Case3dMake(c, 2, 3, .true., steps)
     h = Case3dNew(c)
-    call Case3dFine(fd3d_timestep(h, 1, steps), 'timestep')
+    call Case3dFine(handle_timestep(h, 1, steps), 'timestep')
     allocate (f(c%cfg%n(1), c%cfg%n(2), c%cfg%n(3)), x(c%cfg%n(2), c%cfg%n(3)), y(c%cfg%n(1), c%cfg%n(3)), &
               z(c%cfg%n(1), c%cfg%n(2)))
     call Case3dFine(fd3d_field(h, 7, f), 'field')
     call Case3dFine(fd3d_slice(h, 7, 0, 10, x), 'slice')
     call Case3dFine(fd3d_slice(h, 7, 1, 11, y), 'slice')
     call Case3dFine(fd3d_slice(h, 7, 2, 12, z), 'slice')
-    call fd3d_free(h)
+    call handle_free(h)
     call Claim(all(x == f(11, :, :)) .and. all(y == f(:, 12, :)) .and. all(z == f(:, :, 13)), &
                'slices along the three axes are those of the field')
   end subroutine Slices
@@ -150,13 +151,13 @@ contains
       call Case3dMake(c, shapes(m), 2, modulo(m, 2) == 0, steps)
       c%hilly = .false.
       h = Case3dNew(c)
-      call Case3dFine(fd3d_timestep(h, 1, steps), 'timestep')
+      call Case3dFine(handle_timestep(h, 1, steps), 'timestep')
       call Case3dFine(fd3d_need('cpu'//c_null_char, c%cfg, size(c%si), c%nrec, steps, product(c%cfg%n(:2)), map3d_entries, host, device), &
                       'need')
-      held = fd3d_bytes(h)
+      held = handle_bytes(h)
       call Claim(device == 0 .and. held <= host .and. 10*host <= 13*held, 'case '//Str(shapes(m))//': '// &
                  Str(int(host/1000))//' kB foretold, '//Str(int(held/1000))//' kB held, within 30 %')
-      call fd3d_free(h)
+      call handle_free(h)
     end do
   end subroutine Memory
 
@@ -175,17 +176,17 @@ contains
     call Case3dMake(c, 4, 2, .false., steps)
     h = Case3dNew(c)
     call Refused(fd3d_tune(h, 'mmx'//c_null_char, 0, 0, 0), 'no instruction set', 'an instruction set nobody has')
-    call Refused(fd3d_timestep(h, 0, 2), 'count from 1', 'step 0')
-    call Case3dFine(fd3d_timestep(h, 1, 2), 'timestep')
-    call Refused(fd3d_timestep(h, 5, 1), 'next step is 3', 'a step left out')
+    call Refused(handle_timestep(h, 0, 2), 'count from 1', 'step 0')
+    call Case3dFine(handle_timestep(h, 1, 2), 'timestep')
+    call Refused(handle_timestep(h, 5, 1), 'next step is 3', 'a step left out')
     call Refused(fd3d_stress(h, 3, 0), 'not what comes next', 'stresses before velocities')
     call Case3dFine(fd3d_velocity(h, 3, 0), 'velocity')
-    call Refused(fd3d_timestep(h, 4, 1), 'in the middle', 'whole steps after half of one')
+    call Refused(handle_timestep(h, 4, 1), 'in the middle', 'whole steps after half of one')
     call Case3dFine(fd3d_stress(h, 3, 0), 'stress')
-    call Case3dFine(fd3d_timestep(h, 4, 1), 'timestep')
-    call Case3dFine(fd3d_device(h, size(text), text), 'device')
+    call Case3dFine(handle_timestep(h, 4, 1), 'timestep')
+    call Case3dFine(handle_device(h, size(text), text), 'device')
     call Claim(any(text == '2') .and. any(text == 't'), 'the device tells its threads: '//Join(text))
-    call fd3d_free(h)
+    call handle_free(h)
   end subroutine Refusals
 
   function Join(text) result(line)

@@ -6,14 +6,15 @@
 program t671_fd3d_gpu_behaviour
   use check_m, only: Claim, ClaimFails, Done
   use error_m, only: error_t, FailFromC
-  use fd3d_c, only: fd3d_bytes, fd3d_cfg, fd3d_expect, fd3d_free, fd3d_load, fd3d_maxabs, fd3d_need, fd3d_new, fd3d_peak, fd3d_pending, fd3d_reset, &
-                    fd3d_save, fd3d_set_field, fd3d_slice, fd3d_state_size, fd3d_timestep, fd3d_tune
+  use fd3d_c, only: fd3d_cfg, fd3d_expect, fd3d_need, fd3d_new, fd3d_set_field, fd3d_slice, fd3d_tune
   use fd3d_engine_m, only: fd3d_map_t
   use fd3dcase_m, only: case3d_t, Case3dCfg, Case3dDifferent, Case3dHandle, Case3dNative, Case3dNew, Case3dPoints, &
                         Case3dResult, Case3dSource, Case3dSteps, result3d_t
   use fd3d_variants_m, only: fd3d_variants
   use gpu_claims_m, only: AllGridsFit, ClaimGivenBack, ClaimMemory, ClaimQueued, ClaimRefused, ClaimSameNumbers, Fine, FreeMemory, TotalMemory
   use gpu_m, only: GpuAsked
+  use handle_c, only: handle_bytes, handle_free, handle_load, handle_maxabs, handle_peak, handle_pending, handle_reset, &
+                      handle_save, handle_state_size, handle_timestep
   use host_c, only: host_seconds
   use iso_c_binding, only: c_associated, c_float, c_int, c_long, c_long_long, c_ptr
   use kinds_m, only: dp, sp
@@ -100,7 +101,7 @@ contains
     h = Case3dHandle(variant, c, error)
     if (.not. allocated(error)) call FailFromC(fd3d_tune(h, CString(''), 33, 3, 1), error)
     call ClaimFails(error, 'blocks of 33 x 3 x 1 cells', variant//', a shape there is not')
-    call fd3d_free(h)
+    call handle_free(h)
   end subroutine Shapes
 
   !> Another shot in the same handle after reset, other sources too; then the first again.
@@ -118,17 +119,17 @@ contains
     call Case3dNative(variant, two, 64, second, error)
     h = Case3dHandle(variant, one, error)
     call Case3dSteps(h, one, 37, error)
-    if (.not. allocated(error)) call FailFromC(fd3d_reset(h), error)
+    if (.not. allocated(error)) call FailFromC(handle_reset(h), error)
     if (.not. allocated(error)) call Case3dPoints(h, two, two%grid, error)
     call Case3dSteps(h, two, 64, error)
     call Case3dResult(h, two, r, error)
     if (Fine(error, variant//', a second shot')) call ClaimSame(r, second, variant//', a second shot in the handle of a first and in a fresh one')
-    if (.not. allocated(error)) call FailFromC(fd3d_reset(h), error)
+    if (.not. allocated(error)) call FailFromC(handle_reset(h), error)
     if (.not. allocated(error)) call Case3dPoints(h, one, one%grid, error)
     call Case3dSteps(h, one, one%nt, error)
     call Case3dResult(h, one, r, error)
     if (Fine(error, variant//', the first shot again')) call ClaimSame(r, first, variant//', the first shot again after the second')
-    call fd3d_free(h)
+    call handle_free(h)
   end subroutine SecondShot
 
   !> Three shots of different half-lengths, sizes and sides in flight at once.
@@ -153,7 +154,7 @@ contains
       call Case3dResult(h(j), c(j), r, error)
       call Case3dNative(variant, c(j), chunk, alone, error)
       if (Fine(error, variant//', side by side')) call ClaimSame(r, alone, variant//', shot '//Str(j)//' of 3 side by side and alone')
-      call fd3d_free(h(j))
+      call handle_free(h(j))
     end do
   end subroutine SideBySide
 
@@ -172,19 +173,19 @@ contains
       h = Case3dHandle(variant, c, error)
       call Case3dSteps(h, c, before, error, 1, before)
       if (.not. Fine(error, variant//', a state')) return
-      allocate (state(fd3d_state_size(h, before)))
-      call FailFromC(fd3d_save(h, size(state, kind=c_long_long), state), error)
-      call fd3d_free(h)
+      allocate (state(handle_state_size(h, before)))
+      call FailFromC(handle_save(h, size(state, kind=c_long_long), state), error)
+      call handle_free(h)
       h = Case3dHandle(variant, c, error)
       call Case3dSteps(h, c, 7, error, 1, 7)                       ! what is there is forgotten
-      if (.not. allocated(error)) call FailFromC(fd3d_load(h, 1, before, size(state, kind=c_long_long), state), error)
+      if (.not. allocated(error)) call FailFromC(handle_load(h, 1, before, size(state, kind=c_long_long), state), error)
       call Case3dSteps(h, c, 20, error, before + 1)
       call Case3dResult(h, c, r, error)
       if (Fine(error, variant//', a state')) call ClaimSame(r, all, variant//', sides '//Str(sides)//', a run interrupted after '//Str(before)// &
                                                      ' of 80 steps and continued in another handle, and one in a piece')
-      call FailFromC(fd3d_load(h, 1, before + 1, size(state, kind=c_long_long), state), error)
+      call FailFromC(handle_load(h, 1, before + 1, size(state, kind=c_long_long), state), error)
       call ClaimFails(error, 'a state of ', variant//', a state of another length')
-      call fd3d_free(h)
+      call handle_free(h)
       deallocate (state)
     end do
   end subroutine SavedState
@@ -200,12 +201,12 @@ contains
     integer :: place(4)
     call Case3dNew(c, [45, 31, 27], 2, 2, .false., 60)
     h = Case3dHandle(variant, c, error)
-    if (.not. allocated(error)) call FailFromC(fd3d_peak(h, peak, at(1), at(2), at(3)), error)
+    if (.not. allocated(error)) call FailFromC(handle_peak(h, peak, at), error)
     if (Fine(error, variant//', peak')) call Claim(peak == 0, variant//', before the first chunk the peak is '//Str(peak)//', must be 0')
     call Case3dSteps(h, c, 25, error)
-    if (.not. allocated(error)) call FailFromC(fd3d_pending(h, 0), error)
-    if (.not. allocated(error)) call FailFromC(fd3d_peak(h, peak, at(1), at(2), at(3)), error)
-    if (.not. allocated(error)) call FailFromC(fd3d_maxabs(h, most, am(1), am(2), am(3)), error)
+    if (.not. allocated(error)) call FailFromC(handle_pending(h, 0), error)
+    if (.not. allocated(error)) call FailFromC(handle_peak(h, peak, at), error)
+    if (.not. allocated(error)) call FailFromC(handle_maxabs(h, most, am), error)
     call Case3dResult(h, c, r, error)
     if (Fine(error, variant//', peak')) then
       place = maxloc(abs(r%fields(:, :, :, 0:2)))
@@ -215,15 +216,15 @@ contains
                  Str(place(2))//', '//Str(place(3)))
       r%fields(39, 17, 11, 1) = ieee_value(1.0_sp, ieee_quiet_nan)
       call FailFromC(fd3d_set_field(h, 1, r%fields(:, :, :, 1)), error)
-      if (.not. allocated(error)) call FailFromC(fd3d_maxabs(h, most, am(1), am(2), am(3)), error)
+      if (.not. allocated(error)) call FailFromC(handle_maxabs(h, most, am), error)
       call Case3dSteps(h, c, 1, error, 1, 1)
-      if (.not. allocated(error)) call FailFromC(fd3d_pending(h, 0), error)
-      if (.not. allocated(error)) call FailFromC(fd3d_peak(h, peak, at(1), at(2), at(3)), error)
+      if (.not. allocated(error)) call FailFromC(handle_pending(h, 0), error)
+      if (.not. allocated(error)) call FailFromC(handle_peak(h, peak, at), error)
     end if
     if (Fine(error, variant//', not a number')) call Claim(.not. ieee_is_finite(most) .and. all(am == [38, 16, 10]) .and. .not. ieee_is_finite(peak), &
                                                     variant//', not a number in cell 39, 17, 11: maxabs '//Str(most)//' at '//Str(am(1) + 1)// &
                                                     ', '//Str(am(2) + 1)//', '//Str(am(3) + 1)//', and the peak a step later '//Str(peak))
-    call fd3d_free(h)
+    call handle_free(h)
   end subroutine Peaks
 
   !> Planes across each axis are those of the field.
@@ -243,7 +244,7 @@ contains
     if (Fine(error, variant//', slices')) call Claim(all(abs(x - r%fields(33, :, :, 4)) <= 0) .and. all(abs(y - r%fields(:, 4, :, 7)) <= 0) .and. &
                                               all(abs(z - r%fields(:, :, 1, 2)) <= 0) .and. maxval(abs(y)) > 0, &
                                               variant//', slices across x, y and z are those of the fields')
-    call fd3d_free(h)
+    call handle_free(h)
   end subroutine Slices
 
   !> Timestep only queues; pending waits. The second run of a handle is timed: the first makes graphs.
@@ -260,15 +261,15 @@ contains
     finished = 0
     do run = 1, 2
       if (run == 1) call Case3dSteps(h, c, steps, error, 1, steps)
-      if (.not. allocated(error)) call FailFromC(fd3d_pending(h, 0), error)
+      if (.not. allocated(error)) call FailFromC(handle_pending(h, 0), error)
       start = host_seconds()
-      if (run == 2 .and. .not. allocated(error)) call FailFromC(fd3d_timestep(h, steps + 1, steps), error)
+      if (run == 2 .and. .not. allocated(error)) call FailFromC(handle_timestep(h, steps + 1, steps), error)
       queued = host_seconds() - start
-      if (.not. allocated(error)) call FailFromC(fd3d_pending(h, 0), error)
+      if (.not. allocated(error)) call FailFromC(handle_pending(h, 0), error)
       finished = host_seconds() - start
     end do
     if (Fine(error, variant//', queue')) call ClaimQueued(variant, steps, '250 x 201 x 180', queued, finished)
-    call fd3d_free(h)
+    call handle_free(h)
   end subroutine Queue
 
   !> The map has the peaks of what receivers at its points record: those of random columns, with stencils of one and of many cells.
@@ -338,9 +339,9 @@ contains
     taken = before - FreeMemory()
     if (.not. allocated(error)) call FailFromC(fd3d_need(CString(variant), Case3dCfg(c%grid), size(c%sf), size(c%start) - 1, c%nt, &
                                                          product(c%grid%n(:2)), map3d_entries, host, need), error)
-    counted = real(fd3d_bytes(h), dp)
+    counted = real(handle_bytes(h), dp)
     if (Fine(error, variant//', memory')) call ClaimMemory(variant, '251 x 183 x 162', taken, counted, need, host)
-    call fd3d_free(h)
+    call handle_free(h)
     call ClaimGivenBack(variant//', after free', before)
   end subroutine Memory
 
@@ -364,14 +365,14 @@ contains
     h = Case3dHandle(variant, c, error)
     if (.not. allocated(error)) call FailFromC(fd3d_expect(h, steps), error)
     call Case3dSteps(h, c, chunk, error)
-    if (.not. allocated(error)) call FailFromC(fd3d_pending(h, 0), error)
+    if (.not. allocated(error)) call FailFromC(handle_pending(h, 0), error)
     taken = before - FreeMemory()
     if (.not. allocated(error)) call FailFromC(fd3d_need(CString(variant), Case3dCfg(c%grid), size(c%sf), receivers, steps, &
                                                          product(c%grid%n(:2)), map3d_entries, host, need), error)
     if (Fine(error, variant//', traces')) &
       call Claim(taken <= 1.05_dp*need + 16*MB, variant//', '//Str(receivers)//' traces of '//Str(steps)//' steps in chunks of '// &
                  Str(chunk)//': announced '//Str(need/MB, 4)//' MB, taken '//Str(taken/MB, 4)//' MB, at most 5 % and 16 MB more')
-    call fd3d_free(h)
+    call handle_free(h)
   end subroutine Traces
 
   !> A grid that needs more than the device has is refused with a sentence, takes nothing, and a small shot runs as before.
@@ -403,7 +404,7 @@ contains
       left = FreeMemory()
       h = fd3d_new(CString(variant), cfg)
       call ClaimRefused(variant, Str(cfg%n(1))//' cells on each axis', .not. c_associated(h), need, total)
-      call fd3d_free(h)
+      call handle_free(h)
       call Case3dNative(variant, c, 20, after, error)
       if (.not. Fine(error, variant//', after a grid that is too large')) return
       call ClaimSame(before, after, variant//', a shot before and after the refusal')

@@ -5,13 +5,14 @@
 program t672_fd3d_gpu_halos
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t, FailFromC
-  use fd3d_c, only: fd3d_field, fd3d_free, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_map, fd3d_stress, &
-                    fd3d_traces, fd3d_velocity
+  use fd3d_c, only: fd3d_field, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_map, fd3d_stress, &
+                    fd3d_velocity
   use fd3d_engine_m, only: fd3d_grid_t, part_all, part_inner, part_rim, side_neighbour, side_periodic
   use fd3d_absorb_m, only: Fd3dLayerWidths
   use fd3dcase_m, only: case3d_t, Case3dHandle, Case3dNative, Case3dNew, kinds_of_sides, result3d_t, SidesName
   use fd3d_variants_m, only: fd3d_variants
   use gpu_m, only: GpuAsked
+  use handle_c, only: handle_free, handle_traces
   use iso_c_binding, only: c_ptr
   use kinds_m, only: sp
   use text_m, only: Str
@@ -70,7 +71,7 @@ contains
     end do
     different = Differing(c, p, all)
     do m = 1, size(p)
-      call fd3d_free(p(m)%h)
+      call handle_free(p(m)%h)
     end do
     if (allocated(error)) then
       call ClaimFine(error, what)
@@ -171,7 +172,7 @@ contains
         call FailFromC(fd3d_map(p(m)%h, a), error)
         different = different + count(a /= all%map(lo(1):hi(1), lo(2):hi(2), :))
       end if
-      if (.not. allocated(error)) call FailFromC(fd3d_traces(p(m)%h, 1, c%nt, traces), error)
+      if (.not. allocated(error)) call FailFromC(handle_traces(p(m)%h, 1, c%nt, traces), error)
       do r = 1, size(c%start) - 1
         if (InPiece(c, r, lo, hi)) different = different + count(traces(:, r) /= all%traces(:, r))
       end do

@@ -8,11 +8,12 @@
 program t674_fd3d_core
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t, FailFromC
-  use fd3d_c, only: fd3d_field, fd3d_free, fd3d_load, fd3d_receivers, fd3d_reset, fd3d_save, fd3d_state_size, fd3d_velocity
+  use fd3d_c, only: fd3d_field, fd3d_receivers, fd3d_velocity
   use fd3d_variants_m, only: fd3d_variants
   use fd3dcase_m, only: case3d_t, Case3dDifferent, Case3dDiffers, Case3dFortran, Case3dHandle, Case3dNative, Case3dNew, &
                         Case3dPoints, Case3dResult, Case3dSource, Case3dSteps, kinds_of_sides, result3d_t, SidesName
   use gpu_m, only: GpuAsked
+  use handle_c, only: handle_free, handle_load, handle_reset, handle_save, handle_state_size
   use iso_c_binding, only: c_int, c_long_long, c_ptr
   use kinds_m, only: dp, sp
   use text_m, only: Str
@@ -158,8 +159,8 @@ contains
     h = Case3dHandle(variant, c, error)
     call Case3dSteps(h, c, 20, error, last=half)
     if (.not. allocated(error)) then
-      allocate (state(fd3d_state_size(h, half)))
-      call FailFromC(fd3d_save(h, size(state, kind=c_long_long), state), error)
+      allocate (state(handle_state_size(h, half)))
+      call FailFromC(handle_save(h, size(state, kind=c_long_long), state), error)
     end if
     call Case3dSteps(h, c, 20, error, first=half + 1)
     call ClaimFine(error, what//': a saved state')
@@ -171,20 +172,20 @@ contains
     call ClaimFails(error, 'only receivers', what//': a field of stresses is refused')
     call FailFromC(fd3d_velocity(h, c%nt + 1, 0), error)
     call ClaimFails(error, 'stepped whole', what//': half a step is refused')
-    call FailFromC(fd3d_reset(h), error)
+    call FailFromC(handle_reset(h), error)
     if (.not. allocated(error)) call Case3dPoints(h, c, c%grid, error)
-    if (.not. allocated(error)) call FailFromC(fd3d_load(h, 1, half, size(state, kind=c_long_long), state), error)
+    if (.not. allocated(error)) call FailFromC(handle_load(h, 1, half, size(state, kind=c_long_long), state), error)
     call Case3dSteps(h, c, 20, error, first=half + 1)
     call Case3dResult(h, c, r, error)
     call ClaimFine(error, what//': a loaded state')
     call Claim(Case3dDifferent(r, whole) == 0, what//': from a state of step '//Str(half)//' the same bits follow')
-    call FailFromC(fd3d_reset(h), error)
+    call FailFromC(handle_reset(h), error)
     if (.not. allocated(error)) call Case3dPoints(h, c, c%grid, error)
     call Case3dSteps(h, c, 7, error)
     call Case3dResult(h, c, r, error)
     call ClaimFine(error, what//': a second shot')
     call Claim(Case3dDifferent(r, whole) == 0, what//': a second shot after reset gives the same bits')
-    call fd3d_free(h)
+    call handle_free(h)
   end subroutine Chunks
 
   !> A shot that began without a core, as a receiver has velocities and stresses, gets none in its middle, when receivers no longer
@@ -207,11 +208,11 @@ contains
     else
       call FailFromC(fd3d_receivers(h, 1, [0, 1], [0], [60], [25], [30], [1.0]), error)
       call ClaimFails(error, 'reset comes first', 'tuned, sparse: receivers that would let a core begin in the middle of a shot')
-      call FailFromC(fd3d_reset(h), error)
+      call FailFromC(handle_reset(h), error)
       if (.not. allocated(error)) call FailFromC(fd3d_receivers(h, 1, [0, 1], [0], [60], [25], [30], [1.0]), error)
       call ClaimFine(error, 'tuned, sparse: the same receivers after reset')
     end if
-    call fd3d_free(h)
+    call handle_free(h)
   end subroutine MidShot
 
   !> Thousands of steps, most of them silent: what rounding leaves behind must not grow, in the water and the air neither.

@@ -3,7 +3,7 @@ program t430_devices
   use check_m, only: Claim, Done
   use gpu_assignment_m, only: GpusAssign, GpusNumber, id_length
   use shots_per_gpu_m, only: ShotsAtOnce, ShotsComputing
-  use fd2d_variants_m, only: Fd2dVariantFor
+  use fd2d_variants_m, only: fd2d_variants
   use kinds_m, only: dp
   use rank_map_m, only: RankMap, RankWarnings, rank_info_t
   use text_m, only: Str
@@ -87,11 +87,11 @@ contains
   end subroutine One
 
   subroutine Variants()
-    call Said('auto on a GPU', Fd2dVariantFor('auto', .true.), 'tuned')
-    call Said('auto on CPU cores', Fd2dVariantFor('auto', .false.), 'cpu')
-    call Said('global on a GPU', Fd2dVariantFor('global', .true.), 'global')
-    call Said('global on CPU cores', Fd2dVariantFor('global', .false.), 'cpu')
-    call Said('fortran on CPU cores', Fd2dVariantFor('fortran', .false.), 'fortran')
+    call Said('auto on a GPU', fd2d_variants%for_rank('auto', .true.), 'tuned')
+    call Said('auto on CPU cores', fd2d_variants%for_rank('auto', .false.), 'cpu')
+    call Said('global on a GPU', fd2d_variants%for_rank('global', .true.), 'global')
+    call Said('global on CPU cores', fd2d_variants%for_rank('global', .false.), 'cpu')
+    call Said('fortran on CPU cores', fd2d_variants%for_rank('fortran', .false.), 'fortran')
   end subroutine Variants
 
   subroutine Words()

@@ -40,8 +40,8 @@ module pretended_m
     integer :: turns = 0, record = 0
     character(:), allocatable :: variant
   contains
-    procedure :: setup, modfd, advance, fraction => PartDone, gather => MakeGather, free
-    procedure, nopass :: choose, need
+    procedure :: setup, modfd, advance, fraction => PartDone, gather => MakeGather, free, choose
+    procedure, nopass :: need
   end type device_t
 
   integer, parameter :: long = 60
@@ -275,7 +275,8 @@ contains
     end if
   end subroutine free
 
-  function choose(asked, has_gpu) result(name)
+  function choose(self, asked, has_gpu) result(name)
+    class(device_t), intent(in) :: self
     character(*), intent(in) :: asked
     logical, intent(in) :: has_gpu
     character(:), allocatable :: name

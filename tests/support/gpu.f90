@@ -4,6 +4,7 @@ module gpu_m
   use device_c, only: device_count, device_name, device_use, device_why
   use error_m, only: error_t, FailFromC
   use iso_c_binding, only: c_char, c_null_char
+  use parameter_table_m, only: SplitList
   use text_m, only: FString
   use variants_m, only: variants_t
   implicit none
@@ -37,13 +38,12 @@ contains
   function GpuVariants(variants) result(names)
     class(variants_t), intent(in) :: variants
     character(24), allocatable :: names(:)
-    character(:), allocatable :: name
+    character(32), allocatable :: on_gpu(:)
     integer :: n
+    allocate (on_gpu, source=SplitList(variants%with('gpu')))
     allocate (names(0))
-    do n = 0, variants%c_count() - 1
-      name = variants%name(n)
-      if (variants%c_needs_gpu(n) == 0) cycle
-      if (variants%c_built(n) == 1) names = [character(24) :: names, name]
+    do n = 1, size(on_gpu)
+      if (variants%built(trim(on_gpu(n)))) names = [character(24) :: names, on_gpu(n)]
     end do
   end function GpuVariants
 

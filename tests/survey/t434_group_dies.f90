@@ -20,7 +20,7 @@ module doomed_m
     logical :: victim = .false.
   contains
     procedure :: setup, modfd, advance, fraction => PartDone, gather => MakeGather, free
-    procedure, nopass :: choose, need
+    procedure, nopass :: need
   end type doomed_t
 
 contains
@@ -74,13 +74,6 @@ contains
   subroutine free(self)
     class(doomed_t), intent(inout) :: self
   end subroutine free
-
-  function choose(asked, has_gpu) result(name)
-    character(*), intent(in) :: asked
-    logical, intent(in) :: has_gpu
-    character(:), allocatable :: name
-    name = asked
-  end function choose
 
 end module doomed_m
 

@@ -54,15 +54,15 @@ typedef struct result {
  * state. */
 static void between(void *h, double cells, int steps, result *r) {
     double look[REPEATS], save[REPEATS];
-    const long n = fd2d_state_size(h, steps);
+    const long n = handle_state_size(h, steps);
     float *state = bench_pages((size_t)n * sizeof *state), value;
     for (int repeat = -1; repeat < REPEATS; repeat++) {
-        int i, k;
+        int place[3];
         double start = omp_get_wtime();
-        if (fd2d_maxabs(h, &value, &i, &k))
+        if (handle_maxabs(h, &value, place))
             bench_fail("maxabs");
         double middle = omp_get_wtime();
-        if (fd2d_save(h, n, state))
+        if (handle_save(h, n, state))
             bench_fail("save");
         if (repeat < 0)
             continue;
@@ -90,7 +90,7 @@ static result speed(void *h, int nx, int nz, int threads) {
         if (repeat == 0)
             n = (int)(SECONDS / seconds * n) / 48 * 48 + 48;
         double beside = bench_triad_run(&t, 0), start = omp_get_wtime();
-        if (fd2d_timestep(h, it, n))
+        if (handle_timestep(h, it, n))
             bench_fail("timestep");
         seconds = omp_get_wtime() - start;
         it += n;
@@ -133,7 +133,7 @@ static void table(void) {
             for (int l = 0; l < 3; l++) {
                 void *h = make(nx, nz, lengths[l], threads, 20);
                 report(nx, nz, lengths[l], threads, speed(h, nx, nz, threads));
-                fd2d_free(h);
+                handle_free(h);
             }
         }
 }
@@ -159,6 +159,6 @@ int main(int argc, char **argv) {
     if (fd2d_tune(h, argc > 6 ? argv[6] : "", v[7], v[8], v[9]))
         bench_fail("tune");
     report(v[1], v[2], v[3], v[4], speed(h, v[1], v[2], v[4]));
-    fd2d_free(h);
+    handle_free(h);
     return 0;
 }

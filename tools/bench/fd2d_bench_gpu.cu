@@ -5,11 +5,11 @@
 //   fd2d_bench_gpu --quick     fewer sizes, shorter repetitions: under a minute
 //   fd2d_bench_gpu VARIANT nx nz half_length [handles [width rows]]      one case, for tuning; width, rows: fd2d_tune
 //
-// Wall clock of one fd2d_timestep of many steps and fd2d_pending(0), median of the repetitions, after one that counts
-// not. Before each repetition sigma is random again, so that no field fades to zeros. A cell and step is charged with
-// 48 bytes where velocity and stress take a pass each, with 24 in `tuned`, with 32 in `tuned-v`, which is `tuned` where
-// velocities are recorded too; layers, source and receivers with nothing.
-// The triad a = b + s c moves 12 bytes a term.
+// Wall clock of one handle_timestep of many steps and handle_pending(0), median of the repetitions, after one that
+// counts not. Before each repetition sigma is random again, so that no field fades to zeros. A cell and step is charged
+// with 48 bytes where velocity and stress take a pass each, with 24 in `tuned`, with 32 in `tuned-v`, which is `tuned`
+// where velocities are recorded too; layers, source and receivers with nothing. The triad a = b + s c moves 12 bytes a
+// term.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -94,21 +94,22 @@ static double run(const std::vector<void *> &h, int n, int chunk) {
     const double start = seconds_now();
     for (int it = 1; it <= n; it += chunk)
         for (void *one : h)
-            if (fd2d_timestep(one, it, std::min(chunk, n - it + 1)))
+            if (handle_timestep(one, it, std::min(chunk, n - it + 1)))
                 bench_fail("timestep");
     for (void *one : h)
-        if (fd2d_pending(one, 0))
+        if (handle_pending(one, 0))
             bench_fail("pending");
     return seconds_now() - start;
 }
 
 static void check_fields(void *h) {
     float value;
-    int i, k;
-    if (fd2d_maxabs(h, &value, &i, &k))
+    int at[3];
+    if (handle_maxabs(h, &value, at))
         bench_fail("maxabs");
     if (!(value > 0 && value < 1e30f))
-        printf("        the fields are not what they should be: largest sigma %g at %d, %d\n", (double)value, i, k);
+        printf("        the fields are not what they should be: largest sigma %g at %d, %d\n", (double)value, at[0],
+               at[2]);
 }
 
 // Seconds a step of one handle: median of the repetitions.
@@ -183,26 +184,26 @@ static void one_case(bench *b, const variant &v, int half_length, int handles, e
             bench_fail("tune");
     }
     if ((int)h.size() == handles) {
-        if (strncmp(v.name, "tuned", 5) == 0 && fd2d_device(h[0], sizeof how, how))
+        if (strncmp(v.name, "tuned", 5) == 0 && handle_device(h[0], sizeof how, how))
             bench_fail("device");
         const char *shape = strstr(how, ", "); // what is before it, the GPU's name, stands above the table
         const double step = measure(h, b->g, e, handles == 1 ? 1 << 30 : CHUNK);
         report(*b, v, half_length, handles, step, shape == nullptr ? "" : shape + 2);
     }
     for (void *one : h)
-        fd2d_free(one);
+        handle_free(one);
 }
 
 // `cpu` of this machine with all its cores.
 static double cpu_case(const grid &g, int half_length, effort e) {
     char device[128] = "";
     void *h = make("cpu", g, half_length, 0);
-    if (h == nullptr || fd2d_device(h, sizeof device, device))
+    if (h == nullptr || handle_device(h, sizeof device, device))
         bench_fail("cpu");
     const double rate = (double)g.cells() / measure({h}, g, e, 1 << 30);
     printf("%-8s %5d x %-5d  L %d  %27.2f Gcell/s  %s\n", "cpu", g.nx, g.nz, half_length, rate * 1e-9, device);
     fflush(stdout);
-    fd2d_free(h);
+    handle_free(h);
     return rate;
 }
 

@@ -146,7 +146,7 @@ static void measure(const sort *s, void *h, int n, int threads, int repeats) {
         if (repeat == 0)
             steps = (int)(0.5 / seconds * steps) / 12 * 12 + 12;
         const double beside = bench_triad_run(&t, 0), start = omp_get_wtime(), cpu = processor();
-        if (fd3d_timestep(h, it, steps))
+        if (handle_timestep(h, it, steps))
             fail("timestep");
         seconds = omp_get_wtime() - start;
         it += steps;
@@ -159,7 +159,7 @@ static void measure(const sort *s, void *h, int n, int threads, int repeats) {
     }
     float value;
     int place[3];
-    if (fd3d_maxabs(h, &value, &place[0], &place[1], &place[2]))
+    if (handle_maxabs(h, &value, place))
         fail("maxabs");
     if (!(value < 1e10f))
         fprintf(stderr, "fd3d_bench: the fields blew up (%g)\n", (double)value);
@@ -184,7 +184,7 @@ int main(int argc, char **argv) {
             for (int m = 0; m < 3; m++) {
                 void *h = make(&sorts[m], 160, threads);
                 measure(&sorts[m], h, 160, threads, 9);
-                fd3d_free(h);
+                handle_free(h);
             }
         return 0;
     }
@@ -206,6 +206,6 @@ int main(int argc, char **argv) {
     if (fd3d_tune(h, argc > 4 ? argv[4] : "", v[5], v[6], v[7]))
         fail("tune");
     measure(s, h, v[2], v[3], v[8] > 0 ? v[8] : 5);
-    fd3d_free(h);
+    handle_free(h);
     return 0;
 }

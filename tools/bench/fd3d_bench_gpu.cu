@@ -9,8 +9,8 @@
 // Grids are sparse, as those of jobs are that take no pictures of pressure; `tuned` then has a core without stresses,
 // and the table has it with all stresses too. All boundaries are on: free surface, C-PML of 20 cells on the other five
 // sides, 512 cells of moment sources with a history each, 64 receivers of three components between nodes, the map of
-// ground velocity. Wall clock of one fd3d_timestep of many steps and fd3d_pending(0), median of the repetitions, after
-// one that counts not. Before each, the velocities are random again. A cell and step is charged with 120 bytes,
+// ground velocity. Wall clock of one handle_timestep of many steps and handle_pending(0), median of the repetitions,
+// after one that counts not. Before each, the velocities are random again. A cell and step is charged with 120 bytes,
 // anelastic 176 (`tuned`, whose memory variables take less, 160), where there is a core 60, whatever the variant
 // really moves; layers, sources and receivers with nothing. GFLOP/s are counted as AWP-ODC does: 307 operations a cell
 // and step of the anelastic loop. The triad a = b + s c moves 12 bytes a term.
@@ -213,10 +213,10 @@ static void shake(void *h, const volume &v) {
 // Wall clock of n steps.
 static double run(void *h, const volume &v, int n) {
     shake(h, v);
-    if (fd3d_pending(h, 0))
+    if (handle_pending(h, 0))
         bench_fail("pending");
     const double start = seconds_now();
-    if (fd3d_timestep(h, 1, n) || fd3d_pending(h, 0))
+    if (handle_timestep(h, 1, n) || handle_pending(h, 0))
         bench_fail("timestep");
     return seconds_now() - start;
 }
@@ -224,7 +224,7 @@ static double run(void *h, const volume &v, int n) {
 // Seconds a step: median of the repetitions.
 static double measure(void *h, const volume &v, const shot &s, effort e) {
     const fd3d_cfg c = make_cfg(v.n, s);
-    int n = 64, i, j, k;
+    int n = 64, at[3];
     float value;
     give_points(h, c, n);
     run(h, v, n); // makes graphs, fills caches
@@ -237,11 +237,11 @@ static double measure(void *h, const volume &v, const shot &s, effort e) {
         if (r >= 0)
             each.push_back(seconds / n);
     }
-    if (fd3d_maxabs(h, &value, &i, &j, &k))
+    if (handle_maxabs(h, &value, at))
         bench_fail("maxabs");
     if (!(value > 0 && value < 1e30f))
-        printf("        the fields are not what they should be: largest velocity %g at %d, %d, %d\n", (double)value, i,
-               j, k);
+        printf("        the fields are not what they should be: largest velocity %g at %d, %d, %d\n", (double)value,
+               at[0], at[1], at[2]);
     std::sort(each.begin(), each.end());
     return each[each.size() / 2];
 }
@@ -250,7 +250,7 @@ static double measure(void *h, const volume &v, const shot &s, effort e) {
 
 static void report(const char *name, const volume &v, const shot &s, double step, double triad_rate, void *h) {
     char how[256] = "";
-    if (fd3d_device(h, sizeof how, how))
+    if (handle_device(h, sizeof how, how))
         bench_fail("device");
     const int memory = strcmp(name, "tuned") == 0 ? PACKED_BYTES : MEMORY_BYTES;
     const double rate = v.cells() / step,
@@ -270,18 +270,20 @@ static void one_case(const char *name, const volume &v, const shot &s, double tr
     void *h = make(name, v, s);
     if (h == nullptr || (blocks != nullptr && fd3d_tune(h, "", blocks[0], blocks[1], blocks[2]))) {
         printf("%-8s %4d x %4d x %4d: %s\n", name, v.n[0], v.n[1], v.n[2], (const char *)err_message());
-        fd3d_free(h);
+        handle_free(h);
         return;
     }
     report(name, v, s, measure(h, v, s, e), triad_rate, h);
-    fd3d_free(h);
+    handle_free(h);
 }
 
 static std::vector<const char *> gpu_variants() {
     static char names[16][32];
     std::vector<const char *> list;
-    for (int n = 0; n < fd3d_variant_count() && n < 16; n++)
-        if (fd3d_variant_needs_gpu(n) && fd3d_variant_built(n) && !fd3d_variant_name(n, sizeof names[n], names[n]))
+    void *solver = fd3d_solver();
+    for (int n = 0; n < variants_count(solver) && n < 16; n++)
+        if (variants_needs_gpu(solver, n) && variants_built(solver, n) &&
+            !variants_name(solver, n, sizeof names[n], names[n]))
             list.push_back(names[n]);
     return list;
 }
