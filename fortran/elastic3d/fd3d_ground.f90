@@ -16,7 +16,7 @@ module fd3d_ground_m
   use sinc_m, only: sinc_nodes, SincWeights
   implicit none
   private
-  public :: GroundHome, GroundNear, GroundWeights, Lagrange
+  public :: spot_t, GroundHome, GroundNear, GroundWeights, Lagrange
 
   integer, parameter :: ground_air = 0
   integer, parameter :: air = ground_air, fluid = 1, rock = 2
@@ -29,23 +29,32 @@ module fd3d_ground_m
   real(dp), parameter :: wildest = 8                   !< largest sum of the moduli of weights
   real(dp), parameter :: singular = 1e-9_dp
 
+  !> A place at which a field is read or acted on, and the points of the field that stand for it.
+  type :: spot_t
+    integer :: field = 0                               !< of fd3d_engine.f90
+    integer :: home = air                              !< kind of medium it belongs to
+    real(dp) :: place(3) = 0                           !< counts the field's points in the subdomain
+    logical :: acts = .false.                          !< of a source
+    integer :: n = 0                                   !< points, at node(:, 1..n)
+    integer :: node(3, ground_nodes)
+    real(dp) :: w(ground_nodes)                        !< their weights
+  end type spot_t
+
 contains
 
-  !> True if any point of `field` among the eight nodes along each axis around `place`, which counts them in the subdomain, does not
-  !> belong to a medium of kind `home`.
-  pure logical function GroundNear(grid, rho, mu, field, place, home) result(near)
+  !> True if any point of the field among the eight along each axis around the place does not belong to the same kind of medium.
+  pure logical function GroundNear(grid, rho, mu, spot) result(near)
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
-    integer, intent(in) :: field, home
-    real(dp), intent(in) :: place(3)
+    type(spot_t), intent(in) :: spot
     integer :: i, j, k, lo(3), hi(3)
     near = .true.
-    lo = floor(place) - sinc_nodes/2 + 1
+    lo = floor(spot%place) - sinc_nodes/2 + 1
     hi = lo + sinc_nodes - 1
     do k = lo(3), hi(3)
       do j = lo(2), hi(2)
         do i = lo(1), hi(1)
-          if (Foreign(rho, mu, home, field, Wrapped(grid, [i, j, k]))) return
+          if (Foreign(rho, mu, spot%home, spot%field, Wrapped(grid, [i, j, k]))) return
         end do
       end do
     end do
@@ -74,22 +83,20 @@ contains
     end do
   end function GroundHome
 
-  !> Points and weights for `place`: n of them, at node(:, 1..n); n = 0 if there is nothing of `home` near. `acts`: of a source.
-  subroutine GroundWeights(grid, rho, mu, field, place, home, acts, n, node, w)
+  !> Finds points and weights of a spot: none if there is nothing of its medium near.
+  subroutine GroundWeights(grid, rho, mu, spot)
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
-    integer, intent(in) :: field, home
-    real(dp), intent(in) :: place(3)
-    logical, intent(in) :: acts
-    integer, intent(out) :: n, node(3, ground_nodes)
-    real(dp), intent(out) :: w(ground_nodes)
+    type(spot_t), intent(inout) :: spot
     real(dp) :: lag(0:ground_rows - 1)
     integer :: m
-    call FlatWeights(grid, rho, mu, field, place, home, acts, n, node, w)
-    if (n == 0) call RoughWeights(grid, rho, mu, field, place, home, acts, n, node, w)
-    if (field > field_vz) return
+    spot%n = 0
+    spot%w = 0
+    call FlatWeights(grid, rho, mu, spot)
+    if (spot%n == 0) call RoughWeights(grid, rho, mu, spot)
+    if (spot%field > field_vz) return
     lag = GroundLag(grid)
-    do m = 1, n
+    do m = 1, spot%n
       call FreeOfLag(m)
     end do
 
@@ -102,18 +109,27 @@ contains
       real(dp) :: share
       do a = 1, 3
         do side = -1, 1, 2
-          call LagBehind(grid, rho, mu, field, node(:, m), a, side, rows, beyond)
+          call LagBehind(grid, rho, mu, spot%field, spot%node(:, m), a, side, rows, beyond)
           if (rows == 0) cycle
           share = lag(rows - 1)
-          w(m) = w(m)/share
-          if (InAir(rho, field, beyond) .or. n == ground_nodes) cycle
-          n = n + 1
-          node(:, n) = beyond
-          w(n) = -w(m)*(1 - share)
+          spot%w(m) = spot%w(m)/share
+          if (InAir(rho, spot%field, beyond)) cycle
+          call AddNode(spot, beyond, -spot%w(m)*(1 - share))
         end do
       end do
     end subroutine FreeOfLag
   end subroutine GroundWeights
+
+  !> Adds a point and its weight, if there is room.
+  pure subroutine AddNode(spot, at, w)
+    type(spot_t), intent(inout) :: spot
+    integer, intent(in) :: at(3)
+    real(dp), intent(in) :: w
+    if (spot%n == ground_nodes) return
+    spot%n = spot%n + 1
+    spot%node(:, spot%n) = at
+    spot%w(spot%n) = w
+  end subroutine AddNode
 
   !> Finds the point beyond a contact that makes a velocity point lag, so many rows along axis a; 0 rows: there is none. In air it
   !> is any point, in a fluid one of motion along the contact, beside rock that stiffness ties to it.
@@ -138,24 +154,19 @@ contains
     end do
   end subroutine LagBehind
 
-  !> Sincs along x and y and a polynomial along z, if all columns around have the same points; else n = 0.
-  pure subroutine FlatWeights(grid, rho, mu, field, place, home, acts, n, node, w)
+  !> Sincs along x and y and a polynomial along z, if all columns around have the same points; else none.
+  pure subroutine FlatWeights(grid, rho, mu, spot)
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
-    integer, intent(in) :: field, home
-    real(dp), intent(in) :: place(3)
-    logical, intent(in) :: acts
-    integer, intent(out) :: n, node(3, ground_nodes)
-    real(dp), intent(out) :: w(ground_nodes)
+    type(spot_t), intent(inout) :: spot
     integer, parameter :: far = 7
-    real(dp) :: wx(sinc_nodes), wy(sinc_nodes), wz(tall)
-    integer :: i, j, k, i0, j0, at(3), middle, best, low, high, most
+    real(dp) :: wx(sinc_nodes), wy(sinc_nodes), wz(tall), z
+    integer :: i, j, k, i0, j0, middle, best, low, high, most
     logical :: there(-far:far), first
-    n = 0
-    w = 0
-    call SincWeights(place(1), i0, wx)
-    call SincWeights(place(2), j0, wy)
-    middle = nint(place(3))
+    call SincWeights(spot%place(1), i0, wx)
+    call SincWeights(spot%place(2), j0, wy)
+    z = spot%place(3)
+    middle = nint(z)
     first = .true.
     do j = j0, j0 + sinc_nodes - 1
       do i = i0, i0 + sinc_nodes - 1
@@ -168,14 +179,14 @@ contains
       end do
     end do
     if (.not. any(there)) return
-    best = minloc([(merge(abs(middle + k - place(3)), huge(1.0_dp), there(k)), k=-far, far)], 1) - far - 1
+    best = minloc([(merge(abs(middle + k - z), huge(1.0_dp), there(k)), k=-far, far)], 1) - far - 1
     low = best
     high = best
     most = tall                                            ! the further out, the fewer: they would be wild
-    if (abs(middle + best - place(3)) > 0.5_dp + on_face) most = 3
-    if (abs(middle + best - place(3)) > 1 + on_face) most = 2
+    if (abs(middle + best - z) > 0.5_dp + on_face) most = 3
+    if (abs(middle + best - z) > 1 + on_face) most = 2
     do while (high - low + 1 < most)                       ! grows towards the nearer side, as far as the medium goes
-      if (Inner(low - 1) .and. (place(3) - middle - low <= high + middle - place(3) .or. .not. Inner(high + 1))) then
+      if (Inner(low - 1) .and. (z - middle - low <= high + middle - z .or. .not. Inner(high + 1))) then
         low = low - 1
       else if (Inner(high + 1)) then
         high = high + 1
@@ -183,15 +194,12 @@ contains
         exit
       end if
     end do
-    wz(:high - low + 1) = Lagrange(place(3) - (middle + low - 1), high - low + 1)
+    wz(:high - low + 1) = Lagrange(z - (middle + low - 1), high - low + 1)
     do k = low, high
       do j = j0, j0 + sinc_nodes - 1
         do i = i0, i0 + sinc_nodes - 1
           if (.not. abs(wx(i - i0 + 1)*wy(j - j0 + 1)) > 0) cycle
-          at = Wrapped(grid, [i, j, middle + k])
-          n = n + 1
-          node(:, n) = at
-          w(n) = wx(i - i0 + 1)*wy(j - j0 + 1)*wz(k - low + 1)
+          call AddNode(spot, Wrapped(grid, [i, j, middle + k]), wx(i - i0 + 1)*wy(j - j0 + 1)*wz(k - low + 1))
         end do
       end do
     end do
@@ -200,7 +208,7 @@ contains
 
     pure logical function Fits(at)
       integer, intent(in) :: at(3)
-      Fits = Usable(grid, rho, mu, field, home, acts, Wrapped(grid, at))
+      Fits = Usable(grid, rho, mu, spot, Wrapped(grid, at))
     end function Fits
 
     pure logical function Inner(k)
@@ -211,47 +219,44 @@ contains
   end subroutine FlatWeights
 
   !> A best fit to the points around, whatever the shape of the contact.
-  pure subroutine RoughWeights(grid, rho, mu, field, place, home, acts, n, node, w)
+  pure subroutine RoughWeights(grid, rho, mu, spot)
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
-    integer, intent(in) :: field, home
-    real(dp), intent(in) :: place(3)
-    logical, intent(in) :: acts
-    integer, intent(out) :: n, node(3, ground_nodes)
-    real(dp), intent(out) :: w(ground_nodes)
+    type(spot_t), intent(inout) :: spot
     real(dp) :: away(3, ground_nodes)
-    integer :: i, j, k, at(3), degree
-    n = 0
-    w = 0
-    do k = ceiling(place(3) - reach), floor(place(3) + reach)
-      do j = ceiling(place(2) - reach), floor(place(2) + reach)
-        do i = ceiling(place(1) - reach), floor(place(1) + reach)
+    integer :: i, j, k, lo(3), hi(3), at(3), degree
+    lo = ceiling(spot%place - reach)
+    hi = floor(spot%place + reach)
+    do k = lo(3), hi(3)
+      do j = lo(2), hi(2)
+        do i = lo(1), hi(1)
           at = Wrapped(grid, [i, j, k])
-          if (.not. Usable(grid, rho, mu, field, home, acts, at)) cycle
-          n = n + 1
-          node(:, n) = at
-          away(:, n) = [i, j, k] - place
+          if (.not. Usable(grid, rho, mu, spot, at)) cycle
+          call AddNode(spot, at, 0.0_dp)
+          away(:, spot%n) = [i, j, k] - spot%place
         end do
       end do
     end do
-    do degree = 3, 0, -1
-      if (n < terms(degree)) cycle
-      call Fit(away(:, :n), degree, w(:n))
-      if (sum(abs(w(:n))) > 0 .and. sum(abs(w(:n))) <= wildest) exit
-    end do
+    associate (n => spot%n)
+      do degree = 3, 0, -1
+        if (n < terms(degree)) cycle
+        call Fit(away(:, :n), degree, spot%w(:n))
+        if (sum(abs(spot%w(:n))) > 0 .and. sum(abs(spot%w(:n))) <= wildest) exit
+      end do
+    end associate
   end subroutine RoughWeights
 
-  !> True of a point that can be read from or acted on for a place in `home`.
-  pure logical function Usable(grid, rho, mu, field, home, acts, at)
+  !> True of a point that can be read from or acted on for a spot.
+  pure logical function Usable(grid, rho, mu, spot, at)
     type(fd3d_grid_t), intent(in) :: grid
     real(sp), intent(in) :: rho(0:, 0:, 0:), mu(0:, 0:, 0:)
-    integer, intent(in) :: field, home, at(3)
-    logical, intent(in) :: acts
+    type(spot_t), intent(in) :: spot
+    integer, intent(in) :: at(3)
     Usable = .false.
     if (any(at < 1 .or. at > grid%n)) return
-    if (Foreign(rho, mu, home, field, at)) return
+    if (Foreign(rho, mu, spot%home, spot%field, at)) return
     Usable = .true.
-    if (acts .and. field >= field_sxy) Usable = .not. Slack(mu, field, at)
+    if (spot%acts .and. spot%field >= field_sxy) Usable = .not. Slack(mu, spot%field, at)
   end function Usable
 
   !> Lagrange weights of nodes 1..n.

@@ -12,7 +12,7 @@ module fd3d_point_lists_m
   use error_m, only: error_t, Fail
   use fd3d_engine_m, only: fd3d_grid_t, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, field_vy, &
                            field_vz, side_free, side_periodic
-  use fd3d_ground_m, only: ground_nodes, GroundHome, GroundNear, GroundWeights, Lagrange
+  use fd3d_ground_m, only: GroundHome, GroundNear, GroundWeights, Lagrange, spot_t
   use fd3d_medium_m, only: Fd3dBuoyancy
   use kinds_m, only: dp, sp
   use off_grid_points_m, only: Lengthen
@@ -173,15 +173,17 @@ contains
     real(dp), intent(in) :: x(3), scale
     logical, intent(in) :: acts
     logical, intent(out) :: beside
-    real(dp) :: place(3), w(ground_nodes)
-    integer :: n, m, a, home, node(3, ground_nodes)
-    place = x/grid%d - (grid%first - 1) + [(merge(1.0_dp, 0.5_dp, StandsOnHalf(field, a)), a=1, 3)]
-    home = GroundHome(grid, list%rho, list%mu, x/grid%d - (grid%first - 1))
-    beside = GroundNear(grid, list%rho, list%mu, field, place, home)
+    type(spot_t) :: spot
+    integer :: m, a
+    spot%field = field
+    spot%acts = acts
+    spot%place = x/grid%d - (grid%first - 1) + [(merge(1.0_dp, 0.5_dp, StandsOnHalf(field, a)), a=1, 3)]
+    spot%home = GroundHome(grid, list%rho, list%mu, x/grid%d - (grid%first - 1))
+    beside = GroundNear(grid, list%rho, list%mu, spot)
     if (.not. beside) return
-    call GroundWeights(grid, list%rho, list%mu, field, place, home, acts, n, node, w)
-    do m = 1, n
-      if (abs(w(m)) > 0) call AddEntry(list, field, node(:, m), scale*w(m), h)
+    call GroundWeights(grid, list%rho, list%mu, spot)
+    do m = 1, spot%n
+      if (abs(spot%w(m)) > 0) call AddEntry(list, field, spot%node(:, m), scale*spot%w(m), h)
     end do
   end subroutine AddBeside
 
