@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "der.h"
@@ -11,10 +12,6 @@
 #include "variants.h"
 
 #define LARGEST 100000000 /* cells along one axis: keeps column arithmetic within int */
-
-#define CONSTANT(name) fd2d_variant_##name
-#define VARIANTS       "fd2d_variants.def"
-#include "solver_variants.inc"
 
 static int ready(const handle *h, int it, int n) {
     const fd2d *fd = (const fd2d *)h;
@@ -25,21 +22,12 @@ static int ready(const handle *h, int it, int n) {
     return 0;
 }
 
-static const solver_kind solver = {
-    .name = "2D",
-    .variants = sizeof variants / sizeof variants[0],
-    .variant = variants,
-    .fields = FD2D_FIELDS,
-    .ready = ready,
-};
-
-void *fd2d_solver(void) { return (void *)&solver; }
-
 static const fd2d_verbs *verbs(const kernel_variant *v) { return (const fd2d_verbs *)v->verbs; }
 
-/* --- new and free -------------------------------------------------------------------------------------------- */
+/* --- new ----------------------------------------------------------------------------------------------------- */
 
-static int check_cfg(const fd2d_cfg *c) {
+static int check_cfg(const void *cfg) {
+    const fd2d_cfg *c = cfg;
     REQUIRE(c->nx >= 1 && c->nx <= LARGEST, "nx = %d cells, must be 1..%d", c->nx, LARGEST);
     REQUIRE(c->nz >= 1 && c->nz <= LARGEST, "nz = %d cells, must be 1..%d", c->nz, LARGEST);
     REQUIRE(c->half_length >= 1 && c->half_length <= DER_MAX, "half_length = %d, must be 1..%d", c->half_length,
@@ -61,15 +49,15 @@ static int check_cfg(const fd2d_cfg *c) {
     return weights_check(c->half_length, c->w);
 }
 
+#define SOLVER   fd2d
+#define NAME     "2D"
+#define FIELDS   FD2D_FIELDS
+#define FORGET   NULL
+#define VARIANTS "fd2d_variants.def"
+#include "solver.inc"
+
 void *fd2d_new(const char *name, const fd2d_cfg *cfg) {
-    const kernel_variant *v = variants_find(&solver, name);
-    if (v == NULL || check_cfg(cfg))
-        return NULL;
-    fd2d *fd = handle_new(&solver, v, sizeof *fd, (const int[3]){cfg->nx, 1, cfg->nz});
-    if (fd == NULL)
-        return NULL;
-    fd->cfg = *cfg;
-    return handle_make(&fd->h);
+    return handle_new(&solver, name, cfg, (const int[3]){cfg->nx, 1, cfg->nz});
 }
 
 /* --- medium and layers --------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "der3d.h"
@@ -41,24 +42,9 @@ static int ready(const handle *h, int it, int n) {
     return check_ready(fd, it, n);
 }
 
-#define CONSTANT(name) fd3d_variant_##name
-#define VARIANTS       "fd3d_variants.def"
-#include "solver_variants.inc"
-
-static const solver_kind solver = {
-    .name = "3D",
-    .variants = sizeof variants / sizeof variants[0],
-    .variant = variants,
-    .fields = FD3D_FIELDS,
-    .ready = ready,
-    .forget = forget,
-};
-
-void *fd3d_solver(void) { return (void *)&solver; }
-
 static const fd3d_verbs *verbs(const kernel_variant *v) { return (const fd3d_verbs *)v->verbs; }
 
-/* --- new and free -------------------------------------------------------------------------------------------- */
+/* --- new ----------------------------------------------------------------------------------------------------- */
 
 static int check_side(const fd3d_cfg *c, int side) {
     const int kind = c->side[side], other = c->side[side ^ 1], n = c->n[side / 2];
@@ -94,7 +80,8 @@ static int check_axis(const fd3d_cfg *c, int a) {
     return 0;
 }
 
-static int check_cfg(const fd3d_cfg *c) {
+static int check_cfg(const void *cfg) {
+    const fd3d_cfg *c = cfg;
     REQUIRE(c->half_length >= 1 && c->half_length <= D3_MAX, "half_length = %d, must be 1..%d", c->half_length, D3_MAX);
     for (int a = 0; a < 3; a++)
         TRY(check_axis(c, a));
@@ -108,16 +95,14 @@ static int check_cfg(const fd3d_cfg *c) {
     return weights_check(c->half_length, c->w);
 }
 
-void *fd3d_new(const char *name, const fd3d_cfg *cfg) {
-    const kernel_variant *v = variants_find(&solver, name);
-    if (v == NULL || check_cfg(cfg))
-        return NULL;
-    fd3d *fd = handle_new(&solver, v, sizeof *fd, cfg->n);
-    if (fd == NULL)
-        return NULL;
-    fd->cfg = *cfg;
-    return handle_make(&fd->h);
-}
+#define SOLVER   fd3d
+#define NAME     "3D"
+#define FIELDS   FD3D_FIELDS
+#define FORGET   forget
+#define VARIANTS "fd3d_variants.def"
+#include "solver.inc"
+
+void *fd3d_new(const char *name, const fd3d_cfg *cfg) { return handle_new(&solver, name, cfg, cfg->n); }
 
 /* --- medium and layers --------------------------------------------------------------------------------------- */
 

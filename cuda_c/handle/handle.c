@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "err.h"
 #include "variants.h"
@@ -15,25 +16,29 @@ int handle_check_machine(int threads, int share) {
 
 /* --- new and free -------------------------------------------------------------------------------------------- */
 
-void *handle_new(const solver_kind *solver, const kernel_variant *variant, size_t size, const int n[3]) {
-    handle *h = calloc(1, size);
+/* The fields first: a grid that is too large fails before anything else is filled. */
+static int make(handle *h) {
+    const given_cells none = {NULL, {NULL, NULL, NULL}};
+    TRY(h->variant->verbs->make(h));
+    TRY(handle_source(h, 0, &none, NULL, NULL));
+    return handle_receivers(h, 0, NULL, &none, NULL);
+}
+
+void *handle_new(const solver_kind *solver, const char *name, const void *cfg, const int n[3]) {
+    const kernel_variant *variant = variants_find(solver, name);
+    if (variant == NULL || solver->check(cfg))
+        return NULL;
+    handle *h = calloc(1, solver->size);
     if (h == NULL) {
-        err_set("no memory for a handle of %zu bytes", size);
+        err_set("no memory for a handle of %zu bytes", solver->size);
         return NULL;
     }
     h->solver = solver;
     h->variant = variant;
-    h->memory.bytes = size;
-    for (int a = 0; a < 3; a++)
-        h->n[a] = n[a];
-    return h;
-}
-
-/* The fields first: a grid that is too large fails before anything else is filled. */
-void *handle_make(handle *h) {
-    const given_cells none = {NULL, {NULL, NULL, NULL}};
-    if (h->variant->verbs->make(h) == 0 && handle_source(h, 0, &none, NULL, NULL) == 0 &&
-        handle_receivers(h, 0, NULL, &none, NULL) == 0)
+    h->memory.bytes = solver->size;
+    memcpy(h->n, n, sizeof h->n);
+    memcpy((char *)h + solver->cfg_at, cfg, solver->cfg_size);
+    if (make(h) == 0)
         return h;
     handle_free(h);
     return NULL;

@@ -7,7 +7,7 @@
  * and hand on to the variant. Those that all have are here; interfaces/handle_c.f90 tells what they mean.
  *
  * A variant is one file with one exported constant, KERNEL_VARIANT(solver, name) = {...}, and a line in the solver's
- * list of variants (solver_variants.inc). A build without CUDA keeps the names of the GPU variants, so that parameter
+ * list of variants (solver.inc). A build without CUDA keeps the names of the GPU variants, so that parameter
  * files and help are the same everywhere, and no more. */
 #pragma once
 
@@ -94,6 +94,8 @@ typedef struct solver_kind {
     int variants;
     const kernel_variant *const *variant; /* (variants) */
     int fields;
+    size_t size, cfg_at, cfg_size;                /* of a handle, and the configuration in it */
+    int (*check)(const void *cfg);                /* fails on one that cannot be */
     int (*ready)(const handle *h, int it, int n); /* fails where steps it .. it+n-1 may not come now */
     void (*forget)(handle *h);                    /* what a reset forgets beside fields and traces; null: nothing */
 } solver_kind;
@@ -121,10 +123,8 @@ struct handle {
 
 static inline const frame_verbs *handle_frame(const handle *h) { return h->variant->verbs->frame; }
 
-/* A handle of `size` bytes, all zero but for the common part; null with a sentence. Then make, which gives it back and
- * returns null where the variant cannot be made. */
-void *handle_new(const solver_kind *solver, const kernel_variant *variant, size_t size, const int n[3]);
-void *handle_make(handle *h);
+/* A handle of the variant `name`, of a grid of n cells; null with a sentence. */
+void *handle_new(const solver_kind *solver, const char *name, const void *cfg, const int n[3]);
 
 /* Every verb begins with it: fails where there is no handle. */
 int handle_enter(void *h);

@@ -11,7 +11,7 @@ module fd2d_variants_m
   use variants_m, only: variants_t
   implicit none
   private
-  public :: fd2d_variants, fd2d_variants_t, Fd2dKernels, Fd2dEngineNew, Fd2dMemory
+  public :: fd2d_variants, Fd2dKernels, Fd2dEngineNew, Fd2dMemory
 
   type, extends(variants_t) :: fd2d_variants_t
   contains

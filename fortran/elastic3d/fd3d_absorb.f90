@@ -39,20 +39,17 @@ contains
     real(dp), intent(in) :: c, fpeak
     type(fd3d_profiles_t), intent(out) :: profiles
     type(pml_shape_t), intent(in), optional :: shape
-    call OneAxis(1, profiles%x)
-    call OneAxis(2, profiles%y)
-    call OneAxis(3, profiles%z)
+    profiles = fd3d_profiles_t(OneAxis(1), OneAxis(2), OneAxis(3))
   contains
     !> PmlProfile has the half points after the centres: seen from the other end they stand before.
-    pure subroutine OneAxis(a, p)
+    pure function OneAxis(a) result(p)
       integer, intent(in) :: a
-      real(sp), allocatable, intent(out) :: p(:, :)
-      real(sp) :: whole(grid%whole(a), 6)
+      real(sp) :: p(grid%n(a), 6), whole(grid%whole(a), 6)
       integer :: i, n
       n = grid%whole(a)
       call PmlProfile(n, width(2*a), width(2*a - 1), grid%d(a), grid%dt, c, fpeak, whole, shape, alpha)
       p = whole([(n + 1 - i, i=grid%first(a), grid%first(a) + grid%n(a) - 1)], :)
-    end subroutine OneAxis
+    end function OneAxis
   end subroutine Fd3dProfiles
 
   !> Factors of a sponge (Cerjan et al. 1985, Geophysics 50, 705-708): exp(-(strength (width - i))**2), i cells from the end of the
@@ -62,20 +59,17 @@ contains
     integer, intent(in) :: width(6)
     type(fd3d_profiles_t), intent(out) :: sponge
     real(dp), intent(in), optional :: strength
-    call OneAxis(1, sponge%x)
-    call OneAxis(2, sponge%y)
-    call OneAxis(3, sponge%z)
+    sponge = fd3d_profiles_t(OneAxis(1), OneAxis(2), OneAxis(3))
   contains
-    pure subroutine OneAxis(a, g)
+    pure function OneAxis(a) result(g)
       integer, intent(in) :: a
-      real(sp), allocatable, intent(out) :: g(:, :)
+      real(sp) :: g(grid%n(a), 1)
       integer :: i, j
-      allocate (g(grid%n(a), 1))
       do i = 1, grid%n(a)
         j = grid%first(a) - 1 + i
         g(i, 1) = real(Factor(width(2*a - 1), j - 1)*Factor(width(2*a), grid%whole(a) - j), sp)
       end do
-    end subroutine OneAxis
+    end function OneAxis
 
     pure real(dp) function Factor(cells, i)
       integer, intent(in) :: cells, i

@@ -11,7 +11,7 @@ module fd3d_variants_m
   use variants_m, only: variants_t
   implicit none
   private
-  public :: fd3d_variants, fd3d_variants_t, Fd3dKernels, Fd3dEngineNew, Fd3dMemory, Fd3dGridCheck
+  public :: fd3d_variants, Fd3dKernels, Fd3dEngineNew, Fd3dMemory, Fd3dGridCheck
 
   type, extends(variants_t) :: fd3d_variants_t
   contains
