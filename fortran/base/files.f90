@@ -1,4 +1,4 @@
-!> Files and clock for the Fortran side: thin, and failing with sentences.
+!> Files and clock for the Fortran side: thin wrappers of C that fail with sentences.
 module files_m
   use error_m, only: error_t, FailFromC
   use files_c, only: clock_parse, clock_seconds, clock_text, crc32_bytes, file_commit, file_exists, file_halves_remove, &

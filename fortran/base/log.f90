@@ -1,6 +1,7 @@
 !> The one printer. Log lines and progress go to stderr, what a user asked to see goes to stdout.
 module log_m
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit
+  use text_m, only: NextLine
   implicit none
   private
   public :: LogInfo, LogWarn, LogError, LogLines, LogProgress, LogPrint, LogFile, LogKeep
@@ -46,20 +47,19 @@ contains
     character(*), intent(in) :: text
     logical, intent(in) :: warn
     character(*), intent(in), optional :: label
-    character(:), allocatable :: before
-    integer :: from, to
+    character(:), allocatable :: before, line
+    integer :: at
     before = ''
     if (present(label)) before = label
-    from = 1
-    do while (from <= len(text))
-      to = index(text(from:)//new_line('a'), new_line('a')) + from - 2
+    at = 1
+    do while (at <= len(text))
+      call NextLine(text, at, line)
       if (warn) then
-        call LogWarn(before//text(from:to))
+        call LogWarn(before//line)
       else
-        call LogInfo(before//text(from:to))
+        call LogInfo(before//line)
       end if
       before = repeat(' ', len(before))
-      from = to + 2
     end do
   end subroutine LogLines
 

@@ -4,7 +4,7 @@ module text_m
   use kinds_m, only: sp, dp, i4, i8
   implicit none
   private
-  public :: Str, Lower, Join, NearestName, ToInt, ToReal, IsReal, CString, FString
+  public :: Str, Lower, Join, NearestName, NextLine, RealText, ToInt, ToReal, IsReal, CString, FString
 
   !> A number as short text: Str(12), Str(0.5_dp) = "0.5", Str(2.5_dp, 3) = 3 significant digits.
   interface Str
@@ -87,6 +87,24 @@ contains
     end if
   end function StrReal
 
+  !> The shortest decimal text that reads back to the same bits.
+  pure function RealText(x) result(s)
+    real(dp), intent(in) :: x
+    character(:), allocatable :: s
+    character(32) :: buffer
+    real(dp) :: back
+    integer :: n
+    logical :: ok
+    do n = 1, 17
+      s = Str(x, n)
+      call ToReal(s, back, ok)
+      if (ok .and. transfer(back, 0_i8) == transfer(x, 0_i8)) return
+    end do
+    write (buffer, '(es25.16e3)') x
+    s = trim(adjustl(buffer))
+    if (x == 0) s = '-0'
+  end function RealText
+
   !> "1.500000E+007" -> "1.5e7"
   pure function TrimExponent(s) result(t)
     character(*), intent(in) :: s
@@ -109,6 +127,15 @@ contains
       if (c >= iachar('A') .and. c <= iachar('Z')) t(i:i) = achar(c + 32)
     end do
   end function Lower
+
+  !> The line of `text` that begins at `at`, which moves on to the next one: beyond len(text) after the last.
+  pure subroutine NextLine(text, at, line)
+    character(*), intent(in) :: text
+    integer, intent(inout) :: at
+    character(:), allocatable, intent(out) :: line
+    line = text(at:at + index(text(at:)//new_line('a'), new_line('a')) - 2)
+    at = at + len(line) + 1
+  end subroutine NextLine
 
   !> Names of a list joined with ", ".
   pure function Join(names) result(s)

@@ -33,7 +33,7 @@ contains
     type(textfile_t), intent(out) :: file
     character(*), intent(in) :: path, what
     type(error_t), allocatable, intent(inout) :: error
-    character(5000) :: reason                 !< holds the path, then what is wrong
+    character(5000) :: reason                 !< the runtime's message: the path, then what is wrong
     integer(i8) :: bytes
     integer :: unit, io, i
     logical :: is_folder

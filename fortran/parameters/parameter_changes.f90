@@ -1,6 +1,6 @@
 !> Names the parameters that differ between two jobs, for a refusal.
 module parameter_changes_m
-  use text_m, only: Str
+  use text_m, only: NextLine, Str
   implicit none
   private
   public :: Changes
@@ -54,10 +54,8 @@ contains
     integer, intent(inout) :: at
     character(:), allocatable, intent(out) :: name, value
     character(:), allocatable :: line
-    integer :: last, equals, behind
-    last = index(text(at:)//new_line('a'), new_line('a')) + at - 2
-    line = text(at:last)
-    at = last + 2
+    integer :: equals, behind
+    call NextLine(text, at, line)
     name = ''
     value = ''
     equals = index(line, '=')

@@ -8,15 +8,15 @@
 module parameter_table_m
   use checked_m, only: Whole
   use parameter_file_m, only: deck_t, DeckArguments, DeckFile, DeckOrigin, DeckText
-  use parameter_words_m, only: Shown, Unquoted
+  use parameter_words_m, only: QuotedText, Shown, Unquoted
   use error_m, only: error_t
   use problems_m, only: ProblemAdd, ProblemsRaise
   use kinds_m, only: dp, i8
-  use text_m, only: IsReal, Join, Lower, NearestName, Str, ToInt, ToReal
+  use text_m, only: IsReal, Join, Lower, NearestName, RealText, Str, ToInt, ToReal
   implicit none
   private
   public :: table_t, row_t, TableArguments, TableReadText, TableUnknown, TableCheck, TableFind, TableNearest
-  public :: RangeText, RealText, QuotedText, SplitList
+  public :: RangeText, SplitList
 
   integer, parameter :: name_length = 32     !< of a list of names or words
   real(dp), parameter :: least = 1.0e-30_dp  !< above 0, of a size, a time or a frequency: they are divided by
@@ -459,52 +459,6 @@ contains
   end function TableNearest
 
   ! --- pieces ---------------------------------------------------------------------------------------------------------
-
-  !> The shortest decimal text that reads back to the same bits.
-  pure function RealText(x) result(s)
-    real(dp), intent(in) :: x
-    character(:), allocatable :: s
-    character(32) :: buffer
-    real(dp) :: back
-    integer :: n
-    logical :: ok
-    do n = 1, 17
-      s = Str(x, n)
-      call ToReal(s, back, ok)
-      if (ok .and. transfer(back, 0_i8) == transfer(x, 0_i8)) return
-    end do
-    write (buffer, '(es25.16e3)') x
-    s = trim(adjustl(buffer))
-    if (x == 0) s = '-0'
-  end function RealText
-
-  !> A text in quotes as a parameter file has it; a quote inside is written twice.
-  pure function QuotedText(s) result(t)
-    character(*), intent(in) :: s
-    character(:), allocatable :: t
-    integer :: i, n
-    n = len(s) + 2 + Quotes(s)
-    allocate (character(n) :: t)
-    t(1:1) = ''''
-    n = 1
-    do i = 1, len(s)
-      n = n + 1
-      t(n:n) = s(i:i)
-      if (s(i:i) /= '''') cycle
-      n = n + 1
-      t(n:n) = ''''
-    end do
-    t(n + 1:) = ''''
-  end function QuotedText
-
-  pure integer function Quotes(s)
-    character(*), intent(in) :: s
-    integer :: i
-    Quotes = 0
-    do i = 1, len(s)
-      if (s(i:i) == '''') Quotes = Quotes + 1
-    end do
-  end function Quotes
 
   !> The parts of a list joined by commas, without the blanks around them, (parts). Parts are cut at 32 characters.
   pure function SplitList(list) result(parts)

@@ -3,7 +3,7 @@ module parameter_words_m
   implicit none
   private
   public :: cursor_t, blanks, line_ends, Here, LineEnd, SkipBlank, SkipLine, SkipLineEnd, TakeToken
-  public :: Quoted, QuoteEnd, Unquoted, IsName, Strip, Controls, Shown
+  public :: Quoted, QuotedText, QuoteEnd, Unquoted, IsName, Strip, Controls, Shown
 
   character(*), parameter :: blanks = ' '//achar(9)
   character(*), parameter :: line_ends = achar(10)//achar(13)
@@ -119,6 +119,34 @@ contains
     end do
     t = t(:n)
   end function Unquoted
+
+  !> A text in quotes as a parameter file has it; a quote inside is written twice.
+  pure function QuotedText(s) result(t)
+    character(*), intent(in) :: s
+    character(:), allocatable :: t
+    integer :: i, n
+    n = len(s) + 2 + Quotes(s)
+    allocate (character(n) :: t)
+    t(1:1) = ''''
+    n = 1
+    do i = 1, len(s)
+      n = n + 1
+      t(n:n) = s(i:i)
+      if (s(i:i) /= '''') cycle
+      n = n + 1
+      t(n:n) = ''''
+    end do
+    t(n + 1:) = ''''
+  end function QuotedText
+
+  pure integer function Quotes(s)
+    character(*), intent(in) :: s
+    integer :: i
+    Quotes = 0
+    do i = 1, len(s)
+      if (s(i:i) == '''') Quotes = Quotes + 1
+    end do
+  end function Quotes
 
   pure logical function Quoted(s)
     character(*), intent(in) :: s

@@ -212,7 +212,7 @@ contains
     call t%word('dispersion', job%dispersion, 'error', 'error,warn', 'what to do when the grid is too coarse for fmax')
   end subroutine DispersionTable
 
-  !> `what` is taken, and `cells`: how its step counts.
+  !> `what`: the meaning of the snapshots; `cells`: that of their step.
   subroutine SnapshotTable(t, job, what, cells)
     type(table_t), intent(inout) :: t
     type(job_t), intent(inout) :: job

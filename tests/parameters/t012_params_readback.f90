@@ -6,9 +6,10 @@ program t012_params_readback
   use job_m, only: JobFromText, JobRead
   use kinds_m, only: dp, i8
   use parameters_m, only: job_t
-  use parameter_table_m, only: table_t, QuotedText, RealText
+  use parameter_table_m, only: table_t
   use parameter_help_m, only: TableText
-  use text_m, only: Str, ToReal
+  use parameter_words_m, only: QuotedText
+  use text_m, only: RealText, Str, ToReal
   implicit none
   type(acoustic2d_t) :: physics
   type(error_t), allocatable :: error
