@@ -15,7 +15,7 @@ module der_m
   use text_m, only: Str
   implicit none
   private
-  public :: DerWeights, DerBand, DerPhaseError, DerGroupError, DerSumAbs
+  public :: DerWeights, DerBand, DerLargestError, DerPhaseError, DerGroupError, DerSumAbs
   public :: DerDifxfw, DerDifxba, DerDifyfw, DerDifyba
 
   integer, parameter :: der_max_half_length = 8
@@ -55,7 +55,7 @@ contains
     select case (coeffs)
     case ('taylor')
       w(:half_length) = DerTaylor(half_length)
-      used_error = LargestError(w(:half_length), band)
+      used_error = DerLargestError(w(:half_length), band)
     case ('holberg')
       if (.not. (error_percent >= 0 .and. error_percent <= 50)) then
         call Fail(error, 'coeffs_error = '//Str(error_percent)//' % is outside 0..50 %')
@@ -264,8 +264,8 @@ contains
     s = sum(abs(w))
   end function DerSumAbs
 
-  !> Largest |group-velocity error| over 0..band.
-  pure real(dp) function LargestError(w, band) result(e)
+  !> Largest |group-velocity error| of weights w(:) over kh = 0..band.
+  pure real(dp) function DerLargestError(w, band) result(e)
     real(dp), intent(in) :: w(:), band
     integer, parameter :: n = 2000
     integer :: i
@@ -273,7 +273,7 @@ contains
     do i = 0, n
       e = max(e, abs(DerGroupError(w, band*i/n)))
     end do
-  end function LargestError
+  end function DerLargestError
 
   !> d(i,k) ~ da/dx at (i+½, k) = sum_m w(m) (a(i+m, k) - a(i-m+1, k))/dx; a is 0 outside (1:nx, 1:nz). dx [m].
   pure subroutine DerDifxfw(a, w, dx, d)

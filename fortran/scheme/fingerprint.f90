@@ -1,4 +1,4 @@
-!> The word by which a job is known again: it differs when the traces would. A resumed job must have it in common with the first.
+!> The fingerprint of a job: it differs where the traces would. A job that is resumed must have the fingerprint it began with.
 module fingerprint_m
   use files_m, only: Crc32, Hex
   use hash_m, only: hash_t, HashAdd, HashText
@@ -12,7 +12,8 @@ module fingerprint_m
 
 contains
 
-  !> KEYMAP-MODEL-SCHEME; the first two as the key-map and the model say it. `own`: what else decides the traces of this physics.
+  !> KEYMAP-MODEL-SCHEME: the fingerprints of key-map and model, and that of the scheme. `own`: what else decides the traces of this
+  !> physics.
   function Fingerprint(job, scheme, keymap, model, own) result(s)
     type(job_t), intent(in) :: job
     class(scheme_t), intent(in) :: scheme

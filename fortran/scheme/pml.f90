@@ -38,7 +38,7 @@ contains
     integer, intent(in) :: n, low, high
     real(dp), intent(in) :: h, dt, c, fpeak
     real(sp), intent(out) :: p(:, :)
-    type(pml_shape_t), intent(in), optional :: shape      !< else by the layer's width
+    type(pml_shape_t), intent(in), optional :: shape      !< default: PmlShape of the layer's width
     real(dp), intent(in), optional :: alpha               !< instead of that of PmlShape
     real(dp) :: x
     integer :: i, column

@@ -1,7 +1,7 @@
 !> The numerical scheme of a survey, derived once from the job, the wavelet and the model, the same for every shot.
 module scheme_m
   use checked_m, only: Above, Below, Whole
-  use der_m, only: DerBand, DerSumAbs, DerWeights
+  use der_m, only: DerBand, DerLargestError, DerSumAbs, DerWeights
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, i8, sp
   use parameters_m, only: job_t
@@ -37,12 +37,12 @@ module scheme_m
     logical :: exact_positions = .true.       !< off-grid positions by sinc, else nearest node
     integer :: threads = 1
     integer :: share = 0                      !< shots that the GPU of this rank computes side by side; 0: one alone
-    character(15) :: shape = ''               !< of the blocks that variant=tuned cuts the grid into, '' = it chooses
+    character(15) :: shape = ''               !< shape of the blocks that variant=tuned cuts the grid into, '' = it chooses
     real(dp) :: snapshot = 0                  !< time between snapshots [s], 0 = none for this shot
     integer :: snapshot_step = 1              !< [cells]
     logical :: histories = .false.            !< points act with histories of their own, not with the wavelet
-    real(dp) :: acts = 0                      !< they begin to [s]
-    real(dp) :: early = 0                     !< so many steps earlier than what makes stress the source acts
+    real(dp) :: acts = 0                      !< time at which histories begin to act [s]
+    real(dp) :: early = 0                     !< steps by which a force acts earlier than a source of stress
     logical :: sponge = .false.               !< the layers are Cerjan's sponge
     logical :: periodic = .false.             !< the four sides follow each other
     logical :: one_way = .false.              !< the bottom lets waves out by Clayton & Engquist
@@ -60,13 +60,13 @@ module scheme_m
   real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: tolerance = 0.01_dp        !< largest group-velocity error, unless the job says another
   real(dp), parameter :: part_of_limit = 0.99_dp    !< default time step
-  real(dp), parameter :: least_ppw = 2.05_dp        !< below, a grid cannot carry a wave at all
+  real(dp), parameter :: least_ppw = 2.05_dp        !< with fewer points a grid carries no wave at all
   integer, parameter :: most_steps = 100000000
   integer, parameter :: guard = 4                   !< cells that a position between the nodes reaches beyond the window, at most
 
 contains
 
-  !> For a shot that no pictures are wanted of.
+  !> Switches pictures off, for a shot of which none are wanted.
   subroutine NoPictures(self)
     class(scheme_t), intent(inout) :: self
     self%snapshot = 0
@@ -78,7 +78,7 @@ contains
     type(parcel_t), intent(out) :: parcel
   end subroutine PackNothing
 
-  !> The way back; `why` it cannot be, '' if it can.
+  !> Takes what a physics added to the scheme on another rank; `why`: the reason why that cannot be, '' if it can.
   subroutine UnpackNothing(self, parcel, why)
     class(scheme_t), intent(inout) :: self
     type(parcel_t), intent(in) :: parcel
@@ -173,7 +173,7 @@ contains
     call SampleSource(scheme, wavelet)
   end subroutine SchemeTimes
 
-  !> Takes in what job and wavelet alone tell.
+  !> Copies what job and wavelet determine without the model.
   subroutine SchemeNew(scheme, job, wavelet)
     class(scheme_t), intent(inout) :: scheme
     type(job_t), intent(in) :: job
@@ -235,7 +235,7 @@ contains
     band = min(2*pi/scheme%ppw, 2*pi/least_ppw)
     call DerWeights(scheme%half_length, job%coeffs, job%coeffs_error, band, scheme%w, used, error)
     if (allocated(error)) return
-    scheme%coeffs_error = LargestError(scheme%w(:scheme%half_length), band)
+    scheme%coeffs_error = DerLargestError(scheme%w(:scheme%half_length), band)
     allowed = merge(job%coeffs_error/100, tolerance, job%coeffs_error > 0)
     call DerWeights(scheme%half_length, job%coeffs, 100*allowed, band, best, used, error)
     if (allocated(error)) return
@@ -256,18 +256,6 @@ contains
       call Fail(error, text//'; dispersion=warn models all the same')
     end if
   end subroutine ChooseWeights
-
-  !> Largest |group-velocity error| of weights w up to kh = band.
-  pure real(dp) function LargestError(w, band) result(largest)
-    use der_m, only: DerGroupError
-    real(dp), intent(in) :: w(:), band
-    integer, parameter :: n = 2000
-    integer :: i
-    largest = 0
-    do i = 0, n
-      largest = max(largest, abs(DerGroupError(w, band*i/n)))
-    end do
-  end function LargestError
 
   !> The time step: the user's, or a little below the limit, and such that the source's band can be carried.
   subroutine ChooseStep(scheme, job, error)
@@ -374,7 +362,7 @@ contains
                 Str(turns, 2)//' periods of fmax too early: use time_correction=yes or a smaller dt')
   end subroutine WarnOfTimes
 
-  !> The same of the grid and its layers.
+  !> Warns of grids and layers that are allowed but should be known.
   subroutine WarnOfGrid(scheme, job)
     class(scheme_t), intent(inout) :: scheme
     type(job_t), intent(in) :: job

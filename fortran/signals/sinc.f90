@@ -23,7 +23,7 @@ module sinc_m
   real(dp), parameter :: end_weight = 0.15_dp                            !< of the end of the band, relative to the whole band
   real(dp), parameter :: damping = 1.0e-6_dp                             !< of the change of the weights
   real(dp), parameter :: on_node = 1.0e-9_dp                             !< closer than this is on the node [cells]
-  real(dp), parameter :: even_band = 2*pi/8, even_quiet = even_band/2    !< even weights: kh of the band; left out: π - this to π
+  real(dp), parameter :: even_band = 2*pi/8, even_quiet = even_band/2    !< of even weights: band of kh; width left out below π
   real(dp), parameter :: quiet_weight = 0.003_dp                         !< of what is left out, relative to the band
 
   integer :: i

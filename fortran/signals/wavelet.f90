@@ -17,7 +17,7 @@ module wavelet_m
     character(:), allocatable :: name      !< one line: what it is
     real(dp), allocatable :: q(:)          !< [m2/s], sample i at t0 + (i-1) dt
     real(dp) :: t0 = 0, dt = 0             !< [s]; t = 0 is the source's time zero
-    real(dp) :: t_zero = 0                 !< where the wavelet's own time zero lies [s]
+    real(dp) :: t_zero = 0                 !< time at which the wavelet's own time zero lies [s]
     real(dp) :: t_begin = 0                !< when the modelling has to begin [s]: <= 0
     real(dp) :: fpeak = 0                  !< where the amplitude spectrum is largest [Hz]
     real(dp) :: fmax = 0                   !< highest that must be right [Hz]: spectrum falls to 1 %, or as given
@@ -28,12 +28,12 @@ module wavelet_m
   real(dp), parameter :: pi = acos(-1.0_dp)
   real(dp), parameter :: negligible = 1.0e-6_dp    !< of the peak: here the wavelet starts and ends
   real(dp), parameter :: band_level = 1.0e-5_dp    !< of the peak of the spectrum: here the band ends
-  real(dp), parameter :: pulse_most = 0.1_dp       !< of the signal: pulses of the ends of a file above are refused,
-  real(dp), parameter :: pulse_warned = 0.01_dp    !< above this a warning
+  real(dp), parameter :: pulse_most = 0.1_dp       !< of the signal: a file whose ends make larger pulses is refused,
+  real(dp), parameter :: pulse_warned = 0.01_dp    !< and one whose ends make pulses above this gets a warning
 
   !> The ends of a wavelet file.
   type :: ends_t
-    real(dp) :: pulse(2) = 0               !< that the steps from and to 0 make, of the true signal
+    real(dp) :: pulse(2) = 0               !< pulse that the steps from and to 0 make, as a part of the true signal
     real(dp) :: value(2) = 0, peak = 0     !< first and last sample, the largest
     real(dp) :: over = huge(1.0_dp)        !< the last sample, and what its filter reaches before it [s]
   end type ends_t
