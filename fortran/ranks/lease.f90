@@ -14,9 +14,9 @@ module lease_m
 
   integer, parameter, public :: PATIENCE = 5  !< leases that all lost workers are waited for, and a worker waits for the master
   real(dp), parameter :: STEP = 1.0_dp        !< the clock goes on by so much between two looks at most [s]
-  real(dp), parameter :: ADAPT = 2.0_dp       !< times a silence that ended, and times a shot
+  real(dp), parameter :: ADAPT = 2.0_dp       !< factor on a silence that ended, and on the time of a shot
   real(dp), parameter :: LEAST = 20.0_dp      !< however fast the shots are: a machine may be busy with other things [s]
-  real(dp), parameter :: KEPT = 0.75_dp       !< of a long silence, with each shot done since
+  real(dp), parameter :: KEPT = 0.75_dp       !< part of a long silence that is still remembered after each shot done
 
   type :: lease_t
     real(dp) :: seconds = 0                   !< as asked for [s]

@@ -73,7 +73,7 @@ contains
       call OfShot(m, why)
       call Fits('samples', Fields(m), m%n(3:5), why)
       if (m%n(6) /= 0) call Films(m, why)
-      if (.not. all(Finite(m%x(1:7)))) why = 'pictures at no place'
+      if (.not. all(Finite(m%x(1:8)))) why = 'pictures at no place'
       if (to_master) call FromWorker(m, nworkers, nshots, why)
     case (MSG_LOST)
       call OfShot(m, why)

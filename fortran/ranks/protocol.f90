@@ -1,4 +1,4 @@
-!> THE protocol: the messages between master and workers, and how they travel.
+!> The protocol: the messages between master and workers, and how they travel.
 !>
 !>     message   from     carries                                            reply
 !>     START     master   exit status if there is nothing to do; the scheme  -
@@ -39,20 +39,20 @@ module protocol_m
   public :: message_t, listener_t, link_t, LinkSend, LinkReply, LinkReceive, LinkAwaits, LinkBusy, LinkDead, LinkFlush, LinkForget
   public :: Rest
   public :: barrier_t, Barrier, BarrierBegin, BarrierOver
-  public :: BroadcastText, BroadcastInteger, BroadcastReals, BroadcastFields, LargestInteger
+  public :: BroadcastText, BroadcastInteger, BroadcastMessage, LargestInteger
   public :: MSG_NONE, MSG_READY, MSG_SHOT, MSG_STOP, MSG_MODEL, MSG_GATHER, MSG_SNAPS, MSG_WRITTEN, MSG_REFUSED
   public :: MSG_LOST, MSG_PROGRESS, MSG_BYE, MSG_NOTE, MSG_LEAVE, MSG_DROP, MSG_BEAT, MSG_END, MSG_START, MSG_DEAD
 
   integer, parameter :: MSG_NONE = 0, MSG_READY = 1, MSG_SHOT = 2, MSG_STOP = 3, MSG_MODEL = 4, MSG_GATHER = 5, &
                         MSG_SNAPS = 6, MSG_WRITTEN = 7, MSG_REFUSED = 8, MSG_LOST = 9, MSG_PROGRESS = 10, MSG_BYE = 11, &
                         MSG_NOTE = 12, MSG_LEAVE = 13, MSG_DROP = 14, MSG_BEAT = 15, MSG_END = 16, MSG_START = 17, MSG_DEAD = 18
-  integer, parameter :: MSG_LAST = MSG_DEAD, MSG_GARBLED = -1  !< the highest; what a message becomes whose header cannot be
+  integer, parameter :: MSG_LAST = MSG_DEAD, MSG_GARBLED = -1  !< the highest; of a message with an impossible header
 
   integer, parameter :: TAG_HEADER = 1, TAG_BODY = 2
   integer, parameter :: NUMBERS = 12          !< integers and reals in a header
   integer, parameter :: HEADER = 2*NUMBERS + 5
   integer(i8), parameter :: ROOM = 500000000  !< bytes on their way, beyond which a sender of fields waits
-  real(dp), parameter :: STUCK = 1.0_dp       !< seconds in which none of them arrives: no longer, then
+  real(dp), parameter :: STUCK = 1.0_dp       !< seconds without an arrival after which a sender waits no longer
   integer(i8), parameter :: ROOM_IN = 64000000  !< bytes awaited, beyond which no more headers are read
 
   type :: message_t
@@ -112,7 +112,7 @@ module protocol_m
     integer(i8), private :: bytes = 0                                           !< in them
     type(incoming_t), pointer, private :: first_in => null(), last_in => null() !< awaited, oldest header first
     integer(i8), private :: bytes_in = 0                                        !< of these
-    real(dp) :: patience = 0.5_dp*huge(1.0_dp)                                  !< so long messages are waited for at the end [s]
+    real(dp) :: patience = 0.5_dp*huge(1.0_dp)                                  !< time that messages are waited for at the end [s]
     type(message_t), allocatable, private :: inbox(:)                           !< replies of `listener` not yet received
     integer, allocatable, private :: dead(:)                                    !< ranks that are dead
   end type link_t
@@ -186,7 +186,7 @@ contains
     end do
   end function Sending
 
-  !> Waits until all messages have gone, or patience is at an end.
+  !> Waits until all messages have gone, or link%patience seconds have passed.
   subroutine LinkFlush(link)
     type(link_t), intent(inout) :: link
     real(dp) :: nap, start
@@ -500,18 +500,23 @@ contains
     i = largest
   end subroutine LargestInteger
 
-  !> Rank 0's double numbers to all ranks of `comm`, same shape everywhere.
-  subroutine BroadcastReals(comm, x)
+  !> Rank 0's message to all ranks of `comm`, without its kind, sender and text; the others wait asleep.
+  subroutine BroadcastMessage(comm, message)
     type(MPI_Comm), intent(in) :: comm
-    real(dp), intent(inout) :: x(:)
-    if (size(x) > 0) call MPI_Bcast(x, size(x), MPI_DOUBLE_PRECISION, 0, comm)
-  end subroutine BroadcastReals
-
-  !> Rank 0's single numbers to all ranks of `comm`, same shape everywhere.
-  subroutine BroadcastFields(comm, x)
-    type(MPI_Comm), intent(in) :: comm
-    real(sp), intent(inout) :: x(:)
-    if (size(x) > 0) call MPI_Bcast(x, size(x), MPI_REAL, 0, comm)
-  end subroutine BroadcastFields
+    type(message_t), intent(inout) :: message
+    integer :: n(2)
+    n = 0
+    if (allocated(message%places)) n(1) = size(message%places)
+    if (allocated(message%fields)) n(2) = size(message%fields)
+    call Barrier(comm)
+    call MPI_Bcast(n, 2, MPI_INTEGER, 0, comm)
+    call MPI_Bcast(message%n, NUMBERS, MPI_INTEGER8, 0, comm)
+    call MPI_Bcast(message%x, NUMBERS, MPI_DOUBLE_PRECISION, 0, comm)
+    if (.not. allocated(message%text)) message%text = ''
+    if (.not. allocated(message%places)) allocate (message%places(n(1)))
+    if (.not. allocated(message%fields)) allocate (message%fields(n(2)))
+    if (n(1) > 0) call MPI_Bcast(message%places, n(1), MPI_DOUBLE_PRECISION, 0, comm)
+    if (n(2) > 0) call MPI_Bcast(message%fields, n(2), MPI_REAL, 0, comm)
+  end subroutine BroadcastMessage
 
 end module protocol_m

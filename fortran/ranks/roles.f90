@@ -16,8 +16,8 @@ module roles_m
   private
   public :: role_t, RolesStart, RolesGroups, RolesDevices, RolesThreads, RolesUsable, RolesStop
 
-  integer, parameter :: GPUS = 64             !< of a node, looked at
-  real(dp), parameter :: USABLE = 0.95_dp     !< of a GPU's free memory: the driver takes some of it later
+  integer, parameter :: GPUS = 64             !< of a node that are looked at, at most
+  real(dp), parameter :: USABLE = 0.95_dp     !< part of a GPU's free memory that shots may use: the driver takes some of it later
 
   type :: role_t
     type(MPI_Comm) :: world = MPI_COMM_NULL   !< all ranks

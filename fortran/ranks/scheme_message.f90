@@ -18,8 +18,8 @@ module scheme_message_m
   character(*), parameter :: NAMES = 'dx,dz,dt,dt_out,fmax,fband,fpeak,vmin,vmax,dt_limit,ppw,coeffs_error,snapshot,t_start,'// &
                                      'a weight,a weight,a weight,a weight,a weight,a weight,a weight,a weight,'// &
                                      'nt,nt_out,half_length,npml,snapshot_step,free_top,time_correction,exact_positions'
-  integer, parameter :: POSITIVE = 10, NOT_NEGATIVE = 13                     !< so many of the first are more than 0, at least 0
-  integer, parameter :: LOW(INTEGERS) = [1, 1, 1, 0, 1, 0, 0, 0]            !< of the integers
+  integer, parameter :: POSITIVE = 10, NOT_NEGATIVE = 13 !< leading reals above 0, and not below 0
+  integer, parameter :: LOW(INTEGERS) = [1, 1, 1, 0, 1, 0, 0, 0]            !< least values of the integers
   integer, parameter :: HIGH(INTEGERS) = [huge(1), huge(1), 8, 1000, 1000, 1, 1, 1]
 
 contains

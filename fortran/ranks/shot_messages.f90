@@ -32,7 +32,7 @@ contains
     MessageWhole = SumOf(message) == message%n(CHECKSUM_AT)
   end function MessageWhole
 
-  !> Fails where a message is not what was sent. `what` it is, for the sentence.
+  !> Fails where a message is not what was sent. `what`: its name in the sentence.
   subroutine CheckWhole(message, what, error)
     type(message_t), intent(in) :: message
     character(*), intent(in) :: what
@@ -96,10 +96,18 @@ contains
     type(shot_t), intent(in) :: shot
     type(window_t), intent(in) :: at_hand
     type(message_t), intent(inout) :: message
-    message%kind = MSG_MODEL
-    message%n(1:5) = [shot%record, shot%slot, at_hand%nx, at_hand%nz, at_hand%ny]
-    message%x(1:6) = [at_hand%x0, at_hand%z0, at_hand%dx, at_hand%dz, at_hand%y0, at_hand%dy]
+    call OutlineMessage(shot%record, shot%slot, at_hand, message)
   end subroutine ModelMessage
+
+  !> MODEL with the outline of a window, without its medium.
+  subroutine OutlineMessage(record, slot, window, message)
+    integer, intent(in) :: record, slot
+    type(window_t), intent(in) :: window
+    type(message_t), intent(inout) :: message
+    message%kind = MSG_MODEL
+    message%n(1:5) = [record, slot, window%nx, window%nz, window%ny]
+    message%x(1:6) = [window%x0, window%z0, window%dx, window%dz, window%y0, window%dy]
+  end subroutine OutlineMessage
 
   subroutine ModelFrom(message, record, slot, at_hand)
     type(message_t), intent(in) :: message
@@ -107,10 +115,10 @@ contains
     type(window_t), intent(out) :: at_hand      !< without its medium
     record = Whole(message%n(1))
     slot = Whole(message%n(2))
-    call Outline(message, at_hand)
+    call OutlineFrom(message, at_hand)
   end subroutine ModelFrom
 
-  subroutine Outline(message, window)
+  subroutine OutlineFrom(message, window)
     type(message_t), intent(in) :: message
     type(window_t), intent(inout) :: window
     window%nx = Whole(message%n(3))
@@ -122,16 +130,14 @@ contains
     window%ny = Whole(message%n(5))
     window%y0 = message%x(5)
     window%dy = message%x(6)
-  end subroutine Outline
+  end subroutine OutlineFrom
 
   !> MODEL, the reply: the window of shot `record`; without its medium it is the one that the worker has.
   subroutine WindowMessage(record, window, message)
     integer, intent(in) :: record
     type(window_t), intent(in) :: window
     type(message_t), intent(inout) :: message
-    message%kind = MSG_MODEL
-    message%n(1:5) = [record, 0, window%nx, window%nz, window%ny]
-    message%x(1:6) = [window%x0, window%z0, window%dx, window%dz, window%y0, window%dy]
+    call OutlineMessage(record, 0, window, message)
     if (.not. allocated(window%medium)) return
     message%n(6) = size(window%medium, 4)
     message%fields = reshape(window%medium, [size(window%medium, kind=i8)])
@@ -152,7 +158,7 @@ contains
       window = window_t()
       return
     end if
-    call Outline(message, window)
+    call OutlineFrom(message, window)
     serial = serial + 1
     window%serial = serial
     if (allocated(window%medium)) deallocate (window%medium)
@@ -184,7 +190,7 @@ contains
     type(message_t), intent(inout) :: message
     message%kind = MSG_GATHER
     message%n(1:6) = [gather%record, gather%slot, gather%nt, gather%nrec, gather%ncomp, gather%steps]
-    message%x(1:5) = [gather%sx, gather%sz, gather%seconds, gather%cells, gather%sy]
+    message%x(1:5) = [gather%sx, gather%sy, gather%sz, gather%seconds, gather%cells]
     message%text = gather%variant//achar(10)//gather%device
     message%places = [gather%rx, gather%rz]
     if (allocated(gather%ry)) message%places = [gather%rx, gather%rz, gather%ry]
@@ -205,11 +211,8 @@ contains
     gather%nrec = Whole(message%n(4))
     gather%ncomp = Whole(message%n(5))
     gather%steps = Whole(message%n(6))
-    gather%sx = message%x(1)
-    gather%sz = message%x(2)
-    gather%seconds = message%x(3)
-    gather%cells = message%x(4)
-    gather%sy = message%x(5)
+    gather%seconds = message%x(4)
+    gather%cells = message%x(5)
     if (allocated(error)) return
     p = index(message%text, achar(10))
     gather%variant = message%text(:p - 1)
@@ -222,7 +225,7 @@ contains
     deallocate (message%fields)
   end subroutine GatherFrom
 
-  !> The shot of a gather or of snapshots. Fails where `what` it is came with wrong bits.
+  !> The shot of a gather or of snapshots, and where its source is. Fails where `what` it is came with wrong bits.
   subroutine ShotOf(message, what, gather, error)
     type(message_t), intent(in) :: message
     character(*), intent(in) :: what
@@ -231,6 +234,9 @@ contains
     call CheckWhole(message, what, error)
     gather%record = Whole(message%n(1))
     gather%slot = Whole(message%n(2))
+    gather%sx = message%x(1)
+    gather%sy = message%x(2)
+    gather%sz = message%x(3)
   end subroutine ShotOf
 
   !> SNAPS: the snapshots of a shot.
@@ -243,7 +249,7 @@ contains
       return
     end if
     message%n(1:5) = [gather%record, gather%slot, gather%nxs, gather%nzs, gather%nsnap]
-    message%x(1:7) = [gather%xs0, gather%zs0, gather%dxs, gather%dzs, gather%dts, gather%sx, gather%sz]
+    message%x(1:8) = [gather%sx, gather%sy, gather%sz, gather%xs0, gather%zs0, gather%dxs, gather%dzs, gather%dts]
     message%fields = reshape(gather%snapshots, [size(gather%snapshots, kind=i8)])
     call ChecksumMessage(message)
   end subroutine SnapsMessage
@@ -261,13 +267,11 @@ contains
     gather%nxs = Whole(message%n(3))
     gather%nzs = Whole(message%n(4))
     gather%nsnap = Whole(message%n(5))
-    gather%xs0 = message%x(1)
-    gather%zs0 = message%x(2)
-    gather%dxs = message%x(3)
-    gather%dzs = message%x(4)
-    gather%dts = message%x(5)
-    gather%sx = message%x(6)
-    gather%sz = message%x(7)
+    gather%xs0 = message%x(4)
+    gather%zs0 = message%x(5)
+    gather%dxs = message%x(6)
+    gather%dzs = message%x(7)
+    gather%dts = message%x(8)
     if (allocated(error)) return
     gather%snapshots = reshape(message%fields, [gather%nxs, gather%nzs, gather%nsnap])
   end subroutine SnapsFrom
@@ -307,9 +311,6 @@ contains
     character(:), allocatable :: rest
     integer(i8) :: at, m
     integer :: i
-    gather%sx = message%x(1)
-    gather%sy = message%x(2)
-    gather%sz = message%x(3)
     gather%xf = message%places(1:3)
     gather%df = message%places(4:6)
     gather%tf = message%places(7)

@@ -109,7 +109,7 @@ contains
     if (allocated(rule%folder)) ignored = statefile_sweep(CString(rule%folder), merge(1, 0, everything))
   end subroutine CheckpointSweep
 
-  !> CheckpointerEnd must come before, where it is in use.
+  !> Begins the states of a worker. CheckpointerEnd must come before where it is in use.
   subroutine CheckpointerNew(checkpointer, rule)
     type(checkpointer_t), intent(inout) :: checkpointer
     type(checkpoint_t), intent(in) :: rule
@@ -292,7 +292,7 @@ contains
     if (stay) call CheckpointerWait(checkpointer, said)
   end subroutine CheckpointerTurn
 
-  !> A state is on its way to the disk.
+  !> True while a state is on its way to the disk.
   logical function CheckpointerBusy(checkpointer)
     type(checkpointer_t), intent(in) :: checkpointer
     CheckpointerBusy = checkpointer%record /= 0
@@ -370,7 +370,7 @@ contains
     end if
   end subroutine GetRoom
 
-  !> Once, until a state was kept again.
+  !> Warns that states cannot be kept, once until one was kept again.
   subroutine Complain(checkpointer, record, why, said)
     type(checkpointer_t), intent(inout) :: checkpointer
     integer, intent(in) :: record

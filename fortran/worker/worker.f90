@@ -82,7 +82,7 @@ contains
     job_end = worker%job_end
   end subroutine WorkerRun
 
-  !> Lets go on what waits for no time steps while a GPU computes: it need not wait until all others have had their turn.
+  !> While a GPU computes, lets shots go on that wait for no time steps: they need not wait until all others have had their turn.
   subroutine TurnBetweenShots(worker)
     type(worker_t), intent(inout) :: worker
     integer :: i
@@ -175,7 +175,7 @@ contains
     if (allocated(error)) call StateDiscard(worker, active, error)
   end subroutine Steps
 
-  !> Nothing is left to do: sends the times spent to the master.
+  !> Sends the times spent to the master when nothing is left to do.
   subroutine Bye(worker)
     type(worker_t), intent(in) :: worker
     type(message_t) :: message

@@ -5,8 +5,8 @@ module worker_receive_m
   use kinds_m, only: dp
   use message_check_m, only: MessageProblem
   use peers_m, only: PeersDead
-  use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, BroadcastFields, BroadcastInteger, BroadcastReals, &
-                        LinkBusy, message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
+  use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, BroadcastInteger, BroadcastMessage, LinkBusy, &
+                        message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
                         MSG_WRITTEN, LinkReceive, Rest
   use roles_m, only: role_t
   use active_shot_m, only: ASKED, CLOSED, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
@@ -80,7 +80,7 @@ contains
     end if
     if (worker%role%group_size > 1 .and. .not. worker%master_gone) then
       call BroadcastInteger(worker%role%group, kind)
-      if (kind /= MSG_NONE) call ShareMessage(worker%role, message)
+      if (kind /= MSG_NONE) call BroadcastMessage(worker%role%group, message)
       message%kind = kind
     end if
     there = kind /= MSG_NONE
@@ -284,29 +284,5 @@ contains
       worker%postponed = [worker%postponed, other]
     end if
   end subroutine Postpone
-
-  !> Rank 0 of the group passes a message of the master on to the others.
-  subroutine ShareMessage(role, message)
-    type(role_t), intent(in) :: role
-    type(message_t), intent(inout) :: message
-    integer :: n(2)
-    integer :: i
-    real(dp) :: numbers(2*size(message%n))
-    n = 0
-    if (allocated(message%places)) n(1) = size(message%places)
-    if (allocated(message%fields)) n(2) = size(message%fields)
-    do i = 1, 2
-      call BroadcastInteger(role%group, n(i))
-    end do
-    numbers = [transfer(message%n, message%x), message%x]     ! bit for bit: a checksum has more of them than a real
-    call BroadcastReals(role%group, numbers)
-    message%n = transfer(numbers(:size(message%n)), message%n)
-    message%x = numbers(size(message%n) + 1:)
-    if (.not. allocated(message%text)) message%text = ''
-    if (.not. allocated(message%places)) allocate (message%places(n(1)))
-    if (.not. allocated(message%fields)) allocate (message%fields(n(2)))
-    call BroadcastReals(role%group, message%places)
-    call BroadcastFields(role%group, message%fields)
-  end subroutine ShareMessage
 
 end module worker_receive_m
