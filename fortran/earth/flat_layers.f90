@@ -14,7 +14,7 @@ module flat_layers_m
   private
   public :: flat_layers_t, FlatLayersRead
 
-  real(dp), parameter :: LIGHT = 30.0_dp      !< no water or rock is that light [kg/m3], and in g/cm3 none that heavy
+  real(dp), parameter :: LIGHT = 30.0_dp      !< no water or rock is so light in kg/m3, and none so heavy in g/cm3
 
   type :: flat_layers_t
     integer :: n = 0

@@ -8,6 +8,7 @@ module model_m
   use kinds_m, only: dp, i8, sp
   use model_netcdf_m, only: NetcdfRead
   use model_raw_m, only: RawRead
+  use model_rules_m, only: ModelFormat
   use parameters_m, only: job_t
   use regrid_m, only: axis_t, Regrid, RegridAxis, RegridEffective
   use model_samples_m, only: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt
@@ -25,7 +26,7 @@ module model_m
     real(dp) :: dx = 0, dz = 0, x0 = 0, z0 = 0    !< [m]
     real(sp), allocatable :: vp(:, :)         !< [m/s], (nx, nz)
     real(sp), allocatable :: rho(:, :)        !< [kg/m3], (nx, nz)
-    type(model_checksum_t) :: seal                      !< checksums of vp and rho as they were read
+    type(model_checksum_t) :: checksum        !< checksums of vp and rho as they were read
   end type model_t
 
   real(dp), parameter :: nodes_most = 1.0e9_dp   !< of a window: velocity and density travel in one message of 2**31 - 1 numbers
@@ -80,8 +81,7 @@ contains
     s%file = path
     call FileSize(path, bytes, error)
     call CheckSuffix(path, error)
-    format = job%model_format
-    if (format == 'auto') format = trim(merge('netcdf', 'raw32 ', Suffix(path) == 'nc'))
+    format = ModelFormat(job, path)
     if (allocated(error)) then
       error%message = what//' model: '//error%message
     else if (format == 'netcdf') then
@@ -198,7 +198,7 @@ contains
     model%hash(1:8) = Hex(crc)
     crc = fio_crc_floats(Crc32(geometry), int(model%nx, i8)*model%nz, model%rho)
     model%hash(9:16) = Hex(crc)
-    call ModelChecksumMake(model%vp, model%rho, model%seal)
+    call ModelChecksumMake(model%vp, model%rho, model%checksum)
   end subroutine Summarise
 
   ! --- the grid of a shot ---------------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ contains
     i0 = Whole(Below((window%x0 - window%dx - model%x0)/model%dx))
     i1 = Whole(Above((window%x0 + window%nx*window%dx - model%x0)/model%dx) + 2)
     k1 = Whole(Above(window%nz*window%dz/model%dz) + 2)
-    call ModelChecksumCheck(model%seal, model%vp, model%rho, i0, i1, 1, k1, error)
+    call ModelChecksumCheck(model%checksum, model%vp, model%rho, i0, i1, 1, k1, error)
   end subroutine CheckSamples
 
   !> The smallest node number at or beyond a place given in spacings.

@@ -13,10 +13,11 @@ module model3d_m
   use flat_layers_m, only: flat_layers_t, FlatLayersRead
   use model_netcdf_m, only: NetcdfRead3d
   use model_raw_m, only: RawRead3d
+  use model_rules_m, only: ModelFormat
   use parameters_m, only: job_t
   use model_samples_m, only: samples_t, SamplesDoubt, SamplesUnit, UnitFactor
   use model_checksum_m, only: model_checksum_t, ModelChecksumMake
-  use text_m, only: Lower, Str
+  use text_m, only: Str
   implicit none
   private
   public :: model3d_t, Model3dRead
@@ -26,11 +27,11 @@ module model3d_m
     real(dp) :: d(3) = 0                      !< their spacings [m]
     real(dp) :: x0(3) = 0                     !< the first of them [m]
     logical :: attenuates = .false.
-    type(flat_layers_t) :: layers                  !< n > 0: instead of volumes
+    type(flat_layers_t) :: layers                  !< stand for the earth instead of volumes where n > 0
     real(sp), allocatable :: vp(:, :), vs(:, :), rho(:, :), qp(:, :), qs(:, :)   !< (nx, ny*nz); q: 1/Q, if it attenuates
     real(dp) :: vsmin = 0                     !< of rock, 0 if there is none [m/s]
     real(dp) :: qmin = 0                      !< smallest quality factor, 0 without attenuation
-    type(model_checksum_t) :: seal(3)                   !< of vp and vs, rho and rho, qp and qs
+    type(model_checksum_t) :: checksum(3)     !< of vp and vs, rho and rho, qp and qs
   end type model3d_t
 
   real(dp), parameter :: bulk = sqrt(4/3.0_dp)    !< vp/vs above which a rock resists compression
@@ -59,7 +60,7 @@ contains
     end if
   end subroutine Model3dRead
 
-  !> 1/Q of layers that do not tell it.
+  !> Sets 1/Q by the rule qs_vs in layers whose file has none.
   pure subroutine LayersByRule(job, layers)
     type(job_t), intent(in) :: job
     type(flat_layers_t), intent(inout) :: layers
@@ -109,37 +110,36 @@ contains
     earth%attenuates = job%attenuation .and. (job%qs /= '' .or. job%qp /= '' .or. job%qs_vs > 0)
     if (.not. earth%attenuates) return
     if (job%qs /= '') then
-      call OneVolume(job, 'quality factor', job%qs, job%qs_var, earth, earth%qs, error)
-      call CheckQuality('S', job%qs, earth%qs)
-      if (allocated(error)) return
-      where (earth%qs > 0) earth%qs = 1/earth%qs
+      call ReadLoss('S', job%qs, job%qs_var, earth%qs)
     else
       allocate (earth%qs(size(earth%vp, 1), size(earth%vp, 2)), source=0.0_sp)
       where (earth%vs > 0 .and. job%qs_vs > 0) earth%qs = real(1/(job%qs_vs*max(earth%vs, tiny(1.0_sp))), sp)
     end if
     if (job%qp /= '') then
-      call OneVolume(job, 'quality factor', job%qp, job%qp_var, earth, earth%qp, error)
-      call CheckQuality('P', job%qp, earth%qp)
-      if (allocated(error)) return
-      where (earth%qp > 0) earth%qp = 1/earth%qp
-    else
+      call ReadLoss('P', job%qp, job%qp_var, earth%qp)
+    else if (.not. allocated(error)) then
       earth%qp = real(earth%qs/job%qp_qs, sp)
     end if
 
   contains
 
-    !> 0 stands for none in air and fluids; in rock it is a hole.
-    subroutine CheckQuality(wave, path, q)
-      character(*), intent(in) :: wave, path
-      real(sp), intent(in) :: q(:, :)
+    !> 1/Q from a file of Q. There 0 stands for no attenuation in air and fluids; in rock it is a hole.
+    subroutine ReadLoss(wave, path, var, q)
+      character(*), intent(in) :: wave, path, var
+      real(sp), allocatable, intent(inout) :: q(:, :)
       integer :: at(2)
       if (allocated(error)) return
-      if (.not. any(earth%vs > 0 .and. earth%vp > 0 .and. .not. q > 0)) return
+      call OneVolume(job, 'quality factor', path, var, earth, q, error)
+      if (allocated(error)) return
+      if (.not. any(earth%vs > 0 .and. earth%vp > 0 .and. .not. q > 0)) then
+        where (q > 0) q = 1/q
+        return
+      end if
       at = findloc(earth%vs > 0 .and. earth%vp > 0 .and. .not. q > 0, .true.)
       call Fail(error, "quality factor model '"//path//"': sample ("//Str(at(1))//', '//Str(modulo(at(2) - 1, earth%n(2)) + 1)// &
                 ', '//Str((at(2) - 1)/earth%n(2) + 1)//') is 0 in rock (vs = '//Str(earth%vs(at(1), at(2)))// &
                 ' m/s): give the Q of '//wave//' waves there, 1e9 for none')
-    end subroutine CheckQuality
+    end subroutine ReadLoss
 
   end subroutine ReadQuality
 
@@ -161,8 +161,7 @@ contains
     if (index(what, 'velocity') > 0) s%what = 'velocity'
     call FileSize(path, bytes, error)
     if (allocated(error)) return
-    format = job%model_format
-    if (format == 'auto') format = trim(merge('netcdf', 'raw32 ', Lower(path(max(1, len(path) - 2):)) == '.nc'))
+    format = ModelFormat(job, path)
     if (format == 'netcdf') then
       call NetcdfRead3d(var, s, n, d, x0, a, error)
     else
@@ -189,7 +188,8 @@ contains
     call SamplesDoubt(s, earth%doubts)
   end subroutine OneVolume
 
-  !> Velocities in km/s, densities in g/cm3 that are said to be others, or the other way round; 0 is air or a fluid.
+  !> Refuses values that make sense in the other unit alone: velocities in km/s or m/s, densities in g/cm3 or kg/m3. 0 is air or a
+  !> fluid.
   subroutine CheckUnit(s, factor, a, error)
     type(samples_t), intent(in) :: s
     real(dp), intent(in) :: factor
@@ -200,7 +200,7 @@ contains
     call SamplesUnit(s, factor, real(minval(a, a > 0), dp), real(maxval(a), dp), error)
   end subroutine CheckUnit
 
-  !> Finite, in the range of what they are; then in SI units. 0 is air, a fluid, or no attenuation.
+  !> Checks that all values are finite and possible, and converts them to SI units. 0 is air, a fluid, or no attenuation.
   subroutine CheckValues(what, path, n, factor, a, error)
     character(*), intent(in) :: what, path
     integer, intent(in) :: n(3)
@@ -305,12 +305,12 @@ contains
     call AddSum(earth%vp)
     call AddSum(earth%vs)
     call AddSum(earth%rho)
-    call ModelChecksumMake(earth%vp, earth%vs, earth%seal(1))
-    call ModelChecksumMake(earth%rho, earth%rho, earth%seal(2))
+    call ModelChecksumMake(earth%vp, earth%vs, earth%checksum(1))
+    call ModelChecksumMake(earth%rho, earth%rho, earth%checksum(2))
     if (earth%attenuates) then
       call AddSum(earth%qp)
       call AddSum(earth%qs)
-      call ModelChecksumMake(earth%qp, earth%qs, earth%seal(3))
+      call ModelChecksumMake(earth%qp, earth%qs, earth%checksum(3))
     end if
     earth%hash = HashText(hash)
   contains

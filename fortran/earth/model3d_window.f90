@@ -277,9 +277,10 @@ contains
       j0 = minval(y%first)
       j1 = maxval(y%first + y%count - 1)
       do at = k0, k1
-        call ModelChecksumCheck(earth%seal(1), earth%vp, earth%vs, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
-        call ModelChecksumCheck(earth%seal(2), earth%rho, earth%rho, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
-        if (parts > 3) call ModelChecksumCheck(earth%seal(3), earth%qp, earth%qs, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
+        call ModelChecksumCheck(earth%checksum(1), earth%vp, earth%vs, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
+        call ModelChecksumCheck(earth%checksum(2), earth%rho, earth%rho, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
+        if (parts > 3) &
+          call ModelChecksumCheck(earth%checksum(3), earth%qp, earth%qs, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
       end do
     end subroutine CheckRows
 

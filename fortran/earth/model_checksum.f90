@@ -1,5 +1,5 @@
-!> Checksums of a model in memory, a row of so many samples each: before a piece of it is used, it must be what was read. A model
-!> stays in memory for days, and a bit that falls over there would be wrong in every shot that sees it.
+!> Checksums of a model in memory, one for each piece of a row: before a piece is used, it must be what was read. A model stays in
+!> memory for days, and a bit that flips there would be wrong in every shot that sees it.
 module model_checksum_m
   use checksum_c, only: checksum_floats
   use error_m, only: error_t, Fail
@@ -17,15 +17,15 @@ module model_checksum_m
 
 contains
 
-  !> Seals two arrays of one shape, (nx, nz).
-  subroutine ModelChecksumMake(a, b, seal)
+  !> Makes the checksums of two arrays of one shape, (nx, nz).
+  subroutine ModelChecksumMake(a, b, checksum)
     real(sp), contiguous, intent(in) :: a(:, :), b(:, :)
-    type(model_checksum_t), intent(out) :: seal
+    type(model_checksum_t), intent(out) :: checksum
     integer :: j, k
-    allocate (seal%sum((size(a, 1) + length - 1)/length, size(a, 2)))
+    allocate (checksum%sum((size(a, 1) + length - 1)/length, size(a, 2)))
     do k = 1, size(a, 2)
-      do j = 1, size(seal%sum, 1)
-        seal%sum(j, k) = SumOf(a, b, j, k)
+      do j = 1, size(checksum%sum, 1)
+        checksum%sum(j, k) = SumOf(a, b, j, k)
       end do
     end do
   end subroutine ModelChecksumMake
@@ -39,18 +39,18 @@ contains
     SumOf = checksum_floats(checksum_floats(0_i8, i1 - i0 + 1_i8, a(i0:i1, k)), i1 - i0 + 1_i8, b(i0:i1, k))
   end function SumOf
 
-  !> Fails where samples i0..i1 of rows k0..k1 are not what was sealed; indices beyond the arrays are clipped. Nothing to do where
-  !> nothing was sealed.
-  subroutine ModelChecksumCheck(seal, a, b, i0, i1, k0, k1, error)
-    type(model_checksum_t), intent(in) :: seal
+  !> Fails where samples i0..i1 of rows k0..k1 differ from what the checksums were made of; indices beyond the arrays are clipped.
+  !> Without checksums nothing is looked at.
+  subroutine ModelChecksumCheck(checksum, a, b, i0, i1, k0, k1, error)
+    type(model_checksum_t), intent(in) :: checksum
     real(sp), contiguous, intent(in) :: a(:, :), b(:, :)
     integer, intent(in) :: i0, i1, k0, k1
     type(error_t), allocatable, intent(inout) :: error
     integer :: j, k
-    if (allocated(error) .or. .not. allocated(seal%sum)) return
+    if (allocated(error) .or. .not. allocated(checksum%sum)) return
     do k = max(1, k0), min(size(a, 2), k1)
       do j = (max(1, i0) - 1)/length + 1, (min(size(a, 1), i1) - 1)/length + 1
-        if (SumOf(a, b, j, k) == seal%sum(j, k)) cycle
+        if (SumOf(a, b, j, k) == checksum%sum(j, k)) cycle
         call Fail(error, 'the model in memory is not what was read: row '//Str(k)//', samples '//Str((j - 1)*length + 1)// &
                   '..'//Str(min(j*length, size(a, 1)))//' have another checksum: start the run again, on another machine '// &
                   'if this comes again')

@@ -4,13 +4,13 @@ module model_netcdf_m
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_close, fio_get_att_number, fio_get_att_text, fio_get_doubles, fio_open, fio_var_count, fio_var_dim, &
     fio_var_name, fio_var_rank, fio_var_type
-  use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_ptr
+  use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
   use model_samples_m, only: samples_t, SamplesAllocate, SamplesVolume, UnitFactor
   use text_m, only: CString, FString, Lower, Str
   implicit none
   private
-  public :: NetcdfRead, NetcdfRead3d
+  public :: NetcdfRead, NetcdfRead3d, NetcdfText
 
   !> One dimension of the variable.
   type :: side_t
@@ -19,6 +19,12 @@ module model_netcdf_m
     character :: axis = ' '                   !< 'x', 'y', 'z', or ' ' if it cannot be told
     real(dp) :: first = 0, step = 0           !< [m]
   end type side_t
+
+  !> How the numbers of a variable are packed, and those that stand for missing ones.
+  type :: packing_t
+    real(dp) :: scale = 1, offset = 0, fill(2) = 0
+    logical :: has_fill(2) = .false.
+  end type packing_t
 
 contains
 
@@ -30,22 +36,30 @@ contains
     character(:), allocatable :: var
     type(side_t) :: side(2)
     type(c_ptr) :: file
+    call OpenModel(s, file, error)
     if (allocated(error)) return
-    file = fio_open(CString(s%file), 0_c_int)
-    if (.not. c_associated(file)) then
-      call FailFromC(1, error)
-      error%message = s%what//' model: '//error%message// &
-        ': give an undamaged NetCDF file, or model_format=raw32 if its samples are raw'
-      return
-    end if
     var = FindVariable(file, name, s, error)
     call ReadUnit(file, var, s, error)
+    call CheckRank(file, var, s, error)
     call ReadSides(file, var, s, side, error)
     call Arrange(s, side, error)
     call SamplesAllocate(s, error)
     call ReadValues(file, var, s, side(1)%axis == 'z', error)
     if (fio_close(file) /= 0) continue   ! it was only read
   end subroutine NetcdfRead
+
+  subroutine OpenModel(s, file, error)
+    type(samples_t), intent(in) :: s
+    type(c_ptr), intent(out) :: file
+    type(error_t), allocatable, intent(inout) :: error
+    file = c_null_ptr
+    if (allocated(error)) return
+    file = fio_open(CString(s%file), 0_c_int)
+    if (c_associated(file)) return
+    call FailFromC(1, error)
+    error%message = s%what//' model: '//error%message// &
+      ': give an undamaged NetCDF file, or model_format=raw32 if its samples are raw'
+  end subroutine OpenModel
 
   !> The variable asked for; else the only 2-D one whose standard_name or long_name says what it is; else a list of what there is.
   function FindVariable(file, name, s, error) result(var)
@@ -81,7 +95,7 @@ contains
     character(:), allocatable :: text
     Hinted = .false.
     if (fio_var_rank(file, CString(var)) /= 2) return
-    text = Lower(Att(file, var, 'standard_name')//' '//Att(file, var, 'long_name'))
+    text = Lower(NetcdfText(file, var, 'standard_name')//' '//NetcdfText(file, var, 'long_name'))
     if (what == 'density') then
       Hinted = index(text, 'density') > 0
     else
@@ -91,17 +105,16 @@ contains
     end if
   end function Hinted
 
-  !> Text attribute of a variable, '' if it has none.
-  function Att(file, var, name) result(text)
+  !> Text attribute of a variable, '' if it has none; its first 256 characters.
+  function NetcdfText(file, var, name) result(text)
     type(c_ptr), intent(in) :: file
     character(*), intent(in) :: var, name
     character(:), allocatable :: text
     character(kind=c_char, len=256) :: buffer
     integer(c_long_long) :: n
     n = fio_get_att_text(file, CString(var), CString(name), len(buffer, c_long_long), buffer)
-    text = FString(buffer(:min(max(n, 0_c_long_long), len(buffer, c_long_long))))
-    text = trim(adjustl(text))
-  end function Att
+    text = trim(adjustl(FString(buffer(:min(max(n, 0_c_long_long), len(buffer, c_long_long))))))
+  end function NetcdfText
 
   subroutine ReadUnit(file, var, s, error)
     type(c_ptr), intent(in) :: file
@@ -111,7 +124,7 @@ contains
     character(:), allocatable :: known
     if (allocated(error)) return
     known = trim(merge('m/s, m s-1, km/s, km s-1 or ft/s    ', 'kg/m3, kg m-3, g/cm3 or g cm-3      ', s%what == 'velocity'))
-    s%unit = Att(file, var, 'units')
+    s%unit = NetcdfText(file, var, 'units')
     s%cure = 'correct the units attribute of '//var//' to '
     if (s%unit == '') then
       call Fail(error, s%what//" model '"//s%file//"': variable "//var//' has no units attribute: give it one of '//known)
@@ -122,27 +135,35 @@ contains
 
   ! --- axes ----------------------------------------------------------------------------------------------------------
 
+  subroutine CheckRank(file, var, s, error)
+    type(c_ptr), intent(in) :: file
+    character(*), intent(in) :: var
+    type(samples_t), intent(in) :: s
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: rank, width
+    if (allocated(error)) return
+    rank = fio_var_rank(file, CString(var))
+    width = fio_var_type(file, CString(var))
+    if (rank /= 2 .or. width == 0) call Fail(error, s%what//" model '"//s%file//"': variable "//var//' has '//Str(rank)// &
+      ' dimensions, must be numbers in 2: x and z')
+  end subroutine CheckRank
+
+  !> The dimensions of a variable, slowest first; a model in 3 dimensions may have an axis y.
   subroutine ReadSides(file, var, s, side, error)
     type(c_ptr), intent(in) :: file
     character(*), intent(in) :: var
     type(samples_t), intent(in) :: s
-    type(side_t), intent(out) :: side(2)
+    type(side_t), intent(out) :: side(:)
     type(error_t), allocatable, intent(inout) :: error
     character(kind=c_char, len=257) :: buffer
-    integer :: i, rank, width
-    if (allocated(error)) return
-    rank = fio_var_rank(file, CString(var))
-    width = fio_var_type(file, CString(var))
-    if (rank /= 2 .or. width == 0) then
-      call Fail(error, s%what//" model '"//s%file//"': variable "//var//' has '//Str(rank)// &
-        ' dimensions, must be numbers in 2: x and z')
-      return
-    end if
-    do i = 1, 2
+    integer :: i
+    do i = 1, size(side)
+      if (allocated(error)) return
       call FailFromC(fio_var_dim(file, CString(var), i - 1, buffer, side(i)%n), error)
       if (allocated(error)) return
       side(i)%name = FString(buffer)
       call ReadSide(file, s, side(i), error)
+      if (size(side) == 3 .and. side(i)%axis == ' ') side(i)%axis = AxisY(file, side(i)%name)
     end do
   end subroutine ReadSides
 
@@ -163,13 +184,14 @@ contains
       call Fail(error, begin//'dimension '//side%name//' has no coordinate variable of its name: add one in m or km')
     end if
     if (allocated(error)) return
-    select case (Att(file, side%name, 'units'))
+    select case (NetcdfText(file, side%name, 'units'))
     case ('m', 'meter', 'meters', 'metre', 'metres')
       factor = 1
     case ('km', 'kilometer', 'kilometers', 'kilometre', 'kilometres')
       factor = 1000
     case default
-      call Fail(error, begin//"the units of coordinate "//side%name//" are '"//Att(file, side%name, 'units')//"', must be m or km")
+      call Fail(error, begin//"the units of coordinate "//side%name//" are '"//NetcdfText(file, side%name, 'units')// &
+        "', must be m or km")
       return
     end select
     side%axis = AxisOf(file, side%name)
@@ -188,10 +210,10 @@ contains
     type(c_ptr), intent(in) :: file
     character(*), intent(in) :: name
     character :: axis
-    axis = Lower(Att(file, name, 'axis')//' ')
+    axis = Lower(NetcdfText(file, name, 'axis')//' ')
     if (axis == 'x' .or. axis == 'z') return
     axis = ' '
-    select case (Lower(Att(file, name, 'standard_name')))
+    select case (Lower(NetcdfText(file, name, 'standard_name')))
     case ('depth', 'height', 'altitude')
       axis = 'z'
     case ('projection_x_coordinate', 'distance')
@@ -210,8 +232,8 @@ contains
     type(c_ptr), intent(in) :: file
     character(*), intent(in) :: name
     character(:), allocatable :: standard
-    standard = Lower(Att(file, name, 'standard_name'))
-    PointsUp = Lower(Att(file, name, 'positive')) == 'up' .or. standard == 'height' .or. standard == 'altitude'
+    standard = Lower(NetcdfText(file, name, 'standard_name'))
+    PointsUp = Lower(NetcdfText(file, name, 'positive')) == 'up' .or. standard == 'height' .or. standard == 'altitude'
   end function PointsUp
 
   !> Coordinates must rise in equal steps: to a thousandth of a step, or as well as single precision can say.
@@ -291,15 +313,11 @@ contains
     type(samples_t), intent(inout) :: s
     logical, intent(in) :: z_is_slow
     type(error_t), allocatable, intent(inout) :: error
+    type(packing_t) :: packing
     real(dp), allocatable :: row(:)
-    real(dp) :: scale, offset, fill(2)
-    logical :: has_fill(2)
     integer :: i, j, n_slow, n_fast
     if (allocated(error)) return
-    if (fio_get_att_number(file, CString(var), CString('scale_factor'), scale) == 0) scale = 1
-    if (fio_get_att_number(file, CString(var), CString('add_offset'), offset) == 0) offset = 0
-    has_fill(1) = fio_get_att_number(file, CString(var), CString('_FillValue'), fill(1)) == 1
-    has_fill(2) = fio_get_att_number(file, CString(var), CString('missing_value'), fill(2)) == 1
+    packing = PackingOf(file, var)
     n_slow = merge(s%nz, s%nx, z_is_slow)
     n_fast = merge(s%nx, s%nz, z_is_slow)
     allocate (row(n_fast))
@@ -308,11 +326,11 @@ contains
         [1_c_long_long, int(n_fast, c_long_long)], row), error)
       if (allocated(error)) return
       do i = 1, n_fast
-        if ((has_fill(1) .and. row(i) == fill(1)) .or. (has_fill(2) .and. row(i) == fill(2))) then
-          call Missing(s, merge(i, j, z_is_slow), merge(j, i, z_is_slow), var, row(i), error)
+        if (Missing(row(i), packing)) then
+          call FailMissing(s, merge(i, j, z_is_slow), merge(j, i, z_is_slow), var, row(i), error)
           return
         end if
-        row(i) = Held(Unpacked(row(i), scale, offset))
+        row(i) = Held(row(i), packing)
       end do
       if (z_is_slow) then
         s%a(:, j) = real(row, sp)
@@ -324,14 +342,30 @@ contains
       ' is nothing but zeros, as in a file that was cut short: copy it again')
   end subroutine ReadValues
 
-  !> Limits a number to single precision; an infinite one stays, for the check of values.
-  elemental real(dp) function Held(x)
-    real(dp), intent(in) :: x
-    Held = x
-    if (Finite(x)) Held = max(-1.0e38_dp, min(1.0e38_dp, x))
+  type(packing_t) function PackingOf(file, var) result(p)
+    type(c_ptr), intent(in) :: file
+    character(*), intent(in) :: var
+    if (fio_get_att_number(file, CString(var), CString('scale_factor'), p%scale) == 0) p%scale = 1
+    if (fio_get_att_number(file, CString(var), CString('add_offset'), p%offset) == 0) p%offset = 0
+    p%has_fill(1) = fio_get_att_number(file, CString(var), CString('_FillValue'), p%fill(1)) == 1
+    p%has_fill(2) = fio_get_att_number(file, CString(var), CString('missing_value'), p%fill(2)) == 1
+  end function PackingOf
+
+  elemental logical function Missing(stored, packing)
+    real(dp), intent(in) :: stored
+    type(packing_t), intent(in) :: packing
+    Missing = any(packing%has_fill .and. stored == packing%fill)
+  end function Missing
+
+  !> What a number means, limited to single precision; an infinite one stays, for the check of values.
+  elemental real(dp) function Held(stored, packing)
+    real(dp), intent(in) :: stored
+    type(packing_t), intent(in) :: packing
+    Held = Unpacked(stored, packing%scale, packing%offset)
+    if (Finite(Held)) Held = max(-1.0e38_dp, min(1.0e38_dp, Held))
   end function Held
 
-  subroutine Missing(s, i, k, var, value, error)
+  subroutine FailMissing(s, i, k, var, value, error)
     type(samples_t), intent(in) :: s
     integer, intent(in) :: i, k
     character(*), intent(in) :: var
@@ -339,7 +373,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call Fail(error, s%what//" model '"//s%file//"': sample ("//Str(i)//', '//Str(k)//') at x = '//Str(s%x0 + (i - 1)*s%dx)// &
       ' m, z = '//Str(s%z0 + (k - 1)*s%dz)//' m of '//var//' is missing (fill value '//Str(value)//'): fill the hole')
-  end subroutine Missing
+  end subroutine FailMissing
 
   ! --- volumes -------------------------------------------------------------------------------------------------------
 
@@ -358,14 +392,8 @@ contains
     n = 0
     d = 0
     x0 = 0
+    call OpenModel(s, file, error)
     if (allocated(error)) return
-    file = fio_open(CString(s%file), 0_c_int)
-    if (.not. c_associated(file)) then
-      call FailFromC(1, error)
-      error%message = s%what//' model: '//error%message// &
-        ': give an undamaged NetCDF file, or model_format=raw32 if its samples are raw'
-      return
-    end if
     rank = fio_var_rank(file, CString(name))
     width = fio_var_type(file, CString(name))
     if (rank /= 3 .or. width == 0) then
@@ -394,17 +422,9 @@ contains
     type(side_t), intent(out) :: side(3)
     integer, intent(out) :: of(3)
     type(error_t), allocatable, intent(inout) :: error
-    character(kind=c_char, len=257) :: buffer
-    integer :: i
     of = 0
-    do i = 1, 3
-      if (allocated(error)) return
-      call FailFromC(fio_var_dim(file, CString(name), i - 1, buffer, side(i)%n), error)
-      side(i)%name = FString(buffer)
-      call ReadSide(file, s, side(i), error)
-      if (allocated(error)) return
-      if (side(i)%axis == ' ') side(i)%axis = AxisY(file, side(i)%name)
-    end do
+    call ReadSides(file, name, s, side, error)
+    if (allocated(error)) return
     of = [findloc(side%axis, 'x', 1), findloc(side%axis, 'y', 1), findloc(side%axis, 'z', 1)]
     if (any(of == 0)) call Fail(error, s%what//" model '"//s%file//"': cannot tell x, y and depth by the coordinates "// &
       side(1)%name//', '//side(2)%name//' and '//side(3)%name//': name them x, y and z, or give them the attribute axis = X, Y, Z')
@@ -416,8 +436,8 @@ contains
     character(*), intent(in) :: name
     character :: axis
     axis = ' '
-    if (Lower(Att(file, name, 'axis')) == 'y') axis = 'y'
-    if (Att(file, name, 'standard_name') == 'projection_y_coordinate') axis = 'y'
+    if (Lower(NetcdfText(file, name, 'axis')) == 'y') axis = 'y'
+    if (NetcdfText(file, name, 'standard_name') == 'projection_y_coordinate') axis = 'y'
     if (any(Lower(name) == [character(9) :: 'y', 'northing', 'crossline'])) axis = 'y'
   end function AxisY
 
@@ -429,18 +449,14 @@ contains
     integer, intent(in) :: n(3), of(3)
     real(sp), allocatable, intent(out) :: a(:, :)
     type(error_t), allocatable, intent(inout) :: error
+    type(packing_t) :: packing
     real(dp), allocatable :: plane(:, :)
-    real(dp) :: scale, offset, fill(2)
-    logical :: has_fill(2)
     integer :: m(3), at(3), l, i, j
     m(of) = n
     call SamplesVolume(s, n, a, error)
     if (allocated(error)) return
     allocate (plane(m(3), m(2)))
-    if (fio_get_att_number(file, CString(name), CString('scale_factor'), scale) == 0) scale = 1
-    if (fio_get_att_number(file, CString(name), CString('add_offset'), offset) == 0) offset = 0
-    has_fill(1) = fio_get_att_number(file, CString(name), CString('_FillValue'), fill(1)) == 1
-    has_fill(2) = fio_get_att_number(file, CString(name), CString('missing_value'), fill(2)) == 1
+    packing = PackingOf(file, name)
     do l = 1, m(1)
       call FailFromC(fio_get_doubles(file, CString(name), [l - 1_c_long_long, 0_c_long_long, 0_c_long_long], &
         [1_c_long_long, int(m(2), c_long_long), int(m(3), c_long_long)], plane), error)
@@ -449,13 +465,12 @@ contains
         do i = 1, m(3)
           at = [l, j, i]
           at = at(of)
-          if ((has_fill(1) .and. plane(i, j) == fill(1)) .or. (has_fill(2) .and. plane(i, j) == fill(2))) then
+          if (Missing(plane(i, j), packing)) then
             call Fail(error, s%what//" model '"//s%file//"': sample ("//Str(at(1))//', '//Str(at(2))//', '//Str(at(3))//') of '// &
               name//' is missing (fill value '//Str(plane(i, j))//'): fill the hole')
             return
           end if
-          plane(i, j) = Held(Unpacked(plane(i, j), scale, offset))
-          a(at(1), (at(3) - 1)*n(2) + at(2)) = real(plane(i, j), sp)
+          a(at(1), (at(3) - 1)*n(2) + at(2)) = real(Held(plane(i, j), packing), sp)
         end do
       end do
     end do

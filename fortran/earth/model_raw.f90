@@ -40,7 +40,7 @@ contains
                                                merge([2, 3, 1], [1, 3, 2], job%model_order == 'zfast'), s)
   end subroutine RawRead
 
-  !> Doubts that the axes are as declared, with what would be right; none where there are numbers that others refuse.
+  !> Doubts that the axes are as declared, and says which would fit. Says nothing where other checks refuse the numbers anyway.
   subroutine CheckLines(job, a, n, of, s)
     type(job_t), intent(in) :: job
     real(sp), intent(in) :: a(:, :)
@@ -73,7 +73,7 @@ contains
 
   end subroutine CheckLines
 
-  !> Which axis of the file x, y and z are, 1 runs fastest.
+  !> The axes of the file that are x, y and z; 1 runs fastest.
   pure function VolumePlaces(order) result(of)
     character(*), intent(in) :: order
     integer :: of(3)
@@ -136,7 +136,7 @@ contains
       ' samples of '//Str(width)//' bytes are '//Str(expected)//hint)
   end subroutine CheckSize
 
-  !> A file of another kind, whatever its size.
+  !> Refuses a file that is no raw one by its first bytes, whatever its size.
   subroutine CheckMagic(s, error)
     type(samples_t), intent(in) :: s
     type(error_t), allocatable, intent(inout) :: error

@@ -103,7 +103,7 @@ contains
   pure logical function EndsWith(path, ending)
     character(*), intent(in) :: path, ending
     EndsWith = .false.
-    if (len(path) > len(ending)) EndsWith = Lower(path(len(path) - len(ending) + 1:)) == ending
+    if (len(path) >= len(ending)) EndsWith = Lower(path(len(path) - len(ending) + 1:)) == ending
   end function EndsWith
 
 end module model_rules_m

@@ -16,7 +16,7 @@ module model_samples_m
     character(:), allocatable :: file
     character(:), allocatable :: unit         !< as declared for the file
     character(:), allocatable :: cure         !< what to do if that unit is wrong, e.g. 'set vp_unit='
-    character(:), allocatable :: doubt        !< of a raw file: that its axes are as the job says; '' if none
+    character(:), allocatable :: doubt        !< what speaks against the axes of a raw file as the job has them; '' if nothing does
     integer :: nx = 0, nz = 0
     real(dp) :: dx = 0, dz = 0, x0 = 0, z0 = 0    !< [m]
     real(sp), allocatable :: a(:, :)          !< (nx, nz); [m/s] or [kg/m3] after SamplesCheck
@@ -76,7 +76,7 @@ contains
     end if
   end function UnitFactor
 
-  !> Memory for nx x nz samples, or a sentence with the bytes.
+  !> Allocates nx x nz samples; fails with the bytes that are missing.
   subroutine SamplesAllocate(s, error)
     type(samples_t), intent(inout) :: s
     type(error_t), allocatable, intent(inout) :: error
@@ -92,7 +92,7 @@ contains
     if (rc /= 0) call Fail(error, 'out of memory for the '//s%what//" model '"//s%file//"': "//Sides([s%nx, s%nz]))
   end subroutine SamplesAllocate
 
-  !> Memory for a volume of n(1) x n(2) x n(3) samples, a(n(1), n(2)*n(3)); n(2)*n(3) is a default integer.
+  !> Allocates a volume of n(1) x n(2) x n(3) samples, a(n(1), n(2)*n(3)); n(2)*n(3) is a default integer.
   subroutine SamplesVolume(s, n, a, error)
     type(samples_t), intent(in) :: s
     integer, intent(in) :: n(3)
@@ -111,7 +111,8 @@ contains
     if (rc /= 0) call Fail(error, 'out of memory for the '//s%what//" model '"//s%file//"': "//Sides(n))
   end subroutine SamplesVolume
 
-  !> A file of a few bytes may claim what the machine would only grant until it is used.
+  !> Fails where samples need more memory than there is: a file of a few bytes may claim any shape, and the system grants memory that
+  !> it does not have until it is used.
   subroutine CheckMemory(s, n, error)
     type(samples_t), intent(in) :: s
     integer, intent(in) :: n(:)

@@ -15,10 +15,10 @@ module modelcheck_m
 
   real(dp), parameter :: water_feet(2) = [4750.0_dp, 5100.0_dp]   !< 1448 .. 1554 m/s
   real(dp), parameter :: deep = 3.0e5_dp          !< [m]; above, no rock is faster than fastest_rock
-  real(dp), parameter :: light = 1100             !< water and mud, nothing that is fast [kg/m3]
+  real(dp), parameter :: light = 1100             !< only water and mud are lighter, and no waves are fast there [kg/m3]
   real(dp), parameter :: denser = 1.3_dp          !< densities that differ so much are not a constant in place of the true ones
-  real(dp), parameter :: grams = 10               !< no fluid or rock is so light [kg/m3], ...
-  real(dp), parameter :: solid = 1000             !< ... where waves are faster than in a gas [m/s]
+  real(dp), parameter :: grams = 10               !< below this density there is no fluid or rock [kg/m3] ...
+  real(dp), parameter :: solid = 1000             !< ... with waves faster than this, as no gas has [m/s]
 
   !> Ranges of a model.
   type :: ranges_t
@@ -26,7 +26,7 @@ module modelcheck_m
     real(dp) :: fluid = 0                    !< of its slowest fluid; in 2D all may be fluid [m/s]
     real(dp) :: bottom = 0                   !< where it ends [m]
     real(dp) :: rhomin = 0, rhomax = 0       !< [kg/m3]
-    logical :: told = .false.                !< the user told densities that differ
+    logical :: told = .false.                !< the user gave densities that differ from place to place
   end type ranges_t
 
 contains

@@ -8,10 +8,10 @@ module raw_layout_m
   private
   public :: RawLayoutDoubt
 
-  real(dp), parameter :: clear = 5             !< times as large as changes elsewhere most jumps must be
+  real(dp), parameter :: clear = 5             !< most jumps must be so many times as large as changes elsewhere
   real(dp), parameter :: noticed = 1.0e-3_dp   !< of the mean of the numbers: smaller jumps tell nothing
   integer, parameter :: looks = 4096           !< places that are looked at, at most
-  integer, parameter :: jumps_least = 4        !< fewer tell nothing
+  integer, parameter :: jumps_least = 4        !< with fewer jumps nothing is concluded
 
 contains
 

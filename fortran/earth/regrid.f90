@@ -170,7 +170,7 @@ contains
     end do
   end subroutine NodeRow
 
-  !> The same along a row of samples, at the nodes' places in it.
+  !> The same mean along one row of samples, at the places of the nodes in it.
   pure subroutine SampleRow(a, x, over, mean, rho)
     real(sp), intent(in) :: a(:)
     type(axis_t), intent(in) :: x

@@ -10,7 +10,7 @@ module faultwords_m
 
   !> The release of a fault in the shots of a survey: the same in all, unless its rigidity is that of the model where they stand.
   type :: release_t
-    type(fault_moment_t) :: least, most       !< of all shots
+    type(fault_moment_t) :: least, most       !< the least and the largest release of all shots
     integer :: records(2) = 0                 !< which shots these are
     real(dp), allocatable :: rigidity(:)      !< of the first shot [Pa], at each point
   end type release_t

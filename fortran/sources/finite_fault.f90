@@ -33,7 +33,7 @@ module finite_fault_m
 
   integer, parameter :: points_most = 2000000, fault_points = points_most
   integer(i8), parameter :: samples_most = 500000000_i8
-  integer, parameter :: convention = 2            !< what histories mean: jobs that began with another one do not go on with this
+  integer, parameter :: convention = 2            !< rule that histories are read by: a job goes on only under the same
 
   integer, parameter :: no_slip = 1, no_history = 2, no_area = 3, no_moment = 4
   character(*), parameter :: fault_why(4) = [character(32) :: 'without slip', 'with a slip but without history', &
@@ -55,7 +55,7 @@ module finite_fault_m
     integer :: dropped(size(fault_why)) = 0   !< those of them that do nothing, by fault_why
     integer :: differ = 0                     !< points whose history does not make their slip
     integer :: worst = 0                      !< the one that is most off, in the file
-    real(dp) :: told = 0, made = 0            !< its slip [m] as told, and as its history makes it
+    real(dp) :: told = 0, made = 0            !< its slip [m] as the file has it, and as its history makes it
     integer :: unread = 0                     !< line at which the file goes on after its points, 0: it does not
   end type finite_fault_t
 
@@ -65,7 +65,7 @@ module finite_fault_m
     real(dp) :: scalars = 0                   !< the sum of the points' scalar moments
   end type fault_moment_t
 
-  real(dp), parameter :: slip_off = 0.01_dp   !< part by which history and slip may differ without a word
+  real(dp), parameter :: slip_off = 0.01_dp   !< history and slip may differ by this part without a warning
   real(dp), parameter :: slip_digit = 5.1e-5_dp  !< [m], what SRF 1.0 rounds slips by
 
 contains

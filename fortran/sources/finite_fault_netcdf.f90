@@ -13,11 +13,11 @@ module finite_fault_netcdf_m
   use checked_m, only: Between, Unpacked, Whole
   use error_m, only: error_t, Fail, FailFromC
   use finite_fault_m, only: finite_fault_t, FaultBegin, FaultDone, FaultRead, FaultTake, fault_points
-  use fio_c, only: fio_close, fio_get_att_number, fio_get_att_text, fio_get_doubles, fio_open, fio_var_dim, fio_var_rank, &
-                   fio_var_type
+  use fio_c, only: fio_close, fio_get_att_number, fio_get_doubles, fio_open, fio_var_dim, fio_var_rank, fio_var_type
   use moment_tensor_m, only: MomentTensor
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_ptr
   use kinds_m, only: dp, i8, sp
+  use model_netcdf_m, only: NetcdfText
   use text_m, only: CString, FString, Lower, Str
   implicit none
   private
@@ -245,7 +245,7 @@ contains
     if (unit == 's') call CheckUnits(file, begin, name, 's', 'seconds', error)
     if (unit == 'N m') call CheckUnits(file, begin, name, 'N m', 'N.m', error)
     if (unit == 'degrees') call CheckUnits(file, begin, name, 'degrees', 'degree', error)
-    positive = Lower(Att(file, name, 'positive'))
+    positive = Lower(NetcdfText(file, name, 'positive'))
     if (name == 'z' .and. positive == 'up') call Fail(error, begin//'z counts upwards, depths count downwards: turn its sign')
     allocate (values(size(a)))
     call Numbers(file, begin, name, [0_i8], [size(a, kind=i8)], values, error)
@@ -261,7 +261,7 @@ contains
     character(:), allocatable :: found
     if (present(factor)) factor = 1
     if (allocated(error)) return
-    found = Att(file, name, 'units')
+    found = NetcdfText(file, name, 'units')
     if (found == unit) return
     if (found == other) then
       if (present(factor)) factor = 1000
@@ -269,17 +269,6 @@ contains
       call Fail(error, begin//"the units of "//name//" are '"//found//"', must be "//unit//' or '//other)
     end if
   end subroutine CheckUnits
-
-  !> Text attribute of a variable, '' if it has none.
-  function Att(file, var, name) result(text)
-    type(c_ptr), intent(in) :: file
-    character(*), intent(in) :: var, name
-    character(:), allocatable :: text
-    character(kind=c_char, len=64) :: buffer
-    integer(c_long_long) :: n
-    n = fio_get_att_text(file, CString(var), CString(name), len(buffer, c_long_long), buffer)
-    text = trim(adjustl(FString(buffer(:min(max(n, 0_c_long_long), len(buffer, c_long_long))))))
-  end function Att
 
   !> A block of a variable, unpacked; what is missing or no number is refused.
   subroutine Numbers(file, begin, name, start, count, a, error)

@@ -83,8 +83,8 @@ contains
     call ClaimFine(error, 'a raw model of little-endian float32, z fastest')
     call Claim(all(sound%vp == vp) .and. all(sound%rho == 1000) .and. sound%x0 == -40 .and. sound%dz == 10, &
       'has the samples written and density 1000 kg/m3')
-    call ModelChecksumCheck(sound%seal, sound%vp, sound%rho, 1, nx, 1, nz, error)
-    call Claim(allocated(sound%seal%sum) .and. .not. allocated(error), 'is sealed as it was read')
+    call ModelChecksumCheck(sound%checksum, sound%vp, sound%rho, 1, nx, 1, nz, error)
+    call Claim(allocated(sound%checksum%sum) .and. .not. allocated(error), 'has checksums of what was read')
     call Claim(abs(sound%vmin - minval(vp)) < 1e-3_dp .and. abs(sound%vmax - maxval(vp)) < 1e-3_dp, &
       'and the range '//Str(sound%vmin)//' .. '//Str(sound%vmax)//' m/s')
     call Raw('vp.bin', vp, .false., 4, .false.)

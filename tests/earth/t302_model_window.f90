@@ -258,7 +258,7 @@ contains
     wide%nx = 2000
     wide%vp = spread(model%vp(1, :), 1, 2000)
     wide%rho = spread(model%rho(1, :), 1, 2000)
-    call ModelChecksumMake(wide%vp, wide%rho, wide%seal)
+    call ModelChecksumMake(wide%vp, wide%rho, wide%checksum)
     job%aperture = 3000
     job%depth = 200
     shot%sx = 15000
