@@ -9,7 +9,8 @@ module keymap_m
   use error_m, only: error_t, Fail
   use problems_m, only: problems_t, ProblemAdd, ProblemsRaise
   use hash_m, only: hash_t, HashAdd, HashText
-  use keymap_line_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineWord, RealWord, WholeWord
+  use keymap_line_m, only: mapline_t, FaultHere, MaplineInt, MaplineKeys, MaplineRead, MaplineReal, MaplineValue, MaplineWord, &
+                           RealWord, WholeWord
   use shot_m, only: shot_t
   use sort_m, only: SortOrder
   use spread_m, only: spreads_t, SpreadBytes, SpreadExpand, SpreadFiles, SpreadHash, SpreadLists, SpreadRead, SpreadsCheck, &
@@ -18,7 +19,7 @@ module keymap_m
   use textfile_m, only: textfile_t, Shown, TextLine, TextOpen, TextWord
   implicit none
   private
-  public :: keymap_t, KeymapRead, KeymapShot, KeymapFind, KeymapReceivers, KeymapFiles, KeymapBytes
+  public :: keymap_t, KeymapRead, KeymapShot, KeymapFind, KeymapFiles, KeymapBytes
 
   integer, parameter :: shots_max = 1000000
   integer(i8), parameter :: traces_max = 1000000000_i8
@@ -101,13 +102,6 @@ contains
     call SpreadExpand(keymap%spreads, keymap%spread(i), shot)
   end subroutine KeymapShot
 
-  !> Number of receivers of shot i.
-  pure integer function KeymapReceivers(keymap, i)
-    type(keymap_t), intent(in) :: keymap
-    integer, intent(in) :: i
-    KeymapReceivers = SpreadSize(keymap%spreads, keymap%spread(i))
-  end function KeymapReceivers
-
   !> The i-th file that the key-map names; '' beyond the last.
   function KeymapFiles(keymap, i) result(path)
     type(keymap_t), intent(in) :: keymap
@@ -166,9 +160,9 @@ contains
     word = file%text(first:last)
     select case (Lower(word))
     case ('shot')
-      call ReadShot(spreads, found, file, problems)
+      call ReadShot()
     case ('shots')
-      call ReadShots(spreads, found, file, problems)
+      call ReadShots()
     case ('spread')
       call SpreadRead(spreads, file, problems)
     case ('lists')
@@ -182,82 +176,74 @@ contains
       call FaultHere(problems, file, 'unknown word '//Shown(word)//near// &
                     ': a line begins with spread, lists, shot, shots or skip')
     end select
+
+  contains
+
+    !> "shot RECORD SX SZ SPREAD [todo|skip] [y=SY]"
+    subroutine ReadShot()
+      type(mapline_t) :: line
+      character(*), parameter :: columns = 'shot RECORD SX SZ SPREAD [todo|skip] [y=SY]'
+      integer :: record, before
+      real(dp) :: x, y, z
+      logical :: skip
+      before = problems%n
+      record = 0
+      x = 0
+      y = 0
+      z = 0
+      call MaplineRead(line, file, problems)
+      if (line%nwords < 4 .or. line%nwords > 5) then
+        call FaultHere(problems, file, Str(line%nwords)//merge(' columns after ', ' column after  ', line%nwords /= 1)// &
+                      'the word shot; the line is written: '//columns)
+        return
+      end if
+      call WholeWord(file, line%w(:, 1), 'record', 1, huge(1), record, problems)
+      call RealWord(file, line%w(:, 2), 'sx', -x_max, x_max, 'm', x, problems)
+      call RealWord(file, line%w(:, 3), 'sz', -z_max, z_max, 'm', z, problems)
+      call MaplineKeys(line, file, 'a shot', ['y'], [character(1) ::], problems)
+      call MaplineReal(line, file, 'y', -x_max, x_max, 'm', y, problems)
+      call ReadStatus(line, 5, file, skip, problems)
+      if (problems%n > before) return
+      call Reserve(found, found%n + 1)
+      call Keep(found, record, x, y, z, SpreadUse(spreads, MaplineWord(line, file, 4), file%line), skip, file%line)
+    end subroutine ReadShot
+
+    !> "shots first_record=1 n=100 x0=2000 dx=50 z=6 spread=NAME [step=1] [y=0] [todo|skip]"
+    subroutine ReadShots()
+      type(mapline_t) :: line
+      character(12), parameter :: needed(6) = [character(12) :: 'first_record', 'n', 'x0', 'dx', 'z', 'spread']
+      integer :: record, n, step, i, spread, before
+      real(dp) :: x0, dx, y, z
+      logical :: skip
+      before = problems%n
+      record = 1
+      n = 1
+      step = 1
+      x0 = 0
+      dx = 0
+      y = 0
+      z = 0
+      call MaplineRead(line, file, problems)
+      call MaplineKeys(line, file, 'a line of shots', [needed, [character(12) :: 'step', 'y']], needed, problems)
+      call MaplineInt(line, file, 'first_record', 1, huge(1), record, problems)
+      call MaplineInt(line, file, 'n', 1, shots_max, n, problems)
+      call MaplineInt(line, file, 'step', 1, huge(1), step, problems)
+      call MaplineReal(line, file, 'x0', -x_max, x_max, 'm', x0, problems)
+      call MaplineReal(line, file, 'dx', -x_max, x_max, 'm', dx, problems)
+      call MaplineReal(line, file, 'z', -z_max, z_max, 'm', z, problems)
+      call MaplineReal(line, file, 'y', -x_max, x_max, 'm', y, problems)
+      call ReadStatus(line, 1, file, skip, problems)
+      if (problems%n > before) return
+      call CheckShots(found%n, record, n, step, x0, dx, file, problems)
+      if (problems%n > before) return
+      spread = SpreadUse(spreads, MaplineValue(line, file, 'spread'), file%line)
+      call Reserve(found, found%n + n)
+      do i = 0, n - 1
+        call Keep(found, record + i*step, x0 + i*dx, y, z, spread, skip, file%line)
+      end do
+    end subroutine ReadShots
+
   end subroutine ReadLine
-
-  !> "shot RECORD SX SZ SPREAD [todo|skip] [y=SY]"
-  subroutine ReadShot(spreads, found, file, problems)
-    type(spreads_t), intent(inout) :: spreads
-    type(found_t), intent(inout) :: found
-    type(textfile_t), intent(inout) :: file
-    type(problems_t), intent(inout) :: problems
-    type(mapline_t) :: line
-    character(*), parameter :: columns = 'shot RECORD SX SZ SPREAD [todo|skip] [y=SY]'
-    integer :: record, before
-    real(dp) :: x, y, z
-    logical :: skip
-    before = problems%n
-    record = 0
-    x = 0
-    y = 0
-    z = 0
-    call MaplineRead(line, file, problems)
-    if (line%nwords < 4 .or. line%nwords > 5) then
-      call FaultHere(problems, file, Str(line%nwords)//merge(' columns after ', ' column after  ', line%nwords /= 1)// &
-                    'the word shot; the line is written: '//columns)
-      return
-    end if
-    call WholeWord(file, line%w(:, 1), 'record', 1, huge(1), record, problems)
-    call RealWord(file, line%w(:, 2), 'sx', -x_max, x_max, 'm', x, problems)
-    call RealWord(file, line%w(:, 3), 'sz', -z_max, z_max, 'm', z, problems)
-    call MaplineKeys(line, file, 'a shot', ['y'], [character(1) ::], problems)
-    call MaplineReal(line, file, 'y', -x_max, x_max, 'm', y, problems)
-    call ReadStatus(line, 5, file, skip, problems)
-    if (problems%n > before) return
-    call Reserve(found, found%n + 1)
-    call Keep(found, record, x, y, z, SpreadUse(spreads, MaplineWord(line, file, 4), file%line), skip, file%line)
-  end subroutine ReadShot
-
-  !> "shots first_record=1 n=100 x0=2000 dx=50 z=6 spread=NAME [step=1] [y=0] [todo|skip]"
-  subroutine ReadShots(spreads, found, file, problems)
-    type(spreads_t), intent(inout) :: spreads
-    type(found_t), intent(inout) :: found
-    type(textfile_t), intent(inout) :: file
-    type(problems_t), intent(inout) :: problems
-    type(mapline_t) :: line
-    character(12), parameter :: needed(6) = [character(12) :: 'first_record', 'n', 'x0', 'dx', 'z', 'spread']
-    integer :: record, n, step, i, spread, before, key
-    real(dp) :: x0, dx, y, z
-    logical :: skip
-    before = problems%n
-    record = 1
-    n = 1
-    step = 1
-    x0 = 0
-    dx = 0
-    y = 0
-    z = 0
-    call MaplineRead(line, file, problems)
-    call MaplineKeys(line, file, 'a line of shots', [needed, [character(12) :: 'step', 'y']], needed, problems)
-    call MaplineInt(line, file, 'first_record', 1, huge(1), record, problems)
-    call MaplineInt(line, file, 'n', 1, shots_max, n, problems)
-    call MaplineInt(line, file, 'step', 1, huge(1), step, problems)
-    call MaplineReal(line, file, 'x0', -x_max, x_max, 'm', x0, problems)
-    call MaplineReal(line, file, 'dx', -x_max, x_max, 'm', dx, problems)
-    call MaplineReal(line, file, 'z', -z_max, z_max, 'm', z, problems)
-    call MaplineReal(line, file, 'y', -x_max, x_max, 'm', y, problems)
-    call ReadStatus(line, 1, file, skip, problems)
-    if (problems%n > before) return
-    call CheckShots(found%n, record, n, step, x0, dx, file, problems)
-    if (problems%n > before) return
-    do key = 1, line%nkeys
-      if (Lower(file%text(line%k(1, key):line%k(2, key))) == 'spread') exit
-    end do
-    spread = SpreadUse(spreads, file%text(line%v(1, key):line%v(2, key)), file%line)
-    call Reserve(found, found%n + n)
-    do i = 0, n - 1
-      call Keep(found, record + i*step, x0 + i*dx, y, z, spread, skip, file%line)
-    end do
-  end subroutine ReadShots
 
   !> Checks the limits of a line of shots: record numbers, positions, and shots in all.
   subroutine CheckShots(nbefore, record, n, step, x0, dx, file, problems)
@@ -443,8 +429,8 @@ contains
     keymap%sz = found%sz(kept)
     keymap%spread = found%spread(kept)
     do i = 1, keymap%n
-      keymap%nrec_max = max(keymap%nrec_max, KeymapReceivers(keymap, i))
-      keymap%ntraces = keymap%ntraces + KeymapReceivers(keymap, i)
+      keymap%nrec_max = max(keymap%nrec_max, SpreadSize(keymap%spreads, keymap%spread(i)))
+      keymap%ntraces = keymap%ntraces + SpreadSize(keymap%spreads, keymap%spread(i))
     end do
   end subroutine KeepShots
 

@@ -7,7 +7,7 @@ module keymap_line_m
   use text_m, only: Lower, NearestName, Str
   implicit none
   private
-  public :: mapline_t, FaultHere, MaplineRead, MaplineKeys, MaplineInt, MaplineReal, MaplineWord, WholeWord, RealWord
+  public :: mapline_t, FaultHere, MaplineRead, MaplineKeys, MaplineInt, MaplineReal, MaplineValue, MaplineWord, WholeWord, RealWord
 
   integer, parameter :: words_max = 16
 
@@ -104,12 +104,27 @@ contains
     i = 0
   end function FindKey
 
-  pure logical function MaplineHas(line, file, key)
+  !> Where the value of key= stands in the text; nowhere, [1, 0], if the key is not there, or its value, which is reported already.
+  pure function ValueAt(line, file, key) result(at)
     type(mapline_t), intent(in) :: line
     type(textfile_t), intent(in) :: file
     character(*), intent(in) :: key
-    MaplineHas = FindKey(line, file, key) > 0
-  end function MaplineHas
+    integer :: at(2), i
+    at = [1, 0]
+    i = FindKey(line, file, key)
+    if (i > 0) at = line%v(:, i)
+  end function ValueAt
+
+  !> The value of key=, '' if it is not there.
+  pure function MaplineValue(line, file, key) result(value)
+    type(mapline_t), intent(in) :: line
+    type(textfile_t), intent(in) :: file
+    character(*), intent(in) :: key
+    character(:), allocatable :: value
+    integer :: at(2)
+    at = ValueAt(line, file, key)
+    value = file%text(at(1):at(2))
+  end function MaplineValue
 
   !> Word number i of the line, '' if there are fewer.
   pure function MaplineWord(line, file, i) result(word)
@@ -129,11 +144,9 @@ contains
     integer, intent(in) :: lo, hi
     integer, intent(inout) :: value
     type(problems_t), intent(inout) :: problems
-    integer :: i
-    i = FindKey(line, file, key)
-    if (i == 0) return
-    if (line%v(2, i) < line%v(1, i)) return   ! its value is missing, which is reported already
-    call WholeWord(file, line%v(:, i), key, lo, hi, value, problems)
+    integer :: at(2)
+    at = ValueAt(line, file, key)
+    if (at(2) >= at(1)) call WholeWord(file, at, key, lo, hi, value, problems)
   end subroutine MaplineInt
 
   !> The number of key= in lo..hi; `value` keeps what it is where the key is not given or faulty.
@@ -144,11 +157,9 @@ contains
     real(dp), intent(in) :: lo, hi
     real(dp), intent(inout) :: value
     type(problems_t), intent(inout) :: problems
-    integer :: i
-    i = FindKey(line, file, key)
-    if (i == 0) return
-    if (line%v(2, i) < line%v(1, i)) return
-    call RealWord(file, line%v(:, i), key, lo, hi, unit, value, problems)
+    integer :: at(2)
+    at = ValueAt(line, file, key)
+    if (at(2) >= at(1)) call RealWord(file, at, key, lo, hi, unit, value, problems)
   end subroutine MaplineReal
 
   !> The word at `at` as a whole number in lo..hi.

@@ -74,10 +74,10 @@ contains
     select case (kind)
     case ('streamer')
       s%kind = is_streamer
-      call ReadStreamer(s, line, file, problems)
+      call ReadStreamer()
     case ('fixed')
       s%kind = is_fixed
-      call ReadFixed(s, line, file, problems)
+      call ReadFixed()
     case ('list')
       if (line%nwords /= 3 .or. line%nkeys > 0) then
         call FaultHere(problems, file, 'a list is written: spread NAME list FILE')
@@ -98,59 +98,47 @@ contains
     s%uses = spreads%item(i)%uses
     s%used_line = spreads%item(i)%used_line
     spreads%item(i) = s
+
+  contains
+
+    subroutine ReadStreamer()
+      integer :: direction
+      call MaplineKeys(line, file, 'a streamer', [character(9) :: 'first', 'interval', 'channels', 'depth', 'direction'], &
+                       [character(8) :: 'first', 'interval', 'channels', 'depth'], problems)
+      direction = -1
+      call MaplineReal(line, file, 'first', -x_max, x_max, 'm', s%x0, problems)
+      call ReadRegular()
+      call MaplineInt(line, file, 'direction', -1, 1, direction, problems)
+      if (direction == 0) call FaultHere(problems, file, 'direction = 0: must be -1 (receivers at smaller x than the '// &
+                                        'source) or 1 (larger x)')
+      s%x0 = direction*s%x0
+      s%dx = direction*s%dx
+      call CheckEnd()
+    end subroutine ReadStreamer
+
+    subroutine ReadFixed()
+      call MaplineKeys(line, file, 'a fixed spread', [character(9) :: 'x0', 'interval', 'channels', 'depth', 'y'], &
+                       [character(8) :: 'x0', 'interval', 'channels', 'depth'], problems)
+      call MaplineReal(line, file, 'x0', -x_max, x_max, 'm', s%x0, problems)
+      call MaplineReal(line, file, 'y', -x_max, x_max, 'm', s%y, problems)
+      call ReadRegular()
+      call CheckEnd()
+    end subroutine ReadFixed
+
+    !> Parameters that streamers and fixed lines have in common.
+    subroutine ReadRegular()
+      call MaplineReal(line, file, 'interval', 1.0e-3_dp, 1.0e6_dp, 'm', s%dx, problems)
+      call MaplineInt(line, file, 'channels', 1, channels_max, s%n, problems)
+      call MaplineReal(line, file, 'depth', -z_max, z_max, 'm', s%z, problems)
+    end subroutine ReadRegular
+
+    subroutine CheckEnd()
+      if (abs(s%x0 + (s%n - 1)*s%dx) > x_max) &
+        call FaultHere(problems, file, Str(s%n)//' channels '//Str(abs(s%dx))//' m apart end beyond '//Str(x_max)// &
+                      ' m: check channels= and interval=')
+    end subroutine CheckEnd
+
   end subroutine SpreadRead
-
-  subroutine ReadStreamer(s, line, file, problems)
-    type(spread_t), intent(inout) :: s
-    type(mapline_t), intent(in) :: line
-    type(textfile_t), intent(in) :: file
-    type(problems_t), intent(inout) :: problems
-    integer :: direction
-    call MaplineKeys(line, file, 'a streamer', [character(9) :: 'first', 'interval', 'channels', 'depth', 'direction'], &
-                     [character(8) :: 'first', 'interval', 'channels', 'depth'], problems)
-    direction = -1
-    call MaplineReal(line, file, 'first', -x_max, x_max, 'm', s%x0, problems)
-    call ReadRegular(s, line, file, problems)
-    call MaplineInt(line, file, 'direction', -1, 1, direction, problems)
-    if (direction == 0) call FaultHere(problems, file, 'direction = 0: must be -1 (receivers at smaller x than the '// &
-                                      'source) or 1 (larger x)')
-    s%x0 = direction*s%x0
-    s%dx = direction*s%dx
-    call CheckEnd(s, file, problems)
-  end subroutine ReadStreamer
-
-  subroutine ReadFixed(s, line, file, problems)
-    type(spread_t), intent(inout) :: s
-    type(mapline_t), intent(in) :: line
-    type(textfile_t), intent(in) :: file
-    type(problems_t), intent(inout) :: problems
-    call MaplineKeys(line, file, 'a fixed spread', [character(9) :: 'x0', 'interval', 'channels', 'depth', 'y'], &
-                     [character(8) :: 'x0', 'interval', 'channels', 'depth'], problems)
-    call MaplineReal(line, file, 'x0', -x_max, x_max, 'm', s%x0, problems)
-    call MaplineReal(line, file, 'y', -x_max, x_max, 'm', s%y, problems)
-    call ReadRegular(s, line, file, problems)
-    call CheckEnd(s, file, problems)
-  end subroutine ReadFixed
-
-  !> Parameters that streamers and fixed lines have in common.
-  subroutine ReadRegular(s, line, file, problems)
-    type(spread_t), intent(inout) :: s
-    type(mapline_t), intent(in) :: line
-    type(textfile_t), intent(in) :: file
-    type(problems_t), intent(inout) :: problems
-    call MaplineReal(line, file, 'interval', 1.0e-3_dp, 1.0e6_dp, 'm', s%dx, problems)
-    call MaplineInt(line, file, 'channels', 1, channels_max, s%n, problems)
-    call MaplineReal(line, file, 'depth', -z_max, z_max, 'm', s%z, problems)
-  end subroutine ReadRegular
-
-  subroutine CheckEnd(s, file, problems)
-    type(spread_t), intent(in) :: s
-    type(textfile_t), intent(in) :: file
-    type(problems_t), intent(inout) :: problems
-    if (abs(s%x0 + (s%n - 1)*s%dx) > x_max) &
-      call FaultHere(problems, file, Str(s%n)//' channels '//Str(abs(s%dx))//' m apart end beyond '//Str(x_max)// &
-                    ' m: check channels= and interval=')
-  end subroutine CheckEnd
 
   subroutine NoMoreWords(line, file, n, problems)
     type(mapline_t), intent(in) :: line

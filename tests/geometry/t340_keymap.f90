@@ -3,7 +3,7 @@ program t340_keymap
   use kinds_m, only: dp, i8
   use check_m, only: Claim, ClaimFine, Done, Seed
   use error_m, only: error_t
-  use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapReceivers, KeymapShot
+  use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapShot
   use put_m, only: Put
   use shot_m, only: shot_t
   use text_m, only: Join, Str
@@ -88,7 +88,8 @@ contains
     call Claim(all(shot%rx == [400, 450, 500, 550, 600]), 'a split spread goes along')
     call KeymapShot(map, 6, shot)
     call Claim(size(shot%rx) == 1 .and. shot%channel(1) == 5, 'one list is picked from a file of several')
-    call Claim(KeymapReceivers(map, 4) == 240 .and. map%nrec_max == 240, 'the largest spread has 240 receivers')
+    call KeymapShot(map, 4, shot)
+    call Claim(size(shot%rx) == 240 .and. map%nrec_max == 240, 'the largest spread has 240 receivers')
   end subroutine SpreadsOfAllKinds
 
   !> Byte-order mark, CRLF, tabs, capitals, blanks around '=', a line of 100,000 characters, no end of the last line.
