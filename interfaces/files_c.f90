@@ -5,7 +5,7 @@ module files_c
   private
   public :: file_exists, file_size, file_space, file_commit, file_sync, file_rename, file_remove, file_reserve
   public :: file_read_floats, file_read_bytes
-  public :: file_limit_is_error, file_cut, file_same, file_numbered, file_token, file_halves_remove
+  public :: file_cut, file_numbered, file_token, file_halves_remove
   public :: append_open, append_write, append_truncate, append_reserve, append_close, append_locked
   public :: crc32_bytes, clock_seconds, clock_text, clock_parse
 
@@ -97,14 +97,6 @@ module files_c
       character(kind=c_char), intent(out) :: bytes(*)     !< (n)
     end function file_read_bytes
 
-    !> Fails unless the open file `fd` is the one that `path` names: it may have been removed, replaced or unmounted meanwhile.
-    integer(c_int) function file_same(path, fd) bind(c)
-      import :: c_int, c_char
-      implicit none
-      character(kind=c_char), intent(in) :: path(*)
-      integer(c_int), value :: fd
-    end function file_same
-
     !> The smallest number above `after` for which there is an ordinary file HEADnumberTAIL; -1 if there is none.
     integer(c_int) function file_numbered(head, tail, after) bind(c)
       import :: c_int, c_char
@@ -127,11 +119,6 @@ module files_c
       implicit none
       character(kind=c_char), intent(in) :: output(*)
     end subroutine file_halves_remove
-
-    !> From now on writing beyond a limit of file size (ulimit -f) fails with a sentence instead of ending the process.
-    subroutine file_limit_is_error() bind(c)
-      implicit none
-    end subroutine file_limit_is_error
 
     !> Opens a file for appending only, made if missing; locked against other writers. NULL on failure.
     type(c_ptr) function append_open(path) bind(c)

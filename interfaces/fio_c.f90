@@ -9,7 +9,7 @@ module fio_c
   public :: fio_get_floats, fio_get_doubles, fio_get_longs, fio_get_text
   public :: fio_dim_length, fio_var_count, fio_var_name, fio_var_rank, fio_var_dim, fio_var_type
   public :: fio_get_att_text, fio_get_att_number
-  public :: fio_crc_floats, fio_crc_slot, fio_header_seal, fio_header_check, fio_unstretch
+  public :: fio_crc_floats, fio_crc_slot, fio_header_checksum, fio_header_check, fio_unstretch
 
   interface
     !> New CDF-5 file, in define mode, never pre-filled. Replaces a file of that name. NULL on failure.
@@ -272,12 +272,12 @@ module fio_c
 
     !> For a CDF-5 file with scalars header_bytes and header_crc32, after its fixed variables are put and synced: puts
     !> both, and tells the bytes of the complete file.
-    integer(c_int) function fio_header_seal(handle, bytes) bind(c)
+    integer(c_int) function fio_header_checksum(handle, bytes) bind(c)
       import :: c_ptr, c_int, c_long_long
       implicit none
       type(c_ptr), value :: handle
       integer(c_long_long), intent(out) :: bytes
-    end function fio_header_seal
+    end function fio_header_checksum
 
     !> Cuts off what a writer that was killed may have left beyond the end of a file of gathers whose header is whole.
     integer(c_int) function fio_unstretch(path) bind(c)
@@ -286,7 +286,7 @@ module fio_c
       character(kind=c_char), intent(in) :: path(*)
     end function fio_unstretch
 
-    !> Checks length and sealed header of a file before anything trusts it.
+    !> Checks the length of a file and the checksum of its header before anything trusts it.
     integer(c_int) function fio_header_check(path) bind(c)
       import :: c_int, c_char
       implicit none

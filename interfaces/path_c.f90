@@ -4,11 +4,10 @@ module path_c
   implicit none
   private
   public :: path_input, path_output, path_same, path_beside, path_within, path_kind
-  public :: path_nothing, path_file, path_file_by_link, path_folder, path_loose_link, path_other
+  public :: path_nothing, path_file, path_file_by_link, path_folder, path_loose_link
 
   !> What path_kind finds.
-  integer(c_int), parameter :: path_nothing = 0, path_file = 1, path_file_by_link = 2, path_folder = 3, path_loose_link = 4, &
-    path_other = 5
+  integer(c_int), parameter :: path_nothing = 0, path_file = 1, path_file_by_link = 2, path_folder = 3, path_loose_link = 4
 
   interface
     !> 0 if `path` (null-terminated) is a file on disk that can be read and is not empty; 1 and a sentence otherwise.
@@ -50,7 +49,7 @@ module path_c
       character(kind=c_char), intent(in) :: folder(*), path(*)
     end function path_within
 
-    !> What has this name: path_nothing, an ordinary file, one by a link, a folder (by a link too), a link that leads nowhere, or
+    !> What has this name: path_nothing, an ordinary file, one by a link, a folder (by a link too), a link that leads nowhere, or 5,
     !> something else (a pipe, a device).
     integer(c_int) function path_kind(path) bind(c)
       import :: c_int, c_char

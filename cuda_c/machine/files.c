@@ -19,6 +19,7 @@
 #include <zlib.h>
 
 #include "err.h"
+#include "files.h"
 #include "iface.h"
 
 enum { TOKEN = 16 }; /* hexadecimal digits */

@@ -30,7 +30,7 @@
 #include "err.h"
 #include "iface.h"
 
-enum { LINE = 700, TOKEN = 16, TAIL = 23, HEIR_NAPS = 3000 }; /* of 0.01 s */
+enum { LINE = 700, TOKEN = 16, TAIL = 23, HEIR_NAPS = 3000 }; /* naps of 0.01 s */
 static const char tail_form[] = "%s beat=%012ld";             /* TAIL characters, whichever word */
 
 struct lock {
@@ -61,7 +61,7 @@ static void read_word(const char *path, char *word, size_t n) {
 /* Tells whether a process lives: 1, and `ticks` tells when it started, in ticks since the system did; 0 there is none,
  * or it is dead; -1 that cannot be told. It is dead from the moment it is killed: for seconds it may still be in the
  * table while its memory, its GPU or a core file are seen to (flags PF_EXITING and PF_SIGNALED of the kernel), or
- * nobody buries it. */
+ * its parent has not waited for it. */
 static int started(long pid, unsigned long long *ticks) {
     enum { EXITING = 0x4, SIGNALED = 0x400 };
     char path[64], line[1024], state;
@@ -263,7 +263,7 @@ void *lock_try(const char *path, int *held) {
     return NULL;
 }
 
-/* --- taking one from the dead --------------------------------------------------------- */
+/* --- taking over the lock of a dead owner ---------------------------------------------- */
 
 static void token_of(const char *text, char *token, size_t n) {
     word_of(text, " token=", token, n);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "err.h"
+#include "files.h"
 #include "iface.h"
 
 enum { PIECE = 1 << 20 }; /* floats: the checksum goes from piece to piece */

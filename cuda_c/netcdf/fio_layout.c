@@ -274,21 +274,21 @@ int fio_header_check(const char *path) {
 /* A writer that was killed may leave the file longer by a block of the library's. Only under a header that is whole
  * does its length say where to cut; anything else is for fio_header_check to tell. */
 int fio_unstretch(const char *path) {
-    struct fio_layout l, seal;
+    struct fio_layout l, sum;
     unsigned char raw[4];
     long file_bytes, found;
     if (layout_and_size(path, "header_bytes", &l, &file_bytes) ||
-        layout_and_size(path, "header_crc32", &seal, &file_bytes))
+        layout_and_size(path, "header_crc32", &sum, &file_bytes))
         return 0;
-    if (file_bytes <= l.total || file_bytes > l.total + FIO_STRETCH || l.begin < l.header || seal.bytes != 4)
+    if (file_bytes <= l.total || file_bytes > l.total + FIO_STRETCH || l.begin < l.header || sum.bytes != 4)
         return 0;
-    if (file_read_bytes(path, seal.begin, 4, (char *)raw) || head_crc(path, l.begin, &found))
+    if (file_read_bytes(path, sum.begin, 4, (char *)raw) || head_crc(path, l.begin, &found))
         return 0;
     struct bytes b = {.p = raw, .n = 4};
     return found == number(&b, 4) ? file_cut(path, l.total) : 0;
 }
 
-/* The length and checksum to store in header_bytes and header_crc32 (used by fio_header_seal). */
+/* The length and checksum to store in header_bytes and header_crc32 (used by fio_header_checksum). */
 int fio_header_sum(const char *path, long *n, long *crc, long *total) {
     struct fio_layout l;
     TRY(fio_layout_read(path, "header_bytes", &l));

@@ -13,6 +13,7 @@
 
 #include "counts.h"
 #include "err.h"
+#include "files.h"
 #include "fio.h"
 #include "iface.h"
 
@@ -474,7 +475,7 @@ int fio_crc_slot(void *handle, const char *var, long slot, long *crc) {
     return 0;
 }
 
-int fio_header_seal(void *handle, long *bytes) {
+int fio_header_checksum(void *handle, long *bytes) {
     long n, crc, zero = 0;
     TRY(fio_sync(handle));
     TRY(fio_header_sum(((struct fio *)handle)->path, &n, &crc, bytes));

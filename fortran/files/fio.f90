@@ -1,7 +1,7 @@
 !> The file of gathers of a survey: one NetCDF CDF-5 file, one slot a shot, sorted by shot record number.
 !>
-!> Dimensions are fixed at creation, so the header never moves and a killed writer cannot tear it. The header and the fixed
-!> variables are sealed by header_bytes and header_crc32 (see FioSeals); each slot carries two checksums:
+!> Dimensions are fixed at creation, so the header never moves and a killed writer cannot tear it. header_bytes and header_crc32
+!> hold length and checksum of the header and the fixed variables (see FioHeaderChecksum); each slot carries two checksums:
 !>
 !>   checksum(shot)      CRC-32 of what the shot is: geometry and traces, in the order of the variable's attribute `order`
 !>   run_checksum(shot)  CRC-32 of how it was computed (seconds, device, ...): these differ from run to run

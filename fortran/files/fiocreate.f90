@@ -3,7 +3,7 @@ module fiocreate_m
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
   use error_m, only: error_t, Fail, FailFromC
   use fio_c, only: fio_close, fio_enddef, fio_put_doubles, fio_put_longs, fio_tally, fio_tally_bytes
-  use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioSeals, FioText
+  use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioHeaderChecksum, FioText
   use fiofile_m, only: Components, computed, fio_t, FioClose, FioOpen, geometry, geometry_y, missing_channel, most_components, &
                        words
   use files_m, only: FileExists
@@ -105,7 +105,7 @@ contains
     call FioDefine(handle, 'time', 'double', 'time', 's', 'time since time zero of the source', error)
     call FioText(handle, 'time', 'axis', 'T', error)
     call FioDefine(handle, 'record', 'int', 'shot', '', 'shot record number', error)
-    call FioSeals(handle, error)
+    call FioHeaderChecksum(handle, error)
     call DefineShots(handle, error)
     call DefineGeometry(handle, header%y_used, error)
     call DefineTraces(handle, header, error)

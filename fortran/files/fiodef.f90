@@ -1,7 +1,7 @@
 !> Defining NetCDF files: dimensions, described variables, attributes. Each call does nothing once `error` is set.
 module fiodef_m
   use error_m, only: error_t, Fail, FailFromC
-  use fio_c, only: fio_close, fio_create, fio_dim, fio_header_seal, fio_numbers, fio_text, fio_var
+  use fio_c, only: fio_close, fio_create, fio_dim, fio_header_checksum, fio_numbers, fio_text, fio_var
   use files_c, only: file_cut, file_reserve
   use files_m, only: FileHalf, FileRemove, FileRename, FileSync
   use iso_c_binding, only: c_associated, c_int, c_long_long, c_null_ptr, c_ptr
@@ -10,7 +10,7 @@ module fiodef_m
   use text_m, only: CString
   implicit none
   private
-  public :: FioBegin, FioFinish, FioDim, FioDefine, FioText, FioNumbers, FioAttributes, FioSeals
+  public :: FioBegin, FioFinish, FioDim, FioDefine, FioText, FioNumbers, FioAttributes, FioHeaderChecksum
 
 contains
 
@@ -23,7 +23,7 @@ contains
     if (.not. c_associated(handle)) call FailFromC(1, error)
   end subroutine FioBegin
 
-  !> Seals the header, gives the file its full length on the disk, closes it and lets it appear as `path`, durably.
+  !> Puts the checksum of the header, gives the file its full length on the disk, closes it and lets it appear as `path`, durably.
   !> After an error nothing of it remains. `handle` is null on return.
   subroutine FioFinish(handle, path, error)
     type(c_ptr), intent(inout) :: handle
@@ -32,7 +32,7 @@ contains
     type(error_t), allocatable :: second
     integer(c_long_long) :: bytes
     bytes = 0
-    if (.not. allocated(error)) call FailFromC(fio_header_seal(handle, bytes), error)
+    if (.not. allocated(error)) call FailFromC(fio_header_checksum(handle, bytes), error)
     ! the space first: closing would otherwise stretch the file with a hole that may not fit later
     if (.not. allocated(error)) call FailFromC(file_reserve(CString(FileHalf(path)), CString(path), bytes), error)
     if (c_associated(handle)) call FailFromC(fio_close(handle), error)
@@ -100,14 +100,14 @@ contains
     end do
   end subroutine FioAttributes
 
-  !> The two variables that seal the header; define the fixed variables before, all others after.
-  subroutine FioSeals(handle, error)
+  !> The two variables with length and checksum of the header; define the fixed variables before, all others after.
+  subroutine FioHeaderChecksum(handle, error)
     type(c_ptr), intent(in) :: handle
     type(error_t), allocatable, intent(inout) :: error
     call FioDefine(handle, 'header_bytes', 'int64', '', '', 'number of the first bytes of this file that never change', error)
     call FioDefine(handle, 'header_crc32', 'uint', '', '', 'CRC-32 of the first header_bytes bytes of this file', error)
     call FioText(handle, 'header_crc32', 'comment', &
       'in Python: zlib.crc32(open(path, "rb").read(header_bytes)) == header_crc32', error)
-  end subroutine FioSeals
+  end subroutine FioHeaderChecksum
 
 end module fiodef_m

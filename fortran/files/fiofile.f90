@@ -72,7 +72,8 @@ contains
     if (fio%y_used) names = geometry_y
   end function Checked
 
-  !> Opens a file of gathers after checking its length and sealed header. With a `fingerprint` a file of another job is refused.
+  !> Opens a file of gathers after checking its length and the checksum of its header. With a `fingerprint` a file of another job is
+  !> refused.
   subroutine FioOpen(fio, path, error, fingerprint, readonly)
     type(fio_t), intent(inout) :: fio
     character(*), intent(in) :: path
@@ -102,7 +103,7 @@ contains
     fio%handle = c_null_ptr
   end subroutine FioOpen
 
-  !> A file of gathers, whosever.
+  !> True of a whole file of gathers, of whatever job.
   logical function FioKnown(path)
     character(*), intent(in) :: path
     type(fio_t) :: fio
@@ -227,7 +228,7 @@ contains
     n = Whole(length)
   end function DimLength
 
-  !> Closes; twice is harmless.
+  !> Closes the file; a second call is harmless.
   subroutine FioClose(fio, error)
     type(fio_t), intent(inout) :: fio
     type(error_t), allocatable, intent(inout) :: error

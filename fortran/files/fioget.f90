@@ -85,11 +85,7 @@ contains
     integer, allocatable, intent(out) :: status(:)
     type(error_t), allocatable, intent(inout) :: error
     integer(i8), allocatable :: values(:)
-    allocate (values(fio%nshots), source=0_i8)
-    call CheckOpen(fio, error)
-    if (.not. allocated(error)) then
-      call FailFromC(fio_get_longs(fio%handle, CString('status'), [0_i8], [int(fio%nshots, i8)], values), error)
-    end if
+    call GetSlots(fio, 'status', values, error)
     status = Whole(values, -1, 9)                    ! what is none of the three stays none
   end subroutine FioStatus
 
@@ -98,11 +94,20 @@ contains
     type(fio_t), intent(in) :: fio
     integer(i8), allocatable, intent(out) :: checksum(:)
     type(error_t), allocatable, intent(inout) :: error
-    allocate (checksum(fio%nshots), source=0_i8)
+    call GetSlots(fio, 'checksum', checksum, error)
+  end subroutine FioChecksums
+
+  !> A number of all slots.
+  subroutine GetSlots(fio, name, values, error)
+    type(fio_t), intent(in) :: fio
+    character(*), intent(in) :: name
+    integer(i8), allocatable, intent(out) :: values(:)
+    type(error_t), allocatable, intent(inout) :: error
+    allocate (values(fio%nshots), source=0_i8)
     call CheckOpen(fio, error)
     if (allocated(error)) return
-    call FailFromC(fio_get_longs(fio%handle, CString('checksum'), [0_i8], [int(fio%nshots, i8)], checksum), error)
-  end subroutine FioChecksums
+    call FailFromC(fio_get_longs(fio%handle, CString(name), [0_i8], [int(fio%nshots, i8)], values), error)
+  end subroutine GetSlots
 
   !> Reads a gather, verified. Positions are those used.
   subroutine FioGet(fio, slot, gather, error)

@@ -30,9 +30,9 @@ module journal_m
   type :: entry_t
     integer :: record = 0
     integer :: status = journal_todo
-    logical :: dealt = .false.                !< with a worker, as far as the journal knows
+    logical :: dealt = .false.                !< the journal says that a worker has it
     integer :: deals = 0                      !< how often it was dealt
-    integer :: losses = 0                     !< how often it was lost since it was last to do anew
+    integer :: losses = 0                     !< how often it was lost since it was last set to do again
     integer :: worker = 0                     !< of the last event
     character(64) :: host = ''                !< of the last event
     real(dp) :: seconds = 0                   !< of the last event
@@ -93,7 +93,7 @@ contains
     if (allocated(error)) call JournalClose(journal)
   end subroutine JournalOpen
 
-  !> True of a journal that has its first line; one that cannot be read has, as far as JournalRead will tell.
+  !> True of a journal that has its first line. One that cannot be read counts as one that has: JournalRead says what is wrong.
   logical function JournalBegun(path) result(begun)
     character(*), intent(in) :: path
     character(:), allocatable :: text
@@ -135,7 +135,7 @@ contains
     bytes = real(shots, dp)*line_bytes
   end function JournalSpace
 
-  !> True of a file that is a journal, were it damaged, or nothing has been written to it yet.
+  !> True of a file that is a journal, whole or damaged, or one to which nothing has been written yet.
   logical function JournalKnown(path) result(known)
     character(*), intent(in) :: path
     type(error_t), allocatable :: error, damaged
@@ -210,7 +210,7 @@ contains
     character(*), intent(in) :: event         !< start, stop, deal, done, lost, parked, todo, verified, resume
     integer, intent(in) :: record, attempt, worker
     character(*), intent(in) :: host, note
-    real(dp), intent(in) :: seconds           !< the shot took, or the run
+    real(dp), intent(in) :: seconds           !< time that the shot, or the run, took
     type(error_t), allocatable, intent(inout) :: error
     integer(i8), intent(in), optional :: checksum
     character(:), allocatable :: line
@@ -264,7 +264,7 @@ contains
     end do
   end function OneWord
 
-  !> On one line and not too long.
+  !> A note on one line, cut where it is too long.
   pure function Plain(text) result(line)
     character(*), intent(in) :: text
     character(:), allocatable :: line

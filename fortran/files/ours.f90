@@ -1,5 +1,5 @@
-!> Whose is what lies there already: a run adds to, replaces and removes files only where a run has written them, which their
-!> content shows. Anything else under one of its names is told before the first file is opened for writing.
+!> Tells files of a run from others: a run adds to, replaces and removes only files that a run has written, which their content
+!> shows. Any other file under one of its names is reported before the first file is opened for writing.
 module ours_m
   use problems_m, only: problems_t, ProblemAdd
   use files_m, only: FileExists
@@ -19,7 +19,7 @@ module ours_m
 contains
 
   !> Adds a fault for everything that has the name of a file of a run with this output, and is none. `overwrite`: the output is to
-  !> be replaced. `told`: one that was told already.
+  !> be replaced. `told`: a file that was reported already.
   subroutine OursCheck(output, overwrite, problems, told)
     character(*), intent(in) :: output
     logical, intent(in) :: overwrite
@@ -36,8 +36,8 @@ contains
     end do
   end subroutine OursCheck
 
-  !> Without a journal beside it only a whole file of gathers is known. With one, a damaged output is told by who opens it; what is
-  !> to be replaced must at least have been one.
+  !> Without a journal beside it only a whole file of gathers is recognised. With one, whoever opens a damaged output reports it; a
+  !> file that is to be replaced must at least have been one of gathers.
   subroutine CheckOutput(output, overwrite, problems)
     character(*), intent(in) :: output
     logical, intent(in) :: overwrite

@@ -35,7 +35,8 @@ contains
                                        '); the parameters stand in the output file')
   end subroutine RecordKeep
 
-  !> A log begins with `first`, on the disk, or is not there: the next run knows by it whose it is.
+  !> Opens the log, with the line `first` added and on the disk. A new log without that line is removed: by it the next run knows
+  !> whose the file is.
   subroutine OpenLog(path, first)
     character(*), intent(in) :: path, first
     type(error_t), allocatable :: error, ignored
@@ -57,7 +58,7 @@ contains
     end if
   end subroutine OpenLog
 
-  !> Whole and on the disk under its name, or not at all.
+  !> Writes a file that is whole and on the disk under its name, or does not appear at all.
   subroutine Put(path, text, error)
     character(*), intent(in) :: path, text
     type(error_t), allocatable, intent(inout) :: error

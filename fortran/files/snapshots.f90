@@ -1,4 +1,4 @@
-!> Snapshots of a shot: one NetCDF file, pressure(time, z, x), sealed and checked like the file of gathers; of a 3D shot each plane
+!> Snapshots of a shot: one NetCDF file, pressure(time, z, x), with checksums like the file of gathers; of a 3D shot each plane
 !> of each field a variable, (time, y, x), (time, z, x) or (time, z, y), and maps (y, x), on centres of cells.
 module snapshots_m
   use checked_m, only: CountOf, Whole
@@ -6,7 +6,7 @@ module snapshots_m
   use fio_c, only: fio_close, fio_crc_floats, fio_enddef, fio_get_att_text, fio_open, fio_put_doubles, fio_put_floats, fio_put_longs
   use files_c, only: file_numbered
   use files_m, only: FileExists, FileRemove
-  use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioSeals, FioText
+  use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioHeaderChecksum, FioText
   use gather_m, only: gather_t
   use iso_c_binding, only: c_associated, c_char, c_int, c_ptr
   use kinds_m, only: dp, i8
@@ -87,48 +87,68 @@ contains
     type(attribute_t), intent(in) :: attributes(:)
     type(error_t), allocatable, intent(inout) :: error
     type(c_ptr) :: file
+    logical :: films
     if (allocated(error)) return
-    if (allocated(gather%film)) then
-      call WriteFilms(path, gather, attributes, error)
-      return
-    end if
-    if (.not. allocated(gather%snapshots)) then
+    films = allocated(gather%film)
+    if (.not. (films .or. allocated(gather%snapshots))) then
       call Fail(error, 'shot record '//Str(gather%record)//' has no snapshots')
-    else if (any(shape(gather%snapshots) /= [gather%nxs, gather%nzs, gather%nsnap]) .or. size(gather%snapshots, kind=i8) == 0) then
-      call Fail(error, 'the snapshots of shot record '//Str(gather%record)//' are not '//Str(gather%nxs)//' x '//Str(gather%nzs)// &
-        ' nodes x '//Str(gather%nsnap)//' times')
+    else if (.not. films) then
+      if (any(shape(gather%snapshots) /= [gather%nxs, gather%nzs, gather%nsnap]) .or. size(gather%snapshots, kind=i8) == 0) &
+        call Fail(error, 'the snapshots of shot record '//Str(gather%record)//' are not '//Str(gather%nxs)//' x '// &
+        Str(gather%nzs)//' nodes x '//Str(gather%nsnap)//' times')
     end if
     if (allocated(error)) return
     call FioBegin(file, path, error)
-    call DefineSnapshots(file, gather, attributes, error)
-    call PutSnapshots(file, gather, error)
+    if (films) then
+      call DefineFilms(file, gather, attributes, error)
+      call PutFilms(file, gather, error)
+    else
+      call DefineSnapshots(file, gather, attributes, error)
+      call PutSnapshots(file, gather, error)
+    end if
     call FioFinish(file, path, error)
     call AddContext(error, 'writing the snapshots of shot record '//Str(gather%record))
   end subroutine FioSnapshots
+
+  !> What files of one plane and of films begin with.
+  subroutine DefineShot(file, format, gather, attributes, error)
+    type(c_ptr), intent(in) :: file
+    character(*), intent(in) :: format
+    type(gather_t), intent(in) :: gather
+    type(attribute_t), intent(in) :: attributes(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call FioText(file, '', 'Conventions', 'CF-1.10', error)
+    call FioText(file, '', 'format', format, error)
+    call FioNumbers(file, '', 'record', 'int', [real(gather%record, dp)], error)
+    call FioNumbers(file, '', 'source_x_used', 'double', [gather%sx], error)
+    if (allocated(gather%film)) call FioNumbers(file, '', 'source_y_used', 'double', [gather%sy], error)
+    call FioNumbers(file, '', 'source_z_used', 'double', [gather%sz], error)
+    if (.not. allocated(error)) call FioAttributes(file, attributes, error)
+    call FioText(file, '', 'time_dispersion_removed', 'no', error)      ! that is done to traces only, whatever the survey says
+  end subroutine DefineShot
+
+  !> A dimension with its coordinate; `axis`: its letter in the CF conventions.
+  subroutine DefineAxis(file, name, axis, n, unit, meaning, error)
+    type(c_ptr), intent(in) :: file
+    character(*), intent(in) :: name, axis, unit, meaning
+    integer, intent(in) :: n
+    type(error_t), allocatable, intent(inout) :: error
+    call FioDim(file, name, n, error)
+    call FioDefine(file, name, 'double', name, unit, meaning, error)
+    call FioText(file, name, 'axis', axis, error)
+  end subroutine DefineAxis
 
   subroutine DefineSnapshots(file, gather, attributes, error)
     type(c_ptr), intent(in) :: file
     type(gather_t), intent(in) :: gather
     type(attribute_t), intent(in) :: attributes(:)
     type(error_t), allocatable, intent(inout) :: error
-    call FioText(file, '', 'Conventions', 'CF-1.10', error)
-    call FioText(file, '', 'format', 'snapshots 1', error)
-    call FioNumbers(file, '', 'record', 'int', [real(gather%record, dp)], error)
-    call FioNumbers(file, '', 'source_x_used', 'double', [gather%sx], error)
-    call FioNumbers(file, '', 'source_z_used', 'double', [gather%sz], error)
-    if (.not. allocated(error)) call FioAttributes(file, attributes, error)
-    call FioText(file, '', 'time_dispersion_removed', 'no', error)      ! that is done to traces only, whatever the survey says
-    call FioDim(file, 'time', gather%nsnap, error)
-    call FioDim(file, 'z', gather%nzs, error)
-    call FioDim(file, 'x', gather%nxs, error)
-    call FioDefine(file, 'time', 'double', 'time', 's', 'time since time zero of the source', error)
-    call FioText(file, 'time', 'axis', 'T', error)
-    call FioDefine(file, 'z', 'double', 'z', 'm', 'depth', error)
-    call FioText(file, 'z', 'axis', 'Z', error)
+    call DefineShot(file, 'snapshots 1', gather, attributes, error)
+    call DefineAxis(file, 'time', 'T', gather%nsnap, 's', 'time since time zero of the source', error)
+    call DefineAxis(file, 'z', 'Z', gather%nzs, 'm', 'depth', error)
     call FioText(file, 'z', 'positive', 'down', error)
-    call FioDefine(file, 'x', 'double', 'x', 'm', 'distance along the line', error)
-    call FioText(file, 'x', 'axis', 'X', error)
-    call FioSeals(file, error)
+    call DefineAxis(file, 'x', 'X', gather%nxs, 'm', 'distance along the line', error)
+    call FioHeaderChecksum(file, error)
     call FioDefine(file, 'checksum', 'uint', '', '', 'CRC-32 of pressure', error)
     call FioText(file, 'checksum', 'comment', 'zlib.crc32 of the bytes of pressure as they stand in this file (big-endian)', error)
     call FioDefine(file, 'pressure', 'float', 'time z x', 'Pa', 'pressure', error)
@@ -165,28 +185,6 @@ contains
 
   ! --- 3D -------------------------------------------------------------------------------------------------------------
 
-  subroutine WriteFilms(path, gather, attributes, error)
-    character(*), intent(in) :: path
-    type(gather_t), intent(in) :: gather
-    type(attribute_t), intent(in) :: attributes(:)
-    type(error_t), allocatable, intent(inout) :: error
-    type(c_ptr) :: file
-    integer :: f
-    call FioBegin(file, path, error)
-    call DefineFilms(file, gather, attributes, error)
-    if (.not. allocated(error)) then
-      if (maxval(gather%film%nt) > 0) call PutAxis(file, 'time', maxval(gather%film%nt), gather%tf, gather%dtf, error)
-      call PutAxis(file, 'x', gather%nf(1), gather%xf(1), gather%df(1), error)
-      call PutAxis(file, 'y', gather%nf(2), gather%xf(2), gather%df(2), error)
-      call PutAxis(file, 'z', gather%nf(3), gather%xf(3), gather%df(3), error)
-    end if
-    do f = 1, size(gather%film)
-      call PutFilm(file, gather, f, error)
-    end do
-    call FioFinish(file, path, error)
-    call AddContext(error, 'writing the snapshots of shot record '//Str(gather%record))
-  end subroutine WriteFilms
-
   subroutine DefineFilms(file, gather, attributes, error)
     type(c_ptr), intent(in) :: file
     type(gather_t), intent(in) :: gather
@@ -195,26 +193,17 @@ contains
     character(*), parameter :: across(3) = [character(3) :: 'z y', 'z x', 'y x']
     character(:), allocatable :: dims
     integer :: f
-    call FioText(file, '', 'Conventions', 'CF-1.10', error)
-    call FioText(file, '', 'format', 'films 1', error)
-    call FioNumbers(file, '', 'record', 'int', [real(gather%record, dp)], error)
-    call FioNumbers(file, '', 'source_x_used', 'double', [gather%sx], error)
-    call FioNumbers(file, '', 'source_y_used', 'double', [gather%sy], error)
-    call FioNumbers(file, '', 'source_z_used', 'double', [gather%sz], error)
-    if (.not. allocated(error)) call FioAttributes(file, attributes, error)
-    call FioText(file, '', 'time_dispersion_removed', 'no', error)      ! that is done to traces only, whatever the survey says
+    call DefineShot(file, 'films 1', gather, attributes, error)
     if (maxval(gather%film%nt) > 0) then
-      call FioDim(file, 'time', maxval(gather%film%nt), error)
-      call FioDefine(file, 'time', 'double', 'time', 's', 'time since time zero of the source', error)
-      call FioText(file, 'time', 'axis', 'T', error)
+      call DefineAxis(file, 'time', 'T', maxval(gather%film%nt), 's', 'time since time zero of the source', error)
       call FioText(file, 'time', 'comment', 'of velocities; pressure is half a time step later', error)
     end if
-    call Axis('x', 1, 'distance along x')
-    call Axis('y', 2, 'distance along y')
-    call Axis('z', 3, 'depth')
+    call DefineAxis(file, 'x', 'X', gather%nf(1), 'm', 'distance along x', error)
+    call DefineAxis(file, 'y', 'Y', gather%nf(2), 'm', 'distance along y', error)
+    call DefineAxis(file, 'z', 'Z', gather%nf(3), 'm', 'depth', error)
     call FioText(file, 'z', 'positive', 'down', error)
     call FioText(file, 'z', 'standard_name', 'depth', error)
-    call FioSeals(file, error)
+    call FioHeaderChecksum(file, error)
     do f = 1, size(gather%film)
       associate (film => gather%film(f))
         call FioDefine(file, film%name//'_checksum', 'uint', '', '', 'CRC-32 of '//film%name, error)
@@ -229,18 +218,21 @@ contains
       end associate
     end do
     if (.not. allocated(error)) call FailFromC(fio_enddef(file), error)
-
-  contains
-
-    subroutine Axis(name, a, about)
-      character(*), intent(in) :: name, about
-      integer, intent(in) :: a
-      call FioDim(file, name, gather%nf(a), error)
-      call FioDefine(file, name, 'double', name, 'm', about, error)
-      call FioText(file, name, 'axis', achar(iachar('X') + a - 1), error)
-    end subroutine Axis
-
   end subroutine DefineFilms
+
+  subroutine PutFilms(file, gather, error)
+    type(c_ptr), intent(in) :: file
+    type(gather_t), intent(in) :: gather
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: f
+    if (maxval(gather%film%nt) > 0) call PutAxis(file, 'time', maxval(gather%film%nt), gather%tf, gather%dtf, error)
+    call PutAxis(file, 'x', gather%nf(1), gather%xf(1), gather%df(1), error)
+    call PutAxis(file, 'y', gather%nf(2), gather%xf(2), gather%df(2), error)
+    call PutAxis(file, 'z', gather%nf(3), gather%xf(3), gather%df(3), error)
+    do f = 1, size(gather%film)
+      call PutFilm(file, gather, f, error)
+    end do
+  end subroutine PutFilms
 
   subroutine PutFilm(file, gather, f, error)
     type(c_ptr), intent(in) :: file

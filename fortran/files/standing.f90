@@ -1,5 +1,5 @@
-!> The standing of a survey, from its journal, its lock and its stop file, whoever asks and wherever: nothing is written, and no
-!> process is asked. The words of `state` stand in `status --json`: they stay.
+!> The standing of a survey, found from its journal, its lock and its stop file alone: anybody may ask from anywhere, nothing is
+!> written, and no process is asked. The words of `state` stand in `status --json`: they stay.
 module standing_m
   use checked_m, only: Whole
   use error_m, only: error_t
@@ -10,7 +10,7 @@ module standing_m
   use runnote_m, only: begun_t, BegunRead, cause_deadline, cause_disk, cause_launcher, cause_signal, cause_stop_file, &
                        cause_workers, ended_t, EndedRead, OwnFolder, OwnProgram
   use store_m, only: StoreJournalPath, StoreLockPath, StoreStopPath
-  use text_m, only: Str
+  use text_m, only: NextLine, Str
   implicit none
   private
   public :: standing_t, StandingFind, StandingWords, StandingParked
@@ -84,7 +84,7 @@ contains
     journal%running = journal%running .or. sight%lives
   end subroutine Read
 
-  !> By components: gfortran leaves a function's result in a structure constructor behind.
+  !> Sets components one by one: gfortran leaks a function's result in a structure constructor.
   subroutine NoJournal(output, journal)
     character(*), intent(in) :: output
     type(journal_t), intent(out) :: journal
@@ -110,7 +110,7 @@ contains
     end if
   end subroutine JudgeBeginning
 
-  !> The journal has no word that the last run ended.
+  !> The standing where the journal does not say that the last run ended.
   subroutine JudgeOpen(output, standing, sight)
     character(*), intent(in) :: output
     type(standing_t), intent(inout) :: standing
@@ -139,7 +139,7 @@ contains
     end if
   end subroutine JudgeOpen
 
-  !> The last run ended in order.
+  !> The standing where the journal says how the last run ended.
   subroutine JudgeClosed(output, standing)
     character(*), intent(in) :: output
     type(standing_t), intent(inout) :: standing
@@ -272,7 +272,7 @@ contains
     if (index(called, '/') > 0 .and. own /= '') s = own(:index(own, '/', back=.true.))//name
   end function Program
 
-  !> The parameters of the last run ask for a new beginning, which going on is not.
+  !> True where the parameters of the last run have overwrite=yes: with that a run would begin anew, not go on.
   logical function Overwrites(par)
     character(*), intent(in) :: par
     character(:), allocatable :: text, line
@@ -283,7 +283,7 @@ contains
     if (allocated(error)) return
     at = index(new_line('a')//text, new_line('a')//'overwrite ')
     if (at == 0) return
-    line = text(at:at + index(text(at:)//new_line('a'), new_line('a')) - 2)
+    call NextLine(text, at, line)
     line = adjustl(line(index(line//'=', '=') + 1:))
     Overwrites = index(line, 'no ') /= 1
   end function Overwrites

@@ -37,7 +37,7 @@ module store_m
     logical :: last_only = .false.              !< of shots done in earlier runs only those are read that no run read since
     logical, allocatable :: done(:)             !< shots on disk when the store was opened, (slots)
     logical, allocatable :: unread(:)           !< of these, to be read and compared, (slots)
-    integer :: next = 1                         !< none before it is
+    integer :: next = 1                         !< no slot before this one is to be read
     integer :: read = 0                         !< read and found whole
     real(dp) :: reading = 0                     !< seconds spent on it
   end type store_t
@@ -125,8 +125,8 @@ contains
                                                                   Str(count(store%unread))//' of them are read and verified')
   end subroutine OpenBoth
 
-  !> The output goes with its snapshots, which beside new gathers would pass for theirs; it goes last, so that a run that is killed
-  !> in between leaves what asks for overwrite=y again.
+  !> Removes the output and its snapshots, which beside new gathers would pass for theirs. The output goes last: after a run that is
+  !> killed in between, the next one still asks for overwrite=y.
   subroutine RemoveOutput(path, error)
     character(*), intent(in) :: path
     type(error_t), allocatable, intent(inout) :: error
@@ -213,7 +213,7 @@ contains
                                   'is an older copy; they are to do again')
   end subroutine WarnOfCut
 
-  !> From store%next on; beyond the last slot if there is none.
+  !> The first slot from store%next on that is to be read; beyond the last slot if there is none.
   pure integer function FirstUnread(store) result(slot)
     type(store_t), intent(in) :: store
     do slot = store%next, size(store%unread)
@@ -221,7 +221,7 @@ contains
     end do
   end function FirstUnread
 
-  !> A shot that was done is named and to do again.
+  !> Marks a shot that was done as to do again, and names it in the log.
   subroutine Damaged(store, slot, why, error)
     type(store_t), intent(inout) :: store
     integer, intent(in) :: slot
@@ -267,7 +267,7 @@ contains
     store%read = 0
   end subroutine StoreVerify
 
-  !> Nothing is left to be read.
+  !> True when no shot is left to be read.
   pure logical function StoreVerified(store) result(verified)
     type(store_t), intent(in) :: store
     verified = store%next > size(store%unread)
@@ -367,7 +367,7 @@ contains
     store%next = FirstUnread(store)
   end subroutine StoreResumed
 
-  !> Nothing is written once another run has the lock.
+  !> Fails once another run has the lock: then nothing may be written any more.
   subroutine CheckOurs(store, error)
     type(store_t), intent(inout) :: store
     type(error_t), allocatable, intent(inout) :: error
