@@ -26,8 +26,8 @@ contains
     allocate (losses%list(0), losses%charged(0))
   end subroutine LossesNew
 
-  !> A worker is dead, or was silent for too long: all it had is dealt again, or parked as poison. `innocent`: no shot is to blame,
-  !> as the worker was asked to go and did not, or is not needed any more.
+  !> Takes back the shots of a worker that is dead, or was silent for too long: they are dealt again, or parked where they may kill
+  !> workers. `innocent`: no shot is to blame, as the worker was asked to go and did not, or is not needed any more.
   subroutine LossesTake(losses, scheduler, store, progress, quarantine, worker, why, innocent, now, error)
     type(losses_t), intent(inout) :: losses
     type(scheduler_t), intent(inout) :: scheduler

@@ -11,8 +11,8 @@ module makespan_m
   public :: capacity_t, Makespan, MakespanSpares, MakespanTakeover
 
   real(dp), parameter :: BETTER = 1.25_dp     !< a shot is taken over only by a worker that needs so much less: estimates are noisy
-  real(dp), parameter :: ROUNDING = 1.0e-6_dp !< of a shot
-  real(dp), parameter :: CLEARLY = 0.05_dp    !< of the time
+  real(dp), parameter :: ROUNDING = 1.0e-6_dp !< part of a shot
+  real(dp), parameter :: CLEARLY = 0.05_dp    !< part of the time
   real(dp), parameter :: SOON = 2             !< a worker that has more shots to do than that takes none over: more is known later
   integer, parameter :: HALVINGS = 40
 

@@ -22,7 +22,7 @@ module master_deal_m
   public :: MasterDeal, MasterReplyWaiting, MasterReplyFirst, MasterMayReply, MasterSendDrops
 
   real(dp), parameter :: AGAIN = 0.1_dp       !< seconds after which workers that wait are dealt to without news
-  real(dp), parameter :: PART = 9             !< so many times as long as dealing to them takes is left for other messages
+  real(dp), parameter :: PART = 9             !< other messages get so many times the time that dealing to waiting workers takes
 
 contains
 
@@ -89,7 +89,7 @@ contains
     may = host_seconds() - self%dealt_at >= wait
   end function MasterMayReply
 
-  !> The same in a single process: deals to the one that has waited longest.
+  !> Deals in a single process to the active shot that has waited longest.
   subroutine MasterReplyFirst(self, reply)
     class(master_t), intent(inout) :: self
     type(message_t), intent(inout) :: reply

@@ -53,7 +53,7 @@ contains
     if (self%workers%grace_ended .or. self%pause%given_up .or. self%store%taken) left = 0
   end function TimeLeft
 
-  !> No more shots are dealt, and what waits to be written is not waited for.
+  !> Ends the dealing; what waits to be written is not waited for.
   subroutine GiveUp(self, why)
     class(master_t), intent(inout) :: self
     character(*), intent(in) :: why
@@ -133,7 +133,7 @@ contains
     MasterNothingLeft = SchedulerIdle(self%scheduler) .and. StoreVerified(self%store)
   end function MasterNothingLeft
 
-  !> There is something to read, and a file to read it from.
+  !> True where there are shots to read, and a file to read them from.
   logical function MasterReads(self)
     class(master_t), intent(in) :: self
     MasterReads = .not. (self%stopping .or. self%pause%on .or. StoreVerified(self%store))

@@ -11,7 +11,7 @@ module master_receive_m
   use master_type_m, only: master_t
   use master_output_m, only: MasterLastTry, MasterOutputFails
   use output_pause_m, only: PauseKeep
-  use survey_m, only: SurveyHeader, SurveyShape, SurveyWindow
+  use survey_m, only: SurveyHeader, SurveyWindow
   use protocol_m, only: LinkReply, message_t, MSG_GATHER, MSG_MODEL, MSG_SNAPS
   use quarantine_m, only: QuarantineDone, QuarantineLost
   use shot_m, only: shot_t
@@ -40,10 +40,10 @@ contains
     call ModelFrom(message, record, slot, at_hand)
     call KeymapShot(self%survey%keymap, slot, shot)
     associate (p => self%survey)
-      call SurveyShape(p, shot, window, error)
+      call SurveyWindow(p, shot, .false., window, error)
       same = all([window%nx, window%ny, window%nz] == [at_hand%nx, at_hand%ny, at_hand%nz]) .and. &
              window%x0 == at_hand%x0 .and. window%z0 == at_hand%z0 .and. window%y0 == at_hand%y0
-      if (.not. (same .or. allocated(error))) call SurveyWindow(p, shot, window, error)
+      if (.not. (same .or. allocated(error))) call SurveyWindow(p, shot, .true., window, error)
     end associate
     if (allocated(error)) then
       call VerdictMessage(MSG_MODEL, record, slot, error%message, reply)

@@ -20,7 +20,7 @@ module master_stop_m
   private
   public :: MasterCheckSignals, MasterCheckDeadline, MasterAllowLeave, MasterEndGrace
 
-  real(dp), parameter :: PRESSED = 2.0_dp     !< a signal to end that comes so long after the first means it [s]
+  real(dp), parameter :: PRESSED = 2.0_dp     !< a further signal to end counts only so long after the first [s]
 
 contains
 
@@ -53,7 +53,7 @@ contains
     call ProgressShow(self%progress, self%scheduler%parked)
   end subroutine MasterCheckSignals
 
-  !> Dealing ends; all workers are about to go.
+  !> Ends the dealing, and tells all workers to go.
   subroutine AskedToStop(self, cause, why)
     class(master_t), intent(inout) :: self
     character(*), intent(in) :: cause, why

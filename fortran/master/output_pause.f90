@@ -18,7 +18,7 @@ module output_pause_m
 
   type :: pause_t
     logical :: on = .false.                     !< nothing is dealt or written now
-    logical :: reported = .false.               !< the log says so; over only when something was written
+    logical :: reported = .false.               !< the log says so, until something was written again
     logical :: given_up = .false.               !< what is kept will not be written
     real(dp) :: since = 0                       !< the first failure [s]
     character(:), allocatable :: why
@@ -100,7 +100,7 @@ contains
     n = pause%n
   end function PauseKept
 
-  !> Traces are large: they change hands without a copy.
+  !> Moves a message without a copy: traces are large.
   subroutine Move(from, to)
     type(message_t), intent(inout) :: from, to
     to%kind = from%kind

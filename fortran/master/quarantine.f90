@@ -41,7 +41,7 @@ contains
     call Add(q, host, 1)
   end subroutine QuarantineDied
 
-  !> It came back.
+  !> A worker on `host` that was taken for lost came back.
   pure subroutine QuarantineBack(q, host)
     type(quarantine_t), intent(inout) :: q
     character(*), intent(in) :: host
@@ -57,7 +57,7 @@ contains
     q%suspicion = [q%suspicion, suspicion_t(slot, host)]
   end subroutine QuarantineLost
 
-  !> A worker on `host` modelled it.
+  !> A worker on `host` modelled a shot.
   pure subroutine QuarantineDone(q, slot, host)
     type(quarantine_t), intent(inout) :: q
     integer, intent(in) :: slot

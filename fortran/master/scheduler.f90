@@ -23,10 +23,10 @@ module scheduler_m
   public :: SchedulerLate, SchedulerTake, SchedulerPark, SchedulerUnpark, SchedulerTakes, SchedulerHas, SchedulerExpect, FOREVER
 
   real(dp), parameter :: PRIOR = 0.05_dp        !< a worker's rate counts like this part of a shot against the shot's own progress
-  real(dp), parameter :: LONE = 0.7_dp          !< a shot alone gets so much of the rate of a worker that can have several, or more
+  real(dp), parameter :: LONE = 0.7_dp          !< part of its worker's rate that a shot gets at least when it is alone there
   integer, parameter :: TAIL_SHOTS = 4          !< shots a slot left to deal: from here on large ones go first
-  real(dp), parameter :: WORTH = 0.02_dp        !< a wait shorter than that part of the run, or a second, is not worth a word
-  integer, parameter :: MOVES = 2               !< a shot is taken over so often at most
+  real(dp), parameter :: WORTH = 0.02_dp        !< shorter waits are not reported: this part of the run, or a second
+  integer, parameter :: MOVES = 2               !< times that a shot is taken over, at most
   real(dp), parameter :: FOREVER = 1.0e15_dp    !< [s]
   real(dp), parameter :: SLOWEST = 1.0e-30_dp   !< a worker whose rate is 0 ends after all others, at a time that can be summed up
   real(dp), parameter :: SPARE = 1.25_dp        !< a shot may take so much longer than its worker's rate says

@@ -18,10 +18,10 @@ module plan_m
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use parameters_m, only: job_t
-  use survey_m, only: survey_t, SurveyCells, SurveyFilmBytes, SurveyRead, SurveyHeader, SurveyShape
+  use survey_m, only: survey_t, SurveyCells, SurveyFilmBytes, SurveyRead, SurveyHeader, SurveyWindow
   use gather_header_m, only: gather_header_t
   use parameter_table_m, only: SplitList
-  use text_m, only: FString, Str
+  use text_m, only: FString, NextLine, Str
   use progress_m, only: Clock
   use window_m, only: window_t
   implicit none
@@ -54,7 +54,7 @@ contains
     call SurveyRead(physics, job, survey, error)
     if (allocated(error)) return
     survey%scheme%threads = RolesThreads(role, job%threads)
-    call PrintLines(physics%plan_rows(survey%scheme))
+    call Rows('', physics%plan_rows(survey%scheme))
     call PrintScheme(survey%scheme)
     call Measure(survey, span, error)
     if (allocated(error)) return
@@ -71,18 +71,6 @@ contains
     if (job%gpn > 0) call PrintGpu(survey, span)
   end subroutine Plan
 
-  !> Rows that are lines already.
-  subroutine PrintLines(lines)
-    character(*), intent(in) :: lines
-    integer :: from, to
-    from = 1
-    do while (from <= len(lines))
-      to = index(lines(from:)//new_line('a'), new_line('a')) + from - 2
-      call LogPrint('  '//lines(from:to))
-      from = to + 2
-    end do
-  end subroutine PrintLines
-
   subroutine PrintScheme(s)
     class(scheme_t), intent(in) :: s
     call Row('grid', SchemeSpacing(s)//' m, half-length '//Str(s%half_length)//', layers of '//Str(s%npml)// &
@@ -92,7 +80,7 @@ contains
     call Row('traces', Str(s%nt_out)//' samples of '//Str(1000*s%dt_out)//' ms; components '//s%components)
     call Row('frequency', 'highest '//Str(s%fmax, 4)//' Hz: '//Str(s%ppw, 4)//' points per shortest wavelength, '// &
              'group velocity within '//Str(100*s%coeffs_error, 2)//' %')
-    call Warnings(s%warnings)
+    call Rows('warning', s%warnings)
   end subroutine PrintScheme
 
   subroutine Measure(survey, span, error)
@@ -150,7 +138,7 @@ contains
     call MemoryCheck(memory, role%nodes, warning, short)
     call Row('memory', MemoryBytes(memory%worker)//' a worker rank, '//MemoryBytes(memory%master)//' rank 0')
     if (allocated(short)) call Row('', short%message)
-    if (.not. allocated(short)) call Warnings(warning)
+    if (.not. allocated(short)) call Rows('warning', warning)
     associate (n => role%nodes)
       fits = .not. any(n%master .and. n%total > 0 .and. memory%worker > real(n%available, dp))
     end associate
@@ -296,7 +284,7 @@ contains
     scheme%variant = solver%choose(scheme%variant, .true.)
     do i = 1, survey%keymap%n
       call KeymapShot(survey%keymap, i, shot)
-      call SurveyShape(survey, shot, window, error)
+      call SurveyWindow(survey, shot, .false., window, error)
       if (allocated(error)) return
       one = solver%need(scheme, window, size(shot%rx)*size(SplitList(scheme%components)))
       if (one > room) too_large = too_large + 1
@@ -304,30 +292,31 @@ contains
     end do
   end subroutine Needs
 
-  !> Rows of warnings, a line each, as run has them.
-  subroutine Warnings(lines)
-    character(*), intent(in) :: lines
-    integer :: from, to
-    from = 1
-    do while (from <= len(lines))
-      to = index(lines(from:)//new_line('a'), new_line('a')) + from - 2
-      call Row('warning', lines(from:to))
-      from = to + 2
+  !> Rows of one name, a line each; of no name: lines that are whole rows.
+  subroutine Rows(name, lines)
+    character(*), intent(in) :: name, lines
+    character(:), allocatable :: line
+    integer :: at
+    at = 1
+    do while (at <= len(lines))
+      call NextLine(lines, at, line)
+      if (name == '') call LogPrint('  '//line)
+      if (name /= '') call Row(name, line)
     end do
-  end subroutine Warnings
+  end subroutine Rows
 
   !> A row of the plan; further lines of `value` stand below the first.
   subroutine Row(name, value)
     character(*), intent(in) :: name, value
     character(11) :: column
-    integer :: from, to
+    character(:), allocatable :: line
+    integer :: at
     column = name
-    from = 1
-    do while (from <= len(value))
-      to = index(value(from:)//new_line('a'), new_line('a')) + from - 2
-      call LogPrint('  '//column//value(from:to))
+    at = 1
+    do while (at <= len(value))
+      call NextLine(value, at, line)
+      call LogPrint('  '//column//line)
       column = ''
-      from = to + 2
     end do
   end subroutine Row
 

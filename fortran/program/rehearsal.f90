@@ -21,7 +21,7 @@ module rehearsal_m
   private
   public :: Rehearse
 
-  real(dp), parameter :: SECONDS = 1.5_dp, BUSY = 4.5_dp   !< of all, about; so many on a machine that is busy with other things
+  real(dp), parameter :: SECONDS = 1.5_dp, BUSY = 4.5_dp   !< the rehearsal takes about; on a busy machine
   real(dp), parameter :: UNTRIED = 5.0e-3_dp       !< what a commit is taken for where it cannot be tried [s]
   integer, parameter :: SHOTS = 50                 !< tried at most
   integer, parameter :: FIRST_CHUNKS = 2           !< of the time loop, not counted where others follow
@@ -80,7 +80,7 @@ contains
     cost%commit = Commit(survey)
   end subroutine Rehearse
 
-  !> Enough is tried; later where other programs take most of the time.
+  !> True when enough shots are tried; that takes longer where other programs take most of the time.
   logical function Over(start)
     type(start_t), intent(in) :: start
     real(dp) :: wall, cpu
@@ -137,7 +137,7 @@ contains
     sums%traces = sums%traces + size(shot%rx)*size(SplitList(scheme%components))
   end subroutine OneShot
 
-  !> Numbers in the last state of a shot, of a piece of so many cells of which the solver has.
+  !> Numbers in the last state of a whole shot, from those that the solver has of a piece of it.
   real(dp) function StateSize(survey, solver, scheme, slot, cells) result(n)
     type(survey_t), intent(in) :: survey
     class(solver_t), intent(in) :: solver

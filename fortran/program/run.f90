@@ -97,7 +97,7 @@ contains
     if (role%master .and. exit_status == 0) call CheckpointSweep(options%checkpoint, .true.)
   end subroutine Run
 
-  !> A stop file that lies there from before would end the run at once, with its files made for nothing.
+  !> Refuses a stop file of an earlier run: it would end this one at once.
   subroutine RefuseStopFile(output, error)
     character(*), intent(in) :: output
     type(error_t), allocatable, intent(inout) :: error
@@ -123,7 +123,7 @@ contains
                             Str(first)//": there will be none; give another output for them, with the other shots as 'skip'")
   end subroutine WarnOfSnapshots
 
-  !> The output has its space; snapshots to come have not.
+  !> Warns where the disk has no room for snapshots; the output has its space reserved already.
   subroutine WarnOfDisk(survey, store, output)
     type(survey_t), intent(in) :: survey
     type(store_t), intent(in) :: store

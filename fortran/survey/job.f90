@@ -159,7 +159,7 @@ contains
     end function Order
   end subroutine CheckSpectrum
 
-  !> Any that there are, each once.
+  !> Components must be known to the physics, each given once.
   subroutine CheckComponents(physics, job, t)
     class(physics_t), intent(in) :: physics
     type(job_t), intent(in) :: job
@@ -197,7 +197,7 @@ contains
     call CheckVariant(job, t)
   end subroutine CheckScheme
 
-  !> Variant, gpn and build go together.
+  !> Checks that variant, gpn and build fit together.
   subroutine CheckVariant(job, t)
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
@@ -237,7 +237,7 @@ contains
     call CheckShotList(job, t)
   end subroutine CheckSnapshots
 
-  !> Whole numbers joined by commas, each once.
+  !> snapshot_shots must be whole numbers joined by commas, each given once.
   subroutine CheckShotList(job, t)
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t

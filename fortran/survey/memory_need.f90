@@ -1,4 +1,4 @@
-!> Does a survey fit into the memory of its machines? A sentence before the first shot, not the system's killer in its midst.
+!> Tells before the first shot whether a survey fits into the memory of its machines, so that the system does not kill it midway.
 module memory_need_m
   use error_m, only: error_t, Fail
   use journal_m, only: JournalMemory

@@ -20,7 +20,7 @@ module survey_m
   use window_m, only: window_t
   implicit none
   private
-  public :: survey_t, SurveyRead, SurveyHeader, SurveyLog, SurveySnapshots, SurveyShape, SurveyWindow
+  public :: survey_t, SurveyRead, SurveyHeader, SurveyLog, SurveySnapshots, SurveyWindow
   public :: SurveyCells, SurveyFilmBytes
 
   real(dp), parameter :: numbers_most = 2.0e9_dp   !< of one message: they are counted with 31 bits
@@ -117,7 +117,7 @@ contains
     Nodes = real(window%nx, dp)*window%nz*max(1, window%ny)
   end function Nodes
 
-  !> A gather travels in one message.
+  !> Fails where a gather is too large for one message.
   subroutine CheckSize(survey, error)
     type(survey_t), intent(in) :: survey
     type(error_t), allocatable, intent(inout) :: error
@@ -196,7 +196,7 @@ contains
     end do
   end subroutine ChooseSnapshots
 
-  !> The snapshots of a shot travel in one message; nobody else's file has their name.
+  !> Fails where the snapshots of a shot are too large for one message, or the file of somebody else has their name.
   subroutine CheckSnapshots(survey, error)
     type(survey_t), intent(in) :: survey
     type(error_t), allocatable, intent(inout) :: error
@@ -212,7 +212,7 @@ contains
         call FioSnapshotsPlace(survey%job%output, survey%snapshot_records(i), error)
         if (allocated(error)) return
         call KeymapShot(survey%keymap, findloc(survey%keymap%record, survey%snapshot_records(i), 1), shot)
-        call SurveyShape(survey, shot, window, error)
+        call SurveyWindow(survey, shot, .false., window, error)
         if (.not. allocated(error)) call survey%physics%check_pictures(s, shot, window, error)
         if (allocated(error)) return
       end do
@@ -229,26 +229,18 @@ contains
     bytes = 0
     if (.not. SurveySnapshots(survey, record)) return
     call KeymapShot(survey%keymap, KeymapFind(survey%keymap, record), shot)
-    call SurveyShape(survey, shot, window, ignored)
+    call SurveyWindow(survey, shot, .false., window, ignored)
     bytes = 4*survey%physics%picture_numbers(survey%scheme, window)
   end function SurveyFilmBytes
 
-  !> Finds the window of a shot, without its medium.
-  subroutine SurveyShape(survey, shot, window, error)
+  !> The window of a shot, with its medium or without.
+  subroutine SurveyWindow(survey, shot, medium, window, error)
     type(survey_t), intent(in) :: survey
     type(shot_t), intent(in) :: shot
+    logical, intent(in) :: medium
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
-    call survey%physics%window(survey%job, survey%scheme, shot, .false., window, error)
-  end subroutine SurveyShape
-
-  !> The window of a shot with its medium.
-  subroutine SurveyWindow(survey, shot, window, error)
-    type(survey_t), intent(in) :: survey
-    type(shot_t), intent(in) :: shot
-    type(window_t), intent(out) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    call survey%physics%window(survey%job, survey%scheme, shot, .true., window, error)
+    call survey%physics%window(survey%job, survey%scheme, shot, medium, window, error)
   end subroutine SurveyWindow
 
   !> Cells of the grid of a shot, layers included.
@@ -257,7 +249,7 @@ contains
     type(shot_t), intent(in) :: shot
     type(error_t), allocatable, intent(inout) :: error
     type(window_t) :: window
-    call SurveyShape(survey, shot, window, error)
+    call SurveyWindow(survey, shot, .false., window, error)
     cells = SchemeCells(survey%scheme, window)
   end function SurveyCells
 

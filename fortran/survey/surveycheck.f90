@@ -21,13 +21,13 @@ module surveycheck_m
   private
   public :: surveycheck_t, SurveyBegin, SurveyShot, SurveySays
 
-  real(dp), parameter :: on_surface = 1.0e-6_dp   !< of a cell: closer is on it
-  real(dp), parameter :: across_least = 0.05_dp   !< [m] in y, what navigation rounds: more is told in 2D
-  real(dp), parameter :: off_most = 0.05_dp       !< of the RMS of a trace: dispersion above is told
-  real(dp), parameter :: echo_most = 0.02_dp      !< of the peak: an echo of a layer above is told
-  real(dp), parameter :: grazing = 35.0_dp        !< of an echo of PML, see Echo
-  real(dp), parameter :: grazing_sponge = 2.6_dp  !< of a sponge
-  real(dp), parameter :: sponge_most = 0.1_dp     !< the same as echo_most: of a sponge some per cent are told anyway
+  real(dp), parameter :: on_surface = 1.0e-6_dp   !< part of a cell: what is closer to the surface is on it
+  real(dp), parameter :: across_least = 0.05_dp   !< [m] in y, to which navigation is rounded: 2D warns of more
+  real(dp), parameter :: off_most = 0.05_dp       !< part of the RMS of a trace: larger dispersion is warned of
+  real(dp), parameter :: echo_most = 0.02_dp      !< part of the peak: a larger echo of a layer is warned of
+  real(dp), parameter :: grazing = 35.0_dp        !< exponent of an echo of PML, see Echo
+  real(dp), parameter :: grazing_sponge = 2.6_dp  !< the same of a sponge
+  real(dp), parameter :: sponge_most = 0.1_dp     !< instead of echo_most for a sponge, which is known to send back some per cent
   integer, parameter :: steps = 256               !< of the table of phase by slowness
   character(6), parameter :: names(6) = [character(6) :: 'left', 'right', 'front', 'back', 'top', 'bottom']
 
@@ -43,7 +43,7 @@ module surveycheck_m
     private
     character(32), allocatable :: components(:)
     logical, allocatable :: silent(:)         !< these components have traces that are 0
-    real(dp) :: traces = 0, zero = 0          !< of the survey; of them 0
+    real(dp) :: traces = 0, zero = 0          !< traces of the survey, and those of them that are 0
     type(way_t) :: first                      !< of those that are 0
     real(dp) :: low(3) = huge(1.0_dp), high(3) = -huge(1.0_dp)   !< what sources and receivers cover [m]
     real(dp) :: across = 0, shorter = 0       !< 2D: receivers are so far across from their source, offsets so much shorter [m]
@@ -83,67 +83,55 @@ contains
     check%low = min(check%low, [shot%sx, shot%sy, shot%sz], [minval(shot%rx), minval(shot%ry), minval(shot%rz)])
     check%high = max(check%high, [shot%sx, shot%sy, shot%sz], [maxval(shot%rx), maxval(shot%ry), maxval(shot%rz)])
     check%traces = check%traces + real(size(shot%rx), dp)*size(check%components)
-    if (scheme%free_top) call LookAtReceivers(check, physics, job, scheme, shot, window, error)
+    if (scheme%free_top) call LookAtReceivers()
     if (allocated(error)) return
-    if (.not. job%axes(2)) call LookAcross(check, shot)
-    call LookAtWay(check, physics, job, shot)
+    if (.not. job%axes(2)) call LookAcross()
+    call LookAtWay()
     if (scheme%npml > 0) call LookAtLayers(check, physics, job, scheme, shot, window)
+
+  contains
+
+    !> Counts traces that are 0 because their receivers are on a free surface.
+    subroutine LookAtReceivers()
+      logical :: zero(size(check%components))
+      real(dp) :: surface
+      integer :: r
+      surface = window%z0 + on_surface*window%dz
+      if (.not. scheme%exact_positions) surface = window%z0 + 0.5_dp*window%dz      ! receivers above are moved onto it
+      if (all(shot%rz > surface)) return
+      do r = 1, size(shot%rx)
+        if (shot%rz(r) > surface) cycle
+        call physics%silent(job, window, check%components, [shot%rx(r), shot%ry(r), shot%rz(r)], zero, error)
+        if (allocated(error)) return
+        if (.not. any(zero)) cycle
+        if (check%zero <= 0) check%first = way_t(record=shot%record, channel=shot%channel(r))
+        check%zero = check%zero + count(zero)
+        check%silent = check%silent .or. zero
+      end do
+    end subroutine LookAtReceivers
+
+    !> Finds the offsets across the line, which 2D ignores.
+    subroutine LookAcross()
+      check%across = max(check%across, maxval(abs(shot%ry - shot%sy)))
+      check%shorter = max(check%shorter, maxval(hypot(shot%rx - shot%sx, shot%ry - shot%sy) - abs(shot%rx - shot%sx)))
+    end subroutine LookAcross
+
+    !> Looks at the way from the source to the receiver farthest away from it.
+    subroutine LookAtWay()
+      type(way_t) :: way
+      real(dp) :: slowness(path_places)
+      way = WayTo(shot, maxloc((shot%rx - shot%sx)**2 + (shot%ry - shot%sy)**2*merge(1, 0, job%axes(2)) + &
+                               (shot%rz - shot%sz)**2*merge(1, 0, job%axes(3)), 1), job%axes)
+      if (.not. way%length > 0) return
+      slowness = StraightPath(physics, way%from, way%to)
+      way%length = min(way%length, job%tmax*path_places/sum(slowness))    ! what comes later is not recorded
+      way%measure = way%length*abs(sum(Late(check, physics, slowness)))/path_places
+      if (way%measure > check%dispersed%measure) check%dispersed = way
+    end subroutine LookAtWay
+
   end subroutine SurveyShot
 
-  ! --- on a free surface ------------------------------------------------------------------------------------------------
-
-  !> Counts traces that are 0.
-  subroutine LookAtReceivers(check, physics, job, scheme, shot, window, error)
-    type(surveycheck_t), intent(inout) :: check
-    class(physics_t), intent(in) :: physics
-    type(job_t), intent(in) :: job
-    class(scheme_t), intent(in) :: scheme
-    type(shot_t), intent(in) :: shot
-    type(window_t), intent(in) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    logical :: zero(size(check%components))
-    real(dp) :: surface
-    integer :: r
-    surface = window%z0 + on_surface*window%dz
-    if (.not. scheme%exact_positions) surface = window%z0 + 0.5_dp*window%dz      ! receivers above are moved onto it
-    if (all(shot%rz > surface)) return
-    do r = 1, size(shot%rx)
-      if (shot%rz(r) > surface) cycle
-      call physics%silent(job, window, check%components, [shot%rx(r), shot%ry(r), shot%rz(r)], zero, error)
-      if (allocated(error)) return
-      if (.not. any(zero)) cycle
-      if (check%zero <= 0) check%first = way_t(record=shot%record, channel=shot%channel(r))
-      check%zero = check%zero + count(zero)
-      check%silent = check%silent .or. zero
-    end do
-  end subroutine LookAtReceivers
-
-  !> Finds the offsets across the line, which 2D ignores.
-  pure subroutine LookAcross(check, shot)
-    type(surveycheck_t), intent(inout) :: check
-    type(shot_t), intent(in) :: shot
-    check%across = max(check%across, maxval(abs(shot%ry - shot%sy)))
-    check%shorter = max(check%shorter, maxval(hypot(shot%rx - shot%sx, shot%ry - shot%sy) - abs(shot%rx - shot%sx)))
-  end subroutine LookAcross
-
   ! --- on the way -------------------------------------------------------------------------------------------------------
-
-  !> Of a shot the receiver farthest away counts.
-  subroutine LookAtWay(check, physics, job, shot)
-    type(surveycheck_t), intent(inout) :: check
-    class(physics_t), intent(in) :: physics
-    type(job_t), intent(in) :: job
-    type(shot_t), intent(in) :: shot
-    type(way_t) :: way
-    real(dp) :: slowness(path_places)
-    way = WayTo(shot, maxloc((shot%rx - shot%sx)**2 + (shot%ry - shot%sy)**2*merge(1, 0, job%axes(2)) + &
-                             (shot%rz - shot%sz)**2*merge(1, 0, job%axes(3)), 1), job%axes)
-    if (.not. way%length > 0) return
-    slowness = StraightPath(physics, way%from, way%to)
-    way%length = min(way%length, job%tmax*path_places/sum(slowness))    ! what comes later is not recorded
-    way%measure = way%length*abs(sum(Late(check, physics, slowness)))/path_places
-    if (way%measure > check%dispersed%measure) check%dispersed = way
-  end subroutine LookAtWay
 
   pure type(way_t) function WayTo(shot, r, axes) result(way)
     type(shot_t), intent(in) :: shot
@@ -171,7 +159,7 @@ contains
     Late = check%late(at) + (place - at)*(check%late(at + 1) - check%late(at))
   end function Late
 
-  !> The coarsest spacing: along it waves are off most.
+  !> The coarsest spacing: along it the error of phase is largest.
   pure real(dp) function Coarsest(scheme)
     class(scheme_t), intent(in) :: scheme
     Coarsest = max(scheme%dx, scheme%dy, scheme%dz)
@@ -185,7 +173,7 @@ contains
 
   ! --- along the layers -------------------------------------------------------------------------------------------------
 
-  !> For each side the receiver that has most of its echo.
+  !> Finds for each side the receiver with the largest echo.
   subroutine LookAtLayers(check, physics, job, scheme, shot, window)
     type(surveycheck_t), intent(inout) :: check
     class(physics_t), intent(in) :: physics
@@ -220,7 +208,7 @@ contains
       end select
       reach = -merge(grazing_sponge, grazing, scheme%sponge)/log(limit)   ! no layer does worse than one for the wave's own velocity
       if (.not. any(sqrt(along2) > reach*(across + 2*scheme%npml*d(a)))) cycle
-      call TakeEcho(check, physics, job, scheme, shot, side, sqrt(along2), across, 2*scheme%npml*d(a))
+      call TakeEcho(sqrt(along2), 2*scheme%npml*d(a))
     end do
 
   contains
@@ -230,38 +218,32 @@ contains
       Face = merge(high(a), low(a), modulo(side, 2) == 0)
     end function Face
 
-  end subroutine LookAtLayers
+    !> Takes the worst echo of a side. `along` and `across` [m] lead from source to receiver by way of the layer's inner side;
+    !> `width2`: twice the layer's width.
+    subroutine TakeEcho(along, width2)
+      real(dp), intent(in) :: along(:), width2
+      type(way_t) :: way
+      real(dp) :: slowness(path_places), faster, e(size(along))
+      logical :: inside(size(along))
+      integer :: r
+      r = maxloc(along/(across + width2), 1)
+      way = WayTo(shot, r, job%axes)
+      slowness = StraightPath(physics, way%from, way%to)
+      inside = sum(slowness)/path_places*hypot(along, across) <= job%tmax  ! what comes later is not recorded
+      if (.not. any(inside)) return
+      r = maxloc(along/(across + width2), 1, inside)
+      way = WayTo(shot, r, job%axes)
+      faster = 1
+      if (.not. scheme%sponge) faster = physics%vmax*sum(slowness)/path_places
+      e = Echo(scheme%sponge, along, across + width2, faster)
+      check%echoes(side) = check%echoes(side) + count(e > limit .and. inside)
+      way%measure = e(r)
+      if (.not. way%measure > max(check%echo(side)%measure, limit)) return
+      check%echo(side) = way
+      check%angle(side) = atan2(along(r), across(r))*180/acos(-1.0_dp)
+    end subroutine TakeEcho
 
-  !> along, across [m]: from source to receiver by way of the layer's inner side; twice the layer's width.
-  subroutine TakeEcho(check, physics, job, scheme, shot, side, along, across, width2)
-    type(surveycheck_t), intent(inout) :: check
-    class(physics_t), intent(in) :: physics
-    type(job_t), intent(in) :: job
-    class(scheme_t), intent(in) :: scheme
-    type(shot_t), intent(in) :: shot
-    integer, intent(in) :: side
-    real(dp), intent(in) :: along(:), across(:), width2
-    type(way_t) :: way
-    real(dp) :: slowness(path_places), limit, faster, e(size(along))
-    logical :: inside(size(along))
-    integer :: r
-    limit = merge(sponge_most, echo_most, scheme%sponge)
-    r = maxloc(along/(across + width2), 1)
-    way = WayTo(shot, r, job%axes)
-    slowness = StraightPath(physics, way%from, way%to)
-    inside = sum(slowness)/path_places*hypot(along, across) <= job%tmax  ! what comes later is not recorded
-    if (.not. any(inside)) return
-    r = maxloc(along/(across + width2), 1, inside)
-    way = WayTo(shot, r, job%axes)
-    faster = 1
-    if (.not. scheme%sponge) faster = physics%vmax*sum(slowness)/path_places
-    e = Echo(scheme%sponge, along, across + width2, faster)
-    check%echoes(side) = check%echoes(side) + count(e > limit .and. inside)
-    way%measure = e(r)
-    if (.not. way%measure > max(check%echo(side)%measure, limit)) return
-    check%echo(side) = way
-    check%angle(side) = atan2(along(r), across(r))*180/acos(-1.0_dp)
-  end subroutine TakeEcho
+  end subroutine LookAtLayers
 
   !> The echo of a layer, of the peak of what comes directly: the wave goes `along` it and, if it went straight to the layer's end
   !> and back, `deep` [m] across. PML as measured in homogeneous media in 2D and 3D, 6 to 30 Hz, 6 to 20 cells, 1 to 8 km. A layer
@@ -286,7 +268,7 @@ contains
     integer :: side
     if (check%zero > 0) call SayZero()
     if (allocated(error)) return
-    call SayKilometres(check, physics, job, scheme)
+    call SayKilometres()
     if (check%across > across_least) &
       call SchemeWarn(scheme, '2D modelling ignores y: receivers are up to '//Str(check%across, 4)// &
                 ' m across from their source, offsets along x are up to '//Str(check%shorter, 4)// &
@@ -349,32 +331,28 @@ contains
                 ' m below its top: the windows end there; depths are metres, depth=0 is the whole model')
     end subroutine SayDepth
 
-  end subroutine SurveySays
+    !> Positions in kilometres shrink a survey a thousandfold: to less than a few cells and a hundredth of the model, and a thousand
+    !> times as large it lies in the model. Flat layers have no size; there less than a tenth of a cell tells.
+    subroutine SayKilometres()
+      real(dp), parameter :: kilo = 1000, cells = 3, part = 0.01_dp, tiny_part = 0.1_dp
+      real(dp) :: low(2), high(2), extent
+      integer :: m
+      m = merge(2, 1, job%axes(2))
+      extent = maxval(check%high(:m) - check%low(:m))
+      if (.not. extent > 0 .or. check%traces < 3) return
+      if (physics%endless) then
+        if (extent >= tiny_part*min(scheme%dx, scheme%dz)) return
+      else
+        low = physics%low(:2)
+        high = physics%high(:2)
+        if (extent >= min(cells*max(scheme%dx, scheme%dy), part*maxval(high(:m) - low(:m)))) return
+        if (any(kilo*check%low(:m) < low(:m)) .or. any(kilo*check%high(:m) > high(:m))) return
+      end if
+      call SchemeWarn(scheme, 'all sources and receivers lie within '//Str(extent, 4)//' m, in cells of '//SchemeSpacing(scheme)// &
+                ' m: positions in the key-map are metres; are these kilometres?')
+    end subroutine SayKilometres
 
-  !> Positions in kilometres shrink a survey a thousandfold: to less than a few cells and a hundredth of the model, and a thousand
-  !> times as large it lies in the model. Flat layers have no size; there less than a tenth of a cell tells.
-  subroutine SayKilometres(check, physics, job, scheme)
-    type(surveycheck_t), intent(in) :: check
-    class(physics_t), intent(in) :: physics
-    type(job_t), intent(in) :: job
-    class(scheme_t), intent(inout) :: scheme
-    real(dp), parameter :: kilo = 1000, cells = 3, part = 0.01_dp, tiny_part = 0.1_dp
-    real(dp) :: low(2), high(2), extent
-    integer :: m
-    m = merge(2, 1, job%axes(2))
-    extent = maxval(check%high(:m) - check%low(:m))
-    if (.not. extent > 0 .or. check%traces < 3) return
-    if (physics%endless) then
-      if (extent >= tiny_part*min(scheme%dx, scheme%dz)) return
-    else
-      low = physics%low(:2)
-      high = physics%high(:2)
-      if (extent >= min(cells*max(scheme%dx, scheme%dy), part*maxval(high(:m) - low(:m)))) return
-      if (any(kilo*check%low(:m) < low(:m)) .or. any(kilo*check%high(:m) > high(:m))) return
-    end if
-    call SchemeWarn(scheme, 'all sources and receivers lie within '//Str(extent, 4)//' m, in cells of '//SchemeSpacing(scheme)// &
-              ' m: positions in the key-map are metres; are these kilometres?')
-  end subroutine SayKilometres
+  end subroutine SurveySays
 
   subroutine SayDispersion(check, physics, job, scheme, wavelet)
     type(surveycheck_t), intent(in) :: check
