@@ -111,8 +111,8 @@ contains
     if (rc /= 0) call Fail(error, 'out of memory for the '//s%what//" model '"//s%file//"': "//Sides(n))
   end subroutine SamplesVolume
 
-  !> Fails where samples need more memory than there is: a file of a few bytes may claim any shape, and the system grants memory that
-  !> it does not have until it is used.
+  !> Fails where samples need more memory than there is: a file of a few bytes may claim any shape, and the system grants memory
+  !> that it does not have until it is used.
   subroutine CheckMemory(s, n, error)
     type(samples_t), intent(in) :: s
     integer, intent(in) :: n(:)
