@@ -15,7 +15,7 @@ module der_m
   use text_m, only: Str
   implicit none
   private
-  public :: DerWeights, DerBand, DerLargestError, DerPhaseError, DerGroupError, DerSumAbs
+  public :: DerWeights, DerBand, DerLargestError, DerPhaseError, DerSumAbs
   public :: DerDifxfw, DerDifxba, DerDifyfw, DerDifyba
 
   integer, parameter :: der_max_half_length = 8
@@ -131,7 +131,7 @@ contains
       call FindExtrema(w, kh)
       largest = 0
       do j = 0, n
-        largest = max(largest, abs(DerGroupError(w, kh(j))))
+        largest = max(largest, abs(GroupError(w, kh(j))))
       end do
       if (largest - abs(level) <= 1.0e-12_dp*largest + 1.0e-15_dp) exit
     end do
@@ -213,7 +213,7 @@ contains
     real(dp), intent(in) :: w(:), kh
     integer :: m
     if (abs(kh) < 1.0e-8_dp) then
-      e = DerGroupError(w, 0.0_dp)
+      e = GroupError(w, 0.0_dp)
       return
     end if
     e = 0
@@ -224,14 +224,14 @@ contains
   end function DerPhaseError
 
   !> Relative group-velocity error dK/dk - 1 of weights w(:) at kh [radians per cell].
-  pure real(dp) function DerGroupError(w, kh) result(e)
+  pure real(dp) function GroupError(w, kh) result(e)
     real(dp), intent(in) :: w(:), kh
     integer :: m
     e = -1
     do m = 1, size(w)
       e = e + (2*m - 1)*w(m)*cos((m - 0.5_dp)*kh)
     end do
-  end function DerGroupError
+  end function GroupError
 
   !> Largest kh [radians per cell] up to which the relative group-velocity error of w(:) stays within `tolerance`; 0 if nowhere.
   pure real(dp) function DerBand(w, tolerance) result(band)
@@ -241,15 +241,15 @@ contains
     integer :: i
     limit = tolerance*(1 + 1.0e-9_dp) + 1.0e-14_dp  ! an equiripple fit touches its tolerance: rounding is no excess
     band = 0
-    if (abs(DerGroupError(w, 0.0_dp)) > limit) return
+    if (abs(GroupError(w, 0.0_dp)) > limit) return
     do i = 1, n
-      if (abs(DerGroupError(w, i*pi/n)) > limit) exit
+      if (abs(GroupError(w, i*pi/n)) > limit) exit
     end do
     lo = (i - 1)*pi/n
     hi = min(i*pi/n, pi)
     do i = 1, 50
       mid = 0.5_dp*(lo + hi)
-      if (abs(DerGroupError(w, mid)) > limit) then
+      if (abs(GroupError(w, mid)) > limit) then
         hi = mid
       else
         lo = mid
@@ -271,7 +271,7 @@ contains
     integer :: i
     e = 0
     do i = 0, n
-      e = max(e, abs(DerGroupError(w, band*i/n)))
+      e = max(e, abs(GroupError(w, band*i/n)))
     end do
   end function DerLargestError
 
