@@ -401,7 +401,7 @@ contains
     end select
   end subroutine TakeEvent
 
-  !> The event and what it says of its shot.
+  !> Takes a line apart into its event and what it says of a shot.
   subroutine ParseEvent(line, event, e, error)
     character(*), intent(in) :: line
     character(8), intent(out) :: event
@@ -430,7 +430,7 @@ contains
     if (.not. all(ok) .or. e%time < 0 .or. io /= 0) call Fail(error, "'"//line//"' is no event")
   end subroutine ParseEvent
 
-  !> An event changes what is known of a shot.
+  !> Applies an event to what is known of its shot.
   subroutine Change(journal, old, event, e)
     type(journal_t), intent(inout) :: journal
     type(entry_t), intent(inout) :: old

@@ -205,7 +205,7 @@ contains
     store%next = FirstUnread(store)
   end subroutine CompareStatus
 
-  !> One shot may be marked in the output that the journal does not know: a kill came between the two.
+  !> Warns of shots that the output marks as done and the journal does not know. A kill between the two writes leaves one such shot.
   subroutine WarnOfCut(store, unknown)
     type(store_t), intent(in) :: store
     integer, intent(in) :: unknown              !< shots so marked

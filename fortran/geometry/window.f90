@@ -19,7 +19,7 @@ module window_m
 
 contains
 
-  !> True of a window whose medium has so many parts in each of its cells; other ranks are believed in nothing.
+  !> True of a window whose medium has so many parts in each of its cells, which is checked where a window came from another rank.
   pure logical function WindowHas(window, parts) result(has)
     type(window_t), intent(in) :: window
     integer, intent(in) :: parts

@@ -63,7 +63,7 @@ contains
     time = max(time, largest/maxval(capacity%rate))
   end function Makespan
 
-  !> Within `time` the workers can do all that is left.
+  !> True where the workers can do all that is left within `time`.
   pure logical function Enough(capacity, n, mean, time)
     type(capacity_t), intent(in) :: capacity(:)
     integer, intent(in) :: n

@@ -17,7 +17,7 @@ module progress_m
     integer :: shots = 0                        !< done in this run
     real(dp) :: updates = 0                     !< cell updates done
     real(dp) :: looping = 0                     !< seconds in time loops
-    real(dp) :: compute = 0, wait = 0, io = 0   !< seconds, of BYE
+    real(dp) :: compute = 0, wait = 0, io = 0   !< seconds, as BYE tells them
   end type worker_times_t
 
   !> A shot that a worker has.

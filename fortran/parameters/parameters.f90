@@ -13,8 +13,8 @@ module parameters_m
 
   !> A job as the user asked for it. SI units. See JobTable for the meaning of each component.
   type :: job_t
-    logical :: axes(3) = [.true., .false., .true.]   !< the program's, not the user's: its waves travel along x, y, z; else a coordinate is
-                                              !< recorded, no more
+    logical :: axes(3) = [.true., .false., .true.]   !< set by the program: waves travel along x, y, z; a coordinate along
+                                                     !< another axis is only recorded
     ! files
     character(:), allocatable :: keymap, output
     logical :: overwrite = .false.

@@ -81,7 +81,7 @@ contains
     end do
   end subroutine CheckLists
 
-  !> Every fault of geometry and window of the survey.
+  !> Collects the faults of geometry and window of all shots.
   subroutine CheckShots(survey, error)
     type(survey_t), intent(inout) :: survey
     type(error_t), allocatable, intent(inout) :: error

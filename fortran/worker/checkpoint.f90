@@ -203,7 +203,7 @@ contains
     if (.not. good) why = Difference(text, states%identity)
   end subroutine ReadHead
 
-  !> Which line of an identity differs.
+  !> Names the line in which two identities differ.
   function Difference(text, identity) result(why)
     character(*), intent(in) :: text, identity
     character(:), allocatable :: why, name
