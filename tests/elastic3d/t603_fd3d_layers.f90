@@ -51,7 +51,7 @@ contains
         call Fd3dRecord(scene%receivers, scene%grid, x, field_vx + c, error)
       end do
     end do
-    call Scene3dTraces(scene, trim(merge('cpu    ', 'fortran', kind == 'far')), traces, error)
+    call Scene3dTraces(scene, 'cpu', traces, error)
     call ClaimFine(error, kind//': '//Str(steps)//' steps')
     if (kind == 'far') then
       exact = traces

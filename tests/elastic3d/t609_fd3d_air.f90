@@ -12,7 +12,7 @@ program t609_fd3d_air
   implicit none
   real(dp), parameter :: vp = 3000, vs = 1732, rho = 2200, spacing(3) = [20.0_dp, 10.0_dp, 20/3.0_dp]
   real(dp), parameter :: fpeak = vs/(8*spacing(1))/2.5_dp, t0 = 1.2_dp/fpeak, away = 500
-  integer, parameter :: air = 8
+  integer, parameter :: air = 8, layer = 10         ! cells
   character(*), parameter :: where_(3) = [character(30) :: 'on the ground', '7 m below it', '100 m below it']
 
   call Converges(2, 110.0_dp, 3.0_dp, 1.0_dp)
@@ -57,11 +57,11 @@ contains
     real(dp) :: top, x(3), below(3)
     integer :: i, j, n(3)
     top = merge(air*h, 0.0_dp, airy)
-    n = [nint(1200/h), half_length, nint((540 + top)/h)]
+    n = [nint(720/h) + 2*layer, half_length, nint((300 + top)/h) + layer]
     call Scene3dNew(s, n, h, half_length, vp, vs, rho, 0.85_dp)
     s%grid%threads = 1
     s%grid%side(3:4) = side_periodic
-    s%width = nint(240/h)*[1, 1, 0, 0, 0, 1]
+    s%width = layer*[1, 1, 0, 0, 0, 1]
     s%fpeak = fpeak
     if (airy) then
       call Scene3dMedium(s, [1, 1, 1], [n(1), n(2), air], 0.0_dp, 0.0_dp, 0.0_dp)
@@ -76,7 +76,7 @@ contains
     allocate (s%q(1, s%nt))
     s%q(1, :) = [(real(Ricker((i - 0.5_dp)*s%grid%dt, fpeak, t0), sp), i=1, s%nt)]
     do j = 1, n(2)
-      x = [350.0_dp, (j - 0.5_dp)*h, depth + top]
+      x = [layer*h + 110, (j - 0.5_dp)*h, depth + top]
       call Fd3dMoment(s%source, s%grid, x, 1e9_dp*h*[1, 0, 2, 0, 1, 0], 1, error)
     end do
     below = [0.0_dp, 7.0_dp, 100.0_dp]

@@ -14,7 +14,7 @@ from jobs import count, wait_until
 from minisurvey import PROGRAM, SLOW, differences, make, run
 
 TOOL = [sys.executable, os.path.join(os.environ["ROOT"], "tools", "run-until-done")]
-make(shots=8, tmax=6.0 / SLOW, dx=5, dz=5, aperture=-1)
+make(shots=8, tmax=3.0 / SLOW, dx=5, dz=5, aperture=-1)
 claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
 
 
@@ -65,7 +65,7 @@ FOREVER = "time.sleep(1000)"
 
 def deaf(how):
     """A launcher that hangs after its program was ended by `how`: seconds from then to the end of run-until-done, its status and words."""
-    name, words = "deaf_" + how.split()[0], ("deadline=1",) if how == "deadline" else ("grace=1", *LONG)
+    name, words = "deaf_" + how.split()[0], ("deadline=1", f"tmax={20 / SLOW}") if how == "deadline" else ("grace=1", *LONG)
     output = name + ".nc"
     p = subprocess.Popen([*TOOL, "--heed-stop", "--wait", "0.2", "--output", output, *launcher(name, output, words, after=FOREVER)],
                          stderr=subprocess.PIPE, text=True)

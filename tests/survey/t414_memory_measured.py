@@ -46,8 +46,9 @@ def compare(what, *words, program=PROGRAM, alone=True):
 if "san" in os.environ.get("LD_PRELOAD", "") or "debug" in str(PROGRAM):
     skip("a sanitized build takes what it likes")
 else:
-    compare("cpu, 1.1 Mcells", "dx=0.8", "dz=0.8", "tmax=0.004", "fpeak=60", "variant=cpu")
-    compare("fortran, 0.3 Mcells", "dx=1.6", "dz=1.6", "tmax=0.004", "fpeak=60", "variant=fortran")
+    short = ("tmax=0.004", "dt_out=0.001", "fpeak=60")       # a shot goes on for some samples beyond its record
+    compare("cpu, 1.1 Mcells", "dx=0.8", "dz=0.8", *short, "variant=cpu")
+    compare("fortran, 0.3 Mcells", "dx=1.6", "dz=1.6", *short, "variant=fortran")
     compare("snapshots", "dx=2", "dz=2", "snapshot=0.01", "variant=cpu")
     few = ("npml=8", "half_length=4", "aperture=50", "tmax=0.02", "fpeak=5", "dx=20", "dz=20", "delay=0", "depth=200", "variant=cpu")
     line = "spread c fixed x0=100 interval={} channels={} depth=17\nshots first_record=1 n={} x0=300 dx=0.01 z=13 spread=c\n"
@@ -62,19 +63,20 @@ else:
     Path("line.keymap").write_text("lists line.receivers\n" + "".join(f"shot {i + 1} {300 + 0.01 * i:.2f} 13 s{i}\n" for i in range(3000)))
     compare("3000 shots with receiver lists of their own", *few, "deadline=0.01", alone=False)
     make(shots=1, aperture=-1)
-    compare("long traces of three components", "dt=1e-5", "dt_out=2e-5", "components=p,vx,vz", "variant=cpu")
+    compare("long traces of three components", "dt=1e-5", "dt_out=2e-5", "components=p,vx,vz", "variant=cpu",
+            "aperture=50", "depth=200")
 
 if "debug" not in str(PROGRAM):
     small = importlib.import_module("mini3d")
     two_layers = "0 2500 1200 2000 {q}\n200 3000 1500 2200 {q}\n"
-    words = ("dx=5.5", "fpeak=15", "tmax=0.06", "dt_out=0.002", "threads=1", "components=vx")
+    words = ("dx=5.5", "fpeak=30", "dispersion=warn", "tmax=0.06", "dt_out=0.002", "threads=1", "components=vx")
     small.make(shots=1, layers=two_layers.format(q=""), output="three.nc")
     compare("3D, 0.8 Mcells", *words, program=small.PROGRAM)
     compare("3D, films", *words, "snapshot=0.001", "snapshot_planes=top,y20,z100", "snapshot_fields=vx,vy,vz,p", program=small.PROGRAM)
-    small.write_keymap(shots=1, channels=3000)
-    text = Path("line.keymap").read_text().replace("interval=43.7", "interval=0.05")
+    small.write_keymap(shots=1, channels=1500)
+    text = Path("line.keymap").read_text().replace("interval=43.7", "interval=0.1")
     Path("line.keymap").write_text(text)
-    compare("3D, 3000 receivers of velocity, pressure and strain", "dx=20", "fpeak=4", "tmax=0.06", "components=vx,p,exy", program=small.PROGRAM)
+    compare("3D, 1500 receivers of velocity, pressure and strain", "dx=20", "fpeak=4", "tmax=0.06", "components=vx,p,exy", program=small.PROGRAM)
     small.make(shots=1, layers=two_layers.format(q="80 40"), output="three.nc")
     compare("3D with attenuation", *words, program=small.PROGRAM)
     make(shots=1, aperture=-1)
