@@ -35,7 +35,7 @@ contains
     fastest = scene%grid%dt/0.9_dp
     scene%grid%side = kind
     scene%grid%dt = 0.99_dp*StableStep3d(scene%grid, scene%rho, scene%lambda, scene%mu)
-    call Start(scene, engine, error)
+    call Start(scene, 'fortran', engine, error)
     first = Energy(scene, engine, 1, error)
     if (.not. allocated(error)) call engine%timestep(2, 1498, error)
     last = Energy(scene, engine, 1500, error)
@@ -57,7 +57,7 @@ contains
     call MakeScene(scene, half_length, lowest, highest, wet, .false.)
     scene%grid%side(5) = side_free
     scene%grid%dt = 0.95_dp*StableStep3d(scene%grid, scene%rho, scene%lambda, scene%mu)
-    call Start(scene, engine, error)
+    call Start(scene, 'cpu', engine, error)
     e(1) = Energy(scene, engine, 1, error)
     do i = 2, 4
       if (.not. allocated(error)) call engine%timestep(2 + 3000*(i - 2), 2999, error)
@@ -68,13 +68,14 @@ contains
                Str(e(2)/e(1), 4)//', '//Str(e(3)/e(1), 4)//', '//Str(e(4)/e(1), 4)//' of the first, within 5 %')
   end subroutine Free
 
-  subroutine Start(scene, engine, error)
+  subroutine Start(scene, variant, engine, error)
     type(scene3d_t), intent(inout) :: scene
+    character(*), intent(in) :: variant
     class(fd3d_engine_t), allocatable, intent(out) :: engine
     type(error_t), allocatable, intent(inout) :: error
     real(sp) :: noise(n(1), n(2), n(3))
     integer :: i, j, k, c
-    call Scene3dEngine('fortran', engine, error)
+    call Scene3dEngine(variant, engine, error)
     allocate (scene%q(0, 0))
     scene%nt = 0
     call Scene3dSteps(scene, engine, error)
