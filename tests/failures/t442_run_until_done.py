@@ -14,7 +14,7 @@ from minisurvey import PROGRAM, SLOW, differences, make, run, statuses
 
 TOOL = [sys.executable, os.path.join(os.environ["ROOT"], "tools", "run-until-done")]
 N = 8
-make(shots=N, tmax=6.0 / SLOW, dx=5, dz=5, aperture=-1)
+make(shots=N, tmax=3.0 / SLOW, dx=5, dz=5, aperture=-1)
 claim(run("par=job.par", "output=whole.nc").returncode == 0, "undisturbed run")
 
 

@@ -13,10 +13,11 @@ from check import claim, done, skip
 from jobs import RECOVERY, Job, Pace, count, done_once, events, kick, line_with
 from minisurvey import differences, statuses, write_keymap
 
-LEASE, NEAR, SECONDS = 120, 10.0, 4
+LEASE, NEAR = 120, 10.0
+SHORT, LONG = 2, 4                # seconds on three workers, if the machine is as busy as now: LONG outlasts a pause of 5 s on one
 SEED = int(os.environ.get("SEED") or random.randrange(10**6))
 random.seed(SEED)
-N = Pace(ranks=4, tried=12).shots(SECONDS)      # if the machine is as busy as now
+pace = Pace(ranks=4, tried=12)
 
 
 def silences(text):
@@ -25,21 +26,40 @@ def silences(text):
 
 
 def whole(job, status, what):
-    claim(status == 0 and statuses(job.output) == [1] * N and done_once(job.output, N) and not differences("whole.nc", job.output),
+    claim(status == 0 and statuses(job.output) == [1] * N and done_once(job.output, N) and not differences(f"whole{N}.nc", job.output),
           f"{what}: exit status {status}, {count(job.output, 'done')} of {N} shots written, each once, the undisturbed file"
           + ("" if status == 0 else "; it said " + job.said()[-600:]))
 
 
 def calm(output, ranks=4):
     begin = time.monotonic()
-    job = Job(output=output, ranks=ranks, options=RECOVERY)
+    job = Job("overwrite=y", output=output, ranks=ranks, options=RECOVERY)
     return job, job.end(), time.monotonic() - begin
 
 
+def survey(seconds):
+    """A survey of so long from now on: the number of its shots, and how long it takes."""
+    n = pace.shots(seconds)
+    job, status, undisturbed = calm(f"whole{n}.nc")
+    claim(status == 0 and count(job.output, "done") == n, f"undisturbed run of {n} shots: exit status {status}")
+    return n, undisturbed
+
+
+# --- a worker that stands still for a while is not lost ---------------------------------------------------------------------
+
+N, _ = survey(LONG)
+job = Job(output="pause.nc", ranks=3)
+record = job.until_dealt(1)
+kick(job.pid(1), signal.SIGSTOP)
+time.sleep(5)
+kick(job.pid(1), signal.SIGCONT)
+status = job.end()
+whole(job, status, "worker 1 stood still for 5 s")
+claim("lost" not in job.said() and count("pause.nc", "lost") == 0, "nobody was taken for lost")
+
 # --- a worker is killed at a random moment -------------------------------------------------------------------------------
 
-job, status, undisturbed = calm("whole.nc")
-claim(status == 0 and count("whole.nc", "done") == N, f"undisturbed run of {N} shots: exit status {status}")
+N, undisturbed = survey(SHORT)
 told = []
 for n in range(3):                              # both take long on a busy machine, and not always alike: the best of three counts
     if n:
@@ -85,15 +105,6 @@ whole(job, status, f"worker 1 stands still in shot {record} for good")
 long = silences(job.said())
 claim(len(long) == 1 and long[0] < LEASE / 2 and "is dead" not in job.said(),
       f"it is not dead, and when nothing is left to do not waited for: {long} s of silence, the lease is {LEASE} s")
-
-job = Job(output="pause.nc", ranks=3)
-record = job.until_dealt(1)
-kick(job.pid(1), signal.SIGSTOP)
-time.sleep(5)
-kick(job.pid(1), signal.SIGCONT)
-status = job.end()
-whole(job, status, "worker 1 stood still for 5 s")
-claim("lost" not in job.said() and count("pause.nc", "lost") == 0, "nobody was taken for lost")
 
 # --- several machines ----------------------------------------------------------------------------------------------------
 
@@ -142,8 +153,8 @@ claim(status is not None and "rank 0 is dead" in job.said() and "nothing was hea
       "rank 0 killed: rank 1, on its machine, told all others")
 
 # So many shots that the worker that is left cannot finish them before the other one is missed, even if the machine gets twice as fast.
-pace = min(float(w[6]) for w in (line.split() for line in Path("told.nc.journal").read_text().splitlines()) if w[1] == "done")
-many = min(500, max(3 * N, int(90 / pace)))
+fastest = min(float(w[6]) for w in (line.split() for line in Path("told.nc.journal").read_text().splitlines()) if w[1] == "done")
+many = min(500, max(3 * N, int(90 / fastest)))
 write_keymap(many, dx=400.0 / many)
 job = spread("ABC", "alone.nc")
 record = job.until_dealt(2)
