@@ -7,7 +7,7 @@ from check import claim, done
 from jobs import RECOVERY, Job, Pace, count, done_once, events, kick, line_with
 from minisurvey import differences, run, statuses
 
-LEASE, SHORT, LONG = 1, 2, 5      # seconds: LONG keeps one worker busy for some leases
+LEASE, SHORT, LONG = 1, 3, 6      # seconds: LONG keeps one worker busy for some leases
 pace = Pace(lease=LEASE)
 
 

@@ -10,7 +10,7 @@ from check import claim, done
 from jobs import Job, Pace, closed, count, done_once, events, kick, line_with
 from minisurvey import differences, run, statuses, write_keymap
 
-SHORT, LONG = 2, 6                # seconds: LONG outlasts a Slurm job of two, on two workers too
+SHORT, LONG = 3, 6                # seconds: LONG outlasts a Slurm job of two, on two workers too
 pace = Pace()
 
 
