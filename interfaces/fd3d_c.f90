@@ -29,8 +29,8 @@ module fd3d_c
   implicit none
   private
   public :: fd3d_cfg, fd3d_solver, fd3d_new, fd3d_model, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source, fd3d_histories
-  public :: fd3d_receivers, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_halo_size, fd3d_halo_get, fd3d_halo_put
-  public :: fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need, fd3d_tune
+  public :: fd3d_receivers, fd3d_receiver_parts, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_halo_size, fd3d_halo_get
+  public :: fd3d_halo_put, fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need, fd3d_tune
 
   !> A subdomain. Sides are numbered x low, x high, y low, y high, z low (top), z high (bottom); kinds of sides:
   !>   0 neighbour: another subdomain follows; its cells come through fd3d_halo_put
@@ -139,8 +139,8 @@ module fd3d_c
       real(c_float), intent(in) :: q(*)
     end function fd3d_histories
 
-    !> Receiver r samples the sum of w field(i,j,k) over its entries start(r)..start(r+1)-1 (from 0), start(nrec+1), summed in
-    !> double in this order; fields as in fd3d_source, cells owned. Pressure, strain and rotation are such sums too. Forgets all
+    !> Receiver r samples the sum of w field(i,j,k) over its entries start(r)..start(r+1)-1 (from 0), start(nrec+1), whose order
+    !> does not change a bit of it (cuda_c/handle/receiver_sum.h); fields as in fd3d_source, cells owned. Pressure, strain and rotation are such sums too. Forgets all
     !> traces.
     integer(c_int) function fd3d_receivers(handle, nrec, start, field, i, j, k, w) bind(c)
       import :: c_ptr, c_int, c_float
@@ -150,6 +150,16 @@ module fd3d_c
       integer(c_int), intent(in) :: start(*), field(*), i(*), j(*), k(*)
       real(c_float), intent(in) :: w(*)
     end function fd3d_receivers
+
+    !> After fd3d_receivers: receiver r keeps part(r) of its sum: 0 the sum as a float; 1, 2, 3 numbers that times 2**-40, 2**-64,
+    !> 2**-88 add up to it. So the cells of a receiver may lie in several subdomains: these parts of all of them, added without
+    !> error, round to the bits that one subdomain with all cells would give. Never called: part 0.
+    integer(c_int) function fd3d_receiver_parts(handle, part) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), intent(in) :: part(*)
+    end function fd3d_receiver_parts
 
     !> There will be traces of so many steps: room for them is taken at once. 0: not known, room grows as steps are asked for.
     integer(c_int) function fd3d_expect(handle, steps) bind(c)

@@ -137,10 +137,10 @@ void cpu_largest(const cpu_frame *o, const void *grid, cpu_row *row, long rows, 
 
 void cpu_sum_receivers(const receiver_cells *r, const float *value, float *trace) {
     for (int n = 0; n < r->n; n++) {
-        double sum = 0;
+        receiver_sum sum = {0, 0};
         for (int c = r->start[n]; c < r->start[n + 1]; c++)
-            sum += (double)r->w[c] * (double)value[r->cell[c]];
-        trace[n] = (float)sum;
+            receiver_add(&sum, (double)r->w[c] * (double)value[r->cell[c]]);
+        trace[n] = receiver_part(sum, receiver_kept(r, n));
     }
 }
 
@@ -150,14 +150,14 @@ void cpu_sample(const handle *h, float *const *field, ptrdiff_t y, ptrdiff_t z, 
     for (int f = 0; f < h->solver->fields; f++)
         offset[f + 1] = offset[f] + r->sampled[f].n;
     for (int n = 0; n < r->n; n++) {
-        double sum = 0;
+        receiver_sum sum = {0, 0};
         for (int m = r->start[n]; m < r->start[n + 1]; m++) {
             int f = 0;
             while (r->cell[m] >= offset[f + 1])
                 f++;
             const int c = r->cell[m] - offset[f], *const *at = (const int *const *)r->sampled[f].at;
-            sum += (double)r->w[m] * (double)field[f][at[2][c] * z + at[1][c] * y + at[0][c]];
+            receiver_add(&sum, (double)r->w[m] * (double)field[f][at[2][c] * z + at[1][c] * y + at[0][c]]);
         }
-        trace[n] = (float)sum;
+        trace[n] = receiver_part(sum, receiver_kept(r, n));
     }
 }

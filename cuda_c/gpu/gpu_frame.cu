@@ -74,27 +74,32 @@ void gpu_find_cells(const cell_list *c, ptrdiff_t y, ptrdiff_t z, ptrdiff_t *cel
 }
 
 // A receiver's first cell tells its group; without cells any will do.
-static int put_receivers(handle *h, const int *group_of, const ptrdiff_t *sampled, ptrdiff_t *cell, int *group) {
+static int put_receivers(handle *h, const int *group_of, const ptrdiff_t *sampled, ptrdiff_t *cell, int *group,
+                         int *part) {
     const receiver_cells *r = &h->receivers;
     for (int c = 0; c < r->start[r->n]; c++)
         cell[c] = sampled[r->cell[c]];
-    for (int n = 0; n < r->n; n++)
+    for (int n = 0; n < r->n; n++) {
+        part[n] = receiver_kept(r, n);
         group[n] = r->start[n] < r->start[n + 1] ? group_of[r->cell[r->start[n]]] : 0;
-    return gpu_put_receivers(gpu_queue_of(h), &gpu_frame_of(h)->points, r->n, r->start, group, cell, r->w);
+    }
+    return gpu_put_receivers(gpu_queue_of(h), &gpu_frame_of(h)->points, r->n, r->start, group, part, cell,
+                             r->w);
 }
 
 int gpu_frame_receivers(handle *h, ptrdiff_t y, ptrdiff_t z, ptrdiff_t field, const int *group) {
     const receiver_cells *r = &h->receivers;
     host_pool *pool = &h->memory;
     ptrdiff_t *sampled = nullptr, *cell = nullptr;
-    int *sampled_group = nullptr, *own_group = nullptr;
+    int *sampled_group = nullptr, *own_group = nullptr, *part = nullptr;
     size_t different = 0, m = 0;
     for (const cell_list &c : r->sampled)
         different += (size_t)c.n;
     int rc = host_alloc(pool, &sampled, different, sizeof *sampled, "receiver cells") ||
              host_alloc(pool, &sampled_group, different, sizeof(int), "receiver cells") ||
              host_alloc(pool, &cell, (size_t)r->start[r->n], sizeof *cell, "receiver cells") ||
-             host_alloc(pool, &own_group, (size_t)r->n, sizeof(int), "receivers");
+             host_alloc(pool, &own_group, (size_t)r->n, sizeof(int), "receivers") ||
+             host_alloc(pool, &part, (size_t)r->n, sizeof(int), "receivers");
     for (int f = 0; f < h->solver->fields && rc == 0; f++) {
         gpu_find_cells(&r->sampled[f], y, z, sampled + m);
         for (int c = 0; c < r->sampled[f].n; c++, m++) {
@@ -102,11 +107,12 @@ int gpu_frame_receivers(handle *h, ptrdiff_t y, ptrdiff_t z, ptrdiff_t field, co
             sampled_group[m] = group[f];
         }
     }
-    rc = rc || put_receivers(h, sampled_group, sampled, cell, own_group);
+    rc = rc || put_receivers(h, sampled_group, sampled, cell, own_group, part);
     host_release(pool, &sampled);
     host_release(pool, &sampled_group);
     host_release(pool, &cell);
     host_release(pool, &own_group);
+    host_release(pool, &part);
     if (rc != 0)
         gpu_frame_of(h)->points.view.nrec = 0; // not all is there
     return rc;

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "receiver_sum.h"
+
 enum { WARP = 32, SAMPLERS = 256, TILE = 32, TILE_ROWS = 8 };
 
 // --- lists to the device -------------------------------------------------------------------------------------------
@@ -16,14 +18,15 @@ int gpu_put(gpu_queue *q, void *place, size_t *room, const void *from, size_t co
 }
 
 // Graphs hold the view by value: pointers stay as long as there is room, so most shots keep their graphs.
-int gpu_put_receivers(gpu_queue *q, gpu_points *p, int nrec, const int *start, const int *field, const ptrdiff_t *cell,
-                      const float *w) {
+int gpu_put_receivers(gpu_queue *q, gpu_points *p, int nrec, const int *start, const int *field, const int *part,
+                      const ptrdiff_t *cell, const float *w) {
     const size_t n = (size_t)start[nrec], receivers = (size_t)nrec;
     gpu_receivers before;
     memcpy(&before, &p->view, sizeof before);
     p->view.nrec = 0; // until all is there
     TRY(gpu_put(q, &p->view.start, &p->room.start, start, receivers + 1, sizeof(int), "receivers"));
     TRY(gpu_put(q, &p->view.field, &p->room.field, field, receivers, sizeof(int), "receivers"));
+    TRY(gpu_put(q, &p->view.part, &p->room.part, part, receivers, sizeof(int), "receivers"));
     TRY(gpu_put(q, &p->view.cell, &p->room.cell, cell, n, sizeof *cell, "receiver cells"));
     TRY(gpu_put(q, &p->view.w, &p->room.w, w, n, sizeof(float), "receiver cells"));
     p->view.nrec = nrec;
@@ -48,15 +51,15 @@ static __global__ void __launch_bounds__(SAMPLERS) sample(gpu_receivers p, const
     const int begin = p.start[r], end = p.start[r + 1];
     const int field = p.field[r];
     const float *from = field == 0 ? f.first : field == 1 ? f.second : f.third;
-    double sum = 0;
+    receiver_sum sum = {0, 0};
     for (int done = begin; done < end; done += WARP) {
         const int n = end - done < WARP ? end - done : WARP;
         const double mine = lane < n ? (double)p.w[done + lane] * from[p.cell[done + lane]] : 0.0;
         for (int c = 0; c < n; c++)
-            sum += __shfl_sync(0xffffffffu, mine, c);
+            receiver_add(&sum, __shfl_sync(0xffffffffu, mine, c));
     }
     if (lane == 0)
-        p.trace[(ptrdiff_t)(clock->step - clock->first) * p.nrec + r] = (float)sum;
+        p.trace[(ptrdiff_t)(clock->step - clock->first) * p.nrec + r] = receiver_part(sum, p.part[r]);
 }
 
 int gpu_sample(gpu_queue *q, const gpu_points *p, const float *const field[GPU_FIELDS]) {

@@ -17,6 +17,7 @@ enum {
 /* As kernels get them. */
 typedef struct gpu_receivers {
     const int *start, *field; /* (nrec+1), (nrec) */
+    const int *part;          /* (nrec) */
     const ptrdiff_t *cell;    /* (start[nrec]) */
     const float *w;
     float *trace; /* (nrec, rows): receivers run fastest */
@@ -37,16 +38,17 @@ typedef struct gpu_points {
     float *filtered[2]; /* what the bands of a filter make of some receivers: (receivers, rows) */
     size_t room_filtered[2];
     struct { /* elements there is room for */
-        size_t start, field, cell, w, trace;
+        size_t start, field, part, cell, w, trace;
     } room;
 } gpu_points;
 
 /* A list of the host in device memory, with room for a quarter more than asked for, as the next shot may need a little
  * more; at least one element's. */
 int gpu_put(gpu_queue *q, void *place, size_t *room, const void *from, size_t count, size_t size, const char *what);
-/* Receiver r is the sum over c in start[r] .. start[r+1]-1 of w[c] times cell[c] of field[r]. */
-int gpu_put_receivers(gpu_queue *q, gpu_points *p, int nrec, const int *start, const int *field, const ptrdiff_t *cell,
-                      const float *w);
+/* Receiver r is part[r] (receiver_sum.h) of the sum over c in start[r] .. start[r+1]-1 of w[c] times cell[c] of
+ * field[r]. */
+int gpu_put_receivers(gpu_queue *q, gpu_points *p, int nrec, const int *start, const int *field, const int *part,
+                      const ptrdiff_t *cell, const float *w);
 /* Room for n more steps of traces after `steps` of them, of a run of `expected` steps. */
 int gpu_trace_room(gpu_queue *q, gpu_points *p, int nrec, int steps, int expected, int n);
 /* out(n,nrec) of the rows of traces from `row` on. */

@@ -138,6 +138,7 @@ int handle_receivers(handle *h, int n, const int *start, const given_cells *cell
     host_release(&h->memory, &h->trace);
     h->rows = 0;
     r->n = 0;
+    host_release(&h->memory, &r->part);
     TRY(host_copy(&h->memory, &r->start, first, (size_t)n + 1, sizeof(int), "receivers"));
     TRY(host_copy(&h->memory, &r->w, w, (size_t)count, sizeof(float), "receiver cells"));
     TRY(host_alloc(&h->memory, &r->cell, (size_t)count, sizeof(int), "receiver cells"));
@@ -152,4 +153,12 @@ int handle_receivers(handle *h, int n, const int *start, const given_cells *cell
     if (!rc)
         r->n = n;
     return rc;
+}
+
+int handle_receiver_parts(handle *h, const int *part) {
+    const int n = h->receivers.n;
+    for (int r = 0; r < n; r++)
+        REQUIRE(part[r] >= 0 && part[r] <= RECEIVER_PARTS, "part %d of the sum of receiver %d, must be 0..%d", part[r],
+                r + 1, RECEIVER_PARTS);
+    return host_copy(&h->memory, &h->receivers.part, part, (size_t)n, sizeof(int), "receivers");
 }

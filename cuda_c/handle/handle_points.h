@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "host_pool.h"
+#include "receiver_sum.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,16 +40,19 @@ typedef struct source_histories {
     float *q;         /* (n, steps) */
 } source_histories;
 
-/* Receiver r = sum over c in start[r] .. start[r+1]-1 of w[c] * value of cell[c]. Cells that several receivers share
- * are sampled once: cell[c] counts through the cells of field 0, then those of field 1, .... Summed in double in this
- * order. */
+/* Receiver r = part[r] (receiver_sum.h) of the sum over c in start[r] .. start[r+1]-1 of w[c] * value of cell[c]. Cells
+ * that several receivers share are sampled once: cell[c] counts through the cells of field 0, then those of field 1,
+ * .... */
 typedef struct receiver_cells {
     int n;
     int *start; /* (n + 1) */
     int *cell;  /* (start[n]) */
     float *w;   /* (start[n]) */
+    int *part;  /* (n); null: all are 0 */
     cell_list sampled[POINT_FIELDS];
 } receiver_cells;
+
+static inline int receiver_kept(const receiver_cells *r, int n) { return r->part == NULL ? 0 : r->part[n]; }
 
 /* Its weights in the uppermost plane are 0: of a field that is 0 on a free surface, whatever is added there. */
 void source_silence_top(source_cells *s);

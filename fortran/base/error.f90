@@ -13,6 +13,8 @@ module error_m
   type :: error_t
     character(:), allocatable :: message
     logical :: device = .false.               !< a GPU failed; what it was to do may go well elsewhere
+    logical :: followed = .false.             !< it comes of the failure of another rank of the group
+    logical :: agreed = .false.               !< all ranks of the group have it
   end type error_t
 
 contains

@@ -2,7 +2,7 @@
 module elastic3d_m
   use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use attributes_m, only: attributes_t
-  use elastic3d_parameters_m, only: elastic3d_components, Elastic3dRules, Elastic3dTable
+  use elastic3d_parameters_m, only: Elastic3dPieces, elastic3d_components, Elastic3dRules, Elastic3dTable
   use elastic3d_trial_m, only: TrialFiles, TrialJob, TrialWave
   use error_m, only: error_t, Fail
   use faultwords_m, only: FaultDoubts, FaultLines, FaultRelease, release_t
@@ -155,6 +155,7 @@ contains
       scheme%one_way = job%bottom == 'one-way'
       scheme%own%pgv = job%pgv
       scheme%own%pgv_depth = job%pgv_depth
+      call Elastic3dPieces(job%decomposition, scheme%own%decomposition)
       scheme%own%planes = job%snapshot_planes
       scheme%own%fields = job%snapshot_fields
       scheme%own%attenuates = self%earth%attenuates

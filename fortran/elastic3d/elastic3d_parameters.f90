@@ -9,7 +9,7 @@ module elastic3d_parameters_m
   use text_m, only: Str, ToReal
   implicit none
   private
-  public :: Elastic3dTable, Elastic3dRules, elastic3d_components
+  public :: Elastic3dTable, Elastic3dRules, Elastic3dPieces, elastic3d_components
 
   character(*), parameter :: elastic3d_components = 'vx,vy,vz,p,sxx,syy,szz,sxy,sxz,syz,exx,eyy,ezz,exy,exz,eyz,wx,wy,wz'
   real(dp), parameter :: farthest = 1.0e8_dp       !< a place [m]
@@ -40,7 +40,8 @@ contains
     call t%text('snapshot_fields', job%snapshot_fields, 'vz', 'fields on the planes, joined by commas: vx, vy, vz, p')
     call t%flag('pgv', job%pgv, .false., 'maps of the largest horizontal and vertical velocity and vector that a station on the top, or the ground below the air, would record')
     call t%real('pgv_depth', job%pgv_depth, -1.0e6_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of a plane that the map is of in place of the ground; less than the top: the ground')
-    call ClusterTable(t, job, 'ranks that share one shot')
+    call ClusterTable(t, job, 'ranks that share one shot, each with a piece of its grid')
+    call t%text('decomposition', job%decomposition, 'auto', 'pieces of a shot along x, y and z, one for each rank of a group, as 2x1x2; auto = as is expected to be fastest')
     ! @format(on)
   end subroutine Elastic3dTable
 
@@ -115,9 +116,46 @@ contains
     call ModelRules(job, 'xyz', verb /= 'status', t)
     call CheckSource(job, t)
     call CheckPlanes(job, t)
-    if (t%sound('group') .and. job%group /= 1) &
-      call t%blame('group', 'is 1 so far: a shot is computed by one rank (give threads for more cores a shot)')
+    if (t%sound('group') .and. job%group > 1 .and. job%pgv) &
+      call t%blame('pgv', 'is for shots on one rank so far: give group=1, or pgv=n')
+    if (t%sound('decomposition')) call CheckDecomposition(job, t)
   end subroutine Elastic3dRules
+
+  !> Blames pieces that are none, or not as many as there are ranks for.
+  subroutine CheckDecomposition(job, t)
+    type(job_t), intent(in) :: job
+    type(table_t), intent(inout) :: t
+    integer :: parts(3)
+    call Elastic3dPieces(job%decomposition, parts)
+    if (any(parts < 0)) then
+      call t%blame('decomposition', 'is none: give auto, or the pieces along x, y and z, as 2x1x2')
+    else if (all(parts > 0) .and. product(parts) /= job%group) then
+      call t%blame('decomposition', 'makes '//Str(product(parts))//' pieces for group = '//Str(job%group)// &
+                   ' ranks: they must be as many')
+    end if
+  end subroutine CheckDecomposition
+
+  !> Pieces along x, y, z: '2x1x2'; 0 for auto, -1 for anything else.
+  pure subroutine Elastic3dPieces(text, parts)
+    character(*), intent(in) :: text
+    integer, intent(out) :: parts(3)
+    integer :: a, x, from, fault
+    parts = 0
+    if (text == 'auto') return
+    parts = -1
+    from = 1
+    if (count([(text(x:x) == 'x', x=1, len(text))]) /= 2 .or. verify(text, '0123456789x') > 0) return
+    do a = 1, 3
+      x = index(text(from:)//'x', 'x')
+      if (x < 2 .or. x > 5) then
+        parts = -1
+        return
+      end if
+      read (text(from:from + x - 2), *, iostat=fault) parts(a)
+      if (fault /= 0 .or. parts(a) < 1) parts(a) = -1
+      from = from + x
+    end do
+  end subroutine Elastic3dPieces
 
   !> Blames parameters of source and medium that do not go together.
   subroutine CheckSource(job, t)

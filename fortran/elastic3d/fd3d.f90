@@ -1,11 +1,13 @@
-!> The 3D elastic and viscoelastic solver: a shot in its window, from geometry to traces, on one rank.
+!> The 3D elastic and viscoelastic solver: a shot in its window, from geometry to traces, on one rank or on several, each with a
+!> piece of the grid.
 !>
 !>     rho dv/dt = div s + f,   ds/dt = lambda div v + mu (grad v + (grad v)') - what relaxes - moment rate
 !>
 !> The engine, its grid and where each field stands are described in interfaces/fd3d_c.f90. A worker calls setup, then advance until
 !> all steps are done, then gather. These, states and checks of the field are those of every time loop (timeloop.f90), which calls
 !> the verbs below. This file tells the story; the submodules hold its parts: the medium with its absorbing layers, sources and
-!> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90), pictures (fd3d_films.f90).
+!> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90), pictures (fd3d_films.f90), and what
+!> pieces of a shot give each other (fd3d_swaps.f90).
 module fd3d_m
   use checked_m, only: Whole
   use checksum_c, only: checksum_floats
@@ -14,6 +16,7 @@ module fd3d_m
   use fault_histories_m, only: fault_histories_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
   use fd3d_grid_m, only: Fd3dGrid, Fd3dSameGrid
+  use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dPiece
   use fd3d_trial_m, only: Fd3dTrial
   use fd3d_variants_m, only: Fd3dEngineNew, Fd3dKernels, Fd3dMemory
   use gather_m, only: film_t, gather_t
@@ -26,6 +29,7 @@ module fd3d_m
   use solver_m, only: time_position_t
   use source3d_m, only: SourceNumbers
   use state_identity_m, only: identity_t
+  use subdomain_m, only: cuts_t
   use text_m, only: Str
   use timeloop_m, only: growth, LoopLoad, LoopSetup, timeloop_t
   use window_m, only: window_t, WindowHas
@@ -48,12 +52,16 @@ module fd3d_m
 
   type, extends(timeloop_t) :: fd3d_t
     class(fd3d_engine_t), allocatable :: engine
-    type(fd3d_grid_t) :: grid
+    type(fd3d_grid_t) :: grid                     !< this rank's piece
+    type(fd3d_grid_t) :: whole                    !< of the shot
+    type(fd3d_grid_t) :: around                   !< the box around the piece whose medium is known here
+    type(cuts_t) :: cuts
+    integer, allocatable :: heard(:), part(:)     !< the trace that each of this piece's receivers is of, and what part of its sum
     type(elastic_t) :: own                        !< what the scheme has of elastic modelling
     integer :: width(6) = 0                       !< of the absorbing layers, PML or sponge
     integer :: pad(3) = 0                         !< cells of the grid before the window
-    real(dp) :: corner(3) = 0                     !< where the grid begins [m]
-    real(sp), allocatable :: rho(:, :, :), lambda(:, :, :), mu(:, :, :)   !< medium with a ring of one cell, (0:n+1)
+    real(dp) :: corner(3) = 0                     !< where the whole grid begins [m]
+    real(sp), allocatable :: rho(:, :, :), lambda(:, :, :), mu(:, :, :)   !< medium around, with a ring of one cell, (0:n+1)
     type(hash_t) :: medium_hash                   !< of all that the medium and its layers are made of
     real(dp), allocatable :: near(:, :, :)        !< what the grid lacks close to the source, (terms, receivers, components)
     integer :: sources = 0                        !< histories
@@ -64,12 +72,14 @@ module fd3d_m
     integer :: first_picture = 0                  !< the first is taken after this step
     integer :: nf(3) = 0                          !< their shape
     integer, allocatable :: ground(:, :)          !< uppermost row without air of each column, where there is air
-    type(fd3d_map_t) :: top                       !< points of the films of the top
+    type(fd3d_map_t) :: top                       !< points of the films of the top that touch the piece, in the box around it
+    integer, allocatable :: top_number(:)         !< which they are of all
   contains
     procedure, nopass :: kernels => Fd3dKernels, trial => Fd3dTrial, need
     procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures, medium_needs
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, add_near, take_maps
-    procedure, private :: has_contacts
+    procedure :: do_steps, samples
+    procedure, private :: has_contacts, grouped
   end type fd3d_t
 
   interface
@@ -107,9 +117,10 @@ module fd3d_m
     ! --- fd3d_nearfield.f90
 
     !> Finds what the grid lacks in each component of each receiver; `window` with its media.
-    module subroutine MakeNearfield(self, window)
+    module subroutine MakeNearfield(self, window, error)
       class(fd3d_t), intent(inout) :: self
       type(window_t), intent(in) :: window
+      type(error_t), allocatable, intent(inout) :: error
     end subroutine MakeNearfield
 
     !> Adds it to the samples (nt, receivers) of component c.
@@ -143,6 +154,54 @@ module fd3d_m
       class(fd3d_t), intent(inout) :: self
       type(error_t), allocatable, intent(inout) :: error
     end subroutine take_maps
+
+    ! --- fd3d_swaps.f90
+
+    !> Opens the ways to the pieces around, where there are several.
+    module subroutine OpenWays(self, error)
+      class(fd3d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine OpenWays
+
+    !> The engine does the next n steps; pieces swap what their neighbours need between half steps.
+    module subroutine do_steps(self, n, error)
+      class(fd3d_t), intent(inout), target :: self
+      integer, intent(in) :: n
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine do_steps
+
+    !> Samples of all pieces' receivers.
+    module subroutine samples(self, raw, error)
+      class(fd3d_t), intent(inout), target :: self
+      real(sp), contiguous, intent(out) :: raw(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine samples
+
+    !> A plane of a field across an axis of the whole grid; only the rank that gathers gets it.
+    module subroutine Slice(self, field, axis, index, plane, error)
+      class(fd3d_t), intent(inout) :: self
+      integer, intent(in) :: field, axis, index
+      real(sp), intent(inout) :: plane(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine Slice
+
+    !> Sums that several pieces have parts of (receiver_sum.f90), to the rank that gathers: mine(parts, samples, sums) of the sums
+    !> `number`; each is of part(:) of them, 0: it is whole here. all(sums, samples), untouched where no piece has a part.
+    module subroutine Gathered(self, number, part, mine, all, error)
+      class(fd3d_t), intent(inout) :: self
+      integer, intent(in) :: number(:), part(:)
+      real(sp), contiguous, intent(in) :: mine(:, :)
+      real(sp), intent(inout) :: all(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine Gathered
+
+    !> What is summed, or the largest, over all pieces; a shot on one rank has it already.
+    module subroutine OverAll(self, how, x, error)
+      class(fd3d_t), intent(inout) :: self
+      character(*), intent(in) :: how
+      real(dp), contiguous, intent(inout) :: x(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine OverAll
   end interface
 
 contains
@@ -190,13 +249,22 @@ contains
     self%known = 0
     call CheckWindow(self, window, error)
     if (allocated(error)) return
-    call Fd3dGrid(self%scheme, self%own, window, grid, self%width, self%pad)
-    self%corner = [window%x0, window%y0, window%z0] - self%pad*grid%d
+    call Fd3dGrid(self%scheme, self%own, window, self%whole, self%width, self%pad)
+    self%corner = [window%x0, window%y0, window%z0] - self%pad*self%whole%d
+    grid = self%whole
+    if (self%grouped()) call Fd3dCuts(self%whole, self%width, self%partners%n, self%own%decomposition, self%cuts, error)
+    if (allocated(error)) return
+    if (self%grouped()) grid = Fd3dPiece(self%whole, self%width, self%cuts, self%partners%mine)
+    self%around = Fd3dAround(self%whole, grid)
     call self%choose_engine(product(real(grid%n, dp)), Fd3dSameGrid(grid, self%grid), keeps, error)
+    if (self%grouped()) self%queues = .false.     ! the host swaps between half steps
     grid%threads = self%team%threads
+    self%around%threads = grid%threads
     if (.not. keeps) call Fd3dEngineNew(self%variant, self%engine, error)
     if (.not. (keeps .or. allocated(error))) call self%engine%new(grid, error)
-    if (.not. allocated(error)) self%grid = grid
+    if (allocated(error)) return
+    self%grid = grid
+    if (self%grouped()) call OpenWays(self, error)
   end subroutine make_grid
 
   !> Attenuation has a band [Hz].
@@ -206,7 +274,14 @@ contains
     numbers = [self%scheme%fpeak, self%own%q_band]
   end function medium_needs
 
-  !> Rock, fluid and air meet somewhere.
+  !> Several ranks model the shot together.
+  pure logical function grouped(self)
+    class(fd3d_t), intent(in) :: self
+    grouped = associated(self%partners)
+    if (grouped) grouped = self%partners%n > 1
+  end function grouped
+
+  !> Rock, fluid and air meet somewhere near.
   pure logical function has_contacts(self)
     class(fd3d_t), intent(in) :: self
     has_contacts = .not. (all(self%rho > 0) .and. (all(self%mu > 0) .or. .not. any(self%mu > 0)))
@@ -227,8 +302,9 @@ contains
     logical, intent(in) :: waited
     real(dp) :: cells
     if (self%chunk > 0) return
-    cells = product(real(self%grid%n, dp))
-    if (self%queues) then
+    cells = product(real(self%whole%n, dp))
+    if (self%grouped()) cells = cells/self%partners%n
+    if (self%engine%gpu) then
       self%chunk = int(min(real(chunk_most, dp), max(real(chunk_least, dp), chunk_gpu/cells)))
     else
       self%chunk = int(min(100.0_dp, max(1.0_dp, chunk_updates/cells)))
@@ -261,11 +337,13 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: what
     real(dp) :: x(3)
-    x = self%corner + (place - 0.5_dp)*self%grid%d
+    integer :: cell(3)
+    cell = place + self%grid%first - 1
+    x = self%corner + (cell - 0.5_dp)*self%grid%d
     what = Str(scale(value, self%exponent2), 4)//' m/s'
     if (.not. value <= huge(value)) what = 'no number'
     call Fail(error, 'the field blew up within the '//Str(self%chunk)//' steps before step '//Str(self%steps)//': velocity is '// &
-              what//' in cell ('//Str(place(1))//', '//Str(place(2))//', '//Str(place(3))//') at x = '//Str(x(1), 7)//', y = '// &
+              what//' in cell ('//Str(cell(1))//', '//Str(cell(2))//', '//Str(cell(3))//') at x = '//Str(x(1), 7)//', y = '// &
               Str(x(2), 7)//', z = '//Str(x(3), 7)//' m: an instability; use a smaller dt, or look at the contrasts there')
   end subroutine blow_up
 
@@ -276,7 +354,7 @@ contains
     type(gather_t), intent(inout) :: gather
     gather%sy = self%shot%sy
     gather%ry = self%shot%ry
-    gather%cells = product(real(self%grid%n, dp))
+    gather%cells = product(real(self%whole%n, dp))
     gather%nsnap = size(self%film)
     if (allocated(gather%film)) deallocate (gather%film)
     if (gather%nsnap == 0) return
@@ -295,6 +373,7 @@ contains
     associate (g => self%grid, s => self%scheme, o => self%own, id => identity)
       id%shape = Str(g%n(1))//' x '//Str(g%n(2))//' x '//Str(g%n(3))
       call HashAdd(id%grid, [g%side, self%width, g%half_length, merge(1, 0, [g%anelastic, g%even, s%sponge])])
+      call HashAdd(id%grid, [g%first, g%whole])
       call HashAdd(id%grid, [g%w, g%d, g%dt, self%corner])
       id%medium = self%medium_hash
       call HashAdd(id%positions, [self%shot%sy, self%shot%ry])

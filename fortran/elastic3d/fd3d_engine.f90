@@ -6,8 +6,8 @@ module fd3d_engine_m
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
   use fd3d_c, only: fd3d_cfg, fd3d_expect, fd3d_field, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_map, &
-                    fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, fd3d_receivers, fd3d_set_field, fd3d_slice, fd3d_source, &
-                    fd3d_sponge, fd3d_stress, fd3d_velocity, fd3d_watch
+                    fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, fd3d_receiver_parts, fd3d_receivers, fd3d_set_field, fd3d_slice, &
+                    fd3d_source, fd3d_sponge, fd3d_stress, fd3d_velocity, fd3d_watch
   use iso_c_binding, only: c_associated, c_float
   use kinds_m, only: dp, i2, i8, sp
   use text_m, only: CString
@@ -59,6 +59,7 @@ module fd3d_engine_m
     procedure :: source                      !< where histories go, and by what weight
     procedure :: histories                   !< the next block of them
     procedure :: receivers                   !< weighted sums of fields at cells; forgets all traces
+    procedure :: receiver_part               !< which part of its sum each keeps, 0: the sum
     procedure :: velocity                    !< first half of a step, or a part of it
     procedure :: stress                      !< second half
     procedure :: halo_size                   !< numbers a neighbour needs
@@ -147,6 +148,13 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, fd3d_receivers(self%handle, size(start) - 1, start - 1, field, i - 1, j - 1, k - 1, w), error)
   end subroutine receivers
+
+  subroutine receiver_part(self, part, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, contiguous, intent(in) :: part(:)                           !< (nrec)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_receiver_parts(self%handle, part), error)
+  end subroutine receiver_part
 
   subroutine velocity(self, it, part, error)
     class(fd3d_engine_t), intent(inout) :: self

@@ -8,6 +8,8 @@ submodule(fd3d_m) fd3d_films
   use checked_m, only: Above, Below
   use fd3d_engine_m, only: field_sxx, field_vx, field_vz
   use fd3d_map_m, only: Fd3dMapNew
+  use fd3d_pieces_m, only: Fd3dTouches
+  use receiver_sum_m, only: receiver_parts, receiver_sum_t, ReceiverAdd, ReceiverPart
   use textfile_m, only: NumberOf
   implicit none
 
@@ -30,7 +32,8 @@ contains
     self%every = 0
     self%films = 0
     self%pictures = 0
-    call FindGround(self)
+    call FindGround(self, error)
+    if (allocated(error)) return
     associate (s => self%scheme)
       self%nf = (cells - 1)/s%snapshot_step + 1
       if (s%snapshot > 0) then
@@ -81,21 +84,32 @@ contains
   end procedure make_pictures
 
   !> The uppermost row of each column that is not air; of a column of nothing else the top.
-  subroutine FindGround(self)
+  subroutine FindGround(self, error)
     class(fd3d_t), intent(inout) :: self
-    integer :: i, j, k
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: above(:)                         ! rows of the grid from the ground of each column downwards
+    real(dp) :: air(1)
+    integer :: i, j, k, at, away(3)
     if (allocated(self%ground)) deallocate (self%ground)
-    if (all(self%rho > 0)) return
-    allocate (self%ground(self%grid%n(1), self%grid%n(2)), source=self%pad(3) + 1)
-    do j = 1, self%grid%n(2)
-      do i = 1, self%grid%n(1)
-        do k = self%pad(3) + 1, self%grid%n(3)
+    air = merge(0, 1, all(self%rho > 0))
+    call OverAll(self, 'largest', air, error)
+    if (allocated(error) .or. .not. air(1) > 0) return
+    allocate (above(self%whole%n(1)*self%whole%n(2)), source=0.0_dp)
+    away = self%around%first - 1
+    do j = 1, self%around%n(2)
+      do i = 1, self%around%n(1)
+        at = i + away(1) + self%whole%n(1)*(j + away(2) - 1)
+        do k = max(1, self%pad(3) + 1 - away(3)), self%around%n(3)
           if (.not. self%rho(i, j, k) > 0) cycle
-          self%ground(i, j) = k
+          above(at) = self%whole%n(3) - (k + away(3)) + 1
           exit
         end do
       end do
     end do
+    call OverAll(self, 'largest', above, error)
+    if (allocated(error)) return
+    where (.not. above > 0) above = self%whole%n(3) - self%pad(3)
+    self%ground = reshape(self%whole%n(3) + 1 - nint(above), self%whole%n(:2))
   end subroutine FindGround
 
   !> True if the maps are of the top, not of a plane.
@@ -128,14 +142,15 @@ contains
     class(fd3d_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_map_t) :: points
+    integer, allocatable :: number(:)
     integer :: row
     real(dp) :: cells
     if (self%own%pgv .and. .not. OnTop(self)) then
       cells = (self%own%pgv_depth - self%corner(3))/self%grid%d(3)
-      row = Whole(Below(cells) + 1, 1, self%grid%n(3))
-      call NewPoints(self, row, cells - (row - 1), points, error)
+      row = Whole(Below(cells) + 1, 1, self%whole%n(3))
+      call NewPoints(self, row, cells - (row - 1), points, number, error)
     else if (self%own%pgv) then
-      call NewPoints(self, 0, 0.0_dp, points, error)
+      call NewPoints(self, 0, 0.0_dp, points, number, error)
     end if
     points%last = LastRecorded(self)
     if (.not. allocated(error)) call self%engine%watch(points, error)
@@ -143,8 +158,9 @@ contains
     if (allocated(error) .or. .not. any(self%frame%top .and. self%frame%field /= pressure)) return
     if (self%own%pgv .and. OnTop(self)) then
       self%top = points
+      self%top_number = number
     else
-      call NewPoints(self, 0, 0.0_dp, self%top, error)
+      call NewPoints(self, 0, 0.0_dp, self%top, self%top_number, error)
     end if
   end subroutine FindPoints
 
@@ -156,30 +172,34 @@ contains
     end associate
   end function LastRecorded
 
-  !> Points that pictures show, `below` cells under the upper faces of a row of cells; row 0: of the top.
-  subroutine NewPoints(self, row, below, points, error)
+  !> Points that pictures show, `below` cells under the upper faces of a row of cells; row 0: of the top. Of a grid in pieces only
+  !> those that touch this rank's. Their cells are counted in the box around it; `number`: which they are of all.
+  subroutine NewPoints(self, row, below, points, number, error)
     class(fd3d_t), intent(inout), target :: self
     integer, intent(in) :: row
     real(dp), intent(in) :: below
     type(fd3d_map_t), intent(out) :: points
+    integer, allocatable, intent(out) :: number(:)
     type(error_t), allocatable, intent(inout) :: error
-    integer, allocatable :: i(:), j(:), k(:)
+    integer, allocatable :: cell(:, :)
     integer :: a, b, m
-    allocate (i(self%nf(1)*self%nf(2)))
-    allocate (j, k, mold=i)
+    allocate (cell(3, self%nf(1)*self%nf(2)))
     m = 0
     do b = 1, self%nf(2)
       do a = 1, self%nf(1)
         m = m + 1
-        i(m) = self%pad(1) + 1 + (a - 1)*self%scheme%snapshot_step
-        j(m) = self%pad(2) + 1 + (b - 1)*self%scheme%snapshot_step
-        k(m) = row
+        cell(:2, m) = self%pad(:2) + 1 + ([a, b] - 1)*self%scheme%snapshot_step
+        cell(3, m) = row
         if (row > 0) cycle
-        k(m) = self%pad(3) + 1
-        if (allocated(self%ground)) k(m) = self%ground(i(m), j(m))
+        cell(3, m) = self%pad(3) + 1
+        if (allocated(self%ground)) cell(3, m) = self%ground(cell(1, m), cell(2, m))
       end do
     end do
-    call Fd3dMapNew(points, self%grid, self%rho, self%mu, self%has_contacts(), i, j, k, below, error)
+    number = pack([(m, m=1, size(cell, 2))], [(Fd3dTouches(self%grid, (cell(:, m) - 0.5_dp)*self%grid%d), m=1, size(cell, 2))])
+    associate (f => self%around%first - 1)
+      call Fd3dMapNew(points, self%around, self%rho, self%mu, self%has_contacts(), cell(1, number) - f(1), &
+                      cell(2, number) - f(2), cell(3, number) - f(3), below, error)
+    end associate
   end subroutine NewPoints
 
   !> 'top', 'x1200': axis and cell of the grid.
@@ -324,7 +344,7 @@ contains
       associate (frame => self%frame(f), film => self%film(f))
         across = pack([1, 2, 3], [1, 2, 3] /= frame%axis)
         if (allocated(plane)) deallocate (plane)
-        allocate (plane(self%grid%n(across(1)), self%grid%n(across(2))))
+        allocate (plane(self%whole%n(across(1)), self%whole%n(across(2))))
         if (frame%top .and. frame%field /= pressure) then
           call AtTop(self, frame%field, film%a(:, :, self%taken), error)
           if (allocated(error)) return
@@ -347,25 +367,50 @@ contains
     end do
   end procedure FilmsTake
 
-  !> A velocity at the points of the top, in true units.
+  !> A velocity at the points of the top, in true units. The cells of a point may lie in several pieces: each has a part of its sum.
   subroutine AtTop(self, field, out, error)
     class(fd3d_t), intent(inout) :: self
     integer, intent(in) :: field
     real(sp), intent(out) :: out(:, :)
     type(error_t), allocatable, intent(inout) :: error
+    type(receiver_sum_t), allocatable :: sum(:)
+    real(sp), allocatable :: all(:, :)
+    integer :: p, m
+    allocate (sum(size(self%top%i)))
+    allocate (all(1, size(out)), source=0.0_sp)
+    call SumsAtTop(self, field, sum, error)
+    if (self%grouped()) then
+      call Gathered(self, [((self%top_number(p), m=1, receiver_parts), p=1, size(sum))], &
+                    [((m, m=1, receiver_parts), p=1, size(sum))], &
+                    reshape([((ReceiverPart(sum(p), m), m=1, receiver_parts), p=1, size(sum))], [1, receiver_parts*size(sum)]), &
+                    all, error)
+    else
+      all(1, self%top_number) = ReceiverPart(sum, 0)
+    end if
+    out = scale(reshape(all, shape(out)), self%exponent2)
+  end subroutine AtTop
+
+  !> What the cells of this rank's piece bring to the points of the top.
+  subroutine SumsAtTop(self, field, sum, error)
+    class(fd3d_t), intent(inout) :: self
+    integer, intent(in) :: field
+    type(receiver_sum_t), intent(inout) :: sum(:)
+    type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: rows(:, :, :)
-    real(dp) :: total
-    integer :: p, m, k, c, low, high, status
+    integer :: p, m, k, c, low, high, status, away(3), at(3)
     low = huge(1)
     high = 0
-    associate (t => self%top)
+    away = self%grid%first - self%around%first
+    associate (t => self%top, n => self%grid%n)
       do p = 1, size(t%i)
         c = 3*(t%stencil(p) - 1) + 1 + field - field_vx
         if (t%start(c) == t%start(c + 1)) cycle
-        low = min(low, t%k(p) + minval(t%dk(t%start(c):t%start(c + 1) - 1)))
-        high = max(high, t%k(p) + maxval(t%dk(t%start(c):t%start(c + 1) - 1)))
+        low = min(low, t%k(p) - away(3) + minval(t%dk(t%start(c):t%start(c + 1) - 1)))
+        high = max(high, t%k(p) - away(3) + maxval(t%dk(t%start(c):t%start(c + 1) - 1)))
       end do
-      allocate (rows(self%grid%n(1), self%grid%n(2), low:high), stat=status)
+      low = max(low, 1)
+      high = min(high, n(3))
+      allocate (rows(n(1), n(2), low:high), stat=status)
       if (status /= 0) then
         call Fail(error, 'no memory for the '//Str(high - low + 1)//' planes that a picture of the top is made of')
         return
@@ -376,14 +421,13 @@ contains
       end do
       do p = 1, size(t%i)
         c = 3*(t%stencil(p) - 1) + 1 + field - field_vx
-        total = 0
         do m = t%start(c), t%start(c + 1) - 1
-          total = total + real(t%w(m), dp)*rows(t%i(p) + t%di(m), t%j(p) + t%dj(m), t%k(p) + t%dk(m))
+          at = [t%i(p) + t%di(m), t%j(p) + t%dj(m), t%k(p) + t%dk(m)] - away
+          if (all(at >= 1 .and. at <= n)) call ReceiverAdd(sum(p), real(t%w(m), dp)*rows(at(1), at(2), at(3)))
         end do
-        out(1 + modulo(p - 1, self%nf(1)), 1 + (p - 1)/self%nf(1)) = scale(real(total, sp), self%exponent2)
       end do
     end associate
-  end subroutine AtTop
+  end subroutine SumsAtTop
 
   !> A field across an axis, or in the rows of the ground.
   subroutine Section(self, frame, field, plane, error)
@@ -396,13 +440,13 @@ contains
     integer :: k
     if (allocated(error)) return
     if (.not. (frame%top .and. allocated(self%ground))) then
-      call self%engine%slice(field, frame%axis, frame%index, plane, error)
+      call Slice(self, field, frame%axis, frame%index, plane, error)
       return
     end if
     allocate (row, mold=plane)
     do k = minval(self%ground), maxval(self%ground)
       if (.not. any(self%ground == k)) cycle
-      call self%engine%slice(field, 3, k, row, error)
+      call Slice(self, field, 3, k, row, error)
       if (allocated(error)) return
       where (self%ground == k) plane = row
     end do

@@ -44,13 +44,14 @@ module fd3d_fortran_m
     type(volume_t) :: r(field_sxx:field_syz)                    !< memory variables
     real(sp) :: decay(fd3d_mechanisms) = 1                      !< exp(-dt/tau)
     type(points_t) :: source_points, receiver_points
-    integer, allocatable :: history(:), start(:)                !< (source points), (nrec+1)
+    integer, allocatable :: history(:), start(:), part(:)       !< (source points), (nrec+1), (nrec)
     integer :: nh = 0, q_first = 1, silent = huge(1)
     real(sp), allocatable :: q(:, :)                            !< histories of steps q_first .., (nh, steps)
     type(fd3d_map_t) :: watched                                 !< points of the map
     real(sp), allocatable :: peaks(:, :)                        !< (points, 3)
   contains
-    procedure :: new, free, model, quality, pml, sponge, source, histories, receivers, timestep, velocity, stress
+    procedure :: new, free, model, quality, pml, sponge, source, histories, receivers, receiver_part
+    procedure :: timestep, velocity, stress
     procedure :: halo_size, halo_get, halo_put, field, set_field, slice, expect, watch, map, maxabs, reset
     procedure :: state_size, save => save_state, load, bytes, device
     procedure :: peak => maxabs
@@ -274,11 +275,20 @@ contains
     integer, contiguous, intent(in) :: start(:), field(:), i(:), j(:), k(:)
     real(sp), contiguous, intent(in) :: w(:)
     type(error_t), allocatable, intent(inout) :: error
+    integer :: r
     self%start = start
+    self%part = [(0, r=2, size(start))]
     self%samples = reshape([real(sp) ::], [size(start) - 1, 0])
     self%steps = 0
     call PointsNew(self%receiver_points, self%grid, field, i, j, k, w, 'receivers', error)
   end subroutine receivers
+
+  subroutine receiver_part(self, part, error)
+    class(fd3d_fortran_t), intent(inout) :: self
+    integer, contiguous, intent(in) :: part(:)
+    type(error_t), allocatable, intent(inout) :: error
+    self%part = part
+  end subroutine receiver_part
 
   ! --- time -----------------------------------------------------------------------------------------------------------------
 
@@ -331,7 +341,7 @@ contains
     if (self%steps == 0) self%first = it
     call EngineRoom(self, self%steps + 1)
     self%steps = self%steps + 1
-    call PointsSample(self%receiver_points, self%start, self%f, self%samples(:, self%steps))
+    call PointsSample(self%receiver_points, self%start, self%part, self%f, self%samples(:, self%steps))
     if (allocated(self%watched%i) .and. it <= self%watched%last) &
       call PointsKeep(self%watched, self%f, self%peaks, ThreadsOf(self%grid%threads))
   end subroutine EndStep

@@ -4,6 +4,7 @@ module fd3d_fortran_points_m
   use fd3d_edges_m, only: volume_t
   use fd3d_engine_m, only: Fd3dInnerBox, fd3d_fields, fd3d_grid_t, fd3d_map_t, field_sxz, field_syz, part_all, part_inner, side_free
   use kinds_m, only: dp, sp
+  use receiver_sum_m, only: receiver_sum_t, ReceiverAdd, ReceiverPart
   use text_m, only: Str
   implicit none
   private
@@ -71,19 +72,20 @@ contains
     OnSurface = k == 1 .and. grid%side(5) == side_free .and. (field == field_sxz .or. field == field_syz)
   end function OnSurface
 
-  subroutine PointsSample(points, start, f, values)
+  !> The parts of receivers' sums (receiver_sum.f90).
+  subroutine PointsSample(points, start, part, f, values)
     type(points_t), intent(in) :: points
-    integer, intent(in) :: start(:)
+    integer, intent(in) :: start(:), part(:)
     type(volume_t), intent(in) :: f(0:)
     real(sp), intent(out) :: values(:)
-    real(dp) :: total
+    type(receiver_sum_t) :: total
     integer :: r, m
     do r = 1, size(values)
-      total = 0
+      total = receiver_sum_t()
       do m = start(r), start(r + 1) - 1
-        total = total + real(points%w(m), dp)*f(points%field(m))%a(points%i(m), points%j(m), points%k(m))
+        call ReceiverAdd(total, real(points%w(m), dp)*f(points%field(m))%a(points%i(m), points%j(m), points%k(m)))
       end do
-      values(r) = real(total, sp)
+      values(r) = ReceiverPart(total, part(r))
     end do
   end subroutine PointsSample
 

@@ -45,6 +45,11 @@ contains
     map%i = i
     map%j = j
     map%k = k
+    if (size(i) == 0) then
+      allocate (map%stencil(0), map%di(0), map%dj(0), map%dk(0), map%w(0))
+      map%start = [1]
+      return
+    end if
     allocate (key(2, size(i)), map%stencil(size(i)))
     call MakeKeys(grid, rho, mu, contacts, i, j, k, key)
     call FindAlike(key, map%stencil, one)

@@ -151,8 +151,10 @@ contains
     type(near3d_place_t) :: place, even
     character(32), allocatable :: names(:)
     integer, allocatable :: list(:)
-    real(dp) :: at(3)
+    real(dp) :: at(3), bulk
     integer :: c, i, r, workers
+    call NearBulk(self, bulk, error)
+    if (allocated(error)) return
     allocate (names, source=SplitList(self%scheme%components))
     if (allocated(self%near)) deallocate (self%near)
     allocate (self%near(0:near3d_orders, size(self%shot%rx), size(names)), source=0.0_dp)
@@ -160,9 +162,9 @@ contains
     list = pack([(r, r=1, size(self%shot%rx))], [(Fd3dNearHelped(self%scheme, self%own, window, self%shot, r, &
                                                                                 [1, 1, 1], window%medium), &
                                                   r=1, size(self%shot%rx))])
-    if (size(list) == 0) return
+    if (size(list) == 0 .or. .not. self%gathers()) return
     call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d)
-    call NearSource(self, window, table, source)
+    call NearSource(self, window, bulk, table, source)
     workers = min(max(1, self%scheme%threads), 1 + size(list)/few)
     !$omp parallel do private(r, c, at, place, even) schedule(dynamic) num_threads(workers)
     do i = 1, size(list)
@@ -179,9 +181,24 @@ contains
     !$omp end parallel do
   end procedure MakeNearfield
 
-  subroutine NearSource(self, window, table, source)
+  !> The bulk modulus of the grid's cell that holds the source [Pa].
+  subroutine NearBulk(self, bulk, error)
+    class(fd3d_t), intent(inout) :: self
+    real(dp), intent(out) :: bulk
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: here(1)
+    integer :: c(3)
+    here = -huge(1.0_dp)
+    c = floor(([self%shot%sx, self%shot%sy, self%shot%sz] - self%corner)/self%grid%d) + 1 - self%around%first + 1
+    if (all(c >= 0 .and. c <= self%around%n + 1)) here = self%lambda(c(1), c(2), c(3)) + self%mu(c(1), c(2), c(3))*2/3
+    call OverAll(self, 'largest', here, error)
+    bulk = here(1)
+  end subroutine NearBulk
+
+  subroutine NearSource(self, window, bulk, table, source)
     class(fd3d_t), intent(in) :: self
     type(window_t), intent(in) :: window
+    real(dp), intent(in) :: bulk
     type(near3d_t), intent(in) :: table
     type(near3d_source_t), intent(out) :: source
     real(dp) :: at(3), force(3), moment(6)
@@ -194,7 +211,7 @@ contains
     case (source_force)
       force = self%own%source%force
     case (source_volume)
-      moment(:3) = self%lambda(c(1), c(2), c(3)) + self%mu(c(1), c(2), c(3))*2/3
+      moment(:3) = bulk
     case default
       moment = self%own%source%moment
     end select

@@ -15,19 +15,22 @@ module fd3d_point_lists_m
   use fd3d_ground_m, only: GroundHome, GroundNear, GroundWeights, Lagrange, spot_t
   use fd3d_medium_m, only: Fd3dBuoyancy
   use kinds_m, only: dp, sp
+  use fd3d_pieces_m, only: Fd3dTouches
   use off_grid_points_m, only: Lengthen
   use sinc_m, only: sinc_nodes, SincEven, SincWeights
   use text_m, only: Str
   implicit none
   private
-  public :: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dRecord, Fd3dPressure
+  public :: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dRecord, Fd3dPressure, Fd3dOwned
 
   !> The stresses in the order of a moment tensor's parts: xx, yy, zz, xy, xz, yz.
   integer, parameter :: fd3d_tensor(6) = [field_sxx, field_syy, field_szz, field_sxy, field_sxz, field_syz]
   integer, parameter :: cubic_nodes = 4
 
-  !> Entries of a list; only the cells that a subdomain owns. Receivers: entries start(r) .. start(r+1)-1 belong to r. rho and
-  !> mu are of the whole grid.
+  !> Entries of a list; only the cells that a subdomain owns. Receivers: entries start(r) .. start(r+1)-1 belong to r.
+  !>
+  !> Of a grid cut into pieces, each rank makes the list of its own cells: first of all points that touch its `piece`, in the box
+  !> around it whose medium it knows, then Fd3dOwned leaves out what other ranks own. So ranks need not tell each other weights.
   type :: fd3d_list_t
     integer :: n = 0
     integer, allocatable :: field(:), i(:), j(:), k(:), h(:)
@@ -35,6 +38,9 @@ module fd3d_point_lists_m
     integer, allocatable :: start(:)
     real(sp), pointer, contiguous :: rho(:, :, :) => null(), mu(:, :, :) => null()   !< with a ring, (0:n+1); null: no contact
     logical :: cut = .false.                      !< nodes beyond the grid, where fields are 0, are left out; else refused
+    type(fd3d_grid_t), allocatable :: piece
+    logical :: partly = .false.                   !< parts of the receiver under way touch other pieces only
+    logical, allocatable :: elsewhere(:)          !< other pieces have entries of this receiver too, (nrec)
   end type fd3d_list_t
 
   !> Weights along one axis.
@@ -57,7 +63,7 @@ contains
     do c = 1, 3
       first = list%n + 1
       if (abs(f(c)) > 0) call AddPoint(list, grid, field_vx + c - 1, x, f(c)*grid%dt/product(grid%d), h, .true., error)
-      if (c == 3 .and. grid%side(5) == side_free) call PushSurface(list, grid, first)
+      if (c == 3 .and. grid%side(5) == side_free .and. grid%first(3) == 1) call PushSurface(list, grid, first)
       do m = first, list%n
         list%w(m) = list%w(m)*Fd3dBuoyancy(rho, list%field(m), list%i(m), list%j(m), list%k(m))
       end do
@@ -126,7 +132,10 @@ contains
   subroutine CloseReceiver(list)
     type(fd3d_list_t), intent(inout) :: list
     if (.not. allocated(list%start)) list%start = [1]
+    if (.not. allocated(list%elsewhere)) allocate (list%elsewhere(0))
     list%start = [list%start, list%n + 1]
+    list%elsewhere = [list%elsewhere, list%partly]
+    list%partly = .false.
   end subroutine CloseReceiver
 
   !> Entries for a field at x, times `scale`; `acts`: of a source.
@@ -143,6 +152,12 @@ contains
     logical :: beside, even
     if (allocated(error)) return
     if (.not. allocated(list%w)) call Grow(list)
+    if (allocated(list%piece)) then
+      if (.not. Fd3dTouches(list%piece, x)) then
+        list%partly = .true.
+        return
+      end if
+    end if
     even = field >= field_sxx
     if (present(slope)) even = even .or. slope
     even = even .and. grid%even
@@ -252,6 +267,47 @@ contains
     list%h(list%n) = h
     list%w(list%n) = real(w, sp)
   end subroutine AddEntry
+
+  !> Leaves the entries that the list's piece owns, counted in it, of a list made in the box around it.
+  subroutine Fd3dOwned(list, around)
+    type(fd3d_list_t), intent(inout) :: list
+    type(fd3d_grid_t), intent(in) :: around
+    integer :: away(3), at(3), kept, m, r, first
+    away = list%piece%first - around%first
+    kept = 0
+    r = 1
+    first = 1
+    do m = 1, list%n + 1
+      if (allocated(list%start)) call CloseBefore()
+      if (m > list%n) exit
+      at = [list%i(m), list%j(m), list%k(m)] - away
+      if (any(at < 1 .or. at > list%piece%n)) then
+        if (allocated(list%start)) list%elsewhere(r) = .true.
+        cycle
+      end if
+      kept = kept + 1
+      list%field(kept) = list%field(m)
+      list%i(kept) = at(1)
+      list%j(kept) = at(2)
+      list%k(kept) = at(3)
+      list%h(kept) = list%h(m)
+      list%w(kept) = list%w(m)
+    end do
+    list%n = kept
+
+  contains
+
+    !> Receivers that end before entry m.
+    subroutine CloseBefore()
+      do while (r < size(list%start))
+        if (list%start(r + 1) > m) exit
+        list%start(r) = first
+        first = kept + 1
+        r = r + 1
+      end do
+      if (r == size(list%start)) list%start(r) = kept + 1
+    end subroutine CloseBefore
+  end subroutine Fd3dOwned
 
   !> Makes room for twice as many entries.
   subroutine Grow(list)

@@ -5,8 +5,10 @@ submodule(fd3d_m) fd3d_setup
   use fault_histories_m, only: FaultHistoriesMake, FaultHistoriesSample
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dProfiles, Fd3dSponge
   use fd3d_components_m, only: Fd3dAtWhole, Fd3dComponent
-  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dForce, Fd3dMoment
+  use fd3d_pieces_m, only: Fd3dTouches
+  use fd3d_point_lists_m, only: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dOwned
   use finite_fault_m, only: FaultSample, FaultSlip
+  use receiver_sum_m, only: receiver_parts
   use source3d_m, only: source_fault, source_force, source_volume
   use window_m, only: WindowCell
   implicit none
@@ -22,9 +24,9 @@ contains
     type(anelastic_t) :: a
     real(sp), allocatable :: qp(:, :, :), qs(:, :, :)
     real(dp) :: table(0:q_steps), q_most, vp2, vs2
-    integer :: i, j, k, iw, jw, kw, status
+    integer :: i, j, k, iw, jw, kw, lo(3), hi(3), status
     logical :: same
-    associate (n => self%grid%n)
+    associate (n => self%around%n, before => self%around%first - 1 - self%pad)
       if (allocated(self%rho)) then
         same = all(shape(self%rho) == n + 2)
         if (.not. same) deallocate (self%rho, self%lambda, self%mu)
@@ -48,13 +50,13 @@ contains
           table(i) = AnelasticUnrelaxed(a, i*q_most/q_steps, self%own%q_ref)
         end do
       end if
-      !$omp parallel do private(j, i, kw, jw, iw, vp2, vs2) num_threads(self%grid%threads)
+      !$omp parallel do private(j, i, kw, jw, iw, vp2, vs2) num_threads(self%around%threads)
       do k = 0, n(3) + 1
-        kw = Inside(k - self%pad(3), window%nz, .false.)
+        kw = Inside(k + before(3), window%nz, .false.)
         do j = 0, n(2) + 1
-          jw = Inside(j - self%pad(2), window%ny, self%scheme%periodic)
+          jw = Inside(j + before(2), window%ny, self%scheme%periodic)
           do i = 0, n(1) + 1
-            iw = Inside(i - self%pad(1), window%nx, self%scheme%periodic)
+            iw = Inside(i + before(1), window%nx, self%scheme%periodic)
             associate (m => window%medium(iw, jw, kw, :))
               vp2 = real(m(1), dp)**2
               vs2 = real(m(2), dp)**2
@@ -72,9 +74,13 @@ contains
         end do
       end do
       !$omp end parallel do
-      call self%engine%model(self%rho, self%lambda, self%mu, error)
+      lo = self%grid%first - self%around%first
+      hi = lo + self%grid%n + 1
+      call self%engine%model(self%rho(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), self%lambda(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), &
+                             self%mu(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), error)
       if (self%grid%anelastic .and. .not. allocated(error)) &
-        call self%engine%quality(real(a%tau, sp), real(a%y, sp), qp, qs, error)
+        call self%engine%quality(real(a%tau, sp), real(a%y, sp), qp(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), &
+                                 qs(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), error)
       self%medium_hash = MediumHash()
       if (.not. allocated(error) .and. any(self%width > 0)) &
         call MakeLayers(self, real(maxval(window%medium(:, :, :, 1)), dp), error)
@@ -131,22 +137,22 @@ contains
 
   module procedure make_source
     type(fd3d_list_t) :: list
-    real(dp) :: at(3), strongest, total, slow
+    real(dp) :: at(3), largest(2), sums(1), strongest, total
     integer :: i
     at = [self%shot%sx, self%shot%sy, self%shot%sz] - self%corner
     self%sources = 1
-    call TellOfContacts(self, list)
+    call BeginList(self, list)
     associate (s => self%own%source)
       if (s%kind /= source_fault) call CheckPlace(self, at, 'source', error)
       if (allocated(error)) return
       select case (s%kind)
       case (source_volume)
-        call Fd3dMoment(list, self%grid, at, [1, 1, 1, 0, 0, 0]*1.0_dp, 1, error)
+        call Fd3dMoment(list, self%around, at, [1, 1, 1, 0, 0, 0]*1.0_dp, 1, error)
         do i = 1, list%n                        ! of the cell itself: then source and pressure receiver may change places
           list%w(i) = list%w(i)*(self%lambda(list%i(i), list%j(i), list%k(i)) + self%mu(list%i(i), list%j(i), list%k(i))*2/3)
         end do
       case (source_force)
-        call Fd3dForce(list, self%grid, self%rho, at, s%force, 1, error)
+        call Fd3dForce(list, self%around, self%rho, at, s%force, 1, error)
       case (source_fault)
         self%sources = s%fault%n
         if (self%scheme%time_correction) &
@@ -156,8 +162,15 @@ contains
           call AddFaultPoint(self, window, list, i, at + s%fault%x(:, i), error)
         end do
       case default
-        call Fd3dMoment(list, self%grid, at, s%moment, 1, error)
+        call Fd3dMoment(list, self%around, at, s%moment, 1, error)
       end select
+      if (allocated(error)) return
+      if (.not. allocated(list%w)) allocate (list%field(0), list%i(0), list%j(0), list%k(0), list%h(0), list%w(0))
+      call Fd3dOwned(list, self%around)
+      largest = [real(maxval(abs(list%w(:list%n))), dp), -real(minval(self%rho, self%rho > 0), dp)]
+      sums = sum(abs(real(list%w(:list%n), dp)))
+      call OverAll(self, 'largest', largest, error)
+      call OverAll(self, 'total', sums, error)
       if (allocated(error)) return
       strongest = real(maxval(abs(self%scheme%q)), dp)
       total = sum(abs(real(self%scheme%q, dp)))
@@ -165,30 +178,31 @@ contains
         strongest = real(maxval(abs(s%fault%rate)), dp)
         total = FaultSlip(s%fault)/self%scheme%dt
       end if
-      strongest = strongest*maxval(abs(list%w(:list%n)))
+      strongest = strongest*max(0.0_dp, largest(1))
       if (.not. (strongest > 0 .and. strongest <= huge(1.0_sp))) then
         call Fail(error, 'the source is '//trim(merge('nothing                        ', 'too strong for single precision', &
                                                       strongest <= 0))//': check amplitude and moment')
         return
       end if
       self%exponent2 = exponent(strongest)
-      total = growth*scale(total, -self%exponent2)*sum(abs(real(list%w(:list%n), dp)))
-      slow = real(minval(self%rho, self%rho > 0), dp)*self%scheme%vmin
-      if (s%kind /= source_force) total = total/slow
+      total = growth*scale(total, -self%exponent2)*sums(1)
+      if (s%kind /= source_force) total = total/(-largest(2)*self%scheme%vmin)
       self%limit = real(min(total, 1e37_dp), sp)
       call self%engine%source(self%sources, list%field(:list%n), list%i(:list%n), list%j(:list%n), list%k(:list%n), &
                               list%h(:list%n), list%w(:list%n), error)
     end associate
   end procedure make_source
 
-  !> Gives the list the medium, if rock, fluid and air meet: sources and receivers then keep to their side of the contacts.
-  subroutine TellOfContacts(self, list)
+  !> A list for this rank's piece. Where rock, fluid and air meet it gets the medium: sources and receivers then keep to their side
+  !> of the contacts.
+  subroutine BeginList(self, list)
     class(fd3d_t), intent(in), target :: self
     type(fd3d_list_t), intent(inout) :: list
+    list%piece = self%grid
     if (.not. self%has_contacts()) return
     list%rho => self%rho
     list%mu => self%mu
-  end subroutine TellOfContacts
+  end subroutine BeginList
 
   !> Point i of the fault; if the file did not tell its rigidity, that of the model: rho vs**2 with the phase velocity at the
   !> reference frequency, as a file would tell it, also where waves attenuate.
@@ -201,6 +215,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: m(6)
     integer :: c(3)
+    if (.not. Fd3dTouches(self%grid, at)) return
     call CheckPlace(self, at, 'point '//Str(self%own%source%fault%point(i))//' of the fault', error)
     if (allocated(error)) return
     m = self%own%source%fault%m(:, i)
@@ -208,7 +223,7 @@ contains
       c = WindowCell(window, at + self%corner)
       m = m*real(window%medium(c(1), c(2), c(3), 3), dp)*real(window%medium(c(1), c(2), c(3), 2), dp)**2
     end if
-    call Fd3dMoment(list, self%grid, at, m, i, error)
+    call Fd3dMoment(list, self%around, at, m, i, error)
   end subroutine AddFaultPoint
 
   !> A source must lie in the window, and in rock or water.
@@ -219,15 +234,18 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: c(3)
     if (allocated(error)) return
-    c = floor(at/self%grid%d*(1 - 1e-12_dp)) + 1
-    if (any(c < 1 .or. c > self%grid%n)) then
+    c = floor(at/self%whole%d*(1 - 1e-12_dp)) + 1
+    if (any(c < 1 .or. c > self%whole%n)) then
       call Fail(error, what//' of shot record '//Str(self%shot%record)//' at x = '//Str(at(1) + self%corner(1), 9)//', y = '// &
                 Str(at(2) + self%corner(2), 9)//', z = '//Str(at(3) + self%corner(3), 9)//' m lies outside the window: widen '// &
                 'aperture or depth')
-    else if (.not. self%rho(c(1), c(2), c(3)) > 0) then
+      return
+    end if
+    c = c - self%around%first + 1
+    if (any(c < 1 .or. c > self%around%n)) return      ! other ranks look there
+    if (.not. self%rho(c(1), c(2), c(3)) > 0) &
       call Fail(error, what//' of shot record '//Str(self%shot%record)//' at z = '//Str(at(3) + self%corner(3), 9)// &
                 ' m lies in the air: give it a greater depth')
-    end if
   end subroutine CheckPlace
 
   module procedure GiveHistories
@@ -256,23 +274,53 @@ contains
     character(32), allocatable :: names(:)
     real(dp) :: at(3)
     integer :: c, r
-    call TellOfContacts(self, list)
+    call BeginList(self, list)
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Fd3dAtWhole(trim(names(c))), c=1, size(names))]
     do c = 1, size(names)
       do r = 1, size(self%shot%rx)
         at = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner
-        call Fd3dComponent(list, self%grid, trim(names(c)), at, error)
+        call Fd3dComponent(list, self%around, trim(names(c)), at, error)
         if (allocated(error)) then
           error%message = 'receiver '//Str(r)//' of shot record '//Str(self%shot%record)//': '//error%message
           return
         end if
       end do
     end do
-    call self%engine%receivers(list%start, list%field(:list%n), list%i(:list%n), list%j(:list%n), list%k(:list%n), &
-                               list%w(:list%n), error)
+    if (self%grouped()) then
+      call MakeOwnReceivers(self, list, error)
+    else
+      call self%engine%receivers(list%start, list%field(:list%n), list%i(:list%n), list%j(:list%n), list%k(:list%n), &
+                                 list%w(:list%n), error)
+    end if
     if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
-    if (.not. allocated(error)) call MakeNearfield(self, window)
+    if (.not. allocated(error)) call MakeNearfield(self, window, error)
   end procedure make_receivers
+
+  !> Receivers with cells in this rank's piece. One that has cells elsewhere too gives the parts of its sum, a trace each.
+  subroutine MakeOwnReceivers(self, list, error)
+    class(fd3d_t), intent(inout) :: self
+    type(fd3d_list_t), intent(inout) :: list
+    type(error_t), allocatable, intent(inout) :: error
+    integer, allocatable :: times(:), start(:), from(:)
+    integer :: r, p, n, m, at
+    if (.not. allocated(list%w)) allocate (list%field(0), list%i(0), list%j(0), list%k(0), list%h(0), list%w(0))
+    call Fd3dOwned(list, self%around)
+    associate (s => list%start)
+      n = size(s) - 1
+      times = merge(merge(receiver_parts, 1, list%elsewhere), 0, s(2:) > s(:n))
+      self%heard = [((r, p=1, times(r)), r=1, n)]
+      self%part = [((merge(p, 0, times(r) > 1), p=1, times(r)), r=1, n)]
+      allocate (start(size(self%heard) + 1), from(sum(times*(s(2:) - s(:n)))))
+      start(1) = 1
+      do r = 1, size(self%heard)
+        at = start(r) - s(self%heard(r))
+        start(r + 1) = at + s(self%heard(r) + 1)
+        from(start(r):start(r + 1) - 1) = [(m, m=s(self%heard(r)), s(self%heard(r) + 1) - 1)]
+      end do
+    end associate
+    call self%engine%receivers(start, list%field(from), list%i(from), list%j(from), list%k(from), list%w(from), error)
+    if (.not. allocated(error)) call self%engine%receiver_part(self%part, error)
+  end subroutine MakeOwnReceivers
 
 end submodule fd3d_setup

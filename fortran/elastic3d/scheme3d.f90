@@ -1,6 +1,6 @@
 !> The scheme of a 3D survey: what elastic modelling has beyond a grid, weights and times, and the way of that to other ranks.
 module scheme3d_m
-  use checked_m, only: Finite, IsWhole
+  use checked_m, only: Finite, IsWhole, Whole
   use kinds_m, only: dp
   use parcel_m, only: parcel_t
   use scheme_m, only: scheme_t
@@ -17,6 +17,7 @@ module scheme3d_m
     real(dp) :: qmin = 0                      !< smallest quality factor of the model
     logical :: pgv = .false.                  !< the map of peak ground velocity is wanted
     real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
+    integer :: decomposition(3) = 0           !< pieces of a shot along x, y, z; 0: as is fastest
     type(source3d_t) :: source
     character(:), allocatable :: planes, fields   !< of snapshots, as the job says
   end type elastic_t
@@ -29,7 +30,7 @@ module scheme3d_m
     procedure :: unpack => UnpackOwn
   end type scheme3d_t
 
-  integer, parameter :: MORE = 11, FLAGS = 7              !< numbers before those of the source; from the seventh on choices, 0 or 1
+  integer, parameter :: MORE = 14, FLAGS = 10             !< numbers before those of the source; from FLAGS on choices, 0 or 1
 
 contains
 
@@ -45,7 +46,7 @@ contains
     type(parcel_t), intent(out) :: parcel
     associate (own => self%own)
       parcel%text = own%planes//achar(10)//own%fields
-      parcel%numbers = [self%dy, own%q_band, own%q_ref, own%qmin, own%pgv_depth, &
+      parcel%numbers = [self%dy, own%q_band, own%q_ref, own%qmin, own%pgv_depth, real(own%decomposition, dp), &
                         real(merge(1, 0, [self%sponge, self%periodic, self%one_way, own%attenuates, own%pgv]), dp), &
                         SourceNumbers(own%source)]
       if (own%source%fault%n > 0) parcel%samples = own%source%fault%rate
@@ -68,6 +69,7 @@ contains
     else
       why = SourceFault(parcel%numbers(MORE + 1:), size(parcel%samples))
       if (.not. all(IsWhole(parcel%numbers(FLAGS:MORE), 0, 1))) why = 'a choice that is none'
+      if (.not. all(IsWhole(parcel%numbers(7:9), 0, huge(1)))) why = 'a number of pieces that is none'
     end if
     if (why /= '') return
     associate (x => parcel%numbers, own => self%own)
@@ -79,6 +81,7 @@ contains
       own%q_ref = x(4)
       own%qmin = x(5)
       own%pgv_depth = x(6)
+      own%decomposition = Whole(x(7:9), 0)
       on = x(FLAGS:MORE) > 0
       self%sponge = on(1)
       self%periodic = on(2)

@@ -3,6 +3,7 @@
 module solver_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, i8, sp
+  use partners_m, only: partners_t
   use gather_m, only: gather_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
@@ -22,6 +23,7 @@ module solver_m
 
   !> `self` is a target where a solver may point to its engine (timeloop.f90).
   type, abstract :: solver_t
+    class(partners_t), pointer :: partners => null()   !< the ranks that model the shot together; null: this one alone
   contains
     procedure(setup_i), deferred :: setup
     procedure :: modfd => AllChunks

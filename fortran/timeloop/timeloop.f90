@@ -64,6 +64,9 @@ module timeloop_m
     procedure(choose_chunk_i), deferred :: choose_chunk
     procedure(next_chunk_i), deferred :: next_chunk
     procedure :: take_maps => NoMaps
+    procedure :: do_steps => EngineSteps
+    procedure :: samples => EngineSamples
+    procedure, non_overridable :: gathers
     procedure(blow_up_i), deferred :: blow_up
     procedure(identify_i), deferred :: identify
     procedure(describe_i), deferred :: describe
@@ -266,7 +269,7 @@ contains
     if (allocated(error)) return
     engine => self%any_engine()
     if (.not. self%queues) call engine%threads(self%team%threads, error)
-    if (.not. allocated(error)) call engine%timestep(self%steps + 1, n, error)
+    if (.not. allocated(error)) call self%do_steps(n, error)
     if (allocated(error)) return
     self%steps = self%steps + n
     if (self%queues) then
@@ -282,6 +285,23 @@ contains
       self%seconds = self%seconds + host_seconds() - from
     end if
   end subroutine timestep
+
+  !> The engine does the next n steps.
+  subroutine EngineSteps(self, n, error)
+    class(timeloop_t), intent(inout), target :: self
+    integer, intent(in) :: n
+    type(error_t), allocatable, intent(inout) :: error
+    class(engine_t), pointer :: engine
+    engine => self%any_engine()
+    call engine%timestep(self%steps + 1, n, error)
+  end subroutine EngineSteps
+
+  !> This rank gathers what comes home of the shot: the first of those that model it together.
+  pure logical function gathers(self)
+    class(timeloop_t), intent(in) :: self
+    gathers = .true.
+    if (associated(self%partners)) gathers = self%partners%mine == 1
+  end function gathers
 
   !> Waits, asleep, until all steps are done, checks the field a last time, and takes the maps.
   subroutine Finish(self, error)
@@ -307,7 +327,9 @@ contains
     call engine%pending(most, error)
     self%ahead = min(self%ahead, most)
     self%unchecked = 0
-    if (.not. allocated(error)) call engine%peak(value, place, error)
+    if (allocated(error)) return
+    if (self%queues) call engine%peak(value, place, error)
+    if (.not. self%queues) call engine%maxabs(value, place, error)
     if (allocated(error)) return
     if (.not. value <= self%limit) call self%blow_up(value, place, error)
     self%peak = value
@@ -448,7 +470,7 @@ contains
     gather%device = engine%device()
     call self%describe(gather)
     if (allocated(gather%traces)) deallocate (gather%traces)
-    allocate (gather%traces(gather%nt, gather%nrec, gather%ncomp))
+    allocate (gather%traces(gather%nt, gather%nrec, merge(gather%ncomp, 0, self%gathers())))
     call self%make_traces(gather%traces, error)
     if (allocated(error)) return
     gather%traces = real(gather%traces*2.0_dp**self%exponent2, sp)
@@ -462,15 +484,13 @@ contains
     class(timeloop_t), intent(inout), target :: self
     real(sp), contiguous, intent(out) :: traces(:, :, :)
     type(error_t), allocatable, intent(inout) :: error
-    class(engine_t), pointer :: engine
     type(filter_t), pointer :: filter
     real(sp), allocatable :: raw(:, :)
     integer :: c, nrec
-    engine => self%any_engine()
     nrec = size(traces, 2)
-    allocate (raw(self%scheme%nt, nrec*size(self%at_whole)))
-    call engine%traces(1, raw, error)
-    do c = 1, size(self%at_whole)
+    allocate (raw(self%scheme%nt, nrec*size(traces, 3)))
+    call self%samples(raw, error)
+    do c = 1, size(traces, 3)
       if (.not. allocated(error)) call TraceFilters(self%scheme, merge(0, 1, self%at_whole(c)), filter, error)
       if (allocated(error)) return
       associate (samples => raw(:, (c - 1)*nrec + 1:c*nrec))
@@ -479,6 +499,16 @@ contains
       end associate
     end do
   end subroutine LoopTraces
+
+  !> The samples of all steps, (nt, receivers of all components); on a rank that gathers nothing there is no room for them.
+  subroutine EngineSamples(self, raw, error)
+    class(timeloop_t), intent(inout), target :: self
+    real(sp), contiguous, intent(out) :: raw(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    class(engine_t), pointer :: engine
+    engine => self%any_engine()
+    call engine%traces(1, raw, error)
+  end subroutine EngineSamples
 
   !> A physics whose grid lacks nothing close to the source: otherwise adds it to the samples (nt, nrec) of component c.
   subroutine NothingNear(self, c, samples)

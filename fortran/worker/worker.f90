@@ -9,6 +9,7 @@
 module worker_m
   use checkpoint_m, only: CheckpointerEnd, CheckpointerNew
   use error_m, only: error_t
+  use group_m, only: GroupAgree, GroupFree, GroupNew, GroupShotBegins
   use host_c, only: host_seconds
   use kinds_m, only: dp
   use protocol_m, only: link_t, LinkFlush, message_t, MSG_BYE
@@ -38,7 +39,7 @@ contains
     class(scheme_t), intent(in) :: scheme
     type(worker_options_t), intent(in) :: options
     type(job_end_t), intent(out) :: job_end
-    type(worker_t), allocatable :: worker
+    type(worker_t), allocatable, target :: worker
     character(:), allocatable :: said
     integer :: i
     logical :: computing
@@ -54,13 +55,17 @@ contains
     worker%gpu_memory = role%gpu_room
     if (role%group_size == 1) call CheckpointerNew(worker%checkpointer, options%checkpoint)
     if (options%shots > 0) worker%wanted = min(options%shots, MOST_ACTIVE)
-    allocate (worker%active(merge(MOST_ACTIVE, worker%wanted, worker%gpu)))
+    if (role%group_size > 1) worker%wanted = 1      ! a shot for several ranks fills them
+    allocate (worker%active(merge(MOST_ACTIVE, worker%wanted, worker%gpu .and. role%group_size == 1)))
+    if (role%group_size > 1) call GroupNew(worker%group, role, options%lease)
     do i = 1, size(worker%active)
       allocate (worker%active(i)%solver, mold=mold)
+      if (role%group_size > 1) worker%active(i)%solver%partners => worker%group
     end do
     call HeartbeatNew(worker%heartbeat, role, options%lease)
     if (role%gpu_fault /= '') call WorkerLoseGpu(worker, role%gpu_fault)
-    if (role%drivers > 0 .and. .not. worker%gpu) worker%trial_rate = worker%active(1)%solver%trial(scheme)
+    if (role%drivers > 0 .and. .not. worker%gpu) &
+      worker%trial_rate = role%group_size*worker%active(1)%solver%trial(scheme)
     do while (WorkerOpen(worker))
       call WorkerReceive(worker)
       do i = 1, size(worker%active)
@@ -80,6 +85,7 @@ contains
       call WorkerReceive(worker)
     end do
     job_end = worker%job_end
+    call GroupFree(worker%group, job_end%broken)
   end subroutine WorkerRun
 
   !> While a GPU computes, lets shots go on that wait for no time steps: they need not wait until all others have had their turn.
@@ -108,10 +114,13 @@ contains
       if (WorkerMayAskModel(worker)) call ModelAsk(worker, active)           ! its window of the model
     case (READY)
       call Begin(worker, active, error)                                      ! set up
+      call Agree(worker, error)
     case (LOOPING)
       call Steps(worker, active, error)
+      call Agree(worker, error)
     case (MODELLED)
       call active%solver%gather(active%gather, error)                        ! receivers -> traces
+      call Agree(worker, error)
       if (.not. allocated(error)) call GatherSend(worker, active)            ! to the I/O server
     case default
       return
@@ -119,6 +128,13 @@ contains
     worker%compute = worker%compute + host_seconds() - start
     if (allocated(error)) call ShotLost(worker, active, error)
   end subroutine Turn
+
+  !> What fails on one rank of a group fails on all.
+  subroutine Agree(worker, error)
+    type(worker_t), intent(inout) :: worker
+    type(error_t), allocatable, intent(inout) :: error
+    if (worker%role%group_size > 1) call GroupAgree(worker%group, error)
+  end subroutine Agree
 
   !> Sets a shot up; its time loop begins when the GPU has room for its steps.
   subroutine Begin(worker, active, error)
@@ -128,6 +144,7 @@ contains
     class(scheme_t), allocatable :: scheme
     if (.not. active%waits) then
       call WorkerScheme(worker, active, scheme)
+      call GroupShotBegins(worker%group)
       call active%solver%setup(scheme, active%window, active%shot, error)
       active%ready_at = host_seconds()
       active%last_beat = active%ready_at

@@ -262,7 +262,9 @@ contains
       first = role%rank - role%group_rank
       rank = PeersDead(v%peers, first, first + role%group_size - 1)
       why = ''
-      if (v%master_dead) then
+      if (worker%group%broken) then
+        why = worker%group%why_broken
+      else if (v%master_dead) then
         why = 'rank 0 is dead'
       else if (rank >= 0) then
         why = 'rank '//Str(rank)//', which worker '//Str(role%worker_id)//' needs, is dead'

@@ -84,7 +84,7 @@ contains
       return
     end if
     active%on_gpu = worker%gpu
-    if (worker%gpu) call SetShotsAtOnce(worker, active)
+    if (worker%gpu .and. worker%role%group_size == 1) call SetShotsAtOnce(worker, active)
   end subroutine ModelReceive
 
   !> Sets the number of shots at once; a window that is too large for the GPU is computed on CPU cores.

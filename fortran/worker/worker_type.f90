@@ -2,6 +2,7 @@
 !> worker_*.f90 has one part of what it does with that; worker.f90 has the story.
 module worker_type_m
   use checkpoint_m, only: checkpoint_t, checkpointer_t
+  use group_m, only: group_t
   use kinds_m, only: dp
   use protocol_m, only: link_t, message_t, MSG_BYE, MSG_NOTE, MSG_PROGRESS, LinkSend
   use roles_m, only: role_t
@@ -29,6 +30,7 @@ module worker_type_m
 
   type :: worker_t
     type(role_t) :: role
+    type(group_t) :: group                    !< the ranks that model its shots together, where there are several
     type(link_t), pointer :: link => null()   !< to the master
     type(worker_options_t) :: options
     class(scheme_t), allocatable :: scheme

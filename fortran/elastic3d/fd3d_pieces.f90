@@ -1,0 +1,250 @@
+!> A 3D grid cut into pieces, one for each rank of a group: where the planes are, the subdomain of a rank, and the box around it whose
+!> medium the rank must know to make the weights of sources and receivers in its cells.
+module fd3d_pieces_m
+  use error_m, only: error_t, Fail
+  use fd3d_absorb_m, only: Fd3dLayerWidths
+  use fd3d_engine_m, only: fd3d_grid_t, side_free, side_neighbour, side_one_way, side_periodic
+  use kinds_m, only: dp
+  use subdomain_m, only: cuts_t, CutsBeside, CutsPiece
+  use text_m, only: Str
+  implicit none
+  private
+  public :: Fd3dCuts, Fd3dPiece, Fd3dAround, Fd3dPartner, Fd3dTouches
+
+  !> A point acts on, or is read from, cells no further away along any axis than this: eight nodes of a sinc, what a differentiator
+  !> adds to them, and 7 rows and 3 more beside a contact (fd3d_ground.f90).
+  integer, parameter :: touches = 12
+  integer, parameter :: depends = 16              !< its weights depend on the medium of cells no further away than this
+  real(dp), parameter :: heavy = 2.8_dp           !< a cell in an absorbing layer takes so many times the time of another
+  integer, parameter :: rim_rows = 4              !< rows at a cut that take the time of a layer
+  real(dp), parameter :: swapped = 6              !< a cell of a cut face costs as much as so many inner cells: its numbers travel
+
+contains
+
+  !> Cuts a grid into n pieces, with layers of `width` cells around it; asked: pieces along x, y, z, or 0 to choose. Fails where a
+  !> piece would be thinner than the differentiators are long.
+  subroutine Fd3dCuts(grid, width, n, asked, cuts, error)
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: width(6), n, asked(3)
+    type(cuts_t), intent(out) :: cuts
+    type(error_t), allocatable, intent(inout) :: error
+    type(cuts_t) :: tried
+    real(dp) :: best, time
+    integer :: x, y
+    best = huge(best)
+    do y = 1, n
+      do x = 1, n
+        if (modulo(n, x*y) /= 0) cycle
+        if (any(asked > 0) .and. any([x, y, n/(x*y)] /= asked)) cycle
+        tried = Placed(grid, width, [x, y, n/(x*y)])
+        if (.not. Thick(grid, tried)) cycle
+        time = TimeOf(grid, width, tried)
+        if (time >= best*(1 - 1e-9_dp)) cycle     ! of equal ones the first: x is cut last
+        best = time
+        cuts = tried
+      end do
+    end do
+    if (best < huge(best)) return
+    if (any(asked > 0) .and. product(asked) /= n) then
+      call Fail(error, 'decomposition = '//Parts(asked)//' makes '//Str(product(asked))//' pieces, but group = '//Str(n)// &
+                ': they must be equal')
+    else
+      call Fail(error, 'a grid of '//Str(grid%n(1))//' x '//Str(grid%n(2))//' x '//Str(grid%n(3))//' cells cannot be cut into '// &
+                Str(n)//' pieces'//Asking()//' of at least '//Str(grid%half_length)//' cells along a cut axis: give a smaller group')
+    end if
+
+  contains
+
+    function Asking() result(text)
+      character(:), allocatable :: text
+      text = ''
+      if (any(asked > 0)) text = ', '//Parts(asked)//','
+    end function Asking
+  end subroutine Fd3dCuts
+
+  pure function Parts(n) result(text)
+    integer, intent(in) :: n(3)
+    character(:), allocatable :: text
+    text = Str(n(1))//'x'//Str(n(2))//'x'//Str(n(3))
+  end function Parts
+
+  !> Cells that each of the pieces along an axis must have: what a neighbour needs, and one more below a free surface or above a
+  !> one-way bottom.
+  pure function Least(grid, axis, parts) result(cells)
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: axis, parts
+    integer :: cells(parts)
+    cells = grid%half_length
+    if (grid%side(2*axis - 1) == side_free) cells(1) = cells(1) + 1
+    if (grid%side(2*axis) == side_one_way) cells(parts) = cells(parts) + 1
+  end function Least
+
+  pure logical function Thick(grid, cuts)
+    type(fd3d_grid_t), intent(in) :: grid
+    type(cuts_t), intent(in) :: cuts
+    integer :: a, p
+    Thick = .true.
+    do a = 1, 3
+      p = cuts%parts(a)
+      if (p > 1) Thick = Thick .and. all(cuts%last(1:p, a) - cuts%last(0:p - 1, a) >= Least(grid, a, p))
+    end do
+  end function Thick
+
+  !> Planes so that all pieces along an axis take the same time.
+  pure function Placed(grid, width, parts) result(cuts)
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: width(6), parts(3)
+    type(cuts_t) :: cuts
+    real(dp) :: low, high, middle, row(maxval(grid%n))
+    integer :: a, turn, used, last(0:maxval(parts))
+    cuts%parts = parts
+    allocate (cuts%last(0:maxval(parts), 3), source=0)
+    do a = 1, 3
+      row(:grid%n(a)) = Rows(grid%n(a), width(2*a - 1:2*a))
+      low = 0
+      high = sum(row(:grid%n(a))) + 2*rim_rows*heavy
+      do turn = 1, 60
+        middle = (low + high)/2
+        call Fill(row(:grid%n(a)), Least(grid, a, parts(a)), middle, parts(a), used, last)
+        if (used > parts(a)) low = middle
+        if (used <= parts(a)) high = middle
+      end do
+      call Fill(row(:grid%n(a)), Least(grid, a, parts(a)), high, parts(a), used, last)
+      cuts%last(:parts(a), a) = last(:parts(a))
+    end do
+  end function Placed
+
+  !> The time of each row of cells along an axis, in that of an inner one.
+  pure function Rows(n, width) result(row)
+    integer, intent(in) :: n, width(2)
+    real(dp) :: row(n)
+    row = 1
+    row(:min(n, width(1))) = heavy
+    row(max(1, n - width(2) + 1):) = heavy
+  end function Rows
+
+  !> Fills piece after piece up to `most`, each with `least` rows or more; `used`: pieces that takes.
+  pure subroutine Fill(row, least, most, parts, used, last)
+    real(dp), intent(in) :: row(:), most
+    integer, intent(in) :: least(:), parts
+    integer, intent(out) :: used, last(0:)
+    real(dp) :: time, slowest
+    integer :: i
+    used = 1
+    last = 0
+    slowest = 0
+    time = Rim(1)
+    do i = 1, size(row)
+      if (used < parts .and. i - 1 - last(used - 1) >= least(used)) then
+        if (time + row(i) > most .or. size(row) - (i - 1) <= sum(least(used + 1:))) then
+          slowest = max(slowest, time)
+          last(used) = i - 1
+          used = used + 1
+          time = Rim(used)
+        end if
+      end if
+      time = time + row(i)
+    end do
+    if (max(slowest, time) > most) used = parts + 1
+    last(parts) = size(row)
+
+  contains
+
+    !> What the cuts of a piece cost.
+    pure real(dp) function Rim(p)
+      integer, intent(in) :: p
+      Rim = count([p > 1, p < parts])*rim_rows*(heavy - 1)
+    end function Rim
+  end subroutine Fill
+
+  !> The time of the slowest piece and its swaps, in that of an inner cell.
+  pure real(dp) function TimeOf(grid, width, cuts) result(slowest)
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: width(6)
+    type(cuts_t), intent(in) :: cuts
+    integer :: p, a, first(3), last(3), n(3), plain(3), faces
+    real(dp) :: time
+    slowest = 0
+    do p = 1, product(cuts%parts)
+      call CutsPiece(cuts, p, first, last)
+      n = last - first + 1
+      do a = 1, 3
+        plain(a) = max(0, min(last(a), grid%n(a) - width(2*a)) - max(first(a), width(2*a - 1) + 1) + 1)
+      end do
+      time = heavy*(product(real(n, dp)) - product(real(plain, dp))) + product(real(plain, dp))
+      do a = 1, 3
+        faces = count([first(a) > 1, last(a) < grid%n(a)])
+        time = time + faces*swapped*(1 + merge(0.5_dp, 0.0_dp, a == 1))*product(real(n, dp))/n(a)   ! faces across x are strided
+      end do
+      slowest = max(slowest, time)
+    end do
+  end function TimeOf
+
+  !> The subdomain of a piece of the whole grid with layers of `width` cells.
+  pure function Fd3dPiece(whole, width, cuts, piece) result(grid)
+    type(fd3d_grid_t), intent(in) :: whole
+    integer, intent(in) :: width(6), piece
+    type(cuts_t), intent(in) :: cuts
+    type(fd3d_grid_t) :: grid
+    integer :: last(3), side
+    grid = whole
+    call CutsPiece(cuts, piece, grid%first, last)
+    grid%n = last - grid%first + 1
+    do side = 1, 6
+      if (Fd3dPartner(whole, cuts, piece, side) > 0) grid%side(side) = side_neighbour
+    end do
+    if (any(whole%layer > 0)) grid%layer = Fd3dLayerWidths(grid, width)
+    if (any(grid%side == side_neighbour)) grid%sparse = .false.
+  end function Fd3dPiece
+
+  !> The piece beside another at a side, 0 if there is none: the end of the grid, or a periodic axis that is not cut.
+  pure integer function Fd3dPartner(whole, cuts, piece, side) result(partner)
+    type(fd3d_grid_t), intent(in) :: whole
+    type(cuts_t), intent(in) :: cuts
+    integer, intent(in) :: piece, side
+    partner = CutsBeside(cuts, piece, side, whole%side(side) == side_periodic)
+    if (cuts%parts((side + 1)/2) == 1) partner = 0
+  end function Fd3dPartner
+
+  !> The box around a piece whose medium decides the weights of all points that touch its cells. A periodic axis is taken whole.
+  pure function Fd3dAround(whole, piece) result(box)
+    type(fd3d_grid_t), intent(in) :: whole, piece
+    type(fd3d_grid_t) :: box
+    integer :: last(3)
+    box = whole
+    box%first = max(1, piece%first - touches - depends)
+    last = min(whole%n, piece%first + piece%n - 1 + touches + depends)
+    where (whole%side(1::2) == side_periodic)
+      box%first = 1
+      last = whole%n
+    end where
+    box%n = last - box%first + 1
+  end function Fd3dAround
+
+  !> A point at x [m] from the corner of the whole grid may act on cells of a piece, or be read from them. One outside the grid
+  !> is the business of all ranks, which refuse it alike.
+  pure logical function Fd3dTouches(piece, x)
+    type(fd3d_grid_t), intent(in) :: piece
+    real(dp), intent(in) :: x(3)
+    integer :: a
+    real(dp) :: cell
+    Fd3dTouches = .true.
+    if (any(x < 0 .or. x > piece%whole*piece%d)) return
+    do a = 1, 3
+      cell = x(a)/piece%d(a) + 1
+      if (cell >= piece%first(a) - touches .and. cell <= piece%first(a) + piece%n(a) + touches) cycle
+      if (piece%side(2*a) == side_periodic) cycle
+      if (piece%n(a) < piece%whole(a) .and. Round(a)) cycle
+      Fd3dTouches = .false.
+    end do
+
+  contains
+
+    !> Across the ends of a periodic axis that is cut: such axes have neighbours at both sides of all pieces.
+    pure logical function Round(a)
+      integer, intent(in) :: a
+      Round = all(piece%side(2*a - 1:2*a) == side_neighbour) .and. (cell <= touches .or. cell >= piece%whole(a) - touches)
+    end function Round
+  end function Fd3dTouches
+
+end module fd3d_pieces_m

@@ -1,0 +1,207 @@
+!> What the pieces of a shot give each other: velocities and stresses beside their planes between half steps, samples of receivers
+!> and planes of fields for the rank that gathers. Arguments stand in fd3d.f90.
+!>
+!> A step: the rim of the velocities, which neighbours need, then the inner cells while those travel, likewise the stresses. Stencils
+!> run along one axis, so a neighbour gets three velocities, or the three stresses that are differentiated across the plane, and
+!> edges and corners are never sent. Each cell is computed by its owner alone, by the operations that a shot on one rank does: so
+!> are its bits.
+submodule(fd3d_m) fd3d_swaps
+  use fd3d_engine_m, only: part_inner, part_rim
+  use fd3d_pieces_m, only: Fd3dPartner
+  use receiver_sum_m, only: receiver_scale, receiver_sum_t, ReceiverAdd, ReceiverPart
+  use subdomain_m, only: CutsPiece
+  implicit none
+
+  integer, parameter :: sides = 6
+  integer, parameter :: header = 3               !< numbers before those of a sum: its number, in two parts, and its part
+  integer, parameter :: split = 4096             !< a number in two parts, each of which a float holds
+
+contains
+
+  ! --- steps ----------------------------------------------------------------------------------------------------------
+
+  module procedure do_steps
+    integer :: it
+    if (.not. self%grouped()) then
+      call self%engine%timestep(self%steps + 1, n, error)
+      return
+    end if
+    do it = self%steps + 1, self%steps + n
+      call HalfStep(self, it, 0, error)
+      call HalfStep(self, it, 1, error)
+    end do
+  end procedure do_steps
+
+  module procedure OpenWays
+    integer :: side, with(sides)
+    integer(i8) :: n(sides)
+    n = 0
+    do side = 1, sides
+      with(side) = Fd3dPartner(self%whole, self%cuts, self%partners%mine, side)
+      if (with(side) > 0) n(side) = self%engine%halo_size(side)
+    end do
+    call self%partners%open(with, n, error)
+  end procedure OpenWays
+
+  !> Velocities (what = 0) or stresses (1) of step `it`.
+  subroutine HalfStep(self, it, what, error)
+    class(fd3d_t), intent(inout) :: self
+    integer, intent(in) :: it, what
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: side
+    call Update(self, it, what, part_rim, error)
+    associate (p => self%partners)
+      do side = 1, sides
+        if (p%with(side) == 0 .or. allocated(error)) cycle
+        call self%engine%halo_get(what, side, p%out(side, what + 1)%a, error)
+        if (.not. allocated(error)) call p%send(side, what + 1, error)
+      end do
+      call Update(self, it, what, part_inner, error)
+      do side = 1, sides
+        if (p%with(side) == 0 .or. allocated(error)) cycle
+        call p%await(side, what + 1, error)
+        if (.not. allocated(error)) call self%engine%halo_put(what, side, p%in(side, what + 1)%a, error)
+      end do
+    end associate
+  end subroutine HalfStep
+
+  subroutine Update(self, it, what, part, error)
+    class(fd3d_t), intent(inout) :: self
+    integer, intent(in) :: it, what, part
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(error)) return
+    if (what == 0) call self%engine%velocity(it, part, error)
+    if (what == 1) call self%engine%stress(it, part, error)
+  end subroutine Update
+
+  ! --- what comes home ------------------------------------------------------------------------------------------------
+
+  module procedure samples
+    real(sp), allocatable :: mine(:, :)
+    if (.not. self%grouped()) then
+      call self%engine%traces(1, raw, error)
+      return
+    end if
+    allocate (mine(self%scheme%nt, size(self%heard)))
+    call self%engine%traces(1, mine, error)
+    raw = 0
+    call Gathered(self, self%heard, self%part, mine, raw, error)
+  end procedure samples
+
+  module procedure Gathered
+    real(sp), allocatable :: sent(:), got(:)
+    integer, allocatable :: count(:)
+    integer :: p, at
+    allocate (sent, source=Packed(number, part, mine))
+    call self%partners%collect(sent, got, count, error)
+    if (allocated(error) .or. .not. self%gathers()) return
+    at = 0
+    do p = 1, size(count)
+      call TakeWhole(got(at + 1:at + count(p)), size(mine, 1), all)
+      at = at + count(p)
+    end do
+    call AddParts(got, size(mine, 1), all)
+  end procedure Gathered
+
+  !> One after the other, each with its header.
+  pure function Packed(number, part, mine) result(sent)
+    integer, intent(in) :: number(:), part(:)
+    real(sp), intent(in) :: mine(:, :)
+    real(sp), allocatable :: sent(:)
+    integer :: r, at, n
+    n = size(mine, 1) + header
+    allocate (sent(n*size(number)))
+    do r = 1, size(number)
+      at = n*(r - 1)
+      sent(at + 1:at + header) = real([number(r)/split, modulo(number(r), split), part(r)], sp)
+      sent(at + header + 1:at + n) = mine(:, r)
+    end do
+  end function Packed
+
+  !> Sums that are whole.
+  pure subroutine TakeWhole(got, samples, all)
+    real(sp), intent(in) :: got(:)
+    integer, intent(in) :: samples
+    real(sp), intent(inout) :: all(:, :)
+    integer :: at
+    do at = 0, size(got) - 1, samples + header
+      if (nint(got(at + 3)) == 0) all(:, NumberAt(got, at)) = got(at + header + 1:at + header + samples)
+    end do
+  end subroutine TakeWhole
+
+  pure integer function NumberAt(got, at) result(number)
+    real(sp), intent(in) :: got(:)
+    integer, intent(in) :: at
+    number = nint(got(at + 1))*split + nint(got(at + 2))
+  end function NumberAt
+
+  !> Sums of which pieces have parts, added without error.
+  pure subroutine AddParts(got, samples, all)
+    real(sp), intent(in) :: got(:)
+    integer, intent(in) :: samples
+    real(sp), intent(inout) :: all(:, :)
+    type(receiver_sum_t), allocatable :: sum(:, :)
+    integer :: place(size(all, 2)), number(size(all, 2)), n, s, at
+    place = 0
+    n = 0
+    do at = 0, size(got) - 1, samples + header
+      s = NumberAt(got, at)
+      if (nint(got(at + 3)) == 0 .or. place(s) > 0) cycle
+      n = n + 1
+      place(s) = n
+      number(n) = s
+    end do
+    allocate (sum(samples, n))
+    do at = 0, size(got) - 1, samples + header
+      s = place(NumberAt(got, at))
+      if (nint(got(at + 3)) > 0) call ReceiverAdd(sum(:, s), receiver_scale(nint(got(at + 3)))* &
+                                                  real(got(at + header + 1:at + header + samples), dp))
+    end do
+    do s = 1, n
+      all(:, number(s)) = ReceiverPart(sum(:, s), 0)
+    end do
+  end subroutine AddParts
+
+  module procedure Slice
+    real(sp), allocatable :: part(:, :), got(:)
+    integer, allocatable :: count(:)
+    integer :: p, at, across(2), first(3), last(3), n(2)
+    if (.not. self%grouped()) then
+      call self%engine%slice(field, axis, index, plane, error)
+      return
+    end if
+    across = pack([1, 2, 3], [1, 2, 3] /= axis)
+    allocate (part(0, 0))
+    if (Crosses(self, self%partners%mine, axis, index)) then
+      deallocate (part)
+      allocate (part(self%grid%n(across(1)), self%grid%n(across(2))))
+      call self%engine%slice(field, axis, index - self%grid%first(axis) + 1, part, error)
+    end if
+    call self%partners%collect(reshape(part, [size(part)]), got, count, error)
+    if (allocated(error) .or. .not. self%gathers()) return
+    at = 0
+    do p = 1, self%partners%n
+      if (.not. Crosses(self, p, axis, index)) cycle
+      call CutsPiece(self%cuts, p, first, last)
+      n = last(across) - first(across) + 1
+      plane(first(across(1)):last(across(1)), first(across(2)):last(across(2))) = reshape(got(at + 1:at + count(p)), n)
+      at = at + count(p)
+    end do
+  end procedure Slice
+
+  !> A plane goes through a piece.
+  pure logical function Crosses(self, piece, axis, index)
+    class(fd3d_t), intent(in) :: self
+    integer, intent(in) :: piece, axis, index
+    integer :: first(3), last(3)
+    call CutsPiece(self%cuts, piece, first, last)
+    Crosses = index >= first(axis) .and. index <= last(axis)
+  end function Crosses
+
+  module procedure OverAll
+    if (.not. self%grouped()) return
+    if (how == 'total') call self%partners%total(x, error)
+    if (how == 'largest') call self%partners%largest(x, error)
+  end procedure OverAll
+
+end submodule fd3d_swaps

@@ -1,0 +1,74 @@
+!> The ranks that model a shot together, as a solver sees them: each has a piece of the grid. How they talk is the business of the
+!> room `ranks`. All of them call these verbs in the same order, but send and await, which are between two.
+!>
+!> No verb waits for ever: where a partner is dead or silent it fails. Where a partner has failed at something of its own, and so
+!> does not come to the verb that the others wait in, those fail too, with its error: whoever gets an error calls no verb any more,
+!> and the worker agrees on it with the others at the end of the turn.
+module partners_m
+  use error_m, only: error_t
+  use kinds_m, only: dp, i8, sp
+  implicit none
+  private
+  public :: partners_t, numbers_t
+
+  integer, parameter :: sides = 6, whats = 2        !< of a piece; what travels through them: velocities, stresses
+
+  !> Where numbers of a side are before they travel, or after.
+  type :: numbers_t
+    real(sp), pointer, contiguous :: a(:) => null()
+  end type numbers_t
+
+  type, abstract :: partners_t
+    integer :: n = 1                          !< of them
+    integer :: mine = 1                       !< number of this one, 1..n; what comes home does so to the first
+    integer :: with(sides) = 0                !< the partner at each side, 0: none
+    type(numbers_t) :: out(sides, whats), in(sides, whats)
+  contains
+    procedure(open_i), deferred :: open
+    procedure(send_i), deferred :: send
+    procedure(send_i), deferred :: await
+    procedure(combine_i), deferred :: largest
+    procedure(combine_i), deferred :: total
+    procedure(collect_i), deferred :: collect
+  end type partners_t
+
+  abstract interface
+    !> From now on partner with(side) is beside side 1..6 (x low, x high, y low, ...), 0: none, and n(side) numbers of each kind
+    !> travel both ways: `out` and `in` are there.
+    subroutine open_i(self, with, n, error)
+      import :: partners_t, error_t, i8
+      class(partners_t), intent(inout) :: self
+      integer, intent(in) :: with(:)
+      integer(i8), intent(in) :: n(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine open_i
+
+    !> send: out(side, what) is there and goes to the partner at that side. await: waits, asleep, until its numbers are in
+    !> in(side, what), where they stay until the next send of the same kind.
+    subroutine send_i(self, side, what, error)
+      import :: partners_t, error_t
+      class(partners_t), intent(inout) :: self
+      integer, intent(in) :: side, what
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine send_i
+
+    !> The largest, or the sum, of what the partners have, element by element, to all of them; sums are formed in their order.
+    subroutine combine_i(self, x, error)
+      import :: partners_t, dp, error_t
+      class(partners_t), intent(inout) :: self
+      real(dp), contiguous, intent(inout) :: x(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine combine_i
+
+    !> The numbers of all partners, one after the other, to the first; count(n) of each. The others get none.
+    subroutine collect_i(self, mine, all, count, error)
+      import :: partners_t, error_t, sp
+      class(partners_t), intent(inout) :: self
+      real(sp), contiguous, intent(in) :: mine(:)
+      real(sp), allocatable, intent(out) :: all(:)
+      integer, allocatable, intent(out) :: count(:)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine collect_i
+  end interface
+
+end module partners_m
