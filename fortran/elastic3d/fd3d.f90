@@ -304,7 +304,7 @@ contains
     if (self%chunk > 0) return
     cells = product(real(self%whole%n, dp))
     if (self%grouped()) cells = cells/self%partners%n
-    if (self%engine%gpu) then
+    if (self%queues .or. self%engine%gpu) then
       self%chunk = int(min(real(chunk_most, dp), max(real(chunk_least, dp), chunk_gpu/cells)))
     else
       self%chunk = int(min(100.0_dp, max(1.0_dp, chunk_updates/cells)))

@@ -13,12 +13,13 @@ module group_m
   use mpi_f08
   use partners_m, only: partners_t
   use peers_m, only: peers_t, PeersDead, PeersLook
+  use protocol_m, only: link_t, message_t, MSG_END, LinkReceive
   use roles_m, only: role_t
   use shared_c, only: shared_close, shared_data, shared_new, shared_open, shared_post, shared_wait
   use text_m, only: FString, Str
   implicit none
   private
-  public :: group_t, GroupNew, GroupFree, GroupShotBegins, GroupAgree
+  public :: group_t, GroupNew, GroupFree, GroupShotBegins, GroupAgree, GroupListen
 
   integer, parameter :: SIDES = 6, WHATS = 2
   integer, parameter :: TAG_ABORT = 1, TAG_OPEN = 2, TAG_SHOTS = 16
@@ -49,8 +50,12 @@ module group_m
     real(dp) :: patience = huge(1.0_dp)       !< a partner is waited for so long [s]
     type(peers_t) :: peers                    !< ranks on this machine
     integer :: first_rank = 0                 !< of the job, that the first partner is
+    integer :: worker = 1                     !< the number of this worker
     logical :: broken = .false.               !< a partner is dead or silent: nothing can be done together any more
     character(:), allocatable :: why_broken
+    type(link_t), pointer :: link => null()   !< to the master, whose messages may come while partners are waited for
+    type(message_t), allocatable :: postponed(:)   !< such messages
+    type(message_t) :: end                    !< END of a job that has lost ranks: for this rank alone, and at once
     integer :: shot = 0                       !< its number
     type(way_t), private :: way(SIDES)
     type(c_ptr), private :: memory = c_null_ptr   !< this rank's, which its partners read
@@ -76,6 +81,7 @@ contains
     group%patience = patience
     group%peers = role%peers
     group%first_rank = role%rank - role%group_rank
+    group%worker = role%worker_id
     call MPI_Comm_dup(role%group, group%comm)
     call Close(group)
   end subroutine GroupNew
@@ -535,19 +541,37 @@ contains
     end do
   end subroutine AwaitAll
 
+  !> Takes the messages of the master that are here.
+  subroutine GroupListen(group)
+    class(group_t), intent(inout) :: group
+    type(message_t) :: message
+    if (.not. associated(group%link)) return
+    if (.not. allocated(group%postponed)) allocate (group%postponed(0))
+    do while (LinkReceive(group%link, message))
+      if (message%kind == MSG_END .and. message%n(2) == 1) then
+        group%end = message
+        group%why_broken = 'the job has lost ranks'
+        group%broken = .true.
+      else
+        group%postponed = [group%postponed, message]
+      end if
+    end do
+  end subroutine GroupListen
+
   !> Looks for a dead partner of this machine, for one that is silent for too long, and for one that says that it has failed.
   subroutine LookAround(group, waited, aborted)
     class(group_t), intent(inout) :: group
     real(dp), intent(in) :: waited
     logical, intent(inout), optional :: aborted
     integer :: rank
+    call GroupListen(group)
     if (present(aborted)) aborted = Aborts(group)
     call PeersLook(group%peers, host_seconds())
     rank = PeersDead(group%peers, group%first_rank, group%first_rank + group%n - 1)
     if (rank >= 0) then
-      group%why_broken = 'rank '//Str(rank)//' of the group is dead'
+      group%why_broken = 'rank '//Str(rank)//', which worker '//Str(group%worker)//' needs, is dead'
     else if (waited > group%patience) then
-      group%why_broken = 'a rank of the group was not heard of for '//Str(group%patience)//' s'
+      group%why_broken = 'another rank of worker '//Str(group%worker)//' was not heard of for '//Str(group%patience)//' s'
     end if
     group%broken = allocated(group%why_broken)
   end subroutine LookAround

@@ -58,6 +58,7 @@ contains
     if (role%group_size > 1) worker%wanted = 1      ! a shot for several ranks fills them
     allocate (worker%active(merge(MOST_ACTIVE, worker%wanted, worker%gpu .and. role%group_size == 1)))
     if (role%group_size > 1) call GroupNew(worker%group, role, options%lease)
+    worker%group%link => link
     do i = 1, size(worker%active)
       allocate (worker%active(i)%solver, mold=mold)
       if (role%group_size > 1) worker%active(i)%solver%partners => worker%group
@@ -126,6 +127,7 @@ contains
       return
     end select
     worker%compute = worker%compute + host_seconds() - start
+    if (worker%group%broken) return             ! a rank is lost: the master deals the shot again, and this worker ends
     if (allocated(error)) call ShotLost(worker, active, error)
   end subroutine Turn
 

@@ -1,6 +1,7 @@
 !> Messages from the master to a worker, which may be a group of ranks, and the end of a worker.
 module worker_receive_m
   use error_m, only: error_t, Fail
+  use group_m, only: GroupListen
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
   use message_check_m, only: MessageProblem
@@ -91,10 +92,10 @@ contains
     type(worker_t), intent(inout) :: worker
     type(message_t), intent(out) :: message
     there = .false.
-    if (allocated(worker%postponed)) there = size(worker%postponed) > 0
+    if (allocated(worker%group%postponed)) there = size(worker%group%postponed) > 0
     if (there) then
-      message = worker%postponed(1)
-      worker%postponed = worker%postponed(2:)
+      message = worker%group%postponed(1)
+      worker%group%postponed = worker%group%postponed(2:)
     else
       there = LinkReceive(worker%link, message)
     end if
@@ -227,7 +228,6 @@ contains
     type(message_t), intent(inout) :: message
     integer, intent(inout) :: kind
     type(barrier_t) :: all_here
-    type(message_t) :: other
     character(:), allocatable :: why
     real(dp) :: start, nap
     if (worker%role%group_rank > 0) call HeartbeatPeers(worker%heartbeat, worker%link)
@@ -238,11 +238,12 @@ contains
     do while (.not. BarrierOver(all_here))
       call Rest(nap)
       if (host_seconds() - start < LATE) cycle
-      call Missing(worker, start, why)
-      if (why /= '') then
-        call HeartbeatMasterGone(worker%heartbeat, worker%link, message, why)
-      else if (LinkReceive(worker%link, other)) then
-        call Postpone(worker, other, message)
+      call GroupListen(worker%group)
+      if (worker%group%end%kind == MSG_END) then
+        message = worker%group%end
+      else
+        call Missing(worker, start, why)
+        if (why /= '') call HeartbeatMasterGone(worker%heartbeat, worker%link, message, why)
       end if
       worker%master_gone = message%kind == MSG_END .and. message%n(2) == 1
       kind = message%kind
@@ -262,29 +263,16 @@ contains
       first = role%rank - role%group_rank
       rank = PeersDead(v%peers, first, first + role%group_size - 1)
       why = ''
-      if (worker%group%broken) then
-        why = worker%group%why_broken
-      else if (v%master_dead) then
+      if (v%master_dead) then
         why = 'rank 0 is dead'
       else if (rank >= 0) then
         why = 'rank '//Str(rank)//', which worker '//Str(role%worker_id)//' needs, is dead'
+      else if (worker%group%broken) then
+        why = worker%group%why_broken
       else if (host_seconds() - start > v%master%seconds) then
         why = 'another rank of worker '//Str(role%worker_id)//' was not heard of for '//Str(v%master%seconds)//' s'
       end if
     end associate
   end subroutine Missing
-
-  !> Takes a message that came while the group waits: END after a loss of ranks is for each rank alone, any other has to wait.
-  subroutine Postpone(worker, other, message)
-    type(worker_t), intent(inout) :: worker
-    type(message_t), intent(in) :: other
-    type(message_t), intent(inout) :: message
-    if (other%kind == MSG_END .and. other%n(2) == 1) then
-      message = other
-    else
-      if (.not. allocated(worker%postponed)) allocate (worker%postponed(0))
-      worker%postponed = [worker%postponed, other]
-    end if
-  end subroutine Postpone
 
 end module worker_receive_m

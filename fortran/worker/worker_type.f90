@@ -51,7 +51,6 @@ module worker_type_m
     logical :: master_gone = .false.          !< its process has ended, or it was silent for too long
     logical :: job_over = .false.             !< the master sent END, or is gone
     type(heartbeat_t) :: heartbeat
-    type(message_t), allocatable :: postponed(:)   !< messages that came while the group waited for one of its ranks
     type(job_end_t) :: job_end
     character(:), allocatable :: device       !< the GPU that computed the latest shot, and how
     logical :: too_large = .false.            !< a window did not fit, and the log says so
