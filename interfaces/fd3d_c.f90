@@ -140,7 +140,8 @@ module fd3d_c
     end function fd3d_histories
 
     !> Receiver r samples the sum of w field(i,j,k) over its entries start(r)..start(r+1)-1 (from 0), start(nrec+1), whose order
-    !> does not change a bit of it (cuda_c/handle/receiver_sum.h); fields as in fd3d_source, cells owned. Pressure, strain and rotation are such sums too. Forgets all
+    !> does not change a bit of it (cuda_c/handle/receiver_sum.h); fields as in fd3d_source, cells owned. Pressure,
+    !> strain and rotation are such sums too. Forgets all
     !> traces.
     integer(c_int) function fd3d_receivers(handle, nrec, start, field, i, j, k, w) bind(c)
       import :: c_ptr, c_int, c_float

@@ -11,7 +11,8 @@ module shared_c
   integer, parameter, public :: shared_data = 4096, shared_flags = 32
 
   interface
-    !> `bytes` of memory, all 0, or null with a sentence in err_message; `path`, null-terminated and at most `length` characters: what other processes of this
+    !> `bytes` of memory, all 0, or null with a sentence in err_message; `path`, null-terminated and at most `length` characters:
+    !> what other processes of this
     !> machine give to shared_open while this one lives.
     type(c_ptr) function shared_new(bytes, length, path) bind(c)
       import :: c_ptr, c_int, c_long_long, c_char

@@ -250,7 +250,8 @@ int fd3d_receivers(void *handle, int nrec, const int *start, const int *field, c
 int fd3d_receiver_parts(void *handle, const int *part) {
     fd3d *fd = handle;
     TRY(handle_enter(fd));
-    REQUIRE(fd->h.steps == 0, "parts of the receivers' sums after %d steps: they are told with the receivers", fd->h.steps);
+    REQUIRE(fd->h.steps == 0, "parts of the receivers' sums after %d steps: they are told with the receivers",
+            fd->h.steps);
     TRY(handle_receiver_parts(&fd->h, part));
     return handle_tell(&fd->h, fd->h.variant->verbs->receivers);
 }

@@ -83,8 +83,7 @@ static int put_receivers(handle *h, const int *group_of, const ptrdiff_t *sample
         part[n] = receiver_kept(r, n);
         group[n] = r->start[n] < r->start[n + 1] ? group_of[r->cell[r->start[n]]] : 0;
     }
-    return gpu_put_receivers(gpu_queue_of(h), &gpu_frame_of(h)->points, r->n, r->start, group, part, cell,
-                             r->w);
+    return gpu_put_receivers(gpu_queue_of(h), &gpu_frame_of(h)->points, r->n, r->start, group, part, cell, r->w);
 }
 
 int gpu_frame_receivers(handle *h, ptrdiff_t y, ptrdiff_t z, ptrdiff_t field, const int *group) {

@@ -109,7 +109,7 @@ contains
     call OverAll(self, 'largest', above, error)
     if (allocated(error)) return
     where (.not. above > 0) above = self%whole%n(3) - self%pad(3)
-    self%ground = reshape(self%whole%n(3) + 1 - nint(above), self%whole%n(:2))
+    self%ground = reshape(self%whole%n(3) + 1 - Whole(above), self%whole%n(:2))
   end subroutine FindGround
 
   !> True if the maps are of the top, not of a plane.

@@ -58,7 +58,8 @@ contains
   !> An engine made for grid b serves grid a. Threads and `share` matter only to its speed.
   pure logical function Fd3dSameGrid(a, b)
     type(fd3d_grid_t), intent(in) :: a, b
-    Fd3dSameGrid = all(a%n == b%n) .and. all(a%first == b%first) .and. all(a%whole == b%whole) .and. all(a%side == b%side) .and. all(a%layer == b%layer) .and. a%half_length == b%half_length &
+    Fd3dSameGrid = all(a%n == b%n) .and. all(a%first == b%first) .and. all(a%whole == b%whole) .and. all(a%side == b%side) &
+               .and. all(a%layer == b%layer) .and. a%half_length == b%half_length &
                .and. (a%anelastic .eqv. b%anelastic) .and. (a%even .eqv. b%even) .and. (a%sparse .eqv. b%sparse) &
                .and. all(a%d == b%d) .and. a%dt == b%dt .and. all(a%w == b%w)
   end function Fd3dSameGrid

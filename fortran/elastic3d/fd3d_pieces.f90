@@ -1,5 +1,5 @@
-!> A 3D grid cut into pieces, one for each rank of a group: where the planes are, the subdomain of a rank, and the box around it whose
-!> medium the rank must know to make the weights of sources and receivers in its cells.
+!> A 3D grid cut into pieces, one for each rank of a group: where the planes are, the subdomain of a rank, and the box around it
+!> whose medium the rank must know to make the weights of sources and receivers in its cells.
 module fd3d_pieces_m
   use error_m, only: error_t, Fail
   use fd3d_absorb_m, only: Fd3dLayerWidths
@@ -50,7 +50,8 @@ contains
                 ': they must be equal')
     else
       call Fail(error, 'a grid of '//Str(grid%n(1))//' x '//Str(grid%n(2))//' x '//Str(grid%n(3))//' cells cannot be cut into '// &
-                Str(n)//' pieces'//Asking()//' of at least '//Str(grid%half_length)//' cells along a cut axis: give a smaller group')
+                Str(n)//' pieces'//Asking()//' of at least '//Str(grid%half_length)//' cells along a cut axis: give a '// &
+                'smaller group')
     end if
 
   contains

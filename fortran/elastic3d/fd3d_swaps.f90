@@ -1,10 +1,10 @@
 !> What the pieces of a shot give each other: velocities and stresses beside their planes between half steps, samples of receivers
 !> and planes of fields for the rank that gathers. Arguments stand in fd3d.f90.
 !>
-!> A step: the rim of the velocities, which neighbours need, then the inner cells while those travel, likewise the stresses. Stencils
-!> run along one axis, so a neighbour gets three velocities, or the three stresses that are differentiated across the plane, and
-!> edges and corners are never sent. Each cell is computed by its owner alone, by the operations that a shot on one rank does: so
-!> are its bits.
+!> A step: the rim of the velocities, which neighbours need, then the inner cells while those travel, likewise the stresses.
+!> Stencils run along one axis, so a neighbour gets three velocities, or the three stresses that are differentiated across the
+!> plane, and edges and corners are never sent. Each cell is computed by its owner alone, by the operations that a shot on one rank
+!> does: so are its bits.
 submodule(fd3d_m) fd3d_swaps
   use fd3d_engine_m, only: part_inner, part_rim
   use fd3d_pieces_m, only: Fd3dPartner

@@ -1,0 +1,241 @@
+!> The ways through the sides of pieces: ranks of a machine share the memory that numbers travel in, so that nobody copies them;
+!> others send them by MPI. Arguments stand in partners.f90 and group.f90.
+submodule(group_m) group_ways
+  use iso_c_binding, only: c_associated, c_char, c_f_pointer, c_null_char
+  use shared_c, only: shared_close, shared_data, shared_new, shared_open, shared_post, shared_wait
+  use text_m, only: FString
+  implicit none
+
+  integer, parameter :: PATH = 64             !< characters that name shared memory
+  integer, parameter :: TURNS = 2000000       !< that a flag counts within a shot, then from the first again
+
+contains
+
+  module procedure GroupOpen
+    character(PATH) :: mine
+    call GroupAgree(self, error)
+    if (allocated(error)) return
+    call WaysClose(self)
+    self%with = with
+    call MakeMemory(self, n, mine)
+    call Meet(self, n, mine, error)
+  end procedure GroupOpen
+
+  module procedure WaysClose
+    integer :: side, what
+    do side = 1, SIDES
+      do what = 1, WHATS
+        if (.not. group%way(side)%shared .and. associated(group%in(side, what)%a)) deallocate (group%in(side, what)%a)
+        if (.not. c_associated(group%memory) .and. associated(group%out(side, what)%a)) deallocate (group%out(side, what)%a)
+        nullify (group%in(side, what)%a, group%out(side, what)%a)
+      end do
+      call shared_close(group%way(side)%memory, group%way(side)%bytes)
+      call Unused(group%way(side))
+    end do
+    call shared_close(group%memory, group%bytes)
+    group%memory = c_null_ptr
+    group%with = 0
+  end procedure WaysClose
+
+  subroutine Unused(way)
+    type(way_t), intent(out) :: way
+    way%sending = MPI_REQUEST_NULL
+    way%getting = MPI_REQUEST_NULL
+  end subroutine Unused
+
+  !> What goes out is kept in memory that others can read, named `mine`; where there is none, '', in memory of this rank alone.
+  subroutine MakeMemory(group, n, mine)
+    class(group_t), intent(inout) :: group
+    integer(i8), intent(in) :: n(:)
+    character(PATH), intent(out) :: mine
+    character(kind=c_char, len=PATH) :: buffer
+    integer :: side, what
+    buffer = c_null_char
+    group%bytes = shared_data + 4*WHATS*sum(n)
+    group%memory = shared_new(group%bytes, PATH, buffer)
+    mine = FString(buffer)
+    do side = 1, SIDES
+      do what = 1, WHATS
+        if (c_associated(group%memory)) then
+          call Within(group%memory, shared_data/4 + WHATS*sum(n(:side - 1)) + (what - 1)*n(side), n(side), group%out(side, what)%a)
+        else
+          allocate (group%out(side, what)%a(n(side)))
+        end if
+      end do
+    end do
+  end subroutine MakeMemory
+
+  !> n numbers after the first `from` of a memory.
+  subroutine Within(memory, from, n, a)
+    type(c_ptr), intent(in) :: memory
+    integer(i8), intent(in) :: from, n
+    real(sp), pointer, contiguous, intent(out) :: a(:)
+    real(sp), pointer, contiguous :: all(:)
+    call c_f_pointer(memory, all, [from + n])
+    a => all(from + 1:from + n)
+  end subroutine Within
+
+  !> Partners tell each other where their memory is, and whether they can read it.
+  subroutine Meet(group, n, mine, error)
+    class(group_t), intent(inout) :: group
+    integer(i8), intent(in) :: n(:)
+    character(PATH), intent(in) :: mine
+    type(error_t), allocatable, intent(inout) :: error
+    character(PATH), pointer, contiguous :: names(:)
+    integer(i8), pointer, contiguous :: sizes(:, :)
+    type(MPI_Request) :: request(1)
+    integer :: side, what
+    allocate (names(0:group%n), sizes(SIDES, 0:group%n))
+    names(0) = mine
+    sizes(:, 0) = n
+    call MPI_Iallgather(names(0), PATH, MPI_CHARACTER, names(1:), PATH, MPI_CHARACTER, group%comm, request(1))
+    call Await(group, request, error)
+    if (allocated(error)) return
+    call MPI_Iallgather(sizes(:, 0), SIDES, MPI_INTEGER8, sizes(:, 1:), SIDES, MPI_INTEGER8, group%comm, request(1))
+    call Await(group, request, error)
+    if (allocated(error)) return
+    call Attach(group, names(1:), sizes(:, 1:))
+    call Confirm(group, error)
+    if (allocated(error)) return
+    do side = 1, SIDES
+      do what = 1, WHATS
+        if (.not. group%way(side)%shared) allocate (group%in(side, what)%a(n(side)))
+      end do
+    end do
+    deallocate (names, sizes)
+  end subroutine Meet
+
+  !> Opens the memory of the partners.
+  subroutine Attach(group, names, sizes)
+    class(group_t), intent(inout) :: group
+    character(PATH), intent(in) :: names(:)
+    integer(i8), intent(in) :: sizes(:, :)
+    integer :: side, what, theirs
+    integer(i8) :: from
+    do side = 1, SIDES
+      if (group%with(side) == 0) cycle
+      associate (way => group%way(side), size => sizes(:, group%with(side)))
+        theirs = Opposite(side)
+        way%bytes = shared_data + 4*WHATS*sum(size)
+        way%memory = shared_open(trim(names(group%with(side)))//c_null_char, way%bytes)
+        way%shared = c_associated(way%memory) .and. c_associated(group%memory)
+        way%flag = WHATS*(theirs - 1)
+        from = shared_data/4 + WHATS*sum(size(:theirs - 1))
+        do what = 1, WHATS
+          if (way%shared) call Within(way%memory, from + (what - 1)*size(theirs), size(theirs), group%in(side, what)%a)
+        end do
+      end associate
+    end do
+  end subroutine Attach
+
+  !> A way is shared if both partners can read the other's memory.
+  subroutine Confirm(group, error)
+    class(group_t), intent(inout) :: group
+    type(error_t), allocatable, intent(inout) :: error
+    integer, pointer, contiguous :: mine(:), theirs(:)
+    type(MPI_Request) :: request(2*SIDES)
+    integer :: side, what
+    allocate (mine(SIDES), theirs(SIDES))
+    mine = merge(1, 0, group%way%shared)
+    theirs = 0
+    request = MPI_REQUEST_NULL
+    do side = 1, SIDES
+      if (group%with(side) == 0) cycle
+      call MPI_Irecv(theirs(side:side), 1, MPI_INTEGER, group%with(side) - 1, TAG_OPEN + side, group%comm, request(2*side - 1))
+      call MPI_Isend(mine(side:side), 1, MPI_INTEGER, group%with(side) - 1, TAG_OPEN + Opposite(side), group%comm, request(2*side))
+    end do
+    call Await(group, request, error)
+    if (allocated(error)) return
+    do side = 1, SIDES
+      if (group%way(side)%shared .and. theirs(side) == 0) then
+        group%way(side)%shared = .false.
+        do what = 1, WHATS
+          nullify (group%in(side, what)%a)
+        end do
+      end if
+    end do
+    deallocate (mine, theirs)
+  end subroutine Confirm
+
+  pure integer function Opposite(side)
+    integer, intent(in) :: side
+    Opposite = merge(side + 1, side - 1, modulo(side, 2) == 1)
+  end function Opposite
+
+  module procedure GroupSend
+    associate (way => self%way(side), out => self%out(side, what)%a, in => self%in(side, what)%a)
+      way%sent(what) = modulo(way%sent(what), TURNS) + 1
+      if (way%shared) then
+        call shared_post(self%memory, WHATS*(side - 1) + what - 1, FlagOf(self, way%sent(what)))
+      else
+        call MPI_Irecv(in, size(in), MPI_REAL, self%with(side) - 1, TagOf(self, side, what), self%comm, way%getting(what))
+        call MPI_Isend(out, size(out), MPI_REAL, self%with(side) - 1, TagOf(self, Opposite(side), what), self%comm, &
+                       way%sending(what))
+      end if
+    end associate
+  end procedure GroupSend
+
+  module procedure GroupAwait
+    type(MPI_Request) :: request(2)
+    if (allocated(error)) return
+    associate (way => self%way(side))
+      way%got(what) = modulo(way%got(what), TURNS) + 1
+      if (way%shared) then
+        call AwaitFlag(self, way, what, error)
+      else
+        request = [way%getting(what), way%sending(what)]
+        call Await(self, request, error)
+        way%getting(what) = request(1)
+        way%sending(what) = request(2)
+      end if
+    end associate
+  end procedure GroupAwait
+
+  module procedure WaysAbandon
+    type(MPI_Status) :: status
+    integer :: side, what
+    logical :: done
+    do side = 1, SIDES
+      if (group%with(side) == 0 .or. group%way(side)%shared) cycle
+      associate (way => group%way(side))
+        do what = 1, WHATS
+          call MPI_Test(way%getting(what), done, status)
+          if (.not. done) call MPI_Cancel(way%getting(what))
+          if (.not. done) call AwaitAll(group, way%getting(what:what))
+          call MPI_Test(way%sending(what), done, status)
+          if (.not. done) call MPI_Request_free(way%sending(what))
+        end do
+      end associate
+    end do
+  end procedure WaysAbandon
+
+  module procedure TagOf
+    tag = TAG_SHOTS + TAGS*group%shot
+    if (side > 0) tag = tag + WHATS*(side - 1) + what
+  end procedure TagOf
+
+  !> Turn number `turn` of this shot, as flags tell it.
+  pure integer function FlagOf(group, turn) result(value)
+    class(group_t), intent(in) :: group
+    integer, intent(in) :: turn
+    value = group%shot*TURNS + turn
+  end function FlagOf
+
+  !> Waits until the partner has sent what this rank is to receive next.
+  subroutine AwaitFlag(group, way, what, error)
+    class(group_t), intent(inout) :: group
+    type(way_t), intent(in) :: way
+    integer, intent(in) :: what
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: start
+    logical :: aborted
+    aborted = .false.
+    start = host_seconds()
+    do while (shared_wait(way%memory, way%flag + what - 1, FlagOf(group, way%got(what)), LATE) == 0)
+      call LookAround(group, host_seconds() - start, aborted)
+      if (aborted .or. group%broken) exit
+    end do
+    call GiveUp(group, aborted, error)
+  end subroutine AwaitFlag
+
+end submodule group_ways
