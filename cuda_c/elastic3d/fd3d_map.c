@@ -128,23 +128,24 @@ static int run_from(const fd3d_watched *m, int p, int to) {
 void fd3d_keep_largest(const fd3d *fd, const float *const v[3], const ptrdiff_t first[3], int from, int to,
                        float *peak) {
     const fd3d_watched *m = &fd->map;
-    double sum[3][RUN];
+    receiver_sum sum[3][RUN];
     for (int p = from, n; p < to; p += n) {
         n = run_from(m, p, to);
         for (int c = 0; c < 3; c++) {
             const float *at = v[c] + (m->cell[p] - first[c]);
             const int *start = m->start + 3 * (size_t)m->stencil[p] + c;
             for (int r = 0; r < n; r++)
-                sum[c][r] = 0;
+                sum[c][r] = (receiver_sum){0, 0};
             for (int e = start[0]; e < start[1]; e++) {
                 const float *cell = at + m->entry[e].away;
                 const double w = (double)m->entry[e].w;
                 for (int r = 0; r < n; r++)
-                    sum[c][r] += w * (double)cell[r];
+                    receiver_add(&sum[c][r], w * (double)cell[r]);
             }
         }
         for (int r = 0; r < n; r++) {
-            const double level = sum[0][r] * sum[0][r] + sum[1][r] * sum[1][r], up = sum[2][r];
+            const double x = receiver_part(sum[0][r], 0), y = receiver_part(sum[1][r], 0),
+                         up = receiver_part(sum[2][r], 0), level = x * x + y * y;
             const float now[3] = {(float)sqrt(level), (float)fabs(up), (float)sqrt(level + up * up)};
             for (size_t c = 0; c < 3; c++) {
                 float *kept = peak + c * (size_t)m->n + p + r;

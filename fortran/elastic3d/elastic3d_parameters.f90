@@ -116,8 +116,6 @@ contains
     call ModelRules(job, 'xyz', verb /= 'status', t)
     call CheckSource(job, t)
     call CheckPlanes(job, t)
-    if (t%sound('group') .and. job%group > 1 .and. job%pgv) &
-      call t%blame('pgv', 'is for shots on one rank so far: give group=1, or pgv=n')
     if (t%sound('decomposition')) call CheckDecomposition(job, t)
   end subroutine Elastic3dRules
 

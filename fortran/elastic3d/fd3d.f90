@@ -16,6 +16,7 @@ module fd3d_m
   use fault_histories_m, only: fault_histories_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
   use fd3d_grid_m, only: Fd3dGrid, Fd3dSameGrid
+  use fd3d_point_lists_m, only: fd3d_list_t
   use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dPiece
   use fd3d_trial_m, only: Fd3dTrial
   use fd3d_variants_m, only: Fd3dEngineNew, Fd3dKernels, Fd3dMemory
@@ -56,7 +57,8 @@ module fd3d_m
     type(fd3d_grid_t) :: whole                    !< of the shot
     type(fd3d_grid_t) :: around                   !< the box around the piece whose medium is known here
     type(cuts_t) :: cuts
-    integer, allocatable :: heard(:), part(:)     !< the trace that each of this piece's receivers is of, and what part of its sum
+    type(fd3d_list_t) :: records                  !< receivers that touch the piece, in the box around it; then points of the map
+    integer, allocatable :: heard(:), part(:)     !< of the piece's receivers: which of these, and what part of its sum
     type(elastic_t) :: own                        !< what the scheme has of elastic modelling
     integer :: width(6) = 0                       !< of the absorbing layers, PML or sponge
     integer :: pad(3) = 0                         !< cells of the grid before the window
@@ -74,6 +76,8 @@ module fd3d_m
     integer, allocatable :: ground(:, :)          !< uppermost row without air of each column, where there is air
     type(fd3d_map_t) :: top                       !< points of the films of the top that touch the piece, in the box around it
     integer, allocatable :: top_number(:)         !< which they are of all
+    integer, allocatable :: map_number(:)         !< which of all points of the map the engine keeps,
+    integer, allocatable :: map_shared(:)         !< and those with cells in several pieces: three receivers each, the last ones
   contains
     procedure, nopass :: kernels => Fd3dKernels, trial => Fd3dTrial, need
     procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures, medium_needs
@@ -106,6 +110,13 @@ module fd3d_m
       type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_receivers
+
+    !> Gives the engine the receivers with cells in this rank's piece. One that has cells elsewhere too gives the parts of its sum,
+    !> a trace each.
+    module subroutine GiveReceivers(self, error)
+      class(fd3d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine GiveReceivers
 
     !> Gives the engine the histories of the steps to come, in blocks, so that their memory is bounded. On return those of step
     !> self%steps + 1 up to self%known are there.

@@ -7,8 +7,9 @@
 submodule(fd3d_m) fd3d_films
   use checked_m, only: Above, Below
   use fd3d_engine_m, only: field_sxx, field_vx, field_vz
-  use fd3d_map_m, only: Fd3dMapNew
+  use fd3d_map_m, only: Fd3dLevels, Fd3dMapNew, Fd3dMapShare
   use fd3d_pieces_m, only: Fd3dTouches
+  use fd3d_point_lists_m, only: Fd3dRead
   use receiver_sum_m, only: receiver_parts, receiver_sum_t, ReceiverAdd, ReceiverPart
   use textfile_m, only: NumberOf
   implicit none
@@ -153,7 +154,8 @@ contains
       call NewPoints(self, 0, 0.0_dp, points, number, error)
     end if
     points%last = LastRecorded(self)
-    if (.not. allocated(error)) call self%engine%watch(points, error)
+    if (allocated(self%map_shared)) deallocate (self%map_shared)
+    if (.not. allocated(error)) call Watch(self, points, number, error)
     self%top = fd3d_map_t()
     if (allocated(error) .or. .not. any(self%frame%top .and. self%frame%field /= pressure)) return
     if (self%own%pgv .and. OnTop(self)) then
@@ -163,6 +165,58 @@ contains
       call NewPoints(self, 0, 0.0_dp, self%top, self%top_number, error)
     end if
   end subroutine FindPoints
+
+  !> The engine keeps the largest at points whose cells are all in this rank's piece. Others become receivers, three each, whose
+  !> samples come home with the map.
+  subroutine Watch(self, points, number, error)
+    class(fd3d_t), intent(inout) :: self
+    type(fd3d_map_t), intent(in) :: points
+    integer, allocatable, intent(in) :: number(:)
+    type(error_t), allocatable, intent(inout) :: error
+    type(fd3d_map_t) :: own
+    real(dp), allocatable :: flag(:)
+    integer, allocatable :: kept(:), shared(:)
+    integer :: p
+    if (.not. (self%grouped() .and. self%own%pgv)) then
+      call self%engine%watch(points, error)
+      return
+    end if
+    call Fd3dMapShare(points, self%around, self%grid, own, kept, shared)
+    if (size(kept) == 0) own = fd3d_map_t()
+    call self%engine%watch(own, error)
+    self%map_number = number(kept)
+    allocate (flag(self%nf(1)*self%nf(2)), source=0.0_dp)
+    flag(number(shared)) = 1
+    call OverAll(self, 'largest', flag, error)
+    if (allocated(error)) return
+    self%map_shared = pack([(p, p=1, size(flag))], flag > 0)
+    call ReadShared(self, points, number(shared), shared)
+    call GiveReceivers(self, error)
+  end subroutine Watch
+
+  !> Adds the points number(:) of the map, points at(:) of the list, to the receivers, and nothing for other shared points.
+  subroutine ReadShared(self, points, number, at)
+    class(fd3d_t), intent(inout) :: self
+    type(fd3d_map_t), intent(in) :: points
+    integer, intent(in) :: number(:), at(:)
+    integer :: q, p, c, m, first, last, which(self%nf(1)*self%nf(2))
+    which = 0
+    which(number) = at
+    associate (t => points)
+      do q = 1, size(self%map_shared)
+        p = which(self%map_shared(q))
+        do c = 1, 3
+          first = 1
+          last = 0
+          if (p > 0) first = t%start(3*(t%stencil(p) - 1) + c)
+          if (p > 0) last = t%start(3*(t%stencil(p) - 1) + c + 1) - 1
+          call Fd3dRead(self%records, field_vx + c - 1, &
+                        reshape([(t%i(p) + t%di(m), t%j(p) + t%dj(m), t%k(p) + t%dk(m), m=first, last)], &
+                                [3, last - first + 1]), t%w(first:last))
+        end do
+      end do
+    end associate
+  end subroutine ReadShared
 
   !> The last step whose velocities are within the record: some more are done for the filters of traces.
   pure integer function LastRecorded(self) result(step)
@@ -470,11 +524,61 @@ contains
     integer :: m
     if (.not. self%own%pgv .or. allocated(error)) return
     allocate (map(self%nf(1)*self%nf(2), maps))
-    call self%engine%map(map, error)
-    if (allocated(error)) return
+    if (self%grouped()) then
+      call TakePieces(self, map, error)
+    else
+      call self%engine%map(map, error)
+    end if
+    if (allocated(error) .or. .not. self%gathers()) return
     do m = 1, maps
       self%film(self%films + m)%a(:, :, 1) = reshape(scale(map(:, m), self%exponent2), self%nf(:2))
     end do
   end procedure take_maps
+
+  !> The map of all pieces, and of the points between them.
+  subroutine TakePieces(self, map, error)
+    class(fd3d_t), intent(inout) :: self
+    real(sp), intent(out) :: map(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: mine(:, :), all(:, :)
+    integer :: q, p
+    allocate (mine(size(self%map_number), maps))
+    if (size(mine) > 0) call self%engine%map(mine, error)
+    allocate (all(maps, size(map, 1)), source=0.0_sp)
+    call Gathered(self, self%map_number, [(0, q=1, size(self%map_number))], transpose(mine), all, error)
+    call TakeShared(self, all, error)
+    do p = 1, size(map, 1)
+      map(p, :) = all(:, p)
+    end do
+  end subroutine TakePieces
+
+  !> The largest at points whose cells lie in several pieces, from their samples, so many steps at a time.
+  subroutine TakeShared(self, all, error)
+    class(fd3d_t), intent(inout) :: self
+    real(sp), intent(inout) :: all(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    integer, parameter :: at_once = 100
+    real(sp), allocatable :: samples(:, :), v(:, :)
+    integer, allocatable :: here(:)
+    integer :: it, q, s, n, before
+    before = size(self%records%start) - 1 - 3*size(self%map_shared)
+    here = pack([(q, q=1, size(self%heard))], self%heard > before)
+    do it = 1, min(LastRecorded(self), self%scheme%nt), at_once
+      n = min(at_once, min(LastRecorded(self), self%scheme%nt) - it + 1)
+      if (allocated(samples)) deallocate (samples, v)
+      allocate (samples(n, size(self%heard)))
+      allocate (v(n, 3*size(self%map_shared)), source=0.0_sp)
+      if (.not. allocated(error)) call self%engine%traces(it, samples, error)
+      call Gathered(self, self%heard(here) - before, self%part(here), samples(:, here), v, error)
+      if (allocated(error)) return
+      do q = 1, size(self%map_shared)
+        do s = 1, n
+          associate (at => all(:, self%map_shared(q)))
+            at = max(at, Fd3dLevels(v(s, 3*q - 2:3*q)))
+          end associate
+        end do
+      end do
+    end do
+  end subroutine TakeShared
 
 end submodule fd3d_films

@@ -3,6 +3,7 @@ module fd3d_fortran_points_m
   use error_m, only: error_t, Fail
   use fd3d_edges_m, only: volume_t
   use fd3d_engine_m, only: Fd3dInnerBox, fd3d_fields, fd3d_grid_t, fd3d_map_t, field_sxz, field_syz, part_all, part_inner, side_free
+  use fd3d_map_m, only: Fd3dLevels
   use kinds_m, only: dp, sp
   use receiver_sum_m, only: receiver_sum_t, ReceiverAdd, ReceiverPart
   use text_m, only: Str
@@ -106,24 +107,25 @@ contains
     end do
   end subroutine PointsCheckMap
 
-  !> The largest horizontal and vertical velocity and vector at the points of a map, peak(points, 3).
+  !> The largest horizontal and vertical velocity and vector at the points of a map, peak(points, 3), as receivers there would
+  !> record them.
   subroutine PointsKeep(map, f, peak, threads)
     type(fd3d_map_t), intent(in) :: map
     type(volume_t), intent(in) :: f(0:)
     real(sp), intent(inout) :: peak(:, :)
     integer, intent(in) :: threads
-    real(dp) :: v(3)
+    type(receiver_sum_t) :: sum(3)
     integer :: p, c, m, first
-    !$omp parallel do private(v, c, m, first) num_threads(threads)
+    !$omp parallel do private(sum, c, m, first) num_threads(threads)
     do p = 1, size(map%i)
-      v = 0
+      sum = receiver_sum_t()
       do c = 1, 3
         first = 3*(map%stencil(p) - 1) + c
         do m = map%start(first), map%start(first + 1) - 1
-          v(c) = v(c) + real(map%w(m), dp)*f(c - 1)%a(map%i(p) + map%di(m), map%j(p) + map%dj(m), map%k(p) + map%dk(m))
+          call ReceiverAdd(sum(c), real(map%w(m), dp)*f(c - 1)%a(map%i(p) + map%di(m), map%j(p) + map%dj(m), map%k(p) + map%dk(m)))
         end do
       end do
-      peak(p, :) = max(peak(p, :), real([norm2(v(:2)), abs(v(3)), norm2(v)], sp))
+      peak(p, :) = max(peak(p, :), Fd3dLevels(ReceiverPart(sum, 0)))
     end do
     !$omp end parallel do
   end subroutine PointsKeep

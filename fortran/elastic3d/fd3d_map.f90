@@ -13,7 +13,7 @@ module fd3d_map_m
   use threads_m, only: ThreadsOf
   implicit none
   private
-  public :: Fd3dMapNew
+  public :: Fd3dMapNew, Fd3dMapShare, Fd3dLevels
 
   integer, parameter :: across = 8, down = 12   !< cells from a point that its weights may depend on, along x and y, along z
   integer, parameter :: outside = 3, inside = 2, fluid = 1, air = 0
@@ -135,6 +135,47 @@ contains
       at = at + n
     end do
   end subroutine Join
+
+  !> Points of a map whose cells a rank's piece owns, all that they are read from and their own: `own`, counted in the piece, number
+  !> `kept` of them. Of the others those that have some: `shared`.
+  subroutine Fd3dMapShare(map, around, piece, own, kept, shared)
+    type(fd3d_map_t), intent(in) :: map             !< cells counted in the box around the piece
+    type(fd3d_grid_t), intent(in) :: around, piece
+    type(fd3d_map_t), intent(out) :: own
+    integer, allocatable, intent(out) :: kept(:), shared(:)
+    logical :: all_owned(size(map%i)), some(size(map%i))
+    integer :: p, m, away(3), at(3)
+    away = piece%first - around%first
+    some = .false.
+    do p = 1, size(map%i)
+      at = [map%i(p), map%j(p), map%k(p)] - away
+      all_owned(p) = all(at >= 1 .and. at <= piece%n)
+      do m = map%start(3*map%stencil(p) - 2), map%start(3*map%stencil(p) + 1) - 1
+        at = [map%i(p) + map%di(m), map%j(p) + map%dj(m), map%k(p) + map%dk(m)] - away
+        if (all(at >= 1 .and. at <= piece%n)) then
+          some(p) = .true.
+        else
+          all_owned(p) = .false.
+        end if
+      end do
+    end do
+    kept = pack([(p, p=1, size(map%i))], all_owned .and. some)
+    shared = pack([(p, p=1, size(map%i))], some .and. .not. all_owned)
+    own = map
+    own%i = map%i(kept) - away(1)
+    own%j = map%j(kept) - away(2)
+    own%k = map%k(kept) - away(3)
+    own%stencil = map%stencil(kept)
+  end subroutine Fd3dMapShare
+
+  !> What a map keeps the largest of: horizontal and vertical velocity, and the vector.
+  pure function Fd3dLevels(v)
+    real(sp), intent(in) :: v(3)
+    real(sp) :: Fd3dLevels(3)
+    real(dp) :: level
+    level = real(v(1), dp)**2 + real(v(2), dp)**2
+    Fd3dLevels = real([sqrt(level), abs(real(v(3), dp)), sqrt(level + real(v(3), dp)**2)], sp)
+  end function Fd3dLevels
 
   ! --- points alike ---------------------------------------------------------------------------------------------------
 

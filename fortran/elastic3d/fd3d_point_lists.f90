@@ -21,7 +21,7 @@ module fd3d_point_lists_m
   use text_m, only: Str
   implicit none
   private
-  public :: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dRecord, Fd3dPressure, Fd3dOwned
+  public :: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dRecord, Fd3dPressure, Fd3dRead, Fd3dOwned
 
   !> The stresses in the order of a moment tensor's parts: xx, yy, zz, xy, xz, yz.
   integer, parameter :: fd3d_tensor(6) = [field_sxx, field_syy, field_szz, field_sxy, field_sxz, field_syz]
@@ -128,6 +128,19 @@ contains
     end do
     call CloseReceiver(list)
   end subroutine Fd3dPressure
+
+  !> One more receiver: the sum of w times `field` of the cells at(:, m).
+  subroutine Fd3dRead(list, field, at, w)
+    type(fd3d_list_t), intent(inout) :: list
+    integer, intent(in) :: field, at(:, :)
+    real(sp), intent(in) :: w(:)
+    integer :: m
+    if (.not. allocated(list%w)) call Grow(list)
+    do m = 1, size(w)
+      call AddEntry(list, field, at(:, m), real(w(m), dp), 0)
+    end do
+    call CloseReceiver(list)
+  end subroutine Fd3dRead
 
   subroutine CloseReceiver(list)
     type(fd3d_list_t), intent(inout) :: list

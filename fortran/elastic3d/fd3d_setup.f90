@@ -287,23 +287,16 @@ contains
         end if
       end do
     end do
-    if (self%grouped()) then
-      call MakeOwnReceivers(self, list, error)
-    else
-      call self%engine%receivers(list%start, list%field(:list%n), list%i(:list%n), list%j(:list%n), list%k(:list%n), &
-                                 list%w(:list%n), error)
-    end if
-    if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
+    self%records = list
+    call GiveReceivers(self, error)
     if (.not. allocated(error)) call MakeNearfield(self, window, error)
   end procedure make_receivers
 
-  !> Receivers with cells in this rank's piece. One that has cells elsewhere too gives the parts of its sum, a trace each.
-  subroutine MakeOwnReceivers(self, list, error)
-    class(fd3d_t), intent(inout) :: self
-    type(fd3d_list_t), intent(inout) :: list
-    type(error_t), allocatable, intent(inout) :: error
+  module procedure GiveReceivers
+    type(fd3d_list_t) :: list
     integer, allocatable :: times(:), start(:), from(:)
     integer :: r, p, n, m, at
+    list = self%records
     if (.not. allocated(list%w)) allocate (list%field(0), list%i(0), list%j(0), list%k(0), list%h(0), list%w(0))
     call Fd3dOwned(list, self%around)
     associate (s => list%start)
@@ -321,6 +314,7 @@ contains
     end associate
     call self%engine%receivers(start, list%field(from), list%i(from), list%j(from), list%k(from), list%w(from), error)
     if (.not. allocated(error)) call self%engine%receiver_part(self%part, error)
-  end subroutine MakeOwnReceivers
+    if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
+  end procedure GiveReceivers
 
 end submodule fd3d_setup

@@ -78,6 +78,8 @@ contains
 
   module procedure samples
     real(sp), allocatable :: mine(:, :)
+    integer, allocatable :: here(:)           ! of the receivers, without points of the map
+    integer :: r
     if (.not. self%grouped()) then
       call self%engine%traces(1, raw, error)
       return
@@ -85,7 +87,8 @@ contains
     allocate (mine(self%scheme%nt, size(self%heard)))
     call self%engine%traces(1, mine, error)
     raw = 0
-    call Gathered(self, self%heard, self%part, mine, raw, error)
+    here = pack([(r, r=1, size(self%heard))], self%heard <= size(self%shot%rx)*size(self%at_whole))
+    call Gathered(self, self%heard(here), self%part(here), mine(:, here), raw, error)
   end procedure samples
 
   module procedure Gathered

@@ -3,13 +3,14 @@
 !> and corners of cuts, components that are derivatives, films of planes and of the top. Rank 0 models the whole, a group of the others
 !> the pieces. Started without a launcher the program launches itself.
 !>
-!>     t615_fd3d_group [SEED [CASES]]
+!>     t615_fd3d_group [SEED [CASES [VARIANTS]]]      variants joined by commas: cpu,fortran, or those of a GPU
 program t615_fd3d_group
   use check_m, only: Claim, Done, Seed
   use error_m, only: error_t
   use fd3d_m, only: fd3d_t
   use group_m, only: group_t, GroupAgree, GroupFree, GroupNew, GroupShotBegins
   use kinds_m, only: dp, sp
+  use parameter_table_m, only: SplitList
   use protocol_m, only: Barrier, link_t, LinkFlush, LinkReceive, LinkReply, message_t, MSG_NOTE, Rest
   use roles_m, only: role_t, RolesGroups, RolesStart, RolesStop
   use scene_m, only: NoProgress
@@ -32,20 +33,25 @@ program t615_fd3d_group
   end type case_t
 
   character(4096) :: self
-  character(16) :: word
+  character(32), allocatable :: variants(:)
+  character(80) :: word
   integer :: first, cases, status
 
   call get_environment_variable('OMPI_COMM_WORLD_RANK', word, status=status)
   if (status == 0) then
     call Read(1, first, Chance())
     call Read(2, cases, cases_usual)
+    call get_command_argument(3, word)
+    allocate (variants, source=SplitList(trim(word)))
     call EachCase()
   else
     call get_command_argument(0, self)
     call Read(1, first, Chance())
     call Read(2, cases, cases_usual)
-    call execute_command_line("mpirun --oversubscribe -n "//Str(ranks)//" '"//trim(self)//"' "//Str(first)//' '//Str(cases), &
-                              exitstat=status)
+    call get_command_argument(3, word)
+    if (word == '') word = 'cpu,fortran'
+    call execute_command_line("mpirun --oversubscribe -n "//Str(ranks)//" '"//trim(self)//"' "//Str(first)//' '//Str(cases)// &
+                              ' '//trim(word), exitstat=status)
     call Claim(status == 0, 'random cases from seed '//Str(first)//': exit status '//Str(status))
     call Done()
   end if
@@ -196,7 +202,6 @@ contains
     real(dp), parameter :: weights(4, 4) = reshape([1.0_dp, 0.0_dp, 0.0_dp, 0.0_dp, 9/8.0_dp, -1/24.0_dp, 0.0_dp, 0.0_dp, &
                                                     75/64.0_dp, -25/384.0_dp, 3/640.0_dp, 0.0_dp, 1225/1024.0_dp, &
                                                     -245/3072.0_dp, 49/5120.0_dp, -5/7168.0_dp], [4, 4])
-    character(7), parameter :: variants(2) = ['cpu    ', 'fortran']
     integer :: i, n(3)
     n = [Pick(10, 18), Pick(10, 17), Pick(14, 18)]
     do
@@ -224,7 +229,7 @@ contains
       s%free_top = Often(0.5_dp)
       s%periodic = Often(0.25_dp)
       s%one_way = Often(0.2_dp)
-      s%variant = trim(variants(Pick(1, 2)))
+      s%variant = trim(variants(Pick(1, size(variants))))
       s%components = components
       s%q = [(real(sin(0.3_dp*i)*exp(-0.003_dp*i*i), sp), i=1, s%nt)]
       s%snapshot = 9*s%dt
@@ -232,6 +237,8 @@ contains
       s%own%planes = 'top,x'//Str(Between(d(1), (n(1) - 1)*d(1)), 4)//',y'//Str(Between(d(2), (n(2) - 1)*d(2)), 4)//',z'// &
                      Str(Between(d(3), (n(3) - 1)*d(3)), 4)
       s%own%fields = 'vx,vz,p'
+      s%own%pgv = Often(0.6_dp)
+      if (Often(0.3_dp)) s%own%pgv_depth = Between(d(3), (n(3) - 3)*d(3))
       s%own%attenuates = Often(0.4_dp)
       s%own%q_band = [1.0_dp, 50.0_dp]
       s%own%q_ref = 7

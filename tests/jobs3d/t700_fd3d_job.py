@@ -54,7 +54,7 @@ told(run("par=job.par", "dx=150"), 1, "a grid too coarse", "too coarse", "where 
 told(run("par=job.par", "dt=0.02"), 1, "a step too long", "unstable")
 told(run("par=job.par", "aperture=-1"), 1, "layers without an end", "give aperture")
 told(run("par=job.par", "depth=100"), 1, "a source below the bottom", "lies outside the model")
-told(run("par=job.par", "group=2", "pgv=n"), 1, "two ranks a shot, and no other process", "start at least 3 processes")
+told(run("par=job.par", "group=2"), 1, "two ranks a shot, and no other process", "start at least 3 processes")
 told(run("par=job.par", "snapshot_planes=top,w3", "snapshot_fields=vw"), 1, "a plane and a field that are none", "holds 'w3'", "holds 'vw'")
 
 # --- one rank and three ------------------------------------------------------------------------------------------------

@@ -183,12 +183,12 @@ int fd3d_gpu_put_map(fd3d_gpu *o, fd3d *fd, const fd3d_given *given) {
 
 // --- the end of a step ---------------------------------------------------------------------------------------------
 
-// A component of a point's velocity.
+// A component of a point's velocity, as a receiver there records it.
 static __device__ __forceinline__ double read_point(const fd3d_gpu_watched &m, const float *at, int stencil, int c) {
-    double sum = 0;
+    receiver_sum sum = {0, 0};
     for (int e = m.start[3 * stencil + c]; e < m.start[3 * stencil + c + 1]; e++)
-        sum += (double)m.entry[e].w * (double)at[m.entry[e].away];
-    return sum;
+        receiver_add(&sum, (double)m.entry[e].w * (double)at[m.entry[e].away]);
+    return receiver_part(sum, 0);
 }
 
 // A thread a point. Neighbours on level ground have the same stencil, so a warp fetches each entry once.
