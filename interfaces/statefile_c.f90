@@ -8,6 +8,7 @@ module statefile_c
   private
   public :: statefile_new, statefile_free, statefile_room, statefile_write, statefile_busy, statefile_wait
   public :: statefile_head, statefile_read, statefile_folder, statefile_foreign, statefile_sweep
+  public :: statefile_others, statefile_drop
 
   interface
     !> A writer with room for one state; NULL where memory is short.
@@ -91,6 +92,22 @@ module statefile_c
       integer(c_int), value :: n
       character(kind=c_char), intent(out) :: name(*)
     end function statefile_foreign
+
+    !> How many ranks together have made a state of a shot that is in a folder, if these are not `ranks`; 0 if there is none.
+    integer(c_int) function statefile_others(path, shot, ranks) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: shot, ranks
+    end function statefile_others
+
+    !> Removes all states of a shot, whoever has made them, from a folder.
+    subroutine statefile_drop(path, shot) bind(c)
+      import :: c_char, c_int
+      implicit none
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: shot
+    end subroutine statefile_drop
 
     !> Removes what writers that were killed left half-written; with everything = 1 all states, and the folder if nothing else is
     !> in it. What has another name, or is no state, stays. A folder that is not there is no failure.

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -281,15 +282,41 @@ int statefile_folder(const char *path) {
 
 enum kind { OTHER, WHOLE, HALF_WRITTEN };
 
-/* Tells names of states, shotNUMBER.a.state or .b.state, from names of those that are being written and from others. */
-static enum kind kind_of(const char *name) {
+/* What a name says of the state in the file: its shot, and how many ranks modelled that together. */
+typedef struct maker {
+    long shot;
+    int ranks;
+} maker;
+
+static const char *number_at(const char *text, long *number) {
+    const size_t n = strspn(text, "0123456789");
+    *number = n > 0 ? strtol(text, NULL, 10) : 0;
+    return n > 0 ? text + n : NULL;
+}
+
+/* Behind ".IofN", the part of rank I of N; where there is no such word, at its place, and one rank made the state. */
+static const char *after_part(const char *text, maker *by) {
+    long part, ranks;
+    by->ranks = 1;
+    const char *of = text[0] == '.' ? number_at(text + 1, &part) : NULL;
+    const char *end = of != NULL && !strncmp(of, "of", 2) ? number_at(of + 2, &ranks) : NULL;
+    if (end == NULL)
+        return text;
+    by->ranks = ranks < INT_MAX ? (int)ranks : INT_MAX;
+    return end;
+}
+
+/* Tells names of states, shotNUMBER.a.state or .b.state, or shotNUMBER.IofN.a.state where N ranks have a part each,
+ * from names of those that are being written and from others. */
+static enum kind kind_of(const char *name, maker *by) {
     static const char *const endings[] = {".a.state", ".b.state"};
-    if (strncmp(name, "shot", 4))
+    const char *rest = strncmp(name, "shot", 4) ? NULL : number_at(name + 4, &by->shot);
+    if (rest == NULL)
         return OTHER;
-    const char *rest = name + 4 + strspn(name + 4, "0123456789");
+    rest = after_part(rest, by);
     for (int i = 0; i < 2; i++) {
         const size_t n = strlen(endings[i]), all = strlen(rest), half = sizeof HALF - 1;
-        if (rest == name + 4 || strncmp(rest, endings[i], n))
+        if (strncmp(rest, endings[i], n))
             continue;
         return rest[n] == 0                                                           ? WHOLE
                : rest[n] == '.' && all > n + half && !strcmp(rest + all - half, HALF) ? HALF_WRITTEN
@@ -319,10 +346,11 @@ static int is_state(int folder, const char *name) {
 
 int statefile_foreign(const char *path, int n, char *name) {
     DIR *folder = opendir(path);
+    maker by;
     int found = 0;
     name[0] = 0;
     for (struct dirent *e; folder != NULL && !found && (e = readdir(folder)) != NULL;) {
-        found = kind_of(e->d_name) == WHOLE && !is_state(dirfd(folder), e->d_name);
+        found = kind_of(e->d_name, &by) == WHOLE && !is_state(dirfd(folder), e->d_name);
         if (found)
             snprintf(name, (size_t)n, "%s", e->d_name);
     }
@@ -331,12 +359,36 @@ int statefile_foreign(const char *path, int n, char *name) {
     return found;
 }
 
+int statefile_others(const char *path, int shot, int ranks) {
+    DIR *folder = opendir(path);
+    maker by;
+    int others = 0;
+    for (struct dirent *e; folder != NULL && others == 0 && (e = readdir(folder)) != NULL;)
+        if (kind_of(e->d_name, &by) == WHOLE && by.shot == shot && by.ranks != ranks)
+            others = by.ranks;
+    if (folder != NULL)
+        closedir(folder);
+    return others;
+}
+
+void statefile_drop(const char *path, int shot) {
+    DIR *folder = opendir(path);
+    maker by;
+    if (folder == NULL)
+        return;
+    for (struct dirent *e; (e = readdir(folder)) != NULL;)
+        if (kind_of(e->d_name, &by) == WHOLE && by.shot == shot)
+            unlinkat(dirfd(folder), e->d_name, 0);
+    closedir(folder);
+}
+
 int statefile_sweep(const char *path, int everything) {
     DIR *folder = opendir(path);
+    maker by;
     if (folder == NULL)
         return 0;
     for (struct dirent *e; (e = readdir(folder)) != NULL;) {
-        const enum kind kind = kind_of(e->d_name);
+        const enum kind kind = kind_of(e->d_name, &by);
         if (kind == HALF_WRITTEN || (everything && kind == WHOLE && is_state(dirfd(folder), e->d_name)))
             unlinkat(dirfd(folder), e->d_name, 0);
     }

@@ -10,7 +10,7 @@ module group_m
   use host_c, only: host_nap, host_seconds
   use iso_c_binding, only: c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
-  use mpi_f08, only: MPI_ANY_SOURCE, MPI_CHARACTER, MPI_Cancel, MPI_Comm, MPI_Comm_dup, MPI_Comm_free, &
+  use mpi_f08, only: MPI_ANY_SOURCE, MPI_CHARACTER, MPI_Cancel, MPI_Comm, MPI_Comm_free, MPI_Comm_idup, &
                      MPI_DOUBLE_PRECISION, MPI_Iallgather, MPI_Iallreduce, MPI_Ibcast, MPI_INTEGER, MPI_INTEGER8, MPI_Iprobe, &
                      MPI_Irecv, MPI_Isend, MPI_MAX, MPI_REAL, MPI_Recv, MPI_Request, MPI_Request_free, MPI_REQUEST_NULL, &
                      MPI_Status, MPI_Test, MPI_Testall
@@ -21,12 +21,13 @@ module group_m
   use text_m, only: Str
   implicit none
   private
-  public :: group_t, GroupNew, GroupFree, GroupShotBegins, GroupAgree, GroupListen
+  public :: group_t, GroupNew, GroupFree, GroupShotBegins, GroupAgree, GroupListen, GroupShare, GroupTell
 
   integer, parameter :: SIDES = 6, WHATS = 2
   integer, parameter :: TAG_ABORT = 1, TAG_OPEN = 2, TAG_SHOTS = 16
   integer, parameter :: TAGS = SIDES*WHATS + 1    !< of a shot: what travels through sides, and what is collected
   integer, parameter :: SHOTS = 1000          !< numbers of shots, then from the first again
+  integer, parameter, public :: WISHES = 2    !< numbers that partners tell each other at each turn
   real(dp), parameter :: LATE = 0.1_dp        !< seconds after which a wait looks at processes and their failures
 
   !> A way through a side of a piece.
@@ -139,11 +140,25 @@ module group_m
     ! --- group_together.f90
 
     !> The error of the first partner that has one of its own becomes that of all. Whoever has agreed on it already does not ask
-    !> again.
-    module subroutine GroupAgree(group, error)
+    !> again. `wish`, of WISHES numbers: the largest of what the partners have, element by element, to all; 0 with an error.
+    module subroutine GroupAgree(group, error, wish)
       class(group_t), intent(inout) :: group
       type(error_t), allocatable, intent(inout) :: error
+      integer, intent(inout), optional :: wish(:)
     end subroutine GroupAgree
+
+    !> The sentence of the first partner that has one becomes that of all; '' if none has.
+    module subroutine GroupTell(group, text, error)
+      class(group_t), intent(inout) :: group
+      character(:), allocatable, intent(inout) :: text
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine GroupTell
+
+    !> The first partner's message becomes that of all, without its sender and text. Where that fails the group is broken.
+    module subroutine GroupShare(group, message)
+      class(group_t), intent(inout) :: group
+      type(message_t), intent(inout) :: message
+    end subroutine GroupShare
 
     module subroutine GroupLargest(self, x, error)
       class(group_t), intent(inout) :: self
@@ -173,13 +188,15 @@ contains
     type(group_t), intent(out) :: group
     type(role_t), intent(in) :: role
     real(dp), intent(in) :: patience
+    type(MPI_Request) :: request(1)
     group%n = role%group_size
     group%mine = role%group_rank + 1
     group%patience = patience
     group%peers = role%peers
     group%first_rank = role%rank - role%group_rank
     group%worker = role%worker_id
-    call MPI_Comm_dup(role%group, group%comm)
+    call MPI_Comm_idup(role%group, group%comm, request(1))
+    call AwaitAll(group, request)
     call WaysClose(group)
   end subroutine GroupNew
 

@@ -13,25 +13,40 @@ contains
 
   module procedure GroupAgree
     type(MPI_Request) :: request(1)
-    integer, pointer, contiguous :: worst(:)  ! mine, then of all: the status, and of equal ones the first
+    integer, pointer, contiguous :: mine(:), worst(:)   ! the status, and of equal ones the first; wishes
+    integer :: wished(WISHES)
+    wished = 0
+    if (present(wish)) then
+      wished = wish
+      wish = 0
+    end if
     if (allocated(error)) then
       if (error%agreed) return
       call WaysAbandon(group)
       if (.not. (group%broken .or. error%followed)) call TellAll(group)
     end if
-    allocate (worst(2), source=Status(error)*group%n + group%n - group%mine)
+    allocate (mine, source=[Status(error)*group%n + group%n - group%mine, wished])
+    allocate (worst, mold=mine)
     if (.not. group%broken) then
-      call MPI_Iallreduce(worst(1:1), worst(2:2), 1, MPI_INTEGER, MPI_MAX, group%comm, request(1))
+      call MPI_Iallreduce(mine, worst, size(mine), MPI_INTEGER, MPI_MAX, group%comm, request(1))
       call AwaitAll(group, request)
     end if
     if (group%broken) then
       call Fail(error, group%why_broken)
     else
-      if (worst(2)/group%n >= FAILED) call TakeError(group, worst(2)/group%n, group%n - modulo(worst(2), group%n), error)
-      deallocate (worst)
+      if (worst(1)/group%n >= FAILED) call TakeError(group, worst(1)/group%n, First(group, worst(1)), error)
+      if (present(wish) .and. .not. allocated(error)) wish = worst(2:)
+      deallocate (mine, worst)
     end if
     if (allocated(error)) error%agreed = .true.
   end procedure GroupAgree
+
+  !> The first partner that has the largest of what was told as N value + N - partner, N being their number.
+  pure integer function First(group, largest)
+    class(group_t), intent(in) :: group
+    integer, intent(in) :: largest
+    First = group%n - modulo(largest, group%n)
+  end function First
 
   pure integer function Status(error)
     type(error_t), allocatable, intent(in) :: error
@@ -48,20 +63,71 @@ contains
     integer, intent(in) :: status, from
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: text
+    text = ''
+    if (from == group%mine) text = error%message
+    call Broadcast(group, from, text)
+    if (group%broken) return
+    if (allocated(error)) deallocate (error)
+    call Fail(error, text)
+    error%device = status == FAILED_DEVICE
+  end subroutine TakeError
+
+  !> The sentence of partner `from` becomes that of all; where the group breaks, nobody's changes.
+  subroutine Broadcast(group, from, text)
+    class(group_t), intent(inout) :: group
+    integer, intent(in) :: from
+    character(:), allocatable, intent(inout) :: text
     type(MPI_Request) :: request(1)
     character(LONGEST), pointer :: buffer
     allocate (buffer)
-    buffer = ''
-    if (from == group%mine) buffer = error%message
+    buffer = text
     call MPI_Ibcast(buffer, LONGEST, MPI_CHARACTER, from - 1, group%comm, request(1))
     call AwaitAll(group, request)
     if (group%broken) return
     text = trim(buffer)
     deallocate (buffer)
-    if (allocated(error)) deallocate (error)
-    call Fail(error, text)
-    error%device = status == FAILED_DEVICE
-  end subroutine TakeError
+  end subroutine Broadcast
+
+  module procedure GroupTell
+    real(dp) :: has(1)
+    has = merge(group%n - group%mine + 1, 0, text /= '')
+    call group%largest(has, error)
+    if (allocated(error) .or. nint(has(1)) == 0) return
+    call Broadcast(group, group%n - nint(has(1)) + 1, text)
+    call GiveUp(group, .false., error)
+  end procedure GroupTell
+
+  module procedure GroupShare
+    type(message_t), pointer :: kept          ! MPI may still use it when a wait was given up
+    integer(i8), pointer, contiguous :: head(:)
+    type(MPI_Request) :: request(2)
+    integer :: n(2)
+    allocate (kept)
+    call move_alloc(message%places, kept%places)
+    call move_alloc(message%fields, kept%fields)
+    n = 0
+    if (allocated(kept%places)) n(1) = size(kept%places)
+    if (allocated(kept%fields)) n(2) = size(kept%fields)
+    allocate (head, source=[int([message%kind, n], i8), message%n, transfer(message%x, message%n)])
+    call MPI_Ibcast(head, size(head), MPI_INTEGER8, 0, group%comm, request(1))
+    call AwaitAll(group, request(:1))
+    if (group%broken) return
+    n = int(head(2:3))
+    if (.not. allocated(kept%places)) allocate (kept%places(n(1)))
+    if (.not. allocated(kept%fields)) allocate (kept%fields(n(2)))
+    request = MPI_REQUEST_NULL
+    if (n(1) > 0) call MPI_Ibcast(kept%places, n(1), MPI_DOUBLE_PRECISION, 0, group%comm, request(1))
+    if (n(2) > 0) call MPI_Ibcast(kept%fields, n(2), MPI_REAL, 0, group%comm, request(2))
+    call AwaitAll(group, request)
+    if (group%broken) return
+    message%kind = int(head(1))
+    message%n = head(4:3 + size(message%n))
+    message%x = transfer(head(4 + size(message%n):), message%x)
+    call move_alloc(kept%places, message%places)
+    call move_alloc(kept%fields, message%fields)
+    if (.not. allocated(message%text)) message%text = ''
+    deallocate (kept, head)
+  end procedure GroupShare
 
   module procedure GroupLargest
     real(dp), pointer, contiguous :: mine(:), all(:)

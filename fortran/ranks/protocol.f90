@@ -39,7 +39,7 @@ module protocol_m
   public :: message_t, listener_t, link_t, LinkSend, LinkReply, LinkReceive, LinkAwaits, LinkBusy, LinkDead, LinkFlush, LinkForget
   public :: Rest
   public :: barrier_t, Barrier, BarrierBegin, BarrierOver
-  public :: BroadcastText, BroadcastInteger, BroadcastMessage, LargestInteger
+  public :: BroadcastText, BroadcastInteger, LargestInteger
   public :: MSG_NONE, MSG_READY, MSG_SHOT, MSG_STOP, MSG_MODEL, MSG_GATHER, MSG_SNAPS, MSG_WRITTEN, MSG_REFUSED
   public :: MSG_LOST, MSG_PROGRESS, MSG_BYE, MSG_NOTE, MSG_LEAVE, MSG_DROP, MSG_BEAT, MSG_END, MSG_START, MSG_DEAD
 
@@ -499,24 +499,5 @@ contains
     call MPI_Allreduce(i, largest, 1, MPI_INTEGER, MPI_MAX, comm)
     i = largest
   end subroutine LargestInteger
-
-  !> Rank 0's message to all ranks of `comm`, without its kind, sender and text; the others wait asleep.
-  subroutine BroadcastMessage(comm, message)
-    type(MPI_Comm), intent(in) :: comm
-    type(message_t), intent(inout) :: message
-    integer :: n(2)
-    n = 0
-    if (allocated(message%places)) n(1) = size(message%places)
-    if (allocated(message%fields)) n(2) = size(message%fields)
-    call Barrier(comm)
-    call MPI_Bcast(n, 2, MPI_INTEGER, 0, comm)
-    call MPI_Bcast(message%n, NUMBERS, MPI_INTEGER8, 0, comm)
-    call MPI_Bcast(message%x, NUMBERS, MPI_DOUBLE_PRECISION, 0, comm)
-    if (.not. allocated(message%text)) message%text = ''
-    if (.not. allocated(message%places)) allocate (message%places(n(1)))
-    if (.not. allocated(message%fields)) allocate (message%fields(n(2)))
-    if (n(1) > 0) call MPI_Bcast(message%places, n(1), MPI_DOUBLE_PRECISION, 0, comm)
-    if (n(2) > 0) call MPI_Bcast(message%fields, n(2), MPI_REAL, 0, comm)
-  end subroutine BroadcastMessage
 
 end module protocol_m

@@ -5,31 +5,38 @@
 !> there at any time. Workers write them themselves, as states are far larger than gathers and need no order; where a worker does
 !> not see the folder of the output, its shots begin at the first step as if there were none.
 !>
+!> In a group each rank writes its part, shotN.IofM.a.state of rank I of M. The first rank decides when. A state is whole where all
+!> ranks have their part of its step: after each they tell each other whether theirs is on the disk, and the next is written over
+!> what is not whole. Parts of one step and one identity are the same whoever has written them, and when.
+!>
 !> The interval balances the compute that a failure loses against the cost of the states (Young 1974; Daly 2006,
 !> doi 10.1016/j.future.2004.11.016, equation 37), the cost being the time from the stop until the state is on the disk, as if
 !> nothing were overlapped.
 module checkpoint_m
   use checked_m, only: Between, Whole
   use error_m, only: AddContext, error_t, Fail, FailFromC
-  use files_m, only: FileExists, FileRemove
+  use files_m, only: FileExists
+  use group_m, only: group_t, GroupTell
   use host_c, only: host_memory, host_seconds
   use iso_c_binding, only: c_associated, c_char, c_double, c_f_pointer, c_int, c_long, c_long_long, c_null_char, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
   use sides_m, only: SidePath
   use solver_m, only: time_position_t, solver_t
-  use statefile_c, only: statefile_busy, statefile_folder, statefile_free, statefile_head, statefile_new, statefile_read, &
-                         statefile_room, statefile_sweep, statefile_wait, statefile_write
+  use statefile_c, only: statefile_busy, statefile_drop, statefile_folder, statefile_free, statefile_head, statefile_new, &
+                         statefile_others, statefile_read, statefile_room, statefile_sweep, statefile_wait, statefile_write
   use text_m, only: CString, Str, ToInt, ToReal
   implicit none
   private
   public :: checkpoint_t, checkpointer_t, shot_states_t, CheckpointRule, CheckpointEvery, CheckpointSweep
   public :: CheckpointerNew, CheckpointerResume, CheckpointerTurn, CheckpointerBusy, CheckpointerWait, CheckpointerDrop
-  public :: CheckpointerEnd
+  public :: CheckpointerEnd, CheckpointerDue, CheckpointerSettle
 
   integer, parameter :: HEAD = 4096                !< bytes of a heading
   real(dp), parameter :: PRESUMED = 3.0e8_dp       !< bytes a second to disk, until measured
   real(dp), parameter :: LEAST = 0.01_dp           !< a state costs no less [s]
   real(dp), parameter :: LONGEST = 1.0e9_dp        !< no shot has been computed for longer [s]
+  integer, parameter :: NONE = -1, MISSING = -2    !< no step has a whole state; the part of this rank is not there
+  character(*), parameter :: LACKS = 'its state lacks the part of a rank'
   character(*), parameter :: FIRST_LINE = 'state of a shot, SplFd2dmod'
   character(*), parameter :: nl = new_line('a')
 
@@ -44,6 +51,7 @@ module checkpoint_m
   type :: shot_states_t
     real(dp) :: since = 0                          !< time of the last state, or begin of the time loop [s]
     integer :: turn = 0                            !< the file to write next, 0 or 1
+    logical :: unsettled = .false.                 !< of a group: whether the last state became whole is not known yet
     real(dp) :: head = 0                           !< fraction of the time loop that was done elsewhere
     character(:), allocatable :: identity          !< of the shot; made when first needed
   end type shot_states_t
@@ -51,6 +59,7 @@ module checkpoint_m
   !> Writes the states of a worker's shots: one at a time is on its way to the disk.
   type :: checkpointer_t
     type(checkpoint_t) :: rule
+    type(group_t), pointer, private :: group => null()   !< the ranks that have a part each
     type(c_ptr), private :: writer = c_null_ptr
     integer, private :: record = 0                 !< shot whose state is on its way, 0 = none
     logical, private :: unwanted = .false.         !< that state is of no more use
@@ -109,16 +118,17 @@ contains
     if (allocated(rule%folder)) ignored = statefile_sweep(CString(rule%folder), merge(1, 0, everything))
   end subroutine CheckpointSweep
 
-  !> Begins the states of a worker. CheckpointerEnd must come before where it is in use.
-  subroutine CheckpointerNew(checkpointer, rule)
+  !> Begins the states of a worker, which may be a group. CheckpointerEnd must come before where it is in use.
+  subroutine CheckpointerNew(checkpointer, rule, group)
     type(checkpointer_t), intent(inout) :: checkpointer
     type(checkpoint_t), intent(in) :: rule
+    type(group_t), target, optional, intent(inout) :: group
     checkpointer = checkpointer_t()
     checkpointer%rule = rule
+    if (present(group)) checkpointer%group => group
     if (.not. allocated(rule%folder)) checkpointer%rule%interval = 0
     if (Off(checkpointer)) return
-    checkpointer%writer = statefile_new()
-    if (.not. c_associated(checkpointer%writer)) checkpointer%rule%interval = 0
+    checkpointer%writer = statefile_new()           ! where there is none, no state can be kept, which is told then
   end subroutine CheckpointerNew
 
   pure logical function Off(checkpointer)
@@ -130,13 +140,36 @@ contains
     type(checkpointer_t), intent(in) :: checkpointer
     integer, intent(in) :: record, turn
     character(:), allocatable :: name
-    name = checkpointer%rule%folder//'/shot'//Str(record)//merge('.a', '.b', turn == 0)//'.state'
+    name = checkpointer%rule%folder//'/shot'//Str(record)
+    if (Grouped(checkpointer)) name = name//'.'//Str(checkpointer%group%mine)//'of'//Str(Ranks(checkpointer))
+    name = name//merge('.a', '.b', turn == 0)//'.state'
   end function Path
+
+  pure logical function Grouped(checkpointer)
+    type(checkpointer_t), intent(in) :: checkpointer
+    Grouped = Ranks(checkpointer) > 1
+  end function Grouped
+
+  !> Ranks that have a part each of a state.
+  pure integer function Ranks(checkpointer)
+    type(checkpointer_t), intent(in) :: checkpointer
+    Ranks = 1
+    if (associated(checkpointer%group)) Ranks = checkpointer%group%n
+  end function Ranks
+
+  !> The sentence of the first rank of the group that has one becomes that of all. Fails where a rank has failed, or is lost.
+  subroutine Tell(checkpointer, text, error)
+    type(checkpointer_t), intent(inout) :: checkpointer
+    character(:), allocatable, intent(inout) :: text
+    type(error_t), allocatable, intent(inout) :: error
+    if (Grouped(checkpointer)) call GroupTell(checkpointer%group, text, error)
+  end subroutine Tell
 
   ! --- going on from a state -----------------------------------------------------------------------------------------
 
   !> A shot was set up and is about to begin its time loop: it goes on from its newest whole state, if there is one of the very same
-  !> shot. `said`: a sentence on that, '' = there was none. Fails where a state could be read but not taken.
+  !> shot, of which in a group all ranks have a sound part. `said`: a sentence on that, '' = there was none. Fails where a state
+  !> could be read but not taken. Collective over a group.
   subroutine CheckpointerResume(checkpointer, states, solver, record, said, error)
     type(checkpointer_t), intent(inout) :: checkpointer
     type(shot_states_t), intent(inout) :: states
@@ -145,31 +178,92 @@ contains
     character(:), allocatable, intent(out) :: said
     type(error_t), allocatable, intent(inout) :: error
     type(time_position_t) :: position(0:1)
-    character(:), allocatable :: why
-    logical :: there(0:1)
-    integer :: turn, i
+    real(sp), pointer, contiguous :: state(:)
+    character(:), allocatable :: why, fault
+    logical :: there(0:1), found
+    integer :: turn
     said = ''
     states = shot_states_t(since=host_seconds())
     if (Off(checkpointer)) return
-    do turn = 0, 1
-      there(turn) = FileExists(Path(checkpointer, record, turn))
-    end do
-    if (.not. any(there)) return
+    call LookForStates(checkpointer, record, there, why, found, error)
+    if (allocated(error) .or. .not. found) return
     checkpointer%seen = .true.
     states%identity = solver%state_identity()
     do turn = 0, 1
       if (.not. there(turn)) cycle
-      call ReadHead(checkpointer, states, record, turn, position(turn), why, there(turn))
-      if (why /= '') said = 'shot '//Str(record)//' begins at the first step: '//why
+      call ReadHead(checkpointer, states, record, turn, position(turn), fault, there(turn))
+      if (fault /= '') why = fault
     end do
-    do i = 1, 2
-      turn = merge(0, 1, position(0)%step > position(1)%step .eqv. i == 1)
-      if (.not. there(turn)) cycle
-      call LoadState(checkpointer, states, solver, record, turn, position(turn), said, error)
-      if (allocated(error)) call CheckpointerDrop(checkpointer, record)     ! the next attempt begins at the first step
-      if (allocated(error) .or. states%head > 0) return
+    fault = ''
+    call CheckpointerWait(checkpointer, fault)
+    if (fault /= '') why = fault(index(fault, ': ') + 2:)
+    call Tell(checkpointer, why, error)
+    do
+      call NewestOfAll(checkpointer, position, there, turn, error)
+      if (allocated(error)) return
+      if (turn == NONE) exit
+      call ReadState(checkpointer, solver, record, turn, position, state, fault)
+      call Tell(checkpointer, fault, error)
+      if (allocated(error)) return
+      if (fault == '') then
+        call TakeUp(checkpointer, states, solver, record, turn, position(turn), state, why, error)
+        said = why
+        return
+      end if
+      why = fault
     end do
+    if (why == '') why = LACKS
+    said = 'shot '//Str(record)//' begins at the first step: '//why
   end subroutine CheckpointerResume
+
+  !> `there`: which of its two files this rank has; `found`: some rank of the group has one, or there is a state that another number
+  !> of ranks has made, which `why` tells.
+  subroutine LookForStates(checkpointer, record, there, why, found, error)
+    type(checkpointer_t), intent(inout) :: checkpointer
+    integer, intent(in) :: record
+    logical, intent(out) :: there(0:1), found
+    character(:), allocatable, intent(out) :: why
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: any_found(1)
+    integer :: turn, others
+    do turn = 0, 1
+      there(turn) = FileExists(Path(checkpointer, record, turn))
+    end do
+    others = statefile_others(CString(checkpointer%rule%folder), record, Ranks(checkpointer))
+    why = ''
+    if (others > 0) why = 'its state was made by '//RanksText(others)//', and '//RanksText(Ranks(checkpointer))//' models it now'
+    any_found = merge(1, 0, any(there) .or. others > 0)
+    if (Grouped(checkpointer)) call checkpointer%group%largest(any_found, error)
+    found = any_found(1) > 0
+  end subroutine LookForStates
+
+  pure function RanksText(n) result(text)
+    integer, intent(in) :: n
+    character(:), allocatable :: text
+    text = 'one rank'
+    if (n > 1) text = 'a group of '//Str(n)//' ranks'
+  end function RanksText
+
+  !> The newest step of which each rank of the group may still have a state: `turn`, this rank's file of it, MISSING if it has none;
+  !> NONE where there is no such step. No later state, and not this one, is looked at again.
+  subroutine NewestOfAll(checkpointer, position, there, turn, error)
+    type(checkpointer_t), intent(inout) :: checkpointer
+    type(time_position_t), intent(in) :: position(0:1)
+    logical, intent(inout) :: there(0:1)
+    integer, intent(out) :: turn
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: oldest(1)
+    integer :: step
+    turn = NONE
+    oldest = -maxval(merge(position%step, 0, there))
+    if (Grouped(checkpointer)) call checkpointer%group%largest(oldest, error)
+    step = Whole(-oldest(1))
+    if (step == 0 .or. allocated(error)) return
+    turn = findloc(there .and. position%step == step, .true., 1) - 1
+    if (turn < 0) turn = MISSING
+    there = there .and. position%step <= step
+    if (turn /= MISSING) there(turn) = .false.
+  end subroutine NewestOfAll
 
   !> Reads the heading of a state. `good`: it is one of this very shot, at `position`; if not, `why`.
   subroutine ReadHead(checkpointer, states, record, turn, position, why, good)
@@ -200,7 +294,9 @@ contains
     if (.not. good) why = "'"//Path(checkpointer, record, turn)//"' is damaged: it does not begin as a state does"
     if (.not. good) return
     good = index(text(at + 2:), states%identity//nl) == 1
-    if (.not. good) why = Difference(text, states%identity)
+    if (good) return
+    why = Difference(text, states%identity)
+    if (Grouped(checkpointer) .and. index(why, 'another grid') > 0) why = why//', or another cut of it'
   end subroutine ReadHead
 
   !> Names the line in which two identities differ.
@@ -236,38 +332,54 @@ contains
     if (to >= from) word = text(from:to)
   end function Value
 
-  subroutine LoadState(checkpointer, states, solver, record, turn, position, said, error)
+  !> Reads the numbers of a state; `fault`: why it cannot be used, '' = it can.
+  subroutine ReadState(checkpointer, solver, record, turn, position, state, fault)
+    type(checkpointer_t), intent(inout) :: checkpointer
+    class(solver_t), intent(in) :: solver
+    integer, intent(in) :: record, turn
+    type(time_position_t), intent(in) :: position(0:1)
+    real(sp), pointer, contiguous, intent(out) :: state(:)
+    character(:), allocatable, intent(out) :: fault
+    type(error_t), allocatable :: error
+    nullify (state)
+    fault = ''
+    if (turn == MISSING) fault = LACKS
+    if (turn == MISSING) return
+    call GetRoom(checkpointer, solver%state_size(position(turn)), state, error)
+    if (.not. allocated(error)) &
+      call FailFromC(statefile_read(CString(Path(checkpointer, record, turn)), HEAD, size(state, kind=i8), state), error)
+    if (allocated(error)) fault = error%message
+  end subroutine ReadState
+
+  !> The shot goes on from a state. If that fails its next attempt begins at the first step. `said`: why a newer state was not used,
+  !> then a sentence on all.
+  subroutine TakeUp(checkpointer, states, solver, record, turn, position, state, said, error)
     type(checkpointer_t), intent(inout) :: checkpointer
     type(shot_states_t), intent(inout) :: states
     class(solver_t), intent(inout) :: solver
     integer, intent(in) :: record, turn
     type(time_position_t), intent(in) :: position
+    real(sp), contiguous, intent(in) :: state(:)
     character(:), allocatable, intent(inout) :: said
     type(error_t), allocatable, intent(inout) :: error
-    type(error_t), allocatable :: fault
-    real(sp), pointer, contiguous :: state(:)
-    call CheckpointerWait(checkpointer, said)
-    call GetRoom(checkpointer, solver%state_size(position), state, fault)
-    if (.not. allocated(fault)) &
-      call FailFromC(statefile_read(CString(Path(checkpointer, record, turn)), HEAD, size(state, kind=i8), state), fault)
-    if (allocated(fault)) then
-      said = 'shot '//Str(record)//' begins at the first step: '//fault%message
-      return
-    end if
     call solver%load(position, state, error)
     call AddContext(error, 'going on from step '//Str(position%step))
-    if (allocated(error)) return
-    if (said /= '') said = '; a state was not used: '//said(index(said, ': ') + 2:)
+    if (allocated(error)) then
+      call CheckpointerDrop(checkpointer, record)
+      return
+    end if
+    if (said /= '') said = '; a state was not used: '//said
     said = 'shot '//Str(record)//' goes on after step '//Str(position%step)//', '//Str(Whole(100*solver%fraction()))//' %'//said
     states%head = solver%fraction()
     states%turn = 1 - turn
     states%since = host_seconds()
-  end subroutine LoadState
+  end subroutine TakeUp
 
   ! --- keeping states ------------------------------------------------------------------------------------------------
 
   !> Between two turns of a shot: keeps its state if it is time, or `at_once`; that is on the disk on return, or, with `wait` false,
-  !> on its way. `said`: a sentence for the log, '' = nothing to say. Fails where the field is not sound.
+  !> on its way. `said`: a sentence for the log, '' = nothing to say. Fails where the field is not sound. Collective over a group,
+  !> which cannot go by the clocks of its ranks: `at_once`, when its first rank finds it due.
   subroutine CheckpointerTurn(checkpointer, states, solver, record, at_once, said, error, wait)
     type(checkpointer_t), intent(inout) :: checkpointer
     type(shot_states_t), intent(inout) :: states
@@ -277,20 +389,31 @@ contains
     character(:), allocatable, intent(out) :: said
     type(error_t), allocatable, intent(inout) :: error
     logical, intent(in), optional :: wait
-    logical :: stay
-    real(dp) :: spent, least
+    logical :: stay, due
     said = ''
     if (Off(checkpointer)) return
     if (CheckpointerBusy(checkpointer) .and. .not. at_once) return
-    call CheckpointerWait(checkpointer, said)
-    spent = host_seconds() - states%since
-    least = Interval(checkpointer, solver)
-    if (.not. at_once .and. spent < least) return
+    call CheckpointerSettle(checkpointer, states, record, said, error)
+    if (allocated(error)) return
+    due = CheckpointerDue(checkpointer, states, solver)
+    if (.not. (due .or. at_once)) return
     call Take(checkpointer, states, solver, record, said, error)
     stay = at_once
     if (present(wait)) stay = wait
     if (stay) call CheckpointerWait(checkpointer, said)
   end subroutine CheckpointerTurn
+
+  !> True where so much was computed since the last state that it is time for the next.
+  logical function CheckpointerDue(checkpointer, states, solver) result(due)
+    type(checkpointer_t), intent(in) :: checkpointer
+    type(shot_states_t), intent(in) :: states
+    class(solver_t), intent(in) :: solver
+    real(dp) :: spent
+    due = .false.
+    if (Off(checkpointer)) return
+    spent = host_seconds() - states%since
+    due = spent >= Interval(checkpointer, solver)
+  end function CheckpointerDue
 
   !> True while a state is on its way to the disk.
   logical function CheckpointerBusy(checkpointer)
@@ -315,6 +438,7 @@ contains
     type(error_t), allocatable :: fault
     real(sp), pointer, contiguous :: state(:)
     character(kind=c_char, len=HEAD) :: text
+    character(:), allocatable :: why
     type(time_position_t) :: position
     real(dp) :: from
     from = host_seconds()
@@ -333,16 +457,21 @@ contains
                                      size(state, kind=i8)), fault)
     end if
     states%since = host_seconds()
-    if (allocated(fault)) then
-      call Complain(checkpointer, record, fault%message, said)
-      return
-    end if
     checkpointer%seen = .true.
-    checkpointer%record = record
-    checkpointer%numbers = real(size(state, kind=i8), dp)
-    checkpointer%halted = states%since - from
-    checkpointer%stops = checkpointer%stops + checkpointer%halted
-    states%turn = 1 - states%turn
+    why = ''
+    if (allocated(fault)) then
+      why = fault%message
+    else
+      checkpointer%record = record
+      checkpointer%numbers = real(size(state, kind=i8), dp)
+      checkpointer%halted = states%since - from
+      checkpointer%stops = checkpointer%stops + checkpointer%halted
+    end if
+    call Tell(checkpointer, why, error)
+    if (allocated(error)) return
+    states%unsettled = why == '' .and. Grouped(checkpointer)
+    if (why == '') states%turn = 1 - states%turn
+    if (why /= '') call Complain(checkpointer, record, why, said)
   end subroutine Take
 
   !> Room for a state, where at most half of what memory is left goes into it: a shot is worth more than its state.
@@ -381,18 +510,58 @@ contains
     said = 'no state of shot '//Str(record)//' is kept: '//why//'; the shot goes on'
   end subroutine Complain
 
-  !> Waits until the state on its way is on the disk, and counts it.
+  !> Waits until the state on its way is on the disk. A group learns whether all of its ranks have their parts there: if not, the
+  !> next is written in its place, as the one before is the last that is whole. Collective over a group.
+  subroutine CheckpointerSettle(checkpointer, states, record, said, error)
+    type(checkpointer_t), intent(inout) :: checkpointer
+    type(shot_states_t), intent(inout) :: states
+    integer, intent(in) :: record
+    character(:), allocatable, intent(inout) :: said
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: why
+    logical :: written
+    if (.not. Grouped(checkpointer)) then
+      call CheckpointerWait(checkpointer, said)
+      return
+    end if
+    call Finish(checkpointer, why, written)
+    call Tell(checkpointer, why, error)
+    if (allocated(error)) return
+    if (why /= '' .and. states%unsettled) states%turn = 1 - states%turn
+    states%unsettled = .false.
+    if (why /= '') call Complain(checkpointer, record, why, said)
+    if (why == '' .and. written) checkpointer%warned = .false.
+  end subroutine CheckpointerSettle
+
+  !> Waits until the state on its way, or this rank's part of it, is on the disk.
   subroutine CheckpointerWait(checkpointer, said)
     type(checkpointer_t), intent(inout) :: checkpointer
     character(:), allocatable, intent(inout) :: said
+    character(:), allocatable :: why
+    logical :: written
+    integer :: record
+    record = checkpointer%record
+    call Finish(checkpointer, why, written)
+    if (written) checkpointer%warned = .false.
+    if (why /= '') call Complain(checkpointer, record, why, said)
+  end subroutine CheckpointerWait
+
+  !> Waits until what is on its way is on the disk, and counts it: `written`, if there was something. `why`: it could not be
+  !> written, and why, '' otherwise.
+  subroutine Finish(checkpointer, why, written)
+    type(checkpointer_t), intent(inout) :: checkpointer
+    character(:), allocatable, intent(out) :: why
+    logical, intent(out) :: written
     type(error_t), allocatable :: error
     real(c_double) :: seconds
+    why = ''
+    written = .false.
     if (checkpointer%record == 0) return
     call FailFromC(statefile_wait(checkpointer%writer, seconds), error)
-    if (allocated(error)) then
-      call Complain(checkpointer, checkpointer%record, error%message, said)
+    written = .not. allocated(error)
+    if (.not. written) then
+      why = error%message
     else
-      checkpointer%warned = .false.
       checkpointer%states = checkpointer%states + 1
       checkpointer%bytes = checkpointer%bytes + 4*checkpointer%numbers
       checkpointer%writing = checkpointer%writing + seconds
@@ -401,11 +570,11 @@ contains
     if (checkpointer%unwanted) call Remove(checkpointer, checkpointer%record)
     checkpointer%unwanted = .false.
     checkpointer%record = 0
-  end subroutine CheckpointerWait
+  end subroutine Finish
 
   ! --- the end -------------------------------------------------------------------------------------------------------
 
-  !> The states of a shot are of no more use: it is on disk, or what it computed cannot be trusted.
+  !> The states of a shot, whoever has made them, are of no more use: it is on disk, or what it computed cannot be trusted.
   subroutine CheckpointerDrop(checkpointer, record)
     type(checkpointer_t), intent(inout) :: checkpointer
     integer, intent(in) :: record
@@ -417,9 +586,7 @@ contains
   subroutine Remove(checkpointer, record)
     type(checkpointer_t), intent(in) :: checkpointer
     integer, intent(in) :: record
-    type(error_t), allocatable :: ignored
-    call FileRemove(Path(checkpointer, record, 0), ignored)
-    call FileRemove(Path(checkpointer, record, 1), ignored)
+    call statefile_drop(CString(checkpointer%rule%folder), record)
   end subroutine Remove
 
   !> Waits for the last state and gives all back. `said`: what the states cost, '' = there were none.

@@ -9,8 +9,8 @@
 module worker_m
   use checkpoint_m, only: CheckpointerEnd, CheckpointerNew
   use error_m, only: error_t
-  use group_m, only: GroupAgree, GroupFree, GroupNew, GroupShotBegins
-  use host_c, only: host_seconds
+  use group_m, only: GroupAgree, GroupFree, GroupNew, GroupShotBegins, WISHES
+  use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
   use protocol_m, only: link_t, LinkFlush, message_t, MSG_BYE
   use roles_m, only: role_t
@@ -23,7 +23,7 @@ module worker_m
   use worker_receive_m, only: WorkerReceive, WorkerOpen
   use worker_failure_m, only: ShotLost, WorkerLoseGpu
   use worker_shot_m, only: GatherSend, ModelAsk, ShotAsk, ProgressReport, ProgressSend, SOON, WorkerScheme
-  use worker_checkpoint_m, only: StateDiscard, StateKeep, StateResume
+  use worker_checkpoint_m, only: StateDiscard, StateKeep, StateResume, StateWish, WANTED
   implicit none
   private
   public :: WorkerRun
@@ -53,12 +53,12 @@ contains
     end if
     worker%gpu = role%gpu >= 0
     worker%gpu_memory = role%gpu_room
-    if (role%group_size == 1) call CheckpointerNew(worker%checkpointer, options%checkpoint)
     if (options%shots > 0) worker%wanted = min(options%shots, MOST_ACTIVE)
     if (role%group_size > 1) worker%wanted = 1      ! a shot for several ranks fills them
     allocate (worker%active(merge(MOST_ACTIVE, worker%wanted, worker%gpu .and. role%group_size == 1)))
     if (role%group_size > 1) call GroupNew(worker%group, role, options%lease)
     worker%group%link => link
+    call CheckpointerNew(worker%checkpointer, options%checkpoint, worker%group)
     do i = 1, size(worker%active)
       allocate (worker%active(i)%solver, mold=mold)
       if (role%group_size > 1) worker%active(i)%solver%partners => worker%group
@@ -115,27 +115,36 @@ contains
       if (WorkerMayAskModel(worker)) call ModelAsk(worker, active)           ! its window of the model
     case (READY)
       call Begin(worker, active, error)                                      ! set up
-      call Agree(worker, error)
+      call Agree(worker, active, error)
     case (LOOPING)
       call Steps(worker, active, error)
-      call Agree(worker, error)
+      call Agree(worker, active, error)
     case (MODELLED)
       call active%solver%gather(active%gather, error)                        ! receivers -> traces
-      call Agree(worker, error)
+      call Agree(worker, active, error)
       if (.not. allocated(error)) call GatherSend(worker, active)            ! to the I/O server
     case default
       return
     end select
     worker%compute = worker%compute + host_seconds() - start
     if (worker%group%broken) return             ! a rank is lost: the master deals the shot again, and this worker ends
-    if (allocated(error)) call ShotLost(worker, active, error)
+    if (.not. allocated(error)) return
+    if (active%state == LOOPING) call StateDiscard(worker, active, error)
+    call ShotLost(worker, active, error)
   end subroutine Turn
 
-  !> What fails on one rank of a group fails on all.
-  subroutine Agree(worker, error)
+  !> What fails on one rank of a group fails on all. They agree too on whether a state is kept after the next steps, and learn of a
+  !> signal that one of them got.
+  subroutine Agree(worker, active, error)
     type(worker_t), intent(inout) :: worker
+    type(active_shot_t), intent(in) :: active
     type(error_t), allocatable, intent(inout) :: error
-    if (worker%role%group_size > 1) call GroupAgree(worker%group, error)
+    integer :: wish(WISHES)
+    if (worker%role%group_size == 1) return
+    wish = [StateWish(worker, active), int(host_signal())]
+    call GroupAgree(worker%group, error, wish)
+    worker%keeps = wish(1) == WANTED
+    worker%signal = wish(2)
   end subroutine Agree
 
   !> Sets a shot up; its time loop begins when the GPU has room for its steps.
@@ -191,7 +200,6 @@ contains
     if (.not. allocated(error)) call ProgressReport(worker, active)
     if (.not. (done .or. allocated(error))) call StateKeep(worker, active, error)
     if (done) active%state = MODELLED
-    if (allocated(error)) call StateDiscard(worker, active, error)
   end subroutine Steps
 
   !> Sends the times spent to the master when nothing is left to do.

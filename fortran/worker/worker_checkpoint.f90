@@ -1,15 +1,19 @@
 !> States of shots, kept and taken up again (checkpoint.f90).
 module worker_checkpoint_m
-  use checkpoint_m, only: CheckpointerResume, CheckpointerBusy, CheckpointerDrop, CheckpointerWait, CheckpointerTurn
+  use checkpoint_m, only: CheckpointerResume, CheckpointerBusy, CheckpointerDrop, CheckpointerDue, CheckpointerSettle, &
+                          CheckpointerTurn
   use error_m, only: error_t
+  use group_m, only: GroupAgree
   use kinds_m, only: dp
   use protocol_m, only: Rest
   use active_shot_m, only: LOOPING, active_shot_t
   use worker_type_m, only: worker_t, WorkerBeat, WorkerNote, WorkerFind
   implicit none
   private
-  public :: StateResume, StateKeep, StateKeepLast, StateDiscard
+  public :: StateResume, StateWish, StateKeep, StateKeepLast, StateDiscard
+  public :: WANTED
 
+  integer, parameter :: NO_STATE = 0, WANTED = 1, NOT_NOW = 2   !< what a rank of a group wishes: the largest decides
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports of progress
 
 contains
@@ -25,32 +29,52 @@ contains
     if (active%states%head > 0) active%last_beat = active%last_beat - BEAT   ! the master learns at once where it goes on
   end subroutine StateResume
 
-  !> Keeps the state of a shot in its time loop now and then.
+  !> What this rank of a group wishes: the first one, by its clock, that all keep a state; each, that none is kept while its part of
+  !> the last one is on its way to the disk.
+  integer function StateWish(worker, active) result(wish)
+    type(worker_t), intent(in) :: worker
+    type(active_shot_t), intent(in) :: active
+    wish = NO_STATE
+    if (active%state /= LOOPING) return
+    if (CheckpointerBusy(worker%checkpointer)) then
+      wish = NOT_NOW
+    else if (worker%role%group_rank == 0) then
+      if (CheckpointerDue(worker%checkpointer, active%states, active%solver)) wish = WANTED
+    end if
+  end function StateWish
+
+  !> Keeps the state of a shot in its time loop now and then; a group does where it has agreed to.
   subroutine StateKeep(worker, active, error)
     type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(inout) :: active
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: said
-    call CheckpointerTurn(worker%checkpointer, active%states, active%solver, active%shot%record, .false., said, error)
+    if (worker%role%group_size > 1 .and. .not. worker%keeps) return
+    call CheckpointerTurn(worker%checkpointer, active%states, active%solver, active%shot%record, worker%keeps, said, error, &
+                          wait=.false.)
     call WorkerNote(worker, said)
   end subroutine StateKeep
 
-  !> The job is about to end: the state of a shot in its time loop is on the disk on return, whenever the last one was kept.
+  !> The job is about to end: the state of a shot in its time loop is on the disk on return, whenever the last one was kept. In a
+  !> group all ranks come here, for they get the same messages.
   subroutine StateKeepLast(worker, record)
     type(worker_t), intent(inout) :: worker
     integer, intent(in) :: record
-    type(error_t), allocatable :: ignored
-    character(:), allocatable :: said
+    type(error_t), allocatable :: error
+    character(:), allocatable :: said, late
     integer :: i
     i = WorkerFind(worker, record, LOOPING)
     if (i == 0) return
     associate (active => worker%active(i))
       if (active%solver%fraction() <= 0) return
       call AwaitDisk(worker)
-      call CheckpointerTurn(worker%checkpointer, active%states, active%solver, record, .true., said, ignored, wait=.false.)
+      call CheckpointerTurn(worker%checkpointer, active%states, active%solver, record, .true., said, error, wait=.false.)
       call AwaitDisk(worker)
-      call CheckpointerWait(worker%checkpointer, said)
+      late = ''
+      if (.not. allocated(error)) call CheckpointerSettle(worker%checkpointer, active%states, record, late, error)
+      if (worker%role%group_size > 1) call GroupAgree(worker%group, error)
       call WorkerNote(worker, said)
+      call WorkerNote(worker, late)
     end associate
   end subroutine StateKeepLast
 

@@ -1,12 +1,12 @@
 !> Messages from the master to a worker, which may be a group of ranks, and the end of a worker.
 module worker_receive_m
   use error_m, only: error_t, Fail
-  use group_m, only: GroupListen
+  use group_m, only: GroupListen, GroupShare
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
   use message_check_m, only: MessageProblem
   use peers_m, only: PeersDead
-  use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, BroadcastInteger, BroadcastMessage, LinkBusy, &
+  use protocol_m, only: barrier_t, BarrierBegin, BarrierOver, LinkBusy, &
                         message_t, MSG_DROP, MSG_END, MSG_LEAVE, MSG_MODEL, MSG_NONE, MSG_REFUSED, MSG_SHOT, MSG_STOP, &
                         MSG_WRITTEN, LinkReceive, Rest
   use roles_m, only: role_t
@@ -59,7 +59,6 @@ contains
     logical, intent(in) :: patient
     type(message_t), intent(out) :: message
     real(dp) :: nap, start
-    integer :: kind
     if (worker%role%group_rank == 0) then
       nap = 0
       start = host_seconds()
@@ -75,16 +74,12 @@ contains
       end do
       if (.not. worker%master_gone .and. message%kind /= MSG_NONE) call HeartbeatHeard(worker%heartbeat)
     end if
-    kind = message%kind
     if (worker%role%group_size > 1) then
-      if (.not. worker%master_gone) call AwaitGroup(worker, message, kind)
+      if (.not. worker%master_gone) call AwaitGroup(worker, message)
+      if (.not. worker%master_gone) call GroupShare(worker%group, message)
+      if (worker%group%broken .and. .not. worker%master_gone) call GroupEnds(worker, worker%group%why_broken, message)
     end if
-    if (worker%role%group_size > 1 .and. .not. worker%master_gone) then
-      call BroadcastInteger(worker%role%group, kind)
-      if (kind /= MSG_NONE) call BroadcastMessage(worker%role%group, message)
-      message%kind = kind
-    end if
-    there = kind /= MSG_NONE
+    there = message%kind /= MSG_NONE
   end function NextMessage
 
   !> The next message, if there is one: those that were postponed came first.
@@ -107,14 +102,16 @@ contains
     type(worker_t), intent(inout) :: worker
     type(message_t), intent(inout) :: message
     logical :: master_gone
+    integer :: signal
     if (associated(worker%link%listener) .or. worker%job_over) return
     call WorkerBeat(worker, master_gone)
+    signal = max(int(host_signal()), worker%signal)
     if (master_gone) then
       worker%master_gone = .true.
       call HeartbeatMasterGone(worker%heartbeat, worker%link, message)
-    else if (host_signal() /= 0 .and. .not. (worker%signalled .or. worker%said_bye)) then
+    else if (signal /= 0 .and. .not. (worker%signalled .or. worker%said_bye)) then
       message%kind = MSG_LEAVE
-      message%n(1:2) = [2, int(host_signal())]
+      message%n(1:2) = [2, signal]
     end if
   end subroutine LookAround
 
@@ -223,10 +220,9 @@ contains
   end subroutine LeaveNow
 
   !> Waits for the ranks of the group. A lost or dead one ends the group, which cannot go on without it.
-  subroutine AwaitGroup(worker, message, kind)
+  subroutine AwaitGroup(worker, message)
     type(worker_t), intent(inout) :: worker
     type(message_t), intent(inout) :: message
-    integer, intent(inout) :: kind
     type(barrier_t) :: all_here
     character(:), allocatable :: why
     real(dp) :: start, nap
@@ -234,22 +230,28 @@ contains
     call BarrierBegin(worker%role%group, all_here)
     start = host_seconds()
     nap = 0
-    why = ''
     do while (.not. BarrierOver(all_here))
       call Rest(nap)
       if (host_seconds() - start < LATE) cycle
       call GroupListen(worker%group)
-      if (worker%group%end%kind == MSG_END) then
-        message = worker%group%end
-      else
-        call Missing(worker, start, why)
-        if (why /= '') call HeartbeatMasterGone(worker%heartbeat, worker%link, message, why)
-      end if
-      worker%master_gone = message%kind == MSG_END .and. message%n(2) == 1
-      kind = message%kind
+      call Missing(worker, start, why)
+      if (worker%group%end%kind == MSG_END .or. why /= '') call GroupEnds(worker, why, message)
       if (worker%master_gone) exit
     end do
   end subroutine AwaitGroup
+
+  !> Makes the END of a rank whose group is lost, for the reason `why`; where the master has told that, it is the master's.
+  subroutine GroupEnds(worker, why, message)
+    type(worker_t), intent(inout) :: worker
+    character(*), intent(in) :: why
+    type(message_t), intent(inout) :: message
+    if (worker%group%end%kind == MSG_END) then
+      message = worker%group%end
+    else
+      call HeartbeatMasterGone(worker%heartbeat, worker%link, message, why)
+    end if
+    worker%master_gone = .true.
+  end subroutine GroupEnds
 
   !> The reason why the group waits in vain, '' if there is none: one of its ranks, or rank 0, is dead, or a rank is silent.
   subroutine Missing(worker, start, why)

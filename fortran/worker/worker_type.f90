@@ -47,6 +47,8 @@ module worker_type_m
     logical :: no_more_shots = .false.        !< the master has none
     logical :: leaving = .false.              !< it asked to leave, and is not answered yet
     logical :: signalled = .false.            !< it got a signal to end, and acts on it
+    integer :: signal = 0                     !< that another rank of the group got
+    logical :: keeps = .false.                !< all ranks of the group keep the state of their shot after the next steps
     logical :: said_bye = .false.
     logical :: master_gone = .false.          !< its process has ended, or it was silent for too long
     logical :: job_over = .false.             !< the master sent END, or is gone

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""A group of ranks that loses one of them, whenever that is: the shot is dealt again, other groups go on, and the group that gets it
+goes on from its last whole state: always the undisturbed file. A state is whole where each rank has its part."""
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import jobs
+import mini3d
+from check import claim, done, skip
+from jobs import RECOVERY, Job, closed, done_once, events, kick, line_with, ranks_here, wait_until
+from minisurvey import differences
+
+if "debug" in os.environ["B"]:
+    skip("the shim and the address sanitizer do not go together")
+    done()
+jobs.PROGRAM, jobs.command = mini3d.PROGRAM, mini3d.command
+LEASE, SOON = 1, 30                               # seconds: of a worker, and in which any job here must have ended
+OFTEN = "checkpoint=0.0015"                       # minutes: 90 ms
+PAIR = ("group=2", f"lease={LEASE}")
+GROUP = (*PAIR, OFTEN)
+SEED = int(os.environ.get("SEED") or random.randrange(10**6))
+random.seed(SEED)
+subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "hold.so", str(Path(__file__).parents[1] / "faulty_machine" / "hold.c"), "-ldl"],
+               check=True)
+HOLD = Path("hold").resolve()
+ENV = {"LD_PRELOAD": str(Path("hold.so").resolve()), "HOLD": str(HOLD)}
+
+
+def parts(output):
+    return sorted(p.name for p in Path(output + ".states").glob("*.state"))
+
+
+def hold(rank, word):
+    for end in ("", ".here"):
+        Path(f"{HOLD}.{rank}{end}").unlink(missing_ok=True)
+    if word:
+        Path(f"{HOLD}.{rank}").write_text(word)
+
+
+def group_job(output, *words, ranks=3):
+    return Job(*GROUP, *words, output=output, ranks=ranks, options=RECOVERY, env=ENV)
+
+
+def ended(job):
+    """The exit status, None if it had to be killed; with all ranks gone by themselves."""
+    status = job.end(SOON) if wait_until(lambda: job.process.poll() is not None and not ranks_here(job.output), SOON) else None
+    if status is None:
+        job.end(1)
+    return status
+
+
+def again(output, *words, ranks=3):
+    return mini3d.run("par=job.par", f"output={output}", *(words or GROUP), ranks=ranks)
+
+
+# --- one shot, killed in set-up, in its time loop and while a state is written, each of its ranks ---------------------------
+
+mini3d.make(shots=1, tmax=20)
+r = again("whole.nc", "checkpoint=0", ranks=1)
+claim(r.returncode == 0, f"undisturbed, one rank: exit status {r.returncode}")
+steps, wrong, cut = [], [], "cut.nc"
+for place in ("setup", "loop", "state 2"):
+    for victim in (1, 2):
+        hold(victim, "" if place == "loop" else place)
+        before = parts(cut)
+        job = group_job(cut)
+        if place == "loop":
+            reached = job.until(lambda: len(parts(cut)) == 4 and (not before or "goes on after" in job.said()), SOON)
+            time.sleep(random.uniform(0, 0.1))
+        else:
+            reached = job.until(Path(f"{HOLD}.{victim}.here").exists, SOON)
+        kick(job.pid(victim))
+        status = ended(job)
+        said = job.said()
+        steps += [int(s) for s in re.findall(r"goes on after step (\d+)", said)]
+        if not reached or status is None or not closed(cut) or f"of rank {victim} has ended" not in said or "not heard of" in said:
+            wrong.append((place, victim, reached, status, said[-500:]))
+        hold(victim, "")
+left = parts(cut)
+claim(not wrong, f"one group of two, each rank killed in set-up, in the loop and while a state is written: the job ends by itself and says "
+      f"who is dead {wrong[:2] if wrong else ''}")
+r = again(cut)
+steps += [int(s) for s in re.findall(r"goes on after step (\d+)", r.stderr)]
+claim(r.returncode == 0 and len(steps) >= 3 and steps == sorted(steps) and differences("whole.nc", cut) == [],
+      f"continued to its end, gone on after steps {steps} (seed {SEED}): the file of one rank, exit status {r.returncode}")
+claim(not Path(cut + ".states").exists() and {"shot11.1of2", "shot11.2of2"} == {n.rsplit(".", 2)[0] for n in left},
+      f"the states, {left}, are gone when the shot is done")
+
+# --- the job is about to end --------------------------------------------------------------------------------------------------
+
+
+def told_to_stop(output, checkpoint, enough):
+    """A group keeps the state of the shot that it gives up."""
+    job = Job(*PAIR, checkpoint, "grace=0", output=output, ranks=3)
+    job.until_dealt(1)
+    job.until(lambda: enough(output), SOON)
+    Path(output + ".stop").touch()
+    status = job.end(SOON)
+    Path(output + ".stop").unlink(missing_ok=True)
+    return status
+
+
+status = told_to_stop("week.nc", "checkpoint=10000", lambda _: time.sleep(0.3) is None)
+left = parts("week.nc")
+r = again("week.nc")
+claim(status == 3 and left == ["shot11.1of2.a.state", "shot11.2of2.a.state"] and "goes on after step" in r.stderr
+      and r.returncode == 0 and differences("whole.nc", "week.nc") == [],
+      f"told to stop: exit status {status}, {left} kept though the interval is a week, the undisturbed file: {line_with('goes on', r.stderr)}")
+
+# --- which states are used ----------------------------------------------------------------------------------------------------
+
+status = told_to_stop("often.nc", OFTEN, lambda output: len(parts(output)) == 4)
+Path("often.nc.states").rename("kept")
+
+
+def step_of(p):
+    return int(re.search(rb"\nstep (\d+)\n", p.read_bytes()[:4096]).group(1))
+
+
+def with_states(change, words, *more, ranks=3):
+    """The states of the killed job with a change, and the shot to be done: the log."""
+    for p in Path(".").glob("again.nc*"):
+        shutil.rmtree(p) if p.is_dir() else p.unlink()
+    shutil.copytree("kept", "again.nc.states")
+    change(Path("again.nc.states"))
+    r = again("again.nc", *(more or GROUP), ranks=ranks)
+    claim(r.returncode == 0 and re.search(words, r.stderr) and differences("whole.nc", "again.nc") == []
+          and not Path("again.nc.states").exists(),
+          f"{change.__doc__} The undisturbed file, exit status {r.returncode}; the log: "
+          + next((s for s in r.stderr.splitlines() if re.search("goes on after|begins at the first", s)), r.stderr[-300:])[:220])
+
+
+steps = [sorted(step_of(p) for p in Path("kept").glob(f"*.{rank}of2.*.state")) for rank in (1, 2)]
+claim(status == 3 and len(steps[0]) == 2 and steps[0] == steps[1], f"each rank has its parts of the same two steps: {steps}")
+
+
+def flip(folder):
+    """A bit of a rank's newest part is wrong."""
+    path = max(folder.glob("*.2of2.*.state"), key=step_of)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 16
+    path.write_bytes(data)
+
+
+def lose(folder):
+    """The parts of a rank are gone."""
+    for p in folder.glob("*.2of2.*"):
+        p.unlink()
+
+
+def rename(folder):
+    """States of one rank, and a group that models the shot."""
+    for p in folder.glob("*.state"):
+        p.rename(folder / p.name.replace(".1of2", "")) if "1of2" in p.name else p.unlink()
+
+
+def nothing(folder):
+    """The same group."""
+
+
+def other_cut(folder):
+    """Another cut."""
+
+
+def single(folder):
+    """States of a group, and one rank that models the shot."""
+
+
+with_states(nothing, f"goes on after step {steps[0][1]}", *GROUP)
+with_states(flip, f"goes on after step {steps[0][0]}.*damaged")
+with_states(lose, "begins at the first step: its state lacks the part of a rank")
+with_states(rename, "its state was made by one rank, and a group of 2 ranks models it now")
+with_states(other_cut, "begins at the first step: its state was made with another grid, or another cut of it", *GROUP, "decomposition=2x1x1")
+with_states(single, "its state was made by a group of 2 ranks, and one rank models it now", OFTEN, ranks=1)
+
+# --- one rank alone cannot write its part -------------------------------------------------------------------------------------
+
+hold(2, "full")
+job = group_job("full.nc")
+job.until(lambda: "no state of shot" in job.said(), SOON)
+time.sleep(0.3)
+kick(job.pid(1))
+status = ended(job)
+left = parts("full.nc")
+claim(status is not None and job.said().count("no state of shot 11 is kept") == 1 and "No space left on device" in job.said(),
+      f"no room for the part of rank 2 alone: {line_with('no state of shot', job.said())[:150]}")
+hold(2, "")
+r = again("full.nc")
+claim(r.returncode == 0 and left and "lacks the part of a rank" in r.stderr and differences("whole.nc", "full.nc") == [],
+      f"parts of rank 1 alone, {left}, are of no use: exit status {r.returncode}, the undisturbed file")
+
+# --- two groups beside each other -----------------------------------------------------------------------------------------------
+
+SHOTS = 3
+mini3d.make(shots=SHOTS, tmax=4)
+again("three.nc", "checkpoint=0", ranks=1)
+
+
+def beside(output, fault, words, *more):
+    """Two groups; a fault in one of them while it has a shot."""
+    job = group_job(output, *more, ranks=5)
+    fault(job)
+    status = ended(job) if job.process.poll() is None else job.end(1)
+    r = differences("three.nc", output) if status == 0 else ["status"]
+    claim(status == 0 and done_once(output, SHOTS) and r == [] and words in job.said(),
+          f"{fault.__doc__} Exit status {status}, all {SHOTS} shots once, the undisturbed file: {line_with(words, job.said())[:160]}"
+          + ("" if status == 0 else job.said()[-600:]))
+    return job
+
+
+def killed(job):
+    """Two groups: the first rank of the second is killed in a shot."""
+    job.until_dealt(2)
+    kick(job.pid(3))
+
+
+def stands_still(rank):
+    """Two groups: a rank of the first stands still for longer than two leases, then goes on."""
+    def fault(job):
+        job.until_dealt(1)
+        pid = job.pid(rank)
+        kick(pid, signal.SIGSTOP)
+        time.sleep(2.5 * LEASE)
+        kick(pid, signal.SIGCONT)
+    fault.__doc__ = stands_still.__doc__.replace("a rank", f"rank {rank}")
+    return fault
+
+
+def no_memory(job):
+    """Two groups: one rank has no memory for its piece, for a while."""
+    job.until(lambda: any(e == "lost" for e, _, _ in events(job.output)), SOON)
+    hold(4, "")
+
+
+def leaves(job):
+    """Two groups: SIGTERM for one rank, which is not the first of its group."""
+    job.until_dealt(2)
+    kick(job.pid(4), signal.SIGTERM)
+
+
+beside("killed.nc", killed, "is dead: process")
+for rank in (1, 2):
+    beside(f"still{rank}.nc", stands_still(rank), "was not heard of for")
+hold(4, "memory")
+job = beside("memory.nc", no_memory, "no memory")
+claim("dead" not in job.said() and "not heard of" not in job.said(), "nobody was taken for lost then")
+beside("leaves.nc", leaves, "it finishes what it has and leaves")
+done()
