@@ -1,6 +1,7 @@
 !> A group of ranks one of which dies in a shot retires: its first rank, which speaks for it, sees that on its machine and ends at once;
 !> where it cannot see it, it falls silent, so that the master misses it, and ends when the master says so, long before its own patience
-!> is at an end. Three ranks: one plays the master, two are a worker. Started without a launcher the program launches itself.
+!> is at an end. Where one of its ranks fails, without dying, the shot is lost with the cause that this rank knows, and the group goes
+!> on. Three ranks: one plays the master, two are a worker. Started without a launcher the program launches itself.
 module doomed_m
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t
@@ -14,10 +15,10 @@ module doomed_m
   private
   public :: doomed_t
 
-  !> A shot that never ends; in its 40th turn the rank ends without a word if it is a `victim`.
+  !> A shot that never ends; in its 40th turn a `victim` ends without a word, or fails.
   type, extends(solver_t) :: doomed_t
     integer :: turns = 0
-    logical :: victim = .false.
+    logical :: victim = .false., fails = .false.
   contains
     procedure :: setup, modfd, advance, fraction => PartDone, gather => MakeGather, free
     procedure, nopass :: need
@@ -34,6 +35,9 @@ contains
     character(8) :: rank
     call get_environment_variable('OMPI_COMM_WORLD_RANK', rank)
     self%victim = rank == '2'
+    call get_command_argument(1, rank)
+    self%fails = rank == 'fails'
+    self%turns = 0
   end subroutine setup
 
   subroutine modfd(self, progress, error)
@@ -49,7 +53,9 @@ contains
     call host_nap(0.05_dp)
     self%turns = self%turns + 1
     done = .false.
-    if (self%victim .and. self%turns == 40) call posix_exit(9)
+    if (.not. self%victim .or. self%turns < 40) return
+    if (.not. self%fails) call posix_exit(9)
+    call Fail(error, 'cell 17 of the other rank has blown up')
   end subroutine advance
 
   pure real(dp) function PartDone(self) result(fraction)
@@ -108,6 +114,7 @@ program t434_group_dies
     call get_command_argument(0, self)
     call Launch('seen', 'status 3, ranks are lost', 'rank 2, which worker 1 needs, is dead')
     call Launch('unseen', 'status 7, ranks are lost', '')
+    call LaunchFailing()
     call Done()
   end if
 
@@ -124,6 +131,19 @@ contains
     call Claim(host_seconds() - start < 5*LEASE, how//': nobody waits for 5 leases of '//Str(LEASE)//' s: '// &
                Str(host_seconds() - start, 3)//' s in all')
   end subroutine Launch
+
+  !> The other rank alone fails in a shot: its first rank says so, and asks for the next.
+  subroutine LaunchFailing()
+    character(:), allocatable :: master, leader
+    type(error_t), allocatable :: error
+    call execute_command_line("rm -f master leader; mpirun --enable-recovery -n 3 '"//trim(self)//"' fails 2> said", exitstat=status)
+    call FileText('master', master, error)
+    if (.not. allocated(error)) call FileText('leader', leader, error)
+    call Claim(.not. allocated(error), 'fails: the master and the first rank of the group end by themselves')
+    if (allocated(error)) return
+    call Claim(index(master, 'asked again, losses: cell 17 of the other rank has blown up') > 0, 'one rank alone fails: '//master)
+    call Claim(index(leader, 'status 7') == 1, 'and its first rank ends with the job, '//leader)
+  end subroutine LaunchFailing
 
   subroutine Judge(how, ends, words)
     character(*), intent(in) :: how, ends, words
@@ -173,9 +193,10 @@ contains
     type(link_t), intent(inout) :: link
     type(message_t) :: message, reply
     character(:), allocatable :: lost
-    logical :: begun, silent
+    logical :: begun, silent, again
     real(dp) :: start, heard, nap
     begun = .false.
+    again = .false.
     lost = ''
     start = host_seconds()
     heard = start
@@ -189,17 +210,23 @@ contains
       end if
       heard = host_seconds()
       reply = message_t(kind=MSG_BEAT)
+      again = message%kind == MSG_READY .and. lost /= ''
+      if (again) exit
       if (message%kind == MSG_READY) call Deal(reply)
       if (message%kind == MSG_MODEL) call Serve(reply)
       if (message%kind == MSG_PROGRESS) begun = begun .or. message%n(2) > 0
       if (message%kind == MSG_LOST) lost = message%text
       call LinkReply(link, message%from, reply)
     end do
-    call Write('master', trim(merge('shot begun', 'no shot   ', begun))//', '// &
-               trim(merge('silent ', 'goes on', silent))//', losses: '//lost)
+    if (again) then
+      call Write('master', 'asked again, losses: '//lost)
+    else
+      call Write('master', trim(merge('shot begun', 'no shot   ', begun))//', '// &
+                 trim(merge('silent ', 'goes on', silent))//', losses: '//lost)
+    end if
     reply = message_t(kind=MSG_END)
     reply%n(1:2) = [7, 1]
-    if (word == 'unseen') call LinkReply(link, 1, reply)
+    if (word /= 'seen') call LinkReply(link, 1, reply)
     call LinkFlush(link)
     start = host_seconds()
     do while (host_seconds() < start + PATIENCE/10)      ! the answer may still come
