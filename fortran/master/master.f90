@@ -49,7 +49,7 @@ contains
     master%grace = survey%job%grace
     allocate (master%waiting(0))
     allocate (master%rank(nworkers), source=0)
-    call WorkersNew(master%workers, nworkers, max(1, survey%job%group), role%size, survey%job%lease)
+    call WorkersNew(master%workers, merge(role%groups%worker, 0, role%groups%worker <= nworkers), survey%job%lease)
     call WindowQueueNew(master%windows, nworkers)
     call LossesNew(master%losses)
     call QuarantineNew(master%quarantine, survey%job%quarantine)

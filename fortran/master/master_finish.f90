@@ -32,7 +32,7 @@ contains
     real(dp) :: start, nap
     integer :: rank
     call PeersLook(master%peers, host_seconds())
-    broken = master%workers%broken .or. any(master%workers%lost) .or. PeersDead(master%peers, 1, huge(1)) > 0
+    broken = master%workers%broken .or. any(master%workers%lost) .or. PeersDead(master%peers) > 0
     if (any(master%workers%lost)) call LogInfo(Str(count(master%workers%lost))//' worker(s) are lost: the job ends without them')
     awaited = .false.
     awaited(WorkersPartners(master%workers)) = .true.
@@ -54,7 +54,7 @@ contains
       else
         call PeersLook(master%peers, host_seconds())
         do rank = 1, master%workers%ranks - 1
-          if (awaited(rank)) awaited(rank) = PeersDead(master%peers, rank, rank) < 0
+          if (awaited(rank)) awaited(rank) = PeersDead(master%peers, [rank]) < 0
         end do
         call Rest(nap)
       end if

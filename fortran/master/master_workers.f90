@@ -1,7 +1,7 @@
 !> The life of workers: heartbeats both ways, workers that are lost, back, or on a node that loses shots.
 module master_workers_m
   use workers_m, only: WorkersBeat, WorkersByRank, WorkersBySpeaker, WorkersDied, WorkersEnded, WorkersHeard, WorkersMissed, &
-                       WorkersOverstays, WorkersPartners, WorkersSilent
+                       WorkersOverstays, WorkersPartners, WorkersRanks, WorkersSilent
   use scheduler_m, only: SchedulerDealt, SchedulerGone, SchedulerHas, SchedulerWaits, SchedulerPut, SchedulerReady, SchedulerTakes
   use error_m, only: error_t
   use host_c, only: host_seconds
@@ -77,7 +77,7 @@ contains
     do
       worker = WorkersSilent(self%workers, worker)
       if (worker == 0) exit
-      if (PeersEnded(self%peers, (worker - 1)*self%workers%group + 1, worker*self%workers%group)) cycle
+      if (PeersEnded(self%peers, WorkersRanks(self%workers, worker))) cycle
       idle = NotNeeded(self, worker)
       if (WorkersMissed(self%workers, worker, ShotSeconds(self, link, worker), idle)) &
         call Lose(self, link, worker, 'was not heard of for '//Str(LeaseSilence(self%workers%lease, worker), 3)// &
@@ -96,6 +96,7 @@ contains
     class(master_t), intent(inout) :: self
     type(link_t), intent(inout) :: link
     type(message_t) :: message
+    integer, allocatable :: ranks(:)
     integer :: rank, worker, i
     call PeersLook(self%peers, host_seconds())
     do i = 1, size(self%peers%rank)
@@ -112,11 +113,12 @@ contains
       if (.not. self%workers%lost(worker)) &
         call Lose(self, link, worker, 'is dead: process '//Str(self%workers%pid(rank))//' of rank '//Str(rank)//' has ended', &
                   self%stopped >= 0)
-      do i = (worker - 1)*self%workers%group + 1, worker*self%workers%group
+      ranks = WorkersRanks(self%workers, worker)
+      do i = 1, size(ranks)
         message = message_t(kind=MSG_END)
         message%n(1:2) = [3, 1]
-        call LinkReply(link, i, message)
-        call LinkForget(link, i)
+        call LinkReply(link, ranks(i), message)
+        call LinkForget(link, ranks(i))
       end do
     end do
   end subroutine FindDead
@@ -149,7 +151,7 @@ contains
     logical :: waits(size(self%waiting)/2)
     integer :: i
     self%workers%lost(worker) = .true.
-    call LinkForget(link, (worker - 1)*self%workers%group + 1)
+    call LinkForget(link, self%workers%speaker(worker))
     waits = self%waiting(2::2) == worker
     self%workers%unanswered(worker) = count(waits)
     self%waiting = pack(self%waiting, [(.not. waits((i + 1)/2), i=1, size(self%waiting))])

@@ -1,20 +1,22 @@
 !> The workers of a job as the master sees them: their ranks, when they last sent something, which are lost, dead, leaving or gone.
 !> A worker that is lost may come back; one that is dead does not: the process of one of its ranks has ended.
 module workers_m
+  use grouping_m, only: GroupingRanks
   use kinds_m, only: dp
   use lease_m, only: lease_t, LeaseHeard, LeaseNew, LeaseSilence, LeaseSpan, LeaseTick, PATIENCE
   implicit none
   private
   public :: workers_t, WorkersNew, WorkersBySpeaker, WorkersByRank, WorkersHeard, WorkersSilent, WorkersMissed, WorkersEnded
-  public :: WorkersDied, WorkersBeat, WorkersLeaves, WorkersOverstays, WorkersOver, WorkersPartners
+  public :: WorkersDied, WorkersBeat, WorkersLeaves, WorkersOverstays, WorkersOver, WorkersPartners, WorkersRanks
 
   integer, parameter :: BEATS = 4             !< of the master in a lease
   real(dp), parameter :: HURRY = 10.0_dp      !< a worker whose shots are given up, or done, goes, or is heard of, within that [s]
 
   type :: workers_t
     integer :: n = 0                          !< workers
-    integer :: group = 1                      !< ranks of a worker
     integer :: ranks = 1                      !< of the job
+    integer, allocatable :: worker(:)         !< that each rank belongs to, 0 = none, (0:ranks-1)
+    integer, allocatable :: speaker(:)        !< the rank that speaks for each, (n)
     type(lease_t) :: lease
     logical, allocatable :: lost(:)           !< taken for lost, (n)
     logical, allocatable :: dead(:)           !< for good: one of its ranks is dead, (n)
@@ -33,13 +35,18 @@ module workers_m
 
 contains
 
-  pure subroutine WorkersNew(workers, n, group, ranks, seconds)
+  !> worker(r): that rank r belongs to, 0 = none.
+  pure subroutine WorkersNew(workers, worker, seconds)
     type(workers_t), intent(out) :: workers
-    integer, intent(in) :: n, group, ranks
+    integer, intent(in) :: worker(0:)
     real(dp), intent(in) :: seconds           !< lease
+    integer :: n, ranks, i
+    n = maxval(worker)
+    ranks = size(worker)
     workers%n = n
-    workers%group = group
     workers%ranks = ranks
+    allocate (workers%worker(0:ranks - 1), source=worker)
+    allocate (workers%speaker, source=[(findloc(worker, i, 1) - 1, i=1, n)])
     call LeaseNew(workers%lease, seconds, n)
     allocate (workers%lost(n), workers%dead(n), workers%gone(n), workers%going(n), workers%grace_over(n), source=.false.)
     allocate (workers%ended(0:ranks - 1), workers%named(0:ranks - 1), source=.false.)
@@ -52,8 +59,9 @@ contains
   pure integer function WorkersBySpeaker(workers, rank) result(worker)
     type(workers_t), intent(in) :: workers
     integer, intent(in) :: rank
-    worker = 0
-    if (mod(rank - 1, workers%group) == 0) worker = WorkersByRank(workers, rank)
+    worker = WorkersByRank(workers, rank)
+    if (worker == 0) return
+    if (workers%speaker(worker) /= rank) worker = 0
   end function WorkersBySpeaker
 
   !> The worker that a rank belongs to, 0 = none.
@@ -61,9 +69,16 @@ contains
     type(workers_t), intent(in) :: workers
     integer, intent(in) :: rank
     worker = 0
-    if (rank >= 1) worker = (rank - 1)/workers%group + 1
-    if (worker > workers%n) worker = 0
+    if (rank >= 1 .and. rank < workers%ranks) worker = workers%worker(rank)
   end function WorkersByRank
+
+  !> The ranks of a worker.
+  pure function WorkersRanks(workers, worker) result(ranks)
+    type(workers_t), intent(in) :: workers
+    integer, intent(in) :: worker
+    integer, allocatable :: ranks(:)
+    ranks = GroupingRanks(workers%worker, worker)
+  end function WorkersRanks
 
   !> Ranks that the master sends messages to: those that speak for workers, and those that have nothing to do.
   pure function WorkersPartners(workers) result(ranks)
@@ -71,7 +86,7 @@ contains
     integer, allocatable :: ranks(:)
     integer :: r
     ranks = pack([(r, r=1, workers%ranks - 1)], &
-                 [(WorkersBySpeaker(workers, r) > 0 .or. r > workers%n*workers%group, r=1, workers%ranks - 1)])
+                 [(WorkersBySpeaker(workers, r) > 0 .or. WorkersByRank(workers, r) == 0, r=1, workers%ranks - 1)])
   end function WorkersPartners
 
   !> A message of a worker came. `back`: it had been taken for lost, `silence` seconds long.

@@ -11,7 +11,7 @@ module spl_m
   use physics_m, only: JobTable, physics_t, PhysicsIntroduce, PhysicsTable, PhysicsVariants
   use plan_m, only: Plan
   use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
-  use roles_m, only: role_t, RolesDevices, RolesGroups, RolesStart, RolesStop
+  use roles_m, only: role_t, RolesDevices, RolesStart, RolesStop
   use run_m, only: Run
   use status_m, only: StatusPrint
   use parameter_table_m, only: SplitList, table_t
@@ -57,8 +57,7 @@ contains
       call BroadcastText(role%world, settings)
       call PhysicsTable(physics, table)
       call JobFromText(physics, settings, job, table, error)
-      if (.not. allocated(error)) call RolesGroups(role, job%group, error)
-      if (.not. allocated(error)) call RolesDevices(role, job%gpn, job%ranks_per_gpu, job%threads, error)
+      if (.not. allocated(error)) call RolesDevices(role, job%group, job%gpn, job%ranks_per_gpu, job%threads, error)
       call host_alarm(0, 0, CString(''))
       if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, broken)
       if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status, broken)

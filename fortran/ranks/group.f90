@@ -44,7 +44,7 @@ module group_m
     type(MPI_Comm) :: comm
     real(dp) :: patience = huge(1.0_dp)       !< a partner is waited for so long [s]
     type(peers_t) :: peers                    !< ranks on this machine
-    integer :: first_rank = 0                 !< of the job, that the first partner is
+    integer, allocatable :: ranks(:)          !< of the job, that the partners are
     integer :: worker = 1                     !< the number of this worker
     logical :: broken = .false.               !< a partner is dead or silent: nothing can be done together any more
     character(:), allocatable :: why_broken
@@ -193,7 +193,7 @@ contains
     group%mine = role%group_rank + 1
     group%patience = patience
     group%peers = role%peers
-    group%first_rank = role%rank - role%group_rank
+    group%ranks = role%ranks
     group%worker = role%worker_id
     call MPI_Comm_idup(role%group, group%comm, request(1))
     call AwaitAll(group, request)

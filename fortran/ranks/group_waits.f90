@@ -66,7 +66,7 @@ contains
     call GroupListen(group)
     if (present(aborted)) aborted = Aborts(group)
     call PeersLook(group%peers, host_seconds())
-    rank = PeersDead(group%peers, group%first_rank, group%first_rank + group%n - 1)
+    rank = PeersDead(group%peers, group%ranks)
     if (rank >= 0) then
       group%why_broken = 'rank '//Str(rank)//', which worker '//Str(group%worker)//' needs, is dead'
     else if (waited > group%patience) then

@@ -53,10 +53,9 @@ contains
     type(role_t), intent(in) :: role
     logical :: wanted(size(heartbeat%peers%rank))
     logical :: here
-    integer :: first
-    first = role%rank - role%group_rank
+    integer :: i
     here = any(heartbeat%peers%rank == 0)
-    wanted = heartbeat%peers%rank == 0 .or. (heartbeat%peers%rank >= first .and. heartbeat%peers%rank < first + role%group_size)
+    wanted = heartbeat%peers%rank == 0 .or. [(any(role%ranks == heartbeat%peers%rank(i)), i=1, size(wanted))]
     if (here) call PeersKeep(heartbeat%peers, wanted)
     allocate (heartbeat%reported(size(heartbeat%peers%rank)), source=here)
   end subroutine Narrow
@@ -76,7 +75,7 @@ contains
     due = now - heartbeat%beat > heartbeat%every
     if (due) heartbeat%beat = now
     call PeersLook(heartbeat%peers, now)
-    heartbeat%master_dead = PeersDead(heartbeat%peers, 0, 0) == 0
+    heartbeat%master_dead = PeersDead(heartbeat%peers, [0]) == 0
     master_gone = heartbeat%master_dead .or. LeaseSilence(heartbeat%master, 1) > heartbeat%master%seconds
   end subroutine HeartbeatLook
 

@@ -66,24 +66,29 @@ contains
     end do
   end subroutine PeersLook
 
-  !> The first of the ranks `first` .. `last` that was seen to be dead, -1 if none was.
-  pure integer function PeersDead(peers, first, last) result(rank)
+  !> The first of `ranks`, or of all, that was seen to be dead, -1 if none was.
+  pure integer function PeersDead(peers, ranks) result(rank)
     type(peers_t), intent(in) :: peers
-    integer, intent(in) :: first, last
+    integer, intent(in), optional :: ranks(:)
     integer :: i
     rank = -1
     if (.not. allocated(peers%rank)) return
     do i = size(peers%rank), 1, -1
-      if (peers%dead(i) .and. peers%rank(i) >= first .and. peers%rank(i) <= last) rank = peers%rank(i)
+      if (.not. peers%dead(i)) cycle
+      if (present(ranks)) then
+        if (.not. any(ranks == peers%rank(i))) cycle
+      end if
+      rank = peers%rank(i)
     end do
   end function PeersDead
 
-  !> The process of one of the ranks `first` .. `last` has ended: the next look says that it is dead.
-  pure logical function PeersEnded(peers, first, last) result(ended)
+  !> The process of one of `ranks` has ended: the next look says that it is dead.
+  pure logical function PeersEnded(peers, ranks) result(ended)
     type(peers_t), intent(in) :: peers
-    integer, intent(in) :: first, last
+    integer, intent(in) :: ranks(:)
+    integer :: i
     ended = .false.
-    if (allocated(peers%rank)) ended = any(peers%ended .and. peers%rank >= first .and. peers%rank <= last)
+    if (allocated(peers%rank)) ended = any([(peers%ended(i) .and. any(ranks == peers%rank(i)), i=1, size(peers%rank))])
   end function PeersEnded
 
   !> The number in 'pid=4711 ...', 0 if there is none.

@@ -448,7 +448,7 @@ contains
       end if
       if (present(peers)) then
         call PeersLook(peers, host_seconds())
-        if (PeersDead(peers, 0, huge(1)) >= 0) return
+        if (PeersDead(peers) >= 0) return
       end if
       call Rest(nap)
     end do

@@ -1,9 +1,10 @@
 !> The map of a job in words: which ranks of which host compute on what.
 module rank_map_m
+  use grouping_m, only: grouping_t
   use text_m, only: Str
   implicit none
   private
-  public :: rank_info_t, RankMap, RankWarnings
+  public :: rank_info_t, RankMap, RankWarnings, RanksIdle, RanksSpared
 
   character, parameter :: nl = new_line('a')
   integer, parameter :: hosts_listed = 8       !< up to so many hosts get a line each
@@ -89,7 +90,7 @@ contains
   end function OfHost
 
   !> 'rank 1', 'ranks 1-2', or '2 ranks'.
-  function Who(alike, numbers) result(text)
+  pure function Who(alike, numbers) result(text)
     logical, intent(in) :: alike(0:)
     logical, intent(in) :: numbers
     character(:), allocatable :: text
@@ -126,6 +127,31 @@ contains
              Who(without, .true.)//' on CPU cores instead'
     end do
   end function RankWarnings
+
+  !> A sentence on ranks without a group, '' if all have one.
+  pure function RanksIdle(groups) result(text)
+    type(grouping_t), intent(in) :: groups
+    character(:), allocatable :: text
+    integer :: cores, left
+    text = ''
+    left = count(groups%works .and. groups%worker == 0)
+    if (left == 0) return
+    cores = count(groups%works .and. .not. groups%gpu)
+    text = Who(groups%works .and. groups%worker == 0, .true.)//trim(merge(' is ', ' are', left == 1))//' idle: '//Str(cores)// &
+           ' ranks compute on CPU cores, and groups of '//Str(groups%ranks)//' leave '//Str(left)//' over; start '//Str(left)// &
+           ' process(es) less, or '//Str(groups%ranks - left)//' more'
+  end function RanksIdle
+
+  !> A sentence on ranks that leave their GPUs idle, '' if there are none.
+  pure function RanksSpared(groups) result(text)
+    type(grouping_t), intent(in) :: groups
+    character(:), allocatable :: text
+    integer :: n
+    text = ''
+    n = count(groups%spared)
+    if (n > 0) text = Who(groups%spared, .true.)//': no GPU, though there is one for each; ranks of a group compute all on GPUs '// &
+                      'or all on CPU cores, and groups of '//Str(groups%ranks)//' on one machine leave '//Str(n)//' over'
+  end function RanksSpared
 
   !> '1-4, 7' of whole numbers in rising order.
   pure function Ranges(n) result(text)

@@ -3,6 +3,7 @@ module roles_m
   use device_c, only: device_count, device_id, device_memory, device_name, device_use, device_why
   use gpu_assignment_m, only: GpusAssign, GpusNumber, id_length
   use error_m, only: error_t, Fail, FailFromC
+  use grouping_m, only: grouping_t, GroupingMake, GroupingRanks
   use host_c, only: host_cores, host_cores_hash, host_name, host_processor
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp, i8
@@ -10,11 +11,11 @@ module roles_m
   use mpi_f08
   use node_memory_m, only: node_t, NodesFind
   use peers_m, only: peers_t, PeersNew, PROCESS_NAME
-  use rank_map_m, only: RankMap, RankWarnings, rank_info_t
+  use rank_map_m, only: RankMap, RanksIdle, RanksSpared, RankWarnings, rank_info_t
   use text_m, only: FString, Str
   implicit none
   private
-  public :: role_t, RolesStart, RolesGroups, RolesDevices, RolesThreads, RolesUsable, RolesStop
+  public :: role_t, RolesStart, RolesGroups, RolesDevices, RolesSingle, RolesDisband, RolesThreads, RolesUsable, RolesStop
 
   integer, parameter :: GPUS = 64             !< of a node that are looked at, at most
   real(dp), parameter :: USABLE = 0.95_dp     !< part of a GPU's free memory that shots may use: the driver takes some of it later
@@ -30,6 +31,8 @@ module roles_m
     integer :: worker_id = 1                  !< number of the group, 1..nworkers; 0 = none
     integer :: nworkers = 1                   !< groups in the job
     integer :: group_rank = 0, group_size = 1
+    integer, allocatable :: ranks(:)          !< of the group; this one alone where it has none
+    type(grouping_t) :: groups                !< of the job
     integer :: cores = 1                      !< cores this rank may use alone
     integer :: gpu = -1                       !< GPU this rank computes on, as numbered in this process; -1 = none
     integer :: gpu_users = 1                  !< ranks that compute on it
@@ -69,56 +72,89 @@ contains
     call NodesFind(role%world, role%node, role%host, role%worker, role%master, role%nodes)
   end subroutine RolesStart
 
-  !> Splits the workers into groups of `group` ranks; leftover ranks have nothing to do.
-  subroutine RolesGroups(role, group, error)
+  !> Makes groups of `group` ranks (grouping.f90); ranks that are left over have nothing to do. gpu: there is one for this rank.
+  !> Collective over all ranks.
+  subroutine RolesGroups(role, group, error, gpu)
     type(role_t), intent(inout) :: role
     integer, intent(in) :: group
     type(error_t), allocatable, intent(inout) :: error
-    integer :: workers, id
-    workers = max(1, role%size - 1)
-    role%nworkers = workers/group
+    logical, intent(in), optional :: gpu
+    integer :: mine(3), all(3, 0:role%size - 1), node
+    call MPI_Allreduce(role%rank, node, 1, MPI_INTEGER, MPI_MIN, role%node)
+    mine = [node, merge(1, 0, role%alone .or. role%rank > 0), 0]
+    if (present(gpu)) mine(3) = merge(1, 0, gpu)
+    call MPI_Allgather(mine, size(mine), MPI_INTEGER, all, size(mine), MPI_INTEGER, role%world)
+    call GroupingMake(group, all(1, :), all(2, :) == 1, all(3, :) == 1, role%groups)
+    role%nworkers = role%groups%n
     if (role%nworkers < 1) then
-      call Fail(error, 'group = '//Str(group)//' ranks a shot, but the job has '//Str(workers)// &
+      call Fail(error, 'group = '//Str(group)//' ranks a shot, but the job has '//Str(sum(all(2, :)))// &
                 ' worker rank(s); start at least '//Str(group + 1)//' processes')
       return
     end if
-    id = 0
-    if (role%worker) id = merge(1, (role%rank - 1)/group + 1, role%alone)
-    if (id > role%nworkers) id = 0
-    role%worker = id > 0
-    role%worker_id = id
-    call MPI_Comm_split(role%world, id, role%rank, role%group)
+    role%worker_id = role%groups%worker(role%rank)
+    role%worker = role%worker_id > 0
+    role%ranks = [role%rank]
+    if (role%worker) role%ranks = GroupingRanks(role%groups%worker, role%worker_id)
+    call MPI_Comm_split(role%world, role%worker_id, role%rank, role%group)
     call MPI_Comm_rank(role%group, role%group_rank)
     call MPI_Comm_size(role%group, role%group_size)
   end subroutine RolesGroups
 
-  !> Gives the first gpn*per_gpu workers of each node a GPU, per_gpu of them the same one, and the others the cores that are left: a
-  !> rank that drives a GPU counts for one. What this process sees decides (CUDA_VISIBLE_DEVICES, schedulers that show each rank
-  !> another one). Fails when no rank of the job finds a GPU though gpn > 0. Collective over all ranks.
-  subroutine RolesDevices(role, gpn, per_gpu, threads, error)
+  !> The same rank in the same job, whose workers are single ranks now. Collective over all ranks.
+  subroutine RolesSingle(role, single)
+    type(role_t), intent(in) :: role
+    type(role_t), intent(out) :: single
+    type(error_t), allocatable :: error       ! none: there is a rank that works
+    single = role
+    call RolesGroups(single, 1, error, role%gpu >= 0)
+    call TellMaster(single, single%gpu >= 0, single%cores)
+  end subroutine RolesSingle
+
+  !> The groups of RolesSingle are not needed any more. Collective over all ranks.
+  subroutine RolesDisband(single)
+    type(role_t), intent(inout) :: single
+    call MPI_Comm_free(single%group)
+  end subroutine RolesDisband
+
+  !> Makes groups of `group` ranks. The first gpn*per_gpu workers of each node get a GPU, per_gpu of them the same one, and the
+  !> others the cores that are left: a rank that drives a GPU counts for one. A group gets GPUs for all of its ranks or for none.
+  !> What this process sees decides (CUDA_VISIBLE_DEVICES, schedulers that show each rank another one). Fails when no rank of the
+  !> job finds a GPU though gpn > 0. Collective over all ranks.
+  subroutine RolesDevices(role, group, gpn, per_gpu, threads, error)
     type(role_t), intent(inout) :: role
-    integer, intent(in) :: gpn, per_gpu, threads    !< threads as asked for, 0 = derived
+    integer, intent(in) :: group, gpn, per_gpu, threads    !< threads as asked for, 0 = derived
     type(error_t), allocatable, intent(inout) :: error
     character(id_length), allocatable :: id(:, :)
     integer, allocatable :: seen(:), chosen(:)
-    logical, allocatable :: worker(:)
+    logical, allocatable :: worker(:), kept(:)
     type(rank_info_t) :: info
-    integer :: me, with_gpu
+    integer :: me
     call AskAll(role, role%worker, worker)
     call LookAround(role, worker, gpn*per_gpu, me, info%candidate, seen, id)
     allocate (chosen(size(seen)))
     call GpusAssign(worker, seen, id, gpn, per_gpu, chosen)
+    call RolesGroups(role, group, error, chosen(me) > 0)
+    if (allocated(error)) return
+    role%drivers = count(role%groups%gpu)
+    if (gpn > 0 .and. role%drivers == 0) then
+      if (any(role%groups%spared)) then
+        call Fail(error, 'gpn = '//Str(gpn)//', ranks_per_gpu = '//Str(per_gpu)//': there are GPUs for '// &
+                  Str(count(role%groups%spared))//' rank(s), but group = '//Str(group)//' ranks model a shot, all on GPUs or all '// &
+                  'on CPU cores: give a smaller group, a larger gpn or ranks_per_gpu, or gpn=0')
+      else
+        call Fail(error, 'gpn = '//Str(gpn)//' asks for GPUs, but there is none: '//WhyNone(role, info%candidate)// &
+                  '; give gpn=0 to compute on CPU cores')
+      end if
+      return
+    end if
+    call AskAll(role, role%groups%gpu(role%rank), kept)
+    where (.not. kept) chosen = 0
+    if (role%groups%spared(role%rank)) info%candidate = .false.
     if (chosen(me) > 0) then
       info%gpu = GpusNumber(seen, id, id(chosen(me), me))
       call TakeDevice(role, chosen(me) - 1, count(TheSame(chosen, id, id(chosen(me), me))))
     end if
-    call MPI_Allreduce(merge(1, 0, chosen(me) > 0), with_gpu, 1, MPI_INTEGER, MPI_SUM, role%world)
-    role%drivers = with_gpu
-    if (gpn > 0 .and. with_gpu == 0) then
-      call Fail(error, 'gpn = '//Str(gpn)//' asks for GPUs, but there is none: '//WhyNone(role, info%candidate)// &
-                '; give gpn=0 to compute on CPU cores')
-      return
-    end if
+    if (role%group_size > 1) call AgreeOnDevices(role)
     role%cores = CoresAlone(role, chosen(me) > 0)
     info%host = role%host
     info%worker = role%worker
@@ -128,8 +164,47 @@ contains
       info%candidate = .false.
     end if
     info%threads = RolesThreads(role, threads)
+    call TellMaster(role, info%gpu >= 0, info%threads)
     call MakeMap(role, info, gpn)
   end subroutine RolesDevices
+
+  !> Where one rank of a group cannot use its GPU none of them does. They may all use as much of their GPUs as each of them can, so
+  !> that a shot fits on all or on none. Collective over the group.
+  subroutine AgreeOnDevices(role)
+    type(role_t), intent(inout) :: role
+    character(256) :: why
+    integer :: first, at
+    real(dp) :: room
+    if (.not. role%worker) return
+    at = merge(role%group_rank, role%group_size, role%gpu_fault /= '')
+    call MPI_Allreduce(at, first, 1, MPI_INTEGER, MPI_MIN, role%group)
+    call MPI_Allreduce(role%gpu_room, room, 1, MPI_DOUBLE_PRECISION, MPI_MIN, role%group)
+    role%gpu_room = room
+    if (first == role%group_size) return
+    why = 'rank '//Str(role%rank)//': '//role%gpu_fault
+    call MPI_Bcast(why, len(why), MPI_CHARACTER, first, role%group)
+    role%gpu_fault = trim(why)
+    role%gpu = -1
+    role%gpu_name = ''
+  end subroutine AgreeOnDevices
+
+  !> Rank 0 gathers what each worker computes on.
+  subroutine TellMaster(role, gpu, threads)
+    type(role_t), intent(inout) :: role
+    logical, intent(in) :: gpu
+    integer, intent(in) :: threads
+    integer :: mine(2), all(2, 0:role%size - 1), w, first
+    mine = [merge(1, 0, gpu), threads]
+    call MPI_Gather(mine, size(mine), MPI_INTEGER, all, size(mine), MPI_INTEGER, 0, role%world)
+    if (.not. role%master) return
+    if (allocated(role%gpus)) deallocate (role%gpus, role%threads)
+    allocate (role%gpus(role%nworkers), role%threads(role%nworkers))
+    do w = 1, role%nworkers
+      first = findloc(role%groups%worker, w, 1) - 1
+      role%gpus(w) = all(1, first) == 1
+      role%threads(w) = all(2, first)
+    end do
+  end subroutine TellMaster
 
   !> The GPUs that all ranks of this node see: seen(rank of node + 1) GPUs with addresses id(:, rank of node + 1). Only the first
   !> `ranks` workers look, the others see none. `me`: this rank's place.
@@ -229,11 +304,11 @@ contains
     type(rank_info_t), allocatable :: info(:)
     character(128) :: words
     character(128), allocatable :: all_words(:)
-    integer :: numbers(5), r
+    integer :: numbers(4), r
     integer, allocatable :: all_numbers(:, :)
     allocate (info(0:role%size - 1), all_words(0:role%size - 1), all_numbers(size(numbers), 0:role%size - 1))
     words = mine%host//mine%gpu_name
-    numbers = [merge(1, 0, [mine%worker, mine%candidate]), mine%gpu, mine%threads, role%worker_id]
+    numbers = [merge(1, 0, [mine%worker, mine%candidate]), mine%gpu, mine%threads]
     call MPI_Gather(words, len(words), MPI_CHARACTER, all_words, len(words), MPI_CHARACTER, 0, role%world)
     call MPI_Gather(numbers, size(numbers), MPI_INTEGER, all_numbers, size(numbers), MPI_INTEGER, 0, role%world)
     if (.not. role%master) return
@@ -241,15 +316,17 @@ contains
       info(r) = rank_info_t(all_words(r)(:64), all_numbers(1, r) == 1, all_numbers(2, r) == 1, all_numbers(3, r), &
                              all_words(r)(65:), all_numbers(4, r))
     end do
-    allocate (role%gpus(role%nworkers), source=.false.)
-    allocate (role%threads(role%nworkers), source=1)
-    do r = 0, role%size - 1
-      if (all_numbers(5, r) > 0) role%gpus(all_numbers(5, r)) = info(r)%gpu >= 0
-      if (all_numbers(5, r) > 0) role%threads(all_numbers(5, r)) = info(r)%threads
-    end do
     role%map = RankMap(info)
-    role%warnings = RankWarnings(info, gpn)
+    role%warnings = Lines(Lines(RankWarnings(info, gpn), RanksSpared(role%groups)), RanksIdle(role%groups))
   end subroutine MakeMap
+
+  pure function Lines(first, more) result(text)
+    character(*), intent(in) :: first, more
+    character(:), allocatable :: text
+    text = first
+    if (first /= '' .and. more /= '') text = text//new_line('a')
+    text = text//more
+  end function Lines
 
   !> Memory for a rank [bytes] on a GPU that has `free` and is shared by `users` ranks.
   pure real(dp) function RolesUsable(free, users) result(room)

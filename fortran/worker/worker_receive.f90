@@ -258,12 +258,11 @@ contains
     type(worker_t), intent(inout) :: worker
     real(dp), intent(in) :: start             !< waiting since [s]
     character(:), allocatable, intent(out) :: why
-    integer :: first, rank
+    integer :: rank
     call HeartbeatPeers(worker%heartbeat, worker%link)
     associate (v => worker%heartbeat, role => worker%role)
-      v%master_dead = PeersDead(v%peers, 0, 0) == 0
-      first = role%rank - role%group_rank
-      rank = PeersDead(v%peers, first, first + role%group_size - 1)
+      v%master_dead = PeersDead(v%peers, [0]) == 0
+      rank = PeersDead(v%peers, role%ranks)
       why = ''
       if (v%master_dead) then
         why = 'rank 0 is dead'

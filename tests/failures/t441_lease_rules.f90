@@ -135,7 +135,7 @@ contains
     integer :: rank
     logical :: due, back
     real(dp) :: silence
-    call WorkersNew(workers, 2, 2, 6, 120.0_dp)
+    call WorkersNew(workers, [0, 1, 1, 2, 2, 0], 120.0_dp)
     call Claim(all([(WorkersByRank(workers, rank), rank=0, 5)] == [0, 1, 1, 2, 2, 0]), 'every rank of a group belongs to its worker')
     call WorkersBeat(workers, 10.0_dp, due)
     call WorkersEnded(workers, 4, 4711)
@@ -167,7 +167,7 @@ contains
     logical :: due, back
     real(dp) :: silence
     integer :: i
-    call WorkersNew(workers, 3, 2, 8, 10.0_dp)
+    call WorkersNew(workers, [0, 1, 1, 2, 2, 3, 3, 0], 10.0_dp)
     call Claim(all([(WorkersBySpeaker(workers, i), i=0, 7)] == [0, 1, 0, 2, 0, 3, 0, 0]), 'three workers of two ranks: who speaks for them')
     call Claim(all(WorkersPartners(workers) == [1, 3, 5, 7]), 'the master talks to these, and to the rank that is left over')
     do i = 0, 110
@@ -189,7 +189,7 @@ contains
       call WorkersBeat(workers, 12 + 0.1_dp*i, due)
     end do
     call Claim(WorkersOver(workers, .false.), 'it was waited for '//Str(PATIENCE)//' leases: enough')
-    call WorkersNew(workers, 2, 1, 3, 120.0_dp)
+    call WorkersNew(workers, [0, 1, 2], 120.0_dp)
     do i = 0, 110
       call WorkersBeat(workers, 0.1_dp*i, due)
       call WorkersHeard(workers, 1, back, silence)
@@ -203,7 +203,7 @@ contains
     logical :: due, back
     real(dp) :: silence
     integer :: i
-    call WorkersNew(workers, 3, 1, 4, 10.0_dp)
+    call WorkersNew(workers, [0, 1, 2, 3], 10.0_dp)
     call WorkersLeaves(workers, 100.0_dp, 2)
     call Claim(workers%going(2) .and. WorkersOverstays(workers, 129.0_dp, 30.0_dp) == 0, 'a worker that leaves has its time of grace')
     call Claim(WorkersOverstays(workers, 131.0_dp, 30.0_dp) == 2, 'then it is cut short')
@@ -216,7 +216,7 @@ contains
     call Claim(WorkersOverstays(workers, 141.0_dp, 30.0_dp) == 0 .and. WorkersOverstays(workers, 171.0_dp, 30.0_dp) == 1, 'all are to end: the same')
     workers%grace_ended = .true.
     call Claim(WorkersOverstays(workers, 141.0_dp, 30.0_dp) == 1, 'a second signal ends the grace')
-    call WorkersNew(workers, 1, 1, 2, 60.0_dp)
+    call WorkersNew(workers, [0, 1], 60.0_dp)
     workers%leaves = 0
     workers%grace_over = .true.
     do i = 0, 300
