@@ -8,8 +8,11 @@ module elastic3d_m
   use faultwords_m, only: FaultDoubts, FaultLines, FaultRelease, release_t
   use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dFilmNumbers
   use fd3d_components_m, only: Fd3dCells
+  use fd3d_engine_m, only: fd3d_grid_t
+  use fd3d_grid_m, only: Fd3dGrid
   use fd3d_m, only: fd3d_t
   use fd3d_nearfield_m, only: Fd3dNear
+  use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dGain, Fd3dPiece
   use finite_fault_m, only: FaultHash, FaultStart
   use free_surface_m, only: SourceVanishes, Vanishes
   use kinds_m, only: dp, sp
@@ -26,6 +29,7 @@ module elastic3d_m
   use solver_m, only: solver_t
   use source3d_m, only: source_fault, source_force, SourceDerive, SourceNumbers, SourceWords
   use stairs_m, only: StairsWarn
+  use subdomain_m, only: cuts_t, CutsWords
   use text_m, only: Str
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t, WaveletMake
@@ -49,7 +53,7 @@ module elastic3d_m
     procedure :: wavelet => OwnWavelet
     procedure :: derive, window => WindowOf, velocity, check_shot, silent, warn, own_words
     procedure, nopass :: receiver
-    procedure :: memory
+    procedure :: memory, sharing
     procedure, nopass :: wants_pictures, picture_numbers
     procedure :: check_pictures
     procedure :: describe, log_lines, plan_rows, new_scheme
@@ -70,6 +74,7 @@ contains
     self%far_field = 2
     self%cells_to_try = 4.0e6_dp
     self%pictures = 'pictures'
+    self%groups = .true.
   end subroutine introduce
 
   subroutine Table(self, t, job)
@@ -353,24 +358,28 @@ contains
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------
 
-  !> A cell at a time: what the layers hold besides counts as for every cell. Within some 20 % (measured: t414).
+  !> A cell at a time: what the layers hold besides counts as for every cell. Within some 20 % (measured: t414). Of the ranks of a
+  !> group the one with the largest piece tells.
   subroutine memory(self, scheme, window, pictures, worker, master)
     class(elastic3d_t), intent(in) :: self
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     logical, intent(in) :: pictures
     real(dp), intent(out) :: worker, master
-    ! Floats a cell: fields, averaged media, memory variables of layers or of attenuation, and the medium with its ring.
-    integer, parameter :: floats = 18 + 5, floats_anelastic = 30 + 8
+    ! Floats a cell: fields, averaged media, memory variables of layers or of attenuation; the medium with its ring.
+    integer, parameter :: floats(2) = [18, 30], medium(2) = [5, 8]
     ! Of a point of a fault: six parts of a tensor over 8 x 8 x 8 cells, six numbers each, in the list and in the engine.
     integer, parameter :: bytes_point = 2*6*512*24
-    real(dp) :: inner, parts
+    real(dp) :: inner, parts, own, around
+    integer :: kind
     select type (scheme)
     type is (scheme3d_t)
       associate (s => scheme, e => self%earth)
         inner = product(real([window%nx, window%ny, window%nz], dp))
         parts = merge(5, 3, s%own%attenuates)
-        worker = 4*(merge(floats_anelastic, floats, s%own%attenuates)*SchemeCells(s, window) + 2*parts*inner + Filtered(scheme))
+        kind = merge(2, 1, s%own%attenuates)
+        call LargestPiece(s, window, own, around)
+        worker = 4*(floats(kind)*own + medium(kind)*around + 2*parts*inner + Filtered(scheme))
         master = 4*(parts*product(real(e%n, dp)) + 2*parts*inner)
         if (pictures) worker = worker + 16*Fd3dFilmNumbers(s, window)
         if (pictures) master = master + 12*Fd3dFilmNumbers(s, window)
@@ -380,6 +389,67 @@ contains
       end associate
     end select
   end subroutine memory
+
+  !> Cells of the largest piece of a shot, and of the box around it whose medium its rank knows.
+  subroutine LargestPiece(scheme, window, own, around)
+    type(scheme3d_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    real(dp), intent(out) :: own, around
+    type(fd3d_grid_t) :: whole, piece, box
+    type(cuts_t) :: cuts
+    type(error_t), allocatable :: error
+    integer :: width(6), p
+    own = SchemeCells(scheme, window)
+    around = own
+    if (scheme%ranks == 1) return
+    call CutShot(scheme, window, .false., whole, width, cuts, error)
+    if (allocated(error)) return                  ! check_shot has told it
+    own = 0
+    around = 0
+    do p = 1, scheme%ranks
+      piece = Fd3dPiece(whole, width, cuts, p)
+      box = Fd3dAround(whole, piece)
+      own = max(own, product(real(piece%n, dp)))
+      around = max(around, product(real(box%n, dp)))
+    end do
+  end subroutine LargestPiece
+
+  !> The grid of a shot with layers of `width` cells, and how it is cut into pieces.
+  subroutine CutShot(scheme, window, gpu, whole, width, cuts, error)
+    type(scheme3d_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    logical, intent(in) :: gpu
+    type(fd3d_grid_t), intent(out) :: whole
+    integer, intent(out) :: width(6)
+    type(cuts_t), intent(out) :: cuts
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: pad(3)
+    call Fd3dGrid(scheme, scheme%own, window, whole, width, pad)
+    call Fd3dCuts(whole, width, scheme%ranks, scheme%own%decomposition, gpu, cuts, error)
+  end subroutine CutShot
+
+  subroutine sharing(self, scheme, window, gpu, words, gain, exchange)
+    class(elastic3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    logical, intent(in) :: gpu
+    character(:), allocatable, intent(out) :: words
+    real(dp), intent(out) :: gain, exchange
+    type(fd3d_grid_t) :: whole
+    type(cuts_t) :: cuts
+    type(error_t), allocatable :: error
+    integer :: width(6)
+    words = ''
+    gain = 1
+    exchange = 0
+    select type (scheme)
+    type is (scheme3d_t)
+      call CutShot(scheme, window, gpu, whole, width, cuts, error)
+      if (allocated(error)) return                ! check_shot has told it
+      call Fd3dGain(whole, width, cuts, gpu, gain, exchange)
+      words = CutsWords(cuts)
+    end select
+  end subroutine sharing
 
   !> Samples of the histories of a fault at time steps (fault_histories.f90), at most twice at a time.
   pure real(dp) function Filtered(scheme) result(n)

@@ -19,7 +19,7 @@ module fd3d_m
   use fd3d_point_lists_m, only: fd3d_list_t
   use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dPiece
   use fd3d_trial_m, only: Fd3dTrial
-  use fd3d_variants_m, only: Fd3dEngineNew, Fd3dKernels, Fd3dMemory
+  use fd3d_variants_m, only: fd3d_variants, Fd3dEngineNew, Fd3dKernels, Fd3dMemory
   use gather_m, only: film_t, gather_t
   use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8, sp
@@ -30,7 +30,7 @@ module fd3d_m
   use solver_m, only: time_position_t
   use source3d_m, only: SourceNumbers
   use state_identity_m, only: identity_t
-  use subdomain_m, only: cuts_t
+  use subdomain_m, only: cuts_t, CutsWords
   use text_m, only: Str
   use timeloop_m, only: growth, LoopLoad, LoopSetup, timeloop_t
   use window_m, only: window_t, WindowHas
@@ -83,6 +83,7 @@ module fd3d_m
     procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures, medium_needs
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, add_near, take_maps
     procedure :: do_steps, samples
+    procedure :: shared_out
     procedure, private :: has_contacts, grouped
   end type fd3d_t
 
@@ -263,7 +264,8 @@ contains
     call Fd3dGrid(self%scheme, self%own, window, self%whole, self%width, self%pad)
     self%corner = [window%x0, window%y0, window%z0] - self%pad*self%whole%d
     grid = self%whole
-    if (self%grouped()) call Fd3dCuts(self%whole, self%width, self%partners%n, self%own%decomposition, self%cuts, error)
+    if (self%grouped()) call Fd3dCuts(self%whole, self%width, self%partners%n, self%own%decomposition, &
+                                      fd3d_variants%needs_gpu(self%scheme%variant), self%cuts, error)
     if (allocated(error)) return
     if (self%grouped()) grid = Fd3dPiece(self%whole, self%width, self%cuts, self%partners%mine)
     self%around = Fd3dAround(self%whole, grid)
@@ -377,6 +379,13 @@ contains
     gather%dtf = self%every*self%scheme%dt
   end subroutine describe
 
+  function shared_out(self) result(words)
+    class(fd3d_t), intent(in) :: self
+    character(:), allocatable :: words
+    words = ''
+    if (self%grouped()) words = CutsWords(self%cuts)
+  end function shared_out
+
   subroutine identify(self, identity)
     class(fd3d_t), intent(in) :: self
     type(identity_t), intent(inout) :: identity
@@ -401,7 +410,8 @@ contains
 
   ! --- memory --------------------------------------------------------------------------------------------------------------
 
-  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces; 0 on CPU cores.
+  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces, on each of scheme%ranks ranks at most; 0 on CPU
+  !> cores, huge() where the grid cannot be cut into so many pieces.
   real(dp) function need(scheme, window, traces) result(bytes)
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
@@ -417,16 +427,28 @@ contains
     type(scheme3d_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     integer, intent(in) :: traces
-    type(fd3d_grid_t) :: grid
+    type(fd3d_grid_t) :: grid, piece
+    type(cuts_t) :: cuts
+    type(error_t), allocatable :: error
     real(dp) :: all, points
-    integer :: width(6), pad(3), stencils
+    integer :: width(6), pad(3), stencils, p
+    bytes = 0
+    if (.not. fd3d_variants%needs_gpu(scheme%variant)) return
     call Fd3dGrid(scheme, scheme%own, window, grid, width, pad)
+    if (scheme%ranks > 1) call Fd3dCuts(grid, width, scheme%ranks, scheme%own%decomposition, .true., cuts, error)
+    if (allocated(error)) bytes = huge(bytes)
+    if (allocated(error)) return
     all = entries*(1.0_dp + traces) + real(entries_fault, dp)*scheme%own%source%fault%n
     points = 0
     if (scheme%own%pgv) points = product(([window%nx, window%ny] - 1)/scheme%snapshot_step + 1.0_dp)
     stencils = entries
-    if (HasHills(window)) stencils = Whole(points*entries_hill)
-    bytes = Fd3dMemory(scheme%variant, grid, Whole(all), traces, scheme%nt, Whole(points), merge(stencils, 0, scheme%own%pgv))
+    if (scheme%ranks > 1 .or. HasHills(window)) stencils = Whole(points*entries_hill)   ! a rank need not know of others' hills
+    do p = 1, scheme%ranks
+      piece = grid
+      if (scheme%ranks > 1) piece = Fd3dPiece(grid, width, cuts, p)
+      bytes = max(bytes, Fd3dMemory(scheme%variant, piece, Whole(all), traces, scheme%nt, Whole(points), &
+                                    merge(stencils, 0, scheme%own%pgv)))
+    end do
   end function Memory
 
   !> Air makes ground of any shape, as far as the window is known.

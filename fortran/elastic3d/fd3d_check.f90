@@ -9,12 +9,14 @@ module fd3d_check_m
   use fd3d_point_lists_m, only: fd3d_list_t, Fd3dMoment
   use fd3d_components_m, only: Fd3dComponent
   use fd3d_grid_m, only: Fd3dGrid
+  use fd3d_pieces_m, only: Fd3dCuts
   use fd3d_variants_m, only: Fd3dGridCheck
   use kinds_m, only: dp, sp
   use mixed_cells_m, only: medium_parts
   use parameters_m, only: job_t
   use scheme3d_m, only: scheme3d_t
   use shot_m, only: shot_t
+  use subdomain_m, only: cuts_t
   use source3d_m, only: source_fault, source_moment, source_volume, SourceWords
   use parameter_table_m, only: SplitList
   use text_m, only: Str, ToReal
@@ -54,6 +56,7 @@ contains
     end if
     if (.not. allocated(error)) call CheckReceivers(earth, job, shot, window, error)
     if (.not. allocated(error)) call CheckEnds(scheme, shot, window, error)
+    if (.not. allocated(error) .and. scheme%ranks > 1) call CheckCuts(scheme, shot, window, error)
 
   contains
 
@@ -186,6 +189,20 @@ contains
       end do
     end do
   end subroutine CheckEnds
+
+  !> A group needs a piece of the grid for each of its ranks.
+  subroutine CheckCuts(scheme, shot, window, error)
+    type(scheme3d_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(fd3d_grid_t) :: grid
+    type(cuts_t) :: cuts
+    integer :: width(6), pad(3)
+    call Fd3dGrid(scheme, scheme%own, window, grid, width, pad)
+    call Fd3dCuts(grid, width, scheme%ranks, scheme%own%decomposition, .false., cuts, error)   ! on GPUs it fails for no other
+    if (allocated(error)) error%message = 'shot record '//Str(shot%record)//': '//error%message
+  end subroutine CheckCuts
 
   !> Fails on a source whose increment of a step is no number of single precision, with room above and below.
   subroutine Fd3dCheckStrength(scheme, error)

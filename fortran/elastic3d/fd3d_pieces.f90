@@ -5,69 +5,95 @@ module fd3d_pieces_m
   use fd3d_absorb_m, only: Fd3dLayerWidths
   use fd3d_engine_m, only: fd3d_grid_t, side_free, side_neighbour, side_one_way, side_periodic
   use kinds_m, only: dp
-  use subdomain_m, only: cuts_t, CutsBeside, CutsPiece
+  use subdomain_m, only: cuts_t, CutsBeside, CutsEven, CutsPiece
   use text_m, only: Str
   implicit none
   private
-  public :: Fd3dCuts, Fd3dPiece, Fd3dAround, Fd3dPartner, Fd3dTouches
+  public :: Fd3dCuts, Fd3dGain, Fd3dPiece, Fd3dAround, Fd3dPartner, Fd3dTouches
 
   !> A point acts on, or is read from, cells no further away along any axis than this: eight nodes of a sinc, what a differentiator
   !> adds to them, and 7 rows and 3 more beside a contact (fd3d_ground.f90).
   integer, parameter :: touches = 12
   integer, parameter :: depends = 16              !< its weights depend on the medium of cells no further away than this
-  real(dp), parameter :: heavy = 2.8_dp           !< a cell in an absorbing layer takes so many times the time of another
-  integer, parameter :: rim_rows = 4              !< rows at a cut that take the time of a layer
-  real(dp), parameter :: swapped = 6              !< a cell of a cut face costs as much as so many inner cells: its numbers travel
+  !> What a step costs, in the time of a cell that is neither in a layer nor beside a cut.
+  type :: costs_t
+    real(dp) :: heavy                             !< a cell in an absorbing layer
+    real(dp) :: rim                               !< a cell in the rim at a cut, rim_rows deep
+    real(dp) :: swapped                           !< a cell of a cut face: its numbers travel
+    real(dp) :: strided                           !< so many times as much across x, where cells do not lie side by side
+    integer :: rows                               !< planes across x are put at multiples of so many cells, if that can be
+  end type costs_t
+
+  integer, parameter :: rim_rows = 4
+  !> H200, variant `tuned`, 384**3 cells, half-length 2, 2026-11-22: 58 ps a cell in layers and rims, 21 ps another one; three
+  !> fields of two cells to another process over NVLink in 13..17 us, twice a step: 0.2 ns a cell of the face. A warp is 32 cells.
+  type(costs_t), parameter :: on_gpu = costs_t(heavy=2.8_dp, rim=2.8_dp, swapped=10, strided=2, rows=32)
+  type(costs_t), parameter :: on_cores = costs_t(heavy=2.8_dp, rim=2.8_dp, swapped=6, strided=1.5_dp, rows=1)
 
 contains
 
-  !> Cuts a grid into n pieces, with layers of `width` cells around it; asked: pieces along x, y, z, or 0 to choose. Fails where a
-  !> piece would be thinner than the differentiators are long.
-  subroutine Fd3dCuts(grid, width, n, asked, cuts, error)
+  !> Cuts a grid into n pieces, with layers of `width` cells around it, for GPUs or for cores; asked: pieces along x, y, z, or 0 to
+  !> choose, as where they are not n. Fails where a piece would be thinner than the differentiators are long.
+  pure subroutine Fd3dCuts(grid, width, n, asked, gpu, cuts, error)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: width(6), n, asked(3)
+    logical, intent(in) :: gpu
     type(cuts_t), intent(out) :: cuts
     type(error_t), allocatable, intent(inout) :: error
     type(cuts_t) :: tried
-    real(dp) :: best, time
+    type(costs_t) :: costs
+    real(dp) :: best, time, swaps
     integer :: x, y
     best = huge(best)
-    do y = 1, n
-      do x = 1, n
-        if (modulo(n, x*y) /= 0) cycle
-        if (any(asked > 0) .and. any([x, y, n/(x*y)] /= asked)) cycle
-        tried = Placed(grid, width, [x, y, n/(x*y)])
+    costs = CostsOn(gpu)
+    do x = 1, n
+      if (modulo(n, x) /= 0) cycle
+      do y = 1, n/x
+        if (modulo(n/x, y) /= 0) cycle
+        if (product(asked) == n .and. any([x, y, n/(x*y)] /= asked)) cycle
+        if (any([x, y, n/(x*y)] > grid%n)) cycle
+        tried = Placed(grid, width, costs, [x, y, n/(x*y)])
         if (.not. Thick(grid, tried)) cycle
-        time = TimeOf(grid, width, tried)
+        call Align(grid, costs, tried)
+        call TimeOf(grid, width, costs, tried, time, swaps)
         if (time >= best*(1 - 1e-9_dp)) cycle     ! of equal ones the first: x is cut last
         best = time
         cuts = tried
       end do
     end do
     if (best < huge(best)) return
-    if (any(asked > 0) .and. product(asked) /= n) then
-      call Fail(error, 'decomposition = '//Parts(asked)//' makes '//Str(product(asked))//' pieces, but group = '//Str(n)// &
-                ': they must be equal')
-    else
-      call Fail(error, 'a grid of '//Str(grid%n(1))//' x '//Str(grid%n(2))//' x '//Str(grid%n(3))//' cells cannot be cut into '// &
-                Str(n)//' pieces'//Asking()//' of at least '//Str(grid%half_length)//' cells along a cut axis: give a '// &
-                'smaller group')
-    end if
+    call Fail(error, 'a grid of '//Str(grid%n(1))//' x '//Str(grid%n(2))//' x '//Str(grid%n(3))//' cells cannot be cut into '// &
+              Str(n)//' pieces'//Asking()//' of at least '//Str(grid%half_length)//' cells along a cut axis: give a smaller group')
 
   contains
 
-    function Asking() result(text)
+    pure function Asking() result(text)
       character(:), allocatable :: text
       text = ''
-      if (any(asked > 0)) text = ', '//Parts(asked)//','
+      if (product(asked) == n) text = ', '//Str(asked(1))//'x'//Str(asked(2))//'x'//Str(asked(3))//','
     end function Asking
   end subroutine Fd3dCuts
 
-  pure function Parts(n) result(text)
-    integer, intent(in) :: n(3)
-    character(:), allocatable :: text
-    text = Str(n(1))//'x'//Str(n(2))//'x'//Str(n(3))
-  end function Parts
+  !> A step in pieces, as expected: `gain`, so many times faster than in one; `exchange`, part of it for what pieces give each
+  !> other.
+  pure subroutine Fd3dGain(grid, width, cuts, gpu, gain, exchange)
+    type(fd3d_grid_t), intent(in) :: grid
+    integer, intent(in) :: width(6)
+    type(cuts_t), intent(in) :: cuts
+    logical, intent(in) :: gpu
+    real(dp), intent(out) :: gain, exchange
+    real(dp) :: whole, pieces, swaps
+    call TimeOf(grid, width, CostsOn(gpu), CutsEven(grid%n, [1, 1, 1]), whole, swaps)
+    call TimeOf(grid, width, CostsOn(gpu), cuts, pieces, swaps)
+    gain = whole/pieces
+    exchange = swaps/pieces
+  end subroutine Fd3dGain
+
+  pure type(costs_t) function CostsOn(gpu) result(costs)
+    logical, intent(in) :: gpu
+    costs = on_cores
+    if (gpu) costs = on_gpu
+  end function CostsOn
 
   !> Cells that each of the pieces along an axis must have: what a neighbour needs, and one more below a free surface or above a
   !> one-way bottom.
@@ -92,8 +118,9 @@ contains
   end function Thick
 
   !> Planes so that all pieces along an axis take the same time.
-  pure function Placed(grid, width, parts) result(cuts)
+  pure function Placed(grid, width, costs, parts) result(cuts)
     type(fd3d_grid_t), intent(in) :: grid
+    type(costs_t), intent(in) :: costs
     integer, intent(in) :: width(6), parts(3)
     type(cuts_t) :: cuts
     real(dp) :: low, high, middle, row(maxval(grid%n))
@@ -101,32 +128,48 @@ contains
     cuts%parts = parts
     allocate (cuts%last(0:maxval(parts), 3), source=0)
     do a = 1, 3
-      row(:grid%n(a)) = Rows(grid%n(a), width(2*a - 1:2*a))
+      row(:grid%n(a)) = Rows(grid%n(a), width(2*a - 1:2*a), costs%heavy)
       low = 0
-      high = sum(row(:grid%n(a))) + 2*rim_rows*heavy
+      high = sum(row(:grid%n(a))) + 2*rim_rows*costs%rim
       do turn = 1, 60
         middle = (low + high)/2
-        call Fill(row(:grid%n(a)), Least(grid, a, parts(a)), middle, parts(a), used, last)
+        call Fill(row(:grid%n(a)), Least(grid, a, parts(a)), costs%rim, middle, parts(a), used, last)
         if (used > parts(a)) low = middle
         if (used <= parts(a)) high = middle
       end do
-      call Fill(row(:grid%n(a)), Least(grid, a, parts(a)), high, parts(a), used, last)
+      call Fill(row(:grid%n(a)), Least(grid, a, parts(a)), costs%rim, high, parts(a), used, last)
       cuts%last(:parts(a), a) = last(:parts(a))
     end do
   end function Placed
 
+  !> Moves planes across x to multiples of costs%rows, unless pieces get too thin.
+  pure subroutine Align(grid, costs, cuts)
+    type(fd3d_grid_t), intent(in) :: grid
+    type(costs_t), intent(in) :: costs
+    type(cuts_t), intent(inout) :: cuts
+    type(cuts_t) :: moved
+    integer :: p
+    moved = cuts
+    do p = 1, cuts%parts(1) - 1
+      moved%last(p, 1) = nint(real(cuts%last(p, 1), dp)/costs%rows)*costs%rows
+    end do
+    if (Thick(grid, moved)) cuts = moved
+  end subroutine Align
+
   !> The time of each row of cells along an axis, in that of an inner one.
-  pure function Rows(n, width) result(row)
+  pure function Rows(n, width, heavy) result(row)
     integer, intent(in) :: n, width(2)
+    real(dp), intent(in) :: heavy
     real(dp) :: row(n)
     row = 1
     row(:min(n, width(1))) = heavy
     row(max(1, n - width(2) + 1):) = heavy
   end function Rows
 
-  !> Fills piece after piece up to `most`, each with `least` rows or more; `used`: pieces that takes.
-  pure subroutine Fill(row, least, most, parts, used, last)
-    real(dp), intent(in) :: row(:), most
+  !> Fills piece after piece up to `most`, each with `least` rows or more, rim_rows at its cuts as slow as `rim`; `used`: pieces
+  !> that takes.
+  pure subroutine Fill(row, least, rim, most, parts, used, last)
+    real(dp), intent(in) :: row(:), rim, most
     integer, intent(in) :: least(:), parts
     integer, intent(out) :: used, last(0:)
     real(dp) :: time, slowest
@@ -134,14 +177,14 @@ contains
     used = 1
     last = 0
     slowest = 0
-    time = Rim(1)
+    time = Beside(1)
     do i = 1, size(row)
       if (used < parts .and. i - 1 - last(used - 1) >= least(used)) then
         if (time + row(i) > most .or. size(row) - (i - 1) <= sum(least(used + 1:))) then
           slowest = max(slowest, time)
           last(used) = i - 1
           used = used + 1
-          time = Rim(used)
+          time = Beside(used)
         end if
       end if
       time = time + row(i)
@@ -152,34 +195,45 @@ contains
   contains
 
     !> What the cuts of a piece cost.
-    pure real(dp) function Rim(p)
+    pure real(dp) function Beside(p)
       integer, intent(in) :: p
-      Rim = count([p > 1, p < parts])*rim_rows*(heavy - 1)
-    end function Rim
+      Beside = count([p > 1, p < parts])*rim_rows*(rim - 1)
+    end function Beside
   end subroutine Fill
 
-  !> The time of the slowest piece and its swaps, in that of an inner cell.
-  pure real(dp) function TimeOf(grid, width, cuts) result(slowest)
+  !> The time of the slowest piece, and that of its swaps in it, in that of an inner cell.
+  pure subroutine TimeOf(grid, width, costs, cuts, slowest, swaps)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: width(6)
+    type(costs_t), intent(in) :: costs
     type(cuts_t), intent(in) :: cuts
-    integer :: p, a, first(3), last(3), n(3), plain(3), faces
-    real(dp) :: time
+    real(dp), intent(out) :: slowest, swaps
+    integer :: p, a, first(3), last(3), n(3), low(3), high(3), side
+    real(dp) :: cells, light, plain, faces, time
     slowest = 0
+    swaps = 0
     do p = 1, product(cuts%parts)
       call CutsPiece(cuts, p, first, last)
       n = last - first + 1
-      do a = 1, 3
-        plain(a) = max(0, min(last(a), grid%n(a) - width(2*a)) - max(first(a), width(2*a - 1) + 1) + 1)
+      cells = product(real(n, dp))
+      low = max(first, width(1::2) + 1)
+      high = min(last, grid%n - width(2::2))
+      light = product(real(max(0, high - low + 1), dp))       ! in no layer
+      faces = 0
+      do side = 1, 6
+        a = (side + 1)/2
+        if (Fd3dPartner(grid, cuts, p, side) == 0) cycle
+        faces = faces + cells/n(a)*merge(costs%strided, 1.0_dp, a == 1)
+        if (modulo(side, 2) == 1) low(a) = max(low(a), first(a) + rim_rows)
+        if (modulo(side, 2) == 0) high(a) = min(high(a), last(a) - rim_rows)
       end do
-      time = heavy*(product(real(n, dp)) - product(real(plain, dp))) + product(real(plain, dp))
-      do a = 1, 3
-        faces = count([first(a) > 1, last(a) < grid%n(a)])
-        time = time + faces*swapped*(1 + merge(0.5_dp, 0.0_dp, a == 1))*product(real(n, dp))/n(a)   ! faces across x are strided
-      end do
-      slowest = max(slowest, time)
+      plain = product(real(max(0, high - low + 1), dp))       ! nor in a rim
+      time = costs%heavy*(cells - light) + costs%rim*(light - plain) + plain + costs%swapped*faces
+      if (time <= slowest) cycle
+      slowest = time
+      swaps = costs%swapped*faces
     end do
-  end function TimeOf
+  end subroutine TimeOf
 
   !> The subdomain of a piece of the whole grid with layers of `width` cells.
   pure function Fd3dPiece(whole, width, cuts, piece) result(grid)

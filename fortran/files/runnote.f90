@@ -1,10 +1,10 @@
 !> Notes of the journal on a run, beside its times: with `start` who runs it, and where; with `stop` how it ended, and why.
 !>
-!>     start   program=SplFd2dmod ranks=9 nodes=2 launch=0f3a slurm=4711 folder=/data/my line
+!>     start   program=SplFd2dmod ranks=9 nodes=2 group=4 launch=0f3a slurm=4711 folder=/data/my line
 !>     stop    exit=3 cause=signal signal 10 (SIGUSR1)
 !>
-!> launch: the word in SPL_LAUNCH, by which run-until-done knows its own; slurm: the job. Both, and the folder, may be missing, and
-!> journals of older programs have no such notes.
+!> group: ranks that model a shot together, if not 1; launch: the word in SPL_LAUNCH, by which run-until-done knows its own; slurm:
+!> the job. These, and the folder, may be missing, and journals of older programs have no such notes.
 module runnote_m
   use host_c, only: host_folder, host_program
   use iso_c_binding, only: c_char
@@ -26,7 +26,7 @@ module runnote_m
   !> The start of a run; '' and 0: not noted.
   type :: begun_t
     character(:), allocatable :: program, launch, slurm, folder
-    integer :: ranks = 0, nodes = 0
+    integer :: ranks = 0, nodes = 0, group = 1
   end type begun_t
 
   !> The end of a run.
@@ -39,11 +39,12 @@ module runnote_m
 contains
 
   !> The note of a run of this process that begins now.
-  function BegunNote(program, ranks, nodes) result(note)
+  function BegunNote(program, ranks, nodes, group) result(note)
     character(*), intent(in) :: program
-    integer, intent(in) :: ranks, nodes
+    integer, intent(in) :: ranks, nodes, group
     character(:), allocatable :: note, folder
     note = 'program='//program//' ranks='//Str(ranks)//' nodes='//Str(nodes)
+    if (group > 1) note = note//' group='//Str(group)
     note = note//Named(' launch=', Environment('SPL_LAUNCH'))
     if (Environment('SLURM_HET_JOB_ID') /= '') then
       note = note//Named(' slurm=', Environment('SLURM_HET_JOB_ID'))
@@ -66,6 +67,7 @@ contains
     begun%slurm = Word(note(:at - 1), 'slurm')
     begun%ranks = Number(Word(note(:at - 1), 'ranks'), 0)
     begun%nodes = Number(Word(note(:at - 1), 'nodes'), 0)
+    begun%group = max(1, Number(Word(note(:at - 1), 'group'), 1))
   end subroutine BegunRead
 
   !> The note of a run that ends now. `cause`: one of the words above, '' where all was done.

@@ -25,6 +25,7 @@ module standing_m
     character(:), allocatable :: next         !< what to type, '' = nothing
     integer :: exit_status = -1               !< of the last run, -1 = it has not ended, or nobody knows
     integer :: left = 0, parked = 0           !< shots to do; given up in the last run
+    integer :: group = 1                      !< ranks that model a shot together, in the last run
     logical :: stop_file = .false.            !< there is one
     type(journal_t) :: journal
   end type standing_t
@@ -51,8 +52,9 @@ contains
     else
       call JudgeClosed(output, standing)
     end if
-    if (any(standing%state == [character(16) :: 'not_begun', 'running', 'waiting_for_disk', 'complete'])) return
     call BegunRead(standing%journal%begun, begun)
+    standing%group = begun%group
+    if (any(standing%state == [character(16) :: 'not_begun', 'running', 'waiting_for_disk', 'complete'])) return
     standing%next = Resume(output, begun, standing%stop_file)
   end subroutine StandingFind
 

@@ -34,6 +34,7 @@ module physics_m
     integer :: far_field = 0                  !< the far field of its source has, in its power, frequencies as f to this exponent
                                               !< times those of the wavelet
     real(dp) :: cells_to_try = 8.0e6_dp       !< of a shot that `plan` tries on CPU cores, at most
+    logical :: groups = .false.               !< several ranks may share a shot
     logical :: nodes = .false.                !< the n numbers of a window along an axis stand on nodes, n - 1 spacings wide; else
                                               !< they are cells
   contains
@@ -54,6 +55,7 @@ module physics_m
     ! --- what it needs
     procedure :: memory => SomeMemory
     procedure, nopass :: receiver => OneCell
+    procedure :: sharing => NotShared
     procedure :: grid_words => WindowWords
     ! --- pictures
     procedure, nopass :: wants_pictures => WantsSnapshots
@@ -274,6 +276,20 @@ contains
     master = 16*product(real(max(1, [window%nx, window%ny, window%nz]), dp))
     worker = 4*master
   end subroutine SomeMemory
+
+  !> How scheme%ranks ranks share a shot in a window, on GPUs or on cores: in words; that a step is so many times faster than on one
+  !> rank, and the part of it for what they give each other, as expected.
+  subroutine NotShared(self, scheme, window, gpu, words, gain, exchange)
+    class(physics_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    logical, intent(in) :: gpu
+    character(:), allocatable, intent(out) :: words
+    real(dp), intent(out) :: gain, exchange
+    words = ''
+    gain = 1
+    exchange = 0
+  end subroutine NotShared
 
   !> Cells that a receiver of a component reads, and bytes for each of them while they are sorted.
   pure subroutine OneCell(component, scheme, cells, sorting)

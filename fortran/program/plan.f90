@@ -34,8 +34,11 @@ module plan_m
     real(dp) :: cells = 0, total = 0              !< cells of that shot, of all shots; with layers
     real(dp), allocatable :: of(:), traces(:)     !< cells and traces of each, (shots)
     real(dp) :: receivers = 0                     !< of all shots
+    real(dp) :: gain = 1                          !< a group steps through that shot so many times faster than one rank
     real(dp) :: left = huge(1.0_dp), right = huge(1.0_dp), below = huge(1.0_dp)   !< room to the model's edges [m]
   end type span_t
+
+  integer, parameter :: MOST_RANKS = 64           !< of a group that is looked for
 
 contains
 
@@ -59,6 +62,7 @@ contains
     call Measure(survey, span, error)
     if (allocated(error)) return
     call PrintShots(survey, span)
+    if (survey%scheme%ranks > 1) call PrintGroup(survey, span, .false.)
     call PrintMemory(survey, role, fits)
     call PrintDisk(survey, settings, error)
     if (allocated(error)) return
@@ -125,6 +129,49 @@ contains
              '), mean '//Str(1.0e-6_dp*span%total/survey%keymap%n, 4)//' Mcells')
   end subroutine PrintShots
 
+  !> How the ranks of a group would share the largest shot, on GPUs or on cores.
+  subroutine PrintGroup(survey, span, gpu)
+    type(survey_t), intent(in) :: survey
+    type(span_t), intent(inout) :: span
+    logical, intent(in) :: gpu
+    type(window_t) :: window
+    type(shot_t) :: shot
+    type(error_t), allocatable :: ignored          ! the shot was looked at before
+    character(:), allocatable :: words
+    real(dp) :: exchange
+    call KeymapShot(survey%keymap, span%largest, shot)
+    call SurveyWindow(survey, shot, .false., window, ignored)
+    call survey%physics%sharing(survey%scheme, window, gpu, words, span%gain, exchange)
+    call Row(merge('GPU group', 'group    ', gpu), Str(survey%scheme%ranks)//' ranks a shot; the largest is cut '//words// &
+             '; expected: '//Str(span%gain, 3)//' times as fast as one rank, '//Str(100*exchange, 2)// &
+             ' % of a step for what they give each other')
+  end subroutine PrintGroup
+
+  !> The fewest ranks whose GPUs, with so much `room` each, hold a shot, 0 = none of MOST_RANKS.
+  integer function Fewest(survey, slot, room)
+    type(survey_t), intent(in) :: survey
+    integer, intent(in) :: slot
+    real(dp), intent(in) :: room
+    class(solver_t), allocatable :: solver
+    class(scheme_t), allocatable :: scheme
+    type(window_t) :: window
+    type(shot_t) :: shot
+    type(error_t), allocatable :: ignored
+    integer :: n
+    allocate (scheme, source=survey%scheme)
+    call survey%physics%solver(solver)
+    scheme%variant = solver%choose(scheme%variant, .true.)
+    call KeymapShot(survey%keymap, slot, shot)
+    call SurveyWindow(survey, shot, .false., window, ignored)
+    Fewest = 0
+    do n = 1, merge(MOST_RANKS, 1, survey%physics%groups)
+      scheme%ranks = n
+      if (solver%need(scheme, window, size(shot%rx)*size(SplitList(scheme%components))) > room) cycle
+      Fewest = n
+      return
+    end do
+  end function Fewest
+
   !> The memory that a run needs on the machines of this job. `fits`: the largest shot can be tried here.
   subroutine PrintMemory(survey, role, fits)
     type(survey_t), intent(in) :: survey
@@ -183,14 +230,14 @@ contains
     integer :: workers
     associate (s => survey%scheme)
       allocate (shot, source=ForecastShot(cost, span%of, real(s%nt, dp), span%traces))
-      apart = shot + EXCHANGE
+      apart = shot/span%gain + EXCHANGE
       beside = (sum(shot) - cost%step*sum(span%of)*s%nt)/size(shot) + cost%commit
       call Row('time', 'about '//Lasts(ForecastRun(shot, cost%commit, 0))//' in one process like this rank ('//Threads(cost, s)// &
                ' of '//role%processor//', '//Str(1.0e-6_dp/cost%step, 3)//' Mcell/s, '//Str(1000*beside, 3)// &
                ' ms a shot for set-up, traces and files)')
-      workers = max(1, (role%size - 1)/max(1, survey%job%group))
+      workers = max(1, (role%size - 1)/s%ranks)
       if (.not. role%alone) call Row('', 'about '//Lasts(ForecastRun(apart, cost%commit, workers))//' on the '//Str(workers)// &
-                                     ' worker(s) of this job')
+                                     ' worker(s) of this job'//trim(merge(', groups of ranks', repeat(' ', 17), s%ranks > 1)))
       if (role%alone) call Row('', 'with more workers divide by their number: about '//Lasts(ForecastRun(apart, cost%commit, 8))// &
                                ' on 8; not below '//Lasts(ForecastRun(apart, cost%commit, size(shot)))//', whatever their number')
     end associate
@@ -228,7 +275,8 @@ contains
       rc = device_why(len(buffer), buffer)
       call Row('GPU', 'none here: '//FString(buffer))
       call Needs(survey, huge(1.0_dp), need, too_large, error)
-      if (.not. allocated(error)) call Row('GPU memory', MemoryBytes(need)//' for the largest shot')
+      if (.not. allocated(error)) call Row('GPU memory', MemoryBytes(need)//OfEach(survey)//' for the largest shot')
+      if (survey%scheme%ranks > 1) call PrintGroup(survey, span, .true.)
       return
     end if
     call FailFromC(device_use(0), error)
@@ -240,9 +288,12 @@ contains
       shots = ShotsAtOnce(survey%job%shots_per_gpu, span%cells, need, room)
       n = device_count()
       call Row('GPU', FString(buffer)//', '//Str(min(n, survey%job%gpn))//' of '//Str(n)//' on this node')
-      call Row('GPU memory', MemoryBytes(need)//' for the largest shot, '//MemoryBytes(room)//' for a rank'//Fits(shots))
+      call Row('GPU memory', MemoryBytes(need)//OfEach(survey)//' for the largest shot, '//MemoryBytes(room)//' for a rank'// &
+               Fits(shots))
       if (too_large > 0) call Row('', Str(too_large)//' of '//Str(survey%keymap%n)//' shots do not fit: the rank computes '// &
                                   'them on CPU cores; a smaller aperture or depth, or larger dx and dz, would help')
+      if (survey%scheme%ranks > 1) call PrintGroup(survey, span, .true.)
+      if (survey%scheme%ranks > 1 .or. too_large > 0) call PrintFewest(Fewest(survey, span%largest, room))
       if (shots == 0) return
       call Rehearse(survey, span%largest, .true., cost, error)
     end if
@@ -256,6 +307,19 @@ contains
       if (n > 1) call Row('', 'about '//Lasts(ForecastRun(shot, cost%commit, n))//' on '//Str(n))
     end if
   end subroutine PrintGpu
+
+  pure function OfEach(survey) result(s)
+    type(survey_t), intent(in) :: survey
+    character(:), allocatable :: s
+    s = ''
+    if (survey%scheme%ranks > 1) s = ' on each of '//Str(survey%scheme%ranks)//' ranks'
+  end function OfEach
+
+  subroutine PrintFewest(ranks)
+    integer, intent(in) :: ranks
+    if (ranks == 1) call Row('', 'one rank holds the largest shot: group=1 would do')
+    if (ranks > 1) call Row('', 'the largest shot needs group='//Str(ranks)//' or more, each rank with as much room')
+  end subroutine PrintFewest
 
   function Fits(shots) result(s)
     integer, intent(in) :: shots

@@ -112,12 +112,14 @@ contains
     type(shot_t) :: shot
     type(window_t) :: window
     type(gather_t) :: gather
-    real(dp) :: from, to, cells
+    real(dp) :: from, to, cells, most
     logical :: piece
     whole = .false.
     call KeymapShot(survey%keymap, slot, shot)
     job = survey%job
-    call Shrink(survey, scheme, merge(huge(1.0_dp), survey%physics%cells_to_try, gpu), job, shot, piece, error)
+    most = merge(huge(1.0_dp), survey%physics%cells_to_try, gpu)
+    if (gpu .and. scheme%ranks > 1) most = SurveyCells(survey, shot, error)/scheme%ranks   ! one GPU may hold no more
+    call Shrink(survey, scheme, most, job, shot, piece, error)
     from = host_seconds()
     if (.not. allocated(error)) call survey%physics%window(job, scheme, shot, .true., window, error)
     if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)

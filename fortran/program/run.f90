@@ -67,7 +67,7 @@ contains
       if (.not. allocated(error)) call SurveyHeader(survey, settings, header)
       if (.not. allocated(error)) call DiskNeed(survey, header, disk, error)
       if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, job%overwrite, job%verify == 'last', error, &
-                                                 BegunNote(physics%program, role%size, size(role%nodes)))
+                                                 BegunNote(physics%program, role%size, size(role%nodes), role%groups%ranks))
       if (allocated(error)) then
         call LogError(error%message)
         exit_status = 1
@@ -83,7 +83,7 @@ contains
         call WarnOfDisk(survey, store, job%output)
         deadline = DeadlineFind(job%deadline, start)
         call LogInfo('shots to do: '//Str(count(.not. store%done))//' of '//Str(survey%keymap%n)//', on '// &
-                     Str(role%nworkers)//' worker(s)')
+                     Str(role%nworkers)//' worker(s)'//Groups(role%groups%ranks))
       end if
     end if
     if (exit_status == 0) call host_catch_signals()
@@ -96,6 +96,13 @@ contains
     call RunSurvey(role, physics, job%threads, options, survey, store, role%nworkers, deadline, .false., exit_status, broken)
     if (role%master .and. exit_status == 0) call CheckpointSweep(options%checkpoint, .true.)
   end subroutine Run
+
+  pure function Groups(ranks) result(words)
+    integer, intent(in) :: ranks
+    character(:), allocatable :: words
+    words = ''
+    if (ranks > 1) words = ' of '//Str(ranks)//' ranks each'
+  end function Groups
 
   !> Refuses a stop file of an earlier run: it would end this one at once.
   subroutine RefuseStopFile(output, error)
@@ -170,6 +177,7 @@ contains
       call SchemeReceive(role, link, physics, exit_status, survey%scheme, broken, error)
     end if
     if (exit_status /= 0) return
+    if (role%worker) survey%scheme%ranks = role%group_size
     survey%scheme%threads = RolesThreads(role, threads)
     if (role%master) call MasterNew(master, survey, store, role, nworkers, deadline, quiet)
     if (role%alone) link%listener => master

@@ -42,7 +42,7 @@ contains
     integer :: i
     associate (journal => standing%journal)
       call LogPrint(output//': '//Str(journal%done)//' of '//Str(journal%nshots)//' shots done, '// &
-                    Str(standing%parked)//' parked, '//Str(standing%left)//' left; '//RunWords(journal)// &
+                    Str(standing%parked)//' parked, '//Str(standing%left)//' left; '//RunWords(journal, standing%group)// &
                     StandingWords(standing))
       if (Remaining(standing) >= 0) call LogPrint('  '//Str(Rate(journal), 3)//' shots/h, '//Clock(Remaining(standing))//' left')
       if (standing%state == 'running') call LogPrint('  by '//standing%reason)
@@ -57,12 +57,16 @@ contains
     if (standing%next /= '') call LogPrint('  to go on: '//standing%next)
   end subroutine PrintTable
 
-  !> 'run 2 started 2026-11-21T09:00:00Z, ' where there was one.
-  function RunWords(journal) result(s)
+  !> 'run 2 started 2026-11-21T09:00:00Z with groups of 4 ranks, ' where there was one.
+  function RunWords(journal, group) result(s)
     type(journal_t), intent(in) :: journal
+    integer, intent(in) :: group
     character(:), allocatable :: s
     s = ''
-    if (journal%starts > 0) s = 'run '//Str(journal%starts)//' started '//ClockText(journal%started)//', '
+    if (journal%starts == 0) return
+    s = 'run '//Str(journal%starts)//' started '//ClockText(journal%started)
+    if (group > 1) s = s//' with groups of '//Str(group)//' ranks'
+    s = s//', '
   end function RunWords
 
   subroutine PrintList(title, list)
@@ -82,7 +86,7 @@ contains
           ', "running": '//trim(merge('true ', 'false', journal%running))// &
           ', "total": '//CountOrNull(journal%nshots, 0)//', "done": '//Str(journal%done)//', "parked": '//Str(standing%parked)// &
           ', "left": '//CountOrNull(merge(standing%left, -1, journal%nshots > 0), -1)// &
-          ', "runs": '//Str(journal%starts)// &
+          ', "runs": '//Str(journal%starts)//', "group": '//CountOrNull(merge(standing%group, 0, journal%starts > 0), 0)// &
           ', "started": '//TimeOrNull(journal%started)// &
           ', "ended": '//TimeOrNull(merge(journal%latest, 0.0_dp, standing%exit_status >= 0))// &
           ', "shots_per_hour": '//Number(Rate(journal))//', "seconds_left": '

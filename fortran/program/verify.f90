@@ -13,7 +13,7 @@ module verify_m
   use physics_m, only: physics_t, PhysicsTable, PhysicsVariants
   use survey_m, only: survey_t, SurveyRead, SurveyHeader
   use protocol_m, only: BroadcastInteger, LargestInteger
-  use roles_m, only: role_t
+  use roles_m, only: role_t, RolesDisband, RolesSingle
   use run_m, only: RunSurvey
   use worker_type_m, only: worker_options_t
   use scratch_c, only: scratch_make, scratch_remove
@@ -35,6 +35,7 @@ module verify_m
   !> The checks of this run.
   type :: score_t
     character(:), allocatable :: folder
+    integer :: group = 1                       !< ranks of a worker
     integer :: shots = 0                       !< of a survey
     integer :: failed = 0
   end type score_t
@@ -53,6 +54,7 @@ contains
     character(kind=c_char, len=1024) :: buffer
     integer :: i
     broken = .false.
+    score%group = role%groups%ranks
     if (role%master) then
       call FailFromC(scratch_make(buffer, len(buffer)), error)
       score%folder = FString(buffer)
@@ -74,6 +76,8 @@ contains
       if (broken) return
       if (role%master .and. i > 1) call Compare(score, Str(i)//' workers against 1', 'workers1', 'workers'//Str(i), 0.0_dp)
     end do
+    if (score%group > 1) call AgainstOne(role, physics, score, broken)
+    if (broken) return
     call Model(role, physics, score, 'uniform', 'uniform', role%nworkers, broken)
     if (broken) return
     if (role%master) then
@@ -84,6 +88,26 @@ contains
       exit_status = merge(0, 2, score%failed == 0)
     end if
   end subroutine Verify
+
+  !> The built-in survey on a group of ranks against that on one rank. Each cell is computed by the same operations, but for those
+  !> of a variant on a GPU that has a faster way where no neighbour is.
+  subroutine AgainstOne(role, physics, score, broken)
+    type(role_t), intent(in) :: role
+    class(physics_t), target, intent(inout) :: physics
+    type(score_t), intent(inout) :: score
+    logical, intent(out) :: broken
+    type(role_t) :: single
+    integer :: group
+    group = score%group
+    call RolesSingle(role, single)
+    score%group = 1
+    call Model(single, physics, score, 'single', 'layers', 1, broken)
+    score%group = group
+    if (broken) return
+    call RolesDisband(single)
+    if (role%master) call Compare(score, 'a group of '//Str(group)//' ranks against one rank', 'single', 'workers1', &
+                                  merge(variants_bound, 0.0_dp, any(role%gpus)))
+  end subroutine AgainstOne
 
   !> The variants that can be computed here: those for GPUs if worker 1, which computes the comparison, has one.
   function Usable(role, physics) result(variants)
@@ -112,6 +136,7 @@ contains
              physics%trial_job(folder, what(:p - 1))//nl
     end associate
     if (p <= len(what)) text = text//what(p + 1:)//nl
+    if (score%group > 1) text = text//'group = '//Str(score%group)//nl
     call PhysicsTable(physics, table)
     call JobFromText(physics, text, job, table, error)
   end subroutine BuiltIn

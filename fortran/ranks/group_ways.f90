@@ -19,7 +19,19 @@ contains
     self%with = with
     call MakeMemory(self, n, mine)
     call Meet(self, n, mine, error)
+    if (.not. allocated(error)) call CountWays(self, error)
   end procedure GroupOpen
+
+  !> Counts the ways of all partners, by their kinds.
+  subroutine CountWays(group, error)
+    class(group_t), intent(inout) :: group
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: ways(2)
+    ways(1) = count(group%with > 0 .and. group%way%shared)
+    ways(2) = count(group%with > 0 .and. .not. group%way%shared)
+    call group%total(ways, error)
+    group%ways = nint(ways)
+  end subroutine CountWays
 
   module procedure WaysClose
     integer :: side, what

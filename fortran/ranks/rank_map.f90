@@ -149,8 +149,8 @@ contains
     integer :: n
     text = ''
     n = count(groups%spared)
-    if (n > 0) text = Who(groups%spared, .true.)//': no GPU, though there is one for each; ranks of a group compute all on GPUs '// &
-                      'or all on CPU cores, and groups of '//Str(groups%ranks)//' on one machine leave '//Str(n)//' over'
+    if (n > 0) text = Who(groups%spared, .true.)//': no GPU, though there is one for each; ranks of a group compute all on '// &
+                      'GPUs or all on CPU cores, and groups of '//Str(groups%ranks)//' on one machine leave '//Str(n)//' over'
   end function RanksSpared
 
   !> '1-4, 7' of whole numbers in rising order.

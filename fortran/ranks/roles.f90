@@ -139,8 +139,8 @@ contains
     if (gpn > 0 .and. role%drivers == 0) then
       if (any(role%groups%spared)) then
         call Fail(error, 'gpn = '//Str(gpn)//', ranks_per_gpu = '//Str(per_gpu)//': there are GPUs for '// &
-                  Str(count(role%groups%spared))//' rank(s), but group = '//Str(group)//' ranks model a shot, all on GPUs or all '// &
-                  'on CPU cores: give a smaller group, a larger gpn or ranks_per_gpu, or gpn=0')
+                  Str(count(role%groups%spared))//' rank(s), but group = '//Str(group)//' ranks model a shot, all on GPUs or '// &
+                  'all on CPU cores: give a smaller group, a larger gpn or ranks_per_gpu, or gpn=0')
       else
         call Fail(error, 'gpn = '//Str(gpn)//' asks for GPUs, but there is none: '//WhyNone(role, info%candidate)// &
                   '; give gpn=0 to compute on CPU cores')

@@ -35,6 +35,7 @@ module scheme_m
     logical :: free_top = .false.             !< free surface at the top of the model
     logical :: time_correction = .true.       !< traces are corrected for time dispersion
     logical :: exact_positions = .true.       !< off-grid positions by sinc, else nearest node
+    integer :: ranks = 1                      !< that model a shot together
     integer :: threads = 1
     integer :: share = 0                      !< shots that the GPU of this rank computes side by side; 0: one alone
     character(15) :: shape = ''               !< shape of the blocks that variant=tuned cuts the grid into, '' = it chooses
@@ -188,6 +189,7 @@ contains
     scheme%free_top = job%top == 'free'
     scheme%time_correction = job%time_correction
     scheme%exact_positions = job%positions == 'exact'
+    scheme%ranks = max(1, job%group)
     scheme%threads = max(1, job%threads)
     scheme%snapshot = job%snapshot
     scheme%snapshot_step = job%snapshot_step

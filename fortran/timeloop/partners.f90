@@ -23,6 +23,7 @@ module partners_m
     integer :: mine = 1                       !< number of this one, 1..n; what comes home does so to the first
     integer :: with(sides) = 0                !< the partner at each side, 0: none
     type(numbers_t) :: out(sides, whats), in(sides, whats)
+    integer :: ways(2) = 0                    !< sides of all pieces whose numbers go through shared memory, and those by messages
   contains
     procedure(open_i), deferred :: open
     procedure(send_i), deferred :: send

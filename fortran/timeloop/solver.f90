@@ -31,6 +31,7 @@ module solver_m
     procedure(fraction_i), deferred :: fraction
     procedure(gather_i), deferred :: gather
     procedure, nopass :: need => NoNeed
+    procedure :: shared_out => NotShared
     procedure, nopass :: kernels => PlainKernels
     procedure :: choose
     procedure :: free => NothingToFree
@@ -115,6 +116,13 @@ contains
     integer, intent(in) :: traces
     bytes = 0
   end function NoNeed
+
+  !> After setup: how the ranks of a group share the shot, in words; '': it is on one rank.
+  function NotShared(self) result(words)
+    class(solver_t), intent(in) :: self
+    character(:), allocatable :: words
+    words = ''
+  end function NotShared
 
   !> Its kernel variants.
   subroutine PlainKernels(variants)

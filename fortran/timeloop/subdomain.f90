@@ -1,8 +1,9 @@
 !> A grid cut into pieces by planes: which piece is whose, and who is beside whom. Pieces count from 1, along x first, then y, z.
 module subdomain_m
+  use text_m, only: Str
   implicit none
   private
-  public :: cuts_t, CutsEven, CutsPiece, CutsPlace, CutsBeside, CutsOwner
+  public :: cuts_t, CutsEven, CutsPiece, CutsPlace, CutsBeside, CutsOwner, CutsWords
 
   type :: cuts_t
     integer :: parts(3) = 1                   !< pieces along x, y, z
@@ -73,6 +74,29 @@ contains
     end do
     piece = NumberOf(cuts, place)
   end function CutsOwner
+
+  !> '2x1x2, pieces of 40 x 80 x 40 to 44 x 80 x 40 cells': the smallest and the largest.
+  pure function CutsWords(cuts) result(words)
+    type(cuts_t), intent(in) :: cuts
+    character(:), allocatable :: words
+    integer :: a, least(3), most(3)
+    do a = 1, 3
+      associate (p => cuts%parts(a))
+        least(a) = minval(cuts%last(1:p, a) - cuts%last(0:p - 1, a))
+        most(a) = maxval(cuts%last(1:p, a) - cuts%last(0:p - 1, a))
+      end associate
+    end do
+    words = Extent(cuts%parts, 'x')//', pieces of '//Extent(least, ' x ')
+    if (any(least /= most)) words = words//' to '//Extent(most, ' x ')
+    words = words//' cells'
+  end function CutsWords
+
+  pure function Extent(n, times) result(words)
+    integer, intent(in) :: n(3)
+    character(*), intent(in) :: times
+    character(:), allocatable :: words
+    words = Str(n(1))//times//Str(n(2))//times//Str(n(3))
+  end function Extent
 
   pure integer function NumberOf(cuts, place) result(piece)
     type(cuts_t), intent(in) :: cuts

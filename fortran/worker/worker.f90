@@ -22,7 +22,7 @@ module worker_m
   use worker_type_m, only: worker_options_t, MOST_ACTIVE, worker_t, WorkerMayAskModel, WorkerNote, WorkerSend
   use worker_receive_m, only: WorkerReceive, WorkerOpen
   use worker_failure_m, only: ShotLost, WorkerLoseGpu
-  use worker_shot_m, only: GatherSend, ModelAsk, ShotAsk, ProgressReport, ProgressSend, SOON, WorkerScheme
+  use worker_shot_m, only: GatherSend, LogShared, ModelAsk, ShotAsk, ProgressReport, ProgressSend, SOON, WorkerScheme
   use worker_checkpoint_m, only: StateDiscard, StateKeep, StateResume, StateWish, WANTED
   implicit none
   private
@@ -54,7 +54,8 @@ contains
     worker%gpu = role%gpu >= 0
     worker%gpu_memory = role%gpu_room
     if (options%shots > 0) worker%wanted = min(options%shots, MOST_ACTIVE)
-    if (role%group_size > 1) worker%wanted = 1      ! a shot for several ranks fills them
+    if (role%group_size > 1) worker%most = 1        ! a shot for several ranks fills them
+    worker%wanted = min(worker%wanted, worker%most)
     allocate (worker%active(merge(MOST_ACTIVE, worker%wanted, worker%gpu .and. role%group_size == 1)))
     if (role%group_size > 1) call GroupNew(worker%group, role, options%lease)
     worker%group%link => link
@@ -159,6 +160,7 @@ contains
       call active%solver%setup(scheme, active%window, active%shot, error)
       active%ready_at = host_seconds()
       active%last_beat = active%ready_at
+      if (.not. allocated(error)) call LogShared(worker, active)
       if (.not. allocated(error)) call StateResume(worker, active, error)
     end if
     if (.not. (allocated(error) .or. HasRoom(worker, active))) then

@@ -16,7 +16,7 @@ module worker_shot_m
   implicit none
   private
   public :: ShotAsk, ShotReceive, ModelAsk, ModelReceive, WorkerScheme, ProgressReport, ProgressSend, SOON, GatherSend
-  public :: VerdictReceive, DropReceive
+  public :: LogShared, VerdictReceive, DropReceive
 
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports of progress
   real(dp), parameter :: SOON = 0.8_dp        !< the first of a GPU comes so much sooner: CPU ranks wait until it is known [s]
@@ -84,7 +84,7 @@ contains
       return
     end if
     active%on_gpu = worker%gpu
-    if (worker%gpu .and. worker%role%group_size == 1) call SetShotsAtOnce(worker, active)
+    if (worker%gpu) call SetShotsAtOnce(worker, active)
   end subroutine ModelReceive
 
   !> Sets the number of shots at once; a window that is too large for the GPU is computed on CPU cores.
@@ -99,7 +99,7 @@ contains
     need = active%solver%need(scheme, active%window, size(active%shot%rx)*size(SplitList(scheme%components)))
     shots = ShotsAtOnce(worker%options%shots_per_gpu, cells, need, worker%gpu_memory)
     active%on_gpu = shots > 0
-    if (worker%options%shots == 0 .and. worker%wanted > 0) worker%wanted = min(max(1, shots), worker%most)
+    if (worker%options%shots == 0 .and. worker%wanted > 0) worker%wanted = min(max(1, shots), worker%most)   ! a group has one
     worker%computing = ShotsComputing(worker%options%shots_per_gpu, cells, max(1, min(shots, worker%most)))
     if (shots > 0 .or. worker%too_large) return
     worker%too_large = .true.
@@ -178,6 +178,25 @@ contains
     call WorkerNote(worker, 'worker '//Str(worker%role%worker_id)//': '//Str(nint(active%gather%cells*1.0e-6_dp))// &
                     ' million cells by '//text, .true.)
   end subroutine LogDevice
+
+  !> The log says once how the ranks of a group share a shot, and again when that changes.
+  subroutine LogShared(worker, active)
+    type(worker_t), intent(inout) :: worker
+    type(active_shot_t), intent(in) :: active
+    character(:), allocatable :: words
+    words = active%solver%shared_out()
+    if (words == '') return
+    associate (ways => worker%group%ways)
+      if (ways(1) > 0) words = words//'; '//Str(ways(1))//' sides through shared memory'
+      if (ways(2) > 0) words = words//'; '//Str(ways(2))//' sides by messages'
+    end associate
+    if (allocated(worker%shared_out)) then
+      if (worker%shared_out == words) return
+    end if
+    worker%shared_out = words
+    call WorkerNote(worker, 'worker '//Str(worker%role%worker_id)//', '//Str(worker%role%group_size)//' ranks: shots cut '// &
+                    words, .true.)
+  end subroutine LogShared
 
   !> Takes WRITTEN or REFUSED: an answer to snapshots, gather, or the request for a window.
   subroutine VerdictReceive(worker, message)

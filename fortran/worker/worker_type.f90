@@ -55,6 +55,7 @@ module worker_type_m
     type(heartbeat_t) :: heartbeat
     type(job_end_t) :: job_end
     character(:), allocatable :: device       !< the GPU that computed the latest shot, and how
+    character(:), allocatable :: shared_out   !< how its ranks shared it
     logical :: too_large = .false.            !< a window did not fit, and the log says so
     real(dp) :: compute = 0, wait = 0, io = 0 !< seconds so far
     type(checkpointer_t) :: checkpointer
