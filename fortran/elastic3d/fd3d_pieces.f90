@@ -34,7 +34,7 @@ contains
 
   !> Cuts a grid into n pieces, with layers of `width` cells around it, for GPUs or for cores; asked: pieces along x, y, z, or 0 to
   !> choose, as where they are not n. Fails where a piece would be thinner than the differentiators are long.
-  pure subroutine Fd3dCuts(grid, width, n, asked, gpu, cuts, error)
+  subroutine Fd3dCuts(grid, width, n, asked, gpu, cuts, error)
     type(fd3d_grid_t), intent(in) :: grid
     integer, intent(in) :: width(6), n, asked(3)
     logical, intent(in) :: gpu
@@ -52,13 +52,8 @@ contains
         if (modulo(n/x, y) /= 0) cycle
         if (product(asked) == n .and. any([x, y, n/(x*y)] /= asked)) cycle
         if (any([x, y, n/(x*y)] > grid%n)) cycle
-        tried = Placed(grid, width, costs, [x, y, n/(x*y)])
-        if (.not. Thick(grid, tried)) cycle
-        call Align(grid, costs, tried)
-        call TimeOf(grid, width, costs, tried, time, swaps)
-        if (time >= best*(1 - 1e-9_dp)) cycle     ! of equal ones the first: x is cut last
-        best = time
-        cuts = tried
+        call Try(Placed(grid, width, costs, [x, y, n/(x*y)]))
+        call Try(CutsEven(grid%n, [x, y, n/(x*y)]))   ! what is best along each axis need not be so where pieces are small
       end do
     end do
     if (best < huge(best)) return
@@ -66,6 +61,18 @@ contains
               Str(n)//' pieces'//Asking()//' of at least '//Str(grid%half_length)//' cells along a cut axis: give a smaller group')
 
   contains
+
+    !> Of equally fast ones the first is taken: x is cut last.
+    subroutine Try(candidate)
+      type(cuts_t), intent(in) :: candidate
+      if (.not. Thick(grid, candidate)) return
+      tried = candidate
+      call Align(grid, costs, tried)
+      call TimeOf(grid, width, costs, tried, time, swaps)
+      if (time >= best*(1 - 1e-9_dp)) return
+      best = time
+      cuts = tried
+    end subroutine Try
 
     pure function Asking() result(text)
       character(:), allocatable :: text
@@ -123,21 +130,23 @@ contains
     type(costs_t), intent(in) :: costs
     integer, intent(in) :: width(6), parts(3)
     type(cuts_t) :: cuts
-    real(dp) :: low, high, middle, row(maxval(grid%n))
+    real(dp) :: low, high, middle, row(maxval(grid%n)), cut
     integer :: a, turn, used, last(0:maxval(parts))
+    logical :: round(3)
+    round = grid%side(1::2) == side_periodic .and. parts > 1
     cuts%parts = parts
     allocate (cuts%last(0:maxval(parts), 3), source=0)
     do a = 1, 3
-      row(:grid%n(a)) = Rows(grid%n(a), width(2*a - 1:2*a), costs%heavy)
+      call Rows(grid%n, width, costs, a, row(:grid%n(a)), cut)
       low = 0
-      high = sum(row(:grid%n(a))) + 2*rim_rows*costs%rim
+      high = sum(row(:grid%n(a))) + 2*cut
       do turn = 1, 60
         middle = (low + high)/2
-        call Fill(row(:grid%n(a)), Least(grid, a, parts(a)), costs%rim, middle, parts(a), used, last)
+        call Fill(row(:grid%n(a)), Least(grid, a, parts(a)), cut, round(a), middle, parts(a), used, last)
         if (used > parts(a)) low = middle
         if (used <= parts(a)) high = middle
       end do
-      call Fill(row(:grid%n(a)), Least(grid, a, parts(a)), costs%rim, high, parts(a), used, last)
+      call Fill(row(:grid%n(a)), Least(grid, a, parts(a)), cut, round(a), high, parts(a), used, last)
       cuts%last(:parts(a), a) = last(:parts(a))
     end do
   end function Placed
@@ -156,21 +165,29 @@ contains
     if (Thick(grid, moved)) cuts = moved
   end subroutine Align
 
-  !> The time of each row of cells along an axis, in that of an inner one.
-  pure function Rows(n, width, heavy) result(row)
-    integer, intent(in) :: n, width(2)
-    real(dp), intent(in) :: heavy
-    real(dp) :: row(n)
+  !> The time of each row along an axis, all cells across it, and what a cut adds to a piece, in the time of an inner row: of its
+  !> cells too some are in the layers of the other axes.
+  pure subroutine Rows(n, width, costs, axis, row, cut)
+    integer, intent(in) :: n(3), width(6), axis
+    type(costs_t), intent(in) :: costs
+    real(dp), intent(out) :: row(:), cut
+    real(dp) :: light(3), plain, inner
+    light = real(max(0, n - width(1::2) - width(2::2)), dp)/n
+    light(axis) = 1
+    plain = product(light)
+    inner = plain + costs%heavy*(1 - plain)
+    cut = (rim_rows*(costs%rim - 1)*plain + costs%swapped*merge(costs%strided, 1.0_dp, axis == 1))/inner
     row = 1
-    row(:min(n, width(1))) = heavy
-    row(max(1, n - width(2) + 1):) = heavy
-  end function Rows
+    row(:min(n(axis), width(2*axis - 1))) = costs%heavy/inner
+    row(max(1, n(axis) - width(2*axis) + 1):) = costs%heavy/inner
+  end subroutine Rows
 
-  !> Fills piece after piece up to `most`, each with `least` rows or more, rim_rows at its cuts as slow as `rim`; `used`: pieces
-  !> that takes.
-  pure subroutine Fill(row, least, rim, most, parts, used, last)
-    real(dp), intent(in) :: row(:), rim, most
+  !> Fills piece after piece up to `most`, each with `least` rows or more; a `cut` takes time too, of which each piece of a ring has
+  !> two (`round`). `used`: pieces that takes.
+  pure subroutine Fill(row, least, cut, round, most, parts, used, last)
+    real(dp), intent(in) :: row(:), cut, most
     integer, intent(in) :: least(:), parts
+    logical, intent(in) :: round
     integer, intent(out) :: used, last(0:)
     real(dp) :: time, slowest
     integer :: i
@@ -197,7 +214,7 @@ contains
     !> What the cuts of a piece cost.
     pure real(dp) function Beside(p)
       integer, intent(in) :: p
-      Beside = count([p > 1, p < parts])*rim_rows*(rim - 1)
+      Beside = count([p > 1 .or. round, p < parts .or. round])*cut
     end function Beside
   end subroutine Fill
 

@@ -86,9 +86,10 @@ contains
           ', "running": '//trim(merge('true ', 'false', journal%running))// &
           ', "total": '//CountOrNull(journal%nshots, 0)//', "done": '//Str(journal%done)//', "parked": '//Str(standing%parked)// &
           ', "left": '//CountOrNull(merge(standing%left, -1, journal%nshots > 0), -1)// &
-          ', "runs": '//Str(journal%starts)//', "group": '//CountOrNull(merge(standing%group, 0, journal%starts > 0), 0)// &
+          ', "runs": '//Str(journal%starts)// &
           ', "started": '//TimeOrNull(journal%started)// &
           ', "ended": '//TimeOrNull(merge(journal%latest, 0.0_dp, standing%exit_status >= 0))// &
+          ', "group": '//CountOrNull(merge(standing%group, 0, journal%starts > 0), 0)// &
           ', "shots_per_hour": '//Number(Rate(journal))//', "seconds_left": '
       if (Remaining(standing) >= 0) then
         s = s//Number(Remaining(standing))

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Groups of ranks as people meet them: which ranks are idle, how a shot is cut and what that takes is told before and while it is
+modelled; a shot that cannot be cut is refused; the files are those of single ranks."""
+import json
+import re
+from pathlib import Path
+
+from check import claim, done
+from mini3d import make, run
+from minisurvey import differences
+
+make(shots=3, npml=6)
+
+
+def told(r, status, sentence, *words):
+    said = r.stdout + r.stderr
+    missing = [w for w in words if w not in said]
+    claim(r.returncode == status and not missing, f"{sentence}: exit status {r.returncode}, must be {status}"
+          + (f", lacks '{missing[0]}' in: {said[:800]}" if missing else ""))
+
+
+# --- plan -------------------------------------------------------------------------------------------------------------
+
+GROUP = re.compile(r"^  group +(\d+) ranks a shot; the largest is cut (\d+)x(\d+)x(\d+), pieces of (\d+) x (\d+) x (\d+)"
+                   r"(?: to (\d+) x (\d+) x (\d+))? cells; expected: ([\d.e-]+) times as fast as one rank, ([\d.e-]+) % of a step", re.M)
+
+
+def plan(*words):
+    r = run("plan", "par=job.par", *words)
+    found = GROUP.search(r.stdout)
+    return r, [float(x) if x else None for x in found.groups()] if found else None
+
+
+r, cut = plan()
+claim(r.returncode == 0 and cut is None and "group" not in r.stdout.replace("group velocity", ""), "plan says nothing of groups on single ranks")
+whole = float(re.search(r"largest ([\d.]+) Mcells", r.stdout).group(1)) * 1e6
+single = float(re.search(r"([\d.]+) MB a worker rank", run("plan", "par=job.par", "dx=20").stdout).group(1))
+for n in (2, 4, 6):
+    r, cut = plan(f"group={n}")
+    ok = cut is not None and cut[0] == n and cut[1] * cut[2] * cut[3] == n
+    least, most = cut[4:7], cut[7:10] if ok and cut[7] else cut[4:7]
+    cells = [a[0] * a[1] * a[2] for a in (least, most)]
+    claim(ok and n * cells[0] <= 1.001 * whole and n * cells[1] >= 0.999 * whole,
+          f"group={n}: the smallest of {n} pieces has {cells[0]:.0f}, the largest {cells[1]:.0f} of {whole:.0f} cells")
+    claim(ok and 1 < cut[10] < n and 0 < cut[11] < 100, f"and {cut[10]:g} times the speed is expected, {cut[11]:g} % of a step to talk")
+r, cut = plan("group=3", "decomposition=1x3x1")
+claim(cut is not None and cut[1:4] == [1, 3, 1], "a cut that is asked for is the one that is planned")
+piece = float(re.search(r"([\d.]+) MB a worker rank", run("plan", "par=job.par", "dx=20", "group=4").stdout).group(1))
+claim(30 < piece < single, f"a rank of four needs {piece} MB, one alone {single} MB")
+
+# --- what cannot be cut -------------------------------------------------------------------------------------------------
+
+for verb in ("plan", "run"):
+    told(run(verb, "par=job.par", "group=6", "decomposition=1x1x6", ranks=1 if verb == "plan" else 7), 1,
+         f"{verb}: more pieces than fit along z", "shot record 11", "cannot be cut into 6 pieces, 1x1x6, of at least 4 cells", "smaller group")
+claim(not list(Path().glob("out.nc*")), "nothing is begun")
+told(run("par=job.par", "group=4", "decomposition=2x1x1"), 1, "a decomposition of another number of ranks", "makes 2 pieces for group = 4")
+
+# --- runs ---------------------------------------------------------------------------------------------------------------
+
+told(run("par=job.par", "output=one.nc"), 0, "single rank")
+r = run("par=job.par", "group=2", "output=two.nc", ranks=6)
+told(r, 0, "two groups of two of five ranks", "rank 5 is idle: 5 ranks compute on CPU cores, and groups of 2 leave 1 over", "rank 5 idle",
+     "on 2 worker(s) of 2 ranks each")
+for worker in (1, 2):
+    lines = re.findall(rf"^worker {worker}, 2 ranks: shots cut (\S+), pieces of .* cells; 2 sides through shared memory$", r.stderr, re.M)
+    claim(len(lines) <= 1 and (lines or worker == 2), f"worker {worker} tells its cut and its ways once: {lines}")
+claim(differences("one.nc", "two.nc") == [], f"the same file as on one rank: {differences('one.nc', 'two.nc')}")
+r = run("par=job.par", "group=4", "output=few.nc", ranks=4)
+told(r, 1, "three ranks, groups of four", "group = 4 ranks a shot, but the job has 3 worker rank(s); start at least 5 processes")
+
+# --- status, verify -------------------------------------------------------------------------------------------------------
+
+told(run("status", "output=two.nc"), 0, "status", "with groups of 2 ranks, complete")
+said = [json.loads(run("status", "--json", f"output={name}.nc").stdout)["group"] for name in ("one", "two")]
+claim(said == [1, 2], f"status --json tells the ranks of a group: {said}")
+claim("group" not in run("status", "output=one.nc").stdout, "status says nothing of groups of one")
+r = run("verify", "group=2", ranks=4)
+told(r, 0, f"verify group=2 of three ranks: {' / '.join(r.stdout.splitlines())}",
+     "a group of 2 ranks against one rank: largest relative RMS of a trace 0, bound 0", "every check passed")
+done()
