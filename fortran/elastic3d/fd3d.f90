@@ -439,13 +439,13 @@ contains
     if (allocated(error)) bytes = huge(bytes)
     if (allocated(error)) return
     all = entries*(1.0_dp + traces) + real(entries_fault, dp)*scheme%own%source%fault%n
-    points = 0
-    if (scheme%own%pgv) points = product(([window%nx, window%ny] - 1)/scheme%snapshot_step + 1.0_dp)
-    stencils = entries
-    if (scheme%ranks > 1 .or. HasHills(window)) stencils = Whole(points*entries_hill)   ! a rank need not know of others' hills
     do p = 1, scheme%ranks
       piece = grid
       if (scheme%ranks > 1) piece = Fd3dPiece(grid, width, cuts, p)
+      points = 0
+      if (scheme%own%pgv) points = product((min([window%nx, window%ny], piece%n(:2)) - 1)/scheme%snapshot_step + 1.0_dp)
+      stencils = entries
+      if (scheme%ranks > 1 .or. HasHills(window)) stencils = Whole(points*entries_hill)   ! all ranks find the same memory
       bytes = max(bytes, Fd3dMemory(scheme%variant, piece, Whole(all), traces, scheme%nt, Whole(points), &
                                     merge(stencils, 0, scheme%own%pgv)))
     end do

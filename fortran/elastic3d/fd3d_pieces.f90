@@ -28,6 +28,7 @@ module fd3d_pieces_m
   !> H200, variant `tuned`, 384**3 cells, half-length 2, 2026-11-22: 58 ps a cell in layers and rims, 21 ps another one; three
   !> fields of two cells to another process over NVLink in 13..17 us, twice a step: 0.2 ns a cell of the face. A warp is 32 cells.
   type(costs_t), parameter :: on_gpu = costs_t(heavy=2.8_dp, rim=2.8_dp, swapped=10, strided=2, rows=32)
+  !> On cores layers are as slow, and what travels is copied through memory twice; estimates.
   type(costs_t), parameter :: on_cores = costs_t(heavy=2.8_dp, rim=2.8_dp, swapped=6, strided=1.5_dp, rows=1)
 
 contains
