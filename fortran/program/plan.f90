@@ -304,7 +304,14 @@ contains
       n = max(1, min(n, survey%job%gpn))
       call Row('GPU time', 'about '//Lasts(ForecastRun(shot, cost%commit, 1))//' on one GPU ('//Str(1.0e-9_dp/cost%step, 3)// &
                ' Gcell/s'//trim(merge(', set-up and traces meanwhile', repeat(' ', 29), shots > 1))//')')
-      if (n > 1) call Row('', 'about '//Lasts(ForecastRun(shot, cost%commit, n))//' on '//Str(n))
+      associate (ranks => survey%scheme%ranks)
+        if (ranks > 1) then
+          n = max(1, n*survey%job%ranks_per_gpu/ranks)
+          call Row('', 'about '//Lasts(ForecastRun(shot/span%gain, cost%commit, n))//' on '//Str(n)//' group(s) of '//Str(ranks))
+        else if (n > 1) then
+          call Row('', 'about '//Lasts(ForecastRun(shot, cost%commit, n))//' on '//Str(n))
+        end if
+      end associate
     end if
   end subroutine PrintGpu
 
