@@ -21,7 +21,7 @@ module acoustic2d_m
   use text_m, only: Str
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
   private
   public :: acoustic2d_t
@@ -176,7 +176,7 @@ contains
     end associate
   end function StableStep
 
-  subroutine WindowOf(self, job, scheme, shot, filled, window, error)
+  subroutine WindowOf(self, job, scheme, shot, filled, window, error, box)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job
     class(scheme_t), intent(in) :: scheme
@@ -184,8 +184,9 @@ contains
     logical, intent(in) :: filled
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
+    type(box_t), intent(in), optional :: box
     if (filled) then
-      call ModelWindow(self%model, job, shot, scheme%dx, scheme%dz, window, error)
+      call ModelWindow(self%model, job, shot, scheme%dx, scheme%dz, window, error, box)
     else
       call ModelShape(self%model, job, shot, scheme%dx, scheme%dz, window, error)
     end if

@@ -15,7 +15,7 @@ module model_m
   use model_checksum_m, only: model_checksum_t, ModelChecksumCheck, ModelChecksumMake
   use shot_m, only: shot_t
   use text_m, only: Lower, Str
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
   public :: model_t, ModelRead, ModelGrid, ModelShape, ModelWindow
@@ -271,26 +271,32 @@ contains
     end if
   end subroutine CheckShape
 
-  !> The window of a shot with its medium; a window of any aperture equals that piece of the window of the whole. Fails where the
-  !> model is not any more what was read.
-  subroutine ModelWindow(model, job, shot, dx, dz, window, error)
+  !> The window of a shot with its medium, or that of a box of it; a window of any aperture equals that piece of the window of the
+  !> whole. Fails where the model is not any more what was read.
+  subroutine ModelWindow(model, job, shot, dx, dz, window, error, box)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job
     type(shot_t), intent(in) :: shot
     real(dp), intent(in) :: dx, dz
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
+    type(box_t), intent(in), optional :: box
+    type(box_t) :: b
     type(axis_t) :: x, z
-    integer :: rc
+    integer :: rc, n(3)
     call ModelShape(model, job, shot, dx, dz, window, error)
     call CheckSamples(model, window, error)
     if (allocated(error)) return
-    allocate (window%medium(window%nx, 1, window%nz, 2), stat=rc)
+    b = box_t()
+    if (present(box)) b = box
+    b = WindowClip(window, b)
+    n = b%high - b%low + 1
+    allocate (window%medium(b%low(1):b%high(1), 1, b%low(3):b%high(3), 2), stat=rc)
     if (rc /= 0) call Fail(error, 'the window of shot record '//Str(shot%record)//', '//Str(window%nx)//' x '//Str(window%nz)// &
-                           ' nodes: out of memory for '//Str(8.0e-9_dp*window%nx*window%nz, 3)//' GB')
+                           ' nodes: out of memory for '//Str(8.0e-9_dp*n(1)*n(3), 3)//' GB')
     if (allocated(error)) return
-    call RegridAxis(model%nx, model%dx, Whole((window%x0 - model%x0)/dx), window%nx, dx, 0.0_dp, job%regrid, x)
-    call RegridAxis(model%nz, model%dz, 0, window%nz, dz, 0.0_dp, job%regrid, z)
+    call RegridAxis(model%nx, model%dx, Whole((window%x0 - model%x0)/dx) + b%low(1) - 1, n(1), dx, 0.0_dp, job%regrid, x)
+    call RegridAxis(model%nz, model%dz, b%low(3) - 1, n(3), dz, 0.0_dp, job%regrid, z)
     call Regrid(model%rho, x, z, .false., window%medium(:, 1, :, 2))
     if (job%regrid == 'effective') then
       call RegridEffective(model%vp, model%rho, x, z, window%medium(:, 1, :, 2), window%medium(:, 1, :, 1))

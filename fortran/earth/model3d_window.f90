@@ -11,10 +11,10 @@ module model3d_window_m
   use model_checksum_m, only: ModelChecksumCheck
   use shot_m, only: shot_t
   use text_m, only: Str
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
-  public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dBox
+  public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dFill
 
   real(dp), parameter :: cells_most = 4.0e8_dp    !< of a window: five numbers each travel in one message of 2**31 - 1
   real(dp), parameter :: finest = 1.0e8_dp        !< cells of the model along an axis, at most
@@ -149,26 +149,18 @@ contains
     end function Extent
   end subroutine CheckInside
 
-  !> The window of a shot with its media. Fails where the model is not any more what was read.
-  subroutine Model3dWindow(earth, job, shot, window, error)
+  !> The window of a shot with its media, or those of a box of it. Fails where the model is not any more what was read.
+  subroutine Model3dWindow(earth, job, shot, window, error, box)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
     type(shot_t), intent(in) :: shot
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
-    integer :: rc, parts
+    type(box_t), intent(in), optional :: box
     call Model3dShape(earth, job, shot, window, error)
     if (allocated(error)) return
-    parts = merge(5, 3, earth%attenuates)
-    allocate (window%medium(window%nx, window%ny, window%nz, parts), stat=rc)
-    if (rc /= 0) then
-      call Fail(error, 'out of memory for the window of shot record '//Str(shot%record)//': '// &
-                Str(4.0e-9_dp*parts*window%nx*window%ny*window%nz, 3)//' GB')
-    else if (earth%layers%n > 0) then
-      call FillLayers(earth%layers, parts, window)
-    else
-      call FillVolumes(earth, job%regrid, parts, window, error)
-    end if
+    if (present(box)) call Model3dFill(earth, job, WindowClip(window, box), window, error)
+    if (.not. present(box)) call Model3dFill(earth, job, WindowClip(window, box_t()), window, error)
   end subroutine Model3dWindow
 
   !> The medium of cell c of a window, as Model3dWindow has it; without attenuation the last two parts are 0.
@@ -180,47 +172,42 @@ contains
     real(sp), intent(out) :: medium(medium_parts)
     type(error_t), allocatable, intent(inout) :: error
     type(window_t) :: one
-    call Model3dBox(earth, job, window, c, c, one, error)
+    one = window
+    call Model3dFill(earth, job, box_t(c, c), one, error)
     medium = 0
-    if (.not. allocated(error)) medium(:size(one%medium, 4)) = one%medium(1, 1, 1, :)
+    if (.not. allocated(error)) medium(:size(one%medium, 4)) = one%medium(c(1), c(2), c(3), :)
   end subroutine Model3dCell
 
-  !> Cells low .. high of a window, as Model3dWindow has them.
-  subroutine Model3dBox(earth, job, window, low, high, box, error)
+  !> Gives a window the media of a box of its cells, which are there.
+  subroutine Model3dFill(earth, job, box, window, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job
-    type(window_t), intent(in) :: window
-    integer, intent(in) :: low(3), high(3)
-    type(window_t), intent(out) :: box
+    type(box_t), intent(in) :: box
+    type(window_t), intent(inout) :: window
     type(error_t), allocatable, intent(inout) :: error
-    integer :: parts
+    integer :: rc, parts
     parts = merge(5, 3, earth%attenuates)
-    box%nx = high(1) - low(1) + 1
-    box%ny = high(2) - low(2) + 1
-    box%nz = high(3) - low(3) + 1
-    box%dx = window%dx
-    box%dy = window%dy
-    box%dz = window%dz
-    box%x0 = window%x0 + (low(1) - 1)*window%dx
-    box%y0 = window%y0 + (low(2) - 1)*window%dy
-    box%z0 = window%z0 + (low(3) - 1)*window%dz
-    allocate (box%medium(box%nx, box%ny, box%nz, parts))
-    if (earth%layers%n > 0) then
-      call FillLayers(earth%layers, parts, box)
+    if (allocated(window%medium)) deallocate (window%medium)
+    allocate (window%medium(box%low(1):box%high(1), box%low(2):box%high(2), box%low(3):box%high(3), parts), stat=rc)
+    if (rc /= 0) then
+      call Fail(error, 'out of memory for '//Str(4.0e-9_dp*parts*product(real(box%high - box%low + 1, dp)), 3)// &
+                ' GB of a window')
+    else if (earth%layers%n > 0) then
+      call FillLayers(earth%layers, box, window)
     else
-      call FillVolumes(earth, job%regrid, parts, box, error)
+      call FillVolumes(earth, job%regrid, box, window, error)
     end if
-  end subroutine Model3dBox
+  end subroutine Model3dFill
 
-  subroutine FillLayers(layers, parts, window)
+  subroutine FillLayers(layers, box, window)
     type(flat_layers_t), intent(in) :: layers
-    integer, intent(in) :: parts
+    type(box_t), intent(in) :: box
     type(window_t), intent(inout) :: window
     type(mixed_cell_t) :: mixture
     real(sp) :: medium(medium_parts)
     real(dp) :: above, below, part, bottom
     integer :: k, l, p
-    do k = 1, window%nz
+    do k = box%low(3), box%high(3)
       mixture = mixed_cell_t()
       above = window%z0 + (k - 1)*window%dz
       below = above + window%dz
@@ -231,41 +218,46 @@ contains
         if (part > on_face*window%dz) call MixedCellAdd(mixture, part, layers%medium(:, l))
       end do
       medium = MixedCellMedium(mixture)
-      do p = 1, parts
+      do p = 1, size(window%medium, 4)
         window%medium(:, :, k, p) = medium(p)
       end do
     end do
   end subroutine FillLayers
 
-  subroutine FillVolumes(earth, rule, parts, window, error)
+  subroutine FillVolumes(earth, rule, box, window, error)
     type(model3d_t), intent(in) :: earth
     character(*), intent(in) :: rule
-    integer, intent(in) :: parts
+    type(box_t), intent(in) :: box
     type(window_t), intent(inout) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(axis_t) :: x, y, z
-    integer :: i, j, k, ny
-    call OneAxis(1, window%x0, window%nx, window%dx, x)
-    call OneAxis(2, window%y0, window%ny, window%dy, y)
-    call OneAxis(3, window%z0, window%nz, window%dz, z)
+    integer :: i, j, k, n(3), ny, parts
+    n = box%high - box%low + 1
+    parts = size(window%medium, 4)
+    call OneAxis(1, window%x0, window%dx, x)
+    call OneAxis(2, window%y0, window%dy, y)
+    call OneAxis(3, window%z0, window%dz, z)
     ny = earth%n(2)
-    do k = 1, window%nz
-      call CheckRows(minval(z%first(k:k)), z%first(k) + z%count(k) - 1)
-      if (allocated(error)) return
-      do j = 1, window%ny
-        do i = 1, window%nx
-          window%medium(i, j, k, :) = Cell(i, j, k)
+    associate (before => box%low - 1)
+      do k = 1, n(3)
+        call CheckRows(z%first(k), z%first(k) + z%count(k) - 1)
+        if (allocated(error)) return
+        do j = 1, n(2)
+          do i = 1, n(1)
+            window%medium(before(1) + i, before(2) + j, before(3) + k, :) = Cell(i, j, k)
+          end do
         end do
       end do
-    end do
+    end associate
 
   contains
 
-    subroutine OneAxis(a, begin, n, d, axis)
-      integer, intent(in) :: a, n
+    subroutine OneAxis(a, begin, d, axis)
+      integer, intent(in) :: a
       real(dp), intent(in) :: begin, d
       type(axis_t), intent(out) :: axis
-      call RegridAxis(earth%n(a), earth%d(a), Whole((begin - earth%low(a))/d), n, d, earth%low(a) + d/2 - earth%x0(a), rule, axis)
+      call RegridAxis(earth%n(a), earth%d(a), Whole((begin - earth%low(a))/d) + box%low(a) - 1, n(a), d, &
+                      earth%low(a) + d/2 - earth%x0(a), rule, axis)
     end subroutine OneAxis
 
     !> The samples that a row of cells is made from.

@@ -33,7 +33,7 @@ module elastic3d_m
   use text_m, only: Str
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t, WaveletMake
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
   private
   public :: elastic3d_t
@@ -204,7 +204,7 @@ contains
     if (.not. allocated(error)) v = v*sqrt(AnelasticUnrelaxed(a, 1/scheme%own%qmin, scheme%own%q_ref))
   end function Fastest
 
-  subroutine WindowOf(self, job, scheme, shot, filled, window, error)
+  subroutine WindowOf(self, job, scheme, shot, filled, window, error, box)
     class(elastic3d_t), intent(in) :: self
     type(job_t), intent(in) :: job
     class(scheme_t), intent(in) :: scheme
@@ -212,8 +212,9 @@ contains
     logical, intent(in) :: filled
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
+    type(box_t), intent(in), optional :: box
     if (filled) then
-      call Model3dWindow(self%earth, job, shot, window, error)
+      call Model3dWindow(self%earth, job, shot, window, error, box)
     else
       call Model3dShape(self%earth, job, shot, window, error)
     end if

@@ -33,7 +33,7 @@ module fd3d_m
   use subdomain_m, only: cuts_t, CutsWords
   use text_m, only: Str
   use timeloop_m, only: growth, LoopLoad, LoopSetup, timeloop_t
-  use window_m, only: window_t, WindowHas
+  use window_m, only: box_t, window_t, WindowBox, WindowHas
   implicit none
   private
   public :: fd3d_t
@@ -80,7 +80,7 @@ module fd3d_m
     integer, allocatable :: map_shared(:)         !< and those with cells in several pieces: three receivers each, the last ones
   contains
     procedure, nopass :: kernels => Fd3dKernels, trial => Fd3dTrial, need
-    procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures, medium_needs
+    procedure :: box => box_needed, setup, make_grid, make_medium, make_source, make_receivers, make_pictures, medium_needs
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, add_near, take_maps
     procedure :: do_steps, samples
     procedure :: shared_out
@@ -236,6 +236,51 @@ contains
     end select
   end subroutine setup
 
+  !> The window's cells around this rank's piece.
+  subroutine box_needed(self, scheme, window, box, error)
+    class(fd3d_t), intent(inout) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(box_t), intent(out) :: box
+    type(error_t), allocatable, intent(inout) :: error
+    type(fd3d_grid_t) :: piece
+    select type (scheme)
+    type is (scheme3d_t)
+      call PlanGrid(self, scheme, scheme%own, window, piece, error)
+      if (.not. allocated(error)) box = BoxAround(self, window)
+    class default
+      call Fail(error, 'the scheme is none of 3D elastic modelling')
+    end select
+  end subroutine box_needed
+
+  !> The grid of the shot, how it is cut, this rank's piece and the box around it.
+  subroutine PlanGrid(self, scheme, own, window, piece, error)
+    class(fd3d_t), intent(inout) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(elastic_t), intent(in) :: own
+    type(window_t), intent(in) :: window
+    type(fd3d_grid_t), intent(out) :: piece
+    type(error_t), allocatable, intent(inout) :: error
+    call Fd3dGrid(scheme, own, window, self%whole, self%width, self%pad)
+    piece = self%whole
+    if (self%grouped()) call Fd3dCuts(self%whole, self%width, self%partners%n, own%decomposition, &
+                                      fd3d_variants%needs_gpu(scheme%variant), self%cuts, error)
+    if (allocated(error)) return
+    if (self%grouped()) piece = Fd3dPiece(self%whole, self%width, self%cuts, self%partners%mine)
+    self%around = Fd3dAround(self%whole, piece)
+  end subroutine PlanGrid
+
+  !> The window's cells that the box around the piece and its ring of one cell are made of; beyond the window its outermost ones
+  !> stand for those that are not there.
+  pure type(box_t) function BoxAround(self, window) result(box)
+    class(fd3d_t), intent(in) :: self
+    type(window_t), intent(in) :: window
+    associate (n => [window%nx, window%ny, window%nz], before => self%around%first - 1 - self%pad)
+      box%low = max(1, min(before, n))
+      box%high = max(1, min(before + self%around%n + 1, n))
+    end associate
+  end function BoxAround
+
   !> Fails on a window on another grid. Rank 0 has checked where source and receivers are (fd3d_check.f90).
   subroutine CheckWindow(self, window, error)
     class(fd3d_t), intent(in) :: self
@@ -245,7 +290,7 @@ contains
       if (any(abs([w%dx, w%dy, w%dz]/[s%dx, s%dy, s%dz] - 1) > 1e-9_dp)) then
         call Fail(error, 'the model window has cells of '//Str(w%dx)//' x '//Str(w%dy)//' x '//Str(w%dz)//' m, but the scheme '// &
                   'was made for '//Str(s%dx)//' x '//Str(s%dy)//' x '//Str(s%dz)//' m')
-      else if (w%ny < 1 .or. .not. WindowHas(w, merge(5, 3, self%own%attenuates))) then
+      else if (w%ny < 1 .or. .not. WindowHas(w, merge(5, 3, self%own%attenuates), BoxAround(self, w))) then
         call Fail(error, 'the medium of the model window is not vp, vs, rho and, with attenuation, 1/Qp, 1/Qs')
       end if
     end associate
@@ -259,16 +304,10 @@ contains
     type(fd3d_grid_t) :: grid
     logical :: keeps
     self%known = 0
-    call CheckWindow(self, window, error)
+    call PlanGrid(self, self%scheme, self%own, window, grid, error)
+    if (.not. allocated(error)) call CheckWindow(self, window, error)
     if (allocated(error)) return
-    call Fd3dGrid(self%scheme, self%own, window, self%whole, self%width, self%pad)
     self%corner = [window%x0, window%y0, window%z0] - self%pad*self%whole%d
-    grid = self%whole
-    if (self%grouped()) call Fd3dCuts(self%whole, self%width, self%partners%n, self%own%decomposition, &
-                                      fd3d_variants%needs_gpu(self%scheme%variant), self%cuts, error)
-    if (allocated(error)) return
-    if (self%grouped()) grid = Fd3dPiece(self%whole, self%width, self%cuts, self%partners%mine)
-    self%around = Fd3dAround(self%whole, grid)
     call self%choose_engine(product(real(grid%n, dp)), Fd3dSameGrid(grid, self%grid), keeps, error)
     if (self%grouped()) self%queues = .false.     ! the host swaps between half steps
     grid%threads = self%team%threads

@@ -2,7 +2,7 @@
 !> module tells which they are, the submodule of the solver adds it.
 module fd3d_nearfield_m
   use model3d_m, only: model3d_t
-  use model3d_window_m, only: Model3dBox
+  use model3d_window_m, only: Model3dFill
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use nearfield3d_m, only: near3d_least, near3d_most, near3d_slender
@@ -11,10 +11,10 @@ module fd3d_nearfield_m
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use source3d_m, only: source_fault, source_force
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t, WindowBox
   implicit none
   private
-  public :: Fd3dNear, Fd3dNearHelped
+  public :: Fd3dNear, Fd3dNearAsks, Fd3dNearRange, Fd3dNearEven
 
   real(dp), parameter :: near = 5                 !< cells: closer to a source its spread over the grid shows
   real(sp), parameter :: even = 1e-5_sp           !< relative: media closer than this are the same
@@ -32,26 +32,30 @@ contains
     type(window_t), intent(in) :: window
     integer, intent(out) :: n, first
     type(error_t), allocatable, intent(inout) :: error
-    type(window_t) :: box
-    integer :: r, low(3), high(3), l(3), h(3)
+    type(window_t) :: known
+    type(box_t) :: box, one
+    real(dp) :: range(2, 3)
+    logical :: helped
+    integer :: r
     n = 0
     first = 0
     if (scheme%own%source%kind == source_fault) return
-    low = huge(1)
-    high = 0
+    box = box_t(huge(1), 0)
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= near*(1 - 1e-6_dp)) cycle
-      call Around(scheme, window, shot, r, l, h)
-      low = min(low, l)
-      high = max(high, h)
+      one = Around(scheme, window, shot, r)
+      box = box_t(min(box%low, one%low), max(box%high, one%high))
     end do
-    if (any(high < low)) return
-    call Model3dBox(earth, job, window, low, high, box, error)
+    if (any(box%high < box%low)) return
+    known = window
+    call Model3dFill(earth, job, box, known, error)
     if (allocated(error)) return
     do r = 1, size(shot%rx)
       if (Cells(window, shot, r) >= near*(1 - 1e-6_dp)) cycle
-      if (Fd3dNearHelped(scheme, scheme%own, window, shot, r, low, box%medium) .and. &
-          .not. any(box%medium(:, :, :, 4:) > relaxes)) cycle
+      helped = Fd3dNearAsks(scheme, window, shot, r)
+      if (helped) call Fd3dNearRange(scheme, known, shot, r, range)
+      if (helped) helped = Fd3dNearEven(scheme%own, range)
+      if (helped .and. .not. any(known%medium(:, :, :, 4:) > relaxes)) cycle
       n = n + 1
       if (first == 0) first = r
     end do
@@ -68,19 +72,20 @@ contains
   end function Cells
 
   !> The window's cells that source and receiver r are spread over, and those between.
-  pure subroutine Around(scheme, window, shot, r, low, high)
+  pure type(box_t) function Around(scheme, window, shot, r) result(box)
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     integer, intent(in) :: r
-    integer, intent(out) :: low(3), high(3)
-    low = min(floor(OfWindow(window, shot%sx, shot%sy, shot%sz)), floor(OfWindow(window, shot%rx(r), shot%ry(r), shot%rz(r)))) &
-          - 3 - Wider(scheme)
-    high = max(floor(OfWindow(window, shot%sx, shot%sy, shot%sz)), floor(OfWindow(window, shot%rx(r), shot%ry(r), shot%rz(r)))) &
-           + 5 + Wider(scheme)
-    low = max(low, 1)
-    high = min(high, [window%nx, window%ny, window%nz])
-  end subroutine Around
+    associate (low => box%low, high => box%high)
+      low = min(floor(OfWindow(window, shot%sx, shot%sy, shot%sz)), floor(OfWindow(window, shot%rx(r), shot%ry(r), shot%rz(r)))) &
+            - 3 - Wider(scheme)
+      high = max(floor(OfWindow(window, shot%sx, shot%sy, shot%sz)), floor(OfWindow(window, shot%rx(r), shot%ry(r), shot%rz(r)))) &
+             + 5 + Wider(scheme)
+      low = max(low, 1)
+      high = min(high, [window%nx, window%ny, window%nz])
+    end associate
+  end function Around
 
   pure function OfWindow(window, x, y, z) result(cell)
     type(window_t), intent(in) :: window
@@ -95,33 +100,53 @@ contains
     Wider = merge(scheme%half_length, 0, scan(','//scheme%components, 'ew') > 0)
   end function Wider
 
-  !> True if receiver r gets what the grid lacks: it is close to the source, the medium around both is the same, and no surface is
-  !> near. media: of the window's cells from `first` on.
-  pure logical function Fd3dNearHelped(scheme, own, window, shot, r, first, media)
+  !> True if receiver r gets what the grid lacks where the medium is even: it is close to the source, and no surface is near.
+  pure logical function Fd3dNearAsks(scheme, window, shot, r) result(asks)
     class(scheme_t), intent(in) :: scheme
-    type(elastic_t), intent(in) :: own
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
-    integer, intent(in) :: r, first(3)
-    real(sp), intent(in) :: media(:, :, :, :)
-    integer :: a(3), b(3), p
-    Fd3dNearHelped = .false.
+    integer, intent(in) :: r
+    type(box_t) :: box
+    asks = .false.
     if (Cells(window, shot, r) < near3d_least .or. Cells(window, shot, r) > near3d_most) return
     if (max(window%dx, window%dy, window%dz) > near3d_slender*min(window%dx, window%dy, window%dz)) return
-    call Around(scheme, window, shot, r, a, b)
+    box = Around(scheme, window, shot, r)
     if (scheme%free_top .and. min(shot%sz, shot%rz(r)) - window%z0 < (4 + Wider(scheme))*window%dz) return
-    if (scheme%periodic .and. (any(a(:2) == 1) .or. b(1) == window%nx .or. b(2) == window%ny)) return
-    a = a - first + 1
-    b = b - first + 1
-    do p = 1, 3
-      associate (part => media(a(1):b(1), a(2):b(2), a(3):b(3), p))
-        if (.not. maxval(part) - minval(part) <= even*maxval(part)) return
-        if (p == 2 .and. maxval(part) <= 0 .and. Shears(own)) return
-        if (p == 3 .and. maxval(part) <= 0) return
-      end associate
-    end do
-    Fd3dNearHelped = .true.
-  end function Fd3dNearHelped
+    asks = .not. scheme%periodic .or. (all(box%low(:2) > 1) .and. all(box%high(:2) < [window%nx, window%ny]))
+  end function Fd3dNearAsks
+
+  !> The largest of each part of the medium around source and receiver r, and the largest of its negative, as far as the window's
+  !> medium is known here: the largest of several pieces is that of all.
+  pure subroutine Fd3dNearRange(scheme, window, shot, r, range)
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    integer, intent(in) :: r
+    real(dp), intent(out) :: range(2, 3)
+    type(box_t) :: box, known
+    integer :: p
+    box = Around(scheme, window, shot, r)
+    known = WindowBox(window)
+    range = -huge(1.0_dp)
+    associate (a => max(box%low, known%low), b => min(box%high, known%high))
+      if (any(a > b)) return
+      do p = 1, 3
+        associate (part => window%medium(a(1):b(1), a(2):b(2), a(3):b(3), p))
+          range(:, p) = [maxval(part), -minval(part)]
+        end associate
+      end do
+    end associate
+  end subroutine Fd3dNearRange
+
+  !> True if a medium of such a range is even, and what the source does there can be told.
+  pure logical function Fd3dNearEven(own, range) result(same)
+    type(elastic_t), intent(in) :: own
+    real(dp), intent(in) :: range(2, 3)
+    real(sp) :: least(3), most(3)
+    most = real(range(1, :), sp)
+    least = -real(range(2, :), sp)
+    same = all(most - least <= even*most) .and. most(3) > 0 .and. (most(2) > 0 .or. .not. Shears(own))
+  end function Fd3dNearEven
 
   !> True of a source that does more than push to all sides.
   pure logical function Shears(own)
@@ -135,7 +160,7 @@ end module fd3d_nearfield_m
 
 !> Finds what the grid lacks at the receivers of a shot, and adds it to their samples. Arguments stand in fd3d.f90.
 submodule(fd3d_m) fd3d_nearfield
-  use fd3d_nearfield_m, only: Fd3dNearHelped
+  use fd3d_nearfield_m, only: Fd3dNearAsks, Fd3dNearEven, Fd3dNearRange
   use nearfield3d_m, only: near3d_orders, near3d_place_t, near3d_source_t, near3d_t, Near3dNew, Near3dPlace, Near3dSeries, &
                            Near3dSource, Near3dTerms
   use source3d_m, only: source_fault, source_force, source_volume
@@ -151,20 +176,18 @@ contains
     type(near3d_place_t) :: place, even
     character(32), allocatable :: names(:)
     integer, allocatable :: list(:)
-    real(dp) :: at(3), bulk
+    real(dp) :: at(3), here(4)
     integer :: c, i, r, workers
-    call NearBulk(self, bulk, error)
+    call AtSource(self, window, here, error)
     if (allocated(error)) return
     allocate (names, source=SplitList(self%scheme%components))
     if (allocated(self%near)) deallocate (self%near)
     allocate (self%near(0:near3d_orders, size(self%shot%rx), size(names)), source=0.0_dp)
     if (self%own%source%kind == source_fault) return
-    list = pack([(r, r=1, size(self%shot%rx))], [(Fd3dNearHelped(self%scheme, self%own, window, self%shot, r, &
-                                                                                [1, 1, 1], window%medium), &
-                                                  r=1, size(self%shot%rx))])
-    if (size(list) == 0 .or. .not. self%gathers()) return
+    call FindHelped(self, window, list, error)
+    if (allocated(error) .or. size(list) == 0 .or. .not. self%gathers()) return
     call Near3dNew(table, self%grid%w(:self%grid%half_length), self%grid%d)
-    call NearSource(self, window, bulk, table, source)
+    call NearSource(self, here, table, source)
     workers = min(max(1, self%scheme%threads), 1 + size(list)/few)
     !$omp parallel do private(r, c, at, place, even) schedule(dynamic) num_threads(workers)
     do i = 1, size(list)
@@ -181,43 +204,61 @@ contains
     !$omp end parallel do
   end procedure MakeNearfield
 
-  !> The bulk modulus of the grid's cell that holds the source [Pa].
-  subroutine NearBulk(self, bulk, error)
+  !> Receivers that get what the grid lacks.
+  subroutine FindHelped(self, window, list, error)
     class(fd3d_t), intent(inout) :: self
-    real(dp), intent(out) :: bulk
-    type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: here(1)
-    integer :: c(3)
-    here = -huge(1.0_dp)
-    c = floor(([self%shot%sx, self%shot%sy, self%shot%sz] - self%corner)/self%grid%d) + 1 - self%around%first + 1
-    if (all(c >= 0 .and. c <= self%around%n + 1)) here = self%lambda(c(1), c(2), c(3)) + self%mu(c(1), c(2), c(3))*2/3
-    call OverAll(self, 'largest', here, error)
-    bulk = here(1)
-  end subroutine NearBulk
-
-  subroutine NearSource(self, window, bulk, table, source)
-    class(fd3d_t), intent(in) :: self
     type(window_t), intent(in) :: window
-    real(dp), intent(in) :: bulk
+    integer, allocatable, intent(out) :: list(:)
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: range(:)
+    integer :: i, r
+    list = pack([(r, r=1, size(self%shot%rx))], [(Fd3dNearAsks(self%scheme, window, self%shot, r), r=1, size(self%shot%rx))])
+    allocate (range(6*size(list)))
+    do i = 1, size(list)
+      call Fd3dNearRange(self%scheme, window, self%shot, list(i), range(6*i - 5:6*i))
+    end do
+    if (size(list) > 0) call OverAll(self, 'largest', range, error)
+    if (allocated(error)) return
+    list = pack(list, [(Fd3dNearEven(self%own, reshape(range(6*i - 5:6*i), [2, 3])), i=1, size(list))])
+  end subroutine FindHelped
+
+  !> vp, vs and density of the window's cell that holds the source, and the bulk modulus of the grid's [Pa].
+  subroutine AtSource(self, window, here, error)
+    class(fd3d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    real(dp), intent(out) :: here(4)
+    type(error_t), allocatable, intent(inout) :: error
+    type(box_t) :: known
+    integer :: at(3), c(3)
+    here = -huge(1.0_dp)
+    at = floor(([self%shot%sx, self%shot%sy, self%shot%sz] - self%corner)/self%grid%d) + 1
+    c = max(1, min(at - self%pad, [window%nx, window%ny, window%nz]))
+    known = WindowBox(window)
+    if (all(c >= known%low .and. c <= known%high)) here(:3) = real(window%medium(c(1), c(2), c(3), :3), dp)
+    c = at - self%around%first + 1
+    if (all(c >= 0 .and. c <= self%around%n + 1)) here(4) = self%lambda(c(1), c(2), c(3)) + self%mu(c(1), c(2), c(3))*2/3
+    call OverAll(self, 'largest', here, error)
+  end subroutine AtSource
+
+  !> `here`: the medium there (AtSource).
+  subroutine NearSource(self, here, table, source)
+    class(fd3d_t), intent(in) :: self
+    real(dp), intent(in) :: here(4)
     type(near3d_t), intent(in) :: table
     type(near3d_source_t), intent(out) :: source
     real(dp) :: at(3), force(3), moment(6)
-    integer :: c(3)
     at = ([self%shot%sx, self%shot%sy, self%shot%sz] - self%corner)/self%grid%d
-    c = floor(at) + 1
     force = 0
     moment = 0
     select case (self%own%source%kind)
     case (source_force)
       force = self%own%source%force
     case (source_volume)
-      moment(:3) = bulk
+      moment(:3) = here(4)
     case default
       moment = self%own%source%moment
     end select
-    c = max(1, min(c - self%pad, [window%nx, window%ny, window%nz]))
-    call Near3dSource(table, at, self%grid%even .and. .not. any(abs(force) > 0), force, moment, &
-                      real(window%medium(c(1), c(2), c(3), :3), dp), source)
+    call Near3dSource(table, at, self%grid%even .and. .not. any(abs(force) > 0), force, moment, here(:3), source)
   end subroutine NearSource
 
   module procedure add_near

@@ -23,9 +23,13 @@ contains
   module procedure make_medium
     type(anelastic_t) :: a
     real(sp), allocatable :: qp(:, :, :), qs(:, :, :)
-    real(dp) :: table(0:q_steps), q_most, vp2, vs2
+    real(dp) :: table(0:q_steps), most(2), vp2, vs2
     integer :: i, j, k, iw, jw, kw, lo(3), hi(3), status
     logical :: same
+    most = real(maxval(window%medium(:, :, :, 1)), dp)        ! of vp and of 1/Q, in all pieces
+    if (self%grid%anelastic) most(2) = real(maxval(window%medium(:, :, :, 4:5)), dp)
+    call OverAll(self, 'largest', most, error)
+    if (allocated(error)) return
     associate (n => self%around%n, before => self%around%first - 1 - self%pad)
       if (allocated(self%rho)) then
         same = all(shape(self%rho) == n + 2)
@@ -41,13 +45,12 @@ contains
         return
       end if
       table = 1
-      q_most = 1
       if (self%grid%anelastic) then
-        q_most = max(1e-6_dp, real(maxval(window%medium(:, :, :, 4:5)), dp))
+        most(2) = max(1e-6_dp, most(2))
         call AnelasticFit(self%own%q_band(1), self%own%q_band(2), a, error)
         if (allocated(error)) return
         do i = 0, q_steps
-          table(i) = AnelasticUnrelaxed(a, i*q_most/q_steps, self%own%q_ref)
+          table(i) = AnelasticUnrelaxed(a, i*most(2)/q_steps, self%own%q_ref)
         end do
       end if
       !$omp parallel do private(j, i, kw, jw, iw, vp2, vs2) num_threads(self%around%threads)
@@ -82,8 +85,7 @@ contains
         call self%engine%quality(real(a%tau, sp), real(a%y, sp), qp(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), &
                                  qs(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), error)
       self%medium_hash = MediumHash()
-      if (.not. allocated(error) .and. any(self%width > 0)) &
-        call MakeLayers(self, real(maxval(window%medium(:, :, :, 1)), dp), error)
+      if (.not. allocated(error) .and. any(self%width > 0)) call MakeLayers(self, most(1), error)
     end associate
 
   contains
@@ -100,7 +102,7 @@ contains
       real(dp), intent(in) :: q
       real(dp) :: place
       integer :: at
-      place = min(1.0_dp, q/q_most)*q_steps
+      place = min(1.0_dp, q/most(2))*q_steps
       at = min(int(place), q_steps - 1)
       Unrelaxed = table(at) + (place - at)*(table(at + 1) - table(at))
     end function Unrelaxed

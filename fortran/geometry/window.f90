@@ -3,7 +3,12 @@ module window_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: window_t, WindowCell, WindowHas
+  public :: window_t, box_t, WindowCell, WindowClip, WindowBox, WindowHas, WindowSame
+
+  !> Cells (nodes) low .. high of a window, as far as it goes; unless told all of it.
+  type :: box_t
+    integer :: low(3) = 1, high(3) = huge(1)
+  end type box_t
 
   !> On nodes, node (1, 1) at (x0, z0); or in cells, the left front upper corner of the first one at (x0, y0, z0). What the parts of
   !> its medium are only the physics knows: vp, rho [m/s, kg/m3] in 2D; vp, vs, rho and, with attenuation, 1/Qp, 1/Qs in 3D.
@@ -14,18 +19,48 @@ module window_m
     real(dp) :: x0 = 0, z0 = 0                !< [m]
     real(dp) :: dx = 0, dz = 0                !< [m]
     real(dp) :: y0 = 0, dy = 0                !< [m]
-    real(sp), allocatable :: medium(:, :, :, :)   !< (nx, max(1, ny), nz, parts)
+    real(sp), allocatable :: medium(:, :, :, :)   !< (nx, max(1, ny), nz, parts), or a box of these cells, by the same numbers
   end type window_t
 
 contains
 
-  !> True of a window whose medium has so many parts in each of its cells, which is checked where a window came from another rank.
-  pure logical function WindowHas(window, parts) result(has)
+  !> What there is of a box in a window.
+  pure type(box_t) function WindowClip(window, box) result(clipped)
+    type(window_t), intent(in) :: window
+    type(box_t), intent(in) :: box
+    clipped%low = max(1, box%low)
+    clipped%high = min(box%high, [window%nx, max(1, window%ny), window%nz])
+  end function WindowClip
+
+  !> The box whose medium a window has; none of its cells where it has none.
+  pure type(box_t) function WindowBox(window) result(box)
+    type(window_t), intent(in) :: window
+    integer :: a
+    box%high = 0
+    if (allocated(window%medium)) box = box_t([(lbound(window%medium, a), a=1, 3)], [(ubound(window%medium, a), a=1, 3)])
+  end function WindowBox
+
+  !> True of a window whose medium has so many parts in each of its cells, or in each of those in a box, which is checked where a
+  !> window came from another rank.
+  pure logical function WindowHas(window, parts, box) result(has)
     type(window_t), intent(in) :: window
     integer, intent(in) :: parts
+    type(box_t), intent(in), optional :: box
+    type(box_t) :: wanted, there
     has = allocated(window%medium)
-    if (has) has = all(shape(window%medium) == [window%nx, max(1, window%ny), window%nz, parts])
+    if (.not. has) return
+    wanted = box_t()
+    if (present(box)) wanted = box
+    wanted = WindowClip(window, wanted)
+    there = WindowBox(window)
+    has = size(window%medium, 4) == parts .and. all(there%low <= wanted%low) .and. all(there%high >= wanted%high)
   end function WindowHas
+
+  !> True of windows of the same cells in the same place: with the media of one model they are the same.
+  pure logical function WindowSame(a, b) result(same)
+    type(window_t), intent(in) :: a, b
+    same = all([a%nx, a%ny, a%nz] == [b%nx, b%ny, b%nz]) .and. a%x0 == b%x0 .and. a%y0 == b%y0 .and. a%z0 == b%z0
+  end function WindowSame
 
   !> The cell of a 3D window that holds x [m]; a place on an outermost face, up to rounding, belongs to the outermost cell. Outside:
   !> a number below 1 or above the last.

@@ -11,12 +11,13 @@ module master_deal_m
   use master_type_m, only: master_t
   use master_output_m, only: MasterNothingLeft, MasterOutputFails
   use master_stop_m, only: MasterCheckDeadline
-  use survey_m, only: SurveySnapshots
+  use survey_m, only: SurveySnapshots, SurveyWindow
   use protocol_m, only: LinkReply, link_t, message_t, MSG_DROP, MSG_NONE, MSG_STOP
   use shot_m, only: shot_t
   use store_m, only: StoreDeal
   use text_m, only: Str
   use progress_m, only: ProgressDeal
+  use window_m, only: window_t
   implicit none
   private
   public :: MasterDeal, MasterReplyWaiting, MasterReplyFirst, MasterMayReply, MasterSendDrops
@@ -33,6 +34,7 @@ contains
     integer, intent(in) :: rank, worker
     type(message_t), intent(inout) :: reply
     type(shot_t) :: shot
+    type(window_t) :: window
     type(error_t), allocatable :: error
     integer :: slot, from
     slot = 0
@@ -42,7 +44,9 @@ contains
     if (slot == 0) call MasterCheckDeadline(self)
     if (slot > 0) then
       call KeymapShot(self%survey%keymap, slot, shot)
-      call ShotMessage(shot, SurveySnapshots(self%survey, shot%record), reply)
+      call SurveyWindow(self%survey, shot, .false., window, error)
+      if (allocated(error)) deallocate (error)      ! the worker gets it when it asks for the window
+      call ShotMessage(shot, window, SurveySnapshots(self%survey, shot%record), reply)
       call StoreDeal(self%store, slot, self%scheduler%attempts(slot) + 1, worker, self%progress%host(worker), error)
       if (allocated(error)) call MasterOutputFails(self, error)
       call ProgressDeal(self%progress, worker, shot%record)

@@ -1,7 +1,7 @@
 !> Messages about shots at the master: windows of the model out, gathers and snapshots in, shots that are lost.
 module master_receive_m
   use scheduler_m, only: SchedulerDone, SchedulerDealt, SchedulerLost, SchedulerParked
-  use error_m, only: error_t
+  use error_m, only: error_t, Fail
   use gather_m, only: gather_t
   use host_c, only: host_seconds
   use keymap_m, only: KeymapShot
@@ -20,31 +20,29 @@ module master_receive_m
   use gather_header_m, only: gather_header_t
   use text_m, only: Str
   use progress_m, only: ProgressDone, ProgressLost
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
   public :: MasterSendModel, MasterReceiveGather, MasterReceiveSnaps, MasterReceiveLost
 
 contains
 
-  !> Replies to MODEL with the window of a shot, or "the same" where the worker has it already.
+  !> Replies to MODEL with the media of a box of a shot's window.
   subroutine MasterSendModel(self, message, reply)
     class(master_t), intent(inout) :: self
     type(message_t), intent(in) :: message
     type(message_t), intent(inout) :: reply
     type(shot_t) :: shot
-    type(window_t) :: window, at_hand
+    type(window_t) :: window
+    type(box_t) :: box
     type(error_t), allocatable :: error
     integer :: record, slot
-    logical :: same
-    call ModelFrom(message, record, slot, at_hand)
+    call ModelFrom(message, record, slot, box)
     call KeymapShot(self%survey%keymap, slot, shot)
-    associate (p => self%survey)
-      call SurveyWindow(p, shot, .false., window, error)
-      same = all([window%nx, window%ny, window%nz] == [at_hand%nx, at_hand%ny, at_hand%nz]) .and. &
-             window%x0 == at_hand%x0 .and. window%z0 == at_hand%z0 .and. window%y0 == at_hand%y0
-      if (.not. (same .or. allocated(error))) call SurveyWindow(p, shot, .true., window, error)
-    end associate
+    call SurveyWindow(self%survey, shot, .false., window, error)
+    box = WindowClip(window, box)
+    if (any(box%low > box%high)) call Fail(error, 'the cells that were asked for lie outside the window')
+    if (.not. allocated(error)) call SurveyWindow(self%survey, shot, .true., window, error, box)
     if (allocated(error)) then
       call VerdictMessage(MSG_MODEL, record, slot, error%message, reply)
     else

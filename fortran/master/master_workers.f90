@@ -152,6 +152,9 @@ contains
     integer :: i
     self%workers%lost(worker) = .true.
     call LinkForget(link, self%workers%speaker(worker))
+    do i = 1, size(self%workers%of)
+      if (self%workers%of(i) == worker) call LinkForget(link, i)
+    end do
     waits = self%waiting(2::2) == worker
     self%workers%unanswered(worker) = count(waits)
     self%waiting = pack(self%waiting, [(.not. waits((i + 1)/2), i=1, size(self%waiting))])

@@ -19,7 +19,7 @@ module physics_m
   use variants_m, only: variants_t
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t, WaveletMake
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
   private
   public :: physics_t, PhysicsIntroduce, JobTable, PhysicsTable, PhysicsVariants, PhysicsKnows
@@ -111,10 +111,10 @@ module physics_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine derive_i
 
-    !> Finds the window of a shot, and, if it is to be `filled`, its medium. Fails where source or receivers lie outside of the
-    !> model.
-    subroutine window_i(self, job, scheme, shot, filled, window, error)
-      import :: physics_t, job_t, scheme_t, shot_t, window_t, error_t
+    !> Finds the window of a shot, and, if it is to be `filled`, its medium: of the cells in `box`, where it is there. Fails where
+    !> source or receivers lie outside of the model.
+    subroutine window_i(self, job, scheme, shot, filled, window, error, box)
+      import :: physics_t, job_t, scheme_t, shot_t, window_t, box_t, error_t
       class(physics_t), intent(in) :: self
       type(job_t), intent(in) :: job
       class(scheme_t), intent(in) :: scheme
@@ -122,6 +122,7 @@ module physics_m
       logical, intent(in) :: filled
       type(window_t), intent(out) :: window
       type(error_t), allocatable, intent(inout) :: error
+      type(box_t), intent(in), optional :: box
     end subroutine window_i
 
     subroutine solver_i(solver)

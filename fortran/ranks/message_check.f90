@@ -44,18 +44,21 @@ contains
       call OfShot(m, why)
       call Within('receivers', m%n(3), 1_i8, most, why)
       call Fits('positions', Length(m), [4_i8, m%n(3)], why)
+      call Within('cells of the window along x', m%n(5), 0_i8, most, why)
+      call Within('cells of the window along y', m%n(6), 0_i8, most, why)
+      call Within('cells of the window along z', m%n(7), 0_i8, most, why)
       if (.not. all(Finite(m%x(1:3)))) why = 'a source at no place'
+      if (.not. all(Finite(m%x(4:9)))) why = 'a window at no place'
       if (why == '') call Places(m%places(:3*m%n(3)), why)
       if (why == '') call Channels(m%places(3*m%n(3) + 1:), why)
     case (MSG_MODEL)
       call OfShot(m, why, to_master)
       if (to_master .and. why == '') call Within('slot', m%n(2), 1_i8, int(nshots, i8), why)
-      call Within('nodes along x', m%n(3), 0_i8, most, why)
-      call Within('nodes along z', m%n(4), 0_i8, most, why)
-      call Within('nodes along y', m%n(5), 0_i8, most, why)
-      if (.not. all(Finite(m%x(1:6)))) why = 'a window at no place'
-      if (to_master) return
-      if (Fields(m) > 0) call Fits('samples', Fields(m), [m%n(3:4), max(1_i8, m%n(5)), m%n(6)], why)
+      call Inside('first cell along x', m%n(3), m%n(7), why)
+      call Inside('first cell along y', m%n(4), m%n(8), why)
+      call Inside('first cell along z', m%n(5), m%n(9), why)
+      if (to_master .or. why /= '') return
+      call Fits('samples', Fields(m), [m%n([7, 9, 8]) - m%n([3, 5, 4]) + 1, m%n(6)], why)
     case (MSG_GATHER)
       call OfShot(m, why)
       call Within('steps', m%n(6), 0_i8, most, why)
@@ -166,6 +169,16 @@ contains
     if (why /= '' .or. (value >= lo .and. value <= hi)) return
     why = name//' = '//Str(value)//', must be '//Str(lo)//' .. '//Str(hi)
   end subroutine Within
+
+  !> A first and a last cell.
+  pure subroutine Inside(name, low, high, why)
+    character(*), intent(in) :: name
+    integer(i8), intent(in) :: low, high
+    character(:), allocatable, intent(inout) :: why
+    call Within(name, low, 1_i8, most, why)
+    if (why == '') call Within(name, low, 1_i8, min(high, most), why)
+    if (why == '') call Within('last cell there', high, low, most, why)
+  end subroutine Inside
 
   !> `found` numbers must be the product of `shape`, which may exceed every integer.
   pure subroutine Fits(name, found, shape, why)

@@ -3,11 +3,13 @@
 !>     message   from     carries                                            reply
 !>     START     master   exit status if there is nothing to do; the scheme  -
 !>     READY     worker   worker id, GPU? (1 or 0), CPU threads; host        SHOT or STOP, perhaps later
-!>     SHOT      master   record, slot, attempt, snapshots?; positions       -
+!>     SHOT      master   record, slot, snapshots?; positions, where its     -
+!>                        window of the model lies
 !>     STOP      master   -                                                  BYE
 !>     DROP      master   record of a shot that another worker has, or       LOST, or the GATHER that is under way
 !>                        (1) that is given up as the job ends
-!>     MODEL     worker   record, window it holds already                    MODEL (window, or "the same") or REFUSED
+!>     MODEL     worker   record, which box of the window; each rank of a    MODEL (the media of the box) or REFUSED
+!>                        group asks for its own
 !>     GATHER    worker   traces, positions used, times                      WRITTEN or REFUSED
 !>     SNAPS     worker   snapshots of a shot                                WRITTEN or REFUSED
 !>     LOST      worker   record, why, whether the shot is innocent          -

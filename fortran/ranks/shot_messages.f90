@@ -10,7 +10,7 @@ module shot_messages_m
   use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_REFUSED, MSG_SHOT, MSG_SNAPS, MSG_WRITTEN
   use shot_m, only: shot_t
   use text_m, only: Str
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t, WindowBox
   implicit none
   private
   public :: ShotMessage, ShotFrom, ModelMessage, ModelFrom, WindowMessage, WindowFrom, VerdictMessage, VerdictFrom
@@ -58,22 +58,26 @@ contains
     if (size(values) > 0) Add = checksum_floats(sum, size(values, kind=i8), values)
   end function Add
 
-  !> SHOT: `snapshots` asks for snapshots of it.
-  subroutine ShotMessage(shot, snapshots, message)
+  !> SHOT, with the outline of its window; `snapshots` asks for snapshots of it.
+  subroutine ShotMessage(shot, window, snapshots, message)
     type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
     logical, intent(in) :: snapshots
     type(message_t), intent(inout) :: message
     message%kind = MSG_SHOT
     message%n(1:4) = [shot%record, shot%slot, size(shot%rx), merge(1, 0, snapshots)]
+    message%n(5:7) = [window%nx, window%ny, window%nz]
     message%x(1:3) = [shot%sx, shot%sy, shot%sz]
+    message%x(4:9) = [window%x0, window%y0, window%z0, window%dx, window%dy, window%dz]
     message%places = [shot%rx, shot%ry, shot%rz, real(shot%channel, dp)]
     call ChecksumMessage(message)
   end subroutine ShotMessage
 
   !> Fails where it came with wrong bits.
-  subroutine ShotFrom(message, shot, snapshots, error)
+  subroutine ShotFrom(message, shot, window, snapshots, error)
     type(message_t), intent(in) :: message
     type(shot_t), intent(out) :: shot
+    type(window_t), intent(out) :: window
     logical, intent(out) :: snapshots
     type(error_t), allocatable, intent(inout) :: error
     integer(i8) :: n
@@ -85,85 +89,99 @@ contains
     shot%sx = message%x(1)
     shot%sy = message%x(2)
     shot%sz = message%x(3)
+    window = window_t(nx=Whole(message%n(5)), ny=Whole(message%n(6)), nz=Whole(message%n(7)), x0=message%x(4), y0=message%x(5), &
+                      z0=message%x(6), dx=message%x(7), dy=message%x(8), dz=message%x(9))
     shot%rx = message%places(1:n)
     shot%ry = message%places(n + 1:2*n)
     shot%rz = message%places(2*n + 1:3*n)
     shot%channel = Whole(message%places(3*n + 1:4*n))
   end subroutine ShotFrom
 
-  !> MODEL, of a worker: asks for the window of a shot; `at_hand` is the one it has.
-  subroutine ModelMessage(shot, at_hand, message)
+  !> MODEL, of a worker: asks for the media of a box of a shot's window.
+  subroutine ModelMessage(shot, box, message)
     type(shot_t), intent(in) :: shot
-    type(window_t), intent(in) :: at_hand
+    type(box_t), intent(in) :: box
     type(message_t), intent(inout) :: message
-    call OutlineMessage(shot%record, shot%slot, at_hand, message)
+    call BoxMessage(shot%record, shot%slot, box, message)
   end subroutine ModelMessage
 
-  !> MODEL with the outline of a window, without its medium.
-  subroutine OutlineMessage(record, slot, window, message)
+  subroutine BoxMessage(record, slot, box, message)
     integer, intent(in) :: record, slot
-    type(window_t), intent(in) :: window
+    type(box_t), intent(in) :: box
     type(message_t), intent(inout) :: message
     message%kind = MSG_MODEL
-    message%n(1:5) = [record, slot, window%nx, window%nz, window%ny]
-    message%x(1:6) = [window%x0, window%z0, window%dx, window%dz, window%y0, window%dy]
-  end subroutine OutlineMessage
+    message%n(1:2) = [record, slot]
+    message%n(3:5) = box%low
+    message%n(7:9) = box%high
+  end subroutine BoxMessage
 
-  subroutine ModelFrom(message, record, slot, at_hand)
+  subroutine ModelFrom(message, record, slot, box)
     type(message_t), intent(in) :: message
     integer, intent(out) :: record, slot
-    type(window_t), intent(out) :: at_hand      !< without its medium
+    type(box_t), intent(out) :: box
     record = Whole(message%n(1))
     slot = Whole(message%n(2))
-    call OutlineFrom(message, at_hand)
+    box = BoxFrom(message)
   end subroutine ModelFrom
 
-  subroutine OutlineFrom(message, window)
+  type(box_t) function BoxFrom(message) result(box)
     type(message_t), intent(in) :: message
-    type(window_t), intent(inout) :: window
-    window%nx = Whole(message%n(3))
-    window%nz = Whole(message%n(4))
-    window%x0 = message%x(1)
-    window%z0 = message%x(2)
-    window%dx = message%x(3)
-    window%dz = message%x(4)
-    window%ny = Whole(message%n(5))
-    window%y0 = message%x(5)
-    window%dy = message%x(6)
-  end subroutine OutlineFrom
+    box%low = Whole(message%n(3:5))
+    box%high = Whole(message%n(7:9))
+  end function BoxFrom
 
-  !> MODEL, the reply: the window of shot `record`; without its medium it is the one that the worker has.
+  !> MODEL, the reply: the media that `window` of shot `record` has.
   subroutine WindowMessage(record, window, message)
     integer, intent(in) :: record
     type(window_t), intent(in) :: window
     type(message_t), intent(inout) :: message
-    call OutlineMessage(record, 0, window, message)
-    if (.not. allocated(window%medium)) return
+    call BoxMessage(record, 0, WindowBox(window), message)
     message%n(6) = size(window%medium, 4)
     message%fields = reshape(window%medium, [size(window%medium, kind=i8)])
     call ChecksumMessage(message)
   end subroutine WindowMessage
 
-  !> `window` is left as it is when the reply is "the same"; else it gets the next `serial` number. Fails where it came with wrong
-  !> bits; then there is no window.
-  subroutine WindowFrom(message, serial, window, error)
+  !> Puts the media of a reply into `window`, where there is room then for all of `box`, which they are a part of: layers up to
+  !> `last` along z are there. `next`: the reply had the next ones; others were asked for before the shot was lost and dealt again,
+  !> and are of no use. Fails where they came with wrong bits or are not of the box.
+  subroutine WindowFrom(message, box, window, last, next, error)
     type(message_t), intent(in) :: message
-    integer, intent(inout) :: serial
+    type(box_t), intent(in) :: box
     type(window_t), intent(inout) :: window
+    integer, intent(inout) :: last
+    logical, intent(out) :: next
     type(error_t), allocatable, intent(inout) :: error
-    if (.not. allocated(message%fields)) return
-    if (size(message%fields) == 0) return
+    type(box_t) :: came
+    integer(i8) :: at, n
+    integer :: j, k, p, rc
+    next = .false.
     call CheckWhole(message, 'the model window', error)
-    if (allocated(error)) then
-      window = window_t()
-      return
-    end if
-    call OutlineFrom(message, window)
-    serial = serial + 1
-    window%serial = serial
-    if (allocated(window%medium)) deallocate (window%medium)
-    allocate (window%medium(window%nx, max(1, window%ny), window%nz, Whole(message%n(6))))
-    window%medium = reshape(message%fields, shape(window%medium))
+    if (allocated(error)) return
+    came = BoxFrom(message)
+    next = came%low(3) == last + 1
+    if (.not. next) return
+    rc = 0
+    associate (b => box, parts => Whole(message%n(6)))
+      if (.not. allocated(window%medium)) &
+        allocate (window%medium(b%low(1):b%high(1), b%low(2):b%high(2), b%low(3):b%high(3), parts), stat=rc)
+      if (rc /= 0) then
+        call Fail(error, 'no memory for '//Str(4.0e-9_dp*parts*product(real(b%high - b%low + 1, dp)), 3)//' GB of the model window')
+      else if (size(window%medium, 4) /= parts .or. any(came%low < b%low) .or. any(came%high > b%high)) then
+        call Fail(error, 'the model window of shot '//Str(message%n(1))//' is not what was asked for')
+      end if
+      if (allocated(error)) return
+      n = came%high(1) - came%low(1) + 1
+      at = 0
+      do p = 1, parts
+        do k = came%low(3), came%high(3)
+          do j = came%low(2), came%high(2)
+            window%medium(came%low(1):came%high(1), j, k, p) = message%fields(at + 1:at + n)
+            at = at + n
+          end do
+        end do
+      end do
+    end associate
+    last = came%high(3)
   end subroutine WindowFrom
 
   !> WRITTEN, or REFUSED with the reason `why`: the reply to the message `kind` of a shot; `why` empty: all is well.

@@ -17,7 +17,7 @@ module survey_m
   use surveycheck_m, only: surveycheck_t, SurveyBegin, SurveySays, SurveyShot
   use text_m, only: Str, ToInt
   use wavelet_m, only: wavelet_t
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
   private
   public :: survey_t, SurveyRead, SurveyHeader, SurveyLog, SurveySnapshots, SurveyWindow
@@ -233,14 +233,15 @@ contains
     bytes = 4*survey%physics%picture_numbers(survey%scheme, window)
   end function SurveyFilmBytes
 
-  !> The window of a shot, with its medium or without.
-  subroutine SurveyWindow(survey, shot, medium, window, error)
+  !> The window of a shot, with its medium, or that of a box of it, or without.
+  subroutine SurveyWindow(survey, shot, medium, window, error, box)
     type(survey_t), intent(in) :: survey
     type(shot_t), intent(in) :: shot
     logical, intent(in) :: medium
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
-    call survey%physics%window(survey%job, survey%scheme, shot, medium, window, error)
+    type(box_t), intent(in), optional :: box
+    call survey%physics%window(survey%job, survey%scheme, shot, medium, window, error, box)
   end subroutine SurveyWindow
 
   !> Cells of the grid of a shot, layers included.

@@ -9,7 +9,7 @@ module solver_m
   use shot_m, only: shot_t
   use text_m, only: Str
   use variants_m, only: variants_t
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
   private
   public :: solver_t, time_position_t, progress_i
@@ -25,6 +25,7 @@ module solver_m
   type, abstract :: solver_t
     class(partners_t), pointer :: partners => null()   !< the ranks that model the shot together; null: this one alone
   contains
+    procedure :: box => WholeWindow
     procedure(setup_i), deferred :: setup
     procedure :: modfd => AllChunks
     procedure(advance_i), deferred :: advance
@@ -51,7 +52,7 @@ module solver_m
       logical, intent(inout) :: stop
     end subroutine progress_i
 
-    !> Prepares a shot in its window; memory is kept from shot to shot.
+    !> Prepares a shot in its window, with the media of the `box` that it needs; memory is kept from shot to shot.
     subroutine setup_i(self, scheme, window, shot, error)
       import :: solver_t, scheme_t, window_t, shot_t, error_t
       class(solver_t), intent(inout) :: self
@@ -108,6 +109,15 @@ contains
   subroutine NothingToFree(self)
     class(solver_t), intent(inout) :: self
   end subroutine NothingToFree
+
+  !> The cells of a shot's window whose media this rank needs; `window`: where it lies, without its medium.
+  subroutine WholeWindow(self, scheme, window, box, error)
+    class(solver_t), intent(inout) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(box_t), intent(out) :: box
+    type(error_t), allocatable, intent(inout) :: error
+  end subroutine WholeWindow
 
   !> Memory of its device that a shot takes [bytes], in a window with `traces` traces; 0: the host's.
   real(dp) function NoNeed(scheme, window, traces) result(bytes)

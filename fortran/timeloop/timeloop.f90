@@ -141,6 +141,7 @@ contains
     type(window_t), intent(in) :: window
     type(shot_t), intent(in) :: shot
     type(error_t), allocatable, intent(inout) :: error
+    logical :: same
     self%scheme = scheme
     self%shot = shot
     self%steps = 0
@@ -155,7 +156,9 @@ contains
       self%pace = 0
     end if
     call self%make_grid(window, error)
-    if (.not. (allocated(error) .or. SameMedium(self, window))) call NewMedium(self, window, error)
+    same = .not. allocated(error)
+    if (same) same = AllSame(self, SameMedium(self, window), error)
+    if (.not. (allocated(error) .or. same)) call NewMedium(self, window, error)
     if (.not. allocated(error)) call self%make_source(window, error)
     if (.not. allocated(error)) call self%make_receivers(window, error)
     if (.not. allocated(error)) call self%make_pictures(window, error)
@@ -168,6 +171,20 @@ contains
     SameMedium = window%serial /= 0 .and. window%serial == self%medium
     if (SameMedium) SameMedium = all(self%made_for == self%medium_needs())
   end function SameMedium
+
+  !> It is so on all ranks that model the shot together; else all make their media anew, as they look together for what is largest
+  !> in them.
+  logical function AllSame(self, mine, error) result(same)
+    class(timeloop_t), intent(inout) :: self
+    logical, intent(in) :: mine
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: others(1)
+    same = mine
+    if (.not. associated(self%partners)) return
+    others = merge(0, 1, mine)
+    call self%partners%largest(others, error)
+    same = others(1) <= 0
+  end function AllSame
 
   subroutine NewMedium(self, window, error)
     class(timeloop_t), intent(inout) :: self

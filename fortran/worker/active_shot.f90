@@ -1,11 +1,12 @@
 !> A shot that a worker models. A worker on CPU cores has one at a time, a worker on a GPU several that take turns.
 module active_shot_m
   use checkpoint_m, only: shot_states_t
+  use error_m, only: error_t
   use gather_m, only: gather_t
   use kinds_m, only: dp
   use shot_m, only: shot_t
   use solver_m, only: solver_t
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
   private
   public :: active_shot_t, IDLE, ASKED, HAVE_SHOT, WAIT_MODEL, READY, LOOPING, MODELLED, WAIT_SNAPSHOTS, CLOSED
@@ -31,7 +32,12 @@ module active_shot_m
     logical :: on_gpu = .false.           !< the GPU computes this shot
     logical :: waits = .false.            !< it is set up and waits until the GPU has room for its steps
     real(dp) :: ready_at = 0              !< when it was set up [s]
-    type(window_t) :: window              !< the last one received
+    type(window_t) :: outline             !< where the shot's window lies, as SHOT says
+    type(box_t) :: box                    !< the cells of it whose media this rank needs
+    type(window_t) :: window              !< the last one received, or as much of it as is here
+    integer :: layers = 0                 !< those up to this one are here, along z
+    logical :: here = .false.             !< all of them are, or `trouble` says why they are not
+    type(error_t), allocatable :: trouble
     type(gather_t) :: gather
     real(dp) :: last_beat = 0             !< when the master was last sent its progress [s]
     type(shot_states_t) :: states         !< those kept of this shot

@@ -9,20 +9,20 @@
 module worker_m
   use checkpoint_m, only: CheckpointerEnd, CheckpointerNew
   use error_m, only: error_t
-  use group_m, only: GroupAgree, GroupFree, GroupNew, GroupShotBegins, WISHES
+  use group_m, only: GroupAgree, GroupFree, GroupNew, WISHES
   use host_c, only: host_seconds, host_signal
   use kinds_m, only: dp
   use protocol_m, only: link_t, LinkFlush, message_t, MSG_BYE
   use roles_m, only: role_t
   use scheme_m, only: scheme_t
-  use active_shot_m, only: HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, active_shot_t
+  use active_shot_m, only: HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t
   use solver_m, only: solver_t
   use text_m, only: Str
   use master_heartbeat_m, only: job_end_t, HeartbeatNew
   use worker_type_m, only: worker_options_t, MOST_ACTIVE, worker_t, WorkerMayAskModel, WorkerNote, WorkerSend
   use worker_receive_m, only: WorkerReceive, WorkerOpen
   use worker_failure_m, only: ShotLost, WorkerLoseGpu
-  use worker_shot_m, only: GatherSend, LogShared, ModelAsk, ShotAsk, ProgressReport, ProgressSend, SOON, WorkerScheme
+  use worker_shot_m, only: GatherSend, LogShared, ModelAsk, ModelAwait, ShotAsk, ProgressReport, ProgressSend, SOON, WorkerScheme
   use worker_checkpoint_m, only: StateDiscard, StateKeep, StateResume, StateWish, WANTED
   implicit none
   private
@@ -114,6 +114,10 @@ contains
       call ShotAsk(worker, active, number)                                   ! for a line of the key-map
     case (HAVE_SHOT)
       if (WorkerMayAskModel(worker)) call ModelAsk(worker, active)           ! its window of the model
+    case (WAIT_MODEL)
+      if (worker%role%group_size > 1) call ModelAwait(worker, active)        ! until all ranks have theirs
+      worker%io = worker%io + host_seconds() - start
+      return
     case (READY)
       call Begin(worker, active, error)                                      ! set up
       call Agree(worker, active, error)
@@ -156,7 +160,6 @@ contains
     class(scheme_t), allocatable :: scheme
     if (.not. active%waits) then
       call WorkerScheme(worker, active, scheme)
-      call GroupShotBegins(worker%group)
       call active%solver%setup(scheme, active%window, active%shot, error)
       active%ready_at = host_seconds()
       active%last_beat = active%ready_at

@@ -15,7 +15,7 @@ module worker_receive_m
   use master_heartbeat_m, only: HeartbeatMasterGone, HeartbeatEnd, HeartbeatHeard, HeartbeatPeers
   use worker_type_m, only: worker_t, WorkerBeat, WorkerMayAskModel, WorkerNote, WorkerSend, WorkerFind
   use worker_failure_m, only: ShotReport
-  use worker_shot_m, only: DropReceive, ModelReceive, ShotReceive, VerdictReceive
+  use worker_shot_m, only: DropReceive, ModelEnds, ModelReceive, ShotReceive, VerdictReceive
   use worker_checkpoint_m, only: StateKeepLast
   implicit none
   private
@@ -59,7 +59,9 @@ contains
     logical, intent(in) :: patient
     type(message_t), intent(out) :: message
     real(dp) :: nap, start
-    if (worker%role%group_rank == 0) then
+    if (worker%role%group_rank > 0) then
+      call TakeOwn(worker)
+    else
       nap = 0
       start = host_seconds()
       do while (.not. Fetched(worker, message))
@@ -82,19 +84,47 @@ contains
     there = message%kind /= MSG_NONE
   end function NextMessage
 
-  !> The next message, if there is one: those that were postponed came first.
+  !> The next message for the worker, if there is one: those that were postponed came first. What the first rank of a group asked
+  !> for itself is handled here.
   logical function Fetched(worker, message) result(there)
     type(worker_t), intent(inout) :: worker
     type(message_t), intent(out) :: message
-    there = .false.
-    if (allocated(worker%group%postponed)) there = size(worker%group%postponed) > 0
-    if (there) then
-      message = worker%group%postponed(1)
-      worker%group%postponed = worker%group%postponed(2:)
-    else
-      there = LinkReceive(worker%link, message)
-    end if
+    do
+      there = .false.
+      if (allocated(worker%group%postponed)) there = size(worker%group%postponed) > 0
+      if (there) then
+        message = worker%group%postponed(1)
+        worker%group%postponed = worker%group%postponed(2:)
+      else
+        there = LinkReceive(worker%link, message)
+      end if
+      if (.not. there) return
+      if (.not. Own(worker, message)) return
+      call HeartbeatHeard(worker%heartbeat)
+      call Handle(worker, message)
+    end do
   end function Fetched
+
+  !> Handles what another rank than the first of its group has asked for itself.
+  subroutine TakeOwn(worker)
+    type(worker_t), intent(inout) :: worker
+    type(message_t) :: message
+    integer :: i
+    call GroupListen(worker%group)
+    do i = 1, size(worker%group%postponed)
+      message = worker%group%postponed(i)
+      if (Own(worker, message)) call Handle(worker, message)
+    end do
+    deallocate (worker%group%postponed)
+  end subroutine TakeOwn
+
+  !> A reply to what each rank of a group asks for itself: the media of its piece.
+  pure logical function Own(worker, message)
+    type(worker_t), intent(in) :: worker
+    type(message_t), intent(in) :: message
+    Own = worker%role%group_size > 1 .and. (message%kind == MSG_MODEL .or. &
+                                            (message%kind == MSG_REFUSED .and. message%n(3) == MSG_MODEL))
+  end function Own
 
   !> No message is here: the worker sends its heartbeat. Where a signal, or the end of the master, asks it to go, `message` is one
   !> that it sends itself.
@@ -122,6 +152,7 @@ contains
     if (worker%said_bye) return
     associate (s => worker%active%state)
       Busy = WorkerMayAskModel(worker) .or. any(s == READY .or. s == LOOPING .or. s == MODELLED) .or. &
+             (worker%role%group_size > 1 .and. any(s == WAIT_MODEL)) .or. &
              .not. WorkerOpen(worker) .or. (any(s(:worker%wanted) == IDLE) .and. .not. worker%no_more_shots)
     end associate
   end function Busy
@@ -200,7 +231,7 @@ contains
       call ShotReport(worker, refused, error)
       if (i > 0) worker%active(i)%state = IDLE
     else if (i > 0 .and. message%kind == MSG_MODEL) then
-      call ShotReport(worker, worker%active(i), error)
+      call ModelEnds(worker, worker%active(i), error)
     else
       call WorkerNote(worker, 'worker '//Str(worker%role%worker_id)//': '//why)
     end if

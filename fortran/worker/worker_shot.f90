@@ -1,23 +1,28 @@
 !> Messages about a shot, from its worker: it asks for the shot and its window, and sends progress, snapshots and gather.
 module worker_shot_m
+  use checked_m, only: Whole
   use checkpoint_m, only: CheckpointerDrop
   use error_m, only: error_t, Fail
   use shots_per_gpu_m, only: ShotsAtOnce, ShotsComputing
-  use host_c, only: host_seconds
+  use group_m, only: GroupAgree, GroupShotBegins
+  use host_c, only: host_nap, host_seconds
   use kinds_m, only: dp
   use shot_messages_m, only: GatherMessage, ModelMessage, ShotFrom, SnapsMessage, VerdictFrom, WindowFrom
-  use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
+  use protocol_m, only: LinkSend, message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
   use scheme_m, only: scheme_t, SchemeCells
   use active_shot_m, only: ASKED, HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
   use parameter_table_m, only: SplitList
   use text_m, only: Str
   use worker_type_m, only: worker_t, WorkerNote, WorkerSend, WorkerFind
   use worker_failure_m, only: ShotReport
+  use window_m, only: box_t, window_t, WindowBox, WindowClip, WindowSame
   implicit none
   private
-  public :: ShotAsk, ShotReceive, ModelAsk, ModelReceive, WorkerScheme, ProgressReport, ProgressSend, SOON, GatherSend
-  public :: LogShared, VerdictReceive, DropReceive
+  public :: ShotAsk, ShotReceive, ModelAsk, ModelReceive, ModelEnds, ModelAwait, WorkerScheme, ProgressReport, ProgressSend, SOON
+  public :: GatherSend, LogShared, VerdictReceive, DropReceive
 
+  real(dp), parameter :: AT_ONCE = 1.6e7_dp   !< cells of a window that are asked for at once
+  real(dp), parameter :: NAP = 1.0e-3_dp      !< between looks whether all ranks of a group have their media [s]
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports of progress
   real(dp), parameter :: SOON = 0.8_dp        !< the first of a GPU comes so much sooner: CPU ranks wait until it is known [s]
 
@@ -44,7 +49,7 @@ contains
     type(active_shot_t), intent(inout) :: active
     type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
-    call ShotFrom(message, active%shot, active%snapshots, error)
+    call ShotFrom(message, active%shot, active%outline, active%snapshots, error)
     active%dropped = .false.
     active%state = HAVE_SHOT
     if ((worker%wanted > 0 .or. worker%signalled) .and. .not. allocated(error)) return
@@ -55,27 +60,122 @@ contains
     call ShotReport(worker, active, error)
   end subroutine ShotReceive
 
-  !> Asks for the window of a shot, and says which one is here already: that of the shot before, or, for the first one, that of
-  !> another active shot, which is often the same.
+  !> Asks for the media of the box of a shot's window that this rank needs, unless they are here: from the shot before, or from
+  !> another active shot, which often has the same window.
   subroutine ModelAsk(worker, active)
     type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(inout) :: active
-    type(message_t) :: message
+    type(error_t), allocatable :: error
+    class(scheme_t), allocatable :: scheme
     integer :: i
+    call GroupShotBegins(worker%group)
     active%state = WAIT_MODEL
-    i = maxloc(worker%active%window%serial, 1)
-    if (active%window%serial == 0 .and. worker%active(i)%window%serial > 0) active%window = worker%active(i)%window
-    call ModelMessage(active%shot, active%window, message)
-    call WorkerSend(worker, message)
+    active%here = .false.
+    active%on_gpu = worker%gpu
+    if (worker%gpu .and. worker%role%group_size > 1) call SetShotsAtOnce(worker, active, active%outline)
+    call WorkerScheme(worker, active, scheme)
+    call active%solver%box(scheme, active%outline, active%box, error)
+    if (allocated(error)) then
+      call ModelEnds(worker, active, error)
+      return
+    end if
+    active%box = WindowClip(active%outline, active%box)
+    i = findloc([(AtHand(active, worker%active(i)%window), i=1, size(worker%active))], .true., 1)
+    if (AtHand(active, active%window)) then
+      call ModelEnds(worker, active, error)
+    else if (i > 0) then
+      active%window = worker%active(i)%window
+      call ModelEnds(worker, active, error)
+    else
+      active%window = active%outline
+      active%layers = active%box%low(3) - 1
+      call ModelAskNext(worker, active)
+    end if
   end subroutine ModelAsk
 
-  !> Takes MODEL. How many windows of that size the GPU takes decides how many shots the worker wants.
+  !> A window that is here is the one that a shot needs, with the media of its box.
+  pure logical function AtHand(active, window) result(same)
+    type(active_shot_t), intent(in) :: active
+    type(window_t), intent(in) :: window
+    type(box_t) :: known
+    same = window%serial > 0 .and. WindowSame(window, active%outline)
+    if (.not. same) return
+    known = WindowBox(window)
+    same = all(known%low == active%box%low) .and. all(known%high == active%box%high)
+  end function AtHand
+
+  !> Asks for the next layers of the box. The reply to a request is held twice for a moment, so no request is for very many.
+  subroutine ModelAskNext(worker, active)
+    type(worker_t), intent(in) :: worker
+    type(active_shot_t), intent(in) :: active
+    type(message_t) :: message
+    type(box_t) :: slab
+    slab = active%box
+    if (active%outline%nx > 0) then
+      slab%low(3) = active%layers + 1
+      slab%high(3) = min(slab%high(3), active%layers + max(1, Whole(AT_ONCE/product(real(slab%high(:2) - slab%low(:2) + 1, dp)))))
+    else
+      slab = box_t()                          ! the master could not find the window, and will say why
+    end if
+    call ModelMessage(active%shot, slab, message)
+    call LinkSend(worker%link, message)
+  end subroutine ModelAskNext
+
+  !> Takes MODEL.
   subroutine ModelReceive(worker, active, message)
     type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(inout) :: active
     type(message_t), intent(in) :: message
     type(error_t), allocatable :: error
-    call WindowFrom(message, worker%serial, active%window, error)
+    logical :: next
+    call WindowFrom(message, active%box, active%window, active%layers, next, error)
+    if (.not. (next .or. allocated(error))) return
+    if (.not. allocated(error) .and. active%layers < active%box%high(3)) then
+      call ModelAskNext(worker, active)
+      return
+    end if
+    worker%serial = worker%serial + 1
+    active%window%serial = worker%serial
+    call ModelEnds(worker, active, error)
+  end subroutine ModelReceive
+
+  !> The media that this rank asked for are here, or `error` says why not.
+  subroutine ModelEnds(worker, active, error)
+    type(worker_t), intent(inout) :: worker
+    type(active_shot_t), intent(inout) :: active
+    type(error_t), allocatable, intent(inout) :: error
+    if (allocated(error)) active%window = window_t()
+    call move_alloc(error, active%trouble)
+    active%here = .true.
+    if (worker%role%group_size == 1) call ModelReady(worker, active)
+  end subroutine ModelEnds
+
+  !> Looks whether the media of all ranks of the group are there: no rank goes on before. Each asks for its own, and the master's
+  !> other messages come to the first rank meanwhile.
+  subroutine ModelAwait(worker, active)
+    type(worker_t), intent(inout) :: worker
+    type(active_shot_t), intent(inout) :: active
+    type(error_t), allocatable :: error
+    real(dp) :: missing(1)
+    missing = merge(0, 1, active%here)
+    call worker%group%largest(missing, error)
+    if (allocated(error)) then
+      call move_alloc(error, active%trouble)
+    else if (missing(1) > 0) then
+      call host_nap(NAP)
+      return
+    end if
+    call GroupAgree(worker%group, active%trouble)
+    if (.not. worker%group%broken) call ModelReady(worker, active)
+  end subroutine ModelAwait
+
+  !> The shot can be set up, or is reported lost. How many windows of that size the GPU takes decides how many shots the worker
+  !> wants.
+  subroutine ModelReady(worker, active)
+    type(worker_t), intent(inout) :: worker
+    type(active_shot_t), intent(inout) :: active
+    type(error_t), allocatable :: error
+    call move_alloc(active%trouble, error)
     active%state = READY
     active%waits = .false.
     if (active%dropped .or. allocated(error)) then
@@ -84,19 +184,22 @@ contains
       return
     end if
     active%on_gpu = worker%gpu
-    if (worker%gpu) call SetShotsAtOnce(worker, active)
-  end subroutine ModelReceive
+    if (worker%role%group_size > 1) return    ! decided as the box was asked for
+    active%on_gpu = worker%gpu
+    if (worker%gpu) call SetShotsAtOnce(worker, active, active%window)
+  end subroutine ModelReady
 
   !> Sets the number of shots at once; a window that is too large for the GPU is computed on CPU cores.
-  subroutine SetShotsAtOnce(worker, active)
+  subroutine SetShotsAtOnce(worker, active, window)
     type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(inout) :: active
+    type(window_t), intent(in) :: window      !< its media may not be here yet
     class(scheme_t), allocatable :: scheme
     real(dp) :: cells, need
     integer :: shots
     call WorkerScheme(worker, active, scheme)
-    cells = SchemeCells(scheme, active%window)
-    need = active%solver%need(scheme, active%window, size(active%shot%rx)*size(SplitList(scheme%components)))
+    cells = SchemeCells(scheme, window)
+    need = active%solver%need(scheme, window, size(active%shot%rx)*size(SplitList(scheme%components)))
     shots = ShotsAtOnce(worker%options%shots_per_gpu, cells, need, worker%gpu_memory)
     active%on_gpu = shots > 0
     if (worker%options%shots == 0 .and. worker%wanted > 0) worker%wanted = min(max(1, shots), worker%most)   ! a group has one
@@ -219,7 +322,9 @@ contains
     end if
     i = WorkerFind(worker, record, merge(WAIT_MODEL, WAIT_SNAPSHOTS, kind == MSG_MODEL))
     if (i == 0) return
-    if (allocated(error)) then
+    if (kind == MSG_MODEL) then
+      call ModelEnds(worker, worker%active(i), error)
+    else if (allocated(error)) then
       call ShotReport(worker, worker%active(i), error)
     else
       call GatherSend(worker, worker%active(i))

@@ -10,7 +10,7 @@ program t302_model_window
   use model_checksum_m, only: ModelChecksumMake
   use shot_m, only: shot_t
   use text_m, only: Str
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
   integer, parameter :: nx = 101, nz = 41
   type(error_t), allocatable :: error
@@ -145,7 +145,8 @@ contains
   subroutine Crops()
     real(dp), parameter :: steps(2, 5) = reshape([20.0_dp, 10.0_dp, 50.0_dp, 25.0_dp, 7.0_dp, 3.0_dp, 33.3_dp, 11.1_dp, &
       0.1_dp*30, 10.0_dp], [2, 5])
-    type(window_t) :: whole, w
+    type(window_t) :: whole, w, piece
+    type(box_t) :: box
     integer :: n, i0
     do n = 1, 5
       job%aperture = -1
@@ -158,6 +159,11 @@ contains
       i0 = nint((w%x0 - whole%x0)/steps(1, n))
       call Claim(all(w%medium == whole%medium(i0 + 1:i0 + w%nx, :, :w%nz, :)), &
         'equals nodes '//Str(i0 + 1)//' .. '//Str(i0 + w%nx)//' of the whole, bit for bit')
+      box = box_t([3, 1, 2], [3 + n, 1, 7])
+      call ModelWindow(model, job, shot, steps(1, n), steps(2, n), piece, error, box)
+      call Claim(all(lbound(piece%medium) == [3, 1, 2, 1]) .and. all(ubound(piece%medium) == [3 + n, 1, 7, 2]) .and. &
+                 all(abs(piece%medium - w%medium(3:3 + n, :, 2:7, :)) <= 0) .and. piece%nx == w%nx .and. piece%x0 == w%x0, &
+                 'a box of it has the same bits by the same numbers')
       call Claim(abs(w%x0 - (whole%x0 + i0*steps(1, n))) < 1e-9_dp .and. w%x0 <= shot%sx - 123.4_dp .and. &
         w%x0 > shot%sx - 123.4_dp - steps(1, n) .and. &
         w%x0 + (w%nx - 1)*w%dx >= 411.4_dp + 123.4_dp .and. w%x0 + (w%nx - 2)*w%dx < 411.4_dp + 123.4_dp .and. &

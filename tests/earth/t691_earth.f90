@@ -2,7 +2,7 @@
 !> media, windows, and one sentence for each fault.
 program t691_earth
   use elastic3d_m, only: elastic3d_t
-  use check_m, only: Claim, ClaimFails, ClaimFine, Done
+  use check_m, only: Claim, ClaimFails, ClaimFine, Done, Seed
   use model3d_m, only: model3d_t, Model3dRead
   use model3d_window_m, only: Model3dGrid, Model3dShape, Model3dWindow
   use error_m, only: error_t, FailFromC
@@ -16,7 +16,7 @@ program t691_earth
   use shot_m, only: shot_t
   use parameter_table_m, only: table_t
   use text_m, only: CString, Str
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t, WindowBox, WindowClip, WindowSame
   implicit none
   type(elastic3d_t) :: physics
   character, parameter :: nl = new_line('a')
@@ -96,6 +96,7 @@ contains
                abs(window%medium(1, 1, 4, 2)**2*window%medium(1, 1, 4, 3)/ &
                    (3/(1/(2600*2000.0_dp**2) + 2/(2700*3464.0_dp**2))) - 1) < 1e-5_dp, &
                'a cell across the contact has the mean density and the mean compliance')
+    call Boxes('of layers')
     job%attenuation = .false.
     call Model3dRead(job, earth, error)
     call Model3dWindow(earth, job, shot, window, error)
@@ -221,10 +222,38 @@ contains
     same = di > 0 .and. dj > 0
     if (same) same = all(abs(piece%medium - window%medium(di + 1:di + piece%nx, dj + 1:dj + piece%ny, :, :)) <= 0)
     call Claim(same, Str(piece%nx)//' x '//Str(piece%ny)//' x '//Str(piece%nz)//' cells equal that piece of the whole')
+    call Boxes('of volumes')
     earth%vs(7, 25) = earth%vs(7, 25) + 1
     call Model3dWindow(earth, job, shot, window, error)
     call ClaimFails(error, 'not what was read', 'a sample that changed in memory')
   end subroutine Windows
+
+  !> Boxes of the window have the bits of the whole, by the numbers of its cells.
+  subroutine Boxes(what)
+    character(*), intent(in) :: what
+    type(box_t) :: box, known
+    real(dp) :: r(3, 2)
+    integer :: turn, good
+    call Model3dWindow(earth, job, shot, window, error)
+    good = 0
+    call Seed(6910)
+    do turn = 1, 40
+      call random_number(r)
+      box%low = 1 + int(minval(r, 2)*[window%nx, window%ny, window%nz])
+      box%high = 1 + int(maxval(r, 2)*[window%nx, window%ny, window%nz])
+      if (turn < 3) box%high = huge(1)                      ! as far as it goes
+      call Model3dWindow(earth, job, shot, piece, error, box)
+      if (allocated(error)) exit
+      box = WindowClip(window, box)
+      known = WindowBox(piece)
+      associate (l => box%low, h => box%high)
+        if (.not. (WindowSame(piece, window) .and. all(known%low == l) .and. all(known%high == h))) cycle
+        if (all(abs(piece%medium - window%medium(l(1):h(1), l(2):h(2), l(3):h(3), :)) <= 0)) good = good + 1
+      end associate
+    end do
+    call ClaimFine(error, 'boxes of a window '//what)
+    call Claim(good == 40, Str(good)//' of 40 boxes of a window '//what//' have the bits of the whole')
+  end subroutine Boxes
 
   subroutine Faults()
     call Refused('0 4000 2000 2600'//nl//'0 4000 2000 2600'//nl, 'must be below the layer before', 'two layers at one depth')

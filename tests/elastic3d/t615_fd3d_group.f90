@@ -18,7 +18,7 @@ program t615_fd3d_group
   use shot_m, only: shot_t
   use source3d_m, only: source_fault
   use text_m, only: Str
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
   integer, parameter :: ranks = 9, cases_usual = 60, steps = 24, receivers = 14
   real(dp), parameter :: d(3) = [10.0_dp, 12.0_dp, 9.0_dp]
@@ -29,6 +29,7 @@ program t615_fd3d_group
     type(window_t) :: window
     type(shot_t) :: shot
     integer :: parts(3) = 1
+    logical :: boxed = .false.              !< each rank of the group has the media of its box alone
     character(:), allocatable :: about
   end type case_t
 
@@ -155,11 +156,14 @@ contains
     real(sp), allocatable, intent(out) :: whole(:)
     type(error_t), allocatable, intent(inout) :: error
     type(fd3d_t), target :: solver
+    type(window_t) :: window
     real(sp), allocatable :: raw(:, :)
     integer :: f, traces
+    window = case%window
     if (present(group)) solver%partners => group
     if (present(group)) call GroupShotBegins(group)
-    call solver%setup(case%scheme, case%window, case%shot, error)
+    if (present(group) .and. case%boxed) call Cut(case, solver, window, error)
+    if (.not. allocated(error)) call solver%setup(case%scheme, window, case%shot, error)
     if (.not. allocated(error)) call solver%modfd(NoProgress, error)
     if (present(group)) call GroupAgree(group, error)
     traces = merge(size(case%shot%rx)*7, 0, solver%gathers())
@@ -173,6 +177,22 @@ contains
     end if
     call solver%free()
   end subroutine Model
+
+  !> Leaves of a window's media those of the box that a rank asks for.
+  subroutine Cut(case, solver, window, error)
+    type(case_t), intent(in) :: case
+    type(fd3d_t), intent(inout) :: solver
+    type(window_t), intent(inout) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(box_t) :: box
+    deallocate (window%medium)
+    call solver%box(case%scheme, window, box, error)
+    if (allocated(error)) return
+    associate (l => box%low, h => box%high)
+      allocate (window%medium(l(1):h(1), l(2):h(2), l(3):h(3), size(case%window%medium, 4)), &
+                source=case%window%medium(l(1):h(1), l(2):h(2), l(3):h(3), :))
+    end associate
+  end subroutine Cut
 
   ! --- chance ---------------------------------------------------------------------------------------------------------
 
@@ -254,11 +274,13 @@ contains
       call MakeMedium(case)
       call MakeSource(case)
       call MakeReceivers(case)
+      case%boxed = Often(0.5_dp)
       case%about = s%variant//', '//Str(n(1))//' x '//Str(n(2))//' x '//Str(n(3))//' in '//Str(case%parts(1))//'x'// &
                    Str(case%parts(2))//'x'//Str(case%parts(3))//', half-length '//Str(s%half_length)//', npml '//Str(s%npml)// &
                    trim(merge(' sponge', '       ', s%sponge))//trim(merge(' free    ', '         ', s%free_top))// &
                    trim(merge(' periodic', '         ', s%periodic))//trim(merge(' one-way ', '         ', s%one_way))// &
-                   trim(merge(' with Q  ', '         ', s%own%attenuates))//', source '//Str(s%own%source%kind)
+                   trim(merge(' with Q  ', '         ', s%own%attenuates))//', source '//Str(s%own%source%kind)// &
+                   trim(merge(', boxes', '       ', case%boxed))
     end associate
   end subroutine MakeCase
 

@@ -1,5 +1,6 @@
 !> A message whose numbers cannot be is found out before they are taken for sizes and places, and what is wrong is said.
 program t472_wrong_messages
+  use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
   use check_m, only: Claim, Done
   use gather_m, only: gather_t
   use kinds_m, only: dp, i8, sp
@@ -8,7 +9,7 @@ program t472_wrong_messages
   use protocol_m, only: message_t, MSG_BEAT, MSG_BYE, MSG_DEAD, MSG_DROP, MSG_END, MSG_GATHER, MSG_LEAVE, MSG_LOST, MSG_PROGRESS, &
                         MSG_READY
   use shot_m, only: shot_t
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
   integer, parameter :: workers = 3, shots = 5
   type(message_t) :: m
@@ -61,7 +62,7 @@ contains
 
   subroutine NewShot()
     m = message_t()
-    call ShotMessage(shot, .false., m)
+    call ShotMessage(shot, window, .false., m)
   end subroutine NewShot
 
   subroutine Right()
@@ -69,7 +70,7 @@ contains
     call NewShot()
     why = MessageProblem(m)
     m = message_t()
-    call ModelMessage(shot, window, m)
+    call ModelMessage(shot, box_t(), m)
     why = why//MessageProblem(m, workers, shots)
     m = message_t()
     call WindowMessage(101, window, m)
@@ -112,10 +113,21 @@ contains
     call Found('a channel of 1e300', 'channel')
     m = message_t()
     call WindowMessage(101, window, m)
-    m%n(3:4) = [2_i8**31 - 1, 2_i8**31 - 1]
+    m%n([7, 9]) = [2_i8**31 - 1, 2_i8**31 - 1]
     call Found('a window of 2**31 x 2**31 nodes', '24 samples, must be 2147483647 x 2147483647 x 1 x 2')
-    m%n(3) = -4
-    call Found('a window of -4 nodes', 'nodes along x = -4')
+    m%n(7) = -4
+    call Found('a window that ends at node -4', 'first cell along x = 1, must be 1 .. -4')
+    m%n([3, 7]) = [-2_i8**62, 2_i8**62]
+    call Found('a window of 2**63 nodes', 'first cell along x = -4611686018427387904')
+    m%n([3, 7]) = [1_i8, 4_i8]
+    m%n([5, 9]) = [3_i8, 2_i8]
+    call Found('a window that ends before it begins', 'first cell along z = 3, must be 1 .. 2')
+    call NewShot()
+    m%n(7) = -1
+    call Found('a shot in a window of -1 rows', 'cells of the window along z = -1')
+    call NewShot()
+    m%x(8) = ieee_value(1.0_dp, ieee_quiet_nan)
+    call Found('a shot in a window without a spacing', 'a window at no place')
   end subroutine WrongShots
 
   subroutine WrongGathers()

@@ -40,7 +40,7 @@ module readers_m
   use textfile_m, only: IntegerOf, NumberOf, Shown
   use wavelet_file_m, only: WavefileRead
   use wavelet_m, only: wavelet_t, WaveletMake
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
   private
   public :: FuzzOne, FuzzReaders
@@ -576,7 +576,8 @@ contains
     character(:), allocatable :: head, words, rest, reals_text
     integer(i8) :: number(3 + size(m%n))
     real(dp) :: reals(60)
-    integer :: record, slot, kind, serial, n, i
+    type(box_t) :: box
+    integer :: record, slot, kind, last, n, i
     logical :: flag
     call Split(input, head, rest)
     call Split(rest, words, reals_text)
@@ -594,16 +595,16 @@ contains
     m%text = words
     if (m%n(11) == 0) call ChecksumMessage(m)
     outcome = refused
-    serial = 0
+    last = 0
     if (MessageProblem(m) == '') then
       outcome = taken
-      if (m%kind == MSG_SHOT) call ShotFrom(m, shot, flag, error)
-      if (m%kind == MSG_MODEL) call WindowFrom(m, serial, window, error)
+      if (m%kind == MSG_SHOT) call ShotFrom(m, shot, window, flag, error)
+      if (m%kind == MSG_MODEL) call WindowFrom(m, box_t(1, 20), window, last, flag, error)
       if (m%kind == MSG_WRITTEN) call VerdictFrom(m, kind, record, slot)
     end if
     if (MessageProblem(m, 3, 5) == '') then
       outcome = taken
-      if (m%kind == MSG_MODEL) call ModelFrom(m, record, slot, window)
+      if (m%kind == MSG_MODEL) call ModelFrom(m, record, slot, box)
       if (m%kind == MSG_SNAPS) call SnapsFrom(m, gather, error)
       if (m%kind == MSG_GATHER) call GatherFrom(m, gather, error)
       if (m%kind == MSG_GATHER .and. (gather%slot < 1 .or. gather%slot > 5)) outcome = Contradiction('a slot of no shot')

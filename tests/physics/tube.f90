@@ -22,7 +22,7 @@ module tube_m
   use time_dispersion_m, only: TraceFilterApply, tracefilter_t, TraceFilterNew
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t, WaveletValue
-  use window_m, only: window_t
+  use window_m, only: box_t, window_t
   implicit none
   private
   public :: tube_t
@@ -198,7 +198,7 @@ contains
   end subroutine derive
 
   !> So much of the tube that no wave comes back from its ends.
-  subroutine WindowOf(self, job, scheme, shot, filled, window, error)
+  subroutine WindowOf(self, job, scheme, shot, filled, window, error, box)
     class(tube_t), intent(in) :: self
     type(job_t), intent(in) :: job
     class(scheme_t), intent(in) :: scheme
@@ -206,6 +206,7 @@ contains
     logical, intent(in) :: filled
     type(window_t), intent(out) :: window
     type(error_t), allocatable, intent(inout) :: error
+    type(box_t), intent(in), optional :: box
     integer :: ends(2)
     ends = nint([min(shot%sx, minval(shot%rx)), max(shot%sx, maxval(shot%rx))]/scheme%dx) + (scheme%nt/2 + 2)*[-1, 1]
     window%x0 = ends(1)*scheme%dx

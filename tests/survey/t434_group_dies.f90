@@ -238,17 +238,19 @@ contains
     type(message_t), intent(inout) :: message
     type(shot_t) :: shot
     shot = shot_t(record=101, slot=1, sx=1.0_dp, sz=2.0_dp, rx=[1.0_dp], ry=[0.0_dp], rz=[3.0_dp], channel=[1])
-    call ShotMessage(shot, .false., message)
+    call ShotMessage(shot, Window(), .false., message)
   end subroutine Deal
 
   subroutine Serve(message)
     type(message_t), intent(inout) :: message
-    type(window_t) :: window
-    window%nx = 2
-    window%nz = 2
-    allocate (window%medium(2, 1, 2, 2), source=1500.0)
-    call WindowMessage(101, window, message)
+    call WindowMessage(101, Window(), message)
   end subroutine Serve
+
+  type(window_t) function Window()
+    Window%nx = 2
+    Window%nz = 2
+    allocate (Window%medium(2, 1, 2, 2), source=1500.0)
+  end function Window
 
   subroutine Write(path, text)
     character(*), intent(in) :: path, text
