@@ -1,6 +1,6 @@
 !> A rank of a group asks for the box of the window around its piece: the boxes cover the window, none is much larger than its piece,
 !> and a rank takes no window that lacks a layer of its box.
-program t616_fd3d_box
+program t617_fd3d_box
   use check_m, only: Claim, ClaimFails, ClaimFine, Done
   use error_m, only: error_t
   use fd3d_m, only: fd3d_t
@@ -113,4 +113,4 @@ contains
     call ClaimFails(error, words, 'a window without media')
   end subroutine Lacks
 
-end program t616_fd3d_box
+end program t617_fd3d_box
