@@ -151,9 +151,8 @@ contains
     logical :: waits(size(self%waiting)/2)
     integer :: i
     self%workers%lost(worker) = .true.
-    call LinkForget(link, self%workers%speaker(worker))
-    do i = 1, size(self%workers%of)
-      if (self%workers%of(i) == worker) call LinkForget(link, i)
+    do i = 1, self%workers%ranks - 1
+      if (self%workers%worker(i) == worker) call LinkForget(link, i)
     end do
     waits = self%waiting(2::2) == worker
     self%workers%unanswered(worker) = count(waits)
