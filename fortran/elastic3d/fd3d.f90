@@ -57,7 +57,8 @@ module fd3d_m
     type(fd3d_grid_t) :: whole                    !< of the shot
     type(fd3d_grid_t) :: around                   !< the box around the piece whose medium is known here
     type(cuts_t) :: cuts
-    type(fd3d_list_t) :: records                  !< receivers that touch the piece, in the box around it; then points of the map
+    type(fd3d_list_t) :: records                  !< receivers that touch the piece, in the box around it, while they are made
+    integer :: receivers = 0                      !< of the shot, before those that are points of the map
     integer, allocatable :: heard(:), part(:)     !< of the piece's receivers: which of these, and what part of its sum
     type(elastic_t) :: own                        !< what the scheme has of elastic modelling
     integer :: width(6) = 0                       !< of the absorbing layers, PML or sponge

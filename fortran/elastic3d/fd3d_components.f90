@@ -115,8 +115,11 @@ contains
       call Fd3dRecord(list, grid, place, field_vx + b - 1, error, slope=.true.)
       if (allocated(error)) return
       list%w(before + 1:list%n) = real(scale*list%w(before + 1:list%n), sp)
-      n = size(list%start)
-      if (.not. close) list%start = list%start(:n - 1)         ! the receiver goes on
+      n = size(list%start) - 1
+      if (close) return
+      list%start = list%start(:n)                              ! the receiver goes on
+      list%partly = list%elsewhere(n)
+      list%elsewhere = list%elsewhere(:n - 1)
     end subroutine AddScaled
 
   end subroutine AddDerivative

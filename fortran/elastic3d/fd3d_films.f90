@@ -190,6 +190,7 @@ contains
     call OverAll(self, 'largest', flag, error)
     if (allocated(error)) return
     self%map_shared = pack([(p, p=1, size(flag))], flag > 0)
+    self%receivers = size(self%records%start) - 1
     call ReadShared(self, points, number(shared), shared)
     call GiveReceivers(self, error)
   end subroutine Watch
@@ -561,7 +562,7 @@ contains
     real(sp), allocatable :: samples(:, :), v(:, :)
     integer, allocatable :: here(:)
     integer :: it, q, s, n, before
-    before = size(self%records%start) - 1 - 3*size(self%map_shared)
+    before = self%receivers
     here = pack([(q, q=1, size(self%heard))], self%heard > before)
     do it = 1, min(LastRecorded(self), self%scheme%nt), at_once
       n = min(at_once, min(LastRecorded(self), self%scheme%nt) - it + 1)

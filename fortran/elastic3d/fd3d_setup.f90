@@ -272,34 +272,48 @@ contains
   ! --- receivers ------------------------------------------------------------------------------------------------------
 
   module procedure make_receivers
-    type(fd3d_list_t) :: list
     character(32), allocatable :: names(:)
     real(dp) :: at(3)
     integer :: c, r
-    call BeginList(self, list)
+    self%records = fd3d_list_t()
+    call BeginList(self, self%records)
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Fd3dAtWhole(trim(names(c))), c=1, size(names))]
     do c = 1, size(names)
       do r = 1, size(self%shot%rx)
         at = [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)] - self%corner
-        call Fd3dComponent(list, self%around, trim(names(c)), at, error)
+        call Fd3dComponent(self%records, self%around, trim(names(c)), at, error)
         if (allocated(error)) then
           error%message = 'receiver '//Str(r)//' of shot record '//Str(self%shot%record)//': '//error%message
           return
         end if
       end do
     end do
-    self%records = list
-    call GiveReceivers(self, error)
+    if (.not. (self%grouped() .and. self%own%pgv)) call GiveReceivers(self, error)   ! else points of the map follow
     if (.not. allocated(error)) call MakeNearfield(self, window, error)
   end procedure make_receivers
 
   module procedure GiveReceivers
-    type(fd3d_list_t) :: list
-    integer, allocatable :: times(:), start(:), from(:)
-    integer :: r, p, n, m, at
-    list = self%records
-    if (.not. allocated(list%w)) allocate (list%field(0), list%i(0), list%j(0), list%k(0), list%h(0), list%w(0))
+    associate (list => self%records)
+      if (.not. allocated(list%w)) allocate (list%field(0), list%i(0), list%j(0), list%k(0), list%h(0), list%w(0))
+      if (self%grouped()) then
+        call GiveOwn(self, list, error)
+      else
+        call self%engine%receivers(list%start, list%field(:list%n), list%i(:list%n), list%j(:list%n), list%k(:list%n), &
+                                   list%w(:list%n), error)
+      end if
+    end associate
+    if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
+    self%records = fd3d_list_t()
+  end procedure GiveReceivers
+
+  !> Receivers with cells in this rank's piece. One that has cells elsewhere too gives the parts of its sum, a trace each.
+  subroutine GiveOwn(self, list, error)
+    class(fd3d_t), intent(inout) :: self
+    type(fd3d_list_t), intent(inout) :: list
+    type(error_t), allocatable, intent(inout) :: error
+    integer, allocatable :: start(:), from(:)
+    integer :: times(size(list%start) - 1), r, p, n, m, at
     call Fd3dOwned(list, self%around)
     associate (s => list%start)
       n = size(s) - 1
@@ -316,7 +330,6 @@ contains
     end associate
     call self%engine%receivers(start, list%field(from), list%i(from), list%j(from), list%k(from), list%w(from), error)
     if (.not. allocated(error)) call self%engine%receiver_part(self%part, error)
-    if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
-  end procedure GiveReceivers
+  end subroutine GiveOwn
 
 end submodule fd3d_setup
