@@ -1,5 +1,5 @@
-!> What every time loop in C has, whatever its physics: kernel variants by name, and the verbs of a handle. A physics adds those for
-!> its grid, medium, source, receivers and fields in an interface of its own, as fd2d_c.f90 and fd3d_c.f90 do.
+!> Every time loop in C has these, whatever its physics: kernel variants by name, and the verbs of a handle. A physics adds those
+!> for its grid, medium, source, receivers and fields in an interface of its own, as fd2d_c.f90 and fd3d_c.f90 do.
 !>
 !> Procedures return 0, or 1 with a sentence in err_message, where nothing else is said. Steps count from 1, cells from 0.
 module handle_c

@@ -49,8 +49,8 @@ module path_c
       character(kind=c_char), intent(in) :: folder(*), path(*)
     end function path_within
 
-    !> What has this name: path_nothing, an ordinary file, one by a link, a folder (by a link too), a link that leads nowhere, or 5,
-    !> something else (a pipe, a device).
+    !> The kind of what has this name: path_nothing, an ordinary file, one by a link, a folder (by a link too), a link that leads
+    !> nowhere, or 5, something else (a pipe, a device).
     integer(c_int) function path_kind(path) bind(c)
       import :: c_int, c_char
       implicit none

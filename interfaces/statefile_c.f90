@@ -93,7 +93,7 @@ module statefile_c
       character(kind=c_char), intent(out) :: name(*)
     end function statefile_foreign
 
-    !> How many ranks together have made a state of a shot that is in a folder, if these are not `ranks`; 0 if there is none.
+    !> The number of ranks that made a state of a shot in a folder together, if these are not `ranks`; 0 if there is none.
     integer(c_int) function statefile_others(path, shot, ranks) bind(c)
       import :: c_char, c_int
       implicit none

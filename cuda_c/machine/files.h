@@ -1,4 +1,4 @@
-/* What C alone needs of files.c; all else is in interfaces/files_c.f90. */
+/* The part of files.c that C alone needs; all else is in interfaces/files_c.f90. */
 #pragma once
 
 /* Fails unless `fd` is the file that `path` names: it may have been removed, replaced or unmounted meanwhile. */

@@ -24,7 +24,7 @@ int path_input(const char *path) {
     return 0;
 }
 
-/* What path_kind finds, as in path_c.f90. */
+/* The answers of path_kind, as in path_c.f90. */
 enum { PATH_NOTHING, PATH_FILE, PATH_FILE_BY_LINK, PATH_FOLDER, PATH_LOOSE_LINK, PATH_OTHER };
 
 enum { BESIDE = 40 }; /* characters that the files beside an output have more in their names, at most */

@@ -282,7 +282,7 @@ int statefile_folder(const char *path) {
 
 enum kind { OTHER, WHOLE, HALF_WRITTEN };
 
-/* What a name says of the state in the file: its shot, and how many ranks modelled that together. */
+/* A file's name tells the shot of its state, and how many ranks modelled that together. */
 typedef struct maker {
     long shot;
     int ranks;

@@ -1,4 +1,4 @@
-!> What is known of every model of the earth, of whatever dimension and waves, since it was read.
+!> Facts that every model of the earth has once it is read, of whatever dimension and waves.
 module earth_m
   use kinds_m, only: dp
   implicit none

@@ -20,7 +20,7 @@ module model_netcdf_m
     real(dp) :: first = 0, step = 0           !< [m]
   end type side_t
 
-  !> How the numbers of a variable are packed, and those that stand for missing ones.
+  !> The packing of a variable's numbers, and those that stand for missing ones.
   type :: packing_t
     real(dp) :: scale = 1, offset = 0, fill(2) = 0
     logical :: has_fill(2) = .false.
@@ -357,7 +357,7 @@ contains
     Missing = any(packing%has_fill .and. stored == packing%fill)
   end function Missing
 
-  !> What a number means, limited to single precision; an infinite one stays, for the check of values.
+  !> The value of a packed number, limited to single precision; an infinite one stays, for the check of values.
   elemental real(dp) function Held(stored, packing)
     real(dp), intent(in) :: stored
     type(packing_t), intent(in) :: packing

@@ -208,7 +208,7 @@ module fd3d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine Gathered
 
-    !> What is summed, or the largest, over all pieces; a shot on one rank has it already.
+    !> Makes x the total, or the largest, of all pieces; a shot on one rank has it already.
     module subroutine OverAll(self, how, x, error)
       class(fd3d_t), intent(inout) :: self
       character(*), intent(in) :: how

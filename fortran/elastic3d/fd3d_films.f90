@@ -445,7 +445,7 @@ contains
     out = scale(reshape(all, shape(out)), self%exponent2)
   end subroutine AtTop
 
-  !> What the cells of this rank's piece bring to the points of the top.
+  !> Sums over the cells of this rank's piece at the points of the top.
   subroutine SumsAtTop(self, field, sum, error)
     class(fd3d_t), intent(inout) :: self
     integer, intent(in) :: field

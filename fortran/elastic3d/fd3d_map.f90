@@ -168,7 +168,7 @@ contains
     own%stencil = map%stencil(kept)
   end subroutine Fd3dMapShare
 
-  !> What a map keeps the largest of: horizontal and vertical velocity, and the vector.
+  !> The levels whose largest a map keeps: horizontal and vertical velocity, and the vector.
   pure function Fd3dLevels(v)
     real(sp), intent(in) :: v(3)
     real(sp) :: Fd3dLevels(3)

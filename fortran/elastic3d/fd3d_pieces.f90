@@ -15,7 +15,8 @@ module fd3d_pieces_m
   !> adds to them, and 7 rows and 3 more beside a contact (fd3d_ground.f90).
   integer, parameter :: touches = 12
   integer, parameter :: depends = 16              !< its weights depend on the medium of cells no further away than this
-  !> What a step costs, in the time of a cell that is neither in a layer nor beside a cut.
+
+  !> Costs of a step, in the time of a cell that is neither in a layer nor beside a cut.
   type :: costs_t
     real(dp) :: heavy                             !< a cell in an absorbing layer
     real(dp) :: rim                               !< a cell in the rim at a cut, rim_rows deep
@@ -212,7 +213,7 @@ contains
 
   contains
 
-    !> What the cuts of a piece cost.
+    !> The cost of a piece's cuts.
     pure real(dp) function Beside(p)
       integer, intent(in) :: p
       Beside = count([p > 1 .or. round, p < parts .or. round])*cut

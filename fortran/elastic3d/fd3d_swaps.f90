@@ -1,5 +1,5 @@
-!> What the pieces of a shot give each other: velocities and stresses beside their planes between half steps, samples of receivers
-!> and planes of fields for the rank that gathers. Arguments stand in fd3d.f90.
+!> The pieces of a shot give each other velocities and stresses beside their planes between half steps, and the rank that gathers
+!> samples of receivers and planes of fields. Arguments stand in fd3d.f90.
 !>
 !> A step: the rim of the velocities, which neighbours need, then the inner cells while those travel, likewise the stresses.
 !> Stencils run along one axis, so a neighbour gets three velocities, or the three stresses that are differentiated across the
@@ -8,13 +8,14 @@
 submodule(fd3d_m) fd3d_swaps
   use fd3d_engine_m, only: part_inner, part_rim
   use fd3d_pieces_m, only: Fd3dPartner
-  use receiver_sum_m, only: receiver_scale, receiver_sum_t, ReceiverAdd, ReceiverPart
+  use receiver_sum_m, only: receiver_parts, receiver_scale, receiver_sum_t, ReceiverAdd, ReceiverPart
   use subdomain_m, only: CutsPiece
   implicit none
 
   integer, parameter :: sides = 6
   integer, parameter :: header = 3               !< numbers before those of a sum: its number, in two parts, and its part
   integer, parameter :: split = 4096             !< a number in two parts, each of which a float holds
+  integer, parameter :: at_once = 2**26          !< numbers that a piece sends home at a time, unless one trace has more
 
 contains
 
@@ -78,8 +79,8 @@ contains
 
   module procedure samples
     real(sp), allocatable :: mine(:, :)
-    integer, allocatable :: here(:)           ! of the receivers, without points of the map
-    integer :: r
+    integer, allocatable :: here(:)           ! of some receivers, without points of the map
+    integer :: r, first, some, last
     if (.not. self%grouped()) then
       call self%engine%traces(1, raw, error)
       return
@@ -87,8 +88,13 @@ contains
     allocate (mine(self%scheme%nt, size(self%heard)))
     call self%engine%traces(1, mine, error)
     raw = 0
-    here = pack([(r, r=1, size(self%heard))], self%heard <= size(self%shot%rx)*size(self%at_whole))
-    call Gathered(self, self%heard(here), self%part(here), mine(:, here), raw, error)
+    last = size(self%shot%rx)*size(self%at_whole)
+    some = max(1, at_once/(receiver_parts*(self%scheme%nt + header)))
+    do first = 1, last, some
+      here = pack([(r, r=1, size(self%heard))], self%heard >= first .and. self%heard < min(last + 1, first + some))
+      call Gathered(self, self%heard(here), self%part(here), mine(:, here), raw, error)
+      if (allocated(error)) return
+    end do
   end procedure samples
 
   module procedure Gathered

@@ -110,7 +110,7 @@ contains
     call AddContext(error, 'writing the snapshots of shot record '//Str(gather%record))
   end subroutine FioSnapshots
 
-  !> What files of one plane and of films begin with.
+  !> The head that files of one plane and of films share.
   subroutine DefineShot(file, format, gather, attributes, error)
     type(c_ptr), intent(in) :: file
     character(*), intent(in) :: format

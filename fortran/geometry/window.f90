@@ -24,7 +24,7 @@ module window_m
 
 contains
 
-  !> What there is of a box in a window.
+  !> The part of a box that lies in a window.
   pure type(box_t) function WindowClip(window, box) result(clipped)
     type(window_t), intent(in) :: window
     type(box_t), intent(in) :: box

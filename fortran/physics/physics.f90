@@ -278,8 +278,8 @@ contains
     worker = 4*master
   end subroutine SomeMemory
 
-  !> How scheme%ranks ranks share a shot in a window, on GPUs or on cores: in words; that a step is so many times faster than on one
-  !> rank, and the part of it for what they give each other, as expected.
+  !> Tells how scheme%ranks ranks share a shot in a window, on GPUs or on cores: in words; that a step is so many times faster than
+  !> on one rank, and the part of it for what they give each other, as expected.
   subroutine NotShared(self, scheme, window, gpu, words, gain, exchange)
     class(physics_t), intent(in) :: self
     class(scheme_t), intent(in) :: scheme

@@ -129,7 +129,7 @@ contains
              '), mean '//Str(1.0e-6_dp*span%total/survey%keymap%n, 4)//' Mcells')
   end subroutine PrintShots
 
-  !> How the ranks of a group would share the largest shot, on GPUs or on cores.
+  !> Tells how the ranks of a group would share the largest shot, on GPUs or on cores.
   subroutine PrintGroup(survey, span, gpu)
     type(survey_t), intent(in) :: survey
     type(span_t), intent(inout) :: span

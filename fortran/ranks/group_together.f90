@@ -1,4 +1,4 @@
-!> What all ranks of a group do together: agree on an error, combine numbers, bring numbers home. Arguments stand in partners.f90
+!> All ranks of a group together agree on an error, combine numbers, bring numbers home. Arguments stand in partners.f90
 !> and group.f90.
 submodule(group_m) group_together
   implicit none

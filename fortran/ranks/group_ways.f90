@@ -55,7 +55,7 @@ contains
     way%getting = MPI_REQUEST_NULL
   end subroutine Unused
 
-  !> What goes out is kept in memory that others can read, named `mine`; where there is none, '', in memory of this rank alone.
+  !> Makes room for numbers that go out, in memory that others can read, named `mine`; where there is none, '', in this rank's own.
   subroutine MakeMemory(group, n, mine)
     class(group_t), intent(inout) :: group
     integer(i8), intent(in) :: n(:)

@@ -138,7 +138,7 @@ contains
     call ShotLost(worker, active, error)
   end subroutine Turn
 
-  !> What fails on one rank of a group fails on all. They agree too on whether a state is kept after the next steps, and learn of a
+  !> An error of one rank of a group is that of all. They agree too on whether a state is kept after the next steps, and learn of a
   !> signal that one of them got.
   subroutine Agree(worker, active, error)
     type(worker_t), intent(inout) :: worker

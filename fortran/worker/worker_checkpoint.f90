@@ -29,7 +29,7 @@ contains
     if (active%states%head > 0) active%last_beat = active%last_beat - BEAT   ! the master learns at once where it goes on
   end subroutine StateResume
 
-  !> What this rank of a group wishes: the first one, by its clock, that all keep a state; each, that none is kept while its part of
+  !> The wish of this rank of a group: the first one, by its clock, that all keep a state; each, that none is kept while its part of
   !> the last one is on its way to the disk.
   integer function StateWish(worker, active) result(wish)
     type(worker_t), intent(in) :: worker
