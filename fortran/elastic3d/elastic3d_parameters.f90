@@ -40,7 +40,7 @@ contains
     call t%text('snapshot_fields', job%snapshot_fields, 'vz', 'fields on the planes, joined by commas: vx, vy, vz, p')
     call t%flag('pgv', job%pgv, .false., 'maps of the largest horizontal and vertical velocity and vector that a station on the top, or the ground below the air, would record')
     call t%real('pgv_depth', job%pgv_depth, -1.0e6_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of a plane that the map is of in place of the ground; less than the top: the ground')
-    call ClusterTable(t, job, 'ranks that share one shot, each with a piece of its grid')
+    call ClusterTable(t, job, 'ranks that share one shot, each with a piece of its grid; auto = as few as hold the largest shot, by the memory of GPUs or machines')
     call t%text('decomposition', job%decomposition, 'auto', 'pieces of a shot along x, y and z, one for each rank of a group, as 2x1x2; auto = as is expected to be fastest')
     ! @format(on)
   end subroutine Elastic3dTable
@@ -127,6 +127,9 @@ contains
     call Elastic3dPieces(job%decomposition, parts)
     if (any(parts < 0)) then
       call t%blame('decomposition', 'is none: give auto, or the pieces along x, y and z, as 2x1x2')
+    else if (all(parts > 0) .and. job%group == 0) then
+      call t%blame('decomposition', 'makes '//Str(product(parts))//' pieces, but group = auto finds their number: give '// &
+                   'group='//Str(product(parts)))
     else if (all(parts > 0) .and. product(parts) /= job%group) then
       call t%blame('decomposition', 'makes '//Str(product(parts))//' pieces for group = '//Str(job%group)// &
                    ' ranks: they must be as many')

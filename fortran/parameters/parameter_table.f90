@@ -160,16 +160,24 @@ contains
     self%row(self%n)%value = Str(value)
   end subroutine AddFlag
 
-  !> A whole number, lo..hi.
-  subroutine AddInt(self, name, value, default, lo, hi, unit, meaning)
+  !> A whole number, lo..hi; or a `word`, which stands for lo - 1.
+  subroutine AddInt(self, name, value, default, lo, hi, unit, meaning, word)
     class(table_t), intent(inout) :: self
     integer, intent(inout) :: value
     character(*), intent(in) :: name, unit, meaning
     integer, intent(in) :: default, lo, hi
+    character(*), intent(in), optional :: word
     integer :: i, given
     logical :: ok
-    call Begin(self, i, 'int', name, Str(default), meaning, lo=real(lo, dp), hi=real(hi, dp), unit=unit)
+    call Begin(self, i, 'int', name, Str(default), meaning, words=word, lo=real(lo, dp), hi=real(hi, dp), unit=unit)
     value = default
+    if (i > 0 .and. present(word)) then
+      if (Lower(Head(self%deck%setting(i)%value)) == word) then
+        value = lo - 1
+        self%row(self%n)%value = word
+        return
+      end if
+    end if
     if (i > 0) then
       call ToInt(self%deck%setting(i)%value, given, ok)
       if (.not. ok .and. .not. IsWhole(self%deck%setting(i)%value)) then
@@ -310,6 +318,7 @@ contains
     character(:), allocatable :: text
     if (row%kind == 'int') then
       text = Str(Whole(row%lo))//'..'//Str(Whole(row%hi))
+      if (row%words /= '') text = row%words//' or '//text
     else
       text = RealText(row%lo)//'..'//RealText(row%hi)
     end if

@@ -230,7 +230,7 @@ contains
     type(job_t), intent(inout) :: job
     character(*), intent(in) :: group
     call t%section('Cluster')
-    call t%int('group', job%group, 1, 1, 100000, 'ranks', group)
+    call t%int('group', job%group, 1, 1, 100000, 'ranks', group, word='auto')
     call t%int('gpn', job%gpn, 0, 0, 64, 'GPUs', 'GPUs per node: the first gpn worker ranks of a node compute on one each, the others on CPU cores; 0 = CPU only')
     call t%int('ranks_per_gpu', job%ranks_per_gpu, 1, 1, 64, 'ranks', 'ranks that share a GPU: the first gpn*ranks_per_gpu ranks of a node')
     call t%int('shots_per_gpu', job%shots_per_gpu, 0, 0, 64, 'shots', 'shots a GPU rank models at once; 0 = as many as fill the GPU, at least 2, if they fit into its memory; some then wait, set up, for its time')
