@@ -5,7 +5,7 @@ module plan_m
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, FailFromC
   use shots_per_gpu_m, only: ShotsAtOnce
-  use group_size_m, only: GroupFewest, GroupNeed, GroupSized
+  use group_size_m, only: GroupAdvise, GroupFewest, GroupNeed, GroupSized
   use grouping_m, only: ON_CORES, ON_GPU
   use forecast_m, only: cost_t, EXCHANGE, ForecastRun, ForecastShot
   use iso_c_binding, only: c_char, c_long
@@ -193,7 +193,7 @@ contains
 
   !> The memory that a run needs on the machines of this job. `fits`: the largest shot can be tried here.
   subroutine PrintMemory(survey, role, fits)
-    type(survey_t), intent(in) :: survey
+    type(survey_t), intent(inout) :: survey
     type(role_t), intent(in) :: role
     logical, intent(out) :: fits
     type(memory_t) :: memory
@@ -202,6 +202,7 @@ contains
     fits = .false.
     call MemoryNeed(survey, memory)
     call MemoryCheck(memory, role%nodes, warning, short)
+    call GroupAdvise(survey, role%nodes, short)
     call Row('memory', MemoryBytes(memory%worker)//' a worker rank, '//MemoryBytes(memory%master)//' rank 0')
     if (allocated(short)) call Row('', short%message)
     if (.not. allocated(short)) call Rows('warning', warning)

@@ -26,7 +26,7 @@ module run_m
   use store_m, only: store_t, StoreClose, StoreOpen, StoreStopPath
   use survey_m, only: survey_t, SurveyFilmBytes, SurveyLog, SurveyRead, SurveyHeader
   use gather_header_m, only: gather_header_t
-  use group_size_m, only: GroupSize
+  use group_size_m, only: GroupAdvise, GroupSize
   use text_m, only: Str
   use solver_m, only: solver_t
   use master_heartbeat_m, only: job_end_t, HeartbeatWait
@@ -72,7 +72,10 @@ contains
     if (role%master) then
       if (.not. allocated(error)) call RefuseStopFile(job%output, error)
       if (.not. allocated(error)) call MemoryNeed(survey, memory)
-      if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
+      if (.not. allocated(error)) then
+        call MemoryCheck(memory, role%nodes, warning, error)
+        call GroupAdvise(survey, role%nodes, error)
+      end if
       if (.not. allocated(error)) call SurveyHeader(survey, settings, header)
       if (.not. allocated(error)) call DiskNeed(survey, header, disk, error)
       if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, job%overwrite, job%verify == 'last', error, &

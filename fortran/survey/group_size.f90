@@ -5,6 +5,7 @@ module group_size_m
   use keymap_m, only: KeymapShot
   use kinds_m, only: dp
   use memory_need_m, only: memory_t, MemoryBytes, MemoryNeed
+  use node_memory_m, only: node_t
   use parameter_table_m, only: SplitList
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
@@ -14,7 +15,7 @@ module group_size_m
   use window_m, only: window_t
   implicit none
   private
-  public :: GroupSize, GroupFewest, GroupNeed, GroupSized
+  public :: GroupSize, GroupFewest, GroupNeed, GroupSized, GroupAdvise
 
   integer, parameter :: MOST_RANKS = 64           !< of a group that is looked for where there are not so many
 
@@ -119,6 +120,19 @@ contains
       return
     end do
   end function GroupFewest
+
+  !> Adds to an `error`, that the largest shot is too large for one rank, how many such machines would hold it.
+  subroutine GroupAdvise(survey, nodes, error)
+    type(survey_t), intent(inout) :: survey
+    type(node_t), intent(in) :: nodes(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: fewest
+    if (.not. allocated(error) .or. size(nodes) == 0) return
+    fewest = GroupFewest(survey, maxval(real(nodes%total, dp)), ON_CORES)
+    if (fewest <= survey%scheme%ranks) return
+    error%message = error%message//'; or let '//Str(fewest)//' ranks share a shot, group='//Str(fewest)// &
+                    ', each with as much memory'
+  end subroutine GroupAdvise
 
   subroutine TooLarge(survey, places, need, kind, error)
     type(survey_t), intent(inout) :: survey

@@ -110,7 +110,9 @@ contains
   pure function MemoryBytes(n) result(s)
     real(dp), intent(in) :: n
     character(:), allocatable :: s
-    if (n >= 1.0e12_dp) then
+    if (n > 1.0e24_dp) then
+      s = 'more than any memory'
+    else if (n >= 1.0e12_dp) then
       s = Str(1.0e-12_dp*n, 3)//' TB'
     else if (n >= 1.0e9_dp) then
       s = Str(1.0e-9_dp*n, 3)//' GB'
