@@ -113,7 +113,7 @@ demo:     ## model a small marine survey on 3 processes and draw it: demo.png
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory programs
 	@$(MAKE) --no-print-directory show-demo
-demo3d:   ## model an earthquake under a 3D basin and draw it, in build/demo3d
+demo3d:   ## model an earthquake under a 3D basin and draw it, in build/demo3d (RANKS=4: on a group of four ranks)
 	@tools/setup demo
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory programs

@@ -17,7 +17,7 @@ module model3d_window_m
   private
   public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dFill
 
-  real(dp), parameter :: layer_most = 4.0e8_dp    !< cells of a layer of a window: five numbers each travel in a message of 2**31 - 1
+  real(dp), parameter :: layer_most = 4.0e8_dp    !< cells of a layer of a window: five numbers each travel in one message
   real(dp), parameter :: finest = 1.0e8_dp        !< cells of the model along an axis, at most
   real(dp), parameter :: on_face = 1.0e-6_dp      !< of a spacing: closer than this is on the face of a cell
 
