@@ -13,6 +13,7 @@ module elastic3d_m
   use fd3d_m, only: fd3d_t
   use fd3d_nearfield_m, only: Fd3dNear
   use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dGain, Fd3dPiece
+  use fd3d_variants_m, only: fd3d_variants
   use finite_fault_m, only: FaultHash, FaultStart
   use free_surface_m, only: SourceVanishes, Vanishes
   use kinds_m, only: dp, sp
@@ -390,6 +391,7 @@ contains
         slab = min(box, window_at_once)
         model = product(real(e%n, dp))
         if (e%on_disk) model = 3*min(model, window_at_once)
+        if (fd3d_variants%needs_gpu(s%variant)) own = 0         ! they are there
         worker = 4*(floats(kind)*own + medium(kind)*around + parts*(box + slab) + Filtered(scheme))
         master = 4*parts*(model + 2*slab)
         if (pictures) worker = worker + 16*Fd3dFilmNumbers(s, window)

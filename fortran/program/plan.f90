@@ -200,7 +200,7 @@ contains
     type(error_t), allocatable :: short
     character(:), allocatable :: warning
     fits = .false.
-    call MemoryNeed(survey, memory)
+    call MemoryNeed(survey, memory, survey%job%gpn > 0 .and. survey%scheme%ranks > 1)
     call MemoryCheck(memory, role%nodes, warning, short)
     call GroupAdvise(survey, role%nodes, short)
     call Row('memory', MemoryBytes(memory%worker)//' a worker rank, '//MemoryBytes(memory%master)//' rank 0')

@@ -71,7 +71,7 @@ contains
     if (broken .or. exit_status /= 0) return
     if (role%master) then
       if (.not. allocated(error)) call RefuseStopFile(job%output, error)
-      if (.not. allocated(error)) call MemoryNeed(survey, memory)
+      if (.not. allocated(error)) call MemoryNeed(survey, memory, role%groups%ranks > 1 .and. all(role%gpus))
       if (.not. allocated(error)) then
         call MemoryCheck(memory, role%nodes, warning, error)
         call GroupAdvise(survey, role%nodes, error)
