@@ -167,7 +167,7 @@ show-demo: $(BIN)
 	@tools/demo '$(B)'
 show-demo3d: $(BIN)
 	@tools/demo3d '$(B)'
-run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(BIN)
+run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(BIN)
 	@tools/bench/run '$(B)'
 
 # --- the treaty between Fortran and C: the compiler prints the C header of the interface modules ---------------------
@@ -187,7 +187,7 @@ FORCE:
 $(B)/fortran/base/version.o: $(B)/commit.inc
 
 # --- compiling -------------------------------------------------------------------------------------------------------
-$(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard $(ROOMS_T:%=%/*.f90))) tools/build/fortran-deps
+$(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard $(ROOMS_T:%=%/*.f90) tools/bench/*.f90)) tools/build/fortran-deps
 	@mkdir -p $(@D)
 	@awk -f tools/build/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
 ifneq ($(filter programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench build/%,$(GOALS)),)

@@ -29,7 +29,7 @@ module fd3d_c
   implicit none
   private
   public :: fd3d_cfg, fd3d_solver, fd3d_new, fd3d_model, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source, fd3d_histories
-  public :: fd3d_receivers, fd3d_receiver_parts, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_halo_size, fd3d_halo_get
+  public :: fd3d_receivers, fd3d_receiver_parts, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_ahead, fd3d_halo_size, fd3d_halo_get
   public :: fd3d_halo_put, fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need, fd3d_tune
 
   !> A subdomain. Sides are numbered x low, x high, y low, y high, z low (top), z high (bottom); kinds of sides:
@@ -189,6 +189,19 @@ module fd3d_c
       type(c_ptr), value :: handle
       integer(c_int), value :: it, part
     end function fd3d_stress
+
+    !> For a subdomain with neighbours, before the halves of step `it`: does of steps it .. it+done-1, n at most, all that needs
+    !> nothing of the neighbours but what is in the halos now, several steps in one sweep through memory. The halves of these steps
+    !> must follow, as they do without: part 1 is then what is left of each, further into the subdomain with each half step, part 2
+    !> nothing, or what samples and maps take. Meanwhile fields inside are of later steps; what neighbours get is not.
+    !> done = 0: the variant, or a side of the subdomain, cannot.
+    integer(c_int) function fd3d_ahead(handle, it, n, done) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: it, n
+      integer(c_int), intent(out) :: done
+    end function fd3d_ahead
 
     !> Numbers in the halo of side 0..5: three fields, half_length cells deep, over the owned face; velocities and stresses alike.
     integer(c_long_long) function fd3d_halo_size(handle, side) bind(c)

@@ -51,7 +51,7 @@ module fd3d_fortran_m
     real(sp), allocatable :: peaks(:, :)                        !< (points, 3)
   contains
     procedure :: new, free, model, quality, pml, sponge, source, histories, receivers, receiver_part
-    procedure :: timestep, velocity, stress
+    procedure :: timestep, velocity, stress, ahead
     procedure :: halo_size, halo_get, halo_put, field, set_field, slice, expect, watch, map, maxabs, reset
     procedure :: state_size, save => save_state, load, bytes, device
     procedure :: peak => maxabs
@@ -334,6 +334,15 @@ contains
     call Inject(self, it, part, field_sxx, field_syz, error)
     if (part /= part_rim) call EndStep(self, it)
   end subroutine stress
+
+  !> None: half steps follow each other.
+  subroutine ahead(self, it, n, done, error)
+    class(fd3d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: it, n
+    integer, intent(out) :: done
+    type(error_t), allocatable, intent(inout) :: error
+    done = 0
+  end subroutine ahead
 
   subroutine EndStep(self, it)
     class(fd3d_fortran_t), intent(inout) :: self

@@ -1,7 +1,8 @@
 !> The pieces of a shot give each other velocities and stresses beside their planes between half steps, and the rank that gathers
 !> samples of receivers and planes of fields. Arguments stand in fd3d.f90.
 !>
-!> A step: the rim of the velocities, which neighbours need, then the inner cells while those travel, likewise the stresses.
+!> A step: the rim of the velocities, which neighbours need, then the inner cells while those travel, likewise the stresses. An engine
+!> that can does of some steps ahead what needs nothing of the neighbours; then the rim is what is left, and no cells are inner.
 !> Stencils run along one axis, so a neighbour gets three velocities, or the three stresses that are differentiated across the
 !> plane, and edges and corners are never sent. Each cell is computed by its owner alone, by the operations that a shot on one rank
 !> does: so are its bits.
@@ -22,14 +23,17 @@ contains
   ! --- steps ----------------------------------------------------------------------------------------------------------
 
   module procedure do_steps
-    integer :: it
+    integer :: it, begun                          ! begun: steps whose inner cells are done
     if (.not. self%grouped()) then
       call self%engine%timestep(self%steps + 1, n, error)
       return
     end if
+    begun = 0
     do it = self%steps + 1, self%steps + n
+      if (begun == 0 .and. .not. allocated(error)) call self%engine%ahead(it, self%steps + n - it + 1, begun, error)
       call HalfStep(self, it, 0, error)
       call HalfStep(self, it, 1, error)
+      begun = max(0, begun - 1)
     end do
   end procedure do_steps
 

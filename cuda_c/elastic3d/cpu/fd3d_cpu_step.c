@@ -131,7 +131,7 @@ static void fill_halos(const fd3d *fd, int what) {
 
 /* --- boxes --------------------------------------------------------------------------------------------------- */
 
-static void update(const cpu3_own *o, int what, const int lo[3], const int hi[3]) {
+void fd3d_cpu_update(const cpu3_own *o, int what, const int lo[3], const int hi[3]) {
     if (lo[0] >= hi[0])
         return;
 #pragma omp parallel num_threads(o->frame.threads) if (o->frame.threads > 1)
@@ -152,18 +152,18 @@ static void update_part(const fd3d *fd, int what, int part) {
     memcpy(to, fd->cfg.n, sizeof to);
     fd3d_inner_box(&fd->cfg, lo, hi);
     if (part == FD3D_ALL)
-        update(o, what, from, to);
+        fd3d_cpu_update(o, what, from, to);
     if (part == FD3D_INNER)
-        update(o, what, lo, hi);
+        fd3d_cpu_update(o, what, lo, hi);
     if (part != FD3D_RIM)
         return;
     for (int a = 2; a >= 0; a--) {
         const int end = to[a];
         to[a] = lo[a];
-        update(o, what, from, to);
+        fd3d_cpu_update(o, what, from, to);
         to[a] = end;
         from[a] = most(lo[a], hi[a]);
-        update(o, what, from, to);
+        fd3d_cpu_update(o, what, from, to);
         from[a] = lo[a];
         to[a] = hi[a];
     }
@@ -206,10 +206,14 @@ static void keep_largest(fd3d *fd) {
                           o->peaks);
 }
 
-int fd3d_cpu_velocity(fd3d *fd, int it, int part) { return half_step(fd, 0, it, part); }
+int fd3d_cpu_velocity(fd3d *fd, int it, int part) {
+    return fd->ahead.steps > 0 ? fd3d_cpu_rest(fd, 0, it, part, NULL) : half_step(fd, 0, it, part);
+}
 
 int fd3d_cpu_stress(fd3d *fd, int it, int part, float *trace) {
     const cpu3_grid *g = &((cpu3_own *)fd->h.own)->grid;
+    if (fd->ahead.steps > 0)
+        return fd3d_cpu_rest(fd, 1, it, part, trace);
     TRY(half_step(fd, 1, it, part));
     if (part == FD3D_RIM)
         return 0;
