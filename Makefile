@@ -174,7 +174,7 @@ run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_be
 $(B)/iface.h: $(IFACE)
 	@mkdir -p $(B)/proto
 	@{ echo '#pragma once'; for f in $(IFACE); do $(FC) -J$(B)/proto -fc-prototypes -fsyntax-only $$f || exit 1; done; } \
-	  | sed 's/ ();/ (void);/' > $@.tmp
+	  | sed 's/ ();/ (void);/; s/)()/)(void)/' > $@.tmp
 	@mv $@.tmp $@
 
 # --- the commit, for the record in every output file ------------------------------------------------------------------

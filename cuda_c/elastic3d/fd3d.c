@@ -327,6 +327,12 @@ int fd3d_ahead(void *handle, int it, int n, int *done) {
     return 0;
 }
 
+int fd3d_between(void *handle, int (*procedure)(void)) {
+    TRY(handle_enter(handle));
+    ((fd3d *)handle)->between = procedure;
+    return 0;
+}
+
 /* --- halos --------------------------------------------------------------------------------------------------- */
 
 static int check_neighbour(fd3d *fd, int what, int side) {

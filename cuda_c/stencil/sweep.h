@@ -88,12 +88,9 @@ static inline int sweep_block_steps(const sweep *w, int block) { return least(w-
 
 /* Cells that half step `half` of a block does not give up; none where an end is not above its beginning. */
 static inline sweep_piece sweep_kept(const sweep *w, int half) {
-    return (sweep_piece){half * w->give[0][0],
-                         w->deep - half * w->give[0][1],
-                         half * w->give[1][0],
-                         w->across - half * w->give[1][1],
-                         half * w->give[2][0],
-                         w->along > 0 ? w->along - half * w->give[2][1] : INT_MAX};
+    return (sweep_piece){half * w->give[0][0], w->deep - half * w->give[0][1],
+                         half * w->give[1][0], w->across - half * w->give[1][1],
+                         half * w->give[2][0], w->along > 0 ? w->along - half * w->give[2][1] : INT_MAX};
 }
 
 /* Cells of half step `half` in step j downwards of a tile; none where an end is not above its beginning. */

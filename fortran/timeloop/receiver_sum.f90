@@ -27,7 +27,7 @@ contains
     s%sum = total
   end subroutine ReceiverAdd
 
-  !> Part 0 is the sum.
+  !> Part 0 is the sum, 0 where that would be denormal.
   elemental real(sp) function ReceiverPart(s, part) result(value)
     type(receiver_sum_t), intent(in) :: s
     integer, intent(in) :: part
@@ -35,6 +35,7 @@ contains
     integer :: p
     left = s%sum + s%rest
     value = real(left, sp)
+    if (part == 0 .and. abs(left) < tiny(value)) value = sign(0.0_sp, value)
     if (part == 0) return
     rest = scale(s%rest + (s%sum - left), first)
     left = scale(left, first)

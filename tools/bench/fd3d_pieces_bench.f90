@@ -1,16 +1,15 @@
-!> Speed of a 3D shot in pieces, a rank of one thread each, beside the whole of it on one rank with as many threads, variant `cpu`. Both
-!> take turns, as the speed of a machine that others use drifts; ranks whose turn it is not sleep.
+!> Speed of a 3D shot in pieces, a rank of one thread each, beside the whole of it on one rank with as many threads, variant `cpu`.
+!> Both take turns, as the speed of a machine that others use drifts; ranks whose turn it is not sleep.
 !>
 !>     fd3d_pieces_bench [CELLS [PIECES [SORTS [REPEATS]]]]     160 cells along each axis, layers with them; 2x1x1, 1x2x1, 1x1x2
 !>
-!> PIECES joined by commas; SORTS: sponge, pml, sponge-q, pml-q, joined by commas. Half-length 2, layers of 20 cells on five sides below
-!> a free surface, a double couple, 100 receivers. A line has the median of the repetitions:
+!> PIECES joined by commas; SORTS: sponge, pml, sponge-q, pml-q, joined by commas. Half-length 2, layers of 20 cells on five sides
+!> below a free surface, a double couple, 100 receivers. A line has medians of the repetitions:
 !>
 !>     SORT  CUT  ms a step of the whole, of the pieces;  part of its speed that pieces reach: median, least, largest of all turns;
 !>     processor time a step of the whole and of all pieces, the least of all turns, and the same part by that
 !>
-!> Started without a launcher the program launches itself. OMPI_MCA_ words choose how messages travel; with SPL_BENCH_WAY=messages in
-!> the environment ranks share no memory.
+!> Started without a launcher the program launches itself.
 program fd3d_pieces_bench
   use, intrinsic :: iso_fortran_env, only: output_unit
   use error_m, only: error_t

@@ -131,19 +131,31 @@ static void fill_halos(const fd3d *fd, int what) {
 
 /* --- boxes --------------------------------------------------------------------------------------------------- */
 
-void fd3d_cpu_update(const cpu3_own *o, int what, const int lo[3], const int hi[3]) {
+enum { OFTEN = 1 << 14 }; /* cells of a thread from one call of `between` to the next: some tenths of a millisecond */
+
+static void update(const cpu3_own *o, int what, const int lo[3], const int hi[3], int (*between)(void)) {
     if (lo[0] >= hi[0])
         return;
 #pragma omp parallel num_threads(o->frame.threads) if (o->frame.threads > 1)
     {
         const unsigned long old = flush_denormals();
+        const int calls = between != NULL && omp_get_thread_num() == 0;
+        int cells = 0;
 #pragma omp for collapse(2) schedule(static)
         for (int k = lo[2]; k < hi[2]; k++)
-            for (int j = lo[1]; j < hi[1]; j++)
+            for (int j = lo[1]; j < hi[1]; j++) {
                 fd3d_cpu_row(o, what, j, k, lo[0], hi[0]);
+                cells += hi[0] - lo[0];
+                if (calls && cells >= OFTEN) {
+                    between();
+                    cells = 0;
+                }
+            }
         restore_denormals(old);
     }
 }
+
+void fd3d_cpu_update(const cpu3_own *o, int what, const int lo[3], const int hi[3]) { update(o, what, lo, hi, NULL); }
 
 /* The rim is what the inner box leaves of the subdomain: slab after slab. */
 static void update_part(const fd3d *fd, int what, int part) {
@@ -154,7 +166,7 @@ static void update_part(const fd3d *fd, int what, int part) {
     if (part == FD3D_ALL)
         fd3d_cpu_update(o, what, from, to);
     if (part == FD3D_INNER)
-        fd3d_cpu_update(o, what, lo, hi);
+        update(o, what, lo, hi, fd->between);
     if (part != FD3D_RIM)
         return;
     for (int a = 2; a >= 0; a--) {

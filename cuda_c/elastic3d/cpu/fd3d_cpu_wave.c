@@ -15,9 +15,9 @@
  * Sides. A free surface and a periodic x are filled as their rows pass. Periodic y or z and a one-way bottom need
  * what a sweep has not reached or has left behind: with these each half step is a sweep of its own.
  *
- * Neighbours. A block of T steps is swept of what needs nothing of them: half step h gives up h L cells beside each. The
- * rest follows in half steps, each when the neighbours have given what it reads. It still finds what it needs, as a half
- * step two later begins L cells further in at least than this one reads.
+ * Neighbours. A block of T steps is swept of what needs nothing of them: half step h gives up h L cells beside each.
+ * The rest follows in half steps, each when the neighbours have given what it reads. It still finds what it needs, as a
+ * half step two later begins L cells further in at least than this one reads.
  *
  *       h = 0   swept  swept  swept        h L cells: velocities or stresses that wait for the neighbour
  *       h = 1   rest | swept  swept
@@ -347,14 +347,20 @@ int fd3d_cpu_ahead(fd3d *fd, int it, int n, int *done) {
     return 0;
 }
 
+/* The halo above a free surface, of rows with cells that were given up and read it. Above others it may be of any step:
+ * it is filled again before they are next. */
+static void fill_top(const wave *w, int what, sweep_piece kept) {
+    const cpu3_grid *g = w->g;
+    const int all = kept.k1 < g->L || kept.x0 > 0 || kept.x1 < g->n[0];
+    for (int j = 0; j < g->n[1] && g->free_top; j++)
+        if (all || j < kept.i0 || j >= kept.i1)
+            fd3d_cpu_kernels(w->o)->surface[what](g, j);
+}
+
 /* A slab of what was given up, by all threads. */
 static void slab(const wave *w, int it, int what, sweep_piece p) {
-    const cpu3_grid *g = w->g;
     if (!some(p))
         return;
-    if (g->free_top && p.k0 == 0)
-        for (int j = p.i0; j < p.i1; j++)
-            fd3d_cpu_kernels(w->o)->surface[what](g, j);
     fd3d_cpu_update(w->o, what, (int[3]){p.x0, p.i0, p.k0}, (int[3]){p.x1, p.i1, p.k1});
     follow(w, it, what, p);
 }
@@ -371,6 +377,7 @@ int fd3d_cpu_rest(fd3d *fd, int what, int it, int part, float *trace) {
     kept.i0 = least(kept.i0, g->n[1]), kept.i1 = most(kept.i1, kept.i0);
     kept.x0 = least(kept.x0, g->n[0]), kept.x1 = most(kept.x1, kept.x0);
     if (part != FD3D_INNER) {
+        fill_top(&w, what, kept);
         slab(&w, it, what, (sweep_piece){0, kept.k0, 0, g->n[1], 0, g->n[0]});
         slab(&w, it, what, (sweep_piece){kept.k1, g->n[2], 0, g->n[1], 0, g->n[0]});
         slab(&w, it, what, (sweep_piece){kept.k0, kept.k1, 0, kept.i0, 0, g->n[0]});
