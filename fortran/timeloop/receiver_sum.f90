@@ -1,5 +1,6 @@
 !> The sum that a receiver samples, whatever the order of its terms: what cuda_c/handle/receiver_sum.h is in C. Parts 1, 2, 3 times
-!> receiver_scale add up to the sum; those of all subdomains that hold cells of a receiver round to the bits of one that holds all.
+!> receiver_scale add up to the sum, which is 0 where it would be denormal; those of all subdomains that hold cells of a receiver
+!> round to the bits of one that holds all.
 module receiver_sum_m
   use kinds_m, only: dp, sp
   implicit none
@@ -27,7 +28,7 @@ contains
     s%sum = total
   end subroutine ReceiverAdd
 
-  !> Part 0 is the sum, 0 where that would be denormal.
+  !> Part 0 is the sum.
   elemental real(sp) function ReceiverPart(s, part) result(value)
     type(receiver_sum_t), intent(in) :: s
     integer, intent(in) :: part
