@@ -34,7 +34,7 @@ RECEIVER_SUM void receiver_add(receiver_sum *s, double term) {
 RECEIVER_SUM float receiver_part(receiver_sum s, int part) {
     double left = s.sum + s.rest;
     if (part == 0)
-        return fabs(left) < FLT_MIN ? (float)copysign(0, left) : (float)left;
+        return fabs(left) < FLT_MIN ? (float)copysign(0.0, left) : (float)left;
     s.rest += s.sum - left;
     left = ldexp(left, RECEIVER_SCALE);
     s.rest = ldexp(s.rest, RECEIVER_SCALE);
