@@ -167,14 +167,14 @@ show-demo: $(BIN)
 	@tools/demo '$(B)'
 show-demo3d: $(BIN)
 	@tools/demo3d '$(B)'
-run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(BIN)
+run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(BIN)
 	@tools/bench/run '$(B)'
 
 # --- the treaty between Fortran and C: the compiler prints the C header of the interface modules ---------------------
 $(B)/iface.h: $(IFACE)
 	@mkdir -p $(B)/proto
 	@{ echo '#pragma once'; for f in $(IFACE); do $(FC) -J$(B)/proto -fc-prototypes -fsyntax-only $$f || exit 1; done; } \
-	  | sed 's/ ();/ (void);/' > $@.tmp
+	  | sed 's/ ();/ (void);/; s/)()/)(void)/' > $@.tmp
 	@mv $@.tmp $@
 
 # --- the commit, for the record in every output file ------------------------------------------------------------------
@@ -187,7 +187,7 @@ FORCE:
 $(B)/fortran/base/version.o: $(B)/commit.inc
 
 # --- compiling -------------------------------------------------------------------------------------------------------
-$(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard $(ROOMS_T:%=%/*.f90))) tools/build/fortran-deps
+$(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard $(ROOMS_T:%=%/*.f90) tools/bench/*.f90)) tools/build/fortran-deps
 	@mkdir -p $(@D)
 	@awk -f tools/build/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
 ifneq ($(filter programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench build/%,$(GOALS)),)

@@ -17,6 +17,7 @@ module fd3d_m
   use finite_fault_m, only: finite_fault_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
   use fd3d_grid_m, only: Fd3dGrid, Fd3dSameGrid
+  use fd3d_manner_m, only: manner_t
   use fd3d_point_lists_m, only: fd3d_list_t
   use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dPiece
   use fd3d_trial_m, only: Fd3dTrial
@@ -58,6 +59,7 @@ module fd3d_m
     type(fd3d_grid_t) :: whole                    !< of the shot
     type(fd3d_grid_t) :: around                   !< the box around the piece whose medium is known here
     type(cuts_t) :: cuts
+    type(manner_t) :: manner                      !< of its steps
     type(fd3d_list_t) :: records                  !< receivers that touch the piece, in the box around it, while they are made
     integer :: receivers = 0                      !< of the shot, before those that are points of the map
     integer, allocatable :: heard(:), part(:)     !< of the piece's receivers: which of these, and what part of its sum
@@ -318,6 +320,7 @@ contains
     self%around%threads = grid%threads
     if (.not. keeps) call Fd3dEngineNew(self%variant, self%engine, error)
     if (.not. (keeps .or. allocated(error))) call self%engine%new(grid, error)
+    if (.not. keeps) self%manner = manner_t()
     if (allocated(error)) return
     self%grid = grid
     if (self%grouped()) call OpenWays(self, error)

@@ -1,15 +1,21 @@
 !> The pieces of a shot give each other velocities and stresses beside their planes between half steps, and the rank that gathers
 !> samples of receivers and planes of fields. Arguments stand in fd3d.f90.
 !>
-!> A step: the rim of the velocities, which neighbours need, then the inner cells while those travel, likewise the stresses.
+!> A step: the rim of the velocities, which neighbours need, then the inner cells while those travel, likewise the stresses. Or of
+!> some steps all that needs nothing of the neighbours, ahead; then the rim is what is left, and no cells are inner. Whichever is
+!> faster (fd3d_manner.f90).
 !> Stencils run along one axis, so a neighbour gets three velocities, or the three stresses that are differentiated across the
 !> plane, and edges and corners are never sent. Each cell is computed by its owner alone, by the operations that a shot on one rank
 !> does: so are its bits.
 submodule(fd3d_m) fd3d_swaps
   use fd3d_engine_m, only: part_inner, part_rim
+  use fd3d_manner_m, only: MannerTake, MannerTurn
   use fd3d_pieces_m, only: Fd3dPartner
+  use host_c, only: host_seconds
+  use iso_c_binding, only: c_funloc, c_null_funptr
   use receiver_sum_m, only: receiver_parts, receiver_scale, receiver_sum_t, ReceiverAdd, ReceiverPart
   use subdomain_m, only: CutsPiece
+  use travelling_m, only: travelling, MessagesOn
   implicit none
 
   integer, parameter :: sides = 6
@@ -22,14 +28,26 @@ contains
   ! --- steps ----------------------------------------------------------------------------------------------------------
 
   module procedure do_steps
-    integer :: it
+    integer :: first, it, turn, begun             ! begun: steps whose inner cells are done
+    real(dp) :: from
     if (.not. self%grouped()) then
       call self%engine%timestep(self%steps + 1, n, error)
       return
     end if
-    do it = self%steps + 1, self%steps + n
-      call HalfStep(self, it, 0, error)
-      call HalfStep(self, it, 1, error)
+    begun = 0
+    first = self%steps + 1
+    do while (first <= self%steps + n .and. .not. allocated(error))
+      from = host_seconds()
+      call MannerTurn(self%manner, self%steps + n - first + 1, turn)
+      do it = first, first + turn - 1
+        if (self%manner%ahead .and. begun == 0 .and. .not. allocated(error)) &
+          call self%engine%ahead(it, first + turn - it, begun, error)
+        call HalfStep(self, it, 0, error)
+        call HalfStep(self, it, 1, error)
+        begun = max(0, begun - 1)
+      end do
+      call MannerTake(self%manner, (host_seconds() - from)/turn)
+      first = first + turn
     end do
   end procedure do_steps
 
@@ -42,6 +60,8 @@ contains
       if (with(side) > 0) n(side) = self%engine%halo_size(side)
     end do
     call self%partners%open(with, n, error)
+    if (allocated(error)) return
+    call self%engine%between(merge(c_funloc(MessagesOn), c_null_funptr, self%partners%ways(2) > 0), error)
   end procedure OpenWays
 
   !> Velocities (what = 0) or stresses (1) of step `it`.
@@ -57,7 +77,9 @@ contains
         call self%engine%halo_get(what, side, p%out(side, what + 1)%a, error)
         if (.not. allocated(error)) call p%send(side, what + 1, error)
       end do
+      travelling => p
       call Update(self, it, what, part_inner, error)
+      nullify (travelling)
       do side = 1, sides
         if (p%with(side) == 0 .or. allocated(error)) cycle
         call p%await(side, what + 1, error)

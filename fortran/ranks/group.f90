@@ -13,7 +13,7 @@ module group_m
   use mpi_f08, only: MPI_ANY_SOURCE, MPI_CHARACTER, MPI_Cancel, MPI_Comm, MPI_Comm_free, MPI_Comm_idup, &
                      MPI_DOUBLE_PRECISION, MPI_Iallgather, MPI_Iallreduce, MPI_Ibcast, MPI_INTEGER, MPI_INTEGER8, MPI_Iprobe, &
                      MPI_Irecv, MPI_Isend, MPI_MAX, MPI_REAL, MPI_Recv, MPI_Request, MPI_Request_free, MPI_REQUEST_NULL, &
-                     MPI_Status, MPI_Test, MPI_Testall
+                     MPI_Status, MPI_STATUS_IGNORE, MPI_Test, MPI_Testall, operator(/=)
   use partners_m, only: partners_t
   use peers_m, only: peers_t, PeersDead, PeersLook
   use protocol_m, only: link_t, message_t, MSG_END, LinkReceive
@@ -59,6 +59,7 @@ module group_m
     procedure :: open => GroupOpen
     procedure :: send => GroupSend
     procedure :: await => GroupAwait
+    procedure :: progress => GroupProgress
     procedure :: largest => GroupLargest
     procedure :: total => GroupTotal
     procedure :: collect => GroupCollect
@@ -85,6 +86,10 @@ module group_m
       integer, intent(in) :: side, what
       type(error_t), allocatable, intent(inout) :: error
     end subroutine GroupAwait
+
+    module subroutine GroupProgress(self)
+      class(group_t), intent(inout) :: self
+    end subroutine GroupProgress
 
     !> Gives back the memory of all ways.
     module subroutine WaysClose(group)
