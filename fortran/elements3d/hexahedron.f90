@@ -4,6 +4,7 @@ module hexahedron_m
   use elements_m, only: along, in_element, on_face
   use gll_m, only: GllPolynomials, gll_x
   use kinds_m, only: dp
+  use linear_m, only: SolvePositive
   implicit none
   private
   public :: HexAt, HexJacobian, HexPoints, HexJacobians, HexFind, HexNearest, HexWeights, HexGradient, HexBox, Determinant
@@ -156,7 +157,10 @@ contains
     real(dp), intent(in) :: corner(:, :), x(3)
     real(dp), intent(out) :: xi(3)
     logical, intent(out) :: found
-    call Search(corner, x, 1.5_dp, xi, found)
+    call Descend(corner, x, 1.5_dp, Nearby(corner, x), xi, found)
+    if (found) return
+    ! The map of a distorted element may fold outside of it, and the way to the place may have led there.
+    call Descend(corner, x, 1 + 1.0e-3_dp, Nearby(corner, x), xi, found)
   end subroutine HexFind
 
   !> The xi, eta, zeta in the element that is nearest to a place outside, and how far away [m] it is.
@@ -164,17 +168,75 @@ contains
     real(dp), intent(in) :: corner(:, :), x(3)
     real(dp), intent(out) :: xi(3), away
     logical :: found
-    call Search(corner, x, 1.0_dp, xi, found)
+    call Descend(corner, x, 1.0_dp, Nearby(corner, x), xi, found)
     away = norm2(HexAt(corner, xi) - x)
   end subroutine HexNearest
 
-  pure subroutine Search(corner, x, most, xi, found)
-    real(dp), intent(in) :: corner(:, :), x(3), most
+  !> A rough place to begin with: the nearest of 27.
+  pure function Nearby(corner, x) result(xi)
+    real(dp), intent(in) :: corner(:, :), x(3)
+    real(dp) :: xi(3)
+    real(dp) :: distance, best
+    integer :: a
+    best = huge(best)
+    do a = 1, 27
+      distance = norm2(HexAt(corner, 0.8_dp*hex_node(:, a)) - x)
+      if (distance >= best) cycle
+      best = distance
+      xi = 0.8_dp*hex_node(:, a)
+    end do
+  end function Nearby
+
+  !> From `begin` to the xi, eta, zeta, each within -most .. most, where |position - x| is smallest: steps of Gauss and Newton,
+  !> halved until they lead down. found: x is there.
+  pure subroutine Descend(corner, x, most, begin, xi, found)
+    real(dp), intent(in) :: corner(:, :), x(3), most, begin(3)
     real(dp), intent(out) :: xi(3)
     logical, intent(out) :: found
-    xi = 0
-    found = .false.
-  end subroutine Search
+    real(dp), parameter :: close = 1.0e-9_dp, closest = 1.0e-13_dp
+    real(dp) :: jacobian(3, 3), rest(3), step(3), tried(3), before, after
+    logical :: free(3)
+    integer :: i, halves
+    xi = begin
+    do i = 1, 100
+      rest = x - HexAt(corner, xi)
+      jacobian = HexJacobian(corner, xi)
+      free = abs(xi) < most .or. xi*matmul(rest, jacobian) < 0
+      step = Downhill(jacobian, rest, free)
+      found = all(free) .and. all(abs(step) < close)
+      if (all(abs(step) < closest)) exit
+      before = sum(rest**2)
+      do halves = 0, 40
+        tried = max(-most, min(most, xi + step))
+        after = sum((x - HexAt(corner, tried))**2)
+        if (after < before) exit
+        step = step/2
+      end do
+      if (after >= before) exit
+      xi = tried
+    end do
+  end subroutine Descend
+
+  !> The step along the free ones of xi, eta, zeta that leaves least of `rest` where the map is linear. Columns are scaled, so that
+  !> thin elements do as well as cubes.
+  pure function Downhill(jacobian, rest, free) result(step)
+    real(dp), intent(in) :: jacobian(3, 3), rest(3)
+    logical, intent(in) :: free(3)
+    real(dp) :: step(3)
+    real(dp) :: a(3, 3), scaled(3, 3), scale(3)
+    integer :: i
+    scale = sqrt(max(sum(jacobian**2, 1), tiny(1.0_dp)))
+    do i = 1, 3
+      scaled(:, i) = merge(jacobian(:, i)/scale(i), 0.0_dp, free(i))
+    end do
+    a = matmul(transpose(scaled), scaled)
+    do i = 1, 3
+      a(i, i) = merge(a(i, i) + 1.0e-14_dp, 1.0_dp, free(i))    ! so that it has a solution in flat elements too
+    end do
+    step = matmul(rest, scaled)
+    call SolvePositive(a, step)
+    step = step/scale
+  end function Downhill
 
   !> Weights of the 125 points for the value at (xi, eta, zeta).
   pure subroutine HexWeights(xi, w)
