@@ -101,8 +101,8 @@ contains
     if (.not. allocated(error)) call MaterialsOf(materials, mesh, part, error)
     if (allocated(error)) return
     if (materials%attenuates) then
-      call Fail(error, 'table of materials '//job%materials//': attenuation is not modelled in spectral elements yet: leave out '// &
-                'the quality factors')
+      call Fail(error, 'table of materials '//job%materials//': attenuation is not modelled in spectral elements yet: '// &
+                'leave out the quality factors')
       return
     end if
     call ElementsMake(mesh, part, self%elements, self%number, self%counts)
@@ -202,8 +202,8 @@ contains
     x = sum(self%elements%corner(:, :8, e), 2)/8
     if (scheme%dt > scheme%dt_limit) then
       call Fail(error, 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//Str(scheme%dt_limit, 5)//' s, set by element '// &
-                Str(scheme%worst)//' at x = '//Str(x(1), 7)//', y = '//Str(x(2), 7)//', z = '//Str(x(3), 7)//' m; use dt=0 for the '// &
-                'largest stable step')
+                Str(scheme%worst)//' at x = '//Str(x(1), 7)//', y = '//Str(x(2), 7)//', z = '//Str(x(3), 7)//' m; use '// &
+                'dt=0 for the largest stable step')
     else if (scheme%dt > nyquist_limit) then
       call Fail(error, 'dt = '//Str(scheme%dt)//' s is too large for fmax = '//Str(scheme%fmax, 4)//' Hz: at most '// &
                 Str(nyquist_limit, 4)//' s')
@@ -242,8 +242,8 @@ contains
     type is (elements_scheme_t)
       if (e > self%elements%solid .and. (scheme%source%kind == source_force .or. scheme%source%kind == source_moment .and. &
                                          .not. Isotropic(scheme%source%moment))) then
-        call Fail(error, where_to//'the source at z = '//Str(shot%sz)//' m lies in a fluid, where a force or a moment with shear '// &
-                  'cannot act: use source=volume or explosion, or another depth')
+        call Fail(error, where_to//'the source at z = '//Str(shot%sz)//' m lies in a fluid, where a force or a moment '// &
+                  'with shear cannot act: use source=volume or explosion, or another depth')
         return
       end if
     end select
@@ -270,8 +270,8 @@ contains
       real(dp) :: xi(3), away
       call FinderFind(self%finder, self%elements%corner, x, element, xi, away)
       if (away > 0) call Fail(error, what//' at x = '//Str(x(1), 9)//', y = '//Str(x(2), 9)//', z = '//Str(x(3), 9)// &
-                              ' m lies '//Str(away, 4)//' m outside of the mesh: x '//Str(self%low(1))//' .. '//Str(self%high(1))// &
-                              ', y '//Str(self%low(2))//' .. '//Str(self%high(2))//', z '//Str(self%low(3))//' .. '// &
+                              ' m lies '//Str(away, 4)//' m outside of the mesh: x '//Str(self%low(1))//' .. '// &
+                              Str(self%high(1))//', y '//Str(self%low(2))//' .. '//Str(self%high(2))//', z '//Str(self%low(3))//' .. '// &
                               Str(self%high(3))//' m (z down)')
     end subroutine Place
 
@@ -342,8 +342,8 @@ contains
     type is (elements_scheme_t)
       call list%add('title', 'Shot gathers modelled by spectral elements')
       call list%add('source', self%program//' '//VersionText())
-      call list%add('equations', 'rho d2u/dt2 = div s + f;  s = lambda div u + mu (grad u + its transpose) - moment;  in fluids '// &
-                    '1/K d2chi/dt2 = div(1/rho grad chi) - volume, p = -d2chi/dt2')
+      call list%add('equations', 'rho d2u/dt2 = div s + f;  s = lambda div u + mu (grad u + its transpose) - moment;  in '// &
+                    'fluids 1/K d2chi/dt2 = div(1/rho grad chi) - volume, p = -d2chi/dt2')
       call list%add('source_term', SourceWords(scheme%source))
       call list%add('axes', 'x and y of the mesh, z down')
     end select

@@ -1,8 +1,8 @@
-!> Elements as the medium of a window: how they go from rank 0 to a rank that computes them. A window has a layer of one cell for each
-!> element, in their order, so that a box of it is some of them, and the box around the mesh as its extent.
+!> Elements as the medium of a window: how they go from rank 0 to a rank that computes them. A window has a layer of one cell for
+!> each element, in their order, so that a box of it is some of them, and the box around the mesh as its extent.
 !>
-!> The parts of a cell are floats: each coordinate of a node, and each node number, is the sum of two, which keeps 48 bits of it. The
-!> kinds of the six sides are the digits of one number.
+!> The parts of a cell are floats: each coordinate of a node, and each node number, is the sum of two, which keeps 48 bits of it.
+!> The kinds of the six sides are the digits of one number.
 module elements_window_m
   use elements_m, only: elements_t
   use error_m, only: error_t, Fail

@@ -1,8 +1,8 @@
 !> The media of the blocks of a mesh, from a table.
 !>
-!> A text, a line a block: its name or number, vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs. vs = 0: a fluid. `*` is every
-!> block that has no line of its own. Another order, or Qkappa and Qmu in place of Qp and Qs, is told by a first line with the names
-!> of the columns, which begins with `block`.
+!> A text, a line a block: its name or number, vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs. vs = 0: a fluid. `*`
+!> is every block that has no line of its own. Another order, or Qkappa and Qmu in place of Qp and Qs, is told by a first line with
+!> the names of the columns, which begins with `block`.
 module materials_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
@@ -59,8 +59,8 @@ contains
     do while (TextWord(file, first, last))
       c = findloc(known, Lower(file%text(first:last)), 1)
       if (c == 0 .or. any(column == c)) then
-        call Fail(error, Here(file)//"column '"//file%text(first:last)//"' is unknown or stands there twice: give each of vp, vs, "// &
-                  'rho once, and Qp and Qs or Qkappa and Qmu where blocks attenuate')
+        call Fail(error, Here(file)//"column '"//file%text(first:last)//"' is unknown or stands there twice: give each of vp, "// &
+                  'vs, rho once, and Qp and Qs or Qkappa and Qmu where blocks attenuate')
         return
       end if
       column = [column, c]

@@ -1,5 +1,5 @@
-!> Writes a mesh as an Exodus II file, which mesh_exodus.f90 reads, and ParaView. It has each node, block and side set as the mesh has
-!> them, z turned back where it points up.
+!> Writes a mesh as an Exodus II file, which mesh_exodus.f90 reads, and ParaView. It has each node, block and side set as the mesh
+!> has them, z turned back where it points up.
 module mesh_exodus_write_m
   use error_m, only: error_t, AddContext, FailFromC
   use fio_c, only: fio_abandon, fio_close, fio_create, fio_dim, fio_enddef, fio_numbers, fio_put_doubles, fio_put_longs, &
@@ -175,7 +175,8 @@ contains
     text = name
     text = text(:min(len_trim(text), name_length - 1))//repeat(c_null_char, name_length)
     if (.not. allocated(error)) call FailFromC(fio_put_longs(file, CString(kind//'_status'), at, [1_c_long_long], [1_i8]), error)
-    if (.not. allocated(error)) call FailFromC(fio_put_longs(file, CString(kind//'_prop1'), at, [1_c_long_long], [int(id, i8)]), error)
+    if (.not. allocated(error)) &
+      call FailFromC(fio_put_longs(file, CString(kind//'_prop1'), at, [1_c_long_long], [int(id, i8)]), error)
     if (.not. allocated(error)) call FailFromC(fio_put_text(file, CString(kind//'_names'), [at, 0_c_long_long], &
                                                             [1_c_long_long, int(name_length, c_long_long)], text), error)
   end subroutine PutName

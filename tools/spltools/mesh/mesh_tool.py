@@ -99,7 +99,7 @@ def convert(a):
     write(a, mesh, f'spl-mesh convert {os.path.basename(os.path.abspath(a.file))}')
     if table:
         with new_file(a.materials, a.overwrite) as temporary, open(temporary, 'w') as file:
-            file.write('\n'.join([specfem.HEADER, *table]) + '\n')
+            file.write('\n'.join([specfem.header(table), *table]) + '\n')
         say(f'written: {a.materials}')
     for sentence in check.check(mesh):
         cli.warn(sentence)

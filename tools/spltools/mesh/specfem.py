@@ -139,4 +139,6 @@ def _material(path, number, words):
     return text
 
 
-HEADER = '# block rho [kg/m3] vp [m/s] vs [m/s] Qkappa Qmu'
+def header(lines):
+    """The columns of such a table, as its first line tells them."""
+    return 'block rho vp vs' + ' Qkappa Qmu' * any(len(line.split()) > 4 for line in lines)
