@@ -167,9 +167,18 @@ contains
   pure subroutine HexNearest(corner, x, xi, away)
     real(dp), intent(in) :: corner(:, :), x(3)
     real(dp), intent(out) :: xi(3), away
+    real(dp) :: there(3), distance
     logical :: found
-    call Descend(corner, x, 1.0_dp, Nearby(corner, x), xi, found)
-    away = norm2(HexAt(corner, xi) - x)
+    integer :: a
+    xi = 0
+    away = huge(away)
+    do a = 1, 8                                           ! from one alone a place that is nearest on one side only may be found
+      call Descend(corner, x, 1.0_dp, 0.8_dp*hex_node(:, a), there, found)
+      distance = norm2(HexAt(corner, there) - x)
+      if (distance >= away) cycle
+      away = distance
+      xi = there
+    end do
   end subroutine HexNearest
 
   !> A rough place to begin with: the nearest of 27.
@@ -188,13 +197,13 @@ contains
   end function Nearby
 
   !> From `begin` to the xi, eta, zeta, each within -most .. most, where |position - x| is smallest: steps of Gauss and Newton,
-  !> halved until they lead down. found: x is there.
+  !> halved until they lead down, along those of xi, eta, zeta that can move. found: x is there.
   pure subroutine Descend(corner, x, most, begin, xi, found)
     real(dp), intent(in) :: corner(:, :), x(3), most, begin(3)
     real(dp), intent(out) :: xi(3)
     logical, intent(out) :: found
     real(dp), parameter :: close = 1.0e-9_dp, closest = 1.0e-13_dp
-    real(dp) :: jacobian(3, 3), rest(3), step(3), tried(3), before, after
+    real(dp) :: jacobian(3, 3), rest(3), step(3), room(3), tried(3), before, after
     logical :: free(3)
     integer :: i, halves
     xi = begin
@@ -202,12 +211,19 @@ contains
       rest = x - HexAt(corner, xi)
       jacobian = HexJacobian(corner, xi)
       free = abs(xi) < most .or. xi*matmul(rest, jacobian) < 0
-      step = Downhill(jacobian, rest, free)
+      do
+        step = Downhill(jacobian, rest, free)
+        if (all(abs(xi) < most .or. xi*step <= 0)) exit
+        free = free .and. (abs(xi) < most .or. xi*step <= 0)
+      end do
       found = all(free) .and. all(abs(step) < close)
       if (all(abs(step) < closest)) exit
+      room = most - sign(1.0_dp, step)*xi
+      step = step*minval(room/max(room, abs(step), tiny(1.0_dp)), abs(step) > 0)      ! as far as the first bound
       before = sum(rest**2)
       do halves = 0, 40
-        tried = max(-most, min(most, xi + step))
+        tried = xi + step
+        where (abs(tried) > most - closest) tried = sign(most, tried)
         after = sum((x - HexAt(corner, tried))**2)
         if (after < before) exit
         step = step/2
