@@ -1,6 +1,7 @@
 !> Modelling with spectral elements as the framework sees it (physics.f90): everything but its numbers, which sem3d.f90 computes.
 module elements3d_m
   use attributes_m, only: attributes_t
+  use band_weights_m, only: band_points
   use checksum_c, only: checksum_floats
   use element_finder_m, only: finder_t, FinderFind, FinderMake
   use elements3d_parameters_m, only: elements3d_components, Elements3dRules, Elements3dTable
@@ -320,7 +321,7 @@ contains
     character(*), intent(in) :: component
     class(scheme_t), intent(in) :: scheme
     integer, intent(out) :: cells, sorting
-    cells = 3*in_element
+    cells = 3*band_points
     sorting = 42
   end subroutine receiver
 

@@ -7,6 +7,7 @@
 !> finite differences, so wavelet and traces are corrected for time dispersion alike. Histories of moments and volumes go to the
 !> engine as what has been released so far.
 module sem3d_m
+  use band_weights_m, only: meetings_t, MeetingsMake
   use element_finder_m, only: finder_t, FinderFind, FinderMake
   use elements_m, only: elements_t, in_element
   use elements_points_m, only: ElementsNumber
@@ -21,7 +22,7 @@ module sem3d_m
   use kinds_m, only: dp, i8, sp
   use parameter_table_m, only: SplitList
   use scheme_m, only: scheme_t
-  use sem3d_components_m, only: sem3d_list_t, Sem3dAtWhole, Sem3dRecord, Sem3dSource
+  use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAtWhole, Sem3dPlace, Sem3dRecord, Sem3dSource
   use sem3d_engine_m, only: sem3d_engine_t, sem3d_grid_t, Sem3dGrid
   use sem3d_variants_m, only: Sem3dEngineNew, Sem3dKernels
   use shot_m, only: shot_t
@@ -43,6 +44,7 @@ module sem3d_m
     type(sem3d_grid_t) :: grid
     type(elements_t) :: elements
     type(finder_t) :: finder
+    type(meetings_t) :: meetings
     type(source3d_t) :: source
     logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
     logical :: known = .false.                    !< the engine has the histories of the shot
@@ -83,6 +85,7 @@ contains
       if (allocated(error)) return
       call ElementsNumber(self%elements)
       call FinderMake(self%finder, self%elements%corner)
+      call MeetingsMake(self%elements, self%meetings)
     end if
     grid = Sem3dGrid(self%elements)
     grid%dt = self%scheme%dt
@@ -110,15 +113,17 @@ contains
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(sem3d_list_t) :: list
+    type(sem3d_place_t) :: place
     real(sp), allocatable :: q(:, :)
     real(dp) :: xi(3), x(3), mass, strongest
     integer :: e
-    call Place(self, 'the source', [self%shot%sx, self%shot%sy, self%shot%sz], e, xi, x, error)
+    call Find(self, 'the source', [self%shot%sx, self%shot%sy, self%shot%sz], e, xi, x, error)
     if (allocated(error)) return
     self%shot%sx = x(1)
     self%shot%sy = x(2)
     self%shot%sz = x(3)
-    call Sem3dSource(list, self%elements, self%source, e, xi, error)
+    call Sem3dPlace(self%elements, self%meetings, e, x, self%scheme%fmax, place)
+    call Sem3dSource(list, place, self%source, error)
     if (allocated(error)) return
     call Histories(self, q)
     mass = smallest_weight*Determinant(HexJacobian(self%elements%corner(:, :, e), xi))*self%elements%rho(1, e)
@@ -130,7 +135,7 @@ contains
       return
     end if
     self%exponent2 = exponent(strongest)
-    self%limit = real(min(growth*self%scheme%nt, 1e30_dp), sp)
+    self%limit = growth*self%scheme%nt
     call self%engine%source(1, list%field, list%point, spread(1, 1, list%n), list%w, error)
   end subroutine make_source
 
@@ -150,7 +155,7 @@ contains
   end subroutine Histories
 
   !> The element of a place, and the place in it.
-  subroutine Place(self, what, asked, e, xi, used, error)
+  subroutine Find(self, what, asked, e, xi, used, error)
     class(sem3d_t), intent(in) :: self
     character(*), intent(in) :: what
     real(dp), intent(in) :: asked(3)
@@ -165,7 +170,7 @@ contains
       return
     end if
     used = HexAt(self%elements%corner(:, :, e), xi)
-  end subroutine Place
+  end subroutine Find
 
   !> All receivers of the first component, then of the next.
   subroutine make_receivers(self, window, error)
@@ -174,20 +179,26 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(32), allocatable :: names(:)
     type(sem3d_list_t) :: list
+    type(sem3d_place_t) :: place(size(self%shot%rx))
     integer :: element(size(self%shot%rx)), c, r
-    real(dp) :: xi(3, size(self%shot%rx)), x(3)
+    real(dp) :: x(3, size(self%shot%rx)), xi(3)
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Sem3dAtWhole(trim(names(c))), c=1, size(names))]
     do r = 1, size(self%shot%rx)
-      call Place(self, 'receiver '//Str(r), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)], element(r), xi(:, r), x, error)
+      call Find(self, 'receiver '//Str(r), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)], element(r), xi, x(:, r), error)
       if (allocated(error)) return
-      self%shot%rx(r) = x(1)
-      self%shot%ry(r) = x(2)
-      self%shot%rz(r) = x(3)
     end do
+    self%shot%rx = x(1, :)
+    self%shot%ry = x(2, :)
+    self%shot%rz = x(3, :)
+    !$omp parallel do schedule(dynamic) num_threads(self%team%threads)
+    do r = 1, size(self%shot%rx)
+      call Sem3dPlace(self%elements, self%meetings, element(r), x(:, r), self%scheme%fmax, place(r))
+    end do
+    !$omp end parallel do
     do c = 1, size(names)
       do r = 1, size(self%shot%rx)
-        call Sem3dRecord(list, self%elements, trim(names(c)), element(r), xi(:, r), error)
+        call Sem3dRecord(list, place(r), trim(names(c)), error)
         if (allocated(error)) return
       end do
     end do

@@ -1,17 +1,17 @@
-!> What is recorded at a place, as weights of the fields at the points of its element, and where forces and moments act.
-!>
-!> The gradient of a field is that of its polynomial in the element. In a fluid velocity is 1/rho grad dchi/dt, displacement
+!> What is recorded at a place, as weights of the fields at the points around it, and where forces and moments act
+!> (band_weights.f90). In a fluid velocity is 1/rho grad dchi/dt, displacement
 !> 1/rho grad chi, pressure -d2chi/dt2.
 module sem3d_components_m
-  use elements_m, only: elements_t, in_element
+  use band_weights_m, only: band_points, BandPoints, BandWeights, meetings_t
+  use elements_m, only: elements_t
   use error_m, only: error_t, Fail
-  use hexahedron_m, only: HexGradient, HexWeights
+  use hexahedron_m, only: HexBox
   use kinds_m, only: dp, sp
   use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_vx
   use source3d_m, only: source3d_t, source_force, source_volume
   implicit none
   private
-  public :: sem3d_list_t, Sem3dRecord, Sem3dSource, Sem3dRecords, Sem3dAtWhole
+  public :: sem3d_list_t, sem3d_place_t, Sem3dPlace, Sem3dRecord, Sem3dSource, Sem3dRecords, Sem3dAtWhole
 
   !> Entries of sources, or of receivers: those of receiver r are start(r) .. start(r+1)-1.
   type :: sem3d_list_t
@@ -21,6 +21,14 @@ module sem3d_components_m
     integer, allocatable :: start(:)
     logical, allocatable :: slope(:)              !< of a receiver: its derivative by time is wanted
   end type sem3d_list_t
+
+  !> A place: the medium there, the points around it, their weights for a value and for its derivatives along x, y, z.
+  type :: sem3d_place_t
+    logical :: solid = .true.
+    real(dp) :: rho = 0, lambda = 0, mu = 0       !< [kg/m3, Pa]
+    integer, allocatable :: point(:)
+    real(dp), allocatable :: w(:, :)              !< (points, 0:3)
+  end type sem3d_place_t
 
   character(2), parameter :: pair(6) = ['xx', 'yy', 'zz', 'xy', 'xz', 'yz']
   integer, parameter :: first(6) = [1, 2, 3, 1, 1, 2], second(6) = [1, 2, 3, 2, 3, 3]
@@ -39,115 +47,115 @@ contains
     whole = all(component(1:1) /= ['v', 'e'])
   end function Sem3dAtWhole
 
-  !> Adds a receiver of a component at xi, eta, zeta of element e.
-  subroutine Sem3dRecord(list, elements, component, e, xi, error)
-    type(sem3d_list_t), intent(inout) :: list
+  !> A place x [m] in element e, for waves up to fmax [Hz].
+  pure subroutine Sem3dPlace(elements, meetings, e, x, fmax, place)
     type(elements_t), intent(in) :: elements
-    character(*), intent(in) :: component
+    type(meetings_t), intent(in) :: meetings
     integer, intent(in) :: e
-    real(dp), intent(in) :: xi(3)
+    real(dp), intent(in) :: x(3), fmax
+    type(sem3d_place_t), intent(out) :: place
+    real(dp), allocatable :: at(:, :)
+    real(dp) :: v, low(3), high(3)
+    place%solid = e <= elements%solid
+    place%rho = elements%rho(1, e)
+    place%lambda = elements%lambda(1, e)
+    place%mu = elements%mu(1, e)
+    v = sqrt(merge(place%mu, place%lambda, place%solid)/place%rho)
+    call HexBox(elements%corner(:, :, e), low, high)
+    call BandPoints(elements, meetings, e, x, band_points, at, place%point)
+    call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, minval(high - low), place%w)
+  end subroutine Sem3dPlace
+
+  !> Adds a receiver of a component at a place.
+  subroutine Sem3dRecord(list, place, component, error)
+    type(sem3d_list_t), intent(inout) :: list
+    type(sem3d_place_t), intent(in) :: place
+    character(*), intent(in) :: component
     type(error_t), allocatable, intent(inout) :: error
     if (.not. allocated(list%start)) then
       list%start = [1]
       allocate (list%slope(0))
     end if
-    if (e <= elements%solid) then
-      call InSolid(list, elements, component, e, xi)
+    if (place%solid) then
+      call InSolid(list, place, component)
     else if (Sem3dRecords(component)) then
-      call InFluid(list, elements, component, e, xi)
+      call InFluid(list, place, component)
     else
       call Fail(error, component//' is not recorded in a fluid: leave it out of components')
     end if
     list%start = [list%start, list%n + 1]
-    list%slope = [list%slope, component(1:1) == 'a' .or. (component == 'p' .or. component(1:1) == 's') .and. e > elements%solid]
+    list%slope = [list%slope, component(1:1) == 'a' .or. (component == 'p' .or. component(1:1) == 's') .and. .not. place%solid]
   end subroutine Sem3dRecord
 
-  subroutine InSolid(list, elements, component, e, xi)
+  subroutine InSolid(list, place, component)
     type(sem3d_list_t), intent(inout) :: list
-    type(elements_t), intent(in) :: elements
+    type(sem3d_place_t), intent(in) :: place
     character(*), intent(in) :: component
-    integer, intent(in) :: e
-    real(dp), intent(in) :: xi(3)
-    real(dp) :: value(in_element), slope(in_element, 3), lambda(in_element), mu(in_element), l, m
     integer :: a, b, c, p
-    call HexWeights(xi, value)
-    call HexGradient(elements%corner(:, :, e), xi, slope)
-    select case (component(1:1))
-    case ('v', 'a')
-      call Add(list, elements%at(:, e), field_vx + index('xyz', component(2:2)) - 1, value)
-    case ('u')
-      call Add(list, elements%at(:, e), field_ux + index('xyz', component(2:2)) - 1, value)
-    case ('e')
-      p = findloc(pair, component(2:3), 1)
-      a = first(p)
-      b = second(p)
-      call Add(list, elements%at(:, e), field_vx + b - 1, slope(:, a)/merge(1, 2, a == b))
-      if (a /= b) call Add(list, elements%at(:, e), field_vx + a - 1, slope(:, b)/2)
-    case default
-      lambda = elements%lambda(:, e)
-      mu = elements%mu(:, e)
-      l = dot_product(value, lambda)
-      m = dot_product(value, mu)
-      p = findloc(pair, component(2:min(3, len(component))), 1)
-      do c = 1, 3
-        if (component == 'p') then
-          call Add(list, elements%at(:, e), field_ux + c - 1, -(l + 2*m/3)*slope(:, c))
-        else if (p <= 3) then
-          call Add(list, elements%at(:, e), field_ux + c - 1, (l + merge(2*m, 0.0_dp, c == p))*slope(:, c))
-        else if (c == first(p)) then
-          call Add(list, elements%at(:, e), field_ux + c - 1, m*slope(:, second(p)))
-        else if (c == second(p)) then
-          call Add(list, elements%at(:, e), field_ux + c - 1, m*slope(:, first(p)))
-        end if
-      end do
-    end select
+    associate (w => place%w, lambda => place%lambda, mu => place%mu)
+      select case (component(1:1))
+      case ('v', 'a')
+        call Add(list, place%point, field_vx + index('xyz', component(2:2)) - 1, w(:, 0))
+      case ('u')
+        call Add(list, place%point, field_ux + index('xyz', component(2:2)) - 1, w(:, 0))
+      case ('e')
+        p = findloc(pair, component(2:3), 1)
+        a = first(p)
+        b = second(p)
+        call Add(list, place%point, field_vx + b - 1, w(:, a)/merge(1, 2, a == b))
+        if (a /= b) call Add(list, place%point, field_vx + a - 1, w(:, b)/2)
+      case default
+        p = findloc(pair, component(2:min(3, len(component))), 1)
+        do c = 1, 3
+          if (component == 'p') then
+            call Add(list, place%point, field_ux + c - 1, -(lambda + 2*mu/3)*w(:, c))
+          else if (p <= 3) then
+            call Add(list, place%point, field_ux + c - 1, (lambda + merge(2*mu, 0.0_dp, c == p))*w(:, c))
+          else if (c == first(p)) then
+            call Add(list, place%point, field_ux + c - 1, mu*w(:, second(p)))
+          else if (c == second(p)) then
+            call Add(list, place%point, field_ux + c - 1, mu*w(:, first(p)))
+          end if
+        end do
+      end select
+    end associate
   end subroutine InSolid
 
-  subroutine InFluid(list, elements, component, e, xi)
+  subroutine InFluid(list, place, component)
     type(sem3d_list_t), intent(inout) :: list
-    type(elements_t), intent(in) :: elements
+    type(sem3d_place_t), intent(in) :: place
     character(*), intent(in) :: component
-    integer, intent(in) :: e
-    real(dp), intent(in) :: xi(3)
-    real(dp) :: value(in_element), slope(in_element, 3), rho(in_element)
-    call HexWeights(xi, value)
-    call HexGradient(elements%corner(:, :, e), xi, slope)
-    rho = elements%rho(:, e)
-    rho = dot_product(value, rho)
-    select case (component(1:1))
-    case ('v', 'a')
-      call Add(list, elements%at(:, e), field_chi_t, slope(:, index('xyz', component(2:2)))/rho)
-    case ('u')
-      call Add(list, elements%at(:, e), field_chi, slope(:, index('xyz', component(2:2)))/rho)
-    case ('p')
-      call Add(list, elements%at(:, e), field_chi_t, -value)
-    case default
-      if (findloc(pair, component(2:3), 1) <= 3) call Add(list, elements%at(:, e), field_chi_t, value)
-    end select
+    associate (w => place%w)
+      select case (component(1:1))
+      case ('v', 'a')
+        call Add(list, place%point, field_chi_t, w(:, index('xyz', component(2:2)))/place%rho)
+      case ('u')
+        call Add(list, place%point, field_chi, w(:, index('xyz', component(2:2)))/place%rho)
+      case ('p')
+        call Add(list, place%point, field_chi_t, -w(:, 0))
+      case default
+        if (findloc(pair, component(2:3), 1) <= 3) call Add(list, place%point, field_chi_t, w(:, 0))
+      end select
+    end associate
   end subroutine InFluid
 
-  !> Adds a source at xi, eta, zeta of element e. `moment`: its history is the moment, or the volume in place of its rate.
-  subroutine Sem3dSource(list, elements, source, e, xi, error)
+  !> Adds a source at a place. The history of a moment is the moment, that of a volume the volume, in place of its rate.
+  subroutine Sem3dSource(list, place, source, error)
     type(sem3d_list_t), intent(inout) :: list
-    type(elements_t), intent(in) :: elements
+    type(sem3d_place_t), intent(in) :: place
     type(source3d_t), intent(in) :: source
-    integer, intent(in) :: e
-    real(dp), intent(in) :: xi(3)
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: value(in_element), slope(in_element, 3), bulk(in_element), moment(6), tensor(3, 3), k
+    real(dp) :: moment(6), tensor(3, 3), bulk
     integer :: a, p
-    call HexWeights(xi, value)
-    call HexGradient(elements%corner(:, :, e), xi, slope)
-    bulk = elements%lambda(:, e) + 2*elements%mu(:, e)/3
-    k = dot_product(value, bulk)
+    bulk = place%lambda + 2*place%mu/3
     moment = source%moment
-    if (source%kind == source_volume) moment = k*[1, 1, 1, 0, 0, 0]
-    if (e > elements%solid) then
+    if (source%kind == source_volume) moment = bulk*[1, 1, 1, 0, 0, 0]
+    if (.not. place%solid) then
       if (source%kind == source_force .or. any(abs(moment(2:3) - moment(1)) > 0) .or. any(abs(moment(4:)) > 0)) then
         call Fail(error, 'a force or a moment with shear cannot act in a fluid')
-        return
+      else
+        call Add(list, place%point, field_chi_t, -moment(1)/bulk*place%w(:, 0))
       end if
-      call Add(list, elements%at(:, e), field_chi_t, -moment(1)/k*value)
       return
     end if
     do p = 1, 6
@@ -156,14 +164,14 @@ contains
     end do
     do a = 1, 3
       if (source%kind == source_force) then
-        call Add(list, elements%at(:, e), field_vx + a - 1, source%force(a)*value)
+        call Add(list, place%point, field_vx + a - 1, source%force(a)*place%w(:, 0))
       else
-        call Add(list, elements%at(:, e), field_vx + a - 1, matmul(slope, tensor(:, a)))
+        call Add(list, place%point, field_vx + a - 1, matmul(place%w(:, 1:3), tensor(:, a)))
       end if
     end do
   end subroutine Sem3dSource
 
-  !> Adds entries of a field at the points of an element; those without weight are left out.
+  !> Adds entries of a field at points; those without weight are left out.
   subroutine Add(list, points, field, w)
     type(sem3d_list_t), intent(inout) :: list
     integer, intent(in) :: points(:), field
