@@ -11,8 +11,8 @@
 !> The grid of the handle is a row of points, those of solid first: cell (i,0,0) is point i, in the fields 0..5 i < solid points.
 !>
 !> Step it (from 1), of the forces at (it-1) dt: dchi/dt and v from (it-3/2) dt to (it-1/2) dt, then chi and u from (it-1) dt to
-!> it dt; the fluid first, which the solid's displacement drives, and then loads the solid. Then the receivers sample: dchi/dt and v
-!> at (it-1/2) dt, chi and u at it dt. At the sides:
+!> it dt; the fluid first, which the solid's displacement drives, then the solid, which the fluid's pressure loads. Then the
+!> receivers sample: dchi/dt and v at (it-1/2) dt, chi and u at it dt. At the sides:
 !>   free:      no traction in the solid, chi = 0 in the fluid
 !>   absorbing: traction -rho (vp n n + vs (1 - n n)) v, in the fluid u.n = -1/(rho c) dchi/dt; the velocity at (it-1) dt is the
 !>              mean of that before and after the step, which keeps the step stable
@@ -55,8 +55,8 @@ module sem3d_c
       type(sem3d_cfg), intent(in) :: cfg
     end function sem3d_new
 
-    !> Elements and their medium, all copied: corner(3,per,elements) [m], z down; kinds of sides face(6,elements), 0 inner, 1 free, 2
-    !> absorbs, 3 contact; brick b is elements brick(b) .. brick(b+1)-1, brick(bricks+1); rho [kg/m3], lambda, mu [Pa] (media,
+    !> Elements and their medium, all copied: corner(3,per,elements) [m], z down; kinds of sides face(6,elements), 0 inner, 1 free,
+    !> 2 absorbs, 3 contact; brick b is elements brick(b) .. brick(b+1)-1, brick(bricks+1); rho [kg/m3], lambda, mu [Pa] (media,
     !> elements), in a fluid mu = 0; the points at(125,elements) of each; fluid element and its side contact(2,contacts), and the
     !> points of the solid there in the order of those of the fluid, which is that of their numbers in the element,
     !> partner(25,contacts). Of an anelastic medium the moduli are the unrelaxed ones. Sets all fields to zero.
@@ -81,8 +81,8 @@ module sem3d_c
     end function sem3d_quality
 
     !> Sources of any kind are a list of n entries: in step it, field(m) at point(m) is driven by w(m) q(h(m), it), with q from
-    !> sem3d_histories and h from 0, nh histories. Fields 0, 1, 2: a force [N] along x, y, z; 6: -V [m3] by the share of the point. A
-    !> moment tensor is forces, w = M grad of the point's polynomial. Of step it it is the value at (it-1) dt. n = 0: no source.
+    !> sem3d_histories and h from 0, nh histories. Fields 0, 1, 2: a force [N] along x, y, z; 6: -V [m3] by the share of the point.
+    !> A moment tensor is forces, w = M grad of the point's polynomial. q(it) is the value at (it-1) dt. n = 0: no source.
     integer(c_int) function sem3d_source(handle, nh, n, field, point, h, w) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none
@@ -147,8 +147,8 @@ module sem3d_c
       real(c_float), intent(in) :: in(*)
     end function sem3d_set_field
 
-    !> From the next step on, up to step `last`, keeps the largest velocity at n points, from zero; n = 0: no longer. Component c = 0,
-    !> 1, 2 at p is the sum of w(m) field(m) at point(m) over m = start(3p+c) .. start(3p+c+1)-1; start(3n+1).
+    !> From the next step on, up to step `last`, keeps the largest velocity at n points, from zero; n = 0: no longer. Component c =
+    !> 0, 1, 2 at p is the sum of w(m) field(m) at point(m) over m = start(3p+c) .. start(3p+c+1)-1; start(3n+1).
     integer(c_int) function sem3d_watch(handle, last, n, start, field, point, w) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none
@@ -167,8 +167,8 @@ module sem3d_c
       real(c_float), intent(out) :: out(*)
     end function sem3d_map
 
-    !> Memory a handle would take [bytes] on the host and on the device, with so many source entries, receivers, steps, and points of
-    !> a map.
+    !> Memory a handle would take [bytes] on the host and on the device, with so many source entries, receivers, steps, and points
+    !> of a map.
     integer(c_int) function sem3d_need(variant, cfg, entries, receivers, steps, points, host, device) bind(c)
       import :: c_int, c_char, c_long, sem3d_cfg
       implicit none

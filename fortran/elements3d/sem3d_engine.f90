@@ -1,8 +1,10 @@
 !> A time loop of spectral elements: the verbs that it has beside those of engine.f90. They call a variant in C, by
 !> interfaces/sem3d_c.f90, which tells the equations and explains each verb; here numbers count from 1. The readable Fortran of
-!> sem3d_fortran.f90 extends this and brings all verbs itself. A place that `maxabs` tells is a point: (point, 1, 1). Its value is of
-!> |vx|, |vy|, |vz| in the solid; in the fluid of |dchi/dt| over rho c L, L an element's size: a wave of that length has about that
-!> velocity. `reset` forgets map and histories too, a state has the map.
+!> sem3d_fortran.f90 extends this and brings all verbs itself.
+!>
+!> The place that `maxabs` tells is a point: (point, 1, 1). The value is of |vx|, |vy|, |vz| in the solid, in the fluid of |dchi/dt|
+!> over the least rho c L of its elements, L the cube root of their volume: of the size of a velocity. `reset` forgets map and
+!> histories too, a state has the map.
 module sem3d_engine_m
   use elements_m, only: elements_t
   use engine_m, only: engine_t, EngineCheck
@@ -177,8 +179,8 @@ contains
     if (.not. allocated(map%start)) then
       call EngineCheck(self, sem3d_watch(self%handle, 0, 0, none, none, none, [0.0_sp]), error)
     else
-      call EngineCheck(self, sem3d_watch(self%handle, map%last, size(map%start)/3, map%start - 1, map%field, map%point - 1, map%w), &
-                       error)
+      call EngineCheck(self, sem3d_watch(self%handle, map%last, size(map%start)/3, map%start - 1, map%field, map%point - 1, &
+                                         map%w), error)
     end if
   end subroutine watch
 

@@ -1,6 +1,6 @@
-!> Variant `fortran`: spectral elements as plainly as they can be written, the reference that every other variant is measured against.
-!> interfaces/sem3d_c.f90 tells the equations and the order of a step. Fields are single, all else is double. Forces of elements are
-!> made side by side, and added one element after the other.
+!> Variant `fortran`: spectral elements as plainly as they can be written, the reference that every other variant is measured
+!> against. interfaces/sem3d_c.f90 tells the equations and the order of a step. Fields are single, all else is double. Forces of
+!> elements are made side by side, and added one element after the other.
 module sem3d_fortran_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_positive_inf, ieee_value
   use elements_m, only: elements_t, face_absorbs, face_free, in_element, on_face
