@@ -8,12 +8,13 @@ from spltools.mesh.mesh import Numbers, Raw
 
 HEXAHEDRON = re.compile(r'(?:C3D|DC3D|AC3D)(8|20|27)[A-Z]*$')
 QUADRILATERAL = re.compile(r'(?:S|DS|CPS|CPE|M3D|SFM3D|R3D)(4|8|9)[A-Z0-9]*$')
-SOLID = re.compile(r'(?:DC|AC|C)3D|CC3D|CIN3D|COH3D|SC')    # others do not matter: springs, beams, ...
+SOLID = re.compile(r'(?:DC|AC|C)3D|CC3D|CIN3D|COH3D|SC')          # other types do not matter
 SIDES = {f'S{face}': side for face, side in zip(range(1, 7), (4, 5, 0, 1, 2, 3))}   # Abaqus' faces of a brick as sides from 0
 
 
 class _File:
-    """What the file has: elements {nodes of each: [(set, table)]}, sets {name: numbers}, surfaces {name: [(set or number, face)]}."""
+    """What the file has: elements [(set, table)], sets {name: [numbers or a set's name]}, surfaces {name: [(set or number, side
+    from 0)]}."""
 
     def __init__(self, path):
         self.path, self.nodes, self.hexahedra, self.quads = path, [], [], []

@@ -80,7 +80,7 @@ def build(raw, tell=True, tidy=True):
         fail(f'{path} has hexahedra of different kinds: ' + ' and '.join(f'{n} of {per} nodes' for per, n in sorted(found.items()))
              + '; mesh all with the same order')
     elements, block = np.concatenate(raw.elements), np.concatenate(raw.block)
-    _in_range(path, elements, len(nodes), 'hexahedron')
+    _in_range(path, elements, len(nodes), 'hexahedra')
     if elements.shape[1] > 8:
         elements = _ordered(path, nodes, elements, raw.order)
     if elements.shape[1] == 20:
@@ -124,7 +124,7 @@ def _finite(raw):
 def _in_range(path, elements, n, what):
     bad = ((elements < 0) | (elements >= n)).any(axis=1)
     if bad.any():
-        fail(f'{path}: {bad.sum()} of {len(elements)} times a {what} has a node that the file does not, the first is {what} '
+        fail(f'{path}: {bad.sum()} of {len(elements)} {what} have nodes that are not in the file, the first is number '
              f'{bad.argmax() + 1}; the file is damaged, or its writer left nodes out')
 
 
@@ -209,7 +209,7 @@ def _match(raw, mesh):
     """Surfaces as sides of elements; of a face between elements the one of lower number has it."""
     parts = [np.asarray(corners, np.int64) for _, _, corners in raw.surfaces]
     for corners in parts:
-        _in_range(raw.path, corners, len(mesh.nodes), 'quadrilateral')
+        _in_range(raw.path, corners, len(mesh.nodes), 'quadrilaterals')
     number = numbered(np.concatenate([faces(mesh.elements), np.sort(np.concatenate(parts), axis=1)]))
     n = 6 * len(mesh.elements)
     row = np.full(number.max() + 1, -1)

@@ -41,8 +41,8 @@ def parse(words):
         if reads:
             q.add_argument('file', metavar='MESH', help='file of a mesh, or a mesh folder of SPECFEM')
             known = ', '.join(sorted({*FORMATS.values(), *OWN}))
-            q.add_argument('--format', metavar='NAME', help=f'default: by the ending; {known}, or what else meshio reads, by the name '
-                           'that meshio gives it')
+            q.add_argument('--format', metavar='NAME', help=f'default: by the ending; {known}, or what else meshio reads, by the '
+                           'name that meshio gives it')
             q.add_argument('--blocks', metavar='NAME', help='VTK and the like: the variable of cells that numbers the blocks')
             q.add_argument('--unit', choices=tuple(UNITS), default='m', help="of the file's coordinates, default m")
         return q
