@@ -1,8 +1,8 @@
 !> The spectral elements that a rank computes: their corners, media, faces and points.
 !>
-!> Corners and sides are numbered as Exodus II numbers those of HEX8 and HEX27 (Schoof & Yarberry 1994, SAND92-2137): corners 1 2 3 4
-!> around the side zeta = -1, 5 6 7 8 around zeta = +1, xi from 1 to 2, eta from 1 to 4, zeta from 1 to 5. Sides: 1 eta = -1,
-!> 2 xi = +1, 3 eta = +1, 4 xi = -1, 5 zeta = -1, 6 zeta = +1. Point i, j, k = 0..4 along xi, eta, zeta is number
+!> Corners and sides are numbered as Exodus II numbers those of HEX8 and HEX27 (Schoof & Yarberry 1994, SAND92-2137): corners
+!> 1 2 3 4 around the side zeta = -1, 5 6 7 8 around zeta = +1, xi from 1 to 2, eta from 1 to 4, zeta from 1 to 5. Sides: 1 eta =
+!> -1, 2 xi = +1, 3 eta = +1, 4 xi = -1, 5 zeta = -1, 6 zeta = +1. Point i, j, k = 0..4 along xi, eta, zeta is number
 !> 1 + i + 5 j + 25 k of its element.
 !> Positions are those of the framework, z down; a Jacobian is positive.
 module elements_m

@@ -17,7 +17,7 @@ module mesh_exodus_m
   use text_m, only: CString, FString, Lower, Str
   implicit none
   private
-  public :: MeshRead
+  public :: MeshRead, MeshTurned
 
   integer, parameter :: most_elements = 30000000          !< the points of more have numbers beyond 32 bits
   integer, parameter :: most_nodes = 900000000
@@ -63,6 +63,13 @@ contains
     end if
     call Turn(mesh)
   end subroutine MeshRead
+
+  !> The order of the nodes of an element whose z was turned.
+  pure function MeshTurned(per) result(order)
+    integer, intent(in) :: per
+    integer :: order(per)
+    order = turned(:per)
+  end function MeshTurned
 
   subroutine Turn(mesh)
     type(mesh_t), intent(inout) :: mesh
