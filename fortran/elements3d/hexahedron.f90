@@ -157,10 +157,10 @@ contains
     real(dp), intent(in) :: corner(:, :), x(3)
     real(dp), intent(out) :: xi(3)
     logical, intent(out) :: found
-    call Descend(corner, x, 1.5_dp, Nearby(corner, x), xi, found)
-    if (found) return
-    ! The map of a distorted element may fold outside of it, and the way to the place may have led there.
-    call Descend(corner, x, 1 + 1.0e-3_dp, Nearby(corner, x), xi, found)
+    ! The map of a distorted element may fold outside of it, and have the place there once more.
+    xi = Nearby(corner, x)
+    call Descend(corner, x, 1 + 1.0e-6_dp, xi, found)
+    if (.not. found) call Descend(corner, x, 1.5_dp, xi, found)
   end subroutine HexFind
 
   !> The xi, eta, zeta in the element that is nearest to a place outside, and how far away [m] it is.
@@ -172,8 +172,9 @@ contains
     integer :: a
     xi = 0
     away = huge(away)
-    do a = 1, 8                                           ! from one alone a place that is nearest on one side only may be found
-      call Descend(corner, x, 1.0_dp, 0.8_dp*hex_node(:, a), there, found)
+    do a = 1, size(corner, 2)                             ! from one alone a place that is nearest on one side only may be found
+      there = 0.8_dp*hex_node(:, a)
+      call Descend(corner, x, 1.0_dp, there, found)
       distance = norm2(HexAt(corner, there) - x)
       if (distance >= away) cycle
       away = distance
@@ -196,17 +197,16 @@ contains
     end do
   end function Nearby
 
-  !> From `begin` to the xi, eta, zeta, each within -most .. most, where |position - x| is smallest: steps of Gauss and Newton,
+  !> From xi, eta, zeta to those, each within -most .. most, where |position - x| is smallest: steps of Gauss and Newton,
   !> halved until they lead down, along those of xi, eta, zeta that can move. found: x is there.
-  pure subroutine Descend(corner, x, most, begin, xi, found)
-    real(dp), intent(in) :: corner(:, :), x(3), most, begin(3)
-    real(dp), intent(out) :: xi(3)
+  pure subroutine Descend(corner, x, most, xi, found)
+    real(dp), intent(in) :: corner(:, :), x(3), most
+    real(dp), intent(inout) :: xi(3)
     logical, intent(out) :: found
     real(dp), parameter :: close = 1.0e-9_dp, closest = 1.0e-13_dp
     real(dp) :: jacobian(3, 3), rest(3), step(3), room(3), tried(3), before, after
     logical :: free(3)
     integer :: i, halves
-    xi = begin
     do i = 1, 100
       rest = x - HexAt(corner, xi)
       jacobian = HexJacobian(corner, xi)

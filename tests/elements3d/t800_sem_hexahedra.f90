@@ -101,18 +101,25 @@ contains
     c = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
   end function Cross
 
-  !> One distorted element, 100 x 50 x 20 m, far from the origin.
+  !> One distorted element, 100 x 50 x 20 m, far from the origin; none that is inside out somewhere.
   function Element(per) result(corner)
     integer, intent(in) :: per
-    real(dp) :: corner(3, per)
+    real(dp) :: corner(3, per), least
     type(mesh_t) :: mesh
-    integer :: try, j
-    real(dp) :: jacobian(3, 3, in_element)
-    do try = 1, 1000                                      ! some are inside out somewhere
-      mesh = BoxMesh([1, 1, 1], [100.0_dp, 50.0_dp, 20.0_dp], [5.0e5_dp, 4.0e6_dp, 100.0_dp], merge(0.22_dp, 0.2_dp, per == 8), per, 1)
+    integer :: i, j, k
+    do
+      mesh = BoxMesh([1, 1, 1], [100.0_dp, 50.0_dp, 20.0_dp], [5.0e5_dp, 4.0e6_dp, 100.0_dp], &
+        merge(0.22_dp, 0.15_dp, per == 8), per, 1)
       corner = mesh%x(:, mesh%node(:, 1))
-      call HexJacobians(corner, jacobian)
-      if (minval([(Determinant(jacobian(:, :, j)), j=1, in_element)]) > 0.02_dp*100*50*20/8) return
+      least = huge(least)
+      do k = -8, 8
+        do j = -8, 8
+          do i = -8, 8
+            least = min(least, Determinant(HexJacobian(corner, [i, j, k]/8.0_dp)))
+          end do
+        end do
+      end do
+      if (least > 0.05_dp*100*50*20/8) return
     end do
   end function Element
 
