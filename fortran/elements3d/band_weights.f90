@@ -23,7 +23,7 @@ module band_weights_m
     integer, allocatable :: start(:), list(:)
   end type meetings_t
 
-  integer, parameter, public :: band_points = 125   !< points for a place
+  integer, parameter, public :: band_points = 250   !< points for a place
   real(dp), parameter :: noise = 1.0e-6_dp          !< of a field's variance: of a larger share of weights rounding makes errors
   real(dp), parameter :: longest = 2                !< a wave of so many elements: of longer ones all points say the same
 

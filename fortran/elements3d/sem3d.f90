@@ -122,7 +122,7 @@ contains
     self%shot%sx = x(1)
     self%shot%sy = x(2)
     self%shot%sz = x(3)
-    call Sem3dPlace(self%elements, self%meetings, e, x, self%scheme%fmax, place)
+    call Sem3dPlace(self%elements, self%meetings, e, xi, x, self%scheme%fmax, place)
     call Sem3dSource(list, place, self%source, error)
     if (allocated(error)) return
     call Histories(self, q)
@@ -181,11 +181,11 @@ contains
     type(sem3d_list_t) :: list
     type(sem3d_place_t) :: place(size(self%shot%rx))
     integer :: element(size(self%shot%rx)), c, r
-    real(dp) :: x(3, size(self%shot%rx)), xi(3)
+    real(dp) :: x(3, size(self%shot%rx)), xi(3, size(self%shot%rx))
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Sem3dAtWhole(trim(names(c))), c=1, size(names))]
     do r = 1, size(self%shot%rx)
-      call Find(self, 'receiver '//Str(r), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)], element(r), xi, x(:, r), error)
+      call Find(self, 'receiver '//Str(r), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)], element(r), xi(:, r), x(:, r), error)
       if (allocated(error)) return
     end do
     self%shot%rx = x(1, :)
@@ -193,7 +193,8 @@ contains
     self%shot%rz = x(3, :)
     !$omp parallel do schedule(dynamic) num_threads(self%team%threads)
     do r = 1, size(self%shot%rx)
-      call Sem3dPlace(self%elements, self%meetings, element(r), x(:, r), self%scheme%fmax, place(r))
+      call Sem3dPlace(self%elements, self%meetings, element(r), xi(:, r), x(:, r), self%scheme%fmax, place(r), &
+                      source=[self%shot%sx, self%shot%sy, self%shot%sz])
     end do
     !$omp end parallel do
     do c = 1, size(names)

@@ -3,9 +3,9 @@
 !> 1/rho grad chi, pressure -d2chi/dt2.
 module sem3d_components_m
   use band_weights_m, only: band_points, BandPoints, BandWeights, meetings_t
-  use elements_m, only: elements_t
+  use elements_m, only: elements_t, in_element
   use error_m, only: error_t, Fail
-  use hexahedron_m, only: HexBox
+  use hexahedron_m, only: HexBox, HexGradient, HexWeights
   use kinds_m, only: dp, sp
   use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_vx
   use source3d_m, only: source3d_t, source_force, source_volume
@@ -30,6 +30,7 @@ module sem3d_components_m
     real(dp), allocatable :: w(:, :)              !< (points, 0:3)
   end type sem3d_place_t
 
+  real(dp), parameter :: too_near = 2           !< elements between a source and a receiver: points of both reach half as far
   character(2), parameter :: pair(6) = ['xx', 'yy', 'zz', 'xy', 'xz', 'yz']
   integer, parameter :: first(6) = [1, 2, 3, 1, 1, 2], second(6) = [1, 2, 3, 2, 3, 3]
 
@@ -47,13 +48,15 @@ contains
     whole = all(component(1:1) /= ['v', 'e'])
   end function Sem3dAtWhole
 
-  !> A place x [m] in element e, for waves up to fmax [Hz].
-  pure subroutine Sem3dPlace(elements, meetings, e, x, fmax, place)
+  !> A place x [m], xi in element e, for waves up to fmax [Hz]. The field close to a `source` [m] is none of waves up to there: a
+  !> receiver whose points would be those of the source too takes the polynomials of its element instead.
+  pure subroutine Sem3dPlace(elements, meetings, e, xi, x, fmax, place, source)
     type(elements_t), intent(in) :: elements
     type(meetings_t), intent(in) :: meetings
     integer, intent(in) :: e
-    real(dp), intent(in) :: x(3), fmax
+    real(dp), intent(in) :: xi(3), x(3), fmax
     type(sem3d_place_t), intent(out) :: place
+    real(dp), intent(in), optional :: source(3)
     real(dp), allocatable :: at(:, :)
     real(dp) :: v, low(3), high(3)
     place%solid = e <= elements%solid
@@ -62,6 +65,15 @@ contains
     place%mu = elements%mu(1, e)
     v = sqrt(merge(place%mu, place%lambda, place%solid)/place%rho)
     call HexBox(elements%corner(:, :, e), low, high)
+    if (present(source)) then
+      if (norm2(x - source) < too_near*maxval(high - low)) then
+        place%point = elements%at(:, e)
+        allocate (place%w(in_element, 0:3))
+        call HexWeights(xi, place%w(:, 0))
+        call HexGradient(elements%corner(:, :, e), xi, place%w(:, 1:3))
+        return
+      end if
+    end if
     call BandPoints(elements, meetings, e, x, band_points, at, place%point)
     call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, minval(high - low), place%w)
   end subroutine Sem3dPlace

@@ -1,11 +1,11 @@
 !> Spectral elements in a full space agree with the exact solutions of forces, explosions and double couples in absolute amplitude,
-!> near and far field, on a mesh of distorted elements, at five points per shortest wavelength: source and stations at random places,
+!> near and far field, on a mesh of distorted elements, at five points per shortest wavelength in the largest of them: source and
 !> in corners of elements, on edges and faces. SEED and VARIANT may be given.
 program t850_sem_full_space
   use check_m, only: Claim, ClaimFine, Done, Seed
   use elements_m, only: elements_t
   use elements_dt_m, only: ElementsDt
-  use elements_make_m, only: counts_t, ElementsMake
+  use elements_make_m, only: counts_t, ElementsMake, ElementsSlowest
   use elements_scheme_m, only: elements_scheme_t
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t
@@ -24,13 +24,12 @@ program t850_sem_full_space
   use window_m, only: window_t
   implicit none
   real(dp), parameter :: h = 100, vp = 3000, vs = 1800, rho = 2300
-  real(dp), parameter :: fmax = 4*vs/(5*h), fpeak = fmax/2.5_dp, t0 = 1.2_dp/fpeak   ! 2 % of the Ricker's peak spectrum at fmax
   real(dp), parameter :: bound = 0.01_dp
-  integer, parameter :: stations = 12, n = 18
+  integer, parameter :: stations = 12, n = 22
   type(mesh_t) :: mesh
   type(window_t) :: window
   type(elements_t) :: elements
-  real(dp) :: at(3), x(3, stations), xi(3), dt
+  real(dp) :: at(3), x(3, stations), xi(3), dt, fmax, fpeak, t0
   integer :: i, e, number, middle
   character(32) :: word, variant
 
@@ -60,7 +59,7 @@ contains
     type(error_t), allocatable :: error
     type(counts_t) :: counts
     integer, allocatable :: numbers(:)
-    real(dp) :: shake(3)
+    real(dp) :: shake(3), v, edge, longest, shortest
     integer :: a
     call MeshBox(spread(-n*h/2, 1, 3), spread(n*h/2, 1, 3), spread(n, 1, 3), mesh)
     do a = 1, size(mesh%x, 2)
@@ -72,19 +71,23 @@ contains
     call Claim(counts%absorbs == 6*n**2 .and. counts%free == 0, 'seed '//Str(number)//': '//Str(elements%n)//' elements, '// &
                Str(counts%absorbs)//' sides absorb')
     call ElementsDt(elements, dt, e)
+    call ElementsSlowest(elements, e, v, edge, shortest, longest)
+    fmax = 4*vs/(5*longest)
+    fpeak = fmax/2.5_dp                                      ! the Ricker's spectrum is 2 % of its peak at fmax
+    t0 = 1.2_dp/fpeak
     call ElementsOutline(elements%n, minval(mesh%x, 2), maxval(mesh%x, 2), window)
     call ElementsFill(elements, window, error)
     call ClaimFine(error, 'a window of all elements')
   end subroutine MakeMesh
 
-  !> One and a half to three elements away: a node, an edge, a face, and random places.
+  !> Two to three and a half elements away: a node, an edge, a face, and random places.
   subroutine PlaceStations()
     real(dp) :: d(3), r(2)
     integer :: near
     do i = 1, stations
       call random_number(r)
       d = [sqrt(1 - (2*r(1) - 1)**2)*[cos(6.2831853_dp*r(2)), sin(6.2831853_dp*r(2))], 2*r(1) - 1]
-      x(:, i) = mesh%x(:, middle) + h*(1.5_dp + 1.5_dp*(i - 1)/(stations - 1))*d
+      x(:, i) = mesh%x(:, middle) + h*(2.2_dp + 1.3_dp*(i - 1)/(stations - 1))*d
       near = minloc(norm2(mesh%x - spread(x(:, i), 2, size(mesh%x, 2)), 1), 1)
       e = findloc(mesh%node(1, :), near, 1)
       if (i == 4) x(:, i) = mesh%x(:, near)
@@ -116,7 +119,7 @@ contains
     job%fpeak = fpeak
     job%amplitude = 1
     job%delay = t0
-    job%tmax = 3.5_dp*h/vs + 2*t0
+    job%tmax = 4*h/vs + 2*t0
     job%dt_out = 0.1_dp/fmax
     job%components = 'vx,vy,vz'
     job%variant = trim(variant)
