@@ -90,6 +90,7 @@ contains
     character(:), allocatable, intent(out) :: why
     why = ''
     if (size(parcel%numbers) + size(parcel%samples) + len(parcel%text) > 0) why = 'it holds what is of another physics'
+    if (self%half_length < 1) why = 'half_length = 0 is impossible'
   end subroutine UnpackNothing
 
   !> Cells of the grid beyond the window: on the left, on the right and below; on top. An absorbing layer and a few undamped cells

@@ -1,6 +1,6 @@
 !> Spectral elements in a full space agree with the exact solutions of forces, explosions and double couples in absolute amplitude,
 !> near and far field, on a mesh of distorted elements, at five points per shortest wavelength in the largest of them: source and
-!> in corners of elements, on edges and faces. SEED and VARIANT may be given.
+!> stations at random places, in corners of elements, on edges and faces. SEED and VARIANT may be given.
 program t850_sem_full_space
   use check_m, only: Claim, ClaimFine, Done, Seed
   use elements_m, only: elements_t
