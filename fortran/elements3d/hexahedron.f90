@@ -7,7 +7,7 @@ module hexahedron_m
   use linear_m, only: SolvePositive
   implicit none
   private
-  public :: HexAt, HexJacobian, HexPoints, HexJacobians, HexFind, HexNearest, HexWeights, HexGradient, HexBox, Determinant
+  public :: HexAt, HexJacobian, HexPoints, HexJacobians, HexFind, HexNearest, HexWeights, HexGradient, HexBox, Determinant, Inverse
 
   integer :: i, j
 
