@@ -7,7 +7,7 @@ module hexahedron_m
   use linear_m, only: SolvePositive
   implicit none
   private
-  public :: HexAt, HexJacobian, HexPoints, HexJacobians, HexFind, HexNearest, HexWeights, HexGradient, HexBox, Determinant
+  public :: HexAt, HexJacobian, HexPoints, HexJacobians, HexFind, HexNearest, HexWeights, HexGradient, HexBox, Determinant, Inverse
 
   integer :: i, j
 
@@ -26,6 +26,12 @@ module hexahedron_m
   integer, parameter, public :: hex_side_point(on_face, 6) = reshape([ &
     [((1 + i + 25*j, i=0, 4), j=0, 4)], [((5 + 5*i + 25*j, i=0, 4), j=0, 4)], [((21 + i + 25*j, i=0, 4), j=0, 4)], &
     [((1 + 5*i + 25*j, i=0, 4), j=0, 4)], [((1 + i + 5*j, i=0, 4), j=0, 4)], [((101 + i + 5*j, i=0, 4), j=0, 4)]], [on_face, 6])
+
+  !> Functions of the nodes along one axis at the points, and their slopes.
+  real(dp), parameter :: linear(along, 2) = reshape([(1 - gll_x)/2, (1 + gll_x)/2], [along, 2])
+  real(dp), parameter :: linear_slope(along, 2) = reshape([(-0.5_dp, i=1, 5), (0.5_dp, i=1, 5)], [along, 2])
+  real(dp), parameter :: quadratic(along, 3) = reshape([gll_x*(gll_x - 1)/2, (1 - gll_x)*(1 + gll_x), gll_x*(gll_x + 1)/2], [along, 3])
+  real(dp), parameter :: quadratic_slope(along, 3) = reshape([gll_x - 0.5_dp, -2*gll_x, gll_x + 0.5_dp], [along, 3])
 
 contains
 
@@ -84,29 +90,68 @@ contains
   pure subroutine HexPoints(corner, x)
     real(dp), intent(in) :: corner(:, :)
     real(dp), intent(out) :: x(3, in_element)
-    integer :: i, j, k
-    do k = 0, 4
-      do j = 0, 4
-        do i = 0, 4
-          x(:, 1 + i + along*(j + along*k)) = HexAt(corner, gll_x([i, j, k] + 1))
-        end do
-      end do
-    end do
+    real(dp) :: all(in_element, 3)
+    if (size(corner, 2) == 8) then
+      all = Spread3(Lattice(corner, 2), linear, linear, linear)
+    else
+      all = Spread3(Lattice(corner, 3), quadratic, quadratic, quadratic)
+    end if
+    x = transpose(all)
   end subroutine HexPoints
 
   !> The Jacobians at the 125 points [m], (3, 3, 125), as HexJacobian has them.
   pure subroutine HexJacobians(corner, jacobian)
     real(dp), intent(in) :: corner(:, :)
     real(dp), intent(out) :: jacobian(3, 3, in_element)
-    integer :: i, j, k
-    do k = 0, 4
-      do j = 0, 4
-        do i = 0, 4
-          jacobian(:, :, 1 + i + along*(j + along*k)) = HexJacobian(corner, gll_x([i, j, k] + 1))
+    if (size(corner, 2) == 8) then
+      jacobian(:, 1, :) = transpose(Spread3(Lattice(corner, 2), linear_slope, linear, linear))
+      jacobian(:, 2, :) = transpose(Spread3(Lattice(corner, 2), linear, linear_slope, linear))
+      jacobian(:, 3, :) = transpose(Spread3(Lattice(corner, 2), linear, linear, linear_slope))
+    else
+      jacobian(:, 1, :) = transpose(Spread3(Lattice(corner, 3), quadratic_slope, quadratic, quadratic))
+      jacobian(:, 2, :) = transpose(Spread3(Lattice(corner, 3), quadratic, quadratic_slope, quadratic))
+      jacobian(:, 3, :) = transpose(Spread3(Lattice(corner, 3), quadratic, quadratic, quadratic_slope))
+    end if
+  end subroutine HexJacobians
+
+  !> Nodes as they lie along xi, eta, zeta, 2 or 3 each, then x, y, z.
+  pure function Lattice(corner, m) result(t)
+    real(dp), intent(in) :: corner(:, :)
+    integer, intent(in) :: m
+    real(dp) :: t(m, m, m, 3)
+    integer :: a, at(3)
+    do a = 1, m**3
+      at = (hex_node(:, a) + 1)*(m - 1)/2 + 1
+      t(at(1), at(2), at(3), :) = corner(:, a)
+    end do
+  end function Lattice
+
+  !> From nodes to points, an axis after the other; a, b, c (5, nodes along xi, eta, zeta).
+  pure function Spread3(t, a, b, c) result(x)
+    real(dp), intent(in) :: t(:, :, :, :), a(:, :), b(:, :), c(:, :)
+    real(dp) :: x(in_element, 3)
+    real(dp) :: u(along, size(t, 2), size(t, 3)), v(along, along, size(t, 3)), w(along, along, along)
+    integer :: d, i, j, k
+    do d = 1, 3
+      u = 0
+      v = 0
+      w = 0
+      do k = 1, size(t, 3)
+        do j = 1, size(t, 2)
+          do i = 1, size(t, 1)
+            u(:, j, k) = u(:, j, k) + a(:, i)*t(i, j, k, d)
+          end do
+          do i = 1, along
+            v(:, i, k) = v(:, i, k) + b(i, j)*u(:, j, k)
+          end do
+        end do
+        do i = 1, along
+          w(:, :, i) = w(:, :, i) + c(i, k)*v(:, :, k)
         end do
       end do
+      x(:, d) = reshape(w, [in_element])
     end do
-  end subroutine HexJacobians
+  end function Spread3
 
   pure real(dp) function Determinant(a)
     real(dp), intent(in) :: a(3, 3)
