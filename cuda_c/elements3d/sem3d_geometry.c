@@ -6,7 +6,7 @@
 /* Canuto, Hussaini, Quarteroni & Zang 1988, eqs 2.3.12 and 2.4.35. */
 #define ROOT_3_7 0.65465367070797714380 /* sqrt(3/7) */
 
-static const double point[SEM_ALONG] = {-1, -ROOT_3_7, 0, ROOT_3_7, 1};
+const double sem_gll[SEM_ALONG] = {-1, -ROOT_3_7, 0, ROOT_3_7, 1};
 const double sem_weight[SEM_ALONG] = {1.0 / 10, 49.0 / 90, 32.0 / 45, 49.0 / 90, 1.0 / 10};
 
 #define LEGENDRE_0          1.0 /* of degree 4, at the points */
@@ -54,26 +54,29 @@ void sem_shapes_of(sem_shapes *s, int per) {
             double v[3], d[3];
             indices(p, at);
             for (int a = 0; a < 3; a++)
-                shape(per, node[n][a], point[at[a]], &v[a], &d[a]);
+                shape(per, node[n][a], sem_gll[at[a]], &v[a], &d[a]);
             for (int a = 0; a < 3; a++)
                 s->slope[p][n][a] = d[a] * v[(a + 1) % 3] * v[(a + 2) % 3];
         }
 }
 
+void sem_cofactors(const double (*x)[3], sem_place *at) {
+    for (int d = 0; d < 3; d++)
+        for (int c = 0; c < 3; c++) {
+            const double *u = x[(d + 1) % 3], *v = x[(d + 2) % 3];
+            at->a[d][c] = u[(c + 1) % 3] * v[(c + 2) % 3] - u[(c + 2) % 3] * v[(c + 1) % 3];
+        }
+    at->det = x[0][0] * at->a[0][0] + x[0][1] * at->a[0][1] + x[0][2] * at->a[0][2];
+}
+
 void sem_places(const sem_shapes *s, const double *corner, sem_place place[SEM_POINTS]) {
     for (int p = 0; p < SEM_POINTS; p++) {
-        double x[3][3] = {{0}}; /* [d]: dx/dxi_d */
-        sem_place *at = &place[p];
+        double x[3][3] = {{0}};
         for (int n = 0; n < s->per; n++)
             for (int d = 0; d < 3; d++)
                 for (int c = 0; c < 3; c++)
                     x[d][c] += s->slope[p][n][d] * corner[3 * n + c];
-        for (int d = 0; d < 3; d++)
-            for (int c = 0; c < 3; c++) {
-                const double *u = x[(d + 1) % 3], *v = x[(d + 2) % 3];
-                at->a[d][c] = u[(c + 1) % 3] * v[(c + 2) % 3] - u[(c + 2) % 3] * v[(c + 1) % 3];
-            }
-        at->det = x[0][0] * at->a[0][0] + x[0][1] * at->a[0][1] + x[0][2] * at->a[0][2];
+        sem_cofactors((const double(*)[3])x, &place[p]);
     }
 }
 
@@ -103,20 +106,27 @@ void sem_side_area(const sem_place place[SEM_POINTS], int side, int n, double ar
         area[c] = w * a[c];
 }
 
-/* --- affine elements ----------------------------------------------------------------------------------------- */
+/* --- trilinear maps ------------------------------------------------------------------------------------------ */
 
-/* The four differences of opposite edges that an affine map has not. */
-int sem_is_affine(const double *corner, double most) {
-    static const int edge[9][2][2] = {{{0, 1}, {3, 2}}, {{0, 1}, {4, 5}}, {{0, 1}, {7, 6}},
-                                      {{0, 3}, {1, 2}}, {{0, 3}, {4, 7}}, {{0, 3}, {5, 6}},
-                                      {{0, 4}, {1, 5}}, {{0, 4}, {2, 6}}, {{0, 4}, {3, 7}}};
-    double size = 0, apart = 0;
-    for (int e = 0; e < 9; e++)
+void sem_trilinear(const double *corner, double b[8][3]) {
+    for (int n = 0; n < 8; n++)
         for (int c = 0; c < 3; c++) {
-            const double u = corner[3 * edge[e][0][1] + c] - corner[3 * edge[e][0][0] + c],
-                         v = corner[3 * edge[e][1][1] + c] - corner[3 * edge[e][1][0] + c];
-            size = fmax(size, fabs(u));
-            apart = fmax(apart, fabs(u - v));
+            b[n][c] = 0;
+            for (int m = 0; m < 8; m++) {
+                const int x = node[m][0], y = node[m][1], z = node[m][2];
+                b[n][c] += (const int[]){1, x, y, z, x * y, y * z, x * z, x * y * z}[n] * corner[3 * m + c] / 8;
+            }
         }
-    return apart <= most * size;
+}
+
+int sem_is_affine(const double *corner, double most) {
+    double b[8][3], size = 0, rest = 0;
+    sem_trilinear(corner, b);
+    for (int n = 1; n < 8; n++)
+        for (int c = 0; c < 3; c++)
+            if (n < 4)
+                size = fmax(size, fabs(b[n][c]));
+            else
+                rest = fmax(rest, fabs(b[n][c]));
+    return rest <= most * size;
 }

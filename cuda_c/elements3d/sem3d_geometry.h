@@ -8,8 +8,8 @@ extern "C" {
 
 enum { SEM_ALONG = 5, SEM_FACE = 25, SEM_POINTS = 125, SEM_SIDES = 6, SEM_NODES = 27 };
 
-extern const double sem_weight[SEM_ALONG];
-extern const double sem_slope[SEM_ALONG][SEM_ALONG]; /* [i][j] of polynomial j at point i */
+extern const double sem_gll[SEM_ALONG], sem_weight[SEM_ALONG]; /* points, weights */
+extern const double sem_slope[SEM_ALONG][SEM_ALONG];           /* [i][j] of polynomial j at point i */
 
 /* Derivatives of the functions of the nodes along xi, eta, zeta at the points. */
 typedef struct sem_shapes {
@@ -25,6 +25,7 @@ typedef struct sem_place {
     double a[3][3], det;
 } sem_place;
 
+void sem_cofactors(const double (*x)[3], sem_place *at);                                 /* x[d]: dx/dxi_d */
 void sem_places(const sem_shapes *s, const double *corner, sem_place place[SEM_POINTS]); /* corner(3,per) [m] */
 
 double sem_point_weight(int point); /* of the volume: the product of three */
@@ -36,7 +37,10 @@ int sem_side_sign(int side);
 /* The area [m2] of point n of a side, outwards. */
 void sem_side_area(const sem_place place[SEM_POINTS], int side, int n, double area[3]);
 
-/* 1 if the map is affine: to within `most` of its size. Of hexahedra of 8 nodes. */
+/* Of 8 nodes: x is the sum of b[n] times 1, xi, eta, zeta, xi eta, eta zeta, xi zeta, xi eta zeta. */
+void sem_trilinear(const double *corner, double b[8][3]);
+
+/* 1 if the last four are at most `most` of the others: the map is affine. */
 int sem_is_affine(const double *corner, double most);
 
 #ifdef __cplusplus

@@ -22,18 +22,18 @@ static int make(handle *h) { return cpu_make(h, sizeof(cpus_own), isas, ((sem3d 
 
 static int media_of(int solid) { return solid ? 2 : 1; }
 
-static size_t group_vectors(int kind, int solid) {
-    const size_t media = (size_t)media_of(solid);
-    return kind == SEM_EVEN     ? COFACTORS + media
-           : kind == SEM_AFFINE ? COFACTORS + media * SEM_POINTS
-                                : (COFACTORS + media) * SEM_POINTS;
+static size_t group_vectors(int shape, int even, int solid) {
+    const size_t media = (size_t)media_of(solid), geometry = (size_t)cpus_geometry(shape);
+    return shape == SEM_STORED ? (geometry + media) * SEM_POINTS : geometry + media * (even ? 1 : SEM_POINTS);
 }
 
-static int kind_of(const sem3d *fd, const sem3d_given *given, const cpus_group *g) {
+static int shape_of(const sem3d *fd, const sem3d_given *given, const cpus_group *g) {
+    if (fd->cfg.per != 8)
+        return SEM_STORED;
     for (int l = 0; l < g->elements; l++)
-        if (fd->cfg.per != 8 || !sem_is_affine(sem3d_corner(fd, given, (size_t)(g->first + l)), 1e-6))
-            return SEM_BENT;
-    return fd->cfg.media == 1 ? SEM_EVEN : SEM_AFFINE;
+        if (!sem_is_affine(sem3d_corner(fd, given, (size_t)(g->first + l)), 1e-6))
+            return SEM_TRILINEAR;
+    return SEM_AFFINE;
 }
 
 /* Groups of all bricks, and how many vectors of numbers they have. */
@@ -50,38 +50,75 @@ static int list_groups(sem3d *fd, const sem3d_given *given, size_t *vectors) {
             cpus_group *g = &o->group[n];
             g->first = given->brick[b] + (n - o->groups[b]) * GROUP;
             g->elements = given->brick[b + 1] - g->first < GROUP ? given->brick[b + 1] - g->first : GROUP;
-            g->kind = kind_of(fd, given, g);
+            g->shape = shape_of(fd, given, g);
+            g->even = fd->cfg.media == 1 && g->shape != SEM_STORED;
             g->at = *vectors * GROUP;
-            *vectors += group_vectors(g->kind, g->first < fd->cfg.solid);
+            g->lanes = (size_t)n * SEM_POINTS * GROUP;
+            *vectors += group_vectors(g->shape, g->even, g->first < fd->cfg.solid);
         }
     return 0;
 }
 
-/* Numbers of element l of a group at a point. */
-static void put_point(const sem3d *fd, const sem3d_given *given, const cpus_group *g, int l, int p, const sem_place *x,
-                      float *numbers) {
+/* The medium of element l of a group at a point, times `by`. */
+static void put_medium(const sem3d *fd, const sem3d_given *given, const cpus_group *g, int l, int p, double by,
+                       float *m) {
     const size_t e = (size_t)(g->first + l);
-    const int solid = g->first < fd->cfg.solid, media = media_of(solid), once = g->kind == SEM_EVEN && p > 0;
-    const double w = (g->kind == SEM_EVEN ? 1 : sem_point_weight(p)) / x->det;
-    const double mu = sem3d_medium(&fd->cfg, given->mu, e, p), lambda = sem3d_medium(&fd->cfg, given->lambda, e, p),
-                 rho = sem3d_medium(&fd->cfg, given->rho, e, p), medium[2] = {solid ? lambda : 1 / rho, mu};
-    float *a = numbers + l + (g->kind == SEM_BENT ? p * (COFACTORS + media) * GROUP : 0);
-    float *m = a + (COFACTORS + (g->kind == SEM_AFFINE ? p * media : 0)) * GROUP;
-    for (int n = 0; n < COFACTORS && (g->kind == SEM_BENT || p == 0); n++)
-        a[n * GROUP] = (float)x->a[n / 3][n % 3];
-    for (int n = 0; n < media && !once; n++)
-        m[n * GROUP] = (float)(w * medium[n]);
+    const int solid = g->first < fd->cfg.solid;
+    m[l] = (float)(by * (solid ? sem3d_medium(&fd->cfg, given->lambda, e, p)
+                               : 1 / sem3d_medium(&fd->cfg, given->rho, e, p)));
+    if (solid)
+        m[GROUP + l] = (float)(by * sem3d_medium(&fd->cfg, given->mu, e, p));
 }
 
-/* Lanes without an element have cofactors and media of 0: no force, whatever their displacement. */
-static void fill_group(const sem3d *fd, const sem3d_given *given, cpus_group *g, float *numbers) {
-    sem_place place[SEM_POINTS];
-    memset(numbers, 0, group_vectors(g->kind, g->first < fd->cfg.solid) * GROUP * sizeof(float));
-    for (int l = 0; l < g->elements; l++) {
-        sem_places(fd->shapes, sem3d_corner(fd, given, (size_t)(g->first + l)), place);
-        for (int p = 0; p < SEM_POINTS; p++)
-            put_point(fd, given, g, l, p, &place[p], numbers);
+static void put_cofactors(const sem_place *x, float *a) {
+    for (int n = 0; n < COFACTORS; n++)
+        a[n * GROUP] = (float)x->a[n / 3][n % 3];
+}
+
+static void put_stored(const sem3d *fd, const sem3d_given *given, const cpus_group *g, int l, float *numbers) {
+    const int step = (COFACTORS + media_of(g->first < fd->cfg.solid)) * GROUP;
+    sem_place x[SEM_POINTS];
+    sem_places(fd->shapes, sem3d_corner(fd, given, (size_t)(g->first + l)), x);
+    for (int p = 0; p < SEM_POINTS; p++, numbers += step) {
+        put_cofactors(&x[p], numbers + l);
+        put_medium(fd, given, g, l, p, sem_point_weight(p) / x[p].det, numbers + COFACTORS * GROUP);
     }
+}
+
+/* Of an affine or trilinear element; det of the former is the same everywhere. */
+static void put_plain(const sem3d *fd, const sem3d_given *given, const cpus_group *g, int l, float *numbers) {
+    const double *corner = sem3d_corner(fd, given, (size_t)(g->first + l));
+    float *m = numbers + cpus_geometry(g->shape) * GROUP;
+    const int step = media_of(g->first < fd->cfg.solid) * GROUP;
+    double b[8][3], by = 1;
+    sem_trilinear(corner, b);
+    for (int n = 0; n < TRILINEAR && g->shape == SEM_TRILINEAR; n++)
+        numbers[n * GROUP + l] = (float)b[1 + n / 3][n % 3];
+    if (g->shape == SEM_AFFINE) {
+        sem_place x;
+        sem_cofactors((const double(*)[3]) & b[1], &x);
+        put_cofactors(&x, numbers + l);
+        by = 1 / x.det;
+    }
+    for (int p = 0; p < (g->even ? 1 : SEM_POINTS); p++)
+        put_medium(fd, given, g, l, p, by * (g->even ? 1 : sem_point_weight(p)), m + p * step);
+}
+
+/* Lanes without an element are copies of the last one. */
+static void fill_group(const sem3d *fd, const sem3d_given *given, const cpus_group *g, float *numbers,
+                       uint16_t *lanes) {
+    for (int l = 0; l < GROUP; l++) {
+        const int from = l < g->elements ? l : g->elements - 1;
+        const uint16_t *local = fd->order.local + (size_t)(g->first + from) * SEM_POINTS;
+        for (int p = 0; p < SEM_POINTS; p++)
+            lanes[p * GROUP + l] = local[p];
+    }
+    for (int l = 0; l < g->elements; l++)
+        (g->shape == SEM_STORED ? put_stored : put_plain)(fd, given, g, l, numbers);
+    const size_t vectors = group_vectors(g->shape, g->even, g->first < fd->cfg.solid);
+    for (size_t v = 0; v < vectors; v++)
+        for (int l = g->elements; l < GROUP; l++)
+            numbers[v * GROUP + (size_t)l] = numbers[v * GROUP + (size_t)g->elements - 1];
 }
 
 static void fill_groups(const sem3d *fd, const sem3d_given *given) {
@@ -89,7 +126,7 @@ static void fill_groups(const sem3d *fd, const sem3d_given *given) {
     const int groups = o->groups[fd->cfg.bricks];
 #pragma omp parallel for schedule(static) num_threads(o->frame.threads)
     for (int n = 0; n < groups; n++)
-        fill_group(fd, given, &o->group[n], o->numbers + o->group[n].at);
+        fill_group(fd, given, &o->group[n], o->numbers + o->group[n].at, o->lanes + o->group[n].lanes);
 }
 
 /* --- memory ---------------------------------------------------------------------------------------------------- */
@@ -152,7 +189,10 @@ static int elements(sem3d *fd, const sem3d_given *given) {
     }
     o->brick_points = (o->brick_points + LANES) / LANES * LANES;
     o->rooms = 0;
+    const size_t lanes = (size_t)o->groups[fd->cfg.bricks] * SEM_POINTS * GROUP;
+    TRY(host_alloc(&fd->h.memory, &o->lanes, lanes, sizeof(uint16_t), "points of elements"));
     fill_groups(fd, given);
+    host_release(&fd->h.memory, &fd->order.local); /* `lanes` has the same */
     return sem3d_cpu_room(fd);
 }
 
@@ -160,7 +200,8 @@ static size_t need(const sem3d_cfg *c) {
     const size_t solid = (size_t)c->solid_points, fluid = (size_t)c->points - solid,
                  groups = ((size_t)c->elements + GROUP - 1) / GROUP + (size_t)c->bricks;
     const size_t floats = 2 * (field_floats(3 * solid) + field_floats(fluid)) +
-                          groups * group_vectors(SEM_BENT, 1) * GROUP + 4 * (size_t)c->elements * SEM_POINTS / 4;
+                          groups * group_vectors(c->per == 8 ? SEM_TRILINEAR : SEM_STORED, c->media == 1, 1) * GROUP +
+                          4 * (size_t)c->elements * SEM_POINTS / 4;
     return sizeof(cpus_own) + cpu_whole_pages(floats * sizeof(float));
 }
 

@@ -4,23 +4,28 @@
  * of a group's arrays has a number of 16 elements side by side. What a group has of geometry and medium depends on its
  * kind:
  *
- *   even:   cofactors (9), then medium, a vector each: affine elements of one medium each
- *   affine: cofactors (9), then the medium of each point
- *   bent:   for each point cofactors (9) and medium
+ *   stored:    for each point its cofactors (9) and medium: elements of 27 nodes
+ *   affine:    cofactors (9)                                         then its medium,
+ *   trilinear: all numbers of sem_trilinear but the first (21)       or that of each point
  *
- * The medium is lambda/det and mu/det, in the fluid 1/(rho det), times the weight of the point but in `even`. */
+ * The medium is lambda and mu, in the fluid 1/rho; over det where that is stored; times the weight of the point where
+ * each point has its own. */
 #pragma once
 
 #include "cpu_frame.h"
 #include "sem3d.h"
 
-enum { GROUP = 16, COFACTORS = 9 };
-enum { SEM_EVEN, SEM_AFFINE, SEM_BENT, SEM_KINDS };
+enum { GROUP = 16, COFACTORS = 9, TRILINEAR = 21 };
+enum { SEM_STORED, SEM_AFFINE, SEM_TRILINEAR, SEM_SHAPES };
+
+/* Where a group has what, in vectors. */
+static inline int cpus_geometry(int shape) { return shape == SEM_TRILINEAR ? TRILINEAR : COFACTORS; }
 
 typedef struct cpus_group {
     int first, elements; /* 1..16 */
-    int kind;
-    size_t at; /* in the numbers of all */
+    int shape, even;     /* even: one medium for all points */
+    size_t at;           /* in the numbers of all */
+    size_t lanes;        /* in the points of all: (16,125) */
 } cpus_group;
 
 typedef struct cpus_work { /* of a thread */
@@ -32,7 +37,7 @@ typedef struct cpus_work { /* of a thread */
 /* Solid: 0, fluid: 1. */
 typedef struct cpus_kernels {
     /* Adds the forces of a group to work->f. */
-    void (*group[2])(const cpus_group *g, const float *numbers, const uint16_t *local, cpus_work *work);
+    void (*group[2])(const cpus_group *g, const float *numbers, const uint16_t *at, cpus_work *work);
     /* n points: v += gain f, u += dt v; f(4 or 1, n) */
     void (*update[2])(int n, float dt, const float *gain, const float *f, float *v, float *u);
 } cpus_kernels;
@@ -48,6 +53,7 @@ typedef struct cpus_own {
     cpus_group *group;
     int *groups; /* of brick b: groups[b] .. groups[b+1]-1 */
     float *numbers;
+    uint16_t *lanes; /* points of groups in their brick */
     cpus_work *work; /* (rooms), each with its share of `room` */
     float *room;
     size_t rooms, brick_points; /* points of a brick, at most */

@@ -106,8 +106,10 @@ static void do_brick(const step_of *s, int number, cpus_work *w) {
     const size_t width = fluid ? 1 : 4, points = (size_t)(b->inners + b->outers);
     fetch(s, b, fluid, w->u);
     memset(w->f, 0, width * points * sizeof(float));
-    for (int g = s->o->groups[number]; g < s->o->groups[number + 1]; g++)
-        s->kernels->group[fluid](&s->o->group[g], s->o->numbers, order->local, w);
+    for (int n = s->o->groups[number]; n < s->o->groups[number + 1]; n++) {
+        const cpus_group *g = &s->o->group[n];
+        s->kernels->group[fluid](g, s->o->numbers + g->at, s->o->lanes + g->lanes, w);
+    }
     move(s, fluid, b->inner, b->inners, w->f);
     for (size_t n = 0; n < (size_t)b->outers; n++)
         memcpy(s->o->slot + 4 * ((size_t)b->outer + n), w->f + width * ((size_t)b->inners + n), width * sizeof(float));
