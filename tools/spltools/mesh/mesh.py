@@ -146,7 +146,7 @@ def _ordered(path, nodes, elements, order):
 def _corner_volume(nodes, elements):
     """Volume [m3] of the element with straight edges."""
     places = hexahedron.at_points(np.array([-1, 1]) / np.sqrt(3))
-    return np.concatenate([j.sum(axis=1) for _, j in hexahedron.jacobians(nodes, elements[:, :8], places)])
+    return np.concatenate([j.sum(axis=0) for j in hexahedron.jacobians(nodes, elements[:, :8], places)])
 
 
 def _drop_loose(mesh, note):
