@@ -2,13 +2,14 @@
 """spl-mesh makes the same mesh of hexahedra of the files of other programs: every node of 8, 20 and 27 at its place, blocks and side
 sets with their names."""
 import contextlib
+import importlib.util
 import io
 import os
 
 import meshfiles
 import netCDF4
 import numpy as np
-from check import claim, done, skip
+from check import claim, claim_fails, done, skip
 from meshfiles import BLOCKS, Bent, SIDES, SURFACES
 from spltools import cli
 from spltools.mesh import mesh_tool
@@ -139,6 +140,18 @@ def test_gmsh(mesh):
     claim(got[0].format == 'NETCDF3_64BIT_OFFSET', f'written as {got[0].format}')
 
 
+def test_ungrouped(mesh):
+    """meshio cannot read a file of 4.1 some of whose elements are in no physical group; the module of Gmsh can, where it is there."""
+    meshfiles.write_msh41('some.msh', mesh, False, ungrouped=True)
+    if importlib.util.find_spec('gmsh'):
+        convert('some.msh', 'some.exo')
+        right(mesh, 'some.exo', f'Gmsh 4.1 with elements in no group, {mesh.per} nodes', BLOCKS, NAMES)
+    else:
+        skip('elements in no group: this Python has no gmsh')
+        claim_fails(lambda: convert('some.msh', 'some.exo'), ['save it again with all elements in physical groups', 'install the Python module'],
+                    'elements in no group, without the module of Gmsh')
+
+
 def test_others(mesh):
     per = mesh.per
     for surfaces in ('elements', 'shells'):
@@ -214,4 +227,5 @@ for nodes in (8, 20, 27):
         test_specfem(bent)
         test_volumes(bent)
 test_orders(Bent(27))
+test_ungrouped(Bent(27))
 done()

@@ -103,8 +103,8 @@ def jacobians(nodes, elements, places, most=1024):
 
 
 def quadrature(nodes, elements):
-    """Of each element its volume [m3], exact, as determinants are of degree 5 in each coordinate and the quadrature is right to degree
-    7; and the least determinant at the points of the solver in parts of their mean."""
+    """Of each element its volume [m3], exact, as determinants are of degree 5 in each coordinate and the quadrature is right to
+    degree 7; and the least determinant at the points of the solver in parts of their mean."""
     points, weight = at_points(GLL), np.prod(at_points(GLL_WEIGHTS), axis=1)
     found = [(weight @ j, j.min(axis=0)) for j in jacobians(nodes, elements, points)]
     volume, least = (np.concatenate(part) for part in zip(*found))
