@@ -84,7 +84,8 @@ class Bent:
 
 
 BLOCKS = {1: 'outer rock', 2: 'inner'}
-SURFACES = {11: ('free', 'zmax'), 12: ('absorbing', 'zmin'), 13: ('ymax wall', 'ymax')}
+SURFACES = {11: ('free', 'zmax'), 12: ('absorbing', 'zmin'), 13: ('inner wall', 'ymax'), 14: ('outer wall', 'ymin'), 15: ('begin', 'xmin'),
+            16: ('end', 'xmax')}
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -218,6 +219,9 @@ def write_unv(path, mesh):
         file.write('\n'.join(lines + ['    -1']) + '\n')
 
 
+SPECFEM_FILES = {'zmax': 'free_or_absorbing_surface_file_zmax', 'zmin': 'absorbing_surface_file_bottom'}
+
+
 def write_specfem(folder, mesh, put):
     """`put(name, text)` writes a file into the folder."""
     rows = mesh.elements(SPECFEM if mesh.per == 27 else '') + 1
@@ -229,8 +233,8 @@ def write_specfem(folder, mesh, put):
     put('mesh_file', table([f'{n} {text_of(row)}' for n, row in enumerate(rows, 1)]))
     put('materials_file', ''.join(f'{n} {id_}\n' for n, id_ in enumerate(mesh.block, 1)))
     put('nummaterial_velocity_file', '1 1 1020.0 1500.0 0.0 9999.0 9999.0 0\n2 2 2500.0 3000.0 1700.0 200.0 100.0 0\n\n! a note\n')
-    for (name, side), file in zip(SURFACES.values(), ('free_or_absorbing_surface_file_zmax', 'absorbing_surface_file_bottom',
-                                                      'absorbing_surface_file_ymax')):
+    for _, side in SURFACES.values():
+        file = SPECFEM_FILES.get(side, f'absorbing_surface_file_{side}')
         quads = mesh.faces(side, quad_nodes(mesh.per)) + 1
         put(file, table([f'{e + 1} {text_of(row)}' for e, row in zip(mesh.of_face(side), quads)]))
 

@@ -117,6 +117,7 @@ TURNS = [t for t in (np.eye(3, dtype=int)[list(columns)] * (1 - 2 * np.array(sig
          if np.linalg.det(t) > 0]
 NAMES = {name: side for name, side in SURFACES.values()}
 NUMBERS = {str(id_): side for id_, (_, side) in SURFACES.items()}
+FOLDER = {'zmax': 'zmax', 'absorbing_bottom': 'zmin', **{f'absorbing_{side}': side for side in ('xmin', 'xmax', 'ymin', 'ymax')}}
 PLAIN = {id_: str(id_) for id_ in BLOCKS}
 
 
@@ -188,7 +189,7 @@ def test_specfem(mesh):
 
     meshfiles.write_specfem(folder, mesh, put)
     convert(folder, 'specfem.exo', '--materials', 'table.txt')
-    got = right(mesh, 'specfem.exo', f'SPECFEM, {mesh.per} nodes', PLAIN, {'zmax': 'zmax', 'absorbing_bottom': 'zmin', 'absorbing_ymax': 'ymax'})
+    got = right(mesh, 'specfem.exo', f'SPECFEM, {mesh.per} nodes', PLAIN, FOLDER)
     convert(f'{mesh.per}_2.2_0.msh', 'gmsh.exo')
     gmsh = Exodus('gmsh.exo')
     claim(np.array_equal(got.nodes, gmsh.nodes) and np.array_equal(got.elements, gmsh.elements),
