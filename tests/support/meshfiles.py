@@ -84,7 +84,8 @@ class Bent:
 
 
 BLOCKS = {1: 'outer rock', 2: 'inner'}
-SURFACES = {11: ('free', 'zmax'), 12: ('absorbing', 'zmin'), 13: ('ymax wall', 'ymax')}
+SURFACES = {11: ('free', 'zmax'), 12: ('absorbing', 'zmin'), 13: ('inner wall', 'ymax'), 14: ('outer wall', 'ymin'), 15: ('begin', 'xmin'),
+            16: ('end', 'xmax')}
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -129,8 +130,11 @@ def write_msh22(path, mesh, binary):
         file.write((b'\n' if binary else b'') + b'$EndElements\n')
 
 
-def write_msh41(path, mesh, binary):
+def write_msh41(path, mesh, binary, ungrouped=False):
+    """`ungrouped`: a side in no physical group, too, as Gmsh writes it where all elements are to be saved."""
     parts = gmsh_parts(mesh)
+    if ungrouped:
+        parts.insert(0, (2, 99, parts[0][2], mesh.faces('xmin', quad_nodes(mesh.per)) + 1))
     low, high = mesh.nodes.min(0), mesh.nodes.max(0)
 
     def words(kind, *values):
@@ -140,9 +144,10 @@ def write_msh41(path, mesh, binary):
     with open(path, 'wb') as file:
         file.write(f'$MeshFormat\n4.1 {int(binary)} 8\n'.encode())
         file.write((np.array([1], 'i4').tobytes() + b'\n' if binary else b'') + b'$EndMeshFormat\n' + physical_names().encode())
-        file.write(b'$Entities\n' + words('u8', 0, 0, len(SURFACES), len(BLOCKS)) + end)
+        file.write(b'$Entities\n' + words('u8', 0, 0, len(parts) - len(BLOCKS), len(BLOCKS)) + end)
         for _, id_, *_ in parts:
-            file.write(words('i4', id_) + words('f8', *low, *high) + words('u8', 1) + words('i4', id_) + words('u8', 0) + end)
+            groups = [] if id_ == 99 else [id_]
+            file.write(words('i4', id_) + words('f8', *low, *high) + words('u8', len(groups)) + words('i4', *groups) + words('u8', 0) + end)
         file.write((b'\n' if binary else b'') + b'$EndEntities\n$Nodes\n' + words('u8', 1, len(mesh.nodes), 1, len(mesh.nodes)) + end)
         file.write(words('i4', 3, 1, 0) + words('u8', len(mesh.nodes)) + end + words('u8', *range(1, len(mesh.nodes) + 1)) + end)
         for x in mesh.nodes:
@@ -214,6 +219,9 @@ def write_unv(path, mesh):
         file.write('\n'.join(lines + ['    -1']) + '\n')
 
 
+SPECFEM_FILES = {'zmax': 'free_or_absorbing_surface_file_zmax', 'zmin': 'absorbing_surface_file_bottom'}
+
+
 def write_specfem(folder, mesh, put):
     """`put(name, text)` writes a file into the folder."""
     rows = mesh.elements(SPECFEM if mesh.per == 27 else '') + 1
@@ -225,8 +233,8 @@ def write_specfem(folder, mesh, put):
     put('mesh_file', table([f'{n} {text_of(row)}' for n, row in enumerate(rows, 1)]))
     put('materials_file', ''.join(f'{n} {id_}\n' for n, id_ in enumerate(mesh.block, 1)))
     put('nummaterial_velocity_file', '1 1 1020.0 1500.0 0.0 9999.0 9999.0 0\n2 2 2500.0 3000.0 1700.0 200.0 100.0 0\n\n! a note\n')
-    for (name, side), file in zip(SURFACES.values(), ('free_or_absorbing_surface_file_zmax', 'absorbing_surface_file_bottom',
-                                                      'absorbing_surface_file_ymax')):
+    for _, side in SURFACES.values():
+        file = SPECFEM_FILES.get(side, f'absorbing_surface_file_{side}')
         quads = mesh.faces(side, quad_nodes(mesh.per)) + 1
         put(file, table([f'{e + 1} {text_of(row)}' for e, row in zip(mesh.of_face(side), quads)]))
 

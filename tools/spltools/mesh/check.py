@@ -18,18 +18,8 @@ def place(mesh, element):
     return f'element {element + 1} at {at(mesh.nodes[mesh.elements[element]].mean(axis=0))}'
 
 
-def least_jacobian(mesh):
-    """Of each element the least determinant at the points of the solver, in parts of its mean."""
-    points, weight = hexahedron.at_points(hexahedron.GLL), np.prod(hexahedron.at_points(hexahedron.GLL_WEIGHTS), axis=1) / 8
-    least = np.empty(len(mesh.elements))
-    for first, j in hexahedron.jacobians(mesh.nodes, mesh.elements, points):
-        mean = np.abs(j @ weight)
-        least[first:first + len(j)] = j.min(axis=1) / np.maximum(mean, np.finfo(float).tiny)
-    return least
-
-
 def _volumes(mesh):
-    least = least_jacobian(mesh)
+    least = hexahedron.quadrature(mesh.nodes, mesh.elements)[1]
     for bad, what in ((least <= 0, 'are inverted or have no volume'), ((least > 0) & (least < LEAST), 'are nearly flat somewhere')):
         if bad.any():
             e = np.where(bad, least, np.inf).argmin()

@@ -6,6 +6,7 @@ import io
 import numpy as np
 
 from spltools.cli import fail, warn
+from spltools.mesh import gmsh_module
 from spltools.mesh.mesh import Raw
 
 HEXAHEDRA = {'hexahedron': 8, 'hexahedron20': 20, 'hexahedron27': 27}
@@ -17,7 +18,10 @@ TAGS = ('gmsh:physical', 'CellEntityIds', 'ElementBlockIds', 'ObjectId', 'materi
 
 def read(path, kind, blocks=None):
     """`kind` as meshio calls it. `blocks`: the integer variable of cells that tells the blocks, where the file has several."""
-    mesh = _read(path, kind)
+    try:
+        mesh = _read(path, kind)
+    except _NotForMeshio:
+        return gmsh_module.read(path)
     points = np.asarray(mesh.points, float)
     raw = Raw(path, points, 'med' if kind == 'med' else 'vtk')      # meshio turns the order of Gmsh into that of VTK
     groups_of = _med_groups(mesh) if getattr(mesh, 'cell_tags', None) else _tag_groups(path, mesh, blocks)
@@ -40,7 +44,15 @@ def read(path, kind, blocks=None):
         warn(f'{path}: {twice} hexahedra are in more than one group; the first one is taken')
     if triangles and not raw.others:
         warn(f'{path}: {triangles} triangles are left out; only quadrilaterals are sides of hexahedra')
-    return _numbered_blocks(raw)
+    return raw
+
+
+class _NotForMeshio(Exception):
+    """A sound file of Gmsh which meshio cannot read and the module of Gmsh, which is there, can."""
+
+
+# What meshio says of files of Gmsh 4.1 with elements in no physical group beside such in one, and of nodes with parameters.
+GAPS = ("Incompatible cell data 'gmsh:physical'", 'parametric nodes not implemented')
 
 
 def _read(path, kind):
@@ -61,17 +73,11 @@ def _read(path, kind):
         reason = problem.strerror or str(problem)
     except Exception as problem:        # readers of meshio end in all kinds of ways on a file that they do not expect
         reason = f'{type(problem).__name__}: {problem}'
-    advice = '; save it again with all elements in physical groups, as version 4.1 or 2.2' if kind == 'gmsh' else ''
-    fail(f'{path} cannot be read as {kind}: {reason[:300]}{advice}')
-
-
-def _numbered_blocks(raw):
-    """Elements that are in no group, number 0, are a block without a name: 1, or the next free number."""
-    if 0 in raw.blocks:
-        free = max(raw.blocks) + 1
-        raw.blocks[free] = raw.blocks.pop(0)
-        raw.block = [np.where(block == 0, free, block) for block in raw.block]
-    return raw
+    if kind == 'gmsh' and any(gap in reason for gap in GAPS) and gmsh_module.is_there():
+        raise _NotForMeshio
+    advice = ('; save it again with all elements in physical groups, as version 4.1 or 2.2, or install the Python module gmsh'
+              if kind == 'gmsh' else '')
+    fail(f'{path} cannot be read as {kind}: {reason[:300].rstrip(". ")}{advice}')
 
 
 def _tag_groups(path, mesh, blocks):

@@ -33,7 +33,7 @@ class Raw:
         self.surfaces, self.sides, self.others = [], [], collections.Counter()
 
     def add_elements(self, elements, block):
-        """`block`: an id of each, or one of all."""
+        """`block`: an id of each, or one of all; 0 is none."""
         self.elements.append(np.asarray(elements, dtype=np.int64))
         self.block.append(np.broadcast_to(np.asarray(block, dtype=np.int64), len(elements)))
         for one in np.unique(self.block[-1]):
@@ -93,9 +93,10 @@ def build(raw, tell=True, tidy=True):
         elements[turned] = elements[turned][:, hexahedron.MIRROR[elements.shape[1]]]
         if turned.any():
             note(f'turned: {turned.sum()} of {len(elements)} elements were numbered upside down (left-handed)')
+    block = np.where(block == 0, max(raw.blocks) + 1, block)        # those in no group
     ids, block = np.unique(block, return_inverse=True)
     order = np.argsort(block, kind='stable')
-    blocks = _distinct([Block(int(i), raw.blocks[int(i)]) for i in ids])
+    blocks = _distinct([Block(int(i), raw.blocks.get(int(i), '')) for i in ids])
     mesh = Mesh(nodes, elements[order], block[order], blocks, [])
     mesh.side_sets = _side_sets(raw, mesh, order, turned)
     if tidy:
@@ -146,7 +147,7 @@ def _ordered(path, nodes, elements, order):
 def _corner_volume(nodes, elements):
     """Volume [m3] of the element with straight edges."""
     places = hexahedron.at_points(np.array([-1, 1]) / np.sqrt(3))
-    return np.concatenate([j.sum(axis=1) for _, j in hexahedron.jacobians(nodes, elements[:, :8], places)])
+    return np.concatenate([j.sum(axis=0) for j in hexahedron.jacobians(nodes, elements[:, :8], places)])
 
 
 def _drop_loose(mesh, note):

@@ -139,8 +139,8 @@ def numbers(mesh):
 def describe(a):
     mesh = read(a, tidy=False)
     numbers(mesh)
-    edges, volume = hexahedron.edge_lengths(mesh.nodes, mesh.elements), hexahedron.volumes(mesh.nodes, mesh.elements)
-    least = check.least_jacobian(mesh)
+    edges = hexahedron.edge_lengths(mesh.nodes, mesh.elements)
+    volume, least = hexahedron.quadrature(mesh.nodes, mesh.elements)
     scaled = hexahedron.scaled_jacobian(mesh.nodes, mesh.elements)
     for i, one in enumerate(mesh.blocks):
         rows = np.flatnonzero(mesh.block == i)

@@ -57,8 +57,6 @@ def _blocks(path, numbers, groups, raw):
             raw.blocks[id_] = name
     if twice:
         warn(f'{path}: {twice} hexahedra are in more than one group; the first one is taken')
-    if len(block) and not block.all():
-        block[block == 0] = max(raw.blocks, default=0) + 1
     return block
 
 
