@@ -25,7 +25,7 @@ program t850_sem_full_space
   implicit none
   real(dp), parameter :: h = 100, vp = 3000, vs = 1800, rho = 2300
   real(dp), parameter :: bound = 0.01_dp
-  integer, parameter :: stations = 12, n = 22
+  integer, parameter :: stations = 12, n = 18
   type(mesh_t) :: mesh
   type(window_t) :: window
   type(elements_t) :: elements
@@ -87,12 +87,12 @@ contains
     do i = 1, stations
       call random_number(r)
       d = [sqrt(1 - (2*r(1) - 1)**2)*[cos(6.2831853_dp*r(2)), sin(6.2831853_dp*r(2))], 2*r(1) - 1]
-      x(:, i) = mesh%x(:, middle) + h*(2.2_dp + 1.3_dp*(i - 1)/(stations - 1))*d
+      x(:, i) = mesh%x(:, middle) + h*(2.4_dp + 0.8_dp*(i - 1)/(stations - 1))*d
       near = minloc(norm2(mesh%x - spread(x(:, i), 2, size(mesh%x, 2)), 1), 1)
       e = findloc(mesh%node(1, :), near, 1)
-      if (i == 4) x(:, i) = mesh%x(:, near)
-      if (i == 5) x(:, i) = sum(mesh%x(:, mesh%node([1, 2], e)), 2)/2
-      if (i == 6) x(:, i) = sum(mesh%x(:, mesh%node([1, 4, 8, 5], e)), 2)/4
+      if (i == 10) x(:, i) = mesh%x(:, near)
+      if (i == 11) x(:, i) = sum(mesh%x(:, mesh%node([1, 2], e)), 2)/2
+      if (i == 12) x(:, i) = sum(mesh%x(:, mesh%node([1, 4, 8, 5], e)), 2)/4
     end do
   end subroutine PlaceStations
 
@@ -119,7 +119,7 @@ contains
     job%fpeak = fpeak
     job%amplitude = 1
     job%delay = t0
-    job%tmax = 4*h/vs + 2*t0
+    job%tmax = 3.5_dp*h/vs + 2*t0
     job%dt_out = 0.1_dp/fmax
     job%components = 'vx,vy,vz'
     job%variant = trim(variant)
@@ -169,7 +169,7 @@ contains
     real(dp), intent(in) :: f(:), m(:, :), traces(:, :), dt_out, zero
     type(space_t) :: space
     complex(dp), allocatable :: spectrum(:, :), wavelet(:)
-    real(dp) :: exact(size(traces, 1), 3), misfit(3)
+    real(dp) :: exact(size(traces, 1), 3), misfit(3), all_of_it
     integer :: k, c, nf
     space%rho = rho
     space%df = 1/(3*size(traces, 1)*dt_out)
@@ -193,8 +193,10 @@ contains
     do c = 1, 3
       misfit(c) = norm2(traces(:, c) - exact(:, c))/max(norm2(exact(:, c)), 0.2_dp*norm2(exact))
     end do
-    call Claim(all(misfit <= bound), what//', '//Str(norm2(x(:, i) - at)/h, 3)//' elements away: relative L2 of vx, vy, vz '// &
-               Str(100*misfit(1), 3)//', '//Str(100*misfit(2), 3)//', '//Str(100*misfit(3), 3)//' % <= '//Str(100*bound)//' %')
+    all_of_it = norm2(traces - exact)/norm2(exact)
+    call Claim(all_of_it <= bound .and. all(misfit <= 2*bound), what//', '//Str(norm2(x(:, i) - at)/h, 3)// &
+               ' elements away: relative L2 '//Str(100*all_of_it, 3)//' % <= '//Str(100*bound)//' %, of vx, vy, vz '// &
+               Str(100*misfit(1), 3)//', '//Str(100*misfit(2), 3)//', '//Str(100*misfit(3), 3)//' % <= '//Str(200*bound)//' %')
   end subroutine Compare
 
 end program t850_sem_full_space
