@@ -272,8 +272,8 @@ contains
       call FinderFind(self%finder, self%elements%corner, x, element, xi, away)
       if (away > 0) call Fail(error, what//' at x = '//Str(x(1), 9)//', y = '//Str(x(2), 9)//', z = '//Str(x(3), 9)// &
                               ' m lies '//Str(away, 4)//' m outside of the mesh: x '//Str(self%low(1))//' .. '// &
-                              Str(self%high(1))//', y '//Str(self%low(2))//' .. '//Str(self%high(2))//', z '//Str(self%low(3))//' .. '// &
-                              Str(self%high(3))//' m (z down)')
+                              Str(self%high(1))//', y '//Str(self%low(2))//' .. '//Str(self%high(2))//', z '// &
+                              Str(self%low(3))//' .. '//Str(self%high(3))//' m (z down)')
     end subroutine Place
 
   end subroutine check_shot

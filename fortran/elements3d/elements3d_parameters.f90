@@ -45,6 +45,8 @@ contains
       if (job%materials == '') &
         call ProblemAdd(t%deck%problems, 'no materials are given: give materials=FILE, a table of the media of the mesh''s blocks')
     end if
+    if (t%sound('group') .and. job%group > 1) &
+      call t%blame('group', 'must be 1: so far one rank models a shot of spectral elements')
     call SourceRules(job, t)
   end subroutine Elements3dRules
 

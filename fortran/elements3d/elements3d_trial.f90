@@ -28,6 +28,7 @@ contains
     shots = 2
     call MeshBox([-290.0_dp, -500.0_dp, -390.0_dp], [710.0_dp, 500.0_dp, 610.0_dp], [10, 10, 10], mesh)
     mesh%x(3, :) = mesh%x(3, :) + 4*sin(mesh%x(1, :)/97)                  ! no element is a cube
+    deallocate (mesh%sets)
     allocate (mesh%sets(1))
     mesh%sets(1)%id = 1
     mesh%sets(1)%name = 'absorbing'
@@ -44,7 +45,7 @@ contains
     call PutText('layers.materials', 'water 1500 0 1000'//nl//'rock 2600 1500 2000')
     call PutText('uniform.materials', '* '//Str(uniform_vp)//' 0 '//Str(uniform_rho))
     call PutText('line.keymap', 'spread cable fixed x0=203.4 interval=13.7 channels=12 depth=52.3 y=41.7'//nl// &
-                 'shots first_record=1 n='//Str(shots)//' x0=253.3 dx=31.1 z=101.7 y=-12.3 spread=cable')
+                 'shots first_record=1 n='//Str(shots)//' x0=253.3 dx=31.1 z=301.7 y=-12.3 spread=cable')
 
   contains
 

@@ -185,7 +185,8 @@ contains
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Sem3dAtWhole(trim(names(c))), c=1, size(names))]
     do r = 1, size(self%shot%rx)
-      call Find(self, 'receiver '//Str(r), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)], element(r), xi(:, r), x(:, r), error)
+      call Find(self, 'receiver '//Str(r), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)], element(r), xi(:, r), x(:, r), &
+                error)
       if (allocated(error)) return
     end do
     self%shot%rx = x(1, :)
