@@ -50,8 +50,8 @@ contains
     dt = 2/sqrt(square(i))
   end subroutine ElementsDt
 
-  !> A rough rule for the square of an element's highest frequency: stiffness over mass at its corners, both summed over the elements
-  !> of its phase there, and in its middle.
+  !> A rough rule for the square of an element's highest frequency: stiffness over mass at its corners, both summed over the
+  !> elements of its phase there, and in its middle.
   subroutine Screen(elements, rough)
     type(elements_t), intent(in) :: elements
     real(dp), allocatable, intent(out) :: rough(:)
