@@ -4,13 +4,18 @@
 !> point is parted among the elements that share it (Irons & Treharne 1971; Fried 1972). It is parted here in proportion to the
 !> diagonal of their stiffness, and components apart. That gives 0.88 .. 1 of the true limit in boxes whose nodes were moved by
 !> 10 .. 22 % of an element; masses of their own give 0.6 .. 0.85 there, since corners may be almost flat in one element.
+!>
+!> Where fluid and solid meet, potential chi and displacement u obey M_f chi'' = -K_f chi - B u, M_s u'' = -K_s u + B^T chi''. That
+!> is the motion of masses (K_f, M_s) under the energy u^T K_s u + (K_f chi + B u)^T M_f^-1 (K_f chi + B u), whose second part is
+!> not above (1 + t) (K_f chi)^T M_f^-1 K_f chi + (1 + 1/t) u^T B^T M_f^-1 B u for any t > 0: the fluid's masses at contacts are
+!> divided by 1 + t, the solid's points there are held by springs; the best t of some is taken.
 module elements_dt_m
-  use elements_m, only: along, elements_t, face_free, in_element
+  use elements_m, only: along, elements_t, face_contact, face_free, in_element, on_face
   use elements_points_m, only: ElementsNumber
   use gll_m, only: gll_d
-  use hexahedron_m, only: Determinant, HexJacobian, hex_node, Inverse
+  use hexahedron_m, only: Determinant, HexJacobian, hex_node, hex_side_point, Inverse
   use kinds_m, only: dp, i8, sp
-  use sem3d_element_m, only: ElementGeometry, FluidForce, SolidForce
+  use sem3d_element_m, only: ElementGeometry, FluidForce, SideArea, SolidForce
   use sort_m, only: SortOrder
   implicit none
   private
@@ -18,6 +23,7 @@ module elements_dt_m
 
   integer, parameter :: most_tried = 256                  !< elements whose frequency is computed
   integer, parameter :: most_steps = 30                   !< of Lanczos's method
+  real(dp), parameter :: shares(7) = [0.03_dp, 0.06_dp, 0.12_dp, 0.25_dp, 0.5_dp, 1.0_dp, 2.0_dp]      !< t, of the springs at contacts
 
   !> The elements at each node: at node n, element(first(n)) .. element(first(n+1)-1).
   type :: links_t
@@ -34,24 +40,25 @@ contains
     integer, intent(out) :: element
     type(links_t) :: links
     integer, allocatable :: order(:)
-    real(dp), allocatable :: rough(:), square(:)
-    integer :: i
+    real(dp), allocatable :: rough(:), square(:, :)
+    integer :: i, t
     call Screen(elements, rough)
     call SortOrder(huge(0_i8) - transfer(rough, [0_i8]), order)    ! bits of positive reals rise as these do
     order = order(:min(size(order), most_tried))
     call Link(elements, links)
-    allocate (square(size(order)))
+    allocate (square(size(order), size(shares)))
     !$omp parallel do schedule(dynamic)
     do i = 1, size(order)
-      square(i) = Highest(elements, links, order(i))
+      square(i, :) = Highest(elements, links, order(i))
     end do
-    i = maxloc(square, 1)
+    t = minloc(maxval(square, 1), 1)
+    i = maxloc(square(:, t), 1)
     element = order(i)
-    dt = 2/sqrt(square(i))
+    dt = 2/sqrt(square(i, t))
   end subroutine ElementsDt
 
-  !> A rough rule for the square of an element's highest frequency: stiffness over mass at its corners, both summed over the elements
-  !> of its phase there, and in its middle.
+  !> A rough rule for the square of an element's highest frequency: stiffness over mass at its corners, both summed over the
+  !> elements of its phase there, and in its middle.
   subroutine Screen(elements, rough)
     type(elements_t), intent(in) :: elements
     real(dp), allocatable, intent(out) :: rough(:)
@@ -74,6 +81,7 @@ contains
       end do
       do e = from, to
         rough(e) = max(0.0_dp, k(0, e)/m(0, e), maxval(stiffness(elements%node(:, e))/mass(elements%node(:, e))))
+        if (any(elements%face(:, e) == face_contact)) rough(e) = 1.5_dp*rough(e)       ! with its springs
       end do
     end do
   end subroutine Screen
@@ -133,37 +141,90 @@ contains
 
   ! --- one element ---------------------------------------------------------------------------------------------------
 
-  !> The square of the highest frequency [1/s2] of element e with its part of the masses.
-  real(dp) function Highest(elements, links, e) result(square)
+  !> The square of the highest frequency [1/s2] of element e with its part of the masses, for each of the shares.
+  function Highest(elements, links, e) result(square)
     type(elements_t), intent(in) :: elements
     type(links_t), intent(in) :: links
     integer, intent(in) :: e
+    real(dp) :: square(size(shares))
     type(elements_t) :: near
     integer, allocatable :: group(:)
     real(dp), allocatable :: stiffness(:, :), mass(:)
     real(dp) :: slope(3, 3, in_element), volume(in_element), own(3, in_element), part(3, in_element)
-    integer :: g, c
-    logical :: solid
-    solid = e <= elements%solid
+    real(dp) :: spring(3, 3, in_element), whole(3, in_element), push
+    logical :: wet(in_element)
+    integer :: g, c, i, t, mine
     call Surrounding(elements, links, e, group)
     call Pick(elements, group, near)
     call ElementsNumber(near)
+    mine = findloc(group, e, 1)
     allocate (stiffness(3, near%points), mass(near%points), source=0.0_dp)
-    do g = size(group), 1, -1                             ! e, the first, is the last one
+    do i = 1, size(group)
+      g = modulo(mine + i - 1, size(group)) + 1           ! e is the last one
       call ElementGeometry(elements%corner(:, :, group(g)), slope, volume)
       own = Diagonal(elements, group(g), slope, volume)
       stiffness(:, near%at(:, g)) = stiffness(:, near%at(:, g)) + own
-      if (solid) then
+      if (g <= near%solid) then
         mass(near%at(:, g)) = mass(near%at(:, g)) + volume*At(elements%rho(:, group(g)))
       else
         mass(near%at(:, g)) = mass(near%at(:, g)) + volume/At(elements%lambda(:, group(g)))
       end if
     end do
-    do c = 1, 3
-      part(c, :) = own(c, :)/stiffness(c, near%at(:, 1))*mass(near%at(:, 1))
+    call Springs(elements, group, near, mine, mass, wet, spring, whole)
+    do t = 1, size(shares)
+      push = merge(1 + 1/shares(t), 0.0_dp, mine <= near%solid)
+      do c = 1, 3
+        part(c, :) = (own(c, :) + push*spring(c, c, :))/(stiffness(c, near%at(:, mine)) + push*whole(c, :))*mass(near%at(:, mine))
+        if (mine > near%solid) part(c, :) = part(c, :)/merge(1 + shares(t), 1.0_dp, wet)
+      end do
+      square(t) = Lanczos(elements, e, slope, volume, part, push*spring)
+      if (any(wet)) cycle
+      square = square(t)
+      exit
     end do
-    square = Lanczos(elements, e, slope, volume, part)
   end function Highest
+
+  !> Contacts at the points of element `mine` of a group: wet, whether there is one; spring, B^T M_f^-1 B [N/m] as far as it is of
+  !> sides of this element; whole, the diagonal of all of it. mass: of the points of the group.
+  pure subroutine Springs(elements, group, near, mine, mass, wet, spring, whole)
+    type(elements_t), intent(in) :: elements
+    integer, intent(in) :: group(:), mine
+    type(elements_t), intent(in) :: near
+    real(dp), intent(in) :: mass(:)
+    logical, intent(out) :: wet(in_element)
+    real(dp), intent(out) :: spring(3, 3, in_element), whole(3, in_element)
+    real(dp) :: area(3, on_face), total(3, near%points), size_own(near%points), size_all(near%points), fluid(near%points)
+    integer :: c, i, p
+    total = 0
+    size_own = 0
+    size_all = 0
+    fluid = 1
+    spring = 0
+    whole = 0
+    wet = .false.
+    do c = 1, size(near%contact, 2)
+      associate (f => near%contact(1, c), s => near%contact(2, c), to => near%partner(:, c))
+        call SideArea(elements%corner(:, :, group(f)), s, area)
+        total(:, to) = total(:, to) + area
+        size_all(to) = size_all(to) + norm2(area, 1)
+        if (any(near%at(:, mine) == to(13))) size_own(to) = size_own(to) + norm2(area, 1)
+        fluid(to) = mass(near%at(hex_side_point(:, s), f))
+        do p = 1, in_element
+          wet(p) = wet(p) .or. any(near%at(hex_side_point(:, s), f) == near%at(p, mine)) .or. any(to == near%at(p, mine))
+        end do
+      end associate
+    end do
+    if (mine > near%solid) return
+    do p = 1, in_element
+      if (.not. wet(p)) cycle
+      associate (n => near%at(p, mine))
+        do i = 1, 3
+          whole(i, p) = total(i, n)**2/fluid(n)
+          spring(:, i, p) = size_own(n)/size_all(n)*total(:, n)*total(i, n)/fluid(n)
+        end do
+      end associate
+    end do
+  end subroutine Springs
 
   pure function At(values) result(all)
     real(sp), intent(in) :: values(:)                         !< (1 or 125)
@@ -172,26 +233,29 @@ contains
     if (size(values) > 1) all = values
   end function At
 
-  !> Element e and then all others of its phase that share a node with it.
+  !> All elements that share a node with element e, itself too, those of solid first.
   pure subroutine Surrounding(elements, links, e, group)
     type(elements_t), intent(in) :: elements
     type(links_t), intent(in) :: links
     integer, intent(in) :: e
     integer, allocatable, intent(out) :: group(:)
     integer :: a, i
-    group = [e]
+    allocate (group(0))
     do a = 1, 8
       associate (n => elements%node(a, e))
         do i = links%first(n), links%first(n + 1) - 1
-          associate (other => links%element(i))
-            if ((other <= elements%solid .eqv. e <= elements%solid) .and. all(group /= other)) group = [group, other]
-          end associate
+          if (any(group == links%element(i))) cycle
+          if (links%element(i) <= elements%solid) then
+            group = [links%element(i), group]
+          else
+            group = [group, links%element(i)]
+          end if
         end do
       end associate
     end do
   end subroutine Surrounding
 
-  !> What numbers the points of some elements of one phase.
+  !> What numbers the points of some elements.
   pure subroutine Pick(elements, group, near)
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: group(:)
@@ -199,8 +263,9 @@ contains
     integer, allocatable :: nodes(:)
     integer :: g, a, n
     near%n = size(group)
-    near%solid = near%n
+    near%solid = count(group <= elements%solid)
     near%brick = [1, near%n + 1]
+    if (near%solid > 0 .and. near%solid < near%n) near%brick = [1, near%solid + 1, near%n + 1]
     allocate (near%node(8, near%n), nodes(8*near%n))
     allocate (near%face(6, near%n), source=face_free)
     n = 0
@@ -247,14 +312,14 @@ contains
     end do
   end function Diagonal
 
-  !> The largest eigenvalue of stiffness over mass, raised by 1 %: after 30 steps it is that or up to 1 % less.
-  pure real(dp) function Lanczos(elements, e, slope, volume, mass) result(largest)
+  !> The largest eigenvalue of stiffness and springs over mass, raised by 1 %: after 30 steps it is that or up to 1 % less.
+  pure real(dp) function Lanczos(elements, e, slope, volume, mass, spring) result(largest)
     type(elements_t), intent(in) :: elements
     integer, intent(in) :: e
-    real(dp), intent(in) :: slope(3, 3, in_element), volume(in_element), mass(3, in_element)
+    real(dp), intent(in) :: slope(3, 3, in_element), volume(in_element), mass(3, in_element), spring(3, 3, in_element)
     real(dp) :: v(3, in_element), before(3, in_element), w(3, in_element), root(3, in_element), diagonal(most_steps), &
       beside(0:most_steps)
-    integer :: i, steps
+    integer :: i, p, steps
     root = sqrt(mass)
     v = reshape([(modulo(0.618_dp*i*i, 1.0_dp) - 0.45_dp, i=1, 3*in_element)], [3, in_element])
     if (e > elements%solid) v(2:, :) = 0
@@ -265,6 +330,9 @@ contains
       associate (rho => elements%rho(:, e), lambda => elements%lambda(:, e), mu => elements%mu(:, e))
         if (e <= elements%solid) then
           call SolidForce(v/root, slope, volume, real(lambda, dp), real(mu, dp), w)
+          do p = 1, in_element
+            w(:, p) = w(:, p) - matmul(spring(:, :, p), v(:, p)/root(:, p))
+          end do
         else
           w = 0
           call FluidForce(v(1, :)/root(1, :), slope, volume, real(rho, dp), w(1, :))

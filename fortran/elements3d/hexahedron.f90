@@ -30,7 +30,8 @@ module hexahedron_m
   !> Functions of the nodes along one axis at the points, and their slopes.
   real(dp), parameter :: linear(along, 2) = reshape([(1 - gll_x)/2, (1 + gll_x)/2], [along, 2])
   real(dp), parameter :: linear_slope(along, 2) = reshape([(-0.5_dp, i=1, 5), (0.5_dp, i=1, 5)], [along, 2])
-  real(dp), parameter :: quadratic(along, 3) = reshape([gll_x*(gll_x - 1)/2, (1 - gll_x)*(1 + gll_x), gll_x*(gll_x + 1)/2], [along, 3])
+  real(dp), parameter :: quadratic(along, 3) = &
+    reshape([gll_x*(gll_x - 1)/2, (1 - gll_x)*(1 + gll_x), gll_x*(gll_x + 1)/2], [along, 3])
   real(dp), parameter :: quadratic_slope(along, 3) = reshape([gll_x - 0.5_dp, -2*gll_x, gll_x + 0.5_dp], [along, 3])
 
 contains

@@ -10,8 +10,8 @@ module mesh_check_m
   private
   public :: MeshCheck
 
-  !> The Jacobian over the product of the lengths of its columns, 1 where xi, eta, zeta are at right angles: 0.01 is an angle of half
-  !> a degree between two of them, or one and the plane of the others. And the Jacobian over the largest one of its element.
+  !> The Jacobian over the product of the lengths of its columns, 1 where xi, eta, zeta are at right angles: 0.01 is an angle of
+  !> half a degree between two of them, or one and the plane of the others. And the Jacobian over the largest one of its element.
   real(dp), parameter :: least_angle = 0.01_dp, least_part = 1.0e-4_dp
   real(dp), parameter :: one_place = 1.0e-3_dp            !< nodes are double so close to each other, of the shortest edge of either
   real(dp), parameter :: on_side = 2.0e-3_dp              !< a node is on a side so close to it, of half an element
@@ -116,9 +116,9 @@ contains
       call Fail(error, Begin(mesh, first)//'is inside out '//Place(x(:, p))//' ('//Str(turned)//' of '// &
         Str(size(mesh%node, 2))//' elements are, or are almost flat): '//Advice())
     else
-      call Fail(error, Begin(mesh, first)//'is almost flat '//Place(x(:, p))//', where its edges are at less than half a degree or '// &
-        'its volume is less than 1e-4 of its largest ('//Str(turned)//' of '//Str(size(mesh%node, 2))//' elements are so, or '// &
-        'inside out): improve the mesh there')
+      call Fail(error, Begin(mesh, first)//'is almost flat '//Place(x(:, p))//', where its edges are at less than half a '// &
+        'degree or its Jacobian is less than 1e-4 of its largest ('//Str(turned)//' of '//Str(size(mesh%node, 2))//' elements are so, '// &
+        'or inside out): improve the mesh there')
     end if
 
   contains
@@ -167,8 +167,8 @@ contains
       if (other == 0) cycle
       e = findloc([(any(mesh%node(:, e) == n), e=1, size(mesh%node, 2))], .true., 1)
       call Fail(error, Begin(mesh, e)//'has node '//Str(n)//' where node '//Str(other)//' is, '// &
-        Place(mesh%x(:, n))//', '//Str(norm2(mesh%x(:, n) - mesh%x(:, other)), 3)//' m apart: elements that meet must have common '// &
-        'nodes; merge double nodes in the mesher')
+        Place(mesh%x(:, n))//', '//Str(norm2(mesh%x(:, n) - mesh%x(:, other)), 3)//' m apart: elements that meet must have '// &
+        'common nodes; merge double nodes in the mesher')
       return
     end do
 
@@ -230,7 +230,8 @@ contains
       do s = 1, 6
         sharers(face(s, e)) = sharers(face(s, e)) + 1
         if (sharers(face(s, e)) < 3) cycle
-        call Fail(error, Begin(mesh, e)//'has a side that two other elements have as well: elements overlap; export each of them once')
+        call Fail(error, Begin(mesh, e)//'has a side that two other elements have as well: elements overlap; export each of '// &
+          'them once')
         return
       end do
     end do

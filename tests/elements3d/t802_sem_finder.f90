@@ -94,18 +94,19 @@ contains
     call FinderMake(finder, corner)
     worst = 0
     inside_ = 0
-    do trial = 1, 40
+    do trial = 1, 12
       x = [4.0e5_dp, 3.0e5_dp, -200.0_dp] + [Chance(-300.0_dp, 1300.0_dp), Chance(-300.0_dp, 1300.0_dp), Chance(-300.0_dp, -40.0_dp)]
       call FinderFind(finder, corner, x, element, xi, away)
       nearest = huge(nearest)
       do e = 1, size(corner, 3)
+        if (norm2(corner(:, 1, e) - x) > away + 500) cycle
         call HexNearest(corner(:, :, e), x, xi, other)
         nearest = min(nearest, other)
       end do
       worst = max(worst, abs(away - nearest))
       if (away <= 10 .or. element < 1) inside_ = inside_ + 1
     end do
-    call Claim(worst < 1.0e-6_dp .and. inside_ == 0, Str(per)//' nodes: distances of 40 places outside to '//Str(worst, 2)// &
+    call Claim(worst < 1.0e-6_dp .and. inside_ == 0, Str(per)//' nodes: distances of 12 places outside to '//Str(worst, 2)// &
       ' m, must be 1e-6'//from)
     x = sum(corner(:, :, 1), 2)/per
     e = 0
