@@ -232,7 +232,8 @@ def write_specfem(folder, mesh, put):
     put('nodes_coords_file', table([f'{n} {x[0]!r} {x[1]!r} {x[2]!r}' for n, x in enumerate(mesh.nodes, 1)]))
     put('mesh_file', table([f'{n} {text_of(row)}' for n, row in enumerate(rows, 1)]))
     put('materials_file', ''.join(f'{n} {id_}\n' for n, id_ in enumerate(mesh.block, 1)))
-    put('nummaterial_velocity_file', '1 1 1020.0 1500.0 0.0 9999.0 9999.0 0\n2 2 2500.0 3000.0 1700.0 200.0 100.0 0\n\n! a note\n')
+    put('nummaterial_velocity_file', '1 1 1020.0 1500.0 0.0 9999.0 9999.0 0\n2 2 2500.0 3000.0 1700.0 200.0 100.0 0\n'
+        '1 3 1030.0 1510.0 0.0 400.0 9999.0 0\n\n! note\n')
     for _, side in SURFACES.values():
         file = SPECFEM_FILES.get(side, f'absorbing_surface_file_{side}')
         quads = mesh.faces(side, quad_nodes(mesh.per)) + 1

@@ -49,7 +49,7 @@ def parse(words):
 
     q = verb('convert', convert, 'a mesh of another program as Exodus II')
     output(q)
-    q.add_argument('--materials', metavar='TABLE', help="SPECFEM: writes its materials too, 'block rho vp vs [Qkappa Qmu]' a line")
+    q.add_argument('--materials', metavar='TABLE', help="SPECFEM: writes its materials too, a line a block")
     verb('describe', describe, 'numbers, sizes, quality, blocks and side sets')
     verb('check', check_, 'whether the mesh can be used')
     q = verb('draw', draw, 'a figure of the outside of the mesh, by blocks, and of its sizes and quality')
@@ -99,7 +99,7 @@ def convert(a):
     write(a, mesh, f'spl-mesh convert {os.path.basename(os.path.abspath(a.file))}')
     if table:
         with new_file(a.materials, a.overwrite) as temporary, open(temporary, 'w') as file:
-            file.write('\n'.join([specfem.header(table), *table]) + '\n')
+            file.write('\n'.join(table) + '\n')
         say(f'written: {a.materials}')
     for sentence in check.check(mesh):
         cli.warn(sentence)

@@ -9,6 +9,7 @@ from spltools.mesh.mesh import Numbers, Raw
 
 NEEDED = ('nodes_coords_file', 'mesh_file', 'materials_file')
 MATERIALS = 'nummaterial_velocity_file'
+NO_LOSS = 9999          # Q of what does not attenuate
 # Beginnings of names of files of surfaces, and what is put before the rest to name the surface.
 SURFACES = {'absorbing_surface_file_': 'absorbing_', 'free_or_absorbing_surface_file_': '', 'free_surface_file': 'free'}
 
@@ -100,7 +101,8 @@ def _whole(path, numbers):
 # --- materials -------------------------------------------------------------------------------------------------------
 
 def materials(folder):
-    """Lines of a table of materials: block rho vp vs, and Q where the file has it (9999 is none)."""
+    """Lines of a table of materials: the names of the columns, then block, vp, vs [m/s], rho [kg/m3], and Q where the file has it
+    (0 is none)."""
     path = os.path.join(folder, MATERIALS)
     check_input(path)
     lines = []
@@ -115,7 +117,7 @@ def materials(folder):
             lines.append(_material(path, number, words))
     if not lines:
         fail(f'{path} has no material with numbers')
-    return lines
+    return ['block vp vs rho' + (' Qkappa Qmu' if any(len(line.split()) > 4 for line in lines) else ''), *lines]
 
 
 def _material(path, number, words):
@@ -131,14 +133,9 @@ def _material(path, number, words):
         fail(f'{path}: line {number}: rho = {rho:g} kg/m3 and vp = {vp:g} m/s must be > 0, vs = {vs:g} m/s from 0 to vp')
     if domain == 1:
         vs = 0.0
-    text = f'{id_} {rho:.10g} {vp:.10g} {vs:.10g}'
-    if len(quality) == 2 and min(quality) < 9999:
+    text = f'{id_} {vp:.10g} {vs:.10g} {rho:.10g}'
+    if len(quality) == 2 and min(quality) < NO_LOSS:
         if not min(quality) > 0:
             fail(f'{path}: line {number}: Q_kappa = {quality[0]:g} and Q_mu = {quality[1]:g} must be > 0')
-        text += f' {quality[0]:.10g} {quality[1]:.10g}'
+        text += ''.join(f' {q if q < NO_LOSS else 0:.10g}' for q in quality)
     return text
-
-
-def header(lines):
-    """The columns of such a table, as its first line tells them."""
-    return 'block rho vp vs' + ' Qkappa Qmu' * any(len(line.split()) > 4 for line in lines)
