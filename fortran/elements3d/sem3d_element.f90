@@ -75,7 +75,7 @@ contains
     real(dp), intent(in) :: u(3, in_element), slope(3, 3, in_element), volume(in_element)
     real(dp), intent(in) :: lambda(:), mu(:)              !< (1 or 125) [Pa]
     real(dp), intent(out) :: force(3, in_element)
-    type(relaxation_t), intent(inout) :: relaxation
+    type(relaxation_t), intent(inout), optional :: relaxation
     real(dp) :: flux(3, 3, in_element), gradient(3, 3), stress(3, 3), twice
     integer :: p, c, m
     do p = 1, in_element
@@ -86,7 +86,9 @@ contains
       do c = 1, 3
         stress(c, c) = stress(c, c) + lambda(m)*(gradient(1, 1) + gradient(2, 2) + gradient(3, 3))
       end do
-      if (allocated(relaxation%z)) call Relax(relaxation, p, stress)
+      if (present(relaxation)) then
+        if (allocated(relaxation%z)) call Relax(relaxation, p, stress)
+      end if
       flux(:, :, p) = -volume(p)*matmul(stress, transpose(slope(:, :, p)))   ! (c, d)
     end do
     force = Collected(flux)
