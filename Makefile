@@ -11,7 +11,7 @@ MAKEFLAGS += --no-builtin-rules
 
 FC := mpifort
 CC := gcc
-PROGRAMS := SplFd2dmod SplFd3dmod
+PROGRAMS := SplFd2dmod SplFd3dmod SplSemmod
 
 # --- CUDA, if there is a compiler for it --------------------------------------------------------------------------------
 NVCC     := $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))

@@ -25,7 +25,7 @@ module elastic3d_m
   use parameters_m, only: job_t
   use physics_m, only: physics_t
   use scheme3d_m, only: scheme3d_t
-  use scheme_m, only: scheme_t, SchemeCells, SchemeDerive, SchemeSpacing, SchemeWarn
+  use scheme_m, only: scheme_t, SchemeDerive, SchemeSpacing, SchemeWarn
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use source3d_m, only: source_fault, source_force, SourceDerive, SourceNumbers, SourceWords
@@ -412,7 +412,7 @@ contains
     type(cuts_t) :: cuts
     type(error_t), allocatable :: error
     integer :: width(6), p
-    own = SchemeCells(scheme, window)
+    own = scheme%cells(window)
     around = own
     if (scheme%ranks == 1) return
     call CutShot(scheme, window, .false., whole, width, cuts, error)

@@ -50,7 +50,7 @@ module parameter_table_m
     procedure :: flag => AddFlag
     procedure :: int => AddInt
     procedure :: real => AddReal
-    procedure :: given, changed, sound, said, blame, input
+    procedure :: given, changed, sound, said, blame, idle, input
   end type table_t
 
 contains
@@ -374,6 +374,18 @@ contains
     changed = .false.
     if (at > 0) changed = self%row(at)%origin /= 'default' .and. self%row(at)%value /= self%row(at)%default
   end function changed
+
+  !> Blames those of `names` (joined by commas) that were changed: they have no effect.
+  subroutine idle(self, names, why)
+    class(table_t), intent(inout) :: self
+    character(*), intent(in) :: names, why
+    character(name_length), allocatable :: list(:)
+    integer :: i
+    allocate (list, source=SplitList(names))
+    do i = 1, size(list)
+      if (self%changed(trim(list(i)))) call self%blame(trim(list(i)), 'has no effect: '//why)
+    end do
+  end subroutine idle
 
   !> Are all of `names` (joined by commas) free of problems of their own? A parameter that this program does not have is.
   logical function sound(self, names)

@@ -25,6 +25,7 @@ module parameters_m
     integer :: model_ny = 0
     real(dp) :: model_dy = 0, model_y0 = 0, vp_vs = 0, qs_vs = 0, qp_qs = 0, q_f1 = 0, q_f2 = 0, q_ref = 0
     logical :: attenuation = .true.
+    character(:), allocatable :: mesh, mesh_z, materials
     character(:), allocatable :: vp, rho, vp_var, rho_var, model_format, model_order, model_endian, vp_unit, rho_unit
     character(:), allocatable :: rho_rule, regrid, model_check
     integer :: model_nx = 0, model_nz = 0
@@ -68,6 +69,9 @@ contains
     job%output = ''
     job%verify = ''
     job%layers = ''
+    job%mesh = ''
+    job%mesh_z = ''
+    job%materials = ''
     job%vp = ''
     job%vs = ''
     job%rho = ''

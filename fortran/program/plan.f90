@@ -16,7 +16,7 @@ module plan_m
   use physics_m, only: physics_t
   use rehearsal_m, only: Rehearse
   use roles_m, only: role_t, RolesThreads, RolesUsable
-  use scheme_m, only: scheme_t, SchemeSpacing
+  use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use parameters_m, only: job_t
@@ -79,13 +79,12 @@ contains
 
   subroutine PrintScheme(s)
     class(scheme_t), intent(in) :: s
-    call Row('grid', SchemeSpacing(s)//' m, half-length '//Str(s%half_length)//', layers of '//Str(s%npml)// &
-             ' cells, '//trim(merge('free surface on top ', 'absorbing on top    ', s%free_top)))
+    call Row('grid', s%grid_words()//', '//s%layer_words())
     call Row('time step', Str(1000*s%dt)//' ms, '//Str(100*s%dt/s%dt_limit, 4)//' % of the stability limit of '// &
              Str(1000*s%dt_limit)//' ms; '//Str(s%nt)//' steps from t = '//Str(s%t_start)//' s')
     call Row('traces', Str(s%nt_out)//' samples of '//Str(1000*s%dt_out)//' ms; components '//s%components)
     call Row('frequency', 'highest '//Str(s%fmax, 4)//' Hz: '//Str(s%ppw, 4)//' points per shortest wavelength, '// &
-             'group velocity within '//Str(100*s%coeffs_error, 2)//' %')
+             s%accuracy_words())
     call Rows('warning', s%warnings)
   end subroutine PrintScheme
 

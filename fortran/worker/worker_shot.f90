@@ -9,7 +9,7 @@ module worker_shot_m
   use kinds_m, only: dp
   use shot_messages_m, only: GatherMessage, ModelMessage, ShotFrom, SnapsMessage, VerdictFrom, WindowFrom
   use protocol_m, only: LinkSend, message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
-  use scheme_m, only: scheme_t, SchemeCells
+  use scheme_m, only: scheme_t
   use active_shot_m, only: ASKED, HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
   use parameter_table_m, only: SplitList
   use text_m, only: Str
@@ -199,7 +199,7 @@ contains
     real(dp) :: cells, need
     integer :: shots
     call WorkerScheme(worker, active, scheme)
-    cells = SchemeCells(scheme, window)
+    cells = scheme%cells(window)
     need = active%solver%need(scheme, window, size(active%shot%rx)*size(SplitList(scheme%components)))
     shots = ShotsAtOnce(worker%options%shots_per_gpu, cells, need, worker%gpu_memory)
     active%on_gpu = shots > 0
