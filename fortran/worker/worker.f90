@@ -108,6 +108,7 @@ contains
     integer, intent(in) :: number
     type(error_t), allocatable :: error
     real(dp) :: start
+    if (worker%group%broken) return             ! a rank is lost: the master deals the shot again, and this worker ends
     start = host_seconds()
     select case (active%state)
     case (IDLE)
@@ -132,8 +133,7 @@ contains
       return
     end select
     worker%compute = worker%compute + host_seconds() - start
-    if (worker%group%broken) return             ! a rank is lost: the master deals the shot again, and this worker ends
-    if (.not. allocated(error)) return
+    if (worker%group%broken .or. .not. allocated(error)) return
     if (active%state == LOOPING) call StateDiscard(worker, active, error)
     call ShotLost(worker, active, error)
   end subroutine Turn
