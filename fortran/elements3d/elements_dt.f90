@@ -318,7 +318,7 @@ contains
     integer, intent(in) :: e
     real(dp), intent(in) :: slope(3, 3, in_element), volume(in_element), mass(3, in_element), spring(3, 3, in_element)
     real(dp) :: v(3, in_element), before(3, in_element), w(3, in_element), root(3, in_element), diagonal(most_steps), &
-      beside(0:most_steps)
+      beside(0:most_steps), force(in_element)
     integer :: i, p, steps
     root = sqrt(mass)
     v = reshape([(modulo(0.618_dp*i*i, 1.0_dp) - 0.45_dp, i=1, 3*in_element)], [3, in_element])
@@ -334,8 +334,9 @@ contains
             w(:, p) = w(:, p) - matmul(spring(:, :, p), v(:, p)/root(:, p))
           end do
         else
+          call FluidForce(v(1, :)/root(1, :), slope, volume, real(rho, dp), force)
           w = 0
-          call FluidForce(v(1, :)/root(1, :), slope, volume, real(rho, dp), w(1, :))
+          w(1, :) = force
         end if
       end associate
       w = -w/root - beside(steps - 1)*before
