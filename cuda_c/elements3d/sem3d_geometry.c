@@ -2,6 +2,7 @@
 #include "sem3d_geometry.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Canuto, Hussaini, Quarteroni & Zang 1988, eqs 2.3.12 and 2.4.35. */
 #define ROOT_3_7 0.65465367070797714380 /* sqrt(3/7) */
@@ -30,14 +31,9 @@ static const signed char node[SEM_NODES][3] = {
     {0, 1, 1},    {-1, 0, 1},  {0, 0, 0},   {0, 0, -1},  {0, 0, 1},   {-1, 0, 0}, {1, 0, 0},  {0, -1, 0}, {0, 1, 0}};
 
 /* The function of the node at n = -1, 0, 1 along one axis, and its derivative. */
-static void shape(int per, int n, double xi, double *value, double *slope) {
-    if (per == 8) {
-        *value = 0.5 * (1 + n * xi);
-        *slope = 0.5 * n;
-    } else {
-        *value = n == 0 ? (1 - xi) * (1 + xi) : 0.5 * xi * (xi + n);
-        *slope = n == 0 ? -2 * xi : xi + 0.5 * n;
-    }
+static void shape(int n, double xi, double *value, double *slope) {
+    *value = n == 0 ? (1 - xi) * (1 + xi) : 0.5 * xi * (xi + n);
+    *slope = n == 0 ? -2 * xi : xi + 0.5 * n;
 }
 
 static void indices(int p, int at[3]) {
@@ -49,12 +45,12 @@ static void indices(int p, int at[3]) {
 void sem_shapes_of(sem_shapes *s, int per) {
     s->per = per;
     for (int p = 0; p < SEM_POINTS; p++)
-        for (int n = 0; n < per; n++) {
+        for (int n = 0; n < per && per == SEM_NODES; n++) {
             int at[3];
             double v[3], d[3];
             indices(p, at);
             for (int a = 0; a < 3; a++)
-                shape(per, node[n][a], sem_gll[at[a]], &v[a], &d[a]);
+                shape(node[n][a], sem_gll[at[a]], &v[a], &d[a]);
             for (int a = 0; a < 3; a++)
                 s->slope[p][n][a] = d[a] * v[(a + 1) % 3] * v[(a + 2) % 3];
         }
@@ -69,13 +65,36 @@ void sem_cofactors(const double (*x)[3], sem_place *at) {
     at->det = x[0][0] * at->a[0][0] + x[0][1] * at->a[0][1] + x[0][2] * at->a[0][2];
 }
 
+/* dx/dxi_d at point p of a trilinear map. */
+static void trilinear_slopes(double b[8][3], int p, double x[3][3]) {
+    int at[3];
+    indices(p, at);
+    const double xi = sem_gll[at[0]], eta = sem_gll[at[1]], zeta = sem_gll[at[2]];
+    for (int c = 0; c < 3; c++) {
+        x[0][c] = b[1][c] + b[4][c] * eta + (b[6][c] + b[7][c] * eta) * zeta;
+        x[1][c] = b[2][c] + b[4][c] * xi + (b[5][c] + b[7][c] * xi) * zeta;
+        x[2][c] = b[3][c] + b[5][c] * eta + (b[6][c] + b[7][c] * eta) * xi;
+    }
+}
+
+static void slopes(const sem_shapes *s, const double *corner, int p, double x[3][3]) {
+    memset(x, 0, 9 * sizeof(double));
+    for (int n = 0; n < s->per; n++)
+        for (int d = 0; d < 3; d++)
+            for (int c = 0; c < 3; c++)
+                x[d][c] += s->slope[p][n][d] * corner[3 * n + c];
+}
+
 void sem_places(const sem_shapes *s, const double *corner, sem_place place[SEM_POINTS]) {
+    double b[8][3];
+    if (s->per == 8)
+        sem_trilinear(corner, b);
     for (int p = 0; p < SEM_POINTS; p++) {
-        double x[3][3] = {{0}};
-        for (int n = 0; n < s->per; n++)
-            for (int d = 0; d < 3; d++)
-                for (int c = 0; c < 3; c++)
-                    x[d][c] += s->slope[p][n][d] * corner[3 * n + c];
+        double x[3][3];
+        if (s->per == 8)
+            trilinear_slopes(b, p, x);
+        else
+            slopes(s, corner, p, x);
         sem_cofactors((const double(*)[3])x, &place[p]);
     }
 }

@@ -11,7 +11,7 @@ enum { SEM_ALONG = 5, SEM_FACE = 25, SEM_POINTS = 125, SEM_SIDES = 6, SEM_NODES 
 extern const double sem_gll[SEM_ALONG], sem_weight[SEM_ALONG]; /* points, weights */
 extern const double sem_slope[SEM_ALONG][SEM_ALONG];           /* [i][j] of polynomial j at point i */
 
-/* Derivatives of the functions of the nodes along xi, eta, zeta at the points. */
+/* Derivatives of the functions of 27 nodes along xi, eta, zeta at the points; 8 need none. */
 typedef struct sem_shapes {
     int per; /* nodes: 8, or 27 */
     double slope[SEM_POINTS][SEM_NODES][3];

@@ -1,11 +1,11 @@
 !> Weights of points of elements for the value and the gradient of a field at a place, best for waves up to a frequency.
 !>
 !> A polynomial of degree 4 has the value of a field at a place right to some parts in a thousand at five points per wavelength,
-!> and its gradient to some per cent, worst at the sides of the element. Here a field is taken for a sum of plane waves of all directions
-!> and of all wavenumbers up to k, whose covariance over a distance r is 3 (sin kr - kr cos kr)/(kr)**3, and the weights of the
-!> nearest points are those of its linear prediction (kriging: Chiles & Delfiner 2012, Geostatistics, ch. 3). Errors are below 0.1 %
-!> of the value and 0.3 % of the gradient, in corners of elements too (t852). By reciprocity the same weights spread a force or a
-!> moment over points.
+!> and its gradient to some per cent, worst at the sides of the element. Here a field is taken for a sum of plane waves of all
+!> directions and of all wavenumbers up to k, whose covariance over a distance r is 3 (sin kr - kr cos kr)/(kr)**3, and the weights
+!> of the nearest points are those of its linear prediction (kriging: Chiles & Delfiner 2012, Geostatistics, ch. 3). Errors are
+!> below 0.1 % of the value and 0.3 % of the gradient, in corners of elements too (t852). By reciprocity the same weights spread a
+!> force or a moment over points.
 !>
 !> Where rock, fluid and other rock meet a field has kinks: points are taken from elements of the same medium alone.
 module band_weights_m

@@ -290,7 +290,7 @@ contains
     character(:), allocatable :: words
     real(dp), allocatable :: x(:)
     integer :: i
-    words = ' '//job%mesh_z
+    words = ' '//job%mesh_z//' '//job%positions
     select type (scheme)
     type is (elements_scheme_t)
       allocate (x, source=SourceNumbers(scheme%source))
@@ -365,6 +365,7 @@ contains
       call list%add('time_steps', scheme%nt)
       call list%add('time_of_first_step_s', scheme%t_start)
       call list%add('time_dispersion_removed', Str(scheme%time_correction))
+      call list%add('positions', job%positions)
     end select
   end subroutine describe_scheme
 

@@ -29,6 +29,7 @@ contains
     call WaveletTable(t, job, 'ricker,ormsby,gauss,file', 'history of the source: volume injection rate, moment rate or force', '', 'the wavelet is multiplied by this; with source=volume that is m3/s')
     call t%text('components', job%components, 'vx,vy,vz', 'recorded, joined by commas: velocities vx, vy, vz, displacements ux .. uz, accelerations ax .. az, pressure p, stresses sxx .. syz, rates of strain exx .. eyz')
     call t%section('Scheme')
+    call t%word('positions', job%positions, 'exact', 'exact,element', 'sources and receivers act and read at the points around them by weights that are best for waves up to fmax, or by the polynomials of the one element that they lie in, as other programs do')
     call VariantTable(t, job)
     call DispersionTable(t, job)
     call ClusterTable(t, job, 'ranks that share one shot; so far 1')

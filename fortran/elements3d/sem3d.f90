@@ -122,7 +122,7 @@ contains
     self%shot%sx = x(1)
     self%shot%sy = x(2)
     self%shot%sz = x(3)
-    call Sem3dPlace(self%elements, self%meetings, e, xi, x, self%scheme%fmax, place)
+    call Sem3dPlace(self%elements, self%meetings, e, xi, x, Band(self), place)
     call Sem3dSource(list, place, self%source, error)
     if (allocated(error)) return
     call Histories(self, q)
@@ -153,6 +153,12 @@ contains
       released = released + self%scheme%dt*self%scheme%q(n)
     end do
   end subroutine Histories
+
+  !> The highest frequency that sources and receivers are made for [Hz]; 0: they keep to their element.
+  pure real(dp) function Band(self)
+    class(sem3d_t), intent(in) :: self
+    Band = merge(self%scheme%fmax, 0.0_dp, self%scheme%exact_positions)
+  end function Band
 
   !> The element of a place, and the place in it.
   subroutine Find(self, what, asked, e, xi, used, error)
@@ -194,7 +200,7 @@ contains
     self%shot%rz = x(3, :)
     !$omp parallel do schedule(dynamic) num_threads(self%team%threads)
     do r = 1, size(self%shot%rx)
-      call Sem3dPlace(self%elements, self%meetings, element(r), xi(:, r), x(:, r), self%scheme%fmax, place(r), &
+      call Sem3dPlace(self%elements, self%meetings, element(r), xi(:, r), x(:, r), Band(self), place(r), &
                       source=[self%shot%sx, self%shot%sy, self%shot%sz])
     end do
     !$omp end parallel do

@@ -48,8 +48,8 @@ contains
     whole = all(component(1:1) /= ['v', 'e'])
   end function Sem3dAtWhole
 
-  !> A place x [m], xi in element e, for waves up to fmax [Hz]. The field close to a `source` [m] is none of waves up to there: a
-  !> receiver whose points would be those of the source too takes the polynomials of its element instead.
+  !> A place x [m], xi in element e, for waves up to fmax [Hz], 0: by the polynomials of the element. These serve a receiver too
+  !> whose points would be those of the `source` [m] as well, as the field there is none of waves up to fmax.
   pure subroutine Sem3dPlace(elements, meetings, e, xi, x, fmax, place, source)
     type(elements_t), intent(in) :: elements
     type(meetings_t), intent(in) :: meetings
@@ -59,23 +59,24 @@ contains
     real(dp), intent(in), optional :: source(3)
     real(dp), allocatable :: at(:, :)
     real(dp) :: v, low(3), high(3)
+    logical :: near
     place%solid = e <= elements%solid
     place%rho = elements%rho(1, e)
     place%lambda = elements%lambda(1, e)
     place%mu = elements%mu(1, e)
     v = sqrt(merge(place%mu, place%lambda, place%solid)/place%rho)
     call HexBox(elements%corner(:, :, e), low, high)
-    if (present(source)) then
-      if (norm2(x - source) < too_near*maxval(high - low)) then
-        place%point = elements%at(:, e)
-        allocate (place%w(in_element, 0:3))
-        call HexWeights(xi, place%w(:, 0))
-        call HexGradient(elements%corner(:, :, e), xi, place%w(:, 1:3))
-        return
-      end if
+    near = .not. fmax > 0
+    if (present(source)) near = near .or. norm2(x - source) < too_near*maxval(high - low)
+    if (near) then
+      place%point = elements%at(:, e)
+      allocate (place%w(in_element, 0:3))
+      call HexWeights(xi, place%w(:, 0))
+      call HexGradient(elements%corner(:, :, e), xi, place%w(:, 1:3))
+    else
+      call BandPoints(elements, meetings, e, x, band_points, at, place%point)
+      call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, minval(high - low), place%w)
     end if
-    call BandPoints(elements, meetings, e, x, band_points, at, place%point)
-    call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, minval(high - low), place%w)
   end subroutine Sem3dPlace
 
   !> Adds a receiver of a component at a place.

@@ -3,13 +3,22 @@ module sem3d_element_m
   use elements_m, only: along, in_element, on_face
   use gll_m, only: gll_d, gll_w
   use hexahedron_m, only: Determinant, hex_side_point, HexJacobians
-  use kinds_m, only: dp
+  use kinds_m, only: dp, sp
   implicit none
   private
-  public :: ElementGeometry, SideArea, SolidForce, FluidForce
+  public :: relaxation_t, ElementGeometry, SideArea, SolidForce, FluidForce
 
   !> Sides: axis across them, and its sign there.
   integer, parameter :: across(6) = [2, 1, 2, 1, 3, 3], outwards(6) = [-1, 1, 1, -1, -1, 1]
+
+  !> Attenuation of an element. Of mechanism m the share a of a modulus M relaxes, tau dr/dt + r = a M strain. Strain goes straight
+  !> from one step to the next (the trapezoidal rule): with e = exp(-dt/tau) and b = a (1 - e)/2 M strain,
+  !> r = z + b and then z = e r + b, z being what is known of r before the step.
+  type :: relaxation_t
+    real(dp), allocatable :: decay(:)                     !< e of each mechanism
+    real(sp), allocatable :: bulk(:, :), shear(:, :)      !< a of K = lambda + 2/3 mu and of mu, (mechanisms, 1 or 125)
+    real(sp), allocatable :: z(:, :, :)                   !< of K, then xx yy xy xz yz of mu, (6, mechanisms, 125)
+  end type relaxation_t
 
 contains
 
@@ -62,10 +71,11 @@ contains
   end subroutine SideArea
 
   !> Forces [N] that displacements u [m] make: minus the integral of the stress over the slope of each point's polynomial.
-  pure subroutine SolidForce(u, slope, volume, lambda, mu, force)
+  pure subroutine SolidForce(u, slope, volume, lambda, mu, force, relaxation)
     real(dp), intent(in) :: u(3, in_element), slope(3, 3, in_element), volume(in_element)
     real(dp), intent(in) :: lambda(:), mu(:)              !< (1 or 125) [Pa]
     real(dp), intent(out) :: force(3, in_element)
+    type(relaxation_t), intent(inout), optional :: relaxation
     real(dp) :: flux(3, 3, in_element), gradient(3, 3), stress(3, 3), twice
     integer :: p, c, m
     do p = 1, in_element
@@ -76,10 +86,43 @@ contains
       do c = 1, 3
         stress(c, c) = stress(c, c) + lambda(m)*(gradient(1, 1) + gradient(2, 2) + gradient(3, 3))
       end do
+      if (present(relaxation)) then
+        if (allocated(relaxation%z)) call Relax(relaxation, p, stress)
+      end if
       flux(:, :, p) = -volume(p)*matmul(stress, transpose(slope(:, :, p)))   ! (c, d)
     end do
     force = Collected(flux)
   end subroutine SolidForce
+
+  !> Takes from the stress of the unrelaxed moduli what has relaxed at point p.
+  pure subroutine Relax(relaxation, p, stress)
+    type(relaxation_t), intent(inout) :: relaxation
+    integer, intent(in) :: p
+    real(dp), intent(inout) :: stress(3, 3)
+    real(dp) :: unrelaxed(6), r(6), b(6), mean
+    integer :: m, at
+    mean = (stress(1, 1) + stress(2, 2) + stress(3, 3))/3
+    unrelaxed = [mean, stress(1, 1) - mean, stress(2, 2) - mean, stress(1, 2), stress(1, 3), stress(2, 3)]
+    at = min(p, size(relaxation%shear, 2))
+    do m = 1, size(relaxation%decay)
+      associate (e => relaxation%decay(m), z => relaxation%z(:, m, p))
+        b(1) = relaxation%bulk(m, at)*unrelaxed(1)
+        b(2:) = relaxation%shear(m, at)*unrelaxed(2:)
+        b = (1 - e)/2*b
+        r = z + b
+        z = real(e*r + b, sp)
+      end associate
+      stress(1, 1) = stress(1, 1) - r(1) - r(2)
+      stress(2, 2) = stress(2, 2) - r(1) - r(3)
+      stress(3, 3) = stress(3, 3) - r(1) + r(2) + r(3)
+      stress(1, 2) = stress(1, 2) - r(4)
+      stress(1, 3) = stress(1, 3) - r(5)
+      stress(2, 3) = stress(2, 3) - r(6)
+    end do
+    stress(2, 1) = stress(1, 2)
+    stress(3, 1) = stress(1, 3)
+    stress(3, 2) = stress(2, 3)
+  end subroutine Relax
 
   !> The same of a potential: minus the integral of 1/rho grad chi over the slope of each point's polynomial.
   pure subroutine FluidForce(chi, slope, volume, rho, force)

@@ -9,7 +9,7 @@ module sem3d_fortran_m
   use hexahedron_m, only: hex_side_point
   use kinds_m, only: dp, i8, sp
   use receiver_sum_m, only: receiver_sum_t, ReceiverAdd, ReceiverPart
-  use sem3d_element_m, only: ElementGeometry, FluidForce, SideArea, SolidForce
+  use sem3d_element_m, only: ElementGeometry, FluidForce, relaxation_t, SideArea, SolidForce
   use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_uz, field_vx, field_vz, sem3d_engine_t, sem3d_fields, &
                             sem3d_grid_t, sem3d_map_t
   use text_m, only: Str
@@ -35,6 +35,7 @@ module sem3d_fortran_m
     real(dp), allocatable :: b(:, :, :)                         !< drags [kg/s], (3, 3, drags); in the fluid b(1, 1)
     real(dp), allocatable :: area(:, :, :)                      !< out of the fluid [m2], (3, 25, contacts)
     real(dp) :: loudness = 0                                    !< times |dchi/dt| is a velocity
+    type(relaxation_t), allocatable :: relaxation(:)            !< (elements of solid)
     real(sp), allocatable :: v(:, :), u(:, :)                   !< (3, points of solid)
     real(sp), allocatable :: chi_t(:), chi(:)                   !< (points of fluid), from solid_points + 1 on
     type(entries_t) :: sources, sampled
@@ -44,7 +45,7 @@ module sem3d_fortran_m
     type(sem3d_map_t) :: watched
     real(sp), allocatable :: peaks(:, :)                        !< (points of the map, 3)
   contains
-    procedure :: new, free, elements, source, histories, receivers, receiver_part, timestep
+    procedure :: new, free, elements, quality, source, histories, receivers, receiver_part, timestep
     procedure :: field, set_field, expect, watch, map, maxabs, reset
     procedure :: state_size, save => save_state, load, bytes, device
     procedure :: peak => maxabs
@@ -58,8 +59,7 @@ contains
     class(sem3d_fortran_t), intent(inout) :: self
     type(sem3d_grid_t), intent(in) :: grid
     type(error_t), allocatable, intent(inout) :: error
-    integer :: status, none(0)
-    real(sp) :: nothing(0)
+    integer :: status
     call self%free()
     self%grid = grid
     allocate (self%v(3, grid%solid_points), self%u(3, grid%solid_points), self%chi_t(grid%solid_points + 1:grid%points), &
@@ -68,10 +68,20 @@ contains
       call Fail(error, 'no memory for '//Str(grid%points)//' points: use a smaller mesh')
       return
     end if
-    allocate (self%peaks(0, 3), self%samples(0, 0), self%q(0, 0))
+    allocate (self%peaks(0, 3), self%samples(0, 0), self%q(0, 0), self%relaxation(0))
+    call Forget(self, error)
+  end subroutine new
+
+  !> No source, no receivers, no map.
+  subroutine Forget(self, error)
+    class(sem3d_fortran_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: none(0)
+    real(sp) :: nothing(0)
     call self%source(0, none, none, none, nothing, error)
     call self%receivers([1], none, none, nothing, error)
-  end subroutine new
+    call self%watch(sem3d_map_t(), error)
+  end subroutine Forget
 
   !> Gives all back, by forgetting what this is.
   subroutine free(self)
@@ -109,10 +119,13 @@ contains
                                                         .false., dim=1))//': it is inside out or degenerate')
       return
     end do
+    if (allocated(self%relaxation)) deallocate (self%relaxation)
+    allocate (self%relaxation(mesh%solid))
     call SumMasses(self)
     call SumDrags(self)
     call Contacts(self)
     call self%reset(error)
+    call Forget(self, error)
   end subroutine elements
 
   real(dp) function Medium(a, p, e)
@@ -203,6 +216,23 @@ contains
       call SideArea(self%mesh%corner(:, :, self%mesh%contact(1, c)), self%mesh%contact(2, c), self%area(:, :, c))
     end do
   end subroutine Contacts
+
+  subroutine quality(self, tau, bulk, shear, error)
+    class(sem3d_fortran_t), intent(inout) :: self
+    real(sp), contiguous, intent(in) :: tau(:)
+    real(sp), contiguous, intent(in) :: bulk(:, :, :), shear(:, :, :)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: e
+    do e = 1, self%mesh%solid
+      associate (r => self%relaxation(e))
+        r%decay = exp(-self%grid%dt/tau)
+        r%bulk = bulk(:, :, e)
+        r%shear = shear(:, :, e)
+        if (allocated(r%z)) deallocate (r%z)
+        allocate (r%z(6, size(tau), in_element), source=0.0_sp)
+      end associate
+    end do
+  end subroutine quality
 
   ! --- source and receivers ---------------------------------------------------------------------------------------------------
 
@@ -313,8 +343,10 @@ contains
     integer :: it, r
     if (.not. allocated(self%mass)) then
       call Fail(error, 'time stepping before the medium was set')
-      return
+    else if (self%grid%mechanisms > 0 .and. self%mesh%solid > 0) then
+      if (.not. allocated(self%relaxation(1)%z)) call Fail(error, 'time stepping before the attenuation was set')
     end if
+    if (allocated(error)) return
     if (self%steps == 0) self%first = first
     call EngineRoom(self, self%steps + n)
     do it = first, first + n - 1
@@ -367,7 +399,7 @@ contains
 
   !> Of all elements, by the displacements and potentials as they are; of the fluid force(1, :).
   subroutine ElementForces(self, force)
-    class(sem3d_fortran_t), intent(in) :: self
+    class(sem3d_fortran_t), intent(inout) :: self
     real(dp), intent(out) :: force(:, :)
     real(dp), allocatable :: own(:, :, :)
     integer :: e, p
@@ -377,7 +409,7 @@ contains
       associate (at => self%mesh%at(:, e), slope => self%slope(:, :, :, e), volume => self%volume(:, e))
         if (e <= self%mesh%solid) then
           call SolidForce(real(self%u(:, at), dp), slope, volume, real(self%mesh%lambda(:, e), dp), &
-                          real(self%mesh%mu(:, e), dp), own(:, :, e))
+                          real(self%mesh%mu(:, e), dp), own(:, :, e), self%relaxation(e))
         else
           call FluidForce(real(self%chi(at), dp), slope, volume, real(self%mesh%rho(:, e), dp), own(1, :, e))
           own(2:, :, e) = 0
@@ -563,11 +595,15 @@ contains
   subroutine reset(self, error)
     class(sem3d_fortran_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
+    integer :: e
     self%v = 0
     self%u = 0
     self%chi_t(:) = 0
     self%chi(:) = 0
     self%peaks = 0
+    do e = 1, size(self%relaxation)
+      if (allocated(self%relaxation(e)%z)) self%relaxation(e)%z = 0
+    end do
     self%steps = 0
     self%q = reshape([real(sp) ::], [self%nh, 0])
     self%silent = huge(1)
@@ -578,7 +614,11 @@ contains
   integer(i8) function state_size(self, steps)
     class(sem3d_fortran_t), intent(in) :: self
     integer, intent(in) :: steps
+    integer :: e
     state_size = int(steps, i8)*size(self%samples, 1) + size(self%peaks) + 2*size(self%v, kind=i8) + 2*size(self%chi, kind=i8)
+    do e = 1, size(self%relaxation)
+      if (allocated(self%relaxation(e)%z)) state_size = state_size + size(self%relaxation(e)%z, kind=i8)
+    end do
   end function state_size
 
   subroutine save_state(self, state, error)
@@ -609,6 +649,7 @@ contains
     real(sp), intent(inout), optional :: out(:)
     real(sp), intent(in), optional :: in(:)
     integer(i8) :: at
+    integer :: e
     call EngineState(self, steps, numbers, error)
     if (allocated(error)) return
     at = 0
@@ -616,6 +657,10 @@ contains
     call EngineNumbers(self%u, size(self%u, kind=i8), at, out, in)
     call EngineNumbers(self%chi_t, size(self%chi_t, kind=i8), at, out, in)
     call EngineNumbers(self%chi, size(self%chi, kind=i8), at, out, in)
+    do e = 1, size(self%relaxation)
+      if (allocated(self%relaxation(e)%z)) &
+        call EngineNumbers(self%relaxation(e)%z, size(self%relaxation(e)%z, kind=i8), at, out, in)
+    end do
     call EngineNumbers(self%peaks, size(self%peaks, kind=i8), at, out, in)
     call EngineNumbers(self%samples, int(steps, i8)*size(self%samples, 1), at, out, in)
   end subroutine MoveState

@@ -166,21 +166,24 @@ contains
     end do
   end subroutine Media
 
-  !> An engine of a variant with these elements.
-  subroutine SemEngine(variant, mesh, dt, threads, engine)
+  !> An engine of a variant with these elements; with shares (mechanisms, media, solid) of moduli that relax.
+  subroutine SemEngine(variant, mesh, dt, threads, engine, tau, bulk, shear)
     character(*), intent(in) :: variant
     type(elements_t), intent(in) :: mesh
     real(dp), intent(in) :: dt
     integer, intent(in) :: threads
     class(sem3d_engine_t), allocatable, intent(out) :: engine
+    real(sp), intent(in), optional :: tau(:), bulk(:, :, :), shear(:, :, :)
     type(sem3d_grid_t) :: grid
     type(error_t), allocatable :: error
     call Sem3dEngineNew(variant, engine, error)
     grid = Sem3dGrid(mesh)
     grid%dt = dt
     grid%threads = threads
+    if (present(tau)) grid%mechanisms = size(tau)
     if (.not. allocated(error)) call engine%new(grid, error)
     if (.not. allocated(error)) call engine%elements(mesh, error)
+    if (present(tau) .and. .not. allocated(error)) call engine%quality(tau, bulk, shear, error)
     call SemFine(error, 'engine '//variant)
   end subroutine SemEngine
 

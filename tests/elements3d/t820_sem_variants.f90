@@ -1,5 +1,5 @@
 !> All variants and instruction sets of the solver of spectral elements agree: traces and fields of random distorted meshes with
-!> sources, receivers, free and absorbing sides, contacts of fluid and solid, media by element and by point, and a map.
+!> sources, receivers, free and absorbing sides, contacts of fluid and solid, media by element and by point, attenuation, and a map.
 program t820_sem_variants
   use, intrinsic :: iso_c_binding, only: c_null_char
   use check_m, only: Claim, Done, Seed
@@ -32,23 +32,33 @@ program t820_sem_variants
   call Agree('fluid over solid, affine', semcase_t(n=[3, 3, 4], water=1, turn=.true., side=[2, 1, 1, 2, 1, 2]))
   call Agree('periodic', semcase_t(n=[3, 4, 3], shake=0.2_dp, turn=.true., water=1, &
                                    side=[periodic, periodic, periodic, periodic, face_free, face_absorbs]))
+  call Agree('attenuation', semcase_t(n=3, shake=0.2_dp, turn=.true., vary=0.2_dp, side=face_absorbs), 3)
+  call Agree('attenuation by point', semcase_t(n=3, shake=0.2_dp, turn=.true., vary=0.2_dp, media=125, water=1), 2)
+  call Agree('attenuation, affine', semcase_t(n=[3, 2, 2], vary=0.2_dp), 3)
+  call Agree('attenuation, affine, by point', semcase_t(n=[3, 2, 2], vary=0.2_dp, media=125), 8)
+  call Agree('attenuation, 27 nodes', semcase_t(n=[2, 3, 2], per=27, vary=0.2_dp), 1)
   call Done()
 
 contains
 
-  subroutine Agree(what, c)
+  subroutine Agree(what, c, mechanisms)
     character(*), intent(in) :: what
     type(semcase_t), intent(in) :: c
+    integer, intent(in), optional :: mechanisms           !< of attenuation
     type(elements_t) :: mesh
-    real(sp), allocatable :: reference(:), all(:)
+    real(sp), allocatable :: reference(:), all(:), shares(:, :, :, :)
     real(dp) :: worst
     integer :: i, there
     call SemBox(c, mesh)
-    call Run('fortran', '', mesh, reference)
+    i = 0
+    if (present(mechanisms)) i = mechanisms
+    allocate (shares(i, c%media, mesh%solid, 2))
+    call random_number(shares)
+    call Run('fortran', '', mesh, 0.1*shares, reference)
     worst = 0
     there = 0
     do i = 1, size(isas)
-      call Run('cpu', trim(isas(i)), mesh, all)
+      call Run('cpu', trim(isas(i)), mesh, 0.1*shares, all)
       if (size(all) == 0) cycle
       there = there + 1
       worst = max(worst, SemRelative(all, reference))
@@ -58,9 +68,10 @@ contains
   end subroutine Agree
 
   !> Traces, fields and map, each scaled by its largest number; nothing where the instruction set is not there.
-  subroutine Run(variant, isa, mesh, all)
+  subroutine Run(variant, isa, mesh, shares, all)
     character(*), intent(in) :: variant, isa
     type(elements_t), intent(in) :: mesh
+    real(sp), intent(in) :: shares(:, :, :, :)            !< (mechanisms, media, solid, 2): of the bulk modulus, of mu
     real(sp), allocatable, intent(out) :: all(:)
     class(sem3d_engine_t), allocatable :: engine
     type(error_t), allocatable :: error
@@ -68,7 +79,9 @@ contains
     real(sp), allocatable :: traces(:, :), peaks(:, :), field(:)
     real(sp) :: value, q(2, steps)
     integer :: which, it, place(3), receivers, n
-    call SemEngine(variant, mesh, 4e-3_dp, 2, engine)
+    if (size(shares) == 0) call SemEngine(variant, mesh, 4e-3_dp, 1, engine)
+    if (size(shares) > 0) call SemEngine(variant, mesh, 4e-3_dp, 1, engine, [(0.01*2.0**n, n=1, size(shares, 1))], &
+                                         shares(:, :, :, 1), shares(:, :, :, 2))
     allocate (all(0))
     if (isa /= '') then
       if (sem3d_tune(engine%handle, isa//c_null_char) /= 0) return

@@ -200,6 +200,29 @@ def test_specfem(mesh):
           f'its table of materials: {table!r}')
 
 
+def test_tomography(mesh):
+    """Blocks whose media come from a volume have negative numbers there, which Exodus has not."""
+    path = f'specfem{mesh.per}/materials_file'
+    with open(path) as file:
+        text = file.read()
+    with open(path, 'w') as file:
+        file.write(text.replace(' 2\n', ' -1\n'))
+    with open(f'specfem{mesh.per}/nummaterial_velocity_file', 'w') as file:
+        file.write('2 1 2300 2800 1500 9999 9999 0\n2 -1 tomography elastic tomo.xyz 1\n')
+    said = convert(f'specfem{mesh.per}', 'tomography.exo', '--materials', 'table.txt')
+    right(mesh, 'tomography.exo', f'SPECFEM with a tomography file, {mesh.per} nodes', PLAIN, FOLDER)
+    with open('table.txt') as file:
+        table = file.read().splitlines()
+    claim('materials -1 (from tomography files) become blocks 2' in said and 'line 2 names a tomography file' in said
+          and table == ['block vp vs rho', '1 2800 1500 2300'], f'that is told, and its table has the others: {table}')
+
+
+def test_unit():
+    convert('mesh.vtk', 'm.exo')
+    convert('mesh.vtk', 'km.exo', '--unit', 'km')
+    claim(np.array_equal(Exodus('km.exo').nodes, 1000 * Exodus('m.exo').nodes), 'coordinates in km become metres')
+
+
 def test_orders(mesh):
     """Nodes of 27 in the order of another program, as some scripts write them."""
     order, meshfiles.VTK = meshfiles.VTK, meshfiles.GMSH
@@ -228,6 +251,8 @@ for nodes in (8, 20, 27):
     if nodes != 20:
         test_specfem(bent)
         test_volumes(bent)
+        test_tomography(bent)
 test_orders(Bent(27))
+test_unit()
 test_ungrouped(Bent(27))
 done()

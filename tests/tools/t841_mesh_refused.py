@@ -122,10 +122,13 @@ def test_specfem():
             ('materials_file', '2 1\n', '', 'has no material of 1 elements, the first is element 2'),
             ('materials_file', '2 1\n', '25 1\n', 'names element 25, which is not there'),
             ('absorbing_surface_file_bottom', '\n1 ', '\n99 ', 'names element 99, which is not there'),
-            ('mesh_file', '\n3 ', '\n3 x', 'has words that are no numbers')):
+            ('mesh_file', '\n3 ', '\n3 x', 'has words that are no numbers'), ('absorbing_surface_file_xmin', None, ' \n', 'nothing but blanks')):
         shutil.rmtree('broken', ignore_errors=True)
         shutil.copytree('good', 'broken')
-        changed(f'good/{name}', f'broken/{name}', (old, new))
+        if old is None:
+            put(f'broken/{name}', [new])
+        else:
+            changed(f'good/{name}', f'broken/{name}', (old, new))
         refused(told, f'SPECFEM: {name}', 'convert', 'broken')
     for line, told in (('2 1 0 2000 1000 9999 9999 0', 'rho = 0 kg/m3'), ('2 1 2000 1000 1000 9999 9999 0', 'vs = 1000 m/s from 0 to vp'),
                        ('3 1 2000 2000 1000 9999 9999 0', 'domain 3 must be 1'), ('2 1 2000', 'is not: domain material rho'),

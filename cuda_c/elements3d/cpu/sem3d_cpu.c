@@ -129,6 +129,54 @@ static void fill_groups(const sem3d *fd, const sem3d_given *given) {
         fill_group(fd, given, &o->group[n], o->numbers + o->group[n].at, o->lanes + o->group[n].lanes);
 }
 
+/* --- attenuation ----------------------------------------------------------------------------------------------- */
+
+/* Floats of a group. */
+static size_t share_floats(const sem3d *fd) { return (size_t)fd->cfg.mechanisms * 2 * SEM_POINTS * GROUP; }
+
+static size_t memory_floats(const sem3d *fd) { return (size_t)fd->cfg.mechanisms * 6 * SEM_POINTS * GROUP; }
+
+static int solid_groups(const sem3d *fd) { return own(&fd->h)->groups[fd->order.solid_bricks]; }
+
+cpus_relaxation sem3d_cpu_relaxation(const sem3d *fd, int group) {
+    const cpus_own *o = own(&fd->h);
+    if (o->memory == NULL || group >= solid_groups(fd))
+        return (cpus_relaxation){0, NULL, NULL, NULL};
+    return (cpus_relaxation){fd->cfg.mechanisms, o->decay, o->shares + (size_t)group * share_floats(fd),
+                             o->memory + (size_t)group * memory_floats(fd)};
+}
+
+/* An even group has them once. */
+static void fill_shares(const sem3d *fd, int group, const float *bulk, const float *shear) {
+    const cpus_own *o = own(&fd->h);
+    const cpus_group *g = &o->group[group];
+    const size_t mechanisms = (size_t)fd->cfg.mechanisms, media = (size_t)fd->cfg.media,
+                 points = g->even ? 1 : SEM_POINTS;
+    float *to = o->shares + (size_t)group * share_floats(fd);
+    for (size_t p = 0; p < points; p++)
+        for (size_t m = 0; m < mechanisms; m++, to += 2 * GROUP)
+            for (int l = 0; l < GROUP; l++) {
+                const size_t e = (size_t)(g->first + (l < g->elements ? l : g->elements - 1)),
+                             at = (e * media + (media == 1 ? 0 : p)) * mechanisms + m;
+                const float half = 0.5f * (1 - o->decay[m]);
+                to[l] = half * bulk[at];
+                to[GROUP + l] = half * shear[at];
+            }
+}
+
+static int quality(sem3d *fd, const float *tau, const float *bulk, const float *shear) {
+    cpus_own *o = own(&fd->h);
+    const int groups = solid_groups(fd);
+    for (int m = 0; m < fd->cfg.mechanisms; m++)
+        o->decay[m] = (float)exp(-(double)fd->cfg.dt / tau[m]);
+    TRY(host_alloc(&fd->h.memory, &o->shares, (size_t)groups * share_floats(fd), sizeof(float), "attenuation"));
+    TRY(host_alloc(&fd->h.memory, &o->memory, (size_t)groups * memory_floats(fd), sizeof(float), "attenuation"));
+#pragma omp parallel for schedule(static) num_threads(o->frame.threads)
+    for (int n = 0; n < groups; n++)
+        fill_shares(fd, n, bulk, shear);
+    return 0;
+}
+
 /* --- memory ---------------------------------------------------------------------------------------------------- */
 
 /* A field, and zeros up to a whole row. */
@@ -189,6 +237,7 @@ static int elements(sem3d *fd, const sem3d_given *given) {
     }
     o->brick_points = (o->brick_points + LANES) / LANES * LANES;
     o->rooms = 0;
+    host_release(&fd->h.memory, &o->memory);
     const size_t lanes = (size_t)o->groups[fd->cfg.bricks] * SEM_POINTS * GROUP;
     TRY(host_alloc(&fd->h.memory, &o->lanes, lanes, sizeof(uint16_t), "points of elements"));
     fill_groups(fd, given);
@@ -202,7 +251,9 @@ static size_t need(const sem3d_cfg *c) {
     const size_t floats = 2 * (field_floats(3 * solid) + field_floats(fluid)) +
                           groups * group_vectors(c->per == 8 ? SEM_TRILINEAR : SEM_STORED, c->media == 1, 1) * GROUP +
                           4 * (size_t)c->elements * SEM_POINTS / 4;
-    return sizeof(cpus_own) + cpu_whole_pages(floats * sizeof(float));
+    const size_t relaxing = c->mechanisms == 0 ? 0 : groups * (size_t)c->mechanisms * 8 * SEM_POINTS * GROUP;
+    return sizeof(cpus_own) + cpu_whole_pages(floats * sizeof(float)) + relaxing * sizeof(float) +
+           groups * SEM_POINTS * GROUP * sizeof(uint16_t);
 }
 
 /* --- fields ---------------------------------------------------------------------------------------------------- */
@@ -250,6 +301,8 @@ static int reset(handle *h) {
     if (o->v == NULL)
         return 0;
     memset(o->v, 0, 2 * (field_floats(solid_floats(fd)) + field_floats(fluid_floats(fd))) * sizeof(float));
+    if (o->memory != NULL)
+        memset(o->memory, 0, (size_t)solid_groups(fd) * memory_floats(fd) * sizeof(float));
     if (o->peaks != NULL)
         memset(o->peaks, 0, 3 * (size_t)fd->map.n * sizeof(float));
     return 0;
@@ -258,12 +311,15 @@ static int reset(handle *h) {
 static int state(handle *h, state_part *part) {
     const sem3d *fd = (const sem3d *)h;
     const cpus_own *o = own(h);
+    if (o->v == NULL)
+        return 0;
     part[0] = (state_part){o->v, solid_floats(fd), 1, 0};
     part[1] = (state_part){o->u, solid_floats(fd), 1, 0};
     part[2] = (state_part){o->chi_t, fluid_floats(fd), 1, 0};
     part[3] = (state_part){o->chi, fluid_floats(fd), 1, 0};
     part[4] = (state_part){o->peaks, 3 * (size_t)fd->map.n, 1, 0};
-    return 5;
+    part[5] = (state_part){o->memory, o->memory == NULL ? 0 : (size_t)solid_groups(fd) * memory_floats(fd), 1, 0};
+    return 6;
 }
 
 static const float *row_of(const void *field, long row) { return (const float *)field + row * SEM_ROW; }
@@ -308,6 +364,7 @@ static int map(sem3d *fd, float *out) {
 static const sem3d_verbs verbs = {
     .common = {.frame = &cpu_frame_verbs, HANDLE_VERBS, .timestep = sem3d_cpu_timestep},
     .elements = elements,
+    .quality = quality,
     .get = get,
     .watch = watch,
     .map = map,

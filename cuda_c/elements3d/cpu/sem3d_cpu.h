@@ -28,6 +28,15 @@ typedef struct cpus_group {
     size_t lanes;        /* in the points of all: (16,125) */
 } cpus_group;
 
+/* Attenuation of a group: shares of each mechanism times (1 - e)/2, of the bulk modulus and of mu, for each point or
+ * once; and six numbers of each point and mechanism. */
+typedef struct cpus_relaxation {
+    int mechanisms;
+    const float *decay; /* e = exp(-dt/tau), (mechanisms) */
+    const float *share; /* (16,2,mechanisms,125 or 1) */
+    float *z;           /* (16,6,mechanisms,125) */
+} cpus_relaxation;
+
 typedef struct cpus_work { /* of a thread */
     float a[3 * SEM_POINTS * GROUP] __attribute__((aligned(64)));
     float z[3 * SEM_POINTS * GROUP] __attribute__((aligned(64)));
@@ -37,7 +46,8 @@ typedef struct cpus_work { /* of a thread */
 /* Solid: 0, fluid: 1. */
 typedef struct cpus_kernels {
     /* Adds the forces of a group to work->f. */
-    void (*group[2])(const cpus_group *g, const float *numbers, const uint16_t *at, cpus_work *work);
+    void (*group[2])(const cpus_group *g, const float *numbers, const uint16_t *at, const cpus_relaxation *relaxation,
+                     cpus_work *work); /* relaxation: null of an elastic medium */
     /* n points: v += gain f, u += dt v; f(4 or 1, n) */
     void (*update[2])(int n, float dt, const float *gain, const float *f, float *v, float *u);
 } cpus_kernels;
@@ -54,7 +64,9 @@ typedef struct cpus_own {
     int *groups; /* of brick b: groups[b] .. groups[b+1]-1 */
     float *numbers;
     uint16_t *lanes; /* points of groups in their brick */
-    cpus_work *work; /* (rooms), each with its share of `room` */
+    float decay[SEM3D_MECHANISMS];
+    float *shares, *memory; /* of attenuation, those of solid groups; null: none */
+    cpus_work *work;        /* (rooms), each with its share of `room` */
     float *room;
     size_t rooms, brick_points; /* points of a brick, at most */
     float *peaks;               /* (map.n,3) */
@@ -63,5 +75,6 @@ typedef struct cpus_own {
 enum { SEM_ROW = 3 * 1024 }; /* floats that are looked at together for the largest */
 
 int sem3d_cpu_timestep(handle *h, int it, int n, float *trace);
+cpus_relaxation sem3d_cpu_relaxation(const sem3d *fd, int group);
 int sem3d_cpu_room(sem3d *fd);                                /* of each thread */
 float sem3d_cpu_value(const handle *h, int field, int place); /* in the order of steps */

@@ -108,7 +108,8 @@ static void do_brick(const step_of *s, int number, cpus_work *w) {
     memset(w->f, 0, width * points * sizeof(float));
     for (int n = s->o->groups[number]; n < s->o->groups[number + 1]; n++) {
         const cpus_group *g = &s->o->group[n];
-        s->kernels->group[fluid](g, s->o->numbers + g->at, s->o->lanes + g->lanes, w);
+        const cpus_relaxation x = sem3d_cpu_relaxation(s->fd, n);
+        s->kernels->group[fluid](g, s->o->numbers + g->at, s->o->lanes + g->lanes, x.z == NULL ? NULL : &x, w);
     }
     move(s, fluid, b->inner, b->inners, w->f);
     for (size_t n = 0; n < (size_t)b->outers; n++)

@@ -49,7 +49,7 @@ def parse(words):
 
     q = verb('convert', convert, 'a mesh of another program as Exodus II')
     output(q)
-    q.add_argument('--materials', metavar='TABLE', help="SPECFEM: writes its materials too, a line a block")
+    q.add_argument('--materials', metavar='TABLE', help='SPECFEM: the table of its materials to write, a line a block')
     verb('describe', describe, 'numbers, sizes, quality, blocks and side sets')
     verb('check', check_, 'whether the mesh can be used')
     q = verb('draw', draw, 'a figure of the outside of the mesh, by blocks, and of its sizes and quality')
@@ -58,7 +58,7 @@ def parse(words):
                    help='from where, in degrees; default 25 -60')
     q.add_argument('--sides', action='store_true', help='colours by side set instead of block')
     q.add_argument('--dpi', type=cli.number(20, 1200), default=150, help='dots per inch (default 150)')
-    q = verb('box', box_, box.__doc__.split(': ', 1)[1], reads=False)
+    q = verb('box', box_, 'a box of hexahedra, for tests and first steps', reads=False)
     output(q)
     box.options(q)
     return p.parse_args(words)

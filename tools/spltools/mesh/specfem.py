@@ -1,5 +1,4 @@
 """A mesh folder of SPECFEM3D: text files of nodes, elements, materials and surfaces."""
-import glob
 import os
 
 import numpy as np
@@ -35,8 +34,9 @@ def read(folder):
     if len(lacks):
         fail(f'{path} has no material of {len(lacks)} elements, the first is element {table[lacks[0], 0]}')
     raw.add_elements(node.places(table[:, 1:], os.path.join(folder, 'mesh_file')), _positive(block))
-    for path in sorted(glob.glob(os.path.join(folder, '*surface_file*'))):
-        _surface(raw, path, node, element)
+    for name in sorted(os.listdir(folder)):
+        if 'surface_file' in name:
+            _surface(raw, os.path.join(folder, name), node, element)
     return raw
 
 
@@ -67,14 +67,17 @@ def _surface(raw, path, node, element):
 def _numbers(path):
     check_input(path)
     with open(path, errors='replace') as file:
-        try:
-            return np.array(file.read().split(), float)
-        except ValueError as problem:
-            fail(f'{path} has words that are no numbers: {problem}')
+        words = file.read().split()
+    if not words:
+        fail(f'{path} has nothing but blanks')
+    try:
+        return np.array(words, float)
+    except ValueError as problem:
+        fail(f'{path} has words that are no numbers: {problem}')
 
 
 def _rows(path, numbers, width):
-    if len(numbers) == 0 or len(numbers) % width:
+    if len(numbers) % width:
         fail(f'{path} has {len(numbers)} numbers, must have {width} in each of its lines')
     _whole(path, numbers.reshape(-1, width))
     return numbers.reshape(-1, width)
