@@ -23,7 +23,8 @@ module elements_dt_m
 
   integer, parameter :: most_tried = 256                  !< elements whose frequency is computed
   integer, parameter :: most_steps = 30                   !< of Lanczos's method
-  real(dp), parameter :: shares(7) = [0.03_dp, 0.06_dp, 0.12_dp, 0.25_dp, 0.5_dp, 1.0_dp, 2.0_dp]      !< t, of the springs at contacts
+  !> t, of the springs at contacts.
+  real(dp), parameter :: shares(7) = [0.03_dp, 0.06_dp, 0.12_dp, 0.25_dp, 0.5_dp, 1.0_dp, 2.0_dp]
 
   !> The elements at each node: at node n, element(first(n)) .. element(first(n+1)-1).
   type :: links_t
