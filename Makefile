@@ -74,6 +74,10 @@ CFLAGS   := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wvla -fopenmp $(FATAL)
 CFLAGS_fd3d_cpu_generic = -ffp-contract=off
 CFLAGS_fd3d_cpu_avx2    = -ffp-contract=off
 CFLAGS_fd3d_cpu_avx512  = -ffp-contract=off
+# All unrolled: with sanitizers gcc takes many minutes for each.
+CFLAGS_sem3d_cpu_generic = -fno-sanitize=all
+CFLAGS_sem3d_cpu_avx2    = -fno-sanitize=all
+CFLAGS_sem3d_cpu_avx512  = -fno-sanitize=all
 LDLIBS   += $(if $(NC_CONFIG),$(shell nc-config --libs)) $(ZLIB) -lm \
             $(if $(CUDA),-L$(CUDA_LIB) -lcudart_static -ldl -lrt -lpthread -lstdc++)
 
