@@ -36,8 +36,8 @@ contains
     elements%solid = count(.not. fluid)
     elements%per = mesh%per
     associate (n => elements%n)
-      allocate (elements%corner(3, mesh%per, n), elements%node(8, n), elements%rho(1, n), elements%lambda(1, n), elements%mu(1, n), &
-                elements%loss(2, n))
+      allocate (elements%corner(3, mesh%per, n), elements%node(8, n), elements%rho(1, n), elements%lambda(1, n), &
+                elements%mu(1, n), elements%loss(2, n))
     end associate
     do i = 1, elements%n
       e = order(i)
