@@ -49,7 +49,6 @@ program t850_sem_full_space
   call Shoot('explosion in a corner of elements', [real(dp) ::], reshape([1, 0, 0, 0, 1, 0, 0, 0, 1]*1e12_dp, [3, 3]))
   e = findloc(mesh%node(1, :), middle, 1)
   at = sum(mesh%x(:, mesh%node([1, 2, 6, 5], e)), 2)/4
-  call Shoot('double couple on a face', [real(dp) ::], DoubleCouple()*1e12_dp)
   loss = 1/[60.0_dp, 40.0_dp]                               ! of the bulk modulus and of mu
   call Attenuate()
   call Shoot('double couple on a face, Q', [real(dp) ::], DoubleCouple()*1e12_dp)
