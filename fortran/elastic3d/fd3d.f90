@@ -24,7 +24,7 @@ module fd3d_m
   use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8, sp
   use parameter_table_m, only: SplitList
-  use scheme3d_m, only: elastic_t, scheme3d_t
+  use scheme3d_m, only: elastic_t, halo_auto, halo_ipc, halo_mpi, scheme3d_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
@@ -57,6 +57,8 @@ module fd3d_m
     type(fd3d_grid_t) :: whole                    !< of the shot
     type(fd3d_grid_t) :: around                   !< the box around the piece whose medium is known here
     type(cuts_t) :: cuts
+    character(:), allocatable :: remark           !< on the way of halos, for the log
+    logical :: linked = .false.                   !< what pieces give each other goes from GPU to GPU, and no host waits for it
     type(fd3d_list_t) :: records                  !< receivers that touch the piece, in the box around it, while they are made
     integer :: receivers = 0                      !< of the shot, before those that are points of the map
     integer, allocatable :: heard(:), part(:)     !< of the piece's receivers: which of these, and what part of its sum
@@ -83,7 +85,7 @@ module fd3d_m
     procedure, nopass :: kernels => Fd3dKernels, trial => Fd3dTrial, need
     procedure :: box => box_needed, setup, make_grid, make_medium, make_source, make_receivers, make_pictures, medium_needs
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, add_near, take_maps
-    procedure :: do_steps, samples
+    procedure :: do_steps, await_steps, samples
     procedure :: shared_out
     procedure, private :: has_contacts, grouped
   end type fd3d_t
@@ -170,7 +172,13 @@ module fd3d_m
 
     ! --- fd3d_swaps.f90
 
-    !> Opens the ways to the pieces around, where there are several.
+    !> Closes the memory of partners' GPUs, before anybody gives such memory back.
+    module subroutine CloseLinks(self, error)
+      class(fd3d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine CloseLinks
+
+    !> Opens the ways to the pieces around: from GPU to GPU where that can be, else through the host. Sets `linked`.
     module subroutine OpenWays(self, error)
       class(fd3d_t), intent(inout) :: self
       type(error_t), allocatable, intent(inout) :: error
@@ -182,6 +190,13 @@ module fd3d_m
       integer, intent(in) :: n
       type(error_t), allocatable, intent(inout) :: error
     end subroutine do_steps
+
+    !> While GPUs wait for each other, the host looks after the partners' processes.
+    module subroutine await_steps(self, most, error)
+      class(fd3d_t), intent(inout), target :: self
+      integer, intent(in) :: most
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine await_steps
 
     !> Samples of all pieces' receivers.
     module subroutine samples(self, raw, error)
@@ -305,19 +320,21 @@ contains
     type(fd3d_grid_t) :: grid
     logical :: keeps
     self%known = 0
-    call PlanGrid(self, self%scheme, self%own, window, grid, error)
+    if (self%grouped()) call CloseLinks(self, error)
+    if (.not. allocated(error)) call PlanGrid(self, self%scheme, self%own, window, grid, error)
     if (.not. allocated(error)) call CheckWindow(self, window, error)
     if (allocated(error)) return
     self%corner = [window%x0, window%y0, window%z0] - self%pad*self%whole%d
     call self%choose_engine(product(real(grid%n, dp)), Fd3dSameGrid(grid, self%grid), keeps, error)
-    if (self%grouped()) self%queues = .false.     ! the host swaps between half steps
     grid%threads = self%team%threads
     self%around%threads = grid%threads
     if (.not. keeps) call Fd3dEngineNew(self%variant, self%engine, error)
     if (.not. (keeps .or. allocated(error))) call self%engine%new(grid, error)
     if (allocated(error)) return
     self%grid = grid
-    if (self%grouped()) call OpenWays(self, error)
+    if (.not. self%grouped()) return
+    call OpenWays(self, error)
+    self%queues = self%linked                     ! else the host swaps between half steps
   end subroutine make_grid
 
   !> Attenuation has a band [Hz].
@@ -423,7 +440,9 @@ contains
     class(fd3d_t), intent(in) :: self
     character(:), allocatable :: words
     words = ''
-    if (self%grouped()) words = CutsWords(self%cuts)
+    if (.not. self%grouped()) return
+    words = CutsWords(self%cuts)
+    if (self%remark /= '') words = words//'; '//self%remark
   end function shared_out
 
   subroutine identify(self, identity)

@@ -1,7 +1,7 @@
 !> The ways through the sides of pieces: ranks of a machine share the memory that numbers travel in, so that nobody copies them;
 !> others send them by MPI. Arguments stand in partners.f90 and group.f90.
 submodule(group_m) group_ways
-  use iso_c_binding, only: c_associated, c_char, c_f_pointer, c_null_char
+  use iso_c_binding, only: c_associated, c_f_pointer, c_null_char
   use shared_c, only: shared_close, shared_data, shared_new, shared_open, shared_post, shared_wait
   use text_m, only: FString
   implicit none
@@ -64,7 +64,7 @@ contains
     integer :: side, what
     buffer = c_null_char
     group%bytes = shared_data + 4*WHATS*sum(n)
-    group%memory = shared_new(group%bytes, PATH, buffer)
+    if (.not. group%messages) group%memory = shared_new(group%bytes, PATH, buffer)
     mine = FString(buffer)
     do side = 1, SIDES
       do what = 1, WHATS
@@ -173,6 +173,27 @@ contains
     integer, intent(in) :: side
     Opposite = merge(side + 1, side - 1, modulo(side, 2) == 1)
   end function Opposite
+
+  module procedure GroupTrade
+    character(kind=c_char), pointer, contiguous :: mine(:, :), theirs(:, :)
+    type(MPI_Request) :: request(2*SIDES)
+    integer :: side, n
+    call GroupAgree(self, error)
+    if (allocated(error)) return
+    n = size(out, 1)
+    allocate (mine, source=out)
+    allocate (theirs, source=in)
+    request = MPI_REQUEST_NULL
+    do side = 1, SIDES
+      if (self%with(side) == 0) cycle
+      call MPI_Irecv(theirs(:, side), n, MPI_CHARACTER, self%with(side) - 1, TAG_TRADE + side, self%comm, request(2*side - 1))
+      call MPI_Isend(mine(:, side), n, MPI_CHARACTER, self%with(side) - 1, TAG_TRADE + Opposite(side), self%comm, request(2*side))
+    end do
+    call Await(self, request, error)
+    if (allocated(error)) return
+    in = theirs
+    deallocate (mine, theirs)
+  end procedure GroupTrade
 
   module procedure GroupSend
     associate (way => self%way(side), out => self%out(side, what)%a, in => self%in(side, what)%a)

@@ -6,6 +6,7 @@
 !> and the worker agrees on it with the others at the end of the turn.
 module partners_m
   use error_m, only: error_t
+  use iso_c_binding, only: c_char
   use kinds_m, only: dp, i8, sp
   implicit none
   private
@@ -24,6 +25,7 @@ module partners_m
     integer :: with(sides) = 0                !< the partner at each side, 0: none
     type(numbers_t) :: out(sides, whats), in(sides, whats)
     integer :: ways(2) = 0                    !< sides of all pieces whose numbers go through shared memory, and those by messages
+    logical :: messages = .false.             !< from the next `open` on all numbers travel as messages, within a machine too
   contains
     procedure(open_i), deferred :: open
     procedure(send_i), deferred :: send
@@ -31,6 +33,9 @@ module partners_m
     procedure(combine_i), deferred :: largest
     procedure(combine_i), deferred :: total
     procedure(collect_i), deferred :: collect
+    procedure(trade_i), deferred :: trade
+    procedure(patience_i), deferred :: waits
+    procedure(look_i), deferred :: look
   end type partners_t
 
   abstract interface
@@ -70,6 +75,28 @@ module partners_m
       integer, allocatable, intent(out) :: count(:)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine collect_i
+
+    !> After `open`: bytes out(:, side) go to the partner at each side, in(:, side) are what it gave; where there is none they stay.
+    subroutine trade_i(self, out, in, error)
+      import :: partners_t, c_char, error_t
+      class(partners_t), intent(inout) :: self
+      character(kind=c_char), contiguous, intent(in) :: out(:, :)
+      character(kind=c_char), contiguous, intent(inout) :: in(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine trade_i
+
+    !> So long is a partner waited for [s].
+    pure real(dp) function patience_i(self) result(seconds)
+      import :: partners_t, dp
+      class(partners_t), intent(in) :: self
+    end function patience_i
+
+    !> For one who waits for partners by other means: fails where one is dead or has failed.
+    subroutine look_i(self, error)
+      import :: partners_t, error_t
+      class(partners_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine look_i
   end interface
 
 end module partners_m
