@@ -30,7 +30,7 @@ module fd3d_c
   private
   public :: fd3d_cfg, fd3d_solver, fd3d_new, fd3d_model, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source, fd3d_histories
   public :: fd3d_receivers, fd3d_receiver_parts, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_halo_size, fd3d_halo_get
-  public :: fd3d_halo_offer, fd3d_halo_open, fd3d_halo_try, fd3d_halo_close, fd3d_halo_give_up, fd3d_halo_left
+  public :: fd3d_halo_offer, fd3d_halo_open, fd3d_halo_try, fd3d_halo_waited, fd3d_halo_close, fd3d_halo_give_up, fd3d_halo_left
   public :: fd3d_halo_put, fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need, fd3d_tune
 
   integer, parameter, public :: fd3d_ticket = 512         !< bytes
@@ -227,7 +227,7 @@ module fd3d_c
     !>   fd3d_halo_offer   this subdomain's ticket, which goes to the partner at each side; nothing is queued. Fields are 0, or
     !>                     their halos were put
     !>   fd3d_halo_open    each partner's
-    !>   fd3d_halo_try     all together: one exchange, so that a way that does not carry is found before the first step
+    !>   fd3d_halo_try     all together: some exchanges, so that a way that does not carry is found before the first step
     !>   handle_timestep, fd3d_halo_left, handle_pending, handle_peak, ...
     !>   fd3d_halo_close   all partners should have, before one of them gives its memory back by handle_free
     !> A wait for a neighbour ends by itself. One in vain is told by the verbs that come then; all that is queued runs out at once
@@ -253,13 +253,23 @@ module fd3d_c
       character(kind=c_char), intent(in) :: ticket(*)
     end function fd3d_halo_open
 
-    !> Exchanges rims as they are, and waits; fails where nothing comes within `seconds`.
-    integer(c_int) function fd3d_halo_try(handle, seconds) bind(c)
+    !> Exchanges rims as they are some times, and waits; fails where nothing comes within `seconds`. An exchange through all sides
+    !> at once took so many seconds: `bare` where nothing but flags is sent, `full` of all numbers.
+    integer(c_int) function fd3d_halo_try(handle, seconds, bare, full) bind(c)
       import :: c_ptr, c_int, c_double
       implicit none
       type(c_ptr), value :: handle
       real(c_double), value :: seconds
+      real(c_double), intent(out) :: bare, full
     end function fd3d_halo_try
+
+    !> Seconds that kernels have waited at each side since the exchange was tried; waits for what is queued.
+    integer(c_int) function fd3d_halo_waited(handle, seconds) bind(c)
+      import :: c_ptr, c_int, c_double
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_double), intent(out) :: seconds(6)
+    end function fd3d_halo_waited
 
     !> Ends waits, waits for what is queued, and closes the partners' memory. Harmless at any time.
     subroutine fd3d_halo_close(handle) bind(c)

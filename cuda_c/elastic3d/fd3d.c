@@ -359,13 +359,21 @@ int fd3d_halo_open(void *handle, int side, int length, const char *ticket) {
     return 0;
 }
 
-int fd3d_halo_try(void *handle, double seconds) {
+int fd3d_halo_try(void *handle, double seconds, double *bare, double *full) {
     fd3d *fd = handle;
+    *bare = *full = 0;
     TRY(handle_enter(fd));
     for (int s = 0; s < 6; s++)
         REQUIRE(fd->cfg.side[s] != FD3D_NEIGHBOUR || fd->open & 1 << s,
                 "the memory of the neighbour at the %s side is not open", side_name[s]);
-    return fd->open == 0 ? 0 : link_of(fd)->tried(fd, seconds);
+    return fd->open == 0 ? 0 : link_of(fd)->tried(fd, seconds, bare, full);
+}
+
+int fd3d_halo_waited(void *handle, double *seconds) {
+    fd3d *fd = handle;
+    memset(seconds, 0, 6 * sizeof *seconds);
+    TRY(handle_enter(fd));
+    return fd->open == 0 ? 0 : link_of(fd)->waited(fd, seconds);
 }
 
 void fd3d_halo_close(void *handle) {

@@ -79,7 +79,8 @@ typedef struct fd3d_counts {
 typedef struct fd3d_link_verbs {
     int (*offer)(fd3d *fd, int beside, double seconds, int length, char *ticket);
     int (*open)(fd3d *fd, int side, int length, const char *ticket);
-    int (*tried)(fd3d *fd, double seconds);
+    int (*tried)(fd3d *fd, double seconds, double *bare, double *full);
+    int (*waited)(fd3d *fd, double seconds[6]);
     void (*close)(fd3d *fd);
     void (*give_up)(fd3d *fd);
     int (*left)(fd3d *fd, int *chunks);

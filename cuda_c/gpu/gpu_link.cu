@@ -4,19 +4,19 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <unistd.h>
 
 #include "iface.h"
 
-enum { BUFFER = 1024, PIECE = 2 << 20, MACHINE = 64 }; // buffers begin, and memory ends, at multiples of these [bytes]
+enum { BUFFER = 1024, PIECE = 2 << 20 }; // buffers begin, and memory ends, at multiples of these [bytes]
+enum { MACHINE = 64, PROCESS = 128 };    // characters
 
+// Processes that Slurm puts into cgroups of their own: others' GPUs cannot be reached by any handle.
 static const char slurm[] = "where Slurm's --gpus-per-task or --gpu-bind hides the GPUs of a node from each other, "
                             "use --gpus-per-node and --gpu-bind=none";
 
 struct ticket_t {
     char kind[8];
-    char machine[MACHINE];
-    long process;
+    char machine[MACHINE], process[PROCESS];
     unsigned run;
     size_t bytes, at[GPU_SIDES][GPU_WHATS], count[GPU_SIDES];
     cudaIpcMemHandle_t memory;
@@ -97,7 +97,7 @@ int gpu_link_offer(gpu_queue *q, gpu_link *link, const size_t count[GPU_SIDES], 
     TRY(gpu_wait(q));
     memcpy(mine.kind, kind, sizeof kind);
     name_machine(mine.machine);
-    mine.process = (long)getpid();
+    lock_self(PROCESS, mine.process);
     mine.run = link->common.run;
     mine.bytes = bytes;
     memcpy(mine.at, link->at, sizeof mine.at);
@@ -115,12 +115,13 @@ int gpu_link_offer(gpu_queue *q, gpu_link *link, const size_t count[GPU_SIDES], 
 // --- open and close ------------------------------------------------------------------------------------------------
 
 static int check_ticket(const gpu_link *link, int side, const ticket_t *t) {
-    char machine[MACHINE];
+    char machine[MACHINE], process[PROCESS] = {};
     const size_t bytes = t->bytes;
     REQUIRE(memcmp(t->kind, kind, sizeof kind) == 0, "the partner cannot share its GPU's memory");
     name_machine(machine);
     REQUIRE(memcmp(t->machine, machine, MACHINE) == 0, "the partner is on another machine");
-    REQUIRE(t->process != (long)getpid(), "the partner is this process itself");
+    lock_self(PROCESS, process);
+    REQUIRE(strncmp(t->process, process, PROCESS) != 0, "the partner is this process itself");
     for (int w = 0; w < GPU_WHATS; w++)
         REQUIRE(t->count[side ^ 1] == link->count[side] && t->at[side ^ 1][w] <= bytes &&
                     t->count[side ^ 1] <= (bytes - t->at[side ^ 1][w]) / sizeof(float),
@@ -175,6 +176,19 @@ int gpu_link_check(const gpu_link *link) {
             link->seconds);
     REQUIRE(w->give_up == 0, "the exchange of halos was given up");
     return 0;
+}
+
+int gpu_link_waited(gpu_queue *q, gpu_link *link, double seconds[GPU_SIDES]) {
+    unsigned long long nanoseconds[GPU_SIDES];
+    TRY(gpu_download(q, nanoseconds, link->common.state->waited, sizeof nanoseconds));
+    for (int s = 0; s < GPU_SIDES; s++)
+        seconds[s] = 1e-9 * (double)nanoseconds[s];
+    return 0;
+}
+
+int gpu_link_forget_waits(gpu_queue *q, gpu_link *link) {
+    CUDA_TRY(cudaMemsetAsync(link->common.state->waited, 0, sizeof link->common.state->waited, q->stream));
+    return gpu_wait(q);
 }
 
 // Looks at no result: what fails here has failed, and been told of, before.

@@ -52,7 +52,7 @@ inline __device__ void told(const gpu_link_wait_for &w, const gpu_link_side &s, 
     store_flag(s.to_flag[what], flag_of(s.to_run, w.clock->step));
 }
 
-// One thread. False: in vain, and all is over.
+// One thread of a side. False: in vain, and all is over.
 inline __device__ bool wait(const gpu_link_wait_for &w, const gpu_link_side &s, int what) {
     const unsigned long long wanted = flag_of(w.run, w.clock->step);
     if (is_over(w))
@@ -61,8 +61,10 @@ inline __device__ bool wait(const gpu_link_wait_for &w, const gpu_link_side &s, 
         return true;
     const unsigned long long start = nanoseconds();
     for (unsigned looks = 0, nap = 32;; looks++) {
-        if (load_flag(s.flag[what]) == wanted)
+        if (load_flag(s.flag[what]) == wanted) {
+            w.state->waited[s.side] += nanoseconds() - start;
             return true;
+        }
         __nanosleep(nap);
         nap = nap < 256 ? 2 * nap : nap;
         if (looks % 16 != 15) // what follows looks at the host's memory

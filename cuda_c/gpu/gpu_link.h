@@ -28,8 +28,9 @@ typedef struct gpu_link_flags {
 
 /* In this process' device memory, for itself alone. */
 typedef struct gpu_link_state {
-    int over;                            /* a wait was in vain: no more stores, no more waits */
-    unsigned done[GPU_SIDES][GPU_WHATS]; /* blocks that have stored */
+    int over;                             /* a wait was in vain: no more stores, no more waits */
+    unsigned done[GPU_SIDES][GPU_WHATS];  /* blocks that have stored */
+    unsigned long long waited[GPU_SIDES]; /* nanoseconds */
 } gpu_link_state;
 
 /* In pinned memory. */
@@ -67,6 +68,7 @@ typedef struct gpu_link {
     gpu_link_side side[GPU_SIDES];
     void *theirs[GPU_SIDES]; /* partners' memory that was opened for a side */
     double seconds;
+    int bare;                 /* flags alone are stored, to see what they take */
     int beside;               /* stores and waits run beside other kernels, on a stream of their own */
     cudaStream_t stream;      /* of the highest priority */
     cudaEvent_t fork, joined; /* from the queue to that stream, and back */
@@ -80,6 +82,9 @@ int gpu_link_open(gpu_queue *q, gpu_link *link, int side, int length, const char
 /* Harmless in any thread at any time. */
 void gpu_link_give_up(gpu_link *link);
 int gpu_link_check(const gpu_link *link); /* of one that is open */
+/* Seconds of waits at each side since the offer, or since they were forgotten; waits for the queue. */
+int gpu_link_waited(gpu_queue *q, gpu_link *link, double seconds[GPU_SIDES]);
+int gpu_link_forget_waits(gpu_queue *q, gpu_link *link);
 void gpu_link_close(gpu_queue *q, gpu_link *link);
 /* gpu_link_close, and gives back all but the memory, which belongs to the queue. */
 void gpu_link_free(gpu_queue *q, gpu_link *link);

@@ -6,9 +6,9 @@ module fd3d_engine_m
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
   use fd3d_c, only: fd3d_cfg, fd3d_expect, fd3d_field, fd3d_halo_close, fd3d_halo_get, fd3d_halo_give_up, fd3d_halo_left, &
-                    fd3d_halo_offer, fd3d_halo_open, fd3d_halo_put, fd3d_halo_size, fd3d_halo_try, fd3d_histories, fd3d_map, &
-                    fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, fd3d_receiver_parts, fd3d_receivers, fd3d_set_field, fd3d_slice, &
-                    fd3d_source, fd3d_sponge, fd3d_stress, fd3d_velocity, fd3d_watch
+                    fd3d_halo_offer, fd3d_halo_open, fd3d_halo_put, fd3d_halo_size, fd3d_halo_try, fd3d_halo_waited, &
+                    fd3d_histories, fd3d_map, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, fd3d_receiver_parts, fd3d_receivers, &
+                    fd3d_set_field, fd3d_slice, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_velocity, fd3d_watch
   use iso_c_binding, only: c_associated, c_char, c_float
   use kinds_m, only: dp, i2, i8, sp
   use text_m, only: CString
@@ -68,7 +68,8 @@ module fd3d_engine_m
     procedure :: halo_put                    !< what it gave
     procedure :: halo_offer                  !< memory of its GPU that partners' kernels may store into: a ticket for them
     procedure :: halo_open                   !< the partner's, by its ticket
-    procedure :: halo_try                    !< one exchange with all partners
+    procedure :: halo_try                    !< exchanges with all partners, timed
+    procedure :: halo_waited                 !< how long the GPU waited for partners
     procedure :: halo_left                   !< calls of timestep that are unfinished, without waiting
     procedure :: halo_give_up                !< ends what waits for partners
     procedure :: halo_close                  !< the partners' memory is used no longer
@@ -199,12 +200,13 @@ contains
     call EngineCheck(self, fd3d_halo_put(self%handle, what, side - 1, in), error)
   end subroutine halo_put
 
-  subroutine halo_offer(self, seconds, ticket, error)
+  subroutine halo_offer(self, beside, seconds, ticket, error)
     class(fd3d_engine_t), intent(inout) :: self
+    logical, intent(in) :: beside                                        !< exchanges run beside the inner cells
     real(dp), intent(in) :: seconds                                      !< that a partner is waited for
     character(kind=c_char), contiguous, intent(out) :: ticket(:)         !< (fd3d_ticket)
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, fd3d_halo_offer(self%handle, 1, seconds, size(ticket), ticket), error)
+    call EngineCheck(self, fd3d_halo_offer(self%handle, merge(1, 0, beside), seconds, size(ticket), ticket), error)
   end subroutine halo_offer
 
   subroutine halo_open(self, side, ticket, error)
@@ -215,12 +217,22 @@ contains
     call EngineCheck(self, fd3d_halo_open(self%handle, side - 1, size(ticket), ticket), error)
   end subroutine halo_open
 
-  subroutine halo_try(self, seconds, error)
+  subroutine halo_try(self, seconds, bare, full, error)
     class(fd3d_engine_t), intent(inout) :: self
     real(dp), intent(in) :: seconds
+    real(dp), intent(out) :: bare, full                                  !< an exchange took, of nothing and of halos [s]
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, fd3d_halo_try(self%handle, seconds), error)
+    call EngineCheck(self, fd3d_halo_try(self%handle, seconds, bare, full), error)
   end subroutine halo_try
+
+  subroutine halo_waited(self, seconds, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    real(dp), intent(out) :: seconds(:)                                  !< (6), at each side
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: waited(6)
+    call EngineCheck(self, fd3d_halo_waited(self%handle, waited), error)
+    seconds = waited
+  end subroutine halo_waited
 
   subroutine halo_left(self, chunks, error)
     class(fd3d_engine_t), intent(inout) :: self

@@ -7,14 +7,11 @@
 !> does: so are its bits.
 !>
 !> Pieces on GPUs that see each other are `linked`: their kernels store straight into each other's memory, and a chunk of steps is
-!> only queued (fd3d_halo_offer in interfaces/fd3d_c.f90). Hosts trade tickets before the first step, and then only look whether
-!> the partners live.
+!> only queued (fd3d_halo_offer in interfaces/fd3d_c.f90); hosts only look whether the partners live.
 submodule(fd3d_m) fd3d_swaps
-  use fd3d_c, only: fd3d_ticket
-  use fd3d_engine_m, only: part_inner, part_rim
-  use fd3d_pieces_m, only: Fd3dPartner
+  use fd3d_engine_m, only: part_all, part_inner, part_rim
   use host_c, only: host_nap, host_seconds
-  use iso_c_binding, only: c_char, c_null_char
+  use partners_m, only: traffic_t
   use receiver_sum_m, only: receiver_parts, receiver_scale, receiver_sum_t, ReceiverAdd, ReceiverPart
   use subdomain_m, only: CutsPiece
   implicit none
@@ -23,7 +20,6 @@ submodule(fd3d_m) fd3d_swaps
   integer, parameter :: header = 3               !< numbers before those of a sum: its number, in two parts, and its part
   integer, parameter :: split = 4096             !< a number in two parts, each of which a float holds
   integer, parameter :: at_once = 2**26          !< numbers that a piece sends home at a time, unless one trace has more
-  real(dp), parameter :: trial = 20              !< the first exchange between GPUs takes at most [s]
   real(dp), parameter :: look_every = 0.1_dp     !< the host looks after partners [s]
   real(dp), parameter :: nap_first = 2.0e-5_dp, nap_last = 1.0e-3_dp   !< between looks at the GPU [s]
 
@@ -35,12 +31,26 @@ contains
     integer :: it
     if (self%linked .or. .not. self%grouped()) then
       call self%engine%timestep(self%steps + 1, n, error)
+      if (self%linked) call Count(self%partners%traffic)
       return
     end if
     do it = self%steps + 1, self%steps + n
       call HalfStep(self, it, 0, error)
       call HalfStep(self, it, 1, error)
     end do
+
+  contains
+
+    !> Kernels send, velocities and stresses each step.
+    subroutine Count(traffic)
+      type(traffic_t), intent(inout) :: traffic(:)
+      integer :: side
+      do side = 1, sides
+        if (self%partners%with(side) == 0) cycle
+        traffic(side)%bytes = traffic(side)%bytes + 2*n*4*self%engine%halo_size(side)
+        traffic(side)%messages = traffic(side)%messages + 2*n
+      end do
+    end subroutine Count
   end procedure do_steps
 
   module procedure await_steps
@@ -66,110 +76,6 @@ contains
     end do
   end procedure await_steps
 
-  ! --- ways -----------------------------------------------------------------------------------------------------------
-
-  !> All partners together: none of them goes on to give memory back before all have closed it.
-  module procedure CloseLinks
-    real(dp) :: none(1)
-    self%linked = .false.
-    if (allocated(self%engine)) call self%engine%halo_close()
-    none = 0
-    call self%partners%largest(none, error)
-  end procedure CloseLinks
-
-  module procedure OpenWays
-    integer :: side, with(sides)
-    integer(i8) :: n(sides)
-    n = 0
-    self%linked = .false.
-    self%remark = ''
-    self%partners%messages = self%own%halo == halo_mpi
-    do side = 1, sides
-      with(side) = Fd3dPartner(self%whole, self%cuts, self%partners%mine, side)
-      if (with(side) > 0) n(side) = self%engine%halo_size(side)
-    end do
-    call self%partners%open(with, n, error)
-    if (any(self%own%halo == [halo_auto, halo_ipc])) call OpenLinks(self, error)
-  end procedure OpenWays
-
-  !> From GPU to GPU where all partners compute on GPUs, and each can open the memory of those beside it; else says why not.
-  subroutine OpenLinks(self, error)
-    class(fd3d_t), intent(inout) :: self
-    type(error_t), allocatable, intent(inout) :: error
-    character(kind=c_char) :: mine(fd3d_ticket, sides), theirs(fd3d_ticket, sides)
-    type(error_t), allocatable :: failure
-    character(:), allocatable :: why
-    integer :: side
-    mine = c_null_char
-    theirs = c_null_char
-    if (SomebodyHas(.not. self%engine%gpu)) return
-    call self%engine%halo_offer(self%partners%waits(), mine(:, 1), failure)
-    if (allocated(failure)) mine(:, 1) = c_null_char
-    mine(:, 2:) = spread(mine(:, 1), 2, sides - 1)
-    call self%partners%trade(mine, theirs, error)
-    do side = 1, sides
-      if (self%partners%with(side) > 0 .and. .not. (allocated(failure) .or. allocated(error))) &
-        call self%engine%halo_open(side, theirs(:, side), failure)
-    end do
-    if (.not. SomebodyHas(allocated(failure))) then
-      if (.not. allocated(error)) call self%engine%halo_try(trial, failure)
-      if (.not. SomebodyHas(allocated(failure))) then
-        self%linked = .not. allocated(error)
-        self%remark = 'halos go from GPU to GPU'
-        self%partners%ways = 0
-        return
-      end if
-    end if
-    if (allocated(error)) return
-    call self%engine%halo_close()
-    call FirstReason(self, failure, why, error)
-    if (allocated(error)) return
-    self%remark = 'halos go through the host: '//why
-    if (self%own%halo /= halo_ipc) return
-    if (allocated(failure)) then
-      call Fail(error, 'halo = ipc cannot be: '//failure%message)
-    else
-      call Fail(error, 'halo = ipc cannot be: another rank of the group has no way from GPU to GPU')
-      error%followed = .true.
-    end if
-
-  contains
-
-    !> Asks all partners; an error is an answer too.
-    logical function SomebodyHas(it)
-      logical, intent(in) :: it
-      real(dp) :: x(1)
-      x = merge(1, 0, it)
-      call self%partners%largest(x, error)
-      SomebodyHas = x(1) > 0 .or. allocated(error)
-    end function SomebodyHas
-  end subroutine OpenLinks
-
-  !> The sentence of the first partner that has one, on the rank that gathers.
-  subroutine FirstReason(self, failure, why, error)
-    class(fd3d_t), intent(inout) :: self
-    type(error_t), allocatable, intent(in) :: failure
-    character(:), allocatable, intent(out) :: why
-    type(error_t), allocatable, intent(inout) :: error
-    character(:), allocatable :: mine
-    real(sp), allocatable :: all(:)
-    integer, allocatable :: count(:)
-    integer :: i, p
-    mine = ''
-    if (allocated(failure)) mine = failure%message
-    call self%partners%collect([(real(ichar(mine(i:i)), sp), i=1, len(mine))], all, count, error)
-    why = ''
-    if (allocated(error) .or. .not. self%gathers()) return
-    p = findloc(count > 0, .true., 1)
-    if (p == 0) return
-    deallocate (mine)
-    allocate (character(count(p)) :: mine)
-    do i = 1, count(p)
-      mine(i:i) = achar(nint(all(sum(count(:p - 1)) + i)))
-    end do
-    call move_alloc(mine, why)
-  end subroutine FirstReason
-
   ! --- half steps through the host --------------------------------------------------------------------------------------
 
   !> Velocities (what = 0) or stresses (1) of step `it`.
@@ -177,22 +83,39 @@ contains
     class(fd3d_t), intent(inout) :: self
     integer, intent(in) :: it, what
     type(error_t), allocatable, intent(inout) :: error
+    call Update(self, it, what, merge(part_rim, part_all, self%overlaps), error)
+    call GiveRims(self, what, error)
+    if (self%overlaps) call Update(self, it, what, part_inner, error)
+    call TakeHalos(self, what, error)
+  end subroutine HalfStep
+
+  module procedure GiveRims
+    real(dp) :: start
     integer :: side
-    call Update(self, it, what, part_rim, error)
     associate (p => self%partners)
       do side = 1, sides
         if (p%with(side) == 0 .or. allocated(error)) cycle
+        start = host_seconds()
         call self%engine%halo_get(what, side, p%out(side, what + 1)%a, error)
         if (.not. allocated(error)) call p%send(side, what + 1, error)
-      end do
-      call Update(self, it, what, part_inner, error)
-      do side = 1, sides
-        if (p%with(side) == 0 .or. allocated(error)) cycle
-        call p%await(side, what + 1, error)
-        if (.not. allocated(error)) call self%engine%halo_put(what, side, p%in(side, what + 1)%a, error)
+        p%traffic(side)%seconds = p%traffic(side)%seconds + host_seconds() - start
       end do
     end associate
-  end subroutine HalfStep
+  end procedure GiveRims
+
+  module procedure TakeHalos
+    real(dp) :: start
+    integer :: side
+    associate (p => self%partners)
+      do side = 1, sides
+        if (p%with(side) == 0 .or. allocated(error)) cycle
+        start = host_seconds()
+        call p%await(side, what + 1, error)
+        if (.not. allocated(error)) call self%engine%halo_put(what, side, p%in(side, what + 1)%a, error)
+        p%traffic(side)%seconds = p%traffic(side)%seconds + host_seconds() - start
+      end do
+    end associate
+  end procedure TakeHalos
 
   subroutine Update(self, it, what, part, error)
     class(fd3d_t), intent(inout) :: self
@@ -213,6 +136,7 @@ contains
       call self%engine%traces(1, raw, error)
       return
     end if
+    if (self%linked) call self%engine%halo_waited(self%partners%traffic%seconds, error)
     if (self%linked) call self%engine%halo_close()      ! all have, when the samples are gathered: memory may be given back
     self%linked = .false.
     allocate (mine(self%scheme%nt, size(self%heard)))

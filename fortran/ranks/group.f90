@@ -14,7 +14,7 @@ module group_m
                      MPI_DOUBLE_PRECISION, MPI_Iallgather, MPI_Iallreduce, MPI_Ibcast, MPI_INTEGER, MPI_INTEGER8, MPI_Iprobe, &
                      MPI_Irecv, MPI_Isend, MPI_MAX, MPI_REAL, MPI_Recv, MPI_Request, MPI_Request_free, MPI_REQUEST_NULL, &
                      MPI_Status, MPI_Test, MPI_Testall
-  use partners_m, only: partners_t
+  use partners_m, only: by_memory, by_messages, partners_t
   use peers_m, only: peers_t, PeersDead, PeersLook
   use protocol_m, only: link_t, message_t, MSG_END, LinkReceive
   use roles_m, only: role_t
@@ -53,6 +53,7 @@ module group_m
     type(message_t) :: end                    !< END of a job that has lost ranks: for this rank alone, and at once
     integer :: shot = 0                       !< its number
     type(way_t), private :: way(SIDES)
+    integer, private :: measured(SIDES) = -1      !< the partners whose ways were measured
     type(c_ptr), private :: memory = c_null_ptr   !< this rank's, which its partners read
     integer(i8), private :: bytes = 0         !< of it
   contains

@@ -10,9 +10,19 @@ module partners_m
   use kinds_m, only: dp, i8, sp
   implicit none
   private
-  public :: partners_t, numbers_t
+  public :: partners_t, numbers_t, traffic_t
 
   integer, parameter :: sides = 6, whats = 2        !< of a piece; what travels through them: velocities, stresses
+
+  !> How numbers travel.
+  integer, parameter, public :: by_memory = 1, by_messages = 2, by_gpu = 3
+  character(*), parameter, public :: carried_words(3) = [character(21) :: 'through shared memory', 'by messages', 'from GPU to GPU']
+
+  !> What left through a side, and how long this rank was busy with that and with what came, or waited for it.
+  type :: traffic_t
+    integer(i8) :: bytes = 0, messages = 0
+    real(dp) :: seconds = 0
+  end type traffic_t
 
   !> Where numbers of a side are before they travel, or after.
   type :: numbers_t
@@ -25,6 +35,10 @@ module partners_m
     integer :: with(sides) = 0                !< the partner at each side, 0: none
     type(numbers_t) :: out(sides, whats), in(sides, whats)
     integer :: ways(2) = 0                    !< sides of all pieces whose numbers go through shared memory, and those by messages
+    integer :: carried(sides) = 0             !< how numbers of each side travel, 0: there is no partner
+    real(dp) :: latency(sides) = 0            !< what has next to no bytes is there so long after it was sent, as `open` found [s]
+    real(dp) :: rate(sides) = 0               !< what has many takes so much longer [bytes/s]
+    type(traffic_t) :: traffic(sides)         !< since this was last set to nothing
     logical :: messages = .false.             !< from the next `open` on all numbers travel as messages, within a machine too
   contains
     procedure(open_i), deferred :: open
@@ -40,7 +54,8 @@ module partners_m
 
   abstract interface
     !> From now on partner with(side) is beside side 1..6 (x low, x high, y low, ...), 0: none, and n(side) numbers of each kind
-    !> travel both ways: `out` and `in` are there.
+    !> travel both ways: `out` and `in` are there. Where partners are not those of the `open` before, each way is tried for a few
+    !> milliseconds: `latency`, `rate`.
     subroutine open_i(self, with, n, error)
       import :: partners_t, error_t, i8
       class(partners_t), intent(inout) :: self

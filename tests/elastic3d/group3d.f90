@@ -1,7 +1,7 @@
 !> Random cases of everything that spans pieces of a 3D shot, each modelled by rank 0 alone and by a group of the other ranks: the same
 !> bits. Cuts of any shape with uneven planes, half-lengths, sides, layers, attenuation, hills of air and seas cut through, every kind
 !> of source, receivers on planes, edges and corners of cuts, components that are derivatives, films of planes and of the top,
-!> maps.
+!> maps. What travels is counted by the group, and is what the cut planes of the grid have.
 module group3d_m
   use check_m, only: Claim, Done, Seed
   use device_c, only: device_count, device_use
@@ -147,10 +147,11 @@ contains
     type(message_t) :: message
     real(sp), allocatable :: whole(:)
     real(dp) :: nap
+    integer :: grid(3), parts(3)
     role%worker = role%rank > 0
     call RolesGroups(role, product(case%parts), error)
     if (role%master) then
-      call Model(case, whole=whole, error=error)
+      call Model(case, whole=whole, error=error, grid=grid)
       nap = 0
       do while (.not. LinkReceive(link, message))
         call Rest(nap)
@@ -160,6 +161,8 @@ contains
         if (message%text /= error%message) case%about = case%about//': '//error%message//' / '//message%text
       else if (message%text /= '') then
         case%about = case%about//': '//message%text
+      else if (any(abs(message%x(1:2) - Crossing(case, grid, int(message%n(1:3)))) > 0)) then
+        case%about = case%about//': '//Str(message%x(1))//' bytes in '//Str(message%x(2))//' messages travelled'
       else if (size(whole) == size(message%fields)) then
         if (all(whole == message%fields)) same = same + 1
         case%about = case%about//': '//Str(count(whole /= message%fields))//' of '//Str(size(whole))//' numbers differ'
@@ -167,9 +170,10 @@ contains
       end if
     else if (role%worker_id == 1) then
       call GroupNew(group, role, 60.0_dp)
-      call Model(case, group, whole, error)
+      call Model(case, group, whole, error, travelled=message%x(1:2), parts=parts)
       if (role%group_rank == 0) then
         message%kind = MSG_NOTE
+        message%n(1:3) = parts
         message%text = ''
         if (allocated(error)) message%text = error%message
         if (.not. allocated(error)) call move_alloc(whole, message%fields)
@@ -247,12 +251,31 @@ contains
     end subroutine Sleep
   end subroutine LateCase
 
-  !> Samples of all receivers, then all pictures.
-  subroutine Model(case, group, whole, error)
+  !> Bytes and messages that travel in a shot: both sides of each cut plane have half_length planes of cells, each of which gives 3
+  !> velocities and 3 stresses of 4 bytes a step. A periodic axis is cut once more, where it is closed to a ring.
+  pure function Crossing(case, n, parts) result(travel)
+    type(case_t), intent(in) :: case
+    integer, intent(in) :: n(3), parts(3)       !< cells of the grid, pieces
+    real(dp) :: travel(2)
+    integer :: a, planes
+    travel = 0
+    do a = 1, 3
+      planes = parts(a) - 1
+      if (case%scheme%periodic .and. a < 3 .and. parts(a) > 1) planes = parts(a)
+      travel(1) = travel(1) + 2.0_dp*planes*product(n)/n(a)*case%scheme%half_length*6*4*case%scheme%nt
+      travel(2) = travel(2) + 2.0_dp*planes*product(parts)/parts(a)*2*case%scheme%nt
+    end do
+  end function Crossing
+
+  !> Samples of all receivers, then all pictures. On request the cells of the whole grid; bytes and messages that all ranks sent, and
+  !> how many pieces there are along x, y, z.
+  subroutine Model(case, group, whole, error, grid, travelled, parts)
     type(case_t), intent(in) :: case
     type(group_t), intent(inout), target, optional :: group
     real(sp), allocatable, intent(out) :: whole(:)
     type(error_t), allocatable, intent(inout) :: error
+    integer, intent(out), optional :: grid(3), parts(3)
+    real(dp), intent(out), optional :: travelled(2)
     type(fd3d_t), target :: solver
     type(window_t) :: window
     real(sp), allocatable :: raw(:, :)
@@ -273,6 +296,12 @@ contains
       do f = 1, size(solver%film)
         whole = [whole, reshape(solver%film(f)%a, [size(solver%film(f)%a)])]
       end do
+    end if
+    if (present(grid)) grid = solver%whole%n
+    if (present(parts)) parts = solver%cuts%parts
+    if (present(travelled)) then
+      travelled = [sum(real(group%traffic%bytes, dp)), sum(real(group%traffic%messages, dp))]
+      if (.not. allocated(error)) call group%total(travelled, error)
     end if
     call solver%free()
   end subroutine Model

@@ -162,7 +162,8 @@ static void open_ways(const job &j, const piece &p, void *h, way w) {
         if (p.beside[side] >= 0)
             need(fd3d_halo_open(h, side, TICKET, shared->ticket[p.beside[side]]), "open");
     meet(j.processes);
-    need(fd3d_halo_try(h, patience), "try");
+    double bare, full;
+    need(fd3d_halo_try(h, patience, &bare, &full), "try");
 }
 
 static void half_step(const piece &p, void *h, int it, int what) {

@@ -9,10 +9,12 @@
 // written while inner cells are updated, which read no halo of a neighbour.
 #include "fd3d_gpu.h"
 #include "gpu_link.cuh"
+#include "iface.h"
 
 using namespace gpu_links;
 
 enum { THREADS = 256, EACH = 4, MOST_BLOCKS = 32, ALL_BLOCKS = 96 }; // cells of a thread at once; of a side, of all
+enum { TRIALS = 8 };                                                 // steps: those of a graph
 
 // Three boxes of cells of a side.
 struct face {
@@ -92,7 +94,7 @@ static face face_of(const fd3d_gpu *o, int what, int side, int own) {
     f.z = g->z;
     f.wide = (unsigned)(hi[0] - lo[0]);
     f.high = (unsigned)(hi[1] - lo[1]);
-    f.cells = f.wide * f.high * (unsigned)(hi[2] - lo[2]);
+    f.cells = o->link.bare ? 0 : f.wide * f.high * (unsigned)(hi[2] - lo[2]);
     return f;
 }
 
@@ -168,21 +170,58 @@ static int open_side(fd3d *fd, int side, int length, const char *ticket) {
     return gpu_link_open(&o->queue, &o->link, side, length, ticket);
 }
 
-// Rims as they are, of step 0.
-static int tried(fd3d *fd, double seconds) {
-    fd3d_gpu *o = fd3d_gpu_own(&fd->h);
-    const unsigned long long nanoseconds = o->link.common.nanoseconds;
-    if (o->link.open == 0)
-        return 0;
-    TRY(gpu_begin(&o->queue, 1, 1)); // the step before the first
-    o->link.common.nanoseconds = (unsigned long long)(seconds * 1e9);
-    int rc = 0;
-    for (int what = 0; what < GPU_WHATS && rc == 0; what++)
-        rc = swap_rims(o, what) || gpu_link_join(&o->queue, &o->link);
-    o->link.common.nanoseconds = nanoseconds;
+// Rims as they are, of steps up to 0.
+static int trial_step(void *self) {
+    fd3d_gpu *o = (fd3d_gpu *)self;
+    TRY(fd3d_gpu_tick(o));
+    for (int what = 0; what < GPU_WHATS; what++) {
+        TRY(swap_rims(o, what));
+        TRY(gpu_link_join(&o->queue, &o->link));
+    }
+    return 0;
+}
+
+// Twice TRIALS steps before step `it`; the seconds that an exchange of the second half took.
+static int time_trials(fd3d_gpu *o, int it, double *seconds) {
+    double start = 0;
+    gpu_forget_graphs(&o->queue);
+    for (int half = 0; half < 2; half++) {
+        TRY(gpu_begin(&o->queue, it - (2 - half) * TRIALS, 1));
+        start = host_seconds();
+        TRY(gpu_repeat(&o->queue, TRIALS, trial_step, o));
+        TRY(gpu_wait(&o->queue));
+        TRY(gpu_link_check(&o->link));
+    }
+    *seconds = (host_seconds() - start) / (double)(TRIALS * (int)GPU_WHATS);
+    return 0;
+}
+
+static int time_both(fd3d_gpu *o, double *bare, double *full) {
+    o->link.bare = 1;
+    const int rc = time_trials(o, 1 - 2 * TRIALS, bare);
+    o->link.bare = 0;
     TRY(rc);
-    TRY(gpu_wait(&o->queue));
-    return gpu_link_check(&o->link);
+    TRY(time_trials(o, 1, full));
+    return gpu_link_forget_waits(&o->queue, &o->link);
+}
+
+static int tried(fd3d *fd, double seconds, double *bare, double *full) {
+    fd3d_gpu *o = fd3d_gpu_own(&fd->h);
+    gpu_link *link = &o->link;
+    const unsigned long long nanoseconds = link->common.nanoseconds;
+    const double patience = link->seconds;
+    link->seconds = seconds;
+    link->common.nanoseconds = (unsigned long long)(seconds * 1e9);
+    const int rc = time_both(o, bare, full);
+    link->seconds = patience;
+    link->common.nanoseconds = nanoseconds;
+    gpu_forget_graphs(&o->queue); // they have the numbers of the trial
+    return rc;
+}
+
+static int waited(fd3d *fd, double seconds[GPU_SIDES]) {
+    fd3d_gpu *o = fd3d_gpu_own(&fd->h);
+    return gpu_link_waited(&o->queue, &o->link, seconds);
 }
 
 static void close_all(fd3d *fd) {
@@ -199,4 +238,4 @@ static int left(fd3d *fd, int *chunks) {
     return gpu_link_check(&o->link);
 }
 
-const fd3d_link_verbs fd3d_gpu_link_verbs = {offer, open_side, tried, close_all, give_up, left};
+const fd3d_link_verbs fd3d_gpu_link_verbs = {offer, open_side, tried, waited, close_all, give_up, left};
