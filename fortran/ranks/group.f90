@@ -16,7 +16,7 @@ module group_m
                      MPI_Status, MPI_Test, MPI_Testall
   use partners_m, only: by_memory, by_messages, partners_t
   use peers_m, only: peers_t, PeersDead, PeersLook
-  use protocol_m, only: link_t, message_t, MSG_END, LinkReceive
+  use protocol_m, only: link_t, message_t, MSG_END, MSG_START, LinkPutBack, LinkReceive
   use roles_m, only: role_t
   use text_m, only: Str
   implicit none
@@ -53,7 +53,7 @@ module group_m
     type(message_t) :: end                    !< END of a job that has lost ranks: for this rank alone, and at once
     integer :: shot = 0                       !< its number
     type(way_t), private :: way(SIDES)
-    integer, private :: measured(SIDES) = -1      !< the partners whose ways were measured
+    integer, private :: measured(SIDES) = -1      !< the partners and ways that were measured
     type(c_ptr), private :: memory = c_null_ptr   !< this rank's, which its partners read
     integer(i8), private :: bytes = 0         !< of it
   contains

@@ -31,7 +31,7 @@ contains
     real(dp) :: ways(3)
     ways(1) = count(group%carried == by_memory)
     ways(2) = count(group%carried == by_messages)
-    ways(3) = count(group%with /= group%measured)
+    ways(3) = count(KindOf(group) /= group%measured)
     call group%total(ways, error)
     group%ways = nint(ways(:2))
     if (ways(3) > 0 .and. .not. allocated(error)) call MeasureWays(group, error)
@@ -52,8 +52,15 @@ contains
         end do
       end do
     end do
-    group%measured = group%with
+    group%measured = KindOf(group)
   end subroutine MeasureWays
+
+  !> Who is at each side, and by what way.
+  pure function KindOf(group) result(kind)
+    class(group_t), intent(in) :: group
+    integer :: kind(SIDES)
+    kind = 4*group%with + group%carried
+  end function KindOf
 
   !> Both partners send at once and wait for each other, some times one after the other; the fastest of several such series counts.
   subroutine MeasureWay(group, side, error)
