@@ -9,7 +9,7 @@ program t676_fd3d_gpu_group
   use fd3d_variants_m, only: fd3d_variants
   use gpu_m, only: GpuThere, GpuVariants
   use group3d_m, only: cases_t, CasesRun
-  use scheme3d_m, only: halo_host, halo_ipc
+  use scheme3d_m, only: halo_auto, halo_host, halo_ipc
   implicit none
   type(cases_t) :: cases
   if (GpuThere()) call Run()
@@ -24,7 +24,7 @@ contains
     cases%many = 1000
     cases%nap = 0.01
     cases%variants = [character(32) :: GpuVariants(fd3d_variants)]
-    cases%halos = [halo_ipc, halo_ipc, halo_host]
+    cases%halos = [halo_ipc, halo_ipc, halo_host, halo_auto]
     call CasesRun(cases)
   end subroutine Run
 
