@@ -53,7 +53,8 @@ module group_m
     type(message_t) :: end                    !< END of a job that has lost ranks: for this rank alone, and at once
     integer :: shot = 0                       !< its number
     type(way_t), private :: way(SIDES)
-    integer, private :: measured(SIDES) = -1      !< the partners and ways that were measured
+    integer, private :: measured(SIDES) = -1      !< the partners and ways that were measured,
+    real(dp), private :: found(2, SIDES) = 0      !< and what was found: latency, rate
     type(c_ptr), private :: memory = c_null_ptr   !< this rank's, which its partners read
     integer(i8), private :: bytes = 0         !< of it
   contains

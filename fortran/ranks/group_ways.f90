@@ -22,6 +22,8 @@ contains
     if (allocated(error)) return
     self%carried = merge(merge(by_memory, by_messages, self%way%shared), 0, self%with > 0)
     call CountWays(self, error)
+    self%latency = self%found(1, :)
+    self%rate = self%found(2, :)
   end procedure GroupOpen
 
   !> Counts the ways of all partners, by their kinds, and measures them all where one is new.
@@ -71,9 +73,8 @@ contains
     bare = Fastest(2, 1)
     full = Fastest(1, size(group%in(side, 1)%a))
     bytes = 4.0_dp*size(group%in(side, 1)%a)
-    group%latency(side) = bare
-    group%rate(side) = bytes/full             ! at least
-    if (full > 1.1_dp*bare) group%rate(side) = bytes/(full - bare)
+    group%found(:, side) = [bare, bytes/full]            ! at least
+    if (full > 1.1_dp*bare) group%found(2, side) = bytes/(full - bare)
 
   contains
 
