@@ -11,7 +11,7 @@ MAKEFLAGS += --no-builtin-rules
 
 FC := mpifort
 CC := gcc
-PROGRAMS := SplFd2dmod SplFd3dmod
+PROGRAMS := SplFd2dmod SplFd3dmod SplSemmod
 
 # --- CUDA, if there is a compiler for it --------------------------------------------------------------------------------
 NVCC     := $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
@@ -114,7 +114,7 @@ demo:     ## model a small marine survey on 3 processes and draw it: demo.png
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory programs
 	@$(MAKE) --no-print-directory show-demo
-demo3d:   ## model an earthquake under a 3D basin and draw it, in build/demo3d
+demo3d:   ## model an earthquake under a 3D basin and draw it, in build/demo3d (RANKS=4: on a group of four ranks)
 	@tools/setup demo
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory programs
@@ -171,7 +171,7 @@ show-demo: $(BIN)
 	@tools/demo '$(B)'
 show-demo3d: $(BIN)
 	@tools/demo3d '$(B)'
-run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(BIN)
+run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(BIN)
 	@tools/bench/run '$(B)'
 run-scaling: $(B)/bench/fd3d_scaling
 	@tools/bench/run-scaling '$(B)' '$(BUILD_IS)' $(SCALING)
@@ -180,7 +180,7 @@ run-scaling: $(B)/bench/fd3d_scaling
 $(B)/iface.h: $(IFACE)
 	@mkdir -p $(B)/proto
 	@{ echo '#pragma once'; for f in $(IFACE); do $(FC) -J$(B)/proto -fc-prototypes -fsyntax-only $$f || exit 1; done; } \
-	  | sed 's/ ();/ (void);/' > $@.tmp
+	  | sed 's/ ();/ (void);/; s/)()/)(void)/' > $@.tmp
 	@mv $@.tmp $@
 
 # --- the commit, for the record in every output file ------------------------------------------------------------------

@@ -25,13 +25,14 @@
 !>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module fd3d_c
-  use iso_c_binding, only: c_char, c_double, c_float, c_int, c_long, c_long_long, c_ptr, c_short
+  use iso_c_binding, only: c_char, c_double, c_float, c_funptr, c_int, c_long, c_long_long, c_ptr, c_short
   implicit none
   private
   public :: fd3d_cfg, fd3d_solver, fd3d_new, fd3d_model, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source, fd3d_histories
-  public :: fd3d_receivers, fd3d_receiver_parts, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_halo_size, fd3d_halo_get
+  public :: fd3d_receivers, fd3d_receiver_parts, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_ahead, fd3d_between
+  public :: fd3d_halo_size, fd3d_halo_get, fd3d_halo_put
   public :: fd3d_halo_offer, fd3d_halo_open, fd3d_halo_try, fd3d_halo_waited, fd3d_halo_close, fd3d_halo_give_up, fd3d_halo_left
-  public :: fd3d_halo_put, fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need, fd3d_tune
+  public :: fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need, fd3d_tune
 
   integer, parameter, public :: fd3d_ticket = 512         !< bytes
 
@@ -192,6 +193,28 @@ module fd3d_c
       type(c_ptr), value :: handle
       integer(c_int), value :: it, part
     end function fd3d_stress
+
+    !> For a subdomain with neighbours, before the halves of step `it`: does of steps it .. it+done-1, n at most, all that needs
+    !> nothing of the neighbours but what is in the halos now, several steps in one sweep through memory. The halves of these steps
+    !> must follow, as they do without: part 1 is then what is left of each, further into the subdomain with each half step, part 2
+    !> nothing, or what samples and maps take. Meanwhile fields inside are of later steps; what neighbours get is not.
+    !> done = 0: the variant, or a side of the subdomain, cannot.
+    integer(c_int) function fd3d_ahead(handle, it, n, done) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: it, n
+      integer(c_int), intent(out) :: done
+    end function fd3d_ahead
+
+    !> From now on `procedure`, int (*)(void) whose result says nothing, or null: none, is called now and then, by the thread that
+    !> called, while part 2 of a half step is done on cores: what the rim has sent may need it to travel.
+    integer(c_int) function fd3d_between(handle, procedure) bind(c)
+      import :: c_ptr, c_int, c_funptr
+      implicit none
+      type(c_ptr), value :: handle
+      type(c_funptr), value :: procedure
+    end function fd3d_between
 
     !> Numbers in the halo of side 0..5: three fields, half_length cells deep, over the owned face; velocities and stresses alike.
     integer(c_long_long) function fd3d_halo_size(handle, side) bind(c)

@@ -13,10 +13,11 @@
 
 #define LARGEST 1000000 /* cells along one axis: keeps arithmetic on cells within long */
 
-/* A reset forgets histories, and that a step was half done. */
+/* A reset forgets histories, and that steps were begun. */
 static void forget(handle *h) {
     h->histories.first = h->histories.steps = h->histories.silent = 0;
     ((fd3d *)h)->half = 0;
+    ((fd3d *)h)->ahead.steps = 0;
 }
 
 static const char *const axis_name[3] = {"x", "y", "z"};
@@ -38,7 +39,7 @@ static int ready(const handle *h, int it, int n) {
     for (int s = 0; s < 6; s++)
         REQUIRE(fd->cfg.side[s] != FD3D_NEIGHBOUR || fd->open & 1 << s,
                 "the subdomain has a neighbour at its %s side: step it in halves", side_name[s]);
-    REQUIRE(fd->half == 0, "whole steps asked for in the middle of step %d", it);
+    REQUIRE(fd->half == 0 && fd->ahead.steps == 0, "whole steps asked for in the middle of step %d", it);
     return check_ready(fd, it, n);
 }
 
@@ -304,6 +305,31 @@ int fd3d_stress(void *handle, int it, int part) {
     fd->h.next = part == FD3D_RIM ? it : it + 1;
     fd->half = part == FD3D_RIM ? 3 : 0;
     fd->h.steps += part != FD3D_RIM;
+    if (part != FD3D_RIM && it == fd->ahead.first + fd->ahead.steps - 1)
+        fd->ahead.steps = 0;
+    return 0;
+}
+
+int fd3d_ahead(void *handle, int it, int n, int *done) {
+    fd3d *fd = handle;
+    *done = 0;
+    TRY(handle_enter(fd));
+    REQUIRE(fd->half == 0 && fd->ahead.steps == 0, "steps ahead asked for in the midst of step %d", it);
+    TRY(check_ready(fd, it, n));
+    if (n == 0 || fd->cfg.sparse || verbs(fd->h.variant)->ahead == NULL)
+        return 0;
+    const int next = fd->h.next;
+    fd->h.next = INT_MAX;
+    TRY(verbs(fd->h.variant)->ahead(fd, it, n, done));
+    fd->h.next = next;
+    fd->ahead.first = it;
+    fd->ahead.steps = *done;
+    return 0;
+}
+
+int fd3d_between(void *handle, int (*procedure)(void)) {
+    TRY(handle_enter(handle));
+    ((fd3d *)handle)->between = procedure;
     return 0;
 }
 
@@ -430,7 +456,7 @@ int fd3d_set_field(void *handle, int which, const float *in) {
     fd3d *fd = handle;
     TRY(check_field(fd, which));
     TRY(handle_set_field(&fd->h, which, in));
-    fd->half = 0;
+    fd->half = fd->ahead.steps = 0;
     return 0;
 }
 

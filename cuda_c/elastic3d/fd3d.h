@@ -15,6 +15,8 @@
  *             for good), in part 0 or 1; then updates the cells of the part, adds the sources of velocities there.
  *   stress    likewise: halo of the velocities, update, sources of stresses; in part 0 or 2 then samples the receivers
  *             and the map.
+ *   ahead     or null: of n steps, or fewer, does what needs nothing of neighbours; velocity and stress, called for
+ * each of these steps, then do the rest of a half step in part 0 or 1.
  */
 #pragma once
 
@@ -65,8 +67,12 @@ typedef struct fd3d {
     float *sponge[3]; /* (n) */
     float tau[FD3D_MECHANISMS], y[3][FD3D_MECHANISMS];
     fd3d_watched map;
-    int open; /* sides whose neighbour's memory is open, a bit each */
-    int half; /* halves of the next step that are done: 0, 1 rim of velocity, 2 velocity, 3 rim of stress */
+    struct {
+        int first, steps; /* begun by `ahead` and not yet done; 0: none */
+    } ahead;
+    int (*between)(void); /* called now and then while inner cells are updated; or null */
+    int open;             /* sides whose neighbour's memory is open, a bit each */
+    int half;             /* halves of the next step that are done: 0, 1 rim of velocity, 2 velocity, 3 rim of stress */
 } fd3d;
 
 /* Numbers of what a handle keeps beside its grid, for estimates of memory. */
@@ -94,7 +100,8 @@ typedef struct fd3d_verbs {
     int (*quality)(fd3d *fd, const float *qp, const float *qs);                     /* likewise; fd->tau, y are new */
     int (*sponge)(fd3d *fd);                                                        /* fd->sponge is new */
     int (*velocity)(fd3d *fd, int it, int part);                                    /* part: FD3D_ALL .. */
-    int (*stress)(fd3d *fd, int it, int part, float *trace);                /* fills trace(receivers) in part 0 or 2 */
+    int (*stress)(fd3d *fd, int it, int part, float *trace); /* fills trace(receivers) in part 0 or 2 */
+    int (*ahead)(fd3d *fd, int it, int n, int *done);
     int (*halo)(fd3d *fd, int what, int side, float *out, const float *in); /* get where out is not null, else put */
     int (*get)(fd3d *fd, int field, const int lo[3], const int hi[3], float *out); /* the box lo .. hi-1 */
     int (*watch)(fd3d *fd, const fd3d_given *given);                               /* fills fd->map, from zero */

@@ -7,6 +7,7 @@
  * scaled up so that none of them is too small for a float while the sum is not. */
 #pragma once
 
+#include <float.h>
 #include <math.h>
 
 #ifdef __CUDACC__
@@ -27,12 +28,13 @@ RECEIVER_SUM void receiver_add(receiver_sum *s, double term) {
     s->sum = sum;
 }
 
-/* Part 0 is the sum as a float. Parts 1, 2, 3 times 2**-40, 2**-64, 2**-88 add up to it: the sum as a float, what that
- * leaves, what both leave. */
+/* Part 0 is the sum as a float, 0 where that would be denormal: cores count denormal numbers as 0 in a time loop, and
+ * not where parts of several subdomains are added. Parts 1, 2, 3 times 2**-40, 2**-64, 2**-88 add up to it: the sum as
+ * a float, what that leaves, what both leave. */
 RECEIVER_SUM float receiver_part(receiver_sum s, int part) {
     double left = s.sum + s.rest;
     if (part == 0)
-        return (float)left;
+        return fabs(left) < FLT_MIN ? (float)copysign(0.0, left) : (float)left;
     s.rest += s.sum - left;
     left = ldexp(left, RECEIVER_SCALE);
     s.rest = ldexp(s.rest, RECEIVER_SCALE);

@@ -75,7 +75,8 @@ void sweep_sample(const sweep *w, int it, int first, int last, sweep_piece p) {
             continue;
         for (int k = p.k0; k < p.k1; k++)
             for (int m = cells_seek(c, w->axis, k, p.i0); m < c->plane[k + 1] && side[m] < p.i1; m++)
-                to[m] = w->field[f][k * w->z + c->at[1][m] * w->y + c->at[0][m]];
+                if (c->at[0][m] >= p.x0 && c->at[0][m] < p.x1)
+                    to[m] = w->field[f][k * w->z + c->at[1][m] * w->y + c->at[0][m]];
     }
 }
 
@@ -91,9 +92,18 @@ static int samples_room(sweep *w) {
     return 0;
 }
 
+static void count_samples(sweep *w) {
+    w->sampled = 0;
+    for (int f = 0; f < w->h->solver->fields; f++) {
+        w->first[f] = w->sampled;
+        w->sampled += (size_t)w->h->receivers.sampled[f].n;
+    }
+}
+
 /* --- passes -------------------------------------------------------------------------------------------------- */
 
-static int pass(sweep *w, float *trace) {
+/* whole: nothing was given up. */
+static int pass(sweep *w, int whole, float *trace) {
     const receiver_cells *r = &w->h->receivers;
     const int threads = cpu_frame_of(w->h)->threads;
     w->kind->choose_tiles(w);
@@ -107,12 +117,12 @@ static int pass(sweep *w, float *trace) {
         for (int item; (item = atomic_fetch_add(&w->next, 1)) < items;)
             run_item(w, item);
 #pragma omp barrier
-        if (r->n > 0) {
+        if (whole && r->n > 0) {
 #pragma omp for schedule(static)
             for (int step = 0; step < w->n; step++)
                 cpu_sum_receivers(r, w->samples + (size_t)step * w->sampled, trace + (size_t)step * (size_t)r->n);
         }
-        if (w->kind->finish != NULL)
+        if (whole && w->kind->finish != NULL)
             w->kind->finish(w);
         restore_denormals(old);
     }
@@ -122,10 +132,7 @@ static int pass(sweep *w, float *trace) {
 
 int sweep_steps(sweep *w, int it, int n, int longest, float *trace) {
     int most_steps = longest;
-    for (int f = 0; f < w->h->solver->fields; f++) {
-        w->first[f] = w->sampled;
-        w->sampled += (size_t)w->h->receivers.sampled[f].n;
-    }
+    count_samples(w);
     if (w->sampled > 0) {
         const size_t fit = SAMPLE_BYTES / (w->sampled * sizeof(float));
         const int shortest = w->kind->least_steps;
@@ -134,7 +141,19 @@ int sweep_steps(sweep *w, int it, int n, int longest, float *trace) {
     for (int done = 0; done < n; done += w->n) {
         w->it = it + done;
         w->n = least(n - done, most_steps);
-        TRY(pass(w, trace == NULL ? NULL : trace + (size_t)done * (size_t)w->h->receivers.n));
+        TRY(pass(w, 1, trace == NULL ? NULL : trace + (size_t)done * (size_t)w->h->receivers.n));
     }
     return 0;
+}
+
+int sweep_block(sweep *w, int it, int n) {
+    sweep_resume(w, it, n);
+    return pass(w, 0, NULL);
+}
+
+void sweep_resume(sweep *w, int it, int n) {
+    count_samples(w);
+    w->it = it;
+    w->n = n;
+    w->samples = cpu_frame_of(w->h)->samples;
 }

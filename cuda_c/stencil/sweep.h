@@ -14,9 +14,14 @@
  * threads and cores. There is no barrier between blocks.
  *
  * Passes. Cells that receivers need are copied out as the tiles pass, and summed when a pass is done, in one order
- * whatever the tiles; a pass has as many steps as their buffer holds. */
+ * whatever the tiles; a pass has as many steps as their buffer holds.
+ *
+ * Neighbours. Beside a side whose cells come from elsewhere half step h gives up h times as many cells as a half step
+ * reads beyond its own: a block so needs nothing but what was there before it. It leaves the cells that it gave up,
+ * and all that these will read, as the half steps before them want it: each half step may follow there later. */
 #pragma once
 
+#include <limits.h>
 #include <stdatomic.h>
 
 #include "cpu_frame.h"
@@ -45,6 +50,8 @@ struct sweep {
     float *const *field; /* cell (0,0,0) of each */
     ptrdiff_t y, z;      /* to the next row and plane of cells in a field */
     int axis;            /* of cells, that tiles cut */
+    int along;           /* cells along x, where ends of the third axis are given up too; else 0 */
+    int give[3][2];      /* rows, columns, cells along x that each half step gives up at the low and the high end */
 
     int it, n;      /* first step and number of steps of this pass */
     int T, W, rows; /* steps a block, columns a tile, rows at a time */
@@ -58,10 +65,15 @@ struct sweep {
 
 typedef struct sweep_piece {
     int k0, k1, i0, i1; /* rows, columns */
+    int x0, x1;         /* cells along x, where that is the third axis */
 } sweep_piece;
 
 /* n steps from step it, in as many passes as it takes, of `longest` steps at most; trace(receivers, n). */
 int sweep_steps(sweep *w, int it, int n, int longest, float *trace);
+/* One block of n steps from step it, as many as choose_tiles takes at once, beside neighbours. Nothing is summed. */
+int sweep_block(sweep *w, int it, int n);
+/* The same sweep, made anew, for what follows of that block: sweep_sample knows where its samples are. */
+void sweep_resume(sweep *w, int it, int n);
 
 /* Steps of a block: about T. */
 void sweep_set_steps(sweep *w, int T);
@@ -74,11 +86,23 @@ static inline int sweep_lag(const sweep *w, int half) {
 
 static inline int sweep_block_steps(const sweep *w, int block) { return least(w->T, w->n - block * w->T); }
 
-/* Cells of half step `half` in step j downwards of a tile; none where k0 >= k1 or i0 >= i1. */
+/* Cells that half step `half` of a block does not give up; none where an end is not above its beginning. */
+static inline sweep_piece sweep_kept(const sweep *w, int half) {
+    return (sweep_piece){half * w->give[0][0], w->deep - half * w->give[0][1],
+                         half * w->give[1][0], w->across - half * w->give[1][1],
+                         half * w->give[2][0], w->along > 0 ? w->along - half * w->give[2][1] : INT_MAX};
+}
+
+/* Cells of half step `half` in step j downwards of a tile; none where an end is not above its beginning. */
 static inline sweep_piece sweep_piece_of(const sweep *w, int tile, int j, int half) {
     const int lag = sweep_lag(w, half), left = half * w->shift;
-    return (sweep_piece){most(j * w->rows - lag, 0), least((j + 1) * w->rows - lag, w->deep),
-                         most(tile * w->W - left, 0), least((tile + 1) * w->W - left, w->across)};
+    const sweep_piece all = sweep_kept(w, half);
+    return (sweep_piece){most(j * w->rows - lag, all.k0),
+                         least((j + 1) * w->rows - lag, all.k1),
+                         most(tile * w->W - left, all.i0),
+                         least((tile + 1) * w->W - left, all.i1),
+                         all.x0,
+                         all.x1};
 }
 
 /* Copies sampled cells of fields first .. last out. */

@@ -5,6 +5,10 @@ module linear_m
   private
   public :: SolveSmall, SolvePositive
 
+  interface SolvePositive
+    module procedure SolvePositiveOne, SolvePositiveMany
+  end interface SolvePositive
+
 contains
 
   !> Solves a x = b, b handed over in x, by Gaussian elimination with row exchange; a (n,n) is small and not singular, and is
@@ -30,25 +34,36 @@ contains
   end subroutine SolveSmall
 
   !> The same for a symmetric and positive definite a, of which the lower half is used: its square-root-free Cholesky factors.
-  pure subroutine SolvePositive(a, x)
+  pure subroutine SolvePositiveOne(a, x)
     real(dp), contiguous, intent(inout) :: a(:, :), x(:)
+    real(dp) :: all(size(x), 1)
+    all(:, 1) = x
+    call SolvePositiveMany(a, all)
+    x = all(:, 1)
+  end subroutine SolvePositiveOne
+
+  !> For several b, x (n, m).
+  pure subroutine SolvePositiveMany(a, x)
+    real(dp), contiguous, intent(inout) :: a(:, :), x(:, :)
     real(dp) :: f
-    integer :: i, j, n
-    n = size(x)
+    integer :: i, j, m, n
+    n = size(x, 1)
     do i = 1, n
       do j = i + 1, n
         f = a(j, i)/a(i, i)
         a(j:, j) = a(j:, j) - f*a(j:, i)
-        x(j) = x(j) - f*x(i)
+        x(j, :) = x(j, :) - f*x(i, :)
       end do
     end do
-    do i = n, 1, -1
-      f = x(i)
-      do j = i + 1, n
-        f = f - a(j, i)*x(j)
+    do m = 1, size(x, 2)
+      do i = n, 1, -1
+        f = x(i, m)
+        do j = i + 1, n
+          f = f - a(j, i)*x(j, m)
+        end do
+        x(i, m) = f/a(i, i)
       end do
-      x(i) = f/a(i, i)
     end do
-  end subroutine SolvePositive
+  end subroutine SolvePositiveMany
 
 end module linear_m

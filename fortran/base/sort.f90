@@ -1,13 +1,19 @@
 !> Order of whole numbers.
 module sort_m
+  use kinds_m, only: i8
   implicit none
   private
   public :: SortOrder
 
+  !> order(:) such that keys(order(1)) <= keys(order(2)) <= ...; equal keys keep their order.
+  interface SortOrder
+    module procedure OrderInts, OrderLongs
+  end interface SortOrder
+
 contains
 
-  !> order(:) such that keys(order(1)) <= keys(order(2)) <= ...; equal keys keep their order (merge sort, bottom up).
-  pure subroutine SortOrder(keys, order)
+  !> Merge sort, bottom up.
+  pure subroutine OrderInts(keys, order)
     integer, intent(in) :: keys(:)
     integer, allocatable, intent(out) :: order(:)
     integer, allocatable :: other(:)
@@ -28,7 +34,7 @@ contains
       if (width > n/2) exit
       width = 2*width
     end do
-  end subroutine SortOrder
+  end subroutine OrderInts
 
   !> Merges the runs a..b-1 and b..c-1 of `order` into `other`.
   pure subroutine Merge2(keys, order, other, a, b, c)
@@ -50,5 +56,34 @@ contains
       end if
     end do
   end subroutine Merge2
+
+  !> Radix sort: by the lowest 11 bits, then the next, ... Keys are 0 or more.
+  pure subroutine OrderLongs(keys, order)
+    integer(i8), intent(in) :: keys(:)
+    integer, allocatable, intent(out) :: order(:)
+    integer, parameter :: bits = 11, all_bits = 63
+    integer, allocatable :: other(:)
+    integer :: place(0:2**bits), i, shift, digit
+    order = [(i, i=1, size(keys))]
+    allocate (other(size(keys)))
+    do shift = 0, all_bits - 1, bits
+      place = 0
+      do i = 1, size(keys)
+        digit = int(ibits(keys(i), shift, min(bits, all_bits - shift)))
+        place(digit + 1) = place(digit + 1) + 1
+      end do
+      if (any(place == size(keys))) cycle                 ! all have the same digit
+      place(0) = 1
+      do digit = 1, 2**bits
+        place(digit) = place(digit) + place(digit - 1)
+      end do
+      do i = 1, size(keys)
+        digit = int(ibits(keys(order(i)), shift, min(bits, all_bits - shift)))
+        other(place(digit)) = order(i)
+        place(digit) = place(digit) + 1
+      end do
+      order = other
+    end do
+  end subroutine OrderLongs
 
 end module sort_m

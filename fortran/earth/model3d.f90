@@ -2,25 +2,29 @@
 !>
 !> Volumes are cells: a sample is what its cell consists of, the model reaches half a spacing beyond the outermost samples, or, with
 !> model_at=nodes, just to them. The grid's cells begin at the model's low sides; of layers at x = y = 0.
+!>
+!> Volumes that do not fit into memory stay on disk: they are read and checked slab by slab once, and then a part at a time where a
+!> window is made of it, which must have the checksums that it had.
 module model3d_m
-  use checked_m, only: Finite
+  use checked_m, only: CountOf, Finite, Whole
   use earth_m, only: earth_t
   use error_m, only: error_t, Fail
   use fio_c, only: fio_crc_floats
   use files_m, only: FileSize
   use hash_m, only: hash_t, HashAdd, HashText
+  use host_c, only: host_memory
   use kinds_m, only: dp, i8, sp
   use flat_layers_m, only: flat_layers_t, FlatLayersRead
   use model_netcdf_m, only: NetcdfRead3d
   use model_raw_m, only: RawRead3d
   use model_rules_m, only: ModelFormat
   use parameters_m, only: job_t
-  use model_samples_m, only: samples_t, SamplesDoubt, SamplesUnit, UnitFactor
-  use model_checksum_m, only: model_checksum_t, ModelChecksumMake
-  use text_m, only: Str
+  use model_samples_m, only: part_t, samples_t, SamplesDoubt, SamplesUnit, UnitFactor
+  use model_checksum_m, only: model_checksum_t, ModelChecksumAdd, ModelChecksumRoom
+  use text_m, only: CString, Str
   implicit none
   private
-  public :: model3d_t, Model3dRead
+  public :: model3d_t, Model3dRead, Model3dPart, Model3dSlab
 
   type, extends(earth_t) :: model3d_t
     integer :: n(3) = 0                       !< samples of volumes
@@ -29,11 +33,22 @@ module model3d_m
     logical :: attenuates = .false.
     type(flat_layers_t) :: layers                  !< stand for the earth instead of volumes where n > 0
     real(sp), allocatable :: vp(:, :), vs(:, :), rho(:, :), qp(:, :), qs(:, :)   !< (nx, ny*nz); q: 1/Q, if it attenuates
+    type(part_t) :: part                      !< the samples that these are
+    logical :: on_disk = .false.              !< there are none: parts are read as they are needed
+    integer :: slow = 3                       !< the slowest axis in the files
     real(dp) :: vsmin = 0                     !< of rock, 0 if there is none [m/s]
+    real(dp) :: vpmin = 0, fluidmin = 0       !< slowest P waves, of all and of fluids, a large number where there is none [m/s]
     real(dp) :: qmin = 0                      !< smallest quality factor, 0 without attenuation
     type(model_checksum_t) :: checksum(3)     !< of vp and vs, rho and rho, qp and qs
+    integer, allocatable :: ground(:, :)      !< the uppermost sample that is not air, 0 = none, (nx, ny)
+    real(sp), allocatable :: ground_vs(:, :)  !< S velocity there
+    real(sp), allocatable :: thin(:, :, :, :) !< of a model on disk each thin_step-th sample along x, y, z: vp and vs
+    integer :: thin_step = 1
   end type model3d_t
 
+  real(dp), parameter :: at_once = 1.6e7_dp       !< samples of a slab of a model on disk
+  real(dp), parameter :: thin_most = 4.0e6_dp     !< samples that are kept of it
+  real(dp), parameter :: held = 0.75_dp           !< of the memory that is available: larger models stay on disk
   real(dp), parameter :: bulk = sqrt(4/3.0_dp)    !< vp/vs above which a rock resists compression
 
 contains
@@ -56,7 +71,15 @@ contains
       earth%sources = 'layers: '//job%layers
       call SummariseLayers(earth)
     else
-      call ReadVolumes(job, earth, error)
+      earth%on_disk = TooLarge(job)
+      if (earth%on_disk) then
+        call ScanVolumes(job, earth, error)
+      else
+        call ReadVolumes(job, earth, part_t(), error)
+        if (.not. allocated(error)) call SummariseVolumes(earth)
+      end if
+      if (allocated(error)) return
+      if (.not. any(earth%ground > 0)) call Fail(error, "the model '"//job%vp//"' is nothing but air")
     end if
   end subroutine Model3dRead
 
@@ -71,43 +94,45 @@ contains
     layers%attenuates = .true.
   end subroutine LayersByRule
 
-  subroutine ReadVolumes(job, earth, error)
+  !> Reads a part of the volumes, and checks it.
+  subroutine ReadVolumes(job, earth, part, error)
     type(job_t), intent(in) :: job
     type(model3d_t), intent(inout) :: earth
+    type(part_t), intent(in) :: part
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: half
     if (job%vp == '') call Fail(error, 'the earth is not given: set vp=FILE (and vs, rho), or layers=FILE')
     earth%sources = ''
-    call OneVolume(job, 'P velocity', job%vp, job%vp_var, earth, earth%vp, error)
+    call OneVolume(job, 'P velocity', job%vp, job%vp_var, part, earth, earth%vp, error)
     if (job%vs /= '') then
-      call OneVolume(job, 'S velocity', job%vs, job%vs_var, earth, earth%vs, error)
+      call OneVolume(job, 'S velocity', job%vs, job%vs_var, part, earth, earth%vs, error)
     else if (.not. allocated(error)) then
       allocate (earth%vs(size(earth%vp, 1), size(earth%vp, 2)), source=0.0_sp)
       if (job%vp_vs > 0) earth%vs = real(earth%vp/job%vp_vs, sp)
     end if
     if (job%rho /= '') then
-      call OneVolume(job, 'density', job%rho, job%rho_var, earth, earth%rho, error)
+      call OneVolume(job, 'density', job%rho, job%rho_var, part, earth, earth%rho, error)
     else if (.not. allocated(error)) then
       allocate (earth%rho(size(earth%vp, 1), size(earth%vp, 2)), source=real(job%rho_value, sp))
       if (job%rho_rule == 'gardner') then
         where (earth%vp > 1600) earth%rho = 310*earth%vp**0.25_sp
       end if
     end if
-    if (.not. allocated(error)) call ReadQuality(job, earth, error)
+    if (.not. allocated(error)) call ReadQuality(job, part, earth, error)
     if (.not. allocated(error)) call CheckMedium(earth, job%vp, error)
     if (allocated(error)) return
     half = merge(0.5_dp, 0.0_dp, job%model_at == 'centres')
     earth%low = earth%x0 - half*earth%d
     earth%high = earth%x0 + (earth%n - 1 + half)*earth%d
-    call SummariseVolumes(earth)
   end subroutine ReadVolumes
 
   !> 1/Q from files, or by rule from vs.
-  subroutine ReadQuality(job, earth, error)
+  subroutine ReadQuality(job, part, earth, error)
     type(job_t), intent(in) :: job
+    type(part_t), intent(in) :: part
     type(model3d_t), intent(inout) :: earth
     type(error_t), allocatable, intent(inout) :: error
-    earth%attenuates = job%attenuation .and. (job%qs /= '' .or. job%qp /= '' .or. job%qs_vs > 0)
+    earth%attenuates = Attenuates(job)
     if (.not. earth%attenuates) return
     if (job%qs /= '') then
       call ReadLoss('S', job%qs, job%qs_var, earth%qs)
@@ -129,24 +154,25 @@ contains
       real(sp), allocatable, intent(inout) :: q(:, :)
       integer :: at(2)
       if (allocated(error)) return
-      call OneVolume(job, 'quality factor', path, var, earth, q, error)
+      call OneVolume(job, 'quality factor', path, var, part, earth, q, error)
       if (allocated(error)) return
       if (.not. any(earth%vs > 0 .and. earth%vp > 0 .and. .not. q > 0)) then
         where (q > 0) q = 1/q
         return
       end if
       at = findloc(earth%vs > 0 .and. earth%vp > 0 .and. .not. q > 0, .true.)
-      call Fail(error, "quality factor model '"//path//"': sample ("//Str(at(1))//', '//Str(modulo(at(2) - 1, earth%n(2)) + 1)// &
-                ', '//Str((at(2) - 1)/earth%n(2) + 1)//') is 0 in rock (vs = '//Str(earth%vs(at(1), at(2)))// &
+      call Fail(error, "quality factor model '"//path//"': sample "//SampleAt(earth%part, at(1), at(2))// &
+                ' is 0 in rock (vs = '//Str(earth%vs(at(1), at(2)))// &
                 ' m/s): give the Q of '//wave//' waves there, 1e9 for none')
     end subroutine ReadLoss
 
   end subroutine ReadQuality
 
-  !> A volume in SI units, on the grid of the first one read.
-  subroutine OneVolume(job, what, path, var, earth, a, error)
+  !> A part of a volume in SI units, on the grid of the first one read.
+  subroutine OneVolume(job, what, path, var, part, earth, a, error)
     type(job_t), intent(in) :: job
     character(*), intent(in) :: what, path, var
+    type(part_t), intent(in) :: part
     type(model3d_t), intent(inout) :: earth
     real(sp), allocatable, intent(out) :: a(:, :)
     type(error_t), allocatable, intent(inout) :: error
@@ -163,7 +189,7 @@ contains
     if (allocated(error)) return
     format = ModelFormat(job, path)
     if (format == 'netcdf') then
-      call NetcdfRead3d(var, s, n, d, x0, a, error)
+      call NetcdfRead3d(var, s, part, n, d, x0, a, error)
     else
       s%unit = job%vp_unit
       if (what == 'density') s%unit = job%rho_unit
@@ -171,18 +197,20 @@ contains
       n = [job%model_nx, job%model_ny, job%model_nz]
       d = [job%model_dx, job%model_dy, job%model_dz]
       x0 = [job%model_x0, job%model_y0, job%model_z0]
-      call RawRead3d(job, format, s, a, error)
+      call RawRead3d(job, format, s, part, a, error)
     end if
     if (allocated(error)) return
     factor = 1
     if (what /= 'quality factor') factor = UnitFactor(s%what, s%unit)
     if (what /= 'quality factor') call CheckUnit(s, factor, a, error)
-    call CheckValues(what, path, n, factor, a, error)
+    earth%part = part_t(max(1, part%low), min(n, part%high))
+    call CheckValues(what, path, earth%part, factor, a, error)
     if (.not. allocated(error)) call CheckPlace(what, path, n, d, x0, earth, error)
     if (allocated(error)) return
     earth%n = n
     earth%d = d
     earth%x0 = x0
+    if (s%slow /= 3) earth%slow = s%slow
     if (earth%sources /= '') earth%sources = earth%sources//'; '
     earth%sources = earth%sources//what//': '//path
     call SamplesDoubt(s, earth%doubts)
@@ -201,9 +229,9 @@ contains
   end subroutine CheckUnit
 
   !> Checks that all values are finite and possible, and converts them to SI units. 0 is air, a fluid, or no attenuation.
-  subroutine CheckValues(what, path, n, factor, a, error)
+  subroutine CheckValues(what, path, part, factor, a, error)
     character(*), intent(in) :: what, path
-    integer, intent(in) :: n(3)
+    type(part_t), intent(in) :: part
     real(dp), intent(in) :: factor
     real(sp), intent(inout) :: a(:, :)
     type(error_t), allocatable, intent(inout) :: error
@@ -227,14 +255,23 @@ contains
           if (abs(a(i, k)) <= 0) cycle
           if (a(i, k)*factor >= lo .and. a(i, k)*factor <= hi*(1 + 1e-6_dp)) cycle
         end if
-        call Fail(error, what//" model '"//path//"': sample ("//Str(i)//', '//Str(modulo(k - 1, n(2)) + 1)//', '// &
-                  Str((k - 1)/n(2) + 1)//') is '//Str(a(i, k)*factor)//', must be 0 or '//Str(lo)//' .. '//Str(hi)//': check '// &
-                  'unit and byte order')
+        call Fail(error, what//" model '"//path//"': sample "//SampleAt(part, i, k)//' is '//Str(a(i, k)*factor)// &
+                  ', must be 0 or '//Str(lo)//' .. '//Str(hi)//': check unit and byte order')
         return
       end do
     end do
     if (factor /= 1) a = real(a*factor, sp)
   end subroutine CheckValues
+
+  !> '(1, 2, 3)', the sample i of row k of a part.
+  pure function SampleAt(part, i, k) result(text)
+    type(part_t), intent(in) :: part
+    integer, intent(in) :: i, k
+    character(:), allocatable :: text
+    integer :: rows
+    rows = part%high(2) - part%low(2) + 1
+    text = '('//Str(i + part%low(1) - 1)//', '//Str(modulo(k - 1, rows) + part%low(2))//', '//Str((k - 1)/rows + part%low(3))//')'
+  end function SampleAt
 
   subroutine CheckPlace(what, path, n, d, x0, earth, error)
     character(*), intent(in) :: what, path
@@ -273,55 +310,197 @@ contains
         if (allocated(error)) return
       end do
     end do
-    if (.not. any(earth%vp > 0)) call Fail(error, "the model '"//path//"' is nothing but air")
   contains
     function At(fault) result(s)
       character(*), intent(in) :: fault
       character(:), allocatable :: s
-      s = "the model of '"//path//"': sample ("//Str(i)//', '//Str(modulo(k - 1, earth%n(2)) + 1)//', '// &
-          Str((k - 1)/earth%n(2) + 1)//') '//fault
+      s = "the model of '"//path//"': sample "//SampleAt(earth%part, i, k)//' '//fault
     end function At
   end subroutine CheckMedium
 
+  ! --- what is told of volumes ------------------------------------------------------------------------------------------
+
+  !> Of volumes in memory.
   subroutine SummariseVolumes(earth)
     type(model3d_t), intent(inout) :: earth
-    type(hash_t) :: hash
-    integer(i8) :: n
-    integer :: a, k
-    call StartSummary(earth)
-    do k = 1, size(earth%vp, 2)
-      do a = 1, size(earth%vp, 1)
-        if (.not. earth%vp(a, k) > 0) cycle
-        call Widen(earth, real(earth%vp(a, k), dp), real(earth%vs(a, k), dp), real(earth%rho(a, k), dp))
-        if (earth%attenuates) call WidenQ(earth, max(real(earth%qp(a, k), dp), real(earth%qs(a, k), dp)))
+    type(model3d_t) :: told
+    integer(i8) :: crc(5)
+    crc = 0
+    call BeginSummary(earth, told)
+    call Summarise(earth, told, crc)
+    call EndSummary(told, crc)
+    earth%earth_t = told%earth_t
+    earth%vsmin = told%vsmin
+    earth%vpmin = told%vpmin
+    earth%fluidmin = told%fluidmin
+    earth%qmin = told%qmin
+    earth%checksum = told%checksum
+    call move_alloc(told%ground, earth%ground)
+    call move_alloc(told%ground_vs, earth%ground_vs)
+  end subroutine SummariseVolumes
+
+  !> Of volumes on disk, read slab by slab: `earth` gets no samples.
+  subroutine ScanVolumes(job, earth, error)
+    type(job_t), intent(in) :: job
+    type(model3d_t), intent(inout) :: earth
+    type(error_t), allocatable, intent(inout) :: error
+    type(model3d_t) :: slab
+    integer(i8) :: crc(5)
+    integer :: k, last
+    crc = 0
+    k = 0
+    last = 1
+    do
+      slab = model3d_t()
+      slab%doubts = ''
+      call ReadVolumes(job, slab, part_t([1, 1, k + 1], [huge(1), huge(1), last]), error)
+      if (.not. allocated(error) .and. slab%slow /= 3) &
+        call Fail(error, "the model '"//job%vp//"' is larger than the memory of rank 0, and can be read in parts only where "// &
+                  'its slowest index is z: bring all volumes into the order xyz, or start rank 0 on a larger machine')
+      if (.not. allocated(error) .and. CountOf(slab%n(2:)) > huge(1)) &
+        call Fail(error, "the model '"//job%vp//"' has more than "//Str(huge(1))//' samples along y and z together')
+      if (allocated(error)) return
+      if (k == 0) call BeginSummary(slab, earth)
+      call Summarise(slab, earth, crc)
+      k = last
+      if (k == earth%n(3)) exit
+      last = min(earth%n(3), k + Model3dSlab(earth, earth%n(2)))
+    end do
+    call EndSummary(earth, crc)
+  end subroutine ScanVolumes
+
+  !> Begins what is `told` of volumes; `first`: the first slab of them, or all.
+  subroutine BeginSummary(first, told)
+    type(model3d_t), intent(in) :: first
+    type(model3d_t), intent(inout) :: told
+    integer :: m(3), c
+    told%earth_t = first%earth_t
+    told%n = first%n
+    told%d = first%d
+    told%x0 = first%x0
+    told%attenuates = first%attenuates
+    call StartSummary(told)
+    allocate (told%ground(told%n(1), told%n(2)), source=0)
+    allocate (told%ground_vs(told%n(1), told%n(2)), source=0.0_sp)
+    do c = 1, merge(3, 2, told%attenuates)
+      call ModelChecksumRoom(told%n(1), told%n(2)*told%n(3), told%checksum(c))
+    end do
+    if (.not. told%on_disk) return
+    told%thin_step = 1
+    do while (product(real((told%n - 1)/told%thin_step + 1, dp)) > thin_most)
+      told%thin_step = told%thin_step + 1
+    end do
+    m = (told%n - 1)/told%thin_step + 1
+    allocate (told%thin(m(1), m(2), m(3), 2), source=0.0_sp)
+  end subroutine BeginSummary
+
+  !> Adds a slab, the next layers of all samples along x and y. crc: of the volumes so far.
+  subroutine Summarise(slab, told, crc)
+    type(model3d_t), intent(in) :: slab
+    type(model3d_t), intent(inout) :: told
+    integer(i8), intent(inout) :: crc(5)
+    integer :: i, j, k, row
+    row = 0
+    do k = slab%part%low(3), slab%part%high(3)
+      do j = 1, told%n(2)
+        row = row + 1
+        do i = 1, told%n(1)
+          if (.not. slab%vp(i, row) > 0) cycle
+          call Widen(told, real(slab%vp(i, row), dp), real(slab%vs(i, row), dp), real(slab%rho(i, row), dp))
+          if (told%attenuates) call WidenQ(told, max(real(slab%qp(i, row), dp), real(slab%qs(i, row), dp)))
+          if (told%ground(i, j) > 0) cycle
+          told%ground(i, j) = k
+          told%ground_vs(i, j) = slab%vs(i, row)
+        end do
+        if (told%on_disk) call Thin(j, k, row)
       end do
     end do
-    n = size(earth%vp, kind=i8)
-    do a = 1, 3
-      call HashAdd(hash, earth%n(a))
-      call HashAdd(hash, earth%d(a))
-      call HashAdd(hash, earth%low(a))
-    end do
-    call AddSum(earth%vp)
-    call AddSum(earth%vs)
-    call AddSum(earth%rho)
-    call ModelChecksumMake(earth%vp, earth%vs, earth%checksum(1))
-    call ModelChecksumMake(earth%rho, earth%rho, earth%checksum(2))
-    if (earth%attenuates) then
-      call AddSum(earth%qp)
-      call AddSum(earth%qs)
-      call ModelChecksumMake(earth%qp, earth%qs, earth%checksum(3))
-    end if
-    earth%hash = HashText(hash)
+    associate (before => (slab%part%low(3) - 1)*told%n(2))
+      call AddSum(slab%vp, crc(1))
+      call AddSum(slab%vs, crc(2))
+      call AddSum(slab%rho, crc(3))
+      call ModelChecksumAdd(slab%vp, slab%vs, before, told%checksum(1))
+      call ModelChecksumAdd(slab%rho, slab%rho, before, told%checksum(2))
+      if (.not. told%attenuates) return
+      call AddSum(slab%qp, crc(4))
+      call AddSum(slab%qs, crc(5))
+      call ModelChecksumAdd(slab%qp, slab%qs, before, told%checksum(3))
+    end associate
+
   contains
-    subroutine AddSum(values)
-      real(sp), contiguous, intent(in) :: values(:, :)
-      integer(i8) :: crc
-      crc = fio_crc_floats(0_i8, n, values)
-      call HashAdd(hash, int(ibits(crc, 0, 31)))
-      call HashAdd(hash, int(ibits(crc, 31, 1)))
-    end subroutine AddSum
-  end subroutine SummariseVolumes
+
+    subroutine Thin(j, k, row)
+      integer, intent(in) :: j, k, row
+      associate (s => told%thin_step)
+        if (modulo(j - 1, s) > 0 .or. modulo(k - 1, s) > 0) return
+        told%thin(:, (j - 1)/s + 1, (k - 1)/s + 1, 1) = slab%vp(::s, row)
+        told%thin(:, (j - 1)/s + 1, (k - 1)/s + 1, 2) = slab%vs(::s, row)
+      end associate
+    end subroutine Thin
+  end subroutine Summarise
+
+  !> Goes on with the checksum of a volume.
+  subroutine AddSum(values, crc)
+    real(sp), contiguous, intent(in) :: values(:, :)
+    integer(i8), intent(inout) :: crc
+    crc = fio_crc_floats(crc, size(values, kind=i8), values)
+  end subroutine AddSum
+
+  subroutine EndSummary(told, crc)
+    type(model3d_t), intent(inout) :: told
+    integer(i8), intent(in) :: crc(5)
+    type(hash_t) :: hash
+    integer :: a
+    do a = 1, 3
+      call HashAdd(hash, told%n(a))
+      call HashAdd(hash, told%d(a))
+      call HashAdd(hash, told%low(a))
+    end do
+    do a = 1, merge(5, 3, told%attenuates)
+      call HashAdd(hash, int(ibits(crc(a), 0, 31)))
+      call HashAdd(hash, int(ibits(crc(a), 31, 1)))
+    end do
+    told%hash = HashText(hash)
+  end subroutine EndSummary
+
+  ! --- models on disk ---------------------------------------------------------------------------------------------------
+
+  !> The volumes of a job take more memory than there is.
+  logical function TooLarge(job)
+    type(job_t), intent(in) :: job
+    type(error_t), allocatable :: ignored              ! who reads them tells it
+    type(model3d_t) :: corner
+    integer(i8) :: total, available
+    call host_memory(CString(''), total, available)
+    corner%sources = ''
+    call OneVolume(job, 'P velocity', job%vp, job%vp_var, part_t([1, 1, 1], [1, 1, 1]), corner, corner%vp, ignored)
+    TooLarge = total > 0 .and. 4*merge(5, 3, Attenuates(job))*product(real(corner%n, dp)) > held*available
+  end function TooLarge
+
+  pure logical function Attenuates(job)
+    type(job_t), intent(in) :: job
+    Attenuates = job%attenuation .and. (job%qs /= '' .or. job%qp /= '' .or. job%qs_vs > 0)
+  end function Attenuates
+
+  !> A part of a model on disk. Fails where it cannot be read any more.
+  subroutine Model3dPart(job, earth, part, slab, error)
+    type(job_t), intent(in) :: job
+    type(model3d_t), intent(in) :: earth
+    type(part_t), intent(in) :: part
+    type(model3d_t), intent(out) :: slab
+    type(error_t), allocatable, intent(inout) :: error
+    slab%doubts = ''
+    call ReadVolumes(job, slab, part, error)
+    if (allocated(error)) return
+    if (any(slab%n /= earth%n)) call Fail(error, "the model '"//job%vp//"' is not what it was when the job began")
+  end subroutine Model3dPart
+
+  !> Layers of samples of a model on disk that are read at once, of so many rows each.
+  pure integer function Model3dSlab(earth, rows) result(layers)
+    type(model3d_t), intent(in) :: earth
+    integer, intent(in) :: rows
+    layers = Whole(at_once/(real(earth%n(1), dp)*rows), 1, earth%n(3))
+  end function Model3dSlab
 
   subroutine SummariseLayers(earth)
     type(model3d_t), intent(inout) :: earth
@@ -346,6 +525,8 @@ contains
     earth%vmin = huge(1.0_dp)
     earth%vmax = 0
     earth%vsmin = 0
+    earth%vpmin = real(huge(1.0_sp), dp)
+    earth%fluidmin = real(huge(1.0_sp), dp)
     earth%rhomin = huge(1.0_dp)
     earth%rhomax = 0
     earth%qmin = 0
@@ -356,6 +537,8 @@ contains
     real(dp), intent(in) :: vp, vs, rho
     earth%vmax = max(earth%vmax, vp)
     earth%vmin = min(earth%vmin, merge(vs, vp, vs > 0))
+    earth%vpmin = min(earth%vpmin, vp)
+    if (.not. vs > 0) earth%fluidmin = min(earth%fluidmin, vp)
     if (vs > 0) earth%vsmin = merge(min(earth%vsmin, vs), vs, earth%vsmin > 0)
     earth%rhomin = min(earth%rhomin, rho)
     earth%rhomax = max(earth%rhomax, rho)

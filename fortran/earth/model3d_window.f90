@@ -1,14 +1,15 @@
 !> The piece of a 3D job's earth (model3d.f90) that a shot sees: grid spacings, where its window lies, and the media of its cells.
 module model3d_window_m
   use checked_m, only: Above, Below, Whole
-  use model3d_m, only: model3d_t
+  use model3d_m, only: model3d_t, Model3dPart, Model3dSlab
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, sp
   use flat_layers_m, only: flat_layers_t
   use mixed_cells_m, only: medium_parts, MixedCellAdd, MixedCellMedium, mixed_cell_t
   use parameters_m, only: job_t
   use regrid_m, only: axis_t, RegridAxis
-  use model_checksum_m, only: ModelChecksumCheck
+  use model_checksum_m, only: model_checksum_t, ModelChecksumCheck
+  use model_samples_m, only: part_t
   use shot_m, only: shot_t
   use text_m, only: Str
   use window_m, only: box_t, window_t, WindowClip
@@ -16,7 +17,7 @@ module model3d_window_m
   private
   public :: Model3dGrid, Model3dShape, Model3dWindow, Model3dCell, Model3dFill
 
-  real(dp), parameter :: cells_most = 4.0e8_dp    !< of a window: five numbers each travel in one message of 2**31 - 1
+  real(dp), parameter :: layer_most = 4.0e8_dp    !< cells of a layer of a window: five numbers each travel in one message
   real(dp), parameter :: finest = 1.0e8_dp        !< cells of the model along an axis, at most
   real(dp), parameter :: on_face = 1.0e-6_dp      !< of a spacing: closer than this is on the face of a cell
 
@@ -74,10 +75,10 @@ contains
     if (earth%layers%n > 0) begin(:2) = 0
     first = Below((low - begin)/d + on_face)
     last = Above((high - begin)/d - on_face)
-    if (product(max(last - first, 0.0_dp)) > cells_most) then
+    if (product(max(last(:2) - first(:2), 0.0_dp)) > layer_most) then
       call Fail(error, 'the window of shot record '//Str(shot%record)//' has '//Str(last(1) - first(1), 7)//' x '// &
-                Str(last(2) - first(2), 7)//' x '//Str(last(3) - first(3), 7)//' cells, at most '//Str(cells_most, 2)// &
-                ' in all: lower aperture or depth, or raise the spacings')
+                Str(last(2) - first(2), 7)//' x '//Str(last(3) - first(3), 7)//' cells, at most '//Str(layer_most, 2)// &
+                ' along x and y together: lower aperture, or raise the spacings')
     else if (any(last - first < 4)) then
       call Fail(error, 'the window of shot record '//Str(shot%record)//' has '//Str(last(1) - first(1), 7)//' x '// &
                 Str(last(2) - first(2), 7)//' x '//Str(last(3) - first(3), 7)//' cells, at least 4 along each axis: widen '// &
@@ -195,7 +196,7 @@ contains
     else if (earth%layers%n > 0) then
       call FillLayers(earth%layers, box, window)
     else
-      call FillVolumes(earth, job%regrid, box, window, error)
+      call FillVolumes(earth, job, box, window, error)
     end if
   end subroutine Model3dFill
 
@@ -224,26 +225,72 @@ contains
     end do
   end subroutine FillLayers
 
-  subroutine FillVolumes(earth, rule, box, window, error)
+  !> Of a model on disk the samples are read that so many layers of the window need as fit into a slab.
+  subroutine FillVolumes(earth, job, box, window, error)
     type(model3d_t), intent(in) :: earth
-    character(*), intent(in) :: rule
+    type(job_t), intent(in) :: job
     type(box_t), intent(in) :: box
     type(window_t), intent(inout) :: window
     type(error_t), allocatable, intent(inout) :: error
-    type(axis_t) :: x, y, z
-    integer :: i, j, k, n(3), ny, parts
+    type(model3d_t) :: slab
+    type(part_t) :: part
+    type(axis_t) :: axes(3)
+    real(dp) :: begin(3), d(3)
+    integer :: a, k, last, n(3), layers
+    begin = [window%x0, window%y0, window%z0]
+    d = [window%dx, window%dy, window%dz]
     n = box%high - box%low + 1
+    do a = 1, 3
+      call RegridAxis(earth%n(a), earth%d(a), Whole((begin(a) - earth%low(a))/d(a)) + box%low(a) - 1, n(a), d(a), &
+                      earth%low(a) + d(a)/2 - earth%x0(a), job%regrid, axes(a))
+    end do
+    if (.not. earth%on_disk) then
+      call FillFrom(earth, earth%checksum, axes, box%low - 1, 1, n(3), window, error)
+      return
+    end if
+    part%low(2) = minval(axes(2)%first)
+    part%high(2) = maxval(axes(2)%first + axes(2)%count - 1)
+    layers = Model3dSlab(earth, part%high(2) - part%low(2) + 1)
+    k = 1
+    do while (k <= n(3) .and. .not. allocated(error))
+      part%low(3) = axes(3)%first(k)
+      last = k
+      do while (last < n(3))
+        if (LastOf(axes(3), last + 1) >= part%low(3) + layers) exit
+        last = last + 1
+      end do
+      part%high(3) = LastOf(axes(3), last)
+      call Model3dPart(job, earth, part, slab, error)
+      if (.not. allocated(error)) call FillFrom(slab, earth%checksum, axes, box%low - 1, k, last, window, error)
+      k = last + 1
+    end do
+  end subroutine FillVolumes
+
+  !> The last sample that cell k along an axis is made from.
+  pure integer function LastOf(axis, k)
+    type(axis_t), intent(in) :: axis
+    integer, intent(in) :: k
+    LastOf = axis%first(k) + axis%count(k) - 1
+  end function LastOf
+
+  !> Fills layers k0 .. k1 of those that `axes` make from samples, which must have the checksums of the model. before: cells of the
+  !> window before the first of `axes`.
+  subroutine FillFrom(earth, checksum, axes, before, k0, k1, window, error)
+    type(model3d_t), intent(in) :: earth
+    type(model_checksum_t), intent(in) :: checksum(:)
+    type(axis_t), intent(in) :: axes(3)
+    integer, intent(in) :: before(3), k0, k1
+    type(window_t), intent(inout) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: i, j, k, rows, parts
     parts = size(window%medium, 4)
-    call OneAxis(1, window%x0, window%dx, x)
-    call OneAxis(2, window%y0, window%dy, y)
-    call OneAxis(3, window%z0, window%dz, z)
-    ny = earth%n(2)
-    associate (before => box%low - 1)
-      do k = 1, n(3)
-        call CheckRows(z%first(k), z%first(k) + z%count(k) - 1)
+    rows = earth%part%high(2) - earth%part%low(2) + 1
+    associate (x => axes(1), y => axes(2), z => axes(3))
+      do k = k0, k1
+        call CheckRows(z%first(k), LastOf(z, k))
         if (allocated(error)) return
-        do j = 1, n(2)
-          do i = 1, n(1)
+        do j = 1, size(y%first)
+          do i = 1, size(x%first)
             window%medium(before(1) + i, before(2) + j, before(3) + k, :) = Cell(i, j, k)
           end do
         end do
@@ -252,27 +299,25 @@ contains
 
   contains
 
-    subroutine OneAxis(a, begin, d, axis)
-      integer, intent(in) :: a
-      real(dp), intent(in) :: begin, d
-      type(axis_t), intent(out) :: axis
-      call RegridAxis(earth%n(a), earth%d(a), Whole((begin - earth%low(a))/d) + box%low(a) - 1, n(a), d, &
-                      earth%low(a) + d/2 - earth%x0(a), rule, axis)
-    end subroutine OneAxis
+    !> The row of samples at j, k along y, z.
+    pure integer function Row(j, k)
+      integer, intent(in) :: j, k
+      Row = (k - earth%part%low(3))*rows + j - earth%part%low(2) + 1
+    end function Row
 
     !> The samples that a row of cells is made from.
-    subroutine CheckRows(k0, k1)
-      integer, intent(in) :: k0, k1
-      integer :: i0, i1, j0, j1, at
-      i0 = minval(x%first)
-      i1 = maxval(x%first + x%count - 1)
-      j0 = minval(y%first)
-      j1 = maxval(y%first + y%count - 1)
-      do at = k0, k1
-        call ModelChecksumCheck(earth%checksum(1), earth%vp, earth%vs, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
-        call ModelChecksumCheck(earth%checksum(2), earth%rho, earth%rho, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
-        if (parts > 3) &
-          call ModelChecksumCheck(earth%checksum(3), earth%qp, earth%qs, i0, i1, (at - 1)*ny + j0, (at - 1)*ny + j1, error)
+    subroutine CheckRows(first, last)
+      integer, intent(in) :: first, last
+      integer :: i0, i1, j0, j1, at, shift
+      i0 = minval(axes(1)%first)
+      i1 = maxval(axes(1)%first + axes(1)%count - 1)
+      j0 = minval(axes(2)%first)
+      j1 = maxval(axes(2)%first + axes(2)%count - 1)
+      do at = first, last
+        shift = (at - 1)*earth%n(2) + j0 - Row(j0, at)
+        call ModelChecksumCheck(checksum(1), earth%vp, earth%vs, i0, i1, Row(j0, at), Row(j1, at), error, shift)
+        call ModelChecksumCheck(checksum(2), earth%rho, earth%rho, i0, i1, Row(j0, at), Row(j1, at), error, shift)
+        if (parts > 3) call ModelChecksumCheck(checksum(3), earth%qp, earth%qs, i0, i1, Row(j0, at), Row(j1, at), error, shift)
       end do
     end subroutine CheckRows
 
@@ -282,19 +327,21 @@ contains
       type(mixed_cell_t) :: mixture
       real(sp) :: whole(medium_parts)
       integer :: l, m, n
-      if (x%count(i) == 1 .and. y%count(j) == 1 .and. z%count(k) == 1) then
-        whole = real(Sample(x%first(i), (z%first(k) - 1)*ny + y%first(j)), sp)
-      else
-        do n = 1, z%count(k)
-          do m = 1, y%count(j)
-            do l = 1, x%count(i)
-              call MixedCellAdd(mixture, x%w(l, i)*y%w(m, j)*z%w(n, k), &
-                              Sample(x%first(i) + l - 1, (z%first(k) + n - 2)*ny + y%first(j) + m - 1))
+      associate (x => axes(1), y => axes(2), z => axes(3))
+        if (x%count(i) == 1 .and. y%count(j) == 1 .and. z%count(k) == 1) then
+          whole = real(Sample(x%first(i), Row(y%first(j), z%first(k))), sp)
+        else
+          do n = 1, z%count(k)
+            do m = 1, y%count(j)
+              do l = 1, x%count(i)
+                call MixedCellAdd(mixture, x%w(l, i)*y%w(m, j)*z%w(n, k), &
+                                  Sample(x%first(i) + l - 1, Row(y%first(j) + m - 1, z%first(k) + n - 1)))
+              end do
             end do
           end do
-        end do
-        whole = MixedCellMedium(mixture)
-      end if
+          whole = MixedCellMedium(mixture)
+        end if
+      end associate
       medium = whole(:parts)
     end function Cell
 
@@ -306,6 +353,6 @@ contains
       if (parts > 3) medium(4:5) = [earth%qp(i, row), earth%qs(i, row)]
     end function Sample
 
-  end subroutine FillVolumes
+  end subroutine FillFrom
 
 end module model3d_window_m

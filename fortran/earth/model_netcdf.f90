@@ -6,7 +6,7 @@ module model_netcdf_m
     fio_var_name, fio_var_rank, fio_var_type
   use iso_c_binding, only: c_associated, c_char, c_int, c_long_long, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
-  use model_samples_m, only: samples_t, SamplesAllocate, SamplesVolume, UnitFactor
+  use model_samples_m, only: part_t, samples_t, SamplesAllocate, SamplesVolume, UnitFactor
   use text_m, only: CString, FString, Lower, Str
   implicit none
   private
@@ -377,11 +377,13 @@ contains
 
   ! --- volumes -------------------------------------------------------------------------------------------------------
 
-  !> Reads variable `name` of s%file into a(nx, ny*nz); n, d, x0: samples, spacings and place of the first one along x, y, z. The
-  !> caller has set what and file of s; unit and cure come from the file, but for a quality factor, which has none.
-  subroutine NetcdfRead3d(name, s, n, d, x0, a, error)
+  !> Reads a part of the variable `name` of s%file into a(nx, ny*nz); n, d, x0: samples of all, spacings and place of the first
+  !> one along x, y, z. The caller has set what and file of s; unit and cure come from the file, but for a quality factor, which has
+  !> none.
+  subroutine NetcdfRead3d(name, s, part, n, d, x0, a, error)
     character(*), intent(in) :: name
     type(samples_t), intent(inout) :: s
+    type(part_t), intent(in) :: part
     integer, intent(out) :: n(3)
     real(dp), intent(out) :: d(3), x0(3)             !< [m]
     real(sp), allocatable, intent(out) :: a(:, :)
@@ -404,12 +406,13 @@ contains
     end if
     call ReadSides3d(file, name, s, side, of, error)
     if (.not. allocated(error)) then
+      s%slow = findloc(of, 1, 1)
       do i = 1, 3
         n(i) = Whole(side(of(i))%n)
         d(i) = side(of(i))%step
         x0(i) = side(of(i))%first
       end do
-      call ReadVolume(file, name, s, n, of, a, error)
+      call ReadVolume(file, name, s, part_t(max(1, part%low), min(n, part%high)), of, a, error)
     end if
     if (fio_close(file) /= 0) continue   ! it was only read
   end subroutine NetcdfRead3d
@@ -442,30 +445,34 @@ contains
   end function AxisY
 
   !> Plane by plane of the slowest dimension.
-  subroutine ReadVolume(file, name, s, n, of, a, error)
+  subroutine ReadVolume(file, name, s, part, of, a, error)
     type(c_ptr), intent(in) :: file
     character(*), intent(in) :: name
     type(samples_t), intent(in) :: s
-    integer, intent(in) :: n(3), of(3)
+    type(part_t), intent(in) :: part
+    integer, intent(in) :: of(3)
     real(sp), allocatable, intent(out) :: a(:, :)
     type(error_t), allocatable, intent(inout) :: error
     type(packing_t) :: packing
     real(dp), allocatable :: plane(:, :)
-    integer :: m(3), at(3), l, i, j
+    integer :: n(3), first(3), m(3), at(3), l, i, j
+    n = part%high - part%low + 1
+    first(of) = part%low - 1
     m(of) = n
     call SamplesVolume(s, n, a, error)
     if (allocated(error)) return
     allocate (plane(m(3), m(2)))
     packing = PackingOf(file, name)
     do l = 1, m(1)
-      call FailFromC(fio_get_doubles(file, CString(name), [l - 1_c_long_long, 0_c_long_long, 0_c_long_long], &
-        [1_c_long_long, int(m(2), c_long_long), int(m(3), c_long_long)], plane), error)
+      call FailFromC(fio_get_doubles(file, CString(name), int(first + [l - 1, 0, 0], c_long_long), &
+        int([1, m(2), m(3)], c_long_long), plane), error)
       if (allocated(error)) return
       do j = 1, m(2)
         do i = 1, m(3)
           at = [l, j, i]
           at = at(of)
           if (Missing(plane(i, j), packing)) then
+            at = at + part%low - 1
             call Fail(error, s%what//" model '"//s%file//"': sample ("//Str(at(1))//', '//Str(at(2))//', '//Str(at(3))//') of '// &
               name//' is missing (fill value '//Str(plane(i, j))//'): fill the hole')
             return

@@ -8,7 +8,7 @@ module model_raw_m
   use kinds_m, only: dp, i8, sp
   use parameters_m, only: job_t
   use raw_layout_m, only: RawLayoutDoubt
-  use model_samples_m, only: Plausible, samples_t, SamplesAllocate, SamplesVolume
+  use model_samples_m, only: part_t, Plausible, samples_t, SamplesAllocate, SamplesVolume
   use text_m, only: CString, Str
   implicit none
   private
@@ -195,22 +195,25 @@ contains
 
   ! --- volumes -------------------------------------------------------------------------------------------------------
 
-  !> Reads s%file into a(nx, ny*nz), shape, order and byte order as the job says; the caller has set what and file. format: raw32 or
-  !> raw64.
-  subroutine RawRead3d(job, format, s, a, error)
+  !> Reads a part of s%file into a(nx, ny*nz), shape, order and byte order as the job says; the caller has set what and file.
+  !> format: raw32 or raw64.
+  subroutine RawRead3d(job, format, s, part, a, error)
     type(job_t), intent(in) :: job
     character(*), intent(in) :: format
     type(samples_t), intent(inout) :: s
+    type(part_t), intent(in) :: part
     real(sp), allocatable, intent(out) :: a(:, :)
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: plane(:, :)
-    integer(i8) :: found, expected
-    integer :: n(3), m(3), of(3), at(3), width, swap, i, j, l
+    real(sp), allocatable :: rows(:, :)
+    type(part_t) :: there
+    integer(i8) :: found, expected, first
+    integer :: n(3), m(3), of(3), at(3), lo(3), hi(3), width, swap, i, j, l
     n = [job%model_nx, job%model_ny, job%model_nz]
     width = merge(8, 4, format == 'raw64')
     swap = merge(1, 0, (job%model_endian == 'big') .neqv. (ichar(transfer(1, 'a')) == 0))
     of = VolumePlaces(job%model_order)
     m(of) = n
+    s%slow = findloc(of, 3, 1)
     call CheckMagic(s, error)
     if (.not. allocated(error)) call FileSize(s%file, found, error)
     if (allocated(error)) return
@@ -220,21 +223,27 @@ contains
         Str(n(3))//' samples of '//Str(width)//' bytes are '//Bytes()//': check model_nx, model_ny, model_nz, model_format')
       return
     end if
+    there%low = max(1, part%low)
+    there%high = min(n, part%high)
+    n = there%high - there%low + 1
+    lo(of) = there%low
+    hi(of) = there%high
     call SamplesVolume(s, n, a, error)
-    if (.not. allocated(error)) allocate (plane(m(1), m(2)))
-    do l = 1, m(3)
+    if (.not. allocated(error)) allocate (rows(m(1), lo(2):hi(2)))
+    do l = lo(3), hi(3)
       if (allocated(error)) return
-      call FailFromC(file_read_floats(CString(s%file), width*int(l - 1, i8)*m(1)*m(2), int(m(1), i8)*m(2), width, swap, plane), &
-        error)
-      do j = 1, m(2)
-        do i = 1, m(1)
-          at = [i, j, l]
+      first = (int(l - 1, i8)*m(2) + lo(2) - 1)*m(1)
+      call FailFromC(file_read_floats(CString(s%file), width*first, size(rows, kind=i8), width, swap, rows), error)
+      do j = lo(2), hi(2)
+        do i = lo(1), hi(1)
+          at = [i, j, l] - lo + 1
           at = at(of)
-          a(at(1), (at(3) - 1)*n(2) + at(2)) = plane(i, j)
+          a(at(1), (at(3) - 1)*n(2) + at(2)) = rows(i, j)
         end do
       end do
     end do
-    if (.not. allocated(error)) call CheckLines(job, a, n, of, s)
+    s%doubt = ''
+    if (.not. allocated(error) .and. all(there%low == 1)) call CheckLines(job, a, n, of, s)
 
   contains
 

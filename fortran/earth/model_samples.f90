@@ -8,7 +8,13 @@ module model_samples_m
   implicit none
   private
   public :: samples_t, SamplesAllocate, SamplesVolume, SamplesCheck, SamplesDoubt, SamplesUnit, UnitFactor, Plausible
+  public :: part_t
   public :: velocity_feet, fastest_rock
+
+  !> Samples low .. high of a volume.
+  type :: part_t
+    integer :: low(3) = 1, high(3) = huge(1)
+  end type part_t
 
   !> Sample (1, 1) is at (x0, z0); x runs fastest.
   type :: samples_t
@@ -18,6 +24,7 @@ module model_samples_m
     character(:), allocatable :: cure         !< what to do if that unit is wrong, e.g. 'set vp_unit='
     character(:), allocatable :: doubt        !< what speaks against the axes of a raw file as the job has them; '' if nothing does
     integer :: nx = 0, nz = 0
+    integer :: slow = 3                       !< of a volume: the axis that runs slowest in the file
     real(dp) :: dx = 0, dz = 0, x0 = 0, z0 = 0    !< [m]
     real(sp), allocatable :: a(:, :)          !< (nx, nz); [m/s] or [kg/m3] after SamplesCheck
   end type samples_t

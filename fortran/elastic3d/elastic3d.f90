@@ -13,6 +13,7 @@ module elastic3d_m
   use fd3d_m, only: fd3d_t
   use fd3d_nearfield_m, only: Fd3dNear
   use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dGain, Fd3dPiece
+  use fd3d_variants_m, only: fd3d_variants
   use finite_fault_m, only: FaultHash, FaultStart
   use free_surface_m, only: SourceVanishes, Vanishes
   use kinds_m, only: dp, sp
@@ -24,7 +25,7 @@ module elastic3d_m
   use parameters_m, only: job_t
   use physics_m, only: physics_t
   use scheme3d_m, only: halo_auto, halo_host, halo_words, scheme3d_t
-  use scheme_m, only: scheme_t, SchemeCells, SchemeDerive, SchemeSpacing, SchemeWarn
+  use scheme_m, only: scheme_t, SchemeDerive, SchemeSpacing, SchemeWarn
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use source3d_m, only: source_fault, source_force, SourceDerive, SourceNumbers, SourceWords
@@ -33,7 +34,7 @@ module elastic3d_m
   use text_m, only: Str
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t, WaveletMake
-  use window_m, only: box_t, window_t
+  use window_m, only: box_t, window_at_once, window_t
   implicit none
   private
   public :: elastic3d_t
@@ -121,8 +122,8 @@ contains
       end associate
       Ranges%bottom = max(earth%layers%top(earth%layers%n), earth%layers%top(1) + job%depth)
     else
-      Ranges%slowest = real(minval(earth%vp, earth%vp > 0), dp)
-      Ranges%fluid = real(minval(earth%vp, earth%vp > 0 .and. .not. earth%vs > 0), dp)
+      Ranges%slowest = earth%vpmin
+      Ranges%fluid = earth%fluidmin
       Ranges%bottom = earth%high(3)
     end if
   end function Ranges
@@ -236,8 +237,14 @@ contains
       else
         at = min(max(nint((x - e%x0)/e%d) + 1, 1), e%n)
         row = (at(3) - 1)*e%n(2) + at(2)
-        vp = e%vp(at(1), row)
-        vs = e%vs(at(1), row)
+        if (e%on_disk) then
+          at = (at - 1)/e%thin_step + 1
+          vp = e%thin(at(1), at(2), at(3), 1)
+          vs = e%thin(at(1), at(2), at(3), 2)
+        else
+          vp = e%vp(at(1), row)
+          vs = e%vs(at(1), row)
+        end if
       end if
     end associate
     v = 0
@@ -373,7 +380,7 @@ contains
     integer, parameter :: floats(2) = [18, 30], medium(2) = [5, 8]
     ! Of a point of a fault: six parts of a tensor over 8 x 8 x 8 cells, six numbers each, in the list and in the engine.
     integer, parameter :: bytes_point = 2*6*512*24
-    real(dp) :: inner, parts, own, around
+    real(dp) :: inner, parts, own, around, box, slab, model
     integer :: kind
     select type (scheme)
     type is (scheme3d_t)
@@ -382,8 +389,13 @@ contains
         parts = merge(5, 3, s%own%attenuates)
         kind = merge(2, 1, s%own%attenuates)
         call LargestPiece(s, window, own, around)
-        worker = 4*(floats(kind)*own + medium(kind)*around + 2*parts*inner + Filtered(scheme))
-        master = 4*(parts*product(real(e%n, dp)) + 2*parts*inner)
+        box = min(inner, around)                         ! of the window; it comes in slabs, each twice in memory for a moment
+        slab = min(box, window_at_once)
+        model = product(real(e%n, dp))
+        if (e%on_disk) model = 3*min(model, window_at_once)
+        if (fd3d_variants%needs_gpu(s%variant)) own = 0         ! they are there
+        worker = 4*(floats(kind)*own + medium(kind)*around + parts*(box + slab) + Filtered(scheme))
+        master = 4*parts*(model + 2*slab)
         if (pictures) worker = worker + 16*Fd3dFilmNumbers(s, window)
         if (pictures) master = master + 12*Fd3dFilmNumbers(s, window)
         if (s%own%source%fault%n == 0) return
@@ -402,7 +414,7 @@ contains
     type(cuts_t) :: cuts
     type(error_t), allocatable :: error
     integer :: width(6), p
-    own = SchemeCells(scheme, window)
+    own = scheme%cells(window)
     around = own
     if (scheme%ranks == 1) return
     call CutShot(scheme, window, .false., whole, width, cuts, error)
@@ -537,7 +549,10 @@ contains
     select type (scheme)
     type is (scheme3d_t)
       lines = 'model    '//self%sources//', slowest and fastest wave '//Str(self%vmin)//' and '//Str(self%vmax)//' m/s, rho '// &
-              Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'//nl//Labelled('acts     ', Acts(self, scheme))
+              Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'
+      if (self%earth%on_disk) lines = lines//nl//'         more than rank 0 has memory for: parts are read from disk '// &
+                                      'as shots need them'
+      lines = lines//nl//Labelled('acts     ', Acts(self, scheme))
     end select
   end function log_lines
 

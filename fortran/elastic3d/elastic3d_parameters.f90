@@ -6,6 +6,7 @@ module elastic3d_parameters_m
   use parameters_m, only: ClusterTable, DispersionTable, FilesTable, GridTable, job_t, RawTable, SnapshotTable, TimeTable, &
                           VariantTable, WaveletTable, WeightsTable
   use problems_m, only: ProblemAdd
+  use source3d_parameters_m, only: source3d_kinds, SourceRules, SourceTable
   use text_m, only: Str, ToReal
   implicit none
   private
@@ -26,7 +27,7 @@ contains
     call GridTable(t, job, 'model window: this far beyond the outermost of source and receivers in x and y; -1 = whole model for each shot')
     call TimeTable(t, job)
     call t%section('Source and receivers')
-    call SourceTable(t, job)
+    call SourceTable(t, job, source3d_kinds//',fault', 0.0_dp, 'y points 90 degrees further: 0 = x north, y east')
     call WaveletTable(t, job, 'ricker,ormsby,gauss,file', 'history of the source: volume injection rate, moment rate or force', '', 'the wavelet is multiplied by this; with source=volume that is m3/s')
     call t%text('components', job%components, 'vx,vy,vz', 'recorded, joined by commas: velocities vx, vy, vz, pressure p, stresses sxx .. syz, rates of strain exx .. eyz and of rotation wx, wy, wz')
     call WeightsTable(t, job, 2, 4, 'taylor', 'free')
@@ -40,7 +41,7 @@ contains
     call t%text('snapshot_fields', job%snapshot_fields, 'vz', 'fields on the planes, joined by commas: vx, vy, vz, p')
     call t%flag('pgv', job%pgv, .false., 'maps of the largest horizontal and vertical velocity and vector that a station on the top, or the ground below the air, would record')
     call t%real('pgv_depth', job%pgv_depth, -1.0e6_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of a plane that the map is of in place of the ground; less than the top: the ground')
-    call ClusterTable(t, job, 'ranks that share one shot, each with a piece of its grid')
+    call ClusterTable(t, job, 'ranks that share one shot, each with a piece of its grid; auto = as few as hold the largest shot, by the memory of GPUs or machines')
     call t%text('decomposition', job%decomposition, 'auto', 'pieces of a shot along x, y and z, one for each rank of a group, as 2x1x2; auto = as is expected to be fastest')
     call t%word('halo', job%halo, 'auto', 'auto,ipc,mpi,host', 'how what pieces of a shot give each other travels: from GPU to GPU (CUDA IPC), as MPI messages, or through memory of the host that ranks of a machine share; auto = from GPU to GPU where that can be and is faster, else as host')
     ! @format(on)
@@ -79,33 +80,6 @@ contains
     ! @format(on)
   end subroutine ModelTable
 
-  !> The source of a 3D job.
-  subroutine SourceTable(t, job)
-    type(table_t), intent(inout) :: t
-    type(job_t), intent(inout) :: job
-    ! @format(off)
-    call t%word('source', job%source, 'volume', 'volume,explosion,force,moment,dc,fault', 'what acts at the source position: injection of volume (air gun), explosion of moment m0, force, moment tensor, double couple of strike, dip, rake, or a fault of many points')
-    call t%real('fx', job%fx, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N', 'source=force: times the wavelet')
-    call t%real('fy', job%fy, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N', 'source=force: times the wavelet')
-    call t%real('fz', job%fz, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N', 'source=force: times the wavelet; downwards')
-    call t%real('mxx', job%mxx, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment: times the wavelet [1/s] the moment rate')
-    call t%real('myy', job%myy, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
-    call t%real('mzz', job%mzz, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
-    call t%real('mxy', job%mxy, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
-    call t%real('mxz', job%mxz, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
-    call t%real('myz', job%myz, 0.0_dp, -1.0e30_dp, 1.0e30_dp, 'N m', 'source=moment')
-    call t%real('strike', job%strike, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'source=dc: as Aki & Richards, clockwise from north')
-    call t%real('dip', job%dip, 90.0_dp, 0.0_dp, 90.0_dp, 'degrees', 'source=dc')
-    call t%real('rake', job%rake, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'source=dc')
-    call t%real('m0', job%m0, 0.0_dp, 0.0_dp, 1.0e30_dp, 'N m', 'source=explosion, dc: moment; times the wavelet [1/s] the moment rate')
-    call t%real('mw', job%mw, 0.0_dp, -10.0_dp, 10.0_dp, '', 'moment magnitude, instead of m0; 0 = not given')
-    call t%file('fault', job%fault, '', 'source=fault: SRF 1.0 or 2.0, NetCDF, or plain text (fortran/elastic3d/README.md); a point releases dt * sum(rate) of its history; give fmax too')
-    call t%real('fault_lon', job%fault_lon, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'longitude of an SRF file that lies at the source position')
-    call t%real('fault_lat', job%fault_lat, 0.0_dp, -90.0_dp, 90.0_dp, 'degrees', 'latitude of an SRF file that lies at the source position')
-    call t%real('x_azimuth', job%x_azimuth, 0.0_dp, -360.0_dp, 360.0_dp, 'degrees', 'where the x axis points, clockwise from north; y points 90 degrees further: 0 = x north, y east')
-    ! @format(on)
-  end subroutine SourceTable
-
   !> Adds to the table's problems what is wrong with parameters together. `verb`: run, plan, status or verify.
   subroutine Elastic3dRules(job, verb, t)
     type(job_t), intent(in) :: job
@@ -115,7 +89,8 @@ contains
       call ProblemAdd(t%deck%problems, &
                       'neither vp nor layers is given: give vp=FILE, volumes of the earth, or layers=FILE, flat layers')
     call ModelRules(job, 'xyz', verb /= 'status', t)
-    call CheckSource(job, t)
+    call SourceRules(job, t)
+    call CheckMedium(job, t)
     call CheckPlanes(job, t)
     if (t%sound('decomposition')) call CheckDecomposition(job, t)
   end subroutine Elastic3dRules
@@ -128,6 +103,9 @@ contains
     call Elastic3dPieces(job%decomposition, parts)
     if (any(parts < 0)) then
       call t%blame('decomposition', 'is none: give auto, or the pieces along x, y and z, as 2x1x2')
+    else if (all(parts > 0) .and. job%group == 0) then
+      call t%blame('decomposition', 'makes '//Str(product(parts))//' pieces, but group = auto finds their number: give '// &
+                   'group='//Str(product(parts)))
     else if (all(parts > 0) .and. product(parts) /= job%group) then
       call t%blame('decomposition', 'makes '//Str(product(parts))//' pieces for group = '//Str(job%group)// &
                    ' ranks: they must be as many')
@@ -156,38 +134,15 @@ contains
     end do
   end subroutine Elastic3dPieces
 
-  !> Blames parameters of source and medium that do not go together.
-  subroutine CheckSource(job, t)
+  !> Blames parameters of the medium that do not go together.
+  subroutine CheckMedium(job, t)
     type(job_t), intent(in) :: job
     type(table_t), intent(inout) :: t
-    if (job%m0 > 0 .and. abs(job%mw) > 0) call t%blame('mw', 'tells the moment a second time, '//t%said('m0')//': give one of them')
-    if (.not. t%sound('source')) return
-    if (job%source == 'fault' .and. job%fault == '') call t%blame('source', 'needs the fault: give fault=FILE')
-    if (job%source == 'fault' .and. t%sound('fmax') .and. .not. job%fmax > 0) &
-      call t%blame('source', 'has no wavelet to tell the band: give fmax, the highest frequency that must be right')
-    if (job%source /= 'fault' .and. job%fault /= '') call t%blame('fault', 'has no effect: give source=fault too')
-    if (any(job%source == [character(9) :: 'explosion', 'dc']) .and. .not. (job%m0 > 0 .or. abs(job%mw) > 0)) &
-      call t%blame('source', 'needs a moment: give m0 [N m] or mw')
     if (t%sound('q_f1,q_f2') .and. job%q_f1 > 0 .and. job%q_f2 > 0 .and. job%q_f2 < 2*job%q_f1) &
       call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
     if (job%layers /= '' .and. job%vp /= '') call t%blame('layers', 'stands beside volumes, '//t%said('vp')//': give one of them')
-    if (job%layers /= '') call Idle('vs,rho,qp,qs,vp_vs,rho_rule,rho_value', 'layers tell that: leave it out')
-    if (any(job%source == [character(9) :: 'volume', 'force'])) &
-      call Idle('m0,mw', 'source='//job%source//' has no moment: leave it out')
-    if (any(job%source == [character(9) :: 'volume', 'force', 'explosion'])) &
-      call Idle('strike,dip,rake', 'source='//job%source//' has no such direction: leave it out, or give source=dc')
-  contains
-    subroutine Idle(names, why)
-      character(*), intent(in) :: names, why
-      character(32), allocatable :: list(:)
-      integer :: i
-      allocate (list, source=SplitList(names))
-      do i = 1, size(list)
-        if (t%changed(trim(list(i)))) call t%blame(trim(list(i)), 'has no effect: '//why)
-      end do
-    end subroutine Idle
-  end subroutine CheckSource
-
+    if (job%layers /= '') call t%idle('vs,rho,qp,qs,vp_vs,rho_rule,rho_value', 'layers tell that: leave it out')
+  end subroutine CheckMedium
 
   !> Planes and fields of snapshots.
   subroutine CheckPlanes(job, t)
@@ -225,6 +180,5 @@ contains
       exit
     end do
   end subroutine CheckPlanes
-
 
 end module elastic3d_parameters_m

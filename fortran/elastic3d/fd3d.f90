@@ -14,8 +14,10 @@ module fd3d_m
   use engine_m, only: engine_t
   use error_m, only: error_t, Fail
   use fault_histories_m, only: fault_histories_t
+  use finite_fault_m, only: finite_fault_t
   use fd3d_engine_m, only: fd3d_engine_t, fd3d_grid_t, fd3d_map_t
   use fd3d_grid_m, only: Fd3dGrid, Fd3dSameGrid
+  use fd3d_manner_m, only: manner_t
   use fd3d_point_lists_m, only: fd3d_list_t
   use fd3d_pieces_m, only: Fd3dAround, Fd3dCuts, Fd3dPiece
   use fd3d_trial_m, only: Fd3dTrial
@@ -57,6 +59,7 @@ module fd3d_m
     type(fd3d_grid_t) :: whole                    !< of the shot
     type(fd3d_grid_t) :: around                   !< the box around the piece whose medium is known here
     type(cuts_t) :: cuts
+    type(manner_t) :: manner                      !< of its steps
     character(:), allocatable :: remark           !< on the way of halos, for the log
     logical :: overlaps = .true.                  !< what pieces give each other travels while inner cells are computed
     logical :: linked = .false.                   !< what pieces give each other goes from GPU to GPU, and no host waits for it
@@ -71,7 +74,9 @@ module fd3d_m
     type(hash_t) :: medium_hash                   !< of all that the medium and its layers are made of
     real(dp), allocatable :: near(:, :, :)        !< what the grid lacks close to the source, (terms, receivers, components)
     integer :: sources = 0                        !< histories
-    type(fault_histories_t) :: histories          !< those of a fault, if time dispersion is to be removed
+    type(fault_histories_t) :: histories          !< of points of a fault that act here, if time dispersion is to be removed,
+    type(finite_fault_t) :: fault                 !< else these points
+    integer(i8) :: rates = 0                      !< checksum of the histories of all points
     integer :: known = 0                          !< last step whose histories the engine has
     type(frame_t), allocatable :: frame(:)        !< of the films
     integer :: every = 0                          !< steps between two pictures
@@ -359,6 +364,7 @@ contains
     self%around%threads = grid%threads
     if (.not. keeps) call Fd3dEngineNew(self%variant, self%engine, error)
     if (.not. (keeps .or. allocated(error))) call self%engine%new(grid, error)
+    if (.not. keeps) self%manner = manner_t()
     if (allocated(error)) return
     self%grid = grid
     if (.not. self%grouped()) return
@@ -496,8 +502,7 @@ contains
       id%medium = self%medium_hash
       call HashAdd(id%positions, [self%shot%sy, self%shot%ry])
       call HashAdd(id%positions, SourceNumbers(o%source))
-      if (o%source%fault%n > 0) &
-        call HashAdd(id%positions, checksum_floats(0_i8, size(o%source%fault%rate, kind=i8), o%source%fault%rate))
+      if (o%source%fault%n > 0) call HashAdd(id%positions, self%rates)
       call HashAdd(id%times, [self%every, self%first_picture, s%snapshot_step, merge(1, 0, o%pgv)])
       call HashAdd(id%times, o%pgv_depth)
       do f = 1, size(self%frame)

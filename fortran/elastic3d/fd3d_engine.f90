@@ -5,11 +5,12 @@
 module fd3d_engine_m
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
-  use fd3d_c, only: fd3d_cfg, fd3d_expect, fd3d_field, fd3d_halo_close, fd3d_halo_get, fd3d_halo_give_up, fd3d_halo_left, &
-                    fd3d_halo_offer, fd3d_halo_open, fd3d_halo_put, fd3d_halo_size, fd3d_halo_try, fd3d_halo_waited, &
-                    fd3d_histories, fd3d_map, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, fd3d_receiver_parts, fd3d_receivers, &
-                    fd3d_set_field, fd3d_slice, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_velocity, fd3d_watch
-  use iso_c_binding, only: c_associated, c_char, c_float
+  use fd3d_c, only: fd3d_ahead, fd3d_between, fd3d_cfg, fd3d_expect, fd3d_field, fd3d_halo_close, fd3d_halo_get, &
+                    fd3d_halo_give_up, fd3d_halo_left, fd3d_halo_offer, fd3d_halo_open, fd3d_halo_put, fd3d_halo_size, &
+                    fd3d_halo_try, fd3d_halo_waited, fd3d_histories, fd3d_map, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, &
+                    fd3d_receiver_parts, fd3d_receivers, fd3d_set_field, fd3d_slice, fd3d_source, fd3d_sponge, fd3d_stress, &
+                    fd3d_velocity, fd3d_watch
+  use iso_c_binding, only: c_associated, c_char, c_float, c_funptr
   use kinds_m, only: dp, i2, i8, sp
   use text_m, only: CString
   implicit none
@@ -63,6 +64,8 @@ module fd3d_engine_m
     procedure :: receiver_part               !< which part of its sum each keeps, 0: the sum
     procedure :: velocity                    !< first half of a step, or a part of it
     procedure :: stress                      !< second half
+    procedure :: ahead                       !< of some steps, what needs nothing of neighbours
+    procedure :: between                     !< a procedure to be called now and then while inner cells are updated
     procedure :: halo_size                   !< numbers a neighbour needs
     procedure :: halo_get                    !< what it needs: what = 0 velocities, 1 stresses
     procedure :: halo_put                    !< what it gave
@@ -177,6 +180,21 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, fd3d_stress(self%handle, it, part), error)
   end subroutine stress
+
+  subroutine ahead(self, it, n, done, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: it, n                                         !< n steps from step it, or fewer
+    integer, intent(out) :: done                                         !< so many; 0: none, as where this variant cannot
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_ahead(self%handle, it, n, done), error)
+  end subroutine ahead
+
+  subroutine between(self, procedure, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    type(c_funptr), intent(in) :: procedure                              !< null: none
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_between(self%handle, procedure), error)
+  end subroutine between
 
   integer(i8) function halo_size(self, side)
     class(fd3d_engine_t), intent(in) :: self

@@ -16,6 +16,7 @@ module fd3d_fortran_m
                            field_vy, field_vz, part_all, part_inner, part_rim, side_free, side_neighbour, side_one_way
   use fd3d_medium_m, only: Fd3dBuoyancy, Fd3dShearMean, Fd3dShearModulus
   use fd3d_fortran_points_m, only: points_t, PointsCheckMap, PointsInject, PointsKeep, PointsNew, PointsSample
+  use iso_c_binding, only: c_funptr
   use kinds_m, only: dp, i8, sp
   use text_m, only: Str
   use threads_m, only: ThreadsOf
@@ -51,7 +52,7 @@ module fd3d_fortran_m
     real(sp), allocatable :: peaks(:, :)                        !< (points, 3)
   contains
     procedure :: new, free, model, quality, pml, sponge, source, histories, receivers, receiver_part
-    procedure :: timestep, velocity, stress
+    procedure :: timestep, velocity, stress, ahead, between
     procedure :: halo_size, halo_get, halo_put, field, set_field, slice, expect, watch, map, maxabs, reset
     procedure :: state_size, save => save_state, load, bytes, device
     procedure :: peak => maxabs
@@ -334,6 +335,22 @@ contains
     call Inject(self, it, part, field_sxx, field_syz, error)
     if (part /= part_rim) call EndStep(self, it)
   end subroutine stress
+
+  !> None: half steps follow each other.
+  subroutine ahead(self, it, n, done, error)
+    class(fd3d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: it, n
+    integer, intent(out) :: done
+    type(error_t), allocatable, intent(inout) :: error
+    done = 0
+  end subroutine ahead
+
+  !> Not called: planes are short work, and this variant is no fast one.
+  subroutine between(self, procedure, error)
+    class(fd3d_fortran_t), intent(inout) :: self
+    type(c_funptr), intent(in) :: procedure
+    type(error_t), allocatable, intent(inout) :: error
+  end subroutine between
 
   subroutine EndStep(self, it)
     class(fd3d_fortran_t), intent(inout) :: self

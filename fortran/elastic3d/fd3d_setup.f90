@@ -7,7 +7,7 @@ submodule(fd3d_m) fd3d_setup
   use fd3d_components_m, only: Fd3dAtWhole, Fd3dComponent
   use fd3d_pieces_m, only: Fd3dTouches
   use fd3d_point_lists_m, only: fd3d_list_t, Fd3dForce, Fd3dMoment, Fd3dOwned
-  use finite_fault_m, only: FaultSample, FaultSlip
+  use finite_fault_m, only: FaultSample, FaultSlip, FaultSome
   use receiver_sum_m, only: receiver_parts
   use source3d_m, only: source_fault, source_force, source_volume
   use window_m, only: WindowCell
@@ -25,6 +25,7 @@ contains
     real(sp), allocatable :: qp(:, :, :), qs(:, :, :)
     real(dp) :: table(0:q_steps), most(2), vp2, vs2
     integer :: i, j, k, iw, jw, kw, lo(3), hi(3), status
+    integer(i8) :: total
     logical :: same
     most = real(maxval(window%medium(:, :, :, 1)), dp)        ! of vp and of 1/Q, in all pieces
     if (self%grid%anelastic) most(2) = real(maxval(window%medium(:, :, :, 4:5)), dp)
@@ -39,7 +40,6 @@ contains
       if (.not. allocated(self%rho)) allocate (self%rho(0:n(1) + 1, 0:n(2) + 1, 0:n(3) + 1), &
                                                self%lambda(0:n(1) + 1, 0:n(2) + 1, 0:n(3) + 1), &
                                                self%mu(0:n(1) + 1, 0:n(2) + 1, 0:n(3) + 1), stat=status)
-      if (status == 0 .and. self%grid%anelastic) allocate (qp, qs, mold=self%rho, stat=status)
       if (status /= 0) then
         call Fail(error, 'no memory for the medium of '//Str(n(1))//' x '//Str(n(2))//' x '//Str(n(3))//' cells')
         return
@@ -64,8 +64,6 @@ contains
               vp2 = real(m(1), dp)**2
               vs2 = real(m(2), dp)**2
               if (self%grid%anelastic) then
-                qp(i, j, k) = m(4)
-                qs(i, j, k) = m(5)
                 vp2 = vp2*Unrelaxed(real(m(4), dp))
                 vs2 = vs2*Unrelaxed(real(m(5), dp))
               end if
@@ -81,10 +79,15 @@ contains
       hi = lo + self%grid%n + 1
       call self%engine%model(self%rho(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), self%lambda(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), &
                              self%mu(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), error)
-      if (self%grid%anelastic .and. .not. allocated(error)) &
-        call self%engine%quality(real(a%tau, sp), real(a%y, sp), qp(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), &
-                                 qs(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), error)
-      self%medium_hash = MediumHash()
+      total = AddSum(AddSum(AddSum(0_i8, self%rho), self%lambda), self%mu)
+      if (self%grid%anelastic) then                 ! after the copies that the engine was given are gone
+        call Loss(4, lo, hi, qp, total)
+        call Loss(5, lo, hi, qs, total)
+        if (.not. allocated(error)) call self%engine%quality(real(a%tau, sp), real(a%y, sp), qp, qs, error)
+      end if
+      self%medium_hash = hash_t()
+      call HashAdd(self%medium_hash, total)
+      call HashAdd(self%medium_hash, self%medium_needs())
       if (.not. allocated(error) .and. any(self%width > 0)) call MakeLayers(self, most(1), error)
     end associate
 
@@ -107,18 +110,34 @@ contains
       Unrelaxed = table(at) + (place - at)*(table(at + 1) - table(at))
     end function Unrelaxed
 
-    !> A hash of all that the medium and its layers are made of.
-    function MediumHash() result(hash)
-      type(hash_t) :: hash
-      integer(i8) :: total, count
-      count = size(self%rho, kind=i8)
-      total = checksum_floats(0_i8, count, self%rho)
-      total = checksum_floats(total, count, self%lambda)
-      total = checksum_floats(total, count, self%mu)
-      if (self%grid%anelastic) total = checksum_floats(checksum_floats(total, count, qp), count, qs)
-      call HashAdd(hash, total)
-      call HashAdd(hash, self%medium_needs())
-    end function MediumHash
+    !> 1/Q of P or S waves, part m of the window: q of the piece, cells lo .. hi around it, and the checksum goes on with all.
+    subroutine Loss(m, lo, hi, q, total)
+      integer, intent(in) :: m, lo(3), hi(3)
+      real(sp), allocatable, intent(out) :: q(:, :, :)
+      integer(i8), intent(inout) :: total
+      real(sp), allocatable :: plane(:, :)
+      integer :: i, j, k, kw
+      associate (n => self%around%n, before => self%around%first - 1 - self%pad)
+        allocate (q(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), plane(0:n(1) + 1, 0:n(2) + 1))
+        do k = 0, n(3) + 1
+          kw = Inside(k + before(3), window%nz, .false.)
+          do j = 0, n(2) + 1
+            do i = 0, n(1) + 1
+              plane(i, j) = window%medium(Inside(i + before(1), window%nx, self%scheme%periodic), &
+                                          Inside(j + before(2), window%ny, self%scheme%periodic), kw, m)
+            end do
+          end do
+          total = checksum_floats(total, size(plane, kind=i8), plane)
+          if (k >= lo(3) .and. k <= hi(3)) q(:, :, k) = plane(lo(1):hi(1), lo(2):hi(2))
+        end do
+      end associate
+    end subroutine Loss
+
+    integer(i8) function AddSum(before, volume) result(total)
+      integer(i8), intent(in) :: before
+      real(sp), contiguous, intent(in) :: volume(:, :, :)
+      total = checksum_floats(before, size(volume, kind=i8), volume)
+    end function AddSum
   end procedure make_medium
 
   subroutine MakeLayers(self, c, error)
@@ -156,10 +175,6 @@ contains
       case (source_force)
         call Fd3dForce(list, self%around, self%rho, at, s%force, 1, error)
       case (source_fault)
-        self%sources = s%fault%n
-        if (self%scheme%time_correction) &
-          call FaultHistoriesMake(s%fault, self%scheme%t_start, self%scheme%dt, self%scheme%fband, self%scheme%threads, &
-                          self%histories)
         do i = 1, s%fault%n
           call AddFaultPoint(self, window, list, i, at + s%fault%x(:, i), error)
         end do
@@ -190,10 +205,35 @@ contains
       total = growth*scale(total, -self%exponent2)*sums(1)
       if (s%kind /= source_force) total = total/(-largest(2)*self%scheme%vmin)
       self%limit = real(min(total, 1e37_dp), sp)
+      if (s%kind == source_fault) call KeepHistories(self, list)
       call self%engine%source(self%sources, list%field(:list%n), list%i(:list%n), list%j(:list%n), list%k(:list%n), &
                               list%h(:list%n), list%w(:list%n), error)
     end associate
   end procedure make_source
+
+  !> Of a fault this rank keeps the histories of the points that act on its cells, and counts these points alone.
+  subroutine KeepHistories(self, list)
+    class(fd3d_t), intent(inout) :: self
+    type(fd3d_list_t), intent(inout) :: list
+    integer, allocatable :: points(:), number(:)
+    integer :: i
+    associate (fault => self%own%source%fault, s => self%scheme)
+      allocate (number(fault%n), source=0)
+      number(list%h(:list%n)) = 1
+      if (list%n == 0) number(1) = 1                   ! an engine has one history at least
+      points = pack([(i, i=1, fault%n)], number > 0)
+      number(points) = [(i, i=1, size(points))]
+      list%h(:list%n) = number(list%h(:list%n))
+      self%sources = size(points)
+      self%fault = FaultSome(fault, points)
+      if (s%time_correction) then
+        call FaultHistoriesMake(self%fault, s%t_start, s%dt, s%fband, s%threads, self%histories)
+        self%fault = finite_fault_t()
+      end if
+      self%rates = checksum_floats(0_i8, size(fault%rate, kind=i8), fault%rate)
+      deallocate (fault%rate)
+    end associate
+  end subroutine KeepHistories
 
   !> A list for this rank's piece. Where rock, fluid and air meet it gets the medium: sources and receivers then keep to their side
   !> of the contacts.
@@ -255,12 +295,12 @@ contains
     integer :: n, first
     if (self%steps < self%known .or. allocated(error)) return
     first = self%steps + 1
-    n = min(self%scheme%nt - self%steps, max(1, numbers_at_once/self%sources))
+    n = min(self%scheme%nt - self%steps, max(1, numbers_at_once/max(1, self%own%source%fault%n)))   ! the same on all ranks
     allocate (q(self%sources, n))
     if (self%own%source%kind == source_fault .and. self%scheme%time_correction) then
       call FaultHistoriesSample(self%histories, first, q)
     else if (self%own%source%kind == source_fault) then
-      call FaultSample(self%own%source%fault, self%scheme%t_start, self%scheme%dt, first, q)
+      call FaultSample(self%fault, self%scheme%t_start, self%scheme%dt, first, q)
     else
       q(1, :) = self%scheme%q(first:first + n - 1)
     end if

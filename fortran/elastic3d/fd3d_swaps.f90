@@ -1,7 +1,9 @@
 !> The pieces of a shot give each other velocities and stresses beside their planes between half steps, and the rank that gathers
 !> samples of receivers and planes of fields. Arguments stand in fd3d.f90.
 !>
-!> A step: the rim of the velocities, which neighbours need, then the inner cells while those travel, likewise the stresses.
+!> A step: the rim of the velocities, which neighbours need, then the inner cells while those travel, likewise the stresses. Or of
+!> some steps all that needs nothing of the neighbours, ahead; then the rim is what is left, and no cells are inner. Whichever is
+!> faster (fd3d_manner.f90).
 !> Stencils run along one axis, so a neighbour gets three velocities, or the three stresses that are differentiated across the
 !> plane, and edges and corners are never sent. Each cell is computed by its owner alone, by the operations that a shot on one rank
 !> does: so are its bits.
@@ -10,10 +12,12 @@
 !> only queued (fd3d_halo_offer in interfaces/fd3d_c.f90); hosts only look whether the partners live.
 submodule(fd3d_m) fd3d_swaps
   use fd3d_engine_m, only: part_all, part_inner, part_rim
+  use fd3d_manner_m, only: MannerTake, MannerTurn
   use host_c, only: host_nap, host_seconds
   use partners_m, only: traffic_t
   use receiver_sum_m, only: receiver_parts, receiver_scale, receiver_sum_t, ReceiverAdd, ReceiverPart
   use subdomain_m, only: CutsPiece
+  use travelling_m, only: travelling
   implicit none
 
   integer, parameter :: sides = 6
@@ -28,15 +32,27 @@ contains
   ! --- steps ----------------------------------------------------------------------------------------------------------
 
   module procedure do_steps
-    integer :: it
+    integer :: first, it, turn, begun             ! begun: steps whose inner cells are done
+    real(dp) :: from
     if (self%linked .or. .not. self%grouped()) then
       call self%engine%timestep(self%steps + 1, n, error)
       if (self%linked) call Count(self%partners%traffic)
       return
     end if
-    do it = self%steps + 1, self%steps + n
-      call HalfStep(self, it, 0, error)
-      call HalfStep(self, it, 1, error)
+    begun = 0
+    first = self%steps + 1
+    do while (first <= self%steps + n .and. .not. allocated(error))
+      from = host_seconds()
+      call MannerTurn(self%manner, self%steps + n - first + 1, turn)
+      do it = first, first + turn - 1
+        if (self%manner%ahead .and. self%overlaps .and. begun == 0 .and. .not. allocated(error)) &
+          call self%engine%ahead(it, first + turn - it, begun, error)
+        call HalfStep(self, it, 0, error)
+        call HalfStep(self, it, 1, error)
+        begun = max(0, begun - 1)
+      end do
+      call MannerTake(self%manner, (host_seconds() - from)/turn)
+      first = first + turn
     end do
 
   contains
@@ -85,7 +101,9 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call Update(self, it, what, merge(part_rim, part_all, self%overlaps), error)
     call GiveRims(self, what, error)
+    travelling => self%partners
     if (self%overlaps) call Update(self, it, what, part_inner, error)
+    nullify (travelling)
     call TakeHalos(self, what, error)
   end subroutine HalfStep
 

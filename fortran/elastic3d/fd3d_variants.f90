@@ -27,7 +27,7 @@ contains
     allocate (fd3d_variants_t :: variants)
   end subroutine Fd3dKernels
 
-  !> Memory of its GPU that an engine takes [bytes]; 0 on CPU cores.
+  !> Memory of its GPU that an engine takes [bytes]; 0 on CPU cores, huge() where it cannot take such a grid at all.
   real(dp) function Fd3dMemory(name, grid, entries, traces, steps, points, stencil_entries) result(bytes)
     character(*), intent(in) :: name
     type(fd3d_grid_t), intent(in) :: grid
@@ -36,8 +36,11 @@ contains
     integer(c_long) :: host, device
     bytes = 0
     if (.not. fd3d_variants%needs_gpu(name)) return
-    if (fd3d_need(CString(name), Fd3dCfg(grid), entries, traces, steps, points, stencil_entries, host, device) == 0) &
+    if (fd3d_need(CString(name), Fd3dCfg(grid), entries, traces, steps, points, stencil_entries, host, device) == 0) then
       bytes = real(device, dp)
+    else
+      bytes = huge(bytes)
+    end if
   end function Fd3dMemory
 
   !> Fails on a grid that no engine can take, as one too thin for its differentiators.

@@ -7,8 +7,9 @@ submodule(fd3d_m) fd3d_ways
   use fd3d_c, only: fd3d_ticket
   use fd3d_pieces_m, only: Fd3dPartner
   use host_c, only: host_seconds
-  use iso_c_binding, only: c_char, c_null_char
+  use iso_c_binding, only: c_char, c_funloc, c_null_char, c_null_funptr
   use partners_m, only: by_gpu, carried_words, traffic_t
+  use travelling_m, only: MessagesOn
   implicit none
 
   integer, parameter :: sides = 6
@@ -40,6 +41,8 @@ contains
     call self%partners%open(with, n, error)
     if (any(self%own%halo == [halo_auto, halo_ipc])) call OpenLinks(self, n, error)
     self%partners%traffic = traffic_t()
+    if (allocated(error)) return
+    call self%engine%between(merge(c_funloc(MessagesOn), c_null_funptr, self%partners%ways(2) > 0), error)
   end procedure OpenWays
 
   !> From GPU to GPU where all partners compute on GPUs, and each can open the memory of those beside it; else says why not.

@@ -70,6 +70,8 @@ contains
       why = 'its words are not components, variant, planes and fields'
     else if (size(parcel%numbers) <= MORE) then
       why = 'the numbers of the source are none'
+    else if (self%half_length < 1) then
+      why = 'half_length = 0 is impossible'
     else if (.not. all(Finite(parcel%numbers))) then
       why = 'a number of the source is none'
     else

@@ -34,23 +34,15 @@ contains
   !> The slowest S wave [m/s] of rock that begins, under air, at another depth than beside it; 0: the ground is flat, or none.
   pure real(dp) function SlowestStair(e) result(slowest)
     type(model3d_t), intent(in) :: e
-    integer, allocatable :: ground(:, :)
-    integer :: i, j, k, m, n
+    integer :: i, j, m, n
     slowest = 0
-    if (all(e%vp > 0)) return
-    allocate (ground(e%n(1), e%n(2)), source=0)
-    do k = e%n(3), 1, -1
-      do j = 1, e%n(2)
-        where (e%vp(:, (k - 1)*e%n(2) + j) > 0) ground(:, j) = k
-      end do
-    end do
     do j = 1, e%n(2)
       do i = 1, e%n(1)
-        if (ground(i, j) == 0) cycle
+        if (e%ground(i, j) == 0) cycle
         m = min(i + 1, e%n(1))
         n = min(j + 1, e%n(2))
-        if (ground(i, j) == ground(m, j) .and. ground(i, j) == ground(i, n)) cycle
-        call Slower(real(e%vs(i, (ground(i, j) - 1)*e%n(2) + j), dp))
+        if (e%ground(i, j) == e%ground(m, j) .and. e%ground(i, j) == e%ground(i, n)) cycle
+        call Slower(real(e%ground_vs(i, j), dp))
       end do
     end do
 

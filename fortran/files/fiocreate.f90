@@ -212,6 +212,12 @@ contains
     case ('s')
       unit = 'Pa'
       meaning = 'stress, component '//name(2:3)//', tension positive'
+    case ('u')
+      unit = 'm'
+      meaning = 'displacement along '//name(2:2)//Down(name)
+    case ('a')
+      unit = 'm s-2'
+      meaning = 'acceleration along '//name(2:2)//Down(name)
     case ('e')
       unit = 's-1'
       meaning = 'rate of strain, component '//name(2:3)
@@ -219,6 +225,14 @@ contains
       unit = 's-1'
       meaning = 'rate of rotation about '//name(2:2)//', half the curl of velocity'
     end select
+
+  contains
+
+    pure function Down(name) result(words)
+      character(*), intent(in) :: name
+      character(:), allocatable :: words
+      words = trim(merge(', downwards', '           ', name(2:2) == 'z'))
+    end function Down
   end subroutine Meaning_
 
   subroutine DescribeSum(handle, name, order, error)

@@ -21,8 +21,9 @@ module fiofile_m
     'source_x_used source_z_used receiver_x_used receiver_z_used'
   character(*), parameter :: geometry_y = geometry//' source_y_used receiver_y_used'
   integer, parameter :: most_components = 24
-  character(8), parameter :: known(19) = [character(8) :: 'pressure', 'vx', 'vz', 'vy', 'sxx', 'syy', 'szz', 'sxy', 'sxz', &
-                                          'syz', 'exx', 'eyy', 'ezz', 'exy', 'exz', 'eyz', 'wx', 'wy', 'wz']
+  character(8), parameter :: known(25) = [character(8) :: 'pressure', 'vx', 'vz', 'vy', 'sxx', 'syy', 'szz', 'sxy', 'sxz', &
+                                          'syz', 'exx', 'eyy', 'ezz', 'exy', 'exz', 'eyz', 'wx', 'wy', 'wz', 'ux', 'uy', 'uz', &
+                                          'ax', 'ay', 'az']
   character(*), parameter :: computed = 'seconds steps cells finished variant device'
 
   type :: fio_t

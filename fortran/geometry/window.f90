@@ -3,7 +3,9 @@ module window_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: window_t, box_t, WindowCell, WindowClip, WindowBox, WindowHas, WindowSame
+  public :: window_t, box_t, window_at_once, WindowCell, WindowClip, WindowBox, WindowHas, WindowSame
+
+  real(dp), parameter :: window_at_once = 1.6e7_dp   !< cells of a window that are asked for at once
 
   !> Cells (nodes) low .. high of a window, as far as it goes; unless told all of it.
   type :: box_t

@@ -116,6 +116,7 @@ contains
       text = 'yes or no'
     case ('int')
       text = 'whole number'
+      if (r%words /= '') text = text//', or '//r%words
     case default
       text = 'number'
     end select

@@ -50,7 +50,7 @@ module parameter_table_m
     procedure :: flag => AddFlag
     procedure :: int => AddInt
     procedure :: real => AddReal
-    procedure :: given, changed, sound, said, blame, input
+    procedure :: given, changed, sound, said, blame, idle, input
   end type table_t
 
 contains
@@ -160,16 +160,24 @@ contains
     self%row(self%n)%value = Str(value)
   end subroutine AddFlag
 
-  !> A whole number, lo..hi.
-  subroutine AddInt(self, name, value, default, lo, hi, unit, meaning)
+  !> A whole number, lo..hi; or a `word`, which stands for lo - 1.
+  subroutine AddInt(self, name, value, default, lo, hi, unit, meaning, word)
     class(table_t), intent(inout) :: self
     integer, intent(inout) :: value
     character(*), intent(in) :: name, unit, meaning
     integer, intent(in) :: default, lo, hi
+    character(*), intent(in), optional :: word
     integer :: i, given
     logical :: ok
-    call Begin(self, i, 'int', name, Str(default), meaning, lo=real(lo, dp), hi=real(hi, dp), unit=unit)
+    call Begin(self, i, 'int', name, Str(default), meaning, words=word, lo=real(lo, dp), hi=real(hi, dp), unit=unit)
     value = default
+    if (i > 0 .and. present(word)) then
+      if (Lower(Head(self%deck%setting(i)%value)) == word) then
+        value = lo - 1
+        self%row(self%n)%value = word
+        return
+      end if
+    end if
     if (i > 0) then
       call ToInt(self%deck%setting(i)%value, given, ok)
       if (.not. ok .and. .not. IsWhole(self%deck%setting(i)%value)) then
@@ -310,6 +318,7 @@ contains
     character(:), allocatable :: text
     if (row%kind == 'int') then
       text = Str(Whole(row%lo))//'..'//Str(Whole(row%hi))
+      if (row%words /= '') text = row%words//' or '//text
     else
       text = RealText(row%lo)//'..'//RealText(row%hi)
     end if
@@ -365,6 +374,18 @@ contains
     changed = .false.
     if (at > 0) changed = self%row(at)%origin /= 'default' .and. self%row(at)%value /= self%row(at)%default
   end function changed
+
+  !> Blames those of `names` (joined by commas) that were changed: they have no effect.
+  subroutine idle(self, names, why)
+    class(table_t), intent(inout) :: self
+    character(*), intent(in) :: names, why
+    character(name_length), allocatable :: list(:)
+    integer :: i
+    allocate (list, source=SplitList(names))
+    do i = 1, size(list)
+      if (self%changed(trim(list(i)))) call self%blame(trim(list(i)), 'has no effect: '//why)
+    end do
+  end subroutine idle
 
   !> Are all of `names` (joined by commas) free of problems of their own? A parameter that this program does not have is.
   logical function sound(self, names)

@@ -25,6 +25,7 @@ module parameters_m
     integer :: model_ny = 0
     real(dp) :: model_dy = 0, model_y0 = 0, vp_vs = 0, qs_vs = 0, qp_qs = 0, q_f1 = 0, q_f2 = 0, q_ref = 0
     logical :: attenuation = .true.
+    character(:), allocatable :: mesh, mesh_z, materials
     character(:), allocatable :: vp, rho, vp_var, rho_var, model_format, model_order, model_endian, vp_unit, rho_unit
     character(:), allocatable :: rho_rule, regrid, model_check
     integer :: model_nx = 0, model_nz = 0
@@ -68,6 +69,9 @@ contains
     job%output = ''
     job%verify = ''
     job%layers = ''
+    job%mesh = ''
+    job%mesh_z = ''
+    job%materials = ''
     job%vp = ''
     job%vs = ''
     job%rho = ''
@@ -230,7 +234,7 @@ contains
     type(job_t), intent(inout) :: job
     character(*), intent(in) :: group
     call t%section('Cluster')
-    call t%int('group', job%group, 1, 1, 100000, 'ranks', group)
+    call t%int('group', job%group, 1, 1, 100000, 'ranks', group, word='auto')
     call t%int('gpn', job%gpn, 0, 0, 64, 'GPUs', 'GPUs per node: the first gpn worker ranks of a node compute on one each, the others on CPU cores; 0 = CPU only')
     call t%int('ranks_per_gpu', job%ranks_per_gpu, 1, 1, 64, 'ranks', 'ranks that share a GPU: the first gpn*ranks_per_gpu ranks of a node')
     call t%int('shots_per_gpu', job%shots_per_gpu, 0, 0, 64, 'shots', 'shots a GPU rank models at once; 0 = as many as fill the GPU, at least 2, if they fit into its memory; some then wait, set up, for its time')

@@ -5,6 +5,8 @@ module plan_m
   use disk_m, only: disk_t, DiskNeed, DiskText
   use error_m, only: error_t, FailFromC
   use shots_per_gpu_m, only: ShotsAtOnce
+  use group_size_m, only: GroupAdvise, GroupFewest, GroupNeed, GroupSized
+  use grouping_m, only: ON_CORES, ON_GPU
   use forecast_m, only: cost_t, EXCHANGE, ForecastRun, ForecastShot
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp, i8
@@ -14,7 +16,7 @@ module plan_m
   use physics_m, only: physics_t
   use rehearsal_m, only: Rehearse
   use roles_m, only: role_t, RolesThreads, RolesUsable
-  use scheme_m, only: scheme_t, SchemeSpacing
+  use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: solver_t
   use parameters_m, only: job_t
@@ -38,8 +40,6 @@ module plan_m
     real(dp) :: left = huge(1.0_dp), right = huge(1.0_dp), below = huge(1.0_dp)   !< room to the model's edges [m]
   end type span_t
 
-  integer, parameter :: MOST_RANKS = 64           !< of a group that is looked for
-
 contains
 
   !> Reads all that the job names, prints the plan; `settings`: the resolved parameters as text; `error` tells every fault, a line
@@ -62,6 +62,8 @@ contains
     call Measure(survey, span, error)
     if (allocated(error)) return
     call PrintShots(survey, span)
+    if (job%group == 0) call ChooseGroup(survey, role, error)
+    if (allocated(error)) return
     if (survey%scheme%ranks > 1) call PrintGroup(survey, span, .false.)
     call PrintMemory(survey, role, fits)
     call PrintDisk(survey, settings, error)
@@ -77,13 +79,12 @@ contains
 
   subroutine PrintScheme(s)
     class(scheme_t), intent(in) :: s
-    call Row('grid', SchemeSpacing(s)//' m, half-length '//Str(s%half_length)//', layers of '//Str(s%npml)// &
-             ' cells, '//trim(merge('free surface on top ', 'absorbing on top    ', s%free_top)))
+    call Row('grid', s%grid_words()//', '//s%layer_words())
     call Row('time step', Str(1000*s%dt)//' ms, '//Str(100*s%dt/s%dt_limit, 4)//' % of the stability limit of '// &
              Str(1000*s%dt_limit)//' ms; '//Str(s%nt)//' steps from t = '//Str(s%t_start)//' s')
     call Row('traces', Str(s%nt_out)//' samples of '//Str(1000*s%dt_out)//' ms; components '//s%components)
     call Row('frequency', 'highest '//Str(s%fmax, 4)//' Hz: '//Str(s%ppw, 4)//' points per shortest wavelength, '// &
-             'group velocity within '//Str(100*s%coeffs_error, 2)//' %')
+             s%accuracy_words())
     call Rows('warning', s%warnings)
   end subroutine PrintScheme
 
@@ -147,42 +148,60 @@ contains
              ' % of a step for what they give each other')
   end subroutine PrintGroup
 
-  !> The fewest ranks whose GPUs, with so much `room` each, hold a shot, 0 = none of MOST_RANKS.
-  integer function Fewest(survey, slot, room)
-    type(survey_t), intent(in) :: survey
-    integer, intent(in) :: slot
-    real(dp), intent(in) :: room
-    class(solver_t), allocatable :: solver
-    class(scheme_t), allocatable :: scheme
-    type(window_t) :: window
-    type(shot_t) :: shot
-    type(error_t), allocatable :: ignored
-    integer :: n
-    allocate (scheme, source=survey%scheme)
-    call survey%physics%solver(solver)
-    scheme%variant = solver%choose(scheme%variant, .true.)
-    call KeymapShot(survey%keymap, slot, shot)
-    call SurveyWindow(survey, shot, .false., window, ignored)
-    Fewest = 0
-    do n = 1, merge(MOST_RANKS, 1, survey%physics%groups)
-      scheme%ranks = n
-      if (solver%need(scheme, window, size(shot%rx)*size(SplitList(scheme%components))) > room) cycle
-      Fewest = n
-      return
-    end do
-  end function Fewest
+  !> group=auto: the ranks of a group, if all ranks of the job have as much memory as this one; where their GPUs are not here, what
+  !> these must have. Fails where another shot cannot be cut so.
+  subroutine ChooseGroup(survey, role, error)
+    type(survey_t), intent(inout) :: survey
+    type(role_t), intent(in) :: role
+    type(error_t), allocatable, intent(inout) :: error
+    type(memory_t) :: memory
+    character(:), allocatable :: text
+    integer(c_long) :: free, total
+    real(dp) :: room
+    integer :: kind, n
+    kind = merge(ON_GPU, ON_CORES, survey%job%gpn > 0)
+    room = 0
+    if (kind == ON_CORES) then
+      call MemoryNeed(survey, memory)
+      n = findloc(role%nodes%master, .true., 1)
+      room = (real(role%nodes(n)%available, dp) - memory%master)/max(1, role%nodes(n)%workers)
+      if (role%nodes(n)%total <= 0) room = huge(room)
+    else if (device_count() > 0) then
+      call FailFromC(device_use(0), error)
+      if (.not. allocated(error)) call FailFromC(device_memory(0, free, total), error)
+      if (allocated(error)) return
+      room = RolesUsable(free, survey%job%ranks_per_gpu)
+    end if
+    if (room > 0) then
+      n = GroupFewest(survey, room, kind)
+      text = 'auto: '//Str(n)//' rank(s) hold the largest shot, '//MemoryBytes(GroupNeed(survey, max(1, n), kind))// &
+             ' each, of '//MemoryBytes(room)//' that a rank has here'
+      if (n == 0) text = 'auto: no group holds the largest shot, '//MemoryBytes(GroupNeed(survey, 1, kind))// &
+                         ', where a rank has the '//MemoryBytes(room)//' of here'
+      call Row('group', text)
+      call GroupSized(survey, max(1, n), kind == ON_GPU, error)
+    else
+      call Row('group', 'auto: as few ranks as hold the largest shot')
+      n = 1
+      do while (n <= 8)
+        call Row('', Str(n)//' where a GPU has '//MemoryBytes(GroupNeed(survey, n, kind))//' for a rank')
+        n = 2*n
+      end do
+    end if
+  end subroutine ChooseGroup
 
   !> The memory that a run needs on the machines of this job. `fits`: the largest shot can be tried here.
   subroutine PrintMemory(survey, role, fits)
-    type(survey_t), intent(in) :: survey
+    type(survey_t), intent(inout) :: survey
     type(role_t), intent(in) :: role
     logical, intent(out) :: fits
     type(memory_t) :: memory
     type(error_t), allocatable :: short
     character(:), allocatable :: warning
     fits = .false.
-    call MemoryNeed(survey, memory)
+    call MemoryNeed(survey, memory, survey%job%gpn > 0 .and. survey%scheme%ranks > 1)
     call MemoryCheck(memory, role%nodes, warning, short)
+    call GroupAdvise(survey, role%nodes, short)
     call Row('memory', MemoryBytes(memory%worker)//' a worker rank, '//MemoryBytes(memory%master)//' rank 0')
     if (allocated(short)) call Row('', short%message)
     if (.not. allocated(short)) call Rows('warning', warning)
@@ -262,7 +281,7 @@ contains
 
   !> The shots that fit on the GPUs of this node at once, and the speed of one of them.
   subroutine PrintGpu(survey, span)
-    type(survey_t), intent(in) :: survey
+    type(survey_t), intent(inout) :: survey
     type(span_t), intent(inout) :: span
     type(error_t), allocatable :: error
     character(kind=c_char, len=256) :: buffer
@@ -293,7 +312,7 @@ contains
       if (too_large > 0) call Row('', Str(too_large)//' of '//Str(survey%keymap%n)//' shots do not fit: the rank computes '// &
                                   'them on CPU cores; a smaller aperture or depth, or larger dx and dz, would help')
       if (survey%scheme%ranks > 1) call PrintGroup(survey, span, .true.)
-      if (survey%scheme%ranks > 1 .or. too_large > 0) call PrintFewest(Fewest(survey, span%largest, room))
+      if (survey%scheme%ranks > 1 .or. too_large > 0) call PrintFewest(GroupFewest(survey, room, ON_GPU))
       if (shots == 0) return
       call Rehearse(survey, span%largest, .true., cost, error)
     end if

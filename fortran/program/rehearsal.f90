@@ -11,7 +11,7 @@ module rehearsal_m
   use kinds_m, only: dp
   use parameters_m, only: job_t
   use survey_m, only: survey_t, SurveyCells
-  use scheme_m, only: scheme_t, SchemeCells
+  use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: time_position_t, solver_t
   use parameter_table_m, only: SplitList
@@ -125,7 +125,7 @@ contains
     if (.not. allocated(error)) call solver%setup(scheme, window, shot, error)
     if (allocated(error) .and. piece) call Instead(solver, scheme, sums, error)   ! such as a fault that the piece does not hold
     if (allocated(error) .or. sums%updates > 0 .and. piece) return
-    cells = SchemeCells(scheme, window)
+    cells = scheme%cells(window)
     to = host_seconds()
     sums%setup = sums%setup + to - from
     sums%cells = sums%cells + cells
@@ -214,7 +214,7 @@ contains
     type(window_t) :: window
     integer :: r
     call survey%physics%window(job, scheme, shot, .false., window, error)
-    piece = SchemeCells(scheme, window) > most
+    piece = scheme%cells(window) > most
     if (allocated(error) .or. .not. piece) return
     r = minloc((shot%rx - shot%sx)**2 + (shot%ry - shot%sy)**2, 1)
     shot%rx = shot%rx(r:r)
@@ -224,7 +224,7 @@ contains
     if (job%aperture < 0) job%aperture = window%nx*window%dx
     do while (.not. allocated(error) .and. job%aperture > 20*scheme%dx)
       call survey%physics%window(job, scheme, shot, .false., window, error)
-      if (SchemeCells(scheme, window) <= most) exit
+      if (scheme%cells(window) <= most) exit
       job%aperture = 0.8_dp*job%aperture
     end do
   end subroutine Shrink

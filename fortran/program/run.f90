@@ -16,16 +16,17 @@ module run_m
   use master_m, only: master_t, MasterNew, MasterServe
   use parameters_m, only: job_t
   use physics_m, only: physics_t
-  use protocol_m, only: link_t
+  use protocol_m, only: Barrier, BroadcastInteger, link_t
   use record_m, only: RecordKeep
-  use roles_m, only: role_t, RolesThreads
+  use roles_m, only: role_t, RolesDevices, RolesMeet, RolesMet, RolesThreads
   use runnote_m, only: BegunNote
   use scheme_m, only: scheme_t
   use snapshots_m, only: FioSnapshotPath
-  use scheme_exchange_m, only: SchemeReceive, SchemeSend
+  use scheme_exchange_m, only: PREPARING, SchemeReceive, SchemeSend
   use store_m, only: store_t, StoreClose, StoreOpen, StoreStopPath
   use survey_m, only: survey_t, SurveyFilmBytes, SurveyLog, SurveyRead, SurveyHeader
   use gather_header_m, only: gather_header_t
+  use group_size_m, only: GroupAdvise, GroupSize
   use text_m, only: Str
   use solver_m, only: solver_t
   use master_heartbeat_m, only: job_end_t, HeartbeatWait
@@ -40,7 +41,7 @@ contains
   !> The whole run. `settings`: the resolved parameters as text. Exit status as in SplMain. Collective over all ranks, until
   !> `broken`: ranks were lost.
   subroutine Run(role, physics, job, settings, exit_status, broken)
-    type(role_t), intent(in) :: role
+    type(role_t), intent(inout) :: role
     class(physics_t), target, intent(inout) :: physics
     character(*), intent(in) :: settings
     type(job_t), intent(in) :: job
@@ -53,17 +54,28 @@ contains
     type(error_t), allocatable :: error
     type(memory_t) :: memory
     type(disk_t) :: disk
-    character(:), allocatable :: warning
+    character(:), allocatable :: warning, why
     real(dp) :: start, deadline
     logical :: ok
     start = host_seconds()
     deadline = FOREVER
     broken = .false.
+    why = ''
+    if (role%master) call SurveyRead(physics, job, survey, error)     ! which refuses an input of the stop file's name
+    if (job%group == 0) call FindGroups(role, job, survey, why, broken, error)
+    if (broken) exit_status = 3
+    if (job%group == 0 .and. allocated(error)) then
+      if (role%master) call LogError(error%message)
+      exit_status = 1
+    end if
+    if (broken .or. exit_status /= 0) return
     if (role%master) then
-      call SurveyRead(physics, job, survey, error)     ! which refuses an input of the stop file's name
       if (.not. allocated(error)) call RefuseStopFile(job%output, error)
-      if (.not. allocated(error)) call MemoryNeed(survey, memory)
-      if (.not. allocated(error)) call MemoryCheck(memory, role%nodes, warning, error)
+      if (.not. allocated(error)) call MemoryNeed(survey, memory, role%groups%ranks > 1 .and. all(role%gpus))
+      if (.not. allocated(error)) then
+        call MemoryCheck(memory, role%nodes, warning, error)
+        call GroupAdvise(survey, role%nodes, error)
+      end if
       if (.not. allocated(error)) call SurveyHeader(survey, settings, header)
       if (.not. allocated(error)) call DiskNeed(survey, header, disk, error)
       if (.not. allocated(error)) call StoreOpen(store, job%output, header, role%host, job%overwrite, job%verify == 'last', error, &
@@ -74,6 +86,7 @@ contains
       else
         call RecordKeep(job%output, physics%program, settings)
         call SurveyLog(survey)
+        if (why /= '') call LogInfo('group    '//why)
         call LogLines(role%map, .false.)
         call LogLines(role%warnings, .true.)
         call LogInfo('memory   '//MemoryBytes(memory%worker)//' a worker, '//MemoryBytes(memory%master)//' rank 0')
@@ -96,6 +109,33 @@ contains
     call RunSurvey(role, physics, job%threads, options, survey, store, role%nworkers, deadline, .false., exit_status, broken)
     if (role%master .and. exit_status == 0) call CheckpointSweep(options%checkpoint, .true.)
   end subroutine Run
+
+  !> Rank 0 finds how many ranks share a shot, `why` tells the reason, and all take their places in such groups. Fails on all where
+  !> no group holds the largest shot, and rank 0 knows why. `broken`: a rank died meanwhile. Collective over all ranks.
+  subroutine FindGroups(role, job, survey, why, broken, error)
+    type(role_t), intent(inout) :: role
+    type(job_t), intent(in) :: job
+    type(survey_t), intent(inout) :: survey
+    character(:), allocatable, intent(inout) :: why
+    logical, intent(out) :: broken
+    type(error_t), allocatable, intent(inout) :: error
+    logical :: all_here
+    integer :: group
+    group = 0
+    if (role%master .and. .not. allocated(error)) call GroupSize(survey, role%places, group, why, error)
+    call Barrier(role%world, PREPARING, role%peers, all_here)     ! rank 0 may have read for long
+    broken = .not. all_here
+    if (broken .and. role%master) call LogError('a rank died before the first shot: run the same command again')
+    if (broken) return
+    call RolesMeet()
+    call BroadcastInteger(role%world, group)
+    if (group > 0) then
+      call RolesDevices(role, group, job%gpn, job%ranks_per_gpu, job%threads, error)
+    else if (.not. role%master) then
+      call Fail(error, 'there are no groups')
+    end if
+    call RolesMet()
+  end subroutine FindGroups
 
   pure function Groups(ranks) result(words)
     integer, intent(in) :: ranks

@@ -11,7 +11,7 @@ module spl_m
   use physics_m, only: JobTable, physics_t, PhysicsIntroduce, PhysicsTable, PhysicsVariants
   use plan_m, only: Plan
   use protocol_m, only: Barrier, BroadcastInteger, BroadcastText
-  use roles_m, only: role_t, RolesDevices, RolesStart, RolesStop
+  use roles_m, only: role_t, RolesDevices, RolesMeet, RolesMet, RolesPlaces, RolesStart, RolesStop
   use run_m, only: Run
   use status_m, only: StatusPrint
   use parameter_table_m, only: SplitList, table_t
@@ -24,7 +24,6 @@ module spl_m
   public :: SplMain
 
   character(6), parameter :: verbs(4) = [character(6) :: 'run', 'plan', 'status', 'verify']
-  integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end
   real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
   integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4
 
@@ -44,8 +43,7 @@ contains
     logical :: broken, all_here, json
     call PhysicsIntroduce(physics)
     call host_keep_memory()
-    call host_alarm(MEETING, 3, CString('error: the ranks did not find each other in '//Str(MEETING)//' s: one has died, or '// &
-                                        'did not come; run the same command again'))   ! it would keep the others in there
+    call RolesMeet()
     call RolesStart(role)
     action = QUIT
     exit_status = 0
@@ -57,12 +55,18 @@ contains
       call BroadcastText(role%world, settings)
       call PhysicsTable(physics, table)
       call JobFromText(physics, settings, job, table, error)
-      if (.not. allocated(error)) call RolesDevices(role, job%group, job%gpn, job%ranks_per_gpu, job%threads, error)
-      call host_alarm(0, 0, CString(''))
+      if (allocated(error)) then
+        continue
+      else if (job%group == 0 .and. action == DO_RUN) then     ! found when rank 0 knows the shots
+        call RolesPlaces(role, job%gpn, job%ranks_per_gpu)
+      else
+        call RolesDevices(role, max(1, job%group), job%gpn, job%ranks_per_gpu, job%threads, error)
+      end if
+      call RolesMet()
       if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, broken)
       if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status, broken)
     else
-      call host_alarm(0, 0, CString(''))
+      call RolesMet()
       if (role%master .and. action == DO_PLAN) call Plan(role, physics, job, settings, error)
       if (role%master .and. action == DO_STATUS) call StatusPrint(job, json, error)
       call BroadcastInteger(role%world, action)   ! rank 0 may have been busy for long

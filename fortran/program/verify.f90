@@ -12,9 +12,11 @@ module verify_m
   use parameters_m, only: job_t
   use physics_m, only: physics_t, PhysicsTable, PhysicsVariants
   use survey_m, only: survey_t, SurveyRead, SurveyHeader
-  use protocol_m, only: BroadcastInteger, LargestInteger
+  use peers_m, only: peers_t
+  use protocol_m, only: Barrier, BroadcastInteger, LargestInteger
   use roles_m, only: role_t, RolesDisband, RolesSingle
   use run_m, only: RunSurvey
+  use scheme_exchange_m, only: PREPARING
   use worker_type_m, only: worker_options_t
   use scratch_c, only: scratch_make, scratch_remove
   use store_m, only: store_t, StoreOpen
@@ -166,6 +168,7 @@ contains
     end if
     call RunSurvey(role, physics, 0, worker_options_t(), survey, store, nworkers, FOREVER, .true., status, &
                    broken)
+    if (.not. broken) call AllEnd(role, broken)
     if (.not. role%master) return
     if (allocated(error)) then
       call Result(score, .false., output//': '//error%message)
@@ -173,6 +176,19 @@ contains
       call Result(score, .false., output//': not all shots were modelled')
     end if
   end subroutine Model
+
+  !> Waits until all ranks have ended a survey. Rank 0 may be ready for the next one while ranks of a group still learn from its
+  !> first rank that this one is over: they would take the next one's START for a message of this one, and forget it. `broken`: a
+  !> rank died meanwhile.
+  subroutine AllEnd(role, broken)
+    type(role_t), intent(in) :: role
+    logical, intent(out) :: broken
+    type(peers_t) :: peers
+    logical :: all_here
+    peers = role%peers
+    call Barrier(role%world, PREPARING, peers, all_here)
+    broken = .not. all_here
+  end subroutine AllEnd
 
   !> The largest relative RMS difference of a trace between two files must not exceed `bound`.
   subroutine Compare(score, title, one, two, bound)

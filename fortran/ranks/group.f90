@@ -13,10 +13,10 @@ module group_m
   use mpi_f08, only: MPI_ANY_SOURCE, MPI_CHARACTER, MPI_Cancel, MPI_Comm, MPI_Comm_free, MPI_Comm_idup, &
                      MPI_DOUBLE_PRECISION, MPI_Iallgather, MPI_Iallreduce, MPI_Ibcast, MPI_INTEGER, MPI_INTEGER8, MPI_Iprobe, &
                      MPI_Irecv, MPI_Isend, MPI_MAX, MPI_REAL, MPI_Recv, MPI_Request, MPI_Request_free, MPI_REQUEST_NULL, &
-                     MPI_Status, MPI_Test, MPI_Testall
+                     MPI_Status, MPI_STATUS_IGNORE, MPI_Test, MPI_Testall, operator(/=)
   use partners_m, only: by_memory, by_messages, partners_t
   use peers_m, only: peers_t, PeersDead, PeersLook
-  use protocol_m, only: link_t, message_t, MSG_END, MSG_START, LinkPutBack, LinkReceive
+  use protocol_m, only: link_t, message_t, MSG_END, LinkReceive
   use roles_m, only: role_t
   use text_m, only: Str
   implicit none
@@ -61,6 +61,7 @@ module group_m
     procedure :: open => GroupOpen
     procedure :: send => GroupSend
     procedure :: await => GroupAwait
+    procedure :: progress => GroupProgress
     procedure :: largest => GroupLargest
     procedure :: total => GroupTotal
     procedure :: collect => GroupCollect
@@ -90,6 +91,10 @@ module group_m
       integer, intent(in) :: side, what
       type(error_t), allocatable, intent(inout) :: error
     end subroutine GroupAwait
+
+    module subroutine GroupProgress(self)
+      class(group_t), intent(inout) :: self
+    end subroutine GroupProgress
 
     module subroutine GroupTrade(self, out, in, error)
       class(group_t), intent(inout) :: self

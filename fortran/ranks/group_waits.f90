@@ -51,10 +51,7 @@ contains
     if (.not. associated(group%link)) return
     if (.not. allocated(group%postponed)) allocate (group%postponed(0))
     do while (LinkReceive(group%link, message))
-      if (message%kind == MSG_START) then       ! of the next job, while the end of this one is on its way through the group
-        call LinkPutBack(group%link, message)
-        return
-      else if (message%kind == MSG_END .and. message%n(2) == 1) then
+      if (message%kind == MSG_END .and. message%n(2) == 1) then
         group%end = message
         group%why_broken = 'the job has lost ranks'
         group%broken = .true.

@@ -305,6 +305,19 @@ contains
     end associate
   end procedure GroupAwait
 
+  module procedure GroupProgress
+    integer :: side, what
+    logical :: done
+    do side = 1, SIDES
+      do what = 1, WHATS
+        associate (way => self%way(side))
+          if (way%getting(what) /= MPI_REQUEST_NULL) call MPI_Test(way%getting(what), done, MPI_STATUS_IGNORE)
+          if (way%sending(what) /= MPI_REQUEST_NULL) call MPI_Test(way%sending(what), done, MPI_STATUS_IGNORE)
+        end associate
+      end do
+    end do
+  end procedure GroupProgress
+
   module procedure WaysAbandon
     type(MPI_Status) :: status
     integer :: side, what

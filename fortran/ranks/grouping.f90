@@ -1,8 +1,11 @@
 !> Which ranks model shots together: the groups of a job, which are its workers.
 module grouping_m
+  use kinds_m, only: dp
   implicit none
   private
-  public :: grouping_t, GroupingMake, GroupingRanks
+  public :: grouping_t, places_t, GroupingMake, GroupingRanks, GroupingFewest, ON_CORES, ON_GPU
+
+  integer, parameter :: ON_CORES = 1, ON_GPU = 2
 
   type :: grouping_t
     integer :: ranks = 1                      !< of a group
@@ -13,7 +16,56 @@ module grouping_m
     logical, allocatable :: spared(:)         !< ranks that do not, though there is a GPU for them
   end type grouping_t
 
+  !> What each rank of a job could compute on, (0:ranks of the job - 1).
+  type :: places_t
+    integer, allocatable :: node(:)           !< its machine
+    logical, allocatable :: works(:)          !< it may model shots
+    logical, allocatable :: gpu(:)            !< there is a GPU for it
+    real(dp), allocatable :: room(:, :)       !< its part of the memory that is left on the machine, and of the GPU [bytes], (.., 2)
+  end type places_t
+
 contains
+
+  !> The fewest ranks that hold a shot together, 0 = no group does. need(n, kind): what each of n ranks needs on cores or on a GPU
+  !> [bytes]. A job with GPUs models on them: with so few ranks at least half of its groups there hold the shot, for the others can
+  !> compute on cores; or, where that is never so, one group does. Without GPUs all groups must hold it.
+  pure integer function GroupingFewest(places, need) result(ranks)
+    type(places_t), intent(in) :: places
+    real(dp), intent(in) :: need(:, :)
+    type(grouping_t) :: grouping
+    integer :: n, kind, one, hold, groups
+    kind = merge(ON_GPU, ON_CORES, any(places%gpu))
+    one = 0
+    do n = 1, size(need, 1)
+      call GroupingMake(n, places%node, places%works, places%gpu, grouping)
+      call Holding(grouping, places%room(:, kind) >= need(n, kind), kind == ON_GPU, hold, groups)
+      if (groups == 0) exit
+      ranks = n
+      if (hold == groups .or. (kind == ON_GPU .and. 2*hold >= groups)) return
+      if (hold > 0 .and. one == 0 .and. kind == ON_GPU) one = n
+    end do
+    ranks = one
+  end function GroupingFewest
+
+  !> Groups on GPUs or on cores: how many there are, and in how many of them each rank has `enough`.
+  pure subroutine Holding(grouping, enough, gpu, hold, groups)
+    type(grouping_t), intent(in) :: grouping
+    logical, intent(in) :: enough(0:), gpu
+    integer, intent(out) :: hold, groups
+    logical :: lacks(0:grouping%n), there(0:grouping%n)
+    integer :: r
+    there = .false.
+    lacks = .false.
+    do r = 0, size(enough) - 1
+      associate (w => grouping%worker(r))
+        if (w == 0 .or. (grouping%gpu(r) .neqv. gpu)) cycle
+        there(w) = .true.
+        lacks(w) = lacks(w) .or. .not. enough(r)
+      end associate
+    end do
+    groups = count(there)
+    hold = count(there .and. .not. lacks)
+  end subroutine Holding
 
   !> Makes groups of so many `ranks`. node(r): the machine of rank r; works(r): it may model shots; gpu(r): there is a GPU for it.
   !>

@@ -38,8 +38,8 @@ module protocol_m
   use peers_m, only: peers_t, PeersDead, PeersLook
   implicit none
   private
-  public :: message_t, listener_t, link_t, LinkSend, LinkReply, LinkPutBack, LinkReceive, LinkAwaits, LinkBusy
-  public :: LinkDead, LinkFlush, LinkForget, Rest
+  public :: message_t, listener_t, link_t, LinkSend, LinkReply, LinkReceive, LinkAwaits, LinkBusy, LinkDead, LinkFlush, LinkForget
+  public :: Rest
   public :: barrier_t, Barrier, BarrierBegin, BarrierOver
   public :: BroadcastText, BroadcastInteger, LargestInteger
   public :: MSG_NONE, MSG_READY, MSG_SHOT, MSG_STOP, MSG_MODEL, MSG_GATHER, MSG_SNAPS, MSG_WRITTEN, MSG_REFUSED
@@ -115,7 +115,7 @@ module protocol_m
     type(incoming_t), pointer, private :: first_in => null(), last_in => null() !< awaited, oldest header first
     integer(i8), private :: bytes_in = 0                                        !< of these
     real(dp) :: patience = 0.5_dp*huge(1.0_dp)                                  !< time that messages are waited for at the end [s]
-    type(message_t), allocatable, private :: inbox(:)                           !< `listener`'s replies, what was put back
+    type(message_t), allocatable, private :: inbox(:)                           !< replies of `listener` not yet received
     integer, allocatable, private :: dead(:)                                    !< ranks that are dead
   end type link_t
 
@@ -148,13 +148,14 @@ contains
     type(link_t), intent(inout) :: link
     type(message_t), intent(out) :: message
     type(message_t) :: nothing
-    if (.not. allocated(link%inbox)) allocate (link%inbox(0))
-    if (size(link%inbox) > 0) then
-      message = link%inbox(1)
-      link%inbox = link%inbox(2:)
-      there = message%kind /= MSG_NONE
-    else if (associated(link%listener)) then
-      call link%listener%handle(nothing, message)
+    if (associated(link%listener)) then
+      if (.not. allocated(link%inbox)) allocate (link%inbox(0))
+      if (size(link%inbox) > 0) then
+        message = link%inbox(1)
+        link%inbox = link%inbox(2:)
+      else
+        call link%listener%handle(nothing, message)
+      end if
       there = message%kind /= MSG_NONE
     else
       call FreeSent(link)
@@ -162,14 +163,6 @@ contains
       call ReceiveWhole(link, there, message)
     end if
   end function LinkReceive
-
-  !> A message that was received is received once more, before all others.
-  subroutine LinkPutBack(link, message)
-    type(link_t), intent(inout) :: link
-    type(message_t), intent(in) :: message
-    if (.not. allocated(link%inbox)) allocate (link%inbox(0))
-    link%inbox = [message, link%inbox]
-  end subroutine LinkPutBack
 
   !> True while messages are on their way, to or from ranks that are not taken for lost.
   logical function LinkBusy(link) result(busy)

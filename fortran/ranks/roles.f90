@@ -3,8 +3,8 @@ module roles_m
   use device_c, only: device_count, device_id, device_memory, device_name, device_use, device_why
   use gpu_assignment_m, only: GpusAssign, GpusNumber, id_length
   use error_m, only: error_t, Fail, FailFromC
-  use grouping_m, only: grouping_t, GroupingMake, GroupingRanks
-  use host_c, only: host_cores, host_cores_hash, host_name, host_processor
+  use grouping_m, only: grouping_t, places_t, GroupingMake, GroupingRanks, ON_CORES, ON_GPU
+  use host_c, only: host_alarm, host_cores, host_cores_hash, host_memory, host_name, host_processor
   use iso_c_binding, only: c_char, c_long
   use kinds_m, only: dp, i8
   use lock_c, only: lock_self
@@ -12,11 +12,13 @@ module roles_m
   use node_memory_m, only: node_t, NodesFind
   use peers_m, only: peers_t, PeersNew, PROCESS_NAME
   use rank_map_m, only: RankMap, RanksIdle, RanksSpared, RankWarnings, rank_info_t
-  use text_m, only: FString, Str
+  use text_m, only: CString, FString, Str
   implicit none
   private
-  public :: role_t, RolesStart, RolesGroups, RolesDevices, RolesSingle, RolesDisband, RolesThreads, RolesUsable, RolesStop
+  public :: role_t, RolesStart, RolesPlaces, RolesMeet, RolesMet, RolesGroups, RolesDevices, RolesSingle
+  public :: RolesDisband, RolesThreads, RolesUsable, RolesStop
 
+  integer, parameter :: MEETING = 120         !< seconds that ranks wait for each other at the start, then they end
   integer, parameter :: GPUS = 64             !< of a node that are looked at, at most
   real(dp), parameter :: USABLE = 0.95_dp     !< part of a GPU's free memory that shots may use: the driver takes some of it later
 
@@ -42,10 +44,20 @@ module roles_m
     character(:), allocatable :: host, processor
     type(peers_t) :: peers                    !< the other ranks on this machine
     character(:), allocatable :: map, warnings  !< on rank 0: what all ranks compute on, and what is not as asked, in lines
+    type(places_t) :: places                  !< of all ranks; where the size of groups is still to be found
     type(node_t), allocatable :: nodes(:)     !< machines of the job, on rank 0
     logical, allocatable :: gpus(:)           !< which workers compute on GPUs, on rank 0, (nworkers)
     integer, allocatable :: threads(:)        !< of each worker, on rank 0, (nworkers)
   end type role_t
+
+  !> The GPUs that ranks of this node see, (ranks of the node).
+  type :: found_t
+    integer :: me = 1                         !< place of this rank there
+    logical :: candidate = .false.            !< it is to get one
+    integer, allocatable :: seen(:)           !< how many each sees
+    character(id_length), allocatable :: id(:, :)   !< their addresses
+    integer, allocatable :: chosen(:)         !< which of them each gets, 0 = none
+  end type found_t
 
 contains
 
@@ -72,6 +84,56 @@ contains
     call NodesFind(role%world, role%node, role%host, role%worker, role%master, role%nodes)
   end subroutine RolesStart
 
+  !> From here on to RolesMet the ranks wait for each other: one that waits for too long ends itself.
+  subroutine RolesMeet()
+    call host_alarm(MEETING, 3, CString('error: the ranks did not find each other in '//Str(MEETING)//' s: one has died, or '// &
+                                        'did not come; run the same command again'))   ! it would keep the others in there
+  end subroutine RolesMeet
+
+  subroutine RolesMet()
+    call host_alarm(0, 0, CString(''))
+  end subroutine RolesMet
+
+  !> What each rank could compute on, and the memory there. Collective over all ranks.
+  subroutine RolesPlaces(role, gpn, per_gpu)
+    type(role_t), intent(inout) :: role
+    integer, intent(in) :: gpn, per_gpu
+    type(role_t) :: with_gpu
+    type(found_t) :: found
+    type(places_t) :: p
+    real(dp) :: mine(2), all(2, 0:role%size - 1)
+    integer(i8) :: total, left
+    integer :: workers
+    call FindGpus(role, gpn, per_gpu, found)
+    with_gpu = role
+    with_gpu%gpu_fault = ''
+    if (found%chosen(found%me) > 0) call TakeDevice(with_gpu, found)
+    call Tell(role, found%chosen(found%me) > 0 .and. with_gpu%gpu_fault == '', p)
+    call host_memory(CString(''), total, left)
+    workers = count(p%works .and. p%node == p%node(role%rank))
+    mine = [merge(real(left, dp)/max(1, workers), huge(1.0_dp), total > 0), with_gpu%gpu_room]
+    call MPI_Allgather(mine, size(mine), MPI_DOUBLE_PRECISION, all, size(mine), MPI_DOUBLE_PRECISION, role%world)
+    allocate (p%room(0:role%size - 1, 2))
+    p%room(:, ON_CORES) = all(1, :)
+    p%room(:, ON_GPU) = all(2, :)
+    role%places = p
+  end subroutine RolesPlaces
+
+  !> Each rank tells all its machine, whether it may model shots, and whether there is a GPU for it. Collective over all ranks.
+  subroutine Tell(role, gpu, places)
+    type(role_t), intent(in) :: role
+    logical, intent(in) :: gpu
+    type(places_t), intent(inout) :: places
+    integer :: mine(3), all(3, 0:role%size - 1), node
+    call MPI_Allreduce(role%rank, node, 1, MPI_INTEGER, MPI_MIN, role%node)
+    mine = [node, merge(1, 0, [role%alone .or. role%rank > 0, gpu])]
+    call MPI_Allgather(mine, size(mine), MPI_INTEGER, all, size(mine), MPI_INTEGER, role%world)
+    allocate (places%node(0:role%size - 1), places%works(0:role%size - 1), places%gpu(0:role%size - 1))
+    places%node = all(1, :)
+    places%works = all(2, :) == 1
+    places%gpu = all(3, :) == 1
+  end subroutine Tell
+
   !> Makes groups of `group` ranks (grouping.f90); ranks that are left over have nothing to do. gpu: there is one for this rank.
   !> Collective over all ranks.
   subroutine RolesGroups(role, group, error, gpu)
@@ -79,15 +141,15 @@ contains
     integer, intent(in) :: group
     type(error_t), allocatable, intent(inout) :: error
     logical, intent(in), optional :: gpu
-    integer :: mine(3), all(3, 0:role%size - 1), node
-    call MPI_Allreduce(role%rank, node, 1, MPI_INTEGER, MPI_MIN, role%node)
-    mine = [node, merge(1, 0, role%alone .or. role%rank > 0), 0]
-    if (present(gpu)) mine(3) = merge(1, 0, gpu)
-    call MPI_Allgather(mine, size(mine), MPI_INTEGER, all, size(mine), MPI_INTEGER, role%world)
-    call GroupingMake(group, all(1, :), all(2, :) == 1, all(3, :) == 1, role%groups)
+    type(places_t) :: places
+    logical :: mine
+    mine = .false.
+    if (present(gpu)) mine = gpu
+    call Tell(role, mine, places)
+    call GroupingMake(group, places%node, places%works, places%gpu, role%groups)
     role%nworkers = role%groups%n
     if (role%nworkers < 1) then
-      call Fail(error, 'group = '//Str(group)//' ranks a shot, but the job has '//Str(sum(all(2, :)))// &
+      call Fail(error, 'group = '//Str(group)//' ranks a shot, but the job has '//Str(count(places%works))// &
                 ' worker rank(s); start at least '//Str(group + 1)//' processes')
       return
     end if
@@ -124,16 +186,12 @@ contains
     type(role_t), intent(inout) :: role
     integer, intent(in) :: group, gpn, per_gpu, threads    !< threads as asked for, 0 = derived
     type(error_t), allocatable, intent(inout) :: error
-    character(id_length), allocatable :: id(:, :)
-    integer, allocatable :: seen(:), chosen(:)
-    logical, allocatable :: worker(:), kept(:)
+    logical, allocatable :: kept(:)
+    type(found_t) :: found
     type(rank_info_t) :: info
-    integer :: me
-    call AskAll(role, role%worker, worker)
-    call LookAround(role, worker, gpn*per_gpu, me, info%candidate, seen, id)
-    allocate (chosen(size(seen)))
-    call GpusAssign(worker, seen, id, gpn, per_gpu, chosen)
-    call RolesGroups(role, group, error, chosen(me) > 0)
+    call FindGpus(role, gpn, per_gpu, found)
+    info%candidate = found%candidate
+    call RolesGroups(role, group, error, found%chosen(found%me) > 0)
     if (allocated(error)) return
     role%drivers = count(role%groups%gpu)
     if (gpn > 0 .and. role%drivers == 0) then
@@ -148,14 +206,16 @@ contains
       return
     end if
     call AskAll(role, role%groups%gpu(role%rank), kept)
-    where (.not. kept) chosen = 0
+    where (.not. kept) found%chosen = 0
     if (role%groups%spared(role%rank)) info%candidate = .false.
-    if (chosen(me) > 0) then
-      info%gpu = GpusNumber(seen, id, id(chosen(me), me))
-      call TakeDevice(role, chosen(me) - 1, count(TheSame(chosen, id, id(chosen(me), me))))
-    end if
-    if (role%group_size > 1) call AgreeOnDevices(role)
-    role%cores = CoresAlone(role, chosen(me) > 0)
+    associate (mine => found%chosen(found%me))
+      if (mine > 0) then
+        info%gpu = GpusNumber(found%seen, found%id, found%id(mine, found%me))
+        call TakeDevice(role, found)
+      end if
+      if (role%group_size > 1) call AgreeOnDevices(role)
+      role%cores = CoresAlone(role, mine > 0)
+    end associate
     info%host = role%host
     info%worker = role%worker
     info%gpu_name = role%gpu_name
@@ -167,6 +227,18 @@ contains
     call TellMaster(role, info%gpu >= 0, info%threads)
     call MakeMap(role, info, gpn)
   end subroutine RolesDevices
+
+  !> The GPUs of this node, and which rank gets which. Collective over the node.
+  subroutine FindGpus(role, gpn, per_gpu, found)
+    type(role_t), intent(in) :: role
+    integer, intent(in) :: gpn, per_gpu
+    type(found_t), intent(out) :: found
+    logical, allocatable :: worker(:)
+    call AskAll(role, role%worker, worker)
+    call LookAround(role, worker, gpn*per_gpu, found%me, found%candidate, found%seen, found%id)
+    allocate (found%chosen(size(found%seen)))
+    call GpusAssign(worker, found%seen, found%id, gpn, per_gpu, found%chosen)
+  end subroutine FindGpus
 
   !> Where one rank of a group cannot use its GPU none of them does. They may all use as much of their GPUs as each of them can, so
   !> that a shot fits on all or on none. Collective over the group.
@@ -257,14 +329,17 @@ contains
     end do
   end function TheSame
 
-  !> From here on this process computes on GPU `device`, which it shares with others: `users` in all. A GPU that cannot be used
+  !> From here on this process computes on the GPU that was found for it, which it may share with others. One that cannot be used
   !> leaves its reason in role%gpu_fault.
-  subroutine TakeDevice(role, device, users)
+  subroutine TakeDevice(role, found)
     type(role_t), intent(inout) :: role
-    integer, intent(in) :: device, users
+    type(found_t), intent(in) :: found
     type(error_t), allocatable :: error
     character(kind=c_char, len=64) :: buffer
     integer(c_long) :: free, total
+    integer :: device, users
+    device = found%chosen(found%me) - 1
+    users = count(TheSame(found%chosen, found%id, found%id(device + 1, found%me)))
     call FailFromC(device_use(device), error)
     if (.not. allocated(error)) call FailFromC(device_name(device, len(buffer), buffer), error)
     if (.not. allocated(error)) call FailFromC(device_memory(device, free, total), error)

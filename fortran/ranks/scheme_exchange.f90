@@ -15,7 +15,7 @@ module scheme_exchange_m
   use master_heartbeat_m, only: heartbeat_t, HeartbeatMasterGone, HeartbeatLook, HeartbeatNew
   implicit none
   private
-  public :: SchemeSend, SchemeReceive
+  public :: SchemeSend, SchemeReceive, PREPARING
 
   real(dp), parameter :: PREPARING = 3600.0_dp     !< rank 0 is taken for dead if it says nothing for so long [s]; it reads files
 

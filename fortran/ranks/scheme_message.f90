@@ -19,7 +19,7 @@ module scheme_message_m
                                      'a weight,a weight,a weight,a weight,a weight,a weight,a weight,a weight,'// &
                                      'nt,nt_out,half_length,npml,snapshot_step,free_top,time_correction,exact_positions'
   integer, parameter :: POSITIVE = 10, NOT_NEGATIVE = 13 !< leading reals above 0, and not below 0
-  integer, parameter :: LOW(INTEGERS) = [1, 1, 1, 0, 1, 0, 0, 0]            !< least values of the integers
+  integer, parameter :: LOW(INTEGERS) = [1, 1, 0, 0, 1, 0, 0, 0]            !< least values of the integers
   integer, parameter :: HIGH(INTEGERS) = [huge(1), huge(1), 8, 1000, 1000, 1, 1, 1]
 
 contains

@@ -13,7 +13,7 @@ module scheme_m
   use window_m, only: window_t
   implicit none
   private
-  public :: scheme_t, SchemeNew, SchemeDerive, SchemeTimes, SchemePad, SchemeGrid, SchemeCells, SchemeSpacing
+  public :: scheme_t, SchemeNew, SchemeDerive, SchemeTimes, SchemePad, SchemeGrid, SchemeSpacing
   public :: SchemeHalfMost, SchemeWarn
 
   type :: scheme_t
@@ -29,7 +29,7 @@ module scheme_m
     real(dp) :: dt_limit = 0                  !< largest stable time step [s]
     real(dp) :: ppw = 0                       !< points per shortest wavelength
     real(dp) :: coeffs_error = 0              !< largest group-velocity error of the weights in band, 0.01 = 1 %
-    integer :: half_length = 0                !< of the differentiators
+    integer :: half_length = 0                !< of the differentiators; 0: there are none
     integer :: npml = 0                       !< width of the absorbing layers [cells]
     real(dp) :: w(8) = 0                      !< weights of the differentiators
     logical :: free_top = .false.             !< free surface at the top of the model
@@ -53,6 +53,10 @@ module scheme_m
                                               !< history of the source, of a force at t_start + (n - 1) dt
     character(:), allocatable :: warnings     !< what the user should know, one sentence a line; '' = nothing
   contains
+    procedure :: cells => GridCells
+    procedure :: grid_words => GridWords
+    procedure :: layer_words => LayerWords
+    procedure :: accuracy_words => AccuracyWords
     procedure :: no_pictures => NoPictures
     procedure :: pack => PackNothing
     procedure :: unpack => UnpackNothing
@@ -86,6 +90,7 @@ contains
     character(:), allocatable, intent(out) :: why
     why = ''
     if (size(parcel%numbers) + size(parcel%samples) + len(parcel%text) > 0) why = 'it holds what is of another physics'
+    if (self%half_length < 1) why = 'half_length = 0 is impossible'
   end subroutine UnpackNothing
 
   !> Cells of the grid beyond the window: on the left, on the right and below; on top. An absorbing layer and a few undamped cells
@@ -107,18 +112,37 @@ contains
   end function SchemeGrid
 
   !> Cells of the grid of a shot in its window, layers included.
-  pure real(dp) function SchemeCells(scheme, window) result(cells)
-    class(scheme_t), intent(in) :: scheme
+  pure real(dp) function GridCells(self, window) result(cells)
+    class(scheme_t), intent(in) :: self
     type(window_t), intent(in) :: window
     integer :: pad(2)
+    pad = SchemePad(self)
     if (window%ny == 0) then
-      cells = product(real(SchemeGrid(scheme, window%nx, window%nz), dp))
+      cells = product(real(SchemeGrid(self, window%nx, window%nz), dp))
     else
-      pad = SchemePad(scheme)
-      cells = product(real([window%nx, window%ny], dp) + merge(0, 2*pad(1), scheme%periodic))* &
-              (window%nz + pad(2) + merge(0, pad(1), scheme%one_way))
+      cells = product(real([window%nx, window%ny], dp) + merge(0, 2*pad(1), self%periodic))* &
+              (window%nz + pad(2) + merge(0, pad(1), self%one_way))
     end if
-  end function SchemeCells
+  end function GridCells
+
+  !> In words: the spacings, the layers, how well waves are carried.
+  function GridWords(self) result(words)
+    class(scheme_t), intent(in) :: self
+    character(:), allocatable :: words
+    words = SchemeSpacing(self)//' m'
+  end function GridWords
+
+  function LayerWords(self) result(words)
+    class(scheme_t), intent(in) :: self
+    character(:), allocatable :: words
+    words = 'layers of '//Str(self%npml)//' cells, '//trim(merge('free surface on top ', 'absorbing on top    ', self%free_top))
+  end function LayerWords
+
+  function AccuracyWords(self) result(words)
+    class(scheme_t), intent(in) :: self
+    character(:), allocatable :: words
+    words = 'half-length '//Str(self%half_length)//', group velocity within '//Str(100*self%coeffs_error, 2)//' %'
+  end function AccuracyWords
 
   !> The longest differentiators there are kernels for: half-length 8 in 2D, 4 in 3D.
   pure integer function SchemeHalfMost(scheme) result(most)

@@ -45,6 +45,7 @@ contains
     allocate (turned%q(turned%start(fault%n + 1) - 1))
     do i = 1, fault%n
       turned%q(turned%start(i):turned%start(i + 1) - 1) = piece(i)%q
+      deallocate (piece(i)%q)
     end do
   end subroutine FaultHistoriesMake
 

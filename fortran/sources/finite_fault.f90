@@ -29,7 +29,7 @@ module finite_fault_m
   implicit none
   private
   public :: finite_fault_t, fault_moment_t, FaultRead, FaultSample, FaultMoment, FaultStart, FaultEnd, FaultAfter, FaultHash
-  public :: FaultSlip, FaultArea, FaultBegin, FaultTake, FaultDone, FaultSound, fault_points, fault_why
+  public :: FaultSlip, FaultArea, FaultSome, FaultBegin, FaultTake, FaultDone, FaultSound, fault_points, fault_why
 
   integer, parameter :: points_most = 2000000, fault_points = points_most
   integer(i8), parameter :: samples_most = 500000000_i8
@@ -523,6 +523,25 @@ contains
       end do
     end do
   end subroutine FaultSample
+
+  !> Some points of a fault, with their histories.
+  pure type(finite_fault_t) function FaultSome(fault, points) result(some)
+    type(finite_fault_t), intent(in) :: fault
+    integer, intent(in) :: points(:)
+    integer :: i
+    some = finite_fault_t(n=size(points), x=fault%x(:, points), m=fault%m(:, points), potency=fault%potency(points), &
+                          t0=fault%t0(points), dt=fault%dt(points), area=fault%area(points), point=fault%point(points), &
+                          points=fault%points)
+    allocate (some%start(size(points) + 1))
+    some%start(1) = 1
+    do i = 1, size(points)
+      some%start(i + 1) = some%start(i) + fault%start(points(i) + 1) - fault%start(points(i))
+    end do
+    allocate (some%rate(some%start(size(points) + 1) - 1))
+    do i = 1, size(points)
+      some%rate(some%start(i):some%start(i + 1) - 1) = fault%rate(fault%start(points(i)):fault%start(points(i) + 1) - 1)
+    end do
+  end function FaultSome
 
   !> Integral of the history of point i up to t. k: intervals whose integral, in samples, is `whole`; they go on from call to call.
   pure subroutine Slip(fault, i, t, k, whole, total)

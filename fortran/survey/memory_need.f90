@@ -5,6 +5,8 @@ module memory_need_m
   use keymap_m, only: KeymapBytes
   use kinds_m, only: dp, i8
   use node_memory_m, only: node_t
+  use scheme_m, only: scheme_t
+  use solver_m, only: solver_t
   use survey_m, only: survey_t
   use parameter_table_m, only: SplitList
   use text_m, only: Str
@@ -30,11 +32,20 @@ module memory_need_m
 contains
 
   !> Finds the memory that ranks of a prepared survey need, within some 20 % (measured: t414).
-  subroutine MemoryNeed(survey, memory)
+  subroutine MemoryNeed(survey, memory, gpu)
     type(survey_t), intent(in) :: survey
     type(memory_t), intent(out) :: memory
+    logical, intent(in), optional :: gpu          !< workers have their fields on GPUs
+    class(scheme_t), allocatable :: scheme
+    class(solver_t), allocatable :: solver
+    logical :: on_gpu
+    allocate (scheme, source=survey%scheme)
+    call survey%physics%solver(solver)
+    on_gpu = .false.
+    if (present(gpu)) on_gpu = gpu
+    scheme%variant = solver%choose(scheme%variant, on_gpu)
     associate (physics => survey%physics)
-      call physics%memory(survey%scheme, survey%window, size(survey%snapshot_records) > 0, memory%worker, memory%master)
+      call physics%memory(scheme, survey%window, size(survey%snapshot_records) > 0, memory%worker, memory%master)
       memory%grid = physics%grid_words(survey%scheme, survey%window)
     end associate
     memory%record = survey%largest
@@ -110,7 +121,9 @@ contains
   pure function MemoryBytes(n) result(s)
     real(dp), intent(in) :: n
     character(:), allocatable :: s
-    if (n >= 1.0e12_dp) then
+    if (n > 1.0e24_dp) then
+      s = 'more than any memory'
+    else if (n >= 1.0e12_dp) then
       s = Str(1.0e-12_dp*n, 3)//' TB'
     else if (n >= 1.0e9_dp) then
       s = Str(1.0e-9_dp*n, 3)//' GB'

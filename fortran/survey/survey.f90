@@ -10,7 +10,7 @@ module survey_m
   use parameters_m, only: job_t
   use physics_m, only: physics_t
   use problems_m, only: ProblemAdd, problems_t, ProblemsRaise
-  use scheme_m, only: scheme_t, SchemeCells, SchemeSpacing, SchemeWarn
+  use scheme_m, only: scheme_t, SchemeWarn
   use shot_m, only: shot_t
   use sides_m, only: SideOf
   use snapshots_m, only: FioSnapshotsPlace
@@ -164,9 +164,8 @@ contains
     type(survey_t), intent(in) :: survey
     associate (c => survey%scheme, m => survey%physics)
       call LogLines(m%log_lines(c), .false.)
-      call LogInfo('grid     '//SchemeSpacing(c)//' m, '//Str(c%ppw, 3)//' points per shortest wavelength at '// &
-                   Str(c%fmax, 4)//' Hz, half-length '//Str(c%half_length)//', group velocity within '// &
-                   Str(100*c%coeffs_error, 2)//' %')
+      call LogInfo('grid     '//c%grid_words()//', '//Str(c%ppw, 3)//' points per shortest wavelength at '// &
+                   Str(c%fmax, 4)//' Hz, '//c%accuracy_words())
       call LogInfo('time     dt '//Str(1000*c%dt)//' ms (limit '//Str(1000*c%dt_limit)//'), '//Str(c%nt)//' steps; traces '// &
                    Str(c%nt_out)//' x '//Str(1000*c%dt_out)//' ms')
       call LogInfo('source   '//survey%wavelet%name//', time zero at t = '//Str(survey%wavelet%t_zero, 6)//' s')
@@ -251,7 +250,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(window_t) :: window
     call SurveyWindow(survey, shot, .false., window, error)
-    cells = SchemeCells(survey%scheme, window)
+    cells = survey%scheme%cells(window)
   end function SurveyCells
 
   logical function SurveySnapshots(survey, record) result(wanted)

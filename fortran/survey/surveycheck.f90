@@ -64,7 +64,8 @@ contains
     integer :: i
     allocate (check%components, source=SplitList(scheme%components))
     allocate (check%silent(size(check%components)), source=.false.)
-    allocate (check%late(0:steps))
+    allocate (check%late(0:steps), source=0.0_dp)
+    if (scheme%half_length == 0) return
     do i = 0, steps
       slow = 1/physics%vmax + i*(1/physics%vmin - 1/physics%vmax)/steps
       check%late(i) = PhaseOff(scheme%w(:scheme%half_length), Coarsest(scheme), Step(scheme), scheme%fpeak, [slow], 1.0_dp)
@@ -86,7 +87,7 @@ contains
     if (scheme%free_top) call LookAtReceivers()
     if (allocated(error)) return
     if (.not. job%axes(2)) call LookAcross()
-    call LookAtWay()
+    if (scheme%half_length > 0) call LookAtWay()
     if (scheme%npml > 0) call LookAtLayers(check, physics, job, scheme, shot, window)
 
   contains

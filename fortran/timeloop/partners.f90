@@ -44,6 +44,7 @@ module partners_m
     procedure(open_i), deferred :: open
     procedure(send_i), deferred :: send
     procedure(send_i), deferred :: await
+    procedure(progress_i), deferred :: progress
     procedure(combine_i), deferred :: largest
     procedure(combine_i), deferred :: total
     procedure(collect_i), deferred :: collect
@@ -72,6 +73,12 @@ module partners_m
       integer, intent(in) :: side, what
       type(error_t), allocatable, intent(inout) :: error
     end subroutine send_i
+
+    !> What was sent goes on, for one who computes meanwhile. Quick, does not wait, and cannot fail.
+    subroutine progress_i(self)
+      import :: partners_t
+      class(partners_t), intent(inout) :: self
+    end subroutine progress_i
 
     !> The largest, or the sum, of what the partners have, element by element, to all of them; sums are formed in their order.
     subroutine combine_i(self, x, error)

@@ -1,5 +1,6 @@
 !> The sum that a receiver samples, whatever the order of its terms: what cuda_c/handle/receiver_sum.h is in C. Parts 1, 2, 3 times
-!> receiver_scale add up to the sum; those of all subdomains that hold cells of a receiver round to the bits of one that holds all.
+!> receiver_scale add up to the sum, which is 0 where it would be denormal; those of all subdomains that hold cells of a receiver
+!> round to the bits of one that holds all.
 module receiver_sum_m
   use kinds_m, only: dp, sp
   implicit none
@@ -35,6 +36,7 @@ contains
     integer :: p
     left = s%sum + s%rest
     value = real(left, sp)
+    if (part == 0 .and. abs(left) < tiny(value)) value = sign(0.0_sp, value)
     if (part == 0) return
     rest = scale(s%rest + (s%sum - left), first)
     left = scale(left, first)

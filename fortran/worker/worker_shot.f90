@@ -9,19 +9,18 @@ module worker_shot_m
   use kinds_m, only: dp
   use shot_messages_m, only: GatherMessage, ModelMessage, ShotFrom, SnapsMessage, VerdictFrom, WindowFrom
   use protocol_m, only: LinkSend, message_t, MSG_GATHER, MSG_MODEL, MSG_PROGRESS, MSG_READY, MSG_REFUSED
-  use scheme_m, only: scheme_t, SchemeCells
+  use scheme_m, only: scheme_t
   use active_shot_m, only: ASKED, HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
   use parameter_table_m, only: SplitList
   use text_m, only: Str
   use worker_type_m, only: worker_t, WorkerKeep, WorkerNote, WorkerSend, WorkerFind
   use worker_failure_m, only: ShotReport
-  use window_m, only: box_t, window_t, WindowBox, WindowClip, WindowSame
+  use window_m, only: box_t, window_at_once, window_t, WindowBox, WindowClip, WindowSame
   implicit none
   private
   public :: ShotAsk, ShotReceive, ModelAsk, ModelReceive, ModelEnds, ModelAwait, WorkerScheme, ProgressReport, ProgressSend, SOON
   public :: GatherSend, LogShared, LogExchanged, VerdictReceive, DropReceive
 
-  real(dp), parameter :: AT_ONCE = 1.6e7_dp   !< cells of a window that are asked for at once
   real(dp), parameter :: NAP = 1.0e-3_dp      !< between looks whether all ranks of a group have their media [s]
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports of progress
   real(dp), parameter :: SOON = 0.8_dp        !< the first of a GPU comes so much sooner: CPU ranks wait until it is known [s]
@@ -110,10 +109,12 @@ contains
     type(active_shot_t), intent(in) :: active
     type(message_t) :: message
     type(box_t) :: slab
+    integer :: layers
     slab = active%box
     if (active%outline%nx > 0) then
       slab%low(3) = active%layers + 1
-      slab%high(3) = min(slab%high(3), active%layers + max(1, Whole(AT_ONCE/product(real(slab%high(:2) - slab%low(:2) + 1, dp)))))
+      layers = Whole(window_at_once/product(real(slab%high(:2) - slab%low(:2) + 1, dp)), 1, slab%high(3))
+      slab%high(3) = min(slab%high(3), active%layers + layers)
     else
       slab = box_t()                          ! the master could not find the window, and will say why
     end if
@@ -198,7 +199,7 @@ contains
     real(dp) :: cells, need
     integer :: shots
     call WorkerScheme(worker, active, scheme)
-    cells = SchemeCells(scheme, window)
+    cells = scheme%cells(window)
     need = active%solver%need(scheme, window, size(active%shot%rx)*size(SplitList(scheme%components)))
     shots = ShotsAtOnce(worker%options%shots_per_gpu, cells, need, worker%gpu_memory)
     active%on_gpu = shots > 0

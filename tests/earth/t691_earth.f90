@@ -116,6 +116,7 @@ contains
       call Settings(text//'model_order = '//orders(o)//nl)
       call Model3dRead(job, earth, error)
       call Same3('raw, fastest first '//orders(o))
+      call FromDisk('raw '//orders(o))
       m = n(of)
       do i = 1, 3
         names(i) = orders(o)(4 - i:4 - i)
@@ -124,6 +125,7 @@ contains
       call Settings('vp = v.nc'//nl//'vp_vs = 2'//nl)
       call Model3dRead(job, earth, error)
       call Same3('NetCDF ('//names(1)//', '//names(2)//', '//names(3)//')')
+      call FromDisk('NetCDF ('//names(1)//', '//names(2)//', '//names(3)//')')
     end do
     same = abs(earth%low(1)) < 1e-9_dp .and. abs(earth%low(3)) < 1e-9_dp .and. abs(earth%high(1) - 140) < 1e-9_dp
     call Claim(same, 'cells centred at 5, 15 .. 135 m cover '//Str(earth%low(1))//' .. '//Str(earth%high(1))//' m')
@@ -134,6 +136,40 @@ contains
                abs(window%medium(3, 4, 5, 3) - 1000) < 1e-3_dp .and. abs(window%medium(3, 4, 5, 1) - (vp(3, 4, 5) + 55.5_dp)) < 2, &
                'samples on nodes: '//Str(window%nx)//' cells between 14 samples, each the mean of its eight')
   end subroutine Volumes
+
+  !> Boxes of windows, on the model's grid and on another one, whose samples are read when they are needed.
+  subroutine FromDisk(what)
+    character(*), intent(in) :: what
+    type(model3d_t) :: disk
+    type(box_t) :: box
+    real(dp) :: r(3, 2)
+    integer :: turn, good
+    if (allocated(error)) return
+    disk = earth
+    disk%on_disk = .true.
+    deallocate (disk%vp, disk%vs, disk%rho)
+    good = 0
+    do turn = 1, 8
+      job%dx = merge(0, 7 + turn, turn < 4)
+      job%dy = merge(0.0_dp, job%dx*1.5_dp, turn < 4)
+      job%dz = job%dx
+      call random_number(r)
+      call Model3dWindow(earth, job, shot, window, error)
+      box%low = 1 + int(minval(r, 2)*[window%nx, window%ny, window%nz])
+      box%high = 1 + int(maxval(r, 2)*[window%nx, window%ny, window%nz])
+      call Model3dWindow(disk, job, shot, piece, error, box)
+      if (allocated(error)) exit
+      box = WindowClip(window, box)
+      associate (l => box%low, h => box%high)
+        if (all(abs(piece%medium - window%medium(l(1):h(1), l(2):h(2), l(3):h(3), :)) <= 0)) good = good + 1
+      end associate
+    end do
+    job%dx = 0
+    job%dy = 0
+    job%dz = 0
+    if (allocated(error)) call ClaimFine(error, 'boxes from disk, '//what)
+    call Claim(good == 8, Str(good)//' of 8 boxes read from disk have the bits of the model in memory: '//what)
+  end subroutine FromDisk
 
   pure function Inverse(of) result(back)
     integer, intent(in) :: of(3)

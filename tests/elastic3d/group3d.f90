@@ -361,6 +361,8 @@ contains
                                                     -245/3072.0_dp, 49/5120.0_dp, -5/7168.0_dp], [4, 4])
     integer :: i, n(3)
     n = [Pick(10, 18), Pick(10, 17), Pick(14, 18)]
+    i = Pick(1, 3)
+    if (Often(0.12_dp)) n(i) = Pick(40, 60)                      ! room for several steps at once beside neighbours
     do
       case%parts = [Pick(1, 3), Pick(1, 3), Pick(1, 4)]
       if (product(case%parts) > 1 .and. product(case%parts) < cases%ranks .and. all(n >= 5*case%parts)) exit

@@ -4,8 +4,8 @@ program t651_fd3d_cpu_same_bits
   use, intrinsic :: iso_c_binding, only: c_null_char, c_ptr
   use case3d_m, only: case3d_shapes, case3d_t, Case3dFields, Case3dFine, Case3dMake, Case3dNew, Case3dTraces
   use check_m, only: Claim, Done
-  use fd3d_c, only: fd3d_cfg, fd3d_field, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_model, fd3d_new, &
-                    fd3d_pml, fd3d_quality, fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_tune, fd3d_velocity
+  use fd3d_c, only: fd3d_ahead, fd3d_cfg, fd3d_field, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, fd3d_histories, fd3d_model, &
+                    fd3d_new, fd3d_pml, fd3d_quality, fd3d_set_field, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_tune, fd3d_velocity
   use handle_c, only: handle_free, handle_threads, handle_timestep
   use kinds_m, only: sp
   use text_m, only: Str
@@ -19,6 +19,7 @@ program t651_fd3d_cpu_same_bits
   end type how_t
   integer, parameter :: steps = 12
   logical :: both(2)
+  integer :: swept = 0
 
   call Same('1, 2, 3, 5 threads', [how_t(), how_t(threads=2), how_t(threads=3, width=5), how_t(threads=5, width=3, steps=3)])
   call Same('1 to 4 threads, others for each chunk', [how_t(), how_t(chunk=2, varied=4), how_t(4, 5, varied=3)])
@@ -32,7 +33,9 @@ program t651_fd3d_cpu_same_bits
   call Divided([2, 1, 1])
   call Divided([1, 2, 1])
   call Divided([1, 1, 2])
+  call Divided([1, 1, 3])
   call Divided([3, 2, 2])
+  call Claim(swept > 0, Str(swept)//' times several steps were swept at once beside neighbours')
   call Done()
 
 contains
@@ -101,13 +104,15 @@ contains
 
   ! --- subdomains -----------------------------------------------------------------------------------------------------------
 
-  !> Cut into cuts(:) pieces along each axis, pieces that exchange their halos.
+  !> Cut into cuts(:) pieces along each axis, pieces that exchange their halos: stepped half by half, then with steps ahead.
   subroutine Divided(cuts)
     integer, intent(in) :: cuts(3)
-    integer :: shape, L, different, runs, f
+    type(how_t) :: ways(4)
+    integer :: shape, L, different, runs, f, way
     type(case3d_t) :: c
     type(c_ptr) :: h
     real(sp), allocatable :: one(:, :, :, :), many(:, :, :, :)
+    ways = [how_t(parts=.true.), how_t(), how_t(2, 5, 2, 4, 1), how_t(1, 12, 4, 3, 2)]
     different = 0
     runs = 0
     do shape = 1, 5
@@ -118,24 +123,30 @@ contains
       call Case3dFine(handle_timestep(h, 1, steps), 'timestep')
       call Case3dFields(c, h, one)
       call handle_free(h)
-      call Pieces(c, cuts, many)
-      runs = runs + 1
-      do f = 0, 8
-        if (any(transfer(one(:, :, :, f) + 0.0_sp, [0]) /= transfer(many(:, :, :, f) + 0.0_sp, [0]))) exit
+      do way = 1, size(ways)
+        call Pieces(c, cuts, ways(way), many)
+        runs = runs + 1
+        do f = 0, 8
+          if (any(transfer(one(:, :, :, f) + 0.0_sp, [0]) /= transfer(many(:, :, :, f) + 0.0_sp, [0]))) exit
+        end do
+        if (f <= 8) different = different + 1
       end do
-      if (f <= 8) different = different + 1
     end do
     call Claim(runs > 0 .and. different == 0, 'cut into '//Str(cuts(1))//' x '//Str(cuts(2))//' x '//Str(cuts(3))//' pieces: '// &
                Str(different)//' of '//Str(runs)//' cases differ in some bit from the whole')
   end subroutine Divided
 
-  subroutine Pieces(c, cuts, fields)
-    type(case3d_t), intent(in) :: c
+  subroutine Pieces(c, cuts, how, fields)
+    type(case3d_t), intent(inout) :: c
     integer, intent(in) :: cuts(3)
+    type(how_t), intent(in) :: how
     real(sp), allocatable, intent(out) :: fields(:, :, :, :)
     type(c_ptr) :: h(product(cuts))
+    integer :: begun(product(cuts))
     integer :: lo(3, product(cuts)), hi(3, product(cuts)), place(3), m, a, it, part, f
     real(sp), allocatable :: piece(:, :, :)
+    c%cfg%threads = how%threads
+    begun = 0
     do m = 1, product(cuts)
       place = [modulo(m - 1, cuts(1)), modulo((m - 1)/cuts(1), cuts(2)), (m - 1)/(cuts(1)*cuts(2))]
       do a = 1, 3
@@ -143,9 +154,15 @@ contains
         hi(a, m) = c%cfg%n(a)*(place(a) + 1)/cuts(a)
       end do
       call Piece_(c, lo(:, m), hi(:, m), h(m))
+      call Case3dFine(fd3d_tune(h(m), c_null_char, how%steps, how%width, how%planes), 'tune')
     end do
     call Exchange(h, lo, hi, 1)
     do it = 1, steps
+      do m = 1, merge(0, size(h), how%parts)      ! pieces need not take as many steps at once as others
+        if (begun(m) > 0) cycle
+        call Case3dFine(fd3d_ahead(h(m), it, min(how%chunk + modulo(m, 2), steps + 1 - it), begun(m)), 'steps ahead')
+        if (begun(m) > 1) swept = swept + 1
+      end do
       do part = 1, 2
         do m = 1, size(h)
           call Case3dFine(fd3d_velocity(h(m), it, part), 'velocity of a piece')
@@ -160,6 +177,7 @@ contains
         if (part == 1) cycle
         call Exchange(h, lo, hi, 1)
       end do
+      begun = max(0, begun - 1)
     end do
     allocate (fields(c%cfg%n(1), c%cfg%n(2), c%cfg%n(3), 0:8))
     do m = 1, size(h)

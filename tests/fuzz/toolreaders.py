@@ -26,12 +26,13 @@ sys.path[:0] = [str(ROOT / 'tools')]
 
 def imported():
     """The modules under test; atheris has to be there before them."""
-    global np, axis, cdf5, cli, gathers, keymap, launcher, model_tool, p190_sps, segy_geometry
+    global np, abaqus, axis, cdf5, cli, gathers, keymap, launcher, mesh, model_tool, p190_sps, segy_geometry, specfem, unv
     import numpy as np
     from spltools import cli
     from spltools.earth import model_tool
     from spltools.gathers import cdf5, gathers
     from spltools.geometry import axis, keymap, p190_sps, segy_geometry
+    from spltools.mesh import abaqus, mesh, specfem, unv
     path = str(ROOT / 'tools' / 'run-until-done')
     launcher = importlib.util.module_from_spec(importlib.util.spec_from_loader(
         'launcher', importlib.machinery.SourceFileLoader('launcher', path)))
@@ -179,9 +180,31 @@ def launches(place, data):
         raise Contradiction('a host list that does not read back')
 
 
+def meshes(place, data):
+    """A mesh: behind a first 'a' of Abaqus, 'u' of UNV, 's' the five files of a folder of SPECFEM."""
+    if data[:1] == b's':
+        names = ('nodes_coords_file', 'mesh_file', 'materials_file', 'absorbing_surface_file_bottom', 'nummaterial_velocity_file')
+        for name, part in zip(names, parts(data[1:], len(names))):
+            place.put(name, part)
+        with contextlib.suppress(cli.Failure):
+            specfem.materials(place.folder)
+        raw = specfem.read(place.folder)
+    else:
+        read = abaqus.read if data[:1] == b'a' else unv.read
+        raw = read(place.put('mesh.txt', data[1:]))
+    built = mesh.build(raw, tell=False)
+    if built.elements.min() < 0 or built.elements.max() >= len(built.nodes) or len(built.block) != len(built.elements):
+        raise Contradiction('an element has a node that is not there')
+    if sum(len(one.sides) == 0 or one.sides.max() >= 6 * len(built.elements) for one in built.side_sets):
+        raise Contradiction('a side set without sides')
+    if len({one.id for one in built.blocks}) != len(built.blocks) or min(one.id for one in built.blocks) < 1:
+        raise Contradiction('blocks are not numbered')
+
+
 # reader: (procedure, folder of its corpus)
 READERS = {'p190': (p190, 'p190'), 'sps': (sps, 'sps'), 'segy': (segy, 'segy'), 'su': (su, 'su'), 'section': (section, 'section'),
-           'tool-keymap': (maps, 'keymap'), 'tool-gathers': (seismograms, 'gathers'), 'launches': (launches, 'launches')}
+           'tool-keymap': (maps, 'keymap'), 'tool-gathers': (seismograms, 'gathers'), 'launches': (launches, 'launches'),
+           'tool-mesh': (meshes, 'mesh')}
 
 
 def one(reader, place, data):

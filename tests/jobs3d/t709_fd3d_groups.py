@@ -3,10 +3,11 @@
 modelled; a shot that cannot be cut is refused; the files are those of single ranks."""
 import json
 import re
+import subprocess
 from pathlib import Path
 
 from check import claim, done
-from mini3d import make, run
+from mini3d import make, PROGRAM, run
 from minisurvey import differences
 
 make(shots=3, npml=6)
@@ -81,6 +82,47 @@ claim(len(told_bytes) == 3 and all(0 < float(t[5]) < 1e6 for t in told_bytes), f
 claim(differences("one.nc", "two.nc") == [], f"the same file as on one rank: {differences('one.nc', 'two.nc')}")
 r = run("par=job.par", "group=4", "output=few.nc", ranks=4)
 told(r, 1, "three ranks, groups of four", "group = 4 ranks a shot, but the job has 3 worker rank(s); start at least 5 processes")
+
+# --- group=auto: machines with less memory ------------------------------------------------------------------------------
+
+subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "-o", "lessmem.so",
+                str(Path(__file__).parents[1] / "faulty_machine" / "lessmem.c"), "-ldl"], check=True)
+FINE = ("par=job.par", "dx=10", "fpeak=10", "tmax=0.02", "group=auto")
+
+
+def machine(megabytes):
+    """The environment of a machine with so much memory available."""
+    Path("meminfo").write_text(f"MemTotal: 100000000 kB\nMemAvailable: {int(megabytes * 1000 / 1.024)} kB\n")
+    return {"LD_PRELOAD": str(Path("lessmem.so").resolve()), "MEMINFO": str(Path("meminfo").resolve())}
+
+
+def needs(*words):
+    r = run("plan", *FINE[:-1], *words)
+    return [float(x) for x in re.search(r"memory +([\d.]+) MB a worker rank, ([\d.]+) MB rank 0", r.stdout).groups()]
+
+
+if "debug" not in str(PROGRAM):                 # the shim and the address sanitizer do not go together
+    one, master = needs("group=1")
+    two, _ = needs("group=2")
+    claim(two < 0.95 * one, f"a shot needs {one} MB on one rank, {two} MB on each of two")
+    r = run(*FINE, "output=roomy.nc", ranks=5)
+    told(r, 0, "auto, enough memory", f"group    auto: shot record 11 (38 x 27 x 44 cells and layers) needs {one:g} MB, a rank has ",
+         ": one rank a shot", "on 4 worker(s)")
+    share = (one + two) / 2
+    r = run(*FINE, "output=tight.nc", ranks=5, env=machine(4 * share + master))
+    told(r, 0, f"auto, {share:.3g} MB for each of four ranks", f"needs {one:g} MB, a rank has {share:.3g}"[:-1],
+         f": groups of 2 ranks, {two:g} MB each", "on 2 worker(s) of 2 ranks each")
+    claim(differences("roomy.nc", "tight.nc") == [], f"the same file: {differences('roomy.nc', 'tight.nc')}")
+    r = run(*FINE, "output=none.nc", ranks=2, env=machine(share + master))
+    told(r, 1, "auto, one rank with too little", f"needs {one:g} MB, but a rank has ", "2 ranks with as much each would do; start as many, lower")
+    r = run(*FINE, "output=none.nc", ranks=4, env=machine(3 * 20 + master))
+    told(r, 1, "auto, less than any rank needs", f"needs {one:g} MB, ", " MB on each of 3 ranks, but a rank has 20 MB: lower")
+    claim(not list(Path().glob("none.nc*")), "nothing is begun")
+    told(run("plan", *FINE, env=machine(share + master)), 0, "plan, auto", "group      auto: 2 rank(s) hold the largest shot",
+         "2 ranks a shot; the largest is cut")
+told(run(*FINE, "decomposition=2x1x1"), 1, "auto and a decomposition", "group = auto finds their number: give group=2")
+told(run(*FINE, "tmax=-1", ranks=3), 1, "auto and another fault", "tmax = -1")
+told(run(*FINE, "depth=1", ranks=3), 1, "auto and a survey that is at fault", "11")
 
 # --- status, verify -------------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,9 @@
-!> Which ranks model shots together, in random jobs: machines with and without GPUs, ranks in any order.
+!> Which ranks model shots together, in random jobs: machines with and without GPUs, ranks in any order; and how many of them where
+!> that is to be found from the memory there is.
 program t435_groups_placed
-  use check_m, only: Claim, Done
-  use grouping_m, only: grouping_t, GroupingMake, GroupingRanks
+  use check_m, only: Claim, Done, Seed
+  use grouping_m, only: grouping_t, GroupingFewest, GroupingMake, GroupingRanks, ON_CORES, ON_GPU, places_t
+  use kinds_m, only: dp
   use rank_map_m, only: RanksIdle, RanksSpared
   use text_m, only: Str
   implicit none
@@ -9,6 +11,8 @@ program t435_groups_placed
 
   call AtRandom()
   call Known()
+  call Sizes()
+  call KnownSizes()
   call Done()
 
 contains
@@ -132,6 +136,109 @@ contains
     call Claim(all(g%worker == [0, 1, 2, 1, 2]) .and. all(g%gpu .eqv. [no, yes, no, yes, no]), &
                'a GPU on each of two machines: they make a group, for there is no other on GPUs')
   end subroutine Known
+
+  !> The size of groups in random jobs, against a plain look at all groups of each size.
+  subroutine Sizes()
+    type(places_t) :: places
+    real(dp), allocatable :: need(:, :)
+    real :: x(4)
+    integer :: job, first, n, most, kind, ranks, right, wrong, found(0:3)
+    call random_seed()
+    call random_number(x)
+    first = int(x(1)*1e6)
+    call Seed(first)
+    wrong = 0
+    found = 0
+    do job = 1, jobs
+      call random_number(x)
+      n = 2 + int(x(1)*16)
+      call Machines(n, 1 + int(x(2)*3), x(3), places%node, places%gpu)
+      if (x(4) < 0.4) places%gpu = .false.
+      if (allocated(places%works)) deallocate (places%works, places%room)
+      allocate (places%works(0:n - 1), source=.true.)
+      places%works(0) = .false.
+      places%gpu(0) = .false.
+      allocate (places%room(0:n - 1, 2))
+      call random_number(places%room)
+      if (x(4) < 0.2 .or. x(4) > 0.8) places%room = 0.5_dp
+      kind = merge(ON_GPU, ON_CORES, any(places%gpu))
+      most = merge(count(places%gpu), n - 1, kind == ON_GPU)
+      allocate (need(most, 2))
+      call random_number(need)
+      need = 0.2_dp*need + 2*x(1)*x(1)/spread([(ranks, ranks=1, most)], 2, 2)
+      ranks = GroupingFewest(places, need)
+      right = Plain(places, need, kind)
+      if (ranks /= right) wrong = wrong + 1
+      found(min(3, ranks)) = found(min(3, ranks)) + 1
+      deallocate (need)
+    end do
+    call Claim(wrong == 0, Str(jobs)//' random jobs from seed '//Str(first)//': as few ranks as hold a shot, '//Str(wrong)//' wrong')
+    call Claim(all(found > jobs/50), 'of them none in '//Str(found(0))//', one rank in '//Str(found(1))//', two in '// &
+               Str(found(2))//', more in '//Str(found(3)))
+  end subroutine Sizes
+
+  integer function Plain(places, need, kind) result(ranks)
+    type(places_t), intent(in) :: places
+    real(dp), intent(in) :: need(:, :)
+    integer, intent(in) :: kind
+    type(grouping_t) :: g
+    integer, allocatable :: mine(:)
+    integer :: n, w, there, hold, pass
+    do pass = 1, 2
+      do n = 1, size(need, 1)
+        call GroupingMake(n, places%node, places%works, places%gpu, g)
+        there = 0
+        hold = 0
+        do w = 1, g%n
+          mine = GroupingRanks(g%worker, w)
+          if (g%gpu(mine(1)) .neqv. kind == ON_GPU) cycle
+          there = there + 1
+          if (all(places%room(mine, kind) >= need(n, kind))) hold = hold + 1
+        end do
+        ranks = n
+        if (kind == ON_CORES .and. hold == there) return
+        if (kind == ON_GPU .and. hold > 0 .and. (2*hold >= there .or. pass == 2)) return
+      end do
+    end do
+    ranks = 0
+  end function Plain
+
+  subroutine KnownSizes()
+    logical, parameter :: yes = .true., no = .false.
+    real(dp), parameter :: gb = 1e9_dp
+    type(places_t) :: p
+    real(dp) :: need(4, 2)
+    p = places_t(node=[0, 0, 0, 0, 0], works=[no, yes, yes, yes, yes], gpu=[no, yes, yes, yes, yes])
+    allocate (p%room(0:4, 2), source=20*gb)
+    p%room(:, ON_GPU) = 141*gb
+    need(:, ON_CORES) = [300, 155, 105, 80]*gb
+    need(:, ON_GPU) = [153, 80, 55, 42]*gb
+    call Fewest(p, need, 2, 'a shot of 153 GB, GPUs of 141 GB')
+    need(:, ON_GPU) = [141, 80, 55, 42]*gb
+    call Fewest(p, need, 1, 'a shot that just fits one GPU')
+    p%room(2:4, ON_GPU) = 24*gb
+    call Fewest(p, need, 1, 'it fits one of four GPUs, and no other group holds it')
+    p%room(1, ON_GPU) = 24*gb
+    call Fewest(p, need, 0, 'four GPUs of 24 GB, and 42 GB on each of four ranks')
+    p%gpu = no
+    call Fewest(p, need, 0, '20 GB of memory for each of four ranks, and 80 GB on each')
+    p%room(:, ON_CORES) = 110*gb
+    call Fewest(p, need, 3, '110 GB of memory for each')
+    p%room(4, ON_CORES) = 90*gb
+    call Fewest(p, need, 3, 'the fourth rank, which would be idle, has less')
+    p%room(2, ON_CORES) = 90*gb
+    call Fewest(p, need, 4, 'another rank has less, too')
+  end subroutine KnownSizes
+
+  subroutine Fewest(p, need, ranks, words)
+    type(places_t), intent(in) :: p
+    real(dp), intent(in) :: need(:, :)
+    integer, intent(in) :: ranks
+    character(*), intent(in) :: words
+    integer :: found
+    found = GroupingFewest(p, need)
+    call Claim(found == ranks, words//': '//Str(found)//' rank(s), must be '//Str(ranks))
+  end subroutine Fewest
 
   subroutine Said(text, expected)
     character(*), intent(in) :: text, expected

@@ -92,8 +92,8 @@ claim(status == 1 and "biuld" in said and "test" in said, f"an unknown word is r
 
 r = subprocess.run(["bash", str(ROOT / "tools/setup"), "python"], stdout=subprocess.PIPE, text=True)
 python = r.stdout.strip()
-works = r.returncode == 0 and subprocess.run([python, "-c", "import numpy, matplotlib, netCDF4, segyio, xarray"]).returncode == 0
-claim(works, f"python: {python} imports numpy, matplotlib, netCDF4, segyio and xarray")
+works = r.returncode == 0 and subprocess.run([python, "-c", "import numpy, matplotlib, netCDF4, segyio, xarray, meshio, h5py"]).returncode == 0
+claim(works, f"python: {python} imports numpy, matplotlib, netCDF4, segyio, xarray, meshio and h5py")
 
 # build/venv goes before the system's interpreter; one without the modules is passed over
 tree = HERE / "tree_full"

@@ -20,6 +20,8 @@ PACKAGES = {
     'segyio': 'python3-segyio',
     'matplotlib': 'python3-matplotlib',
     'scipy': 'python3-scipy',
+    'meshio': 'python3-meshio',
+    'h5py': 'python3-h5py',
 }
 
 inputs = set()  # every file that was read, for no output may take the place of one

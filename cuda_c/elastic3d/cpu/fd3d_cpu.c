@@ -391,6 +391,7 @@ static const fd3d_verbs verbs = {
     .sponge = sponge,
     .velocity = fd3d_cpu_velocity,
     .stress = fd3d_cpu_stress,
+    .ahead = fd3d_cpu_ahead,
     .halo = halo,
     .get = get,
     .watch = watch,

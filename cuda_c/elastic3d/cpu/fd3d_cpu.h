@@ -85,6 +85,8 @@ static inline const cpu3_kernels *fd3d_cpu_kernels(const cpu3_own *o) {
 /* fd3d_cpu_step.c: one half step of rows [j0,j1) of plane k, columns [i0,i1), in pieces inside and outside of layers.
  */
 void fd3d_cpu_row(const cpu3_own *o, int what, int j, int k, int i0, int i1);
+/* Cells lo .. hi-1, by all threads. */
+void fd3d_cpu_update(const cpu3_own *o, int what, const int lo[3], const int hi[3]);
 int fd3d_cpu_velocity(fd3d *fd, int it, int part);
 int fd3d_cpu_stress(fd3d *fd, int it, int part, float *trace);
 /* The halo along x of periodic rows. */
@@ -98,3 +100,6 @@ static inline void fd3d_cpu_add_source(const source_cells *s, int c, const float
 
 /* fd3d_cpu_wave.c: n steps from step it; trace(nrec, n). */
 int fd3d_cpu_timestep(handle *h, int it, int n, float *trace);
+/* A block of steps beside neighbours: what needs nothing of them, and a part of a half step of the rest. */
+int fd3d_cpu_ahead(fd3d *fd, int it, int n, int *done);
+int fd3d_cpu_rest(fd3d *fd, int what, int it, int part, float *trace);

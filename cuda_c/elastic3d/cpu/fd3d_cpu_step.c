@@ -131,19 +131,31 @@ static void fill_halos(const fd3d *fd, int what) {
 
 /* --- boxes --------------------------------------------------------------------------------------------------- */
 
-static void update(const cpu3_own *o, int what, const int lo[3], const int hi[3]) {
+enum { OFTEN = 1 << 14 }; /* cells of a thread from one call of `between` to the next: some tenths of a millisecond */
+
+static void update(const cpu3_own *o, int what, const int lo[3], const int hi[3], int (*between)(void)) {
     if (lo[0] >= hi[0])
         return;
 #pragma omp parallel num_threads(o->frame.threads) if (o->frame.threads > 1)
     {
         const unsigned long old = flush_denormals();
+        const int calls = between != NULL && omp_get_thread_num() == 0;
+        int cells = 0;
 #pragma omp for collapse(2) schedule(static)
         for (int k = lo[2]; k < hi[2]; k++)
-            for (int j = lo[1]; j < hi[1]; j++)
+            for (int j = lo[1]; j < hi[1]; j++) {
                 fd3d_cpu_row(o, what, j, k, lo[0], hi[0]);
+                cells += hi[0] - lo[0];
+                if (calls && cells >= OFTEN) {
+                    between();
+                    cells = 0;
+                }
+            }
         restore_denormals(old);
     }
 }
+
+void fd3d_cpu_update(const cpu3_own *o, int what, const int lo[3], const int hi[3]) { update(o, what, lo, hi, NULL); }
 
 /* The rim is what the inner box leaves of the subdomain: slab after slab. */
 static void update_part(const fd3d *fd, int what, int part) {
@@ -152,18 +164,18 @@ static void update_part(const fd3d *fd, int what, int part) {
     memcpy(to, fd->cfg.n, sizeof to);
     fd3d_inner_box(&fd->cfg, lo, hi);
     if (part == FD3D_ALL)
-        update(o, what, from, to);
+        fd3d_cpu_update(o, what, from, to);
     if (part == FD3D_INNER)
-        update(o, what, lo, hi);
+        update(o, what, lo, hi, fd->between);
     if (part != FD3D_RIM)
         return;
     for (int a = 2; a >= 0; a--) {
         const int end = to[a];
         to[a] = lo[a];
-        update(o, what, from, to);
+        fd3d_cpu_update(o, what, from, to);
         to[a] = end;
         from[a] = most(lo[a], hi[a]);
-        update(o, what, from, to);
+        fd3d_cpu_update(o, what, from, to);
         from[a] = lo[a];
         to[a] = hi[a];
     }
@@ -206,10 +218,14 @@ static void keep_largest(fd3d *fd) {
                           o->peaks);
 }
 
-int fd3d_cpu_velocity(fd3d *fd, int it, int part) { return half_step(fd, 0, it, part); }
+int fd3d_cpu_velocity(fd3d *fd, int it, int part) {
+    return fd->ahead.steps > 0 ? fd3d_cpu_rest(fd, 0, it, part, NULL) : half_step(fd, 0, it, part);
+}
 
 int fd3d_cpu_stress(fd3d *fd, int it, int part, float *trace) {
     const cpu3_grid *g = &((cpu3_own *)fd->h.own)->grid;
+    if (fd->ahead.steps > 0)
+        return fd3d_cpu_rest(fd, 1, it, part, trace);
     TRY(half_step(fd, 1, it, part));
     if (part == FD3D_RIM)
         return 0;

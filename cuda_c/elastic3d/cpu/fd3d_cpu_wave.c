@@ -13,10 +13,19 @@
  *          tile t-1 |  tile t                      h = 2   velocities   2L above ...
  *
  * Sides. A free surface and a periodic x are filled as their rows pass. Periodic y or z and a one-way bottom need
- * what a sweep has not reached or has left behind: with these each half step is a sweep of its own. */
+ * what a sweep has not reached or has left behind: with these each half step is a sweep of its own.
+ *
+ * Neighbours. A block of T steps is swept of what needs nothing of them: half step h gives up h L cells beside each.
+ * The rest follows in half steps, each when the neighbours have given what it reads. It still finds what it needs, as a
+ * half step two later begins L cells further in at least than this one reads.
+ *
+ *       h = 0   swept  swept  swept        h L cells: velocities or stresses that wait for the neighbour
+ *       h = 1   rest | swept  swept
+ *       h = 2   rest   rest | swept */
 #include <string.h>
 #include <unistd.h>
 
+#include "denormals.h"
 #include "err.h"
 #include "fd3d_cpu.h"
 #include "sweep.h"
@@ -34,6 +43,7 @@ typedef struct wave {
 
 /* Sources of fields first .. last. */
 static void inject(const wave *w, int it, int first, int last, sweep_piece p) {
+    const int some = p.x0 > 0 || p.x1 < w->g->n[0];
     const float *q = history_row(&w->fd->h.histories, it);
     for (int f = first; f <= last && q != NULL; f++) {
         const source_cells *s = &w->fd->h.source[f];
@@ -42,7 +52,8 @@ static void inject(const wave *w, int it, int first, int last, sweep_piece p) {
             continue;
         for (int k = p.k0; k < p.k1; k++)
             for (int c = cells_seek(&s->cells, 1, k, p.i0); c < s->cells.plane[k + 1] && at[1][c] < p.i1; c++)
-                fd3d_cpu_add_source(s, c, q, w->g->field[f] + k * w->g->z + at[1][c] * w->g->y + at[0][c]);
+                if (!some || (at[0][c] >= p.x0 && at[0][c] < p.x1))
+                    fd3d_cpu_add_source(s, c, q, w->g->field[f] + k * w->g->z + at[1][c] * w->g->y + at[0][c]);
     }
 }
 
@@ -54,8 +65,8 @@ static void keep(const wave *w, int it, sweep_piece p) {
     for (int c = 0; c < 3; c++) {
         for (int k = most(p.k0, m->low[c]); k < least(p.k1, m->high[c]); k++)
             for (int j = p.i0; j < p.i1; j++)
-                memcpy(to + (k - m->low[c]) * g->z + j * g->y, g->field[c] + k * g->z + j * g->y,
-                       (size_t)g->n[0] * sizeof(float));
+                memcpy(to + (k - m->low[c]) * g->z + j * g->y + p.x0, g->field[c] + k * g->z + j * g->y + p.x0,
+                       (size_t)(p.x1 - p.x0) * sizeof(float));
         to += (m->high[c] - m->low[c]) * g->z;
     }
 }
@@ -104,18 +115,11 @@ static void ahead_fetch(ahead *a) {
     }
 }
 
-static void half_step(const wave *w, ahead *a, int it, int what, sweep_piece p) {
+/* What follows the update of cells: sources, halo, copies for the map and for receivers. */
+static void follow(const wave *w, int it, int what, sweep_piece p) {
     const cpu3_grid *g = w->g;
     const fd3d_watched *map = &w->fd->map;
     const int first = what == 0 ? FD3D_VX : FD3D_SXX, last = what == 0 ? FD3D_VZ : FD3D_SYZ;
-    if (g->free_top && p.k0 == 0)
-        for (int j = p.i0; j < p.i1; j++)
-            fd3d_cpu_kernels(w->o)->surface[what](g, j);
-    for (int j = p.i0; j < p.i1; j++)
-        for (int k = p.k0; k < p.k1; k++) {
-            fd3d_cpu_row(w->o, what, j, k, 0, g->n[0]);
-            ahead_fetch(a);
-        }
     inject(w, it, first, last, p);
     if (g->periodic_x)
         for (int k = p.k0; k < p.k1; k++)
@@ -127,17 +131,36 @@ static void half_step(const wave *w, ahead *a, int it, int what, sweep_piece p) 
         sweep_sample(&w->s, it, first, last, p);
 }
 
+static int some(sweep_piece p) { return p.k0 < p.k1 && p.i0 < p.i1 && p.x0 < p.x1; }
+
+static void half_step(const wave *w, ahead *a, int it, int what, sweep_piece p) {
+    const cpu3_grid *g = w->g;
+    if (g->free_top && p.k0 == 0)
+        for (int j = p.i0; j < p.i1; j++)
+            fd3d_cpu_kernels(w->o)->surface[what](g, j);
+    for (int j = p.i0; j < p.i1; j++)
+        for (int k = p.k0; k < p.k1; k++) {
+            fd3d_cpu_row(w->o, what, j, k, p.x0, p.x1);
+            ahead_fetch(a);
+        }
+    follow(w, it, what, p);
+}
+
 static void descend(const sweep *s, int block, int tile, int j) {
     const wave *w = (const wave *)s;
     const cpu3_grid *g = w->g;
     const int halves = 2 * sweep_block_steps(s, block), L = g->L;
-    const sweep_piece next = {least((j + 1) * s->rows, g->n[2]), least((j + 2) * s->rows, g->n[2]),
-                              most(tile * s->W - halves * L, 0), least((tile + 1) * s->W + L, g->n[1])};
+    const sweep_piece next = {least((j + 1) * s->rows, g->n[2]),
+                              least((j + 2) * s->rows, g->n[2]),
+                              most(tile * s->W - halves * L, 0),
+                              least((tile + 1) * s->W + L, g->n[1]),
+                              0,
+                              g->n[0]};
     ahead a;
     ahead_start(&a, g, next, (long)halves * s->W * s->rows);
     for (int h = 0; h < halves; h++) {
         const sweep_piece p = sweep_piece_of(s, tile, j, h);
-        if (p.k0 < p.k1 && p.i0 < p.i1)
+        if (some(p))
             half_step(w, &a, s->it + block * s->T + h / 2, h % 2, p);
     }
 }
@@ -164,6 +187,15 @@ static int rows_that_fit(const cpu3_own *o, int T, int planes_at_once) {
     return (int)(room(o->frame.threads) / (arrays * planes * (long)sizeof(float) * g->y)) - 2 * T * g->L;
 }
 
+/* What a block of T steps gives up is done in half steps, which are slower: more than an eighth of the cells. */
+static int gives_up_much(const sweep *w, int T) {
+    const int n[3] = {w->deep, w->across, w->along};
+    double part = 0;
+    for (int a = 0; a < 3; a++)
+        part += (T - 0.5) * (w->give[a][0] + w->give[a][1]) / n[a];
+    return part > 0.125;
+}
+
 /* As many steps as leave a tile at least four times as deep as it is skewed. Planes one by one: then rows of one array
  * follow each other in memory, as the processor's prefetcher likes it. Half-length 2, 160^3, sponge, Mcell/s and second
  * of processor time at (steps, rows, planes): (1,40,1) 191, (2,40,1) 267, (2,40,2) 246, (2,40,4) 227, (3,40,1) 272,
@@ -173,7 +205,7 @@ static void choose_tiles(sweep *w) {
     const int *tile = o->frame.tile;
     int T = 3;
     w->rows = tile[TILE_PLANES] > 0 ? tile[TILE_PLANES] : 1;
-    while (T > 1 && rows_that_fit(o, T, w->rows) < 4 * (2 * T - 1) * o->grid.L)
+    while (T > 1 && (rows_that_fit(o, T, w->rows) < 4 * (2 * T - 1) * o->grid.L || gives_up_much(w, T)))
         T--;
     sweep_set_steps(w, tile[TILE_STEPS] > 0 ? tile[TILE_STEPS] : T);
     sweep_set_width(w, tile[TILE_WIDTH] > 0 ? tile[TILE_WIDTH] : most(rows_that_fit(o, w->T, w->rows), 16), 1,
@@ -182,7 +214,19 @@ static void choose_tiles(sweep *w) {
 
 /* --- passes -------------------------------------------------------------------------------------------------- */
 
-/* The map grows by the steps of a pass. */
+/* The map grows by a step of the pass, its points from .. to-1. */
+static void grow(const wave *w, int step, int from, int to) {
+    const fd3d_watched *m = &w->fd->map;
+    const float *v[3] = {w->kept + (size_t)step * w->kept_step};
+    ptrdiff_t first[3] = {m->low[0] * w->g->z};
+    for (int c = 1; c < 3; c++) {
+        v[c] = v[c - 1] + (m->high[c - 1] - m->low[c - 1]) * w->g->z;
+        first[c] = m->low[c] * w->g->z;
+    }
+    fd3d_keep_largest(w->fd, v, first, from, to, w->o->peaks);
+}
+
+/* By the steps of a pass. */
 static void finish(const sweep *s) {
     const wave *w = (const wave *)s;
     const fd3d_watched *m = &w->fd->map;
@@ -192,15 +236,8 @@ static void finish(const sweep *s) {
 #pragma omp for schedule(static)
     for (int chunk = 0; chunk < chunks; chunk++) {
         const int from = (int)((long)m->n * chunk / chunks), to = (int)((long)m->n * (chunk + 1) / chunks);
-        for (int step = 0; step < s->n && s->it + step <= m->last; step++) {
-            const float *v[3] = {w->kept + (size_t)step * w->kept_step};
-            ptrdiff_t first[3] = {m->low[0] * w->g->z};
-            for (int c = 1; c < 3; c++) {
-                v[c] = v[c - 1] + (m->high[c - 1] - m->low[c - 1]) * w->g->z;
-                first[c] = m->low[c] * w->g->z;
-            }
-            fd3d_keep_largest(w->fd, v, first, from, to, w->o->peaks);
-        }
+        for (int step = 0; step < s->n && s->it + step <= m->last; step++)
+            grow(w, step, from, to);
     }
 }
 
@@ -241,13 +278,14 @@ static int kept_room(wave *w, int steps) {
     return 0;
 }
 
-static int sweep_all(handle *h, int it, int n, float *trace) {
-    const cpu3_own *o = h->own;
+static wave wave_of(fd3d *fd) {
+    const cpu3_own *o = fd->h.own;
     const cpu3_grid *g = &o->grid;
     wave w = {.s = {.kind = &kind,
-                    .h = h,
+                    .h = &fd->h,
                     .deep = g->n[2],
                     .across = g->n[1],
+                    .along = g->n[0],
                     .shift = g->L,
                     .lag = {g->L, g->L},
                     .reach = g->L,
@@ -255,10 +293,24 @@ static int sweep_all(handle *h, int it, int n, float *trace) {
                     .y = g->y,
                     .z = g->z,
                     .axis = 1},
-              .fd = (fd3d *)h,
+              .fd = fd,
               .o = o,
-              .g = g};
-    if (g->periodic_x)
+              .g = g,
+              .kept = o->kept};
+    for (int side = 0; side < 6; side++)
+        w.s.give[2 - side / 2][side % 2] = fd->cfg.side[side] == FD3D_NEIGHBOUR ? g->L : 0;
+    return w;
+}
+
+/* Several half steps can follow each other down the grid. */
+static int sweeps(const fd3d *fd) {
+    const int *side = fd->cfg.side;
+    return side[2] != FD3D_PERIODIC && side[4] != FD3D_PERIODIC && side[5] != FD3D_ONE_WAY;
+}
+
+static int sweep_all(handle *h, int it, int n, float *trace) {
+    wave w = wave_of((fd3d *)h);
+    if (w.g->periodic_x)
         wrap_all(&w);
     const int steps = pass_steps(&w, n);
     TRY(kept_room(&w, steps));
@@ -267,13 +319,82 @@ static int sweep_all(handle *h, int it, int n, float *trace) {
 
 int fd3d_cpu_timestep(handle *h, int it, int n, float *trace) {
     fd3d *fd = (fd3d *)h;
-    const int *side = fd->cfg.side;
     const size_t row = (size_t)h->receivers.n;
-    if (side[2] == FD3D_OUTSIDE && side[3] == FD3D_OUTSIDE && side[4] != FD3D_PERIODIC && side[5] == FD3D_OUTSIDE)
+    if (sweeps(fd))
         return sweep_all(h, it, n, trace);
     for (int step = 0; step < n; step++) {
         TRY(fd3d_cpu_velocity(fd, it + step, FD3D_ALL));
         TRY(fd3d_cpu_stress(fd, it + step, FD3D_ALL, trace == NULL ? NULL : trace + (size_t)step * row));
     }
+    return 0;
+}
+
+/* --- beside neighbours --------------------------------------------------------------------------------------- */
+
+int fd3d_cpu_ahead(fd3d *fd, int it, int n, int *done) {
+    wave w = wave_of(fd);
+    *done = 0;
+    if (!sweeps(fd))
+        return 0;
+    if (w.g->periodic_x)
+        wrap_all(&w);
+    w.s.n = pass_steps(&w, n);
+    choose_tiles(&w.s);
+    const int steps = w.s.T;
+    TRY(kept_room(&w, steps));
+    TRY(sweep_block(&w.s, it, steps));
+    *done = steps;
+    return 0;
+}
+
+/* The halo above a free surface, of rows with cells that were given up and read it. Above others it may be of any step:
+ * it is filled again before they are next. */
+static void fill_top(const wave *w, int what, sweep_piece kept) {
+    const cpu3_grid *g = w->g;
+    const int all = kept.k1 < g->L || kept.x0 > 0 || kept.x1 < g->n[0];
+    for (int j = 0; j < g->n[1] && g->free_top; j++)
+        if (all || j < kept.i0 || j >= kept.i1)
+            fd3d_cpu_kernels(w->o)->surface[what](g, j);
+}
+
+/* A slab of what was given up, by all threads. */
+static void slab(const wave *w, int it, int what, sweep_piece p) {
+    if (!some(p))
+        return;
+    fd3d_cpu_update(w->o, what, (int[3]){p.x0, p.i0, p.k0}, (int[3]){p.x1, p.i1, p.k1});
+    follow(w, it, what, p);
+}
+
+int fd3d_cpu_rest(fd3d *fd, int what, int it, int part, float *trace) {
+    wave w = wave_of(fd);
+    const cpu3_grid *g = w.g;
+    const int step = it - fd->ahead.first, half = 2 * step + what;
+    const unsigned long old = flush_denormals();
+    pass_steps(&w, fd->ahead.steps);
+    sweep_resume(&w.s, fd->ahead.first, fd->ahead.steps);
+    sweep_piece kept = sweep_kept(&w.s, half);
+    kept.k0 = least(kept.k0, g->n[2]), kept.k1 = most(kept.k1, kept.k0);
+    kept.i0 = least(kept.i0, g->n[1]), kept.i1 = most(kept.i1, kept.i0);
+    kept.x0 = least(kept.x0, g->n[0]), kept.x1 = most(kept.x1, kept.x0);
+    if (part != FD3D_INNER) {
+        fill_top(&w, what, kept);
+        slab(&w, it, what, (sweep_piece){0, kept.k0, 0, g->n[1], 0, g->n[0]});
+        slab(&w, it, what, (sweep_piece){kept.k1, g->n[2], 0, g->n[1], 0, g->n[0]});
+        slab(&w, it, what, (sweep_piece){kept.k0, kept.k1, 0, kept.i0, 0, g->n[0]});
+        slab(&w, it, what, (sweep_piece){kept.k0, kept.k1, kept.i1, g->n[1], 0, g->n[0]});
+        slab(&w, it, what, (sweep_piece){kept.k0, kept.k1, kept.i0, kept.i1, 0, kept.x0});
+        slab(&w, it, what, (sweep_piece){kept.k0, kept.k1, kept.i0, kept.i1, kept.x1, g->n[0]});
+    }
+    restore_denormals(old);
+    if (what == 0 || part == FD3D_RIM)
+        return 0;
+    if (fd->h.receivers.n > 0)
+        cpu_sum_receivers(&fd->h.receivers, w.s.samples + (size_t)step * w.s.sampled, trace);
+    if (fd->map.n == 0 || it > fd->map.last)
+        return 0;
+    const int chunks = 4 * w.o->frame.threads, points = fd->map.n;
+#pragma omp parallel for schedule(static) num_threads(w.o->frame.threads)
+    for (int chunk = 0; chunk < chunks; chunk++)
+        grow(&w, step, (int)((long)points * chunk / chunks), (int)((long)points * (chunk + 1) / chunks));
     return 0;
 }

@@ -24,9 +24,11 @@ PAIRS = ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')
 COMPONENT_NAME = {'p': 'PRESSURE', 'vx': 'PARTICLE VELOCITY ALONG X, TO THE RIGHT', 'vz': 'PARTICLE VELOCITY ALONG Z, DOWNWARDS',
                   'vy': 'PARTICLE VELOCITY ALONG Y', **{'s' + c: f'STRESS {c.upper()}, TENSION POSITIVE,' for c in PAIRS},
                   **{'e' + c: f'RATE OF STRAIN {c.upper()}' for c in PAIRS},
-                  **{'w' + c: f'RATE OF ROTATION ABOUT {c.upper()}' for c in 'xyz'}}
-UNIT_CODE = {'Pa': 1, 'm s-1': 6}                 # bytes 203-204: pascal, metres per second; -1: another, see the textual header
-POLARITY = {'p': 2, 'vz': 1}                      # 2: more pressure is positive; 1: upward movement is negative
+                  **{'w' + c: f'RATE OF ROTATION ABOUT {c.upper()}' for c in 'xyz'},
+                  **{s + c: f'{name} ALONG {c.upper()}{", DOWNWARDS" * (c == "z")}'
+                     for s, name in (('u', 'DISPLACEMENT'), ('a', 'ACCELERATION')) for c in 'xyz'}}
+UNIT_CODE = {'Pa': 1, 'm': 5, 'm s-1': 6, 'm s-2': 7}      # bytes 203-204; -1: another, see the textual header
+POLARITY = {'p': 2, 'vz': 1, 'uz': 1, 'az': 1}   # 2: more pressure is positive; 1: upward movement is negative
 TRACES_MAX = segyheader.LIMIT[4]
 
 

@@ -17,7 +17,8 @@ from spltools.gathers import cdf5
 
 TODO, DONE, PARKED = 0, 1, 2
 STATE = {TODO: 'not modelled yet', DONE: 'done', PARKED: 'given up'}
-VARIABLES = {'p': 'pressure', **{c: c for c in 'vx vz vy sxx syy szz sxy sxz syz exx eyy ezz exy exz eyz wx wy wz'.split()}}
+COMPONENTS = 'p vx vz vy sxx syy szz sxy sxz syz exx eyy ezz exy exz eyz wx wy wz ux uy uz ax ay az'.split()
+VARIABLES = {c: 'pressure' if c == 'p' else c for c in COMPONENTS}
 NEEDED = ('record status nrec checksum header_bytes header_crc32 time source_x source_y source_z receiver_x receiver_y '
           'receiver_z channel source_x_used source_z_used receiver_x_used receiver_z_used').split()
 

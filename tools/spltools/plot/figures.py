@@ -8,7 +8,8 @@ from matplotlib import pyplot as plt  # noqa: E402  (the back end is chosen firs
 
 QUANTITY = {'p': 'pressure', **{c: f'particle velocity {c}' for c in ('vx', 'vy', 'vz')},
             **{s + c: f'{name} {s + c}' for s, name in (('s', 'stress'), ('e', 'rate of strain'))
-               for c in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')}, **{c: f'rate of rotation {c}' for c in ('wx', 'wy', 'wz')}}
+               for c in ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')}, **{c: f'rate of rotation {c}' for c in ('wx', 'wy', 'wz')},
+            **{s + c: f'{name} {s + c}' for s, name in (('u', 'displacement'), ('a', 'acceleration')) for c in 'xyz'}}
 PREFIX = ((1e9, 'G'), (1e6, 'M'), (1e3, 'k'), (1.0, ''), (1e-3, 'm'), (1e-6, 'µ'), (1e-9, 'n'), (1e-12, 'p'), (1e-15, 'f'))
 SEISMIC = {'grey': 'binary', 'seismic': 'seismic'}          # binary: positive is black
 GAP = '#f2e3a0'                                              # where there is no trace: a colour that no amplitude has

@@ -1,0 +1,117 @@
+/* The time loop of spectral elements: what is common to all variants, beside what all solvers have (handle.h). The
+ * treaty and the meaning of each verb are in interfaces/sem3d_c.f90; sem3d.c checks arguments, sem3d_order.c puts the
+ * points in the order in which a step meets them, sem3d_mass.c makes their masses and sides; then a variant takes over.
+ *
+ * Sums. Bricks of elements are what a thread (or a block of threads) does at a time: the forces of its elements are
+ * added, in their order, into an array of the points of the brick. Points that no other brick has are updated at once.
+ * What the brick has of the others goes into slots, which are added in the order of bricks when all bricks are done.
+ *
+ * A force F at a point becomes: F grows by what the contact brings, then by sources; at an absorbing side it then is
+ * S (F - B v), S = 1/(1 + dt B / (2 M)): the velocity at the step's middle is the mean of both. v += dt/M F, u += dt v.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "handle.h"
+#include "sem3d_geometry.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SEM3D_VX, SEM3D_VY, SEM3D_VZ, SEM3D_UX, SEM3D_UY, SEM3D_UZ, SEM3D_CHI_T, SEM3D_CHI, SEM3D_FIELDS };
+enum { SEM3D_INNER, SEM3D_FREE, SEM3D_ABSORBS, SEM3D_CONTACT, SEM3D_KINDS }; /* of sides */
+enum { SEM3D_MECHANISMS = 8, SEM3D_BRICK = 512 };                            /* elements of a brick, at most */
+
+/* What sem3d_elements is given. */
+typedef struct sem3d_given {
+    const double *corner;
+    const int *face, *brick;
+    const float *rho, *lambda, *mu;
+    const int *at, *contact, *partner;
+} sem3d_given;
+
+typedef struct sem3d_brick {
+    int first, last;   /* elements first .. last-1 */
+    int inner, inners; /* the points that it alone has: inner .. inner+inners-1 */
+    int outer, outers; /* its others: sem3d_order.outer[outer .. outer+outers-1] */
+} sem3d_brick;
+
+/* Points in the order in which a step meets them: of the solid those inside bricks, brick after brick, then those that
+ * bricks share; of the fluid likewise. All below is in this order. */
+typedef struct sem3d_order {
+    int *place;         /* (points) of a point of the caller */
+    int *point;         /* (points) the caller's */
+    sem3d_brick *brick; /* (bricks) */
+    int solid_bricks;
+    int outers;      /* slots */
+    int *outer;      /* (outers) */
+    int shared[2];   /* first point that bricks share: in the solid, in the fluid */
+    int *slots;      /* (shared points + 1) slots of each */
+    int *slot;       /* (outers) */
+    uint16_t *local; /* (125,elements) number in its brick: inner points, then others */
+} sem3d_order;
+
+/* At an absorbing point: xx yy zz xy xz yz of B [kg/s] and S; in the fluid the first of each. */
+typedef struct sem3d_drag {
+    float b[6], s[6];
+} sem3d_drag;
+
+typedef struct sem3d_sides {
+    int drags, *drag_at; /* absorbing points, rising */
+    sem3d_drag *drag;
+    int contacts, *fluid, *solid; /* points of the fluid, rising; of the solid */
+    float *area;                  /* (3,contacts) [m2], out of the fluid */
+    int *solid_at, *of_solid;     /* points of the solid, rising, and their numbers in the lists above */
+} sem3d_sides;
+
+typedef struct sem3d_map_points { /* entries of component c at p: start[3p+c] .. start[3p+c+1]-1 */
+    int last, n, *start, *field, *at;
+    float *w;
+} sem3d_map_points;
+
+typedef struct sem3d {
+    handle h;
+    sem3d_cfg cfg;
+    sem_shapes *shapes;
+    sem3d_order order;
+    sem3d_sides sides;
+    float *gain;    /* (points) dt/M; 0 where chi is held at 0 */
+    float loudness; /* times |dchi/dt| is a velocity: the largest 1 / (rho c L) of an element */
+    int has_quality;
+    sem3d_map_points map;
+} sem3d;
+
+/* A variant offers these verbs beside handle_verbs. */
+typedef struct sem3d_verbs {
+    handle_verbs common;
+    int (*elements)(sem3d *fd, const sem3d_given *given); /* order, sides and gain are made; fields become 0 */
+    int (*quality)(sem3d *fd, const float *tau, const float *bulk, const float *shear);
+    int (*get)(sem3d *fd, int field, float *out); /* in the caller's order, as `set` */
+    int (*watch)(sem3d *fd);                      /* fd->map is new, from zero */
+    int (*map)(sem3d *fd, float *out);            /* out(fd->map.n,3) */
+    size_t (*need)(const sem3d_cfg *cfg);         /* beside lists of points and traces */
+} sem3d_verbs;
+
+#define SEM3D_VARIANT(name) KERNEL_VARIANT(sem3d, name)
+
+int sem3d_make_order(sem3d *fd, const sem3d_given *given);
+int sem3d_make_mass(sem3d *fd, const sem3d_given *given);  /* gain, loudness */
+int sem3d_make_sides(sem3d *fd, const sem3d_given *given); /* after sem3d_make_mass */
+
+/* Number n of an element's rho, lambda or mu at point p. */
+static inline double sem3d_medium(const sem3d_cfg *c, const float *of, size_t element, int p) {
+    return of[c->media == 1 ? element : element * SEM_POINTS + (size_t)p];
+}
+
+static inline const double *sem3d_corner(const sem3d *fd, const sem3d_given *g, size_t element) {
+    return g->corner + element * 3 * (size_t)fd->cfg.per;
+}
+
+/* The first of n rising numbers that is `least` or more. */
+int sem3d_seek(const int *rising, int n, int least);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,151 @@
+/* Tables of degree 4, and the geometry of hexahedra. */
+#include "sem3d_geometry.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Canuto, Hussaini, Quarteroni & Zang 1988, eqs 2.3.12 and 2.4.35. */
+#define ROOT_3_7 0.65465367070797714380 /* sqrt(3/7) */
+
+const double sem_gll[SEM_ALONG] = {-1, -ROOT_3_7, 0, ROOT_3_7, 1};
+const double sem_weight[SEM_ALONG] = {1.0 / 10, 49.0 / 90, 32.0 / 45, 49.0 / 90, 1.0 / 10};
+
+#define LEGENDRE_0          1.0 /* of degree 4, at the points */
+#define LEGENDRE_1          (-3.0 / 7)
+#define LEGENDRE_2          0.375
+#define RATIO(p, q, xp, xq) (LEGENDRE_##p / LEGENDRE_##q / ((xp) - (xq)))
+
+const double sem_slope[SEM_ALONG][SEM_ALONG] = {
+    {-5, RATIO(0, 1, -1, -ROOT_3_7), RATIO(0, 2, -1, 0), RATIO(0, 1, -1, ROOT_3_7), RATIO(0, 0, -1, 1)},
+    {RATIO(1, 0, -ROOT_3_7, -1), 0, RATIO(1, 2, -ROOT_3_7, 0), RATIO(1, 1, -ROOT_3_7, ROOT_3_7),
+     RATIO(1, 0, -ROOT_3_7, 1)},
+    {RATIO(2, 0, 0, -1), RATIO(2, 1, 0, -ROOT_3_7), 0, RATIO(2, 1, 0, ROOT_3_7), RATIO(2, 0, 0, 1)},
+    {RATIO(1, 0, ROOT_3_7, -1), RATIO(1, 1, ROOT_3_7, -ROOT_3_7), RATIO(1, 2, ROOT_3_7, 0), 0,
+     RATIO(1, 0, ROOT_3_7, 1)},
+    {RATIO(0, 0, 1, -1), RATIO(0, 1, 1, -ROOT_3_7), RATIO(0, 2, 1, 0), RATIO(0, 1, 1, ROOT_3_7), 5}};
+
+/* Where the nodes are along xi, eta, zeta: corners, edges, centre, sides. */
+static const signed char node[SEM_NODES][3] = {
+    {-1, -1, -1}, {1, -1, -1}, {1, 1, -1},  {-1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {1, 1, 1},  {-1, 1, 1}, {0, -1, -1},
+    {1, 0, -1},   {0, 1, -1},  {-1, 0, -1}, {-1, -1, 0}, {1, -1, 0},  {1, 1, 0},  {-1, 1, 0}, {0, -1, 1}, {1, 0, 1},
+    {0, 1, 1},    {-1, 0, 1},  {0, 0, 0},   {0, 0, -1},  {0, 0, 1},   {-1, 0, 0}, {1, 0, 0},  {0, -1, 0}, {0, 1, 0}};
+
+/* The function of the node at n = -1, 0, 1 along one axis, and its derivative. */
+static void shape(int n, double xi, double *value, double *slope) {
+    *value = n == 0 ? (1 - xi) * (1 + xi) : 0.5 * xi * (xi + n);
+    *slope = n == 0 ? -2 * xi : xi + 0.5 * n;
+}
+
+static void indices(int p, int at[3]) {
+    at[0] = p % SEM_ALONG;
+    at[1] = p / SEM_ALONG % SEM_ALONG;
+    at[2] = p / SEM_FACE;
+}
+
+void sem_shapes_of(sem_shapes *s, int per) {
+    s->per = per;
+    for (int p = 0; p < SEM_POINTS; p++)
+        for (int n = 0; n < per && per == SEM_NODES; n++) {
+            int at[3];
+            double v[3], d[3];
+            indices(p, at);
+            for (int a = 0; a < 3; a++)
+                shape(node[n][a], sem_gll[at[a]], &v[a], &d[a]);
+            for (int a = 0; a < 3; a++)
+                s->slope[p][n][a] = d[a] * v[(a + 1) % 3] * v[(a + 2) % 3];
+        }
+}
+
+void sem_cofactors(const double (*x)[3], sem_place *at) {
+    for (int d = 0; d < 3; d++)
+        for (int c = 0; c < 3; c++) {
+            const double *u = x[(d + 1) % 3], *v = x[(d + 2) % 3];
+            at->a[d][c] = u[(c + 1) % 3] * v[(c + 2) % 3] - u[(c + 2) % 3] * v[(c + 1) % 3];
+        }
+    at->det = x[0][0] * at->a[0][0] + x[0][1] * at->a[0][1] + x[0][2] * at->a[0][2];
+}
+
+/* dx/dxi_d at point p of a trilinear map. */
+static void trilinear_slopes(double b[8][3], int p, double x[3][3]) {
+    int at[3];
+    indices(p, at);
+    const double xi = sem_gll[at[0]], eta = sem_gll[at[1]], zeta = sem_gll[at[2]];
+    for (int c = 0; c < 3; c++) {
+        x[0][c] = b[1][c] + b[4][c] * eta + (b[6][c] + b[7][c] * eta) * zeta;
+        x[1][c] = b[2][c] + b[4][c] * xi + (b[5][c] + b[7][c] * xi) * zeta;
+        x[2][c] = b[3][c] + b[5][c] * eta + (b[6][c] + b[7][c] * eta) * xi;
+    }
+}
+
+static void slopes(const sem_shapes *s, const double *corner, int p, double x[3][3]) {
+    memset(x, 0, 9 * sizeof(double));
+    for (int n = 0; n < s->per; n++)
+        for (int d = 0; d < 3; d++)
+            for (int c = 0; c < 3; c++)
+                x[d][c] += s->slope[p][n][d] * corner[3 * n + c];
+}
+
+void sem_places(const sem_shapes *s, const double *corner, sem_place place[SEM_POINTS]) {
+    double b[8][3];
+    if (s->per == 8)
+        sem_trilinear(corner, b);
+    for (int p = 0; p < SEM_POINTS; p++) {
+        double x[3][3];
+        if (s->per == 8)
+            trilinear_slopes(b, p, x);
+        else
+            slopes(s, corner, p, x);
+        sem_cofactors((const double(*)[3])x, &place[p]);
+    }
+}
+
+double sem_point_weight(int p) {
+    int at[3];
+    indices(p, at);
+    return sem_weight[at[0]] * sem_weight[at[1]] * sem_weight[at[2]];
+}
+
+/* --- sides --------------------------------------------------------------------------------------------------- */
+
+int sem_side_axis(int side) { return (const int[]){1, 0, 1, 0, 2, 2}[side]; }
+
+int sem_side_sign(int side) { return (const int[]){-1, 1, 1, -1, -1, 1}[side]; }
+
+int sem_side_point(int side, int n) {
+    static const int step[3] = {1, SEM_ALONG, SEM_FACE};
+    const int axis = sem_side_axis(side), u = axis == 0 ? 1 : 0, v = axis == 2 ? 1 : 2;
+    return (sem_side_sign(side) > 0 ? (SEM_ALONG - 1) * step[axis] : 0) + n % SEM_ALONG * step[u] +
+           n / SEM_ALONG * step[v];
+}
+
+void sem_side_area(const sem_place place[SEM_POINTS], int side, int n, double area[3]) {
+    const double w = sem_weight[n % SEM_ALONG] * sem_weight[n / SEM_ALONG] * sem_side_sign(side);
+    const double *a = place[sem_side_point(side, n)].a[sem_side_axis(side)];
+    for (int c = 0; c < 3; c++)
+        area[c] = w * a[c];
+}
+
+/* --- trilinear maps ------------------------------------------------------------------------------------------ */
+
+void sem_trilinear(const double *corner, double b[8][3]) {
+    for (int n = 0; n < 8; n++)
+        for (int c = 0; c < 3; c++) {
+            b[n][c] = 0;
+            for (int m = 0; m < 8; m++) {
+                const int x = node[m][0], y = node[m][1], z = node[m][2];
+                b[n][c] += (const int[]){1, x, y, z, x * y, y * z, x * z, x * y * z}[n] * corner[3 * m + c] / 8;
+            }
+        }
+}
+
+int sem_is_affine(const double *corner, double most) {
+    double b[8][3], size = 0, rest = 0;
+    sem_trilinear(corner, b);
+    for (int n = 1; n < 8; n++)
+        for (int c = 0; c < 3; c++)
+            if (n < 4)
+                size = fmax(size, fabs(b[n][c]));
+            else
+                rest = fmax(rest, fabs(b[n][c]));
+    return rest <= most * size;
+}

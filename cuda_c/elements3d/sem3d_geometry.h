@@ -1,0 +1,48 @@
+/* Points, weights and derivatives of Gauss, Lobatto and Legendre of degree 4, and the geometry of hexahedra of 8 or 27
+ * nodes, numbered as Exodus II numbers them. In double; what a time loop keeps of it is float. */
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SEM_ALONG = 5, SEM_FACE = 25, SEM_POINTS = 125, SEM_SIDES = 6, SEM_NODES = 27 };
+
+extern const double sem_gll[SEM_ALONG], sem_weight[SEM_ALONG]; /* points, weights */
+extern const double sem_slope[SEM_ALONG][SEM_ALONG];           /* [i][j] of polynomial j at point i */
+
+/* Derivatives of the functions of 27 nodes along xi, eta, zeta at the points; 8 need none. */
+typedef struct sem_shapes {
+    int per; /* nodes: 8, or 27 */
+    double slope[SEM_POINTS][SEM_NODES][3];
+} sem_shapes;
+
+void sem_shapes_of(sem_shapes *s, int per);
+
+/* At a point of an element: its cofactors, a[d][c] = det dxi_d/dx_c, and det = |dx/dxi|. On a side along axis d a[d]
+ * times the weights of its two axes is the area that points to higher xi_d. */
+typedef struct sem_place {
+    double a[3][3], det;
+} sem_place;
+
+void sem_cofactors(const double (*x)[3], sem_place *at);                                 /* x[d]: dx/dxi_d */
+void sem_places(const sem_shapes *s, const double *corner, sem_place place[SEM_POINTS]); /* corner(3,per) [m] */
+
+double sem_point_weight(int point); /* of the volume: the product of three */
+
+/* The 25 points of a side, rising. Its axis is sem_side_axis, its sign that of xi there. */
+int sem_side_point(int side, int n);
+int sem_side_axis(int side);
+int sem_side_sign(int side);
+/* The area [m2] of point n of a side, outwards. */
+void sem_side_area(const sem_place place[SEM_POINTS], int side, int n, double area[3]);
+
+/* Of 8 nodes: x is the sum of b[n] times 1, xi, eta, zeta, xi eta, eta zeta, xi zeta, xi eta zeta. */
+void sem_trilinear(const double *corner, double b[8][3]);
+
+/* 1 if the last four are at most `most` of the others: the map is affine. */
+int sem_is_affine(const double *corner, double most);
+
+#ifdef __cplusplus
+}
+#endif

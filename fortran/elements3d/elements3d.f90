@@ -1,0 +1,420 @@
+!> Modelling with spectral elements as the framework sees it (physics.f90): everything but its numbers, which sem3d.f90 computes.
+module elements3d_m
+  use attributes_m, only: attributes_t
+  use band_weights_m, only: band_points
+  use checksum_c, only: checksum_floats
+  use element_finder_m, only: finder_t, FinderFind, FinderMake
+  use elements3d_parameters_m, only: elements3d_components, Elements3dRules, Elements3dTable
+  use elements3d_trial_m, only: TrialFiles, TrialJob, TrialWave
+  use elements_dt_m, only: ElementsDt
+  use elements_m, only: degree, elements_t, in_element
+  use elements_make_m, only: counts_t, ElementsMake, ElementsSlowest
+  use elements_scheme_m, only: elements_scheme_t, points_of_element
+  use elements_window_m, only: ElementsFill, ElementsOutline
+  use error_m, only: error_t, Fail
+  use hash_m, only: hash_t, HashAdd, HashText
+  use kinds_m, only: dp, i8, sp
+  use materials_m, only: materials_t, MaterialsOf, MaterialsRead, material_rho, material_vp, material_vs
+  use mesh_check_m, only: MeshCheck
+  use mesh_exodus_m, only: MeshRead
+  use mesh_m, only: mesh_t
+  use parameter_table_m, only: SplitList, table_t
+  use parameters_m, only: job_t
+  use physics_m, only: physics_t
+  use scheme_m, only: scheme_t, SchemeNew, SchemeTimes, SchemeWarn
+  use sem3d_components_m, only: Sem3dRecords
+  use sem3d_m, only: sem3d_t
+  use shot_m, only: shot_t
+  use solver_m, only: solver_t
+  use source3d_m, only: source_force, source_moment, SourceDerive, SourceNumbers, SourceWords
+  use text_m, only: Str
+  use version_m, only: VersionText
+  use wavelet_m, only: wavelet_t
+  use window_m, only: box_t, window_t
+  implicit none
+  private
+  public :: elements3d_t
+
+  character, parameter :: nl = new_line('a')
+  real(dp), parameter :: least_ppw = 4.5_dp           !< points per shortest wavelength with which waves are right to about 1 %
+  real(dp), parameter :: no_wave = 2.5_dp             !< with fewer there are no waves
+  real(dp), parameter :: part_of_limit = 0.95_dp      !< default time step
+
+  type, extends(physics_t) :: elements3d_t
+    type(elements_t) :: elements                      !< of the whole mesh, without points
+    integer, allocatable :: number(:)                 !< of each in the file
+    type(finder_t) :: finder
+    type(counts_t) :: counts
+  contains
+    procedure :: introduce
+    procedure :: parameters => Table
+    procedure :: check => Rules
+    procedure :: read => ReadMesh
+    procedure :: derive, window => WindowOf, check_shot, own_words
+    procedure, nopass :: receiver
+    procedure :: memory
+    procedure :: grid_words => WindowWords
+    procedure :: describe, describe_scheme, log_lines, plan_rows, new_scheme
+    procedure, nopass :: solver => NewSolver
+    procedure, nopass :: trial_files => TrialFiles, trial_job => TrialJob, trial_wave => TrialWave
+  end type elements3d_t
+
+contains
+
+  ! --- program and parameters -----------------------------------------------------------------------------------------------
+
+  subroutine introduce(self)
+    class(elements3d_t), intent(inout) :: self
+    self%program = 'SplSemmod'
+    self%components = elements3d_components
+    self%summary = 'vx, vy, vz, ux .. uz, ax .. az, p, sxx .. syz, exx .. eyz'
+    self%example = 'keymap=quake.keymap mesh=hill.exo materials=hill.materials source=dc mw=4.5 fpeak=1 tmax=10'
+    self%far_field = 2
+  end subroutine introduce
+
+  subroutine Table(self, t, job)
+    class(elements3d_t), intent(inout) :: self
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    call Elements3dTable(t, job)
+  end subroutine Table
+
+  subroutine Rules(self, job, verb, t)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    character(*), intent(in) :: verb
+    type(table_t), intent(inout) :: t
+    call Elements3dRules(job, verb, t)
+  end subroutine Rules
+
+  ! --- a survey -------------------------------------------------------------------------------------------------------------
+
+  subroutine ReadMesh(self, job, error)
+    class(elements3d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    type(error_t), allocatable, intent(inout) :: error
+    type(mesh_t) :: mesh
+    type(materials_t) :: materials
+    real(dp), allocatable :: part(:, :)
+    call MaterialsRead(job%materials, materials, error)
+    if (.not. allocated(error)) call MeshRead(job%mesh, mesh, error, up=job%mesh_z == 'up')
+    if (.not. allocated(error)) call MeshCheck(mesh, error)
+    if (.not. allocated(error)) call MaterialsOf(materials, mesh, part, error)
+    if (allocated(error)) return
+    if (materials%attenuates) then
+      call Fail(error, 'table of materials '//job%materials//': attenuation is not modelled in spectral elements yet: '// &
+                'leave out the quality factors')
+      return
+    end if
+    call ElementsMake(mesh, part, self%elements, self%number, self%counts)
+    call FinderMake(self%finder, self%elements%corner)
+    self%low = minval(mesh%x, 2)
+    self%high = maxval(mesh%x, 2)
+    self%rhomin = minval(part(material_rho, :))
+    self%rhomax = maxval(part(material_rho, :))
+    self%vmax = maxval(part(material_vp, :))
+    self%vmin = minval(merge(part(material_vs, :), part(material_vp, :), part(material_vs, :) > 0))
+    self%sources = job%mesh//', '//Str(self%elements%n)//' elements of '//Str(mesh%per)//' nodes in '//Str(size(mesh%blocks))// &
+                   ' block(s); materials '//job%materials
+    self%hash = Hash(self%elements)
+  end subroutine ReadMesh
+
+  function Hash(elements)
+    type(elements_t), intent(in) :: elements
+    character(16) :: Hash
+    type(hash_t) :: h
+    integer(i8) :: sum
+    integer :: e
+    do e = 1, elements%n
+      call HashAdd(h, reshape(elements%corner(:, :, e), [3*elements%per]))
+      call HashAdd(h, elements%face(:, e))
+    end do
+    sum = checksum_floats(0_i8, size(elements%rho, kind=i8), elements%rho)
+    sum = checksum_floats(sum, size(elements%lambda, kind=i8), elements%lambda)
+    call HashAdd(h, checksum_floats(sum, size(elements%mu, kind=i8), elements%mu))
+    Hash = HashText(h)
+  end function Hash
+
+  subroutine derive(self, job, wavelet, shot, scheme, error)
+    class(elements3d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(in) :: wavelet
+    type(shot_t), intent(in) :: shot
+    class(scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    select type (scheme)
+    type is (elements_scheme_t)
+      call SourceDerive(job, scheme%source, error)
+      if (allocated(error)) return
+      ! y is 90 degrees to the left of x where z of the mesh points up
+      if (job%source == 'dc' .and. job%mesh_z == 'up') scheme%source%moment([4, 6]) = -scheme%source%moment([4, 6])
+      if (scheme%source%kind == source_force) scheme%early = 0.5_dp
+      call SchemeNew(scheme, job, wavelet)
+      scheme%vmin = self%vmin
+      scheme%vmax = self%vmax
+      call Resolution(self, job, scheme, error)
+      if (.not. allocated(error)) call TimeStep(self, job, scheme, error)
+      call SchemeTimes(scheme, job, wavelet, error)
+    end select
+  end subroutine derive
+
+  !> Points per shortest wavelength: four intervals of an element along its longest edge.
+  subroutine Resolution(self, job, scheme, error)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(elements_scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: edge, v
+    character(:), allocatable :: text
+    integer :: e
+    call ElementsSlowest(self%elements, e, v, edge, scheme%shortest, scheme%longest)
+    scheme%elements = self%elements%n
+    scheme%slowest = self%number(e)
+    scheme%dx = edge/degree
+    scheme%dy = scheme%dx
+    scheme%dz = scheme%dx
+    scheme%ppw = v/(scheme%fmax*scheme%dx)
+    if (scheme%ppw >= least_ppw) return
+    text = 'element '//Str(scheme%slowest)//' is too large for fmax = '//Str(scheme%fmax, 4)//' Hz: with an edge of '// &
+           Str(edge, 4)//' m where v = '//Str(v, 5)//' m/s it has '//Str(scheme%ppw, 3)//' points per wavelength, and '// &
+           Str(least_ppw)//' keep waves right to about 1 %; use edges of at most '//Str(degree*v/(least_ppw*scheme%fmax), 4)// &
+           ' m there, or fmax = '//Str(degree*v/(least_ppw*edge), 4)//' Hz or lower'
+    if (scheme%ppw <= no_wave) then
+      call Fail(error, text//' (even dispersion=warn needs more than '//Str(no_wave)//' points per wavelength)')
+    else if (job%dispersion == 'warn') then
+      call SchemeWarn(scheme, text)
+    else
+      call Fail(error, text//'; dispersion=warn models all the same')
+    end if
+  end subroutine Resolution
+
+  subroutine TimeStep(self, job, scheme, error)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(elements_scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: nyquist_limit, x(3)
+    integer :: e
+    call ElementsDt(self%elements, scheme%dt_limit, e)
+    scheme%worst = self%number(e)
+    nyquist_limit = 0.28_dp/scheme%fmax                     ! as of finite differences (scheme.f90)
+    scheme%dt = job%dt
+    if (job%dt <= 0) scheme%dt = min(part_of_limit*scheme%dt_limit, nyquist_limit)
+    x = sum(self%elements%corner(:, :8, e), 2)/8
+    if (scheme%dt > scheme%dt_limit) then
+      call Fail(error, 'dt = '//Str(scheme%dt)//' s is unstable: the limit is '//Str(scheme%dt_limit, 5)//' s, set by element '// &
+                Str(scheme%worst)//' at x = '//Str(x(1), 7)//', y = '//Str(x(2), 7)//', z = '//Str(x(3), 7)//' m; use '// &
+                'dt=0 for the largest stable step')
+    else if (scheme%dt > nyquist_limit) then
+      call Fail(error, 'dt = '//Str(scheme%dt)//' s is too large for fmax = '//Str(scheme%fmax, 4)//' Hz: at most '// &
+                Str(nyquist_limit, 4)//' s')
+    end if
+  end subroutine TimeStep
+
+  !> All elements, whatever the shot.
+  subroutine WindowOf(self, job, scheme, shot, filled, window, error, box)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    logical, intent(in) :: filled
+    type(window_t), intent(out) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(box_t), intent(in), optional :: box
+    call ElementsOutline(self%elements%n, self%low, self%high, window)
+    if (filled) call ElementsFill(self%elements, window, error, box)
+  end subroutine WindowOf
+
+  !> Source and receivers in elements, and components that can be recorded there.
+  subroutine check_shot(self, job, scheme, shot, window, error)
+    class(elements3d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    character(32), allocatable :: names(:)
+    character(:), allocatable :: where_to
+    integer :: e, r, c
+    where_to = 'shot record '//Str(shot%record)//': '
+    call Place(where_to//'the source', [shot%sx, shot%sy, shot%sz], e)
+    if (allocated(error)) return
+    select type (scheme)
+    type is (elements_scheme_t)
+      if (e > self%elements%solid .and. (scheme%source%kind == source_force .or. scheme%source%kind == source_moment .and. &
+                                         .not. Isotropic(scheme%source%moment))) then
+        call Fail(error, where_to//'the source at z = '//Str(shot%sz)//' m lies in a fluid, where a force or a moment '// &
+                  'with shear cannot act: use source=volume or explosion, or another depth')
+        return
+      end if
+    end select
+    allocate (names, source=SplitList(scheme%components))
+    do r = 1, size(shot%rx)
+      call Place(where_to//'channel '//Str(shot%channel(r)), [shot%rx(r), shot%ry(r), shot%rz(r)], e)
+      if (allocated(error)) return
+      if (e <= self%elements%solid) cycle
+      do c = 1, size(names)
+        if (Sem3dRecords(trim(names(c)))) cycle
+        call Fail(error, where_to//'channel '//Str(shot%channel(r))//' lies in a fluid, where '//trim(names(c))// &
+                  ' is not recorded: leave it out of components')
+        return
+      end do
+    end do
+
+  contains
+
+    !> The element that holds a place.
+    subroutine Place(what, x, element)
+      character(*), intent(in) :: what
+      real(dp), intent(in) :: x(3)
+      integer, intent(out) :: element
+      real(dp) :: xi(3), away
+      call FinderFind(self%finder, self%elements%corner, x, element, xi, away)
+      if (away > 0) call Fail(error, what//' at x = '//Str(x(1), 9)//', y = '//Str(x(2), 9)//', z = '//Str(x(3), 9)// &
+                              ' m lies '//Str(away, 4)//' m outside of the mesh: x '//Str(self%low(1))//' .. '// &
+                              Str(self%high(1))//', y '//Str(self%low(2))//' .. '//Str(self%high(2))//', z '// &
+                              Str(self%low(3))//' .. '//Str(self%high(3))//' m (z down)')
+    end subroutine Place
+
+  end subroutine check_shot
+
+  pure logical function Isotropic(moment)
+    real(dp), intent(in) :: moment(6)
+    Isotropic = all(abs(moment(2:3) - moment(1)) <= 0) .and. all(abs(moment(4:)) <= 0)
+  end function Isotropic
+
+  function own_words(self, job, scheme) result(words)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: words
+    real(dp), allocatable :: x(:)
+    integer :: i
+    words = ' '//job%mesh_z//' '//job%positions
+    select type (scheme)
+    type is (elements_scheme_t)
+      allocate (x, source=SourceNumbers(scheme%source))
+      do i = 1, size(x)
+        words = words//' '//Str(x(i), 17)
+      end do
+    end select
+  end function own_words
+
+  ! --- what it needs --------------------------------------------------------------------------------------------------------
+
+  !> An element of a worker: its nodes, numbers and geometry at its points; and the fields of the points that it adds.
+  subroutine memory(self, scheme, window, pictures, worker, master)
+    class(elements3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    logical, intent(in) :: pictures
+    real(dp), intent(out) :: worker, master
+    integer, parameter :: numbers = 14             !< of a point of an element: its number, geometry, sums
+    integer, parameter :: fields = 8               !< of a point
+    real(dp) :: nodes
+    nodes = 24.0_dp*self%elements%per + 64
+    master = self%elements%n*3*nodes
+    worker = self%elements%n*(3*nodes + 4*numbers*in_element + 4*fields*points_of_element)
+  end subroutine memory
+
+  pure subroutine receiver(component, scheme, cells, sorting)
+    character(*), intent(in) :: component
+    class(scheme_t), intent(in) :: scheme
+    integer, intent(out) :: cells, sorting
+    cells = 3*band_points
+    sorting = 42
+  end subroutine receiver
+
+  ! --- in words -------------------------------------------------------------------------------------------------------------
+
+  function WindowWords(self, scheme, window) result(words)
+    class(elements3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    character(:), allocatable :: words
+    words = Str(window%nz)//' elements'
+  end function WindowWords
+
+  subroutine describe(self, scheme, list)
+    class(elements3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    class(attributes_t), intent(inout) :: list
+    select type (scheme)
+    type is (elements_scheme_t)
+      call list%add('title', 'Shot gathers modelled by spectral elements')
+      call list%add('source', self%program//' '//VersionText())
+      call list%add('equations', 'rho d2u/dt2 = div s + f;  s = lambda div u + mu (grad u + its transpose) - moment;  in '// &
+                    'fluids 1/K d2chi/dt2 = div(1/rho grad chi) - volume, p = -d2chi/dt2')
+      call list%add('source_term', SourceWords(scheme%source))
+      call list%add('axes', 'x and y of the mesh, z down')
+    end select
+  end subroutine describe
+
+  subroutine describe_scheme(self, job, scheme, list)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(in) :: scheme
+    class(attributes_t), intent(inout) :: list
+    select type (scheme)
+    type is (elements_scheme_t)
+      call list%add('points_per_shortest_wavelength', scheme%ppw)
+      call list%add('elements', scheme%elements)
+      call list%add('element_edges_m', [scheme%shortest, scheme%longest])
+      call list%add('time_step_s', scheme%dt)
+      call list%add('time_step_limit_s', scheme%dt_limit)
+      call list%add('time_steps', scheme%nt)
+      call list%add('time_of_first_step_s', scheme%t_start)
+      call list%add('time_dispersion_removed', Str(scheme%time_correction))
+      call list%add('positions', job%positions)
+    end select
+  end subroutine describe_scheme
+
+  function log_lines(self, scheme) result(lines)
+    class(elements3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: lines
+    select type (scheme)
+    type is (elements_scheme_t)
+      lines = 'model    '//self%sources//', slowest and fastest wave '//Str(self%vmin)//' and '//Str(self%vmax)//' m/s, rho '// &
+              Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'//nl//'surface  '//Surfaces(self%counts)//nl// &
+              'acts     '//SourceWords(scheme%source)
+    end select
+  end function log_lines
+
+  function Surfaces(counts) result(words)
+    type(counts_t), intent(in) :: counts
+    character(:), allocatable :: words
+    words = Str(counts%free)//' sides are free, '//Str(counts%absorbs)//' absorb'
+    if (counts%unnamed > 0) words = words//'; '//Str(counts%unnamed)//' of them are in no side set of a name with free or abs: '// &
+                                    'those that look up are free, the rest absorb'
+    if (counts%contacts > 0) words = words//'; '//Str(counts%contacts)//' sides join fluid and solid'
+  end function Surfaces
+
+  function plan_rows(self, scheme) result(lines)
+    class(elements3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    character(:), allocatable :: lines
+    select type (scheme)
+    type is (elements_scheme_t)
+      lines = 'model      '//self%sources//nl//'extent     x '//Str(self%low(1))//' .. '//Str(self%high(1))//' m, y '// &
+              Str(self%low(2))//' .. '//Str(self%high(2))//' m, z '//Str(self%low(3))//' .. '//Str(self%high(3))//' m'//nl// &
+              'surface    '//Surfaces(self%counts)//nl//'velocity   slowest wave '//Str(self%vmin)//' m/s, fastest '// &
+              Str(self%vmax)//' m/s'//nl//'density    '//Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'//nl// &
+              'source     '//SourceWords(scheme%source)
+    end select
+  end function plan_rows
+
+  subroutine new_scheme(self, scheme)
+    class(elements3d_t), intent(in) :: self
+    class(scheme_t), allocatable, intent(out) :: scheme
+    allocate (elements_scheme_t :: scheme)
+  end subroutine new_scheme
+
+  ! --- what computes --------------------------------------------------------------------------------------------------------
+
+  subroutine NewSolver(solver)
+    class(solver_t), allocatable, intent(out) :: solver
+    allocate (sem3d_t :: solver)
+  end subroutine NewSolver
+
+end module elements3d_m

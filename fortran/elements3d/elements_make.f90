@@ -1,0 +1,144 @@
+!> Elements from a mesh and the media of its blocks: their order, the kinds of their sides, moduli.
+module elements_make_m
+  use elements_m, only: elements_t, face_absorbs, face_contact, face_free, face_inner
+  use hexahedron_m, only: hex_edge, hex_side
+  use kinds_m, only: dp, sp
+  use materials_m, only: material_rho, material_vp, material_vs
+  use mesh_m, only: mesh_t, MeshBeside, MeshOrder
+  use text_m, only: Lower
+  implicit none
+  private
+  public :: counts_t, ElementsMake, ElementsSlowest
+
+  !> Sides of elements by their kind.
+  type :: counts_t
+    integer :: free = 0, absorbs = 0, contacts = 0
+    integer :: unnamed = 0                        !< of the free and the absorbing ones: no side set tells
+  end type counts_t
+
+  real(dp), parameter :: looks_up = 0.3_dp        !< cosine between the normal of a side and up: 70 degrees
+
+contains
+
+  !> The elements of a mesh, without points, and their numbers in its file. part: of materials_m, (material_parts, blocks).
+  subroutine ElementsMake(mesh, part, elements, number, counts)
+    type(mesh_t), intent(in) :: mesh
+    real(dp), intent(in) :: part(:, :)
+    type(elements_t), intent(out) :: elements
+    integer, allocatable, intent(out) :: number(:)
+    type(counts_t), intent(out) :: counts
+    integer, allocatable :: order(:), named(:, :)
+    logical :: fluid(size(mesh%block))
+    integer :: i, e
+    fluid = .not. part(material_vs, mesh%block) > 0
+    call MeshOrder(mesh, fluid, order, elements%brick)
+    elements%n = size(order)
+    elements%solid = count(.not. fluid)
+    elements%per = mesh%per
+    associate (n => elements%n)
+      allocate (elements%corner(3, mesh%per, n), elements%node(8, n), elements%rho(1, n), elements%lambda(1, n), elements%mu(1, n))
+    end associate
+    do i = 1, elements%n
+      e = order(i)
+      elements%corner(:, :, i) = mesh%x(:, mesh%node(:, e))
+      elements%node(:, i) = mesh%node(:8, e)
+      associate (m => part(:, mesh%block(e)))
+        elements%rho(1, i) = real(m(material_rho), sp)
+        elements%mu(1, i) = real(m(material_rho)*m(material_vs)**2, sp)
+        elements%lambda(1, i) = real(m(material_rho)*(m(material_vp)**2 - 2*m(material_vs)**2), sp)
+      end associate
+    end do
+    number = mesh%number(order)
+    call NamedSides(mesh, order, named)
+    call Sides(elements, named, counts)
+  end subroutine ElementsMake
+
+  !> The kinds of sides that side sets tell by their names, (6, elements); face_inner: none tells.
+  subroutine NamedSides(mesh, order, kind)
+    type(mesh_t), intent(in) :: mesh
+    integer, intent(in) :: order(:)
+    integer, allocatable, intent(out) :: kind(:, :)
+    integer :: place(size(order)), s, i, what
+    place(order) = [(i, i=1, size(order))]
+    allocate (kind(6, size(order)), source=face_inner)
+    do s = 1, size(mesh%sets)
+      what = face_inner
+      if (index(Lower(mesh%sets(s)%name), 'abs') > 0) what = face_absorbs
+      if (index(Lower(mesh%sets(s)%name), 'free') > 0) what = face_free
+      if (what == face_inner) cycle
+      do i = 1, size(mesh%sets(s)%element)
+        kind(mesh%sets(s)%side(i), place(mesh%sets(s)%element(i))) = what
+      end do
+    end do
+  end subroutine NamedSides
+
+  !> Kinds of all sides: those where elements meet are inner or contacts.
+  subroutine Sides(elements, named, counts)
+    type(elements_t), intent(inout) :: elements
+    integer, intent(in) :: named(:, :)
+    type(counts_t), intent(out) :: counts
+    integer, allocatable :: beside(:, :)
+    integer :: e, s
+    logical :: fluid, other
+    call MeshBeside(elements%node, beside)
+    allocate (elements%face(6, elements%n), source=face_inner)
+    do e = 1, elements%n
+      do s = 1, 6
+        if (beside(s, e) > 0) then
+          fluid = e > elements%solid
+          other = (beside(s, e) - 1)/6 + 1 > elements%solid
+          if (fluid .neqv. other) elements%face(s, e) = face_contact
+          if (fluid .and. .not. other) counts%contacts = counts%contacts + 1
+          cycle
+        end if
+        elements%face(s, e) = named(s, e)
+        if (named(s, e) == face_inner) then
+          counts%unnamed = counts%unnamed + 1
+          elements%face(s, e) = merge(face_free, face_absorbs, Up(elements%corner(:, hex_side(:, s), e)) > looks_up)
+        end if
+        if (elements%face(s, e) == face_free) counts%free = counts%free + 1
+        if (elements%face(s, e) == face_absorbs) counts%absorbs = counts%absorbs + 1
+      end do
+    end do
+  end subroutine Sides
+
+  !> Cosine between up and the outward normal of a side, corners (3, 4) counterclockwise seen from outside.
+  pure real(dp) function Up(x)
+    real(dp), intent(in) :: x(3, 4)
+    real(dp) :: a(3), b(3), normal(3)
+    a = x(:, 3) - x(:, 1)
+    b = x(:, 4) - x(:, 2)
+    normal = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
+    Up = -normal(3)/max(norm2(normal), tiny(Up))
+  end function Up
+
+  !> The element with the fewest points per wavelength, the velocity [m/s] of its slowest wave and its longest edge [m]; and the
+  !> shortest and the longest edge of all [m].
+  subroutine ElementsSlowest(elements, slowest, v, edge, shortest, longest)
+    type(elements_t), intent(in) :: elements
+    integer, intent(out) :: slowest
+    real(dp), intent(out) :: v, edge, shortest, longest
+    real(dp) :: length, wave, most
+    integer :: e, k
+    slowest = 1
+    v = 0
+    edge = 0
+    shortest = huge(shortest)
+    longest = 0
+    do e = 1, elements%n
+      most = 0
+      do k = 1, 12
+        length = norm2(elements%corner(:, hex_edge(2, k), e) - elements%corner(:, hex_edge(1, k), e))
+        most = max(most, length)
+        shortest = min(shortest, length)
+      end do
+      longest = max(longest, most)
+      wave = sqrt(merge(elements%mu(1, e), elements%lambda(1, e), elements%mu(1, e) > 0)/real(elements%rho(1, e), dp))
+      if (e > 1 .and. most*v <= edge*wave) cycle
+      slowest = e
+      edge = most
+      v = wave
+    end do
+  end subroutine ElementsSlowest
+
+end module elements_make_m

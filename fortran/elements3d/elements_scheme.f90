@@ -1,0 +1,90 @@
+!> The scheme of a survey on spectral elements: what it has beyond times, and the way of that to other ranks.
+module elements_scheme_m
+  use checked_m, only: Finite, IsWhole, Whole
+  use kinds_m, only: dp
+  use parcel_m, only: parcel_t
+  use scheme_m, only: scheme_t
+  use source3d_m, only: source3d_t, SourceFault, SourceFrom, SourceNumbers
+  use text_m, only: Str
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: elements_scheme_t
+
+  integer, parameter, public :: points_of_element = 64        !< that an element adds to a mesh, about: 4 x 4 x 4
+
+  type, extends(scheme_t) :: elements_scheme_t
+    integer :: elements = 0                   !< of the mesh
+    real(dp) :: shortest = 0, longest = 0     !< edges [m]
+    integer :: slowest = 0, worst = 0         !< elements with the fewest points per wavelength, and that set the time step
+    type(source3d_t) :: source
+  contains
+    procedure :: cells, grid_words, layer_words, accuracy_words
+    procedure :: pack => PackOwn
+    procedure :: unpack => UnpackOwn
+  end type elements_scheme_t
+
+  integer, parameter :: numbers = 6           !< before those of the source
+
+contains
+
+  !> Points of the elements of a window.
+  pure real(dp) function cells(self, window)
+    class(elements_scheme_t), intent(in) :: self
+    type(window_t), intent(in) :: window
+    cells = real(points_of_element, dp)*window%nz
+  end function cells
+
+  function grid_words(self) result(words)
+    class(elements_scheme_t), intent(in) :: self
+    character(:), allocatable :: words
+    words = Str(self%elements)//' elements of degree 4, edges of '//Str(self%shortest, 4)//' .. '//Str(self%longest, 4)//' m'
+  end function grid_words
+
+  function layer_words(self) result(words)
+    class(elements_scheme_t), intent(in) :: self
+    character(:), allocatable :: words
+    words = 'fewest points per wavelength in element '//Str(self%slowest)
+  end function layer_words
+
+  function accuracy_words(self) result(words)
+    class(elements_scheme_t), intent(in) :: self
+    character(:), allocatable :: words
+    words = 'fewest in element '//Str(self%slowest)//'; element '//Str(self%worst)//' sets the time step'
+  end function accuracy_words
+
+  subroutine PackOwn(self, parcel)
+    class(elements_scheme_t), intent(in) :: self
+    type(parcel_t), intent(out) :: parcel
+    parcel%numbers = [self%dy, real([self%elements, self%slowest, self%worst], dp), self%shortest, self%longest, &
+                      SourceNumbers(self%source)]
+    parcel%text = ''
+  end subroutine PackOwn
+
+  subroutine UnpackOwn(self, parcel, why)
+    class(elements_scheme_t), intent(inout) :: self
+    type(parcel_t), intent(in) :: parcel
+    character(:), allocatable, intent(out) :: why
+    why = ''
+    if (size(parcel%numbers) <= numbers) then
+      why = 'the numbers of the source are none'
+    else if (.not. all(Finite(parcel%numbers))) then
+      why = 'a number of the source is none'
+    else if (.not. all(IsWhole(parcel%numbers(2:4), 0, huge(1)))) then
+      why = 'a number of elements that is none'
+    else
+      why = SourceFault(parcel%numbers(numbers + 1:), size(parcel%samples))
+    end if
+    if (why /= '') return
+    associate (x => parcel%numbers)
+      self%dy = x(1)
+      self%elements = Whole(x(2))
+      self%slowest = Whole(x(3))
+      self%worst = Whole(x(4))
+      self%shortest = x(5)
+      self%longest = x(6)
+      call SourceFrom(x(numbers + 1:), parcel%samples, self%source)
+    end associate
+  end subroutine UnpackOwn
+
+end module elements_scheme_m

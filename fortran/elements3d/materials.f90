@@ -1,0 +1,185 @@
+!> The media of the blocks of a mesh, from a table.
+!>
+!> A text, a line a block: its name or number, vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs. vs = 0: a fluid. `*`
+!> is every block that has no line of its own. Another order, or Qkappa and Qmu in place of Qp and Qs, is told by a first line with
+!> the names of the columns, which begins with `block`.
+module materials_m
+  use error_m, only: error_t, Fail
+  use kinds_m, only: dp
+  use mesh_m, only: mesh_block_t, mesh_t
+  use text_m, only: Lower, Str
+  use textfile_m, only: NumberOf, TextLine, TextOpen, TextWord, textfile_t
+  implicit none
+  private
+  public :: materials_t, MaterialsRead, MaterialsOf
+
+  integer, parameter, public :: material_vp = 1, material_vs = 2, material_rho = 3, material_bulk = 4, material_shear = 5
+  integer, parameter, public :: material_parts = 5     !< vp, vs [m/s], rho [kg/m3], 1/Qkappa, 1/Qmu
+
+  type :: materials_t
+    character(:), allocatable :: path
+    character(64), allocatable :: block(:)        !< name or number, or '*'
+    real(dp), allocatable :: part(:, :)           !< (material_parts, blocks)
+    logical :: attenuates = .false.
+  end type materials_t
+
+  character(6), parameter :: known(7) = [character(6) :: 'vp', 'vs', 'rho', 'qp', 'qs', 'qkappa', 'qmu']
+
+contains
+
+  !> Fails on what is no table of materials, and on values that are of no rock or fluid.
+  subroutine MaterialsRead(path, materials, error)
+    character(*), intent(in) :: path
+    type(materials_t), intent(out) :: materials
+    type(error_t), allocatable, intent(inout) :: error
+    type(textfile_t) :: file
+    integer, allocatable :: column(:)
+    integer :: first, last
+    call TextOpen(file, path, 'table of materials', error)
+    if (allocated(error)) return
+    materials%path = path
+    allocate (materials%block(0), materials%part(material_parts, 0), column(0))
+    do while (TextLine(file) .and. .not. allocated(error))
+      if (.not. TextWord(file, first, last)) cycle
+      if (size(materials%block) == 0 .and. size(column) == 0 .and. Lower(file%text(first:last)) == 'block') then
+        call ReadColumns(file, column, error)
+      else
+        call ReadBlock(file, file%text(first:last), column, materials, error)
+      end if
+    end do
+    if (size(materials%block) == 0 .and. .not. allocated(error)) call Fail(error, 'table of materials '//path//' holds no block')
+  end subroutine MaterialsRead
+
+  !> The order of the columns after that of the blocks.
+  subroutine ReadColumns(file, column, error)
+    type(textfile_t), intent(inout) :: file
+    integer, allocatable, intent(inout) :: column(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: first, last, c
+    do while (TextWord(file, first, last))
+      c = findloc(known, Lower(file%text(first:last)), 1)
+      if (c == 0 .or. any(column == c)) then
+        call Fail(error, Here(file)//"column '"//file%text(first:last)//"' is unknown or stands there twice: give each of vp, "// &
+                  'vs, rho once, and Qp and Qs or Qkappa and Qmu where blocks attenuate')
+        return
+      end if
+      column = [column, c]
+    end do
+    if (.not. all([(any(column == c), c=1, 3)]) .or. any(column == 4) .neqv. any(column == 5) .or. &
+        any(column == 6) .neqv. any(column == 7) .or. any(column == 4) .and. any(column == 6)) &
+      call Fail(error, Here(file)//'columns must be vp, vs, rho and, where blocks attenuate, Qp and Qs or Qkappa and Qmu')
+  end subroutine ReadColumns
+
+  subroutine ReadBlock(file, block, column, materials, error)
+    type(textfile_t), intent(inout) :: file
+    character(*), intent(in) :: block
+    integer, intent(inout), allocatable :: column(:)
+    type(materials_t), intent(inout) :: materials
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: part(:, :)
+    real(dp) :: value(size(known)), x
+    integer :: first, last, n
+    logical :: ok
+    if (size(column) == 0) column = [1, 2, 3, 4, 5]
+    value = 0
+    n = 0
+    do while (TextWord(file, first, last))
+      n = n + 1
+      call NumberOf(file%text(first:last), x, ok)
+      if (.not. ok) then
+        call Fail(error, Here(file)//"'"//file%text(first:last)//"' is no number")
+        return
+      else if (n > size(column)) then
+        exit
+      end if
+      value(column(n)) = x
+    end do
+    if (len(block) > len(materials%block)) then
+      call Fail(error, Here(file)//'the name of a block has '//Str(len(block))//' characters, at most '// &
+                Str(len(materials%block))//' are possible')
+    else if (any(materials%block == block)) then
+      call Fail(error, Here(file)//'block '//block//' stands there twice')
+    else if (n /= size(column) .and. .not. (n == 3 .and. all(column(:3) <= 3))) then
+      call Fail(error, Here(file)//Str(n)//' numbers after the block, must be 3 (vp, vs, rho) or 5 (and Qp, Qs)')
+    else
+      call CheckValues(file, value, n > 3, error)
+    end if
+    if (allocated(error)) return
+    allocate (part(material_parts, size(materials%block) + 1))
+    part(:, :size(materials%block)) = materials%part
+    part(:, size(materials%block) + 1) = [value(:3), Losses(value, n > 3)]
+    call move_alloc(part, materials%part)
+    materials%block = [character(64) :: materials%block, block]
+    materials%attenuates = materials%attenuates .or. n > 3
+  end subroutine ReadBlock
+
+  subroutine CheckValues(file, value, attenuates, error)
+    type(textfile_t), intent(in) :: file
+    real(dp), intent(in) :: value(:)
+    logical, intent(in) :: attenuates
+    type(error_t), allocatable, intent(inout) :: error
+    associate (vp => value(1), vs => value(2), rho => value(3))
+      if (.not. (vp >= 50 .and. vp <= 15000 .and. rho >= 1 .and. rho <= 30000)) then
+        call Fail(error, Here(file)//'vp = '//Str(vp)//' m/s, rho = '//Str(rho)//' kg/m3, must be 50 .. 15000 and 1 .. 30000'// &
+                  trim(merge(' (km/s? give m/s)', '                 ', vp > 0.05_dp .and. vp < 15)))
+      else if (.not. (vs >= 0 .and. vs <= sqrt(0.75_dp)*vp*(1 + 1e-12_dp))) then
+        call Fail(error, Here(file)//'vs = '//Str(vs)//' m/s, must be 0 (a fluid) or more, and less than 0.866 vp = '// &
+                  Str(sqrt(0.75_dp)*vp, 6)//' m/s')
+      else if (attenuates .and. any(value(4:) > 0 .and. value(4:) < 1 .or. value(4:) < 0)) then
+        call Fail(error, Here(file)//'quality factors must be 1 or more')
+      else if (attenuates .and. vs > 0 .and. (any(value(4:5) > 0) .and. .not. all(value(4:5) > 0))) then
+        call Fail(error, Here(file)//'Qp and Qs must both be given')
+      end if
+    end associate
+  end subroutine CheckValues
+
+  !> 1/Qkappa and 1/Qmu. With Qp and Qs: 1/Qp = (1 - L)/Qkappa + L/Qmu, L = 4/3 (vs/vp)**2 (Aki & Richards 2002, eq. 5.94 ff.).
+  pure function Losses(value, attenuates) result(loss)
+    real(dp), intent(in) :: value(:)
+    logical, intent(in) :: attenuates
+    real(dp) :: loss(2), part
+    loss = 0
+    if (.not. attenuates) return
+    if (value(6) > 0) loss(1) = 1/value(6)
+    if (value(7) > 0) loss(2) = 1/value(7)
+    if (.not. value(4) > 0) return
+    part = 4*(value(2)/value(1))**2/3
+    if (value(2) > 0) loss(2) = 1/value(5)
+    loss(1) = (1/value(4) - part*loss(2))/(1 - part)
+  end function Losses
+
+  !> The media of the blocks of a mesh, (material_parts, blocks). Fails on a block without one.
+  subroutine MaterialsOf(materials, mesh, part, error)
+    type(materials_t), intent(in) :: materials
+    type(mesh_t), intent(in) :: mesh
+    real(dp), allocatable, intent(out) :: part(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: b, row
+    allocate (part(material_parts, size(mesh%blocks)), source=0.0_dp)
+    do b = 1, size(mesh%blocks)
+      row = findloc(materials%block, BlockName(mesh%blocks(b)), 1)
+      if (row == 0) row = findloc(materials%block, Str(mesh%blocks(b)%id), 1)
+      if (row == 0) row = findloc(materials%block, '*', 1)
+      if (row == 0) then
+        call Fail(error, 'block '//trim(BlockName(mesh%blocks(b))//' (number '//Str(mesh%blocks(b)%id))//') of mesh '//mesh%path// &
+                  ' has no line in the table of materials '//materials%path//': add one, or one of * for all others')
+        return
+      end if
+      part(:, b) = materials%part(:, row)
+    end do
+  end subroutine MaterialsOf
+
+  pure function BlockName(block) result(name)
+    type(mesh_block_t), intent(in) :: block
+    character(64) :: name
+    name = block%name
+    if (name == '') name = Str(block%id)
+  end function BlockName
+
+  function Here(file) result(s)
+    type(textfile_t), intent(in) :: file
+    character(:), allocatable :: s
+    s = 'table of materials '//file%path//', line '//Str(file%line)//': '
+  end function Here
+
+end module materials_m

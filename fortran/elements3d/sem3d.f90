@@ -1,0 +1,338 @@
+!> The solver of spectral elements: a shot in its mesh, from geometry to traces.
+!>
+!>     solid   rho d2u/dt2 = div s + f,   s = lambda div u + mu (grad u + (grad u)') - moment
+!>     fluid   1/K d2chi/dt2 = div(1/rho grad chi) - volume,   p = -d2chi/dt2,   u = 1/rho grad chi
+!>
+!> The engine is described in interfaces/sem3d_c.f90. Displacement is known at whole time steps and velocity half-way between, as in
+!> finite differences, so wavelet and traces are corrected for time dispersion alike. Histories of moments and volumes go to the
+!> engine as what has been released so far.
+module sem3d_m
+  use band_weights_m, only: meetings_t, MeetingsMake
+  use element_finder_m, only: finder_t, FinderFind, FinderMake
+  use elements_m, only: elements_t, in_element
+  use elements_points_m, only: ElementsNumber
+  use elements_scheme_m, only: elements_scheme_t, points_of_element
+  use elements_window_m, only: ElementsFrom
+  use checksum_c, only: checksum_floats
+  use engine_m, only: engine_t
+  use error_m, only: error_t, Fail
+  use gather_m, only: gather_t
+  use hash_m, only: hash_t, HashAdd
+  use hexahedron_m, only: Determinant, HexAt, HexJacobian
+  use kinds_m, only: dp, i8, sp
+  use parameter_table_m, only: SplitList
+  use scheme_m, only: scheme_t
+  use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAtWhole, Sem3dPlace, Sem3dRecord, Sem3dSource
+  use sem3d_engine_m, only: sem3d_engine_t, sem3d_grid_t, Sem3dGrid
+  use sem3d_variants_m, only: Sem3dEngineNew, Sem3dKernels
+  use shot_m, only: shot_t
+  use solver_m, only: time_position_t
+  use source3d_m, only: source3d_t, source_force, SourceNumbers
+  use state_identity_m, only: identity_t
+  use text_m, only: Str
+  use timeloop_m, only: growth, LoopLoad, LoopSetup, timeloop_t
+  use window_m, only: window_t
+  implicit none
+  private
+  public :: sem3d_t
+
+  real(dp), parameter :: chunk_updates = 2.0e7_dp   !< point updates of a chunk on CPU cores: some tenths of a second
+  real(dp), parameter :: smallest_weight = 0.1_dp**3   !< of a point of an element, of all of it: a corner's, from gll_w
+
+  type, extends(timeloop_t) :: sem3d_t
+    class(sem3d_engine_t), allocatable :: engine
+    type(sem3d_grid_t) :: grid
+    type(elements_t) :: elements
+    type(finder_t) :: finder
+    type(meetings_t) :: meetings
+    type(source3d_t) :: source
+    logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
+    logical :: known = .false.                    !< the engine has the histories of the shot
+  contains
+    procedure, nopass :: kernels => Sem3dKernels
+    procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures
+    procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, samples
+  end type sem3d_t
+
+contains
+
+  ! --- set-up ---------------------------------------------------------------------------------------------------------------
+
+  subroutine setup(self, scheme, window, shot, error)
+    class(sem3d_t), intent(inout) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    type(shot_t), intent(in) :: shot
+    type(error_t), allocatable, intent(inout) :: error
+    self%known = .false.
+    select type (scheme)
+    type is (elements_scheme_t)
+      self%source = scheme%source
+    end select
+    call LoopSetup(self, scheme, window, shot, error)
+  end subroutine setup
+
+  !> Elements, points and finder are kept while the window is the same.
+  subroutine make_grid(self, window, error)
+    class(sem3d_t), intent(inout), target :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(sem3d_grid_t) :: grid
+    logical :: same, keeps
+    same = window%serial > 0 .and. window%serial == self%medium
+    if (.not. same) then
+      call ElementsFrom(window, self%elements, error)
+      if (allocated(error)) return
+      call ElementsNumber(self%elements)
+      call FinderMake(self%finder, self%elements%corner)
+      call MeetingsMake(self%elements, self%meetings)
+    end if
+    grid = Sem3dGrid(self%elements)
+    grid%dt = self%scheme%dt
+    same = same .and. abs(grid%dt - self%grid%dt) <= 0
+    call self%choose_engine(real(points_of_element, dp)*grid%elements, same, keeps, error)
+    if (allocated(error) .or. keeps) return
+    grid%threads = self%team%threads
+    grid%share = self%scheme%share
+    call Sem3dEngineNew(self%variant, self%engine, error)
+    if (.not. allocated(error)) call self%engine%new(grid, error)
+    self%grid = grid
+    if (allocated(error)) self%grid = sem3d_grid_t()
+  end subroutine make_grid
+
+  subroutine make_medium(self, window, error)
+    class(sem3d_t), intent(inout), target :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    call self%engine%elements(self%elements, error)
+  end subroutine make_medium
+
+  !> The source, and the power of two that keeps single precision fields near 1 whatever the strength asked for.
+  subroutine make_source(self, window, error)
+    class(sem3d_t), intent(inout), target :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    type(sem3d_list_t) :: list
+    type(sem3d_place_t) :: place
+    real(sp), allocatable :: q(:, :)
+    real(dp) :: xi(3), x(3), mass, strongest
+    integer :: e
+    call Find(self, 'the source', [self%shot%sx, self%shot%sy, self%shot%sz], e, xi, x, error)
+    if (allocated(error)) return
+    self%shot%sx = x(1)
+    self%shot%sy = x(2)
+    self%shot%sz = x(3)
+    call Sem3dPlace(self%elements, self%meetings, e, xi, x, Band(self), place)
+    call Sem3dSource(list, place, self%source, error)
+    if (allocated(error)) return
+    call Histories(self, q)
+    mass = smallest_weight*Determinant(HexJacobian(self%elements%corner(:, :, e), xi))*self%elements%rho(1, e)
+    if (e > self%elements%solid) mass = mass/self%elements%rho(1, e)/self%elements%lambda(1, e)
+    strongest = maxval(abs(real(q, dp)))*maxval(abs(real(list%w, dp)))*self%scheme%dt/mass
+    if (.not. (strongest > 0 .and. strongest <= huge(1.0_sp))) then
+      call Fail(error, 'the source is '//trim(merge('nothing                        ', 'too strong for single precision', &
+                                                    strongest <= 0))//': check amplitude and moment')
+      return
+    end if
+    self%exponent2 = exponent(strongest)
+    self%limit = growth*self%scheme%nt
+    call self%engine%source(1, list%field, list%point, spread(1, 1, list%n), list%w, error)
+  end subroutine make_source
+
+  !> What acts in each step, (1, nt): a force, or the moment or volume that was released before.
+  subroutine Histories(self, q)
+    class(sem3d_t), intent(in) :: self
+    real(sp), allocatable, intent(out) :: q(:, :)
+    real(dp) :: released
+    integer :: n
+    allocate (q(1, self%scheme%nt))
+    released = 0
+    do n = 1, self%scheme%nt
+      q(1, n) = real(released, sp)
+      if (self%source%kind == source_force) q(1, n) = self%scheme%q(n)
+      released = released + self%scheme%dt*self%scheme%q(n)
+    end do
+  end subroutine Histories
+
+  !> The highest frequency that sources and receivers are made for [Hz]; 0: they keep to their element.
+  pure real(dp) function Band(self)
+    class(sem3d_t), intent(in) :: self
+    Band = merge(self%scheme%fmax, 0.0_dp, self%scheme%exact_positions)
+  end function Band
+
+  !> The element of a place, and the place in it.
+  subroutine Find(self, what, asked, e, xi, used, error)
+    class(sem3d_t), intent(in) :: self
+    character(*), intent(in) :: what
+    real(dp), intent(in) :: asked(3)
+    integer, intent(out) :: e
+    real(dp), intent(out) :: xi(3), used(3)
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: away
+    call FinderFind(self%finder, self%elements%corner, asked, e, xi, away)
+    if (away > 0) then
+      call Fail(error, what//' of shot record '//Str(self%shot%record)//' at x = '//Str(asked(1), 9)//', y = '//Str(asked(2), 9)// &
+                ', z = '//Str(asked(3), 9)//' m lies '//Str(away, 4)//' m outside of the mesh')
+      return
+    end if
+    used = HexAt(self%elements%corner(:, :, e), xi)
+  end subroutine Find
+
+  !> All receivers of the first component, then of the next.
+  subroutine make_receivers(self, window, error)
+    class(sem3d_t), intent(inout), target :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    character(32), allocatable :: names(:)
+    type(sem3d_list_t) :: list
+    type(sem3d_place_t) :: place(size(self%shot%rx))
+    integer :: element(size(self%shot%rx)), c, r
+    real(dp) :: x(3, size(self%shot%rx)), xi(3, size(self%shot%rx))
+    allocate (names, source=SplitList(self%scheme%components))
+    self%at_whole = [(Sem3dAtWhole(trim(names(c))), c=1, size(names))]
+    do r = 1, size(self%shot%rx)
+      call Find(self, 'receiver '//Str(r), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)], element(r), xi(:, r), x(:, r), &
+                error)
+      if (allocated(error)) return
+    end do
+    self%shot%rx = x(1, :)
+    self%shot%ry = x(2, :)
+    self%shot%rz = x(3, :)
+    !$omp parallel do schedule(dynamic) num_threads(self%team%threads)
+    do r = 1, size(self%shot%rx)
+      call Sem3dPlace(self%elements, self%meetings, element(r), xi(:, r), x(:, r), Band(self), place(r), &
+                      source=[self%shot%sx, self%shot%sy, self%shot%sz])
+    end do
+    !$omp end parallel do
+    do c = 1, size(names)
+      do r = 1, size(self%shot%rx)
+        call Sem3dRecord(list, place(r), trim(names(c)), error)
+        if (allocated(error)) return
+      end do
+    end do
+    self%slope = list%slope
+    call self%engine%receivers(list%start, list%field, list%point, list%w, error)
+    if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
+  end subroutine make_receivers
+
+  subroutine make_pictures(self, window, error)
+    class(sem3d_t), intent(inout), target :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    if (.not. allocated(self%film)) allocate (self%film(0))
+  end subroutine make_pictures
+
+  ! --- steps ----------------------------------------------------------------------------------------------------------------
+
+  function any_engine(self) result(engine)
+    class(sem3d_t), intent(in), target :: self
+    class(engine_t), pointer :: engine
+    engine => null()
+    if (allocated(self%engine)) engine => self%engine
+  end function any_engine
+
+  !> Once, by the size of the mesh.
+  subroutine choose_chunk(self, waited)
+    class(sem3d_t), intent(inout) :: self
+    logical, intent(in) :: waited
+    if (self%chunk > 0) return
+    self%chunk = int(min(100.0_dp, max(1.0_dp, chunk_updates/(real(points_of_element, dp)*self%grid%elements))))
+  end subroutine choose_chunk
+
+  subroutine next_chunk(self, error)
+    class(sem3d_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: q(:, :)
+    if (.not. self%known) then
+      call Histories(self, q)
+      call self%engine%histories(self%steps + 1, scale(q(:, self%steps + 1:), -self%exponent2), error)
+      self%known = .true.
+    end if
+    if (.not. allocated(error)) call self%timestep(min(self%chunk, self%scheme%nt - self%steps), error)
+  end subroutine next_chunk
+
+  subroutine load(self, position, state, error)
+    class(sem3d_t), intent(inout), target :: self
+    type(time_position_t), intent(in) :: position
+    real(sp), contiguous, intent(in) :: state(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call LoopLoad(self, position, state, error)
+    self%known = .false.
+  end subroutine load
+
+  subroutine blow_up(self, value, place, error)
+    class(sem3d_t), intent(inout) :: self
+    real(sp), intent(in) :: value
+    integer, intent(in) :: place(3)
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: what
+    real(dp) :: x(3)
+    integer :: e
+    do e = 1, self%elements%n - 1
+      if (any(self%elements%at(:, e) == place(1))) exit
+    end do
+    x = sum(self%elements%corner(:, :8, e), 2)/8
+    what = Str(scale(value, self%exponent2), 4)//' m/s'
+    if (.not. value <= huge(value)) what = 'no number'
+    call Fail(error, 'the field blew up within the '//Str(self%chunk)//' steps before step '//Str(self%steps)//': velocity is '// &
+              what//' in the element at x = '//Str(x(1), 7)//', y = '//Str(x(2), 7)//', z = '//Str(x(3), 7)//' m of vp = '// &
+              Str(sqrt((self%elements%lambda(1, e) + 2*self%elements%mu(1, e))/self%elements%rho(1, e)), 5)// &
+              ' m/s: an instability; use a smaller dt than '//Str(self%scheme%dt)//' s, or a better element')
+  end subroutine blow_up
+
+  ! --- what comes home ------------------------------------------------------------------------------------------------------
+
+  !> The samples of all steps; of some traces their derivative by time, at whole steps, of what was sampled half a step before and
+  !> after.
+  subroutine samples(self, raw, error)
+    class(sem3d_t), intent(inout), target :: self
+    real(sp), contiguous, intent(out) :: raw(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: r, n
+    call self%engine%traces(1, raw, error)
+    if (allocated(error)) return
+    n = size(raw, 1)
+    do r = 1, size(raw, 2)
+      if (.not. self%slope(r)) cycle
+      raw(:n - 1, r) = real((raw(2:, r) - real(raw(:n - 1, r), dp))/self%scheme%dt, sp)
+      raw(n, r) = raw(max(1, n - 1), r)
+    end do
+  end subroutine samples
+
+  subroutine describe(self, gather)
+    class(sem3d_t), intent(in) :: self
+    type(gather_t), intent(inout) :: gather
+    gather%sy = self%shot%sy
+    gather%ry = self%shot%ry
+    gather%cells = real(points_of_element, dp)*self%grid%elements
+    gather%nsnap = 0
+  end subroutine describe
+
+  subroutine identify(self, identity)
+    class(sem3d_t), intent(in) :: self
+    type(identity_t), intent(inout) :: identity
+    integer :: e
+    associate (m => self%elements, id => identity)
+      id%shape = Str(m%n)//' elements'
+      call HashAdd(id%grid, [m%solid, m%per, m%points, m%solid_points])
+      call HashAdd(id%grid, self%scheme%dt)
+      do e = 1, m%n
+        call HashAdd(id%grid, reshape(m%corner(:, :, e), [3*m%per]))
+        call HashAdd(id%grid, [m%face(:, e), m%at(1, e), m%at(in_element, e)])
+      end do
+      call HashAdd(id%medium, checksum_floats(checksum_floats(checksum_floats(0_i8, size(m%rho, kind=i8), m%rho), &
+                                                              size(m%lambda, kind=i8), m%lambda), size(m%mu, kind=i8), m%mu))
+      call HashAdd(id%positions, [self%shot%sy, self%shot%ry])
+      call HashAdd(id%positions, SourceNumbers(self%source))
+    end associate
+  end subroutine identify
+
+  !> Gives back all memory; twice is harmless.
+  subroutine free(self)
+    class(sem3d_t), intent(inout) :: self
+    call self%forget()
+    if (allocated(self%engine)) deallocate (self%engine)
+    self%grid = sem3d_grid_t()
+  end subroutine free
+
+end module sem3d_m

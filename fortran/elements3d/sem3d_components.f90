@@ -1,0 +1,201 @@
+!> What is recorded at a place, as weights of the fields at the points around it, and where forces and moments act
+!> (band_weights.f90). In a fluid velocity is 1/rho grad dchi/dt, displacement
+!> 1/rho grad chi, pressure -d2chi/dt2.
+module sem3d_components_m
+  use band_weights_m, only: band_points, BandPoints, BandWeights, meetings_t
+  use elements_m, only: elements_t, in_element
+  use error_m, only: error_t, Fail
+  use hexahedron_m, only: HexBox, HexGradient, HexWeights
+  use kinds_m, only: dp, sp
+  use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_vx
+  use source3d_m, only: source3d_t, source_force, source_volume
+  implicit none
+  private
+  public :: sem3d_list_t, sem3d_place_t, Sem3dPlace, Sem3dRecord, Sem3dSource, Sem3dRecords, Sem3dAtWhole
+
+  !> Entries of sources, or of receivers: those of receiver r are start(r) .. start(r+1)-1.
+  type :: sem3d_list_t
+    integer :: n = 0
+    integer, allocatable :: field(:), point(:)
+    real(sp), allocatable :: w(:)
+    integer, allocatable :: start(:)
+    logical, allocatable :: slope(:)              !< of a receiver: its derivative by time is wanted
+  end type sem3d_list_t
+
+  !> A place: the medium there, the points around it, their weights for a value and for its derivatives along x, y, z.
+  type :: sem3d_place_t
+    logical :: solid = .true.
+    real(dp) :: rho = 0, lambda = 0, mu = 0       !< [kg/m3, Pa]
+    integer, allocatable :: point(:)
+    real(dp), allocatable :: w(:, :)              !< (points, 0:3)
+  end type sem3d_place_t
+
+  real(dp), parameter :: too_near = 2           !< elements between a source and a receiver: points of both reach half as far
+  character(2), parameter :: pair(6) = ['xx', 'yy', 'zz', 'xy', 'xz', 'yz']
+  integer, parameter :: first(6) = [1, 2, 3, 1, 1, 2], second(6) = [1, 2, 3, 2, 3, 3]
+
+contains
+
+  !> True of a component that a receiver in a fluid records.
+  pure logical function Sem3dRecords(component) result(records)
+    character(*), intent(in) :: component
+    records = component(1:1) /= 'e'
+  end function Sem3dRecords
+
+  !> True of a component that is sampled at whole time steps.
+  pure logical function Sem3dAtWhole(component) result(whole)
+    character(*), intent(in) :: component
+    whole = all(component(1:1) /= ['v', 'e'])
+  end function Sem3dAtWhole
+
+  !> A place x [m], xi in element e, for waves up to fmax [Hz], 0: by the polynomials of the element. These serve a receiver too
+  !> whose points would be those of the `source` [m] as well, as the field there is none of waves up to fmax.
+  pure subroutine Sem3dPlace(elements, meetings, e, xi, x, fmax, place, source)
+    type(elements_t), intent(in) :: elements
+    type(meetings_t), intent(in) :: meetings
+    integer, intent(in) :: e
+    real(dp), intent(in) :: xi(3), x(3), fmax
+    type(sem3d_place_t), intent(out) :: place
+    real(dp), intent(in), optional :: source(3)
+    real(dp), allocatable :: at(:, :)
+    real(dp) :: v, low(3), high(3)
+    logical :: near
+    place%solid = e <= elements%solid
+    place%rho = elements%rho(1, e)
+    place%lambda = elements%lambda(1, e)
+    place%mu = elements%mu(1, e)
+    v = sqrt(merge(place%mu, place%lambda, place%solid)/place%rho)
+    call HexBox(elements%corner(:, :, e), low, high)
+    near = .not. fmax > 0
+    if (present(source)) near = near .or. norm2(x - source) < too_near*maxval(high - low)
+    if (near) then
+      place%point = elements%at(:, e)
+      allocate (place%w(in_element, 0:3))
+      call HexWeights(xi, place%w(:, 0))
+      call HexGradient(elements%corner(:, :, e), xi, place%w(:, 1:3))
+    else
+      call BandPoints(elements, meetings, e, x, band_points, at, place%point)
+      call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, minval(high - low), place%w)
+    end if
+  end subroutine Sem3dPlace
+
+  !> Adds a receiver of a component at a place.
+  subroutine Sem3dRecord(list, place, component, error)
+    type(sem3d_list_t), intent(inout) :: list
+    type(sem3d_place_t), intent(in) :: place
+    character(*), intent(in) :: component
+    type(error_t), allocatable, intent(inout) :: error
+    if (.not. allocated(list%start)) then
+      list%start = [1]
+      allocate (list%slope(0))
+    end if
+    if (place%solid) then
+      call InSolid(list, place, component)
+    else if (Sem3dRecords(component)) then
+      call InFluid(list, place, component)
+    else
+      call Fail(error, component//' is not recorded in a fluid: leave it out of components')
+    end if
+    list%start = [list%start, list%n + 1]
+    list%slope = [list%slope, component(1:1) == 'a' .or. (component == 'p' .or. component(1:1) == 's') .and. .not. place%solid]
+  end subroutine Sem3dRecord
+
+  subroutine InSolid(list, place, component)
+    type(sem3d_list_t), intent(inout) :: list
+    type(sem3d_place_t), intent(in) :: place
+    character(*), intent(in) :: component
+    integer :: a, b, c, p
+    associate (w => place%w, lambda => place%lambda, mu => place%mu)
+      select case (component(1:1))
+      case ('v', 'a')
+        call Add(list, place%point, field_vx + index('xyz', component(2:2)) - 1, w(:, 0))
+      case ('u')
+        call Add(list, place%point, field_ux + index('xyz', component(2:2)) - 1, w(:, 0))
+      case ('e')
+        p = findloc(pair, component(2:3), 1)
+        a = first(p)
+        b = second(p)
+        call Add(list, place%point, field_vx + b - 1, w(:, a)/merge(1, 2, a == b))
+        if (a /= b) call Add(list, place%point, field_vx + a - 1, w(:, b)/2)
+      case default
+        p = findloc(pair, component(2:min(3, len(component))), 1)
+        do c = 1, 3
+          if (component == 'p') then
+            call Add(list, place%point, field_ux + c - 1, -(lambda + 2*mu/3)*w(:, c))
+          else if (p <= 3) then
+            call Add(list, place%point, field_ux + c - 1, (lambda + merge(2*mu, 0.0_dp, c == p))*w(:, c))
+          else if (c == first(p)) then
+            call Add(list, place%point, field_ux + c - 1, mu*w(:, second(p)))
+          else if (c == second(p)) then
+            call Add(list, place%point, field_ux + c - 1, mu*w(:, first(p)))
+          end if
+        end do
+      end select
+    end associate
+  end subroutine InSolid
+
+  subroutine InFluid(list, place, component)
+    type(sem3d_list_t), intent(inout) :: list
+    type(sem3d_place_t), intent(in) :: place
+    character(*), intent(in) :: component
+    associate (w => place%w)
+      select case (component(1:1))
+      case ('v', 'a')
+        call Add(list, place%point, field_chi_t, w(:, index('xyz', component(2:2)))/place%rho)
+      case ('u')
+        call Add(list, place%point, field_chi, w(:, index('xyz', component(2:2)))/place%rho)
+      case ('p')
+        call Add(list, place%point, field_chi_t, -w(:, 0))
+      case default
+        if (findloc(pair, component(2:3), 1) <= 3) call Add(list, place%point, field_chi_t, w(:, 0))
+      end select
+    end associate
+  end subroutine InFluid
+
+  !> Adds a source at a place. The history of a moment is the moment, that of a volume the volume, in place of its rate.
+  subroutine Sem3dSource(list, place, source, error)
+    type(sem3d_list_t), intent(inout) :: list
+    type(sem3d_place_t), intent(in) :: place
+    type(source3d_t), intent(in) :: source
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: moment(6), tensor(3, 3), bulk
+    integer :: a, p
+    bulk = place%lambda + 2*place%mu/3
+    moment = source%moment
+    if (source%kind == source_volume) moment = bulk*[1, 1, 1, 0, 0, 0]
+    if (.not. place%solid) then
+      if (source%kind == source_force .or. any(abs(moment(2:3) - moment(1)) > 0) .or. any(abs(moment(4:)) > 0)) then
+        call Fail(error, 'a force or a moment with shear cannot act in a fluid')
+      else
+        call Add(list, place%point, field_chi_t, -moment(1)/bulk*place%w(:, 0))
+      end if
+      return
+    end if
+    do p = 1, 6
+      tensor(first(p), second(p)) = moment(p)
+      tensor(second(p), first(p)) = moment(p)
+    end do
+    do a = 1, 3
+      if (source%kind == source_force) then
+        call Add(list, place%point, field_vx + a - 1, source%force(a)*place%w(:, 0))
+      else
+        call Add(list, place%point, field_vx + a - 1, matmul(place%w(:, 1:3), tensor(:, a)))
+      end if
+    end do
+  end subroutine Sem3dSource
+
+  !> Adds entries of a field at points; those without weight are left out.
+  subroutine Add(list, points, field, w)
+    type(sem3d_list_t), intent(inout) :: list
+    integer, intent(in) :: points(:), field
+    real(dp), intent(in) :: w(:)
+    real(sp), allocatable :: some(:)
+    if (.not. allocated(list%w)) allocate (list%field(0), list%point(0), list%w(0))
+    some = pack(real(w, sp), abs(w) > 0)
+    list%field = [list%field, spread(field, 1, size(some))]
+    list%point = [list%point, pack(points, abs(w) > 0)]
+    list%w = [list%w, some]
+    list%n = size(list%w)
+  end subroutine Add
+
+end module sem3d_components_m

@@ -1,0 +1,175 @@
+!> One spectral element, as plainly as it can be written: its geometry, and the forces that its displacements make.
+module sem3d_element_m
+  use elements_m, only: along, in_element, on_face
+  use gll_m, only: gll_d, gll_w
+  use hexahedron_m, only: Determinant, hex_side_point, HexJacobians
+  use kinds_m, only: dp, sp
+  implicit none
+  private
+  public :: relaxation_t, ElementGeometry, SideArea, SolidForce, FluidForce
+
+  !> Sides: axis across them, and its sign there.
+  integer, parameter :: across(6) = [2, 1, 2, 1, 3, 3], outwards(6) = [-1, 1, 1, -1, -1, 1]
+
+  !> Attenuation of an element. Of mechanism m the share a of a modulus M relaxes, tau dr/dt + r = a M strain. Strain goes straight
+  !> from one step to the next (the trapezoidal rule): with e = exp(-dt/tau) and b = a (1 - e)/2 M strain,
+  !> r = z + b and then z = e r + b, z being what is known of r before the step.
+  type :: relaxation_t
+    real(dp), allocatable :: decay(:)                     !< e of each mechanism
+    real(sp), allocatable :: bulk(:, :), shear(:, :)      !< a of K = lambda + 2/3 mu and of mu, (mechanisms, 1 or 125)
+    real(sp), allocatable :: z(:, :, :)                   !< of K, then xx yy xy xz yz of mu, (6, mechanisms, 125)
+  end type relaxation_t
+
+contains
+
+  !> d xi(d) / d x(c) [1/m], (d, c, 125), and the volume of each point [m3].
+  pure subroutine ElementGeometry(corner, slope, volume)
+    real(dp), intent(in) :: corner(:, :)
+    real(dp), intent(out) :: slope(3, 3, in_element), volume(in_element)
+    real(dp) :: jacobian(3, 3, in_element)
+    integer :: p, at(3)
+    call HexJacobians(corner, jacobian)
+    do p = 1, in_element
+      at = Indices(p)
+      volume(p) = product(gll_w(at))*Determinant(jacobian(:, :, p))
+      slope(:, :, p) = Cofactors(jacobian(:, :, p))/Determinant(jacobian(:, :, p))
+    end do
+  end subroutine ElementGeometry
+
+  pure function Indices(p) result(at)
+    integer, intent(in) :: p
+    integer :: at(3)
+    at = 1 + modulo([p - 1, (p - 1)/along, (p - 1)/along**2], along)
+  end function Indices
+
+  !> Row d: the area [m2] that two edges dx/dxi span, towards higher xi(d).
+  pure function Cofactors(jacobian) result(a)
+    real(dp), intent(in) :: jacobian(3, 3)
+    real(dp) :: a(3, 3)
+    integer :: d
+    do d = 1, 3
+      associate (u => jacobian(:, modulo(d, 3) + 1), v => jacobian(:, modulo(d + 1, 3) + 1))
+        a(d, :) = [u(2)*v(3) - u(3)*v(2), u(3)*v(1) - u(1)*v(3), u(1)*v(2) - u(2)*v(1)]
+      end associate
+    end do
+  end function Cofactors
+
+  !> The areas [m2] of the points of a side, outwards.
+  pure subroutine SideArea(corner, side, area)
+    real(dp), intent(in) :: corner(:, :)
+    integer, intent(in) :: side
+    real(dp), intent(out) :: area(3, on_face)
+    real(dp) :: jacobian(3, 3, in_element), a(3, 3), w(3)
+    integer :: m
+    call HexJacobians(corner, jacobian)
+    do m = 1, on_face
+      a = Cofactors(jacobian(:, :, hex_side_point(m, side)))
+      w = gll_w(Indices(hex_side_point(m, side)))
+      w(across(side)) = outwards(side)
+      area(:, m) = product(w)*a(across(side), :)
+    end do
+  end subroutine SideArea
+
+  !> Forces [N] that displacements u [m] make: minus the integral of the stress over the slope of each point's polynomial.
+  pure subroutine SolidForce(u, slope, volume, lambda, mu, force, relaxation)
+    real(dp), intent(in) :: u(3, in_element), slope(3, 3, in_element), volume(in_element)
+    real(dp), intent(in) :: lambda(:), mu(:)              !< (1 or 125) [Pa]
+    real(dp), intent(out) :: force(3, in_element)
+    type(relaxation_t), intent(inout), optional :: relaxation
+    real(dp) :: flux(3, 3, in_element), gradient(3, 3), stress(3, 3), twice
+    integer :: p, c, m
+    do p = 1, in_element
+      gradient = matmul(Derivatives(u, p), slope(:, :, p))                   ! du(c)/dx(m)
+      m = min(p, size(mu))
+      twice = mu(m)
+      stress = twice*(gradient + transpose(gradient))
+      do c = 1, 3
+        stress(c, c) = stress(c, c) + lambda(m)*(gradient(1, 1) + gradient(2, 2) + gradient(3, 3))
+      end do
+      if (present(relaxation)) then
+        if (allocated(relaxation%z)) call Relax(relaxation, p, stress)
+      end if
+      flux(:, :, p) = -volume(p)*matmul(stress, transpose(slope(:, :, p)))   ! (c, d)
+    end do
+    force = Collected(flux)
+  end subroutine SolidForce
+
+  !> Takes from the stress of the unrelaxed moduli what has relaxed at point p.
+  pure subroutine Relax(relaxation, p, stress)
+    type(relaxation_t), intent(inout) :: relaxation
+    integer, intent(in) :: p
+    real(dp), intent(inout) :: stress(3, 3)
+    real(dp) :: unrelaxed(6), r(6), b(6), mean
+    integer :: m, at
+    mean = (stress(1, 1) + stress(2, 2) + stress(3, 3))/3
+    unrelaxed = [mean, stress(1, 1) - mean, stress(2, 2) - mean, stress(1, 2), stress(1, 3), stress(2, 3)]
+    at = min(p, size(relaxation%shear, 2))
+    do m = 1, size(relaxation%decay)
+      associate (e => relaxation%decay(m), z => relaxation%z(:, m, p))
+        b(1) = relaxation%bulk(m, at)*unrelaxed(1)
+        b(2:) = relaxation%shear(m, at)*unrelaxed(2:)
+        b = (1 - e)/2*b
+        r = z + b
+        z = real(e*r + b, sp)
+      end associate
+      stress(1, 1) = stress(1, 1) - r(1) - r(2)
+      stress(2, 2) = stress(2, 2) - r(1) - r(3)
+      stress(3, 3) = stress(3, 3) - r(1) + r(2) + r(3)
+      stress(1, 2) = stress(1, 2) - r(4)
+      stress(1, 3) = stress(1, 3) - r(5)
+      stress(2, 3) = stress(2, 3) - r(6)
+    end do
+    stress(2, 1) = stress(1, 2)
+    stress(3, 1) = stress(1, 3)
+    stress(3, 2) = stress(2, 3)
+  end subroutine Relax
+
+  !> The same of a potential: minus the integral of 1/rho grad chi over the slope of each point's polynomial.
+  pure subroutine FluidForce(chi, slope, volume, rho, force)
+    real(dp), intent(in) :: chi(in_element), slope(3, 3, in_element), volume(in_element)
+    real(dp), intent(in) :: rho(:)                        !< (1 or 125) [kg/m3]
+    real(dp), intent(out) :: force(in_element)
+    real(dp) :: flux(1, 3, in_element), gradient(1, 3), total(1, in_element)
+    integer :: p
+    do p = 1, in_element
+      gradient = matmul(Derivatives(reshape(chi, [1, in_element]), p), slope(:, :, p))
+      flux(:, :, p) = -volume(p)/rho(min(p, size(rho)))*matmul(gradient, transpose(slope(:, :, p)))
+    end do
+    total = Collected(flux)
+    force = total(1, :)
+  end subroutine FluidForce
+
+  !> Derivatives along xi, eta, zeta at a point, (components, 3).
+  pure function Derivatives(u, p) result(d)
+    real(dp), intent(in) :: u(:, :)                       !< (components, 125)
+    integer, intent(in) :: p
+    real(dp) :: d(size(u, 1), 3)
+    integer :: a, l, at(3), first
+    at = Indices(p)
+    d = 0
+    do a = 1, 3
+      first = p - (at(a) - 1)*along**(a - 1)
+      do l = 1, along
+        d(:, a) = d(:, a) + gll_d(at(a), l)*u(:, first + (l - 1)*along**(a - 1))
+      end do
+    end do
+  end function Derivatives
+
+  !> The transpose: fluxes along xi, eta, zeta through all points to each of them.
+  pure function Collected(flux) result(total)
+    real(dp), intent(in) :: flux(:, :, :)                 !< (components, 3, 125)
+    real(dp) :: total(size(flux, 1), in_element)
+    integer :: p, a, l, at(3), first
+    total = 0
+    do p = 1, in_element
+      at = Indices(p)
+      do a = 1, 3
+        first = p - (at(a) - 1)*along**(a - 1)
+        do l = 1, along
+          total(:, p) = total(:, p) + gll_d(l, at(a))*flux(:, a, first + (l - 1)*along**(a - 1))
+        end do
+      end do
+    end do
+  end function Collected
+
+end module sem3d_element_m

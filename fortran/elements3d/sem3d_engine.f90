@@ -1,0 +1,194 @@
+!> A time loop of spectral elements: the verbs that it has beside those of engine.f90. They call a variant in C, by
+!> interfaces/sem3d_c.f90, which tells the equations and explains each verb; here numbers count from 1. The readable Fortran of
+!> sem3d_fortran.f90 extends this and brings all verbs itself.
+!>
+!> The place that `maxabs` tells is a point: (point, 1, 1). The value is of |vx|, |vy|, |vz| in the solid, in the fluid of |dchi/dt|
+!> over the least rho c L of its elements, L the cube root of their volume: of the size of a velocity. `reset` forgets map and
+!> histories too, a state has the map.
+module sem3d_engine_m
+  use elements_m, only: elements_t
+  use engine_m, only: engine_t, EngineCheck
+  use error_m, only: error_t
+  use iso_c_binding, only: c_associated, c_float
+  use kinds_m, only: dp, sp
+  use sem3d_c, only: sem3d_cfg, sem3d_elements, sem3d_expect, sem3d_field, sem3d_histories, sem3d_map, sem3d_new, sem3d_quality, &
+                     sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_watch
+  use text_m, only: CString
+  implicit none
+  private
+  public :: sem3d_engine_t, sem3d_grid_t, sem3d_map_t, Sem3dCfg, Sem3dGrid
+
+  integer, parameter, public :: field_vx = 0, field_vy = 1, field_vz = 2, field_ux = 3, field_uy = 4, field_uz = 5, &
+                                field_chi_t = 6, field_chi = 7, sem3d_fields = 8
+
+  !> What an engine takes its memory for.
+  type :: sem3d_grid_t
+    integer :: elements = 0, solid = 0          !< elements, of which so many are solid
+    integer :: points = 0, solid_points = 0     !< points, of which so many are of solid
+    integer :: bricks = 0, contacts = 0
+    integer :: per = 8                          !< nodes of an element
+    integer :: media = 1                        !< numbers of an element for each of rho, lambda, mu
+    integer :: mechanisms = 0                   !< of attenuation
+    integer :: threads = 0                      !< 0: as many as there are
+    integer :: share = 0                        !< engines that compute on this GPU side by side; 0: this alone
+    real(dp) :: dt = 0                          !< [s]
+  end type sem3d_grid_t
+
+  !> Points at which the largest velocity up to step `last` is kept: component c = 1, 2, 3 at p is the sum of w times field at point
+  !> over entries start(m) .. start(m + 1) - 1, where m = 3 (p - 1) + c.
+  type :: sem3d_map_t
+    integer :: last = huge(1)
+    integer, allocatable :: start(:)                       !< (3 points of the map + 1)
+    integer, allocatable :: field(:), point(:)             !< (entries)
+    real(sp), allocatable :: w(:)
+  end type sem3d_map_t
+
+  type, extends(engine_t) :: sem3d_engine_t
+  contains
+    procedure :: new                         !< takes memory for elements of those numbers
+    procedure :: elements                    !< the elements and their medium, which are copied; sets all fields to zero
+    procedure :: quality                     !< attenuation, where there are mechanisms
+    procedure :: source                      !< where histories go, and by what weight
+    procedure :: histories                   !< the next block of them
+    procedure :: receivers                   !< weighted sums of fields at points; forgets all traces
+    procedure :: receiver_part               !< which part of its sum each keeps, 0: the sum
+    procedure :: field                       !< a copy of a field
+    procedure :: set_field
+    procedure :: expect                      !< there will be traces of so many steps
+    procedure :: watch                       !< keeps the largest velocity at the points of a map, from zero; none: no longer
+    procedure :: map                         !< (points of the map, 3): horizontal, vertical, of the vector
+  end type sem3d_engine_t
+
+contains
+
+  !> What an engine takes its memory for. Time step, threads and mechanisms are the caller's.
+  pure type(sem3d_grid_t) function Sem3dGrid(mesh) result(grid)
+    type(elements_t), intent(in) :: mesh
+    grid%elements = mesh%n
+    grid%solid = mesh%solid
+    grid%points = mesh%points
+    grid%solid_points = mesh%solid_points
+    grid%bricks = size(mesh%brick) - 1
+    if (allocated(mesh%contact)) grid%contacts = size(mesh%contact, 2)
+    grid%per = mesh%per
+    grid%media = size(mesh%rho, 1)
+  end function Sem3dGrid
+
+  subroutine new(self, grid, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    type(sem3d_grid_t), intent(in) :: grid
+    type(error_t), allocatable, intent(inout) :: error
+    call self%free()
+    self%handle = sem3d_new(CString(self%variant), Sem3dCfg(grid))
+    if (.not. c_associated(self%handle)) call EngineCheck(self, 1, error)
+  end subroutine new
+
+  pure type(sem3d_cfg) function Sem3dCfg(grid) result(cfg)
+    type(sem3d_grid_t), intent(in) :: grid
+    associate (g => grid)
+      cfg = sem3d_cfg(elements=g%elements, solid=g%solid, points=g%points, solid_points=g%solid_points, bricks=g%bricks, &
+                      contacts=g%contacts, per=g%per, media=g%media, mechanisms=g%mechanisms, threads=g%threads, share=g%share, &
+                      dt=real(g%dt, c_float))
+    end associate
+  end function Sem3dCfg
+
+  !> The engine must have been made for the grid of this mesh (Sem3dGrid).
+  subroutine elements(self, mesh, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    type(elements_t), intent(in) :: mesh
+    type(error_t), allocatable, intent(inout) :: error
+    integer, parameter :: none(1) = 0
+    if (allocated(mesh%contact)) then
+      call EngineCheck(self, sem3d_elements(self%handle, mesh%corner, mesh%face, mesh%brick - 1, mesh%rho, mesh%lambda, mesh%mu, &
+                                            mesh%at - 1, mesh%contact - 1, mesh%partner - 1), error)
+    else
+      call EngineCheck(self, sem3d_elements(self%handle, mesh%corner, mesh%face, mesh%brick - 1, mesh%rho, mesh%lambda, mesh%mu, &
+                                            mesh%at - 1, none, none), error)
+    end if
+  end subroutine elements
+
+  subroutine quality(self, tau, bulk, shear, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    real(sp), contiguous, intent(in) :: tau(:)                           !< [s], (mechanisms)
+    real(sp), contiguous, intent(in) :: bulk(:, :, :), shear(:, :, :)    !< (mechanisms, media, solid)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_quality(self%handle, tau, bulk, shear), error)
+  end subroutine quality
+
+  subroutine source(self, nh, field, point, h, w, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: nh                                            !< histories
+    integer, contiguous, intent(in) :: field(:), point(:), h(:)          !< (entries)
+    real(sp), contiguous, intent(in) :: w(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_source(self%handle, nh, size(w), field, point - 1, h - 1, w), error)
+  end subroutine source
+
+  subroutine histories(self, first, q, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: first                                         !< step of the first sample
+    real(sp), contiguous, intent(in) :: q(:, :)                          !< (nh, steps); no steps: silent from now on
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_histories(self%handle, first, size(q, 2), q), error)
+  end subroutine histories
+
+  subroutine receivers(self, start, field, point, w, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, contiguous, intent(in) :: start(:)                          !< (nrec+1), from 1
+    integer, contiguous, intent(in) :: field(:), point(:)                !< (entries)
+    real(sp), contiguous, intent(in) :: w(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_receivers(self%handle, size(start) - 1, start - 1, field, point - 1, w), error)
+  end subroutine receivers
+
+  subroutine receiver_part(self, part, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, contiguous, intent(in) :: part(:)                           !< (nrec)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_receiver_parts(self%handle, part), error)
+  end subroutine receiver_part
+
+  subroutine field(self, which, out, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: which
+    real(sp), contiguous, intent(out) :: out(:)                          !< (points of solid, or of fluid)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_field(self%handle, which, out), error)
+  end subroutine field
+
+  subroutine set_field(self, which, in, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: which
+    real(sp), contiguous, intent(in) :: in(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_set_field(self%handle, which, in), error)
+  end subroutine set_field
+
+  subroutine expect(self, steps, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: steps
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_expect(self%handle, steps), error)
+  end subroutine expect
+
+  subroutine watch(self, map, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    type(sem3d_map_t), intent(in) :: map
+    type(error_t), allocatable, intent(inout) :: error
+    integer, parameter :: none(1) = 0
+    if (.not. allocated(map%start)) then
+      call EngineCheck(self, sem3d_watch(self%handle, 0, 0, none, none, none, [0.0_sp]), error)
+    else
+      call EngineCheck(self, sem3d_watch(self%handle, map%last, size(map%start)/3, map%start - 1, map%field, map%point - 1, &
+                                         map%w), error)
+    end if
+  end subroutine watch
+
+  subroutine map(self, out, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    real(sp), contiguous, intent(out) :: out(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_map(self%handle, out), error)
+  end subroutine map
+
+end module sem3d_engine_m

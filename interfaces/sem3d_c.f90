@@ -1,0 +1,190 @@
+!> The time loop of spectral elements in C: one handle for the elements that a rank computes, with the verbs of handle_c.f90 and
+!> those below. elements.f90 tells how corners, sides and the 125 points of an element are numbered; numbers count from 0 here.
+!>
+!> Solid (u: displacement) and fluid (chi: potential of displacement; Komatitsch, Barnes & Tromp 2000, Geophysics 65, 623-631),
+!> degree 4, points of Gauss, Lobatto and Legendre, the mass lumped there (Komatitsch & Vilotte 1998, BSSA 88, 368-392):
+!>
+!>     rho d2u/dt2 = div s + f      s = lambda div u + mu (grad u + grad u^T)
+!>     1/K d2chi/dt2 = div (1/rho grad chi) - V delta     u = 1/rho grad chi,  p = -d2chi/dt2
+!>
+!> Fields at the points of the solid: 0 vx, 1 vy, 2 vz [m/s], 3 ux, 4 uy, 5 uz [m]; of the fluid: 6 dchi/dt, 7 chi [kg/m s, kg/m].
+!> The grid of the handle is a row of points, those of solid first: cell (i,0,0) is point i, in the fields 0..5 i < solid points.
+!>
+!> Step it (from 1), of the forces at (it-1) dt: dchi/dt and v from (it-3/2) dt to (it-1/2) dt, then chi and u from (it-1) dt to
+!> it dt; the fluid first, which the solid's displacement drives, then the solid, which the fluid's pressure loads. Then the
+!> receivers sample: dchi/dt and v at (it-1/2) dt, chi and u at it dt. At the sides:
+!>   free:      no traction in the solid, chi = 0 in the fluid
+!>   absorbing: traction -rho (vp n n + vs (1 - n n)) v, in the fluid u.n = -1/(rho c) dchi/dt; the velocity at (it-1) dt is the
+!>              mean of that before and after the step, which keeps the step stable
+!>   contact:   the normal displacement is the same on both sides, and the fluid's pressure is the solid's traction
+!> Forces of the elements of a brick are added in their order, then those of bricks in theirs: no number of threads changes a bit.
+!>
+!> Procedures return 0, or 1 with a sentence in err_message.
+module sem3d_c
+  use iso_c_binding, only: c_char, c_double, c_float, c_int, c_long, c_ptr
+  implicit none
+  private
+  public :: sem3d_cfg, sem3d_solver, sem3d_new, sem3d_elements, sem3d_quality, sem3d_source, sem3d_histories, sem3d_receivers
+  public :: sem3d_receiver_parts, sem3d_expect, sem3d_field, sem3d_set_field, sem3d_watch, sem3d_map, sem3d_need, sem3d_tune
+
+  type, bind(c) :: sem3d_cfg
+    integer(c_int) :: elements, solid                 !< elements, of which the first ones are solid
+    integer(c_int) :: points, solid_points            !< points, of which the first ones are of solid
+    integer(c_int) :: bricks                          !< none has both solid and fluid
+    integer(c_int) :: contacts                        !< sides of fluid elements at solid ones
+    integer(c_int) :: per                             !< nodes of an element: 8, or 27
+    integer(c_int) :: media                           !< numbers of an element for each of rho, lambda, mu: 1, or 125
+    integer(c_int) :: mechanisms                      !< of attenuation, 0..8
+    integer(c_int) :: threads                         !< 0: as many as OpenMP gives
+    integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
+    real(c_float) :: dt                               !< [s]
+  end type sem3d_cfg
+
+  interface
+    !> The solver, for its variants.
+    type(c_ptr) function sem3d_solver() bind(c)
+      import :: c_ptr
+      implicit none
+    end function sem3d_solver
+
+    !> A handle, or null. `variant`: null-terminated name.
+    type(c_ptr) function sem3d_new(variant, cfg) bind(c)
+      import :: c_ptr, c_char, sem3d_cfg
+      implicit none
+      character(kind=c_char), intent(in) :: variant(*)
+      type(sem3d_cfg), intent(in) :: cfg
+    end function sem3d_new
+
+    !> Elements and their medium, all copied: corner(3,per,elements) [m], z down; kinds of sides face(6,elements), 0 inner, 1 free,
+    !> 2 absorbs, 3 contact; brick b is elements brick(b) .. brick(b+1)-1, brick(bricks+1); rho [kg/m3], lambda, mu [Pa] (media,
+    !> elements), in a fluid mu = 0; the points at(125,elements) of each; fluid element and its side contact(2,contacts), and the
+    !> points of the solid there in the order of those of the fluid, which is that of their numbers in the element,
+    !> partner(25,contacts). Of an anelastic medium the moduli are the unrelaxed ones. Sets all fields to zero.
+    integer(c_int) function sem3d_elements(handle, corner, face, brick, rho, lambda, mu, at, contact, partner) bind(c)
+      import :: c_ptr, c_int, c_double, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_double), intent(in) :: corner(*)
+      integer(c_int), intent(in) :: face(*), brick(*), at(*), contact(*), partner(*)
+      real(c_float), intent(in) :: rho(*), lambda(*), mu(*)
+    end function sem3d_elements
+
+    !> Attenuation in the solid by Zener mechanisms with relaxation times tau(mechanisms) [s]: of the bulk modulus K = lambda + 2/3
+    !> mu and of mu the shares bulk and shear (mechanisms,media,solid) relax,
+    !>   tau dr/dt + r = share M strain,   stress = M strain - the sum of r,   M: the unrelaxed modulus.
+    !> After sem3d_elements, where there are mechanisms.
+    integer(c_int) function sem3d_quality(handle, tau, bulk, shear) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(in) :: tau(*), bulk(*), shear(*)
+    end function sem3d_quality
+
+    !> Sources of any kind are a list of n entries: in step it, field(m) at point(m) is driven by w(m) q(h(m), it), with q from
+    !> sem3d_histories and h from 0, nh histories. Fields 0, 1, 2: a force [N] along x, y, z; 6: -V [m3] by the share of the point.
+    !> A moment tensor is forces, w = M grad of the point's polynomial. q(it) is the value at (it-1) dt. n = 0: no source.
+    integer(c_int) function sem3d_source(handle, nh, n, field, point, h, w) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: nh, n
+      integer(c_int), intent(in) :: field(*), point(*), h(*)
+      real(c_float), intent(in) :: w(*)
+    end function sem3d_source
+
+    !> The next block of histories, q(nh, n), of steps it .. it+n-1; replaces the block before, whose steps must have been asked
+    !> for. n = 0: all are silent from step it on. A step whose histories are not known is refused.
+    integer(c_int) function sem3d_histories(handle, it, n, q) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: it, n
+      real(c_float), intent(in) :: q(*)
+    end function sem3d_histories
+
+    !> Receivers are weighted sums: receiver r samples the sum over its entries m = start(r) .. start(r+1)-1 of w(m) field(m) at
+    !> point(m). Summed as receiver_sum.h says. Forgets all traces.
+    integer(c_int) function sem3d_receivers(handle, nrec, start, field, point, w) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: nrec
+      integer(c_int), intent(in) :: start(*), field(*), point(*)
+      real(c_float), intent(in) :: w(*)
+    end function sem3d_receivers
+
+    !> Which part of its sum each receiver keeps, part(nrec): 0 the sum, 1..3 the parts of receiver_sum.h. After sem3d_receivers.
+    integer(c_int) function sem3d_receiver_parts(handle, part) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), intent(in) :: part(*)
+    end function sem3d_receiver_parts
+
+    !> There will be traces of so many steps: room for them is taken at once. 0: not known.
+    integer(c_int) function sem3d_expect(handle, steps) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: steps
+    end function sem3d_expect
+
+    !> Copies a field: out(solid points), of fields 6 and 7 out(points - solid points).
+    integer(c_int) function sem3d_field(handle, which, out) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: which
+      real(c_float), intent(out) :: out(*)
+    end function sem3d_field
+
+    !> Sets a field from as many numbers.
+    integer(c_int) function sem3d_set_field(handle, which, in) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: which
+      real(c_float), intent(in) :: in(*)
+    end function sem3d_set_field
+
+    !> From the next step on, up to step `last`, keeps the largest velocity at n points, from zero; n = 0: no longer. Component c =
+    !> 0, 1, 2 at p is the sum of w(m) field(m) at point(m) over m = start(3p+c) .. start(3p+c+1)-1; start(3n+1).
+    integer(c_int) function sem3d_watch(handle, last, n, start, field, point, w) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: last, n
+      integer(c_int), intent(in) :: start(*), field(*), point(*)
+      real(c_float), intent(in) :: w(*)
+    end function sem3d_watch
+
+    !> The map that was kept: out(n,3), the largest sqrt(vx**2 + vy**2), |vz| and sqrt(vx**2 + vy**2 + vz**2) after a step at each
+    !> point.
+    integer(c_int) function sem3d_map(handle, out) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(out) :: out(*)
+    end function sem3d_map
+
+    !> Memory a handle would take [bytes] on the host and on the device, with so many source entries, receivers, steps, and points
+    !> of a map.
+    integer(c_int) function sem3d_need(variant, cfg, entries, receivers, steps, points, host, device) bind(c)
+      import :: c_int, c_char, c_long, sem3d_cfg
+      implicit none
+      character(kind=c_char), intent(in) :: variant(*)
+      type(sem3d_cfg), intent(in) :: cfg
+      integer(c_int), value :: entries, receivers, steps, points
+      integer(c_long), intent(out) :: host, device
+    end function sem3d_need
+
+    !> For tests and benchmarks; changes speed, never results (save that a build without fused multiply-add rounds twice).
+    !> isa: "" = best of this processor, or a name such as "avx2".
+    integer(c_int) function sem3d_tune(handle, isa) bind(c)
+      import :: c_ptr, c_int, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: isa(*)
+    end function sem3d_tune
+  end interface
+end module sem3d_c

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Jobs of SplSemmod: water over rock from a mesh of shaken elements gives the same file by one process, by ranks and by any number of
+threads, by the same mesh in Exodus files of other kinds, and by a job that was stopped and goes on; a receiver is where it was asked
+for; what cannot be modelled is refused with a sentence."""
+import functools
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+from netCDF4 import Dataset
+
+import launch
+from check import claim, done
+from minisurvey import differences
+
+PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
+run = functools.partial(launch.run, PROGRAM)
+MESH = str(Path(os.environ["ROOT"]) / "tools" / "spl-mesh")
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+DECK = dict(keymap="line.keymap", mesh="box.exo", materials="box.materials", components="p,vx,vz,uz,ax,szz", fpeak=3.5, tmax=0.7, threads=2)
+
+
+def words(**changes):
+    return [f"{k}={v}" for k, v in {**DECK, **changes}.items() if v is not None]
+
+
+def box(path, seed=3):
+    r = subprocess.run([MESH, "box", "-o", path, "--x", "0", "900", "--y", "0", "800", "--z", "-700", "0", "--elements", "9", "8", "7",
+                        "--shake", "0.1", "--seed", str(seed), "--block", "water:top", "--block", "rock:-300", "--overwrite"],
+                       capture_output=True, text=True)
+    claim(r.returncode == 0, f"spl-mesh box makes {path} {r.stderr}")
+
+
+def another_kind(source, target, kind):
+    with Dataset(source) as a, Dataset(target, "w", format=kind) as b:
+        b.setncatts({k: a.getncattr(k) for k in a.ncattrs()})
+        for name, dim in a.dimensions.items():
+            b.createDimension(name, len(dim))
+        for name, v in a.variables.items():
+            v.set_auto_maskandscale(False)
+            w = b.createVariable(name, v.dtype, v.dimensions)
+            w.setncatts({k: v.getncattr(k) for k in v.ncattrs()})
+            w.set_auto_maskandscale(False)
+            w[...] = v[...]
+
+
+def keymap(depth=190.7):
+    Path("line.keymap").write_text(f"spread cable fixed x0=203.4 interval=143.7 channels=4 depth={depth} y=341.7\n"
+                                   "shots first_record=11 n=3 x0=353.3 dx=71.1 z=151.7 y=512.3 spread=cable\n")
+
+
+def same(name, sentence, *more, ranks=1, env=None, **changes):
+    r = run(*words(output=name, **changes), *more, ranks=ranks, env=env)
+    wrong = differences("one.nc", name) if r.returncode == 0 else r.stderr[-500:]
+    claim(r.returncode == 0 and not wrong, f"{sentence}: the same file {wrong}")
+
+
+def refused(sentence, *expected, ranks=1, **changes):
+    r = run(*words(output="bad.nc", **changes), ranks=ranks, env=MPI if ranks > 1 else None)
+    said = r.stderr + r.stdout
+    claim(r.returncode == 1 and all(w in said for w in expected) and not Path("bad.nc").exists(),
+          f"{sentence}: refused, naming {', '.join(expected)}: {said.strip()[-300:]}")
+
+
+def stopped():
+    job = subprocess.Popen(launch.command(PROGRAM, *words(output="stopped.nc")), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 100
+    while time.monotonic() < until and job.poll() is None:
+        if Path("stopped.nc.journal").exists() and "done" in Path("stopped.nc.journal").read_text(errors="replace"):
+            break
+        time.sleep(0.02)
+    job.send_signal(signal.SIGKILL)
+    job.wait()
+    same("stopped.nc", "a job that was killed and goes on")
+
+
+keymap()
+box("box.exo")
+Path("box.materials").write_text("water 1500 0 1000\nrock 2600 1500 2100\n")
+r = run(*words(output="one.nc"))
+claim(r.returncode == 0, f"one process: exit status {r.returncode} {r.stderr[-500:] if r.returncode else ''}")
+with Dataset("one.nc") as ds:
+    p, vz, ax, vx, szz = (ds[c][...].filled(np.nan).astype(float) for c in ("pressure", "vz", "ax", "vx", "szz"))
+    dt = float(ds["time"][1] - ds["time"][0])
+    rx = ds["receiver_x_used"][0].filled(np.nan)
+    claim(ds["ax"].units == "m s-2" and ds["uz"].units == "m", "units of acceleration and displacement stand in the file")
+claim(np.all(np.isfinite(p)) and np.abs(p).max() > 0 and np.abs(p + szz).max() <= 1e-6 * np.abs(p).max(),
+      "traces are numbers; in water pressure is minus any stress")
+claim(np.allclose(rx, 203.4 + 143.7 * np.arange(4), atol=1e-4), f"receivers are where they were asked for: {rx}")
+slope = np.gradient(vx, dt, axis=-1)[..., 5:-5]
+misfit = np.linalg.norm(slope - ax[..., 5:-5]) / np.linalg.norm(slope)
+claim(misfit <= 0.02, f"acceleration is the derivative of velocity: {100 * misfit:.2g} % <= 2 % by differences of samples")
+same("ranks.nc", "three ranks", ranks=3, env=MPI)
+same("threads.nc", "one thread", threads=1)
+another_kind("box.exo", "cdf5.exo", "NETCDF3_64BIT_DATA")
+another_kind("box.exo", "four.exo", "NETCDF4")
+for kind in ("cdf5", "four"):
+    r = run(*words(output=f"{kind}.nc", mesh=f"{kind}.exo"))
+    with Dataset(f"{kind}.nc") as ds:
+        equal = r.returncode == 0 and all(np.array_equal(ds[c][...].filled(0), a) for c, a in (("pressure", p), ("vz", vz)))
+    claim(equal, f"the same mesh in {kind}: the same traces")
+stopped()
+r = run(*words(output="fortran.nc", variant="fortran"))
+with Dataset("fortran.nc") as ds:
+    misfit = max(np.linalg.norm(ds[c][...].filled(0) - a) / np.linalg.norm(a) for c, a in (("pressure", p), ("vz", vz)))
+claim(misfit <= 1e-5, f"fortran and cpu agree: {misfit:.2g} <= 1e-5")
+
+Path("few.materials").write_text("water 1500 0 1000\n")
+refused("a block without a medium", "rock", "few.materials", materials="few.materials")
+Path("q.materials").write_text("* 2600 1500 2100 80 40\n")
+refused("quality factors", "attenuation", "q.materials", materials="q.materials")
+Path("odd.materials").write_text("* 2600 2500 2100\n")
+refused("a medium of no rock", "vs = 2500", "odd.materials", "line 1", materials="odd.materials")
+refused("a mesh that is none", "box.materials", mesh="box.materials")
+refused("a mesh too coarse", "fmax", "edge", fpeak=9)
+refused("two ranks a shot", "group", group=2, ranks=3)
+keymap(depth=710)
+refused("receivers below the mesh", "channel 1", "outside of the mesh")
+keymap()
+refused("a force in water", "fluid", source="force", fz=1)
+refused("rates of strain in water", "exx", components="exx")
+done()

@@ -1,0 +1,136 @@
+"""What is wrong with a mesh: sentences, each with an element and a place."""
+import numpy as np
+
+from spltools.mesh import hexahedron
+from spltools.mesh.mesh import at, faces, numbered, outer_faces
+
+LEAST = 1e-3            # of the Jacobian at a point, in parts of the element's mean
+NEAR = 1e-6             # nodes nearer than this part of the shortest edge are at one place
+INSIDE = 1e-3           # a node nearer to a face than this part of its size lies on it
+
+
+def check(mesh):
+    """Sentences, most serious first; none: the mesh can be used."""
+    return [sentence for test in (_volumes, _twice, _double_nodes, _shared, _hanging, _loose) for sentence in test(mesh)]
+
+
+def place(mesh, element):
+    return f'element {element + 1} at {at(mesh.nodes[mesh.elements[element]].mean(axis=0))}'
+
+
+def _volumes(mesh):
+    least = hexahedron.quadrature(mesh.nodes, mesh.elements)[1]
+    for bad, what in ((least <= 0, 'are inverted or have no volume'), ((least > 0) & (least < LEAST), 'are nearly flat somewhere')):
+        if bad.any():
+            e = np.where(bad, least, np.inf).argmin()
+            yield (f'{bad.sum()} of {len(bad)} elements {what}: the worst is {place(mesh, e)}, whose Jacobian falls to '
+                   f'{least[e]:.3g} of its mean, must be at least {LEAST:g}; move its nodes')
+
+
+def _twice(mesh):
+    ordered = np.sort(mesh.elements[:, :8], axis=1)
+    bad = (np.diff(ordered, axis=1) == 0).any(axis=1)
+    if bad.any():
+        yield f'{bad.sum()} elements have a corner twice, the first is {place(mesh, bad.argmax())}'
+    number = numbered(ordered)
+    count = np.bincount(number)
+    if (count > 1).any():
+        first, second = np.flatnonzero(number == np.argmax(count > 1))[:2]
+        yield (f'{(count - 1).sum()} elements are there twice, the first is {place(mesh, second)}, with the corners of element '
+               f'{first + 1}; is a volume in two physical groups?')
+
+
+def _double_nodes(mesh):
+    """Nodes at one place: neighbours in space lie in one bucket or in buckets side by side."""
+    size = max(float(hexahedron.edge_lengths(mesh.nodes, mesh.elements).min()), 1e-12) * NEAR
+    low = mesh.nodes.min(axis=0)
+    size = max(size, float(np.ptp(mesh.nodes, axis=0).max()) * 1e-12)
+    bucket = np.stack([np.rint((mesh.nodes - low + half * size) / (2 * size)) for half in (0, 1)]).astype(np.int64)
+    double = {}
+    for shift in range(8):
+        key = np.stack([bucket[shift >> axis & 1, :, axis] for axis in range(3)], axis=1)
+        order = np.lexsort(key.T)
+        same = (np.diff(key[order], axis=0) == 0).all(axis=1)
+        for i in np.flatnonzero(same):
+            a, b = sorted((int(order[i]), int(order[i + 1])))
+            double[b] = min(a, double.get(b, a))
+    if double:
+        b = min(double)
+        yield (f'{len(double)} nodes are at the place of another one, the first are nodes {double[b] + 1} and {b + 1} at '
+               f'{at(mesh.nodes[b])}, where elements are not joined; merge them in the mesher (Gmsh: Coherence)')
+
+
+def _shared(mesh):
+    most = outer_faces(mesh.elements)[1]
+    if most > 2:
+        number = numbered(faces(mesh.elements))
+        row = np.flatnonzero(np.bincount(number)[number] > 2)[0]
+        yield f'a face belongs to {most} elements, the first to {place(mesh, row // 6)}; must be one or two'
+
+
+def _hanging(mesh):
+    """Corners of the outside that lie on a face there without being its corner."""
+    rows = outer_faces(mesh.elements)[0]
+    corner = mesh.elements[rows // 6][np.arange(len(rows))[:, None], hexahedron.SIDES[rows % 6]]
+    x = mesh.nodes[corner]
+    size = np.maximum(np.ptp(x, axis=1).max(axis=1), np.finfo(float).tiny)
+    margin = INSIDE * size[:, None]
+    face, node = _near(mesh.nodes, np.unique(corner), x.min(axis=1) - margin, x.max(axis=1) + margin)
+    other = (corner[face] != node[:, None]).all(axis=1)
+    face, node = face[other], node[other]
+    on = _on_face(mesh.nodes[node], x[face], size[face])
+    face, node = face[on], node[on]
+    if len(face):
+        yield (f'{len(np.unique(face))} faces have hanging nodes (faces of neighbours do not match): the first is one of '
+               f'{place(mesh, rows[face[0]] // 6)}, on which node {node[0] + 1} lies, {at(mesh.nodes[node[0]])}; mesh the volumes '
+               'conformally')
+
+
+def _near(places, nodes, low, high):
+    """Pairs of box and node in it: of the boxes from `low` to `high` (n, 3), by buckets as large as the largest box."""
+    width = float((high - low).max())
+    first = places[nodes].min(axis=0) - width
+    count = (np.ptp(places[nodes], axis=0) / width).astype(np.int64) + 4
+    weight = np.array([1, count[0], count[0] * count[1]])
+    of_node = np.floor((places[nodes] - first) / width).astype(np.int64) @ weight
+    order = np.argsort(of_node, kind='stable')
+    of_node, nodes = of_node[order], nodes[order]
+    begin, end = (np.floor((edge - first) / width).astype(np.int64) for edge in (low, high))
+    pairs = []
+    for shift in np.ndindex(2, 2, 2):           # no box is larger than a bucket, so it lies in two along each axis
+        box = np.flatnonzero((begin + shift <= end).all(axis=1))
+        bucket = (begin[box] + shift) @ weight
+        start, stop = np.searchsorted(of_node, bucket), np.searchsorted(of_node, bucket, side='right')
+        box = np.repeat(box, stop - start)
+        run = np.arange(len(box)) - np.repeat(np.cumsum(stop - start) - (stop - start), stop - start)
+        node = nodes[np.repeat(start, stop - start) + run]
+        inside = ((places[node] >= low[box]) & (places[node] <= high[box])).all(axis=1)
+        pairs.append(np.stack([box[inside], node[inside]]))
+    pairs = np.concatenate(pairs, axis=1)
+    return pairs[:, np.lexsort(pairs[::-1])]
+
+
+def _on_face(points, x, size):
+    """Which of the points (n, 3) lie on their faces of corners x (n, 4, 3), edges included: on one of the four triangles that the
+    diagonals make. Nodes at the place of a corner are told as double ones."""
+    on = np.zeros(len(points), bool)
+    for a, b, c in ((0, 1, 2), (0, 2, 3), (0, 1, 3), (1, 2, 3)):
+        u, v, w = x[:, b] - x[:, a], x[:, c] - x[:, a], points - x[:, a]
+        uu, uv, vv, wu, wv = (np.einsum('nx,nx->n', p, q) for p, q in ((u, u), (u, v), (v, v), (w, u), (w, v)))
+        square = uu * vv - uv * uv
+        flat = square <= 1e-12 * size**4
+        square[flat] = 1
+        s, t = (vv * wu - uv * wv) / square, (uu * wv - uv * wu) / square
+        off = np.linalg.norm(w - s[:, None] * u - t[:, None] * v, axis=1)
+        on |= ~flat & (np.minimum(s, t) >= -INSIDE) & (s + t <= 1 + INSIDE) & (off <= INSIDE * size)
+    corner = (np.linalg.norm(points[:, None] - x, axis=2) <= INSIDE * size[:, None]).any(axis=1)
+    return on & ~corner
+
+
+def _loose(mesh):
+    used = np.zeros(len(mesh.nodes), bool)
+    used[mesh.elements] = True
+    if not used.all():
+        node = int((~used).argmax())
+        yield (f'{(~used).sum()} of {len(used)} nodes belong to no element, the first is node {node + 1} at '
+               f'{at(mesh.nodes[node])}; spl-mesh convert leaves them out')

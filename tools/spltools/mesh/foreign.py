@@ -1,0 +1,120 @@
+"""Meshes of other programs through meshio: Gmsh .msh 2.2, 4.0 and 4.1 (text and binary), VTK, VTU, MED and what else it reads."""
+import collections
+import contextlib
+import io
+
+import numpy as np
+
+from spltools.cli import fail, warn
+from spltools.mesh import gmsh_module
+from spltools.mesh.mesh import Raw
+
+HEXAHEDRA = {'hexahedron': 8, 'hexahedron20': 20, 'hexahedron27': 27}
+QUADRILATERALS = ('quad', 'quad8', 'quad9')
+SMALLER = ('vertex', 'line', 'empty')           # and all of their kinds: boundaries of boundaries
+# What programs call the number of a block, in the files that have no names of their own for it.
+TAGS = ('gmsh:physical', 'CellEntityIds', 'ElementBlockIds', 'ObjectId', 'material', 'Material', 'block', 'medium', 'region')
+
+
+def read(path, kind, blocks=None):
+    """`kind` as meshio calls it. `blocks`: the integer variable of cells that tells the blocks, where the file has several."""
+    try:
+        mesh = _read(path, kind)
+    except _NotForMeshio:
+        return gmsh_module.read(path)
+    points = np.asarray(mesh.points, float)
+    raw = Raw(path, points, 'med' if kind == 'med' else 'vtk')      # meshio turns the order of Gmsh into that of VTK
+    groups_of = _med_groups(mesh) if getattr(mesh, 'cell_tags', None) else _tag_groups(path, mesh, blocks)
+    twice, triangles = 0, 0
+    for k, cells in enumerate(mesh.cells):
+        if cells.type in HEXAHEDRA:
+            block = np.zeros(len(cells.data), np.int64)
+            for id_, name, rows in groups_of(k, 3):
+                twice += np.count_nonzero(block[rows])
+                block[rows[block[rows] == 0]] = id_
+                raw.blocks[id_] = name
+            raw.add_elements(cells.data, block)
+        elif cells.type in QUADRILATERALS:
+            raw.surfaces += [(id_, name, cells.data[rows][:, :4]) for id_, name, rows in groups_of(k, 2) if len(rows)]
+        elif cells.type.startswith('triangle'):
+            triangles += len(cells.data)
+        elif not cells.type.startswith(SMALLER):
+            raw.others[cells.type] += len(cells.data)
+    if twice:
+        warn(f'{path}: {twice} hexahedra are in more than one group; the first one is taken')
+    if triangles and not raw.others:
+        warn(f'{path}: {triangles} triangles are left out; only quadrilaterals are sides of hexahedra')
+    return raw
+
+
+class _NotForMeshio(Exception):
+    """A sound file of Gmsh which meshio cannot read and the module of Gmsh, which is there, can."""
+
+
+# What meshio says of files of Gmsh 4.1 with elements in no physical group beside such in one, and of nodes with parameters.
+GAPS = ("Incompatible cell data 'gmsh:physical'", 'parametric nodes not implemented')
+
+
+def _read(path, kind):
+    import meshio
+
+    told = io.StringIO()
+    if kind == 'med':           # what meshio lacks of it
+        with contextlib.suppress(AttributeError):
+            meshio.med._med.med_to_meshio_type.update(H27='hexahedron27', QU9='quad9')
+    try:
+        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told), np.errstate(all='ignore'):
+            return meshio.read(path, file_format=kind)
+    except (ModuleNotFoundError, MemoryError):
+        raise
+    except SystemExit:
+        reason = ' '.join(told.getvalue().split()) or 'no reason told'
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+    except Exception as problem:        # readers of meshio end in all kinds of ways on a file that they do not expect
+        reason = f'{type(problem).__name__}: {problem}'
+    if kind == 'gmsh' and any(gap in reason for gap in GAPS) and gmsh_module.is_there():
+        raise _NotForMeshio
+    advice = ('; save it again with all elements in physical groups, as version 4.1 or 2.2, or install the Python module gmsh'
+              if kind == 'gmsh' else '')
+    fail(f'{path} cannot be read as {kind}: {reason[:300].rstrip(". ")}{advice}')
+
+
+def _tag_groups(path, mesh, blocks):
+    """Groups by a number of each cell, with the names and memberships that Gmsh gives."""
+    integers = {name: values for name, values in mesh.cell_data.items() if all(np.asarray(v).dtype.kind in 'iu' for v in values)}
+    if blocks is not None and blocks not in mesh.cell_data:
+        fail(f"{path} has no variable '{blocks}' of cells; it has {', '.join(mesh.cell_data) or 'none'}")
+    tag = blocks or next((name for name in TAGS if name in integers), None)
+    if tag is None and len(integers) == 1:
+        tag = next(iter(integers))
+    names, sets = {}, {}
+    for name, value in mesh.field_data.items():
+        if np.asarray(value).shape == (2,):
+            id_, dimension = (int(v) for v in value)
+            names[dimension, id_] = name
+            sets[dimension, id_] = mesh.cell_sets.get(name)
+
+    def groups(k, dimension):
+        of = np.zeros(len(mesh.cells[k].data)) if tag is None else np.asarray(mesh.cell_data[tag][k])
+        if not np.array_equal(of, np.rint(of)):
+            fail(f"{path}: the variable '{tag}' of cells is no whole number everywhere; give --blocks another one")
+        found = collections.OrderedDict((int(one), np.flatnonzero(of == one)) for one in np.unique(of) if one != 0)
+        for (of_dimension, id_), rows in sets.items():
+            if of_dimension == dimension and rows is not None and rows[k] is not None and len(rows[k]):
+                found[id_] = np.union1d(found.get(id_, np.zeros(0, np.int64)), np.asarray(rows[k], np.int64))
+        return [(id_, names.get((dimension, id_), ''), rows) for id_, rows in found.items()]
+
+    return groups
+
+
+def _med_groups(mesh):
+    """Groups of MED: families of cells, each in groups with names, which are numbered in the order of the alphabet."""
+    names = sorted({name for of_family in mesh.cell_tags.values() for name in of_family})
+
+    def groups(k, _):
+        of = np.asarray(mesh.cell_data['cell_tags'][k])
+        rows = [np.flatnonzero(np.isin(of, [family for family, has in mesh.cell_tags.items() if name in has])) for name in names]
+        return [(i, name, found) for i, (name, found) in enumerate(zip(names, rows), 1) if len(found)]
+
+    return groups
