@@ -74,11 +74,15 @@ CFLAGS   := -std=gnu11 -Wall -Wextra -Wstrict-prototypes -Wvla -fopenmp $(FATAL)
 CFLAGS_fd3d_cpu_generic = -ffp-contract=off
 CFLAGS_fd3d_cpu_avx2    = -ffp-contract=off
 CFLAGS_fd3d_cpu_avx512  = -ffp-contract=off
+# All unrolled: with sanitizers gcc takes many minutes for each.
+CFLAGS_sem3d_cpu_generic = -fno-sanitize=all
+CFLAGS_sem3d_cpu_avx2    = -fno-sanitize=all
+CFLAGS_sem3d_cpu_avx512  = -fno-sanitize=all
 LDLIBS   += $(if $(NC_CONFIG),$(shell nc-config --libs)) $(ZLIB) -lm \
             $(if $(CUDA),-L$(CUDA_LIB) -lcudart_static -ldl -lrt -lpthread -lstdc++)
 
 # Fuzzing: whose ways tell nothing of what was read, and are gone by thousands of times an input.
-NUMERICS := fd2d% fd3d% handle% cpu_frame sweep der exact_acoustic halo% hash checksum kaiser sinc sort nearfield% pml resample time_step time_dispersion timeloop wavelet
+NUMERICS := fd2d% fd3d% sem3d% handle% cpu_frame sweep der exact_acoustic halo% hash checksum kaiser sinc sort nearfield% pml resample time_step time_dispersion timeloop wavelet
 
 IFACE  := $(wildcard interfaces/*.f90)
 FSRC   := $(filter-out $(PROGRAMS:%=fortran/%.f90),$(sort $(shell find fortran -name '*.f90'))) $(IFACE)
@@ -171,7 +175,7 @@ show-demo: $(BIN)
 	@tools/demo '$(B)'
 show-demo3d: $(BIN)
 	@tools/demo3d '$(B)'
-run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(BIN)
+run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(B)/bench/sem3d_bench $(BIN)
 	@tools/bench/run '$(B)'
 run-scaling: $(B)/bench/fd3d_scaling
 	@tools/bench/run-scaling '$(B)' '$(BUILD_IS)' $(SCALING)

@@ -59,7 +59,8 @@ module sem3d_c
     !> 2 absorbs, 3 contact; brick b is elements brick(b) .. brick(b+1)-1, brick(bricks+1); rho [kg/m3], lambda, mu [Pa] (media,
     !> elements), in a fluid mu = 0; the points at(125,elements) of each; fluid element and its side contact(2,contacts), and the
     !> points of the solid there in the order of those of the fluid, which is that of their numbers in the element,
-    !> partner(25,contacts). Of an anelastic medium the moduli are the unrelaxed ones. Sets all fields to zero.
+    !> partner(25,contacts). Of an anelastic medium the moduli are the unrelaxed ones. Sets all fields to zero,
+    !> and forgets sources, receivers and map.
     integer(c_int) function sem3d_elements(handle, corner, face, brick, rho, lambda, mu, at, contact, partner) bind(c)
       import :: c_ptr, c_int, c_double, c_float
       implicit none

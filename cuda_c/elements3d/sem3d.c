@@ -116,6 +116,16 @@ static int check_medium(const sem3d_cfg *c, const sem3d_given *g) {
     return 0;
 }
 
+/* Places of points are others now. */
+static int forget_points(sem3d *fd) {
+    const given_cells none = {NULL, {NULL, NULL, NULL}};
+    fd->h.histories.n = 0;
+    fd->map.n = 0;
+    TRY(handle_source(&fd->h, 0, &none, NULL, NULL));
+    TRY(handle_receivers(&fd->h, 0, NULL, &none, NULL));
+    return verbs(fd->h.variant)->watch(fd);
+}
+
 int sem3d_elements(void *handle, const double *corner, const int *face, const int *brick, const float *rho,
                    const float *lambda, const float *mu, const int *at, const int *contact, const int *partner) {
     sem3d *fd = handle;
@@ -131,6 +141,7 @@ int sem3d_elements(void *handle, const double *corner, const int *face, const in
     TRY(sem3d_make_order(fd, &given));
     TRY(sem3d_make_mass(fd, &given));
     TRY(sem3d_make_sides(fd, &given));
+    TRY(forget_points(fd));
     TRY(verbs(fd->h.variant)->elements(fd, &given));
     fd->h.has_model = 1;
     return handle_reset(fd);

@@ -37,9 +37,10 @@ static int element_mass(const sem3d *fd, const sem3d_given *g, size_t e, double 
             wrong = p;
         mass[p] = is_solid(fd, e) ? v * rho : v / k;
         volume += v;
-        loudest = fmax(loudest, 1 / sqrt(rho * k));
+        if (!is_solid(fd, e))
+            loudest = fmax(loudest, 1 / sqrt(rho * k));
     }
-    *loudness = is_solid(fd, e) ? 0 : loudest / cbrt(volume);
+    *loudness = wrong < 0 ? loudest / cbrt(volume) : 0;
     return wrong;
 }
 

@@ -25,6 +25,7 @@ module elements_m
     integer, allocatable :: brick(:)              !< brick b is elements brick(b) .. brick(b+1)-1; none has both solid and fluid
     real(sp), allocatable :: rho(:, :)            !< [kg/m3], (1 or 125, n): of the element, or of each of its points
     real(sp), allocatable :: lambda(:, :), mu(:, :)   !< [Pa]; mu = 0 in a fluid
+    real(sp), allocatable :: loss(:, :)           !< 1/Q of bulk modulus and mu, (2, n); moduli are then those of phase velocities
 
     ! Points. Those that solid and fluid share are two, one of each.
     integer :: points = 0                         !< all,

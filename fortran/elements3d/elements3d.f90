@@ -8,13 +8,15 @@ module elements3d_m
   use elements3d_trial_m, only: TrialFiles, TrialJob, TrialWave
   use elements_dt_m, only: ElementsDt
   use elements_m, only: degree, elements_t, in_element
+  use elements_relax_m, only: ElementsUnrelax
   use elements_make_m, only: counts_t, ElementsMake, ElementsSlowest
   use elements_scheme_m, only: elements_scheme_t, points_of_element
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t, Fail
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: dp, i8, sp
-  use materials_m, only: materials_t, MaterialsOf, MaterialsRead, material_rho, material_vp, material_vs
+  use materials_m, only: materials_t, MaterialsOf, MaterialsRead, material_bulk, material_rho, material_shear, material_vp, &
+                         material_vs
   use mesh_check_m, only: MeshCheck
   use mesh_exodus_m, only: MeshRead
   use mesh_m, only: mesh_t
@@ -31,6 +33,7 @@ module elements3d_m
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t
   use window_m, only: box_t, window_t
+  use zener_m, only: zener_mechanisms
   implicit none
   private
   public :: elements3d_t
@@ -45,6 +48,8 @@ module elements3d_m
     integer, allocatable :: number(:)                 !< of each in the file
     type(finder_t) :: finder
     type(counts_t) :: counts
+    logical :: attenuates = .false.
+    real(dp) :: least_q = 0                           !< the smallest quality factor
   contains
     procedure :: introduce
     procedure :: parameters => Table
@@ -101,11 +106,9 @@ contains
     if (.not. allocated(error)) call MeshCheck(mesh, error)
     if (.not. allocated(error)) call MaterialsOf(materials, mesh, part, error)
     if (allocated(error)) return
-    if (materials%attenuates) then
-      call Fail(error, 'table of materials '//job%materials//': attenuation is not modelled in spectral elements yet: '// &
-                'leave out the quality factors')
-      return
-    end if
+    self%attenuates = materials%attenuates .and. job%attenuation
+    if (.not. self%attenuates) part(material_bulk:material_shear, :) = 0
+    self%least_q = 1/max(tiny(1.0_dp), maxval(part(material_bulk:material_shear, :)))
     call ElementsMake(mesh, part, self%elements, self%number, self%counts)
     call FinderMake(self%finder, self%elements%corner)
     self%low = minval(mesh%x, 2)
@@ -131,6 +134,7 @@ contains
     end do
     sum = checksum_floats(0_i8, size(elements%rho, kind=i8), elements%rho)
     sum = checksum_floats(sum, size(elements%lambda, kind=i8), elements%lambda)
+    sum = checksum_floats(sum, size(elements%loss, kind=i8), elements%loss)
     call HashAdd(h, checksum_floats(sum, size(elements%mu, kind=i8), elements%mu))
     Hash = HashText(h)
   end function Hash
@@ -152,11 +156,25 @@ contains
       call SchemeNew(scheme, job, wavelet)
       scheme%vmin = self%vmin
       scheme%vmax = self%vmax
+      scheme%attenuates = self%attenuates
+      call QualityBand(job, wavelet, scheme%q_band, scheme%q_ref)
       call Resolution(self, job, scheme, error)
       if (.not. allocated(error)) call TimeStep(self, job, scheme, error)
       call SchemeTimes(scheme, job, wavelet, error)
     end select
   end subroutine derive
+
+  !> Band of constant Q [Hz], and the frequency at which the velocities are phase velocities.
+  pure subroutine QualityBand(job, wavelet, band, reference)
+    type(job_t), intent(in) :: job
+    type(wavelet_t), intent(in) :: wavelet
+    real(dp), intent(out) :: band(2), reference
+    band = [job%q_f1, job%q_f2]
+    if (.not. band(2) > 0) band(2) = wavelet%fmax
+    if (.not. band(1) > 0) band(1) = band(2)/50
+    reference = job%q_ref
+    if (.not. reference > 0) reference = sqrt(product(band))
+  end subroutine QualityBand
 
   !> Points per shortest wavelength: four intervals of an element along its longest edge.
   subroutine Resolution(self, job, scheme, error)
@@ -193,9 +211,12 @@ contains
     type(job_t), intent(in) :: job
     type(elements_scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
+    type(elements_t) :: elements
     real(dp) :: nyquist_limit, x(3)
     integer :: e
-    call ElementsDt(self%elements, scheme%dt_limit, e)
+    elements = self%elements
+    if (scheme%attenuates) call ElementsUnrelax(elements, scheme%q_band, scheme%q_ref)
+    call ElementsDt(elements, scheme%dt_limit, e)
     scheme%worst = self%number(e)
     nyquist_limit = 0.28_dp/scheme%fmax                     ! as of finite differences (scheme.f90)
     scheme%dt = job%dt
@@ -293,6 +314,8 @@ contains
     words = ' '//job%mesh_z//' '//job%positions
     select type (scheme)
     type is (elements_scheme_t)
+      words = words//' '//Str(scheme%attenuates)//' '//Str(scheme%q_band(1), 12)//' '//Str(scheme%q_band(2), 12)//' '// &
+              Str(scheme%q_ref, 12)
       allocate (x, source=SourceNumbers(scheme%source))
       do i = 1, size(x)
         words = words//' '//Str(x(i), 17)
@@ -311,10 +334,11 @@ contains
     real(dp), intent(out) :: worker, master
     integer, parameter :: numbers = 14             !< of a point of an element: its number, geometry, sums
     integer, parameter :: fields = 8               !< of a point
+    integer, parameter :: relaxing = 6*zener_mechanisms   !< of a point of an element that attenuates
     real(dp) :: nodes
     nodes = 24.0_dp*self%elements%per + 64
     master = self%elements%n*3*nodes
-    worker = self%elements%n*(3*nodes + 4*numbers*in_element + 4*fields*points_of_element)
+    worker = self%elements%n*(3*nodes + 4*(numbers + merge(relaxing, 0, self%attenuates))*in_element + 4*fields*points_of_element)
   end subroutine memory
 
   pure subroutine receiver(component, scheme, cells, sorting)
@@ -347,6 +371,9 @@ contains
                     'fluids 1/K d2chi/dt2 = div(1/rho grad chi) - volume, p = -d2chi/dt2')
       call list%add('source_term', SourceWords(scheme%source))
       call list%add('axes', 'x and y of the mesh, z down')
+      if (.not. scheme%attenuates) return
+      call list%add('band_of_constant_Q_Hz', scheme%q_band)
+      call list%add('smallest_Q', self%least_q)
     end select
   end subroutine describe
 
@@ -400,9 +427,18 @@ contains
               Str(self%low(2))//' .. '//Str(self%high(2))//' m, z '//Str(self%low(3))//' .. '//Str(self%high(3))//' m'//nl// &
               'surface    '//Surfaces(self%counts)//nl//'velocity   slowest wave '//Str(self%vmin)//' m/s, fastest '// &
               Str(self%vmax)//' m/s'//nl//'density    '//Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'//nl// &
-              'source     '//SourceWords(scheme%source)
+              Quality(self, scheme)//'source     '//SourceWords(scheme%source)
     end select
   end function plan_rows
+
+  function Quality(self, scheme) result(line)
+    class(elements3d_t), intent(in) :: self
+    type(elements_scheme_t), intent(in) :: scheme
+    character(:), allocatable :: line
+    line = ''
+    if (scheme%attenuates) line = 'quality    Q from '//Str(self%least_q, 4)//' on, constant from '//Str(scheme%q_band(1), 3)// &
+                                  ' to '//Str(scheme%q_band(2), 3)//' Hz'//nl
+  end function Quality
 
   subroutine new_scheme(self, scheme)
     class(elements3d_t), intent(in) :: self

@@ -23,6 +23,10 @@ contains
     call t%file('mesh', job%mesh, '', 'mesh of hexahedra: Exodus II, HEX8 or HEX27 (spl-mesh makes it from Gmsh, SPECFEM, Abaqus, VTK, ...)')
     call t%word('mesh_z', job%mesh_z, 'up', 'up,down', 'where z of the mesh points; up: depth z of sources and receivers is -z of the mesh')
     call t%file('materials', job%materials, '', 'media of the blocks of the mesh: a text, a line a block: its name or number, vp, vs [m/s] (0 = fluid), rho [kg/m3] and, where it attenuates, Qp, Qs; * = all other blocks')
+    call t%flag('attenuation', job%attenuation, .true., 'n leaves attenuation out, whatever the materials say')
+    call t%real('q_f1', job%q_f1, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Q is constant from here; 0 = from a fiftieth of q_f2')
+    call t%real('q_f2', job%q_f2, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'to here; 0 = fmax')
+    call t%real('q_ref', job%q_ref, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'the velocities of the materials are phase velocities at this frequency; 0 = middle of the band, on a logarithmic scale')
     call TimeTable(t, job)
     call t%section('Source and receivers')
     call SourceTable(t, job, source3d_kinds, 90.0_dp, 'y points 90 degrees less (mesh_z=down: 90 degrees more): 90 = x east, y north')
@@ -48,6 +52,8 @@ contains
     end if
     if (t%sound('group') .and. job%group > 1) &
       call t%blame('group', 'must be 1: so far one rank models a shot of spectral elements')
+    if (t%sound('q_f1,q_f2') .and. job%q_f1 > 0 .and. job%q_f2 > 0 .and. job%q_f2 < 2*job%q_f1) &
+      call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
     call SourceRules(job, t)
   end subroutine Elements3dRules
 

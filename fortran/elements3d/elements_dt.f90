@@ -23,7 +23,8 @@ module elements_dt_m
 
   integer, parameter :: most_tried = 256                  !< elements whose frequency is computed
   integer, parameter :: most_steps = 30                   !< of Lanczos's method
-  real(dp), parameter :: shares(7) = [0.03_dp, 0.06_dp, 0.12_dp, 0.25_dp, 0.5_dp, 1.0_dp, 2.0_dp]      !< t, of the springs at contacts
+  !> t, of the springs at contacts.
+  real(dp), parameter :: shares(7) = [0.03_dp, 0.06_dp, 0.12_dp, 0.25_dp, 0.5_dp, 1.0_dp, 2.0_dp]
 
   !> The elements at each node: at node n, element(first(n)) .. element(first(n+1)-1).
   type :: links_t
@@ -318,7 +319,7 @@ contains
     integer, intent(in) :: e
     real(dp), intent(in) :: slope(3, 3, in_element), volume(in_element), mass(3, in_element), spring(3, 3, in_element)
     real(dp) :: v(3, in_element), before(3, in_element), w(3, in_element), root(3, in_element), diagonal(most_steps), &
-      beside(0:most_steps)
+      beside(0:most_steps), force(in_element)
     integer :: i, p, steps
     root = sqrt(mass)
     v = reshape([(modulo(0.618_dp*i*i, 1.0_dp) - 0.45_dp, i=1, 3*in_element)], [3, in_element])
@@ -334,8 +335,9 @@ contains
             w(:, p) = w(:, p) - matmul(spring(:, :, p), v(:, p)/root(:, p))
           end do
         else
+          call FluidForce(v(1, :)/root(1, :), slope, volume, real(rho, dp), force)
           w = 0
-          call FluidForce(v(1, :)/root(1, :), slope, volume, real(rho, dp), w(1, :))
+          w(1, :) = force
         end if
       end associate
       w = -w/root - beside(steps - 1)*before

@@ -3,7 +3,7 @@ module elements_make_m
   use elements_m, only: elements_t, face_absorbs, face_contact, face_free, face_inner
   use hexahedron_m, only: hex_edge, hex_side
   use kinds_m, only: dp, sp
-  use materials_m, only: material_rho, material_vp, material_vs
+  use materials_m, only: material_bulk, material_rho, material_shear, material_vp, material_vs
   use mesh_m, only: mesh_t, MeshBeside, MeshOrder
   use text_m, only: Lower
   implicit none
@@ -36,7 +36,8 @@ contains
     elements%solid = count(.not. fluid)
     elements%per = mesh%per
     associate (n => elements%n)
-      allocate (elements%corner(3, mesh%per, n), elements%node(8, n), elements%rho(1, n), elements%lambda(1, n), elements%mu(1, n))
+      allocate (elements%corner(3, mesh%per, n), elements%node(8, n), elements%rho(1, n), elements%lambda(1, n), &
+                elements%mu(1, n), elements%loss(2, n))
     end associate
     do i = 1, elements%n
       e = order(i)
@@ -44,6 +45,8 @@ contains
       elements%node(:, i) = mesh%node(:8, e)
       associate (m => part(:, mesh%block(e)))
         elements%rho(1, i) = real(m(material_rho), sp)
+        elements%loss(:, i) = real(m(material_bulk:material_shear), sp)
+        if (.not. m(material_vs) > 0) elements%loss(:, i) = 0
         elements%mu(1, i) = real(m(material_rho)*m(material_vs)**2, sp)
         elements%lambda(1, i) = real(m(material_rho)*(m(material_vp)**2 - 2*m(material_vs)**2), sp)
       end associate

@@ -17,6 +17,9 @@ module elements_scheme_m
     integer :: elements = 0                   !< of the mesh
     real(dp) :: shortest = 0, longest = 0     !< edges [m]
     integer :: slowest = 0, worst = 0         !< elements with the fewest points per wavelength, and that set the time step
+    logical :: attenuates = .false.
+    real(dp) :: q_band(2) = 0                 !< Q is constant in this band [Hz]
+    real(dp) :: q_ref = 0                     !< there the velocities are phase velocities [Hz]
     type(source3d_t) :: source
   contains
     procedure :: cells, grid_words, layer_words, accuracy_words
@@ -24,7 +27,7 @@ module elements_scheme_m
     procedure :: unpack => UnpackOwn
   end type elements_scheme_t
 
-  integer, parameter :: numbers = 6           !< before those of the source
+  integer, parameter :: numbers = 10          !< before those of the source
 
 contains
 
@@ -57,7 +60,7 @@ contains
     class(elements_scheme_t), intent(in) :: self
     type(parcel_t), intent(out) :: parcel
     parcel%numbers = [self%dy, real([self%elements, self%slowest, self%worst], dp), self%shortest, self%longest, &
-                      SourceNumbers(self%source)]
+                      merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref, SourceNumbers(self%source)]
     parcel%text = ''
   end subroutine PackOwn
 
@@ -70,7 +73,7 @@ contains
       why = 'the numbers of the source are none'
     else if (.not. all(Finite(parcel%numbers))) then
       why = 'a number of the source is none'
-    else if (.not. all(IsWhole(parcel%numbers(2:4), 0, huge(1)))) then
+    else if (.not. (all(IsWhole(parcel%numbers(2:4), 0, huge(1))) .and. IsWhole(parcel%numbers(7), 0, 1))) then
       why = 'a number of elements that is none'
     else
       why = SourceFault(parcel%numbers(numbers + 1:), size(parcel%samples))
@@ -83,6 +86,9 @@ contains
       self%worst = Whole(x(4))
       self%shortest = x(5)
       self%longest = x(6)
+      self%attenuates = x(7) > 0
+      self%q_band = x(8:9)
+      self%q_ref = x(10)
       call SourceFrom(x(numbers + 1:), parcel%samples, self%source)
     end associate
   end subroutine UnpackOwn

@@ -15,7 +15,7 @@ module elements_window_m
 
   integer, parameter :: kinds = 4                 !< of sides
   integer, parameter :: nodes = 8                 !< whose numbers tell which elements meet
-  integer, parameter :: others = 5                !< parts after nodes: sides, brick, rho, lambda, mu
+  integer, parameter :: others = 7                !< parts after nodes: sides, brick, rho, lambda, mu, losses
   integer, parameter :: most = 2**24              !< whole numbers that a float holds
 
 contains
@@ -64,7 +64,7 @@ contains
       window%medium(1, 1, e, :) = [Halves(reshape(elements%corner(:, :, e), [3*elements%per])), &
                                    Halves(real(elements%node(:, e), dp)), &
                                    real([KindsAsNumber(elements%face(:, e)), modulo(b, most)], sp), &
-                                   elements%rho(1, e), elements%lambda(1, e), elements%mu(1, e)]
+                                   elements%rho(1, e), elements%lambda(1, e), elements%mu(1, e), elements%loss(:, e)]
     end do
   end subroutine ElementsFill
 
@@ -107,7 +107,7 @@ contains
     elements%n = n
     elements%per = per
     allocate (elements%corner(3, per, n), elements%node(nodes, n), elements%face(6, n), elements%rho(1, n), elements%lambda(1, n), &
-              elements%mu(1, n), stat=status)
+              elements%mu(1, n), elements%loss(2, n), stat=status)
     if (status /= 0) then
       call Fail(error, 'no memory for '//Str(n)//' elements')
       return
@@ -130,6 +130,7 @@ contains
         elements%rho(1, e) = m(at + 3)
         elements%lambda(1, e) = m(at + 4)
         elements%mu(1, e) = m(at + 5)
+        elements%loss(:, e) = m(at + 6:at + 7)
       end associate
     end do
     elements%brick = [elements%brick, n + 1]

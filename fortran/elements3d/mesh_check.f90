@@ -117,8 +117,8 @@ contains
         Str(size(mesh%node, 2))//' elements are, or are almost flat): '//Advice())
     else
       call Fail(error, Begin(mesh, first)//'is almost flat '//Place(x(:, p))//', where its edges are at less than half a '// &
-        'degree or its Jacobian is less than 1e-4 of its largest ('//Str(turned)//' of '//Str(size(mesh%node, 2))//' elements are so, '// &
-        'or inside out): improve the mesh there')
+        'degree or its Jacobian is less than 1e-4 of its largest ('//Str(turned)//' of '//Str(size(mesh%node, 2))// &
+        ' elements are so, or inside out): improve the mesh there')
     end if
 
   contains

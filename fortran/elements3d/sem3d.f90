@@ -11,6 +11,7 @@ module sem3d_m
   use element_finder_m, only: finder_t, FinderFind, FinderMake
   use elements_m, only: elements_t, in_element
   use elements_points_m, only: ElementsNumber
+  use elements_relax_m, only: ElementsShares, ElementsUnrelax
   use elements_scheme_m, only: elements_scheme_t, points_of_element
   use elements_window_m, only: ElementsFrom
   use checksum_c, only: checksum_floats
@@ -32,6 +33,7 @@ module sem3d_m
   use text_m, only: Str
   use timeloop_m, only: growth, LoopLoad, LoopSetup, timeloop_t
   use window_m, only: window_t
+  use zener_m, only: zener_mechanisms, ZenerTimes
   implicit none
   private
   public :: sem3d_t
@@ -46,6 +48,8 @@ module sem3d_m
     type(finder_t) :: finder
     type(meetings_t) :: meetings
     type(source3d_t) :: source
+    logical :: attenuates = .false.
+    real(dp) :: q_band(2) = 0, q_ref = 0          !< as in elements_scheme_t
     logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
     logical :: known = .false.                    !< the engine has the histories of the shot
   contains
@@ -68,6 +72,9 @@ contains
     select type (scheme)
     type is (elements_scheme_t)
       self%source = scheme%source
+      self%attenuates = scheme%attenuates
+      self%q_band = scheme%q_band
+      self%q_ref = scheme%q_ref
     end select
     call LoopSetup(self, scheme, window, shot, error)
   end subroutine setup
@@ -83,12 +90,14 @@ contains
     if (.not. same) then
       call ElementsFrom(window, self%elements, error)
       if (allocated(error)) return
+      if (self%attenuates) call ElementsUnrelax(self%elements, self%q_band, self%q_ref)
       call ElementsNumber(self%elements)
       call FinderMake(self%finder, self%elements%corner)
       call MeetingsMake(self%elements, self%meetings)
     end if
     grid = Sem3dGrid(self%elements)
     grid%dt = self%scheme%dt
+    if (self%attenuates) grid%mechanisms = zener_mechanisms
     same = same .and. abs(grid%dt - self%grid%dt) <= 0
     call self%choose_engine(real(points_of_element, dp)*grid%elements, same, keeps, error)
     if (allocated(error) .or. keeps) return
@@ -104,7 +113,11 @@ contains
     class(sem3d_t), intent(inout), target :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: bulk(:, :, :), shear(:, :, :)
     call self%engine%elements(self%elements, error)
+    if (allocated(error) .or. .not. self%attenuates) return
+    call ElementsShares(self%elements, self%q_band, bulk, shear)
+    call self%engine%quality(real(ZenerTimes(self%q_band), sp), bulk, shear, error)
   end subroutine make_medium
 
   !> The source, and the power of two that keeps single precision fields near 1 whatever the strength asked for.
@@ -324,6 +337,8 @@ contains
                                                               size(m%lambda, kind=i8), m%lambda), size(m%mu, kind=i8), m%mu))
       call HashAdd(id%positions, [self%shot%sy, self%shot%ry])
       call HashAdd(id%positions, SourceNumbers(self%source))
+      call HashAdd(id%medium, [merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref])
+      call HashAdd(id%medium, checksum_floats(0_i8, size(m%loss, kind=i8), m%loss))
     end associate
   end subroutine identify
 

@@ -46,7 +46,7 @@ module sem3d_engine_m
   type, extends(engine_t) :: sem3d_engine_t
   contains
     procedure :: new                         !< takes memory for elements of those numbers
-    procedure :: elements                    !< the elements and their medium, which are copied; sets all fields to zero
+    procedure :: elements                    !< the elements and their medium, which are copied; forgets all else
     procedure :: quality                     !< attenuation, where there are mechanisms
     procedure :: source                      !< where histories go, and by what weight
     procedure :: histories                   !< the next block of them

@@ -59,8 +59,7 @@ contains
     class(sem3d_fortran_t), intent(inout) :: self
     type(sem3d_grid_t), intent(in) :: grid
     type(error_t), allocatable, intent(inout) :: error
-    integer :: status, none(0)
-    real(sp) :: nothing(0)
+    integer :: status
     call self%free()
     self%grid = grid
     allocate (self%v(3, grid%solid_points), self%u(3, grid%solid_points), self%chi_t(grid%solid_points + 1:grid%points), &
@@ -70,9 +69,19 @@ contains
       return
     end if
     allocate (self%peaks(0, 3), self%samples(0, 0), self%q(0, 0), self%relaxation(0))
+    call Forget(self, error)
+  end subroutine new
+
+  !> No source, no receivers, no map.
+  subroutine Forget(self, error)
+    class(sem3d_fortran_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: none(0)
+    real(sp) :: nothing(0)
     call self%source(0, none, none, none, nothing, error)
     call self%receivers([1], none, none, nothing, error)
-  end subroutine new
+    call self%watch(sem3d_map_t(), error)
+  end subroutine Forget
 
   !> Gives all back, by forgetting what this is.
   subroutine free(self)
@@ -116,6 +125,7 @@ contains
     call SumDrags(self)
     call Contacts(self)
     call self%reset(error)
+    call Forget(self, error)
   end subroutine elements
 
   real(dp) function Medium(a, p, e)

@@ -1,6 +1,6 @@
 !> Spectral elements in a full space agree with the exact solutions of forces, explosions and double couples in absolute amplitude,
 !> near and far field, on a mesh of distorted elements, at five points per shortest wavelength in the largest of them: source and
-!> stations at random places, in corners of elements, on edges and faces. SEED and VARIANT may be given.
+!> stations at random places, in corners of elements, on edges and faces; with constant Q too. SEED and VARIANT may be given.
 program t850_sem_full_space
   use check_m, only: Claim, ClaimFine, Done, Seed
   use elements_m, only: elements_t
@@ -11,7 +11,7 @@ program t850_sem_full_space
   use error_m, only: error_t
   use fullspace_m, only: ForceVelocity, MomentVelocity, RickerSpectrum, space_t, TimeSeries
   use gather_m, only: gather_t
-  use kinds_m, only: dp
+  use kinds_m, only: dp, sp
   use mesh_box_m, only: MeshBox
   use mesh_m, only: mesh_sides_t, mesh_t
   use parameters_m, only: job_t, JobBlank
@@ -29,7 +29,7 @@ program t850_sem_full_space
   type(mesh_t) :: mesh
   type(window_t) :: window
   type(elements_t) :: elements
-  real(dp) :: at(3), x(3, stations), xi(3), dt, fmax, fpeak, t0
+  real(dp) :: at(3), x(3, stations), xi(3), dt, fmax, fpeak, t0, loss(2) = 0
   integer :: i, e, number, middle
   character(32) :: word, variant
 
@@ -49,10 +49,22 @@ program t850_sem_full_space
   call Shoot('explosion in a corner of elements', [real(dp) ::], reshape([1, 0, 0, 0, 1, 0, 0, 0, 1]*1e12_dp, [3, 3]))
   e = findloc(mesh%node(1, :), middle, 1)
   at = sum(mesh%x(:, mesh%node([1, 2, 6, 5], e)), 2)/4
-  call Shoot('double couple on a face', [real(dp) ::], DoubleCouple()*1e12_dp)
+  loss = 1/[60.0_dp, 40.0_dp]                               ! of the bulk modulus and of mu
+  call Attenuate()
+  call Shoot('double couple on a face, Q', [real(dp) ::], DoubleCouple()*1e12_dp)
   call Done()
 
 contains
+
+  !> The same mesh of a medium that attenuates.
+  subroutine Attenuate()
+    type(error_t), allocatable :: error
+    deallocate (window%medium)
+    elements%loss = spread(real(loss, sp), 2, elements%n)
+    call ElementsFill(elements, window, error)
+    call ClaimFine(error, 'a window of all elements, with Q')
+  end subroutine Attenuate
+
 
   !> Nodes are moved by up to a sixth of an edge; all sides absorb.
   subroutine MakeMesh()
@@ -126,7 +138,10 @@ contains
     job%threads = 2
     call WaveletMake(job, wavelet, error)
     call SchemeNew(scheme, job, wavelet)
-    scheme%dt = 0.9_dp*dt
+    scheme%dt = 0.88_dp*dt                                   ! waves are faster where they attenuate
+    scheme%attenuates = any(loss > 0)
+    scheme%q_band = [fmax/50, fmax]
+    scheme%q_ref = fpeak
     if (size(f) > 0) then
       scheme%source%kind = source_force
       scheme%source%force = f
@@ -163,6 +178,15 @@ contains
     stop = stop .or. fraction > 2
   end subroutine Silent
 
+  !> The velocity of waves of constant Q (Kjartansson 1979, JGR 84, 4737-4748), v at the peak frequency.
+  complex(dp) function ConstantQ(v, loss, f) result(c)
+    real(dp), intent(in) :: v, loss, f
+    real(dp) :: gamma
+    gamma = atan(loss)/acos(-1.0_dp)
+    c = v*(f/fpeak)**gamma/cos(acos(-1.0_dp)*gamma/2)*exp(cmplx(0.0_dp, acos(-1.0_dp)*gamma/2, dp))
+    c = c*cos(acos(-1.0_dp)*gamma/2)**2                      ! the phase velocity is v
+  end function ConstantQ
+
   !> Of station i: misfit of each component, relative to a fifth of the vector where a component is near a node of the radiation.
   subroutine Compare(what, f, m, traces, dt_out, zero)
     character(*), intent(in) :: what
@@ -174,8 +198,9 @@ contains
     space%rho = rho
     space%df = 1/(3*size(traces, 1)*dt_out)
     nf = nint(6*fpeak/space%df)
-    allocate (space%a(nf), source=cmplx(vp, kind=dp))
-    allocate (space%b(nf), source=cmplx(vs, kind=dp))
+    allocate (space%a(nf), space%b(nf))
+    space%a = [(ConstantQ(vp, loss(1) + 4*(vs/vp)**2/3*(loss(2) - loss(1)), k*space%df), k=1, nf)]
+    space%b = [(ConstantQ(vs, loss(2), k*space%df), k=1, nf)]
     allocate (spectrum(nf, 3), source=(0.0_dp, 0.0_dp))
     wavelet = RickerSpectrum([(k*space%df, k=1, nf)], fpeak, zero)
     do k = 1, nf

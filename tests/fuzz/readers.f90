@@ -27,7 +27,7 @@ module readers_m
   use physics_m, only: physics_t
   use protocol_m, only: message_t, MSG_GATHER, MSG_MODEL, MSG_SHOT, MSG_SNAPS, MSG_START, MSG_WRITTEN
   use readerparts_m, only: Contradiction, lf, Put, refused, Split, taken, Text, Verdict
-  use readers3d_m, only: Fault, Layers
+  use readers3d_m, only: Exodus, Fault, Layers
   use readers_kept_m, only: Lock, Notes, Snapshots, State
   use runnote_m, only: begun_t, BegunRead, ended_t, EndedRead
   use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid
@@ -46,7 +46,7 @@ module readers_m
   public :: FuzzOne, FuzzReaders
 
   character(*), parameter :: FuzzReaders = 'numbers params params3d scheme scheme3d arguments keymap journal raw volumes netcdf '// &
-                                         'netcdf3d wavelet gathers snapshots messages start state lock notes fault layers'
+                                         'netcdf3d wavelet gathers snapshots messages start state lock notes fault layers exodus'
 
   type(acoustic2d_t), target :: acoustic2d
   type(elastic3d_t), target :: elastic3d
@@ -126,6 +126,8 @@ contains
       outcome = Fault(input, at)
     case ('layers')
       outcome = Layers(input, at)
+    case ('exodus')
+      outcome = Exodus(input, at)
     case default
       outcome = -2
     end select

@@ -1,15 +1,21 @@
 !> The readers of a 3D job's own files, behind the door of readers.f90.
 module readers3d_m
+  use element_finder_m, only: finder_t, FinderFind, FinderMake
+  use elements_m, only: elements_t, face_free
+  use elements_points_m, only: ElementsNumber
   use error_m, only: error_t
   use finite_fault_m, only: fault_moment_t, finite_fault_t, FaultEnd, FaultMoment, FaultSample, FaultStart
   use finite_fault_netcdf_m, only: FaultFile
   use iso_c_binding, only: c_int
   use kinds_m, only: dp, sp
   use flat_layers_m, only: flat_layers_t, FlatLayersRead
+  use mesh_check_m, only: MeshCheck
+  use mesh_exodus_m, only: MeshRead
+  use mesh_m, only: mesh_t, MeshOrder, MeshSort
   use readerparts_m, only: Contradiction, Put, refused, taken, Verdict
   implicit none
   private
-  public :: Fault, Layers
+  public :: Exodus, Fault, Layers
 
 contains
 
@@ -51,5 +57,50 @@ contains
     if (any(l%medium(1, :) < 50) .or. any(0.75_dp*l%medium(1, :)**2 < l%medium(2, :)**2*(1 - 1e-9_dp))) &
       outcome = Contradiction('no rock')
   end function Layers
+
+  !> A mesh in Exodus II. Of one that passes its checks each point has a number, and each corner an element.
+  integer(c_int) function Exodus(input, at) result(outcome)
+    character(*), intent(in) :: input, at
+    type(mesh_t) :: m
+    type(elements_t) :: elements
+    type(finder_t) :: finder
+    type(error_t), allocatable :: error
+    integer, allocatable :: order(:)
+    logical, allocatable :: seen(:)
+    real(dp) :: xi(3), away
+    integer :: e, i
+    call Put(at//'m.exo', input)
+    call MeshRead(at//'m.exo', m, error)
+    outcome = Verdict(error)
+    if (outcome /= taken) return
+    if (any(m%node < 1) .or. any(m%node > size(m%x, 2)) .or. sum(m%blocks%elements) /= size(m%node, 2)) &
+      outcome = Contradiction('nodes or elements that are not there')
+    do i = 1, size(m%sets)
+      if (any(m%sets(i)%element < 1) .or. any(m%sets(i)%element > size(m%node, 2)) .or. any(m%sets(i)%side < 1) &
+          .or. any(m%sets(i)%side > 6)) outcome = Contradiction('sides that are not there')
+    end do
+    if (outcome /= taken .or. size(m%node, 2) > 100) return
+    call MeshCheck(m, error)
+    if (allocated(error)) return
+    call MeshOrder(m, m%block == 1, order, elements%brick)
+    call MeshSort(m, order)
+    elements%n = size(order)
+    elements%solid = count(m%block /= 1)
+    elements%node = m%node(:8, :)
+    allocate (elements%face(6, elements%n), source=face_free)
+    call ElementsNumber(elements)
+    allocate (seen(elements%points), source=.false.)
+    allocate (elements%corner(3, m%per, elements%n))
+    do e = 1, elements%n
+      elements%corner(:, :, e) = m%x(:, m%node(:, e))
+      seen(elements%at(:, e)) = .true.
+    end do
+    if (.not. all(seen)) outcome = Contradiction('numbers of points that no element has')
+    call FinderMake(finder, elements%corner)
+    do e = 1, elements%n
+      call FinderFind(finder, elements%corner, elements%corner(:, 1, e), i, xi, away)
+      if (away > 0) outcome = Contradiction('a corner that no element has')
+    end do
+  end function Exodus
 
 end module readers3d_m

@@ -5,8 +5,9 @@
  * axis
  *
  * A cube of elements in bricks of 4 x 4 x 4, its top free, its other sides absorbing; `bent`: nodes moved at random,
- * `points`: a medium by point as well, `water`: all fluid. Random fields, a source of 125 points, 100 receivers of 125
- * points. Microseconds an element and step; GFLOP/s at 42,590 floating-point operations an element of rock. */
+ * `points`: a medium by point as well, `q`: affine with three mechanisms of attenuation, `water`: all fluid. Random
+ * fields, a source of 125 points, 100 receivers of 125 points. Microseconds an element and step; GFLOP/s at 42,590
+ * floating-point operations an element of rock. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -27,12 +28,15 @@ static void fail(const char *what) {
 
 typedef struct sort {
     const char *name;
-    int media, water;
+    int media, mechanisms, water;
     double shake;
 } sort;
 
-static const sort sorts[] = {
-    {"affine", 1, 0, 0}, {"bent", 1, 0, 0.15}, {"points", POINTS, 0, 0.15}, {"water", 1, 1, 0}};
+static const sort sorts[] = {{"affine", 1, 0, 0, 0},
+                             {"bent", 1, 0, 0, 0.15},
+                             {"points", POINTS, 0, 0, 0.15},
+                             {"q", 1, 3, 0, 0},
+                             {"water", 1, 0, 1, 0}};
 enum { SORTS = sizeof sorts / sizeof sorts[0] };
 
 /* Element e of the cube stands at (at[0], at[1], at[2]), brick after brick. */
@@ -100,13 +104,14 @@ static void *make(const sort *s, int n, int threads, const char *isa) {
                          .bricks = bricks,
                          .per = 8,
                          .media = s->media,
+                         .mechanisms = s->mechanisms,
                          .threads = threads,
                          .dt = 1e-3f};
     double *corner = bench_pages(elements * 24 * sizeof(double));
     int *face = bench_pages(elements * 6 * sizeof(int)), *at = bench_pages(elements * POINTS * sizeof(int)),
         *brick = bench_pages(((size_t)bricks + 1) * sizeof(int));
-    float *rho = bench_pages(elements * media * sizeof(float)), *lambda = bench_pages(elements * media * sizeof(float)),
-          *mu = bench_pages(elements * media * sizeof(float));
+    float *rho = bench_pages(elements * (media + 2) * sizeof(float)),
+          *lambda = bench_pages(elements * media * sizeof(float)), *mu = bench_pages(elements * media * sizeof(float));
     for (size_t e = 0; e < elements; e++)
         set_element(s, n, (int)e, corner + 24 * e, face + 6 * e, at + POINTS * e);
     for (int b = 0; b <= bricks; b++)
@@ -121,6 +126,13 @@ static void *make(const sort *s, int n, int threads, const char *isa) {
     const double from = omp_get_wtime();
     if (h == NULL || sem3d_tune(h, isa) || sem3d_elements(h, corner, face, brick, rho, lambda, mu, at, at, at))
         fail("elements");
+    if (s->mechanisms > 0) {
+        const float tau[3] = {0.01f, 0.1f, 1};
+        for (size_t m = 0; m < 3 * elements; m++)
+            rho[m] = 0.02f;
+        if (sem3d_quality(h, tau, rho, rho))
+            fail("quality");
+    }
     fprintf(stderr, "set up in %.2f s\n", omp_get_wtime() - from);
     free(corner), free(face), free(at), free(brick), free(rho), free(lambda), free(mu);
     set_fields(h, s, points);
@@ -196,7 +208,8 @@ int main(int argc, char **argv) {
             s = &sorts[m];
     const int n = argc < 4 ? 0 : atoi(argv[2]), repeats = argc > 5 ? atoi(argv[5]) : 5;
     if (s == NULL || n < BRICK || n % BRICK != 0 || n > 100 || repeats < 1 || repeats > MOST) {
-        fprintf(stderr, "usage: sem3d_bench [affine|bent|points|water n threads [isa [repeats]]], n = 4, 8, ... 100\n");
+        fprintf(stderr,
+                "usage: sem3d_bench [affine|bent|points|q|water n threads [isa [repeats]]], n = 4, 8, ... 100\n");
         return 1;
     }
     void *h = make(s, n, atoi(argv[3]), argc > 4 ? argv[4] : "");

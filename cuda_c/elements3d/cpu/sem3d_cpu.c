@@ -311,6 +311,8 @@ static int reset(handle *h) {
 static int state(handle *h, state_part *part) {
     const sem3d *fd = (const sem3d *)h;
     const cpus_own *o = own(h);
+    if (o->v == NULL)
+        return 0;
     part[0] = (state_part){o->v, solid_floats(fd), 1, 0};
     part[1] = (state_part){o->u, solid_floats(fd), 1, 0};
     part[2] = (state_part){o->chi_t, fluid_floats(fd), 1, 0};

@@ -1,0 +1,77 @@
+!> Elements that attenuate: the moduli of very high frequencies, and the shares of them that relax (zener.f90).
+module elements_relax_m
+  use elements_m, only: elements_t
+  use kinds_m, only: dp, sp
+  use zener_m, only: zener_mechanisms, ZenerModulus, ZenerShares, ZenerUnrelaxed
+  implicit none
+  private
+  public :: ElementsUnrelax, ElementsShares
+
+contains
+
+  !> Makes the moduli of elements, which are those of phase velocities at `ref` [Hz], those of very high frequencies.
+  pure subroutine ElementsUnrelax(elements, band, ref)
+    type(elements_t), intent(inout) :: elements
+    real(dp), intent(in) :: band(2), ref
+    real(dp) :: rho, vp, mu, bulk, loss(2), last(5), ratio(2)
+    integer :: e
+    last = -1
+    ratio = 1
+    do e = 1, elements%solid
+      loss = elements%loss(:, e)
+      if (all(loss <= 0)) cycle
+      rho = elements%rho(1, e)
+      vp = sqrt((elements%lambda(1, e) + 2*real(elements%mu(1, e), dp))/rho)
+      mu = elements%mu(1, e)
+      if (any(abs(last - [rho, vp, mu, loss]) > 0)) then
+        last = [rho, vp, mu, loss]
+        ratio(2) = ZenerUnrelaxed(band, loss(2), ref)
+        ratio(1) = Bulk_(rho, vp, mu*ratio(2), loss, band, ref)
+      end if
+      mu = mu*ratio(2)
+      bulk = ratio(1)
+      elements%mu(1, e) = real(mu, sp)
+      elements%lambda(1, e) = real(bulk - 2*mu/3, sp)
+    end do
+  end subroutine ElementsUnrelax
+
+  !> The bulk modulus with which P waves have the phase velocity vp at `ref`, by Newton's method; mu: of very high frequencies.
+  pure real(dp) function Bulk_(rho, vp, mu, loss, band, ref) result(k)
+    real(dp), intent(in) :: rho, vp, mu, loss(2), band(2), ref
+    complex(dp) :: relaxed(2), modulus
+    real(dp) :: v(2), step
+    integer :: i, j
+    relaxed = [ZenerModulus(band, loss(1), ref), ZenerModulus(band, loss(2), ref)]
+    k = rho*vp**2 - 4*mu/3
+    do i = 1, 6
+      step = 1.0e-4_dp*rho*vp**2
+      do j = 1, 2
+        modulus = (k + (j - 1)*step)*relaxed(1) + 4*mu/3*relaxed(2)
+        v(j) = 1/real(sqrt(rho/modulus))
+      end do
+      k = k - (v(1) - vp)*step/(v(2) - v(1))
+    end do
+  end function Bulk_
+
+  !> Shares of bulk modulus and mu of each solid element that relax, (mechanisms, 1, solid).
+  pure subroutine ElementsShares(elements, band, bulk, shear)
+    type(elements_t), intent(in) :: elements
+    real(dp), intent(in) :: band(2)
+    real(sp), allocatable, intent(out) :: bulk(:, :, :), shear(:, :, :)
+    real(dp) :: share(zener_mechanisms, 2)
+    real(sp) :: last(2)
+    integer :: e
+    allocate (bulk(zener_mechanisms, 1, elements%solid), shear(zener_mechanisms, 1, elements%solid))
+    last = -1
+    do e = 1, elements%solid
+      if (any(abs(last - elements%loss(:, e)) > 0)) then
+        last = elements%loss(:, e)
+        share(:, 1) = ZenerShares(band, real(last(1), dp))
+        share(:, 2) = ZenerShares(band, real(last(2), dp))
+      end if
+      bulk(:, 1, e) = real(share(:, 1), sp)
+      shear(:, 1, e) = real(share(:, 2), sp)
+    end do
+  end subroutine ElementsShares
+
+end module elements_relax_m
