@@ -6,7 +6,7 @@
 module elements_window_m
   use elements_m, only: elements_t
   use error_m, only: error_t, Fail
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i8, sp
   use text_m, only: Str
   use window_m, only: box_t, window_t, WindowClip
   implicit none
@@ -134,6 +134,10 @@ contains
       end associate
     end do
     elements%brick = [elements%brick, n + 1]
+    if (any(elements%node < 1) .or. any(elements%node > per*int(n, i8))) then
+      call Fail(error, 'the window has a node that is none')
+      return
+    end if
     elements%solid = count(elements%mu(1, :) > 0)
     if (any(elements%mu(1, elements%solid + 1:) > 0)) call Fail(error, 'the window has fluid before solid')
   end subroutine ElementsFrom

@@ -65,6 +65,7 @@ contains
       call RolesMet()
       if (.not. allocated(error) .and. action == DO_RUN) call Run(role, physics, job, settings, exit_status, broken)
       if (.not. allocated(error) .and. action == DO_VERIFY) call Verify(role, physics, exit_status, broken)
+      if (action == DO_VERIFY .and. broken) exit_status = max(exit_status, 2)
     else
       call RolesMet()
       if (role%master .and. action == DO_PLAN) call Plan(role, physics, job, settings, error)

@@ -44,7 +44,7 @@ module verify_m
 
 contains
 
-  !> Exit status 0 if every check passed, 2 if not. Collective over all ranks.
+  !> Exit status 0 if every check passed, 2 if not; the caller's where ranks were lost. Collective over all ranks.
   subroutine Verify(role, physics, exit_status, broken)
     type(role_t), intent(in) :: role
     class(physics_t), target, intent(inout) :: physics

@@ -17,15 +17,15 @@ program t804_sem_time_step
   from = ' (seed '//Str(seed)//')'
   call Limit([3, 3, 3], 0.0_dp, 8, 3000.0_dp, 1700.0_dp, 0.97_dp)
   do trial = 1, 2
-    call Limit([3, 3, 3], 0.15_dp, 8, 3000.0_dp, 1700.0_dp, 0.85_dp)
-    call Limit([3, 3, 3], 0.2_dp, 8, 3000.0_dp, 600.0_dp, 0.8_dp)
-    call Limit([3, 3, 3], 0.1_dp, 27, 3000.0_dp, 1700.0_dp, 0.85_dp)
-    call Limit([3, 3, 3], 0.2_dp, 8, 1500.0_dp, 0.0_dp, 0.8_dp)
+    call Limit([3, 3, 3], 0.15_dp, 8, 3000.0_dp, 1700.0_dp, 0.7_dp)
+    call Limit([3, 3, 3], 0.2_dp, 8, 3000.0_dp, 600.0_dp, 0.7_dp)
+    call Limit([3, 3, 3], 0.1_dp, 27, 3000.0_dp, 1700.0_dp, 0.7_dp)
+    call Limit([3, 3, 3], 0.2_dp, 8, 1500.0_dp, 0.0_dp, 0.7_dp)
   end do
-  call Limit([7, 7, 6], 0.15_dp, 8, 3000.0_dp, 1700.0_dp, 0.85_dp)
-  call Limit([3, 3, 4], 0.0_dp, 8, 1600.0_dp, 300.0_dp, 0.85_dp, wet=.true.)
-  call Limit([3, 3, 4], 0.1_dp, 8, 3000.0_dp, 1700.0_dp, 0.85_dp, wet=.true.)
-  call Limit([3, 3, 4], 0.1_dp, 8, 1700.0_dp, 300.0_dp, 0.8_dp, wet=.true.)
+  call Limit([7, 7, 6], 0.15_dp, 8, 3000.0_dp, 1700.0_dp, 0.7_dp)
+  call Limit([3, 3, 4], 0.0_dp, 8, 1600.0_dp, 300.0_dp, 0.7_dp, wet=.true.)
+  call Limit([3, 3, 4], 0.1_dp, 8, 3000.0_dp, 1700.0_dp, 0.7_dp, wet=.true.)
+  call Limit([3, 3, 4], 0.1_dp, 8, 1700.0_dp, 300.0_dp, 0.7_dp, wet=.true.)
   deallocate (from)
   call Done()
 
