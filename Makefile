@@ -94,12 +94,13 @@ BIN    := $(patsubst fortran/%.f90,$(B)/bin/%,$(wildcard $(PROGRAMS:%=fortran/%.
 TESTED := $(basename $(wildcard $(foreach d,$(ROOMS_T),$d/t[0-9]*.f90 $d/t[0-9]*.c)))
 HELPS  := $(filter-out $(TESTED:%=%.f90),$(wildcard $(ROOMS_T:%=%/*.f90)))
 TESTS  := $(addprefix $(B)/tests/,$(notdir $(TESTED)))
-GPU_TESTS := t240 t241 t242 t243 t244 t252 t432 t433 t670 t671 t672 t673 t674 t675
+GPU_TESTS := t240 t241 t242 t243 t244 t252 t432 t433 t670 t671 t672 t673 t674 t675 t676
 GPU_FAULT := $(if $(CUDA),$(B)/tests/gpufault.so)
-GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu $(B)/bench/fd3d_ladder_gpu)
+GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu $(B)/bench/fd3d_ladder_gpu \
+             $(B)/bench/fd3d_group_bench)
 
-.PHONY: all demo demo3d test test-gpu soak bench bench-gpu fuzz lint help install clean
-.PHONY: programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench
+.PHONY: all demo demo3d test test-gpu soak bench bench-gpu bench-scaling fuzz lint help install clean
+.PHONY: programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench run-scaling
 GOALS := $(or $(MAKECMDGOALS),all)
 
 # --- what a user calls: set-up first, then the work in a make that sees what set-up installed ---------------------------
@@ -147,6 +148,9 @@ bench-gpu: ## measure the GPU kernels against the memory of the GPU; needs no Ne
 	@$(COMPILERS)
 	@$(MAKE) --no-print-directory gpu-bench
 	@tools/bench/run-gpu '$(B)' '$(BUILD_IS)' $(BENCH)
+bench-scaling: ## measure a 3D shot on several ranks beside a model's forecast (SCALING="cpu 128" for variant and cells)
+	@tools/setup build
+	@$(MAKE) --no-print-directory run-scaling
 fuzz:     ## look for inputs that break the readers of files and messages (MINUTES=10 in all, READERS="keymap raw" for some)
 	@tools/setup fuzz
 	@$(MAKE) --no-print-directory FUZZ=1 build/fuzz/fuzz
@@ -173,6 +177,8 @@ show-demo3d: $(BIN)
 	@tools/demo3d '$(B)'
 run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(B)/bench/sem3d_bench $(BIN)
 	@tools/bench/run '$(B)'
+run-scaling: $(B)/bench/fd3d_scaling
+	@tools/bench/run-scaling '$(B)' '$(BUILD_IS)' $(SCALING)
 
 # --- the treaty between Fortran and C: the compiler prints the C header of the interface modules ---------------------
 $(B)/iface.h: $(IFACE)
@@ -194,7 +200,7 @@ $(B)/fortran/base/version.o: $(B)/commit.inc
 $(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard $(ROOMS_T:%=%/*.f90) tools/bench/*.f90)) tools/build/fortran-deps
 	@mkdir -p $(@D)
 	@awk -f tools/build/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
-ifneq ($(filter programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench build/%,$(GOALS)),)
+ifneq ($(filter programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench run-scaling build/%,$(GOALS)),)
 -include $(B)/deps.mk
 -include $(wildcard $(patsubst %,$(B)/%/*.d,$(ROOMS_C) $(ROOMS_T) tools/bench tools/bench/ladder))
 endif

@@ -25,13 +25,16 @@
 !>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module fd3d_c
-  use iso_c_binding, only: c_char, c_float, c_funptr, c_int, c_long, c_long_long, c_ptr, c_short
+  use iso_c_binding, only: c_char, c_double, c_float, c_funptr, c_int, c_long, c_long_long, c_ptr, c_short
   implicit none
   private
   public :: fd3d_cfg, fd3d_solver, fd3d_new, fd3d_model, fd3d_quality, fd3d_pml, fd3d_sponge, fd3d_source, fd3d_histories
   public :: fd3d_receivers, fd3d_receiver_parts, fd3d_expect, fd3d_velocity, fd3d_stress, fd3d_ahead, fd3d_between
-  public :: fd3d_halo_size, fd3d_halo_get, fd3d_halo_put, fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need
-  public :: fd3d_tune
+  public :: fd3d_halo_size, fd3d_halo_get, fd3d_halo_put
+  public :: fd3d_halo_offer, fd3d_halo_open, fd3d_halo_try, fd3d_halo_waited, fd3d_halo_close, fd3d_halo_give_up, fd3d_halo_left
+  public :: fd3d_field, fd3d_set_field, fd3d_slice, fd3d_watch, fd3d_map, fd3d_need, fd3d_tune
+
+  integer, parameter, public :: fd3d_ticket = 512         !< bytes
 
   !> A subdomain. Sides are numbered x low, x high, y low, y high, z low (top), z high (bottom); kinds of sides:
   !>   0 neighbour: another subdomain follows; its cells come through fd3d_halo_put
@@ -240,6 +243,78 @@ module fd3d_c
       integer(c_int), value :: what, side
       real(c_float), intent(in) :: in(*)
     end function fd3d_halo_put
+
+    !> Subdomains on GPUs that see each other need no host in their steps: their kernels store straight into each other's memory.
+    !> When all sides with a neighbour are open, handle_timestep takes whole steps, which are only queued, as of an undivided grid
+    !> and with its bits. A run:
+    !>   fd3d_halo_offer   this subdomain's ticket, which goes to the partner at each side; nothing is queued. Fields are 0, or
+    !>                     their halos were put
+    !>   fd3d_halo_open    each partner's
+    !>   fd3d_halo_try     all together: some exchanges, so that a way that does not carry is found before the first step
+    !>   handle_timestep, fd3d_halo_left, handle_pending, handle_peak, ...
+    !>   fd3d_halo_close   all partners should have, before one of them gives its memory back by handle_free
+    !> A wait for a neighbour ends by itself. One in vain is told by the verbs that come then; all that is queued runs out at once
+    !> and stores nothing more, and fields and traces are of no use.
+    !>
+    !> A ticket is fd3d_ticket bytes, `length` of them, that mean nothing to others. `beside`: 1 the exchange runs beside the inner
+    !> cells, 0 after all cells. `seconds`: a neighbour is waited for so long.
+    integer(c_int) function fd3d_halo_offer(handle, beside, seconds, length, ticket) bind(c)
+      import :: c_ptr, c_int, c_double, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: beside, length
+      real(c_double), value :: seconds
+      character(kind=c_char), intent(out) :: ticket(*)
+    end function fd3d_halo_offer
+
+    !> Opens the memory of the partner at `side`, 0..5; fails where its GPU cannot be reached, and where it is this process.
+    integer(c_int) function fd3d_halo_open(handle, side, length, ticket) bind(c)
+      import :: c_ptr, c_int, c_char
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: side, length
+      character(kind=c_char), intent(in) :: ticket(*)
+    end function fd3d_halo_open
+
+    !> Exchanges rims as they are some times, and waits; fails where nothing comes within `seconds`. An exchange through all sides
+    !> at once took so many seconds: `bare` where nothing but flags is sent, `full` of all numbers.
+    integer(c_int) function fd3d_halo_try(handle, seconds, bare, full) bind(c)
+      import :: c_ptr, c_int, c_double
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_double), value :: seconds
+      real(c_double), intent(out) :: bare, full
+    end function fd3d_halo_try
+
+    !> Seconds that kernels have waited at each side since the exchange was tried; waits for what is queued.
+    integer(c_int) function fd3d_halo_waited(handle, seconds) bind(c)
+      import :: c_ptr, c_int, c_double
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_double), intent(out) :: seconds(6)
+    end function fd3d_halo_waited
+
+    !> Ends waits, waits for what is queued, and closes the partners' memory. Harmless at any time.
+    subroutine fd3d_halo_close(handle) bind(c)
+      import :: c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+    end subroutine fd3d_halo_close
+
+    !> Ends all waits of this run at once. Harmless at any time.
+    subroutine fd3d_halo_give_up(handle) bind(c)
+      import :: c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+    end subroutine fd3d_halo_give_up
+
+    !> The calls of handle_timestep that are unfinished, without waiting. Fails after a wait in vain.
+    integer(c_int) function fd3d_halo_left(handle, chunks) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), intent(out) :: chunks
+    end function fd3d_halo_left
 
     !> A copy out(nx,ny,nz) of a field, numbered as in fd3d_source.
     integer(c_int) function fd3d_field(handle, which, out) bind(c)

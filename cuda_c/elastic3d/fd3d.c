@@ -37,8 +37,8 @@ static int check_ready(const fd3d *fd, int it, int n) {
 static int ready(const handle *h, int it, int n) {
     const fd3d *fd = (const fd3d *)h;
     for (int s = 0; s < 6; s++)
-        REQUIRE(fd->cfg.side[s] != FD3D_NEIGHBOUR, "the subdomain has a neighbour at its %s side: step it in halves",
-                side_name[s]);
+        REQUIRE(fd->cfg.side[s] != FD3D_NEIGHBOUR || fd->open & 1 << s,
+                "the subdomain has a neighbour at its %s side: step it in halves", side_name[s]);
     REQUIRE(fd->half == 0 && fd->ahead.steps == 0, "whole steps asked for in the middle of step %d", it);
     return check_ready(fd, it, n);
 }
@@ -362,6 +362,65 @@ int fd3d_halo_put(void *handle, int what, int side, const float *in) {
     fd3d *fd = handle;
     TRY(check_neighbour(fd, what, side));
     return verbs(fd->h.variant)->halo(fd, what, side, NULL, in);
+}
+
+static const fd3d_link_verbs *link_of(fd3d *fd) { return verbs(fd->h.variant)->link; }
+
+int fd3d_halo_offer(void *handle, int beside, double seconds, int length, char *ticket) {
+    fd3d *fd = handle;
+    TRY(handle_enter(fd));
+    REQUIRE(link_of(fd) != NULL, "variant=%s computes on no GPU, whose memory others could store into",
+            fd->h.variant->name);
+    REQUIRE(fd->half == 0, "the exchange of halos begins in the middle of a step");
+    fd->open = 0;
+    return link_of(fd)->offer(fd, beside, seconds, length, ticket);
+}
+
+int fd3d_halo_open(void *handle, int side, int length, const char *ticket) {
+    fd3d *fd = handle;
+    TRY(check_neighbour(fd, 0, side));
+    REQUIRE(link_of(fd) != NULL, "variant=%s computes on no GPU", fd->h.variant->name);
+    TRY(link_of(fd)->open(fd, side, length, ticket));
+    fd->open |= 1 << side;
+    return 0;
+}
+
+int fd3d_halo_try(void *handle, double seconds, double *bare, double *full) {
+    fd3d *fd = handle;
+    *bare = *full = 0;
+    TRY(handle_enter(fd));
+    for (int s = 0; s < 6; s++)
+        REQUIRE(fd->cfg.side[s] != FD3D_NEIGHBOUR || fd->open & 1 << s,
+                "the memory of the neighbour at the %s side is not open", side_name[s]);
+    return fd->open == 0 ? 0 : link_of(fd)->tried(fd, seconds, bare, full);
+}
+
+int fd3d_halo_waited(void *handle, double *seconds) {
+    fd3d *fd = handle;
+    memset(seconds, 0, 6 * sizeof *seconds);
+    TRY(handle_enter(fd));
+    return fd->open == 0 ? 0 : link_of(fd)->waited(fd, seconds);
+}
+
+void fd3d_halo_close(void *handle) {
+    fd3d *fd = handle;
+    if (fd == NULL || link_of(fd) == NULL)
+        return;
+    link_of(fd)->close(fd);
+    fd->open = 0;
+}
+
+void fd3d_halo_give_up(void *handle) {
+    fd3d *fd = handle;
+    if (fd != NULL && link_of(fd) != NULL)
+        link_of(fd)->give_up(fd);
+}
+
+int fd3d_halo_left(void *handle, int *chunks) {
+    fd3d *fd = handle;
+    *chunks = 0;
+    TRY(handle_enter(fd));
+    return link_of(fd) == NULL ? 0 : link_of(fd)->left(fd, chunks);
 }
 
 /* --- fields -------------------------------------------------------------------------------------------------- */

@@ -71,6 +71,7 @@ typedef struct fd3d {
         int first, steps; /* begun by `ahead` and not yet done; 0: none */
     } ahead;
     int (*between)(void); /* called now and then while inner cells are updated; or null */
+    int open;             /* sides whose neighbour's memory is open, a bit each */
     int half;             /* halves of the next step that are done: 0, 1 rim of velocity, 2 velocity, 3 rim of stress */
 } fd3d;
 
@@ -80,8 +81,19 @@ typedef struct fd3d_counts {
     size_t points, stencil_entries;   /* of a map */
 } fd3d_counts;
 
-/* A variant offers these verbs beside handle_verbs, whose `timestep` takes whole steps: no side is a neighbour's. The
- * state begins with the fields and ends with the map. */
+/* Subdomains whose memory each other's kernels store into: verbs of a variant that can, as fd3d_halo_offer ... say. */
+typedef struct fd3d_link_verbs {
+    int (*offer)(fd3d *fd, int beside, double seconds, int length, char *ticket);
+    int (*open)(fd3d *fd, int side, int length, const char *ticket);
+    int (*tried)(fd3d *fd, double seconds, double *bare, double *full);
+    int (*waited)(fd3d *fd, double seconds[6]);
+    void (*close)(fd3d *fd);
+    void (*give_up)(fd3d *fd);
+    int (*left)(fd3d *fd, int *chunks);
+} fd3d_link_verbs;
+
+/* A variant offers these verbs beside handle_verbs, whose `timestep` takes whole steps: no side is a neighbour's, or
+ * all those that are are open. The state begins with the fields and ends with the map. */
 typedef struct fd3d_verbs {
     handle_verbs common;
     int (*model)(fd3d *fd, const float *rho, const float *lambda, const float *mu); /* (nx+2, ny+2, nz+2) */
@@ -95,6 +107,7 @@ typedef struct fd3d_verbs {
     int (*watch)(fd3d *fd, const fd3d_given *given);                               /* fills fd->map, from zero */
     int (*map)(fd3d *fd, float *out);                                              /* out(fd->map.n,3) */
     int (*need)(const kernel_variant *v, const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host, size_t *device);
+    const fd3d_link_verbs *link; /* null: neighbours' numbers go through the host */
 } fd3d_verbs;
 
 #define FD3D_VARIANT(name) KERNEL_VARIANT(fd3d, name)

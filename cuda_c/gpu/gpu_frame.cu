@@ -37,6 +37,7 @@ static void release(handle *h) {
             cudaDestroyTextureObject(f->texture[t]);
         }
     cudaGetLastError();
+    gpu_link_free(&f->queue, &f->link);
     gpu_close(&f->queue);
 }
 

@@ -3,6 +3,7 @@
  * gpu_frame_begin, gpu_repeat, gpu_end. All functions return 0, or 1 with a sentence. */
 #pragma once
 
+#include "gpu_link.h"
 #include "gpu_points.h"
 #include "handle.h"
 
@@ -11,6 +12,7 @@ enum { GPU_TEXTURES = 5 };
 typedef struct gpu_frame {
     gpu_queue queue;
     gpu_points points; /* receivers */
+    gpu_link link;     /* to other subdomains */
     cudaTextureObject_t texture[GPU_TEXTURES];
     int textures;
 } gpu_frame;

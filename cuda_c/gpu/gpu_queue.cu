@@ -275,7 +275,7 @@ int gpu_largest(gpu_queue *q, const gpu_plane *sigma, float *value, int *i, int 
     return 0;
 }
 
-int gpu_newest(gpu_queue *q, int nx, float *value, int *i, int *k) {
+int gpu_look(gpu_queue *q) {
     while (q->finished < q->queued) {
         const cudaError_t rc = cudaEventQuery(q->done[q->finished % GPU_CHUNKS]);
         if (rc == cudaErrorNotReady) {
@@ -285,6 +285,11 @@ int gpu_newest(gpu_queue *q, int nx, float *value, int *i, int *k) {
         CUDA_TRY(rc);
         q->finished++;
     }
+    return 0;
+}
+
+int gpu_newest(gpu_queue *q, int nx, float *value, int *i, int *k) {
+    TRY(gpu_look(q));
     *value = 0;
     *i = *k = 0;
     if (q->finished > 0)

@@ -90,6 +90,8 @@ int gpu_end(gpu_queue *q, const gpu_plane *sigma);
 void gpu_forget_graphs(gpu_queue *q);
 
 int gpu_pending(gpu_queue *q, int most);
+/* Looks, without waiting, which chunks are finished. */
+int gpu_look(gpu_queue *q);
 /* Largest |sigma|: of the newest finished chunk, without waiting; now, waiting. nx: cells of a row. */
 int gpu_newest(gpu_queue *q, int nx, float *value, int *i, int *k);
 int gpu_largest(gpu_queue *q, const gpu_plane *sigma, float *value, int *i, int *k);

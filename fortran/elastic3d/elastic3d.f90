@@ -24,7 +24,7 @@ module elastic3d_m
   use parameter_table_m, only: table_t
   use parameters_m, only: job_t
   use physics_m, only: physics_t
-  use scheme3d_m, only: scheme3d_t
+  use scheme3d_m, only: halo_auto, halo_host, halo_words, scheme3d_t
   use scheme_m, only: scheme_t, SchemeDerive, SchemeSpacing, SchemeWarn
   use shot_m, only: shot_t
   use solver_m, only: solver_t
@@ -154,6 +154,7 @@ contains
     class(scheme_t), intent(inout) :: scheme
     type(error_t), allocatable, intent(inout) :: error
     real(dp) :: d(3), vmax
+    integer :: way
     select type (scheme)
     type is (scheme3d_t)
       scheme%sponge = job%absorb == 'sponge'
@@ -162,6 +163,7 @@ contains
       scheme%own%pgv = job%pgv
       scheme%own%pgv_depth = job%pgv_depth
       call Elastic3dPieces(job%decomposition, scheme%own%decomposition)
+      scheme%own%halo = findloc([(halo_words(way) == job%halo, way=halo_auto, halo_host)], .true., 1) - 1
       scheme%own%planes = job%snapshot_planes
       scheme%own%fields = job%snapshot_fields
       scheme%own%attenuates = self%earth%attenuates

@@ -6,8 +6,8 @@
 !> The engine, its grid and where each field stands are described in interfaces/fd3d_c.f90. A worker calls setup, then advance until
 !> all steps are done, then gather. These, states and checks of the field are those of every time loop (timeloop.f90), which calls
 !> the verbs below. This file tells the story; the submodules hold its parts: the medium with its absorbing layers, sources and
-!> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90), pictures (fd3d_films.f90), and what
-!> pieces of a shot give each other (fd3d_swaps.f90).
+!> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90), pictures (fd3d_films.f90), the ways
+!> between pieces of a shot (fd3d_ways.f90) and what travels there (fd3d_swaps.f90).
 module fd3d_m
   use checked_m, only: Whole
   use checksum_c, only: checksum_floats
@@ -26,7 +26,7 @@ module fd3d_m
   use hash_m, only: hash_t, HashAdd
   use kinds_m, only: dp, i8, sp
   use parameter_table_m, only: SplitList
-  use scheme3d_m, only: elastic_t, scheme3d_t
+  use scheme3d_m, only: elastic_t, halo_auto, halo_ipc, halo_mpi, scheme3d_t
   use scheme_m, only: scheme_t
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
@@ -60,6 +60,9 @@ module fd3d_m
     type(fd3d_grid_t) :: around                   !< the box around the piece whose medium is known here
     type(cuts_t) :: cuts
     type(manner_t) :: manner                      !< of its steps
+    character(:), allocatable :: remark           !< on the way of halos, for the log
+    logical :: overlaps = .true.                  !< what pieces give each other travels while inner cells are computed
+    logical :: linked = .false.                   !< what pieces give each other goes from GPU to GPU, and no host waits for it
     type(fd3d_list_t) :: records                  !< receivers that touch the piece, in the box around it, while they are made
     integer :: receivers = 0                      !< of the shot, before those that are points of the map
     integer, allocatable :: heard(:), part(:)     !< of the piece's receivers: which of these, and what part of its sum
@@ -88,8 +91,8 @@ module fd3d_m
     procedure, nopass :: kernels => Fd3dKernels, trial => Fd3dTrial, need
     procedure :: box => box_needed, setup, make_grid, make_medium, make_source, make_receivers, make_pictures, medium_needs
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, add_near, take_maps
-    procedure :: do_steps, samples
-    procedure :: shared_out
+    procedure :: do_steps, await_steps, samples
+    procedure :: shared_out, ways_found, exchanged
     procedure, private :: has_contacts, grouped
   end type fd3d_t
 
@@ -173,13 +176,47 @@ module fd3d_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine take_maps
 
-    ! --- fd3d_swaps.f90
+    ! --- fd3d_ways.f90
 
-    !> Opens the ways to the pieces around, where there are several.
+    !> Closes the memory of partners' GPUs, before anybody gives such memory back.
+    module subroutine CloseLinks(self, error)
+      class(fd3d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine CloseLinks
+
+    !> Opens the ways to the pieces around: from GPU to GPU where that can be, else through the host. Sets `linked`.
     module subroutine OpenWays(self, error)
       class(fd3d_t), intent(inout) :: self
       type(error_t), allocatable, intent(inout) :: error
     end subroutine OpenWays
+
+    module subroutine ways_found(self, words, error)
+      class(fd3d_t), intent(inout) :: self
+      character(:), allocatable, intent(out) :: words
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine ways_found
+
+    module subroutine exchanged(self, words, error)
+      class(fd3d_t), intent(inout) :: self
+      character(:), allocatable, intent(out) :: words
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine exchanged
+
+    ! --- fd3d_swaps.f90
+
+    !> Gives the partners at all sides what they need of the velocities (what = 0) or stresses (1).
+    module subroutine GiveRims(self, what, error)
+      class(fd3d_t), intent(inout) :: self
+      integer, intent(in) :: what
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine GiveRims
+
+    !> Waits for what they give, and puts it into the halo.
+    module subroutine TakeHalos(self, what, error)
+      class(fd3d_t), intent(inout) :: self
+      integer, intent(in) :: what
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine TakeHalos
 
     !> The engine does the next n steps; pieces swap what their neighbours need between half steps.
     module subroutine do_steps(self, n, error)
@@ -187,6 +224,13 @@ module fd3d_m
       integer, intent(in) :: n
       type(error_t), allocatable, intent(inout) :: error
     end subroutine do_steps
+
+    !> While GPUs wait for each other, the host looks after the partners' processes.
+    module subroutine await_steps(self, most, error)
+      class(fd3d_t), intent(inout), target :: self
+      integer, intent(in) :: most
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine await_steps
 
     !> Samples of all pieces' receivers.
     module subroutine samples(self, raw, error)
@@ -310,12 +354,12 @@ contains
     type(fd3d_grid_t) :: grid
     logical :: keeps
     self%known = 0
-    call PlanGrid(self, self%scheme, self%own, window, grid, error)
+    if (self%grouped()) call CloseLinks(self, error)
+    if (.not. allocated(error)) call PlanGrid(self, self%scheme, self%own, window, grid, error)
     if (.not. allocated(error)) call CheckWindow(self, window, error)
     if (allocated(error)) return
     self%corner = [window%x0, window%y0, window%z0] - self%pad*self%whole%d
     call self%choose_engine(product(real(grid%n, dp)), Fd3dSameGrid(grid, self%grid), keeps, error)
-    if (self%grouped()) self%queues = .false.     ! the host swaps between half steps
     grid%threads = self%team%threads
     self%around%threads = grid%threads
     if (.not. keeps) call Fd3dEngineNew(self%variant, self%engine, error)
@@ -323,7 +367,9 @@ contains
     if (.not. keeps) self%manner = manner_t()
     if (allocated(error)) return
     self%grid = grid
-    if (self%grouped()) call OpenWays(self, error)
+    if (.not. self%grouped()) return
+    call OpenWays(self, error)
+    self%queues = self%linked                     ! else the host swaps between half steps
   end subroutine make_grid
 
   !> Attenuation has a band [Hz].
@@ -374,11 +420,21 @@ contains
   subroutine next_chunk(self, error)
     class(fd3d_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
-    call GiveHistories(self, error)
+    if (self%steps == self%known) call LookUntilDone(self, error)
+    if (.not. allocated(error)) call GiveHistories(self, error)
     if (allocated(error)) return
     call self%timestep(min(self%chunk, self%known - self%steps, FilmsNext(self) - self%steps), error)
-    if (.not. allocated(error) .and. self%steps == FilmsNext(self)) call FilmsTake(self, error)
+    if (allocated(error) .or. self%steps /= FilmsNext(self)) return
+    call LookUntilDone(self, error)
+    if (.not. allocated(error)) call FilmsTake(self, error)
   end subroutine next_chunk
+
+  !> Before the host is to sleep until steps are done: a partner that fails is not noticed in such sleep.
+  subroutine LookUntilDone(self, error)
+    class(fd3d_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    if (self%linked) call self%await_steps(0, error)
+  end subroutine LookUntilDone
 
   subroutine load(self, position, state, error)
     class(fd3d_t), intent(inout), target :: self
@@ -429,7 +485,9 @@ contains
     class(fd3d_t), intent(in) :: self
     character(:), allocatable :: words
     words = ''
-    if (self%grouped()) words = CutsWords(self%cuts)
+    if (.not. self%grouped()) return
+    words = CutsWords(self%cuts)
+    if (self%remark /= '') words = words//'; '//self%remark
   end function shared_out
 
   subroutine identify(self, identity)
@@ -509,6 +567,8 @@ contains
   !> Gives back all memory; twice is harmless.
   subroutine free(self)
     class(fd3d_t), intent(inout) :: self
+    type(error_t), allocatable :: error       ! where partners are lost the memory is given back all the same
+    if (self%linked) call CloseLinks(self, error)
     call self%forget()
     if (allocated(self%engine)) deallocate (self%engine)
     if (allocated(self%rho)) deallocate (self%rho, self%lambda, self%mu)

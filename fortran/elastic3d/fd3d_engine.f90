@@ -1,14 +1,16 @@
 !> A 3D (visco)elastic time loop: the verbs that it has beside those of engine.f90. They call a variant in C, by
 !> interfaces/fd3d_c.f90, which draws the grid and explains each verb; here indices count from 1. The readable Fortran of
-!> fd3d_fortran.f90 extends this and brings all verbs itself. `timestep` knows no neighbours, `reset` forgets map and histories too,
-!> a state has the map, `maxabs` is of |vx|, |vy| and |vz|.
+!> fd3d_fortran.f90 extends this and brings all verbs itself. `timestep` knows no neighbours but those whose memory is open, `reset`
+!> forgets map and histories too, a state has the map, `maxabs` is of |vx|, |vy| and |vz|.
 module fd3d_engine_m
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
-  use fd3d_c, only: fd3d_ahead, fd3d_between, fd3d_cfg, fd3d_expect, fd3d_field, fd3d_halo_get, fd3d_halo_put, fd3d_halo_size, &
-                    fd3d_histories, fd3d_map, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, fd3d_receiver_parts, fd3d_receivers, &
-                    fd3d_set_field, fd3d_slice, fd3d_source, fd3d_sponge, fd3d_stress, fd3d_velocity, fd3d_watch
-  use iso_c_binding, only: c_associated, c_float, c_funptr
+  use fd3d_c, only: fd3d_ahead, fd3d_between, fd3d_cfg, fd3d_expect, fd3d_field, fd3d_halo_close, fd3d_halo_get, &
+                    fd3d_halo_give_up, fd3d_halo_left, fd3d_halo_offer, fd3d_halo_open, fd3d_halo_put, fd3d_halo_size, &
+                    fd3d_halo_try, fd3d_halo_waited, fd3d_histories, fd3d_map, fd3d_model, fd3d_new, fd3d_pml, fd3d_quality, &
+                    fd3d_receiver_parts, fd3d_receivers, fd3d_set_field, fd3d_slice, fd3d_source, fd3d_sponge, fd3d_stress, &
+                    fd3d_velocity, fd3d_watch
+  use iso_c_binding, only: c_associated, c_char, c_float, c_funptr
   use kinds_m, only: dp, i2, i8, sp
   use text_m, only: CString
   implicit none
@@ -67,6 +69,13 @@ module fd3d_engine_m
     procedure :: halo_size                   !< numbers a neighbour needs
     procedure :: halo_get                    !< what it needs: what = 0 velocities, 1 stresses
     procedure :: halo_put                    !< what it gave
+    procedure :: halo_offer                  !< memory of its GPU that partners' kernels may store into: a ticket for them
+    procedure :: halo_open                   !< the partner's, by its ticket
+    procedure :: halo_try                    !< exchanges with all partners, timed
+    procedure :: halo_waited                 !< how long the GPU waited for partners
+    procedure :: halo_left                   !< calls of timestep that are unfinished, without waiting
+    procedure :: halo_give_up                !< ends what waits for partners
+    procedure :: halo_close                  !< the partners' memory is used no longer
     procedure :: field                       !< a copy of a field, (nx, ny, nz)
     procedure :: set_field
     procedure :: slice                       !< a plane of a field
@@ -208,6 +217,57 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, fd3d_halo_put(self%handle, what, side - 1, in), error)
   end subroutine halo_put
+
+  subroutine halo_offer(self, beside, seconds, ticket, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    logical, intent(in) :: beside                                        !< exchanges run beside the inner cells
+    real(dp), intent(in) :: seconds                                      !< that a partner is waited for
+    character(kind=c_char), contiguous, intent(out) :: ticket(:)         !< (fd3d_ticket)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_halo_offer(self%handle, merge(1, 0, beside), seconds, size(ticket), ticket), error)
+  end subroutine halo_offer
+
+  subroutine halo_open(self, side, ticket, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: side
+    character(kind=c_char), contiguous, intent(in) :: ticket(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_halo_open(self%handle, side - 1, size(ticket), ticket), error)
+  end subroutine halo_open
+
+  subroutine halo_try(self, seconds, bare, full, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    real(dp), intent(in) :: seconds
+    real(dp), intent(out) :: bare, full                                  !< an exchange took, of nothing and of halos [s]
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_halo_try(self%handle, seconds, bare, full), error)
+  end subroutine halo_try
+
+  subroutine halo_waited(self, seconds, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    real(dp), intent(out) :: seconds(:)                                  !< (6), at each side
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: waited(6)
+    call EngineCheck(self, fd3d_halo_waited(self%handle, waited), error)
+    seconds = waited
+  end subroutine halo_waited
+
+  subroutine halo_left(self, chunks, error)
+    class(fd3d_engine_t), intent(inout) :: self
+    integer, intent(out) :: chunks
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, fd3d_halo_left(self%handle, chunks), error)
+  end subroutine halo_left
+
+  subroutine halo_give_up(self)
+    class(fd3d_engine_t), intent(in) :: self
+    call fd3d_halo_give_up(self%handle)
+  end subroutine halo_give_up
+
+  subroutine halo_close(self)
+    class(fd3d_engine_t), intent(in) :: self
+    call fd3d_halo_close(self%handle)
+  end subroutine halo_close
 
   subroutine field(self, which, out, error)
     class(fd3d_engine_t), intent(inout) :: self

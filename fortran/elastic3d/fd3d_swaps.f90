@@ -7,21 +7,25 @@
 !> Stencils run along one axis, so a neighbour gets three velocities, or the three stresses that are differentiated across the
 !> plane, and edges and corners are never sent. Each cell is computed by its owner alone, by the operations that a shot on one rank
 !> does: so are its bits.
+!>
+!> Pieces on GPUs that see each other are `linked`: their kernels store straight into each other's memory, and a chunk of steps is
+!> only queued (fd3d_halo_offer in interfaces/fd3d_c.f90); hosts only look whether the partners live.
 submodule(fd3d_m) fd3d_swaps
-  use fd3d_engine_m, only: part_inner, part_rim
+  use fd3d_engine_m, only: part_all, part_inner, part_rim
   use fd3d_manner_m, only: MannerTake, MannerTurn
-  use fd3d_pieces_m, only: Fd3dPartner
-  use host_c, only: host_seconds
-  use iso_c_binding, only: c_funloc, c_null_funptr
+  use host_c, only: host_nap, host_seconds
+  use partners_m, only: traffic_t
   use receiver_sum_m, only: receiver_parts, receiver_scale, receiver_sum_t, ReceiverAdd, ReceiverPart
   use subdomain_m, only: CutsPiece
-  use travelling_m, only: travelling, MessagesOn
+  use travelling_m, only: travelling
   implicit none
 
   integer, parameter :: sides = 6
   integer, parameter :: header = 3               !< numbers before those of a sum: its number, in two parts, and its part
   integer, parameter :: split = 4096             !< a number in two parts, each of which a float holds
   integer, parameter :: at_once = 2**26          !< numbers that a piece sends home at a time, unless one trace has more
+  real(dp), parameter :: look_every = 0.1_dp     !< the host looks after partners [s]
+  real(dp), parameter :: nap_first = 2.0e-5_dp, nap_last = 1.0e-3_dp   !< between looks at the GPU [s]
 
 contains
 
@@ -30,8 +34,9 @@ contains
   module procedure do_steps
     integer :: first, it, turn, begun             ! begun: steps whose inner cells are done
     real(dp) :: from
-    if (.not. self%grouped()) then
+    if (self%linked .or. .not. self%grouped()) then
       call self%engine%timestep(self%steps + 1, n, error)
+      if (self%linked) call Count(self%partners%traffic)
       return
     end if
     begun = 0
@@ -40,7 +45,7 @@ contains
       from = host_seconds()
       call MannerTurn(self%manner, self%steps + n - first + 1, turn)
       do it = first, first + turn - 1
-        if (self%manner%ahead .and. begun == 0 .and. .not. allocated(error)) &
+        if (self%manner%ahead .and. self%overlaps .and. begun == 0 .and. .not. allocated(error)) &
           call self%engine%ahead(it, first + turn - it, begun, error)
         call HalfStep(self, it, 0, error)
         call HalfStep(self, it, 1, error)
@@ -49,44 +54,86 @@ contains
       call MannerTake(self%manner, (host_seconds() - from)/turn)
       first = first + turn
     end do
+
+  contains
+
+    !> Kernels send, velocities and stresses each step.
+    subroutine Count(traffic)
+      type(traffic_t), intent(inout) :: traffic(:)
+      integer :: side
+      do side = 1, sides
+        if (self%partners%with(side) == 0) cycle
+        traffic(side)%bytes = traffic(side)%bytes + 2*n*4*self%engine%halo_size(side)
+        traffic(side)%messages = traffic(side)%messages + 2*n
+      end do
+    end subroutine Count
   end procedure do_steps
 
-  module procedure OpenWays
-    integer :: side, with(sides)
-    integer(i8) :: n(sides)
-    n = 0
-    do side = 1, sides
-      with(side) = Fd3dPartner(self%whole, self%cuts, self%partners%mine, side)
-      if (with(side) > 0) n(side) = self%engine%halo_size(side)
+  module procedure await_steps
+    real(dp) :: look, nap
+    integer :: left
+    if (.not. self%linked) then
+      call self%engine%pending(most, error)
+      return
+    end if
+    look = host_seconds() + look_every
+    nap = nap_first
+    do
+      call self%engine%halo_left(left, error)
+      if (allocated(error) .or. left <= most) return
+      if (host_seconds() > look) then
+        look = host_seconds() + look_every
+        call self%partners%look(error)
+        if (allocated(error)) call self%engine%halo_give_up()
+        if (allocated(error)) return
+      end if
+      call host_nap(nap)
+      nap = min(1.25_dp*nap, nap_last)
     end do
-    call self%partners%open(with, n, error)
-    if (allocated(error)) return
-    call self%engine%between(merge(c_funloc(MessagesOn), c_null_funptr, self%partners%ways(2) > 0), error)
-  end procedure OpenWays
+  end procedure await_steps
+
+  ! --- half steps through the host --------------------------------------------------------------------------------------
 
   !> Velocities (what = 0) or stresses (1) of step `it`.
   subroutine HalfStep(self, it, what, error)
     class(fd3d_t), intent(inout) :: self
     integer, intent(in) :: it, what
     type(error_t), allocatable, intent(inout) :: error
+    call Update(self, it, what, merge(part_rim, part_all, self%overlaps), error)
+    call GiveRims(self, what, error)
+    travelling => self%partners
+    if (self%overlaps) call Update(self, it, what, part_inner, error)
+    nullify (travelling)
+    call TakeHalos(self, what, error)
+  end subroutine HalfStep
+
+  module procedure GiveRims
+    real(dp) :: start
     integer :: side
-    call Update(self, it, what, part_rim, error)
     associate (p => self%partners)
       do side = 1, sides
         if (p%with(side) == 0 .or. allocated(error)) cycle
+        start = host_seconds()
         call self%engine%halo_get(what, side, p%out(side, what + 1)%a, error)
         if (.not. allocated(error)) call p%send(side, what + 1, error)
-      end do
-      travelling => p
-      call Update(self, it, what, part_inner, error)
-      nullify (travelling)
-      do side = 1, sides
-        if (p%with(side) == 0 .or. allocated(error)) cycle
-        call p%await(side, what + 1, error)
-        if (.not. allocated(error)) call self%engine%halo_put(what, side, p%in(side, what + 1)%a, error)
+        p%traffic(side)%seconds = p%traffic(side)%seconds + host_seconds() - start
       end do
     end associate
-  end subroutine HalfStep
+  end procedure GiveRims
+
+  module procedure TakeHalos
+    real(dp) :: start
+    integer :: side
+    associate (p => self%partners)
+      do side = 1, sides
+        if (p%with(side) == 0 .or. allocated(error)) cycle
+        start = host_seconds()
+        call p%await(side, what + 1, error)
+        if (.not. allocated(error)) call self%engine%halo_put(what, side, p%in(side, what + 1)%a, error)
+        p%traffic(side)%seconds = p%traffic(side)%seconds + host_seconds() - start
+      end do
+    end associate
+  end procedure TakeHalos
 
   subroutine Update(self, it, what, part, error)
     class(fd3d_t), intent(inout) :: self
@@ -107,6 +154,9 @@ contains
       call self%engine%traces(1, raw, error)
       return
     end if
+    if (self%linked) call self%engine%halo_waited(self%partners%traffic%seconds, error)
+    if (self%linked) call self%engine%halo_close()      ! all have, when the samples are gathered: memory may be given back
+    self%linked = .false.
     allocate (mine(self%scheme%nt, size(self%heard)))
     call self%engine%traces(1, mine, error)
     raw = 0

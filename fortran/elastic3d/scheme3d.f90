@@ -10,6 +10,11 @@ module scheme3d_m
   private
   public :: scheme3d_t, elastic_t
 
+  !> How what pieces of a shot give each other travels: as is found best; from GPU to GPU; as messages; through memory of the host
+  !> that the ranks of a machine share, as messages between machines.
+  integer, parameter, public :: halo_auto = 0, halo_ipc = 1, halo_mpi = 2, halo_host = 3
+  character(*), parameter, public :: halo_words(0:3) = [character(4) :: 'auto', 'ipc', 'mpi', 'host']
+
   type :: elastic_t
     logical :: attenuates = .false.           !< with memory variables
     real(dp) :: q_band(2) = 0                 !< Q is constant in this band [Hz]
@@ -18,6 +23,7 @@ module scheme3d_m
     logical :: pgv = .false.                  !< the map of peak ground velocity is wanted
     real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
     integer :: decomposition(3) = 0           !< pieces of a shot along x, y, z; 0: as is fastest
+    integer :: halo = halo_auto               !< how what pieces give each other travels
     type(source3d_t) :: source
     character(:), allocatable :: planes, fields   !< of snapshots, as the job says
   end type elastic_t
@@ -30,7 +36,7 @@ module scheme3d_m
     procedure :: unpack => UnpackOwn
   end type scheme3d_t
 
-  integer, parameter :: MORE = 14, FLAGS = 10             !< numbers before those of the source; from FLAGS on choices, 0 or 1
+  integer, parameter :: MORE = 15, FLAGS = 11             !< numbers before those of the source; from FLAGS on choices, 0 or 1
 
 contains
 
@@ -46,7 +52,7 @@ contains
     type(parcel_t), intent(out) :: parcel
     associate (own => self%own)
       parcel%text = own%planes//achar(10)//own%fields
-      parcel%numbers = [self%dy, own%q_band, own%q_ref, own%qmin, own%pgv_depth, real(own%decomposition, dp), &
+      parcel%numbers = [self%dy, own%q_band, own%q_ref, own%qmin, own%pgv_depth, real([own%decomposition, own%halo], dp), &
                         real(merge(1, 0, [self%sponge, self%periodic, self%one_way, own%attenuates, own%pgv]), dp), &
                         SourceNumbers(own%source)]
       if (own%source%fault%n > 0) parcel%samples = own%source%fault%rate
@@ -72,6 +78,7 @@ contains
       why = SourceFault(parcel%numbers(MORE + 1:), size(parcel%samples))
       if (.not. all(IsWhole(parcel%numbers(FLAGS:MORE), 0, 1))) why = 'a choice that is none'
       if (.not. all(IsWhole(parcel%numbers(7:9), 0, huge(1)))) why = 'a number of pieces that is none'
+      if (.not. IsWhole(parcel%numbers(10), halo_auto, halo_host)) why = 'a way of halos that is none'
     end if
     if (why /= '') return
     associate (x => parcel%numbers, own => self%own)
@@ -84,6 +91,7 @@ contains
       own%qmin = x(5)
       own%pgv_depth = x(6)
       own%decomposition = Whole(x(7:9), 0)
+      own%halo = Whole(x(10), 0)
       on = x(FLAGS:MORE) > 0
       self%sponge = on(1)
       self%periodic = on(2)

@@ -2,7 +2,7 @@
 submodule(master_type_m) master_handle_m
   use scheduler_m, only: SchedulerGone, SchedulerReady
   use host_c, only: host_seconds
-  use log_m, only: LogInfo, LogWarn
+  use log_m, only: LogInfo, LogKeep, LogWarn
   use master_workers_m, only: MasterReceiveProgress
   use master_deal_m, only: MasterDeal, MasterReplyFirst
   use master_output_m, only: MasterReads, MasterReadSome, MasterRecover
@@ -44,8 +44,9 @@ contains
     case (MSG_PROGRESS)
       if (message%n(2) > 0) call MasterReceiveProgress(self, message, reply)
     case (MSG_NOTE)
+      if (message%n(1) == 0) call LogWarn(message%text)
       if (message%n(1) == 1) call LogInfo(message%text)
-      if (message%n(1) /= 1) call LogWarn(message%text)
+      if (message%n(1) == 2) call LogKeep(message%text)
     case (MSG_LEAVE)
       call MasterAllowLeave(self, int(message%n(1)), int(message%n(2)), reply)
     case (MSG_NONE)

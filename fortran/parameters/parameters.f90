@@ -50,7 +50,7 @@ module parameters_m
     real(dp) :: snapshot = 0
     integer :: snapshot_step = 1
     character(:), allocatable :: snapshot_shots, snapshot_planes, snapshot_fields
-    character(:), allocatable :: decomposition
+    character(:), allocatable :: decomposition, halo
     logical :: pgv = .false.
     real(dp) :: pgv_depth = 0
     ! cluster

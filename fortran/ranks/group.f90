@@ -8,13 +8,13 @@
 module group_m
   use error_m, only: error_t, Fail
   use host_c, only: host_nap, host_seconds
-  use iso_c_binding, only: c_null_ptr, c_ptr
+  use iso_c_binding, only: c_char, c_null_ptr, c_ptr
   use kinds_m, only: dp, i8, sp
   use mpi_f08, only: MPI_ANY_SOURCE, MPI_CHARACTER, MPI_Cancel, MPI_Comm, MPI_Comm_free, MPI_Comm_idup, &
                      MPI_DOUBLE_PRECISION, MPI_Iallgather, MPI_Iallreduce, MPI_Ibcast, MPI_INTEGER, MPI_INTEGER8, MPI_Iprobe, &
                      MPI_Irecv, MPI_Isend, MPI_MAX, MPI_REAL, MPI_Recv, MPI_Request, MPI_Request_free, MPI_REQUEST_NULL, &
                      MPI_Status, MPI_STATUS_IGNORE, MPI_Test, MPI_Testall, operator(/=)
-  use partners_m, only: partners_t
+  use partners_m, only: by_memory, by_messages, partners_t
   use peers_m, only: peers_t, PeersDead, PeersLook
   use protocol_m, only: link_t, message_t, MSG_END, LinkReceive
   use roles_m, only: role_t
@@ -24,7 +24,7 @@ module group_m
   public :: group_t, GroupNew, GroupFree, GroupShotBegins, GroupAgree, GroupListen, GroupShare, GroupTell
 
   integer, parameter :: SIDES = 6, WHATS = 2
-  integer, parameter :: TAG_ABORT = 1, TAG_OPEN = 2, TAG_SHOTS = 16
+  integer, parameter :: TAG_ABORT = 1, TAG_OPEN = 2, TAG_TRADE = 9, TAG_SHOTS = 16
   integer, parameter :: TAGS = SIDES*WHATS + 1    !< of a shot: what travels through sides, and what is collected
   integer, parameter :: SHOTS = 1000          !< numbers of shots, then from the first again
   integer, parameter, public :: WISHES = 2    !< numbers that partners tell each other at each turn
@@ -53,6 +53,8 @@ module group_m
     type(message_t) :: end                    !< END of a job that has lost ranks: for this rank alone, and at once
     integer :: shot = 0                       !< its number
     type(way_t), private :: way(SIDES)
+    integer, private :: measured(SIDES) = -1      !< the partners and ways that were measured,
+    real(dp), private :: found(2, SIDES) = 0      !< and what was found: latency, rate
     type(c_ptr), private :: memory = c_null_ptr   !< this rank's, which its partners read
     integer(i8), private :: bytes = 0         !< of it
   contains
@@ -63,6 +65,9 @@ module group_m
     procedure :: largest => GroupLargest
     procedure :: total => GroupTotal
     procedure :: collect => GroupCollect
+    procedure :: trade => GroupTrade
+    procedure :: waits => GroupPatience
+    procedure :: look => GroupLook
   end type group_t
 
   interface
@@ -90,6 +95,13 @@ module group_m
     module subroutine GroupProgress(self)
       class(group_t), intent(inout) :: self
     end subroutine GroupProgress
+
+    module subroutine GroupTrade(self, out, in, error)
+      class(group_t), intent(inout) :: self
+      character(kind=c_char), contiguous, intent(in) :: out(:, :)
+      character(kind=c_char), contiguous, intent(inout) :: in(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine GroupTrade
 
     !> Gives back the memory of all ways.
     module subroutine WaysClose(group)
@@ -136,6 +148,11 @@ module group_m
       logical, intent(in) :: aborted
       type(error_t), allocatable, intent(inout) :: error
     end subroutine GiveUp
+
+    module subroutine GroupLook(self, error)
+      class(group_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine GroupLook
 
     !> Takes the messages of the master that are here.
     module subroutine GroupListen(group)
@@ -213,6 +230,11 @@ contains
     call WaysClose(group)
     if (group%n > 1) call MPI_Comm_free(group%comm)
   end subroutine GroupFree
+
+  pure real(dp) function GroupPatience(self) result(seconds)
+    class(group_t), intent(in) :: self
+    seconds = self%patience
+  end function GroupPatience
 
   !> Another shot begins: messages of the one before are of no use any more.
   subroutine GroupShotBegins(group)

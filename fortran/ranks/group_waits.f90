@@ -61,6 +61,13 @@ contains
     end do
   end procedure GroupListen
 
+  module procedure GroupLook
+    logical :: aborted
+    aborted = .false.
+    call LookAround(self, 0.0_dp, aborted)
+    call GiveUp(self, aborted, error)
+  end procedure GroupLook
+
   module procedure LookAround
     integer :: rank
     call GroupListen(group)

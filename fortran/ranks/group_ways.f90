@@ -1,7 +1,7 @@
 !> The ways through the sides of pieces: ranks of a machine share the memory that numbers travel in, so that nobody copies them;
 !> others send them by MPI. Arguments stand in partners.f90 and group.f90.
 submodule(group_m) group_ways
-  use iso_c_binding, only: c_associated, c_char, c_f_pointer, c_null_char
+  use iso_c_binding, only: c_associated, c_f_pointer, c_null_char
   use shared_c, only: shared_close, shared_data, shared_new, shared_open, shared_post, shared_wait
   use text_m, only: FString
   implicit none
@@ -19,19 +19,90 @@ contains
     self%with = with
     call MakeMemory(self, n, mine)
     call Meet(self, n, mine, error)
-    if (.not. allocated(error)) call CountWays(self, error)
+    if (allocated(error)) return
+    self%carried = merge(merge(by_memory, by_messages, self%way%shared), 0, self%with > 0)
+    call CountWays(self, error)
+    self%latency = self%found(1, :)
+    self%rate = self%found(2, :)
   end procedure GroupOpen
 
-  !> Counts the ways of all partners, by their kinds.
+  !> Counts the ways of all partners, by their kinds, and measures them all where one is new.
   subroutine CountWays(group, error)
     class(group_t), intent(inout) :: group
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: ways(2)
-    ways(1) = count(group%with > 0 .and. group%way%shared)
-    ways(2) = count(group%with > 0 .and. .not. group%way%shared)
+    real(dp) :: ways(3)
+    ways(1) = count(group%carried == by_memory)
+    ways(2) = count(group%carried == by_messages)
+    ways(3) = count(KindOf(group) /= group%measured)
     call group%total(ways, error)
-    group%ways = nint(ways)
+    group%ways = nint(ways(:2))
+    if (ways(3) > 0 .and. .not. allocated(error)) call MeasureWays(group, error)
   end subroutine CountWays
+
+  !> Measures the ways, one after the other: all partners take pairs in the same order, so no two wait for each other at different
+  !> ones.
+  subroutine MeasureWays(group, error)
+    class(group_t), intent(inout) :: group
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: low, high, side
+    do low = 1, group%n
+      do high = low + 1, group%n
+        do side = 1, SIDES                    ! of the first of the pair
+          if (group%mine == low .and. group%with(side) == high) call MeasureWay(group, side, error)
+          if (group%mine == high .and. group%with(Opposite(side)) == low) call MeasureWay(group, Opposite(side), error)
+          if (allocated(error)) return
+        end do
+      end do
+    end do
+    group%measured = KindOf(group)
+  end subroutine MeasureWays
+
+  !> Who is at each side, and by what way.
+  pure function KindOf(group) result(kind)
+    class(group_t), intent(in) :: group
+    integer :: kind(SIDES)
+    kind = 4*group%with + group%carried
+  end function KindOf
+
+  !> Both partners send at once and wait for each other, some times one after the other; the fastest of several such series counts.
+  subroutine MeasureWay(group, side, error)
+    class(group_t), intent(inout) :: group
+    integer, intent(in) :: side
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: bare, full, bytes
+    bare = Fastest(2, 1)
+    full = Fastest(1, size(group%in(side, 1)%a))
+    bytes = 4.0_dp*size(group%in(side, 1)%a)
+    group%found(:, side) = [bare, bytes/full]            ! at least
+    if (full > 1.1_dp*bare) group%found(2, side) = bytes/(full - bare)
+
+  contains
+
+    !> Seconds that it takes to send n numbers, all of which are written before and read behind if they are more than one.
+    real(dp) function Fastest(turns, n) result(seconds)
+      integer, intent(in) :: turns, n
+      integer, parameter :: series = 2
+      real(sp), allocatable :: taken(:)
+      real(dp) :: start
+      integer :: s, turn, what
+      allocate (taken(n), source=0.0_sp)
+      seconds = huge(seconds)
+      do s = 1, series
+        start = host_seconds()
+        do turn = 1, turns
+          do what = 1, WHATS                  ! in turns, so that none is sent again before the partner has it
+            if (n > 1) group%out(side, what)%a = 0
+            call Post(group, side, what, n)
+            call group%await(side, what, error)
+            if (allocated(error)) return
+            if (n > 1) taken = group%in(side, what)%a
+          end do
+        end do
+        seconds = min(seconds, (host_seconds() - start)/(WHATS*turns))
+      end do
+      seconds = seconds + taken(1)            ! they are 0, and are read
+    end function Fastest
+  end subroutine MeasureWay
 
   module procedure WaysClose
     integer :: side, what
@@ -64,7 +135,7 @@ contains
     integer :: side, what
     buffer = c_null_char
     group%bytes = shared_data + 4*WHATS*sum(n)
-    group%memory = shared_new(group%bytes, PATH, buffer)
+    if (.not. group%messages) group%memory = shared_new(group%bytes, PATH, buffer)
     mine = FString(buffer)
     do side = 1, SIDES
       do what = 1, WHATS
@@ -174,18 +245,49 @@ contains
     Opposite = merge(side + 1, side - 1, modulo(side, 2) == 1)
   end function Opposite
 
+  module procedure GroupTrade
+    character(kind=c_char), pointer, contiguous :: mine(:, :), theirs(:, :)
+    type(MPI_Request) :: request(2*SIDES)
+    integer :: side, n
+    call GroupAgree(self, error)
+    if (allocated(error)) return
+    n = size(out, 1)
+    allocate (mine, source=out)
+    allocate (theirs, source=in)
+    request = MPI_REQUEST_NULL
+    do side = 1, SIDES
+      if (self%with(side) == 0) cycle
+      call MPI_Irecv(theirs(:, side), n, MPI_CHARACTER, self%with(side) - 1, TAG_TRADE + side, self%comm, request(2*side - 1))
+      call MPI_Isend(mine(:, side), n, MPI_CHARACTER, self%with(side) - 1, TAG_TRADE + Opposite(side), self%comm, request(2*side))
+    end do
+    call Await(self, request, error)
+    if (allocated(error)) return
+    in = theirs
+    deallocate (mine, theirs)
+  end procedure GroupTrade
+
   module procedure GroupSend
-    associate (way => self%way(side), out => self%out(side, what)%a, in => self%in(side, what)%a)
+    associate (traffic => self%traffic(side))
+      traffic%bytes = traffic%bytes + 4*size(self%out(side, what)%a, kind=i8)
+      traffic%messages = traffic%messages + 1
+    end associate
+    call Post(self, side, what, size(self%out(side, what)%a))
+  end procedure GroupSend
+
+  !> The first n numbers go to the partner, and as many are expected of it.
+  subroutine Post(group, side, what, n)
+    class(group_t), intent(inout) :: group
+    integer, intent(in) :: side, what, n
+    associate (way => group%way(side), out => group%out(side, what)%a, in => group%in(side, what)%a, with => group%with(side) - 1)
       way%sent(what) = modulo(way%sent(what), TURNS) + 1
       if (way%shared) then
-        call shared_post(self%memory, WHATS*(side - 1) + what - 1, FlagOf(self, way%sent(what)))
+        call shared_post(group%memory, WHATS*(side - 1) + what - 1, FlagOf(group, way%sent(what)))
       else
-        call MPI_Irecv(in, size(in), MPI_REAL, self%with(side) - 1, TagOf(self, side, what), self%comm, way%getting(what))
-        call MPI_Isend(out, size(out), MPI_REAL, self%with(side) - 1, TagOf(self, Opposite(side), what), self%comm, &
-                       way%sending(what))
+        call MPI_Irecv(in, n, MPI_REAL, with, TagOf(group, side, what), group%comm, way%getting(what))
+        call MPI_Isend(out, n, MPI_REAL, with, TagOf(group, Opposite(side), what), group%comm, way%sending(what))
       end if
     end associate
-  end procedure GroupSend
+  end subroutine Post
 
   module procedure GroupAwait
     type(MPI_Request) :: request(2)

@@ -87,6 +87,7 @@ contains
       call Within('kind', m%n(3), int(MSG_NONE, i8), most, why)
       if (.not. allocated(m%text)) why = 'the reason is missing'
     case (MSG_NOTE)
+      call Within('kind of sentence', m%n(1), 0_i8, 2_i8, why)
       if (.not. allocated(m%text)) why = 'the sentence is missing'
     case (MSG_DROP)
       call Within('record', m%n(1), 1_i8, most, why)

@@ -16,7 +16,7 @@
 !>     PROGRESS  worker   record, fraction done, fraction it began at,       -
 !>                        waits for the GPU? (1 or 0; at the first step 0); the heartbeat, record 0
 !>     BEAT      master   I am here                                          -
-!>     NOTE      worker   a sentence for the log, a warning or not           -
+!>     NOTE      worker   sentences for the log: a warning, none, for a file  -
 !>     LEAVE     worker   may I go before the end? or: I have to             LEAVE: yes or no
 !>     DEAD      worker   rank of this machine whose process has ended, and  -
 !>                        the number of that

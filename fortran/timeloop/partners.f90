@@ -6,12 +6,23 @@
 !> and the worker agrees on it with the others at the end of the turn.
 module partners_m
   use error_m, only: error_t
+  use iso_c_binding, only: c_char
   use kinds_m, only: dp, i8, sp
   implicit none
   private
-  public :: partners_t, numbers_t
+  public :: partners_t, numbers_t, traffic_t
 
   integer, parameter :: sides = 6, whats = 2        !< of a piece; what travels through them: velocities, stresses
+
+  !> How numbers travel.
+  integer, parameter, public :: by_memory = 1, by_messages = 2, by_gpu = 3
+  character(*), parameter, public :: carried_words(3) = [character(21) :: 'through shared memory', 'by messages', 'from GPU to GPU']
+
+  !> What left through a side, and how long this rank was busy with that and with what came, or waited for it.
+  type :: traffic_t
+    integer(i8) :: bytes = 0, messages = 0
+    real(dp) :: seconds = 0
+  end type traffic_t
 
   !> Where numbers of a side are before they travel, or after.
   type :: numbers_t
@@ -24,6 +35,11 @@ module partners_m
     integer :: with(sides) = 0                !< the partner at each side, 0: none
     type(numbers_t) :: out(sides, whats), in(sides, whats)
     integer :: ways(2) = 0                    !< sides of all pieces whose numbers go through shared memory, and those by messages
+    integer :: carried(sides) = 0             !< how numbers of each side travel, 0: there is no partner
+    real(dp) :: latency(sides) = 0            !< what has next to no bytes is there so long after it was sent, as `open` found [s]
+    real(dp) :: rate(sides) = 0               !< what has many takes so much longer [bytes/s]
+    type(traffic_t) :: traffic(sides)         !< since this was last set to nothing
+    logical :: messages = .false.             !< from the next `open` on all numbers travel as messages, within a machine too
   contains
     procedure(open_i), deferred :: open
     procedure(send_i), deferred :: send
@@ -32,11 +48,15 @@ module partners_m
     procedure(combine_i), deferred :: largest
     procedure(combine_i), deferred :: total
     procedure(collect_i), deferred :: collect
+    procedure(trade_i), deferred :: trade
+    procedure(patience_i), deferred :: waits
+    procedure(look_i), deferred :: look
   end type partners_t
 
   abstract interface
     !> From now on partner with(side) is beside side 1..6 (x low, x high, y low, ...), 0: none, and n(side) numbers of each kind
-    !> travel both ways: `out` and `in` are there.
+    !> travel both ways: `out` and `in` are there. Where partners are not those of the `open` before, each way is tried for a few
+    !> milliseconds: `latency`, `rate`.
     subroutine open_i(self, with, n, error)
       import :: partners_t, error_t, i8
       class(partners_t), intent(inout) :: self
@@ -77,6 +97,28 @@ module partners_m
       integer, allocatable, intent(out) :: count(:)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine collect_i
+
+    !> After `open`: bytes out(:, side) go to the partner at each side, in(:, side) are what it gave; where there is none they stay.
+    subroutine trade_i(self, out, in, error)
+      import :: partners_t, c_char, error_t
+      class(partners_t), intent(inout) :: self
+      character(kind=c_char), contiguous, intent(in) :: out(:, :)
+      character(kind=c_char), contiguous, intent(inout) :: in(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine trade_i
+
+    !> So long is a partner waited for [s].
+    pure real(dp) function patience_i(self) result(seconds)
+      import :: partners_t, dp
+      class(partners_t), intent(in) :: self
+    end function patience_i
+
+    !> For one who waits for partners by other means: fails where one is dead or has failed.
+    subroutine look_i(self, error)
+      import :: partners_t, error_t
+      class(partners_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine look_i
   end interface
 
 end module partners_m

@@ -33,6 +33,8 @@ module solver_m
     procedure(gather_i), deferred :: gather
     procedure, nopass :: need => NoNeed
     procedure :: shared_out => NotShared
+    procedure :: ways_found => NothingBetween
+    procedure :: exchanged => NothingBetween
     procedure, nopass :: kernels => PlainKernels
     procedure :: choose
     procedure :: free => NothingToFree
@@ -133,6 +135,15 @@ contains
     character(:), allocatable :: words
     words = ''
   end function NotShared
+
+  !> Collective over the group, to its first rank, a line each. ways_found: after setup, how each pair of pieces is joined, by what
+  !> was measured. exchanged: after the last step, what went through each side.
+  subroutine NothingBetween(self, words, error)
+    class(solver_t), intent(inout) :: self
+    character(:), allocatable, intent(out) :: words
+    type(error_t), allocatable, intent(inout) :: error
+    words = ''
+  end subroutine NothingBetween
 
   !> Its kernel variants.
   subroutine PlainKernels(variants)

@@ -65,6 +65,7 @@ module timeloop_m
     procedure(next_chunk_i), deferred :: next_chunk
     procedure :: take_maps => NoMaps
     procedure :: do_steps => EngineSteps
+    procedure :: await_steps => EnginePending
     procedure :: samples => EngineSamples
     procedure, non_overridable :: gathers
     procedure(blow_up_i), deferred :: blow_up
@@ -313,6 +314,16 @@ contains
     call engine%timestep(self%steps + 1, n, error)
   end subroutine EngineSteps
 
+  !> Waits, asleep, until at most `most` chunks are unfinished.
+  subroutine EnginePending(self, most, error)
+    class(timeloop_t), intent(inout), target :: self
+    integer, intent(in) :: most
+    type(error_t), allocatable, intent(inout) :: error
+    class(engine_t), pointer :: engine
+    engine => self%any_engine()
+    call engine%pending(most, error)
+  end subroutine EnginePending
+
   !> This rank gathers what comes home of the shot: the first of those that model it together.
   pure logical function gathers(self)
     class(timeloop_t), intent(in) :: self
@@ -341,7 +352,7 @@ contains
     real(sp) :: value
     integer :: place(3)
     engine => self%any_engine()
-    call engine%pending(most, error)
+    call self%await_steps(most, error)
     self%ahead = min(self%ahead, most)
     self%unchecked = 0
     if (allocated(error)) return

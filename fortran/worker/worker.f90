@@ -22,7 +22,8 @@ module worker_m
   use worker_type_m, only: worker_options_t, MOST_ACTIVE, worker_t, WorkerMayAskModel, WorkerNote, WorkerSend
   use worker_receive_m, only: WorkerReceive, WorkerOpen
   use worker_failure_m, only: ShotLost, WorkerLoseGpu
-  use worker_shot_m, only: GatherSend, LogShared, ModelAsk, ModelAwait, ShotAsk, ProgressReport, ProgressSend, SOON, WorkerScheme
+  use worker_shot_m, only: GatherSend, LogExchanged, LogShared, ModelAsk, ModelAwait, ShotAsk, ProgressReport, ProgressSend, SOON, &
+                           WorkerScheme
   use worker_checkpoint_m, only: StateDiscard, StateKeep, StateResume, StateWish, WANTED
   implicit none
   private
@@ -127,6 +128,7 @@ contains
       call Agree(worker, active, error)
     case (MODELLED)
       call active%solver%gather(active%gather, error)                        ! receivers -> traces
+      call LogExchanged(worker, active, error)
       call Agree(worker, active, error)
       if (.not. allocated(error)) call GatherSend(worker, active)            ! to the I/O server
     case default
@@ -163,7 +165,7 @@ contains
       call active%solver%setup(scheme, active%window, active%shot, error)
       active%ready_at = host_seconds()
       active%last_beat = active%ready_at
-      if (.not. allocated(error)) call LogShared(worker, active)
+      if (.not. allocated(error)) call LogShared(worker, active, error)
       if (.not. allocated(error)) call StateResume(worker, active, error)
     end if
     if (.not. (allocated(error) .or. HasRoom(worker, active))) then

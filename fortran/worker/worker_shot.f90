@@ -13,13 +13,13 @@ module worker_shot_m
   use active_shot_m, only: ASKED, HAVE_SHOT, IDLE, LOOPING, MODELLED, READY, WAIT_MODEL, active_shot_t, WAIT_SNAPSHOTS
   use parameter_table_m, only: SplitList
   use text_m, only: Str
-  use worker_type_m, only: worker_t, WorkerNote, WorkerSend, WorkerFind
+  use worker_type_m, only: worker_t, WorkerKeep, WorkerNote, WorkerSend, WorkerFind
   use worker_failure_m, only: ShotReport
   use window_m, only: box_t, window_at_once, window_t, WindowBox, WindowClip, WindowSame
   implicit none
   private
   public :: ShotAsk, ShotReceive, ModelAsk, ModelReceive, ModelEnds, ModelAwait, WorkerScheme, ProgressReport, ProgressSend, SOON
-  public :: GatherSend, LogShared, VerdictReceive, DropReceive
+  public :: GatherSend, LogShared, LogExchanged, VerdictReceive, DropReceive
 
   real(dp), parameter :: NAP = 1.0e-3_dp      !< between looks whether all ranks of a group have their media [s]
   real(dp), parameter :: BEAT = 1.0_dp        !< seconds between reports of progress
@@ -284,12 +284,15 @@ contains
   end subroutine LogDevice
 
   !> The log says once how the ranks of a group share a shot, and again when that changes.
-  subroutine LogShared(worker, active)
+  subroutine LogShared(worker, active, error)
     type(worker_t), intent(inout) :: worker
-    type(active_shot_t), intent(in) :: active
-    character(:), allocatable :: words
+    type(active_shot_t), intent(inout) :: active
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: words, ways_found
     words = active%solver%shared_out()
     if (words == '') return
+    call active%solver%ways_found(ways_found, error)
+    if (allocated(error)) return
     associate (ways => worker%group%ways)
       if (ways(1) > 0) words = words//'; '//Str(ways(1))//' sides through shared memory'
       if (ways(2) > 0) words = words//'; '//Str(ways(2))//' sides by messages'
@@ -300,7 +303,20 @@ contains
     worker%shared_out = words
     call WorkerNote(worker, 'worker '//Str(worker%role%worker_id)//', '//Str(worker%role%group_size)//' ranks: shots cut '// &
                     words, .true.)
+    call WorkerKeep(worker, 'worker '//Str(worker%role%worker_id)//', ways:', ways_found)
   end subroutine LogShared
+
+  !> What the ranks of a group gave each other in a shot, for the log file.
+  subroutine LogExchanged(worker, active, error)
+    type(worker_t), intent(in) :: worker
+    type(active_shot_t), intent(inout) :: active
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: words
+    if (worker%role%group_size == 1 .or. allocated(error)) return
+    call active%solver%exchanged(words, error)
+    if (allocated(error)) return
+    call WorkerKeep(worker, 'shot record '//Str(active%shot%record)//', worker '//Str(worker%role%worker_id)//' exchanged:', words)
+  end subroutine LogExchanged
 
   !> Takes WRITTEN or REFUSED: an answer to snapshots, gather, or the request for a window.
   subroutine VerdictReceive(worker, message)

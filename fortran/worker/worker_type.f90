@@ -12,7 +12,7 @@ module worker_type_m
   use master_heartbeat_m, only: job_end_t, heartbeat_t, HeartbeatLook, HeartbeatPeers
   implicit none
   private
-  public :: worker_options_t, MOST_ACTIVE, worker_t, WorkerFind, WorkerBeat, WorkerNote, WorkerSend, WorkerDecline
+  public :: worker_options_t, MOST_ACTIVE, worker_t, WorkerFind, WorkerBeat, WorkerKeep, WorkerNote, WorkerSend, WorkerDecline
   public :: WorkerMayAskModel
 
   integer, parameter :: MOST_ACTIVE = 64      !< active shots of a worker
@@ -92,6 +92,18 @@ contains
     message%text = text
     call WorkerSend(worker, message)
   end subroutine WorkerNote
+
+  !> Lines for the log file alone, below a first one.
+  subroutine WorkerKeep(worker, first, lines)
+    type(worker_t), intent(in) :: worker
+    character(*), intent(in) :: first, lines
+    type(message_t) :: message
+    if (lines == '') return
+    message%kind = MSG_NOTE
+    message%n(1) = 2
+    message%text = first//new_line('a')//lines
+    call WorkerSend(worker, message)
+  end subroutine WorkerKeep
 
   !> Sends a heartbeat when it is time for one. `master_gone`: nothing was heard of the master for too long.
   subroutine WorkerBeat(worker, master_gone)

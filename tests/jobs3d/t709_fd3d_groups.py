@@ -66,6 +66,19 @@ told(r, 0, "two groups of two of five ranks", "rank 5 is idle: 5 ranks compute o
 for worker in (1, 2):
     lines = re.findall(rf"^worker {worker}, 2 ranks: shots cut (\S+), pieces of .* cells; 2 sides through shared memory$", r.stderr, re.M)
     claim(len(lines) <= 1 and (lines or worker == 2), f"worker {worker} tells its cut and its ways once: {lines}")
+log = Path("two.nc.log").read_text()
+cuts = re.findall(r"^worker (\d), 2 ranks: shots cut (\d)x(\d)x(\d), pieces of (\d+) x (\d+) x (\d+)(?: to (\d+) x (\d+) x (\d+))? ", log, re.M)
+paces = re.findall(r"^worker (\d), ways:\npieces 1 and 2, (?:right|back|bottom): through shared memory, (\S+) us and (\S+) GB/s$", log, re.M)
+claim(len(cuts) == len(paces) > 0 and all(0 < float(x) < 1e6 for p in paces for x in p[1:]), f"the log tells what was measured of each way: {paces}")
+told_bytes = re.findall(r"^shot record (\d+), worker (\d) exchanged:\n(\d+) steps; a step: (\d+) bytes, (\d+) messages, (\S+) us where most\n"
+                        r"piece 1, (?:right|back|bottom): (\d+) bytes, 2 messages, \S+ us\n"
+                        r"piece 2, (?:left|front|top): (\d+) bytes, 2 messages, \S+ us$", log, re.M)
+for worker, *cut in cuts:
+    a = [int(x) for x in cut[:3]].index(2)                # the cut axis: its face gives 6 fields of 4 cells of 4 bytes each way
+    face = (int(cut[3]) * int(cut[4]) * int(cut[5])) // int(cut[3 + a])
+    said = {t[3:5] + t[6:] for t in told_bytes if t[1] == worker}
+    claim(said == {(str(2 * face * 96), "4", str(face * 96), str(face * 96))}, f"worker {worker}: {said} of a face of {face} cells a step")
+claim(len(told_bytes) == 3 and all(0 < float(t[5]) < 1e6 for t in told_bytes), f"each shot's exchange stands in the log: {told_bytes}")
 claim(differences("one.nc", "two.nc") == [], f"the same file as on one rank: {differences('one.nc', 'two.nc')}")
 r = run("par=job.par", "group=4", "output=few.nc", ranks=4)
 told(r, 1, "three ranks, groups of four", "group = 4 ranks a shot, but the job has 3 worker rank(s); start at least 5 processes")

@@ -78,7 +78,7 @@ static int unable() {
 }
 
 // Takes GPU 0, measures its memory and prints the head of a table.
-static int begin(double *triad_rate) {
+[[maybe_unused]] static int begin(double *triad_rate) {
     char name[256] = "";
     TRY(device_use(0));
     TRY(device_name(0, sizeof name, name));

@@ -19,13 +19,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <thread>
 #include <vector>
 
+#include "bench_fd3d.cuh"
 #include "bench_gpu.cuh"
-#include "bench_random.h"
 
-using bench_gpu::effort, bench_gpu::seconds_now;
+using bench_fd3d::volume, bench_gpu::effort, bench_gpu::seconds_now;
 
 static const effort full = {5, 0.5}, quick = {3, 0.2};
 enum {
@@ -46,65 +45,11 @@ static void bench_fail(const char *what) {
 
 // --- the case ------------------------------------------------------------------------------------------------------
 
-// A rough medium with its ring and a random field, made once a size by all cores.
-struct volume {
-    int n[3] = {0, 0, 0};
-    std::vector<float> rho, lambda, mu, qp, qs, field;
-    double cells() const { return (double)n[0] * n[1] * n[2]; }
-
-    void fill_part(size_t from, size_t to) {
-        for (size_t m = from; m < to; m++) {
-            const float r = bench_random(m), vs = 1800 + 300 * r, vp = 1.8f * vs;
-            rho[m] = 2000 + 300 * bench_random(m + 77);
-            mu[m] = rho[m] * vs * vs;
-            lambda[m] = rho[m] * vp * vp - 2 * mu[m];
-            qp[m] = 0.01f + 0.01f * r;
-            qs[m] = 2 * qp[m];
-        }
-    }
-
-    void make(const int size[3]) {
-        if (memcmp(n, size, sizeof n) == 0)
-            return;
-        memcpy(n, size, sizeof n);
-        const size_t all = ((size_t)n[0] + 2) * ((size_t)n[1] + 2) * ((size_t)n[2] + 2);
-        for (std::vector<float> *v : {&rho, &lambda, &mu, &qp, &qs, &field})
-            v->resize(all);
-        std::vector<std::thread> team;
-        const size_t parts = std::max(1u, std::thread::hardware_concurrency());
-        for (size_t p = 0; p < parts; p++)
-            team.emplace_back([this, p, parts, all] {
-                fill_part(all * p / parts, all * (p + 1) / parts);
-                for (size_t m = all * p / parts; m < all * (p + 1) / parts; m++)
-                    field[m] = bench_random(m + 991) - 0.5f;
-            });
-        for (std::thread &t : team)
-            t.join();
-    }
-};
-
-static void layer_profile(std::vector<float> &p, int n, int low, int high) {
-    p.assign(6 * (size_t)n, 0.0f);
-    for (int half = 0; half < 2; half++)
-        for (int i = 0; i < n; i++) {
-            const int in = std::max(low - i, i - (n - 1 - high));
-            const double depth = in > 0 ? (double)in / (int)LAYER : 0, decay = 0.3 * depth * depth;
-            float *a = p.data() + 3 * half * n + i;
-            a[0] = in > 0 ? (float)(decay / (decay + 0.01) * (exp(-decay - 0.01) - 1)) : 0.0f;
-            a[n] = in > 0 ? (float)exp(-decay - 0.01) : 0.0f;
-            a[2 * n] = 1.0f;
-        }
-}
-
 struct shot {
     int half_length, anelastic, sparse;
 };
 
 static fd3d_cfg make_cfg(const int n[3], const shot &s) {
-    static const float taylor[4][4] = {{1},
-                                       {9.0f / 8, -1.0f / 24},
-                                       {75.0f / 64, -25.0f / 384, 3.0f / 640},
-                                       {1225.0f / 1024, -245.0f / 3072, 49.0f / 5120, -5.0f / 7168}};
     fd3d_cfg c = {};
     for (int a = 0; a < 3; a++) {
         c.n[a] = c.whole[a] = n[a];
@@ -118,14 +63,14 @@ static fd3d_cfg make_cfg(const int n[3], const shot &s) {
     c.anelastic = s.anelastic;
     c.sparse = s.sparse;
     c.dt = 0.4f * 10 / (1.74f * 3780);
-    memcpy(c.w, taylor[s.half_length - 1], sizeof c.w);
+    memcpy(c.w, bench_fd3d::taylor[s.half_length - 1], sizeof c.w);
     return c;
 }
 
 static void give_layers(void *h, const fd3d_cfg &c) {
     std::vector<float> p[3];
     for (int a = 0; a < 3; a++)
-        layer_profile(p[a], c.n[a], c.layer[2 * a], c.layer[2 * a + 1]);
+        bench_fd3d::layer_profile(p[a], LAYER, c.n[a], c.layer[2 * a], c.layer[2 * a + 1]);
     if (fd3d_pml(h, p[0].data(), p[1].data(), p[2].data()))
         bench_fail("pml");
 }

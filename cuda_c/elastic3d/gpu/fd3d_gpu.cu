@@ -163,11 +163,18 @@ static int make(handle *h) {
 static int need(const kernel_variant *v, const fd3d_cfg *cfg, const fd3d_counts *counts, size_t *host, size_t *device) {
     fd3d_gpu o = {};
     gpu_array list[ARRAYS];
+    size_t beyond[GPU_SIDES];
     o.kind = (const fd3d_gpu_kind *)v->kind;
     set_sizes(&o, cfg);
     TRY(check_size(&o));
     list_arrays(&o, list);
+    fd3d_gpu_link_counts(cfg, beyond);
     *device = fd3d_gpu_points_need(counts) + sizeof(fd3d_gpu_step_sources) + gpu_array_bytes(list, ARRAYS);
+    for (size_t count : beyond)
+        if (count > 0) {
+            *device += gpu_link_bytes(beyond);
+            break;
+        }
     *host = sizeof(fd3d) + sizeof(fd3d_gpu) + GPU_STAGES * (size_t)GPU_STAGE + fd3d_map_bytes(counts) +
             counts->entries * (4 * sizeof(int) + 2 * sizeof(float)) +
             counts->receivers * GPU_SAMPLE_CELLS * (4 * sizeof(int) + sizeof(float));
@@ -229,8 +236,8 @@ static int half_step(fd3d_gpu *o, int what, int part) {
 static int step(void *self) {
     fd3d_gpu *o = (fd3d_gpu *)self;
     TRY(fd3d_gpu_tick(o));
-    TRY(half_step(o, 0, FD3D_ALL));
-    TRY(half_step(o, 1, FD3D_ALL));
+    for (int what = 0; what < 2; what++)
+        TRY(o->link.open ? fd3d_gpu_half_step_swapped(o, what, half_step) : half_step(o, what, FD3D_ALL));
     return fd3d_gpu_end_step(o);
 }
 
@@ -252,6 +259,7 @@ static int begin(handle *h, int it, int n) {
 
 static int timestep(handle *h, int it, int n, float *) {
     fd3d_gpu *o = fd3d_gpu_own(h);
+    TRY(gpu_link_check(&o->link));
     TRY(begin(h, it, n));
     TRY(fd3d_gpu_core_begin(o));
     TRY(gpu_repeat(&o->queue, n, step, o));
@@ -287,9 +295,11 @@ static int maxabs(handle *h, float *value, int place[3]) {
 
 // Steps in halves are no chunks of the queue: then there is nothing to look up.
 static int peak(handle *h, float *value, int place[3]) {
+    const fd3d_gpu *o = fd3d_gpu_own(h);
     int row;
-    for (int side : ((fd3d *)h)->cfg.side)
-        if (side == FD3D_NEIGHBOUR)
+    TRY(gpu_link_check(&o->link));
+    for (int side : o->cfg->side)
+        if (side == FD3D_NEIGHBOUR && o->link.open == 0)
             return maxabs(h, value, place);
     TRY(gpu_newest(gpu_queue_of(h), fd3d_gpu_own(h)->grid.nx, value, &place[0], &row));
     place_of(fd3d_gpu_own(h), row, place);
@@ -337,4 +347,5 @@ const fd3d_verbs fd3d_gpu_verbs = {
     .watch = watch,
     .map = map,
     .need = need,
+    .link = &fd3d_gpu_link_verbs,
 };

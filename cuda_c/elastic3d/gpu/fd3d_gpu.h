@@ -149,6 +149,7 @@ static inline fd3d_gpu *fd3d_gpu_own(const handle *h) { return (fd3d_gpu *)h->ow
 
 /* The verbs of all variants, whose `kind` is a fd3d_gpu_kind. */
 extern const fd3d_verbs fd3d_gpu_verbs;
+extern const fd3d_link_verbs fd3d_gpu_link_verbs;
 
 /* fd3d_gpu.cu: numbers of all memory variables; pointers of the grid to the arrays, velocities to the first set. */
 size_t fd3d_gpu_memory_count(const fd3d_gpu *o);
@@ -183,6 +184,11 @@ int fd3d_gpu_edges(fd3d_gpu *o, int what);
 typedef enum fd3d_gpu_way { FD3D_GPU_OUT, FD3D_GPU_IN, FD3D_GPU_INVERTED } fd3d_gpu_way;
 int fd3d_gpu_copy(fd3d_gpu *o, float *field, const int lo[3], const int hi[3], size_t first, size_t count, float *row,
                   fd3d_gpu_way way);
+
+/* fd3d_gpu_swap.cu: half a step with the exchange of rims; numbers that go through each side, 0 where it has no
+ * neighbour. */
+int fd3d_gpu_half_step_swapped(fd3d_gpu *o, int what, int (*half_step)(fd3d_gpu *o, int what, int part));
+void fd3d_gpu_link_counts(const fd3d_cfg *cfg, size_t count[GPU_SIDES]);
 
 /* fd3d_gpu_points.cu: lists to the device; parts of a time step. */
 int fd3d_gpu_put_source(fd3d_gpu *o, fd3d *fd);
