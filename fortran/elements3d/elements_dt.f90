@@ -4,7 +4,7 @@
 !> point is parted among the elements that share it (Irons & Treharne 1971; Fried 1972). It is parted here in proportion to the
 !> diagonal of their stiffness, and components apart; masses of their own would give 0.6 .. 0.85 of the true limit in boxes whose
 !> nodes were moved by 10 .. 22 % of an element, since corners may be almost flat in one element. The same holds of patches of
-!> elements, in which masses are whole: the worst elements are looked at with those around them. That gives 0.93 .. 1 of the true
+!> elements, in which masses are whole: the worst elements are looked at with those around them. That gives 0.91 .. 1 of the true
 !> limit in such boxes (60 seeds of t804), 0.88 .. 1 where water lies over a slow solid; elements alone gave 0.79 .. 1.
 !>
 !> Where fluid and solid meet, potential chi and displacement u obey M_f chi'' = -K_f chi - B u, M_s u'' = -K_s u + B^T chi''. That
