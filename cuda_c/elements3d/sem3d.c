@@ -223,17 +223,7 @@ int sem3d_source(void *handle, int nh, int n, const int *field, const int *point
 int sem3d_histories(void *handle, int it, int n, const float *q) {
     sem3d *fd = handle;
     TRY(handle_enter(fd));
-    REQUIRE(it >= 1 && n >= 0 && n < INT_MAX - it, "histories of %d steps from step %d: steps count from 1", n, it);
-    if (n == 0) {
-        fd->h.histories.silent = it;
-        return 0;
-    }
-    const size_t nh = (size_t)fd->h.histories.n, count = nh * (size_t)n;
-    for (size_t m = 0; m < count; m++)
-        REQUIRE(isfinite(q[m]), "sample of step %zu of history %zu is %g, must be finite", (size_t)it + m / nh,
-                m % nh + 1, (double)q[m]);
-    TRY(handle_histories(&fd->h, fd->h.histories.n, it, n, q));
-    return handle_tell(&fd->h, fd->h.variant->verbs->histories);
+    return handle_next_histories(&fd->h, it, n, q);
 }
 
 int sem3d_receivers(void *handle, int nrec, const int *start, const int *field, const int *point, const float *w) {

@@ -136,6 +136,8 @@ static inline int handle_tell(handle *h, int (*verb)(handle *h)) { return verb =
  * histories (null: all the first) and weights. Receivers have cells start[r] .. start[r+1]-1. */
 int handle_source(handle *h, int n, const given_cells *cells, const int *history, const float *w);
 int handle_histories(handle *h, int number, int first, int steps, const float *q);
+/* Those of the steps that come next, finite; no steps: the sources are silent from step `first` on. */
+int handle_next_histories(handle *h, int first, int steps, const float *q);
 int handle_check_histories(const handle *h, int it, int n); /* those of steps it .. it+n-1 are known */
 int handle_check_machine(int threads, int share);           /* of a configuration */
 int handle_check_receivers(int n, const int *start);

@@ -1,6 +1,8 @@
 /* Cells of sources and receivers, sorted. */
 #include "handle_points.h"
 
+#include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "cellsort.h"
@@ -110,6 +112,21 @@ int handle_histories(handle *h, int number, int first, int steps, const float *q
     s->first = first;
     s->steps = steps;
     return 0;
+}
+
+int handle_next_histories(handle *h, int first, int steps, const float *q) {
+    REQUIRE(first >= 1 && steps >= 0 && steps < INT_MAX - first,
+            "histories of %d steps from step %d: steps count from 1", steps, first);
+    if (steps == 0) {
+        h->histories.silent = first;
+        return 0;
+    }
+    const size_t number = (size_t)h->histories.n, count = number * (size_t)steps;
+    for (size_t m = 0; m < count; m++)
+        REQUIRE(isfinite(q[m]), "sample of step %zu of history %zu is %g, must be finite", (size_t)first + m / number,
+                m % number + 1, (double)q[m]);
+    TRY(handle_histories(h, h->histories.n, first, steps, q));
+    return handle_tell(h, h->variant->verbs->histories);
 }
 
 const float *history_row(const source_histories *q, int it) {

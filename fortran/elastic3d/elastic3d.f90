@@ -3,7 +3,7 @@ module elastic3d_m
   use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
   use attributes_m, only: attributes_t
   use elastic3d_parameters_m, only: Elastic3dPieces, elastic3d_components, Elastic3dRules, Elastic3dTable
-  use elastic3d_trial_m, only: TrialFiles, TrialJob, TrialWave
+  use elastic3d_trial_m, only: TrialFiles, TrialJob
   use error_m, only: error_t, Fail
   use faultwords_m, only: FaultDoubts, FaultLines, FaultRelease, release_t
   use fd3d_check_m, only: Fd3dCheckFilms, Fd3dCheckShot, Fd3dCheckStrength, Fd3dFilmNumbers
@@ -24,6 +24,7 @@ module elastic3d_m
   use parameter_table_m, only: table_t
   use parameters_m, only: job_t
   use physics_m, only: physics_t
+  use quality_band_m, only: QualityBand
   use scheme3d_m, only: halo_auto, halo_host, halo_words, scheme3d_t
   use scheme_m, only: scheme_t, SchemeDerive, SchemeSpacing, SchemeWarn
   use shot_m, only: shot_t
@@ -32,6 +33,7 @@ module elastic3d_m
   use stairs_m, only: StairsWarn
   use subdomain_m, only: cuts_t, CutsWords
   use text_m, only: Str
+  use trial3d_m, only: TrialWave
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t, WaveletMake
   use window_m, only: box_t, window_at_once, window_t
@@ -179,18 +181,6 @@ contains
       call SchemeDerive(job, wavelet, self%vmin, vmax, d, scheme, error)
     end select
   end subroutine derive
-
-  !> Band of constant Q [Hz], and the frequency at which the model's velocities are phase velocities.
-  pure subroutine QualityBand(job, wavelet, band, reference)
-    type(job_t), intent(in) :: job
-    type(wavelet_t), intent(in) :: wavelet
-    real(dp), intent(out) :: band(2), reference
-    band = [job%q_f1, job%q_f2]
-    if (.not. band(2) > 0) band(2) = wavelet%fmax
-    if (.not. band(1) > 0) band(1) = band(2)/50
-    reference = job%q_ref
-    if (.not. reference > 0) reference = sqrt(product(band))
-  end subroutine QualityBand
 
   !> The fastest wave [m/s]: with attenuation that of very high frequencies, faster than the model's.
   real(dp) function Fastest(self, scheme, error) result(v)

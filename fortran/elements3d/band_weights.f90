@@ -13,50 +13,17 @@ module band_weights_m
   use hexahedron_m, only: HexAt, HexPoints
   use kinds_m, only: dp
   use linear_m, only: SolvePositive
+  use meetings_m, only: meetings_t
   use sort_m, only: SortOrder
   implicit none
   private
-  public :: meetings_t, MeetingsMake, BandPoints, BandWeights
-
-  !> The elements that meet at each node: list(start(node)) .. list(start(node+1)-1).
-  type :: meetings_t
-    integer, allocatable :: start(:), list(:)
-  end type meetings_t
+  public :: BandPoints, BandWeights
 
   integer, parameter, public :: band_points = 250   !< points for a place
   real(dp), parameter :: noise = 1.0e-6_dp          !< of a field's variance: of a larger share of weights rounding makes errors
   real(dp), parameter :: longest = 2                !< a wave of so many elements: of longer ones all points say the same
 
 contains
-
-  pure subroutine MeetingsMake(elements, meetings)
-    type(elements_t), intent(in) :: elements
-    type(meetings_t), intent(out) :: meetings
-    integer :: e, c
-    associate (most => maxval(elements%node))
-      allocate (meetings%start(most + 2), source=0)
-      do e = 1, elements%n
-        do c = 1, 8
-          associate (count => meetings%start(elements%node(c, e) + 2))
-            count = count + 1
-          end associate
-        end do
-      end do
-      meetings%start(1) = 1
-      do c = 2, most + 2
-        meetings%start(c) = meetings%start(c) + meetings%start(c - 1)
-      end do
-      allocate (meetings%list(8*elements%n))
-      do e = 1, elements%n
-        do c = 1, 8
-          associate (next => meetings%start(elements%node(c, e) + 1))
-            meetings%list(next) = e
-            next = next + 1
-          end associate
-        end do
-      end do
-    end associate
-  end subroutine MeetingsMake
 
   !> The points nearest to a place x in element e, `most` at most, of it and of the elements of the same medium that meet it; their
   !> places (3, points) [m] and numbers.

@@ -5,7 +5,7 @@ module elements3d_m
   use checksum_c, only: checksum_floats
   use element_finder_m, only: finder_t, FinderFind, FinderMake
   use elements3d_parameters_m, only: elements3d_components, Elements3dRules, Elements3dTable
-  use elements3d_trial_m, only: TrialFiles, TrialJob, TrialWave
+  use elements3d_trial_m, only: TrialFiles, TrialJob
   use elements_dt_m, only: ElementsDt
   use elements_m, only: degree, elements_t, in_element
   use elements_relax_m, only: ElementsUnrelax
@@ -23,6 +23,7 @@ module elements3d_m
   use parameter_table_m, only: SplitList, table_t
   use parameters_m, only: job_t
   use physics_m, only: physics_t
+  use quality_band_m, only: QualityBand
   use scheme_m, only: scheme_t, SchemeNew, SchemeTimes, SchemeWarn
   use sem3d_components_m, only: Sem3dRecords
   use sem3d_m, only: sem3d_t
@@ -30,6 +31,7 @@ module elements3d_m
   use solver_m, only: solver_t
   use source3d_m, only: source_force, source_moment, SourceDerive, SourceNumbers, SourceWords
   use text_m, only: Str
+  use trial3d_m, only: TrialWave
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t
   use window_m, only: box_t, window_t
@@ -163,18 +165,6 @@ contains
       call SchemeTimes(scheme, job, wavelet, error)
     end select
   end subroutine derive
-
-  !> Band of constant Q [Hz], and the frequency at which the velocities are phase velocities.
-  pure subroutine QualityBand(job, wavelet, band, reference)
-    type(job_t), intent(in) :: job
-    type(wavelet_t), intent(in) :: wavelet
-    real(dp), intent(out) :: band(2), reference
-    band = [job%q_f1, job%q_f2]
-    if (.not. band(2) > 0) band(2) = wavelet%fmax
-    if (.not. band(1) > 0) band(1) = band(2)/50
-    reference = job%q_ref
-    if (.not. reference > 0) reference = sqrt(product(band))
-  end subroutine QualityBand
 
   !> Points per shortest wavelength: four intervals of an element along its longest edge.
   subroutine Resolution(self, job, scheme, error)

@@ -17,6 +17,7 @@ module elements_dt_m
   use gll_m, only: gll_d
   use hexahedron_m, only: Determinant, HexJacobian, hex_node, hex_side_point, Inverse
   use kinds_m, only: dp, i8, sp
+  use meetings_m, only: meetings_t, MeetingsMake
   use sem3d_element_m, only: ElementGeometry, FluidForce, SideArea, SolidForce
   use sort_m, only: SortOrder
   implicit none
@@ -28,11 +29,6 @@ module elements_dt_m
   integer, parameter :: most_steps = 60                   !< of Lanczos's method
   !> t, of the springs at contacts.
   real(dp), parameter :: shares(7) = [0.03_dp, 0.06_dp, 0.12_dp, 0.25_dp, 0.5_dp, 1.0_dp, 2.0_dp]
-
-  !> The elements at each node: at node n, element(first(n)) .. element(first(n+1)-1).
-  type :: links_t
-    integer, allocatable :: first(:), element(:)
-  end type links_t
 
   !> At the points of a group of elements: whether some elements of it have a contact there; B^T M_f^-1 B [N/m] as far as it is of
   !> sides of these, and the diagonal of all of it.
@@ -49,7 +45,7 @@ contains
     type(elements_t), intent(in) :: elements
     real(dp), intent(out) :: dt
     integer, intent(out) :: element
-    type(links_t) :: links
+    type(meetings_t) :: meetings
     integer, allocatable :: order(:)
     real(dp), allocatable :: rough(:), square(:, :)
     real(dp) :: largest
@@ -57,24 +53,24 @@ contains
     call Screen(elements, rough)
     call SortOrder(huge(0_i8) - transfer(rough, [0_i8]), order)    ! bits of positive reals rise as these do
     order = order(:min(size(order), most_tried))
-    call Link(elements, links)
+    call MeetingsMake(elements, meetings)
     allocate (square(size(shares), size(order)))
     !$omp parallel do schedule(dynamic)
     do i = 1, size(order)
-      call Highest(elements, links, order(i:i), shares, square(:, i))
+      call Highest(elements, meetings, order(i:i), shares, square(:, i))
     end do
     t = minloc(maxval(square, 2), 1)
     element = order(maxloc(square(t, :), 1))
-    call Join(elements, links, order, shares(t), square(t, :), largest)
+    call Join(elements, meetings, order, shares(t), square(t, :), largest)
     dt = 2/sqrt(largest)
   end subroutine ElementsDt
 
   !> An element that is much worse than its neighbours is held by their masses, which its part of them does not show: it is looked
   !> at together with those of its phase around it. The worst first, until the highest of all is that of such a patch, or of an
   !> element as good as those that were not tried.
-  subroutine Join(elements, links, order, share, square, largest)
+  subroutine Join(elements, meetings, order, share, square, largest)
     type(elements_t), intent(in) :: elements
-    type(links_t), intent(in) :: links
+    type(meetings_t), intent(in) :: meetings
     integer, intent(in) :: order(:)
     real(dp), intent(in) :: share
     real(dp), intent(inout) :: square(:)                  !< of each element of `order`
@@ -89,9 +85,9 @@ contains
     do patches = 1, most_patches
       i = maxloc(square, 1)
       if (square(i) <= largest) return
-      call Surrounding(elements, links, order(i:i), patch)
+      call Surrounding(elements, meetings, order(i:i), patch)
       patch = pack(patch, .not. joined(patch) .and. ((patch <= elements%solid) .eqv. (order(i) <= elements%solid)))
-      call Highest(elements, links, patch, [share], together)
+      call Highest(elements, meetings, patch, [share], together)
       largest = max(largest, together(1))
       joined(patch) = .true.
       where (joined(order)) square = 0
@@ -155,38 +151,12 @@ contains
     end do
   end subroutine AtCorners
 
-  pure subroutine Link(elements, links)
-    type(elements_t), intent(in) :: elements
-    type(links_t), intent(out) :: links
-    integer :: e, a, n
-    n = maxval(elements%node)
-    allocate (links%first(n + 2), source=0)
-    allocate (links%element(8*elements%n))
-    do e = 1, elements%n
-      do a = 1, 8
-        n = elements%node(a, e) + 2
-        links%first(n) = links%first(n) + 1
-      end do
-    end do
-    links%first(1) = 1
-    do n = 2, size(links%first)
-      links%first(n) = links%first(n) + links%first(n - 1)
-    end do
-    do e = 1, elements%n                                  ! first(n+1), the beginning of node n's, moves to their end
-      do a = 1, 8
-        n = elements%node(a, e) + 1
-        links%element(links%first(n)) = e
-        links%first(n) = links%first(n) + 1
-      end do
-    end do
-  end subroutine Link
-
   ! --- some elements -------------------------------------------------------------------------------------------------
 
   !> The square of the highest frequency [1/s2] of some elements of one phase with their part of the masses, for each of the shares.
-  subroutine Highest(elements, links, members, shares, square)
+  subroutine Highest(elements, meetings, members, shares, square)
     type(elements_t), intent(in) :: elements
-    type(links_t), intent(in) :: links
+    type(meetings_t), intent(in) :: meetings
     integer, intent(in) :: members(:)
     real(dp), intent(in) :: shares(:)
     real(dp), intent(out) :: square(:)
@@ -196,7 +166,7 @@ contains
     real(dp), allocatable :: stiffness(:, :), own(:, :), mass(:), part(:, :), slope(:, :, :, :), volume(:, :)
     real(dp) :: push, k(3, in_element)
     integer :: g, c, m, t
-    call Surrounding(elements, links, members, group)
+    call Surrounding(elements, meetings, members, group)
     call Pick(elements, group, near)
     call ElementsNumber(near)
     mine = [(findloc(group, members(m), 1), m=1, size(members))]
@@ -276,9 +246,9 @@ contains
   end function At
 
   !> All elements that share a node with some, these too, those of solid first.
-  pure subroutine Surrounding(elements, links, members, group)
+  pure subroutine Surrounding(elements, meetings, members, group)
     type(elements_t), intent(in) :: elements
-    type(links_t), intent(in) :: links
+    type(meetings_t), intent(in) :: meetings
     integer, intent(in) :: members(:)
     integer, allocatable, intent(out) :: group(:)
     integer :: a, i, m
@@ -286,12 +256,12 @@ contains
     do m = 1, size(members)
       do a = 1, 8
         associate (n => elements%node(a, members(m)))
-          do i = links%first(n), links%first(n + 1) - 1
-            if (any(group == links%element(i))) cycle
-            if (links%element(i) <= elements%solid) then
-              group = [links%element(i), group]
+          do i = meetings%start(n), meetings%start(n + 1) - 1
+            if (any(group == meetings%list(i))) cycle
+            if (meetings%list(i) <= elements%solid) then
+              group = [meetings%list(i), group]
             else
-              group = [group, links%element(i)]
+              group = [group, meetings%list(i)]
             end if
           end do
         end associate

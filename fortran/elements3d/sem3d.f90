@@ -7,7 +7,6 @@
 !> finite differences, so wavelet and traces are corrected for time dispersion alike. Histories of moments and volumes go to the
 !> engine as what has been released so far.
 module sem3d_m
-  use band_weights_m, only: meetings_t, MeetingsMake
   use element_finder_m, only: finder_t, FinderFind, FinderMake
   use elements_m, only: elements_t, in_element
   use elements_points_m, only: ElementsNumber
@@ -21,6 +20,7 @@ module sem3d_m
   use hash_m, only: hash_t, HashAdd
   use hexahedron_m, only: Determinant, HexAt, HexJacobian
   use kinds_m, only: dp, i8, sp
+  use meetings_m, only: meetings_t, MeetingsMake
   use parameter_table_m, only: SplitList
   use scheme_m, only: scheme_t
   use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAtWhole, Sem3dPlace, Sem3dRecord, Sem3dSource

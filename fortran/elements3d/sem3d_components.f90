@@ -2,11 +2,12 @@
 !> (band_weights.f90). In a fluid velocity is 1/rho grad dchi/dt, displacement
 !> 1/rho grad chi, pressure -d2chi/dt2.
 module sem3d_components_m
-  use band_weights_m, only: band_points, BandPoints, BandWeights, meetings_t
+  use band_weights_m, only: band_points, BandPoints, BandWeights
   use elements_m, only: elements_t, in_element
   use error_m, only: error_t, Fail
   use hexahedron_m, only: HexBox, HexGradient, HexWeights
   use kinds_m, only: dp, sp
+  use meetings_m, only: meetings_t
   use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_vx
   use source3d_m, only: source3d_t, source_force, source_volume
   implicit none

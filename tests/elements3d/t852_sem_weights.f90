@@ -1,13 +1,14 @@
 !> Weights of points for the value and the gradient of a field are right for plane waves of all directions at places anywhere in
 !> distorted elements, in corners, on edges and faces too; points beyond a contact of media are not used. SEED may be given.
 program t852_sem_weights
-  use band_weights_m, only: band_points, BandPoints, BandWeights, meetings_t, MeetingsMake
+  use band_weights_m, only: band_points, BandPoints, BandWeights
   use check_m, only: Claim, Done, Seed
   use elements_m, only: elements_t
   use elements_make_m, only: counts_t, ElementsMake
   use elements_points_m, only: ElementsNumber
   use element_finder_m, only: finder_t, FinderFind, FinderMake
   use kinds_m, only: dp
+  use meetings_m, only: meetings_t, MeetingsMake
   use mesh_box_m, only: MeshBox
   use mesh_m, only: mesh_block_t, mesh_t
   use text_m, only: Str
