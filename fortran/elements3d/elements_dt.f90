@@ -26,7 +26,7 @@ module elements_dt_m
 
   integer, parameter :: most_tried = 256                  !< elements whose frequency is computed
   integer, parameter :: most_patches = 32
-  integer, parameter :: most_steps = 60                   !< of Lanczos's method
+  integer, parameter :: one_steps = 30, most_steps = 60   !< of Lanczos's method for one element, for a patch
   !> t, of the springs at contacts.
   real(dp), parameter :: shares(7) = [0.03_dp, 0.06_dp, 0.12_dp, 0.25_dp, 0.5_dp, 1.0_dp, 2.0_dp]
 
@@ -162,10 +162,10 @@ contains
     real(dp), intent(out) :: square(:)
     type(elements_t) :: near
     type(contacts_t) :: contacts
-    integer, allocatable :: group(:), mine(:)
+    integer, allocatable :: group(:), mine(:), own_points(:), number(:), place(:, :)
     real(dp), allocatable :: stiffness(:, :), own(:, :), mass(:), part(:, :), slope(:, :, :, :), volume(:, :)
     real(dp) :: push, k(3, in_element)
-    integer :: g, c, m, t
+    integer :: g, c, m, p, t
     call Surrounding(elements, meetings, members, group)
     call Pick(elements, group, near)
     call ElementsNumber(near)
@@ -183,6 +183,10 @@ contains
         mass(near%at(:, g)) = mass(near%at(:, g)) + volume(:, g)/At(elements%lambda(:, group(g)))
       end if
     end do
+    own_points = pack([(p, p=1, near%points)], own(1, :) > 0)
+    allocate (number(near%points), source=0)
+    number(own_points) = [(p, p=1, size(own_points))]
+    place = reshape([(number(near%at(:, mine(m))), m=1, size(mine))], [in_element, size(mine)])
     call Touch(elements, group, near, mine, mass, contacts)
     do t = 1, size(shares)
       push = merge(1 + 1/shares(t), 0.0_dp, mine(1) <= near%solid)
@@ -190,7 +194,8 @@ contains
         part(c, :) = (own(c, :) + push*contacts%spring(c, c, :))/(stiffness(c, :) + push*contacts%whole(c, :))*mass
         if (mine(1) > near%solid) part(c, :) = part(c, :)/merge(1 + shares(t), 1.0_dp, contacts%wet)
       end do
-      square(t) = Lanczos(elements, members, near%at(:, mine), slope(:, :, :, mine), volume(:, mine), part, push*contacts%spring)
+      square(t) = Lanczos(elements, members, place, slope(:, :, :, mine), volume(:, mine), part(:, own_points), &
+                          push*contacts%spring(:, :, own_points))
       if (any(contacts%wet)) cycle
       square = square(t)
       exit
@@ -335,18 +340,12 @@ contains
     real(dp) :: diagonal(most_steps), beside(0:most_steps), force(3, in_element)
     integer :: i, m, p, steps
     root = sqrt(mass)
-    v = 0
-    do m = 1, size(members)
-      do i = 1, in_element
-        v(:, at(i, m)) = [(modulo(0.618_dp*(3*at(i, m) + p)**2, 1.0_dp) - 0.45_dp, p=1, 3)]
-      end do
-    end do
-    where (mass <= 0) root = 1                            ! of points that these elements do not have
+    v = reshape([(modulo(0.618_dp*i*i, 1.0_dp) - 0.45_dp, i=1, size(v))], shape(v))
     if (members(1) > elements%solid) v(2:, :) = 0
     v = v/norm2(v)
     before = 0
     beside = 0
-    do steps = 1, most_steps
+    do steps = 1, merge(most_steps, one_steps, size(members) > 1)
       w = 0
       do p = 1, size(w, 2)
         w(:, p) = -matmul(spring(:, :, p), v(:, p)/root(:, p))
@@ -371,7 +370,7 @@ contains
       if (.not. beside(steps) > 1.0e-9_dp*diagonal(steps)) exit
       v = w/beside(steps)
     end do
-    steps = min(steps, most_steps)
+    steps = min(steps, merge(most_steps, one_steps, size(members) > 1))
     largest = 1.01_dp*Tridiagonal(diagonal(:steps), beside(1:steps - 1))
   end function Lanczos
 
