@@ -47,9 +47,9 @@ def another_kind(source, target, kind):
             w[...] = v[...]
 
 
-def keymap(depth=190.7):
+def keymap(depth=190.7, shots=3):
     Path("line.keymap").write_text(f"spread cable fixed x0=203.4 interval=143.7 channels=4 depth={depth} y=341.7\n"
-                                   "shots first_record=11 n=3 x0=353.3 dx=71.1 z=151.7 y=512.3 spread=cable\n")
+                                   f"shots first_record=11 n={shots} x0=353.3 dx=71.1 z=151.7 y=512.3 spread=cable\n")
 
 
 def same(name, sentence, *more, ranks=1, env=None, **changes):
@@ -103,9 +103,11 @@ for kind in ("cdf5", "four"):
         equal = r.returncode == 0 and all(np.array_equal(ds[c][...].filled(0), a) for c, a in (("pressure", p), ("vz", vz)))
     claim(equal, f"the same mesh in {kind}: the same traces")
 stopped()
+keymap(shots=1)
 r = run(*words(output="fortran.nc", variant="fortran"))
 with Dataset("fortran.nc") as ds:
-    misfit = max(np.linalg.norm(ds[c][...].filled(0) - a) / np.linalg.norm(a) for c, a in (("pressure", p), ("vz", vz)))
+    misfit = max(np.linalg.norm(ds[c][0].filled(0) - a[0]) / np.linalg.norm(a[0]) for c, a in (("pressure", p), ("vz", vz)))
+keymap()
 claim(misfit <= 1e-5, f"fortran and cpu agree: {misfit:.2g} <= 1e-5")
 
 Path("few.materials").write_text("water 1500 0 1000\n")
