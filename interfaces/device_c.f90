@@ -8,13 +8,13 @@ module device_c
   public :: device_count, device_why, device_use, device_name, device_id, device_memory
 
   interface
-    !> How many GPUs this process can use (CUDA_VISIBLE_DEVICES respected); 0 without CUDA, driver or GPU. Never fails.
+    !> Number of GPUs this process can use (CUDA_VISIBLE_DEVICES respected); 0 without CUDA, driver or GPU. Never fails.
     integer(c_int) function device_count() bind(c)
       import :: c_int
       implicit none
     end function device_count
 
-    !> Why device_count is 0, as a null-terminated sentence of at most `length` characters; empty if it is not.
+    !> The reason why device_count is 0, as a null-terminated sentence of at most `length` characters; empty if it is not.
     integer(c_int) function device_why(length, text) bind(c)
       import :: c_int, c_char
       implicit none

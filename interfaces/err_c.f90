@@ -1,4 +1,4 @@
-!> How C procedures fail: they return 1 (or a null handle) and leave one sentence here.
+!> Failures of C procedures: they return 1 (or a null handle) and leave one sentence here.
 module err_c
   use iso_c_binding, only: c_ptr, c_int
   implicit none

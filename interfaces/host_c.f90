@@ -81,13 +81,13 @@ module host_c
       implicit none
     end function host_signal
 
-    !> How many of SIGINT and SIGTERM came.
+    !> Number of signals SIGINT and SIGTERM that came.
     integer(c_int) function host_terms() bind(c)
       import :: c_int
       implicit none
     end function host_terms
 
-    !> Who sent SIGTERM: 0 nobody, 1 some process, 2 the process that started this one (mpirun, or Slurm's daemon).
+    !> Sender of SIGTERM: 0 nobody, 1 some process, 2 the process that started this one (mpirun, or Slurm's daemon).
     integer(c_int) function host_terminator() bind(c)
       import :: c_int
       implicit none

@@ -14,7 +14,7 @@ module lock_c
       integer(c_int), intent(out) :: held
     end function lock_try
 
-    !> What stands in the lock at `path`: at most n - 1 characters and a null. Their number; -1: there is none, -2: unreadable.
+    !> Reads the lock at `path`: at most n - 1 characters and a null. Their number; -1: there is none, -2: unreadable.
     integer(c_int) function lock_read(path, n, text) bind(c)
       import :: c_char, c_int
       implicit none
@@ -31,7 +31,7 @@ module lock_c
       character(kind=c_char), intent(in) :: path(*)
     end function lock_age
 
-    !> Which process this is, as it stands in a lock: at most n - 1 characters and a null.
+    !> This process as a lock names it: at most n - 1 characters and a null.
     subroutine lock_self(n, text) bind(c)
       import :: c_char, c_int
       implicit none
@@ -39,8 +39,8 @@ module lock_c
       character(kind=c_char), intent(out) :: text(n)
     end subroutine lock_self
 
-    !> Whether the owner of the lock with this text lives: 1 it does, 0 it is dead, -1 it is no process of this machine, or that
-    !> cannot be told now. One that was killed is dead at once, one that was stopped lives.
+    !> State of the owner of the lock with this text: 1 it lives, 0 it is dead, -1 it is no process of this machine, or that cannot
+    !> be told now. One that was killed is dead at once, one that was stopped lives.
     integer(c_int) function lock_alive(text) bind(c)
       import :: c_char, c_int
       implicit none
@@ -70,7 +70,7 @@ module lock_c
       type(c_ptr), value :: handle
     end function lock_lost
 
-    !> What stands in the lock at its next count, which comes at once: `waits` = 1 the owner waits for its disk, 0 it deals shots.
+    !> Tells in the lock, at its next count, which comes at once: `waits` = 1 the owner waits for its disk, 0 it deals shots.
     subroutine lock_tell(handle, waits) bind(c)
       import :: c_int, c_ptr
       implicit none

@@ -6,7 +6,7 @@ module path_c
   public :: path_input, path_output, path_same, path_beside, path_within, path_kind
   public :: path_nothing, path_file, path_file_by_link, path_folder, path_loose_link
 
-  !> What path_kind finds.
+  !> Results of path_kind.
   integer(c_int), parameter :: path_nothing = 0, path_file = 1, path_file_by_link = 2, path_folder = 3, path_loose_link = 4
 
   interface

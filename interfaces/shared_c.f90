@@ -12,8 +12,7 @@ module shared_c
 
   interface
     !> `bytes` of memory, all 0, or null with a sentence in err_message; `path`, null-terminated and at most `length` characters:
-    !> what other processes of this
-    !> machine give to shared_open while this one lives.
+    !> the name that other processes of this machine give to shared_open while this one lives.
     type(c_ptr) function shared_new(bytes, length, path) bind(c)
       import :: c_ptr, c_int, c_long_long, c_char
       implicit none
@@ -47,8 +46,8 @@ module shared_c
       integer(c_int), value :: flag, value
     end subroutine shared_post
 
-    !> Waits, asleep, until a flag has the value, about `seconds` at most: 1 if it has it then, 0 if not. What its process wrote
-    !> before can be read.
+    !> Waits, asleep, until a flag has the value, about `seconds` at most: 1 if it has it then, 0 if not. Data that
+    !> its process wrote before can then be read.
     integer(c_int) function shared_wait(memory, flag, value, seconds) bind(c)
       import :: c_ptr, c_int, c_double
       implicit none

@@ -109,8 +109,8 @@ module statefile_c
       integer(c_int), value :: shot
     end subroutine statefile_drop
 
-    !> Removes what writers that were killed left half-written; with everything = 1 all states, and the folder if nothing else is
-    !> in it. What has another name, or is no state, stays. A folder that is not there is no failure.
+    !> Removes half-written states of killed writers; with everything = 1 all states, and the folder if nothing else is in it. Files
+    !> that have another name, or are no states, stay. A folder that is not there is no failure.
     integer(c_int) function statefile_sweep(path, everything) bind(c)
       import :: c_char, c_int
       implicit none

@@ -1,5 +1,5 @@
-!> What is worth remembering from one run to the next, in the user's cache folder ($XDG_CACHE_HOME, else ~/.cache): a text file a
-!> subject, SplFd2dmod-SUBJECT, with lines `key = text`. It may be deleted at any time. Nothing but speed may depend on it.
+!> Measurements kept from one run to the next, in the user's cache folder ($XDG_CACHE_HOME, else ~/.cache): a text file a subject,
+!> SplFd2dmod-SUBJECT, with lines `key = text`. It may be deleted at any time. Nothing but speed may depend on it.
 module tuning_cache_c
   use iso_c_binding, only: c_int, c_char
   implicit none

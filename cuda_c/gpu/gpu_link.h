@@ -49,7 +49,7 @@ typedef struct gpu_link_side {
     unsigned to_run; /* number of the partner's run */
 } gpu_link_side;
 
-/* What all sides have in common, as kernels get it. */
+/* Data common to all sides, as kernels get them. */
 typedef struct gpu_link_wait_for {
     unsigned run;
     unsigned long long nanoseconds;

@@ -226,7 +226,7 @@ static int put_file(const char *path, const char *token, const char *line) {
 
 static int put_there(const struct lock *l) { return put_file(l->path, l->token, l->line); }
 
-/* Why what has the name of the lock is none that can ever be read, NULL if it can be, or is gone. */
+/* The reason why the file with the lock's name can never be read; NULL if it can be, or is gone. */
 static const char *unreadable(const char *path) {
     struct stat st;
     if (lstat(path, &st))

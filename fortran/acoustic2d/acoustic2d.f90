@@ -192,7 +192,7 @@ contains
     end if
   end subroutine WindowOf
 
-  !> That of the nearest sample.
+  !> P velocity of the nearest sample [m/s].
   pure real(dp) function velocity(self, x) result(v)
     class(acoustic2d_t), intent(in) :: self
     real(dp), intent(in) :: x(3)

@@ -103,8 +103,8 @@ contains
     if (Between(x, real(lo, dp), real(hi, dp))) yes = abs(x - aint(x)) <= 0
   end function IsWhole
 
-  !> A number of a packed variable, stored*scale + offset; infinite where that is beyond 1e300 or cannot be told. What is stored as
-  !> NaN or infinite stays so.
+  !> A number of a packed variable, stored*scale + offset; infinite where that is beyond 1e300 or cannot be told. Stored NaN and
+  !> infinities stay so.
   elemental real(dp) function Unpacked(stored, scale, offset) result(x)
     real(dp), intent(in) :: stored, scale, offset
     real(dp), parameter :: most = 1.0e300_dp

@@ -1,4 +1,4 @@
-!> Which code this is.
+!> Version and commit of this code.
 module version_m
   implicit none
   private

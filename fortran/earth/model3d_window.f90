@@ -49,8 +49,8 @@ contains
     end if
   end subroutine Model3dGrid
 
-  !> Where the window of a shot lies, without its media: whole cells that cover source and receivers and `aperture` beyond, clipped
-  !> to the model, from its top down to `depth`.
+  !> Place and size of a shot's window, without its media: whole cells that cover source and receivers and `aperture` beyond,
+  !> clipped to the model, from its top down to `depth`.
   subroutine Model3dShape(earth, job, shot, window, error)
     type(model3d_t), intent(in) :: earth
     type(job_t), intent(in) :: job

@@ -61,8 +61,8 @@ module fd3d_m
     type(cuts_t) :: cuts
     type(manner_t) :: manner                      !< of its steps
     character(:), allocatable :: remark           !< on the way of halos, for the log
-    logical :: overlaps = .true.                  !< what pieces give each other travels while inner cells are computed
-    logical :: linked = .false.                   !< what pieces give each other goes from GPU to GPU, and no host waits for it
+    logical :: overlaps = .true.                  !< halos of pieces travel while inner cells are computed
+    logical :: linked = .false.                   !< halos of pieces go from GPU to GPU, and no host waits for them
     type(fd3d_list_t) :: records                  !< receivers that touch the piece, in the box around it, while they are made
     integer :: receivers = 0                      !< of the shot, before those that are points of the map
     integer, allocatable :: heard(:), part(:)     !< of the piece's receivers: which of these, and what part of its sum

@@ -1,7 +1,7 @@
-!> How a piece of a shot does its steps: as far as can be several at once in one sweep through memory, before what neighbours need
-!> (fd3d_ahead in interfaces/fd3d_c.f90), or half step by half step, while what they need travels. Which is faster is a matter of
-!> caches, of memory that other cores use too, and of the way that numbers travel. So both take turns at first, and again after
-!> many turns; the faster stays. Neighbours need not agree, and bits do not depend on it.
+!> Two manners of the steps of a piece: several at once in one sweep through memory, as far as can be before neighbours' halos come
+!> (fd3d_ahead in interfaces/fd3d_c.f90), or half step by half step, while halos travel. The faster one depends on caches, on memory
+!> that other cores use too, and on the way of halos. So both take turns at first, and again after many turns; the faster stays.
+!> Neighbours need not agree, and bits do not depend on it.
 module fd3d_manner_m
   use kinds_m, only: dp
   implicit none

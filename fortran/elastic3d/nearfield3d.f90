@@ -5,8 +5,8 @@
 !> rho, velocities a, b of P and S waves, and P_n the function of transform 1/k^2n, the displacement i of a force k, in powers of
 !> frequency (from the spectrum of Aki & Richards 2002, eq. 4.23), is
 !>       G_ik = sum_j w^2j/rho (delta_ik P_(j+1)/b^(2j+2) + (1/b^(2j+2) - 1/a^(2j+2)) d_i d_k P_(j+2))       j = 0: Kelvin's
-!> and a grid's answer is the same with its own differentiators for k and d, spread by the weights of source and receiver. What is
-!> lacking is exact - grid: numbers that depend on the places alone, times the history and its even derivatives.
+!> and a grid's answer is the same with its own differentiators for k and d, spread by the weights of source and receiver. The grid
+!> lacks the difference, exact - grid: numbers that depend on the places alone, times the history and its even derivatives.
 !>
 !> Only short waves differ, so P_n need be right only for them: 1/k^2n = sum_m C(n-1+m, m) x^2m/(k^2 + x^2)^(n+m), x = kappa, is cut
 !> after `parts` terms, which leaves out no more than what is far longer. Each part is a Bessel function of half order in space and

@@ -10,8 +10,8 @@ module scheme3d_m
   private
   public :: scheme3d_t, elastic_t
 
-  !> How what pieces of a shot give each other travels: as is found best; from GPU to GPU; as messages; through memory of the host
-  !> that the ranks of a machine share, as messages between machines.
+  !> Ways of halos between pieces of a shot: the best found; from GPU to GPU; as messages; through memory of the host that the ranks
+  !> of a machine share, as messages between machines.
   integer, parameter, public :: halo_auto = 0, halo_ipc = 1, halo_mpi = 2, halo_host = 3
   character(*), parameter, public :: halo_words(0:3) = [character(4) :: 'auto', 'ipc', 'mpi', 'host']
 
@@ -23,7 +23,7 @@ module scheme3d_m
     logical :: pgv = .false.                  !< the map of peak ground velocity is wanted
     real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
     integer :: decomposition(3) = 0           !< pieces of a shot along x, y, z; 0: as is fastest
-    integer :: halo = halo_auto               !< how what pieces give each other travels
+    integer :: halo = halo_auto               !< the way of halos between pieces
     type(source3d_t) :: source
     character(:), allocatable :: planes, fields   !< of snapshots, as the job says
   end type elastic_t

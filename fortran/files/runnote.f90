@@ -16,7 +16,7 @@ module runnote_m
   integer, parameter :: most = 370            !< characters of a note: see journal.f90
   integer, parameter :: path_most = 4096
 
-  !> Why a run ended before all was done. The words stand in journals and in `status --json`: they stay.
+  !> Causes of a run's end before all was done. The words stand in journals and in `status --json`: they stay.
   character(*), parameter, public :: cause_signal = 'signal', cause_stop_file = 'stop_file', &
                                      cause_deadline = 'deadline', cause_disk = 'disk', &
                                      cause_workers = 'workers', cause_launcher = 'launcher'

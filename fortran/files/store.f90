@@ -307,7 +307,7 @@ contains
   end subroutine ReopenOutput
 
   !> Opens both files again after they could not be written, as far as that is possible now; both must be there, and what the
-  !> journal said was done must still stand in it. What this run wrote is read again: see StoreVerify.
+  !> journal said was done must still stand in it. Shots that this run wrote are read again: see StoreVerify.
   subroutine StoreReopen(store, error)
     type(store_t), intent(inout) :: store
     type(error_t), allocatable, intent(inout) :: error
@@ -350,8 +350,8 @@ contains
     call LockTell(store%lock, waits)
   end subroutine StoreTell
 
-  !> Notes that both files can be written again, after so many seconds. What was done until then is read once more: what a file
-  !> system that failed has made of it is not known.
+  !> Notes that both files can be written again, after so many seconds. Shots done until then are read once more: a file
+  !> system that failed may have lost or changed them.
   subroutine StoreResumed(store, seconds, why, error)
     type(store_t), intent(inout) :: store
     real(dp), intent(in) :: seconds

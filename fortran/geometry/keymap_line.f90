@@ -104,7 +104,7 @@ contains
     i = 0
   end function FindKey
 
-  !> Where the value of key= stands in the text; nowhere, [1, 0], if the key is not there, or its value, which is reported already.
+  !> First and last character of the value of key= in the text; [1, 0] if there is no such key, or no value (reported already).
   pure function ValueAt(line, file, key) result(at)
     type(mapline_t), intent(in) :: line
     type(textfile_t), intent(in) :: file

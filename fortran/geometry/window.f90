@@ -12,8 +12,8 @@ module window_m
     integer :: low(3) = 1, high(3) = huge(1)
   end type box_t
 
-  !> On nodes, node (1, 1) at (x0, z0); or in cells, the left front upper corner of the first one at (x0, y0, z0). What the parts of
-  !> its medium are only the physics knows: vp, rho [m/s, kg/m3] in 2D; vp, vs, rho and, with attenuation, 1/Qp, 1/Qs in 3D.
+  !> On nodes, node (1, 1) at (x0, z0); or in cells, the left front upper corner of the first one at (x0, y0, z0). Only the
+  !> physics knows the parts of its medium: vp, rho [m/s, kg/m3] in 2D; vp, vs, rho and, with attenuation, 1/Qp, 1/Qs in 3D.
   type :: window_t
     integer :: nx = 0, nz = 0
     integer :: ny = 0                         !< 0: there is no such axis

@@ -1,4 +1,4 @@
-!> When a job must have ended: as asked for, or as Slurm says.
+!> The time by which a job must have ended: as asked for, or as Slurm says.
 module deadline_m
   use scheduler_m, only: FOREVER
   use files_m, only: ClockSeconds

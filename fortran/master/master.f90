@@ -32,7 +32,7 @@ module master_m
 
 contains
 
-  !> A master for the first `nworkers` groups of the job. What is done in `store` is not dealt again; nothing is dealt that would
+  !> A master for the first `nworkers` groups of the job. Shots done in `store` are not dealt again; nothing is dealt that would
   !> not be done at `deadline` [s, of host_seconds].
   subroutine MasterNew(master, survey, store, role, nworkers, deadline, quiet)
     type(master_t), intent(inout) :: master

@@ -20,7 +20,7 @@ module master_output_m
 
 contains
 
-  !> Output or journal cannot be written: dealing pauses, or stops where there is nothing to wait for. What is done stays done.
+  !> Output or journal cannot be written: dealing pauses, or stops where there is nothing to wait for. Shots that are done stay so.
   subroutine MasterOutputFails(self, error)
     class(master_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error

@@ -55,7 +55,7 @@ contains
     if (due) pause%tried = host_seconds()
   end function PauseDue
 
-  !> All that was kept is written. How long it took [s].
+  !> The pause ends: all that was kept is written. Its length [s].
   real(dp) function PauseEnd(pause) result(seconds)
     type(pause_t), intent(inout) :: pause
     seconds = host_seconds() - pause%since

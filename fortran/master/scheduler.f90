@@ -1,4 +1,4 @@
-!> Which shot goes next, and to whom: the states of the shots, how often each was tried, and what the workers are doing.
+!> The scheduler: it chooses the next shot and its worker, and knows the state and the attempts of each shot and the work in hand.
 !>
 !> Shots go out in the order of the key-map while there is plenty. Near the end (makespan.f90) a worker gets only a shot that it
 !> finishes before the others could have done everything without it: one that is too slow waits. When nothing is left to deal, an
@@ -376,8 +376,8 @@ contains
     parked = scheduler%given_up(slot)
   end function SchedulerParked
 
-  !> Shots wait to be dealt, and no worker would finish even the smallest of them before the deadline. What a first shot tells of
-  !> its worker while it goes on, set-up included, is not enough to say so.
+  !> Shots wait to be dealt, and no worker would finish even the smallest of them before the deadline. The progress of a worker's
+  !> first shot, set-up included, is not enough to say so.
   pure logical function SchedulerLate(scheduler, now) result(late)
     type(scheduler_t), intent(in) :: scheduler
     real(dp), intent(in) :: now
@@ -596,7 +596,7 @@ contains
     load%seen = now
   end subroutine Elapse
 
-  !> The part `done` of a shot says how fast its worker was. What is older than as many shots as the worker has at once counts
+  !> The part `done` of a shot says how fast its worker was. Work that is older than as many shots as the worker has at once counts
   !> half.
   subroutine CountWork(scheduler, shot, done, now)
     type(scheduler_t), intent(inout) :: scheduler
@@ -678,9 +678,9 @@ contains
   end subroutine ByWorker
 
   !> Adds the capacities of the shots of a worker, those numbered `mine`. The last of them ends when the worker's rate has done what
-  !> is left of all: those that compute share the rate, those that wait come after them. What was done of a shot since its last
-  !> report is estimated from its part of the rate, and what is overdue is expected to take as long again. `own`, the capacity that
-  !> has the rate, is free when all have ended.
+  !> is left of all: those that compute share the rate, those that wait come after them. Progress since a shot's last report is
+  !> estimated from its part of the rate, and an overdue shot is expected to take as long again. `own`, the capacity that has the
+  !> rate, is free when all have ended.
   pure subroutine SharedCapacities(scheduler, mine, own, now, capacity, n_capacities)
     type(scheduler_t), intent(in) :: scheduler
     integer, intent(in) :: mine(:)

@@ -294,7 +294,7 @@ contains
                                          ') stands behind the end of the namelist: keep all parameters in one group')
   end subroutine ReadNamelist
 
-  !> One `name = value` of a namelist. What is no pair is told and skipped to the end of its line.
+  !> One `name = value` of a namelist. Anything else is told and skipped to the end of its line.
   subroutine ReadPair(deck, text, c)
     type(deck_t), intent(inout) :: deck
     character(*), intent(in) :: text

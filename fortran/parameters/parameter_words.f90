@@ -10,7 +10,7 @@ module parameter_words_m
   character(*), parameter :: letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
   character(*), parameter :: digits = '0123456789'
 
-  !> Where in a text the reader is.
+  !> Position of the reader in a text.
   type :: cursor_t
     integer :: at = 1, line = 1
   end type cursor_t

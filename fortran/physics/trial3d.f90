@@ -1,4 +1,4 @@
-!> What the small 3D surveys of the verb verify have in common: the uniform water whose direct waves are known, and the line of
+!> Common parts of the small 3D surveys of the verb verify: the uniform water whose direct waves are known, and the line of
 !> receivers.
 module trial3d_m
   use kinds_m, only: dp

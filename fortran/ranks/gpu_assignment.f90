@@ -1,4 +1,4 @@
-!> Which rank of a node takes which GPU.
+!> Assignment of a node's GPUs to its ranks.
 module gpu_assignment_m
   implicit none
   private

@@ -3,8 +3,8 @@
 !>
 !> A partner may die, stand still, or fail at something of its own at any moment. So every wait here is asleep, and it ends when a
 !> process of this machine is seen to be dead, when a partner says that it has failed (ABORT), or after a lease. Messages carry the
-!> number of the shot: what is late belongs to no other shot. What MPI may still write to when a wait was given up is never given
-!> back.
+!> number of the shot: a late one belongs to no other shot. Memory that MPI may still write to when a wait was given up is never
+!> given back.
 module group_m
   use error_m, only: error_t, Fail
   use host_c, only: host_nap, host_seconds
@@ -108,12 +108,12 @@ module group_m
       class(group_t), intent(inout) :: group
     end subroutine WaysClose
 
-    !> Gives up what travels. What a partner does send arrives first; what it never asked for stays here.
+    !> Gives up messages under way. Those that a partner does send arrive first; those that it never asks for stay here.
     module subroutine WaysAbandon(group)
       class(group_t), intent(inout) :: group
     end subroutine WaysAbandon
 
-    !> The tag of what a partner receives through a side; side 0: of what is collected.
+    !> The tag of messages that a partner receives through a side; side 0: of collected ones.
     pure module integer function TagOf(group, side, what) result(tag)
       class(group_t), intent(in) :: group
       integer, intent(in) :: side, what
@@ -222,7 +222,7 @@ contains
     call WaysClose(group)
   end subroutine GroupNew
 
-  !> Where ranks are lost, nothing is given back.
+  !> Gives back the ways and the communicator; nothing where ranks are lost.
   subroutine GroupFree(group, broken)
     type(group_t), intent(inout) :: group
     logical, intent(in) :: broken

@@ -57,7 +57,7 @@ contains
     group%measured = KindOf(group)
   end subroutine MeasureWays
 
-  !> Who is at each side, and by what way.
+  !> The partner at each side and the way to it, as one number.
   pure function KindOf(group) result(kind)
     class(group_t), intent(in) :: group
     integer :: kind(SIDES)

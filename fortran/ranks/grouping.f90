@@ -1,4 +1,4 @@
-!> Which ranks model shots together: the groups of a job, which are its workers.
+!> Groups of ranks that model shots together: the workers of a job.
 module grouping_m
   use kinds_m, only: dp
   implicit none
@@ -16,7 +16,7 @@ module grouping_m
     logical, allocatable :: spared(:)         !< ranks that do not, though there is a GPU for them
   end type grouping_t
 
-  !> What each rank of a job could compute on, (0:ranks of the job - 1).
+  !> Devices and memory that each rank of a job could compute on, (0:ranks of the job - 1).
   type :: places_t
     integer, allocatable :: node(:)           !< its machine
     logical, allocatable :: works(:)          !< it may model shots
@@ -70,8 +70,8 @@ contains
   !> Makes groups of so many `ranks`. node(r): the machine of rank r; works(r): it may model shots; gpu(r): there is a GPU for it.
   !>
   !> Ranks of a group compute all on GPUs or all on cores, and are on one machine. Ranks with a GPU that are left over compute on
-  !> cores, and are grouped with the others of their machine. What is then left over makes groups across machines. Groups on GPUs
-  !> across machines are made only where no machine has enough GPUs for one.
+  !> cores, and are grouped with the others of their machine. Ranks that are then left over make groups across machines. Groups on
+  !> GPUs across machines are made only where no machine has enough GPUs for one.
   pure subroutine GroupingMake(ranks, node, works, gpu, grouping)
     integer, intent(in) :: ranks, node(0:)
     logical, intent(in) :: works(0:), gpu(0:)

@@ -94,7 +94,7 @@ contains
     call host_alarm(0, 0, CString(''))
   end subroutine RolesMet
 
-  !> What each rank could compute on, and the memory there. Collective over all ranks.
+  !> Finds the device that each rank could compute on, and its memory. Collective over all ranks.
   subroutine RolesPlaces(role, gpn, per_gpu)
     type(role_t), intent(inout) :: role
     integer, intent(in) :: gpn, per_gpu
@@ -180,8 +180,8 @@ contains
 
   !> Makes groups of `group` ranks. The first gpn*per_gpu workers of each node get a GPU, per_gpu of them the same one, and the
   !> others the cores that are left: a rank that drives a GPU counts for one. A group gets GPUs for all of its ranks or for none.
-  !> What this process sees decides (CUDA_VISIBLE_DEVICES, schedulers that show each rank another one). Fails when no rank of the
-  !> job finds a GPU though gpn > 0. Collective over all ranks.
+  !> The GPUs that this process sees decide (CUDA_VISIBLE_DEVICES, schedulers that show each rank another one). Fails when no rank
+  !> of the job finds a GPU though gpn > 0. Collective over all ranks.
   subroutine RolesDevices(role, group, gpn, per_gpu, threads, error)
     type(role_t), intent(inout) :: role
     integer, intent(in) :: group, gpn, per_gpu, threads    !< threads as asked for, 0 = derived
@@ -317,7 +317,7 @@ contains
     call MPI_Allgather(mine, 1, MPI_LOGICAL, all, 1, MPI_LOGICAL, role%node)
   end subroutine AskAll
 
-  !> Which ranks of the node took the card `mine`.
+  !> True for the ranks of the node that took the card `mine`.
   pure function TheSame(chosen, id, mine) result(same)
     integer, intent(in) :: chosen(:)
     character(id_length), intent(in) :: id(:, :), mine

@@ -141,7 +141,7 @@ contains
     scheme%exact_positions = n(8) == 1
   end subroutine Unpack
 
-  !> Which number of the message can be none of a scheme, '' = each can.
+  !> The first number of the message that no scheme can have, in words; '' = none.
   function NumberFault(message) result(why)
     type(message_t), intent(in) :: message
     character(:), allocatable :: why

@@ -2,7 +2,7 @@
 !>
 !> The scheme replaces d/dt by centred differences over dt, which turns exp(-i ω t) into a factor -i θ instead of -i ω,
 !>       θ(ω) = (2/dt) sin(ω dt/2).
-!> What it computes at ω is therefore the true answer at θ(ω), whatever the medium (Koene, Robertsson, Broggini & Andersson 2018,
+!> Its answer at ω is therefore the true answer at θ(ω), whatever the medium (Koene, Robertsson, Broggini & Andersson 2018,
 !> Geophysical Journal International 213, 169-180, doi 10.1093/gji/ggx563). So the source is given the spectrum S(θ(ω)) at ω, and
 !> the true trace is
 !>       p(t) = 1/2π ∫ P_num(ω) exp(-i θ(ω) t) cos(ω dt/2) dω.
@@ -45,7 +45,7 @@ contains
 
   !> Samples q(n), n = 1..size(q), at t_start + (n-1/2) dt - early (0 unless given) of the wavelet transformed for the leap-frog
   !> scheme:
-  !> q(t) = 1/π Re Σ_k S(θ(ω_k)) exp(-i ω_k t) Δω. What dt cannot carry (from 0.25/dt on, all beyond 0.31/dt) is left out.
+  !> q(t) = 1/π Re Σ_k S(θ(ω_k)) exp(-i ω_k t) Δω. Frequencies too high for dt (from 0.25/dt on, all beyond 0.31/dt) are left out.
   subroutine TimedispSource(wavelet, t_start, dt, q, early)
     type(wavelet_t), intent(in) :: wavelet
     real(dp), intent(in) :: t_start, dt

@@ -87,7 +87,7 @@ contains
 
   !> Before its first and after its last sample a wavelet is 0. A step to 0 from a last sample that is not radiates a pulse of its
   !> own, as far fields go with the change of the wavelet. A source that goes on as it ended does not; which of them is meant only
-  !> the user knows. What ends after the record does no harm.
+  !> the user knows. A wavelet that ends after the record does no harm.
   subroutine CheckEnds(job, t_zero, ends, doubt, error)
     type(job_t), intent(in) :: job
     real(dp), intent(in) :: t_zero

@@ -630,13 +630,13 @@ contains
     end do
   end function FaultSlip
 
-  !> When the first point begins [s].
+  !> Time at which the first point begins [s].
   pure real(dp) function FaultStart(fault) result(t)
     type(finite_fault_t), intent(in) :: fault
     t = minval(fault%t0(:fault%n))
   end function FaultStart
 
-  !> When the last point stops [s]: one interval after its last sample that is not 0.
+  !> Time at which the last point stops [s]: one interval after its last sample that is not 0.
   pure real(dp) function FaultEnd(fault) result(t)
     type(finite_fault_t), intent(in) :: fault
     integer :: i

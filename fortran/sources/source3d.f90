@@ -108,7 +108,7 @@ contains
     end do
   end function SourceNumbers
 
-  !> Why numbers and so many samples can be no source, '' if they can.
+  !> The reason why these numbers and so many samples can be no source, '' if they can.
   pure function SourceFault(x, samples) result(why)
     real(dp), intent(in) :: x(:)
     integer, intent(in) :: samples

@@ -1,4 +1,4 @@
-!> How many ranks share a shot: as few as hold the largest one of a survey.
+!> Number of ranks that share a shot: as few as hold the largest one of a survey.
 module group_size_m
   use error_m, only: error_t, Fail
   use grouping_m, only: GroupingFewest, places_t, ON_CORES, ON_GPU
@@ -84,7 +84,7 @@ contains
     end do
   end subroutine GroupSized
 
-  !> What each of so many ranks needs for the largest shot on a GPU or on cores [bytes].
+  !> Memory that each of so many ranks needs for the largest shot on a GPU or on cores [bytes].
   real(dp) function GroupNeed(survey, ranks, kind) result(need)
     type(survey_t), intent(inout) :: survey
     integer, intent(in) :: ranks, kind

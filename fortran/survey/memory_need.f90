@@ -70,7 +70,7 @@ contains
     end associate
   end function TraceBytes
 
-  !> What rank 0 knows of all shots, or reads to know it, and a gather on its way to the disk [bytes].
+  !> Memory of rank 0 for all shots, or for the key-map while it is read, and for a gather on its way to the disk [bytes].
   real(dp) function SurveyBytes(survey) result(bytes)
     type(survey_t), intent(in) :: survey
     real(dp) :: held, reading

@@ -1,5 +1,5 @@
-!> The ranks that model a shot together, as a solver sees them: each has a piece of the grid. How they talk is the business of the
-!> room `ranks`. All of them call these verbs in the same order, but send and await, which are between two.
+!> The ranks that model a shot together, as a solver sees them: each has a piece of the grid. The room
+!> `ranks` carries their numbers. All of them call these verbs in the same order, but send and await, which are between two.
 !>
 !> No verb waits for ever: where a partner is dead or silent it fails. Where a partner has failed at something of its own, and so
 !> does not come to the verb that the others wait in, those fail too, with its error: whoever gets an error calls no verb any more,
@@ -12,19 +12,19 @@ module partners_m
   private
   public :: partners_t, numbers_t, traffic_t
 
-  integer, parameter :: sides = 6, whats = 2        !< of a piece; what travels through them: velocities, stresses
+  integer, parameter :: sides = 6, whats = 2        !< of a piece; kinds of numbers through them: velocities, stresses
 
-  !> How numbers travel.
+  !> Ways of numbers to a partner.
   integer, parameter, public :: by_memory = 1, by_messages = 2, by_gpu = 3
   character(*), parameter, public :: carried_words(3) = [character(21) :: 'through shared memory', 'by messages', 'from GPU to GPU']
 
-  !> What left through a side, and how long this rank was busy with that and with what came, or waited for it.
+  !> Bytes and messages sent through a side, and the time that this rank spent sending, receiving and waiting there [s].
   type :: traffic_t
     integer(i8) :: bytes = 0, messages = 0
     real(dp) :: seconds = 0
   end type traffic_t
 
-  !> Where numbers of a side are before they travel, or after.
+  !> Buffer of a side: numbers to be sent, or received ones.
   type :: numbers_t
     real(sp), pointer, contiguous :: a(:) => null()
   end type numbers_t
@@ -36,8 +36,8 @@ module partners_m
     type(numbers_t) :: out(sides, whats), in(sides, whats)
     integer :: ways(2) = 0                    !< sides of all pieces whose numbers go through shared memory, and those by messages
     integer :: carried(sides) = 0             !< how numbers of each side travel, 0: there is no partner
-    real(dp) :: latency(sides) = 0            !< what has next to no bytes is there so long after it was sent, as `open` found [s]
-    real(dp) :: rate(sides) = 0               !< what has many takes so much longer [bytes/s]
+    real(dp) :: latency(sides) = 0            !< from sending to receiving next to no bytes, as `open` found [s]
+    real(dp) :: rate(sides) = 0               !< bytes over the time that they take beyond that [bytes/s]
     type(traffic_t) :: traffic(sides)         !< since this was last set to nothing
     logical :: messages = .false.             !< from the next `open` on all numbers travel as messages, within a machine too
   contains
@@ -74,7 +74,7 @@ module partners_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine send_i
 
-    !> What was sent goes on, for one who computes meanwhile. Quick, does not wait, and cannot fail.
+    !> Lets messages under way advance while the caller computes. Quick, does not wait, and cannot fail.
     subroutine progress_i(self)
       import :: partners_t
       class(partners_t), intent(inout) :: self

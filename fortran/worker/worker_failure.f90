@@ -50,7 +50,7 @@ contains
     deallocate (error)
   end subroutine ShotReport
 
-  !> The GPU is not used any more. What it computed is dealt again; the worker goes on with CPU cores, or asks to leave.
+  !> The GPU is not used any more. Its shots are dealt again; the worker goes on with CPU cores, or asks to leave.
   subroutine WorkerLoseGpu(worker, why)
     type(worker_t), intent(inout) :: worker
     character(*), intent(in) :: why

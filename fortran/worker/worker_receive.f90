@@ -84,8 +84,8 @@ contains
     there = message%kind /= MSG_NONE
   end function NextMessage
 
-  !> The next message for the worker, if there is one: those that were postponed came first. What the first rank of a group asked
-  !> for itself is handled here.
+  !> The next message for the worker, if there is one: those that were postponed came first. Replies to what the first rank of a
+  !> group asked for itself are handled here.
   logical function Fetched(worker, message) result(there)
     type(worker_t), intent(inout) :: worker
     type(message_t), intent(out) :: message

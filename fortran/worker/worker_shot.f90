@@ -170,8 +170,8 @@ contains
     if (.not. worker%group%broken) call ModelReady(worker, active)
   end subroutine ModelAwait
 
-  !> The shot can be set up, or is reported lost. How many windows of that size the GPU takes decides how many shots the worker
-  !> wants.
+  !> The shot can be set up, or is reported lost. The number of windows of that size that the GPU takes decides how many shots the
+  !> worker wants.
   subroutine ModelReady(worker, active)
     type(worker_t), intent(inout) :: worker
     type(active_shot_t), intent(inout) :: active
@@ -306,7 +306,7 @@ contains
     call WorkerKeep(worker, 'worker '//Str(worker%role%worker_id)//', ways:', ways_found)
   end subroutine LogShared
 
-  !> What the ranks of a group gave each other in a shot, for the log file.
+  !> Notes the traffic between the ranks of a group during a shot in the log file.
   subroutine LogExchanged(worker, active, error)
     type(worker_t), intent(in) :: worker
     type(active_shot_t), intent(inout) :: active

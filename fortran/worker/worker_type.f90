@@ -63,7 +63,7 @@ module worker_type_m
 
 contains
 
-  !> Which active shot has a record and a state, 0 if none has.
+  !> Number of the active shot with this record and state, 0 if none has them.
   pure integer function WorkerFind(worker, record, state) result(i)
     type(worker_t), intent(in) :: worker
     integer, intent(in) :: record, state

@@ -172,7 +172,7 @@ static inline void *case_new(const fd2d_case *c) {
     return h;
 }
 
-/* Whether this build and processor have an instruction set. */
+/* True if this build and processor have an instruction set. */
 static inline int case_has_isa(const char *isa) {
     fd2d_cfg cfg = {.nx = 1, .nz = 1, .half_length = 1, .dx = 1, .dz = 1, .dt = 1, .w = {1}};
     void *h = fd2d_new("cpu", &cfg);

@@ -312,7 +312,7 @@ contains
     SigmaDiffers = Differs(pack(a%sigma, .true.), pack(b%sigma, .true.), cell)
   end function SigmaDiffers
 
-  !> How many numbers of two results differ in any bit.
+  !> Count of numbers that differ in any bit between two results.
   pure integer function CountDifferent(a, b)
     type(result_t), intent(in) :: a, b
     CountDifferent = count(a%traces /= b%traces .or. a%traces /= a%traces) + count(a%sigma /= b%sigma .or. a%sigma /= a%sigma)

@@ -46,7 +46,7 @@ static unsigned run(fd2d_case *c, how h) {
     return sum;
 }
 
-/* Whether all ways of running all shapes give the bits of the first way. */
+/* All ways of running all shapes give the bits of the first way. */
 static void same(const how *ways, int n, const char *what) {
     int runs = 0, different = 0, first = 0;
     for (int L = 1; L <= 8; L++)

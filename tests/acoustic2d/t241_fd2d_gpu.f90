@@ -22,7 +22,7 @@ program t241_fd2d_gpu
   !> Width and rows of the blocks of tuned, each in its turn, 0 = as it chooses; blocks that march keep no velocities.
   integer, parameter :: blocks(2, 5) = reshape([0, 0, 64, 32, 64, 64, 256, 0, 512, 0], [2, 5])
 
-  !> What a variant did on the grids of one claim.
+  !> Results of a variant on the grids of one claim.
   type :: score_t
     real(dp) :: traces = 0, sigma = 0      !< largest difference to fortran
     integer :: different = 0               !< numbers that differ from those of cpu

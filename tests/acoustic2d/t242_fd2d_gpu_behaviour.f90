@@ -269,7 +269,7 @@ contains
 
   ! --- memory -------------------------------------------------------------------------------------------------------------
 
-  !> What fd2d_need announces is what a handle takes from the device. A first handle loads the kernels.
+  !> A handle takes the memory of the device that fd2d_need announces. A first handle loads the kernels.
   subroutine Memory(variant)
     character(*), intent(in) :: variant
     type(case_t) :: c
@@ -457,7 +457,7 @@ contains
     end do
   end subroutine Fields
 
-  !> What tuned does not keep is refused with the way out.
+  !> Fields that tuned does not keep are refused with the way out.
   subroutine Refusals()
     type(case_t) :: c
     type(c_ptr) :: h

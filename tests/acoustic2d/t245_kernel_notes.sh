@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What was measured of kernels is kept under a checksum of them (build/gpu/kernels.h): the same for the same kernels however often
+# Measurements of kernels are kept under a checksum of them (build/gpu/kernels.h): the same for the same kernels however often
 # and wherever they are built, another for other sources, flags or compilers. nvcc is played.
 set -uo pipefail
 failed=0

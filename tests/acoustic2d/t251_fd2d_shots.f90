@@ -1,4 +1,4 @@
-!> What a shot needs is checked, positions used are told, memory serves shot after shot, snapshots come when asked for, and a field
+!> The needs of a shot are checked, positions used are told, memory serves shot after shot, snapshots come when asked for, and a field
 !> that blows up is caught and named.
 module impatient_m
   use kinds_m, only: dp
@@ -194,7 +194,7 @@ contains
     call Claim(all(gather%traces == again%traces), 'snapshots change no bit of the traces')
   end subroutine Snapshots
 
-  !> What a rank says of its speed before its first shot leaves nothing behind.
+  !> The trial of a rank's speed before its first shot leaves nothing behind.
   subroutine Trial()
     character(7), parameter :: variants(2) = ['fortran', 'cpu    ']
     real(dp) :: rate

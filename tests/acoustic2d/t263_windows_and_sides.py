@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A piece of the model answers as the whole does: windows, sides that cut layers. What changes nothing, changes nothing."""
+"""A piece of the model answers as the whole does: windows, sides that cut layers; and invariances of traces."""
 
 import numpy as np
 
@@ -56,7 +56,7 @@ t, p, *_ = shoot(rng.uniform(1500, 4500, (51, 41)), rng.uniform(1000, 3000, (51,
 ratio = np.mean(p[:, t > 4.5]**2) / np.mean(p[:, (t > 1.5) & (t < 3)]**2)
 claim(0.7 < ratio < 1.4, f"npml=0: power late in the record {ratio:.2f} of that before, 0.7 to 1.4")
 
-# What changes nothing.
+# Invariances: traces keep their shape.
 vp, rho = grid(0, 1000, 700)
 source, receivers = (203.7, 12.9), np.array([(811.1, 433.3), (300.0, 50.0), (503.0, 8.0)])
 t, *base = shoot(vp, rho, H, source, receivers, **JOB)

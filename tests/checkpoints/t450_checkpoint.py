@@ -30,7 +30,7 @@ def stamps(output):
 
 
 def ended(pid):
-    """Whether a process is gone, or only waits to be asked how it ended."""
+    """True if a process is gone, or only waits to be asked how it ended."""
     try:
         return open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0] in "ZX"
     except OSError:

@@ -1,4 +1,4 @@
-!> When states are kept and used: the interval by cost and failure rate, two generations, bad files, a state that is not sound.
+!> Rules of keeping and using states: the interval by cost and failure rate, two generations, bad files, a state that is not sound.
 module counter_m
   use error_m, only: error_t, Fail
   use gather_m, only: gather_t

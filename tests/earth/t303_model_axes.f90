@@ -90,7 +90,7 @@ contains
     end do
   end subroutine Sections
 
-  !> Whether the true order of a volume raises no doubt when it is tried on what was read in another: then it is offered.
+  !> The true order of a volume raises no doubt when it is tried on samples read in another: then it is offered.
   subroutine Offered()
     integer, parameter :: n(3) = [41, 17, 29]
     integer :: r, i, j, doubts, right

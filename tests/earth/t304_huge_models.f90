@@ -39,7 +39,7 @@ contains
     if (allocated(error)) call ClaimFine(error, 'settings '//text)
   end subroutine Settings
 
-  !> What stands at a place: all different near the corners, and no two corners alike.
+  !> The sample of a place: all different near the corners, and no two corners alike.
   pure elemental real(sp) function Velocity(i, j, k)
     integer, intent(in) :: i, j, k
     Velocity = real(1500 + modulo(i, 97) + 97*modulo(j, 13) + 1261*modulo(k, 5), sp)

@@ -322,7 +322,7 @@ contains
     end if
   end function Case3dHandle
 
-  !> What of source and receivers lies in a subdomain: receivers keep their number, and sum what is here.
+  !> The parts of source and receivers in a subdomain: receivers keep their number, and sum the nodes that are here.
   subroutine Case3dPoints(h, c, g, error)
     type(c_ptr), intent(in) :: h
     type(case3d_t), intent(in) :: c
@@ -470,8 +470,9 @@ contains
 
   ! --- comparing --------------------------------------------------------------------------------------------------------------
 
-  !> Largest relative RMS difference of a trace, a field (of a sparse grid: velocities only) or the map, and which it is. What is
-  !> weaker than a hundredth of the strongest of its unit counts as that hundredth; the map, which is a plane, is measured by a plane's share of the fields.
+  !> Largest relative RMS difference of a trace, a field (of a sparse grid: velocities only) or the map, and which it is. One
+  !> weaker than a hundredth of the strongest of its unit counts as that hundredth; the map, which is a plane, is measured by a
+  !> plane's share of the fields.
   subroutine Case3dDiffers(c, a, b, difference, worst)
     type(case3d_t), intent(in) :: c
     type(result3d_t), intent(in) :: a, b
@@ -516,7 +517,7 @@ contains
     end subroutine Take
   end subroutine Case3dDiffers
 
-  !> How many numbers of two results differ in any bit.
+  !> Count of numbers that differ in any bit between two results.
   pure integer function Case3dDifferent(a, b)
     type(result3d_t), intent(in) :: a, b
     Case3dDifferent = count(a%traces /= b%traces .or. a%traces /= a%traces) &

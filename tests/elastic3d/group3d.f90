@@ -1,7 +1,7 @@
 !> Random cases of everything that spans pieces of a 3D shot, each modelled by rank 0 alone and by a group of the other ranks: the same
 !> bits. Cuts of any shape with uneven planes, half-lengths, sides, layers, attenuation, hills of air and seas cut through, every kind
 !> of source, receivers on planes, edges and corners of cuts, components that are derivatives, films of planes and of the top,
-!> maps. What travels is counted by the group, and is what the cut planes of the grid have.
+!> maps. The bytes that the group counts as sent are those of the cut planes of the grid.
 module group3d_m
   use check_m, only: Claim, Done, Seed
   use device_c, only: device_count, device_use
@@ -26,7 +26,7 @@ module group3d_m
   real(dp), parameter :: d(3) = [10.0_dp, 12.0_dp, 9.0_dp]
   character(*), parameter :: components = 'vx,vy,vz,p,sxz,exy,wz'
 
-  !> What cases are drawn from.
+  !> Choices that cases are drawn from.
   type :: cases_t
     integer :: ranks = 9                      !< rank 0, and those of the largest group
     integer :: usual = 60                     !< cases, unless the command line says more
@@ -185,7 +185,7 @@ contains
   end subroutine OneCase
 
   !> Of two ranks on GPUs the second stops for longer than it is waited for: the wait of the first one's GPU ends by itself, and both
-  !> get the error. What follows on the same ranks shows that nothing is left behind.
+  !> get the error. The next cases on the same ranks show that nothing is left behind.
   subroutine LateCase(cases, role, link, first)
     type(cases_t), intent(in) :: cases
     type(role_t), intent(inout) :: role

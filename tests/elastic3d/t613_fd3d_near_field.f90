@@ -114,7 +114,7 @@ contains
     misfits = misfits/whole
   end function Misfit
 
-  !> What is to be added to all components (nt, component).
+  !> Traces to be added to those of all components (nt, component).
   subroutine Near(scene, f, m, vs, at, x, lacking)
     type(scene3d_t), intent(in) :: scene
     real(dp), intent(in) :: f(3), m(6), vs, at(3), x(3)

@@ -1,4 +1,4 @@
-!> How grids are cut, at random: pieces are thick enough, take equal time, and no even cut is expected to be faster; on GPUs planes
+!> Cuts of random grids: pieces are thick enough, take equal time, and no even cut is expected to be faster; on GPUs planes
 !> across x stand where warps end.
 program t616_fd3d_cuts
   use check_m, only: Claim, Done

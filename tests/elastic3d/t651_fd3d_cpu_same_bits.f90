@@ -79,7 +79,7 @@ contains
     all = [pack(fields, .true.), pack(traces, .true.)] + 0.0_sp          ! -0 and +0 are one number
   end subroutine Run
 
-  !> Whether all ways of running all cases give the bits of the first way.
+  !> All ways of running all cases give the bits of the first way.
   subroutine Same(what, ways)
     character(*), intent(in) :: what
     type(how_t), intent(in) :: ways(:)

@@ -1,5 +1,5 @@
-!> How the cpu variant of the 3D solver behaves beside its numbers: reset, states in another handle, maps, the largest velocity,
-!> memory told beforehand, and what it refuses.
+!> Behaviour of the cpu variant of the 3D solver beside its numbers: reset, states in another handle, maps, the largest velocity,
+!> memory told beforehand, and refusals.
 program t652_fd3d_cpu_behaviour
   use, intrinsic :: ieee_arithmetic, only: ieee_quiet_nan, ieee_value
   use, intrinsic :: iso_c_binding, only: c_char, c_float, c_int, c_long, c_long_long, c_null_char, c_ptr
@@ -140,7 +140,7 @@ contains
                'slices along the three axes are those of the field')
   end subroutine Slices
 
-  !> What a handle with points and traces takes is what was told beforehand, or less.
+  !> A handle with points and traces takes the memory that was told beforehand, or less.
   subroutine Memory()
     type(case3d_t) :: c
     type(c_ptr) :: h

@@ -323,7 +323,7 @@ contains
 
   ! --- memory -------------------------------------------------------------------------------------------------------------
 
-  !> What fd3d_need announces is what a handle takes from the device. A first handle loads the kernels.
+  !> A handle takes the memory of the device that fd3d_need announces. A first handle loads the kernels.
   subroutine Memory(variant)
     character(*), intent(in) :: variant
     type(case3d_t) :: c

@@ -1,4 +1,4 @@
-/* Whether a process lives, from the text that tells which it is (interfaces/lock_c.f90): one that stands still does;
+/* The state of a process, from the text that tells which it is (interfaces/lock_c.f90): one that stands still lives;
  * one that was killed does not, while the kernel still takes it down, while nobody has buried it, and when its number
  * belongs to another. */
 #define _GNU_SOURCE

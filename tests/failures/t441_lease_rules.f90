@@ -97,7 +97,7 @@ contains
     call Claim(abs(LeaseSpan(lease, 1, 25.0_dp) - 2) <= 0, 'a short one that is asked for stays')
   end subroutine Paces
 
-  !> What is known of the time that the shots of a worker take.
+  !> Expected time of a worker's shots, as far as it is known.
   subroutine ShotTimes()
     type(scheduler_t) :: d
     call SchedulerNew(d, spread(.false., 1, 9), [1.0_dp, 1.0_dp, 100.0_dp, spread(1.0_dp, 1, 6)], 2, 3)
@@ -293,7 +293,7 @@ contains
     call Claim(Next(d, 2, 4.0_dp) == suspect, 'and when nothing else is left it goes')
   end subroutine Poison
 
-  !> A worker that models four shots at once dies of one of them. Who is it?
+  !> A worker that models four shots at once dies of one of them, which is to be found.
   subroutine Companions()
     type(scheduler_t) :: d
     type(loss_t), allocatable :: losses(:)
@@ -399,7 +399,7 @@ contains
     call Claim(Next(d, 1, 39500.0_dp) == 0 .and. SchedulerLate(d, 39500.0_dp), 'with its rate known and 500 s left it is not')
   end subroutine Deadlines
 
-  !> What an earlier run dealt in vain goes last.
+  !> Shots that an earlier run dealt in vain go last.
   subroutine Tried()
     type(scheduler_t) :: d
     integer :: order(3), i

@@ -89,7 +89,7 @@ claim(not wrong, f"run again: always the undisturbed file {wrong[:2] if wrong el
 
 
 def dies(rank, barrier, inside):
-    """Whether the ranks ended by themselves; whether this one died; the shots that are done; seconds until they had ended."""
+    """True if the ranks ended by themselves; true if this one died; the shots that are done; seconds until they had ended."""
     begin = time.monotonic()
     env = {"LD_PRELOAD": os.path.abspath("haste.so"), "DIE_RANK": str(rank), "DIE_AT": str(barrier), "DIE_INSIDE": str(inside)}
     job = Job(output=f"dies{rank}{barrier}{inside}.nc", ranks=4, options=RECOVERY, env=env)

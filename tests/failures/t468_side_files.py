@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a run writes beside its output is never a file that it reads, by any of its names, nor one that no run wrote: refused before
-anything is opened for writing, whatever the verb, and with overwrite=y too. What runs wrote themselves goes on as ever."""
+"""The files that a run writes beside its output are never ones that it reads, by any of their names, nor ones that no run wrote:
+refused before anything is opened for writing, whatever the verb, and with overwrite=y too. Those of runs go on as ever."""
 import hashlib
 import os
 import random
@@ -43,7 +43,7 @@ def fresh():
 
 
 def refused(call, words):
-    """What is wrong with a call that must be refused, '' if nothing is."""
+    """The fault of a call that must be refused, '' if there is none."""
     before = listing(".")
     try:
         r = call(timeout=LATE)

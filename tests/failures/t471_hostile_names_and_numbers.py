@@ -229,7 +229,7 @@ def kinds():
 
 
 def links():
-    """What a link under the name of a temporary file points to is not written, and the links stay."""
+    """The target of a link under the name of a temporary file is not written, and the links stay."""
     Path('precious').write_text('precious')
     names = ('l.nc.tmp', 'l.nc.0123456789abcdef.half', 'l.nc.par.0123456789abcdef.half')
     for name in names:

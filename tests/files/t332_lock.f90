@@ -58,7 +58,7 @@ contains
     call Claim(.not. (sight%there .or. sight%lives), 'where there is none, none is seen')
   end subroutine Simple
 
-  !> What the owner does is seen in its lock.
+  !> The lock shows, soon, whether its owner waits for its disk.
   subroutine Until(waits)
     logical, intent(in) :: waits
     type(sight_t) :: sight

@@ -1,4 +1,4 @@
-!> What the readers of tests/readers*.f90 share: verdicts, inputs of several parts, files made from them.
+!> Common parts of tests/fuzz/readers*.f90: verdicts, inputs of several parts, files made from them.
 module readerparts_m
   use error_m, only: error_t
   use iso_c_binding, only: c_char, c_int, c_long
@@ -52,7 +52,7 @@ contains
     flush (output_unit)
   end function Contradiction
 
-  !> What stands before and behind the first separator.
+  !> The parts of the input before and behind the first separator.
   subroutine Split(input, before, behind)
     character(*), intent(in) :: input
     character(:), allocatable, intent(out) :: before, behind

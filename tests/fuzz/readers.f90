@@ -566,8 +566,8 @@ contains
   ! --- messages ------------------------------------------------------------------------------------------------------
 
   !> A message as text: kind, how many positions and samples come with it, its numbers; behind the separator its text, behind the
-  !> next its reals, then the positions, which repeat (TakeReals). What is found sound must be understood, on either side, without a
-  !> check failing. A checksum of 0 becomes the right one.
+  !> next its reals, then the positions, which repeat (TakeReals). A message found sound must be understood, on either side, without
+  !> a check failing. A checksum of 0 becomes the right one.
   integer(c_int) function Messages(input) result(outcome)
     character(*), intent(in) :: input
     type(message_t) :: m
@@ -615,7 +615,7 @@ contains
   end function Messages
 
   !> START as text: exit status, samples of the source and of a fault, then its numbers; behind the separator components, variant and
-  !> the words of a 3D scheme. What is taken must be a scheme that says the same again.
+  !> the words of a 3D scheme. A START that is taken must give a scheme that makes the same START again.
   integer(c_int) function Start(input) result(outcome)
     character(*), intent(in) :: input
     type(message_t) :: m, back

@@ -19,7 +19,7 @@ module readers3d_m
 
 contains
 
-  !> A fault: SRF, NetCDF or plain text. What is read has a moment, and histories that can be sampled.
+  !> A fault: SRF, NetCDF or plain text. One that is read has a moment, and histories that can be sampled.
   integer(c_int) function Fault(input, at) result(outcome)
     character(*), intent(in) :: input, at
     type(finite_fault_t) :: f

@@ -40,7 +40,7 @@ def imported():
 
 
 class Contradiction(Exception):
-    """What was read cannot be."""
+    """A reader took something that cannot be."""
 
 
 class Place:
@@ -156,7 +156,7 @@ def seal(path, shots):
 
 
 def launches(place, data):
-    """What run-until-done reads: a host list, the journal (behind '+' its lines are sealed), a parameter file, what launchers say."""
+    """Inputs of run-until-done: host list, journal (behind '+' its lines are sealed), parameter file, words of launchers."""
     listed, journal, parameters, said = parts(data, 4)
     if journal[:1] == b'+':
         journal = b''.join(b'%08x ' % zlib.crc32(line) + line + b'\n' for line in journal[1:].split(b'\n'))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What is wrong with the input of a 3D job is one sentence with value, limit and cure, exit status 1, and nothing is written: whatever
-would else be found by a worker in the midst of the job."""
+"""A fault in the input of a 3D job gives one sentence with value, limit and cure, exit status 1, and nothing is written, whatever
+a worker would else find in the midst of the job."""
 from pathlib import Path
 
 import numpy as np

@@ -130,7 +130,7 @@ contains
     call BadWords([character(20) :: 'par=big.par'], 'has more than 1000000 bytes: a parameter file is a short text')
   end subroutine CommandLine
 
-  !> What needs several parameters.
+  !> Faults of several parameters together.
   subroutine Together()
     call BadWords(['dt_out=5'], 'dt_out = 5 s (command line) is longer than the record, tmax = 4 s (default)')
     call BadWords([character(20) :: 'dt=0.5', 'tmax=0.1'], 'dt = 0.5 s (command line) is longer than the record')

@@ -101,7 +101,7 @@ contains
     call Bad([character(60) :: 'par=job.par', 'vp=vp.nc', word], 'run', words)
   end subroutine BadOutput
 
-  !> What a user may not read or write; root may everything.
+  !> Files that a user may not read or write; root may do so with all.
   subroutine Locked()
     logical :: there
     call execute_command_line('chmod 000 rho.bin; chmod 500 folder; [ "$(id -u)" = 0 ] && touch is_root')

@@ -1,4 +1,4 @@
-!> How to add a physics, shown on the smallest one: sound in a tube, in one dimension.
+!> The smallest physics, an example of how one is added: sound in a tube, in one dimension.
 !>
 !>     dp/dt = -rho c**2 (dv/dx - Q(t) delta(x-xs)),   rho dv/dt = -dp/dx
 !>

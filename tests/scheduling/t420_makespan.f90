@@ -84,8 +84,8 @@ contains
     allocate (mix%cost(n), source=1.0_dp)
   end subroutine New
 
-  !> GPUs so fast that a survey takes seconds, with several shots in flight that share them, beside CPU ranks. What these say of
-  !> themselves at first is wrong by a third, or they say nothing; shots are unequal.
+  !> GPUs so fast that a survey takes seconds, with several shots in flight that share them, beside CPU ranks. The rates that
+  !> these tell at first are wrong by a third, or they tell none; shots are unequal.
   subroutine Beside()
     integer, parameter :: slower(3) = [40, 200, 1000], n(3) = [30, 100, 500]
     type(mix_t) :: m

@@ -1,4 +1,4 @@
-!> Which rank takes which GPU, how many shots it models at once, and how the job is put into words.
+!> Assignment of GPUs to ranks, the number of shots that a rank models at once, and the words for all ranks of a job.
 program t430_devices
   use check_m, only: Claim, Done
   use gpu_assignment_m, only: GpusAssign, GpusNumber, id_length

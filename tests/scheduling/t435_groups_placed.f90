@@ -1,5 +1,5 @@
-!> Which ranks model shots together, in random jobs: machines with and without GPUs, ranks in any order; and how many of them where
-!> that is to be found from the memory there is.
+!> Groups of ranks that model shots together, in random jobs: machines with and without GPUs, ranks in any order; and the number of
+!> ranks of a group where it is to be found from the memory there is.
 program t435_groups_placed
   use check_m, only: Claim, Done, Seed
   use grouping_m, only: grouping_t, GroupingFewest, GroupingMake, GroupingRanks, ON_CORES, ON_GPU, places_t

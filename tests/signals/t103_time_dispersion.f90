@@ -63,7 +63,7 @@ contains
                ' periods of delay: relative L2 error '//Str(e_corrected, 3)//' <= 1e-4 (without correction '//Str(e_plain, 3)//')')
   end subroutine LongDelay
 
-  !> What a wave that left as q, samples at (n-½)dt, is after `delay` under θ(ω): p(n) at n dt, from its Fourier integral.
+  !> The wave that left as q, samples at (n-½)dt, after `delay` under θ(ω): p(n) at n dt, from its Fourier integral.
   subroutine Propagate(q, dt, delay, p)
     real(sp), intent(in) :: q(:)
     real(dp), intent(in) :: dt, delay

@@ -1,4 +1,4 @@
-!> What every Fortran test uses: one line a claim, "ok - ..." or "FAIL - ...", and an exit status.
+!> Claims of Fortran tests: one line a claim, "ok - ..." or "FAIL - ...", and an exit status.
 module check_m
   use, intrinsic :: iso_fortran_env, only: output_unit
   use error_m, only: error_t

@@ -1,4 +1,4 @@
-/* What every C test uses: one line a claim, "ok   - ..." or "FAIL - ...", and an exit status. As tests/check.f90. */
+/* Claims of C tests: one line a claim, "ok   - ..." or "FAIL - ...", and an exit status. As check.f90. */
 #pragma once
 
 #include <stdarg.h>

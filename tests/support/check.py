@@ -1,4 +1,4 @@
-"""What every Python test uses: one line a claim, "ok - ..." or "FAIL - ...", and an exit status."""
+"""Claims of Python tests: one line a claim, "ok - ..." or "FAIL - ...", and an exit status."""
 import os
 import sys
 

@@ -1,4 +1,4 @@
-!> How far two series are apart.
+!> Relative difference of two series.
 module differs_m
   use kinds_m, only: dp, sp
   implicit none

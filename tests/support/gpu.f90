@@ -1,4 +1,4 @@
-!> Whether this process has a GPU to test on, which is said once, and a failure where NEED_GPU=1 promises one; and which variants.
+!> The GPU to test on, or a SKIP that says why there is none, a failure where NEED_GPU=1 promises one; and the variants to test.
 module gpu_m
   use check_m, only: Claim, Skip
   use device_c, only: device_count, device_name, device_use, device_why

@@ -1,5 +1,5 @@
-!> What GPU variants of every solver claim in the same words: that results are the same bits, that steps are only queued, that memory is
-!> what was announced and is given back, and that a grid too large is refused.
+!> Claims of the GPU variants of every solver, in the same words: results are the same bits, steps are only queued, memory is what
+!> was announced and is given back, and a grid too large is refused.
 module gpu_claims_m
   use check_m, only: Claim, ClaimFails, ClaimFine, Skip
   use device_c, only: device_memory
@@ -15,7 +15,7 @@ module gpu_claims_m
 
 contains
 
-  !> Whether there is no error; one is a failed claim, and is gone then.
+  !> True if there is no error; one is a failed claim, and is gone then.
   logical function Fine(error, what)
     type(error_t), allocatable, intent(inout) :: error
     character(*), intent(in) :: what
@@ -71,7 +71,7 @@ contains
                ' MB of the GPU are not given back, must be within 4')
   end subroutine ClaimGivenBack
 
-  !> Whether even the largest grid that can be asked for fits: then nothing can be claimed of one that does not.
+  !> True if even the largest grid that can be asked for fits: then nothing can be claimed of one that does not.
   logical function AllGridsFit(variant, need, total)
     character(*), intent(in) :: variant
     integer(c_long), intent(in) :: need, total

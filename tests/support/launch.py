@@ -1,4 +1,4 @@
-"""How tests start the programs."""
+"""Starts the programs for tests."""
 import os
 import subprocess
 

@@ -1,4 +1,4 @@
-"""What a test of a whole job on a GPU begins with: whether the job can be run here."""
+"""The begin of a test of a whole job on a GPU: it ends where the job cannot be run here."""
 import os
 import subprocess
 import sys

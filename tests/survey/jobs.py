@@ -50,7 +50,7 @@ def done_once(output, shots):
 
 
 def wait_until(true, seconds=PATIENCE, process=None):
-    """Whether `true()` came true before the process ended, or the seconds."""
+    """Waits for `true()` for so many seconds, or until the process ends; True if it came true."""
     limit = time.time() + seconds
     while time.time() < limit:
         if true():
@@ -74,7 +74,7 @@ def line_with(words, text):
 
 
 def closed(output):
-    """Whether the journal's last word is that its run ended."""
+    """True if the journal's last word is that its run ended."""
     seen = events(output)
     return bool(seen) and seen[-1][0] == "stop"
 
@@ -129,7 +129,7 @@ class Job:
 
 
 class Pace:
-    """How long a shot takes here and now, on so many processes: the length of a survey that shall take some seconds goes by it."""
+    """Time of a shot here and now, on so many processes [s]: the length of a survey that shall take some seconds goes by it."""
 
     def __init__(self, ranks=1, tried=5, **deck):
         make(shots=tried, tmax=4.0 / SLOW, dx=5, dz=5, aperture=-1, **deck)

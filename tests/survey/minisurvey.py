@@ -44,7 +44,7 @@ def make(shots=6, **changes):
     write_deck(**changes)
 
 
-# What differs from run to run: times and hosts; and the header, which holds the parameters and so the output's own name.
+# Variables that differ from run to run: times and hosts; and the header, which holds the parameters and so the output's own name.
 TIMES = {"seconds", "finished", "run_checksum", "device", "header_crc32", "header_bytes"}
 
 

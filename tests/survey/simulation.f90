@@ -1,4 +1,4 @@
-!> A survey without computing: events on a clock of their own around the real scheduler. What the dealing tests share.
+!> A survey without computing: events on a clock of their own around the real scheduler. The dealing tests share it.
 !>
 !> A worker has a true rate that the scheduler does not know, and its shots in flight share it; a shot takes until its part has summed
 !> up to its cost. A shot that has a worker with several slots for itself gets a part of the rate only (`alone`). A worker that
@@ -203,7 +203,7 @@ contains
     call SchedulerReady(scheduler, worker, mix%gpu(worker), 1, now, trial)
   end subroutine Ready
 
-  !> How much faster than with all slots busy a slot's shot goes now.
+  !> Speed of a slot's shot now, relative to that with all slots busy.
   pure real(dp) function Share(mix, slot, i, now)
     type(mix_t), intent(in) :: mix
     type(slot_t), intent(in) :: slot(:)
@@ -215,7 +215,7 @@ contains
     if (mix%slots(slot(i)%worker) == 1) Share = 1
   end function Share
 
-  !> What happens to a slot now.
+  !> The shot of a slot ends now, or its worker dies.
   subroutine Event(mix, scheduler, slot, failed, now, outcome)
     type(mix_t), intent(in) :: mix
     type(scheduler_t), intent(inout) :: scheduler
@@ -245,7 +245,7 @@ contains
     call SchedulerGone(scheduler, slot%worker)
   end subroutine Event
 
-  !> When a worker asks first [s].
+  !> Time at which a worker asks first [s].
   pure real(dp) function Comes(mix, worker)
     type(mix_t), intent(in) :: mix
     integer, intent(in) :: worker
@@ -285,7 +285,7 @@ contains
     time = max(high, maxval(mix%cost)/maxval(mix%slots*mix%rate*(1 + mix%drift)))
   end function LowerBound
 
-  !> Whether the workers could do all within `time`, were shots of unequal size divisible.
+  !> True if the workers could do all within `time`, were shots of unequal size divisible.
   logical function Room(mix, time)
     type(mix_t), intent(in) :: mix
     real(dp), intent(in) :: time

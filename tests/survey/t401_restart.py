@@ -99,7 +99,7 @@ claim(r.returncode == 0, "another wavelet, another output")
 r = run("par=job.par", "output=ormsby.nc", "wavelet=ormsby", env={"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"})
 claim(r.returncode == 0 and "shots to do: 0" in r.stdout + r.stderr, f"a processor without FMA goes on with it {r.stderr.strip()[-200:]}")
 
-# What the user has is not lost.
+# Files that the user has are not lost.
 before = open("soft.nc", "rb").read()
 r = run("par=job.par", "output=soft.nc", "fpeak=13")
 claim(r.returncode == 1 and "overwrite=y" in r.stderr and open("soft.nc", "rb").read() == before,

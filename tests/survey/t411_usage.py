@@ -24,7 +24,7 @@ def files():
 
 
 def says(r, *words):
-    """Whether a finished process printed all of the words; the first that is missing."""
+    """True if a finished process printed all of the words; the first that is missing."""
     missing = [w for w in words if w not in r.stdout + r.stderr]
     return not missing, "" if not missing else f", lacks '{missing[0]}' in: {(r.stdout + r.stderr)[:400]}"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the program says each rank will need is what the rank then takes; and a survey too large for the machine is told so before its
-first shot."""
+"""Each rank takes the memory that the program says it will need; and a survey too large for the machine is told so before its first
+shot."""
 import importlib
 import os
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What would only be found after a run is said before it, by plan and run in the same words: as a refusal where nothing of use would
-come out, else as a warning with the number that an independent answer then confirms. And nothing is said of what is in order."""
+"""Faults that would only be found after a run are said before it, by plan and run in the same words: as a refusal where nothing of
+use would come out, else as a warning with the number that an independent answer then confirms. Nothing is said of jobs in order."""
 import itertools
 import os
 import random
@@ -27,7 +27,7 @@ FRESH = ("are 0", "be 0", "kilometres", "carries waves off", "graze", "stairs", 
 
 
 def lines(text, word):
-    """What stands behind `word` at the begin of lines."""
+    """The text behind `word` at the begin of lines."""
     return [m.group(1).strip() for m in re.finditer(rf"^\s*{word}:?\s+(.*)$", text, re.M)]
 
 

@@ -59,7 +59,7 @@ def stands(s, state, sentence, **fields):
 
 
 def types(command):
-    """What status says to type, typed."""
+    """Runs a command that status says to type."""
     return subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120 * SLOW, stdin=subprocess.DEVNULL,
                           env={**os.environ, "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"})
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What plan says a survey will take on the disk is what it takes, whether shots are many, large, of many receivers, with snapshots or
-with states; and a refusal for want of disk tells that number. Receivers beyond all measure are refused before they cost time."""
+"""A survey takes the disk that plan says it will take, whether shots are many, large, of many receivers, with snapshots or with
+states; and a refusal for want of disk tells that number. Receivers beyond all measure are refused before they cost time."""
 import os
 import re
 import resource

@@ -9,7 +9,7 @@ module queued_m
   private
   public :: book_t, queue2d_t, queue3d_t
 
-  !> What was asked for, and what is done of it.
+  !> Steps asked for, and those done of them.
   type :: book_t
     integer :: first(2000) = 0, n(2000) = 0       !< calls of timestep
     integer :: calls = 0, done = 0                !< so many were made; so many are finished

@@ -1,5 +1,5 @@
-!> How many threads a shot gets: one where it is tiny, all where it is large, and where that is not plain as many as turn out fastest,
-!> on machines pretended by formulas: idle, in use, with many cores, with noise, with load that comes and goes.
+!> Threads of a shot: one where it is tiny, all where it is large, and where that is not plain as many as turn out fastest, on
+!> machines pretended by formulas: idle, in use, with many cores, with noise, with load that comes and goes.
 program t424_team
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
@@ -138,7 +138,7 @@ contains
     call Claim(n <= 100, 'they are back: one thread after '//Str(n)//' chunks')
   end subroutine Changes
 
-  !> What is known stays from shot to shot, of a grid about as large.
+  !> The number found stays from shot to shot, for grids about as large.
   subroutine Kept()
     type(team_t) :: team
     real(dp) :: total
@@ -158,7 +158,7 @@ contains
     call Claim(team%threads == 2, 'where a chunk takes a second nothing is tried')
   end subroutine Kept
 
-  !> What computes a 2D shot of about n x n cells, for which so many threads are asked: it must be `expected`.
+  !> A 2D shot of about n x n cells, for which `asked` threads are given, gets `expected` of them.
   subroutine Wired2d(n, asked, expected)
     integer, intent(in) :: n, asked, expected
     type(scene_t) :: scene

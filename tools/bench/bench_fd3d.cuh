@@ -1,4 +1,4 @@
-// What the benchmarks of the 3D time loop have in common: a medium, weights, layers.
+// Common parts of the benchmarks of the 3D time loop: a medium, weights, layers.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What the benchmarks of GPU kernels have in common: the bandwidth of memory measured in the same run, and what to do
-// without a GPU.
+// Common parts of the benchmarks of GPU kernels: the bandwidth of memory measured in the same run, and the end of a
+// benchmark without a GPU.
 #pragma once
 
 #include <algorithm>

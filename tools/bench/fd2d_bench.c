@@ -50,7 +50,7 @@ typedef struct result {
     double look, save;                   /* a look at the field, part of 100 steps; a copy of the state, GB/s */
 } result;
 
-/* What happens between chunks of 100 steps: the look at the whole field after each, and now and then a copy of the
+/* Times the work between chunks of 100 steps: the look at the whole field after each, and now and then a copy of the
  * state. */
 static void between(void *h, double cells, int steps, result *r) {
     double look[REPEATS], save[REPEATS];

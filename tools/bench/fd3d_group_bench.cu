@@ -321,7 +321,7 @@ static void one(const job &j) {
         line(j, w, measure(j, w), alone);
 }
 
-// How many GPUs a child sees: the parent must not ask.
+// Number of GPUs, as a child sees them: the parent must not ask.
 static int count_devices() {
     int pipes[2], n = 0;
     if (pipe(pipes) != 0)

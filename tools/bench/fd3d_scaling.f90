@@ -33,7 +33,7 @@ program fd3d_scaling
   integer, parameter :: one = 1, each = 2, pieces = 3   !< who steps: the first rank, each rank a grid of its own, all one grid
   real(dp), parameter :: h = 10, weights(2) = [9/8.0_dp, -1/24.0_dp]
 
-  !> What the model is made of [s], [bytes/s].
+  !> Costs that the model is made of [s], [bytes/s].
   type :: costs_t
     real(dp) :: core = 0, layer = 0, launch = 0, message = 0, rate = huge(1.0_dp)
     real(dp) :: alone = 0                     !< cells a second of a rank
@@ -186,7 +186,7 @@ contains
 
   ! --- the model ------------------------------------------------------------------------------------------------------
 
-  !> What cells and launches cost: each rank has a grid of its own.
+  !> Measures the costs of cells and launches: each rank has a grid of its own.
   subroutine Kinds()
     type(fd3d_t), target :: solver
     real(dp) :: all, inner, step

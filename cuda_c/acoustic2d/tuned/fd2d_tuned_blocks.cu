@@ -164,7 +164,7 @@ static int measure(const args &g, const fd2d_cfg *cfg, int device, stopwatch w, 
     return rc;
 }
 
-// What was found; of many grids the oldest are forgotten.
+// Choices found so far; of many grids the oldest are forgotten.
 enum { REMEMBERED = 32 };
 static struct found {
     fd2d_cfg c;
@@ -195,8 +195,8 @@ static void remember(const fd2d_cfg *c, int device, const choice &best) {
     remembered[found_so_far++ % REMEMBERED] = {*c, device, best};
 }
 
-// Shots side by side fill the ends of each other's steps: what counts is how many cells a second blocks do on a GPU
-// that is full, not how many blocks a grid has.
+// Shots side by side fill the ends of each other's steps: the choice goes by cells a second of blocks on a GPU that is
+// full, not by the number of blocks of a grid.
 static int side_by_side(const args &g, const fd2d_cfg *cfg, int device, choice *c) {
     int room = 0;
     CUDA_TRY(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));

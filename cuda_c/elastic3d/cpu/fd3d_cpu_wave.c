@@ -115,7 +115,7 @@ static void ahead_fetch(ahead *a) {
     }
 }
 
-/* What follows the update of cells: sources, halo, copies for the map and for receivers. */
+/* Sources, halo, and copies for the map and for receivers, after the update of cells. */
 static void follow(const wave *w, int it, int what, sweep_piece p) {
     const cpu3_grid *g = w->g;
     const fd3d_watched *map = &w->fd->map;
@@ -187,7 +187,7 @@ static int rows_that_fit(const cpu3_own *o, int T, int planes_at_once) {
     return (int)(room(o->frame.threads) / (arrays * planes * (long)sizeof(float) * g->y)) - 2 * T * g->L;
 }
 
-/* What a block of T steps gives up is done in half steps, which are slower: more than an eighth of the cells. */
+/* True where a block of T steps leaves more than an eighth of the cells to half steps, which are slower. */
 static int gives_up_much(const sweep *w, int T) {
     const int n[3] = {w->deep, w->across, w->along};
     double part = 0;

@@ -1,6 +1,6 @@
 /* The `global` variant: a kernel for velocities, one for stresses, a thread a cell, everything read from global memory
- * through the caches. Where the ladder of AWP-ODC starts today: rows are aligned and padded, coefficients averaged from
- * the cells' as they are needed, memory variables of layers only where layers are.
+ * through the caches. The ladder of AWP-ODC starts here today: rows are aligned and padded, coefficients averaged
+ * from the cells' as they are needed, memory variables of layers only where layers are.
  *
  *   velocity   reads 6 stresses, 3 velocities, rho; writes 3 velocities            52 bytes a cell
  *   stress     reads 3 velocities, 6 stresses, lambda, 1/mu; writes 6 stresses     68, anelastic 124 */

@@ -138,7 +138,7 @@ template <int L> static __global__ void __launch_bounds__(ROW) surface_velocity(
 template <int L> static int surface(fd3d_gpu *o, int what) {
     const fd3d_gpu_grid *g = &o->grid;
     const dim3 blocks((g->nx + ROW - 1) / ROW, g->ny);
-    if (what == 0) // what is needed for velocities is stresses
+    if (what == 0) // velocities need stresses
         surface_stress<L><<<blocks, ROW, 0, o->queue.stream>>>(*g);
     else
         surface_velocity<L><<<blocks, ROW, 0, o->queue.stream>>>(*g);

@@ -73,7 +73,7 @@ template <int L> static __device__ float forward_z(const queue<L> &z, const fd3d
     return d;
 }
 
-// Where the block marches, and the thread in it. Threads beyond the box go along, on the last cells of the frame.
+// The march of a block down z, as a thread sees it. Threads beyond the box go along, on the last cells of the frame.
 struct march {
     cell c;
     bool inside;

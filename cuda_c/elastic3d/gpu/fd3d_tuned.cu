@@ -1,14 +1,15 @@
 /* The `tuned` variant: a thread marches down z with two cells side by side.
  *
- *         x ->                   What is differentiated along z goes through a queue of 2L vectors, rows in front and
+ *         x ->                   Fields differentiated along z go through a queue of 2L vectors, rows in front and
  *     .. [c c] ..   queue        behind come through the cache, the cells to the left and right as pairs. No shared
  *     .. [c c] ..     |          memory and no barrier: warps run ahead of each other, and a thread has all its loads
  *     .. [c c] ..     v z        of a plane under way before it needs one.
  *
  * In the other variants a store to a field stands before loads of memory variables, and the load has to wait: nobody
- * told the compiler that they never meet. Here all that a plane needs is loaded before the first store. What a thread
- * reads for itself alone passes by the first cache, where neighbours' rows are. Columns are short: the last blocks of a
- * launch leave few processors idle. All blocks are one launch, in the order of memory, whatever layers they lie in. */
+ * told the compiler that they never meet. Here all that a plane needs is loaded before the first store. Numbers that
+ * a thread reads for itself alone pass by the first cache, where neighbours' rows are. Columns are short: the last
+ * blocks of a launch leave few processors idle. All blocks are one launch, in the order of memory, whatever layers they
+ * lie in. */
 #include "fd3d_tuned.cuh"
 
 using namespace fd3d_tuned;

@@ -8,7 +8,7 @@
  * A block has a tile of cells and marches down z, a warp a row of pairs of cells. Increments of the stresses live in
  * shared memory for a plane; those of the rim of two cells around the tile are computed by the neighbours too.
  *
- *     rr rr rr rr     What comes next from memory is on its way to shared memory while a plane is computed.
+ *     rr rr rr rr     The next planes are on their way from memory to shared memory while a plane is computed.
  *     rr cc cc rr     Along z, velocities stand in queues of four; a plane of stresses adds at once to the sums
  *     rr cc cc rr     of all planes that it belongs to.
  *     rr rr rr rr */
@@ -46,7 +46,7 @@ struct alignas(16) room {
     float a[2][3][ROWS][OWN], lambda[2][WARPS][OWN];
 };
 
-// Whose turn it is in iteration s: s modulo 2, 3, 4, 5.
+// Turns of planes in iteration s: s modulo 2, 3, 4, 5.
 struct turns {
     int two = 0, three = 0, four = 0, five = 0;
     __device__ void next() {

@@ -6,7 +6,7 @@
 //   fd3d_ladder_gpu NX NY NZ    cells in the paper's order, the last side by side in memory
 //
 // The loop is the paper's: nine fields, six memory variables, velocities in one kernel and stresses in the other,
-// Cerjan's sponge, nothing around but zeros. What differs: the grid is staggered and the medium averaged as in this
+// Cerjan's sponge, nothing around but zeros. Differences: the grid is staggered and the medium averaged as in this
 // solver, whose formulas these are, so that the coefficients are five volumes (rho, lambda, 1/mu, 1/Qp, 1/Qs) and a
 // sponge of three rows, where the paper has six volumes. A cell and step is charged 176 bytes, elastic 120, each number
 // touched once, and 307 operations as the paper counts them. Each rung begins with the same random fields and must come
@@ -238,8 +238,8 @@ static int measure(bench *b, const rung &r, int anelastic, double *step) {
     return 0;
 }
 
-// How far the fields of a rung are from those of the first, which keeps them. Fields that stayed as they were would
-// agree with anything.
+// Largest relative difference of a rung's fields to those of the first, which keeps them. Fields that stayed as they
+// were would agree with anything.
 static int check(bench *b, const rung &r, int anelastic, double *apart) {
     const int arrays = anelastic ? FIRST_MEDIUM : FIRST_MEMORY;
     double moved = 0, none;

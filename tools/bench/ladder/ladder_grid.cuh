@@ -21,7 +21,7 @@ static constexpr int FIRST_MEMORY = FD3D_FIELDS, FIRST_MEDIUM = FIRST_MEMORY + F
 // Number n of the cell, 0 .. 1.
 static __device__ float random_number(unsigned cell, unsigned n) { return bench_random(128u * cell + n); }
 
-// What array `a` begins with: rough rock, and fields at which velocities and stresses weigh alike.
+// Initial value of array `a`: rough rock, and fields at which velocities and stresses weigh alike.
 static __device__ float first_value(int a, unsigned cell) {
     const float r = random_number(cell, 100), rho = 2000 + 300 * random_number(cell, 101), vs = 1800 + 300 * r;
     const float vp = 1.8f * vs, mu = rho * vs * vs, q = 0.01f + 0.01f * r;

@@ -1,5 +1,5 @@
-// Kernels of the ladder of fd3d_ladder_gpu.cu. What a cell computes is the solver's own (fd3d_gpu_cell.cuh, medium_at
-// of fd3d_gpu_plain.cuh); here is only what the rungs differ in: which cells a thread goes through, and how it fetches.
+// Kernels of the ladder of fd3d_ladder_gpu.cu. The formulas of a cell are the solver's own (fd3d_gpu_cell.cuh,
+// medium_at of fd3d_gpu_plain.cuh); rungs differ only in the cells that a thread goes through, and how it fetches.
 //
 //   Zhou et al. 2012 (ICCS, section 4)       here, where x is the axis whose cells lie side by side in memory
 //   fast axis z, slow axis x, march along x  x, z, march along z
