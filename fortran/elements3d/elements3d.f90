@@ -448,6 +448,7 @@ contains
       call list%add('time_of_first_step_s', scheme%t_start)
       call list%add('time_dispersion_removed', Str(scheme%time_correction))
       call list%add('positions', job%positions)
+      call list%add('mesh_z', job%mesh_z)
     end select
   end subroutine describe_scheme
 
