@@ -146,6 +146,10 @@ with Dataset("deep.nc") as ds, Dataset(SNAPS.format("deep")) as snap:
 same = differences("one.nc", "threads.nc") if Path("threads.nc").exists() else ""
 claim(not same, f"pictures change no trace {same}")
 
+r = subprocess.run([os.environ["PYTHON"], ROOT / "tools" / "spl-plot", "map", SNAPS.format("one"), "--variable", "vz_y180", "-o", "y.png"],
+                   capture_output=True, text=True)
+claim(r.returncode == 0 and Path("y.png").stat().st_size > 5000, f"spl-plot draws a plane with missing points {r.stderr[-300:]}")
+
 refused("a plane beside the mesh", "x700", "600", snapshot_planes="x700")
 refused("a plane twice", "y180", "same plane", snapshot_planes="y180,y180.0001")
 refused("a field that is none", "snapshot_fields", "sxx", snapshot_fields="sxx")

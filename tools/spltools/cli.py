@@ -93,7 +93,7 @@ def _missing_module(name):
     package = PACKAGES.get((name or '').split('.')[0])
     how = f': run tools/setup, or: apt-get install {package}' if package else ''
     if (name or '').split('.')[0] in PIP:
-        how = f': run tools/setup test, or: pip install {name}'
+        how = f': run tools/setup test, or: pip install {name.split(".")[0]}'
     return f"the Python module '{name}' is missing for {sys.executable}{how}"
 
 
