@@ -10,7 +10,7 @@ module elements3d_m
   use elements_m, only: degree, elements_t, in_element
   use elements_relax_m, only: ElementsUnrelax
   use elements_make_m, only: counts_t, ElementsMake, ElementsSlowest
-  use elements_pictures_m, only: PicturesCheck, PictureSpacing, PictureTotal => PictureNumbers
+  use elements_pictures_m, only: PicturePoints, PicturesCheck, PictureSpacing, PictureTotal => PictureNumbers
   use elements_scheme_m, only: elements_scheme_t, points_of_element
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t, Fail
@@ -366,8 +366,25 @@ contains
     master = self%elements%n*3*nodes
     worker = self%elements%n*(3*nodes + 4*(numbers + merge(relaxing, 0, self%attenuates))*in_element + 4*fields*points_of_element)
     if (pictures) worker = worker + 16*picture_numbers(scheme, window)
+    if (pictures) worker = worker + MapBytes(scheme, window)
     if (pictures) master = master + 12*picture_numbers(scheme, window)
   end subroutine memory
+
+  !> Weights of the points of a map, in the list and in the engine; of all points as of those inside of elements.
+  real(dp) function MapBytes(scheme, window) result(bytes)
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    integer, parameter :: weight = 12, lists = 2
+    real(dp) :: first(3)
+    integer :: n(3)
+    bytes = 0
+    select type (scheme)
+    type is (elements_scheme_t)
+      if (.not. scheme%pgv) return
+      call PicturePoints(window, scheme%spacing, first, n)
+      bytes = 3.0_dp*weight*lists*in_element*n(1)*n(2)
+    end select
+  end function MapBytes
 
   pure logical function wants_pictures(job) result(wanted)
     type(job_t), intent(in) :: job
