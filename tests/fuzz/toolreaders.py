@@ -98,7 +98,8 @@ def cmt(place, data):
         if not np.isfinite([s.latitude, s.longitude, s.burial]).all():
             raise Contradiction('a station at no place')
     for event in events:
-        m = specfem_source.Axes(33.0, True).tensor(event.north_east_down())
+        axes = specfem_source.Axes(33.0, True)
+        m = axes.tensor(np.diag(axes.rows @ event.force) if event.force is not None else event.north_east_down())
         if not np.isfinite(m).all() or abs(m - m.T).max() > 1e-9 * abs(m).max() or not np.isfinite(event.sigma()):
             raise Contradiction('no moment tensor')
 

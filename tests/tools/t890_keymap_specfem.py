@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""spl-keymap cmt turns SPECFEM's moment tensors to the axes of the modelling, as geometry says and as SplSemmod itself takes strike,
+"""spl-keymap specfem turns SPECFEM's moment tensors to the axes of the modelling, as geometry says and as SplSemmod itself takes strike,
 dip and rake; places, burial, half duration and times are those of the files; what is no such file is refused."""
 import math
 import os
@@ -52,7 +52,7 @@ def deck(name):
 
 put("CMTSOLUTION", cmt(more="DATA/stf.dat\n"))
 put("STATIONS", "AQU MN 430.0 350.0 710.0 10.0\n# a remark\nX2  DB 200.0  480.0  0.0  0.0\nX3 DB 350.0 120.0 0.0 25.0\n")
-said = tool.fine("a CMTSOLUTION and STATIONS in metres", "cmt", "CMTSOLUTION", "STATIONS", "-o", "quake.keymap")
+said = tool.fine("a CMTSOLUTION and STATIONS in metres", "specfem", "CMTSOLUTION", "STATIONS", "-o", "quake.keymap")
 claim("stf.dat" in said and "northing" in said, "it tells what is left out and how coordinates are taken")
 shot = keymap.read_map("quake.keymap")[0]
 claim((shot.sx, shot.sy, shot.sz) == (300.0, 400.0, 300.0) and list(shot.rx) == [350, 480, 120] and list(shot.ry) == [430, 200, 350]
@@ -66,11 +66,11 @@ claim(off < 1e-8, f"the tensor along x east, y north, z down: off by {off:.1e} o
 claim(abs(float(d["sigma"]) - 0.05 / 1.628 / math.sqrt(2)) < 1e-9 and d["wavelet"] == "gauss" and d["source_z"] == "surface",
       "half duration h: exp(-(1.628 t/h)**2)")
 claim("2009-04-06T01:32:41.500000" in Path("quake.par").read_text(), "the centroid is the time shift after the origin")
-tool.fine("for SplFd3dmod", "cmt", "CMTSOLUTION", "STATIONS", "-o", "fd.keymap", "--for", "SplFd3dmod")
+tool.fine("for SplFd3dmod", "specfem", "CMTSOLUTION", "STATIONS", "-o", "fd.keymap", "--for", "SplFd3dmod")
 d, shot = deck("fd.par"), keymap.read_map("fd.keymap")[0]
 off = max(abs(float(d[n]) - w) for n, w in zip(NAMES, [m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]])) / M0
 claim(off < 1e-8 and (shot.sx, shot.sy) == (400.0, 300.0) and "source_z" not in d, f"x north, y east: off by {off:.1e} of the moment")
-tool.fine("x turned", "cmt", "CMTSOLUTION", "STATIONS", "-o", "turned.keymap", "--x-azimuth", "65")
+tool.fine("x turned", "specfem", "CMTSOLUTION", "STATIONS", "-o", "turned.keymap", "--x-azimuth", "65")
 d, shot = deck("turned.par"), keymap.read_map("turned.keymap")[0]
 x, y = (np.array([math.cos(math.radians(a)), math.sin(math.radians(a)), 0]) for a in (65, -25))
 off = max(abs(float(d["mxy"]) - x @ m @ y), abs(float(d["myz"]) - y @ m @ [0, 0, 1]), abs(float(d["mxx"]) - x @ m @ x)) / M0
@@ -79,15 +79,23 @@ claim(off < 1e-8 and abs(shot.sx - x @ [400, 300, 0]) < 0.01 and abs(shot.sy - y
 
 put("GLOBE", cmt(lat=42.33, lon=13.33))
 put("NET", "AQU MN 42.354 13.405 710.0 0.0\n")
-tool.fine("degrees", "cmt", "GLOBE", "NET", "-o", "globe.keymap", "--reference", "13.3", "42.3")
+tool.fine("degrees", "specfem", "GLOBE", "NET", "-o", "globe.keymap", "--reference", "13.3", "42.3")
 shot = keymap.read_map("globe.keymap")[0]
 # Geodesics of WGS84 (Vincenty 1975): 0.03 degrees along the meridian at 42.315 N, along the parallel there, 0.105 degrees at 42.327 N
 off = max(abs(shot.sy - 3332.382), abs(shot.sx - 2473.227), abs(shot.rx[0] - 8654.649))
 claim(off < 0.02, f"a plane at a reference: x = {shot.sx:.2f}, y = {shot.sy:.2f} m, off by {off:.3f} m")
 
+put("FORCESOLUTION", "FORCE  001\ntime shift: 0.0\nhdurorf0: 2.5\nlatorUTM: 400.0\nlongorUTM: 300.0\ndepth: 0.3\nsource time function: 1\n"
+    "factor force source: 5.d9\ncomponent dir vect source E: 3.d0\ncomponent dir vect source N: -4.d0\ncomponent dir vect source Z_UP: 12\n")
+tool.fine("a FORCESOLUTION", "specfem", "FORCESOLUTION", "STATIONS", "-o", "force.keymap")
+d = deck("force.par")
+off = max(abs(float(d[n]) - 5e9 * w / 13) for n, w in (("fx", 3), ("fy", -4), ("fz", -12))) / 5e9
+claim(off < 1e-8 and d["source"] == "force" and d["wavelet"] == "ricker" and float(d["fpeak"]) == 2.5,
+      f"a force of that size, z down: off by {off:.1e}; a Ricker wavelet")
+
 # The modelling takes strike, dip and rake as this tensor.
 put("S", "A B 430.0 350.0 0.0 10.0\nC D 160.0 440.0 0.0 60.0\n")
-tool.fine("a key-map to model", "cmt", "CMTSOLUTION", "S", "-o", "m.keymap")
+tool.fine("a key-map to model", "specfem", "CMTSOLUTION", "S", "-o", "m.keymap")
 mesher.fine("a box", "box", "-o", "m.exo", "--x", "0", "600", "--y", "0", "600", "--z", "-600", "0", "--elements", "6", "6", "6")
 put("m.materials", "* 3000 1700 2300\n")
 more = ["mesh=m.exo", "materials=m.materials", "tmax=0.5", "wavelet=ricker", "fpeak=5", "threads=2"]
@@ -105,12 +113,12 @@ for what, words, text in (("an empty file", "holds no", "\n"), ("no head", "begi
                           cmt(**{n: 0.0 for n in ("Mrr", "Mtt", "Mpp", "Mrt", "Mrp", "Mtp")})), ("a step", "--half-duration", cmt(half=0.0)),
                           ("two sources", "--event", cmt() + cmt()), ("a wrong date", "date", cmt(head=HEAD.replace(" 4  6 ", "14  6 ")))):
     put("BAD", text)
-    tool.refused(words, what, "cmt", "BAD", "STATIONS", "-o", "bad.keymap")
+    tool.refused(words, what, "specfem", "BAD", "STATIONS", "-o", "bad.keymap")
 put("BAD", cmt() + cmt(lat=410.0))
-tool.fine("the second of two sources", "cmt", "BAD", "STATIONS", "-o", "two.keymap", "--event", "2")
+tool.fine("the second of two sources", "specfem", "BAD", "STATIONS", "-o", "two.keymap", "--event", "2")
 claim(keymap.read_map("two.keymap")[0].sy == 410.0, "is that source")
 for what, words, text in (("five words", "six", "A B 1 2 3\n"), ("no station", "no station", "#\n"), ("an odd name", "names", "A/B C 1 2 3 4\n")):
     put("BADS", text)
-    tool.refused(words, what, "cmt", "CMTSOLUTION", "BADS", "-o", "bad.keymap")
-tool.refused("degrees", "metres with a reference", "cmt", "CMTSOLUTION", "STATIONS", "-o", "bad.keymap", "--reference", "1", "2")
+    tool.refused(words, what, "specfem", "CMTSOLUTION", "BADS", "-o", "bad.keymap")
+tool.refused("degrees", "metres with a reference", "specfem", "CMTSOLUTION", "STATIONS", "-o", "bad.keymap", "--reference", "1", "2")
 done()

@@ -1,4 +1,5 @@
-"""Sources and stations as SPECFEM has them: CMTSOLUTION, STATIONS. Moments there are in dyne cm along r, t, p: up, south, east."""
+"""Sources and stations as SPECFEM has them: CMTSOLUTION, FORCESOLUTION, STATIONS. Moments there are in dyne cm along r, t, p: up,
+south, east; forces in N along east, north, up."""
 import math
 import re
 from dataclasses import dataclass, field
@@ -12,7 +13,12 @@ from spltools.geometry.globe import offset_of
 DYNE_CM = 1e-7                                   # N m
 GAUSS = 1.628                                    # moment rate exp(-(1.628 t / half duration)**2)
 PARTS = ('Mrr', 'Mtt', 'Mpp', 'Mrt', 'Mrp', 'Mtp')
-WANTED = ('time shift', 'half duration', 'lat', 'lon', 'depth') + PARTS
+PLACE = ('lat', 'lon', 'depth')
+WANTED = ('time shift', 'half duration') + PLACE + PARTS
+FORCE = ('time shift', 'hdurorf0') + PLACE + ('factor force', 'component dir vect source e', 'component dir vect source n',
+                                              'component dir vect source z_up')
+HISTORY = 'source time function'
+TITLES = {'lat': 'latitude', 'lon': 'longitude'}
 HEADER = r'\s*[A-Za-z]{2,8}\s*(\d{4})((?:\s+\d+){4})\s+(\d[\d.]*)\s'     # catalogue, year, month, day, hour, minute, second
 LARGEST = 1e30                                   # N m, that the modelling takes
 
@@ -28,7 +34,8 @@ class Station:
 
 @dataclass
 class Event:
-    """depth [m]; moment [N m] along r, t, p; time: of the centroid."""
+    """depth [m]; moment [N m] along r, t, p, or force [N] along north, east, down; time: of the centroid, None of a force; ricker:
+    the peak frequency [Hz] of a history that is one, 0: a Gaussian."""
     latitude: float
     longitude: float
     depth: float
@@ -37,6 +44,8 @@ class Event:
     name: str = ''
     moment: dict = field(default_factory=dict)
     time: datetime = None
+    force: np.ndarray = None
+    ricker: float = 0.0
 
     def sigma(self):
         return self.half_duration / (GAUSS * math.sqrt(2))
@@ -65,21 +74,21 @@ class Axes:
 
 
 def read_events(path):
-    """The sources of a CMTSOLUTION file."""
+    """The sources of a CMTSOLUTION or FORCESOLUTION file."""
     found, lines = [], _lines(path)
     for number, line in lines:
         key, colon, value = line.partition(':')
         key = key.strip().lower()
-        if re.match(HEADER, line):
+        if re.match(HEADER, line) or re.match(r'\s*FORCE\s*\d*\s*$', line):
             found.append({'': line})
             continue
         if not found:
-            fail(f'{path}:{number}: a CMTSOLUTION begins with a line of the time and place of the event')
+            fail(f'{path}:{number}: the file begins with no line of the time and place of an event, nor with FORCE')
         if not colon:
             warn(f"{path}:{number}: '{line.strip()}' is left out: the history is a Gaussian of the half duration")
             continue
-        known = next((w for w in WANTED if key.startswith(w.lower())), None)
-        if known == 'lat' and 'lat' in found[-1] or known in found[-1]:
+        known = next((w for w in (*WANTED, *FORCE, HISTORY) if key.startswith(w.lower())), None)
+        if known in found[-1]:
             fail(f"{path}:{number}: '{key}' stands there twice")
         if known:
             found[-1][known] = _number(path, number, key, value)
@@ -87,15 +96,31 @@ def read_events(path):
             found[-1]['name'] = value.strip()
     if not found:
         fail(f'{path} holds no source')
-    return [_event(path, e) for e in found]
+    return [_force(path, e) if 'FORCE' in e[''] else _event(path, e) for e in found]
+
+
+def _complete(path, e, wanted):
+    missing = [TITLES.get(w, w) for w in wanted if w not in e]
+    if missing:
+        fail(f"{path}: '{missing[0]}' is missing: it must hold {', '.join(TITLES.get(w, w) for w in wanted)}")
+
+
+def _force(path, e):
+    _complete(path, e, FORCE)
+    east, north, up = (e[w] for w in FORCE[-3:])
+    length, factor, history = math.hypot(east, north, up), e['factor force'], e.get(HISTORY, 0)
+    if not 1 / LARGEST < length < LARGEST or not 0 < abs(factor) <= LARGEST:
+        fail(f'{path}: the force is {factor:g} N along a vector of length {length:g}: there is none, or it is too large')
+    if history not in (0, 1):
+        fail(f'{path}: {HISTORY} {history:g}: only 0, a Gaussian, and 1, a Ricker wavelet, are taken')
+    if e['hdurorf0'] < 0 or history == 1 and not e['hdurorf0'] > 0:
+        fail(f"{path}: hdurorf0 is {e['hdurorf0']:g}, must be above 0")
+    return Event(e['lat'], e['lon'], e['depth'] * 1000, e['time shift'], 0.0 if history == 1 else e['hdurorf0'], 'force',
+                 force=factor * (np.array([north, east, -up]) / length), ricker=e['hdurorf0'] if history == 1 else 0.0)
 
 
 def _event(path, e):
-    missing = [w for w in WANTED if w not in e]
-    if missing:
-        names = {'lat': 'latitude', 'lon': 'longitude'}
-        fail(f"{path}: '{names.get(missing[0], missing[0])}' is missing: a CMTSOLUTION has "
-             + ', '.join(names.get(w, w) for w in WANTED))
+    _complete(path, e, WANTED)
     moment = {w: e[w] * DYNE_CM for w in PARTS}
     if not any(moment.values()) or max(map(abs, moment.values())) > LARGEST:
         fail(f'{path}: the moment is {max(map(abs, moment.values())):g} N m at most, must be above 0 and up to {LARGEST:g}')
