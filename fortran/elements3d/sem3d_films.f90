@@ -36,10 +36,11 @@ contains
     if (allocated(self%plane)) deallocate (self%plane)
     if (allocated(self%frame)) deallocate (self%frame)
     allocate (self%film(0), self%frame(0), self%plane(0))
+    call self%engine%watch(sem3d_map_t(), error)                    ! the map of the shot before
     self%map_points = 0
     self%later = .false.
     call self%plan_pictures()
-    if (.not. (self%every > 0 .or. self%own%pgv)) return
+    if (allocated(error) .or. .not. (self%every > 0 .or. self%own%pgv)) return
     call PicturePoints(window, self%own%spacing, self%first_point, self%nf)
     if (self%every > 0) then
       allocate (planes, source=SplitList(self%own%planes))

@@ -9,7 +9,7 @@ program t861_sem_pictures_resumed
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t
   use gather_m, only: gather_t
-  use kinds_m, only: dp, sp
+  use kinds_m, only: dp, i8, sp
   use mesh_box_m, only: MeshBox
   use mesh_m, only: mesh_block_t, mesh_t
   use parameters_m, only: job_t, JobBlank
@@ -52,6 +52,7 @@ program t861_sem_pictures_resumed
     call Resume(step)
   end do
 
+  call Plain()
   associate (t => reference%traces)              ! stations 1, 2 at x -+ apart/2 of station 3; vy, exy, wz
     largest = maxval(abs(t(:, 3, 2) + t(:, 3, 3)))
     off = maxval(abs(t(:, 3, 2) + t(:, 3, 3) - (t(:, 2, 1) - t(:, 1, 1))/real(apart, sp)))
@@ -116,6 +117,29 @@ contains
     shot%rz = spread(middle(3), 1, 3)
     shot%channel = [(i, i=1, 3)]
   end subroutine MakeJob
+
+  !> The next shot of the same solver, without pictures.
+  subroutine Plain()
+    type(elements_scheme_t) :: plain_scheme
+    type(gather_t) :: gather
+    type(error_t), allocatable :: error
+    logical :: finished
+    integer(i8) :: numbers
+    numbers = whole%state_size(time_position_t(step=1)) - 3*whole%map_points
+    plain_scheme = scheme
+    call plain_scheme%no_pictures()
+    call whole%setup(plain_scheme, window, shot, error)
+    call Claim(whole%state_size(time_position_t(step=1)) == numbers .and. whole%map_points == 0, &
+               'a shot without pictures has no map in its state')
+    finished = .false.
+    do while (.not. (finished .or. allocated(error)))
+      call whole%advance(finished, error)
+    end do
+    if (.not. allocated(error)) call whole%gather(gather, error)
+    call ClaimFine(error, 'the next shot, without pictures')
+    call Claim(gather%nsnap == 0 .and. all(gather%traces >= reference%traces .and. gather%traces <= reference%traces), &
+               'has none, and the same traces')
+  end subroutine Plain
 
   !> As the whole shot, but saved after a step and loaded into another solver.
   subroutine Resume(step)
