@@ -2,18 +2,18 @@
 module elastic3d_parameters_m
   use kinds_m, only: dp
   use model_rules_m, only: ModelRules
-  use parameter_table_m, only: SplitList, table_t
+  use parameter_table_m, only: table_t
   use parameters_m, only: ClusterTable, DispersionTable, FilesTable, GridTable, job_t, RawTable, SnapshotTable, TimeTable, &
                           VariantTable, WaveletTable, WeightsTable
+  use picture_rules_m, only: PictureRules
   use problems_m, only: ProblemAdd
   use source3d_parameters_m, only: source3d_kinds, SourceRules, SourceTable
-  use text_m, only: Str, ToReal
+  use text_m, only: Str
   implicit none
   private
   public :: Elastic3dTable, Elastic3dRules, Elastic3dPieces, elastic3d_components
 
   character(*), parameter :: elastic3d_components = 'vx,vy,vz,p,sxx,syy,szz,sxy,sxz,syz,exx,eyy,ezz,exy,exz,eyz,wx,wy,wz'
-  real(dp), parameter :: farthest = 1.0e8_dp       !< a place [m]
 
 contains
 
@@ -91,7 +91,7 @@ contains
     call ModelRules(job, 'xyz', verb /= 'status', t)
     call SourceRules(job, t)
     call CheckMedium(job, t)
-    call CheckPlanes(job, t)
+    call PictureRules(job, 'top', 'vx, vy, vz, p', t)
     if (t%sound('decomposition')) call CheckDecomposition(job, t)
   end subroutine Elastic3dRules
 
@@ -143,42 +143,5 @@ contains
     if (job%layers /= '' .and. job%vp /= '') call t%blame('layers', 'stands beside volumes, '//t%said('vp')//': give one of them')
     if (job%layers /= '') call t%idle('vs,rho,qp,qs,vp_vs,rho_rule,rho_value', 'layers tell that: leave it out')
   end subroutine CheckMedium
-
-  !> Planes and fields of snapshots.
-  subroutine CheckPlanes(job, t)
-    type(job_t), intent(in) :: job
-    type(table_t), intent(inout) :: t
-    character(32), allocatable :: list(:)
-    real(dp) :: place
-    logical :: ok
-    integer :: i
-    allocate (list, source=SplitList(job%snapshot_planes))
-    do i = 1, size(list)
-      ok = list(i) == 'top'
-      if (.not. ok) call ToReal(trim(list(i)(2:)), place, ok)
-      if (ok .and. list(i) /= 'top') ok = abs(place) <= farthest
-      if (.not. ok .or. (list(i) /= 'top' .and. index('xyz', list(i)(1:1)) == 0)) then
-        call t%blame('snapshot_planes', "holds '"//trim(list(i))//"': give top, or x, y or z and a place up to "// &
-                     Str(farthest)//' m, joined by commas')
-      else if (any(list(:i - 1) == list(i))) then
-        call t%blame('snapshot_planes', 'holds '//trim(list(i))//' twice: give each once')
-      else
-        cycle
-      end if
-      exit
-    end do
-    deallocate (list)
-    allocate (list, source=SplitList(job%snapshot_fields))
-    do i = 1, size(list)
-      if (.not. any(list(i) == [character(32) :: 'vx', 'vy', 'vz', 'p'])) then
-        call t%blame('snapshot_fields', "holds '"//trim(list(i))//"': give any of vx, vy, vz, p, joined by commas")
-      else if (any(list(:i - 1) == list(i))) then
-        call t%blame('snapshot_fields', 'holds '//trim(list(i))//' twice: give each once')
-      else
-        cycle
-      end if
-      exit
-    end do
-  end subroutine CheckPlanes
 
 end module elastic3d_parameters_m

@@ -79,8 +79,6 @@ module fd3d_m
     integer(i8) :: rates = 0                      !< checksum of the histories of all points
     integer :: known = 0                          !< last step whose histories the engine has
     type(frame_t), allocatable :: frame(:)        !< of the films
-    integer :: every = 0                          !< steps between two pictures
-    integer :: first_picture = 0                  !< the first is taken after this step
     integer :: nf(3) = 0                          !< their shape
     integer, allocatable :: ground(:, :)          !< uppermost row without air of each column, where there is air
     type(fd3d_map_t) :: top                       !< points of the films of the top that touch the piece, in the box around it
@@ -159,11 +157,6 @@ module fd3d_m
       type(window_t), intent(in) :: window
       type(error_t), allocatable, intent(inout) :: error
     end subroutine make_pictures
-
-    !> The step after which the next picture is due; huge if none is.
-    pure module integer function FilmsNext(self) result(step)
-      class(fd3d_t), intent(in) :: self
-    end function FilmsNext
 
     !> Takes the picture that is due.
     module subroutine FilmsTake(self, error)
@@ -423,8 +416,8 @@ contains
     if (self%steps == self%known) call LookUntilDone(self, error)
     if (.not. allocated(error)) call GiveHistories(self, error)
     if (allocated(error)) return
-    call self%timestep(min(self%chunk, self%known - self%steps, FilmsNext(self) - self%steps), error)
-    if (allocated(error) .or. self%steps /= FilmsNext(self)) return
+    call self%timestep(min(self%chunk, self%known - self%steps, self%next_picture() - self%steps), error)
+    if (allocated(error) .or. self%steps /= self%next_picture()) return
     call LookUntilDone(self, error)
     if (.not. allocated(error)) call FilmsTake(self, error)
   end subroutine next_chunk

@@ -5,7 +5,7 @@
 !> velocity is taken as it stands in its cell, half a cell off the centre. Pressure is that of cells, half a time step after the
 !> velocities.
 submodule(fd3d_m) fd3d_films
-  use checked_m, only: Above, Below
+  use checked_m, only: Below
   use fd3d_engine_m, only: field_sxx, field_vx, field_vz
   use fd3d_map_m, only: Fd3dLevels, Fd3dMapNew, Fd3dMapShare
   use fd3d_pieces_m, only: Fd3dTouches
@@ -16,32 +16,24 @@ submodule(fd3d_m) fd3d_films
 
   integer, parameter :: pressure = -1
   integer, parameter :: maps = 3                 !< horizontal, vertical, vector
-  real(dp), parameter :: numbers_most = 2.0e9_dp
 
 contains
 
   module procedure make_pictures
     character(32), allocatable :: planes(:), fields(:)
     type(frame_t) :: frame
-    real(dp) :: end_time
-    integer :: p, f, status, cells(3)
+    integer :: p, f, cells(3)
     logical :: hills
     cells = [window%nx, window%ny, window%nz]
     if (allocated(self%film)) deallocate (self%film)
     if (allocated(self%frame)) deallocate (self%frame)
     allocate (self%frame(0))
-    self%every = 0
-    self%films = 0
-    self%pictures = 0
+    call self%plan_pictures()
     call FindGround(self, error)
     if (allocated(error)) return
     associate (s => self%scheme)
       self%nf = (cells - 1)/s%snapshot_step + 1
       if (s%snapshot > 0) then
-        self%every = Whole(s%snapshot/s%dt, 1)
-        self%first_picture = Whole(Above(-s%t_start/s%dt + 0.5_dp - 1e-9_dp), 1)
-        end_time = (s%nt_out - 1)*s%dt_out
-        self%pictures = max(0, (Whole(Below((end_time - s%t_start)/s%dt + 0.5_dp)) - self%first_picture)/self%every + 1)
         allocate (planes, source=SplitList(self%own%planes))
         allocate (fields, source=SplitList(self%own%fields))
         self%films = size(planes)*size(fields)
@@ -69,19 +61,8 @@ contains
     end associate
     call FindPoints(self, error)
     if (allocated(error)) return
-    if (real(self%picture_size(), dp)*max(1, self%pictures) > numbers_most) then
-      call Fail(error, Str(self%pictures)//' pictures of '//Str(self%picture_size())//' numbers are too large, at most 2e9: '// &
-                'take fewer (snapshot) or coarser ones (snapshot_step)')
-      return
-    end if
-    do p = 1, size(self%film)
-      associate (film => self%film(p))
-        allocate (film%a(film%n(1), film%n(2), max(1, film%nt)), source=0.0_sp, stat=status)
-        if (status /= 0) call Fail(error, 'no memory for '//Str(film%nt)//' pictures of '//Str(film%n(1))//' x '//Str(film%n(2))// &
-                                   ' cells: take fewer (snapshot) or coarser ones (snapshot_step)')
-        if (film%name == 'ground' .and. .not. allocated(error)) film%a(:, :, 1) = GroundDepth(self)
-      end associate
-    end do
+    call self%room_for_films('snapshot_step', error)
+    if (hills .and. .not. allocated(error)) self%film(size(self%film))%a(:, :, 1) = GroundDepth(self)
   end procedure make_pictures
 
   !> The uppermost row of each column that is not air; of a column of nothing else the top.
@@ -153,7 +134,7 @@ contains
     else if (self%own%pgv) then
       call NewPoints(self, 0, 0.0_dp, points, number, error)
     end if
-    points%last = LastRecorded(self)
+    points%last = self%last_recorded()
     if (allocated(self%map_shared)) deallocate (self%map_shared)
     if (.not. allocated(error)) call Watch(self, points, number, error)
     self%top = fd3d_map_t()
@@ -218,14 +199,6 @@ contains
       end do
     end associate
   end subroutine ReadShared
-
-  !> The last step whose velocities are within the record: some more are done for the filters of traces.
-  pure integer function LastRecorded(self) result(step)
-    class(fd3d_t), intent(in) :: self
-    associate (s => self%scheme)
-      step = Whole(Below(((s%nt_out - 1)*s%dt_out - s%t_start)/s%dt + 0.5_dp))
-    end associate
-  end function LastRecorded
 
   !> Points that pictures show, `below` cells under the upper faces of a row of cells; row 0: of the top. Of a grid in pieces only
   !> those that touch this rank's. Their cells are counted in the box around it; `number`: which they are of all.
@@ -385,11 +358,6 @@ contains
     film%n = self%nf(:2)
     film%place = TopDepth(self)
   end subroutine HillFilm
-
-  module procedure FilmsNext
-    step = huge(step)
-    if (self%every > 0 .and. self%taken < self%pictures) step = self%first_picture + self%taken*self%every
-  end procedure FilmsNext
 
   module procedure FilmsTake
     real(sp), allocatable :: plane(:, :), part(:, :)
@@ -564,8 +532,8 @@ contains
     integer :: it, q, s, n, before
     before = self%receivers
     here = pack([(q, q=1, size(self%heard))], self%heard > before)
-    do it = 1, min(LastRecorded(self), self%scheme%nt), at_once
-      n = min(at_once, min(LastRecorded(self), self%scheme%nt) - it + 1)
+    do it = 1, min(self%last_recorded(), self%scheme%nt), at_once
+      n = min(at_once, min(self%last_recorded(), self%scheme%nt) - it + 1)
       if (allocated(samples)) deallocate (samples, v)
       allocate (samples(n, size(self%heard)))
       allocate (v(n, 3*size(self%map_shared)), source=0.0_sp)

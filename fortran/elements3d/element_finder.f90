@@ -4,7 +4,7 @@ module element_finder_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: finder_t, FinderMake, FinderFind
+  public :: finder_t, FinderMake, FinderFind, FinderInside
 
   integer, parameter :: children = 8
   real(dp), parameter :: rounding = 1.0e-9_dp             !< a place so close to an element is in it,
@@ -71,24 +71,33 @@ contains
     real(dp), intent(in) :: corner(:, :, :), x(3)
     integer, intent(out) :: element
     real(dp), intent(out) :: xi(3), away
-    type(search_t) :: inside, nearest
-    element = 0
-    xi = 0
+    type(search_t) :: nearest
     away = 0
-    if (finder%levels == 0) return
-    inside%x = x
-    call Enter(finder, corner, finder%levels, finder%first(finder%levels), inside)
-    if (inside%off <= margin) then
-      element = inside%element
-      xi = max(-1.0_dp, min(1.0_dp, inside%xi))
-      return
-    end if
+    call FinderInside(finder, corner, x, element, xi)
+    if (finder%levels == 0 .or. element > 0) return
     nearest%x = x
     call Approach(finder, corner, finder%levels, finder%first(finder%levels), nearest)
     element = nearest%element
     xi = nearest%xi
     away = nearest%off
   end subroutine FinderFind
+
+  !> The same, but element = 0 of a place outside, which takes no search for the nearest one.
+  pure subroutine FinderInside(finder, corner, x, element, xi)
+    type(finder_t), intent(in) :: finder
+    real(dp), intent(in) :: corner(:, :, :), x(3)
+    integer, intent(out) :: element
+    real(dp), intent(out) :: xi(3)
+    type(search_t) :: inside
+    element = 0
+    xi = 0
+    if (finder%levels == 0) return
+    inside%x = x
+    call Enter(finder, corner, finder%levels, finder%first(finder%levels), inside)
+    if (inside%off > margin) return
+    element = inside%element
+    xi = max(-1.0_dp, min(1.0_dp, inside%xi))
+  end subroutine FinderInside
 
   !> Looks for an element that has the place, in the order of elements; if there is none, for the one that almost has it.
   pure recursive subroutine Enter(finder, corner, l, b, search)

@@ -10,6 +10,7 @@ module elements3d_m
   use elements_m, only: degree, elements_t, in_element
   use elements_relax_m, only: ElementsUnrelax
   use elements_make_m, only: counts_t, ElementsMake, ElementsSlowest
+  use elements_pictures_m, only: PicturePoints, PicturesCheck, PictureSpacing, PictureTotal => PictureNumbers
   use elements_scheme_m, only: elements_scheme_t, points_of_element
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t, Fail
@@ -19,6 +20,7 @@ module elements3d_m
                          material_vs
   use mesh_check_m, only: MeshCheck
   use mesh_exodus_m, only: MeshRead
+  use mesh_ground_m, only: from_level, from_seafloor, from_surface, ground_t, GroundLower, GroundMake
   use mesh_m, only: mesh_t
   use parameter_table_m, only: SplitList, table_t
   use parameters_m, only: job_t
@@ -50,6 +52,7 @@ module elements3d_m
     integer, allocatable :: number(:)                 !< of each in the file
     type(finder_t) :: finder
     type(counts_t) :: counts
+    type(ground_t) :: surface, seafloor               !< the uppermost points of the mesh, of its solid
     logical :: attenuates = .false.
     real(dp) :: least_q = 0                           !< the smallest quality factor
   contains
@@ -60,6 +63,8 @@ module elements3d_m
     procedure :: derive, window => WindowOf, check_shot, own_words
     procedure, nopass :: receiver
     procedure :: memory
+    procedure, nopass :: wants_pictures, picture_numbers
+    procedure :: check_pictures
     procedure :: grid_words => WindowWords
     procedure :: describe, describe_scheme, log_lines, plan_rows, new_scheme
     procedure, nopass :: solver => NewSolver
@@ -74,7 +79,8 @@ contains
     class(elements3d_t), intent(inout) :: self
     self%program = 'SplSemmod'
     self%components = elements3d_components
-    self%summary = 'vx, vy, vz, ux .. uz, ax .. az, p, sxx .. syz, exx .. eyz'
+    self%summary = 'vx, vy, vz, ux .. uz, ax .. az, p, sxx .. syz, exx .. eyz, wx, wy, wz'
+    self%pictures = 'pictures'
     self%example = 'keymap=quake.keymap mesh=hill.exo materials=hill.materials source=dc mw=4.5 fpeak=1 tmax=10'
     self%far_field = 2
   end subroutine introduce
@@ -113,6 +119,8 @@ contains
     self%least_q = 1/max(tiny(1.0_dp), maxval(part(material_bulk:material_shear, :)))
     call ElementsMake(mesh, part, self%elements, self%number, self%counts)
     call FinderMake(self%finder, self%elements%corner)
+    if (job%source_z == 'surface' .or. job%receiver_z == 'surface') call GroundMake(self%elements, .false., self%surface)
+    if (job%source_z == 'seafloor' .or. job%receiver_z == 'seafloor') call GroundMake(self%elements, .true., self%seafloor)
     self%low = minval(mesh%x, 2)
     self%high = maxval(mesh%x, 2)
     self%rhomin = minval(part(material_rho, :))
@@ -160,11 +168,27 @@ contains
       scheme%vmax = self%vmax
       scheme%attenuates = self%attenuates
       call QualityBand(job, wavelet, scheme%q_band, scheme%q_ref)
+      scheme%source_from = From(job%source_z)
+      scheme%receivers_from = From(job%receiver_z)
+      scheme%free_sides = self%counts%free
+      scheme%pgv = job%pgv
+      scheme%pgv_depth = job%pgv_depth
+      scheme%planes = job%snapshot_planes
+      scheme%fields = job%snapshot_fields
       call Resolution(self, job, scheme, error)
+      scheme%spacing = job%snapshot_dx
+      if (.not. scheme%spacing > 0) scheme%spacing = PictureSpacing(scheme%longest)
       if (.not. allocated(error)) call TimeStep(self, job, scheme, error)
       call SchemeTimes(scheme, job, wavelet, error)
     end select
   end subroutine derive
+
+  pure integer function From(word)
+    character(*), intent(in) :: word
+    From = from_level
+    if (word == 'surface') From = from_surface
+    if (word == 'seafloor') From = from_seafloor
+  end function From
 
   !> Points per shortest wavelength: four intervals of an element along its longest edge.
   subroutine Resolution(self, job, scheme, error)
@@ -248,7 +272,7 @@ contains
     character(:), allocatable :: where_to
     integer :: e, r, c
     where_to = 'shot record '//Str(shot%record)//': '
-    call Place(where_to//'the source', [shot%sx, shot%sy, shot%sz], e)
+    call Place(where_to//'the source', [shot%sx, shot%sy, shot%sz], From(job%source_z), e)
     if (allocated(error)) return
     select type (scheme)
     type is (elements_scheme_t)
@@ -261,7 +285,7 @@ contains
     end select
     allocate (names, source=SplitList(scheme%components))
     do r = 1, size(shot%rx)
-      call Place(where_to//'channel '//Str(shot%channel(r)), [shot%rx(r), shot%ry(r), shot%rz(r)], e)
+      call Place(where_to//'channel '//Str(shot%channel(r)), [shot%rx(r), shot%ry(r), shot%rz(r)], From(job%receiver_z), e)
       if (allocated(error)) return
       if (e <= self%elements%solid) cycle
       do c = 1, size(names)
@@ -274,12 +298,22 @@ contains
 
   contains
 
-    !> The element that holds a place.
-    subroutine Place(what, x, element)
+    !> The element that holds a place, whose depth counts `from`.
+    subroutine Place(what, asked, from, element)
       character(*), intent(in) :: what
-      real(dp), intent(in) :: x(3)
+      real(dp), intent(in) :: asked(3)
+      integer, intent(in) :: from
       integer, intent(out) :: element
-      real(dp) :: xi(3), away
+      real(dp) :: xi(3), away, x(3)
+      logical :: found
+      x = asked
+      found = .true.
+      element = 0
+      if (from == from_surface) call GroundLower(self%surface, self%elements%corner, x, found)
+      if (from == from_seafloor) call GroundLower(self%seafloor, self%elements%corner, x, found)
+      if (.not. found) call Fail(error, what//' at x = '//Str(x(1), 9)//', y = '//Str(x(2), 9)// &
+                                 ' m lies beside the mesh: there is no ground that its depth could count from')
+      if (allocated(error)) return
       call FinderFind(self%finder, self%elements%corner, x, element, xi, away)
       if (away > 0) call Fail(error, what//' at x = '//Str(x(1), 9)//', y = '//Str(x(2), 9)//', z = '//Str(x(3), 9)// &
                               ' m lies '//Str(away, 4)//' m outside of the mesh: x '//Str(self%low(1))//' .. '// &
@@ -311,6 +345,8 @@ contains
         words = words//' '//Str(x(i), 17)
       end do
     end select
+    if (job%source_z /= 'level') words = words//' source_z '//job%source_z
+    if (job%receiver_z /= 'level') words = words//' receiver_z '//job%receiver_z
   end function own_words
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------
@@ -329,7 +365,53 @@ contains
     nodes = 24.0_dp*self%elements%per + 64
     master = self%elements%n*3*nodes
     worker = self%elements%n*(3*nodes + 4*(numbers + merge(relaxing, 0, self%attenuates))*in_element + 4*fields*points_of_element)
+    if (pictures) worker = worker + 16*picture_numbers(scheme, window)
+    if (pictures) worker = worker + MapBytes(scheme, window)
+    if (pictures) master = master + 12*picture_numbers(scheme, window)
   end subroutine memory
+
+  !> Weights of the points of a map, in the list and in the engine; of all points as of those inside of elements.
+  real(dp) function MapBytes(scheme, window) result(bytes)
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    integer, parameter :: weight = 12, lists = 2
+    real(dp) :: first(3)
+    integer :: n(3)
+    bytes = 0
+    select type (scheme)
+    type is (elements_scheme_t)
+      if (.not. scheme%pgv) return
+      call PicturePoints(window, scheme%spacing, first, n)
+      bytes = 3.0_dp*weight*lists*in_element*n(1)*n(2)
+    end select
+  end function MapBytes
+
+  pure logical function wants_pictures(job) result(wanted)
+    type(job_t), intent(in) :: job
+    wanted = job%snapshot > 0 .or. job%pgv
+  end function wants_pictures
+
+  real(dp) function picture_numbers(scheme, window) result(numbers)
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    numbers = 0
+    select type (scheme)
+    type is (elements_scheme_t)
+      numbers = PictureTotal(scheme, window)
+    end select
+  end function picture_numbers
+
+  subroutine check_pictures(self, scheme, shot, window, error)
+    class(elements3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(shot_t), intent(in) :: shot
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    select type (scheme)
+    type is (elements_scheme_t)
+      call PicturesCheck(scheme, shot%record, window, error)
+    end select
+  end subroutine check_pictures
 
   pure subroutine receiver(component, scheme, cells, sorting)
     character(*), intent(in) :: component
@@ -383,6 +465,7 @@ contains
       call list%add('time_of_first_step_s', scheme%t_start)
       call list%add('time_dispersion_removed', Str(scheme%time_correction))
       call list%add('positions', job%positions)
+      call list%add('mesh_z', job%mesh_z)
     end select
   end subroutine describe_scheme
 

@@ -1,15 +1,18 @@
 !> The parameters of modelling with spectral elements, and the rules that only it has.
 module elements3d_parameters_m
   use kinds_m, only: dp
+  use mesh_ground_m, only: ground_words
   use parameter_table_m, only: table_t
-  use parameters_m, only: ClusterTable, DispersionTable, FilesTable, job_t, TimeTable, VariantTable, WaveletTable
+  use parameters_m, only: ClusterTable, DispersionTable, FilesTable, job_t, SnapshotTable, TimeTable, VariantTable, WaveletTable
+  use picture_rules_m, only: PictureRules
   use problems_m, only: ProblemAdd
   use source3d_parameters_m, only: source3d_kinds, SourceRules, SourceTable
   implicit none
   private
   public :: Elements3dTable, Elements3dRules, elements3d_components
 
-  character(*), parameter :: elements3d_components = 'vx,vy,vz,ux,uy,uz,ax,ay,az,p,sxx,syy,szz,sxy,sxz,syz,exx,eyy,ezz,exy,exz,eyz'
+  character(*), parameter :: elements3d_components = &
+    'vx,vy,vz,ux,uy,uz,ax,ay,az,p,sxx,syy,szz,sxy,sxz,syz,exx,eyy,ezz,exy,exz,eyz,wx,wy,wz'
 
 contains
 
@@ -31,11 +34,19 @@ contains
     call t%section('Source and receivers')
     call SourceTable(t, job, source3d_kinds, 90.0_dp, 'y points 90 degrees less (mesh_z=down: 90 degrees more): 90 = x east, y north')
     call WaveletTable(t, job, 'ricker,ormsby,gauss,file', 'history of the source: volume injection rate, moment rate or force', '', 'the wavelet is multiplied by this; with source=volume that is m3/s')
-    call t%text('components', job%components, 'vx,vy,vz', 'recorded, joined by commas: velocities vx, vy, vz, displacements ux .. uz, accelerations ax .. az, pressure p, stresses sxx .. syz, rates of strain exx .. eyz')
+    call t%text('components', job%components, 'vx,vy,vz', 'recorded, joined by commas: velocities vx, vy, vz, displacements ux .. uz, accelerations ax .. az, pressure p, stresses sxx .. syz, rates of strain exx .. eyz and of rotation wx, wy, wz')
+    call t%word('source_z', job%source_z, 'level', ground_words, 'what depths of sources count from: z = 0, the surface of the mesh above them, or the uppermost solid there, sea floor or ground')
+    call t%word('receiver_z', job%receiver_z, 'level', ground_words, 'what depths of receivers count from')
     call t%section('Scheme')
     call t%word('positions', job%positions, 'exact', 'exact,element', 'sources and receivers act and read at the points around them by weights that are best for waves up to fmax, or by the polynomials of the one element that they lie in, as other programs do')
     call VariantTable(t, job)
     call DispersionTable(t, job)
+    call SnapshotTable(t, job, 'pictures of the fields every so often, to the nearest time step; 0 = none')
+    call t%real('snapshot_dx', job%snapshot_dx, 0.0_dp, 0.0_dp, 1.0e6_dp, 'm', 'spacing of the points of planes and maps, which are at whole multiples of it; 0 = half the longest edge of an element or less')
+    call t%text('snapshot_planes', job%snapshot_planes, 'top', 'pictures, joined by commas: top (the uppermost points of the mesh), x, y or z and a place [m] as in top,y1500,z20, planes of regular points; surface, volume: all points of the free sides or of all elements (spl-export makes VTU of them)')
+    call t%text('snapshot_fields', job%snapshot_fields, 'vz', 'fields of pictures, joined by commas: vx, vy, vz, ux, uy, uz, p')
+    call t%flag('pgv', job%pgv, .false., 'maps of the largest horizontal and vertical velocity and vector on the top')
+    call t%real('pgv_depth', job%pgv_depth, -1.0e6_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of a plane that the maps are of in place of the top; -1e6: the top')
     call ClusterTable(t, job, 'ranks that share one shot; so far 1')
     ! @format(on)
   end subroutine Elements3dTable
@@ -55,6 +66,7 @@ contains
     if (t%sound('q_f1,q_f2') .and. job%q_f1 > 0 .and. job%q_f2 > 0 .and. job%q_f2 < 2*job%q_f1) &
       call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
     call SourceRules(job, t)
+    call PictureRules(job, 'top, surface, volume', 'vx, vy, vz, ux, uy, uz, p', t)
   end subroutine Elements3dRules
 
 end module elements3d_parameters_m

@@ -2,6 +2,7 @@
 module elements_scheme_m
   use checked_m, only: Finite, IsWhole, Whole
   use kinds_m, only: dp
+  use mesh_ground_m, only: from_level, from_seafloor
   use parcel_m, only: parcel_t
   use scheme_m, only: scheme_t
   use source3d_m, only: source3d_t, SourceFault, SourceFrom, SourceNumbers
@@ -21,15 +22,28 @@ module elements_scheme_m
     real(dp) :: q_band(2) = 0                 !< Q is constant in this band [Hz]
     real(dp) :: q_ref = 0                     !< there the velocities are phase velocities [Hz]
     type(source3d_t) :: source
+    integer :: source_from = 0, receivers_from = 0   !< what their depths count from (mesh_ground.f90)
+    integer :: free_sides = 0                 !< of the mesh
+    real(dp) :: spacing = 0                   !< of the points of pictures [m]
+    logical :: pgv = .false.                  !< the map of peak ground velocity is wanted
+    real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
+    character(:), allocatable :: planes, fields   !< of snapshots, as the job says
   contains
+    procedure :: no_pictures
     procedure :: cells, grid_words, layer_words, accuracy_words
     procedure :: pack => PackOwn
     procedure :: unpack => UnpackOwn
   end type elements_scheme_t
 
-  integer, parameter :: numbers = 10          !< before those of the source
+  integer, parameter :: numbers = 16          !< before those of the source
 
 contains
+
+  subroutine no_pictures(self)
+    class(elements_scheme_t), intent(inout) :: self
+    self%snapshot = 0
+    self%pgv = .false.
+  end subroutine no_pictures
 
   !> Points of the elements of a window.
   pure real(dp) function cells(self, window)
@@ -60,21 +74,29 @@ contains
     class(elements_scheme_t), intent(in) :: self
     type(parcel_t), intent(out) :: parcel
     parcel%numbers = [self%dy, real([self%elements, self%slowest, self%worst], dp), self%shortest, self%longest, &
-                      merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref, SourceNumbers(self%source)]
-    parcel%text = ''
+                      merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref, &
+                      real([self%source_from, self%receivers_from, self%free_sides, merge(1, 0, self%pgv)], dp), self%spacing, &
+                      self%pgv_depth, SourceNumbers(self%source)]
+    parcel%text = self%planes//achar(10)//self%fields
   end subroutine PackOwn
 
   subroutine UnpackOwn(self, parcel, why)
     class(elements_scheme_t), intent(inout) :: self
     type(parcel_t), intent(in) :: parcel
     character(:), allocatable, intent(out) :: why
+    integer :: i
     why = ''
-    if (size(parcel%numbers) <= numbers) then
+    if (count([(parcel%text(i:i) == achar(10), i=1, len(parcel%text))]) /= 1) then
+      why = 'its words are not components, variant, planes and fields'
+    else if (size(parcel%numbers) <= numbers) then
       why = 'the numbers of the source are none'
     else if (.not. all(Finite(parcel%numbers))) then
       why = 'a number of the source is none'
     else if (.not. (all(IsWhole(parcel%numbers(2:4), 0, huge(1))) .and. IsWhole(parcel%numbers(7), 0, 1))) then
       why = 'a number of elements that is none'
+    else if (.not. (all(IsWhole(parcel%numbers(11:12), from_level, from_seafloor)) .and. IsWhole(parcel%numbers(13), 0, huge(1)) &
+                    .and. IsWhole(parcel%numbers(14), 0, 1))) then
+      why = 'a choice that is none'
     else
       why = SourceFault(parcel%numbers(numbers + 1:), size(parcel%samples))
     end if
@@ -89,6 +111,15 @@ contains
       self%attenuates = x(7) > 0
       self%q_band = x(8:9)
       self%q_ref = x(10)
+      self%source_from = Whole(x(11))
+      self%receivers_from = Whole(x(12))
+      self%free_sides = Whole(x(13))
+      self%pgv = x(14) > 0
+      self%spacing = x(15)
+      self%pgv_depth = x(16)
+      i = index(parcel%text, achar(10))
+      self%planes = parcel%text(:i - 1)
+      self%fields = parcel%text(i + 1:)
       call SourceFrom(x(numbers + 1:), parcel%samples, self%source)
     end associate
   end subroutine UnpackOwn

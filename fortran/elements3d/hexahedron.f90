@@ -19,6 +19,8 @@ module hexahedron_m
   !> Corners of the sides, counterclockwise seen from outside.
   integer, parameter, public :: hex_side(4, 6) = reshape( &
     [1, 2, 6, 5, 2, 3, 7, 6, 3, 4, 8, 7, 1, 5, 8, 4, 1, 4, 3, 2, 5, 6, 7, 8], [4, 6])
+  !> The axis across each side, and where on it the side is.
+  integer, parameter, public :: hex_side_axis(6) = [2, 1, 2, 1, 3, 3], hex_side_end(6) = [-1, 1, 1, -1, -1, 1]
   !> Corners at the ends of the edges.
   integer, parameter, public :: hex_edge(2, 12) = reshape( &
     [1, 2, 2, 3, 3, 4, 4, 1, 1, 5, 2, 6, 3, 7, 4, 8, 5, 6, 6, 7, 7, 8, 8, 5], [2, 12])

@@ -16,11 +16,12 @@ module sem3d_m
   use checksum_c, only: checksum_floats
   use engine_m, only: engine_t
   use error_m, only: error_t, Fail
-  use gather_m, only: gather_t
+  use gather_m, only: film_t, gather_t
   use hash_m, only: hash_t, HashAdd
   use hexahedron_m, only: Determinant, HexAt, HexJacobian
   use kinds_m, only: dp, i8, sp
   use meetings_m, only: meetings_t, MeetingsMake
+  use mesh_ground_m, only: from_seafloor, from_surface, ground_t, GroundLower, GroundMake
   use parameter_table_m, only: SplitList
   use scheme_m, only: scheme_t
   use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAtWhole, Sem3dPlace, Sem3dRecord, Sem3dSource
@@ -28,7 +29,7 @@ module sem3d_m
   use sem3d_variants_m, only: Sem3dEngineNew, Sem3dKernels
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
-  use source3d_m, only: source3d_t, source_force, SourceNumbers
+  use source3d_m, only: source_force, SourceNumbers
   use state_identity_m, only: identity_t
   use text_m, only: Str
   use timeloop_m, only: growth, LoopLoad, LoopSetup, timeloop_t
@@ -41,22 +42,79 @@ module sem3d_m
   real(dp), parameter :: chunk_updates = 2.0e7_dp   !< point updates of a chunk on CPU cores: some tenths of a second
   real(dp), parameter :: smallest_weight = 0.1_dp**3   !< of a point of an element, of all of it: a corner's, from gll_w
 
+  !> Where the points of a picture are: regular ones of a plane, or those of sides or elements.
+  type :: plane_t
+    integer :: axis = 3                           !< 1, 2, 3: across it; 0: of free sides; -1: of all elements
+    real(dp) :: place = 0                         !< along the axis [m]
+    logical :: top = .false.                      !< the uppermost points of the mesh
+    integer, allocatable :: element(:)            !< of each point, 0: outside; or elements, a side's or themselves
+    real(dp), allocatable :: xi(:, :)             !< of the points of a plane, (3, points)
+    integer, allocatable :: side(:)               !< of the elements
+  end type plane_t
+
+  !> What a film shows.
+  type :: frame_t
+    integer :: plane = 0
+    character(2) :: field = ''
+  end type frame_t
+
   type, extends(timeloop_t) :: sem3d_t
     class(sem3d_engine_t), allocatable :: engine
     type(sem3d_grid_t) :: grid
     type(elements_t) :: elements
     type(finder_t) :: finder
     type(meetings_t) :: meetings
-    type(source3d_t) :: source
-    logical :: attenuates = .false.
-    real(dp) :: q_band(2) = 0, q_ref = 0          !< as in elements_scheme_t
+    type(ground_t) :: surface, seafloor           !< the uppermost points of the mesh, of its solid (made where wanted)
+    type(elements_scheme_t) :: own                !< what the scheme has of elements
+    real(dp) :: low(3) = 0                        !< where the mesh begins [m]
     logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
     logical :: known = .false.                    !< the engine has the histories of the shot
+    type(plane_t), allocatable :: plane(:)        !< of pictures
+    type(frame_t), allocatable :: frame(:)        !< of films
+    integer :: nf(3) = 0                          !< points of pictures along x, y, z,
+    real(dp) :: first_point(3) = 0                !< and the first of them [m]
+    logical :: later = .false.                    !< pictures are complete a step later
+    integer :: map_points = 0                     !< of the map of ground velocity that lie in the mesh,
+    integer, allocatable :: map_number(:)         !< and which they are of all
   contains
     procedure, nopass :: kernels => Sem3dKernels
     procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures
-    procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, samples
+    procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, samples, take_maps
+    procedure, private :: band => Band
   end type sem3d_t
+
+  interface
+    ! --- sem3d_films.f90
+
+    !> Plans the pictures of the shot and makes room for them.
+    module subroutine make_pictures(self, window, error)
+      class(sem3d_t), intent(inout), target :: self
+      type(window_t), intent(in) :: window
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine make_pictures
+
+    !> Takes the picture that is due.
+    module subroutine FilmsTake(self, error)
+      class(sem3d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine FilmsTake
+
+    !> True after the step of a picture that lacks the pressure in fluids.
+    pure module logical function FilmsHalf(self) result(half)
+      class(sem3d_t), intent(in) :: self
+    end function FilmsHalf
+
+    !> Adds that, a step later.
+    module subroutine FilmsFinish(self, error)
+      class(sem3d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine FilmsFinish
+
+    module subroutine take_maps(self, error)
+      class(sem3d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine take_maps
+  end interface
 
 contains
 
@@ -71,10 +129,7 @@ contains
     self%known = .false.
     select type (scheme)
     type is (elements_scheme_t)
-      self%source = scheme%source
-      self%attenuates = scheme%attenuates
-      self%q_band = scheme%q_band
-      self%q_ref = scheme%q_ref
+      self%own = scheme
     end select
     call LoopSetup(self, scheme, window, shot, error)
   end subroutine setup
@@ -90,14 +145,17 @@ contains
     if (.not. same) then
       call ElementsFrom(window, self%elements, error)
       if (allocated(error)) return
-      if (self%attenuates) call ElementsUnrelax(self%elements, self%q_band, self%q_ref)
+      if (self%own%attenuates) call ElementsUnrelax(self%elements, self%own%q_band, self%own%q_ref)
       call ElementsNumber(self%elements)
       call FinderMake(self%finder, self%elements%corner)
+      call GroundMake(self%elements, .false., self%surface)
+      self%seafloor = ground_t()
+      self%low = [window%x0, window%y0, window%z0]
       call MeetingsMake(self%elements, self%meetings)
     end if
     grid = Sem3dGrid(self%elements)
     grid%dt = self%scheme%dt
-    if (self%attenuates) grid%mechanisms = zener_mechanisms
+    if (self%own%attenuates) grid%mechanisms = zener_mechanisms
     same = same .and. abs(grid%dt - self%grid%dt) <= 0
     call self%choose_engine(real(points_of_element, dp)*grid%elements, same, keeps, error)
     if (allocated(error) .or. keeps) return
@@ -115,9 +173,9 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: bulk(:, :, :), shear(:, :, :)
     call self%engine%elements(self%elements, error)
-    if (allocated(error) .or. .not. self%attenuates) return
-    call ElementsShares(self%elements, self%q_band, bulk, shear)
-    call self%engine%quality(real(ZenerTimes(self%q_band), sp), bulk, shear, error)
+    if (allocated(error) .or. .not. self%own%attenuates) return
+    call ElementsShares(self%elements, self%own%q_band, bulk, shear)
+    call self%engine%quality(real(ZenerTimes(self%own%q_band), sp), bulk, shear, error)
   end subroutine make_medium
 
   !> The source, and the power of two that keeps single precision fields near 1 whatever the strength asked for.
@@ -130,13 +188,13 @@ contains
     real(sp), allocatable :: q(:, :)
     real(dp) :: xi(3), x(3), mass, strongest
     integer :: e
-    call Find(self, 'the source', [self%shot%sx, self%shot%sy, self%shot%sz], e, xi, x, error)
+    call Find(self, 'the source', [self%shot%sx, self%shot%sy, self%shot%sz], self%own%source_from, e, xi, x, error)
     if (allocated(error)) return
     self%shot%sx = x(1)
     self%shot%sy = x(2)
     self%shot%sz = x(3)
-    call Sem3dPlace(self%elements, self%meetings, e, xi, x, Band(self), place)
-    call Sem3dSource(list, place, self%source, error)
+    call Sem3dPlace(self%elements, self%meetings, e, xi, x, self%band(), place)
+    call Sem3dSource(list, place, self%own%source, error)
     if (allocated(error)) return
     call Histories(self, q)
     mass = smallest_weight*Determinant(HexJacobian(self%elements%corner(:, :, e), xi))*self%elements%rho(1, e)
@@ -162,7 +220,7 @@ contains
     released = 0
     do n = 1, self%scheme%nt
       q(1, n) = real(released, sp)
-      if (self%source%kind == source_force) q(1, n) = self%scheme%q(n)
+      if (self%own%source%kind == source_force) q(1, n) = self%scheme%q(n)
       released = released + self%scheme%dt*self%scheme%q(n)
     end do
   end subroutine Histories
@@ -173,16 +231,26 @@ contains
     Band = merge(self%scheme%fmax, 0.0_dp, self%scheme%exact_positions)
   end function Band
 
-  !> The element of a place, and the place in it.
-  subroutine Find(self, what, asked, e, xi, used, error)
-    class(sem3d_t), intent(in) :: self
+  !> The element of a place, whose depth counts `from` (mesh_ground.f90), and the place in it.
+  subroutine Find(self, what, asked, from, e, xi, used, error)
+    class(sem3d_t), intent(inout) :: self
     character(*), intent(in) :: what
     real(dp), intent(in) :: asked(3)
+    integer, intent(in) :: from
     integer, intent(out) :: e
     real(dp), intent(out) :: xi(3), used(3)
     type(error_t), allocatable, intent(inout) :: error
-    real(dp) :: away
-    call FinderFind(self%finder, self%elements%corner, asked, e, xi, away)
+    real(dp) :: away, place(3)
+    logical :: found
+    place = asked
+    found = .true.
+    if (from == from_seafloor .and. .not. allocated(self%seafloor%side)) call GroundMake(self%elements, .true., self%seafloor)
+    if (from == from_surface) call GroundLower(self%surface, self%elements%corner, place, found)
+    if (from == from_seafloor) call GroundLower(self%seafloor, self%elements%corner, place, found)
+    if (.not. found) call Fail(error, what//' of shot record '//Str(self%shot%record)//' at x = '//Str(asked(1), 9)//', y = '// &
+                               Str(asked(2), 9)//' m lies beside the ground that its depth counts from')
+    if (allocated(error)) return
+    call FinderFind(self%finder, self%elements%corner, place, e, xi, away)
     if (away > 0) then
       call Fail(error, what//' of shot record '//Str(self%shot%record)//' at x = '//Str(asked(1), 9)//', y = '//Str(asked(2), 9)// &
                 ', z = '//Str(asked(3), 9)//' m lies '//Str(away, 4)//' m outside of the mesh')
@@ -204,8 +272,8 @@ contains
     allocate (names, source=SplitList(self%scheme%components))
     self%at_whole = [(Sem3dAtWhole(trim(names(c))), c=1, size(names))]
     do r = 1, size(self%shot%rx)
-      call Find(self, 'receiver '//Str(r), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)], element(r), xi(:, r), x(:, r), &
-                error)
+      call Find(self, 'receiver '//Str(r), [self%shot%rx(r), self%shot%ry(r), self%shot%rz(r)], self%own%receivers_from, &
+                element(r), xi(:, r), x(:, r), error)
       if (allocated(error)) return
     end do
     self%shot%rx = x(1, :)
@@ -213,7 +281,7 @@ contains
     self%shot%rz = x(3, :)
     !$omp parallel do schedule(dynamic) num_threads(self%team%threads)
     do r = 1, size(self%shot%rx)
-      call Sem3dPlace(self%elements, self%meetings, element(r), xi(:, r), x(:, r), Band(self), place(r), &
+      call Sem3dPlace(self%elements, self%meetings, element(r), xi(:, r), x(:, r), self%band(), place(r), &
                       source=[self%shot%sx, self%shot%sy, self%shot%sz])
     end do
     !$omp end parallel do
@@ -227,13 +295,6 @@ contains
     call self%engine%receivers(list%start, list%field, list%point, list%w, error)
     if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
   end subroutine make_receivers
-
-  subroutine make_pictures(self, window, error)
-    class(sem3d_t), intent(inout), target :: self
-    type(window_t), intent(in) :: window
-    type(error_t), allocatable, intent(inout) :: error
-    if (.not. allocated(self%film)) allocate (self%film(0))
-  end subroutine make_pictures
 
   ! --- steps ----------------------------------------------------------------------------------------------------------------
 
@@ -256,12 +317,17 @@ contains
     class(sem3d_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: q(:, :)
+    logical :: half
     if (.not. self%known) then
       call Histories(self, q)
       call self%engine%histories(self%steps + 1, scale(q(:, self%steps + 1:), -self%exponent2), error)
       self%known = .true.
     end if
-    if (.not. allocated(error)) call self%timestep(min(self%chunk, self%scheme%nt - self%steps), error)
+    if (allocated(error)) return
+    half = FilmsHalf(self)
+    call self%timestep(min(merge(1, self%chunk, half), self%scheme%nt - self%steps, self%next_picture() - self%steps), error)
+    if (half .and. .not. allocated(error)) call FilmsFinish(self, error)
+    if (.not. allocated(error) .and. self%steps == self%next_picture()) call FilmsTake(self, error)
   end subroutine next_chunk
 
   subroutine load(self, position, state, error)
@@ -318,13 +384,21 @@ contains
     gather%sy = self%shot%sy
     gather%ry = self%shot%ry
     gather%cells = real(points_of_element, dp)*self%grid%elements
-    gather%nsnap = 0
+    gather%nsnap = size(self%film)
+    if (allocated(gather%film)) deallocate (gather%film)
+    if (gather%nsnap == 0) return
+    gather%film = self%film
+    gather%nf = self%nf
+    gather%df = self%own%spacing
+    gather%xf = self%first_point
+    gather%tf = self%scheme%t_start + (self%first_picture - 0.5_dp)*self%scheme%dt
+    gather%dtf = self%every*self%scheme%dt
   end subroutine describe
 
   subroutine identify(self, identity)
     class(sem3d_t), intent(in) :: self
     type(identity_t), intent(inout) :: identity
-    integer :: e
+    integer :: e, f
     associate (m => self%elements, id => identity)
       id%shape = Str(m%n)//' elements'
       call HashAdd(id%grid, [m%solid, m%per, m%points, m%solid_points])
@@ -336,9 +410,15 @@ contains
       call HashAdd(id%medium, checksum_floats(checksum_floats(checksum_floats(0_i8, size(m%rho, kind=i8), m%rho), &
                                                               size(m%lambda, kind=i8), m%lambda), size(m%mu, kind=i8), m%mu))
       call HashAdd(id%positions, [self%shot%sy, self%shot%ry])
-      call HashAdd(id%positions, SourceNumbers(self%source))
-      call HashAdd(id%medium, [merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref])
+      call HashAdd(id%positions, SourceNumbers(self%own%source))
+      call HashAdd(id%medium, [merge(1.0_dp, 0.0_dp, self%own%attenuates), self%own%q_band, self%own%q_ref])
       call HashAdd(id%medium, checksum_floats(0_i8, size(m%loss, kind=i8), m%loss))
+      call HashAdd(id%times, [self%every, self%first_picture, merge(1, 0, self%own%pgv)])
+      call HashAdd(id%times, [self%own%spacing, self%own%pgv_depth])
+      call HashAdd(id%times, [self%own%source_from, self%own%receivers_from])
+      do f = 1, size(self%frame)
+        call HashAdd(id%times, [(ichar(self%film(f)%name(e:e)), e=1, len(self%film(f)%name))])
+      end do
     end associate
   end subroutine identify
 

@@ -1,6 +1,6 @@
 !> What is recorded at a place, as weights of the fields at the points around it, and where forces and moments act
-!> (band_weights.f90). In a fluid velocity is 1/rho grad dchi/dt, displacement
-!> 1/rho grad chi, pressure -d2chi/dt2.
+!> (band_weights.f90). Rates of rotation are wz = (dvy/dx - dvx/dy)/2, x, y, z in this order. In a fluid velocity is 1/rho grad
+!> dchi/dt, displacement 1/rho grad chi, pressure -d2chi/dt2.
 module sem3d_components_m
   use band_weights_m, only: band_points, BandPoints, BandWeights
   use elements_m, only: elements_t, in_element
@@ -40,13 +40,13 @@ contains
   !> True of a component that a receiver in a fluid records.
   pure logical function Sem3dRecords(component) result(records)
     character(*), intent(in) :: component
-    records = component(1:1) /= 'e'
+    records = all(component(1:1) /= ['e', 'w'])
   end function Sem3dRecords
 
   !> True of a component that is sampled at whole time steps.
   pure logical function Sem3dAtWhole(component) result(whole)
     character(*), intent(in) :: component
-    whole = all(component(1:1) /= ['v', 'e'])
+    whole = all(component(1:1) /= ['v', 'e', 'w'])
   end function Sem3dAtWhole
 
   !> A place x [m], xi in element e, for waves up to fmax [Hz], 0: by the polynomials of the element. These serve a receiver too
@@ -118,6 +118,12 @@ contains
         b = second(p)
         call Add(list, place%point, field_vx + b - 1, w(:, a)/merge(1, 2, a == b))
         if (a /= b) call Add(list, place%point, field_vx + a - 1, w(:, b)/2)
+      case ('w')
+        p = index('xyz', component(2:2))
+        a = modulo(p, 3) + 1
+        b = modulo(p + 1, 3) + 1
+        call Add(list, place%point, field_vx + b - 1, w(:, a)/2)
+        call Add(list, place%point, field_vx + a - 1, -w(:, b)/2)
       case default
         p = findloc(pair, component(2:min(3, len(component))), 1)
         do c = 1, 3

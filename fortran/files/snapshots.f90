@@ -1,5 +1,6 @@
 !> Snapshots of a shot: one NetCDF file, pressure(time, z, x), with checksums like the file of gathers; of a 3D shot each plane
-!> of each field a variable, (time, y, x), (time, z, x) or (time, z, y), and maps (y, x), on centres of cells.
+!> of each field a variable, (time, y, x), (time, z, x) or (time, z, y), and maps (y, x), on centres of cells. Of elements also
+!> (time, side, side_point) and (time, element, element_point), with the places of these points.
 module snapshots_m
   use checked_m, only: CountOf, Whole
   use error_m, only: error_t, AddContext, Fail, FailFromC
@@ -7,7 +8,7 @@ module snapshots_m
   use files_c, only: file_numbered
   use files_m, only: FileExists, FileRemove
   use fiodef_m, only: FioAttributes, FioBegin, FioDefine, FioDim, FioFinish, FioNumbers, FioHeaderChecksum, FioText
-  use gather_m, only: gather_t
+  use gather_m, only: film_missing, gather_t
   use iso_c_binding, only: c_associated, c_char, c_int, c_ptr
   use kinds_m, only: dp, i8
   use sides_m, only: SideSnapshot
@@ -190,19 +191,31 @@ contains
     type(gather_t), intent(in) :: gather
     type(attribute_t), intent(in) :: attributes(:)
     type(error_t), allocatable, intent(inout) :: error
-    character(*), parameter :: across(3) = [character(3) :: 'z y', 'z x', 'y x']
+    character(*), parameter :: across(-1:3) = [character(21) :: 'element element_point', 'side side_point', 'z y', 'z x', 'y x']
     character(:), allocatable :: dims
     integer :: f
     call DefineShot(file, 'films 1', gather, attributes, error)
     if (maxval(gather%film%nt) > 0) then
       call DefineAxis(file, 'time', 'T', maxval(gather%film%nt), 's', 'time since time zero of the source', error)
-      call FioText(file, 'time', 'comment', 'of velocities; pressure is half a time step later', error)
+      if (any([(gather%film(f)%name(1:1) == 'u', f=1, size(gather%film))])) then
+        call FioText(file, 'time', 'comment', 'of velocities; pressure and displacement are half a time step later', error)
+      else
+        call FioText(file, 'time', 'comment', 'of velocities; pressure is half a time step later', error)
+      end if
     end if
     call DefineAxis(file, 'x', 'X', gather%nf(1), 'm', 'distance along x', error)
     call DefineAxis(file, 'y', 'Y', gather%nf(2), 'm', 'distance along y', error)
     call DefineAxis(file, 'z', 'Z', gather%nf(3), 'm', 'depth', error)
     call FioText(file, 'z', 'positive', 'down', error)
     call FioText(file, 'z', 'standard_name', 'depth', error)
+    do f = 1, size(gather%film)
+      associate (film => gather%film(f))
+        if (film%name == 'surface_x') call FioDim(file, 'side', film%n(2), error)
+        if (film%name == 'surface_x') call FioDim(file, 'side_point', film%n(1), error)
+        if (film%name == 'volume_x') call FioDim(file, 'element', film%n(2), error)
+        if (film%name == 'volume_x') call FioDim(file, 'element_point', film%n(1), error)
+      end associate
+    end do
     call FioHeaderChecksum(file, error)
     do f = 1, size(gather%film)
       associate (film => gather%film(f))
@@ -211,10 +224,13 @@ contains
     end do
     do f = 1, size(gather%film)
       associate (film => gather%film(f))
-        dims = across(film%axis)
+        dims = trim(across(film%axis))
         if (film%nt > 0) dims = 'time '//dims
         call FioDefine(file, film%name, 'float', dims, film%unit, film%about, error)
-        call FioNumbers(file, film%name, 'plane_m', 'double', [film%place], error)
+        if (film%axis > 0) call FioNumbers(file, film%name, 'plane_m', 'double', [film%place], error)
+        if (film%axis < 1 .and. film%nt == 0) call FioNumbers(file, film%name, 'add_offset', 'double', [film%place], error)
+        if (any(film%a >= film_missing)) &
+          call FioNumbers(file, film%name, '_FillValue', 'float', [real(film_missing, dp)], error)
       end associate
     end do
     if (.not. allocated(error)) call FailFromC(fio_enddef(file), error)

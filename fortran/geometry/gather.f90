@@ -5,14 +5,16 @@ module gather_m
   private
   public :: gather_t, film_t
 
-  !> Pictures of a 3D shot: a plane of a field at some times, or a map.
+  real(sp), parameter, public :: film_missing = 9.96920997e36_sp   !< of a point where there is nothing, as NetCDF has it
+
+  !> Pictures of a 3D shot: a plane of a field at some times, or a map; of elements also all points of their sides, or of them.
   type :: film_t
     character(:), allocatable :: name         !< of the variable, and its meaning and unit
     character(:), allocatable :: about, unit
-    integer :: axis = 3                       !< 1, 2, 3: the plane lies across x, y, z
+    integer :: axis = 3                       !< 1, 2, 3: the plane lies across x, y, z; 0: of sides of elements, -1: of elements
     integer :: n(2) = 0, nt = 0               !< nt = 0: a map, not a film
-    real(dp) :: place = 0                     !< of the plane along its axis [m]
-    real(sp), allocatable :: a(:, :, :)       !< (n(1), n(2), max(nt, 1)): (y, z), (x, z) or (x, y)
+    real(dp) :: place = 0                     !< of the plane along its axis [m]; of places of points: what a counts from
+    real(sp), allocatable :: a(:, :, :)       !< (n(1), n(2), max(nt, 1)): (y, z), (x, z) or (x, y); of elements (points, elements)
   end type film_t
 
   type :: gather_t

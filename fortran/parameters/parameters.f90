@@ -38,7 +38,7 @@ module parameters_m
     ! source and receivers
     character(:), allocatable :: wavelet, wavelet_file, components, positions
     real(dp) :: fpeak = 0, f1 = 0, f2 = 0, f3 = 0, f4 = 0, delay = 0, amplitude = 0, fmax = 0, wavelet_dt = 0
-    character(:), allocatable :: source, fault
+    character(:), allocatable :: source, fault, source_z, receiver_z
     real(dp) :: fx = 0, fy = 0, fz = 0, mxx = 0, myy = 0, mzz = 0, mxy = 0, mxz = 0, myz = 0, strike = 0, dip = 0, rake = 0
     real(dp) :: m0 = 0, mw = 0, fault_lon = 0, fault_lat = 0, x_azimuth = 0, sigma = 0
     ! scheme
@@ -49,6 +49,7 @@ module parameters_m
     ! snapshots
     real(dp) :: snapshot = 0
     integer :: snapshot_step = 1
+    real(dp) :: snapshot_dx = 0
     character(:), allocatable :: snapshot_shots, snapshot_planes, snapshot_fields
     character(:), allocatable :: decomposition, halo
     logical :: pgv = .false.
@@ -96,6 +97,8 @@ contains
     job%components = ''
     job%positions = 'exact'
     job%source = ''
+    job%source_z = ''
+    job%receiver_z = ''
     job%fault = ''
     job%absorb = ''
     job%sides = ''
@@ -217,14 +220,15 @@ contains
     call t%word('dispersion', job%dispersion, 'error', 'error,warn', 'what to do when the grid is too coarse for fmax')
   end subroutine DispersionTable
 
-  !> `what`: the meaning of the snapshots; `cells`: that of their step.
+  !> `what`: the meaning of the snapshots; `cells`: that of their step, where there are cells.
   subroutine SnapshotTable(t, job, what, cells)
     type(table_t), intent(inout) :: t
     type(job_t), intent(inout) :: job
-    character(*), intent(in) :: what, cells
+    character(*), intent(in) :: what
+    character(*), intent(in), optional :: cells
     call t%section('Snapshots')
     call t%real('snapshot', job%snapshot, 0.0_dp, 0.0_dp, 1.0e5_dp, 's', what)
-    call t%int('snapshot_step', job%snapshot_step, 1, 1, 1000, 'cells', cells)
+    if (present(cells)) call t%int('snapshot_step', job%snapshot_step, 1, 1, 1000, 'cells', cells)
     call t%text('snapshot_shots', job%snapshot_shots, '', 'shot record numbers to take them of, joined by commas; empty = first shot')
   end subroutine SnapshotTable
 

@@ -127,7 +127,7 @@ contains
     do i = 1, m%n(6)
       if (why /= '') return
       associate (of => m%places(12 + 5*i - 4:12 + 5*i - 1))         ! axis, two sides, times
-        if (IsWhole(of(1), 1, 3) .and. all(IsWhole(of(2:3), 1, huge(1))) .and. IsWhole(of(4), 0, huge(1))) then
+        if (IsWhole(of(1), -1, 3) .and. all(IsWhole(of(2:3), 1, huge(1))) .and. IsWhole(of(4), 0, huge(1))) then
           total = total + of(2)*of(3)*max(1.0_dp, of(4))
         else
           why = 'a film without axis or shape'

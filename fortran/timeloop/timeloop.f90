@@ -7,6 +7,7 @@
 !> the GPU has work for one to two chunks, during which the host sets up other shots or makes their traces, and a field that blows
 !> up is noticed soon.
 module timeloop_m
+  use checked_m, only: Above, Below, Whole
   use engine_m, only: engine_t
   use error_m, only: error_t, Fail
   use gather_m, only: film_t, gather_t
@@ -26,6 +27,7 @@ module timeloop_m
   private
   public :: timeloop_t, LoopSetup, LoopLoad, LoopTraces, growth
 
+  real(dp), parameter :: numbers_most = 2.0e9_dp  !< of all pictures: they are one message
   real(sp), parameter :: growth = 1000            !< a field this many times what the source can bring has blown up
 
   type, abstract, extends(solver_t) :: timeloop_t
@@ -54,10 +56,13 @@ module timeloop_m
     integer :: films = 0                          !< how many of them are films
     integer :: pictures = 0                       !< of each film there will be
     integer :: taken = 0                          !< of each film there are
+    integer :: every = 0                          !< steps between two of them
+    integer :: first_picture = 0                  !< the first is taken after this step
   contains
     procedure :: setup => LoopSetup, advance, fraction => PartDone, gather => LoopGather
     procedure :: state_identity, time_position, state_size, save => LoopSave, load => LoopLoad
     procedure, non_overridable :: choose_engine, forget, timestep, picture_size
+    procedure, non_overridable :: plan_pictures, next_picture, last_recorded, room_for_films
     procedure(make_i), deferred :: make_grid, make_medium, make_source, make_receivers, make_pictures
     procedure :: medium_needs => PeakFrequency
     procedure(any_engine_i), deferred :: any_engine
@@ -368,6 +373,58 @@ contains
     class(timeloop_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
   end subroutine NoMaps
+
+  ! --- pictures -------------------------------------------------------------------------------------------------------
+
+  !> Of velocities half-way before whole steps, from time zero of the source to the end of the record; none where the scheme has
+  !> none.
+  subroutine plan_pictures(self)
+    class(timeloop_t), intent(inout) :: self
+    self%every = 0
+    self%films = 0
+    self%pictures = 0
+    associate (s => self%scheme)
+      if (.not. s%snapshot > 0) return
+      self%every = Whole(s%snapshot/s%dt, 1)
+      self%first_picture = Whole(Above(-s%t_start/s%dt + 0.5_dp - 1e-9_dp), 1)
+      self%pictures = max(0, (self%last_recorded() - self%first_picture)/self%every + 1)
+    end associate
+  end subroutine plan_pictures
+
+  !> The step after which the next picture is due; huge if none is.
+  pure integer function next_picture(self) result(step)
+    class(timeloop_t), intent(in) :: self
+    step = huge(step)
+    if (self%every > 0 .and. self%taken < self%pictures) step = self%first_picture + self%taken*self%every
+  end function next_picture
+
+  !> The last step whose velocities are within the record: some more are done for the filters of traces.
+  pure integer function last_recorded(self) result(step)
+    class(timeloop_t), intent(in) :: self
+    associate (s => self%scheme)
+      step = Whole(Below(((s%nt_out - 1)*s%dt_out - s%t_start)/s%dt + 0.5_dp))
+    end associate
+  end function last_recorded
+
+  !> Takes memory for films and maps whose shapes are known. `coarser`: the parameter that tells how far their points are apart.
+  subroutine room_for_films(self, coarser, error)
+    class(timeloop_t), intent(inout) :: self
+    character(*), intent(in) :: coarser
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: p, status
+    if (real(self%picture_size(), dp)*max(1, self%pictures) > numbers_most) then
+      call Fail(error, Str(self%pictures)//' pictures of '//Str(self%picture_size())//' numbers are too large, at most 2e9: '// &
+                'take fewer (snapshot) or coarser ones ('//coarser//')')
+      return
+    end if
+    do p = 1, size(self%film)
+      associate (film => self%film(p))
+        allocate (film%a(film%n(1), film%n(2), max(1, film%nt)), source=0.0_sp, stat=status)
+        if (status /= 0) call Fail(error, 'no memory for '//Str(film%nt)//' pictures of '//Str(film%n(1))//' x '//Str(film%n(2))// &
+                                   ' points: take fewer (snapshot) or coarser ones ('//coarser//')')
+      end associate
+    end do
+  end subroutine room_for_films
 
   ! --- states: the engine's numbers, then the pictures taken; all else follows from the shot --------------------------
 

@@ -26,12 +26,12 @@ sys.path[:0] = [str(ROOT / 'tools')]
 
 def imported():
     """The modules under test; atheris has to be there before them."""
-    global np, abaqus, axis, cdf5, cli, gathers, keymap, launcher, mesh, model_tool, p190_sps, segy_geometry, specfem, unv
+    global np, abaqus, axis, cdf5, cli, gathers, keymap, launcher, mesh, model_tool, p190_sps, segy_geometry, specfem, specfem_source, unv
     import numpy as np
     from spltools import cli
     from spltools.earth import model_tool
     from spltools.gathers import cdf5, gathers
-    from spltools.geometry import axis, keymap, p190_sps, segy_geometry
+    from spltools.geometry import axis, keymap, p190_sps, segy_geometry, specfem_source
     from spltools.mesh import abaqus, mesh, specfem, unv
     path = str(ROOT / 'tools' / 'run-until-done')
     launcher = importlib.util.module_from_spec(importlib.util.spec_from_loader(
@@ -89,6 +89,19 @@ def sps(place, data):
     s, r, x = parts(data, 3)
     shots, _ = p190_sps.read_sps(place.put('in.s', s), place.put('in.r', r), place.put('in.x', x))
     written(place, shots)
+
+
+def cmt(place, data):
+    source, stations = parts(data, 2)
+    events = specfem_source.read_events(place.put('CMTSOLUTION', source))
+    for s in specfem_source.read_stations(place.put('STATIONS', stations)):
+        if not np.isfinite([s.latitude, s.longitude, s.burial]).all():
+            raise Contradiction('a station at no place')
+    for event in events:
+        axes = specfem_source.Axes(33.0, True)
+        m = axes.tensor(np.diag(axes.rows @ event.force) if event.force is not None else event.north_east_down())
+        if not np.isfinite(m).all() or abs(m - m.T).max() > 1e-9 * abs(m).max() or not np.isfinite(event.sigma()):
+            raise Contradiction('no moment tensor')
 
 
 def segy(place, data):
@@ -204,7 +217,7 @@ def meshes(place, data):
 # reader: (procedure, folder of its corpus)
 READERS = {'p190': (p190, 'p190'), 'sps': (sps, 'sps'), 'segy': (segy, 'segy'), 'su': (su, 'su'), 'section': (section, 'section'),
            'tool-keymap': (maps, 'keymap'), 'tool-gathers': (seismograms, 'gathers'), 'launches': (launches, 'launches'),
-           'tool-mesh': (meshes, 'mesh')}
+           'tool-mesh': (meshes, 'mesh'), 'cmt': (cmt, 'cmt')}
 
 
 def one(reader, place, data):

@@ -22,7 +22,10 @@ PACKAGES = {
     'scipy': 'python3-scipy',
     'meshio': 'python3-meshio',
     'h5py': 'python3-h5py',
+    'obspy': 'python3-obspy',
+    'pyproj': 'python3-pyproj',
 }
+PIP = ('obspy',)  # few releases of Debian have them
 
 inputs = set()  # every file that was read, for no output may take the place of one
 
@@ -89,6 +92,8 @@ def _told(sentence, status=1):
 def _missing_module(name):
     package = PACKAGES.get((name or '').split('.')[0])
     how = f': run tools/setup, or: apt-get install {package}' if package else ''
+    if (name or '').split('.')[0] in PIP:
+        how = f': run tools/setup test, or: pip install {name.split(".")[0]}'
     return f"the Python module '{name}' is missing for {sys.executable}{how}"
 
 

@@ -1,4 +1,4 @@
-"""spl-export: gathers to SEG-Y revision 1 or SU.
+"""spl-export: gathers to SEG-Y revision 1, SU, SAC or miniSEED; pictures of elements to VTU.
 
 The traces are those of the file, bit for bit (IEEE floats). What does not fit the format's numbers is refused, never wrapped:
 samples, sample interval, coordinates, numbers of traces. Damaged and unfinished shots are refused too.
@@ -12,14 +12,26 @@ from spltools import cli
 from spltools.gathers import ibmfloat, segyheader
 from spltools.gathers.gathers import Gathers
 
-ABOUT = """Writes gathers as SEG-Y rev 1 (.segy, .sgy) or SU (.su).
+ABOUT = """Writes gathers as SEG-Y rev 1 (.segy, .sgy), SU (.su), SAC (.sac) or miniSEED (.mseed), and pictures of the
+surface or volume of a mesh (OUTPUT.snapN.nc) as VTU for ParaView (.pvd).
 
-Coordinates keep 1 cm or better: the scalar (bytes 69 and 71) is the first of -100, -1000, -10000 that keeps all
+  spl-export gathers.nc -o line.segy --component p
+  spl-export quake.nc -o quake.mseed --reference 13.4 42.3 --turn zrt
+  spl-export quake.nc.snap1.nc -o wave.pvd
+
+SEG-Y and SU: coordinates keep 1 cm or better: the scalar (bytes 69 and 71) is the first of -100, -1000, -10000 that keeps all
 of them exactly, else the finest that fits 32 bits. Receiver group elevation is negative below the sea surface,
 source depth positive. Offset is signed, in whole metres, as modelled: in 2D along x. Y has the sign of a map, where
 +Y lies to the left of +X: it is -y of a key-map whose y is positive to the right of +x, as spl-keymap makes them and
 3D modelling takes them. SEG-Y holds at most 32767 samples of at most 32767 microseconds; SU 65535 of each, for its
-numbers have no sign."""
+numbers have no sign.
+
+SAC and miniSEED (through ObsPy), StationXML (.xml) beside them: a file a shot, of SAC a file a trace, with the numbers of
+the shots in their names where there are several. Channels are N, E and Z, up; R, away from the source, and T, to the right
+of it, with --turn zrt. Amplitudes are in m/s, m, m/s2 or Pa. Time 0 of SAC and --origin-time are time zero of the source.
+Longitude and latitude are those of a plane along meridian and parallel at --reference (default 0, 0); x, y and z themselves
+[m] stand in user0..2 (station) and user3..5 (source) and in StationXML as the site. Elevation is -z. Codes: network SY
+(synthetic), station S and the channel of the key-map, or its line in --stations; band by sampling rate, X for modelled."""
 PAIRS = ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')
 COMPONENT_NAME = {'p': 'PRESSURE', 'vx': 'PARTICLE VELOCITY ALONG X, TO THE RIGHT', 'vz': 'PARTICLE VELOCITY ALONG Z, DOWNWARDS',
                   'vy': 'PARTICLE VELOCITY ALONG Y', **{'s' + c: f'STRESS {c.upper()}, TENSION POSITIVE,' for c in PAIRS},
@@ -30,12 +42,13 @@ COMPONENT_NAME = {'p': 'PRESSURE', 'vx': 'PARTICLE VELOCITY ALONG X, TO THE RIGH
 UNIT_CODE = {'Pa': 1, 'm': 5, 'm s-1': 6, 'm s-2': 7}      # bytes 203-204; -1: another, see the textual header
 POLARITY = {'p': 2, 'vz': 1, 'uz': 1, 'az': 1}   # 2: more pressure is positive; 1: upward movement is negative
 TRACES_MAX = segyheader.LIMIT[4]
+METHOD = ('2D ACOUSTIC FINITE DIFFERENCES', '3D ELASTIC FINITE DIFFERENCES', '3D SPECTRAL ELEMENTS')
 
 
 def arguments(words):
     p = cli.Parser(prog='spl-export', description=ABOUT)
-    p.add_argument('file', help='file of gathers')
-    p.add_argument('-o', '--output', required=True, metavar='OUT', help='OUT.segy, OUT.sgy or OUT.su')
+    p.add_argument('file', help='file of gathers, or of pictures')
+    p.add_argument('-o', '--output', required=True, metavar='OUT', help='OUT.segy, .sgy, .su, .sac, .mseed or .pvd')
     p.add_argument('--component', choices=tuple(COMPONENT_NAME), help='what to write (default: p, or the only one recorded)')
     p.add_argument('--records', metavar='LIST', help='shot records, such as 1-12,20 or 1-100:10 (default: all)')
     p.add_argument('--done-only', action='store_true', help='leave out (and name) shots that are unfinished or damaged')
@@ -55,13 +68,43 @@ def arguments(words):
     p.add_argument('--max-traces', type=cli.number(1, TRACES_MAX, whole=True), default=TRACES_MAX, metavar='N',
                    help=f'traces a file, at most (default {TRACES_MAX}, what fits bytes 5-8)')
     p.add_argument('--overwrite', action='store_true', help='replace OUT if it exists')
+    q = p.add_argument_group('SAC and miniSEED')
+    q.add_argument('--motion', choices=('v', 'u', 'a', 'p'), help='velocity, displacement, acceleration or pressure (default: the '
+                   'first of them that was recorded)')
+    q.add_argument('--turn', choices=('zrt',), help='horizontals away from the source and to the right of that')
+    q.add_argument('--reference', nargs=2, type=cli.number(-360, 360, 'degrees'), metavar=('LON', 'LAT'),
+                   help='where x = 0, y = 0 is')
+    q.add_argument('--x-azimuth', type=cli.number(-360, 360, 'degrees'), metavar='DEG',
+                   help='where x points, clockwise from north (default: x_azimuth of the job; 90 in 2D)')
+    q.add_argument('--origin-time', default='2000-01-01T00:00:00', metavar='TIME', help='default 2000-01-01T00:00:00, UTC')
+    q.add_argument('--network', default='SY', metavar='CODE', help='default SY, synthetic')
+    q.add_argument('--location', default='', metavar='CODE', help='default none')
+    q.add_argument('--stations', metavar='STATIONS', help='file of STATIONS whose lines are the channels: their names and networks')
     return p.parse_args(words)
+
+
+# Options that concern some formats alone.
+ONLY = {'segy su': 'component ibm big_endian cdp cdp_origin split max_traces',
+        'sac mseed': 'motion turn reference x_azimuth origin_time network location stations',
+        'segy su sac mseed': 'records done_only positions y_left'}
 
 
 def main(words):
     a = arguments(words)
     a.kind = kind_of(a)
+    if a.kind == 'pvd':
+        from spltools.gathers import vtu
+        cli.say(vtu.export(a.file, a.output, a.overwrite))
+        return
     file = Gathers(a.file)
+    if a.kind in ('sac', 'mseed'):
+        from spltools.gathers import seismograms
+        slots, left = file.chosen(a.records, a.done_only)
+        for sentence in left:
+            cli.warn(f'left out: {sentence}')
+        cli.say(seismograms.export(file, slots, a))
+        return
+    a.y_left = a.y_left or file.text('mesh_z') == 'up'
     if a.component is None:
         a.component = 'p' if 'p' in file.components else file.components[0]
     slots, left = file.chosen(a.records, a.done_only)
@@ -83,9 +126,14 @@ def main(words):
 
 def kind_of(a):
     ending = os.path.splitext(a.output)[1].lower()
-    kind = {'.segy': 'segy', '.sgy': 'segy', '.su': 'su'}.get(ending)
+    kind = {'.segy': 'segy', '.sgy': 'segy', '.su': 'su', '.sac': 'sac', '.mseed': 'mseed', '.pvd': 'pvd'}.get(ending)
     if not kind:
-        cli.fail(f"{a.output}: the ending tells the format and must be .segy, .sgy or .su, not '{ending}'")
+        cli.fail(f"{a.output}: the ending tells the format and must be .segy, .sgy or .su, .sac or .mseed, or .pvd, not '{ending}'")
+    plain = arguments([a.file, '-o', a.output])
+    for kinds, options in ONLY.items():
+        for name in options.split():
+            if kind not in kinds.split() and getattr(a, name) != getattr(plain, name):
+                cli.fail(f"--{name.replace('_', '-')} is for .{', .'.join(kinds.split())}: leave it out, or write one of these")
     if kind == 'su' and a.ibm:
         cli.fail('--ibm: SU has IEEE floats only; leave it out or write .segy')
     if kind == 'segy' and a.big_endian:
@@ -296,7 +344,7 @@ def text_lines(survey, part, a):
     wavelet = wavelet_words(f)
     return [
         'SYNTHETIC SEISMIC DATA, MODELLED BY ' + f.text('source', 'SplFd2dmod').upper(),
-        f'{"3D ELASTIC" if f.three_d else "2D ACOUSTIC"} FINITE DIFFERENCES, COMMON SOURCE GATHERS',
+        f'{METHOD[bool(f.text("mesh_z")) + f.three_d]}, COMMON SOURCE GATHERS',
         f'DATA: {COMPONENT_NAME[a.component]} IN {survey.units.upper()}, {"IBM" if a.ibm else "IEEE"} FLOATS, NOT SCALED OR GAINED',
         f'RECORDS {first.record} TO {last.record}: {len(part.slots)} SHOTS, {part.traces} TRACES',
         f'SAMPLES {part.n}, INTERVAL {survey.interval} MICROSECONDS, FIRST SAMPLE AT {delay} MS',

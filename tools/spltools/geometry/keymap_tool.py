@@ -1,12 +1,13 @@
-"""spl-keymap: key-maps from navigation files, trace headers or a regular line; and what a key-map holds."""
+"""spl-keymap: key-maps from navigation files, trace headers, SPECFEM's files or a regular line; and what a key-map holds."""
 
 import datetime
 import os
 
 import numpy as np
 
-from spltools.cli import Parser, fail, number, say
+from spltools.cli import Parser, check_output, fail, new_file, number, say
 from spltools.geometry import axis, p190_sps, segy_geometry
+from spltools.geometry.specfem_source import Axes, Projection, read_events, read_stations
 from spltools.geometry.keymap import CHANNELS_MAX, RECORD_MAX, TRACES_MAX, Shot, read_map, write_map
 
 ABOUT = """Makes and shows key-maps: the text files that say which shots to model (keymaps/README.md).
@@ -15,6 +16,7 @@ ABOUT = """Makes and shows key-maps: the text files that say which shots to mode
   spl-keymap sps  S-FILE R-FILE X-FILE -o line.keymap           SPS revision 0 or 2.1
   spl-keymap segy LINE.segy -o line.keymap                      trace headers of SEG-Y or SU
   spl-keymap line --shots 12 --first-x 3500 ... -o line.keymap  a regular line
+  spl-keymap specfem CMTSOLUTION STATIONS -o quake.keymap       SPECFEM's source and stations
   spl-keymap info line.keymap                                   what a key-map holds
 
 Map coordinates are projected to the line: x along it, y across it. Receivers with map coordinates go to a
@@ -28,6 +30,7 @@ def main(arguments):
     _sps_options(verbs)
     _segy_options(verbs)
     _line_options(verbs)
+    _specfem_options(verbs)
     verb = verbs.add_parser('info', help='what a key-map holds', description='Prints what a key-map holds.')
     verb.add_argument('map', metavar='MAP')
     verb.add_argument('--shots', action='store_true', help='a line for each shot')
@@ -232,6 +235,51 @@ def _line_options(verbs):
     verb.set_defaults(action=_line)
 
 
+def _specfem_options(verbs):
+    verb = verbs.add_parser(
+        'specfem',
+        help="from SPECFEM's CMTSOLUTION or FORCESOLUTION, and STATIONS",
+        description=(
+            'Key-map of an earthquake, and the parameters of its source (MAP.par). Latitude and longitude are '
+            'northing and easting in metres unless --reference or --utm is given. Moments are turned from up, south, '
+            'east to the axes of the modelling and from dyne cm to N m, forces too. Depth and burial count from the surface '
+            '(SplFd3dmod: from z = 0). Channel n of the key-map is line n of STATIONS.'
+        ),
+    )
+    verb.add_argument('source', metavar='SOURCE', help='CMTSOLUTION or FORCESOLUTION')
+    verb.add_argument('stations', metavar='STATIONS')
+    verb.add_argument(
+        '--reference',
+        nargs=2,
+        type=number(-360, 360, 'degrees'),
+        metavar=('LON', 'LAT'),
+        help='x = y = 0, of a plane along meridian and parallel',
+    )
+    verb.add_argument(
+        '--utm', type=number(-60, 60, whole=True), metavar='ZONE', help='UTM by pyproj; negative: south'
+    )
+    verb.add_argument(
+        '--for',
+        dest='program',
+        choices=('SplSemmod', 'SplFd3dmod'),
+        default='SplSemmod',
+        help='whose axes: SplSemmod (default) x east, y north; SplFd3dmod x north, y east',
+    )
+    verb.add_argument(
+        '--x-azimuth',
+        type=number(-360, 360, 'degrees'),
+        metavar='DEG',
+        help='x points elsewhere, clockwise from north; y 90 degrees to its left (SplFd3dmod: right)',
+    )
+    verb.add_argument('--event', type=number(1, whole=True), metavar='N', help='which of several sources')
+    verb.add_argument(
+        '--half-duration', type=number(0, 1e4, 's', above=True), metavar='S', help='instead of that of the file'
+    )
+    verb.add_argument('--record', type=number(1, RECORD_MAX, whole=True), default=1, metavar='N')
+    _output_options(verb)
+    verb.set_defaults(action=_specfem)
+
+
 # --- verbs --------------------------------------------------------------------------------------------------
 
 
@@ -350,6 +398,81 @@ def _line(options):
         say(note)
     say('written: ' + ', '.join(paths))
     return 0
+
+
+def _specfem(options):
+    if options.reference and options.utm:
+        fail('--reference and --utm both tell where x and y begin: give one of them')
+    events, stations = read_events(options.source), read_stations(options.stations)
+    if options.event is None and len(events) > 1:
+        fail(f'{options.source} holds {len(events)} sources; choose one with --event (one key-map each)')
+    if (options.event or 1) > len(events):
+        fail(f'--event {options.event}: {options.source} holds {len(events)} source(s)')
+    event = events[(options.event or 1) - 1]
+    if options.half_duration:
+        event.half_duration = options.half_duration
+    if not event.half_duration > 0 and not event.ricker:
+        fail(f'{options.source}: the half duration is 0, a step without end of band: give --half-duration')
+    elements = options.program == 'SplSemmod'
+    azimuth = options.x_azimuth if options.x_azimuth is not None else 90.0 if elements else 0.0
+    axes, plane = Axes(azimuth, left=elements), Projection(options.reference, options.utm)
+    places = np.array([axes.place(*plane(s.latitude, s.longitude)) for s in stations])
+    sx, sy = axes.place(*plane(event.latitude, event.longitude))
+    shot = Shot(
+        options.record,
+        sx,
+        sy,
+        event.depth,
+        np.arange(1, len(stations) + 1),
+        places[:, 0],
+        places[:, 1],
+        np.array([s.burial for s in stations]),
+    )
+    side = 'left' if elements else 'right'
+    notes = [
+        f'coordinates: {plane.words()}',
+        f'x points {azimuth:g} degrees clockwise from north, y 90 degrees to its {side}, z down',
+    ] + axis.describe([shot])
+    path = os.path.splitext(options.output)[0] + '.par'
+    if path == options.output:
+        fail(f'{path}: this name is wanted for the parameters of the source; name the key-map NAME.keymap')
+    check_output(path, options.overwrite)
+    names = f'{os.path.basename(options.source)} and {os.path.basename(options.stations)}'
+    made = f'made by spl-keymap on {datetime.date.today()}'
+    paths = write_map(options.output, [shot], [f'Key-map from {names}, {made}'] + notes, options.overwrite)
+    with new_file(path, options.overwrite) as temporary, open(temporary, 'w', encoding='utf-8') as file:
+        file.writelines(line + '\n' for line in _specfem_deck(options, event, axes, azimuth, f'{names}, {made}', elements))
+    for note in notes:
+        say(note)
+    say('written: ' + ', '.join(paths + [path]))
+    return 0
+
+
+def _specfem_deck(options, event, axes, azimuth, origin, elements):
+    """The lines of the parameter file."""
+    when = event.time.strftime('%Y-%m-%dT%H:%M:%S.%f') if event.time else 'not told'
+    yield f'# Source of {origin}; add mesh or model and tmax.'
+    yield f'# {event.name or "event without a name"}; centroid time {when}, the time zero of the wavelet (spl-export --origin-time)'
+    yield f"keymap = '{options.output}'"
+    if event.force is not None:
+        yield 'source = force'
+        for name, value in zip(('fx', 'fy', 'fz'), axes.rows @ event.force):
+            yield f'{name} = {value:.9g}'
+    else:
+        yield 'source = moment'
+        m = axes.tensor(event.north_east_down())
+        for name, (i, k) in zip(('mxx', 'myy', 'mzz', 'mxy', 'mxz', 'myz'), ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
+            yield f'{name} = {m[i, k]:.9g}'
+    if event.ricker:
+        yield 'wavelet = ricker'
+        yield f'fpeak = {event.ricker:.9g}'
+    else:
+        yield 'wavelet = gauss'
+        yield f'sigma = {event.sigma():.9g}  # half duration {event.half_duration:g} s: exp(-(1.628 t/{event.half_duration:g})**2)'
+    yield f'x_azimuth = {azimuth:.10g}'
+    if elements:
+        yield 'source_z = surface'
+        yield 'receiver_z = surface'
 
 
 def _info(options):

@@ -77,12 +77,14 @@ def map_(a):
         source = {'x': ds.source_x_used, 'y': ds.source_y_used, 'z': ds.source_z_used}
         if field.ndim == 3:
             times = coordinate(ds, 'time')
-            i = np.abs(field).reshape(len(field), -1).max(1).argmax() if a.time is None else np.abs(times - a.time).argmin()
+            i = np.nanmax(np.abs(field).reshape(len(field), -1), 1).argmax() if a.time is None else np.abs(times - a.time).argmin()
             field, meaning = field[i], f'{meaning}, t = {times[i]:.3f} s'
         record = int(ds.record)
-    level = figures.clip_of([field], a.clip)
+    if np.isnan(field).all():
+        cli.fail(f'{name} of {a.file} has no point in the mesh: nothing to draw')
+    level = figures.clip_of([field[~np.isnan(field)]], a.clip)
     factor, unit = figures.prefixed(unit, level)
-    signed = field.min() < 0
+    signed = np.nanmin(field) < 0
     ratio = (y[-1] - y[0] + 1e-9) / (x[-1] - x[0] + 1e-9)
     figure, ax = plt.subplots(figsize=(7.5, 1.3 + 6 * np.clip(ratio, 0.3, 1.6)), constrained_layout=True)
     image = ax.pcolormesh(x, y, field * factor, cmap='seismic' if signed else 'hot_r', vmin=-level * factor if signed else 0,

@@ -1,0 +1,496 @@
+!> Pictures of a shot on elements: planes of fields at regular points, every so many steps; all points of the free sides or of all
+!> elements; and the map of peak ground velocity.
+!>
+!> Values are those of the polynomials of the element that has the point; of the map's points in a fluid, where a velocity is a
+!> gradient, those of a receiver there. The top is the ground: where a vertical line first meets the mesh. Points where there is no
+!> mesh have the missing value. Pressure and displacement are half a time step after velocities. Pressure in a fluid is the slope of
+!> dchi/dt: its pictures have dchi/dt until the next step is done.
+submodule(sem3d_m) sem3d_films
+  use elements_pictures_m, only: PictureName, PicturePlane, PicturePoints
+  use element_finder_m, only: FinderInside
+  use elements_m, only: along, face_free, on_face
+  use gather_m, only: film_missing
+  use gll_m, only: gll_d
+  use hexahedron_m, only: hex_side_point, HexJacobians, HexPoints, HexWeights, Inverse
+  use mesh_ground_m, only: GroundAt
+  use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_vx, sem3d_map_t
+  implicit none
+
+  integer, parameter :: maps = 3                 !< horizontal, vertical, vector
+  character(*), parameter :: letters = 'xyz'
+
+  !> Copies of those fields of the engine that a picture needs.
+  type :: fields_t
+    real(sp), allocatable :: v(:, :), u(:, :)    !< (points of solid, 3)
+    real(sp), allocatable :: chi_t(:), chi(:)    !< (points of fluid)
+  end type fields_t
+
+contains
+
+  module procedure make_pictures
+    character(32), allocatable :: planes(:), fields(:)
+    type(plane_t) :: ground
+    real(sp), allocatable :: depth(:, :)
+    integer :: p, f
+    if (allocated(self%film)) deallocate (self%film)
+    if (allocated(self%plane)) deallocate (self%plane)
+    if (allocated(self%frame)) deallocate (self%frame)
+    allocate (self%film(0), self%frame(0), self%plane(0))
+    call self%engine%watch(sem3d_map_t(), error)                    ! the map of the shot before
+    self%map_points = 0
+    self%later = .false.
+    call self%plan_pictures()
+    if (allocated(error) .or. .not. (self%every > 0 .or. self%own%pgv)) return
+    call PicturePoints(window, self%own%spacing, self%first_point, self%nf)
+    if (self%every > 0) then
+      allocate (planes, source=SplitList(self%own%planes))
+      allocate (fields, source=SplitList(self%own%fields))
+      self%films = size(planes)*size(fields)
+      deallocate (self%plane, self%film)
+      allocate (self%plane(size(planes)), self%film(self%films))
+      do p = 1, size(planes)
+        call MakePlane(self, trim(planes(p)), self%plane(p))
+        do f = 1, size(fields)
+          self%frame = [self%frame, frame_t(p, trim(fields(f)))]
+          call NewFilm(self, trim(planes(p)), self%plane(p), trim(fields(f)), self%film(size(self%frame)))
+        end do
+      end do
+      self%later = any(fields == 'p') .and. self%elements%n > self%elements%solid
+      if (self%later) self%pictures = min(self%pictures, (self%scheme%nt - 1 - self%first_picture)/self%every + 1)
+      self%film%nt = self%pictures
+    end if
+    if (self%own%pgv) then
+      call MapFilms(self)
+      call Watch(self, error)
+    end if
+    do p = 1, size(self%plane)
+      if (self%plane(p)%axis < 1) call PlaceFilms(self, self%plane(p))
+    end do
+    if ((self%own%pgv .and. OnTop(self)) .or. any([(self%plane(p)%top, p=1, size(self%plane))])) then
+      call MakePlane(self, 'top', ground, depth)
+      call GroundFilm(self, depth)
+    end if
+    if (.not. allocated(error)) call self%room_for_films('snapshot_dx', error)
+    if (allocated(error)) return
+    do p = self%films + 1, size(self%film)
+      if (self%film(p)%name == 'ground') self%film(p)%a(:, :, 1) = depth
+    end do
+    do p = 1, size(self%plane)
+      if (self%plane(p)%axis < 1) call FillPlaces(self, self%plane(p))
+    end do
+  end procedure make_pictures
+
+  ! --- where pictures are ----------------------------------------------------------------------------------------------------
+
+  !> The elements of the points of a plane; of the top the depths too, missing where there is no mesh. A surface has sides, a volume
+  !> elements.
+  subroutine MakePlane(self, word, plane, depth)
+    class(sem3d_t), intent(in) :: self
+    character(*), intent(in) :: word
+    type(plane_t), intent(out) :: plane
+    real(sp), allocatable, intent(out), optional :: depth(:, :)
+    real(dp) :: x(3), place, level
+    integer :: n(2), across(2), i, j, e, s, m
+    plane%top = word == 'top'
+    call PicturePlane(word, plane%axis, place)
+    plane%place = place
+    if (plane%axis < 1) then
+      plane%element = [(e, e=1, merge(0, self%elements%n, plane%axis == 0))]
+      if (plane%axis == 0) then
+        plane%element = [((e, s=1, count(self%elements%face(:, e) == face_free)), e=1, self%elements%n)]
+        plane%side = [(pack([(s, s=1, 6)], self%elements%face(:, e) == face_free), e=1, self%elements%n)]
+      end if
+      return
+    end if
+    across = pack([1, 2, 3], [1, 2, 3] /= plane%axis)
+    n = self%nf(across)
+    allocate (plane%element(product(n)), plane%xi(3, product(n)))
+    if (present(depth)) allocate (depth(n(1), n(2)), source=film_missing)
+    !$omp parallel do private(i, x, level, m) schedule(dynamic) num_threads(self%team%threads)
+    do j = 1, n(2)
+      do i = 1, n(1)
+        m = i + n(1)*(j - 1)
+        x = place
+        x(across) = self%first_point(across) + ([i, j] - 1)*self%own%spacing
+        if (plane%top) then
+          call GroundAt(self%surface, self%elements%corner, x(1), x(2), plane%element(m), plane%xi(:, m), level)
+          if (present(depth) .and. plane%element(m) > 0) depth(i, j) = real(level, sp)
+        else
+          call FinderInside(self%finder, self%elements%corner, x, plane%element(m), plane%xi(:, m))
+        end if
+      end do
+    end do
+    !$omp end parallel do
+  end subroutine MakePlane
+
+  !> True if the maps are of the top, not of a plane.
+  pure logical function OnTop(self)
+    class(sem3d_t), intent(in) :: self
+    OnTop = self%own%pgv_depth <= self%low(3)
+  end function OnTop
+
+  !> A film without its pictures.
+  subroutine NewFilm(self, word, plane, field, film)
+    class(sem3d_t), intent(in) :: self
+    character(*), intent(in) :: word, field
+    type(plane_t), intent(in) :: plane
+    type(film_t), intent(inout) :: film
+    film%name = PictureName(field, word)
+    film%axis = plane%axis
+    film%place = plane%place
+    select case (field(1:1))
+    case ('v')
+      film%unit = 'm s-1'
+      film%about = 'velocity '//field
+    case ('u')
+      film%unit = 'm'
+      film%about = 'displacement '//field
+    case default
+      film%unit = 'Pa'
+      film%about = 'pressure'
+    end select
+    if (plane%top) then
+      film%place = self%low(3)
+      film%about = film%about//' at the uppermost points of the mesh'
+    else if (plane%axis > 0) then
+      film%about = film%about//' in the plane '//word(1:1)//' = '//Str(plane%place, 9)//' m'
+    else
+      film%about = film%about//' at the points of '//trim(merge('the free sides', 'all elements  ', plane%axis == 0))
+    end if
+    film%n = [in_element, self%elements%n]
+    if (plane%axis == 0) film%n = [on_face, size(plane%element)]
+    if (plane%axis > 0) film%n = pack(self%nf, [1, 2, 3] /= plane%axis)
+  end subroutine NewFilm
+
+  subroutine MapFilms(self)
+    class(sem3d_t), intent(inout) :: self
+    character(*), parameter :: name(maps) = [character(10) :: 'horizontal', 'vertical', 'vector']
+    character(*), parameter :: what(maps) = [character(25) :: 'horizontal velocity', 'vertical velocity', &
+                                             'velocity in any direction']
+    type(film_t) :: film
+    integer :: m
+    do m = 1, maps
+      film%name = 'pgv_'//trim(name(m))
+      film%unit = 'm s-1'
+      film%axis = 3
+      film%n = self%nf(:2)
+      film%place = merge(self%low(3), self%own%pgv_depth, OnTop(self))
+      film%about = 'largest '//trim(what(m))//' in the plane z = '//Str(film%place, 9)//' m'
+      if (OnTop(self)) film%about = 'largest '//trim(what(m))//' at the uppermost points of the mesh'
+      self%film = [self%film, film]
+    end do
+  end subroutine MapFilms
+
+  !> Depths of the points of the top, where they are not all the same.
+  subroutine GroundFilm(self, depth)
+    class(sem3d_t), intent(inout) :: self
+    real(sp), intent(in) :: depth(:, :)
+    type(film_t) :: film
+    real(sp), allocatable :: known(:)
+    known = pack(depth, depth < film_missing)
+    if (size(known) == 0) return
+    if (maxval(known) - minval(known) <= 1.0e-6_dp*self%own%spacing) return
+    film%name = 'ground'
+    film%about = 'depth of the uppermost points of the mesh'
+    film%unit = 'm'
+    film%n = self%nf(:2)
+    film%place = self%low(3)
+    self%film = [self%film, film]
+  end subroutine GroundFilm
+
+  !> Where the points of a surface or volume are.
+  subroutine PlaceFilms(self, plane)
+    class(sem3d_t), intent(inout) :: self
+    type(plane_t), intent(in) :: plane
+    type(film_t) :: film
+    integer :: a
+    do a = 1, 3
+      film%name = trim(merge('surface_', 'volume_ ', plane%axis == 0))//letters(a:a)
+      film%about = letters(a:a)//' of the points of '//trim(merge('free sides', 'elements  ', plane%axis == 0))
+      film%unit = 'm'
+      film%axis = plane%axis
+      film%n = [in_element, self%elements%n]
+      if (plane%axis == 0) film%n = [on_face, size(plane%element)]
+      film%place = self%low(a)
+      self%film = [self%film, film]
+    end do
+  end subroutine PlaceFilms
+
+  subroutine FillPlaces(self, plane)
+    class(sem3d_t), intent(inout) :: self
+    type(plane_t), intent(in) :: plane
+    real(dp) :: x(3, in_element)
+    integer :: first, m, a
+    do first = 1, size(self%film)
+      if (self%film(first)%name == trim(merge('surface_x', 'volume_x ', plane%axis == 0))) exit
+    end do
+    do m = 1, size(plane%element)
+      call HexPoints(self%elements%corner(:, :, plane%element(m)), x)
+      do a = 1, 3
+        associate (film => self%film(first + a - 1))
+          if (plane%axis == 0) film%a(:, m, 1) = real(x(a, hex_side_point(:, plane%side(m))) - film%place, sp)
+          if (plane%axis < 0) film%a(:, m, 1) = real(x(a, :) - film%place, sp)
+        end associate
+      end do
+    end do
+  end subroutine FillPlaces
+
+  !> The engine keeps the largest velocities at the points of the map that lie in the mesh.
+  subroutine Watch(self, error)
+    class(sem3d_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    type(plane_t) :: plane
+    type(sem3d_list_t), allocatable :: list(:)
+    type(sem3d_place_t) :: place
+    type(error_t), allocatable :: failed
+    integer :: p, m, c, e
+    if (OnTop(self)) then
+      call MakePlane(self, 'top', plane)
+    else
+      call MakePlane(self, 'z'//Str(self%own%pgv_depth, 17), plane)
+    end if
+    self%map_number = pack([(p, p=1, size(plane%element))], plane%element > 0)
+    self%map_points = size(self%map_number)
+    if (self%map_points == 0) return
+    allocate (list(self%map_points))
+    !$omp parallel do private(p, c, e, place, failed) schedule(dynamic) num_threads(self%team%threads)
+    do m = 1, size(list)
+      p = self%map_number(m)
+      e = plane%element(p)
+      call Sem3dPlace(self%elements, self%meetings, e, plane%xi(:, p), HexAt(self%elements%corner(:, :, e), plane%xi(:, p)), &
+                      merge(0.0_dp, self%band(), e <= self%elements%solid), place)
+      do c = 1, 3
+        call Sem3dRecord(list(m), place, 'v'//letters(c:c), failed)       ! fails of no velocity
+      end do
+    end do
+    !$omp end parallel do
+    call Join(list, self%last_recorded(), self%engine, error)
+  end subroutine Watch
+
+  !> The lists of all points in one.
+  subroutine Join(list, last, engine, error)
+    type(sem3d_list_t), intent(in) :: list(:)
+    integer, intent(in) :: last
+    class(sem3d_engine_t), intent(inout) :: engine
+    type(error_t), allocatable, intent(inout) :: error
+    type(sem3d_map_t) :: map
+    integer(i8) :: total
+    integer :: m, at, n, status
+    total = sum(int(list%n, i8))
+    if (total >= huge(1)) then
+      call Fail(error, 'the map of ground velocity takes '//Str(real(total, dp), 3)//' weights, at most 2.1e9 can be: take '// &
+                'fewer points (snapshot_dx)')
+      return
+    end if
+    map%last = last
+    allocate (map%start(3*size(list) + 1), map%field(total), map%point(total), map%w(total), stat=status)
+    if (status /= 0) then
+      call Fail(error, 'no memory for the '//Str(total)//' weights of the map of ground velocity: take fewer points (snapshot_dx)')
+      return
+    end if
+    at = 0
+    do m = 1, size(list)
+      n = list(m)%n
+      map%start(3*m - 2:3*m + 1) = at + list(m)%start
+      map%field(at + 1:at + n) = list(m)%field
+      map%point(at + 1:at + n) = list(m)%point
+      map%w(at + 1:at + n) = list(m)%w
+      at = at + n
+    end do
+    call engine%watch(map, error)
+  end subroutine Join
+
+  ! --- taking them -----------------------------------------------------------------------------------------------------------
+
+  module procedure FilmsHalf
+    half = self%later .and. self%taken > 0
+    if (half) half = self%steps == self%first_picture + (self%taken - 1)*self%every
+  end procedure FilmsHalf
+
+  module procedure FilmsTake
+    self%taken = self%taken + 1
+    call TakeFields(self, .false., error)
+  end procedure FilmsTake
+
+  module procedure FilmsFinish
+    call TakeFields(self, .true., error)
+  end procedure FilmsFinish
+
+  !> Takes picture number `taken`; `rest`: what it lacks of the pressure in fluids, a step later.
+  subroutine TakeFields(self, rest, error)
+    class(sem3d_t), intent(inout) :: self
+    logical, intent(in) :: rest
+    type(error_t), allocatable, intent(inout) :: error
+    type(fields_t) :: fields
+    integer :: f
+    call CopyFields(self, rest, fields, error)
+    if (allocated(error)) return
+    do f = 1, self%films
+      if (rest .and. self%frame(f)%field /= 'p') cycle
+      associate (plane => self%plane(self%frame(f)%plane), a => self%film(f)%a(:, :, self%taken))
+        if (plane%axis > 0) call TakePlane(self, fields, plane, self%frame(f)%field, rest, a)
+        if (plane%axis < 1) call TakeMesh(self, fields, plane, self%frame(f)%field, rest, a)
+      end associate
+    end do
+  end subroutine TakeFields
+
+  subroutine CopyFields(self, rest, fields, error)
+    class(sem3d_t), intent(inout) :: self
+    logical, intent(in) :: rest
+    type(fields_t), intent(out) :: fields
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: c, f, solid, fluid
+    logical :: v, u, p
+    solid = self%grid%solid_points
+    fluid = self%grid%points - solid
+    v = .false.
+    u = .false.
+    p = .false.
+    do f = 1, self%films
+      v = v .or. self%frame(f)%field(1:1) == 'v'
+      u = u .or. self%frame(f)%field(1:1) == 'u'
+      p = p .or. self%frame(f)%field == 'p'
+    end do
+    if (.not. rest) then
+      allocate (fields%v(merge(solid, 0, v), 3), fields%u(merge(solid, 0, u .or. p), 3), fields%chi(merge(fluid, 0, u)))
+      do c = 1, 3
+        if (size(fields%v) > 0) call self%engine%field(field_vx + c - 1, fields%v(:, c), error)
+        if (size(fields%u) > 0) call self%engine%field(field_ux + c - 1, fields%u(:, c), error)
+      end do
+      if (size(fields%chi) > 0) call self%engine%field(field_chi, fields%chi, error)
+    end if
+    allocate (fields%chi_t(merge(fluid, 0, v .or. p)))
+    if (size(fields%chi_t) > 0) call self%engine%field(field_chi_t, fields%chi_t, error)
+  end subroutine CopyFields
+
+  !> At the regular points of a plane.
+  subroutine TakePlane(self, fields, plane, field, rest, a)
+    class(sem3d_t), intent(in) :: self
+    type(fields_t), intent(in) :: fields
+    type(plane_t), intent(in) :: plane
+    character(*), intent(in) :: field
+    logical, intent(in) :: rest
+    real(sp), intent(inout) :: a(:, :)
+    real(dp) :: values(in_element), w(in_element)
+    integer :: i, j, e, last
+    !$omp parallel do private(i, e, last, values, w) schedule(dynamic) num_threads(self%team%threads)
+    do j = 1, size(a, 2)
+      last = 0
+      do i = 1, size(a, 1)
+        e = plane%element(i + size(a, 1)*(j - 1))
+        if (e == 0) a(i, j) = film_missing
+        if (e == 0 .or. (rest .and. e <= self%elements%solid)) cycle
+        if (e /= last) call ElementValues(self, fields, e, field, values)
+        last = e
+        call HexWeights(plane%xi(:, i + size(a, 1)*(j - 1)), w)
+        a(i, j) = Picture(self, rest, dot_product(w, values), a(i, j))
+      end do
+    end do
+    !$omp end parallel do
+  end subroutine TakePlane
+
+  !> At all points of sides or elements.
+  subroutine TakeMesh(self, fields, plane, field, rest, a)
+    class(sem3d_t), intent(in) :: self
+    type(fields_t), intent(in) :: fields
+    type(plane_t), intent(in) :: plane
+    character(*), intent(in) :: field
+    logical, intent(in) :: rest
+    real(sp), intent(inout) :: a(:, :)
+    real(dp) :: values(in_element)
+    integer :: m, e
+    !$omp parallel do private(e, values) num_threads(self%team%threads)
+    do m = 1, size(a, 2)
+      e = plane%element(m)
+      if (rest .and. e <= self%elements%solid) cycle
+      call ElementValues(self, fields, e, field, values)
+      if (plane%axis < 0) a(:, m) = Picture(self, rest, values, a(:, m))
+      if (plane%axis == 0) a(:, m) = Picture(self, rest, values(hex_side_point(:, plane%side(m))), a(:, m))
+    end do
+    !$omp end parallel do
+  end subroutine TakeMesh
+
+  !> What stands in a picture: the value in true units, or minus the slope of dchi/dt, of which the picture has the value before.
+  elemental real(sp) function Picture(self, rest, value, before)
+    class(sem3d_t), intent(in) :: self
+    logical, intent(in) :: rest
+    real(dp), intent(in) :: value
+    real(sp), intent(in) :: before
+    Picture = real(scale(value, self%exponent2), sp)
+    if (rest) Picture = real((before - scale(value, self%exponent2))/self%scheme%dt, sp)
+  end function Picture
+
+  !> A field at the points of an element; in a fluid dchi/dt in place of pressure.
+  pure subroutine ElementValues(self, fields, e, field, values)
+    class(sem3d_t), intent(in) :: self
+    type(fields_t), intent(in) :: fields
+    integer, intent(in) :: e
+    character(*), intent(in) :: field
+    real(dp), intent(out) :: values(in_element)
+    real(dp) :: slope(in_element, 3), bulk(in_element)
+    integer :: c
+    c = 0
+    if (len(field) > 1) c = index(letters, field(2:2))
+    associate (at => self%elements%at(:, e), m => self%elements, corner => self%elements%corner(:, :, e))
+      if (e > m%solid) then
+        if (field(1:1) /= 'u') values = fields%chi_t(at - m%solid_points)
+        if (field(1:1) == 'u') values = fields%chi(at - m%solid_points)
+        if (c == 0) return
+        call Slopes(corner, values, slope)
+        values = slope(:, c)/Everywhere(m%rho(:, e))
+      else if (c > 0) then
+        if (field(1:1) == 'v') values = fields%v(at, c)
+        if (field(1:1) == 'u') values = fields%u(at, c)
+      else
+        bulk = Everywhere(m%lambda(:, e)) + 2*Everywhere(m%mu(:, e))/3
+        values = 0
+        do c = 1, 3
+          call Slopes(corner, real(fields%u(at, c), dp), slope)
+          values = values - bulk*slope(:, c)
+        end do
+      end if
+    end associate
+  end subroutine ElementValues
+
+  !> A medium at all points of an element.
+  pure function Everywhere(medium)
+    real(sp), intent(in) :: medium(:)
+    real(dp) :: Everywhere(in_element)
+    Everywhere = medium(1)
+    if (size(medium) > 1) Everywhere = medium
+  end function Everywhere
+
+  !> The derivatives along x, y, z at the points of an element.
+  pure subroutine Slopes(corner, values, slope)
+    real(dp), intent(in) :: corner(:, :), values(in_element)
+    real(dp), intent(out) :: slope(in_element, 3)
+    real(dp) :: jacobian(3, 3, in_element), v(along, along, along), d(along, along, along, 3)
+    integer :: i, p
+    call HexJacobians(corner, jacobian)
+    v = reshape(values, shape(v))
+    do i = 1, along
+      d(:, :, i, 1) = matmul(gll_d, v(:, :, i))
+      d(:, :, i, 2) = matmul(v(:, :, i), transpose(gll_d))
+      d(:, i, :, 3) = matmul(v(:, i, :), transpose(gll_d))
+    end do
+    slope = reshape(d, shape(slope))
+    do p = 1, in_element
+      slope(p, :) = matmul(slope(p, :), Inverse(jacobian(:, :, p)))
+    end do
+  end subroutine Slopes
+
+  module procedure take_maps
+    real(sp), allocatable :: map(:, :), whole(:)
+    integer :: m
+    if (.not. self%own%pgv .or. allocated(error)) return
+    allocate (map(self%map_points, maps), whole(self%nf(1)*self%nf(2)))
+    if (self%map_points > 0) call self%engine%map(map, error)
+    if (allocated(error)) return
+    do m = 1, maps
+      whole = film_missing
+      whole(self%map_number) = scale(map(:, m), self%exponent2)
+      self%film(self%films + m)%a(:, :, 1) = reshape(whole, self%nf(:2))
+    end do
+  end procedure take_maps
+
+end submodule sem3d_films
