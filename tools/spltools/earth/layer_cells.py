@@ -70,8 +70,8 @@ def grid(path, x, y, where):
             if len(found) != 1:
                 fail(f'{path}: has {len(found)} variables on x and y, must be one')
             v = found[0]
-            gy, gx = (np.asarray(file[d][:], float) for d in v.dimensions)
-            z = np.asarray(v[:].filled(np.nan), float)
+            gy, gx = (metres(file[d]) * np.asarray(file[d][:], float) for d in v.dimensions)
+            z = metres(v) * np.ma.filled(v[:].astype(float), np.nan)
             if str(getattr(v, 'positive', '')).lower() == 'up':
                 z = -z
             if v.dimensions[0].lower().startswith('x'):
@@ -83,12 +83,16 @@ def grid(path, x, y, where):
         z[np.searchsorted(gy, points[:, 1]), np.searchsorted(gx, points[:, 0])] = points[:, 2]
     if np.isnan(z).any() or min(z.shape) < 2:
         fail(f'{path}: must hold each point of a regular grid')
-    if x.min() < gx[0] or x.max() > gx[-1] or y.min() < gy[0] or y.max() > gy[-1]:
+    if x.min() < gx[0] - 1e-3 or x.max() > gx[-1] + 1e-3 or y.min() < gy[0] - 1e-3 or y.max() > gy[-1] + 1e-3:
         fail(f'{where}: grid {path} ends at x = {gx[0]:g} .. {gx[-1]:g}, y = {gy[0]:g} .. {gy[-1]:g} m')
     i = np.clip(np.searchsorted(gx, x, 'right') - 1, 0, len(gx) - 2)
     j = np.clip(np.searchsorted(gy, y, 'right') - 1, 0, len(gy) - 2)
     p, q = (x - gx[i]) / (gx[i + 1] - gx[i]), (y - gy[j]) / (gy[j + 1] - gy[j])
     return (1 - q) * ((1 - p) * z[j, i] + p * z[j, i + 1]) + q * ((1 - p) * z[j + 1, i] + p * z[j + 1, i + 1])
+
+
+def metres(variable):
+    return 1000.0 if str(getattr(variable, 'units', 'm')).lower() in ('km', 'kilometer', 'kilometers', 'kilometre', 'kilometres') else 1.0
 
 
 def media_of(path, names):
