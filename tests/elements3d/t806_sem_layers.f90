@@ -211,7 +211,8 @@ contains
     volume = BlockVolume(mesh, 'lake')
     call Claim(abs(volume - exact) <= 0.1_dp*exact, 'it has its volume: '//Str(100*(volume/exact - 1), 3)//' % off, at most 10 %')
     allocate (z, source=Depths(mesh, 1))
-    call Claim(abs(minval(z) + 50) < 1e-9_dp .and. abs(maxval(z)) < 1e-9_dp .and. count(abs(z) < 1e-9_dp) > 50, 'the ground is level on the lake and rises beside it')
+    call Claim(abs(minval(z) + 50) < 1e-9_dp .and. abs(maxval(z)) < 1e-9_dp .and. count(abs(z) < 1e-9_dp) > 50, &
+               'the ground is level on the lake and rises beside it')
     call Make('soil 0;clay 100+0.3*(x-1000);rock 200', 100.0_dp, 0, mesh, words)
     call ClaimFine(error, 'clay that pinches out beside soil that does, over rock: '//words)
     wrong = 0

@@ -9,8 +9,7 @@ from spltools.cli import check_input, check_output, fail, new_file, number, say
 
 FUNCTIONS = {'sin': np.sin, 'cos': np.cos, 'tan': np.tan, 'atan': np.arctan, 'tanh': np.tanh, 'exp': np.exp, 'log': np.log,
              'sqrt': np.sqrt, 'abs': np.abs, 'min': np.minimum, 'max': np.maximum}
-NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Call, ast.Name, ast.Constant, ast.Load, ast.Add, ast.Sub, ast.Mult, ast.Div,
-         ast.Pow, ast.USub, ast.UAdd)
+PAIRS = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.divide, ast.Pow: np.power}
 COLUMNS = ('vp', 'vs', 'rho', 'qp', 'qs')
 
 
@@ -52,12 +51,24 @@ def surface(word, x, y, where):
         return sign * grid(word, x, y, where)
     try:
         tree = ast.parse(word.lower().replace('^', '**'), mode='eval')
-        if not all(isinstance(node, NODES) for node in ast.walk(tree)):
-            raise SyntaxError
-        names = {'x': x, 'y': y, 'pi': np.pi, **FUNCTIONS}
-        return sign * (eval(compile(tree, where, 'eval'), {'__builtins__': {}}, names) + np.zeros(x.shape))
-    except (SyntaxError, NameError, TypeError, ValueError):
+        return sign * (value(tree.body, {'x': x, 'y': y, 'pi': np.pi}) + np.zeros(x.shape))
+    except (SyntaxError, LookupError, TypeError, ValueError, RecursionError):
         fail(f"{where}: '{word[:60]}' is no depth, no file that is there, and no formula of x and y")
+
+
+def value(node, names):
+    """Of a formula; LookupError where it has something else than numbers, names and functions known."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return float(node.value)
+    if isinstance(node, ast.Name):
+        return names[node.id]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+        return -value(node.operand, names) if isinstance(node.op, ast.USub) else value(node.operand, names)
+    if isinstance(node, ast.BinOp):
+        return PAIRS[type(node.op)](value(node.left, names), value(node.right, names))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        return FUNCTIONS[node.func.id](*(value(part, names) for part in node.args))
+    raise LookupError
 
 
 def grid(path, x, y, where):
@@ -83,7 +94,7 @@ def grid(path, x, y, where):
         z[np.searchsorted(gy, points[:, 1]), np.searchsorted(gx, points[:, 0])] = points[:, 2]
     if np.isnan(z).any() or min(z.shape) < 2:
         fail(f'{path}: must hold each point of a regular grid')
-    if x.min() < gx[0] - 1e-3 or x.max() > gx[-1] + 1e-3 or y.min() < gy[0] - 1e-3 or y.max() > gy[-1] + 1e-3:
+    if min(x.min() - gx[0], gx[-1] - x.max(), y.min() - gy[0], gy[-1] - y.max()) < -1e-3:
         fail(f'{where}: grid {path} ends at x = {gx[0]:g} .. {gx[-1]:g}, y = {gy[0]:g} .. {gy[-1]:g} m')
     i = np.clip(np.searchsorted(gx, x, 'right') - 1, 0, len(gx) - 2)
     j = np.clip(np.searchsorted(gy, y, 'right') - 1, 0, len(gy) - 2)
@@ -92,7 +103,7 @@ def grid(path, x, y, where):
 
 
 def metres(variable):
-    return 1000.0 if str(getattr(variable, 'units', 'm')).lower() in ('km', 'kilometer', 'kilometers', 'kilometre', 'kilometres') else 1.0
+    return 1000.0 if str(getattr(variable, 'units', 'm')).lower().startswith(('km', 'kilomet')) else 1.0
 
 
 def media_of(path, names):
