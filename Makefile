@@ -99,8 +99,8 @@ GPU_FAULT := $(if $(CUDA),$(B)/tests/gpufault.so)
 GPU_BENCH := $(if $(CUDA),$(B)/bench/fd2d_bench_gpu $(B)/bench/fd3d_bench_gpu $(B)/bench/fd3d_ladder_gpu \
              $(B)/bench/fd3d_group_bench)
 
-.PHONY: all demo demo3d test test-gpu soak bench bench-gpu bench-scaling fuzz lint help install clean
-.PHONY: programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench run-scaling
+.PHONY: all demo demo3d demosem test test-gpu soak bench bench-gpu bench-scaling fuzz lint help install clean
+.PHONY: programs tests gpu-tests gpu-bench show-demo show-demo3d show-demosem run-bench run-scaling
 GOALS := $(or $(MAKECMDGOALS),all)
 
 # --- what a user calls: set-up first, then the work in a make that sees what set-up installed ---------------------------
@@ -123,6 +123,11 @@ demo3d:   ## model an earthquake under a 3D basin and draw it, in build/demo3d (
 	@echo "$(BUILD_IS)"
 	@$(MAKE) --no-print-directory programs
 	@$(MAKE) --no-print-directory show-demo3d
+demosem:  ## model a hill over a basin with a lake by spectral elements, and by finite differences beside them, in build/demosem
+	@tools/setup demo
+	@echo "$(BUILD_IS)"
+	@$(MAKE) --no-print-directory programs
+	@$(MAKE) --no-print-directory show-demosem
 test:     ## build and run every test (TEST=pattern for some)
 	@tools/setup test
 	@echo "$(BUILD_IS)"
@@ -175,6 +180,8 @@ show-demo: $(BIN)
 	@tools/demo '$(B)'
 show-demo3d: $(BIN)
 	@tools/demo3d '$(B)'
+show-demosem: $(BIN)
+	@tools/demosem '$(B)'
 run-bench: $(B)/bench/fd2d_bench $(B)/bench/fd3d_bench $(B)/bench/fd3d_pieces_bench $(B)/bench/sem3d_bench $(BIN)
 	@tools/bench/run '$(B)'
 run-scaling: $(B)/bench/fd3d_scaling
@@ -200,7 +207,7 @@ $(B)/fortran/base/version.o: $(B)/commit.inc
 $(B)/deps.mk: $(sort $(FSRC) $(PROGRAMS:%=fortran/%.f90) $(wildcard $(ROOMS_T:%=%/*.f90) tools/bench/*.f90)) tools/build/fortran-deps
 	@mkdir -p $(@D)
 	@awk -f tools/build/fortran-deps -v b=$(B) $(filter %.f90,$^) > $@
-ifneq ($(filter programs tests gpu-tests gpu-bench show-demo show-demo3d run-bench run-scaling build/%,$(GOALS)),)
+ifneq ($(filter programs tests gpu-tests gpu-bench show-demo show-demo3d show-demosem run-bench run-scaling build/%,$(GOALS)),)
 -include $(B)/deps.mk
 -include $(wildcard $(patsubst %,$(B)/%/*.d,$(ROOMS_C) $(ROOMS_T) tools/bench tools/bench/ladder))
 endif

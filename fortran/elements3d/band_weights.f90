@@ -10,7 +10,7 @@
 !> Where rock, fluid and other rock meet a field has kinks: points are taken from elements of the same medium alone.
 module band_weights_m
   use elements_m, only: elements_t, in_element
-  use hexahedron_m, only: HexAt, HexPoints
+  use hexahedron_m, only: HexJacobian, HexPoints, Inverse
   use kinds_m, only: dp
   use linear_m, only: SolvePositive
   use meetings_m, only: meetings_t
@@ -26,7 +26,7 @@ module band_weights_m
 contains
 
   !> The points nearest to a place x in element e, `most` at most, of it and of the elements of the same medium that meet it; their
-  !> places (3, points) [m] and numbers.
+  !> places (3, points) [m] and numbers. Near is by the extents of the element: of a flat one points reach as far in all directions.
   pure subroutine BandPoints(elements, meetings, e, x, most, at, point)
     type(elements_t), intent(in) :: elements
     type(meetings_t), intent(in) :: meetings
@@ -43,7 +43,8 @@ contains
     do i = 1, size(near)
       call HexPoints(elements%corner(:, :, near(i)), place(:, in_element*(i - 1) + 1:in_element*i))
     end do
-    away = norm2(place - spread(x, 2, size(place, 2)), 1)
+    away = norm2(matmul(Inverse(HexJacobian(elements%corner(:, :, e), [0.0_dp, 0.0_dp, 0.0_dp])), &
+                        place - spread(x, 2, size(place, 2))), 1)
     call SortOrder(nint(away/maxval(away)*1.0e9_dp), order)
     allocate (at(3, 0), point(0))
     do i = 1, size(order)

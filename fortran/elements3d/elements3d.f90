@@ -14,13 +14,17 @@ module elements3d_m
   use elements_scheme_m, only: elements_scheme_t, points_of_element
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t, Fail
+  use files_m, only: FileExists, FileSame
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: dp, i8, sp
   use materials_m, only: materials_t, MaterialsOf, MaterialsRead, material_bulk, material_rho, material_shear, material_vp, &
                          material_vs
+  use mesh_blocks_m, only: block_t, BlockRows, BlocksOf
   use mesh_check_m, only: MeshCheck
   use mesh_exodus_m, only: MeshRead
   use mesh_ground_m, only: from_level, from_seafloor, from_surface, ground_t, GroundLower, GroundMake
+  use mesh_exodus_write_m, only: MeshWrite
+  use mesh_of_layers_m, only: MeshOfLayers
   use mesh_m, only: mesh_t
   use parameter_table_m, only: SplitList, table_t
   use parameters_m, only: job_t
@@ -55,6 +59,7 @@ module elements3d_m
     type(ground_t) :: surface, seafloor               !< the uppermost points of the mesh, of its solid
     logical :: attenuates = .false.
     real(dp) :: least_q = 0                           !< the smallest quality factor
+    type(block_t), allocatable :: blocks(:)           !< what is told of the blocks
   contains
     procedure :: introduce
     procedure :: parameters => Table
@@ -66,6 +71,7 @@ module elements3d_m
     procedure, nopass :: wants_pictures, picture_numbers
     procedure :: check_pictures
     procedure :: grid_words => WindowWords
+    procedure :: own_verb => WriteMesh
     procedure :: describe, describe_scheme, log_lines, plan_rows, new_scheme
     procedure, nopass :: solver => NewSolver
     procedure, nopass :: trial_files => TrialFiles, trial_job => TrialJob, trial_wave => TrialWave
@@ -83,6 +89,8 @@ contains
     self%pictures = 'pictures'
     self%example = 'keymap=quake.keymap mesh=hill.exo materials=hill.materials source=dc mw=4.5 fpeak=1 tmax=10'
     self%far_field = 2
+    self%verb = 'mesh'
+    self%verb_does = 'the mesh of the job, checked, told, and written to mesh_out for ParaView and spl-mesh'
   end subroutine introduce
 
   subroutine Table(self, t, job)
@@ -109,8 +117,9 @@ contains
     type(mesh_t) :: mesh
     type(materials_t) :: materials
     real(dp), allocatable :: part(:, :)
+    character(:), allocatable :: made
     call MaterialsRead(job%materials, materials, error)
-    if (.not. allocated(error)) call MeshRead(job%mesh, mesh, error, up=job%mesh_z == 'up')
+    if (.not. allocated(error)) call GetMesh(self, job, materials, mesh, made, error)
     if (.not. allocated(error)) call MeshCheck(mesh, error)
     if (.not. allocated(error)) call MaterialsOf(materials, mesh, part, error)
     if (allocated(error)) return
@@ -127,10 +136,75 @@ contains
     self%rhomax = maxval(part(material_rho, :))
     self%vmax = maxval(part(material_vp, :))
     self%vmin = minval(merge(part(material_vs, :), part(material_vp, :), part(material_vs, :) > 0))
-    self%sources = job%mesh//', '//Str(self%elements%n)//' elements of '//Str(mesh%per)//' nodes in '//Str(size(mesh%blocks))// &
+    self%sources = made//', '//Str(self%elements%n)//' elements of '//Str(mesh%per)//' nodes in '//Str(size(mesh%blocks))// &
                    ' block(s); materials '//job%materials
+    call BlocksOf(mesh, part, self%blocks)
     self%hash = Hash(self%elements)
   end subroutine ReadMesh
+
+  !> The mesh of a job, read or made, before it is checked; `made`: of what, in words.
+  subroutine GetMesh(self, job, materials, mesh, made, error)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(materials_t), intent(in) :: materials
+    type(mesh_t), intent(out) :: mesh
+    character(:), allocatable, intent(out) :: made
+    type(error_t), allocatable, intent(inout) :: error
+    type(wavelet_t) :: wavelet
+    made = job%mesh
+    if (job%mesh == 'layers') then
+      call self%wavelet(job, wavelet, error)
+      if (allocated(error)) return
+      call MeshOfLayers(job, wavelet%fmax, materials, mesh, made, error)
+    else
+      call MeshRead(job%mesh, mesh, error, up=job%mesh_z == 'up')
+    end if
+  end subroutine GetMesh
+
+  !> The verb mesh: the mesh of a job is made and checked, told and written.
+  subroutine WriteMesh(self, job, text, error)
+    class(elements3d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    character(:), allocatable, intent(out) :: text
+    type(error_t), allocatable, intent(inout) :: error
+    type(mesh_t) :: mesh
+    type(materials_t) :: materials
+    type(wavelet_t) :: wavelet
+    real(dp), allocatable :: part(:, :)
+    character(:), allocatable :: made
+    text = ''
+    call MayWrite(job, error)
+    if (.not. allocated(error)) call self%wavelet(job, wavelet, error)
+    if (.not. allocated(error)) call MaterialsRead(job%materials, materials, error)
+    if (.not. allocated(error)) call GetMesh(self, job, materials, mesh, made, error)
+    if (.not. allocated(error)) call MeshCheck(mesh, error)
+    if (.not. allocated(error)) call MaterialsOf(materials, mesh, part, error)
+    if (.not. allocated(error)) call MeshWrite(job%mesh_out, mesh, job%mesh_z == 'up', error)
+    if (allocated(error)) return
+    call BlocksOf(mesh, part, self%blocks)
+    text = job%mesh_out//': '//made//', '//Str(size(mesh%block))//' elements of '//Str(mesh%per)//' nodes, '// &
+           Str(size(mesh%x, 2))//' nodes'//nl//BlockRows(self%blocks, wavelet%fmax)
+  end subroutine WriteMesh
+
+  !> Fails where something is at mesh_out that must stay.
+  subroutine MayWrite(job, error)
+    type(job_t), intent(in) :: job
+    type(error_t), allocatable, intent(inout) :: error
+    type(error_t), allocatable :: no_mesh
+    type(mesh_t) :: mesh
+    if (job%mesh_out == '') call Fail(error, 'mesh_out is empty: give mesh_out=FILE, the mesh to write')
+    if (allocated(error)) return
+    if (.not. FileExists(job%mesh_out)) return
+    if (.not. job%overwrite) then
+      call Fail(error, 'mesh_out = '//job%mesh_out//' is there already: give another name, or overwrite=y')
+    else if (FileSame(job%mesh_out, job%mesh)) then
+      call Fail(error, 'mesh_out = '//job%mesh_out//' is the mesh that is read: give another name')
+    else
+      call MeshRead(job%mesh_out, mesh, no_mesh, up=.true.)
+      if (allocated(no_mesh)) &
+        call Fail(error, 'mesh_out = '//job%mesh_out//' is there already, and no mesh that could be replaced: give another name')
+    end if
+  end subroutine MayWrite
 
   function Hash(elements)
     type(elements_t), intent(in) :: elements
@@ -500,7 +574,7 @@ contains
               Str(self%low(2))//' .. '//Str(self%high(2))//' m, z '//Str(self%low(3))//' .. '//Str(self%high(3))//' m'//nl// &
               'surface    '//Surfaces(self%counts)//nl//'velocity   slowest wave '//Str(self%vmin)//' m/s, fastest '// &
               Str(self%vmax)//' m/s'//nl//'density    '//Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'//nl// &
-              Quality(self, scheme)//'source     '//SourceWords(scheme%source)
+              Quality(self, scheme)//BlockRows(self%blocks, scheme%fmax)//nl//'source     '//SourceWords(scheme%source)
     end select
   end function plan_rows
 

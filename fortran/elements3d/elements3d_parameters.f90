@@ -23,13 +23,14 @@ contains
     ! @format(off)
     call FilesTable(t, job)
     call t%section('Model')
-    call t%file('mesh', job%mesh, '', 'mesh of hexahedra: Exodus II, HEX8 or HEX27 (spl-mesh makes it from Gmsh, SPECFEM, Abaqus, VTK, ...)')
+    call t%file('mesh', job%mesh, '', 'mesh of hexahedra: Exodus II, HEX8 or HEX27 (spl-mesh makes it from Gmsh, SPECFEM, Abaqus, VTK, ...); or the word layers: a box is meshed here, see layers', word='layers')
     call t%word('mesh_z', job%mesh_z, 'up', 'up,down', 'where z of the mesh points; up: depth z of sources and receivers is -z of the mesh')
     call t%file('materials', job%materials, '', 'media of the blocks of the mesh: a text, a line a block: its name or number, vp, vs [m/s] (0 = fluid), rho [kg/m3] and, where it attenuates, Qp, Qs; * = all other blocks')
     call t%flag('attenuation', job%attenuation, .true., 'n leaves attenuation out, whatever the materials say')
     call t%real('q_f1', job%q_f1, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Q is constant from here; 0 = from a fiftieth of q_f2')
     call t%real('q_f2', job%q_f2, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'to here; 0 = fmax')
     call t%real('q_ref', job%q_ref, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'the velocities of the materials are phase velocities at this frequency; 0 = middle of the band, on a logarithmic scale')
+    call LayersTable(t, job)
     call TimeTable(t, job)
     call t%section('Source and receivers')
     call SourceTable(t, job, source3d_kinds, 90.0_dp, 'y points 90 degrees less (mesh_z=down: 90 degrees more): 90 = x east, y north')
@@ -51,13 +52,36 @@ contains
     ! @format(on)
   end subroutine Elements3dTable
 
+  !> The own mesher.
+  subroutine LayersTable(t, job)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    ! @format(off)
+    call t%section('Mesh of layers')
+    call t%file('layers', job%layers, '', 'mesh=layers: a text, a line a layer from the top: its name, which is that of its block; its upper side, a depth [m], a formula of x and y, as 120-80*exp(-(x^2+y^2)/500^2), or a grid: NetCDF, or a text with x, y and depth a line; up: before it means heights; and, where not by velocity, the height of its elements [m]')
+    call t%real('mesh_x0', job%mesh_x(1), 0.0_dp, -1.0e7_dp, 1.0e7_dp, 'm', 'the box begins here along x')
+    call t%real('mesh_x1', job%mesh_x(2), 0.0_dp, -1.0e7_dp, 1.0e7_dp, 'm', 'and ends here')
+    call t%real('mesh_y0', job%mesh_y(1), 0.0_dp, -1.0e7_dp, 1.0e7_dp, 'm', 'it begins here along y')
+    call t%real('mesh_y1', job%mesh_y(2), 0.0_dp, -1.0e7_dp, 1.0e7_dp, 'm', 'and ends here')
+    call t%real('mesh_bottom', job%mesh_bottom, 0.0_dp, -1.0e7_dp, 1.0e7_dp, 'm', 'depth of its lower side')
+    call t%real('mesh_dx', job%mesh_d(1), 0.0_dp, 0.0_dp, 1.0e6_dp, 'm', 'elements are at most so wide along x; 0 = by velocity')
+    call t%real('mesh_dy', job%mesh_d(2), 0.0_dp, 0.0_dp, 1.0e6_dp, 'm', 'along y; 0 = by velocity')
+    call t%real('mesh_dz', job%mesh_d(3), 0.0_dp, 0.0_dp, 1.0e6_dp, 'm', 'and so high, where layers does not tell; 0 = by velocity')
+    call t%real('mesh_per_wave', job%mesh_per_wave, 1.25_dp, 0.7_dp, 20.0_dp, 'elements', 'by velocity: so many to the shortest wavelength, at fmax, of each layer, and across of the slowest')
+    call t%real('mesh_thinnest', job%mesh_thinnest, 0.4_dp, 0.02_dp, 1.0_dp, '', 'elements are at least this part as high as where their layer is thickest; where a layer is thinner, or ends, they have the medium that is in their middle')
+    call t%int('mesh_nodes', job%mesh_nodes, 8, 8, 27, '', 'nodes of an element: 8, or 27, whose sides are curved as the surfaces')
+    call t%output('mesh_out', job%mesh_out, 'mesh.exo', 'the verb mesh writes the mesh here, Exodus II')
+    ! @format(on)
+  end subroutine LayersTable
+
   !> Adds to the table's problems what is wrong with parameters together. `verb`: run, plan, status or verify.
   subroutine Elements3dRules(job, verb, t)
     type(job_t), intent(in) :: job
     character(*), intent(in) :: verb
     type(table_t), intent(inout) :: t
-    if ((verb == 'run' .or. verb == 'plan') .and. .not. t%deck%unread) then
-      if (job%mesh == '') call ProblemAdd(t%deck%problems, 'no mesh is given: give mesh=FILE, an Exodus II file of hexahedra')
+    if ((verb == 'run' .or. verb == 'plan' .or. verb == 'mesh') .and. .not. t%deck%unread) then
+      if (job%mesh == '') call ProblemAdd(t%deck%problems, 'no mesh is given: give mesh=FILE, an Exodus II file of hexahedra, '// &
+                                          'or mesh=layers and layers=FILE')
       if (job%materials == '') &
         call ProblemAdd(t%deck%problems, 'no materials are given: give materials=FILE, a table of the media of the mesh''s blocks')
     end if
@@ -65,8 +89,26 @@ contains
       call t%blame('group', 'must be 1: so far one rank models a shot of spectral elements')
     if (t%sound('q_f1,q_f2') .and. job%q_f1 > 0 .and. job%q_f2 > 0 .and. job%q_f2 < 2*job%q_f1) &
       call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
+    call LayersRules(job, t)
     call SourceRules(job, t)
     call PictureRules(job, 'top, surface, volume', 'vx, vy, vz, ux, uy, uz, p', t)
   end subroutine Elements3dRules
+
+  subroutine LayersRules(job, t)
+    type(job_t), intent(in) :: job
+    type(table_t), intent(inout) :: t
+    if (job%mesh /= 'layers') then
+      call t%idle('layers,mesh_x0,mesh_x1,mesh_y0,mesh_y1,mesh_bottom,mesh_dx,mesh_dy,mesh_dz,mesh_per_wave,mesh_thinnest,mesh_nodes', &
+                  'it is of mesh=layers')
+      return
+    end if
+    if (job%layers == '' .and. .not. t%deck%unread) &
+      call t%blame('mesh', 'needs the layers: give layers=FILE, a line a layer with its name and upper side')
+    if (t%sound('mesh_x0,mesh_x1') .and. .not. job%mesh_x(2) > job%mesh_x(1)) &
+      call t%blame('mesh_x1', 'must be beyond '//t%said('mesh_x0')//': the box of mesh=layers')
+    if (t%sound('mesh_y0,mesh_y1') .and. .not. job%mesh_y(2) > job%mesh_y(1)) &
+      call t%blame('mesh_y1', 'must be beyond '//t%said('mesh_y0')//': the box of mesh=layers')
+    if (t%sound('mesh_nodes') .and. job%mesh_nodes /= 8 .and. job%mesh_nodes /= 27) call t%blame('mesh_nodes', 'must be 8 or 27')
+  end subroutine LayersRules
 
 end module elements3d_parameters_m

@@ -76,7 +76,7 @@ contains
       call HexGradient(elements%corner(:, :, e), xi, place%w(:, 1:3))
     else
       call BandPoints(elements, meetings, e, x, band_points, at, place%point)
-      call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, minval(high - low), place%w)
+      call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w)
     end if
   end subroutine Sem3dPlace
 

@@ -24,7 +24,7 @@ module parameter_table_m
   !> A parameter: what the table says of it and what it came out as.
   type :: row_t
     character(:), allocatable :: section, name, kind, unit, meaning
-    character(:), allocatable :: words        !< of a word: those allowed, joined by commas; else ''
+    character(:), allocatable :: words        !< of a word: those allowed, joined by commas; of a number or a file: one; else ''
     logical :: limited = .false.              !< a number, lo .. hi
     real(dp) :: lo = 0, hi = 0
     character(:), allocatable :: default, value  !< as text that reads back to the same value
@@ -79,12 +79,14 @@ contains
     self%title = title
   end subroutine AddSection
 
-  !> The path of a file that is read; empty = none.
-  subroutine AddFile(self, name, value, default, meaning)
+  !> The path of a file that is read; empty = none. A `word` stands for no file.
+  subroutine AddFile(self, name, value, default, meaning, word)
     class(table_t), intent(inout) :: self
     character(:), allocatable, intent(inout) :: value
     character(*), intent(in) :: name, default, meaning
+    character(*), intent(in), optional :: word
     call TakeText(self, 'file', name, value, default, meaning)
+    if (present(word)) self%row(self%n)%words = word
   end subroutine AddFile
 
   !> The path of a file that a run writes.
@@ -362,6 +364,7 @@ contains
     character(:), allocatable :: path
     path = ''
     if (self%row(i)%kind == 'file' .and. .not. self%row(i)%written) path = Unquoted(self%row(i)%value)
+    if (path == self%row(i)%words) path = ''
   end function input
 
   !> Given, and as something else than the default: the record of a run gives everything. A parameter that this program does not

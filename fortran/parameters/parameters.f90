@@ -26,6 +26,10 @@ module parameters_m
     real(dp) :: model_dy = 0, model_y0 = 0, vp_vs = 0, qs_vs = 0, qp_qs = 0, q_f1 = 0, q_f2 = 0, q_ref = 0
     logical :: attenuation = .true.
     character(:), allocatable :: mesh, mesh_z, materials
+    character(:), allocatable :: mesh_out
+    real(dp) :: mesh_x(2) = 0, mesh_y(2) = 0, mesh_bottom = 0, mesh_d(3) = 0, mesh_per_wave = 0, mesh_thinnest = 0
+    integer :: mesh_nodes = 8
+    real(dp) :: sponge = 0
     character(:), allocatable :: vp, rho, vp_var, rho_var, model_format, model_order, model_endian, vp_unit, rho_unit
     character(:), allocatable :: rho_rule, regrid, model_check
     integer :: model_nx = 0, model_nz = 0
@@ -73,6 +77,7 @@ contains
     job%mesh = ''
     job%mesh_z = ''
     job%materials = ''
+    job%mesh_out = ''
     job%vp = ''
     job%vs = ''
     job%rho = ''

@@ -34,6 +34,8 @@ module physics_m
     integer :: far_field = 0                  !< the far field of its source has, in its power, frequencies as f to this exponent
                                               !< times those of the wavelet
     real(dp) :: cells_to_try = 8.0e6_dp       !< of a shot that `plan` tries on CPU cores, at most
+    character(:), allocatable :: verb         !< a verb of its own; '' none
+    character(:), allocatable :: verb_does    !< what that does, for the help
     logical :: groups = .false.               !< several ranks may share a shot
     logical :: nodes = .false.                !< the n numbers of a window along an axis stand on nodes, n - 1 spacings wide; else
                                               !< they are cells
@@ -42,6 +44,7 @@ module physics_m
     procedure(introduce_i), deferred :: introduce
     procedure(parameters_i), deferred :: parameters
     procedure :: check => NoRules
+    procedure :: own_verb => NoVerb
     ! --- a survey, on rank 0
     procedure(read_i), deferred :: read
     procedure :: wavelet => JobWavelet
@@ -161,6 +164,8 @@ contains
     class(physics_t), intent(inout) :: physics
     physics%summary = ''
     physics%example = ''
+    physics%verb = ''
+    physics%verb_does = ''
     physics%sources = ''
     physics%doubts = ''
     call physics%introduce()
@@ -249,6 +254,15 @@ contains
     character(*), intent(in) :: verb
     type(table_t), intent(inout) :: t
   end subroutine NoRules
+
+  !> Does what its own verb is for, on rank 0; `text` is printed.
+  subroutine NoVerb(self, job, text, error)
+    class(physics_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    character(:), allocatable, intent(out) :: text
+    type(error_t), allocatable, intent(inout) :: error
+    text = ''
+  end subroutine NoVerb
 
   !> The wavelet of a job.
   subroutine JobWavelet(self, job, wavelet, error)

@@ -25,7 +25,7 @@ module spl_m
 
   character(6), parameter :: verbs(4) = [character(6) :: 'run', 'plan', 'status', 'verify']
   real(dp), parameter :: COMING = 60.0_dp     !< seconds that ranks wait for each other at the end
-  integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4
+  integer, parameter :: QUIT = 0, DO_RUN = 1, DO_VERIFY = 2, DO_PLAN = 3, DO_STATUS = 4, DO_OWN = 5
 
 contains
 
@@ -70,6 +70,7 @@ contains
       call RolesMet()
       if (role%master .and. action == DO_PLAN) call Plan(role, physics, job, settings, error)
       if (role%master .and. action == DO_STATUS) call StatusPrint(job, json, error)
+      if (role%master .and. action == DO_OWN) call OwnVerb(physics, job, error)
       call BroadcastInteger(role%world, action)   ! rank 0 may have been busy for long
     end if
     if (allocated(error)) then
@@ -85,6 +86,15 @@ contains
     call RolesStop(role)
     stop exit_status, quiet=.true.
   end subroutine SplMain
+
+  subroutine OwnVerb(physics, job, error)
+    class(physics_t), intent(inout) :: physics
+    type(job_t), intent(in) :: job
+    type(error_t), allocatable, intent(inout) :: error
+    character(:), allocatable :: text
+    call physics%own_verb(job, text, error)
+    if (.not. allocated(error)) call LogPrint(text)
+  end subroutine OwnVerb
 
   !> This rank ends within COMING, whoever dies meanwhile.
   subroutine EndBy(exit_status)
@@ -132,7 +142,7 @@ contains
       call Options(physics, args, table, error)
       return
     end if
-    call TakeVerb(args, verb, json, setting, error)
+    call TakeVerb(physics, args, verb, json, setting, error)
     if (allocated(error)) return
     call JobRead(physics, pack(args, setting), verb, job, table, error, sibling)
     if (allocated(error)) return
@@ -146,16 +156,22 @@ contains
       action = DO_PLAN
     case ('status')
       action = DO_STATUS
+    case default
+      action = DO_OWN
     end select
   end subroutine Understand
 
   !> The verb (the first word if it is no name=value; default run), whether --json was said, and which words are settings.
-  subroutine TakeVerb(args, verb, json, setting, error)
+  subroutine TakeVerb(physics, args, verb, json, setting, error)
+    class(physics_t), intent(in) :: physics
     character(*), intent(in) :: args(:)
     character(:), allocatable, intent(out) :: verb
     logical, intent(out) :: json, setting(:)
     type(error_t), allocatable, intent(inout) :: error
+    character(6), allocatable :: known(:)
     integer :: first
+    allocate (known, source=verbs)
+    if (physics%verb /= '') known = [known, [character(6) :: physics%verb]]
     verb = 'run'
     setting = args /= '--json'
     json = .not. all(setting)
@@ -166,14 +182,15 @@ contains
         setting(first) = .false.
       end if
     end if
-    if (all(verb /= verbs)) call Fail(error, "'"//verb//"' is neither a verb ("//Join(verbs)//") nor name=value"//Near(verb))
+    if (all(verb /= known)) &
+      call Fail(error, "'"//verb//"' is neither a verb ("//Join(known)//") nor name=value"//Near(verb, known))
     if (json .and. verb /= 'status') call Fail(error, '--json goes with the verb status')
   end subroutine TakeVerb
 
-  function Near(verb) result(s)
-    character(*), intent(in) :: verb
+  function Near(verb, known) result(s)
+    character(*), intent(in) :: verb, known(:)
     character(:), allocatable :: s
-    s = NearestName(verb, verbs)
+    s = NearestName(verb, known)
     if (s /= '') s = ': did you mean '//s//'?'
   end function Near
 
@@ -221,9 +238,11 @@ contains
 
   function SelfDescription(physics) result(s)
     class(physics_t), intent(in) :: physics
-    character(:), allocatable :: s, name
+    character(:), allocatable :: s, name, own
     character(*), parameter :: nl = new_line('a')
     name = physics%program
+    own = ''
+    if (physics%verb /= '') own = nl//'  '//physics%verb//repeat(' ', 9 - len(physics%verb))//physics%verb_does
     s = name//' '//VersionText()//': models the shots of a seismic survey'//nl//nl// &
         '  '//name//' [verb] name=value ... par=FILE'//nl// &
         '  mpirun -n N '//name//' ...      rank 0 deals shots and writes files, the others model'//nl//nl// &
@@ -231,7 +250,7 @@ contains
         '  run      model all shots of the key-map that are not done (default); the same command again continues'//nl// &
         '  plan     grid, time step, margins, memory, disk, time, and every fault; models nothing'//nl// &
         '  status   how far a survey is, also while it runs (--json for programs)'//nl// &
-        '  verify   variants, worker counts and the analytic solution against each other on this machine'//nl//nl// &
+        '  verify   variants, worker counts and the analytic solution against each other on this machine'//own//nl//nl// &
         'a first run:  '//name//' '//physics%example//nl// &
         'parameters:   '//name//' --help [NAME]; a file of all with defaults: '//name//' --template > job.par'//nl// &
         'exit status:  0 all shots, 1 input error, 2 some shots failed, 3 stopped, run again to resume'

@@ -26,8 +26,9 @@ module job_m
 contains
 
   !> Reads and checks a job. `args`: the words name=value of the command line, without verb and options, (words).
-  !> `verb`: run, plan, status or verify; it decides what must be given. `table` leaves with a row for each parameter (TableText,
-  !> TableHelp). `error` tells all problems, a line each. `sibling`: a physics whose parameters may be taken for this one's.
+  !> `verb`: run, plan, status, verify or that of the physics; it decides what must be given. `table` leaves with a row for each
+  !> parameter (TableText, TableHelp). `error` tells all problems, a line each. `sibling`: a physics whose parameters may be taken
+  !> for this one's.
   subroutine JobRead(physics, args, verb, job, table, error, sibling)
     class(physics_t), intent(inout) :: physics
     character(*), intent(in) :: args(:), verb

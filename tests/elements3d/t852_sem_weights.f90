@@ -36,11 +36,7 @@ program t852_sem_weights
   deallocate (mesh%blocks)
   mesh%blocks = [mesh_block_t(id=1, name='', elements=n**3/2), mesh_block_t(id=2, name='', elements=n**3/2)]
   mesh%block = [(merge(1, 2, a <= n**3/2), a=1, n**3)]                   ! a contact at z = n/2
-  call ElementsMake(mesh, reshape([3000.0_dp, 1800.0_dp, 2300.0_dp, 0.0_dp, 0.0_dp, 3000.0_dp, 1800.0_dp, 2500.0_dp, 0.0_dp, 0.0_dp], &
-                                  [5, 2]), elements, numbers, counts)
-  call ElementsNumber(elements)
-  call MeetingsMake(elements, meetings)
-  call FinderMake(finder, elements%corner)
+  call MakeElements()
   do i = 1, 6
     call random_number(x)
     call Look('a random place', n/2 + [1, 1, 0]*(x - 0.5_dp) + [0.0_dp, 0.0_dp, -1.2_dp + 0.5_dp*x(3)], 1e-3_dp, 3e-3_dp)
@@ -49,9 +45,21 @@ program t852_sem_weights
   call Look('a corner', mesh%x(:, a), 1e-3_dp, 3e-3_dp)
   call Look('an edge', (mesh%x(:, a) + mesh%x(:, a + 1))/2, 1e-3_dp, 3e-3_dp)
   call Look('beside a contact', n/2 + [0.1_dp, 0.2_dp, -0.4_dp], 1e-3_dp, 3e-3_dp)
+  mesh%x(3, :) = 0.4_dp*mesh%x(3, :)
+  call MakeElements()
+  call Look('a corner of flat elements', mesh%x(:, a), 1e-3_dp, 3e-3_dp)
+  call Look('a place in one', mesh%x(:, a) + [0.4_dp, -0.3_dp, 0.1_dp], 1e-3_dp, 3e-3_dp)
   call Done()
 
 contains
+
+  subroutine MakeElements()
+    call ElementsMake(mesh, reshape([3000.0_dp, 1800.0_dp, 2300.0_dp, 0.0_dp, 0.0_dp, 3000.0_dp, 1800.0_dp, 2500.0_dp, 0.0_dp, 0.0_dp], &
+                                    [5, 2]), elements, numbers, counts)
+    call ElementsNumber(elements)
+    call MeetingsMake(elements, meetings)
+    call FinderMake(finder, elements%corner)
+  end subroutine MakeElements
 
   !> RMS errors over waves of all directions and of a Ricker's spectrum that is 2 % at the highest frequency.
   subroutine Look(what, x, value, slope)

@@ -6,7 +6,7 @@ import os
 import numpy as np
 
 from spltools.cli import Parser, check_input, check_output, fail, new_file, number, say, warn
-from spltools.earth import basin
+from spltools.earth import basin, layer_cells
 from spltools.earth.rawmodel import SPACING, raw_options, read_raw
 from spltools.geometry import segy_geometry
 
@@ -17,6 +17,8 @@ ABOUT = """Makes and shows model files: NetCDF with vp [m/s] and rho [kg/m3] on 
                 --variable vp --unit m/s -o vp.nc                         plain float32 or float64
   spl-model demo -o demo.nc                                               a marine model with salt, vp and rho
   spl-model basin -o basin.nc                                             a 3D basin beside a hill, vp, vs, rho, Q
+  spl-model layers LAKE.layers --materials LAKE.materials --x 0 9e3 \
+                   --y 0 8e3 --z -400 4e3 --spacing 50 -o lake.nc         what SplSemmod meshes, as cells
   spl-model info FILE.nc                                                  grid, units and ranges
 
 Units and spacings are never guessed: what the file does not say must be given, and what was taken is told."""
@@ -39,6 +41,7 @@ def main(arguments):
     _raw_options(verbs)
     _demo_options(verbs)
     basin.options(verbs, _output_options)
+    layer_cells.options(verbs, _output_options)
     verb = verbs.add_parser(
         'info', help='what a model file holds', description='Prints grid, units and ranges of a NetCDF model.'
     )

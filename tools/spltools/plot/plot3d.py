@@ -16,6 +16,8 @@ def add_figures(figure):
     q.add_argument('--record', help='shot record (default: the middle one of those finished)')
     q.add_argument('--components', metavar='LIST', help='joined by commas (default: all velocities that were recorded)')
     q.add_argument('--channels', metavar='LIST', help=f'only these channels, such as 1-10,20 (default: up to {MOST_STATIONS})')
+    q.add_argument('--with', dest='other', metavar='FILE', help='the same stations of another run, drawn over them in red; '
+                   'tells the relative L2 of what differs, all components together')
     q = figure('map', map_, 'a map or a plane of a 3D shot: peak ground velocity, or one picture of a film')
     q.add_argument('file', help='file of snapshots of a 3D shot')
     q.add_argument('--variable', help='default: pgv_horizontal, or the first film')
@@ -47,9 +49,12 @@ def stations(a):
     factor, unit = figures.prefixed(gathers[0].units, level)
     figure, axes = plt.subplots(1, len(names), figsize=(4.5 * len(names) + 1, 1.5 + 0.45 * max(4, len(keep))), sharex=True,
                                 sharey=True, constrained_layout=True, squeeze=False)
-    for ax, g in zip(axes[0], gathers):
+    others = other_run(a, gathers, names, keep) if a.other else [None] * len(names)
+    for ax, g, other in zip(axes[0], gathers, others):
         for n, r in enumerate(keep):
             ax.plot(g.time, n - 0.9 * g.traces[r] / level, 'k', lw=0.7)
+            if other is not None:
+                ax.plot(other.time, n - 0.9 * other.traces[r] / level, 'r--', lw=0.7)
         ax.set(xlabel='time [s]', xlim=(g.time[0], g.time[-1]))
     for ax, name in zip(axes[0], names):
         ax.set_title(name)
@@ -60,6 +65,24 @@ def stations(a):
     axes[0, 0].set_ylabel('channel: distance')
     figure.suptitle(f'shot {gathers[0].record}; a line apart is {level * factor / 0.9:.3g} {unit}', fontsize=10)
     put(figure, a)
+
+
+def other_run(a, gathers, names, keep):
+    """The gathers of another run of this shot; what differs is told."""
+    from spltools.gathers.gathers import Gathers
+    file = Gathers(a.other)
+    if any(name not in file.components for name in names):
+        cli.fail(f"{a.other} lacks a component of {','.join(names)}; it has {', '.join(file.components)}")
+    slot = file.chosen(str(gathers[0].record))[0][0]
+    others = [file.gather(slot, name) for name in names]
+    if any(not np.array_equal(g.channel, o.channel) for g, o in zip(gathers, others)):
+        cli.fail(f'{a.other}: shot {gathers[0].record} has other channels than in {a.file}')
+    for r in keep:
+        one = np.stack([g.traces[r] for g in gathers]).astype(float)
+        two = np.stack([np.interp(g.time, o.time, o.traces[r].astype(float)) for g, o in zip(gathers, others)])
+        off = np.linalg.norm(two - one) / max(np.linalg.norm(one), 1e-300)
+        cli.say(f'channel {gathers[0].channel[r]}: {a.other} differs by {100 * off:.2f}%')
+    return others
 
 
 def map_(a):

@@ -12,9 +12,10 @@ ABOUT = """Compares stations of a 3D run in flat layers with the exact motion of
 wavenumbers, or with a published series (--series). Misfits are relative L2 of velocity, radial, transverse and
 vertical, after the band was cut (--low, --high), and of all three together.
 
-The run must have layers=, top=free, source=moment, explosion or dc, wavelet=gauss or ricker and the components
-vx, vy, vz. Its layers are read again: start this where the run was started, or give --layers. Where they are no
-longer those that the run read it is refused, or told if they come from --layers."""
+The run must have layers= with top=free, or be one of SplSemmod with mesh=layers; source=moment, explosion or dc,
+wavelet=gauss or ricker and the components vx, vy, vz. Its layers are read again: start this where the run was
+started, or give --layers. Where they are no longer those that the run read it is refused, or told if they come
+from --layers."""
 NAMES = ('radial', 'transverse', 'vertical')
 FADE = 0.2          # of a corner frequency: how wide the edge of the band is
 
@@ -89,18 +90,44 @@ def turned(v, away):
 
 def exact_motion(a, file, depth, away):
     job = file.parameters()
-    if job.get('top') != 'free' or not job.get('layers'):
-        cli.fail(f'{a.file} is no run in flat layers below a free surface (layers=, top=free): exact motion is not known')
-    path = a.layers or job['layers']
-    cli.check_input(path)
-    rows = read_layers(path)
-    check_layers(a, path, rows, file, job)
+    if job.get('mesh') and (a.layers or job['mesh'] == 'layers'):
+        rows = read_layers(a.layers) if a.layers else meshed_layers(job)
+    elif job.get('top') == 'free' and job.get('layers'):
+        path = a.layers or job['layers']
+        rows = read_layers(path)
+        check_layers(a, path, rows, file, job)
+    else:
+        cli.fail(f'{a.file} is no run in flat layers below a free surface (layers= with top=free, or mesh=layers): exact motion is '
+                 'not known; for one on another mesh give the layers with --layers')
     layers = Layers(rows, job.get('attenuation') != 'no', q_reference(file))
     spectrum, highest = wavelet(file, job)
     return layered_velocity(layers, depth, moment(a, job), away, spectrum, highest, file.time)
 
 
+def meshed_layers(job):
+    """Of a run with mesh=layers: tops from its table, which must be depths; vp, vs, rho, Qp, Qs from that of materials."""
+    media = {words[0]: words[1:] for _, words in lines_of(job['materials'])}
+    rows = []
+    for number, words in lines_of(job['layers']):
+        medium = media.get(words[0], media.get('*'))
+        try:
+            rows.append([float(words[1]), *map(float, medium)])
+        except (ValueError, TypeError):
+            cli.fail(f"{job['layers']}, line {number}: layer {words[0]} has no plain depth, or no medium of numbers in "
+                     f"{job['materials']}: give the layers with --layers")
+    return rows
+
+
+def lines_of(path):
+    """Number and words of each line that has more than a comment."""
+    cli.check_input(path)
+    with open(path) as f:
+        lines = [(number, line.split('#')[0].split()) for number, line in enumerate(f, 1)]
+    return [line for line in lines if line[1]]
+
+
 def read_layers(path):
+    cli.check_input(path)
     rows = []
     with open(path) as f:
         for number, line in enumerate(f, 1):
@@ -174,13 +201,14 @@ def moment(a, job):
     if kind == 'dc':
         strike, dip, rake, turn = (np.radians(float(job[n])) for n in ('strike', 'dip', 'rake', 'x_azimuth'))
         s = strike - turn
+        left = -1 if job.get('mesh_z') == 'up' else 1           # y points 90 degrees to the left of x, not to the right
         return [m0 * part for part in (
             -np.sin(dip) * np.cos(rake) * np.sin(2 * s) - np.sin(2 * dip) * np.sin(rake) * np.sin(s) ** 2,
             np.sin(dip) * np.cos(rake) * np.sin(2 * s) - np.sin(2 * dip) * np.sin(rake) * np.cos(s) ** 2,
             np.sin(2 * dip) * np.sin(rake),
-            np.sin(dip) * np.cos(rake) * np.cos(2 * s) + np.sin(2 * dip) * np.sin(rake) * np.sin(2 * s) / 2,
+            left * (np.sin(dip) * np.cos(rake) * np.cos(2 * s) + np.sin(2 * dip) * np.sin(rake) * np.sin(2 * s) / 2),
             -np.cos(dip) * np.cos(rake) * np.cos(s) - np.cos(2 * dip) * np.sin(rake) * np.sin(s),
-            -np.cos(dip) * np.cos(rake) * np.sin(s) + np.cos(2 * dip) * np.sin(rake) * np.cos(s))]
+            left * (-np.cos(dip) * np.cos(rake) * np.sin(s) + np.cos(2 * dip) * np.sin(rake) * np.cos(s)))]
     cli.fail(f'{a.file} has source={kind}: exact motion is known for moment, explosion and dc')
 
 

@@ -1,0 +1,20 @@
+// Soil of 400 m over rock, for Gmsh: hexahedra of 200 m, z up.
+Point(1) = {0, 0, -1600};
+Point(2) = {3000, 0, -1600};
+Point(3) = {3000, 2400, -1600};
+Point(4) = {0, 2400, -1600};
+Line(1) = {1, 2};
+Line(2) = {2, 3};
+Line(3) = {3, 4};
+Line(4) = {4, 1};
+Curve Loop(1) = {1, 2, 3, 4};
+Plane Surface(1) = {1};
+Transfinite Curve {1, 3} = 16;
+Transfinite Curve {2, 4} = 13;
+Transfinite Surface {1};
+Recombine Surface {1};
+rock[] = Extrude {0, 0, 1200} { Surface{1}; Layers{6}; Recombine; };
+soil[] = Extrude {0, 0, 400} { Surface{rock[0]}; Layers{2}; Recombine; };
+Physical Volume("rock") = {rock[1]};
+Physical Volume("soil") = {soil[1]};
+Physical Surface("free") = {soil[0]};

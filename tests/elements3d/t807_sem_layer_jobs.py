@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Jobs with mesh=layers: a hill, a lake and a basin from a NetCDF grid. The mesh that the verb mesh writes is the one that is modelled,
+bit for bit, and ranks agree; plan tells its blocks; spl-model layers has the same earth; bad input is refused with a sentence."""
+import functools
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+from netCDF4 import Dataset
+
+import launch
+from check import claim, done
+from minisurvey import differences
+from spltools.mesh import exodus, mesh as meshes
+
+PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
+TOOLS = Path(os.environ["ROOT"]) / "tools"
+run = functools.partial(launch.run, PROGRAM)
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+DECK = dict(keymap="line.keymap", mesh="layers", layers="lake.layers", materials="lake.materials", components="vx,vy,vz", mesh_x0=0,
+            mesh_x1=900, mesh_y0=0, mesh_y1=800, mesh_bottom=700, mesh_thinnest=0.5, fpeak=1.6, tmax=0.5, source="explosion", m0=1e12,
+            threads=2)
+LAYERS = "lake 20\nsediment 10+80*exp(-((x-500)^2+(y-400)^2)/250^2)-60*exp(-((x-100)^2+y^2)/300^2)\nrock floor.nc\n"
+
+
+def words(**changes):
+    return [f"{k}={v}" for k, v in {**DECK, **changes}.items() if v is not None]
+
+
+def refused(sentence, *expected, verb=(), **changes):
+    r = run(*verb, *words(output="bad.nc", **changes))
+    said = r.stderr + r.stdout
+    claim(r.returncode == 1 and all(w in said for w in expected) and not Path("bad.nc").exists(),
+          f"{sentence}: refused, naming {', '.join(expected)}: {said.strip()[-300:]}")
+
+
+def grid(path, up=False, fill=False):
+    with Dataset(path, "w", format="NETCDF3_64BIT_DATA") as f:
+        for name, n in (("y", 10), ("x", 11)):
+            f.createDimension(name, n)
+            axis = f.createVariable(name, "f8", (name,))
+            axis.units = "km"
+            axis[:] = np.arange(n) * 0.09
+        z = f.createVariable("basement", "f4", ("y", "x"), fill_value=-999.0)
+        z.units = "m"
+        depth = 350 + 0.1 * 90 * np.arange(11)[None, :] + np.zeros((10, 1))
+        z[:] = -depth if up else depth
+        if up:
+            z.positive = "up"
+        if fill:
+            z[3, 4] = -999.0
+
+
+Path("line.keymap").write_text("spread cable fixed x0=203.4 interval=143.7 channels=4 depth=190.7 y=341.7\n"
+                               "shots first_record=11 n=2 x0=353.3 dx=71.1 z=251.7 y=512.3 spread=cable\n")
+Path("lake.layers").write_text(LAYERS)
+Path("lake.materials").write_text("lake 1450 0 1000\nsediment 2000 1100 2000\nrock 3400 1900 2400\n")
+grid("floor.nc")
+
+r = run("mesh", *words(mesh_out="lake.exo"))
+claim(r.returncode == 0 and all(f" {name}: " in r.stdout for name in ("lake", "sediment", "rock")) and "points per wavelength" in r.stdout,
+      f"the verb mesh: exit status {r.returncode}: {r.stdout.strip()[-500:]} {r.stderr.strip()[-300:]}")
+mesh = meshes.build(exodus.read("lake.exo"), tell=False)
+claim([b.name for b in mesh.blocks] == ["lake", "sediment", "rock"] and {s.name for s in mesh.side_sets} == {"free", "absorbing"},
+      f"it has blocks {[b.name for b in mesh.blocks]}, side sets {[s.name for s in mesh.side_sets]}")
+claim(abs(mesh.nodes[:, 2].min() + 700) < 1e-6 and 40 < mesh.nodes[:, 2].max() < 60, "z of the file points up, hills too")
+again = run("mesh", *words(mesh_out="again.exo"))
+claim(again.returncode == 0 and Path("again.exo").read_bytes() == Path("lake.exo").read_bytes(), "made again it is the same file")
+check = subprocess.run([TOOLS / "spl-mesh", "check", "lake.exo"], capture_output=True, text=True)
+claim(check.returncode == 0, f"spl-mesh check finds it sound: {check.stdout.strip()[-200:]} {check.stderr.strip()[-200:]}")
+
+r = run(*words(output="one.nc"))
+claim(r.returncode == 0 and "sides join fluid and solid" in r.stdout + r.stderr + Path("one.nc.log").read_text(),
+      f"modelled: exit status {r.returncode} {r.stderr.strip()[-300:] if r.returncode else ''}")
+r = run(*words(output="ranks.nc"), ranks=3, env=MPI)
+claim(r.returncode == 0 and not differences("one.nc", "ranks.nc"), "three ranks give the same file")
+own = {k: None for k in DECK if k.startswith("mesh_")}
+r = run(*words(output="file.nc", mesh="lake.exo", layers=None, **own))
+with Dataset("one.nc") as a, Dataset("file.nc") as b:
+    claim(r.returncode == 0 and all(np.array_equal(a[c][...], b[c][...]) for c in ("vx", "vy", "vz")) and np.abs(a["vz"][...]).max() > 0,
+          f"the mesh read from the file gives the same traces {r.stderr.strip()[-300:]}")
+with Dataset("one.nc") as a:
+    claim(a.model_hash == Dataset("file.nc").model_hash, "and the same hash of the model")
+plan = run("plan", *words(output="plan.nc"))
+claim(plan.returncode == 0 and "worst shape" in plan.stdout and "sets the time step" in plan.stdout, "plan tells blocks and what sets dt")
+grid("up.nc", up=True)
+Path("up.layers").write_text(LAYERS.replace("floor.nc", "up.nc"))
+up = run("mesh", *words(layers="up.layers", mesh_out="up.exo"))
+other = meshes.build(exodus.read("up.exo"), tell=False) if up.returncode == 0 else mesh
+claim(up.returncode == 0 and np.array_equal(other.nodes, mesh.nodes), f"a grid of heights gives the same mesh {up.stderr.strip()[-200:]}")
+
+# --- the same earth as cells ----------------------------------------------------------------------------------------------
+
+r = subprocess.run([TOOLS / "spl-model", "layers", "lake.layers", "--materials", "lake.materials", "--x", "0", "900", "--y", "0", "800",
+                    "--z", "-60", "700", "--spacing", "20", "-o", "cells.nc"], capture_output=True, text=True)
+claim(r.returncode == 0, f"spl-model layers: {r.stderr.strip()[-300:]}")
+with Dataset("cells.nc") as f:
+    vp, (z, y, x) = f["vp"][...].filled(), (f[c][...].filled() for c in "zyx")
+middle = mesh.nodes[mesh.elements[:, :8]].mean(axis=1) * (1, 1, -1)
+of = np.array([1450.0, 2000.0, 3400.0])[mesh.block]
+at = vp[tuple(np.clip(((middle[:, a] - c[0]) / 20 + 0.5).astype(int), 0, len(c) - 1) for a, c in ((2, z), (1, y), (0, x)))]
+off = np.mean(at != of)
+claim(off <= 0.05 and (vp == 0).any(), f"cells of 20 m have the medium of the element that they lie in: {100 * off:.2g} % do not, at most 5 %")
+
+# --- refused --------------------------------------------------------------------------------------------------------------
+
+refused("no layers", "layers=FILE", layers=None)
+refused("a box without extent", "mesh_x1", "mesh_x0", mesh_x1=0)
+refused("another number of nodes", "mesh_nodes", "8 or 27", mesh_nodes=20)
+refused("parameters of the mesher for a mesh that is read", "mesh_bottom", "no effect", mesh="lake.exo")
+Path("few.materials").write_text("lake 1450 0 1000\nsediment 2000 1100 2000\n")
+refused("a layer without medium", "rock", "few.materials", materials="few.materials")
+refused("a box beyond its grid", "at x = 1000", "rock, floor.nc, ends at x = 0 .. 900", mesh_x1=1000)
+refused("elements too many", "mesh_dx", "smaller box", mesh_dx=0.01, mesh_dy=0.01)
+refused("a mesh too coarse for the waves", "fmax", "edge", mesh_dx=450)
+refused("a mesh that is there", "lake.exo is there already", "overwrite=y", verb=("mesh",), mesh_out="lake.exo")
+shutil.copy("floor.nc", "kept.nc")
+refused("a file that is no mesh", "kept.nc", "no mesh", verb=("mesh",), mesh_out="kept.nc", overwrite="y")
+claim(Path("kept.nc").read_bytes() == Path("floor.nc").read_bytes(), "it stays")
+grid("hole.nc", fill=True)
+Path("hole.layers").write_text(LAYERS.replace("floor.nc", "hole.nc"))
+refused("a grid with a hole", "hole.nc", "missing", layers="hole.layers")
+Path("odd.layers").write_text(LAYERS.replace("floor.nc", "350+sine(x)"))
+refused("an unknown function", "line 3", "'sine' is unknown", layers="odd.layers")
+done()
