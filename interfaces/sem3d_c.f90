@@ -35,6 +35,8 @@ module sem3d_c
     integer(c_int) :: per                             !< nodes of an element: 8, or 27
     integer(c_int) :: media                           !< numbers of an element for each of rho, lambda, mu: 1, or 125
     integer(c_int) :: mechanisms                      !< of attenuation, 0..8
+    integer(c_int) :: shares                          !< numbers of an element for each of its shares: 1, or 125
+    integer(c_int) :: relaxing                        !< points of an element that have memory variables: 125, or 27
     integer(c_int) :: threads                         !< 0: as many as OpenMP gives
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
     real(c_float) :: dt                               !< [s]
@@ -71,8 +73,9 @@ module sem3d_c
     end function sem3d_elements
 
     !> Attenuation in the solid by Zener mechanisms with relaxation times tau(mechanisms) [s]: of the bulk modulus K = lambda + 2/3
-    !> mu and of mu the shares bulk and shear (mechanisms,media,solid) relax,
+    !> mu and of mu the shares bulk and shear (mechanisms,shares,solid) relax,
     !>   tau dr/dt + r = share M strain,   stress = M strain - the sum of r,   M: the unrelaxed modulus.
+    !> Where 27 points relax, those inside an element, a share counts there as often as sem3d_geometry.h says.
     !> After sem3d_elements, where there are mechanisms.
     integer(c_int) function sem3d_quality(handle, tau, bulk, shear) bind(c)
       import :: c_ptr, c_int, c_float

@@ -105,6 +105,16 @@ double sem_point_weight(int p) {
     return sem_weight[at[0]] * sem_weight[at[1]] * sem_weight[at[2]];
 }
 
+int sem_memory(int point) {
+    const int i = point % SEM_ALONG - 1, j = point / SEM_ALONG % SEM_ALONG - 1, k = point / SEM_FACE - 1;
+    return i < 0 || i > 2 || j < 0 || j > 2 || k < 0 || k > 2 ? -1 : i + 3 * j + 9 * k;
+}
+
+double sem_memory_gain(int point) {
+    static const double along[SEM_ALONG] = {0, 10.0 / 7, 5.0 / 8, 10.0 / 7, 0};
+    return along[point % SEM_ALONG] * along[point / SEM_ALONG % SEM_ALONG] * along[point / SEM_FACE];
+}
+
 /* --- sides --------------------------------------------------------------------------------------------------- */
 
 int sem_side_axis(int side) { return (const int[]){1, 0, 1, 0, 2, 2}[side]; }

@@ -13,35 +13,45 @@ contains
   pure subroutine ElementsUnrelax(elements, band, ref)
     type(elements_t), intent(inout) :: elements
     real(dp), intent(in) :: band(2), ref
-    real(dp) :: rho, vp, mu, bulk, loss(2), last(5), ratio(2)
-    integer :: e
+    real(dp) :: rho, vp, mu, bulk, loss(2), last(2), medium(3), ratio
+    complex(dp) :: relaxed(2)
+    integer :: e, p
     last = -1
+    medium = -1
     ratio = 1
+    relaxed = 1
     do e = 1, elements%solid
       loss = elements%loss(:, e)
       if (all(loss <= 0)) cycle
-      rho = elements%rho(1, e)
-      vp = sqrt((elements%lambda(1, e) + 2*real(elements%mu(1, e), dp))/rho)
-      mu = elements%mu(1, e)
-      if (any(abs(last - [rho, vp, mu, loss]) > 0)) then
-        last = [rho, vp, mu, loss]
-        ratio(2) = ZenerUnrelaxed(band, loss(2), ref)
-        ratio(1) = Bulk_(rho, vp, mu*ratio(2), loss, band, ref)
+      if (any(abs(last - loss) > 0)) then
+        last = loss
+        medium = -1
+        ratio = ZenerUnrelaxed(band, loss(2), ref)
+        relaxed = [ZenerModulus(band, loss(1), ref), ZenerModulus(band, loss(2), ref)]
       end if
-      mu = mu*ratio(2)
-      bulk = ratio(1)
-      elements%mu(1, e) = real(mu, sp)
-      elements%lambda(1, e) = real(bulk - 2*mu/3, sp)
+      do p = 1, size(elements%rho, 1)
+        rho = elements%rho(p, e)
+        vp = sqrt((elements%lambda(p, e) + 2*real(elements%mu(p, e), dp))/rho)
+        mu = elements%mu(p, e)
+        if (any(abs(medium - [rho, vp, mu]) > 0)) then
+          medium = [rho, vp, mu]
+          bulk = Bulk_(rho, vp, mu*ratio, relaxed)
+        end if
+        mu = mu*ratio
+        elements%mu(p, e) = real(mu, sp)
+        elements%lambda(p, e) = real(bulk - 2*mu/3, sp)
+      end do
     end do
   end subroutine ElementsUnrelax
 
-  !> The bulk modulus with which P waves have the phase velocity vp at `ref`, by Newton's method; mu: of very high frequencies.
-  pure real(dp) function Bulk_(rho, vp, mu, loss, band, ref) result(k)
-    real(dp), intent(in) :: rho, vp, mu, loss(2), band(2), ref
-    complex(dp) :: relaxed(2), modulus
+  !> The bulk modulus with which P waves have the phase velocity vp where of bulk modulus and mu these parts are left, by Newton's
+  !> method; mu: of very high frequencies.
+  pure real(dp) function Bulk_(rho, vp, mu, relaxed) result(k)
+    real(dp), intent(in) :: rho, vp, mu
+    complex(dp), intent(in) :: relaxed(2)
+    complex(dp) :: modulus
     real(dp) :: v(2), step
     integer :: i, j
-    relaxed = [ZenerModulus(band, loss(1), ref), ZenerModulus(band, loss(2), ref)]
     k = rho*vp**2 - 4*mu/3
     do i = 1, 6
       step = 1.0e-4_dp*rho*vp**2

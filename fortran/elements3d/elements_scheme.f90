@@ -1,6 +1,7 @@
 !> The scheme of a survey on spectral elements: what it has beyond times, and the way of that to other ranks.
 module elements_scheme_m
   use checked_m, only: Finite, IsWhole, Whole
+  use elements_m, only: in_element, in_memory
   use kinds_m, only: dp
   use parcel_m, only: parcel_t
   use scheme_m, only: scheme_t
@@ -20,6 +21,8 @@ module elements_scheme_m
     logical :: attenuates = .false.
     real(dp) :: q_band(2) = 0                 !< Q is constant in this band [Hz]
     real(dp) :: q_ref = 0                     !< there the velocities are phase velocities [Hz]
+    integer :: relaxing = in_element          !< points of an element that have memory variables
+    real(dp) :: sponge_width = 0                    !< width of the layer that damps before absorbing sides [m]
     type(source3d_t) :: source
   contains
     procedure :: cells, grid_words, layer_words, accuracy_words
@@ -27,7 +30,7 @@ module elements_scheme_m
     procedure :: unpack => UnpackOwn
   end type elements_scheme_t
 
-  integer, parameter :: numbers = 10          !< before those of the source
+  integer, parameter :: numbers = 12          !< before those of the source
 
 contains
 
@@ -60,7 +63,8 @@ contains
     class(elements_scheme_t), intent(in) :: self
     type(parcel_t), intent(out) :: parcel
     parcel%numbers = [self%dy, real([self%elements, self%slowest, self%worst], dp), self%shortest, self%longest, &
-                      merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref, SourceNumbers(self%source)]
+                      merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref, real(self%relaxing, dp), &
+                      self%sponge_width, SourceNumbers(self%source)]
     parcel%text = ''
   end subroutine PackOwn
 
@@ -75,6 +79,8 @@ contains
       why = 'a number of the source is none'
     else if (.not. (all(IsWhole(parcel%numbers(2:4), 0, huge(1))) .and. IsWhole(parcel%numbers(7), 0, 1))) then
       why = 'a number of elements that is none'
+    else if (.not. (all(IsWhole([parcel%numbers(11)], in_memory, in_element)) .and. parcel%numbers(12) >= 0)) then
+      why = 'a number of memory variables or a width that is none'
     else
       why = SourceFault(parcel%numbers(numbers + 1:), size(parcel%samples))
     end if
@@ -89,6 +95,8 @@ contains
       self%attenuates = x(7) > 0
       self%q_band = x(8:9)
       self%q_ref = x(10)
+      self%relaxing = merge(in_memory, in_element, x(11) < in_element)
+      self%sponge_width = x(12)
       call SourceFrom(x(numbers + 1:), parcel%samples, self%source)
     end associate
   end subroutine UnpackOwn

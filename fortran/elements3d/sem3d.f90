@@ -50,6 +50,7 @@ module sem3d_m
     type(source3d_t) :: source
     logical :: attenuates = .false.
     real(dp) :: q_band(2) = 0, q_ref = 0          !< as in elements_scheme_t
+    integer :: relaxing = in_element              !< likewise
     logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
     logical :: known = .false.                    !< the engine has the histories of the shot
   contains
@@ -75,6 +76,7 @@ contains
       self%attenuates = scheme%attenuates
       self%q_band = scheme%q_band
       self%q_ref = scheme%q_ref
+      self%relaxing = scheme%relaxing
     end select
     call LoopSetup(self, scheme, window, shot, error)
   end subroutine setup
@@ -97,6 +99,8 @@ contains
     end if
     grid = Sem3dGrid(self%elements)
     grid%dt = self%scheme%dt
+    grid%shares = 1
+    grid%relaxing = self%relaxing
     if (self%attenuates) grid%mechanisms = zener_mechanisms
     same = same .and. abs(grid%dt - self%grid%dt) <= 0
     call self%choose_engine(real(points_of_element, dp)*grid%elements, same, keeps, error)
@@ -338,6 +342,7 @@ contains
       call HashAdd(id%positions, [self%shot%sy, self%shot%ry])
       call HashAdd(id%positions, SourceNumbers(self%source))
       call HashAdd(id%medium, [merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref])
+      call HashAdd(id%medium, [self%relaxing])
       call HashAdd(id%medium, checksum_floats(0_i8, size(m%loss, kind=i8), m%loss))
     end associate
   end subroutine identify

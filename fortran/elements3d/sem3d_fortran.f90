@@ -229,7 +229,7 @@ contains
         r%bulk = bulk(:, :, e)
         r%shear = shear(:, :, e)
         if (allocated(r%z)) deallocate (r%z)
-        allocate (r%z(6, size(tau), in_element), source=0.0_sp)
+        allocate (r%z(6, size(tau), self%grid%relaxing), source=0.0_sp)
       end associate
     end do
   end subroutine quality
