@@ -170,6 +170,19 @@ int sem3d_quality(void *handle, const float *tau, const float *bulk, const float
     return 0;
 }
 
+int sem3d_damping(void *handle, const float *rate) {
+    sem3d *fd = handle;
+    TRY(handle_enter(fd));
+    REQUIRE(fd->h.has_model, "damping before the elements were set");
+    REQUIRE(verbs(fd->h.variant)->sides != NULL, "the variant \"%s\" knows no layer that damps: use sponge = 0",
+            fd->h.variant->name);
+    for (int p = 0; p < fd->cfg.points; p++)
+        REQUIRE(isfinite(rate[p]) && rate[p] >= 0, "damping of point %d is %g 1/s, must be 0 or more", p + 1,
+                (double)rate[p]);
+    TRY(sem3d_add_damping(fd, rate));
+    return verbs(fd->h.variant)->sides(fd);
+}
+
 /* --- source and receivers ------------------------------------------------------------------------------------ */
 
 static int check_entries(const sem3d_cfg *c, int n, const int *field, const int *point, const float *w,

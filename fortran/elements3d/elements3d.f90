@@ -155,7 +155,7 @@ contains
       call Fail(error, 'block '//Str(mesh%blocks(b)%id)//' of mesh '//job%mesh//' takes its medium from volumes by the table of '// &
                 'materials '//job%materials//', but there are none: give vp=FILE, vs=FILE, rho=FILE')
     else
-      call MediaRead(job, mesh, 0.0_dp, earth, error)
+      call MediaRead(job, mesh, job%sponge, earth, error)
     end if
   end subroutine ReadVolumes
 
@@ -228,6 +228,7 @@ contains
       scheme%attenuates = self%attenuates
       call QualityBand(job, wavelet, scheme%q_band, scheme%q_ref)
       scheme%relaxing = merge(in_memory, in_element, job%memory_variables == 'coarse')
+      scheme%sponge_width = job%sponge
       if (scheme%attenuates) call CheckQuality(self, scheme, error)
       if (.not. allocated(error)) call Resolution(self, job, scheme, error)
       if (.not. allocated(error)) call TimeStep(self, job, scheme, error)
@@ -240,7 +241,7 @@ contains
     class(elements3d_t), intent(in) :: self
     type(elements_scheme_t), intent(in) :: scheme
     type(error_t), allocatable, intent(inout) :: error
-    real(dp), parameter :: most_gain = (10/7.0_dp)**3         !< of a point that has memory variables where 27 have them
+    real(dp), parameter :: most_gain = 2.82_dp     !< of a point that has memory variables where not all have them
     real(dp) :: relaxes
     relaxes = sum(ZenerShares(scheme%q_band, 1/self%least_q))
     if (scheme%relaxing < in_element .and. relaxes*most_gain >= most_relaxing) then

@@ -2,7 +2,8 @@
 module elements_relax_m
   use elements_m, only: elements_t
   use kinds_m, only: dp, sp
-  use zener_m, only: zener_mechanisms, ZenerModulus, ZenerShares, ZenerUnrelaxed
+  use linear_m, only: SolvePositive
+  use zener_m, only: zener_mechanisms, ZenerModulus, ZenerShares, ZenerTimes, ZenerUnrelaxed
   implicit none
   private
   public :: ElementsUnrelax, ElementsShares
@@ -63,11 +64,12 @@ contains
     end do
   end function Bulk_
 
-  !> Shares of bulk modulus and mu of each solid element that relax, (mechanisms, 1, solid).
-  pure subroutine ElementsShares(elements, band, bulk, shear)
+  !> Shares of bulk modulus and mu of each solid element that relax, (mechanisms, 1, solid). few: not all points have memory variables.
+  pure subroutine ElementsShares(elements, band, bulk, shear, few)
     type(elements_t), intent(in) :: elements
     real(dp), intent(in) :: band(2)
     real(sp), allocatable, intent(out) :: bulk(:, :, :), shear(:, :, :)
+    logical, intent(in), optional :: few
     real(dp) :: share(zener_mechanisms, 2)
     real(sp) :: last(2)
     integer :: e
@@ -78,10 +80,39 @@ contains
         last = elements%loss(:, e)
         share(:, 1) = ZenerShares(band, real(last(1), dp))
         share(:, 2) = ZenerShares(band, real(last(2), dp))
+        if (present(few)) then
+          if (few) share(:, 1) = SharesOfFew(band, share(:, 1), 0.15_dp)
+          if (few) share(:, 2) = SharesOfFew(band, share(:, 2), 0.10_dp)
+        end if
       end if
       bulk(:, 1, e) = real(share(:, 1), sp)
       shear(:, 1, e) = real(share(:, 2), sp)
     end do
   end subroutine ElementsShares
+
+  !> Shares with which a medium whose modulus relaxes by s + square s**2 is as one that relaxes by s (sem3d_geometry.h).
+  pure function SharesOfFew(band, share, square) result(few)
+    real(dp), intent(in) :: band(2), share(zener_mechanisms), square
+    real(dp) :: few(zener_mechanisms), a(zener_mechanisms, zener_mechanisms), b(zener_mechanisms)
+    real(dp), parameter :: pi = acos(-1.0_dp)
+    integer, parameter :: frequencies = 60
+    complex(dp) :: row(zener_mechanisms), wanted
+    integer :: i, m
+    few = share
+    if (all(share <= 0)) return
+    a = 0
+    b = 0
+    do i = 1, frequencies
+      row = 1/cmplx(1.0_dp, 2*pi*band(1)*(band(2)/band(1))**((i - 1)/real(frequencies - 1, dp))*ZenerTimes(band), dp)
+      wanted = sum(share*row)
+      wanted = 2*wanted/(1 + sqrt(1 + 4*square*wanted))
+      do m = 1, zener_mechanisms
+        a(:, m) = a(:, m) + real(row*conjg(row(m)))
+      end do
+      b = b + real(wanted*conjg(row))
+    end do
+    call SolvePositive(a, b)
+    few = b
+  end function SharesOfFew
 
 end module elements_relax_m

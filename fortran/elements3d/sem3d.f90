@@ -11,6 +11,7 @@ module sem3d_m
   use elements_m, only: elements_t, in_element
   use elements_points_m, only: ElementsNumber
   use elements_relax_m, only: ElementsShares, ElementsUnrelax
+  use elements_sponge_m, only: SpongeRates
   use elements_scheme_m, only: elements_scheme_t, points_of_element
   use elements_window_m, only: ElementsFrom
   use checksum_c, only: checksum_floats
@@ -51,6 +52,7 @@ module sem3d_m
     logical :: attenuates = .false.
     real(dp) :: q_band(2) = 0, q_ref = 0          !< as in elements_scheme_t
     integer :: relaxing = in_element              !< likewise
+    real(dp) :: sponge_width = 0
     logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
     logical :: known = .false.                    !< the engine has the histories of the shot
   contains
@@ -77,6 +79,7 @@ contains
       self%q_band = scheme%q_band
       self%q_ref = scheme%q_ref
       self%relaxing = scheme%relaxing
+      self%sponge_width = scheme%sponge_width
     end select
     call LoopSetup(self, scheme, window, shot, error)
   end subroutine setup
@@ -117,10 +120,14 @@ contains
     class(sem3d_t), intent(inout), target :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: bulk(:, :, :), shear(:, :, :)
+    real(sp), allocatable :: bulk(:, :, :), shear(:, :, :), rate(:)
     call self%engine%elements(self%elements, error)
+    if (self%sponge_width > 0 .and. .not. allocated(error)) then
+      call SpongeRates(self%elements, self%sponge_width, rate)
+      call self%engine%damping(rate, error)
+    end if
     if (allocated(error) .or. .not. self%attenuates) return
-    call ElementsShares(self%elements, self%q_band, bulk, shear)
+    call ElementsShares(self%elements, self%q_band, bulk, shear, few=self%relaxing < in_element)
     call self%engine%quality(real(ZenerTimes(self%q_band), sp), bulk, shear, error)
   end subroutine make_medium
 
@@ -343,6 +350,7 @@ contains
       call HashAdd(id%positions, SourceNumbers(self%source))
       call HashAdd(id%medium, [merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref])
       call HashAdd(id%medium, [self%relaxing])
+      call HashAdd(id%medium, self%sponge_width)
       call HashAdd(id%medium, checksum_floats(0_i8, size(m%loss, kind=i8), m%loss))
     end associate
   end subroutine identify

@@ -11,7 +11,7 @@ module sem3d_engine_m
   use error_m, only: error_t
   use iso_c_binding, only: c_associated, c_float
   use kinds_m, only: dp, sp
-  use sem3d_c, only: sem3d_cfg, sem3d_elements, sem3d_expect, sem3d_field, sem3d_histories, sem3d_map, sem3d_new, sem3d_quality, &
+  use sem3d_c, only: sem3d_cfg, sem3d_damping, sem3d_elements, sem3d_expect, sem3d_field, sem3d_histories, sem3d_map, sem3d_new, sem3d_quality, &
                      sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_watch
   use text_m, only: CString
   implicit none
@@ -50,6 +50,7 @@ module sem3d_engine_m
     procedure :: new                         !< takes memory for elements of those numbers
     procedure :: elements                    !< the elements and their medium, which are copied; forgets all else
     procedure :: quality                     !< attenuation, where there are mechanisms
+    procedure :: damping                     !< of all points, once after `elements` where anything damps
     procedure :: source                      !< where histories go, and by what weight
     procedure :: histories                   !< the next block of them
     procedure :: receivers                   !< weighted sums of fields at points; forgets all traces
@@ -117,6 +118,13 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, sem3d_quality(self%handle, tau, bulk, shear), error)
   end subroutine quality
+
+  subroutine damping(self, rate, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    real(sp), contiguous, intent(in) :: rate(:)                          !< [1/s], (points)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_damping(self%handle, rate), error)
+  end subroutine damping
 
   subroutine source(self, nh, field, point, h, w, error)
     class(sem3d_engine_t), intent(inout) :: self

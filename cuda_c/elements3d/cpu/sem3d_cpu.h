@@ -30,7 +30,7 @@ typedef struct cpus_group {
 
 /* Which points have memory variables. */
 typedef struct cpus_memory {
-    int points;             /* 125, or 27 */
+    int points;             /* 125, or 57 */
     int number[SEM_POINTS]; /* of a point among them, or -1 */
     float gain[SEM_POINTS]; /* sem_memory_gain, or 1 */
 } cpus_memory;
