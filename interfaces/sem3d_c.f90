@@ -85,7 +85,8 @@ module sem3d_c
       real(c_float), intent(in) :: tau(*), bulk(*), shear(*)
     end function sem3d_quality
 
-    !> Forces -rate M v at points, M their mass, of the potential likewise; rate(points) [1/s]. The velocity is the mean of that before
+    !> Forces -rate M v at points, M their mass, of the potential likewise; rate(points) [1/s]. The velocity is the mean of that
+    !> before
     !> and after the step, as at absorbing sides. Once after sem3d_elements, where anything damps.
     integer(c_int) function sem3d_damping(handle, rate) bind(c)
       import :: c_ptr, c_int, c_float

@@ -16,7 +16,8 @@ module elements3d_m
   use error_m, only: error_t, Fail
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: dp, i8, sp
-  use materials_m, only: from_table, from_volume, materials_t, MaterialsOf, MaterialsRead, material_bulk, material_parts, material_rho, material_shear, material_vp, &
+  use materials_m, only: from_table, from_volume, materials_t, MaterialsOf, MaterialsRead, material_bulk, material_parts, &
+                         material_rho, material_shear, material_vp, &
                          material_vs
   use mesh_check_m, only: MeshCheck
   use mesh_exodus_m, only: MeshRead
@@ -152,7 +153,8 @@ contains
     integer :: b
     b = findloc(from == from_table, .false., dim=1)
     if (job%vp == '') then
-      call Fail(error, 'block '//Str(mesh%blocks(b)%id)//' of mesh '//job%mesh//' takes its medium from volumes by the table of '// &
+      call Fail(error, 'block '//Str(mesh%blocks(b)%id)//' of mesh '//job%mesh// &
+                ' takes its medium from volumes by the table of '// &
                 'materials '//job%materials//', but there are none: give vp=FILE, vs=FILE, rho=FILE')
     else
       call MediaRead(job, mesh, job%sponge, earth, error)
@@ -245,12 +247,15 @@ contains
     real(dp) :: relaxes
     relaxes = sum(ZenerShares(scheme%q_band, 1/self%least_q))
     if (scheme%relaxing < in_element .and. relaxes*most_gain >= most_relaxing) then
-      call Fail(error, 'Q = '//Str(self%least_q, 4)//' of the bulk modulus or of mu is too small for memory_variables=coarse: of its '// &
-                'modulus '//Str(100*relaxes, 3)//' % would relax in all and '//Str(100*most_gain*relaxes, 3)//' % at single points, '// &
+      call Fail(error, 'Q = '//Str(self%least_q, 4)// &
+                ' of the bulk modulus or of mu is too small for memory_variables=coarse: of its '// &
+                'modulus '//Str(100*relaxes, 3)//' % would relax in all and '//Str(100*most_gain*relaxes, 3)// &
+                ' % at single points, '// &
                 'at most '//Str(100*most_relaxing)//' %; use memory_variables=all')
     else if (relaxes >= most_relaxing) then
       call Fail(error, 'Q = '//Str(self%least_q, 4)//' of the bulk modulus or of mu is too small: '//Str(100*relaxes, 3)// &
-                ' % of the modulus would relax, at most '//Str(100*most_relaxing)//' %; use a larger Q, or a narrower band q_f1 .. q_f2')
+                ' % of the modulus would relax, at most '//Str(100*most_relaxing)//' %; use a larger Q, or '// &
+                'a narrower band q_f1 .. q_f2')
     end if
   end subroutine CheckQuality
 

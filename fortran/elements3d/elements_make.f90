@@ -20,7 +20,8 @@ module elements_make_m
 
 contains
 
-  !> The elements of a mesh, without points, and their numbers in its file. part: of materials_m, (material_parts, blocks). wet: which
+  !> The elements of a mesh, without points, and their numbers in its file. part: of materials_m, (material_parts, blocks). wet:
+  !> which
   !> elements of the mesh are fluid, whatever `part` says; those of solid and fluid then have room for a medium at each point, and
   !> `places`, which element of the mesh each is, is told too.
   subroutine ElementsMake(mesh, part, elements, number, counts, wet, places)

@@ -1,6 +1,7 @@
 !> Media of elements by point, from volumes (model3d.f90). A sample is what its cell consists of.
 !>
-!> An element is fluid where vs = 0 in the cells that its 27 inner points lie in, solid where vs > 0 in all of them; its block may say
+!> An element is fluid where vs = 0 in the cells that its 27 inner points lie in, solid where vs > 0 in all of them; its block may
+!> say
 !> which it is. At each of its 125 points vp, vs, rho are interpolated linearly between the samples around that are of its phase, so
 !> that sea floors which the mesh follows stay sharp; where none of these is, the next one of the column is taken: below in a solid,
 !> above in a fluid. Of 1/Q an element has the mean of its points.
@@ -20,8 +21,8 @@ module elements_media_m
   public :: MediaRead, MediaPhases, MediaFill
 
   integer, parameter :: parts = 5                         !< vp, vs, rho, 1/Qp, 1/Qs
-  integer, parameter :: inner(27) = 32 + [0, 1, 2, 5, 6, 7, 10, 11, 12, 25, 26, 27, 30, 31, 32, 35, 36, 37, 50, 51, 52, 55, 56, 57, &
-                                          60, 61, 62]
+  integer, parameter :: inner(27) = 32 + [0, 1, 2, 5, 6, 7, 10, 11, 12, 25, 26, 27, 30, 31, 32, 35, 36, 37, 50, 51, 52, 55, 56, &
+                                          57, 60, 61, 62]
   real(dp), parameter :: slack = 1.0e-6_dp                !< of a spacing: ends of the mesh come with rounding
 
 contains
@@ -47,8 +48,10 @@ contains
     most(3, 1) = earth%low(3) - slack*earth%d(3)
     do a = 1, 3
       if (low(a) >= most(a, 1) .and. high(a) <= most(a, 2)) cycle
-      call Fail(error, 'the mesh reaches from '//'xyz'(a:a)//' = '//Str(low(a), 9)//' to '//Str(high(a), 9)//' m (z down), the volume '// &
-                job%vp//' from '//Str(earth%low(a), 9)//' to '//Str(earth%high(a), 9)//' m'//Beyond()//': give a larger volume, '// &
+      call Fail(error, 'the mesh reaches from '//'xyz'(a:a)//' = '//Str(low(a), 9)//' to '//Str(high(a), 9)// &
+                ' m (z down), the volume '// &
+                job%vp//' from '//Str(earth%low(a), 9)//' to '//Str(earth%high(a), 9)//' m'//Beyond()// &
+                ': give a larger volume, '// &
                 'or check model_x0, model_y0, model_z0 and mesh_z')
       return
     end do
@@ -131,7 +134,8 @@ contains
     if (e == 0) return
     x = sum(mesh%x(:, mesh%node(:8, e)), 2)/8
     call Fail(error, 'element '//Str(mesh%number(e))//' at x = '//Str(x(1), 7)//', y = '//Str(x(2), 7)//', z = '//Str(x(3), 7)// &
-              ' m is fluid (vs = 0 in the volume) at '//Str(wet(e))//' of 27 points and solid at the others: let the mesh follow the '// &
+              ' m is fluid (vs = 0 in the volume) at '//Str(wet(e))// &
+              ' of 27 points and solid at the others: let the mesh follow the '// &
               'contact, or say in the table of materials which its block is: NAME volume solid, or NAME volume fluid')
   end subroutine MediaPhases
 
@@ -173,8 +177,10 @@ contains
     e = findloc(found, .false., dim=1)
     if (e == 0) return
     x = sum(elements%corner(:, :8, e), 2)/8
-    call Fail(error, 'element '//Str(mesh%number(order(e)))//' at x = '//Str(x(1), 7)//', y = '//Str(x(2), 7)//', z = '//Str(x(3), 7)// &
-              ' m is '//trim(merge('fluid', 'solid', e > elements%solid))//', and the volume has nothing of that kind there, above or '// &
+    call Fail(error, 'element '//Str(mesh%number(order(e)))//' at x = '//Str(x(1), 7)//', y = '//Str(x(2), 7)//', z = '// &
+              Str(x(3), 7)// &
+              ' m is '//trim(merge('fluid', 'solid', e > elements%solid))// &
+              ', and the volume has nothing of that kind there, above or '// &
               'below: correct the volume, or the table of materials')
   end subroutine MediaFill
 

@@ -64,7 +64,8 @@ contains
     end do
   end function Bulk_
 
-  !> Shares of bulk modulus and mu of each solid element that relax, (mechanisms, 1, solid). few: not all points have memory variables.
+  !> Shares of bulk modulus and mu of each solid element that relax, (mechanisms, 1, solid). few: not all points have memory
+  !> variables.
   pure subroutine ElementsShares(elements, band, bulk, shear, few)
     type(elements_t), intent(in) :: elements
     real(dp), intent(in) :: band(2)

@@ -1,9 +1,12 @@
-!> A layer before absorbing sides that damps: forces -rate M v at its points, M their mass, in a fluid likewise of the potential. The
+!> A layer before absorbing sides that damps: forces -rate M v at its points, M their mass, in a fluid likewise of the potential.
+!> The
 !> rate rises from 0 to 3 T c/L at the side as the square of the way into the layer, L its width and c the velocity of P waves: a
-!> P wave across it is left e**(-T/2). What the side, which absorbs (Stacey 1988), sends back goes the way again. Waves of all kinds,
+!> P wave across it is left e**(-T/2). What the side, which absorbs (Stacey 1988), sends back goes the way again. Waves of all
+!> kinds,
 !> with attenuation and under any topography lose energy there, so the layer is stable.
 !>
-!> The best T of each width leaves plane waves of one frequency, at 0 .. 60 degrees, -32, -44, -52 dB of their energy from layers of 2, 2.5,
+!> The best T of each width leaves plane waves of one frequency, at 0 .. 60 degrees, -32, -44, -52 dB of their energy from layers
+!> of 2, 2.5,
 !> 3 wavelengths: what the rise of the rate sends back limits thin ones. t829 measures packets of waves.
 module elements_sponge_m
   use elements_m, only: along, elements_t, face_absorbs, in_element
@@ -57,7 +60,8 @@ contains
     end do
   end function Between
 
-  !> Distances [m] of the nodes from the nearest absorbing side, as far as they are below `width`; elsewhere something above it. From
+  !> Distances [m] of the nodes from the nearest absorbing side, as far as they are below `width`; elsewhere something above it.
+  !> From
   !> the nodes of sides on, those of each element try the nearest sides of each other until no node finds a nearer one.
   subroutine Distances(elements, width, distance)
     type(elements_t), intent(in) :: elements

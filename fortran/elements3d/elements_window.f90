@@ -15,7 +15,7 @@ module elements_window_m
 
   integer, parameter :: kinds = 4                 !< of sides
   integer, parameter :: nodes = 8                 !< whose numbers tell which elements meet
-  integer, parameter :: others = 4                !< parts after nodes: sides, brick, losses; then rho, lambda, mu, of each point or once
+  integer, parameter :: others = 4                !< parts after nodes: sides, brick, losses; then rho, lambda, mu
   integer, parameter :: most = 2**24              !< whole numbers that a float holds
 
 contains

@@ -2,7 +2,8 @@
 !>
 !> A text, a line a block: its name or number, vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs. vs = 0: a fluid. `*`
 !> is every block that has no line of its own. Another order, or Qkappa and Qmu in place of Qp and Qs, is told by a first line with
-!> the names of the columns, which begins with `block`. In place of numbers `volume` says that the medium comes from the volumes of the
+!> the names of the columns, which begins with `block`. In place of numbers `volume` says that the medium comes from the volumes
+!> of the
 !> job, by point; `volume solid` and `volume fluid` that all elements of the block are that.
 module materials_m
   use error_m, only: error_t, Fail

@@ -11,7 +11,8 @@ module sem3d_engine_m
   use error_m, only: error_t
   use iso_c_binding, only: c_associated, c_float
   use kinds_m, only: dp, sp
-  use sem3d_c, only: sem3d_cfg, sem3d_damping, sem3d_elements, sem3d_expect, sem3d_field, sem3d_histories, sem3d_map, sem3d_new, sem3d_quality, &
+  use sem3d_c, only: sem3d_cfg, sem3d_damping, sem3d_elements, sem3d_expect, sem3d_field, sem3d_histories, sem3d_map, &
+                     sem3d_new, sem3d_quality, &
                      sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_watch
   use text_m, only: CString
   implicit none
