@@ -41,7 +41,7 @@ contains
     call t%text('components', job%components, 'vx,vy,vz', 'recorded, joined by commas: velocities vx, vy, vz, displacements ux .. uz, accelerations ax .. az, pressure p, stresses sxx .. syz, rates of strain exx .. eyz')
     call t%section('Scheme')
     call t%word('positions', job%positions, 'exact', 'exact,element', 'sources and receivers act and read at the points around them by weights that are best for waves up to fmax, or by the polynomials of the one element that they lie in, as other programs do')
-    call t%real('sponge', job%sponge, 0.0_dp, 0.0_dp, 1.0e6_dp, 'm', 'width of a layer that damps waves before sides that absorb, inside of the mesh: 3.5 wavelengths of P waves send back less than -50 dB of their energy at angles up to 60 degrees, 2 about -30 dB; keep sources and receivers out of it; 0 = none')
+    call t%real('sponge', job%sponge, 0.0_dp, 0.0_dp, 1.0e6_dp, 'm', 'width of a layer that damps waves before sides that absorb, inside of the mesh: 4 wavelengths of P waves send back less than -50 dB of their energy at angles up to 60 degrees, 2 about -30 dB; keep sources and receivers out of it; 0 = none')
     call VariantTable(t, job)
     call DispersionTable(t, job)
     call ClusterTable(t, job, 'ranks that share one shot; so far 1')

@@ -82,7 +82,7 @@ contains
         share(:, 1) = ZenerShares(band, real(last(1), dp))
         share(:, 2) = ZenerShares(band, real(last(2), dp))
         if (present(few)) then
-          if (few) share(:, 1) = SharesOfFew(band, share(:, 1), 0.15_dp)
+          if (few) share(:, 1) = SharesOfFew(band, share(:, 1), 0.11_dp)
           if (few) share(:, 2) = SharesOfFew(band, share(:, 2), 0.10_dp)
         end if
       end if

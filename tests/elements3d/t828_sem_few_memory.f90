@@ -27,8 +27,8 @@ program t828_sem_few_memory
   call SemPlaces(mesh, x)
   dt = 0.06_dp*h/c%vp
   band = c%vs/h*[1/50.0_dp, 1.0_dp]
-  call Alike(40.0_dp)
-  call Alike(100.0_dp)
+  call Alike(40.0_dp, 0.004_dp)
+  call Alike(100.0_dp, 0.0024_dp)
   call Lossless()
   call Decay()
   call Done()
@@ -74,9 +74,8 @@ contains
   end subroutine SetPulse
 
   !> 1 % after 50 wavelengths is 0.24 % after 12.
-  subroutine Alike(q)
-    real(dp), intent(in) :: q
-    real(dp), parameter :: bound = 0.0024_dp
+  subroutine Alike(q, bound)
+    real(dp), intent(in) :: q, bound
     real(sp), allocatable :: few(:, :), full(:, :)
     real(dp) :: apart(2)
     call Run(q, in_memory, few)
