@@ -26,6 +26,7 @@ module sem3d_c
   private
   public :: sem3d_cfg, sem3d_solver, sem3d_new, sem3d_elements, sem3d_quality, sem3d_source, sem3d_histories, sem3d_receivers
   public :: sem3d_receiver_parts, sem3d_expect, sem3d_field, sem3d_set_field, sem3d_watch, sem3d_map, sem3d_need, sem3d_tune
+  public :: sem3d_damping
 
   type, bind(c) :: sem3d_cfg
     integer(c_int) :: elements, solid                 !< elements, of which the first ones are solid
@@ -35,6 +36,8 @@ module sem3d_c
     integer(c_int) :: per                             !< nodes of an element: 8, or 27
     integer(c_int) :: media                           !< numbers of an element for each of rho, lambda, mu: 1, or 125
     integer(c_int) :: mechanisms                      !< of attenuation, 0..8
+    integer(c_int) :: shares                          !< numbers of an element for each of its shares: 1, or 125
+    integer(c_int) :: relaxing                        !< points of an element that have memory variables: 125, or 57
     integer(c_int) :: threads                         !< 0: as many as OpenMP gives
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
     real(c_float) :: dt                               !< [s]
@@ -71,8 +74,9 @@ module sem3d_c
     end function sem3d_elements
 
     !> Attenuation in the solid by Zener mechanisms with relaxation times tau(mechanisms) [s]: of the bulk modulus K = lambda + 2/3
-    !> mu and of mu the shares bulk and shear (mechanisms,media,solid) relax,
+    !> mu and of mu the shares bulk and shear (mechanisms,shares,solid) relax,
     !>   tau dr/dt + r = share M strain,   stress = M strain - the sum of r,   M: the unrelaxed modulus.
+    !> Where 57 points relax, a share counts there as often as sem_memory_gain of sem3d_geometry.h says.
     !> After sem3d_elements, where there are mechanisms.
     integer(c_int) function sem3d_quality(handle, tau, bulk, shear) bind(c)
       import :: c_ptr, c_int, c_float
@@ -80,6 +84,16 @@ module sem3d_c
       type(c_ptr), value :: handle
       real(c_float), intent(in) :: tau(*), bulk(*), shear(*)
     end function sem3d_quality
+
+    !> Forces -rate M v at points, M their mass, of the potential likewise; rate(points) [1/s]. The velocity is the mean of that
+    !> before
+    !> and after the step, as at absorbing sides. Once after sem3d_elements, where anything damps.
+    integer(c_int) function sem3d_damping(handle, rate) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(in) :: rate(*)
+    end function sem3d_damping
 
     !> Sources of any kind are a list of n entries: in step it, field(m) at point(m) is driven by w(m) q(h(m), it), with q from
     !> sem3d_histories and h from 0, nh histories. Fields 0, 1, 2: a force [N] along x, y, z; 6: -V [m3] by the share of the point.

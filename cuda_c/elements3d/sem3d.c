@@ -44,6 +44,10 @@ static int check_cfg(const void *cfg) {
             SEM_POINTS);
     REQUIRE(c->mechanisms >= 0 && c->mechanisms <= SEM3D_MECHANISMS, "%d mechanisms of attenuation, must be 0..%d",
             c->mechanisms, SEM3D_MECHANISMS);
+    REQUIRE(c->shares == 1 || c->shares == SEM_POINTS, "shares of %d numbers an element, must be 1 or %d", c->shares,
+            SEM_POINTS);
+    REQUIRE(c->relaxing == SEM_POINTS || c->relaxing == SEM_RELAXING,
+            "memory variables at %d points of an element, must be %d or %d", c->relaxing, SEM_POINTS, SEM_RELAXING);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
     return handle_check_machine(c->threads, c->share);
 }
@@ -151,7 +155,7 @@ int sem3d_quality(void *handle, const float *tau, const float *bulk, const float
     sem3d *fd = handle;
     TRY(handle_enter(fd));
     const size_t mechanisms = (size_t)fd->cfg.mechanisms,
-                 all = mechanisms * (size_t)fd->cfg.media * (size_t)fd->cfg.solid;
+                 all = mechanisms * (size_t)fd->cfg.shares * (size_t)fd->cfg.solid;
     REQUIRE(fd->h.has_model, "attenuation before the elements were set");
     REQUIRE(mechanisms > 0, "attenuation of elements made without mechanisms");
     REQUIRE(verbs(fd->h.variant)->quality != NULL, "the variant \"%s\" knows no attenuation", fd->h.variant->name);
@@ -160,10 +164,23 @@ int sem3d_quality(void *handle, const float *tau, const float *bulk, const float
     for (size_t m = 0; m < all; m++)
         REQUIRE(bulk[m] >= 0 && bulk[m] <= 1 && shear[m] >= 0 && shear[m] <= 1,
                 "shares %g and %g of the moduli of element %zu relax, must be 0..1", (double)bulk[m], (double)shear[m],
-                m / mechanisms / (size_t)fd->cfg.media + 1);
+                m / mechanisms / (size_t)fd->cfg.shares + 1);
     TRY(verbs(fd->h.variant)->quality(fd, tau, bulk, shear));
     fd->has_quality = 1;
     return 0;
+}
+
+int sem3d_damping(void *handle, const float *rate) {
+    sem3d *fd = handle;
+    TRY(handle_enter(fd));
+    REQUIRE(fd->h.has_model, "damping before the elements were set");
+    REQUIRE(verbs(fd->h.variant)->sides != NULL, "the variant \"%s\" knows no layer that damps: use sponge = 0",
+            fd->h.variant->name);
+    for (int p = 0; p < fd->cfg.points; p++)
+        REQUIRE(isfinite(rate[p]) && rate[p] >= 0, "damping of point %d is %g 1/s, must be 0 or more", p + 1,
+                (double)rate[p]);
+    TRY(sem3d_add_damping(fd, rate));
+    return verbs(fd->h.variant)->sides(fd);
 }
 
 /* --- source and receivers ------------------------------------------------------------------------------------ */

@@ -88,6 +88,7 @@ typedef struct sem3d_verbs {
     handle_verbs common;
     int (*elements)(sem3d *fd, const sem3d_given *given); /* order, sides and gain are made; fields become 0 */
     int (*quality)(sem3d *fd, const float *tau, const float *bulk, const float *shear);
+    int (*sides)(sem3d *fd);                      /* fd->sides is new; null: damping is refused */
     int (*get)(sem3d *fd, int field, float *out); /* in the caller's order, as `set` */
     int (*watch)(sem3d *fd);                      /* fd->map is new, from zero */
     int (*map)(sem3d *fd, float *out);            /* out(fd->map.n,3) */
@@ -99,6 +100,7 @@ typedef struct sem3d_verbs {
 int sem3d_make_order(sem3d *fd, const sem3d_given *given);
 int sem3d_make_mass(sem3d *fd, const sem3d_given *given);  /* gain, loudness */
 int sem3d_make_sides(sem3d *fd, const sem3d_given *given); /* after sem3d_make_mass */
+int sem3d_add_damping(sem3d *fd, const float *rate);       /* to the drags of sides */
 
 /* Number n of an element's rho, lambda or mu at point p. */
 static inline double sem3d_medium(const sem3d_cfg *c, const float *of, size_t element, int p) {

@@ -105,6 +105,26 @@ double sem_point_weight(int p) {
     return sem_weight[at[0]] * sem_weight[at[1]] * sem_weight[at[2]];
 }
 
+double sem_memory_gain(int point) {
+    /* coordinates that are +-1: none, one; that are 0 */
+    static const double gain[2][4] = {{0.827692826926, 1.005586806493, 1.016229411524, 0.859620642022},
+                                      {2.175249863934, 0, 2.809790113959, 0}};
+    int at[3], ends = 0, middles = 0;
+    indices(point, at);
+    for (int a = 0; a < 3; a++) {
+        ends += at[a] % (SEM_ALONG - 1) == 0;
+        middles += at[a] == SEM_ALONG / 2;
+    }
+    return ends > 1 ? 0 : gain[ends][middles];
+}
+
+int sem_memory(int point) {
+    int number = 0;
+    for (int p = 0; p < point; p++)
+        number += sem_memory_gain(p) > 0;
+    return sem_memory_gain(point) > 0 ? number : -1;
+}
+
 /* --- sides --------------------------------------------------------------------------------------------------- */
 
 int sem_side_axis(int side) { return (const int[]){1, 0, 1, 0, 2, 2}[side]; }

@@ -185,6 +185,45 @@ static int make_drags(sem3d *fd, const sem3d_given *g, int *number) {
     return 0;
 }
 
+/* The drag of point p with what is known of it so far (or null) and its damping. */
+static sem3d_drag damped(const sem3d *fd, int p, const sem3d_drag *side, double rate) {
+    const double gain = (double)fd->gain[p];
+    sem3d_drag d;
+    double t[6];
+    for (int m = 0; m < 6; m++) {
+        const double own = side == NULL ? 0 : (double)side->b[m], of_mass = m < 3 ? rate * fd->cfg.dt / gain : 0;
+        d.b[m] = (float)(own + of_mass);
+        t[m] = 0.5 * (gain * own + (m < 3 ? rate * fd->cfg.dt : 0));
+    }
+    if (p >= fd->cfg.solid_points)
+        t[1] = t[2] = t[3] = t[4] = t[5] = 0;
+    invert(t, d.s);
+    return d;
+}
+
+int sem3d_add_damping(sem3d *fd, const float *rate) {
+    sem3d_sides *s = &fd->sides;
+    int drags = 0, *at = NULL;
+    sem3d_drag *drag = NULL;
+    TRY(host_alloc(&fd->h.memory, &at, (size_t)fd->cfg.points, sizeof *at, "damping"));
+    TRY(host_alloc(&fd->h.memory, &drag, (size_t)fd->cfg.points, sizeof *drag, "damping"));
+    for (int p = 0, n = 0; p < fd->cfg.points; p++) {
+        const double here = (double)rate[fd->order.point[p]];
+        const sem3d_drag *side = n < s->drags && s->drag_at[n] == p ? &s->drag[n++] : NULL;
+        if (side == NULL && (!(here > 0) || !(fd->gain[p] > 0)))
+            continue;
+        at[drags] = p;
+        drag[drags++] = here > 0 && fd->gain[p] > 0 ? damped(fd, p, side, here) : *side;
+    }
+    s->drags = 0;
+    TRY(host_copy(&fd->h.memory, &s->drag_at, at, (size_t)drags, sizeof(int), "damping"));
+    TRY(host_copy(&fd->h.memory, &s->drag, drag, (size_t)drags, sizeof(sem3d_drag), "damping"));
+    host_release(&fd->h.memory, &at);
+    host_release(&fd->h.memory, &drag);
+    s->drags = drags;
+    return 0;
+}
+
 /* --- contacts of fluid and solid -------------------------------------------------------------------------------- */
 
 /* The partner of each point of the fluid, from 1, and the area out of the fluid there. */

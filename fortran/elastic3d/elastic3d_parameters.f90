@@ -3,8 +3,8 @@ module elastic3d_parameters_m
   use kinds_m, only: dp
   use model_rules_m, only: ModelRules
   use parameter_table_m, only: table_t
-  use parameters_m, only: ClusterTable, DispersionTable, FilesTable, GridTable, job_t, RawTable, SnapshotTable, TimeTable, &
-                          VariantTable, WaveletTable, WeightsTable
+  use parameters_m, only: ClusterTable, DispersionTable, FilesTable, GridTable, job_t, SnapshotTable, TimeTable, VariantTable, &
+                          VolumeFormatTable, VolumeTable, WaveletTable, WeightsTable
   use picture_rules_m, only: PictureRules
   use problems_m, only: ProblemAdd
   use source3d_parameters_m, only: source3d_kinds, SourceRules, SourceTable
@@ -54,28 +54,14 @@ contains
     ! @format(off)
     call t%section('Model')
     call t%file('layers', job%layers, '', 'flat layers instead of volumes: a text, a line a layer from the top: depth of its upper side [m], vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs; give dx, aperture and depth too')
-    call t%file('vp', job%vp, '', 'P velocity: NetCDF or raw volume; 0 = air')
-    call t%file('vs', job%vs, '', 'S velocity: NetCDF or raw volume; 0 = fluid; empty = by vp_vs')
-    call t%file('rho', job%rho, '', 'density: NetCDF or raw volume; empty = by rho_rule')
-    call t%file('qp', job%qp, '', 'quality factor of P waves: NetCDF or raw volume; empty = by qp_qs')
-    call t%file('qs', job%qs, '', 'quality factor of S waves: NetCDF or raw volume; empty = by qs_vs')
-    call t%real('vp_vs', job%vp_vs, 0.0_dp, 0.0_dp, 20.0_dp, '', 'vp/vs where no file tells vs; 0 = everything is fluid')
-    call t%word('rho_rule', job%rho_rule, 'constant', 'constant,gardner', 'density without a file: rho_value everywhere, or Gardner 310*vp**0.25 where vp > 1600 m/s and rho_value elsewhere')
-    call t%real('rho_value', job%rho_value, 1000.0_dp, 1.0_dp, 30000.0_dp, 'kg/m3', 'density used by rho_rule')
+    call VolumeTable(t, job)
     call t%flag('attenuation', job%attenuation, .true., 'n leaves attenuation out, whatever the model says')
     call t%real('qs_vs', job%qs_vs, 0.0_dp, 0.0_dp, 10.0_dp, 's/m', 'Qs = qs_vs*vs where no file tells Qs, layers neither; 0 = no attenuation')
     call t%real('qp_qs', job%qp_qs, 2.0_dp, 0.1_dp, 100.0_dp, '', 'Qp = qp_qs*Qs where no file tells Qp')
     call t%real('q_f1', job%q_f1, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Q is constant from here; 0 = from a fiftieth of q_f2')
     call t%real('q_f2', job%q_f2, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'to here; 0 = fmax')
     call t%real('q_ref', job%q_ref, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'the velocities of the model are phase velocities at this frequency; 0 = middle of the band, on a logarithmic scale')
-    call t%word('model_format', job%model_format, 'auto', 'auto,netcdf,raw32,raw64', 'auto = netcdf for .nc, raw32 otherwise')
-    call t%text('vp_var', job%vp_var, 'vp', 'name of the variable in a NetCDF model')
-    call t%text('vs_var', job%vs_var, 'vs', 'name of the variable in a NetCDF model')
-    call t%text('rho_var', job%rho_var, 'rho', 'name of the variable in a NetCDF model')
-    call t%text('qp_var', job%qp_var, 'qp', 'name of the variable in a NetCDF model')
-    call t%text('qs_var', job%qs_var, 'qs', 'name of the variable in a NetCDF model')
-    call RawTable(t, job, 'raw volumes', 'raw velocities', 'xyz,xzy,yxz,yzx,zxy,zyx', 'indices of raw volumes, the one that runs fastest in the file first')
-    call t%word('model_at', job%model_at, 'centres', 'centres,nodes', 'samples of volumes, NetCDF too, stand at centres of cells, so that the earth begins half a spacing before the first; or on nodes: it begins at the first')
+    call VolumeFormatTable(t, job)
     call t%word('regrid', job%regrid, 'average', 'average,nearest', 'model to grid: average (mean density and compliance of the cell) or nearest sample')
     ! @format(on)
   end subroutine ModelTable

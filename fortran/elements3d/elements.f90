@@ -12,6 +12,7 @@ module elements_m
   public :: elements_t
 
   integer, parameter, public :: degree = 4, along = degree + 1, on_face = along**2, in_element = along**3
+  integer, parameter, public :: in_memory = 57    !< points of an element that have memory variables where not all have them
   integer, parameter, public :: face_inner = 0, face_free = 1, face_absorbs = 2, face_contact = 3
 
   !> Elements in the order in which their forces are summed. Those of solid come first, then those of fluid.

@@ -7,8 +7,9 @@ module elements3d_m
   use elements3d_parameters_m, only: elements3d_components, Elements3dRules, Elements3dTable
   use elements3d_trial_m, only: TrialFiles, TrialJob
   use elements_dt_m, only: ElementsDt
-  use elements_m, only: degree, elements_t, in_element
+  use elements_m, only: degree, elements_t, in_element, in_memory
   use elements_relax_m, only: ElementsUnrelax
+  use elements_media_m, only: MediaFill, MediaPhases, MediaRead
   use elements_make_m, only: counts_t, ElementsMake, ElementsSlowest
   use elements_pictures_m, only: PicturePoints, PicturesCheck, PictureSpacing, PictureTotal => PictureNumbers
   use elements_scheme_m, only: elements_scheme_t, points_of_element
@@ -17,7 +18,8 @@ module elements3d_m
   use files_m, only: FileExists, FileSame
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: dp, i8, sp
-  use materials_m, only: materials_t, MaterialsOf, MaterialsRead, material_bulk, material_rho, material_shear, material_vp, &
+  use materials_m, only: from_table, from_volume, materials_t, MaterialsOf, MaterialsRead, material_bulk, material_parts, &
+                         material_rho, material_shear, material_vp, &
                          material_vs
   use mesh_blocks_m, only: block_t, BlockRows, BlocksOf
   use mesh_check_m, only: MeshCheck
@@ -26,6 +28,7 @@ module elements3d_m
   use mesh_exodus_write_m, only: MeshWrite
   use mesh_of_layers_m, only: MeshOfLayers
   use mesh_m, only: mesh_t
+  use model3d_m, only: model3d_t
   use parameter_table_m, only: SplitList, table_t
   use parameters_m, only: job_t
   use physics_m, only: physics_t
@@ -41,7 +44,7 @@ module elements3d_m
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t
   use window_m, only: box_t, window_t
-  use zener_m, only: zener_mechanisms
+  use zener_m, only: zener_mechanisms, ZenerShares
   implicit none
   private
   public :: elements3d_t
@@ -49,6 +52,7 @@ module elements3d_m
   character, parameter :: nl = new_line('a')
   real(dp), parameter :: least_ppw = 4.5_dp           !< points per shortest wavelength with which waves are right to about 1 %
   real(dp), parameter :: no_wave = 2.5_dp             !< with fewer there are no waves
+  real(dp), parameter :: most_relaxing = 0.95_dp      !< of a modulus
   real(dp), parameter :: part_of_limit = 0.95_dp      !< default time step
 
   type, extends(physics_t) :: elements3d_t
@@ -116,28 +120,38 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(mesh_t) :: mesh
     type(materials_t) :: materials
+    type(model3d_t) :: earth
     real(dp), allocatable :: part(:, :)
     character(:), allocatable :: made
-    call MaterialsRead(job%materials, materials, error)
+    integer, allocatable :: from(:)
+    if (job%materials /= '') call MaterialsRead(job%materials, materials, error)
     if (.not. allocated(error)) call GetMesh(self, job, materials, mesh, made, error)
     if (.not. allocated(error)) call MeshCheck(mesh, error)
-    if (.not. allocated(error)) call MaterialsOf(materials, mesh, part, error)
     if (allocated(error)) return
-    self%attenuates = materials%attenuates .and. job%attenuation
+    call MediaOfBlocks(job, materials, mesh, part, from, error)
+    if (.not. allocated(error) .and. any(from /= from_table)) call ReadVolumes(job, mesh, from, earth, error)
+    if (allocated(error)) return
+    self%attenuates = (materials%attenuates .or. earth%attenuates) .and. job%attenuation
     if (.not. self%attenuates) part(material_bulk:material_shear, :) = 0
-    self%least_q = 1/max(tiny(1.0_dp), maxval(part(material_bulk:material_shear, :)))
-    call ElementsMake(mesh, part, self%elements, self%number, self%counts)
+    if (all(from == from_table)) then
+      call ElementsMake(mesh, part, self%elements, self%number, self%counts)
+      self%least_q = 1/max(tiny(1.0_dp), maxval(part(material_bulk:material_shear, :)))
+      self%rhomin = minval(part(material_rho, :))
+      self%rhomax = maxval(part(material_rho, :))
+      self%vmax = maxval(part(material_vp, :))
+      self%vmin = minval(merge(part(material_vs, :), part(material_vp, :), part(material_vs, :) > 0))
+    else
+      call MakeByPoint(self, mesh, part, from, earth, error)
+      if (allocated(error)) return
+    end if
     call FinderMake(self%finder, self%elements%corner)
     if (job%source_z == 'surface' .or. job%receiver_z == 'surface') call GroundMake(self%elements, .false., self%surface)
     if (job%source_z == 'seafloor' .or. job%receiver_z == 'seafloor') call GroundMake(self%elements, .true., self%seafloor)
     self%low = minval(mesh%x, 2)
     self%high = maxval(mesh%x, 2)
-    self%rhomin = minval(part(material_rho, :))
-    self%rhomax = maxval(part(material_rho, :))
-    self%vmax = maxval(part(material_vp, :))
-    self%vmin = minval(merge(part(material_vs, :), part(material_vp, :), part(material_vs, :) > 0))
-    self%sources = made//', '//Str(self%elements%n)//' elements of '//Str(mesh%per)//' nodes in '//Str(size(mesh%blocks))// &
-                   ' block(s); materials '//job%materials
+    self%sources = made//', '//Str(self%elements%n)//' elements of '//Str(mesh%per)//' nodes in '//Str(size(mesh%blocks))//' block(s)'
+    if (job%materials /= '') self%sources = self%sources//'; materials '//job%materials
+    if (any(from /= from_table)) self%sources = self%sources//'; '//earth%sources
     call BlocksOf(mesh, part, self%blocks)
     self%hash = Hash(self%elements)
   end subroutine ReadMesh
@@ -171,14 +185,15 @@ contains
     type(materials_t) :: materials
     type(wavelet_t) :: wavelet
     real(dp), allocatable :: part(:, :)
+    integer, allocatable :: from(:)
     character(:), allocatable :: made
     text = ''
     call MayWrite(job, error)
     if (.not. allocated(error)) call self%wavelet(job, wavelet, error)
-    if (.not. allocated(error)) call MaterialsRead(job%materials, materials, error)
+    if (job%materials /= '' .and. .not. allocated(error)) call MaterialsRead(job%materials, materials, error)
     if (.not. allocated(error)) call GetMesh(self, job, materials, mesh, made, error)
     if (.not. allocated(error)) call MeshCheck(mesh, error)
-    if (.not. allocated(error)) call MaterialsOf(materials, mesh, part, error)
+    if (.not. allocated(error)) call MediaOfBlocks(job, materials, mesh, part, from, error)
     if (.not. allocated(error)) call MeshWrite(job%mesh_out, mesh, job%mesh_z == 'up', error)
     if (allocated(error)) return
     call BlocksOf(mesh, part, self%blocks)
@@ -205,6 +220,71 @@ contains
         call Fail(error, 'mesh_out = '//job%mesh_out//' is there already, and no mesh that could be replaced: give another name')
     end if
   end subroutine MayWrite
+
+  !> The media of blocks from the table, and which have them from volumes: all where there is no table.
+  subroutine MediaOfBlocks(job, materials, mesh, part, from, error)
+    type(job_t), intent(in) :: job
+    type(materials_t), intent(in) :: materials
+    type(mesh_t), intent(in) :: mesh
+    real(dp), allocatable, intent(out) :: part(:, :)
+    integer, allocatable, intent(out) :: from(:)
+    type(error_t), allocatable, intent(inout) :: error
+    if (job%materials /= '') then
+      call MaterialsOf(materials, mesh, part, from, error)
+    else
+      allocate (part(material_parts, size(mesh%blocks)), source=0.0_dp)
+      allocate (from(size(mesh%blocks)), source=from_volume)
+    end if
+  end subroutine MediaOfBlocks
+
+  subroutine ReadVolumes(job, mesh, from, earth, error)
+    type(job_t), intent(in) :: job
+    type(mesh_t), intent(in) :: mesh
+    integer, intent(in) :: from(:)
+    type(model3d_t), intent(out) :: earth
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: b
+    b = findloc(from == from_table, .false., dim=1)
+    if (job%vp == '') then
+      call Fail(error, 'block '//Str(mesh%blocks(b)%id)//' of mesh '//job%mesh// &
+                ' takes its medium from volumes by the table of '// &
+                'materials '//job%materials//', but there are none: give vp=FILE, vs=FILE, rho=FILE')
+    else
+      call MediaRead(job, mesh, job%sponge, earth, error)
+    end if
+  end subroutine ReadVolumes
+
+  !> Elements with a medium at each point, and what is told of these.
+  subroutine MakeByPoint(self, mesh, part, from, earth, error)
+    class(elements3d_t), intent(inout) :: self
+    type(mesh_t), intent(in) :: mesh
+    real(dp), intent(in) :: part(:, :)
+    integer, intent(in) :: from(:)
+    type(model3d_t), intent(in) :: earth
+    type(error_t), allocatable, intent(inout) :: error
+    logical, allocatable :: wet(:)
+    integer, allocatable :: places(:)
+    real(dp) :: p, s
+    integer :: e
+    call MediaPhases(earth, mesh, part, from, wet, error)
+    if (allocated(error)) return
+    call ElementsMake(mesh, part, self%elements, self%number, self%counts, wet, places)
+    call MediaFill(earth, mesh, places, from, self%elements, error)
+    if (allocated(error)) return
+    self%vmax = 0
+    self%vmin = huge(1.0_dp)
+    associate (m => self%elements)
+      do e = 1, m%n
+        p = sqrt(maxval((m%lambda(:, e) + 2*m%mu(:, e))/m%rho(:, e)))
+        s = sqrt(minval(merge(m%mu(:, e), m%lambda(:, e), e <= m%solid)/m%rho(:, e)))
+        self%vmax = max(self%vmax, p)
+        self%vmin = min(self%vmin, s)
+      end do
+      self%rhomin = minval(m%rho)
+      self%rhomax = maxval(m%rho)
+      self%least_q = 1/max(tiny(1.0_dp), real(maxval(m%loss), dp))
+    end associate
+  end subroutine MakeByPoint
 
   function Hash(elements)
     type(elements_t), intent(in) :: elements
@@ -249,7 +329,10 @@ contains
       scheme%pgv_depth = job%pgv_depth
       scheme%planes = job%snapshot_planes
       scheme%fields = job%snapshot_fields
-      call Resolution(self, job, scheme, error)
+      scheme%relaxing = merge(in_memory, in_element, job%memory_variables == 'coarse')
+      scheme%sponge_width = job%sponge
+      if (scheme%attenuates) call CheckQuality(self, scheme, error)
+      if (.not. allocated(error)) call Resolution(self, job, scheme, error)
       scheme%spacing = job%snapshot_dx
       if (.not. scheme%spacing > 0) scheme%spacing = PictureSpacing(scheme%longest)
       if (.not. allocated(error)) call TimeStep(self, job, scheme, error)
@@ -263,6 +346,27 @@ contains
     if (word == 'surface') From = from_surface
     if (word == 'seafloor') From = from_seafloor
   end function From
+
+  !> What relaxes at a point must be less than all of its modulus.
+  subroutine CheckQuality(self, scheme, error)
+    class(elements3d_t), intent(in) :: self
+    type(elements_scheme_t), intent(in) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), parameter :: most_gain = 2.82_dp     !< of a point that has memory variables where not all have them
+    real(dp) :: relaxes
+    relaxes = sum(ZenerShares(scheme%q_band, 1/self%least_q))
+    if (scheme%relaxing < in_element .and. relaxes*most_gain >= most_relaxing) then
+      call Fail(error, 'Q = '//Str(self%least_q, 4)// &
+                ' of the bulk modulus or of mu is too small for memory_variables=coarse: of its '// &
+                'modulus '//Str(100*relaxes, 3)//' % would relax in all and '//Str(100*most_gain*relaxes, 3)// &
+                ' % at single points, '// &
+                'at most '//Str(100*most_relaxing)//' %; use memory_variables=all')
+    else if (relaxes >= most_relaxing) then
+      call Fail(error, 'Q = '//Str(self%least_q, 4)//' of the bulk modulus or of mu is too small: '//Str(100*relaxes, 3)// &
+                ' % of the modulus would relax, at most '//Str(100*most_relaxing)//' %; use a larger Q, or '// &
+                'a narrower band q_f1 .. q_f2')
+    end if
+  end subroutine CheckQuality
 
   !> Points per shortest wavelength: four intervals of an element along its longest edge.
   subroutine Resolution(self, job, scheme, error)
@@ -409,7 +513,7 @@ contains
     character(:), allocatable :: words
     real(dp), allocatable :: x(:)
     integer :: i
-    words = ' '//job%mesh_z//' '//job%positions
+    words = ' '//job%mesh_z//' '//job%positions//' '//job%memory_variables//' '//Str(job%sponge, 12)
     select type (scheme)
     type is (elements_scheme_t)
       words = words//' '//Str(scheme%attenuates)//' '//Str(scheme%q_band(1), 12)//' '//Str(scheme%q_band(2), 12)//' '// &
@@ -434,11 +538,16 @@ contains
     real(dp), intent(out) :: worker, master
     integer, parameter :: numbers = 14             !< of a point of an element: its number, geometry, sums
     integer, parameter :: fields = 8               !< of a point
-    integer, parameter :: relaxing = 6*zener_mechanisms   !< of a point of an element that attenuates
-    real(dp) :: nodes
+    real(dp) :: nodes, relaxing                    !< relaxing: numbers of an element that attenuates
     nodes = 24.0_dp*self%elements%per + 64
+    if (size(self%elements%rho, 1) > 1) nodes = nodes + 12*in_element
+    relaxing = 0
+    select type (scheme)
+    type is (elements_scheme_t)
+      if (self%attenuates) relaxing = 6*zener_mechanisms*scheme%relaxing
+    end select
     master = self%elements%n*3*nodes
-    worker = self%elements%n*(3*nodes + 4*(numbers + merge(relaxing, 0, self%attenuates))*in_element + 4*fields*points_of_element)
+    worker = self%elements%n*(3*nodes + 4*(numbers*in_element + relaxing + fields*points_of_element))
     if (pictures) worker = worker + 16*picture_numbers(scheme, window)
     if (pictures) worker = worker + MapBytes(scheme, window)
     if (pictures) master = master + 12*picture_numbers(scheme, window)

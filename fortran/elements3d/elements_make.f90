@@ -1,6 +1,6 @@
 !> Elements from a mesh and the media of its blocks: their order, the kinds of their sides, moduli.
 module elements_make_m
-  use elements_m, only: elements_t, face_absorbs, face_contact, face_free, face_inner
+  use elements_m, only: elements_t, in_element, face_absorbs, face_contact, face_free, face_inner
   use hexahedron_m, only: hex_edge, hex_side
   use kinds_m, only: dp, sp
   use materials_m, only: material_bulk, material_rho, material_shear, material_vp, material_vs
@@ -20,38 +20,49 @@ module elements_make_m
 
 contains
 
-  !> The elements of a mesh, without points, and their numbers in its file. part: of materials_m, (material_parts, blocks).
-  subroutine ElementsMake(mesh, part, elements, number, counts)
+  !> The elements of a mesh, without points, and their numbers in its file. part: of materials_m, (material_parts, blocks). wet:
+  !> which
+  !> elements of the mesh are fluid, whatever `part` says; those of solid and fluid then have room for a medium at each point, and
+  !> `places`, which element of the mesh each is, is told too.
+  subroutine ElementsMake(mesh, part, elements, number, counts, wet, places)
     type(mesh_t), intent(in) :: mesh
     real(dp), intent(in) :: part(:, :)
     type(elements_t), intent(out) :: elements
     integer, allocatable, intent(out) :: number(:)
     type(counts_t), intent(out) :: counts
+    logical, intent(in), optional :: wet(:)
+    integer, allocatable, intent(out), optional :: places(:)
     integer, allocatable :: order(:), named(:, :)
     logical :: fluid(size(mesh%block))
-    integer :: i, e
+    integer :: i, e, media
     fluid = .not. part(material_vs, mesh%block) > 0
+    media = 1
+    if (present(wet)) then
+      fluid = wet
+      media = in_element
+    end if
     call MeshOrder(mesh, fluid, order, elements%brick)
     elements%n = size(order)
     elements%solid = count(.not. fluid)
     elements%per = mesh%per
     associate (n => elements%n)
-      allocate (elements%corner(3, mesh%per, n), elements%node(8, n), elements%rho(1, n), elements%lambda(1, n), &
-                elements%mu(1, n), elements%loss(2, n))
+      allocate (elements%corner(3, mesh%per, n), elements%node(8, n), elements%rho(media, n), elements%lambda(media, n), &
+                elements%mu(media, n), elements%loss(2, n))
     end associate
     do i = 1, elements%n
       e = order(i)
       elements%corner(:, :, i) = mesh%x(:, mesh%node(:, e))
       elements%node(:, i) = mesh%node(:8, e)
       associate (m => part(:, mesh%block(e)))
-        elements%rho(1, i) = real(m(material_rho), sp)
+        elements%rho(:, i) = real(m(material_rho), sp)
         elements%loss(:, i) = real(m(material_bulk:material_shear), sp)
         if (.not. m(material_vs) > 0) elements%loss(:, i) = 0
-        elements%mu(1, i) = real(m(material_rho)*m(material_vs)**2, sp)
-        elements%lambda(1, i) = real(m(material_rho)*(m(material_vp)**2 - 2*m(material_vs)**2), sp)
+        elements%mu(:, i) = real(m(material_rho)*m(material_vs)**2, sp)
+        elements%lambda(:, i) = real(m(material_rho)*(m(material_vp)**2 - 2*m(material_vs)**2), sp)
       end associate
     end do
     number = mesh%number(order)
+    if (present(places)) places = order
     call NamedSides(mesh, order, named)
     call Sides(elements, named, counts)
   end subroutine ElementsMake
@@ -136,7 +147,11 @@ contains
         shortest = min(shortest, length)
       end do
       longest = max(longest, most)
-      wave = sqrt(merge(elements%mu(1, e), elements%lambda(1, e), elements%mu(1, e) > 0)/real(elements%rho(1, e), dp))
+      if (elements%mu(1, e) > 0) then
+        wave = sqrt(minval(elements%mu(:, e)/real(elements%rho(:, e), dp)))
+      else
+        wave = sqrt(minval(elements%lambda(:, e)/real(elements%rho(:, e), dp)))
+      end if
       if (e > 1 .and. most*v <= edge*wave) cycle
       slowest = e
       edge = most

@@ -2,7 +2,8 @@
 module elements_relax_m
   use elements_m, only: elements_t
   use kinds_m, only: dp, sp
-  use zener_m, only: zener_mechanisms, ZenerModulus, ZenerShares, ZenerUnrelaxed
+  use linear_m, only: SolvePositive
+  use zener_m, only: zener_mechanisms, ZenerModulus, ZenerShares, ZenerTimes, ZenerUnrelaxed
   implicit none
   private
   public :: ElementsUnrelax, ElementsShares
@@ -13,35 +14,45 @@ contains
   pure subroutine ElementsUnrelax(elements, band, ref)
     type(elements_t), intent(inout) :: elements
     real(dp), intent(in) :: band(2), ref
-    real(dp) :: rho, vp, mu, bulk, loss(2), last(5), ratio(2)
-    integer :: e
+    real(dp) :: rho, vp, mu, bulk, loss(2), last(2), medium(3), ratio
+    complex(dp) :: relaxed(2)
+    integer :: e, p
     last = -1
+    medium = -1
     ratio = 1
+    relaxed = 1
     do e = 1, elements%solid
       loss = elements%loss(:, e)
       if (all(loss <= 0)) cycle
-      rho = elements%rho(1, e)
-      vp = sqrt((elements%lambda(1, e) + 2*real(elements%mu(1, e), dp))/rho)
-      mu = elements%mu(1, e)
-      if (any(abs(last - [rho, vp, mu, loss]) > 0)) then
-        last = [rho, vp, mu, loss]
-        ratio(2) = ZenerUnrelaxed(band, loss(2), ref)
-        ratio(1) = Bulk_(rho, vp, mu*ratio(2), loss, band, ref)
+      if (any(abs(last - loss) > 0)) then
+        last = loss
+        medium = -1
+        ratio = ZenerUnrelaxed(band, loss(2), ref)
+        relaxed = [ZenerModulus(band, loss(1), ref), ZenerModulus(band, loss(2), ref)]
       end if
-      mu = mu*ratio(2)
-      bulk = ratio(1)
-      elements%mu(1, e) = real(mu, sp)
-      elements%lambda(1, e) = real(bulk - 2*mu/3, sp)
+      do p = 1, size(elements%rho, 1)
+        rho = elements%rho(p, e)
+        vp = sqrt((elements%lambda(p, e) + 2*real(elements%mu(p, e), dp))/rho)
+        mu = elements%mu(p, e)
+        if (any(abs(medium - [rho, vp, mu]) > 0)) then
+          medium = [rho, vp, mu]
+          bulk = Bulk_(rho, vp, mu*ratio, relaxed)
+        end if
+        mu = mu*ratio
+        elements%mu(p, e) = real(mu, sp)
+        elements%lambda(p, e) = real(bulk - 2*mu/3, sp)
+      end do
     end do
   end subroutine ElementsUnrelax
 
-  !> The bulk modulus with which P waves have the phase velocity vp at `ref`, by Newton's method; mu: of very high frequencies.
-  pure real(dp) function Bulk_(rho, vp, mu, loss, band, ref) result(k)
-    real(dp), intent(in) :: rho, vp, mu, loss(2), band(2), ref
-    complex(dp) :: relaxed(2), modulus
+  !> The bulk modulus with which P waves have the phase velocity vp where of bulk modulus and mu these parts are left, by Newton's
+  !> method; mu: of very high frequencies.
+  pure real(dp) function Bulk_(rho, vp, mu, relaxed) result(k)
+    real(dp), intent(in) :: rho, vp, mu
+    complex(dp), intent(in) :: relaxed(2)
+    complex(dp) :: modulus
     real(dp) :: v(2), step
     integer :: i, j
-    relaxed = [ZenerModulus(band, loss(1), ref), ZenerModulus(band, loss(2), ref)]
     k = rho*vp**2 - 4*mu/3
     do i = 1, 6
       step = 1.0e-4_dp*rho*vp**2
@@ -53,11 +64,13 @@ contains
     end do
   end function Bulk_
 
-  !> Shares of bulk modulus and mu of each solid element that relax, (mechanisms, 1, solid).
-  pure subroutine ElementsShares(elements, band, bulk, shear)
+  !> Shares of bulk modulus and mu of each solid element that relax, (mechanisms, 1, solid). few: not all points have memory
+  !> variables.
+  pure subroutine ElementsShares(elements, band, bulk, shear, few)
     type(elements_t), intent(in) :: elements
     real(dp), intent(in) :: band(2)
     real(sp), allocatable, intent(out) :: bulk(:, :, :), shear(:, :, :)
+    logical, intent(in), optional :: few
     real(dp) :: share(zener_mechanisms, 2)
     real(sp) :: last(2)
     integer :: e
@@ -68,10 +81,39 @@ contains
         last = elements%loss(:, e)
         share(:, 1) = ZenerShares(band, real(last(1), dp))
         share(:, 2) = ZenerShares(band, real(last(2), dp))
+        if (present(few)) then
+          if (few) share(:, 1) = SharesOfFew(band, share(:, 1), 0.11_dp)
+          if (few) share(:, 2) = SharesOfFew(band, share(:, 2), 0.10_dp)
+        end if
       end if
       bulk(:, 1, e) = real(share(:, 1), sp)
       shear(:, 1, e) = real(share(:, 2), sp)
     end do
   end subroutine ElementsShares
+
+  !> Shares with which a medium whose modulus relaxes by s + square s**2 is as one that relaxes by s (sem3d_geometry.h).
+  pure function SharesOfFew(band, share, square) result(few)
+    real(dp), intent(in) :: band(2), share(zener_mechanisms), square
+    real(dp) :: few(zener_mechanisms), a(zener_mechanisms, zener_mechanisms), b(zener_mechanisms)
+    real(dp), parameter :: pi = acos(-1.0_dp)
+    integer, parameter :: frequencies = 60
+    complex(dp) :: row(zener_mechanisms), wanted
+    integer :: i, m
+    few = share
+    if (all(share <= 0)) return
+    a = 0
+    b = 0
+    do i = 1, frequencies
+      row = 1/cmplx(1.0_dp, 2*pi*band(1)*(band(2)/band(1))**((i - 1)/real(frequencies - 1, dp))*ZenerTimes(band), dp)
+      wanted = sum(share*row)
+      wanted = 2*wanted/(1 + sqrt(1 + 4*square*wanted))
+      do m = 1, zener_mechanisms
+        a(:, m) = a(:, m) + real(row*conjg(row(m)))
+      end do
+      b = b + real(wanted*conjg(row))
+    end do
+    call SolvePositive(a, b)
+    few = b
+  end function SharesOfFew
 
 end module elements_relax_m

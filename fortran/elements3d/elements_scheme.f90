@@ -1,6 +1,7 @@
 !> The scheme of a survey on spectral elements: what it has beyond times, and the way of that to other ranks.
 module elements_scheme_m
   use checked_m, only: Finite, IsWhole, Whole
+  use elements_m, only: in_element, in_memory
   use kinds_m, only: dp
   use mesh_ground_m, only: from_level, from_seafloor
   use parcel_m, only: parcel_t
@@ -21,6 +22,8 @@ module elements_scheme_m
     logical :: attenuates = .false.
     real(dp) :: q_band(2) = 0                 !< Q is constant in this band [Hz]
     real(dp) :: q_ref = 0                     !< there the velocities are phase velocities [Hz]
+    integer :: relaxing = in_element          !< points of an element that have memory variables
+    real(dp) :: sponge_width = 0                    !< width of the layer that damps before absorbing sides [m]
     type(source3d_t) :: source
     integer :: source_from = 0, receivers_from = 0   !< what their depths count from (mesh_ground.f90)
     integer :: free_sides = 0                 !< of the mesh
@@ -35,7 +38,7 @@ module elements_scheme_m
     procedure :: unpack => UnpackOwn
   end type elements_scheme_t
 
-  integer, parameter :: numbers = 16          !< before those of the source
+  integer, parameter :: numbers = 18          !< before those of the source
 
 contains
 
@@ -76,7 +79,7 @@ contains
     parcel%numbers = [self%dy, real([self%elements, self%slowest, self%worst], dp), self%shortest, self%longest, &
                       merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref, &
                       real([self%source_from, self%receivers_from, self%free_sides, merge(1, 0, self%pgv)], dp), self%spacing, &
-                      self%pgv_depth, SourceNumbers(self%source)]
+                      self%pgv_depth, real(self%relaxing, dp), self%sponge_width, SourceNumbers(self%source)]
     parcel%text = self%planes//achar(10)//self%fields
   end subroutine PackOwn
 
@@ -97,6 +100,8 @@ contains
     else if (.not. (all(IsWhole(parcel%numbers(11:12), from_level, from_seafloor)) .and. IsWhole(parcel%numbers(13), 0, huge(1)) &
                     .and. IsWhole(parcel%numbers(14), 0, 1))) then
       why = 'a choice that is none'
+    else if (.not. (IsWhole(parcel%numbers(17), in_memory, in_element) .and. parcel%numbers(18) >= 0)) then
+      why = 'a number of memory variables or a width that is none'
     else
       why = SourceFault(parcel%numbers(numbers + 1:), size(parcel%samples))
     end if
@@ -117,6 +122,8 @@ contains
       self%pgv = x(14) > 0
       self%spacing = x(15)
       self%pgv_depth = x(16)
+      self%relaxing = merge(in_memory, in_element, x(17) < in_element)
+      self%sponge_width = x(18)
       i = index(parcel%text, achar(10))
       self%planes = parcel%text(:i - 1)
       self%fields = parcel%text(i + 1:)

@@ -4,7 +4,7 @@
 !> The parts of a cell are floats: each coordinate of a node, and each node number, is the sum of two, which keeps 48 bits of it.
 !> The kinds of the six sides are the digits of one number.
 module elements_window_m
-  use elements_m, only: elements_t
+  use elements_m, only: elements_t, in_element
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, i8, sp
   use text_m, only: Str
@@ -15,14 +15,15 @@ module elements_window_m
 
   integer, parameter :: kinds = 4                 !< of sides
   integer, parameter :: nodes = 8                 !< whose numbers tell which elements meet
-  integer, parameter :: others = 7                !< parts after nodes: sides, brick, rho, lambda, mu, losses
+  integer, parameter :: others = 4                !< parts after nodes: sides, brick, losses; then rho, lambda, mu
   integer, parameter :: most = 2**24              !< whole numbers that a float holds
 
 contains
 
-  pure integer function Parts(per)
-    integer, intent(in) :: per
-    Parts = 2*(3*per + nodes) + others
+  !> media: numbers of an element for each of rho, lambda, mu.
+  pure integer function Parts(per, media)
+    integer, intent(in) :: per, media
+    Parts = 2*(3*per + nodes) + others + 3*media
   end function Parts
 
   !> The window of a mesh of n elements in the box low .. high [m], without its medium.
@@ -51,7 +52,7 @@ contains
     integer :: e, b, status
     wanted = WindowClip(window, box_t())
     if (present(box)) wanted = WindowClip(window, box)
-    allocate (window%medium(1, 1, wanted%low(3):wanted%high(3), Parts(elements%per)), stat=status)
+    allocate (window%medium(1, 1, wanted%low(3):wanted%high(3), Parts(elements%per, size(elements%rho, 1))), stat=status)
     if (status /= 0) then
       call Fail(error, 'no memory to send '//Str(wanted%high(3) - wanted%low(3) + 1)//' elements')
       return
@@ -64,7 +65,7 @@ contains
       window%medium(1, 1, e, :) = [Halves(reshape(elements%corner(:, :, e), [3*elements%per])), &
                                    Halves(real(elements%node(:, e), dp)), &
                                    real([KindsAsNumber(elements%face(:, e)), modulo(b, most)], sp), &
-                                   elements%rho(1, e), elements%lambda(1, e), elements%mu(1, e), elements%loss(:, e)]
+                                   elements%loss(:, e), elements%rho(:, e), elements%lambda(:, e), elements%mu(:, e)]
     end do
   end subroutine ElementsFill
 
@@ -92,13 +93,18 @@ contains
     type(window_t), intent(in) :: window
     type(elements_t), intent(out) :: elements
     type(error_t), allocatable, intent(inout) :: error
-    integer :: n, e, per, at, s, digits, status
+    integer, parameter :: shapes(2, 4) = reshape([8, 1, 27, 1, 8, in_element, 27, in_element], [2, 4])
+    integer :: n, e, per, media, at, s, digits, status
     real(sp) :: last
     n = window%nz
     per = 0
+    media = 1
     if (allocated(window%medium)) then
-      if (size(window%medium, 4) == Parts(8)) per = 8
-      if (size(window%medium, 4) == Parts(27)) per = 27
+      do s = 1, size(shapes, 2)
+        if (size(window%medium, 4) /= Parts(shapes(1, s), shapes(2, s))) cycle
+        per = shapes(1, s)
+        media = shapes(2, s)
+      end do
     end if
     if (per == 0 .or. n < 1) then
       call Fail(error, 'the window holds no elements')
@@ -106,8 +112,8 @@ contains
     end if
     elements%n = n
     elements%per = per
-    allocate (elements%corner(3, per, n), elements%node(nodes, n), elements%face(6, n), elements%rho(1, n), elements%lambda(1, n), &
-              elements%mu(1, n), elements%loss(2, n), stat=status)
+    allocate (elements%corner(3, per, n), elements%node(nodes, n), elements%face(6, n), elements%rho(media, n), &
+              elements%lambda(media, n), elements%mu(media, n), elements%loss(2, n), stat=status)
     if (status /= 0) then
       call Fail(error, 'no memory for '//Str(n)//' elements')
       return
@@ -127,10 +133,11 @@ contains
         end do
         if (e == 1 .or. abs(m(at + 2) - last) > 0) elements%brick = [elements%brick, e]
         last = m(at + 2)
-        elements%rho(1, e) = m(at + 3)
-        elements%lambda(1, e) = m(at + 4)
-        elements%mu(1, e) = m(at + 5)
-        elements%loss(:, e) = m(at + 6:at + 7)
+        elements%loss(:, e) = m(at + 3:at + 4)
+        at = at + others
+        elements%rho(:, e) = m(at + 1:at + media)
+        elements%lambda(:, e) = m(at + media + 1:at + 2*media)
+        elements%mu(:, e) = m(at + 2*media + 1:at + 3*media)
       end associate
     end do
     elements%brick = [elements%brick, n + 1]

@@ -2,7 +2,9 @@
 !>
 !> A text, a line a block: its name or number, vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs. vs = 0: a fluid. `*`
 !> is every block that has no line of its own. Another order, or Qkappa and Qmu in place of Qp and Qs, is told by a first line with
-!> the names of the columns, which begins with `block`.
+!> the names of the columns, which begins with `block`. In place of numbers `volume` says that the medium comes from the volumes
+!> of the
+!> job, by point; `volume solid` and `volume fluid` that all elements of the block are that.
 module materials_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
@@ -11,7 +13,10 @@ module materials_m
   use textfile_m, only: NumberOf, TextLine, TextOpen, TextWord, textfile_t
   implicit none
   private
-  public :: materials_t, MaterialsRead, MaterialsOf
+  public :: materials_t, MaterialsRead, MaterialsOf, Losses
+
+  !> Where the medium of a block comes from.
+  integer, parameter, public :: from_table = 0, from_volume = 1, from_solid = 2, from_fluid = 3
 
   integer, parameter, public :: material_vp = 1, material_vs = 2, material_rho = 3, material_bulk = 4, material_shear = 5
   integer, parameter, public :: material_parts = 5     !< vp, vs [m/s], rho [kg/m3], 1/Qkappa, 1/Qmu
@@ -20,6 +25,7 @@ module materials_m
     character(:), allocatable :: path
     character(64), allocatable :: block(:)        !< name or number, or '*'
     real(dp), allocatable :: part(:, :)           !< (material_parts, blocks)
+    integer, allocatable :: from(:)
     logical :: attenuates = .false.
   end type materials_t
 
@@ -38,7 +44,7 @@ contains
     call TextOpen(file, path, 'table of materials', error)
     if (allocated(error)) return
     materials%path = path
-    allocate (materials%block(0), materials%part(material_parts, 0), column(0))
+    allocate (materials%block(0), materials%part(material_parts, 0), materials%from(0), column(0))
     do while (TextLine(file) .and. .not. allocated(error))
       if (.not. TextWord(file, first, last)) cycle
       if (size(materials%block) == 0 .and. size(column) == 0 .and. Lower(file%text(first:last)) == 'block') then
@@ -78,12 +84,17 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(dp), allocatable :: part(:, :)
     real(dp) :: value(size(known)), x
-    integer :: first, last, n
+    integer :: first, last, n, from
     logical :: ok
     if (size(column) == 0) column = [1, 2, 3, 4, 5]
     value = 0
     n = 0
+    from = from_table
     do while (TextWord(file, first, last))
+      if (n == 0 .and. Lower(file%text(first:last)) == 'volume') then
+        call ReadOrigin(file, from, error)
+        exit
+      end if
       n = n + 1
       call NumberOf(file%text(first:last), x, ok)
       if (.not. ok) then
@@ -94,11 +105,14 @@ contains
       end if
       value(column(n)) = x
     end do
+    if (allocated(error)) return
     if (len(block) > len(materials%block)) then
       call Fail(error, Here(file)//'the name of a block has '//Str(len(block))//' characters, at most '// &
                 Str(len(materials%block))//' are possible')
     else if (any(materials%block == block)) then
       call Fail(error, Here(file)//'block '//block//' stands there twice')
+    else if (from /= from_table) then
+      continue
     else if (n /= size(column) .and. .not. (n == 3 .and. all(column(:3) <= 3))) then
       call Fail(error, Here(file)//Str(n)//' numbers after the block, must be 3 (vp, vs, rho) or 5 (and Qp, Qs)')
     else
@@ -107,11 +121,29 @@ contains
     if (allocated(error)) return
     allocate (part(material_parts, size(materials%block) + 1))
     part(:, :size(materials%block)) = materials%part
-    part(:, size(materials%block) + 1) = [value(:3), Losses(value, n > 3)]
+    part(:3, size(materials%block) + 1) = value(:3)
+    part(4:, size(materials%block) + 1) = BlockLosses(value, n > 3)
+    materials%from = [materials%from, from]
     call move_alloc(part, materials%part)
     materials%block = [character(64) :: materials%block, block]
     materials%attenuates = materials%attenuates .or. n > 3
   end subroutine ReadBlock
+
+  !> What follows the word `volume`.
+  subroutine ReadOrigin(file, from, error)
+    type(textfile_t), intent(inout) :: file
+    integer, intent(out) :: from
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: first, last, i, j
+    logical :: more
+    from = from_volume
+    if (.not. TextWord(file, first, last)) return
+    if (Lower(file%text(first:last)) == 'solid') from = from_solid
+    if (Lower(file%text(first:last)) == 'fluid') from = from_fluid
+    more = TextWord(file, i, j)
+    if (from == from_volume .or. more) &
+      call Fail(error, Here(file)//"'"//file%text(first:last)//"' after 'volume': must be solid, fluid or nothing")
+  end subroutine ReadOrigin
 
   subroutine CheckValues(file, value, attenuates, error)
     type(textfile_t), intent(in) :: file
@@ -133,29 +165,36 @@ contains
     end associate
   end subroutine CheckValues
 
-  !> 1/Qkappa and 1/Qmu. With Qp and Qs: 1/Qp = (1 - L)/Qkappa + L/Qmu, L = 4/3 (vs/vp)**2 (Aki & Richards 2002, eq. 5.94 ff.).
-  pure function Losses(value, attenuates) result(loss)
+  !> 1/Qkappa and 1/Qmu of a line of the table.
+  pure function BlockLosses(value, attenuates) result(loss)
     real(dp), intent(in) :: value(:)
     logical, intent(in) :: attenuates
-    real(dp) :: loss(2), part
+    real(dp) :: loss(2)
     loss = 0
     if (.not. attenuates) return
     if (value(6) > 0) loss(1) = 1/value(6)
     if (value(7) > 0) loss(2) = 1/value(7)
-    if (.not. value(4) > 0) return
-    part = 4*(value(2)/value(1))**2/3
-    if (value(2) > 0) loss(2) = 1/value(5)
-    loss(1) = (1/value(4) - part*loss(2))/(1 - part)
+    if (value(4) > 0) loss = Losses(value(1), value(2), 1/value(4), merge(1/max(value(5), tiny(value)), loss(2), value(2) > 0))
+  end function BlockLosses
+
+  !> 1/Qkappa and 1/Qmu by 1/Qp and 1/Qs: 1/Qp = (1 - L)/Qkappa + L/Qmu, L = 4/3 (vs/vp)**2 (Aki & Richards 2002, eq. 5.94 ff.).
+  pure function Losses(vp, vs, p, s) result(loss)
+    real(dp), intent(in) :: vp, vs, p, s
+    real(dp) :: loss(2), part
+    part = 4*(vs/vp)**2/3
+    loss = [(p - part*s)/(1 - part), s]
   end function Losses
 
-  !> The media of the blocks of a mesh, (material_parts, blocks). Fails on a block without one.
-  subroutine MaterialsOf(materials, mesh, part, error)
+  !> The media of the blocks of a mesh, (material_parts, blocks), and where they come from. Fails on a block without one.
+  subroutine MaterialsOf(materials, mesh, part, from, error)
     type(materials_t), intent(in) :: materials
     type(mesh_t), intent(in) :: mesh
     real(dp), allocatable, intent(out) :: part(:, :)
+    integer, allocatable, intent(out) :: from(:)
     type(error_t), allocatable, intent(inout) :: error
     integer :: b, row
     allocate (part(material_parts, size(mesh%blocks)), source=0.0_dp)
+    allocate (from(size(mesh%blocks)), source=from_table)
     do b = 1, size(mesh%blocks)
       row = findloc(materials%block, BlockName(mesh%blocks(b)), 1)
       if (row == 0) row = findloc(materials%block, Str(mesh%blocks(b)%id), 1)
@@ -166,6 +205,7 @@ contains
         return
       end if
       part(:, b) = materials%part(:, row)
+      from(b) = materials%from(row)
     end do
   end subroutine MaterialsOf
 

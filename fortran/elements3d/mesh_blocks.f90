@@ -78,7 +78,12 @@ contains
       associate (a => blocks(b))
         rows = rows//merge('block      ', '           ', b == 1)//a%name//': '// &
                Str(a%elements)//' elements, edges '//Str(a%shortest, 4)//' .. '//Str(a%longest, 4)//' m, worst shape '// &
-               Str(a%shape, 2)//' of 1, '//Str(degree*a%v/(fmax*a%longest), 3)//' points per wavelength at '//Str(fmax, 4)//' Hz'
+               Str(a%shape, 2)//' of 1, '
+        if (a%v > 0) then
+          rows = rows//Str(degree*a%v/(fmax*a%longest), 3)//' points per wavelength at '//Str(fmax, 4)//' Hz'
+        else
+          rows = rows//'media from volumes'
+        end if
         if (b < size(blocks)) rows = rows//new_line('a')
       end associate
     end do

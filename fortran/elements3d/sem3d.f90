@@ -11,6 +11,7 @@ module sem3d_m
   use elements_m, only: elements_t, in_element
   use elements_points_m, only: ElementsNumber
   use elements_relax_m, only: ElementsShares, ElementsUnrelax
+  use elements_sponge_m, only: SpongeRates
   use elements_scheme_m, only: elements_scheme_t, points_of_element
   use elements_window_m, only: ElementsFrom
   use checksum_c, only: checksum_floats
@@ -155,6 +156,8 @@ contains
     end if
     grid = Sem3dGrid(self%elements)
     grid%dt = self%scheme%dt
+    grid%shares = 1
+    grid%relaxing = self%own%relaxing
     if (self%own%attenuates) grid%mechanisms = zener_mechanisms
     same = same .and. abs(grid%dt - self%grid%dt) <= 0
     call self%choose_engine(real(points_of_element, dp)*grid%elements, same, keeps, error)
@@ -171,10 +174,14 @@ contains
     class(sem3d_t), intent(inout), target :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: bulk(:, :, :), shear(:, :, :)
+    real(sp), allocatable :: bulk(:, :, :), shear(:, :, :), rate(:)
     call self%engine%elements(self%elements, error)
+    if (self%own%sponge_width > 0 .and. .not. allocated(error)) then
+      call SpongeRates(self%elements, self%own%sponge_width, rate)
+      call self%engine%damping(rate, error)
+    end if
     if (allocated(error) .or. .not. self%own%attenuates) return
-    call ElementsShares(self%elements, self%own%q_band, bulk, shear)
+    call ElementsShares(self%elements, self%own%q_band, bulk, shear, few=self%own%relaxing < in_element)
     call self%engine%quality(real(ZenerTimes(self%own%q_band), sp), bulk, shear, error)
   end subroutine make_medium
 
@@ -412,6 +419,8 @@ contains
       call HashAdd(id%positions, [self%shot%sy, self%shot%ry])
       call HashAdd(id%positions, SourceNumbers(self%own%source))
       call HashAdd(id%medium, [merge(1.0_dp, 0.0_dp, self%own%attenuates), self%own%q_band, self%own%q_ref])
+      call HashAdd(id%medium, [self%own%relaxing])
+      call HashAdd(id%medium, self%own%sponge_width)
       call HashAdd(id%medium, checksum_floats(0_i8, size(m%loss, kind=i8), m%loss))
       call HashAdd(id%times, [self%every, self%first_picture, merge(1, 0, self%own%pgv)])
       call HashAdd(id%times, [self%own%spacing, self%own%pgv_depth])

@@ -62,9 +62,9 @@ contains
     real(dp) :: v, low(3), high(3)
     logical :: near
     place%solid = e <= elements%solid
-    place%rho = elements%rho(1, e)
-    place%lambda = elements%lambda(1, e)
-    place%mu = elements%mu(1, e)
+    place%rho = Inside(elements%rho(:, e), xi)
+    place%lambda = Inside(elements%lambda(:, e), xi)
+    place%mu = Inside(elements%mu(:, e), xi)
     v = sqrt(merge(place%mu, place%lambda, place%solid)/place%rho)
     call HexBox(elements%corner(:, :, e), low, high)
     near = .not. fmax > 0
@@ -79,6 +79,17 @@ contains
       call BandWeights(at, x, 2*acos(-1.0_dp)*fmax/v, maxval(high - low), place%w)
     end if
   end subroutine Sem3dPlace
+
+  !> A medium at a place of its element.
+  pure real(dp) function Inside(medium, xi)
+    real(sp), intent(in) :: medium(:)             !< (1 or 125)
+    real(dp), intent(in) :: xi(3)
+    real(dp) :: w(in_element)
+    Inside = medium(1)
+    if (size(medium) == 1) return
+    call HexWeights(xi, w)
+    Inside = min(max(dot_product(w, real(medium, dp)), real(minval(medium), dp)), real(maxval(medium), dp))
+  end function Inside
 
   !> Adds a receiver of a component at a place.
   subroutine Sem3dRecord(list, place, component, error)

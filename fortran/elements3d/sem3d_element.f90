@@ -6,18 +6,21 @@ module sem3d_element_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: relaxation_t, ElementGeometry, SideArea, SolidForce, FluidForce
+  public :: relaxation_t, FewRelax, ElementGeometry, SideArea, SolidForce, FluidForce
 
   !> Sides: axis across them, and its sign there.
   integer, parameter :: across(6) = [2, 1, 2, 1, 3, 3], outwards(6) = [-1, 1, 1, -1, -1, 1]
 
   !> Attenuation of an element. Of mechanism m the share a of a modulus M relaxes, tau dr/dt + r = a M strain. Strain goes straight
   !> from one step to the next (the trapezoidal rule): with e = exp(-dt/tau) and b = a (1 - e)/2 M strain,
-  !> r = z + b and then z = e r + b, z being what is known of r before the step.
+  !> r = z + b and then z = e r + b, z being what is known of r before the step. Where few points have memory variables,
+  !> `number` and `gain` tell which, and how often a share counts there.
   type :: relaxation_t
+    integer :: number(in_element) = 0                     !< of a point in z, 0: none
+    real(dp) :: gain(in_element) = 1
     real(dp), allocatable :: decay(:)                     !< e of each mechanism
     real(sp), allocatable :: bulk(:, :), shear(:, :)      !< a of K = lambda + 2/3 mu and of mu, (mechanisms, 1 or 125)
-    real(sp), allocatable :: z(:, :, :)                   !< of K, then xx yy xy xz yz of mu, (6, mechanisms, 125)
+    real(sp), allocatable :: z(:, :, :)                   !< of K, then xx yy xy xz yz of mu, (6, mechanisms, points)
   end type relaxation_t
 
 contains
@@ -94,6 +97,25 @@ contains
     force = Collected(flux)
   end subroutine SolidForce
 
+  !> Memory variables at points inside the element, and in the middle and on the diagonals of its sides (sem3d_geometry.h).
+  pure subroutine FewRelax(relaxation)
+    type(relaxation_t), intent(inout) :: relaxation
+    real(dp), parameter :: gain(0:3, 0:1) = reshape([0.827692826926_dp, 1.005586806493_dp, &
+                                                     1.016229411524_dp, 0.859620642022_dp, &
+                                                     2.175249863934_dp, 0.0_dp, 2.809790113959_dp, 0.0_dp], [4, 2])
+    integer :: p, ends, n
+    n = 0
+    do p = 1, in_element
+      ends = count(modulo(Indices(p), 4) == 1)
+      relaxation%gain(p) = 0
+      if (ends <= 1) relaxation%gain(p) = gain(count(Indices(p) == 3), ends)
+      relaxation%number(p) = 0
+      if (.not. relaxation%gain(p) > 0) cycle
+      n = n + 1
+      relaxation%number(p) = n
+    end do
+  end subroutine FewRelax
+
   !> Takes from the stress of the unrelaxed moduli what has relaxed at point p.
   pure subroutine Relax(relaxation, p, stress)
     type(relaxation_t), intent(inout) :: relaxation
@@ -101,14 +123,15 @@ contains
     real(dp), intent(inout) :: stress(3, 3)
     real(dp) :: unrelaxed(6), r(6), b(6), mean
     integer :: m, at
+    if (relaxation%number(p) == 0) return
     mean = (stress(1, 1) + stress(2, 2) + stress(3, 3))/3
     unrelaxed = [mean, stress(1, 1) - mean, stress(2, 2) - mean, stress(1, 2), stress(1, 3), stress(2, 3)]
     at = min(p, size(relaxation%shear, 2))
     do m = 1, size(relaxation%decay)
-      associate (e => relaxation%decay(m), z => relaxation%z(:, m, p))
+      associate (e => relaxation%decay(m), z => relaxation%z(:, m, relaxation%number(p)))
         b(1) = relaxation%bulk(m, at)*unrelaxed(1)
         b(2:) = relaxation%shear(m, at)*unrelaxed(2:)
-        b = (1 - e)/2*b
+        b = (1 - e)/2*relaxation%gain(p)*b
         r = z + b
         z = real(e*r + b, sp)
       end associate

@@ -6,12 +6,13 @@
 !> over the least rho c L of its elements, L the cube root of their volume: of the size of a velocity. `reset` forgets map and
 !> histories too, a state has the map.
 module sem3d_engine_m
-  use elements_m, only: elements_t
+  use elements_m, only: elements_t, in_element
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
   use iso_c_binding, only: c_associated, c_float
   use kinds_m, only: dp, sp
-  use sem3d_c, only: sem3d_cfg, sem3d_elements, sem3d_expect, sem3d_field, sem3d_histories, sem3d_map, sem3d_new, sem3d_quality, &
+  use sem3d_c, only: sem3d_cfg, sem3d_damping, sem3d_elements, sem3d_expect, sem3d_field, sem3d_histories, sem3d_map, &
+                     sem3d_new, sem3d_quality, &
                      sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_watch
   use text_m, only: CString
   implicit none
@@ -29,6 +30,8 @@ module sem3d_engine_m
     integer :: per = 8                          !< nodes of an element
     integer :: media = 1                        !< numbers of an element for each of rho, lambda, mu
     integer :: mechanisms = 0                   !< of attenuation
+    integer :: shares = 1                       !< numbers of an element for each of its shares: 1, or 125
+    integer :: relaxing = in_element            !< points of an element that have memory variables: all, or in_memory
     integer :: threads = 0                      !< 0: as many as there are
     integer :: share = 0                        !< engines that compute on this GPU side by side; 0: this alone
     real(dp) :: dt = 0                          !< [s]
@@ -48,6 +51,7 @@ module sem3d_engine_m
     procedure :: new                         !< takes memory for elements of those numbers
     procedure :: elements                    !< the elements and their medium, which are copied; forgets all else
     procedure :: quality                     !< attenuation, where there are mechanisms
+    procedure :: damping                     !< of all points, once after `elements` where anything damps
     procedure :: source                      !< where histories go, and by what weight
     procedure :: histories                   !< the next block of them
     procedure :: receivers                   !< weighted sums of fields at points; forgets all traces
@@ -72,6 +76,7 @@ contains
     if (allocated(mesh%contact)) grid%contacts = size(mesh%contact, 2)
     grid%per = mesh%per
     grid%media = size(mesh%rho, 1)
+    grid%shares = grid%media
   end function Sem3dGrid
 
   subroutine new(self, grid, error)
@@ -87,8 +92,8 @@ contains
     type(sem3d_grid_t), intent(in) :: grid
     associate (g => grid)
       cfg = sem3d_cfg(elements=g%elements, solid=g%solid, points=g%points, solid_points=g%solid_points, bricks=g%bricks, &
-                      contacts=g%contacts, per=g%per, media=g%media, mechanisms=g%mechanisms, threads=g%threads, share=g%share, &
-                      dt=real(g%dt, c_float))
+                      contacts=g%contacts, per=g%per, media=g%media, mechanisms=g%mechanisms, shares=g%shares, &
+                      relaxing=g%relaxing, threads=g%threads, share=g%share, dt=real(g%dt, c_float))
     end associate
   end function Sem3dCfg
 
@@ -110,10 +115,17 @@ contains
   subroutine quality(self, tau, bulk, shear, error)
     class(sem3d_engine_t), intent(inout) :: self
     real(sp), contiguous, intent(in) :: tau(:)                           !< [s], (mechanisms)
-    real(sp), contiguous, intent(in) :: bulk(:, :, :), shear(:, :, :)    !< (mechanisms, media, solid)
+    real(sp), contiguous, intent(in) :: bulk(:, :, :), shear(:, :, :)    !< (mechanisms, shares, solid)
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, sem3d_quality(self%handle, tau, bulk, shear), error)
   end subroutine quality
+
+  subroutine damping(self, rate, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    real(sp), contiguous, intent(in) :: rate(:)                          !< [1/s], (points)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_damping(self%handle, rate), error)
+  end subroutine damping
 
   subroutine source(self, nh, field, point, h, w, error)
     class(sem3d_engine_t), intent(inout) :: self

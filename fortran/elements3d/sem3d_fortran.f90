@@ -9,7 +9,7 @@ module sem3d_fortran_m
   use hexahedron_m, only: hex_side_point
   use kinds_m, only: dp, i8, sp
   use receiver_sum_m, only: receiver_sum_t, ReceiverAdd, ReceiverPart
-  use sem3d_element_m, only: ElementGeometry, FluidForce, relaxation_t, SideArea, SolidForce
+  use sem3d_element_m, only: ElementGeometry, FewRelax, FluidForce, relaxation_t, SideArea, SolidForce
   use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_uz, field_vx, field_vz, sem3d_engine_t, sem3d_fields, &
                             sem3d_grid_t, sem3d_map_t
   use text_m, only: Str
@@ -45,7 +45,7 @@ module sem3d_fortran_m
     type(sem3d_map_t) :: watched
     real(sp), allocatable :: peaks(:, :)                        !< (points of the map, 3)
   contains
-    procedure :: new, free, elements, quality, source, histories, receivers, receiver_part, timestep
+    procedure :: new, free, elements, quality, damping, source, histories, receivers, receiver_part, timestep
     procedure :: field, set_field, expect, watch, map, maxabs, reset
     procedure :: state_size, save => save_state, load, bytes, device
     procedure :: peak => maxabs
@@ -222,17 +222,44 @@ contains
     real(sp), contiguous, intent(in) :: tau(:)
     real(sp), contiguous, intent(in) :: bulk(:, :, :), shear(:, :, :)
     type(error_t), allocatable, intent(inout) :: error
-    integer :: e
+    integer :: e, p
     do e = 1, self%mesh%solid
       associate (r => self%relaxation(e))
         r%decay = exp(-self%grid%dt/tau)
         r%bulk = bulk(:, :, e)
         r%shear = shear(:, :, e)
         if (allocated(r%z)) deallocate (r%z)
-        allocate (r%z(6, size(tau), in_element), source=0.0_sp)
+        allocate (r%z(6, size(tau), self%grid%relaxing), source=0.0_sp)
+        r%number = [(p, p=1, in_element)]
+        r%gain = 1
+        if (self%grid%relaxing < in_element) call FewRelax(r)
       end associate
     end do
   end subroutine quality
+
+  !> Adds rate M to the drags.
+  subroutine damping(self, rate, error)
+    class(sem3d_fortran_t), intent(inout) :: self
+    real(sp), contiguous, intent(in) :: rate(:)
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: b(:, :, :)
+    integer :: p, c, drags
+    drags = size(self%b, 3)
+    do p = 1, self%mesh%points
+      if (.not. rate(p) > 0 .or. self%drag(p) > 0) cycle
+      drags = drags + 1
+      self%drag(p) = drags
+    end do
+    allocate (b(3, 3, drags), source=0.0_dp)
+    b(:, :, :size(self%b, 3)) = self%b
+    do p = 1, self%mesh%points
+      if (.not. rate(p) > 0) cycle
+      do c = 1, 3
+        b(c, c, self%drag(p)) = b(c, c, self%drag(p)) + rate(p)*self%mass(p)
+      end do
+    end do
+    call move_alloc(b, self%b)
+  end subroutine damping
 
   ! --- source and receivers ---------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ module parameters_m
   implicit none
   private
   public :: job_t, JobBlank, FilesTable, RawTable, GridTable, TimeTable, WaveletTable, WeightsTable, VariantTable, DispersionTable
-  public :: SnapshotTable, ClusterTable
+  public :: SnapshotTable, ClusterTable, VolumeTable, VolumeFormatTable
 
   !> A job as the user asked for it. SI units. See JobTable for the meaning of each component.
   type :: job_t
@@ -25,7 +25,7 @@ module parameters_m
     integer :: model_ny = 0
     real(dp) :: model_dy = 0, model_y0 = 0, vp_vs = 0, qs_vs = 0, qp_qs = 0, q_f1 = 0, q_f2 = 0, q_ref = 0
     logical :: attenuation = .true.
-    character(:), allocatable :: mesh, mesh_z, materials
+    character(:), allocatable :: mesh, mesh_z, materials, memory_variables
     character(:), allocatable :: mesh_out
     real(dp) :: mesh_x(2) = 0, mesh_y(2) = 0, mesh_bottom = 0, mesh_d(3) = 0, mesh_per_wave = 0, mesh_thinnest = 0
     integer :: mesh_nodes = 8
@@ -78,6 +78,7 @@ contains
     job%mesh_z = ''
     job%materials = ''
     job%mesh_out = ''
+    job%memory_variables = ''
     job%vp = ''
     job%vs = ''
     job%rho = ''
@@ -169,6 +170,34 @@ contains
     call t%word('model_endian', job%model_endian, 'little', 'little,big', 'byte order of '//what)
     call t%word('model_check', job%model_check, 'error', 'error,warn', 'what to do where axes or units of the model look wrong')
   end subroutine RawTable
+
+  !> Volumes of the earth.
+  subroutine VolumeTable(t, job)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    call t%file('vp', job%vp, '', 'P velocity: NetCDF or raw volume; 0 = air')
+    call t%file('vs', job%vs, '', 'S velocity: NetCDF or raw volume; 0 = fluid; empty = by vp_vs')
+    call t%file('rho', job%rho, '', 'density: NetCDF or raw volume; empty = by rho_rule')
+    call t%file('qp', job%qp, '', 'quality factor of P waves: NetCDF or raw volume; empty = by qp_qs')
+    call t%file('qs', job%qs, '', 'quality factor of S waves: NetCDF or raw volume; empty = by qs_vs')
+    call t%real('vp_vs', job%vp_vs, 0.0_dp, 0.0_dp, 20.0_dp, '', 'vp/vs where no file tells vs; 0 = everything is fluid')
+    call t%word('rho_rule', job%rho_rule, 'constant', 'constant,gardner', 'density without a file: rho_value everywhere, or Gardner 310*vp**0.25 where vp > 1600 m/s and rho_value elsewhere')
+    call t%real('rho_value', job%rho_value, 1000.0_dp, 1.0_dp, 30000.0_dp, 'kg/m3', 'density used by rho_rule')
+  end subroutine VolumeTable
+
+  !> How their files are to be read.
+  subroutine VolumeFormatTable(t, job)
+    type(table_t), intent(inout) :: t
+    type(job_t), intent(inout) :: job
+    call t%word('model_format', job%model_format, 'auto', 'auto,netcdf,raw32,raw64', 'auto = netcdf for .nc, raw32 otherwise')
+    call t%text('vp_var', job%vp_var, 'vp', 'name of the variable in a NetCDF model')
+    call t%text('vs_var', job%vs_var, 'vs', 'name of the variable in a NetCDF model')
+    call t%text('rho_var', job%rho_var, 'rho', 'name of the variable in a NetCDF model')
+    call t%text('qp_var', job%qp_var, 'qp', 'name of the variable in a NetCDF model')
+    call t%text('qs_var', job%qs_var, 'qs', 'name of the variable in a NetCDF model')
+    call RawTable(t, job, 'raw volumes', 'raw velocities', 'xyz,xzy,yxz,yzx,zxy,zyx', 'indices of raw volumes, the one that runs fastest in the file first')
+    call t%word('model_at', job%model_at, 'centres', 'centres,nodes', 'samples of volumes, NetCDF too, stand at centres of cells, so that the earth begins half a spacing before the first; or on nodes: it begins at the first')
+  end subroutine VolumeFormatTable
 
   subroutine TimeTable(t, job)
     type(table_t), intent(inout) :: t

@@ -3,7 +3,7 @@
 program t820_sem_variants
   use, intrinsic :: iso_c_binding, only: c_null_char
   use check_m, only: Claim, Done, Seed
-  use elements_m, only: elements_t, face_absorbs, face_free
+  use elements_m, only: elements_t, face_absorbs, face_free, in_element, in_memory
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use sem3d_c, only: sem3d_tune
@@ -37,28 +37,33 @@ program t820_sem_variants
   call Agree('attenuation, affine', semcase_t(n=[3, 2, 2], vary=0.2_dp), 3)
   call Agree('attenuation, affine, by point', semcase_t(n=[3, 2, 2], vary=0.2_dp, media=125), 8)
   call Agree('attenuation, 27 nodes', semcase_t(n=[2, 3, 2], per=27, vary=0.2_dp), 1)
+  call Agree('attenuation at 57 points', semcase_t(n=3, shake=0.2_dp, turn=.true., vary=0.2_dp, side=face_absorbs), 3, in_memory)
+  call Agree('attenuation at 57 points, affine, by point', semcase_t(n=[3, 2, 2], vary=0.2_dp, media=125), 2, in_memory)
+  call Agree('attenuation at 57 points, 27 nodes', semcase_t(n=[2, 3, 2], per=27, vary=0.2_dp), 3, in_memory)
   call Done()
 
 contains
 
-  subroutine Agree(what, c, mechanisms)
+  subroutine Agree(what, c, mechanisms, memory)
     character(*), intent(in) :: what
     type(semcase_t), intent(in) :: c
-    integer, intent(in), optional :: mechanisms           !< of attenuation
+    integer, intent(in), optional :: mechanisms, memory   !< of attenuation, points of an element that have its variables
     type(elements_t) :: mesh
     real(sp), allocatable :: reference(:), all(:), shares(:, :, :, :)
     real(dp) :: worst
-    integer :: i, there
+    integer :: i, there, relaxing
     call SemBox(c, mesh)
     i = 0
     if (present(mechanisms)) i = mechanisms
+    relaxing = in_element
+    if (present(memory)) relaxing = memory
     allocate (shares(i, c%media, mesh%solid, 2))
     call random_number(shares)
-    call Run('fortran', '', mesh, 0.1*shares, reference)
+    call Run('fortran', '', mesh, 0.1*shares, relaxing, reference)
     worst = 0
     there = 0
     do i = 1, size(isas)
-      call Run('cpu', trim(isas(i)), mesh, 0.1*shares, all)
+      call Run('cpu', trim(isas(i)), mesh, 0.1*shares, relaxing, all)
       if (size(all) == 0) cycle
       there = there + 1
       worst = max(worst, SemRelative(all, reference))
@@ -68,10 +73,11 @@ contains
   end subroutine Agree
 
   !> Traces, fields and map, each scaled by its largest number; nothing where the instruction set is not there.
-  subroutine Run(variant, isa, mesh, shares, all)
+  subroutine Run(variant, isa, mesh, shares, relaxing, all)
     character(*), intent(in) :: variant, isa
     type(elements_t), intent(in) :: mesh
     real(sp), intent(in) :: shares(:, :, :, :)            !< (mechanisms, media, solid, 2): of the bulk modulus, of mu
+    integer, intent(in) :: relaxing
     real(sp), allocatable, intent(out) :: all(:)
     class(sem3d_engine_t), allocatable :: engine
     type(error_t), allocatable :: error
@@ -81,7 +87,7 @@ contains
     integer :: which, it, place(3), receivers, n
     if (size(shares) == 0) call SemEngine(variant, mesh, 4e-3_dp, 1, engine)
     if (size(shares) > 0) call SemEngine(variant, mesh, 4e-3_dp, 1, engine, [(0.01*2.0**n, n=1, size(shares, 1))], &
-                                         shares(:, :, :, 1), shares(:, :, :, 2))
+                                         shares(:, :, :, 1), shares(:, :, :, 2), relaxing)
     allocate (all(0))
     if (isa /= '') then
       if (sem3d_tune(engine%handle, isa//c_null_char) /= 0) return

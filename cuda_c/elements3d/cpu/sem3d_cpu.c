@@ -132,32 +132,44 @@ static void fill_groups(const sem3d *fd, const sem3d_given *given) {
 /* --- attenuation ----------------------------------------------------------------------------------------------- */
 
 /* Floats of a group. */
-static size_t share_floats(const sem3d *fd) { return (size_t)fd->cfg.mechanisms * 2 * SEM_POINTS * GROUP; }
+static size_t share_floats(const sem3d_cfg *c) {
+    return (size_t)c->mechanisms * 2 * (size_t)(c->shares == 1 ? 1 : c->relaxing) * GROUP;
+}
 
-static size_t memory_floats(const sem3d *fd) { return (size_t)fd->cfg.mechanisms * 6 * SEM_POINTS * GROUP; }
+static size_t memory_floats(const sem3d_cfg *c) { return (size_t)c->mechanisms * 6 * (size_t)c->relaxing * GROUP; }
 
 static int solid_groups(const sem3d *fd) { return own(&fd->h)->groups[fd->order.solid_bricks]; }
 
 cpus_relaxation sem3d_cpu_relaxation(const sem3d *fd, int group) {
     const cpus_own *o = own(&fd->h);
     if (o->memory == NULL || group >= solid_groups(fd))
-        return (cpus_relaxation){0, NULL, NULL, NULL};
-    return (cpus_relaxation){fd->cfg.mechanisms, o->decay, o->shares + (size_t)group * share_floats(fd),
-                             o->memory + (size_t)group * memory_floats(fd)};
+        return (cpus_relaxation){0, 0, NULL, NULL, NULL, NULL};
+    return (cpus_relaxation){fd->cfg.mechanisms,
+                             fd->cfg.shares == 1 ? 0 : fd->cfg.mechanisms * 2 * GROUP,
+                             &o->with,
+                             o->decay,
+                             o->shares + (size_t)group * share_floats(&fd->cfg),
+                             o->memory + (size_t)group * memory_floats(&fd->cfg)};
 }
 
-/* An even group has them once. */
+static void list_memory(const sem3d_cfg *c, cpus_memory *m) {
+    m->points = c->relaxing;
+    for (int p = 0; p < SEM_POINTS; p++) {
+        m->number[p] = c->relaxing == SEM_POINTS ? p : sem_memory(p);
+        m->gain[p] = c->relaxing == SEM_POINTS ? 1 : (float)sem_memory_gain(p);
+    }
+}
+
 static void fill_shares(const sem3d *fd, int group, const float *bulk, const float *shear) {
     const cpus_own *o = own(&fd->h);
     const cpus_group *g = &o->group[group];
-    const size_t mechanisms = (size_t)fd->cfg.mechanisms, media = (size_t)fd->cfg.media,
-                 points = g->even ? 1 : SEM_POINTS;
-    float *to = o->shares + (size_t)group * share_floats(fd);
-    for (size_t p = 0; p < points; p++)
-        for (size_t m = 0; m < mechanisms; m++, to += 2 * GROUP)
+    const size_t mechanisms = (size_t)fd->cfg.mechanisms, shares = (size_t)fd->cfg.shares;
+    float *to = o->shares + (size_t)group * share_floats(&fd->cfg);
+    for (size_t p = 0; p < shares; p++)
+        for (size_t m = 0; m < mechanisms && (shares == 1 || o->with.number[p] >= 0); m++, to += 2 * GROUP)
             for (int l = 0; l < GROUP; l++) {
                 const size_t e = (size_t)(g->first + (l < g->elements ? l : g->elements - 1)),
-                             at = (e * media + (media == 1 ? 0 : p)) * mechanisms + m;
+                             at = (e * shares + p) * mechanisms + m;
                 const float half = 0.5f * (1 - o->decay[m]);
                 to[l] = half * bulk[at];
                 to[GROUP + l] = half * shear[at];
@@ -167,10 +179,11 @@ static void fill_shares(const sem3d *fd, int group, const float *bulk, const flo
 static int quality(sem3d *fd, const float *tau, const float *bulk, const float *shear) {
     cpus_own *o = own(&fd->h);
     const int groups = solid_groups(fd);
+    list_memory(&fd->cfg, &o->with);
     for (int m = 0; m < fd->cfg.mechanisms; m++)
         o->decay[m] = (float)exp(-(double)fd->cfg.dt / tau[m]);
-    TRY(host_alloc(&fd->h.memory, &o->shares, (size_t)groups * share_floats(fd), sizeof(float), "attenuation"));
-    TRY(host_alloc(&fd->h.memory, &o->memory, (size_t)groups * memory_floats(fd), sizeof(float), "attenuation"));
+    TRY(host_alloc(&fd->h.memory, &o->shares, (size_t)groups * share_floats(&fd->cfg), sizeof(float), "attenuation"));
+    TRY(host_alloc(&fd->h.memory, &o->memory, (size_t)groups * memory_floats(&fd->cfg), sizeof(float), "attenuation"));
 #pragma omp parallel for schedule(static) num_threads(o->frame.threads)
     for (int n = 0; n < groups; n++)
         fill_shares(fd, n, bulk, shear);
@@ -251,7 +264,7 @@ static size_t need(const sem3d_cfg *c) {
     const size_t floats = 2 * (field_floats(3 * solid) + field_floats(fluid)) +
                           groups * group_vectors(c->per == 8 ? SEM_TRILINEAR : SEM_STORED, c->media == 1, 1) * GROUP +
                           4 * (size_t)c->elements * SEM_POINTS / 4;
-    const size_t relaxing = c->mechanisms == 0 ? 0 : groups * (size_t)c->mechanisms * 8 * SEM_POINTS * GROUP;
+    const size_t relaxing = groups * (share_floats(c) + memory_floats(c));
     return sizeof(cpus_own) + cpu_whole_pages(floats * sizeof(float)) + relaxing * sizeof(float) +
            groups * SEM_POINTS * GROUP * sizeof(uint16_t);
 }
@@ -302,7 +315,7 @@ static int reset(handle *h) {
         return 0;
     memset(o->v, 0, 2 * (field_floats(solid_floats(fd)) + field_floats(fluid_floats(fd))) * sizeof(float));
     if (o->memory != NULL)
-        memset(o->memory, 0, (size_t)solid_groups(fd) * memory_floats(fd) * sizeof(float));
+        memset(o->memory, 0, (size_t)solid_groups(fd) * memory_floats(&fd->cfg) * sizeof(float));
     if (o->peaks != NULL)
         memset(o->peaks, 0, 3 * (size_t)fd->map.n * sizeof(float));
     return 0;
@@ -318,7 +331,7 @@ static int state(handle *h, state_part *part) {
     part[2] = (state_part){o->chi_t, fluid_floats(fd), 1, 0};
     part[3] = (state_part){o->chi, fluid_floats(fd), 1, 0};
     part[4] = (state_part){o->peaks, 3 * (size_t)fd->map.n, 1, 0};
-    part[5] = (state_part){o->memory, o->memory == NULL ? 0 : (size_t)solid_groups(fd) * memory_floats(fd), 1, 0};
+    part[5] = (state_part){o->memory, o->memory == NULL ? 0 : (size_t)solid_groups(fd) * memory_floats(&fd->cfg), 1, 0};
     return 6;
 }
 
@@ -361,10 +374,16 @@ static int map(sem3d *fd, float *out) {
     return 0;
 }
 
+static int sides(sem3d *fd) {
+    (void)fd; /* a step reads them where they are */
+    return 0;
+}
+
 static const sem3d_verbs verbs = {
     .common = {.frame = &cpu_frame_verbs, HANDLE_VERBS, .timestep = sem3d_cpu_timestep},
     .elements = elements,
     .quality = quality,
+    .sides = sides,
     .get = get,
     .watch = watch,
     .map = map,

@@ -28,13 +28,21 @@ typedef struct cpus_group {
     size_t lanes;        /* in the points of all: (16,125) */
 } cpus_group;
 
-/* Attenuation of a group: shares of each mechanism times (1 - e)/2, of the bulk modulus and of mu, for each point or
- * once; and six numbers of each point and mechanism. */
+/* Which points have memory variables. */
+typedef struct cpus_memory {
+    int points;             /* 125, or 57 */
+    int number[SEM_POINTS]; /* of a point among them, or -1 */
+    float gain[SEM_POINTS]; /* sem_memory_gain, or 1 */
+} cpus_memory;
+
+/* Attenuation of a group: shares of each mechanism times (1 - e)/2, of the bulk modulus and of mu, for each point that
+ * has memory variables or once; and six numbers of each of these points and each mechanism. */
 typedef struct cpus_relaxation {
-    int mechanisms;
+    int mechanisms, each; /* each: floats from one point's shares to the next's, or 0 */
+    const cpus_memory *memory;
     const float *decay; /* e = exp(-dt/tau), (mechanisms) */
-    const float *share; /* (16,2,mechanisms,125 or 1) */
-    float *z;           /* (16,6,mechanisms,125) */
+    const float *share; /* (16,2,mechanisms,points or 1) */
+    float *z;           /* (16,6,mechanisms,points) */
 } cpus_relaxation;
 
 typedef struct cpus_work { /* of a thread */
@@ -65,6 +73,7 @@ typedef struct cpus_own {
     float *numbers;
     uint16_t *lanes; /* points of groups in their brick */
     float decay[SEM3D_MECHANISMS];
+    cpus_memory with;       /* memory variables */
     float *shares, *memory; /* of attenuation, those of solid groups; null: none */
     cpus_work *work;        /* (rooms), each with its share of `room` */
     float *room;
