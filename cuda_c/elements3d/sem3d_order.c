@@ -10,7 +10,7 @@ enum { NOWHERE = -1, SHARED = -2 };
 static void find_owners(const sem3d_cfg *c, const sem3d_given *g, int *owner) {
     for (int p = 0; p < c->points; p++)
         owner[p] = NOWHERE;
-    for (int b = 0; b < c->bricks; b++)
+    for (int b = 0; b < g->bricks; b++)
         for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++) {
             int *of = &owner[g->at[m]];
             *of = *of == NOWHERE || *of == b ? b : SHARED;
@@ -48,11 +48,11 @@ static int place_points(sem3d *fd, const sem3d_given *g) {
     for (int p = 0; p < c->points; p++)
         o->place[p] = NOWHERE;
     o->solid_bricks = 0;
-    while (o->solid_bricks < c->bricks && g->brick[o->solid_bricks] < c->solid)
+    while (o->solid_bricks < g->bricks && g->brick[o->solid_bricks] < c->solid)
         o->solid_bricks++;
     place_phase(o, g, owner, 0, o->solid_bricks, &next, &o->shared[0]);
     const int solid = next;
-    place_phase(o, g, owner, o->solid_bricks, c->bricks, &next, &o->shared[1]);
+    place_phase(o, g, owner, o->solid_bricks, g->bricks, &next, &o->shared[1]);
     host_release(&fd->h.memory, &owner);
     REQUIRE(solid == c->solid_points && next == c->points,
             "elements have %d points of solid and %d of fluid, of %d and %d: all must belong to an element", solid,
@@ -95,7 +95,7 @@ static int number_bricks(sem3d *fd, const sem3d_given *g) {
     for (int pass = 0; pass < 2; pass++) {
         TRY(host_alloc(&fd->h.memory, &stamp, points, sizeof *stamp, "order of points"));
         o->outers = 0;
-        for (int b = 0; b < fd->cfg.bricks; b++)
+        for (int b = 0; b < g->bricks; b++)
             o->outers = number_brick(o, g, b, stamp, number, o->outers);
         if (pass == 0)
             TRY(host_alloc(&fd->h.memory, &o->outer, (size_t)o->outers, sizeof(int), "order of points"));
@@ -132,7 +132,7 @@ int sem3d_make_order(sem3d *fd, const sem3d_given *given) {
     const size_t points = (size_t)fd->cfg.points;
     TRY(host_alloc(m, &o->place, points, sizeof(int), "order of points"));
     TRY(host_alloc(m, &o->point, points, sizeof(int), "order of points"));
-    TRY(host_alloc(m, &o->brick, (size_t)fd->cfg.bricks, sizeof(sem3d_brick), "bricks of elements"));
+    TRY(host_alloc(m, &o->brick, (size_t)given->bricks, sizeof(sem3d_brick), "bricks of elements"));
     TRY(host_alloc(m, &o->local, (size_t)fd->cfg.elements * SEM_POINTS, sizeof(uint16_t), "points of elements"));
     TRY(place_points(fd, given));
     TRY(number_bricks(fd, given));

@@ -167,13 +167,14 @@ contains
   end subroutine Media
 
   !> An engine of a variant with these elements; with shares (mechanisms, media, solid) of moduli that relax.
-  subroutine SemEngine(variant, mesh, dt, threads, engine, tau, bulk, shear)
+  subroutine SemEngine(variant, mesh, dt, threads, engine, tau, bulk, shear, sum)
     character(*), intent(in) :: variant
     type(elements_t), intent(in) :: mesh
     real(dp), intent(in) :: dt
     integer, intent(in) :: threads
     class(sem3d_engine_t), allocatable, intent(out) :: engine
     real(sp), intent(in), optional :: tau(:), bulk(:, :, :), shear(:, :, :)
+    integer, intent(in), optional :: sum                  !< of forces, as in sem3d_grid_t
     type(sem3d_grid_t) :: grid
     type(error_t), allocatable :: error
     call Sem3dEngineNew(variant, engine, error)
@@ -181,6 +182,7 @@ contains
     grid%dt = dt
     grid%threads = threads
     if (present(tau)) grid%mechanisms = size(tau)
+    if (present(sum)) grid%sum = sum
     if (.not. allocated(error)) call engine%new(grid, error)
     if (.not. allocated(error)) call engine%elements(mesh, error)
     if (present(tau) .and. .not. allocated(error)) call engine%quality(tau, bulk, shear, error)
