@@ -57,7 +57,7 @@ static void fill_plain(const sem3d *fd, const sem3d_given *g, sem3d_shape shape,
     double b[8][3], by[SEM_POINTS], over = 1;
     sem_trilinear(sem3d_corner(fd, g, e), b);
     for (int n = 0; n < SEM3D_MAP; n++)
-        geometry[n] = n < 21 ? (float)b[1 + n / 3][n % 3] : 0;
+        geometry[n] = (float)b[n % 8][n / 8];
     if (shape == SEM3D_AFFINE) {
         sem_place x;
         sem_cofactors((const double(*)[3]) & b[1], &x);

@@ -14,7 +14,7 @@ enum { SEM3D_COFACTORS = 9, SEM3D_MAP = 24 }; /* of a point of a stored element;
 /* Geometry of an element:
  *   stored     (128,9): cofactors of each point
  *   affine     the cofactors, then numbers of no use
- *   trilinear  b[1] .. b[7] of sem_trilinear, x y z each, then numbers of no use
+ *   trilinear  x of b[0] .. b[7] of sem_trilinear, then y, then z
  * Its medium, lambda and mu, in the fluid 1/rho: (128,2 or 1), each with the weight of its point, or once; over det
  * unless the element is trilinear. */
 typedef enum sem3d_shape { SEM3D_STORED, SEM3D_AFFINE, SEM3D_TRILINEAR } sem3d_shape;

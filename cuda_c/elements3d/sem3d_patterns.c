@@ -120,7 +120,7 @@ static int keep(sem3d *fd, sem3d_patterns *t, const pattern *x, struct kept *k) 
 static int put_bricks(sem3d *fd, int bricks, sem3d_patterns *t, const shelf *s, pattern *x) {
     for (int b = 0; b < bricks; b++) {
         const sem3d_brick *from = &fd->order.brick[b];
-        const int fluid = b >= fd->order.solid_bricks, points = from->inners + from->outers;
+        const int fluid = b >= fd->order.solid_bricks;
         TRY(make_pattern(fd, from, x));
         struct kept *k = seek(s, t, x);
         if (k->locals == 0)
@@ -133,7 +133,8 @@ static int put_bricks(sem3d *fd, int bricks, sem3d_patterns *t, const shelf *s, 
                                         from->outers,
                                         k->local,
                                         k->sum};
-        t->points = points > t->points ? points : t->points;
+        t->most = from->inners > t->most ? from->inners : t->most;
+        t->most = from->outers > t->most ? from->outers : t->most;
     }
     return 0;
 }

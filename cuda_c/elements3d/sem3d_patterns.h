@@ -27,8 +27,8 @@ typedef struct sem3d_patterns {
     uint16_t *local;
     unsigned *sum;
     size_t locals, sums, room_locals, room_sums;
-    int n;      /* patterns */
-    int points; /* of a brick, at most */
+    int n;    /* patterns */
+    int most; /* points of a brick that it alone has, or shares, at most */
 } sem3d_patterns;
 
 int sem3d_make_patterns(sem3d *fd, int bricks, sem3d_patterns *t);

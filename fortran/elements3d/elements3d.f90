@@ -276,7 +276,7 @@ contains
     call ElementsSlowest(self%elements, e, v, edge, scheme%shortest, scheme%longest)
     scheme%elements = self%elements%n
     scheme%per = self%elements%per
-    scheme%sum = findloc([character(6) :: 'gather', 'colour', 'atomic'], job%sum, 1) - 1
+    scheme%sum = (index('gather colour atomic', job%sum) - 1)/7
     scheme%slowest = self%number(e)
     scheme%dx = edge/degree
     scheme%dy = scheme%dx

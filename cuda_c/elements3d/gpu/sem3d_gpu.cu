@@ -48,22 +48,22 @@ static void list_arrays(sem3d_gpu *o, gpu_array list[ARRAYS]) {
     memcpy(list, made, sizeof made);
 }
 
-// Lists of elements that stand alone.
+// Lists of elements that stand alone: their points, points of sums, colours.
+enum { INTS = 3 };
+
 static size_t list_ints(const sem3d_gpu_kind *kind, const sem3d_cfg *c, int which) {
     if (kind->bricks)
         return 0;
     const size_t all = (size_t)c->elements;
-    return which == 0                             ? all * SEM3D_PADDED
-           : which == 1 && c->sum == SEM3D_GATHER ? all * SEM_POINTS
-           : which == 2 && c->sum == SEM3D_GATHER ? (size_t)c->points + 2
-           : which == 3 && c->sum == SEM3D_COLOUR ? all
-                                                  : 0;
+    if (which == 0)
+        return all * SEM3D_PADDED;
+    if (which == 1)
+        return c->sum == SEM3D_GATHER ? 2 * (size_t)c->points : 0;
+    return c->sum == SEM3D_COLOUR ? all : 0;
 }
 
-enum { INTS = 4 };
-
 static int take_lists(sem3d_gpu *o) {
-    int **list[INTS] = {&o->at, &o->entry, &o->start, &o->colour_list};
+    void *list[INTS] = {&o->at, &o->pair, &o->colour_list};
     for (int n = 0; n < INTS; n++) {
         const size_t count = list_ints(o->kind, o->cfg, n);
         if (count > 0)
@@ -96,8 +96,6 @@ static void set_phase(sem3d_gpu *o, int fluid) {
     ph->atomic = c->sum == SEM3D_ATOMIC;
     ph->part = o->part;
     ph->stride = (ptrdiff_t)ph->e.n * SEM3D_PADDED;
-    ph->start = o->start + (fluid ? c->solid_points + 1 : 0);
-    ph->entry = o->entry + before * SEM_POINTS;
 }
 
 static int make_textures(sem3d_gpu *o, const handle *h) {
@@ -147,8 +145,8 @@ static size_t need(const sem3d_cfg *) { return sizeof(sem3d_gpu) + GPU_STAGES * 
 static size_t brick_bytes(const sem3d_cfg *c) {
     const size_t bricks = (size_t)c->elements / SEM3D_PATTERN_BRICK + (size_t)c->bricks,
                  outers = bricks * (9 * 9 * 9 - 7 * 7 * 7);
-    return bricks * (sizeof(sem3d_patterned) + 9 * 9 * 9 * sizeof(unsigned)) + outers * (2 * sizeof(int) + 12) +
-           outers / 2 * sizeof(int) + (size_t)c->elements * SEM3D_PADDED * sizeof(uint16_t);
+    return bricks * (sizeof(sem3d_patterned) + 9 * 9 * 9 * sizeof(unsigned)) + outers * (sizeof(int) + 12) +
+           outers / 2 * 3 * sizeof(int) + (size_t)c->elements * SEM3D_PADDED * sizeof(uint16_t);
 }
 
 static size_t device_need(const kernel_variant *v, const sem3d_cfg *c, const sem3d_counts *n) {
@@ -160,6 +158,8 @@ static size_t device_need(const kernel_variant *v, const sem3d_cfg *c, const sem
     size_t bytes = gpu_array_bytes(list, ARRAYS) + sizeof(sem3d_gpu_step_sources);
     for (int k = 0; k < INTS; k++)
         bytes += list_ints(o.kind, c, k) * sizeof(int);
+    if (!o.kind->bricks && c->sum == SEM3D_GATHER)
+        bytes += (size_t)c->elements * 40 * sizeof(int); // sums of more than two, at edges and corners
     const double sides = 6 * 16 * 1.5 * pow((double)c->elements, 2.0 / 3); // points of all sides of a cube
     bytes += o.kind->bricks ? brick_bytes(c) : 0;
     bytes += (size_t)sides * (sizeof(sem3d_drag) + 10 * sizeof(float)) + (size_t)c->contacts * 17 * 60;

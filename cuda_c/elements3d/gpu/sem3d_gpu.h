@@ -45,9 +45,12 @@ typedef struct sem3d_gpu_phase {
     int specials;
     float dt;
 
-    /* sums by point: those from .. points-1, of the numbers `part` at entry[start[point - from]] .. */
+    /* Sums by point: those from .. points-1, of numbers of `part`: two of them, the second of which is -1 where there
+     * is none. Where there are more it is -2 - m, and more[m] tells how many there are beside the first, which follow.
+     */
     int from;
-    const int *start, *entry;
+    const int2 *pair;
+    const int *more;
     float *part; /* (stride,components) */
     ptrdiff_t stride;
 
@@ -61,7 +64,7 @@ typedef struct sem3d_gpu_phase {
     const uint16_t *local;
     const unsigned *sum;
     const int *outer; /* (slots) */
-    int bricks, room; /* room: numbers of a component of a brick in shared memory */
+    int bricks, most; /* most: points of a brick that it alone has, or shares, at most */
 } sem3d_gpu_phase;
 
 /* Special points of a phase. */
@@ -115,7 +118,9 @@ struct sem3d_gpu : gpu_frame { /* h->own */
     size_t field; /* from one field to the next */
     float *fields;
     float *geometry, *medium, *share, *memory, *gain, *part, *force;
-    int *at, *entry, *start, *colour_list;
+    int *at, *colour_list;
+    int2 *pair;   /* (sums of the solid, sums of the fluid) */
+    int *more[2]; /* of each phase */
     sem3d_patterned *brick;
     uint16_t *local;
     unsigned *sum;

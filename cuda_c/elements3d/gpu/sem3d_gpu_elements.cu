@@ -57,6 +57,51 @@ int sem3d_gpu_quality(sem3d *fd, const float *tau, const float *bulk, const floa
     return rc;
 }
 
+// --- sums by point -------------------------------------------------------------------------------------------------
+
+// Of n points, whose numbers are entry[start[p]] .. entry[start[p+1]-1], as kernels get them; `more` grows by what is
+// more than two, or is only counted where it is null.
+static size_t pair_up(int n, const int *start, const int *entry, int2 *pair, int *more) {
+    size_t used = 0;
+    for (int p = 0; p < n; p++) {
+        const int from = start[p], count = start[p + 1] - from;
+        if (more == nullptr) {
+            used += count > 2 ? (size_t)count : 0;
+            continue;
+        }
+        pair[p].x = entry[from];
+        pair[p].y = count > 2 ? -2 - (int)used : count == 2 ? entry[from + 1] : -1;
+        if (count <= 2)
+            continue;
+        more[used++] = count - 1;
+        for (int m = 1; m < count; m++)
+            more[used++] = entry[from + m];
+    }
+    return used;
+}
+
+// The sums of a phase, n points, to the device: pairs from `before` on.
+static int put_sums(sem3d *fd, int fluid, size_t before, int n, const int *start, const int *entry) {
+    sem3d_gpu *o = sem3d_gpu_own(&fd->h);
+    host_pool *pool = &fd->h.memory;
+    const size_t all = pair_up(n, start, entry, nullptr, nullptr);
+    int2 *pair = nullptr;
+    int *more = nullptr;
+    int rc = host_alloc(pool, &pair, (size_t)n, sizeof *pair, "sums of forces") ||
+             host_alloc(pool, &more, all + 1, sizeof *more, "sums of forces") ||
+             gpu_alloc(&o->queue, &o->more[fluid], all + 1, sizeof *more, "sums of forces");
+    if (rc == 0) {
+        pair_up(n, start, entry, pair, more);
+        rc = gpu_upload(&o->queue, o->pair + before, pair, (size_t)n * sizeof *pair) ||
+             gpu_upload(&o->queue, o->more[fluid], more, all * sizeof *more);
+    }
+    o->phase[fluid].pair = o->pair + before;
+    o->phase[fluid].more = o->more[fluid];
+    host_release(pool, &pair);
+    host_release(pool, &more);
+    return rc;
+}
+
 // --- elements that stand alone ---------------------------------------------------------------------------------------
 
 // The points of the elements of a phase, from its first; (128,n).
@@ -82,11 +127,10 @@ static void list_entries(const sem3d_gpu_phase *ph, const int *at, int *start, i
             entry[start[at[m] + 1]++] = (int)m;
 }
 
-static int put_entries(sem3d *fd, sem3d_gpu_phase *ph, const int *at, int *start, int *entry) {
-    gpu_queue *q = gpu_queue_of(&fd->h);
+static int put_entries(sem3d *fd, int fluid, const int *at, int *start, int *entry) {
+    const sem3d_gpu_phase *ph = &sem3d_gpu_own(&fd->h)->phase[fluid];
     list_entries(ph, at, start, entry);
-    TRY(gpu_upload(q, (int *)ph->start, start, ((size_t)ph->points + 1) * sizeof(int)));
-    return gpu_upload(q, (int *)ph->entry, entry, (size_t)ph->e.n * SEM_POINTS * sizeof(int));
+    return put_sums(fd, fluid, fluid ? (size_t)fd->cfg.solid_points : 0, ph->points, start, entry);
 }
 
 static int put_colours(sem3d *fd, int fluid, const sem3d_given *g, int *at) {
@@ -118,7 +162,8 @@ static int put_alone(sem3d *fd, const sem3d_given *g, int fluid) {
     }
     if (fd->cfg.sum == SEM3D_GATHER)
         rc = rc || host_alloc(pool, &start, (size_t)ph->points + 2, sizeof(int), "points of elements") ||
-             host_alloc(pool, &entry, all, sizeof(int), "points of elements") || put_entries(fd, ph, at, start, entry);
+             host_alloc(pool, &entry, all, sizeof(int), "points of elements") ||
+             put_entries(fd, fluid, at, start, entry);
     else if (fd->cfg.sum == SEM3D_COLOUR)
         rc = rc || put_colours(fd, fluid, g, at);
     host_release(pool, &at);
@@ -137,12 +182,10 @@ static void share_patterns(sem3d_gpu *o, const sem3d *fd, int bricks, const sem3
         ph->local = o->local;
         ph->sum = o->sum;
         ph->outer = o->outer;
-        ph->room = (t.points + 3) / 4 * 4;
+        ph->most = t.most;
         ph->part = o->part;
         ph->stride = fd->order.outers;
         ph->from = fd->order.shared[fluid] - (fluid ? fd->cfg.solid_points : 0);
-        ph->start = o->start + (fluid ? fd->cfg.solid_points - fd->order.shared[0] : 0);
-        ph->entry = o->entry;
     }
 }
 
@@ -150,20 +193,19 @@ static void share_patterns(sem3d_gpu *o, const sem3d *fd, int bricks, const sem3
 static int put_slots(sem3d *fd, int bricks) {
     sem3d_gpu *o = sem3d_gpu_own(&fd->h);
     const sem3d_order *r = &fd->order;
-    const size_t outers = (size_t)r->outers,
-                 shared = (size_t)(fd->cfg.solid_points - r->shared[0]) + (size_t)(fd->cfg.points - r->shared[1]);
+    const size_t outers = (size_t)r->outers, solid = (size_t)(fd->cfg.solid_points - r->shared[0]),
+                 shared = solid + (size_t)(fd->cfg.points - r->shared[1]);
     int *outer = nullptr;
     TRY(gpu_alloc(&o->queue, &o->outer, outers, sizeof(int), "points that bricks share"));
-    TRY(gpu_alloc(&o->queue, &o->entry, outers, sizeof(int), "points that bricks share"));
-    TRY(gpu_alloc(&o->queue, &o->start, shared + 1, sizeof(int), "points that bricks share"));
+    TRY(gpu_alloc(&o->queue, &o->pair, shared, sizeof *o->pair, "points that bricks share"));
     TRY(gpu_alloc(&o->queue, &o->part, 3 * outers, sizeof(float), "forces of bricks"));
     TRY(host_copy(&fd->h.memory, &outer, r->outer, outers, sizeof(int), "points that bricks share"));
     for (int b = r->solid_bricks; b < bricks; b++)
         for (int m = r->brick[b].outer; m < r->brick[b].outer + r->brick[b].outers; m++)
             outer[m] -= fd->cfg.solid_points;
     const int rc = gpu_upload(&o->queue, o->outer, outer, outers * sizeof(int)) ||
-                   gpu_upload(&o->queue, o->entry, r->slot, outers * sizeof(int)) ||
-                   gpu_upload(&o->queue, o->start, r->slots, (shared + 1) * sizeof(int));
+                   put_sums(fd, 0, 0, (int)solid, r->slots, r->slot) ||
+                   put_sums(fd, 1, solid, (int)(shared - solid), r->slots + solid, r->slot);
     host_release(&fd->h.memory, &outer);
     return rc;
 }

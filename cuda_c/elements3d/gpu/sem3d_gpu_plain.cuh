@@ -22,10 +22,10 @@ static __device__ const float weights_along[ALONG] = {weight(0), weight(1), weig
 __device__ __forceinline__ void map_slopes(const float *b, float xi, float eta, float zeta, float x[3][3]) {
 #pragma unroll
     for (int c = 0; c < 3; c++) {
-        const float xy = b[9 + c], yz = b[12 + c], xz = b[15 + c], all = b[18 + c];
-        x[0][c] = fmaf(fmaf(all, eta, xz), zeta, fmaf(xy, eta, b[c]));
-        x[1][c] = fmaf(fmaf(all, xi, yz), zeta, fmaf(xy, xi, b[3 + c]));
-        x[2][c] = fmaf(fmaf(all, eta, xz), xi, fmaf(yz, eta, b[6 + c]));
+        const float *m = b + 8 * c, xy = m[4], yz = m[5], xz = m[6], all = m[7];
+        x[0][c] = fmaf(fmaf(all, eta, xz), zeta, fmaf(xy, eta, m[1]));
+        x[1][c] = fmaf(fmaf(all, xi, yz), zeta, fmaf(xy, xi, m[2]));
+        x[2][c] = fmaf(fmaf(all, eta, xz), xi, fmaf(yz, eta, m[3]));
     }
 }
 
@@ -97,7 +97,7 @@ static __global__ void __launch_bounds__(PADDED, RELAXES ? 8 : 10)
                                   e.share + (ptrdiff_t)element * (2 * e.mechanisms * step) +
                                       (e.shares_by_point ? p : 0),
                                   e.memory + (ptrdiff_t)element * (6 * e.mechanisms * PADDED) + p};
-            solid_point<RELAXES>(g, a, m[0], m[1], x);
+            solid_point<RELAXES ? SOME : 0>(g, a, m[0], m[1], x);
         } else {
             fluid_point(g[0], a, m[0]);
         }

@@ -81,10 +81,15 @@ struct relaxation {
     float *memory;
 };
 
+enum { SOME = -1 }; /* mechanisms: known when it runs; 0: none */
+
 /* As relax_point of the cpu variant. */
+template <int MECHANISMS>
 __device__ __forceinline__ void relax(const relaxation &x, float bulk, const float deviator[5], float s[3][3]) {
     float sum[6] = {};
-    for (int m = 0; m < x.mechanisms; m++) {
+    const int mechanisms = MECHANISMS > 0 ? MECHANISMS : x.mechanisms;
+#pragma unroll(MECHANISMS > 0 ? MECHANISMS : 1)
+    for (int m = 0; m < mechanisms; m++) {
         const float e = x.decay[m], of_bulk = __ldg(x.share + 2 * m * x.step),
                     of_shear = __ldg(x.share + (2 * m + 1) * x.step);
         float *z = x.memory + 6 * m * PADDED;
@@ -104,7 +109,7 @@ __device__ __forceinline__ void relax(const relaxation &x, float bulk, const flo
 }
 
 /* From derivatives d[c][axis] of displacement c along xi, eta, zeta to fluxes, in their place. */
-template <bool RELAXES>
+template <int MECHANISMS>
 __device__ __forceinline__ void solid_point(float d[3][3], const float a[3][3], float lambda, float mu,
                                             const relaxation &x) {
     float g[3][3], s[3][3];
@@ -120,10 +125,10 @@ __device__ __forceinline__ void solid_point(float d[3][3], const float a[3][3], 
     s[0][1] = s[1][0] = mu * (g[0][1] + g[1][0]);
     s[0][2] = s[2][0] = mu * (g[0][2] + g[2][0]);
     s[1][2] = s[2][1] = mu * (g[1][2] + g[2][1]);
-    if (RELAXES) {
+    if (MECHANISMS != 0) {
         const float third = trace * (1.0f / 3), bulk = (s[0][0] + s[1][1] + s[2][2]) * (1.0f / 3);
         const float deviator[5] = {twice * (g[0][0] - third), twice * (g[1][1] - third), s[0][1], s[0][2], s[1][2]};
-        relax(x, bulk, deviator, s);
+        relax<MECHANISMS>(x, bulk, deviator, s);
     }
 #pragma unroll
     for (int m = 0; m < 3; m++)
@@ -142,23 +147,31 @@ __device__ __forceinline__ void fluid_point(float d[3], const float a[3][3], flo
         d[n] = fmaf(a[n][2], t[2], fmaf(a[n][1], t[1], a[n][0] * t[0]));
 }
 
-/* A point moves by the force on it; a special one keeps that for later. */
-template <int COMPONENTS>
-__device__ __forceinline__ void move_point(const sem3d_gpu_phase &ph, int point, const float *f) {
-    const float gain = ph.gain[point];
-    const int bits = __float_as_int(gain);
-    if (bits < 0) {
+/* A point moves by the force on it, which may not be known yet; a special one keeps that for later. */
+template <int COMPONENTS> struct point_values {
+    float gain, u[COMPONENTS], v[COMPONENTS];
+
+    __device__ __forceinline__ point_values(const sem3d_gpu_phase &ph, int point) : gain(ph.gain[point]) {
 #pragma unroll
-        for (int c = 0; c < COMPONENTS; c++)
-            ph.kept[(ptrdiff_t)c * ph.specials + ~bits] = f[c];
-        return;
+        for (int c = 0; c < COMPONENTS; c++) {
+            v[c] = ph.v[c][point];
+            u[c] = ph.u[c][point];
+        }
     }
+
+    __device__ __forceinline__ void move(const sem3d_gpu_phase &ph, int point, const float *f) const {
+        const int bits = __float_as_int(gain);
 #pragma unroll
-    for (int c = 0; c < COMPONENTS; c++) {
-        const float v = fmaf(gain, f[c], ph.v[c][point]);
-        ph.v[c][point] = v;
-        ph.u[c][point] = fmaf(ph.dt, v, ph.u[c][point]);
+        for (int c = 0; c < COMPONENTS; c++) {
+            if (bits < 0) {
+                ph.kept[(ptrdiff_t)c * ph.specials + ~bits] = f[c];
+                continue;
+            }
+            const float now = fmaf(gain, f[c], v[c]);
+            ph.v[c][point] = now;
+            ph.u[c][point] = fmaf(ph.dt, now, u[c]);
+        }
     }
-}
+};
 
 } // namespace sem3d_gpu_point

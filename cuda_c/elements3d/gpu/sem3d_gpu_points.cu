@@ -12,20 +12,31 @@ static unsigned blocks_of(int n) { return (unsigned)((n + THREADS - 1) / THREADS
 
 // --- sums by point -------------------------------------------------------------------------------------------------
 
-/* Forces of a point are added in the order of its entries: of elements, or of bricks. */
+template <int COMPONENTS>
+static __device__ __forceinline__ void add_part(const sem3d_gpu_phase &ph, int from, float f[COMPONENTS]) {
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++)
+        f[c] += ph.part[c * ph.stride + from];
+}
+
+/* Forces of a point are added in the order of elements, or of bricks. */
 template <int COMPONENTS>
 static __global__ void __launch_bounds__(THREADS) gather(const __grid_constant__ sem3d_gpu_phase ph) {
     const int n = blockIdx.x * THREADS + threadIdx.x, point = ph.from + n;
     if (point >= ph.points)
         return;
-    float f[COMPONENTS] = {};
-    for (int m = __ldg(ph.start + n); m < __ldg(ph.start + n + 1); m++) {
-        const float *part = ph.part + __ldg(ph.entry + m);
+    const int2 pair = __ldg(ph.pair + n);
+    const point_values<COMPONENTS> now(ph, point);
+    float f[COMPONENTS];
 #pragma unroll
-        for (int c = 0; c < COMPONENTS; c++)
-            f[c] += part[c * ph.stride];
-    }
-    move_point<COMPONENTS>(ph, point, f);
+    for (int c = 0; c < COMPONENTS; c++)
+        f[c] = ph.part[c * ph.stride + pair.x];
+    if (pair.y >= 0)
+        add_part<COMPONENTS>(ph, pair.y, f);
+    const int *more = pair.y < -1 ? ph.more - 2 - pair.y : nullptr;
+    for (int m = 1; more != nullptr && m <= __ldg(more); m++)
+        add_part<COMPONENTS>(ph, __ldg(more + m), f);
+    now.move(ph, point, f);
 }
 
 /* Forces of all points were added where they are; they become 0 again. */
@@ -41,7 +52,7 @@ static __global__ void __launch_bounds__(THREADS) take_forces(const __grid_const
         f[c] = *at;
         *at = 0;
     }
-    move_point<COMPONENTS>(ph, point, f);
+    point_values<COMPONENTS>(ph, point).move(ph, point, f);
 }
 
 template <int COMPONENTS> static int sums(const sem3d_gpu *o, const sem3d_gpu_phase &ph) {

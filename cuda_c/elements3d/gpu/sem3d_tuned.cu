@@ -9,13 +9,18 @@
  *
  *   an element of 8 nodes, bricks of 2 x 2 x 2: 96 bytes of its map (affine: 36), 1 kB of medium where that differs
  *   from point to point, some 6.4 kB in all */
-#include <cuda_pipeline.h>
-
 #include "sem3d_gpu_point.cuh"
 
 using namespace sem3d_gpu_point;
 
-enum { WARP = 32, BRICK = SEM3D_PATTERN_BRICK, THREADS = WARP * BRICK, OWN = PADDED };
+enum {
+    WARP = 32,
+    BRICK = SEM3D_PATTERN_BRICK,
+    THREADS = WARP * BRICK,
+    LANES = (1 << FACE) - 1,
+    OWN = PADDED,
+    ROOM = BRICK * (int)POINTS
+};
 
 struct line { /* of a thread: where it stands in its element */
     int lane, i, j;
@@ -34,52 +39,46 @@ template <int COMPONENTS> static __device__ __forceinline__ void derive_lines(ow
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++) {
         float in[ALONG], xi[ALONG], eta[ALONG];
-        if (l.active) {
 #pragma unroll
-            for (int m = 0; m < ALONG; m++)
-                in[m] = w.y[c][along_xi(l, m)];
-            derive(in, xi);
+        for (int m = 0; m < ALONG; m++)
+            in[m] = w.y[c][along_xi(l, m)];
+        derive(in, xi);
 #pragma unroll
-            for (int m = 0; m < ALONG; m++)
-                in[m] = w.y[c][along_eta(l, m)];
-            derive(in, eta);
-        }
-        __syncwarp();
-        if (l.active) {
+        for (int m = 0; m < ALONG; m++)
+            in[m] = w.y[c][along_eta(l, m)];
+        derive(in, eta);
+        __syncwarp(LANES);
 #pragma unroll
-            for (int m = 0; m < ALONG; m++) {
-                w.x[c][along_xi(l, m)] = xi[m];
-                w.y[c][along_eta(l, m)] = eta[m];
-            }
+        for (int m = 0; m < ALONG; m++) {
+            w.x[c][along_xi(l, m)] = xi[m];
+            w.y[c][along_eta(l, m)] = eta[m];
         }
     }
-    __syncwarp();
+    __syncwarp(LANES);
 }
 
 /* Fluxes in x and y become forces along their lines, in place. */
 template <int COMPONENTS> static __device__ __forceinline__ void gather_lines(own_lines<COMPONENTS> &w, const line &l) {
-    __syncwarp();
-    if (l.active) {
+    __syncwarp(LANES);
 #pragma unroll
-        for (int c = 0; c < COMPONENTS; c++) {
-            float in[ALONG], out[ALONG];
+    for (int c = 0; c < COMPONENTS; c++) {
+        float in[ALONG], out[ALONG];
 #pragma unroll
-            for (int m = 0; m < ALONG; m++)
-                in[m] = w.x[c][along_xi(l, m)];
-            gather_back(in, out);
+        for (int m = 0; m < ALONG; m++)
+            in[m] = w.x[c][along_xi(l, m)];
+        gather_back(in, out);
 #pragma unroll
-            for (int m = 0; m < ALONG; m++)
-                w.x[c][along_xi(l, m)] = out[m];
+        for (int m = 0; m < ALONG; m++)
+            w.x[c][along_xi(l, m)] = out[m];
 #pragma unroll
-            for (int m = 0; m < ALONG; m++)
-                in[m] = w.y[c][along_eta(l, m)];
-            gather_back(in, out);
+        for (int m = 0; m < ALONG; m++)
+            in[m] = w.y[c][along_eta(l, m)];
+        gather_back(in, out);
 #pragma unroll
-            for (int m = 0; m < ALONG; m++)
-                w.y[c][along_eta(l, m)] = out[m];
-        }
+        for (int m = 0; m < ALONG; m++)
+            w.y[c][along_eta(l, m)] = out[m];
     }
-    __syncwarp();
+    __syncwarp(LANES);
 }
 
 /* The map of an element along a line of points: dx/dxi = xi + zeta xi_zeta, dx/deta likewise, dx/dzeta is the same. */
@@ -102,12 +101,12 @@ static __device__ __forceinline__ void map_line(const sem3d_gpu_elements &e, int
                                  : gll(3);
 #pragma unroll
     for (int c = 0; c < 3; c++) {
-        const float xy = __ldg(b + 9 + c), yz = __ldg(b + 12 + c), xz = __ldg(b + 15 + c), all = __ldg(b + 18 + c);
-        x->xi[c] = fmaf(xy, eta, __ldg(b + c));
-        x->xi_zeta[c] = fmaf(all, eta, xz);
-        x->eta[c] = fmaf(xy, xi, __ldg(b + 3 + c));
-        x->eta_zeta[c] = fmaf(all, xi, yz);
-        x->zeta[c] = fmaf(fmaf(all, eta, xz), xi, fmaf(yz, eta, __ldg(b + 6 + c)));
+        const float4 one = __ldg((const float4 *)b + 2 * c), two = __ldg((const float4 *)b + 2 * c + 1);
+        x->xi[c] = fmaf(two.x, eta, one.y);
+        x->xi_zeta[c] = fmaf(two.w, eta, two.z);
+        x->eta[c] = fmaf(two.x, xi, one.z);
+        x->eta_zeta[c] = fmaf(two.w, xi, two.y);
+        x->zeta[c] = fmaf(fmaf(two.w, eta, two.z), xi, fmaf(two.y, eta, one.w));
     }
 }
 
@@ -136,7 +135,7 @@ static __device__ __forceinline__ float geometry_at(const sem3d_gpu_elements &e,
 }
 
 /* From derivatives, along zeta in z, to fluxes in the same places; those along zeta become forces. */
-template <int COMPONENTS, sem3d_shape SHAPE, bool RELAXES>
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS>
 static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int element, const line &l,
                                                  own_lines<COMPONENTS> &w, const float m[2][ALONG],
                                                  float z[COMPONENTS][ALONG]) {
@@ -167,7 +166,7 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
                                   e.share + (ptrdiff_t)element * (2 * e.mechanisms * step) +
                                       (e.shares_by_point ? p : 0),
                                   e.memory + (ptrdiff_t)element * (6 * e.mechanisms * PADDED) + p};
-            solid_point<RELAXES>(d, a, by * m[0][k], by * m[1][k], x);
+            solid_point<MECHANISMS>(d, a, by * m[0][k], by * m[1][k], x);
         } else {
             fluid_point(d[0], a, by * m[0][k]);
         }
@@ -188,27 +187,26 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
     }
 }
 
-/* The forces of a warp's element, into x of its lines. */
-template <int COMPONENTS, sem3d_shape SHAPE, bool RELAXES>
+/* The forces of a warp's element, into x of its lines; by the threads that have a line. */
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS>
 static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int element, const line &l,
                                                   own_lines<COMPONENTS> &w, const float *u, const int at[ALONG],
                                                   const float m[2][ALONG]) {
     float z[COMPONENTS][ALONG];
 #pragma unroll
-    for (int c = 0; c < COMPONENTS && l.active; c++) {
+    for (int c = 0; c < COMPONENTS; c++) {
         float in[ALONG];
 #pragma unroll
         for (int k = 0; k < ALONG; k++)
-            w.y[c][along_zeta(l, k)] = in[k] = u[c * ph.room + at[k]];
+            w.y[c][along_zeta(l, k)] = in[k] = u[c * (int)ROOM + at[k]];
         derive(in, z[c]);
     }
-    __syncwarp();
+    __syncwarp(LANES);
     derive_lines(w, l);
-    if (l.active)
-        do_points<COMPONENTS, SHAPE, RELAXES>(ph, element, l, w, m, z);
+    do_points<COMPONENTS, SHAPE, MECHANISMS>(ph, element, l, w, m, z);
     gather_lines(w, l);
 #pragma unroll
-    for (int c = 0; c < COMPONENTS && l.active; c++)
+    for (int c = 0; c < COMPONENTS; c++)
 #pragma unroll
         for (int k = 0; k < ALONG; k++) {
             const int p = along_zeta(l, k);
@@ -231,9 +229,8 @@ static __device__ __forceinline__ void add_word(unsigned word, const own_lines<C
 }
 
 template <int COMPONENTS>
-static __device__ __forceinline__ void sum_point(const sem3d_gpu_phase &ph, const sem3d_patterned &b, int q,
+static __device__ __forceinline__ void sum_point(const sem3d_gpu_phase &ph, const sem3d_patterned &b, unsigned word,
                                                  const own_lines<COMPONENTS> *w, float f[COMPONENTS]) {
-    const unsigned *sum = ph.sum + b.sum, word = __ldg(sum + q);
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++)
         f[c] = 0;
@@ -243,60 +240,106 @@ static __device__ __forceinline__ void sum_point(const sem3d_gpu_phase &ph, cons
     }
     const int words = (int)(word >> 16 & 0x7fff);
     for (int n = 0; 3 * n < words; n++)
-        add_word<COMPONENTS>(__ldg(sum + (word & 0xffff) + n), w, f);
+        add_word<COMPONENTS>(__ldg(ph.sum + b.sum + (word & 0xffff) + n), w, f);
 }
 
-/* The displacements of a brick's points on their way to shared memory, u(room,components). */
-template <int COMPONENTS>
-static __device__ __forceinline__ void fetch(const sem3d_gpu_phase &ph, const sem3d_patterned &b, float *u) {
-    for (int q = threadIdx.x; q < b.inners; q += THREADS)
-#pragma unroll
-        for (int c = 0; c < COMPONENTS; c++)
-            __pipeline_memcpy_async(u + c * ph.room + q, ph.u[c] + b.inner + q, sizeof(float));
-    for (int q = threadIdx.x; q < b.outers; q += THREADS) {
-        const int at = __ldg(ph.outer + b.outer + q);
-#pragma unroll
-        for (int c = 0; c < COMPONENTS; c++)
-            __pipeline_memcpy_async(u + c * ph.room + b.inners + q, ph.u[c] + at, sizeof(float));
-    }
-    __pipeline_commit();
-}
+/* The displacements of a brick's points on their way to shared memory, u(ROOM,components): all are asked for before the
+ * first is there. ROUNDS: points of one sort that a thread has, at most. */
+template <int COMPONENTS, int ROUNDS> struct fetched {
+    float inner[ROUNDS][COMPONENTS], outer[ROUNDS][COMPONENTS];
 
-/* Points that the brick alone has move; the others' forces go to slots. */
-template <int COMPONENTS>
-static __device__ __forceinline__ void finish(const sem3d_gpu_phase &ph, const sem3d_patterned &b,
-                                              const own_lines<COMPONENTS> *w, const float *u) {
-    for (int q = threadIdx.x; q < b.inners; q += THREADS) {
-        const int point = b.inner + q;
-        const float gain = ph.gain[point];
-        float f[COMPONENTS], v[COMPONENTS];
+    __device__ __forceinline__ fetched(const sem3d_gpu_phase &ph, const sem3d_patterned &b) {
+        int at[ROUNDS];
 #pragma unroll
-        for (int c = 0; c < COMPONENTS; c++)
-            v[c] = ph.v[c][point];
-        sum_point<COMPONENTS>(ph, b, q, w, f);
-        const int bits = __float_as_int(gain);
+        for (int r = 0; r < ROUNDS; r++) {
+            const int q = threadIdx.x + r * THREADS;
+            at[r] = q < b.outers ? __ldg(ph.outer + b.outer + q) : -1;
+        }
 #pragma unroll
-        for (int c = 0; c < COMPONENTS; c++) {
-            if (bits < 0) {
-                ph.kept[(ptrdiff_t)c * ph.specials + ~bits] = f[c];
-                continue;
+        for (int r = 0; r < ROUNDS; r++)
+#pragma unroll
+            for (int c = 0; c < COMPONENTS; c++) {
+                const int q = threadIdx.x + r * THREADS;
+                inner[r][c] = q < b.inners ? ph.u[c][b.inner + q] : 0;
             }
-            v[c] = fmaf(gain, f[c], v[c]);
-            ph.v[c][point] = v[c];
-            ph.u[c][point] = fmaf(ph.dt, v[c], u[c * ph.room + q]);
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++)
+#pragma unroll
+            for (int c = 0; c < COMPONENTS; c++)
+                outer[r][c] = at[r] >= 0 ? ph.u[c][at[r]] : 0;
+    }
+
+    __device__ __forceinline__ void put(const sem3d_patterned &b, float *u) const {
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            const int q = threadIdx.x + r * THREADS;
+#pragma unroll
+            for (int c = 0; c < COMPONENTS; c++) {
+                if (q < b.inners)
+                    u[c * (int)ROOM + q] = inner[r][c];
+                if (q < b.outers)
+                    u[c * (int)ROOM + b.inners + q] = outer[r][c];
+            }
         }
     }
-    for (int q = threadIdx.x; q < b.outers; q += THREADS) {
-        float f[COMPONENTS];
-        sum_point<COMPONENTS>(ph, b, b.inners + q, w, f);
+};
+
+/* What points need when their forces are known. */
+template <int COMPONENTS, int ROUNDS> struct moved {
+    unsigned inner[ROUNDS], outer[ROUNDS]; /* words of sums */
+    float gain[ROUNDS], v[ROUNDS][COMPONENTS];
+
+    __device__ __forceinline__ moved(const sem3d_gpu_phase &ph, const sem3d_patterned &b) {
+        const unsigned *sum = ph.sum + b.sum;
 #pragma unroll
-        for (int c = 0; c < COMPONENTS; c++)
-            ph.part[c * ph.stride + b.outer + q] = f[c];
+        for (int r = 0; r < ROUNDS; r++) {
+            const int q = threadIdx.x + r * THREADS, point = b.inner + q;
+            const bool in = q < b.inners;
+            inner[r] = in ? __ldg(sum + q) : 0;
+            outer[r] = q < b.outers ? __ldg(sum + b.inners + q) : 0;
+            gain[r] = in ? ph.gain[point] : 0;
+#pragma unroll
+            for (int c = 0; c < COMPONENTS; c++)
+                v[r][c] = in ? ph.v[c][point] : 0;
+        }
+    }
+};
+
+/* Points that the brick alone has move; the others' forces go to slots. */
+template <int COMPONENTS, int ROUNDS>
+static __device__ __forceinline__ void finish(const sem3d_gpu_phase &ph, const sem3d_patterned &b,
+                                              const moved<COMPONENTS, ROUNDS> &x, const own_lines<COMPONENTS> *w,
+                                              const float *u) {
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        const int q = threadIdx.x + r * THREADS, point = b.inner + q;
+        if (q < b.inners) {
+            float f[COMPONENTS];
+            sum_point<COMPONENTS>(ph, b, x.inner[r], w, f);
+            const int bits = __float_as_int(x.gain[r]);
+#pragma unroll
+            for (int c = 0; c < COMPONENTS; c++) {
+                if (bits < 0) {
+                    ph.kept[(ptrdiff_t)c * ph.specials + ~bits] = f[c];
+                    continue;
+                }
+                const float v = fmaf(x.gain[r], f[c], x.v[r][c]);
+                ph.v[c][point] = v;
+                ph.u[c][point] = fmaf(ph.dt, v, u[c * (int)ROOM + q]);
+            }
+        }
+        if (q < b.outers) {
+            float f[COMPONENTS];
+            sum_point<COMPONENTS>(ph, b, x.outer[r], w, f);
+#pragma unroll
+            for (int c = 0; c < COMPONENTS; c++)
+                ph.part[c * ph.stride + b.outer + q] = f[c];
+        }
     }
 }
 
-template <int COMPONENTS, sem3d_shape SHAPE, bool RELAXES>
-static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || RELAXES ? 3 : 4)
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int ROUNDS>
+static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || MECHANISMS != 0 ? 3 : 4)
     brick(const __grid_constant__ sem3d_gpu_phase ph) {
     extern __shared__ float shared[];
     own_lines<COMPONENTS> *w = (own_lines<COMPONENTS> *)shared;
@@ -307,43 +350,59 @@ static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || RELAX
     const int element = b.first + warp;
     int at[ALONG] = {};
     float m[2][ALONG] = {};
-    fetch<COMPONENTS>(ph, b, u);
-    if (l.active) {
-        constexpr int media = COMPONENTS == 3 ? 2 : 1;
-        const sem3d_gpu_elements &e = ph.e;
-        const int step = e.by_point ? PADDED : 1;
-        const float *medium = e.medium + (ptrdiff_t)element * (media * step);
+    {
+        const fetched<COMPONENTS, ROUNDS> points(ph, b);
+        if (l.active) {
+            constexpr int media = COMPONENTS == 3 ? 2 : 1;
+            const sem3d_gpu_elements &e = ph.e;
+            const int step = e.by_point ? PADDED : 1;
+            const float *medium = e.medium + (ptrdiff_t)element * (media * step);
 #pragma unroll
-        for (int k = 0; k < ALONG; k++) {
-            at[k] = __ldg(ph.local + b.local + warp * PADDED + along_zeta(l, k));
+            for (int k = 0; k < ALONG; k++) {
+                at[k] = __ldg(ph.local + b.local + warp * PADDED + along_zeta(l, k));
 #pragma unroll
-            for (int n = 0; n < media; n++)
-                m[n][k] = __ldg(medium + n * step + (e.by_point ? along_zeta(l, k) : 0));
+                for (int n = 0; n < media; n++)
+                    m[n][k] = __ldg(medium + n * step + (e.by_point ? along_zeta(l, k) : 0));
+            }
         }
+        points.put(b, u);
     }
-    __pipeline_wait_prior(0);
     __syncthreads();
-    do_element<COMPONENTS, SHAPE, RELAXES>(ph, element, l, w[warp], u, at, m);
+    if (l.active)
+        do_element<COMPONENTS, SHAPE, MECHANISMS>(ph, element, l, w[warp], u, at, m);
+    const moved<COMPONENTS, ROUNDS> x(ph, b);
     __syncthreads();
-    finish<COMPONENTS>(ph, b, w, u);
+    finish<COMPONENTS, ROUNDS>(ph, b, x, w, u);
 }
 
-template <int COMPONENTS, sem3d_shape SHAPE, bool RELAXES> static int launch(sem3d_gpu *o) {
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int ROUNDS> static int launch(sem3d_gpu *o) {
     const sem3d_gpu_phase &ph = o->phase[COMPONENTS == 1];
-    const size_t bytes = BRICK * sizeof(own_lines<COMPONENTS>) + (size_t)COMPONENTS * (size_t)ph.room * sizeof(float);
-    CUDA_TRY(cudaFuncSetAttribute(brick<COMPONENTS, SHAPE, RELAXES>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  (int)bytes));
-    CUDA_TRY(cudaFuncSetAttribute(brick<COMPONENTS, SHAPE, RELAXES>, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                  cudaSharedmemCarveoutMaxShared));
-    brick<COMPONENTS, SHAPE, RELAXES><<<(unsigned)ph.bricks, THREADS, bytes, o->queue.stream>>>(ph);
+    const auto kernel = brick<COMPONENTS, SHAPE, MECHANISMS, ROUNDS>;
+    const size_t bytes = BRICK * sizeof(own_lines<COMPONENTS>) + (size_t)COMPONENTS * (size_t)ROOM * sizeof(float);
+    int blocks = 0, most = 0;
+    CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerMultiprocessor, o->queue.device));
+    CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, THREADS, bytes));
+    // what the blocks of a processor do not need of shared memory is cache
+    const double share = 100.0 * blocks * ((double)bytes + 1024) / most;
+    CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                  share < 99 ? (int)share + 1 : 100));
+    kernel<<<(unsigned)ph.bricks, THREADS, bytes, o->queue.stream>>>(ph);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS> static int launch_rounds(sem3d_gpu *o) {
+    return o->phase[COMPONENTS == 1].most <= 2 * (int)THREADS ? launch<COMPONENTS, SHAPE, MECHANISMS, 2>(o)
+                                                              : launch<COMPONENTS, SHAPE, MECHANISMS, 4>(o);
+}
+
 template <sem3d_shape SHAPE> static int launch_shape(sem3d_gpu *o, int fluid) {
-    if (fluid)
-        return launch<1, SHAPE, false>(o);
-    return o->phase[0].e.mechanisms > 0 ? launch<3, SHAPE, true>(o) : launch<3, SHAPE, false>(o);
+    const int mechanisms = o->phase[0].e.mechanisms;
+    return fluid             ? launch_rounds<1, SHAPE, 0>(o)
+           : mechanisms == 0 ? launch_rounds<3, SHAPE, 0>(o)
+           : mechanisms == 3 ? launch_rounds<3, SHAPE, 3>(o)
+                             : launch_rounds<3, SHAPE, SOME>(o);
 }
 
 static int forces(sem3d_gpu *o, int fluid, const int *, int) {
