@@ -18,6 +18,8 @@
 !>              mean of that before and after the step, which keeps the step stable
 !>   contact:   the normal displacement is the same on both sides, and the fluid's pressure is the solid's traction
 !> Forces of the elements of a brick are added in their order, then those of bricks in theirs: no number of threads changes a bit.
+!> On GPUs the variants global, shared and texture add those of elements as `sum` says: by point in the order of elements, or colour
+!> after colour, both with the same bits each time; or as they come.
 !>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module sem3d_c
@@ -40,6 +42,7 @@ module sem3d_c
     integer(c_int) :: relaxing                        !< points of an element that have memory variables: 125, or 57
     integer(c_int) :: threads                         !< 0: as many as OpenMP gives
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
+    integer(c_int) :: sum                             !< of forces of elements that share a point: 0 gather, 1 colour, 2 atomic
     real(c_float) :: dt                               !< [s]
   end type sem3d_cfg
 

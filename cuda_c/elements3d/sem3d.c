@@ -48,6 +48,7 @@ static int check_cfg(const void *cfg) {
             SEM_POINTS);
     REQUIRE(c->relaxing == SEM_POINTS || c->relaxing == SEM_RELAXING,
             "memory variables at %d points of an element, must be %d or %d", c->relaxing, SEM_POINTS, SEM_RELAXING);
+    REQUIRE(c->sum >= SEM3D_GATHER && c->sum < SEM3D_SUMS, "sum %d, must be 0..%d", c->sum, SEM3D_SUMS - 1);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
     return handle_check_machine(c->threads, c->share);
 }
@@ -120,6 +121,38 @@ static int check_medium(const sem3d_cfg *c, const sem3d_given *g) {
     return 0;
 }
 
+/* Bricks with more elements than the variant does at a time are cut near their middle, again and again, after a
+ * multiple of its number: as the mesh was cut into bricks. The number of those from .. to-1; first(them) unless it is
+ * null. */
+static int cut_brick(int from, int to, int most, int *first) {
+    const int n = to - from;
+    if (n <= most) {
+        if (first != NULL)
+            *first = from;
+        return 1;
+    }
+    const int units = (n + most) / (2 * most), cut = from + (units > 0 ? units : 1) * most;
+    const int below = cut_brick(from, cut, most, first);
+    return below + cut_brick(cut, to, most, first == NULL ? NULL : first + below);
+}
+
+static int cut_bricks(sem3d *fd, sem3d_given *g) {
+    const int most = verbs(fd->h.variant)->most;
+    int n = 0;
+    if (most == 0)
+        return 0;
+    for (int b = 0; b < g->bricks; b++)
+        n += cut_brick(g->brick[b], g->brick[b + 1], most, NULL);
+    TRY(host_alloc(&fd->h.memory, &fd->cut, (size_t)n + 1, sizeof(int), "bricks of elements"));
+    n = 0;
+    for (int b = 0; b < g->bricks; b++)
+        n += cut_brick(g->brick[b], g->brick[b + 1], most, fd->cut + n);
+    fd->cut[n] = fd->cfg.elements;
+    g->bricks = n;
+    g->brick = fd->cut;
+    return 0;
+}
+
 /* Places of points are others now. */
 static int forget_points(sem3d *fd) {
     const given_cells none = {NULL, {NULL, NULL, NULL}};
@@ -133,7 +166,7 @@ static int forget_points(sem3d *fd) {
 int sem3d_elements(void *handle, const double *corner, const int *face, const int *brick, const float *rho,
                    const float *lambda, const float *mu, const int *at, const int *contact, const int *partner) {
     sem3d *fd = handle;
-    const sem3d_given given = {corner, face, brick, rho, lambda, mu, at, contact, partner};
+    sem3d_given given = {corner, face, fd->cfg.bricks, brick, rho, lambda, mu, at, contact, partner};
     TRY(handle_enter(fd));
     TRY(check_bricks(&fd->cfg, brick));
     TRY(check_points(&fd->cfg, at));
@@ -142,6 +175,7 @@ int sem3d_elements(void *handle, const double *corner, const int *face, const in
     fd->h.has_model = fd->has_quality = 0;
     TRY(host_alloc(&fd->h.memory, &fd->shapes, 1, sizeof(sem_shapes), "shapes of elements"));
     sem_shapes_of(fd->shapes, fd->cfg.per);
+    TRY(cut_bricks(fd, &given));
     TRY(sem3d_make_order(fd, &given));
     TRY(sem3d_make_mass(fd, &given));
     TRY(sem3d_make_sides(fd, &given));
@@ -346,6 +380,8 @@ int sem3d_need(const char *name, const sem3d_cfg *cfg, int entries, int receiver
     need += (size_t)entries * each + (size_t)receivers * (at * each + (size_t)steps * sizeof(float));
     need += (size_t)points * 3 * at * (2 * sizeof(int) + sizeof(float));
     *host = (long)need;
+    if (verbs(v)->device != NULL)
+        *device = (long)verbs(v)->device(v, cfg, &(sem3d_counts){entries, receivers, steps, points});
     return 0;
 }
 

@@ -22,12 +22,15 @@ extern "C" {
 
 enum { SEM3D_VX, SEM3D_VY, SEM3D_VZ, SEM3D_UX, SEM3D_UY, SEM3D_UZ, SEM3D_CHI_T, SEM3D_CHI, SEM3D_FIELDS };
 enum { SEM3D_INNER, SEM3D_FREE, SEM3D_ABSORBS, SEM3D_CONTACT, SEM3D_KINDS }; /* of sides */
+enum { SEM3D_GATHER, SEM3D_COLOUR, SEM3D_ATOMIC, SEM3D_SUMS };               /* as the configuration has them */
 enum { SEM3D_MECHANISMS = 8, SEM3D_BRICK = 512 };                            /* elements of a brick, at most */
 
 /* What sem3d_elements is given. */
 typedef struct sem3d_given {
     const double *corner;
-    const int *face, *brick;
+    const int *face;
+    int bricks; /* as the variant has them: the configuration's, cut where they are too large */
+    const int *brick;
     const float *rho, *lambda, *mu;
     const int *at, *contact, *partner;
 } sem3d_given;
@@ -80,8 +83,14 @@ typedef struct sem3d {
     float *gain;    /* (points) dt/M; 0 where chi is held at 0 */
     float loudness; /* times |dchi/dt| is a velocity: the largest 1 / (rho c L) of an element */
     int has_quality;
+    int *cut; /* bricks that were cut begin here */
     sem3d_map_points map;
 } sem3d;
+
+/* What memory depends on beside the configuration. */
+typedef struct sem3d_counts {
+    int entries, receivers, steps, points; /* of sources, of the map */
+} sem3d_counts;
 
 /* A variant offers these verbs beside handle_verbs. */
 typedef struct sem3d_verbs {
@@ -93,6 +102,8 @@ typedef struct sem3d_verbs {
     int (*watch)(sem3d *fd);                      /* fd->map is new, from zero */
     int (*map)(sem3d *fd, float *out);            /* out(fd->map.n,3) */
     size_t (*need)(const sem3d_cfg *cfg);         /* beside lists of points and traces */
+    int most;                                     /* elements of a brick; 0: SEM3D_BRICK */
+    size_t (*device)(const kernel_variant *v, const sem3d_cfg *cfg, const sem3d_counts *n); /* its memory; or null */
 } sem3d_verbs;
 
 #define SEM3D_VARIANT(name) KERNEL_VARIANT(sem3d, name)

@@ -1,19 +1,20 @@
 /* The order of points: of the solid those inside bricks, then those that bricks share, then of the fluid likewise. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "err.h"
 #include "sem3d.h"
 
-enum { NOWHERE = -1, SHARED = -2 };
+enum { NOWHERE = -1, SHARED = -2, MET = -2 };
 
-/* The brick that alone has a point. */
+/* The brick that alone has a point; of one that several have SHARED less the last of these. */
 static void find_owners(const sem3d_cfg *c, const sem3d_given *g, int *owner) {
     for (int p = 0; p < c->points; p++)
         owner[p] = NOWHERE;
-    for (int b = 0; b < c->bricks; b++)
+    for (int b = 0; b < g->bricks; b++)
         for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++) {
             int *of = &owner[g->at[m]];
-            *of = *of == NOWHERE || *of == b ? b : SHARED;
+            *of = *of == NOWHERE || *of == b ? b : SHARED - b;
         }
 }
 
@@ -24,8 +25,38 @@ static void put(sem3d_order *o, int point, int *next) {
     o->point[(*next)++] = point;
 }
 
-/* Places of one phase, whose bricks are from .. to-1. */
-static void place_phase(sem3d_order *o, const sem3d_given *g, const int *owner, int from, int to, int *next,
+/* A shared point, and how it is sorted: by the last brick that has it, then as it comes. */
+typedef struct seen {
+    int last, turn, point;
+} seen;
+
+static int by_last(const void *a, const void *b) {
+    const seen *x = a, *y = b;
+    const int less = x->last != y->last ? x->last < y->last : x->turn < y->turn;
+    return less ? -1 : 1;
+}
+
+/* Shared points that brick b is the first to have: those of a face follow each other, so that both bricks find them so.
+ */
+static void place_shared(sem3d_order *o, const sem3d_given *g, const int *owner, int b, seen *met, int *next) {
+    int n = 0;
+    for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++) {
+        const int point = g->at[m];
+        if (o->place[point] != NOWHERE)
+            continue;
+        o->place[point] = MET;
+        met[n] = (seen){SHARED - owner[point], n, point};
+        n++;
+    }
+    qsort(met, (size_t)n, sizeof *met, by_last);
+    for (int k = 0; k < n; k++) {
+        o->place[met[k].point] = NOWHERE;
+        put(o, met[k].point, next);
+    }
+}
+
+/* Places of one phase, whose bricks are from .. to-1; met: room for the points of a brick. */
+static void place_phase(sem3d_order *o, const sem3d_given *g, const int *owner, int from, int to, seen *met, int *next,
                         int *shared) {
     for (int b = from; b < to; b++) {
         o->brick[b].inner = *next;
@@ -35,24 +66,27 @@ static void place_phase(sem3d_order *o, const sem3d_given *g, const int *owner, 
         o->brick[b].inners = *next - o->brick[b].inner;
     }
     *shared = *next;
-    for (size_t m = (size_t)g->brick[from] * SEM_POINTS; m < (size_t)g->brick[to] * SEM_POINTS; m++)
-        put(o, g->at[m], next);
+    for (int b = from; b < to; b++)
+        place_shared(o, g, owner, b, met, next);
 }
 
 static int place_points(sem3d *fd, const sem3d_given *g) {
     sem3d_order *o = &fd->order;
     const sem3d_cfg *c = &fd->cfg;
     int *owner = NULL, next = 0;
+    seen *met = NULL;
     TRY(host_alloc(&fd->h.memory, &owner, (size_t)c->points, sizeof *owner, "order of points"));
+    TRY(host_alloc(&fd->h.memory, &met, SEM3D_BRICK * SEM_POINTS, sizeof *met, "order of points"));
     find_owners(c, g, owner);
     for (int p = 0; p < c->points; p++)
         o->place[p] = NOWHERE;
     o->solid_bricks = 0;
-    while (o->solid_bricks < c->bricks && g->brick[o->solid_bricks] < c->solid)
+    while (o->solid_bricks < g->bricks && g->brick[o->solid_bricks] < c->solid)
         o->solid_bricks++;
-    place_phase(o, g, owner, 0, o->solid_bricks, &next, &o->shared[0]);
+    place_phase(o, g, owner, 0, o->solid_bricks, met, &next, &o->shared[0]);
     const int solid = next;
-    place_phase(o, g, owner, o->solid_bricks, c->bricks, &next, &o->shared[1]);
+    place_phase(o, g, owner, o->solid_bricks, g->bricks, met, &next, &o->shared[1]);
+    host_release(&fd->h.memory, &met);
     host_release(&fd->h.memory, &owner);
     REQUIRE(solid == c->solid_points && next == c->points,
             "elements have %d points of solid and %d of fluid, of %d and %d: all must belong to an element", solid,
@@ -60,30 +94,40 @@ static int place_points(sem3d *fd, const sem3d_given *g) {
     return 0;
 }
 
-/* Numbers of points in their bricks; `outer` grows by those that others have too, or is only counted where it is null.
- */
-static int number_brick(sem3d_order *o, const sem3d_given *g, int b, int *stamp, int *number, int next) {
+static int rising(const void *a, const void *b) {
+    const int *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* What a brick has of shared points, rising; `outer` grows by them, or they are only counted where it is null. */
+static int list_outers(sem3d_order *o, const sem3d_given *g, int b, int *stamp, int next) {
     sem3d_brick *k = &o->brick[b];
     k->first = g->brick[b];
     k->last = g->brick[b + 1];
     k->outer = next;
     for (size_t m = (size_t)k->first * SEM_POINTS; m < (size_t)k->last * SEM_POINTS; m++) {
         const int p = o->place[g->at[m]];
-        if (p >= k->inner && p < k->inner + k->inners) {
-            o->local[m] = (uint16_t)(p - k->inner);
+        if ((p >= k->inner && p < k->inner + k->inners) || stamp[p] == b + 1)
             continue;
-        }
-        if (stamp[p] != b + 1) {
-            stamp[p] = b + 1;
-            number[p] = k->inners + next - k->outer;
-            if (o->outer != NULL)
-                o->outer[next] = p;
-            next++;
-        }
-        o->local[m] = (uint16_t)number[p];
+        stamp[p] = b + 1;
+        if (o->outer != NULL)
+            o->outer[next] = p;
+        next++;
     }
     k->outers = next - k->outer;
     return next;
+}
+
+/* Numbers of points in their bricks. */
+static void number_brick(sem3d_order *o, const sem3d_given *g, int b, int *number) {
+    const sem3d_brick *k = &o->brick[b];
+    qsort(o->outer + k->outer, (size_t)k->outers, sizeof(int), rising);
+    for (int n = 0; n < k->outers; n++)
+        number[o->outer[k->outer + n]] = k->inners + n;
+    for (size_t m = (size_t)k->first * SEM_POINTS; m < (size_t)k->last * SEM_POINTS; m++) {
+        const int p = o->place[g->at[m]], inner = p >= k->inner && p < k->inner + k->inners;
+        o->local[m] = (uint16_t)(inner ? p - k->inner : number[p]);
+    }
 }
 
 static int number_bricks(sem3d *fd, const sem3d_given *g) {
@@ -95,11 +139,13 @@ static int number_bricks(sem3d *fd, const sem3d_given *g) {
     for (int pass = 0; pass < 2; pass++) {
         TRY(host_alloc(&fd->h.memory, &stamp, points, sizeof *stamp, "order of points"));
         o->outers = 0;
-        for (int b = 0; b < fd->cfg.bricks; b++)
-            o->outers = number_brick(o, g, b, stamp, number, o->outers);
+        for (int b = 0; b < g->bricks; b++)
+            o->outers = list_outers(o, g, b, stamp, o->outers);
         if (pass == 0)
             TRY(host_alloc(&fd->h.memory, &o->outer, (size_t)o->outers, sizeof(int), "order of points"));
     }
+    for (int b = 0; b < g->bricks; b++)
+        number_brick(o, g, b, number);
     host_release(&fd->h.memory, &stamp);
     host_release(&fd->h.memory, &number);
     return 0;
@@ -132,7 +178,7 @@ int sem3d_make_order(sem3d *fd, const sem3d_given *given) {
     const size_t points = (size_t)fd->cfg.points;
     TRY(host_alloc(m, &o->place, points, sizeof(int), "order of points"));
     TRY(host_alloc(m, &o->point, points, sizeof(int), "order of points"));
-    TRY(host_alloc(m, &o->brick, (size_t)fd->cfg.bricks, sizeof(sem3d_brick), "bricks of elements"));
+    TRY(host_alloc(m, &o->brick, (size_t)given->bricks, sizeof(sem3d_brick), "bricks of elements"));
     TRY(host_alloc(m, &o->local, (size_t)fd->cfg.elements * SEM_POINTS, sizeof(uint16_t), "points of elements"));
     TRY(place_points(fd, given));
     TRY(number_bricks(fd, given));

@@ -210,6 +210,8 @@ static const unsigned long long last_cell = (1ull << GPU_INDEX_BITS) - 1;
 enum { SEEKERS = 256, SEEKER_BLOCKS = 2048 };
 
 static __device__ const float *row_of(const gpu_plane &s, int k) {
+    if (k >= s.nz)
+        return s.beside + (ptrdiff_t)(k - s.nz) * s.nx;
     if (s.ny == 0)
         return s.at + k * s.pitch;
     const int p = k / s.ny;
@@ -219,10 +221,10 @@ static __device__ const float *row_of(const gpu_plane &s, int k) {
 static __global__ void __launch_bounds__(SEEKERS) seek_largest(gpu_plane s, gpu_clock *clock) {
     unsigned largest = 0;
     long long at = -1;
-    for (int k = blockIdx.x; k < s.nz; k += gridDim.x) {
+    for (int k = blockIdx.x; k < s.nz + s.beside_rows; k += gridDim.x) {
         const float *row = row_of(s, k);
         for (int i = threadIdx.x; i < s.nx; i += SEEKERS) {
-            const unsigned bits = __float_as_uint(row[i]) & 0x7fffffffu;
+            const unsigned bits = __float_as_uint(k < s.nz ? row[i] : s.beside_by * row[i]) & 0x7fffffffu;
             if (bits > largest || at < 0) {
                 largest = bits;
                 at = (long long)k * s.nx + i;
@@ -241,7 +243,7 @@ static __global__ void __launch_bounds__(SEEKERS) seek_largest(gpu_plane s, gpu_
 
 // Queues the search; the result arrives in peak[slot].
 static int queue_largest(gpu_queue *q, const gpu_plane *sigma, int slot) {
-    const int blocks = sigma->nz < SEEKER_BLOCKS ? sigma->nz : SEEKER_BLOCKS;
+    const int rows = sigma->nz + sigma->beside_rows, blocks = rows < SEEKER_BLOCKS ? rows : SEEKER_BLOCKS;
     forget_largest<<<1, 1, 0, q->stream>>>(q->clock);
     CUDA_TRY(cudaGetLastError());
     seek_largest<<<blocks, SEEKERS, 0, q->stream>>>(*sigma, q->clock);

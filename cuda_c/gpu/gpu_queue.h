@@ -59,6 +59,9 @@ typedef struct gpu_plane {
     int nx, nz;
     int ny, planes; /* 3D only, else 0 */
     ptrdiff_t plane, field;
+    const float *beside; /* more rows of nx numbers, one after the other, which count times `beside_by` */
+    int beside_rows;
+    float beside_by;
 } gpu_plane;
 
 int gpu_open(gpu_queue *q); /* on the device in use; q is all zero */

@@ -379,6 +379,8 @@ contains
     integer :: e
     call ElementsSlowest(self%elements, e, v, edge, scheme%shortest, scheme%longest)
     scheme%elements = self%elements%n
+    scheme%per = self%elements%per
+    scheme%sum = (index('gather colour atomic', job%sum) - 1)/7
     scheme%slowest = self%number(e)
     scheme%dx = edge/degree
     scheme%dy = scheme%dx

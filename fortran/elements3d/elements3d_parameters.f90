@@ -49,6 +49,7 @@ contains
     call t%word('positions', job%positions, 'exact', 'exact,element', 'sources and receivers act and read at the points around them by weights that are best for waves up to fmax, or by the polynomials of the one element that they lie in, as other programs do')
     call t%real('sponge', job%sponge, 0.0_dp, 0.0_dp, 1.0e6_dp, 'm', 'width of a layer that damps waves before sides that absorb, inside of the mesh: 4 wavelengths of P waves send back less than -50 dB of their energy at angles up to 60 degrees, 2 about -30 dB; keep sources and receivers out of it; 0 = none')
     call VariantTable(t, job)
+    call t%word('sum', job%sum, 'gather', 'gather,colour,atomic', 'how the variants global, shared and texture add forces of elements at the points that these share: kept, then added by point; colour after colour; as they come, with other bits each time. cpu and tuned add bricks of elements in their order')
     call DispersionTable(t, job)
     call SnapshotTable(t, job, 'pictures of the fields every so often, to the nearest time step; 0 = none')
     call t%real('snapshot_dx', job%snapshot_dx, 0.0_dp, 0.0_dp, 1.0e6_dp, 'm', 'spacing of the points of planes and maps, which are at whole multiples of it; 0 = half the longest edge of an element or less')

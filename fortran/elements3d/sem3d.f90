@@ -7,6 +7,7 @@
 !> finite differences, so wavelet and traces are corrected for time dispersion alike. Histories of moments and volumes go to the
 !> engine as what has been released so far.
 module sem3d_m
+  use band_weights_m, only: band_points
   use element_finder_m, only: finder_t, FinderFind, FinderMake
   use elements_m, only: elements_t, in_element
   use elements_points_m, only: ElementsNumber
@@ -27,7 +28,7 @@ module sem3d_m
   use scheme_m, only: scheme_t
   use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAtWhole, Sem3dPlace, Sem3dRecord, Sem3dSource
   use sem3d_engine_m, only: sem3d_engine_t, sem3d_grid_t, Sem3dGrid
-  use sem3d_variants_m, only: Sem3dEngineNew, Sem3dKernels
+  use sem3d_variants_m, only: sem3d_variants, Sem3dEngineNew, Sem3dKernels, Sem3dMemory
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
   use source3d_m, only: source_force, SourceNumbers
@@ -78,7 +79,7 @@ module sem3d_m
     integer :: map_points = 0                     !< of the map of ground velocity that lie in the mesh,
     integer, allocatable :: map_number(:)         !< and which they are of all
   contains
-    procedure, nopass :: kernels => Sem3dKernels
+    procedure, nopass :: kernels => Sem3dKernels, need
     procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, samples, take_maps
     procedure, private :: band => Band
@@ -164,6 +165,7 @@ contains
     if (allocated(error) .or. keeps) return
     grid%threads = self%team%threads
     grid%share = self%scheme%share
+    grid%sum = self%own%sum
     call Sem3dEngineNew(self%variant, self%engine, error)
     if (.not. allocated(error)) call self%engine%new(grid, error)
     self%grid = grid
@@ -408,7 +410,7 @@ contains
     integer :: e, f
     associate (m => self%elements, id => identity)
       id%shape = Str(m%n)//' elements'
-      call HashAdd(id%grid, [m%solid, m%per, m%points, m%solid_points])
+      call HashAdd(id%grid, [m%solid, m%per, m%points, m%solid_points, self%own%sum])
       call HashAdd(id%grid, self%scheme%dt)
       do e = 1, m%n
         call HashAdd(id%grid, reshape(m%corner(:, :, e), [3*m%per]))
@@ -430,6 +432,30 @@ contains
       end do
     end associate
   end subroutine identify
+
+  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of its elements; 0 on CPU cores.
+  real(dp) function need(scheme, window, traces) result(bytes)
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    integer, intent(in) :: traces
+    type(sem3d_grid_t) :: grid
+    real(dp) :: host
+    bytes = 0
+    select type (scheme)
+    type is (elements_scheme_t)
+      if (.not. sem3d_variants%needs_gpu(scheme%variant)) return
+      grid%elements = window%nz
+      grid%solid = window%nz
+      grid%points = nint(min((4*real(window%nz, dp)**(1/3.0_dp) + 1)**3, 2.0e9_dp))
+      grid%solid_points = grid%points
+      grid%bricks = 1 + window%nz/32
+      grid%per = scheme%per
+      if (scheme%attenuates) grid%mechanisms = zener_mechanisms
+      grid%sum = scheme%sum
+      grid%dt = scheme%dt
+      call Sem3dMemory(scheme%variant, grid, 3*band_points, traces, scheme%nt, 0, host, bytes)
+    end select
+  end function need
 
   !> Gives back all memory; twice is harmless.
   subroutine free(self)

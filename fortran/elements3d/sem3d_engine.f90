@@ -34,6 +34,7 @@ module sem3d_engine_m
     integer :: relaxing = in_element            !< points of an element that have memory variables: all, or in_memory
     integer :: threads = 0                      !< 0: as many as there are
     integer :: share = 0                        !< engines that compute on this GPU side by side; 0: this alone
+    integer :: sum = 0                          !< of forces at points that elements share: 0 gather, 1 colour, 2 atomic
     real(dp) :: dt = 0                          !< [s]
   end type sem3d_grid_t
 
@@ -93,7 +94,7 @@ contains
     associate (g => grid)
       cfg = sem3d_cfg(elements=g%elements, solid=g%solid, points=g%points, solid_points=g%solid_points, bricks=g%bricks, &
                       contacts=g%contacts, per=g%per, media=g%media, mechanisms=g%mechanisms, shares=g%shares, &
-                      relaxing=g%relaxing, threads=g%threads, share=g%share, dt=real(g%dt, c_float))
+                      relaxing=g%relaxing, threads=g%threads, share=g%share, sum=g%sum, dt=real(g%dt, c_float))
     end associate
   end function Sem3dCfg
 

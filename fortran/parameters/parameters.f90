@@ -48,7 +48,7 @@ module parameters_m
     ! scheme
     character(:), allocatable :: absorb, sides, bottom
     integer :: half_length = 0, npml = 0
-    character(:), allocatable :: coeffs, top, variant, shape, dispersion
+    character(:), allocatable :: coeffs, top, variant, shape, sum, dispersion
     real(dp) :: coeffs_error = 0
     ! snapshots
     real(dp) :: snapshot = 0
@@ -113,6 +113,7 @@ contains
     job%top = ''
     job%variant = ''
     job%shape = 'auto'
+    job%sum = 'gather'
     job%dispersion = ''
     job%snapshot_shots = ''
     job%snapshot_planes = ''

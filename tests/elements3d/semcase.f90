@@ -167,7 +167,7 @@ contains
   end subroutine Media
 
   !> An engine of a variant with these elements; with shares (mechanisms, media, solid) of moduli that relax.
-  subroutine SemEngine(variant, mesh, dt, threads, engine, tau, bulk, shear, relaxing)
+  subroutine SemEngine(variant, mesh, dt, threads, engine, tau, bulk, shear, relaxing, sum)
     character(*), intent(in) :: variant
     type(elements_t), intent(in) :: mesh
     real(dp), intent(in) :: dt
@@ -175,6 +175,7 @@ contains
     class(sem3d_engine_t), allocatable, intent(out) :: engine
     real(sp), intent(in), optional :: tau(:), bulk(:, :, :), shear(:, :, :)
     integer, intent(in), optional :: relaxing             !< points of an element that have memory variables
+    integer, intent(in), optional :: sum                  !< of forces, as in sem3d_grid_t
     type(sem3d_grid_t) :: grid
     type(error_t), allocatable :: error
     call Sem3dEngineNew(variant, engine, error)
@@ -184,6 +185,7 @@ contains
     if (present(tau)) grid%mechanisms = size(tau)
     if (present(bulk)) grid%shares = size(bulk, 2)
     if (present(relaxing)) grid%relaxing = relaxing
+    if (present(sum)) grid%sum = sum
     if (.not. allocated(error)) call engine%new(grid, error)
     if (.not. allocated(error)) call engine%elements(mesh, error)
     if (present(tau) .and. .not. allocated(error)) call engine%quality(tau, bulk, shear, error)

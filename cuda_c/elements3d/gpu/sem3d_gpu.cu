@@ -1,0 +1,341 @@
+// Memory and the order of a step of the GPU variants of spectral elements; see sem3d_gpu.h.
+#include "sem3d_gpu.h"
+
+#include <climits>
+#include <cstring>
+
+enum { ROW = SEM3D_GPU_ROW };
+
+static sem3d_gpu *own(const handle *h) { return sem3d_gpu_own(h); }
+
+// --- new and free --------------------------------------------------------------------------------------------------
+
+static size_t whole_rows(size_t n) { return (n + ROW - 1) / ROW * ROW; }
+
+static size_t fluid_points(const sem3d_cfg *c) { return (size_t)(c->points - c->solid_points); }
+
+// From one field to the next: the fluid's dchi/dt, too, is followed by zeros up to a whole row.
+static size_t field_step(const sem3d_cfg *c) {
+    const size_t solid = whole_rows((size_t)c->solid_points), fluid = whole_rows(fluid_points(c));
+    return solid > fluid ? solid : fluid;
+}
+
+static size_t field_floats(const sem3d_cfg *c) {
+    const size_t fluid = fluid_points(c);
+    return field_step(c) * (fluid > 0 ? 7 : 6) + (fluid > 0 ? (size_t)c->solid_points + fluid : 0);
+}
+
+enum { ARRAYS = 8 };
+
+// Device memory whose size follows from the configuration; the maps of affine elements have room as trilinear ones.
+static void list_arrays(sem3d_gpu *o, gpu_array list[ARRAYS]) {
+    const sem3d_cfg *c = o->cfg;
+    const sem3d_shape shape = sem3d_gpu_shape(o->kind, c, 0);
+    const size_t solid = (size_t)c->solid, fluid = (size_t)(c->elements - c->solid), all = (size_t)c->elements,
+                 mechanisms = (size_t)c->mechanisms, components = c->solid > 0 ? 3 : 1,
+                 most = solid * 3 > fluid ? solid * 3 : fluid;
+    const int alone = !o->kind->bricks;
+    const gpu_array made[ARRAYS] = {
+        {&o->fields, field_floats(c), "fields"},
+        {&o->geometry, all * sem3d_geometry_size(shape), "geometry"},
+        {&o->medium, solid * sem3d_medium_size(c, shape, 0) + fluid * sem3d_medium_size(c, shape, 1), "medium"},
+        {&o->share, solid * sem3d_share_size(c), "attenuation"},
+        {&o->memory, solid * mechanisms * 6 * SEM3D_PADDED, "memory variables"},
+        {&o->gain, (size_t)c->points, "masses"},
+        {&o->part, alone && c->sum == SEM3D_GATHER ? most * SEM3D_PADDED : 0, "forces of elements"},
+        {&o->force, alone && c->sum != SEM3D_GATHER ? components * (size_t)c->points : 0, "forces"},
+    };
+    memcpy(list, made, sizeof made);
+}
+
+// Lists of elements that stand alone: their points, points of sums, colours.
+enum { INTS = 3 };
+
+static size_t list_ints(const sem3d_gpu_kind *kind, const sem3d_cfg *c, int which) {
+    if (kind->bricks)
+        return 0;
+    const size_t all = (size_t)c->elements;
+    if (which == 0)
+        return all * SEM3D_PADDED;
+    if (which == 1)
+        return c->sum == SEM3D_GATHER ? 2 * (size_t)c->points : 0;
+    return c->sum == SEM3D_COLOUR ? all : 0;
+}
+
+static int take_lists(sem3d_gpu *o) {
+    void *list[INTS] = {&o->at, &o->pair, &o->colour_list};
+    for (int n = 0; n < INTS; n++) {
+        const size_t count = list_ints(o->kind, o->cfg, n);
+        if (count > 0)
+            TRY(gpu_alloc(&o->queue, list[n], count, sizeof(int), "points of elements"));
+    }
+    return 0;
+}
+
+static void set_phase(sem3d_gpu *o, int fluid) {
+    const sem3d_cfg *c = o->cfg;
+    const sem3d_shape shape = sem3d_gpu_shape(o->kind, c, 0);
+    const size_t before = fluid ? (size_t)c->solid : 0;
+    sem3d_gpu_phase *ph = &o->phase[fluid];
+    ph->e.n = fluid ? c->elements - c->solid : c->solid;
+    ph->e.geometry = o->geometry + before * sem3d_geometry_size(shape);
+    ph->e.medium = o->medium + before * sem3d_medium_size(c, shape, 0);
+    ph->e.mechanisms = fluid ? 0 : c->mechanisms;
+    ph->e.shares_by_point = c->media != 1;
+    ph->e.share = fluid ? nullptr : o->share;
+    ph->e.memory = fluid ? nullptr : o->memory;
+    ph->points = fluid ? c->points - c->solid_points : c->solid_points;
+    for (int n = 0; n < (fluid ? 1 : 3); n++) {
+        ph->v[n] = o->fields + (fluid ? 6 * o->field + (size_t)c->solid_points : (size_t)n * o->field);
+        ph->u[n] = ph->v[n] + (fluid ? 1 : 3) * o->field;
+    }
+    ph->gain = o->gain + (fluid ? c->solid_points : 0);
+    ph->dt = c->dt;
+    ph->at = o->at + before * SEM3D_PADDED;
+    ph->force = o->force;
+    ph->atomic = c->sum == SEM3D_ATOMIC;
+    ph->part = o->part;
+    ph->stride = (ptrdiff_t)ph->e.n * SEM3D_PADDED;
+}
+
+static int make_textures(sem3d_gpu *o, const handle *h) {
+    gpu_array list[ARRAYS];
+    size_t most = 0;
+    list_arrays(o, list);
+    const size_t fields = list[0].count, media = list[2].count;
+    TRY(gpu_texture_limit(&o->queue, &most));
+    REQUIRE(fields <= most && media <= most,
+            "variant=%s reads the fields and the medium of %d elements as textures of %zu and %zu numbers, this GPU's "
+            "have at most %zu: choose variant=shared or global",
+            h->variant->name, o->cfg->elements, fields, media, most);
+    TRY(gpu_make_texture(o, o->fields, fields, &o->displacement));
+    return gpu_make_texture(o, o->medium, media, &o->media);
+}
+
+static int check_size(const sem3d_cfg *c) {
+    REQUIRE(c->elements <= INT_MAX / SEM3D_PADDED && 3 * field_step(c) < INT_MAX,
+            "%d elements with %d points are more than a GPU variant can count (%d, %d)", c->elements, c->points,
+            INT_MAX / SEM3D_PADDED, INT_MAX / 3);
+    return 0;
+}
+
+static int make(handle *h) {
+    const sem3d *fd = (const sem3d *)h;
+    gpu_array list[ARRAYS];
+    TRY(gpu_frame_make(h, sizeof(sem3d_gpu)));
+    sem3d_gpu *o = own(h);
+    o->kind = (const sem3d_gpu_kind *)h->variant->kind;
+    o->cfg = &fd->cfg;
+    o->field = field_step(o->cfg);
+    TRY(check_size(o->cfg));
+    TRY(gpu_open(&o->queue));
+    list_arrays(o, list);
+    TRY(gpu_take_arrays(&o->queue, list, ARRAYS));
+    TRY(take_lists(o));
+    TRY(gpu_alloc(&o->queue, &o->step_sources, 1, sizeof *o->step_sources, "the step's histories"));
+    for (int fluid = 0; fluid < 2; fluid++)
+        set_phase(o, fluid);
+    return o->kind->textures ? make_textures(o, h) : 0;
+}
+
+static size_t need(const sem3d_cfg *) { return sizeof(sem3d_gpu) + GPU_STAGES * (size_t)GPU_STAGE; }
+
+// Of bricks of 8 elements as a box has them: 27 x 27 less 7 x 7 x 7 points of 729 are shared, by 2.4 bricks on average;
+// patterns as if no two bricks had the same.
+static size_t brick_bytes(const sem3d_cfg *c) {
+    const size_t bricks = (size_t)c->elements / SEM3D_PATTERN_BRICK + (size_t)c->bricks,
+                 outers = bricks * (9 * 9 * 9 - 7 * 7 * 7);
+    return bricks * (sizeof(sem3d_patterned) + 9 * 9 * 9 * sizeof(unsigned)) + outers * (sizeof(int) + 12) +
+           outers / 2 * 3 * sizeof(int) + (size_t)c->elements * SEM3D_PADDED * sizeof(uint16_t);
+}
+
+static size_t device_need(const kernel_variant *v, const sem3d_cfg *c, const sem3d_counts *n) {
+    sem3d_gpu o = {};
+    gpu_array list[ARRAYS];
+    o.kind = (const sem3d_gpu_kind *)v->kind;
+    o.cfg = c;
+    list_arrays(&o, list);
+    size_t bytes = gpu_array_bytes(list, ARRAYS) + sizeof(sem3d_gpu_step_sources);
+    for (int k = 0; k < INTS; k++)
+        bytes += list_ints(o.kind, c, k) * sizeof(int);
+    if (!o.kind->bricks && c->sum == SEM3D_GATHER)
+        bytes += (size_t)c->elements * 40 * sizeof(int); // sums of more than two, at edges and corners
+    const double sides = 6 * 16 * 1.5 * pow((double)c->elements, 2.0 / 3); // points of all sides of a cube
+    bytes += o.kind->bricks ? brick_bytes(c) : 0;
+    bytes += (size_t)sides * (sizeof(sem3d_drag) + 10 * sizeof(float)) + (size_t)c->contacts * 17 * 60;
+    bytes +=
+        gpu_points_need(n->receivers, n->steps) + (size_t)n->receivers * SEM_POINTS * 2 * 12 + (size_t)n->entries * 60;
+    return bytes + (size_t)n->points * (15 + 3 * SEM_POINTS * 12);
+}
+
+// --- fields --------------------------------------------------------------------------------------------------------
+
+static float *field_of(const handle *h, int field, int *first, int *n) {
+    const sem3d_cfg *c = &((const sem3d *)h)->cfg;
+    const int fluid = field >= SEM3D_CHI_T;
+    *first = fluid ? c->solid_points : 0;
+    *n = fluid ? c->points - c->solid_points : c->solid_points;
+    return own(h)->fields + (size_t)field * own(h)->field + (size_t)*first;
+}
+
+static int get(sem3d *fd, int field, float *out) {
+    int first, n;
+    float *host = nullptr;
+    const float *at = field_of(&fd->h, field, &first, &n);
+    TRY(host_alloc(&fd->h.memory, &host, (size_t)n, sizeof(float), "a field"));
+    const int rc = gpu_download(gpu_queue_of(&fd->h), host, at, (size_t)n * sizeof(float));
+    for (int p = 0; p < n && rc == 0; p++)
+        out[p] = host[fd->order.place[first + p] - first];
+    host_release(&fd->h.memory, &host);
+    return rc;
+}
+
+static int set(handle *h, int field, const float *in) {
+    const sem3d *fd = (const sem3d *)h;
+    int first, n;
+    float *host = nullptr, *at = field_of(h, field, &first, &n);
+    TRY(host_alloc(&h->memory, &host, (size_t)n, sizeof(float), "a field"));
+    for (int p = 0; p < n; p++)
+        host[fd->order.place[first + p] - first] = in[p];
+    const int rc = gpu_upload(gpu_queue_of(h), at, host, (size_t)n * sizeof(float));
+    host_release(&h->memory, &host);
+    return rc;
+}
+
+static int state(handle *h, state_part part[HANDLE_PARTS]) {
+    sem3d_gpu *o = own(h);
+    const sem3d_cfg *c = o->cfg;
+    const size_t memory = (size_t)c->solid * (size_t)c->mechanisms * 6 * SEM3D_PADDED;
+    const struct {
+        float *at;
+        size_t count;
+    } pieces[] = {{o->fields, 6 * o->field},
+                  {o->phase[1].v[0], fluid_points(c)},
+                  {o->phase[1].u[0], fluid_points(c)},
+                  {o->memory, memory},
+                  {o->map.peak, 3 * (size_t)o->map.n}};
+    int parts = 0;
+    for (const auto &p : pieces)
+        if (p.count > 0)
+            part[parts++] = {p.at, p.count, 1, (ptrdiff_t)p.count};
+    return parts;
+}
+
+static int reset(handle *h) {
+    sem3d_gpu *o = own(h);
+    state_part part[HANDLE_PARTS];
+    TRY(gpu_restart(&o->queue));
+    const int parts = state(h, part);
+    for (int p = 0; p < parts; p++)
+        TRY(gpu_clear(&o->queue, part[p].at, part[p].width * part[p].rows, sizeof(float)));
+    return o->force == nullptr ? 0
+                               : gpu_clear(&o->queue, o->force,
+                                           (size_t)(o->cfg->solid > 0 ? 3 : 1) * (size_t)o->cfg->points, sizeof(float));
+}
+
+// --- time ----------------------------------------------------------------------------------------------------------
+
+static int forces(sem3d_gpu *o, int fluid) {
+    const sem3d_gpu_phase *ph = &o->phase[fluid];
+    if (ph->force == nullptr || ph->atomic)
+        return o->kind->forces(o, fluid, nullptr, ph->e.n);
+    const int *list = o->colour_list + (fluid ? o->cfg->solid : 0), *first = o->colour_first[fluid];
+    for (int c = 0; c < o->colours[fluid]; c++)
+        TRY(o->kind->forces(o, fluid, list + first[c], first[c + 1] - first[c]));
+    return 0;
+}
+
+static int step(void *self) {
+    sem3d_gpu *o = (sem3d_gpu *)self;
+    TRY(sem3d_gpu_tick(o));
+    for (int fluid = 1; fluid >= 0; fluid--) {
+        if (o->phase[fluid].e.n == 0)
+            continue;
+        TRY(forces(o, fluid));
+        TRY(sem3d_gpu_sums(o, fluid));
+        TRY(sem3d_gpu_move_specials(o, fluid));
+    }
+    return sem3d_gpu_end_step(o);
+}
+
+// Rows of |v|, then of |dchi/dt| as a velocity; zeros up to whole rows.
+static gpu_plane velocities_of(const handle *h) {
+    const sem3d *fd = (const sem3d *)h;
+    const sem3d_gpu *o = own(h);
+    gpu_plane p = {o->fields, ROW, ROW, (int)(3 * o->field / ROW)};
+    p.beside = o->phase[1].v[0];
+    p.beside_rows = (int)(whole_rows(fluid_points(o->cfg)) / ROW);
+    p.beside_by = fd->loudness;
+    return p;
+}
+
+static void place_of(const handle *h, int column, int row, int place[3]) {
+    const sem3d *fd = (const sem3d *)h;
+    const sem3d_gpu *o = own(h);
+    const long solid_rows = (long)(3 * o->field / ROW), m = (long)row * ROW + column;
+    const long point = row < solid_rows ? m % (long)o->field : m - solid_rows * ROW + fd->cfg.solid_points;
+    place[0] = point < fd->cfg.points ? fd->order.point[point] : 0;
+    place[1] = place[2] = 0;
+}
+
+static int timestep(handle *h, int it, int n, float *) {
+    sem3d_gpu *o = own(h);
+    TRY(gpu_frame_begin(h, it, n));
+    TRY(sem3d_gpu_set_step_sources(o, &h->histories));
+    TRY(gpu_repeat(&o->queue, n, step, o));
+    const gpu_plane velocities = velocities_of(h);
+    return gpu_end(&o->queue, &velocities);
+}
+
+static int maxabs(handle *h, float *value, int place[3]) {
+    const gpu_plane velocities = velocities_of(h);
+    int row, column;
+    place[0] = place[1] = place[2] = *value = 0;
+    if (!h->has_model)
+        return 0;
+    TRY(gpu_largest(gpu_queue_of(h), &velocities, value, &column, &row));
+    place_of(h, column, row, place);
+    return 0;
+}
+
+static int peak(handle *h, float *value, int place[3]) {
+    int row, column;
+    TRY(gpu_newest(gpu_queue_of(h), ROW, value, &column, &row));
+    if (h->has_model)
+        place_of(h, column, row, place);
+    return 0;
+}
+
+// --- points --------------------------------------------------------------------------------------------------------
+
+static int source(handle *h) { return h->has_model ? sem3d_gpu_put_specials((sem3d *)h) : 0; }
+
+static int histories(handle *h) { return sem3d_gpu_put_histories(own(h), &h->histories); }
+
+static int receivers(handle *h) { return sem3d_gpu_put_receivers((sem3d *)h); }
+
+static int watch(sem3d *fd) { return sem3d_gpu_put_map(fd); }
+
+static int map(sem3d *fd, float *out) {
+    const sem3d_gpu_map *m = &own(&fd->h)->map;
+    REQUIRE(m->n == fd->map.n, "the map has %d points, but %d on the GPU: give them again", fd->map.n, m->n);
+    return gpu_download(gpu_queue_of(&fd->h), out, m->peak, 3 * (size_t)m->n * sizeof(float));
+}
+
+#define VERBS                                                                                                          \
+    .common = {.frame = &gpu_frame_verbs,                                                                              \
+               .make = make,                                                                                           \
+               .set = set,                                                                                             \
+               .maxabs = maxabs,                                                                                       \
+               .reset = reset,                                                                                         \
+               .state = state,                                                                                         \
+               .timestep = timestep,                                                                                   \
+               .source = source,                                                                                       \
+               .histories = histories,                                                                                 \
+               .receivers = receivers,                                                                                 \
+               .peak = peak},                                                                                          \
+    .elements = sem3d_gpu_elements_are, .quality = sem3d_gpu_quality, .get = get, .watch = watch, .map = map,          \
+    .need = need
+
+const sem3d_verbs sem3d_gpu_verbs = {VERBS, .device = device_need};
+const sem3d_verbs sem3d_gpu_brick_verbs = {VERBS, .most = SEM3D_PATTERN_BRICK, .device = device_need};

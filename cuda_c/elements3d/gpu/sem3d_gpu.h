@@ -1,0 +1,160 @@
+/* The common part of the GPU variants of spectral elements: fields, sources, receivers, sides and the order of a step.
+ * A variant's file has the kernels that make the forces of elements, and its constant.
+ *
+ * Fields, in the order of sem3d_order, `field` numbers apart, a multiple of SEM3D_GPU_ROW:
+ *
+ *   vx vy vz ux uy uz, each of the points of the solid, then zeros; dchi/dt and chi of those of the fluid, which begin
+ *   `solid points` further on, so that point p of field f is number f field + p for all.
+ *
+ * A step: the fluid, then the solid; of each
+ *   elements  their forces; `tuned` also moves the points that one brick alone has
+ *   sums      the forces of each of the other points, which then moves; a special point keeps its force
+ *   specials  points of contacts, absorbing sides and sources, as sem3d.h says; then they move
+ * then the map, and receivers.
+ *
+ * The numbers `gain` tell special points apart: where their sign is negative the other bits are those of the special
+ * point's number, inverted. */
+#pragma once
+
+#include "gpu_frame.h"
+#include "sem3d.h"
+#include "sem3d_colours.h"
+#include "sem3d_numbers.h"
+#include "sem3d_patterns.h"
+
+enum { SEM3D_GPU_ROW = 1024, SEM3D_GPU_BUFFER = 4 << 20 /* numbers on their way */ };
+
+/* Elements whose geometry and medium kernels read; those of a phase count from 0. */
+typedef struct sem3d_gpu_elements {
+    int n;
+    int by_point;                   /* the medium; of `share` the medium of the configuration says so */
+    const float *geometry, *medium; /* sem3d_numbers.h */
+    const float *share;             /* null: no attenuation */
+    float *memory;                  /* (128,6,mechanisms,n) */
+    int mechanisms, shares_by_point;
+    float decay[SEM3D_MECHANISMS];
+} sem3d_gpu_elements;
+
+/* Solid, or fluid, as kernels get it; points count from its first. */
+typedef struct sem3d_gpu_phase {
+    sem3d_gpu_elements e;
+    int points;
+    float *u[3], *v[3]; /* of the fluid one */
+    const float *gain;  /* dt/M, or of a special point its number */
+    float *kept;        /* (specials,components): forces at special points */
+    int specials;
+    float dt;
+
+    /* Sums by point: those from .. points-1, of numbers of `part`: two of them, the second of which is -1 where there
+     * is none. Where there are more it is -2 - m, and more[m] tells how many there are beside the first, which follow.
+     */
+    int from;
+    const int2 *pair;
+    const int *more;
+    float *part; /* (stride,components) */
+    ptrdiff_t stride;
+
+    /* of elements that stand alone */
+    const int *at; /* (128,n) their points */
+    float *force;  /* (points,components), for colours and atomic sums: 0 between steps; null: forces go to `part` */
+    int atomic;
+
+    /* of bricks */
+    const sem3d_patterned *brick;
+    const uint16_t *local;
+    const unsigned *sum;
+    const int *outer; /* (slots) */
+    int bricks, most; /* most: points of a brick that it alone has, or shares, at most */
+} sem3d_gpu_phase;
+
+/* Special points of a phase. */
+typedef struct sem3d_gpu_specials {
+    int n;
+    int *point;
+    float *gain;
+    int *drag, *contact; /* numbers in the lists of sem3d_sides; -1: none */
+    int *start;          /* (n+1) sources */
+    int *component, *h;
+    float *w;
+    struct {
+        size_t point, gain, drag, contact, start, component, h, w, kept;
+    } room;
+} sem3d_gpu_specials;
+
+typedef struct sem3d_gpu_sides {
+    sem3d_drag *drag;
+    float *area, *press; /* (3,contacts), (contacts) */
+    int *solid;          /* (contacts) points of the solid */
+} sem3d_gpu_sides;
+
+/* In device memory: what a step needs to know of its sources. */
+typedef struct sem3d_gpu_step_sources {
+    int first, steps, silent; /* histories known; as in handle_points.h */
+    int row;                  /* of this step; -1: silent */
+} sem3d_gpu_step_sources;
+
+typedef struct sem3d_gpu_map {
+    int last, n; /* n = 0 until all is there */
+    int *start;
+    ptrdiff_t *cell;
+    float *w, *peak; /* peak(n,3) */
+} sem3d_gpu_map;
+
+typedef struct sem3d_gpu sem3d_gpu;
+
+/* A variant describes itself by this: launches. */
+typedef struct sem3d_gpu_kind {
+    int bricks;   /* elements in bricks of SEM3D_PATTERN_BRICK; else they stand alone */
+    int computes; /* the geometry of elements of 8 nodes, from their corners; else it is stored */
+    int textures; /* displacement and medium are read through these */
+    /* Elements from .. from+n-1 of a phase, or those of a list. */
+    int (*forces)(sem3d_gpu *o, int fluid, const int *list, int n);
+} sem3d_gpu_kind;
+
+struct sem3d_gpu : gpu_frame { /* h->own */
+    const sem3d_gpu_kind *kind;
+    const sem3d_cfg *cfg;
+    sem3d_shape shape;
+    size_t field; /* from one field to the next */
+    float *fields;
+    float *geometry, *medium, *share, *memory, *gain, *part, *force;
+    int *at, *colour_list;
+    int2 *pair;   /* (sums of the solid, sums of the fluid) */
+    int *more[2]; /* of each phase */
+    sem3d_patterned *brick;
+    uint16_t *local;
+    unsigned *sum;
+    int *outer;
+    sem3d_gpu_phase phase[2]; /* solid, fluid */
+    sem3d_gpu_specials special[2];
+    sem3d_gpu_sides sides;
+    int colours[2], colour_first[2][SEM3D_COLOURS + 1];
+    cudaTextureObject_t displacement, media; /* of `fields`, of `medium` */
+    float *buffer, *q;                       /* q: histories */
+    size_t room_q;
+    int nh;
+    sem3d_gpu_step_sources *step_sources;
+    sem3d_gpu_map map;
+};
+
+static inline sem3d_gpu *sem3d_gpu_own(const handle *h) { return (sem3d_gpu *)h->own; }
+
+/* The verbs of all variants, whose `kind` is a sem3d_gpu_kind. */
+extern const sem3d_verbs sem3d_gpu_verbs;
+extern const sem3d_verbs sem3d_gpu_brick_verbs;
+
+/* sem3d_gpu_elements.cu: verbs of these names; floats of geometry and medium. */
+int sem3d_gpu_elements_are(sem3d *fd, const sem3d_given *given);
+int sem3d_gpu_quality(sem3d *fd, const float *tau, const float *bulk, const float *shear);
+sem3d_shape sem3d_gpu_shape(const sem3d_gpu_kind *kind, const sem3d_cfg *c, int affine);
+
+/* sem3d_gpu_points.cu: lists to the device; parts of a time step. */
+int sem3d_gpu_put_specials(sem3d *fd); /* sides or sources are new */
+int sem3d_gpu_put_histories(sem3d_gpu *o, const source_histories *q);
+int sem3d_gpu_put_receivers(sem3d *fd);
+int sem3d_gpu_put_map(sem3d *fd);
+int sem3d_gpu_set_step_sources(sem3d_gpu *o, const source_histories *q);
+int sem3d_gpu_tick(sem3d_gpu *o);
+int sem3d_gpu_sums(sem3d_gpu *o, int fluid);
+int sem3d_gpu_move_specials(sem3d_gpu *o, int fluid);
+int sem3d_gpu_end_step(sem3d_gpu *o);

@@ -1,0 +1,423 @@
+/* The `tuned` variant: a block has a brick of 8 elements at most, a warp an element, 25 of its threads a line of five
+ * points along zeta each.
+ *
+ * The displacements of the brick's points come to shared memory once. Each warp takes those of its element, makes
+ * derivatives along zeta in registers, along xi and eta by lines in shared memory of its own, then fluxes, then forces
+ * the same way back. Forces are added by the points of the brick, in the order of elements, as the brick's pattern
+ * tells (sem3d_patterns.h); points that no other brick has move at once, the others' sums go to slots, which are added
+ * in the order of bricks.
+ *
+ *   an element of 8 nodes, bricks of 2 x 2 x 2: 96 bytes of its map (affine: 36), 1 kB of medium where that differs
+ *   from point to point, some 6.4 kB in all */
+#include "sem3d_gpu_point.cuh"
+
+using namespace sem3d_gpu_point;
+
+enum {
+    WARP = 32,
+    BRICK = SEM3D_PATTERN_BRICK,
+    THREADS = WARP * BRICK,
+    LANES = (1 << FACE) - 1,
+    OWN = PADDED,
+    ROOM = BRICK * (int)POINTS
+};
+
+struct line { /* of a thread: where it stands in its element */
+    int lane, i, j;
+    bool active;
+};
+
+/* What a warp has in shared memory: numbers of its element along xi and eta. */
+template <int COMPONENTS> struct own_lines { float x[COMPONENTS][OWN], y[COMPONENTS][OWN]; };
+
+static __device__ __forceinline__ int along_xi(const line &l, int m) { return FACE * l.j + ALONG * l.i + m; }
+static __device__ __forceinline__ int along_eta(const line &l, int m) { return FACE * l.j + ALONG * m + l.i; }
+static __device__ __forceinline__ int along_zeta(const line &l, int m) { return FACE * m + l.lane; }
+
+/* Derivatives of displacements, which stand in y, into x (along xi) and y (along eta). */
+template <int COMPONENTS> static __device__ __forceinline__ void derive_lines(own_lines<COMPONENTS> &w, const line &l) {
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++) {
+        float in[ALONG], xi[ALONG], eta[ALONG];
+#pragma unroll
+        for (int m = 0; m < ALONG; m++)
+            in[m] = w.y[c][along_xi(l, m)];
+        derive(in, xi);
+#pragma unroll
+        for (int m = 0; m < ALONG; m++)
+            in[m] = w.y[c][along_eta(l, m)];
+        derive(in, eta);
+        __syncwarp(LANES);
+#pragma unroll
+        for (int m = 0; m < ALONG; m++) {
+            w.x[c][along_xi(l, m)] = xi[m];
+            w.y[c][along_eta(l, m)] = eta[m];
+        }
+    }
+    __syncwarp(LANES);
+}
+
+/* Fluxes in x and y become forces along their lines, in place. */
+template <int COMPONENTS> static __device__ __forceinline__ void gather_lines(own_lines<COMPONENTS> &w, const line &l) {
+    __syncwarp(LANES);
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++) {
+        float in[ALONG], out[ALONG];
+#pragma unroll
+        for (int m = 0; m < ALONG; m++)
+            in[m] = w.x[c][along_xi(l, m)];
+        gather_back(in, out);
+#pragma unroll
+        for (int m = 0; m < ALONG; m++)
+            w.x[c][along_xi(l, m)] = out[m];
+#pragma unroll
+        for (int m = 0; m < ALONG; m++)
+            in[m] = w.y[c][along_eta(l, m)];
+        gather_back(in, out);
+#pragma unroll
+        for (int m = 0; m < ALONG; m++)
+            w.y[c][along_eta(l, m)] = out[m];
+    }
+    __syncwarp(LANES);
+}
+
+/* The map of an element along a line of points: dx/dxi = xi + zeta xi_zeta, dx/deta likewise, dx/dzeta is the same. */
+struct line_map {
+    float xi[3], xi_zeta[3], eta[3], eta_zeta[3], zeta[3];
+};
+
+template <sem3d_shape SHAPE>
+static __device__ __forceinline__ void map_line(const sem3d_gpu_elements &e, int element, const line &l, line_map *x) {
+    const float *b = e.geometry + (ptrdiff_t)element * SEM3D_MAP;
+    const float xi = l.i == 2   ? 0
+                     : l.i == 0 ? -1
+                     : l.i == 4 ? 1
+                     : l.i == 1 ? gll(1)
+                                : gll(3),
+                eta = l.j == 2   ? 0
+                      : l.j == 0 ? -1
+                      : l.j == 4 ? 1
+                      : l.j == 1 ? gll(1)
+                                 : gll(3);
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        const float4 one = __ldg((const float4 *)b + 2 * c), two = __ldg((const float4 *)b + 2 * c + 1);
+        x->xi[c] = fmaf(two.x, eta, one.y);
+        x->xi_zeta[c] = fmaf(two.w, eta, two.z);
+        x->eta[c] = fmaf(two.x, xi, one.z);
+        x->eta_zeta[c] = fmaf(two.w, xi, two.y);
+        x->zeta[c] = fmaf(fmaf(two.w, eta, two.z), xi, fmaf(two.y, eta, one.w));
+    }
+}
+
+/* Cofactors at point k of the line; returns what the medium is multiplied by. wij: of its weight, 1 where the medium
+ * has that. */
+template <sem3d_shape SHAPE>
+static __device__ __forceinline__ float geometry_at(const sem3d_gpu_elements &e, int element, const line &l,
+                                                    const line_map &map, float wij, int k, float a[3][3]) {
+    const float w = e.by_point ? 1 : wij * weight(k);
+    if (SHAPE == SEM3D_TRILINEAR) {
+        float x[3][3];
+#pragma unroll
+        for (int c = 0; c < 3; c++) {
+            x[0][c] = fmaf(gll(k), map.xi_zeta[c], map.xi[c]);
+            x[1][c] = fmaf(gll(k), map.eta_zeta[c], map.eta[c]);
+            x[2][c] = map.zeta[c];
+        }
+        return w * cofactors(x, a);
+    }
+    const float *from =
+        e.geometry + (ptrdiff_t)element * (SHAPE == SEM3D_STORED ? (int)SEM3D_COFACTORS * (int)PADDED : (int)SEM3D_MAP);
+#pragma unroll
+    for (int n = 0; n < SEM3D_COFACTORS; n++)
+        a[n / 3][n % 3] = __ldg(from + (SHAPE == SEM3D_STORED ? n * PADDED + along_zeta(l, k) : n));
+    return SHAPE == SEM3D_STORED ? 1 : w;
+}
+
+/* From derivatives, along zeta in z, to fluxes in the same places; those along zeta become forces. */
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS>
+static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int element, const line &l,
+                                                 own_lines<COMPONENTS> &w, const float m[2][ALONG],
+                                                 float z[COMPONENTS][ALONG]) {
+    const sem3d_gpu_elements &e = ph.e;
+    const float wi = l.i == 2               ? weight(2)
+                     : l.i == 0 || l.i == 4 ? weight(0)
+                                            : weight(1),
+                wj = l.j == 2               ? weight(2)
+                     : l.j == 0 || l.j == 4 ? weight(0)
+                                            : weight(1);
+    line_map map;
+    if (SHAPE == SEM3D_TRILINEAR)
+        map_line<SHAPE>(e, element, l, &map);
+#pragma unroll
+    for (int k = 0; k < ALONG; k++) {
+        const int p = along_zeta(l, k);
+        float a[3][3], d[COMPONENTS][3];
+        const float by = geometry_at<SHAPE>(e, element, l, map, wi * wj, k, a);
+#pragma unroll
+        for (int c = 0; c < COMPONENTS; c++) {
+            d[c][0] = w.x[c][p];
+            d[c][1] = w.y[c][p];
+            d[c][2] = z[c][k];
+        }
+        if constexpr (COMPONENTS == 3) {
+            const int step = e.shares_by_point ? PADDED : 1;
+            const relaxation x = {e.mechanisms, step, e.decay,
+                                  e.share + (ptrdiff_t)element * (2 * e.mechanisms * step) +
+                                      (e.shares_by_point ? p : 0),
+                                  e.memory + (ptrdiff_t)element * (6 * e.mechanisms * PADDED) + p};
+            solid_point<MECHANISMS>(d, a, by * m[0][k], by * m[1][k], x);
+        } else {
+            fluid_point(d[0], a, by * m[0][k]);
+        }
+#pragma unroll
+        for (int c = 0; c < COMPONENTS; c++) {
+            w.x[c][p] = d[c][0];
+            w.y[c][p] = d[c][1];
+            z[c][k] = d[c][2];
+        }
+    }
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++) {
+        float out[ALONG];
+        gather_back(z[c], out);
+#pragma unroll
+        for (int k = 0; k < ALONG; k++)
+            z[c][k] = out[k];
+    }
+}
+
+/* The forces of a warp's element, into x of its lines; by the threads that have a line. */
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS>
+static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int element, const line &l,
+                                                  own_lines<COMPONENTS> &w, const float *u, const int at[ALONG],
+                                                  const float m[2][ALONG]) {
+    float z[COMPONENTS][ALONG];
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++) {
+        float in[ALONG];
+#pragma unroll
+        for (int k = 0; k < ALONG; k++)
+            w.y[c][along_zeta(l, k)] = in[k] = u[c * (int)ROOM + at[k]];
+        derive(in, z[c]);
+    }
+    __syncwarp(LANES);
+    derive_lines(w, l);
+    do_points<COMPONENTS, SHAPE, MECHANISMS>(ph, element, l, w, m, z);
+    gather_lines(w, l);
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++)
+#pragma unroll
+        for (int k = 0; k < ALONG; k++) {
+            const int p = along_zeta(l, k);
+            w.x[c][p] = -(w.x[c][p] + w.y[c][p] + z[c][k]);
+        }
+}
+
+/* What a word of a pattern's sums names, added to f. */
+template <int COMPONENTS>
+static __device__ __forceinline__ void add_word(unsigned word, const own_lines<COMPONENTS> *w, float f[COMPONENTS]) {
+#pragma unroll
+    for (int n = 0; n < 3; n++) {
+        const unsigned from = word >> (10 * n) & 1023;
+        if (from == SEM3D_NOBODY)
+            continue;
+#pragma unroll
+        for (int c = 0; c < COMPONENTS; c++)
+            f[c] += w[from / PADDED].x[c][from % PADDED];
+    }
+}
+
+template <int COMPONENTS>
+static __device__ __forceinline__ void sum_point(const sem3d_gpu_phase &ph, const sem3d_patterned &b, unsigned word,
+                                                 const own_lines<COMPONENTS> *w, float f[COMPONENTS]) {
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++)
+        f[c] = 0;
+    if ((word >> 31) == 0) {
+        add_word<COMPONENTS>(word, w, f);
+        return;
+    }
+    const int words = (int)(word >> 16 & 0x7fff);
+    for (int n = 0; 3 * n < words; n++)
+        add_word<COMPONENTS>(__ldg(ph.sum + b.sum + (word & 0xffff) + n), w, f);
+}
+
+/* The displacements of a brick's points on their way to shared memory, u(ROOM,components): all are asked for before the
+ * first is there. ROUNDS: points of one sort that a thread has, at most. */
+template <int COMPONENTS, int ROUNDS> struct fetched {
+    float inner[ROUNDS][COMPONENTS], outer[ROUNDS][COMPONENTS];
+
+    __device__ __forceinline__ fetched(const sem3d_gpu_phase &ph, const sem3d_patterned &b) {
+        int at[ROUNDS];
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            const int q = threadIdx.x + r * THREADS;
+            at[r] = q < b.outers ? __ldg(ph.outer + b.outer + q) : -1;
+        }
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++)
+#pragma unroll
+            for (int c = 0; c < COMPONENTS; c++) {
+                const int q = threadIdx.x + r * THREADS;
+                inner[r][c] = q < b.inners ? ph.u[c][b.inner + q] : 0;
+            }
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++)
+#pragma unroll
+            for (int c = 0; c < COMPONENTS; c++)
+                outer[r][c] = at[r] >= 0 ? ph.u[c][at[r]] : 0;
+    }
+
+    __device__ __forceinline__ void put(const sem3d_patterned &b, float *u) const {
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            const int q = threadIdx.x + r * THREADS;
+#pragma unroll
+            for (int c = 0; c < COMPONENTS; c++) {
+                if (q < b.inners)
+                    u[c * (int)ROOM + q] = inner[r][c];
+                if (q < b.outers)
+                    u[c * (int)ROOM + b.inners + q] = outer[r][c];
+            }
+        }
+    }
+};
+
+/* What points need when their forces are known. */
+template <int COMPONENTS, int ROUNDS> struct moved {
+    unsigned inner[ROUNDS], outer[ROUNDS]; /* words of sums */
+    float gain[ROUNDS], v[ROUNDS][COMPONENTS];
+
+    __device__ __forceinline__ moved(const sem3d_gpu_phase &ph, const sem3d_patterned &b) {
+        const unsigned *sum = ph.sum + b.sum;
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            const int q = threadIdx.x + r * THREADS, point = b.inner + q;
+            const bool in = q < b.inners;
+            inner[r] = in ? __ldg(sum + q) : 0;
+            outer[r] = q < b.outers ? __ldg(sum + b.inners + q) : 0;
+            gain[r] = in ? ph.gain[point] : 0;
+#pragma unroll
+            for (int c = 0; c < COMPONENTS; c++)
+                v[r][c] = in ? ph.v[c][point] : 0;
+        }
+    }
+};
+
+/* Points that the brick alone has move; the others' forces go to slots. */
+template <int COMPONENTS, int ROUNDS>
+static __device__ __forceinline__ void finish(const sem3d_gpu_phase &ph, const sem3d_patterned &b,
+                                              const moved<COMPONENTS, ROUNDS> &x, const own_lines<COMPONENTS> *w,
+                                              const float *u) {
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        const int q = threadIdx.x + r * THREADS, point = b.inner + q;
+        if (q < b.inners) {
+            float f[COMPONENTS];
+            sum_point<COMPONENTS>(ph, b, x.inner[r], w, f);
+            const int bits = __float_as_int(x.gain[r]);
+#pragma unroll
+            for (int c = 0; c < COMPONENTS; c++) {
+                if (bits < 0) {
+                    ph.kept[(ptrdiff_t)c * ph.specials + ~bits] = f[c];
+                    continue;
+                }
+                const float v = fmaf(x.gain[r], f[c], x.v[r][c]);
+                ph.v[c][point] = v;
+                ph.u[c][point] = fmaf(ph.dt, v, u[c * (int)ROOM + q]);
+            }
+        }
+        if (q < b.outers) {
+            float f[COMPONENTS];
+            sum_point<COMPONENTS>(ph, b, x.outer[r], w, f);
+#pragma unroll
+            for (int c = 0; c < COMPONENTS; c++)
+                ph.part[c * ph.stride + b.outer + q] = f[c];
+        }
+    }
+}
+
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int ROUNDS>
+static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || MECHANISMS != 0 ? 3 : 4)
+    brick(const __grid_constant__ sem3d_gpu_phase ph) {
+    extern __shared__ float shared[];
+    own_lines<COMPONENTS> *w = (own_lines<COMPONENTS> *)shared;
+    float *u = (float *)(w + BRICK);
+    const sem3d_patterned b = ph.brick[blockIdx.x];
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    const line l = {lane, lane % ALONG, lane / ALONG, lane < FACE && warp < b.elements};
+    const int element = b.first + warp;
+    int at[ALONG] = {};
+    float m[2][ALONG] = {};
+    {
+        const fetched<COMPONENTS, ROUNDS> points(ph, b);
+        if (l.active) {
+            constexpr int media = COMPONENTS == 3 ? 2 : 1;
+            const sem3d_gpu_elements &e = ph.e;
+            const int step = e.by_point ? PADDED : 1;
+            const float *medium = e.medium + (ptrdiff_t)element * (media * step);
+#pragma unroll
+            for (int k = 0; k < ALONG; k++) {
+                at[k] = __ldg(ph.local + b.local + warp * PADDED + along_zeta(l, k));
+#pragma unroll
+                for (int n = 0; n < media; n++)
+                    m[n][k] = __ldg(medium + n * step + (e.by_point ? along_zeta(l, k) : 0));
+            }
+        }
+        points.put(b, u);
+    }
+    __syncthreads();
+    if (l.active)
+        do_element<COMPONENTS, SHAPE, MECHANISMS>(ph, element, l, w[warp], u, at, m);
+    const moved<COMPONENTS, ROUNDS> x(ph, b);
+    __syncthreads();
+    finish<COMPONENTS, ROUNDS>(ph, b, x, w, u);
+}
+
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int ROUNDS> static int launch(sem3d_gpu *o) {
+    const sem3d_gpu_phase &ph = o->phase[COMPONENTS == 1];
+    const auto kernel = brick<COMPONENTS, SHAPE, MECHANISMS, ROUNDS>;
+    const size_t bytes = BRICK * sizeof(own_lines<COMPONENTS>) + (size_t)COMPONENTS * (size_t)ROOM * sizeof(float);
+    int blocks = 0, most = 0;
+    CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerMultiprocessor, o->queue.device));
+    CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, THREADS, bytes));
+    // what the blocks of a processor do not need of shared memory is cache
+    const double share = 100.0 * blocks * ((double)bytes + 1024) / most;
+    CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                  share < 99 ? (int)share + 1 : 100));
+    kernel<<<(unsigned)ph.bricks, THREADS, bytes, o->queue.stream>>>(ph);
+    CUDA_TRY(cudaGetLastError());
+    return 0;
+}
+
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS> static int launch_rounds(sem3d_gpu *o) {
+    return o->phase[COMPONENTS == 1].most <= 2 * (int)THREADS ? launch<COMPONENTS, SHAPE, MECHANISMS, 2>(o)
+                                                              : launch<COMPONENTS, SHAPE, MECHANISMS, 4>(o);
+}
+
+template <sem3d_shape SHAPE> static int launch_shape(sem3d_gpu *o, int fluid) {
+    const int mechanisms = o->phase[0].e.mechanisms;
+    return fluid             ? launch_rounds<1, SHAPE, 0>(o)
+           : mechanisms == 0 ? launch_rounds<3, SHAPE, 0>(o)
+           : mechanisms == 3 ? launch_rounds<3, SHAPE, 3>(o)
+                             : launch_rounds<3, SHAPE, SOME>(o);
+}
+
+static int forces(sem3d_gpu *o, int fluid, const int *, int) {
+    switch (o->shape) {
+    case SEM3D_STORED:
+        return launch_shape<SEM3D_STORED>(o, fluid);
+    case SEM3D_AFFINE:
+        return launch_shape<SEM3D_AFFINE>(o, fluid);
+    default:
+        return launch_shape<SEM3D_TRILINEAR>(o, fluid);
+    }
+}
+
+static const sem3d_gpu_kind kind = {.bricks = 1, .computes = 1, .forces = forces};
+
+SEM3D_VARIANT(tuned) = {"tuned",
+                        "GPU: bricks of elements in shared memory, geometry computed, points inside moved at once", 1,
+                        &sem3d_gpu_brick_verbs.common, &kind};
