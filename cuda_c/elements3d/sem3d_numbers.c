@@ -15,7 +15,7 @@ size_t sem3d_medium_size(const sem3d_cfg *c, sem3d_shape shape, int fluid) {
     return (size_t)(fluid ? 1 : 2) * (sem3d_by_point(c, shape) ? SEM3D_PADDED : 1);
 }
 
-size_t sem3d_share_size(const sem3d_cfg *c) { return 2 * (size_t)c->mechanisms * (c->media == 1 ? 1 : SEM3D_PADDED); }
+size_t sem3d_share_size(const sem3d_cfg *c) { return 2 * (size_t)c->mechanisms * (c->shares == 1 ? 1 : SEM3D_PADDED); }
 
 int sem3d_all_affine(const sem3d *fd, const sem3d_given *given) {
     const int elements = fd->cfg.per == 8 ? fd->cfg.elements : 0;
@@ -88,13 +88,13 @@ void sem3d_fill(const sem3d *fd, const sem3d_given *given, sem3d_shape shape, in
 
 void sem3d_fill_shares(const sem3d *fd, const float *decay, const float *bulk, const float *shear, int from, int to,
                        float *share) {
-    const int mechanisms = fd->cfg.mechanisms, media = fd->cfg.media, step = media == 1 ? 1 : SEM3D_PADDED;
+    const int mechanisms = fd->cfg.mechanisms, shares = fd->cfg.shares, step = shares == 1 ? 1 : SEM3D_PADDED;
     const size_t each = sem3d_share_size(&fd->cfg);
 #pragma omp parallel for schedule(static) num_threads(threads_of(fd))
     for (int e = from; e < to; e++)
         for (int m = 0; m < mechanisms; m++)
-            for (int p = 0; p < media; p++) {
-                const size_t at = ((size_t)e * (size_t)media + (size_t)p) * (size_t)mechanisms + (size_t)m;
+            for (int p = 0; p < shares; p++) {
+                const size_t at = ((size_t)e * (size_t)shares + (size_t)p) * (size_t)mechanisms + (size_t)m;
                 float *to_share = share + (size_t)(e - from) * each + 2 * m * step + p;
                 const float half = 0.5f * (1 - decay[m]);
                 to_share[0] = half * bulk[at];

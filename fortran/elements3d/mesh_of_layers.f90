@@ -1,9 +1,9 @@
 !> The mesh of layers that a job asks for: its box, and elements as large as velocities allow.
 module mesh_of_layers_m
-  use error_m, only: error_t
+  use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use layer_table_m, only: layer_table_t, LayersRead
-  use materials_m, only: material_vp, material_vs, materials_t, MaterialsOf
+  use materials_m, only: from_table, material_vp, material_vs, materials_t, MaterialsOf
   use mesh_layers_m, only: layers_box_t, MeshLayers
   use mesh_m, only: mesh_t
   use parameters_m, only: job_t
@@ -53,6 +53,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(mesh_t) :: names
     real(dp), allocatable :: part(:, :)
+    integer, allocatable :: from(:)
     integer :: b
     names%path = table%path
     allocate (names%blocks(size(table%layer)))
@@ -60,8 +61,13 @@ contains
       names%blocks(b)%id = b
       names%blocks(b)%name = table%layer(b)%name
     end do
-    call MaterialsOf(materials, names, part, error)
+    call MaterialsOf(materials, names, part, from, error)
     if (allocated(error)) return
+    if (any(from /= from_table)) then
+      call Fail(error, 'mesh=layers takes the velocities of layers from the table of materials: give vp, vs and rho of all '// &
+                'layers there, not volumes')
+      return
+    end if
     fluid = .not. part(material_vs, :) > 0
     v = merge(part(material_vp, :), part(material_vs, :), fluid)
   end subroutine Slowest

@@ -15,7 +15,7 @@ module semrun_m
 contains
 
   !> Traces, fields and map, each scaled by its largest number; nothing where the instruction set is not there.
-  subroutine SemRun(variant, isa, mesh, shares, steps, all, relaxing, sum)
+  subroutine SemRun(variant, isa, mesh, shares, steps, all, relaxing, sum, rate)
     character(*), intent(in) :: variant, isa
     type(elements_t), intent(in) :: mesh
     real(sp), intent(in) :: shares(:, :, :, :)            !< (mechanisms, media, solid, 2): of the bulk modulus, of mu
@@ -23,6 +23,7 @@ contains
     real(sp), allocatable, intent(out) :: all(:)
     integer, intent(in), optional :: relaxing             !< points of an element that have memory variables
     integer, intent(in), optional :: sum                  !< as in sem3d_grid_t
+    real(sp), intent(in), optional :: rate(:)             !< damping of each point [1/s]
     class(sem3d_engine_t), allocatable :: engine
     type(error_t), allocatable :: error
     type(sem3d_map_t) :: map
@@ -36,6 +37,8 @@ contains
     if (isa /= '') then
       if (sem3d_tune(engine%handle, isa//c_null_char) /= 0) return
     end if
+    if (present(rate)) call engine%damping(rate, error)
+    call SemFine(error, 'damping')
     call Points(mesh, engine, receivers)
     do it = 1, steps
       q(:, it) = exp(-((it - 15)/6.0)**2)*[1.0, -0.3]

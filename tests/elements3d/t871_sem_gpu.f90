@@ -6,7 +6,7 @@
 !>     t871_sem_gpu device                                says only why there is no GPU, or nothing
 program t871_sem_gpu
   use check_m, only: Claim, Done
-  use elements_m, only: elements_t, face_absorbs, face_free
+  use elements_m, only: elements_t, face_absorbs, face_free, in_element, in_memory
   use gpu_m, only: GpuAsked
   use kinds_m, only: dp, sp
   use mesh_case_m, only: AnySeed
@@ -40,7 +40,14 @@ contains
     if (tiny) return
     call Agree('attenuation by point', semcase_t(n=3, shake=0.2_dp, turn=.true., vary=0.2_dp, media=125, water=1), 3)
     call Agree('27 nodes', semcase_t(n=3, shake=0.05_dp, turn=.true., per=27, side=face_absorbs))
+    call Agree('attenuation at 57 points', semcase_t(n=3, shake=0.2_dp, turn=.true., vary=0.2_dp, side=face_absorbs), 3, in_memory)
+    call Agree('water over rock, damped', semcase_t(n=[3, 4, 4], shake=0.2_dp, turn=.true., water=2, vary=0.2_dp, &
+                                                    side=[2, 2, 2, 2, 1, 2]), damped=.true.)
     if (small) return
+    call Agree('attenuation at 57 points, by point', semcase_t(n=[3, 2, 2], shake=0.1_dp, turn=.true., vary=0.2_dp, media=125), 2, &
+               in_memory)
+    call Agree('attenuation at 57 points, 27 nodes, by element in media by point', semcase_t(n=[2, 3, 2], per=27, vary=0.2_dp, &
+                                                                                          media=125), 3, in_memory, once=.true.)
     call Agree('box', semcase_t())
     call Agree('bricks of 27', semcase_t(n=[6, 7, 5], shake=0.2_dp, turn=.true., vary=0.2_dp, brick=3))
     call Agree('sides absorb, media by point', semcase_t(n=[5, 3, 3], shake=0.2_dp, turn=.true., vary=0.2_dp, media=125, &
@@ -61,25 +68,36 @@ contains
                                                             brick=4, side=[2, 2, 2, 2, 1, 2]), 3)
   end subroutine Walk
 
-  subroutine Agree(what, c, mechanisms)
+  subroutine Agree(what, c, mechanisms, memory, once, damped)
     character(*), intent(in) :: what
     type(semcase_t), intent(in) :: c
     integer, intent(in), optional :: mechanisms           !< of attenuation
+    integer, intent(in), optional :: memory               !< points of an element that have its variables
+    logical, intent(in), optional :: once                 !< shares of an element are the same at all points
+    logical, intent(in), optional :: damped               !< in a half of the points
     type(elements_t) :: mesh
     real(sp), allocatable :: reference(:), all(:), shares(:, :, :, :)
     character(:), allocatable :: worst
     real(dp) :: most, differs
-    integer :: n, s
+    real(sp), allocatable :: rate(:)
+    integer :: n, s, relaxing
     call SemBox(c, mesh)
+    relaxing = in_element
+    if (present(memory)) relaxing = memory
+    allocate (rate(mesh%points), source=0.0_sp)
+    if (present(damped)) then
+      call random_number(rate)
+      rate = 40*max(0.0_sp, rate - 0.5_sp)
+    end if
     n = 0
     if (present(mechanisms)) n = mechanisms
-    allocate (shares(n, c%media, mesh%solid, 2))
+    allocate (shares(n, merge(1, c%media, present(once)), mesh%solid, 2))
     call random_number(shares)
-    call SemRun('cpu', '', mesh, 0.1*shares, steps, reference)
+    call SemRun('cpu', '', mesh, 0.1*shares, steps, reference, relaxing, rate=rate)
     do n = 1, size(variants)
       most = -1
       do s = 1, merge(1, size(sums), variants(n) == 'tuned')
-        call SemRun(trim(variants(n)), '', mesh, 0.1*shares, steps, all, sum=s - 1)
+        call SemRun(trim(variants(n)), '', mesh, 0.1*shares, steps, all, relaxing, s - 1, rate)
         differs = SemRelative(all, reference)
         if (.not. differs <= most) worst = trim(sums(s))
         if (.not. differs <= most) most = differs

@@ -25,7 +25,10 @@ static size_t field_floats(const sem3d_cfg *c) {
     return field_step(c) * (fluid > 0 ? 7 : 6) + (fluid > 0 ? (size_t)c->solid_points + fluid : 0);
 }
 
-enum { ARRAYS = 8 };
+// Room of a memory variable of an element: its points in rows of whole memory transactions.
+static int lanes(const sem3d_cfg *c) { return c->relaxing == SEM_POINTS ? SEM3D_PADDED : SEM3D_PADDED / 2; }
+
+enum { ARRAYS = 9 };
 
 // Device memory whose size follows from the configuration; the maps of affine elements have room as trilinear ones.
 static void list_arrays(sem3d_gpu *o, gpu_array list[ARRAYS]) {
@@ -40,7 +43,8 @@ static void list_arrays(sem3d_gpu *o, gpu_array list[ARRAYS]) {
         {&o->geometry, all * sem3d_geometry_size(shape), "geometry"},
         {&o->medium, solid * sem3d_medium_size(c, shape, 0) + fluid * sem3d_medium_size(c, shape, 1), "medium"},
         {&o->share, solid * sem3d_share_size(c), "attenuation"},
-        {&o->memory, solid * mechanisms * 6 * SEM3D_PADDED, "memory variables"},
+        {&o->memory, solid * mechanisms * 6 * (size_t)lanes(c), "memory variables"},
+        {&o->few, mechanisms > 0 && c->relaxing != SEM_POINTS ? 2 * SEM3D_PADDED : 0, "memory variables"},
         {&o->gain, (size_t)c->points, "masses"},
         {&o->part, alone && c->sum == SEM3D_GATHER ? most * SEM3D_PADDED : 0, "forces of elements"},
         {&o->force, alone && c->sum != SEM3D_GATHER ? components * (size_t)c->points : 0, "forces"},
@@ -81,7 +85,9 @@ static void set_phase(sem3d_gpu *o, int fluid) {
     ph->e.geometry = o->geometry + before * sem3d_geometry_size(shape);
     ph->e.medium = o->medium + before * sem3d_medium_size(c, shape, 0);
     ph->e.mechanisms = fluid ? 0 : c->mechanisms;
-    ph->e.shares_by_point = c->media != 1;
+    ph->e.shares_by_point = c->shares != 1;
+    ph->e.lanes = lanes(c);
+    ph->e.few = c->relaxing == SEM_POINTS ? nullptr : (const float2 *)o->few;
     ph->e.share = fluid ? nullptr : o->share;
     ph->e.memory = fluid ? nullptr : o->memory;
     ph->points = fluid ? c->points - c->solid_points : c->solid_points;
@@ -205,7 +211,7 @@ static int set(handle *h, int field, const float *in) {
 static int state(handle *h, state_part part[HANDLE_PARTS]) {
     sem3d_gpu *o = own(h);
     const sem3d_cfg *c = o->cfg;
-    const size_t memory = (size_t)c->solid * (size_t)c->mechanisms * 6 * SEM3D_PADDED;
+    const size_t memory = (size_t)c->solid * (size_t)c->mechanisms * 6 * (size_t)lanes(c);
     const struct {
         float *at;
         size_t count;
@@ -334,8 +340,9 @@ static int map(sem3d *fd, float *out) {
                .histories = histories,                                                                                 \
                .receivers = receivers,                                                                                 \
                .peak = peak},                                                                                          \
-    .elements = sem3d_gpu_elements_are, .quality = sem3d_gpu_quality, .get = get, .watch = watch, .map = map,          \
-    .need = need
+    .elements = sem3d_gpu_elements_are, .quality = sem3d_gpu_quality, .sides = sem3d_gpu_sides_are,
+.get = get, .watch = watch, .map = map,
+            .need = need
 
-const sem3d_verbs sem3d_gpu_verbs = {VERBS, .device = device_need};
+            const sem3d_verbs sem3d_gpu_verbs = {VERBS, .device = device_need};
 const sem3d_verbs sem3d_gpu_brick_verbs = {VERBS, .most = SEM3D_PATTERN_BRICK, .device = device_need};

@@ -27,11 +27,12 @@ enum { SEM3D_GPU_ROW = 1024, SEM3D_GPU_BUFFER = 4 << 20 /* numbers on their way 
 /* Elements whose geometry and medium kernels read; those of a phase count from 0. */
 typedef struct sem3d_gpu_elements {
     int n;
-    int by_point;                   /* the medium; of `share` the medium of the configuration says so */
+    int by_point;                   /* the medium */
     const float *geometry, *medium; /* sem3d_numbers.h */
     const float *share;             /* null: no attenuation */
-    float *memory;                  /* (128,6,mechanisms,n) */
-    int mechanisms, shares_by_point;
+    float *memory;                  /* (lanes,6,mechanisms,n) */
+    const float2 *few;              /* of each point: gain of its shares, place of its memory; null: all have memory */
+    int mechanisms, lanes, shares_by_point;
     float decay[SEM3D_MECHANISMS];
 } sem3d_gpu_elements;
 
@@ -117,7 +118,7 @@ struct sem3d_gpu : gpu_frame { /* h->own */
     sem3d_shape shape;
     size_t field; /* from one field to the next */
     float *fields;
-    float *geometry, *medium, *share, *memory, *gain, *part, *force;
+    float *geometry, *medium, *share, *memory, *few, *gain, *part, *force;
     int *at, *colour_list;
     int2 *pair;   /* (sums of the solid, sums of the fluid) */
     int *more[2]; /* of each phase */
@@ -145,6 +146,7 @@ extern const sem3d_verbs sem3d_gpu_brick_verbs;
 
 /* sem3d_gpu_elements.cu: verbs of these names; floats of geometry and medium. */
 int sem3d_gpu_elements_are(sem3d *fd, const sem3d_given *given);
+int sem3d_gpu_sides_are(sem3d *fd);
 int sem3d_gpu_quality(sem3d *fd, const float *tau, const float *bulk, const float *shear);
 sem3d_shape sem3d_gpu_shape(const sem3d_gpu_kind *kind, const sem3d_cfg *c, int affine);
 

@@ -38,6 +38,16 @@ static int put_geometry(sem3d *fd, const sem3d_given *given, int first, int n) {
 
 // --- attenuation -----------------------------------------------------------------------------------------------------
 
+// Gain and place of the memory variables of each point; gain 0: it has none.
+static int put_few(sem3d_gpu *o) {
+    float few[2 * SEM3D_PADDED] = {};
+    for (int p = 0; p < SEM_POINTS; p++) {
+        few[2 * p] = (float)sem_memory_gain(p);
+        few[2 * p + 1] = (float)sem_memory(p);
+    }
+    return gpu_upload(&o->queue, o->few, few, sizeof few);
+}
+
 // Kernels get the mechanisms by value, and so do graphs.
 int sem3d_gpu_quality(sem3d *fd, const float *tau, const float *bulk, const float *shear) {
     sem3d_gpu *o = sem3d_gpu_own(&fd->h);
@@ -47,6 +57,8 @@ int sem3d_gpu_quality(sem3d *fd, const float *tau, const float *bulk, const floa
     gpu_forget_graphs(&o->queue);
     for (int m = 0; m < fd->cfg.mechanisms; m++)
         e->decay[m] = (float)exp(-(double)fd->cfg.dt / tau[m]);
+    if (e->few != nullptr)
+        TRY(put_few(o));
     int rc = host_alloc(&fd->h.memory, &host, each * CHUNK, sizeof(float), "attenuation");
     for (int from = 0; from < e->n && rc == 0; from += CHUNK) {
         const int to = from + CHUNK < e->n ? from + CHUNK : e->n;
@@ -249,6 +261,13 @@ static int put_sides(sem3d *fd) {
         o->special[fluid].n = 0;
     TRY(gpu_upload(q, o->gain, fd->gain, (size_t)fd->cfg.points * sizeof(float)));
     return sem3d_gpu_put_specials(fd);
+}
+
+int sem3d_gpu_sides_are(sem3d *fd) {
+    gpu_queue *q = &sem3d_gpu_own(&fd->h)->queue;
+    gpu_forget_graphs(q);
+    TRY(gpu_wait(q)); // what is queued reads the old ones
+    return put_sides(fd);
 }
 
 int sem3d_gpu_elements_are(sem3d *fd, const sem3d_given *given) {

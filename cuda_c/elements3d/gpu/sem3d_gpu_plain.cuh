@@ -92,11 +92,9 @@ static __global__ void __launch_bounds__(PADDED, RELAXES ? 8 : 10)
             }
         }
         if constexpr (COMPONENTS == 3) {
-            const int step = e.shares_by_point ? PADDED : 1;
-            const relaxation x = {e.mechanisms, step, e.decay,
-                                  e.share + (ptrdiff_t)element * (2 * e.mechanisms * step) +
-                                      (e.shares_by_point ? p : 0),
-                                  e.memory + (ptrdiff_t)element * (6 * e.mechanisms * PADDED) + p};
+            relaxation x = {};
+            if (RELAXES)
+                x = relaxation_at(e, element, p);
             solid_point<RELAXES ? SOME : 0>(g, a, m[0], m[1], x);
         } else {
             fluid_point(g[0], a, m[0]);

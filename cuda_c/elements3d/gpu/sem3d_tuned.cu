@@ -161,11 +161,9 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
             d[c][2] = z[c][k];
         }
         if constexpr (COMPONENTS == 3) {
-            const int step = e.shares_by_point ? PADDED : 1;
-            const relaxation x = {e.mechanisms, step, e.decay,
-                                  e.share + (ptrdiff_t)element * (2 * e.mechanisms * step) +
-                                      (e.shares_by_point ? p : 0),
-                                  e.memory + (ptrdiff_t)element * (6 * e.mechanisms * PADDED) + p};
+            relaxation x = {};
+            if (MECHANISMS != 0)
+                x = relaxation_at(e, element, p);
             solid_point<MECHANISMS>(d, a, by * m[0][k], by * m[1][k], x);
         } else {
             fluid_point(d[0], a, by * m[0][k]);
