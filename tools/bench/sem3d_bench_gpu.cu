@@ -12,7 +12,8 @@
 //   even      bent, but each element has one medium
 //   turned    bent; elements begin at a random corner and stand in random order within a brick of 8, as a mesh whose
 //             nodes and elements are numbered at random comes out of the clustering
-//   q         bent, three mechanisms of attenuation
+//   q         bent, three mechanisms of attenuation at 57 points of an element
+//   qall      the same at all points
 //   water     bent, all fluid
 // Random fields, a source of 125 points, 100 receivers of 125 points. Wall clock of handle_timestep and
 // handle_pending(0), median of the repetitions after one that counts not; SHOTS handles side by side. `bytes` counts
@@ -30,7 +31,7 @@
 using bench_gpu::effort, bench_gpu::seconds_now;
 
 static const effort full = {5, 0.3}, quick = {3, 0.1};
-enum { POINTS = 125, RECEIVERS = 100, BRICK = 64, LEAF = 8 };
+enum { POINTS = 125, RELAXING = 57, RECEIVERS = 100, BRICK = 64, LEAF = 8 };
 
 static void bench_fail(const char *what) {
     fprintf(stderr, "sem3d_bench_gpu: %s: %s\n", what, (const char *)err_message());
@@ -41,12 +42,14 @@ static void bench_fail(const char *what) {
 
 struct sort {
     const char *name;
-    int by_point, mechanisms, water, turned;
+    int by_point, mechanisms, relaxing, water, turned;
     double shake;
 };
 
-static const sort sorts[] = {{"affine", 0, 0, 0, 0, 0},    {"bent", 1, 0, 0, 0, 0.15}, {"even", 0, 0, 0, 0, 0.15},
-                             {"turned", 1, 0, 0, 1, 0.15}, {"q", 1, 3, 0, 0, 0.15},    {"water", 1, 0, 1, 0, 0.15}};
+static const sort sorts[] = {{"affine", 0, 0, POINTS, 0, 0, 0},  {"bent", 1, 0, POINTS, 0, 0, 0.15},
+                             {"even", 0, 0, POINTS, 0, 0, 0.15}, {"turned", 1, 0, POINTS, 0, 1, 0.15},
+                             {"q", 1, 3, RELAXING, 0, 0, 0.15},  {"qall", 1, 3, POINTS, 0, 0, 0.15},
+                             {"water", 1, 0, POINTS, 1, 0, 0.15}};
 
 static const char *const sums[] = {"gather", "colour", "atomic"};
 
@@ -184,6 +187,7 @@ static void *make(const char *name, mesh &m, int sum, int shots) {
     sem3d_cfg c = {};
     c.elements = m.elements(), c.solid = solid, c.points = m.points(), c.solid_points = m.s.water ? 0 : m.points();
     c.bricks = (int)m.brick.size() - 1, c.per = 8, c.media = m.s.by_point ? POINTS : 1, c.mechanisms = m.s.mechanisms;
+    c.shares = 1, c.relaxing = m.s.relaxing;
     c.share = shots, c.sum = sum, c.dt = 1e-3f;
     void *h = sem3d_new((char *)name, &c);
     if (h == nullptr)
@@ -192,7 +196,7 @@ static void *make(const char *name, mesh &m, int sum, int shots) {
                        m.at.data(), m.at.data(), m.at.data()))
         bench_fail("elements");
     if (m.s.mechanisms > 0) {
-        const std::vector<float> share((size_t)m.s.mechanisms * m.rho.size(), 0.02f);
+        const std::vector<float> share((size_t)(m.s.mechanisms * solid), 0.02f);
         float tau[] = {0.01f, 0.1f, 1};
         if (sem3d_quality(h, tau, (float *)share.data(), (float *)share.data()))
             bench_fail("quality");
@@ -257,7 +261,7 @@ static double count_bytes(const char *name, const mesh &m, int sum) {
                             : strcmp(name, "tuned") == 0 && m.s.shake <= 0 ? 9
                                                                            : 21,
                  medium = media * (m.s.by_point || stored ? all : 1),
-                 memory = m.s.mechanisms * (12.0 * all + 2 * (m.s.by_point ? all : 1));
+                 memory = m.s.mechanisms * (12.0 * m.s.relaxing + 2);
     double numbers = geometry + medium + memory;
     if (tuned) {
         numbers += (inners + outers) * parts + outers + inners * (3 * parts + 1); // fetched; moved

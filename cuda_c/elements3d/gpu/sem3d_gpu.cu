@@ -44,7 +44,7 @@ static void list_arrays(sem3d_gpu *o, gpu_array list[ARRAYS]) {
         {&o->medium, solid * sem3d_medium_size(c, shape, 0) + fluid * sem3d_medium_size(c, shape, 1), "medium"},
         {&o->share, solid * sem3d_share_size(c), "attenuation"},
         {&o->memory, solid * mechanisms * 6 * (size_t)lanes(c), "memory variables"},
-        {&o->few, mechanisms > 0 && c->relaxing != SEM_POINTS ? 2 * SEM3D_PADDED : 0, "memory variables"},
+        {&o->few, mechanisms > 0 && c->relaxing != SEM_POINTS ? (size_t)(2 * SEM3D_PADDED) : 0, "memory variables"},
         {&o->gain, (size_t)c->points, "masses"},
         {&o->part, alone && c->sum == SEM3D_GATHER ? most * SEM3D_PADDED : 0, "forces of elements"},
         {&o->force, alone && c->sum != SEM3D_GATHER ? components * (size_t)c->points : 0, "forces"},
@@ -340,9 +340,8 @@ static int map(sem3d *fd, float *out) {
                .histories = histories,                                                                                 \
                .receivers = receivers,                                                                                 \
                .peak = peak},                                                                                          \
-    .elements = sem3d_gpu_elements_are, .quality = sem3d_gpu_quality, .sides = sem3d_gpu_sides_are,
-.get = get, .watch = watch, .map = map,
-            .need = need
+    .elements = sem3d_gpu_elements_are, .quality = sem3d_gpu_quality, .sides = sem3d_gpu_sides_are, .get = get,        \
+    .watch = watch, .map = map, .need = need
 
-            const sem3d_verbs sem3d_gpu_verbs = {VERBS, .device = device_need};
+const sem3d_verbs sem3d_gpu_verbs = {VERBS, .device = device_need};
 const sem3d_verbs sem3d_gpu_brick_verbs = {VERBS, .most = SEM3D_PATTERN_BRICK, .device = device_need};
