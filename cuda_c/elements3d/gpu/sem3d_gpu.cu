@@ -25,8 +25,8 @@ static size_t field_floats(const sem3d_cfg *c) {
     return field_step(c) * (fluid > 0 ? 7 : 6) + (fluid > 0 ? (size_t)c->solid_points + fluid : 0);
 }
 
-// Room of a memory variable of an element: its points in rows of whole memory transactions.
-static int lanes(const sem3d_cfg *c) { return c->relaxing == SEM_POINTS ? SEM3D_PADDED : SEM3D_PADDED / 2; }
+// Room of a memory variable of an element.
+static int lanes(const sem3d_cfg *c) { return c->relaxing == SEM_POINTS ? (int)SEM3D_PADDED : (int)SEM3D_FEW; }
 
 enum { ARRAYS = 9 };
 
@@ -86,7 +86,6 @@ static void set_phase(sem3d_gpu *o, int fluid) {
     ph->e.medium = o->medium + before * sem3d_medium_size(c, shape, 0);
     ph->e.mechanisms = fluid ? 0 : c->mechanisms;
     ph->e.shares_by_point = c->shares != 1;
-    ph->e.lanes = lanes(c);
     ph->e.few = c->relaxing == SEM_POINTS ? nullptr : (const float2 *)o->few;
     ph->e.share = fluid ? nullptr : o->share;
     ph->e.memory = fluid ? nullptr : o->memory;

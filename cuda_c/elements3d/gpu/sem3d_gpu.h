@@ -22,6 +22,7 @@
 #include "sem3d_numbers.h"
 #include "sem3d_patterns.h"
 
+enum { SEM3D_FEW = SEM3D_PADDED / 2 }; /* room of the points of an element that have memory, where not all do */
 enum { SEM3D_GPU_ROW = 1024, SEM3D_GPU_BUFFER = 4 << 20 /* numbers on their way */ };
 
 /* Elements whose geometry and medium kernels read; those of a phase count from 0. */
@@ -30,9 +31,9 @@ typedef struct sem3d_gpu_elements {
     int by_point;                   /* the medium */
     const float *geometry, *medium; /* sem3d_numbers.h */
     const float *share;             /* null: no attenuation */
-    float *memory;                  /* (lanes,6,mechanisms,n) */
+    float *memory;                  /* (128 or SEM3D_FEW,6,mechanisms,n) */
     const float2 *few;              /* of each point: gain of its shares, place of its memory; null: all have memory */
-    int mechanisms, lanes, shares_by_point;
+    int mechanisms, shares_by_point;
     float decay[SEM3D_MECHANISMS];
 } sem3d_gpu_elements;
 

@@ -38,12 +38,12 @@ static int put_geometry(sem3d *fd, const sem3d_given *given, int first, int n) {
 
 // --- attenuation -----------------------------------------------------------------------------------------------------
 
-// Gain and place of the memory variables of each point; gain 0: it has none.
+// Gain and place of the memory variables of each point; those without have the last place, and gain 0.
 static int put_few(sem3d_gpu *o) {
     float few[2 * SEM3D_PADDED] = {};
     for (int p = 0; p < SEM_POINTS; p++) {
         few[2 * p] = (float)sem_memory_gain(p);
-        few[2 * p + 1] = (float)sem_memory(p);
+        few[2 * p + 1] = (float)(sem_memory(p) < 0 ? SEM3D_FEW - 1 : sem_memory(p));
     }
     return gpu_upload(&o->queue, o->few, few, sizeof few);
 }

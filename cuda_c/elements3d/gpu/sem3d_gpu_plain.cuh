@@ -45,8 +45,8 @@ __device__ __forceinline__ float geometry_of(const sem3d_gpu_elements &e, int el
     return cofactors(x, a);
 }
 
-template <int COMPONENTS, sem3d_shape SHAPE, bool RELAXES, class LOADS>
-static __global__ void __launch_bounds__(PADDED, RELAXES ? 8 : 10)
+template <int COMPONENTS, sem3d_shape SHAPE, int LANES, class LOADS>
+static __global__ void __launch_bounds__(PADDED, LANES > 0 ? 8 : 10)
     element(const __grid_constant__ sem3d_gpu_phase ph, const LOADS loads, const int *list) {
     __shared__ float d[ALONG * ALONG], map[SEM3D_MAP], u[COMPONENTS][PADDED], flux[COMPONENTS][3][PADDED];
     const sem3d_gpu_elements &e = ph.e;
@@ -93,9 +93,9 @@ static __global__ void __launch_bounds__(PADDED, RELAXES ? 8 : 10)
         }
         if constexpr (COMPONENTS == 3) {
             relaxation x = {};
-            if (RELAXES)
-                x = relaxation_at(e, element, p);
-            solid_point<RELAXES ? SOME : 0>(g, a, m[0], m[1], x);
+            if (LANES > 0)
+                x = relaxation_at<LANES>(e, element, p);
+            solid_point<(LANES > 0 ? SOME : 0), LANES>(g, a, m[0], m[1], x);
         } else {
             fluid_point(g[0], a, m[0]);
         }
@@ -132,10 +132,9 @@ struct loads { /* through the caches of global memory */
     __device__ float medium(const sem3d_gpu_elements &e, ptrdiff_t at) const { return __ldg(e.medium + at); }
 };
 
-template <int COMPONENTS, sem3d_shape SHAPE, bool RELAXES, class LOADS>
-int launch(sem3d_gpu *o, const int *list, int n) {
+template <int COMPONENTS, sem3d_shape SHAPE, int LANES, class LOADS> int launch(sem3d_gpu *o, const int *list, int n) {
     const int fluid = COMPONENTS == 1;
-    element<COMPONENTS, SHAPE, RELAXES, LOADS>
+    element<COMPONENTS, SHAPE, LANES, LOADS>
         <<<(unsigned)n, PADDED, 0, o->queue.stream>>>(o->phase[fluid], LOADS(o, fluid), list);
     CUDA_TRY(cudaGetLastError());
     return 0;
@@ -143,9 +142,11 @@ int launch(sem3d_gpu *o, const int *list, int n) {
 
 template <sem3d_shape SHAPE, class LOADS> int launch_shape(sem3d_gpu *o, int fluid, const int *list, int n) {
     if (fluid)
-        return launch<1, SHAPE, false, LOADS>(o, list, n);
-    return o->phase[0].e.mechanisms > 0 ? launch<3, SHAPE, true, LOADS>(o, list, n)
-                                        : launch<3, SHAPE, false, LOADS>(o, list, n);
+        return launch<1, SHAPE, 0, LOADS>(o, list, n);
+    const sem3d_gpu_elements &e = o->phase[0].e;
+    return e.mechanisms == 0  ? launch<3, SHAPE, 0, LOADS>(o, list, n)
+           : e.few == nullptr ? launch<3, SHAPE, PADDED, LOADS>(o, list, n)
+                              : launch<3, SHAPE, SEM3D_FEW, LOADS>(o, list, n);
 }
 
 } // namespace sem3d_gpu_plain

@@ -74,44 +74,47 @@ __device__ __forceinline__ float cofactors(const float x[3][3], float a[3][3]) {
     return __fdividef(1.0f, fmaf(x[0][2], a[0][2], fmaf(x[0][1], a[0][1], x[0][0] * a[0][0])));
 }
 
-/* Memory variables of a point, `lanes` apart, those of all mechanisms. */
+/* Memory variables of a point, LANES apart, those of all mechanisms. Where not all points have them (LANES < PADDED)
+ * the others share the last lane, where nothing relaxes, so that no thread has a way of its own. */
 struct relaxation {
-    int mechanisms, step, lanes; /* step: from one share to the next */
+    int mechanisms, step; /* step: from one share to the next */
     const float *decay, *share;
-    float *memory, gain; /* gain of the shares; 0: the point has no memory variables */
+    float *memory, gain; /* gain: of the shares */
 };
 
+template <int LANES>
 __device__ __forceinline__ relaxation relaxation_at(const sem3d_gpu_elements &e, int element, int p) {
     const int step = e.shares_by_point ? PADDED : 1;
-    float2 few = {1, (float)p};
-    if (e.few != nullptr)
-        few = __ldg(e.few + p);
+    const float2 few = LANES < PADDED ? __ldg(e.few + p) : make_float2(1, 0);
     return {e.mechanisms,
             step,
-            e.lanes,
             e.decay,
             e.share + (ptrdiff_t)element * (2 * e.mechanisms * step) + (e.shares_by_point ? p : 0),
-            e.memory + (ptrdiff_t)element * (6 * e.mechanisms * e.lanes) + (int)few.y,
+            e.memory + (ptrdiff_t)element * (6 * e.mechanisms * LANES) + (LANES < PADDED ? (int)few.y : p),
             few.x};
 }
 
 enum { SOME = -1 }; /* mechanisms: known when it runs; 0: none */
 
+template <int LANES> __device__ __forceinline__ float gained(const relaxation &x, int share) {
+    const float all = __ldg(x.share + share * x.step);
+    return LANES < PADDED ? x.gain * all : all;
+}
+
 /* As relax_point of the cpu variant. */
-template <int MECHANISMS>
+template <int MECHANISMS, int LANES>
 __device__ __forceinline__ void relax(const relaxation &x, float bulk, const float deviator[5], float s[3][3]) {
     float sum[6] = {};
     const int mechanisms = MECHANISMS > 0 ? MECHANISMS : x.mechanisms;
 #pragma unroll(MECHANISMS > 0 ? MECHANISMS : 1)
     for (int m = 0; m < mechanisms; m++) {
-        const float e = x.decay[m], of_bulk = x.gain * __ldg(x.share + 2 * m * x.step),
-                    of_shear = x.gain * __ldg(x.share + (2 * m + 1) * x.step);
-        float *z = x.memory + 6 * m * x.lanes;
+        const float e = x.decay[m], of_bulk = gained<LANES>(x, 2 * m), of_shear = gained<LANES>(x, 2 * m + 1);
+        float *z = x.memory + 6 * m * LANES;
 #pragma unroll
         for (int c = 0; c < 6; c++) {
-            const float b = c == 0 ? of_bulk * bulk : of_shear * deviator[c == 0 ? 0 : c - 1], r = z[c * x.lanes] + b;
+            const float b = c == 0 ? of_bulk * bulk : of_shear * deviator[c == 0 ? 0 : c - 1], r = z[c * LANES] + b;
             sum[c] += r;
-            z[c * x.lanes] = fmaf(e, r, b);
+            z[c * LANES] = fmaf(e, r, b);
         }
     }
     s[0][0] -= sum[0] + sum[1];
@@ -123,7 +126,7 @@ __device__ __forceinline__ void relax(const relaxation &x, float bulk, const flo
 }
 
 /* From derivatives d[c][axis] of displacement c along xi, eta, zeta to fluxes, in their place. */
-template <int MECHANISMS>
+template <int MECHANISMS, int LANES>
 __device__ __forceinline__ void solid_point(float d[3][3], const float a[3][3], float lambda, float mu,
                                             const relaxation &x) {
     float g[3][3], s[3][3];
@@ -139,10 +142,10 @@ __device__ __forceinline__ void solid_point(float d[3][3], const float a[3][3], 
     s[0][1] = s[1][0] = mu * (g[0][1] + g[1][0]);
     s[0][2] = s[2][0] = mu * (g[0][2] + g[2][0]);
     s[1][2] = s[2][1] = mu * (g[1][2] + g[2][1]);
-    if (MECHANISMS != 0 && x.gain > 0) {
+    if (MECHANISMS != 0) {
         const float third = trace * (1.0f / 3), bulk = (s[0][0] + s[1][1] + s[2][2]) * (1.0f / 3);
         const float deviator[5] = {twice * (g[0][0] - third), twice * (g[1][1] - third), s[0][1], s[0][2], s[1][2]};
-        relax<MECHANISMS>(x, bulk, deviator, s);
+        relax<MECHANISMS, LANES>(x, bulk, deviator, s);
     }
 #pragma unroll
     for (int m = 0; m < 3; m++)
