@@ -156,7 +156,7 @@ module sem3d_c
       real(c_float), intent(out) :: out(*)
     end function sem3d_field
 
-    !> Sets a field from as many numbers.
+    !> Sets a field from as many numbers; chi and its rate stay 0 on free sides, whatever is given there.
     integer(c_int) function sem3d_set_field(handle, which, in) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none

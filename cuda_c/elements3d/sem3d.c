@@ -322,10 +322,23 @@ int sem3d_field(void *handle, int which, float *out) {
     return verbs(fd->h.variant)->get(fd, which, out);
 }
 
+/* A potential that is given where it is held at 0 would drift there. */
+static int set_potential(sem3d *fd, int which, const float *in) {
+    const int solid = fd->cfg.solid_points, n = fd->cfg.points - solid;
+    float *held = NULL;
+    TRY(host_copy(&fd->h.memory, &held, in, (size_t)n, sizeof *held, "a field"));
+    for (int p = 0; p < n; p++)
+        if (!(fd->gain[fd->order.place[solid + p]] > 0))
+            held[p] = 0;
+    const int rc = handle_set_field(&fd->h, which, held);
+    host_release(&fd->h.memory, &held);
+    return rc;
+}
+
 int sem3d_set_field(void *handle, int which, const float *in) {
     sem3d *fd = handle;
     TRY(check_field(fd, which));
-    return handle_set_field(&fd->h, which, in);
+    return which < SEM3D_CHI_T ? handle_set_field(&fd->h, which, in) : set_potential(fd, which, in);
 }
 
 /* --- map ------------------------------------------------------------------------------------------------------- */

@@ -149,7 +149,8 @@ contains
     if (job%source_z == 'seafloor' .or. job%receiver_z == 'seafloor') call GroundMake(self%elements, .true., self%seafloor)
     self%low = minval(mesh%x, 2)
     self%high = maxval(mesh%x, 2)
-    self%sources = made//', '//Str(self%elements%n)//' elements of '//Str(mesh%per)//' nodes in '//Str(size(mesh%blocks))//' block(s)'
+    self%sources = made//', '//Str(self%elements%n)//' elements of '//Str(mesh%per)//' nodes in '//Str(size(mesh%blocks))// &
+                   ' block(s)'
     if (job%materials /= '') self%sources = self%sources//'; materials '//job%materials
     if (any(from /= from_table)) self%sources = self%sources//'; '//earth%sources
     call BlocksOf(mesh, part, self%blocks)

@@ -542,8 +542,8 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     if (which <= field_vz) self%v(1 + which, :) = in
     if (which >= field_ux .and. which <= field_uz) self%u(1 + which - field_ux, :) = in
-    if (which == field_chi_t) self%chi_t(:) = in
-    if (which == field_chi) self%chi(:) = in
+    if (which == field_chi_t) self%chi_t(:) = merge(0.0_sp, in, self%held(size(self%held) - size(in) + 1:))
+    if (which == field_chi) self%chi(:) = merge(0.0_sp, in, self%held(size(self%held) - size(in) + 1:))
     self%steps = 0
   end subroutine set_field
 

@@ -112,7 +112,7 @@ contains
     deallocate (start)
     allocate (start(mesh%points - mesh%solid_points))
     call random_number(start)
-    call engine%set_field(field_chi_t, 1e3*(start - 0.5), error)
+    call engine%set_field(field_chi_t, 1e6*(start - 0.5), error)
     call SemFine(error, 'prepare')
   end subroutine Prepare
 
