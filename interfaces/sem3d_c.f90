@@ -131,7 +131,7 @@ module sem3d_c
       real(c_float), intent(in) :: w(*)
     end function sem3d_receivers
 
-    !> Which part of its sum each receiver keeps, part(nrec): 0 the sum, 1..3 the parts of receiver_sum.h. After sem3d_receivers.
+    !> The part of its sum that each receiver keeps, part(nrec): 0 the sum, 1..3 the parts of receiver_sum.h. After sem3d_receivers.
     integer(c_int) function sem3d_receiver_parts(handle, part) bind(c)
       import :: c_ptr, c_int
       implicit none

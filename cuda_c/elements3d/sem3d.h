@@ -25,7 +25,7 @@ enum { SEM3D_INNER, SEM3D_FREE, SEM3D_ABSORBS, SEM3D_CONTACT, SEM3D_KINDS }; /* 
 enum { SEM3D_GATHER, SEM3D_COLOUR, SEM3D_ATOMIC, SEM3D_SUMS };               /* as the configuration has them */
 enum { SEM3D_MECHANISMS = 8, SEM3D_BRICK = 512 };                            /* elements of a brick, at most */
 
-/* What sem3d_elements is given. */
+/* Arguments of sem3d_elements. */
 typedef struct sem3d_given {
     const double *corner;
     const int *face;
@@ -87,7 +87,7 @@ typedef struct sem3d {
     sem3d_map_points map;
 } sem3d;
 
-/* What memory depends on beside the configuration. */
+/* Memory depends on these beside the configuration. */
 typedef struct sem3d_counts {
     int entries, receivers, steps, points; /* of sources, of the map */
 } sem3d_counts;

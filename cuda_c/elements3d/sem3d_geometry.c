@@ -24,7 +24,7 @@ const double sem_slope[SEM_ALONG][SEM_ALONG] = {
      RATIO(1, 0, ROOT_3_7, 1)},
     {RATIO(0, 0, 1, -1), RATIO(0, 1, 1, -ROOT_3_7), RATIO(0, 2, 1, 0), RATIO(0, 1, 1, ROOT_3_7), 5}};
 
-/* Where the nodes are along xi, eta, zeta: corners, edges, centre, sides. */
+/* The nodes along xi, eta, zeta: corners, edges, centre, sides. */
 static const signed char node[SEM_NODES][3] = {
     {-1, -1, -1}, {1, -1, -1}, {1, 1, -1},  {-1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {1, 1, 1},  {-1, 1, 1}, {0, -1, -1},
     {1, 0, -1},   {0, 1, -1},  {-1, 0, -1}, {-1, -1, 0}, {1, -1, 0},  {1, 1, 0},  {-1, 1, 0}, {0, -1, 1}, {1, 0, 1},

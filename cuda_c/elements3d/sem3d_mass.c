@@ -107,7 +107,7 @@ static void invert(const double t[6], float s[6]) {
         s[n] = (float)(m[n] / det);
 }
 
-/* What a point of a side adds to B. */
+/* The part of a point of a side in B. */
 static void add_drag(const sem3d *fd, const sem3d_given *g, const sem_place *place, size_t e, int side, int n,
                      double b[6]) {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};

@@ -1,5 +1,5 @@
-/* What kernels on a GPU get of elements: geometry, medium and attenuation, of each element one after the other, 128
- * numbers for its 125 points. */
+/* Numbers of elements as kernels on a GPU get them: geometry, medium and attenuation, of each element one after the
+ * other, 128 numbers for its 125 points. */
 #pragma once
 
 #include "sem3d.h"

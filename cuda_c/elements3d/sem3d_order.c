@@ -99,7 +99,7 @@ static int rising(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* What a brick has of shared points, rising; `outer` grows by them, or they are only counted where it is null. */
+/* The shared points of a brick, rising; `outer` grows by them, or they are only counted where it is null. */
 static int list_outers(sem3d_order *o, const sem3d_given *g, int b, int *stamp, int next) {
     sem3d_brick *k = &o->brick[b];
     k->first = g->brick[b];

@@ -36,7 +36,7 @@ static unsigned word_of(const int *from, int n) {
     return word;
 }
 
-/* Which elements have a force at each point, in their order. */
+/* The elements that have a force at each point, in their order. */
 static int list_sums(pattern *x, int elements, int points) {
     int count[POINTS] = {0}, from[POINTS][SEM3D_PATTERN_BRICK];
     for (int e = 0; e < elements; e++)

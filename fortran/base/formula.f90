@@ -27,7 +27,7 @@ module formula_m
     real(dp) :: number(most_steps) = 0
   end type formula_t
 
-  !> Where reading is.
+  !> Place of the reader in the text.
   type :: cursor_t
     character(:), allocatable :: text
     integer :: at = 1, depth = 0

@@ -17,7 +17,7 @@ module element_finder_m
     real(dp), allocatable :: low(:, :), high(:, :)        !< [m], (3, boxes)
   end type finder_t
 
-  !> What is looked for, and what was found so far.
+  !> A search: the place, and the best element found so far.
   type :: search_t
     real(dp) :: x(3) = 0
     integer :: element = 0                                !< 0: none yet

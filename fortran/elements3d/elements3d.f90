@@ -348,7 +348,7 @@ contains
     if (word == 'seafloor') From = from_seafloor
   end function From
 
-  !> What relaxes at a point must be less than all of its modulus.
+  !> Fails where all of the modulus of a point, or more, would relax.
   subroutine CheckQuality(self, scheme, error)
     class(elements3d_t), intent(in) :: self
     type(elements_scheme_t), intent(in) :: scheme

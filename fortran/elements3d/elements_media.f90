@@ -103,7 +103,7 @@ contains
     IsOf = medium(1) > 0 .and. (fluid .neqv. medium(2) > 0)
   end function IsOf
 
-  !> Which elements are fluid, (elements of the mesh). part: media of its blocks, from: where each comes from.
+  !> wet: true for the elements of the mesh that are fluid. part: media of its blocks, from: the source of each (materials.f90).
   subroutine MediaPhases(earth, mesh, part, from, fluid, error)
     type(model3d_t), intent(in) :: earth
     type(mesh_t), intent(in) :: mesh

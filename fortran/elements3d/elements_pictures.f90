@@ -1,4 +1,4 @@
-!> Which pictures of a shot on elements there are: regular points, planes, names, how many numbers.
+!> The pictures of a shot on elements: regular points, planes, names, counts of numbers.
 module elements_pictures_m
   use checked_m, only: Above, Below, Whole
   use elements_m, only: in_element, on_face

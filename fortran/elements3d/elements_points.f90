@@ -7,10 +7,10 @@ module elements_points_m
   private
   public :: ElementsNumber
 
-  !> What a point of an element lies on.
+  !> Kinds of points of an element.
   integer, parameter :: on_corner = 1, on_edge = 2, on_side = 3, inside = 4
 
-  !> Where a point of an element is: on which corner, edge or side, and how far along the three axes, 0 .. 4.
+  !> Place of a point of an element: its corner, edge or side, and its number along the three axes, 0 .. 4.
   type :: place_t
     integer :: on = inside, which = 0, index(3) = 0
   end type place_t
@@ -129,7 +129,7 @@ contains
     OnSide = Away(place, c(1), c(2)) + 3*(Away(place, c(1), c(4)) - 1)
   end function OnSide
 
-  !> How many points a place is away from a corner, towards another one.
+  !> Number of points from a corner to a place, towards another corner.
   pure integer function Away(place, from, to)
     type(place_t), intent(in) :: place
     integer, intent(in) :: from, to

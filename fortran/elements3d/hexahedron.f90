@@ -11,7 +11,7 @@ module hexahedron_m
 
   integer :: i, j
 
-  !> Where the nodes are along xi, eta, zeta: corners, edges, centre, sides.
+  !> The nodes along xi, eta, zeta: corners, edges, centre, sides.
   integer, parameter, public :: hex_node(3, 27) = reshape([ &
     -1, -1, -1, 1, -1, -1, 1, 1, -1, -1, 1, -1, -1, -1, 1, 1, -1, 1, 1, 1, 1, -1, 1, 1, &
     0, -1, -1, 1, 0, -1, 0, 1, -1, -1, 0, -1, -1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0, 0, -1, 1, 1, 0, 1, 0, 1, 1, -1, 0, 1, &

@@ -15,7 +15,7 @@ module materials_m
   private
   public :: materials_t, MaterialsRead, MaterialsOf, Losses
 
-  !> Where the medium of a block comes from.
+  !> Sources of the medium of a block.
   integer, parameter, public :: from_table = 0, from_volume = 1, from_solid = 2, from_fluid = 3
 
   integer, parameter, public :: material_vp = 1, material_vs = 2, material_rho = 3, material_bulk = 4, material_shear = 5
@@ -129,7 +129,7 @@ contains
     materials%attenuates = materials%attenuates .or. n > 3
   end subroutine ReadBlock
 
-  !> What follows the word `volume`.
+  !> The phase that may follow the word `volume`.
   subroutine ReadOrigin(file, from, error)
     type(textfile_t), intent(inout) :: file
     integer, intent(out) :: from

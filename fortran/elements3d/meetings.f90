@@ -1,4 +1,4 @@
-!> Which elements meet at each node.
+!> The elements that meet at each node.
 module meetings_m
   use elements_m, only: elements_t
   implicit none

@@ -252,7 +252,7 @@ contains
 
   contains
 
-    !> Whether no element reaches with its middle into the gap behind the i-th one.
+    !> True where no element reaches with its middle into the gap behind the i-th one.
     pure logical function Gap(i)
       integer, intent(in) :: i
       Gap = b%at(axis, b%list(i + 1, axis)) - b%at(axis, b%list(i, axis)) > 0.3_dp*mean(axis)

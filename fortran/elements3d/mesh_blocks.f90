@@ -1,4 +1,4 @@
-!> What is told of the blocks of a mesh: numbers, sizes, shapes and points per shortest wavelength.
+!> Facts on the blocks of a mesh: numbers, sizes, shapes and points per shortest wavelength.
 module mesh_blocks_m
   use elements_m, only: degree, in_element
   use hexahedron_m, only: Determinant, hex_edge, HexJacobians

@@ -1,4 +1,4 @@
-!> What no mesh may have: elements inside out, almost flat or collapsed, loose and double nodes, faces that do not match.
+!> Refuses broken meshes: elements inside out, almost flat or collapsed, loose and double nodes, faces that do not match.
 module mesh_check_m
   use elements_m, only: in_element
   use error_m, only: error_t, Fail

@@ -132,7 +132,7 @@ contains
     if (.not. allocated(error)) Length = Whole(n)
   end function Length
 
-  !> Whether there is a variable of numbers with these lengths, slowest first.
+  !> True where there is a variable of numbers with these lengths, slowest first.
   logical function Has(file, name, lengths)
     type(c_ptr), intent(in) :: file
     character(*), intent(in) :: name

@@ -136,7 +136,7 @@ contains
     end do
   end subroutine GroundAt
 
-  !> Where a vertical line meets a side, by Newton's steps along the two axes of the side.
+  !> The place where a vertical line meets a side, by Newton's steps along the two axes of the side.
   pure subroutine Meet(corner, side, x, y, xi, meets)
     real(dp), intent(in) :: corner(:, :), x, y
     integer, intent(in) :: side

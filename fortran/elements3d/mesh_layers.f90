@@ -21,7 +21,7 @@ module mesh_layers_m
   real(dp), parameter :: most_elements = 2.0e7_dp         !< of a mesh
   real(dp), parameter :: no_thickness = 1.0e-6_dp         !< of the depth of the box: a layer that is nowhere thicker is nowhere
 
-  !> What is to be made.
+  !> A mesh to be made.
   type :: layers_box_t
     real(dp) :: x(2) = 0, y(2) = 0                        !< sides [m]
     real(dp) :: bottom = 0                                !< depth [m]

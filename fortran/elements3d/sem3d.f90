@@ -44,7 +44,7 @@ module sem3d_m
   real(dp), parameter :: chunk_updates = 2.0e7_dp   !< point updates of a chunk on CPU cores: some tenths of a second
   real(dp), parameter :: smallest_weight = 0.1_dp**3   !< of a point of an element, of all of it: a corner's, from gll_w
 
-  !> Where the points of a picture are: regular ones of a plane, or those of sides or elements.
+  !> Points of a picture: regular ones of a plane, or those of sides or elements.
   type :: plane_t
     integer :: axis = 3                           !< 1, 2, 3: across it; 0: of free sides; -1: of all elements
     real(dp) :: place = 0                         !< along the axis [m]
@@ -54,7 +54,7 @@ module sem3d_m
     integer, allocatable :: side(:)               !< of the elements
   end type plane_t
 
-  !> What a film shows.
+  !> Contents of a film.
   type :: frame_t
     integer :: plane = 0
     character(2) :: field = ''
@@ -219,7 +219,7 @@ contains
     call self%engine%source(1, list%field, list%point, spread(1, 1, list%n), list%w, error)
   end subroutine make_source
 
-  !> What acts in each step, (1, nt): a force, or the moment or volume that was released before.
+  !> The source in each step, (1, nt): a force, or the moment or volume that was released before.
   subroutine Histories(self, q)
     class(sem3d_t), intent(in) :: self
     real(sp), allocatable, intent(out) :: q(:, :)

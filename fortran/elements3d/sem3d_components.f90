@@ -1,4 +1,4 @@
-!> What is recorded at a place, as weights of the fields at the points around it, and where forces and moments act
+!> Components recorded at a place, as weights of the fields at the points around it; and points on which forces and moments act
 !> (band_weights.f90). Rates of rotation are wz = (dvy/dx - dvx/dy)/2, x, y, z in this order. In a fluid velocity is 1/rho grad
 !> dchi/dt, displacement 1/rho grad chi, pressure -d2chi/dt2.
 module sem3d_components_m

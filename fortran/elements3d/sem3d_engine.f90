@@ -22,7 +22,7 @@ module sem3d_engine_m
   integer, parameter, public :: field_vx = 0, field_vy = 1, field_vz = 2, field_ux = 3, field_uy = 4, field_uz = 5, &
                                 field_chi_t = 6, field_chi = 7, sem3d_fields = 8
 
-  !> What an engine takes its memory for.
+  !> An engine takes its memory for these.
   type :: sem3d_grid_t
     integer :: elements = 0, solid = 0          !< elements, of which so many are solid
     integer :: points = 0, solid_points = 0     !< points, of which so many are of solid
@@ -66,7 +66,7 @@ module sem3d_engine_m
 
 contains
 
-  !> What an engine takes its memory for. Time step, threads and mechanisms are the caller's.
+  !> An engine takes its memory for these. Time step, threads and mechanisms are the caller's.
   pure type(sem3d_grid_t) function Sem3dGrid(mesh) result(grid)
     type(elements_t), intent(in) :: mesh
     grid%elements = mesh%n

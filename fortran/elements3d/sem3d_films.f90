@@ -198,7 +198,7 @@ contains
     self%film = [self%film, film]
   end subroutine GroundFilm
 
-  !> Where the points of a surface or volume are.
+  !> Places of the points of a surface or volume.
   subroutine PlaceFilms(self, plane)
     class(sem3d_t), intent(inout) :: self
     type(plane_t), intent(in) :: plane
@@ -410,7 +410,7 @@ contains
     !$omp end parallel do
   end subroutine TakeMesh
 
-  !> What stands in a picture: the value in true units, or minus the slope of dchi/dt, of which the picture has the value before.
+  !> A value of a picture: that of the field in true units, or minus the slope of dchi/dt since the value `before`.
   elemental real(sp) function Picture(self, rest, value, before)
     class(sem3d_t), intent(in) :: self
     logical, intent(in) :: rest

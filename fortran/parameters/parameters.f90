@@ -186,7 +186,7 @@ contains
     call t%real('rho_value', job%rho_value, 1000.0_dp, 1.0_dp, 30000.0_dp, 'kg/m3', 'density used by rho_rule')
   end subroutine VolumeTable
 
-  !> How their files are to be read.
+  !> Format of the files of volumes.
   subroutine VolumeFormatTable(t, job)
     type(table_t), intent(inout) :: t
     type(job_t), intent(inout) :: job

@@ -180,7 +180,7 @@ contains
     call Sides(elements, x, what)
   end subroutine Points
 
-  !> How many of these places are distinct, by their coordinates alone.
+  !> Number of distinct places, by their coordinates alone.
   integer function Places(x)
     real(dp), intent(in) :: x(:, :)
     integer :: i, j

@@ -59,7 +59,7 @@ contains
     call SemFine(error, 'fields')
   end subroutine Make
 
-  !> What two steps leave unchanged: with v and dchi/dt at halves of steps, p = d2chi/dt2 and u at whole ones, as M dv = -(K u + C' p)
+  !> A sum that steps leave unchanged: with v and dchi/dt at halves of steps, p = d2chi/dt2 and u at whole ones, as M dv = -(K u + C' p)
   !> and m dp = -(k dchi/dt - C v) tell,
   !>   2 E(n+1/2) = v M v + u(n) K u(n+1) + p(n) m p(n+1) + dchi/dt k dchi/dt.
   subroutine Measure(engine, energy)

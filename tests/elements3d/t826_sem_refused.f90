@@ -1,4 +1,4 @@
-!> What the solver of spectral elements cannot take it refuses in a sentence that says what and where, and goes on to live.
+!> The solver of spectral elements refuses wrong arguments with a sentence that names them and their place, and goes on to live.
 program t826_sem_refused
   use check_m, only: Claim, ClaimFails, ClaimFine, Done, Seed
   use elements_m, only: elements_t

@@ -43,7 +43,7 @@ static int *box(const int n[3], unsigned holes, int *elements, int *points) {
     return at;
 }
 
-/* How often an element has a point that another of its colour has. */
+/* Number of points that two elements of a colour share. */
 static int count_clashes(const sem3d_colours *c, const int *at, int points) {
     int *stamp = calloc((size_t)points, sizeof(int)), clashes = 0;
     for (int k = 0; k < c->n; k++)
@@ -57,7 +57,7 @@ static int count_clashes(const sem3d_colours *c, const int *at, int points) {
     return clashes;
 }
 
-/* How many elements are in no colour, or in two. */
+/* Number of elements in no colour, or in two. */
 static int count_wrong(const sem3d_colours *c, int elements) {
     int *seen = calloc((size_t)elements, sizeof(int)), wrong = 0;
     for (int m = 0; m < c->first[c->n]; m++)

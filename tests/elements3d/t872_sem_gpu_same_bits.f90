@@ -90,7 +90,7 @@ contains
     call engine%free()
   end subroutine Again
 
-  !> What is announced is enough, and not more than twice as much.
+  !> The memory announced is enough, and at most twice of what is taken.
   subroutine Memory(variant)
     character(*), intent(in) :: variant
     class(sem3d_engine_t), allocatable :: engine

@@ -567,7 +567,7 @@ def test_line():
 
 
 def told_of(text, lists='list r\n1 10 5\n2 20 5\n'):
-    """What is said against a key-map, '' if nothing."""
+    """The faults of a key-map in words, '' if there is none."""
     put('some.lists', lists)
     put('some.keymap', text, newline='')
     try:
@@ -607,7 +607,7 @@ def test_long_line():
 
 
 def test_faults_of_maps():
-    """What the modelling refuses info refuses too, and what it takes info takes (t342 asks the modelling itself)."""
+    """info refuses the key-maps that the modelling refuses, and takes the others (t342 asks the modelling itself)."""
     cable = 'spread c streamer first=100 interval=12.5 channels=10 depth=8\n'
     shot = 'shot 1 0 6 c\n'
     rest = ' x0=0 dx=25 z=6 spread=c\n'

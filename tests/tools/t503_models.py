@@ -95,7 +95,7 @@ def test_lines():
 
 
 def test_odd_sections():
-    """What colleagues send: swapped bytes, dead traces, traces out of order, depths in odd places, floats of another kind."""
+    """Files of colleagues: swapped bytes, dead traces, traces out of order, depths in odd places, floats of another kind."""
     words = ('--variable', 'vp', '--unit', 'm/s', '--dz', 5)
     for kind in (1, 5):
         path = segy('order.segy', section(), kind)

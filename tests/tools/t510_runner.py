@@ -80,7 +80,7 @@ pids = [int(p) for p in (HERE / "tree/build/cpu/scratch/pids").read_text().split
 
 
 def alive(pid):
-    """Whether the process runs; one that is dead but not yet collected does not."""
+    """True while the process runs; one that is dead but not yet collected does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -19,7 +19,7 @@ SIDE_OF = {1: 'ymin', 2: 'xmax', 3: 'ymax', 4: 'xmin', 5: 'zmin', 6: 'zmax'}    
 
 
 def convert(source, target, *words):
-    """What it printed; errors of the tool end the test."""
+    """Output of spl-mesh; its errors end the test."""
     cli.inputs.clear()
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
@@ -103,7 +103,7 @@ def serendipity(x):
 
 
 def side_at(x, mesh, cell, side):
-    """Which side of the cell side 1..6 of the element with nodes x is, by the place of its middle."""
+    """The side of the cell that is side 1..6 of the element with nodes x, by the place of its middle."""
     axis, sign = SIDES[SIDE_OF[side]]
     at = x[:8][CORNERS[:, axis] == sign].mean(axis=0)
     middles = {name: mesh.around(cell, CORNERS[CORNERS[:, axis] == sign]).mean(axis=0) for name, (axis, sign) in SIDES.items()}

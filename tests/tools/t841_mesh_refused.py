@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is no mesh of hexahedra, or a broken one, is refused by spl-mesh with one sentence that says where and why; random changes of
+"""Files without a mesh of hexahedra, and broken meshes, are refused by spl-mesh with one sentence that says where and why; random changes of
 good files, too, are read or refused."""
 import contextlib
 import io
@@ -21,7 +21,7 @@ ROUNDS = 25
 
 
 def call(*words):
-    """What it printed, and the sentence of a failure or None."""
+    """Output of spl-mesh, and the sentence of a failure or None."""
     cli.inputs.clear()
     said, failure = io.StringIO(), None
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):

@@ -1,1 +1,1 @@
-"""What the command-line tools share. Each tool is a short script; its work is done in a module here."""
+"""Common parts of the command-line tools. Each tool is a short script; its work is done in a module here."""

@@ -45,7 +45,7 @@ def warn(sentence):
 
 
 def say(sentence=''):
-    """What the user asked to see, on stdout."""
+    """Prints the answer to the user on stdout."""
     print(sentence)
 
 

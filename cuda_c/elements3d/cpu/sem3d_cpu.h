@@ -1,4 +1,4 @@
-/* What the `cpu` variant of spectral elements has in memory.
+/* Memory of the `cpu` variant of spectral elements.
  *
  * Elements stand in groups of 16, the last of a brick filled up with copies that are computed for nothing; each vector
  * of a group's arrays has a number of 16 elements side by side. What a group has of geometry and medium depends on its
@@ -18,7 +18,7 @@
 enum { GROUP = 16, COFACTORS = 9, TRILINEAR = 21 };
 enum { SEM_STORED, SEM_AFFINE, SEM_TRILINEAR, SEM_SHAPES };
 
-/* Where a group has what, in vectors. */
+/* Places of the numbers of a group, in vectors. */
 static inline int cpus_geometry(int shape) { return shape == SEM_TRILINEAR ? TRILINEAR : COFACTORS; }
 
 typedef struct cpus_group {
@@ -28,7 +28,7 @@ typedef struct cpus_group {
     size_t lanes;        /* in the points of all: (16,125) */
 } cpus_group;
 
-/* Which points have memory variables. */
+/* Points that have memory variables. */
 typedef struct cpus_memory {
     int points;             /* 125, or 57 */
     int number[SEM_POINTS]; /* of a point among them, or -1 */

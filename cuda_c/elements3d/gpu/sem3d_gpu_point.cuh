@@ -1,4 +1,4 @@
-/* What all kernels do at a point of an element: geometry, stress, attenuation. */
+/* A point of an element in all kernels: geometry, stress, attenuation. */
 #pragma once
 
 #include "sem3d_gpu.h"

@@ -71,7 +71,7 @@ int sem3d_gpu_sums(sem3d_gpu *o, int fluid) { return fluid ? sums<1>(o, o->phase
 
 // --- special points ------------------------------------------------------------------------------------------------
 
-// What special points need beside their phase.
+// Special points need these beside their phase.
 struct surroundings {
     sem3d_gpu_sides sides;
     const float *u[3]; // of the solid

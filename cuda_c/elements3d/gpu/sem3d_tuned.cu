@@ -27,7 +27,7 @@ struct line { /* of a thread: where it stands in its element */
     bool active;
 };
 
-/* What a warp has in shared memory: numbers of its element along xi and eta. */
+/* Shared memory of a warp: numbers of its element along xi and eta. */
 template <int COMPONENTS> struct own_lines { float x[COMPONENTS][OWN], y[COMPONENTS][OWN]; };
 
 static __device__ __forceinline__ int along_xi(const line &l, int m) { return FACE * l.j + ALONG * l.i + m; }
@@ -212,7 +212,7 @@ static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int
         }
 }
 
-/* What a word of a pattern's sums names, added to f. */
+/* Adds to f the forces that a word of a pattern's sums names. */
 template <int COMPONENTS>
 static __device__ __forceinline__ void add_word(unsigned word, const own_lines<COMPONENTS> *w, float f[COMPONENTS]) {
 #pragma unroll
@@ -282,7 +282,7 @@ template <int COMPONENTS, int ROUNDS> struct fetched {
     }
 };
 
-/* What points need when their forces are known. */
+/* Points need these when their forces are known. */
 template <int COMPONENTS, int ROUNDS> struct moved {
     unsigned inner[ROUNDS], outer[ROUNDS]; /* words of sums */
     float gain[ROUNDS], v[ROUNDS][COMPONENTS];

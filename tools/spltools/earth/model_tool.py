@@ -442,7 +442,7 @@ def demo_model(length, depth, spacing):
 
 
 def salt_body(x, z):
-    """Where salt is: a rugged pillow on a stem that leans. x and z in parts of the length and depth."""
+    """True in salt: a rugged pillow on a stem that leans. x and z in parts of the length and depth."""
     angle = np.arctan2((z - 0.46) / 0.13, (x - 0.66) / 0.125)
     edge = 1.0 + 0.10 * np.sin(3 * angle + 0.4) + 0.05 * np.sin(7 * angle)
     pillow = ((x - 0.66) / 0.125) ** 2 + ((z - 0.46) / 0.13) ** 2 < edge**2

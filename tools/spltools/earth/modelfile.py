@@ -22,7 +22,7 @@ def open_dataset(path, instead='give a NetCDF file'):
 
 
 def is_raw(options):
-    """Whether a raw model is meant: then its shape must be complete."""
+    """True where a raw model is meant: then its shape must be complete."""
     missing = [name for name in SHAPE if getattr(options, name) is None]
     if 0 < len(missing) < len(SHAPE):
         fail(f'a raw model needs --nx, --nz, --dx and --dz; --{missing[0]} is missing')

@@ -24,7 +24,7 @@ class Damaged(Exception):
 
 
 class Variable:
-    """Where a variable lies, its shape and attributes."""
+    """Place of a variable in its file, its shape and attributes."""
 
     def __init__(self, name, dims, shape, attributes, dtype, begin):
         self.name, self.dims, self.shape, self.attributes = name, dims, shape, attributes

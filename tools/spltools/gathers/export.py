@@ -144,7 +144,7 @@ def kind_of(a):
 
 
 class Survey:
-    """What all files of an export share: the shots, the interval, the scalars, each checked against the format."""
+    """Common parts of all files of an export: the shots, the interval, the scalars, each checked against the format."""
 
     def __init__(self, file, slots, a):
         self.file, self.slots, self.a = file, slots, a
@@ -203,7 +203,7 @@ def check_record(g):
 
 
 def scalar(values, what):
-    """How many parts of a metre the headers count in: 100, 1000 or 10000."""
+    """Parts of a metre in which the headers count: 100, 1000 or 10000."""
     values = values[np.isfinite(values)] if len(values) else values
     largest = np.max(np.abs(values), initial=0.0)
     if largest * 100 > segyheader.LIMIT[4]:

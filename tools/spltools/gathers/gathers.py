@@ -46,7 +46,7 @@ class Gather:
         return np.where(dx < 0, -1.0, 1.0) * np.hypot(dx, self.across()) if self.three_d else dx
 
     def across(self):
-        """How far receivers are from their source in y [m], (nrec), positive to the right of +x; 2D modelling ignores it."""
+        """Distance of receivers from their source along y [m], (nrec), positive to the right of +x; 2D modelling ignores it."""
         return self.ry - self.sy
 
 

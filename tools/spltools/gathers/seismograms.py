@@ -70,7 +70,7 @@ def put(path, a, write):
 
 
 class Frame:
-    """Where x and y of the file point, degrees clockwise from north, and where x = 0, y = 0 is on the globe."""
+    """Directions of x and y of the file, degrees clockwise from north, and the place of x = 0, y = 0 on the globe."""
 
     def __init__(self, file, a):
         self.x = a.x_azimuth if a.x_azimuth is not None else float(file.text('x_azimuth', '90'))

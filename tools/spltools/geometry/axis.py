@@ -86,7 +86,7 @@ def _start_at_zero(shots, axis):
 
 
 def _straightness(shots):
-    """How far sources are off the line; a warning where it is no line."""
+    """Distance of sources from the line; a warning where it is no line."""
     across = np.array([s.sy for s in shots])
     length = float(np.ptp([s.sx for s in shots]))
     rms = float(np.sqrt(np.mean((across - across.mean()) ** 2)))

@@ -129,13 +129,13 @@ def check_shots(shots, where):
 
 
 def _all_new(stack, seen):
-    """Whether records are in range, and of these shots alone."""
+    """Checks that records are in range, and of these shots alone."""
     records = [s.record for s in stack.shots]
     return len(set(records)) == len(records) and seen.isdisjoint(records) and 1 <= min(records) and max(records) <= RECORD_MAX
 
 
 def _sound(stack):
-    """Whether each shot has receivers, each channel once, and positions in range."""
+    """Checks that each shot has receivers, each channel once, and positions in range."""
     if stack.channel.size == 0 or stack.channel.min() < 1:
         return False
     rows = stack.channel[:1] if (stack.channel == stack.channel[0]).all() else stack.channel
@@ -303,7 +303,7 @@ def _close(a, b):
 
 
 def _on_millimetres(*values):
-    """Whether these lose nothing in millimetres (an interval's error would add up along the spread)."""
+    """True where these lose nothing in millimetres (an interval's error would add up along the spread)."""
     return all(abs(v - round(v, 3)) < 1e-9 * max(1.0, abs(v)) for v in values)
 
 
@@ -355,7 +355,7 @@ class _List:
 
 
 class _Map:
-    """What the lines of a key-map say, and their faults."""
+    """Contents of the lines of a key-map, and their faults."""
 
     def __init__(self, path):
         self.path, self.faults = path, Faults()
@@ -373,7 +373,7 @@ class _Map:
                        ' lists, shot, shots or skip')
 
     def check(self):
-        """What no line shows by itself; then all faults are told."""
+        """Checks of all lines together; then all faults are told."""
         self._check_spreads()
         self.rows.sort(key=lambda row: row.record)
         for before, row in zip(self.rows, self.rows[1:]):
@@ -448,7 +448,7 @@ class _Map:
         self.rows += [_Row(line.number, record + i * step, x0 + i * dx, y, z, spread, skip) for i in range(n)]
 
     def _check_shots(self, line, last, n, x, dx):
-        """What a line of shots may not exceed: record numbers, positions, and shots in all."""
+        """Limits of a line of shots: record numbers, positions, and shots in all."""
         if last > RECORD_MAX:
             line.fault(f'the last record would be {last}, above the limit {RECORD_MAX}: lower first_record, n or step')
         if abs(x) > X_MAX:
@@ -459,7 +459,7 @@ class _Map:
             line.fault(f'more than {SHOTS_MAX} shots: split the survey')
 
     def _status(self, line, words):
-        """Whether the shots of a line are marked skip."""
+        """True where the shots of a line are marked skip."""
         status = words[0].lower() if words else 'todo'
         if status not in ('todo', 'skip'):
             line.fault(f'unknown status {shown(words[0])}: must be todo or skip')
@@ -492,7 +492,7 @@ class _Map:
     # --- lines of spreads ---
 
     def _define(self, name, line):
-        """Whether the spread `name` is new; the fault is told."""
+        """True where the spread `name` is new; the fault is told."""
         if not name:
             line.fault('a name is missing: spread NAME KIND ..., or list NAME')
         elif len(name.encode('utf-8', 'surrogateescape')) > NAME_MAX:

@@ -39,7 +39,7 @@ FIELDS = {  # name: (first byte, bytes)
 
 @dataclass
 class Layout:
-    """Where the traces lie: first byte, samples, bytes a sample, byte order, how many; format; feet."""
+    """Layout of the traces: first byte, samples, bytes a sample, byte order, number; format; feet."""
 
     start: int
     ns: int
@@ -53,7 +53,7 @@ class Layout:
 
 
 def is_su(path, kind):
-    """Whether the file is SU: by the option, else by its name."""
+    """True where the file is SU: by the option, else by its name."""
     return kind == 'su' or (kind == 'auto' and path.lower().endswith('.su'))
 
 
@@ -168,7 +168,7 @@ def scaled(values, scalars):
 
 @dataclass
 class Options:
-    """What the user decides where headers are silent."""
+    """Choices of the user where headers are silent."""
 
     order: str = 'auto'
     kind: str = 'auto'

@@ -13,7 +13,7 @@ SIDES = {f'S{face}': side for face, side in zip(range(1, 7), (4, 5, 0, 1, 2, 3))
 
 
 class _File:
-    """What the file has: elements [(set, table)], sets {name: [numbers or a set's name]}, surfaces {name: [(set or number, side
+    """Contents of the file: elements [(set, table)], sets {name: [numbers or a set's name]}, surfaces {name: [(set or number, side
     from 0)]}."""
 
     def __init__(self, path):

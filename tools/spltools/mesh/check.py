@@ -1,4 +1,4 @@
-"""What is wrong with a mesh: sentences, each with an element and a place."""
+"""Faults of a mesh: sentences, each with an element and a place."""
 import numpy as np
 
 from spltools.mesh import hexahedron
@@ -111,8 +111,8 @@ def _near(places, nodes, low, high):
 
 
 def _on_face(points, x, size):
-    """Which of the points (n, 3) lie on their faces of corners x (n, 4, 3), edges included: on one of the four triangles that the
-    diagonals make. Nodes at the place of a corner are told as double ones."""
+    """True for the points (n, 3) that lie on their faces of corners x (n, 4, 3), edges included: on one of the four triangles that
+    the diagonals make. Nodes at the place of a corner are told as double ones."""
     on = np.zeros(len(points), bool)
     for a, b, c in ((0, 1, 2), (0, 2, 3), (0, 1, 3), (1, 2, 3)):
         u, v, w = x[:, b] - x[:, a], x[:, c] - x[:, a], points - x[:, a]

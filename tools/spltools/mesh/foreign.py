@@ -12,7 +12,7 @@ from spltools.mesh.mesh import Raw
 HEXAHEDRA = {'hexahedron': 8, 'hexahedron20': 20, 'hexahedron27': 27}
 QUADRILATERALS = ('quad', 'quad8', 'quad9')
 SMALLER = ('vertex', 'line', 'empty')           # and all of their kinds: boundaries of boundaries
-# What programs call the number of a block, in the files that have no names of their own for it.
+# Names that programs give to the number of a block, in the files that have no names of their own for it.
 TAGS = ('gmsh:physical', 'CellEntityIds', 'ElementBlockIds', 'ObjectId', 'material', 'Material', 'block', 'medium', 'region')
 
 
@@ -51,7 +51,7 @@ class _NotForMeshio(Exception):
     """A sound file of Gmsh which meshio cannot read and the module of Gmsh, which is there, can."""
 
 
-# What meshio says of files of Gmsh 4.1 with elements in no physical group beside such in one, and of nodes with parameters.
+# Warnings of meshio on files of Gmsh 4.1 with elements in no physical group beside such in one, and of nodes with parameters.
 GAPS = ("Incompatible cell data 'gmsh:physical'", 'parametric nodes not implemented')
 
 

@@ -24,7 +24,7 @@ class Mesh:
 
 
 class Raw:
-    """What a reader finds. `order` is that of the nodes of elements with more than 8; what other shapes are there, by name and
+    """A mesh as a reader finds it. `order` is that of the nodes of elements with more than 8; other shapes by name and
     number; sides where the file tells them by element, surfaces where by nodes."""
 
     def __init__(self, path, nodes, order='exodus'):
@@ -41,7 +41,7 @@ class Raw:
 
 
 class Numbers:
-    """Where in their order things are that a file numbers as it likes."""
+    """Places in their order of things that a file numbers as it likes."""
 
     def __init__(self, path, numbers, what):
         numbers = np.asarray(numbers).astype(np.int64)

@@ -146,7 +146,7 @@ def draw_gathers(ax, gathers, clip, power=0.0, axis='offset', colour='grey', win
 
 
 def span_words(gathers, axis):
-    """What runs to the right inside each gather, and from where to where if all are alike."""
+    """The quantity along the right axis of each gather, and its range if all are alike."""
     name, unit = (AXIS[axis].rstrip(']').split(' [') + [''])[:2]
     spans = [(positions(g, axis).min(), positions(g, axis).max()) for g in gathers]
     if max(np.ptp([s[i] for s in spans]) for i in (0, 1)) < 1:
