@@ -13,6 +13,7 @@ module elements3d_m
   use elements_make_m, only: counts_t, ElementsMake, ElementsSlowest
   use elements_pictures_m, only: PicturePoints, PicturesCheck, PictureSpacing, PictureTotal => PictureNumbers
   use elements_scheme_m, only: elements_scheme_t, points_of_element
+  use elements_sponge_m, only: SpongeAt, SpongeDistances
   use elements_window_m, only: ElementsFill, ElementsOutline
   use error_m, only: error_t, Fail
   use files_m, only: FileExists, FileSame
@@ -63,13 +64,16 @@ module elements3d_m
     type(ground_t) :: surface, seafloor               !< the uppermost points of the mesh, of its solid
     logical :: attenuates = .false.
     real(dp) :: least_q = 0                           !< the smallest quality factor
+    real(dp), allocatable :: to_side(:)               !< of each node, from absorbing sides, where a layer there damps [m]
+    integer :: damped = 0                             !< sources and receivers in that layer, of the shots looked at
+    character(:), allocatable :: first_damped         !< the first of them in words
     type(block_t), allocatable :: blocks(:)           !< what is told of the blocks
   contains
     procedure :: introduce
     procedure :: parameters => Table
     procedure :: check => Rules
     procedure :: read => ReadMesh
-    procedure :: derive, window => WindowOf, check_shot, own_words
+    procedure :: derive, window => WindowOf, check_shot, warn, own_words
     procedure, nopass :: receiver
     procedure :: memory
     procedure, nopass :: wants_pictures, picture_numbers
@@ -145,6 +149,12 @@ contains
       if (allocated(error)) return
     end if
     call FinderMake(self%finder, self%elements%corner)
+    self%damped = 0
+    if (allocated(self%to_side)) deallocate (self%to_side)
+    if (job%sponge > 0) then
+      call SpongeDistances(self%elements, job%sponge, self%to_side)
+      self%to_side = min(self%to_side, 2*job%sponge)
+    end if
     if (job%source_z == 'surface' .or. job%receiver_z == 'surface') call GroundMake(self%elements, .false., self%surface)
     if (job%source_z == 'seafloor' .or. job%receiver_z == 'seafloor') call GroundMake(self%elements, .true., self%seafloor)
     self%low = minval(mesh%x, 2)
@@ -500,9 +510,23 @@ contains
                               ' m lies '//Str(away, 4)//' m outside of the mesh: x '//Str(self%low(1))//' .. '// &
                               Str(self%high(1))//', y '//Str(self%low(2))//' .. '//Str(self%high(2))//', z '// &
                               Str(self%low(3))//' .. '//Str(self%high(3))//' m (z down)')
+      if (allocated(error) .or. .not. allocated(self%to_side)) return
+      if (.not. SpongeAt(self%to_side(self%elements%node(:, element)), xi) < job%sponge) return
+      if (self%damped == 0) self%first_damped = what
+      self%damped = self%damped + 1
     end subroutine Place
 
   end subroutine check_shot
+
+  subroutine warn(self, job, scheme, error)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    class(scheme_t), intent(inout) :: scheme
+    type(error_t), allocatable, intent(inout) :: error
+    if (self%damped > 0) call SchemeWarn(scheme, Str(self%damped)//' source(s) and receiver(s) lie in the layer that damps '// &
+      'waves, sponge = '//Str(job%sponge)//' m before absorbing sides, the first of them '//self%first_damped// &
+      ': what they send or record is too weak; use a larger mesh or a thinner layer')
+  end subroutine warn
 
   pure logical function Isotropic(moment)
     real(dp), intent(in) :: moment(6)

@@ -1,13 +1,10 @@
 !> A layer before absorbing sides that damps: forces -rate M v at its points, M their mass, in a fluid likewise of the potential.
-!> The
-!> rate rises from 0 to 3 T c/L at the side as the square of the way into the layer, L its width and c the velocity of P waves: a
-!> P wave across it is left e**(-T/2). What the side, which absorbs (Stacey 1988), sends back goes the way again. Waves of all
-!> kinds,
-!> with attenuation and under any topography lose energy there, so the layer is stable.
+!> The rate rises from 0 to 3 T c/L at the side as the square of the way into the layer, L its width and c the velocity of P waves:
+!> a P wave across it is left e**(-T/2). The part that the side sends back (Stacey 1988) goes the way again. Waves of all kinds,
+!> with attenuation and under any topography, lose energy there, so the layer is stable.
 !>
-!> The best T of each width leaves plane waves of one frequency, at 0 .. 60 degrees, -32, -44, -52 dB of their energy from layers
-!> of 2, 2.5,
-!> 3 wavelengths: what the rise of the rate sends back limits thin ones. t829 measures packets of waves.
+!> The best T of each width leaves plane waves of one frequency, at 0 .. 60 degrees, -32, -44, -52 dB of their energy from layers of
+!> 2, 2.5, 3 wavelengths: the rise of the rate sends waves back from thin ones. t829 measures packets of waves.
 module elements_sponge_m
   use elements_m, only: along, elements_t, face_absorbs, in_element
   use gll_m, only: gll_x
@@ -15,7 +12,7 @@ module elements_sponge_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: SpongeRates
+  public :: SpongeRates, SpongeDistances, SpongeAt
 
   real(dp), parameter :: across = 4.5_dp                    !< T
 
@@ -30,12 +27,12 @@ contains
     real(dp) :: way, c
     integer :: e, p, m
     allocate (rate(elements%points), source=0.0_sp)
-    call Distances(elements, width, distance)
+    call SpongeDistances(elements, width, distance)
     do e = 1, elements%n
       associate (d => distance(elements%node(:, e)))
         if (all(d >= width)) cycle
         do p = 1, in_element
-          way = 1 - Between(d, p)/width
+          way = 1 - SpongeAt(min(d, 2*width), gll_x(modulo([p - 1, (p - 1)/along, (p - 1)/along**2], along) + 1))/width
           if (.not. way > 0) cycle
           m = min(p, size(elements%rho, 1))
           c = sqrt((elements%lambda(m, e) + 2*real(elements%mu(m, e), dp))/elements%rho(m, e))
@@ -47,23 +44,19 @@ contains
     end do
   end subroutine SpongeRates
 
-  !> A value at point p of an element by those at its corners.
-  pure real(dp) function Between(value, p)
-    real(dp), intent(in) :: value(8)
-    integer, intent(in) :: p
+  !> A value at xi in an element by those at its corners.
+  pure real(dp) function SpongeAt(value, xi)
+    real(dp), intent(in) :: value(8), xi(3)
     integer :: a
-    real(dp) :: xi(3)
-    xi = gll_x(modulo([p - 1, (p - 1)/along, (p - 1)/along**2], along) + 1)
-    Between = 0
+    SpongeAt = 0
     do a = 1, 8
-      Between = Between + value(a)*product(1 + hex_node(:, a)*xi)/8
+      SpongeAt = SpongeAt + value(a)*product(1 + hex_node(:, a)*xi)/8
     end do
-  end function Between
+  end function SpongeAt
 
   !> Distances [m] of the nodes from the nearest absorbing side, as far as they are below `width`; elsewhere something above it.
-  !> From
-  !> the nodes of sides on, those of each element try the nearest sides of each other until no node finds a nearer one.
-  subroutine Distances(elements, width, distance)
+  !> From the nodes of sides on, those of each element try the nearest sides of each other until no node finds a nearer one.
+  subroutine SpongeDistances(elements, width, distance)
     type(elements_t), intent(in) :: elements
     real(dp), intent(in) :: width
     real(dp), allocatable, intent(out) :: distance(:)
@@ -107,7 +100,7 @@ contains
       near(node) = side
       changed(node) = sweep
     end subroutine Try
-  end subroutine Distances
+  end subroutine SpongeDistances
 
   !> From a place to a side, which is taken for a parallelogram around its middle; corner(3, 4) around it.
   pure real(dp) function ToSide(x, corner)

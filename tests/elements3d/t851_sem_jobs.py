@@ -103,6 +103,9 @@ for kind in ("cdf5", "four"):
         equal = r.returncode == 0 and all(np.array_equal(ds[c][...].filled(0), a) for c, a in (("pressure", p), ("vz", vz)))
     claim(equal, f"the same mesh in {kind}: the same traces")
 stopped()
+r = run("plan", *words(sponge=250))
+claim(r.returncode == 0 and "lie in the layer that damps waves, sponge = 250 m" in r.stdout and "channel 1" in r.stdout,
+      f"plan warns of receivers in the layer that damps {r.stderr[-300:]}")
 keymap(shots=1)
 r = run(*words(output="fortran.nc", variant="fortran"))
 with Dataset("fortran.nc") as ds:
