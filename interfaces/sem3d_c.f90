@@ -79,7 +79,7 @@ module sem3d_c
     !> Attenuation in the solid by Zener mechanisms with relaxation times tau(mechanisms) [s]: of the bulk modulus K = lambda + 2/3
     !> mu and of mu the shares bulk and shear (mechanisms,shares,solid) relax,
     !>   tau dr/dt + r = share M strain,   stress = M strain - the sum of r,   M: the unrelaxed modulus.
-    !> Where 57 points relax, a share counts there as often as sem_memory_gain of sem3d_geometry.h says.
+    !> With relaxing = 57 the share of each such point is multiplied by sem_memory_gain of sem3d_geometry.h.
     !> After sem3d_elements, where there are mechanisms.
     integer(c_int) function sem3d_quality(handle, tau, bulk, shear) bind(c)
       import :: c_ptr, c_int, c_float

@@ -30,8 +30,8 @@ void sem_places(const sem_shapes *s, const double *corner, sem_place place[SEM_P
 
 double sem_point_weight(int point); /* of the volume: the product of three */
 
-/* Where few points have memory variables: number of a point among these 57, else -1, and what relaxes there, of what
- * would relax if all had them. They are the points inside an element, and in the middle and on the diagonals of its
+/* With memory variables at few points: number of a point among these 57, else -1; and the factor of its share, which
+ * stands for points without. They are the points inside an element, and in the middle and on the diagonals of its
  * sides. Of all such weights that have the means of 1, x^2, x^4 and x^2 y^2 these are nearest to those of the mass, so
  * that waves of up to an element lose what they lose with variables at all points; and see a modulus that is less by
  * 0.10 (of mu) to 0.15 (of the bulk modulus) of the square of what relaxes, which elements_relax.f90 makes good. The 8

@@ -87,7 +87,7 @@ contains
   end subroutine Alike
 
 
-  !> What S waves lose between the receivers, at frequencies from a fifth to twice that of the pulse: exp(-pi f t/Q).
+  !> Decay of S waves between the receivers, at frequencies from a fifth to twice that of the pulse: exp(-pi f t/Q).
   subroutine Spectra(q, traces)
     real(dp), intent(in) :: q
     real(sp), intent(in) :: traces(:, :)

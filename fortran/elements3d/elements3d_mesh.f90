@@ -1,0 +1,221 @@
+!> The mesh of a job and its media: read or made, checked, written by the verb mesh.
+submodule(elements3d_m) elements3d_mesh
+  use checksum_c, only: checksum_floats
+  use element_finder_m, only: FinderMake
+  use elements_media_m, only: MediaFill, MediaPhases, MediaRead
+  use elements_make_m, only: ElementsMake
+  use elements_sponge_m, only: SpongeDistances
+  use files_m, only: FileExists, FileSame
+  use hash_m, only: hash_t, HashAdd, HashText
+  use kinds_m, only: i8
+  use materials_m, only: from_table, from_volume, materials_t, MaterialsOf, MaterialsRead, material_bulk, material_parts, &
+                         material_rho, material_shear, material_vp, material_vs
+  use mesh_blocks_m, only: BlocksOf
+  use mesh_check_m, only: MeshCheck
+  use mesh_exodus_m, only: MeshRead
+  use mesh_ground_m, only: GroundMake
+  use mesh_exodus_write_m, only: MeshWrite
+  use mesh_of_layers_m, only: MeshOfLayers
+  use mesh_m, only: mesh_t
+  use model3d_m, only: model3d_t
+  implicit none
+
+contains
+
+  module subroutine ReadMesh(self, job, error)
+    class(elements3d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    type(error_t), allocatable, intent(inout) :: error
+    type(mesh_t) :: mesh
+    type(materials_t) :: materials
+    type(model3d_t) :: earth
+    real(dp), allocatable :: part(:, :)
+    character(:), allocatable :: made
+    integer, allocatable :: from(:)
+    if (job%materials /= '') call MaterialsRead(job%materials, materials, error)
+    if (.not. allocated(error)) call GetMesh(self, job, materials, mesh, made, error)
+    if (.not. allocated(error)) call MeshCheck(mesh, error)
+    if (allocated(error)) return
+    call MediaOfBlocks(job, materials, mesh, part, from, error)
+    if (.not. allocated(error) .and. any(from /= from_table)) call ReadVolumes(job, mesh, from, earth, error)
+    if (allocated(error)) return
+    self%attenuates = (materials%attenuates .or. earth%attenuates) .and. job%attenuation
+    if (.not. self%attenuates) part(material_bulk:material_shear, :) = 0
+    if (all(from == from_table)) then
+      call ElementsMake(mesh, part, self%elements, self%number, self%counts)
+      self%least_q = 1/max(tiny(1.0_dp), maxval(part(material_bulk:material_shear, :)))
+      self%rhomin = minval(part(material_rho, :))
+      self%rhomax = maxval(part(material_rho, :))
+      self%vmax = maxval(part(material_vp, :))
+      self%vmin = minval(merge(part(material_vs, :), part(material_vp, :), part(material_vs, :) > 0))
+    else
+      call MakeByPoint(self, mesh, part, from, earth, error)
+      if (allocated(error)) return
+    end if
+    call FinderMake(self%finder, self%elements%corner)
+    self%damped = 0
+    if (allocated(self%to_side)) deallocate (self%to_side)
+    if (job%sponge > 0) then
+      call SpongeDistances(self%elements, job%sponge, self%to_side)
+      self%to_side = min(self%to_side, 2*job%sponge)
+    end if
+    if (job%source_z == 'surface' .or. job%receiver_z == 'surface') call GroundMake(self%elements, .false., self%surface)
+    if (job%source_z == 'seafloor' .or. job%receiver_z == 'seafloor') call GroundMake(self%elements, .true., self%seafloor)
+    self%low = minval(mesh%x, 2)
+    self%high = maxval(mesh%x, 2)
+    self%sources = made//', '//Str(self%elements%n)//' elements of '//Str(mesh%per)//' nodes in '//Str(size(mesh%blocks))// &
+                   ' block(s)'
+    if (job%materials /= '') self%sources = self%sources//'; materials '//job%materials
+    if (any(from /= from_table)) self%sources = self%sources//'; '//earth%sources
+    call BlocksOf(mesh, part, self%blocks)
+    self%hash = Hash(self%elements)
+  end subroutine ReadMesh
+
+  !> The mesh of a job, read or made, before it is checked; `made`: of what, in words.
+  subroutine GetMesh(self, job, materials, mesh, made, error)
+    class(elements3d_t), intent(in) :: self
+    type(job_t), intent(in) :: job
+    type(materials_t), intent(in) :: materials
+    type(mesh_t), intent(out) :: mesh
+    character(:), allocatable, intent(out) :: made
+    type(error_t), allocatable, intent(inout) :: error
+    type(wavelet_t) :: wavelet
+    made = job%mesh
+    if (job%mesh == 'layers') then
+      call self%wavelet(job, wavelet, error)
+      if (allocated(error)) return
+      call MeshOfLayers(job, wavelet%fmax, materials, mesh, made, error)
+    else
+      call MeshRead(job%mesh, mesh, error, up=job%mesh_z == 'up')
+    end if
+  end subroutine GetMesh
+
+  !> The verb mesh: the mesh of a job is made and checked, told and written.
+  module subroutine WriteMesh(self, job, text, error)
+    class(elements3d_t), intent(inout) :: self
+    type(job_t), intent(in) :: job
+    character(:), allocatable, intent(out) :: text
+    type(error_t), allocatable, intent(inout) :: error
+    type(mesh_t) :: mesh
+    type(materials_t) :: materials
+    type(wavelet_t) :: wavelet
+    real(dp), allocatable :: part(:, :)
+    integer, allocatable :: from(:)
+    character(:), allocatable :: made
+    text = ''
+    call MayWrite(job, error)
+    if (.not. allocated(error)) call self%wavelet(job, wavelet, error)
+    if (job%materials /= '' .and. .not. allocated(error)) call MaterialsRead(job%materials, materials, error)
+    if (.not. allocated(error)) call GetMesh(self, job, materials, mesh, made, error)
+    if (.not. allocated(error)) call MeshCheck(mesh, error)
+    if (.not. allocated(error)) call MediaOfBlocks(job, materials, mesh, part, from, error)
+    if (.not. allocated(error)) call MeshWrite(job%mesh_out, mesh, job%mesh_z == 'up', error)
+    if (allocated(error)) return
+    call BlocksOf(mesh, part, self%blocks)
+    text = job%mesh_out//': '//made//', '//Str(size(mesh%block))//' elements of '//Str(mesh%per)//' nodes, '// &
+           Str(size(mesh%x, 2))//' nodes'//nl//BlockRows(self%blocks, wavelet%fmax)
+  end subroutine WriteMesh
+
+  !> Fails where something is at mesh_out that must stay.
+  subroutine MayWrite(job, error)
+    type(job_t), intent(in) :: job
+    type(error_t), allocatable, intent(inout) :: error
+    type(error_t), allocatable :: no_mesh
+    type(mesh_t) :: mesh
+    if (job%mesh_out == '') call Fail(error, 'mesh_out is empty: give mesh_out=FILE, the mesh to write')
+    if (allocated(error)) return
+    if (.not. FileExists(job%mesh_out)) return
+    if (.not. job%overwrite) then
+      call Fail(error, 'mesh_out = '//job%mesh_out//' is there already: give another name, or overwrite=y')
+    else if (FileSame(job%mesh_out, job%mesh)) then
+      call Fail(error, 'mesh_out = '//job%mesh_out//' is the mesh that is read: give another name')
+    else
+      call MeshRead(job%mesh_out, mesh, no_mesh, up=.true.)
+      if (allocated(no_mesh)) &
+        call Fail(error, 'mesh_out = '//job%mesh_out//' is there already, and no mesh that could be replaced: give another name')
+    end if
+  end subroutine MayWrite
+
+  !> The media of blocks from the table, and which have them from volumes: all where there is no table.
+  subroutine MediaOfBlocks(job, materials, mesh, part, from, error)
+    type(job_t), intent(in) :: job
+    type(materials_t), intent(in) :: materials
+    type(mesh_t), intent(in) :: mesh
+    real(dp), allocatable, intent(out) :: part(:, :)
+    integer, allocatable, intent(out) :: from(:)
+    type(error_t), allocatable, intent(inout) :: error
+    if (job%materials /= '') then
+      call MaterialsOf(materials, mesh, part, from, error)
+    else
+      allocate (part(material_parts, size(mesh%blocks)), source=0.0_dp)
+      allocate (from(size(mesh%blocks)), source=from_volume)
+    end if
+  end subroutine MediaOfBlocks
+
+  subroutine ReadVolumes(job, mesh, from, earth, error)
+    type(job_t), intent(in) :: job
+    type(mesh_t), intent(in) :: mesh
+    integer, intent(in) :: from(:)
+    type(model3d_t), intent(out) :: earth
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: b
+    b = findloc(from == from_table, .false., dim=1)
+    if (job%vp == '') then
+      call Fail(error, 'block '//Str(mesh%blocks(b)%id)//' of mesh '//job%mesh// &
+                ' takes its medium from volumes by the table of '// &
+                'materials '//job%materials//', but there are none: give vp=FILE, vs=FILE, rho=FILE')
+    else
+      call MediaRead(job, mesh, job%sponge, earth, error)
+    end if
+  end subroutine ReadVolumes
+
+  !> Elements with a medium at each point, and what is told of these.
+  subroutine MakeByPoint(self, mesh, part, from, earth, error)
+    class(elements3d_t), intent(inout) :: self
+    type(mesh_t), intent(in) :: mesh
+    real(dp), intent(in) :: part(:, :)
+    integer, intent(in) :: from(:)
+    type(model3d_t), intent(in) :: earth
+    type(error_t), allocatable, intent(inout) :: error
+    logical, allocatable :: wet(:)
+    integer, allocatable :: places(:)
+    real(dp) :: p, s
+    integer :: e
+    call MediaPhases(earth, mesh, part, from, wet, error)
+    if (allocated(error)) return
+    call ElementsMake(mesh, part, self%elements, self%number, self%counts, wet, places)
+    call MediaFill(earth, mesh, places, from, self%elements, error)
+    if (allocated(error)) return
+    self%vmax = 0
+    self%vmin = huge(1.0_dp)
+    associate (m => self%elements)
+      do e = 1, m%n
+        p = sqrt(maxval((m%lambda(:, e) + 2*m%mu(:, e))/m%rho(:, e)))
+        s = sqrt(minval(merge(m%mu(:, e), m%lambda(:, e), e <= m%solid)/m%rho(:, e)))
+        self%vmax = max(self%vmax, p)
+        self%vmin = min(self%vmin, s)
+      end do
+      self%rhomin = minval(m%rho)
+      self%rhomax = maxval(m%rho)
+      self%least_q = 1/max(tiny(1.0_dp), real(maxval(m%loss), dp))
+    end associate
+  end subroutine MakeByPoint
+
+  function Hash(elements)
+    type(elements_t), intent(in) :: elements
+    character(16) :: Hash
+    type(hash_t) :: h
+    integer(i8) :: sum
+    integer :: e
+    do e = 1, elements%n
+      call HashAdd(h, reshape(elements%corner(:, :, e), [3*elements%per]))
+      call HashAdd(h, elements%face(:, e))
+    end do
+    sum = checksum_floats(0_i8, size(elements%rho, kind=i8), elements%rho)
+    sum = checksum_floats(sum, size(elements%lambda, kind=i8), elements%lambda)
+    sum = checksum_floats(sum, size(elements%loss, kind=i8), elements%loss)
+    call HashAdd(h, checksum_floats(sum, size(elements%mu, kind=i8), elements%mu))
+    Hash = HashText(h)
+  end function Hash
+
+end submodule elements3d_mesh
