@@ -17,7 +17,7 @@ enum {
     WARP = 32,
     BRICK = SEM3D_PATTERN_BRICK,
     THREADS = WARP * BRICK,
-    LANES = (1 << FACE) - 1,
+    LINES = (1 << FACE) - 1, /* the threads of a warp that have a line */
     OWN = PADDED,
     ROOM = BRICK * (int)POINTS
 };
@@ -47,19 +47,19 @@ template <int COMPONENTS> static __device__ __forceinline__ void derive_lines(ow
         for (int m = 0; m < ALONG; m++)
             in[m] = w.y[c][along_eta(l, m)];
         derive(in, eta);
-        __syncwarp(LANES);
+        __syncwarp(LINES);
 #pragma unroll
         for (int m = 0; m < ALONG; m++) {
             w.x[c][along_xi(l, m)] = xi[m];
             w.y[c][along_eta(l, m)] = eta[m];
         }
     }
-    __syncwarp(LANES);
+    __syncwarp(LINES);
 }
 
 /* Fluxes in x and y become forces along their lines, in place. */
 template <int COMPONENTS> static __device__ __forceinline__ void gather_lines(own_lines<COMPONENTS> &w, const line &l) {
-    __syncwarp(LANES);
+    __syncwarp(LINES);
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++) {
         float in[ALONG], out[ALONG];
@@ -78,7 +78,7 @@ template <int COMPONENTS> static __device__ __forceinline__ void gather_lines(ow
         for (int m = 0; m < ALONG; m++)
             w.y[c][along_eta(l, m)] = out[m];
     }
-    __syncwarp(LANES);
+    __syncwarp(LINES);
 }
 
 /* The map of an element along a line of points: dx/dxi = xi + zeta xi_zeta, dx/deta likewise, dx/dzeta is the same. */
@@ -199,7 +199,7 @@ static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int
             w.y[c][along_zeta(l, k)] = in[k] = u[c * (int)ROOM + at[k]];
         derive(in, z[c]);
     }
-    __syncwarp(LANES);
+    __syncwarp(LINES);
     derive_lines(w, l);
     do_points<COMPONENTS, SHAPE, MECHANISMS, LANES>(ph, element, l, w, m, z);
     gather_lines(w, l);
