@@ -23,9 +23,10 @@ module pml_m
 contains
 
   !> Shape of a layer of `cells` cells. Power, κ and α: searched for the least worst reflected energy at 0..80 degrees, at 5 and 10
-  !> points per shortest wavelength and for waves 2.5 times slower than c; a narrow layer must begin less gently, or its coarse steps
-  !> reflect, and κ = 1 is best. r0 is as small as the steps allow (t221: -82 dB for 10 cells, -114 for 20): at 86 degrees, along a
-  !> cable of 7.5 km, a wave loses a fifteenth of the decibels that it loses at normal incidence (t270). Beyond 10**-16 nothing is gained.
+  !> points per shortest wavelength and for waves 2.5 times slower than c; a narrow layer must begin less gently, or its coarse
+  !> steps reflect, and κ = 1 is best. r0 is as small as the steps allow (t221: -82 dB for 10 cells, -114 for 20): along a cable of
+  !> 7.5 km, at 86 degrees, a wave loses a fifteenth of the decibels that it loses at normal incidence (t270). Beyond 10**-16
+  !> nothing is gained.
   pure type(pml_shape_t) function PmlShape(cells) result(shape)
     integer, intent(in) :: cells
     if (cells < 12) shape%power = 3
