@@ -24,6 +24,7 @@ enum { SEM3D_VX, SEM3D_VY, SEM3D_VZ, SEM3D_UX, SEM3D_UY, SEM3D_UZ, SEM3D_CHI_T, 
 enum { SEM3D_INNER, SEM3D_FREE, SEM3D_ABSORBS, SEM3D_CONTACT, SEM3D_KINDS }; /* of sides */
 enum { SEM3D_GATHER, SEM3D_COLOUR, SEM3D_ATOMIC, SEM3D_SUMS };               /* as the configuration has them */
 enum { SEM3D_MECHANISMS = 8, SEM3D_BRICK = 512 };                            /* elements of a brick, at most */
+enum { SEM3D_TENSOR = 21 };                                                  /* numbers of an anisotropic medium */
 
 /* Arguments of sem3d_elements. */
 typedef struct sem3d_given {
@@ -33,6 +34,8 @@ typedef struct sem3d_given {
     const int *brick;
     const float *rho, *lambda, *mu;
     const int *at, *contact, *partner;
+    const int *tensor; /* sem3d_anisotropy; null: all is isotropic */
+    const float *relative;
 } sem3d_given;
 
 typedef struct sem3d_brick {
@@ -83,6 +86,8 @@ typedef struct sem3d {
     float *gain;    /* (points) dt/M; 0 where chi is held at 0 */
     float loudness; /* times |dchi/dt| is a velocity: the largest 1 / (rho c L) of an element */
     int has_quality;
+    int *tensor, has_tensors; /* of the elements that come next */
+    float *relative;
     int *cut; /* bricks that were cut begin here */
     sem3d_map_points map;
 } sem3d;

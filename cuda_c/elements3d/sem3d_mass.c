@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "err.h"
-#include "sem3d.h"
+#include "sem3d_tensor.h"
 
 enum { CHUNK = 1024 }; /* elements whose masses are made side by side */
 
@@ -119,6 +119,13 @@ static void add_drag(const sem3d *fd, const sem3d_given *g, const sem_place *pla
                  rho = sem3d_medium(&fd->cfg, g->rho, e, p);
     if (!is_solid(fd, e)) {
         b[0] += size / (rho * vp);
+        return;
+    }
+    if (sem3d_relative(g, e) != NULL) {
+        double z[6];
+        sem3d_impedance(fd, g, e, p, (const double[3]){area[0] / size, area[1] / size, area[2] / size}, z);
+        for (int m = 0; m < 6; m++)
+            b[m] += size * z[m];
         return;
     }
     for (int m = 0; m < 6; m++)

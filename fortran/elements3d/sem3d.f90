@@ -418,6 +418,10 @@ contains
       end do
       call HashAdd(id%medium, checksum_floats(checksum_floats(checksum_floats(0_i8, size(m%rho, kind=i8), m%rho), &
                                                               size(m%lambda, kind=i8), m%lambda), size(m%mu, kind=i8), m%mu))
+      if (allocated(m%tensor)) then
+        call HashAdd(id%medium, m%tensor)
+        call HashAdd(id%medium, checksum_floats(0_i8, size(m%relative, kind=i8), m%relative))
+      end if
       call HashAdd(id%positions, [self%shot%sy, self%shot%ry])
       call HashAdd(id%positions, SourceNumbers(self%own%source))
       call HashAdd(id%medium, [merge(1.0_dp, 0.0_dp, self%own%attenuates), self%own%q_band, self%own%q_ref])

@@ -3,7 +3,9 @@
 !> elements are made side by side, and added one element after the other.
 module sem3d_fortran_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_positive_inf, ieee_value
+  use anisotropy_m, only: AnisoImpedance, AnisoMatrix
   use elements_m, only: elements_t, face_absorbs, face_free, in_element, on_face
+  use elements_tensors_m, only: StiffnessOf, TensorOf
   use engine_m, only: EngineNumbers, EngineRoom, EngineState
   use error_m, only: error_t, Fail
   use hexahedron_m, only: hex_side_point
@@ -157,7 +159,8 @@ contains
     end do
   end subroutine SumMasses
 
-  !> Sums of rho (vp n n + vs (1 - n n)) over the areas of absorbing sides, in the fluid of 1/(rho c).
+  !> Sums of rho (vp n n + vs (1 - n n)) over the areas of absorbing sides, in the fluid of 1/(rho c); in an anisotropic medium of
+  !> the impedance of waves along the normal.
   subroutine SumDrags(self)
     class(sem3d_fortran_t), intent(inout) :: self
     real(dp) :: area(3, on_face), rho, lambda, mu, size, n(3), z(2)
@@ -188,7 +191,11 @@ contains
               n = area(:, m)/size
               z = sqrt(rho*[lambda + 2*mu, mu])
               if (e > self%mesh%solid) z = 1/z(1)
-              self%b(:, :, drag) = self%b(:, :, drag) + size*Impedance(z, n)
+              if (TensorOf(self%mesh, e) > 0) then
+                self%b(:, :, drag) = self%b(:, :, drag) + size*AnisoImpedance(StiffnessOf(self%mesh, e, p), rho, n)
+              else
+                self%b(:, :, drag) = self%b(:, :, drag) + size*Impedance(z, n)
+              end if
             end associate
           end do
         end do
@@ -435,8 +442,14 @@ contains
     do e = 1, self%mesh%n
       associate (at => self%mesh%at(:, e), slope => self%slope(:, :, :, e), volume => self%volume(:, e))
         if (e <= self%mesh%solid) then
-          call SolidForce(real(self%u(:, at), dp), slope, volume, real(self%mesh%lambda(:, e), dp), &
-                          real(self%mesh%mu(:, e), dp), own(:, :, e), self%relaxation(e))
+          associate (u => real(self%u(:, at), dp), lambda => real(self%mesh%lambda(:, e), dp), mu => real(self%mesh%mu(:, e), dp))
+            if (TensorOf(self%mesh, e) > 0) then
+              call SolidForce(u, slope, volume, lambda, mu, own(:, :, e), self%relaxation(e), &
+                              AnisoMatrix(real(self%mesh%relative(:, self%mesh%tensor(e)), dp)))
+            else
+              call SolidForce(u, slope, volume, lambda, mu, own(:, :, e), self%relaxation(e))
+            end if
+          end associate
         else
           call FluidForce(real(self%chi(at), dp), slope, volume, real(self%mesh%rho(:, e), dp), own(1, :, e))
           own(2:, :, e) = 0
