@@ -71,7 +71,8 @@ contains
       end if
       call AnisoThomsen(value(1), value(2), rho, value(4), value(5), value(6), turned(1), turned(2), c, possible)
       if (.not. possible) then
-                  kg/m3, must be 50 .. 15000, above 0 and 1 .. 30000')
+        call Fail(error, here//'no medium has vp = '//Str(value(1))//', vs = '//Str(value(2))//' m/s and delta = '// &
+                  Str(value(5))// &
                   ': delta must be at least '//Str(-(1 - (value(2)/value(1))**2)/2, 4))
         return
       end if
