@@ -28,7 +28,7 @@ module sem3d_c
   private
   public :: sem3d_cfg, sem3d_solver, sem3d_new, sem3d_elements, sem3d_quality, sem3d_source, sem3d_histories, sem3d_receivers
   public :: sem3d_receiver_parts, sem3d_expect, sem3d_field, sem3d_set_field, sem3d_watch, sem3d_map, sem3d_need, sem3d_tune
-  public :: sem3d_damping, sem3d_anisotropy
+  public :: sem3d_damping, sem3d_added_mass, sem3d_anisotropy
 
   type, bind(c) :: sem3d_cfg
     integer(c_int) :: elements, solid                 !< elements, of which the first ones are solid
@@ -112,6 +112,17 @@ module sem3d_c
       type(c_ptr), value :: handle
       real(c_float), intent(in) :: rate(*)
     end function sem3d_damping
+
+    !> Masses of n points of the solid grow by symmetric matrices mass(6,n) [kg], xx yy zz xy xz yz, positive or zero: what moves
+    !> with them along some direction. Once after sem3d_elements, and after sem3d_damping where anything damps.
+    integer(c_int) function sem3d_added_mass(handle, n, point, mass) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: n
+      integer(c_int), intent(in) :: point(*)
+      real(c_float), intent(in) :: mass(*)
+    end function sem3d_added_mass
 
     !> Sources of any kind are a list of n entries: in step it, field(m) at point(m) is driven by w(m) q(h(m), it), with q from
     !> sem3d_histories and h from 0, nh histories. Fields 0, 1, 2: a force [N] along x, y, z; 6: -V [m3] by the share of the point.

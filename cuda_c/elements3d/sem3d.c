@@ -241,6 +241,23 @@ int sem3d_damping(void *handle, const float *rate) {
     return verbs(fd->h.variant)->sides(fd);
 }
 
+int sem3d_added_mass(void *handle, int n, const int *point, const float *mass) {
+    sem3d *fd = handle;
+    TRY(handle_enter(fd));
+    REQUIRE(fd->h.has_model, "added mass before the elements were set");
+    REQUIRE(verbs(fd->h.variant)->sides != NULL, "the variant \"%s\" knows no added mass", fd->h.variant->name);
+    REQUIRE(n >= 0, "added mass at %d points: must not be negative", n);
+    for (int m = 0; m < n; m++) {
+        REQUIRE(point[m] >= 0 && point[m] < fd->cfg.solid_points, "added mass at point %d, must be 1..%d", point[m] + 1,
+                fd->cfg.solid_points);
+        for (int c = 0; c < 6; c++)
+            REQUIRE(isfinite(mass[6 * m + c]) && (c > 2 || mass[6 * m + c] >= 0), "added mass of point %d is %g kg",
+                    point[m] + 1, (double)mass[6 * m + c]);
+    }
+    TRY(sem3d_add_mass(fd, n, point, mass));
+    return verbs(fd->h.variant)->sides(fd);
+}
+
 /* --- source and receivers ------------------------------------------------------------------------------------ */
 
 static int check_entries(const sem3d_cfg *c, int n, const int *field, const int *point, const float *w,

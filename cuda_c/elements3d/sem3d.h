@@ -7,7 +7,8 @@
  * What the brick has of the others goes into slots, which are added in the order of bricks when all bricks are done.
  *
  * A force F at a point becomes: F grows by what the contact brings, then by sources; at an absorbing side it then is
- * S (F - B v), S = 1/(1 + dt B / (2 M)): the velocity at the step's middle is the mean of both. v += dt/M F, u += dt v.
+ * S (F - B v), S = 1/(1 + dt B / (2 M) + A/M), A: added mass; the velocity at the step's middle is the mean of both.
+ * v += dt/M F, u += dt v.
  */
 #pragma once
 
@@ -59,7 +60,8 @@ typedef struct sem3d_order {
     uint16_t *local; /* (125,elements) number in its brick: inner points, then others */
 } sem3d_order;
 
-/* At an absorbing point: xx yy zz xy xz yz of B [kg/s] and S; in the fluid the first of each. */
+/* At a point that absorbs, or has an added mass: xx yy zz xy xz yz of B [kg/s] and S; in the fluid the first of each.
+ */
 typedef struct sem3d_drag {
     float b[6], s[6];
 } sem3d_drag;
@@ -114,9 +116,10 @@ typedef struct sem3d_verbs {
 #define SEM3D_VARIANT(name) KERNEL_VARIANT(sem3d, name)
 
 int sem3d_make_order(sem3d *fd, const sem3d_given *given);
-int sem3d_make_mass(sem3d *fd, const sem3d_given *given);  /* gain, loudness */
-int sem3d_make_sides(sem3d *fd, const sem3d_given *given); /* after sem3d_make_mass */
-int sem3d_add_damping(sem3d *fd, const float *rate);       /* to the drags of sides */
+int sem3d_make_mass(sem3d *fd, const sem3d_given *given);                  /* gain, loudness */
+int sem3d_make_sides(sem3d *fd, const sem3d_given *given);                 /* after sem3d_make_mass */
+int sem3d_add_damping(sem3d *fd, const float *rate);                       /* to the drags of sides */
+int sem3d_add_mass(sem3d *fd, int n, const int *point, const float *mass); /* to their S */
 
 /* Number n of an element's rho, lambda or mu at point p. */
 static inline double sem3d_medium(const sem3d_cfg *c, const float *of, size_t element, int p) {

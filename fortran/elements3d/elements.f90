@@ -35,6 +35,8 @@ module elements_m
     real(sp), allocatable :: relative(:, :)       !< (tensor_numbers, media)
     real(dp), allocatable :: speeds(:, :)         !< of the slowest and the fastest wave [m/s], (2, media)
 
+    real(sp), allocatable :: ocean(:, :)          !< mass of water above corners of free sides [kg/m2], (8, n); not there: none
+
     ! Points. Those that solid and fluid share are two, one of each.
     integer :: points = 0                         !< all,
     integer :: solid_points = 0                   !< of which the first ones are of solid

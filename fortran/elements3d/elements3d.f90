@@ -461,6 +461,7 @@ contains
       call list%add('source', self%program//' '//VersionText())
       call list%add('equations', 'rho d2u/dt2 = div s + f;  s = lambda div u + mu (grad u + its transpose) - moment;  in '// &
                     'fluids 1/K d2chi/dt2 = div(1/rho grad chi) - volume, p = -d2chi/dt2')
+      if (allocated(self%elements%tensor)) call list%add('anisotropy', 'some blocks have 21 constants: s = c : strain - moment')
       call list%add('source_term', SourceWords(scheme%source))
       call list%add('axes', 'x and y of the mesh, z down')
       if (.not. scheme%attenuates) return

@@ -5,6 +5,7 @@ submodule(elements3d_m) elements3d_mesh
   use element_finder_m, only: FinderMake
   use elements_media_m, only: MediaFill, MediaPhases, MediaRead
   use elements_make_m, only: ElementsMake
+  use elements_ocean_m, only: OceanOver
   use elements_sponge_m, only: SpongeDistances
   use elements_tensors_m, only: FastestIn, SlowestIn, TensorOf
   use files_m, only: FileExists, FileSame
@@ -54,6 +55,8 @@ contains
       call MakeByPoint(self, mesh, part, relative, from, earth, error)
       if (allocated(error)) return
     end if
+    if (job%ocean_load /= '') call OceanOver(self%elements, job%ocean_load, job%ocean_rho, error)
+    if (allocated(error)) return
     call FinderMake(self%finder, self%elements%corner)
     self%damped = 0
     if (allocated(self%to_side)) deallocate (self%to_side)
@@ -219,6 +222,7 @@ contains
     sum = checksum_floats(sum, size(elements%lambda, kind=i8), elements%lambda)
     sum = checksum_floats(sum, size(elements%loss, kind=i8), elements%loss)
     call HashAdd(h, checksum_floats(sum, size(elements%mu, kind=i8), elements%mu))
+    if (allocated(elements%ocean)) call HashAdd(h, checksum_floats(0_i8, size(elements%ocean, kind=i8), elements%ocean))
     if (allocated(elements%tensor)) then
       call HashAdd(h, elements%tensor)
       call HashAdd(h, checksum_floats(0_i8, size(elements%relative, kind=i8), elements%relative))

@@ -21,10 +21,11 @@ module elements_window_m
 
 contains
 
-  !> media: numbers of an element for each of rho, lambda, mu; tensors: of anisotropic media, 0 or tensor_numbers.
-  pure integer function Parts(per, media, tensors)
-    integer, intent(in) :: per, media, tensors
-    Parts = 2*(3*per + nodes) + others + 3*media + tensors
+  !> media: numbers of an element for each of rho, lambda, mu; tensors: of anisotropic media, 0 or tensor_numbers; ocean: 0 or
+  !> nodes.
+  pure integer function Parts(per, media, tensors, ocean)
+    integer, intent(in) :: per, media, tensors, ocean
+    Parts = 2*(3*per + nodes) + others + 3*media + tensors + ocean
   end function Parts
 
   !> The window of a mesh of n elements in the box low .. high [m], without its medium.
@@ -50,12 +51,13 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(box_t), intent(in), optional :: box
     type(box_t) :: wanted
-    real(sp), allocatable :: constants(:)
+    real(sp), allocatable :: constants(:), ocean(:)
     integer :: e, b, status
     allocate (constants(merge(tensor_numbers, 0, allocated(elements%tensor))))
+    allocate (ocean(merge(nodes, 0, allocated(elements%ocean))))
     wanted = WindowClip(window, box_t())
     if (present(box)) wanted = WindowClip(window, box)
-    allocate (window%medium(1, 1, wanted%low(3):wanted%high(3), Parts(elements%per, size(elements%rho, 1), size(constants))), &
+    allocate (window%medium(1, 1, wanted%low(3):wanted%high(3), Parts(elements%per, size(elements%rho, 1), size(constants), size(ocean))), &
               stat=status)
     if (status /= 0) then
       call Fail(error, 'no memory to send '//Str(wanted%high(3) - wanted%low(3) + 1)//' elements')
@@ -70,10 +72,12 @@ contains
         constants = 0
         if (elements%tensor(e) > 0) constants = elements%relative(:, elements%tensor(e))
       end if
+      if (size(ocean) > 0) ocean = elements%ocean(:, e)
       window%medium(1, 1, e, :) = [Halves(reshape(elements%corner(:, :, e), [3*elements%per])), &
                                    Halves(real(elements%node(:, e), dp)), &
                                    real([KindsAsNumber(elements%face(:, e)), modulo(b, most)], sp), &
-                                   elements%loss(:, e), elements%rho(:, e), elements%lambda(:, e), elements%mu(:, e), constants]
+                                   elements%loss(:, e), elements%rho(:, e), elements%lambda(:, e), elements%mu(:, e), constants, &
+                                   ocean]
     end do
   end subroutine ElementsFill
 
@@ -102,19 +106,21 @@ contains
     type(elements_t), intent(out) :: elements
     type(error_t), allocatable, intent(inout) :: error
     integer, parameter :: shapes(2, 4) = reshape([8, 1, 27, 1, 8, in_element, 27, in_element], [2, 4])
-    integer :: n, e, per, media, tensors, at, s, digits, status
+    integer :: n, e, per, media, tensors, ocean, at, s, digits, status
     real(sp) :: last
     n = window%nz
     per = 0
     media = 1
     tensors = 0
+    ocean = 0
     if (allocated(window%medium)) then
-      do s = 1, 2*size(shapes, 2)
-        associate (shape => shapes(:, (s + 1)/2), more => merge(tensor_numbers, 0, modulo(s, 2) == 0))
-          if (size(window%medium, 4) /= Parts(shape(1), shape(2), more)) cycle
+      do s = 0, 4*size(shapes, 2) - 1
+        associate (shape => shapes(:, s/4 + 1), more => merge([tensor_numbers, nodes], 0, [btest(s, 0), btest(s, 1)]))
+          if (size(window%medium, 4) /= Parts(shape(1), shape(2), more(1), more(2))) cycle
           per = shape(1)
           media = shape(2)
-          tensors = more
+          tensors = more(1)
+          ocean = more(2)
         end associate
       end do
     end if
@@ -159,8 +165,10 @@ contains
     end if
     elements%solid = count(elements%mu(1, :) > 0)
     if (any(elements%mu(1, elements%solid + 1:) > 0)) call Fail(error, 'the window has fluid before solid')
-    if (tensors == 0 .or. allocated(error)) return
-    call Anisotropic(window%medium(1, 1, :, size(window%medium, 4) - tensors + 1:), elements)
+    if (allocated(error)) return
+    at = size(window%medium, 4) - ocean
+    if (ocean > 0) elements%ocean = transpose(window%medium(1, 1, :, at + 1:))
+    if (tensors > 0) call Anisotropic(window%medium(1, 1, :, at - tensors + 1:at), elements)
   end subroutine ElementsFrom
 
   !> Media of anisotropic elements, numbered as they come; constants(n, tensor_numbers), 0: isotropic.

@@ -11,8 +11,8 @@ module sem3d_engine_m
   use error_m, only: error_t
   use iso_c_binding, only: c_associated, c_float
   use kinds_m, only: dp, sp
-  use sem3d_c, only: sem3d_anisotropy, sem3d_cfg, sem3d_damping, sem3d_elements, sem3d_expect, sem3d_field, sem3d_histories, &
-                     sem3d_map, &
+  use sem3d_c, only: sem3d_added_mass, sem3d_anisotropy, sem3d_cfg, sem3d_damping, sem3d_elements, sem3d_expect, sem3d_field, &
+                     sem3d_histories, sem3d_map, &
                      sem3d_new, sem3d_quality, &
                      sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_watch
   use text_m, only: CString
@@ -55,6 +55,7 @@ module sem3d_engine_m
     procedure :: elements                    !< the elements and their medium, which are copied; forgets all else
     procedure :: quality                     !< attenuation, where there are mechanisms
     procedure :: damping                     !< of all points, once after `elements` where anything damps
+    procedure :: added_mass                  !< of points that something moves with, after `damping`
     procedure :: source                      !< where histories go, and by what weight
     procedure :: histories                   !< the next block of them
     procedure :: receivers                   !< weighted sums of fields at points; forgets all traces
@@ -132,6 +133,14 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, sem3d_damping(self%handle, rate), error)
   end subroutine damping
+
+  subroutine added_mass(self, point, mass, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, contiguous, intent(in) :: point(:)                          !< of the solid
+    real(sp), contiguous, intent(in) :: mass(:, :)                       !< [kg], xx yy zz xy xz yz, (6, points)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_added_mass(self%handle, size(point), point - 1, mass), error)
+  end subroutine added_mass
 
   subroutine source(self, nh, field, point, h, w, error)
     class(sem3d_engine_t), intent(inout) :: self

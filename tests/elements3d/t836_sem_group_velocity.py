@@ -77,7 +77,8 @@ def rays(c, directions, wave, source, component, fpeak, what, force=None):
     speeds = [group(c, d, wave) for d in directions]
     delay = 1.2 / fpeak
     r = run("keymap=rays.keymap", "mesh=box.exo", "mesh_z=down", "materials=rock.materials", f"components={','.join(component)}", *source,
-            "wavelet=ricker", f"fpeak={fpeak}", f"delay={delay}", f"tmax={FAR / min(speeds) + delay + 1 / fpeak}", "dispersion=warn", "output=rays.nc", "overwrite=y",
+            "wavelet=ricker", f"fpeak={fpeak}", f"delay={delay}",
+            f"tmax={FAR / min(speeds) + delay + 1 / fpeak}", "dispersion=warn", "output=rays.nc", "overwrite=y",
             "threads=2")
     if not claim(r.returncode == 0, f"{what}: exit status {r.returncode} {r.stderr[-400:] if r.returncode else ''}"):
         return

@@ -1,9 +1,11 @@
 !> Triclinic media of spectral elements: plane waves keep the speed and displacement of Christoffel's equation and leave through an
 !> absorbing end; the energy of a closed box stays; source and receiver may change places; an element of constants that set energy
-!> free is refused.
-program t837_sem_triclinic
+!> free is refused. The weight of an ocean: a sea floor under it moves as under water of elements, where waves are long, and S waves
+!> that come upright feel nothing of it; variants agree on masses that differ by direction.
+program t837_sem_triclinic_ocean
   use check_m, only: Claim, ClaimFails, Done
-  use elements_m, only: elements_t, face_absorbs, tensor_numbers
+  use elements_m, only: elements_t, face_absorbs, face_free, tensor_numbers
+  use elements_ocean_m, only: OceanMass, OceanOver
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use mesh_case_m, only: AnySeed
@@ -21,6 +23,8 @@ program t837_sem_triclinic
   call Energy()
   call Reciprocity()
   call Refused()
+  call Ocean()
+  call AddedMasses()
   deallocate (from)
   call Done()
 
@@ -207,4 +211,122 @@ contains
     call ClaimFails(error, 'energy free', 'an element that a shear would set free')
   end subroutine Refused
 
-end program t837_sem_triclinic
+  ! --- the weight of an ocean -----------------------------------------------------------------------------------------------
+
+  !> A column of rock whose opposite walls are one, its floor at z = h, under nothing, a layer of elements of water, or a load.
+  subroutine Column(h, wet, mesh)
+    real(dp), intent(in) :: h
+    logical, intent(in) :: wet
+    type(elements_t), intent(out) :: mesh
+    real(dp), parameter :: row = 400
+    integer :: rows
+    rows = 22 + merge(1, 0, wet)
+    call SemBox(semcase_t(n=[3, 3, rows], size=[1200.0_dp, 1200.0_dp, row*rows], turn=.true., brick=3, water=rows - 22, &
+                          side=[periodic, periodic, periodic, periodic, face_free, face_absorbs]), mesh)
+    associate (z => mesh%corner(3, :, :))
+      if (wet) z = merge(z*h/row, z - row + h, z < 1.01_dp*row)
+      if (.not. wet) z = z + h
+    end associate
+  end subroutine Column
+
+  !> The displacement along `c` of the floor as a pulse comes up that moves along it.
+  subroutine Floor(mesh, h, c, speed, water, trace)
+    type(elements_t), intent(inout) :: mesh
+    real(dp), intent(in) :: h, speed
+    integer, intent(in) :: c
+    character(*), intent(in) :: water                     !< ocean_load; '': none
+    real(sp), intent(out) :: trace(:)
+    real(dp), parameter :: longer = 2.5_dp                !< than a pulse elsewhere
+    class(sem3d_engine_t), allocatable :: engine
+    type(error_t), allocatable :: error
+    real(dp), allocatable :: x(:, :)
+    real(sp), allocatable :: mass(:, :)
+    real(sp) :: one(size(trace), 1)
+    integer, allocatable :: point(:)
+    call SemPlaces(mesh, x)
+    call SemEngine('cpu', mesh, dt, 1, engine)
+    if (water /= '') then
+      call OceanOver(mesh, water, 1000.0_dp, error)
+      call SemFine(error, 'ocean')
+      call OceanMass(mesh, point, mass)
+      call engine%added_mass(point, mass, error)
+      call SemFine(error, 'added mass')
+    end if
+    associate (z => x(3, :mesh%solid_points))
+      call engine%set_field(field_ux + c - 1, real(Pulse((z - height/2)/longer), sp), error)
+      call engine%set_field(field_vx + c - 1, real(speed/longer*Slope((z - height/2 - speed*dt/2)/longer), sp), error)
+      call engine%receivers([1, 2], [field_ux + c - 1], minloc(abs(z - h)), [1.0], error)
+    end associate
+    call engine%timestep(1, size(trace), error)
+    call engine%traces(1, one, error)
+    call SemFine(error, 'steps')
+    trace = one(:, 1)
+    call engine%free()
+  end subroutine Floor
+
+  subroutine Ocean()
+    type(elements_t) :: mesh
+    type(semcase_t) :: rock
+    real(dp), parameter :: h(2) = [40.0_dp, 80.0_dp], most(2) = [0.02_dp, 0.07_dp]
+    real(sp) :: free(1000), water(1000), loaded(1000)
+    real(dp) :: share(2)
+    integer :: i
+    do i = 1, 2
+      call Column(h(i), .true., mesh)
+      call Floor(mesh, h(i), 3, rock%vp, '', water)
+      call Column(h(i), .false., mesh)
+      call Floor(mesh, h(i), 3, rock%vp, '', free)
+      call Floor(mesh, h(i), 3, rock%vp, 'topography', loaded)
+      share(i) = norm2(real(loaded, dp) - water)/norm2(real(free, dp) - water)
+      call Claim(share(i) <= most(i), 'under '//Str(h(i), 3)//' m of water a floor moves other than free by '// &
+                 Str(norm2(real(free, dp) - water)/norm2(real(water, dp)), 3)//'; with the load of the water '//Str(share(i), 3)// &
+                 ' of that is left, bound '//Str(most(i)))
+    end do
+    call Claim(share(2)/share(1) > 3, 'which falls as the square of the depth: '//Str(share(2)/share(1), 3)//' times for twice the depth')
+    call Column(h(2), .false., mesh)
+    call Floor(mesh, h(2), 1, rock%vs, '', free)
+    call Floor(mesh, h(2), 1, rock%vs, '80 + 0*x', loaded)
+    call Claim(maxval(abs(loaded - free)) <= 1e-5*maxval(abs(free)), 'an S wave that comes upright does not feel the load: '// &
+               Str(real(maxval(abs(loaded - free))/maxval(abs(free)), dp), 3)//', bound 1e-5')
+  end subroutine Ocean
+
+  !> Masses at points of all sorts, of free and absorbing sides that damp too: `fortran` and `cpu` agree.
+  subroutine AddedMasses()
+    type(elements_t) :: mesh
+    class(sem3d_engine_t), allocatable :: engine
+    type(error_t), allocatable :: error
+    character(7), parameter :: variants(2) = ['fortran', 'cpu    ']
+    integer, parameter :: points = 60, steps = 40
+    integer :: point(points), v, m, c
+    real(sp) :: mass(6, points), a(3), q(1, steps)
+    real(sp), allocatable :: field(:, :, :), rate(:)
+    call SemBox(semcase_t(n=[3, 4, 3], shake=0.2_dp, turn=.true., vary=0.1_dp, tensors=2, side=[2, 2, 2, 2, 1, 2]), mesh)
+    allocate (field(mesh%solid_points, 3, 2), rate(mesh%points))
+    call random_number(rate)
+    rate = 20*max(0.0_sp, rate - 0.5_sp)
+    do m = 1, points
+      point(m) = 1 + (m - 1)*(mesh%points/points)
+      call random_number(a)
+      mass(:, m) = 1e10*[a**2, a(1)*a(2), a(1)*a(3), a(2)*a(3)]
+    end do
+    q = 1
+    do v = 1, 2
+      call SemEngine(trim(variants(v)), mesh, 4e-3_dp, 1, engine)
+      call engine%damping(rate, error)
+      call engine%added_mass(point, mass, error)
+      call engine%source(1, [0, 2], [point(30), point(31) + 1], [1, 1], [1e9, -2e9], error)
+      call engine%histories(1, q, error)
+      call engine%timestep(1, steps, error)
+      do c = 1, 3
+        call engine%field(field_vx + c - 1, field(:, c, v), error)
+      end do
+      call SemFine(error, 'added masses')
+      call engine%free()
+    end do
+    associate (differs => norm2(real(field(:, :, 2), dp) - field(:, :, 1))/norm2(real(field(:, :, 1), dp)))
+      call Claim(differs <= 1e-5_dp, 'masses that differ by direction: cpu differs from fortran by '//Str(differs, 3)// &
+                 ', bound 1e-5'//from)
+    end associate
+  end subroutine AddedMasses
+
+end program t837_sem_triclinic_ocean
