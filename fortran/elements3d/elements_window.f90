@@ -57,8 +57,8 @@ contains
     allocate (ocean(merge(nodes, 0, allocated(elements%ocean))))
     wanted = WindowClip(window, box_t())
     if (present(box)) wanted = WindowClip(window, box)
-    allocate (window%medium(1, 1, wanted%low(3):wanted%high(3), Parts(elements%per, size(elements%rho, 1), size(constants), size(ocean))), &
-              stat=status)
+    allocate (window%medium(1, 1, wanted%low(3):wanted%high(3), &
+                            Parts(elements%per, size(elements%rho, 1), size(constants), size(ocean))), stat=status)
     if (status /= 0) then
       call Fail(error, 'no memory to send '//Str(wanted%high(3) - wanted%low(3) + 1)//' elements')
       return

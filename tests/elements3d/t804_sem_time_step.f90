@@ -51,7 +51,8 @@ contains
     call Claim(dt <= true .and. dt >= least*true .and. element >= 1 .and. element <= elements%n, Str(elements%n)//' elements of '// &
       Str(per)//' nodes, '//Str(elements%n - elements%solid)//' of fluid, moved by '//Str(shake)// &
       ', vs = '//Str(vs)// &
-      ' m/s'//trim(merge(', anisotropic', '             ', present(tensors)))//': dt is '//Str(dt/true, 4)//' of the true limit '//Str(true, 4)//' s, must be '//Str(least)//' .. 1'//from)
+      ' m/s'//trim(merge(', anisotropic', '             ', present(tensors)))//': dt is '// &
+      Str(dt/true, 4)//' of the true limit '//Str(true, 4)//' s, must be '//Str(least)//' .. 1'//from)
   end subroutine Limit
 
   subroutine Make(n, shake, per, vp, vs, wet, elements)
