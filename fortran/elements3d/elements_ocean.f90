@@ -79,11 +79,12 @@ contains
     real(dp), allocatable :: sums(:, :)
     integer, allocatable :: number(:)
     real(dp) :: area(3, on_face), water(on_face)
-    integer :: e, s, p, n, m
+    integer :: e, s, p, n, m, points
     allocate (number(elements%points), source=0)
-    allocate (point(0))
+    points = 0
     do n = 1, 2                                           ! counted, then summed
-      if (n == 2) allocate (sums(6, size(point)), source=0.0_dp)
+      if (n == 2) allocate (point(points), source=0)
+      if (n == 2) allocate (sums(6, points), source=0.0_dp)
       do e = 1, elements%solid
         if (.not. any(elements%ocean(:, e) > 0)) cycle
         do s = 1, 6
@@ -93,9 +94,10 @@ contains
           do p = 1, on_face
             associate (at => elements%at(hex_side_point(p, s), e))
               if (n == 1 .and. number(at) == 0) then
-                point = [point, at]
-                number(at) = size(point)
+                points = points + 1
+                number(at) = points
               else if (n == 2) then
+                point(number(at)) = at
                 do m = 1, 6
                   sums(m, number(at)) = sums(m, number(at)) + water(p)*area(first(m), p)*area(second(m), p)/norm2(area(:, p))
                 end do
