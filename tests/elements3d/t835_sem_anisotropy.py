@@ -99,7 +99,7 @@ box("down.exo", "0", "700")
 rho, vp, vs = 2100, 2600, 1500
 for q in ("", " 60 40"):
     plain = traces(materials=materials("plain.materials", f"{vp} {vs} {rho}{q}"))
-    constants = traces(materials=materials("cij.materials", cij(rho, isotropic(rho, vp, vs)) + q))
+    constants = traces(materials=materials("cij.materials", cij(rho, turned(isotropic(rho, vp, vs), axis_to(35, 110, True))) + q))
     same(f"21 constants of an isotropic medium{', which attenuates' * bool(q)}", plain, constants)
 
 shale = (2600, 1350, 2200, 0.18, 0.07, 0.15)
