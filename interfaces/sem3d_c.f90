@@ -28,7 +28,7 @@ module sem3d_c
   private
   public :: sem3d_cfg, sem3d_solver, sem3d_new, sem3d_elements, sem3d_quality, sem3d_source, sem3d_histories, sem3d_receivers
   public :: sem3d_receiver_parts, sem3d_expect, sem3d_field, sem3d_set_field, sem3d_watch, sem3d_map, sem3d_need, sem3d_tune
-  public :: sem3d_damping
+  public :: sem3d_damping, sem3d_added_mass, sem3d_anisotropy
 
   type, bind(c) :: sem3d_cfg
     integer(c_int) :: elements, solid                 !< elements, of which the first ones are solid
@@ -41,6 +41,7 @@ module sem3d_c
     integer(c_int) :: shares                          !< numbers of an element for each of its shares: 1, or 125
     integer(c_int) :: relaxing                        !< points of an element that have memory variables: 125, or 57
     integer(c_int) :: threads                         !< 0: as many as OpenMP gives
+    integer(c_int) :: tensors                         !< anisotropic media, 0: all is isotropic
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
     integer(c_int) :: sum                             !< of forces of elements that share a point: 0 gather, 1 colour, 2 atomic
     real(c_float) :: dt                               !< [s]
@@ -76,6 +77,20 @@ module sem3d_c
       real(c_float), intent(in) :: rho(*), lambda(*), mu(*)
     end function sem3d_elements
 
+    !> Anisotropic media, where there are `tensors`, told before sem3d_elements, whose elements they are of: the number of each
+    !> element's medium tensor(elements), from 0, -1: isotropic; relative(21,tensors): constants c11 c12 .. c16 c22 .. c66 in the
+    !> order of Voigt (xx yy zz yz xz xy, z down), by which
+    !>   stress = lambda div u + mu (grad u + grad u^T + relative : strain).
+    !> What relaxes is the stress of lambda and mu. Absorbing sides have the impedance of waves along their normal n, the root of
+    !> rho Gamma(n), Gamma Christoffel's matrix.
+    integer(c_int) function sem3d_anisotropy(handle, tensor, relative) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), intent(in) :: tensor(*)
+      real(c_float), intent(in) :: relative(*)
+    end function sem3d_anisotropy
+
     !> Attenuation in the solid by Zener mechanisms with relaxation times tau(mechanisms) [s]: of the bulk modulus K = lambda + 2/3
     !> mu and of mu the shares bulk and shear (mechanisms,shares,solid) relax,
     !>   tau dr/dt + r = share M strain,   stress = M strain - the sum of r,   M: the unrelaxed modulus.
@@ -97,6 +112,17 @@ module sem3d_c
       type(c_ptr), value :: handle
       real(c_float), intent(in) :: rate(*)
     end function sem3d_damping
+
+    !> Masses of n points of the solid grow by symmetric matrices mass(6,n) [kg], xx yy zz xy xz yz, positive or zero: what moves
+    !> with them along some direction. Once after sem3d_elements, and after sem3d_damping where anything damps.
+    integer(c_int) function sem3d_added_mass(handle, n, point, mass) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: n
+      integer(c_int), intent(in) :: point(*)
+      real(c_float), intent(in) :: mass(*)
+    end function sem3d_added_mass
 
     !> Sources of any kind are a list of n entries: in step it, field(m) at point(m) is driven by w(m) q(h(m), it), with q from
     !> sem3d_histories and h from 0, nh histories. Fields 0, 1, 2: a force [N] along x, y, z; 6: -V [m3] by the share of the point.

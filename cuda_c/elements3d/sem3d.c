@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "sem3d_tensor.h"
 #include "variants.h"
 
 #define LARGEST 2000000000 /* points */
@@ -48,6 +49,8 @@ static int check_cfg(const void *cfg) {
             SEM_POINTS);
     REQUIRE(c->relaxing == SEM_POINTS || c->relaxing == SEM_RELAXING,
             "memory variables at %d points of an element, must be %d or %d", c->relaxing, SEM_POINTS, SEM_RELAXING);
+    REQUIRE(c->tensors >= 0 && c->tensors <= c->elements, "%d anisotropic media, must be 0..%d", c->tensors,
+            c->elements);
     REQUIRE(c->sum >= SEM3D_GATHER && c->sum < SEM3D_SUMS, "sum %d, must be 0..%d", c->sum, SEM3D_SUMS - 1);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
     return handle_check_machine(c->threads, c->share);
@@ -163,15 +166,36 @@ static int forget_points(sem3d *fd) {
     return verbs(fd->h.variant)->watch(fd);
 }
 
+int sem3d_anisotropy(void *handle, const int *tensor, const float *relative) {
+    sem3d *fd = handle;
+    TRY(handle_enter(fd));
+    const sem3d_cfg *c = &fd->cfg;
+    const size_t numbers = (size_t)c->tensors * SEM3D_TENSOR;
+    REQUIRE(c->tensors > 0, "anisotropic media for elements made without any");
+    for (int e = 0; e < c->elements; e++)
+        REQUIRE(tensor[e] >= -1 && tensor[e] < c->tensors, "element %d has anisotropic medium %d, must be 0..%d", e + 1,
+                tensor[e] + 1, c->tensors);
+    for (size_t m = 0; m < numbers; m++)
+        REQUIRE(isfinite(relative[m]), "number %zu of anisotropic medium %zu is none", m % SEM3D_TENSOR + 1,
+                m / SEM3D_TENSOR + 1);
+    TRY(host_copy(&fd->h.memory, &fd->tensor, tensor, (size_t)c->elements, sizeof *tensor, "anisotropic media"));
+    TRY(host_copy(&fd->h.memory, &fd->relative, relative, numbers, sizeof *relative, "anisotropic media"));
+    fd->has_tensors = 1;
+    return 0;
+}
+
 int sem3d_elements(void *handle, const double *corner, const int *face, const int *brick, const float *rho,
                    const float *lambda, const float *mu, const int *at, const int *contact, const int *partner) {
     sem3d *fd = handle;
-    sem3d_given given = {corner, face, fd->cfg.bricks, brick, rho, lambda, mu, at, contact, partner};
+    sem3d_given given = {corner, face, fd->cfg.bricks, brick,   rho,        lambda,
+                         mu,     at,   contact,        partner, fd->tensor, fd->relative};
     TRY(handle_enter(fd));
+    REQUIRE(fd->has_tensors || fd->cfg.tensors == 0, "elements before the anisotropic media were set");
     TRY(check_bricks(&fd->cfg, brick));
     TRY(check_points(&fd->cfg, at));
     TRY(check_sides(&fd->cfg, &given));
     TRY(check_medium(&fd->cfg, &given));
+    TRY(sem3d_check_tensors(fd, &given));
     fd->h.has_model = fd->has_quality = 0;
     TRY(host_alloc(&fd->h.memory, &fd->shapes, 1, sizeof(sem_shapes), "shapes of elements"));
     sem_shapes_of(fd->shapes, fd->cfg.per);
@@ -214,6 +238,23 @@ int sem3d_damping(void *handle, const float *rate) {
         REQUIRE(isfinite(rate[p]) && rate[p] >= 0, "damping of point %d is %g 1/s, must be 0 or more", p + 1,
                 (double)rate[p]);
     TRY(sem3d_add_damping(fd, rate));
+    return verbs(fd->h.variant)->sides(fd);
+}
+
+int sem3d_added_mass(void *handle, int n, const int *point, const float *mass) {
+    sem3d *fd = handle;
+    TRY(handle_enter(fd));
+    REQUIRE(fd->h.has_model, "added mass before the elements were set");
+    REQUIRE(verbs(fd->h.variant)->sides != NULL, "the variant \"%s\" knows no added mass", fd->h.variant->name);
+    REQUIRE(n >= 0, "added mass at %d points: must not be negative", n);
+    for (int m = 0; m < n; m++) {
+        REQUIRE(point[m] >= 0 && point[m] < fd->cfg.solid_points, "added mass at point %d, must be 1..%d", point[m] + 1,
+                fd->cfg.solid_points);
+        for (int c = 0; c < 6; c++)
+            REQUIRE(isfinite(mass[6 * m + c]) && (c > 2 || mass[6 * m + c] >= 0), "added mass of point %d is %g kg",
+                    point[m] + 1, (double)mass[6 * m + c]);
+    }
+    TRY(sem3d_add_mass(fd, n, point, mass));
     return verbs(fd->h.variant)->sides(fd);
 }
 
@@ -390,6 +431,8 @@ int sem3d_need(const char *name, const sem3d_cfg *cfg, int entries, int receiver
     size_t need = sizeof(sem3d) + sizeof(sem_shapes) + verbs(v)->need(cfg);
     need += (size_t)cfg->points * (2 * sizeof(int) + sizeof(float) + 20 /* while they are made */);
     need += (size_t)cfg->elements * SEM_POINTS * sizeof(uint16_t);
+    need += cfg->tensors > 0 ? (size_t)cfg->elements * sizeof(int) + (size_t)cfg->tensors * SEM3D_TENSOR * sizeof(float)
+                             : 0;
     need += (size_t)entries * each + (size_t)receivers * (at * each + (size_t)steps * sizeof(float));
     need += (size_t)points * 3 * at * (2 * sizeof(int) + sizeof(float));
     *host = (long)need;

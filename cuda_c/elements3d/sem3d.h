@@ -7,7 +7,8 @@
  * What the brick has of the others goes into slots, which are added in the order of bricks when all bricks are done.
  *
  * A force F at a point becomes: F grows by what the contact brings, then by sources; at an absorbing side it then is
- * S (F - B v), S = 1/(1 + dt B / (2 M)): the velocity at the step's middle is the mean of both. v += dt/M F, u += dt v.
+ * S (F - B v), S = 1/(1 + dt B / (2 M) + A/M), A: added mass; the velocity at the step's middle is the mean of both.
+ * v += dt/M F, u += dt v.
  */
 #pragma once
 
@@ -24,6 +25,7 @@ enum { SEM3D_VX, SEM3D_VY, SEM3D_VZ, SEM3D_UX, SEM3D_UY, SEM3D_UZ, SEM3D_CHI_T, 
 enum { SEM3D_INNER, SEM3D_FREE, SEM3D_ABSORBS, SEM3D_CONTACT, SEM3D_KINDS }; /* of sides */
 enum { SEM3D_GATHER, SEM3D_COLOUR, SEM3D_ATOMIC, SEM3D_SUMS };               /* as the configuration has them */
 enum { SEM3D_MECHANISMS = 8, SEM3D_BRICK = 512 };                            /* elements of a brick, at most */
+enum { SEM3D_TENSOR = 21 };                                                  /* numbers of an anisotropic medium */
 
 /* Arguments of sem3d_elements. */
 typedef struct sem3d_given {
@@ -33,6 +35,8 @@ typedef struct sem3d_given {
     const int *brick;
     const float *rho, *lambda, *mu;
     const int *at, *contact, *partner;
+    const int *tensor; /* sem3d_anisotropy; null: all is isotropic */
+    const float *relative;
 } sem3d_given;
 
 typedef struct sem3d_brick {
@@ -56,7 +60,8 @@ typedef struct sem3d_order {
     uint16_t *local; /* (125,elements) number in its brick: inner points, then others */
 } sem3d_order;
 
-/* At an absorbing point: xx yy zz xy xz yz of B [kg/s] and S; in the fluid the first of each. */
+/* At a point that absorbs, or has an added mass: xx yy zz xy xz yz of B [kg/s] and S; in the fluid the first of each.
+ */
 typedef struct sem3d_drag {
     float b[6], s[6];
 } sem3d_drag;
@@ -83,6 +88,8 @@ typedef struct sem3d {
     float *gain;    /* (points) dt/M; 0 where chi is held at 0 */
     float loudness; /* times |dchi/dt| is a velocity: the largest 1 / (rho c L) of an element */
     int has_quality;
+    int *tensor, has_tensors; /* of the elements that come next */
+    float *relative;
     int *cut; /* bricks that were cut begin here */
     sem3d_map_points map;
 } sem3d;
@@ -109,9 +116,10 @@ typedef struct sem3d_verbs {
 #define SEM3D_VARIANT(name) KERNEL_VARIANT(sem3d, name)
 
 int sem3d_make_order(sem3d *fd, const sem3d_given *given);
-int sem3d_make_mass(sem3d *fd, const sem3d_given *given);  /* gain, loudness */
-int sem3d_make_sides(sem3d *fd, const sem3d_given *given); /* after sem3d_make_mass */
-int sem3d_add_damping(sem3d *fd, const float *rate);       /* to the drags of sides */
+int sem3d_make_mass(sem3d *fd, const sem3d_given *given);                  /* gain, loudness */
+int sem3d_make_sides(sem3d *fd, const sem3d_given *given);                 /* after sem3d_make_mass */
+int sem3d_add_damping(sem3d *fd, const float *rate);                       /* to the drags of sides */
+int sem3d_add_mass(sem3d *fd, int n, const int *point, const float *mass); /* to their S */
 
 /* Number n of an element's rho, lambda or mu at point p. */
 static inline double sem3d_medium(const sem3d_cfg *c, const float *of, size_t element, int p) {

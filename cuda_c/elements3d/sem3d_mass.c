@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "err.h"
-#include "sem3d.h"
+#include "sem3d_tensor.h"
 
 enum { CHUNK = 1024 }; /* elements whose masses are made side by side */
 
@@ -121,6 +121,13 @@ static void add_drag(const sem3d *fd, const sem3d_given *g, const sem_place *pla
         b[0] += size / (rho * vp);
         return;
     }
+    if (sem3d_relative(g, e) != NULL) {
+        double z[6];
+        sem3d_impedance(fd, g, e, p, (const double[3]){area[0] / size, area[1] / size, area[2] / size}, z);
+        for (int m = 0; m < 6; m++)
+            b[m] += size * z[m];
+        return;
+    }
     for (int m = 0; m < 6; m++)
         b[m] += rho * ((vp - vs) * area[row[m]] * area[column[m]] / size + (m < 3 ? vs * size : 0));
 }
@@ -220,6 +227,50 @@ int sem3d_add_damping(sem3d *fd, const float *rate) {
     TRY(host_copy(&fd->h.memory, &s->drag, drag, (size_t)drags, sizeof(sem3d_drag), "damping"));
     host_release(&fd->h.memory, &at);
     host_release(&fd->h.memory, &drag);
+    s->drags = drags;
+    return 0;
+}
+
+/* Masses of points in the order of a step, from 1 on; `number` is 0 where there is none. */
+static int add_mass(sem3d *fd, const int *number, const float *mass, int *at, sem3d_drag *drag) {
+    const sem3d_sides *s = &fd->sides;
+    int drags = 0;
+    for (int p = 0, n = 0; p < fd->cfg.points; p++) {
+        const sem3d_drag *side = n < s->drags && s->drag_at[n] == p ? &s->drag[n++] : NULL;
+        if (side == NULL && number[p] == 0)
+            continue;
+        at[drags] = p;
+        drag[drags] = side == NULL ? (sem3d_drag){{0}, {0}} : *side;
+        if (number[p] > 0) {
+            const float *more = mass + 6 * (size_t)(number[p] - 1);
+            const double gain = (double)fd->gain[p];
+            double t[6];
+            for (int m = 0; m < 6; m++)
+                t[m] = gain * (0.5 * (double)drag[drags].b[m] + (double)more[m] / fd->cfg.dt);
+            invert(t, drag[drags].s);
+        }
+        drags++;
+    }
+    return drags;
+}
+
+int sem3d_add_mass(sem3d *fd, int n, const int *point, const float *mass) {
+    sem3d_sides *s = &fd->sides;
+    host_pool *pool = &fd->h.memory;
+    int *at = NULL, *number = NULL;
+    sem3d_drag *drag = NULL;
+    TRY(host_alloc(pool, &at, (size_t)fd->cfg.points, sizeof *at, "added mass"));
+    TRY(host_alloc(pool, &number, (size_t)fd->cfg.points, sizeof *number, "added mass"));
+    TRY(host_alloc(pool, &drag, (size_t)(s->drags + n), sizeof *drag, "added mass"));
+    for (int m = 0; m < n; m++)
+        number[fd->order.place[point[m]]] = m + 1;
+    const int drags = add_mass(fd, number, mass, at, drag);
+    s->drags = 0;
+    TRY(host_copy(pool, &s->drag_at, at, (size_t)drags, sizeof(int), "added mass"));
+    TRY(host_copy(pool, &s->drag, drag, (size_t)drags, sizeof(sem3d_drag), "added mass"));
+    host_release(pool, &at);
+    host_release(pool, &number);
+    host_release(pool, &drag);
     s->drags = drags;
     return 0;
 }

@@ -10,6 +10,7 @@
 !> Where rock, fluid and other rock meet a field has kinks: points are taken from elements of the same medium alone.
 module band_weights_m
   use elements_m, only: elements_t, in_element
+  use elements_tensors_m, only: TensorOf
   use hexahedron_m, only: HexJacobian, HexPoints, Inverse
   use kinds_m, only: dp
   use linear_m, only: SolvePositive
@@ -69,7 +70,8 @@ contains
         other = meetings%list(m)
         if (any(near == other) .or. (e <= elements%solid .neqv. other <= elements%solid)) cycle
         if (Alike(elements%rho(:, e), elements%rho(:, other)) .and. Alike(elements%lambda(:, e), elements%lambda(:, other)) .and. &
-            Alike(elements%mu(:, e), elements%mu(:, other))) near = [near, other]
+            Alike(elements%mu(:, e), elements%mu(:, other)) .and. TensorOf(elements, e) == TensorOf(elements, other)) &
+          near = [near, other]
       end do
     end do
 

@@ -11,6 +11,7 @@ module elements_m
   private
   public :: elements_t
 
+  integer, parameter, public :: tensor_numbers = 21   !< constants of an anisotropic medium
   integer, parameter, public :: degree = 4, along = degree + 1, on_face = along**2, in_element = along**3
   integer, parameter, public :: in_memory = 57    !< points of an element that have memory variables where not all have them
   integer, parameter, public :: face_inner = 0, face_free = 1, face_absorbs = 2, face_contact = 3
@@ -27,6 +28,14 @@ module elements_m
     real(sp), allocatable :: rho(:, :)            !< [kg/m3], (1 or 125, n): of the element, or of each of its points
     real(sp), allocatable :: lambda(:, :), mu(:, :)   !< [Pa]; mu = 0 in a fluid
     real(sp), allocatable :: loss(:, :)           !< 1/Q of bulk modulus and mu, (2, n); moduli are then those of phase velocities
+
+    ! Anisotropic media: stress = lambda div u + mu (grad u + its transpose + `relative` : strain). lambda and mu are those of the
+    ! isotropic average, `relative` is what the 21 constants (anisotropy.f90; z down) differ from them, over mu.
+    integer, allocatable :: tensor(:)             !< number of the medium of each solid element, 0: isotropic; not there: all are
+    real(sp), allocatable :: relative(:, :)       !< (tensor_numbers, media)
+    real(dp), allocatable :: speeds(:, :)         !< of the slowest and the fastest wave [m/s], (2, media)
+
+    real(sp), allocatable :: ocean(:, :)          !< mass of water above corners of free sides [kg/m2], (8, n); not there: none
 
     ! Points. Those that solid and fluid share are two, one of each.
     integer :: points = 0                         !< all,

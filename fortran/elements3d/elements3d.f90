@@ -7,7 +7,7 @@ module elements3d_m
   use elements3d_parameters_m, only: elements3d_components, Elements3dRules, Elements3dTable
   use elements3d_trial_m, only: TrialFiles, TrialJob
   use elements_dt_m, only: ElementsDt
-  use elements_m, only: degree, elements_t, in_element, in_memory
+  use elements_m, only: degree, elements_t, in_element, in_memory, tensor_numbers
   use elements_relax_m, only: ElementsUnrelax
   use elements_make_m, only: counts_t, ElementsSlowest
   use elements_pictures_m, only: PicturePoints, PicturesCheck, PictureSpacing, PictureTotal => PictureNumbers
@@ -378,6 +378,8 @@ contains
     real(dp) :: nodes, relaxing                    !< relaxing: numbers of an element that attenuates
     nodes = 24.0_dp*self%elements%per + 64
     if (size(self%elements%rho, 1) > 1) nodes = nodes + 12*in_element
+    if (allocated(self%elements%tensor)) nodes = nodes + 4*tensor_numbers
+    if (allocated(self%elements%ocean)) nodes = nodes + 32
     relaxing = 0
     select type (scheme)
     type is (elements_scheme_t)
@@ -461,6 +463,7 @@ contains
       call list%add('source', self%program//' '//VersionText())
       call list%add('equations', 'rho d2u/dt2 = div s + f;  s = lambda div u + mu (grad u + its transpose) - moment;  in '// &
                     'fluids 1/K d2chi/dt2 = div(1/rho grad chi) - volume, p = -d2chi/dt2')
+      if (allocated(self%elements%tensor)) call list%add('anisotropy', 'some blocks have 21 constants: s = c : strain - moment')
       call list%add('source_term', SourceWords(scheme%source))
       call list%add('axes', 'x and y of the mesh, z down')
       if (.not. scheme%attenuates) return

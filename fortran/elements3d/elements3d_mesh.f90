@@ -1,15 +1,18 @@
 !> The mesh of a job and its media: read or made, checked, written by the verb mesh.
 submodule(elements3d_m) elements3d_mesh
+  use anisotropy_m, only: aniso_constants
   use checksum_c, only: checksum_floats
   use element_finder_m, only: FinderMake
   use elements_media_m, only: MediaFill, MediaPhases, MediaRead
   use elements_make_m, only: ElementsMake
+  use elements_ocean_m, only: OceanOver
   use elements_sponge_m, only: SpongeDistances
+  use elements_tensors_m, only: FastestIn, SlowestIn, TensorOf
   use files_m, only: FileExists, FileSame
   use hash_m, only: hash_t, HashAdd, HashText
   use kinds_m, only: i8
   use materials_m, only: from_table, from_volume, materials_t, MaterialsOf, MaterialsRead, material_bulk, material_parts, &
-                         material_rho, material_shear, material_vp, material_vs
+                         material_fastest, material_rho, material_shear, material_slowest
   use mesh_blocks_m, only: BlocksOf
   use mesh_check_m, only: MeshCheck
   use mesh_exodus_m, only: MeshRead
@@ -29,29 +32,31 @@ contains
     type(mesh_t) :: mesh
     type(materials_t) :: materials
     type(model3d_t) :: earth
-    real(dp), allocatable :: part(:, :)
+    real(dp), allocatable :: part(:, :), relative(:, :)
     character(:), allocatable :: made
     integer, allocatable :: from(:)
-    if (job%materials /= '') call MaterialsRead(job%materials, materials, error)
+    if (job%materials /= '') call MaterialsRead(job%materials, materials, error, job%mesh_z == 'up')
     if (.not. allocated(error)) call GetMesh(self, job, materials, mesh, made, error)
     if (.not. allocated(error)) call MeshCheck(mesh, error)
     if (allocated(error)) return
-    call MediaOfBlocks(job, materials, mesh, part, from, error)
+    call MediaOfBlocks(job, materials, mesh, part, relative, from, error)
     if (.not. allocated(error) .and. any(from /= from_table)) call ReadVolumes(job, mesh, from, earth, error)
     if (allocated(error)) return
     self%attenuates = (materials%attenuates .or. earth%attenuates) .and. job%attenuation
     if (.not. self%attenuates) part(material_bulk:material_shear, :) = 0
     if (all(from == from_table)) then
-      call ElementsMake(mesh, part, self%elements, self%number, self%counts)
+      call ElementsMake(mesh, part, self%elements, self%number, self%counts, relative=relative)
       self%least_q = 1/max(tiny(1.0_dp), maxval(part(material_bulk:material_shear, :)))
       self%rhomin = minval(part(material_rho, :))
       self%rhomax = maxval(part(material_rho, :))
-      self%vmax = maxval(part(material_vp, :))
-      self%vmin = minval(merge(part(material_vs, :), part(material_vp, :), part(material_vs, :) > 0))
+      self%vmax = maxval(part(material_fastest, :))
+      self%vmin = minval(part(material_slowest, :))
     else
-      call MakeByPoint(self, mesh, part, from, earth, error)
+      call MakeByPoint(self, mesh, part, relative, from, earth, error)
       if (allocated(error)) return
     end if
+    if (job%ocean_load /= '') call OceanOver(self%elements, job%ocean_load, job%ocean_rho, error)
+    if (allocated(error)) return
     call FinderMake(self%finder, self%elements%corner)
     self%damped = 0
     if (allocated(self%to_side)) deallocate (self%to_side)
@@ -99,16 +104,16 @@ contains
     type(mesh_t) :: mesh
     type(materials_t) :: materials
     type(wavelet_t) :: wavelet
-    real(dp), allocatable :: part(:, :)
+    real(dp), allocatable :: part(:, :), relative(:, :)
     integer, allocatable :: from(:)
     character(:), allocatable :: made
     text = ''
     call MayWrite(job, error)
     if (.not. allocated(error)) call self%wavelet(job, wavelet, error)
-    if (job%materials /= '' .and. .not. allocated(error)) call MaterialsRead(job%materials, materials, error)
+    if (job%materials /= '' .and. .not. allocated(error)) call MaterialsRead(job%materials, materials, error, job%mesh_z == 'up')
     if (.not. allocated(error)) call GetMesh(self, job, materials, mesh, made, error)
     if (.not. allocated(error)) call MeshCheck(mesh, error)
-    if (.not. allocated(error)) call MediaOfBlocks(job, materials, mesh, part, from, error)
+    if (.not. allocated(error)) call MediaOfBlocks(job, materials, mesh, part, relative, from, error)
     if (.not. allocated(error)) call MeshWrite(job%mesh_out, mesh, job%mesh_z == 'up', error)
     if (allocated(error)) return
     call BlocksOf(mesh, part, self%blocks)
@@ -137,17 +142,17 @@ contains
   end subroutine MayWrite
 
   !> The media of blocks from the table, and which have them from volumes: all where there is no table.
-  subroutine MediaOfBlocks(job, materials, mesh, part, from, error)
+  subroutine MediaOfBlocks(job, materials, mesh, part, relative, from, error)
     type(job_t), intent(in) :: job
     type(materials_t), intent(in) :: materials
     type(mesh_t), intent(in) :: mesh
-    real(dp), allocatable, intent(out) :: part(:, :)
+    real(dp), allocatable, intent(out) :: part(:, :), relative(:, :)
     integer, allocatable, intent(out) :: from(:)
     type(error_t), allocatable, intent(inout) :: error
     if (job%materials /= '') then
-      call MaterialsOf(materials, mesh, part, from, error)
+      call MaterialsOf(materials, mesh, part, from, error, relative)
     else
-      allocate (part(material_parts, size(mesh%blocks)), source=0.0_dp)
+      allocate (part(material_parts, size(mesh%blocks)), relative(aniso_constants, size(mesh%blocks)), source=0.0_dp)
       allocate (from(size(mesh%blocks)), source=from_volume)
     end if
   end subroutine MediaOfBlocks
@@ -170,10 +175,10 @@ contains
   end subroutine ReadVolumes
 
   !> Elements with a medium at each point, and what is told of these.
-  subroutine MakeByPoint(self, mesh, part, from, earth, error)
+  subroutine MakeByPoint(self, mesh, part, relative, from, earth, error)
     class(elements3d_t), intent(inout) :: self
     type(mesh_t), intent(in) :: mesh
-    real(dp), intent(in) :: part(:, :)
+    real(dp), intent(in) :: part(:, :), relative(:, :)
     integer, intent(in) :: from(:)
     type(model3d_t), intent(in) :: earth
     type(error_t), allocatable, intent(inout) :: error
@@ -183,7 +188,7 @@ contains
     integer :: e
     call MediaPhases(earth, mesh, part, from, wet, error)
     if (allocated(error)) return
-    call ElementsMake(mesh, part, self%elements, self%number, self%counts, wet, places)
+    call ElementsMake(mesh, part, self%elements, self%number, self%counts, wet, places, relative)
     call MediaFill(earth, mesh, places, from, self%elements, error)
     if (allocated(error)) return
     self%vmax = 0
@@ -192,6 +197,8 @@ contains
       do e = 1, m%n
         p = sqrt(maxval((m%lambda(:, e) + 2*m%mu(:, e))/m%rho(:, e)))
         s = sqrt(minval(merge(m%mu(:, e), m%lambda(:, e), e <= m%solid)/m%rho(:, e)))
+        if (TensorOf(m, e) > 0) p = FastestIn(m, e)
+        if (TensorOf(m, e) > 0) s = SlowestIn(m, e)
         self%vmax = max(self%vmax, p)
         self%vmin = min(self%vmin, s)
       end do
@@ -215,6 +222,11 @@ contains
     sum = checksum_floats(sum, size(elements%lambda, kind=i8), elements%lambda)
     sum = checksum_floats(sum, size(elements%loss, kind=i8), elements%loss)
     call HashAdd(h, checksum_floats(sum, size(elements%mu, kind=i8), elements%mu))
+    if (allocated(elements%ocean)) call HashAdd(h, checksum_floats(0_i8, size(elements%ocean, kind=i8), elements%ocean))
+    if (allocated(elements%tensor)) then
+      call HashAdd(h, elements%tensor)
+      call HashAdd(h, checksum_floats(0_i8, size(elements%relative, kind=i8), elements%relative))
+    end if
     Hash = HashText(h)
   end function Hash
 

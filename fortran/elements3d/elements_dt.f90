@@ -12,8 +12,10 @@
 !> not above (1 + t) (K_f chi)^T M_f^-1 K_f chi + (1 + 1/t) u^T B^T M_f^-1 B u for any t > 0: the fluid's masses at contacts are
 !> divided by 1 + t, the solid's points there are held by springs; the best t of some is taken.
 module elements_dt_m
+  use anisotropy_m, only: AnisoChristoffel, AnisoMatrix
   use elements_m, only: along, elements_t, face_contact, face_free, in_element, on_face
   use elements_points_m, only: ElementsNumber
+  use elements_tensors_m, only: FastestIn, TensorOf
   use gll_m, only: gll_d
   use hexahedron_m, only: Determinant, HexJacobian, hex_node, hex_side_point, Inverse
   use kinds_m, only: dp, i8, sp
@@ -144,7 +146,11 @@ contains
           k(a) = k(a)/rho(i)
           m(a) = m(a)/lambda(i)
         else
-          k(a) = k(a)*(lambda(i) + 2*mu(i))
+          if (TensorOf(elements, e) > 0) then
+            k(a) = k(a)*rho(i)*FastestIn(elements, e)**2
+          else
+            k(a) = k(a)*(lambda(i) + 2*mu(i))
+          end if
           m(a) = m(a)*rho(i)
         end if
       end associate
@@ -303,9 +309,10 @@ contains
     integer, intent(in) :: e
     real(dp), intent(in) :: slope(3, 3, in_element), volume(in_element)
     real(dp) :: k(3, in_element)
-    real(dp) :: g(3), first, second
-    integer :: p, q, a, l, at(3), m
+    real(dp) :: g(3), first, second, constants(6, 6), more(3, 3)
+    integer :: p, q, a, l, at(3), m, c
     k = 0
+    if (TensorOf(elements, e) > 0) constants = AnisoMatrix(real(elements%relative(:, elements%tensor(e)), dp))
     do p = 1, in_element
       at = modulo([p - 1, (p - 1)/along, (p - 1)/along**2], along) + 1
       do a = 0, 3                                         ! the point itself, then the others on its lines
@@ -326,6 +333,9 @@ contains
             second = elements%mu(m, e)
           end if
           k(:, p) = k(:, p) + volume(q)*(first*g**2 + second*sum(g**2))
+          if (TensorOf(elements, e) == 0) cycle
+          more = AnisoChristoffel(constants, g)
+          k(:, p) = k(:, p) + volume(q)*second*[(more(c, c), c=1, 3)]
         end do
       end do
     end do
@@ -353,8 +363,13 @@ contains
       do m = 1, size(members)
         associate (rho => elements%rho(:, members(m)), lambda => elements%lambda(:, members(m)), mu => elements%mu(:, members(m)))
           if (members(m) <= elements%solid) then
-            call SolidForce(v(:, at(:, m))/root(:, at(:, m)), slope(:, :, :, m), volume(:, m), real(lambda, dp), &
-              real(mu, dp), force)
+            if (TensorOf(elements, members(m)) > 0) then
+              call SolidForce(v(:, at(:, m))/root(:, at(:, m)), slope(:, :, :, m), volume(:, m), real(lambda, dp), &
+                real(mu, dp), force, relative=AnisoMatrix(real(elements%relative(:, elements%tensor(members(m))), dp)))
+            else
+              call SolidForce(v(:, at(:, m))/root(:, at(:, m)), slope(:, :, :, m), volume(:, m), real(lambda, dp), &
+                real(mu, dp), force)
+            end if
           else
             force = 0
             call FluidForce(v(1, at(:, m))/root(1, at(:, m)), slope(:, :, :, m), volume(:, m), real(rho, dp), force(1, :))

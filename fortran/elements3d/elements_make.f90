@@ -1,6 +1,7 @@
 !> Elements from a mesh and the media of its blocks: their order, the kinds of their sides, moduli.
 module elements_make_m
   use elements_m, only: elements_t, in_element, face_absorbs, face_contact, face_free, face_inner
+  use elements_tensors_m, only: SlowestIn, TensorsSet
   use hexahedron_m, only: hex_edge, hex_side
   use kinds_m, only: dp, sp
   use materials_m, only: material_bulk, material_rho, material_shear, material_vp, material_vs
@@ -23,8 +24,8 @@ contains
   !> The elements of a mesh, without points, and their numbers in its file. part: of materials_m, (material_parts, blocks). wet:
   !> which
   !> elements of the mesh are fluid, whatever `part` says; those of solid and fluid then have room for a medium at each point, and
-  !> `places`, which element of the mesh each is, is told too.
-  subroutine ElementsMake(mesh, part, elements, number, counts, wet, places)
+  !> `places`, which element of the mesh each is, is told too. relative: of anisotropic blocks, else 0, (aniso_constants, blocks).
+  subroutine ElementsMake(mesh, part, elements, number, counts, wet, places, relative)
     type(mesh_t), intent(in) :: mesh
     real(dp), intent(in) :: part(:, :)
     type(elements_t), intent(out) :: elements
@@ -32,6 +33,7 @@ contains
     type(counts_t), intent(out) :: counts
     logical, intent(in), optional :: wet(:)
     integer, allocatable, intent(out), optional :: places(:)
+    real(dp), intent(in), optional :: relative(:, :)
     integer, allocatable :: order(:), named(:, :)
     logical :: fluid(size(mesh%block))
     integer :: i, e, media
@@ -61,11 +63,28 @@ contains
         elements%lambda(:, i) = real(m(material_rho)*(m(material_vp)**2 - 2*m(material_vs)**2), sp)
       end associate
     end do
+    if (present(relative)) call Anisotropic(elements, mesh%block(order), relative)
     number = mesh%number(order)
     if (present(places)) places = order
     call NamedSides(mesh, order, named)
     call Sides(elements, named, counts)
   end subroutine ElementsMake
+
+  !> The media of anisotropic blocks; block: of each element.
+  subroutine Anisotropic(elements, block, relative)
+    type(elements_t), intent(inout) :: elements
+    integer, intent(in) :: block(:)
+    real(dp), intent(in) :: relative(:, :)
+    integer :: number(size(relative, 2)), b, n
+    n = 0
+    number = 0
+    do b = 1, size(relative, 2)
+      if (.not. any(abs(relative(:, b)) > 0)) cycle
+      n = n + 1
+      number(b) = n
+    end do
+    if (n > 0) call TensorsSet(elements, number(block), real(relative(:, pack([(b, b=1, size(number))], number > 0)), sp))
+  end subroutine Anisotropic
 
   !> The kinds of sides that side sets tell by their names, (6, elements); face_inner: none tells.
   subroutine NamedSides(mesh, order, kind)
@@ -147,11 +166,7 @@ contains
         shortest = min(shortest, length)
       end do
       longest = max(longest, most)
-      if (elements%mu(1, e) > 0) then
-        wave = sqrt(minval(elements%mu(:, e)/real(elements%rho(:, e), dp)))
-      else
-        wave = sqrt(minval(elements%lambda(:, e)/real(elements%rho(:, e), dp)))
-      end if
+      wave = SlowestIn(elements, e)
       if (e > 1 .and. most*v <= edge*wave) cycle
       slowest = e
       edge = most

@@ -1,6 +1,7 @@
 !> Elements that attenuate: the moduli of very high frequencies, and the shares of them that relax (zener.f90).
 module elements_relax_m
   use elements_m, only: elements_t
+  use elements_tensors_m, only: TensorOf
   use kinds_m, only: dp, sp
   use linear_m, only: SolvePositive
   use zener_m, only: zener_mechanisms, ZenerModulus, ZenerShares, ZenerTimes, ZenerUnrelaxed
@@ -11,9 +12,12 @@ module elements_relax_m
 contains
 
   !> Makes the moduli of elements, which are those of phase velocities at `ref` [Hz], those of very high frequencies.
+  !> Of an anisotropic medium the isotropic average relaxes, and what it differs from that does not: all its S waves have the
+  !> dissipation of the average, mu/Qmu, over their own stiffness.
   pure subroutine ElementsUnrelax(elements, band, ref)
     type(elements_t), intent(inout) :: elements
     real(dp), intent(in) :: band(2), ref
+    logical, allocatable :: same(:)              !< of anisotropic media: still over mu of phase velocities
     real(dp) :: rho, vp, mu, bulk, loss(2), last(2), medium(3), ratio
     complex(dp) :: relaxed(2)
     integer :: e, p
@@ -21,6 +25,7 @@ contains
     medium = -1
     ratio = 1
     relaxed = 1
+    if (allocated(elements%relative)) allocate (same(size(elements%relative, 2)), source=.true.)
     do e = 1, elements%solid
       loss = elements%loss(:, e)
       if (all(loss <= 0)) cycle
@@ -42,6 +47,11 @@ contains
         elements%mu(p, e) = real(mu, sp)
         elements%lambda(p, e) = real(bulk - 2*mu/3, sp)
       end do
+      if (TensorOf(elements, e) == 0) cycle
+      associate (t => elements%tensor(e))
+        if (same(t)) elements%relative(:, t) = real(elements%relative(:, t)/ratio, sp)
+        same(t) = .false.
+      end associate
     end do
   end subroutine ElementsUnrelax
 

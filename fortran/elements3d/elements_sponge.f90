@@ -7,6 +7,7 @@
 !> 2, 2.5, 3 wavelengths: the rise of the rate sends waves back from thin ones. t829 measures packets of waves.
 module elements_sponge_m
   use elements_m, only: along, elements_t, face_absorbs, in_element
+  use elements_tensors_m, only: FastestIn, TensorOf
   use gll_m, only: gll_x
   use hexahedron_m, only: hex_node, hex_side
   use kinds_m, only: dp, sp
@@ -36,6 +37,7 @@ contains
           if (.not. way > 0) cycle
           m = min(p, size(elements%rho, 1))
           c = sqrt((elements%lambda(m, e) + 2*real(elements%mu(m, e), dp))/elements%rho(m, e))
+          if (TensorOf(elements, e) > 0) c = FastestIn(elements, e)
           associate (r => rate(elements%at(p, e)))
             r = max(r, real(3*across*c/width*way**2, sp))
           end associate

@@ -4,7 +4,8 @@
 !> The parts of a cell are floats: each coordinate of a node, and each node number, is the sum of two, which keeps 48 bits of it.
 !> The kinds of the six sides are the digits of one number.
 module elements_window_m
-  use elements_m, only: elements_t, in_element
+  use elements_m, only: elements_t, in_element, tensor_numbers
+  use elements_tensors_m, only: TensorsSet
   use error_m, only: error_t, Fail
   use kinds_m, only: dp, i8, sp
   use text_m, only: Str
@@ -15,15 +16,16 @@ module elements_window_m
 
   integer, parameter :: kinds = 4                 !< of sides
   integer, parameter :: nodes = 8                 !< whose numbers tell which elements meet
-  integer, parameter :: others = 4                !< parts after nodes: sides, brick, losses; then rho, lambda, mu
+  integer, parameter :: others = 4                !< parts after nodes: sides, brick, losses; then rho, lambda, mu, and constants
   integer, parameter :: most = 2**24              !< whole numbers that a float holds
 
 contains
 
-  !> media: numbers of an element for each of rho, lambda, mu.
-  pure integer function Parts(per, media)
-    integer, intent(in) :: per, media
-    Parts = 2*(3*per + nodes) + others + 3*media
+  !> media: numbers of an element for each of rho, lambda, mu; tensors: of anisotropic media, 0 or tensor_numbers; ocean: 0 or
+  !> nodes.
+  pure integer function Parts(per, media, tensors, ocean)
+    integer, intent(in) :: per, media, tensors, ocean
+    Parts = 2*(3*per + nodes) + others + 3*media + tensors + ocean
   end function Parts
 
   !> The window of a mesh of n elements in the box low .. high [m], without its medium.
@@ -49,10 +51,14 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(box_t), intent(in), optional :: box
     type(box_t) :: wanted
+    real(sp), allocatable :: constants(:), ocean(:)
     integer :: e, b, status
+    allocate (constants(merge(tensor_numbers, 0, allocated(elements%tensor))))
+    allocate (ocean(merge(nodes, 0, allocated(elements%ocean))))
     wanted = WindowClip(window, box_t())
     if (present(box)) wanted = WindowClip(window, box)
-    allocate (window%medium(1, 1, wanted%low(3):wanted%high(3), Parts(elements%per, size(elements%rho, 1))), stat=status)
+    allocate (window%medium(1, 1, wanted%low(3):wanted%high(3), &
+                            Parts(elements%per, size(elements%rho, 1), size(constants), size(ocean))), stat=status)
     if (status /= 0) then
       call Fail(error, 'no memory to send '//Str(wanted%high(3) - wanted%low(3) + 1)//' elements')
       return
@@ -62,10 +68,16 @@ contains
       do while (elements%brick(b + 1) <= e)
         b = b + 1
       end do
+      if (size(constants) > 0) then
+        constants = 0
+        if (elements%tensor(e) > 0) constants = elements%relative(:, elements%tensor(e))
+      end if
+      if (size(ocean) > 0) ocean = elements%ocean(:, e)
       window%medium(1, 1, e, :) = [Halves(reshape(elements%corner(:, :, e), [3*elements%per])), &
                                    Halves(real(elements%node(:, e), dp)), &
                                    real([KindsAsNumber(elements%face(:, e)), modulo(b, most)], sp), &
-                                   elements%loss(:, e), elements%rho(:, e), elements%lambda(:, e), elements%mu(:, e)]
+                                   elements%loss(:, e), elements%rho(:, e), elements%lambda(:, e), elements%mu(:, e), constants, &
+                                   ocean]
     end do
   end subroutine ElementsFill
 
@@ -94,16 +106,22 @@ contains
     type(elements_t), intent(out) :: elements
     type(error_t), allocatable, intent(inout) :: error
     integer, parameter :: shapes(2, 4) = reshape([8, 1, 27, 1, 8, in_element, 27, in_element], [2, 4])
-    integer :: n, e, per, media, at, s, digits, status
+    integer :: n, e, per, media, tensors, ocean, at, s, digits, status
     real(sp) :: last
     n = window%nz
     per = 0
     media = 1
+    tensors = 0
+    ocean = 0
     if (allocated(window%medium)) then
-      do s = 1, size(shapes, 2)
-        if (size(window%medium, 4) /= Parts(shapes(1, s), shapes(2, s))) cycle
-        per = shapes(1, s)
-        media = shapes(2, s)
+      do s = 0, 4*size(shapes, 2) - 1
+        associate (shape => shapes(:, s/4 + 1), more => merge([tensor_numbers, nodes], 0, [btest(s, 0), btest(s, 1)]))
+          if (size(window%medium, 4) /= Parts(shape(1), shape(2), more(1), more(2))) cycle
+          per = shape(1)
+          media = shape(2)
+          tensors = more(1)
+          ocean = more(2)
+        end associate
       end do
     end if
     if (per == 0 .or. n < 1) then
@@ -147,6 +165,37 @@ contains
     end if
     elements%solid = count(elements%mu(1, :) > 0)
     if (any(elements%mu(1, elements%solid + 1:) > 0)) call Fail(error, 'the window has fluid before solid')
+    if (allocated(error)) return
+    at = size(window%medium, 4) - ocean
+    if (ocean > 0) elements%ocean = transpose(window%medium(1, 1, :, at + 1:))
+    if (tensors > 0) call Anisotropic(window%medium(1, 1, :, at - tensors + 1:at), elements)
   end subroutine ElementsFrom
+
+  !> Media of anisotropic elements, numbered as they come; constants(n, tensor_numbers), 0: isotropic.
+  subroutine Anisotropic(constants, elements)
+    real(sp), intent(in) :: constants(:, :)
+    type(elements_t), intent(inout) :: elements
+    real(sp), allocatable :: media(:, :)
+    integer :: tensor(size(constants, 1)), e, t, last
+    allocate (media(tensor_numbers, 0))
+    tensor = 0
+    last = 1
+    do e = 1, size(tensor)
+      if (.not. any(abs(constants(e, :)) > 0)) cycle
+      if (last <= size(media, 2)) then
+        if (all(abs(media(:, last) - constants(e, :)) <= 0)) tensor(e) = last
+      end if
+      do t = 1, size(media, 2)
+        if (tensor(e) > 0) exit
+        if (all(abs(media(:, t) - constants(e, :)) <= 0)) tensor(e) = t
+      end do
+      if (tensor(e) == 0) then
+        media = reshape([media, constants(e, :)], [tensor_numbers, size(media, 2) + 1])
+        tensor(e) = size(media, 2)
+      end if
+      last = tensor(e)
+    end do
+    call TensorsSet(elements, tensor, media)
+  end subroutine Anisotropic
 
 end module elements_window_m

@@ -1,11 +1,14 @@
 !> The media of the blocks of a mesh, from a table.
 !>
-!> A text, a line a block: its name or number, vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs. vs = 0: a fluid. `*`
-!> is every block that has no line of its own. Another order, or Qkappa and Qmu in place of Qp and Qs, is told by a first line with
-!> the names of the columns, which begins with `block`. In place of numbers `volume` says that the medium comes from the volumes
-!> of the
-!> job, by point; `volume solid` and `volume fluid` that all elements of the block are that.
+!> A text, a line a block: its name or number, vp, vs [m/s], rho [kg/m3] and, where it attenuates, Qp, Qs. vs = 0: a fluid. `*` is
+!> every block that has no line of its own. Another order, or Qkappa and Qmu in place of Qp and Qs, is told by a first line with the
+!> names of the columns, which begins with `block`. In place of numbers `volume` says that the medium comes from the volumes of the
+!> job, by point; `volume solid` and `volume fluid` that all elements of the block are that. Anisotropic blocks:
+!> anisotropy_lines.f90.
 module materials_m
+  use anisotropy_lines_m, only: AnisoKind, AnisoLine, AnisoNumbers
+  use anisotropy_m, only: aniso_constants, AnisoIsotropic, AnisoMatrix, AnisoSpeeds
+  use elements_tensors_m, only: TensorRelative
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use mesh_m, only: mesh_block_t, mesh_t
@@ -19,12 +22,16 @@ module materials_m
   integer, parameter, public :: from_table = 0, from_volume = 1, from_solid = 2, from_fluid = 3
 
   integer, parameter, public :: material_vp = 1, material_vs = 2, material_rho = 3, material_bulk = 4, material_shear = 5
-  integer, parameter, public :: material_parts = 5     !< vp, vs [m/s], rho [kg/m3], 1/Qkappa, 1/Qmu
+  integer, parameter, public :: material_slowest = 6, material_fastest = 7
+  !> vp, vs [m/s] (of an anisotropic medium of its isotropic average), rho [kg/m3], 1/Qkappa, 1/Qmu, and the velocities of the
+  !> slowest and the fastest wave.
+  integer, parameter, public :: material_parts = 7
 
   type :: materials_t
     character(:), allocatable :: path
     character(64), allocatable :: block(:)        !< name or number, or '*'
     real(dp), allocatable :: part(:, :)           !< (material_parts, blocks)
+    real(dp), allocatable :: relative(:, :)       !< of anisotropic ones, as of elements_t, else 0; (aniso_constants, blocks)
     integer, allocatable :: from(:)
     logical :: attenuates = .false.
   end type materials_t
@@ -33,11 +40,13 @@ module materials_m
 
 contains
 
-  !> Fails on what is no table of materials, and on values that are of no rock or fluid.
-  subroutine MaterialsRead(path, materials, error)
+  !> Fails on what is no table of materials, and on values that are of no rock or fluid. z_up: z of the mesh points up, and so that
+  !> of anisotropic media.
+  subroutine MaterialsRead(path, materials, error, z_up)
     character(*), intent(in) :: path
     type(materials_t), intent(out) :: materials
     type(error_t), allocatable, intent(inout) :: error
+    logical, intent(in) :: z_up
     type(textfile_t) :: file
     integer, allocatable :: column(:)
     integer :: first, last
@@ -45,12 +54,13 @@ contains
     if (allocated(error)) return
     materials%path = path
     allocate (materials%block(0), materials%part(material_parts, 0), materials%from(0), column(0))
+    allocate (materials%relative(aniso_constants, 0))
     do while (TextLine(file) .and. .not. allocated(error))
       if (.not. TextWord(file, first, last)) cycle
       if (size(materials%block) == 0 .and. size(column) == 0 .and. Lower(file%text(first:last)) == 'block') then
         call ReadColumns(file, column, error)
       else
-        call ReadBlock(file, file%text(first:last), column, materials, error)
+        call ReadBlock(file, file%text(first:last), column, z_up, materials, error)
       end if
     end do
     if (size(materials%block) == 0 .and. .not. allocated(error)) call Fail(error, 'table of materials '//path//' holds no block')
@@ -76,23 +86,30 @@ contains
       call Fail(error, Here(file)//'columns must be vp, vs, rho and, where blocks attenuate, Qp and Qs or Qkappa and Qmu')
   end subroutine ReadColumns
 
-  subroutine ReadBlock(file, block, column, materials, error)
+  subroutine ReadBlock(file, block, column, z_up, materials, error)
     type(textfile_t), intent(inout) :: file
     character(*), intent(in) :: block
     integer, intent(inout), allocatable :: column(:)
+    logical, intent(in) :: z_up
     type(materials_t), intent(inout) :: materials
     type(error_t), allocatable, intent(inout) :: error
-    real(dp), allocatable :: part(:, :)
-    real(dp) :: value(size(known)), x
-    integer :: first, last, n, from
+    real(dp) :: value(size(known)), x, relative(aniso_constants)
+    integer :: first, last, n, from, kind
     logical :: ok
     if (size(column) == 0) column = [1, 2, 3, 4, 5]
     value = 0
+    relative = 0
     n = 0
     from = from_table
+    kind = 0
     do while (TextWord(file, first, last))
       if (n == 0 .and. Lower(file%text(first:last)) == 'volume') then
         call ReadOrigin(file, from, error)
+        exit
+      end if
+      if (n == 0) kind = AnisoKind(file%text(first:last))
+      if (kind > 0) then
+        call ReadAnisotropic(file, block, kind, column, z_up, value, relative, n, error)
         exit
       end if
       n = n + 1
@@ -118,16 +135,84 @@ contains
     else
       call CheckValues(file, value, n > 3, error)
     end if
-    if (allocated(error)) return
-    allocate (part(material_parts, size(materials%block) + 1))
-    part(:, :size(materials%block)) = materials%part
-    part(:3, size(materials%block) + 1) = value(:3)
-    part(4:, size(materials%block) + 1) = BlockLosses(value, n > 3)
+    if (.not. allocated(error)) call Append(materials, block, from, value, n > 3, relative)
+  end subroutine ReadBlock
+
+  !> The numbers of an anisotropic block: those of its isotropic average, and what it differs from that. n: 3, or 5 where it
+  !> attenuates.
+  subroutine ReadAnisotropic(file, block, kind, column, z_up, value, relative, n, error)
+    type(textfile_t), intent(inout) :: file
+    character(*), intent(in) :: block
+    integer, intent(in) :: kind, column(:)
+    logical, intent(in) :: z_up
+    real(dp), intent(inout) :: value(:)
+    real(dp), intent(out) :: relative(aniso_constants)
+    integer, intent(out) :: n
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable :: x(:)
+    real(dp) :: c(6, 6), lambda, mu, rho, one
+    integer :: first, last
+    logical :: ok
+    relative = 0
+    n = 3
+    allocate (x(0))
+    do while (TextWord(file, first, last))
+      call NumberOf(file%text(first:last), one, ok)
+      if (.not. ok) call Fail(error, Here(file)//"'"//file%text(first:last)//"' is no number")
+      if (allocated(error)) return
+      x = [x, one]
+    end do
+    associate (wanted => AnisoNumbers(kind))
+      if (size(x) /= wanted .and. size(x) /= wanted + 2) then
+        call Fail(error, Here(file)//Str(size(x))//' numbers of anisotropic block '//block//', must be '//Str(wanted)//' or '// &
+                  Str(wanted + 2)//' (and two quality factors): cij rho c11 c12 .. c66, vti vp vs rho epsilon delta gamma, or '// &
+                  'tti .. gamma tilt azimuth')
+        return
+      end if
+      call AnisoLine(kind, x(:wanted), z_up, Here(file)//'block '//block//': ', rho, c, error)
+      if (allocated(error)) return
+      call TensorRelative(c, lambda, mu, relative)
+      value(:3) = [sqrt((lambda + 2*mu)/rho), sqrt(mu/rho), rho]
+      if (size(x) == wanted) return
+      n = 5
+      if (any(column == 6)) value(6:7) = x(wanted + 1:)
+      if (.not. any(column == 6)) value(4:5) = x(wanted + 1:)
+    end associate
+  end subroutine ReadAnisotropic
+
+  !> One more block.
+  subroutine Append(materials, block, from, value, attenuates, relative)
+    type(materials_t), intent(inout) :: materials
+    character(*), intent(in) :: block
+    integer, intent(in) :: from
+    real(dp), intent(in) :: value(:), relative(aniso_constants)
+    logical, intent(in) :: attenuates
+    real(dp), allocatable :: part(:, :)
+    real(dp) :: speeds(2)
+    integer :: n
+    n = size(materials%block)
+    speeds = [merge(value(2), value(1), value(2) > 0), value(1)]
+    if (any(abs(relative) > 0)) speeds = AnisoSpeeds(Stiffness(), value(3))
+    allocate (part(material_parts, n + 1))
+    part(:, :n) = materials%part
+    part(:3, n + 1) = value(:3)
+    part(4:5, n + 1) = BlockLosses(value, attenuates)
+    part(6:, n + 1) = speeds
     materials%from = [materials%from, from]
     call move_alloc(part, materials%part)
+    materials%relative = reshape([materials%relative, relative], [aniso_constants, n + 1])
     materials%block = [character(64) :: materials%block, block]
-    materials%attenuates = materials%attenuates .or. n > 3
-  end subroutine ReadBlock
+    materials%attenuates = materials%attenuates .or. attenuates
+
+  contains
+
+    pure function Stiffness() result(c)
+      real(dp) :: c(6, 6)
+      associate (mu => value(3)*value(2)**2)
+        c = AnisoIsotropic(value(3)*value(1)**2 - 2*mu, mu) + mu*AnisoMatrix(relative)
+      end associate
+    end function Stiffness
+  end subroutine Append
 
   !> The phase that may follow the word `volume`.
   subroutine ReadOrigin(file, from, error)
@@ -185,15 +270,18 @@ contains
     loss = [(p - part*s)/(1 - part), s]
   end function Losses
 
-  !> The media of the blocks of a mesh, (material_parts, blocks), and where they come from. Fails on a block without one.
-  subroutine MaterialsOf(materials, mesh, part, from, error)
+  !> The media of the blocks of a mesh, (material_parts, blocks), and where they come from. Fails on a block without one. relative:
+  !> of anisotropic ones, (aniso_constants, blocks), else 0.
+  subroutine MaterialsOf(materials, mesh, part, from, error, relative)
     type(materials_t), intent(in) :: materials
     type(mesh_t), intent(in) :: mesh
     real(dp), allocatable, intent(out) :: part(:, :)
     integer, allocatable, intent(out) :: from(:)
     type(error_t), allocatable, intent(inout) :: error
+    real(dp), allocatable, intent(out), optional :: relative(:, :)
     integer :: b, row
     allocate (part(material_parts, size(mesh%blocks)), source=0.0_dp)
+    if (present(relative)) allocate (relative(aniso_constants, size(mesh%blocks)), source=0.0_dp)
     allocate (from(size(mesh%blocks)), source=from_table)
     do b = 1, size(mesh%blocks)
       row = findloc(materials%block, BlockName(mesh%blocks(b)), 1)
@@ -205,6 +293,7 @@ contains
         return
       end if
       part(:, b) = materials%part(:, row)
+      if (present(relative)) relative(:, b) = materials%relative(:, row)
       from(b) = materials%from(row)
     end do
   end subroutine MaterialsOf

@@ -3,7 +3,7 @@ module mesh_blocks_m
   use elements_m, only: degree, in_element
   use hexahedron_m, only: Determinant, hex_edge, HexJacobians
   use kinds_m, only: dp
-  use materials_m, only: material_vp, material_vs
+  use materials_m, only: material_slowest
   use mesh_m, only: mesh_t
   use text_m, only: Str
   implicit none
@@ -36,7 +36,7 @@ contains
     do b = 1, size(blocks)
       blocks(b)%name = mesh%blocks(b)%name
       if (blocks(b)%name == '') blocks(b)%name = Str(mesh%blocks(b)%id)
-      blocks(b)%v = part(merge(material_vs, material_vp, part(material_vs, b) > 0), b)
+      blocks(b)%v = part(material_slowest, b)
     end do
     do e = 1, n
       associate (block => blocks(mesh%block(e)))

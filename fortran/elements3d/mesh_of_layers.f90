@@ -3,7 +3,7 @@ module mesh_of_layers_m
   use error_m, only: error_t, Fail
   use kinds_m, only: dp
   use layer_table_m, only: layer_table_t, LayersRead
-  use materials_m, only: from_table, material_vp, material_vs, materials_t, MaterialsOf
+  use materials_m, only: from_table, material_slowest, material_vs, materials_t, MaterialsOf
   use mesh_layers_m, only: layers_box_t, MeshLayers
   use mesh_m, only: mesh_t
   use parameters_m, only: job_t
@@ -69,7 +69,7 @@ contains
       return
     end if
     fluid = .not. part(material_vs, :) > 0
-    v = merge(part(material_vp, :), part(material_vs, :), fluid)
+    v = part(material_slowest, :)
   end subroutine Slowest
 
 end module mesh_of_layers_m

@@ -10,6 +10,7 @@ module sem3d_m
   use band_weights_m, only: band_points
   use element_finder_m, only: finder_t, FinderFind, FinderMake
   use elements_m, only: elements_t, in_element
+  use elements_ocean_m, only: OceanMass
   use elements_points_m, only: ElementsNumber
   use elements_relax_m, only: ElementsShares, ElementsUnrelax
   use elements_sponge_m, only: SpongeRates
@@ -176,11 +177,16 @@ contains
     class(sem3d_t), intent(inout), target :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: bulk(:, :, :), shear(:, :, :), rate(:)
+    real(sp), allocatable :: bulk(:, :, :), shear(:, :, :), rate(:), mass(:, :)
+    integer, allocatable :: point(:)
     call self%engine%elements(self%elements, error)
     if (self%own%sponge_width > 0 .and. .not. allocated(error)) then
       call SpongeRates(self%elements, self%own%sponge_width, rate)
       call self%engine%damping(rate, error)
+    end if
+    if (allocated(self%elements%ocean) .and. .not. allocated(error)) then
+      call OceanMass(self%elements, point, mass)
+      call self%engine%added_mass(point, mass, error)
     end if
     if (allocated(error) .or. .not. self%own%attenuates) return
     call ElementsShares(self%elements, self%own%q_band, bulk, shear, few=self%own%relaxing < in_element)
@@ -418,6 +424,11 @@ contains
       end do
       call HashAdd(id%medium, checksum_floats(checksum_floats(checksum_floats(0_i8, size(m%rho, kind=i8), m%rho), &
                                                               size(m%lambda, kind=i8), m%lambda), size(m%mu, kind=i8), m%mu))
+      if (allocated(m%tensor)) then
+        call HashAdd(id%medium, m%tensor)
+        call HashAdd(id%medium, checksum_floats(0_i8, size(m%relative, kind=i8), m%relative))
+      end if
+      if (allocated(m%ocean)) call HashAdd(id%medium, checksum_floats(0_i8, size(m%ocean, kind=i8), m%ocean))
       call HashAdd(id%positions, [self%shot%sy, self%shot%ry])
       call HashAdd(id%positions, SourceNumbers(self%own%source))
       call HashAdd(id%medium, [merge(1.0_dp, 0.0_dp, self%own%attenuates), self%own%q_band, self%own%q_ref])

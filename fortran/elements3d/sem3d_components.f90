@@ -2,8 +2,10 @@
 !> (band_weights.f90). Rates of rotation are wz = (dvy/dx - dvx/dy)/2, x, y, z in this order. In a fluid velocity is 1/rho grad
 !> dchi/dt, displacement 1/rho grad chi, pressure -d2chi/dt2.
 module sem3d_components_m
+  use anisotropy_m, only: AnisoIsotropic, AnisoMatrix, voigt
   use band_weights_m, only: band_points, BandPoints, BandWeights
   use elements_m, only: elements_t, in_element
+  use elements_tensors_m, only: SlowestIn, TensorOf
   use error_m, only: error_t, Fail
   use hexahedron_m, only: HexBox, HexGradient, HexWeights
   use kinds_m, only: dp, sp
@@ -29,6 +31,7 @@ module sem3d_components_m
     real(dp) :: rho = 0, lambda = 0, mu = 0       !< [kg/m3, Pa]
     integer, allocatable :: point(:)
     real(dp), allocatable :: w(:, :)              !< (points, 0:3)
+    real(dp), allocatable :: stiffness(:, :)      !< of an anisotropic medium, all constants [Pa], (6, 6)
   end type sem3d_place_t
 
   real(dp), parameter :: too_near = 2           !< elements between a source and a receiver: points of both reach half as far
@@ -66,6 +69,11 @@ contains
     place%lambda = Inside(elements%lambda(:, e), xi)
     place%mu = Inside(elements%mu(:, e), xi)
     v = sqrt(merge(place%mu, place%lambda, place%solid)/place%rho)
+    if (TensorOf(elements, e) > 0) then
+      v = SlowestIn(elements, e)
+      place%stiffness = AnisoIsotropic(place%lambda, place%mu) &
+                        + place%mu*AnisoMatrix(real(elements%relative(:, elements%tensor(e)), dp))
+    end if
     call HexBox(elements%corner(:, :, e), low, high)
     near = .not. fmax > 0
     if (present(source)) near = near .or. norm2(x - source) < too_near*maxval(high - low)
@@ -138,7 +146,9 @@ contains
       case default
         p = findloc(pair, component(2:min(3, len(component))), 1)
         do c = 1, 3
-          if (component == 'p') then
+          if (allocated(place%stiffness)) then
+            call Add(list, place%point, field_ux + c - 1, matmul(w(:, 1:3), StressOf(place%stiffness, p, c)))
+          else if (component == 'p') then
             call Add(list, place%point, field_ux + c - 1, -(lambda + 2*mu/3)*w(:, c))
           else if (p <= 3) then
             call Add(list, place%point, field_ux + c - 1, (lambda + merge(2*mu, 0.0_dp, c == p))*w(:, c))
@@ -151,6 +161,18 @@ contains
       end select
     end associate
   end subroutine InSolid
+
+  !> What du(c)/dx(:) bring to a stress, or where there is none of this number to the pressure.
+  pure function StressOf(stiffness, number, c) result(s)
+    real(dp), intent(in) :: stiffness(6, 6)
+    integer, intent(in) :: number, c
+    real(dp) :: s(3)
+    if (number > 0) then
+      s = stiffness(voigt(first(number), second(number)), voigt(:, c))
+    else
+      s = -sum(stiffness(:3, voigt(:, c)), 1)/3
+    end if
+  end function StressOf
 
   subroutine InFluid(list, place, component)
     type(sem3d_list_t), intent(inout) :: list
@@ -181,6 +203,8 @@ contains
     bulk = place%lambda + 2*place%mu/3
     moment = source%moment
     if (source%kind == source_volume) moment = bulk*[1, 1, 1, 0, 0, 0]
+    if (source%kind == source_volume .and. allocated(place%stiffness)) &
+      moment = [(sum(place%stiffness(voigt(first(p), second(p)), :3))/3, p=1, 6)]     ! what an even opening of that volume needs
     if (.not. place%solid) then
       if (source%kind == source_force .or. any(abs(moment(2:3) - moment(1)) > 0) .or. any(abs(moment(4:)) > 0)) then
         call Fail(error, 'a force or a moment with shear cannot act in a fluid')

@@ -1,6 +1,7 @@
 !> One spectral element, as plainly as it can be written: its geometry, and the forces that its displacements make.
 module sem3d_element_m
   use elements_m, only: along, in_element, on_face
+  use anisotropy_m, only: voigt
   use gll_m, only: gll_d, gll_w
   use hexahedron_m, only: Determinant, hex_side_point, HexJacobians
   use kinds_m, only: dp, sp
@@ -74,11 +75,13 @@ contains
   end subroutine SideArea
 
   !> Forces [N] that displacements u [m] make: minus the integral of the stress over the slope of each point's polynomial.
-  pure subroutine SolidForce(u, slope, volume, lambda, mu, force, relaxation)
+  !> Of an anisotropic medium mu times `relative` is what its constants differ from lambda and mu (elements.f90); it does not relax.
+  pure subroutine SolidForce(u, slope, volume, lambda, mu, force, relaxation, relative)
     real(dp), intent(in) :: u(3, in_element), slope(3, 3, in_element), volume(in_element)
     real(dp), intent(in) :: lambda(:), mu(:)              !< (1 or 125) [Pa]
     real(dp), intent(out) :: force(3, in_element)
     type(relaxation_t), intent(inout), optional :: relaxation
+    real(dp), intent(in), optional :: relative(6, 6)
     real(dp) :: flux(3, 3, in_element), gradient(3, 3), stress(3, 3), twice
     integer :: p, c, m
     do p = 1, in_element
@@ -92,10 +95,24 @@ contains
       if (present(relaxation)) then
         if (allocated(relaxation%z)) call Relax(relaxation, p, stress)
       end if
+      if (present(relative)) stress = stress + mu(m)*Differs(relative, gradient)
       flux(:, :, p) = -volume(p)*matmul(stress, transpose(slope(:, :, p)))   ! (c, d)
     end do
     force = Collected(flux)
   end subroutine SolidForce
+
+  !> The stress that constants (6, 6) make of du(c)/dx(m).
+  pure function Differs(constants, gradient) result(stress)
+    real(dp), intent(in) :: constants(6, 6), gradient(3, 3)
+    real(dp) :: stress(3, 3), strain(6), packed(6)
+    integer :: c
+    strain = [gradient(1, 1), gradient(2, 2), gradient(3, 3), gradient(2, 3) + gradient(3, 2), gradient(1, 3) + gradient(3, 1), &
+              gradient(1, 2) + gradient(2, 1)]
+    packed = matmul(constants, strain)
+    do c = 1, 3
+      stress(:, c) = packed(voigt(:, c))
+    end do
+  end function Differs
 
   !> Memory variables at points inside the element, and in the middle and on the diagonals of its sides (sem3d_geometry.h).
   pure subroutine FewRelax(relaxation)

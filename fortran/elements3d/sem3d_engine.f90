@@ -11,7 +11,8 @@ module sem3d_engine_m
   use error_m, only: error_t
   use iso_c_binding, only: c_associated, c_float
   use kinds_m, only: dp, sp
-  use sem3d_c, only: sem3d_cfg, sem3d_damping, sem3d_elements, sem3d_expect, sem3d_field, sem3d_histories, sem3d_map, &
+  use sem3d_c, only: sem3d_added_mass, sem3d_anisotropy, sem3d_cfg, sem3d_damping, sem3d_elements, sem3d_expect, sem3d_field, &
+                     sem3d_histories, sem3d_map, &
                      sem3d_new, sem3d_quality, &
                      sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_watch
   use text_m, only: CString
@@ -33,6 +34,7 @@ module sem3d_engine_m
     integer :: shares = 1                       !< numbers of an element for each of its shares: 1, or 125
     integer :: relaxing = in_element            !< points of an element that have memory variables: all, or in_memory
     integer :: threads = 0                      !< 0: as many as there are
+    integer :: tensors = 0                      !< anisotropic media
     integer :: share = 0                        !< engines that compute on this GPU side by side; 0: this alone
     integer :: sum = 0                          !< of forces at points that elements share: 0 gather, 1 colour, 2 atomic
     real(dp) :: dt = 0                          !< [s]
@@ -53,6 +55,7 @@ module sem3d_engine_m
     procedure :: elements                    !< the elements and their medium, which are copied; forgets all else
     procedure :: quality                     !< attenuation, where there are mechanisms
     procedure :: damping                     !< of all points, once after `elements` where anything damps
+    procedure :: added_mass                  !< of points that something moves with, after `damping`
     procedure :: source                      !< where histories go, and by what weight
     procedure :: histories                   !< the next block of them
     procedure :: receivers                   !< weighted sums of fields at points; forgets all traces
@@ -78,6 +81,7 @@ contains
     grid%per = mesh%per
     grid%media = size(mesh%rho, 1)
     grid%shares = grid%media
+    if (allocated(mesh%relative)) grid%tensors = size(mesh%relative, 2)
   end function Sem3dGrid
 
   subroutine new(self, grid, error)
@@ -94,7 +98,7 @@ contains
     associate (g => grid)
       cfg = sem3d_cfg(elements=g%elements, solid=g%solid, points=g%points, solid_points=g%solid_points, bricks=g%bricks, &
                       contacts=g%contacts, per=g%per, media=g%media, mechanisms=g%mechanisms, shares=g%shares, &
-                      relaxing=g%relaxing, threads=g%threads, share=g%share, sum=g%sum, dt=real(g%dt, c_float))
+                      relaxing=g%relaxing, threads=g%threads, tensors=g%tensors, share=g%share, sum=g%sum, dt=real(g%dt, c_float))
     end associate
   end function Sem3dCfg
 
@@ -104,6 +108,8 @@ contains
     type(elements_t), intent(in) :: mesh
     type(error_t), allocatable, intent(inout) :: error
     integer, parameter :: none(1) = 0
+    if (allocated(mesh%tensor)) call EngineCheck(self, sem3d_anisotropy(self%handle, mesh%tensor - 1, mesh%relative), error)
+    if (allocated(error)) return
     if (allocated(mesh%contact)) then
       call EngineCheck(self, sem3d_elements(self%handle, mesh%corner, mesh%face, mesh%brick - 1, mesh%rho, mesh%lambda, mesh%mu, &
                                             mesh%at - 1, mesh%contact - 1, mesh%partner - 1), error)
@@ -127,6 +133,14 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, sem3d_damping(self%handle, rate), error)
   end subroutine damping
+
+  subroutine added_mass(self, point, mass, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, contiguous, intent(in) :: point(:)                          !< of the solid
+    real(sp), contiguous, intent(in) :: mass(:, :)                       !< [kg], xx yy zz xy xz yz, (6, points)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_added_mass(self%handle, size(point), point - 1, mass), error)
+  end subroutine added_mass
 
   subroutine source(self, nh, field, point, h, w, error)
     class(sem3d_engine_t), intent(inout) :: self

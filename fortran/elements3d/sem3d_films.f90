@@ -6,9 +6,11 @@
 !> mesh have the missing value. Pressure and displacement are half a time step after velocities. Pressure in a fluid is the slope of
 !> dchi/dt: its pictures have dchi/dt until the next step is done.
 submodule(sem3d_m) sem3d_films
+  use anisotropy_m, only: AnisoMatrix, voigt
   use elements_pictures_m, only: PictureName, PicturePlane, PicturePoints
   use element_finder_m, only: FinderInside
   use elements_m, only: along, face_free, on_face
+  use elements_tensors_m, only: TensorOf
   use gather_m, only: film_missing
   use gll_m, only: gll_d
   use hexahedron_m, only: hex_side_point, HexJacobians, HexPoints, HexWeights, Inverse
@@ -447,10 +449,20 @@ contains
         do c = 1, 3
           call Slopes(corner, real(fields%u(at, c), dp), slope)
           values = values - bulk*slope(:, c)
+          if (TensorOf(m, e) > 0) values = values - Everywhere(m%mu(:, e))*matmul(slope, Even(m%relative(:, m%tensor(e)), c))
         end do
       end if
     end associate
   end subroutine ElementValues
+
+  !> What du(c)/dx(:) bring to the mean stress by constants of an anisotropic medium.
+  pure function Even(relative, c)
+    real(sp), intent(in) :: relative(:)
+    integer, intent(in) :: c
+    real(dp) :: Even(3), constants(6, 6)
+    constants = AnisoMatrix(real(relative, dp))
+    Even = sum(constants(:3, voigt(:, c)), 1)/3
+  end function Even
 
   !> A medium at all points of an element.
   pure function Everywhere(medium)

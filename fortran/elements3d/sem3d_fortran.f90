@@ -3,7 +3,9 @@
 !> elements are made side by side, and added one element after the other.
 module sem3d_fortran_m
   use, intrinsic :: ieee_arithmetic, only: ieee_is_finite, ieee_positive_inf, ieee_value
+  use anisotropy_m, only: AnisoImpedance, AnisoMatrix
   use elements_m, only: elements_t, face_absorbs, face_free, in_element, on_face
+  use elements_tensors_m, only: StiffnessOf, TensorOf
   use engine_m, only: EngineNumbers, EngineRoom, EngineState
   use error_m, only: error_t, Fail
   use hexahedron_m, only: hex_side_point
@@ -33,6 +35,7 @@ module sem3d_fortran_m
     logical, allocatable :: held(:)                             !< (points): chi is 0 there
     integer, allocatable :: drag(:)                             !< (points): number of its drag, or 0
     real(dp), allocatable :: b(:, :, :)                         !< drags [kg/s], (3, 3, drags); in the fluid b(1, 1)
+    real(dp), allocatable :: more(:, :, :)                      !< added masses [kg], (3, 3, drags)
     real(dp), allocatable :: area(:, :, :)                      !< out of the fluid [m2], (3, 25, contacts)
     real(dp) :: loudness = 0                                    !< times |dchi/dt| is a velocity
     type(relaxation_t), allocatable :: relaxation(:)            !< (elements of solid)
@@ -45,7 +48,7 @@ module sem3d_fortran_m
     type(sem3d_map_t) :: watched
     real(sp), allocatable :: peaks(:, :)                        !< (points of the map, 3)
   contains
-    procedure :: new, free, elements, quality, damping, source, histories, receivers, receiver_part, timestep
+    procedure :: new, free, elements, quality, damping, added_mass, source, histories, receivers, receiver_part, timestep
     procedure :: field, set_field, expect, watch, map, maxabs, reset
     procedure :: state_size, save => save_state, load, bytes, device
     procedure :: peak => maxabs
@@ -157,12 +160,14 @@ contains
     end do
   end subroutine SumMasses
 
-  !> Sums of rho (vp n n + vs (1 - n n)) over the areas of absorbing sides, in the fluid of 1/(rho c).
+  !> Sums of rho (vp n n + vs (1 - n n)) over the areas of absorbing sides, in the fluid of 1/(rho c); in an anisotropic medium of
+  !> the impedance of waves along the normal.
   subroutine SumDrags(self)
     class(sem3d_fortran_t), intent(inout) :: self
     real(dp) :: area(3, on_face), rho, lambda, mu, size, n(3), z(2)
     integer :: e, side, m, p, drags, i
     self%drag = [(0, p=1, self%mesh%points)]
+    if (allocated(self%more)) deallocate (self%more)
     drags = 0
     do i = 1, 2
       if (i == 2) then
@@ -188,7 +193,11 @@ contains
               n = area(:, m)/size
               z = sqrt(rho*[lambda + 2*mu, mu])
               if (e > self%mesh%solid) z = 1/z(1)
-              self%b(:, :, drag) = self%b(:, :, drag) + size*Impedance(z, n)
+              if (TensorOf(self%mesh, e) > 0) then
+                self%b(:, :, drag) = self%b(:, :, drag) + size*AnisoImpedance(StiffnessOf(self%mesh, e, p), rho, n)
+              else
+                self%b(:, :, drag) = self%b(:, :, drag) + size*Impedance(z, n)
+              end if
             end associate
           end do
         end do
@@ -242,24 +251,49 @@ contains
     class(sem3d_fortran_t), intent(inout) :: self
     real(sp), contiguous, intent(in) :: rate(:)
     type(error_t), allocatable, intent(inout) :: error
-    real(dp), allocatable :: b(:, :, :)
-    integer :: p, c, drags
-    drags = size(self%b, 3)
+    integer :: p, c
+    call MoreDrags(self, pack([(p, p=1, self%mesh%points)], rate > 0))
     do p = 1, self%mesh%points
-      if (.not. rate(p) > 0 .or. self%drag(p) > 0) cycle
+      if (.not. rate(p) > 0) cycle
+      associate (b => self%b(:, :, self%drag(p)))
+        do c = 1, 3
+          b(c, c) = b(c, c) + rate(p)*self%mass(p)
+        end do
+      end associate
+    end do
+  end subroutine damping
+
+  !> Makes drags of 0 at points that have none.
+  subroutine MoreDrags(self, points)
+    class(sem3d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: points(:)
+    real(dp), allocatable :: b(:, :, :)
+    integer :: n, drags
+    drags = size(self%b, 3)
+    do n = 1, size(points)
+      if (self%drag(points(n)) > 0) cycle
       drags = drags + 1
-      self%drag(p) = drags
+      self%drag(points(n)) = drags
     end do
     allocate (b(3, 3, drags), source=0.0_dp)
     b(:, :, :size(self%b, 3)) = self%b
-    do p = 1, self%mesh%points
-      if (.not. rate(p) > 0) cycle
-      do c = 1, 3
-        b(c, c, self%drag(p)) = b(c, c, self%drag(p)) + rate(p)*self%mass(p)
-      end do
-    end do
     call move_alloc(b, self%b)
-  end subroutine damping
+  end subroutine MoreDrags
+
+  subroutine added_mass(self, point, mass, error)
+    class(sem3d_fortran_t), intent(inout) :: self
+    integer, contiguous, intent(in) :: point(:)
+    real(sp), contiguous, intent(in) :: mass(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    integer, parameter :: place(9) = [1, 4, 5, 4, 2, 6, 5, 6, 3]
+    integer :: n
+    call MoreDrags(self, point)
+    if (allocated(self%more)) deallocate (self%more)
+    allocate (self%more(3, 3, size(self%b, 3)), source=0.0_dp)
+    do n = 1, size(point)
+      self%more(:, :, self%drag(point(n))) = reshape(real(mass(place, n), dp), [3, 3])
+    end do
+  end subroutine added_mass
 
   ! --- source and receivers ---------------------------------------------------------------------------------------------------
 
@@ -435,8 +469,14 @@ contains
     do e = 1, self%mesh%n
       associate (at => self%mesh%at(:, e), slope => self%slope(:, :, :, e), volume => self%volume(:, e))
         if (e <= self%mesh%solid) then
-          call SolidForce(real(self%u(:, at), dp), slope, volume, real(self%mesh%lambda(:, e), dp), &
-                          real(self%mesh%mu(:, e), dp), own(:, :, e), self%relaxation(e))
+          associate (u => real(self%u(:, at), dp), lambda => real(self%mesh%lambda(:, e), dp), mu => real(self%mesh%mu(:, e), dp))
+            if (TensorOf(self%mesh, e) > 0) then
+              call SolidForce(u, slope, volume, lambda, mu, own(:, :, e), self%relaxation(e), &
+                              AnisoMatrix(real(self%mesh%relative(:, self%mesh%tensor(e)), dp)))
+            else
+              call SolidForce(u, slope, volume, lambda, mu, own(:, :, e), self%relaxation(e))
+            end if
+          end associate
         else
           call FluidForce(real(self%chi(at), dp), slope, volume, real(self%mesh%rho(:, e), dp), own(1, :, e))
           own(2:, :, e) = 0
@@ -468,17 +508,19 @@ contains
     end do
   end subroutine AddSources
 
-  !> M (v+ - v-)/dt + B (v+ + v-)/2 = F.
+  !> (M + A) (v+ - v-)/dt + B (v+ + v-)/2 = F, A: added mass.
   subroutine MoveSolid(self, point, force)
     class(sem3d_fortran_t), intent(inout) :: self
     integer, intent(in) :: point
     real(dp), intent(in) :: force(3)
-    real(dp) :: v(3), dt
+    real(dp) :: v(3), a(3, 3), dt
     dt = self%grid%dt
     v = self%v(:, point) + dt/self%mass(point)*force
     if (self%drag(point) > 0) then
       associate (half => dt/(2*self%mass(point))*self%b(:, :, self%drag(point)))
-        v = Solved(half, v - matmul(half, real(self%v(:, point), dp)))
+        a = 0
+        if (allocated(self%more)) a = self%more(:, :, self%drag(point))/self%mass(point)
+        v = Solved(a + half, v + matmul(a - half, real(self%v(:, point), dp)))
       end associate
     end if
     self%v(:, point) = real(v, sp)

@@ -2,8 +2,9 @@
 !> that are free, absorb, or meet the opposite side (periodic).
 module semcase_m
   use check_m, only: Claim
-  use elements_m, only: elements_t, face_free, face_inner, in_element
+  use elements_m, only: elements_t, face_free, face_inner, in_element, tensor_numbers
   use elements_points_m, only: ElementsNumber
+  use elements_tensors_m, only: TensorsSet
   use error_m, only: error_t
   use hexahedron_m, only: hex_node, hex_side, HexPoints
   use kinds_m, only: dp, sp
@@ -27,6 +28,7 @@ module semcase_m
     integer :: per = 8                       !< nodes of an element; 27: its sides bend
     real(dp) :: rho = 2500, vp = 4000, vs = 2300, rho_water = 1000, vp_water = 1500
     real(dp) :: vary = 0                     !< media vary by up to this share
+    integer :: tensors = 0                   !< anisotropic media of 21 constants at random; a solid element has one of them or none
   end type semcase_t
 
 contains
@@ -55,6 +57,7 @@ contains
     end do
     call ElementsNumber(mesh)
     call Media(c, mesh)
+    if (c%tensors > 0) call Tensors(c%tensors, mesh)
   end subroutine SemBox
 
   !> Places of nodes, of sides and middles too, in steps of half an element. Those on sides stay there.
@@ -165,6 +168,25 @@ contains
       end do
     end do
   end subroutine Media
+
+  !> Random constants that are up to 0.16 of mu away from isotropic ones: those of a row by less than mu in all, so that the matrix is
+  !> positive.
+  subroutine Tensors(media, mesh)
+    integer, intent(in) :: media
+    type(elements_t), intent(inout) :: mesh
+    real(sp) :: relative(tensor_numbers, media)
+    real(dp) :: r
+    integer :: tensor(mesh%n), e
+    call random_number(relative)
+    relative = 0.16_sp*(2*relative - 1)
+    tensor = 0
+    do e = 1, mesh%solid
+      call random_number(r)
+      tensor(e) = int(r*(media + 1))
+    end do
+    tensor(1) = 1
+    call TensorsSet(mesh, tensor, relative)
+  end subroutine Tensors
 
   !> An engine of a variant with these elements; with shares (mechanisms, media, solid) of moduli that relax.
   subroutine SemEngine(variant, mesh, dt, threads, engine, tau, bulk, shear, relaxing, sum)

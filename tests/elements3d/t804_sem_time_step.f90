@@ -1,9 +1,11 @@
 !> The largest stable time step is told, a little below the true one: that of the highest frequency of all elements together.
 program t804_sem_time_step
   use check_m, only: Claim, Done
+  use anisotropy_m, only: AnisoMatrix
   use elements_dt_m, only: ElementsDt
-  use elements_m, only: elements_t, face_free, in_element, on_face
+  use elements_m, only: elements_t, face_free, in_element, on_face, tensor_numbers
   use elements_points_m, only: ElementsNumber
+  use elements_tensors_m, only: TensorOf, TensorsSet
   use hexahedron_m, only: hex_side_point
   use kinds_m, only: dp, sp
   use mesh_case_m, only: AnySeed, BoxMesh, Chance, MixMesh
@@ -26,26 +28,31 @@ program t804_sem_time_step
   call Limit([3, 3, 4], 0.0_dp, 8, 1600.0_dp, 300.0_dp, 0.85_dp, wet=.true.)
   call Limit([3, 3, 4], 0.1_dp, 8, 3000.0_dp, 1700.0_dp, 0.85_dp, wet=.true.)
   call Limit([3, 3, 4], 0.1_dp, 8, 1700.0_dp, 300.0_dp, 0.8_dp, wet=.true.)
+  call Limit([3, 3, 4], 0.15_dp, 8, 3000.0_dp, 1700.0_dp, 0.8_dp, tensors=3)
   deallocate (from)
   call Done()
 
 contains
 
   !> Elements of random media, some of them with media by point; dt over the true limit must be `least` .. 1.
-  !> wet: the upper layer is water.
-  subroutine Limit(n, shake, per, vp, vs, least, wet)
+  !> wet: the upper layer is water. tensors: so many anisotropic media, each far from isotropic.
+  subroutine Limit(n, shake, per, vp, vs, least, wet, tensors)
     integer, intent(in) :: n(3), per
     real(dp), intent(in) :: shake, vp, vs, least
     logical, intent(in), optional :: wet
+    integer, intent(in), optional :: tensors
     type(elements_t) :: elements
     real(dp) :: dt, true
     integer :: element
     call Make(n, shake, per, vp, vs, present(wet), elements)
+    if (present(tensors)) call MakeAnisotropic(tensors, elements)
     call ElementsDt(elements, dt, element)
     true = TrueLimit(elements)
     call Claim(dt <= true .and. dt >= least*true .and. element >= 1 .and. element <= elements%n, Str(elements%n)//' elements of '// &
       Str(per)//' nodes, '//Str(elements%n - elements%solid)//' of fluid, moved by '//Str(shake)// &
-      ', vs = '//Str(vs)//' m/s: dt is '//Str(dt/true, 4)//' of the true limit '//Str(true, 4)//' s, must be '//Str(least)//' .. 1'//from)
+      ', vs = '//Str(vs)// &
+      ' m/s'//trim(merge(', anisotropic', '             ', present(tensors)))//': dt is '// &
+      Str(dt/true, 4)//' of the true limit '//Str(true, 4)//' s, must be '//Str(least)//' .. 1'//from)
   end subroutine Limit
 
   subroutine Make(n, shake, per, vp, vs, wet, elements)
@@ -89,6 +96,18 @@ contains
     call ElementsNumber(elements)
   end subroutine Make
 
+  !> Constants whose rows are up to mu away from isotropic ones in all.
+  subroutine MakeAnisotropic(media, elements)
+    integer, intent(in) :: media
+    type(elements_t), intent(inout) :: elements
+    real(sp) :: relative(tensor_numbers, media)
+    integer :: e
+    call random_number(relative)
+    relative = 0.16_sp*(2*relative - 1)
+    relative([1, 7], :) = relative([1, 7], :) + 2
+    call TensorsSet(elements, [(modulo(e, media + 1), e=1, elements%n)], relative)
+  end subroutine MakeAnisotropic
+
   !> 2/omega by the power method on all elements, as they are stepped: fluid first, then the solid with its pressure.
   real(dp) function TrueLimit(elements)
     type(elements_t), intent(in) :: elements
@@ -129,7 +148,12 @@ contains
       a(1, elements%solid_points + 1:) = a(1, elements%solid_points + 1:)/mass(elements%solid_points + 1:)
       do e = 1, elements%solid
         associate (at => elements%at(:, e))
-          call SolidForce(u(:, at), slope(:, :, :, e), volume(:, e), real(elements%lambda(:, e), dp), real(elements%mu(:, e), dp), own)
+          if (TensorOf(elements, e) > 0) then
+            call SolidForce(u(:, at), slope(:, :, :, e), volume(:, e), real(elements%lambda(:, e), dp), real(elements%mu(:, e), dp), &
+                            own, relative=AnisoMatrix(real(elements%relative(:, elements%tensor(e)), dp)))
+          else
+            call SolidForce(u(:, at), slope(:, :, :, e), volume(:, e), real(elements%lambda(:, e), dp), real(elements%mu(:, e), dp), own)
+          end if
           a(:, at) = a(:, at) + own
         end associate
       end do

@@ -37,6 +37,13 @@ program t820_sem_variants
   call Agree('attenuation at 57 points', semcase_t(n=3, shake=0.2_dp, turn=.true., vary=0.2_dp, side=face_absorbs), 3, in_memory)
   call Agree('attenuation at 57 points, affine, by point', semcase_t(n=[3, 2, 2], vary=0.2_dp, media=125), 2, in_memory)
   call Agree('attenuation at 57 points, 27 nodes', semcase_t(n=[2, 3, 2], per=27, vary=0.2_dp), 3, in_memory)
+  call Agree('anisotropic', semcase_t(n=[5, 4, 3], shake=0.2_dp, turn=.true., vary=0.1_dp, tensors=4, side=[2, 2, 2, 2, 1, 2]))
+  call Agree('anisotropic, water, media by point', semcase_t(n=[3, 3, 4], shake=0.2_dp, turn=.true., water=1, vary=0.1_dp, media=125, &
+                                                             tensors=2, side=[2, 1, 2, 2, 1, 2]))
+  call Agree('anisotropic, affine, attenuation', semcase_t(n=[3, 2, 3], tensors=1), 3)
+  call Agree('anisotropic, affine, by point', semcase_t(n=[3, 2, 3], tensors=3, media=125, vary=0.1_dp))
+  call Agree('anisotropic, 27 nodes, attenuation at 57 points', semcase_t(n=3, shake=0.05_dp, turn=.true., per=27, tensors=5, &
+                                                                          side=face_absorbs), 2, in_memory)
   call Done()
 
 contains

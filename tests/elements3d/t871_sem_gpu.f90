@@ -43,7 +43,16 @@ contains
     call Agree('attenuation at 57 points', semcase_t(n=3, shake=0.2_dp, turn=.true., vary=0.2_dp, side=face_absorbs), 3, in_memory)
     call Agree('water over rock, damped', semcase_t(n=[3, 4, 4], shake=0.2_dp, turn=.true., water=2, vary=0.2_dp, &
                                                     side=[2, 2, 2, 2, 1, 2]), damped=.true.)
+    call Agree('anisotropic, water', semcase_t(n=[3, 4, 4], shake=0.2_dp, turn=.true., water=1, vary=0.1_dp, tensors=3, &
+                                               side=[2, 2, 2, 2, 1, 2]))
     if (small) return
+    call Agree('anisotropic, affine', semcase_t(n=[5, 4, 3], tensors=2, side=face_absorbs))
+    call Agree('anisotropic, affine, by point', semcase_t(n=[3, 2, 4], tensors=2, media=125, vary=0.1_dp))
+    call Agree('anisotropic, media by point, attenuation', semcase_t(n=3, shake=0.2_dp, turn=.true., vary=0.1_dp, tensors=4, &
+                                                                     media=125), 3)
+    call Agree('anisotropic, attenuation at 57 points', semcase_t(n=[4, 3, 3], shake=0.2_dp, turn=.true., vary=0.1_dp, tensors=4, &
+                                                                  side=face_absorbs), 3, in_memory)
+    call Agree('anisotropic, 27 nodes, attenuation', semcase_t(n=3, shake=0.05_dp, turn=.true., per=27, tensors=5), 2)
     call Agree('attenuation at 57 points, by point', semcase_t(n=[3, 2, 2], shake=0.1_dp, turn=.true., vary=0.2_dp, media=125), 2, &
                in_memory)
     call Agree('attenuation at 57 points, 27 nodes, by element in media by point', semcase_t(n=[2, 3, 2], per=27, vary=0.2_dp, &

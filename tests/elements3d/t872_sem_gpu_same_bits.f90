@@ -34,6 +34,12 @@ program t872_sem_gpu_same_bits
     call Again(trim(variants(v)))
     call Memory(trim(variants(v)))
   end do
+  if (size(variants) > 0) call SemBox(semcase_t(n=[5, 4, 6], water=1, shake=0.2_dp, turn=.true., vary=0.1_dp, tensors=3, &
+                                                side=[2, 1, 2, 2, 1, 2]), mesh)
+  do v = 1, size(variants)
+    call Bits(trim(variants(v)), 1)
+    call Memory(trim(variants(v)))
+  end do
   deallocate (variants)
   call Done()
 

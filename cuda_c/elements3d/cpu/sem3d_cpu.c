@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "sem3d_tensor.h"
 
 static const cpu_isa *const isas[] = {
 #ifdef __x86_64__
@@ -36,6 +37,13 @@ static int shape_of(const sem3d *fd, const sem3d_given *given, const cpus_group 
     return SEM_AFFINE;
 }
 
+static int tensor_of(const sem3d_given *given, const cpus_group *g) {
+    for (int l = 0; l < g->elements; l++)
+        if (sem3d_relative(given, (size_t)(g->first + l)) != NULL)
+            return SEM3D_TENSOR;
+    return 0;
+}
+
 /* Groups of all bricks, and how many vectors of numbers they have. */
 static int list_groups(sem3d *fd, const sem3d_given *given, size_t *vectors) {
     cpus_own *o = own(&fd->h);
@@ -54,7 +62,10 @@ static int list_groups(sem3d *fd, const sem3d_given *given, size_t *vectors) {
             g->even = fd->cfg.media == 1 && g->shape != SEM_STORED;
             g->at = *vectors * GROUP;
             g->lanes = (size_t)n * SEM_POINTS * GROUP;
-            *vectors += group_vectors(g->shape, g->even, g->first < fd->cfg.solid);
+            const size_t own_vectors = group_vectors(g->shape, g->even, g->first < fd->cfg.solid);
+            g->tensor = tensor_of(given, g);
+            g->tensor_at = own_vectors * GROUP;
+            *vectors += own_vectors + (size_t)g->tensor;
         }
     return 0;
 }
@@ -115,7 +126,12 @@ static void fill_group(const sem3d *fd, const sem3d_given *given, const cpus_gro
     }
     for (int l = 0; l < g->elements; l++)
         (g->shape == SEM_STORED ? put_stored : put_plain)(fd, given, g, l, numbers);
-    const size_t vectors = group_vectors(g->shape, g->even, g->first < fd->cfg.solid);
+    for (int l = 0; l < g->elements && g->tensor > 0; l++) {
+        const float *relative = sem3d_relative(given, (size_t)(g->first + l));
+        for (int m = 0; m < g->tensor; m++)
+            numbers[g->tensor_at + (size_t)(m * GROUP + l)] = relative == NULL ? 0 : relative[m];
+    }
+    const size_t vectors = group_vectors(g->shape, g->even, g->first < fd->cfg.solid) + (size_t)g->tensor;
     for (size_t v = 0; v < vectors; v++)
         for (int l = g->elements; l < GROUP; l++)
             numbers[v * GROUP + (size_t)l] = numbers[v * GROUP + (size_t)g->elements - 1];
@@ -263,6 +279,7 @@ static size_t need(const sem3d_cfg *c) {
                  groups = ((size_t)c->elements + GROUP - 1) / GROUP + (size_t)c->bricks;
     const size_t floats = 2 * (field_floats(3 * solid) + field_floats(fluid)) +
                           groups * group_vectors(c->per == 8 ? SEM_TRILINEAR : SEM_STORED, c->media == 1, 1) * GROUP +
+                          (c->tensors > 0 ? groups * SEM3D_TENSOR * GROUP : 0) +
                           4 * (size_t)c->elements * SEM_POINTS / 4;
     const size_t relaxing = groups * (share_floats(c) + memory_floats(c));
     return sizeof(cpus_own) + cpu_whole_pages(floats * sizeof(float)) + relaxing * sizeof(float) +

@@ -9,7 +9,8 @@
  *   trilinear: all numbers of sem_trilinear but the first (21)       or that of each point
  *
  * The medium is lambda and mu, in the fluid 1/rho; over det where that is stored; times the weight of the point where
- * each point has its own. */
+ * each point has its own. A group with anisotropic elements has their 21 numbers (sem3d_tensor.h) behind all that, 0 of
+ * others. */
 #pragma once
 
 #include "cpu_frame.h"
@@ -24,6 +25,8 @@ static inline int cpus_geometry(int shape) { return shape == SEM_TRILINEAR ? TRI
 typedef struct cpus_group {
     int first, elements; /* 1..16 */
     int shape, even;     /* even: one medium for all points */
+    int tensor;          /* vectors of it; 0: all elements are isotropic */
+    size_t tensor_at;    /* in its numbers */
     size_t at;           /* in the numbers of all */
     size_t lanes;        /* in the points of all: (16,125) */
 } cpus_group;

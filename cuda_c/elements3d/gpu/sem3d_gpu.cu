@@ -28,7 +28,7 @@ static size_t field_floats(const sem3d_cfg *c) {
 // Room of a memory variable of an element.
 static int lanes(const sem3d_cfg *c) { return c->relaxing == SEM_POINTS ? (int)SEM3D_PADDED : (int)SEM3D_FEW; }
 
-enum { ARRAYS = 9 };
+enum { ARRAYS = 10 };
 
 // Device memory whose size follows from the configuration; the maps of affine elements have room as trilinear ones.
 static void list_arrays(sem3d_gpu *o, gpu_array list[ARRAYS]) {
@@ -45,6 +45,7 @@ static void list_arrays(sem3d_gpu *o, gpu_array list[ARRAYS]) {
         {&o->share, solid * sem3d_share_size(c), "attenuation"},
         {&o->memory, solid * mechanisms * 6 * (size_t)lanes(c), "memory variables"},
         {&o->few, mechanisms > 0 && c->relaxing != SEM_POINTS ? (size_t)(2 * SEM3D_PADDED) : 0, "memory variables"},
+        {&o->relative, (size_t)c->tensors * SEM3D_TENSOR, "anisotropic media"},
         {&o->gain, (size_t)c->points, "masses"},
         {&o->part, alone && c->sum == SEM3D_GATHER ? most * SEM3D_PADDED : 0, "forces of elements"},
         {&o->force, alone && c->sum != SEM3D_GATHER ? components * (size_t)c->points : 0, "forces"},
@@ -52,13 +53,15 @@ static void list_arrays(sem3d_gpu *o, gpu_array list[ARRAYS]) {
     memcpy(list, made, sizeof made);
 }
 
-// Lists of elements that stand alone: their points, points of sums, colours.
-enum { INTS = 3 };
+// Anisotropic media of elements; lists of elements that stand alone: their points, points of sums, colours.
+enum { INTS = 4 };
 
 static size_t list_ints(const sem3d_gpu_kind *kind, const sem3d_cfg *c, int which) {
+    const size_t all = (size_t)c->elements;
+    if (which == 3)
+        return c->tensors > 0 ? (size_t)c->solid : 0;
     if (kind->bricks)
         return 0;
-    const size_t all = (size_t)c->elements;
     if (which == 0)
         return all * SEM3D_PADDED;
     if (which == 1)
@@ -67,7 +70,7 @@ static size_t list_ints(const sem3d_gpu_kind *kind, const sem3d_cfg *c, int whic
 }
 
 static int take_lists(sem3d_gpu *o) {
-    void *list[INTS] = {&o->at, &o->pair, &o->colour_list};
+    void *list[INTS] = {&o->at, &o->pair, &o->colour_list, &o->tensor};
     for (int n = 0; n < INTS; n++) {
         const size_t count = list_ints(o->kind, o->cfg, n);
         if (count > 0)
@@ -89,6 +92,8 @@ static void set_phase(sem3d_gpu *o, int fluid) {
     ph->e.few = c->relaxing == SEM_POINTS ? nullptr : (const float2 *)o->few;
     ph->e.share = fluid ? nullptr : o->share;
     ph->e.memory = fluid ? nullptr : o->memory;
+    ph->e.tensor = fluid ? nullptr : o->tensor;
+    ph->e.relative = fluid ? nullptr : o->relative;
     ph->points = fluid ? c->points - c->solid_points : c->solid_points;
     for (int n = 0; n < (fluid ? 1 : 3); n++) {
         ph->v[n] = o->fields + (fluid ? 6 * o->field + (size_t)c->solid_points : (size_t)n * o->field);

@@ -34,6 +34,8 @@ typedef struct sem3d_gpu_elements {
     float *memory;                  /* (128 or SEM3D_FEW,6,mechanisms,n) */
     const float2 *few;              /* of each point: gain of its shares, place of its memory; null: all have memory */
     int mechanisms, shares_by_point;
+    const int *tensor;     /* anisotropic media of elements, -1: isotropic; null: all are */
+    const float *relative; /* (SEM3D_TENSOR,media) */
     float decay[SEM3D_MECHANISMS];
 } sem3d_gpu_elements;
 
@@ -120,7 +122,8 @@ struct sem3d_gpu : gpu_frame { /* h->own */
     size_t field; /* from one field to the next */
     float *fields;
     float *geometry, *medium, *share, *memory, *few, *gain, *part, *force;
-    int *at, *colour_list;
+    int *at, *colour_list, *tensor;
+    float *relative;
     int2 *pair;   /* (sums of the solid, sums of the fluid) */
     int *more[2]; /* of each phase */
     sem3d_patterned *brick;

@@ -270,6 +270,14 @@ int sem3d_gpu_sides_are(sem3d *fd) {
     return put_sides(fd);
 }
 
+static int put_tensors(const sem3d *fd) {
+    sem3d_gpu *o = sem3d_gpu_own(&fd->h);
+    if (fd->cfg.tensors == 0)
+        return 0;
+    TRY(gpu_upload(&o->queue, o->tensor, fd->tensor, (size_t)fd->cfg.solid * sizeof(int)));
+    return gpu_upload(&o->queue, o->relative, fd->relative, (size_t)fd->cfg.tensors * SEM3D_TENSOR * sizeof(float));
+}
+
 int sem3d_gpu_elements_are(sem3d *fd, const sem3d_given *given) {
     sem3d_gpu *o = sem3d_gpu_own(&fd->h);
     gpu_forget_graphs(&o->queue);
@@ -284,6 +292,7 @@ int sem3d_gpu_elements_are(sem3d *fd, const sem3d_given *given) {
     }
     if (o->kind->bricks)
         TRY(put_bricks(fd, given->bricks));
+    TRY(put_tensors(fd));
     host_release(&fd->h.memory, &fd->order.local); // the device has the same
     TRY(put_sides(fd));
     return sem3d_gpu_put_receivers(fd);

@@ -45,7 +45,7 @@ __device__ __forceinline__ float geometry_of(const sem3d_gpu_elements &e, int el
     return cofactors(x, a);
 }
 
-template <int COMPONENTS, sem3d_shape SHAPE, int LANES, class LOADS>
+template <int COMPONENTS, sem3d_shape SHAPE, int LANES, bool TENSOR, class LOADS>
 static __global__ void __launch_bounds__(PADDED, LANES > 0 ? 8 : 10)
     element(const __grid_constant__ sem3d_gpu_phase ph, const LOADS loads, const int *list) {
     __shared__ float d[ALONG * ALONG], map[SEM3D_MAP], u[COMPONENTS][PADDED], flux[COMPONENTS][3][PADDED];
@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(PADDED, LANES > 0 ? 8 : 10)
             relaxation x = {};
             if (LANES > 0)
                 x = relaxation_at<LANES>(e, element, p);
-            solid_point<(LANES > 0 ? SOME : 0), LANES>(g, a, m[0], m[1], x);
+            solid_point<(LANES > 0 ? SOME : 0), LANES, TENSOR>(e, element, g, a, m[0], m[1], x);
         } else {
             fluid_point(g[0], a, m[0]);
         }
@@ -132,21 +132,27 @@ struct loads { /* through the caches of global memory */
     __device__ float medium(const sem3d_gpu_elements &e, ptrdiff_t at) const { return __ldg(e.medium + at); }
 };
 
-template <int COMPONENTS, sem3d_shape SHAPE, int LANES, class LOADS> int launch(sem3d_gpu *o, const int *list, int n) {
+template <int COMPONENTS, sem3d_shape SHAPE, int LANES, bool TENSOR, class LOADS>
+int launch(sem3d_gpu *o, const int *list, int n) {
     const int fluid = COMPONENTS == 1;
-    element<COMPONENTS, SHAPE, LANES, LOADS>
+    element<COMPONENTS, SHAPE, LANES, TENSOR, LOADS>
         <<<(unsigned)n, PADDED, 0, o->queue.stream>>>(o->phase[fluid], LOADS(o, fluid), list);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }
 
+template <sem3d_shape SHAPE, bool TENSOR, class LOADS> int launch_solid(sem3d_gpu *o, const int *list, int n) {
+    const sem3d_gpu_elements &e = o->phase[0].e;
+    return e.mechanisms == 0  ? launch<3, SHAPE, 0, TENSOR, LOADS>(o, list, n)
+           : e.few == nullptr ? launch<3, SHAPE, PADDED, TENSOR, LOADS>(o, list, n)
+                              : launch<3, SHAPE, SEM3D_FEW, TENSOR, LOADS>(o, list, n);
+}
+
 template <sem3d_shape SHAPE, class LOADS> int launch_shape(sem3d_gpu *o, int fluid, const int *list, int n) {
     if (fluid)
-        return launch<1, SHAPE, 0, LOADS>(o, list, n);
-    const sem3d_gpu_elements &e = o->phase[0].e;
-    return e.mechanisms == 0  ? launch<3, SHAPE, 0, LOADS>(o, list, n)
-           : e.few == nullptr ? launch<3, SHAPE, PADDED, LOADS>(o, list, n)
-                              : launch<3, SHAPE, SEM3D_FEW, LOADS>(o, list, n);
+        return launch<1, SHAPE, 0, false, LOADS>(o, list, n);
+    return o->phase[0].e.tensor == nullptr ? launch_solid<SHAPE, false, LOADS>(o, list, n)
+                                           : launch_solid<SHAPE, true, LOADS>(o, list, n);
 }
 
 } // namespace sem3d_gpu_plain

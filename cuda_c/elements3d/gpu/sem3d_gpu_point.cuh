@@ -125,10 +125,42 @@ __device__ __forceinline__ void relax(const relaxation &x, float bulk, const flo
     s[1][2] = s[2][1] = s[1][2] - sum[5];
 }
 
-/* From derivatives d[c][axis] of displacement c along xi, eta, zeta to fluxes, in their place. */
-template <int MECHANISMS, int LANES>
-__device__ __forceinline__ void solid_point(float d[3][3], const float a[3][3], float lambda, float mu,
-                                            const relaxation &x) {
+/* Adds to a stress what an anisotropic element's constants times mu make of slopes g[m][c] = du_m/dx_c. */
+__device__ __forceinline__ void add_tensor(const sem3d_gpu_elements &e, int element, float mu, const float g[3][3],
+                                           float s[3][3]) {
+    const int medium = __ldg(e.tensor + element);
+    if (medium < 0)
+        return;
+    const float *c = e.relative + (ptrdiff_t)medium * SEM3D_TENSOR;
+    const float strain[6] = {mu * g[0][0],
+                             mu * g[1][1],
+                             mu * g[2][2],
+                             mu * (g[1][2] + g[2][1]),
+                             mu * (g[0][2] + g[2][0]),
+                             mu * (g[0][1] + g[1][0])};
+    float sum[6] = {};
+#pragma unroll
+    for (int i = 0; i < 6; i++)
+#pragma unroll
+        for (int j = i; j < 6; j++) {
+            const float one = __ldg(c + i * (11 - i) / 2 + j);
+            sum[i] = fmaf(one, strain[j], sum[i]);
+            if (j > i)
+                sum[j] = fmaf(one, strain[i], sum[j]);
+        }
+    s[0][0] += sum[0];
+    s[1][1] += sum[1];
+    s[2][2] += sum[2];
+    s[1][2] = s[2][1] = s[1][2] + sum[3];
+    s[0][2] = s[2][0] = s[0][2] + sum[4];
+    s[0][1] = s[1][0] = s[0][1] + sum[5];
+}
+
+/* From derivatives d[c][axis] of displacement c along xi, eta, zeta to fluxes, in their place. TENSOR: elements may be
+ * anisotropic. */
+template <int MECHANISMS, int LANES, bool TENSOR>
+__device__ __forceinline__ void solid_point(const sem3d_gpu_elements &e, int element, float d[3][3],
+                                            const float a[3][3], float lambda, float mu, const relaxation &x) {
     float g[3][3], s[3][3];
 #pragma unroll
     for (int m = 0; m < 3; m++)
@@ -147,6 +179,8 @@ __device__ __forceinline__ void solid_point(float d[3][3], const float a[3][3], 
         const float deviator[5] = {twice * (g[0][0] - third), twice * (g[1][1] - third), s[0][1], s[0][2], s[1][2]};
         relax<MECHANISMS, LANES>(x, bulk, deviator, s);
     }
+    if (TENSOR)
+        add_tensor(e, element, mu, g, s);
 #pragma unroll
     for (int m = 0; m < 3; m++)
 #pragma unroll

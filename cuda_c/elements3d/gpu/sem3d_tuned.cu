@@ -135,7 +135,7 @@ static __device__ __forceinline__ float geometry_at(const sem3d_gpu_elements &e,
 }
 
 /* From derivatives, along zeta in z, to fluxes in the same places; those along zeta become forces. */
-template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES>
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, bool TENSOR>
 static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int element, const line &l,
                                                  own_lines<COMPONENTS> &w, const float m[2][ALONG],
                                                  float z[COMPONENTS][ALONG]) {
@@ -164,7 +164,7 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
             relaxation x = {};
             if (MECHANISMS != 0)
                 x = relaxation_at<LANES>(e, element, p);
-            solid_point<MECHANISMS, LANES>(d, a, by * m[0][k], by * m[1][k], x);
+            solid_point<MECHANISMS, LANES, TENSOR>(e, element, d, a, by * m[0][k], by * m[1][k], x);
         } else {
             fluid_point(d[0], a, by * m[0][k]);
         }
@@ -186,7 +186,7 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
 }
 
 /* The forces of a warp's element, into x of its lines; by the threads that have a line. */
-template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES>
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, bool TENSOR>
 static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int element, const line &l,
                                                   own_lines<COMPONENTS> &w, const float *u, const int at[ALONG],
                                                   const float m[2][ALONG]) {
@@ -201,7 +201,7 @@ static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int
     }
     __syncwarp(LINES);
     derive_lines(w, l);
-    do_points<COMPONENTS, SHAPE, MECHANISMS, LANES>(ph, element, l, w, m, z);
+    do_points<COMPONENTS, SHAPE, MECHANISMS, LANES, TENSOR>(ph, element, l, w, m, z);
     gather_lines(w, l);
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++)
@@ -336,8 +336,8 @@ static __device__ __forceinline__ void finish(const sem3d_gpu_phase &ph, const s
     }
 }
 
-template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUNDS>
-static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || MECHANISMS != 0 ? 3 : 4)
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUNDS, bool TENSOR>
+static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || MECHANISMS != 0 || TENSOR ? 3 : 4)
     brick(const __grid_constant__ sem3d_gpu_phase ph) {
     extern __shared__ float shared[];
     own_lines<COMPONENTS> *w = (own_lines<COMPONENTS> *)shared;
@@ -367,15 +367,16 @@ static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || MECHA
     }
     __syncthreads();
     if (l.active)
-        do_element<COMPONENTS, SHAPE, MECHANISMS, LANES>(ph, element, l, w[warp], u, at, m);
+        do_element<COMPONENTS, SHAPE, MECHANISMS, LANES, TENSOR>(ph, element, l, w[warp], u, at, m);
     const moved<COMPONENTS, ROUNDS> x(ph, b);
     __syncthreads();
     finish<COMPONENTS, ROUNDS>(ph, b, x, w, u);
 }
 
-template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUNDS> static int launch(sem3d_gpu *o) {
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUNDS, bool TENSOR>
+static int launch(sem3d_gpu *o) {
     const sem3d_gpu_phase &ph = o->phase[COMPONENTS == 1];
-    const auto kernel = brick<COMPONENTS, SHAPE, MECHANISMS, LANES, ROUNDS>;
+    const auto kernel = brick<COMPONENTS, SHAPE, MECHANISMS, LANES, ROUNDS, TENSOR>;
     const size_t bytes = BRICK * sizeof(own_lines<COMPONENTS>) + (size_t)COMPONENTS * (size_t)ROOM * sizeof(float);
     int blocks = 0, most = 0;
     CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
@@ -391,14 +392,25 @@ template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUN
 }
 
 template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES> static int launch_rounds(sem3d_gpu *o) {
-    return o->phase[COMPONENTS == 1].most <= 2 * (int)THREADS ? launch<COMPONENTS, SHAPE, MECHANISMS, LANES, 2>(o)
-                                                              : launch<COMPONENTS, SHAPE, MECHANISMS, LANES, 4>(o);
+    return o->phase[COMPONENTS == 1].most <= 2 * (int)THREADS
+               ? launch<COMPONENTS, SHAPE, MECHANISMS, LANES, 2, false>(o)
+               : launch<COMPONENTS, SHAPE, MECHANISMS, LANES, 4, false>(o);
+}
+
+/* Rock that may be anisotropic. */
+template <sem3d_shape SHAPE> static int launch_tensor(sem3d_gpu *o) {
+    const sem3d_gpu_elements &e = o->phase[0].e;
+    return e.mechanisms == 0  ? launch<3, SHAPE, 0, PADDED, 4, true>(o)
+           : e.few == nullptr ? launch<3, SHAPE, SOME, PADDED, 4, true>(o)
+                              : launch<3, SHAPE, SOME, SEM3D_FEW, 4, true>(o);
 }
 
 template <sem3d_shape SHAPE> static int launch_shape(sem3d_gpu *o, int fluid) {
     const int mechanisms = o->phase[0].e.mechanisms;
     if (fluid)
         return launch_rounds<1, SHAPE, 0, PADDED>(o);
+    if (o->phase[0].e.tensor != nullptr)
+        return launch_tensor<SHAPE>(o);
     if (mechanisms == 0)
         return launch_rounds<3, SHAPE, 0, PADDED>(o);
     if (o->phase[0].e.few != nullptr)
