@@ -19,7 +19,8 @@ enum {
     THREADS = WARP * BRICK,
     LINES = (1 << FACE) - 1, /* the threads of a warp that have a line */
     OWN = PADDED,
-    ROOM = BRICK * (int)POINTS
+    ROOM = BRICK * (int)POINTS,
+    APART = BRICK * (int)OWN /* from one component to the next */
 };
 
 struct line { /* of a thread: where it stands in its element */
@@ -27,15 +28,22 @@ struct line { /* of a thread: where it stands in its element */
     bool active;
 };
 
-/* Shared memory of a warp: numbers of its element along xi and eta. */
-template <int COMPONENTS> struct own_lines { float x[COMPONENTS][OWN], y[COMPONENTS][OWN]; };
+/* Shared memory of a brick: numbers of each of its elements along xi and eta. */
+template <int COMPONENTS> struct brick_lines { float x[COMPONENTS][APART], y[COMPONENTS][APART]; };
+
+template <int COMPONENTS> struct own_lines { /* those of a warp's element */
+    float (*x)[APART], (*y)[APART];
+    __device__ __forceinline__ own_lines(brick_lines<COMPONENTS> *all, int warp)
+        : x((float (*)[APART])(all->x[0] + warp * (int)OWN)), y((float (*)[APART])(all->y[0] + warp * (int)OWN)) {}
+};
 
 static __device__ __forceinline__ int along_xi(const line &l, int m) { return FACE * l.j + ALONG * l.i + m; }
 static __device__ __forceinline__ int along_eta(const line &l, int m) { return FACE * l.j + ALONG * m + l.i; }
 static __device__ __forceinline__ int along_zeta(const line &l, int m) { return FACE * m + l.lane; }
 
 /* Derivatives of displacements, which stand in y, into x (along xi) and y (along eta). */
-template <int COMPONENTS> static __device__ __forceinline__ void derive_lines(own_lines<COMPONENTS> &w, const line &l) {
+template <int COMPONENTS>
+static __device__ __forceinline__ void derive_lines(const own_lines<COMPONENTS> &w, const line &l) {
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++) {
         float in[ALONG], xi[ALONG], eta[ALONG];
@@ -58,7 +66,8 @@ template <int COMPONENTS> static __device__ __forceinline__ void derive_lines(ow
 }
 
 /* Fluxes in x and y become forces along their lines, in place. */
-template <int COMPONENTS> static __device__ __forceinline__ void gather_lines(own_lines<COMPONENTS> &w, const line &l) {
+template <int COMPONENTS>
+static __device__ __forceinline__ void gather_lines(const own_lines<COMPONENTS> &w, const line &l) {
     __syncwarp(LINES);
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++) {
@@ -137,7 +146,7 @@ static __device__ __forceinline__ float geometry_at(const sem3d_gpu_elements &e,
 /* From derivatives, along zeta in z, to fluxes in the same places; those along zeta become forces. */
 template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES>
 static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int element, const line &l,
-                                                 own_lines<COMPONENTS> &w, const float m[2][ALONG],
+                                                 const own_lines<COMPONENTS> &w, const float m[2][ALONG],
                                                  float z[COMPONENTS][ALONG]) {
     const sem3d_gpu_elements &e = ph.e;
     const float wi = l.i == 2               ? weight(2)
@@ -188,7 +197,7 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
 /* The forces of a warp's element, into x of its lines; by the threads that have a line. */
 template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES>
 static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int element, const line &l,
-                                                  own_lines<COMPONENTS> &w, const float *u, const int at[ALONG],
+                                                  const own_lines<COMPONENTS> &w, const float *u, const int at[ALONG],
                                                   const float m[2][ALONG]) {
     float z[COMPONENTS][ALONG];
 #pragma unroll
@@ -212,33 +221,27 @@ static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int
         }
 }
 
-/* Adds to f the forces that a word of a pattern's sums names. */
-template <int COMPONENTS>
-static __device__ __forceinline__ void add_word(unsigned word, const own_lines<COMPONENTS> *w, float f[COMPONENTS]) {
+/* The forces that a word of a pattern's sums names, nobody's is 0, are f, or are added to it. */
+template <int COMPONENTS, bool FIRST>
+static __device__ __forceinline__ void add_word(unsigned word, const brick_lines<COMPONENTS> *w, float f[COMPONENTS]) {
+    const float *one = (const float *)((const char *)w->x[0] + (word & 0xffff)),
+                *two = (const float *)((const char *)w->x[0] + (word >> 16));
 #pragma unroll
-    for (int n = 0; n < 3; n++) {
-        const unsigned from = word >> (10 * n) & 1023;
-        if (from == SEM3D_NOBODY)
-            continue;
-#pragma unroll
-        for (int c = 0; c < COMPONENTS; c++)
-            f[c] += w[from / PADDED].x[c][from % PADDED];
-    }
+    for (int c = 0; c < COMPONENTS; c++)
+        f[c] = (FIRST ? one[c * (int)APART] : f[c] + one[c * (int)APART]) + two[c * (int)APART];
 }
 
 template <int COMPONENTS>
 static __device__ __forceinline__ void sum_point(const sem3d_gpu_phase &ph, const sem3d_patterned &b, unsigned word,
-                                                 const own_lines<COMPONENTS> *w, float f[COMPONENTS]) {
-#pragma unroll
-    for (int c = 0; c < COMPONENTS; c++)
-        f[c] = 0;
-    if ((word >> 31) == 0) {
-        add_word<COMPONENTS>(word, w, f);
+                                                 const brick_lines<COMPONENTS> *w, float f[COMPONENTS]) {
+    const unsigned *list = ph.sum + b.sum + (word >> 16);
+    const bool listed = (word & 1) != 0;
+    add_word<COMPONENTS, true>(listed ? __ldg(list) : word, w, f);
+    if (!listed)
         return;
-    }
-    const int words = (int)(word >> 16 & 0x7fff);
-    for (int n = 0; 3 * n < words; n++)
-        add_word<COMPONENTS>(__ldg(ph.sum + b.sum + (word & 0xffff) + n), w, f);
+#pragma unroll 1
+    for (int n = (int)(word >> 1 & 0x7fff); n > 1; n--)
+        add_word<COMPONENTS, false>(__ldg(++list), w, f);
 }
 
 /* The displacements of a brick's points on their way to shared memory, u(ROOM,components): all are asked for before the
@@ -247,19 +250,18 @@ template <int COMPONENTS, int ROUNDS> struct fetched {
     float inner[ROUNDS][COMPONENTS], outer[ROUNDS][COMPONENTS];
 
     __device__ __forceinline__ fetched(const sem3d_gpu_phase &ph, const sem3d_patterned &b) {
+        const int *outers = ph.outer + b.outer + threadIdx.x;
         int at[ROUNDS];
 #pragma unroll
-        for (int r = 0; r < ROUNDS; r++) {
-            const int q = threadIdx.x + r * THREADS;
-            at[r] = q < b.outers ? __ldg(ph.outer + b.outer + q) : -1;
-        }
-#pragma unroll
         for (int r = 0; r < ROUNDS; r++)
+            at[r] = threadIdx.x + r * THREADS < b.outers ? __ldg(outers + r * THREADS) : -1;
 #pragma unroll
-            for (int c = 0; c < COMPONENTS; c++) {
-                const int q = threadIdx.x + r * THREADS;
-                inner[r][c] = q < b.inners ? ph.u[c][b.inner + q] : 0;
-            }
+        for (int c = 0; c < COMPONENTS; c++) {
+            const float *u = ph.u[c] + b.inner + threadIdx.x;
+#pragma unroll
+            for (int r = 0; r < ROUNDS; r++)
+                inner[r][c] = threadIdx.x + r * THREADS < b.inners ? u[r * THREADS] : 0;
+        }
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++)
 #pragma unroll
@@ -268,15 +270,15 @@ template <int COMPONENTS, int ROUNDS> struct fetched {
     }
 
     __device__ __forceinline__ void put(const sem3d_patterned &b, float *u) const {
+        float *inners = u + threadIdx.x, *outers = inners + b.inners;
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
-            const int q = threadIdx.x + r * THREADS;
 #pragma unroll
             for (int c = 0; c < COMPONENTS; c++) {
-                if (q < b.inners)
-                    u[c * (int)ROOM + q] = inner[r][c];
-                if (q < b.outers)
-                    u[c * (int)ROOM + b.inners + q] = outer[r][c];
+                if (threadIdx.x + r * THREADS < b.inners)
+                    inners[c * (int)ROOM + r * THREADS] = inner[r][c];
+                if (threadIdx.x + r * THREADS < b.outers)
+                    outers[c * (int)ROOM + r * THREADS] = outer[r][c];
             }
         }
     }
@@ -288,17 +290,21 @@ template <int COMPONENTS, int ROUNDS> struct moved {
     float gain[ROUNDS], v[ROUNDS][COMPONENTS];
 
     __device__ __forceinline__ moved(const sem3d_gpu_phase &ph, const sem3d_patterned &b) {
-        const unsigned *sum = ph.sum + b.sum;
+        const unsigned *sum = ph.sum + b.sum + threadIdx.x, *other = sum + b.inners;
+        const float *gains = ph.gain + b.inner + threadIdx.x;
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
-            const int q = threadIdx.x + r * THREADS, point = b.inner + q;
-            const bool in = q < b.inners;
-            inner[r] = in ? __ldg(sum + q) : 0;
-            outer[r] = q < b.outers ? __ldg(sum + b.inners + q) : 0;
-            gain[r] = in ? ph.gain[point] : 0;
+            const bool in = threadIdx.x + r * THREADS < b.inners;
+            inner[r] = in ? __ldg(sum + r * THREADS) : 0;
+            outer[r] = threadIdx.x + r * THREADS < b.outers ? __ldg(other + r * THREADS) : 0;
+            gain[r] = in ? gains[r * THREADS] : 0;
+        }
 #pragma unroll
-            for (int c = 0; c < COMPONENTS; c++)
-                v[r][c] = in ? ph.v[c][point] : 0;
+        for (int c = 0; c < COMPONENTS; c++) {
+            const float *from = ph.v[c] + b.inner + threadIdx.x;
+#pragma unroll
+            for (int r = 0; r < ROUNDS; r++)
+                v[r][c] = threadIdx.x + r * THREADS < b.inners ? from[r * THREADS] : 0;
         }
     }
 };
@@ -306,77 +312,112 @@ template <int COMPONENTS, int ROUNDS> struct moved {
 /* Points that the brick alone has move; the others' forces go to slots. */
 template <int COMPONENTS, int ROUNDS>
 static __device__ __forceinline__ void finish(const sem3d_gpu_phase &ph, const sem3d_patterned &b,
-                                              const moved<COMPONENTS, ROUNDS> &x, const own_lines<COMPONENTS> *w,
+                                              const moved<COMPONENTS, ROUNDS> &x, const brick_lines<COMPONENTS> *w,
                                               const float *u) {
+    const int thread = threadIdx.x;
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
-        const int q = threadIdx.x + r * THREADS, point = b.inner + q;
-        if (q < b.inners) {
+        if (thread + r * THREADS < b.inners) {
             float f[COMPONENTS];
             sum_point<COMPONENTS>(ph, b, x.inner[r], w, f);
-            const int bits = __float_as_int(x.gain[r]);
+            if (__float_as_int(x.gain[r]) < 0) {
+                float *kept = ph.kept + ~__float_as_int(x.gain[r]);
 #pragma unroll
-            for (int c = 0; c < COMPONENTS; c++) {
-                if (bits < 0) {
-                    ph.kept[(ptrdiff_t)c * ph.specials + ~bits] = f[c];
-                    continue;
+                for (int c = 0; c < COMPONENTS; c++)
+                    kept[(ptrdiff_t)c * ph.specials] = f[c];
+            } else {
+#pragma unroll
+                for (int c = 0; c < COMPONENTS; c++) {
+                    const float v = fmaf(x.gain[r], f[c], x.v[r][c]);
+                    (ph.v[c] + b.inner + thread)[r * THREADS] = v;
+                    (ph.u[c] + b.inner + thread)[r * THREADS] =
+                        fmaf(ph.dt, v, (u + thread)[c * (int)ROOM + r * THREADS]);
                 }
-                const float v = fmaf(x.gain[r], f[c], x.v[r][c]);
-                ph.v[c][point] = v;
-                ph.u[c][point] = fmaf(ph.dt, v, u[c * (int)ROOM + q]);
             }
         }
-        if (q < b.outers) {
+        if (thread + r * THREADS < b.outers) {
             float f[COMPONENTS];
             sum_point<COMPONENTS>(ph, b, x.outer[r], w, f);
 #pragma unroll
             for (int c = 0; c < COMPONENTS; c++)
-                ph.part[c * ph.stride + b.outer + q] = f[c];
+                (ph.part + c * ph.stride + b.outer + thread)[r * THREADS] = f[c];
         }
     }
+}
+
+/* The medium of a line of points. */
+template <int MEDIA>
+static __device__ __forceinline__ void medium_of(const sem3d_gpu_elements &e, int element, int lane,
+                                                 float m[2][ALONG]) {
+    if (e.by_point) {
+        const float *from = e.medium + (ptrdiff_t)element * (MEDIA * (int)PADDED) + lane;
+#pragma unroll
+        for (int n = 0; n < MEDIA; n++)
+#pragma unroll
+            for (int k = 0; k < ALONG; k++)
+                m[n][k] = __ldg(from + n * (int)PADDED + k * (int)FACE);
+        return;
+    }
+#pragma unroll
+    for (int n = 0; n < MEDIA; n++) {
+        m[n][0] = __ldg(e.medium + (ptrdiff_t)element * MEDIA + n);
+#pragma unroll
+        for (int k = 1; k < ALONG; k++)
+            m[n][k] = m[n][0];
+    }
+}
+
+/* Numbers that are wanted later begin their way from memory to its cache; from: a multiple of 16 bytes. */
+static __device__ __forceinline__ void ask_for(const float *from, int n) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)),
+                 "r"(n * (int)sizeof(float)));
+#else
+    for (int m = 0; m < n; m += 8)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from + m)));
+#endif
 }
 
 template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUNDS>
 static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || MECHANISMS != 0 ? 3 : 4)
     brick(const __grid_constant__ sem3d_gpu_phase ph) {
     extern __shared__ float shared[];
-    own_lines<COMPONENTS> *w = (own_lines<COMPONENTS> *)shared;
-    float *u = (float *)(w + BRICK);
+    brick_lines<COMPONENTS> *w = (brick_lines<COMPONENTS> *)shared;
+    float *u = (float *)(w + 1);
     const sem3d_patterned b = ph.brick[blockIdx.x];
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const line l = {lane, lane % ALONG, lane / ALONG, lane < FACE && warp < b.elements};
     const int element = b.first + warp;
     int at[ALONG] = {};
+    if (MECHANISMS != 0 && lane == 0 && warp < b.elements)
+        ask_for(ph.e.memory + (ptrdiff_t)element * (6 * ph.e.mechanisms * LANES), 6 * ph.e.mechanisms * LANES);
+    if (threadIdx.x < COMPONENTS)
+        w->x[threadIdx.x][SEM3D_NOBODY / sizeof(float)] = 0;
     float m[2][ALONG] = {};
     {
         const fetched<COMPONENTS, ROUNDS> points(ph, b);
         if (l.active) {
-            constexpr int media = COMPONENTS == 3 ? 2 : 1;
-            const sem3d_gpu_elements &e = ph.e;
-            const int step = e.by_point ? PADDED : 1;
-            const float *medium = e.medium + (ptrdiff_t)element * (media * step);
+            const uint16_t *local = ph.local + b.local + (warp * (int)PADDED + lane);
 #pragma unroll
-            for (int k = 0; k < ALONG; k++) {
-                at[k] = __ldg(ph.local + b.local + warp * PADDED + along_zeta(l, k));
-#pragma unroll
-                for (int n = 0; n < media; n++)
-                    m[n][k] = __ldg(medium + n * step + (e.by_point ? along_zeta(l, k) : 0));
-            }
+            for (int k = 0; k < ALONG; k++)
+                at[k] = __ldg(local + FACE * k);
+            medium_of<COMPONENTS == 3 ? 2 : 1>(ph.e, element, lane, m);
         }
         points.put(b, u);
     }
     __syncthreads();
     if (l.active)
-        do_element<COMPONENTS, SHAPE, MECHANISMS, LANES>(ph, element, l, w[warp], u, at, m);
-    const moved<COMPONENTS, ROUNDS> x(ph, b);
+        do_element<COMPONENTS, SHAPE, MECHANISMS, LANES>(ph, element, l, own_lines<COMPONENTS>(w, warp), u, at, m);
+    const sem3d_patterned again = ph.brick[blockIdx.x]; /* rather than in registers all the time */
+    const moved<COMPONENTS, ROUNDS> x(ph, again);
     __syncthreads();
-    finish<COMPONENTS, ROUNDS>(ph, b, x, w, u);
+    finish<COMPONENTS, ROUNDS>(ph, again, x, w, u);
 }
 
 template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUNDS> static int launch(sem3d_gpu *o) {
     const sem3d_gpu_phase &ph = o->phase[COMPONENTS == 1];
     const auto kernel = brick<COMPONENTS, SHAPE, MECHANISMS, LANES, ROUNDS>;
-    const size_t bytes = BRICK * sizeof(own_lines<COMPONENTS>) + (size_t)COMPONENTS * (size_t)ROOM * sizeof(float);
+    const size_t bytes = sizeof(brick_lines<COMPONENTS>) + (size_t)COMPONENTS * (size_t)ROOM * sizeof(float);
     int blocks = 0, most = 0;
     CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerMultiprocessor, o->queue.device));
