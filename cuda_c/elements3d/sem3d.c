@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "sem3d_packets.h"
 #include "variants.h"
 
 #define LARGEST 2000000000 /* points */
@@ -49,6 +50,9 @@ static int check_cfg(const void *cfg) {
     REQUIRE(c->relaxing == SEM_POINTS || c->relaxing == SEM_RELAXING,
             "memory variables at %d points of an element, must be %d or %d", c->relaxing, SEM_POINTS, SEM_RELAXING);
     REQUIRE(c->sum >= SEM3D_GATHER && c->sum < SEM3D_SUMS, "sum %d, must be 0..%d", c->sum, SEM3D_SUMS - 1);
+    REQUIRE(c->resident >= SEM3D_RESIDENT_ALL && c->resident < SEM3D_RESIDENTS, "resident %d, must be 0..%d",
+            c->resident, SEM3D_RESIDENTS - 1);
+    REQUIRE(isfinite(c->room) && c->room >= 0, "room of %g bytes, must not be negative", c->room);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
     return handle_check_machine(c->threads, c->share);
 }
@@ -387,7 +391,7 @@ int sem3d_need(const char *name, const sem3d_cfg *cfg, int entries, int receiver
             "memory for %d source points, %d receivers, %d steps and a map of %d points: must not be negative", entries,
             receivers, steps, points);
     const size_t each = 6 * sizeof(int), at = SEM_POINTS; /* entries of an interpolation */
-    size_t need = sizeof(sem3d) + sizeof(sem_shapes) + verbs(v)->need(cfg);
+    size_t need = sizeof(sem3d) + sizeof(sem_shapes) + verbs(v)->need(v, cfg);
     need += (size_t)cfg->points * (2 * sizeof(int) + sizeof(float) + 20 /* while they are made */);
     need += (size_t)cfg->elements * SEM_POINTS * sizeof(uint16_t);
     need += (size_t)entries * each + (size_t)receivers * (at * each + (size_t)steps * sizeof(float));

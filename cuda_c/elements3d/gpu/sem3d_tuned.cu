@@ -387,7 +387,7 @@ static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || MECHA
     const sem3d_patterned b = ph.brick[blockIdx.x];
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const line l = {lane, lane % ALONG, lane / ALONG, lane < FACE && warp < b.elements};
-    const int element = b.first + warp;
+    const int element = b.first + warp - ph.e.from;
     int at[ALONG] = {};
     if (MECHANISMS != 0 && lane == 0 && warp < b.elements)
         ask_for(ph.e.memory + (ptrdiff_t)element * (6 * ph.e.mechanisms * LANES), 6 * ph.e.mechanisms * LANES);
@@ -414,8 +414,8 @@ static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || MECHA
     finish<COMPONENTS, ROUNDS>(ph, again, x, w, u);
 }
 
-template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUNDS> static int launch(sem3d_gpu *o) {
-    const sem3d_gpu_phase &ph = o->phase[COMPONENTS == 1];
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUNDS>
+static int launch(sem3d_gpu *o, const sem3d_gpu_phase &ph) {
     const auto kernel = brick<COMPONENTS, SHAPE, MECHANISMS, LANES, ROUNDS>;
     const size_t bytes = sizeof(brick_lines<COMPONENTS>) + (size_t)COMPONENTS * (size_t)ROOM * sizeof(float);
     int blocks = 0, most = 0;
@@ -431,30 +431,32 @@ template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUN
     return 0;
 }
 
-template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES> static int launch_rounds(sem3d_gpu *o) {
-    return o->phase[COMPONENTS == 1].most <= 2 * (int)THREADS ? launch<COMPONENTS, SHAPE, MECHANISMS, LANES, 2>(o)
-                                                              : launch<COMPONENTS, SHAPE, MECHANISMS, LANES, 4>(o);
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES>
+static int launch_rounds(sem3d_gpu *o, const sem3d_gpu_phase &ph) {
+    return ph.most <= 2 * (int)THREADS ? launch<COMPONENTS, SHAPE, MECHANISMS, LANES, 2>(o, ph)
+                                       : launch<COMPONENTS, SHAPE, MECHANISMS, LANES, 4>(o, ph);
 }
 
-template <sem3d_shape SHAPE> static int launch_shape(sem3d_gpu *o, int fluid) {
-    const int mechanisms = o->phase[0].e.mechanisms;
+template <sem3d_shape SHAPE> static int launch_shape(sem3d_gpu *o, const sem3d_gpu_phase &ph, int fluid) {
+    const int mechanisms = ph.e.mechanisms;
     if (fluid)
-        return launch_rounds<1, SHAPE, 0, PADDED>(o);
+        return launch_rounds<1, SHAPE, 0, PADDED>(o, ph);
     if (mechanisms == 0)
-        return launch_rounds<3, SHAPE, 0, PADDED>(o);
-    if (o->phase[0].e.few != nullptr)
-        return mechanisms == 3 ? launch_rounds<3, SHAPE, 3, SEM3D_FEW>(o) : launch_rounds<3, SHAPE, SOME, SEM3D_FEW>(o);
-    return mechanisms == 3 ? launch_rounds<3, SHAPE, 3, PADDED>(o) : launch_rounds<3, SHAPE, SOME, PADDED>(o);
+        return launch_rounds<3, SHAPE, 0, PADDED>(o, ph);
+    if (ph.e.few != nullptr)
+        return mechanisms == 3 ? launch_rounds<3, SHAPE, 3, SEM3D_FEW>(o, ph)
+                               : launch_rounds<3, SHAPE, SOME, SEM3D_FEW>(o, ph);
+    return mechanisms == 3 ? launch_rounds<3, SHAPE, 3, PADDED>(o, ph) : launch_rounds<3, SHAPE, SOME, PADDED>(o, ph);
 }
 
-static int forces(sem3d_gpu *o, int fluid, const int *, int) {
+static int forces(sem3d_gpu *o, const sem3d_gpu_phase *ph, int fluid, const int *, int) {
     switch (o->shape) {
     case SEM3D_STORED:
-        return launch_shape<SEM3D_STORED>(o, fluid);
+        return launch_shape<SEM3D_STORED>(o, *ph, fluid);
     case SEM3D_AFFINE:
-        return launch_shape<SEM3D_AFFINE>(o, fluid);
+        return launch_shape<SEM3D_AFFINE>(o, *ph, fluid);
     default:
-        return launch_shape<SEM3D_TRILINEAR>(o, fluid);
+        return launch_shape<SEM3D_TRILINEAR>(o, *ph, fluid);
     }
 }
 
