@@ -113,8 +113,7 @@ int gpu_download(gpu_queue *q, void *host, const void *device, size_t bytes) {
         if (done < bytes) {
             const size_t part = bytes - done < most ? bytes - done : most;
             TRY(gpu_stage(q, &slot));
-            CUDA_TRY(
-                cudaMemcpyAsync(q->stage[slot], (const char *)device + done, part, cudaMemcpyDefault, q->stream));
+            CUDA_TRY(cudaMemcpyAsync(q->stage[slot], (const char *)device + done, part, cudaMemcpyDefault, q->stream));
             TRY(gpu_staged(q, slot));
         }
         if (before >= 0) {

@@ -83,7 +83,8 @@ contains
     parcel%numbers = [self%dy, real([self%elements, self%slowest, self%worst], dp), self%shortest, self%longest, &
                       merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref, &
                       real([self%source_from, self%receivers_from, self%free_sides, merge(1, 0, self%pgv)], dp), self%spacing, &
-                      self%pgv_depth, real([self%per, self%sum, self%relaxing], dp), self%sponge_width, real([self%resident, self%media], dp), &
+                      self%pgv_depth, real([self%per, self%sum, self%relaxing], dp), self%sponge_width, &
+                      real([self%resident, self%media], dp), &
                       SourceNumbers(self%source)]
     parcel%text = self%planes//achar(10)//self%fields
   end subroutine PackOwn

@@ -218,6 +218,7 @@ static int make(handle *h) {
     TRY(plan(h->variant, o->cfg, load, &o->stream.plan));
     memcpy(o->kept, o->stream.plan.kept, sizeof o->kept);
     TRY(gpu_open(&o->queue));
+    CUDA_TRY(cudaDeviceGetAttribute(&o->processors, cudaDevAttrMultiProcessorCount, o->queue.device));
     list_arrays(o, list);
     TRY(gpu_take_arrays(&o->queue, list, ARRAYS));
     TRY(take_lists(o));

@@ -69,6 +69,7 @@ typedef struct sem3d_gpu_phase {
     const unsigned *sum;
     const int *outer; /* (slots) */
     int bricks, most; /* most: points of a brick that it alone has, or shares, at most */
+    int ahead;        /* a block asks for what the brick so much further on reads */
 } sem3d_gpu_phase;
 
 /* Special points of a phase. */
@@ -140,6 +141,7 @@ struct sem3d_gpu : gpu_frame { /* h->own */
     sem3d_gpu_step_sources *step_sources;
     sem3d_gpu_map map;
     int kept[2]; /* elements of solid and of fluid whose numbers stay here */
+    int processors;
     sem3d_gpu_stream stream;
 };
 

@@ -199,6 +199,7 @@ static void share_patterns(sem3d_gpu *o, const sem3d *fd, int bricks, const sem3
         ph->part = o->part;
         ph->stride = fd->order.outers;
         ph->from = fd->order.shared[fluid] - (fluid ? fd->cfg.solid_points : 0);
+        ph->ahead = o->processors;
     }
 }
 

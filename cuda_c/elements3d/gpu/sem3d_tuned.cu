@@ -20,7 +20,10 @@ enum {
     LINES = (1 << FACE) - 1, /* the threads of a warp that have a line */
     OWN = PADDED,
     ROOM = BRICK * (int)POINTS,
-    APART = BRICK * (int)OWN /* from one component to the next */
+    APART = BRICK * (int)OWN, /* from one component to the next */
+    Y_FACE = FACE + 1,        /* in y, where lines along eta would meet in banks of shared memory otherwise */
+    Y_OWN = 4 * Y_FACE + FACE,
+    Y_APART = BRICK * (int)Y_OWN
 };
 
 struct line { /* of a thread: where it stands in its element */
@@ -29,16 +32,18 @@ struct line { /* of a thread: where it stands in its element */
 };
 
 /* Shared memory of a brick: numbers of each of its elements along xi and eta. */
-template <int COMPONENTS> struct brick_lines { float x[COMPONENTS][APART], y[COMPONENTS][APART]; };
+template <int COMPONENTS> struct brick_lines { float x[COMPONENTS][APART], y[COMPONENTS][Y_APART]; };
 
 template <int COMPONENTS> struct own_lines { /* those of a warp's element */
-    float (*x)[APART], (*y)[APART];
+    float (*x)[APART], (*y)[Y_APART];
     __device__ __forceinline__ own_lines(brick_lines<COMPONENTS> *all, int warp)
-        : x((float (*)[APART])(all->x[0] + warp * (int)OWN)), y((float (*)[APART])(all->y[0] + warp * (int)OWN)) {}
+        : x((float (*)[APART])(all->x[0] + warp * (int)OWN)), y((float (*)[Y_APART])(all->y[0] + warp * (int)Y_OWN)) {}
 };
 
 static __device__ __forceinline__ int along_xi(const line &l, int m) { return FACE * l.j + ALONG * l.i + m; }
-static __device__ __forceinline__ int along_eta(const line &l, int m) { return FACE * l.j + ALONG * m + l.i; }
+static __device__ __forceinline__ int y_along_xi(const line &l, int m) { return Y_FACE * l.j + ALONG * l.i + m; }
+static __device__ __forceinline__ int y_along_eta(const line &l, int m) { return Y_FACE * l.j + ALONG * m + l.i; }
+static __device__ __forceinline__ int y_along_zeta(const line &l, int m) { return Y_FACE * m + l.lane; }
 static __device__ __forceinline__ int along_zeta(const line &l, int m) { return FACE * m + l.lane; }
 
 /* Derivatives of displacements, which stand in y, into x (along xi) and y (along eta). */
@@ -49,17 +54,17 @@ static __device__ __forceinline__ void derive_lines(const own_lines<COMPONENTS> 
         float in[ALONG], xi[ALONG], eta[ALONG];
 #pragma unroll
         for (int m = 0; m < ALONG; m++)
-            in[m] = w.y[c][along_xi(l, m)];
+            in[m] = w.y[c][y_along_xi(l, m)];
         derive(in, xi);
 #pragma unroll
         for (int m = 0; m < ALONG; m++)
-            in[m] = w.y[c][along_eta(l, m)];
+            in[m] = w.y[c][y_along_eta(l, m)];
         derive(in, eta);
         __syncwarp(LINES);
 #pragma unroll
         for (int m = 0; m < ALONG; m++) {
             w.x[c][along_xi(l, m)] = xi[m];
-            w.y[c][along_eta(l, m)] = eta[m];
+            w.y[c][y_along_eta(l, m)] = eta[m];
         }
     }
     __syncwarp(LINES);
@@ -81,11 +86,11 @@ static __device__ __forceinline__ void gather_lines(const own_lines<COMPONENTS> 
             w.x[c][along_xi(l, m)] = out[m];
 #pragma unroll
         for (int m = 0; m < ALONG; m++)
-            in[m] = w.y[c][along_eta(l, m)];
+            in[m] = w.y[c][y_along_eta(l, m)];
         gather_back(in, out);
 #pragma unroll
         for (int m = 0; m < ALONG; m++)
-            w.y[c][along_eta(l, m)] = out[m];
+            w.y[c][y_along_eta(l, m)] = out[m];
     }
     __syncwarp(LINES);
 }
@@ -166,7 +171,7 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
 #pragma unroll
         for (int c = 0; c < COMPONENTS; c++) {
             d[c][0] = w.x[c][p];
-            d[c][1] = w.y[c][p];
+            d[c][1] = w.y[c][y_along_zeta(l, k)];
             d[c][2] = z[c][k];
         }
         if constexpr (COMPONENTS == 3) {
@@ -180,7 +185,7 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
 #pragma unroll
         for (int c = 0; c < COMPONENTS; c++) {
             w.x[c][p] = d[c][0];
-            w.y[c][p] = d[c][1];
+            w.y[c][y_along_zeta(l, k)] = d[c][1];
             z[c][k] = d[c][2];
         }
     }
@@ -205,7 +210,7 @@ static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int
         float in[ALONG];
 #pragma unroll
         for (int k = 0; k < ALONG; k++)
-            w.y[c][along_zeta(l, k)] = in[k] = u[c * (int)ROOM + at[k]];
+            w.y[c][y_along_zeta(l, k)] = in[k] = u[c * (int)ROOM + at[k]];
         derive(in, z[c]);
     }
     __syncwarp(LINES);
@@ -217,7 +222,7 @@ static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int
 #pragma unroll
         for (int k = 0; k < ALONG; k++) {
             const int p = along_zeta(l, k);
-            w.x[c][p] = -(w.x[c][p] + w.y[c][p] + z[c][k]);
+            w.x[c][p] = -(w.x[c][p] + w.y[c][y_along_zeta(l, k)] + z[c][k]);
         }
 }
 
@@ -367,15 +372,34 @@ static __device__ __forceinline__ void medium_of(const sem3d_gpu_elements &e, in
     }
 }
 
-/* Numbers that are wanted later begin their way from memory to its cache; from: a multiple of 16 bytes. */
-static __device__ __forceinline__ void ask_for(const float *from, int n) {
+/* n numbers that are wanted later begin their way from memory to its cache. */
+static __device__ __forceinline__ void ask_for(const void *from, int n) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)),
-                 "r"(n * (int)sizeof(float)));
+    const size_t at = __cvta_generic_to_global(from), first = at & ~(size_t)15;
+    const int bytes = (int)(at - first) + n * (int)sizeof(float);
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(first), "r"((bytes + 15) & ~15));
 #else
     for (int m = 0; m < n; m += 8)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from + m)));
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global((const float *)from + m)));
 #endif
+}
+
+/* What a brick reads first. */
+template <int COMPONENTS, sem3d_shape SHAPE>
+static __device__ __forceinline__ void ask_for_brick(const sem3d_gpu_phase &ph, const sem3d_patterned b) {
+    const sem3d_gpu_elements &e = ph.e;
+    constexpr int media = COMPONENTS == 3 ? 2 : 1;
+    const ptrdiff_t element = b.first - e.from;
+    ask_for(ph.outer + b.outer, b.outers);
+    if (e.by_point)
+        ask_for(e.medium + element * (media * (int)PADDED), b.elements * media * (int)PADDED);
+    if (SHAPE == SEM3D_TRILINEAR)
+        ask_for(e.geometry + element * (int)SEM3D_MAP, b.elements * (int)SEM3D_MAP);
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++) {
+        ask_for(ph.u[c] + b.inner, b.inners);
+        ask_for(ph.v[c] + b.inner, b.inners);
+    }
 }
 
 template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUNDS>
@@ -403,6 +427,8 @@ static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || MECHA
                 at[k] = __ldg(local + FACE * k);
             medium_of<COMPONENTS == 3 ? 2 : 1>(ph.e, element, lane, m);
         }
+        if (threadIdx.x == THREADS - 1 && (int)blockIdx.x + ph.ahead < ph.bricks)
+            ask_for_brick<COMPONENTS, SHAPE>(ph, ph.brick[blockIdx.x + ph.ahead]);
         points.put(b, u);
     }
     __syncthreads();
