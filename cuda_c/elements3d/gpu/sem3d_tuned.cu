@@ -124,28 +124,26 @@ static __device__ __forceinline__ void map_line(const sem3d_gpu_elements &e, int
     }
 }
 
-/* Cofactors at point k of the line; returns what the medium is multiplied by. wij: of its weight, 1 where the medium
- * has that. */
+/* Cofactors at point k of the line; returns what the medium is multiplied by. */
 template <sem3d_shape SHAPE>
 static __device__ __forceinline__ float geometry_at(const sem3d_gpu_elements &e, int element, const line &l,
-                                                    const line_map &map, float wij, int k, float a[3][3]) {
-    const float w = e.by_point ? 1 : wij * weight(k);
+                                                    const line_map &map, int k, float a[3][3]) {
     if (SHAPE == SEM3D_TRILINEAR) {
         float x[3][3];
 #pragma unroll
         for (int c = 0; c < 3; c++) {
-            x[0][c] = fmaf(gll(k), map.xi_zeta[c], map.xi[c]);
-            x[1][c] = fmaf(gll(k), map.eta_zeta[c], map.eta[c]);
+            x[0][c] = 2 * k == ALONG - 1 ? map.xi[c] : fmaf(gll(k), map.xi_zeta[c], map.xi[c]);
+            x[1][c] = 2 * k == ALONG - 1 ? map.eta[c] : fmaf(gll(k), map.eta_zeta[c], map.eta[c]);
             x[2][c] = map.zeta[c];
         }
-        return w * cofactors(x, a);
+        return cofactors(x, a);
     }
     const float *from =
         e.geometry + (ptrdiff_t)element * (SHAPE == SEM3D_STORED ? (int)SEM3D_COFACTORS * (int)PADDED : (int)SEM3D_MAP);
 #pragma unroll
     for (int n = 0; n < SEM3D_COFACTORS; n++)
         a[n / 3][n % 3] = __ldg(from + (SHAPE == SEM3D_STORED ? n * PADDED + along_zeta(l, k) : n));
-    return SHAPE == SEM3D_STORED ? 1 : w;
+    return 1;
 }
 
 /* From derivatives, along zeta in z, to fluxes in the same places; those along zeta become forces. */
@@ -154,12 +152,6 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
                                                  const own_lines<COMPONENTS> &w, const float m[2][ALONG],
                                                  float z[COMPONENTS][ALONG]) {
     const sem3d_gpu_elements &e = ph.e;
-    const float wi = l.i == 2               ? weight(2)
-                     : l.i == 0 || l.i == 4 ? weight(0)
-                                            : weight(1),
-                wj = l.j == 2               ? weight(2)
-                     : l.j == 0 || l.j == 4 ? weight(0)
-                                            : weight(1);
     line_map map;
     if (SHAPE == SEM3D_TRILINEAR)
         map_line<SHAPE>(e, element, l, &map);
@@ -167,7 +159,7 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
     for (int k = 0; k < ALONG; k++) {
         const int p = along_zeta(l, k);
         float a[3][3], d[COMPONENTS][3];
-        const float by = geometry_at<SHAPE>(e, element, l, map, wi * wj, k, a);
+        const float by = geometry_at<SHAPE>(e, element, l, map, k, a);
 #pragma unroll
         for (int c = 0; c < COMPONENTS; c++) {
             d[c][0] = w.x[c][p];
@@ -350,12 +342,12 @@ static __device__ __forceinline__ void finish(const sem3d_gpu_phase &ph, const s
     }
 }
 
-/* The medium of a line of points. */
+/* The medium of a line of points, with their weights. */
 template <int MEDIA>
-static __device__ __forceinline__ void medium_of(const sem3d_gpu_elements &e, int element, int lane,
+static __device__ __forceinline__ void medium_of(const sem3d_gpu_elements &e, int element, const line &l,
                                                  float m[2][ALONG]) {
     if (e.by_point) {
-        const float *from = e.medium + (ptrdiff_t)element * (MEDIA * (int)PADDED) + lane;
+        const float *from = e.medium + (ptrdiff_t)element * (MEDIA * (int)PADDED) + l.lane;
 #pragma unroll
         for (int n = 0; n < MEDIA; n++)
 #pragma unroll
@@ -363,12 +355,18 @@ static __device__ __forceinline__ void medium_of(const sem3d_gpu_elements &e, in
                 m[n][k] = __ldg(from + n * (int)PADDED + k * (int)FACE);
         return;
     }
+    const float wi = l.i == 2               ? weight(2)
+                     : l.i == 0 || l.i == 4 ? weight(0)
+                                            : weight(1),
+                wj = l.j == 2               ? weight(2)
+                     : l.j == 0 || l.j == 4 ? weight(0)
+                                            : weight(1);
 #pragma unroll
     for (int n = 0; n < MEDIA; n++) {
-        m[n][0] = __ldg(e.medium + (ptrdiff_t)element * MEDIA + n);
+        const float all = wi * wj * __ldg(e.medium + (ptrdiff_t)element * MEDIA + n);
 #pragma unroll
-        for (int k = 1; k < ALONG; k++)
-            m[n][k] = m[n][0];
+        for (int k = 0; k < ALONG; k++)
+            m[n][k] = weight(k) * all;
     }
 }
 
@@ -425,7 +423,7 @@ static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || MECHA
 #pragma unroll
             for (int k = 0; k < ALONG; k++)
                 at[k] = __ldg(local + FACE * k);
-            medium_of<COMPONENTS == 3 ? 2 : 1>(ph.e, element, lane, m);
+            medium_of<COMPONENTS == 3 ? 2 : 1>(ph.e, element, l, m);
         }
         if (threadIdx.x == THREADS - 1 && (int)blockIdx.x + ph.ahead < ph.bricks)
             ask_for_brick<COMPONENTS, SHAPE>(ph, ph.brick[blockIdx.x + ph.ahead]);
