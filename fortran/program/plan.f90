@@ -319,6 +319,7 @@ contains
       if (survey%scheme%ranks > 1) call PrintGroup(survey, span, .true.)
       if (survey%scheme%ranks > 1 .or. too_large > 0) call PrintFewest(GroupFewest(survey, room, ON_GPU))
       if (shots == 0) return
+      survey%scheme%gpu_room = room
       call Rehearse(survey, span%largest, .true., cost, error)
     end if
     if (allocated(error)) then

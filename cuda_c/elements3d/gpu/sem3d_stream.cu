@@ -123,7 +123,7 @@ int sem3d_gpu_stream_cut(sem3d *fd, int bricks) {
         return 0;
     drop_events(s->home, s->n);
     drop_events(s->watch, WATCHES * s->n);
-    s->n = s->watched = 0;
+    s->n = s->watched = s->chunks = 0;
     const int n = cut_phase(fd, 1, solid, bricks, &at, nullptr) + cut_phase(fd, 0, 0, solid, &at, nullptr);
     TRY(host_alloc(&fd->h.memory, &s->packet, (size_t)n, sizeof *s->packet, what));
     TRY(host_alloc(&fd->h.memory, &s->home, (size_t)n, sizeof *s->home, what));
@@ -249,7 +249,10 @@ static int join(sem3d_gpu_stream *s, cudaStream_t first, cudaStream_t second) {
     return 0;
 }
 
-int sem3d_gpu_stream_begin(sem3d_gpu *o) { return join(&o->stream, o->queue.stream, o->stream.in); }
+int sem3d_gpu_stream_begin(sem3d_gpu *o) {
+    o->stream.chunks++;
+    return join(&o->stream, o->queue.stream, o->stream.in);
+}
 
 int sem3d_gpu_stream_end(sem3d_gpu *o) {
     return join(&o->stream, o->stream.in, o->queue.stream) || join(&o->stream, o->stream.out, o->queue.stream);
@@ -257,7 +260,7 @@ int sem3d_gpu_stream_end(sem3d_gpu *o) {
 
 // --- for the record --------------------------------------------------------------------------------------------------
 
-// Of the step that was watched last: time of copies to the GPU, and how long its queue waited for them [ms].
+// Of the step that was watched: time of copies to the GPU, and how long its queue waited for them [ms].
 static bool measured(const sem3d_gpu_stream *s, double *copies, double *waits) {
     *copies = *waits = 0;
     for (int p = 0; p < s->n && s->watched; p++) {

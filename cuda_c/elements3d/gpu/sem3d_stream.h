@@ -33,7 +33,9 @@ typedef struct sem3d_gpu_stream {
     cudaEvent_t here[SEM3D_BUFFERS], done[SEM3D_BUFFERS], left[SEM3D_BUFFERS], joined;
     cudaEvent_t *home; /* (n) a packet's memory variables are back */
     long turn;
-    /* of one step that is watched: when a copy began and ended, when the queue began to wait and went on */
+    int chunks; /* of steps, since elements are known */
+    /* of one step that is watched, as what is told of it must not change from shot to shot: when a copy began and
+     * ended, when the queue began to wait and went on */
     cudaEvent_t *watch; /* (4,n) */
     int watched, measures;
 } sem3d_gpu_stream;
