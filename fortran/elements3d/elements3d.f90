@@ -152,7 +152,7 @@ contains
       scheme%fields = job%snapshot_fields
       scheme%relaxing = merge(in_memory, in_element, job%memory_variables == 'coarse')
       scheme%sponge_width = job%sponge
-      scheme%resident = findloc([character(6) :: 'all', 'fields', 'auto'], job%resident, 1) - 1
+      scheme%resident = (index('all    fields auto', job%resident) - 1)/7
       if (scheme%attenuates) call CheckQuality(self, scheme, error)
       if (.not. allocated(error)) call Resolution(self, job, scheme, error)
       scheme%spacing = job%snapshot_dx
