@@ -20,6 +20,8 @@
 !> Forces of the elements of a brick are added in their order, then those of bricks in theirs: no number of threads changes a bit.
 !> On GPUs the variants global, shared and texture add those of elements as `sum` says: by point in the order of elements, or colour
 !> after colour, both with the same bits each time; or as they come.
+!> The variant tuned computes elements whose geometry, medium and memory variables are not all on its GPU: these come from the host
+!> in each step (`resident`; sem3d_packets.h), with the same bits.
 !>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module sem3d_c
@@ -44,6 +46,8 @@ module sem3d_c
     integer(c_int) :: tensors                         !< anisotropic media, 0: all is isotropic
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
     integer(c_int) :: sum                             !< of forces of elements that share a point: 0 gather, 1 colour, 2 atomic
+    integer(c_int) :: resident                        !< on a GPU: 0 all, 1 only fields, 2 as many elements as there is room for
+    real(c_double) :: room                            !< memory of the GPU [bytes]; 0: as much as there is
     real(c_float) :: dt                               !< [s]
   end type sem3d_cfg
 

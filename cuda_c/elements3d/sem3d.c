@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "sem3d_packets.h"
 #include "sem3d_tensor.h"
 #include "variants.h"
 
@@ -52,6 +53,9 @@ static int check_cfg(const void *cfg) {
     REQUIRE(c->tensors >= 0 && c->tensors <= c->elements, "%d anisotropic media, must be 0..%d", c->tensors,
             c->elements);
     REQUIRE(c->sum >= SEM3D_GATHER && c->sum < SEM3D_SUMS, "sum %d, must be 0..%d", c->sum, SEM3D_SUMS - 1);
+    REQUIRE(c->resident >= SEM3D_RESIDENT_ALL && c->resident < SEM3D_RESIDENTS, "resident %d, must be 0..%d",
+            c->resident, SEM3D_RESIDENTS - 1);
+    REQUIRE(isfinite(c->room) && c->room >= 0, "room of %g bytes, must not be negative", c->room);
     REQUIRE(isfinite(c->dt) && c->dt > 0, "dt = %g s, must be positive", (double)c->dt);
     return handle_check_machine(c->threads, c->share);
 }
@@ -428,7 +432,7 @@ int sem3d_need(const char *name, const sem3d_cfg *cfg, int entries, int receiver
             "memory for %d source points, %d receivers, %d steps and a map of %d points: must not be negative", entries,
             receivers, steps, points);
     const size_t each = 6 * sizeof(int), at = SEM_POINTS; /* entries of an interpolation */
-    size_t need = sizeof(sem3d) + sizeof(sem_shapes) + verbs(v)->need(cfg);
+    size_t need = sizeof(sem3d) + sizeof(sem_shapes) + verbs(v)->need(v, cfg);
     need += (size_t)cfg->points * (2 * sizeof(int) + sizeof(float) + 20 /* while they are made */);
     need += (size_t)cfg->elements * SEM_POINTS * sizeof(uint16_t);
     need += cfg->tensors > 0 ? (size_t)cfg->elements * sizeof(int) + (size_t)cfg->tensors * SEM3D_TENSOR * sizeof(float)

@@ -108,8 +108,9 @@ typedef struct sem3d_verbs {
     int (*get)(sem3d *fd, int field, float *out); /* in the caller's order, as `set` */
     int (*watch)(sem3d *fd);                      /* fd->map is new, from zero */
     int (*map)(sem3d *fd, float *out);            /* out(fd->map.n,3) */
-    size_t (*need)(const sem3d_cfg *cfg);         /* beside lists of points and traces */
-    int most;                                     /* elements of a brick; 0: SEM3D_BRICK */
+    /* beside lists of points and traces */
+    size_t (*need)(const kernel_variant *v, const sem3d_cfg *cfg);
+    int most; /* elements of a brick; 0: SEM3D_BRICK */
     size_t (*device)(const kernel_variant *v, const sem3d_cfg *cfg, const sem3d_counts *n); /* its memory; or null */
 } sem3d_verbs;
 

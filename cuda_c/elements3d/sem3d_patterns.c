@@ -9,9 +9,9 @@
 enum {
     LOCALS = SEM3D_PATTERN_BRICK * SEM3D_PADDED,
     POINTS = SEM3D_PATTERN_BRICK * SEM_POINTS,
-    WORDS = POINTS + POINTS, /* of sums: of points, and of those that more than three elements have */
-    IN_WORD = 3,
-    BITS = 10
+    WORDS = POINTS + POINTS, /* of sums: of points, and of those that more than two elements have */
+    IN_WORD = 2,
+    HALF = 16 /* bits */
 };
 
 typedef struct pattern {
@@ -32,7 +32,7 @@ typedef struct shelf {
 static unsigned word_of(const int *from, int n) {
     unsigned word = 0;
     for (int m = 0; m < IN_WORD; m++)
-        word |= (unsigned)(m < n ? from[m] : SEM3D_NOBODY) << (BITS * m);
+        word |= (unsigned)(m < n ? from[m] : SEM3D_NOBODY) << (HALF * m);
     return word;
 }
 
@@ -43,14 +43,14 @@ static int list_sums(pattern *x, int elements, int points) {
         for (int p = 0; p < SEM_POINTS; p++) {
             const int at = x->local[e * SEM3D_PADDED + p];
             REQUIRE(count[at] < SEM3D_PATTERN_BRICK, "an element of a brick has a point more than once");
-            from[at][count[at]++] = e * SEM3D_PADDED + p;
+            from[at][count[at]++] = (int)sizeof(float) * (e * SEM3D_PADDED + p);
         }
     x->sums = (size_t)points;
     for (int q = 0; q < points; q++) {
         x->sum[q] = word_of(from[q], count[q]);
         if (count[q] <= IN_WORD)
             continue;
-        x->sum[q] = 1u << 31 | (unsigned)count[q] << 16 | (unsigned)x->sums;
+        x->sum[q] = (unsigned)x->sums << HALF | (unsigned)((count[q] + 1) / IN_WORD) << 1 | 1;
         for (int m = 0; m < count[q]; m += IN_WORD)
             x->sum[x->sums++] = word_of(from[q] + m, count[q] - m);
     }

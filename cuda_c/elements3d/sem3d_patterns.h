@@ -2,9 +2,10 @@
  * few, whose tables stay in caches.
  *
  *   local  (128,elements of the brick) the number of each of an element's points in the brick
- *   sum    a word for each point of the brick: up to three of 10 bits that tell which point of which element has a
- *          force there, 128 e + p, rising, 1023 for none; or, of more than three, bit 31, how many (15 bits) and where
- *          (16 bits, in words from the pattern's first) words of three such numbers each stand. */
+ *   sum    a word for each point of the brick: which points of which elements have a force there, rising. A half of it
+ *          names one as 4 (128 e + p), the distance in bytes of its force from the first, or nobody. Where there are
+ *          more than two the lower half is 1 + 2 n, and the upper tells where n such words stand, in words from the
+ *          pattern's first. */
 #pragma once
 
 #include "sem3d.h"
@@ -13,7 +14,7 @@
 extern "C" {
 #endif
 
-enum { SEM3D_PATTERN_BRICK = 8, SEM3D_NOBODY = 1023 }; /* elements of a brick, at most */
+enum { SEM3D_PATTERN_BRICK = 8, SEM3D_NOBODY = 4 * 1023 }; /* elements of a brick, at most */
 
 typedef struct sem3d_patterned { /* a brick as kernels get it */
     int first, elements;         /* number of its first element, in its phase */

@@ -90,7 +90,7 @@ int gpu_upload(gpu_queue *q, void *device, const void *host, size_t bytes) {
         int slot;
         TRY(gpu_stage(q, &slot));
         memcpy(q->stage[slot], (const char *)host + done, part);
-        CUDA_TRY(cudaMemcpyAsync((char *)device + done, q->stage[slot], part, cudaMemcpyHostToDevice, q->stream));
+        CUDA_TRY(cudaMemcpyAsync((char *)device + done, q->stage[slot], part, cudaMemcpyDefault, q->stream));
         TRY(gpu_staged(q, slot));
     }
     return 0;
@@ -113,8 +113,7 @@ int gpu_download(gpu_queue *q, void *host, const void *device, size_t bytes) {
         if (done < bytes) {
             const size_t part = bytes - done < most ? bytes - done : most;
             TRY(gpu_stage(q, &slot));
-            CUDA_TRY(
-                cudaMemcpyAsync(q->stage[slot], (const char *)device + done, part, cudaMemcpyDeviceToHost, q->stream));
+            CUDA_TRY(cudaMemcpyAsync(q->stage[slot], (const char *)device + done, part, cudaMemcpyDefault, q->stream));
             TRY(gpu_staged(q, slot));
         }
         if (before >= 0) {

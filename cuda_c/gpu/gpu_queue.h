@@ -72,14 +72,14 @@ int gpu_enter(gpu_queue *q); /* every verb begins with it: the calling thread wo
 int gpu_alloc(gpu_queue *q, void *place, size_t count, size_t size, const char *what);
 /* Room for `count` elements; kept if there is as much already, else waits and gets it anew, zeroed. *room: count. */
 int gpu_grow(gpu_queue *q, void *place, size_t *room, size_t count, size_t size, const char *what);
-/* Queues a copy to the device; `host` may be changed at once. */
+/* Queues a copy to the device, or to pinned memory; `host` may be changed at once. */
 int gpu_upload(gpu_queue *q, void *device, const void *host, size_t bytes);
 /* A piece of pinned memory that nobody uses, *slot its number. Queue its use, then gpu_staged. */
 int gpu_stage(gpu_queue *q, int *slot);
 int gpu_staged(gpu_queue *q, int slot);
 /* Waits, asleep, for all that is queued. */
 int gpu_wait(gpu_queue *q);
-/* Waits for all that is queued and copies to the host. */
+/* Waits for all that is queued and copies to the host, also from pinned memory. */
 int gpu_download(gpu_queue *q, void *host, const void *device, size_t bytes);
 /* A field of nz rows of nx cells, `pitch` apart on the device: waits and copies to the host; queues a copy from it. */
 int gpu_get_rows(gpu_queue *q, float *host, const float *device, ptrdiff_t pitch, int nx, int nz);

@@ -152,6 +152,7 @@ contains
       scheme%fields = job%snapshot_fields
       scheme%relaxing = merge(in_memory, in_element, job%memory_variables == 'coarse')
       scheme%sponge_width = job%sponge
+      scheme%resident = (index('all    fields auto', job%resident) - 1)/7
       if (scheme%attenuates) call CheckQuality(self, scheme, error)
       if (.not. allocated(error)) call Resolution(self, job, scheme, error)
       scheme%spacing = job%snapshot_dx
@@ -201,6 +202,7 @@ contains
     call ElementsSlowest(self%elements, e, v, edge, scheme%shortest, scheme%longest)
     scheme%elements = self%elements%n
     scheme%per = self%elements%per
+    scheme%media = size(self%elements%rho, 1)
     scheme%sum = (index('gather colour atomic', job%sum) - 1)/7
     scheme%slowest = self%number(e)
     scheme%dx = edge/degree

@@ -60,6 +60,8 @@ contains
     call t%flag('pgv', job%pgv, .false., 'maps of the largest horizontal and vertical velocity and vector on the top')
     call t%real('pgv_depth', job%pgv_depth, -1.0e6_dp, -1.0e6_dp, 1.0e6_dp, 'm', 'depth of a plane that the maps are of in place of the top; -1e6: the top')
     call ClusterTable(t, job, 'ranks that share one shot; so far 1')
+    call t%real('gpu_memory', job%gpu_memory, 0.0_dp, 0.0_dp, 1.0e6_dp, 'GB', 'memory of its GPU that a rank may take; 0 = what is free')
+    call t%word('resident', job%resident, 'auto', 'auto,all,fields', 'what stays on the GPU: all, or only the fields, while geometry, medium and memory variables of elements come from the host in each step, and memory variables go back; auto: of as many elements as there is room for they stay. With variant=tuned; the others need all')
     ! @format(on)
   end subroutine Elements3dTable
 
@@ -102,6 +104,8 @@ contains
       call t%blame('group', 'must be 1: so far one rank models a shot of spectral elements')
     if (t%sound('q_f1,q_f2') .and. job%q_f1 > 0 .and. job%q_f2 > 0 .and. job%q_f2 < 2*job%q_f1) &
       call t%blame('q_f2', 'is less than twice '//t%said('q_f1')//': the band of constant Q must be wider')
+    if (t%sound('resident,variant') .and. job%resident == 'fields' .and. index('texture shared global', job%variant) > 0) &
+      call t%blame('resident', 'needs variant=tuned: '//t%said('variant')//' keeps all of a mesh on the GPU')
     call LayersRules(job, t)
     call SourceRules(job, t)
     call PictureRules(job, 'top, surface, volume', 'vx, vy, vz, ux, uy, uz, p', t)

@@ -19,7 +19,9 @@ module elements_scheme_m
     integer :: elements = 0                   !< of the mesh
     real(dp) :: shortest = 0, longest = 0     !< edges [m]
     integer :: per = 8                        !< nodes of an element
+    integer :: media = 1                      !< numbers of an element for each of rho, lambda, mu
     integer :: sum = 0                        !< of forces at points that elements share: as in sem3d_grid_t
+    integer :: resident = 0                   !< what of them stays on a GPU: as in sem3d_grid_t
     integer :: slowest = 0, worst = 0         !< elements with the fewest points per wavelength, and that set the time step
     logical :: attenuates = .false.
     real(dp) :: q_band(2) = 0                 !< Q is constant in this band [Hz]
@@ -40,7 +42,7 @@ module elements_scheme_m
     procedure :: unpack => UnpackOwn
   end type elements_scheme_t
 
-  integer, parameter :: numbers = 20          !< before those of the source
+  integer, parameter :: numbers = 22          !< before those of the source
 
 contains
 
@@ -81,7 +83,9 @@ contains
     parcel%numbers = [self%dy, real([self%elements, self%slowest, self%worst], dp), self%shortest, self%longest, &
                       merge(1.0_dp, 0.0_dp, self%attenuates), self%q_band, self%q_ref, &
                       real([self%source_from, self%receivers_from, self%free_sides, merge(1, 0, self%pgv)], dp), self%spacing, &
-                      self%pgv_depth, real([self%per, self%sum, self%relaxing], dp), self%sponge_width, SourceNumbers(self%source)]
+                      self%pgv_depth, real([self%per, self%sum, self%relaxing], dp), self%sponge_width, &
+                      real([self%resident, self%media], dp), &
+                      SourceNumbers(self%source)]
     parcel%text = self%planes//achar(10)//self%fields
   end subroutine PackOwn
 
@@ -103,8 +107,10 @@ contains
     else if (.not. (all(IsWhole(parcel%numbers(11:12), from_level, from_seafloor)) .and. IsWhole(parcel%numbers(13), 0, huge(1)) &
                     .and. IsWhole(parcel%numbers(14), 0, 1))) then
       why = 'a choice that is none'
-    else if (.not. (IsWhole(parcel%numbers(19), in_memory, in_element) .and. parcel%numbers(20) >= 0)) then
-      why = 'a number of memory variables or a width that is none'
+    else if (.not. (IsWhole(parcel%numbers(19), in_memory, in_element) .and. parcel%numbers(20) >= 0 .and. &
+                    IsWhole(parcel%numbers(21), 0, 2) .and. &
+                    IsWhole(parcel%numbers(22), 1, in_element))) then
+      why = 'a number of memory variables, a width or a choice that is none'
     else
       why = SourceFault(parcel%numbers(numbers + 1:), size(parcel%samples))
     end if
@@ -129,6 +135,8 @@ contains
       self%sum = Whole(x(18))
       self%relaxing = merge(in_memory, in_element, x(19) < in_element)
       self%sponge_width = x(20)
+      self%resident = Whole(x(21))
+      self%media = merge(1, in_element, x(22) < in_element)
       i = index(parcel%text, achar(10))
       self%planes = parcel%text(:i - 1)
       self%fields = parcel%text(i + 1:)

@@ -28,7 +28,7 @@ module sem3d_m
   use parameter_table_m, only: SplitList
   use scheme_m, only: scheme_t
   use sem3d_components_m, only: sem3d_list_t, sem3d_place_t, Sem3dAtWhole, Sem3dPlace, Sem3dRecord, Sem3dSource
-  use sem3d_engine_m, only: sem3d_engine_t, sem3d_grid_t, Sem3dGrid
+  use sem3d_engine_m, only: resident_all, sem3d_engine_t, sem3d_grid_t, Sem3dGrid
   use sem3d_variants_m, only: sem3d_variants, Sem3dEngineNew, Sem3dKernels, Sem3dMemory
   use shot_m, only: shot_t
   use solver_m, only: time_position_t
@@ -80,7 +80,7 @@ module sem3d_m
     integer :: map_points = 0                     !< of the map of ground velocity that lie in the mesh,
     integer, allocatable :: map_number(:)         !< and which they are of all
   contains
-    procedure, nopass :: kernels => Sem3dKernels, need
+    procedure, nopass :: kernels => Sem3dKernels, need, need_words
     procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, samples, take_maps
     procedure, private :: band => Band
@@ -167,11 +167,27 @@ contains
     grid%threads = self%team%threads
     grid%share = self%scheme%share
     grid%sum = self%own%sum
+    grid%resident = self%own%resident
+    grid%room = Room(grid, self%variant, self%scheme, size(self%shot%rx)*size(SplitList(self%scheme%components)))
     call Sem3dEngineNew(self%variant, self%engine, error)
     if (.not. allocated(error)) call self%engine%new(grid, error)
     self%grid = grid
     if (allocated(error)) self%grid = sem3d_grid_t()
   end subroutine make_grid
+
+  !> Memory of its GPU that an engine may take before it has lists of points and traces [bytes]; 0: not known.
+  real(dp) function Room(grid, variant, scheme, traces) result(bytes)
+    type(sem3d_grid_t), intent(in) :: grid
+    character(*), intent(in) :: variant
+    class(scheme_t), intent(in) :: scheme
+    integer, intent(in) :: traces
+    real(dp) :: host, bare, full
+    bytes = 0
+    if (.not. (sem3d_variants%needs_gpu(variant) .and. scheme%gpu_room > 0)) return
+    call Sem3dMemory(variant, grid, 0, 0, 0, 0, host, bare)
+    call Sem3dMemory(variant, grid, 3*band_points, traces, scheme%nt, 0, host, full)
+    bytes = max(1.0_dp, scheme%gpu_room - (full - bare))
+  end function Room
 
   subroutine make_medium(self, window, error)
     class(sem3d_t), intent(inout), target :: self
@@ -455,18 +471,49 @@ contains
     select type (scheme)
     type is (elements_scheme_t)
       if (.not. sem3d_variants%needs_gpu(scheme%variant)) return
-      grid%elements = window%nz
-      grid%solid = window%nz
-      grid%points = nint(min((4*real(window%nz, dp)**(1/3.0_dp) + 1)**3, 2.0e9_dp))
-      grid%solid_points = grid%points
-      grid%bricks = 1 + window%nz/32
-      grid%per = scheme%per
-      if (scheme%attenuates) grid%mechanisms = zener_mechanisms
-      grid%sum = scheme%sum
-      grid%dt = scheme%dt
+      grid = Cube(scheme, window)
       call Sem3dMemory(scheme%variant, grid, 3*band_points, traces, scheme%nt, 0, host, bytes)
     end select
   end function need
+
+  !> What comes from the host in each step, if anything does.
+  function need_words(scheme, window) result(words)
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    character(:), allocatable :: words
+    type(sem3d_grid_t) :: grid
+    real(dp) :: host, bare, all, some
+    words = ''
+    select type (scheme)
+    type is (elements_scheme_t)
+      if (.not. sem3d_variants%needs_gpu(scheme%variant)) return
+      grid = Cube(scheme, window)
+      call Sem3dMemory(scheme%variant, grid, 3*band_points, 0, scheme%nt, 0, host, some)
+      grid%resident = resident_all
+      call Sem3dMemory(scheme%variant, grid, 3*band_points, 0, scheme%nt, 0, bare, all)
+      if (host > bare) words = Str(1.0e-9_dp*all, 3)//' GB would hold all; '//Str(1.0e-9_dp*(host - bare), 3)// &
+                               ' GB come from the host in each step'
+    end select
+  end function need_words
+
+  !> The elements of a window as those of a cube.
+  type(sem3d_grid_t) function Cube(scheme, window) result(grid)
+    type(elements_scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    grid%elements = window%nz
+    grid%solid = window%nz
+    grid%points = nint(min((4*real(window%nz, dp)**(1/3.0_dp) + 1)**3, 2.0e9_dp))
+    grid%solid_points = grid%points
+    grid%bricks = 1 + window%nz/32
+    grid%per = scheme%per
+    grid%media = scheme%media
+    grid%relaxing = scheme%relaxing
+    if (scheme%attenuates) grid%mechanisms = zener_mechanisms
+    grid%sum = scheme%sum
+    grid%dt = scheme%dt
+    grid%resident = scheme%resident
+    grid%room = scheme%gpu_room
+  end function Cube
 
   !> Gives back all memory; twice is harmless.
   subroutine free(self)

@@ -22,6 +22,7 @@ module sem3d_engine_m
 
   integer, parameter, public :: field_vx = 0, field_vy = 1, field_vz = 2, field_ux = 3, field_uy = 4, field_uz = 5, &
                                 field_chi_t = 6, field_chi = 7, sem3d_fields = 8
+  integer, parameter, public :: resident_all = 0, resident_fields = 1, resident_some = 2
 
   !> An engine takes its memory for these.
   type :: sem3d_grid_t
@@ -37,6 +38,8 @@ module sem3d_engine_m
     integer :: tensors = 0                      !< anisotropic media
     integer :: share = 0                        !< engines that compute on this GPU side by side; 0: this alone
     integer :: sum = 0                          !< of forces at points that elements share: 0 gather, 1 colour, 2 atomic
+    integer :: resident = resident_all          !< what of the elements stays on a GPU
+    real(dp) :: room = 0                        !< memory of the GPU that there is [bytes]; 0: all of it
     real(dp) :: dt = 0                          !< [s]
   end type sem3d_grid_t
 
@@ -98,7 +101,8 @@ contains
     associate (g => grid)
       cfg = sem3d_cfg(elements=g%elements, solid=g%solid, points=g%points, solid_points=g%solid_points, bricks=g%bricks, &
                       contacts=g%contacts, per=g%per, media=g%media, mechanisms=g%mechanisms, shares=g%shares, &
-                      relaxing=g%relaxing, threads=g%threads, tensors=g%tensors, share=g%share, sum=g%sum, dt=real(g%dt, c_float))
+                      relaxing=g%relaxing, threads=g%threads, tensors=g%tensors, share=g%share, sum=g%sum, &
+                      resident=g%resident, room=g%room, dt=real(g%dt, c_float))
     end associate
   end function Sem3dCfg
 

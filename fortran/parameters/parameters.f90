@@ -25,8 +25,9 @@ module parameters_m
     integer :: model_ny = 0
     real(dp) :: model_dy = 0, model_y0 = 0, vp_vs = 0, qs_vs = 0, qp_qs = 0, q_f1 = 0, q_f2 = 0, q_ref = 0
     logical :: attenuation = .true.
-    character(:), allocatable :: mesh, mesh_z, materials, memory_variables, ocean_load
+    character(:), allocatable :: mesh, mesh_z, materials, memory_variables, ocean_load, resident
     real(dp) :: ocean_rho = 0                                !< [kg/m3]
+    real(dp) :: gpu_memory = 0
     character(:), allocatable :: mesh_out
     real(dp) :: mesh_x(2) = 0, mesh_y(2) = 0, mesh_bottom = 0, mesh_d(3) = 0, mesh_per_wave = 0, mesh_thinnest = 0
     integer :: mesh_nodes = 8
@@ -81,6 +82,7 @@ contains
     job%ocean_load = ''
     job%mesh_out = ''
     job%memory_variables = ''
+    job%resident = ''
     job%vp = ''
     job%vs = ''
     job%rho = ''

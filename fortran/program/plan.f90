@@ -289,12 +289,15 @@ contains
     type(cost_t) :: cost
     real(dp), allocatable :: shot(:)
     real(dp) :: room, need
+    character(:), allocatable :: words
     integer :: rc, shots, too_large, n
     if (device_count() == 0) then
       rc = device_why(len(buffer), buffer)
       call Row('GPU', 'none here: '//FString(buffer))
-      call Needs(survey, huge(1.0_dp), need, too_large, error)
+      room = merge(1.0e9_dp*survey%job%gpu_memory, huge(1.0_dp), survey%job%gpu_memory > 0)
+      call Needs(survey, room, need, words, too_large, error)
       if (.not. allocated(error)) call Row('GPU memory', MemoryBytes(need)//OfEach(survey)//' for the largest shot')
+      if (words /= '') call Row('', words)
       if (survey%scheme%ranks > 1) call PrintGroup(survey, span, .true.)
       return
     end if
@@ -302,18 +305,21 @@ contains
     if (.not. allocated(error)) call FailFromC(device_name(0, len(buffer), buffer), error)
     if (.not. allocated(error)) call FailFromC(device_memory(0, free, total), error)
     if (.not. allocated(error)) room = RolesUsable(free, survey%job%ranks_per_gpu)
-    if (.not. allocated(error)) call Needs(survey, room, need, too_large, error)
+    if (.not. allocated(error) .and. survey%job%gpu_memory > 0) room = min(room, 1.0e9_dp*survey%job%gpu_memory)
+    if (.not. allocated(error)) call Needs(survey, room, need, words, too_large, error)
     if (.not. allocated(error)) then
       shots = ShotsAtOnce(survey%job%shots_per_gpu, span%cells, need, room)
       n = device_count()
       call Row('GPU', FString(buffer)//', '//Str(min(n, survey%job%gpn))//' of '//Str(n)//' on this node')
       call Row('GPU memory', MemoryBytes(need)//OfEach(survey)//' for the largest shot, '//MemoryBytes(room)//' for a rank'// &
                Fits(shots))
+      if (words /= '') call Row('', words)
       if (too_large > 0) call Row('', Str(too_large)//' of '//Str(survey%keymap%n)//' shots do not fit: the rank computes '// &
                                   'them on CPU cores; a smaller aperture or depth, or larger dx and dz, would help')
       if (survey%scheme%ranks > 1) call PrintGroup(survey, span, .true.)
       if (survey%scheme%ranks > 1 .or. too_large > 0) call PrintFewest(GroupFewest(survey, room, ON_GPU))
       if (shots == 0) return
+      survey%scheme%gpu_room = room
       call Rehearse(survey, span%largest, .true., cost, error)
     end if
     if (allocated(error)) then
@@ -354,11 +360,12 @@ contains
     if (shots > 0) s = ': '//Str(shots)//' shot(s) at once'
   end function Fits
 
-  !> GPU memory of the largest shot [bytes], and how many shots need more than `room`.
-  subroutine Needs(survey, room, need, too_large, error)
+  !> GPU memory of the largest shot [bytes], what is said of it, and how many shots need more than `room`.
+  subroutine Needs(survey, room, need, words, too_large, error)
     type(survey_t), intent(in) :: survey
     real(dp), intent(in) :: room
     real(dp), intent(out) :: need
+    character(:), allocatable, intent(out) :: words
     integer, intent(out) :: too_large
     type(error_t), allocatable, intent(inout) :: error
     class(solver_t), allocatable :: solver
@@ -368,16 +375,19 @@ contains
     real(dp) :: one
     integer :: i
     need = 0
+    words = ''
     too_large = 0
     allocate (scheme, source=survey%scheme)
     call survey%physics%solver(solver)
     scheme%variant = solver%choose(scheme%variant, .true.)
+    scheme%gpu_room = merge(room, 0.0_dp, room < huge(1.0_dp))
     do i = 1, survey%keymap%n
       call KeymapShot(survey%keymap, i, shot)
       call SurveyWindow(survey, shot, .false., window, error)
       if (allocated(error)) return
       one = solver%need(scheme, window, size(shot%rx)*size(SplitList(scheme%components)))
       if (one > room) too_large = too_large + 1
+      if (one > need) words = solver%need_words(scheme, window)
       need = max(need, one)
     end do
   end subroutine Needs

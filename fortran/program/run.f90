@@ -101,6 +101,7 @@ contains
     end if
     if (exit_status == 0) call host_catch_signals()
     options%shots_per_gpu = job%shots_per_gpu
+    options%gpu_memory = 1.0e9_dp*job%gpu_memory
     options%retire = job%on_gpu_error == 'retire'
     options%shape = job%shape
     options%lease = job%lease

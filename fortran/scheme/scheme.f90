@@ -38,6 +38,7 @@ module scheme_m
     integer :: ranks = 1                      !< that model a shot together
     integer :: threads = 1
     integer :: share = 0                      !< shots that the GPU of this rank computes side by side; 0: one alone
+    real(dp) :: gpu_room = 0                  !< memory of its GPU that this rank may take [bytes]; 0: not known
     character(15) :: shape = ''               !< shape of the blocks that variant=tuned cuts the grid into, '' = it chooses
     real(dp) :: snapshot = 0                  !< time between snapshots [s], 0 = none for this shot
     integer :: snapshot_step = 1              !< [cells]

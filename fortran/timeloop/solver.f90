@@ -32,6 +32,7 @@ module solver_m
     procedure(fraction_i), deferred :: fraction
     procedure(gather_i), deferred :: gather
     procedure, nopass :: need => NoNeed
+    procedure, nopass :: need_words => NoWords
     procedure :: shared_out => NotShared
     procedure :: ways_found => NothingBetween
     procedure :: exchanged => NothingBetween
@@ -120,6 +121,14 @@ contains
     type(box_t), intent(out) :: box
     type(error_t), allocatable, intent(inout) :: error
   end subroutine WholeWindow
+
+  !> What `plan` says of that memory beside its size.
+  function NoWords(scheme, window) result(words)
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    character(:), allocatable :: words
+    words = ''
+  end function NoWords
 
   !> Memory of its device that a shot takes [bytes], in a window with `traces` traces; 0: the host's.
   real(dp) function NoNeed(scheme, window, traces) result(bytes)

@@ -54,6 +54,7 @@ contains
     end if
     worker%gpu = role%gpu >= 0
     worker%gpu_memory = role%gpu_room
+    if (options%gpu_memory > 0) worker%gpu_memory = min(role%gpu_room, options%gpu_memory)
     if (options%shots > 0) worker%wanted = min(options%shots, MOST_ACTIVE)
     if (role%group_size > 1) worker%most = 1        ! a shot for several ranks fills them
     worker%wanted = min(worker%wanted, worker%most)

@@ -220,6 +220,7 @@ contains
     allocate (scheme, source=worker%scheme)
     scheme%variant = active%solver%choose(worker%scheme%variant, active%on_gpu)
     scheme%share = merge(worker%computing*worker%role%gpu_users, 0, active%on_gpu)
+    scheme%gpu_room = worker%gpu_memory
     if (.not. active%snapshots) call scheme%no_pictures()
   end subroutine WorkerScheme
 

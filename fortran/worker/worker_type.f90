@@ -21,6 +21,7 @@ module worker_type_m
   !> The parameters of a job on its workers.
   type :: worker_options_t
     integer :: shots_per_gpu = 0              !< 0 = as many as fill it
+    real(dp) :: gpu_memory = 0                !< of it that a rank may take [bytes]; 0 = what is free
     integer :: shots = 0                      !< at once, wherever they are computed; 0 = one on CPU cores, shots_per_gpu on a GPU
     real(dp) :: lease = 120                   !< a rank that is silent for longer is taken for lost [s]
     logical :: retire = .false.               !< a worker whose GPU failed leaves; else it goes on with CPU cores

@@ -189,7 +189,7 @@ contains
   end subroutine Tensors
 
   !> An engine of a variant with these elements; with shares (mechanisms, media, solid) of moduli that relax.
-  subroutine SemEngine(variant, mesh, dt, threads, engine, tau, bulk, shear, relaxing, sum)
+  subroutine SemEngine(variant, mesh, dt, threads, engine, tau, bulk, shear, relaxing, sum, resident, room)
     character(*), intent(in) :: variant
     type(elements_t), intent(in) :: mesh
     real(dp), intent(in) :: dt
@@ -198,6 +198,8 @@ contains
     real(sp), intent(in), optional :: tau(:), bulk(:, :, :), shear(:, :, :)
     integer, intent(in), optional :: relaxing             !< points of an element that have memory variables
     integer, intent(in), optional :: sum                  !< of forces, as in sem3d_grid_t
+    integer, intent(in), optional :: resident             !< likewise
+    real(dp), intent(in), optional :: room                !< likewise
     type(sem3d_grid_t) :: grid
     type(error_t), allocatable :: error
     call Sem3dEngineNew(variant, engine, error)
@@ -208,6 +210,8 @@ contains
     if (present(bulk)) grid%shares = size(bulk, 2)
     if (present(relaxing)) grid%relaxing = relaxing
     if (present(sum)) grid%sum = sum
+    if (present(resident)) grid%resident = resident
+    if (present(room)) grid%room = room
     if (.not. allocated(error)) call engine%new(grid, error)
     if (.not. allocated(error)) call engine%elements(mesh, error)
     if (present(tau) .and. .not. allocated(error)) call engine%quality(tau, bulk, shear, error)

@@ -3,7 +3,7 @@
 module semsame_m
   use, intrinsic :: iso_c_binding, only: c_null_char
   use check_m, only: Claim
-  use elements_m, only: elements_t
+  use elements_m, only: elements_t, in_element
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use sem3d_c, only: sem3d_tune
@@ -18,7 +18,10 @@ module semsame_m
     character(7) :: variant = 'cpu', isa = ''
     integer :: sum = 0                                    !< as in sem3d_grid_t
     integer :: threads = 1, chunk = 24, varied = 0        !< other threads for each chunk, up to so many
-    integer :: saved = 0                                  !< after so many steps the state goes to another engine
+    integer :: saved = 0                                  !< after so many steps the state goes to another engine,
+    integer :: resident(2) = 0                            !< what stays on the GPU, as in sem3d_grid_t: before that, after
+    real(dp) :: room = 0                                  !< likewise
+    integer :: relaxing = in_element                      !< points of an element that have memory variables
   end type how_t
   integer, parameter :: steps = 24
 
@@ -48,7 +51,7 @@ contains
     type(error_t), allocatable :: error
     real(sp), allocatable :: state(:), traces(:, :), peaks(:, :), field(:)
     integer :: it, n, which
-    call Make(mesh, how, engine)
+    call Make(mesh, how, how%resident(1), engine)
     it = 1
     do while (it <= steps)
       n = min(how%chunk, steps + 1 - it)
@@ -61,7 +64,7 @@ contains
       call engine%save(state, error)
       call engine%free()
       deallocate (engine)
-      call Make(mesh, how, engine)
+      call Make(mesh, how, how%resident(2), engine)
       call engine%load(how%saved, state, error)
       call Drive(engine, it)
     end do
@@ -80,16 +83,18 @@ contains
   end subroutine Run
 
   !> An engine with a force in the solid, a volume in the fluid, and receivers of both.
-  subroutine Make(mesh, how, engine)
+  subroutine Make(mesh, how, resident, engine)
     type(elements_t), intent(in) :: mesh
     type(how_t), intent(in) :: how
+    integer, intent(in) :: resident
     class(sem3d_engine_t), allocatable, intent(out) :: engine
     type(error_t), allocatable :: error
     type(sem3d_map_t) :: map
     integer :: m, fluid
     real(sp) :: share(2, 1, mesh%solid)
     share = 0.1
-    call SemEngine(trim(how%variant), mesh, 4e-3_dp, how%threads, engine, [0.02, 0.2], share, share, sum=how%sum)
+    call SemEngine(trim(how%variant), mesh, 4e-3_dp, how%threads, engine, [0.02, 0.2], share, share, how%relaxing, &
+                   how%sum, resident, how%room)
     if (how%isa /= '') m = sem3d_tune(engine%handle, trim(how%isa)//c_null_char)
     fluid = mesh%solid + 1
     call engine%source(2, [0, 2, 6, 6], [mesh%at([1, 60], 1), mesh%at([125, 63], fluid)], [1, 2, 1, 2], &

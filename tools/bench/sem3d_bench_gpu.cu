@@ -3,7 +3,9 @@
 //   sem3d_bench_gpu           the table: variants x ways to sum x kinds of elements, 262,144 elements; the meshes of
 //                             Komatitsch, Michea & Erlebacher (2009) by their number of elements
 //   sem3d_bench_gpu --quick   shorter repetitions
-//   sem3d_bench_gpu VARIANT WHAT nx ny nz [SUM [SHOTS]]     one case; SUM gather, colour, atomic
+//   sem3d_bench_gpu VARIANT WHAT nx ny nz [SUM [SHOTS [ROOM]]]
+//                             one case; SUM gather, colour, atomic; ROOM: as much GPU memory [GB] is granted, the
+//                             numbers of elements that it does not hold come from the host in each step; 0: all do
 //
 // A box of elements in the order and the bricks that SplSemmod gives it, its top free, its other sides absorbing; WHAT
 // is
@@ -182,13 +184,14 @@ static void give_points(void *h, const mesh &m) {
         bench_fail("receivers");
 }
 
-static void *make(const char *name, mesh &m, int sum, int shots) {
+static void *make(const char *name, mesh &m, int sum, int shots, double room) {
     const int solid = m.s.water ? 0 : m.elements();
     sem3d_cfg c = {};
     c.elements = m.elements(), c.solid = solid, c.points = m.points(), c.solid_points = m.s.water ? 0 : m.points();
     c.bricks = (int)m.brick.size() - 1, c.per = 8, c.media = m.s.by_point ? POINTS : 1, c.mechanisms = m.s.mechanisms;
     c.shares = 1, c.relaxing = m.s.relaxing;
     c.share = shots, c.sum = sum, c.dt = 1e-3f;
+    c.resident = room > 0 ? 2 : room < 0 ? 0 : 1, c.room = room > 0 ? room * 1e9 : 0; // as sem3d_packets.h has them
     void *h = sem3d_new((char *)name, &c);
     if (h == nullptr)
         return nullptr;
@@ -276,11 +279,11 @@ static double count_bytes(const char *name, const mesh &m, int sum) {
     return 4 * numbers;
 }
 
-static void one_case(const char *name, mesh &m, int sum, int shots, double triad_rate, effort e) {
+static void one_case(const char *name, mesh &m, int sum, int shots, double triad_rate, effort e, double room = -1) {
     std::vector<void *> handles;
     const double from = seconds_now();
     for (int n = 0; n < shots; n++) {
-        void *h = make(name, m, sum, shots);
+        void *h = make(name, m, sum, shots, room);
         if (h == nullptr) {
             printf("%-8s %-7s %d x %d x %d: %s\n", name, m.s.name, m.n[0], m.n[1], m.n[2], (const char *)err_message());
             for (void *other : handles)
@@ -296,6 +299,9 @@ static void one_case(const char *name, mesh &m, int sum, int shots, double triad
         "%% of triad  set up in %.1f s\n",
         name, m.s.name, strcmp(name, "tuned") == 0 ? "bricks" : sums[sum], m.elements(), shots, step * 1e6, rate * 1e-6,
         1e6 / rate, bytes * 1e-3, 100 * rate * bytes / triad_rate, set_up);
+    char device[256] = "";
+    if (room >= 0 && handle_device(handles[0], sizeof device, device) == 0)
+        printf("        %s; %.3f GB of memory in all\n", device, 1e-9 * (double)handle_bytes(handles[0]));
     fflush(stdout);
     for (void *h : handles)
         handle_free(h);
@@ -320,6 +326,9 @@ static void table(double triad_rate, effort e) {
             for (int sum = 0; sum < (strcmp(name, "tuned") == 0 || !all ? 1 : 3); sum++)
                 if (all || strcmp(name, "texture") != 0)
                     one_case(name, m, sum, 1, triad_rate, e);
+        for (double room : {0.0, 1.6}) // [GB]
+            if (all || s.mechanisms > 0)
+                one_case("tuned", m, 0, 1, triad_rate, e, room);
     }
     for (const auto &n : paper) {
         make_mesh(&m, sorts[sorted_as("bent")], n);
@@ -332,7 +341,7 @@ static void table(double triad_rate, effort e) {
 
 static int usage() {
     fprintf(stderr, "usage: sem3d_bench_gpu [--quick | VARIANT affine|bent|even|turned|q|water nx ny nz "
-                    "[gather|colour|atomic [SHOTS]]]\n");
+                    "[gather|colour|atomic [SHOTS [ROOM]]]]\n");
     return 1;
 }
 
@@ -347,14 +356,14 @@ static int single(double triad_rate, int argc, char **argv) {
         return usage();
     mesh m;
     make_mesh(&m, sorts[which], n);
-    one_case(argv[1], m, sum, shots, triad_rate, full);
+    one_case(argv[1], m, sum, shots, triad_rate, full, argc > 8 ? atof(argv[8]) : -1);
     return 0;
 }
 
 int main(int argc, char **argv) {
     const bool brief = argc == 2 && strcmp(argv[1], "--quick") == 0;
     double triad_rate = 0;
-    if ((argc != 1 && !brief && argc < 6) || argc > 8)
+    if ((argc != 1 && !brief && argc < 6) || argc > 9)
         return usage();
     if (device_count() == 0)
         return bench_gpu::unable();

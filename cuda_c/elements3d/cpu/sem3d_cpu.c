@@ -274,7 +274,8 @@ static int elements(sem3d *fd, const sem3d_given *given) {
     return sem3d_cpu_room(fd);
 }
 
-static size_t need(const sem3d_cfg *c) {
+static size_t need(const kernel_variant *v, const sem3d_cfg *c) {
+    (void)v;
     const size_t solid = (size_t)c->solid_points, fluid = (size_t)c->points - solid,
                  groups = ((size_t)c->elements + GROUP - 1) / GROUP + (size_t)c->bricks;
     const size_t floats = 2 * (field_floats(3 * solid) + field_floats(fluid)) +

@@ -7,7 +7,7 @@
 
 using namespace sem3d_gpu_plain;
 
-static int forces(sem3d_gpu *o, int fluid, const int *list, int n) {
+static int forces(sem3d_gpu *o, const sem3d_gpu_phase *, int fluid, const int *list, int n) {
     return launch_shape<SEM3D_STORED, loads>(o, fluid, list, n);
 }
 

@@ -28,23 +28,36 @@ static size_t field_floats(const sem3d_cfg *c) {
 // Room of a memory variable of an element.
 static int lanes(const sem3d_cfg *c) { return c->relaxing == SEM_POINTS ? (int)SEM3D_PADDED : (int)SEM3D_FEW; }
 
+// Numbers of an element's memory variables.
+static size_t memory_size(const sem3d_cfg *c) { return (size_t)c->mechanisms * 6 * (size_t)lanes(c); }
+
+// Numbers of the elements of solid and of fluid; the maps of affine ones have room as trilinear ones.
+static void find_load(const sem3d_gpu_kind *kind, const sem3d_cfg *c, sem3d_load load[2]) {
+    const sem3d_shape shape = sem3d_gpu_shape(kind, c, 0);
+    for (int fluid = 0; fluid < 2; fluid++) {
+        const size_t back = fluid ? 0 : memory_size(c), relaxing = fluid ? 0 : sem3d_share_size(c) + back;
+        load[fluid].elements = fluid ? c->elements - c->solid : c->solid;
+        load[fluid].each = sizeof(float) * (sem3d_geometry_size(shape) + sem3d_medium_size(c, shape, fluid) + relaxing);
+        load[fluid].back = sizeof(float) * back;
+    }
+}
+
 enum { ARRAYS = 10 };
 
-// Device memory whose size follows from the configuration; the maps of affine elements have room as trilinear ones.
+// Device memory whose size follows from the configuration, with the numbers of the elements that stay.
 static void list_arrays(sem3d_gpu *o, gpu_array list[ARRAYS]) {
     const sem3d_cfg *c = o->cfg;
     const sem3d_shape shape = sem3d_gpu_shape(o->kind, c, 0);
-    const size_t solid = (size_t)c->solid, fluid = (size_t)(c->elements - c->solid), all = (size_t)c->elements,
-                 mechanisms = (size_t)c->mechanisms, components = c->solid > 0 ? 3 : 1,
-                 most = solid * 3 > fluid ? solid * 3 : fluid;
+    const size_t solid = (size_t)c->solid, fluid = (size_t)(c->elements - c->solid), components = c->solid > 0 ? 3 : 1,
+                 most = solid * 3 > fluid ? solid * 3 : fluid, rock = (size_t)o->kept[0], water = (size_t)o->kept[1];
     const int alone = !o->kind->bricks;
     const gpu_array made[ARRAYS] = {
         {&o->fields, field_floats(c), "fields"},
-        {&o->geometry, all * sem3d_geometry_size(shape), "geometry"},
-        {&o->medium, solid * sem3d_medium_size(c, shape, 0) + fluid * sem3d_medium_size(c, shape, 1), "medium"},
-        {&o->share, solid * sem3d_share_size(c), "attenuation"},
-        {&o->memory, solid * mechanisms * 6 * (size_t)lanes(c), "memory variables"},
-        {&o->few, mechanisms > 0 && c->relaxing != SEM_POINTS ? (size_t)(2 * SEM3D_PADDED) : 0, "memory variables"},
+        {&o->geometry, (rock + water) * sem3d_geometry_size(shape), "geometry"},
+        {&o->medium, rock * sem3d_medium_size(c, shape, 0) + water * sem3d_medium_size(c, shape, 1), "medium"},
+        {&o->share, rock * sem3d_share_size(c), "attenuation"},
+        {&o->memory, rock * memory_size(c), "memory variables"},
+        {&o->few, c->mechanisms > 0 && c->relaxing != SEM_POINTS ? (size_t)(2 * SEM3D_PADDED) : 0, "memory variables"},
         {&o->relative, (size_t)c->tensors * SEM3D_TENSOR, "anisotropic media"},
         {&o->gain, (size_t)c->points, "masses"},
         {&o->part, alone && c->sum == SEM3D_GATHER ? most * SEM3D_PADDED : 0, "forces of elements"},
@@ -82,11 +95,11 @@ static int take_lists(sem3d_gpu *o) {
 static void set_phase(sem3d_gpu *o, int fluid) {
     const sem3d_cfg *c = o->cfg;
     const sem3d_shape shape = sem3d_gpu_shape(o->kind, c, 0);
-    const size_t before = fluid ? (size_t)c->solid : 0;
+    const size_t before = fluid ? (size_t)c->solid : 0, kept = fluid ? (size_t)o->kept[0] : 0;
     sem3d_gpu_phase *ph = &o->phase[fluid];
     ph->e.n = fluid ? c->elements - c->solid : c->solid;
-    ph->e.geometry = o->geometry + before * sem3d_geometry_size(shape);
-    ph->e.medium = o->medium + before * sem3d_medium_size(c, shape, 0);
+    ph->e.geometry = o->geometry + kept * sem3d_geometry_size(shape);
+    ph->e.medium = o->medium + kept * sem3d_medium_size(c, shape, 0);
     ph->e.mechanisms = fluid ? 0 : c->mechanisms;
     ph->e.shares_by_point = c->shares != 1;
     ph->e.few = c->relaxing == SEM_POINTS ? nullptr : (const float2 *)o->few;
@@ -129,27 +142,6 @@ static int check_size(const sem3d_cfg *c) {
     return 0;
 }
 
-static int make(handle *h) {
-    const sem3d *fd = (const sem3d *)h;
-    gpu_array list[ARRAYS];
-    TRY(gpu_frame_make(h, sizeof(sem3d_gpu)));
-    sem3d_gpu *o = own(h);
-    o->kind = (const sem3d_gpu_kind *)h->variant->kind;
-    o->cfg = &fd->cfg;
-    o->field = field_step(o->cfg);
-    TRY(check_size(o->cfg));
-    TRY(gpu_open(&o->queue));
-    list_arrays(o, list);
-    TRY(gpu_take_arrays(&o->queue, list, ARRAYS));
-    TRY(take_lists(o));
-    TRY(gpu_alloc(&o->queue, &o->step_sources, 1, sizeof *o->step_sources, "the step's histories"));
-    for (int fluid = 0; fluid < 2; fluid++)
-        set_phase(o, fluid);
-    return o->kind->textures ? make_textures(o, h) : 0;
-}
-
-static size_t need(const sem3d_cfg *) { return sizeof(sem3d_gpu) + GPU_STAGES * (size_t)GPU_STAGE; }
-
 // Of bricks of 8 elements as a box has them: 27 x 27 less 7 x 7 x 7 points of 729 are shared, by 2.4 bricks on average;
 // patterns as if no two bricks had the same.
 static size_t brick_bytes(const sem3d_cfg *c) {
@@ -159,7 +151,8 @@ static size_t brick_bytes(const sem3d_cfg *c) {
            outers / 2 * 3 * sizeof(int) + (size_t)c->elements * SEM3D_PADDED * sizeof(uint16_t);
 }
 
-static size_t device_need(const kernel_variant *v, const sem3d_cfg *c, const sem3d_counts *n) {
+// Device memory beside the numbers of elements.
+static size_t fixed_need(const kernel_variant *v, const sem3d_cfg *c, const sem3d_counts *n) {
     sem3d_gpu o = {};
     gpu_array list[ARRAYS];
     o.kind = (const sem3d_gpu_kind *)v->kind;
@@ -176,6 +169,69 @@ static size_t device_need(const kernel_variant *v, const sem3d_cfg *c, const sem
     bytes +=
         gpu_points_need(n->receivers, n->steps) + (size_t)n->receivers * SEM_POINTS * 2 * 12 + (size_t)n->entries * 60;
     return bytes + (size_t)n->points * (15 + 3 * SEM_POINTS * 12);
+}
+
+// What stays on the device and what comes.
+static int plan(const kernel_variant *v, const sem3d_cfg *c, const sem3d_load load[2], sem3d_packets *p) {
+    const sem3d_counts none = {};
+    REQUIRE(((const sem3d_gpu_kind *)v->kind)->bricks || c->resident != SEM3D_RESIDENT_FIELDS,
+            "variant=%s keeps all of a mesh on the GPU: resident=fields is for variant=tuned", v->name);
+    sem3d_cfg all = *c;
+    all.resident = ((const sem3d_gpu_kind *)v->kind)->bricks ? c->resident : (int)SEM3D_RESIDENT_ALL;
+    return sem3d_plan_packets(&all, load, fixed_need(v, c, &none), p);
+}
+
+// Where there is no room at all it is what would be needed at least.
+static size_t device_need(const kernel_variant *v, const sem3d_cfg *c, const sem3d_counts *n) {
+    const sem3d_gpu_kind *kind = (const sem3d_gpu_kind *)v->kind;
+    sem3d_load load[2];
+    sem3d_packets p;
+    sem3d_cfg any = *c;
+    find_load(kind, c, load);
+    any.resident = kind->bricks ? c->resident : (int)SEM3D_RESIDENT_ALL;
+    any.room = c->resident == SEM3D_RESIDENT_SOME ? c->room : 0;
+    if (sem3d_plan_packets(&any, load, fixed_need(v, c, n), &p)) {
+        any.room = 0;
+        any.resident = SEM3D_RESIDENT_FIELDS;
+        if (sem3d_plan_packets(&any, load, 0, &p))
+            return 0;
+    }
+    return fixed_need(v, c, n) + sem3d_packets_device(&p, load);
+}
+
+static size_t need(const kernel_variant *v, const sem3d_cfg *c) {
+    sem3d_load load[2];
+    sem3d_packets p;
+    const sem3d_gpu_kind *kind = (const sem3d_gpu_kind *)v->kind;
+    find_load(kind, c, load);
+    const size_t pinned =
+        c->resident == SEM3D_RESIDENT_ALL || !kind->bricks || plan(v, c, load, &p) ? 0 : sem3d_packets_host(&p, load);
+    return sizeof(sem3d_gpu) + GPU_STAGES * (size_t)GPU_STAGE + pinned;
+}
+
+static int make(handle *h) {
+    const sem3d *fd = (const sem3d *)h;
+    gpu_array list[ARRAYS];
+    sem3d_load load[2];
+    TRY(gpu_frame_make(h, sizeof(sem3d_gpu)));
+    sem3d_gpu *o = own(h);
+    o->kind = (const sem3d_gpu_kind *)h->variant->kind;
+    o->cfg = &fd->cfg;
+    o->field = field_step(o->cfg);
+    TRY(check_size(o->cfg));
+    find_load(o->kind, o->cfg, load);
+    TRY(plan(h->variant, o->cfg, load, &o->stream.plan));
+    memcpy(o->kept, o->stream.plan.kept, sizeof o->kept);
+    TRY(gpu_open(&o->queue));
+    CUDA_TRY(cudaDeviceGetAttribute(&o->processors, cudaDevAttrMultiProcessorCount, o->queue.device));
+    list_arrays(o, list);
+    TRY(gpu_take_arrays(&o->queue, list, ARRAYS));
+    TRY(take_lists(o));
+    TRY(sem3d_gpu_stream_make(o, load));
+    TRY(gpu_alloc(&o->queue, &o->step_sources, 1, sizeof *o->step_sources, "the step's histories"));
+    for (int fluid = 0; fluid < 2; fluid++)
+        set_phase(o, fluid);
+    return o->kind->textures ? make_textures(o, h) : 0;
 }
 
 // --- fields --------------------------------------------------------------------------------------------------------
@@ -215,14 +271,15 @@ static int set(handle *h, int field, const float *in) {
 static int state(handle *h, state_part part[HANDLE_PARTS]) {
     sem3d_gpu *o = own(h);
     const sem3d_cfg *c = o->cfg;
-    const size_t memory = (size_t)c->solid * (size_t)c->mechanisms * 6 * (size_t)lanes(c);
+    const size_t memory = memory_size(c), kept = (size_t)o->kept[0];
     const struct {
         float *at;
         size_t count;
     } pieces[] = {{o->fields, 6 * o->field},
                   {o->phase[1].v[0], fluid_points(c)},
                   {o->phase[1].u[0], fluid_points(c)},
-                  {o->memory, memory},
+                  {o->memory, kept * memory},
+                  {o->stream.memory, ((size_t)c->solid - kept) * memory},
                   {o->map.peak, 3 * (size_t)o->map.n}};
     int parts = 0;
     for (const auto &p : pieces)
@@ -247,11 +304,13 @@ static int reset(handle *h) {
 
 static int forces(sem3d_gpu *o, int fluid) {
     const sem3d_gpu_phase *ph = &o->phase[fluid];
+    if (o->stream.n > 0)
+        return sem3d_gpu_stream_forces(o, fluid);
     if (ph->force == nullptr || ph->atomic)
-        return o->kind->forces(o, fluid, nullptr, ph->e.n);
+        return o->kind->forces(o, ph, fluid, nullptr, ph->e.n);
     const int *list = o->colour_list + (fluid ? o->cfg->solid : 0), *first = o->colour_first[fluid];
     for (int c = 0; c < o->colours[fluid]; c++)
-        TRY(o->kind->forces(o, fluid, list + first[c], first[c + 1] - first[c]));
+        TRY(o->kind->forces(o, ph, fluid, list + first[c], first[c + 1] - first[c]));
     return 0;
 }
 
@@ -292,7 +351,16 @@ static int timestep(handle *h, int it, int n, float *) {
     sem3d_gpu *o = own(h);
     TRY(gpu_frame_begin(h, it, n));
     TRY(sem3d_gpu_set_step_sources(o, &h->histories));
-    TRY(gpu_repeat(&o->queue, n, step, o));
+    if (o->stream.n == 0) {
+        TRY(gpu_repeat(&o->queue, n, step, o));
+    } else { // three queues, each ahead of the others as it can be: no graph of some steps
+        TRY(sem3d_gpu_stream_begin(o));
+        for (int s = 0; s < n; s++) {
+            o->stream.measures = s == n - 1 && o->stream.chunks == 3;
+            TRY(step(o));
+        }
+        TRY(sem3d_gpu_stream_end(o));
+    }
     const gpu_plane velocities = velocities_of(h);
     return gpu_end(&o->queue, &velocities);
 }
@@ -332,8 +400,23 @@ static int map(sem3d *fd, float *out) {
     return gpu_download(gpu_queue_of(&fd->h), out, m->peak, 3 * (size_t)m->n * sizeof(float));
 }
 
+static void release(handle *h) {
+    if (h->own != nullptr)
+        sem3d_gpu_stream_free(own(h));
+    gpu_frame_verbs.release(h);
+}
+
+static frame_verbs make_frame() {
+    frame_verbs v = gpu_frame_verbs;
+    v.release = release;
+    v.device = sem3d_gpu_stream_device;
+    return v;
+}
+
+static const frame_verbs frame = make_frame();
+
 #define VERBS                                                                                                          \
-    .common = {.frame = &gpu_frame_verbs,                                                                              \
+    .common = {.frame = &frame,                                                                                        \
                .make = make,                                                                                           \
                .set = set,                                                                                             \
                .maxabs = maxabs,                                                                                       \

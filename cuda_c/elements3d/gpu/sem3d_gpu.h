@@ -21,6 +21,7 @@
 #include "sem3d_colours.h"
 #include "sem3d_numbers.h"
 #include "sem3d_patterns.h"
+#include "sem3d_stream.h"
 
 enum { SEM3D_FEW = SEM3D_PADDED / 2 }; /* room of the points of an element that have memory, where not all do */
 enum { SEM3D_GPU_ROW = 1024, SEM3D_GPU_BUFFER = 4 << 20 /* numbers on their way */ };
@@ -28,6 +29,7 @@ enum { SEM3D_GPU_ROW = 1024, SEM3D_GPU_BUFFER = 4 << 20 /* numbers on their way 
 /* Elements whose geometry and medium kernels read; those of a phase count from 0. */
 typedef struct sem3d_gpu_elements {
     int n;
+    int from;                       /* bricks: the element that geometry, medium, share and memory begin with */
     int by_point;                   /* the medium */
     const float *geometry, *medium; /* sem3d_numbers.h */
     const float *share;             /* null: no attenuation */
@@ -69,6 +71,7 @@ typedef struct sem3d_gpu_phase {
     const unsigned *sum;
     const int *outer; /* (slots) */
     int bricks, most; /* most: points of a brick that it alone has, or shares, at most */
+    int ahead;        /* a block asks for what the brick so much further on reads */
 } sem3d_gpu_phase;
 
 /* Special points of a phase. */
@@ -111,8 +114,8 @@ typedef struct sem3d_gpu_kind {
     int bricks;   /* elements in bricks of SEM3D_PATTERN_BRICK; else they stand alone */
     int computes; /* the geometry of elements of 8 nodes, from their corners; else it is stored */
     int textures; /* displacement and medium are read through these */
-    /* Elements from .. from+n-1 of a phase, or those of a list. */
-    int (*forces)(sem3d_gpu *o, int fluid, const int *list, int n);
+    /* All elements or bricks of a phase, or n elements of a list. */
+    int (*forces)(sem3d_gpu *o, const sem3d_gpu_phase *ph, int fluid, const int *list, int n);
 } sem3d_gpu_kind;
 
 struct sem3d_gpu : gpu_frame { /* h->own */
@@ -140,6 +143,9 @@ struct sem3d_gpu : gpu_frame { /* h->own */
     int nh;
     sem3d_gpu_step_sources *step_sources;
     sem3d_gpu_map map;
+    int kept[2]; /* elements of solid and of fluid whose numbers stay here */
+    int processors;
+    sem3d_gpu_stream stream;
 };
 
 static inline sem3d_gpu *sem3d_gpu_own(const handle *h) { return (sem3d_gpu *)h->own; }
@@ -164,3 +170,15 @@ int sem3d_gpu_tick(sem3d_gpu *o);
 int sem3d_gpu_sums(sem3d_gpu *o, int fluid);
 int sem3d_gpu_move_specials(sem3d_gpu *o, int fluid);
 int sem3d_gpu_end_step(sem3d_gpu *o);
+
+/* sem3d_stream.cu: what is needed of pinned memory and buffers; bricks are known, which tells o->kept; numbers and
+ * shares of the elements that come; their forces and those that stay; begin and end of a chunk of steps. */
+int sem3d_gpu_stream_make(sem3d_gpu *o, const sem3d_load load[2]);
+void sem3d_gpu_stream_free(sem3d_gpu *o);
+int sem3d_gpu_stream_cut(sem3d *fd, int bricks);
+void sem3d_gpu_stream_fill(sem3d *fd, const sem3d_given *given);
+void sem3d_gpu_stream_quality(sem3d *fd, const float *bulk, const float *shear);
+int sem3d_gpu_stream_forces(sem3d_gpu *o, int fluid);
+int sem3d_gpu_stream_begin(sem3d_gpu *o);
+int sem3d_gpu_stream_end(sem3d_gpu *o);
+void sem3d_gpu_stream_device(handle *h, char *text, size_t length);

@@ -60,12 +60,13 @@ int sem3d_gpu_quality(sem3d *fd, const float *tau, const float *bulk, const floa
     if (e->few != nullptr)
         TRY(put_few(o));
     int rc = host_alloc(&fd->h.memory, &host, each * CHUNK, sizeof(float), "attenuation");
-    for (int from = 0; from < e->n && rc == 0; from += CHUNK) {
-        const int to = from + CHUNK < e->n ? from + CHUNK : e->n;
+    for (int from = 0; from < o->kept[0] && rc == 0; from += CHUNK) {
+        const int to = from + CHUNK < o->kept[0] ? from + CHUNK : o->kept[0];
         sem3d_fill_shares(fd, e->decay, bulk, shear, from, to, host);
         rc = gpu_upload(&o->queue, o->share + (size_t)from * each, host, (size_t)(to - from) * each * sizeof(float));
     }
     host_release(&fd->h.memory, &host);
+    sem3d_gpu_stream_quality(fd, bulk, shear);
     return rc;
 }
 
@@ -198,6 +199,7 @@ static void share_patterns(sem3d_gpu *o, const sem3d *fd, int bricks, const sem3
         ph->part = o->part;
         ph->stride = fd->order.outers;
         ph->from = fd->order.shared[fluid] - (fluid ? fd->cfg.solid_points : 0);
+        ph->ahead = o->processors;
     }
 }
 
@@ -283,10 +285,12 @@ int sem3d_gpu_elements_are(sem3d *fd, const sem3d_given *given) {
     gpu_forget_graphs(&o->queue);
     TRY(gpu_wait(&o->queue)); // what is queued reads the old ones
     o->shape = sem3d_gpu_shape(o->kind, &fd->cfg, sem3d_all_affine(fd, given));
+    TRY(sem3d_gpu_stream_cut(fd, given->bricks));
+    sem3d_gpu_stream_fill(fd, given);
     for (int fluid = 0; fluid < 2; fluid++) {
         sem3d_gpu_phase *ph = &o->phase[fluid];
         ph->e.by_point = sem3d_by_point(&fd->cfg, o->shape);
-        TRY(put_geometry(fd, given, fluid ? fd->cfg.solid : 0, ph->e.n));
+        TRY(put_geometry(fd, given, fluid ? fd->cfg.solid : 0, o->kept[fluid]));
         if (!o->kind->bricks && ph->e.n > 0)
             TRY(put_alone(fd, given, fluid));
     }

@@ -4,7 +4,7 @@
 
 using namespace sem3d_gpu_plain;
 
-static int forces(sem3d_gpu *o, int fluid, const int *list, int n) {
+static int forces(sem3d_gpu *o, const sem3d_gpu_phase *, int fluid, const int *list, int n) {
     return o->shape == SEM3D_STORED ? launch_shape<SEM3D_STORED, loads>(o, fluid, list, n)
                                     : launch_shape<SEM3D_TRILINEAR, loads>(o, fluid, list, n);
 }

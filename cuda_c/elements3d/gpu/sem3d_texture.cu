@@ -19,7 +19,7 @@ struct textures {
     }
 };
 
-static int forces(sem3d_gpu *o, int fluid, const int *list, int n) {
+static int forces(sem3d_gpu *o, const sem3d_gpu_phase *, int fluid, const int *list, int n) {
     return launch_shape<SEM3D_STORED, textures>(o, fluid, list, n);
 }
 

@@ -19,7 +19,11 @@ enum {
     THREADS = WARP * BRICK,
     LINES = (1 << FACE) - 1, /* the threads of a warp that have a line */
     OWN = PADDED,
-    ROOM = BRICK * (int)POINTS
+    ROOM = BRICK * (int)POINTS,
+    APART = BRICK * (int)OWN, /* from one component to the next */
+    Y_FACE = FACE + 1,        /* in y, where lines along eta would meet in banks of shared memory otherwise */
+    Y_OWN = 4 * Y_FACE + FACE,
+    Y_APART = BRICK * (int)Y_OWN
 };
 
 struct line { /* of a thread: where it stands in its element */
@@ -27,38 +31,48 @@ struct line { /* of a thread: where it stands in its element */
     bool active;
 };
 
-/* Shared memory of a warp: numbers of its element along xi and eta. */
-template <int COMPONENTS> struct own_lines { float x[COMPONENTS][OWN], y[COMPONENTS][OWN]; };
+/* Shared memory of a brick: numbers of each of its elements along xi and eta. */
+template <int COMPONENTS> struct brick_lines { float x[COMPONENTS][APART], y[COMPONENTS][Y_APART]; };
+
+template <int COMPONENTS> struct own_lines { /* those of a warp's element */
+    float (*x)[APART], (*y)[Y_APART];
+    __device__ __forceinline__ own_lines(brick_lines<COMPONENTS> *all, int warp)
+        : x((float (*)[APART])(all->x[0] + warp * (int)OWN)), y((float (*)[Y_APART])(all->y[0] + warp * (int)Y_OWN)) {}
+};
 
 static __device__ __forceinline__ int along_xi(const line &l, int m) { return FACE * l.j + ALONG * l.i + m; }
-static __device__ __forceinline__ int along_eta(const line &l, int m) { return FACE * l.j + ALONG * m + l.i; }
+static __device__ __forceinline__ int y_along_xi(const line &l, int m) { return Y_FACE * l.j + ALONG * l.i + m; }
+static __device__ __forceinline__ int y_along_eta(const line &l, int m) { return Y_FACE * l.j + ALONG * m + l.i; }
+static __device__ __forceinline__ int y_along_zeta(const line &l, int m) { return Y_FACE * m + l.lane; }
 static __device__ __forceinline__ int along_zeta(const line &l, int m) { return FACE * m + l.lane; }
 
 /* Derivatives of displacements, which stand in y, into x (along xi) and y (along eta). */
-template <int COMPONENTS> static __device__ __forceinline__ void derive_lines(own_lines<COMPONENTS> &w, const line &l) {
+template <int COMPONENTS>
+static __device__ __forceinline__ void derive_lines(const own_lines<COMPONENTS> &w, const line &l) {
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++) {
         float in[ALONG], xi[ALONG], eta[ALONG];
 #pragma unroll
         for (int m = 0; m < ALONG; m++)
-            in[m] = w.y[c][along_xi(l, m)];
+            in[m] = w.y[c][y_along_xi(l, m)];
         derive(in, xi);
 #pragma unroll
         for (int m = 0; m < ALONG; m++)
-            in[m] = w.y[c][along_eta(l, m)];
+            in[m] = w.y[c][y_along_eta(l, m)];
         derive(in, eta);
         __syncwarp(LINES);
 #pragma unroll
         for (int m = 0; m < ALONG; m++) {
             w.x[c][along_xi(l, m)] = xi[m];
-            w.y[c][along_eta(l, m)] = eta[m];
+            w.y[c][y_along_eta(l, m)] = eta[m];
         }
     }
     __syncwarp(LINES);
 }
 
 /* Fluxes in x and y become forces along their lines, in place. */
-template <int COMPONENTS> static __device__ __forceinline__ void gather_lines(own_lines<COMPONENTS> &w, const line &l) {
+template <int COMPONENTS>
+static __device__ __forceinline__ void gather_lines(const own_lines<COMPONENTS> &w, const line &l) {
     __syncwarp(LINES);
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++) {
@@ -72,11 +86,11 @@ template <int COMPONENTS> static __device__ __forceinline__ void gather_lines(ow
             w.x[c][along_xi(l, m)] = out[m];
 #pragma unroll
         for (int m = 0; m < ALONG; m++)
-            in[m] = w.y[c][along_eta(l, m)];
+            in[m] = w.y[c][y_along_eta(l, m)];
         gather_back(in, out);
 #pragma unroll
         for (int m = 0; m < ALONG; m++)
-            w.y[c][along_eta(l, m)] = out[m];
+            w.y[c][y_along_eta(l, m)] = out[m];
     }
     __syncwarp(LINES);
 }
@@ -110,42 +124,34 @@ static __device__ __forceinline__ void map_line(const sem3d_gpu_elements &e, int
     }
 }
 
-/* Cofactors at point k of the line; returns what the medium is multiplied by. wij: of its weight, 1 where the medium
- * has that. */
+/* Cofactors at point k of the line; returns what the medium is multiplied by. */
 template <sem3d_shape SHAPE>
 static __device__ __forceinline__ float geometry_at(const sem3d_gpu_elements &e, int element, const line &l,
-                                                    const line_map &map, float wij, int k, float a[3][3]) {
-    const float w = e.by_point ? 1 : wij * weight(k);
+                                                    const line_map &map, int k, float a[3][3]) {
     if (SHAPE == SEM3D_TRILINEAR) {
         float x[3][3];
 #pragma unroll
         for (int c = 0; c < 3; c++) {
-            x[0][c] = fmaf(gll(k), map.xi_zeta[c], map.xi[c]);
-            x[1][c] = fmaf(gll(k), map.eta_zeta[c], map.eta[c]);
+            x[0][c] = 2 * k == ALONG - 1 ? map.xi[c] : fmaf(gll(k), map.xi_zeta[c], map.xi[c]);
+            x[1][c] = 2 * k == ALONG - 1 ? map.eta[c] : fmaf(gll(k), map.eta_zeta[c], map.eta[c]);
             x[2][c] = map.zeta[c];
         }
-        return w * cofactors(x, a);
+        return cofactors(x, a);
     }
     const float *from =
         e.geometry + (ptrdiff_t)element * (SHAPE == SEM3D_STORED ? (int)SEM3D_COFACTORS * (int)PADDED : (int)SEM3D_MAP);
 #pragma unroll
     for (int n = 0; n < SEM3D_COFACTORS; n++)
         a[n / 3][n % 3] = __ldg(from + (SHAPE == SEM3D_STORED ? n * PADDED + along_zeta(l, k) : n));
-    return SHAPE == SEM3D_STORED ? 1 : w;
+    return 1;
 }
 
 /* From derivatives, along zeta in z, to fluxes in the same places; those along zeta become forces. */
 template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, bool TENSOR>
 static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int element, const line &l,
-                                                 own_lines<COMPONENTS> &w, const float m[2][ALONG],
+                                                 const own_lines<COMPONENTS> &w, const float m[2][ALONG],
                                                  float z[COMPONENTS][ALONG]) {
     const sem3d_gpu_elements &e = ph.e;
-    const float wi = l.i == 2               ? weight(2)
-                     : l.i == 0 || l.i == 4 ? weight(0)
-                                            : weight(1),
-                wj = l.j == 2               ? weight(2)
-                     : l.j == 0 || l.j == 4 ? weight(0)
-                                            : weight(1);
     line_map map;
     if (SHAPE == SEM3D_TRILINEAR)
         map_line<SHAPE>(e, element, l, &map);
@@ -153,11 +159,11 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
     for (int k = 0; k < ALONG; k++) {
         const int p = along_zeta(l, k);
         float a[3][3], d[COMPONENTS][3];
-        const float by = geometry_at<SHAPE>(e, element, l, map, wi * wj, k, a);
+        const float by = geometry_at<SHAPE>(e, element, l, map, k, a);
 #pragma unroll
         for (int c = 0; c < COMPONENTS; c++) {
             d[c][0] = w.x[c][p];
-            d[c][1] = w.y[c][p];
+            d[c][1] = w.y[c][y_along_zeta(l, k)];
             d[c][2] = z[c][k];
         }
         if constexpr (COMPONENTS == 3) {
@@ -171,7 +177,7 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
 #pragma unroll
         for (int c = 0; c < COMPONENTS; c++) {
             w.x[c][p] = d[c][0];
-            w.y[c][p] = d[c][1];
+            w.y[c][y_along_zeta(l, k)] = d[c][1];
             z[c][k] = d[c][2];
         }
     }
@@ -188,7 +194,7 @@ static __device__ __forceinline__ void do_points(const sem3d_gpu_phase &ph, int 
 /* The forces of a warp's element, into x of its lines; by the threads that have a line. */
 template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, bool TENSOR>
 static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int element, const line &l,
-                                                  own_lines<COMPONENTS> &w, const float *u, const int at[ALONG],
+                                                  const own_lines<COMPONENTS> &w, const float *u, const int at[ALONG],
                                                   const float m[2][ALONG]) {
     float z[COMPONENTS][ALONG];
 #pragma unroll
@@ -196,7 +202,7 @@ static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int
         float in[ALONG];
 #pragma unroll
         for (int k = 0; k < ALONG; k++)
-            w.y[c][along_zeta(l, k)] = in[k] = u[c * (int)ROOM + at[k]];
+            w.y[c][y_along_zeta(l, k)] = in[k] = u[c * (int)ROOM + at[k]];
         derive(in, z[c]);
     }
     __syncwarp(LINES);
@@ -208,37 +214,31 @@ static __device__ __forceinline__ void do_element(const sem3d_gpu_phase &ph, int
 #pragma unroll
         for (int k = 0; k < ALONG; k++) {
             const int p = along_zeta(l, k);
-            w.x[c][p] = -(w.x[c][p] + w.y[c][p] + z[c][k]);
+            w.x[c][p] = -(w.x[c][p] + w.y[c][y_along_zeta(l, k)] + z[c][k]);
         }
 }
 
-/* Adds to f the forces that a word of a pattern's sums names. */
-template <int COMPONENTS>
-static __device__ __forceinline__ void add_word(unsigned word, const own_lines<COMPONENTS> *w, float f[COMPONENTS]) {
+/* The forces that a word of a pattern's sums names, nobody's is 0, are f, or are added to it. */
+template <int COMPONENTS, bool FIRST>
+static __device__ __forceinline__ void add_word(unsigned word, const brick_lines<COMPONENTS> *w, float f[COMPONENTS]) {
+    const float *one = (const float *)((const char *)w->x[0] + (word & 0xffff)),
+                *two = (const float *)((const char *)w->x[0] + (word >> 16));
 #pragma unroll
-    for (int n = 0; n < 3; n++) {
-        const unsigned from = word >> (10 * n) & 1023;
-        if (from == SEM3D_NOBODY)
-            continue;
-#pragma unroll
-        for (int c = 0; c < COMPONENTS; c++)
-            f[c] += w[from / PADDED].x[c][from % PADDED];
-    }
+    for (int c = 0; c < COMPONENTS; c++)
+        f[c] = (FIRST ? one[c * (int)APART] : f[c] + one[c * (int)APART]) + two[c * (int)APART];
 }
 
 template <int COMPONENTS>
 static __device__ __forceinline__ void sum_point(const sem3d_gpu_phase &ph, const sem3d_patterned &b, unsigned word,
-                                                 const own_lines<COMPONENTS> *w, float f[COMPONENTS]) {
-#pragma unroll
-    for (int c = 0; c < COMPONENTS; c++)
-        f[c] = 0;
-    if ((word >> 31) == 0) {
-        add_word<COMPONENTS>(word, w, f);
+                                                 const brick_lines<COMPONENTS> *w, float f[COMPONENTS]) {
+    const unsigned *list = ph.sum + b.sum + (word >> 16);
+    const bool listed = (word & 1) != 0;
+    add_word<COMPONENTS, true>(listed ? __ldg(list) : word, w, f);
+    if (!listed)
         return;
-    }
-    const int words = (int)(word >> 16 & 0x7fff);
-    for (int n = 0; 3 * n < words; n++)
-        add_word<COMPONENTS>(__ldg(ph.sum + b.sum + (word & 0xffff) + n), w, f);
+#pragma unroll 1
+    for (int n = (int)(word >> 1 & 0x7fff); n > 1; n--)
+        add_word<COMPONENTS, false>(__ldg(++list), w, f);
 }
 
 /* The displacements of a brick's points on their way to shared memory, u(ROOM,components): all are asked for before the
@@ -247,19 +247,18 @@ template <int COMPONENTS, int ROUNDS> struct fetched {
     float inner[ROUNDS][COMPONENTS], outer[ROUNDS][COMPONENTS];
 
     __device__ __forceinline__ fetched(const sem3d_gpu_phase &ph, const sem3d_patterned &b) {
+        const int *outers = ph.outer + b.outer + threadIdx.x;
         int at[ROUNDS];
 #pragma unroll
-        for (int r = 0; r < ROUNDS; r++) {
-            const int q = threadIdx.x + r * THREADS;
-            at[r] = q < b.outers ? __ldg(ph.outer + b.outer + q) : -1;
-        }
-#pragma unroll
         for (int r = 0; r < ROUNDS; r++)
+            at[r] = threadIdx.x + r * THREADS < b.outers ? __ldg(outers + r * THREADS) : -1;
 #pragma unroll
-            for (int c = 0; c < COMPONENTS; c++) {
-                const int q = threadIdx.x + r * THREADS;
-                inner[r][c] = q < b.inners ? ph.u[c][b.inner + q] : 0;
-            }
+        for (int c = 0; c < COMPONENTS; c++) {
+            const float *u = ph.u[c] + b.inner + threadIdx.x;
+#pragma unroll
+            for (int r = 0; r < ROUNDS; r++)
+                inner[r][c] = threadIdx.x + r * THREADS < b.inners ? u[r * THREADS] : 0;
+        }
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++)
 #pragma unroll
@@ -268,15 +267,15 @@ template <int COMPONENTS, int ROUNDS> struct fetched {
     }
 
     __device__ __forceinline__ void put(const sem3d_patterned &b, float *u) const {
+        float *inners = u + threadIdx.x, *outers = inners + b.inners;
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
-            const int q = threadIdx.x + r * THREADS;
 #pragma unroll
             for (int c = 0; c < COMPONENTS; c++) {
-                if (q < b.inners)
-                    u[c * (int)ROOM + q] = inner[r][c];
-                if (q < b.outers)
-                    u[c * (int)ROOM + b.inners + q] = outer[r][c];
+                if (threadIdx.x + r * THREADS < b.inners)
+                    inners[c * (int)ROOM + r * THREADS] = inner[r][c];
+                if (threadIdx.x + r * THREADS < b.outers)
+                    outers[c * (int)ROOM + r * THREADS] = outer[r][c];
             }
         }
     }
@@ -288,17 +287,21 @@ template <int COMPONENTS, int ROUNDS> struct moved {
     float gain[ROUNDS], v[ROUNDS][COMPONENTS];
 
     __device__ __forceinline__ moved(const sem3d_gpu_phase &ph, const sem3d_patterned &b) {
-        const unsigned *sum = ph.sum + b.sum;
+        const unsigned *sum = ph.sum + b.sum + threadIdx.x, *other = sum + b.inners;
+        const float *gains = ph.gain + b.inner + threadIdx.x;
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
-            const int q = threadIdx.x + r * THREADS, point = b.inner + q;
-            const bool in = q < b.inners;
-            inner[r] = in ? __ldg(sum + q) : 0;
-            outer[r] = q < b.outers ? __ldg(sum + b.inners + q) : 0;
-            gain[r] = in ? ph.gain[point] : 0;
+            const bool in = threadIdx.x + r * THREADS < b.inners;
+            inner[r] = in ? __ldg(sum + r * THREADS) : 0;
+            outer[r] = threadIdx.x + r * THREADS < b.outers ? __ldg(other + r * THREADS) : 0;
+            gain[r] = in ? gains[r * THREADS] : 0;
+        }
 #pragma unroll
-            for (int c = 0; c < COMPONENTS; c++)
-                v[r][c] = in ? ph.v[c][point] : 0;
+        for (int c = 0; c < COMPONENTS; c++) {
+            const float *from = ph.v[c] + b.inner + threadIdx.x;
+#pragma unroll
+            for (int r = 0; r < ROUNDS; r++)
+                v[r][c] = threadIdx.x + r * THREADS < b.inners ? from[r * THREADS] : 0;
         }
     }
 };
@@ -306,33 +309,94 @@ template <int COMPONENTS, int ROUNDS> struct moved {
 /* Points that the brick alone has move; the others' forces go to slots. */
 template <int COMPONENTS, int ROUNDS>
 static __device__ __forceinline__ void finish(const sem3d_gpu_phase &ph, const sem3d_patterned &b,
-                                              const moved<COMPONENTS, ROUNDS> &x, const own_lines<COMPONENTS> *w,
+                                              const moved<COMPONENTS, ROUNDS> &x, const brick_lines<COMPONENTS> *w,
                                               const float *u) {
+    const int thread = threadIdx.x;
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
-        const int q = threadIdx.x + r * THREADS, point = b.inner + q;
-        if (q < b.inners) {
+        if (thread + r * THREADS < b.inners) {
             float f[COMPONENTS];
             sum_point<COMPONENTS>(ph, b, x.inner[r], w, f);
-            const int bits = __float_as_int(x.gain[r]);
+            if (__float_as_int(x.gain[r]) < 0) {
+                float *kept = ph.kept + ~__float_as_int(x.gain[r]);
 #pragma unroll
-            for (int c = 0; c < COMPONENTS; c++) {
-                if (bits < 0) {
-                    ph.kept[(ptrdiff_t)c * ph.specials + ~bits] = f[c];
-                    continue;
+                for (int c = 0; c < COMPONENTS; c++)
+                    kept[(ptrdiff_t)c * ph.specials] = f[c];
+            } else {
+#pragma unroll
+                for (int c = 0; c < COMPONENTS; c++) {
+                    const float v = fmaf(x.gain[r], f[c], x.v[r][c]);
+                    (ph.v[c] + b.inner + thread)[r * THREADS] = v;
+                    (ph.u[c] + b.inner + thread)[r * THREADS] =
+                        fmaf(ph.dt, v, (u + thread)[c * (int)ROOM + r * THREADS]);
                 }
-                const float v = fmaf(x.gain[r], f[c], x.v[r][c]);
-                ph.v[c][point] = v;
-                ph.u[c][point] = fmaf(ph.dt, v, u[c * (int)ROOM + q]);
             }
         }
-        if (q < b.outers) {
+        if (thread + r * THREADS < b.outers) {
             float f[COMPONENTS];
             sum_point<COMPONENTS>(ph, b, x.outer[r], w, f);
 #pragma unroll
             for (int c = 0; c < COMPONENTS; c++)
-                ph.part[c * ph.stride + b.outer + q] = f[c];
+                (ph.part + c * ph.stride + b.outer + thread)[r * THREADS] = f[c];
         }
+    }
+}
+
+/* The medium of a line of points, with their weights. */
+template <int MEDIA>
+static __device__ __forceinline__ void medium_of(const sem3d_gpu_elements &e, int element, const line &l,
+                                                 float m[2][ALONG]) {
+    if (e.by_point) {
+        const float *from = e.medium + (ptrdiff_t)element * (MEDIA * (int)PADDED) + l.lane;
+#pragma unroll
+        for (int n = 0; n < MEDIA; n++)
+#pragma unroll
+            for (int k = 0; k < ALONG; k++)
+                m[n][k] = __ldg(from + n * (int)PADDED + k * (int)FACE);
+        return;
+    }
+    const float wi = l.i == 2               ? weight(2)
+                     : l.i == 0 || l.i == 4 ? weight(0)
+                                            : weight(1),
+                wj = l.j == 2               ? weight(2)
+                     : l.j == 0 || l.j == 4 ? weight(0)
+                                            : weight(1);
+#pragma unroll
+    for (int n = 0; n < MEDIA; n++) {
+        const float all = wi * wj * __ldg(e.medium + (ptrdiff_t)element * MEDIA + n);
+#pragma unroll
+        for (int k = 0; k < ALONG; k++)
+            m[n][k] = weight(k) * all;
+    }
+}
+
+/* n numbers that are wanted later begin their way from memory to its cache. */
+static __device__ __forceinline__ void ask_for(const void *from, int n) {
+#if __CUDA_ARCH__ >= 900
+    const size_t at = __cvta_generic_to_global(from), first = at & ~(size_t)15;
+    const int bytes = (int)(at - first) + n * (int)sizeof(float);
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(first), "r"((bytes + 15) & ~15));
+#else
+    for (int m = 0; m < n; m += 8)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global((const float *)from + m)));
+#endif
+}
+
+/* What a brick reads first. */
+template <int COMPONENTS, sem3d_shape SHAPE>
+static __device__ __forceinline__ void ask_for_brick(const sem3d_gpu_phase &ph, const sem3d_patterned b) {
+    const sem3d_gpu_elements &e = ph.e;
+    constexpr int media = COMPONENTS == 3 ? 2 : 1;
+    const ptrdiff_t element = b.first - e.from;
+    ask_for(ph.outer + b.outer, b.outers);
+    if (e.by_point)
+        ask_for(e.medium + element * (media * (int)PADDED), b.elements * media * (int)PADDED);
+    if (SHAPE == SEM3D_TRILINEAR)
+        ask_for(e.geometry + element * (int)SEM3D_MAP, b.elements * (int)SEM3D_MAP);
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++) {
+        ask_for(ph.u[c] + b.inner, b.inners);
+        ask_for(ph.v[c] + b.inner, b.inners);
     }
 }
 
@@ -340,44 +404,45 @@ template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUN
 static __global__ void __launch_bounds__(THREADS, SHAPE == SEM3D_STORED || MECHANISMS != 0 || TENSOR ? 3 : 4)
     brick(const __grid_constant__ sem3d_gpu_phase ph) {
     extern __shared__ float shared[];
-    own_lines<COMPONENTS> *w = (own_lines<COMPONENTS> *)shared;
-    float *u = (float *)(w + BRICK);
+    brick_lines<COMPONENTS> *w = (brick_lines<COMPONENTS> *)shared;
+    float *u = (float *)(w + 1);
     const sem3d_patterned b = ph.brick[blockIdx.x];
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const line l = {lane, lane % ALONG, lane / ALONG, lane < FACE && warp < b.elements};
-    const int element = b.first + warp;
+    const int element = b.first + warp - ph.e.from;
     int at[ALONG] = {};
+    if (MECHANISMS != 0 && lane == 0 && warp < b.elements)
+        ask_for(ph.e.memory + (ptrdiff_t)element * (6 * ph.e.mechanisms * LANES), 6 * ph.e.mechanisms * LANES);
+    if (threadIdx.x < COMPONENTS)
+        w->x[threadIdx.x][SEM3D_NOBODY / sizeof(float)] = 0;
     float m[2][ALONG] = {};
     {
         const fetched<COMPONENTS, ROUNDS> points(ph, b);
         if (l.active) {
-            constexpr int media = COMPONENTS == 3 ? 2 : 1;
-            const sem3d_gpu_elements &e = ph.e;
-            const int step = e.by_point ? PADDED : 1;
-            const float *medium = e.medium + (ptrdiff_t)element * (media * step);
+            const uint16_t *local = ph.local + b.local + (warp * (int)PADDED + lane);
 #pragma unroll
-            for (int k = 0; k < ALONG; k++) {
-                at[k] = __ldg(ph.local + b.local + warp * PADDED + along_zeta(l, k));
-#pragma unroll
-                for (int n = 0; n < media; n++)
-                    m[n][k] = __ldg(medium + n * step + (e.by_point ? along_zeta(l, k) : 0));
-            }
+            for (int k = 0; k < ALONG; k++)
+                at[k] = __ldg(local + FACE * k);
+            medium_of<COMPONENTS == 3 ? 2 : 1>(ph.e, element, l, m);
         }
+        if (threadIdx.x == THREADS - 1 && (int)blockIdx.x + ph.ahead < ph.bricks)
+            ask_for_brick<COMPONENTS, SHAPE>(ph, ph.brick[blockIdx.x + ph.ahead]);
         points.put(b, u);
     }
     __syncthreads();
     if (l.active)
-        do_element<COMPONENTS, SHAPE, MECHANISMS, LANES, TENSOR>(ph, element, l, w[warp], u, at, m);
-    const moved<COMPONENTS, ROUNDS> x(ph, b);
+        do_element<COMPONENTS, SHAPE, MECHANISMS, LANES, TENSOR>(ph, element, l, own_lines<COMPONENTS>(w, warp), u, at,
+                                                                 m);
+    const sem3d_patterned again = ph.brick[blockIdx.x]; /* rather than in registers all the time */
+    const moved<COMPONENTS, ROUNDS> x(ph, again);
     __syncthreads();
-    finish<COMPONENTS, ROUNDS>(ph, b, x, w, u);
+    finish<COMPONENTS, ROUNDS>(ph, again, x, w, u);
 }
 
 template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES, int ROUNDS, bool TENSOR>
-static int launch(sem3d_gpu *o) {
-    const sem3d_gpu_phase &ph = o->phase[COMPONENTS == 1];
+static int launch(sem3d_gpu *o, const sem3d_gpu_phase &ph) {
     const auto kernel = brick<COMPONENTS, SHAPE, MECHANISMS, LANES, ROUNDS, TENSOR>;
-    const size_t bytes = BRICK * sizeof(own_lines<COMPONENTS>) + (size_t)COMPONENTS * (size_t)ROOM * sizeof(float);
+    const size_t bytes = sizeof(brick_lines<COMPONENTS>) + (size_t)COMPONENTS * (size_t)ROOM * sizeof(float);
     int blocks = 0, most = 0;
     CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerMultiprocessor, o->queue.device));
@@ -391,41 +456,41 @@ static int launch(sem3d_gpu *o) {
     return 0;
 }
 
-template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES> static int launch_rounds(sem3d_gpu *o) {
-    return o->phase[COMPONENTS == 1].most <= 2 * (int)THREADS
-               ? launch<COMPONENTS, SHAPE, MECHANISMS, LANES, 2, false>(o)
-               : launch<COMPONENTS, SHAPE, MECHANISMS, LANES, 4, false>(o);
+template <int COMPONENTS, sem3d_shape SHAPE, int MECHANISMS, int LANES>
+static int launch_rounds(sem3d_gpu *o, const sem3d_gpu_phase &ph) {
+    return ph.most <= 2 * (int)THREADS ? launch<COMPONENTS, SHAPE, MECHANISMS, LANES, 2, false>(o, ph)
+                                       : launch<COMPONENTS, SHAPE, MECHANISMS, LANES, 4, false>(o, ph);
 }
 
 /* Rock that may be anisotropic. */
-template <sem3d_shape SHAPE> static int launch_tensor(sem3d_gpu *o) {
-    const sem3d_gpu_elements &e = o->phase[0].e;
-    return e.mechanisms == 0  ? launch<3, SHAPE, 0, PADDED, 4, true>(o)
-           : e.few == nullptr ? launch<3, SHAPE, SOME, PADDED, 4, true>(o)
-                              : launch<3, SHAPE, SOME, SEM3D_FEW, 4, true>(o);
+template <sem3d_shape SHAPE> static int launch_tensor(sem3d_gpu *o, const sem3d_gpu_phase &ph) {
+    return ph.e.mechanisms == 0  ? launch<3, SHAPE, 0, PADDED, 4, true>(o, ph)
+           : ph.e.few == nullptr ? launch<3, SHAPE, SOME, PADDED, 4, true>(o, ph)
+                                 : launch<3, SHAPE, SOME, SEM3D_FEW, 4, true>(o, ph);
 }
 
-template <sem3d_shape SHAPE> static int launch_shape(sem3d_gpu *o, int fluid) {
-    const int mechanisms = o->phase[0].e.mechanisms;
+template <sem3d_shape SHAPE> static int launch_shape(sem3d_gpu *o, const sem3d_gpu_phase &ph, int fluid) {
+    const int mechanisms = ph.e.mechanisms;
     if (fluid)
-        return launch_rounds<1, SHAPE, 0, PADDED>(o);
-    if (o->phase[0].e.tensor != nullptr)
-        return launch_tensor<SHAPE>(o);
+        return launch_rounds<1, SHAPE, 0, PADDED>(o, ph);
+    if (ph.e.tensor != nullptr)
+        return launch_tensor<SHAPE>(o, ph);
     if (mechanisms == 0)
-        return launch_rounds<3, SHAPE, 0, PADDED>(o);
-    if (o->phase[0].e.few != nullptr)
-        return mechanisms == 3 ? launch_rounds<3, SHAPE, 3, SEM3D_FEW>(o) : launch_rounds<3, SHAPE, SOME, SEM3D_FEW>(o);
-    return mechanisms == 3 ? launch_rounds<3, SHAPE, 3, PADDED>(o) : launch_rounds<3, SHAPE, SOME, PADDED>(o);
+        return launch_rounds<3, SHAPE, 0, PADDED>(o, ph);
+    if (ph.e.few != nullptr)
+        return mechanisms == 3 ? launch_rounds<3, SHAPE, 3, SEM3D_FEW>(o, ph)
+                               : launch_rounds<3, SHAPE, SOME, SEM3D_FEW>(o, ph);
+    return mechanisms == 3 ? launch_rounds<3, SHAPE, 3, PADDED>(o, ph) : launch_rounds<3, SHAPE, SOME, PADDED>(o, ph);
 }
 
-static int forces(sem3d_gpu *o, int fluid, const int *, int) {
+static int forces(sem3d_gpu *o, const sem3d_gpu_phase *ph, int fluid, const int *, int) {
     switch (o->shape) {
     case SEM3D_STORED:
-        return launch_shape<SEM3D_STORED>(o, fluid);
+        return launch_shape<SEM3D_STORED>(o, *ph, fluid);
     case SEM3D_AFFINE:
-        return launch_shape<SEM3D_AFFINE>(o, fluid);
+        return launch_shape<SEM3D_AFFINE>(o, *ph, fluid);
     default:
-        return launch_shape<SEM3D_TRILINEAR>(o, fluid);
+        return launch_shape<SEM3D_TRILINEAR>(o, *ph, fluid);
     }
 }
 
