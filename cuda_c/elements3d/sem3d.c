@@ -13,11 +13,15 @@
 #define LARGEST 2000000000 /* points */
 
 /* A reset forgets histories. */
-static void forget(handle *h) { h->histories.first = h->histories.steps = h->histories.silent = 0; }
+static void forget(handle *h) {
+    h->histories.first = h->histories.steps = h->histories.silent = 0;
+    ((sem3d *)h)->pieces.done = 0;
+}
 
 static int ready(const handle *h, int it, int n) {
     const sem3d *fd = (const sem3d *)h;
     TRY(handle_check_steps(h, it, n));
+    REQUIRE(fd->pieces.ways == 0, "whole steps asked for of a piece of a mesh");
     REQUIRE(fd->has_quality || fd->cfg.mechanisms == 0, "time stepping before the attenuation was set");
     return handle_check_histories(h, it, n);
 }
@@ -77,10 +81,21 @@ static int check_bricks(const sem3d_cfg *c, const int *brick) {
     return 0;
 }
 
-static int check_points(const sem3d_cfg *c, const int *at) {
+/* Elements of other pieces have points that are known here and others; bricks are of one piece. */
+static int check_points(const sem3d *fd, const int *brick, const int *at) {
+    const sem3d_cfg *c = &fd->cfg;
     const size_t solid = (size_t)c->solid * SEM_POINTS, all = (size_t)c->elements * SEM_POINTS;
+    for (int b = 0; b < c->bricks; b++)
+        for (int e = brick[b]; e < brick[b + 1]; e++)
+            REQUIRE(sem3d_elsewhere(at, (size_t)e) == sem3d_elsewhere(at, (size_t)brick[b]),
+                    "brick %d has elements of this piece of the mesh and of others", b + 1);
     for (size_t m = 0; m < all; m++) {
         const int low = m < solid ? 0 : c->solid_points, high = m < solid ? c->solid_points : c->points;
+        if (at[m] == SEM3D_ELSEWHERE && sem3d_elsewhere(at, m / SEM_POINTS)) {
+            REQUIRE(verbs(fd->h.variant)->part != NULL, "the variant \"%s\" computes no piece of a mesh",
+                    fd->h.variant->name);
+            continue;
+        }
         REQUIRE(at[m] >= low && at[m] < high, "point %zu of element %zu is %d, must be %d..%d", m % SEM_POINTS + 1,
                 m / SEM_POINTS + 1, at[m] + 1, low + 1, high);
     }
@@ -99,7 +114,7 @@ static int check_sides(const sem3d_cfg *c, const sem3d_given *g) {
                 c->solid + 1, c->elements);
     }
     for (size_t m = 0; m < partners; m++)
-        REQUIRE(g->partner[m] >= 0 && g->partner[m] < c->solid_points,
+        REQUIRE(g->partner[m] >= SEM3D_ELSEWHERE && g->partner[m] < c->solid_points,
                 "point %zu of contact %zu meets point %d of the solid, must be 1..%d", m % SEM_FACE + 1,
                 m / SEM_FACE + 1, g->partner[m] + 1, c->solid_points);
     return 0;
@@ -169,10 +184,11 @@ int sem3d_elements(void *handle, const double *corner, const int *face, const in
     sem3d_given given = {corner, face, fd->cfg.bricks, brick, rho, lambda, mu, at, contact, partner};
     TRY(handle_enter(fd));
     TRY(check_bricks(&fd->cfg, brick));
-    TRY(check_points(&fd->cfg, at));
+    TRY(check_points(fd, brick, at));
     TRY(check_sides(&fd->cfg, &given));
     TRY(check_medium(&fd->cfg, &given));
     fd->h.has_model = fd->has_quality = 0;
+    sem3d_forget_ways(fd);
     TRY(host_alloc(&fd->h.memory, &fd->shapes, 1, sizeof(sem_shapes), "shapes of elements"));
     sem_shapes_of(fd->shapes, fd->cfg.per);
     TRY(cut_bricks(fd, &given));

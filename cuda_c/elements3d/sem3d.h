@@ -39,6 +39,7 @@ typedef struct sem3d_brick {
     int first, last;   /* elements first .. last-1 */
     int inner, inners; /* the points that it alone has: inner .. inner+inners-1 */
     int outer, outers; /* its others: sem3d_order.outer[outer .. outer+outers-1] */
+    int elsewhere;     /* another piece of the mesh has it; all its points that are known here are outer ones */
 } sem3d_brick;
 
 /* Points in the order in which a step meets them: of the solid those inside bricks, brick after brick, then those that
@@ -69,6 +70,17 @@ typedef struct sem3d_sides {
     int *solid_at, *of_solid;     /* points of the solid, rising, and their numbers in the lists above */
 } sem3d_sides;
 
+/* What bricks of this piece have of points that other pieces have too goes there, and theirs comes here: slots, of way
+ * w and phase f (0 solid, 1 fluid) number 2w+f. Bricks whose slots are given come first. */
+typedef struct sem3d_pieces {
+    int ways;                       /* 0: the mesh is whole */
+    int *gives, *give;              /* (2 ways + 1), (gives[2 ways]) */
+    int *takes, *take;              /* likewise */
+    int *turn, rim[2][2], inner[2]; /* bricks; of phase f the first with slots to give, the first without, the end */
+    int done;                       /* parts of the step, of the six that sem3d_part does */
+    int (*between)(void);           /* called now and then while bricks are computed; or null */
+} sem3d_pieces;
+
 typedef struct sem3d_map_points { /* entries of component c at p: start[3p+c] .. start[3p+c+1]-1 */
     int last, n, *start, *field, *at;
     float *w;
@@ -85,6 +97,7 @@ typedef struct sem3d {
     int has_quality;
     int *cut; /* bricks that were cut begin here */
     sem3d_map_points map;
+    sem3d_pieces pieces;
 } sem3d;
 
 /* Memory depends on these beside the configuration. */
@@ -103,8 +116,15 @@ typedef struct sem3d_verbs {
     int (*map)(sem3d *fd, float *out);            /* out(fd->map.n,3) */
     size_t (*need)(const sem3d_cfg *cfg);         /* beside lists of points and traces */
     int most;                                     /* elements of a brick; 0: SEM3D_BRICK */
+    /* Of a mesh in pieces; null: there are none. part: of one phase; slots: what they hold, 3 or in the fluid 1. */
+    int (*part)(sem3d *fd, int it, int fluid, int part, float *trace);
+    void (*get_slots)(const sem3d *fd, int fluid, const int *slot, int n, float *out);
+    void (*set_slots)(sem3d *fd, int fluid, const int *slot, int n, const float *in);
     size_t (*device)(const kernel_variant *v, const sem3d_cfg *cfg, const sem3d_counts *n); /* its memory; or null */
 } sem3d_verbs;
+
+enum { SEM3D_ELSEWHERE = -1 };                               /* a point of an element that this piece has not */
+enum { SEM3D_RIM, SEM3D_INSIDE, SEM3D_SHARED, SEM3D_PARTS }; /* bricks that give, the others, points of several */
 
 #define SEM3D_VARIANT(name) KERNEL_VARIANT(sem3d, name)
 
@@ -120,6 +140,12 @@ static inline double sem3d_medium(const sem3d_cfg *c, const float *of, size_t el
 
 static inline const double *sem3d_corner(const sem3d *fd, const sem3d_given *g, size_t element) {
     return g->corner + element * 3 * (size_t)fd->cfg.per;
+}
+
+void sem3d_forget_ways(sem3d *fd);
+/* An element has its inner points alone, so these tell whether it is in another piece. */
+static inline int sem3d_elsewhere(const int *at, size_t element) {
+    return at[element * SEM_POINTS + SEM_POINTS / 2] == SEM3D_ELSEWHERE;
 }
 
 /* The first of n rising numbers that is `least` or more. */

@@ -7,14 +7,18 @@
 
 enum { NOWHERE = -1, SHARED = -2, MET = -2 };
 
-/* The brick that alone has a point; of one that several have SHARED less the last of these. */
+/* The brick that alone has a point; of one that several have, or that one of another piece has, SHARED less the last of
+ * these. */
 static void find_owners(const sem3d_cfg *c, const sem3d_given *g, int *owner) {
     for (int p = 0; p < c->points; p++)
         owner[p] = NOWHERE;
     for (int b = 0; b < g->bricks; b++)
         for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++) {
+            if (g->at[m] == SEM3D_ELSEWHERE)
+                continue;
             int *of = &owner[g->at[m]];
-            *of = *of == NOWHERE || *of == b ? b : SHARED - b;
+            const int alone = (*of == NOWHERE || *of == b) && !sem3d_elsewhere(g->at, (size_t)g->brick[b]);
+            *of = alone ? b : SHARED - b;
         }
 }
 
@@ -42,7 +46,7 @@ static void place_shared(sem3d_order *o, const sem3d_given *g, const int *owner,
     int n = 0;
     for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++) {
         const int point = g->at[m];
-        if (o->place[point] != NOWHERE)
+        if (point == SEM3D_ELSEWHERE || o->place[point] != NOWHERE)
             continue;
         o->place[point] = MET;
         met[n] = (seen){SHARED - owner[point], n, point};
@@ -61,7 +65,7 @@ static void place_phase(sem3d_order *o, const sem3d_given *g, const int *owner, 
     for (int b = from; b < to; b++) {
         o->brick[b].inner = *next;
         for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++)
-            if (owner[g->at[m]] == b)
+            if (g->at[m] != SEM3D_ELSEWHERE && owner[g->at[m]] == b)
                 put(o, g->at[m], next);
         o->brick[b].inners = *next - o->brick[b].inner;
     }
@@ -105,7 +109,10 @@ static int list_outers(sem3d_order *o, const sem3d_given *g, int b, int *stamp, 
     k->first = g->brick[b];
     k->last = g->brick[b + 1];
     k->outer = next;
+    k->elsewhere = sem3d_elsewhere(g->at, (size_t)k->first);
     for (size_t m = (size_t)k->first * SEM_POINTS; m < (size_t)k->last * SEM_POINTS; m++) {
+        if (g->at[m] == SEM3D_ELSEWHERE)
+            continue;
         const int p = o->place[g->at[m]];
         if ((p >= k->inner && p < k->inner + k->inners) || stamp[p] == b + 1)
             continue;
@@ -124,6 +131,8 @@ static void number_brick(sem3d_order *o, const sem3d_given *g, int b, int *numbe
     qsort(o->outer + k->outer, (size_t)k->outers, sizeof(int), rising);
     for (int n = 0; n < k->outers; n++)
         number[o->outer[k->outer + n]] = k->inners + n;
+    if (k->elsewhere)
+        return; /* nothing is computed there */
     for (size_t m = (size_t)k->first * SEM_POINTS; m < (size_t)k->last * SEM_POINTS; m++) {
         const int p = o->place[g->at[m]], inner = p >= k->inner && p < k->inner + k->inners;
         o->local[m] = (uint16_t)(inner ? p - k->inner : number[p]);
