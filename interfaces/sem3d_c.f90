@@ -22,10 +22,10 @@
 !> after colour, both with the same bits each time; or as they come.
 !>
 !> A mesh may be in pieces, bricks of one each, for handles that each have the elements of one. A handle also gets those elements of
-!> other pieces that touch its points, in the order of the whole mesh, for masses and sides; they have numbers only at points that
-!> this piece has, -1 at the others. It has the points of its own elements, and their partners where fluid and solid meet. Pieces
-!> give each other what their bricks have of such points; each adds all in the order of bricks, and moves the points that it shares
-!> by itself, so that all have the bits of the whole mesh. A step is then sem3d_part six times, with sem3d_give and sem3d_take.
+!> other pieces that touch its points, in the order of the whole mesh, for masses and sides; at points that it has not they have -1.
+!> It has the points of its own elements, and their partners where fluid and solid meet. Pieces
+!> give each other what their bricks have of points that others have too; each adds all in the order of bricks, and moves these
+!> points by itself, so that all have the bits of the whole mesh. A step is then sem3d_part six times, with sem3d_give and sem3d_take.
 !>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module sem3d_c
@@ -192,14 +192,14 @@ module sem3d_c
     end function sem3d_map
 
     !> The ways to the other pieces of the mesh, 1 or more: that of each brick, way(bricks), from 0, -1: it is this piece's; the points
-    !> of this piece's elements that the piece at way w has too, point(start(w)) .. point(start(w+1)-1), start(ways+1); and
-    !> at(125,elements) as in sem3d_elements, after which this comes.
-    integer(c_int) function sem3d_ways(handle, ways, way, at, start, point) bind(c)
+    !> of this piece's elements that the piece at way w has too, point(start(w)) .. point(start(w+1)-1), start(ways+1). Before
+    !> sem3d_elements.
+    integer(c_int) function sem3d_ways(handle, ways, way, start, point) bind(c)
       import :: c_ptr, c_int
       implicit none
       type(c_ptr), value :: handle
       integer(c_int), value :: ways
-      integer(c_int), intent(in) :: way(*), at(*), start(*), point(*)
+      integer(c_int), intent(in) :: way(*), start(*), point(*)
     end function sem3d_ways
 
     !> Numbers that go out and come in at a way in each step, of the solid (fluid = 0) or of the fluid (1).

@@ -81,24 +81,24 @@ static int check_bricks(const sem3d_cfg *c, const int *brick) {
     return 0;
 }
 
-/* Elements of other pieces have points that are known here and others; bricks are of one piece. */
-static int check_points(const sem3d *fd, const int *brick, const int *at) {
-    const sem3d_cfg *c = &fd->cfg;
+static int check_points(const sem3d_cfg *c, const int *at) {
     const size_t solid = (size_t)c->solid * SEM_POINTS, all = (size_t)c->elements * SEM_POINTS;
-    for (int b = 0; b < c->bricks; b++)
-        for (int e = brick[b]; e < brick[b + 1]; e++)
-            REQUIRE(sem3d_elsewhere(at, (size_t)e) == sem3d_elsewhere(at, (size_t)brick[b]),
-                    "brick %d has elements of this piece of the mesh and of others", b + 1);
     for (size_t m = 0; m < all; m++) {
         const int low = m < solid ? 0 : c->solid_points, high = m < solid ? c->solid_points : c->points;
-        if (at[m] == SEM3D_ELSEWHERE && sem3d_elsewhere(at, m / SEM_POINTS)) {
-            REQUIRE(verbs(fd->h.variant)->part != NULL, "the variant \"%s\" computes no piece of a mesh",
-                    fd->h.variant->name);
-            continue;
-        }
-        REQUIRE(at[m] >= low && at[m] < high, "point %zu of element %zu is %d, must be %d..%d", m % SEM_POINTS + 1,
-                m / SEM_POINTS + 1, at[m] + 1, low + 1, high);
+        REQUIRE((at[m] >= low && at[m] < high) || at[m] == SEM3D_ELSEWHERE,
+                "point %zu of element %zu is %d, must be %d..%d", m % SEM_POINTS + 1, m / SEM_POINTS + 1, at[m] + 1,
+                low + 1, high);
     }
+    return 0;
+}
+
+/* Of a piece of a mesh: elements of this piece have all their points. */
+static int check_piece(const sem3d *fd, const int *brick, const int *at) {
+    for (int b = 0; b < fd->cfg.bricks; b++)
+        for (size_t m = (size_t)brick[b] * SEM_POINTS; m < (size_t)brick[b + 1] * SEM_POINTS; m++)
+            REQUIRE(at[m] != SEM3D_ELSEWHERE || sem3d_elsewhere(fd, b),
+                    "point %zu of element %zu is 0, must be one of this piece of the mesh", m % SEM_POINTS + 1,
+                    m / SEM_POINTS + 1);
     return 0;
 }
 
@@ -184,15 +184,16 @@ int sem3d_elements(void *handle, const double *corner, const int *face, const in
     sem3d_given given = {corner, face, fd->cfg.bricks, brick, rho, lambda, mu, at, contact, partner};
     TRY(handle_enter(fd));
     TRY(check_bricks(&fd->cfg, brick));
-    TRY(check_points(fd, brick, at));
+    TRY(check_points(&fd->cfg, at));
+    TRY(check_piece(fd, brick, at));
     TRY(check_sides(&fd->cfg, &given));
     TRY(check_medium(&fd->cfg, &given));
     fd->h.has_model = fd->has_quality = 0;
-    sem3d_forget_ways(fd);
     TRY(host_alloc(&fd->h.memory, &fd->shapes, 1, sizeof(sem_shapes), "shapes of elements"));
     sem_shapes_of(fd->shapes, fd->cfg.per);
     TRY(cut_bricks(fd, &given));
     TRY(sem3d_make_order(fd, &given));
+    TRY(sem3d_make_ways(fd, &given));
     TRY(sem3d_make_mass(fd, &given));
     TRY(sem3d_make_sides(fd, &given));
     TRY(forget_points(fd));

@@ -74,6 +74,8 @@ typedef struct sem3d_sides {
  * w and phase f (0 solid, 1 fluid) number 2w+f. Bricks whose slots are given come first. */
 typedef struct sem3d_pieces {
     int ways;                       /* 0: the mesh is whole */
+    int *way;                       /* (bricks) -1: this piece's */
+    int *start, *point;             /* (ways + 1), points of this piece's elements that another piece has too */
     int *gives, *give;              /* (2 ways + 1), (gives[2 ways]) */
     int *takes, *take;              /* likewise */
     int *turn, rim[2][2], inner[2]; /* bricks; of phase f the first with slots to give, the first without, the end */
@@ -123,11 +125,12 @@ typedef struct sem3d_verbs {
     size_t (*device)(const kernel_variant *v, const sem3d_cfg *cfg, const sem3d_counts *n); /* its memory; or null */
 } sem3d_verbs;
 
-enum { SEM3D_ELSEWHERE = -1 };                               /* a point of an element that this piece has not */
+enum { SEM3D_ELSEWHERE = -1 };                               /* a point that this piece has not */
 enum { SEM3D_RIM, SEM3D_INSIDE, SEM3D_SHARED, SEM3D_PARTS }; /* bricks that give, the others, points of several */
 
 #define SEM3D_VARIANT(name) KERNEL_VARIANT(sem3d, name)
 
+int sem3d_make_ways(sem3d *fd, const sem3d_given *given); /* after sem3d_make_order */
 int sem3d_make_order(sem3d *fd, const sem3d_given *given);
 int sem3d_make_mass(sem3d *fd, const sem3d_given *given);  /* gain, loudness */
 int sem3d_make_sides(sem3d *fd, const sem3d_given *given); /* after sem3d_make_mass */
@@ -142,11 +145,8 @@ static inline const double *sem3d_corner(const sem3d *fd, const sem3d_given *g, 
     return g->corner + element * 3 * (size_t)fd->cfg.per;
 }
 
-void sem3d_forget_ways(sem3d *fd);
-/* An element has its inner points alone, so these tell whether it is in another piece. */
-static inline int sem3d_elsewhere(const int *at, size_t element) {
-    return at[element * SEM_POINTS + SEM_POINTS / 2] == SEM3D_ELSEWHERE;
-}
+/* Brick b is in another piece of the mesh. */
+static inline int sem3d_elsewhere(const sem3d *fd, int b) { return fd->pieces.ways > 0 && fd->pieces.way[b] >= 0; }
 
 /* The first of n rising numbers that is `least` or more. */
 int sem3d_seek(const int *rising, int n, int least);

@@ -7,19 +7,24 @@
 
 enum { NOWHERE = -1, SHARED = -2, MET = -2 };
 
-/* The brick that alone has a point; of one that several have, or that one of another piece has, SHARED less the last of
+/* The brick that alone has a point; of one that several have, or that another piece has too, SHARED less the last of
  * these. */
-static void find_owners(const sem3d_cfg *c, const sem3d_given *g, int *owner) {
-    for (int p = 0; p < c->points; p++)
+static void find_owners(const sem3d *fd, const sem3d_given *g, int *owner) {
+    const sem3d_pieces *pieces = &fd->pieces;
+    for (int p = 0; p < fd->cfg.points; p++)
         owner[p] = NOWHERE;
     for (int b = 0; b < g->bricks; b++)
         for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++) {
             if (g->at[m] == SEM3D_ELSEWHERE)
                 continue;
             int *of = &owner[g->at[m]];
-            const int alone = (*of == NOWHERE || *of == b) && !sem3d_elsewhere(g->at, (size_t)g->brick[b]);
+            const int alone = (*of == NOWHERE || *of == b) && !sem3d_elsewhere(fd, b);
             *of = alone ? b : SHARED - b;
         }
+    for (int m = 0; pieces->ways > 0 && m < pieces->start[pieces->ways]; m++) {
+        int *of = &owner[pieces->point[m]];
+        *of = *of >= 0 ? SHARED - *of : *of;
+    }
 }
 
 static void put(sem3d_order *o, int point, int *next) {
@@ -65,7 +70,7 @@ static void place_phase(sem3d_order *o, const sem3d_given *g, const int *owner, 
     for (int b = from; b < to; b++) {
         o->brick[b].inner = *next;
         for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++)
-            if (g->at[m] != SEM3D_ELSEWHERE && owner[g->at[m]] == b)
+            if (g->at[m] >= 0 && owner[g->at[m]] == b)
                 put(o, g->at[m], next);
         o->brick[b].inners = *next - o->brick[b].inner;
     }
@@ -81,9 +86,11 @@ static int place_points(sem3d *fd, const sem3d_given *g) {
     seen *met = NULL;
     TRY(host_alloc(&fd->h.memory, &owner, (size_t)c->points, sizeof *owner, "order of points"));
     TRY(host_alloc(&fd->h.memory, &met, SEM3D_BRICK * SEM_POINTS, sizeof *met, "order of points"));
-    find_owners(c, g, owner);
+    find_owners(fd, g, owner);
     for (int p = 0; p < c->points; p++)
         o->place[p] = NOWHERE;
+    for (int b = 0; b < g->bricks; b++)
+        o->brick[b].elsewhere = sem3d_elsewhere(fd, b);
     o->solid_bricks = 0;
     while (o->solid_bricks < g->bricks && g->brick[o->solid_bricks] < c->solid)
         o->solid_bricks++;
@@ -109,7 +116,6 @@ static int list_outers(sem3d_order *o, const sem3d_given *g, int b, int *stamp, 
     k->first = g->brick[b];
     k->last = g->brick[b + 1];
     k->outer = next;
-    k->elsewhere = sem3d_elsewhere(g->at, (size_t)k->first);
     for (size_t m = (size_t)k->first * SEM_POINTS; m < (size_t)k->last * SEM_POINTS; m++) {
         if (g->at[m] == SEM3D_ELSEWHERE)
             continue;

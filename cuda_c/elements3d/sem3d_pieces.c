@@ -7,19 +7,10 @@
 
 static const sem3d_verbs *verbs(const sem3d *fd) { return (const sem3d_verbs *)fd->h.variant->verbs; }
 
-void sem3d_forget_ways(sem3d *fd) {
-    sem3d_pieces *p = &fd->pieces;
-    int **list[] = {&p->gives, &p->give, &p->takes, &p->take, &p->turn};
-    for (size_t l = 0; l < sizeof list / sizeof *list; l++)
-        host_release(&fd->h.memory, list[l]);
-    p->ways = p->done = 0;
-}
-
 /* --- slots ----------------------------------------------------------------------------------------------------- */
 
 typedef struct lists { /* as the slots of all ways are listed */
     const int *at;     /* (125,elements) */
-    const int *way;    /* (bricks) */
     int *wanted;       /* (points) of this way by its number from 1 */
     int *stamp;        /* (points) brick that met it last, from 1 */
     int *slot;         /* the next; null: they are counted */
@@ -42,7 +33,8 @@ static void list_brick(const sem3d *fd, lists *l, int b, int wanted) {
 }
 
 /* Slots of all ways, in numbers(2 ways + 1): of bricks of this piece, or of the other pieces. */
-static void list_ways(sem3d *fd, lists *l, int gives, const int *start, const int *point, int *numbers) {
+static void list_ways(const sem3d *fd, lists *l, int gives, int *numbers) {
+    const int *start = fd->pieces.start, *point = fd->pieces.point, *way = fd->pieces.way;
     const int solid = fd->order.solid_bricks, bricks = fd->cfg.bricks;
     for (int p = 0; p < fd->cfg.points; p++)
         l->wanted[p] = l->stamp[p] = 0;
@@ -55,7 +47,7 @@ static void list_ways(sem3d *fd, lists *l, int gives, const int *start, const in
         for (int fluid = 0; fluid < 2; fluid++) {
             numbers[2 * w + fluid] = l->n;
             for (int b = fluid ? solid : 0; b < (fluid ? bricks : solid); b++)
-                if (gives ? l->way[b] == -1 && start[w + 1] > start[w] : l->way[b] == w)
+                if (gives ? way[b] == -1 && start[w + 1] > start[w] : way[b] == w)
                     list_brick(fd, l, b, gives ? w + 1 : 0);
         }
     }
@@ -63,18 +55,18 @@ static void list_ways(sem3d *fd, lists *l, int gives, const int *start, const in
 }
 
 /* Counts them, then lists them. */
-static int make_slots(sem3d *fd, lists *l, int gives, const int *start, const int *point, int **numbers, int **slot) {
+static int make_slots(sem3d *fd, lists *l, int gives, int **numbers, int **slot) {
     TRY(host_alloc(&fd->h.memory, numbers, 2 * (size_t)fd->pieces.ways + 1, sizeof(int), "sums between pieces"));
     l->slot = NULL;
-    list_ways(fd, l, gives, start, point, *numbers);
+    list_ways(fd, l, gives, *numbers);
     TRY(host_alloc(&fd->h.memory, slot, (size_t)l->n, sizeof(int), "sums between pieces"));
     l->slot = *slot;
-    list_ways(fd, l, gives, start, point, *numbers);
+    list_ways(fd, l, gives, *numbers);
     return 0;
 }
 
 /* Bricks of this piece in their turn: of each phase those that have slots to give, then the others. gives(bricks). */
-static void make_turn(sem3d *fd, const int *way, int *gives) {
+static void make_turn(sem3d *fd, int *gives) {
     sem3d_pieces *p = &fd->pieces;
     const int solid = fd->order.solid_bricks, bricks = fd->cfg.bricks;
     int n = 0;
@@ -93,50 +85,58 @@ static void make_turn(sem3d *fd, const int *way, int *gives) {
                 int given = 0;
                 for (int m = k->outer; m < k->outer + k->outers; m++)
                     given = given || gives[m] < 0;
-                if (way[b] == -1 && given == (part == SEM3D_RIM))
+                if (p->way[b] == -1 && given == (part == SEM3D_RIM))
                     p->turn[n++] = b;
             }
             p->inner[fluid] = n;
         }
 }
 
-static int make_ways(sem3d *fd, lists *l, const int *start, const int *point) {
+static int list_all(sem3d *fd, lists *l) {
     sem3d_pieces *p = &fd->pieces;
     int *gives = NULL;
     const size_t points = (size_t)fd->cfg.points;
     TRY(host_alloc(&fd->h.memory, &l->wanted, points, sizeof(int), "sums between pieces"));
     TRY(host_alloc(&fd->h.memory, &l->stamp, points, sizeof(int), "sums between pieces"));
-    TRY(make_slots(fd, l, 1, start, point, &p->gives, &p->give));
-    TRY(make_slots(fd, l, 0, start, point, &p->takes, &p->take));
+    TRY(make_slots(fd, l, 1, &p->gives, &p->give));
+    TRY(make_slots(fd, l, 0, &p->takes, &p->take));
     TRY(host_alloc(&fd->h.memory, &p->turn, (size_t)fd->cfg.bricks, sizeof(int), "sums between pieces"));
     TRY(host_alloc(&fd->h.memory, &gives, (size_t)fd->order.outers, sizeof(int), "sums between pieces"));
-    make_turn(fd, l->way, gives);
+    make_turn(fd, gives);
     host_release(&fd->h.memory, &gives);
     return 0;
 }
 
-int sem3d_ways(void *handle, int ways, const int *way, const int *at, const int *start, const int *point) {
+int sem3d_make_ways(sem3d *fd, const sem3d_given *given) {
+    lists l = {given->at, NULL, NULL, NULL, 0};
+    fd->pieces.done = 0;
+    if (fd->pieces.ways == 0)
+        return 0;
+    const int rc = list_all(fd, &l);
+    host_release(&fd->h.memory, &l.wanted);
+    host_release(&fd->h.memory, &l.stamp);
+    return rc;
+}
+
+int sem3d_ways(void *handle, int ways, const int *way, const int *start, const int *point) {
     sem3d *fd = handle;
+    sem3d_pieces *p = &fd->pieces;
     TRY(handle_enter(fd));
-    REQUIRE(fd->h.has_model, "ways between pieces before the elements were set");
     REQUIRE(ways >= 1 && ways < INT_MAX / 2, "%d ways between pieces of a mesh, must be 1 or more", ways);
     REQUIRE(verbs(fd)->part != NULL, "the variant \"%s\" computes no piece of a mesh", fd->h.variant->name);
     for (int b = 0; b < fd->cfg.bricks; b++)
-        REQUIRE(fd->order.brick[b].elsewhere ? way[b] >= 0 && way[b] < ways : way[b] == -1,
-                "brick %d has way %d, must be 1..%d of one of another piece, 0 of this piece's", b + 1, way[b] + 1,
-                ways);
+        REQUIRE(way[b] >= -1 && way[b] < ways, "brick %d has way %d, must be 1..%d, or 0 of this piece", b + 1,
+                way[b] + 1, ways);
+    TRY(handle_check_receivers(ways, start));
     for (int m = 0; m < start[ways]; m++)
         REQUIRE(point[m] >= 0 && point[m] < fd->cfg.points, "point %d that another piece has is %d, must be 1..%d",
                 m + 1, point[m] + 1, fd->cfg.points);
-    sem3d_forget_ways(fd);
-    fd->pieces.ways = ways;
-    lists l = {at, way, NULL, NULL, NULL, 0};
-    const int rc = make_ways(fd, &l, start, point);
-    host_release(&fd->h.memory, &l.wanted);
-    host_release(&fd->h.memory, &l.stamp);
-    if (rc)
-        sem3d_forget_ways(fd);
-    return rc;
+    fd->h.has_model = p->ways = 0;
+    TRY(host_copy(&fd->h.memory, &p->way, way, (size_t)fd->cfg.bricks, sizeof(int), "ways between pieces"));
+    TRY(host_copy(&fd->h.memory, &p->start, start, (size_t)ways + 1, sizeof(int), "ways between pieces"));
+    TRY(host_copy(&fd->h.memory, &p->point, point, (size_t)start[ways], sizeof(int), "ways between pieces"));
+    p->ways = ways;
+    return 0;
 }
 
 /* --- a step ------------------------------------------------------------------------------------------------------ */

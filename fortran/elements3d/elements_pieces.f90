@@ -17,7 +17,7 @@ module elements_pieces_m
 
   type :: piece_t
     integer :: mine = 1                       !< its number
-    type(elements_t) :: elements              !< its own, and those that touch its points
+    type(elements_t) :: elements              !< its own, and those that touch its points: `at` is 0 where it has none
     integer, allocatable :: from(:)           !< the element of the whole mesh that each of these is
     integer, allocatable :: point(:)          !< the point of the whole mesh that each of its points is
     integer, allocatable :: place(:)          !< its point that each of the whole mesh is, or 0

@@ -267,8 +267,8 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     real(sp), allocatable :: rate(:)
     if (self%grouped()) then
-      call self%engine%elements(self%piece%elements, error)
-      if (.not. allocated(error)) call self%engine%ways(self%piece%elements, self%piece%ways, error)
+      call self%engine%ways(self%piece%ways, error)
+      if (.not. allocated(error)) call self%engine%elements(self%piece%elements, error)
     else
       call self%engine%elements(self%elements, error)
     end if

@@ -73,7 +73,7 @@ module sem3d_engine_m
     procedure :: set_field
     procedure :: expect                      !< there will be traces of so many steps
     procedure :: watch                       !< keeps the largest velocity at the points of a map, from zero; none: no longer
-    procedure :: ways                        !< to the other pieces of the mesh, after `elements`
+    procedure :: ways                        !< to the other pieces of the mesh, before `elements`
     procedure :: way_size                    !< numbers that go out and come in at a way in each step, of a phase
     procedure :: step_part                   !< a part of a step: of the fluid its rim, inside and shared points, then of the solid
     procedure :: give, take                  !< what goes out at a way after the rim, what must come in before the shared points
@@ -201,12 +201,11 @@ contains
     call EngineCheck(self, sem3d_expect(self%handle, steps), error)
   end subroutine expect
 
-  subroutine ways(self, mesh, given, error)
+  subroutine ways(self, given, error)
     class(sem3d_engine_t), intent(inout) :: self
-    type(elements_t), intent(in) :: mesh
     type(sem3d_ways_t), intent(in) :: given
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, sem3d_ways(self%handle, given%n, given%way - 1, mesh%at - 1, given%start - 1, given%point - 1), error)
+    call EngineCheck(self, sem3d_ways(self%handle, given%n, given%way - 1, given%start - 1, given%point - 1), error)
   end subroutine ways
 
   subroutine way_size(self, phase, way, out, in, error)

@@ -19,7 +19,6 @@ module sem3d_fortran_m
   private
   public :: sem3d_fortran_t
 
-  integer, parameter :: middle = (in_element + 1)/2             !< a point inside of an element
   integer, parameter :: per_slot = 6                            !< floats with the bits of three doubles
 
   type :: entries_t                                             !< weights of fields at points
@@ -51,9 +50,11 @@ module sem3d_fortran_m
     integer, allocatable :: history(:), start(:), part(:)       !< (source entries), (nrec+1), (nrec)
     integer :: nh = 0, q_first = 1, silent = huge(1)
     real(sp), allocatable :: q(:, :)                            !< histories of steps q_first .., (nh, steps)
+    logical, allocatable :: elsewhere(:)                        !< elements of other pieces
     real(dp), allocatable :: own(:, :, :)                       !< forces of elements, (3, 125, elements)
     real(dp), allocatable :: force(:, :)                        !< at the points
     type(sem3d_map_t) :: watched
+    type(sem3d_ways_t) :: given
     type(slots_t), allocatable :: gives(:, :), takes(:, :)        !< (0:1, ways)
     real(sp), allocatable :: peaks(:, :)                        !< (points of the map, 3)
   contains
@@ -120,7 +121,7 @@ contains
     integer :: e
     self%mesh = mesh
     if (allocated(self%own)) deallocate (self%own, self%force)
-    if (allocated(self%gives)) deallocate (self%gives, self%takes)
+    call ListWays(self)
     allocate (self%own(3, in_element, mesh%n), self%force(3, mesh%points))
     if (allocated(self%slope)) deallocate (self%slope, self%volume)
     allocate (self%slope(3, 3, in_element, mesh%n), self%volume(in_element, mesh%n))
@@ -441,14 +442,14 @@ contains
   end subroutine EndStep
 
   !> Of the elements of a phase, by the displacements and potentials as they are; of the fluid own(1, :, :). Not of those of other
-  !> pieces, whose inner points are not here.
+  !> pieces.
   subroutine ElementForces(self, phase)
     class(sem3d_fortran_t), intent(inout) :: self
     integer, intent(in) :: phase
     integer :: e
     !$omp parallel do num_threads(ThreadsOf(self%grid%threads))
     do e = 1, self%mesh%n
-      if (self%mesh%at(middle, e) == 0 .or. (phase == phase_solid .neqv. e <= self%mesh%solid)) cycle
+      if (self%elsewhere(e) .or. (phase == phase_solid .neqv. e <= self%mesh%solid)) cycle
       associate (at => self%mesh%at(:, e), slope => self%slope(:, :, :, e), volume => self%volume(:, e), own => self%own(:, :, e))
         if (e <= self%mesh%solid) then
           call SolidForce(real(self%u(:, at), dp), slope, volume, real(self%mesh%lambda(:, e), dp), &
@@ -584,29 +585,41 @@ contains
 
   ! --- pieces of a mesh -----------------------------------------------------------------------------------------------------
 
-  !> Forces of single elements travel, in double, and are added in the order of elements.
-  subroutine ways(self, mesh, given, error)
+  subroutine ways(self, given, error)
     class(sem3d_fortran_t), intent(inout) :: self
-    type(elements_t), intent(in) :: mesh
     type(sem3d_ways_t), intent(in) :: given
     type(error_t), allocatable, intent(inout) :: error
-    logical :: wanted(mesh%points)
+    self%given = given
+  end subroutine ways
+
+  !> Forces of single elements travel, in double, and are added in the order of elements.
+  subroutine ListWays(self)
+    class(sem3d_fortran_t), intent(inout) :: self
+    logical :: wanted(self%mesh%points)
     integer :: w, b
     if (allocated(self%gives)) deallocate (self%gives, self%takes)
-    allocate (self%gives(0:1, given%n), self%takes(0:1, given%n))
-    do w = 1, given%n
-      wanted = .false.
-      wanted(given%point(given%start(w):given%start(w + 1) - 1)) = .true.
-      do b = 1, size(given%way)
-        if (given%way(b) == 0) call Add(self%gives(:, w), b, wanted)
-        if (given%way(b) == w) call Add(self%takes(:, w), b)
-      end do
+    allocate (self%gives(0:1, self%given%n), self%takes(0:1, self%given%n))
+    self%elsewhere = self%mesh%at(1, :) < 0              ! no element
+    if (self%given%n == 0) return
+    do b = 1, size(self%given%way)
+      self%elsewhere(self%mesh%brick(b):self%mesh%brick(b + 1) - 1) = self%given%way(b) > 0
     end do
+    associate (given => self%given, mesh => self%mesh)
+      do w = 1, given%n
+        wanted = .false.
+        wanted(given%point(given%start(w):given%start(w + 1) - 1)) = .true.
+        do b = 1, size(given%way)
+          if (given%way(b) == 0) call Add(mesh, self%gives(:, w), b, wanted)
+          if (given%way(b) == w) call Add(mesh, self%takes(:, w), b)
+        end do
+      end do
+    end associate
 
   contains
 
     !> The points of a brick, all that are here or those wanted.
-    subroutine Add(slots, b, wanted)
+    subroutine Add(mesh, slots, b, wanted)
+      type(elements_t), intent(in) :: mesh
       type(slots_t), intent(inout) :: slots(0:)
       integer, intent(in) :: b
       logical, intent(in), optional :: wanted(:)
@@ -622,7 +635,7 @@ contains
         end associate
       end do
     end subroutine Add
-  end subroutine ways
+  end subroutine ListWays
 
   pure integer function Numbers(slots)
     type(slots_t), intent(in) :: slots

@@ -234,9 +234,9 @@ contains
   subroutine GroupFree(group, broken)
     type(group_t), intent(inout) :: group
     logical, intent(in) :: broken
-    if (broken .or. group%broken) return
+    if (group%n == 1 .or. broken .or. group%broken) return
     call WaysClose(group)
-    if (group%n > 1) call MPI_Comm_free(group%comm)
+    call MPI_Comm_free(group%comm)
   end subroutine GroupFree
 
   pure real(dp) function GroupPatience(self) result(seconds)
@@ -249,6 +249,7 @@ contains
     type(group_t), intent(inout) :: group
     integer :: side
     group%shot = modulo(group%shot + 1, SHOTS)
+    if (group%n == 1) return
     do side = 1, size(group%way)
       group%way(side)%sent = 0
       group%way(side)%got = 0
