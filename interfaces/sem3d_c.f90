@@ -25,7 +25,8 @@
 !> other pieces that touch its points, in the order of the whole mesh, for masses and sides; at points that it has not they have -1.
 !> It has the points of its own elements, and their partners where fluid and solid meet. Pieces
 !> give each other what their bricks have of points that others have too; each adds all in the order of bricks, and moves these
-!> points by itself, so that all have the bits of the whole mesh. A step is then sem3d_part six times, with sem3d_give and sem3d_take.
+!> points by itself, so that all have the bits of the whole mesh. A step is then sem3d_part six times, with sem3d_give and
+!> sem3d_take.
 !>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module sem3d_c
@@ -191,9 +192,9 @@ module sem3d_c
       real(c_float), intent(out) :: out(*)
     end function sem3d_map
 
-    !> The ways to the other pieces of the mesh, 1 or more: that of each brick, way(bricks), from 0, -1: it is this piece's; the points
-    !> of this piece's elements that the piece at way w has too, point(start(w)) .. point(start(w+1)-1), start(ways+1). Before
-    !> sem3d_elements.
+    !> The ways to the other pieces of the mesh, 1 or more: that of each brick, way(bricks), from 0, -1: it is this piece's; the
+    !> points of this piece's elements that the piece at way w has too, point(start(w)) .. point(start(w+1)-1), start(ways+1).
+    !> Before sem3d_elements.
     integer(c_int) function sem3d_ways(handle, ways, way, start, point) bind(c)
       import :: c_ptr, c_int
       implicit none

@@ -1,9 +1,9 @@
 !> A piece of a mesh that is cut (elements_cut.f90): the elements that its engine gets, and its points.
 !>
-!> A piece has the points of its own elements; where fluid and solid meet, those of the other side too, so that each side has what it
-!> needs of the other; and around fluid elements in which points of a map lie, those of the elements beside, so that weighted sums
-!> there are whole. Its engine also gets the elements of other pieces that touch these points (interfaces/sem3d_c.f90). All keep the
-!> order of the whole mesh.
+!> A piece has the points of its own elements; where fluid and solid meet, those of the other side too, so that each side has what
+!> it needs of the other; and around fluid elements in which points of a map lie, those of the elements beside, so that weighted
+!> sums there are whole. Its engine also gets the elements of other pieces that touch these points (interfaces/sem3d_c.f90). All
+!> keep the order of the whole mesh.
 module elements_pieces_m
   use elements_cut_m, only: cut_t
   use elements_m, only: elements_t, in_element, on_face

@@ -562,8 +562,8 @@ contains
     end associate
   end subroutine identify
 
-  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of its elements; 0 on CPU cores, huge()
-  !> where several ranks are to share it.
+  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of its elements; 0 on CPU cores,
+  !> huge() where several ranks are to share it.
   real(dp) function need(scheme, window, traces) result(bytes)
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window

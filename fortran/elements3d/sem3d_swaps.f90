@@ -1,8 +1,8 @@
-!> The pieces of a shot give each other what their bricks have of the points that they share, in each step, and the rank that gathers
-!> samples of receivers. Arguments stand in sem3d.f90.
+!> The pieces of a shot give each other what their bricks have of the points that they share, in each step, and the rank that
+!> gathers samples of receivers. Arguments stand in sem3d.f90.
 !>
-!> A step: of the fluid, then of the solid, bricks whose sums others need; these travel while the other bricks are computed; then the
-!> shared points take their step. All who have such a point add the same sums in the same order, and so move it by themselves.
+!> A step: of the fluid, then of the solid, bricks whose sums others need; these travel while the other bricks are computed; then
+!> the shared points take their step. All who have such a point add the same sums in the same order, and so move it by themselves.
 submodule(sem3d_m) sem3d_swaps
   use host_c, only: host_seconds
   use iso_c_binding, only: c_funloc, c_null_funptr

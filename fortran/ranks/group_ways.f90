@@ -249,7 +249,8 @@ contains
     request = MPI_REQUEST_NULL
     do side = 1, size(group%way)
       if (group%with(side) == 0) cycle
-      call MPI_Irecv(theirs(side:side), 1, MPI_INTEGER, group%with(side) - 1, TAG_OPEN + Lane(side), group%comm, request(2*side - 1))
+      call MPI_Irecv(theirs(side:side), 1, MPI_INTEGER, group%with(side) - 1, TAG_OPEN + Lane(side), group%comm, &
+                     request(2*side - 1))
       call MPI_Isend(mine(side:side), 1, MPI_INTEGER, group%with(side) - 1, &
                      TAG_OPEN + Lane(group%theirs(side)), group%comm, request(2*side))
     end do
