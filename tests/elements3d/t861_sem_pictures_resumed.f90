@@ -20,7 +20,7 @@ program t861_sem_pictures_resumed
   type(gather_t) :: reference
   type(error_t), allocatable :: error
   real(sp) :: off, largest
-  integer :: f, i, picture, step
+  integer :: f, picture, step
   logical :: done_all
 
   call SemJob(window, scheme, shot)
