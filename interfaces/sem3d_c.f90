@@ -23,14 +23,22 @@
 !> The variant tuned computes elements whose geometry, medium and memory variables are not all on its GPU: these come from the host
 !> in each step (`resident`; sem3d_packets.h), with the same bits.
 !>
+!> A mesh may be in pieces, bricks of one each, for handles that each have the elements of one. A handle also gets those elements of
+!> other pieces that touch its points, in the order of the whole mesh, for masses and sides; at points that it has not they have -1.
+!> It has the points of its own elements, and their partners where fluid and solid meet. Pieces
+!> give each other what their bricks have of points that others have too; each adds all in the order of bricks, and moves these
+!> points by itself, so that all have the bits of the whole mesh. A step is then sem3d_part six times, with sem3d_give and
+!> sem3d_take.
+!>
 !> Procedures return 0, or 1 with a sentence in err_message.
 module sem3d_c
-  use iso_c_binding, only: c_char, c_double, c_float, c_int, c_long, c_ptr
+  use iso_c_binding, only: c_char, c_double, c_float, c_funptr, c_int, c_long, c_ptr
   implicit none
   private
   public :: sem3d_cfg, sem3d_solver, sem3d_new, sem3d_elements, sem3d_quality, sem3d_source, sem3d_histories, sem3d_receivers
   public :: sem3d_receiver_parts, sem3d_expect, sem3d_field, sem3d_set_field, sem3d_watch, sem3d_map, sem3d_need, sem3d_tune
   public :: sem3d_damping, sem3d_added_mass, sem3d_anisotropy
+  public :: sem3d_ways, sem3d_way_size, sem3d_part, sem3d_give, sem3d_take, sem3d_between
 
   type, bind(c) :: sem3d_cfg
     integer(c_int) :: elements, solid                 !< elements, of which the first ones are solid
@@ -214,6 +222,59 @@ module sem3d_c
       type(c_ptr), value :: handle
       real(c_float), intent(out) :: out(*)
     end function sem3d_map
+
+    !> The ways to the other pieces of the mesh, 1 or more: that of each brick, way(bricks), from 0, -1: it is this piece's; the
+    !> points of this piece's elements that the piece at way w has too, point(start(w)) .. point(start(w+1)-1), start(ways+1).
+    !> Before sem3d_elements.
+    integer(c_int) function sem3d_ways(handle, ways, way, start, point) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: ways
+      integer(c_int), intent(in) :: way(*), start(*), point(*)
+    end function sem3d_ways
+
+    !> Numbers that go out and come in at a way in each step, of the solid (fluid = 0) or of the fluid (1).
+    integer(c_int) function sem3d_way_size(handle, fluid, way, out, in) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: fluid, way
+      integer(c_int), intent(out) :: out, in
+    end function sem3d_way_size
+
+    !> A part of step it: fluid = 1, then 0; part = 0, bricks that have something to give, which sem3d_give then gets; 1, the other
+    !> bricks; 2, points of several bricks, after sem3d_take of all ways, and last of all receivers and map.
+    integer(c_int) function sem3d_part(handle, it, fluid, part) bind(c)
+      import :: c_ptr, c_int
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: it, fluid, part
+    end function sem3d_part
+
+    integer(c_int) function sem3d_give(handle, fluid, way, out) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: fluid, way
+      real(c_float), intent(out) :: out(*)
+    end function sem3d_give
+
+    integer(c_int) function sem3d_take(handle, fluid, way, in) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      integer(c_int), value :: fluid, way
+      real(c_float), intent(in) :: in(*)
+    end function sem3d_take
+
+    !> A procedure that is called now and then while bricks are computed, so that messages under way advance; null: none.
+    integer(c_int) function sem3d_between(handle, procedure) bind(c)
+      import :: c_funptr, c_int, c_ptr
+      implicit none
+      type(c_ptr), value :: handle
+      type(c_funptr), value :: procedure
+    end function sem3d_between
 
     !> Memory a handle would take [bytes] on the host and on the device, with so many source entries, receivers, steps, and points
     !> of a map.

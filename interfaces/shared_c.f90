@@ -8,7 +8,7 @@ module shared_c
   private
   public :: shared_new, shared_open, shared_close, shared_post, shared_wait
 
-  integer, parameter, public :: shared_data = 4096, shared_flags = 32
+  integer, parameter, public :: shared_data = 4096, shared_flags = 1000
 
   interface
     !> `bytes` of memory, all 0, or null with a sentence in err_message; `path`, null-terminated and at most `length` characters:

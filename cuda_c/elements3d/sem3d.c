@@ -15,11 +15,15 @@
 #define LARGEST 2000000000 /* points */
 
 /* A reset forgets histories. */
-static void forget(handle *h) { h->histories.first = h->histories.steps = h->histories.silent = 0; }
+static void forget(handle *h) {
+    h->histories.first = h->histories.steps = h->histories.silent = 0;
+    ((sem3d *)h)->pieces.done = 0;
+}
 
 static int ready(const handle *h, int it, int n) {
     const sem3d *fd = (const sem3d *)h;
     TRY(handle_check_steps(h, it, n));
+    REQUIRE(fd->pieces.ways == 0, "whole steps asked for of a piece of a mesh");
     REQUIRE(fd->has_quality || fd->cfg.mechanisms == 0, "time stepping before the attenuation was set");
     return handle_check_histories(h, it, n);
 }
@@ -88,9 +92,20 @@ static int check_points(const sem3d_cfg *c, const int *at) {
     const size_t solid = (size_t)c->solid * SEM_POINTS, all = (size_t)c->elements * SEM_POINTS;
     for (size_t m = 0; m < all; m++) {
         const int low = m < solid ? 0 : c->solid_points, high = m < solid ? c->solid_points : c->points;
-        REQUIRE(at[m] >= low && at[m] < high, "point %zu of element %zu is %d, must be %d..%d", m % SEM_POINTS + 1,
-                m / SEM_POINTS + 1, at[m] + 1, low + 1, high);
+        REQUIRE((at[m] >= low && at[m] < high) || at[m] == SEM3D_ELSEWHERE,
+                "point %zu of element %zu is %d, must be %d..%d", m % SEM_POINTS + 1, m / SEM_POINTS + 1, at[m] + 1,
+                low + 1, high);
     }
+    return 0;
+}
+
+/* Of a piece of a mesh: elements of this piece have all their points. */
+static int check_piece(const sem3d *fd, const int *brick, const int *at) {
+    for (int b = 0; b < fd->cfg.bricks; b++)
+        for (size_t m = (size_t)brick[b] * SEM_POINTS; m < (size_t)brick[b + 1] * SEM_POINTS; m++)
+            REQUIRE(at[m] != SEM3D_ELSEWHERE || sem3d_elsewhere(fd, b),
+                    "point %zu of element %zu is 0, must be one of this piece of the mesh", m % SEM_POINTS + 1,
+                    m / SEM_POINTS + 1);
     return 0;
 }
 
@@ -106,7 +121,7 @@ static int check_sides(const sem3d_cfg *c, const sem3d_given *g) {
                 c->solid + 1, c->elements);
     }
     for (size_t m = 0; m < partners; m++)
-        REQUIRE(g->partner[m] >= 0 && g->partner[m] < c->solid_points,
+        REQUIRE(g->partner[m] >= SEM3D_ELSEWHERE && g->partner[m] < c->solid_points,
                 "point %zu of contact %zu meets point %d of the solid, must be 1..%d", m % SEM_FACE + 1,
                 m / SEM_FACE + 1, g->partner[m] + 1, c->solid_points);
     return 0;
@@ -197,6 +212,7 @@ int sem3d_elements(void *handle, const double *corner, const int *face, const in
     REQUIRE(fd->has_tensors || fd->cfg.tensors == 0, "elements before the anisotropic media were set");
     TRY(check_bricks(&fd->cfg, brick));
     TRY(check_points(&fd->cfg, at));
+    TRY(check_piece(fd, brick, at));
     TRY(check_sides(&fd->cfg, &given));
     TRY(check_medium(&fd->cfg, &given));
     TRY(sem3d_check_tensors(fd, &given));
@@ -205,6 +221,7 @@ int sem3d_elements(void *handle, const double *corner, const int *face, const in
     sem_shapes_of(fd->shapes, fd->cfg.per);
     TRY(cut_bricks(fd, &given));
     TRY(sem3d_make_order(fd, &given));
+    TRY(sem3d_make_ways(fd, &given));
     TRY(sem3d_make_mass(fd, &given));
     TRY(sem3d_make_sides(fd, &given));
     TRY(forget_points(fd));

@@ -43,6 +43,7 @@ typedef struct sem3d_brick {
     int first, last;   /* elements first .. last-1 */
     int inner, inners; /* the points that it alone has: inner .. inner+inners-1 */
     int outer, outers; /* its others: sem3d_order.outer[outer .. outer+outers-1] */
+    int elsewhere;     /* another piece of the mesh has it; all its points that are known here are outer ones */
 } sem3d_brick;
 
 /* Points in the order in which a step meets them: of the solid those inside bricks, brick after brick, then those that
@@ -74,6 +75,19 @@ typedef struct sem3d_sides {
     int *solid_at, *of_solid;     /* points of the solid, rising, and their numbers in the lists above */
 } sem3d_sides;
 
+/* What bricks of this piece have of points that other pieces have too goes there, and theirs comes here: slots, of way
+ * w and phase f (0 solid, 1 fluid) number 2w+f. Bricks whose slots are given come first. */
+typedef struct sem3d_pieces {
+    int ways;                       /* 0: the mesh is whole */
+    int *way;                       /* (bricks) -1: this piece's */
+    int *start, *point;             /* (ways + 1), points of this piece's elements that another piece has too */
+    int *gives, *give;              /* (2 ways + 1), (gives[2 ways]) */
+    int *takes, *take;              /* likewise */
+    int *turn, rim[2][2], inner[2]; /* bricks; of phase f the first with slots to give, the first without, the end */
+    int done;                       /* parts of the step, of the six that sem3d_part does */
+    int (*between)(void);           /* called now and then while bricks are computed; or null */
+} sem3d_pieces;
+
 typedef struct sem3d_map_points { /* entries of component c at p: start[3p+c] .. start[3p+c+1]-1 */
     int last, n, *start, *field, *at;
     float *w;
@@ -92,6 +106,7 @@ typedef struct sem3d {
     float *relative;
     int *cut; /* bricks that were cut begin here */
     sem3d_map_points map;
+    sem3d_pieces pieces;
 } sem3d;
 
 /* Memory depends on these beside the configuration. */
@@ -111,11 +126,19 @@ typedef struct sem3d_verbs {
     /* beside lists of points and traces */
     size_t (*need)(const kernel_variant *v, const sem3d_cfg *cfg);
     int most; /* elements of a brick; 0: SEM3D_BRICK */
+    /* Of a mesh in pieces; null: there are none. part: of one phase; slots: what they hold, 3 or in the fluid 1. */
+    int (*part)(sem3d *fd, int it, int fluid, int part, float *trace);
+    void (*get_slots)(const sem3d *fd, int fluid, const int *slot, int n, float *out);
+    void (*set_slots)(sem3d *fd, int fluid, const int *slot, int n, const float *in);
     size_t (*device)(const kernel_variant *v, const sem3d_cfg *cfg, const sem3d_counts *n); /* its memory; or null */
 } sem3d_verbs;
 
+enum { SEM3D_ELSEWHERE = -1 };                               /* a point that this piece has not */
+enum { SEM3D_RIM, SEM3D_INSIDE, SEM3D_SHARED, SEM3D_PARTS }; /* bricks that give, the others, points of several */
+
 #define SEM3D_VARIANT(name) KERNEL_VARIANT(sem3d, name)
 
+int sem3d_make_ways(sem3d *fd, const sem3d_given *given); /* after sem3d_make_order */
 int sem3d_make_order(sem3d *fd, const sem3d_given *given);
 int sem3d_make_mass(sem3d *fd, const sem3d_given *given);                  /* gain, loudness */
 int sem3d_make_sides(sem3d *fd, const sem3d_given *given);                 /* after sem3d_make_mass */
@@ -130,6 +153,9 @@ static inline double sem3d_medium(const sem3d_cfg *c, const float *of, size_t el
 static inline const double *sem3d_corner(const sem3d *fd, const sem3d_given *g, size_t element) {
     return g->corner + element * 3 * (size_t)fd->cfg.per;
 }
+
+/* Brick b is in another piece of the mesh. */
+static inline int sem3d_elsewhere(const sem3d *fd, int b) { return fd->pieces.ways > 0 && fd->pieces.way[b] >= 0; }
 
 /* The first of n rising numbers that is `least` or more. */
 int sem3d_seek(const int *rising, int n, int least);

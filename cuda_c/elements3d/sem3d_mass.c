@@ -18,7 +18,11 @@ static void speeds(const sem3d *fd, const sem3d_given *g, size_t element, int p,
     *vs = sqrt(mu / rho);
 }
 
-static const int *points_of(const sem3d_given *g, size_t element) { return g->at + element * SEM_POINTS; }
+/* Of a point of an element. */
+static int place_of(const sem3d *fd, const sem3d_given *g, size_t element, int p) {
+    const int at = g->at[element * SEM_POINTS + (size_t)p];
+    return at == SEM3D_ELSEWHERE ? at : fd->order.place[at];
+}
 
 /* --- mass ---------------------------------------------------------------------------------------------------- */
 
@@ -60,8 +64,11 @@ static int sum_masses(sem3d *fd, const sem3d_given *g, double *sum, double *part
                     "element %zu has no positive Jacobian at its point %d: it is inside out or degenerate",
                     from + (size_t)m + 1, wrong[m] + 1);
             fd->loudness = fmaxf(fd->loudness, (float)loudness[m]);
-            for (int p = 0; p < SEM_POINTS; p++)
-                sum[fd->order.place[points_of(g, from + (size_t)m)[p]]] += part[m * SEM_POINTS + p];
+            for (int p = 0; p < SEM_POINTS; p++) {
+                const int at = place_of(fd, g, from + (size_t)m, p);
+                if (at != SEM3D_ELSEWHERE)
+                    sum[at] += part[m * SEM_POINTS + p];
+            }
         }
     }
     return 0;
@@ -71,8 +78,11 @@ static int sum_masses(sem3d *fd, const sem3d_given *g, double *sum, double *part
 static void hold_free(sem3d *fd, const sem3d_given *g) {
     for (size_t e = (size_t)fd->cfg.solid; e < (size_t)fd->cfg.elements; e++)
         for (int side = 0; side < SEM_SIDES; side++)
-            for (int n = 0; n < SEM_FACE && g->face[e * SEM_SIDES + (size_t)side] == SEM3D_FREE; n++)
-                fd->gain[fd->order.place[points_of(g, e)[sem_side_point(side, n)]]] = 0;
+            for (int n = 0; n < SEM_FACE && g->face[e * SEM_SIDES + (size_t)side] == SEM3D_FREE; n++) {
+                const int at = place_of(fd, g, e, sem_side_point(side, n));
+                if (at != SEM3D_ELSEWHERE)
+                    fd->gain[at] = 0;
+            }
 }
 
 static int make_gain(sem3d *fd, const sem3d_given *g, double *sum, double *part) {
@@ -144,8 +154,11 @@ static int number_drags(const sem3d *fd, const sem3d_given *g, int *number) {
     int drags = 0;
     for (size_t e = 0; e < (size_t)fd->cfg.elements; e++)
         for (int side = 0; side < SEM_SIDES; side++)
-            for (int n = 0; n < SEM_FACE && g->face[e * SEM_SIDES + (size_t)side] == SEM3D_ABSORBS; n++)
-                number[fd->order.place[points_of(g, e)[sem_side_point(side, n)]]] = 1;
+            for (int n = 0; n < SEM_FACE && g->face[e * SEM_SIDES + (size_t)side] == SEM3D_ABSORBS; n++) {
+                const int at = place_of(fd, g, e, sem_side_point(side, n));
+                if (at != SEM3D_ELSEWHERE)
+                    number[at] = 1;
+            }
     for (int p = 0; p < fd->cfg.points; p++)
         if (number[p])
             number[p] = ++drags;
@@ -160,8 +173,9 @@ static void sum_drags(const sem3d *fd, const sem3d_given *g, const int *number, 
         sem_places(fd->shapes, sem3d_corner(fd, g, e), place);
         for (int side = 0; side < SEM_SIDES; side++)
             for (int n = 0; n < SEM_FACE && g->face[e * SEM_SIDES + (size_t)side] == SEM3D_ABSORBS; n++) {
-                const int at = number[fd->order.place[points_of(g, e)[sem_side_point(side, n)]]] - 1;
-                add_drag(fd, g, place, e, side, n, b + 6 * (size_t)at);
+                const int at = place_of(fd, g, e, sem_side_point(side, n));
+                if (at != SEM3D_ELSEWHERE)
+                    add_drag(fd, g, place, e, side, n, b + 6 * (size_t)(number[at] - 1));
             }
     }
 }
@@ -284,8 +298,12 @@ static int sum_contacts(const sem3d *fd, const sem3d_given *g, int *partner, dou
         const int e = g->contact[2 * k], side = g->contact[2 * k + 1];
         sem_places(fd->shapes, sem3d_corner(fd, g, (size_t)e), place);
         for (int n = 0; n < SEM_FACE; n++) {
-            const int p = fd->order.place[points_of(g, (size_t)e)[sem_side_point(side, n)]] - fd->cfg.solid_points,
-                      other = fd->order.place[g->partner[k * SEM_FACE + n]] + 1;
+            const int at = place_of(fd, g, (size_t)e, sem_side_point(side, n)), solid = g->partner[k * SEM_FACE + n];
+            REQUIRE((at == SEM3D_ELSEWHERE) == (solid == SEM3D_ELSEWHERE),
+                    "point %d of contact %d is in this piece of the mesh on one side alone", n + 1, k + 1);
+            if (at == SEM3D_ELSEWHERE)
+                continue;
+            const int p = at - fd->cfg.solid_points, other = fd->order.place[solid] + 1;
             double a[3];
             REQUIRE(partner[p] == 0 || partner[p] == other, "point %d of contact %d is another in another contact",
                     n + 1, k + 1);

@@ -7,15 +7,24 @@
 
 enum { NOWHERE = -1, SHARED = -2, MET = -2 };
 
-/* The brick that alone has a point; of one that several have SHARED less the last of these. */
-static void find_owners(const sem3d_cfg *c, const sem3d_given *g, int *owner) {
-    for (int p = 0; p < c->points; p++)
+/* The brick that alone has a point; of one that several have, or that another piece has too, SHARED less the last of
+ * these. */
+static void find_owners(const sem3d *fd, const sem3d_given *g, int *owner) {
+    const sem3d_pieces *pieces = &fd->pieces;
+    for (int p = 0; p < fd->cfg.points; p++)
         owner[p] = NOWHERE;
     for (int b = 0; b < g->bricks; b++)
         for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++) {
+            if (g->at[m] == SEM3D_ELSEWHERE)
+                continue;
             int *of = &owner[g->at[m]];
-            *of = *of == NOWHERE || *of == b ? b : SHARED - b;
+            const int alone = (*of == NOWHERE || *of == b) && !sem3d_elsewhere(fd, b);
+            *of = alone ? b : SHARED - b;
         }
+    for (int m = 0; pieces->ways > 0 && m < pieces->start[pieces->ways]; m++) {
+        int *of = &owner[pieces->point[m]];
+        *of = *of >= 0 ? SHARED - *of : *of;
+    }
 }
 
 static void put(sem3d_order *o, int point, int *next) {
@@ -42,7 +51,7 @@ static void place_shared(sem3d_order *o, const sem3d_given *g, const int *owner,
     int n = 0;
     for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++) {
         const int point = g->at[m];
-        if (o->place[point] != NOWHERE)
+        if (point == SEM3D_ELSEWHERE || o->place[point] != NOWHERE)
             continue;
         o->place[point] = MET;
         met[n] = (seen){SHARED - owner[point], n, point};
@@ -61,7 +70,7 @@ static void place_phase(sem3d_order *o, const sem3d_given *g, const int *owner, 
     for (int b = from; b < to; b++) {
         o->brick[b].inner = *next;
         for (size_t m = (size_t)g->brick[b] * SEM_POINTS; m < (size_t)g->brick[b + 1] * SEM_POINTS; m++)
-            if (owner[g->at[m]] == b)
+            if (g->at[m] >= 0 && owner[g->at[m]] == b)
                 put(o, g->at[m], next);
         o->brick[b].inners = *next - o->brick[b].inner;
     }
@@ -77,9 +86,11 @@ static int place_points(sem3d *fd, const sem3d_given *g) {
     seen *met = NULL;
     TRY(host_alloc(&fd->h.memory, &owner, (size_t)c->points, sizeof *owner, "order of points"));
     TRY(host_alloc(&fd->h.memory, &met, SEM3D_BRICK * SEM_POINTS, sizeof *met, "order of points"));
-    find_owners(c, g, owner);
+    find_owners(fd, g, owner);
     for (int p = 0; p < c->points; p++)
         o->place[p] = NOWHERE;
+    for (int b = 0; b < g->bricks; b++)
+        o->brick[b].elsewhere = sem3d_elsewhere(fd, b);
     o->solid_bricks = 0;
     while (o->solid_bricks < g->bricks && g->brick[o->solid_bricks] < c->solid)
         o->solid_bricks++;
@@ -106,6 +117,8 @@ static int list_outers(sem3d_order *o, const sem3d_given *g, int b, int *stamp, 
     k->last = g->brick[b + 1];
     k->outer = next;
     for (size_t m = (size_t)k->first * SEM_POINTS; m < (size_t)k->last * SEM_POINTS; m++) {
+        if (g->at[m] == SEM3D_ELSEWHERE)
+            continue;
         const int p = o->place[g->at[m]];
         if ((p >= k->inner && p < k->inner + k->inners) || stamp[p] == b + 1)
             continue;
@@ -124,6 +137,8 @@ static void number_brick(sem3d_order *o, const sem3d_given *g, int b, int *numbe
     qsort(o->outer + k->outer, (size_t)k->outers, sizeof(int), rising);
     for (int n = 0; n < k->outers; n++)
         number[o->outer[k->outer + n]] = k->inners + n;
+    if (k->elsewhere)
+        return; /* nothing is computed there */
     for (size_t m = (size_t)k->first * SEM_POINTS; m < (size_t)k->last * SEM_POINTS; m++) {
         const int p = o->place[g->at[m]], inner = p >= k->inner && p < k->inner + k->inners;
         o->local[m] = (uint16_t)(inner ? p - k->inner : number[p]);

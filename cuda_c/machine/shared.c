@@ -17,7 +17,7 @@
 #include "err.h"
 #include "iface.h"
 
-enum { SHARED_DATA = 4096, FLAGS = 32, LOOKS = 200 /* at a flag before sleep: some microseconds */ };
+enum { SHARED_DATA = 4096, FLAGS = 1000, LOOKS = 200 /* at a flag before sleep: some microseconds */ };
 
 /* The first page; what the caller may use follows. */
 typedef struct shared_head {

@@ -15,14 +15,13 @@ submodule(fd3d_m) fd3d_swaps
   use fd3d_manner_m, only: MannerTake, MannerTurn
   use host_c, only: host_nap, host_seconds
   use partners_m, only: traffic_t
-  use receiver_sum_m, only: receiver_parts, receiver_scale, receiver_sum_t, ReceiverAdd, ReceiverPart
+  use receiver_sum_m, only: receiver_parts
+  use shared_sums_m, only: header, SumsGather
   use subdomain_m, only: CutsPiece
   use travelling_m, only: travelling
   implicit none
 
   integer, parameter :: sides = 6
-  integer, parameter :: header = 3               !< numbers before those of a sum: its number, in two parts, and its part
-  integer, parameter :: split = 4096             !< a number in two parts, each of which a float holds
   integer, parameter :: at_once = 2**26          !< numbers that a piece sends home at a time, unless one trace has more
   real(dp), parameter :: look_every = 0.1_dp     !< the host looks after partners [s]
   real(dp), parameter :: nap_first = 2.0e-5_dp, nap_last = 1.0e-3_dp   !< between looks at the GPU [s]
@@ -170,78 +169,8 @@ contains
   end procedure samples
 
   module procedure Gathered
-    real(sp), allocatable :: sent(:), got(:)
-    integer, allocatable :: count(:)
-    integer :: p, at
-    allocate (sent, source=Packed(number, part, mine))
-    call self%partners%collect(sent, got, count, error)
-    if (allocated(error) .or. .not. self%gathers()) return
-    at = 0
-    do p = 1, size(count)
-      call TakeWhole(got(at + 1:at + count(p)), size(mine, 1), all)
-      at = at + count(p)
-    end do
-    call AddParts(got, size(mine, 1), all)
+    call SumsGather(self%partners, number, part, mine, all, error)
   end procedure Gathered
-
-  !> One after the other, each with its header.
-  pure function Packed(number, part, mine) result(sent)
-    integer, intent(in) :: number(:), part(:)
-    real(sp), intent(in) :: mine(:, :)
-    real(sp), allocatable :: sent(:)
-    integer :: r, at, n
-    n = size(mine, 1) + header
-    allocate (sent(n*size(number)))
-    do r = 1, size(number)
-      at = n*(r - 1)
-      sent(at + 1:at + header) = real([number(r)/split, modulo(number(r), split), part(r)], sp)
-      sent(at + header + 1:at + n) = mine(:, r)
-    end do
-  end function Packed
-
-  !> Sums that are whole.
-  pure subroutine TakeWhole(got, samples, all)
-    real(sp), intent(in) :: got(:)
-    integer, intent(in) :: samples
-    real(sp), intent(inout) :: all(:, :)
-    integer :: at
-    do at = 0, size(got) - 1, samples + header
-      if (nint(got(at + 3)) == 0) all(:, NumberAt(got, at)) = got(at + header + 1:at + header + samples)
-    end do
-  end subroutine TakeWhole
-
-  pure integer function NumberAt(got, at) result(number)
-    real(sp), intent(in) :: got(:)
-    integer, intent(in) :: at
-    number = nint(got(at + 1))*split + nint(got(at + 2))
-  end function NumberAt
-
-  !> Sums of which pieces have parts, added without error.
-  pure subroutine AddParts(got, samples, all)
-    real(sp), intent(in) :: got(:)
-    integer, intent(in) :: samples
-    real(sp), intent(inout) :: all(:, :)
-    type(receiver_sum_t), allocatable :: sum(:, :)
-    integer :: place(size(all, 2)), number(size(all, 2)), n, s, at
-    place = 0
-    n = 0
-    do at = 0, size(got) - 1, samples + header
-      s = NumberAt(got, at)
-      if (nint(got(at + 3)) == 0 .or. place(s) > 0) cycle
-      n = n + 1
-      place(s) = n
-      number(n) = s
-    end do
-    allocate (sum(samples, n))
-    do at = 0, size(got) - 1, samples + header
-      s = place(NumberAt(got, at))
-      if (nint(got(at + 3)) > 0) call ReceiverAdd(sum(:, s), receiver_scale(nint(got(at + 3)))* &
-                                                  real(got(at + header + 1:at + header + samples), dp))
-    end do
-    do s = 1, n
-      all(:, number(s)) = ReceiverPart(sum(:, s), 0)
-    end do
-  end subroutine AddParts
 
   module procedure Slice
     real(sp), allocatable :: part(:, :), got(:)

@@ -38,7 +38,7 @@ contains
       with(side) = Fd3dPartner(self%whole, self%cuts, self%partners%mine, side)
       if (with(side) > 0) n(side) = self%engine%halo_size(side)
     end do
-    call self%partners%open(with, n, error)
+    call self%partners%open(with, [(merge(side + 1, side - 1, modulo(side, 2) == 1), side=1, sides)], n, error)
     if (any(self%own%halo == [halo_auto, halo_ipc])) call OpenLinks(self, n, error)
     self%partners%traffic = traffic_t()
     if (allocated(error)) return

@@ -6,6 +6,7 @@ module elements3d_m
   use element_finder_m, only: finder_t, FinderFind
   use elements3d_parameters_m, only: elements3d_components, Elements3dRules, Elements3dTable
   use elements3d_trial_m, only: TrialFiles, TrialJob
+  use elements_cut_m, only: cut_t, CutCan, CutWords, ElementsCut
   use elements_dt_m, only: ElementsDt
   use elements_m, only: degree, elements_t, in_element, in_memory, tensor_numbers
   use elements_relax_m, only: ElementsUnrelax
@@ -56,6 +57,7 @@ module elements3d_m
     integer :: damped = 0                             !< sources and receivers in that layer, of the shots looked at
     character(:), allocatable :: first_damped         !< the first of them in words
     type(block_t), allocatable :: blocks(:)           !< what is told of the blocks
+    type(cut_t), pointer :: cut => null()             !< of the mesh as it was cut last, for the words of a plan
   contains
     procedure :: introduce
     procedure :: parameters => Table
@@ -63,7 +65,7 @@ module elements3d_m
     procedure :: read => ReadMesh
     procedure :: derive, window => WindowOf, check_shot, warn, own_words
     procedure, nopass :: receiver
-    procedure :: memory
+    procedure :: memory, sharing
     procedure, nopass :: wants_pictures, picture_numbers
     procedure :: check_pictures
     procedure :: grid_words => WindowWords
@@ -103,6 +105,7 @@ contains
     self%pictures = 'pictures'
     self%example = 'keymap=quake.keymap mesh=hill.exo materials=hill.materials source=dc mw=4.5 fpeak=1 tmax=10'
     self%far_field = 2
+    self%groups = .true.
     self%verb = 'mesh'
     self%verb_does = 'the mesh of the job, checked, told, and written to mesh_out for ParaView and spl-mesh'
   end subroutine introduce
@@ -159,6 +162,7 @@ contains
       if (.not. scheme%spacing > 0) scheme%spacing = PictureSpacing(scheme%longest)
       if (.not. allocated(error)) call TimeStep(self, job, scheme, error)
       call SchemeTimes(scheme, job, wavelet, error)
+      if (.not. allocated(error)) call CutCan(self%elements, job%group, error)
     end select
   end subroutine derive
 
@@ -368,7 +372,8 @@ contains
 
   ! --- what it needs --------------------------------------------------------------------------------------------------------
 
-  !> An element of a worker: its nodes, numbers and geometry at its points; and the fields of the points that it adds.
+  !> An element of a worker: its nodes, numbers and geometry at its points; and the fields of the points that it adds. Of ranks that
+  !> share a shot each knows the nodes of the whole mesh, and has the rest of its piece.
   subroutine memory(self, scheme, window, pictures, worker, master)
     class(elements3d_t), intent(in) :: self
     class(scheme_t), intent(in) :: scheme
@@ -377,7 +382,9 @@ contains
     real(dp), intent(out) :: worker, master
     integer, parameter :: numbers = 14             !< of a point of an element: its number, geometry, sums
     integer, parameter :: fields = 8               !< of a point
-    real(dp) :: nodes, relaxing                    !< relaxing: numbers of an element that attenuates
+    integer, parameter :: found = 6                !< of a point, where ranks look for what is theirs
+    real(dp), parameter :: touching = 1.2_dp       !< elements of a rank, and those that touch them, for one of its own
+    real(dp) :: nodes, relaxing, share             !< relaxing: numbers of an element that attenuates
     nodes = 24.0_dp*self%elements%per + 64
     if (size(self%elements%rho, 1) > 1) nodes = nodes + 12*in_element
     if (allocated(self%elements%tensor)) nodes = nodes + 4*tensor_numbers
@@ -388,7 +395,10 @@ contains
       if (self%attenuates) relaxing = 6*zener_mechanisms*scheme%relaxing
     end select
     master = self%elements%n*3*nodes
-    worker = self%elements%n*(3*nodes + 4*(numbers*in_element + relaxing + fields*points_of_element))
+    share = self%elements%n
+    if (scheme%ranks > 1) share = touching*share/scheme%ranks
+    worker = self%elements%n*3*nodes + share*4*(numbers*in_element + relaxing + fields*points_of_element)
+    if (scheme%ranks > 1) worker = worker + self%elements%n*4.0_dp*(in_element + found*points_of_element) + share*nodes
     if (pictures) worker = worker + 16*picture_numbers(scheme, window)
     if (pictures) worker = worker + MapBytes(scheme, window)
     if (pictures) master = master + 12*picture_numbers(scheme, window)
@@ -409,6 +419,28 @@ contains
       bytes = 3.0_dp*weight*lists*in_element*n(1)*n(2)
     end select
   end function MapBytes
+
+  subroutine sharing(self, scheme, window, gpu, words, gain, exchange)
+    class(elements3d_t), intent(in) :: self
+    class(scheme_t), intent(in) :: scheme
+    type(window_t), intent(in) :: window
+    logical, intent(in) :: gpu
+    character(:), allocatable, intent(out) :: words
+    real(dp), intent(out) :: gain, exchange
+    type(error_t), allocatable :: error
+    words = ''
+    gain = 1
+    exchange = 0
+    select type (scheme)
+    type is (elements_scheme_t)
+      if (self%cut%pieces /= scheme%ranks) &
+        call ElementsCut(self%elements, scheme%ranks, merge(scheme%relaxing, 0, scheme%attenuates), self%cut, error)
+      if (allocated(error)) return                ! `derive` has told it
+      words = CutWords(self%cut)
+      gain = self%cut%gain
+      exchange = self%cut%exchange
+    end select
+  end subroutine sharing
 
   pure logical function wants_pictures(job) result(wanted)
     type(job_t), intent(in) :: job

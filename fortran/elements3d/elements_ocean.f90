@@ -93,6 +93,7 @@ contains
           water = WaterAt(elements%ocean(:, e), s)
           do p = 1, on_face
             associate (at => elements%at(hex_side_point(p, s), e))
+              if (at == 0) cycle                          ! a point of another piece
               if (n == 1 .and. number(at) == 0) then
                 points = points + 1
                 number(at) = points

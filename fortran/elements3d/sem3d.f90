@@ -11,6 +11,8 @@ module sem3d_m
   use element_finder_m, only: finder_t, FinderFind, FinderMake
   use elements_m, only: elements_t, in_element
   use elements_ocean_m, only: OceanMass
+  use elements_cut_m, only: cut_t, CutWords, ElementsCut
+  use elements_pieces_m, only: piece_t, PieceMake
   use elements_points_m, only: ElementsNumber
   use elements_relax_m, only: ElementsShares, ElementsUnrelax
   use elements_sponge_m, only: SpongeRates
@@ -71,6 +73,11 @@ module sem3d_m
     type(elements_scheme_t) :: own                !< what the scheme has of elements
     real(dp) :: low(3) = 0                        !< where the mesh begins [m]
     logical, allocatable :: slope(:)              !< of each trace: it is the derivative by time of what is sampled
+    type(cut_t) :: cut                            !< of a mesh that several ranks compute together,
+    type(piece_t) :: piece                        !< of which this rank has one
+    logical :: wide = .false.                     !< that has what a map of ground velocity needs
+    integer, allocatable :: heard(:), part(:)     !< traces of the engine of a piece: receiver, and part of its sum
+    integer :: turns = 0                          !< exchanges of sums so far
     logical :: known = .false.                    !< the engine has the histories of the shot
     type(plane_t), allocatable :: plane(:)        !< of pictures
     type(frame_t), allocatable :: frame(:)        !< of films
@@ -78,11 +85,13 @@ module sem3d_m
     real(dp) :: first_point(3) = 0                !< and the first of them [m]
     logical :: later = .false.                    !< pictures are complete a step later
     integer :: map_points = 0                     !< of the map of ground velocity that lie in the mesh,
+    type(plane_t) :: map_plane                    !< all points of the map,
     integer, allocatable :: map_number(:)         !< and which they are of all
   contains
     procedure, nopass :: kernels => Sem3dKernels, need, need_words
     procedure :: setup, make_grid, make_medium, make_source, make_receivers, make_pictures
     procedure :: free, any_engine, choose_chunk, next_chunk, load, blow_up, identify, describe, samples, take_maps
+    procedure :: do_steps, shared_out, ways_found, exchanged, grouped
     procedure, private :: band => Band
   end type sem3d_t
 
@@ -117,6 +126,71 @@ module sem3d_m
       class(sem3d_t), intent(inout) :: self
       type(error_t), allocatable, intent(inout) :: error
     end subroutine take_maps
+
+    !> Elements of a fluid in which points of the map of ground velocity lie.
+    module subroutine MapElements(self, window, inside)
+      class(sem3d_t), intent(inout) :: self
+      type(window_t), intent(in) :: window
+      logical, allocatable, intent(out) :: inside(:)
+    end subroutine MapElements
+
+    ! --- sem3d_swaps.f90
+
+    !> Ways between the engines of all pieces, before the first step.
+    module subroutine OpenWays(self, error)
+      class(sem3d_t), intent(inout) :: self
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine OpenWays
+
+    module subroutine do_steps(self, n, error)
+      class(sem3d_t), intent(inout), target :: self
+      integer, intent(in) :: n
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine do_steps
+
+    !> Entries of a source as the engine of this rank has its points; those that it has not are left out.
+    module subroutine SourceHere(self, list, error)
+      class(sem3d_t), intent(inout) :: self
+      type(sem3d_list_t), intent(in) :: list
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine SourceHere
+
+    !> Receivers whose points this rank owns, or some of them.
+    module subroutine ReceiversHere(self, list, error)
+      class(sem3d_t), intent(inout) :: self
+      type(sem3d_list_t), intent(in) :: list
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine ReceiversHere
+
+    !> True if a place in an element may have points that this rank has.
+    pure module logical function Touches(self, element)
+      class(sem3d_t), intent(in) :: self
+      integer, intent(in) :: element
+    end function Touches
+
+    !> The samples of all receivers, to the rank that gathers.
+    module subroutine GatherSamples(self, raw, error)
+      class(sem3d_t), intent(inout) :: self
+      real(sp), contiguous, intent(inout) :: raw(:, :)
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine GatherSamples
+
+    module function shared_out(self) result(words)
+      class(sem3d_t), intent(in) :: self
+      character(:), allocatable :: words
+    end function shared_out
+
+    module subroutine ways_found(self, words, error)
+      class(sem3d_t), intent(inout) :: self
+      character(:), allocatable, intent(out) :: words
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine ways_found
+
+    module subroutine exchanged(self, words, error)
+      class(sem3d_t), intent(inout) :: self
+      character(:), allocatable, intent(out) :: words
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine exchanged
   end interface
 
 contains
@@ -143,8 +217,11 @@ contains
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
     type(sem3d_grid_t) :: grid
+    real(dp) :: cells
     logical :: same, keeps
+    logical, allocatable :: wide(:)
     same = window%serial > 0 .and. window%serial == self%medium
+    if (self%grouped()) same = same .and. (self%wide .eqv. self%own%pgv)
     if (.not. same) then
       call ElementsFrom(window, self%elements, error)
       if (allocated(error)) return
@@ -155,14 +232,26 @@ contains
       self%seafloor = ground_t()
       self%low = [window%x0, window%y0, window%z0]
       call MeetingsMake(self%elements, self%meetings)
+      if (self%grouped()) then
+        self%wide = self%own%pgv
+        call MapElements(self, window, wide)
+        call ElementsCut(self%elements, self%partners%n, merge(self%own%relaxing, 0, self%own%attenuates), self%cut, error)
+        if (allocated(error)) return
+        call PieceMake(self%elements, self%meetings, self%cut, self%partners%mine, wide, self%piece)
+      end if
     end if
-    grid = Sem3dGrid(self%elements)
+    if (self%grouped()) then
+      grid = Sem3dGrid(self%piece%elements)
+    else
+      grid = Sem3dGrid(self%elements)
+    end if
     grid%dt = self%scheme%dt
     grid%shares = 1
     grid%relaxing = self%own%relaxing
     if (self%own%attenuates) grid%mechanisms = zener_mechanisms
     same = same .and. abs(grid%dt - self%grid%dt) <= 0
-    call self%choose_engine(real(points_of_element, dp)*grid%elements, same, keeps, error)
+    cells = real(points_of_element, dp)*merge(self%piece%own, grid%elements, self%grouped())
+    call self%choose_engine(cells, same, keeps, error)
     if (allocated(error) .or. keeps) return
     grid%threads = self%team%threads
     grid%share = self%scheme%share
@@ -193,21 +282,44 @@ contains
     class(sem3d_t), intent(inout), target :: self
     type(window_t), intent(in) :: window
     type(error_t), allocatable, intent(inout) :: error
-    real(sp), allocatable :: bulk(:, :, :), shear(:, :, :), rate(:), mass(:, :)
+    real(sp), allocatable :: rate(:), mass(:, :)
     integer, allocatable :: point(:)
-    call self%engine%elements(self%elements, error)
+    if (self%grouped()) then
+      call self%engine%ways(self%piece%ways, error)
+      if (.not. allocated(error)) call self%engine%elements(self%piece%elements, error)
+    else
+      call self%engine%elements(self%elements, error)
+    end if
     if (self%own%sponge_width > 0 .and. .not. allocated(error)) then
       call SpongeRates(self%elements, self%own%sponge_width, rate)
+      if (self%grouped()) rate = rate(self%piece%point)
       call self%engine%damping(rate, error)
     end if
     if (allocated(self%elements%ocean) .and. .not. allocated(error)) then
-      call OceanMass(self%elements, point, mass)
+      if (self%grouped()) call OceanMass(self%piece%elements, point, mass)
+      if (.not. self%grouped()) call OceanMass(self%elements, point, mass)
       call self%engine%added_mass(point, mass, error)
     end if
     if (allocated(error) .or. .not. self%own%attenuates) return
-    call ElementsShares(self%elements, self%own%q_band, bulk, shear, few=self%own%relaxing < in_element)
-    call self%engine%quality(real(ZenerTimes(self%own%q_band), sp), bulk, shear, error)
+    if (self%grouped()) call Attenuate(self, self%piece%elements, error)
+    if (.not. self%grouped()) call Attenuate(self, self%elements, error)
   end subroutine make_medium
+
+  subroutine Attenuate(self, elements, error)
+    class(sem3d_t), intent(inout) :: self
+    type(elements_t), intent(in) :: elements
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp), allocatable :: bulk(:, :, :), shear(:, :, :)
+    call ElementsShares(elements, self%own%q_band, bulk, shear, few=self%own%relaxing < in_element)
+    call self%engine%quality(real(ZenerTimes(self%own%q_band), sp), bulk, shear, error)
+  end subroutine Attenuate
+
+  !> Several ranks model the shot together.
+  pure logical function grouped(self)
+    class(sem3d_t), intent(in) :: self
+    grouped = associated(self%partners)
+    if (grouped) grouped = self%partners%n > 1
+  end function grouped
 
   !> The source, and the power of two that keeps single precision fields near 1 whatever the strength asked for.
   subroutine make_source(self, window, error)
@@ -219,6 +331,8 @@ contains
     real(sp), allocatable :: q(:, :)
     real(dp) :: xi(3), x(3), mass, strongest
     integer :: e
+    if (self%grouped()) call OpenWays(self, error)
+    if (allocated(error)) return
     call Find(self, 'the source', [self%shot%sx, self%shot%sy, self%shot%sz], self%own%source_from, e, xi, x, error)
     if (allocated(error)) return
     self%shot%sx = x(1)
@@ -238,7 +352,7 @@ contains
     end if
     self%exponent2 = exponent(strongest)
     self%limit = growth*self%scheme%nt
-    call self%engine%source(1, list%field, list%point, spread(1, 1, list%n), list%w, error)
+    call SourceHere(self, list, error)
   end subroutine make_source
 
   !> The source in each step, (1, nt): a force, or the moment or volume that was released before.
@@ -312,6 +426,11 @@ contains
     self%shot%rz = x(3, :)
     !$omp parallel do schedule(dynamic) num_threads(self%team%threads)
     do r = 1, size(self%shot%rx)
+      place(r)%solid = element(r) <= self%elements%solid
+      allocate (place(r)%point(0), place(r)%w(0, 0:3))
+      if (self%grouped()) then
+        if (.not. Touches(self, element(r))) cycle
+      end if
       call Sem3dPlace(self%elements, self%meetings, element(r), xi(:, r), x(:, r), self%band(), place(r), &
                       source=[self%shot%sx, self%shot%sy, self%shot%sz])
     end do
@@ -323,7 +442,7 @@ contains
       end do
     end do
     self%slope = list%slope
-    call self%engine%receivers(list%start, list%field, list%point, list%w, error)
+    call ReceiversHere(self, list, error)
     if (.not. allocated(error)) call self%engine%expect(self%scheme%nt, error)
   end subroutine make_receivers
 
@@ -340,8 +459,11 @@ contains
   subroutine choose_chunk(self, waited)
     class(sem3d_t), intent(inout) :: self
     logical, intent(in) :: waited
+    integer :: ranks
     if (self%chunk > 0) return
-    self%chunk = int(min(100.0_dp, max(1.0_dp, chunk_updates/(real(points_of_element, dp)*self%grid%elements))))
+    ranks = 1
+    if (self%grouped()) ranks = self%partners%n
+    self%chunk = int(min(100.0_dp, max(1.0_dp, chunk_updates*ranks/(real(points_of_element, dp)*self%elements%n))))
   end subroutine choose_chunk
 
   subroutine next_chunk(self, error)
@@ -377,9 +499,11 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: what
     real(dp) :: x(3)
-    integer :: e
+    integer :: e, point
+    point = place(1)
+    if (self%grouped()) point = self%piece%point(point)
     do e = 1, self%elements%n - 1
-      if (any(self%elements%at(:, e) == place(1))) exit
+      if (any(self%elements%at(:, e) == point)) exit
     end do
     x = sum(self%elements%corner(:, :8, e), 2)/8
     what = Str(scale(value, self%exponent2), 4)//' m/s'
@@ -399,7 +523,12 @@ contains
     real(sp), contiguous, intent(out) :: raw(:, :)
     type(error_t), allocatable, intent(inout) :: error
     integer :: r, n
-    call self%engine%traces(1, raw, error)
+    if (self%grouped()) then
+      raw = 0
+      call GatherSamples(self, raw, error)
+    else
+      call self%engine%traces(1, raw, error)
+    end if
     if (allocated(error)) return
     n = size(raw, 1)
     do r = 1, size(raw, 2)
@@ -414,7 +543,7 @@ contains
     type(gather_t), intent(inout) :: gather
     gather%sy = self%shot%sy
     gather%ry = self%shot%ry
-    gather%cells = real(points_of_element, dp)*self%grid%elements
+    gather%cells = real(points_of_element, dp)*self%elements%n
     gather%nsnap = size(self%film)
     if (allocated(gather%film)) deallocate (gather%film)
     if (gather%nsnap == 0) return
@@ -434,6 +563,7 @@ contains
       id%shape = Str(m%n)//' elements'
       call HashAdd(id%grid, [m%solid, m%per, m%points, m%solid_points, self%own%sum])
       call HashAdd(id%grid, self%scheme%dt)
+      if (self%grouped()) call HashAdd(id%grid, [self%partners%n, self%piece%mine, self%grid%points, self%cut%owner])
       do e = 1, m%n
         call HashAdd(id%grid, reshape(m%corner(:, :, e), [3*m%per]))
         call HashAdd(id%grid, [m%face(:, e), m%at(1, e), m%at(in_element, e)])
@@ -460,7 +590,8 @@ contains
     end associate
   end subroutine identify
 
-  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of its elements; 0 on CPU cores.
+  !> Memory of its GPU that a shot in a window takes [bytes], with `traces` traces: as of a cube of its elements; 0 on CPU cores,
+  !> huge() where several ranks are to share it.
   real(dp) function need(scheme, window, traces) result(bytes)
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
@@ -471,6 +602,8 @@ contains
     select type (scheme)
     type is (elements_scheme_t)
       if (.not. sem3d_variants%needs_gpu(scheme%variant)) return
+      if (scheme%ranks > 1) bytes = huge(bytes)                   ! a group computes on cores
+      if (scheme%ranks > 1) return
       grid = Cube(scheme, window)
       call Sem3dMemory(scheme%variant, grid, 3*band_points, traces, scheme%nt, 0, host, bytes)
     end select
@@ -486,7 +619,7 @@ contains
     words = ''
     select type (scheme)
     type is (elements_scheme_t)
-      if (.not. sem3d_variants%needs_gpu(scheme%variant)) return
+      if (.not. sem3d_variants%needs_gpu(scheme%variant) .or. scheme%ranks > 1) return
       grid = Cube(scheme, window)
       call Sem3dMemory(scheme%variant, grid, 3*band_points, 0, scheme%nt, 0, host, some)
       grid%resident = resident_all

@@ -9,20 +9,24 @@ module sem3d_engine_m
   use elements_m, only: elements_t, in_element
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
-  use iso_c_binding, only: c_associated, c_float
+  use iso_c_binding, only: c_associated, c_float, c_funptr
   use kinds_m, only: dp, sp
-  use sem3d_c, only: sem3d_added_mass, sem3d_anisotropy, sem3d_cfg, sem3d_damping, sem3d_elements, sem3d_expect, sem3d_field, &
-                     sem3d_histories, sem3d_map, &
-                     sem3d_new, sem3d_quality, &
-                     sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_watch
+  use sem3d_c, only: sem3d_added_mass, sem3d_anisotropy, sem3d_between, sem3d_cfg, sem3d_damping, sem3d_elements, sem3d_expect, &
+                     sem3d_field, sem3d_give, sem3d_histories, sem3d_map, sem3d_new, sem3d_part, sem3d_quality, &
+                     sem3d_receiver_parts, sem3d_receivers, sem3d_set_field, sem3d_source, sem3d_take, sem3d_watch, &
+                     sem3d_way_size, sem3d_ways
   use text_m, only: CString
   implicit none
   private
-  public :: sem3d_engine_t, sem3d_grid_t, sem3d_map_t, Sem3dCfg, Sem3dGrid
+  public :: sem3d_engine_t, sem3d_grid_t, sem3d_map_t, sem3d_ways_t, Sem3dCfg, Sem3dGrid
 
   integer, parameter, public :: field_vx = 0, field_vy = 1, field_vz = 2, field_ux = 3, field_uy = 4, field_uz = 5, &
                                 field_chi_t = 6, field_chi = 7, sem3d_fields = 8
   integer, parameter, public :: resident_all = 0, resident_fields = 1, resident_some = 2
+
+  !> Parts of a step of a piece of a mesh, of each phase.
+  integer, parameter, public :: part_rim = 0, part_inside = 1, part_shared = 2
+  integer, parameter, public :: phase_solid = 0, phase_fluid = 1
 
   !> An engine takes its memory for these.
   type :: sem3d_grid_t
@@ -52,6 +56,14 @@ module sem3d_engine_m
     real(sp), allocatable :: w(:)
   end type sem3d_map_t
 
+  !> Ways from a piece of a mesh to the others.
+  type :: sem3d_ways_t
+    integer :: n = 0
+    integer, allocatable :: way(:)                         !< of each brick, 0: it is this piece's
+    integer, allocatable :: start(:), point(:)             !< points of this piece's elements that the piece at way w has too are
+                                                           !< point(start(w)) .. point(start(w+1)-1)
+  end type sem3d_ways_t
+
   type, extends(engine_t) :: sem3d_engine_t
   contains
     procedure :: new                         !< takes memory for elements of those numbers
@@ -67,6 +79,11 @@ module sem3d_engine_m
     procedure :: set_field
     procedure :: expect                      !< there will be traces of so many steps
     procedure :: watch                       !< keeps the largest velocity at the points of a map, from zero; none: no longer
+    procedure :: ways                        !< to the other pieces of the mesh, before `elements`
+    procedure :: way_size                    !< numbers that go out and come in at a way in each step, of a phase
+    procedure :: step_part                   !< a part of a step: of the fluid its rim, inside and shared points, then of the solid
+    procedure :: give, take                  !< what goes out at a way after the rim, what must come in before the shared points
+    procedure :: between                     !< a procedure to be called now and then during these parts
     procedure :: map                         !< (points of the map, 3): horizontal, vertical, of the vector
   end type sem3d_engine_t
 
@@ -201,6 +218,53 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     call EngineCheck(self, sem3d_expect(self%handle, steps), error)
   end subroutine expect
+
+  subroutine ways(self, given, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    type(sem3d_ways_t), intent(in) :: given
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_ways(self%handle, given%n, given%way - 1, given%start - 1, given%point - 1), error)
+  end subroutine ways
+
+  subroutine way_size(self, phase, way, out, in, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: phase, way
+    integer, intent(out) :: out, in
+    type(error_t), allocatable, intent(inout) :: error
+    out = 0
+    in = 0
+    call EngineCheck(self, sem3d_way_size(self%handle, phase, way - 1, out, in), error)
+  end subroutine way_size
+
+  subroutine step_part(self, it, phase, which, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: it, phase, which
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_part(self%handle, it, phase, which), error)
+  end subroutine step_part
+
+  subroutine give(self, phase, way, out, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: phase, way
+    real(sp), contiguous, intent(inout) :: out(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_give(self%handle, phase, way - 1, out), error)
+  end subroutine give
+
+  subroutine take(self, phase, way, in, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    integer, intent(in) :: phase, way
+    real(sp), contiguous, intent(in) :: in(:)
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_take(self%handle, phase, way - 1, in), error)
+  end subroutine take
+
+  subroutine between(self, procedure, error)
+    class(sem3d_engine_t), intent(inout) :: self
+    type(c_funptr), intent(in) :: procedure
+    type(error_t), allocatable, intent(inout) :: error
+    call EngineCheck(self, sem3d_between(self%handle, procedure), error)
+  end subroutine between
 
   subroutine watch(self, map, error)
     class(sem3d_engine_t), intent(inout) :: self

@@ -82,6 +82,15 @@ contains
     end do
   end procedure make_pictures
 
+  module procedure MapElements
+    type(plane_t) :: plane
+    allocate (inside(self%elements%n), source=.false.)
+    if (.not. self%own%pgv) return
+    call PicturePoints(window, self%own%spacing, self%first_point, self%nf)
+    call MapPlane(self, plane)
+    inside(pack(plane%element, plane%element > self%elements%solid)) = .true.
+  end procedure MapElements
+
   ! --- where pictures are ----------------------------------------------------------------------------------------------------
 
   !> The elements of the points of a plane; of the top the depths too, missing where there is no mesh. A surface has sides, a volume
@@ -237,30 +246,50 @@ contains
     end do
   end subroutine FillPlaces
 
-  !> The engine keeps the largest velocities at the points of the map that lie in the mesh.
-  subroutine Watch(self, error)
-    class(sem3d_t), intent(inout) :: self
-    type(error_t), allocatable, intent(inout) :: error
-    type(plane_t) :: plane
-    type(sem3d_list_t), allocatable :: list(:)
-    type(sem3d_place_t) :: place
-    type(error_t), allocatable :: failed
-    integer :: p, m, c, e
+  !> The points of the map.
+  subroutine MapPlane(self, plane)
+    class(sem3d_t), intent(in) :: self
+    type(plane_t), intent(out) :: plane
     if (OnTop(self)) then
       call MakePlane(self, 'top', plane)
     else
       call MakePlane(self, 'z'//Str(self%own%pgv_depth, 17), plane)
     end if
-    self%map_number = pack([(p, p=1, size(plane%element))], plane%element > 0)
+  end subroutine MapPlane
+
+  !> This rank has the element.
+  pure logical function Mine(self, element)
+    class(sem3d_t), intent(in) :: self
+    integer, intent(in) :: element
+    Mine = .true.
+    if (self%grouped()) Mine = self%cut%owner(element) == self%piece%mine
+  end function Mine
+
+  !> The engine keeps the largest velocities at the points of the map that lie in the mesh.
+  subroutine Watch(self, error)
+    class(sem3d_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    type(sem3d_list_t), allocatable :: list(:)
+    type(sem3d_place_t) :: place
+    type(error_t), allocatable :: failed
+    integer :: p, m, c, e
+    call MapPlane(self, self%map_plane)
+    associate (at => self%map_plane%element)
+      self%map_number = pack([(p, p=1, size(at))], at > 0)
+      self%map_number = pack(self%map_number, [(Mine(self, at(self%map_number(p))), p=1, size(self%map_number))])
+    end associate
     self%map_points = size(self%map_number)
     if (self%map_points == 0) return
     allocate (list(self%map_points))
     !$omp parallel do private(p, c, e, place, failed) schedule(dynamic) num_threads(self%team%threads)
     do m = 1, size(list)
       p = self%map_number(m)
-      e = plane%element(p)
-      call Sem3dPlace(self%elements, self%meetings, e, plane%xi(:, p), HexAt(self%elements%corner(:, :, e), plane%xi(:, p)), &
-                      merge(0.0_dp, self%band(), e <= self%elements%solid), place)
+      e = self%map_plane%element(p)
+      associate (xi => self%map_plane%xi(:, p))
+        call Sem3dPlace(self%elements, self%meetings, e, xi, HexAt(self%elements%corner(:, :, e), xi), &
+                        merge(0.0_dp, self%band(), e <= self%elements%solid), place)
+      end associate
+      if (self%grouped()) place%point = self%piece%place(place%point)
       do c = 1, 3
         call Sem3dRecord(list(m), place, 'v'//letters(c:c), failed)       ! fails of no velocity
       end do
@@ -382,6 +411,7 @@ contains
         e = plane%element(i + size(a, 1)*(j - 1))
         if (e == 0) a(i, j) = film_missing
         if (e == 0 .or. (rest .and. e <= self%elements%solid)) cycle
+        if (.not. Mine(self, e)) cycle
         if (e /= last) call ElementValues(self, fields, e, field, values)
         last = e
         call HexWeights(plane%xi(:, i + size(a, 1)*(j - 1)), w)
@@ -404,7 +434,7 @@ contains
     !$omp parallel do private(e, values) num_threads(self%team%threads)
     do m = 1, size(a, 2)
       e = plane%element(m)
-      if (rest .and. e <= self%elements%solid) cycle
+      if ((rest .and. e <= self%elements%solid) .or. .not. Mine(self, e)) cycle
       call ElementValues(self, fields, e, field, values)
       if (plane%axis < 0) a(:, m) = Picture(self, rest, values, a(:, m))
       if (plane%axis == 0) a(:, m) = Picture(self, rest, values(hex_side_point(:, plane%side(m))), a(:, m))
@@ -430,13 +460,15 @@ contains
     character(*), intent(in) :: field
     real(dp), intent(out) :: values(in_element)
     real(dp) :: slope(in_element, 3), bulk(in_element)
-    integer :: c
+    integer :: c, at(in_element)
     c = 0
     if (len(field) > 1) c = index(letters, field(2:2))
-    associate (at => self%elements%at(:, e), m => self%elements, corner => self%elements%corner(:, :, e))
+    at = self%elements%at(:, e)
+    if (self%grouped()) at = self%piece%place(at)
+    associate (m => self%elements, corner => self%elements%corner(:, :, e))
       if (e > m%solid) then
-        if (field(1:1) /= 'u') values = fields%chi_t(at - m%solid_points)
-        if (field(1:1) == 'u') values = fields%chi(at - m%solid_points)
+        if (field(1:1) /= 'u') values = fields%chi_t(at - self%grid%solid_points)
+        if (field(1:1) == 'u') values = fields%chi(at - self%grid%solid_points)
         if (c == 0) return
         call Slopes(corner, values, slope)
         values = slope(:, c)/Everywhere(m%rho(:, e))
@@ -494,6 +526,7 @@ contains
   module procedure take_maps
     real(sp), allocatable :: map(:, :), whole(:)
     integer :: m
+    if (self%grouped()) call GatherFilms(self, error)
     if (.not. self%own%pgv .or. allocated(error)) return
     allocate (map(self%map_points, maps), whole(self%nf(1)*self%nf(2)))
     if (self%map_points > 0) call self%engine%map(map, error)
@@ -502,7 +535,51 @@ contains
       whole = film_missing
       whole(self%map_number) = scale(map(:, m), self%exponent2)
       self%film(self%films + m)%a(:, :, 1) = reshape(whole, self%nf(:2))
+      if (self%grouped()) call GatherFilm(self, self%map_plane%element, 1, self%film(self%films + m)%a(:, :, 1), error)
     end do
   end procedure take_maps
+
+  !> Each rank has taken what it has of the pictures: they come to the rank that gathers.
+  subroutine GatherFilms(self, error)
+    class(sem3d_t), intent(inout) :: self
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: f, k
+    do f = 1, self%films
+      associate (plane => self%plane(self%frame(f)%plane))
+        do k = 1, self%taken
+          call GatherFilm(self, plane%element, merge(1, size(self%film(f)%a, 1), plane%axis > 0), self%film(f)%a(:, :, k), error)
+        end do
+      end associate
+    end do
+  end subroutine GatherFilms
+
+  !> A picture whose numbers `each` and `each` are of the elements listed, 0: of none.
+  subroutine GatherFilm(self, element, each, a, error)
+    class(sem3d_t), intent(inout) :: self
+    integer, intent(in) :: element(:), each
+    real(sp), intent(inout) :: a(:, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(sp) :: picture(each, size(element))
+    real(sp), allocatable :: got(:)
+    integer, allocatable :: count(:)
+    integer :: owner(size(element)), p, m, at
+    if (allocated(error)) return
+    owner = 0
+    do m = 1, size(element)
+      if (element(m) > 0) owner(m) = self%cut%owner(element(m))
+    end do
+    picture = reshape(a, shape(picture))
+    call self%partners%collect(pack(picture, spread(owner == self%piece%mine, 1, each)), got, count, error)
+    if (allocated(error) .or. .not. self%gathers()) return
+    at = 0
+    do p = 1, self%partners%n
+      do m = 1, size(element)
+        if (owner(m) /= p) cycle
+        picture(:, m) = got(at + 1:at + each)
+        at = at + each
+      end do
+    end do
+    a = reshape(picture, shape(a))
+  end subroutine GatherFilm
 
 end submodule sem3d_films

@@ -9,21 +9,29 @@ module sem3d_fortran_m
   use engine_m, only: EngineNumbers, EngineRoom, EngineState
   use error_m, only: error_t, Fail
   use hexahedron_m, only: hex_side_point
+  use iso_c_binding, only: c_funptr
   use kinds_m, only: dp, i8, sp
   use receiver_sum_m, only: receiver_sum_t, ReceiverAdd, ReceiverPart
   use sem3d_element_m, only: ElementGeometry, FewRelax, FluidForce, relaxation_t, SideArea, SolidForce
-  use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_uz, field_vx, field_vz, sem3d_engine_t, sem3d_fields, &
-                            sem3d_grid_t, sem3d_map_t
+  use sem3d_engine_m, only: field_chi, field_chi_t, field_ux, field_uz, field_vx, field_vz, part_rim, part_shared, phase_fluid, &
+                            phase_solid, sem3d_engine_t, sem3d_fields, sem3d_grid_t, sem3d_map_t, sem3d_ways_t
   use text_m, only: Str
   use threads_m, only: ThreadsOf
   implicit none
   private
   public :: sem3d_fortran_t
 
+  integer, parameter :: per_slot = 6                            !< floats with the bits of three doubles
+
   type :: entries_t                                             !< weights of fields at points
     integer, allocatable :: field(:), point(:)
     real(sp), allocatable :: w(:)
   end type entries_t
+
+  !> Elements, and the points of each, whose forces travel.
+  type :: slots_t
+    integer, allocatable :: element(:), p(:)
+  end type slots_t
 
   type, extends(sem3d_engine_t) :: sem3d_fortran_t
     private
@@ -45,10 +53,16 @@ module sem3d_fortran_m
     integer, allocatable :: history(:), start(:), part(:)       !< (source entries), (nrec+1), (nrec)
     integer :: nh = 0, q_first = 1, silent = huge(1)
     real(sp), allocatable :: q(:, :)                            !< histories of steps q_first .., (nh, steps)
+    logical, allocatable :: elsewhere(:)                        !< elements of other pieces
+    real(dp), allocatable :: own(:, :, :)                       !< forces of elements, (3, 125, elements)
+    real(dp), allocatable :: force(:, :)                        !< at the points
     type(sem3d_map_t) :: watched
+    type(sem3d_ways_t) :: given
+    type(slots_t), allocatable :: gives(:, :), takes(:, :)        !< (0:1, ways)
     real(sp), allocatable :: peaks(:, :)                        !< (points of the map, 3)
   contains
     procedure :: new, free, elements, quality, damping, added_mass, source, histories, receivers, receiver_part, timestep
+    procedure :: ways, way_size, step_part, give => give_slots, take => take_slots, between
     procedure :: field, set_field, expect, watch, map, maxabs, reset
     procedure :: state_size, save => save_state, load, bytes, device
     procedure :: peak => maxabs
@@ -109,6 +123,9 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     integer :: e
     self%mesh = mesh
+    if (allocated(self%own)) deallocate (self%own, self%force)
+    call ListWays(self)
+    allocate (self%own(3, in_element, mesh%n), self%force(3, mesh%points))
     if (allocated(self%slope)) deallocate (self%slope, self%volume)
     allocate (self%slope(3, 3, in_element, mesh%n), self%volume(in_element, mesh%n))
     !$omp parallel do num_threads(ThreadsOf(self%grid%threads))
@@ -148,14 +165,19 @@ contains
       do p = 1, in_element
         rho = Medium(self%mesh%rho, p, e)
         k = Medium(self%mesh%lambda, p, e)
-        associate (mass => self%mass(self%mesh%at(p, e)))
-          mass = mass + merge(rho, 1/k, e <= self%mesh%solid)*self%volume(p, e)
-        end associate
+        if (self%mesh%at(p, e) > 0) then
+          associate (mass => self%mass(self%mesh%at(p, e)))
+            mass = mass + merge(rho, 1/k, e <= self%mesh%solid)*self%volume(p, e)
+          end associate
+        end if
         if (e > self%mesh%solid) self%loudness = max(self%loudness, 1/(sqrt(rho*k)*sum(self%volume(:, e))**(1.0_dp/3)))
       end do
       if (e <= self%mesh%solid) cycle
       do side = 1, 6
-        if (self%mesh%face(side, e) == face_free) self%held(self%mesh%at(hex_side_point(:, side), e)) = .true.
+        if (self%mesh%face(side, e) /= face_free) cycle
+        do p = 1, on_face
+          if (self%mesh%at(hex_side_point(p, side), e) > 0) self%held(self%mesh%at(hex_side_point(p, side), e)) = .true.
+        end do
       end do
     end do
   end subroutine SumMasses
@@ -180,6 +202,7 @@ contains
           call SideArea(self%mesh%corner(:, :, e), side, area)
           do m = 1, on_face
             p = hex_side_point(m, side)
+            if (self%mesh%at(p, e) == 0) cycle
             associate (drag => self%drag(self%mesh%at(p, e)))
               if (i == 1 .and. drag == 0) then
                 drags = drags + 1
@@ -401,108 +424,146 @@ contains
     class(sem3d_fortran_t), intent(inout) :: self
     integer, intent(in) :: first, n
     type(error_t), allocatable, intent(inout) :: error
-    integer :: it, r
+    integer :: it
+    call EngineRoom(self, self%steps + n)
+    do it = first, first + n - 1
+      call BeginStep(self, it, error)
+      if (allocated(error)) return
+      call Phase(self, it, phase_fluid)
+      call Phase(self, it, phase_solid)
+      call EndStep(self, it)
+    end do
+
+  contains
+
+    subroutine Phase(self, it, which)
+      class(sem3d_fortran_t), intent(inout) :: self
+      integer, intent(in) :: it, which
+      call ElementForces(self, which)
+      call MovePoints(self, it, which)
+    end subroutine Phase
+  end subroutine timestep
+
+  !> Fails where a step cannot come now.
+  subroutine BeginStep(self, it, error)
+    class(sem3d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: it
+    type(error_t), allocatable, intent(inout) :: error
     if (.not. allocated(self%mass)) then
       call Fail(error, 'time stepping before the medium was set')
     else if (self%grid%mechanisms > 0 .and. self%mesh%solid > 0) then
       if (.not. allocated(self%relaxation(1)%z)) call Fail(error, 'time stepping before the attenuation was set')
     end if
     if (allocated(error)) return
-    if (self%steps == 0) self%first = first
-    call EngineRoom(self, self%steps + n)
-    do it = first, first + n - 1
-      if (self%nh > 0 .and. it < self%silent .and. (it < self%q_first .or. it >= self%q_first + size(self%q, 2))) then
-        call Fail(error, 'step '//Str(it)//' needs histories of the sources, which are known for steps '//Str(self%q_first)// &
-                  '..'//Str(self%q_first + size(self%q, 2) - 1))
-        return
-      end if
-      call DoStep(self, it)
-      do r = 1, size(self%part)
-        self%samples(r, self%steps + 1) = ReceiverPart(Total(self, self%sampled, self%start(r), self%start(r + 1) - 1), &
-                                                      self%part(r))
-      end do
-      if (allocated(self%watched%start) .and. it <= self%watched%last) call KeepLargest(self)
-      self%steps = self%steps + 1
-    end do
-  end subroutine timestep
+    if (self%steps == 0) self%first = it
+    call EngineRoom(self, self%steps + 1)
+    if (self%nh > 0 .and. it < self%silent .and. (it < self%q_first .or. it >= self%q_first + size(self%q, 2))) &
+      call Fail(error, 'step '//Str(it)//' needs histories of the sources, which are known for steps '//Str(self%q_first)// &
+                '..'//Str(self%q_first + size(self%q, 2) - 1))
+  end subroutine BeginStep
 
-  !> The fluid first: its acceleration d2chi/dt2 is what presses on the solid.
-  subroutine DoStep(self, it)
+  !> Receivers and map.
+  subroutine EndStep(self, it)
     class(sem3d_fortran_t), intent(inout) :: self
     integer, intent(in) :: it
-    real(dp) :: force(3, self%grid%points), before
-    integer :: c, p, point
-    call ElementForces(self, force)
-    do c = 1, self%grid%contacts
-      do p = 1, on_face
-        point = self%mesh%at(hex_side_point(p, self%mesh%contact(2, c)), self%mesh%contact(1, c))
-        force(1, point) = force(1, point) + dot_product(self%area(:, p, c), real(self%u(:, self%mesh%partner(p, c)), dp))
-      end do
+    integer :: r
+    do r = 1, size(self%part)
+      self%samples(r, self%steps + 1) = ReceiverPart(Total(self, self%sampled, self%start(r), self%start(r + 1) - 1), &
+                                                    self%part(r))
     end do
-    call AddSources(self, it, force)
-    do point = self%grid%solid_points + 1, self%grid%points
-      before = self%chi_t(point)
-      call MoveFluid(self, point, force(1, point))
-      force(1, point) = (self%chi_t(point) - before)/self%grid%dt
-    end do
-    do c = 1, self%grid%contacts
-      do p = 1, on_face
-        associate (solid => force(:, self%mesh%partner(p, c)))
-          point = self%mesh%at(hex_side_point(p, self%mesh%contact(2, c)), self%mesh%contact(1, c))
-          solid = solid - self%area(:, p, c)*force(1, point)
-        end associate
-      end do
-    end do
-    do point = 1, self%grid%solid_points
-      call MoveSolid(self, point, force(:, point))
-    end do
-  end subroutine DoStep
+    if (allocated(self%watched%start) .and. it <= self%watched%last) call KeepLargest(self)
+    self%steps = self%steps + 1
+  end subroutine EndStep
 
-  !> Of all elements, by the displacements and potentials as they are; of the fluid force(1, :).
-  subroutine ElementForces(self, force)
+  !> Of the elements of a phase, by the displacements and potentials as they are; of the fluid own(1, :, :). Not of those of other
+  !> pieces.
+  subroutine ElementForces(self, phase)
     class(sem3d_fortran_t), intent(inout) :: self
-    real(dp), intent(out) :: force(:, :)
-    real(dp), allocatable :: own(:, :, :)
-    integer :: e, p
-    allocate (own(3, in_element, self%mesh%n))
+    integer, intent(in) :: phase
+    integer :: e
     !$omp parallel do num_threads(ThreadsOf(self%grid%threads))
     do e = 1, self%mesh%n
-      associate (at => self%mesh%at(:, e), slope => self%slope(:, :, :, e), volume => self%volume(:, e))
+      if (self%elsewhere(e) .or. (phase == phase_solid .neqv. e <= self%mesh%solid)) cycle
+      associate (at => self%mesh%at(:, e), slope => self%slope(:, :, :, e), volume => self%volume(:, e), own => self%own(:, :, e))
         if (e <= self%mesh%solid) then
           associate (u => real(self%u(:, at), dp), lambda => real(self%mesh%lambda(:, e), dp), mu => real(self%mesh%mu(:, e), dp))
             if (TensorOf(self%mesh, e) > 0) then
-              call SolidForce(u, slope, volume, lambda, mu, own(:, :, e), self%relaxation(e), &
+              call SolidForce(u, slope, volume, lambda, mu, own, self%relaxation(e), &
                               AnisoMatrix(real(self%mesh%relative(:, self%mesh%tensor(e)), dp)))
             else
-              call SolidForce(u, slope, volume, lambda, mu, own(:, :, e), self%relaxation(e))
+              call SolidForce(u, slope, volume, lambda, mu, own, self%relaxation(e))
             end if
           end associate
         else
-          call FluidForce(real(self%chi(at), dp), slope, volume, real(self%mesh%rho(:, e), dp), own(1, :, e))
-          own(2:, :, e) = 0
+          call FluidForce(real(self%chi(at), dp), slope, volume, real(self%mesh%rho(:, e), dp), own(1, :))
+          own(2:, :) = 0
         end if
       end associate
     end do
     !$omp end parallel do
-    force = 0
+  end subroutine ElementForces
+
+  !> All points of a phase take their step. The fluid first: its acceleration d2chi/dt2, which then stands in force(1, :), is what
+  !> presses on the solid.
+  subroutine MovePoints(self, it, phase)
+    class(sem3d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: it, phase
+    real(dp) :: before
+    integer :: c, p, e, point, first, last
+    first = merge(1, self%grid%solid_points + 1, phase == phase_solid)
+    last = merge(self%grid%solid_points, self%grid%points, phase == phase_solid)
+    self%force(:, first:last) = 0
     do e = 1, self%mesh%n
+      if (phase == phase_solid .neqv. e <= self%mesh%solid) cycle
       do p = 1, in_element
+        if (self%mesh%at(p, e) == 0) cycle
         associate (at => self%mesh%at(p, e))
-          force(:, at) = force(:, at) + own(:, p, e)
+          self%force(:, at) = self%force(:, at) + self%own(:, p, e)
         end associate
       end do
     end do
-  end subroutine ElementForces
+    if (phase == phase_fluid) call AtContacts()
+    call AddSources(self, it, phase)
+    if (phase == phase_solid) call AtContacts()
+    do point = first, last
+      if (phase == phase_solid) then
+        call MoveSolid(self, point, self%force(:, point))
+      else
+        before = self%chi_t(point)
+        call MoveFluid(self, point, self%force(1, point))
+        self%force(1, point) = (self%chi_t(point) - before)/self%grid%dt
+      end if
+    end do
 
-  subroutine AddSources(self, it, force)
-    class(sem3d_fortran_t), intent(in) :: self
-    integer, intent(in) :: it
-    real(dp), intent(inout) :: force(:, :)
+  contains
+
+    !> The solid's normal displacement drives the fluid, whose pressure loads the solid.
+    subroutine AtContacts()
+      integer :: solid
+      do c = 1, self%grid%contacts
+        do p = 1, on_face
+          point = self%mesh%at(hex_side_point(p, self%mesh%contact(2, c)), self%mesh%contact(1, c))
+          solid = self%mesh%partner(p, c)
+          if (point == 0) cycle
+          associate (area => self%area(:, p, c), force => self%force)
+            if (phase == phase_fluid) force(1, point) = force(1, point) + dot_product(area, real(self%u(:, solid), dp))
+            if (phase == phase_solid) force(:, solid) = force(:, solid) - area*force(1, point)
+          end associate
+        end do
+      end do
+    end subroutine AtContacts
+  end subroutine MovePoints
+
+  !> Of a phase.
+  subroutine AddSources(self, it, phase)
+    class(sem3d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: it, phase
     integer :: m, c
     if (it >= self%silent) return
     do m = 1, size(self%sources%w)
+      if (phase == phase_fluid .neqv. self%sources%field(m) == field_chi_t) cycle
       c = merge(1, 1 + self%sources%field(m), self%sources%field(m) == field_chi_t)
-      associate (f => force(c, self%sources%point(m)))
+      associate (f => self%force(c, self%sources%point(m)))
         f = f + real(self%sources%w(m), dp)*self%q(self%history(m), it - self%q_first + 1)
       end associate
     end do
@@ -563,6 +624,120 @@ contains
     real(dp) :: c(3)
     c = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]
   end function Cross
+
+  ! --- pieces of a mesh -----------------------------------------------------------------------------------------------------
+
+  subroutine ways(self, given, error)
+    class(sem3d_fortran_t), intent(inout) :: self
+    type(sem3d_ways_t), intent(in) :: given
+    type(error_t), allocatable, intent(inout) :: error
+    self%given = given
+  end subroutine ways
+
+  !> Forces of single elements travel, in double, and are added in the order of elements.
+  subroutine ListWays(self)
+    class(sem3d_fortran_t), intent(inout) :: self
+    logical :: wanted(self%mesh%points)
+    integer :: w, b
+    if (allocated(self%gives)) deallocate (self%gives, self%takes)
+    allocate (self%gives(0:1, self%given%n), self%takes(0:1, self%given%n))
+    self%elsewhere = self%mesh%at(1, :) < 0              ! no element
+    if (self%given%n == 0) return
+    do b = 1, size(self%given%way)
+      self%elsewhere(self%mesh%brick(b):self%mesh%brick(b + 1) - 1) = self%given%way(b) > 0
+    end do
+    associate (given => self%given, mesh => self%mesh)
+      do w = 1, given%n
+        wanted = .false.
+        wanted(given%point(given%start(w):given%start(w + 1) - 1)) = .true.
+        do b = 1, size(given%way)
+          if (given%way(b) == 0) call Add(mesh, self%gives(:, w), b, wanted)
+          if (given%way(b) == w) call Add(mesh, self%takes(:, w), b)
+        end do
+      end do
+    end associate
+
+  contains
+
+    !> The points of a brick, all that are here or those wanted.
+    subroutine Add(mesh, slots, b, wanted)
+      type(elements_t), intent(in) :: mesh
+      type(slots_t), intent(inout) :: slots(0:)
+      integer, intent(in) :: b
+      logical, intent(in), optional :: wanted(:)
+      logical :: here(in_element)
+      integer :: e, p
+      do e = mesh%brick(b), mesh%brick(b + 1) - 1
+        here = mesh%at(:, e) > 0
+        if (present(wanted)) here = wanted(mesh%at(:, e))
+        associate (s => slots(merge(phase_solid, phase_fluid, e <= mesh%solid)))
+          if (.not. allocated(s%p)) allocate (s%element(0), s%p(0))
+          s%element = [s%element, spread(e, 1, count(here))]
+          s%p = [s%p, pack([(p, p=1, in_element)], here)]
+        end associate
+      end do
+    end subroutine Add
+  end subroutine ListWays
+
+  pure integer function Numbers(slots)
+    type(slots_t), intent(in) :: slots
+    Numbers = 0
+    if (allocated(slots%p)) Numbers = per_slot*size(slots%p)
+  end function Numbers
+
+  subroutine way_size(self, phase, way, out, in, error)
+    class(sem3d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: phase, way
+    integer, intent(out) :: out, in
+    type(error_t), allocatable, intent(inout) :: error
+    out = Numbers(self%gives(phase, way))
+    in = Numbers(self%takes(phase, way))
+  end subroutine way_size
+
+  subroutine step_part(self, it, phase, which, error)
+    class(sem3d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: it, phase, which
+    type(error_t), allocatable, intent(inout) :: error
+    if (phase == phase_fluid .and. which == part_rim) call BeginStep(self, it, error)
+    if (allocated(error)) return
+    if (which == part_rim) call ElementForces(self, phase)
+    if (which == part_shared) call MovePoints(self, it, phase)
+    if (which == part_shared .and. phase == phase_solid) call EndStep(self, it)
+  end subroutine step_part
+
+  !> The bits of a double are two floats.
+  subroutine give_slots(self, phase, way, out, error)
+    class(sem3d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: phase, way
+    real(sp), contiguous, intent(inout) :: out(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: m
+    associate (s => self%gives(phase, way))
+      do m = 1, Numbers(s)/per_slot
+        out(per_slot*(m - 1) + 1:per_slot*m) = transfer(self%own(:, s%p(m), s%element(m)), out, per_slot)
+      end do
+    end associate
+  end subroutine give_slots
+
+  subroutine take_slots(self, phase, way, in, error)
+    class(sem3d_fortran_t), intent(inout) :: self
+    integer, intent(in) :: phase, way
+    real(sp), contiguous, intent(in) :: in(:)
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: m
+    associate (s => self%takes(phase, way))
+      do m = 1, Numbers(s)/per_slot
+        self%own(:, s%p(m), s%element(m)) = transfer(in(per_slot*(m - 1) + 1:per_slot*m), self%own, 3)
+      end do
+    end associate
+  end subroutine take_slots
+
+  !> Messages do not advance while this computes.
+  subroutine between(self, procedure, error)
+    class(sem3d_fortran_t), intent(inout) :: self
+    type(c_funptr), intent(in) :: procedure
+    type(error_t), allocatable, intent(inout) :: error
+  end subroutine between
 
   ! --- fields -----------------------------------------------------------------------------------------------------------------
 

@@ -23,9 +23,10 @@ module group_m
   private
   public :: group_t, GroupNew, GroupFree, GroupShotBegins, GroupAgree, GroupListen, GroupShare, GroupTell
 
-  integer, parameter :: SIDES = 6, WHATS = 2
+  integer, parameter :: LANES = 6             !< sides that may be between two partners
+  integer, parameter :: WHATS = 2
   integer, parameter :: TAG_ABORT = 1, TAG_OPEN = 2, TAG_TRADE = 9, TAG_SHOTS = 16
-  integer, parameter :: TAGS = SIDES*WHATS + 1    !< of a shot: what travels through sides, and what is collected
+  integer, parameter :: TAGS = LANES*WHATS + 1    !< of a shot: what travels through sides, and what is collected
   integer, parameter :: SHOTS = 1000          !< numbers of shots, then from the first again
   integer, parameter, public :: WISHES = 2    !< numbers that partners tell each other at each turn
   real(dp), parameter :: LATE = 0.1_dp        !< seconds after which a wait looks at processes and their failures
@@ -52,9 +53,9 @@ module group_m
     type(message_t), allocatable :: postponed(:)   !< such messages
     type(message_t) :: end                    !< END of a job that has lost ranks: for this rank alone, and at once
     integer :: shot = 0                       !< its number
-    type(way_t), private :: way(SIDES)
-    integer, private :: measured(SIDES) = -1      !< the partners and ways that were measured,
-    real(dp), private :: found(2, SIDES) = 0      !< and what was found: latency, rate
+    type(way_t), allocatable, private :: way(:)   !< (sides)
+    integer, allocatable, private :: measured(:)  !< the partners and ways that were measured,
+    real(dp), allocatable, private :: found(:, :) !< and what was found: latency, rate
     type(c_ptr), private :: memory = c_null_ptr   !< this rank's, which its partners read
     integer(i8), private :: bytes = 0         !< of it
   contains
@@ -73,17 +74,18 @@ module group_m
   interface
     ! --- group_ways.f90
 
-    module subroutine GroupOpen(self, with, n, error)
+    module subroutine GroupOpen(self, with, theirs, n, error)
       class(group_t), intent(inout) :: self
-      integer, intent(in) :: with(:)
+      integer, intent(in) :: with(:), theirs(:)
       integer(i8), intent(in) :: n(:)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine GroupOpen
 
-    module subroutine GroupSend(self, side, what, error)
+    module subroutine GroupSend(self, side, what, error, n)
       class(group_t), intent(inout) :: self
       integer, intent(in) :: side, what
       type(error_t), allocatable, intent(inout) :: error
+      integer, intent(in), optional :: n
     end subroutine GroupSend
 
     module subroutine GroupAwait(self, side, what, error)
@@ -102,6 +104,12 @@ module group_m
       character(kind=c_char), contiguous, intent(inout) :: in(:, :)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine GroupTrade
+
+    !> As many sides as there are, with no partner at them.
+    module subroutine WaysNew(group, sides)
+      class(group_t), intent(inout) :: group
+      integer, intent(in) :: sides
+    end subroutine WaysNew
 
     !> Gives back the memory of all ways.
     module subroutine WaysClose(group)
@@ -219,16 +227,16 @@ contains
     group%worker = role%worker_id
     call MPI_Comm_idup(role%group, group%comm, request(1))
     call AwaitAll(group, request)
-    call WaysClose(group)
+    call WaysNew(group, 0)
   end subroutine GroupNew
 
   !> Gives back the ways and the communicator; nothing where ranks are lost.
   subroutine GroupFree(group, broken)
     type(group_t), intent(inout) :: group
     logical, intent(in) :: broken
-    if (broken .or. group%broken) return
+    if (group%n == 1 .or. broken .or. group%broken) return
     call WaysClose(group)
-    if (group%n > 1) call MPI_Comm_free(group%comm)
+    call MPI_Comm_free(group%comm)
   end subroutine GroupFree
 
   pure real(dp) function GroupPatience(self) result(seconds)
@@ -241,7 +249,8 @@ contains
     type(group_t), intent(inout) :: group
     integer :: side
     group%shot = modulo(group%shot + 1, SHOTS)
-    do side = 1, SIDES
+    if (group%n == 1) return
+    do side = 1, size(group%way)
       group%way(side)%sent = 0
       group%way(side)%got = 0
     end do

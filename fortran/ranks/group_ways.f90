@@ -2,6 +2,7 @@
 !> others send them by MPI. Arguments stand in partners.f90 and group.f90.
 submodule(group_m) group_ways
   use iso_c_binding, only: c_associated, c_f_pointer, c_null_char
+  use partners_m, only: PartnersSides
   use shared_c, only: shared_close, shared_data, shared_new, shared_open, shared_post, shared_wait
   use text_m, only: FString
   implicit none
@@ -15,8 +16,10 @@ contains
     character(PATH) :: mine
     call GroupAgree(self, error)
     if (allocated(error)) return
+    if (size(with) /= size(self%way)) call WaysNew(self, size(with))
     call WaysClose(self)
     self%with = with
+    self%theirs = theirs
     call MakeMemory(self, n, mine)
     call Meet(self, n, mine, error)
     if (allocated(error)) return
@@ -25,6 +28,16 @@ contains
     self%latency = self%found(1, :)
     self%rate = self%found(2, :)
   end procedure GroupOpen
+
+  module procedure WaysNew
+    if (allocated(group%way)) call WaysClose(group)
+    call PartnersSides(group, sides)
+    if (allocated(group%way)) deallocate (group%way, group%measured, group%found)
+    allocate (group%way(sides), group%measured(sides), group%found(2, sides))
+    group%measured = -1
+    group%found = 0
+    call WaysClose(group)
+  end procedure WaysNew
 
   !> Counts the ways of all partners, by their kinds, and measures them all where one is new.
   subroutine CountWays(group, error)
@@ -47,20 +60,31 @@ contains
     integer :: low, high, side
     do low = 1, group%n
       do high = low + 1, group%n
-        do side = 1, SIDES                    ! of the first of the pair
+        do side = 1, size(group%way)          ! of the first of the pair
           if (group%mine == low .and. group%with(side) == high) call MeasureWay(group, side, error)
-          if (group%mine == high .and. group%with(Opposite(side)) == low) call MeasureWay(group, Opposite(side), error)
+          if (group%mine == high) call MeasureTheir(side)
           if (allocated(error)) return
         end do
       end do
     end do
     group%measured = KindOf(group)
+
+  contains
+
+    !> The way through a side of the other one of the pair.
+    subroutine MeasureTheir(side)
+      integer, intent(in) :: side
+      integer :: s
+      do s = 1, size(group%way)
+        if (group%with(s) == low .and. group%theirs(s) == side) call MeasureWay(group, s, error)
+      end do
+    end subroutine MeasureTheir
   end subroutine MeasureWays
 
   !> The partner at each side and the way to it, as one number.
   pure function KindOf(group) result(kind)
     class(group_t), intent(in) :: group
-    integer :: kind(SIDES)
+    integer :: kind(size(group%with))
     kind = 4*group%with + group%carried
   end function KindOf
 
@@ -92,7 +116,7 @@ contains
         do turn = 1, turns
           do what = 1, WHATS                  ! in turns, so that none is sent again before the partner has it
             if (n > 1) group%out(side, what)%a = 0
-            call Post(group, side, what, n)
+            call Post(group, side, what, n, n)
             call group%await(side, what, error)
             if (allocated(error)) return
             if (n > 1) taken = group%in(side, what)%a
@@ -106,7 +130,7 @@ contains
 
   module procedure WaysClose
     integer :: side, what
-    do side = 1, SIDES
+    do side = 1, size(group%way)
       do what = 1, WHATS
         if (.not. group%way(side)%shared .and. associated(group%in(side, what)%a)) deallocate (group%in(side, what)%a)
         if (.not. c_associated(group%memory) .and. associated(group%out(side, what)%a)) deallocate (group%out(side, what)%a)
@@ -137,7 +161,7 @@ contains
     group%bytes = shared_data + 4*WHATS*sum(n)
     if (.not. group%messages) group%memory = shared_new(group%bytes, PATH, buffer)
     mine = FString(buffer)
-    do side = 1, SIDES
+    do side = 1, size(group%way)
       do what = 1, WHATS
         if (c_associated(group%memory)) then
           call Within(group%memory, shared_data/4 + WHATS*sum(n(:side - 1)) + (what - 1)*n(side), n(side), group%out(side, what)%a)
@@ -167,20 +191,21 @@ contains
     character(PATH), pointer, contiguous :: names(:)
     integer(i8), pointer, contiguous :: sizes(:, :)
     type(MPI_Request) :: request(1)
-    integer :: side, what
-    allocate (names(0:group%n), sizes(SIDES, 0:group%n))
+    integer :: side, what, sides
+    sides = size(n)
+    allocate (names(0:group%n), sizes(sides, 0:group%n))
     names(0) = mine
     sizes(:, 0) = n
     call MPI_Iallgather(names(0), PATH, MPI_CHARACTER, names(1:), PATH, MPI_CHARACTER, group%comm, request(1))
     call Await(group, request, error)
     if (allocated(error)) return
-    call MPI_Iallgather(sizes(:, 0), SIDES, MPI_INTEGER8, sizes(:, 1:), SIDES, MPI_INTEGER8, group%comm, request(1))
+    call MPI_Iallgather(sizes(:, 0), sides, MPI_INTEGER8, sizes(:, 1:), sides, MPI_INTEGER8, group%comm, request(1))
     call Await(group, request, error)
     if (allocated(error)) return
     call Attach(group, names(1:), sizes(:, 1:))
     call Confirm(group, error)
     if (allocated(error)) return
-    do side = 1, SIDES
+    do side = 1, size(group%way)
       do what = 1, WHATS
         if (.not. group%way(side)%shared) allocate (group%in(side, what)%a(n(side)))
       end do
@@ -195,10 +220,10 @@ contains
     integer(i8), intent(in) :: sizes(:, :)
     integer :: side, what, theirs
     integer(i8) :: from
-    do side = 1, SIDES
+    do side = 1, size(group%way)
       if (group%with(side) == 0) cycle
       associate (way => group%way(side), size => sizes(:, group%with(side)))
-        theirs = Opposite(side)
+        theirs = group%theirs(side)
         way%bytes = shared_data + 4*WHATS*sum(size)
         way%memory = shared_open(trim(names(group%with(side)))//c_null_char, way%bytes)
         way%shared = c_associated(way%memory) .and. c_associated(group%memory)
@@ -216,20 +241,22 @@ contains
     class(group_t), intent(inout) :: group
     type(error_t), allocatable, intent(inout) :: error
     integer, pointer, contiguous :: mine(:), theirs(:)
-    type(MPI_Request) :: request(2*SIDES)
+    type(MPI_Request) :: request(2*size(group%way))
     integer :: side, what
-    allocate (mine(SIDES), theirs(SIDES))
+    allocate (mine(size(group%way)), theirs(size(group%way)))
     mine = merge(1, 0, group%way%shared)
     theirs = 0
     request = MPI_REQUEST_NULL
-    do side = 1, SIDES
+    do side = 1, size(group%way)
       if (group%with(side) == 0) cycle
-      call MPI_Irecv(theirs(side:side), 1, MPI_INTEGER, group%with(side) - 1, TAG_OPEN + side, group%comm, request(2*side - 1))
-      call MPI_Isend(mine(side:side), 1, MPI_INTEGER, group%with(side) - 1, TAG_OPEN + Opposite(side), group%comm, request(2*side))
+      call MPI_Irecv(theirs(side:side), 1, MPI_INTEGER, group%with(side) - 1, TAG_OPEN + Lane(side), group%comm, &
+                     request(2*side - 1))
+      call MPI_Isend(mine(side:side), 1, MPI_INTEGER, group%with(side) - 1, &
+                     TAG_OPEN + Lane(group%theirs(side)), group%comm, request(2*side))
     end do
     call Await(group, request, error)
     if (allocated(error)) return
-    do side = 1, SIDES
+    do side = 1, size(group%way)
       if (group%way(side)%shared .and. theirs(side) == 0) then
         group%way(side)%shared = .false.
         do what = 1, WHATS
@@ -240,14 +267,15 @@ contains
     deallocate (mine, theirs)
   end subroutine Confirm
 
-  pure integer function Opposite(side)
+  !> Tells a side from the others between the same two partners.
+  pure integer function Lane(side)
     integer, intent(in) :: side
-    Opposite = merge(side + 1, side - 1, modulo(side, 2) == 1)
-  end function Opposite
+    Lane = 1 + modulo(side - 1, LANES)
+  end function Lane
 
   module procedure GroupTrade
     character(kind=c_char), pointer, contiguous :: mine(:, :), theirs(:, :)
-    type(MPI_Request) :: request(2*SIDES)
+    type(MPI_Request) :: request(2*size(self%way))
     integer :: side, n
     call GroupAgree(self, error)
     if (allocated(error)) return
@@ -255,10 +283,11 @@ contains
     allocate (mine, source=out)
     allocate (theirs, source=in)
     request = MPI_REQUEST_NULL
-    do side = 1, SIDES
+    do side = 1, size(self%way)
       if (self%with(side) == 0) cycle
-      call MPI_Irecv(theirs(:, side), n, MPI_CHARACTER, self%with(side) - 1, TAG_TRADE + side, self%comm, request(2*side - 1))
-      call MPI_Isend(mine(:, side), n, MPI_CHARACTER, self%with(side) - 1, TAG_TRADE + Opposite(side), self%comm, request(2*side))
+      call MPI_Irecv(theirs(:, side), n, MPI_CHARACTER, self%with(side) - 1, TAG_TRADE + Lane(side), self%comm, request(2*side - 1))
+      call MPI_Isend(mine(:, side), n, MPI_CHARACTER, self%with(side) - 1, &
+                     TAG_TRADE + Lane(self%theirs(side)), self%comm, request(2*side))
     end do
     call Await(self, request, error)
     if (allocated(error)) return
@@ -267,24 +296,27 @@ contains
   end procedure GroupTrade
 
   module procedure GroupSend
+    integer :: numbers
+    numbers = size(self%out(side, what)%a)
+    if (present(n)) numbers = n
     associate (traffic => self%traffic(side))
-      traffic%bytes = traffic%bytes + 4*size(self%out(side, what)%a, kind=i8)
+      traffic%bytes = traffic%bytes + 4*int(numbers, i8)
       traffic%messages = traffic%messages + 1
     end associate
-    call Post(self, side, what, size(self%out(side, what)%a))
+    call Post(self, side, what, numbers, size(self%in(side, what)%a))
   end procedure GroupSend
 
-  !> The first n numbers go to the partner, and as many are expected of it.
-  subroutine Post(group, side, what, n)
+  !> The first n numbers go to the partner, and up to `most` are expected of it.
+  subroutine Post(group, side, what, n, most)
     class(group_t), intent(inout) :: group
-    integer, intent(in) :: side, what, n
+    integer, intent(in) :: side, what, n, most
     associate (way => group%way(side), out => group%out(side, what)%a, in => group%in(side, what)%a, with => group%with(side) - 1)
       way%sent(what) = modulo(way%sent(what), TURNS) + 1
       if (way%shared) then
         call shared_post(group%memory, WHATS*(side - 1) + what - 1, FlagOf(group, way%sent(what)))
       else
-        call MPI_Irecv(in, n, MPI_REAL, with, TagOf(group, side, what), group%comm, way%getting(what))
-        call MPI_Isend(out, n, MPI_REAL, with, TagOf(group, Opposite(side), what), group%comm, way%sending(what))
+        call MPI_Irecv(in, most, MPI_REAL, with, TagOf(group, side, what), group%comm, way%getting(what))
+        call MPI_Isend(out, n, MPI_REAL, with, TagOf(group, group%theirs(side), what), group%comm, way%sending(what))
       end if
     end associate
   end subroutine Post
@@ -308,7 +340,7 @@ contains
   module procedure GroupProgress
     integer :: side, what
     logical :: done
-    do side = 1, SIDES
+    do side = 1, size(self%way)
       do what = 1, WHATS
         associate (way => self%way(side))
           if (way%getting(what) /= MPI_REQUEST_NULL) call MPI_Test(way%getting(what), done, MPI_STATUS_IGNORE)
@@ -322,7 +354,7 @@ contains
     type(MPI_Status) :: status
     integer :: side, what
     logical :: done
-    do side = 1, SIDES
+    do side = 1, size(group%way)
       if (group%with(side) == 0 .or. group%way(side)%shared) cycle
       associate (way => group%way(side))
         do what = 1, WHATS
@@ -338,7 +370,7 @@ contains
 
   module procedure TagOf
     tag = TAG_SHOTS + TAGS*group%shot
-    if (side > 0) tag = tag + WHATS*(side - 1) + what
+    if (side > 0) tag = tag + WHATS*(Lane(side) - 1) + what
   end procedure TagOf
 
   !> Turn number `turn` of this shot, as flags tell it.

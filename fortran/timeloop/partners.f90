@@ -10,9 +10,9 @@ module partners_m
   use kinds_m, only: dp, i8, sp
   implicit none
   private
-  public :: partners_t, numbers_t, traffic_t
+  public :: partners_t, numbers_t, traffic_t, PartnersSides
 
-  integer, parameter :: sides = 6, whats = 2        !< of a piece; kinds of numbers through them: velocities, stresses
+  integer, parameter :: whats = 2                   !< kinds of numbers through a side, which take turns: velocities, stresses
 
   !> Ways of numbers to a partner.
   integer, parameter, public :: by_memory = 1, by_messages = 2, by_gpu = 3
@@ -32,18 +32,19 @@ module partners_m
   type, abstract :: partners_t
     integer :: n = 1                          !< of them
     integer :: mine = 1                       !< number of this one, 1..n; what comes home does so to the first
-    integer :: with(sides) = 0                !< the partner at each side, 0: none
-    type(numbers_t) :: out(sides, whats), in(sides, whats)
+    integer, allocatable :: with(:)           !< the partner at each side, 0: none
+    integer, allocatable :: theirs(:)         !< and the number that the side has there
+    type(numbers_t), allocatable :: out(:, :), in(:, :)   !< (sides, whats)
     integer :: ways(2) = 0                    !< sides of all pieces whose numbers go through shared memory, and those by messages
-    integer :: carried(sides) = 0             !< how numbers of each side travel, 0: there is no partner
-    real(dp) :: latency(sides) = 0            !< from sending to receiving next to no bytes, as `open` found [s]
-    real(dp) :: rate(sides) = 0               !< bytes over the time that they take beyond that [bytes/s]
-    type(traffic_t) :: traffic(sides)         !< since this was last set to nothing
+    integer, allocatable :: carried(:)        !< how numbers of each side travel, 0: there is no partner
+    real(dp), allocatable :: latency(:)       !< from sending to receiving next to no bytes, as `open` found [s]
+    real(dp), allocatable :: rate(:)          !< bytes over the time that they take beyond that [bytes/s]
+    type(traffic_t), allocatable :: traffic(:)   !< since this was last set to nothing
     logical :: messages = .false.             !< from the next `open` on all numbers travel as messages, within a machine too
   contains
     procedure(open_i), deferred :: open
     procedure(send_i), deferred :: send
-    procedure(send_i), deferred :: await
+    procedure(await_i), deferred :: await
     procedure(progress_i), deferred :: progress
     procedure(combine_i), deferred :: largest
     procedure(combine_i), deferred :: total
@@ -54,25 +55,34 @@ module partners_m
   end type partners_t
 
   abstract interface
-    !> From now on partner with(side) is beside side 1..6 (x low, x high, y low, ...), 0: none, and n(side) numbers of each kind
-    !> travel both ways: `out` and `in` are there. Where partners are not those of the `open` before, each way is tried for a few
-    !> milliseconds: `latency`, `rate`.
-    subroutine open_i(self, with, n, error)
+    !> From now on partner with(side) is beside a side of this piece, 0: none, where that side is number theirs(side); and up to
+    !> n(side) numbers of each kind travel both ways: `out` and `in` are there. All partners have as many sides. Two partners have
+    !> several sides between them only among the first six of each. Where partners are not those of the `open` before, each way is
+    !> tried for a few milliseconds: `latency`, `rate`.
+    subroutine open_i(self, with, theirs, n, error)
       import :: partners_t, error_t, i8
       class(partners_t), intent(inout) :: self
-      integer, intent(in) :: with(:)
+      integer, intent(in) :: with(:), theirs(:)
       integer(i8), intent(in) :: n(:)
       type(error_t), allocatable, intent(inout) :: error
     end subroutine open_i
 
-    !> send: out(side, what) is there and goes to the partner at that side. await: waits, asleep, until its numbers are in
-    !> in(side, what), where they stay until the next send of the same kind.
-    subroutine send_i(self, side, what, error)
+    !> out(side, what) is there and goes to the partner at that side, all of it or its first n numbers.
+    subroutine send_i(self, side, what, error, n)
       import :: partners_t, error_t
       class(partners_t), intent(inout) :: self
       integer, intent(in) :: side, what
       type(error_t), allocatable, intent(inout) :: error
+      integer, intent(in), optional :: n
     end subroutine send_i
+
+    !> Waits, asleep, until its numbers are in in(side, what), where they stay until the next send of the same kind.
+    subroutine await_i(self, side, what, error)
+      import :: partners_t, error_t
+      class(partners_t), intent(inout) :: self
+      integer, intent(in) :: side, what
+      type(error_t), allocatable, intent(inout) :: error
+    end subroutine await_i
 
     !> Lets messages under way advance while the caller computes. Quick, does not wait, and cannot fail.
     subroutine progress_i(self)
@@ -120,5 +130,21 @@ module partners_m
       type(error_t), allocatable, intent(inout) :: error
     end subroutine look_i
   end interface
+
+contains
+
+  !> Sides of a piece that nothing goes through yet.
+  subroutine PartnersSides(partners, sides)
+    class(partners_t), intent(inout) :: partners
+    integer, intent(in) :: sides
+    integer :: s
+    partners%with = [(0, s=1, sides)]
+    partners%theirs = partners%with
+    partners%carried = partners%with
+    partners%latency = [(0.0_dp, s=1, sides)]
+    partners%rate = partners%latency
+    if (allocated(partners%out)) deallocate (partners%out, partners%in, partners%traffic)
+    allocate (partners%out(sides, whats), partners%in(sides, whats), partners%traffic(sides))
+  end subroutine PartnersSides
 
 end module partners_m

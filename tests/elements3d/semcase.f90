@@ -8,7 +8,7 @@ module semcase_m
   use error_m, only: error_t
   use hexahedron_m, only: hex_node, hex_side, HexPoints
   use kinds_m, only: dp, sp
-  use sem3d_engine_m, only: sem3d_engine_t, sem3d_grid_t, Sem3dGrid
+  use sem3d_engine_m, only: sem3d_engine_t, sem3d_grid_t, sem3d_ways_t, Sem3dGrid
   use sem3d_variants_m, only: Sem3dEngineNew
   implicit none
   private
@@ -189,7 +189,7 @@ contains
   end subroutine Tensors
 
   !> An engine of a variant with these elements; with shares (mechanisms, media, solid) of moduli that relax.
-  subroutine SemEngine(variant, mesh, dt, threads, engine, tau, bulk, shear, relaxing, sum, resident, room)
+  subroutine SemEngine(variant, mesh, dt, threads, engine, tau, bulk, shear, relaxing, sum, resident, room, ways)
     character(*), intent(in) :: variant
     type(elements_t), intent(in) :: mesh
     real(dp), intent(in) :: dt
@@ -200,6 +200,7 @@ contains
     integer, intent(in), optional :: sum                  !< of forces, as in sem3d_grid_t
     integer, intent(in), optional :: resident             !< likewise
     real(dp), intent(in), optional :: room                !< likewise
+    type(sem3d_ways_t), intent(in), optional :: ways      !< to other pieces of the mesh
     type(sem3d_grid_t) :: grid
     type(error_t), allocatable :: error
     call Sem3dEngineNew(variant, engine, error)
@@ -213,6 +214,7 @@ contains
     if (present(resident)) grid%resident = resident
     if (present(room)) grid%room = room
     if (.not. allocated(error)) call engine%new(grid, error)
+    if (present(ways) .and. .not. allocated(error)) call engine%ways(ways, error)
     if (.not. allocated(error)) call engine%elements(mesh, error)
     if (present(tau) .and. .not. allocated(error)) call engine%quality(tau, bulk, shear, error)
     call SemFine(error, 'engine '//variant)

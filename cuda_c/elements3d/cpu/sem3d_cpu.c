@@ -50,8 +50,10 @@ static int list_groups(sem3d *fd, const sem3d_given *given, size_t *vectors) {
     const int bricks = fd->cfg.bricks;
     *vectors = 0;
     TRY(host_alloc(&fd->h.memory, &o->groups, (size_t)bricks + 1, sizeof(int), "groups of elements"));
-    for (int b = 0; b < bricks; b++)
-        o->groups[b + 1] = o->groups[b] + (given->brick[b + 1] - given->brick[b] + GROUP - 1) / GROUP;
+    for (int b = 0; b < bricks; b++) {
+        const int n = fd->order.brick[b].elsewhere ? 0 : given->brick[b + 1] - given->brick[b];
+        o->groups[b + 1] = o->groups[b] + (n + GROUP - 1) / GROUP;
+    }
     TRY(host_alloc(&fd->h.memory, &o->group, (size_t)o->groups[bricks], sizeof(cpus_group), "groups of elements"));
     for (int b = 0; b < bricks; b++)
         for (int n = o->groups[b]; n < o->groups[b + 1]; n++) {
@@ -392,6 +394,22 @@ static int map(sem3d *fd, float *out) {
     return 0;
 }
 
+/* --- pieces of a mesh -------------------------------------------------------------------------------------------- */
+
+static void get_slots(const sem3d *fd, int fluid, const int *slot, int n, float *out) {
+    const cpus_own *o = own(&fd->h);
+    const size_t width = fluid ? 1 : 3;
+    for (size_t m = 0; m < (size_t)n; m++)
+        memcpy(out + width * m, o->slot + 4 * (size_t)slot[m], width * sizeof(float));
+}
+
+static void set_slots(sem3d *fd, int fluid, const int *slot, int n, const float *in) {
+    cpus_own *o = own(&fd->h);
+    const size_t width = fluid ? 1 : 3;
+    for (size_t m = 0; m < (size_t)n; m++)
+        memcpy(o->slot + 4 * (size_t)slot[m], in + width * m, width * sizeof(float));
+}
+
 static int sides(sem3d *fd) {
     (void)fd; /* a step reads them where they are */
     return 0;
@@ -406,6 +424,9 @@ static const sem3d_verbs verbs = {
     .watch = watch,
     .map = map,
     .need = need,
+    .part = sem3d_cpu_part,
+    .get_slots = get_slots,
+    .set_slots = set_slots,
 };
 
 SEM3D_VARIANT(cpu) = {"cpu", "C, SIMD over elements and threads over bricks of them", 0, &verbs.common, NULL};

@@ -87,6 +87,7 @@ typedef struct cpus_own {
 enum { SEM_ROW = 3 * 1024 }; /* floats that are looked at together for the largest */
 
 int sem3d_cpu_timestep(handle *h, int it, int n, float *trace);
+int sem3d_cpu_part(sem3d *fd, int it, int fluid, int part, float *trace);
 cpus_relaxation sem3d_cpu_relaxation(const sem3d *fd, int group);
 int sem3d_cpu_room(sem3d *fd);                                /* of each thread */
 float sem3d_cpu_value(const handle *h, int field, int place); /* in the order of steps */

@@ -137,14 +137,21 @@ static void add_slots(const step_of *s, int fluid, int from, int n, float *f) {
 /* --- steps ---------------------------------------------------------------------------------------------------------
  */
 
-/* By all threads: one phase, of which all bricks read displacements before points that they share take their step. */
-static void do_phase(const step_of *s, int fluid, cpus_work *w) {
-    const sem3d_order *o = &s->fd->order;
-    const int first = fluid ? o->solid_bricks : 0, last = fluid ? s->fd->cfg.bricks : o->solid_bricks;
-    const int low = o->shared[fluid], high = fluid ? s->fd->cfg.points : s->fd->cfg.solid_points;
+/* By all threads: n bricks, those of a list or from the first one on. */
+static void do_bricks(const step_of *s, const int *list, int first, int n, cpus_work *w) {
+    int (*const between)(void) = s->fd->pieces.between;
 #pragma omp for schedule(dynamic)
-    for (int b = first; b < last; b++)
-        do_brick(s, b, w);
+    for (int m = 0; m < n; m++) {
+        do_brick(s, list == NULL ? first + m : list[m], w);
+        if (between != NULL && omp_get_thread_num() == 0)
+            between();
+    }
+}
+
+/* By all threads: the points of a phase that bricks share. */
+static void do_shared(const step_of *s, int fluid) {
+    const sem3d_order *o = &s->fd->order;
+    const int low = o->shared[fluid], high = fluid ? s->fd->cfg.points : s->fd->cfg.solid_points;
 #pragma omp for schedule(dynamic)
     for (int from = low; from < high; from += CHUNK) {
         float f[4 * CHUNK];
@@ -152,6 +159,13 @@ static void do_phase(const step_of *s, int fluid, cpus_work *w) {
         add_slots(s, fluid, from, n, f);
         move(s, fluid, from, n, f);
     }
+}
+
+/* By all threads: one phase, of which all bricks read displacements before points that they share take their step. */
+static void do_phase(const step_of *s, int fluid, cpus_work *w) {
+    const int solid = s->fd->order.solid_bricks;
+    do_bricks(s, NULL, fluid ? solid : 0, fluid ? s->fd->cfg.bricks - solid : solid, w);
+    do_shared(s, fluid);
 }
 
 static void sample(const sem3d *fd, float *value, float *trace) {
@@ -183,13 +197,9 @@ static void keep_largest(const sem3d *fd, float *peaks) {
     }
 }
 
-static void do_step(step_of *s, int it, float *trace, float *value) {
+/* By all threads, when all points have taken their step. */
+static void look(const step_of *s, int it, float *trace, float *value) {
     const sem3d *fd = s->fd;
-    step_of mine = *s;
-    cpus_work *w = &s->o->work[omp_get_thread_num()];
-    mine.q = history_row(&fd->h.histories, it);
-    do_phase(&mine, 1, w);
-    do_phase(&mine, 0, w);
     if (fd->map.n > 0 && it <= fd->map.last)
         keep_largest(fd, s->o->peaks);
     if (fd->h.receivers.n == 0)
@@ -198,16 +208,30 @@ static void do_step(step_of *s, int it, float *trace, float *value) {
     sample(fd, value, trace);
 }
 
+static void do_step(step_of *s, int it, float *trace, float *value) {
+    step_of mine = *s;
+    cpus_work *w = &s->o->work[omp_get_thread_num()];
+    mine.q = history_row(&s->fd->h.histories, it);
+    do_phase(&mine, 1, w);
+    do_phase(&mine, 0, w);
+    look(&mine, it, trace, value);
+}
+
+/* Room for what receivers sample. */
+static int take_room(sem3d *fd, float **value) {
+    size_t cells = 0;
+    for (int f = 0; f < SEM3D_FIELDS; f++)
+        cells += (size_t)fd->h.receivers.sampled[f].n;
+    TRY(sem3d_cpu_room(fd));
+    return host_alloc(&fd->h.memory, value, cells, sizeof **value, "samples");
+}
+
 int sem3d_cpu_timestep(handle *h, int it, int n, float *trace) {
     sem3d *fd = (sem3d *)h;
     cpus_own *o = h->own;
     const receiver_cells *r = &h->receivers;
     float *value = NULL;
-    size_t cells = 0;
-    for (int f = 0; f < SEM3D_FIELDS; f++)
-        cells += (size_t)r->sampled[f].n;
-    TRY(sem3d_cpu_room(fd));
-    TRY(host_alloc(&h->memory, &value, cells, sizeof *value, "samples"));
+    TRY(take_room(fd, &value));
     step_of s = {fd, o, o->frame.isa->kernels, NULL};
 #pragma omp parallel num_threads(o->frame.threads)
     {
@@ -217,5 +241,28 @@ int sem3d_cpu_timestep(handle *h, int it, int n, float *trace) {
         restore_denormals(old);
     }
     host_release(&h->memory, &value);
+    return 0;
+}
+
+int sem3d_cpu_part(sem3d *fd, int it, int fluid, int part, float *trace) {
+    cpus_own *o = fd->h.own;
+    const sem3d_pieces *p = &fd->pieces;
+    const int first = part == SEM3D_RIM ? p->rim[fluid][0] : p->rim[fluid][1],
+              last = part == SEM3D_RIM ? p->rim[fluid][1] : p->inner[fluid];
+    float *value = NULL;
+    TRY(take_room(fd, &value));
+    const step_of s = {fd, o, o->frame.isa->kernels, history_row(&fd->h.histories, it)};
+#pragma omp parallel num_threads(o->frame.threads)
+    {
+        const unsigned long old = flush_denormals();
+        if (part != SEM3D_SHARED)
+            do_bricks(&s, p->turn + first, 0, last - first, &o->work[omp_get_thread_num()]);
+        else
+            do_shared(&s, fluid);
+        if (part == SEM3D_SHARED && !fluid)
+            look(&s, it, trace, value);
+        restore_denormals(old);
+    }
+    host_release(&fd->h.memory, &value);
     return 0;
 }

@@ -1,0 +1,272 @@
+!> The pieces of a shot give each other what their bricks have of the points that they share, in each step, and the rank that
+!> gathers samples of receivers. Arguments stand in sem3d.f90.
+!>
+!> A step: of the fluid, then of the solid, bricks whose sums others need; these travel while the other bricks are computed; then
+!> the shared points take their step. All who have such a point add the same sums in the same order, and so move it by themselves.
+submodule(sem3d_m) sem3d_swaps
+  use host_c, only: host_seconds
+  use iso_c_binding, only: c_funloc, c_null_funptr
+  use partners_m, only: carried_words, traffic_t
+  use receiver_sum_m, only: receiver_parts
+  use sem3d_engine_m, only: part_inside, part_rim, part_shared, phase_fluid, phase_solid
+  use shared_sums_m, only: header, SumsGather
+  use travelling_m, only: MessagesOn, travelling
+  implicit none
+
+  integer, parameter :: at_once = 2**26          !< numbers that a piece sends home at a time, unless one trace has more
+  integer, parameter :: most_pieces = 500        !< each has flags for all
+
+contains
+
+  ! --- steps ----------------------------------------------------------------------------------------------------------------
+
+  module procedure OpenWays
+    integer :: with(self%partners%n), theirs(self%partners%n), w, phase, out, in
+    integer(i8) :: n(self%partners%n)
+    if (self%partners%n > most_pieces) call Fail(error, 'a group of '//Str(self%partners%n)//' ranks, at most '//Str(most_pieces))
+    n = 0
+    do w = 1, self%partners%n
+      do phase = phase_solid, phase_fluid
+        if (.not. allocated(error)) call self%engine%way_size(phase, w, out, in, error)
+        if (.not. allocated(error)) n(w) = max(n(w), int(out, i8), int(in, i8))
+      end do
+    end do
+    if (allocated(error)) return
+    with = merge([(w, w=1, self%partners%n)], 0, n > 0)
+    theirs = self%partners%mine
+    call self%partners%open(with, theirs, n, error)
+    self%partners%traffic = traffic_t()
+    self%turns = 0
+    if (.not. allocated(error)) &
+      call self%engine%between(merge(c_funloc(MessagesOn), c_null_funptr, self%partners%ways(2) > 0), error)
+  end procedure OpenWays
+
+  module procedure do_steps
+    integer :: it
+    if (.not. self%grouped()) then
+      call self%engine%timestep(self%steps + 1, n, error)
+      return
+    end if
+    do it = self%steps + 1, self%steps + n
+      call Phase(self, it, phase_fluid, self%elements%n > self%elements%solid, error)
+      call Phase(self, it, phase_solid, self%elements%solid > 0, error)
+      if (allocated(error)) return
+    end do
+  end procedure do_steps
+
+  !> There: the mesh has elements of this phase.
+  subroutine Phase(self, it, which, there, error)
+    class(sem3d_t), intent(inout) :: self
+    integer, intent(in) :: it, which
+    logical, intent(in) :: there
+    type(error_t), allocatable, intent(inout) :: error
+    if (.not. allocated(error)) call self%engine%step_part(it, which, part_rim, error)
+    if (there) call Send(self, which, error)
+    travelling => self%partners
+    if (.not. allocated(error)) call self%engine%step_part(it, which, part_inside, error)
+    nullify (travelling)
+    if (there) call Receive(self, which, error)
+    if (.not. allocated(error)) call self%engine%step_part(it, which, part_shared, error)
+  end subroutine Phase
+
+  subroutine Send(self, phase, error)
+    class(sem3d_t), intent(inout) :: self
+    integer, intent(in) :: phase
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: start
+    integer :: w, kind, out, in
+    self%turns = self%turns + 1
+    kind = 1 + modulo(self%turns, 2)
+    associate (p => self%partners)
+      do w = 1, p%n
+        if (p%with(w) == 0 .or. allocated(error)) cycle
+        start = host_seconds()
+        call self%engine%way_size(phase, w, out, in, error)
+        if (.not. allocated(error)) call self%engine%give(phase, w, p%out(w, kind)%a, error)
+        if (.not. allocated(error)) call p%send(w, kind, error, out)
+        p%traffic(w)%seconds = p%traffic(w)%seconds + host_seconds() - start
+      end do
+    end associate
+  end subroutine Send
+
+  subroutine Receive(self, phase, error)
+    class(sem3d_t), intent(inout) :: self
+    integer, intent(in) :: phase
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: start
+    integer :: w, kind
+    kind = 1 + modulo(self%turns, 2)
+    associate (p => self%partners)
+      do w = 1, p%n
+        if (p%with(w) == 0 .or. allocated(error)) cycle
+        start = host_seconds()
+        call p%await(w, kind, error)
+        if (.not. allocated(error)) call self%engine%take(phase, w, p%in(w, kind)%a, error)
+        p%traffic(w)%seconds = p%traffic(w)%seconds + host_seconds() - start
+      end do
+    end associate
+  end subroutine Receive
+
+  ! --- source and receivers -------------------------------------------------------------------------------------------------
+
+  module procedure Touches
+    integer :: c, m
+    Touches = .true.
+    do c = 1, 8
+      do m = self%meetings%start(self%elements%node(c, element)), self%meetings%start(self%elements%node(c, element) + 1) - 1
+        if (any(self%piece%place(self%elements%at(:, self%meetings%list(m))) > 0)) return
+      end do
+    end do
+    Touches = .false.
+  end procedure Touches
+
+  module procedure SourceHere
+    logical :: here(list%n)
+    integer :: n
+    if (.not. self%grouped()) then
+      call self%engine%source(1, list%field, list%point, spread(1, 1, list%n), list%w, error)
+      return
+    end if
+    here = self%piece%place(list%point) > 0
+    n = count(here)
+    call self%engine%source(1, pack(list%field, here), pack(self%piece%place(list%point), here), spread(1, 1, n), &
+                            pack(list%w, here), error)
+  end procedure SourceHere
+
+  module procedure ReceiversHere
+    integer, allocatable :: start(:), field(:), point(:), at(:)
+    real(sp), allocatable :: w(:)
+    logical, allocatable :: mine(:)
+    integer :: r, p, m, n, all
+    if (.not. self%grouped()) then
+      call self%engine%receivers(list%start, list%field, list%point, list%w, error)
+      return
+    end if
+    if (.not. allocated(list%w)) then
+      allocate (at(0))
+    else
+      at = self%piece%place(list%point)
+    end if
+    mine = at > 0
+    do m = 1, size(at)
+      if (mine(m)) mine(m) = self%piece%owns(at(m))
+    end do
+    allocate (start(1), field(0), point(0), w(0))
+    start = 1
+    if (allocated(self%heard)) deallocate (self%heard, self%part)
+    allocate (self%heard(0), self%part(0))
+    do r = 1, size(list%start) - 1
+      associate (from => list%start(r), to => list%start(r + 1) - 1)
+        n = count(mine(from:to))
+        all = to - from + 1
+        if (n == 0) cycle
+        do p = merge(0, 1, n == all), merge(0, receiver_parts, n == all)
+          field = [field, pack(list%field(from:to), mine(from:to))]
+          point = [point, pack(at(from:to), mine(from:to))]
+          w = [w, pack(list%w(from:to), mine(from:to))]
+          start = [start, size(w) + 1]
+          self%heard = [self%heard, r]
+          self%part = [self%part, p]
+        end do
+      end associate
+    end do
+    call self%engine%receivers(start, field, point, w, error)
+    if (.not. allocated(error)) call self%engine%receiver_part(self%part, error)
+  end procedure ReceiversHere
+
+  module procedure GatherSamples
+    real(sp), allocatable :: mine(:, :)
+    integer, allocatable :: here(:)           ! of some receivers
+    integer :: r, first, some, last
+    allocate (mine(self%scheme%nt, size(self%heard)))
+    call self%engine%traces(1, mine, error)
+    last = size(self%slope)
+    some = max(1, at_once/(receiver_parts*(self%scheme%nt + header)))
+    do first = 1, last, some
+      here = pack([(r, r=1, size(self%heard))], self%heard >= first .and. self%heard < first + some)
+      if (.not. allocated(error)) call SumsGather(self%partners, self%heard(here), self%part(here), mine(:, here), raw, error)
+    end do
+  end procedure GatherSamples
+
+  ! --- in words -------------------------------------------------------------------------------------------------------------
+
+  module procedure shared_out
+    words = ''
+    if (self%grouped()) words = CutWords(self%cut)
+  end procedure shared_out
+
+  module procedure ways_found
+    real(dp), allocatable :: x(:, :, :)
+    integer :: p, w
+    words = ''
+    if (.not. self%grouped()) return
+    associate (all => self%partners)
+      allocate (x(3, all%n, all%n), source=0.0_dp)
+      x(1, :, all%mine) = all%carried
+      x(2, :, all%mine) = all%latency
+      x(3, :, all%mine) = all%rate
+    end associate
+    call OfAll(self, x, error)
+    if (allocated(error) .or. .not. self%gathers()) return
+    do p = 1, self%partners%n
+      do w = p + 1, self%partners%n
+        if (nint(x(1, w, p)) == 0) cycle
+        call AddLine(words, 'pieces '//Str(p)//' and '//Str(w)//': '//trim(carried_words(nint(x(1, w, p))))//', '// &
+                     Str(1e6_dp*x(2, w, p), 3)//' us and '//Str(1e-9_dp*x(3, w, p), 3)//' GB/s')
+      end do
+    end do
+  end procedure ways_found
+
+  module procedure exchanged
+    real(dp), allocatable :: x(:, :, :)
+    character(:), allocatable :: lines
+    integer :: p, w
+    words = ''
+    if (.not. self%grouped()) return
+    associate (all => self%partners)
+      allocate (x(3, all%n, all%n), source=0.0_dp)
+      x(1, :, all%mine) = real(all%traffic%bytes, dp)
+      x(2, :, all%mine) = real(all%traffic%messages, dp)
+      x(3, :, all%mine) = all%traffic%seconds
+    end associate
+    call OfAll(self, x, error)
+    if (allocated(error) .or. .not. self%gathers() .or. self%steps == 0) return
+    lines = ''
+    do p = 1, self%partners%n
+      do w = 1, self%partners%n
+        if (nint(x(2, w, p)) > 0) call AddLine(lines, 'piece '//Str(p)//' to '//Str(w)//': '//Figures(x(:, w, p)))
+      end do
+    end do
+    words = Str(self%steps)//' steps; a step: '//Figures([sum(x(1, :, :)), sum(x(2, :, :)), maxval(sum(x(3, :, :), 1))])// &
+            ' where most'
+    if (lines /= '') call AddLine(words, lines)
+
+  contains
+
+    function Figures(sum) result(text)
+      real(dp), intent(in) :: sum(:)
+      character(:), allocatable :: text
+      text = Str(nint(sum(1)/self%steps, i8))//' bytes, '//Str(nint(sum(2)/self%steps))//' messages, '// &
+             Str(1e6_dp*sum(3)/self%steps, 3)//' us'
+    end function Figures
+  end procedure exchanged
+
+  !> Numbers of which each rank knows its own, and the others of which are 0, to all.
+  subroutine OfAll(self, x, error)
+    class(sem3d_t), intent(inout) :: self
+    real(dp), intent(inout) :: x(:, :, :)
+    type(error_t), allocatable, intent(inout) :: error
+    real(dp) :: flat(size(x))
+    flat = reshape(x, [size(x)])
+    call self%partners%total(flat, error)
+    x = reshape(flat, shape(x))
+  end subroutine OfAll
+
+  subroutine AddLine(text, more)
+    character(:), allocatable, intent(inout) :: text
+    character(*), intent(in) :: more
+    if (text /= '') text = text//new_line('a')
+    text = text//more
+  end subroutine AddLine
+
+end submodule sem3d_swaps

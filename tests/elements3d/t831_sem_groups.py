@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Shots of SplSemmod on several ranks: water over rock with attenuation and a layer that damps, source and receivers at random places, maps
+and pictures, have the file of one rank, whichever the variant and however many pieces the mesh is cut into; plan and log tell the cut and
+what travels; a group that loses a rank deals the shot again and goes on from the parts of a state; what a group cannot do is refused
+before anything is computed.
+
+    t831_sem_groups.py [SEED]"""
+import functools
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jobs
+import launch
+from check import claim, done
+from minisurvey import differences
+
+PROGRAM = Path(os.environ["B"]) / "bin" / "SplSemmod"
+run = functools.partial(launch.run, PROGRAM)
+jobs.PROGRAM, jobs.command = PROGRAM, functools.partial(launch.command, PROGRAM)
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+SEED = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(10**6)
+random.seed(SEED)
+DECK = dict(keymap="line.keymap", mesh="box.exo", materials="box.materials", components="vx,vz,p,uy", fpeak=3.5, tmax=0.3, threads=1,
+            sponge=100, receiver_z="surface", snapshot=0.1, pgv="y", snapshot_planes="top,y210,surface", snapshot_fields="vx,p")
+SOON = 30                                         # seconds in which a disturbed job must have ended
+
+
+def words(**changes):
+    return [f"{k}={v}" for k, v in {**DECK, **changes}.items() if v is not None]
+
+
+def make():
+    r = subprocess.run([os.environ["ROOT"] + "/tools/spl-mesh", "box", "-o", "box.exo", "--x", "0", "700", "--y", "0", "600", "--z", "-600", "0",
+                        "--elements", "7", "6", "7", "--shake", "0.1", "--seed", str(SEED), "--block", "water:top", "--block", "rock:-200"],
+                       capture_output=True, text=True)
+    claim(r.returncode == 0, f"seed {SEED}: spl-mesh box makes box.exo {r.stderr}")
+    Path("box.materials").write_text("water 1500 0 1000\nrock 2600 1500 2100 80 60\n")
+    rows = [f"{c} {random.uniform(60, 640):.1f} {random.choice([0, 30, 150, 200, 260, 420])} {random.uniform(60, 540):.1f}" for c in range(1, 13)]
+    Path("points.receivers").write_text("\n".join(rows) + "\n")
+    at = [(random.uniform(150, 550), random.uniform(260, 420), random.uniform(150, 450)) for _ in range(2)]
+    Path("line.keymap").write_text("spread points list points.receivers\n"
+                                   + "".join(f"shot {11 + i} {x:.1f} {z:.1f} points y={y:.1f}\n" for i, (x, z, y) in enumerate(at)))
+
+
+def films(name):
+    return sorted(str(p) for p in Path().glob(name + ".snap*.nc"))
+
+
+def same(name, whole="one.nc"):
+    """Names of what differs, in the file and its pictures."""
+    pairs = [(whole, name)] + [(f, f.replace(whole, name)) for f in films(whole)]
+    return [d for a, b in pairs for d in differences(a, b)]
+
+
+make()
+r = run(*words(output="one.nc"))
+claim(r.returncode == 0 and len(films("one.nc")) == 1, f"one rank: exit status {r.returncode} {r.stderr[-500:] if r.returncode else ''}")
+for n in (2, 3, 5):
+    r = run("plan", *words(group=n))
+    told = re.search(rf"group +{n} ranks a shot; the largest is cut into {n} pieces of (\d+) to (\d+) elements; expected: ([\d.]+) times as "
+                     r"fast as one rank, ([\d.]+) % of a step", r.stdout)
+    least, most, gain, swaps = (float(x) for x in told.groups()) if told else (0, 0, 0, 0)
+    claim(r.returncode == 0 and n * least < 294 < n * most and 1 < gain < n and 0 < swaps < 60,
+          f"plan, group={n}: pieces of {least:.0f} to {most:.0f} of 294 elements, {gain} times as fast, {swaps} % to talk")
+    r = run(*words(output=f"cut{n}.nc", group=n), ranks=n + 1, env=MPI)
+    off = same(f"cut{n}.nc") if r.returncode == 0 else ["all"]
+    claim(not off and f"shots cut into {n} pieces of " in r.stderr, f"group={n}: the bits of one rank in traces, films and maps {off or ''} "
+          f"{r.stderr[-500:] if r.returncode else ''}")
+log = Path("cut2.nc.log").read_text()
+told = re.findall(r"^(\d+) steps; a step: (\d+) bytes, 4 messages, \S+ us where most\npiece 1 to 2: (\d+) bytes, 2 messages, \S+ us\n"
+                  r"piece 2 to 1: (\d+) bytes, 2 messages, \S+ us$", log, re.M)
+claim(len(told) == 2 and all(int(a) == int(b) + int(c) > 0 and int(a) % 4 == 0 for _, a, b, c in told),
+      f"the log tells what travelled in a step of each shot: {told}")
+
+small = dict(tmax=0.1, variant="fortran", pgv="y", snapshot_planes="top", snapshot_fields="p")
+r = run(*words(output="plain.nc", **small))
+s = run(*words(output="plain3.nc", group=3, **small), ranks=4, env=MPI)
+off = same("plain3.nc", "plain.nc") if r.returncode == s.returncode == 0 else ["all"]
+claim(not off, f"variant fortran, group=3: the bits of one rank {off or ''} {s.stderr[-500:] if s.returncode else ''}")
+
+# --- a rank is killed -----------------------------------------------------------------------------------------------------
+
+slow = dict(tmax=2.5, snapshot=0.5, pgv="n")
+r = run(*words(output="long.nc", checkpoint=0, **slow))
+Path("job.par").write_text("".join(f"{w}\n" for w in words(checkpoint=0.0015, group=2, lease=10, **slow)))
+job = jobs.Job(output="killed.nc", ranks=3, options=jobs.RECOVERY, env=MPI)
+parts = Path("killed.nc.states")
+there = job.until(lambda: len(list(parts.glob("*.state"))) == 4, SOON)
+time.sleep(random.uniform(0, 0.1))
+jobs.kick(job.pid(random.choice([1, 2])))
+ended = jobs.wait_until(lambda: job.process.poll() is not None and not jobs.ranks_here("killed.nc"), SOON)
+status = job.end(SOON if ended else 1)
+claim(there and ended and "has ended" in job.said(), f"a rank is killed: the job ends by itself, exit status {status}")
+s = run("par=job.par", "output=killed.nc", ranks=3, env=MPI)
+steps = re.findall(r"goes on after step (\d+)", s.stderr)
+off = same("killed.nc", "long.nc") if r.returncode == s.returncode == 0 else ["all"]
+claim(not off and steps, f"and goes on after step {steps}: the file of one rank {off or ''} {s.stderr[-500:] if s.returncode else ''}")
+
+# --- refused --------------------------------------------------------------------------------------------------------------
+
+for sentence, expected, changes in (
+        ("groups on GPUs", "a group of SplSemmod computes on CPU cores", dict(group=2, gpn=1)),
+        ("more pieces than bricks", "cannot be cut into 40 pieces", dict(group=40))):
+    r = run("plan", *words(**changes))
+    claim(r.returncode == 1 and expected in r.stdout + r.stderr, f"{sentence}: refused, '{expected}': {(r.stdout + r.stderr)[-300:]}")
+done()
