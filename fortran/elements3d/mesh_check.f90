@@ -133,8 +133,8 @@ contains
     end function Advice
   end subroutine CheckJacobians
 
-  !> True only where an element of 8 nodes is sound at all points: each column of its Jacobian is a mean of the four edges along an axis,
-  !> so the Jacobian is a mean of the products of any three edges, and no column is longer than the longest edge.
+  !> True only where an element of 8 nodes is sound at all points: each column of its Jacobian is a mean of the four edges along an
+  !> axis, so the determinant is a mean of the products of any three edges, and no column is longer than the longest edge.
   pure logical function SurelySound(x)
     real(dp), intent(in) :: x(3, 8)
     integer, parameter :: low(4, 3) = reshape([1, 4, 5, 8, 1, 2, 5, 6, 1, 2, 3, 4], [4, 3]), &

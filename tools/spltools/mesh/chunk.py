@@ -9,11 +9,12 @@ from spltools.mesh.mesh import Block, Mesh, SideSet, outer_faces
 EARTH, CORE = 6371e3, 3480e3                               # radii [m]
 MOST = 20000000
 # Isotropic PREM (Dziewonski & Anderson 1981, Phys. Earth Planet. Inter. 25, 297-356): radius of the top [km], polynomials of
-# rho [g/cm3], vp, vs [km/s] in radius/6371 km, Q of mu; Q of the bulk modulus is 57823. Velocities between 24.4 and 220 km depth are the
-# isotropic ones; there is no ocean. Upper boundaries to which levels of nodes are moved are marked.
-PREM = [(3630, 0, (7.9565, -6.4761, 5.5283, -3.0807), (15.3891, -5.3181, 5.5242, -2.5514), (6.9254, 1.4672, -2.0834, 0.9783), 312),
-        (5600, 0, (7.9565, -6.4761, 5.5283, -3.0807), (24.9520, -40.4673, 51.4832, -26.6419), (11.1671, -13.7818, 17.4575, -9.2777), 312),
-        (5701, 1, (7.9565, -6.4761, 5.5283, -3.0807), (29.2766, -23.6027, 5.5242, -2.5514), (22.3459, -17.2473, -2.0834, 0.9783), 312),
+# rho [g/cm3], vp, vs [km/s] in radius/6371 km, Q of mu; Q of the bulk modulus is 57823. There is no ocean. Upper boundaries to
+# which levels of nodes are moved are marked.
+LOWER = (7.9565, -6.4761, 5.5283, -3.0807)
+PREM = [(3630, 0, LOWER, (15.3891, -5.3181, 5.5242, -2.5514), (6.9254, 1.4672, -2.0834, 0.9783), 312),
+        (5600, 0, LOWER, (24.9520, -40.4673, 51.4832, -26.6419), (11.1671, -13.7818, 17.4575, -9.2777), 312),
+        (5701, 1, LOWER, (29.2766, -23.6027, 5.5242, -2.5514), (22.3459, -17.2473, -2.0834, 0.9783), 312),
         (5771, 0, (5.3197, -1.4836), (19.0957, -9.8672), (9.9839, -4.9324), 143),
         (5971, 1, (11.2494, -8.0298), (39.7027, -32.6166), (22.3512, -18.5856), 143),
         (6151, 1, (7.1089, -3.8045), (20.3926, -12.2569), (8.9496, -4.4597), 143),
@@ -61,7 +62,8 @@ def bricks(n, rows):
     found, heights, step = [], [], 1
     for count, doubles in zip(rows, (True, True, False)):
         for _ in range(count):
-            found.append(extruded(np.array([[(0, 1), (1, 1), (1, 0), (0, 0)]]) * (step, 1), step, n, step, step, len(heights), False))
+            brick = np.array([[(0, 1), (1, 1), (1, 0), (0, 0)]]) * (step, 1)
+            found.append(extruded(brick, step, n, step, step, len(heights), False))
             heights += [step]
         if doubles:
             found.append(extruded(half_as_many(step), 4 * step, n, step, step, len(heights), True))
@@ -80,8 +82,8 @@ def half_as_many(step):
 
 
 def extruded(quads, period, n, step, across, level, turned):
-    """Hexahedra from quadrilaterals (along, level), numbered counter-clockwise where levels go down, repeated every `period` and drawn
-    out across in steps: (element, 8, x y level). `turned`: along y, across x."""
+    """Hexahedra from quadrilaterals (along, level), numbered counter-clockwise where levels go down, repeated every `period` and
+    drawn out across in steps: (element, 8, x y level). `turned`: along y, across x."""
     along = np.concatenate([quads + (start, level) for start in range(0, n, period)])
     found = []
     for start in range(0, n, across):
