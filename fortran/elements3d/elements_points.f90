@@ -43,7 +43,7 @@ contains
     integer, intent(out) :: ids
     integer, allocatable :: face(:, :), edge(:, :)
     type(place_t) :: place(in_element)
-    integer :: begin(4), faces, edges, e, p
+    integer :: begin(4), from(4, 6), faces, edges, e, p, s
     call MeshFaces(elements%node, face, faces)
     call MeshEdges(elements%node, edge, edges)
     call FindContacts(elements, face, faces)
@@ -57,6 +57,9 @@ contains
     allocate (elements%at(in_element, elements%n))
     do e = 1, elements%n
       associate (node => elements%node(:, e))
+        do s = 1, 6
+          from(:, s) = Began(hex_side(:, s), node)
+        end do
         do p = 1, in_element
           associate (w => place(p)%which, at => elements%at(p, e))
             select case (place(p)%on)
@@ -65,7 +68,7 @@ contains
             case (on_edge)
               at = begin(on_edge) + 3*(edge(w, e) - 1) + OnEdge(place(p), node)
             case (on_side)
-              at = begin(on_side) + 9*(face(w, e) - 1) + OnSide(place(p), node)
+              at = begin(on_side) + 9*(face(w, e) - 1) + OnSide(place(p), from(:, w))
             case default
               at = begin(inside) + 27*(e - 1) + dot_product(place(p)%index - 1, [1, 3, 9]) + 1
             end select
@@ -118,14 +121,19 @@ contains
     end associate
   end function OnEdge
 
-  !> 1 .. 9 on a side, from its corner of lowest number, first towards the lower one of the two beside it.
-  pure integer function OnSide(place, node)
-    type(place_t), intent(in) :: place
-    integer, intent(in) :: node(8)
-    integer :: c(4)
-    c = hex_side(:, place%which)
-    c = cshift(c, minloc(node(c), 1) - 1)
+  !> The corners of a side from that of lowest number, first towards the lower one of the two beside it.
+  pure function Began(corner, node) result(c)
+    integer, intent(in) :: corner(4), node(8)
+    integer :: c(4), m
+    m = minloc(node(corner), 1)
+    c = corner(1 + modulo([m - 1, m, m + 1, m + 2], 4))
     if (node(c(4)) < node(c(2))) c([2, 4]) = c([4, 2])
+  end function Began
+
+  !> 1 .. 9 on a side, along its corners from the first to the second, then towards the last.
+  pure integer function OnSide(place, c)
+    type(place_t), intent(in) :: place
+    integer, intent(in) :: c(4)
     OnSide = Away(place, c(1), c(2)) + 3*(Away(place, c(1), c(4)) - 1)
   end function OnSide
 

@@ -18,7 +18,7 @@ module mesh_check_m
 
   !> Places in boxes of equal size, each with a list of those in it; boxes may share a list.
   type :: boxes_t
-    real(dp) :: low(3) = 0, side = 1                      !< [m]
+    real(dp) :: low(3) = 0, side(3) = 1                   !< [m]
     integer, allocatable :: first(:), next(:)
   end type boxes_t
 
@@ -104,6 +104,9 @@ contains
     turned = 0
     !$omp parallel do private(p, ratio) reduction(min: first) reduction(+: turned)
     do e = 1, size(mesh%node, 2)
+      if (mesh%per == 8) then
+        if (SurelySound(mesh%x(:, mesh%node(:, e)))) cycle
+      end if
       call Worst(mesh, e, p, ratio)
       if (ratio > 0) cycle
       first = min(first, e)
@@ -129,6 +132,35 @@ contains
       if (turned == size(mesh%node, 2)) Advice = 'if z of the mesh points down, say so; else turn the order of their nodes'
     end function Advice
   end subroutine CheckJacobians
+
+  !> True only where an element of 8 nodes is sound at all points: each column of its Jacobian is a mean of the four edges along an
+  !> axis, so the determinant is a mean of the products of any three edges, and no column is longer than the longest edge.
+  pure logical function SurelySound(x)
+    real(dp), intent(in) :: x(3, 8)
+    integer, parameter :: low(4, 3) = reshape([1, 4, 5, 8, 1, 2, 5, 6, 1, 2, 3, 4], [4, 3]), &
+                          high(4, 3) = reshape([2, 3, 6, 7, 4, 3, 8, 7, 5, 6, 7, 8], [4, 3])
+    real(dp) :: edge(3, 4, 3), cross(3), volume, least, most
+    integer :: a, b, c
+    do c = 1, 3
+      edge(:, :, c) = x(:, high(:, c)) - x(:, low(:, c))
+    end do
+    least = huge(least)
+    most = -huge(most)
+    do a = 1, 4
+      do b = 1, 4
+        associate (u => edge(:, a, 1), v => edge(:, b, 2))
+          cross = [u(2)*v(3) - u(3)*v(2), u(3)*v(1) - u(1)*v(3), u(1)*v(2) - u(2)*v(1)]
+        end associate
+        do c = 1, 4
+          volume = sum(cross*edge(:, c, 3))
+          least = min(least, volume)
+          most = max(most, volume)
+        end do
+      end do
+    end do
+    SurelySound = least > 1.01_dp*least_part*most .and. least > 0 .and. least**2 > (1.01_dp*least_angle)**2* &
+                  maxval(sum(edge(:, :, 1)**2, 1))*maxval(sum(edge(:, :, 2)**2, 1))*maxval(sum(edge(:, :, 3)**2, 1))
+  end function SurelySound
 
   !> The point of element e where it is worst, and how far that is from what is refused: below 0 it is.
   pure subroutine Worst(mesh, e, p, ratio)
@@ -161,7 +193,7 @@ contains
     integer :: n, other, e
     if (allocated(error)) return
     call ShortestEdges(mesh, edge)
-    call MakeBoxes(mesh%x, 4*one_place*maxval(edge), boxes)
+    call MakeBoxes(mesh%x, spread(4*one_place*maxval(edge), 1, 3), boxes)
     do n = 1, size(mesh%x, 2)
       call Near(n, other)
       if (other == 0) cycle
@@ -245,7 +277,7 @@ contains
     type(boxes_t) :: boxes
     integer, allocatable :: outer(:)                      !< nodes on outer sides
     real(dp), allocatable :: x(:, :)
-    real(dp) :: low(3), high(3), extent
+    real(dp) :: low(3), high(3), extent(3)
     integer :: e, s, n, sides
     if (allocated(error)) return
     call OuterNodes(mesh, face, sharers, outer)
@@ -257,7 +289,7 @@ contains
       do s = 1, 6
         if (sharers(face(s, e)) /= 1) cycle
         call HexBox(mesh%x(:, mesh%node(:, e)), low, high)
-        extent = extent + maxval(high - low)
+        extent = extent + high - low
         sides = sides + 1
       end do
     end do
@@ -346,7 +378,7 @@ contains
   ! --- boxes ---------------------------------------------------------------------------------------------------------
 
   subroutine MakeBoxes(x, side, boxes)
-    real(dp), intent(in) :: x(:, :), side
+    real(dp), intent(in) :: x(:, :), side(3)
     type(boxes_t), intent(out) :: boxes
     integer :: n, list
     boxes%low = minval(x, 2) - 0.37_dp*side               ! so that no plane of nodes is between two boxes

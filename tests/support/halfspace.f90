@@ -1,12 +1,12 @@
 !> Exact solutions for line sources along y by a sum over horizontal wavenumbers: a vertical force on an elastic half-space (Lamb
 !> 1904) and a volume source in water over an elastic half-space. Sources repeat every `period` metres, so far away that nothing
 !> comes in time; frequencies have a small imaginary part, which damps what comes later still (Bouchon 2003, Pure Appl. Geophys.
-!> 160, 445-465).
+!> 160, 445-465). Of a vertical force at a point too.
 module halfspace_m
   use kinds_m, only: dp
   implicit none
   private
-  public :: ground_t, LambVelocity, WaterPressure, FloorVelocity, LineSeries
+  public :: ground_t, LambVelocity, LambPointVelocity, WaterPressure, FloorVelocity, LineSeries
 
   real(dp), parameter :: pi = acos(-1.0_dp)
   complex(dp), parameter :: i1 = (0.0_dp, 1.0_dp)
@@ -61,6 +61,28 @@ contains
     end do
     v = i1*w*v/g%period
   end function LambVelocity
+
+  !> Velocity (radial, z) on the surface at distance r from a force of 1 N downwards: the integrals of the line force with Bessel's
+  !> functions, less what they tend to for large wavenumbers, the static solution of Boussinesq, which is added again.
+  function LambPointVelocity(g, r, w) result(v)
+    type(ground_t), intent(in) :: g
+    real(dp), intent(in) :: r
+    complex(dp), intent(in) :: w
+    complex(dp) :: v(2), na, nb, f(2)
+    real(dp) :: k, last(2), dk
+    integer :: n
+    v = 0
+    dk = 2*pi/g%period
+    last = [-(g%vs/g%vp)**2, 1.0_dp]/(2*(1 - (g%vs/g%vp)**2))
+    do n = 0, g%waves
+      k = (n + 0.5_dp)*dk
+      na = Decay(k, w, g%vp)
+      nb = Decay(k, w, g%vs)
+      f = k*[k*(2*k**2 - (w/g%vs)**2 - 2*na*nb), -na*(w/g%vs)**2]/Rayleigh(g, k, w) - last
+      v = v + f*[bessel_j1(k*r), bessel_j0(k*r)]*Fade(g, n)*dk
+    end do
+    v = i1*w*(v + last/r)/(2*pi*g%rho*g%vs**2)
+  end function LambPointVelocity
 
   !> Pressure in water at (x, zr above the ground) from a volume source of 1 m2/s at (0, zs above the ground).
   complex(dp) function WaterPressure(g, x, zs, zr, w) result(p)

@@ -1,17 +1,18 @@
-"""spl-mesh: meshes of hexahedra: converted to Exodus II, checked, described, drawn; boxes."""
+"""spl-mesh: meshes of hexahedra: converted to Exodus II, checked, described, drawn; boxes, slices of the globe."""
 import os
 
 import numpy as np
 
 from spltools import cli
 from spltools.cli import check_input, check_output, fail, new_file, say
-from spltools.mesh import abaqus, box, check, exodus, foreign, hexahedron, mesh as meshes, specfem, unv
+from spltools.mesh import abaqus, box, check, chunk, exodus, foreign, hexahedron, mesh as meshes, specfem, unv
 
 ABOUT = """Makes meshes of hexahedra for SplSemmod: Exodus II, which ParaView and other programs open, made from
 those of mesh generators.
 
   spl-mesh convert MODEL.msh -o model.exo            Gmsh, Abaqus, VTK, MED, UNV, a folder of SPECFEM ...
   spl-mesh box --x 0 4000 --y 0 3000 --z -2000 0 --elements 20 15 10 -o box.exo
+  spl-mesh chunk --elements 16 --rows 22 12 19 --angle 3 -o slice.exo --materials slice.materials
   spl-mesh describe MESH                             numbers, sizes, quality, blocks, side sets
   spl-mesh check MESH                                exit status 1 where it cannot be used, and why
   spl-mesh draw MESH -o mesh.png
@@ -61,6 +62,9 @@ def parse(words):
     q = verb('box', box_, 'a box of hexahedra, for tests and first steps', reads=False)
     output(q)
     box.options(q)
+    q = verb('chunk', chunk_, 'a slice of a cubed sphere through crust and mantle, with PREM', reads=False)
+    output(q)
+    chunk.options(q)
     return p.parse_args(words)
 
 
@@ -98,9 +102,7 @@ def convert(a):
     mesh = read(a)
     write(a, mesh, f'spl-mesh convert {os.path.basename(os.path.abspath(a.file))}')
     if table:
-        with new_file(a.materials, a.overwrite) as temporary, open(temporary, 'w') as file:
-            file.write('\n'.join(table) + '\n')
-        say(f'written: {a.materials}')
+        write_materials(a, table)
     for sentence in check.check(mesh):
         cli.warn(sentence)
     return 0
@@ -112,6 +114,23 @@ def box_(a):
     mesh = box.make(a)
     write(a, mesh, f'spl-mesh box {words} --elements {" ".join(map(str, a.elements))} --shake {a.shake:g} --seed {a.seed}')
     return 0
+
+
+def chunk_(a):
+    check_output(a.output, a.overwrite)
+    if a.materials:
+        check_output(a.materials, a.overwrite)
+    mesh, table = chunk.make(a)
+    write(a, mesh, f'spl-mesh chunk --elements {a.elements} --rows {" ".join(map(str, a.rows))} --angle {a.angle:g}')
+    if a.materials:
+        write_materials(a, table)
+    return 0
+
+
+def write_materials(a, table):
+    with new_file(a.materials, a.overwrite) as temporary, open(temporary, 'w') as file:
+        file.write('\n'.join(table) + '\n')
+    say(f'written: {a.materials}')
 
 
 def write(a, mesh, title):
