@@ -47,12 +47,12 @@ static void set_medium(void *h, int n, int anelastic) {
     if (fd3d_model(h, a[0], a[1], a[2]))
         fail("model");
     if (anelastic) {
-        float tau[8], y[24];
+        float tau[8], y[24], stiff[8] = {0};
         for (int m = 0; m < 8; m++)
             tau[m] = 0.01f * (float)(1 << m), y[m] = 0.8f, y[8 + m] = 0.1f, y[16 + m] = 0.01f;
         for (size_t m = 0; m < cells; m++)
             a[0][m] = 0.01f + 0.01f * bench_random(m), a[1][m] = 2 * a[0][m];
-        if (fd3d_quality(h, tau, y, a[0], a[1]))
+        if (fd3d_quality(h, tau, y, stiff, a[0], a[1]))
             fail("quality");
     }
     for (int m = 0; m < 3; m++)
