@@ -56,16 +56,18 @@ contains
   end function SidesName
 
   !> A shot of nt steps on n(3) cells; sides = 1 .. kinds_of_sides.
-  subroutine Case3dNew(c, n, half_length, sides, anelastic, nt)
+  subroutine Case3dNew(c, n, half_length, sides, anelastic, nt, together)
     type(case3d_t), intent(out) :: c
     integer, intent(in) :: n(3), half_length, sides, nt
     logical, intent(in) :: anelastic
+    logical, intent(in), optional :: together                         !< cells have all mechanisms
     integer :: m
     associate (g => c%grid)
       g%n = n
       g%whole = n
       g%half_length = half_length
       g%anelastic = anelastic
+      if (present(together)) g%together = together
       g%d = spacing
       g%w(:half_length) = Taylor(half_length)
       g%dt = 0.8_dp/(vp_most*DerSumAbs(g%w(:half_length))*norm2(1/spacing))
@@ -236,7 +238,7 @@ contains
     cfg%side = g%side
     cfg%layer = g%layer
     cfg%half_length = g%half_length
-    cfg%anelastic = merge(1, 0, g%anelastic)
+    cfg%anelastic = merge(merge(2, 1, g%together), 0, g%anelastic)
     cfg%threads = 0
     cfg%share = 0
     cfg%sparse = merge(2, 0, g%sparse)
