@@ -49,7 +49,7 @@ module fd3d_c
     integer(c_int) :: side(6)                         !< kinds of the six sides
     integer(c_int) :: layer(6)                        !< absorbing layers: cells i < layer(1), i >= n(1)-layer(2), ...
     integer(c_int) :: half_length                     !< 1..4; also the width of the halo
-    integer(c_int) :: anelastic                       !< 1: with memory variables
+    integer(c_int) :: anelastic                       !< 1: with memory variables of one mechanism a cell; 2: of several in each
     integer(c_int) :: threads                         !< 0: as many as OpenMP gives
     integer(c_int) :: share                           !< handles that compute on this GPU side by side; 0 or 1: this alone
     integer(c_int) :: sparse                          !< 1: stresses are 0 at first and wanted by receivers only; stepped whole.
@@ -75,7 +75,7 @@ module fd3d_c
 
     !> The medium: rho [kg/m3], lambda, mu [Pa] at the centres, of the owned cells and one more all around: (nx+2, ny+2, nz+2).
     !> The ring holds the neighbour's cells; where there is no neighbour a copy of the owned cell beside it (periodic: of the other
-    !> end). Of an anelastic medium the moduli are the unrelaxed ones. mu = 0 is a fluid, rho = lambda = mu = 0 is air. Averages:
+    !> end). Of an anelastic medium they are what fd3d_quality says. mu = 0 is a fluid, rho = lambda = mu = 0 is air. Averages:
     !>   1/rho at a velocity point: one over the mean of rho of the 2 cells beside it; 0 where both are air;
     !>   mu at a shear point: harmonic mean of the 4 cells around; 0 where any of them is 0;
     !>   lambda and mu at a centre: the cell's own.
@@ -87,17 +87,19 @@ module fd3d_c
       real(c_float), intent(in) :: rho(*), lambda(*), mu(*)
     end function fd3d_model
 
-    !> Attenuation of an anelastic medium by coarse-grained memory variables (Day & Bradley 2001, BSSA 91, 520-531): at index
-    !> (i,j,k) each of the six stresses has one, with mechanism m = I mod 2 + 2 (J mod 2) + 4 (K mod 2), (I,J,K) the index in the
-    !> whole grid. Relaxation time tau(m) [s] and strength y = q (y(m,1) + q (y(m,2) + q y(m,3))), q = 1/Q at the stress, y(8,3):
-    !>   tau ds/dt + s = y M strain rate,   dstress/dt = M strain rate - s,   M: the unrelaxed modulus at the stress.
+    !> Attenuation of an anelastic medium. anelastic = 1: coarse-grained memory variables (Day & Bradley 2001, BSSA 91, 520-531): at
+    !> index (i,j,k) each of the six stresses has one, with mechanism m = I mod 2 + 2 (J mod 2) + 4 (K mod 2), (I,J,K) the index in
+    !> the whole grid. anelastic = 2: each has one of each of the first six mechanisms. Relaxation time tau(m) [s] and strength
+    !> y = q (y(m,1) + q (y(m,2) + q y(m,3))), q = 1/Q at the stress, y(8,3):
+    !>   tau ds/dt + s = y M strain rate,   dstress/dt = (1 + sum of stiff(m) y) M strain rate - sum of s,
+    !> M: the modulus at the stress, the unrelaxed one if stiff(m) is 0; sums are over the mechanisms that the stress has.
     !> qp, qs: 1/Q of P and S waves, with a ring as in fd3d_model; 0 = elastic. q of lambda + 2 mu is qp; of mu at a centre the
     !> cell's qs, at a shear point the mean of the 4 cells around. anelastic.f90 fits tau and y to constant Q in a band.
-    integer(c_int) function fd3d_quality(handle, tau, y, qp, qs) bind(c)
+    integer(c_int) function fd3d_quality(handle, tau, y, stiff, qp, qs) bind(c)
       import :: c_ptr, c_int, c_float
       implicit none
       type(c_ptr), value :: handle
-      real(c_float), intent(in) :: tau(*), y(*), qp(*), qs(*)
+      real(c_float), intent(in) :: tau(*), y(*), stiff(*), qp(*), qs(*)
     end function fd3d_quality
 
     !> Absorbing layers: px(nx,6), py(ny,6), pz(nz,6) of the owned cells; columns a, b, 1/k at whole numbers i, then a, b, 1/k at

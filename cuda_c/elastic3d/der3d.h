@@ -9,11 +9,13 @@
  * on halves (result at i), after DER_PML where there is a layer. tx = dt/dx, ty = dt/dy, tz = dt/dz, rounded once from
  * double.
  *
- * Anelastic (coarse-grained memory variables): s' = (y M rate - s)/tau exactly for a rate that is constant over the
- * step, and the stress takes the mean of s before and after. With r = -(dt/2) s kept in place of s
+ * Anelastic (memory variables): s' = (y M rate - s)/tau exactly for a rate that is constant over the step, and the
+ * stress takes the mean of s before and after. With r = -(dt/2) s kept in place of s
  *
- *   r_new = e r - g y dM         e = exp(-dt/tau), g = (1 - e)/2
- *   sigma += dM + r + r_new      dM: increment by the modulus that relaxes
+ *   r_new = e r - g y dM                     e = exp(-dt/tau), g = (1 - e)/2
+ *   sigma += dM + stiff y dM + r + r_new     dM: increment by the modulus M
+ *
+ * for one mechanism; of several each adds its r + r_new.
  *
  *   shear      dM = mu (...) itself, y = y(qs)
  *   normal     y dM = y(qp) (lambda + 2 mu) tr - 2 y(qs) mu (tr - ex)      tr = ex + ey + ez
@@ -39,7 +41,9 @@ enum { D3_MAX = 4 }; /* largest half-length */
 /* Relaxing part of a normal increment; p = (lambda + 2 mu) y(qp), s = 2 mu y(qs). */
 #define D3_RELAX_NORMAL(p, tr, s, e) DER_FMA(p, tr, -((s) * ((tr) - (e))))
 #define D3_MEMORY(r, e, g, relax)    DER_FMA(e, r, -((g) * (relax)))
-#define D3_ADD(sigma, inc, r, rnew)  ((sigma) + ((inc) + ((r) + (rnew))))
+#define D3_STIFF(inc, stiff, relax)  DER_FMA(stiff, relax, inc) /* what the modulus lacks of the unrelaxed one */
+#define D3_RELAXED(inc, r, rnew)     ((inc) + ((r) + (rnew)))
+#define D3_ADD(sigma, inc, r, rnew)  ((sigma) + D3_RELAXED(inc, r, rnew))
 
 /* Averages of the medium. 1/rho of two cells; mu of four, from 1/mu or the cells themselves; both in double, rounded
  * once. */

@@ -86,7 +86,8 @@ static int check_cfg(const void *cfg) {
     REQUIRE(c->half_length >= 1 && c->half_length <= D3_MAX, "half_length = %d, must be 1..%d", c->half_length, D3_MAX);
     for (int a = 0; a < 3; a++)
         TRY(check_axis(c, a));
-    REQUIRE(c->anelastic == 0 || c->anelastic == 1, "anelastic = %d, must be 0 or 1", c->anelastic);
+    REQUIRE(c->anelastic >= 0 && c->anelastic <= FD3D_ALL_TOGETHER, "anelastic = %d, must be 0..%d", c->anelastic,
+            FD3D_ALL_TOGETHER);
     TRY(handle_check_machine(c->threads, c->share));
     REQUIRE(c->sparse >= 0 && c->sparse <= 2, "sparse = %d, must be 0..2", c->sparse);
     for (int s = 0; s < 6 && c->sparse; s++)
@@ -139,13 +140,16 @@ int fd3d_model(void *handle, const float *rho, const float *lambda, const float 
     return 0;
 }
 
-int fd3d_quality(void *handle, const float *tau, const float *y, const float *qp, const float *qs) {
+int fd3d_quality(void *handle, const float *tau, const float *y, const float *stiff, const float *qp, const float *qs) {
     fd3d *fd = handle;
     TRY(handle_enter(fd));
     REQUIRE(fd->cfg.anelastic, "attenuation of a grid made without memory variables (anelastic = 0)");
     for (int m = 0; m < FD3D_MECHANISMS; m++) {
         REQUIRE(isfinite(tau[m]) && tau[m] > 0, "relaxation time %d is %g s, must be positive", m + 1, (double)tau[m]);
         fd->tau[m] = tau[m];
+        REQUIRE(stiff[m] >= 0 && stiff[m] <= 1, "relaxation mechanism %d has stiff = %g, must be 0..1", m + 1,
+                (double)stiff[m]);
+        fd->stiff[m] = stiff[m];
         for (int p = 0; p < 3; p++) {
             const float value = y[p * FD3D_MECHANISMS + m];
             REQUIRE(isfinite(value), "coefficient %d of relaxation mechanism %d is %g, must be finite", p + 1, m + 1,

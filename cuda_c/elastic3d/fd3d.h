@@ -29,7 +29,8 @@ extern "C" {
 enum { FD3D_VX, FD3D_VY, FD3D_VZ, FD3D_SXX, FD3D_SYY, FD3D_SZZ, FD3D_SXY, FD3D_SXZ, FD3D_SYZ, FD3D_FIELDS };
 enum { FD3D_NEIGHBOUR, FD3D_OUTSIDE, FD3D_FREE, FD3D_PERIODIC, FD3D_ONE_WAY, FD3D_KINDS }; /* of sides */
 enum { FD3D_ALL, FD3D_RIM, FD3D_INNER };                                                   /* parts of a half step */
-enum { FD3D_MECHANISMS = 8 };
+enum { FD3D_MECHANISMS = 8, FD3D_TOGETHER = 6 }; /* one of them a cell; that a cell has all of */
+enum { FD3D_ONE = 1, FD3D_ALL_TOGETHER };        /* cfg.anelastic */
 
 /* Points at which the largest velocity is kept, as fd3d_watch is given them. */
 typedef struct fd3d_given {
@@ -65,7 +66,7 @@ typedef struct fd3d {
     int has_quality, has_pml, has_sponge;
     float *pml[3];    /* (n,6) of each axis, as given to fd3d_pml */
     float *sponge[3]; /* (n) */
-    float tau[FD3D_MECHANISMS], y[3][FD3D_MECHANISMS];
+    float tau[FD3D_MECHANISMS], y[3][FD3D_MECHANISMS], stiff[FD3D_MECHANISMS];
     fd3d_watched map;
     struct {
         int first, steps; /* begun by `ahead` and not yet done; 0: none */
@@ -97,10 +98,10 @@ typedef struct fd3d_link_verbs {
 typedef struct fd3d_verbs {
     handle_verbs common;
     int (*model)(fd3d *fd, const float *rho, const float *lambda, const float *mu); /* (nx+2, ny+2, nz+2) */
-    int (*quality)(fd3d *fd, const float *qp, const float *qs);                     /* likewise; fd->tau, y are new */
-    int (*sponge)(fd3d *fd);                                                        /* fd->sponge is new */
-    int (*velocity)(fd3d *fd, int it, int part);                                    /* part: FD3D_ALL .. */
-    int (*stress)(fd3d *fd, int it, int part, float *trace); /* fills trace(receivers) in part 0 or 2 */
+    int (*quality)(fd3d *fd, const float *qp, const float *qs); /* likewise; fd->tau, y, stiff are new */
+    int (*sponge)(fd3d *fd);                                    /* fd->sponge is new */
+    int (*velocity)(fd3d *fd, int it, int part);                /* part: FD3D_ALL .. */
+    int (*stress)(fd3d *fd, int it, int part, float *trace);    /* fills trace(receivers) in part 0 or 2 */
     int (*ahead)(fd3d *fd, int it, int n, int *done);
     int (*halo)(fd3d *fd, int what, int side, float *out, const float *in); /* get where out is not null, else put */
     int (*get)(fd3d *fd, int field, const int lo[3], const int hi[3], float *out); /* the box lo .. hi-1 */

@@ -1,6 +1,7 @@
 !> 3D (visco)elastic modelling as the framework sees it (physics.f90): everything but its numbers, which fd3d.f90 computes.
 module elastic3d_m
-  use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticFit, AnelasticUnrelaxed
+  use anelastic_m, only: anelastic_least_q, anelastic_t, AnelasticAuto, AnelasticFit, AnelasticStiffness, memory_all, &
+                         memory_coarse2001, memory_words
   use attributes_m, only: attributes_t
   use elastic3d_parameters_m, only: Elastic3dPieces, elastic3d_components, Elastic3dRules, Elastic3dTable
   use elastic3d_trial_m, only: TrialFiles, TrialJob
@@ -170,6 +171,8 @@ contains
       scheme%own%fields = job%snapshot_fields
       scheme%own%attenuates = self%earth%attenuates
       scheme%own%qmin = self%earth%qmin
+      scheme%own%memory = AnelasticAuto(self%earth%qmin)
+      if (job%memory_variables /= 'auto') scheme%own%memory = findloc(memory_words == job%memory_variables, .true., 1)
       call QualityBand(job, wavelet, scheme%own%q_band, scheme%own%q_ref)
       call Model3dGrid(job, self%earth, d, error)
       vmax = Fastest(self, scheme, error)
@@ -190,11 +193,11 @@ contains
     type(anelastic_t) :: a
     v = self%vmax
     if (.not. scheme%own%attenuates .or. .not. scheme%own%qmin > 0 .or. allocated(error)) return
-    call AnelasticFit(scheme%own%q_band(1), scheme%own%q_band(2), a, error)
+    call AnelasticFit(scheme%own%q_band(1), scheme%own%q_band(2), scheme%own%memory, a, error)
     if (scheme%own%qmin < anelastic_least_q) call Fail(error, 'the smallest Q of the model is '// &
       Str(scheme%own%qmin, 4)//', at least '//Str(anelastic_least_q)// &
       ' can be modelled: raise it there, or leave attenuation out (attenuation=n)')
-    if (.not. allocated(error)) v = v*sqrt(AnelasticUnrelaxed(a, 1/scheme%own%qmin, scheme%own%q_ref))
+    if (.not. allocated(error)) v = v*sqrt(AnelasticStiffness(a, 1/scheme%own%qmin, scheme%own%q_ref))
   end function Fastest
 
   subroutine WindowOf(self, job, scheme, shot, filled, window, error, box)
@@ -344,6 +347,7 @@ contains
       associate (c => scheme, j => job)
         words = ' '//Str(c%dy, 17)//' '//j%absorb//' '//j%sides//' '//j%bottom//' '//j%model_at//' '//Str(c%own%attenuates)//' '// &
                 Str(c%own%q_band(1), 12)//' '//Str(c%own%q_band(2), 12)//' '//Str(c%own%q_ref, 12)
+        if (c%own%attenuates .and. c%own%memory /= memory_coarse2001) words = words//' '//trim(memory_words(c%own%memory))
         if (c%own%source%kind == source_fault) then
           words = words//' '//FaultHash(c%own%source%fault)
           return
@@ -367,7 +371,7 @@ contains
     logical, intent(in) :: pictures
     real(dp), intent(out) :: worker, master
     ! Floats a cell: fields, averaged media, memory variables of layers or of attenuation; the medium with its ring.
-    integer, parameter :: floats(2) = [18, 30], medium(2) = [5, 8]
+    integer, parameter :: floats(4) = [18, 30, 60, 90], medium(4) = [5, 8, 8, 8]       ! elastic; coarse; all, and so in Fortran
     ! Of a point of a fault: six parts of a tensor over 8 x 8 x 8 cells, six numbers each, in the list and in the engine.
     integer, parameter :: bytes_point = 2*6*512*24
     real(dp) :: inner, parts, own, around, box, slab, model
@@ -378,6 +382,7 @@ contains
         inner = product(real([window%nx, window%ny, window%nz], dp))
         parts = merge(5, 3, s%own%attenuates)
         kind = merge(2, 1, s%own%attenuates)
+        if (kind == 2 .and. s%own%memory == memory_all) kind = merge(4, 3, s%variant == 'fortran')
         call LargestPiece(s, window, own, around)
         box = min(inner, around)                         ! of the window; it comes in slabs, each twice in memory for a moment
         slab = min(box, window_at_once)
@@ -520,8 +525,21 @@ contains
       if (.not. scheme%own%attenuates) return
       call list%add('band_of_constant_Q_Hz', scheme%own%q_band)
       call list%add('smallest_Q', scheme%own%qmin)
+      call list%add('memory_variables', trim(memory_words(scheme%own%memory)))
     end select
   end subroutine describe
+
+  !> Smallest Q, its band, and what the memory variables are and cost, as cells without layers have it (fd3d_cpu.c).
+  function Quality(scheme) result(words)
+    type(scheme3d_t), intent(in) :: scheme
+    character(:), allocatable :: words
+    integer, parameter :: elastic = 12, both = 2, variables(3) = [6, 6, 36]        ! numbers of a cell
+    associate (s => scheme%own)
+      words = 'Q from '//Str(s%qmin, 4)//' on, constant from '//Str(s%q_band(1), 3)//' to '//Str(s%q_band(2), 3)// &
+              ' Hz; memory_variables='//trim(memory_words(s%memory))//': '//Str(4*(elastic + both + variables(s%memory)))// &
+              ' bytes a cell, '//Str(4*elastic)//' without attenuation'
+    end associate
+  end function Quality
 
   !> Lines on the source, and on the moment that a fault releases.
   function Acts(self, scheme) result(s)
@@ -542,6 +560,7 @@ contains
               Str(self%rhomin)//' .. '//Str(self%rhomax)//' kg/m3'
       if (self%earth%on_disk) lines = lines//nl//'         more than rank 0 has memory for: parts are read from disk '// &
                                       'as shots need them'
+      if (scheme%own%attenuates) lines = lines//nl//'quality  '//Quality(scheme)
       lines = lines//nl//Labelled('acts     ', Acts(self, scheme))
     end select
   end function log_lines
@@ -562,8 +581,7 @@ contains
         end if
         lines = lines//nl//'velocity   slowest wave '//Str(e%vmin)//' m/s, fastest '//Str(e%vmax)//' m/s'//nl// &
                 'density    '//Str(e%rhomin)//' .. '//Str(e%rhomax)//' kg/m3'
-        if (e%attenuates) lines = lines//nl//'quality    Q from '//Str(e%qmin, 4)//' on, constant from '// &
-                                  Str(scheme%own%q_band(1), 3)//' to '//Str(scheme%own%q_band(2), 3)//' Hz'
+        if (e%attenuates) lines = lines//nl//'quality    '//Quality(scheme)
       end associate
       lines = lines//nl//Labelled('source     ', Acts(self, scheme))
     end select

@@ -61,6 +61,7 @@ contains
     call t%real('q_f1', job%q_f1, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'Q is constant from here; 0 = from a fiftieth of q_f2')
     call t%real('q_f2', job%q_f2, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'to here; 0 = fmax')
     call t%real('q_ref', job%q_ref, 0.0_dp, 0.0_dp, 1.0e6_dp, 'Hz', 'the velocities of the model are phase velocities at this frequency; 0 = middle of the band, on a logarithmic scale')
+    call t%word('memory_variables', job%memory_variables, 'auto', 'auto,coarse,all,coarse2001', 'memory variables of attenuation: coarse, of one of 8 mechanisms a cell, with which waves differ by direction by 0.6 % (Q = 40) and 2 % (Q = 20) after 10 wavelengths; all, of 6 mechanisms in each cell, in 2.5 times the memory; auto = all where a Q of the model is below 25; coarse2001, the former coarse, with which they differ by 5 % and 16 %')
     call VolumeFormatTable(t, job)
     call t%word('regrid', job%regrid, 'average', 'average,nearest', 'model to grid: average (mean density and compliance of the cell) or nearest sample')
     ! @format(on)

@@ -9,6 +9,7 @@
 !> receivers (fd3d_setup.f90), what the grid lacks close to the source (fd3d_nearfield.f90), pictures (fd3d_films.f90), the ways
 !> between pieces of a shot (fd3d_ways.f90) and what travels there (fd3d_swaps.f90).
 module fd3d_m
+  use anelastic_m, only: memory_coarse2001
   use checked_m, only: Whole
   use checksum_c, only: checksum_floats
   use engine_m, only: engine_t
@@ -490,6 +491,7 @@ contains
     associate (g => self%grid, s => self%scheme, o => self%own, id => identity)
       id%shape = Str(g%n(1))//' x '//Str(g%n(2))//' x '//Str(g%n(3))
       call HashAdd(id%grid, [g%side, self%width, g%half_length, merge(1, 0, [g%anelastic, g%even, s%sponge])])
+      if (g%anelastic .and. o%memory /= memory_coarse2001) call HashAdd(id%grid, o%memory)
       call HashAdd(id%grid, [g%first, g%whole])
       call HashAdd(id%grid, [g%w, g%d, g%dt, self%corner])
       id%medium = self%medium_hash

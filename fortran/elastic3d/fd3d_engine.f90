@@ -21,7 +21,7 @@ module fd3d_engine_m
                                 field_sxy = 6, field_sxz = 7, field_syz = 8, fd3d_fields = 9
   integer, parameter, public :: side_neighbour = 0, side_outside = 1, side_free = 2, side_periodic = 3, side_one_way = 4
   integer, parameter, public :: part_all = 0, part_rim = 1, part_inner = 2
-  integer, parameter, public :: fd3d_mechanisms = 8
+  integer, parameter, public :: fd3d_mechanisms = 8, fd3d_together = 6
 
   !> A subdomain; sides in the order x low, x high, y low, y high, z low (top), z high (bottom).
   type :: fd3d_grid_t
@@ -31,7 +31,8 @@ module fd3d_engine_m
     integer :: side(6) = side_outside           !< kinds of the sides
     integer :: layer(6) = 0                     !< absorbing layers: cells 1 .. layer(1) and n(1)-layer(2)+1 .. n(1), ...
     integer :: half_length = 0                  !< 1..4, width of the halo too
-    logical :: anelastic = .false.
+    logical :: anelastic = .false.              !< with memory variables,
+    logical :: together = .false.               !< of all mechanisms in each cell, else of one a cell
     logical :: even = .false.                   !< points have the same share of all mechanisms (fd3d_point_lists.f90)
     integer :: threads = 0                      !< 0: as many as there are
     integer :: share = 0                        !< engines that compute on this GPU side by side; 0: this alone
@@ -100,8 +101,8 @@ contains
     type(fd3d_grid_t), intent(in) :: grid
     associate (g => grid)
       cfg = fd3d_cfg(n=g%n, first=g%first - 1, whole=g%whole, side=g%side, layer=g%layer, half_length=g%half_length, &
-                     anelastic=merge(1, 0, g%anelastic), threads=g%threads, share=g%share, sparse=merge(1, 0, g%sparse), &
-                     d=real(g%d, c_float), dt=real(g%dt, c_float), w=real(g%w, c_float))
+                     anelastic=merge(merge(2, 1, g%together), 0, g%anelastic), threads=g%threads, share=g%share, &
+                     sparse=merge(1, 0, g%sparse), d=real(g%d, c_float), dt=real(g%dt, c_float), w=real(g%w, c_float))
     end associate
   end function Fd3dCfg
 
@@ -112,12 +113,12 @@ contains
     call EngineCheck(self, fd3d_model(self%handle, rho, lambda, mu), error)
   end subroutine model
 
-  subroutine quality(self, tau, y, qp, qs, error)
+  subroutine quality(self, tau, y, stiff, qp, qs, error)
     class(fd3d_engine_t), intent(inout) :: self
-    real(sp), contiguous, intent(in) :: tau(:), y(:, :)                  !< (8), (8, 3)
+    real(sp), contiguous, intent(in) :: tau(:), y(:, :), stiff(:)        !< (8), (8, 3), (8)
     real(sp), contiguous, intent(in) :: qp(:, :, :), qs(:, :, :)         !< 1/Q, (nx+2, ny+2, nz+2)
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, fd3d_quality(self%handle, tau, y, qp, qs), error)
+    call EngineCheck(self, fd3d_quality(self%handle, tau, y, stiff, qp, qs), error)
   end subroutine quality
 
   subroutine pml(self, px, py, pz, error)

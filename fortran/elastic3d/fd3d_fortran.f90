@@ -12,8 +12,8 @@ module fd3d_fortran_m
   use error_m, only: error_t, Fail
   use fd3d_edges_m, only: edges_t, EdgesFree, EdgesNew, FillPeriodic, OneWay, SurfaceStress, SurfaceVelocity, volume_t
   use fd3d_engine_m, only: Fd3dHaloBox, Fd3dHaloFields, Fd3dInnerBox, fd3d_engine_t, fd3d_fields, fd3d_grid_t, fd3d_map_t, &
-                           fd3d_mechanisms, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, field_vx, &
-                           field_vy, field_vz, part_all, part_inner, part_rim, side_free, side_neighbour, side_one_way
+                           fd3d_mechanisms, fd3d_together, field_sxx, field_sxy, field_sxz, field_syy, field_syz, field_szz, &
+                           field_vx, field_vy, field_vz, part_all, part_inner, part_rim, side_free, side_neighbour, side_one_way
   use fd3d_medium_m, only: Fd3dBuoyancy, Fd3dShearMean, Fd3dShearModulus
   use fd3d_fortran_points_m, only: points_t, PointsCheckMap, PointsInject, PointsKeep, PointsNew, PointsSample
   use iso_c_binding, only: c_funptr
@@ -40,10 +40,12 @@ module fd3d_fortran_m
     real(sp), allocatable :: px(:, :), py(:, :), pz(:, :)       !< profiles of layers, (n, 6)
     real(sp), allocatable :: gx(:), gy(:), gz(:)                !< sponge
     type(volume_t) :: psi(3, 3, 0:1)                            !< (axis, v_c) of velocities: 0; (axis, s_axis,c) of stresses: 1
-    real(sp), allocatable, dimension(:, :, :) :: relax_p, relax_s      !< y(qp) (lambda + 2 mu) and y(qs) 2 mu at the centres
-    type(volume_t) :: strength(field_sxy:field_syz)             !< y(qs) at the shear points
-    type(volume_t) :: r(field_sxx:field_syz)                    !< memory variables
+    integer :: each = 0                                         !< mechanisms that a cell has
+    type(volume_t) :: relax_p(fd3d_together), relax_s(fd3d_together)   !< y(qp) (lambda + 2 mu) and y(qs) 2 mu at the centres
+    type(volume_t) :: strength(field_sxy:field_syz, fd3d_together)     !< y(qs) at the shear points
+    type(volume_t) :: r(field_sxx:field_syz, fd3d_together)     !< memory variables
     real(sp) :: decay(fd3d_mechanisms) = 1                      !< exp(-dt/tau)
+    real(sp) :: stiff(fd3d_mechanisms) = 0
     type(points_t) :: source_points, receiver_points
     integer, allocatable :: history(:), start(:), part(:)       !< (source points), (nrec+1), (nrec)
     integer :: nh = 0, q_first = 1, silent = huge(1)
@@ -66,10 +68,11 @@ contains
     class(fd3d_fortran_t), intent(inout) :: self
     type(fd3d_grid_t), intent(in) :: grid
     type(error_t), allocatable, intent(inout) :: error
-    integer :: n, a, c, s(3), status, none(0)
+    integer :: n, a, c, m, s(3), status, none(0)
     real(sp) :: nothing(0)
     call self%free()
     self%grid = grid
+    self%each = merge(merge(fd3d_together, 1, grid%together), 0, grid%anelastic)
     self%w = real(grid%w(:grid%half_length), sp)
     self%t = real(grid%dt/grid%d, sp)
     status = 0
@@ -77,13 +80,17 @@ contains
       if (status == 0) call Take(self%f(n)%a, 1 - grid%half_length, grid%n + grid%half_length, status)
       if (n <= field_vz .and. status == 0) call Take(self%b(n)%a, 1, grid%n, status)
       if (n >= field_sxy .and. status == 0) call Take(self%mue(n)%a, 1, grid%n, status)
-      if (n >= field_sxx .and. grid%anelastic .and. status == 0) call Take(self%r(n)%a, 1, grid%n, status)
-      if (n >= field_sxy .and. grid%anelastic .and. status == 0) call Take(self%strength(n)%a, 1, grid%n, status)
+      do m = 1, self%each
+        if (n >= field_sxx .and. status == 0) call Take(self%r(n, m)%a, 1, grid%n, status)
+        if (n >= field_sxy .and. status == 0) call Take(self%strength(n, m)%a, 1, grid%n, status)
+      end do
     end do
     if (status == 0) call Take(self%lambda, 1, grid%n, status)
     if (status == 0) call Take(self%mu, 1, grid%n, status)
-    if (grid%anelastic .and. status == 0) call Take(self%relax_p, 1, grid%n, status)
-    if (grid%anelastic .and. status == 0) call Take(self%relax_s, 1, grid%n, status)
+    do m = 1, self%each
+      if (status == 0) call Take(self%relax_p(m)%a, 1, grid%n, status)
+      if (status == 0) call Take(self%relax_s(m)%a, 1, grid%n, status)
+    end do
     do a = 1, 3
       s = grid%n
       s(a) = grid%layer(2*a - 1) + grid%layer(2*a)
@@ -123,13 +130,19 @@ contains
 
   subroutine free(self)
     class(fd3d_fortran_t), intent(inout) :: self
-    integer :: n, a, c
+    integer :: n, a, c, m
     do n = 0, fd3d_fields - 1
       call Give(self%f(n)%a)
       if (n <= field_vz) call Give(self%b(n)%a)
-      if (n >= field_sxx) call Give(self%r(n)%a)
       if (n >= field_sxy) call Give(self%mue(n)%a)
-      if (n >= field_sxy) call Give(self%strength(n)%a)
+      do m = 1, fd3d_together
+        if (n >= field_sxx) call Give(self%r(n, m)%a)
+        if (n >= field_sxy) call Give(self%strength(n, m)%a)
+      end do
+    end do
+    do m = 1, fd3d_together
+      call Give(self%relax_p(m)%a)
+      call Give(self%relax_s(m)%a)
     end do
     do a = 1, 3
       do c = 1, 3
@@ -139,8 +152,6 @@ contains
     end do
     call Give(self%lambda)
     call Give(self%mu)
-    call Give(self%relax_p)
-    call Give(self%relax_s)
     if (allocated(self%peaks)) deallocate (self%peaks)
     call EdgesFree(self%edges)
     if (allocated(self%samples)) deallocate (self%samples)
@@ -184,24 +195,26 @@ contains
     call EdgesNew(self%edges, self%grid, rho, lambda, mu)
   end subroutine model
 
-  subroutine quality(self, tau, y, qp, qs, error)
+  subroutine quality(self, tau, y, stiff, qp, qs, error)
     class(fd3d_fortran_t), intent(inout) :: self
-    real(sp), contiguous, intent(in) :: tau(:), y(:, :), qp(:, :, :), qs(:, :, :)
+    real(sp), contiguous, intent(in) :: tau(:), y(:, :), stiff(:), qp(:, :, :), qs(:, :, :)
     type(error_t), allocatable, intent(inout) :: error
-    integer :: i, j, k, c, m
+    integer :: i, j, k, c, n
     if (.not. self%grid%anelastic) then
       call Fail(error, 'attenuation of a grid made without memory variables')
       return
     end if
     self%decay = real(exp(-self%grid%dt/tau), sp)
-    do k = 1, self%grid%n(3)
-      do j = 1, self%grid%n(2)
-        do i = 1, self%grid%n(1)
-          m = Mechanism(self%grid, i, j, k)
-          self%relax_p(i, j, k) = Strength(qp(i + 1, j + 1, k + 1))*(self%lambda(i, j, k) + 2*self%mu(i, j, k))
-          self%relax_s(i, j, k) = Strength(qs(i + 1, j + 1, k + 1))*2*self%mu(i, j, k)
-          do c = field_sxy, field_syz
-            self%strength(c)%a(i, j, k) = Strength(Fd3dShearMean(qs, c, i, j, k))
+    self%stiff = stiff
+    do n = 1, self%each
+      do k = 1, self%grid%n(3)
+        do j = 1, self%grid%n(2)
+          do i = 1, self%grid%n(1)
+            self%relax_p(n)%a(i, j, k) = Strength(qp(i + 1, j + 1, k + 1))*(self%lambda(i, j, k) + 2*self%mu(i, j, k))
+            self%relax_s(n)%a(i, j, k) = Strength(qs(i + 1, j + 1, k + 1))*2*self%mu(i, j, k)
+            do c = field_sxy, field_syz
+              self%strength(c, n)%a(i, j, k) = Strength(Fd3dShearMean(qs, c, i, j, k))
+            end do
           end do
         end do
       end do
@@ -209,15 +222,19 @@ contains
   contains
     real(sp) function Strength(q)
       real(sp), intent(in) :: q
+      integer :: m
+      m = Mechanism(self%grid, n, i, j, k)
       Strength = q*(y(m, 1) + q*(y(m, 2) + q*y(m, 3)))
     end function Strength
   end subroutine quality
 
-  !> The number of the relaxation mechanism, of eight, that a cell has: by its place in the whole grid, so that subdomains agree.
-  pure integer function Mechanism(grid, i, j, k) result(m)
+  !> The number of mechanism n of a cell. It has all, or one of eight, by its place in the whole grid, so that subdomains agree.
+  pure integer function Mechanism(grid, n, i, j, k) result(m)
     type(fd3d_grid_t), intent(in) :: grid
-    integer, intent(in) :: i, j, k
-    m = 1 + modulo(grid%first(1) + i, 2) + 2*modulo(grid%first(2) + j, 2) + 4*modulo(grid%first(3) + k, 2)
+    integer, intent(in) :: n, i, j, k
+    m = n
+    if (.not. grid%together) &
+      m = 1 + modulo(grid%first(1) + i, 2) + 2*modulo(grid%first(2) + j, 2) + 4*modulo(grid%first(3) + k, 2)
   end function Mechanism
 
   subroutine pml(self, px, py, pz, error)
@@ -426,7 +443,7 @@ contains
     integer, intent(in) :: lo, hi, j, k
     real(sp), dimension(lo:hi) :: total, more, relaxing
     real(sp) :: e(lo:hi, 3)
-    integer :: a, n
+    integer :: a, n, m
     do a = 1, 3
       call Derivative(self, field_vx + a - 1, a, .false., a, 0, lo, hi, j, k, e(:, a))
       e(:, a) = self%t(a)*e(:, a)
@@ -435,10 +452,10 @@ contains
     do a = 1, 3
       n = stress_of(a, a)
       call NormalIncrement(self%lambda(lo:hi, j, k), self%mu(lo:hi, j, k), total, e(:, a), more)
-      if (self%grid%anelastic) then
-        call RelaxNormal(self%relax_p(lo:hi, j, k), self%relax_s(lo:hi, j, k), total, e(:, a), relaxing)
-        call Relax(self, n, lo, hi, j, k, relaxing, more)
-      end if
+      do m = 1, self%each
+        call RelaxNormal(self%relax_p(m)%a(lo:hi, j, k), self%relax_s(m)%a(lo:hi, j, k), total, e(:, a), relaxing)
+        call Relax(self, n, m, lo, hi, j, k, relaxing, more)
+      end do
       call AddStress(more, self%gx(lo:hi), self%gy(j), self%gz(k), self%f(n)%a(lo:hi, j, k))
     end do
   end subroutine NormalRow
@@ -447,30 +464,36 @@ contains
   subroutine ShearRow(self, lo, hi, j, k, a, b)
     class(fd3d_fortran_t), intent(inout) :: self
     integer, intent(in) :: lo, hi, j, k, a, b
-    real(sp) :: da(lo:hi), db(lo:hi), more(lo:hi)
-    integer :: n
+    real(sp), dimension(lo:hi) :: da, db, elastic, more
+    integer :: n, m
     n = stress_of(a, b)
     call Derivative(self, field_vx + b - 1, a, .true., b, 0, lo, hi, j, k, da)
     call Derivative(self, field_vx + a - 1, b, .true., a, 0, lo, hi, j, k, db)
-    call ShearIncrement(self%mue(n)%a(lo:hi, j, k), self%t(a), da, self%t(b), db, more)
-    if (self%grid%anelastic) call Relax(self, n, lo, hi, j, k, self%strength(n)%a(lo:hi, j, k)*more, more)
+    call ShearIncrement(self%mue(n)%a(lo:hi, j, k), self%t(a), da, self%t(b), db, elastic)
+    more = elastic
+    do m = 1, self%each
+      call Relax(self, n, m, lo, hi, j, k, self%strength(n, m)%a(lo:hi, j, k)*elastic, more)
+    end do
     call AddStress(more, self%gx(lo:hi), self%gy(j), self%gz(k), self%f(n)%a(lo:hi, j, k))
   end subroutine ShearRow
 
-  !> Takes from an increment of stress what relaxes: r = -(dt/2) s becomes e r - (1-e)/2 (y dM); the stress gets the mean of s.
-  subroutine Relax(self, n, lo, hi, j, k, relaxing, more)
+  !> Takes from an increment of stress what relaxes by mechanism m of the cell: r = -(dt/2) s becomes e r - (1-e)/2 (y dM); the
+  !> stress gets the mean of s. A modulus that is not the unrelaxed one lacks a part of what relaxes.
+  subroutine Relax(self, n, m, lo, hi, j, k, relaxing, more)
     class(fd3d_fortran_t), intent(inout) :: self
-    integer, intent(in) :: n, lo, hi, j, k
+    integer, intent(in) :: n, m, lo, hi, j, k
     real(sp), intent(in) :: relaxing(lo:hi)
     real(sp), intent(inout) :: more(lo:hi)
-    real(sp) :: e(0:1), old
-    integer :: i
-    e = [self%decay(Mechanism(self%grid, 0, j, k)), self%decay(Mechanism(self%grid, 1, j, k))]
-    associate (r => self%r(n)%a)
+    real(sp) :: e(0:1), stiff(0:1), old
+    integer :: i, of(0:1)
+    of = [Mechanism(self%grid, m, 0, j, k), Mechanism(self%grid, m, 1, j, k)]
+    e = self%decay(of)
+    stiff = self%stiff(of)
+    associate (r => self%r(n, m)%a)
       do i = lo, hi
         old = r(i, j, k)
         r(i, j, k) = e(iand(i, 1))*old - 0.5_sp*(1 - e(iand(i, 1)))*relaxing(i)
-        more(i) = more(i) + (old + r(i, j, k))
+        more(i) = (more(i) + stiff(iand(i, 1))*relaxing(i)) + (old + r(i, j, k))
       end do
     end associate
   end subroutine Relax
@@ -661,10 +684,12 @@ contains
   subroutine reset(self, error)
     class(fd3d_fortran_t), intent(inout) :: self
     type(error_t), allocatable, intent(inout) :: error
-    integer :: n, a, c
+    integer :: n, a, c, m
     do n = 0, fd3d_fields - 1
       self%f(n)%a = 0
-      if (self%grid%anelastic .and. n >= field_sxx) self%r(n)%a = 0
+      do m = 1, self%each
+        if (n >= field_sxx) self%r(n, m)%a = 0
+      end do
     end do
     do a = 1, 3
       do c = 1, 3
@@ -684,11 +709,13 @@ contains
   integer(i8) function state_size(self, steps)
     class(fd3d_fortran_t), intent(in) :: self
     integer, intent(in) :: steps
-    integer :: n, a, c
+    integer :: n, a, c, m
     state_size = int(steps, i8)*size(self%samples, 1) + size(self%peaks) + size(self%edges%before)
     do n = 0, fd3d_fields - 1
       state_size = state_size + size(self%f(n)%a, kind=i8)
-      if (self%grid%anelastic .and. n >= field_sxx) state_size = state_size + size(self%r(n)%a, kind=i8)
+      do m = 1, self%each
+        if (n >= field_sxx) state_size = state_size + size(self%r(n, m)%a, kind=i8)
+      end do
     end do
     do a = 1, 3
       do c = 1, 3
@@ -725,13 +752,15 @@ contains
     real(sp), intent(inout), optional :: out(:)
     real(sp), intent(in), optional :: in(:)
     integer(i8) :: at
-    integer :: n, a, c
+    integer :: n, a, c, m
     call EngineState(self, steps, numbers, error)
     if (allocated(error)) return
     at = 0
     do n = 0, fd3d_fields - 1
       call EngineNumbers(self%f(n)%a, size(self%f(n)%a, kind=i8), at, out, in)
-      if (self%grid%anelastic .and. n >= field_sxx) call EngineNumbers(self%r(n)%a, size(self%r(n)%a, kind=i8), at, out, in)
+      do m = 1, self%each
+        if (n >= field_sxx) call EngineNumbers(self%r(n, m)%a, size(self%r(n, m)%a, kind=i8), at, out, in)
+      end do
     end do
     do a = 1, 3
       do c = 1, 3
@@ -752,7 +781,7 @@ contains
     bytes = 0
     if (.not. allocated(self%lambda)) return
     cells = product(int(self%grid%n, i8))
-    bytes = 4*(self%state_size(0) + merge(13, 8, self%grid%anelastic)*cells + size(self%samples, kind=i8))
+    bytes = 4*(self%state_size(0) + (8 + 5*self%each)*cells + size(self%samples, kind=i8))
   end function bytes
 
   function device(self) result(text)

@@ -1,5 +1,6 @@
 !> The grid of a 3D shot around its window.
 module fd3d_grid_m
+  use anelastic_m, only: memory_all
   use fd3d_absorb_m, only: Fd3dLayerWidths
   use fd3d_engine_m, only: fd3d_grid_t, side_free, side_one_way, side_outside, side_periodic
   use kinds_m, only: dp
@@ -44,7 +45,8 @@ contains
     grid%whole = grid%n
     grid%half_length = scheme%half_length
     grid%anelastic = own%attenuates
-    grid%even = own%attenuates .and. own%qmin < even_q
+    grid%together = own%attenuates .and. own%memory == memory_all
+    grid%even = own%attenuates .and. own%qmin < even_q .and. .not. grid%together
     grid%threads = scheme%threads
     grid%share = scheme%share
     grid%sparse = .true.
@@ -60,7 +62,8 @@ contains
     type(fd3d_grid_t), intent(in) :: a, b
     Fd3dSameGrid = all(a%n == b%n) .and. all(a%first == b%first) .and. all(a%whole == b%whole) .and. all(a%side == b%side) &
                .and. all(a%layer == b%layer) .and. a%half_length == b%half_length &
-               .and. (a%anelastic .eqv. b%anelastic) .and. (a%even .eqv. b%even) .and. (a%sparse .eqv. b%sparse) &
+               .and. (a%anelastic .eqv. b%anelastic) .and. (a%together .eqv. b%together) &
+               .and. (a%even .eqv. b%even) .and. (a%sparse .eqv. b%sparse) &
                .and. all(a%d == b%d) .and. a%dt == b%dt .and. all(a%w == b%w)
   end function Fd3dSameGrid
 

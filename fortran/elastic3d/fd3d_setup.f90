@@ -1,7 +1,7 @@
 !> Sets up a 3D shot: the medium on its grid and the absorbing layers, source and receivers as cells and weights, the histories of
 !> the sources. Arguments stand in fd3d.f90.
 submodule(fd3d_m) fd3d_setup
-  use anelastic_m, only: anelastic_t, AnelasticFit, AnelasticUnrelaxed
+  use anelastic_m, only: anelastic_t, AnelasticFactor, AnelasticFit
   use fault_histories_m, only: FaultHistoriesMake, FaultHistoriesSample
   use fd3d_absorb_m, only: fd3d_profiles_t, Fd3dProfiles, Fd3dSponge
   use fd3d_components_m, only: Fd3dAtWhole, Fd3dComponent
@@ -14,7 +14,7 @@ submodule(fd3d_m) fd3d_setup
   implicit none
 
   integer, parameter :: numbers_at_once = 4000000 !< of histories in the engine's memory, unless a step needs more
-  integer, parameter :: q_steps = 500             !< of the table of unrelaxed moduli
+  integer, parameter :: q_steps = 500             !< of the table of moduli
 
 contains
 
@@ -47,10 +47,10 @@ contains
       table = 1
       if (self%grid%anelastic) then
         most(2) = max(1e-6_dp, most(2))
-        call AnelasticFit(self%own%q_band(1), self%own%q_band(2), a, error)
+        call AnelasticFit(self%own%q_band(1), self%own%q_band(2), self%own%memory, a, error)
         if (allocated(error)) return
         do i = 0, q_steps
-          table(i) = AnelasticUnrelaxed(a, i*most(2)/q_steps, self%own%q_ref)
+          table(i) = AnelasticFactor(a, i*most(2)/q_steps, self%own%q_ref)
         end do
       end if
       !$omp parallel do private(j, i, kw, jw, iw, vp2, vs2) num_threads(self%around%threads)
@@ -64,8 +64,8 @@ contains
               vp2 = real(m(1), dp)**2
               vs2 = real(m(2), dp)**2
               if (self%grid%anelastic) then
-                vp2 = vp2*Unrelaxed(real(m(4), dp))
-                vs2 = vs2*Unrelaxed(real(m(5), dp))
+                vp2 = vp2*Factor(real(m(4), dp))
+                vs2 = vs2*Factor(real(m(5), dp))
               end if
               self%rho(i, j, k) = m(3)
               self%mu(i, j, k) = real(m(3)*vs2, sp)
@@ -83,7 +83,7 @@ contains
       if (self%grid%anelastic) then                 ! after the copies that the engine was given are gone
         call Loss(4, lo, hi, qp, total)
         call Loss(5, lo, hi, qs, total)
-        if (.not. allocated(error)) call self%engine%quality(real(a%tau, sp), real(a%y, sp), qp, qs, error)
+        if (.not. allocated(error)) call self%engine%quality(real(a%tau, sp), real(a%y, sp), real(a%stiff, sp), qp, qs, error)
       end if
       self%medium_hash = hash_t()
       call HashAdd(self%medium_hash, total)
@@ -101,14 +101,14 @@ contains
       if (periodic) Inside = modulo(i - 1, n) + 1
     end function Inside
 
-    pure real(dp) function Unrelaxed(q)
+    pure real(dp) function Factor(q)
       real(dp), intent(in) :: q
       real(dp) :: place
       integer :: at
       place = min(1.0_dp, q/most(2))*q_steps
       at = min(int(place), q_steps - 1)
-      Unrelaxed = table(at) + (place - at)*(table(at + 1) - table(at))
-    end function Unrelaxed
+      Factor = table(at) + (place - at)*(table(at + 1) - table(at))
+    end function Factor
 
     !> 1/Q of P or S waves, part m of the window: q of the piece, cells lo .. hi around it, and the checksum goes on with all.
     subroutine Loss(m, lo, hi, q, total)

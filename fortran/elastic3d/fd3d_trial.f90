@@ -65,8 +65,9 @@ contains
     call engine%new(grid, error)
     if (.not. allocated(error)) call engine%model(rho, 1.0e6_sp*rho, 1.0e6_sp*rho, error)
     if (grid%anelastic .and. .not. allocated(error)) then
-      call AnelasticFit(scheme%own%q_band(1), scheme%own%q_band(2), a, error)
-      if (.not. allocated(error)) call engine%quality(real(a%tau, sp), real(a%y, sp), 1.0e-5_sp*rho, 1.0e-5_sp*rho, error)
+      call AnelasticFit(scheme%own%q_band(1), scheme%own%q_band(2), scheme%own%memory, a, error)
+      if (.not. allocated(error)) call engine%quality(real(a%tau, sp), real(a%y, sp), real(a%stiff, sp), 1.0e-5_sp*rho, &
+                                                      1.0e-5_sp*rho, error)
     end if
     if (any(grid%layer > 0) .and. .not. allocated(error)) then
       call Fd3dProfiles(grid, width, scheme%vmax, scheme%fpeak, p)

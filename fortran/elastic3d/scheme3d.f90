@@ -1,5 +1,6 @@
 !> The scheme of a 3D survey: what elastic modelling has beyond a grid, weights and times, and the way of that to other ranks.
 module scheme3d_m
+  use anelastic_m, only: memory_all, memory_coarse, memory_coarse2001
   use checked_m, only: Finite, IsWhole, Whole
   use kinds_m, only: dp
   use parcel_m, only: parcel_t
@@ -20,6 +21,7 @@ module scheme3d_m
     real(dp) :: q_band(2) = 0                 !< Q is constant in this band [Hz]
     real(dp) :: q_ref = 0                     !< there the model's velocities are phase velocities [Hz]
     real(dp) :: qmin = 0                      !< smallest quality factor of the model
+    integer :: memory = memory_coarse         !< way of memory variables (anelastic.f90)
     logical :: pgv = .false.                  !< the map of peak ground velocity is wanted
     real(dp) :: pgv_depth = -huge(1.0_dp)     !< at this depth, or at the top [m]
     integer :: decomposition(3) = 0           !< pieces of a shot along x, y, z; 0: as is fastest
@@ -36,7 +38,7 @@ module scheme3d_m
     procedure :: unpack => UnpackOwn
   end type scheme3d_t
 
-  integer, parameter :: MORE = 15, FLAGS = 11             !< numbers before those of the source; from FLAGS on choices, 0 or 1
+  integer, parameter :: MORE = 16, FLAGS = 12             !< numbers before those of the source; from FLAGS on choices, 0 or 1
 
 contains
 
@@ -52,7 +54,8 @@ contains
     type(parcel_t), intent(out) :: parcel
     associate (own => self%own)
       parcel%text = own%planes//achar(10)//own%fields
-      parcel%numbers = [self%dy, own%q_band, own%q_ref, own%qmin, own%pgv_depth, real([own%decomposition, own%halo], dp), &
+      parcel%numbers = [self%dy, own%q_band, own%q_ref, own%qmin, own%pgv_depth, &
+                        real([own%decomposition, own%halo, own%memory], dp), &
                         real(merge(1, 0, [self%sponge, self%periodic, self%one_way, own%attenuates, own%pgv]), dp), &
                         SourceNumbers(own%source)]
       if (own%source%fault%n > 0) parcel%samples = own%source%fault%rate
@@ -79,6 +82,7 @@ contains
       if (.not. all(IsWhole(parcel%numbers(FLAGS:MORE), 0, 1))) why = 'a choice that is none'
       if (.not. all(IsWhole(parcel%numbers(7:9), 0, huge(1)))) why = 'a number of pieces that is none'
       if (.not. IsWhole(parcel%numbers(10), halo_auto, halo_host)) why = 'a way of halos that is none'
+      if (.not. IsWhole(parcel%numbers(11), memory_coarse2001, memory_all)) why = 'a way of memory variables that is none'
     end if
     if (why /= '') return
     associate (x => parcel%numbers, own => self%own)
@@ -92,6 +96,7 @@ contains
       own%pgv_depth = x(6)
       own%decomposition = Whole(x(7:9), 0)
       own%halo = Whole(x(10), 0)
+      own%memory = Whole(x(11), 0)
       on = x(FLAGS:MORE) > 0
       self%sponge = on(1)
       self%periodic = on(2)

@@ -24,7 +24,7 @@ module case3d_m
     logical :: sponge = .false., hilly = .false.                              ! hilly: the map has a row for each column
     real(sp), allocatable, dimension(:, :, :) :: rho, lambda, mu, qp, qs      ! with ring
     real(sp), allocatable :: begin(:, :, :, :)                                ! (nx, ny, nz, 0:8)
-    real(sp) :: tau(8) = 1, y(8, 3) = 0
+    real(sp) :: tau(8) = 1, y(8, 3) = 0, stiff(8) = 0
     real(sp), allocatable :: px(:, :), py(:, :), pz(:, :), gx(:), gy(:), gz(:), q(:, :)
     integer, allocatable :: sfield(:), si(:), sj(:), sk(:), sh(:), start(:), field(:), i(:), j(:), k(:)   ! from 0
     real(sp), allocatable :: sw(:), w(:)
@@ -46,10 +46,11 @@ contains
   end function Pick
 
   !> Case `shape` = 1..case3d_shapes with half-length L.
-  subroutine Case3dMake(c, shape, L, anelastic, steps)
+  subroutine Case3dMake(c, shape, L, anelastic, steps, together)
     type(case3d_t), intent(out) :: c
     integer, intent(in) :: shape, L, steps
     logical, intent(in) :: anelastic
+    logical, intent(in), optional :: together              ! cells have all mechanisms
     integer :: n(3), side(6), layer(6), m
     seed = 4711 + 100*shape + L
     side = 1
@@ -95,6 +96,7 @@ contains
     c%steps = steps
     c%sponge = modulo(shape, 3) == 1
     call Configure(c, n, side, layer, L, anelastic)
+    if (present(together)) c%cfg%anelastic = merge(2, c%cfg%anelastic, together)
     call Medium(c)
     call Points(c)
     allocate (c%q(c%nh, steps - 2))
@@ -208,6 +210,7 @@ contains
     end do
     c%tau = [0.002_sp, 0.01_sp, 0.05_sp, 0.004_sp, 0.1_sp, 0.02_sp, 0.003_sp, 0.3_sp]
     c%y = reshape([(real(0.4_dp + Chance(), sp), i=1, 24)], [8, 3])
+    c%stiff = [(0.12_sp*i, i=1, 8)]
   end subroutine Medium
 
   subroutine Points(c)
@@ -249,7 +252,7 @@ contains
     integer :: f
     h = fd3d_new('cpu'//c_null_char, c%cfg)
     call Case3dFine(fd3d_model(h, c%rho, c%lambda, c%mu), 'model')
-    if (c%cfg%anelastic == 1) call Case3dFine(fd3d_quality(h, c%tau, c%y, c%qp, c%qs), 'quality')
+    if (c%cfg%anelastic > 0) call Case3dFine(fd3d_quality(h, c%tau, c%y, c%stiff, c%qp, c%qs), 'quality')
     if (any(c%cfg%layer > 0)) call Case3dFine(fd3d_pml(h, c%px, c%py, c%pz), 'pml')
     if (c%sponge) call Case3dFine(fd3d_sponge(h, c%gx, c%gy, c%gz), 'sponge')
     call Case3dFine(fd3d_source(h, c%nh, size(c%si), c%sfield, c%si, c%sj, c%sk, c%sh, c%sw), 'source')
@@ -311,14 +314,15 @@ contains
     grid%side = c%cfg%side
     grid%layer = c%cfg%layer
     grid%half_length = c%cfg%half_length
-    grid%anelastic = c%cfg%anelastic == 1
+    grid%anelastic = c%cfg%anelastic > 0
+    grid%together = c%cfg%anelastic == 2
     grid%threads = c%cfg%threads
     grid%d = c%cfg%d
     grid%dt = c%cfg%dt
     grid%w = c%cfg%w
     call fd%new(grid, error)
     call fd%model(c%rho, c%lambda, c%mu, error)
-    if (grid%anelastic) call fd%quality(c%tau, c%y, c%qp, c%qs, error)
+    if (grid%anelastic) call fd%quality(c%tau, c%y, c%stiff, c%qp, c%qs, error)
     if (any(grid%layer > 0)) call fd%pml(c%px, c%py, c%pz, error)
     if (c%sponge) call fd%sponge(c%gx, c%gy, c%gz, error)
     call fd%source(c%nh, c%sfield, c%si + 1, c%sj + 1, c%sk + 1, c%sh + 1, c%sw, error)

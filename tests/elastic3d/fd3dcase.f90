@@ -27,7 +27,7 @@ module fd3dcase_m
     type(fd3d_grid_t) :: grid
     integer :: width(6) = 0, sponge(6) = 0                            !< of layers and sponges of the whole grid
     real(sp), allocatable, dimension(:, :, :) :: rho, lambda, mu, qp, qs  !< (0:nx+1, 0:ny+1, 0:nz+1)
-    real(sp) :: tau(8) = 1, y(8, 3) = 0
+    real(sp) :: tau(8) = 1, y(8, 3) = 0, stiff(8) = 0
     real(sp), allocatable :: q(:, :), sw(:), rw(:)                    !< histories (nh, nt), weights
     integer, allocatable :: sf(:), si(:), sj(:), sk(:), sh(:)         !< source, from 1
     integer, allocatable :: start(:), rf(:), ri(:), rj(:), rk(:)      !< receivers, from 1
@@ -56,16 +56,18 @@ contains
   end function SidesName
 
   !> A shot of nt steps on n(3) cells; sides = 1 .. kinds_of_sides.
-  subroutine Case3dNew(c, n, half_length, sides, anelastic, nt)
+  subroutine Case3dNew(c, n, half_length, sides, anelastic, nt, together)
     type(case3d_t), intent(out) :: c
     integer, intent(in) :: n(3), half_length, sides, nt
     logical, intent(in) :: anelastic
+    logical, intent(in), optional :: together                         !< cells have all mechanisms
     integer :: m
     associate (g => c%grid)
       g%n = n
       g%whole = n
       g%half_length = half_length
       g%anelastic = anelastic
+      if (present(together)) g%together = together
       g%d = spacing
       g%w(:half_length) = Taylor(half_length)
       g%dt = 0.8_dp/(vp_most*DerSumAbs(g%w(:half_length))*norm2(1/spacing))
@@ -79,6 +81,7 @@ contains
     c%y(:, 1) = [(real(0.9_dp + 0.11_dp*modulo(3*m, 8), sp), m=1, 8)]
     c%y(:, 2) = [(real(-0.8_dp + 0.1_dp*m, sp), m=1, 8)]
     c%y(:, 3) = 0.4_sp
+    c%stiff = [(0.1_sp*m, m=1, 8)]
     call SetMedium(c)
     call SetHistories(c)
     call Case3dSource(c, 0.55_dp)
@@ -235,7 +238,7 @@ contains
     cfg%side = g%side
     cfg%layer = g%layer
     cfg%half_length = g%half_length
-    cfg%anelastic = merge(1, 0, g%anelastic)
+    cfg%anelastic = merge(merge(2, 1, g%together), 0, g%anelastic)
     cfg%threads = 0
     cfg%share = 0
     cfg%sparse = merge(2, 0, g%sparse)
@@ -272,7 +275,7 @@ contains
     if (.not. allocated(error)) &
       call FailFromC(fd3d_model(h, Case3dCut(g, c%rho), Case3dCut(g, c%lambda), Case3dCut(g, c%mu)), error)
     if (.not. allocated(error) .and. g%anelastic) &
-      call FailFromC(fd3d_quality(h, c%tau, c%y, Case3dCut(g, c%qp), Case3dCut(g, c%qs)), error)
+      call FailFromC(fd3d_quality(h, c%tau, c%y, c%stiff, Case3dCut(g, c%qp), Case3dCut(g, c%qs)), error)
     if (.not. allocated(error) .and. any(c%width > 0)) then
       call Profiles(c, g, p)
       call FailFromC(fd3d_pml(h, p%x, p%y, p%z), error)
@@ -441,7 +444,7 @@ contains
     call Room(c, r)
     call engine%new(c%grid, error)
     if (.not. allocated(error)) call engine%model(c%rho, c%lambda, c%mu, error)
-    if (.not. allocated(error) .and. c%grid%anelastic) call engine%quality(c%tau, c%y, c%qp, c%qs, error)
+    if (.not. allocated(error) .and. c%grid%anelastic) call engine%quality(c%tau, c%y, c%stiff, c%qp, c%qs, error)
     if (.not. allocated(error) .and. any(c%width > 0)) then
       call Profiles(c, c%grid, p)
       call engine%pml(p%x, p%y, p%z, error)

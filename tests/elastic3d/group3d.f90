@@ -3,6 +3,7 @@
 !> of source, receivers on planes, edges and corners of cuts, components that are derivatives, films of planes and of the top,
 !> maps. The bytes that the group counts as sent are those of the cut planes of the grid.
 module group3d_m
+  use anelastic_m, only: memory_all, memory_coarse, memory_coarse2001
   use check_m, only: Claim, Done, Seed
   use device_c, only: device_count, device_use
   use error_m, only: error_t, FailFromC
@@ -403,6 +404,7 @@ contains
       s%own%q_band = [1.0_dp, 50.0_dp]
       s%own%q_ref = 7
       s%own%qmin = merge(20.0_dp, 2000.0_dp, Often(0.7_dp))
+      s%own%memory = merge(memory_all, merge(memory_coarse, memory_coarse2001, Often(0.7_dp)), Often(0.4_dp))
       s%own%decomposition = merge(case%parts, 0, Often(0.7_dp))
       w%nx = n(1)
       w%ny = n(2)

@@ -21,7 +21,7 @@ module scene3d_m
     real(dp) :: sponge_strength = 0                                 !< 0: as Fd3dSponge says
     real(sp), allocatable, dimension(:, :, :) :: rho, lambda, mu    !< (0:nx+1, 0:ny+1, 0:nz+1)
     real(sp), allocatable, dimension(:, :, :) :: qp, qs             !< 1/Q, likewise
-    real(sp) :: tau(8) = 1, y(8, 3) = 0
+    real(sp) :: tau(8) = 1, y(8, 3) = 0, stiff(8) = 0
     type(fd3d_list_t) :: source, receivers
     real(sp), allocatable :: q(:, :)                                !< histories, (nh, nt)
     integer :: nt = 0
@@ -81,7 +81,8 @@ contains
     grid%layer = Fd3dLayerWidths(grid, scene%width)
     call engine%new(grid, error)
     if (.not. allocated(error)) call engine%model(Cut(scene%rho), Cut(scene%lambda), Cut(scene%mu), error)
-    if (.not. allocated(error) .and. grid%anelastic) call engine%quality(scene%tau, scene%y, Cut(scene%qp), Cut(scene%qs), error)
+    if (.not. allocated(error) .and. grid%anelastic) call engine%quality(scene%tau, scene%y, scene%stiff, Cut(scene%qp), &
+                                                                         Cut(scene%qs), error)
     if (.not. allocated(error) .and. any(scene%width > 0)) then
       call Fd3dProfiles(grid, scene%width, scene%cpml, scene%fpeak, p)
       call engine%pml(p%x, p%y, p%z, error)

@@ -1,7 +1,7 @@
 !> Plane P and S waves in an anelastic medium lose amplitude as exp(-pi f t/Q) and travel with the dispersion that goes with it, in the
 !> band that the relaxation mechanisms are fitted for; with 1/Q = 0 the medium is elastic to the last digits.
 program t605_fd3d_attenuation
-  use anelastic_m, only: anelastic_t, AnelasticFit, AnelasticModulus, AnelasticUnrelaxed
+  use anelastic_m, only: anelastic_t, AnelasticFactor, AnelasticFit, AnelasticModulus, memory_coarse
   use check_m, only: Claim, ClaimFine, Done
   use error_m, only: error_t
   use fd3d_engine_m, only: field_vx, field_vz, side_periodic
@@ -17,7 +17,7 @@ program t605_fd3d_attenuation
   real(sp), allocatable :: elastic(:, :), traces(:, :)
   real(dp) :: step
 
-  call AnelasticFit(1.0_dp, 20.0_dp, a, error)
+  call AnelasticFit(1.0_dp, 20.0_dp, memory_coarse, a, error)
   call Shoot(0.0_dp, .false., elastic)
   call Shoot(0.0_dp, .true., traces)
   call Claim(norm2(real(traces, dp) - elastic) <= 1e-5_dp*norm2(real(elastic, dp)), '1/Q = 0 differs from elastic by '// &
@@ -49,11 +49,12 @@ contains
     s%fpeak = fpeak
     s%grid%anelastic = anelastic
     if (anelastic) then
-      call Scene3dMedium(s, [1, 1, 1], n, vp*sqrt(AnelasticUnrelaxed(a, q, fref)), vs*sqrt(AnelasticUnrelaxed(a, q, fref)), rho)
+      call Scene3dMedium(s, [1, 1, 1], n, vp*sqrt(AnelasticFactor(a, q, fref)), vs*sqrt(AnelasticFactor(a, q, fref)), rho)
       s%qp = real(q, sp)
       s%qs = real(q, sp)
       s%tau = real(a%tau, sp)
       s%y = real(a%y, sp)
+      s%stiff = real(a%stiff, sp)
     end if
     s%grid%dt = 0.9_dp*s%grid%dt                         ! unrelaxed velocities are larger
     s%nt = nint((2/fpeak + (rows(2) - from)*h/vs + 1.5_dp/fpeak)/s%grid%dt)
@@ -108,7 +109,7 @@ contains
     do i = 0, 8
       f = fpeak*(0.5_dp + 0.125_dp*i)
       ratio = Spectrum(traces(:, 2), f)/Spectrum(traces(:, 1), f)
-      m = AnelasticModulus(a, q, f)*AnelasticUnrelaxed(a, q, fref)
+      m = AnelasticModulus(a, q, f)*AnelasticFactor(a, q, fref)
       speed = c/real(1/sqrt(m), dp)
       right = pi*f*distance/speed*q
       decay = -log(abs(ratio))

@@ -220,7 +220,8 @@ contains
     ring(:, :, :, 4) = c%qp(x(1):x(2), y(1):y(2), z(1):z(2))
     ring(:, :, :, 5) = c%qs(x(1):x(2), y(1):y(2), z(1):z(2))
     call Case3dFine(fd3d_model(h, ring(:, :, :, 1), ring(:, :, :, 2), ring(:, :, :, 3)), 'model of a piece')
-    if (cfg%anelastic == 1) call Case3dFine(fd3d_quality(h, c%tau, c%y, ring(:, :, :, 4), ring(:, :, :, 5)), 'quality of a piece')
+    if (cfg%anelastic > 0) call Case3dFine(fd3d_quality(h, c%tau, c%y, c%stiff, ring(:, :, :, 4), ring(:, :, :, 5)), &
+                                           'quality of a piece')
     call Case3dFine(fd3d_pml(h, c%px(x(1) + 1:x(2) - 1, :), c%py(y(1) + 1:y(2) - 1, :), c%pz(z(1) + 1:z(2) - 1, :)), 'pml')
     if (c%sponge) call Case3dFine(fd3d_sponge(h, c%gx(x(1) + 1:x(2) - 1), c%gy(y(1) + 1:y(2) - 1), c%gz(z(1) + 1:z(2) - 1)), &
                                   'sponge of a piece')

@@ -1,12 +1,14 @@
 /* Speed of the 3D time loop on cores beside the memory bandwidth of the same run.
  *
  *   fd3d_bench                                           the table: 160^3 cells, 1 and 2 threads (about two minutes)
- *   fd3d_bench WHAT n threads [isa [steps width planes [repeats]]]     one case, for tuning: WHAT sponge, pml, q, bare
+ *   fd3d_bench WHAT n threads [isa [steps width planes [repeats]]]     one case, for tuning: WHAT sponge, pml, q, all,
+ * bare
  *
  * Random medium and fields, half-length 2; sides absorb by a sponge or a PML of 20 cells on five sides below a free
- * surface, `q` with memory variables and a sponge; a source of 64 entries, 100 receivers of 8 cells. Medians and bests;
- * a triad beside each repetition, arrays of together as many bytes as the grid has. Bytes a cell and step are those of
- * one sweep: fields read and written once, the medium read once; what layers add is not counted. */
+ * surface, `q` with memory variables and a sponge, `all` with those of all mechanisms in each cell; a source of 64
+ * entries, 100 receivers of 8 cells. Medians and bests; a triad beside each repetition, arrays of together as many
+ * bytes as the grid has. Bytes a cell and step are those of one sweep: fields read and written once, the medium read
+ * once; what layers add is not counted. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -30,7 +32,8 @@ typedef struct sort {
     int anelastic, sponge, pml, bytes; /* bytes a cell and step in one sweep */
 } sort;
 
-static const sort sorts[] = {{"sponge", 0, 1, 0, 84}, {"pml", 0, 0, 1, 84}, {"q", 1, 1, 0, 140}, {"bare", 0, 0, 0, 84}};
+static const sort sorts[] = {
+    {"sponge", 0, 1, 0, 84}, {"pml", 0, 0, 1, 84}, {"q", 1, 1, 0, 140}, {"all", 2, 1, 0, 380}, {"bare", 0, 0, 0, 84}};
 enum { SORTS = sizeof sorts / sizeof sorts[0] };
 
 static void set_medium(void *h, int n, int anelastic) {
@@ -47,12 +50,12 @@ static void set_medium(void *h, int n, int anelastic) {
     if (fd3d_model(h, a[0], a[1], a[2]))
         fail("model");
     if (anelastic) {
-        float tau[8], y[24];
+        float tau[8], y[24], stiff[8] = {0};
         for (int m = 0; m < 8; m++)
             tau[m] = 0.01f * (float)(1 << m), y[m] = 0.8f, y[8 + m] = 0.1f, y[16 + m] = 0.01f;
         for (size_t m = 0; m < cells; m++)
             a[0][m] = 0.01f + 0.01f * bench_random(m), a[1][m] = 2 * a[0][m];
-        if (fd3d_quality(h, tau, y, a[0], a[1]))
+        if (fd3d_quality(h, tau, y, stiff, a[0], a[1]))
             fail("quality");
     }
     for (int m = 0; m < 3; m++)
@@ -140,7 +143,7 @@ static double processor(void) {
 static void measure(const sort *s, void *h, int n, int threads, int repeats) {
     const double cells = (double)n * n * n;
     double rate[MOST], work[MOST], bandwidth[MOST], part[MOST], seconds = 0;
-    bench_triad t = bench_triad_new((size_t)(cells * (s->anelastic ? 80 : 48)), threads);
+    bench_triad t = bench_triad_new((size_t)(cells * (s->anelastic == 2 ? 200 : s->anelastic ? 80 : 48)), threads);
     int steps = 6, it = 1;
     for (int repeat = -1; repeat < repeats; repeat++) {
         if (repeat == 0)
@@ -181,7 +184,7 @@ static void measure(const sort *s, void *h, int n, int threads, int repeats) {
 int main(int argc, char **argv) {
     if (argc == 1) {
         for (int threads = 1; threads <= 2; threads++)
-            for (int m = 0; m < 3; m++) {
+            for (int m = 0; m < SORTS - 1; m++) {
                 void *h = make(&sorts[m], 160, threads);
                 measure(&sorts[m], h, 160, threads, 9);
                 handle_free(h);
@@ -197,7 +200,7 @@ int main(int argc, char **argv) {
             s = &sorts[m];
     if (argc < 4 || s == NULL || v[2] < 40 || v[8] > MOST) {
         fprintf(stderr,
-                "usage: fd3d_bench [sponge|pml|q|bare n threads [isa [steps width planes [repeats]]]], n from 40, "
+                "usage: fd3d_bench [sponge|pml|q|all|bare n threads [isa [steps width planes [repeats]]]], n from 40, "
                 "at most %d repeats\n",
                 MOST);
         return 1;

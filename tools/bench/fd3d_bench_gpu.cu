@@ -138,10 +138,10 @@ static void *make(const char *name, const volume &v, const shot &s) {
     if (fd3d_model(h, v.rho.data(), v.lambda.data(), v.mu.data()))
         bench_fail("model");
     if (s.anelastic) {
-        float tau[8], y[24] = {};
+        float tau[8], y[24] = {}, stiff[8] = {};
         for (int m = 0; m < 8; m++)
             tau[m] = 0.02f * (float)(1 << m), y[m] = 1.0f;
-        if (fd3d_quality(h, tau, y, v.qp.data(), v.qs.data()))
+        if (fd3d_quality(h, tau, y, stiff, v.qp.data(), v.qs.data()))
             bench_fail("quality");
     }
     give_layers(h, c);

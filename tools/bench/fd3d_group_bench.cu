@@ -140,10 +140,10 @@ static void *make(const job &j, const piece &p) {
     need(h == nullptr, "new");
     need(fd3d_model(h, v.rho.data(), v.lambda.data(), v.mu.data()), "model");
     if (j.anelastic) {
-        float tau[8], y[24] = {};
+        float tau[8], y[24] = {}, stiff[8] = {};
         for (int m = 0; m < 8; m++)
             tau[m] = 0.02f * (float)(1 << m), y[m] = 1.0f;
-        need(fd3d_quality(h, tau, y, v.qp.data(), v.qs.data()), "quality");
+        need(fd3d_quality(h, tau, y, stiff, v.qp.data(), v.qs.data()), "quality");
     }
     for (int a = 0; a < 3; a++)
         bench_fd3d::layer_profile(profile[a], LAYER, c.n[a], c.layer[2 * a], c.layer[2 * a + 1]);

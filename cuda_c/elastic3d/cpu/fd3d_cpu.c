@@ -53,7 +53,9 @@ static void set_sizes(cpu3_grid *g, const fd3d_cfg *c) {
     memcpy(g->w, c->w, sizeof(float) * (size_t)g->L);
 }
 
-static size_t arrays_of(const fd3d_cfg *c) { return FD3D_FIELDS + MEDIUM + (c->anelastic ? STRESSES + QUALITY : 0); }
+static size_t arrays_of(const fd3d_cfg *c) {
+    return FD3D_FIELDS + MEDIUM + (c->anelastic ? QUALITY : 0) + (c->anelastic == FD3D_ONE ? STRESSES : 0);
+}
 
 /* Floats of one array: 31 lines more from one to the next, so that their rows spread over the sets of the caches. */
 static size_t array_floats(const cpu3_grid *g) {
@@ -67,7 +69,14 @@ static size_t psi_floats(const cpu3_grid *g) {
     return 6 * (x + y + z) + LANES;
 }
 
-static size_t all_floats(const fd3d_cfg *c, const cpu3_grid *g) { return arrays_of(c) * array_floats(g) + LANES; }
+/* Of all mechanisms in each cell. */
+static size_t memories_floats(const fd3d_cfg *c, const cpu3_grid *g) {
+    return c->anelastic == FD3D_ALL_TOGETHER ? MEMORIES * (size_t)g->nxp * (size_t)g->n[1] * (size_t)g->n[2] : 0;
+}
+
+static size_t all_floats(const fd3d_cfg *c, const cpu3_grid *g) {
+    return arrays_of(c) * array_floats(g) + memories_floats(c, g) + LANES;
+}
 
 /* --- new and free -------------------------------------------------------------------------------------------- */
 
@@ -77,7 +86,9 @@ static int make_arrays(fd3d *fd) {
     cpu3_own *o = own(&fd->h);
     cpu3_grid *g = &o->grid;
     char cells[48];
-    const double floats = (double)arrays_of(&fd->cfg) * (double)g->rows * (double)g->y * ((double)g->n[2] + 2 * D3_MAX);
+    double floats = (double)arrays_of(&fd->cfg) * (double)g->rows * (double)g->y * ((double)g->n[2] + 2 * D3_MAX);
+    if (g->anelastic == FD3D_ALL_TOGETHER)
+        floats += (double)MEMORIES * g->nxp * g->n[1] * g->n[2];
     snprintf(cells, sizeof cells, "%d x %d x %d", g->n[0], g->n[1], g->n[2]);
     TRY(cpu_take_pages(&fd->h, floats, all_floats(&fd->cfg, g) * sizeof(float), cells));
     o->array = array_floats(g);
@@ -87,8 +98,11 @@ static int make_arrays(fd3d *fd) {
     float **medium[MEDIUM + QUALITY] = {&g->rho, &g->lambda, &g->softness, &g->qp, &g->qs};
     for (int m = 0; m < MEDIUM + (g->anelastic ? QUALITY : 0); m++, at += o->array)
         *medium[m] = at;
-    for (int s = 0; s < STRESSES && g->anelastic; s++, at += o->array)
+    for (int s = 0; s < STRESSES && g->anelastic == FD3D_ONE; s++, at += o->array)
         g->memory[s] = at;
+    o->memories = memories_floats(&fd->cfg, g);
+    if (o->memories > 0)
+        g->memories = at - g->L * (g->z + g->y);
     char *pages = o->frame.pages;
     const size_t count = o->frame.page_bytes / FIRST_TOUCH;
 #pragma omp parallel for schedule(static) num_threads(o->frame.threads)
@@ -215,14 +229,15 @@ static int quality(fd3d *fd, const float *qp, const float *qs) {
     put_volume(o, qs, g->qs);
     g->parity[0] = fd->cfg.first[1] & 1;
     g->parity[1] = fd->cfg.first[2] & 1;
-    for (int row = 0; row < 4; row++)
+    for (int row = 0; row < (g->anelastic == FD3D_ONE ? 4 : FD3D_TOGETHER); row++)
         for (int l = 0; l < LANES; l++) {
-            const int m = ((fd->cfg.first[0] + l) & 1) + 2 * row;
+            const int m = g->anelastic == FD3D_ONE ? ((fd->cfg.first[0] + l) & 1) + 2 * row : row;
             const float e = (float)exp(-(double)fd->cfg.dt / fd->tau[m]);
             g->relax[row][0][l] = e;
             g->relax[row][1][l] = 0.5f * (1 - e);
             for (int p = 0; p < 3; p++)
                 g->relax[row][2 + p][l] = fd->y[p][m];
+            g->relax[row][5][l] = fd->stiff[m];
         }
     return 0;
 }
@@ -321,6 +336,11 @@ static int reset(handle *h) {
             memset(a + k * g->z - g->L * g->y - LANES, 0, (size_t)g->z * sizeof(float));
     }
     memset(o->psi, 0, o->psi_count * sizeof(float));
+    const size_t plane = o->memories / (size_t)g->n[2];
+#pragma omp parallel for schedule(static) num_threads(o->frame.threads)
+    for (int k = 0; k < g->n[2]; k++)
+        if (plane > 0)
+            memset(g->memories + (size_t)k * plane, 0, plane * sizeof(float));
     if (o->bottom != NULL)
         memset(o->bottom, 0, LEAVING * plane_cells(fd) * sizeof(float));
     if (o->peaks != NULL)
@@ -338,8 +358,10 @@ static int state(handle *h, state_part *part) {
     for (int f = 0; f < FD3D_FIELDS; f++)
         part[n++] =
             (state_part){g->field[f] - g->L * (g->z + g->y + 1), (size_t)g->n[0] + 2 * (size_t)g->L, rows, g->y};
-    for (int s = 0; s < STRESSES && g->anelastic; s++)
+    for (int s = 0; s < STRESSES && g->anelastic == FD3D_ONE; s++)
         part[n++] = (state_part){g->memory[s], (size_t)g->n[0], rows - (size_t)g->L * (2 * (size_t)g->rows), g->y};
+    if (o->memories > 0)
+        part[n++] = (state_part){g->memories, o->memories, 1, 0};
     part[n++] = (state_part){o->psi, o->psi_count, 1, 0};
     if (o->bottom != NULL)
         part[n++] = (state_part){o->bottom, LEAVING * plane_cells(fd), 1, 0};

@@ -9,6 +9,11 @@
 #include "fd3d.h"
 
 enum { STRESSES = 6 }; /* sxx .. syz, numbered from 0 where memory variables are */
+enum { RELAX = 6 };    /* numbers of a mechanism */
+/* Where a cell has all mechanisms the memory variables of LANES cells of a row stand together, mechanism by mechanism,
+ * in each stress by stress: as few places in memory as there are rows. (LANES, STRESSES, FD3D_TOGETHER, nxp/LANES, ny,
+ * nz) */
+enum { MEMORIES = STRESSES * FD3D_TOGETHER };
 
 /* Memory variables of the layers along one axis, six fields each over the cells of the layers alone: those of the
  * derivatives of sigma (0 vx, 1 vy, 2 vz) and of v (3 vx, 4 vy, 5 vz). Cells [0,low) and [high,n) of the axis; along x
@@ -28,15 +33,17 @@ typedef struct cpu3_grid {
     int rows;                                 /* from one plane to the next */
     ptrdiff_t y, z;                           /* floats to the next row, plane */
     float *field[FD3D_FIELDS];                /* numbered as in the treaty */
-    float *memory[STRESSES];                  /* r of der3d.h, of an anelastic medium */
+    float *memory[STRESSES];                  /* r of der3d.h where a cell has one mechanism */
+    float *memories;                          /* where it has all: see MEMORIES */
     float *rho, *lambda, *softness, *qp, *qs; /* with a ring of one cell; softness: 1/mu, infinite in a fluid */
     float w[D3_MAX], t[3];                    /* dt over dx, dy, dz */
     cpu3_strip strip[3];
     const float *sponge[3]; /* null: none */
     int calm[3][2];         /* cells [calm[0], calm[1]) of an axis, which no sponge touches */
 
-    /* Attenuation of a row by the parities of its y and z in the whole grid: e, g, y1, y2, y3 by turns along x. */
-    float relax[4][5][LANES];
+    /* Attenuation of a row by the parities of its y and z in the whole grid: e, g, y1, y2, y3, stiff by turns along x.
+     * Of all mechanisms: a mechanism in place of such a row. */
+    float relax[FD3D_TOGETHER][RELAX][LANES];
     int parity[2]; /* of row 0, plane 0 */
 
     float *slope; /* (nxp, ny) f of der3d.h in row 0 under a free surface; -1 in a fluid, where it counts as 0 */
@@ -52,7 +59,7 @@ typedef void cpu3_kernel(const cpu3_grid *g, int j, int k, int i0, int i1);
 typedef void cpu3_surface(const cpu3_grid *g, int j);
 
 typedef struct cpu3_kernels {
-    cpu3_kernel *half[2][2][KINDS]; /* [0 velocity, 1 stress][1 = anelastic] */
+    cpu3_kernel *half[2][3][KINDS]; /* [0 velocity, 1 stress][anelastic] */
     cpu3_surface *surface[2];       /* [0: of stresses, before velocities, 1: of velocities, before stresses] */
 } cpu3_kernels;
 
@@ -66,8 +73,9 @@ enum { FD3D_CPU_KEPT = 6 };                   /* steps of a pass with a map, at 
 typedef struct cpu3_own {
     cpu_frame frame;
     cpu3_grid grid;
-    size_t array; /* floats of one array */
-    float *psi;   /* all memory variables of layers */
+    size_t array;    /* floats of one array */
+    size_t memories; /* of all mechanisms in each cell */
+    float *psi;      /* all memory variables of layers */
     size_t psi_count;
     float *columns;                        /* profiles along x padded */
     float *sponge_x;                       /* (nxp) */
@@ -77,6 +85,11 @@ typedef struct cpu3_own {
     float *kept;                           /* planes that the map is taken from, (nx, ny, planes, steps of a pass) */
     size_t kept_count;
 } cpu3_own;
+
+/* Memory variables of row (j,k) where a cell has all mechanisms. */
+static inline float *fd3d_cpu_memories(const cpu3_grid *g, int j, int k) {
+    return g->memories + ((ptrdiff_t)k * g->n[1] + j) * MEMORIES * g->nxp;
+}
 
 static inline const cpu3_kernels *fd3d_cpu_kernels(const cpu3_own *o) {
     return (const cpu3_kernels *)o->frame.isa->kernels + o->grid.L - 1;

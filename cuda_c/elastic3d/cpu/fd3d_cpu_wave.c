@@ -92,9 +92,9 @@ static void ahead_start(ahead *a, const cpu3_grid *g, sweep_piece p, long shares
     if (g->anelastic) {
         a->from[a->arrays++] = g->qp;
         a->from[a->arrays++] = g->qs;
-        for (int s = 0; s < STRESSES; s++)
-            a->from[a->arrays++] = g->memory[s];
     }
+    for (int s = 0; s < STRESSES && g->anelastic == FD3D_ONE; s++)
+        a->from[a->arrays++] = g->memory[s];
     a->left = p.k0 < p.k1 && p.i0 < p.i1 ? (long)(p.k1 - p.k0) * (p.i1 - p.i0) * a->arrays : 0;
     a->share = a->left / (shares + 1) + 1;
 }
@@ -183,7 +183,8 @@ static long room(int threads) {
  */
 static int rows_that_fit(const cpu3_own *o, int T, int planes_at_once) {
     const cpu3_grid *g = &o->grid;
-    const long arrays = FD3D_FIELDS + 3 + (g->anelastic ? 2 + STRESSES : 0), planes = 2 * T * g->L + planes_at_once;
+    const long own[] = {0, 2 + STRESSES, 2 + MEMORIES}, arrays = FD3D_FIELDS + 3 + own[g->anelastic],
+               planes = 2 * T * g->L + planes_at_once;
     return (int)(room(o->frame.threads) / (arrays * planes * (long)sizeof(float) * g->y)) - 2 * T * g->L;
 }
 

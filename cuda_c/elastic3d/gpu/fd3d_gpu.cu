@@ -66,7 +66,9 @@ static void set_sizes(fd3d_gpu *o, const fd3d_cfg *c) {
 enum { ARRAYS = 9 };
 
 size_t fd3d_gpu_memory_count(const fd3d_gpu *o) {
-    return o->cfg->anelastic ? (size_t)(o->kind->memory > 0 ? o->kind->memory : (int)FD3D_STRESSES) * o->count : 0;
+    const size_t one = o->kind->memory > 0 ? (size_t)o->kind->memory : (size_t)FD3D_STRESSES;
+    const size_t numbers[] = {0, one, (size_t)FD3D_TOGETHER * FD3D_STRESSES}; // of a cell
+    return numbers[o->cfg->anelastic] * o->count;
 }
 
 // All device memory of the grid.
@@ -92,13 +94,14 @@ static void list_arrays(fd3d_gpu *o, gpu_array list[ARRAYS]) {
 void fd3d_gpu_set_pointers(fd3d_gpu *o) {
     fd3d_gpu_grid *g = &o->grid;
     const float **medium[MEDIA] = {&g->m.rho, &g->m.lambda, &g->m.imu, &g->m.qp, &g->m.qs};
-    const int anelastic = o->cfg->anelastic;
+    const int anelastic = o->cfg->anelastic, packed = anelastic == FD3D_ONE && o->kind->memory > 0;
+    g->next_r = (ptrdiff_t)(FD3D_STRESSES * o->count);
     for (int f = 0; f < FD3D_FIELDS; f++)
         g->f[f] = o->fields + f * o->count + o->origin;
     for (int f = 0; f < FD3D_STRESSES && anelastic; f++)
-        g->r[f] = o->kind->memory > 0 ? nullptr : o->memory + f * o->count + o->origin;
+        g->r[f] = packed ? nullptr : o->memory + f * o->count + o->origin;
     for (int h = 0; h < 2 && anelastic; h++)
-        g->packed[h] = o->kind->memory > 0 ? (uint2 *)o->memory + h * o->count + o->origin : nullptr;
+        g->packed[h] = packed ? (uint2 *)o->memory + h * o->count + o->origin : nullptr;
     for (int m = 0; m < (anelastic ? MEDIA : 3); m++)
         *medium[m] = o->medium + m * o->count + o->origin;
     for (int f = 0; f < 3; f++) {
@@ -227,7 +230,8 @@ static int half_step(fd3d_gpu *o, int what, int part) {
     const int length = o->cfg->half_length - 1;
     if (part != FD3D_INNER)
         TRY(fd3d_gpu_edges(o, what));
-    TRY(what == 0 ? o->kind->velocity[length](o, part) : o->kind->stress[length](o, part));
+    const auto stresses = o->cfg->anelastic == FD3D_ALL_TOGETHER ? fd3d_gpu_stress_together : o->kind->stress[length];
+    TRY(what == 0 ? o->kind->velocity[length](o, part) : stresses(o, part));
     if (o->core.on)
         TRY(what == 0 ? fd3d_gpu_core_turn(o) : o->kind->core(o));
     return fd3d_gpu_inject(o, what, part);

@@ -28,12 +28,14 @@ typedef struct fd3d_gpu_medium { /* cell (0,0,0) of each */
 
 typedef struct fd3d_gpu_grid { /* as kernels get it */
     int nx, ny, nz;
-    ptrdiff_t y, z;          /* to the next row and plane */
-    float *f[FD3D_FIELDS];   /* cell (0,0,0) of each */
-    float *r[FD3D_STRESSES]; /* memory variables of the stresses, likewise */
-    uint2 *packed[2];        /* or, as fd3d_tuned.cuh has them, so */
-    float *next_v[3];        /* where velocities of the next step go: in place, or as fd3d_gpu_core says */
-    float *a[3];             /* of the core: what velocities grow by */
+    ptrdiff_t y, z;        /* to the next row and plane */
+    float *f[FD3D_FIELDS]; /* cell (0,0,0) of each */
+    float
+        *r[FD3D_STRESSES]; /* memory variables of the stresses, likewise; of all mechanisms in each cell the first's, */
+    ptrdiff_t next_r;      /* the next one's are so much further */
+    uint2 *packed[2];      /* or, as fd3d_tuned.cuh has them, so */
+    float *next_v[3];      /* where velocities of the next step go: in place, or as fd3d_gpu_core says */
+    float *a[3];           /* of the core: what velocities grow by */
     fd3d_gpu_medium m;
     cudaTextureObject_t texture[5]; /* the medium in this order; of a variant that reads it so */
     int texture_origin;             /* cell (0,0,0) in a texture */
@@ -48,6 +50,7 @@ typedef struct fd3d_gpu_grid { /* as kernels get it */
     float t[3], w[D3_MAX];
     float ratio[2];                                                                    /* dz/dx, dz/dy */
     float decay[FD3D_MECHANISMS], half[FD3D_MECHANISMS], strength[3][FD3D_MECHANISMS]; /* e, (1 - e)/2, y */
+    float stiff[FD3D_MECHANISMS];
 } fd3d_gpu_grid;
 
 /* Cells of a launch: boxes, cut into blocks. Block b belongs to box m with first[m] <= b < first[m+1]. */
@@ -165,6 +168,10 @@ int fd3d_gpu_get(fd3d *fd, int field, const int lo[3], const int hi[3], float *o
 int fd3d_gpu_set(handle *h, int field, const float *in);
 int fd3d_gpu_reset(handle *h);
 int fd3d_gpu_state(handle *h, state_part part[HANDLE_PARTS]);
+
+/* fd3d_gpu_together.cu: stresses of a part where cells have all mechanisms, for all variants: what it takes from and
+ * gives to memory are memory variables above all, whatever else a variant does better. */
+int fd3d_gpu_stress_together(fd3d_gpu *o, int part);
 
 /* fd3d_gpu_boxes.cu: the cells of each part, for blocks of o->shape; all cells are those outside of the core. */
 void fd3d_gpu_plan(fd3d_gpu *o);

@@ -120,11 +120,11 @@ __device__ inline int mechanism(const fd3d_gpu_grid &g, const cell &p) {
 // Stress n (0 sxx .. 5 syz) grows by `inc`, of which `relaxing` relaxes.
 template <bool ANELASTIC>
 __device__ inline void add_stress(const fd3d_gpu_grid &g, const cell &p, int n, float s, float inc, float relaxing,
-                                  float e, float half, float factor) {
+                                  float e, float half, float stiff, float factor) {
     if (ANELASTIC) {
         const float r = g.r[n][p.at], next = D3_MEMORY(r, e, half, relaxing);
         g.r[n][p.at] = next;
-        s = D3_ADD(s, inc, r, next);
+        s = D3_ADD(s, D3_STIFF(inc, stiff, relaxing), r, next);
     } else {
         s += inc;
     }
@@ -136,7 +136,7 @@ template <bool LAYERS, bool ANELASTIC>
 __device__ inline void update_stress(const fd3d_gpu_grid &g, const cell &p, float (&d)[3][3], const moduli &m,
                                      const float (&s)[FD3D_STRESSES]) {
     const float factor = g.sponge[0] != nullptr ? sponge(g, p) : 1.0f;
-    float decay = 0, half = 0, y1 = 0, y2 = 0, y3 = 0, relax_p = 0, relax_s = 0;
+    float decay = 0, half = 0, stiff = 0, y1 = 0, y2 = 0, y3 = 0, relax_p = 0, relax_s = 0;
     if (LAYERS)
 #pragma unroll
         for (int c = 0; c < 3; c++) {
@@ -146,7 +146,8 @@ __device__ inline void update_stress(const fd3d_gpu_grid &g, const cell &p, floa
         }
     if (ANELASTIC) {
         const int n = mechanism(g, p);
-        decay = g.decay[n], half = g.half[n], y1 = g.strength[0][n], y2 = g.strength[1][n], y3 = g.strength[2][n];
+        decay = g.decay[n], half = g.half[n], stiff = g.stiff[n], y1 = g.strength[0][n], y2 = g.strength[1][n],
+        y3 = g.strength[2][n];
         relax_p = (m.lambda + 2 * m.mu) * D3_STRENGTH(m.qp, y1, y2, y3);
         relax_s = 2 * m.mu * D3_STRENGTH(m.qs, y1, y2, y3);
     }
@@ -155,13 +156,13 @@ __device__ inline void update_stress(const fd3d_gpu_grid &g, const cell &p, floa
 #pragma unroll
     for (int a = 0; a < 3; a++)
         add_stress<ANELASTIC>(g, p, a, s[a], D3_NORMAL(m.lambda, trace, 2 * m.mu, e[a]),
-                              D3_RELAX_NORMAL(relax_p, trace, relax_s, e[a]), decay, half, factor);
+                              D3_RELAX_NORMAL(relax_p, trace, relax_s, e[a]), decay, half, stiff, factor);
 #pragma unroll
     for (int n = 0; n < 3; n++) { // sxy, sxz, syz
         const int a = n == 2 ? 1 : 0, b = n == 0 ? 1 : 2;
         const float inc = D3_SHEAR(m.shear[n], g.t[b], d[a][b], g.t[a], d[b][a]);
         const float strength = ANELASTIC ? D3_STRENGTH(m.shear_q[n], y1, y2, y3) : 0.0f;
-        add_stress<ANELASTIC>(g, p, 3 + n, s[3 + n], inc, strength * inc, decay, half, factor);
+        add_stress<ANELASTIC>(g, p, 3 + n, s[3 + n], inc, strength * inc, decay, half, stiff, factor);
     }
 }
 

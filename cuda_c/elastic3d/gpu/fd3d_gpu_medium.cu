@@ -56,6 +56,7 @@ int fd3d_gpu_quality(fd3d *fd, const float *qp, const float *qs) {
         o->grid.half[m] = (float)(0.5 * (1 - e));
         for (int p = 0; p < 3; p++)
             o->grid.strength[p][m] = fd->y[p][m];
+        o->grid.stiff[m] = fd->stiff[m];
     }
     TRY(put_volume(o, o->grid.m.qp, qp, FD3D_GPU_IN));
     return put_volume(o, o->grid.m.qs, qs, FD3D_GPU_IN);

@@ -243,11 +243,12 @@ struct stresses {
 
 // s grows by `inc`, of which `relaxing` relaxes.
 template <bool ANELASTIC>
-static __device__ void grow(float &s, float &r, float inc, float relaxing, float e, float half, float factor) {
+static __device__ void grow(float &s, float &r, float inc, float relaxing, float e, float half, float stiff,
+                            float factor) {
     if (ANELASTIC) {
         const float before = r;
         r = D3_MEMORY(before, e, half, relaxing);
-        s = D3_ADD(s, inc, before, r);
+        s = D3_ADD(s, D3_STIFF(inc, stiff, relaxing), before, r);
     } else {
         s += inc;
     }
@@ -267,13 +268,13 @@ static __device__ void grow_stresses(const fd3d_gpu_grid &g, stresses &o, const 
             shear_modulus(here, left, front, m.imu.corner_of(n)),
             surface ? 0.0f : shear_modulus(here, left, m.imu_above.here.at[n], m.imu_above.left_of(n)),
             surface ? 0.0f : shear_modulus(here, front, m.imu_above.here.at[n], m.imu_above.front.at[n])};
-        float e = 0, half = 0, relax_p = 0, relax_s = 0, strength[3] = {0, 0, 0}, r[FD3D_STRESSES];
+        float e = 0, half = 0, stiff = 0, relax_p = 0, relax_s = 0, strength[3] = {0, 0, 0}, r[FD3D_STRESSES];
         if (ANELASTIC) {
             o.r[n].get(r);
             const int mechanism = ((g.odd[0] + n) & 1) + 2 * ((g.odd[1] + j) & 1) + 4 * ((g.odd[2] + k) & 1);
             const float y1 = g.strength[0][mechanism], y2 = g.strength[1][mechanism], y3 = g.strength[2][mechanism];
             const float q = m.qs.here.at[n], ql = m.qs.left_of(n), qf = m.qs.front.at[n];
-            e = g.decay[mechanism], half = g.half[mechanism];
+            e = g.decay[mechanism], half = g.half[mechanism], stiff = g.stiff[mechanism];
             relax_p = (m.lambda.at[n] + 2 * mu) * D3_STRENGTH(m.qp.at[n], y1, y2, y3);
             relax_s = 2 * mu * D3_STRENGTH(q, y1, y2, y3);
             const float mean[3] = {d3_mean4(q, ql, qf, m.qs.corner_of(n)),
@@ -288,12 +289,12 @@ static __device__ void grow_stresses(const fd3d_gpu_grid &g, stresses &o, const 
 #pragma unroll
         for (int a = 0; a < 3; a++)
             grow<ANELASTIC>(o.s[a].at[n], r[a], D3_NORMAL(m.lambda.at[n], trace, 2 * mu, ex[a]),
-                            D3_RELAX_NORMAL(relax_p, trace, relax_s, ex[a]), e, half, factor.at[n]);
+                            D3_RELAX_NORMAL(relax_p, trace, relax_s, ex[a]), e, half, stiff, factor.at[n]);
 #pragma unroll
         for (int c = 0; c < 3; c++) { // sxy, sxz, syz
             const int a = c == 2 ? 1 : 0, b = c == 0 ? 1 : 2;
             const float inc = D3_SHEAR(shear[c], g.t[b], d[a][b][n], g.t[a], d[b][a][n]);
-            grow<ANELASTIC>(o.s[3 + c].at[n], r[3 + c], inc, strength[c] * inc, e, half, factor.at[n]);
+            grow<ANELASTIC>(o.s[3 + c].at[n], r[3 + c], inc, strength[c] * inc, e, half, stiff, factor.at[n]);
         }
         if (ANELASTIC)
             o.r[n].put(r);
