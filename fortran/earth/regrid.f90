@@ -2,7 +2,13 @@
 !>
 !> A sample stands for the cell of one spacing around it, a node likewise. Where the grid is coarser than the model, a node takes
 !> the mean over the cells it overlaps, weighted by the overlap; where it is finer, the line between the two nearest samples;
-!> where both agree, the sample itself. Densities are averaged as they are, velocities by one of two rules:
+!> where both agree, the sample itself. What is averaged is one of three:
+!>   cell       compressibility 1/(rho v²) at the nodes, and density at each velocity point, in the cell of one spacing around it:
+!>              as it is along the difference that drives the velocity, where masses add, and its reciprocal across, where flows
+!>              do. A wave sees of a contact anywhere between nodes what it sees in the earth, up to the square of its wavenumber
+!>              times the spacing (Backus 1962, for fluids; Moczo et al. 2002, Bulletin of the Seismological Society of America
+!>              92, 3042-3066). Where both agree this is the same as `average`.
+!> or, with density at the nodes as it is, velocities
 !>   average    as slowness 1/v, which keeps the travel time of a ray;
 !>   effective  such that compressibility 1/(rho v²) is averaged, which keeps what a wave much longer than the layers sees (Backus
 !>              1962, Journal of Geophysical Research 67, 4427-4440, for fluids). Never faster than `average`, and slower than the
@@ -11,7 +17,7 @@ module regrid_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: axis_t, RegridAxis, Regrid, RegridEffective
+  public :: axis_t, RegridAxis, Regrid, RegridEffective, RegridModulus, RegridAlongX, RegridAlongZ
 
   !> Node i is the sum of w(1:count(i), i) times the samples first(i), first(i)+1, ...; the weights of a node sum to 1.
   type :: axis_t
@@ -142,6 +148,63 @@ contains
       end do
     end do
   end subroutine RegridEffective
+
+  !> Modulus K(i, k): 1/K = mean of 1/(rho vp²).
+  subroutine RegridModulus(vp, rho, x, z, modulus)
+    real(sp), intent(in) :: vp(:, :), rho(:, :)
+    type(axis_t), intent(in) :: x, z
+    real(sp), intent(out) :: modulus(:, :)         !< (size(x%first), size(z%first))
+    type(rows_t) :: rows
+    real(dp) :: mean(size(modulus, 1))
+    integer :: k
+    do k = 1, size(modulus, 2)
+      call NodeRow(vp, x, z, k, .true., rows, mean, rho)
+      modulus(:, k) = real(1/mean, sp)
+    end do
+  end subroutine RegridModulus
+
+  !> The mean of a along x, then, across, that of its reciprocal.
+  subroutine RegridAlongX(a, x, z, b)
+    real(sp), intent(in) :: a(:, :)
+    type(axis_t), intent(in) :: x, z
+    real(sp), intent(out) :: b(:, :)               !< (size(x%first), size(z%first))
+    real(dp) :: row(size(b, 1)), mean(size(b, 1))
+    integer :: k, m
+    do k = 1, size(b, 2)
+      mean = 0
+      do m = 1, z%count(k)
+        call SampleRow(a(:, z%first(k) + m - 1), x, .false., row)
+        mean = mean + z%w(m, k)/row
+      end do
+      b(:, k) = real(1/mean, sp)
+    end do
+  end subroutine RegridAlongX
+
+  !> The mean of a along z, then, across, that of its reciprocal.
+  subroutine RegridAlongZ(a, x, z, b)
+    real(sp), intent(in) :: a(:, :)
+    type(axis_t), intent(in) :: x, z
+    real(sp), intent(out) :: b(:, :)               !< (size(x%first), size(z%first))
+    real(dp), allocatable :: column(:)
+    real(dp) :: mean
+    integer :: first, last, i, k, m
+    first = minval(x%first)
+    last = maxval(x%first + x%count - 1)
+    allocate (column(first:last))
+    do k = 1, size(b, 2)
+      column = 0
+      do m = 1, z%count(k)
+        column = column + z%w(m, k)*a(first:last, z%first(k) + m - 1)
+      end do
+      do i = 1, size(b, 1)
+        mean = 0
+        do m = 1, x%count(i)
+          mean = mean + x%w(m, i)/column(x%first(i) + m - 1)
+        end do
+        b(i, k) = real(1/mean, sp)
+      end do
+    end do
+  end subroutine RegridAlongZ
 
   !> The mean of a, of 1/a, or of 1/(rho a²), at the nodes of row k; rows are asked for one after the other.
   subroutine NodeRow(a, x, z, k, over, rows, mean, rho)
