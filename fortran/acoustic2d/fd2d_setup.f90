@@ -108,7 +108,7 @@ contains
     end if
     call StabilityCheck(self%kappa, self%rho, self%grid, error, self%rho_z)
     if (.not. allocated(error)) call self%engine%model(self%kappa, self%rho, error, self%rho_z)
-    if (.not. allocated(error)) call MakeLayers(self, sqrt(real(maxval(self%kappa/self%rho_z), dp)), error)
+    if (.not. allocated(error)) call MakeLayers(self, self%scheme%vmax, error)
   end subroutine MediumApart
 
   !> Part a of a window on the whole grid, its edge values continued.

@@ -125,6 +125,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(axis_t) :: x, z
     real(dp) :: left, right, top, bottom
+    character(:), allocatable :: rule
     if (allocated(error)) return
     if (rho%nx == model%nx .and. rho%nz == model%nz .and. abs(rho%dx - model%dx) <= same*model%dx .and. &
       abs(rho%dz - model%dz) <= same*model%dz .and. abs(rho%x0 - model%x0) <= on_node*model%dx .and. &
@@ -142,8 +143,10 @@ contains
         ': density must cover all of it')
       return
     end if
-    call RegridAxis(rho%nx, rho%dx, 0, model%nx, model%dx, left, job%regrid, x)
-    call RegridAxis(rho%nz, rho%dz, 0, model%nz, model%dz, top, job%regrid, z)
+    rule = job%regrid
+    if (rule == 'cell') rule = 'average'
+    call RegridAxis(rho%nx, rho%dx, 0, model%nx, model%dx, left, rule, x)
+    call RegridAxis(rho%nz, rho%dz, 0, model%nz, model%dz, top, rule, z)
     allocate (model%rho(model%nx, model%nz))
     call Regrid(rho%a, x, z, .false., model%rho)
   end subroutine FitDensity
@@ -286,7 +289,7 @@ contains
     type(axis_t) :: x, z
     integer :: rc, n(3), parts
     call ModelShape(model, job, shot, dx, dz, window, error)
-    call CheckSamples(model, window, error)
+    call CheckSamples(model, window, merge(3, 1, job%regrid == 'cell'), error)
     if (allocated(error)) return
     b = box_t()
     if (present(box)) b = box
@@ -337,16 +340,17 @@ contains
     SameStep = abs(d - own) <= same*own
   end function SameStep
 
-  !> The samples that a window is made from, and one more on each side.
-  subroutine CheckSamples(model, window, error)
+  !> The samples that a window is made from: those of so many cells more on each side.
+  subroutine CheckSamples(model, window, more, error)
     type(model_t), intent(in) :: model
     type(window_t), intent(in) :: window
+    integer, intent(in) :: more
     type(error_t), allocatable, intent(inout) :: error
     integer :: i0, i1, k1
     if (allocated(error)) return
-    i0 = Whole(Below((window%x0 - window%dx - model%x0)/model%dx))
-    i1 = Whole(Above((window%x0 + window%nx*window%dx - model%x0)/model%dx) + 2)
-    k1 = Whole(Above(window%nz*window%dz/model%dz) + 2)
+    i0 = Whole(Below((window%x0 - more*window%dx - model%x0)/model%dx))
+    i1 = Whole(Above((window%x0 + (window%nx - 1 + more)*window%dx - model%x0)/model%dx) + 2)
+    k1 = Whole(Above((window%nz - 1 + more)*window%dz/model%dz) + 2)
     call ModelChecksumCheck(model%checksum, model%vp, model%rho, i0, i1, 1, k1, error)
   end subroutine CheckSamples
 
