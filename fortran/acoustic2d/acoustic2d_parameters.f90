@@ -24,7 +24,7 @@ contains
     call GridTable(t, job, 'model window: this far beyond the outermost of source and receivers; -1 = whole model for each shot')
     call TimeTable(t, job)
     call t%section('Source and receivers')
-    call WaveletTable(t, job, 'ricker,ormsby,file', 'volume injection rate Q(t)', 'm2/s', 'the wavelet is multiplied by this')
+    call WaveletTable(t, job, 'ricker,ormsby,ormsby-rounded,file', 'volume injection rate Q(t)', 'm2/s', 'the wavelet is multiplied by this')
     call t%text('components', job%components, 'p', 'recorded: any of p, vx, vz, joined by commas')
     call t%word('positions', job%positions, 'exact', 'exact,nearest', 'off-grid positions: honoured by a Kaiser-windowed sinc, or moved to the nearest node')
     call WeightsTable(t, job, 8, 8, 'holberg', 'pml')

@@ -11,7 +11,7 @@ module model_m
   use model_rules_m, only: ModelFormat
   use parameters_m, only: job_t
   use regrid_m, only: axis_t, Regrid, RegridAlongX, RegridAlongZ, RegridAxis, RegridEffective, RegridModulus
-  use model_samples_m, only: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt
+  use model_samples_m, only: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt, SamplesName
   use model_checksum_m, only: model_checksum_t, ModelChecksumCheck, ModelChecksumMake
   use shot_m, only: shot_t
   use text_m, only: Lower, Str
@@ -56,13 +56,13 @@ contains
     model%x0 = vp%x0
     model%z0 = vp%z0
     call move_alloc(vp%a, model%vp)
-    model%sources = 'vp: '//job%vp//' ['//vp%unit//']'
+    model%sources = 'vp: '//SamplesName(vp)
     call SamplesDoubt(vp, model%doubts)
     if (job%rho /= '') then
       call ReadSamples(job, 'density', job%rho, rho, error)
       call SamplesDoubt(rho, model%doubts)
       call FitDensity(job, rho, model, error)
-      if (.not. allocated(error)) model%sources = model%sources//'; rho: '//job%rho//' ['//rho%unit//']'
+      if (.not. allocated(error)) model%sources = model%sources//'; rho: '//SamplesName(rho)
     else
       call RuleDensity(job, model, error)
     end if
