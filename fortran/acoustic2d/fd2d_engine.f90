@@ -10,7 +10,8 @@
 module fd2d_engine_m
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
-  use fd2d_c, only: fd2d_cfg, fd2d_field, fd2d_model, fd2d_model_apart, fd2d_new, fd2d_pml, fd2d_receivers, fd2d_set_field, fd2d_source
+  use fd2d_c, only: fd2d_cfg, fd2d_field, fd2d_model, fd2d_model_apart, fd2d_new, fd2d_pml, fd2d_receivers, fd2d_set_field, &
+    fd2d_source
   use iso_c_binding, only: c_associated, c_float
   use kinds_m, only: dp, sp
   use text_m, only: CString
@@ -64,7 +65,8 @@ contains
     associate (g => grid)
       cfg = fd2d_cfg(nx=g%nx, nz=g%nz, half_length=g%half_length, nleft=g%nleft, nright=g%nright, ntop=g%ntop, &
                      nbottom=g%nbottom, free_top=merge(1, 0, g%free_top), threads=g%threads, &
-                     velocities=merge(1, 0, g%velocities), apart=merge(1, 0, g%apart), share=g%share, dx=real(g%dx, c_float), dz=real(g%dz, c_float), &
+                     velocities=merge(1, 0, g%velocities), apart=merge(1, 0, g%apart), share=g%share, &
+                     dx=real(g%dx, c_float), dz=real(g%dz, c_float), &
                      dt=real(g%dt, c_float), w=real(g%w, c_float))
     end associate
     do i = 1, len_trim(grid%shape)

@@ -42,7 +42,7 @@ contains
 
   !> The wavelet of the job (wavelet, fpeak, f1..f4, wavelet_file, wavelet_dt, delay, amplitude, fmax). delay = -1 puts its first
   !> sample above 1e-6 of its peak at t = 0, else its time zero is at t = delay; t_begin tells when the modelling then begins.
-  !> Time zero is the centre of ricker, ormsby and ormsby-rounded, time 0 of a file with two columns, the first sample of a file with one.
+  !> Time zero is the centre of those that have a formula, time 0 of a file with two columns, the first sample of a file with one.
   !> Fails on frequencies that make no wavelet, a file that is none, delay and amplitude without meaning.
   subroutine WaveletMake(job, wavelet, error)
     type(job_t), intent(in) :: job
@@ -161,8 +161,8 @@ contains
 
   !> Zero-phase wavelet with a trapezoid spectrum f1..f2..f3..f4 (Ormsby; Ryan 1994, CSEG Recorder 19), peak 1. Its tails go on for
   !> ever with 1/t²: they end in half a cosine that begins 6.5 times the inverse of the narrower ramp from the centre, where some
-  !> 1e-4 of the peak is left, and ends at twice that. Rounded: a Kaiser window as long as from the centre to where that begins makes
-  !> it compact, which rounds the corners of the trapezoid by half the narrower ramp.
+  !> 1e-4 of the peak is left, and ends at twice that. Rounded: a Kaiser window that ends where that begins makes it compact, which
+  !> rounds the corners of the trapezoid by half the narrower ramp.
   subroutine MakeOrmsby(f, rounded, wavelet, error)
     real(dp), intent(in) :: f(4)
     logical, intent(in) :: rounded
