@@ -32,9 +32,10 @@ def contact(medium, place, points, away=400.0, dip=0.0, rule="cell", sample=2.5)
     points_of = np.vstack([source, receivers])
     tmax = float(np.hypot(*(receivers - source).T).max() / 1500 + 2.6 / fpeak + 0.1)
     world = points_of[:, :1] * along + points_of[:, 1:] * beyond
-    node = -np.floor((world.min(0) - 200) / H) * H
+    margin = 1500 if 0 < dip < 1 else 200           # beyond its edges a model goes on level: a bend there would be heard
+    node = -np.floor((world.min(0) - margin) / H) * H
     world += node + place * beyond
-    x, z = (np.arange(int(np.ceil((world[:, a].max() + 200) / sample)) + 1) * sample for a in (0, 1))
+    x, z = (np.arange(int(np.ceil((world[:, a].max() + margin) / sample)) + 1) * sample for a in (0, 1))
     depth = (x[:, None] - node[0]) * beyond[0] + (z - node[1]) * beyond[1] - place
     vp, rho = (np.where(depth > 1e-6 * H, b, a) for a, b in zip(upper, lower))
     grid = {"dx": H, "dz": H, "regrid": rule} if rule else {"dx": H, "dz": H}
