@@ -1,7 +1,7 @@
 !> Elements that attenuate: the moduli of very high frequencies, and the shares of them that relax (zener.f90).
 module elements_relax_m
   use elements_m, only: elements_t
-  use elements_tensors_m, only: TensorOf
+  use elements_tensors_m, only: TensorOf, TensorsSet
   use kinds_m, only: dp, sp
   use linear_m, only: SolvePositive
   use zener_m, only: zener_mechanisms, ZenerModulus, ZenerShares, ZenerTimes, ZenerUnrelaxed
@@ -17,6 +17,8 @@ contains
   pure subroutine ElementsUnrelax(elements, band, ref)
     type(elements_t), intent(inout) :: elements
     real(dp), intent(in) :: band(2), ref
+    integer, allocatable :: tensor(:)
+    real(sp), allocatable :: relative(:, :)
     logical, allocatable :: same(:)              !< of anisotropic media: still over mu of phase velocities
     real(dp) :: rho, vp, mu, bulk, loss(2), last(2), medium(3), ratio
     complex(dp) :: relaxed(2)
@@ -53,6 +55,10 @@ contains
         same(t) = .false.
       end associate
     end do
+    if (.not. allocated(elements%tensor)) return
+    tensor = elements%tensor
+    relative = elements%relative
+    call TensorsSet(elements, tensor, relative)          ! speeds are those of the unrelaxed moduli too
   end subroutine ElementsUnrelax
 
   !> The bulk modulus with which P waves have the phase velocity vp where of bulk modulus and mu these parts are left, by Newton's
