@@ -25,8 +25,7 @@ module surveycheck_m
   real(dp), parameter :: across_least = 0.05_dp   !< [m] in y, to which navigation is rounded: 2D warns of more
   real(dp), parameter :: off_most = 0.05_dp       !< part of the RMS of a trace: larger dispersion is warned of
   real(dp), parameter :: echo_most = 0.02_dp      !< part of the peak: a larger echo of a layer is warned of
-  real(dp), parameter :: grazing = 35.0_dp        !< exponent of an echo of PML, see Echo
-  real(dp), parameter :: grazing_sponge = 2.6_dp  !< the same of a sponge
+  real(dp), parameter :: grazing_sponge = 2.6_dp  !< exponent of an echo of a sponge, see Echo
   real(dp), parameter :: sponge_most = 0.1_dp     !< instead of echo_most for a sponge, which is known to send back some per cent
   integer, parameter :: steps = 256               !< of the table of phase by slowness
   character(6), parameter :: names(6) = [character(6) :: 'left', 'right', 'front', 'back', 'top', 'bottom']
@@ -207,7 +206,7 @@ contains
         across = abs(shot%rz - Face(3)) + abs(shot%sz - Face(3))
         along2 = (shot%rx - shot%sx)**2 + y**2
       end select
-      reach = -merge(grazing_sponge, grazing, scheme%sponge)/log(limit)   ! no layer does worse than one for the wave's own velocity
+      reach = -Grazing(scheme%sponge, scheme%npml)/log(limit)   ! no layer does worse than one for the wave's own velocity
       if (.not. any(sqrt(along2) > reach*(across + 2*scheme%npml*d(a)))) cycle
       call TakeEcho(sqrt(along2), 2*scheme%npml*d(a))
     end do
@@ -236,7 +235,7 @@ contains
       way = WayTo(shot, r, job%axes)
       faster = 1
       if (.not. scheme%sponge) faster = physics%vmax*sum(slowness)/path_places
-      e = Echo(scheme%sponge, along, across + width2, faster)
+      e = Echo(Grazing(scheme%sponge, scheme%npml), along, across + width2, faster)
       check%echoes(side) = check%echoes(side) + count(e > limit .and. inside)
       way%measure = e(r)
       if (.not. way%measure > max(check%echo(side)%measure, limit)) return
@@ -247,14 +246,20 @@ contains
   end subroutine LookAtLayers
 
   !> The echo of a layer, of the peak of what comes directly: the wave goes `along` it and, if it went straight to the layer's end
-  !> and back, `deep` [m] across. PML as measured in homogeneous media in 2D and 3D, 6 to 30 Hz, 6 to 20 cells, 1 to 8 km. A layer
-  !> made for waves `faster` times as fast as those that graze it damps them so much more.
-  elemental real(dp) function Echo(sponge, along, deep, faster)
-    logical, intent(in) :: sponge
-    real(dp), intent(in) :: along, deep, faster
+  !> and back, `deep` [m] across. A layer made for waves `faster` times as fast as those that graze it damps them so much more.
+  elemental real(dp) function Echo(power, along, deep, faster)
+    real(dp), intent(in) :: power, along, deep, faster
     Echo = 0
-    if (along > 0) Echo = exp(-merge(grazing_sponge, grazing, sponge)*faster*deep/along)
+    if (along > 0) Echo = exp(-power*faster*deep/along)
   end function Echo
+
+  !> Of layers of npml cells, as measured in homogeneous media, 4 to 15 Hz, 6 to 20 cells, 1 to 14 km: PML of more cells are
+  !> stronger, up to some 23 (pml.f90).
+  pure real(dp) function Grazing(sponge, npml)
+    logical, intent(in) :: sponge
+    integer, intent(in) :: npml
+    Grazing = merge(grazing_sponge, 25 + 4.75_dp*min(23, npml), sponge)
+  end function Grazing
 
   ! --- in words ---------------------------------------------------------------------------------------------------------
 

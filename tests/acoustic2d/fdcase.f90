@@ -8,9 +8,9 @@ module fdcase_m
   use fd2d_engine_m, only: fd2d_grid_t, field_sigma
   use fd2d_fortran_m, only: fd2d_fortran_t
   use handle_c, only: handle_device, handle_free, handle_pending, handle_timestep, handle_traces
-  use iso_c_binding, only: c_associated, c_char, c_float, c_null_char, c_ptr
+  use iso_c_binding, only: c_associated, c_char, c_float, c_int, c_null_char, c_ptr
   use kinds_m, only: dp, sp
-  use pml_m, only: PmlProfile
+  use pml_m, only: pml_shape_t, PmlProfile
   use text_m, only: CString, FString, Str
   implicit none
   private
@@ -80,13 +80,19 @@ contains
       g%share = 0
       call SetLayers(g, layers)
       allocate (c%px(nx, 6), c%pz(nz, 6))
-      call PmlProfile(nx, g%nleft, g%nright, dx, c%dt, 2500.0_dp, 30.0_dp, c%px)
-      call PmlProfile(nz, g%ntop, g%nbottom, dz, c%dt, 2500.0_dp, 30.0_dp, c%pz)
+      call PmlProfile(nx, g%nleft, g%nright, dx, c%dt, 2500.0_dp, 30.0_dp, c%px, WeakShape(max(g%nleft, g%nright)))
+      call PmlProfile(nz, g%ntop, g%nbottom, dz, c%dt, 2500.0_dp, 30.0_dp, c%pz, WeakShape(max(g%ntop, g%nbottom)))
     end associate
     call SetWavelet(c)
     call CaseSource(c, CentreX(c%cfg, layers), CentreZ(c%cfg, layers))
     call SetReceivers(c, CentreX(c%cfg, layers), CentreZ(c%cfg, layers))
   end subroutine CaseNew
+
+  !> Layers weaker than those of shots, or traces deep in them are but rounding.
+  pure type(pml_shape_t) function WeakShape(cells)
+    integer(c_int), intent(in) :: cells
+    WeakShape = pml_shape_t(power=merge(3, 4, cells < 12), r0=10.0_dp**(-min(8.0_dp, 2 + 0.4_dp*cells)))
+  end function WeakShape
 
   subroutine SetLayers(g, layers)
     type(fd2d_cfg), intent(inout) :: g

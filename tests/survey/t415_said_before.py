@@ -325,12 +325,15 @@ def along(z, offsets, **deck):
 
 
 w, off = along(10.0, far)
+claim(w == [] and max(off) < 0.2, f"20 cells, source and cable 10 m below them: {', '.join(f'{x:.2f}' for x in off)} % of the peak "
+      f"at 1, 3 and 4.5 km, nothing told {w}")
+w, off = along(10.0, far, npml=9)
 number = percent(w[0], "some") if w else 0
 claim(len(w) == 1 and "at the top" in w[0] and "top=free" in w[0] and off[-1] > 2 and 0.5 * off[-1] < number < 2 * off[-1],
-      f"source and cable 10 m below an absorbing top: {', '.join(f'{x:.2f}' for x in off)} % of the peak at 1, 3 and 4.5 km, told: {w}")
-w, off = along(10.0, far[:1])
+      f"the same below 9 cells: {', '.join(f'{x:.2f}' for x in off)} % of the peak at 1, 3 and 4.5 km, told: {w}")
+w, off = along(10.0, far[:1], npml=9)
 claim(w == [] and off[0] < 0.2, f"at 1 km alone, 85 degrees: {off[0]:.2f} %, nothing told {w}")
-w, off = along(10.0, far[:2])
+w, off = along(10.0, far[:2], npml=9)
 claim(w == [] and off[1] < 2, f"at 3 km: {off[1]:.2f} %, nothing told {w}")
 w, _ = along(10.0, far, top="free")
 claim(w == [], f"below a free surface: nothing told {w}")

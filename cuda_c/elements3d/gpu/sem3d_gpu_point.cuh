@@ -28,21 +28,22 @@ __host__ __device__ constexpr float slope(int i, int j) { /* of polynomial j at 
     return x[i][j];
 }
 
-/* Derivatives along a line of five points, of even and odd parts of what is there less the middle: an element that
- * moves as a whole has none at all. */
+/* Derivatives along a line of five points, as the cpu variant makes them: an element that moves as a whole has none at
+ * all. */
 __device__ __forceinline__ void derive(const float *u, float *out) {
     const float e0 = fmaf(-2.0f, u[2], u[0] + u[4]), e1 = fmaf(-2.0f, u[2], u[1] + u[3]), o0 = u[0] - u[4],
                 o1 = u[1] - u[3];
+    float p[2], q[2];
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        constexpr float half = 0.5f;
-        const float by = half * (slope(i, 0) + slope(i, 4)),
-                    even = fmaf((slope(i, 1) + slope(i, 3)) / (slope(i, 0) + slope(i, 4)), e1, e0),
-                    odd = fmaf(half * (slope(i, 0) - slope(i, 4)), o0, half * (slope(i, 1) - slope(i, 3)) * o1);
-        out[i] = fmaf(by, even, odd);
-        out[4 - i] = fmaf(-by, even, odd);
+        p[i] = fmaf(0.5f * (slope(i, 0) + slope(i, 4)), e0, 0.5f * (slope(i, 1) + slope(i, 3)) * e1);
+        q[i] = fmaf(0.5f * (slope(i, 0) - slope(i, 4)), o0, 0.5f * (slope(i, 1) - slope(i, 3)) * o1);
     }
+    out[0] = p[0] + q[0];
+    out[1] = p[1] + q[1];
     out[2] = fmaf(slope(2, 0), o0, slope(2, 1) * o1);
+    out[3] = q[1] - p[1];
+    out[4] = q[0] - p[0];
 }
 
 /* The transpose. */
@@ -50,12 +51,11 @@ __device__ __forceinline__ void gather_back(const float *h, float *out) {
     const float e0 = h[0] + h[4], e1 = h[1] + h[3], o0 = h[0] - h[4], o1 = h[1] - h[3];
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        constexpr float half = 0.5f;
-        const float sum = slope(0, i) + slope(4, i), by = half * sum,
-                    even = fmaf(slope(2, i) / by, h[2], fmaf((slope(1, i) + slope(3, i)) / sum, e1, e0)),
-                    odd = fmaf(half * (slope(0, i) - slope(4, i)), o0, half * (slope(1, i) - slope(3, i)) * o1);
-        out[i] = fmaf(by, even, odd);
-        out[4 - i] = fmaf(-by, even, odd);
+        const float p = fmaf(0.5f * (slope(0, i) + slope(4, i)), e0,
+                             fmaf(0.5f * (slope(1, i) + slope(3, i)), e1, slope(2, i) * h[2])),
+                    q = fmaf(0.5f * (slope(0, i) - slope(4, i)), o0, 0.5f * (slope(1, i) - slope(3, i)) * o1);
+        out[i] = p + q;
+        out[4 - i] = q - p;
     }
     out[2] = fmaf(slope(0, 2), o0, slope(1, 2) * o1);
 }
