@@ -10,9 +10,9 @@
 
 enum { STRESSES = 6 }; /* sxx .. syz, numbered from 0 where memory variables are */
 enum { RELAX = 6 };    /* numbers of a mechanism */
-/* Where a cell has all mechanisms the memory variables of LANES cells of a row stand together, mechanism by mechanism,
- * in each stress by stress: as few places in memory as there are rows. (LANES, STRESSES, FD3D_TOGETHER, nxp/LANES, ny,
- * nz) */
+/* Memory variables of cells that have all mechanisms: those of LANES cells of a row stand together, mechanism by
+ * mechanism, in each stress by stress: as few places in memory as there are rows. (LANES, STRESSES, FD3D_TOGETHER,
+ * nxp/LANES, ny, nz) */
 enum { MEMORIES = STRESSES * FD3D_TOGETHER };
 
 /* Memory variables of the layers along one axis, six fields each over the cells of the layers alone: those of the

@@ -171,7 +171,7 @@ static size_t fixed_need(const kernel_variant *v, const sem3d_cfg *c, const sem3
     return bytes + (size_t)n->points * (15 + 3 * SEM_POINTS * 12);
 }
 
-// What stays on the device and what comes.
+// Plans which elements stay on the device and which come in packets.
 static int plan(const kernel_variant *v, const sem3d_cfg *c, const sem3d_load load[2], sem3d_packets *p) {
     const sem3d_counts none = {};
     REQUIRE(((const sem3d_gpu_kind *)v->kind)->bricks || c->resident != SEM3D_RESIDENT_FIELDS,
@@ -181,7 +181,7 @@ static int plan(const kernel_variant *v, const sem3d_cfg *c, const sem3d_load lo
     return sem3d_plan_packets(&all, load, fixed_need(v, c, &none), p);
 }
 
-// Where there is no room at all it is what would be needed at least.
+// Device memory of a plan; of the smallest one if there is no room for any.
 static size_t device_need(const kernel_variant *v, const sem3d_cfg *c, const sem3d_counts *n) {
     const sem3d_gpu_kind *kind = (const sem3d_gpu_kind *)v->kind;
     sem3d_load load[2];

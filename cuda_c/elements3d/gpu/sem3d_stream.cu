@@ -71,7 +71,7 @@ void sem3d_gpu_stream_free(sem3d_gpu *o) {
 
 // --- packets ---------------------------------------------------------------------------------------------------------
 
-// Where the parts of a packet stand whose bricks are from .. to-1, which are those of a phase from `first` on.
+// The packet of bricks from .. to-1 and the places of its parts; the bricks of its phase begin with `first`.
 static sem3d_packet packet_of(const sem3d *fd, int fluid, int first, int from, int to, size_t at) {
     const sem3d_gpu *o = sem3d_gpu_own(&fd->h);
     const sem3d_brick *brick = fd->order.brick;
@@ -242,7 +242,7 @@ int sem3d_gpu_stream_forces(sem3d_gpu *o, int fluid) {
     return n == 0 ? compute_kept(o, fluid, 0, 1) : 0;
 }
 
-// What is queued before a chunk is done before its packets come, and they are home when it ends.
+// A chunk begins when all that was queued before is done, and ends when its packets are home.
 static int join(sem3d_gpu_stream *s, cudaStream_t first, cudaStream_t second) {
     CUDA_TRY(cudaEventRecord(s->joined, first));
     CUDA_TRY(cudaStreamWaitEvent(second, s->joined, 0));

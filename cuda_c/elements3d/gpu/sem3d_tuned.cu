@@ -382,7 +382,7 @@ static __device__ __forceinline__ void ask_for(const void *from, int n) {
 #endif
 }
 
-/* What a brick reads first. */
+/* A brick reads these first. */
 template <int COMPONENTS, sem3d_shape SHAPE>
 static __device__ __forceinline__ void ask_for_brick(const sem3d_gpu_phase &ph, const sem3d_patterned b) {
     const sem3d_gpu_elements &e = ph.e;
