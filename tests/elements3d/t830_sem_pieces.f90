@@ -1,6 +1,6 @@
 !> A mesh in pieces has the fields of the whole mesh bit for bit, at every point of every piece: random boxes of solid and fluid, of 8
-!> and 27 nodes, with attenuation, damping, absorbing and free sides, whose bricks belong to 2, 3, 4 or 8 pieces as chance will have it
-!> or as the mesh is cut; all pieces in this process, one after the other.
+!> and 27 nodes, with attenuation, damping, anisotropic media, the weight of an ocean, absorbing and free sides, whose bricks belong to
+!> 2, 3, 4 or 8 pieces as chance will have it or as the mesh is cut; all pieces in this process, one after the other.
 !>
 !>     t830_sem_pieces [SEED [CASES]]
 program t830_sem_pieces
@@ -8,6 +8,7 @@ program t830_sem_pieces
   use elements_cut_m, only: cut_t, ElementsCut
   use elements_m, only: elements_t, face_absorbs, face_free, in_element, in_memory
   use elements_pieces_m, only: piece_t, PieceMake
+  use elements_ocean_m, only: OceanMass, OceanOver
   use error_m, only: error_t
   use kinds_m, only: dp, sp
   use meetings_m, only: meetings_t, MeetingsMake
@@ -67,7 +68,13 @@ contains
     box%per = merge(8, 27, Chance(0.0_dp, 1.0_dp) < 0.7_dp)
     if (box%per == 27) box%shake = box%shake/3
     box%vary = 0.05_dp
+    chosen = Chance(0.0_dp, 1.0_dp) < 0.4_dp
+    if (chosen .and. box%water < box%n(3)) box%tensors = 3
     call SemBox(box, mesh)
+    if (box%water == 0 .and. box%side(5) == face_free) then
+      call OceanOver(mesh, '300', 1025.0_dp, error)
+      call SemFine(error, 'ocean')
+    end if
     n = min(pieces(min(4, 1 + int(Chance(0.0_dp, 4.0_dp)))), size(mesh%brick) - 1)
     call ElementsCut(mesh, n, 0, cut, error)
     call SemFine(error, 'cut')
@@ -85,7 +92,8 @@ contains
     about = trim(variant)//', '//Str(box%n(1))//' x '//Str(box%n(2))//' x '//Str(box%n(3))//' elements of '//Str(box%per)//' nodes, '// &
             Str(box%water)//' layers of water, '//Str(size(mesh%brick) - 1)//' bricks in '//Str(n)//trim(merge(' pieces     ', &
                                                                                          ' random ones', chosen))// &
-            trim(merge(' with Q', '       ', size(share) > 0))//trim(merge(', damped', '        ', size(rate) > 0))
+            trim(merge(' with Q', '       ', size(share) > 0))//trim(merge(', anisotropic', '             ', box%tensors > 0))// &
+            trim(merge(', ocean', '       ', allocated(mesh%ocean)))//trim(merge(', damped', '        ', size(rate) > 0))
     call WholeRun(trim(variant), whole)
     call PiecesRun(trim(variant), cut, part)
     wrong = 0
@@ -110,6 +118,19 @@ contains
     if (size(share) == 0) call SemEngine(variant, elements, dt, 2, engine, ways=ways)
     if (size(share) > 0) call SemEngine(variant, elements, dt, 2, engine, [0.02, 0.2], shares, shares, relaxing, ways=ways)
   end subroutine Make
+
+  !> Damping comes before added mass (sem3d_engine.f90).
+  subroutine Weigh(elements, engine)
+    type(elements_t), intent(in) :: elements
+    class(sem3d_engine_t), intent(inout) :: engine
+    type(error_t), allocatable :: error
+    integer, allocatable :: point(:)
+    real(sp), allocatable :: mass(:, :)
+    if (.not. allocated(elements%ocean)) return
+    call OceanMass(elements, point, mass)
+    call engine%added_mass(point, mass, error)
+    call SemFine(error, 'weight of an ocean')
+  end subroutine Weigh
 
   !> Forces and volumes all over the mesh.
   subroutine Drive(engine, place)
@@ -139,6 +160,7 @@ contains
     integer :: p
     call Make(variant, mesh, share, engine)
     if (size(rate) > 0) call engine%damping(rate, error)
+    call Weigh(mesh, engine)
     call Drive(engine, [(p, p=1, mesh%points)])
     if (.not. allocated(error)) call engine%timestep(1, steps, error)
     call SemFine(error, 'the whole mesh')
@@ -163,6 +185,7 @@ contains
                 part(a)%piece%ways)
       if (size(rate) > 0 .and. .not. allocated(error)) call part(a)%engine%damping(rate(part(a)%piece%point), error)
       call SemFine(error, 'a piece')
+      call Weigh(part(a)%piece%elements, part(a)%engine)
       call Drive(part(a)%engine, part(a)%piece%place)
     end do
     do it = 1, steps
