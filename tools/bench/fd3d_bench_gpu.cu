@@ -2,7 +2,9 @@
 //
 //   fd3d_bench_gpu           the table: variants x elastic and anelastic x 384^3, 512^3, 128 x 128 x 960, half-length 2
 //   fd3d_bench_gpu --quick   shorter repetitions, without the half-lengths 1, 3 and 4: about a minute
-//   fd3d_bench_gpu VARIANT nx ny nz half_length anelastic [bx by bz]     one case, for tuning; bx, by, bz: fd3d_tune
+//   fd3d_bench_gpu VARIANT nx ny nz half_length anelastic [bx by bz]     one case, for tuning; anelastic: 0, 1 (coarse
+//                                                                        memory variables), 2 (all of them in each
+//                                                                        cell); bx, by, bz: fd3d_tune
 //   fd3d_bench_gpu --shapes VARIANT nx ny nz half_length anelastic       the same with many shapes of blocks
 //   fd3d_bench_gpu --dense VARIANT ...                                   one case with all stresses kept
 //
@@ -11,9 +13,9 @@
 // sides, 512 cells of moment sources with a history each, 64 receivers of three components between nodes, the map of
 // ground velocity. Wall clock of one handle_timestep of many steps and handle_pending(0), median of the repetitions,
 // after one that counts not. Before each, the velocities are random again. A cell and step is charged with 120 bytes,
-// anelastic 176 (`tuned`, whose memory variables take less, 160), where there is a core 60, whatever the variant
-// really moves; layers, sources and receivers with nothing. GFLOP/s are counted as AWP-ODC does: 307 operations a cell
-// and step of the anelastic loop. The triad a = b + s c moves 12 bytes a term.
+// anelastic 176 (`tuned`, whose memory variables take less, 160), with all memory variables 416, where there is a core
+// 60, whatever the variant really moves; layers, sources and receivers with nothing. GFLOP/s are counted as AWP-ODC
+// does: 307 operations a cell and step of the anelastic loop. The triad a = b + s c moves 12 bytes a term.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -32,6 +34,7 @@ enum {
     ELASTIC_BYTES = 120,
     MEMORY_BYTES = 56,
     PACKED_BYTES = 40,
+    ALL_BYTES = 296,
     CORE_BYTES = 60,
     FLOPS = 307,
     SOURCES = 512,
@@ -197,14 +200,15 @@ static void report(const char *name, const volume &v, const shot &s, double step
     char how[256] = "";
     if (handle_device(h, sizeof how, how))
         bench_fail("device");
-    const int memory = strcmp(name, "tuned") == 0 ? PACKED_BYTES : MEMORY_BYTES;
+    const int memory = s.anelastic == 2 ? ALL_BYTES : strcmp(name, "tuned") == 0 ? PACKED_BYTES : MEMORY_BYTES;
+    static const char *const sorts[] = {"elastic", "anelastic", "all"};
     const double rate = v.cells() / step,
                  bytes = (strstr(how, "core") != nullptr ? CORE_BYTES : ELASTIC_BYTES) + (s.anelastic ? memory : 0);
     const char *blocks = strstr(how, "blocks"); // the GPU's name stands above the table
     printf("%-8s %4d x %4d x %4d  L %d  %-9s %9.1f us/step %6.2f Gcell/s  %3.0f B/cell  %3.0f %% of triad", name,
-           v.n[0], v.n[1], v.n[2], s.half_length, s.anelastic ? "anelastic" : "elastic", step * 1e6, rate * 1e-9, bytes,
+           v.n[0], v.n[1], v.n[2], s.half_length, sorts[s.anelastic], step * 1e6, rate * 1e-9, bytes,
            100 * rate * bytes / triad_rate);
-    if (s.anelastic && s.half_length == 2)
+    if (s.anelastic == 1 && s.half_length == 2)
         printf("  %6.0f GFLOP/s", rate * (int)FLOPS * 1e-9);
     printf("  %s\n", blocks == nullptr ? "" : blocks);
     fflush(stdout);
@@ -242,6 +246,8 @@ static void table(double triad_rate, effort e, bool brief) {
             for (int anelastic = 0; anelastic < 2; anelastic++)
                 for (int sparse = strcmp(name, "tuned") == 0; sparse >= 0; sparse--)
                     one_case(name, v, {2, anelastic, sparse}, triad_rate, e, nullptr);
+        if (size[0] == 384)
+            one_case("tuned", v, {2, 2, 1}, triad_rate, e, nullptr);
         for (int L : {1, 3, 4})
             if (!brief && size[0] == 384)
                 for (const char *name : gpu_variants())
@@ -271,14 +277,15 @@ static int single(double triad_rate, int argc, char **argv) {
     int n[8] = {};
     for (int a = 2; a < argc; a++)
         n[a - 2] = atoi(argv[a]);
-    if (n[0] < 80 || n[1] < 80 || n[2] < 80 || n[3] < 1 || n[3] > 4) {
-        fprintf(stderr, "fd3d_bench_gpu: %d x %d x %d cells, half-length %d: need at least 80 each, 1..4\n", n[0], n[1],
-                n[2], n[3]);
+    if (n[0] < 80 || n[1] < 80 || n[2] < 80 || n[3] < 1 || n[3] > 4 || n[4] < 0 || n[4] > 2) {
+        fprintf(stderr,
+                "fd3d_bench_gpu: %d x %d x %d cells, half-length %d, anelastic %d: need at least 80 each, 1..4, 0..2\n",
+                n[0], n[1], n[2], n[3], n[4]);
         return 1;
     }
     volume v;
     v.make(n);
-    const shot s = {n[3], n[4] != 0, !dense};
+    const shot s = {n[3], n[4], !dense};
     if (many)
         shapes(argv[1], v, s, triad_rate);
     else
