@@ -21,7 +21,7 @@ module acoustic2d_m
   use text_m, only: Str
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t
-  use window_m, only: box_t, window_t
+  use window_m, only: box_t, window_t, WindowHas
   implicit none
   private
   public :: acoustic2d_t
@@ -168,8 +168,12 @@ contains
         shot%rz = [shot%sz]
         call ModelWindow(m, narrow, shot, scheme%dx, scheme%dz, window, outside)
         if (allocated(outside)) return
-        associate (vp => window%medium(:, 1, :, 1), rho => window%medium(:, 1, :, 2))
-          limit = min(limit, StabilityStep(rho*vp**2, rho, grid))
+        associate (first => window%medium(:, 1, :, 1), rho => window%medium(:, 1, :, 2))
+          if (WindowHas(window, 3)) then
+            limit = min(limit, StabilityStep(first, rho, grid, window%medium(:, 1, :, 3)))
+          else
+            limit = min(limit, StabilityStep(rho*first**2, rho, grid))
+          end if
         end associate
         grid%dt = min(grid%dt, limit)                    ! what is stable then needs no closer look
       end do

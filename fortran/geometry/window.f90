@@ -13,7 +13,8 @@ module window_m
   end type box_t
 
   !> On nodes, node (1, 1) at (x0, z0); or in cells, the left front upper corner of the first one at (x0, y0, z0). Only the
-  !> physics knows the parts of its medium: vp, rho [m/s, kg/m3] in 2D; vp, vs, rho and, with attenuation, 1/Qp, 1/Qs in 3D.
+  !> physics knows the parts of its medium: vp, rho [m/s, kg/m3], or K and two densities, in 2D; vp, vs, rho and, with attenuation,
+  !> 1/Qp, 1/Qs in 3D.
   type :: window_t
     integer :: nx = 0, nz = 0
     integer :: ny = 0                         !< 0: there is no such axis
