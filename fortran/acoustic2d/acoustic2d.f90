@@ -9,7 +9,7 @@ module acoustic2d_m
   use fd2d_m, only: fd2d_t
   use fd2d_stability_m, only: StabilityStep
   use kinds_m, only: dp
-  use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
+  use model_m, only: model_t, ModelApart, ModelGrid, ModelRead, ModelShape, ModelWindow
   use modelcheck_m, only: ModelCheck, ranges_t
   use parameter_table_m, only: table_t
   use parameters_m, only: job_t
@@ -107,8 +107,9 @@ contains
     if (.not. allocated(error)) call HeedContrasts(self, job, wavelet, shot, scheme, error)
   end subroutine derive
 
-  !> Lowers the time step where densities differ much, as of air and rock: the largest stable one is smaller there than the fastest
-  !> wave alone would have it, as the whole model tells. A larger one that the user gave is refused.
+  !> Lowers the time step where densities differ much, as of air and rock, or modulus and density are means of different cells: the
+  !> largest stable one may be smaller there than the fastest wave alone would have it, as the whole model tells. A larger one that
+  !> the user gave is refused.
   subroutine HeedContrasts(self, job, wavelet, shot, scheme, error)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job
@@ -119,10 +120,10 @@ contains
     type(job_t) :: other
     real(dp) :: limit
     character(:), allocatable :: text
-    if (self%rhomax <= 4*self%rhomin) return
+    if (self%rhomax <= 4*self%rhomin .and. .not. ModelApart(self%model, job, scheme%dx, scheme%dz)) return
     limit = 0.98_dp*StableStep(self, job, shot, scheme)      ! each shot's own window is looked at again
     if (scheme%dt <= limit) return
-    text = 'the density contrasts of the model (from '//Str(self%rhomin, 4)//' to '//Str(self%rhomax, 4)//' kg/m3) '
+    text = 'the contrasts of the model (density from '//Str(self%rhomin, 4)//' to '//Str(self%rhomax, 4)//' kg/m3) '
     if (job%dt > 0) then
       call Fail(error, text//'make dt = '//Str(scheme%dt)//' s unstable: set dt to at most '//Str(limit, 4)//' s, or 0 for the '// &
                 'largest stable step, or use half_length=1, or lessen the contrast')

@@ -19,8 +19,9 @@ module fd2d_stability_m
 contains
 
   !> Fails where the medium kappa(nx,nz) [Pa], rho(nx,nz) [kg/m3] needs a smaller time step than grid%dt; with rho_z, rho is at the
-  !> points of vx and rho_z at those of vz. Density ratios up to 4 are
-  !> covered by StabilityLimit; beyond, a cheap bound decides, and where that is not enough the eigenvalue itself.
+  !> points of vx and rho_z at those of vz. Density ratios up to 4 are covered by StabilityLimit where modulus and density are those
+  !> of one sample; beyond, and where they are means of different cells, a cheap bound decides, and where that is not enough the
+  !> eigenvalue itself.
   subroutine StabilityCheck(kappa, rho, grid, error, rho_z)
     real(sp), intent(in) :: kappa(:, :), rho(:, :)
     type(fd2d_grid_t), intent(in) :: grid
@@ -49,13 +50,13 @@ contains
       call Fail(error, 'dt = '//Str(grid%dt)//' s is unstable where vp = '//Str(c)//' m/s: at most '//Str(limit, 5)//' s')
       return
     end if
-    if (densest <= harmless_ratio*lightest) return
     if (present(rho_z)) then
       limit = StabilityStep(kappa, rho, grid, rho_z)
     else
+      if (densest <= harmless_ratio*lightest) return
       limit = StabilityStep(kappa, rho, grid)
     end if
-    if (grid%dt > limit) call Fail(error, 'the density contrasts of this window (from '//Str(lightest, 4)//' to '// &
+    if (grid%dt > limit) call Fail(error, 'the contrasts of this window (density from '//Str(lightest, 4)//' to '// &
                                    Str(densest, 4)//' kg/m3) make dt = '//Str(grid%dt)//' s unstable: set dt to at most '// &
                                    Str(limit, 4)//' s, or use half_length=1, or lessen the contrast')
   end subroutine StabilityCheck
@@ -90,7 +91,6 @@ contains
     real(sp), intent(in), optional :: rho_z(:, :)
     limit = huge(limit)
     if (present(rho_z)) then
-      if (max(maxval(rho), maxval(rho_z)) <= harmless_ratio*min(minval(rho), minval(rho_z))) return
       if (grid%dt**2*EigenvalueBound(kappa, rho, grid, rho_z) <= 4) return
       limit = 2*reserve/sqrt(EigenvalueLargest(kappa, rho, grid, rho_z))
       return

@@ -18,7 +18,7 @@ module model_m
   use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
-  public :: model_t, ModelRead, ModelGrid, ModelShape, ModelWindow
+  public :: model_t, ModelRead, ModelGrid, ModelShape, ModelWindow, ModelApart
 
   !> Sample (1, 1) is at (x0, z0); x runs fastest; z points down.
   type, extends(earth_t) :: model_t
@@ -295,8 +295,7 @@ contains
     if (present(box)) b = box
     b = WindowClip(window, b)
     n = b%high - b%low + 1
-    parts = 2
-    if (job%regrid == 'cell' .and. .not. (SameStep(dx, model%dx) .and. SameStep(dz, model%dz))) parts = 3
+    parts = merge(3, 2, ModelApart(model, job, dx, dz))
     allocate (window%medium(b%low(1):b%high(1), 1, b%low(3):b%high(3), parts), stat=rc)
     if (rc /= 0) call Fail(error, 'the window of shot record '//Str(shot%record)//', '//Str(window%nx)//' x '//Str(window%nz)// &
                            ' nodes: out of memory for '//Str(4.0e-9_dp*parts*n(1)*n(3), 3)//' GB')
@@ -334,6 +333,14 @@ contains
     end subroutine AxisZ
 
   end subroutine ModelWindow
+
+  !> The densities of vx and vz are means of their own cells: where the grid is coarser than the model, along x or z.
+  pure logical function ModelApart(model, job, dx, dz)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    real(dp), intent(in) :: dx, dz
+    ModelApart = job%regrid == 'cell' .and. (dx > model%dx*(1 + same) .or. dz > model%dz*(1 + same))
+  end function ModelApart
 
   pure logical function SameStep(d, own)
     real(dp), intent(in) :: d, own
