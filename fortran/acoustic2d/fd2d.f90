@@ -26,7 +26,7 @@ module fd2d_m
   use state_identity_m, only: identity_t
   use text_m, only: Str
   use timeloop_m, only: growth, LoopTraces, timeloop_t
-  use window_m, only: window_t, WindowHas
+  use window_m, only: window_t, WindowHas, WindowParts
   implicit none
   private
   public :: fd2d_t
@@ -250,7 +250,7 @@ contains
     integer, intent(in) :: traces
     type(fd2d_grid_t) :: grid
     grid = Fd2dGrid(scheme, window%nx, window%nz)
-    grid%apart = WindowHas(window, 3)
+    grid%apart = WindowParts(window) == 3
     bytes = Fd2dMemory(scheme%variant, grid, traces, scheme%nt)
   end function need
 

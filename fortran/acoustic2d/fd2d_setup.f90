@@ -18,7 +18,7 @@ contains
       else if (window%nx < 2 .or. window%nz < 2) then
         call Fail(error, 'the model window has '//Str(window%nx)//' x '//Str(window%nz)//' nodes, at least 2 x 2 are needed')
       else if (window%ny > 0 .or. .not. (WindowHas(window, 2) .or. WindowHas(window, 3))) then
-        call Fail(error, 'the medium of the model window is neither velocity and density nor a modulus and two densities')
+        call Fail(error, 'the medium of the model window is not velocity and density, nor a modulus and two densities')
       else if (.not. allocated(shot%rx)) then
         call Fail(error, 'the shot has no receivers')
       end if

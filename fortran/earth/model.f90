@@ -255,6 +255,7 @@ contains
     window%dz = dz
     window%x0 = model%x0 + i0*dx
     window%z0 = model%z0
+    window%parts = merge(3, 2, ModelApart(model, job, dx, dz))
     call CheckShape(window, shot%record, error)
   end subroutine ModelShape
 
@@ -287,7 +288,7 @@ contains
     type(box_t), intent(in), optional :: box
     type(box_t) :: b
     type(axis_t) :: x, z
-    integer :: rc, n(3), parts
+    integer :: rc, n(3)
     call ModelShape(model, job, shot, dx, dz, window, error)
     call CheckSamples(model, window, merge(3, 1, job%regrid == 'cell'), error)
     if (allocated(error)) return
@@ -295,14 +296,13 @@ contains
     if (present(box)) b = box
     b = WindowClip(window, b)
     n = b%high - b%low + 1
-    parts = merge(3, 2, ModelApart(model, job, dx, dz))
-    allocate (window%medium(b%low(1):b%high(1), 1, b%low(3):b%high(3), parts), stat=rc)
+    allocate (window%medium(b%low(1):b%high(1), 1, b%low(3):b%high(3), window%parts), stat=rc)
     if (rc /= 0) call Fail(error, 'the window of shot record '//Str(shot%record)//', '//Str(window%nx)//' x '//Str(window%nz)// &
-                           ' nodes: out of memory for '//Str(4.0e-9_dp*parts*n(1)*n(3), 3)//' GB')
+                           ' nodes: out of memory for '//Str(4.0e-9_dp*window%parts*n(1)*n(3), 3)//' GB')
     if (allocated(error)) return
     call AxisX(0.0_dp, x)
     call AxisZ(0.0_dp, z)
-    if (parts == 3) then
+    if (window%parts == 3) then
       call RegridModulus(model%vp, model%rho, x, z, window%medium(:, 1, :, 1))
       call AxisX(dx/2, x)
       call RegridAlongX(model%rho, x, z, window%medium(:, 1, :, 2))

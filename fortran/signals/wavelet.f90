@@ -160,16 +160,17 @@ contains
   end subroutine MakeGauss
 
   !> Zero-phase wavelet with a trapezoid spectrum f1..f2..f3..f4 (Ormsby; Ryan 1994, CSEG Recorder 19), peak 1. Its tails go on for
-  !> ever with 1/t²: they end in half a cosine that begins 6.5 times the inverse of the narrower ramp from the centre, where some
-  !> 1e-4 of the peak is left, and ends at twice that. Rounded: a Kaiser window that ends where that begins makes it compact, which
-  !> rounds the corners of the trapezoid by half the narrower ramp.
+  !> ever with 1/t². Rounded: a Kaiser window of `half` to each side makes it compact, which rounds the corners of the trapezoid by
+  !> half the narrower ramp. Else it is as it stands to twice that from the centre, 6.7 times the inverse of the narrower ramp, and
+  !> ends in half a cosine as long as `half`.
   subroutine MakeOrmsby(f, rounded, wavelet, error)
     real(dp), intent(in) :: f(4)
     logical, intent(in) :: rounded
     type(wavelet_t), intent(inout) :: wavelet
     type(error_t), allocatable, intent(inout) :: error
     real(dp), parameter :: b = 10
-    real(dp) :: t, half, slope
+    integer, parameter :: most = 80000            ! samples
+    real(dp) :: t, half, ends, slope
     integer :: i, n
     if (.not. (f(1) >= 0 .and. f(1) < f(2) .and. f(2) <= f(3) .and. f(3) < f(4))) then
       call Fail(error, 'f1, f2, f3, f4 = '//Str(f(1))//', '//Str(f(2))//', '//Str(f(3))//', '//Str(f(4))// &
@@ -178,15 +179,16 @@ contains
     end if
     wavelet%name = 'Ormsby wavelet, '//Str(f(1))//'-'//Str(f(2))//'-'//Str(f(3))//'-'//Str(f(4))//' Hz'
     slope = min(f(2) - f(1), f(4) - f(3))
-    if (24*KaiserLobe(b)*f(4) > 40000*slope) then
-      call Fail(error, 'f1..f4: a ramp of '//Str(slope)//' Hz makes a wavelet of more than 80000 samples of '//Str(1/(12*f(4)))// &
-                ' s; make it wider')
+    wavelet%dt = 1/(12*f(4))
+    half = KaiserLobe(b)/(0.5_dp*slope)
+    ends = merge(half, 3*half, rounded)
+    if (2*ends > most*wavelet%dt) then
+      call Fail(error, 'f1..f4: a ramp of '//Str(slope)//' Hz makes a wavelet of more than '//Str(most)//' samples of '// &
+                Str(wavelet%dt)//' s; make it wider'//Shorter())
       return
     end if
     if (rounded) wavelet%name = 'rounded '//wavelet%name
-    half = KaiserLobe(b)/(0.5_dp*slope)
-    wavelet%dt = 1/(12*f(4))
-    n = Whole(Above(merge(1, 2, rounded)*half/wavelet%dt))
+    n = Whole(Above(ends/wavelet%dt))
     allocate (wavelet%q(2*n + 1))
     do i = -n, n
       t = i*wavelet%dt
@@ -200,9 +202,15 @@ contains
       if (rounded) then
         Window = Kaiser(t/half, b)
       else
-        Window = 0.5_dp*(1 + cos(pi*min(max(abs(t)/half - 1, 0.0_dp), 1.0_dp)))
+        Window = 0.5_dp*(1 + cos(pi*min(max(abs(t)/half - 2, 0.0_dp), 1.0_dp)))
       end if
     end function Window
+
+    pure function Shorter() result(text)
+      character(:), allocatable :: text
+      text = ''
+      if (2*half <= most*wavelet%dt .and. .not. rounded) text = ', or take wavelet=ormsby-rounded, a third as long'
+    end function Shorter
 
     pure real(dp) function Ramp(low, high, t)
       real(dp), intent(in) :: low, high, t

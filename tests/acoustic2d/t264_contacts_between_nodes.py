@@ -4,6 +4,7 @@ has samples of a quarter of the grid's spacing or less; of three media the conta
 
 CONTACTS=FILE tests/run t264 goes through all media, places, distances and points per wavelength and writes a table into FILE (half an
 hour)."""
+import itertools
 import os
 
 import numpy as np
@@ -68,13 +69,12 @@ def check(what, off, late, points):
 def all_cases():
     """A sample's cell ends half a sample beyond it, so contacts lie there."""
     places = [(2.5, p) for p in (1.25, 3.75, 6.25, 8.75)] + [(1.25, p) for p in (0.625, 3.125, 5.625, 9.375)]
-    for medium in MEDIA:
-        for dip, name in ((0.0, "flat"), (np.pi / 2, "upright"), (np.radians(10), "dips by 10 degrees")):
-            for away in (3.0, 400.0, 2000.0):
-                for points in (5, 10):
-                    rows = [contact(medium, place, points, away, dip, sample=sample) for sample, place in places]
-                    off, late = (np.max([row[i] for row in rows], axis=0) for i in (0, 1))
-                    check(f"{medium}, {name}, source {away:g} m away, worst of {len(places)} places", off, late, points)
+    for away, (dip, name), medium in itertools.product(
+            (400.0, 3.0, 2000.0), ((0.0, "flat"), (np.pi / 2, "upright"), (np.radians(10), "dips by 10 degrees")), MEDIA):
+        for points in (5, 10):
+            rows = [contact(medium, place, points, away, dip, sample=sample) for sample, place in places]
+            off, late = (np.max([row[i] for row in rows], axis=0) for i in (0, 1))
+            check(f"{medium}, {name}, source {away:g} m away, worst of {len(places)} places", off, late, points)
 
 
 if TABLE:

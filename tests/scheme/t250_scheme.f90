@@ -191,7 +191,7 @@ contains
     rho(:, :20) = 2
     kappa(:, :20) = 2*340.0**2
     call StabilityCheck(kappa, rho, g, error)
-    call ClaimFails(error, 'the contrasts of this window', 'air over rock')
+    call ClaimFails(error, 'the density contrasts of this window', 'air over rock')
   end subroutine DensityContrast
 
 end program t250_scheme
