@@ -11,8 +11,8 @@ module fd2d_c
   use iso_c_binding, only: c_char, c_float, c_int, c_long, c_null_char, c_ptr
   implicit none
   private
-  public :: fd2d_cfg, fd2d_solver, fd2d_new, fd2d_model, fd2d_pml, fd2d_source, fd2d_receivers, fd2d_field, fd2d_set_field, &
-            fd2d_need, fd2d_tune
+  public :: fd2d_cfg, fd2d_solver, fd2d_new, fd2d_model, fd2d_model_apart, fd2d_pml, fd2d_source, fd2d_receivers, fd2d_field, &
+            fd2d_set_field, fd2d_need, fd2d_tune
 
   !> A grid. dx, dz [m], dt [s]; w(1:half_length) weights of the differentiators.
   type, bind(c) :: fd2d_cfg
@@ -26,6 +26,7 @@ module fd2d_c
     real(c_float) :: dx, dz, dt
     real(c_float) :: w(8)
     character(kind=c_char) :: shape(16) = c_null_char !< of the blocks of `tuned`, null-terminated; empty: it chooses
+    integer(c_int) :: apart = 0                       !< 1: the medium comes by fd2d_model_apart, 0: by fd2d_model
   end type fd2d_cfg
 
   interface
@@ -51,6 +52,15 @@ module fd2d_c
       type(c_ptr), value :: handle
       real(c_float), intent(in) :: kappa(*), rho(*)
     end function fd2d_model
+
+    !> The medium with densities where they act: kappa(nx,nz) [Pa] at the sigma points, rho_x(nx,nz) [kg/m3] at those of vx,
+    !> rho_z(nx,nz) at those of vz.
+    integer(c_int) function fd2d_model_apart(handle, kappa, rho_x, rho_z) bind(c)
+      import :: c_ptr, c_int, c_float
+      implicit none
+      type(c_ptr), value :: handle
+      real(c_float), intent(in) :: kappa(*), rho_x(*), rho_z(*)
+    end function fd2d_model_apart
 
     !> Absorbing layers: px(nx,6), pz(nz,6), columns a, b, 1/k at integer points, then a, b, 1/k at half points i+1/2.
     !> psi = b psi + a d, d becomes d/k + psi. Outside the layers (half points of the right and lower layer begin one index

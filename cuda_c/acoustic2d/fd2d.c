@@ -40,6 +40,7 @@ static int check_cfg(const void *cfg) {
     REQUIRE((long)c->ntop + c->nbottom <= c->nz, "absorbing layers of %d and %d cells do not fit into nz = %d", c->ntop,
             c->nbottom, c->nz);
     REQUIRE(c->free_top == 0 || c->free_top == 1, "free_top = %d, must be 0 or 1", c->free_top);
+    REQUIRE(c->apart == 0 || c->apart == 1, "apart = %d, must be 0 or 1", c->apart);
     REQUIRE(!c->free_top || c->ntop == 0, "ntop = %d cells above a free surface, must be 0", c->ntop);
     TRY(handle_check_machine(c->threads, c->share));
     REQUIRE(memchr(c->shape, 0, sizeof c->shape) != NULL, "the name of a shape has no end");
@@ -77,18 +78,28 @@ static int check_positive(const fd2d_cfg *c, const float *a, const char *name, c
     return 0;
 }
 
-int fd2d_model(void *handle, const float *kappa, const float *rho) {
-    fd2d *fd = handle;
+static int set_model(fd2d *fd, const float *kappa, const float *rho, const float *rho_z) {
     TRY(handle_enter(fd));
-    TRY(check_positive(&fd->cfg, kappa, "bulk modulus", "Pa"));
-    TRY(check_positive(&fd->cfg, rho, "density", "kg/m3"));
-    TRY(verbs(fd->h.variant)->model(fd, kappa, rho));
+    const fd2d_cfg *c = &fd->cfg;
+    REQUIRE(c->apart == (rho_z != NULL), "apart = %d, but %s came", c->apart,
+            rho_z != NULL ? "densities of both velocities" : "one density");
+    TRY(check_positive(c, kappa, "bulk modulus", "Pa"));
+    TRY(check_positive(c, rho, rho_z != NULL ? "density of vx" : "density", "kg/m3"));
+    if (rho_z != NULL)
+        TRY(check_positive(c, rho_z, "density of vz", "kg/m3"));
+    TRY(verbs(fd->h.variant)->model(fd, kappa, rho, rho_z));
     fd->h.has_model = 1;
     return 0;
 }
 
-void fd2d_coefficients(const fd2d_cfg *c, const float *kappa, const float *rho, int k, float *bx, float *bz,
-                       float *kk) {
+int fd2d_model(void *handle, const float *kappa, const float *rho) { return set_model(handle, kappa, rho, NULL); }
+
+int fd2d_model_apart(void *handle, const float *kappa, const float *rho_x, const float *rho_z) {
+    return set_model(handle, kappa, rho_x, rho_z);
+}
+
+void fd2d_coefficients(const fd2d_cfg *c, const float *kappa, const float *rho, const float *rho_z, int k, float *bx,
+                       float *bz, float *kk) {
     const double tx = (double)c->dt / c->dx, tz = (double)c->dt / c->dz;
     const float *r = rho + (size_t)k * c->nx, *below = k + 1 < c->nz ? r + c->nx : r;
     const float *K = kappa + (size_t)k * c->nx;
@@ -98,6 +109,13 @@ void fd2d_coefficients(const fd2d_cfg *c, const float *kappa, const float *rho, 
         bx[i] = (float)(tx / (0.5 * ((double)r[i] + r[right])));
         bz[i] = (float)(tz / (0.5 * ((double)r[i] + below[i])));
         kk[i] = surface ? 0.0f : (float)(tx * K[i]);
+    }
+    if (rho_z == NULL)
+        return;
+    rho_z += (size_t)k * c->nx;
+    for (int i = 0; i < c->nx; i++) {
+        bx[i] = (float)(tx / r[i]);
+        bz[i] = (float)(tz / rho_z[i]);
     }
 }
 

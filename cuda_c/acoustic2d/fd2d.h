@@ -26,8 +26,9 @@ typedef struct fd2d {
 /* A variant offers these verbs beside handle_verbs. `need` may be null. */
 typedef struct fd2d_verbs {
     handle_verbs common;
-    int (*model)(fd2d *fd, const float *kappa, const float *rho); /* see fd2d_coefficients */
-    int (*get)(fd2d *fd, int field, float *out);                  /* out(nx,nz) */
+    /* see fd2d_coefficients */
+    int (*model)(fd2d *fd, const float *kappa, const float *rho, const float *rho_z);
+    int (*get)(fd2d *fd, int field, float *out); /* out(nx,nz) */
     /* device memory of a handle */
     int (*need)(const kernel_variant *v, const fd2d_cfg *cfg, int receivers, int steps, size_t *bytes);
 } fd2d_verbs;
@@ -35,10 +36,12 @@ typedef struct fd2d_verbs {
 #define FD2D_VARIANT(name) KERNEL_VARIANT(fd2d, name)
 
 /* Coefficients of row k: bx = dt/(dx rho) at (i+1/2,k), bz = dt/(dz rho) at (i,k+1/2), kk = kappa dt/dx, each (nx);
- * kk of a free surface's row is 0. `cpu` takes them from here; GPU variants that keep velocities form the same numbers
- * on the GPU (fd2d_gpu.cu); `tuned` keeps density instead and other coefficients (fd2d_tuned_medium.cu). */
-void fd2d_coefficients(const fd2d_cfg *cfg, const float *kappa, const float *rho, int k, float *bx, float *bz,
-                       float *kk);
+ * kk of a free surface's row is 0. With rho_z, rho is the density at the points of vx and rho_z that at those of vz;
+ * without, rho is at the points of sigma and the mean of two neighbours acts between them. `cpu` takes them from here;
+ * GPU variants that keep velocities form the same numbers on the GPU (fd2d_gpu.cu); `tuned` keeps density instead and
+ * other coefficients (fd2d_tuned_medium.cu). */
+void fd2d_coefficients(const fd2d_cfg *cfg, const float *kappa, const float *rho, const float *rho_z, int k, float *bx,
+                       float *bz, float *kk);
 
 #ifdef __cplusplus
 }

@@ -7,21 +7,21 @@ module acoustic2d_m
   use error_m, only: error_t, Fail
   use fd2d_engine_m, only: fd2d_grid_t
   use fd2d_m, only: fd2d_t
-  use fd2d_stability_m, only: StabilityStep
-  use kinds_m, only: dp
-  use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
+  use fd2d_stability_m, only: ContrastCure, ContrastWords, StabilityStep, StabilityStepApart
+  use kinds_m, only: dp, sp
+  use model_m, only: model_t, ModelApart, ModelGrid, ModelRead, ModelShape, ModelWindow
   use modelcheck_m, only: ModelCheck, ranges_t
   use parameter_table_m, only: table_t
   use parameters_m, only: job_t
   use physics_m, only: physics_t
-  use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid, SchemeWarn
+  use scheme_m, only: scheme_t, SchemeDerive, SchemeGrid, SchemePad, SchemeWarn
   use shot_m, only: shot_t
   use sinc_m, only: sinc_nodes
   use solver_m, only: solver_t
   use text_m, only: Str
   use version_m, only: VersionText
   use wavelet_m, only: wavelet_t
-  use window_m, only: box_t, window_t
+  use window_m, only: box_t, window_t, WindowHas, WindowParts
   implicit none
   private
   public :: acoustic2d_t
@@ -107,8 +107,9 @@ contains
     if (.not. allocated(error)) call HeedContrasts(self, job, wavelet, shot, scheme, error)
   end subroutine derive
 
-  !> Lowers the time step where densities differ much, as of air and rock: the largest stable one is smaller there than the fastest
-  !> wave alone would have it, as the whole model tells. A larger one that the user gave is refused.
+  !> Lowers the time step where densities differ much, as of air and rock, or modulus and density are means of different cells: the
+  !> largest stable one may be smaller there than the fastest wave alone would have it, as the whole model tells. A larger one that
+  !> the user gave is refused.
   subroutine HeedContrasts(self, job, wavelet, shot, scheme, error)
     class(acoustic2d_t), intent(in) :: self
     type(job_t), intent(in) :: job
@@ -118,20 +119,23 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(job_t) :: other
     real(dp) :: limit
+    logical :: apart
     character(:), allocatable :: text
-    if (self%rhomax <= 4*self%rhomin) return
+    if (self%rhomax <= 4*self%rhomin .and. .not. ModelApart(self%model, job, scheme%dx, scheme%dz)) return
     limit = 0.98_dp*StableStep(self, job, shot, scheme)      ! each shot's own window is looked at again
     if (scheme%dt <= limit) return
-    text = 'the density contrasts of the model (from '//Str(self%rhomin, 4)//' to '//Str(self%rhomax, 4)//' kg/m3) '
+    apart = ModelApart(self%model, job, scheme%dx, scheme%dz)
+    text = ContrastWords('the model', apart, real(self%rhomin, sp), real(self%rhomax, sp))//' '
     if (job%dt > 0) then
       call Fail(error, text//'make dt = '//Str(scheme%dt)//' s unstable: set dt to at most '//Str(limit, 4)//' s, or 0 for the '// &
-                'largest stable step, or use half_length=1, or lessen the contrast')
+                'largest stable step, '//ContrastCure(apart))
       return
     end if
     other = job
     other%dt = limit
     text = text//'need a step of '//Str(1000*limit, 4)//' ms, where the velocities alone would allow '//Str(1000*scheme%dt, 4)// &
-           ' ms; half_length=1 does not, and is more exact at such a contrast'
+           ' ms'
+    if (.not. apart) text = text//'; half_length=1 does not, and is more exact at such a contrast'
     call SchemeDerive(other, wavelet, self%vmin, self%vmax, [scheme%dx, 0.0_dp, scheme%dz], scheme, error)
     call SchemeWarn(scheme, text)
   end subroutine HeedContrasts
@@ -161,6 +165,7 @@ contains
       grid%dx = scheme%dx
       grid%dz = scheme%dz
       grid%dt = scheme%dt
+      grid%threads = scheme%threads
       grid%w = scheme%w
       do i = 1, strips
         shot%sx = m%x0 + (i - 0.5_dp)*width
@@ -168,12 +173,34 @@ contains
         shot%rz = [shot%sz]
         call ModelWindow(m, narrow, shot, scheme%dx, scheme%dz, window, outside)
         if (allocated(outside)) return
-        associate (vp => window%medium(:, 1, :, 1), rho => window%medium(:, 1, :, 2))
-          limit = min(limit, StabilityStep(rho*vp**2, rho, grid))
+        associate (first => window%medium(:, 1, :, 1), rho => window%medium(:, 1, :, 2))
+          if (WindowHas(window, 3)) then
+            limit = min(limit, StabilityStepApart(WithEdges(first), WithEdges(rho), WithEdges(window%medium(:, 1, :, 3)), grid, &
+                                                  job%aperture >= 0))
+          else
+            limit = min(limit, StabilityStep(rho*first**2, rho, grid))
+          end if
         end associate
         grid%dt = min(grid%dt, limit)                    ! what is stable then needs no closer look
       end do
     end associate
+
+  contains
+
+    !> The strip as shots have it in the layers around, where it goes on level: that is another medium.
+    function WithEdges(a) result(b)
+      real(sp), intent(in) :: a(:, :)
+      real(sp), allocatable :: b(:, :)
+      integer :: pad(2), k
+      pad = SchemePad(scheme)
+      allocate (b(size(a, 1) + 2*pad(1), size(a, 2) + sum(pad)))
+      do k = 1, size(b, 2)
+        b(pad(1) + 1:pad(1) + size(a, 1), k) = a(:, min(max(k - pad(2), 1), size(a, 2)))
+        b(:pad(1), k) = b(pad(1) + 1, k)
+        b(pad(1) + size(a, 1) + 1:, k) = b(pad(1) + size(a, 1), k)
+      end do
+    end function WithEdges
+
   end function StableStep
 
   subroutine WindowOf(self, job, scheme, shot, filled, window, error, box)
@@ -230,11 +257,11 @@ contains
     real(dp), intent(out) :: worker, master
     ! Floats a cell of the grid: what the engine holds with layers and rims, and modulus and density beside it.
     integer, parameter :: floats_cpu = 7 + 2, floats_fortran = 11 + 2
-    ! Floats a node of the window: vp and rho, in the message and out of it.
-    integer, parameter :: floats_window = 4
     real(dp) :: inner, films
-    integer :: floats
+    integer :: floats, floats_window
     floats = merge(floats_fortran, floats_cpu, scheme%variant == 'fortran')
+    if (WindowParts(window) == 3) floats = floats + 1                          ! the density of vz
+    floats_window = 2*max(2, WindowParts(window))          ! a node of the window, in the message and out of it
     inner = real(window%nx, dp)*window%nz
     films = 0
     if (pictures .and. scheme%snapshot > 0) &

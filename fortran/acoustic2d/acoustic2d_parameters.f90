@@ -24,7 +24,7 @@ contains
     call GridTable(t, job, 'model window: this far beyond the outermost of source and receivers; -1 = whole model for each shot')
     call TimeTable(t, job)
     call t%section('Source and receivers')
-    call WaveletTable(t, job, 'ricker,ormsby,file', 'volume injection rate Q(t)', 'm2/s', 'the wavelet is multiplied by this')
+    call WaveletTable(t, job, 'ricker,ormsby,ormsby-rounded,file', 'volume injection rate Q(t)', 'm2/s', 'the wavelet is multiplied by this')
     call t%text('components', job%components, 'p', 'recorded: any of p, vx, vz, joined by commas')
     call t%word('positions', job%positions, 'exact', 'exact,nearest', 'off-grid positions: honoured by a Kaiser-windowed sinc, or moved to the nearest node')
     call WeightsTable(t, job, 8, 8, 'holberg', 'pml')
@@ -50,7 +50,7 @@ contains
     call t%text('vp_var', job%vp_var, 'vp', 'name of the velocity variable in a NetCDF model')
     call t%text('rho_var', job%rho_var, 'rho', 'name of the density variable in a NetCDF model')
     call RawTable(t, job, 'a raw model', 'a raw velocity', 'zfast,xfast', 'which index of a raw model runs fastest in the file')
-    call t%word('regrid', job%regrid, 'average', 'average,effective,nearest', 'model to grid: average (mean slowness and density of the cell, linear where the grid is finer), effective (mean compressibility and density: for layers thinner than the grid) or nearest sample')
+    call t%word('regrid', job%regrid, 'cell', 'cell,average,effective,nearest', 'model to grid: cell (mean compressibility of the cell, density of each velocity in its own cell: contacts anywhere), average (mean slowness and density), effective (mean compressibility and density) or nearest sample')
     ! @format(on)
   end subroutine ModelTable
 

@@ -26,7 +26,7 @@ module fd2d_m
   use state_identity_m, only: identity_t
   use text_m, only: Str
   use timeloop_m, only: growth, LoopTraces, timeloop_t
-  use window_m, only: window_t, WindowHas
+  use window_m, only: window_t, WindowHas, WindowParts
   implicit none
   private
   public :: fd2d_t
@@ -43,6 +43,7 @@ module fd2d_m
     type(fd2d_grid_t) :: grid
     type(axis_t) :: ax, az                        !< nodes of the grid, layers included
     real(sp), allocatable :: kappa(:, :), rho(:, :)   !< medium, layers included [Pa, kg/m3]
+    real(sp), allocatable :: rho_z(:, :)          !< at the points of vz; rho is then at those of vx, else at those of sigma
     integer, allocatable :: fields(:)             !< of the components asked for
     real(dp), allocatable :: near(:, :)           !< what the grid lacks at receivers close to the source, (nrec, components)
     integer :: given(0:1) = 0                     !< serial numbers of the filters of traces that the engine has
@@ -142,6 +143,7 @@ contains
     call CheckWindow(self, window, error)
     if (allocated(error)) return
     grid = Fd2dGrid(self%scheme, window%nx, window%nz)
+    grid%apart = WindowHas(window, 3)
     pad = SchemePad(self%scheme)
     self%ax = axis_t(grid%nx, window%x0 - pad(1)*grid%dx, grid%dx, .false.)
     self%az = axis_t(grid%nz, window%z0 - pad(2)*grid%dz, grid%dz, grid%free_top)
@@ -230,6 +232,7 @@ contains
       call HashAdd(id%grid, [g%w, g%dx, g%dz, g%dt])
       call HashAdd(id%medium, checksum_floats(0_i8, size(self%kappa, kind=i8), self%kappa))
       call HashAdd(id%medium, checksum_floats(0_i8, size(self%rho, kind=i8), self%rho))
+      if (g%apart) call HashAdd(id%medium, checksum_floats(0_i8, size(self%rho_z, kind=i8), self%rho_z))
       call HashAdd(id%medium, self%scheme%fpeak)                  ! of the layers
       call HashAdd(id%positions, [self%ax%x0, self%az%x0])
       call HashAdd(id%positions, merge(1, 0, self%scheme%exact_positions))
@@ -245,7 +248,10 @@ contains
     class(scheme_t), intent(in) :: scheme
     type(window_t), intent(in) :: window
     integer, intent(in) :: traces
-    bytes = Fd2dMemory(scheme%variant, Fd2dGrid(scheme, window%nx, window%nz), traces, scheme%nt)
+    type(fd2d_grid_t) :: grid
+    grid = Fd2dGrid(scheme, window%nx, window%nz)
+    grid%apart = WindowParts(window) == 3
+    bytes = Fd2dMemory(scheme%variant, grid, traces, scheme%nt)
   end function need
 
   !> Gives back all memory; twice is harmless.
@@ -254,6 +260,7 @@ contains
     call self%forget()
     if (allocated(self%engine)) deallocate (self%engine)
     if (allocated(self%kappa)) deallocate (self%kappa, self%rho)
+    if (allocated(self%rho_z)) deallocate (self%rho_z)
     self%grid = fd2d_grid_t()
     self%given = 0
   end subroutine free

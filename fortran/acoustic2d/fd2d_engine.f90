@@ -10,7 +10,8 @@
 module fd2d_engine_m
   use engine_m, only: engine_t, EngineCheck
   use error_m, only: error_t
-  use fd2d_c, only: fd2d_cfg, fd2d_field, fd2d_model, fd2d_new, fd2d_pml, fd2d_receivers, fd2d_set_field, fd2d_source
+  use fd2d_c, only: fd2d_cfg, fd2d_field, fd2d_model, fd2d_model_apart, fd2d_new, fd2d_pml, fd2d_receivers, fd2d_set_field, &
+    fd2d_source
   use iso_c_binding, only: c_associated, c_float
   use kinds_m, only: dp, sp
   use text_m, only: CString
@@ -31,13 +32,14 @@ module fd2d_engine_m
     integer :: half_length = 0
     real(dp) :: dx = 0, dz = 0, dt = 0                        !< [m, s]
     real(dp) :: w(8) = 0                                      !< weights of the differentiators
+    logical :: apart = .false.                                !< the densities of vx and vz are given, each at its points
     character(15) :: shape = ''                               !< of the blocks that `tuned` cuts it into, '' = it chooses
   end type fd2d_grid_t
 
   type, extends(engine_t) :: fd2d_engine_t
   contains
     procedure :: new                               !< takes memory for a grid
-    procedure :: model                             !< kappa [Pa] and rho [kg/m3] at the σ points, (nx, nz)
+    procedure :: model                             !< kappa [Pa] and rho [kg/m3] at the σ points, (nx, nz); or rho at vx and at vz
     procedure :: pml                               !< profiles of the layers, see pml.f90
     procedure :: source                            !< after step n, σ(i,k) grows by w q(n)
     procedure :: receivers                         !< receiver r samples sum(w field(i,k)); forgets all traces
@@ -63,7 +65,8 @@ contains
     associate (g => grid)
       cfg = fd2d_cfg(nx=g%nx, nz=g%nz, half_length=g%half_length, nleft=g%nleft, nright=g%nright, ntop=g%ntop, &
                      nbottom=g%nbottom, free_top=merge(1, 0, g%free_top), threads=g%threads, &
-                     velocities=merge(1, 0, g%velocities), share=g%share, dx=real(g%dx, c_float), dz=real(g%dz, c_float), &
+                     velocities=merge(1, 0, g%velocities), apart=merge(1, 0, g%apart), share=g%share, &
+                     dx=real(g%dx, c_float), dz=real(g%dz, c_float), &
                      dt=real(g%dt, c_float), w=real(g%w, c_float))
     end associate
     do i = 1, len_trim(grid%shape)
@@ -71,11 +74,16 @@ contains
     end do
   end function Fd2dCfg
 
-  subroutine model(self, kappa, rho, error)
+  subroutine model(self, kappa, rho, error, rho_z)
     class(fd2d_engine_t), intent(inout) :: self
     real(sp), intent(in) :: kappa(:, :), rho(:, :)
     type(error_t), allocatable, intent(inout) :: error
-    call EngineCheck(self, fd2d_model(self%handle, kappa, rho), error)
+    real(sp), intent(in), optional :: rho_z(:, :)
+    if (present(rho_z)) then
+      call EngineCheck(self, fd2d_model_apart(self%handle, kappa, rho, rho_z), error)
+    else
+      call EngineCheck(self, fd2d_model(self%handle, kappa, rho), error)
+    end if
   end subroutine model
 
   subroutine pml(self, px, pz, error)

@@ -76,11 +76,13 @@ contains
     deallocate (self%px, self%pz, self%q, self%start, self%which, self%samples)
   end subroutine free
 
-  !> 1/rho at the velocity points: one over the mean of the two neighbours' rho; at the last column and row, the edge itself.
-  subroutine model(self, kappa, rho, error)
+  !> 1/rho at the velocity points: one over the mean of the two neighbours' rho; at the last column and row, the edge itself. With
+  !> rho_z, rho is at the points of vx and rho_z at those of vz.
+  subroutine model(self, kappa, rho, error, rho_z)
     class(fd2d_fortran_t), intent(inout) :: self
     real(sp), intent(in) :: kappa(:, :), rho(:, :)
     type(error_t), allocatable, intent(inout) :: error
+    real(sp), intent(in), optional :: rho_z(:, :)
     integer :: nx, nz
     nx = self%grid%nx
     nz = self%grid%nz
@@ -89,6 +91,15 @@ contains
       return
     end if
     self%kappa = real(self%grid%dt*kappa, sp)
+    if (present(rho_z)) then
+      if (.not. all(rho_z > 0)) then
+        call Fail(error, 'the density at the points of vz must be positive everywhere')
+        return
+      end if
+      self%bx = real(self%grid%dt/rho, sp)
+      self%bz = real(self%grid%dt/rho_z, sp)
+      return
+    end if
     self%bx(:nx - 1, :) = real(2*self%grid%dt/(real(rho(:nx - 1, :), dp) + rho(2:, :)), sp)
     self%bx(nx, :) = real(self%grid%dt/rho(nx, :), sp)
     self%bz(:, :nz - 1) = real(2*self%grid%dt/(real(rho(:, :nz - 1), dp) + rho(:, 2:)), sp)

@@ -27,7 +27,7 @@ contains
     Fd2dSameGrid = a%nx == b%nx .and. a%nz == b%nz .and. a%nleft == b%nleft .and. a%nright == b%nright .and. a%ntop == b%ntop &
                .and. a%nbottom == b%nbottom .and. (a%free_top .eqv. b%free_top) .and. (a%velocities .eqv. b%velocities) &
                .and. a%half_length == b%half_length .and. a%dx == b%dx .and. a%dz == b%dz .and. a%dt == b%dt .and. &
-               all(a%w == b%w) .and. a%shape == b%shape
+               all(a%w == b%w) .and. a%shape == b%shape .and. (a%apart .eqv. b%apart)
   end function Fd2dSameGrid
 
 end module fd2d_grid_m

@@ -17,8 +17,8 @@ contains
                   'for '//Str(scheme%dx)//' x '//Str(scheme%dz)//' m')
       else if (window%nx < 2 .or. window%nz < 2) then
         call Fail(error, 'the model window has '//Str(window%nx)//' x '//Str(window%nz)//' nodes, at least 2 x 2 are needed')
-      else if (window%ny > 0 .or. .not. WindowHas(window, 2)) then
-        call Fail(error, 'the medium of the model window is not velocity and density')
+      else if (window%ny > 0 .or. .not. (WindowHas(window, 2) .or. WindowHas(window, 3))) then
+        call Fail(error, 'the medium of the model window is not velocity and density, nor a modulus and two densities')
       else if (.not. allocated(shot%rx)) then
         call Fail(error, 'the shot has no receivers')
       end if
@@ -57,6 +57,11 @@ contains
       if (any(shape(self%kappa) /= [self%grid%nx, self%grid%nz])) deallocate (self%kappa, self%rho)
     end if
     if (.not. allocated(self%kappa)) allocate (self%kappa(self%grid%nx, self%grid%nz), self%rho(self%grid%nx, self%grid%nz))
+    if (allocated(self%rho_z)) deallocate (self%rho_z)
+    if (self%grid%apart) then
+      call MediumApart(self, window, error)
+      return
+    end if
     positive = .true.
     pad = SchemePad(self%scheme)
     associate (left => pad(1), nx => window%nx, kappa => self%kappa, rho => self%rho, vp => window%medium(:, 1, :, 1))
@@ -83,6 +88,45 @@ contains
     if (.not. allocated(error)) call self%engine%model(self%kappa, self%rho, error)
     if (.not. allocated(error)) call MakeLayers(self, real(maxval(window%medium(:, 1, :, 1)), dp), error)
   end procedure make_medium
+
+  !> The same of a window with K and the densities at vx and vz. In the layers left of and above the window the density is that half
+  !> a cell within it.
+  subroutine MediumApart(self, window, error)
+    class(fd2d_t), intent(inout) :: self
+    type(window_t), intent(in) :: window
+    type(error_t), allocatable, intent(inout) :: error
+    integer :: pad(2)
+    allocate (self%rho_z(self%grid%nx, self%grid%nz))
+    pad = SchemePad(self%scheme)
+    call Extend(window%medium(:, 1, :, 1), pad, self%grid%threads, self%kappa)
+    call Extend(window%medium(:, 1, :, 2), pad, self%grid%threads, self%rho)
+    call Extend(window%medium(:, 1, :, 3), pad, self%grid%threads, self%rho_z)
+    if (.not. minval(window%medium) > 0) then
+      call Fail(error, 'the model window has moduli from '//Str(minval(window%medium(:, 1, :, 1)))//' Pa and densities from '// &
+                Str(minval(window%medium(:, 1, :, 2:)))//' kg/m3, all must be positive')
+      return
+    end if
+    call StabilityCheck(self%kappa, self%rho, self%grid, error, self%rho_z)
+    if (.not. allocated(error)) call self%engine%model(self%kappa, self%rho, error, self%rho_z)
+    if (.not. allocated(error)) call MakeLayers(self, self%scheme%vmax, error)
+  end subroutine MediumApart
+
+  !> Part a of a window on the whole grid, its edge values continued.
+  subroutine Extend(a, pad, threads, b)
+    real(sp), intent(in) :: a(:, :)
+    integer, intent(in) :: pad(2), threads
+    real(sp), intent(out) :: b(:, :)
+    integer :: k, kw, nx
+    nx = size(a, 1)
+    !$omp parallel do private(kw) num_threads(threads)
+    do k = 1, size(b, 2)
+      kw = min(max(k - pad(2), 1), size(a, 2))
+      b(:pad(1), k) = a(1, kw)
+      b(pad(1) + 1:pad(1) + nx, k) = a(:, kw)
+      b(pad(1) + nx + 1:, k) = a(nx, kw)
+    end do
+    !$omp end parallel do
+  end subroutine Extend
 
   subroutine MakeLayers(self, c, error)
     class(fd2d_t), intent(inout) :: self
@@ -220,6 +264,10 @@ contains
     high = min([self%grid%nx, self%grid%nz], ceiling(max(a, b)) + 4)
     associate (rho => self%rho(low(1):high(1), low(2):high(2)))
       UniformAround = maxval(rho) - minval(rho) <= 1e-5*maxval(rho)
+      if (.not. self%grid%apart) return
+      associate (rho_z => self%rho_z(low(1):high(1), low(2):high(2)))
+        UniformAround = UniformAround .and. max(maxval(rho_z) - maxval(rho), minval(rho) - minval(rho_z)) <= 1e-5*maxval(rho)
+      end associate
     end associate
   end function UniformAround
 

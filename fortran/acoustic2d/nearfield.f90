@@ -14,7 +14,7 @@ module nearfield_m
   public :: nearfield_t, NearfieldNew, NearfieldTerms, near_most
 
   real(dp), parameter :: pi = acos(-1.0_dp)
-  real(dp), parameter :: near_least = 0.5_dp, near_most = 5.5_dp      !< distances that are corrected [cells]
+  real(dp), parameter :: near_least = 0.001_dp, near_most = 5.5_dp      !< distances that are corrected [cells]
   real(dp), parameter :: kappa2(2) = [0.1_dp, 0.3_dp]                 !< κ² of the extrapolation [1/cell²]
   real(dp), parameter :: share(2) = [kappa2(2), -kappa2(1)]/(kappa2(2) - kappa2(1))   !< what each counts
   integer, parameter :: reach = 24                                    !< of the table [cells]

@@ -10,15 +10,15 @@ module model_m
   use model_raw_m, only: RawRead
   use model_rules_m, only: ModelFormat
   use parameters_m, only: job_t
-  use regrid_m, only: axis_t, Regrid, RegridAxis, RegridEffective
-  use model_samples_m, only: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt
+  use regrid_m, only: axis_t, Regrid, RegridAlongX, RegridAlongZ, RegridAxis, RegridEffective, RegridModulus
+  use model_samples_m, only: samples_t, SamplesAllocate, SamplesCheck, SamplesDoubt, SamplesName
   use model_checksum_m, only: model_checksum_t, ModelChecksumCheck, ModelChecksumMake
   use shot_m, only: shot_t
   use text_m, only: Lower, Str
   use window_m, only: box_t, window_t, WindowClip
   implicit none
   private
-  public :: model_t, ModelRead, ModelGrid, ModelShape, ModelWindow
+  public :: model_t, ModelRead, ModelGrid, ModelShape, ModelWindow, ModelApart
 
   !> Sample (1, 1) is at (x0, z0); x runs fastest; z points down.
   type, extends(earth_t) :: model_t
@@ -56,13 +56,13 @@ contains
     model%x0 = vp%x0
     model%z0 = vp%z0
     call move_alloc(vp%a, model%vp)
-    model%sources = 'vp: '//job%vp//' ['//vp%unit//']'
+    model%sources = 'vp: '//SamplesName(vp)
     call SamplesDoubt(vp, model%doubts)
     if (job%rho /= '') then
       call ReadSamples(job, 'density', job%rho, rho, error)
       call SamplesDoubt(rho, model%doubts)
       call FitDensity(job, rho, model, error)
-      if (.not. allocated(error)) model%sources = model%sources//'; rho: '//job%rho//' ['//rho%unit//']'
+      if (.not. allocated(error)) model%sources = model%sources//'; rho: '//SamplesName(rho)
     else
       call RuleDensity(job, model, error)
     end if
@@ -125,6 +125,7 @@ contains
     type(error_t), allocatable, intent(inout) :: error
     type(axis_t) :: x, z
     real(dp) :: left, right, top, bottom
+    character(:), allocatable :: rule
     if (allocated(error)) return
     if (rho%nx == model%nx .and. rho%nz == model%nz .and. abs(rho%dx - model%dx) <= same*model%dx .and. &
       abs(rho%dz - model%dz) <= same*model%dz .and. abs(rho%x0 - model%x0) <= on_node*model%dx .and. &
@@ -142,8 +143,10 @@ contains
         ': density must cover all of it')
       return
     end if
-    call RegridAxis(rho%nx, rho%dx, 0, model%nx, model%dx, left, job%regrid, x)
-    call RegridAxis(rho%nz, rho%dz, 0, model%nz, model%dz, top, job%regrid, z)
+    rule = job%regrid
+    if (rule == 'cell') rule = 'average'
+    call RegridAxis(rho%nx, rho%dx, 0, model%nx, model%dx, left, rule, x)
+    call RegridAxis(rho%nz, rho%dz, 0, model%nz, model%dz, top, rule, z)
     allocate (model%rho(model%nx, model%nz))
     call Regrid(rho%a, x, z, .false., model%rho)
   end subroutine FitDensity
@@ -219,7 +222,7 @@ contains
     integer, intent(in) :: n
     type(error_t), allocatable, intent(inout) :: error
     d = asked
-    if (asked == 0 .or. abs(asked - own) <= same*own) d = own
+    if (asked == 0 .or. SameStep(asked, own)) d = own
     if (d > own*(n - 1)) call Fail(error, name//' = '//Str(d)//' m is larger than the model, '//Str(own*(n - 1))//' m: lower it')
     if (own*(n - 1)/d > 1.0e8_dp) call Fail(error, name//' = '//Str(d)//' m cuts the model of '//Str(own*(n - 1))// &
       ' m into more than 1e8 cells: raise it')
@@ -252,6 +255,7 @@ contains
     window%dz = dz
     window%x0 = model%x0 + i0*dx
     window%z0 = model%z0
+    window%parts = merge(3, 2, ModelApart(model, job, dx, dz))
     call CheckShape(window, shot%record, error)
   end subroutine ModelShape
 
@@ -272,7 +276,8 @@ contains
   end subroutine CheckShape
 
   !> The window of a shot with its medium, or that of a box of it; a window of any aperture equals that piece of the window of the
-  !> whole. Fails where the model is not any more what was read.
+  !> whole. Fails where the model is not any more what was read. Its parts are vp and rho [m/s, kg/m3] at the nodes (i, k); or, by
+  !> regrid=cell on a grid that is not the model's, K [Pa] there and rho at (i + 1/2, k) and (i, k + 1/2).
   subroutine ModelWindow(model, job, shot, dx, dz, window, error, box)
     type(model_t), intent(in) :: model
     type(job_t), intent(in) :: job
@@ -285,36 +290,74 @@ contains
     type(axis_t) :: x, z
     integer :: rc, n(3)
     call ModelShape(model, job, shot, dx, dz, window, error)
-    call CheckSamples(model, window, error)
+    call CheckSamples(model, window, merge(3, 1, job%regrid == 'cell'), error)
     if (allocated(error)) return
     b = box_t()
     if (present(box)) b = box
     b = WindowClip(window, b)
     n = b%high - b%low + 1
-    allocate (window%medium(b%low(1):b%high(1), 1, b%low(3):b%high(3), 2), stat=rc)
+    allocate (window%medium(b%low(1):b%high(1), 1, b%low(3):b%high(3), window%parts), stat=rc)
     if (rc /= 0) call Fail(error, 'the window of shot record '//Str(shot%record)//', '//Str(window%nx)//' x '//Str(window%nz)// &
-                           ' nodes: out of memory for '//Str(8.0e-9_dp*n(1)*n(3), 3)//' GB')
+                           ' nodes: out of memory for '//Str(4.0e-9_dp*window%parts*n(1)*n(3), 3)//' GB')
     if (allocated(error)) return
-    call RegridAxis(model%nx, model%dx, Whole((window%x0 - model%x0)/dx) + b%low(1) - 1, n(1), dx, 0.0_dp, job%regrid, x)
-    call RegridAxis(model%nz, model%dz, b%low(3) - 1, n(3), dz, 0.0_dp, job%regrid, z)
+    call AxisX(0.0_dp, x)
+    call AxisZ(0.0_dp, z)
+    if (window%parts == 3) then
+      call RegridModulus(model%vp, model%rho, x, z, window%medium(:, 1, :, 1))
+      call AxisX(dx/2, x)
+      call RegridAlongX(model%rho, x, z, window%medium(:, 1, :, 2))
+      call AxisX(0.0_dp, x)
+      call AxisZ(dz/2, z)
+      call RegridAlongZ(model%rho, x, z, window%medium(:, 1, :, 3))
+      return
+    end if
     call Regrid(model%rho, x, z, .false., window%medium(:, 1, :, 2))
     if (job%regrid == 'effective') then
       call RegridEffective(model%vp, model%rho, x, z, window%medium(:, 1, :, 2), window%medium(:, 1, :, 1))
     else
       call Regrid(model%vp, x, z, .true., window%medium(:, 1, :, 1))
     end if
+
+  contains
+
+    subroutine AxisX(shift, axis)
+      real(dp), intent(in) :: shift
+      type(axis_t), intent(out) :: axis
+      call RegridAxis(model%nx, model%dx, Whole((window%x0 - model%x0)/dx) + b%low(1) - 1, n(1), dx, shift, job%regrid, axis)
+    end subroutine AxisX
+
+    subroutine AxisZ(shift, axis)
+      real(dp), intent(in) :: shift
+      type(axis_t), intent(out) :: axis
+      call RegridAxis(model%nz, model%dz, b%low(3) - 1, n(3), dz, shift, job%regrid, axis)
+    end subroutine AxisZ
+
   end subroutine ModelWindow
 
-  !> The samples that a window is made from, and one more on each side.
-  subroutine CheckSamples(model, window, error)
+  !> The densities of vx and vz are means of their own cells: where the grid is coarser than the model, along x or z.
+  pure logical function ModelApart(model, job, dx, dz)
+    type(model_t), intent(in) :: model
+    type(job_t), intent(in) :: job
+    real(dp), intent(in) :: dx, dz
+    ModelApart = job%regrid == 'cell' .and. (dx > model%dx*(1 + same) .or. dz > model%dz*(1 + same))
+  end function ModelApart
+
+  pure logical function SameStep(d, own)
+    real(dp), intent(in) :: d, own
+    SameStep = abs(d - own) <= same*own
+  end function SameStep
+
+  !> The samples that a window is made from: those of so many cells more on each side.
+  subroutine CheckSamples(model, window, more, error)
     type(model_t), intent(in) :: model
     type(window_t), intent(in) :: window
+    integer, intent(in) :: more
     type(error_t), allocatable, intent(inout) :: error
     integer :: i0, i1, k1
     if (allocated(error)) return
-    i0 = Whole(Below((window%x0 - window%dx - model%x0)/model%dx))
-    i1 = Whole(Above((window%x0 + window%nx*window%dx - model%x0)/model%dx) + 2)
-    k1 = Whole(Above(window%nz*window%dz/model%dz) + 2)
+    i0 = Whole(Below((window%x0 - more*window%dx - model%x0)/model%dx))
+    i1 = Whole(Above((window%x0 + (window%nx - 1 + more)*window%dx - model%x0)/model%dx) + 2)
+    k1 = Whole(Above((window%nz - 1 + more)*window%dz/model%dz) + 2)
     call ModelChecksumCheck(model%checksum, model%vp, model%rho, i0, i1, 1, k1, error)
   end subroutine CheckSamples
 

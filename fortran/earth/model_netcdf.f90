@@ -18,6 +18,7 @@ module model_netcdf_m
     integer(i8) :: n = 0
     character :: axis = ' '                   !< 'x', 'y', 'z', or ' ' if it cannot be told
     real(dp) :: first = 0, step = 0           !< [m]
+    logical :: upwards = .false.              !< heights, read as depths from the last sample to the first
   end type side_t
 
   !> The packing of a variable's numbers, and those that stand for missing ones.
@@ -44,7 +45,7 @@ contains
     call ReadSides(file, var, s, side, error)
     call Arrange(s, side, error)
     call SamplesAllocate(s, error)
-    call ReadValues(file, var, s, side(1)%axis == 'z', error)
+    call ReadValues(file, var, s, side(1)%axis == 'z', any(side%upwards), error)
     if (fio_close(file) /= 0) continue   ! it was only read
   end subroutine NetcdfRead
 
@@ -162,15 +163,16 @@ contains
       call FailFromC(fio_var_dim(file, CString(var), i - 1, buffer, side(i)%n), error)
       if (allocated(error)) return
       side(i)%name = FString(buffer)
-      call ReadSide(file, s, side(i), error)
+      call ReadSide(file, s, size(side) == 3, side(i), error)
       if (size(side) == 3 .and. side(i)%axis == ' ') side(i)%axis = AxisY(file, side(i)%name)
     end do
   end subroutine ReadSides
 
-  !> The coordinate variable of a dimension: which axis it is, where it begins, how it steps.
-  subroutine ReadSide(file, s, side, error)
+  !> The coordinate variable of a dimension: which axis it is, where it begins, how it steps. Heights become depths, not in volumes.
+  subroutine ReadSide(file, s, volume, side, error)
     type(c_ptr), intent(in) :: file
     type(samples_t), intent(in) :: s
+    logical, intent(in) :: volume
     type(side_t), intent(inout) :: side
     type(error_t), allocatable, intent(inout) :: error
     character(:), allocatable :: begin
@@ -195,13 +197,18 @@ contains
       return
     end select
     side%axis = AxisOf(file, side%name)
-    if (PointsUp(file, side%name)) then
+    if (PointsUp(file, side%name) .and. (volume .or. side%axis /= 'z')) then
       call Fail(error, begin//'coordinate '//side%name// &
         ' counts upwards, depths must increase downwards: turn its sign and the model')
       return
     end if
     allocate (c(side%n))
     call FailFromC(fio_get_doubles(file, CString(side%name), [0_c_long_long], [side%n], c), error)
+    if (PointsUp(file, side%name)) then             ! heights that fall from sample to sample are depths that rise
+      c = -c
+      side%upwards = side%n > 1 .and. c(1) > c(size(c))
+      if (side%upwards) c = c(size(c):1:-1)
+    end if
     if (.not. allocated(error)) call Uniform(Unpacked(c, factor, 0.0_dp), begin, side, error)
   end subroutine ReadSide
 
@@ -306,12 +313,13 @@ contains
 
   ! --- values --------------------------------------------------------------------------------------------------------
 
-  !> Row by row, so that no second copy of the model is needed; packed values are unpacked, missing ones refused.
-  subroutine ReadValues(file, var, s, z_is_slow, error)
+  !> Row by row, so that no second copy of the model is needed; packed values are unpacked, missing ones refused. Upwards: the last
+  !> sample along z is the shallowest.
+  subroutine ReadValues(file, var, s, z_is_slow, upwards, error)
     type(c_ptr), intent(in) :: file
     character(*), intent(in) :: var
     type(samples_t), intent(inout) :: s
-    logical, intent(in) :: z_is_slow
+    logical, intent(in) :: z_is_slow, upwards
     type(error_t), allocatable, intent(inout) :: error
     type(packing_t) :: packing
     real(dp), allocatable :: row(:)
@@ -333,11 +341,14 @@ contains
         row(i) = Held(row(i), packing)
       end do
       if (z_is_slow) then
-        s%a(:, j) = real(row, sp)
+        s%a(:, merge(n_slow + 1 - j, j, upwards)) = real(row, sp)
+      else if (upwards) then
+        s%a(j, :) = real(row(n_fast:1:-1), sp)
       else
         s%a(j, :) = real(row, sp)
       end if
     end do
+    if (upwards) s%read_as = ', z counts upwards there: turned'
     if (all(row == 0)) call Fail(error, s%what//" model '"//s%file//"': the last row of "//var// &
       ' is nothing but zeros, as in a file that was cut short: copy it again')
   end subroutine ReadValues

@@ -7,7 +7,7 @@ module model_samples_m
   use text_m, only: CString, Str
   implicit none
   private
-  public :: samples_t, SamplesAllocate, SamplesVolume, SamplesCheck, SamplesDoubt, SamplesUnit, UnitFactor, Plausible
+  public :: samples_t, SamplesAllocate, SamplesVolume, SamplesCheck, SamplesDoubt, SamplesName, SamplesUnit, UnitFactor, Plausible
   public :: part_t
   public :: velocity_feet, fastest_rock
 
@@ -23,6 +23,7 @@ module model_samples_m
     character(:), allocatable :: unit         !< as declared for the file
     character(:), allocatable :: cure         !< what to do if that unit is wrong, e.g. 'set vp_unit='
     character(:), allocatable :: doubt        !< what speaks against the axes of a raw file as the job has them; '' if nothing does
+    character(:), allocatable :: read_as      !< what was done to it for that, told beside its name
     integer :: nx = 0, nz = 0
     integer :: slow = 3                       !< of a volume: the axis that runs slowest in the file
     real(dp) :: dx = 0, dz = 0, x0 = 0, z0 = 0    !< [m]
@@ -49,6 +50,14 @@ contains
     r = density
     if (what == 'velocity') r = velocity
   end function RangeOf
+
+  !> How the log names the file of s.
+  pure function SamplesName(s) result(text)
+    type(samples_t), intent(in) :: s
+    character(:), allocatable :: text
+    text = s%file//' ['//s%unit//']'
+    if (allocated(s%read_as)) text = text//s%read_as
+  end function SamplesName
 
   !> Adds the doubt about s, if there is one, to those about others, a line each.
   pure subroutine SamplesDoubt(s, doubts)

@@ -28,7 +28,7 @@ contains
     call TimeTable(t, job)
     call t%section('Source and receivers')
     call SourceTable(t, job, source3d_kinds//',fault', 0.0_dp, 'y points 90 degrees further: 0 = x north, y east')
-    call WaveletTable(t, job, 'ricker,ormsby,gauss,file', 'history of the source: volume injection rate, moment rate or force', '', 'the wavelet is multiplied by this; with source=volume that is m3/s')
+    call WaveletTable(t, job, 'ricker,ormsby,ormsby-rounded,gauss,file', 'history of the source: volume injection rate, moment rate or force', '', 'the wavelet is multiplied by this; with source=volume that is m3/s')
     call t%text('components', job%components, 'vx,vy,vz', 'recorded, joined by commas: velocities vx, vy, vz, pressure p, stresses sxx .. syz, rates of strain exx .. eyz and of rotation wx, wy, wz')
     call WeightsTable(t, job, 2, 4, 'taylor', 'free')
     call t%word('absorb', job%absorb, 'pml', 'pml,sponge', 'kind of the absorbing layers: convolutional PML, or the sponge of Cerjan et al.')

@@ -43,7 +43,7 @@ contains
     call TimeTable(t, job)
     call t%section('Source and receivers')
     call SourceTable(t, job, source3d_kinds, 90.0_dp, 'y points 90 degrees less (mesh_z=down: 90 degrees more): 90 = x east, y north')
-    call WaveletTable(t, job, 'ricker,ormsby,gauss,file', 'history of the source: volume injection rate, moment rate or force', '', 'the wavelet is multiplied by this; with source=volume that is m3/s')
+    call WaveletTable(t, job, 'ricker,ormsby,ormsby-rounded,gauss,file', 'history of the source: volume injection rate, moment rate or force', '', 'the wavelet is multiplied by this; with source=volume that is m3/s')
     call t%text('components', job%components, 'vx,vy,vz', 'recorded, joined by commas: velocities vx, vy, vz, displacements ux .. uz, accelerations ax .. az, pressure p, stresses sxx .. syz, rates of strain exx .. eyz and of rotation wx, wy, wz')
     call t%word('source_z', job%source_z, 'level', ground_words, 'what depths of sources count from: z = 0, the surface of the mesh above them, or the uppermost solid there, sea floor or ground')
     call t%word('receiver_z', job%receiver_z, 'level', ground_words, 'what depths of receivers count from')

@@ -3,7 +3,7 @@ module window_m
   use kinds_m, only: dp, sp
   implicit none
   private
-  public :: window_t, box_t, window_at_once, WindowCell, WindowClip, WindowBox, WindowHas, WindowSame
+  public :: window_t, box_t, window_at_once, WindowCell, WindowClip, WindowBox, WindowHas, WindowParts, WindowSame
 
   real(dp), parameter :: window_at_once = 1.6e7_dp   !< cells of a window that are asked for at once
 
@@ -13,7 +13,8 @@ module window_m
   end type box_t
 
   !> On nodes, node (1, 1) at (x0, z0); or in cells, the left front upper corner of the first one at (x0, y0, z0). Only the
-  !> physics knows the parts of its medium: vp, rho [m/s, kg/m3] in 2D; vp, vs, rho and, with attenuation, 1/Qp, 1/Qs in 3D.
+  !> physics knows the parts of its medium: vp, rho [m/s, kg/m3], or K and two densities, in 2D; vp, vs, rho and, with attenuation,
+  !> 1/Qp, 1/Qs in 3D.
   type :: window_t
     integer :: nx = 0, nz = 0
     integer :: ny = 0                         !< 0: there is no such axis
@@ -21,6 +22,7 @@ module window_m
     real(dp) :: x0 = 0, z0 = 0                !< [m]
     real(dp) :: dx = 0, dz = 0                !< [m]
     real(dp) :: y0 = 0, dy = 0                !< [m]
+    integer :: parts = 0                      !< of its medium, where that is known before the medium is there; 0 = it is not
     real(sp), allocatable :: medium(:, :, :, :)   !< (nx, max(1, ny), nz, parts), or a box of these cells, by the same numbers
   end type window_t
 
@@ -57,6 +59,13 @@ contains
     there = WindowBox(window)
     has = size(window%medium, 4) == parts .and. all(there%low <= wanted%low) .and. all(there%high >= wanted%high)
   end function WindowHas
+
+  !> Parts that its medium has, or will have.
+  pure integer function WindowParts(window) result(parts)
+    type(window_t), intent(in) :: window
+    parts = window%parts
+    if (allocated(window%medium)) parts = size(window%medium, 4)
+  end function WindowParts
 
   !> True of windows of the same cells in the same place: with the media of one model they are the same.
   pure logical function WindowSame(a, b) result(same)

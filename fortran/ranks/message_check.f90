@@ -47,6 +47,7 @@ contains
       call Within('cells of the window along x', m%n(5), 0_i8, most, why)
       call Within('cells of the window along y', m%n(6), 0_i8, most, why)
       call Within('cells of the window along z', m%n(7), 0_i8, most, why)
+      call Within('parts of the medium', m%n(8), 0_i8, most, why)
       if (.not. all(Finite(m%x(1:3)))) why = 'a source at no place'
       if (.not. all(Finite(m%x(4:9)))) why = 'a window at no place'
       if (why == '') call Places(m%places(:3*m%n(3)), why)

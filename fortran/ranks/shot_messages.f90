@@ -66,7 +66,7 @@ contains
     type(message_t), intent(inout) :: message
     message%kind = MSG_SHOT
     message%n(1:4) = [shot%record, shot%slot, size(shot%rx), merge(1, 0, snapshots)]
-    message%n(5:7) = [window%nx, window%ny, window%nz]
+    message%n(5:8) = [window%nx, window%ny, window%nz, window%parts]
     message%x(1:3) = [shot%sx, shot%sy, shot%sz]
     message%x(4:9) = [window%x0, window%y0, window%z0, window%dx, window%dy, window%dz]
     message%places = [shot%rx, shot%ry, shot%rz, real(shot%channel, dp)]
@@ -89,8 +89,8 @@ contains
     shot%sx = message%x(1)
     shot%sy = message%x(2)
     shot%sz = message%x(3)
-    window = window_t(nx=Whole(message%n(5)), ny=Whole(message%n(6)), nz=Whole(message%n(7)), x0=message%x(4), y0=message%x(5), &
-                      z0=message%x(6), dx=message%x(7), dy=message%x(8), dz=message%x(9))
+    window = window_t(nx=Whole(message%n(5)), ny=Whole(message%n(6)), nz=Whole(message%n(7)), parts=Whole(message%n(8)), &
+                      x0=message%x(4), y0=message%x(5), z0=message%x(6), dx=message%x(7), dy=message%x(8), dz=message%x(9))
     shot%rx = message%places(1:n)
     shot%ry = message%places(n + 1:2*n)
     shot%rz = message%places(2*n + 1:3*n)

@@ -42,7 +42,7 @@ contains
 
   !> The wavelet of the job (wavelet, fpeak, f1..f4, wavelet_file, wavelet_dt, delay, amplitude, fmax). delay = -1 puts its first
   !> sample above 1e-6 of its peak at t = 0, else its time zero is at t = delay; t_begin tells when the modelling then begins.
-  !> Time zero is the centre of ricker and ormsby, time 0 of a file with two columns, the first sample of a file with one.
+  !> Time zero is the centre of those that have a formula, time 0 of a file with two columns, the first sample of a file with one.
   !> Fails on frequencies that make no wavelet, a file that is none, delay and amplitude without meaning.
   subroutine WaveletMake(job, wavelet, error)
     type(job_t), intent(in) :: job
@@ -60,13 +60,15 @@ contains
     case ('ricker')
       call MakeRicker(job%fpeak, wavelet, error)
     case ('ormsby')
-      call MakeOrmsby([job%f1, job%f2, job%f3, job%f4], wavelet, error)
+      call MakeOrmsby([job%f1, job%f2, job%f3, job%f4], .false., wavelet, error)
+    case ('ormsby-rounded')
+      call MakeOrmsby([job%f1, job%f2, job%f3, job%f4], .true., wavelet, error)
     case ('gauss')
       call MakeGauss(job%sigma, wavelet)
     case ('file')
       call MakeFromFile(job, wavelet, ends, error)
     case default
-      call Fail(error, 'wavelet = '//job%wavelet//' is unknown: use ricker, ormsby or file')
+      call Fail(error, 'wavelet = '//job%wavelet//' is unknown: use ricker, ormsby, ormsby-rounded or file')
     end select
     if (allocated(error)) return
     call TrimEnds(wavelet)
@@ -158,13 +160,17 @@ contains
   end subroutine MakeGauss
 
   !> Zero-phase wavelet with a trapezoid spectrum f1..f2..f3..f4 (Ormsby; Ryan 1994, CSEG Recorder 19), peak 1. Its tails go on for
-  !> ever with 1/t²; a Kaiser window makes it compact, which rounds the corners of the trapezoid by half the narrower ramp.
-  subroutine MakeOrmsby(f, wavelet, error)
+  !> ever with 1/t². Rounded: a Kaiser window of `half` to each side makes it compact, which rounds the corners of the trapezoid by
+  !> half the narrower ramp. Else it is as it stands to twice that from the centre, 6.7 times the inverse of the narrower ramp, and
+  !> ends in half a cosine as long as `half`.
+  subroutine MakeOrmsby(f, rounded, wavelet, error)
     real(dp), intent(in) :: f(4)
+    logical, intent(in) :: rounded
     type(wavelet_t), intent(inout) :: wavelet
     type(error_t), allocatable, intent(inout) :: error
     real(dp), parameter :: b = 10
-    real(dp) :: t, half, slope
+    integer, parameter :: most = 80000            ! samples
+    real(dp) :: t, half, ends, slope
     integer :: i, n
     if (.not. (f(1) >= 0 .and. f(1) < f(2) .and. f(2) <= f(3) .and. f(3) < f(4))) then
       call Fail(error, 'f1, f2, f3, f4 = '//Str(f(1))//', '//Str(f(2))//', '//Str(f(3))//', '//Str(f(4))// &
@@ -173,22 +179,38 @@ contains
     end if
     wavelet%name = 'Ormsby wavelet, '//Str(f(1))//'-'//Str(f(2))//'-'//Str(f(3))//'-'//Str(f(4))//' Hz'
     slope = min(f(2) - f(1), f(4) - f(3))
-    if (24*KaiserLobe(b)*f(4) > 40000*slope) then
-      call Fail(error, 'f1..f4: a ramp of '//Str(slope)//' Hz makes a wavelet of more than 80000 samples of '//Str(1/(12*f(4)))// &
-                ' s; make it wider')
+    wavelet%dt = 1/(12*f(4))
+    half = KaiserLobe(b)/(0.5_dp*slope)
+    ends = merge(half, 3*half, rounded)
+    if (2*ends > most*wavelet%dt) then
+      call Fail(error, 'f1..f4: a ramp of '//Str(slope)//' Hz makes a wavelet of more than '//Str(most)//' samples of '// &
+                Str(wavelet%dt)//' s; make it wider'//Shorter())
       return
     end if
-    half = KaiserLobe(b)/(0.5_dp*slope)
-    wavelet%dt = 1/(12*f(4))
-    n = Whole(Above(half/wavelet%dt))
+    if (rounded) wavelet%name = 'rounded '//wavelet%name
+    n = Whole(Above(ends/wavelet%dt))
     allocate (wavelet%q(2*n + 1))
     do i = -n, n
       t = i*wavelet%dt
-      wavelet%q(n + 1 + i) = Kaiser(t/half, b)*(Ramp(f(3), f(4), t) - Ramp(f(1), f(2), t))/(f(4) + f(3) - f(2) - f(1))
+      wavelet%q(n + 1 + i) = Window()*(Ramp(f(3), f(4), t) - Ramp(f(1), f(2), t))/(f(4) + f(3) - f(2) - f(1))
     end do
     wavelet%t0 = -n*wavelet%dt
 
   contains
+
+    pure real(dp) function Window()
+      if (rounded) then
+        Window = Kaiser(t/half, b)
+      else
+        Window = 0.5_dp*(1 + cos(pi*min(max(abs(t)/half - 2, 0.0_dp), 1.0_dp)))
+      end if
+    end function Window
+
+    pure function Shorter() result(text)
+      character(:), allocatable :: text
+      text = ''
+      if (2*half <= most*wavelet%dt .and. .not. rounded) text = ', or take wavelet=ormsby-rounded, a third as long'
+    end function Shorter
 
     pure real(dp) function Ramp(low, high, t)
       real(dp), intent(in) :: low, high, t

@@ -147,7 +147,7 @@ contains
       if (job%fmax > 0 .and. job%fmax < job%fpeak) call t%blame('fmax', 'is below the peak frequency, '//t%said('fpeak')// &
                                                                 ': give at least fpeak, or 0 for the end of the spectrum')
     end if
-    if (job%wavelet /= 'ormsby') return
+    if (job%wavelet /= 'ormsby' .and. job%wavelet /= 'ormsby-rounded') return
     if (t%sound('f1,f2') .and. job%f1 >= job%f2) call t%blame('f1', 'must be below '//t%said('f2')//Order())
     if (t%sound('f2,f3') .and. job%f2 > job%f3) call t%blame('f2', 'must not be above '//t%said('f3')//Order())
     if (t%sound('f3,f4') .and. job%f3 >= job%f4) call t%blame('f3', 'must be below '//t%said('f4')//Order())

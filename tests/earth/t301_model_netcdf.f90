@@ -244,9 +244,21 @@ contains
     f%dims = 'z a'
     call Refused('cannot tell x from depth', 'an axis of an unknown name')
     f%positive = 'up'
-    call Refused('counts upwards', 'depth that is positive upwards')
+    f%zs = -f%zs(size(f%zs):1:-1)
+    f%a = vp(:, size(f%zs):1:-1)
+    call Reads('z that counts upwards, the deepest row first')
+    f%positive = 'up'
+    f%zs = -f%zs(size(f%zs):1:-1)
+    f%a = vp(:, size(f%zs):1:-1)
+    f%dims = trim(f%x)//' '//f%z
+    call Reads('the same, z fastest')
     f%z_standard = 'height'
-    call Refused('counts upwards', 'height instead of depth')
+    f%zs = -f%zs
+    call Reads('heights, the shallowest row first')
+    f%x_axis = 'X'
+    f%positive = 'up'
+    f%zs = [0.0_dp, 0.0_dp, 0.0_dp, 0.0_dp]
+    call Refused('must increase', 'heights all equal')
     f%zs = -f%zs
     call Refused('must increase', 'depth that decreases')
     f%xs(4) = f%xs(4) + 1

@@ -10,7 +10,7 @@ program t302_model_window
   use model_checksum_m, only: ModelChecksumMake
   use shot_m, only: shot_t
   use text_m, only: Str
-  use window_m, only: box_t, window_t
+  use window_m, only: box_t, window_t, WindowParts
   implicit none
   integer, parameter :: nx = 101, nz = 41
   type(error_t), allocatable :: error
@@ -24,7 +24,9 @@ program t302_model_window
   call Coarser()
   call Finer()
   call Nearest()
-  call Crops()
+  call Cells()
+  call Crops('average', [2, 2, 2, 2, 2])
+  call Crops('cell', [2, 3, 2, 3, 2])
   call Grids()
   call BadGeometry()
   call WrongBit()
@@ -142,12 +144,67 @@ contains
     call Fresh()
   end subroutine Nearest
 
-  subroutine Crops()
+  !> regrid=cell: compressibility and densities that are linear along their axes come back linear; a step overshoots, but not below
+  !> 0.8 of the least compressibility; one number stays what it is; on the grid of the model nothing is changed, on a finer one it is
+  !> a line between samples, as by `average`.
+  subroutine Cells()
+    type(window_t) :: w, same
+    real(dp) :: x, z, worst(3), least
+    job%regrid = 'cell'
+    call ModelWindow(model, job, shot, model%dx, model%dz, w, error)
+    job%regrid = 'average'
+    call ModelWindow(model, job, shot, model%dx, model%dz, same, error)
+    call Claim(size(w%medium, 4) == 2 .and. all(abs(w%medium - same%medium) <= 0), 'cell is average on the grid of the model')
+    call ModelWindow(model, job, shot, 20.0_dp, 3.0_dp, same, error)
+    job%regrid = 'cell'
+    call ModelWindow(model, job, shot, 20.0_dp, 3.0_dp, w, error)
+    call Claim(size(w%medium, 4) == 2 .and. all(abs(w%medium - same%medium) <= 0), 'and on a finer one')
+    call ModelWindow(model, job, shot, 20.0_dp, 15.0_dp, w, error)
+    call ModelShape(model, job, shot, 20.0_dp, 15.0_dp, same, error)
+    call Claim(size(w%medium, 4) == 3 .and. WindowParts(same) == 3 .and. .not. allocated(same%medium), &
+               'coarser along one axis is enough for densities of vx and vz apart, and that is known before the medium is there')
+    do k = 1, nz
+      do i = 1, nx
+        model%rho(i, k) = 1000 + 4*i
+        model%vp(i, k) = real(1/sqrt(real(model%rho(i, k), dp)*(3.0e-10_dp - 1.0e-12_dp*i - 2.0e-12_dp*k)), sp)
+      end do
+    end do
+    job%regrid = 'cell'
+    call ModelWindow(model, job, shot, 50.0_dp, 25.0_dp, w, error)
+    call ClaimFine(error, 'a window on 50 m x 25 m by cells')
+    worst = 0
+    do k = 4, 13
+      do i = 4, 36
+        x = 1 + (i - 1)*50/20.0_dp
+        z = 1 + (k - 1)*25/10.0_dp
+        worst(1) = max(worst(1), abs(w%medium(i, 1, k, 1)*(3.0e-10_dp - 1.0e-12_dp*x - 2.0e-12_dp*z) - 1))
+        worst(2) = max(worst(2), abs(w%medium(i, 1, k, 2)/(1000 + 4*(x + 1.25_dp)) - 1))
+        worst(3) = max(worst(3), abs(w%medium(i, 1, k, 3)/(1000 + 4*x) - 1))
+      end do
+    end do
+    call Claim(worst(1) < 1e-6_dp .and. worst(2) < 1e-6_dp .and. worst(3) < 1e-4_dp, 'compressibility, density along its difference '// &
+               'and across are those of the samples: relative errors '//Str(worst(1), 2)//', '//Str(worst(2), 2)//', '// &
+               Str(worst(3), 2)//', at most 1e-6, 1e-6, 1e-4 (its reciprocal is curved)')
+    model%rho = 1000
+    model%vp = 1000
+    model%vp(:, 20:) = 10000
+    call ModelWindow(model, job, shot, 50.0_dp, 25.0_dp, w, error)
+    least = minval(1/w%medium(:, 1, :, 1))*1e11_dp
+    call Claim(abs(least - 0.8_dp) < 1e-5_dp .and. all(w%medium(:, 1, :, 2:) == 1000), 'a step of compressibility 100 : 1 keeps '// &
+               Str(least, 4)//' of the least, and a density without step stays, bit for bit')
+    call Fresh()
+  end subroutine Cells
+
+  !> Two densities where the grid is coarser than the model along x or z, one where it is as fine or finer.
+  subroutine Crops(rule, parts)
+    character(*), intent(in) :: rule
+    integer, intent(in) :: parts(5)                   ! of the medium, on each of these grids
     real(dp), parameter :: steps(2, 5) = reshape([20.0_dp, 10.0_dp, 50.0_dp, 25.0_dp, 7.0_dp, 3.0_dp, 33.3_dp, 11.1_dp, &
       0.1_dp*30, 10.0_dp], [2, 5])
     type(window_t) :: whole, w, piece
     type(box_t) :: box
     integer :: n, i0
+    job%regrid = rule
     do n = 1, 5
       job%aperture = -1
       job%depth = 0
@@ -161,7 +218,7 @@ contains
         'equals nodes '//Str(i0 + 1)//' .. '//Str(i0 + w%nx)//' of the whole, bit for bit')
       box = box_t([3, 1, 2], [3 + n, 1, 7])
       call ModelWindow(model, job, shot, steps(1, n), steps(2, n), piece, error, box)
-      call Claim(all(lbound(piece%medium) == [3, 1, 2, 1]) .and. all(ubound(piece%medium) == [3 + n, 1, 7, 2]) .and. &
+      call Claim(all(lbound(piece%medium) == [3, 1, 2, 1]) .and. all(ubound(piece%medium) == [3 + n, 1, 7, parts(n)]) .and. &
                  all(abs(piece%medium - w%medium(3:3 + n, :, 2:7, :)) <= 0) .and. piece%nx == w%nx .and. piece%x0 == w%x0, &
                  'a box of it has the same bits by the same numbers')
       call Claim(abs(w%x0 - (whole%x0 + i0*steps(1, n))) < 1e-9_dp .and. w%x0 <= shot%sx - 123.4_dp .and. &

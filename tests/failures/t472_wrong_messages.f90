@@ -126,6 +126,9 @@ contains
     m%n(7) = -1
     call Found('a shot in a window of -1 rows', 'cells of the window along z = -1')
     call NewShot()
+    m%n(8) = 2_i8**40
+    call Found('a medium of 2**40 parts', 'parts of the medium = 1099511627776')
+    call NewShot()
     m%x(8) = ieee_value(1.0_dp, ieee_quiet_nan)
     call Found('a shot in a window without a spacing', 'a window at no place')
   end subroutine WrongShots

@@ -17,7 +17,7 @@ module readers_m
   use job_m, only: JobFromText, JobRead
   use journal_m, only: journal_done, journal_t, JournalAppend, JournalClose, JournalOpen, JournalRead
   use keymap_m, only: keymap_t, KeymapFind, KeymapRead, KeymapShot
-  use kinds_m, only: dp, i8
+  use kinds_m, only: dp, i8, sp
   use message_check_m, only: MessageProblem
   use shot_messages_m, only: GatherFrom, ModelFrom, ChecksumMessage, ShotFrom, SnapsFrom, VerdictFrom, WindowFrom
   use model_m, only: model_t, ModelGrid, ModelRead, ModelShape, ModelWindow
@@ -441,9 +441,24 @@ contains
     if (real(window%nx, dp)*window%nz > 1.0e4_dp) return
     call ModelWindow(model, job, shot, dx, dz, window, error)
     if (allocated(error)) return
-    associate (vp => window%medium(:, 1, :, 1))
-      if (minval(vp) < 40 .or. maxval(vp) > 20000) outcome = Contradiction('no rock in the window')
-    end associate
+    if (.not. RockInWindow()) outcome = Contradiction('no rock in the window')
+
+  contains
+
+    !> Velocities of rocks; or modulus and densities of the samples but for what means by weights of both signs overshoot: 18 % of
+    !> compressibility upwards, 20 % down, 8 and 20 % of densities along each axis.
+    logical function RockInWindow()
+      real(sp), allocatable :: modulus(:, :)
+      associate (first => window%medium(:, 1, :, 1))
+        RockInWindow = minval(first) >= 40 .and. maxval(first) <= 20000
+        if (size(window%medium, 4) == 2) return
+        modulus = model%rho*model%vp**2
+        RockInWindow = minval(first) >= minval(modulus)/1.19_sp .and. maxval(first) <= maxval(modulus)/0.79_sp .and. &
+                       minval(window%medium(:, :, :, 2:)) >= 0.73_sp*minval(model%rho) .and. &
+                       maxval(window%medium(:, :, :, 2:)) <= 1.36_sp*maxval(model%rho)
+      end associate
+    end function RockInWindow
+
   end function TakeModel
 
   !> The same of volumes or layers; the shot lies in the middle of volumes, at 0 m below the top of layers.

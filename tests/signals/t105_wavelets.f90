@@ -13,6 +13,7 @@ program t105_wavelets
   call Ricker()
   call Delays()
   call Ormsby()
+  call RoundedOrmsby()
   call Files()
   call BadFiles()
   call BadRequests()
@@ -89,11 +90,30 @@ contains
                'delay = 0: peak at 0, modelling begins at '//Str(w%t_begin, 4)//' s')
   end subroutine Delays
 
+  !> The textbooks' formula, in another form: differences of squared sinc by cosines.
   subroutine Ormsby()
+    type(wavelet_t) :: w
+    real(dp) :: t, worst, value, corner
+    integer :: i
+    call WaveletMake(NewJob('ormsby'), w, error)
+    call ClaimFine(error, 'an Ormsby wavelet is made: '//w%name)
+    worst = 0
+    do i = 1, 1200
+      t = i*0.001_dp
+      value = ((cos(2*pi*40*t) - cos(2*pi*60*t))/20 - (cos(2*pi*3*t) - cos(2*pi*8*t))/5)/(2*(pi*t)**2*89)
+      worst = max(worst, abs(WaveletValue(w, t) - value))
+    end do
+    call Claim(worst < 1e-5_dp, 'it is that of the textbooks to 1.2 s from its centre: off by '//Str(worst, 2)//' of its peak, '// &
+               'at most 1e-5')
+    corner = abs(WaveletSpectrum(w, 41.0_dp)/WaveletSpectrum(w, 24.0_dp) - 0.95_dp)
+    call Claim(corner < 2e-3_dp, 'and so is the corner of its spectrum: at 41 Hz off by '//Str(corner, 2)//', at most 2e-3')
+  end subroutine Ormsby
+
+  subroutine RoundedOrmsby()
     type(wavelet_t) :: w
     real(dp) :: pass, low, high, flat, middle
     integer :: i
-    call WaveletMake(NewJob('ormsby'), w, error)
+    call WaveletMake(NewJob('ormsby-rounded'), w, error)
     call ClaimFine(error, 'an Ormsby wavelet is made: '//w%name)
     flat = abs(WaveletSpectrum(w, 24.0_dp))
     pass = 0
@@ -109,7 +129,7 @@ contains
     call Claim(abs(WaveletValue(w, 0.0_dp) - 1) < 1e-6_dp .and. abs(w%t0 + (size(w%q) - 1)*w%dt/2) < 1e-9_dp .and. &
                w%fmax < 62 .and. w%fband < 64, 'it is zero-phase with peak 1, '//Str((size(w%q) - 1)*w%dt, 3)//' s long; '// &
                'fmax '//Str(w%fmax, 3)//' Hz, fband '//Str(w%fband, 3)//' Hz')
-  end subroutine Ormsby
+  end subroutine RoundedOrmsby
 
   subroutine Files()
     type(wavelet_t) :: w
@@ -219,7 +239,7 @@ contains
     call ClaimFails(error, 'f3 < f4', 'corners out of order')
     job = NewJob('klauder')
     call WaveletMake(job, w, error)
-    call ClaimFails(error, 'use ricker, ormsby or file', 'an unknown wavelet')
+    call ClaimFails(error, 'use ricker, ormsby, ormsby-rounded or file', 'an unknown wavelet')
   end subroutine BadRequests
 
 end program t105_wavelets

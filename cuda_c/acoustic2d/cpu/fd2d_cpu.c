@@ -89,13 +89,13 @@ static int make(handle *h) {
 
 /* --- medium and layers --------------------------------------------------------------------------------------- */
 
-static int model(fd2d *fd, const float *kappa, const float *rho) {
+static int model(fd2d *fd, const float *kappa, const float *rho, const float *rho_z) {
     cpu_own *o = own(&fd->h);
     cpu_grid *g = &o->grid;
 #pragma omp parallel for schedule(static, 16) num_threads(o->frame.threads)
     for (int k = 0; k < g->nz; k++) {
         const ptrdiff_t row = k * g->pitch;
-        fd2d_coefficients(&fd->cfg, kappa, rho, k, g->bx + row, g->bz + row, g->kk + row);
+        fd2d_coefficients(&fd->cfg, kappa, rho, rho_z, k, g->bx + row, g->bz + row, g->kk + row);
     }
     return 0;
 }

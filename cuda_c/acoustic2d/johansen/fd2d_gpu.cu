@@ -39,7 +39,7 @@ static void list_arrays(fd2d_gpu *o, gpu_array list[ARRAYS]) {
     fd2d_gpu_grid *g = &o->grid;
     const size_t cells = (size_t)g->nz * (size_t)g->pitch;
     const size_t strip = (size_t)(g->top + g->nz - g->bottom) * (size_t)g->pitch;
-    const size_t slab = (2 * (size_t)o->slab_rows + 1) * (size_t)g->nx;
+    const size_t slab = (3 * (size_t)o->slab_rows + 1) * (size_t)g->nx;
     const gpu_array all[ARRAYS] = {
         {&o->field[FD2D_SIGMA], o->field_count, "sigma"},
         {&o->field[FD2D_VX], o->field_count, "vx"},
@@ -136,36 +136,45 @@ static int need(const kernel_variant *v, const fd2d_cfg *cfg, int receivers, int
 
 // --- medium and layers ---------------------------------------------------------------------------------------------
 
-// Rows k0 .. k0+rows-1 of the coefficients, from kappa(nx,rows) and rho(nx,rows+1), as fd2d_coefficients has them.
+// Rows k0 .. k0+rows-1 of the coefficients, from kappa(nx,rows), rho(nx,rows+1) and, unless null, rho_z(nx,rows), as
+// fd2d_coefficients has them.
 static __global__ void __launch_bounds__(ROW)
-    coefficients(int nx, int nz, int k0, const float *kappa, const float *rho, double tx, double tz, int free_top,
-                 ptrdiff_t pitch, float *bx, float *bz, float *kk) {
+    coefficients(int nx, int nz, int k0, const float *kappa, const float *rho, const float *rho_z, double tx, double tz,
+                 int free_top, ptrdiff_t pitch, float *bx, float *bz, float *kk) {
     const int i = blockIdx.x * ROW + threadIdx.x, k = k0 + (int)blockIdx.y;
     if (i >= nx)
         return;
     const int right = i + 1 < nx ? i + 1 : i;
     const ptrdiff_t row = (ptrdiff_t)blockIdx.y * nx, below = k + 1 < nz ? row + nx : row, to = k * pitch + i;
     const double r = rho[row + i];
-    bx[to] = (float)(tx / (0.5 * (r + rho[row + right])));
-    bz[to] = (float)(tz / (0.5 * (r + rho[below + i])));
+    if (rho_z != nullptr) {
+        bx[to] = (float)(tx / r);
+        bz[to] = (float)(tz / rho_z[row + i]);
+    } else {
+        bx[to] = (float)(tx / (0.5 * (r + rho[row + right])));
+        bz[to] = (float)(tz / (0.5 * (r + rho[below + i])));
+    }
     kk[to] = free_top && k == 0 ? 0.0f : (float)(tx * kappa[row + i]);
 }
 
 // A slab of rows after the other: this handle's copies and another handle's time steps go on at the same time.
-static int model(fd2d *fd, const float *kappa, const float *rho) {
+static int model(fd2d *fd, const float *kappa, const float *rho, const float *rho_z) {
     fd2d_gpu *o = own(&fd->h);
     const fd2d_gpu_grid *g = &o->grid;
     const fd2d_cfg *c = &fd->cfg;
     const double tx = (double)c->dt / c->dx, tz = (double)c->dt / c->dz;
     const size_t nx = (size_t)g->nx;
-    float *slab_rho = o->slab + (size_t)o->slab_rows * nx;
+    float *slab_rho = o->slab + (size_t)o->slab_rows * nx, *slab_z = slab_rho + ((size_t)o->slab_rows + 1) * nx;
     for (int k = 0; k < g->nz; k += o->slab_rows) {
         const int left = g->nz - k, rows = left < o->slab_rows ? left : o->slab_rows;
         const size_t from = (size_t)k * nx, n = (size_t)rows * nx, more = left > rows ? nx : 0;
         TRY(gpu_upload(&o->queue, o->slab, kappa + from, n * sizeof(float)));
         TRY(gpu_upload(&o->queue, slab_rho, rho + from, (n + more) * sizeof(float)));
+        if (rho_z != nullptr)
+            TRY(gpu_upload(&o->queue, slab_z, rho_z + from, n * sizeof(float)));
         coefficients<<<dim3((g->nx + ROW - 1) / ROW, rows), ROW, 0, o->queue.stream>>>(
-            g->nx, g->nz, k, o->slab, slab_rho, tx, tz, g->free_top, g->pitch, o->bx, o->bz, o->kk);
+            g->nx, g->nz, k, o->slab, slab_rho, rho_z != nullptr ? slab_z : nullptr, tx, tz, g->free_top, g->pitch,
+            o->bx, o->bz, o->kk);
         CUDA_TRY(cudaGetLastError());
     }
     return 0;

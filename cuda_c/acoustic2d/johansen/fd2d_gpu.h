@@ -54,7 +54,7 @@ struct fd2d_gpu : gpu_frame { /* h->own */
     float *field[FD2D_FIELDS]; /* with their frames */
     float *bx, *bz, *kk, *psi, *px, *pz;
     size_t field_count, psi_count;
-    float *slab; /* rows of kappa and rho on their way to coefficients */
+    float *slab; /* rows of kappa, rho and rho_z on their way to coefficients */
     int slab_rows;
 };
 

@@ -4,6 +4,7 @@
 // Steps come in pairs, so that a graph of pairs serves all chunks and what the next one reads is always in the first
 // copies at the end of a chunk; an odd step is followed by a copy back.
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -50,7 +51,7 @@ static void set_sizes(own_t *o, const fd2d_cfg *c) {
     o->slab_rows = fit < 1 ? 1 : fit > c->nz ? c->nz : fit;
 }
 
-enum { ARRAYS = 18 };
+enum { ARRAYS = 19 };
 
 // Those that a configuration does not need have no elements.
 static void list_arrays(own_t *o, const fd2d_cfg *c, gpu_array list[ARRAYS]) {
@@ -66,6 +67,7 @@ static void list_arrays(own_t *o, const fd2d_cfg *c, gpu_array list[ARRAYS]) {
         {&o->vz[1], velocities, "vz of the next step"},
         {&o->kk, o->count, "bulk modulus"},
         {&o->rho, o->count, "density"},
+        {&o->rho_z, c->apart ? o->count : 0, "density of vz"},
         {&o->psix[0], o->psix_count, "memory variables of the layers along x"},
         {&o->psix[1], o->psix_count, "memory variables of the layers along x"},
         {&o->psix_s, o->psix_count, "memory variables of the layers along x"},
@@ -74,7 +76,7 @@ static void list_arrays(own_t *o, const fd2d_cfg *c, gpu_array list[ARRAYS]) {
         {&o->psiz_s, o->psiz_count, "memory variables of the layers along z"},
         {&o->px, 6 * (size_t)o->g.px_pitch, "layer profiles along x"},
         {&o->pz, 2 * V * (size_t)o->g.nz, "layer profiles along z"},
-        {&o->slab, 2 * rows * nx, "rows of the model"},
+        {&o->slab, (c->apart ? 3 : 2) * rows * nx, "rows of the model"},
     };
     memcpy(list, all, sizeof all);
 }
@@ -102,12 +104,17 @@ static int make_memory(own_t *o, const fd2d_cfg *c) {
     list_arrays(o, c, list);
     TRY(gpu_take_arrays(&o->queue, list, ARRAYS));
     TRY(gpu_alloc(&o->queue, &o->second, 1, sizeof *o->second, "the step number"));
-    fill<<<1024, BLOCK, 0, o->queue.stream>>>(o->rho, o->count, INFINITY); // outside: no velocity
+    fill<<<1024, BLOCK, 0, o->queue.stream>>>(o->rho, o->count, c->apart ? FLT_MAX : INFINITY); // outside: no velocity
+    CUDA_TRY(cudaGetLastError());
+    if (c->apart)
+        fill<<<1024, BLOCK, 0, o->queue.stream>>>(o->rho_z, o->count, FLT_MAX);
     CUDA_TRY(cudaGetLastError());
     args *g = &o->g;
     g->e = c->velocities ? nullptr : o->e + o->origin;
     g->kk = o->kk + o->origin;
     g->rho = o->rho + o->origin;
+    g->rho_z = c->apart ? o->rho_z + o->origin : g->rho;
+    g->both = c->apart ? 0.0f : 1.0f;
     g->px = o->px;
     g->pz = o->pz;
     g->psix_s = o->psix_s;

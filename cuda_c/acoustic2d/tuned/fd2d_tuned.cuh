@@ -46,7 +46,10 @@ struct box {
 };
 
 // Arrays begin at cell (0,0) and have a margin around it. Outside the grid s, e and K are 0; rho is that of the edge in
-// the column and row after the last, and infinite beyond and before the first: no velocity there.
+// the column and row after the last, and infinite beyond and before the first: no velocity there. What acts between two
+// cells is rho + both * rho of the next: their sum. Where the medium has densities of vx and of vz apart, rho holds
+// twice the one and rho_z twice the other, both is 0, and outside the largest float stands for infinite, whose product
+// with 0 is no number: 28 bytes a cell, 36 with velocities. Tiles alone know how.
 struct args {
     const float *s_in;
     float *s_out, *e;
@@ -54,6 +57,8 @@ struct args {
     float *vx_out, *vz_out;
     double scale_x, scale_z;
     const float *kk, *rho;    // kk = 2 dt^2 / dx^2 K
+    const float *rho_z;       // rho, or that of vz
+    float both;               // 1, or 0: each density stands for itself
     const float *px, *pz;     // profiles a, b, 1/k of layers along x and z: see profile_x, profile_z
     const float *psix_in;     // of d s/dx in the strips along x: (strip_pitch, nz + BELOW), read
     float *psix_out, *psix_s; // written; that of d w/dx

@@ -15,7 +15,7 @@ struct own_t : gpu_frame {
     launch now;
     size_t room_box, room_q;
     float *q; // source wavelet
-    float *s[2], *e, *vx[2], *vz[2], *kk, *rho, *psix[2], *psix_s, *psiz[2], *psiz_s, *px, *pz, *slab, *box_w;
+    float *s[2], *e, *vx[2], *vz[2], *kk, *rho, *rho_z, *psix[2], *psix_s, *psiz[2], *psiz_s, *px, *pz, *slab, *box_w;
     int *second;      // steps after the first of a pair
     ptrdiff_t origin; // of cell (0,0) in the padded arrays
     size_t count, psix_count, psiz_count;
@@ -29,7 +29,7 @@ struct own_t : gpu_frame {
 inline own_t *own(const handle *h) { return (own_t *)h->own; }
 
 // The verbs of fd2d.h and handle.h of these names.
-int model(fd2d *fd, const float *kappa, const float *rho);
+int model(fd2d *fd, const float *kappa, const float *rho, const float *rho_z);
 int pml(handle *h);
 int get(fd2d *fd, int field, float *out);
 int set(handle *h, int field, const float *in);

@@ -53,6 +53,9 @@ template <bool KEEP_V> static launch find_kernel(int half_length, form kind) {
     return of[half_length - 1](kind);
 }
 
+// Blocks that march keep no velocities, and have one density.
+static bool may_march(const fd2d_cfg *c) { return !c->velocities && !c->apart; }
+
 static launch find_kernel(const fd2d_cfg *c, form kind) {
     return c->velocities ? find_kernel<true>(c->half_length, kind) : find_kernel<false>(c->half_length, kind);
 }
@@ -92,7 +95,7 @@ int find_launch(const args &g, const fd2d_cfg *cfg, int device, const choice &c,
     int most = 0, slots = 0;
     launch found = find_kernel(cfg, c.kind);
     CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    *fits = (size_t)most >= found.shared && (found.rows > 0 || !cfg->velocities); // blocks that march keep none
+    *fits = (size_t)most >= found.shared && (found.rows > 0 || may_march(cfg));
     if (!*fits)
         return 0;
     CUDA_TRY(cudaFuncSetAttribute(found.step, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)found.shared));
@@ -177,7 +180,7 @@ static std::mutex guard;
 static bool same_work(const fd2d_cfg *a, const fd2d_cfg *b) {
     return a->nx == b->nx && a->nz == b->nz && a->half_length == b->half_length && a->nleft == b->nleft &&
            a->nright == b->nright && a->ntop == b->ntop && a->nbottom == b->nbottom && a->free_top == b->free_top &&
-           a->velocities == b->velocities;
+           a->velocities == b->velocities && a->apart == b->apart;
 }
 
 static bool recall(const fd2d_cfg *c, int device, choice *best) {
@@ -202,7 +205,7 @@ static int side_by_side(const args &g, const fd2d_cfg *cfg, int device, choice *
     CUDA_TRY(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
     const bool two = 2 * (find_kernel(cfg, TILE_HIGH).shared + RUNTIME) <= (size_t)room;
     const double cells = (double)g.nx * g.nz;
-    const bool marches = cells >= MARCHES && !cfg->velocities;
+    const bool marches = cells >= MARCHES && may_march(cfg);
     *c = {marches ? MARCH_NARROW : two && cells >= HIGH ? TILE_HIGH : TILE_LOW, 1, 1.3, 3};
     return 0;
 }
@@ -225,8 +228,10 @@ int choose_launch(const args &g, const fd2d_cfg *c, int device, cudaStream_t str
     }
     TRY(find_launch(g, c, device, best, l, &fits));
     REQUIRE(fits || !pinned, "shape=%s does not fit on this GPU%s: choose another one, or auto", c->shape,
-            c->velocities ? ", or keeps no velocities" : "");
-    const form least = c->velocities ? TILE_LOW : MARCH_NARROW; // older GPUs have less shared memory
+            may_march(c)    ? ""
+            : c->velocities ? ", or keeps no velocities"
+                            : ", or knows no densities apart");
+    const form least = may_march(c) ? MARCH_NARROW : TILE_LOW; // older GPUs have less shared memory
     if (!fits) {
         best.kind = least;
         TRY(find_launch(g, c, device, best, l, &fits));

@@ -27,9 +27,9 @@ int find_form(const char *name, form *kind) {
 static int make_key(const fd2d_cfg *c, int device, char key[400]) {
     cudaDeviceProp p;
     CUDA_TRY(cudaGetDeviceProperties(&p, device));
-    snprintf(key, 400, "%s, %d x %d cells, half-length %d, layers %d %d %d %d, surface %d, velocities %d, kernels %s",
+    snprintf(key, 400, "%s, %d x %d cells, half-length %d, layers %d %d %d %d, surface %d, velocities %d%s, kernels %s",
              p.name, c->nx, c->nz, c->half_length, c->nleft, c->nright, c->ntop, c->nbottom, c->free_top, c->velocities,
-             SPL_KERNELS);
+             c->apart ? ", densities apart" : "", SPL_KERNELS);
     return 0;
 }
 

@@ -25,11 +25,26 @@ static __global__ void __launch_bounds__(BLOCK)
         rho[i - nz * pitch] = r;
 }
 
+// The same where densities of vx and vz come apart: rho and rho_z are twice those.
+static __global__ void __launch_bounds__(BLOCK)
+    set_medium_apart(int nx, int k0, const float *kappa, const float *of_vx, const float *of_vz, double tx,
+                     int free_top, ptrdiff_t pitch, float *kk, float *rho, float *rho_z) {
+    const int i = blockIdx.x * BLOCK + threadIdx.x, k = k0 + (int)blockIdx.y;
+    if (i >= nx)
+        return;
+    const ptrdiff_t at = (ptrdiff_t)blockIdx.y * nx + i, to = k * pitch + i;
+    kk[to] = free_top && k == 0 ? 0.0f : (float)(tx * kappa[at]);
+    rho[to] = 2 * of_vx[at];
+    rho_z[to] = 2 * of_vz[at];
+    if (free_top && k < ABOVE) // the image above the surface
+        rho_z[i - (k + 1) * pitch] = 2 * of_vz[at];
+}
+
 // kk from K dt/dx, as all variants have it, to 2 K dt^2/dx^2, so that its product with the reciprocals that the step
 // takes is that with the buoyancies of fd2d_coefficients, in the mean of the sides of a cell: a last bit that all of a
 // layer has in common would make waves arrive sooner or later, 1e-5 of a trace after some thousand steps.
-static __global__ void __launch_bounds__(BLOCK)
-    match_medium(int nx, int nz, ptrdiff_t pitch, double tx, double tz, float *kk, const float *rho) {
+static __global__ void __launch_bounds__(BLOCK) match_medium(int nx, int nz, ptrdiff_t pitch, double tx, double tz,
+                                                             float *kk, const float *rho, const float *rho_z) {
     const int i = blockIdx.x * BLOCK + threadIdx.x;
     if (i >= nx)
         return;
@@ -42,35 +57,48 @@ static __global__ void __launch_bounds__(BLOCK)
             if (!there[side])
                 continue;
             const float other = rho[at + beside[side]];
-            const double t = side < 2 ? tx : tz, buoyancy = (float)(t / (0.5 * ((double)rho[at] + other)));
-            sum += buoyancy * (tx / t) / reciprocal(rho[at] + other);
+            const double t = side < 2 ? tx : tz;
+            double twice = (double)rho[at] + other;
+            if (rho_z != rho) // the sides before a cell have the density of the cell there
+                twice = (side < 2 ? rho : rho_z)[side % 2 == 0 ? at + beside[side] : at];
+            const double buoyancy = (float)(t / (0.5 * twice));
+            sum += buoyancy * (tx / t) / reciprocal((float)twice);
             n++;
         }
         kk[at] = (float)(kk[at] * (sum / n));
     }
 }
 
-int tuned::model(fd2d *fd, const float *kappa, const float *rho) {
+int tuned::model(fd2d *fd, const float *kappa, const float *rho, const float *rho_z) {
     own_t *o = own(&fd->h);
     const args *g = &o->g;
     const double tx = (double)fd->cfg.dt / fd->cfg.dx;
     const size_t nx = (size_t)g->nx;
-    float *slab_rho = o->slab + (size_t)o->slab_rows * nx;
+    float *slab_rho = o->slab + (size_t)o->slab_rows * nx, *slab_z = slab_rho + (size_t)o->slab_rows * nx;
     for (int k = 0; k < g->nz; k += o->slab_rows) {
         const int left = g->nz - k, rows = left < o->slab_rows ? left : o->slab_rows;
         TRY(gpu_upload(&o->queue, o->slab, kappa + (size_t)k * nx, (size_t)rows * nx * sizeof(float)));
         TRY(gpu_upload(&o->queue, slab_rho, rho + (size_t)k * nx, (size_t)rows * nx * sizeof(float)));
+        if (rho_z != nullptr)
+            TRY(gpu_upload(&o->queue, slab_z, rho_z + (size_t)k * nx, (size_t)rows * nx * sizeof(float)));
         for (int r = 0; r < rows; r += 32768) {
             const int part = rows - r < 32768 ? rows - r : 32768;
-            set_medium<<<dim3((g->nx + BLOCK - 1) / BLOCK, part), BLOCK, 0, o->queue.stream>>>(
-                g->nx, g->nz, k + r, o->slab + (size_t)r * nx, slab_rho + (size_t)r * nx, tx, g->free_top, g->pitch,
-                o->kk + o->origin, o->rho + o->origin);
+            const dim3 blocks((g->nx + BLOCK - 1) / BLOCK, part);
+            const size_t from = (size_t)r * nx;
+            if (rho_z == nullptr)
+                set_medium<<<blocks, BLOCK, 0, o->queue.stream>>>(g->nx, g->nz, k + r, o->slab + from, slab_rho + from,
+                                                                  tx, g->free_top, g->pitch, o->kk + o->origin,
+                                                                  o->rho + o->origin);
+            else
+                set_medium_apart<<<blocks, BLOCK, 0, o->queue.stream>>>(
+                    g->nx, k + r, o->slab + from, slab_rho + from, slab_z + from, tx, g->free_top, g->pitch,
+                    o->kk + o->origin, o->rho + o->origin, o->rho_z + o->origin);
             CUDA_TRY(cudaGetLastError());
         }
     }
     const int blocks = g->nz < 32768 ? g->nz : 32768;
     match_medium<<<dim3((g->nx + BLOCK - 1) / BLOCK, blocks), BLOCK, 0, o->queue.stream>>>(
-        g->nx, g->nz, g->pitch, tx, (double)fd->cfg.dt / fd->cfg.dz, o->kk + o->origin, o->rho + o->origin);
+        g->nx, g->nz, g->pitch, tx, (double)fd->cfg.dt / fd->cfg.dz, o->kk + o->origin, g->rho, g->rho_z);
     CUDA_TRY(cudaGetLastError());
     return 0;
 }

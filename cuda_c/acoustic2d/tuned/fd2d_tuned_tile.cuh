@@ -196,7 +196,8 @@ template <int L, int R, bool KEEP_V, bool LAYERS> struct tile {
         const quad before = velocity_before(to);
 #pragma unroll
         for (int v = 0; v < V; v++)
-            x.v[v] = fmaf(x.v[v], reciprocal(m.rho.v[v] + (v + 1 < V ? m.rho.v[v + 1 < V ? v + 1 : 0] : m.beyond)),
+            x.v[v] = fmaf(x.v[v],
+                          reciprocal(fmaf(v + 1 < V ? m.rho.v[v + 1 < V ? v + 1 : 0] : m.beyond, g.both, m.rho.v[v])),
                           before.v[v]);
         store(to, x);
         if (KEEP_V && mine)
@@ -243,7 +244,7 @@ template <int L, int R, bool KEEP_V, bool LAYERS> struct tile {
         const int h0 = first - L + tz * S::G;
 #pragma unroll
         for (int n = 0; n <= S::G; n++)
-            m.rho[n] = load_constant(g.rho + at(h0 + n, c));
+            m.rho[n] = load_constant(g.rho_z + at(h0 + n, c));
         return m;
     }
 
@@ -266,7 +267,7 @@ template <int L, int R, bool KEEP_V, bool LAYERS> struct tile {
             const quad before = velocity_before(to);
 #pragma unroll
             for (int v = 0; v < V; v++)
-                d.v[v] = fmaf(d.v[v], reciprocal(m.rho[n].v[v] + m.rho[n + 1].v[v]), before.v[v]);
+                d.v[v] = fmaf(d.v[v], reciprocal(fmaf(m.rho[n + 1].v[v], g.both, m.rho[n].v[v])), before.v[v]);
             store(to, d);
             if (KEEP_V && h >= first && h < first + H)
                 store(g.vz_out + at(h, c), d);

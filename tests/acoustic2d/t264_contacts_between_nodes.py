@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""A contact anywhere between the nodes, by default: what it reflects and lets through against the integral over wavenumber. The model
+has samples of a quarter of the grid's spacing or less; of three media the contact is flat, upright and dipping.
+
+CONTACTS=FILE tests/run t264 goes through all media, places, distances and points per wavelength and writes a table into FILE (half an
+hour)."""
+import itertools
+import os
+
+import numpy as np
+
+from check import claim, done
+from exact import Frequencies, full_space, shoot, two_half_spaces
+
+MEDIA = {"strong": ((1500.0, 1000.0), (2500.0, 2200.0)), "sea floor": ((1500.0, 1000.0), (1800.0, 1900.0)),
+         "density alone": ((1500.0, 1000.0), (1500.0, 2200.0))}
+H = 10.0
+TABLE = os.environ.get("CONTACTS")
+# Distance along the contact and beyond it, of 400 m or what the source is away: near, wide, beyond the critical angle, two below.
+RECEIVERS = np.array([[0.1, -0.8], [0.7, -0.6], [1.6, -0.5], [2.4, -0.3], [0.3, 0.5], [0.9, 0.4]])
+KINDS = {"reflection": slice(0, 2), "wide angle, head wave": slice(2, 4), "transmission": slice(4, 6)}
+
+
+def contact(medium, place, points, away=400.0, dip=0.0, rule="cell", sample=2.5):
+    """Errors of the six traces [%], of what is reflected or let through, and of their times [ms], as the part of the error that a
+    shift in time would make; the source is `away` [m] above a contact that lies `place` [m] beyond a node."""
+    upper, lower = MEDIA[medium]
+    fmax = upper[0] / (points * H)
+    fpeak = fmax / 2.777
+    delay = 1.3 / fpeak
+    along, beyond = (np.array(v) for v in ((np.cos(dip), np.sin(dip)), (-np.sin(dip), np.cos(dip))))
+    source, receivers = np.array([0.0, -away]), RECEIVERS * max(away, 400.0)
+    points_of = np.vstack([source, receivers])
+    tmax = float(np.hypot(*(receivers - source).T).max() / 1500 + 2.6 / fpeak + 0.1)
+    world = points_of[:, :1] * along + points_of[:, 1:] * beyond
+    margin = 1500 if 0 < dip < 1 else 200           # beyond its edges a model goes on level: a bend there would be heard
+    node = -np.floor((world.min(0) - margin) / H) * H
+    world += node + place * beyond
+    x, z = (np.arange(int(np.ceil((world[:, a].max() + margin) / sample)) + 1) * sample for a in (0, 1))
+    depth = (x[:, None] - node[0]) * beyond[0] + (z - node[1]) * beyond[1] - place
+    vp, rho = (np.where(depth > 1e-6 * H, b, a) for a, b in zip(upper, lower))
+    grid = {"dx": H, "dz": H, "regrid": rule} if rule else {"dx": H, "dz": H}
+    t, p, *_ = shoot(vp, rho, sample, world[0], world[1:], tmax=tmax, dt_out=0.004, fpeak=fpeak, fmax=fmax, delay=delay, **grid)
+    f = Frequencies(tmax, 2.2 * fmax, fpeak, delay)
+    length, kmax = 6250 * tmax + 2 * max(away, 400.0), 1.05 * 2 * np.pi * 2.2 * fmax / 1500 + 0.02
+    exact = f.traces(two_half_spaces(f, upper, lower, 0.0, source, receivers, length, kmax)[0], t)
+    echo = exact.copy()
+    above = receivers[:, 1] < 0
+    echo[above] -= f.traces(full_space(f, *upper, receivers[above, 0], receivers[above, 1] + away)[0], t)
+    slope = np.gradient(echo, t, axis=1)
+    late = -1000 * ((p - exact) * slope).sum(1) / (slope**2).sum(1)
+    return 100 * np.linalg.norm(p - exact, axis=1) / np.linalg.norm(echo, axis=1), np.abs(late)
+
+
+def words(off, late):
+    return ", ".join(f"{kind} {off[part].max():.2f} % {late[part].max():.3f} ms" for kind, part in KINDS.items())
+
+
+def check(what, off, late, points):
+    bounds = {"reflection": 5.0 if points == 5 else 2.0, "wide angle, head wave": 3.0, "transmission": 1.25 if points == 5 else 1.0}
+    good = all(off[part].max() <= bounds[kind] for kind, part in KINDS.items())
+    claim(good, f"{what} at {points} points per shortest wavelength: {words(off, late)}, at most "
+          + ", ".join(f"{b} %" for b in bounds.values()))
+    if TABLE:
+        with open(TABLE, "a", encoding="ascii") as table:
+            table.write(f"{what}, {points} points: {words(off, late)}\n")
+
+
+def all_cases():
+    """A sample's cell ends half a sample beyond it, so contacts lie there."""
+    places = [(2.5, p) for p in (1.25, 3.75, 6.25, 8.75)] + [(1.25, p) for p in (0.625, 3.125, 5.625, 9.375)]
+    for away, (dip, name), medium in itertools.product(
+            (400.0, 3.0, 2000.0), ((0.0, "flat"), (np.pi / 2, "upright"), (np.radians(10), "dips by 10 degrees")), MEDIA):
+        for points in (5, 10):
+            rows = [contact(medium, place, points, away, dip, sample=sample) for sample, place in places]
+            off, late = (np.max([row[i] for row in rows], axis=0) for i in (0, 1))
+            check(f"{medium}, {name}, source {away:g} m away, worst of {len(places)} places", off, late, points)
+
+
+if TABLE:
+    all_cases()
+else:
+    check("density alone, flat, 6.25 m beyond a node", *contact("density alone", 6.25, 5, rule=None), 5)
+    check("density alone, flat, 6.25 m beyond a node", *contact("density alone", 6.25, 10), 10)
+    check("strong, flat, 8.75 m beyond a node", *contact("strong", 8.75, 5), 5)
+    check("sea floor, upright, 6.25 m beyond a node", *contact("sea floor", 6.25, 5, dip=np.pi / 2), 5)
+    check("strong, dips by 10 degrees", *contact("strong", 3.75, 5, dip=np.radians(10)), 5)
+    old = contact("sea floor", 1.25, 5, rule="average")[0][0]
+    claim(old > 10, f"regrid=average goes on to make {old:.0f} % of the reflection of a sea floor, more than 10 %")
+done()
