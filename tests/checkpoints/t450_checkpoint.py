@@ -26,7 +26,12 @@ def states(output):
 
 
 def stamps(output):
-    return [(p.name, p.stat().st_mtime_ns) for p in sorted(Path(output + ".states").glob("*.state"))]
+    """Names and times of the states; none where the job has just removed their folder."""
+    try:
+        with os.scandir(output + ".states") as entries:
+            return sorted((e.name, e.stat().st_mtime_ns) for e in entries if e.name.endswith(".state"))
+    except FileNotFoundError:
+        return []
 
 
 def ended(pid):
